@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Sourced by ../cobnut when build/venv is missing or was made for other requirements. Uses $root, $venv, $requirements.
+# Everything else that the project needs is installed later, by lab/cobnut/packages.py, when a command first needs it.
+
+say() { printf 'cobnut: %s\n' "$*" >&2; }
+die() { say "$*"; exit 2; }
+
+as_root() {
+    if [ "$(id -u)" -eq 0 ]; then "$@"
+    elif [ -t 0 ]; then sudo "$@"
+    else sudo -n "$@"
+    fi
+}
+
+# usable PYTHON: is it 3.11 or newer, and can it make an environment with pip in it?
+usable() {
+    "$1" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1
+}
+
+install_python() {
+    command -v apt-get >/dev/null || die "needs Python 3.11 or newer with its venv module; please install it"
+    say "installing python3 and python3-venv (apt)"
+    mkdir -p "$root/build/log"
+    export DEBIAN_FRONTEND=noninteractive
+    {
+        as_root apt-get update -q &&
+        as_root apt-get install -q -y --no-install-recommends -o DPkg::Lock::Timeout=600 python3 python3-venv ca-certificates
+    } >"$root/build/log/python.log" 2>&1 </dev/null || die "apt could not install python3-venv; see build/log/python.log"
+}
+
+mkdir -p "$root/build"
+exec 9>"$root/build/bootstrap.lock"
+flock 9
+
+if usable python3; then python=python3
+elif usable /usr/bin/python3; then python=/usr/bin/python3
+else
+    install_python
+    python=/usr/bin/python3
+    usable "$python" || die "$python is too old or has no venv module; Python 3.11 or newer is needed"
+fi
+
+if [ "$(cat "$venv/stamp" 2>/dev/null)" != "$(cksum <"$requirements")" ]; then
+    say "making build/venv with the packages of lab/requirements.txt (once)"
+    mkdir -p "$root/build/log"
+    rm -rf "$venv"
+    "$python" -m venv "$venv" >"$root/build/log/venv.log" 2>&1 </dev/null ||
+        die "could not make build/venv; see build/log/venv.log"
+    "$venv/bin/python" -m pip install -q --disable-pip-version-check -r "$requirements" >>"$root/build/log/venv.log" 2>&1 </dev/null ||
+        die "pip could not install lab/requirements.txt; see build/log/venv.log"
+    cksum <"$requirements" >"$venv/stamp"
+fi
+exec 9>&-

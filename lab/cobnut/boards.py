@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The boards that the kernel is built for."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from cobnut import paths
+from cobnut.errors import CobnutError
+
+
+@dataclass(frozen=True)
+class Board:
+    """One board: its name is also that of its CMake preset and of its folder below build/."""
+
+    name: str
+    description: str
+    programs: tuple[str, ...]
+
+    @property
+    def kernel(self) -> Path:
+        return paths.BUILD / self.name / "kernel" / "cobnut-kernel"
+
+    def program(self, name: str) -> Path:
+        return paths.BUILD / self.name / "user" / name
+
+    @property
+    def images(self) -> list[Path]:
+        """Everything that is built for the board, the kernel first."""
+        return [self.kernel, *(self.program(name) for name in self.programs)]
+
+
+BOARDS = {
+    board.name: board
+    for board in (
+        Board("pc", "IA-32 PC, 486 and later, on QEMU or Bochs", ("sigma0", "root", "pingpong", "hello", "x2test")),
+    )
+}
+
+
+def find(name: str) -> Board:
+    """The board called `name`."""
+    if name not in BOARDS:
+        raise CobnutError(f"unknown board '{name}' (known: {', '.join(BOARDS)})")
+    return BOARDS[name]

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Building: images with CMake and Ninja, the laboratory with cargo. Both decide for themselves what is out of date."""
+
+import re
+import sys
+
+from cobnut import packages, paths, progress
+from cobnut.boards import Board
+from cobnut.process import run_logged
+
+
+def images(board: Board) -> None:
+    """Builds the kernel and the programs of `board`."""
+    packages.ensure(packages.BUILD_TOOLS)
+    _cmake(board.name, f"building for {board.name}")
+
+
+def host_tests() -> None:
+    """Builds the unit tests of the kernel's hardware-free parts."""
+    packages.ensure(packages.BUILD_TOOLS, packages.UNIT_TEST_TOOLS)
+    _cmake("host", "building the unit tests")
+
+
+def lab() -> None:
+    """Builds the laboratory: the emulator's plugin and the machine-file tool."""
+    packages.ensure_rust()
+    packages.ensure(packages.BUILD_TOOLS)  # cargo links with gcc
+    manifest = paths.LAB / "Cargo.toml"
+    command = ["cargo", "build", "--release", "--locked", "--manifest-path", str(manifest), "--target-dir", str(paths.CARGO_TARGET)]
+    if paths.PLUGIN.exists():
+        run_logged(command, "cargo.log")
+        return
+    with progress.meter("building the laboratory") as meter:
+        run_logged(command, "cargo.log", line_seen=lambda line: meter.advance(note=_crate(line)))
+
+
+def everything(board: Board) -> None:
+    """What an experiment needs."""
+    images(board)
+    lab()
+
+
+def _cmake(preset: str, title: str) -> None:
+    folder = paths.BUILD / preset
+    log = f"build-{preset}.log"
+    if not (folder / "build.ninja").exists():
+        run_logged(["cmake", "--preset", preset], f"configure-{preset}.log")
+    plan = ["cmake", "--build", str(folder)]
+    if (folder / ".ninja_log").exists() and not sys.stderr.isatty():
+        run_logged(plan, log)
+        return
+    with progress.meter(title) as meter:
+        def line_seen(line: str) -> None:
+            match = re.match(r"\[(\d+)/(\d+)\]", line)
+            if match:
+                meter.total(int(match.group(2)))
+                meter.advance()
+        run_logged(plan, log, line_seen=line_seen)
+
+
+def _crate(line: str) -> str:
+    match = re.match(r"\s*Compiling (\S+)", line)
+    return match.group(1) if match else ""

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The command line: what a user types, and what it means for the exit status.
+
+0 done, 1 a check or a test failed, 2 wrong usage or something that keeps the command from working, as one line on stderr.
+"""
+
+import sys
+from pathlib import Path
+from typing import Annotated, Optional
+
+import typer
+
+from cobnut import boards, build as building, experiments, machines, modules, paths
+from cobnut import emulators
+from cobnut.emulators import Boot
+from cobnut.errors import CobnutError
+
+app = typer.Typer(
+    name="cobnut", add_completion=False, rich_markup_mode=None,
+    help="Cobnut: an L4 X.2 microkernel for processors without address-space tags, and its laboratory.",
+)
+
+BoardOption = Annotated[str, typer.Option("--board", help="The board to build for.", metavar="BOARD")]
+LEAST_MEMORY_MB, MOST_MEMORY_MB = 1, 3072
+
+
+@app.command()
+def demo() -> None:
+    """Builds, boots and measures small spaces against large ones; ends with a table and a report."""
+    from cobnut import demonstration
+
+    raise typer.Exit(demonstration.run())
+
+
+@app.command()
+def test(part: Annotated[Optional[str], typer.Argument(help="unit, lab, command or system; all of them if left out.", metavar="[PART]")] = None) -> None:
+    """Runs the tests; the last line is 'N passed, N failed'."""
+    from cobnut import testing
+
+    raise typer.Exit(testing.run(part))
+
+
+@app.command()
+def build(board: BoardOption = "pc") -> None:
+    """Builds the images and prints their paths, the kernel first."""
+    target = boards.find(board)
+    building.images(target)
+    for path in target.images:
+        print(path)
+
+
+@app.command("list")
+def list_() -> None:
+    """Lists experiments, machines and boards."""
+    print("experiments")
+    for experiment in experiments.all_experiments().values():
+        print(f"  {experiment.name:<16} {experiment.title} ({experiment.source})")
+        for name, setting in experiment.settings.items():
+            print(f"      --set {f'{name}={setting.value}':<11} {setting.help}")
+    print("machines")
+    for name, path in machines.known().items():
+        print(f"  {name:<16} {machines.describe(path)}")
+    print("boards")
+    for board in boards.BOARDS.values():
+        print(f"  {board.name:<16} {board.description}; programs: {', '.join(board.programs)}")
+
+
+@app.command()
+def boot(
+    module: Annotated[Optional[list[str]], typer.Argument(help="Payload: a built program's name or an ELF file, quoted if it has arguments.", metavar="MODULE...")] = None,
+    board: BoardOption = "pc",
+    emulator: Annotated[str, typer.Option(help="qemu or bochs.", metavar="NAME")] = "qemu",
+    root: Annotated[str, typer.Option(help="The root server.", metavar="PROGRAM")] = "root",
+    sigma0: Annotated[str, typer.Option(help="The sigma0 server.", metavar="FILE")] = "sigma0",
+    append: Annotated[str, typer.Option(help="Options of the kernel.", metavar="OPTIONS")] = "",
+    cpu: Annotated[Optional[str], typer.Option(help="The emulator's name of a processor.", metavar="MODEL")] = None,
+    memory: Annotated[int, typer.Option(help="Main memory in MB.", metavar="MB")] = 64,
+) -> None:
+    """Boots modules with the serial console on this terminal; Ctrl-A x leaves."""
+    target = boards.find(board)
+    emulators.check_name(emulator)
+    if not LEAST_MEMORY_MB <= memory <= MOST_MEMORY_MB:
+        raise CobnutError(f"--memory {memory}: must be from {LEAST_MEMORY_MB} to {MOST_MEMORY_MB}")
+    if not module and root == "root":
+        raise CobnutError("name at least one module, for example: ./cobnut boot hello")
+    building.images(target)
+    chosen = tuple(modules.parse(text, target) for text in (sigma0, root, *(module or [])))
+    if emulator == "bochs":
+        from cobnut.emulators import bochs as chosen_emulator
+
+        default_cpu = chosen_emulator.DEFAULT_CPU
+    else:
+        from cobnut.emulators import qemu as chosen_emulator
+
+        default_cpu = Boot.cpu
+    chosen_emulator.ensure()
+    code = chosen_emulator.interact(Boot(target.kernel, chosen, append, cpu or default_cpu, memory))
+    raise typer.Exit(code if code in (0, 1, 2) else 1)
+
+
+@app.command()
+def run(
+    experiment: Annotated[str, typer.Argument(help="Its name, or all.", metavar="EXPERIMENT")],
+    board: BoardOption = "pc",
+    machine: Annotated[Optional[str], typer.Option(help="A machine's name, or a machine file.", metavar="MACHINE")] = None,
+    given: Annotated[Optional[list[str]], typer.Option("--set", help="Changes a setting of the experiment or a number of the machine.", metavar="K=V")] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Fewer sizes and rounds.")] = False,
+    json: Annotated[Optional[Path], typer.Option(help="Also writes the result here.", metavar="FILE")] = None,
+    report: Annotated[Optional[Path], typer.Option(help="Folder for the HTML report.", metavar="DIR")] = None,
+) -> None:
+    """Runs an experiment, prints its checks and writes its report; status 1 if a check fails."""
+    from cobnut import running, tables
+
+    names = list(experiments.all_experiments()) if experiment == "all" else [experiments.find(experiment).name]
+    _check_writable(json, report)
+    finished = []
+    for name in names:
+        one = running.run(
+            name, board=board, machine=machine, given=given or [], quick=quick, report_folder=report or paths.REPORTS,
+            show_cost=name == "uhlig02/fig4" and not quick,
+        )
+        tables.show_checks(one.result)
+        for note in one.notes:
+            print(note)
+        print(f"report: {paths.shown(one.page)}")
+        finished.append(one)
+    if json:
+        running.write_json(finished, json, several=experiment == "all")
+    raise typer.Exit(0 if all(one.result.ok for one in finished) else 1)
+
+
+def _check_writable(json: Path | None, report: Path | None) -> None:
+    """Says what cannot be written before an experiment has run for minutes."""
+    if json and (json.is_dir() or not (json.parent.is_dir() or not json.parent.exists())):
+        raise CobnutError(f"--json {json}: cannot be written there")
+    if report and report.exists() and not report.is_dir():
+        raise CobnutError(f"--report {report}: is not a folder")
+
+
+def main() -> None:
+    """Runs the command line and ends the process with its status."""
+    try:
+        status = app(sys.argv[1:] or ["--help"], prog_name="cobnut", standalone_mode=False)
+    except CobnutError as error:
+        _fail(str(error))
+    except typer.TyperException as error:
+        _fail(error.format_message())
+    except (typer.Abort, KeyboardInterrupt):
+        sys.exit(130)
+    except BrokenPipeError:
+        sys.exit(1)
+    sys.exit(status if isinstance(status, int) else 0)
+
+
+def _fail(message: str) -> None:
+    line = " ".join(message.split())
+    print(f"cobnut: {line}", file=sys.stderr)
+    sys.exit(2)

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`./cobnut demo`: the shortest way from a fresh clone to the figure."""
+
+import time
+
+from cobnut import paths, running, tables
+
+EXPERIMENT = "uhlig02/fig4"
+
+
+def run() -> int:
+    """Runs the figure with its report; returns the exit status."""
+    start = time.monotonic()
+    done = running.run(EXPERIMENT, board="pc", machine=None, given=[], quick=True, report_folder=paths.REPORTS, show_cost=True)
+    print(f"{done.experiment.title}\n{done.experiment.source}; cycles are modelled: {done.machine.name}\n")
+    tables.show_ping_pong(done.result)
+    tables.show_checks(done.result)
+    for note in done.notes:
+        print(note)
+    print(f"report: {paths.shown(done.page)}  (open it in a browser)")
+    print(f"{time.monotonic() - start:.0f} s. All sizes and rounds: ./cobnut run {EXPERIMENT}; everything else: ./cobnut list")
+    return 0 if done.result.ok else 1

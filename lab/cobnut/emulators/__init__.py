@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The emulators, and what a boot is to all of them.
+
+QEMU is fast, takes the laboratory's plugin and lets a guest end with a status; Bochs enforces segment limits and has
+processors that QEMU lacks. Which of the two shows what is in docs/architecture.md.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from cobnut.errors import CobnutError
+from cobnut.modules import Module
+
+NAMES = ("qemu", "bochs")
+
+
+@dataclass(frozen=True)
+class Boot:
+    """What to boot: modules in the order sigma0, root server, payload. `options` is the kernel's command line."""
+
+    kernel: Path
+    modules: tuple[Module, ...]
+    options: str = ""
+    cpu: str = "pentium3"
+    memory_mb: int = 64
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a run without a person at the console ended.
+
+    `code` is the number that the guest ended with (0: success), None when it did not end by itself or, on Bochs, always:
+    there only the console tells.
+    """
+
+    code: int | None
+    console: str
+    errors: str
+    seconds: float
+    timed_out: bool = False
+
+    @property
+    def kernel_message(self) -> str | None:
+        """The kernel's own line about why it could not go on, if there is one."""
+        for line in self.console.splitlines():
+            if line.startswith("cobnut: "):
+                return line.removeprefix("cobnut: ")
+        return None
+
+
+def check_name(name: str) -> None:
+    """Refuses an emulator that is not known."""
+    if name not in NAMES:
+        raise CobnutError(f"unknown emulator '{name}' (known: {', '.join(NAMES)})")
+
+
+def stage(boot: Boot, folder: Path) -> list[str]:
+    """Puts `boot`'s modules into `folder` under their plain names and returns their command lines, name first.
+
+    The names are what a guest sees; without this they would be paths of this machine, blanks and commas included.
+    """
+    lines = []
+    for index, module in enumerate(boot.modules):
+        name = "".join(letter if letter.isalnum() or letter in "._-+" else "_" for letter in module.name)
+        place = folder / name
+        if place.exists() and place.resolve() != module.path.resolve():
+            name = f"{index}-{name}"
+            place = folder / name
+        if not place.exists():
+            place.symlink_to(module.path.resolve())
+        lines.append(f"{name} {module.arguments}".strip())
+    return lines

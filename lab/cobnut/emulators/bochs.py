@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Bochs: boots the same modules from a GRUB image on CD.
+
+Slower than QEMU and without plugins, but it enforces segment limits, keeps global pages until they are invalidated, and has
+a Pentium 4. A guest ends a run by writing "Shutdown" to port 0x8900; no number comes with it, so the console tells how it went.
+"""
+
+import glob
+import os
+import pty
+import select
+import subprocess
+import sys
+import tempfile
+import termios
+import time
+import tty
+from pathlib import Path
+
+from cobnut import packages
+from cobnut.emulators import Boot, Outcome, stage
+from cobnut.errors import CobnutError
+from cobnut.process import run_logged
+
+PROGRAM = "bochs"
+DEFAULT_CPU = "p4_willamette"
+PLUGINS = "/usr/lib/*/bochs/plugins"
+GRUB_MODULES = "multiboot normal iso9660 biosdisk configfile"
+SMALLEST_MEMORY_MB = 32
+CTRL_A = b"\x01"
+
+GRUB_CONFIG = """set timeout=0
+menuentry cobnut {{
+{lines}
+    boot
+}}
+"""
+
+# the dummy sound driver: the ALSA one ends the process on a machine without a sound card
+CONFIG = """megs: {megs}
+cpu: model={cpu}, count=1, ips=100000000, reset_on_triple_fault=0
+romimage: file=/usr/share/bochs/BIOS-bochs-latest
+vgaromimage: file=/usr/share/bochs/VGABIOS-lgpl-latest
+boot: cdrom
+ata0-master: type=cdrom, path={iso}, status=inserted
+com1: enabled=1, mode={mode}, dev={device}
+display_library: rfb, options="timeout=0"
+sound: waveoutdrv=dummy, waveindrv=dummy, midioutdrv=dummy
+clock: sync=none
+panic: action=report
+log: {log}
+"""
+
+
+def ensure() -> None:
+    """Makes sure of Bochs, its BIOS images and what makes a boot CD."""
+    packages.ensure(packages.BOCHS)
+
+
+def version() -> str:
+    """Bochs' own version, for provenance."""
+    banner = subprocess.run([PROGRAM, "--help"], capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+    for line in (banner.stdout + banner.stderr).splitlines():
+        if "Bochs x86 Emulator" in line:
+            return line.split("Emulator", 1)[1].strip()
+    return "unknown"
+
+
+def run(boot: Boot, *, timeout: float) -> Outcome:
+    """Boots without a person and waits for the guest to shut down, `timeout` seconds at most."""
+    with tempfile.TemporaryDirectory(prefix="cobnut-") as name:
+        folder = Path(name)
+        console = folder / "console"
+        start = time.monotonic()
+        process = _start(boot, folder, mode="file", device=console)
+        try:
+            process.wait(timeout)
+            timed_out = False
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+            timed_out = True
+        text = console.read_text(errors="replace") if console.exists() else ""
+        fault = _panic(folder / "log")
+        if fault and not text:
+            raise CobnutError(f"Bochs: {fault}")
+        return Outcome(None, text.replace("\r", ""), fault or "", time.monotonic() - start, timed_out)
+
+
+def interact(boot: Boot) -> int:
+    """Boots with the serial console on this terminal; Ctrl-A x leaves. Bochs gives no number back, so it is always 0."""
+    with tempfile.TemporaryDirectory(prefix="cobnut-") as name:
+        folder = Path(name)
+        ours, theirs = pty.openpty()
+        tty.setraw(theirs)
+        process = _start(boot, folder, mode="term", device=Path(os.ttyname(theirs)))
+        saved = termios.tcgetattr(0) if sys.stdin.isatty() else None
+        if saved:
+            tty.setraw(0)
+        try:
+            _pump(process, ours)
+        finally:
+            if saved:
+                termios.tcsetattr(0, termios.TCSADRAIN, saved)
+            process.kill()
+            process.wait()
+            os.close(theirs)
+            os.close(ours)
+        fault = _panic(folder / "log")
+        if fault:
+            raise CobnutError(f"Bochs: {fault}")
+    return 0
+
+
+def _pump(process: subprocess.Popen[bytes], console: int) -> None:
+    """Carries bytes between this terminal and the guest's console until Bochs ends and nothing is left, or Ctrl-A x."""
+    inputs = [console, 0]
+    after_ctrl_a = False
+    while True:
+        ready, _, _ = select.select(inputs, [], [], 0.1)
+        if console in ready:
+            os.write(1, os.read(console, 4096))
+        elif process.poll() is not None:
+            return
+        if 0 in ready:
+            typed = os.read(0, 1)
+            if not typed:
+                inputs.remove(0)
+            elif after_ctrl_a and typed in b"xX":
+                return
+            elif typed == CTRL_A and not after_ctrl_a:
+                after_ctrl_a = True
+            else:
+                after_ctrl_a = False
+                os.write(console, typed)
+
+
+def _start(boot: Boot, folder: Path, *, mode: str, device: Path) -> subprocess.Popen[bytes]:
+    plugins = glob.glob(PLUGINS)
+    if not plugins:
+        raise CobnutError(f"Bochs' plugins are not at {PLUGINS}: is this Debian's package?")
+    (folder / "bochsrc").write_text(
+        CONFIG.format(
+            megs=max(boot.memory_mb, SMALLEST_MEMORY_MB), cpu=boot.cpu, iso=_iso(boot, folder), mode=mode, device=device, log=folder / "log"
+        )
+    )
+    (folder / "rc").write_text("c\n")  # the package is built with the debugger, which waits for a command
+    return subprocess.Popen(
+        [PROGRAM, "-q", "-f", "bochsrc", "-rc", "rc"], cwd=folder, env={**os.environ, "LTDL_LIBRARY_PATH": plugins[0]},
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )
+
+
+def _iso(boot: Boot, folder: Path) -> Path:
+    """A boot CD with GRUB, the kernel and its modules."""
+    tree = folder / "tree"
+    (tree / "boot" / "grub").mkdir(parents=True)
+    modules = folder / "modules"
+    modules.mkdir()
+    lines = stage(boot, modules)
+    (tree / "boot" / "kernel").write_bytes(boot.kernel.read_bytes())
+    # GRUB leaves the file's name out of a command line, QEMU does not: repeat it, so that a guest sees the same on both
+    config = [f"    multiboot /boot/kernel {_quoted('cobnut-kernel ' + boot.options)}"]
+    for line in lines:
+        name = line.split(" ", 1)[0]
+        (tree / "boot" / name).write_bytes((modules / name).read_bytes())
+        config.append(f"    module /boot/{name} {_quoted(line)}")
+    (tree / "boot" / "grub" / "grub.cfg").write_text(GRUB_CONFIG.format(lines="\n".join(config)))
+    iso = folder / "boot.iso"
+    make = ["grub-mkrescue", "-d", "/usr/lib/grub/i386-pc", f"--install-modules={GRUB_MODULES}", "--fonts=", "--locales=", "--themes="]
+    run_logged([*make, "-o", str(iso), str(tree)], str(folder / "grub.log"))
+    return iso
+
+
+def _quoted(line: str) -> str:
+    return " ".join("'" + word.replace("'", "") + "'" for word in line.split())
+
+
+def _panic(log: Path) -> str | None:
+    """What Bochs panicked about, from its log; the end of a run by the shutdown port is also logged as a panic."""
+    if not log.exists():
+        return None
+    for line in log.read_text(errors="replace").splitlines():
+        if ">>PANIC<<" in line and "Shutdown port: shutdown requested" not in line:
+            return line.split(">>PANIC<<", 1)[1].strip()
+    return None

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""QEMU: the command line of a boot, with or without the laboratory's plugin.
+
+A guest ends a run by writing a number to the isa-debug-exit port; QEMU then exits with (number << 1) | 1. QEMU's own
+failures also exit with 1, so what it wrote to stderr decides which of the two it was.
+"""
+
+import re
+import shutil
+import subprocess
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from cobnut import packages
+from cobnut.emulators import Boot, Outcome, stage
+from cobnut.errors import CobnutError
+
+PROGRAM = "qemu-system-i386"
+OLDEST = 10  # the first major version whose plugins can read registers and physical addresses as the laboratory does
+EXIT_PORT = 0xF4
+
+
+@dataclass(frozen=True)
+class Plugin:
+    """The laboratory's plugin in a run: its library and its arguments, of which `ram` (a file) is filled in here."""
+
+    library: Path
+    arguments: tuple[tuple[str, str], ...]
+
+
+def version() -> tuple[int, str] | None:
+    """Major version and full version of the QEMU on the PATH, or None if there is none that answers."""
+    try:
+        answer = subprocess.run([PROGRAM, "--version"], capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+    except OSError:
+        return None
+    match = re.search(r"version ((\d+)[\w.]*)", answer.stdout)
+    return (int(match.group(2)), match.group(1)) if match else None
+
+
+def ensure() -> str:
+    """Makes sure of a QEMU that is new enough, installing one if there is none; returns its version."""
+    found = version()
+    if found and found[0] >= OLDEST:
+        return found[1]
+    packaged = packages.installed_version(packages.QEMU.name)
+    if found and packaged and _major(packaged) >= OLDEST:
+        raise _too_old(found[1])  # another QEMU stands before the package's on the PATH: installing would not help
+    candidate = packages.candidate_version(packages.QEMU.name) if shutil.which("apt-get") else None
+    if candidate and _major(candidate) >= OLDEST:
+        packages.install([packages.QEMU.name])
+    elif found and shutil.which("apt-get") is None:
+        raise _too_old(found[1])
+    else:
+        packages.install([packages.QEMU.name], suite=packages.add_backports())
+    found = version()
+    if found is None:
+        raise CobnutError(f"{PROGRAM} is missing, and installing {packages.QEMU.name} did not bring it")
+    if found[0] < OLDEST:
+        raise _too_old(found[1])
+    return found[1]
+
+
+def command(boot: Boot, folder: Path, *, plugin: Plugin | None = None, repeatable: bool = False) -> list[str]:
+    """The command line that boots `boot`, to be run in `folder`; the console is left to the caller to add.
+
+    `repeatable` makes virtual time follow the instruction count, so that two runs do the same to the instruction.
+    """
+    # a comma ends an argument, so QEMU wants it doubled inside one
+    lines = [line.replace(",", ",,") for line in stage(boot, folder)]
+    kernel = folder / "cobnut-kernel"
+    kernel.unlink(missing_ok=True)
+    kernel.symlink_to(boot.kernel.resolve())
+    words = [
+        PROGRAM, "-nodefaults", "-no-reboot", "-display", "none", "-cpu", boot.cpu, "-m", f"{boot.memory_mb}M",
+        "-device", f"isa-debug-exit,iobase={EXIT_PORT:#x},iosize=4", "-kernel", kernel.name,
+    ]
+    if boot.options:
+        words += ["-append", boot.options]
+    if lines:
+        words += ["-initrd", ",".join(lines)]
+    machine = "pc"
+    if plugin:
+        ram = folder / "ram"
+        words += ["-object", f"memory-backend-file,id=ram,size={boot.memory_mb}M,mem-path={_escaped(ram)},share=on"]
+        machine += ",memory-backend=ram"
+        arguments = (*plugin.arguments, ("ram", str(ram)))
+        words += ["-plugin", ",".join([_escaped(plugin.library), *(f"{key}={_escaped(value)}" for key, value in arguments)])]
+    if plugin or repeatable:
+        words += ["-icount", "shift=0,sleep=off"]
+    return [*words, "-machine", machine]
+
+
+def run(boot: Boot, *, timeout: float, plugin: Plugin | None = None, repeatable: bool = False) -> Outcome:
+    """Boots without a person and waits for the guest to end the run, `timeout` seconds at most."""
+    with tempfile.TemporaryDirectory(prefix="cobnut-") as name:
+        folder = Path(name)
+        console = folder / "console"
+        words = [*command(boot, folder, plugin=plugin, repeatable=repeatable), "-serial", f"file:{_escaped(console)}"]
+        start = time.monotonic()
+        try:
+            done = subprocess.run(words, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout, check=False)
+            status, errors, timed_out = done.returncode, done.stderr.decode(errors="replace"), False
+        except subprocess.TimeoutExpired as expired:
+            status, errors, timed_out = -1, (expired.stderr or b"").decode(errors="replace"), True
+        seconds = time.monotonic() - start
+        text = console.read_text(errors="replace") if console.exists() else ""
+    fault = complaint(errors)
+    if fault:
+        raise CobnutError(fault)
+    code = None if timed_out or status < 0 or status % 2 == 0 else status >> 1
+    return Outcome(code, text.replace("\r", ""), errors, seconds, timed_out)
+
+
+def interact(boot: Boot) -> int:
+    """Boots with the serial console on this terminal (Ctrl-A x leaves); returns the guest's number, 0 if a person left."""
+    with tempfile.TemporaryDirectory(prefix="cobnut-") as name:
+        words = [*command(boot, Path(name)), "-chardev", "stdio,id=console,mux=on,signal=off", "-serial", "chardev:console", "-mon", "chardev=console"]
+        done = subprocess.run(words, cwd=name, stderr=subprocess.PIPE, text=True, check=False)
+    fault = complaint(done.stderr)
+    if fault:
+        raise CobnutError(fault)
+    return done.returncode >> 1 if done.returncode % 2 else 0
+
+
+def complaint(errors: str) -> str | None:
+    """The line in which QEMU or the plugin says why the run could not start, if it is there."""
+    for line in errors.splitlines():
+        if line.startswith(("cobnut-plugin: ", f"{PROGRAM}: ")) and "warning: " not in line and "terminating on signal" not in line:
+            return line
+    return None
+
+
+def _escaped(value: object) -> str:
+    return str(value).replace(",", ",,")
+
+
+def _major(debian_version: str) -> int:
+    match = re.match(r"(?:\d+:)?(\d+)", debian_version)
+    return int(match.group(1)) if match else 0
+
+
+def _too_old(found: str) -> CobnutError:
+    where = shutil.which(PROGRAM)
+    return CobnutError(f"{where} is QEMU {found}, which is too old: version {OLDEST} or newer is needed")

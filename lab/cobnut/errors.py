@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The one exception that a user is meant to see."""
+
+
+class CobnutError(Exception):
+    """What kept a command from doing its work, as one line that names the thing at fault.
+
+    The command line prints it on stderr without a traceback and exits with status 2. A check of an experiment that fails is
+    not an error: it is a result, and exits with status 1.
+    """

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The experiments, each named after its source, and what an experiment is.
+
+To add one: a module here with an `Experiment` in it, and its line in `all_experiments`. docs/command.md walks through it.
+"""
+
+from dataclasses import dataclass, field
+from typing import Callable
+
+from cobnut.boards import Board
+from cobnut.errors import CobnutError
+from cobnut.machines import Machine
+from cobnut.progress import Meter
+from cobnut.results import Result
+
+
+@dataclass(frozen=True)
+class Lab:
+    """What an experiment runs with. `settings` are its own, `overrides` change numbers of the machine (by dotted name)."""
+
+    board: Board
+    machine: Machine
+    emulator: str
+    quick: bool
+    settings: dict[str, int]
+    overrides: dict[str, str]
+    meter: Meter
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A number of an experiment that --set can change: its value, its value with --quick, and the smallest allowed."""
+
+    value: int
+    quick: int
+    least: int
+    help: str
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A published value to draw into a plot: a point, or a line across it where only one coordinate is given."""
+
+    label: str
+    x: float | None = None
+    y: float | None = None
+
+
+@dataclass(frozen=True)
+class Plot:
+    """One picture of a report, in terms of a result's series.
+
+    `kind` is lines, bars (stacked), ranges (two series: lower and upper end of each bar) or ledger. `series` maps series
+    names to labels; for a ledger it maps ledger row names to short labels.
+    """
+
+    kind: str
+    title: str
+    x_title: str
+    y_title: str
+    series: dict[str, str]
+    caption: str = ""
+    marks: tuple[Mark, ...] = ()
+    wide: bool = False
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """An experiment: what it is, what it needs, how it is run and how its result is drawn."""
+
+    name: str
+    title: str
+    source: str
+    machine: str
+    settings: dict[str, Setting]
+    run: Callable[[Lab], Result]
+    plots: Callable[[Result], list[Plot]]
+    story: str
+    cannot_say: tuple[str, ...]
+    boards: tuple[str, ...] = field(default=("pc",))
+
+
+def all_experiments() -> dict[str, Experiment]:
+    """Every experiment, by name."""
+    from cobnut.experiments import ipc_path, uhlig02_fig4
+
+    return {experiment.name: experiment for experiment in (ipc_path.EXPERIMENT, uhlig02_fig4.EXPERIMENT)}
+
+
+def find(name: str) -> Experiment:
+    """The experiment called `name`."""
+    known = all_experiments()
+    if name not in known:
+        raise CobnutError(f"unknown experiment '{name}' (known: {', '.join(known)}, all)")
+    return known[name]
+
+
+def settle(experiment: Experiment, machine: Machine, quick: bool, given: list[str]) -> tuple[dict[str, int], dict[str, str]]:
+    """Splits `given`, a list of K=V, into the experiment's settings and changes of the machine's numbers."""
+    settings = {name: setting.quick if quick else setting.value for name, setting in experiment.settings.items()}
+    overrides: dict[str, str] = {}
+    for pair in given:
+        key, separator, value = pair.partition("=")
+        if not separator or not key or not value:
+            raise CobnutError(f"--set {pair}: is not of the form K=V")
+        if key in experiment.settings:
+            settings[key] = _whole(pair, value, experiment.settings[key].least)
+        elif key in machine.parameters:
+            _number(pair, value)
+            overrides[key] = value
+        else:
+            own = ", ".join(experiment.settings)
+            raise CobnutError(f"--set {pair}: {experiment.name} has no setting '{key}' (it has {own}) and {machine.name} no such number")
+    return settings, overrides
+
+
+def _whole(pair: str, value: str, least: int) -> int:
+    try:
+        number = int(value)
+    except ValueError:
+        raise CobnutError(f"--set {pair}: '{value}' is not a whole number") from None
+    if number < least:
+        raise CobnutError(f"--set {pair}: must be at least {least}")
+    return number
+
+
+def _number(pair: str, value: str) -> None:
+    try:
+        float(value)
+    except ValueError:
+        raise CobnutError(f"--set {pair}: '{value}' is not a number") from None

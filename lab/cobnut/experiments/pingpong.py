@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Running the ping-pong program under the laboratory's plugin, and reading what the plugin measured.
+
+A boot is independent of every other, so boots run two at a time. What comes back is checked for completeness here: a
+measurement that lacks a size or whose ledger does not add up is a failure, never a number.
+"""
+
+import json
+import statistics
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Sequence
+
+from cobnut import paths
+from cobnut.emulators import Boot, Outcome, qemu
+from cobnut.errors import CobnutError
+from cobnut.experiments import Lab
+from cobnut.modules import Module
+
+AT_ONCE = 2
+TIMEOUT_SECONDS = 600
+CPU = "pentium3"  # the oldest of QEMU's with both sysenter and global pages
+
+
+@dataclass(frozen=True)
+class PingPong:
+    """One boot of the ping-pong: the kinds of its two spaces and the active side's working sets. `slot` is in MB."""
+
+    pair: str
+    rounds: int
+    warmup: int
+    slot: int
+    small: int
+    gen: str = "none"
+    sizes: tuple[int, int, int] = (0, 0, 1)  # start, stop (inclusive), step
+    words: int = 0
+    overrides: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def arguments(self) -> str:
+        start, stop, step = self.sizes
+        return (
+            f"pair={self.pair} gen={self.gen} sizes={start}:{stop}:{step} rounds={self.rounds} "
+            f"warmup={self.warmup} slot={self.slot} words={self.words}"
+        )
+
+    @property
+    def cases(self) -> list[int]:
+        start, stop, step = self.sizes
+        return list(range(start, stop + 1, step))
+
+
+@dataclass(frozen=True)
+class Region:
+    """What was measured at one size. Counters and cycles are a number for each round trip, footprints those of the last."""
+
+    size: int
+    counters: dict[str, list[float]]
+    footprint: dict[str, int]
+    ledger: dict[str, float]
+    cycles: list[float]
+    cycles_total: float
+
+    @property
+    def rounds(self) -> int:
+        return len(self.cycles)
+
+    @property
+    def mean_cycles(self) -> float:
+        return statistics.fmean(self.cycles)
+
+    def one_way(self, counter: str) -> float | None:
+        """Half of the median round trip's count."""
+        values = self.counters.get(counter)
+        return statistics.median(values) / 2 if values else None
+
+    def mean(self, counter: str) -> float | None:
+        values = self.counters.get(counter)
+        return statistics.fmean(values) if values else None
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """What one boot gave: its regions by size, or the reason why there are none."""
+
+    spec: PingPong
+    regions: dict[int, Region]
+    failure: str | None
+    seconds: float
+
+    def at(self, size: int) -> Region | None:
+        return self.regions.get(size)
+
+
+def measure(lab: Lab, specs: Sequence[PingPong]) -> list[Measurement]:
+    """Runs `specs`, two at a time, and returns their measurements in the same order."""
+    def one(spec: PingPong) -> Measurement:
+        done = _measure(lab, spec)
+        lab.meter.advance(note=f"{spec.pair} {spec.gen}")
+        return done
+
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        return list(pool.map(one, specs))
+
+
+def boot_of(lab: Lab, spec: PingPong) -> Boot:
+    """What is booted for `spec`."""
+    return Boot(
+        kernel=lab.board.kernel,
+        modules=(Module(lab.board.program("sigma0")), Module(lab.board.program("pingpong"), spec.arguments)),
+        options=f"small={spec.small}",
+        cpu=CPU,
+    )
+
+
+def plugin_of(lab: Lab, spec: PingPong, out: Path) -> qemu.Plugin:
+    """The plugin with the machine's model, writing to `out`."""
+    changes = {**lab.overrides, **dict(spec.overrides)}
+    return qemu.Plugin(
+        paths.PLUGIN,
+        (
+            ("machine", str(lab.machine.path)),
+            ("kernel", str(lab.board.kernel)),
+            ("out", str(out)),
+            *(("set", f"{key}={value}") for key, value in changes.items()),
+        ),
+    )
+
+
+def _measure(lab: Lab, spec: PingPong) -> Measurement:
+    with tempfile.TemporaryDirectory(prefix="cobnut-") as folder:
+        out = Path(folder) / "measured.json"
+        outcome = qemu.run(boot_of(lab, spec), timeout=TIMEOUT_SECONDS, plugin=plugin_of(lab, spec, out))
+        failure = guest_failure(outcome)
+        if failure is None and not out.exists():
+            failure = "the plugin wrote no measurements"
+        regions: dict[int, Region] = {}
+        if failure is None:
+            try:
+                regions = read(spec, json.loads(out.read_text()))
+            except (KeyError, ValueError, TypeError) as error:
+                failure = f"the plugin's measurements cannot be used: {error}"
+        return Measurement(spec, regions, failure, outcome.seconds)
+
+
+def guest_failure(outcome: Outcome) -> str | None:
+    """Why a ping-pong did not come to its end, or None."""
+    if outcome.timed_out:
+        return f"no end after {TIMEOUT_SECONDS} s"
+    if outcome.kernel_message and outcome.code != 0:
+        return f"the kernel stopped: {outcome.kernel_message}"
+    for line in outcome.console.splitlines():
+        if line.startswith("pingpong: FAIL"):
+            return line
+    if outcome.code != 0 or "pingpong: done" not in outcome.console:
+        return f"the guest ended with {outcome.code} and without 'pingpong: done'"
+    return None
+
+
+def read(spec: PingPong, measured: dict) -> dict[int, Region]:
+    """The regions in the plugin's output `measured`, complete and consistent, or a ValueError that says what is not."""
+    regions: dict[int, Region] = {}
+    for found in measured["regions"]:
+        size = spec.cases[found["case"]]
+        cycles = found["cycles_per_iteration"]
+        if found["iterations"] != spec.rounds or len(cycles) != spec.rounds:
+            raise ValueError(f"{found['iterations']} round trips at size {size} where {spec.rounds} were run")
+        region = Region(size, found["per_iteration"], found["footprint"], found["ledger"], cycles, found["cycles_total"])
+        if round(1000 * sum(region.ledger.values())) != round(1000 * region.cycles_total):
+            raise ValueError(f"the ledger at size {size} does not add up to its total")
+        regions[size] = region
+    missing = [size for size in spec.cases if size not in regions]
+    if missing:
+        raise ValueError(f"nothing measured at size {missing[0]}")
+    return regions
+
+
+def raise_if_all_failed(measurements: Sequence[Measurement]) -> None:
+    """Reports a set-up that cannot measure anything as the error it is, instead of as a page of missing checks."""
+    if measurements and all(measurement.failure for measurement in measurements):
+        raise CobnutError(f"nothing could be measured: {measurements[0].failure}")

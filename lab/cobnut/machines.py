@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Machine files: finding them, having them checked, and what of them an experiment needs.
+
+What a parameter means and which values are absurd is the model's business (lab/model); its own tool `cobnut-machine` is asked.
+"""
+
+import hashlib
+import subprocess
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+from cobnut import paths
+from cobnut.errors import CobnutError
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A number of a machine. `low` and `high` are given where its source leaves it open."""
+
+    value: float
+    source: str
+    low: float | None = None
+    high: float | None = None
+
+    @property
+    def open(self) -> bool:
+        return self.low is not None and self.high is not None and self.low != self.high
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A machine file that has passed its check."""
+
+    name: str
+    description: str
+    path: Path
+    sha256: str
+    parameters: dict[str, Parameter]  # by dotted name, such as itlb.entries
+
+    def __getitem__(self, name: str) -> float:
+        return self.parameters[name].value
+
+
+def known() -> dict[str, Path]:
+    """The machines that come with the project, by name."""
+    return {path.stem: path for path in sorted(paths.MACHINES.glob("*.toml"))}
+
+
+def describe(path: Path) -> str:
+    """The description in a machine file, for a listing."""
+    try:
+        return str(tomllib.loads(path.read_text()).get("description", ""))
+    except (OSError, tomllib.TOMLDecodeError):
+        return "(cannot be read)"
+
+
+def locate(name: str) -> Path:
+    """The file of the machine `name`, which is one of `known` or the path of a machine file."""
+    if "/" in name or name.endswith(".toml"):
+        path = Path(name)
+        if not path.is_file():
+            raise CobnutError(f"machine file {name}: no such file")
+        return path.resolve()
+    if name not in known():
+        raise CobnutError(f"unknown machine '{name}' (known: {', '.join(known()) or 'none'})")
+    return known()[name]
+
+
+def load(name: str) -> Machine:
+    """Finds the machine `name`, has it checked by the model, and reads it."""
+    path = locate(name)
+    check(path)
+    data = path.read_bytes()
+    tree = tomllib.loads(data.decode())
+    return Machine(
+        name=str(tree.get("name", path.stem)),
+        description=str(tree.get("description", "")),
+        path=path,
+        sha256=hashlib.sha256(data).hexdigest(),
+        parameters=_flatten(tree),
+    )
+
+
+def check(path: Path) -> None:
+    """Has the model judge a machine file; its complaint becomes ours, in one line."""
+    done = subprocess.run(
+        [paths.MACHINE_TOOL, "check", path], capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL
+    )
+    if done.returncode != 0:
+        lines = (done.stderr or done.stdout).strip().splitlines() or [f"machine file {path}: refused"]
+        raise CobnutError(lines[0].removeprefix("cobnut-machine: "))
+
+
+def _flatten(tree: dict[str, object], prefix: str = "") -> dict[str, Parameter]:
+    found: dict[str, Parameter] = {}
+    for key, value in tree.items():
+        if not isinstance(value, dict):
+            continue
+        if "value" not in value:
+            found |= _flatten(value, f"{prefix}{key}.")
+        elif isinstance(value["value"], (int, float)) and not isinstance(value["value"], bool):
+            found[prefix + key] = Parameter(value["value"], str(value.get("source", "")), value.get("low"), value.get("high"))
+    return found

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Progress of long work: a bar on a terminal, plain lines elsewhere. Always on stderr."""
+
+import sys
+from contextlib import contextmanager
+from typing import Iterator, Protocol
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+PLAIN_STEPS = 4  # a plain log gets a line at each quarter, not one a step
+
+
+class Meter(Protocol):
+    """What a piece of long work tells about itself. Safe to call from several threads."""
+
+    def total(self, steps: int) -> None: ...
+
+    def advance(self, steps: int = 1, note: str = "") -> None: ...
+
+
+class _Bar:
+    def __init__(self, progress: Progress, title: str) -> None:
+        self._progress = progress
+        self._title = title
+        self._task = progress.add_task(title, total=None)
+
+    def total(self, steps: int) -> None:
+        self._progress.update(self._task, total=steps)
+
+    def advance(self, steps: int = 1, note: str = "") -> None:
+        self._progress.update(self._task, advance=steps, description=f"{self._title} [dim]{note}[/dim]" if note else self._title)
+
+
+class _Lines:
+    def __init__(self, title: str) -> None:
+        self._title = title
+        self._total = 0
+        self._done = 0
+        self._quarter = 0
+
+    def total(self, steps: int) -> None:
+        self._total = steps
+
+    def advance(self, steps: int = 1, note: str = "") -> None:
+        self._done += steps
+        quarter = PLAIN_STEPS * self._done // self._total if self._total else 0
+        if quarter > self._quarter:
+            self._quarter = quarter
+            print(f"{self._title}: {self._done} of {self._total}", file=sys.stderr, flush=True)
+
+
+class Silent:
+    """A meter that shows nothing."""
+
+    def total(self, steps: int) -> None:
+        pass
+
+    def advance(self, steps: int = 1, note: str = "") -> None:
+        pass
+
+
+@contextmanager
+def meter(title: str) -> Iterator[Meter]:
+    """Shows the progress of the enclosed work under `title`."""
+    if not sys.stderr.isatty():
+        print(f"{title} ...", file=sys.stderr, flush=True)
+        yield _Lines(title)
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        yield _Bar(progress, title)

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""From an experiment's plots to the data and layout that plotly.js draws. Colours are left to the page, which knows its theme.
+
+A trace names its colour by role ("role:large"); the page's script replaces roles by the theme's colours, so that the same
+figure is readable in light and dark.
+"""
+
+from typing import Any
+
+from cobnut.experiments import Plot
+from cobnut.results import LedgerRow, Result
+
+# role of a series: by the words in its name, so that large and small spaces look the same in every picture
+ROLES = (("large_large", "large"), ("small_small", "small"), ("ratio", "accent"), ("low", "small"), ("high", "large"))
+CATEGORIES = {
+    "instructions": "instructions",
+    "kernel_entry_exit": "kernel entry and exit",
+    "segment_reload": "segment or tag reload",
+    "tlb_refill_code": "TLB refill, code",
+    "tlb_refill_data": "TLB refill, data",
+    "cache_refill": "cache refill",
+    "write_back": "write-back",
+    "trace_rebuild": "trace-cache rebuild",
+    "flush": "flush",
+}
+
+
+def draw(plot: Plot, result: Result) -> dict[str, Any]:
+    """The plotly figure of `plot`, as plain data."""
+    drawers = {"lines": _lines, "bars": _bars, "ranges": _ranges, "ledger": _ledger}
+    data, layout = drawers[plot.kind](plot, result)
+    shapes, marks, notes = _marks(plot)
+    layout |= {
+        "xaxis": {"title": {"text": plot.x_title}, "automargin": True, **layout.get("xaxis", {})},
+        "yaxis": {"title": {"text": plot.y_title}, "automargin": True, "rangemode": "tozero", **layout.get("yaxis", {})},
+        "shapes": shapes,
+        "annotations": notes,
+    }
+    return {"data": [*data, *marks], "layout": layout}
+
+
+def _lines(plot: Plot, result: Result) -> tuple[list[dict], dict]:
+    data = []
+    for name, label in plot.series.items():
+        series = result.find(name)
+        if series is not None:
+            data.append(
+                {"type": "scatter", "mode": "lines+markers", "name": label, "x": series.x, "y": series.y, "role": _role(name),
+                 "hovertemplate": f"%{{x:,}}: %{{y:,.5~g}} {series.unit}<extra>{label}</extra>"}
+            )
+    return data, {"hovermode": "x unified"}
+
+
+def _bars(plot: Plot, result: Result) -> tuple[list[dict], dict]:
+    data = []
+    for index, (name, label) in enumerate(plot.series.items()):
+        series = result.find(name)
+        if series is not None:
+            names = [str(x).replace("_", " → ") for x in series.x]
+            data.append(
+                {"type": "bar", "name": label, "x": names, "y": series.y, "role": f"step{index}", "text": series.y,
+                 "textposition": "auto", "hovertemplate": f"%{{x}}: %{{y:,.5~g}} {series.unit}<extra>{label}</extra>"}
+            )
+    return data, {"barmode": "stack"}
+
+
+def _ranges(plot: Plot, result: Result) -> tuple[list[dict], dict]:
+    ends = [result.find(name) for name in plot.series]
+    rows = []
+    if None not in ends:
+        rows = [(x, low, high) for x, low, high in zip(ends[0].x, ends[0].y, ends[1].y, strict=True) if low is not None and high is not None]
+    rows.sort(key=lambda row: abs(row[2] - row[1]))
+    names = [row[0] for row in rows]
+    data = [
+        {"type": "bar", "orientation": "h", "y": names, "base": [min(row[1:]) for row in rows], "x": [abs(row[2] - row[1]) for row in rows],
+         "role": "band", "showlegend": False, "hoverinfo": "skip"}
+    ]
+    for index, label in enumerate(plot.series.values(), start=1):
+        data.append(
+            {"type": "scatter", "mode": "markers", "name": label, "y": names, "x": [row[index] for row in rows],
+             "role": ("small", "large")[index - 1], "marker": {"size": 10, "symbol": ("triangle-left", "triangle-right")[index - 1]},
+             "hovertemplate": f"%{{y}}: %{{x:.4~g}}<extra>{label}</extra>"}
+        )
+    return data, {"barmode": "overlay", "xaxis": {"rangemode": "normal"}, "height": 150 + 26 * max(len(rows), 4)}
+
+
+def _ledger(plot: Plot, result: Result) -> tuple[list[dict], dict]:
+    rows = [row for row in result.ledger if row.name in plot.series]
+    order = {name: index for index, name in enumerate(plot.series)}
+    rows.sort(key=lambda row: (row.x if row.x is not None else 0, order[row.name]))
+    by_size = all(row.x is not None for row in rows)
+    if by_size:
+        x: list = [[f"{row.x:,.0f}" for row in rows], [plot.series[row.name] for row in rows]]
+    else:
+        x = [plot.series[row.name].replace("_", " → ") for row in rows]
+    data = [
+        {"type": "bar", "name": label, "x": x, "y": [_per_round(row, category) for row in rows], "role": category,
+         "hovertemplate": f"%{{x}}: %{{y:,.1f}} cycles<extra>{label}</extra>"}
+        for category, label in CATEGORIES.items()
+        if any(row.entries.get(category) for row in rows)
+    ]
+    return data, {"barmode": "stack", "hovermode": "closest"}
+
+
+def _per_round(row: LedgerRow, category: str) -> float:
+    return row.entries.get(category, 0) / row.rounds if row.rounds else 0
+
+
+def _marks(plot: Plot) -> tuple[list[dict], list[dict], list[dict]]:
+    """Published values: points as a series of their own, single coordinates as lines across the plot."""
+    shapes, notes = [], []
+    points = [mark for mark in plot.marks if mark.x is not None and mark.y is not None]
+    for mark in plot.marks:
+        if mark.x is None and mark.y is not None:
+            shapes.append({"type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": mark.y, "y1": mark.y, "role": "published"})
+            notes.append({"xref": "paper", "x": 1, "xanchor": "right", "y": mark.y, "yanchor": "bottom", "text": mark.label, "showarrow": False, "role": "published"})
+        elif mark.y is None and mark.x is not None:
+            shapes.append({"type": "line", "yref": "paper", "y0": 0, "y1": 1, "x0": mark.x, "x1": mark.x, "role": "published"})
+            notes.append({"yref": "paper", "y": 1, "yanchor": "bottom", "x": mark.x, "text": mark.label, "showarrow": False, "role": "published"})
+    traces = []
+    if points:
+        traces.append(
+            {"type": "scatter", "mode": "markers", "name": "published", "x": [mark.x for mark in points], "y": [mark.y for mark in points],
+             "text": [mark.label for mark in points], "role": "published", "marker": {"symbol": "diamond-open", "size": 13, "line": {"width": 2.5}},
+             "hovertemplate": "%{text}<extra>published</extra>"}
+        )
+        for mark in points:
+            notes.append({"x": mark.x, "y": mark.y, "text": mark.label, "showarrow": True, "arrowhead": 0, "ax": 0, "ay": -34, "role": "published"})
+    return shapes, traces, notes
+
+
+def _role(name: str) -> str:
+    return next((role for word, role in ROLES if word in name), "accent")

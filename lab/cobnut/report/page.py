@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Filling the report's template."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jinja2
+
+from cobnut.checks import Check
+from cobnut.experiments import Experiment
+from cobnut.machines import Machine
+from cobnut.report import figures
+from cobnut.results import Result
+
+TEMPLATES = Path(__file__).parent
+
+
+def write(result: Result, experiment: Experiment, machine: Machine, folder: Path, *, notes: tuple[str, ...] = ()) -> Path:
+    """Writes the page of `result` into `folder` and returns its path. `notes` are facts about the run, shown with its provenance."""
+    from plotly.offline import get_plotlyjs
+
+    environment = jinja2.Environment(loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True, undefined=jinja2.StrictUndefined)
+    environment.filters["number"] = number
+    plots = [{"plot": plot, "id": f"plot{index}", "figure": figures.draw(plot, result)} for index, plot in enumerate(experiment.plots(result))]
+    text = environment.get_template("template.html").render(
+        result=result,
+        experiment=experiment,
+        machine=machine,
+        plots=plots,
+        figures_json=_for_script({entry["id"]: entry["figure"] for entry in plots}),
+        passed=sum(check.ok for check in result.checks),
+        off=_off,
+        open_parameters={name: parameter for name, parameter in machine.parameters.items() if parameter.open},
+        notes=notes,
+        plotlyjs=get_plotlyjs(),
+    )
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / (result.experiment.replace("/", "-") + ".html")
+    path.write_text(text)
+    return path
+
+
+def number(value: float | None) -> str:
+    """A number as a person reads it, a dash where there is none."""
+    if value is None:
+        return "–"
+    return f"{value:,.0f}" if float(value).is_integer() else f"{value:,.4g}" if abs(value) < 1000 else f"{value:,.1f}"
+
+
+def _off(check: Check) -> str:
+    """How far a measurement is from the published value."""
+    if check.published is None or check.measured is None or check.published == 0:
+        return "–"
+    return f"{100 * (check.measured / check.published - 1):+.0f} %"
+
+
+def _for_script(value: Any) -> str:
+    """JSON that cannot end the script element that it stands in."""
+    return json.dumps(value).replace("</", "<\\/")

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The result of an experiment and its JSON form, which docs/command.md describes key by key."""
+
+import datetime
+import json
+import subprocess
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from cobnut import paths
+from cobnut.checks import Check
+
+
+@dataclass(frozen=True)
+class Series:
+    """A measured curve, or a row of bars when `x` holds names."""
+
+    name: str
+    unit: str
+    x: list[float] | list[str]
+    y: list[float | None]
+
+
+@dataclass(frozen=True)
+class LedgerRow:
+    """Where the modelled cycles of one measured case went: `entries` adds up to `total` exactly, over `rounds` round trips."""
+
+    name: str
+    x: float | None
+    rounds: int
+    unit: str
+    entries: dict[str, float]
+    total: float
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """What has to be known to get the same numbers again."""
+
+    revision: str
+    machine_file_sha256: str | None
+    emulator: str
+    date: str
+
+
+@dataclass(frozen=True)
+class Result:
+    """All that a run of an experiment found."""
+
+    experiment: str
+    machine: str | None
+    provenance: Provenance
+    series: list[Series]
+    checks: list[Check]
+    ledger: list[LedgerRow]
+
+    @property
+    def ok(self) -> bool:
+        """A result without checks is none."""
+        return bool(self.checks) and all(check.ok for check in self.checks)
+
+    def find(self, name: str) -> Series | None:
+        """The series called `name`."""
+        return next((series for series in self.series if series.name == name), None)
+
+    def to_json(self) -> str:
+        return json.dumps(asdict(self), indent=1) + "\n"
+
+
+def provenance(emulator: str, machine_file_sha256: str | None) -> Provenance:
+    """The provenance of a run that starts now, from this source tree."""
+    now = datetime.datetime.now(datetime.timezone.utc)
+    return Provenance(revision(), machine_file_sha256, emulator, now.isoformat(timespec="seconds"))
+
+
+def revision() -> str:
+    """The commit of this source tree, with -dirty where it has changes; unknown outside of a git clone."""
+    git = ["git", "-c", f"safe.directory={paths.ROOT}", "-C", str(paths.ROOT)]
+    try:
+        answer = subprocess.run([*git, "describe", "--always", "--dirty", "--abbrev=12"], capture_output=True, text=True, check=False)
+    except OSError:
+        return _head_without_git()
+    return answer.stdout.strip() if answer.returncode == 0 else "unknown"
+
+
+def write_json(result: Result, path: Path) -> None:
+    """Writes `result` where a later tool can read it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(result.to_json())
+
+
+def _head_without_git() -> str:
+    head = paths.ROOT / ".git" / "HEAD"
+    if not head.is_file():
+        return "unknown"
+    text = head.read_text().strip()
+    reference = paths.ROOT / ".git" / text.removeprefix("ref: ")
+    commit = reference.read_text().strip() if text.startswith("ref: ") and reference.is_file() else text
+    return commit[:12]

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Running an experiment from its name to its report: what `run`, `demo` and the tests share."""
+
+import statistics
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from cobnut import boards, build, experiments, machines, paths, progress, report
+from cobnut.emulators import qemu
+from cobnut.errors import CobnutError
+from cobnut.experiments import Experiment, Lab
+from cobnut.experiments.pingpong import TIMEOUT_SECONDS, PingPong, boot_of, guest_failure, plugin_of
+from cobnut.machines import Machine
+from cobnut.results import Result
+
+COST_ROUNDS = 20_000
+COST_BOOTS = 3
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A run that came to its end, ok or not."""
+
+    experiment: Experiment
+    machine: Machine
+    result: Result
+    page: Path
+    notes: tuple[str, ...]
+
+
+def run(name: str, *, board: str, machine: str | None, given: list[str], quick: bool, report_folder: Path, show_cost: bool = False) -> Finished:
+    """Builds what is needed, runs the experiment `name` and writes its report."""
+    experiment = experiments.find(name)
+    target = boards.find(board)
+    if target.name not in experiment.boards:
+        raise CobnutError(f"{name} runs on {', '.join(experiment.boards)}, not on {board}")
+    machines.locate(machine or experiment.machine)  # a wrong name is said before anything is built
+    version = qemu.ensure()
+    build.everything(target)
+    described = machines.load(machine or experiment.machine)
+    settings, overrides = experiments.settle(experiment, described, quick, given)
+    with progress.meter(name) as meter:
+        lab = Lab(target, described, f"QEMU {version}", quick, settings, overrides, meter)
+        result = experiment.run(lab)
+    notes = tuple(f"run with {pair}" for pair in given)
+    if show_cost:
+        notes += (cost_of_modelling(replace(lab, meter=progress.Silent())),)
+    page = report.write(result, experiment, described, report_folder, notes=notes)
+    return Finished(experiment, described, result, page, notes)
+
+
+def cost_of_modelling(lab: Lab) -> str:
+    """How much slower a ping-pong runs under the machine model than on plain QEMU; said, not checked, as wall time varies."""
+    chosen = lab.settings
+    idle = PingPong("small_small", rounds=1, warmup=1, slot=chosen["slot"], small=chosen["small"])
+    busy = replace(idle, warmup=COST_ROUNDS)
+    plain = _seconds(lab, busy, modelled=False) - _seconds(lab, idle, modelled=False)
+    modelled = _seconds(lab, busy, modelled=True) - _seconds(lab, idle, modelled=True)
+    if plain <= 0:
+        return "the cost of modelling was too small to be measured"
+    return f"modelling cost {modelled / plain:.1f} times the wall time of plain QEMU ({COST_ROUNDS:,} round trips between small spaces)"
+
+
+def write_json(finished: list[Finished], path: Path, *, several: bool) -> None:
+    """Writes the JSON of a run; of several runs, as a list."""
+    texts = [one.result.to_json().rstrip() for one in finished]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(("[\n" + ",\n".join(texts) + "\n]" if several else texts[0]) + "\n")
+
+
+def _seconds(lab: Lab, spec: PingPong, *, modelled: bool) -> float:
+    """The median wall time of a few boots of `spec`."""
+    out = paths.RUNS / "cost.json"
+    out.parent.mkdir(parents=True, exist_ok=True)
+    plugin = plugin_of(lab, spec, out) if modelled else None
+    times = []
+    for _ in range(COST_BOOTS):
+        outcome = qemu.run(boot_of(lab, spec), timeout=TIMEOUT_SECONDS, plugin=plugin, repeatable=True)
+        failure = guest_failure(outcome)
+        if failure:
+            raise CobnutError(f"the cost of modelling could not be measured: {failure}")
+        times.append(outcome.seconds)
+    return statistics.median(times)

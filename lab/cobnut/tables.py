@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Results on the console: a table on a terminal, one plain line for each row elsewhere."""
+
+import sys
+
+from rich.console import Console
+from rich.table import Table
+
+from cobnut.report.page import number
+from cobnut.results import Result
+
+SMALL, LARGE = "small_small", "large_large"
+
+
+def show_checks(result: Result) -> None:
+    """Every check, and for those that are not ok the whole reason."""
+    rows = [("ok" if check.ok else "NOT OK", check.name, number(check.published), number(check.measured), check.unit) for check in result.checks]
+    _show(f"{result.experiment}: checks", ("", "check", "published", "measured", "unit"), rows)
+    for check in result.checks:
+        if not check.ok:
+            print(f"not ok: {check.name} is {number(check.measured)}, wanted {check.why}")
+
+
+def show_ping_pong(result: Result) -> None:
+    """The curves of uhlig02/fig4 as rows: cycles of a round trip in both kinds of space, and their ratio."""
+    for letter, title in (("a", "bytes of nops"), ("b", "pages jumped to"), ("c", "pages read")):
+        large, small, ratio = (result.find(f"{letter}.{name}") for name in (LARGE, SMALL, "ratio"))
+        if large and small and ratio:
+            rows = [tuple(number(value) for value in row) for row in zip(large.x, large.y, small.y, ratio.y, strict=True)]
+            _show(f"({letter}) modelled cycles of a round trip", (title, "large", "small", "large/small"), rows)
+
+
+def _show(title: str, heads: tuple[str, ...], rows: list[tuple[str, ...]]) -> None:
+    if sys.stdout.isatty():
+        table = Table(title=title, title_justify="left")
+        for head in heads:
+            table.add_column(head, justify="right" if head not in ("", "check", "unit") else "left")
+        for row in rows:
+            table.add_row(*row, style="red" if row[0] == "NOT OK" else None)
+        Console().print(table)
+        return
+    widths = [max(len(row[column]) for row in [heads, *rows]) for column in range(len(heads))]
+    print(title)
+    for row in [heads, *rows]:
+        print("  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())

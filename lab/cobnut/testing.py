@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`./cobnut test`: every kind of test that the project has, counted together.
+
+A part that fails to build, or that comes to an end without having run a test, counts as a failed one: nothing passes by absence.
+"""
+
+import re
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Callable
+from xml.etree import ElementTree
+
+from cobnut import boards, build, packages, paths
+from cobnut.emulators import bochs, qemu
+from cobnut.errors import CobnutError
+
+RESULTS = paths.BUILD / "test"
+
+
+@dataclass(frozen=True)
+class Count:
+    passed: int = 0
+    failed: int = 0
+
+    def __add__(self, other: "Count") -> "Count":
+        return Count(self.passed + other.passed, self.failed + other.failed)
+
+
+def run(part: str | None) -> int:
+    """Runs one part or all, prints the sum as the last line, and returns the exit status."""
+    if part is not None and part not in PARTS:
+        raise CobnutError(f"unknown part '{part}' (known: {', '.join(PARTS)})")
+    RESULTS.mkdir(parents=True, exist_ok=True)
+    total = Count()
+    for name in [part] if part else PARTS:
+        print(f"== {name}: {PARTS[name].__doc__}", flush=True)
+        start = time.monotonic()
+        try:
+            count = PARTS[name]()
+        except CobnutError as error:
+            print(f"{name}: {error}", flush=True)
+            count = Count(failed=1)
+        if count == Count():
+            print(f"{name}: no test was run", flush=True)
+            count = Count(failed=1)
+        print(f"== {name}: {count.passed} ok, {count.failed} not ok, {time.monotonic() - start:.0f} s\n", flush=True)
+        total += count
+    print(f"{total.passed} passed, {total.failed} failed", flush=True)
+    return 0 if total.failed == 0 and total.passed > 0 else 1
+
+
+def unit() -> Count:
+    """the kernel's hardware-free parts, on this machine"""
+    build.host_tests()
+    report = RESULTS / "unit.xml"
+    command = ["ctest", "--test-dir", str(paths.BUILD / "host"), "--output-on-failure", "-j2", "--output-junit", str(report)]
+    return _junit(command, report)
+
+
+def lab() -> Count:
+    """the machine model and the plugin"""
+    build.lab()
+    command = ["cargo", "test", "--release", "--locked", "--manifest-path", str(paths.LAB / "Cargo.toml"), "--target-dir", str(paths.CARGO_TARGET)]
+    process = subprocess.Popen(command, cwd=paths.ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    count = Count()
+    assert process.stdout is not None
+    for line in process.stdout:
+        print(line, end="", flush=True)
+        match = re.match(r"test result: \w+\. (\d+) passed; (\d+) failed", line)
+        if match:
+            count += Count(int(match.group(1)), int(match.group(2)))
+    return _at_least_one_failed(count, process.wait())
+
+
+def command() -> Count:
+    """the command: arguments, set-up, checks, results and report"""
+    build.everything(boards.find("pc"))
+    packages.ensure(packages.BROWSER)
+    return _pytest("command")
+
+
+def system() -> Count:
+    """the kernel and its programs on the emulators"""
+    build.everything(boards.find("pc"))
+    qemu.ensure()
+    bochs.ensure()
+    packages.ensure(packages.BROWSER)
+    return _pytest("system")
+
+
+def _pytest(folder: str) -> Count:
+    report = RESULTS / f"{folder}.xml"
+    options = ["-p", "no:cacheprovider", "-q", "--durations=5", f"--junitxml={report}"]
+    return _junit([sys.executable, "-m", "pytest", *options, str(paths.ROOT / "tests" / folder)], report)
+
+
+def _junit(command: list[str], report: Path) -> Count:
+    """Runs `command` with its output shown, and counts what its JUnit report says."""
+    report.unlink(missing_ok=True)
+    status = subprocess.run(command, cwd=paths.ROOT, stdin=subprocess.DEVNULL, check=False).returncode
+    if not report.exists():
+        return Count(failed=1)
+    count = Count()
+    for suite in ElementTree.parse(report).getroot().iter("testsuite"):
+        bad = int(suite.get("failures", 0)) + int(suite.get("errors", 0))
+        left_out = int(suite.get("skipped", 0)) + int(suite.get("disabled", 0))
+        count += Count(int(suite.get("tests", 0)) - bad - left_out, bad)
+    return _at_least_one_failed(count, status)
+
+
+def _at_least_one_failed(count: Count, status: int) -> Count:
+    """A runner that reports failure without a failed test failed outside of one."""
+    return Count(count.passed, 1) if status != 0 and count.failed == 0 else count
+
+
+PARTS: dict[str, Callable[[], Count]] = {"unit": unit, "lab": lab, "command": command, "system": system}
