@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# The two doors to the kernel (declared in l4/arch.h). Both find the caller's kernel interface page through the word
+# ThreadWord1 of its UTCB, filled on first use by `lock nop`, and then make an indirect near call to
+# page base + entry offset, with the registers of the manual's table. cdecl; EFLAGS are not promised by the kernel,
+# so DF is cleared after the call for the compiler's sake.
+
+        .set    UTCB_THREAD_WORD1, -20
+        .text
+
+# __L4_Kip_Base(): EAX = base. Keeps all other registers but flags.
+        .globl  __L4_Kip_Base
+        .type   __L4_Kip_Base, @function
+__L4_Kip_Base:
+        pushl   %edi
+        movl    %gs:0, %edi
+        movl    UTCB_THREAD_WORD1(%edi), %eax
+        testl   %eax, %eax
+        jnz     1f
+        pushl   %ecx
+        pushl   %edx
+        pushl   %esi
+        lock; nop                       # EAX base, ECX version, EDX flags, ESI kernel id
+        popl    %esi
+        popl    %edx
+        popl    %ecx
+        movl    %eax, UTCB_THREAD_WORD1(%edi)
+1:      popl    %edi
+        ret
+        .size   __L4_Kip_Base, . - __L4_Kip_Base
+
+# L4_Word_t __L4_Ipc_Stub(to, from_specifier, timeouts, from *, field)
+        .globl  __L4_Ipc_Stub
+        .type   __L4_Ipc_Stub, @function
+__L4_Ipc_Stub:
+        pushl   %ebp
+        pushl   %ebx
+        pushl   %esi
+        pushl   %edi                    # arguments now at 20(%esp)
+        call    __L4_Kip_Base
+        movl    36(%esp), %ebx          # field
+        movl    (%eax,%ebx), %ebx
+        addl    %eax, %ebx              # entry
+        movl    20(%esp), %eax          # to
+        movl    24(%esp), %edx          # FromSpecifier
+        movl    28(%esp), %ecx          # timeouts
+        movl    %gs:0, %edi             # UTCB
+        movl    (%edi), %esi            # MR0
+        call    *%ebx
+        cld
+        movl    %esi, (%edi)
+        cmpl    $0, 24(%esp)            # nothing was received: MR1 and MR2 registers mean nothing
+        je      1f
+        movl    %ebx, 4(%edi)
+        movl    %ebp, 8(%edi)
+1:      movl    32(%esp), %edx
+        testl   %edx, %edx
+        je      2f
+        movl    %eax, (%edx)
+2:      movl    %esi, %eax
+        popl    %edi
+        popl    %esi
+        popl    %ebx
+        popl    %ebp
+        ret
+        .size   __L4_Ipc_Stub, . - __L4_Ipc_Stub
+
+# void __L4_Call_Stub(field, regs *): regs in the order EAX ECX EDX ESI EDI EBX EBP
+        .globl  __L4_Call_Stub
+        .type   __L4_Call_Stub, @function
+__L4_Call_Stub:
+        pushl   %ebp
+        pushl   %ebx
+        pushl   %esi
+        pushl   %edi                    # field at 20(%esp), regs at 24(%esp)
+        call    __L4_Kip_Base
+        movl    20(%esp), %ecx
+        addl    (%eax,%ecx), %eax
+        movl    24(%esp), %ebp
+        pushl   %eax                    # entry at 0(%esp); regs now at 28(%esp)
+        movl    0(%ebp), %eax
+        movl    4(%ebp), %ecx
+        movl    8(%ebp), %edx
+        movl    12(%ebp), %esi
+        movl    16(%ebp), %edi
+        movl    20(%ebp), %ebx
+        movl    24(%ebp), %ebp
+        call    *(%esp)
+        cld
+        movl    %ebp, (%esp)            # the entry is not needed any more: its slot holds EBP
+        movl    28(%esp), %ebp
+        movl    %eax, 0(%ebp)
+        movl    %ecx, 4(%ebp)
+        movl    %edx, 8(%ebp)
+        movl    %esi, 12(%ebp)
+        movl    %edi, 16(%ebp)
+        movl    %ebx, 20(%ebp)
+        popl    24(%ebp)
+        popl    %edi
+        popl    %esi
+        popl    %ebx
+        popl    %ebp
+        ret
+        .size   __L4_Call_Stub, . - __L4_Call_Stub
+        .section .note.GNU-stack, "", @progbits

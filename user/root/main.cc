@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The root task: starts every payload module in a space of its own and is its pager and exception handler.
+//
+// Own options: off=1 ends the machine when all programs have finished. Options of a payload: small=MB[@SLOT] asks for
+// a small space. A payload that cannot be started or misbehaves costs one line; the others go on.
+#include "program.h"
+
+#include <cobnut/program.h>
+#include <l4/kip.h>
+
+namespace {
+
+constexpr size_t max_programs = 16;
+constinit root::Program programs[max_programs];
+constinit size_t program_count = 0;
+
+void load_all()
+{
+    const L4_Word_t own_number = L4_ThreadNo(L4_Myself());
+    cobnut::Module module;
+    for (unsigned i = 0; cobnut::boot_module(i, module); i++) {
+        if (program_count == max_programs) {
+            cobnut::print("root: more than %u programs: the rest is not started\n", static_cast<unsigned>(max_programs));
+            return;
+        }
+        if (programs[program_count].load(module, L4_GlobalId(own_number + 1 + i, 1))) program_count++;
+    }
+}
+
+root::Program *find(L4_ThreadId_t tid)
+{
+    for (size_t i = 0; i < program_count; i++)
+        if (programs[i].running() && programs[i].tid() == tid) return &programs[i];
+    return nullptr;
+}
+
+bool any_running()
+{
+    for (size_t i = 0; i < program_count; i++)
+        if (programs[i].running()) return true;
+    return false;
+}
+
+/// Serves one message of a payload; true if the MRs hold the answer.
+bool serve(root::Program &program, L4_MsgTag_t tag)
+{
+    L4_Word_t mr[13] = {};
+    L4_StoreMRs(1, 12, mr + 1);
+    const L4_Word_t label = L4_Label(tag);
+    if ((label & 0xFFF0) == 0xFFE0) {
+        L4_MapItem_t item;
+        if (program.resolve(mr[1], label & L4_Writable, item)) {
+            L4_Set_MsgTag(L4_MsgTag_t{.raw = 2u << 6});
+            L4_LoadMR(1, item.raw[0]);
+            L4_LoadMR(2, item.raw[1]);
+            return true;
+        }
+        program.say("ended: %s at %08x without permission, ip %08x", label & L4_Writable ? "write" : "read", mr[1],
+                    mr[2]);
+        program.end();
+    } else if (label == 0xFFB0) {
+        program.say("ended: exception %u, error code %u, ip %08x", mr[3], mr[4], mr[1]);
+        program.end();
+    } else if (label == cobnut::exit_label) {
+        program.say("finished with code %d", static_cast<int>(mr[1]));
+        program.end();
+    }
+    return false;
+}
+
+void serve_until_finished()
+{
+    L4_Accept(L4_UntypedWordsAcceptor);
+    while (any_running()) {
+        L4_ThreadId_t from;
+        L4_MsgTag_t tag = L4_Wait(&from);
+        while (L4_IpcSucceeded(tag)) {
+            root::Program *program = find(from);
+            if (!program || !serve(*program, tag)) break;
+            tag = L4_ReplyWait(from, &from);
+        }
+    }
+}
+
+} // namespace
+
+int cobnut_main(const char *command_line)
+{
+    load_all();
+    for (size_t i = 0; i < program_count; i++) programs[i].start();
+    serve_until_finished();
+    cobnut::print("root: all programs finished\n");
+    if (cobnut::Options(command_line).number("off", 0)) cobnut::machine_off(0);
+    for (;;) L4_Sleep(L4_Never);
+}
