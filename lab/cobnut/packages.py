@@ -34,6 +34,7 @@ class Package:
 
 
 BUILD_TOOLS = (
+    Package("ca-certificates", "/etc/ssl/certs/ca-certificates.crt"),  # cargo fetches crates with them
     Package("cmake", "cmake"),
     Package("ninja-build", "ninja"),
     Package("gcc-multilib", "/usr/lib/gcc/x86_64-linux-gnu/*/32/libgcc.a"),

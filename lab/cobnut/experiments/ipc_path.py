@@ -42,6 +42,14 @@ class Path:
         shares = [self.count(f"instructions_{share}") for share in SHARES]
         return None if None in shares else sum(shares)
 
+    @property
+    def cycles_an_instruction(self) -> float | None:
+        """The mean cost of this path's ordinary instructions, user code included."""
+        shares = [self.region.mean(f"instructions_{share}") for share in (*SHARES, "user")] if self.region else [None]
+        if None in shares or not sum(shares):
+            return None
+        return self.region.ledger["instructions"] / self.region.rounds / sum(shares)
+
     def footprint(self, what: str) -> float | None:
         return self.region.footprint.get(what) if self.region else None
 
@@ -90,19 +98,16 @@ def judge_path(path: Path, machine: Machine) -> list[Check]:
 def peer_cycles(path: Path, machine: Machine) -> float | None:
     """Modelled cycles, one way, of a path with the peer's counts, everything else being as in ours.
 
-    The same kernel entry and exit, the same user code and the same warm caches are granted to it; it differs by its
-    instructions, segment loads and CR3 writes, each at this machine file's cost, and pays nothing for what a CR3 write flushes.
+    The same kernel entry and exit, the same user code and the same warm caches are granted to it. It differs by its instructions,
+    each at the mean cost of ours, and by its segment loads and CR3 writes at the machine file's costs; for what a CR3 write
+    flushes it pays nothing.
     """
-    ours = path.count("cycles")
+    ours, each = path.count("cycles"), path.cycles_an_instruction
     counts = (path.instructions, path.count("segment_loads"), path.count("cr3_writes"))
-    if ours is None or None in counts:
+    if ours is None or each is None or None in counts:
         return None
     peer = published.PISTACHIO[path.pair]
-    costs = (
-        machine["kernel.ipc_path_cycles"] / machine["kernel.ipc_path_instructions"],
-        machine["segments.reload_cycles"] / machine["segments.loads"],
-        machine["address_space.cr3_cycles"],
-    )
+    costs = (each, machine["segments.reload_cycles"] / machine["segments.loads"], machine["address_space.cr3_cycles"])
     differences = (peer.instructions - counts[0], peer.segment_loads - counts[1], peer.cr3_writes - counts[2])
     return ours + sum(cost * difference for cost, difference in zip(costs, differences, strict=True))
 

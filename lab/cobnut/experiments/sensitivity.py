@@ -2,7 +2,8 @@
 """How much a ratio hinges on what a paper leaves open.
 
 Every open parameter of the machine file (one with a low and a high end) is set to each end in turn, the others staying at their
-values, and a few telling points are measured again.
+values, and a few telling points are measured again. The costs of the instruction classes are moved together: they come from the
+same sources, and one by one they are too many to look at.
 """
 
 from dataclasses import replace
@@ -12,13 +13,19 @@ from cobnut.experiments.pingpong import Measurement, PingPong, measure
 from cobnut.results import Result, Series
 
 ENDS = ("low", "high")
+GROUPS = ("instructions", "micro_ops")
 
 
-def open_parameters(lab: Lab) -> list[str]:
-    """The open parameters that the run does not fix itself."""
+def open_parameters(lab: Lab) -> dict[str, list[str]]:
+    """The open parameters that the run does not fix itself: what each is called, and which numbers of the machine it moves."""
+    found: dict[str, list[str]] = {}
     if not lab.settings.get("hinges"):
-        return []
-    return [name for name, parameter in lab.machine.parameters.items() if parameter.open and name not in lab.overrides]
+        return found
+    for name, parameter in lab.machine.parameters.items():
+        if parameter.open and name not in lab.overrides:
+            section = name.split(".")[0]
+            found.setdefault(f"{section} (all)" if section in GROUPS else name, []).append(name)
+    return found
 
 
 def boots(lab: Lab, parts: int) -> int:
@@ -31,9 +38,10 @@ def measure_ratios(lab: Lab, points: dict[str, dict[str, PingPong]]) -> list[Ser
 
     Gives for part `a` the series `hinge.a.low` and `hinge.a.high` over the parameters' names.
     """
-    names = open_parameters(lab)
+    moved = open_parameters(lab)
+    names = list(moved)
     specs = {
-        (letter, name, end, pair): replace(spec, overrides=((name, f"{getattr(lab.machine.parameters[name], end):g}"),))
+        (letter, name, end, pair): replace(spec, overrides=tuple((one, f"{getattr(lab.machine.parameters[one], end):g}") for one in moved[name]))
         for letter, pairs in points.items()
         for name in names
         for end in ENDS

@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What experiments make of measurements: checks, series, ledger, JSON. No emulator runs here."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+import made_up
+from cobnut import checks, experiments
+from cobnut.errors import CobnutError
+from cobnut.experiments import ipc_path, pingpong, sensitivity, uhlig02_fig4
+from cobnut.experiments.pingpong import Measurement, PingPong
+
+ALL = experiments.all_experiments()
+KEYS = {
+    "": ["experiment", "machine", "provenance", "series", "checks", "ledger"],
+    "provenance": ["revision", "machine_file_sha256", "emulator", "date"],
+    "series": ["name", "unit", "x", "y"],
+    "checks": ["name", "published", "measured", "unit", "ok", "why"],
+}
+
+
+@pytest.fixture
+def made(monkeypatch):
+    """Lets experiments measure what `made_up` makes up."""
+    for module in (ipc_path, uhlig02_fig4, sensitivity):
+        monkeypatch.setattr(module, "measure", made_up.measure)
+
+
+def broken(measurement: Measurement) -> Measurement:
+    return replace(measurement, regions={}, failure="made to fail")
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_json_has_the_promised_keys(made, name):
+    result = json.loads(ALL[name].run(made_up.lab(ALL[name])).to_json())
+    assert list(result) == KEYS[""]
+    assert list(result["provenance"]) == KEYS["provenance"]
+    for part in ("series", "checks"):
+        assert result[part] and all(list(entry) == KEYS[part] for entry in result[part])
+    assert result["ledger"]
+    for row in result["ledger"]:
+        assert sum(row["entries"].values()) == pytest.approx(row["total"], abs=1e-6)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_no_two_checks_share_a_name(made, name):
+    names = [check.name for check in ALL[name].run(made_up.lab(ALL[name])).checks]
+    assert len(names) == len(set(names))
+
+
+@pytest.mark.parametrize("pair", ["large_large", "small_small"])
+@pytest.mark.parametrize("name", ALL)
+def test_a_missing_measurement_is_never_ok(monkeypatch, name, pair):
+    def measure(lab, specs):
+        return [broken(one) if one.spec.pair == pair else one for one in made_up.measure(lab, specs)]
+
+    for module in (ipc_path, uhlig02_fig4, sensitivity):
+        monkeypatch.setattr(module, "measure", measure)
+    result = ALL[name].run(made_up.lab(ALL[name]))
+    touched = [check for check in result.checks if name != "ipc/path" or f".{pair}." in check.name]
+    assert touched and not any(check.ok for check in touched)
+    assert not result.ok
+
+
+def test_nothing_measured_at_all_is_an_error(monkeypatch):
+    monkeypatch.setattr(ipc_path, "measure", lambda lab, specs: [broken(one) for one in made_up.measure(lab, specs)])
+    with pytest.raises(CobnutError, match="made to fail"):
+        ipc_path.run(made_up.lab(ipc_path.EXPERIMENT))
+
+
+@pytest.mark.parametrize("counter", ["instructions_kernel", "segment_loads", "exits_iret", "cycles"])
+def test_a_missing_counter_fails_its_checks(monkeypatch, counter):
+    def measure(lab, specs):
+        found = made_up.measure(lab, specs)
+        for one in found:
+            for region in one.regions.values():
+                del region.counters[counter]
+        return found
+
+    monkeypatch.setattr(ipc_path, "measure", measure)
+    by_name = {check.name: check for check in ipc_path.run(made_up.lab(ipc_path.EXPERIMENT)).checks}
+    word = counter.removeprefix("instructions_")
+    assert not by_name[f"one_way.small_small.{word}"].ok
+    assert "not measured" in by_name[f"one_way.small_small.{word}"].why
+
+
+def test_one_way_is_half_of_the_median_round_trip():
+    spec = PingPong("intra", rounds=3, warmup=1, slot=16, small=512)
+    measured = made_up.output(spec)
+    measured["regions"][0]["per_iteration"]["segment_loads"] = [8, 1000, 9]
+    assert pingpong.read(spec, measured)[0].one_way("segment_loads") == 4.5
+
+
+def test_the_path_checks_hold_the_targets(made):
+    by_name = {check.name: check for check in ipc_path.run(made_up.lab(ipc_path.EXPERIMENT)).checks}
+    assert by_name["one_way.small_small.instructions"].measured == 53
+    assert all(by_name[f"one_way.small_small.{what}"].ok for what in ("instructions", "segment_loads", "cr3_writes", "cycles"))
+    assert by_name["round_trip.small_small.code_lines"].ok and by_name["round_trip.small_small.data_lines"].ok
+    assert by_name["one_way.large_large.cr3_writes"].measured == 1
+    assert not by_name["one_way.intra.cr3_writes"].ok or by_name["one_way.intra.cr3_writes"].measured == 0
+
+
+@pytest.mark.parametrize(
+    ("counter", "value", "check"),
+    [
+        ("instructions_kernel", 2 * 66, "one_way.small_small.instructions"),
+        ("segment_loads", 14, "one_way.small_small.segment_loads"),
+        ("exits_iret", 2, "one_way.small_small.exits_iret"),
+        ("entries_int", 2, "one_way.small_small.entries_int"),
+        ("cr3_writes", 2, "one_way.small_small.cr3_writes"),
+    ],
+)
+def test_a_worse_path_fails_its_check(monkeypatch, counter, value, check):
+    def measure(lab, specs):
+        found = made_up.measure(lab, specs)
+        for one in found:
+            for region in one.regions.values():
+                region.counters[counter] = [value] * region.rounds
+        return found
+
+    monkeypatch.setattr(ipc_path, "measure", measure)
+    by_name = {one.name: one for one in ipc_path.run(made_up.lab(ipc_path.EXPERIMENT)).checks}
+    assert not by_name[check].ok
+
+
+def test_the_peers_path_costs_more_by_its_extra_counts(made):
+    lab = made_up.lab(ipc_path.EXPERIMENT)
+    path = ipc_path.Path("small_small", made_up.measure(lab, [PingPong("small_small", 5, 1, 16, 512)])[0].at(0))
+    extra_instructions, extra_loads = 100 - 53, 8 - 5
+    expected = path.count("cycles") + extra_instructions * 200 / 146 + extra_loads * 253 / 6
+    assert ipc_path.peer_cycles(path, made_up.MACHINE) == pytest.approx(expected)
+
+
+def test_the_figure_covers_the_published_sizes(made):
+    for quick in (True, False):
+        result = uhlig02_fig4.run(made_up.lab(uhlig02_fig4.EXPERIMENT, quick=quick))
+        assert {0, 8000, 15000} <= set(result.find("a.ratio").x)
+        assert {0, 120, 200} <= set(result.find("b.ratio").x)
+        assert {0, 120} <= set(result.find("c.ratio").x)
+
+
+def test_every_published_value_of_the_figure_is_in_a_check(made):
+    published = [check.published for check in uhlig02_fig4.run(made_up.lab(uhlig02_fig4.EXPERIMENT)).checks]
+    assert published == [2.0, 1.0, 3.5, None, 2.0, None]
+
+
+def test_hinges_move_one_parameter_at_a_time(made):
+    lab = made_up.lab(uhlig02_fig4.EXPERIMENT, hinges=1)
+    assert sensitivity.open_parameters(lab) == {
+        "itlb.entries": ["itlb.entries"],
+        "trace_cache.rebuild_cycles": ["trace_cache.rebuild_cycles"],
+        "segments.loads": ["segments.loads"],
+        "instructions (all)": ["instructions.alu", "instructions.load"],
+    }
+    result = uhlig02_fig4.run(lab)
+    assert result.find("hinge.b.low").x == list(sensitivity.open_parameters(lab))
+    without = uhlig02_fig4.run(made_up.lab(uhlig02_fig4.EXPERIMENT, hinges=0))
+    assert without.find("hinge.b.low") is None
+
+
+@pytest.mark.parametrize(
+    ("spoil", "word"),
+    [
+        (lambda regions: regions.pop(), "nothing measured at size 2"),
+        (lambda regions: regions[0]["ledger"].update(flush=1.0), "does not add up"),
+        (lambda regions: regions[0]["cycles_per_iteration"].pop(), "round trips"),
+    ],
+)
+def test_incomplete_measurements_are_refused(spoil, word):
+    spec = PingPong("large_large", rounds=4, warmup=1, slot=16, small=512, gen="reads", sizes=(0, 2, 1))
+    measured = made_up.output(spec)
+    spoil(measured["regions"])
+    with pytest.raises(ValueError, match=word):
+        pingpong.read(spec, measured)
+
+
+@pytest.mark.parametrize("rule", [checks.at_most(5), checks.below(5), checks.above(5), checks.exactly(5), checks.between(1, 5), None])
+@pytest.mark.parametrize("value", [None, float("nan"), float("inf")])
+def test_no_rule_accepts_what_was_not_measured(rule, value):
+    assert not checks.judge("name", value, "unit", rule, "why").ok
+
+
+def test_a_check_without_a_rule_is_not_ok():
+    assert not checks.judge("name", 1.0, "unit", None, "why").ok
+
+
+def test_a_result_without_checks_is_not_ok(made):
+    result = ipc_path.run(made_up.lab(ipc_path.EXPERIMENT))
+    assert not replace(result, checks=[]).ok

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What all tests share: the command as a user runs it, and made-up measurements for what needs no emulator."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Callable
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT / "lab"), str(Path(__file__).parent)]
+
+Cobnut = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture
+def cobnut() -> Cobnut:
+    """Runs ./cobnut with arguments; `env` adds to the environment, `cwd` is where it is called from."""
+
+    def call(*arguments: str, env: dict[str, str] | None = None, cwd: Path = ROOT, given: str = "") -> "subprocess.CompletedProcess[str]":
+        return subprocess.run(
+            [str(ROOT / "cobnut"), *arguments], cwd=cwd, env={**os.environ, **(env or {})}, input=given, capture_output=True, text=True,
+            timeout=600, check=False,
+        )
+
+    return call
+
+
+def assert_refused(done: "subprocess.CompletedProcess[str]", *words: str) -> None:
+    """Wrong usage: status 2, one line on stderr that has all of `words`, no traceback."""
+    complaint = [line for line in done.stderr.splitlines() if line.startswith("cobnut: ")]
+    assert done.returncode == 2, done.stderr
+    assert "Traceback" not in done.stderr
+    assert len(complaint) == 1, done.stderr
+    for word in words:
+        assert word in complaint[0]
