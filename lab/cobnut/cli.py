@@ -107,9 +107,11 @@ def run(
     quick: Annotated[bool, typer.Option("--quick", help="Fewer sizes and rounds.")] = False,
     json: Annotated[Optional[Path], typer.Option(help="Also writes the result here.", metavar="FILE")] = None,
     report: Annotated[Optional[Path], typer.Option(help="Folder for the HTML report.", metavar="DIR")] = None,
+    picture: Annotated[Optional[Path], typer.Option(help="Also draws the curves as a PNG.", metavar="FILE")] = None,
 ) -> None:
     """Runs an experiment, prints its checks and writes its report; status 1 if a check fails."""
     from cobnut import running, tables
+    from cobnut.report import picture as draw_picture
 
     names = list(experiments.all_experiments()) if experiment == "all" else [experiments.find(experiment).name]
     _check_writable(json, report)
@@ -122,6 +124,8 @@ def run(
         tables.show_checks(one.result)
         for note in one.notes:
             print(note)
+        if picture:
+            draw_picture.write(one.result, one.experiment, picture)
         print(f"report: {paths.shown(one.page)}")
         finished.append(one)
     if json:

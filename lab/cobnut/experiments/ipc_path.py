@@ -177,7 +177,7 @@ def _cycles_rule(path: Path, machine: Machine) -> tuple[Rule | None, str]:
     if limit is None:
         return None, "The peer's cost needs our counts as well."
     return below(limit), (
-        f"{limit:.1f} is the modelled cost of a path with {PEER[4:]}'s {peer.instructions:g} instructions, {peer.segment_loads:g} segment loads "
+        f"{limit:.1f} is the modelled cost of a path with Pistachio's {peer.instructions:g} instructions, {peer.segment_loads:g} segment loads "
         f"and {peer.cr3_writes:g} CR3 writes at the costs of {machine.name}, with our entry, exit, user code and warm caches."
     )
 

@@ -29,7 +29,7 @@ def draw(plot: Plot, result: Result) -> dict[str, Any]:
     """The plotly figure of `plot`, as plain data."""
     drawers = {"lines": _lines, "bars": _bars, "ranges": _ranges, "ledger": _ledger}
     data, layout = drawers[plot.kind](plot, result)
-    shapes, marks, notes = _marks(plot)
+    shapes, marks, notes = _marks(plot, result)
     layout |= {
         "xaxis": {"title": {"text": plot.x_title}, "automargin": True, **layout.get("xaxis", {})},
         "yaxis": {"title": {"text": plot.y_title}, "automargin": True, "rangemode": "tozero", **layout.get("yaxis", {})},
@@ -59,7 +59,7 @@ def _bars(plot: Plot, result: Result) -> tuple[list[dict], dict]:
             names = [str(x).replace("_", " → ") for x in series.x]
             data.append(
                 {"type": "bar", "name": label, "x": names, "y": series.y, "role": f"step{index}", "text": series.y,
-                 "textposition": "auto", "hovertemplate": f"%{{x}}: %{{y:,.5~g}} {series.unit}<extra>{label}</extra>"}
+                 "textposition": "auto", "textangle": 0, "hovertemplate": f"%{{x}}: %{{y:,.5~g}} {series.unit}<extra>{label}</extra>"}
             )
     return data, {"barmode": "stack"}
 
@@ -106,8 +106,10 @@ def _per_round(row: LedgerRow, category: str) -> float:
     return row.entries.get(category, 0) / row.rounds if row.rounds else 0
 
 
-def _marks(plot: Plot) -> tuple[list[dict], list[dict], list[dict]]:
+def _marks(plot: Plot, result: Result) -> tuple[list[dict], list[dict], list[dict]]:
     """Published values: points as a series of their own, single coordinates as lines across the plot."""
+    series = next((found for name in plot.series if (found := result.find(name))), None)
+    widest = max((x for x in series.x if isinstance(x, (int, float))), default=0) if series else 0
     shapes, notes = [], []
     points = [mark for mark in plot.marks if mark.x is not None and mark.y is not None]
     for mark in plot.marks:
@@ -125,7 +127,9 @@ def _marks(plot: Plot) -> tuple[list[dict], list[dict], list[dict]]:
              "hovertemplate": "%{text}<extra>published</extra>"}
         )
         for mark in points:
-            notes.append({"x": mark.x, "y": mark.y, "text": mark.label, "showarrow": True, "arrowhead": 0, "ax": 0, "ay": -34, "role": "published"})
+            at_right = mark.x > widest / 2
+            notes.append({"x": mark.x, "y": mark.y, "text": mark.label, "showarrow": False, "xanchor": "right" if at_right else "left",
+                          "xshift": -12 if at_right else 12, "role": "published"})
     return shapes, traces, notes
 
 
