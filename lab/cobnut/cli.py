@@ -21,6 +21,7 @@ app = typer.Typer(
 )
 
 BoardOption = Annotated[str, typer.Option("--board", help="The board to build for.", metavar="BOARD")]
+DEFAULT_ROOT = "root off=1"  # ends the run when every payload program has finished
 LEAST_MEMORY_MB, MOST_MEMORY_MB = 1, 3072
 
 
@@ -70,7 +71,7 @@ def boot(
     module: Annotated[Optional[list[str]], typer.Argument(help="Payload: a built program's name or an ELF file, quoted if it has arguments.", metavar="MODULE...")] = None,
     board: BoardOption = "pc",
     emulator: Annotated[str, typer.Option(help="qemu or bochs.", metavar="NAME")] = "qemu",
-    root: Annotated[str, typer.Option(help="The root server.", metavar="PROGRAM")] = "root",
+    root: Annotated[str, typer.Option(help="The root server, as a MODULE.", metavar="PROGRAM")] = DEFAULT_ROOT,
     sigma0: Annotated[str, typer.Option(help="The sigma0 server.", metavar="FILE")] = "sigma0",
     append: Annotated[str, typer.Option(help="Options of the kernel.", metavar="OPTIONS")] = "",
     cpu: Annotated[Optional[str], typer.Option(help="The emulator's name of a processor.", metavar="MODEL")] = None,
@@ -81,7 +82,7 @@ def boot(
     emulators.check_name(emulator)
     if not LEAST_MEMORY_MB <= memory <= MOST_MEMORY_MB:
         raise CobnutError(f"--memory {memory}: must be from {LEAST_MEMORY_MB} to {MOST_MEMORY_MB}")
-    if not module and root == "root":
+    if not module and root == DEFAULT_ROOT:
         raise CobnutError("name at least one module, for example: ./cobnut boot hello")
     building.images(target)
     chosen = tuple(modules.parse(text, target) for text in (sigma0, root, *(module or [])))

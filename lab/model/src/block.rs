@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//! A straight run of instructions, prepared once and executed many times.
+//!
+//! Everything that does not depend on the machine's state is summed when the block is built: costs per category and
+//! micro-operations. How its instructions fall into trace lines depends only on how full the current line is when the
+//! block is entered; the few possible packings are computed on first use and kept. Executing a block gives exactly what
+//! executing its instructions one at a time gives (a test holds the two against each other).
+
+use crate::{Category, Costs, Instruction, CATEGORIES};
+use std::cell::OnceCell;
+
+/// Bytes of a block that start a new trace line: `start..end`, relative to the block.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LineSpan {
+    pub start: u16,
+    pub end: u16,
+}
+
+/// How a block falls into trace lines for one fill level of the line that is open at its entry.
+#[derive(Debug)]
+pub(crate) struct Packing {
+    /// Bytes that still go into the open line.
+    pub carried: u16,
+    pub lines: Vec<LineSpan>,
+    /// Micro-operations in the line that is open at the end.
+    pub used: u8,
+}
+
+pub struct Block {
+    instructions: Vec<Instruction>,
+    bytes: u32,
+    costs: Vec<(Category, u64)>,
+    uops: Vec<u8>,
+    uops_per_line: u8,
+    packings: Vec<OnceCell<Packing>>,
+}
+
+impl Block {
+    pub fn new(instructions: Vec<Instruction>, costs: &Costs) -> Self {
+        let uops_per_line = costs.uops_per_line;
+        Block {
+            bytes: instructions.iter().map(|i| i.length as u32).sum(),
+            costs: sum_costs(&instructions, costs),
+            uops: instructions.iter().map(|i| costs.uops(i.class)).collect(),
+            uops_per_line,
+            packings: (0..=uops_per_line).map(|_| OnceCell::new()).collect(),
+            instructions,
+        }
+    }
+
+    pub fn instructions(&self) -> &[Instruction] {
+        &self.instructions
+    }
+
+    /// Length in bytes.
+    pub fn bytes(&self) -> u32 {
+        self.bytes
+    }
+
+    pub(crate) fn costs(&self) -> &[(Category, u64)] {
+        &self.costs
+    }
+
+    pub(crate) fn ends_trace(&self) -> bool {
+        self.instructions.last().is_some_and(|i| i.class.ends_trace())
+    }
+
+    /// The packing when `used` micro-operations are already in the open line; `uops_per_line` means that a new line
+    /// begins with the first instruction.
+    #[inline]
+    pub(crate) fn packing(&self, used: u8) -> &Packing {
+        self.packings[used as usize].get_or_init(|| self.pack(used))
+    }
+
+    fn pack(&self, mut used: u8) -> Packing {
+        let mut carried = 0;
+        let mut lines: Vec<LineSpan> = Vec::new();
+        let mut at = 0u16;
+        for (instruction, &uops) in self.instructions.iter().zip(&self.uops) {
+            let end = at + instruction.length as u16;
+            if used + uops > self.uops_per_line {
+                lines.push(LineSpan { start: at, end });
+                used = uops;
+            } else {
+                used += uops;
+                match lines.last_mut() {
+                    Some(line) => line.end = end,
+                    None => carried = end,
+                }
+            }
+            at = end;
+        }
+        Packing { carried, lines, used }
+    }
+}
+
+/// Sum of the fixed costs of `instructions` per category, categories without cost left out.
+pub(crate) fn sum_costs(instructions: &[Instruction], costs: &Costs) -> Vec<(Category, u64)> {
+    let mut sums = [0; CATEGORIES.len()];
+    for instruction in instructions {
+        let (category, milli) = costs.of(instruction.class);
+        sums[category as usize] += milli;
+    }
+    CATEGORIES.iter().map(|&(category, _)| (category, sums[category as usize])).filter(|&(_, milli)| milli > 0).collect()
+}

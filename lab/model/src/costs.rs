@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//! Costs in thousandths of a cycle, derived from a machine file.
+
+use crate::event::ORDINARY_CLASSES;
+use crate::{Category, Class, EntryKind, MachineFile, CLASSES};
+
+/// Every cost of a machine. Where a file states the cost of a whole (refilling a TLB, rebuilding the trace cache,
+/// reloading the set of segment registers, entry and exit together), the share of one part is derived here.
+#[derive(Clone, Debug)]
+pub struct Costs {
+    by_class: [(Category, u64); CLASSES.len()],
+    uops: [u8; CLASSES.len()],
+    pub uops_per_line: u8,
+    pub itlb_refill: u64,
+    pub dtlb_refill: u64,
+    /// One trace line.
+    pub trace_rebuild: u64,
+    pub l2_hit: u64,
+    pub memory_read: u64,
+    pub memory_write_back: u64,
+    fault: u64,
+    interrupt: u64,
+}
+
+/// A machine on which everything is free: for counting without a model.
+impl Default for Costs {
+    fn default() -> Self {
+        Costs {
+            by_class: [(Category::Instructions, 0); CLASSES.len()],
+            uops: [1; CLASSES.len()],
+            uops_per_line: 1,
+            itlb_refill: 0,
+            dtlb_refill: 0,
+            trace_rebuild: 0,
+            l2_hit: 0,
+            memory_read: 0,
+            memory_write_back: 0,
+            fault: 0,
+            interrupt: 0,
+        }
+    }
+}
+
+impl Costs {
+    pub fn from_file(file: &MachineFile) -> Self {
+        let milli = |path: &str| file.milli(path).unwrap_or(0);
+        let share = |whole: &str, parts: &str| milli(whole) / file.integer(parts).unwrap_or(1).max(1);
+        let segment_load = share("segments.reload_cycles", "segments.loads");
+        let mut by_class = [(Category::Instructions, 0); CLASSES.len()];
+        let mut uops = [1; CLASSES.len()];
+        for &(class, name) in &CLASSES {
+            by_class[class as usize] = match class {
+                Class::SegmentLoad | Class::FarReturn | Class::FarJump => (Category::SegmentReload, segment_load),
+                Class::Cr3Write => (Category::Flush, milli("address_space.cr3_cycles")),
+                Class::Invlpg => (Category::Flush, milli("address_space.invlpg_cycles")),
+                Class::Sysenter | Class::Sysexit => (Category::KernelEntryExit, milli("entry.sysenter_sysexit_cycles") / 2),
+                Class::Int | Class::Iret => (Category::KernelEntryExit, milli("entry.int_iret_cycles") / 2),
+                _ => (Category::Instructions, milli(&format!("instructions.{name}"))),
+            };
+            if file.has_section("trace_cache") {
+                uops[class as usize] = file.integer(&format!("micro_ops.{name}")).unwrap_or(1) as u8;
+            }
+        }
+        debug_assert!(CLASSES[..ORDINARY_CLASSES].iter().all(|&(c, _)| by_class[c as usize].0 == Category::Instructions));
+        Costs {
+            by_class,
+            uops,
+            uops_per_line: file.integer("trace_cache.uops_per_line").unwrap_or(1) as u8,
+            itlb_refill: share("itlb.refill_cycles", "itlb.entries"),
+            dtlb_refill: share("dtlb.refill_cycles", "dtlb.entries"),
+            trace_rebuild: share("trace_cache.rebuild_cycles", "trace_cache.lines"),
+            l2_hit: milli("l2.hit_cycles"),
+            memory_read: milli("memory.read_cycles"),
+            memory_write_back: milli("memory.write_back_cycles"),
+            fault: milli("entry.fault_cycles"),
+            interrupt: milli("entry.interrupt_cycles"),
+        }
+    }
+
+    /// Fixed cost of an instruction and the category that it is booked in.
+    #[inline]
+    pub fn of(&self, class: Class) -> (Category, u64) {
+        self.by_class[class as usize]
+    }
+
+    pub fn uops(&self, class: Class) -> u8 {
+        self.uops[class as usize]
+    }
+
+    pub fn entry(&self, kind: EntryKind) -> u64 {
+        match kind {
+            EntryKind::Fault => self.fault,
+            EntryKind::Interrupt => self.interrupt,
+        }
+    }
+}

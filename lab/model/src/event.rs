@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//! What a machine model consumes: the events of an executed program, with no trace of the tool that saw them.
+
+/// Instruction classes, as coarse as the published costs allow. Their names are the keys of `[instructions]` and
+/// `[micro_ops]` in a machine file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Class {
+    Nop,
+    Alu,
+    Load,
+    Store,
+    /// Arithmetic with a memory source.
+    LoadAlu,
+    /// Arithmetic with a memory destination.
+    AluStore,
+    /// Direct jump, conditional or not.
+    Branch,
+    Call,
+    Return,
+    /// Near jump or call through a register or memory.
+    Indirect,
+    Multiply,
+    Divide,
+    /// One string instruction; repetitions are seen as data accesses.
+    String,
+    Float,
+    /// `lock` prefix or `xchg` with memory.
+    Atomic,
+    /// `cli`, `sti`, `pushf`, `popf`.
+    Flags,
+    /// `cpuid`, `rdmsr`, `wrmsr`, `rdtsc` and other serialising instructions.
+    Serialize,
+    /// `lgdt`, `lidt`, `lldt`, `ltr`, and reads of them.
+    DescriptorTable,
+    /// Moves to and from control and debug registers, except a write of CR3.
+    Control,
+    PortIo,
+    Halt,
+    // From here on the cost is not in [instructions] but in the section that names the mechanism.
+    /// A load of a data segment register by `mov`, `pop` or `lds` and its kin.
+    SegmentLoad,
+    /// Far return at the same or an outer privilege: reloads CS (and SS).
+    FarReturn,
+    /// Far jump or call.
+    FarJump,
+    Cr3Write,
+    Invlpg,
+    Sysenter,
+    Sysexit,
+    /// `int n`, `int3`, `into`.
+    Int,
+    Iret,
+}
+
+/// Every class with the name that machine files and reports use.
+pub const CLASSES: [(Class, &str); 30] = [
+    (Class::Nop, "nop"),
+    (Class::Alu, "alu"),
+    (Class::Load, "load"),
+    (Class::Store, "store"),
+    (Class::LoadAlu, "load_alu"),
+    (Class::AluStore, "alu_store"),
+    (Class::Branch, "branch"),
+    (Class::Call, "call"),
+    (Class::Return, "return"),
+    (Class::Indirect, "indirect"),
+    (Class::Multiply, "multiply"),
+    (Class::Divide, "divide"),
+    (Class::String, "string"),
+    (Class::Float, "float"),
+    (Class::Atomic, "atomic"),
+    (Class::Flags, "flags"),
+    (Class::Serialize, "serialize"),
+    (Class::DescriptorTable, "descriptor_table"),
+    (Class::Control, "control"),
+    (Class::PortIo, "port_io"),
+    (Class::Halt, "halt"),
+    (Class::SegmentLoad, "segment_load"),
+    (Class::FarReturn, "far_return"),
+    (Class::FarJump, "far_jump"),
+    (Class::Cr3Write, "cr3_write"),
+    (Class::Invlpg, "invlpg"),
+    (Class::Sysenter, "sysenter"),
+    (Class::Sysexit, "sysexit"),
+    (Class::Int, "int"),
+    (Class::Iret, "iret"),
+];
+
+/// How many of [`CLASSES`] take their cost from `[instructions]`.
+pub(crate) const ORDINARY_CLASSES: usize = Class::SegmentLoad as usize;
+
+impl Class {
+    /// After such an instruction execution never continues in the same trace line: it changes privilege, code segment
+    /// or address space.
+    pub fn ends_trace(self) -> bool {
+        use Class::*;
+        matches!(self, FarReturn | FarJump | Sysenter | Sysexit | Int | Iret | Cr3Write | Control | Invlpg | Halt)
+    }
+}
+
+/// One instruction of a block.
+#[derive(Clone, Copy, Debug)]
+pub struct Instruction {
+    pub length: u8,
+    pub class: Class,
+}
+
+/// What made the processor enter the kernel without an instruction that asks for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EntryKind {
+    Fault,
+    Interrupt,
+}
+
+/// One thing that happened in the guest. Linear addresses have the segment base added.
+#[derive(Clone, Copy, Debug)]
+pub enum Event {
+    /// An instruction was executed. Its class carries everything else that it costs.
+    Fetch { linear: u32, instruction: Instruction },
+    Read { linear: u32, physical: u32, size: u8 },
+    Write { linear: u32, physical: u32, size: u8 },
+    /// CR3 was written: non-global translations and virtually tagged contents are gone. The cost of the instruction
+    /// itself came with its `Fetch`.
+    Cr3Write,
+    /// CR0 or CR4 was written: every translation is gone, global ones too, and `global_pages` says whether the global
+    /// bit counts from now on (CR4.PGE).
+    ControlWrite { global_pages: bool },
+    /// The page of `linear` was invalidated, global or not.
+    Invlpg { linear: u32 },
+    /// A page fault was taken at `linear`: the processor drops its translation (Intel SDM volume 3, 4.10.4.1).
+    PageFault { linear: u32 },
+    /// The kernel was entered by a fault or an external interrupt.
+    Entry(EntryKind),
+}
+
+/// What a page walk found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Walk {
+    /// Physical address of the 4 KB frame that holds the linear address.
+    pub frame: u32,
+    /// Mapped by a 4 MB page.
+    pub large: bool,
+    /// The global bit of the leaf entry.
+    pub global: bool,
+    /// Physical addresses of the entries that the walk read, outermost first.
+    pub entries: [u32; 2],
+}
+
+impl Walk {
+    /// Number of valid `entries`.
+    pub fn levels(&self) -> usize {
+        if self.large { 1 } else { 2 }
+    }
+}
+
+/// The guest's page tables as the present CR3 sees them.
+pub trait PageTables {
+    /// Translation of `linear`, or None where nothing is mapped.
+    fn walk(&mut self, linear: u32) -> Option<Walk>;
+}

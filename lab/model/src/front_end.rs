@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//! Where instructions come from: a trace cache of decoded lines, or an ordinary instruction cache.
+
+use crate::block::Block;
+use crate::machine::Memory;
+use crate::{Cache, PageTables, TraceCache};
+
+pub(crate) enum FrontEnd {
+    Trace(TraceFrontEnd),
+    Cache(CacheFrontEnd),
+}
+
+impl FrontEnd {
+    #[inline]
+    pub fn fetch(&mut self, block: &Block, linear: u32, memory: &mut Memory, tables: &mut dyn PageTables) {
+        match self {
+            FrontEnd::Trace(front) => front.fetch(block, linear, memory, tables),
+            FrontEnd::Cache(front) => front.fetch(block, linear, memory, tables),
+        }
+    }
+
+    pub fn address_space_switch(&mut self) {
+        match self {
+            FrontEnd::Trace(front) => front.address_space_switch(),
+            FrontEnd::Cache(front) => {
+                if front.cache.shape().virtually_tagged {
+                    front.cache.flush();
+                }
+                front.last_line = u32::MAX;
+            }
+        }
+    }
+
+    pub fn invalidate_page(&mut self, linear: u32) {
+        match self {
+            FrontEnd::Trace(front) => front.cache.invalidate_page(linear),
+            FrontEnd::Cache(front) => front.last_line = u32::MAX,
+        }
+    }
+
+    /// Execution continued elsewhere without a branch: a fault or an interrupt.
+    pub fn interrupted(&mut self) {
+        if let FrontEnd::Trace(front) = self {
+            front.used = front.cache.shape().uops_per_line;
+        }
+    }
+}
+
+/// Micro-operations stream from the trace cache; only building a line that is not there reads code, and with it the
+/// ITLB (unless the machine file says that every fetch does).
+pub(crate) struct TraceFrontEnd {
+    cache: TraceCache,
+    flushed_by_cr3: bool,
+    itlb_on_fetch: bool,
+    /// Micro-operations in the open line; a full line means that the next instruction starts a new one.
+    used: u8,
+    branches: u8,
+    building: bool,
+    next: u32,
+}
+
+impl TraceFrontEnd {
+    pub fn new(cache: TraceCache, flushed_by_cr3: bool, itlb_on_fetch: bool) -> Self {
+        let used = cache.shape().uops_per_line;
+        TraceFrontEnd { cache, flushed_by_cr3, itlb_on_fetch, used, branches: 0, building: false, next: 0 }
+    }
+
+    fn address_space_switch(&mut self) {
+        if self.flushed_by_cr3 {
+            self.cache.flush();
+        }
+        self.used = self.cache.shape().uops_per_line;
+    }
+
+    #[inline]
+    fn fetch(&mut self, block: &Block, linear: u32, memory: &mut Memory, tables: &mut dyn PageTables) {
+        if linear != self.next {
+            if self.branches >= self.cache.shape().taken_branches {
+                self.used = self.cache.shape().uops_per_line;
+            } else {
+                self.branches += 1;
+            }
+        }
+        if self.itlb_on_fetch {
+            memory.translate_code_range(linear, block.bytes(), tables);
+        }
+        let packing = block.packing(self.used);
+        if self.building && packing.carried > 0 {
+            memory.read_code(linear, packing.carried as u32, tables);
+        }
+        for span in &packing.lines {
+            let start = linear.wrapping_add(span.start as u32);
+            self.building = !self.cache.access(start);
+            self.branches = 0;
+            if self.building {
+                memory.book_trace_build();
+                memory.read_code(start, (span.end - span.start) as u32, tables);
+            }
+        }
+        self.used = if block.ends_trace() { self.cache.shape().uops_per_line } else { packing.used };
+        self.next = linear.wrapping_add(block.bytes());
+    }
+}
+
+/// Every fetch looks up the ITLB and the instruction cache, line by line.
+pub(crate) struct CacheFrontEnd {
+    cache: Cache,
+    last_line: u32,
+}
+
+impl CacheFrontEnd {
+    pub fn new(cache: Cache) -> Self {
+        CacheFrontEnd { cache, last_line: u32::MAX }
+    }
+
+    fn fetch(&mut self, block: &Block, linear: u32, memory: &mut Memory, tables: &mut dyn PageTables) {
+        let shift = self.cache.line_shift();
+        let last = linear.wrapping_add(block.bytes().max(1) - 1) >> shift;
+        for line in linear >> shift..=last {
+            if line == self.last_line {
+                continue;
+            }
+            self.last_line = line;
+            let address = (line << shift).max(linear);
+            let Some(frame) = memory.translate_code(address, tables) else { continue };
+            let physical = frame | address & 0xfff;
+            let tag = if self.cache.shape().virtually_tagged { address } else { physical };
+            if !self.cache.access(tag, false).hit {
+                memory.refill_code(physical);
+            }
+        }
+    }
+}

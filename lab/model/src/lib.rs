@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//! Machine models as data.
+//!
+//! A machine is a TOML file (`lab/machines/`): geometry and costs, each with its source. This library reads such a
+//! file, builds the components it describes, consumes [`Event`]s, and books every cycle in one [`Category`] of a
+//! [`Ledger`]. It knows nothing of the emulator that produces the events: the QEMU plugin feeds it live, and a
+//! recorded trace can feed it later. Page tables are reached through [`PageTables`], so a model never guesses a
+//! translation.
+//!
+//! All sums are integers in thousandths of a cycle ([`MILLI`]); nothing is rounded before it is reported.
+
+mod associative;
+mod block;
+mod cache;
+mod costs;
+mod event;
+mod front_end;
+mod ledger;
+mod machine;
+mod machine_file;
+mod schema;
+mod tlb;
+mod trace_cache;
+
+pub use associative::{Associative, Replacement};
+pub use block::Block;
+pub use cache::{Cache, CacheShape, Outcome};
+pub use costs::Costs;
+pub use event::{Class, EntryKind, Event, Instruction, PageTables, Walk, CLASSES};
+pub use ledger::{Category, Ledger, CATEGORIES};
+pub use machine::{Counts, Machine};
+pub use machine_file::{MachineFile, Parameter, Value};
+pub use tlb::{Loss, Tlb, TlbShape};
+pub use trace_cache::{TraceCache, TraceCacheShape};
+
+/// Ledger units in one cycle.
+pub const MILLI: u64 = 1000;

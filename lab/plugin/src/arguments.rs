@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//! The plugin's arguments: `machine=`, `kernel=`, `ram=`, `out=`, `mode=`, `set=`.
+
+use std::path::PathBuf;
+
+#[derive(Debug, Default)]
+pub struct Arguments {
+    /// Machine file; needed unless `mode=count`.
+    pub machine: Option<PathBuf>,
+    /// The kernel's ELF file, for telling stub and trampoline from other user code.
+    pub kernel: Option<PathBuf>,
+    /// The file that backs the guest's memory.
+    pub ram: PathBuf,
+    /// Where the JSON goes.
+    pub out: PathBuf,
+    /// `mode=count`: counters and footprints only.
+    pub count_only: bool,
+    /// `set=PARAMETER:VALUE`, in order.
+    pub overrides: Vec<String>,
+}
+
+impl Arguments {
+    pub fn parse<'a>(words: impl Iterator<Item = &'a str>) -> Result<Self, String> {
+        let mut arguments = Arguments::default();
+        for word in words {
+            let (key, value) = word.split_once('=').ok_or(format!("argument {word}: must be NAME=VALUE"))?;
+            match key {
+                "machine" => arguments.machine = Some(value.into()),
+                "kernel" => arguments.kernel = Some(value.into()),
+                "ram" => arguments.ram = value.into(),
+                "out" => arguments.out = value.into(),
+                "mode" if value == "count" || value == "model" => arguments.count_only = value == "count",
+                "mode" => return Err(format!("argument mode: {value} is neither count nor model")),
+                "set" => arguments.overrides.push(value.to_string()),
+                _ => return Err(format!("unknown argument {key}")),
+            }
+        }
+        for (name, path) in [("ram", &arguments.ram), ("out", &arguments.out)] {
+            if path.as_os_str().is_empty() {
+                return Err(format!("missing argument {name}=FILE"));
+            }
+        }
+        if arguments.count_only {
+            arguments.machine = None;
+        } else if arguments.machine.is_none() {
+            return Err("missing argument machine=FILE (or mode=count)".into());
+        }
+        Ok(arguments)
+    }
+}

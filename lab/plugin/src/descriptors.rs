@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//! The guest's descriptor tables: which vector an entry point belongs to, and segment bases.
+//!
+//! QEMU offers neither the table registers nor the bases, so lgdt and lidt are watched and the tables read from guest
+//! memory.
+
+use crate::guest_memory::GuestMemory;
+use std::collections::HashMap;
+
+const VECTORS: u32 = 256;
+/// Vectors below this are exceptions, except the non-maskable interrupt.
+pub const FIRST_INTERRUPT: u8 = 32;
+const NMI: u8 = 2;
+/// Exceptions that push an error code (SDM volume 3, 6.13): 8, 10 to 14, 17.
+const WITH_ERROR_CODE: u32 = 1 << 8 | 0x1f << 10 | 1 << 17;
+pub const PAGE_FAULT: u8 = 14;
+
+#[derive(Default)]
+pub struct Descriptors {
+    gdt: u32,
+    idt: u32,
+    /// Vectors by entry point.
+    handlers: HashMap<u32, Vec<u8>>,
+    /// One bit for each low 12 bits of an entry point: most addresses are ruled out here.
+    filter: Vec<u64>,
+    stale: bool,
+}
+
+/// Whether a vector is an exception rather than an external interrupt.
+pub fn is_fault(vector: u8) -> bool {
+    vector < FIRST_INTERRUPT && vector != NMI
+}
+
+pub fn pushes_error_code(vector: u8) -> bool {
+    vector < FIRST_INTERRUPT && WITH_ERROR_CODE >> vector & 1 == 1
+}
+
+impl Descriptors {
+    pub fn set_gdt(&mut self, base: u32) {
+        self.gdt = base;
+    }
+
+    pub fn set_idt(&mut self, base: u32) {
+        self.idt = base;
+        self.stale = true;
+    }
+
+    /// The table may have changed: it is read again before it is next asked.
+    pub fn refresh_later(&mut self) {
+        self.stale = true;
+    }
+
+    /// Vectors whose gate leads to `linear` (kernel code segments have base 0).
+    #[inline]
+    pub fn vectors(&mut self, linear: u32, memory: &mut GuestMemory) -> &[u8] {
+        if self.stale {
+            self.read_idt(memory);
+        }
+        let bit = linear as usize & 0xfff;
+        match self.filter.get(bit / 64) {
+            Some(word) if word >> (bit % 64) & 1 == 1 => self.handlers.get(&linear).map_or(&[], |v| v),
+            _ => &[],
+        }
+    }
+
+    fn read_idt(&mut self, memory: &mut GuestMemory) {
+        self.stale = false;
+        self.handlers.clear();
+        self.filter = vec![0; 64];
+        if self.idt == 0 {
+            return;
+        }
+        for vector in 0..VECTORS {
+            let gate = self.idt + 8 * vector;
+            let (Some(low), Some(high)) = (memory.read_linear(gate), memory.read_linear(gate + 4)) else { continue };
+            if high >> 15 & 1 == 0 {
+                continue;
+            }
+            let entry = low & 0xffff | high & 0xffff_0000;
+            self.handlers.entry(entry).or_default().push(vector as u8);
+            let bit = entry as usize & 0xfff;
+            self.filter[bit / 64] |= 1 << (bit % 64);
+        }
+    }
+
+    /// Base of the segment that `selector` names in the GDT; 0 for others.
+    pub fn base(&self, selector: u32, memory: &mut GuestMemory) -> u32 {
+        if selector & 4 != 0 || selector & !7 == 0 {
+            return 0;
+        }
+        let at = self.gdt + (selector & !7);
+        let (Some(low), Some(high)) = (memory.read_linear(at), memory.read_linear(at + 4)) else { return 0 };
+        low >> 16 | (high & 0xff) << 16 | high & 0xff00_0000
+    }
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//! What the markers delimit: cases, each a number of iterations.
+
+use crate::counters::{self, Counters};
+use crate::footprint::Footprint;
+use cobnut_model::{Counts, Ledger, Machine, CATEGORIES};
+use serde_json::{json, Map, Value};
+
+/// Everything that is sampled at a marker.
+#[derive(Clone, Copy)]
+struct Sample {
+    counters: Counters,
+    counts: Counts,
+    ledger: Ledger,
+}
+
+struct Region {
+    case: u32,
+    /// Sample at the first ITER.
+    origin: Option<Sample>,
+    last: Option<Sample>,
+    iterations: Vec<(Counters, Counts, u64)>,
+    footprint: Value,
+    footprint_is_steady: bool,
+}
+
+/// The case being measured and the reports of those that are done.
+pub struct Regions {
+    open: Option<Region>,
+    done: Vec<Value>,
+    modelled: bool,
+}
+
+impl Regions {
+    pub fn new(modelled: bool) -> Self {
+        Regions { open: None, done: Vec::new(), modelled }
+    }
+
+    /// Whether an iteration is being measured, so that footprints matter.
+    #[inline]
+    pub fn measuring(&self) -> bool {
+        matches!(&self.open, Some(region) if region.origin.is_some())
+    }
+
+    /// Case number of a case that never ended.
+    pub fn unfinished(&self) -> Option<u32> {
+        self.open.as_ref().map(|region| region.case)
+    }
+
+    pub fn begin(&mut self, case: u32) {
+        let footprint = Value::Null;
+        self.open =
+            Some(Region { case, origin: None, last: None, iterations: Vec::new(), footprint, footprint_is_steady: false });
+    }
+
+    /// End of one iteration and start of the next.
+    pub fn iteration(&mut self, counters: &Counters, machine: Option<&Machine>, footprint: &mut Footprint) {
+        let Some(region) = &mut self.open else { return };
+        let now = Sample {
+            counters: *counters,
+            counts: machine.map(|m| *m.counts()).unwrap_or_default(),
+            ledger: machine.map(|m| *m.ledger()).unwrap_or_default(),
+        };
+        let touched = footprint.take();
+        if let (Some(origin), Some(last)) = (&region.origin, &region.last) {
+            let counters: Counters = std::array::from_fn(|i| now.counters[i] - last.counters[i]);
+            let cycles = whole(&now.ledger, origin) - whole(&last.ledger, origin);
+            let disturbed = counters[counters::ENTRIES_IRQ] + counters[counters::ENTRIES_FAULT] > 0;
+            if !disturbed || !region.footprint_is_steady {
+                region.footprint = touched;
+                region.footprint_is_steady = !disturbed;
+            }
+            region.iterations.push((counters, difference(&now.counts, &last.counts), cycles));
+        } else {
+            region.origin = Some(now);
+        }
+        region.last = Some(now);
+    }
+
+    pub fn end(&mut self) {
+        if let Some(region) = self.open.take() {
+            self.done.push(region.report(self.modelled));
+        }
+    }
+
+    pub fn reports(&self) -> &[Value] {
+        &self.done
+    }
+}
+
+impl Region {
+    fn report(&self, modelled: bool) -> Value {
+        let series = |f: &dyn Fn(&(Counters, Counts, u64)) -> u64| -> Value {
+            self.iterations.iter().map(f).collect::<Vec<u64>>().into()
+        };
+        let mut per_iteration = Map::new();
+        for (index, name) in counters::NAMES.iter().enumerate() {
+            per_iteration.insert(name.to_string(), series(&|i| i.0[index]));
+        }
+        let mut report = Map::new();
+        report.insert("case".into(), self.case.into());
+        report.insert("iterations".into(), self.iterations.len().into());
+        if modelled {
+            for (name, count) in COUNTS {
+                per_iteration.insert(name.to_string(), series(&|i| count(&i.1)));
+            }
+            per_iteration.insert("cycles".into(), series(&|i| i.2));
+        }
+        report.insert("per_iteration".into(), per_iteration.into());
+        report.insert("footprint".into(), self.footprint.clone());
+        if let (true, Some(origin), Some(last)) = (modelled, &self.origin, &self.last) {
+            let rows = last.ledger.whole_cycles_since(&origin.ledger);
+            let ledger: Map<_, _> = CATEGORIES.iter().map(|&(c, name)| (name.to_string(), rows[c as usize].into())).collect();
+            report.insert("ledger".into(), ledger.into());
+            report.insert("cycles_total".into(), rows.iter().sum::<u64>().into());
+            report.insert("cycles_per_iteration".into(), series(&|i| i.2));
+        }
+        report.into()
+    }
+}
+
+/// The machine model's own counters with their output names.
+pub const COUNTS: [(&str, fn(&Counts) -> u64); 5] = [
+    ("itlb_misses", |c| c.itlb_misses),
+    ("dtlb_misses", |c| c.dtlb_misses),
+    ("itlb_flushed_refills", |c| c.itlb_flushed_refills),
+    ("dtlb_flushed_refills", |c| c.dtlb_flushed_refills),
+    ("trace_misses", |c| c.trace_misses),
+];
+
+fn whole(ledger: &Ledger, origin: &Sample) -> u64 {
+    ledger.whole_cycles_since(&origin.ledger).iter().sum()
+}
+
+fn difference(now: &Counts, last: &Counts) -> Counts {
+    Counts {
+        itlb_misses: now.itlb_misses - last.itlb_misses,
+        dtlb_misses: now.dtlb_misses - last.dtlb_misses,
+        itlb_flushed_refills: now.itlb_flushed_refills - last.itlb_flushed_refills,
+        dtlb_flushed_refills: now.dtlb_flushed_refills - last.dtlb_flushed_refills,
+        trace_misses: now.trace_misses - last.trace_misses,
+    }
+}
+
+/// Totals of a whole run.
+pub fn totals(counters: &Counters, machine: Option<&Machine>) -> Value {
+    let mut totals: Map<String, Value> =
+        counters::NAMES.iter().zip(counters).map(|(name, &n)| (name.to_string(), n.into())).collect();
+    if let Some(machine) = machine {
+        for (name, count) in COUNTS {
+            totals.insert(name.into(), count(machine.counts()).into());
+        }
+        totals.insert("cycles".into(), (machine.ledger().total() / cobnut_model::MILLI).into());
+    }
+    json!(totals)
+}
