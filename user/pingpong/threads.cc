@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The two partners. They run in their own spaces on the same image as the root thread, mapped one to one.
+#include "pingpong.h"
+
+#include <cobnut/program.h>
+#include <l4/ipc.h>
+#include <l4/kip.h>
+
+namespace pingpong {
+namespace {
+
+L4_Word_t ipc_entry()
+{
+    auto *page = static_cast<char *>(L4_GetKernelInterface());
+    return reinterpret_cast<L4_Word_t>(page) + L4_KIP_(page)->Ipc;
+}
+
+L4_Word_t message_tag() { return setup.wish.words; }
+
+void fill_message()
+{
+    for (unsigned i = 1; i <= setup.wish.words; i++) L4_LoadMR(static_cast<int>(i), 0x1000 + i);
+}
+
+[[noreturn]] void tell_root(L4_Word_t label, const char *who, L4_Word_t error)
+{
+    L4_Set_MsgTag(L4_MsgTag_t{.raw = label << 16 | 2});
+    L4_LoadMR(1, reinterpret_cast<L4_Word_t>(who));
+    L4_LoadMR(2, error);
+    L4_Send(L4_Pager());
+    for (;;) L4_Sleep(L4_Never);
+}
+
+} // namespace
+
+void client_main()
+{
+    const Wish &wish = setup.wish;
+    L4_Set_ExceptionHandler(L4_Pager());
+    unsigned number = 0;
+    for (unsigned size = wish.first; size <= wish.last; size += wish.step, number++) {
+        const WorkingSet set = make_working_set(wish.work, size);
+        fill_message();
+        Loop loop{wish.warmup, setup.server.raw, message_tag(), ipc_entry(), set.address, set.reads, number};
+        L4_Word_t failed = wish.warmup ? client_loop(&loop, set.kind, 0) : 0;
+        loop.rounds = wish.rounds;
+        if (!failed) failed = client_loop(&loop, set.kind, 1);
+        if (failed) tell_root(failed_label, "client", L4_ErrorCode());
+        if (wish.verbose) cobnut::print("case %u size %u done\n", number, size);
+        if (wish.last - size < wish.step) break; // the sum could wrap
+    }
+    tell_root(done_label, "client", 0);
+}
+
+void server_main()
+{
+    L4_Set_ExceptionHandler(L4_Pager());
+    fill_message();
+    (void)server_loop(setup.client.raw, message_tag(), ipc_entry());
+    tell_root(failed_label, "server", L4_ErrorCode());
+}
+
+} // namespace pingpong
