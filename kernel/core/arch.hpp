@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The architecture contract: what a port defines beside arch/context.hpp (user registers) and arch/paging.hpp (page
+// tables). Shared code calls nothing else of a port.
+#pragma once
+
+#include "core/space.hpp"
+#include "core/thread.hpp"
+#include "core/x2.hpp"
+
+namespace arch {
+
+// Threads and the processor.
+extern "C" Thread* current_thread();                   // nullptr while idle
+void enter_space(Thread& next);                        // what user mode needs to run `next`, its space included
+// A thread that has not run yet: user registers as the start protocol wants them.
+void prepare_user(Thread& t);
+void set_user_ip(Thread& t, Word ip);
+void set_user_sp(Thread& t, Word sp);
+void set_user_flags(Thread& t, Word flags);            // only the bits that a user may change
+Word user_ip(const Thread& t);
+Word user_sp(const Thread& t);
+Word user_flags(const Thread& t);
+// The result registers of an IPC: sender and message tag; the first message registers come from the UTCB.
+void set_ipc_result(Thread& t, ThreadId from, Word tag);
+// Copies the registers that an exception message shows; takes those that the reply sets (manual E.8: 12 words).
+void exception_message(const Thread& t, Word number, Word error, KernelMessage& message);
+void exception_reply(Thread& t, const Word* words, Word count);
+// settle(): the frame that the fast path left behind becomes an ordinary one; and back.
+void settle_fast_frame(Thread& t);
+void offer_fast_frame(Thread& t);
+
+// The thread table's slot for a number; `writable` allocates what backs it and may give nullptr.
+Thread** thread_slot(Word number, bool writable);
+// What stands in the slots of numbers that are not in use, so that the fast path needs no test: a thread whose id and
+// open_to match no sender.
+Thread& nobody();
+constexpr Word thread_numbers = 1u << ThreadId::number_bits;
+
+// Spaces.
+bool create_space(Space& space);
+void destroy_space(Space& space);
+// Kernel-owned user pages: the interface page and UTCBs.
+bool map_kernel_page(Space& space, VAddr page, void* frame, bool writable);
+// What the kernel owns at a user address, by its own address; nullptr if nothing.
+void* kernel_page(const Space& space, VAddr page);
+Space* allocate_space();
+void free_space(Space& space);
+// SpaceControl's architecture word: carries it out, returns the old one (sheet 7).
+Word space_control(Space& space, Word control);
+// How many bytes from 0 a space can address while it holds its tag; 0 when it holds none. promote() gives it up.
+VAddr tag_limit(const Space& space);
+void promote(Space& space);
+
+// Time: microseconds since the boot.
+Microseconds now();
+
+// Interrupt lines.
+constexpr Word interrupt_lines = 16;
+bool interrupt_available(Word line);
+void mask_interrupt(Word line);
+void unmask_interrupt(Word line);
+
+// The debug console, and the end.
+void console_put(char c);
+int console_get();                                     // -1: nothing there
+[[noreturn]] void stop(const char* why);
+
+// The kernel interface page, as the kernel writes it.
+void* kip_page();
+
+}  // namespace arch

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "core/ipc.hpp"
+
+#include "core/arch.hpp"
+#include "core/schedule.hpp"
+#include "core/timeout.hpp"
+#include "core/transfer.hpp"
+
+namespace ipc {
+namespace {
+
+// Ends an IPC of `t` with an error. What the kernel does in a thread's name either restarts the instruction (when it
+// was canceled: the instruction then faults again, or starts where ExchangeRegisters said), or leaves nothing to run.
+void fail(Thread& t, IpcError error, Phase phase) {
+    timeouts::cancel(t);
+    switch (phase == Phase::send ? t.send_role : t.receive_role) {
+    case Role::user:
+        t.utcb->error_code() = ipc_error_code(error, phase);
+        arch::set_ipc_result(t, ThreadId::nil(), MsgTag::error_bit);
+        schedule::make_ready(t);
+        return;
+    case Role::interrupt:
+        t.state = State::receiving;     // nobody handles it: the line stays masked until somebody acknowledges
+        return;
+    case Role::page_fault:
+    case Role::exception:
+    case Role::startup:
+        if (error == IpcError::no_partner)
+            schedule::make_unready(t, State::dead);
+        else
+            schedule::make_ready(t);
+        return;
+    }
+}
+
+void leave_queue(Thread& sender) {
+    Thread& partner = *sender.partner;
+    partner.senders.remove(sender);
+    partner.senders_waiting = !partner.senders.empty();
+    sender.partner = nullptr;
+}
+
+bool accepts(const Thread& receiver, const Thread& sender) {
+    ThreadId awaited = receiver.awaited;
+    if (awaited == sender.id || awaited.is_any()) return true;
+    return awaited.is_any_local() && sender.space == receiver.space;
+}
+
+// In whose name `s` sends to `r`: VirtualSender if the tag asks for it and the manual (5.4) allows it, else itself.
+Thread& apparent_sender(const Thread& s, const Thread& r) {
+    Thread& self = const_cast<Thread&>(s);
+    if (s.virtual_sender == s.id) return self;
+    Thread* v = threads::find(s.virtual_sender);
+    if (!v) return self;
+    bool interrupt_of_mine = v->is_interrupt() && v->awaited == s.id;
+    return v->space == s.space || s.space == r.space || interrupt_of_mine ? *v : self;
+}
+
+// Moves the message of `s` to `r`, who accepts it. `r` can run afterwards; true if `s` goes on to its next phase.
+bool deliver(Thread& s, Thread& r, Thread& apparent) {
+    timeouts::cancel(r);
+    bool good = transfer(s, r, apparent);
+    if (!good) {
+        // A user-level receiver finds the error in what it did receive; a thread that was not started waits on.
+        if (r.receive_role == Role::startup)
+            r.state = State::receiving;
+        else
+            schedule::make_ready(r);
+        fail(s, IpcError::overflow, Phase::send);
+        return false;
+    }
+    // Somebody who waits for the propagator now waits for the one the message went to.
+    if (&apparent != &s && apparent.state == State::receiving && apparent.awaited == s.id) apparent.awaited = r.id;
+    if (r.receive_role == Role::interrupt)
+        arch::unmask_interrupt(r.id.number());
+    else
+        schedule::hand_over(r);
+    return true;
+}
+
+Thread* pending_sender(Thread& r) {
+    for (Thread* s = r.senders.front(); s; s = r.senders.after(*s))
+        if (accepts(r, apparent_sender(*s, r))) return s;
+    return nullptr;
+}
+
+void block(Thread& t, State state, Time timeout) {
+    schedule::make_unready(t, state);
+    if (!timeout.is_never()) timeouts::start(t, timeout.deadline(arch::now()));
+}
+
+// Returns a sender who waited for `r` and has been served: its send phase is over.
+Thread* begin_receive(Thread& r) {
+    Time timeout{static_cast<std::uint16_t>(r.receive_timeout)};
+    r.state = State::receiving;
+    if (Thread* s = pending_sender(r)) {
+        Thread& apparent = apparent_sender(*s, r);
+        leave_queue(*s);
+        timeouts::cancel(*s);
+        return deliver(*s, r, apparent) ? s : nullptr;
+    }
+    if (!r.awaited.is_any() && !r.awaited.is_any_local() && !threads::find(r.awaited)) {
+        fail(r, IpcError::no_partner, Phase::receive);
+    } else if (timeout.expired(arch::now())) {
+        fail(r, IpcError::timeout, Phase::receive);
+    } else {
+        block(r, State::receiving, timeout);
+        bool plain = r.receive_role == Role::user && timeout.is_never() && r.fast_entry && !r.halted;
+        if (plain && r.awaited.is_global() && !r.awaited.is_any_local()) arch::offer_fast_frame(r);
+    }
+    return nullptr;
+}
+
+// The send phase of `s` has succeeded. Serving one thread's receive phase may end another's send phase: a loop, not a
+// recursion, for users can make that chain as long as they like.
+void after_send(Thread* s) {
+    while (s) {
+        if (s->receive_follows) {
+            s = begin_receive(*s);
+            continue;
+        }
+        arch::set_ipc_result(*s, ThreadId::nil(), 0);
+        schedule::make_ready(*s);
+        s = nullptr;
+    }
+}
+
+void begin_send(Thread& s, ThreadId to, Time timeout) {
+    Thread* r = to.is_any() || to.is_any_local() ? nullptr : threads::find(to, s);
+    if (!r || !r->active() || r->state == State::dead) return fail(s, IpcError::no_partner, Phase::send);
+    s.intended = r->id;
+    Thread& apparent = apparent_sender(s, *r);
+    if (r->state == State::receiving && accepts(*r, apparent)) {
+        if (deliver(s, *r, apparent)) after_send(&s);
+    } else if (timeout.expired(arch::now())) {
+        fail(s, IpcError::timeout, Phase::send);
+    } else {
+        block(s, State::sending, timeout);
+        s.partner = r;
+        r->senders.push_back(s);
+        r->senders_waiting = 1;
+    }
+}
+
+// Sends a message of the kernel's in the name of `t` and waits for the answer.
+void kernel_call(Thread& t, Role role, ThreadId to) {
+    t.send_role = t.receive_role = role;
+    t.virtual_sender = t.id;
+    Thread* partner = threads::find(to, t);
+    t.awaited = partner ? partner->id : to;
+    t.receive_follows = true;
+    t.receive_timeout = Time::never().raw;
+    begin_send(t, t.awaited, Time::never());
+}
+
+}  // namespace
+
+void call(Thread& caller, ThreadId to, ThreadId from, Word raw_timeouts) {
+    Utcb& utcb = *caller.utcb;
+    MsgTag tag{utcb.mr[0]};
+    caller.send_role = caller.receive_role = Role::user;
+    caller.receive_follows = !from.is_nil();
+    caller.receive_timeout = raw_timeouts & 0xffff;
+    caller.awaited = from;
+    if (from.is_local() && !from.is_any_local())
+        if (Thread* t = threads::find(from, caller)) caller.awaited = t->id;
+    caller.virtual_sender = caller.id;
+    if (tag.propagated()) {
+        Thread* v = threads::find({utcb.virtual_sender()}, caller);
+        if (v) caller.virtual_sender = v->id;
+    }
+
+    if (!to.is_nil())
+        begin_send(caller, to, Time{static_cast<std::uint16_t>(raw_timeouts >> 16)});
+    else
+        after_send(&caller);
+}
+
+void page_fault(Thread& t, VAddr address, Word rights) {
+    t.message.tag = MsgTag::make(label_page_fault | rights, 2);
+    t.message.words[0] = address;
+    t.message.words[1] = arch::user_ip(t);
+    kernel_call(t, Role::page_fault, {t.utcb->pager()});
+}
+
+void exception(Thread& t, Word number, Word error) {
+    arch::exception_message(t, number, error, t.message);
+    kernel_call(t, Role::exception, {t.utcb->exception_handler()});
+}
+
+void wait_for_start(Thread& t) {
+    t.receive_role = Role::startup;
+    t.awaited = {t.utcb->pager()};
+    t.receive_timeout = Time::never().raw;
+    // Its pager need not exist yet.
+    t.state = State::receiving;
+    if (Thread* s = pending_sender(t)) {
+        leave_queue(*s);
+        timeouts::cancel(*s);
+        if (deliver(*s, t, apparent_sender(*s, t))) after_send(s);
+    }
+}
+
+void attach(Thread& irq, ThreadId handler) {
+    irq.send_role = irq.receive_role = Role::interrupt;
+    irq.virtual_sender = irq.id;
+    irq.awaited = handler;
+    irq.receive_follows = true;
+    irq.state = State::receiving;
+    irq.message.tag = MsgTag::make(label_interrupt, 0);
+}
+
+void interrupt(Thread& irq) {
+    if (irq.state == State::receiving) begin_send(irq, irq.awaited, Time::never());
+}
+
+void timed_out(Thread& t) {
+    if (t.state == State::sending) {
+        leave_queue(t);
+        fail(t, IpcError::timeout, Phase::send);
+    } else if (t.state == State::receiving) {
+        fail(t, IpcError::timeout, Phase::receive);
+    }
+}
+
+void cancel(Thread& t, bool send, bool receive) {
+    if (t.state == State::sending && send) {
+        leave_queue(t);
+        fail(t, IpcError::canceled, Phase::send);
+    } else if (t.state == State::receiving && receive) {
+        fail(t, IpcError::canceled, Phase::receive);
+    }
+}
+
+void unwind(Thread& t) {
+    timeouts::cancel(t);
+    if (t.state == State::sending) leave_queue(t);
+    schedule::make_unready(t, State::inactive);
+    while (Thread* s = t.senders.front()) {
+        leave_queue(*s);
+        fail(*s, IpcError::no_partner, Phase::send);
+    }
+}
+
+}  // namespace ipc

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Inter-process communication (manual 5): the rendezvous of a sender and a receiver, by system call or made by the
+// kernel in a thread's name. transfer.hpp moves the message; here is who meets whom, and when.
+#pragma once
+
+#include "core/thread.hpp"
+
+namespace ipc {
+
+// The system call. MR0 is in the caller's UTCB already; `timeouts` holds the send timeout high and the receive timeout
+// low. Results stand in the caller's registers when it runs next.
+void call(Thread& caller, ThreadId to, ThreadId from, Word timeouts);
+
+// In the name of a thread, which stops running until it is answered. A thread whose partner does not exist is dead.
+void page_fault(Thread& t, VAddr address, Word rights);
+void exception(Thread& t, Word number, Word error);
+// Waits for the start message of the pager that its UTCB names.
+void wait_for_start(Thread& t);
+
+// An interrupt came in for its thread.
+void interrupt(Thread& irq);
+// An interrupt thread takes up its post: waits for acknowledgements of its handler.
+void attach(Thread& irq, ThreadId handler);
+
+// The time of a waiting thread is over.
+void timed_out(Thread& t);
+// Ends the phases named of an IPC that has not begun to transfer (ExchangeRegisters): error 3 "canceled".
+void cancel(Thread& t, bool send, bool receive);
+// Takes a thread out of every queue; those who wait to send to it get error 2.
+void unwind(Thread& t);
+
+}  // namespace ipc

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Intrusive circular lists: an element carries its links, so queueing never allocates and never fails.
+#pragma once
+
+template <typename T>
+struct Link {
+    T* next = nullptr;
+    T* prev = nullptr;
+    bool queued() const { return next != nullptr; }
+};
+
+template <typename T, Link<T> T::*L>
+class List {
+public:
+    bool empty() const { return !head_; }
+    T* front() const { return head_; }
+    T* after(const T& e) const { return (e.*L).next == head_ ? nullptr : (e.*L).next; }
+
+    void push_back(T& e) {
+        if (!head_) {
+            (e.*L).next = (e.*L).prev = &e;
+            head_ = &e;
+            return;
+        }
+        insert(e, *head_);
+    }
+    void push_front(T& e) {
+        push_back(e);
+        head_ = &e;
+    }
+    // Puts `e` before `where`, or at the end where there is none.
+    void insert_before(T& e, T* where) {
+        if (!where) return push_back(e);
+        insert(e, *where);
+        if (where == head_) head_ = &e;
+    }
+    void remove(T& e) {
+        if ((e.*L).next == &e) {
+            head_ = nullptr;
+        } else {
+            ((e.*L).prev->*L).next = (e.*L).next;
+            ((e.*L).next->*L).prev = (e.*L).prev;
+            if (head_ == &e) head_ = (e.*L).next;
+        }
+        e.*L = {};
+    }
+
+private:
+    void insert(T& e, T& where) {
+        T* prev = (where.*L).prev;
+        (e.*L).next = &where;
+        (e.*L).prev = prev;
+        (prev->*L).next = &e;
+        (where.*L).prev = &e;
+    }
+
+    T* head_ = nullptr;
+};

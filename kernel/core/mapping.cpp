@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "core/mapping.hpp"
+
+#include "core/memory.hpp"
+#include "core/space.hpp"
+
+namespace mappings {
+namespace {
+
+memory::Pool pool{sizeof(Mapping)};
+
+Word pack(VAddr page, Word depth, Word status) { return page | depth << 2 | status; }
+
+void move(Mapping& m, Space& space, VAddr page) {
+    m.space = &space;
+    m.where = pack(page, m.depth(), m.status());
+}
+
+Mapping* insert_child(Mapping* parent, Space& space, VAddr page) {
+    if (parent && parent->depth() == Mapping::max_depth) return nullptr;
+    auto* m = static_cast<Mapping*>(pool.allocate());
+    if (!m) return nullptr;
+    m->space = &space;
+    m->where = pack(page, parent ? parent->depth() + 1 : 0, 0);
+    if (parent) {
+        m->prev = parent;
+        m->next = parent->next;
+        if (m->next) m->next->prev = m;
+        parent->next = m;
+    }
+    return m;
+}
+
+Mapping* parent_of(const Mapping& m) {
+    Mapping* p = m.prev;
+    while (p && p->depth() >= m.depth()) p = p->prev;
+    return p;
+}
+
+// Takes one page out of its space. What it saw is remembered in its parent, whose status includes it (manual 4.2).
+// Its children must be gone.
+void remove(Mapping& m) {
+    Word status = m.status() | paging::take_status(*m.space, m.page());
+    if (Mapping* parent = parent_of(m)) parent->where |= status;
+    paging::clear(*m.space, m.page());
+    paging::mapping(*m.space, m.page()) = nullptr;
+    if (m.prev) m.prev->next = m.next;
+    if (m.next) m.next->prev = m.prev;
+    pool.free(&m);
+}
+
+// The last node of the run below `m`, or `m` itself.
+Mapping* last_below(Mapping& m) {
+    Mapping* last = &m;
+    while (last->next && last->next->depth() > m.depth()) last = last->next;
+    return last;
+}
+
+// Status of `m` and of all below it; reset everywhere.
+Word take_status(Mapping& m) {
+    Word status = 0;
+    Mapping* end = last_below(m)->next;
+    for (Mapping* n = &m; n != end; n = n->next) {
+        status |= n->status() | paging::take_status(*n->space, n->page());
+        n->where &= ~Word{3};
+    }
+    return status;
+}
+
+void remove_below(Mapping& m) {
+    // From the end, so that status reaches every parent on its way up.
+    for (Mapping* n = last_below(m); n != &m;) {
+        Mapping* prev = n->prev;
+        remove(*n);
+        n = prev;
+    }
+}
+
+void take_write(Mapping& m, bool self) {
+    Mapping* end = last_below(m)->next;
+    for (Mapping* n = self ? &m : m.next; n != end; n = n->next)
+        if (paging::get(*n->space, n->page()).writable) paging::protect(*n->space, n->page(), false);
+}
+
+Mapping* mapping_at(Space& space, VAddr page) {
+    return paging::get(space, page).present ? paging::mapping(space, page) : nullptr;
+}
+
+bool transfer_page(Space& from, VAddr source, Space& to, VAddr target, Word rights, bool grant) {
+    if (!(rights & rights_all) || target >= paging::user_limit()) return true;
+    if (from.idempotent && !paging::get(from, source).present && !materialise(from, source)) return true;
+    Mapping* m = mapping_at(from, source);
+    if (!m || spaces::kernel_area(to, target)) return true;
+
+    paging::Page page = paging::get(from, source);
+    bool writable = page.writable && rights & right_write;
+    if (Mapping* old = mapping_at(to, target)) {
+        if (!grant && paging::get(to, target).frame == page.frame && parent_of(*old) == m) {
+            if (writable && !paging::get(to, target).writable) paging::protect(to, target, true);
+            return true;
+        }
+        remove_below(*old);
+        remove(*old);
+        // The source may have been derived from what just went away.
+        if (mapping_at(from, source) != m) return true;
+    }
+    if (!paging::ensure_table(to, target)) return false;
+    if (grant) {
+        // The target takes the source's place in the tree; what was derived from it stays.
+        m->where |= paging::take_status(from, source);
+        paging::clear(from, source);
+        paging::mapping(from, source) = nullptr;
+        move(*m, to, target);
+    } else {
+        m = insert_child(m, to, target);
+        if (!m) return false;
+    }
+    paging::set(to, target, page.frame, writable);
+    paging::mapping(to, target) = m;
+    return true;
+}
+
+struct Range {
+    VAddr source, target;
+    unsigned log2;
+};
+
+// Manual 4.2: the send base picks the part of the larger of the two fpages.
+Range match(Fpage send, Fpage window, Word base) {
+    unsigned s = send.log2(), w = window.log2();
+    auto below = [](Word value, unsigned log2) { return log2 >= 32 ? value : value & ((1u << log2) - 1); };
+    auto aligned = [](Word value, unsigned log2) { return log2 >= 32 ? 0 : value & ~((1u << log2) - 1); };
+    if (s <= w) return {send.base(), window.base() + aligned(below(base, w), s), s};
+    return {send.base() + aligned(below(base, s), w), window.base(), w};
+}
+
+}  // namespace
+
+bool transfer(Space& from, Fpage send, Space& to, Fpage window, Word base, bool grant) {
+    if (send.is_nil() || window.is_nil() || &from == &to) return true;
+    Range r = match(send, window, base);
+    VAddr last = r.source + (r.log2 >= 32 ? ~Word{0} : (1u << r.log2) - 1);
+    if (last >= paging::user_limit() && r.source < paging::user_limit()) last = paging::user_limit() - 1;
+    for (VAddr page = r.source; page <= last; page += page_size) {
+        // Sigma0 has every page, also where it has no page table yet.
+        if (!from.idempotent && !paging::next_table(from, page, last)) break;
+        if (!transfer_page(from, page, to, r.target + (page - r.source), send.rights(), grant)) return false;
+        if (page > last - page_mask - 1) break;
+    }
+    return true;
+}
+
+bool reaches(Fpage send, Fpage window, Word base, VAddr limit) {
+    if (send.is_nil() || window.is_nil()) return false;
+    Range r = match(send, window, base);
+    return r.log2 >= 32 || r.target + ((1u << r.log2) - 1) >= limit;
+}
+
+Word unmap(Space& space, Fpage fpage, bool flush) {
+    if (fpage.is_nil()) return 0;
+    Word status = 0;
+    VAddr last = fpage.last();
+    for (VAddr page = fpage.base(); paging::next_table(space, page, last); page += page_size) {
+        if (Mapping* m = mapping_at(space, page)) {
+            status |= take_status(*m);
+            if ((fpage.rights() & rights_all) == rights_all) {
+                remove_below(*m);
+                if (flush) remove(*m);
+            } else if (fpage.rights() & right_write) {
+                take_write(*m, flush);
+            }
+        }
+        if (page > last - page_size) break;
+    }
+    Word rights = 0;
+    if (status & paging::accessed) rights |= right_read | right_execute;
+    if (status & paging::dirty) rights |= right_write;
+    return rights;
+}
+
+void unmap_everything(Space& space) {
+    unmap(space, Fpage::complete().with_rights(rights_all), true);
+}
+
+bool materialise(Space& sigma0, VAddr page) {
+    page &= ~page_mask;
+    if (page >= paging::user_limit() || paging::kernel_frame(page) || spaces::kernel_area(sigma0, page)) return false;
+    if (!paging::ensure_table(sigma0, page)) return false;
+    Mapping* m = insert_child(nullptr, sigma0, page);
+    if (!m) return false;
+    paging::set(sigma0, page, page, true);
+    paging::mapping(sigma0, page) = m;
+    return true;
+}
+
+Word used() { return pool.used(); }
+
+bool consistent(Space& space) {
+    for (VAddr page = 0; paging::next_table(space, page, paging::user_limit() - 1); page += page_size) {
+        Mapping* m = mapping_at(space, page);
+        if (!m) continue;
+        if (m->space != &space || m->page() != page) return false;
+        PAddr frame = paging::get(space, page).frame;
+        Mapping* parent = parent_of(*m);
+        if ((parent == nullptr) != (m->depth() == 0)) return false;
+        if (parent) {
+            paging::Page above = paging::get(*parent->space, parent->page());
+            if (!above.present || above.frame != frame || m->depth() != parent->depth() + 1) return false;
+        }
+        if (m->next && (m->next->prev != m || m->next->depth() > m->depth() + 1)) return false;
+    }
+    return true;
+}
+
+}  // namespace mappings

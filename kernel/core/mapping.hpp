@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The mapping database: who mapped which page to whom (manual 4.2, sheet 5.11, 5.12).
+//
+// The mappings of one frame are a tree. It is kept as a list in depth-first order, each node with its depth: the
+// mappings derived from a node are exactly the run of deeper nodes that follows it. Sigma0's pages are the roots.
+#pragma once
+
+#include "core/x2.hpp"
+
+struct Space;
+
+struct Mapping {
+    Mapping* next;
+    Mapping* prev;
+    Space* space;
+    Word where;         // page address | depth << 2 | accumulated status (paging::accessed, dirty) of removed children
+
+    static constexpr Word max_depth = 1023;
+    VAddr page() const { return where & ~page_mask; }
+    Word depth() const { return where >> 2 & max_depth; }
+    Word status() const { return where & 3; }
+};
+
+namespace mappings {
+
+// Transfers the pages of `send` (with its rights) from one space to `window` of another; `base` is the send base of
+// the map item. With `grant` the source loses them. Pages that are not there leave holes.
+// False when kernel memory ran out on the way: what was transferred until then stays.
+bool transfer(Space& from, Fpage send, Space& to, Fpage window, Word base, bool grant);
+// True when transfer() would touch an address of `to` that is at or above `limit`.
+bool reaches(Fpage send, Fpage window, Word base, VAddr limit);
+
+// Takes the rights in `fpage` from all mappings derived from the space's pages in it, and with `flush` from the pages
+// themselves. Returns the status of all of them as rights: read and execute = accessed, write = dirty; resets it.
+Word unmap(Space& space, Fpage fpage, bool flush);
+// All of a space that goes away.
+void unmap_everything(Space& space);
+
+// Makes the page of an idempotent space (sigma0) that stands for `page` present. False for the kernel's own frames, or
+// when memory is exhausted.
+bool materialise(Space& sigma0, VAddr page);
+
+Word used();
+// Walks all of a space's mappings and checks the invariants; for the debugger and the tests.
+bool consistent(Space& space);
+
+}  // namespace mappings

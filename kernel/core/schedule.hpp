@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Ready queues, one for each priority. The running thread is never queued (so the common IPC, which makes one thread
+// wait and another run, touches no queue), and every queued thread can run.
+#pragma once
+
+#include "core/thread.hpp"
+
+// The highest priority with a ready thread, 0 when there is none: what the fast path holds a thread against that is to
+// run next. The architecture places it beside what else the fast path reads.
+extern "C" Word ready_top;
+
+class ReadyQueue {
+public:
+    static constexpr Word priorities = 256;
+
+    void push_back(Thread& t);
+    void push_front(Thread& t);
+    void remove(Thread& t);
+    // The first thread of the highest priority that has one; nullptr when all queues are empty.
+    Thread* front() const;
+
+private:
+    using Queue = List<Thread, &Thread::ready_link>;
+    void mark(Word priority);
+    void unmark(Word priority);
+
+    Queue queues_[priorities];
+    Word occupied_[priorities / 32] = {};
+};
+
+namespace schedule {
+
+extern ReadyQueue ready;
+
+// Makes a thread that waited or is new able to run. It is queued unless it is halted.
+void make_ready(Thread& t);
+// As make_ready, but when the current thread stops to run in this system call, `t` goes first if nothing better waits.
+void hand_over(Thread& t);
+// The thread is about to wait, or must not run: out of the queue.
+void make_unready(Thread& t, State state);
+// Gives up the rest of the time slice (ThreadSwitch); to `to` when it can run.
+void yield(Thread& current, Thread* to);
+// Queues `current` again if it can still run and does not go on; returns who runs now, nullptr for nobody.
+Thread* next(Thread* current);
+// One timer tick of `us` for the running thread.
+void tick(Thread& current, Microseconds us);
+void reset_timeslice(Thread& t);
+void set_priority(Thread& t, Word priority);
+
+}  // namespace schedule

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "core/space.hpp"
+
+#include "core/arch.hpp"
+#include "core/mapping.hpp"
+#include "core/memory.hpp"
+
+namespace spaces {
+namespace {
+
+All list;
+
+bool inside(Fpage area, VAddr address) {
+    return !area.is_nil() && address >= area.base() && address <= area.last();
+}
+
+}  // namespace
+
+All& all() { return list; }
+
+Space* create() {
+    Space* space = arch::allocate_space();
+    if (!space) return nullptr;
+    if (!arch::create_space(*space)) {
+        arch::free_space(*space);
+        return nullptr;
+    }
+    space->redirector = ThreadId::any();
+    list.push_back(*space);
+    return space;
+}
+
+void destroy(Space& space) {
+    mappings::unmap_everything(space);
+    list.remove(space);
+    arch::destroy_space(space);
+    arch::free_space(space);
+}
+
+bool any_active(const Space& space) {
+    for (Thread* t = space.members.front(); t; t = space.members.after(*t))
+        if (t->active()) return true;
+    return false;
+}
+
+bool valid_utcb(const Space& space, VAddr utcb_address) {
+    VAddr location = utcb_address - Utcb::id_offset;
+    return location % Utcb::size == 0 && inside(space.utcb_area, location);
+}
+
+bool kernel_area(const Space& space, VAddr page) { return inside(space.utcb_area, page) || inside(space.kip_area, page); }
+
+Utcb* make_utcb(Space& space, VAddr utcb_address) {
+    VAddr page = utcb_address & ~page_mask;
+    auto* memory = static_cast<char*>(arch::kernel_page(space, page));
+    if (!memory) {
+        memory = static_cast<char*>(memory::allocate_page());
+        if (!memory) return nullptr;
+        if (!arch::map_kernel_page(space, page, memory, true)) {
+            memory::free_page(memory);
+            return nullptr;
+        }
+    }
+    return reinterpret_cast<Utcb*>(memory + (utcb_address & page_mask) - Utcb::id_offset);
+}
+
+}  // namespace spaces

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Address spaces: the areas that SpaceControl sets, the tag (IA-32: a small-space slot), and the page tables that the
+// architecture keeps.
+#pragma once
+
+#include "arch/paging.hpp"
+#include "core/list.hpp"
+#include "core/thread.hpp"
+#include "core/x2.hpp"
+
+struct Space {
+    ArchSpace arch;                 // first: the fast path reads it (ia32/fastpath.S)
+    Fpage kip_area;
+    Fpage utcb_area;
+    ThreadId redirector;
+    bool privileged;                // holds an initial server
+    bool idempotent;                // sigma0: owns all physical memory, address = physical address
+    List<Thread, &Thread::space_link> members;
+    Link<Space> all_link;
+
+    bool initialised() const { return !utcb_area.is_nil(); }
+};
+
+namespace spaces {
+
+// An empty space; nullptr when kernel memory is exhausted.
+Space* create();
+// Frees everything; no thread may be left in it.
+void destroy(Space& space);
+bool any_active(const Space& space);
+
+// Makes the UTCB at `utcb_address` usable and returns the kernel's view of it; nullptr when memory is exhausted.
+Utcb* make_utcb(Space& space, VAddr utcb_address);
+// True when `utcb_address - 256` is the place of a UTCB inside the space's UTCB area.
+bool valid_utcb(const Space& space, VAddr utcb_address);
+// True when a page holds part of the interface page or of the UTCB area: never mapped over, granted or unmapped.
+bool kernel_area(const Space& space, VAddr page);
+
+using All = List<Space, &Space::all_link>;
+All& all();
+
+}  // namespace spaces

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// ThreadSwitch, Schedule, Unmap, SpaceControl, ProcessorControl, MemoryControl.
+#include "core/system_calls.hpp"
+
+#include "core/arch.hpp"
+#include "core/kip.hpp"
+#include "core/mapping.hpp"
+#include "core/schedule.hpp"
+#include "core/space.hpp"
+
+namespace system_calls {
+namespace {
+
+constexpr Word unchanged = ~Word{0};
+
+Word fail(Thread& caller, Error error) {
+    caller.utcb->error_code() = static_cast<Word>(error);
+    return 0;
+}
+
+// Manual 3.5.
+Word thread_state(const Thread& t) {
+    switch (t.state) {
+    case State::inactive: return 2;
+    case State::dead: return 1;
+    case State::sending: return 4;
+    case State::receiving: return 6;
+    case State::ready: return t.halted ? 2 : 3;
+    }
+    return 1;
+}
+
+Time half(Word control, unsigned shift) { return {static_cast<std::uint16_t>(control >> shift)}; }
+
+// Areas may be set until a thread is active; afterwards the parameters are ignored (manual 4.4).
+Error set_areas(Space& space, Fpage kip_area, Fpage utcb_area) {
+    if (spaces::any_active(space)) return Error::none;
+    auto usable = [](Fpage f) { return !f.is_nil() && !f.is_io() && f.last() < paging::user_limit(); };
+    if (!usable(utcb_area) || utcb_area.log2() < page_log2) return Error::utcb_area;
+    if (!usable(kip_area) || kip_area.log2() < kip::area_log2) return Error::kip_area;
+    if (kip_area.base() <= utcb_area.last() && utcb_area.base() <= kip_area.last()) return Error::kip_area;
+    if (space.initialised()) {
+        // Moved before first use: so far the kernel has mapped nothing there but the interface page.
+        if (space.kip_area == kip_area && space.utcb_area == utcb_area) return Error::none;
+        paging::clear(space, space.kip_area.base());
+        space.kip_area = space.utcb_area = Fpage::nil();
+    }
+    // What the user mapped there gives way.
+    mappings::unmap(space, kip_area.with_rights(rights_all), true);
+    mappings::unmap(space, utcb_area.with_rights(rights_all), true);
+    if (!arch::map_kernel_page(space, kip_area.base(), arch::kip_page(), false)) return Error::no_memory;
+    space.kip_area = kip_area;
+    space.utcb_area = utcb_area;
+    return Error::none;
+}
+
+}  // namespace
+
+void thread_switch(Thread& caller, ThreadId dest) {
+    Thread* to = dest.is_nil() ? nullptr : threads::find(dest, caller);
+    schedule::yield(caller, to == &caller ? nullptr : to);
+}
+
+Word schedule(Thread& caller, ThreadId dest, Word& time_control, Word processor_control, Word priority,
+              Word preemption_control) {
+    Thread* t = threads::find(dest, caller);
+    if (!t) return fail(caller, Error::invalid_thread);
+    Thread* scheduler = threads::find(t->scheduler, caller);
+    if (scheduler != &caller && !caller.space->privileged) return fail(caller, Error::no_privilege);
+    if (priority != unchanged && (priority & 0xff) > caller.priority) return fail(caller, Error::invalid_parameter);
+    if (time_control != unchanged) {
+        Time slice = half(time_control, 16), quantum = half(time_control, 0);
+        if (slice.is_point() || slice.is_zero() || quantum.is_point()) return fail(caller, Error::invalid_parameter);
+    }
+    if (preemption_control != unchanged && (preemption_control >> 16 & 0xff) > caller.priority)
+        return fail(caller, Error::invalid_parameter);
+    if (processor_control != unchanged && (processor_control & 0xffff) != 0) return fail(caller, Error::invalid_parameter);
+
+    Word left = static_cast<Word>(t->timeslice.is_never() ? Time::never().raw : Time::from_us(t->timeslice_left).raw) << 16 |
+                (t->total_quantum.is_never() ? Time::never().raw : Time::from_us(t->quantum_left).raw);
+    if (time_control != unchanged) {
+        t->timeslice = half(time_control, 16);
+        schedule::reset_timeslice(*t);
+        t->total_quantum = half(time_control, 0);
+        t->quantum_left = t->total_quantum.is_never() ? 0 : t->total_quantum.period();
+    }
+    if (priority != unchanged) schedule::set_priority(*t, priority & 0xff);
+    if (preemption_control != unchanged) t->preemption_control = preemption_control;
+    time_control = left;
+    return thread_state(*t);
+}
+
+void unmap(Thread& caller, Word control) {
+    bool flush = control & 0x40;
+    for (Word i = 0; i <= (control & 0x3f); ++i) {
+        Fpage fpage{caller.utcb->mr[i]};
+        if (fpage.is_nil() || fpage.is_io()) continue;
+        caller.utcb->mr[i] = fpage.with_rights(mappings::unmap(*caller.space, fpage, flush)).raw;
+    }
+}
+
+Word space_control(Thread& caller, ThreadId dest, Word& control, Fpage kip_area, Fpage utcb_area, ThreadId redirector) {
+    Word wanted = control;
+    control = 0;
+    if (!caller.space->privileged) return fail(caller, Error::no_privilege);
+    Thread* t = dest.is_global() ? threads::find(dest) : nullptr;
+    if (!t || t->is_interrupt()) return fail(caller, Error::invalid_space);
+    Error error = set_areas(*t->space, kip_area, utcb_area);
+    if (error != Error::none) return fail(caller, error);
+    if (!redirector.is_nil()) t->space->redirector = redirector;
+    control = arch::space_control(*t->space, wanted);
+    return 1;
+}
+
+Word processor_control(Thread& caller) {
+    return fail(caller, caller.space->privileged ? Error::invalid_parameter : Error::no_privilege);
+}
+
+Word memory_control(Thread& caller) {
+    return fail(caller, caller.space->privileged ? Error::invalid_parameter : Error::no_privilege);
+}
+
+}  // namespace system_calls

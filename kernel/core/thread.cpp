@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "core/thread.hpp"
+
+#include "core/arch.hpp"
+#include "core/memory.hpp"
+#include "core/space.hpp"
+
+void Thread::settle() {
+    if (!open_to) return;
+    awaited = {open_to};
+    open_to = 0;
+    state = State::receiving;
+    receive_role = Role::user;
+    arch::settle_fast_frame(*this);
+}
+
+namespace threads {
+namespace {
+
+// The first object of a page leaves room for a non-maskable interrupt below it; see Thread::nmi_room.
+memory::Pool pool{sizeof(Thread), alignof(Thread)};
+
+Thread* known(Thread* t, Word raw) {
+    if (!t || t->id.raw != raw) return nullptr;
+    t->settle();
+    return t;
+}
+
+}  // namespace
+
+Thread* by_number(Word number) {
+    Thread* t = *arch::thread_slot(number, false);
+    return t == &arch::nobody() ? nullptr : known(t, t->id.raw);
+}
+
+Thread* find(ThreadId id) {
+    if (!id.is_global() || id.is_any() || id.is_any_local()) return nullptr;
+    Thread* t = by_number(id.number());
+    return t && t->id == id ? t : nullptr;
+}
+
+Thread* by_utcb(const Space& space, VAddr utcb_address) {
+    if (!spaces::valid_utcb(space, utcb_address)) return nullptr;
+    auto* page = static_cast<char*>(arch::kernel_page(space, utcb_address & ~page_mask));
+    if (!page) return nullptr;
+    // Only a hint: the user may have written over it.
+    auto* utcb = reinterpret_cast<Utcb*>(page + (utcb_address & page_mask) - Utcb::id_offset);
+    Thread* t = find({utcb->my_global_id()});
+    if (t && t->space == &space && t->active() && t->utcb_address == utcb_address) return t;
+    for (t = space.members.front(); t; t = space.members.after(*t))
+        if (t->active() && t->utcb_address == utcb_address) return known(t, t->id.raw);
+    return nullptr;
+}
+
+Thread* find(ThreadId id, const Thread& caller) {
+    return id.is_local() ? by_utcb(*caller.space, id.raw) : find(id);
+}
+
+Thread* create(ThreadId id, Space& space) {
+    Thread** slot = arch::thread_slot(id.number(), true);
+    if (!slot) return nullptr;
+    auto* t = static_cast<Thread*>(pool.allocate());
+    if (!t) return nullptr;
+    t->id = id;
+    t->space = &space;
+    t->state = State::inactive;
+    t->virtual_sender = id;
+    space.members.push_back(*t);
+    *slot = t;
+    return t;
+}
+
+void destroy(Thread& t) {
+    *arch::thread_slot(t.id.number(), true) = &arch::nobody();
+    t.space->members.remove(t);
+    pool.free(&t);
+}
+
+void set_id(Thread& t, ThreadId id) {
+    t.id = id;
+    if (t.utcb) t.utcb->my_global_id() = id.raw;
+}
+
+}  // namespace threads

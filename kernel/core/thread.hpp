@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Thread control blocks and the table that finds them by number.
+//
+// The kernel has one stack, and no thread owns a piece of it: whatever a blocked thread still has to do stands in its
+// control block (its state, what it sends, what happens to what it receives). Nothing of the kernel has to be kept
+// alive while a thread waits.
+#pragma once
+
+#include "arch/context.hpp"
+#include "core/list.hpp"
+#include "core/utcb.hpp"
+#include "core/x2.hpp"
+
+struct Space;
+
+enum class State : std::uint8_t {
+    inactive,       // has no UTCB and cannot run
+    ready,          // running, or in the ready queue
+    sending,        // in `partner`'s queue of senders
+    receiving,      // waits for a message from `awaited`
+    dead,           // cannot go on: its pager or exception handler is missing
+};
+
+// Who reads the message that a thread receives, and who wrote the one that it sends.
+enum class Role : std::uint8_t {
+    user,           // the thread itself, in its message registers
+    page_fault,     // the kernel, in the name of a faulting thread (manual 7.3)
+    exception,      // likewise for an exception (manual 7.5)
+    startup,        // likewise for a thread that waits to be started (manual 7.1)
+    interrupt,      // an interrupt thread (manual 7.4)
+};
+
+// A message that the kernel makes stands here: the sender's own message registers stay untouched.
+struct KernelMessage {
+    MsgTag tag;
+    Word words[12];
+};
+
+struct alignas(64) Thread {
+    Word reserved[8];               // the first cache line is the restore path's: registers for popa
+    Registers registers;            // +32
+    // The second cache line is the IPC fast path's (ia32/fastpath.S).
+    Frame frame;                    // +64: what iret takes; blocked by the fast path: see open_to
+    ThreadId id;
+    // The one sender, or anythread, from whom the fast path may deliver; 0 while it may not. Nonzero means: this thread
+    // entered by the fast path's kind of system call, waits without a timeout, and its frame holds the raw stack
+    // pointer of that entry. settle() turns that into the long form.
+    Word open_to;
+    Space* space;
+    VAddr utcb_address;             // the local id
+    Word priority;
+    Word senders_waiting;           // nonzero while `senders` is not empty
+    Utcb* utcb;                     // the kernel's own view of the same memory
+
+    State state;
+    bool halted;                    // runs no user instruction until resumed (ExchangeRegisters)
+    bool fast_entry;                // in an IPC that came by the fast path's kind of system call
+    Role send_role;
+    Role receive_role;
+    bool receive_follows;           // the message being sent is followed by a receive phase
+    Word receive_timeout;           // its timeout (Time), while sending
+    ThreadId awaited;               // whom it waits for, in the receive phase or in the one that follows
+    ThreadId virtual_sender;        // in whose name it sends; itself unless it propagates
+    ThreadId intended;              // sending: whom it names
+    Thread* partner;                // sending: in whose queue
+    KernelMessage message;          // sending in another role than `user`
+
+    Link<Thread> ready_link;
+    Link<Thread> sender_link;
+    Link<Thread> timeout_link;
+    Link<Thread> space_link;
+    List<Thread, &Thread::sender_link> senders;
+    Microseconds deadline;          // while in the timeout queue
+
+    ThreadId scheduler;
+    Time timeslice;                 // as set; never = not preempted by time
+    Time total_quantum;
+    Microseconds timeslice_left;
+    Microseconds quantum_left;
+    Word preemption_control;        // sensitive priority and maximum delay, as set
+
+    bool is_interrupt() const { return receive_role == Role::interrupt; }
+    bool active() const { return state != State::inactive; }
+    // Nothing but the fast path and this function knows the short form of waiting.
+    void settle();
+
+    // A non-maskable interrupt during the fast path pushes below the control block that stands behind this one.
+    Word nmi_room[8];
+};
+static_assert(offsetof(Thread, registers) == 32);
+static_assert(offsetof(Thread, frame) == 64);
+static_assert(offsetof(Thread, senders_waiting) + sizeof(Word) <= 128, "the fast path touches one line of a thread");
+static_assert(sizeof(Thread) <= 2048);
+
+namespace threads {
+
+// Global ids that are in use resolve; all others give nullptr. The whole word is compared, version included.
+Thread* find(ThreadId global);
+// Also resolves local ids, in the space of `caller`.
+Thread* find(ThreadId id, const Thread& caller);
+// By number alone, as ThreadControl names its destination.
+Thread* by_number(Word number);
+// A thread of `space` by its UTCB address.
+Thread* by_utcb(const Space& space, VAddr utcb_address);
+
+// A new inactive thread in `space`; nullptr when kernel memory is exhausted.
+Thread* create(ThreadId id, Space& space);
+// Takes it out of the table and frees it. It must be in no queue and not be running.
+void destroy(Thread& thread);
+void set_id(Thread& thread, ThreadId id);
+
+}  // namespace threads

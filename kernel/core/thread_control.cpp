@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// ThreadControl: creation, change and deletion of threads, and with their first and last thread of spaces; association
+// of interrupts. The order of the checks is the sheet's (4.2).
+#include "core/arch.hpp"
+#include "core/ipc.hpp"
+#include "core/kip.hpp"
+#include "core/schedule.hpp"
+#include "core/space.hpp"
+#include "core/system_calls.hpp"
+#include "core/timeout.hpp"
+
+namespace system_calls {
+namespace {
+
+constexpr Word unchanged = ~Word{0};
+
+constexpr Word default_priority = 100;
+constexpr Time default_timeslice{4 << 10 | 625};        // 10 ms
+
+Error activate(Thread& t, ThreadId pager) {
+    Utcb* utcb = spaces::make_utcb(*t.space, t.utcb_address);
+    if (!utcb) return Error::no_memory;
+    t.utcb = utcb;
+    *utcb = {};
+    utcb->my_global_id() = t.id.raw;
+    utcb->pager() = pager.raw;
+    utcb->flags() = 0xff00;             // no preemption flags, all coprocessors may be used
+    arch::prepare_user(t);
+    ipc::wait_for_start(t);
+    return Error::none;
+}
+
+Error remove(Thread& caller, Thread* t) {
+    if (!t) return Error::none;
+    if (t == &caller) return Error::invalid_thread;
+    Space& space = *t->space;
+    ipc::unwind(*t);
+    threads::destroy(*t);
+    if (space.members.empty()) spaces::destroy(space);
+    return Error::none;
+}
+
+// A scheduler has to exist when its thread starts (manual 2.2); a thread may be its own.
+bool scheduler_exists(ThreadId scheduler, ThreadId dest) { return scheduler == dest || threads::find(scheduler); }
+
+Error create(Thread& caller, ThreadId dest, ThreadId space_id, ThreadId scheduler, ThreadId pager, Word utcb) {
+    if (dest.version() % 64 == 0) return Error::invalid_thread;
+    if (scheduler.is_nil()) return Error::invalid_scheduler;
+    Thread* mate = space_id == dest ? nullptr : threads::find(space_id, caller);
+    if (!mate && space_id != dest) return Error::invalid_space;
+    bool new_space = !mate;
+    VAddr address = utcb + Utcb::id_offset;
+    if (!pager.is_nil()) {
+        if (new_space || !mate->space->initialised()) return Error::invalid_space;
+        if (utcb == unchanged || !spaces::valid_utcb(*mate->space, address)) return Error::utcb_area;
+        if (threads::by_utcb(*mate->space, address)) return Error::utcb_area;
+        if (!scheduler_exists(scheduler, dest)) return Error::invalid_scheduler;
+    }
+    Space* space = new_space ? spaces::create() : mate->space;
+    if (!space) return Error::no_memory;
+    Thread* t = threads::create(dest, *space);
+    if (!t) {
+        if (new_space) spaces::destroy(*space);
+        return Error::no_memory;
+    }
+    t->scheduler = scheduler;
+    t->priority = default_priority;
+    t->timeslice = default_timeslice;
+    schedule::reset_timeslice(*t);
+    if (utcb != unchanged) t->utcb_address = address;
+    if (pager.is_nil()) return Error::none;
+    Error error = activate(*t, pager);
+    if (error != Error::none) remove(caller, t);
+    return error;
+}
+
+Error modify(Thread& caller, Thread& t, ThreadId dest, ThreadId space_id, ThreadId scheduler, ThreadId pager, Word utcb) {
+    VAddr address = utcb + Utcb::id_offset;
+    if (dest.version() % 64 == 0) return Error::invalid_thread;
+    if (utcb != unchanged) {
+        if (t.active()) return Error::utcb_area;
+        if (t.space->initialised() && !spaces::valid_utcb(*t.space, address)) return Error::utcb_area;
+        if (threads::by_utcb(*t.space, address)) return Error::utcb_area;
+    }
+    Thread* mate = threads::find(space_id, caller);
+    if (!mate) return Error::invalid_space;
+    bool migrates = mate->space != t.space;
+    VAddr place = utcb != unchanged ? address : t.utcb_address;
+    if (migrates) {
+        // Only a thread that has no state in its space can leave it; an active one would take its UTCB along.
+        if (t.active() || &t == &caller) return Error::invalid_space;
+    }
+    bool activates = !pager.is_nil() && !t.active();
+    if (activates) {
+        if (!mate->space->initialised()) return Error::invalid_space;
+        if (!spaces::valid_utcb(*mate->space, place)) return Error::utcb_area;
+        if (threads::by_utcb(*mate->space, place)) return Error::utcb_area;
+    }
+    if ((t.active() || activates) && !scheduler.is_nil() && !scheduler_exists(scheduler, dest))
+        return Error::invalid_scheduler;
+
+    if (migrates) {
+        Space& old = *t.space;
+        old.members.remove(t);
+        t.space = mate->space;
+        t.space->members.push_back(t);
+        if (old.members.empty()) spaces::destroy(old);
+    }
+    t.utcb_address = place;
+    if (dest != t.id) {
+        // A new version is a new identity: what was under way with the old one ends (manual 2.2).
+        if (t.active()) ipc::cancel(t, true, true);
+        threads::set_id(t, dest);
+    }
+    if (!scheduler.is_nil()) t.scheduler = scheduler;
+    if (activates) return activate(t, pager);
+    if (!pager.is_nil()) t.utcb->pager() = pager.raw;
+    return Error::none;
+}
+
+// Interrupts are attached and detached by the pager field (sheet 6.4).
+Error interrupt_control(Thread& caller, ThreadId irq, ThreadId space, ThreadId scheduler, ThreadId handler, Word utcb) {
+    Word line = irq.number();
+    if (irq.version() != 1 || space != irq || !scheduler.is_nil() || utcb != unchanged) return Error::invalid_thread;
+    if (line >= arch::interrupt_lines || !arch::interrupt_available(line)) return Error::invalid_thread;
+    Thread* attached = threads::by_number(line);
+    if (handler == irq) {
+        if (!attached) return Error::none;
+        arch::mask_interrupt(line);
+        ipc::unwind(*attached);
+        threads::destroy(*attached);
+        return Error::none;
+    }
+    Thread* t = threads::find(handler, caller);
+    if (!t || !t->active()) return Error::invalid_thread;
+    if (!attached) attached = threads::create(irq, *caller.space);
+    if (!attached) return Error::no_memory;
+    if (attached->state == State::sending) ipc::unwind(*attached);
+    attached->priority = default_priority;
+    attached->scheduler = t->id;
+    ipc::attach(*attached, t->id);
+    arch::unmask_interrupt(line);
+    return Error::none;
+}
+
+Error control(Thread& caller, ThreadId dest, ThreadId space, ThreadId scheduler, ThreadId pager, Word utcb) {
+    if (!caller.space->privileged) return Error::no_privilege;
+    if (!dest.is_global() || dest.is_any() || dest.is_any_local()) return Error::invalid_thread;
+    if (dest.number() < kip::system_base) return interrupt_control(caller, dest, space, scheduler, pager, utcb);
+    if (dest.number() < kip::user_base) return Error::invalid_thread;
+    Thread* t = threads::by_number(dest.number());
+    if (space.is_nil()) return remove(caller, t);
+    // The scheduler and the pager may be named by local ids of the caller's.
+    auto as_global = [&](ThreadId id) {
+        Thread* named = id.is_local() && !id.is_any_local() ? threads::find(id, caller) : nullptr;
+        return named ? named->id : id;
+    };
+    scheduler = as_global(scheduler), pager = as_global(pager);
+    return t ? modify(caller, *t, dest, space, scheduler, pager, utcb) : create(caller, dest, space, scheduler, pager, utcb);
+}
+
+}  // namespace
+
+Word thread_control(Thread& caller, ThreadId dest, ThreadId space, ThreadId scheduler, ThreadId pager, Word utcb) {
+    Error error = control(caller, dest, space, scheduler, pager, utcb);
+    if (error == Error::none) return 1;
+    caller.utcb->error_code() = static_cast<Word>(error);
+    return 0;
+}
+
+}  // namespace system_calls

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "core/timeout.hpp"
+
+namespace timeouts {
+namespace {
+
+List<Thread, &Thread::timeout_link> queue;
+
+}  // namespace
+
+void start(Thread& t, Microseconds deadline) {
+    t.deadline = deadline;
+    Thread* later = queue.front();
+    while (later && later->deadline <= deadline) later = queue.after(*later);
+    queue.insert_before(t, later);
+}
+
+void cancel(Thread& t) {
+    if (t.timeout_link.queued()) queue.remove(t);
+}
+
+Thread* expired(Microseconds now) {
+    Thread* t = queue.front();
+    if (!t || t->deadline > now) return nullptr;
+    queue.remove(*t);
+    return t;
+}
+
+}  // namespace timeouts

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// IPC timeouts: the threads that wait until a time, soonest first.
+#pragma once
+
+#include "core/thread.hpp"
+
+namespace timeouts {
+
+void start(Thread& t, Microseconds deadline);
+void cancel(Thread& t);
+// Takes out and returns a thread whose time is over; nullptr when none is.
+Thread* expired(Microseconds now);
+
+}  // namespace timeouts

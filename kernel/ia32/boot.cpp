@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The order of the boot: console, processor, page tables, boot loader's work, kernel memory, interface page, servers.
+#include "core/arch.hpp"
+#include "core/kip.hpp"
+#include "core/memory.hpp"
+#include "core/print.hpp"
+#include "core/schedule.hpp"
+#include "core/space.hpp"
+#include "ia32/cpu.hpp"
+#include "ia32/descriptors.hpp"
+#include "ia32/page_tables.hpp"
+#include "ia32/small_space.hpp"
+#include "pc/board.hpp"
+#include "pc/loader.hpp"
+
+extern "C" {
+extern char kernel_image[], kernel_image_end[], trampoline_page[];
+extern Word utcb_word[];
+void sysenter_fast();
+void sysenter_plain();
+extern char stub_ipc_sysenter[], stub_ipc_int[], stub_thread_switch[], stub_schedule[], stub_unmap[],
+    stub_exchange_registers[], stub_thread_control[], stub_space_control[], stub_processor_control[],
+    stub_memory_control[];
+}
+
+namespace arch {
+void initialise_thread_table();
+}
+
+namespace cpu {
+
+Features features;
+
+// Processors without cpuid cannot change the ID flag; the 486 had few features to tell.
+Features detect() {
+    constexpr Word id_flag = 1u << 21;
+    Word before, after;
+    asm volatile(
+        "pushf\n\tpop %0\n\tmov %0, %1\n\txor %2, %1\n\tpush %1\n\tpopf\n\tpushf\n\tpop %1"
+        : "=&r"(before), "=&r"(after)
+        : "i"(id_flag));
+    if (!((before ^ after) & id_flag)) return {};
+    Word a = 0, b, c, d;
+    asm volatile("cpuid" : "+a"(a), "=b"(b), "=c"(c), "=d"(d));
+    if (a < 1) return {};
+    a = 1;
+    asm volatile("cpuid" : "+a"(a), "=b"(b), "=c"(c), "=d"(d));
+    // The first Pentium Pro announces sysenter and has none (processor manual, SYSENTER).
+    bool early_p6 = (a >> 8 & 0xf) == 6 && (a & 0xff) < 0x33;
+    return {
+        .tsc = bool(d & 1u << 4),
+        .large_pages = bool(d & 1u << 3),
+        .global_pages = bool(d & 1u << 13),
+        .sysenter = d & 1u << 11 && !early_p6,
+    };
+}
+
+}  // namespace cpu
+
+namespace {
+
+Word offset_in_page(const char* code) { return static_cast<Word>(code - reinterpret_cast<char*>(&kip::kip)); }
+
+void write_interface_page(bool sysenter) {
+    kip::Kip& k = kip::kip;
+    k.ipc = k.lipc = offset_in_page(sysenter ? stub_ipc_sysenter : stub_ipc_int);
+    k.unmap = offset_in_page(stub_unmap);
+    k.exchange_registers = offset_in_page(stub_exchange_registers);
+    k.thread_switch = offset_in_page(stub_thread_switch);
+    k.schedule = offset_in_page(stub_schedule);
+    k.thread_control = offset_in_page(stub_thread_control);
+    k.space_control = offset_in_page(stub_space_control);
+    k.processor_control = offset_in_page(stub_processor_control);
+    k.memory_control = offset_in_page(stub_memory_control);
+    using D = kip::MemoryDescriptor;
+    bool room = kip::add(D::make(kip::reserved, physical(kernel_image), physical(kernel_image_end) - 1)) &&
+                kip::add(D::make(kip::conventional, 0, paging::user_limit() - 1, true));
+    if (!room) arch::stop("the memory map is too long");
+}
+
+// The kernel's memory is what the loader has reserved for it.
+void take_memory() {
+    for (Word i = 0; i < kip::descriptor_count(); ++i) {
+        kip::MemoryDescriptor d = kip::descriptors()[i];
+        if (d.is_virtual() || d.type() != kip::reserved || d.first() >= WINDOW_BYTES) continue;
+        if (d.first() < physical(kernel_image_end) && d.last() >= physical(kernel_image)) continue;
+        memory::add(d.first(), d.last() >= WINDOW_BYTES ? WINDOW_BYTES - 1 : d.last());
+    }
+    if (memory::pages_total() < 64) arch::stop("too little kernel memory: the boot loader reserved less than 256 KB");
+}
+
+void start_server(const kip::Server& server, Word number, ThreadId pager, ThreadId scheduler, bool idempotent) {
+    constexpr unsigned utcb_area_log2 = 17;
+    constexpr Word priority = 255;
+    if (server.high <= server.low) return;
+    VAddr limit = paging::user_limit();
+    Space* space = spaces::create();
+    Thread* t = space ? threads::create(ThreadId::global(number, 1), *space) : nullptr;
+    if (!t) arch::stop("out of kernel memory at the first thread");
+    space->privileged = true;
+    space->idempotent = idempotent;
+    space->kip_area = Fpage::memory(limit - 0x100000, kip::area_log2);
+    space->utcb_area = Fpage::memory(limit - 0x1000000, utcb_area_log2);
+    t->utcb_address = space->utcb_area.base() + Utcb::id_offset;
+    t->utcb = spaces::make_utcb(*space, t->utcb_address);
+    if (!t->utcb || !arch::map_kernel_page(*space, space->kip_area.base(), arch::kip_page(), false))
+        arch::stop("out of kernel memory at the first thread");
+    t->utcb->my_global_id() = t->id.raw;
+    t->utcb->pager() = pager.raw;
+    t->utcb->flags() = 0xff00;
+    t->scheduler = scheduler;
+    t->priority = priority;
+    t->timeslice = {4 << 10 | 625};
+    schedule::reset_timeslice(*t);
+    arch::prepare_user(*t);
+    arch::set_user_ip(*t, server.ip);
+    arch::set_user_sp(*t, server.sp);
+    schedule::make_ready(*t);
+}
+
+}  // namespace
+
+extern "C" void boot_main(Word magic, PAddr multiboot_info) {
+    board::initialise_console();
+    cpu::features = cpu::detect();
+    loader::Options options = loader::options(magic, multiboot_info);
+    if (!options.sysenter) cpu::features.sysenter = false;
+    small_space::initialise(options.small_area_mb);
+    if (!loader::page_is_patched()) loader::load(magic, multiboot_info);
+
+    page_tables::initialise(loader::memory_top());
+    page_tables::map_fixed(TRAMPOLINE_PAGE, physical(trampoline_page), page_tables::present | page_tables::user);
+    page_tables::map_fixed(UTCB_WORD_PAGE, physical(utcb_word), page_tables::present | page_tables::user);
+    descriptors::initialise(reinterpret_cast<Word>(&processor));
+    if (cpu::features.sysenter) {
+        cpu::wrmsr(cpu::msr_sysenter_cs, KERNEL_CODE);
+        cpu::wrmsr(cpu::msr_sysenter_esp, reinterpret_cast<Word>(&processor));
+        cpu::wrmsr(cpu::msr_sysenter_eip, reinterpret_cast<Word>(options.fast_path ? sysenter_fast : sysenter_plain));
+    }
+    // No thread owns the coprocessor: its instructions are exceptions.
+    cpu::write_cr0(cpu::read_cr0() | cpu::cr0_task_switched);
+
+    take_memory();
+    arch::initialise_thread_table();
+    write_interface_page(cpu::features.sysenter);
+    board::initialise();
+    clock::initialise();
+
+    print("cobnut: ", memory::pages_total() / 256, " MB kernel memory, small-space area ", options.small_area_mb,
+          " MB, IPC by ", cpu::features.sysenter ? "sysenter" : "int",
+          cpu::features.global_pages ? ", global pages" : "", "\n");
+    ThreadId root = ThreadId::global(kip::user_base + 2, 1), sigma0 = ThreadId::global(kip::user_base, 1);
+    start_server(kip::kip.sigma0, kip::user_base, ThreadId::nil(), root, true);
+    start_server(kip::kip.sigma1, kip::user_base + 1, sigma0, root, false);
+    start_server(kip::kip.root, kip::user_base + 2, sigma0, root, false);
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// User registers of threads: what the shared code asks for (core/arch.hpp), and the change of the running thread.
+#include "core/arch.hpp"
+#include "core/kip.hpp"
+#include "core/schedule.hpp"
+#include "ia32/cpu.hpp"
+#include "ia32/descriptors.hpp"
+#include "ia32/trap.hpp"
+
+// Behind gs:0 of every user thread: its UTCB address. In a page of its own, for users can read it.
+extern "C" alignas(page_size) Word utcb_word[page_size / sizeof(Word)];
+Word utcb_word[page_size / sizeof(Word)];
+
+namespace arch {
+namespace {
+
+// Users may change the arithmetic flags, DF and TF; never IF, IOPL, NT, VM, RF or AC.
+constexpr Word user_flags_mask = 0x0dd5;
+
+// The fast path leaves the stack pointer of the stub, which has pushed the return address and a selector.
+constexpr Word stub_frame = 8;
+
+void standard_frame(Thread& t) {
+    t.frame.cs = USER_CODE;
+    t.frame.ss = USER_DATA;
+    t.frame.eflags = EFLAGS_USER;
+}
+
+}  // namespace
+
+extern "C" Thread* current_thread() { return processor.current; }
+
+void prepare_user(Thread& t) {
+    t.registers = {};
+    t.frame = {};
+    standard_frame(t);
+}
+
+void set_user_ip(Thread& t, Word ip) { t.frame.eip = ip; }
+void set_user_sp(Thread& t, Word sp) { t.frame.esp = sp; }
+void set_user_flags(Thread& t, Word flags) {
+    t.frame.eflags = (t.frame.eflags & ~user_flags_mask) | (flags & user_flags_mask);
+}
+Word user_ip(const Thread& t) { return t.frame.eip; }
+Word user_sp(const Thread& t) { return t.frame.esp; }
+Word user_flags(const Thread& t) { return t.frame.eflags; }
+
+void set_ipc_result(Thread& t, ThreadId from, Word tag) {
+    t.utcb->mr[0] = tag;
+    t.registers.eax = from.raw;
+    t.registers.esi = tag;
+    t.registers.ebx = t.utcb->mr[1];
+    t.registers.ebp = t.utcb->mr[2];
+    t.registers.edi = t.utcb_address;
+}
+
+void exception_message(const Thread& t, Word number, Word error, KernelMessage& m) {
+    const Registers& r = t.registers;
+    const Frame& f = t.frame;
+    m.tag = MsgTag::make(label_exception, 12);
+    Word words[12] = {f.eip, f.eflags, number, error, r.edi, r.esi, r.ebp, f.esp, r.ebx, r.edx, r.ecx, r.eax};
+    for (Word i = 0; i < 12; ++i) m.words[i] = words[i];
+}
+
+void exception_reply(Thread& t, const Word* w, Word count) {
+    Registers& r = t.registers;
+    Word* to[12] = {&t.frame.eip, nullptr, nullptr, nullptr, &r.edi, &r.esi, &r.ebp, &t.frame.esp, &r.ebx, &r.edx, &r.ecx, &r.eax};
+    for (Word i = 0; i < count && i < 12; ++i)
+        if (to[i]) *to[i] = w[i];
+    if (count > 1) set_user_flags(t, w[1]);
+}
+
+void settle_fast_frame(Thread& t) {
+    t.frame.esp += stub_frame;
+    standard_frame(t);
+}
+
+void offer_fast_frame(Thread& t) {
+    t.frame.esp -= stub_frame;
+    t.open_to = t.awaited.raw;
+    t.state = State::ready;             // as the fast path leaves it: open_to alone says that it waits
+}
+
+void enter_space(Thread& next) {
+    const ArchSpace& space = next.space->arch;
+    processor.current = &next;
+    utcb_word[0] = next.utcb_address;
+    Word data_high = space.segment_high ^ desc_code_not_data;
+    gdt.entry[USER_CODE >> 3] = {space.segment_low, space.segment_high};
+    gdt.entry[USER_DATA >> 3] = {space.segment_low, data_high};
+    if (space.host_directory && processor.host != next.space) {
+        processor.host = next.space;
+        cpu::write_cr3(space.host_directory);
+    }
+}
+
+}  // namespace arch
+
+extern "C" void sysenter_ipc(Thread* t) {
+    t->fast_entry = true;
+    arch::settle_fast_frame(*t);
+    t->utcb->mr[0] = t->registers.esi;
+    ipc_registers(*t);
+}
+
+extern "C" Thread* leave_kernel() {
+    for (;;) {
+        Thread* t = schedule::next(processor.current);
+        processor.current = t;
+        if (!t) return nullptr;
+        // iret to an address past the segment's limit would fault in the kernel.
+        VAddr limit = arch::tag_limit(*t->space);
+        if (limit && t->frame.eip >= limit) arch::promote(*t->space);
+        if (t->frame.eip < paging::user_limit()) {
+            arch::enter_space(*t);
+            return t;
+        }
+        faults::raise(*t, vector_protection, 0);
+    }
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "ia32/descriptors.hpp"
+
+#include "core/arch.hpp"
+#include "core/string.hpp"
+#include "ia32/cpu.hpp"
+
+extern "C" {
+Gdt gdt;
+extern char double_fault[];
+extern char boot_directory[];
+}
+
+namespace {
+
+// Task state segment, as far as it is used (volume 3, 7.2.1).
+struct Tss {
+    Word back_link, esp0, ss0, unused0[4];
+    Word cr3, eip, eflags;
+    Word eax, ecx, edx, ebx, esp, ebp, esi, edi;
+    Word es, cs, ss, ds, fs, gs, ldt;
+    Word io_map;        // offset << 16; past the limit: no port is allowed
+};
+static_assert(sizeof(Tss) == 104);
+
+struct [[gnu::packed]] TableRegister {
+    std::uint16_t limit;
+    Word base;
+};
+
+enum GateBits : Word { gate_interrupt = 0x8e00, gate_task = 0x8500, gate_from_user = 0x6000 };
+
+constexpr Word vectors = 256;
+
+Tss main_tss, fault_tss;
+char fault_stack[1024];
+Descriptor interrupts[vectors];
+
+Descriptor gate(void (*handler)(), Word bits) {
+    Word at = reinterpret_cast<Word>(handler);
+    return {KERNEL_CODE << 16 | (at & 0xffff), (at & 0xffff0000) | bits};
+}
+
+Descriptor task_segment(const Tss& tss) {
+    return segment(reinterpret_cast<Word>(&tss), sizeof(Tss) - 1, desc_present | desc_tss);
+}
+
+}  // namespace
+
+#define FOR_EACH_ENTRY(X) \
+    X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15) X(16) X(17) X(18) X(19) \
+    X(32) X(33) X(34) X(35) X(36) X(37) X(38) X(39) X(40) X(41) X(42) X(43) X(44) X(45) X(46) X(47) \
+    X(48) X(49) X(50) X(51) X(52) X(53) X(54) X(55) X(56)
+#define DECLARE(n) extern "C" void entry_##n();
+FOR_EACH_ENTRY(DECLARE)
+
+namespace descriptors {
+
+void initialise(Word kernel_stack) {
+    constexpr Word flat = desc_granular | desc_32bit | desc_present;
+    gdt.entry[KERNEL_CODE >> 3] = segment(0, ~Word{0}, flat | desc_code);
+    gdt.entry[KERNEL_DATA >> 3] = segment(0, ~Word{0}, flat | desc_data);
+    // The user half is written when the first thread runs. gs:0 shows one word and no more, and only for reading.
+    gdt.entry[USER_UTCB >> 3] =
+        segment(UTCB_WORD_PAGE, sizeof(Word) - 1, desc_32bit | desc_present | desc_user | desc_read_only);
+    gdt.entry[TSS_SELECTOR >> 3] = task_segment(main_tss);
+    gdt.entry[FAULT_TSS >> 3] = task_segment(fault_tss);
+
+    main_tss.esp0 = kernel_stack;
+    main_tss.ss0 = KERNEL_DATA;
+    main_tss.io_map = fault_tss.io_map = sizeof(Tss) << 16;
+    fault_tss.cr3 = physical(boot_directory);
+    fault_tss.eip = reinterpret_cast<Word>(double_fault);
+    fault_tss.esp = reinterpret_cast<Word>(fault_stack + sizeof fault_stack);
+    fault_tss.eflags = 2;
+    fault_tss.cs = KERNEL_CODE;
+    fault_tss.ss = fault_tss.ds = fault_tss.es = KERNEL_DATA;
+
+    // A gate that is missing, or not for users, is a protection fault that names it (manual E.8).
+#define SET(n) interrupts[n] = gate(entry_##n, gate_interrupt | (n == 3 || n >= VECTOR_IPC ? gate_from_user : 0u));
+    FOR_EACH_ENTRY(SET)
+    interrupts[8] = {FAULT_TSS << 16, gate_task};
+
+    TableRegister gdtr{sizeof(Gdt) - 1, reinterpret_cast<Word>(&gdt)};
+    TableRegister idtr{sizeof interrupts - 1, reinterpret_cast<Word>(interrupts)};
+    asm volatile(
+        "lgdt %0\n\t"
+        "lidt %1\n\t"
+        "ljmp %2, $1f\n"
+        "1:\tmov %3, %%ds\n\tmov %3, %%es\n\tmov %3, %%ss\n\t"
+        "mov %4, %%fs\n\tmov %4, %%gs\n\t"
+        "lldt %w4\n\t"
+        "ltr %w5"
+        :
+        : "m"(gdtr), "m"(idtr), "i"(KERNEL_CODE), "r"(KERNEL_DATA), "r"(0), "r"(TSS_SELECTOR)
+        : "memory");
+}
+
+}  // namespace descriptors

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Faults of user threads that are not what they seem: a directory entry of a small space not yet copied, an access past
+// a small space's limit, registers of a foreign thread, port I/O of the initial servers, calls of the debug console.
+#include "core/arch.hpp"
+#include "core/ipc.hpp"
+#include "core/kip.hpp"
+#include "core/mapping.hpp"
+#include "core/print.hpp"
+#include "core/schedule.hpp"
+#include "core/space.hpp"
+#include "core/string.hpp"
+#include "ia32/cpu.hpp"
+#include "ia32/layout.hpp"
+#include "ia32/small_space.hpp"
+#include "ia32/trap.hpp"
+
+namespace user_memory {
+
+Word read(const Space& space, VAddr from, void* to, Word bytes) {
+    Word done = 0;
+    while (done < bytes) {
+        paging::Page page = paging::get(space, from & ~page_mask);
+        if (!page.present || page.frame >= WINDOW_BYTES) break;
+        Word n = page_size - (from & page_mask);
+        if (n > bytes - done) n = bytes - done;
+        memcpy(static_cast<char*>(to) + done, static_cast<char*>(window(page.frame)) + (from & page_mask), n);
+        done += n, from += n;
+    }
+    return done;
+}
+
+}  // namespace user_memory
+
+namespace faults {
+namespace {
+
+enum PageFaultBits : Word { fault_write = 2 };
+
+// The instruction at a thread's IP, prefixes apart.
+struct Instruction {
+    unsigned char byte[15];
+    Word length = 0;            // bytes that could be read
+    Word at = 0;                // the opcode
+    bool operand16 = false;
+
+    explicit Instruction(const Thread& t) {
+        length = user_memory::read(*t.space, t.frame.eip, byte, sizeof byte);
+        for (; at < length; ++at) {
+            unsigned char b = byte[at];
+            bool segment = b == 0x26 || b == 0x2e || b == 0x36 || b == 0x3e || b == 0x64 || b == 0x65;
+            if (b == 0x66) operand16 = true;
+            if (!segment && b != 0x66 && b != 0x67 && b != 0xf0 && b != 0xf2 && b != 0xf3) break;
+        }
+    }
+    unsigned char opcode() const { return at < length ? byte[at] : 0; }
+    unsigned char second() const { return at + 1 < length ? byte[at + 1] : 0; }
+
+    bool port_io() const {
+        unsigned char op = opcode();
+        return (op >= 0xe4 && op <= 0xe7) || (op >= 0xec && op <= 0xef);
+    }
+    // Raises #GP(0) for what it is, not for where it reaches: privileged instructions, gates and ports. All others
+    // that raise it name an address past a segment limit, or a segment register without a segment.
+    bool privileged() const {
+        unsigned char op = opcode();
+        if (op == 0xf4 || op == 0xfa || op == 0xfb || op == 0xcc || op == 0xcd || op == 0xce || op == 0xf1) return true;
+        if (port_io() || (op >= 0x6c && op <= 0x6f)) return true;
+        if (op != 0x0f) return false;
+        unsigned char two = second();
+        return two <= 0x01 || two == 0x06 || (two >= 0x08 && two <= 0x09) || (two >= 0x20 && two <= 0x23) ||
+               two == 0x30 || two == 0x32 || two == 0x33 || two == 0x35;
+    }
+};
+
+// IOPL is 0: a thread of an initial server gets its port access done here (all ports are theirs).
+void do_port_io(Thread& t, const Instruction& i) {
+    unsigned char op = i.opcode();
+    bool immediate = op < 0xe8, out = op & 2, byte = !(op & 1);
+    Word port = immediate ? i.second() : t.registers.edx & 0xffff;
+    Word& eax = t.registers.eax;
+    if (byte)
+        out ? cpu::out8(port, eax) : void(eax = (eax & ~0xffu) | cpu::in8(port));
+    else if (i.operand16)
+        out ? cpu::out16(port, eax) : void(eax = (eax & ~0xffffu) | cpu::in16(port));
+    else
+        out ? cpu::out32(port, eax) : void(eax = cpu::in32(port));
+    t.frame.eip += i.at + (immediate ? 2 : 1);
+}
+
+bool standard_selectors(Word ds, Word es) {
+    return ds == USER_DATA && es == USER_DATA && cpu::fs_selector() == USER_DATA && cpu::gs_selector() == USER_UTCB;
+}
+
+}  // namespace
+
+void raise(Thread& t, Word vector, Word error) { ipc::exception(t, vector, error); }
+
+void page_fault(Thread& t, VAddr linear, Word error) {
+    Space& space = *t.space;
+    VAddr address = linear;
+    if (space.arch.slot.small()) {
+        address = linear - space.arch.slot.base;
+        if (address >= space.arch.slot.size) {
+            // Past the limit: on a processor (or emulator) that does not enforce it.
+            arch::promote(space);
+            return;
+        }
+        if (small_space::copy_entry(space, address)) return;
+    }
+    if (space.idempotent && !paging::get(space, address & ~page_mask).present && mappings::materialise(space, address)) return;
+    ipc::page_fault(t, address, error & fault_write ? right_write : right_read);
+}
+
+bool protection(Thread& t, Word error, Word ds, Word es) {
+    if (error) return false;
+    Instruction i(t);
+    if (i.privileged()) {
+        if (!t.space->privileged || !i.port_io()) return false;
+        do_port_io(t, i);
+        return true;
+    }
+    // The way out loads all user segment registers anew: if one was foreign, try again.
+    if (!standard_selectors(ds, es)) return true;
+    if (!t.space->arch.slot.small()) return false;
+    arch::promote(*t.space);
+    return true;
+}
+
+// lock nop is KernelInterface (sheet 2.5).
+bool invalid_opcode(Thread& t) {
+    unsigned char code[2];
+    if (user_memory::read(*t.space, t.frame.eip, code, 2) != 2 || code[0] != 0xf0 || code[1] != 0x90) return false;
+    t.registers.eax = t.space->kip_area.base();
+    t.registers.ecx = kip::kip.api_version;
+    t.registers.edx = kip::kip.api_flags;
+    t.registers.esi = *reinterpret_cast<Word*>(reinterpret_cast<char*>(&kip::kip) + kip::kip.kernel_desc);
+    t.frame.eip += 2;
+    return true;
+}
+
+// int3 and an instruction that says what is wanted (sheet 6.9): cmp $n, %al; or a jump over the load of a text's address.
+bool breakpoint(Thread& t) {
+    enum Request { print_char = 0, print_string = 1, read_char = 8, read_char_blocked = 0xd };
+    constexpr unsigned char cmp_al = 0x3c, jmp_short = 0xeb, mov_eax = 0xb8;
+    constexpr Word text_limit = 1024;
+    auto print_text = [&](VAddr at) {
+        char c;
+        for (Word n = 0; n < text_limit && user_memory::read(*t.space, at + n, &c, 1) && c; ++n) print(c);
+    };
+
+    unsigned char code[7];
+    Word length = user_memory::read(*t.space, t.frame.eip, code, sizeof code);
+    Word& eax = t.registers.eax;
+    if (length == sizeof code && code[0] == jmp_short && code[2] == mov_eax) {
+        print_text(static_cast<Word>(code[3] | code[4] << 8 | code[5] << 16) | static_cast<Word>(code[6]) << 24);
+        print("\n");
+        return true;
+    }
+    if (length < 2 || code[0] != cmp_al) return false;
+    switch (code[1]) {
+    case print_char: print(static_cast<char>(eax)); return true;
+    case print_string: print_text(eax); return true;
+    case read_char: eax = static_cast<Word>(arch::console_get()); return true;
+    case read_char_blocked: {
+        int c = arch::console_get();
+        if (c >= 0) {
+            eax = static_cast<Word>(c);
+        } else {
+            // Nothing typed yet: the others run, then the int3 comes again.
+            t.frame.eip -= 1;
+            schedule::yield(t, nullptr);
+        }
+        return true;
+    }
+    default: return false;
+    }
+}
+
+}  // namespace faults

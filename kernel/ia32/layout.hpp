@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The linear address space, the selectors and the vectors, for C++ and for the assembler alike (only #define here).
+//
+//   0 .. large limit          the large space in force, or nothing that a small space can reach
+//   small area                slots of small spaces, ends at KERNEL_BASE; its size is the boot option small=
+//   KERNEL_BASE               window on physical memory 0 .. 240 MB; the kernel image is part of it
+//   TRAMPOLINE_PAGE           two user-executable instructions on the way back from sysexit
+//   UTCB_WORD_PAGE            the word behind gs:0
+//   THREAD_TABLE              thread control block addresses by thread number, 1 MB
+#pragma once
+
+#define KERNEL_BASE       0xf0000000
+#define WINDOW_BYTES      0x0f000000
+#define FIXED_AREA        0xffc00000
+#define TRAMPOLINE_PAGE   0xffc00000
+#define UTCB_WORD_PAGE    0xffc01000
+#define THREAD_TABLE      0xffd00000
+#define USER_LIMIT_MAX    0xc0000000
+
+// The trampoline's offset in its page is the user data selector: the low half of the address that sysexit needs in EDX
+// is at the same time what goes into the segment registers, which saves an instruction on the IPC path.
+#define TRAMPOLINE        0xffc00023
+
+// sysenter and sysexit want kernel code, kernel data, user code and user data next to each other.
+#define KERNEL_CODE       0x08
+#define KERNEL_DATA       0x10
+#define USER_CODE         0x1b
+#define USER_DATA         0x23
+#define USER_UTCB         0x2b
+#define TSS_SELECTOR      0x30
+#define FAULT_TSS         0x38
+
+#define EFLAGS_USER       0x202
+#define EFLAGS_TF         0x100
+
+#define VECTOR_IRQ        0x20
+#define VECTOR_IPC        0x30
+#define VECTOR_SYSCALLS   0x31

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "ia32/page_tables.hpp"
+
+#include "core/arch.hpp"
+#include "core/kip.hpp"
+#include "core/memory.hpp"
+#include "core/schedule.hpp"
+#include "ia32/cpu.hpp"
+#include "ia32/small_space.hpp"
+
+// ia32/boot.S fills these before there is anything else.
+extern "C" PageTable boot_directory, boot_window_tables[], boot_fixed_table;
+extern "C" char kernel_image[], kernel_image_end[];
+
+namespace page_tables {
+namespace {
+
+constexpr Word kernel_first = KERNEL_BASE >> 22;
+constexpr Word window_tables = WINDOW_BYTES >> 22;
+constexpr Word fixed_index = FIXED_AREA >> 22;
+
+PAddr frame_of(Word entry) { return entry & ~page_mask; }
+Word& entry(const Space& space, VAddr page) {
+    auto* table = static_cast<PageTable*>(window(frame_of(space.arch.directory->entry[page >> 22])));
+    return table->entry[page >> 12 & 0x3ff];
+}
+bool has_table(const Space& space, VAddr page) {
+    return page < USER_LIMIT_MAX && space.arch.directory->entry[page >> 22] & present;
+}
+
+}  // namespace
+
+PageTable& kernel_directory() { return boot_directory; }
+
+void initialise(Word memory_top) {
+    for (Word i = 0; i < window_tables; ++i) boot_directory.entry[i] = 0;
+    Word leaf = present | writable | (cpu::features.global_pages ? global : 0);
+    if (cpu::features.large_pages) {
+        cpu::write_cr4(cpu::read_cr4() | cpu::cr4_page_size);
+        for (Word i = 0; i < window_tables; ++i) boot_directory.entry[kernel_first + i] = i << 22 | large | leaf;
+    } else {
+        for (Word i = 0; i < window_tables; ++i)
+            if (i << 22 >= memory_top) boot_directory.entry[kernel_first + i] = 0;
+    }
+    cpu::write_cr3(physical(&boot_directory));
+    if (cpu::features.global_pages) cpu::write_cr4(cpu::read_cr4() | cpu::cr4_page_global);
+    cpu::write_cr0(cpu::read_cr0() | cpu::cr0_write_protect);
+}
+
+void map_fixed(VAddr at, PAddr frame, Word bits) {
+    boot_fixed_table.entry[at >> 12 & 0x3ff] = frame | bits | (cpu::features.global_pages ? global : 0);
+    cpu::invlpg(at);
+}
+
+void set_global(Space& space, bool on) {
+    if (!cpu::features.global_pages) return;
+    for (Word t = 0; t < user_tables; ++t) {
+        if (!(space.arch.directory->entry[t] & present)) continue;
+        for (Word& e : static_cast<PageTable*>(window(frame_of(space.arch.directory->entry[t])))->entry)
+            if (e & present) on ? e |= global : e &= ~global;
+    }
+}
+
+void flush_all() {
+    if (!cpu::features.global_pages) return cpu::write_cr3(cpu::read_cr3());
+    Word cr4 = cpu::read_cr4();
+    cpu::write_cr4(cr4 & ~Word{cpu::cr4_page_global});
+    cpu::write_cr4(cr4);
+}
+
+void invalidate(const Space& space, VAddr page) {
+    const Slot& slot = space.arch.slot;
+    if (slot.small()) {
+        if (page < slot.size) cpu::invlpg(slot.base + page);
+    } else if (processor.host == &space) {
+        cpu::invlpg(page);
+    }
+}
+
+}  // namespace page_tables
+
+namespace paging {
+
+using namespace page_tables;
+
+VAddr user_limit() { return small_space::large_limit(); }
+
+Page get(const Space& space, VAddr page) {
+    if (!has_table(space, page)) return {};
+    Word e = page_tables::entry(space, page);
+    return {bool(e & present), bool(e & writable), frame_of(e)};
+}
+
+bool next_table(const Space& space, VAddr& from, VAddr last) {
+    while (from <= last && from < user_limit()) {
+        if (has_table(space, from)) return true;
+        from = (from & ~0x3fffffu) + 0x400000;
+    }
+    return false;
+}
+
+bool ensure_table(Space& space, VAddr page) {
+    if (has_table(space, page)) return true;
+    void* table = memory::allocate_page();
+    void* notes = memory::allocate_page();
+    if (!table || !notes) {
+        if (table) memory::free_page(table);
+        if (notes) memory::free_page(notes);
+        return false;
+    }
+    space.arch.mappings[page >> 22] = static_cast<MappingTable*>(notes);
+    space.arch.directory->entry[page >> 22] = physical(table) | present | writable | user | page_tables::accessed;
+    return true;
+}
+
+void set(Space& space, VAddr page, PAddr frame, bool may_write) {
+    Word bits = present | user | (may_write ? writable : 0);
+    if (space.arch.slot.small() && cpu::features.global_pages) bits |= global;
+    page_tables::entry(space, page) = frame | bits;
+}
+
+void protect(Space& space, VAddr page, bool may_write) {
+    Word& e = page_tables::entry(space, page);
+    e = may_write ? e | writable : e & ~writable;
+    invalidate(space, page);
+}
+
+void clear(Space& space, VAddr page) {
+    page_tables::entry(space, page) = 0;
+    invalidate(space, page);
+}
+
+Word take_status(Space& space, VAddr page) {
+    Word& e = page_tables::entry(space, page);
+    Word bits = e & (page_tables::accessed | page_tables::dirty);
+    if (!bits) return 0;
+    e &= ~bits;
+    invalidate(space, page);
+    return (bits & page_tables::accessed ? paging::accessed : 0) | (bits & page_tables::dirty ? paging::dirty : 0);
+}
+
+Mapping*& mapping(Space& space, VAddr page) { return space.arch.mappings[page >> 22]->entry[page >> 12 & 0x3ff]; }
+
+bool kernel_frame(PAddr frame) {
+    if (frame >= physical(kernel_image) && frame < physical(kernel_image_end)) return true;
+    return kip::memory_type(frame) == kip::reserved;
+}
+
+}  // namespace paging
+
+namespace arch {
+
+using namespace page_tables;
+
+Space* allocate_space() {
+    static_assert(sizeof(Space) <= page_size, "a space is a page directory and one page");
+    return static_cast<Space*>(memory::allocate_page());
+}
+
+void free_space(Space& space) { memory::free_page(&space); }
+
+bool create_space(Space& space) {
+    auto* directory = static_cast<PageTable*>(memory::allocate_page());
+    if (!directory) return false;
+    for (Word i = kernel_first; i < directory_entries; ++i) directory->entry[i] = boot_directory.entry[i];
+    space.arch.directory = directory;
+    small_space::make_large(space);
+    return true;
+}
+
+void destroy_space(Space& space) {
+    small_space::release(space);
+    if (processor.host == &space) {
+        processor.host = nullptr;
+        cpu::write_cr3(physical(&boot_directory));
+    }
+    for (Word t = 0; t < user_tables; ++t) {
+        Word table = space.arch.directory->entry[t];
+        if (!(table & present)) continue;
+        // All that is left are UTCBs and the interface page.
+        for (Word e : static_cast<PageTable*>(window(frame_of(table)))->entry)
+            if (e & present && frame_of(e) != physical(&kip::kip)) memory::free_page(window(frame_of(e)));
+        memory::free_page(window(frame_of(table)));
+        memory::free_page(space.arch.mappings[t]);
+    }
+    memory::free_page(space.arch.directory);
+}
+
+bool map_kernel_page(Space& space, VAddr page, void* frame, bool may_write) {
+    if (!paging::ensure_table(space, page)) return false;
+    paging::set(space, page, physical(frame), may_write);
+    return true;
+}
+
+void* kernel_page(const Space& space, VAddr page) {
+    paging::Page p = paging::get(space, page);
+    return p.present && !space.arch.mappings[page >> 22]->entry[page >> 12 & 0x3ff] ? window(p.frame) : nullptr;
+}
+
+void* kip_page() { return &kip::kip; }
+
+// The thread table is 1 MB of linear addresses; until a page of it is needed, a page full of nobody stands there.
+namespace {
+
+constinit Thread nobody_thread{};
+alignas(page_size) Thread* nobody_page[page_size / sizeof(Thread*)];
+constexpr Word slots_per_page = page_size / sizeof(Thread*);
+
+}  // namespace
+
+Thread& nobody() { return nobody_thread; }
+
+void initialise_thread_table() {
+    // Matches the one id that is nobody's; as it is open to nobody, no message gets there.
+    nobody_thread.id = ThreadId::any();
+    for (Thread*& t : nobody_page) t = &nobody_thread;
+    for (Word i = 0; i < thread_numbers / slots_per_page; ++i)
+        map_fixed(THREAD_TABLE + i * page_size, physical(nobody_page), present);
+}
+
+Thread** thread_slot(Word number, bool may_write) {
+    VAddr at = THREAD_TABLE + number * sizeof(Thread*);
+    if (may_write) {
+        Word e = boot_fixed_table.entry[at >> 12 & 0x3ff];
+        if (frame_of(e) == physical(nobody_page)) {
+            auto* page = static_cast<Thread**>(memory::allocate_page());
+            if (!page) return nullptr;
+            for (Word i = 0; i < slots_per_page; ++i) page[i] = &nobody_thread;
+            map_fixed(at & ~page_mask, physical(page), present | writable);
+        }
+    }
+    return reinterpret_cast<Thread**>(at);
+}
+
+}  // namespace arch

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Page directory and table entries (processor manual volume 3, chapter 4), for the files of ia32/ only.
+#pragma once
+
+#include "core/space.hpp"
+
+namespace page_tables {
+
+constexpr Word present = 1u << 0;
+constexpr Word writable = 1u << 1;
+constexpr Word user = 1u << 2;
+constexpr Word accessed = 1u << 5;
+constexpr Word dirty = 1u << 6;
+constexpr Word large = 1u << 7;         // directory entries: a 4 MB page
+constexpr Word global = 1u << 8;        // leaf entries: survives a switch of page directory
+
+// The kernel's part, shared by all directories; also what is in force before the first large space runs.
+PageTable& kernel_directory();
+// Takes over the boot's tables: 4 MB and global pages where the processor has them, no identity mapping.
+void initialise(Word memory_top);
+// Maps a page of the fixed area at the top of the address space.
+void map_fixed(VAddr at, PAddr frame, Word bits);
+// The global bit of all leaf entries of a space; nothing is invalidated.
+void set_global(Space& space, bool on);
+// Drops every cached translation, also global ones.
+void flush_all();
+// Drops the cached translations of one page of a space, wherever it is mapped.
+void invalidate(const Space& space, VAddr page);
+
+}  // namespace page_tables

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Small spaces on IA-32: slots in the linear address space, the copies of directory entries in hosts, and what has to
+// be invalidated when a slot changes hands.
+#pragma once
+
+#include "core/space.hpp"
+
+namespace small_space {
+
+// The size of the area below the kernel, in MB: a multiple of 64, at most 2048. At boot.
+void initialise(Word area_mb);
+// The first linear address behind what a large space may use.
+VAddr large_limit();
+
+// Segments and host of a space without a slot.
+void make_large(Space& space);
+// Copies the directory entry for `address` of a small space into the host in force; false if it was there already, or
+// has nothing to copy.
+bool copy_entry(Space& space, VAddr address);
+// Gives up the slot, if any: nothing of it is cached or copied anywhere afterwards.
+void release(Space& space);
+
+}  // namespace small_space

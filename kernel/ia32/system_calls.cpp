@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Which registers carry what (sheet 4.0), for system calls that come through an interrupt gate.
+#include "core/system_calls.hpp"
+
+#include "core/ipc.hpp"
+#include "ia32/layout.hpp"
+#include "ia32/trap.hpp"
+
+void ipc_registers(Thread& t) {
+    Registers& r = t.registers;
+    ipc::call(t, {r.eax}, {r.edx}, r.ecx);
+}
+
+namespace system_calls {
+namespace {
+
+void thread_switch_registers(Thread& t) { thread_switch(t, {t.registers.eax}); }
+
+void schedule_registers(Thread& t) {
+    Registers& r = t.registers;
+    r.eax = schedule(t, {r.eax}, r.edx, r.esi, r.ecx, r.edi);
+}
+
+void unmap_registers(Thread& t) {
+    t.utcb->mr[0] = t.registers.esi;
+    unmap(t, t.registers.eax);
+    t.registers.esi = t.utcb->mr[0];
+}
+
+void exchange_registers_registers(Thread& t) {
+    Registers& r = t.registers;
+    Exchange v{.control = r.ecx, .sp = r.edx, .ip = r.esi, .flags = r.edi, .user_handle = r.ebx, .pager = r.ebp};
+    r.eax = exchange_registers(t, {r.eax}, v).raw;
+    r.ecx = v.control, r.edx = v.sp, r.esi = v.ip, r.edi = v.flags, r.ebx = v.user_handle, r.ebp = v.pager;
+}
+
+void thread_control_registers(Thread& t) {
+    Registers& r = t.registers;
+    r.eax = thread_control(t, {r.eax}, {r.esi}, {r.edx}, {r.ecx}, r.edi);
+}
+
+void space_control_registers(Thread& t) {
+    Registers& r = t.registers;
+    r.eax = space_control(t, {r.eax}, r.ecx, {r.edx}, {r.esi}, {r.edi});
+}
+
+void processor_control_registers(Thread& t) { t.registers.eax = processor_control(t); }
+void memory_control_registers(Thread& t) { t.registers.eax = memory_control(t); }
+
+// In the order of the stubs in kip.S.
+constexpr void (*table[])(Thread&) = {
+    thread_switch_registers, schedule_registers,      unmap_registers,             exchange_registers_registers,
+    thread_control_registers, space_control_registers, processor_control_registers, memory_control_registers,
+};
+
+}  // namespace
+
+void dispatch(Thread& t, Word vector) {
+    if (vector == VECTOR_IPC) {
+        t.utcb->mr[0] = t.registers.esi;
+        ipc_registers(t);
+    } else {
+        table[vector - VECTOR_SYSCALLS](t);
+    }
+}
+
+}  // namespace system_calls

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include "arch/context.hpp"
+#include "core/thread.hpp"
+
+// What entry.S leaves on the kernel stack, lowest address first. From kernel mode the frame has no esp and ss.
+struct TrapFrame {
+    Registers registers;
+    Word es, ds;
+    Word vector, error;
+    Frame frame;
+
+    bool from_user() const { return frame.cs & 3; }
+};
+
+extern "C" {
+void trap(TrapFrame* f);
+void sysenter_ipc(Thread* t);
+Thread* leave_kernel();
+}
+
+// Processor exceptions (volume 3, chapter 6).
+enum Vector : Word {
+    vector_breakpoint = 3,
+    vector_invalid_opcode = 6,
+    vector_double_fault = 8,
+    vector_stack = 12,
+    vector_protection = 13,
+    vector_page_fault = 14,
+};
+
+// What a user thread did that the processor stopped. Those that answer true have dealt with it: the thread goes on
+// where its frame says. Others become exceptions.
+namespace faults {
+void raise(Thread& t, Word vector, Word error);
+void page_fault(Thread& t, VAddr linear, Word error);
+// `ds` and `es` as the user had them.
+bool protection(Thread& t, Word error, Word ds, Word es);
+bool invalid_opcode(Thread& t);
+bool breakpoint(Thread& t);
+}
+
+// The IPC system call, from the registers of a thread whose MR0 is in its UTCB.
+void ipc_registers(Thread& t);
+
+namespace system_calls {
+// The system call of a gate (VECTOR_IPC, VECTOR_SYSCALLS + n), with registers as sheet 4.0 has them.
+void dispatch(Thread& t, Word vector);
+}
+
+namespace user_memory {
+// Reads up to `bytes` of a space as far as they are present; returns how many.
+Word read(const Space& space, VAddr from, void* to, Word bytes);
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The PC as a board: interrupt controllers, timer, serial line, and how it is switched off.
+#pragma once
+
+#include "core/x2.hpp"
+
+namespace board {
+
+// The serial line works before anything else does.
+void initialise_console();
+// Interrupt controllers and the timer tick.
+void initialise();
+// One interrupt line has fired; called with interrupts off.
+void interrupt(Word line);
+// Processor ticks in a millisecond by the timer, for calibration.
+Word tsc_ticks_per_ms();
+
+constexpr Word tick_line = 0;
+constexpr Word tick_ns = 999848;        // 1193 periods of the timer's 1.193182 MHz
+
+}  // namespace board
+
+namespace clock {
+// Chooses the time-stamp counter where there is one; fills in what the interface page's stub needs.
+void initialise();
+void tick();
+}

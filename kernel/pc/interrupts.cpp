@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The two 8259 interrupt controllers, the 8254 timer, and what an interrupt means: a tick of time, or a message.
+#include "core/arch.hpp"
+#include "core/ipc.hpp"
+#include "core/schedule.hpp"
+#include "core/timeout.hpp"
+#include "ia32/cpu.hpp"
+#include "ia32/layout.hpp"
+#include "pc/board.hpp"
+
+namespace {
+
+constexpr Word pic1 = 0x20, pic2 = 0xa0;        // command ports; data ports behind them
+constexpr Word cascade_line = 2;
+enum PicCommand : Word { pic_init = 0x11, pic_eoi = 0x60, pic_read_service = 0x0b };
+
+constexpr Word pit_channel0 = 0x40, pit_channel2 = 0x42, pit_command = 0x43, pit_gate = 0x61;
+constexpr Word pit_divisor = 1193;
+
+Word pic_data(Word line) { return (line < 8 ? pic1 : pic2) + 1; }
+
+void end_of_interrupt(Word line) {
+    if (line >= 8) {
+        cpu::out8(pic2, pic_eoi | (line & 7));
+        cpu::out8(pic1, pic_eoi | cascade_line);
+    } else {
+        cpu::out8(pic1, pic_eoi | line);
+    }
+}
+
+// Lines 7 and 15 also stand for an interrupt that went away before it was asked for.
+bool spurious(Word line) {
+    if ((line & 7) != 7) return false;
+    Word pic = line < 8 ? pic1 : pic2;
+    cpu::out8(pic, pic_read_service);
+    if (cpu::in8(pic) & 0x80) return false;
+    if (line >= 8) cpu::out8(pic1, pic_eoi | cascade_line);
+    return true;
+}
+
+}  // namespace
+
+namespace board {
+
+void initialise() {
+    auto start = [](Word pic, Word vector, Word cascade) {
+        cpu::out8(pic, pic_init);
+        cpu::out8(pic + 1, vector);
+        cpu::out8(pic + 1, cascade);
+        cpu::out8(pic + 1, 1);
+    };
+    start(pic1, VECTOR_IRQ, 1u << cascade_line);
+    start(pic2, VECTOR_IRQ + 8, cascade_line);
+    cpu::out8(pic1 + 1, 0xff & ~(1u << cascade_line) & ~(1u << tick_line));
+    cpu::out8(pic2 + 1, 0xff);
+    cpu::out8(pit_command, 0x34);               // channel 0, rate generator
+    cpu::out8(pit_channel0, pit_divisor & 0xff);
+    cpu::out8(pit_channel0, pit_divisor >> 8);
+}
+
+void interrupt(Word line) {
+    if (spurious(line)) return;
+    if (line == tick_line) {
+        end_of_interrupt(line);
+        clock::tick();
+        Microseconds now = arch::now();
+        while (Thread* t = timeouts::expired(now)) ipc::timed_out(*t);
+        if (Thread* t = arch::current_thread()) schedule::tick(*t, tick_ns / 1000);
+        return;
+    }
+    arch::mask_interrupt(line);
+    end_of_interrupt(line);
+    if (Thread* t = threads::by_number(line)) ipc::interrupt(*t);
+}
+
+Word tsc_ticks_per_ms() {
+    constexpr Word ms = 20, count = 1193182 * ms / 1000;
+    cpu::out8(pit_gate, (cpu::in8(pit_gate) & ~2u) | 1);
+    cpu::out8(pit_command, 0xb0);               // channel 2, one shot
+    cpu::out8(pit_channel2, count & 0xff);
+    cpu::out8(pit_channel2, count >> 8);
+    std::uint64_t start = cpu::rdtsc();
+    while (!(cpu::in8(pit_gate) & 0x20)) {}
+    return static_cast<Word>(cpu::rdtsc() - start) / ms;
+}
+
+}  // namespace board
+
+namespace arch {
+
+bool interrupt_available(Word line) { return line < interrupt_lines && line != board::tick_line && line != cascade_line; }
+
+void mask_interrupt(Word line) { cpu::out8(pic_data(line), cpu::in8(pic_data(line)) | 1u << (line & 7)); }
+void unmask_interrupt(Word line) { cpu::out8(pic_data(line), cpu::in8(pic_data(line)) & ~(1u << (line & 7))); }
+
+}  // namespace arch

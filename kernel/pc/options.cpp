@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The kernel's options: words NAME=VALUE on its command line. The loader may put the kernel's own name first.
+#include "arch/paging.hpp"
+#include "core/arch.hpp"
+#include "core/print.hpp"
+#include "core/string.hpp"
+#include "pc/loader.hpp"
+#include "pc/multiboot.hpp"
+
+namespace loader {
+namespace {
+
+struct Token {
+    const char* start;
+    Word length;
+    bool is(const char* text) const { return strlen(text) == length && memcmp(start, text, length) == 0; }
+    bool begins(const char* text) const { return strlen(text) <= length && memcmp(start, text, strlen(text)) == 0; }
+    bool has(char c) const {
+        for (Word i = 0; i < length; ++i)
+            if (start[i] == c) return true;
+        return false;
+    }
+};
+
+[[noreturn]] void refuse(Token t, const char* why) {
+    print("cobnut: option ");
+    for (Word i = 0; i < t.length; ++i) print(t.start[i]);
+    print(": ", why, "\n");
+    arch::stop("not started");
+}
+
+Token next(const char*& line) {
+    while (*line == ' ') ++line;
+    Token t{line, 0};
+    while (*line && *line != ' ') ++line, ++t.length;
+    return t;
+}
+
+Word number(Token t, Word skip) {
+    Word n = 0;
+    if (skip == t.length) refuse(t, "a number is missing");
+    for (Word i = skip; i < t.length; ++i) {
+        if (t.start[i] < '0' || t.start[i] > '9' || n > 100000) refuse(t, "not a number");
+        n = n * 10 + static_cast<Word>(t.start[i] - '0');
+    }
+    return n;
+}
+
+}  // namespace
+
+Options options(Word magic, PAddr info_at) {
+    Options o;
+    if (magic != multiboot_magic || info_at >= WINDOW_BYTES - sizeof(multiboot::Info)) return o;
+    auto& info = *static_cast<multiboot::Info*>(window(info_at));
+    if (!(info.flags & multiboot::has_command_line) || info.command_line >= WINDOW_BYTES) return o;
+    const char* line = static_cast<const char*>(window(info.command_line));
+    for (bool first = true;; first = false) {
+        Token t = next(line);
+        if (!t.length) return o;
+        if (t.begins("small=")) {
+            o.small_area_mb = number(t, 6);
+            if (o.small_area_mb % 64 || o.small_area_mb > 2048) refuse(t, "a multiple of 64 up to 2048 is needed (MB)");
+        } else if (t.is("sysenter=off")) {
+            o.sysenter = false;
+        } else if (t.is("sysenter=on")) {
+            o.sysenter = true;
+        } else if (t.is("fastpath=off")) {
+            o.fast_path = false;
+        } else if (t.is("fastpath=on")) {
+            o.fast_path = true;
+        } else if (!first || t.has('=')) {
+            refuse(t, "unknown; there are small=, sysenter=, fastpath=");
+        }
+    }
+}
+
+}  // namespace loader
