@@ -42,10 +42,12 @@ class Outcome:
     @property
     def kernel_message(self) -> str | None:
         """The kernel's own line about why it could not go on, if there is one."""
-        for line in self.console.splitlines():
-            if line.startswith("cobnut: "):
-                return line.removeprefix("cobnut: ")
-        return None
+        return kernel_message(self.console)
+
+
+def kernel_message(console: str) -> str | None:
+    """The line on the console in which the kernel says why it could not go on; its other lines have no such start."""
+    return next((line.removeprefix("cobnut: ") for line in console.splitlines() if line.startswith("cobnut: ")), None)
 
 
 def check_name(name: str) -> None:

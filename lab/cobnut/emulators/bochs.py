@@ -18,7 +18,7 @@ import tty
 from pathlib import Path
 
 from cobnut import packages
-from cobnut.emulators import Boot, Outcome, stage
+from cobnut.emulators import Boot, Outcome, kernel_message, stage
 from cobnut.errors import CobnutError
 from cobnut.process import run_logged
 
@@ -98,7 +98,7 @@ def interact(boot: Boot) -> int:
         if saved:
             tty.setraw(0)
         try:
-            _pump(process, ours)
+            console = _pump(process, ours)
         finally:
             if saved:
                 termios.tcsetattr(0, termios.TCSADRAIN, saved)
@@ -109,25 +109,35 @@ def interact(boot: Boot) -> int:
         fault = _panic(folder / "log")
         if fault:
             raise CobnutError(f"Bochs: {fault}")
+    message = kernel_message(console.decode(errors="replace"))
+    if message:
+        raise CobnutError(f"the kernel stopped: {message}")
     return 0
 
 
-def _pump(process: subprocess.Popen[bytes], console: int) -> None:
-    """Carries bytes between this terminal and the guest's console until Bochs ends and nothing is left, or Ctrl-A x."""
+def _pump(process: subprocess.Popen[bytes], console: int) -> bytes:
+    """Carries bytes between this terminal and the guest's console until Bochs ends and nothing is left, or Ctrl-A x.
+
+    Returns what the guest wrote.
+    """
+    seen = b""
     inputs = [console, 0]
+    shown = 0
     after_ctrl_a = False
     while True:
         ready, _, _ = select.select(inputs, [], [], 0.1)
         if console in ready:
-            os.write(1, os.read(console, 4096))
+            seen += os.read(console, 4096)
+            os.write(1, seen[shown:])
+            shown = len(seen)
         elif process.poll() is not None:
-            return
+            return seen
         if 0 in ready:
             typed = os.read(0, 1)
             if not typed:
                 inputs.remove(0)
             elif after_ctrl_a and typed in b"xX":
-                return
+                return seen
             elif typed == CTRL_A and not after_ctrl_a:
                 after_ctrl_a = True
             else:

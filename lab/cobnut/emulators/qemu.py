@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cobnut import packages
-from cobnut.emulators import Boot, Outcome, stage
+from cobnut.emulators import Boot, Outcome, kernel_message, stage
 from cobnut.errors import CobnutError
 
 PROGRAM = "qemu-system-i386"
@@ -117,11 +117,15 @@ def run(boot: Boot, *, timeout: float, plugin: Plugin | None = None, repeatable:
 def interact(boot: Boot) -> int:
     """Boots with the serial console on this terminal (Ctrl-A x leaves); returns the guest's number, 0 if a person left."""
     with tempfile.TemporaryDirectory(prefix="cobnut-") as name:
-        words = [*command(boot, Path(name)), "-chardev", "stdio,id=console,mux=on,signal=off", "-serial", "chardev:console", "-mon", "chardev=console"]
-        done = subprocess.run(words, cwd=name, stderr=subprocess.PIPE, text=True, check=False)
+        copy = Path(name) / "console"
+        console = ["-chardev", f"stdio,id=console,mux=on,signal=off,logfile={_escaped(copy)}", "-serial", "chardev:console", "-mon", "chardev=console"]
+        done = subprocess.run([*command(boot, Path(name)), *console], cwd=name, stderr=subprocess.PIPE, text=True, check=False)
+        message = kernel_message(copy.read_text(errors="replace")) if copy.exists() else None
     fault = complaint(done.stderr)
     if fault:
         raise CobnutError(fault)
+    if message and done.returncode != 0:
+        raise CobnutError(f"the kernel stopped: {message}")
     return done.returncode >> 1 if done.returncode % 2 else 0
 
 

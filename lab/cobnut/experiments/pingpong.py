@@ -124,7 +124,7 @@ def plugin_of(lab: Lab, spec: PingPong, out: Path) -> qemu.Plugin:
             ("machine", str(lab.machine.path)),
             ("kernel", str(lab.board.kernel)),
             ("out", str(out)),
-            *(("set", f"{key}={value}") for key, value in changes.items()),
+            *(("set", f"{key}:{value}") for key, value in changes.items()),
         ),
     )
 

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The kernel's interface, statement by statement: the program x2test, on every kind of processor and with every way in."""
+
+import re
+
+import pytest
+
+import guests
+
+CASES = [
+    *((on, kinds, "") for on in guests.QEMU for kinds in ("large", "small")),
+    *((guests.USUAL, kinds, option) for kinds in ("large", "small") for option in ("sysenter=off", "fastpath=off")),
+    *((on, kinds, "") for on in guests.BOCHS for kinds in ("large", "small")),
+]
+
+
+@pytest.mark.parametrize(("on", "kinds", "option"), CASES, ids=lambda value: str(value) or "plain")
+def test_x2test(on, kinds, option):
+    limits = "limits=1" if on.emulator == "bochs" else ""  # QEMU does not enforce segment limits
+    outcome = guests.boot(guests.program("x2test", f"kinds={kinds} {limits}"), options=option, on=on)
+    failed = [line for line in outcome.console.splitlines() if line.startswith("FAIL")]
+    assert not failed, "\n".join(failed)
+    verdict = re.search(r"^x2test: (\d+) passed, 0 failed$", outcome.console, re.M)
+    assert verdict, outcome.console[-2000:]
+    assert int(verdict.group(1)) > 30
+    assert outcome.kernel_message is None
+    assert outcome.code in (0, None)

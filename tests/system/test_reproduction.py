@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The experiments themselves, quickly: every check, the report in a browser, and that a second run gives the same numbers."""
+
+import json
+
+import pytest
+
+import browser
+from cobnut import experiments
+
+ALL = experiments.all_experiments()
+
+
+@pytest.fixture(scope="module", params=list(ALL))
+def finished(request, tmp_path_factory):
+    """One quick run of each experiment by the command: its name, its JSON and the folder of its report."""
+    import os
+    import subprocess
+
+    from conftest import ROOT
+
+    folder = tmp_path_factory.mktemp("run")
+    done = subprocess.run(
+        [str(ROOT / "cobnut"), "run", request.param, "--quick", "--json", str(folder / "result.json"), "--report", str(folder)],
+        capture_output=True, text=True, timeout=600, check=False, env=os.environ, stdin=subprocess.DEVNULL,
+    )
+    assert done.returncode in (0, 1), done.stderr
+    return request.param, json.loads((folder / "result.json").read_text()), folder, done
+
+
+def test_every_check_is_ok(finished):
+    _, result, _, done = finished
+    bad = [f"{check['name']}: {check['measured']} ({check['why']})" for check in result["checks"] if not check["ok"]]
+    assert not bad, "\n".join(bad)
+    assert result["checks"] and done.returncode == 0
+
+
+def test_the_ledger_adds_up(finished):
+    result = finished[1]
+    assert result["ledger"]
+    for row in result["ledger"]:
+        assert round(1000 * sum(row["entries"].values())) == round(1000 * row["total"])
+
+
+def test_provenance_is_complete(finished):
+    origin = finished[1]["provenance"]
+    assert all(origin[key] for key in ("revision", "machine_file_sha256", "emulator", "date"))
+    assert origin["emulator"].startswith("QEMU ")
+
+
+def test_the_report_renders(finished):
+    name, result, folder, _ = finished
+    rendered = browser.render(folder / f"{name.replace('/', '-')}.html")
+    assert rendered.complaints == []
+    assert rendered.dom.count("main-svg") >= 4
+    assert all(check["name"] in rendered.dom for check in result["checks"])
+
+
+def test_a_second_run_gives_the_same_numbers(cobnut, tmp_path):
+    results = []
+    for name in ("first", "second"):
+        path = tmp_path / f"{name}.json"
+        cobnut("run", "ipc/path", "--quick", "--json", str(path), "--report", str(tmp_path))
+        result = json.loads(path.read_text())
+        del result["provenance"]["date"]
+        results.append(result)
+    assert results[0] == results[1]
+
+
+def test_all_experiments_in_one_go_is_a_list(cobnut, tmp_path):
+    path = tmp_path / "all.json"
+    done = cobnut("run", "all", "--quick", "--set", "rounds=4", "--json", str(path), "--report", str(tmp_path))
+    assert done.returncode in (0, 1), done.stderr
+    assert [result["experiment"] for result in json.loads(path.read_text())] == list(ALL)
+    assert "Traceback" not in done.stderr
