@@ -44,7 +44,7 @@ namespace {
 Thread* favourite;
 bool yielding;
 
-bool can_run(const Thread& t) { return t.state == State::ready && !t.halted; }
+bool can_run(const Thread& t) { return t.state == State::ready && !t.halted && !t.open_to; }
 
 }  // namespace
 
