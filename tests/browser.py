@@ -9,8 +9,17 @@ from pathlib import Path
 
 # one browser for one page, without the services that would look for a network
 OPTIONS = (
-    "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync", "--disable-quic", "--hide-scrollbars", "--virtual-time-budget=10000",
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-quic",
+    "--hide-scrollbars",
+    "--virtual-time-budget=10000",
 )
 
 
@@ -38,4 +47,6 @@ def _theme(dark: bool) -> list[str]:
 def _chromium(options: list[str], page: Path) -> "subprocess.CompletedProcess[str]":
     with tempfile.TemporaryDirectory(prefix="cobnut-") as profile:
         command = ["chromium", *OPTIONS, f"--user-data-dir={profile}", *options, page.resolve().as_uri()]
-        return subprocess.run(command, capture_output=True, text=True, timeout=180, check=True, stdin=subprocess.DEVNULL)
+        return subprocess.run(
+            command, capture_output=True, text=True, timeout=180, check=True, stdin=subprocess.DEVNULL
+        )

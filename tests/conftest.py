@@ -4,8 +4,8 @@
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import Callable
 
 import pytest
 
@@ -19,10 +19,18 @@ Cobnut = Callable[..., "subprocess.CompletedProcess[str]"]
 def cobnut() -> Cobnut:
     """Runs ./cobnut with arguments; `env` adds to the environment, `cwd` is where it is called from."""
 
-    def call(*arguments: str, env: dict[str, str] | None = None, cwd: Path = ROOT, given: str = "") -> "subprocess.CompletedProcess[str]":
+    def call(
+        *arguments: str, env: dict[str, str] | None = None, cwd: Path = ROOT, given: str = ""
+    ) -> "subprocess.CompletedProcess[str]":
         return subprocess.run(
-            [str(ROOT / "cobnut"), *arguments], cwd=cwd, env={**os.environ, **(env or {})}, input=given, capture_output=True, text=True,
-            timeout=600, check=False,
+            [str(ROOT / "cobnut"), *arguments],
+            cwd=cwd,
+            env={**os.environ, **(env or {})},
+            input=given,
+            capture_output=True,
+            text=True,
+            timeout=600,
+            check=False,
         )
 
     return call

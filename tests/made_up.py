@@ -24,8 +24,16 @@ MACHINE = Machine(
 )
 
 COUNTERS = {
-    "instructions_kernel": 92, "instructions_stub": 10, "instructions_trampoline": 4, "instructions_user": 40, "cr3_writes": 0,
-    "segment_loads": 10, "entries_sysenter": 2, "entries_int": 0, "entries_fault": 0, "exits_iret": 0,
+    "instructions_kernel": 92,
+    "instructions_stub": 10,
+    "instructions_trampoline": 4,
+    "instructions_user": 40,
+    "cr3_writes": 0,
+    "segment_loads": 10,
+    "entries_sysenter": 2,
+    "entries_int": 0,
+    "entries_fault": 0,
+    "exits_iret": 0,
 }
 FOOTPRINT = {"code_lines": 12, "data_lines": 14, "code_pages": 6, "data_pages": 10}
 CAPACITY = {"none": 1, "nops": 8000, "jumps": 128, "reads": 64}
@@ -34,7 +42,9 @@ COST = {"none": 0, "nops": 0.25, "jumps": 30, "reads": 30}
 
 def lab(experiment: Experiment, *, quick: bool = True, **settings: int) -> Lab:
     """A laboratory whose measurements are to be made up."""
-    chosen = {name: setting.quick if quick else setting.value for name, setting in experiment.settings.items()} | settings
+    chosen = {
+        name: setting.quick if quick else setting.value for name, setting in experiment.settings.items()
+    } | settings
     return Lab(boards.find("pc"), MACHINE, "no emulator", quick, chosen, {}, Silent())
 
 
@@ -47,15 +57,27 @@ def region(spec: PingPong, index: int, size: int) -> dict:
     large = spec.pair == "large_large"
     refilled = size if large or size > CAPACITY[spec.gen] else 0
     ledger = {
-        "instructions": 200.0 + size / 100, "kernel_entry_exit": 332.0, "segment_reload": 0.0 if large else 200.0,
-        "trace_rebuild": COST[spec.gen] * refilled, "flush": 960.0 if large else 0.0,
+        "instructions": 200.0 + size / 100,
+        "kernel_entry_exit": 332.0,
+        "segment_reload": 0.0 if large else 200.0,
+        "trace_rebuild": COST[spec.gen] * refilled,
+        "flush": 960.0 if large else 0.0,
     }
     total = sum(ledger.values())
-    counters = COUNTERS | {"cr3_writes": 2 if large else 0, "cycles": total, "itlb_misses": refilled, "dtlb_misses": refilled, "trace_misses": refilled}
+    counters = COUNTERS | {
+        "cr3_writes": 2 if large else 0,
+        "cycles": total,
+        "itlb_misses": refilled,
+        "dtlb_misses": refilled,
+        "trace_misses": refilled,
+    }
     return {
-        "case": index, "iterations": spec.rounds, "per_iteration": {name: [value] * spec.rounds for name, value in counters.items()},
+        "case": index,
+        "iterations": spec.rounds,
+        "per_iteration": {name: [value] * spec.rounds for name, value in counters.items()},
         "footprint": FOOTPRINT | {f"kernel_{name}": value // 2 for name, value in FOOTPRINT.items()},
-        "ledger": {name: value * spec.rounds for name, value in ledger.items()}, "cycles_total": total * spec.rounds,
+        "ledger": {name: value * spec.rounds for name, value in ledger.items()},
+        "cycles_total": total * spec.rounds,
         "cycles_per_iteration": [total] * spec.rounds,
     }
 

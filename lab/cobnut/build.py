@@ -26,7 +26,16 @@ def lab() -> None:
     packages.ensure_rust()
     packages.ensure(packages.BUILD_TOOLS)  # cargo links with gcc
     manifest = paths.LAB / "Cargo.toml"
-    command = ["cargo", "build", "--release", "--locked", "--manifest-path", str(manifest), "--target-dir", str(paths.CARGO_TARGET)]
+    command = [
+        "cargo",
+        "build",
+        "--release",
+        "--locked",
+        "--manifest-path",
+        str(manifest),
+        "--target-dir",
+        str(paths.CARGO_TARGET),
+    ]
     if paths.PLUGIN.exists():
         run_logged(command, "cargo.log")
         return
@@ -50,11 +59,13 @@ def _cmake(preset: str, title: str) -> None:
         run_logged(plan, log)
         return
     with progress.meter(title) as meter:
+
         def line_seen(line: str) -> None:
             match = re.match(r"\[(\d+)/(\d+)\]", line)
             if match:
                 meter.total(int(match.group(2)))
                 meter.advance()
+
         run_logged(plan, log, line_seen=line_seen)
 
 

@@ -6,8 +6,8 @@ result with its reason.
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Callable
 
 
 @dataclass(frozen=True)
@@ -50,10 +50,14 @@ class Check:
     why: str
 
 
-def judge(name: str, measured: float | None, unit: str, rule: Rule | None, why: str, *, published: float | None = None) -> Check:
+def judge(
+    name: str, measured: float | None, unit: str, rule: Rule | None, why: str, *, published: float | None = None
+) -> Check:
     """Holds `measured` against `rule`; None as a measurement, or no rule to hold it against, is never ok."""
     if measured is None or not math.isfinite(measured):
-        return Check(name, published, None, unit, False, f"not measured; wanted {rule.text if rule else 'a rule'}. {why}")
+        return Check(
+            name, published, None, unit, False, f"not measured; wanted {rule.text if rule else 'a rule'}. {why}"
+        )
     if rule is None:
         return Check(name, published, measured, unit, False, f"nothing to hold it against. {why}")
     return Check(name, published, measured, unit, rule.holds(measured), f"{rule.text}. {why}")

@@ -10,13 +10,15 @@ from typing import Annotated, Optional
 
 import typer
 
-from cobnut import boards, build as building, experiments, machines, modules, paths
-from cobnut import emulators
+from cobnut import boards, emulators, experiments, machines, modules, paths
+from cobnut import build as building
 from cobnut.emulators import Boot
 from cobnut.errors import CobnutError
 
 app = typer.Typer(
-    name="cobnut", add_completion=False, rich_markup_mode=None,
+    name="cobnut",
+    add_completion=False,
+    rich_markup_mode=None,
     help="Cobnut: an L4 X.2 microkernel for processors without address-space tags, and its laboratory.",
 )
 
@@ -34,7 +36,11 @@ def demo() -> None:
 
 
 @app.command()
-def test(part: Annotated[Optional[str], typer.Argument(help="unit, lab, command or system; all of them if left out.", metavar="[PART]")] = None) -> None:
+def test(
+    part: Annotated[
+        Optional[str], typer.Argument(help="unit, lab, command or system; all of them if left out.", metavar="[PART]")
+    ] = None,
+) -> None:
     """Runs the tests; the last line is 'N passed, N failed'."""
     from cobnut import testing
 
@@ -68,7 +74,12 @@ def list_() -> None:
 
 @app.command()
 def boot(
-    module: Annotated[Optional[list[str]], typer.Argument(help="Payload: a built program's name or an ELF file, quoted if it has arguments.", metavar="MODULE...")] = None,
+    module: Annotated[
+        Optional[list[str]],
+        typer.Argument(
+            help="Payload: a built program's name or an ELF file, quoted if it has arguments.", metavar="MODULE..."
+        ),
+    ] = None,
     board: BoardOption = "pc",
     emulator: Annotated[str, typer.Option(help="qemu or bochs.", metavar="NAME")] = "qemu",
     root: Annotated[str, typer.Option(help="The root server, as a MODULE.", metavar="PROGRAM")] = DEFAULT_ROOT,
@@ -103,8 +114,13 @@ def boot(
 def run(
     experiment: Annotated[str, typer.Argument(help="Its name, or all.", metavar="EXPERIMENT")],
     board: BoardOption = "pc",
-    machine: Annotated[Optional[str], typer.Option(help="A machine's name, or a machine file.", metavar="MACHINE")] = None,
-    given: Annotated[Optional[list[str]], typer.Option("--set", help="Changes a setting of the experiment or a number of the machine.", metavar="K=V")] = None,
+    machine: Annotated[
+        Optional[str], typer.Option(help="A machine's name, or a machine file.", metavar="MACHINE")
+    ] = None,
+    given: Annotated[
+        Optional[list[str]],
+        typer.Option("--set", help="Changes a setting of the experiment or a number of the machine.", metavar="K=V"),
+    ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Fewer sizes and rounds.")] = False,
     json: Annotated[Optional[Path], typer.Option(help="Also writes the result here.", metavar="FILE")] = None,
     report: Annotated[Optional[Path], typer.Option(help="Folder for the HTML report.", metavar="DIR")] = None,
@@ -119,7 +135,12 @@ def run(
     finished = []
     for name in names:
         one = running.run(
-            name, board=board, machine=machine, given=given or [], quick=quick, report_folder=report or paths.REPORTS,
+            name,
+            board=board,
+            machine=machine,
+            given=given or [],
+            quick=quick,
+            report_folder=report or paths.REPORTS,
             show_cost=name == "uhlig02/fig4" and not quick,
         )
         tables.show_checks(one.result)

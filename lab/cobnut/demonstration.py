@@ -11,12 +11,16 @@ EXPERIMENT = "uhlig02/fig4"
 def run() -> int:
     """Runs the figure with its report; returns the exit status."""
     start = time.monotonic()
-    done = running.run(EXPERIMENT, board="pc", machine=None, given=[], quick=True, report_folder=paths.REPORTS, show_cost=True)
+    done = running.run(
+        EXPERIMENT, board="pc", machine=None, given=[], quick=True, report_folder=paths.REPORTS, show_cost=True
+    )
     print(f"{done.experiment.title}\n{done.experiment.source}; cycles are modelled: {done.machine.name}\n")
     tables.show_ping_pong(done.result)
     tables.show_checks(done.result)
     for note in done.notes:
         print(note)
     print(f"report: {paths.shown(done.page)}  (open it in a browser)")
-    print(f"{time.monotonic() - start:.0f} s. All sizes and rounds: ./cobnut run {EXPERIMENT}; everything else: ./cobnut list")
+    print(
+        f"{time.monotonic() - start:.0f} s. All sizes and rounds: ./cobnut run {EXPERIMENT}; everything else: ./cobnut list"
+    )
     return 0 if done.result.ok else 1

@@ -100,6 +100,8 @@ def _flatten(tree: dict[str, object], prefix: str = "") -> dict[str, Parameter]:
         if "value" not in value:
             found |= _flatten(value, f"{prefix}{key}.")
         elif isinstance(value["value"], (int, float)) and not isinstance(value["value"], bool):
-            found[prefix + key] = Parameter(value["value"], str(value.get("source", "")), value.get("low"), value.get("high"))
+            found[prefix + key] = Parameter(
+                value["value"], str(value.get("source", "")), value.get("low"), value.get("high")
+            )
         # words such as a replacement policy are the model's alone: nothing here computes with them
     return found

@@ -64,7 +64,9 @@ def ensure(*groups: tuple[Package, ...]) -> None:
 def ensure_rust() -> None:
     """The Rust toolchain is not ours to choose: say what is missing rather than install one."""
     if shutil.which("cargo") is None:
-        raise CobnutError("cargo is not on the PATH: the laboratory is built with a Rust toolchain (1.85 or newer), please install one")
+        raise CobnutError(
+            "cargo is not on the PATH: the laboratory is built with a Rust toolchain (1.85 or newer), please install one"
+        )
 
 
 def install(names: list[str], *, suite: str | None = None) -> None:
@@ -113,14 +115,18 @@ def candidate_version(name: str) -> str | None:
 def apt(arguments: list[str]) -> None:
     """Runs apt-get without questions, waiting while another package manager holds a lock."""
     for _ in range(LOCK_RETRIES):
-        done = as_root(["env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-o", "DPkg::Lock::Timeout=600", *arguments])
+        done = as_root(
+            ["env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-o", "DPkg::Lock::Timeout=600", *arguments]
+        )
         if done.returncode == 0:
             return
         if "Could not get lock" not in done.stderr and "Unable to lock" not in done.stderr:
             break
         time.sleep(LOCK_PAUSE_SECONDS)
     errors = [line for line in done.stderr.splitlines() if line.startswith("E: ")] or ["no reason given"]
-    raise CobnutError(f"apt-get {arguments[0]} failed: {errors[0]} (all of it in {paths.shown(paths.LOGS / 'apt.log')})")
+    raise CobnutError(
+        f"apt-get {arguments[0]} failed: {errors[0]} (all of it in {paths.shown(paths.LOGS / 'apt.log')})"
+    )
 
 
 def as_root(command: list[str], *, given: str | None = None) -> subprocess.CompletedProcess[str]:
@@ -130,7 +136,11 @@ def as_root(command: list[str], *, given: str | None = None) -> subprocess.Compl
             raise CobnutError(f"this needs root and there is no sudo; please run as root: {' '.join(command)}")
         command = ["sudo", *([] if sys.stdin.isatty() else ["-n"]), *command]
     paths.LOGS.mkdir(parents=True, exist_ok=True)
-    where = {"input": given} if given is not None else {"stdin": None if os.geteuid() and sys.stdin.isatty() else subprocess.DEVNULL}
+    where = (
+        {"input": given}
+        if given is not None
+        else {"stdin": None if os.geteuid() and sys.stdin.isatty() else subprocess.DEVNULL}
+    )
     done = subprocess.run(command, capture_output=True, text=True, check=False, **where)
     with open(paths.LOGS / "apt.log", "a", encoding="utf-8") as log:
         log.write(f"$ {' '.join(command)}\n{done.stdout}{done.stderr}\n")

@@ -3,14 +3,16 @@
 
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import Callable
 
 from cobnut import paths
 from cobnut.errors import CobnutError
 
 
-def run_logged(command: list[str], log: str, *, line_seen: Callable[[str], None] = lambda line: None, append: bool = False) -> None:
+def run_logged(
+    command: list[str], log: str, *, line_seen: Callable[[str], None] = lambda line: None, append: bool = False
+) -> None:
     """Runs `command` in the repository's root with its output in build/log/LOG; on failure shows the end of it.
 
     `line_seen` is called with each line, for a progress display.
@@ -21,8 +23,13 @@ def run_logged(command: list[str], log: str, *, line_seen: Callable[[str], None]
     with open(path, "a" if append else "w", encoding="utf-8") as out:
         try:
             process = subprocess.Popen(
-                command, cwd=paths.ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                text=True, errors="replace",
+                command,
+                cwd=paths.ROOT,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                errors="replace",
             )
         except FileNotFoundError as error:
             raise CobnutError(f"{command[0]} is not installed") from error
@@ -34,4 +41,6 @@ def run_logged(command: list[str], log: str, *, line_seen: Callable[[str], None]
         status = process.wait()
     if status != 0:
         sys.stderr.write("".join(tail))
-        raise CobnutError(f"{Path(command[0]).name} failed with status {status}; the whole of it is in {paths.shown(path)}")
+        raise CobnutError(
+            f"{Path(command[0]).name} failed with status {status}; the whole of it is in {paths.shown(path)}"
+        )

@@ -2,8 +2,9 @@
 """Progress of long work: a bar on a terminal, plain lines elsewhere. Always on stderr."""
 
 import sys
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Iterator, Protocol
+from typing import Protocol
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -29,7 +30,9 @@ class _Bar:
         self._progress.update(self._task, total=steps)
 
     def advance(self, steps: int = 1, note: str = "") -> None:
-        self._progress.update(self._task, advance=steps, description=f"{self._title} [dim]{note}[/dim]" if note else self._title)
+        self._progress.update(
+            self._task, advance=steps, description=f"{self._title} [dim]{note}[/dim]" if note else self._title
+        )
 
 
 class _Lines:

@@ -4,6 +4,7 @@
 import datetime
 import json
 import subprocess
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -17,8 +18,8 @@ class Series:
 
     name: str
     unit: str
-    x: list[float] | list[str]
-    y: list[float | None]
+    x: Sequence[float] | Sequence[str]
+    y: Sequence[float | None]
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,7 @@ class Result:
 
 def provenance(emulator: str, machine_file_sha256: str | None) -> Provenance:
     """The provenance of a run that starts now, from this source tree."""
-    now = datetime.datetime.now(datetime.timezone.utc)
+    now = datetime.datetime.now(datetime.UTC)
     return Provenance(revision(), machine_file_sha256, emulator, now.isoformat(timespec="seconds"))
 
 
@@ -77,7 +78,9 @@ def revision() -> str:
     """The commit of this source tree, with -dirty where it has changes; unknown outside of a git clone."""
     git = ["git", "-c", f"safe.directory={paths.ROOT}", "-C", str(paths.ROOT)]
     try:
-        answer = subprocess.run([*git, "describe", "--always", "--dirty", "--abbrev=12"], capture_output=True, text=True, check=False)
+        answer = subprocess.run(
+            [*git, "describe", "--always", "--dirty", "--abbrev=12"], capture_output=True, text=True, check=False
+        )
     except OSError:
         return _head_without_git()
     return answer.stdout.strip() if answer.returncode == 0 else "unknown"

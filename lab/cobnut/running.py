@@ -28,7 +28,16 @@ class Finished:
     notes: tuple[str, ...]
 
 
-def run(name: str, *, board: str, machine: str | None, given: list[str], quick: bool, report_folder: Path, show_cost: bool = False) -> Finished:
+def run(
+    name: str,
+    *,
+    board: str,
+    machine: str | None,
+    given: list[str],
+    quick: bool,
+    report_folder: Path,
+    show_cost: bool = False,
+) -> Finished:
     """Builds what is needed, runs the experiment `name` and writes its report."""
     experiment = experiments.find(name)
     target = boards.find(board)

@@ -2,6 +2,7 @@
 """Results on the console: a table on a terminal, one plain line for each row elsewhere."""
 
 import sys
+from collections.abc import Sequence
 
 from rich.console import Console
 from rich.table import Table
@@ -14,7 +15,10 @@ SMALL, LARGE = "small_small", "large_large"
 
 def show_checks(result: Result) -> None:
     """Every check, and for those that are not ok the whole reason."""
-    rows = [("ok" if check.ok else "NOT OK", check.name, number(check.published), number(check.measured), check.unit) for check in result.checks]
+    rows = [
+        ("ok" if check.ok else "NOT OK", check.name, number(check.published), number(check.measured), check.unit)
+        for check in result.checks
+    ]
     _show(f"{result.experiment}: checks", ("", "check", "published", "measured", "unit"), rows)
     for check in result.checks:
         if not check.ok:
@@ -26,11 +30,13 @@ def show_ping_pong(result: Result) -> None:
     for letter, title in (("a", "bytes of nops"), ("b", "pages jumped to"), ("c", "pages read")):
         large, small, ratio = (result.find(f"{letter}.{name}") for name in (LARGE, SMALL, "ratio"))
         if large and small and ratio:
-            rows = [tuple(number(value) for value in row) for row in zip(large.x, large.y, small.y, ratio.y, strict=True)]
+            rows = [
+                tuple(number(value) for value in row) for row in zip(large.x, large.y, small.y, ratio.y, strict=True)
+            ]
             _show(f"({letter}) modelled cycles of a round trip", (title, "large", "small", "large/small"), rows)
 
 
-def _show(title: str, heads: tuple[str, ...], rows: list[tuple[str, ...]]) -> None:
+def _show(title: str, heads: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
     if sys.stdout.isatty():
         table = Table(title=title, title_justify="left")
         for head in heads:

@@ -8,9 +8,9 @@ import re
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Callable
 from xml.etree import ElementTree
 
 from cobnut import boards, build, packages, paths
@@ -56,15 +56,35 @@ def unit() -> Count:
     """the kernel's hardware-free parts, on this machine"""
     build.host_tests()
     report = RESULTS / "unit.xml"
-    command = ["ctest", "--test-dir", str(paths.BUILD / "host"), "--output-on-failure", "-j2", "--output-junit", str(report)]
+    command = [
+        "ctest",
+        "--test-dir",
+        str(paths.BUILD / "host"),
+        "--output-on-failure",
+        "-j2",
+        "--output-junit",
+        str(report),
+    ]
     return _junit(command, report)
 
 
 def lab() -> Count:
     """the machine model and the plugin"""
     build.lab()
-    command = ["cargo", "test", "--release", "--locked", "--manifest-path", str(paths.LAB / "Cargo.toml"), "--target-dir", str(paths.CARGO_TARGET)]
-    process = subprocess.Popen(command, cwd=paths.ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    qemu.ensure()
+    command = [
+        "cargo",
+        "test",
+        "--release",
+        "--locked",
+        "--manifest-path",
+        str(paths.LAB / "Cargo.toml"),
+        "--target-dir",
+        str(paths.CARGO_TARGET),
+    ]
+    process = subprocess.Popen(
+        command, cwd=paths.ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
     count = Count()
     assert process.stdout is not None
     for line in process.stdout:

@@ -96,7 +96,9 @@ def test_one_way_is_half_of_the_median_round_trip():
 def test_the_path_checks_hold_the_targets(made):
     by_name = {check.name: check for check in ipc_path.run(made_up.lab(ipc_path.EXPERIMENT)).checks}
     assert by_name["one_way.small_small.instructions"].measured == 53
-    assert all(by_name[f"one_way.small_small.{what}"].ok for what in ("instructions", "segment_loads", "cr3_writes", "cycles"))
+    assert all(
+        by_name[f"one_way.small_small.{what}"].ok for what in ("instructions", "segment_loads", "cr3_writes", "cycles")
+    )
     assert by_name["round_trip.small_small.code_lines"].ok and by_name["round_trip.small_small.data_lines"].ok
     assert by_name["one_way.large_large.cr3_writes"].measured == 1
     assert not by_name["one_way.intra.cr3_writes"].ok or by_name["one_way.intra.cr3_writes"].measured == 0
@@ -176,7 +178,9 @@ def test_incomplete_measurements_are_refused(spoil, word):
         pingpong.read(spec, measured)
 
 
-@pytest.mark.parametrize("rule", [checks.at_most(5), checks.below(5), checks.above(5), checks.exactly(5), checks.between(1, 5), None])
+@pytest.mark.parametrize(
+    "rule", [checks.at_most(5), checks.below(5), checks.above(5), checks.exactly(5), checks.between(1, 5), None]
+)
 @pytest.mark.parametrize("value", [None, float("nan"), float("inf")])
 def test_no_rule_accepts_what_was_not_measured(rule, value):
     assert not checks.judge("name", value, "unit", rule, "why").ok

@@ -22,7 +22,11 @@ def page(request, tmp_path_factory):
         experiment = ALL[request.param]
         result = experiment.run(made_up.lab(experiment))
     folder = tmp_path_factory.mktemp("report")
-    return report.write(result, experiment, made_up.MACHINE, folder, notes=("a </script> in a note",)), experiment, result
+    return (
+        report.write(result, experiment, made_up.MACHINE, folder, notes=("a </script> in a note",)),
+        experiment,
+        result,
+    )
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
@@ -41,7 +45,12 @@ def test_it_says_what_it_must(page):
     text = path.read_text()
     for check in result.checks:
         assert f"<code>{check.name}</code>" in text
-    for sentence in (result.provenance.revision, made_up.MACHINE.sha256, "cycles are modelled", "What the model cannot say"):
+    for sentence in (
+        result.provenance.revision,
+        made_up.MACHINE.sha256,
+        "cycles are modelled",
+        "What the model cannot say",
+    ):
         assert sentence in text
     assert len(experiment.cannot_say) > 2
 
@@ -54,6 +63,9 @@ def test_it_loads_nothing_from_elsewhere(page):
 def test_published_values_are_drawn(page):
     _, experiment, result = page
     labels = [mark.label for plot in experiment.plots(result) for mark in plot.marks]
-    wanted = {"uhlig02/fig4": ["U02: 2.0", "U02: equal", "U02: 3.5", "U02: up to 2.0"], "ipc/path": ["best peer", "U02: small spaces"]}
+    wanted = {
+        "uhlig02/fig4": ["U02: 2.0", "U02: equal", "U02: 3.5", "U02: up to 2.0"],
+        "ipc/path": ["best peer", "U02: small spaces"],
+    }
     for word in wanted[experiment.name]:
         assert any(label.startswith(word) for label in labels)

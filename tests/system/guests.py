@@ -33,7 +33,9 @@ def program(name: str, arguments: str = "") -> Module:
     return Module(PC.program(name), arguments)
 
 
-def boot(*modules: Module, options: str = "", on: Processor = USUAL, memory_mb: int = 64, sigma0: Module | None = None) -> Outcome:
+def boot(
+    *modules: Module, options: str = "", on: Processor = USUAL, memory_mb: int = 64, sigma0: Module | None = None
+) -> Outcome:
     """Boots sigma0 and `modules` (the root server first) on the processor `on` until the run ends."""
     what = Boot(PC.kernel, (sigma0 or program("sigma0"), *modules), options, on.cpu, memory_mb)
     return run(what, on)
@@ -41,6 +43,10 @@ def boot(*modules: Module, options: str = "", on: Processor = USUAL, memory_mb: 
 
 def run(what: Boot, on: Processor = USUAL) -> Outcome:
     """Runs `what` until it ends, and fails if it does not."""
-    outcome = bochs.run(what, timeout=TIMEOUT_SECONDS) if on.emulator == "bochs" else qemu.run(what, timeout=TIMEOUT_SECONDS, repeatable=True)
+    outcome = (
+        bochs.run(what, timeout=TIMEOUT_SECONDS)
+        if on.emulator == "bochs"
+        else qemu.run(what, timeout=TIMEOUT_SECONDS, repeatable=True)
+    )
     assert not outcome.timed_out, f"no end after {TIMEOUT_SECONDS} s; console:\n{outcome.console}"
     return outcome

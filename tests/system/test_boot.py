@@ -24,7 +24,9 @@ def test_hello(on, space):
 
 def test_time_passes_as_it_should():
     console = guests.boot(guests.program("root", "off=1"), guests.program("hello")).console
-    before, after = (int(number) for number in re.search(r"at (\d+) us I slept for 100 ms, now it is (\d+) us", console).groups())
+    before, after = (
+        int(number) for number in re.search(r"at (\d+) us I slept for 100 ms, now it is (\d+) us", console).groups()
+    )
     assert 100_000 <= after - before < 110_000
 
 
@@ -57,7 +59,14 @@ def test_little_and_much_memory_do(memory_mb):
 def bad_copy(name, folder, kind):
     data = guests.PC.program(name).read_bytes()
     path = folder / name
-    path.write_bytes({"truncated": data[: len(data) // 3], "text": b"not a program\n" * 200, "header only": data[:52], "empty": b"\0"}[kind])
+    path.write_bytes(
+        {
+            "truncated": data[: len(data) // 3],
+            "text": b"not a program\n" * 200,
+            "header only": data[:52],
+            "empty": b"\0",
+        }[kind]
+    )
     return Module(path)
 
 
@@ -65,14 +74,20 @@ def bad_copy(name, folder, kind):
 @pytest.mark.parametrize("which", ["sigma0", "root"])
 def test_the_kernel_refuses_a_bad_initial_server(tmp_path, which, kind):
     bad = bad_copy(which, tmp_path, kind)
-    outcome = guests.boot(bad if which == "root" else guests.program("root", "off=1"), guests.program("hello"), sigma0=bad if which == "sigma0" else None)
+    outcome = guests.boot(
+        bad if which == "root" else guests.program("root", "off=1"),
+        guests.program("hello"),
+        sigma0=bad if which == "sigma0" else None,
+    )
     assert outcome.code == 1
     assert outcome.kernel_message and which in outcome.kernel_message
 
 
 @pytest.mark.parametrize("kind", ["truncated", "text", "header only", "empty"])
 def test_root_refuses_a_bad_payload_and_starts_the_others(tmp_path, kind):
-    outcome = guests.boot(guests.program("root", "off=1"), bad_copy("pingpong", tmp_path, kind), guests.program("hello"))
+    outcome = guests.boot(
+        guests.program("root", "off=1"), bad_copy("pingpong", tmp_path, kind), guests.program("hello")
+    )
     assert outcome.code == 0
     assert re.search(r"root: pingpong: not started: .+", outcome.console)
     assert "hello: hello, world" in outcome.console

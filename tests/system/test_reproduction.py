@@ -21,8 +21,22 @@ def finished(request, tmp_path_factory):
 
     folder = tmp_path_factory.mktemp("run")
     done = subprocess.run(
-        [str(ROOT / "cobnut"), "run", request.param, "--quick", "--json", str(folder / "result.json"), "--report", str(folder)],
-        capture_output=True, text=True, timeout=600, check=False, env=os.environ, stdin=subprocess.DEVNULL,
+        [
+            str(ROOT / "cobnut"),
+            "run",
+            request.param,
+            "--quick",
+            "--json",
+            str(folder / "result.json"),
+            "--report",
+            str(folder),
+        ],
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+        env=os.environ,
+        stdin=subprocess.DEVNULL,
     )
     assert done.returncode in (0, 1), done.stderr
     return request.param, json.loads((folder / "result.json").read_text()), folder, done

@@ -151,13 +151,22 @@ def _start(boot: Boot, folder: Path, *, mode: str, device: Path) -> subprocess.P
         raise CobnutError(f"Bochs' plugins are not at {PLUGINS}: is this Debian's package?")
     (folder / "bochsrc").write_text(
         CONFIG.format(
-            megs=max(boot.memory_mb, SMALLEST_MEMORY_MB), cpu=boot.cpu, iso=_iso(boot, folder), mode=mode, device=device, log=folder / "log"
+            megs=max(boot.memory_mb, SMALLEST_MEMORY_MB),
+            cpu=boot.cpu,
+            iso=_iso(boot, folder),
+            mode=mode,
+            device=device,
+            log=folder / "log",
         )
     )
     (folder / "rc").write_text("c\n")  # the package is built with the debugger, which waits for a command
     return subprocess.Popen(
-        [PROGRAM, "-q", "-f", "bochsrc", "-rc", "rc"], cwd=folder, env={**os.environ, "LTDL_LIBRARY_PATH": plugins[0]},
-        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        [PROGRAM, "-q", "-f", "bochsrc", "-rc", "rc"],
+        cwd=folder,
+        env={**os.environ, "LTDL_LIBRARY_PATH": plugins[0]},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
     )
 
 
@@ -177,7 +186,15 @@ def _iso(boot: Boot, folder: Path) -> Path:
         config.append(f"    module /boot/{name} {_quoted(line)}")
     (tree / "boot" / "grub" / "grub.cfg").write_text(GRUB_CONFIG.format(lines="\n".join(config)))
     iso = folder / "boot.iso"
-    make = ["grub-mkrescue", "-d", "/usr/lib/grub/i386-pc", f"--install-modules={GRUB_MODULES}", "--fonts=", "--locales=", "--themes="]
+    make = [
+        "grub-mkrescue",
+        "-d",
+        "/usr/lib/grub/i386-pc",
+        f"--install-modules={GRUB_MODULES}",
+        "--fonts=",
+        "--locales=",
+        "--themes=",
+    ]
     run_logged([*make, "-o", str(iso), str(tree)], str(folder / "grub.log"))
     return iso
 

@@ -33,7 +33,9 @@ class Plugin:
 def version() -> tuple[int, str] | None:
     """Major version and full version of the QEMU on the PATH, or None if there is none that answers."""
     try:
-        answer = subprocess.run([PROGRAM, "--version"], capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+        answer = subprocess.run(
+            [PROGRAM, "--version"], capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL
+        )
     except OSError:
         return None
     match = re.search(r"version ((\d+)[\w.]*)", answer.stdout)
@@ -74,8 +76,19 @@ def command(boot: Boot, folder: Path, *, plugin: Plugin | None = None, repeatabl
     kernel.unlink(missing_ok=True)
     kernel.symlink_to(boot.kernel.resolve())
     words = [
-        PROGRAM, "-nodefaults", "-no-reboot", "-display", "none", "-cpu", boot.cpu, "-m", f"{boot.memory_mb}M",
-        "-device", f"isa-debug-exit,iobase={EXIT_PORT:#x},iosize=4", "-kernel", kernel.name,
+        PROGRAM,
+        "-nodefaults",
+        "-no-reboot",
+        "-display",
+        "none",
+        "-cpu",
+        boot.cpu,
+        "-m",
+        f"{boot.memory_mb}M",
+        "-device",
+        f"isa-debug-exit,iobase={EXIT_PORT:#x},iosize=4",
+        "-kernel",
+        kernel.name,
     ]
     if boot.options:
         words += ["-append", boot.options]
@@ -87,7 +100,10 @@ def command(boot: Boot, folder: Path, *, plugin: Plugin | None = None, repeatabl
         words += ["-object", f"memory-backend-file,id=ram,size={boot.memory_mb}M,mem-path={_escaped(ram)},share=on"]
         machine += ",memory-backend=ram"
         arguments = (*plugin.arguments, ("ram", str(ram)))
-        words += ["-plugin", ",".join([_escaped(plugin.library), *(f"{key}={_escaped(value)}" for key, value in arguments)])]
+        words += [
+            "-plugin",
+            ",".join([_escaped(plugin.library), *(f"{key}={_escaped(value)}" for key, value in arguments)]),
+        ]
     if plugin or repeatable:
         words += ["-icount", "shift=0,sleep=off"]
     return [*words, "-machine", machine]
@@ -101,7 +117,9 @@ def run(boot: Boot, *, timeout: float, plugin: Plugin | None = None, repeatable:
         words = [*command(boot, folder, plugin=plugin, repeatable=repeatable), "-serial", f"file:{_escaped(console)}"]
         start = time.monotonic()
         try:
-            done = subprocess.run(words, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout, check=False)
+            done = subprocess.run(
+                words, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout, check=False
+            )
             status, errors, timed_out = done.returncode, done.stderr.decode(errors="replace"), False
         except subprocess.TimeoutExpired as expired:
             status, errors, timed_out = -1, (expired.stderr or b"").decode(errors="replace"), True
@@ -118,8 +136,17 @@ def interact(boot: Boot) -> int:
     """Boots with the serial console on this terminal (Ctrl-A x leaves); returns the guest's number, 0 if a person left."""
     with tempfile.TemporaryDirectory(prefix="cobnut-") as name:
         copy = Path(name) / "console"
-        console = ["-chardev", f"stdio,id=console,mux=on,signal=off,logfile={_escaped(copy)}", "-serial", "chardev:console", "-mon", "chardev=console"]
-        done = subprocess.run([*command(boot, Path(name)), *console], cwd=name, stderr=subprocess.PIPE, text=True, check=False)
+        console = [
+            "-chardev",
+            f"stdio,id=console,mux=on,signal=off,logfile={_escaped(copy)}",
+            "-serial",
+            "chardev:console",
+            "-mon",
+            "chardev=console",
+        ]
+        done = subprocess.run(
+            [*command(boot, Path(name)), *console], cwd=name, stderr=subprocess.PIPE, text=True, check=False
+        )
         message = kernel_message(copy.read_text(errors="replace")) if copy.exists() else None
     fault = complaint(done.stderr)
     if fault:
@@ -132,7 +159,11 @@ def interact(boot: Boot) -> int:
 def complaint(errors: str) -> str | None:
     """The line in which QEMU or the plugin says why the run could not start, if it is there."""
     for line in errors.splitlines():
-        if line.startswith(("cobnut-plugin: ", f"{PROGRAM}: ")) and "warning: " not in line and "terminating on signal" not in line:
+        if (
+            line.startswith(("cobnut-plugin: ", f"{PROGRAM}: "))
+            and "warning: " not in line
+            and "terminating on signal" not in line
+        ):
             return line
     return None
 

@@ -4,8 +4,8 @@
 To add one: a module here with an `Experiment` in it, and its line in `all_experiments`. docs/command.md walks through it.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Callable
 
 from cobnut.boards import Board
 from cobnut.errors import CobnutError
@@ -95,7 +95,9 @@ def find(name: str) -> Experiment:
     return known[name]
 
 
-def settle(experiment: Experiment, machine: Machine, quick: bool, given: list[str]) -> tuple[dict[str, int], dict[str, str]]:
+def settle(
+    experiment: Experiment, machine: Machine, quick: bool, given: list[str]
+) -> tuple[dict[str, int], dict[str, str]]:
     """Splits `given`, a list of K=V, into the experiment's settings and changes of the machine's numbers."""
     settings = {name: setting.quick if quick else setting.value for name, setting in experiment.settings.items()}
     overrides: dict[str, str] = {}
@@ -110,7 +112,9 @@ def settle(experiment: Experiment, machine: Machine, quick: bool, given: list[st
             overrides[key] = value
         else:
             own = ", ".join(experiment.settings)
-            raise CobnutError(f"--set {pair}: {experiment.name} has no setting '{key}' (it has {own}) and {machine.name} no such number")
+            raise CobnutError(
+                f"--set {pair}: {experiment.name} has no setting '{key}' (it has {own}) and {machine.name} no such number"
+            )
     return settings, overrides
 
 

@@ -58,7 +58,8 @@ def run(lab: Lab) -> Result:
     """Boots one ping-pong for each pair and judges its path."""
     chosen = lab.settings
     specs = [
-        PingPong(pair, chosen["rounds"], chosen["warmup"], chosen["slot"], chosen["small"], words=chosen["words"]) for pair in PAIRS
+        PingPong(pair, chosen["rounds"], chosen["warmup"], chosen["slot"], chosen["small"], words=chosen["words"])
+        for pair in PAIRS
     ]
     lab.meter.total(len(specs))
     origin = results.provenance(lab.emulator, lab.machine.sha256)
@@ -79,19 +80,62 @@ def judge_path(path: Path, machine: Machine) -> list[Check]:
             judge(f"{way}.{share}", path.count(f"instructions_{share}"), "instructions", *_share_rule(share, path))
         )
     checks += [
-        judge(f"{way}.cr3_writes", path.count("cr3_writes"), "writes", exactly(CR3_WRITES[path.pair]),
-              "Only a switch between large spaces changes the page directory."),
-        judge(f"{way}.segment_loads", path.count("segment_loads"), "loads", at_most(SEGMENT_LOAD_LIMITS.get(path.pair, peer.segment_loads)),
-              f"Loads of segment registers, a far return counting as one; {PEER} has {peer.segment_loads:g}."),
-        judge(f"{way}.entries_sysenter", path.count("entries_sysenter"), "entries", exactly(1), "One system call each way, by sysenter."),
-        judge(f"{way}.entries_int", path.count("entries_int"), "entries", exactly(0), "No entry by a software interrupt."),
-        judge(f"{way}.entries_fault", path.count("entries_fault"), "entries", exactly(0), "No page fault in a steady round trip."),
-        judge(f"{way}.exits_iret", path.count("exits_iret"), "exits", exactly(0), "The way back is sysexit and the trampoline."),
-        judge(f"{way}.cycles", path.count("cycles"), "modelled cycles", *_cycles_rule(path, machine), published=_published_cycles(path.pair)),
+        judge(
+            f"{way}.cr3_writes",
+            path.count("cr3_writes"),
+            "writes",
+            exactly(CR3_WRITES[path.pair]),
+            "Only a switch between large spaces changes the page directory.",
+        ),
+        judge(
+            f"{way}.segment_loads",
+            path.count("segment_loads"),
+            "loads",
+            at_most(SEGMENT_LOAD_LIMITS.get(path.pair, peer.segment_loads)),
+            f"Loads of segment registers, a far return counting as one; {PEER} has {peer.segment_loads:g}.",
+        ),
+        judge(
+            f"{way}.entries_sysenter",
+            path.count("entries_sysenter"),
+            "entries",
+            exactly(1),
+            "One system call each way, by sysenter.",
+        ),
+        judge(
+            f"{way}.entries_int", path.count("entries_int"), "entries", exactly(0), "No entry by a software interrupt."
+        ),
+        judge(
+            f"{way}.entries_fault",
+            path.count("entries_fault"),
+            "entries",
+            exactly(0),
+            "No page fault in a steady round trip.",
+        ),
+        judge(
+            f"{way}.exits_iret",
+            path.count("exits_iret"),
+            "exits",
+            exactly(0),
+            "The way back is sysexit and the trampoline.",
+        ),
+        judge(
+            f"{way}.cycles",
+            path.count("cycles"),
+            "modelled cycles",
+            *_cycles_rule(path, machine),
+            published=_published_cycles(path.pair),
+        ),
     ]
     limits = {"code_lines": CODE_LINE_LIMITS.get(path.pair), "data_lines": DATA_LINE_LIMITS.get(path.pair)}
     for what in FOOTPRINTS:
-        checks.append(judge(f"{trip}.{what}", path.footprint(what), what.replace("_", " "), *_footprint_rule(what, path, limits.get(what))))
+        checks.append(
+            judge(
+                f"{trip}.{what}",
+                path.footprint(what),
+                what.replace("_", " "),
+                *_footprint_rule(what, path, limits.get(what)),
+            )
+        )
     return checks
 
 
@@ -116,11 +160,17 @@ def series_of(paths: dict[str, Path]) -> list[Series]:
     """The counts as rows of bars over the pairs, with the peer's beside ours."""
     pairs = list(paths)
     rows = [
-        Series(f"one_way.{share}", "instructions", pairs, [path.count(f"instructions_{share}") for path in paths.values()])
+        Series(
+            f"one_way.{share}", "instructions", pairs, [path.count(f"instructions_{share}") for path in paths.values()]
+        )
         for share in SHARES
     ]
-    rows.append(Series("one_way.peer", "instructions", pairs, [published.PISTACHIO[pair].instructions for pair in pairs]))
-    rows.append(Series("one_way.segment_loads", "loads", pairs, [path.count("segment_loads") for path in paths.values()]))
+    rows.append(
+        Series("one_way.peer", "instructions", pairs, [published.PISTACHIO[pair].instructions for pair in pairs])
+    )
+    rows.append(
+        Series("one_way.segment_loads", "loads", pairs, [path.count("segment_loads") for path in paths.values()])
+    )
     rows += [
         Series(f"round_trip.{what}", what.replace("_", " "), pairs, [path.footprint(what) for path in paths.values()])
         for what in FOOTPRINTS
@@ -141,15 +191,43 @@ def plots(result: Result) -> list[Plot]:
     shares = {f"one_way.{share}": share for share in SHARES}
     best = published.PISTACHIO["small_small"].instructions
     return [
-        Plot("bars", "Instructions of a null IPC, one way", "pair of spaces", "instructions", shares,
-             caption="User code outside the system-call stub is left out. The dashed line is the best other kernel with small spaces.",
-             marks=(Mark(f"best peer, small to small: {best:g}", y=best),)),
-        Plot("bars", "64-byte code lines of a round trip", "pair of spaces", "lines", {"round_trip.code_lines": "code lines"},
-             marks=(Mark(f"best peer, small to small: {published.PISTACHIO_CODE_LINES}", y=published.PISTACHIO_CODE_LINES),)),
-        Plot("bars", "64-byte data lines of a round trip", "pair of spaces", "lines", {"round_trip.data_lines": "data lines"},
-             marks=(Mark(f"best peer, small to small: {published.PISTACHIO_DATA_LINES}", y=published.PISTACHIO_DATA_LINES),)),
-        Plot("ledger", "Where the modelled cycles of a round trip go", "pair of spaces", "modelled cycles", {pair: pair for pair in PAIRS},
-             marks=(Mark("U02: small spaces, 550", y=published.U02_SMALL_ROUND_TRIP),)),
+        Plot(
+            "bars",
+            "Instructions of a null IPC, one way",
+            "pair of spaces",
+            "instructions",
+            shares,
+            caption="User code outside the system-call stub is left out. The dashed line is the best other kernel with small spaces.",
+            marks=(Mark(f"best peer, small to small: {best:g}", y=best),),
+        ),
+        Plot(
+            "bars",
+            "64-byte code lines of a round trip",
+            "pair of spaces",
+            "lines",
+            {"round_trip.code_lines": "code lines"},
+            marks=(
+                Mark(f"best peer, small to small: {published.PISTACHIO_CODE_LINES}", y=published.PISTACHIO_CODE_LINES),
+            ),
+        ),
+        Plot(
+            "bars",
+            "64-byte data lines of a round trip",
+            "pair of spaces",
+            "lines",
+            {"round_trip.data_lines": "data lines"},
+            marks=(
+                Mark(f"best peer, small to small: {published.PISTACHIO_DATA_LINES}", y=published.PISTACHIO_DATA_LINES),
+            ),
+        ),
+        Plot(
+            "ledger",
+            "Where the modelled cycles of a round trip go",
+            "pair of spaces",
+            "modelled cycles",
+            {pair: pair for pair in PAIRS},
+            marks=(Mark("U02: small spaces, 550", y=published.U02_SMALL_ROUND_TRIP),),
+        ),
     ]
 
 
@@ -193,7 +271,9 @@ def _footprint_rule(what: str, path: Path, limit: float | None) -> tuple[Rule, s
         peer = published.PISTACHIO_CODE_LINES if what == "code_lines" else published.PISTACHIO_DATA_LINES
         return at_most(limit), f"{whole} touched in one steady round trip, user code included; {PEER} touches {peer}."
     kernel = path.footprint(f"kernel_{what}")
-    at_least = Rule(f"no fewer than the kernel's own {kernel}", lambda value: kernel is not None and value >= max(kernel, 1))
+    at_least = Rule(
+        f"no fewer than the kernel's own {kernel}", lambda value: kernel is not None and value >= max(kernel, 1)
+    )
     return at_least, f"{whole} touched in one steady round trip, user code included. Recorded; no target is set for it."
 
 

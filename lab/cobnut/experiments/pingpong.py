@@ -8,10 +8,10 @@ measurement that lacks a size or whose ledger does not add up is a failure, neve
 import json
 import statistics
 import tempfile
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Sequence
 
 from cobnut import paths
 from cobnut.emulators import Boot, Outcome, qemu
@@ -96,6 +96,7 @@ class Measurement:
 
 def measure(lab: Lab, specs: Sequence[PingPong]) -> list[Measurement]:
     """Runs `specs`, two at a time, and returns their measurements in the same order."""
+
     def one(spec: PingPong) -> Measurement:
         done = _measure(lab, spec)
         lab.meter.advance(note=f"{spec.pair} {spec.gen}")
@@ -167,7 +168,9 @@ def read(spec: PingPong, measured: dict) -> dict[int, Region]:
         cycles = found["cycles_per_iteration"]
         if found["iterations"] != spec.rounds or len(cycles) != spec.rounds:
             raise ValueError(f"{found['iterations']} round trips at size {size} where {spec.rounds} were run")
-        region = Region(size, found["per_iteration"], found["footprint"], found["ledger"], cycles, found["cycles_total"])
+        region = Region(
+            size, found["per_iteration"], found["footprint"], found["ledger"], cycles, found["cycles_total"]
+        )
         if round(1000 * sum(region.ledger.values())) != round(1000 * region.cycles_total):
             raise ValueError(f"the ledger at size {size} does not add up to its total")
         regions[size] = region

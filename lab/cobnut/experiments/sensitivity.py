@@ -41,7 +41,9 @@ def measure_ratios(lab: Lab, points: dict[str, dict[str, PingPong]]) -> list[Ser
     moved = open_parameters(lab)
     names = list(moved)
     specs = {
-        (letter, name, end, pair): replace(spec, overrides=tuple((one, f"{getattr(lab.machine.parameters[one], end):g}") for one in moved[name]))
+        (letter, name, end, pair): replace(
+            spec, overrides=tuple((one, f"{getattr(lab.machine.parameters[one], end):g}") for one in moved[name])
+        )
         for letter, pairs in points.items()
         for name in names
         for end in ENDS
@@ -49,7 +51,12 @@ def measure_ratios(lab: Lab, points: dict[str, dict[str, PingPong]]) -> list[Ser
     }
     found = dict(zip(specs, measure(lab, list(specs.values())), strict=True))
     return [
-        Series(f"hinge.{letter}.{end}", "ratio", names, [_ratio([found[letter, name, end, pair] for pair in pairs]) for name in names])
+        Series(
+            f"hinge.{letter}.{end}",
+            "ratio",
+            names,
+            [_ratio([found[letter, name, end, pair] for pair in pairs]) for name in names],
+        )
         for letter, pairs in points.items()
         for end in ENDS
         if names
@@ -62,8 +69,12 @@ def plot(result: Result, letter: str, title: str) -> Plot | None:
     if low is None or nominal is None:
         return None
     return Plot(
-        "ranges", title, "times slower, with the parameter at its low and high end", "",
-        {f"hinge.{letter}.low": "low end", f"hinge.{letter}.high": "high end"}, wide=True,
+        "ranges",
+        title,
+        "times slower, with the parameter at its low and high end",
+        "",
+        {f"hinge.{letter}.low": "low end", f"hinge.{letter}.high": "high end"},
+        wide=True,
         caption="Each bar spans the ratio between the two ends of one parameter's range in the machine file, measured again at the size "
         "that the part's check is about; a bar of no length does not matter here.",
         marks=(Mark("at the machine file's values", x=_nominal(result, letter)),),

@@ -35,9 +35,30 @@ class Part:
 
 
 PARTS = (
-    Part("a", "nops", "Trace cache", "working set: bytes of nops", ((0, 15_000, 1_000),), ((0, 12_000, 4_000), (15_000, 15_000, 1))),
-    Part("b", "jumps", "Instruction TLB", f"working set: pages, a jump of {published.U02_JUMP_DISTANCE} bytes each", ((0, 200, 10),), ((0, 200, 20),)),
-    Part("c", "reads", "Data TLB", f"working set: pages, a read every {published.U02_READ_DISTANCE} bytes", ((0, 120, 8),), ((0, 120, 24),)),
+    Part(
+        "a",
+        "nops",
+        "Trace cache",
+        "working set: bytes of nops",
+        ((0, 15_000, 1_000),),
+        ((0, 12_000, 4_000), (15_000, 15_000, 1)),
+    ),
+    Part(
+        "b",
+        "jumps",
+        "Instruction TLB",
+        f"working set: pages, a jump of {published.U02_JUMP_DISTANCE} bytes each",
+        ((0, 200, 10),),
+        ((0, 200, 20),),
+    ),
+    Part(
+        "c",
+        "reads",
+        "Data TLB",
+        f"working set: pages, a read every {published.U02_READ_DISTANCE} bytes",
+        ((0, 120, 8),),
+        ((0, 120, 24),),
+    ),
 )
 
 
@@ -66,10 +87,15 @@ class Curves:
 
     def series(self) -> list[Series]:
         letter, sizes = self.part.letter, self.sizes
-        found = [Series(f"{letter}.{pair}", "modelled cycles", sizes, [self.cycles(pair, size) for size in sizes]) for pair in (LARGE, SMALL)]
+        found = [
+            Series(f"{letter}.{pair}", "modelled cycles", sizes, [self.cycles(pair, size) for size in sizes])
+            for pair in (LARGE, SMALL)
+        ]
         found.append(Series(f"{letter}.ratio", "ratio", sizes, [self.ratio(size) for size in sizes]))
         return found + [
-            Series(f"{letter}.{pair}.{misses}", "per round trip", sizes, [self._mean(pair, size, misses) for size in sizes])
+            Series(
+                f"{letter}.{pair}.{misses}", "per round trip", sizes, [self._mean(pair, size, misses) for size in sizes]
+            )
             for pair in (LARGE, SMALL)
             for misses in MISSES
         ]
@@ -93,30 +119,64 @@ class Curves:
 def run(lab: Lab) -> Result:
     """Measures all three graphs, judges them, and measures again what hinges on open parameters."""
     origin = results.provenance(lab.emulator, lab.machine.sha256)
-    specs = {(part.letter, pair, sizes): _spec(lab, part, pair, sizes) for part in PARTS for pair in (LARGE, SMALL) for sizes in part.ranges(lab.quick)}
+    specs = {
+        (part.letter, pair, sizes): _spec(lab, part, pair, sizes)
+        for part in PARTS
+        for pair in (LARGE, SMALL)
+        for sizes in part.ranges(lab.quick)
+    }
     lab.meter.total(len(specs) + sensitivity.boots(lab, parts=len(PARTS)))
     measurements = dict(zip(specs, measure(lab, list(specs.values())), strict=True))
     raise_if_all_failed(list(measurements.values()))
     graphs = {
-        part.letter: Curves(part, {pair: [measurements[part.letter, pair, sizes] for sizes in part.ranges(lab.quick)] for pair in (LARGE, SMALL)})
+        part.letter: Curves(
+            part,
+            {
+                pair: [measurements[part.letter, pair, sizes] for sizes in part.ranges(lab.quick)]
+                for pair in (LARGE, SMALL)
+            },
+        )
         for part in PARTS
     }
     checks = [*judge_a(graphs["a"]), *judge_b(graphs["b"], lab.machine[ITLB_ENTRIES]), *judge_c(graphs["c"])]
     series = [one for graph in graphs.values() for one in graph.series()]
     points = {letter: _telling_size(graph) for letter, graph in graphs.items()}
     series += sensitivity.measure_ratios(
-        lab, {letter: {pair: _spec(lab, graphs[letter].part, pair, (size, size, 1)) for pair in (LARGE, SMALL)} for letter, size in points.items()}
+        lab,
+        {
+            letter: {pair: _spec(lab, graphs[letter].part, pair, (size, size, 1)) for pair in (LARGE, SMALL)}
+            for letter, size in points.items()
+        },
     )
-    return Result("uhlig02/fig4", lab.machine.name, origin, series, checks, [row for graph in graphs.values() for row in graph.ledger()])
+    return Result(
+        "uhlig02/fig4",
+        lab.machine.name,
+        origin,
+        series,
+        checks,
+        [row for graph in graphs.values() for row in graph.ledger()],
+    )
 
 
 def judge_a(graph: Curves) -> list[Check]:
     size, last = published.U02_NOPS_AT_CAPACITY, graph.sizes[-1]
     return [
-        judge(f"a.ratio_at_{size}", graph.ratio(size), "large/small", between(1.6, 2.5),
-              "U02: a two-fold difference at 8,000 bytes of nops, where the trace cache is full.", published=published.U02_NOPS_RATIO_AT_CAPACITY),
-        judge(f"a.ratio_at_{last}", graph.ratio(last), "large/small", between(1 / 1.15, 1.15),
-              "U02: identical once the trace cache is exhausted; 15 % allowed.", published=published.U02_NOPS_RATIO_EXHAUSTED),
+        judge(
+            f"a.ratio_at_{size}",
+            graph.ratio(size),
+            "large/small",
+            between(1.6, 2.5),
+            "U02: a two-fold difference at 8,000 bytes of nops, where the trace cache is full.",
+            published=published.U02_NOPS_RATIO_AT_CAPACITY,
+        ),
+        judge(
+            f"a.ratio_at_{last}",
+            graph.ratio(last),
+            "large/small",
+            between(1 / 1.15, 1.15),
+            "U02: identical once the trace cache is exhausted; 15 % allowed.",
+            published=published.U02_NOPS_RATIO_EXHAUSTED,
+        ),
     ]
 
 
@@ -125,10 +185,21 @@ def judge_b(graph: Curves, itlb_entries: float) -> list[Check]:
     near = [ratio for size, ratio in ratios.items() if 0.5 * itlb_entries <= size <= 1.25 * itlb_entries]
     last = graph.sizes[-1]
     return [
-        judge("b.ratio_at_itlb_capacity", max(near, default=None), "large/small", between(3, 4),
-              f"U02: about 3.5 times where the ITLB is exhausted; the largest ratio from half to 1.25 times this machine's {itlb_entries:g} entries.",
-              published=published.U02_JUMPS_RATIO_AT_CAPACITY),
-        judge(f"b.ratio_at_{last}", ratios.get(last), "large/small", above(1), "U02: small spaces stay ahead far beyond the ITLB's capacity."),
+        judge(
+            "b.ratio_at_itlb_capacity",
+            max(near, default=None),
+            "large/small",
+            between(3, 4),
+            f"U02: about 3.5 times where the ITLB is exhausted; the largest ratio from half to 1.25 times this machine's {itlb_entries:g} entries.",
+            published=published.U02_JUMPS_RATIO_AT_CAPACITY,
+        ),
+        judge(
+            f"b.ratio_at_{last}",
+            ratios.get(last),
+            "large/small",
+            above(1),
+            "U02: small spaces stay ahead far beyond the ITLB's capacity.",
+        ),
     ]
 
 
@@ -136,9 +207,21 @@ def judge_c(graph: Curves) -> list[Check]:
     ratios = graph.ratios()
     complete = len(ratios) == len(graph.sizes)
     return [
-        judge("c.ratio_most", max(ratios.values(), default=None), "large/small", between(1.3, 2.5), "U02: up to twice as fast.",
-              published=published.U02_READS_RATIO_MOST),
-        judge("c.ratio_least", min(ratios.values(), default=None) if complete else None, "large/small", above(1), "U02: ahead at every working-set size."),
+        judge(
+            "c.ratio_most",
+            max(ratios.values(), default=None),
+            "large/small",
+            between(1.3, 2.5),
+            "U02: up to twice as fast.",
+            published=published.U02_READS_RATIO_MOST,
+        ),
+        judge(
+            "c.ratio_least",
+            min(ratios.values(), default=None) if complete else None,
+            "large/small",
+            above(1),
+            "U02: ahead at every working-set size.",
+        ),
     ]
 
 
@@ -149,12 +232,31 @@ def plots(result: Result) -> list[Plot]:
         names = {f"{letter}.{pair}": label for pair, label in LABELS.items()}
         start = (Mark("U02: small, no working set, 550", x=0, y=published.U02_SMALL_ROUND_TRIP),)
         found += [
-            Plot("lines", f"({letter}) {part.title}: cycles of a round trip", part.x_title, "modelled cycles", names, marks=start),
-            Plot("lines", f"({letter}) {part.title}: large over small", part.x_title, "times slower", {f"{letter}.ratio": "measured ratio"},
-                 marks=_ratio_marks(letter, result)),
-            Plot("ledger", f"({letter}) {part.title}: where the cycles go", part.x_title, "modelled cycles",
-                 {f"{letter}.{LARGE}": "L", f"{letter}.{SMALL}": "S"}, wide=True,
-                 caption="For each working set the left bar (L) is a round trip between large spaces, the right bar (S) one between small spaces."),
+            Plot(
+                "lines",
+                f"({letter}) {part.title}: cycles of a round trip",
+                part.x_title,
+                "modelled cycles",
+                names,
+                marks=start,
+            ),
+            Plot(
+                "lines",
+                f"({letter}) {part.title}: large over small",
+                part.x_title,
+                "times slower",
+                {f"{letter}.ratio": "measured ratio"},
+                marks=_ratio_marks(letter, result),
+            ),
+            Plot(
+                "ledger",
+                f"({letter}) {part.title}: where the cycles go",
+                part.x_title,
+                "modelled cycles",
+                {f"{letter}.{LARGE}": "L", f"{letter}.{SMALL}": "S"},
+                wide=True,
+                caption="For each working set the left bar (L) is a round trip between large spaces, the right bar (S) one between small spaces.",
+            ),
         ]
         hinges = sensitivity.plot(result, letter, f"({letter}) {part.title}: what the ratio hinges on")
         found += [hinges] if hinges else []
@@ -171,7 +273,13 @@ def _ratio_marks(letter: str, result: Result) -> tuple[Mark, ...]:
     points = [(y, x) for x, y in zip(ratio.x, ratio.y, strict=True) if y is not None] if ratio else []
     if letter == "b":
         # the paper says "at the ITLB's capacity" without a number of pages: drawn where ours peaks
-        return (Mark("U02: 3.5 at the ITLB's capacity", x=max(points)[1] if points else None, y=published.U02_JUMPS_RATIO_AT_CAPACITY),)
+        return (
+            Mark(
+                "U02: 3.5 at the ITLB's capacity",
+                x=max(points)[1] if points else None,
+                y=published.U02_JUMPS_RATIO_AT_CAPACITY,
+            ),
+        )
     return (Mark("U02: up to 2.0", y=published.U02_READS_RATIO_MOST),)
 
 

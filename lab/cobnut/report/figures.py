@@ -32,7 +32,12 @@ def draw(plot: Plot, result: Result) -> dict[str, Any]:
     shapes, marks, notes = _marks(plot, result)
     layout |= {
         "xaxis": {"title": {"text": plot.x_title}, "automargin": True, **layout.get("xaxis", {})},
-        "yaxis": {"title": {"text": plot.y_title}, "automargin": True, "rangemode": "tozero", **layout.get("yaxis", {})},
+        "yaxis": {
+            "title": {"text": plot.y_title},
+            "automargin": True,
+            "rangemode": "tozero",
+            **layout.get("yaxis", {}),
+        },
         "shapes": shapes,
         "annotations": notes,
     }
@@ -45,8 +50,15 @@ def _lines(plot: Plot, result: Result) -> tuple[list[dict], dict]:
         series = result.find(name)
         if series is not None:
             data.append(
-                {"type": "scatter", "mode": "lines+markers", "name": label, "x": series.x, "y": series.y, "role": _role(name),
-                 "hovertemplate": f"%{{x:,}}: %{{y:,.5~g}} {series.unit}<extra>{label}</extra>"}
+                {
+                    "type": "scatter",
+                    "mode": "lines+markers",
+                    "name": label,
+                    "x": series.x,
+                    "y": series.y,
+                    "role": _role(name),
+                    "hovertemplate": f"%{{x:,}}: %{{y:,.5~g}} {series.unit}<extra>{label}</extra>",
+                }
             )
     return data, {"hovermode": "x unified"}
 
@@ -58,8 +70,17 @@ def _bars(plot: Plot, result: Result) -> tuple[list[dict], dict]:
         if series is not None:
             names = [str(x).replace("_", " → ") for x in series.x]
             data.append(
-                {"type": "bar", "name": label, "x": names, "y": series.y, "role": f"step{index}", "text": series.y,
-                 "textposition": "auto", "textangle": 0, "hovertemplate": f"%{{x}}: %{{y:,.5~g}} {series.unit}<extra>{label}</extra>"}
+                {
+                    "type": "bar",
+                    "name": label,
+                    "x": names,
+                    "y": series.y,
+                    "role": f"step{index}",
+                    "text": series.y,
+                    "textposition": "auto",
+                    "textangle": 0,
+                    "hovertemplate": f"%{{x}}: %{{y:,.5~g}} {series.unit}<extra>{label}</extra>",
+                }
             )
     return data, {"barmode": "stack"}
 
@@ -68,18 +89,37 @@ def _ranges(plot: Plot, result: Result) -> tuple[list[dict], dict]:
     ends = [result.find(name) for name in plot.series]
     rows = []
     if None not in ends:
-        rows = [(x, low, high) for x, low, high in zip(ends[0].x, ends[0].y, ends[1].y, strict=True) if low is not None and high is not None]
+        rows = [
+            (x, low, high)
+            for x, low, high in zip(ends[0].x, ends[0].y, ends[1].y, strict=True)
+            if low is not None and high is not None
+        ]
     rows.sort(key=lambda row: abs(row[2] - row[1]))
     names = [row[0] for row in rows]
     data = [
-        {"type": "bar", "orientation": "h", "y": names, "base": [min(row[1:]) for row in rows], "x": [abs(row[2] - row[1]) for row in rows],
-         "role": "band", "showlegend": False, "hoverinfo": "skip"}
+        {
+            "type": "bar",
+            "orientation": "h",
+            "y": names,
+            "base": [min(row[1:]) for row in rows],
+            "x": [abs(row[2] - row[1]) for row in rows],
+            "role": "band",
+            "showlegend": False,
+            "hoverinfo": "skip",
+        }
     ]
     for index, label in enumerate(plot.series.values(), start=1):
         data.append(
-            {"type": "scatter", "mode": "markers", "name": label, "y": names, "x": [row[index] for row in rows],
-             "role": ("small", "large")[index - 1], "marker": {"size": 10, "symbol": ("triangle-left", "triangle-right")[index - 1]},
-             "hovertemplate": f"%{{y}}: %{{x:.4~g}}<extra>{label}</extra>"}
+            {
+                "type": "scatter",
+                "mode": "markers",
+                "name": label,
+                "y": names,
+                "x": [row[index] for row in rows],
+                "role": ("small", "large")[index - 1],
+                "marker": {"size": 10, "symbol": ("triangle-left", "triangle-right")[index - 1]},
+                "hovertemplate": f"%{{y}}: %{{x:.4~g}}<extra>{label}</extra>",
+            }
         )
     return data, {"barmode": "overlay", "xaxis": {"rangemode": "normal"}, "height": 150 + 26 * max(len(rows), 4)}
 
@@ -94,8 +134,14 @@ def _ledger(plot: Plot, result: Result) -> tuple[list[dict], dict]:
     else:
         x = [plot.series[row.name].replace("_", " → ") for row in rows]
     data = [
-        {"type": "bar", "name": label, "x": x, "y": [_per_round(row, category) for row in rows], "role": category,
-         "hovertemplate": f"%{{x}}: %{{y:,.1f}} cycles<extra>{label}</extra>"}
+        {
+            "type": "bar",
+            "name": label,
+            "x": x,
+            "y": [_per_round(row, category) for row in rows],
+            "role": category,
+            "hovertemplate": f"%{{x}}: %{{y:,.1f}} cycles<extra>{label}</extra>",
+        }
         for category, label in CATEGORIES.items()
         if any(row.entries.get(category) for row in rows)
     ]
@@ -114,22 +160,64 @@ def _marks(plot: Plot, result: Result) -> tuple[list[dict], list[dict], list[dic
     points = [mark for mark in plot.marks if mark.x is not None and mark.y is not None]
     for mark in plot.marks:
         if mark.x is None and mark.y is not None:
-            shapes.append({"type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": mark.y, "y1": mark.y, "role": "published"})
-            notes.append({"xref": "paper", "x": 1, "xanchor": "right", "y": mark.y, "yanchor": "bottom", "text": mark.label, "showarrow": False, "role": "published"})
+            shapes.append(
+                {"type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": mark.y, "y1": mark.y, "role": "published"}
+            )
+            notes.append(
+                {
+                    "xref": "paper",
+                    "x": 1,
+                    "xanchor": "right",
+                    "y": mark.y,
+                    "yanchor": "bottom",
+                    "text": mark.label,
+                    "showarrow": False,
+                    "role": "published",
+                }
+            )
         elif mark.y is None and mark.x is not None:
-            shapes.append({"type": "line", "yref": "paper", "y0": 0, "y1": 1, "x0": mark.x, "x1": mark.x, "role": "published"})
-            notes.append({"yref": "paper", "y": 1, "yanchor": "bottom", "x": mark.x, "text": mark.label, "showarrow": False, "role": "published"})
+            shapes.append(
+                {"type": "line", "yref": "paper", "y0": 0, "y1": 1, "x0": mark.x, "x1": mark.x, "role": "published"}
+            )
+            notes.append(
+                {
+                    "yref": "paper",
+                    "y": 1,
+                    "yanchor": "bottom",
+                    "x": mark.x,
+                    "text": mark.label,
+                    "showarrow": False,
+                    "role": "published",
+                }
+            )
     traces = []
     if points:
         traces.append(
-            {"type": "scatter", "mode": "markers", "name": "published", "x": [mark.x for mark in points], "y": [mark.y for mark in points],
-             "text": [mark.label for mark in points], "role": "published", "marker": {"symbol": "diamond-open", "size": 13, "line": {"width": 2.5}},
-             "hovertemplate": "%{text}<extra>published</extra>"}
+            {
+                "type": "scatter",
+                "mode": "markers",
+                "name": "published",
+                "x": [mark.x for mark in points],
+                "y": [mark.y for mark in points],
+                "text": [mark.label for mark in points],
+                "role": "published",
+                "marker": {"symbol": "diamond-open", "size": 13, "line": {"width": 2.5}},
+                "hovertemplate": "%{text}<extra>published</extra>",
+            }
         )
         for mark in points:
             at_right = mark.x > widest / 2
-            notes.append({"x": mark.x, "y": mark.y, "text": mark.label, "showarrow": False, "xanchor": "right" if at_right else "left",
-                          "xshift": -12 if at_right else 12, "role": "published"})
+            notes.append(
+                {
+                    "x": mark.x,
+                    "y": mark.y,
+                    "text": mark.label,
+                    "showarrow": False,
+                    "xanchor": "right" if at_right else "left",
+                    "xshift": -12 if at_right else 12,
+                    "role": "published",
+                }
+            )
     return shapes, traces, notes
 
 

@@ -16,13 +16,20 @@ from cobnut.results import Result
 TEMPLATES = Path(__file__).parent
 
 
-def write(result: Result, experiment: Experiment, machine: Machine, folder: Path, *, notes: tuple[str, ...] = ()) -> Path:
+def write(
+    result: Result, experiment: Experiment, machine: Machine, folder: Path, *, notes: tuple[str, ...] = ()
+) -> Path:
     """Writes the page of `result` into `folder` and returns its path. `notes` are facts about the run, shown with its provenance."""
     from plotly.offline import get_plotlyjs
 
-    environment = jinja2.Environment(loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True, undefined=jinja2.StrictUndefined)
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True, undefined=jinja2.StrictUndefined
+    )
     environment.filters["number"] = number
-    plots = [{"plot": plot, "id": f"plot{index}", "figure": figures.draw(plot, result)} for index, plot in enumerate(experiment.plots(result))]
+    plots = [
+        {"plot": plot, "id": f"plot{index}", "figure": figures.draw(plot, result)}
+        for index, plot in enumerate(experiment.plots(result))
+    ]
     text = environment.get_template("template.html").render(
         result=result,
         experiment=experiment,

@@ -23,15 +23,30 @@ def write(result: Result, experiment: Experiment, path: Path) -> None:
 
     rows = 2
     columns = (len(plots) + rows - 1) // rows
-    with pyplot.rc_context({"font.family": "DejaVu Sans", "font.size": 9, "axes.edgecolor": GRID, "text.color": INK, "axes.labelcolor": INK,
-                            "xtick.color": INK, "ytick.color": INK}):
+    with pyplot.rc_context(
+        {
+            "font.family": "DejaVu Sans",
+            "font.size": 9,
+            "axes.edgecolor": GRID,
+            "text.color": INK,
+            "axes.labelcolor": INK,
+            "xtick.color": INK,
+            "ytick.color": INK,
+        }
+    ):
         figure, axes = pyplot.subplots(rows, columns, figsize=(4.1 * columns, 5.6), height_ratios=(3, 2), squeeze=False)
         for index, plot in enumerate(plots):
             _draw(axes[index % rows][index // rows], plot, result)
         short = result.provenance.revision[:12]
         figure.suptitle(experiment.title, x=0.01, ha="left", fontsize=13, fontweight="bold")
-        figure.text(0.01, 0.005, f"cycles are modelled: {result.machine}; kernel and programs run on {result.provenance.emulator}, revision {short}; "
-                    f"diamonds and dashes: {experiment.source}", fontsize=7.5, color="#626872")
+        figure.text(
+            0.01,
+            0.005,
+            f"cycles are modelled: {result.machine}; kernel and programs run on {result.provenance.emulator}, revision {short}; "
+            f"diamonds and dashes: {experiment.source}",
+            fontsize=7.5,
+            color="#626872",
+        )
         figure.tight_layout(rect=(0, 0.025, 1, 0.98))
         path.parent.mkdir(parents=True, exist_ok=True)
         figure.savefig(path, dpi=130, metadata={"Software": None})
@@ -42,10 +57,28 @@ def _draw(axis, plot: Plot, result: Result) -> None:
     for name, label in plot.series.items():
         series = result.find(name)
         if series is not None:
-            axis.plot(series.x, series.y, marker="o", markersize=3, linewidth=1.8, label=label, color=COLOURS.get(label, RATIO))
+            axis.plot(
+                series.x,
+                series.y,
+                marker="o",
+                markersize=3,
+                linewidth=1.8,
+                label=label,
+                color=COLOURS.get(label, RATIO),
+            )
     for mark in plot.marks:
         if mark.x is not None and mark.y is not None:
-            axis.plot([mark.x], [mark.y], marker="D", markersize=7, markerfacecolor="none", markeredgewidth=1.8, color=PUBLISHED, linestyle="none", label=mark.label)
+            axis.plot(
+                [mark.x],
+                [mark.y],
+                marker="D",
+                markersize=7,
+                markerfacecolor="none",
+                markeredgewidth=1.8,
+                color=PUBLISHED,
+                linestyle="none",
+                label=mark.label,
+            )
         elif mark.y is not None:
             axis.axhline(mark.y, color=PUBLISHED, linestyle="--", linewidth=1.2, label=mark.label)
     axis.set_title(plot.title, loc="left", fontsize=10)
