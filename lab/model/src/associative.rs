@@ -21,17 +21,19 @@ pub struct Associative {
     sets: usize,
     keys: Vec<u64>,
     replacement: Replacement,
-    clock: u64,
-    stamps: Vec<u64>,
+    order: Recency,
     trees: Vec<u128>,
     random: u64,
     /// Slot where a key was last seen; only a hint, always verified. Saves scanning a wide set.
     hints: Vec<u32>,
+    /// How many keys share a hint: where it is none, a key is known to be absent.
+    sharing: Vec<u16>,
+    free: usize,
 }
 
 impl Associative {
     pub fn new(entries: usize, ways: usize, replacement: Replacement) -> Self {
-        assert!(ways > 0 && entries % ways == 0, "associativity must divide the entries");
+        assert!(ways > 0 && entries.is_multiple_of(ways), "associativity must divide the entries");
         let sets = entries / ways;
         let random = match replacement {
             Replacement::Random { seed } => seed | 1,
@@ -42,11 +44,12 @@ impl Associative {
             sets,
             keys: vec![FREE; entries],
             replacement,
-            clock: 0,
-            stamps: vec![0; entries],
+            order: Recency::new(entries, ways),
             trees: vec![0; sets],
             random,
             hints: vec![0; HINTS],
+            sharing: vec![0; HINTS],
+            free: entries,
         }
     }
 
@@ -73,7 +76,11 @@ impl Associative {
     /// Finds `key` without marking it used.
     #[inline]
     pub fn find(&mut self, set: usize, key: u64) -> Option<usize> {
-        let hint = &mut self.hints[key as usize % HINTS];
+        let bucket = key as usize % HINTS;
+        if self.sharing[bucket] == 0 {
+            return None;
+        }
+        let hint = &mut self.hints[bucket];
         if self.keys[*hint as usize] == key {
             return Some(*hint as usize);
         }
@@ -87,26 +94,34 @@ impl Associative {
     pub fn insert(&mut self, set: usize, key: u64) -> (usize, Option<u64>) {
         let set = set % self.sets;
         let base = set * self.ways;
-        let free = self.keys[base..base + self.ways].iter().position(|&k| k == FREE);
+        let free = match self.free {
+            0 => None,
+            _ => self.keys[base..base + self.ways].iter().position(|&k| k == FREE),
+        };
         let slot = base + free.unwrap_or_else(|| self.victim(set));
         let old = self.key(slot);
+        if old.is_some() {
+            self.remove(slot);
+        }
+        self.free -= 1;
         self.keys[slot] = key;
         self.hints[key as usize % HINTS] = slot as u32;
+        self.sharing[key as usize % HINTS] += 1;
         self.touch(slot);
         (slot, old)
     }
 
+    /// Frees an occupied slot.
     pub fn remove(&mut self, slot: usize) {
-        self.keys[slot] = FREE;
+        let key = std::mem::replace(&mut self.keys[slot], FREE);
+        self.sharing[key as usize % HINTS] -= 1;
+        self.free += 1;
     }
 
     #[inline]
     fn touch(&mut self, slot: usize) {
         match self.replacement {
-            Replacement::Lru => {
-                self.clock += 1;
-                self.stamps[slot] = self.clock;
-            }
+            Replacement::Lru => self.order.touch(slot / self.ways, slot),
             Replacement::PseudoLru => {
                 // Make every node on the way down point away from this slot.
                 let (set, way) = (slot / self.ways, slot % self.ways);
@@ -130,10 +145,7 @@ impl Associative {
     fn victim(&mut self, set: usize) -> usize {
         let base = set * self.ways;
         match self.replacement {
-            Replacement::Lru => {
-                let stamps = &self.stamps[base..base + self.ways];
-                (0..self.ways).min_by_key(|&w| stamps[w]).unwrap_or(0)
-            }
+            Replacement::Lru => self.order.oldest(set) - base,
             Replacement::PseudoLru => {
                 let (mut node, mut way, mut half) = (1usize, 0, self.ways / 2);
                 while half > 0 {
@@ -151,5 +163,46 @@ impl Associative {
                 (self.random % self.ways as u64) as usize
             }
         }
+    }
+}
+
+/// The slots of each set as a doubly linked list, most recently used first. Sets too wide to scan make this worthwhile.
+struct Recency {
+    newer: Vec<u32>,
+    older: Vec<u32>,
+    newest: Vec<u32>,
+    oldest: Vec<u32>,
+}
+
+impl Recency {
+    fn new(entries: usize, ways: usize) -> Self {
+        Recency {
+            newer: (0..entries as u32).map(|slot| slot.saturating_sub(1)).collect(),
+            older: (1..=entries as u32).collect(),
+            newest: (0..entries as u32).step_by(ways).collect(),
+            oldest: (0..entries as u32).step_by(ways).map(|first| first + ways as u32 - 1).collect(),
+        }
+    }
+
+    fn oldest(&self, set: usize) -> usize {
+        self.oldest[set] as usize
+    }
+
+    #[inline]
+    fn touch(&mut self, set: usize, slot: usize) {
+        let newest = self.newest[set] as usize;
+        if slot == newest {
+            return;
+        }
+        let (newer, older) = (self.newer[slot], self.older[slot]);
+        self.older[newer as usize] = older;
+        if slot == self.oldest[set] as usize {
+            self.oldest[set] = newer;
+        } else {
+            self.newer[older as usize] = newer;
+        }
+        self.older[slot] = newest as u32;
+        self.newer[newest] = slot as u32;
+        self.newest[set] = slot as u32;
     }
 }

@@ -220,7 +220,7 @@ impl MachineFile {
     fn check_ways(&self, section: &str, what: &str, entries: u64) -> Result<(), String> {
         let path = format!("{section}.associativity");
         let ways = self.ways(&path, entries);
-        if ways == 0 || entries % ways != 0 {
+        if ways == 0 || !entries.is_multiple_of(ways) {
             return Err(format!("{path}: {ways} does not divide {what} = {entries}"));
         }
         let tree = self.choice(&format!("{section}.replacement")) == "pseudo-lru";

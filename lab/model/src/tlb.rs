@@ -2,7 +2,6 @@
 //! A translation look-aside buffer without address-space tags.
 
 use crate::{Associative, Replacement, Walk};
-use std::collections::HashMap;
 
 /// Geometry of a TLB.
 #[derive(Clone, Copy, Debug)]
@@ -25,6 +24,8 @@ pub enum Loss {
 }
 
 const LARGE: u64 = 1 << 32;
+const PAGES: usize = 1 << 20;
+const LARGE_PAGES: usize = 1 << 10;
 
 pub struct Tlb {
     shape: TlbShape,
@@ -33,7 +34,8 @@ pub struct Tlb {
     global: Vec<bool>,
     large_entries: usize,
     global_pages: bool,
-    lost: HashMap<u64, Loss>,
+    /// How each page was lost, 4 KB pages first, then the 4 MB ones; the model remembers what hardware does not.
+    lost: Vec<Option<Loss>>,
     last_page: u64,
     last_slot: usize,
 }
@@ -47,7 +49,7 @@ impl Tlb {
             global: vec![false; shape.entries],
             large_entries: 0,
             global_pages: false,
-            lost: HashMap::new(),
+            lost: vec![None; PAGES + LARGE_PAGES],
             last_page: u64::MAX,
             last_slot: 0,
         }
@@ -85,12 +87,12 @@ impl Tlb {
         self.large_entries += large as usize;
         self.frames[slot] = frame;
         self.global[slot] = walk.global;
-        self.lost.remove(&key)
+        self.lost[lost_index(key)].take()
     }
 
     fn forget(&mut self, key: u64, loss: Loss) {
         self.large_entries -= (key & LARGE != 0) as usize;
-        self.lost.insert(key, loss);
+        self.lost[lost_index(key)] = Some(loss);
     }
 
     /// A CR3 write: everything goes except, where enabled, global entries.
@@ -123,4 +125,9 @@ impl Tlb {
             }
         }
     }
+}
+
+fn lost_index(key: u64) -> usize {
+    let page = (key & !LARGE) as usize;
+    if key & LARGE != 0 { PAGES + page } else { page }
 }

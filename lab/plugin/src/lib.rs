@@ -208,7 +208,7 @@ unsafe extern "C" fn finished(_id: qemu::qemu_plugin_id_t, _data: *mut c_void) {
         "machine": setup.file.as_ref().map(|f| f.name.clone()),
         "machine_set": setup.arguments.overrides,
         "regions": tracker.regions.reports(),
-        "totals": regions::totals(&tracker.counters, tracker.machine.as_ref()),
+        "totals": tracker.totals(),
         "warnings": tracker.warnings,
     });
     let out = &setup.arguments.out;

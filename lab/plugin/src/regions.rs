@@ -119,8 +119,10 @@ impl Region {
     }
 }
 
+type Count = fn(&Counts) -> u64;
+
 /// The machine model's own counters with their output names.
-pub const COUNTS: [(&str, fn(&Counts) -> u64); 5] = [
+const COUNTS: [(&str, Count); 5] = [
     ("itlb_misses", |c| c.itlb_misses),
     ("dtlb_misses", |c| c.dtlb_misses),
     ("itlb_flushed_refills", |c| c.itlb_flushed_refills),

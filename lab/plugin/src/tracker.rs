@@ -12,10 +12,11 @@ use crate::descriptors::{self, Descriptors};
 use crate::footprint::Footprint;
 use crate::guest_memory::GuestMemory;
 use crate::kernel_image::KernelImage;
-use crate::regions::Regions;
+use crate::regions::{self, Regions};
 use crate::registers::{self, Registers};
 use crate::translated_block::{Learned, Mode, TranslatedBlock, NOWHERE};
 use cobnut_model::{Class, Costs, EntryKind, Event, Machine};
+use serde_json::Value;
 
 const MARK_BEGIN: u32 = 0xC0B0_0001;
 const MARK_ITERATION: u32 = 0xC0B0_0002;
@@ -41,11 +42,12 @@ pub struct Tracker {
     memory: GuestMemory,
     descriptors: Descriptors,
     kernel: KernelImage,
-    pub machine: Option<Machine>,
-    pub counters: Counters,
+    machine: Option<Machine>,
+    counters: Counters,
     footprint: Footprint,
     pub regions: Regions,
     pub warnings: Vec<String>,
+    totals: Option<Value>,
     active: bool,
     measuring: bool,
     privilege: u8,
@@ -72,6 +74,7 @@ impl Tracker {
             counters: Counters::default(),
             footprint,
             warnings,
+            totals: None,
             active: false,
             measuring: false,
             privilege: KERNEL,
@@ -327,7 +330,18 @@ impl Tracker {
             other => self.warn(format!("marker of unknown kind {other:x}")),
         }
         self.measuring = self.regions.measuring();
+        self.totals = Some(self.totals_now());
         self.account(block, index);
+    }
+
+    /// Totals from paging on to the last marker: a guest that has asked for its end goes on for a moment, and for how
+    /// long is not repeatable. Without markers, up to now.
+    pub fn totals(&self) -> Value {
+        self.totals.clone().unwrap_or_else(|| self.totals_now())
+    }
+
+    fn totals_now(&self) -> Value {
+        regions::totals(&self.counters, self.machine.as_ref())
     }
 
     /// `invlpg` is about to be executed.

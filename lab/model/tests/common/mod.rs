@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//! Ground for the numbered model tests: the real Pentium 4 file, and page tables that map everything.
+#![allow(dead_code)]
+
+use cobnut_model::*;
+
+pub const PENTIUM4: &str = include_str!("../../../machines/pentium4-1400.toml");
+
+/// The Pentium 4 with some values set.
+pub fn pentium4(changes: &[&str]) -> MachineFile {
+    let mut file = MachineFile::parse(PENTIUM4, "pentium4-1400.toml").unwrap();
+    for change in changes {
+        file.set(change).unwrap();
+    }
+    file
+}
+
+/// Maps every page to the frame of the same number; pages from `global_from` on are global, from `large_from` on 4 MB.
+#[derive(Clone, Copy)]
+pub struct Identity {
+    pub global_from: u32,
+    pub large_from: u32,
+    pub walks: u32,
+}
+
+impl Default for Identity {
+    fn default() -> Self {
+        Identity { global_from: u32::MAX, large_from: u32::MAX, walks: 0 }
+    }
+}
+
+impl PageTables for Identity {
+    fn walk(&mut self, linear: u32) -> Option<Walk> {
+        self.walks += 1;
+        Some(Walk {
+            frame: linear & !0xfff,
+            large: linear >= self.large_from,
+            global: linear >= self.global_from,
+            entries: [0x10_0000 + (linear >> 22) * 4, 0x20_0000 + (linear >> 12) * 4],
+        })
+    }
+}
+
+pub fn instruction(class: Class, length: u8) -> Instruction {
+    Instruction { length, class }
+}
+
+/// Reads one word of each of `pages` pages, a page and a line apart.
+pub fn sweep(machine: &mut Machine, tables: &mut Identity, base: u32, pages: u32) {
+    for page in 0..pages {
+        let linear = base + page * 4160;
+        machine.event(&Event::Read { linear, physical: linear, size: 4 }, tables);
+    }
+}
+
+/// Whole cycles in a category.
+pub fn cycles(machine: &Machine, category: Category) -> u64 {
+    machine.ledger().row(category) / MILLI
+}

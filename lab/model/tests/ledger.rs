@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//! 4xx: costs and the ledger.
+
+mod common;
+use cobnut_model::*;
+use common::*;
+
+fn fetch(machine: &mut Machine, class: Class) {
+    let event = Event::Fetch { linear: 0x20_0000, instruction: instruction(class, 2) };
+    machine.event(&event, &mut Identity::default());
+}
+
+#[test]
+fn t401_rows_add_up_to_the_total() {
+    let mut machine = Machine::new(&pentium4(&[]));
+    let mut tables = Identity::default();
+    for (class, _) in CLASSES {
+        fetch(&mut machine, class);
+    }
+    sweep(&mut machine, &mut tables, 0x40_0000, 200);
+    machine.event(&Event::Entry(EntryKind::Fault), &mut tables);
+    machine.event(&Event::Cr3Write, &mut tables);
+    let rows: u64 = CATEGORIES.iter().map(|&(c, _)| machine.ledger().row(c)).sum();
+    assert_eq!(rows, machine.ledger().total());
+    assert!(rows > 0);
+}
+
+#[test]
+fn t402_whole_cycles_of_consecutive_spans_add_up() {
+    let mut ledger = Ledger::default();
+    let origin = ledger;
+    let mut last = [0; 9];
+    let mut sum = [0; 9];
+    for _ in 0..10 {
+        ledger.add(Category::Instructions, 333);
+        ledger.add(Category::Flush, 480_000);
+        let now = ledger.whole_cycles_since(&origin);
+        (0..9).for_each(|i| sum[i] += now[i] - last[i]);
+        last = now;
+    }
+    assert_eq!(sum, ledger.whole_cycles_since(&origin));
+    assert_eq!(sum[Category::Instructions as usize], 3);
+}
+
+#[test]
+fn t403_direct_costs_are_those_of_the_paper() {
+    let cost = |classes: &[Class], category| {
+        let mut machine = Machine::new(&pentium4(&[]));
+        classes.iter().for_each(|&c| fetch(&mut machine, c));
+        machine.ledger().row(category)
+    };
+    assert_eq!(cost(&[Class::Cr3Write], Category::Flush), 480_000);
+    assert_eq!(cost(&[Class::Sysenter, Class::Sysexit], Category::KernelEntryExit), 166_000);
+    let set = [[Class::SegmentLoad; 5].as_slice(), &[Class::FarReturn]].concat();
+    assert_eq!(cost(&set, Category::SegmentReload).div_ceil(1000), 253, "the whole set, one far return among it");
+}
+
+#[test]
+fn t404_refilling_a_whole_tlb_costs_what_the_paper_says() {
+    let mut machine = Machine::new(&pentium4(&[]));
+    let mut tables = Identity::default();
+    sweep(&mut machine, &mut tables, 0x40_0000, 64);
+    machine.event(&Event::Cr3Write, &mut tables);
+    let before = cycles(&machine, Category::TlbRefillData);
+    sweep(&mut machine, &mut tables, 0x40_0000, 64);
+    assert_eq!(cycles(&machine, Category::TlbRefillData) - before, 3000, "page tables are in the second-level cache by now");
+    assert_eq!(machine.counts().dtlb_flushed_refills, 64);
+}
+
+#[test]
+fn t405_a_walk_that_misses_the_cache_pays_memory() {
+    let mut machine = Machine::new(&pentium4(&[]));
+    sweep(&mut machine, &mut Identity::default(), 0x40_0000, 1);
+    assert_eq!(machine.ledger().row(Category::TlbRefillData), 46_875 + 2 * 138_000);
+    let mut constant = Machine::new(&pentium4(&["walker.reads_through:constant"]));
+    sweep(&mut constant, &mut Identity::default(), 0x40_0000, 1);
+    assert_eq!(constant.ledger().row(Category::TlbRefillData), 46_875);
+}
+
+#[test]
+fn t406_retracting_takes_back_exactly_what_was_booked() {
+    let mut machine = Machine::new(&pentium4(&[]));
+    let code = [Class::Load, Class::Alu, Class::SegmentLoad].map(|c| instruction(c, 2)).to_vec();
+    let block = Block::new(code, machine.costs());
+    machine.block(&block, 0x20_0000, &mut Identity::default());
+    machine.retract(&block, 1..3);
+    assert_eq!(machine.ledger().row(Category::Instructions), 2_000);
+    assert_eq!(machine.ledger().row(Category::SegmentReload), 0);
+}
+
+#[test]
+fn t407_an_access_over_two_lines_counts_twice() {
+    let mut machine = Machine::new(&pentium4(&[]));
+    let mut tables = Identity::default();
+    machine.event(&Event::Read { linear: 0x40_003e, physical: 0x40_003e, size: 4 }, &mut tables);
+    assert_eq!(machine.ledger().row(Category::CacheRefill), 138_000 + 7_000, "the neighbour came with the same fill");
+    machine.event(&Event::Read { linear: 0x40_0ffe, physical: 0x40_0ffe, size: 4 }, &mut tables);
+    assert_eq!(machine.counts().dtlb_misses, 2, "the second part is on another page");
+}
+
+#[test]
+fn t408_page_faults_and_invlpg_drop_one_page() {
+    let mut machine = Machine::new(&pentium4(&[]));
+    let mut tables = Identity::default();
+    sweep(&mut machine, &mut tables, 0x40_0000, 3);
+    machine.event(&Event::Invlpg { linear: 0x40_0123 }, &mut tables);
+    machine.event(&Event::PageFault { linear: 0x40_1040 }, &mut tables);
+    sweep(&mut machine, &mut tables, 0x40_0000, 3);
+    assert_eq!(machine.counts().dtlb_misses, 5);
+}
+
+#[test]
+fn t409_global_pages_survive_cr3_writes_once_cr4_says_so() {
+    let refills = |enabled| {
+        let mut machine = Machine::new(&pentium4(&[]));
+        let mut tables = Identity { global_from: 0x40_0000, ..Default::default() };
+        machine.event(&Event::ControlWrite { global_pages: enabled }, &mut tables);
+        sweep(&mut machine, &mut tables, 0x40_0000, 8);
+        machine.event(&Event::Cr3Write, &mut tables);
+        sweep(&mut machine, &mut tables, 0x40_0000, 8);
+        machine.counts().dtlb_misses
+    };
+    assert_eq!(refills(true), 8);
+    assert_eq!(refills(false), 16);
+}
+
+#[test]
+fn t410_an_instruction_cache_machine_works_without_trace_cache() {
+    let text = PENTIUM4.replace("[trace_cache]", "[l1i]").replace("\"trace-build\"", "\"fetch\"");
+    let start = text.find("[l1i]").unwrap();
+    let end = start + text[start..].find("[l1d]").unwrap();
+    let l1d_end = end + text[end..].find("[l2]").unwrap();
+    let l1i = text[end..l1d_end].replace("[l1d]", "[l1i]");
+    let text = format!("{}{l1i}{}", &text[..start], &text[end..]);
+    let file = MachineFile::parse(&text, "test").unwrap();
+    let mut machine = Machine::new(&file);
+    let block = Block::new(vec![instruction(Class::Nop, 1); 130], machine.costs());
+    (0..2).for_each(|_| machine.block(&block, 0x20_0000, &mut Identity::default()));
+    assert_eq!(machine.ledger().row(Category::CacheRefill), 2 * 138_000 + 7_000, "three lines in two fills, once");
+    assert_eq!(machine.counts().itlb_misses, 1);
+    assert_eq!(machine.counts().trace_misses, 0);
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//! 5xx: machine files: what is refused, and in which words.
+
+mod common;
+use cobnut_model::MachineFile;
+use common::*;
+
+/// The error for the Pentium 4 file with one piece of text replaced.
+fn error(from: &str, to: &str) -> String {
+    assert!(PENTIUM4.contains(from), "{from} is not in the file");
+    let error = MachineFile::parse(&PENTIUM4.replacen(from, to, 1), "bad.toml").unwrap_err();
+    assert!(!error.contains('\n'), "one line: {error}");
+    error
+}
+
+fn expect(from: &str, to: &str, message: &str) {
+    assert_eq!(error(from, to), format!("machine file bad.toml: {message}"));
+}
+
+#[test]
+fn t501_the_shipped_file_is_good_and_every_parameter_has_a_source() {
+    let file = pentium4(&[]);
+    assert_eq!(file.name, "pentium4-1400");
+    assert!(file.parameters().all(|(_, p)| p.source.len() > 5));
+}
+
+#[test]
+fn t502_missing_parameter() {
+    expect("cr3_cycles", "#", "missing parameter address_space.cr3_cycles");
+}
+
+#[test]
+fn t503_missing_section() {
+    expect("[address_space]", "[entry_]", "unknown section entry_");
+    let text = PENTIUM4.replace("[memory]\n", "#").replace("read_cycles", "# r").replace("write_back_cycles", "# w");
+    assert_eq!(MachineFile::parse(&text, "x").unwrap_err(), "machine file x: missing parameter memory.read_cycles");
+}
+
+#[test]
+fn t504_unknown_parameter() {
+    expect("cr3_cycles", "cr3_cycle", "unknown parameter address_space.cr3_cycle");
+}
+
+#[test]
+fn t505_unknown_key_in_a_parameter() {
+    expect("value = 480, source", "value = 480, origin", "address_space.cr3_cycles: unknown key origin");
+}
+
+#[test]
+fn t506_no_entries() {
+    expect("entries = { value = 64, low", "entries = { value = 0, low", "dtlb.entries: 0 is not a whole number from 1 to 65536");
+}
+
+#[test]
+fn t507_associativity_that_does_not_divide() {
+    expect("lines = { value = 2048", "lines = { value = 2047", "trace_cache.associativity: 8 does not divide lines = 2047");
+    let mut file = pentium4(&[]);
+    assert!(file.set("dtlb.associativity:5").unwrap_err().contains("5 does not divide entries = 64"));
+}
+
+#[test]
+fn t508_negative_and_silly_costs() {
+    expect("value = 480", "value = -1", "address_space.cr3_cycles: -1 is not a number of cycles from 0 to 1000000 with at most three decimals");
+    expect("value = 0.333", "value = 0.3333", "instructions.nop: 0.3333 is not a number of cycles from 0 to 10000 with at most three decimals");
+    assert!(error("value = 480", "value = nan").contains("nan is not a number of cycles"));
+}
+
+#[test]
+fn t509_value_outside_its_own_range() {
+    expect("value = 7500", "value = 4999", "trace_cache.rebuild_cycles: 4999 lies outside its range 5000..10000");
+}
+
+#[test]
+fn t510_half_a_range() {
+    expect("low = 5000, high = 10000", "low = 5000", "trace_cache.rebuild_cycles: low and high must be given together");
+}
+
+#[test]
+fn t511_no_source() {
+    expect("value = 480, source = \"U02 section 2.3.1: direct cost of a CR3 reload\"", "value = 480", "address_space.cr3_cycles: missing source");
+}
+
+#[test]
+fn t512_wrong_type_and_wrong_choice() {
+    expect("value = 480", "value = \"480\"", "address_space.cr3_cycles: \"480\" is not a number of cycles from 0 to 1000000 with at most three decimals");
+    expect("\"trace-build\"", "\"sometimes\"", "itlb.lookup: sometimes is not one of trace-build, fetch");
+}
+
+#[test]
+fn t513_not_toml_names_the_line() {
+    assert!(error("[itlb]", "[itlb").starts_with("machine file bad.toml: line "));
+}
+
+#[test]
+fn t514_unreadable_file() {
+    let error = MachineFile::read("no/such/file.toml".as_ref()).unwrap_err();
+    assert!(error.starts_with("machine file no/such/file.toml: "), "{error}");
+}
+
+#[test]
+fn t515_pseudo_lru_needs_a_power_of_two() {
+    let mut file = pentium4(&["dtlb.entries:78"]);
+    assert!(file.set("dtlb.replacement:pseudo-lru").unwrap_err().contains("78 ways cannot have a pseudo-lru tree"));
+}
+
+#[test]
+fn t516_setting_a_value_drops_its_range_and_says_so() {
+    let file = pentium4(&["trace_cache.rebuild_cycles:20000"]);
+    let json = file.to_json();
+    let parameter = &json["parameters"]["trace_cache.rebuild_cycles"];
+    assert_eq!(parameter["value"], 20000);
+    assert_eq!(parameter["source"], "set for this run (the file says 7500)");
+    assert!(parameter.get("low").is_none());
+}
+
+#[test]
+fn t517_setting_nonsense_is_refused() {
+    for (assignment, message) in [
+        ("dtlb.entries", "must be PARAMETER:VALUE"),
+        ("dtlb.size:4", "unknown parameter dtlb.size"),
+        ("dtlb.entries:0", "0 is not a whole number from 1 to 65536"),
+        ("l1i.size_bytes:8192", "l1i.size_bytes is not in this file"),
+        ("micro_ops.nop:7", "7 do not fit into a line of 6"),
+    ] {
+        let error = pentium4(&[]).set(assignment).unwrap_err();
+        assert!(error.contains(message), "{error}");
+        assert!(error.starts_with(&format!("machine file pentium4-1400.toml: set={assignment}: ")), "{error}");
+    }
+}

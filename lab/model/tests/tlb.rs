@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//! 1xx: translation look-aside buffers.
+
+use cobnut_model::*;
+
+fn shape(entries: usize, ways: usize, replacement: Replacement) -> TlbShape {
+    TlbShape { entries, ways, replacement, large_pages: true, global: true }
+}
+
+fn walk(linear: u32) -> Walk {
+    Walk { frame: linear & !0xfff, large: false, global: false, entries: [0, 0] }
+}
+
+/// Touches pages by number; returns how many missed.
+fn touch(tlb: &mut Tlb, pages: impl IntoIterator<Item = u32>) -> u32 {
+    pages.into_iter().fold(0, |misses, page| {
+        let linear = page << 12;
+        if tlb.lookup(linear).is_some() {
+            return misses;
+        }
+        tlb.fill(linear, &walk(linear));
+        misses + 1
+    })
+}
+
+#[test]
+fn t101_holds_exactly_its_capacity() {
+    let mut tlb = Tlb::new(shape(64, 64, Replacement::Lru));
+    assert_eq!(touch(&mut tlb, 0..64), 64);
+    assert_eq!(touch(&mut tlb, 0..64), 0);
+    assert_eq!(touch(&mut tlb, 0..65), 1, "one page more than fits");
+    assert_eq!(touch(&mut tlb, 0..65), 65, "a cyclic sweep over one page more defeats LRU");
+}
+
+#[test]
+fn t102_associativity_limits_pages_of_one_set() {
+    let mut tlb = Tlb::new(shape(64, 4, Replacement::Lru));
+    let same_set = |n: u32| (0..n).map(|i| i * 16);
+    touch(&mut tlb, same_set(4));
+    assert_eq!(touch(&mut tlb, same_set(4)), 0);
+    assert_eq!(touch(&mut tlb, same_set(5)), 1);
+    assert!(touch(&mut tlb, same_set(5)) > 0);
+}
+
+#[test]
+fn t103_lru_evicts_the_longest_unused() {
+    let mut tlb = Tlb::new(shape(4, 4, Replacement::Lru));
+    touch(&mut tlb, [1, 2, 3, 4, 1, 5]);
+    assert!(tlb.lookup(1 << 12).is_some(), "used again before the eviction");
+    assert!(tlb.lookup(2 << 12).is_none(), "the oldest");
+}
+
+#[test]
+fn t104_pseudo_lru_follows_its_tree() {
+    let mut tlb = Tlb::new(shape(4, 4, Replacement::PseudoLru));
+    // After 1 2 3 4 and 1, the root points to the right pair and that pair's bit to its left member, 3.
+    touch(&mut tlb, [1, 2, 3, 4, 1, 5]);
+    assert!(tlb.lookup(3 << 12).is_none());
+    assert!([1, 2, 4, 5].iter().all(|&p| tlb.lookup(p << 12).is_some()), "true LRU would have evicted 2");
+}
+
+#[test]
+fn t105_random_repeats_with_its_seed() {
+    let misses = |seed| {
+        let mut tlb = Tlb::new(shape(16, 16, Replacement::Random { seed }));
+        (0..50).map(|_| touch(&mut tlb, 0..20)).collect::<Vec<_>>()
+    };
+    assert_eq!(misses(7), misses(7));
+    assert_ne!(misses(7), misses(8));
+}
+
+#[test]
+fn t106_global_entries_survive_a_flush_when_enabled() {
+    let mut tlb = Tlb::new(shape(8, 8, Replacement::Lru));
+    let global = Walk { global: true, ..walk(0x5000) };
+    tlb.flush_all(true);
+    tlb.fill(0x5000, &global);
+    tlb.fill(0x6000, &walk(0x6000));
+    tlb.flush();
+    assert!(tlb.lookup(0x5000).is_some());
+    assert!(tlb.lookup(0x6000).is_none());
+    tlb.flush_all(false);
+    tlb.fill(0x5000, &global);
+    tlb.flush();
+    assert!(tlb.lookup(0x5000).is_none(), "CR4.PGE is off");
+}
+
+#[test]
+fn t107_invalidate_drops_global_entries_too() {
+    let mut tlb = Tlb::new(shape(8, 8, Replacement::Lru));
+    tlb.flush_all(true);
+    tlb.fill(0x5000, &Walk { global: true, ..walk(0x5000) });
+    tlb.fill(0x6000, &walk(0x6000));
+    tlb.invalidate(0x5678);
+    assert!(tlb.lookup(0x5000).is_none());
+    assert!(tlb.lookup(0x6000).is_some());
+}
+
+#[test]
+fn t108_a_large_page_takes_one_entry() {
+    let large = Walk { frame: 0x0080_3000, large: true, global: false, entries: [0, 0] };
+    let mut tlb = Tlb::new(shape(8, 8, Replacement::Lru));
+    tlb.fill(0x0040_3000, &large);
+    assert_eq!(tlb.lookup(0x0040_3abc), Some(0x0080_3000));
+    assert_eq!(tlb.lookup(0x007f_f000), Some(0x00bf_f000), "another part of the same page");
+    let mut split = Tlb::new(TlbShape { large_pages: false, ..shape(8, 8, Replacement::Lru) });
+    split.fill(0x0040_3000, &large);
+    assert_eq!(split.lookup(0x0040_3abc), Some(0x0080_3000));
+    assert_eq!(split.lookup(0x007f_f000), None, "this TLB breaks large pages up");
+}
+
+#[test]
+fn t109_a_refill_knows_how_the_entry_was_lost() {
+    let mut tlb = Tlb::new(shape(2, 2, Replacement::Lru));
+    assert_eq!(tlb.fill(0x1000, &walk(0x1000)), None, "never held");
+    tlb.fill(0x2000, &walk(0x2000));
+    tlb.fill(0x3000, &walk(0x3000));
+    assert_eq!(tlb.fill(0x1000, &walk(0x1000)), Some(Loss::Evicted));
+    tlb.flush();
+    assert_eq!(tlb.fill(0x1000, &walk(0x1000)), Some(Loss::Flushed));
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//! 3xx: the trace cache and the front end around it.
+
+mod common;
+use cobnut_model::*;
+use common::*;
+
+/// Executes `instructions` one after the other from `linear` on.
+fn run(machine: &mut Machine, linear: u32, instructions: &[Instruction]) {
+    let block = Block::new(instructions.to_vec(), machine.costs());
+    machine.block(&block, linear, &mut Identity::default());
+}
+
+fn nops(count: usize) -> Vec<Instruction> {
+    vec![instruction(Class::Nop, 1); count]
+}
+
+fn trace_misses(machine: &mut Machine, work: impl FnOnce(&mut Machine)) -> u64 {
+    let before = machine.counts().trace_misses;
+    work(machine);
+    machine.counts().trace_misses - before
+}
+
+/// A far jump in front keeps one pass from sharing a line with the next.
+fn pass(machine: &mut Machine, bytes: usize) {
+    run(machine, 0x10_0000, &[instruction(Class::FarJump, 7)]);
+    run(machine, 0x20_0000, &nops(bytes));
+}
+
+#[test]
+fn t301_a_line_holds_six_micro_operations() {
+    let mut machine = Machine::new(&pentium4(&[]));
+    assert_eq!(trace_misses(&mut machine, |m| run(m, 0x20_0000, &nops(6))), 1);
+    assert_eq!(trace_misses(&mut machine, |m| run(m, 0x30_0000, &nops(600))), 100);
+}
+
+#[test]
+fn t302_capacity_in_nops_is_lines_times_six() {
+    let mut machine = Machine::new(&pentium4(&["trace_cache.replacement:lru"]));
+    pass(&mut machine, 11_000);
+    assert_eq!(trace_misses(&mut machine, |m| pass(m, 11_000)), 0);
+    let mut small = Machine::new(&pentium4(&["trace_cache.lines:1360", "trace_cache.replacement:lru"]));
+    pass(&mut small, 11_000);
+    assert!(trace_misses(&mut small, |m| pass(m, 11_000)) > 1_000);
+}
+
+#[test]
+fn t303_a_cr3_write_empties_it() {
+    let mut machine = Machine::new(&pentium4(&[]));
+    pass(&mut machine, 600);
+    machine.event(&Event::Cr3Write, &mut Identity::default());
+    assert_eq!(trace_misses(&mut machine, |m| pass(m, 600)), 101);
+    let mut kept = Machine::new(&pentium4(&["trace_cache.flushed_by_cr3:false"]));
+    pass(&mut kept, 600);
+    kept.event(&Event::Cr3Write, &mut Identity::default());
+    assert_eq!(trace_misses(&mut kept, |m| pass(m, 600)), 0);
+}
+
+#[test]
+fn t304_lines_are_found_by_linear_address() {
+    let mut machine = Machine::new(&pentium4(&[]));
+    run(&mut machine, 0x20_0000, &nops(60));
+    run(&mut machine, 0x10_0000, &[instruction(Class::FarJump, 7)]);
+    assert_eq!(trace_misses(&mut machine, |m| run(m, 0x60_0000, &nops(60))), 10, "same code at another address");
+}
+
+#[test]
+fn t305_the_itlb_is_asked_only_when_a_line_is_built() {
+    let mut machine = Machine::new(&pentium4(&["itlb.entries:64"]));
+    let jump = [instruction(Class::Branch, 5)];
+    let jumps = |m: &mut Machine| (0..100).for_each(|i| run(m, 0x20_0000 + i * 4155, &jump));
+    jumps(&mut machine);
+    jumps(&mut machine);
+    let settled = *machine.counts();
+    jumps(&mut machine);
+    assert_eq!(*machine.counts(), settled, "100 pages exceed the ITLB, but their traces are held");
+    let mut fetching = Machine::new(&pentium4(&["itlb.entries:64", "itlb.lookup:fetch"]));
+    (0..3).for_each(|_| jumps(&mut fetching));
+    assert_eq!(fetching.counts().itlb_misses, 300);
+}
+
+#[test]
+fn t306_taken_branches_end_lines_as_the_file_says() {
+    let lines = |taken: &str| {
+        let mut machine = Machine::new(&pentium4(&[taken]));
+        let jump = [instruction(Class::Branch, 5)];
+        (0..60).for_each(|i| run(&mut machine, 0x20_0000 + i * 4155, &jump));
+        machine.counts().trace_misses
+    };
+    assert_eq!(lines("trace_cache.taken_branches:0"), 60);
+    assert_eq!(lines("trace_cache.taken_branches:1"), 30);
+    assert_eq!(lines("trace_cache.taken_branches:5"), 10);
+}
+
+#[test]
+fn t307_a_block_equals_its_instructions_one_by_one() {
+    let classes = [Class::Nop, Class::Store, Class::Load, Class::AluStore, Class::SegmentLoad, Class::Alu, Class::Branch];
+    let code: Vec<Instruction> = (0..500).map(|i| instruction(classes[i * 5 % 7], 1 + (i % 4) as u8)).collect();
+    let mut whole = Machine::new(&pentium4(&[]));
+    let mut single = Machine::new(&pentium4(&[]));
+    for start in [0x20_0003u32, 0x30_0ff0, 0x20_0003] {
+        run(&mut whole, start, &code);
+        let mut linear = start;
+        for &instruction in &code {
+            single.event(&Event::Fetch { linear, instruction }, &mut Identity::default());
+            linear += instruction.length as u32;
+        }
+    }
+    assert_eq!(whole.ledger(), single.ledger());
+    assert_eq!(whole.counts(), single.counts());
+}
+
+#[test]
+fn t308_rebuilding_everything_costs_what_the_file_says() {
+    let mut machine = Machine::new(&pentium4(&[]));
+    run(&mut machine, 0x20_0000, &nops(2048 * 6));
+    assert!(cycles(&machine, Category::TraceRebuild).abs_diff(7500) <= 2);
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//! What the plugin counts, on guests whose instructions can be counted by hand.
+
+mod common;
+use common::*;
+
+#[test]
+fn a_round_trip_through_sysenter_is_counted_to_the_instruction() {
+    let report = report("sysenter", "count-sysenter", "");
+    let expected = [
+        ("instructions_kernel", 9),
+        ("instructions_stub", 2),
+        ("instructions_trampoline", 2),
+        ("instructions_user", 8),
+        ("cr3_writes", 1),
+        ("segment_loads", 4),
+        ("far_returns", 1),
+        ("entries_sysenter", 1),
+        ("entries_int", 0),
+        ("entries_fault", 0),
+        ("entries_irq", 0),
+        ("exits_sysexit", 1),
+        ("exits_iret", 0),
+    ];
+    for (counter, n) in expected {
+        assert_eq!(report.series(7, counter), vec![n; 10], "{counter}");
+    }
+    assert_eq!(report.0["warnings"], serde_json::json!([]));
+}
+
+#[test]
+fn int_and_an_undefined_instruction_are_told_apart() {
+    let report = report("sysenter", "count-int", "");
+    for (counter, n) in [("entries_int", 1), ("entries_fault", 1), ("exits_iret", 2), ("instructions_kernel", 3)] {
+        assert_eq!(report.series(8, counter), vec![n; 10], "{counter}");
+    }
+    assert_eq!(report.steady(8, "instructions_user"), 6, "the undefined instruction itself never completes");
+}
+
+#[test]
+fn a_page_fault_in_the_middle_of_a_block_counts_nothing_twice() {
+    let report = report("faults", "count-faults", "");
+    assert_eq!(report.steady(0, "instructions_user"), 10);
+    assert_eq!(report.steady(0, "entries_fault"), 1);
+    assert_eq!(report.steady(0, "entries_int"), 1);
+    assert_eq!(report.steady(0, "invlpg"), 1);
+    assert_eq!(report.steady(0, "dtlb_flushed_refills"), 1);
+}
+
+#[test]
+fn a_repeated_string_instruction_counts_once() {
+    let report = report("faults", "count-string", "");
+    assert_eq!(report.steady(1, "instructions_user"), 9);
+    assert_eq!(report.case(1)["footprint"]["data_lines"], 32);
+}
+
+#[test]
+fn interrupts_are_seen_and_leave_the_count_of_user_instructions_alone() {
+    let report = report("faults", "count-interrupts", "");
+    assert_eq!(report.series(2, "instructions_user"), vec![4_000_006; 2]);
+    let interrupts = report.series(2, "entries_irq");
+    assert!(interrupts.iter().all(|&n| (3..=5).contains(&n)), "4 ms of virtual time: {interrupts:?}");
+    assert_eq!(report.series(2, "exits_iret"), interrupts);
+}
+
+#[test]
+fn footprint_of_a_round_trip() {
+    let report = report("sysenter", "footprint", "");
+    let footprint = &report.case(7)["footprint"];
+    assert_eq!(footprint["code_pages"], 3, "program and kernel, interface page, trampoline: {footprint}");
+    assert_eq!(footprint["kernel_code_pages"], 1);
+    assert_eq!(footprint["data_lines"], 3, "descriptors, user stack, kernel stack: {footprint}");
+    assert_eq!(footprint["kernel_data_lines"], 2);
+}
+
+#[test]
+fn counting_without_a_model_counts_the_same() {
+    let modelled = report("sysenter", "mode-model", "");
+    let counted = report("sysenter", "mode-count", ",mode=count");
+    assert!(counted.0["machine"].is_null());
+    for counter in ["instructions_kernel", "segment_loads", "entries_sysenter"] {
+        assert_eq!(modelled.series(7, counter), counted.series(7, counter));
+    }
+    assert!(counted.case(7).get("ledger").is_none(), "no model, no cycles");
+    assert_eq!(modelled.case(7)["footprint"], counted.case(7)["footprint"]);
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//! Wrong arguments: QEMU ends before the guest starts, with one clear line and status 1.
+
+mod common;
+use common::*;
+
+fn refusal(run: &str, arguments: &str) -> String {
+    let folder = work_folder(run);
+    let image = build_guest("sysenter", &folder);
+    let ram = folder.join("ram");
+    let arguments = arguments
+        .replace("MACHINE", &machine_file().display().to_string())
+        .replace("FOLDER", &folder.display().to_string());
+    let output = qemu(&image, &ram, &arguments);
+    let _ = std::fs::remove_file(&ram);
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{errors}");
+    let lines: Vec<&str> = errors.lines().filter(|l| l.starts_with("cobnut-plugin: ")).collect();
+    assert_eq!(lines.len(), 1, "{errors}");
+    lines[0].replace(&folder.display().to_string(), "FOLDER").replace(&machine_file().display().to_string(), "MACHINE")
+}
+
+#[test]
+fn every_mistake_has_its_line() {
+    let bad = work_folder("refusals").join("bad.toml");
+    let text = std::fs::read_to_string(machine_file()).unwrap();
+    std::fs::write(&bad, text.replace("value = 480", "value = -480")).unwrap();
+    for (arguments, expected) in [
+        ("ram=FOLDER/ram,out=FOLDER/out", "missing argument machine=FILE (or mode=count)"),
+        ("machine=MACHINE,out=FOLDER/out", "missing argument ram=FILE"),
+        ("machine=MACHINE,ram=FOLDER/ram", "missing argument out=FILE"),
+        ("machine=MACHINE,ram=FOLDER/ram,out=FOLDER/out,speed=9", "unknown argument speed"),
+        ("mode=guess,ram=FOLDER/ram,out=FOLDER/out", "argument mode: guess is neither count nor model"),
+        (
+            "machine=FOLDER/none.toml,ram=FOLDER/ram,out=FOLDER/out",
+            "machine file FOLDER/none.toml: No such file or directory (os error 2)",
+        ),
+        (
+            "machine=FOLDER/bad.toml,ram=FOLDER/ram,out=FOLDER/out",
+            "machine file FOLDER/bad.toml: address_space.cr3_cycles: -480 is not a number of cycles from 0 to 1000000 \
+             with at most three decimals",
+        ),
+        (
+            "machine=MACHINE,ram=FOLDER/ram,out=FOLDER/out,set=dtlb.entries:0",
+            "machine file MACHINE: set=dtlb.entries:0: dtlb.entries: 0 is not a whole number from 1 to 65536",
+        ),
+        (
+            "machine=MACHINE,ram=FOLDER/ram,out=FOLDER/out,kernel=MACHINE",
+            "kernel file MACHINE: not a complete 32-bit ELF file",
+        ),
+        ("machine=MACHINE,ram=FOLDER/other,out=FOLDER/out", "ram file FOLDER/other: No such file or directory (os error 2)"),
+    ] {
+        assert_eq!(refusal("refusals", arguments), format!("cobnut-plugin: {expected}"));
+    }
+}
