@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "harness.h"
+#include "run.h"
+
+extern "C" char image_start[], image_end[];
+
+namespace x2test {
+
+constinit L4_ThreadId_t main_id = {};
+alignas(65536) constinit unsigned char arena[arena_pages * page_size] = {};
+
+namespace {
+
+constexpr unsigned max_agents = 24;
+constexpr Word stack_size = 4096;
+constexpr Word done_label = 0x0D0E;
+constexpr Word kernel_area = 0xC0000000;
+constexpr unsigned fault_limit = 100000;
+
+constinit Agent agents[max_agents];
+constinit bool used[max_agents] = {};
+alignas(4096) constinit unsigned char stacks[max_agents][stack_size] = {};
+alignas(4096) constinit unsigned char scratch[page_size] = {};
+constinit Word version = 1;
+
+Word next_version()
+{
+    version = (version + 1) & 0x3FFF;
+    if ((version & 63) == 0) version++;
+    return version;
+}
+
+/// Every agent's thread: one function after the other, for main.
+[[noreturn]] void agent_main()
+{
+    L4_Set_ExceptionHandler(main_id);
+    L4_Accept(L4_UntypedWordsAcceptor);
+    L4_MsgTag_t tag = L4_Receive(main_id);
+    for (;;) {
+        if (L4_IpcFailed(tag)) {
+            tag = L4_Receive(main_id);
+            continue;
+        }
+        Word mr[5];
+        L4_StoreMRs(0, 5, mr);
+        L4_Accept(L4_UntypedWordsAcceptor); // a function may open a window for the next command
+        const Word value = reinterpret_cast<Function>(mr[1])(mr[2], mr[3], mr[4]);
+        const Word error = L4_ErrorCode();
+        L4_Set_MsgTag(L4_MsgTag_t{.raw = done_label << 16 | 2});
+        L4_LoadMR(1, value);
+        L4_LoadMR(2, error);
+        tag = L4_Call(main_id);
+    }
+}
+
+Agent *by_id(L4_ThreadId_t from)
+{
+    for (unsigned i = 0; i < max_agents; i++)
+        if (used[i] && (agents[i].id == from || agents[i].local == from)) return &agents[i];
+    return nullptr;
+}
+
+/// Loads the answer to a page fault.
+void load_page(Agent &a, const Word *mr)
+{
+    Word source = mr[1] & ~(page_size - 1);
+    if (source < reinterpret_cast<Word>(image_start) || source >= reinterpret_cast<Word>(image_end)) {
+        if (a.out.faults++ == 0) {
+            a.out.fault_tag = mr[0];
+            a.out.fault_address = mr[1];
+            a.out.fault_ip = mr[2];
+        }
+        source = reinterpret_cast<Word>(scratch);
+    }
+    const L4_MapItem_t item = L4_MapItem(page_at(source, L4_FullyAccessible), mr[1] & ~(page_size - 1));
+    L4_Set_MsgTag(L4_MsgTag_t{.raw = 2u << 6});
+    L4_LoadMR(1, item.raw[0]);
+    L4_LoadMR(2, item.raw[1]);
+}
+
+/// Serves one message. True if the MRs hold an answer.
+bool serve(Agent &a, L4_MsgTag_t tag)
+{
+    Word mr[13];
+    L4_StoreMRs(0, 13, mr);
+    const Word label = L4_Label(tag);
+    if ((label & 0xFFF0) == 0xFFE0) {
+        load_page(a, mr);
+        // Nothing can be mapped over the kernel: an answer would bring the same fault back for ever.
+        if (mr[1] >= kernel_area || a.out.faults > fault_limit) a.out.stuck = true;
+        return !a.out.stuck;
+    }
+    if (label == done_label) {
+        a.out.done = true;
+        a.out.value = mr[1];
+        a.out.error = mr[2];
+    } else if (label == 0xFFB0) {
+        a.out.exceptions++;
+        for (unsigned i = 0; i < 13; i++) a.out.exception[i] = mr[i];
+    }
+    return false;
+}
+
+bool start(Agent *a)
+{
+    L4_Set_MsgTag(L4_MsgTag_t{.raw = 2});
+    L4_LoadMR(1, reinterpret_cast<Word>(agent_main));
+    L4_LoadMR(2, stack_of(a));
+    if (L4_IpcSucceeded(L4_Send_Timeout(a->id, second))) return true;
+    fail("agent %08x does not take its start message: error %x", a->id.raw, L4_ErrorCode());
+    return false;
+}
+
+Word do_open_window(Word window, Word, Word)
+{
+    L4_Accept(L4_MapGrantItems(L4_Fpage_t{.raw = window}));
+    return 0;
+}
+
+/// The part of begin() that carries a typed item if item0 is not 0.
+void command(Agent *a, Function f, Word x, Word y, Word z, Word item0, Word item1)
+{
+    a->out = Outcome{};
+    const Word mr[7] = {4u | (item0 ? 2u << 6 : 0), reinterpret_cast<Word>(f), x, y, z, item0, item1};
+    // The agent may still fault on its way to its receive: serve it meanwhile.
+    for (int tries = 0; tries < 64; tries++) {
+        L4_LoadMRs(0, item0 ? 7 : 5, mr);
+        if (L4_IpcSucceeded(L4_Send_Timeout(a->id, short_time))) return;
+        if (L4_ErrorCode() != 2) break;
+        L4_ThreadId_t from;
+        const L4_MsgTag_t tag = L4_Wait_Timeout(L4_ZeroTime, &from);
+        if (L4_IpcFailed(tag)) continue;
+        if (Agent *other = by_id(from); other && serve(*other, tag)) L4_Reply(from);
+    }
+    fail("agent %08x takes no command: error %x", a->id.raw, L4_ErrorCode());
+}
+
+Word do_take(Word from, Word window, Word)
+{
+    L4_Accept(L4_MapGrantItems(L4_Fpage_t{.raw = window}));
+    const L4_MsgTag_t tag = L4_Receive_Timeout(L4_ThreadId_t{.raw = from}, second);
+    L4_Accept(L4_UntypedWordsAcceptor);
+    return tag.raw;
+}
+
+Word do_give(Word to, Word item0, Word item1)
+{
+    L4_Set_MsgTag(L4_MsgTag_t{.raw = 2u << 6});
+    L4_LoadMR(1, item0);
+    L4_LoadMR(2, item1);
+    return L4_Send_Timeout(L4_ThreadId_t{.raw = to}, second).raw;
+}
+
+} // namespace
+
+L4_ThreadId_t unused_id() { return L4_GlobalId(L4_ThreadNo(main_id) + 2 + max_agents + 40, next_version()); }
+
+Word stack_of(const Agent *a) { return reinterpret_cast<Word>(stacks[a->index]) + stack_size - 16; }
+
+Agent *create(L4_ThreadId_t space, Kind kind)
+{
+    unsigned i = 0;
+    while (i < max_agents && used[i]) i++;
+    if (i == max_agents) {
+        fail("too many agents");
+        return nullptr;
+    }
+    Agent &a = agents[i];
+    a = Agent{};
+    a.index = i;
+    a.id = L4_GlobalId(L4_ThreadNo(main_id) + 2 + i, next_version());
+    a.own_space = L4_IsNilThread(space);
+    const bool beside_main = space == main_id;
+    const Word main_area = L4_MyLocalId().raw & ~0x1FFFFu;
+    a.utcb = (beside_main ? main_area + 1024 : utcb_area) + i * 512;
+    a.local = L4_ThreadId_t{.raw = a.utcb + L4_UtcbIdOffset};
+    used[i] = true;
+    const auto unchanged = reinterpret_cast<void *>(-1);
+    const auto location = reinterpret_cast<void *>(a.utcb);
+    if (!a.own_space) {
+        if (L4_ThreadControl(a.id, space, main_id, main_id, location)) return &a;
+    } else if (L4_ThreadControl(a.id, a.id, main_id, L4_nilthread, unchanged) &&
+               L4_SpaceControl(a.id, 0, L4_FpageLog2(kip_area, 12), L4_FpageLog2(utcb_area, utcb_area_log2),
+                               L4_nilthread, nullptr) &&
+               L4_ThreadControl(a.id, a.id, main_id, main_id, location)) {
+        const bool small = kind == Kind::small || (kind == Kind::other && wish.small_agents);
+        if (!small || make_small(&a, i)) return &a;
+        fail("no small space for agent %u", i);
+        return nullptr;
+    }
+    fail("cannot create an agent: error %u", L4_ErrorCode());
+    return nullptr;
+}
+
+Agent *agent(Kind kind)
+{
+    Agent *a = create(kind == Kind::here ? main_id : L4_nilthread, kind);
+    if (!a || !start(a)) return nullptr;
+    if (kind != Kind::here) {
+        // The whole image in one item (only what is present is mapped), so that agents do not fault on it later.
+        const L4_Fpage_t image = L4_FpageLog2(reinterpret_cast<Word>(image_start), 20) + L4_FullyAccessible;
+        give(a, image, reinterpret_cast<Word>(image_start), L4_CompleteAddressSpace);
+    }
+    return a;
+}
+
+Agent *agent_beside(const Agent *mate)
+{
+    Agent *a = create(mate->id, Kind::other);
+    return a && start(a) ? a : nullptr;
+}
+
+bool make_small(const Agent *a, Word slot)
+{
+    Word old = 0;
+    L4_SpaceControl(a->id, L4_SmallSpaceChange | L4_SmallSpace(slot * 16, 16), L4_Nilpage, L4_Nilpage, L4_nilthread,
+                    &old);
+    return (old & L4_SmallSpaceChange) != 0;
+}
+
+Word small_number(const Agent *a)
+{
+    Word old = 0;
+    L4_SpaceControl(a->id, 0, L4_Nilpage, L4_Nilpage, L4_nilthread, &old);
+    return old & 0xFF;
+}
+
+void remove(Agent *a)
+{
+    used[a->index] = false;
+    L4_ThreadControl(a->id, L4_nilthread, L4_nilthread, L4_nilthread, reinterpret_cast<void *>(-1));
+}
+
+void remove_all_agents()
+{
+    for (unsigned i = max_agents; i-- > 0;)
+        if (used[i]) remove(&agents[i]);
+    scratch_reset();
+    L4_Unmap(L4_FpageLog2(reinterpret_cast<Word>(arena), 16) + L4_FullyAccessible);
+}
+
+void begin(Agent *a, Function f, Word x, Word y, Word z) { command(a, f, x, y, z, 0, 0); }
+
+const Outcome &finish(Agent *a, bool may_hang)
+{
+    L4_ThreadId_t reply_to = L4_nilthread, from;
+    while (!a->out.done) {
+        if (a->out.stuck || (may_hang && a->out.exceptions)) break;
+        const Word timeouts = L4_Timeouts(L4_ZeroTime, may_hang ? short_time : second);
+        L4_MsgTag_t tag = L4_Ipc(reply_to, L4_anythread, timeouts, &from);
+        reply_to = L4_nilthread;
+        if (L4_IpcFailed(tag)) {
+            if ((L4_ErrorCode() & 1) == 0) continue; // the answer was not taken; wait on
+            if (!may_hang)
+                fail("agent %08x does not answer (%u faults, last at %08x, %u exceptions, last %u at %08x)", a->id.raw,
+                     a->out.faults, a->out.fault_address, a->out.exceptions, a->out.exception[3], a->out.exception[1]);
+            break;
+        }
+        Agent *sender = by_id(from);
+        if (sender && serve(*sender, tag)) reply_to = from;
+    }
+    return a->out;
+}
+
+void scratch_reset() { L4_Unmap(page_at(reinterpret_cast<Word>(scratch), L4_FullyAccessible)); }
+
+void give(Agent *a, Word item0, Word item1, L4_Fpage_t window)
+{
+    ask(a, do_open_window, window.raw);
+    command(a, do_nothing, 0, 0, 0, item0, item1);
+    finish(a);
+}
+
+bool pass(Agent *from, Agent *to, L4_Fpage_t f, Word base, L4_Fpage_t window, bool grant)
+{
+    const Word item0 = grant ? L4_GrantItem(f, base).raw[0] : L4_MapItem(f, base).raw[0];
+    begin(to, do_take, from->id.raw, window.raw);
+    begin(from, do_give, to->id.raw, item0, f.raw);
+    const bool sent = !(finish(from).value & 0x8000);
+    return !(finish(to).value & 0x8000) && sent;
+}
+
+Word do_read(Word address, Word, Word) { return *reinterpret_cast<volatile Word *>(address); }
+Word do_write(Word address, Word value, Word)
+{
+    *reinterpret_cast<volatile Word *>(address) = value;
+    return 0;
+}
+Word do_nothing(Word, Word, Word) { return 0; }
+Word do_flush(Word fpage, Word control, Word)
+{
+    L4_LoadMR(0, fpage);
+    L4_Unmap(control);
+    return L4_MsgTag().raw;
+}
+
+void pause(Word microseconds) { L4_Sleep(L4_TimePeriod(microseconds)); }
+
+} // namespace x2test

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The exception protocol (manual 7.5, A.8): twelve words to the handler, registers rewritten by its answer.
+#include "harness.h"
+
+// One faulting instruction each, at known addresses; cdecl functions that return EAX.
+extern "C" {
+x2test::Word x2test_divide(x2test::Word, x2test::Word, x2test::Word);
+x2test::Word x2test_int80(x2test::Word, x2test::Word, x2test::Word);
+x2test::Word x2test_undefined(x2test::Word, x2test::Word, x2test::Word);
+x2test::Word x2test_halt(x2test::Word, x2test::Word, x2test::Word);
+x2test::Word x2test_cli(x2test::Word, x2test::Word, x2test::Word);
+x2test::Word x2test_write_cr3(x2test::Word, x2test::Word, x2test::Word);
+extern const char x2test_divide_ip[];
+}
+__asm__(".text\n"
+        "x2test_divide: push %ebx; push %esi; push %edi; push %ebp\n"
+        "mov $0x11, %eax; mov $0x22, %edx; xor %ecx, %ecx; mov $0x44, %ebx; mov $0x55, %esi; mov $0x66, %edi\n"
+        "mov $0x77, %ebp\n"
+        "x2test_divide_ip: div %ecx\n"
+        "add %ebx, %eax; add %ecx, %eax; add %edx, %eax; add %esi, %eax; add %edi, %eax; add %ebp, %eax\n"
+        "pop %ebp; pop %edi; pop %esi; pop %ebx; ret\n"
+        "x2test_int80: int $0x80; ret\n"
+        "x2test_undefined: ud2; ret\n"
+        "x2test_halt: hlt; mov $1, %eax; ret\n"
+        "x2test_cli: cli; mov $1, %eax; ret\n"
+        "x2test_write_cr3: mov %eax, %cr3; ret\n");
+
+namespace x2test {
+namespace {
+
+/// Runs f in an agent and checks that it raises this exception with this error code.
+void raises(Kind kind, Function f, Word number, Word code)
+{
+    Agent *a = agent(kind);
+    if (!a) return;
+    begin(a, f);
+    const Outcome &out = finish(a, true);
+    CHECK_EQUAL(out.exceptions, 1);
+    CHECK_EQUAL(out.exception[0], 0xFFB0000C);
+    CHECK_EQUAL(out.exception[3], number);
+    CHECK_EQUAL(out.exception[4], code);
+    if (kind == Kind::small) CHECK(small_number(a) != 0);
+}
+
+void message()
+{
+    Agent *a = agent(Kind::other);
+    if (!a) return;
+    begin(a, x2test_divide);
+    const Outcome &out = finish(a, true);
+    const Word *mr = out.exception;
+    CHECK_EQUAL(out.exceptions, 1);
+    CHECK_EQUAL(mr[0], 0xFFB0000C);
+    CHECK_EQUAL(mr[1], reinterpret_cast<Word>(x2test_divide_ip));
+    CHECK(mr[2] & 0x200);
+    CHECK(mr[3] == 0 && mr[4] == 0);
+    CHECK(mr[5] == 0x66 && mr[6] == 0x55 && mr[7] == 0x77 && mr[9] == 0x44);
+    CHECK(mr[10] == 0x22 && mr[11] == 0 && mr[12] == 0x11);
+    CHECK(mr[8] < stack_of(a) && mr[8] > stack_of(a) - page_size);
+}
+
+/// The answer sets the registers: skip the division, other values, IOPL and IF untouched.
+void answer_rewrites()
+{
+    Agent *a = agent(Kind::other);
+    if (!a) return;
+    begin(a, x2test_divide);
+    CHECK_EQUAL(finish(a, true).exceptions, 1);
+    Word mr[13];
+    for (int i = 0; i < 13; i++) mr[i] = a->out.exception[i];
+    mr[0] = 12;
+    mr[1] += 2;
+    mr[2] = 0x3041; // IOPL 3 and no IF: not the user's to change
+    mr[5] = 0x100000, mr[6] = 0x200000, mr[7] = 0x400000, mr[9] = 0x800000;
+    mr[10] = 0x1000000, mr[11] = 0x2000000, mr[12] = 0x4000000;
+    L4_LoadMRs(0, 13, mr);
+    CHECK(L4_IpcSucceeded(L4_Send_Timeout(a->id, second)));
+    CHECK_EQUAL(finish(a).value, 0x7F00000);
+    begin(a, x2test_cli);
+    CHECK(!finish(a, true).done); // it still may not
+}
+
+void software_interrupt() { raises(Kind::other, x2test_int80, 13, 0x80 * 8 + 2); }
+void undefined_instruction() { raises(Kind::other, x2test_undefined, 6, 0); }
+void privileged_instructions()
+{
+    raises(Kind::large, x2test_cli, 13, 0);
+    raises(Kind::large, x2test_write_cr3, 13, 0);
+}
+/// A protection fault that has nothing to do with the limit must not promote.
+void privileged_in_small_space()
+{
+    raises(Kind::small, x2test_cli, 13, 0);
+    raises(Kind::small, x2test_write_cr3, 13, 0);
+}
+
+/// hlt may be ignored or be an exception, but it never stops the machine or promotes.
+void halt_instruction()
+{
+    Agent *a = agent(Kind::small);
+    if (!a) return;
+    begin(a, x2test_halt);
+    const Outcome &out = finish(a, true);
+    CHECK(out.done ? out.value == 1 : out.exception[3] == 13);
+    CHECK(small_number(a) != 0);
+}
+
+void without_handler()
+{
+    Agent *a = agent(Kind::other), *b = agent(Kind::other);
+    if (!a || !b) return;
+    ask(a, [](Word, Word, Word) {
+        L4_Set_ExceptionHandler(L4_nilthread);
+        return Word{0};
+    });
+    begin(a, x2test_divide);
+    CHECK(!finish(a, true).done && !a->out.exceptions);
+    CHECK_EQUAL(ask(b, do_nothing).value, 0);
+    const Word state = L4_Schedule(a->id, ~0u, ~0u, ~0u, ~0u, nullptr);
+    CHECK(state == L4_SCHEDRESULT_INACTIVE || state == L4_SCHEDRESULT_DEAD);
+}
+
+} // namespace
+
+const Test exception_tests[] = {
+    {"exception.message", message},
+    {"exception.answer_rewrites", answer_rewrites},
+    {"exception.software_interrupt", software_interrupt},
+    {"exception.undefined_instruction", undefined_instruction},
+    {"exception.privileged_instructions", privileged_instructions},
+    {"exception.privileged_in_small_space", privileged_in_small_space},
+    {"exception.halt_instruction", halt_instruction},
+    {"exception.without_handler", without_handler},
+    {nullptr, nullptr},
+};
+
+} // namespace x2test

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Page-fault and thread-start protocols (manual 7.1, 7.3).
+#include "harness.h"
+
+namespace x2test {
+
+// One access each, at known addresses.
+extern "C" Word x2test_read_at(Word address, Word, Word);
+extern "C" Word x2test_write_at(Word address, Word value, Word);
+__asm__(".text\n"
+        "x2test_read_at: mov 4(%esp), %eax\n"
+        "x2test_read_ip: mov (%eax), %eax\n"
+        "ret\n"
+        "x2test_write_at: mov 4(%esp), %eax; mov 8(%esp), %edx\n"
+        "x2test_write_ip: mov %edx, (%eax)\n"
+        "ret\n");
+extern "C" const char x2test_read_ip[], x2test_write_ip[], x2test_started[];
+extern "C" {
+constinit Word start_registers[9] = {};
+[[noreturn]] void x2test_landing();
+}
+
+namespace {
+
+void read_message()
+{
+    Agent *a = agent(Kind::other);
+    if (!a) return;
+    const Outcome &out = ask(a, x2test_read_at, free_area + 0x1234);
+    CHECK_EQUAL(out.faults, 1);
+    CHECK_EQUAL(out.fault_tag & 0xFFF0FFFF, 0xFFE00002);
+    CHECK(out.fault_tag & 0x00040000); // read; Pistachio says 5, the manual 4
+    CHECK(!out.write_fault());
+    CHECK_EQUAL(out.fault_address, free_area + 0x1234);
+    CHECK_EQUAL(out.fault_ip, reinterpret_cast<Word>(x2test_read_ip));
+}
+
+void write_message()
+{
+    Agent *a = agent(Kind::other);
+    if (!a) return;
+    const Outcome &out = ask(a, x2test_write_at, free_area + 0x2FFC, 7);
+    CHECK_EQUAL(out.faults, 1);
+    CHECK_EQUAL(out.fault_tag & 0xFFF2FFFF, 0xFFE20002);
+    CHECK_EQUAL(out.fault_address, free_area + 0x2FFC);
+    CHECK_EQUAL(out.fault_ip, reinterpret_cast<Word>(x2test_write_ip));
+}
+
+/// A call to an unmapped page: address and IP agree.
+void execute_message()
+{
+    Agent *a = agent(Kind::other);
+    if (!a) return;
+    arena_word(0) = 0x0000C3C3; // ret
+    begin(a, reinterpret_cast<Function>(free_area));
+    L4_ThreadId_t from;
+    CHECK_EQUAL(L4_Wait_Timeout(second, &from).raw & 0xFFF0FFFF, 0xFFE00002);
+    Word mr[3];
+    L4_StoreMRs(0, 3, mr);
+    CHECK_EQUAL(mr[1], free_area);
+    CHECK_EQUAL(mr[2], free_area);
+    L4_Set_MsgTag(L4_MsgTag_t{.raw = 2u << 6});
+    L4_LoadMR(1, free_area | 8);
+    L4_LoadMR(2, page_at(arena_page(0), L4_FullyAccessible).raw);
+    CHECK(L4_IpcSucceeded(L4_Reply(from)));
+    CHECK(finish(a).done);
+}
+
+/// Writing to a kernel address is a fault like any other; nothing can be mapped there.
+void kernel_address()
+{
+    Agent *a = agent(Kind::large);
+    if (!a) return;
+    begin(a, x2test_read_at, 0xF0100000);
+    L4_ThreadId_t from;
+    const L4_MsgTag_t tag = L4_Wait_Timeout(second, &from);
+    CHECK_EQUAL(tag.raw & 0xFFF0FFFF, 0xFFE00002);
+    Word address;
+    L4_StoreMR(1, &address);
+    CHECK_EQUAL(address, 0xF0100000);
+}
+
+/// An answer without a mapping restarts the instruction: the same fault comes again.
+void empty_reply_restarts()
+{
+    Agent *a = agent(Kind::other);
+    if (!a) return;
+    begin(a, x2test_read_at, free_area);
+    L4_ThreadId_t from;
+    L4_MsgTag_t tag = L4_Wait_Timeout(second, &from);
+    for (int i = 0; i < 3; i++) {
+        CHECK_EQUAL(tag.raw & 0xFFF0FFFF, 0xFFE00002);
+        Word address;
+        L4_StoreMR(1, &address);
+        CHECK_EQUAL(address, free_area);
+        L4_Set_MsgTag(L4_Niltag);
+        tag = L4_ReplyWait_Timeout(from, second, &from);
+    }
+    CHECK(L4_IpcSucceeded(tag));
+}
+
+/// The registers that the protocol uses come back as they were (manual 7.3; UTCB words too).
+Word do_fault_with_full_utcb(Word address, Word, Word)
+{
+    for (int i = 0; i < 64; i++) L4_LoadMR(i, 0xAB000000u + static_cast<Word>(i));
+    for (int i = 0; i < 33; i++) L4_LoadBR(i, 0xBC000000u + static_cast<Word>(i) * 16);
+    L4_Set_VirtualSender(L4_ThreadId_t{.raw = 0x1234567});
+    (void)*reinterpret_cast<volatile Word *>(address);
+    Word wrong = 0, w;
+    for (int i = 1; i < 64; i++) {
+        L4_StoreMR(i, &w);
+        if (w != 0xAB000000u + static_cast<Word>(i)) wrong |= 0x100u + static_cast<Word>(i);
+    }
+    for (int i = 0; i < 33; i++) {
+        L4_StoreBR(i, &w);
+        if (w != 0xBC000000u + static_cast<Word>(i) * 16) wrong |= 0x200u + static_cast<Word>(i);
+    }
+    if (L4_ActualSender().raw != 0x1234567) wrong |= 0x400;
+    return wrong;
+}
+void utcb_unchanged()
+{
+    Agent *a = agent(Kind::other);
+    if (!a) return;
+    const Outcome &out = ask(a, do_fault_with_full_utcb, free_area);
+    CHECK_EQUAL(out.faults, 1);
+    CHECK_EQUAL(out.value, 0);
+}
+
+/// Cancelling a fault that its pager does not answer; the thread goes where it is sent.
+constinit volatile Word reached = 0;
+[[noreturn]] void landing()
+{
+    reached = 1;
+    for (;;) L4_Sleep(L4_Never);
+}
+void cancelled_fault()
+{
+    Agent *space = agent(Kind::here);
+    if (!space) return;
+    reached = 0;
+    begin(space, x2test_read_at, 0xB0000000); // in main's own space: main is the pager and does not answer
+    pause(5000);
+    CHECK_EQUAL(reached, 0);
+    CHECK(!L4_IsNilThread(L4_ExchangeRegisters(space->id, 0x11E, stack_of(space), reinterpret_cast<Word>(landing), 0, 0,
+                                               L4_nilthread, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr)));
+    pause(5000);
+    CHECK_EQUAL(reached, 1);
+}
+
+// ------------------------------------------------------------------------------------------------ thread start
+__asm__(".text\n"
+        "x2test_started:\n"
+        "mov %eax, start_registers\n"
+        "mov %ecx, start_registers + 4\n"
+        "mov %edx, start_registers + 8\n"
+        "mov %ebx, start_registers + 12\n"
+        "mov %ebp, start_registers + 16\n"
+        "mov %esi, start_registers + 20\n"
+        "mov %edi, start_registers + 24\n"
+        "mov %esp, start_registers + 28\n"
+        "pushf; popl start_registers + 32\n"
+        "jmp x2test_landing\n");
+
+bool send_start(L4_ThreadId_t to, Word ip, Word sp)
+{
+    L4_Set_MsgTag(L4_MsgTag_t{.raw = 2});
+    L4_LoadMR(1, ip);
+    L4_LoadMR(2, sp);
+    return L4_IpcSucceeded(L4_Send_Timeout(to, short_time));
+}
+
+void start_message()
+{
+    Agent *a = create(main_id, Kind::here);
+    if (!a) return;
+    reached = 0;
+    start_registers[7] = 0;
+    CHECK_EQUAL(L4_Schedule(a->id, ~0u, ~0u, ~0u, ~0u, nullptr), L4_SCHEDRESULT_WAITING);
+    CHECK(send_start(a->id, reinterpret_cast<Word>(x2test_started), 0x00345670));
+    for (int i = 0; i < 50 && !start_registers[8]; i++) pause(1000);
+    CHECK_EQUAL(start_registers[7], 0x00345670);
+    for (int i = 0; i < 7; i++) CHECK_EQUAL(start_registers[i], 0);
+    CHECK(start_registers[8] & 0x200); // interrupts are on
+    CHECK_EQUAL(start_registers[8] & 0x500, 0); // no DF, no TF
+}
+
+Word do_send_start(Word to, Word, Word)
+{
+    return send_start(L4_ThreadId_t{.raw = to}, reinterpret_cast<Word>(landing), 0) ? 0 : L4_ErrorCode();
+}
+void start_only_from_pager()
+{
+    Agent *stranger = agent(Kind::here), *a = create(main_id, Kind::here);
+    if (!stranger || !a) return;
+    CHECK_EQUAL(ask(stranger, do_send_start, a->id.raw).value, 2);
+}
+
+/// The waiting thread accepts no mappings.
+void start_refuses_items()
+{
+    Agent *a = create(main_id, Kind::here);
+    if (!a) return;
+    L4_Set_MsgTag(L4_MsgTag_t{.raw = 2u << 6});
+    L4_LoadMR(1, 8);
+    L4_LoadMR(2, page_at(arena_page(0), 7).raw);
+    CHECK(L4_IpcFailed(L4_Send_Timeout(a->id, short_time)));
+    CHECK_EQUAL(L4_ErrorCode(), 8);
+}
+
+} // namespace
+
+extern "C" [[noreturn]] void x2test_landing() { landing(); }
+
+const Test fault_tests[] = {
+    {"fault.read_message", read_message},
+    {"fault.write_message", write_message},
+    {"fault.execute_message", execute_message},
+    {"fault.kernel_address", kernel_address},
+    {"fault.empty_reply_restarts", empty_reply_restarts},
+    {"fault.utcb_unchanged", utcb_unchanged},
+    {"fault.cancelled", cancelled_fault},
+    {"start.message", start_message},
+    {"start.only_from_pager", start_only_from_pager},
+    {"start.refuses_items", start_refuses_items},
+    {nullptr, nullptr},
+};
+
+} // namespace x2test

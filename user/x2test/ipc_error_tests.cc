@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What goes wrong with an IPC: timeouts, partners that are not there, cancellation, messages that do not fit.
+// The expected words are ErrorCode: phase (bit 0) | code << 1 | offset << 4.
+#include "harness.h"
+
+namespace x2test {
+namespace {
+
+/// Fails unless the IPC ended with this ErrorCode.
+#define CHECK_IPC_ERROR(tag, code)                                                                                 \
+    do {                                                                                                           \
+        CHECK(L4_IpcFailed(tag));                                                                                  \
+        CHECK_EQUAL(L4_ErrorCode(), code);                                                                         \
+    } while (0)
+
+/// A thread that runs and neither sends nor receives with us.
+Word do_sleep_long(Word, Word, Word)
+{
+    pause(900000);
+    return 0;
+}
+
+void send_timeout_zero()
+{
+    Agent *a = agent(Kind::other);
+    if (!a) return;
+    begin(a, do_sleep_long);
+    CHECK_IPC_ERROR(L4_Send_Timeout(a->id, L4_ZeroTime), 2);
+}
+
+void send_timeout_finite()
+{
+    Agent *a = agent(Kind::other);
+    if (!a) return;
+    begin(a, do_sleep_long);
+    const L4_Clock_t before = L4_SystemClock();
+    CHECK_IPC_ERROR(L4_Send_Timeout(a->id, short_time), 2);
+    const L4_Word64_t waited = L4_SystemClock().raw - before.raw;
+    CHECK(waited >= 18000 && waited < 60000);
+}
+
+void receive_timeout_zero() { CHECK_IPC_ERROR(L4_Receive_Timeout(L4_anythread, L4_ZeroTime), 3); }
+
+void receive_timeout_finite()
+{
+    const L4_Clock_t before = L4_SystemClock();
+    L4_ThreadId_t from;
+    CHECK_IPC_ERROR(L4_Wait_Timeout(short_time, &from), 3);
+    const L4_Word64_t waited = L4_SystemClock().raw - before.raw;
+    CHECK(waited >= 18000 && waited < 60000);
+}
+
+/// The receive timeout of a call counts from the end of its send phase.
+void call_receive_timeout()
+{
+    Agent *a = agent(Kind::other);
+    if (!a) return;
+    L4_Set_MsgTag(L4_MsgTag_t{.raw = 4});
+    L4_LoadMR(1, reinterpret_cast<Word>(do_sleep_long));
+    CHECK_IPC_ERROR(L4_Call_Timeouts(a->id, second, short_time), 3);
+}
+
+void sleep_lasts()
+{
+    const L4_Clock_t before = L4_SystemClock();
+    pause(50000);
+    const L4_Word64_t waited = L4_SystemClock().raw - before.raw;
+    CHECK(waited >= 48000 && waited < 100000);
+}
+
+void send_to_self()
+{
+    L4_Set_MsgTag(L4_Niltag);
+    CHECK_IPC_ERROR(L4_Send_Timeout(main_id, L4_ZeroTime), 2);
+    CHECK_IPC_ERROR(L4_Send_Timeout(L4_MyLocalId(), short_time), 2);
+}
+
+void send_to_nobody()
+{
+    CHECK_IPC_ERROR(L4_Send_Timeout(unused_id(), second), 4);
+    CHECK_IPC_ERROR(L4_Send_Timeout(L4_GlobalId(L4_ThreadNo(main_id), 2), second), 4); // wrong version
+    CHECK_IPC_ERROR(L4_Send_Timeout(L4_GlobalId(0x3FFFF, 1), second), 4);
+    CHECK_IPC_ERROR(L4_Send_Timeout(L4_anythread, second), 4);
+    CHECK_IPC_ERROR(L4_Send_Timeout(L4_anylocalthread, second), 4);
+}
+
+void send_to_inactive()
+{
+    const L4_ThreadId_t id = unused_id();
+    CHECK(L4_ThreadControl(id, main_id, main_id, L4_nilthread, reinterpret_cast<void *>(-1)));
+    const L4_MsgTag_t tag = L4_Send_Timeout(id, short_time);
+    const Word error = L4_ErrorCode();
+    L4_ThreadControl(id, L4_nilthread, L4_nilthread, L4_nilthread, reinterpret_cast<void *>(-1));
+    CHECK(L4_IpcFailed(tag));
+    CHECK_EQUAL(error, 4);
+}
+
+void send_to_bogus_local()
+{
+    const Word area = L4_MyLocalId().raw & ~0x1FFFFu;
+    CHECK_IPC_ERROR(L4_Send_Timeout(L4_ThreadId_t{.raw = area + 0x1F000 + L4_UtcbIdOffset}, second), 4);
+    CHECK_IPC_ERROR(L4_Send_Timeout(L4_ThreadId_t{.raw = 0x00300000}, second), 4);
+    CHECK_IPC_ERROR(L4_Send_Timeout(L4_ThreadId_t{.raw = 0xF0100000}, second), 4);
+}
+
+void receive_from_nobody()
+{
+    CHECK_IPC_ERROR(L4_Receive_Timeout(unused_id(), second), 5);
+    CHECK_IPC_ERROR(L4_Receive_Timeout(L4_GlobalId(L4_ThreadNo(main_id), 2), second), 5);
+}
+
+/// An error in the send phase ends the call.
+void failed_send_skips_receive()
+{
+    const L4_Clock_t before = L4_SystemClock();
+    CHECK_IPC_ERROR(L4_Ipc(unused_id(), L4_anythread, L4_Timeouts(second, second), nullptr), 4);
+    CHECK(L4_SystemClock().raw - before.raw < 100000);
+}
+
+void send_to_deleted()
+{
+    Agent *a = agent(Kind::other);
+    if (!a) return;
+    const L4_ThreadId_t id = a->id;
+    remove(a);
+    CHECK_IPC_ERROR(L4_Send_Timeout(id, second), 4);
+    CHECK_IPC_ERROR(L4_Receive_Timeout(id, second), 5);
+}
+
+Word do_send_for_ever(Word to, Word, Word)
+{
+    L4_Set_MsgTag(L4_Niltag);
+    return L4_IpcFailed(L4_Send(L4_ThreadId_t{.raw = to})) ? L4_ErrorCode() : 0;
+}
+Word do_receive_for_ever(Word from, Word, Word)
+{
+    return L4_IpcFailed(L4_Receive(L4_ThreadId_t{.raw = from})) ? L4_ErrorCode() : 0;
+}
+
+void cancelled(Function f, Word control, Word busy_bit, Word error)
+{
+    Agent *victim = agent(Kind::here), *third = agent(Kind::here);
+    if (!victim || !third) return;
+    begin(third, do_sleep_long);
+    begin(victim, f, third->id.raw);
+    pause(5000);
+    const Word seen = __L4_Exregs(victim->id, control, 0, 0, 0);
+    CHECK_EQUAL(seen, busy_bit);
+    CHECK_EQUAL(finish(victim).value, error);
+}
+void send_cancelled() { cancelled(do_send_for_ever, L4_EXREGS_SEND, 4, 6); }
+void receive_cancelled() { cancelled(do_receive_for_ever, L4_EXREGS_RECV, 2, 7); }
+void both_cancelled() { cancelled(do_receive_for_ever, L4_EXREGS_RECV | L4_EXREGS_SEND, 2, 7); }
+
+/// A phase that is not under way is not cancelled.
+void other_phase_goes_on()
+{
+    Agent *victim = agent(Kind::here);
+    if (!victim) return;
+    begin(victim, do_receive_for_ever, main_id.raw);
+    pause(5000);
+    __L4_Exregs(victim->id, L4_EXREGS_SEND, 0, 0, 0);
+    L4_Set_MsgTag(L4_Niltag);
+    CHECK(L4_IpcSucceeded(L4_Send_Timeout(victim->id, second)));
+    CHECK_EQUAL(finish(victim).value, 0);
+}
+
+Word do_send_words(Word tag, Word mr1, Word mr2)
+{
+    L4_Set_MsgTag(L4_MsgTag_t{.raw = tag});
+    L4_LoadMR(1, mr1);
+    L4_LoadMR(2, mr2);
+    return L4_IpcFailed(L4_Send_Timeout(main_id, second)) ? L4_ErrorCode() : 0;
+}
+
+/// Message overflow is told to both sides.
+void overflow(Word tag, Word mr1, Word mr2)
+{
+    Agent *a = agent(Kind::other);
+    if (!a) return;
+    begin(a, do_send_words, tag, mr1, mr2);
+    const L4_MsgTag_t received = L4_Receive_Timeout(a->id, second);
+    CHECK_IPC_ERROR(received, 9);
+    CHECK_EQUAL(finish(a).value, 8);
+}
+void overflow_string() { overflow(2u << 6, 100u << 10, reinterpret_cast<Word>(arena)); }
+void overflow_map_without_window() { overflow(2u << 6, 0x8, page_at(arena_page(0), 7).raw); }
+void overflow_too_many_words() { overflow(2u << 6 | 63, 0, 0); }
+void overflow_unknown_item() { overflow(2u << 6, 0xE, 0); }
+void overflow_cut_item() { overflow(1u << 6, 0x8, 0); }
+
+/// What came before the item that did not fit is there.
+void overflow_keeps_words()
+{
+    Agent *a = agent(Kind::other);
+    if (!a) return;
+    begin(a, do_send_words, 0x00990000 | 2u << 6 | 1, 0x12345678, 0x8);
+    const L4_MsgTag_t received = L4_Receive_Timeout(a->id, second);
+    Word word;
+    L4_StoreMR(1, &word);
+    CHECK_IPC_ERROR(received, 9);
+    CHECK_EQUAL(L4_Label(received), 0x99);
+    CHECK_EQUAL(word, 0x12345678);
+}
+
+} // namespace
+
+const Test ipc_error_tests[] = {
+    {"ipc.send_timeout_zero", send_timeout_zero},
+    {"ipc.send_timeout_finite", send_timeout_finite},
+    {"ipc.receive_timeout_zero", receive_timeout_zero},
+    {"ipc.receive_timeout_finite", receive_timeout_finite},
+    {"ipc.call_receive_timeout", call_receive_timeout},
+    {"ipc.sleep_lasts", sleep_lasts},
+    {"ipc.send_to_self", send_to_self},
+    {"ipc.send_to_nobody", send_to_nobody},
+    {"ipc.send_to_inactive", send_to_inactive},
+    {"ipc.send_to_bogus_local", send_to_bogus_local},
+    {"ipc.send_to_deleted", send_to_deleted},
+    {"ipc.receive_from_nobody", receive_from_nobody},
+    {"ipc.failed_send_skips_receive", failed_send_skips_receive},
+    {"ipc.send_cancelled", send_cancelled},
+    {"ipc.receive_cancelled", receive_cancelled},
+    {"ipc.both_cancelled", both_cancelled},
+    {"ipc.other_phase_goes_on", other_phase_goes_on},
+    {"ipc.overflow_string", overflow_string},
+    {"ipc.overflow_map_without_window", overflow_map_without_window},
+    {"ipc.overflow_too_many_words", overflow_too_many_words},
+    {"ipc.overflow_unknown_item", overflow_unknown_item},
+    {"ipc.overflow_cut_item", overflow_cut_item},
+    {"ipc.overflow_keeps_words", overflow_keeps_words},
+    {nullptr, nullptr},
+};
+
+} // namespace x2test

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The kernel interface page (manual 1.1 to 1.3).
+#include "harness.h"
+
+namespace x2test {
+namespace {
+
+L4_KernelInterfacePage_t *kip() { return static_cast<L4_KernelInterfacePage_t *>(L4_GetKernelInterface()); }
+
+void magic_and_version()
+{
+    CHECK_EQUAL(kip()->magic, L4_KernelMagic);
+    CHECK_EQUAL(kip()->ApiVersion.raw >> 24, 0x84);
+    CHECK_EQUAL(kip()->ApiFlags.raw & 0xF, 0);
+}
+
+/// lock; nop returns copies of three fields and leaves the other registers alone.
+void registers()
+{
+    Word base, version, flags, id, ebx = 0x11111111, edi = 0x22222222;
+    __asm__ volatile("lock; nop" : "=a"(base), "=c"(version), "=d"(flags), "=S"(id), "+b"(ebx), "+D"(edi));
+    CHECK(base != 0 && (base & 0xFFF) == 0);
+    CHECK_EQUAL(version, kip()->ApiVersion.raw);
+    CHECK_EQUAL(flags, kip()->ApiFlags.raw);
+    CHECK_EQUAL(id, L4_KernelId(kip()));
+    CHECK_EQUAL(ebx, 0x11111111);
+    CHECK_EQUAL(edi, 0x22222222);
+}
+
+void repeated()
+{
+    void *const first = L4_GetKernelInterface();
+    const Word id = L4_KernelId(first);
+    for (int i = 0; i < 1000; i++) {
+        Word version, flags, again;
+        CHECK(L4_KernelInterface(&version, &flags, &again) == first);
+        CHECK_EQUAL(again, id);
+    }
+}
+
+void system_call_entries()
+{
+    const Word *entry = &kip()->SpaceControl;
+    for (int i = 0; i < 11; i++) {
+        CHECK(entry[i] >= 0x120 && entry[i] < page_size);
+        for (int j = 0; j < i; j++) CHECK(entry[j] != entry[i] || (i == 5 && j == 4)); // Lipc may be Ipc
+    }
+}
+
+void thread_numbers()
+{
+    const auto &info = kip()->ThreadInfo.X;
+    CHECK(info.t == 17 || info.t == 18);
+    CHECK(info.SystemBase >= 16 && info.UserBase >= info.SystemBase);
+    CHECK_EQUAL(main_id.raw, L4_GlobalId(info.UserBase + 2, 1).raw);
+}
+
+void areas_and_pages()
+{
+    CHECK_EQUAL(L4_UtcbSize(kip()), 512);
+    CHECK_EQUAL(L4_UtcbAlignmentLog2(kip()), 9);
+    CHECK_EQUAL(L4_UtcbAreaSizeLog2(kip()), 12);
+    CHECK_EQUAL(L4_KipAreaSizeLog2(kip()), 12);
+    CHECK(L4_PageSizeMask(kip()) & page_size);
+    CHECK(L4_PageRights(kip()) & L4_Writable);
+    CHECK_EQUAL(L4_NumProcessors(kip()), 1);
+    CHECK(kip()->ProcDescPtr >= 0x110 && kip()->ProcDescPtr < page_size);
+    CHECK(L4_ProcDesc(kip(), 0) && !L4_ProcDesc(kip(), 1));
+}
+
+void clock_precision()
+{
+    CHECK(L4_ReadPrecision(kip()).raw != 0 && L4_SchedulePrecision(kip()).raw != 0);
+    CHECK(L4_PeriodUsec(L4_ReadPrecision(kip())) <= 10000);
+}
+
+void descriptions()
+{
+    CHECK(kip()->KernDescPtr >= 0x110 && kip()->KernDescPtr < page_size);
+    Word year, month, day;
+    L4_KernelGenDate(kip(), &year, &month, &day);
+    CHECK(year >= 2000 && month >= 1 && month <= 12 && day >= 1 && day <= 31);
+    CHECK(L4_KernelVersionString(kip())[0] != 0);
+    Word features = 0;
+    while (const char *name = L4_Feature(kip(), features)) {
+        CHECK(name < reinterpret_cast<const char *>(kip()) + page_size);
+        features++;
+    }
+    CHECK(features >= 1 && L4_HasFeature("smallspaces") && !L4_HasFeature("smallspace"));
+}
+
+void memory_descriptors()
+{
+    bool ram = false, kernel = false, user = false;
+    const Word n = L4_NumMemoryDescriptors(kip());
+    CHECK(n > 0 && kip()->MemoryInfo.MemDescPtr + n * 8 <= page_size);
+    for (Word i = 0; i < n; i++) {
+        L4_MemoryDesc_t *d = L4_MemoryDesc(kip(), i);
+        const Word type = L4_MemoryDescType(d), low = L4_MemoryDescLow(d), high = L4_MemoryDescHigh(d);
+        if (type == L4_UndefinedMemoryType) continue;
+        CHECK(low < high);
+        if (L4_IsMemoryDescVirtual(d)) user |= type == L4_ConventionalMemoryType && low == 0 && high >= 0x7FFFFFFF;
+        else if (type == L4_ConventionalMemoryType) ram = true;
+        else if (type == L4_ReservedMemoryType && low <= 0x100000 && high > 0x100000) kernel = true;
+    }
+    CHECK(ram && user);
+    CHECK(kernel);
+    CHECK(L4_MemoryDesc(kip(), n) == nullptr);
+}
+
+void own_thread_registers()
+{
+    const L4_ThreadId_t local = L4_MyLocalId();
+    CHECK(L4_IsLocalId(local) && !L4_IsNilThread(local));
+    CHECK_EQUAL((local.raw - L4_UtcbIdOffset) & 511, 0);
+    CHECK_EQUAL(L4_MyGlobalId().raw, main_id.raw);
+    CHECK_EQUAL(L4_ProcessorNo(), 0);
+    CHECK_EQUAL(L4_Pager().raw, L4_GlobalId(L4_ThreadIdUserBase(kip()), 1).raw);
+    CHECK_EQUAL(L4_ExceptionHandler().raw, 0);
+}
+
+/// The page and the UTCBs are never part of an fpage.
+void not_unmappable()
+{
+    const Word address = reinterpret_cast<Word>(kip());
+    L4_Flush(L4_FpageLog2(address, 12) + L4_FullyAccessible);
+    L4_Flush(L4_FpageLog2(L4_MyLocalId().raw & ~0xFFFu, 12) + L4_FullyAccessible);
+    CHECK_EQUAL(*reinterpret_cast<volatile Word *>(address), L4_KernelMagic);
+    CHECK_EQUAL(L4_MyGlobalId().raw, main_id.raw);
+}
+
+Word do_kip_base(Word, Word, Word) { return reinterpret_cast<Word>(L4_GetKernelInterface()); }
+Word do_local_id(Word, Word, Word) { return L4_MyLocalId().raw; }
+
+void in_other_space()
+{
+    Agent *a = agent(Kind::other);
+    if (!a) return;
+    CHECK_EQUAL(ask(a, do_kip_base).value, kip_area);
+    CHECK_EQUAL(ask(a, do_read, kip_area).value, L4_KernelMagic);
+    CHECK_EQUAL(ask(a, do_read, kip_area + 0xE0).value, kip()->Ipc);
+    CHECK_EQUAL(ask(a, do_local_id).value, a->local.raw);
+}
+
+} // namespace
+
+const Test kip_tests[] = {
+    {"kip.magic_and_version", magic_and_version},
+    {"kip.lock_nop_registers", registers},
+    {"kip.lock_nop_repeated", repeated},
+    {"kip.system_call_entries", system_call_entries},
+    {"kip.thread_numbers", thread_numbers},
+    {"kip.areas_and_pages", areas_and_pages},
+    {"kip.clock_precision", clock_precision},
+    {"kip.descriptions", descriptions},
+    {"kip.memory_descriptors", memory_descriptors},
+    {"kip.own_thread_registers", own_thread_registers},
+    {"kip.not_unmappable", not_unmappable},
+    {"kip.in_other_space", in_other_space},
+    {nullptr, nullptr},
+};
+
+} // namespace x2test

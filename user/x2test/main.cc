@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// x2test: the interface of the kernel, statement by statement, tested from a root server.
+//
+// Command line: filter=TEXT runs the tests whose names contain TEXT, kinds=large|small chooses the agents' spaces,
+// limits=1 adds what needs enforced segment limits, area=MB is the kernel's small-space area, seed=N and calls=N
+// steer the random tests, list=1 only lists. Ends with `x2test: N passed, M failed` and the machine off.
+#include "harness.h"
+#include "run.h"
+
+#include <cobnut/format.h>
+#include <cobnut/options.h>
+#include <cobnut/program.h>
+
+extern "C" char image_start[], image_end[];
+
+namespace x2test {
+
+constinit Wish wish = {};
+
+namespace {
+
+constinit volatile unsigned tests_begun = 0;
+constinit volatile bool failed = false;
+constinit char reason[200] = {};
+constinit const char *running = "";
+constinit unsigned passed_count = 0, failed_count = 0;
+
+// Main runs below the watchdog, so that even a test that spins can be reported.
+constexpr Word main_priority = 250, watchdog_priority = 255;
+constexpr unsigned patience_seconds = 15;
+alignas(16) constinit unsigned char watchdog_stack[4096] = {};
+
+[[noreturn]] void report_and_stop()
+{
+    cobnut::print("x2test: %u passed, %u failed\n", passed_count, failed_count);
+    cobnut::machine_off(failed_count || !passed_count ? 1 : 0);
+}
+
+[[noreturn]] void watchdog_main()
+{
+    for (unsigned seen = 0, seconds = 0;;) {
+        pause(1000000);
+        if (tests_begun != seen) {
+            seen = tests_begun;
+            seconds = 0;
+        } else if (++seconds == patience_seconds) {
+            fail("hung: aborted after %u s", seconds);
+            (void)__L4_Exregs(main_id, L4_EXREGS_RECV | L4_EXREGS_SEND, 0, 0, 0);
+        } else if (seconds == 2 * patience_seconds) {
+            cobnut::print("FAIL %s: hung\n", running);
+            failed_count++;
+            report_and_stop();
+        }
+    }
+}
+
+bool start_watchdog()
+{
+    const L4_ThreadId_t id = L4_GlobalId(L4_ThreadNo(main_id) + 1, 1);
+    const auto utcb = reinterpret_cast<void *>((L4_MyLocalId().raw & ~0x1FFFFu) + 512);
+    if (!L4_ThreadControl(id, main_id, main_id, main_id, utcb)) return false;
+    L4_Set_MsgTag(L4_MsgTag_t{.raw = 2});
+    L4_LoadMR(1, reinterpret_cast<Word>(watchdog_main));
+    L4_LoadMR(2, reinterpret_cast<Word>(watchdog_stack) + sizeof watchdog_stack - 16);
+    if (!L4_Set_Priority(id, watchdog_priority)) return false;
+    if (L4_IpcFailed(L4_Send_Timeout(id, second))) return false;
+    return L4_Set_Priority(main_id, main_priority) != 0;
+}
+
+bool contains(const char *text, cobnut::Text part)
+{
+    for (; *text; text++) {
+        size_t i = 0;
+        while (i < part.size && text[i] && text[i] == part.data[i]) i++;
+        if (i == part.size) return true;
+    }
+    return part.size == 0;
+}
+
+void run_one(const Test &test)
+{
+    running = test.name;
+    failed = false;
+    reason[0] = 0;
+    tests_begun = tests_begun + 1;
+    test.run();
+    remove_all_agents();
+    L4_Accept(L4_UntypedWordsAcceptor);
+    if (failed) {
+        failed_count++;
+        cobnut::print("FAIL %s: %s\n", test.name, reason);
+    } else {
+        passed_count++;
+        cobnut::print("ok %s\n", test.name);
+    }
+}
+
+bool read_wish(const cobnut::Options &options)
+{
+    bool bad = false;
+    const cobnut::Text kinds = options.find("kinds");
+    wish.small_agents = kinds == "small";
+    wish.limits = options.number("limits", 0, &bad) != 0;
+    wish.area_mb = options.number("area", wish.area_mb, &bad);
+    wish.seed = options.number("seed", wish.seed, &bad);
+    wish.calls = options.number("calls", wish.calls, &bad);
+    return !bad && (!kinds || kinds == "small" || kinds == "large");
+}
+
+} // namespace
+
+void fail(const char *text, ...)
+{
+    if (failed) return;
+    failed = true;
+    va_list arguments;
+    va_start(arguments, text);
+    cobnut::format(reason, sizeof reason, text, arguments);
+    va_end(arguments);
+}
+
+namespace {
+
+constexpr const Test *const groups[] = {kip_tests,    ipc_tests,    ipc_error_tests, fault_tests,
+                                        map_tests,    unmap_tests,  exregs_tests,    thread_tests,
+                                        space_tests,  schedule_tests, irq_tests,     exception_tests,
+                                        small_tests,  robust_tests};
+
+void run_all(const cobnut::Options &options)
+{
+    const cobnut::Text filter = options.find("filter");
+    const bool list = options.number("list", 0) != 0;
+    for (const Test *group : groups)
+        for (const Test *test = group; test->name; test++) {
+            if (!contains(test->name, filter)) continue;
+            if (list) cobnut::print("%s\n", test->name);
+            else run_one(*test);
+        }
+}
+
+} // namespace
+} // namespace x2test
+
+int cobnut_main(const char *command_line)
+{
+    using namespace x2test;
+    main_id = L4_Myself();
+    const cobnut::Options options(command_line);
+    if (!read_wish(options)) {
+        cobnut::print("x2test: FAIL bad option in '%s'\n", command_line);
+        return 2;
+    }
+    // Agents' spaces and sigma0's ownership need every page of the image present here.
+    for (char *p = image_start; p < image_end; p += page_size) (void)*static_cast<volatile char *>(p);
+    if (!start_watchdog()) cobnut::print("x2test: no watchdog (error %u): a hanging test will hang\n", L4_ErrorCode());
+    run_all(options);
+    report_and_stop();
+}

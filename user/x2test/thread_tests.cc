@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// ThreadControl, row by row of its table of errors (manual 2.4).
+#include "harness.h"
+
+namespace x2test {
+namespace {
+
+void *const unchanged = reinterpret_cast<void *>(-1);
+
+/// Result in bit 31, ErrorCode below: for checks in one word.
+Word control(L4_ThreadId_t dest, L4_ThreadId_t space, L4_ThreadId_t scheduler, L4_ThreadId_t pager, void *utcb)
+{
+    if (L4_ThreadControl(dest, space, scheduler, pager, utcb)) return 0x80000000;
+    return L4_ErrorCode();
+}
+constexpr Word success = 0x80000000;
+
+Word erase(L4_ThreadId_t id) { return control(id, L4_nilthread, L4_nilthread, L4_nilthread, unchanged); }
+void *own_utcb(Word n) { return reinterpret_cast<void *>((L4_MyLocalId().raw & ~0x1FFFFu) + n * 512); }
+
+Word do_create(Word id, Word, Word)
+{
+    const L4_ThreadId_t tid{.raw = id};
+    return control(tid, tid, L4_Myself(), L4_nilthread, unchanged);
+}
+void unprivileged()
+{
+    Agent *a = agent(Kind::other);
+    if (!a) return;
+    CHECK_EQUAL(ask(a, do_create, unused_id().raw).value, L4_ErrNoPrivilege);
+}
+
+void local_destination()
+{
+    const Word result = control(L4_MyLocalId(), main_id, main_id, main_id, unchanged);
+    CHECK(result == L4_ErrInvalidThread || result == L4_ErrInvalidSpace);
+}
+
+void malformed_interrupt()
+{
+    const L4_ThreadId_t line = L4_GlobalId(3, 1);
+    CHECK_EQUAL(control(line, main_id, main_id, main_id, unchanged), L4_ErrInvalidThread);
+    CHECK_EQUAL(control(line, line, L4_nilthread, unused_id(), unchanged), L4_ErrInvalidThread);
+}
+
+void kernel_threads()
+{
+    const L4_ThreadId_t id = L4_GlobalId(L4_ThreadIdSystemBase(L4_GetKernelInterface()), 1);
+    CHECK_EQUAL(control(id, id, main_id, L4_nilthread, unchanged), L4_ErrInvalidThread);
+    CHECK_EQUAL(erase(id), L4_ErrInvalidThread);
+}
+
+void delete_nobody() { CHECK_EQUAL(erase(unused_id()), success); }
+void delete_self() { CHECK_EQUAL(erase(main_id), L4_ErrInvalidThread); }
+
+void utcb_of_active_thread()
+{
+    Agent *a = agent(Kind::here);
+    if (!a) return;
+    CHECK_EQUAL(control(a->id, a->id, L4_nilthread, L4_nilthread, own_utcb(250)), L4_ErrUtcbArea);
+}
+
+void bad_utcb_location()
+{
+    const L4_ThreadId_t id = unused_id();
+    const auto inside = reinterpret_cast<Word>(own_utcb(200));
+    CHECK_EQUAL(control(id, main_id, main_id, main_id, unchanged), L4_ErrUtcbArea);
+    CHECK_EQUAL(control(id, main_id, main_id, main_id, reinterpret_cast<void *>(inside + 4)), L4_ErrUtcbArea);
+    CHECK_EQUAL(control(id, main_id, main_id, main_id, reinterpret_cast<void *>(inside - 0x100000)), L4_ErrUtcbArea);
+    CHECK_EQUAL(control(id, main_id, main_id, main_id, reinterpret_cast<void *>(0xF0000000)), L4_ErrUtcbArea);
+    CHECK(L4_IpcFailed(L4_Send_Timeout(id, L4_ZeroTime))); // none of them left a thread behind
+    CHECK_EQUAL(L4_ErrorCode(), 4);
+}
+
+void bad_space()
+{
+    const L4_ThreadId_t id = unused_id();
+    CHECK_EQUAL(control(id, L4_GlobalId(L4_ThreadNo(id) + 1, 1), main_id, L4_nilthread, unchanged),
+                L4_ErrInvalidSpace);
+    CHECK_EQUAL(control(id, L4_GlobalId(L4_ThreadNo(main_id), 2), main_id, L4_nilthread, unchanged),
+                L4_ErrInvalidSpace);
+    CHECK_EQUAL(control(id, L4_anythread, main_id, L4_nilthread, unchanged), L4_ErrInvalidSpace);
+}
+
+void no_scheduler()
+{
+    const L4_ThreadId_t id = unused_id();
+    CHECK_EQUAL(control(id, id, L4_nilthread, L4_nilthread, unchanged), L4_ErrInvalidScheduler);
+}
+
+void active_in_new_space()
+{
+    const L4_ThreadId_t id = unused_id();
+    CHECK_EQUAL(control(id, id, main_id, main_id, reinterpret_cast<void *>(utcb_area)), L4_ErrInvalidSpace);
+}
+
+void activate_in_bare_space()
+{
+    const L4_ThreadId_t id = unused_id();
+    CHECK_EQUAL(control(id, id, main_id, L4_nilthread, unchanged), success);
+    const Word result = control(id, id, main_id, main_id, reinterpret_cast<void *>(utcb_area));
+    erase(id);
+    CHECK(result == L4_ErrInvalidSpace || result == L4_ErrUtcbArea);
+}
+
+/// A thread can be made inactive first and activated later, its UTCB given at either time.
+void two_steps()
+{
+    for (int step = 0; step < 2; step++) {
+        const bool early = step == 0;
+        const L4_ThreadId_t id = unused_id();
+        CHECK_EQUAL(control(id, main_id, main_id, L4_nilthread, early ? own_utcb(240) : unchanged), success);
+        const Word state = L4_Schedule(id, ~0u, ~0u, ~0u, ~0u, nullptr);
+        const Word result = control(id, id, main_id, main_id, early ? unchanged : own_utcb(240));
+        const Word after = L4_Schedule(id, ~0u, ~0u, ~0u, ~0u, nullptr);
+        erase(id);
+        CHECK(state == L4_SCHEDRESULT_DEAD || state == L4_SCHEDRESULT_INACTIVE);
+        CHECK_EQUAL(result, success);
+        CHECK_EQUAL(after, L4_SCHEDRESULT_WAITING);
+    }
+}
+
+void new_version()
+{
+    Agent *a = agent(Kind::here);
+    if (!a) return;
+    ask(a, do_nothing);
+    const L4_ThreadId_t old = a->id, next = L4_GlobalId(L4_ThreadNo(old), (L4_Version(old) + 1) | 1);
+    CHECK_EQUAL(control(next, old, L4_nilthread, L4_nilthread, unchanged), success);
+    a->id = next;
+    CHECK(L4_IpcFailed(L4_Send_Timeout(old, L4_ZeroTime)));
+    CHECK_EQUAL(L4_ErrorCode(), 4);
+    pause(3000); // its IPC was aborted: it comes back to its receive
+    CHECK_EQUAL(ask(a, [](Word, Word, Word) { return L4_MyGlobalId().raw; }).value, next.raw);
+}
+
+/// Number, UTCB and space of a deleted thread can be used again at once, many times.
+void create_and_delete()
+{
+    for (int i = 0; i < 100; i++) {
+        Agent *a = agent(i % 2 ? Kind::other : Kind::here);
+        if (!a) return;
+        CHECK_EQUAL(ask(a, do_nothing).value, 0);
+        remove(a);
+    }
+}
+
+/// Nothing is left over in the UTCB of a new thread (the library's own word would be wrong, too).
+void fresh_registers()
+{
+    Agent *a = agent(Kind::other);
+    if (!a) return;
+    CHECK_EQUAL(ask(a, [](Word, Word, Word) { return L4_XferTimeouts(); }).value, 0);
+    CHECK_EQUAL(ask(a, [](Word, Word, Word) { return L4_Pager().raw; }).value, main_id.raw);
+    CHECK_EQUAL(ask(a, [](Word, Word, Word) { return L4_MyGlobalId().raw; }).value, a->id.raw);
+    CHECK_EQUAL(ask(a, [](Word, Word, Word) { return L4_UserDefinedHandle(); }).value, 0);
+}
+
+/// A second thread in an agent's space shares its memory.
+void mates_share_memory()
+{
+    Agent *a = agent(Kind::other);
+    Agent *b = a ? agent_beside(a) : nullptr;
+    if (!b) return;
+    arena_word(0) = 0x4242;
+    give_page(a, 0, free_area, L4_FullyAccessible);
+    const Outcome &out = ask(b, do_read, free_area);
+    CHECK_EQUAL(out.faults, 0);
+    CHECK_EQUAL(out.value, 0x4242);
+    remove(a);
+    CHECK_EQUAL(ask(b, do_read, free_area).value, 0x4242); // the space lives as long as a thread is in it
+}
+
+/// Deleting the running partner of a sender in wait does not leave the sender hanging for ever.
+void delete_while_sending()
+{
+    Agent *a = agent(Kind::here);
+    if (!a) return;
+    begin(a, [](Word to, Word, Word) {
+        L4_Set_MsgTag(L4_Niltag);
+        return L4_IpcFailed(L4_Send_Timeout(L4_ThreadId_t{.raw = to}, short_time)) ? L4_ErrorCode() : 0;
+    }, main_id.raw);
+    pause(2000);
+    remove(a); // the queued sender must leave main's queue
+    L4_ThreadId_t from;
+    CHECK(L4_IpcFailed(L4_Wait_Timeout(short_time, &from)));
+    CHECK_EQUAL(L4_ErrorCode(), 3);
+}
+
+} // namespace
+
+const Test thread_tests[] = {
+    {"thread.unprivileged", unprivileged},
+    {"thread.local_destination", local_destination},
+    {"thread.malformed_interrupt", malformed_interrupt},
+    {"thread.kernel_threads", kernel_threads},
+    {"thread.delete_nobody", delete_nobody},
+    {"thread.delete_self", delete_self},
+    {"thread.utcb_of_active_thread", utcb_of_active_thread},
+    {"thread.bad_utcb_location", bad_utcb_location},
+    {"thread.bad_space", bad_space},
+    {"thread.no_scheduler", no_scheduler},
+    {"thread.active_in_new_space", active_in_new_space},
+    {"thread.activate_in_bare_space", activate_in_bare_space},
+    {"thread.two_steps", two_steps},
+    {"thread.new_version", new_version},
+    {"thread.create_and_delete", create_and_delete},
+    {"thread.fresh_registers", fresh_registers},
+    {"thread.mates_share_memory", mates_share_memory},
+    {"thread.delete_while_sending", delete_while_sending},
+    {nullptr, nullptr},
+};
+
+} // namespace x2test
