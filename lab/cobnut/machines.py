@@ -16,16 +16,21 @@ from cobnut.errors import CobnutError
 
 @dataclass(frozen=True)
 class Parameter:
-    """A number of a machine. `low` and `high` are given where its source leaves it open."""
+    """A number or a choice of a machine. `low` and `high` are given where its source leaves it open."""
 
-    value: float
+    value: float | str
     source: str
-    low: float | None = None
-    high: float | None = None
+    low: float | str | None = None
+    high: float | str | None = None
 
     @property
     def open(self) -> bool:
         return self.low is not None and self.high is not None and self.low != self.high
+
+    def text(self, which: str) -> str:
+        """The value, low or high end as a setting is written."""
+        given = getattr(self, which)
+        return given if isinstance(given, str) else f"{given:g}"
 
 
 @dataclass(frozen=True)
@@ -39,7 +44,8 @@ class Machine:
     parameters: dict[str, Parameter]  # by dotted name, such as itlb.entries
 
     def __getitem__(self, name: str) -> float:
-        return self.parameters[name].value
+        """A parameter that is a number."""
+        return float(self.parameters[name].value)
 
 
 def known() -> dict[str, Path]:
@@ -99,9 +105,7 @@ def _flatten(tree: dict[str, object], prefix: str = "") -> dict[str, Parameter]:
             continue
         if "value" not in value:
             found |= _flatten(value, f"{prefix}{key}.")
-        elif isinstance(value["value"], (int, float)) and not isinstance(value["value"], bool):
-            found[prefix + key] = Parameter(
-                value["value"], str(value.get("source", "")), value.get("low"), value.get("high")
-            )
-        # words such as a replacement policy are the model's alone: nothing here computes with them
+        elif not isinstance(value["value"], bool):
+            source = str(value.get("source", ""))
+            found[prefix + key] = Parameter(value["value"], source, value.get("low"), value.get("high"))
     return found

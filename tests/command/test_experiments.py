@@ -157,9 +157,11 @@ def test_hinges_move_one_parameter_at_a_time(made):
         "instructions (all)": ["instructions.alu", "instructions.load"],
     }
     result = uhlig02_fig4.run(lab)
-    assert result.find("hinge.b.low").x == list(sensitivity.open_parameters(lab))
+    assert result.find("hinge.b.full.low").x == list(sensitivity.open_parameters(lab))
+    least, value, most = (result.find(name).y for name in ("a.ratio.least", "a.ratio", "a.ratio.most"))
+    assert all(low <= middle <= high for low, middle, high in zip(least, value, most, strict=True))
     without = uhlig02_fig4.run(made_up.lab(uhlig02_fig4.EXPERIMENT, hinges=0))
-    assert without.find("hinge.b.low") is None
+    assert without.find("hinge.b.full.low") is None
 
 
 @pytest.mark.parametrize(

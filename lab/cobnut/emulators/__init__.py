@@ -46,8 +46,13 @@ class Outcome:
 
 
 def kernel_message(console: str) -> str | None:
-    """The line on the console in which the kernel says why it could not go on; its other lines have no such start."""
-    return next((line.removeprefix("cobnut: ") for line in console.splitlines() if line.startswith("cobnut: ")), None)
+    """The kernel's own last words: its lines, if the console ends with any, about why it could not go on."""
+    words: list[str] = []
+    for line in reversed([line for line in console.splitlines() if line.strip()]):
+        if not line.startswith("cobnut: "):
+            break
+        words.insert(0, line.removeprefix("cobnut: "))
+    return "; ".join(words) or None
 
 
 def check_name(name: str) -> None:

@@ -151,9 +151,10 @@ def interact(boot: Boot) -> int:
     fault = complaint(done.stderr)
     if fault:
         raise CobnutError(fault)
-    if message and done.returncode != 0:
+    code = done.returncode >> 1 if done.returncode % 2 else 0
+    if message and code:
         raise CobnutError(f"the kernel stopped: {message}")
-    return done.returncode >> 1 if done.returncode % 2 else 0
+    return code
 
 
 def complaint(errors: str) -> str | None:

@@ -50,8 +50,8 @@ class Mark:
 class Plot:
     """One picture of a report, in terms of a result's series.
 
-    `kind` is lines, bars (stacked), ranges (two series: lower and upper end of each bar) or ledger. `series` maps series
-    names to labels; for a ledger it maps ledger row names to short labels.
+    `kind` is lines, bars (stacked), ranges (two series: both ends of each bar) or ledger. `series` maps series names to
+    labels; for a ledger it maps ledger row names to short labels. `band` names two series to shade the room between.
     """
 
     kind: str
@@ -61,6 +61,7 @@ class Plot:
     series: dict[str, str]
     caption: str = ""
     marks: tuple[Mark, ...] = ()
+    band: tuple[str, str] | None = None
     wide: bool = False
 
 
@@ -108,7 +109,8 @@ def settle(
         if key in experiment.settings:
             settings[key] = _whole(pair, value, experiment.settings[key].least)
         elif key in machine.parameters:
-            _number(pair, value)
+            if not isinstance(machine.parameters[key].value, str):
+                _number(pair, value)
             overrides[key] = value
         else:
             own = ", ".join(experiment.settings)

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """How much a ratio hinges on what a paper leaves open.
 
-Every open parameter of the machine file (one with a low and a high end) is set to each end in turn, the others staying at their
-values, and a few telling points are measured again. The costs of the instruction classes are moved together: they come from the
-same sources, and one by one they are too many to look at.
+Every open parameter of the machine file (one with a low and a high end) is set to each end in turn, the others staying at
+their values, and the curves are measured again. The costs of the instruction classes are moved together: they come from the
+same sources, and one by one they are too many to look at; likewise what only entries by int, fault or interrupt cost.
 """
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from cobnut.experiments import Lab, Mark, Plot
@@ -13,11 +14,15 @@ from cobnut.experiments.pingpong import Measurement, PingPong, measure
 from cobnut.results import Result, Series
 
 ENDS = ("low", "high")
-GROUPS = ("instructions", "micro_ops")
+GROUPS = ("instructions", "micro_ops", "entry")
+
+CAPTION = "One open number of the machine file at a time; those that move the ratio by less than 1 % are left out."
+
+Ratios = Mapping[int, float]  # by size
 
 
 def open_parameters(lab: Lab) -> dict[str, list[str]]:
-    """The open parameters that the run does not fix itself: what each is called, and which numbers of the machine it moves."""
+    """The open parameters that the run does not fix itself: what each is called, and the machine's numbers that it moves."""
     found: dict[str, list[str]] = {}
     if not lab.settings.get("hinges"):
         return found
@@ -28,67 +33,77 @@ def open_parameters(lab: Lab) -> dict[str, list[str]]:
     return found
 
 
-def boots(lab: Lab, parts: int) -> int:
-    """How many boots `measure_ratios` will need."""
-    return len(open_parameters(lab)) * len(ENDS) * parts * 2
+def boots(lab: Lab, curves: int) -> int:
+    """How many boots `measure_ratios` will need for `curves` curves of two boots each."""
+    return len(open_parameters(lab)) * len(ENDS) * curves * 2
 
 
-def measure_ratios(lab: Lab, points: dict[str, dict[str, PingPong]]) -> list[Series]:
-    """For each part's point (a pair of boots, large first), the ratio at both ends of each open parameter.
+def measure_ratios(
+    lab: Lab, curves: dict[str, tuple[PingPong, PingPong]], ratios: Callable[[Measurement, Measurement], Ratios]
+) -> dict[str, dict[str, dict[str, Ratios]]]:
+    """Measures every curve (two boots, of which `ratios` makes one curve) at both ends of every open parameter.
 
-    Gives for part `a` the series `hinge.a.low` and `hinge.a.high` over the parameters' names.
+    Returns the ratios by curve, end and parameter.
     """
     moved = open_parameters(lab)
-    names = list(moved)
     specs = {
-        (letter, name, end, pair): replace(
-            spec, overrides=tuple((one, f"{getattr(lab.machine.parameters[one], end):g}") for one in moved[name])
+        (curve, end, name, side): replace(
+            spec, overrides=tuple((one, lab.machine.parameters[one].text(end)) for one in moved[name])
         )
-        for letter, pairs in points.items()
-        for name in names
+        for curve, pair in curves.items()
         for end in ENDS
-        for pair, spec in pairs.items()
+        for name in moved
+        for side, spec in enumerate(pair)
     }
     found = dict(zip(specs, measure(lab, list(specs.values())), strict=True))
+    return {
+        curve: {
+            end: {name: ratios(found[curve, end, name, 0], found[curve, end, name, 1]) for name in moved}
+            for end in ENDS
+        }
+        for curve in curves
+    }
+
+
+def series_at(point: str, size: int, nominal: float | None, hinges: dict[str, dict[str, Ratios]]) -> list[Series]:
+    """The ratios at one size as `hinge.POINT.low`, `.high` and, for comparison, `.value`, over the parameters' names."""
+    names = list(hinges[ENDS[0]])
+    found = [Series(f"hinge.{point}.{end}", "ratio", names, [hinges[end][name].get(size) for name in names]) for end in ENDS]
+    return [*found, Series(f"hinge.{point}.value", "ratio", names, [nominal] * len(names))] if names else []
+
+
+def band(curve: str, nominal: Ratios, hinges: dict[str, dict[str, Ratios]]) -> list[Series]:
+    """The least and the most that the ratio becomes at each size, over all ends of all parameters, one at a time."""
+    if not hinges[ENDS[0]]:
+        return []
+    reached = {size: [ratio] for size, ratio in nominal.items()}
+    for by_name in hinges.values():
+        for ratios in by_name.values():
+            for size, ratio in ratios.items():
+                reached.setdefault(size, []).append(ratio)
+    sizes = sorted(reached)
     return [
-        Series(
-            f"hinge.{letter}.{end}",
-            "ratio",
-            names,
-            [_ratio([found[letter, name, end, pair] for pair in pairs]) for name in names],
-        )
-        for letter, pairs in points.items()
-        for end in ENDS
-        if names
+        Series(f"{curve}.ratio.{end}", "ratio", sizes, [pick(reached[size]) for size in sizes])
+        for end, pick in (("least", min), ("most", max))
     ]
 
 
-def plot(result: Result, letter: str, title: str) -> Plot | None:
-    """The bars of one part, those first that move the ratio most."""
-    low, nominal = result.find(f"hinge.{letter}.low"), result.find(f"{letter}.ratio")
-    if low is None or nominal is None:
-        return None
-    return Plot(
-        "ranges",
-        title,
-        "times slower, with the parameter at its low and high end",
-        "",
-        {f"hinge.{letter}.low": "low end", f"hinge.{letter}.high": "high end"},
-        wide=True,
-        caption="Each bar spans the ratio between the two ends of one parameter's range in the machine file, measured again at the size "
-        "that the part's check is about; a bar of no length does not matter here.",
-        marks=(Mark("at the machine file's values", x=_nominal(result, letter)),),
-    )
-
-
-def _nominal(result: Result, letter: str) -> float | None:
-    for check in result.checks:
-        if check.name.startswith(f"{letter}.ratio"):
-            return check.measured
-    return None
-
-
-def _ratio(measurements: list[Measurement]) -> float | None:
-    """Mean cycles of the first over those of the second; None where one of them failed."""
-    cycles = [next(iter(one.regions.values())).mean_cycles if one.regions else None for one in measurements]
-    return cycles[0] / cycles[1] if None not in cycles and cycles[1] else None
+def plots(result: Result, points: Sequence[tuple[str, str]]) -> list[Plot]:
+    """The bars of each of `points` (its name and a title), the parameters that move the ratio most on top."""
+    found = []
+    for point, title in points:
+        value = result.find(f"hinge.{point}.value")
+        if value is None:
+            continue
+        found.append(
+            Plot(
+                "ranges",
+                title,
+                "times slower",
+                "",
+                {f"hinge.{point}.low": "at its low end", f"hinge.{point}.high": "at its high end"},
+                marks=(Mark("at the machine file's values", x=value.y[0]),),
+                caption=CAPTION,
+            )
+        )
+    return found

@@ -17,6 +17,13 @@ LARGE, SMALL = "large_large", "small_small"
 LABELS = {LARGE: "large spaces", SMALL: "small spaces"}
 MISSES = ("itlb_misses", "dtlb_misses", "trace_misses")
 ITLB_ENTRIES = "itlb.entries"
+BAND_CAPTION = "Shaded: what the ratio becomes when one open number of the machine file at a time goes to its low or high end."
+POINTS = {
+    "a.full": "8,000 bytes of nops",
+    "a.exhausted": "15,000 bytes of nops",
+    "b.full": "as many pages as the ITLB holds",
+    "c.most": "where small spaces gain most",
+}
 
 
 @dataclass(frozen=True)
@@ -27,143 +34,108 @@ class Part:
     gen: str
     title: str
     x_title: str
-    sizes: tuple[tuple[int, int, int], ...]
-    quick: tuple[tuple[int, int, int], ...]
-
-    def ranges(self, quick: bool) -> tuple[tuple[int, int, int], ...]:
-        return self.quick if quick else self.sizes
+    sizes: tuple[int, int, int]
+    quick: tuple[int, int, int]
 
 
 PARTS = (
-    Part(
-        "a",
-        "nops",
-        "Trace cache",
-        "working set: bytes of nops",
-        ((0, 15_000, 1_000),),
-        ((0, 12_000, 4_000), (15_000, 15_000, 1)),
-    ),
+    Part("a", "nops", "Trace cache", "working set: bytes of nops", (0, 15_000, 500), (0, 15_000, 1_000)),
     Part(
         "b",
         "jumps",
         "Instruction TLB",
         f"working set: pages, a jump of {published.U02_JUMP_DISTANCE} bytes each",
-        ((0, 200, 10),),
-        ((0, 200, 20),),
+        (0, 200, 5),
+        (0, 200, 10),
     ),
     Part(
         "c",
         "reads",
         "Data TLB",
         f"working set: pages, a read every {published.U02_READ_DISTANCE} bytes",
-        ((0, 120, 8),),
-        ((0, 120, 24),),
+        (0, 120, 4),
+        (0, 120, 8),
     ),
 )
 
 
 @dataclass(frozen=True)
-class Curves:
-    """The measured graph of one part: for each pair of spaces, the measurements of its boots."""
+class Graph:
+    """The measured graph of one part, large spaces against small ones."""
 
     part: Part
-    measurements: dict[str, list[Measurement]]
+    large: Measurement
+    small: Measurement
 
     @property
     def sizes(self) -> list[int]:
-        return sorted({size for boots in self.measurements.values() for boot in boots for size in boot.spec.cases})
+        return self.large.spec.cases
 
-    def cycles(self, pair: str, size: int) -> float | None:
-        """Mean modelled cycles of a round trip with its re-access."""
-        return self._mean(pair, size, "cycles")
-
-    def ratio(self, size: int) -> float | None:
-        """How many times slower large spaces are."""
-        large, small = self.cycles(LARGE, size), self.cycles(SMALL, size)
-        return large / small if large is not None and small else None
-
+    @property
     def ratios(self) -> dict[int, float]:
-        return {size: ratio for size in self.sizes if (ratio := self.ratio(size)) is not None}
+        return ratios(self.large, self.small)
 
     def series(self) -> list[Series]:
+        """The curves, their ratio, and the misses behind them."""
         letter, sizes = self.part.letter, self.sizes
+        pairs = {LARGE: self.large, SMALL: self.small}
         found = [
-            Series(f"{letter}.{pair}", "modelled cycles", sizes, [self.cycles(pair, size) for size in sizes])
-            for pair in (LARGE, SMALL)
+            Series(f"{letter}.{pair}", "modelled cycles", sizes, [_cycles(boot, size) for size in sizes])
+            for pair, boot in pairs.items()
         ]
-        found.append(Series(f"{letter}.ratio", "ratio", sizes, [self.ratio(size) for size in sizes]))
+        found.append(Series(f"{letter}.ratio", "ratio", sizes, [self.ratios.get(size) for size in sizes]))
         return found + [
-            Series(
-                f"{letter}.{pair}.{misses}", "per round trip", sizes, [self._mean(pair, size, misses) for size in sizes]
-            )
-            for pair in (LARGE, SMALL)
+            Series(f"{letter}.{pair}.{misses}", "per round trip", sizes, [_mean(boot, size, misses) for size in sizes])
+            for pair, boot in pairs.items()
             for misses in MISSES
         ]
 
     def ledger(self) -> list[LedgerRow]:
         return [
             LedgerRow(f"{self.part.letter}.{pair}", size, region.rounds, "cycles", region.ledger, region.cycles_total)
-            for pair, boots in self.measurements.items()
-            for boot in boots
+            for pair, boot in ((LARGE, self.large), (SMALL, self.small))
             for size, region in boot.regions.items()
         ]
 
-    def _mean(self, pair: str, size: int, counter: str) -> float | None:
-        for boot in self.measurements[pair]:
-            region = boot.at(size)
-            if region:
-                return region.mean_cycles if counter == "cycles" else region.mean(counter)
-        return None
+
+def ratios(large: Measurement, small: Measurement) -> dict[int, float]:
+    """How many times slower large spaces are, at each size that both have."""
+    both = {size: (large.at(size), small.at(size)) for size in large.spec.cases}
+    return {size: a.mean_cycles / b.mean_cycles for size, (a, b) in both.items() if a and b and b.mean_cycles}
 
 
 def run(lab: Lab) -> Result:
     """Measures all three graphs, judges them, and measures again what hinges on open parameters."""
     origin = results.provenance(lab.emulator, lab.machine.sha256)
-    specs = {
-        (part.letter, pair, sizes): _spec(lab, part, pair, sizes)
-        for part in PARTS
-        for pair in (LARGE, SMALL)
-        for sizes in part.ranges(lab.quick)
-    }
-    lab.meter.total(len(specs) + sensitivity.boots(lab, parts=len(PARTS)))
-    measurements = dict(zip(specs, measure(lab, list(specs.values())), strict=True))
-    raise_if_all_failed(list(measurements.values()))
-    graphs = {
-        part.letter: Curves(
-            part,
-            {
-                pair: [measurements[part.letter, pair, sizes] for sizes in part.ranges(lab.quick)]
-                for pair in (LARGE, SMALL)
-            },
-        )
-        for part in PARTS
-    }
-    checks = [*judge_a(graphs["a"]), *judge_b(graphs["b"], lab.machine[ITLB_ENTRIES]), *judge_c(graphs["c"])]
-    series = [one for graph in graphs.values() for one in graph.series()]
-    points = {letter: _telling_size(graph) for letter, graph in graphs.items()}
-    series += sensitivity.measure_ratios(
-        lab,
-        {
-            letter: {pair: _spec(lab, graphs[letter].part, pair, (size, size, 1)) for pair in (LARGE, SMALL)}
-            for letter, size in points.items()
-        },
-    )
+    specs = {part.letter: (_spec(lab, part, LARGE), _spec(lab, part, SMALL)) for part in PARTS}
+    flat = [spec for pair in specs.values() for spec in pair]
+    lab.meter.total(len(flat) + sensitivity.boots(lab, curves=len(PARTS)))
+    measured = measure(lab, flat)
+    raise_if_all_failed(measured)
+    graphs = {part.letter: Graph(part, *measured[2 * index : 2 * index + 2]) for index, part in enumerate(PARTS)}
+    itlb_entries = lab.machine[ITLB_ENTRIES]
+    hinges = sensitivity.measure_ratios(lab, specs, ratios)
+    series = []
+    for letter, graph in graphs.items():
+        series += graph.series() + sensitivity.band(letter, graph.ratios, hinges[letter])
+        for point, size in _points(graph, itlb_entries):
+            series += sensitivity.series_at(point, size, graph.ratios.get(size), hinges[letter])
     return Result(
         "uhlig02/fig4",
         lab.machine.name,
         origin,
         series,
-        checks,
+        [*judge_a(graphs["a"]), *judge_b(graphs["b"], itlb_entries), *judge_c(graphs["c"])],
         [row for graph in graphs.values() for row in graph.ledger()],
     )
 
 
-def judge_a(graph: Curves) -> list[Check]:
+def judge_a(graph: Graph) -> list[Check]:
     size, last = published.U02_NOPS_AT_CAPACITY, graph.sizes[-1]
     return [
         judge(
             f"a.ratio_at_{size}",
-            graph.ratio(size),
+            graph.ratios.get(size),
             "large/small",
             between(1.6, 2.5),
             "U02: a two-fold difference at 8,000 bytes of nops, where the trace cache is full.",
@@ -171,7 +143,7 @@ def judge_a(graph: Curves) -> list[Check]:
         ),
         judge(
             f"a.ratio_at_{last}",
-            graph.ratio(last),
+            graph.ratios.get(last),
             "large/small",
             between(1 / 1.15, 1.15),
             "U02: identical once the trace cache is exhausted; 15 % allowed.",
@@ -180,17 +152,17 @@ def judge_a(graph: Curves) -> list[Check]:
     ]
 
 
-def judge_b(graph: Curves, itlb_entries: float) -> list[Check]:
-    ratios = graph.ratios()
-    near = [ratio for size, ratio in ratios.items() if 0.5 * itlb_entries <= size <= 1.25 * itlb_entries]
+def judge_b(graph: Graph, itlb_entries: float) -> list[Check]:
+    ratios = graph.ratios
+    full = _itlb_full(graph, itlb_entries)
     last = graph.sizes[-1]
     return [
         judge(
             "b.ratio_at_itlb_capacity",
-            max(near, default=None),
+            ratios.get(full),
             "large/small",
             between(3, 4),
-            f"U02: about 3.5 times where the ITLB is exhausted; the largest ratio from half to 1.25 times this machine's {itlb_entries:g} entries.",
+            f"U02: about 3.5 times where the ITLB is exhausted; here {full} pages, of {itlb_entries:g} entries.",
             published=published.U02_JUMPS_RATIO_AT_CAPACITY,
         ),
         judge(
@@ -203,8 +175,8 @@ def judge_b(graph: Curves, itlb_entries: float) -> list[Check]:
     ]
 
 
-def judge_c(graph: Curves) -> list[Check]:
-    ratios = graph.ratios()
+def judge_c(graph: Graph) -> list[Check]:
+    ratios = graph.ratios
     complete = len(ratios) == len(graph.sizes)
     return [
         judge(
@@ -247,6 +219,8 @@ def plots(result: Result) -> list[Plot]:
                 "times slower",
                 {f"{letter}.ratio": "measured ratio"},
                 marks=_ratio_marks(letter, result),
+                band=(f"{letter}.ratio.least", f"{letter}.ratio.most"),
+                caption=BAND_CAPTION if result.find(f"{letter}.ratio.most") else "",
             ),
             Plot(
                 "ledger",
@@ -258,9 +232,8 @@ def plots(result: Result) -> list[Plot]:
                 caption="For each working set the left bar (L) is a round trip between large spaces, the right bar (S) one between small spaces.",
             ),
         ]
-        hinges = sensitivity.plot(result, letter, f"({letter}) {part.title}: what the ratio hinges on")
-        found += [hinges] if hinges else []
-    return found
+    hinges = [(point, f"({point[0]}) {text}: what the ratio hinges on") for point, text in POINTS.items()]
+    return found + sensitivity.plots(result, hinges)
 
 
 def _ratio_marks(letter: str, result: Result) -> tuple[Mark, ...]:
@@ -269,32 +242,42 @@ def _ratio_marks(letter: str, result: Result) -> tuple[Mark, ...]:
             Mark("U02: 2.0 at capacity", x=published.U02_NOPS_AT_CAPACITY, y=published.U02_NOPS_RATIO_AT_CAPACITY),
             Mark("U02: equal once exhausted", x=15_000, y=published.U02_NOPS_RATIO_EXHAUSTED),
         )
-    ratio = result.find(f"{letter}.ratio")
-    points = [(y, x) for x, y in zip(ratio.x, ratio.y, strict=True) if y is not None] if ratio else []
     if letter == "b":
-        # the paper says "at the ITLB's capacity" without a number of pages: drawn where ours peaks
-        return (
-            Mark(
-                "U02: 3.5 at the ITLB's capacity",
-                x=max(points)[1] if points else None,
-                y=published.U02_JUMPS_RATIO_AT_CAPACITY,
-            ),
-        )
+        # the paper says "at the ITLB's capacity" without a number of pages
+        return (Mark("U02: 3.5 at the ITLB's capacity", y=published.U02_JUMPS_RATIO_AT_CAPACITY),)
     return (Mark("U02: up to 2.0", y=published.U02_READS_RATIO_MOST),)
 
 
-def _telling_size(graph: Curves) -> int:
-    """The size at which a part's ratio says most: where the paper names one, else where ours is largest."""
-    ratios = graph.ratios()
-    if graph.part.letter == "a" or not ratios:
-        return published.U02_NOPS_AT_CAPACITY if graph.part.letter == "a" else graph.sizes[-1]
-    return max(ratios, key=lambda size: ratios[size])
+def _points(graph: Graph, itlb_entries: float) -> list[tuple[str, int]]:
+    """The points whose hinges are shown, and their sizes: those that the checks are about."""
+    if graph.part.letter == "a":
+        return [("a.full", published.U02_NOPS_AT_CAPACITY), ("a.exhausted", graph.sizes[-1])]
+    if graph.part.letter == "b":
+        return [("b.full", _itlb_full(graph, itlb_entries))]
+    found = graph.ratios
+    return [("c.most", max(found, key=lambda size: found[size], default=graph.sizes[-1]))]
 
 
-def _spec(lab: Lab, part: Part, pair: str, sizes: tuple[int, int, int]) -> PingPong:
+def _itlb_full(graph: Graph, itlb_entries: float) -> int:
+    """The largest measured size that the ITLB holds by itself."""
+    return max((size for size in graph.sizes if size <= itlb_entries), default=graph.sizes[0])
+
+
+def _cycles(boot: Measurement, size: int) -> float | None:
+    """Mean modelled cycles of a round trip with its re-access."""
+    region = boot.at(size)
+    return region.mean_cycles if region else None
+
+
+def _mean(boot: Measurement, size: int, counter: str) -> float | None:
+    region = boot.at(size)
+    return region.mean(counter) if region else None
+
+
+def _spec(lab: Lab, part: Part, pair: str) -> PingPong:
     chosen = lab.settings
     spec = PingPong(pair, chosen["rounds"], chosen["warmup"], chosen["slot"], chosen["small"], words=chosen["words"])
-    return replace(spec, gen=part.gen, sizes=sizes)
+    return replace(spec, gen=part.gen, sizes=part.quick if lab.quick else part.sizes)
 
 
 EXPERIMENT = Experiment(
@@ -303,12 +286,12 @@ EXPERIMENT = Experiment(
     source="Uhlig, Dannowski, Skoglund, Haeberlen, Heiser 2002, figure 4",
     machine="pentium4-1400",
     settings={
-        "rounds": Setting(100, 20, 1, "round trips measured at each size"),
+        "rounds": Setting(100, 50, 1, "round trips measured at each size"),
         "warmup": Setting(10, 4, 1, "round trips before the measured ones"),
         "slot": Setting(256, 256, 1, "size of a small space, MB"),
         "small": Setting(512, 512, 64, "size of the small-space area, MB"),
         "words": Setting(0, 0, 0, "untyped words in a message"),
-        "hinges": Setting(1, 1, 0, "1: also measure with each open parameter at its ends; 0: do not"),
+        "hinges": Setting(1, 0, 0, "1: also measure with each open parameter at its ends; 0: do not"),
     },
     run=run,
     plots=plots,

@@ -12,6 +12,7 @@ from cobnut.results import LedgerRow, Result
 
 # role of a series: by the words in its name, so that large and small spaces look the same in every picture
 ROLES = (("large_large", "large"), ("small_small", "small"), ("ratio", "accent"), ("low", "small"), ("high", "large"))
+LEAST_SHOWN = 0.01  # of the value: a range that moves it less is left out
 CATEGORIES = {
     "instructions": "instructions",
     "kernel_entry_exit": "kernel entry and exit",
@@ -45,7 +46,7 @@ def draw(plot: Plot, result: Result) -> dict[str, Any]:
 
 
 def _lines(plot: Plot, result: Result) -> tuple[list[dict], dict]:
-    data = []
+    data = _band(plot, result)
     for name, label in plot.series.items():
         series = result.find(name)
         if series is not None:
@@ -61,6 +62,18 @@ def _lines(plot: Plot, result: Result) -> tuple[list[dict], dict]:
                 }
             )
     return data, {"hovermode": "x unified"}
+
+
+def _band(plot: Plot, result: Result) -> list[dict]:
+    """The shaded room between two series, below the curves."""
+    least, most = (result.find(name) for name in plot.band) if plot.band else (None, None)
+    if least is None or most is None:
+        return []
+    edge = {"type": "scatter", "mode": "none", "role": "band", "showlegend": False, "hoverinfo": "skip"}
+    return [
+        {**edge, "x": least.x, "y": least.y},
+        {**edge, "x": most.x, "y": most.y, "fill": "tonexty", "name": "open numbers at their ends", "showlegend": True},
+    ]
 
 
 def _bars(plot: Plot, result: Result) -> tuple[list[dict], dict]:
@@ -94,6 +107,8 @@ def _ranges(plot: Plot, result: Result) -> tuple[list[dict], dict]:
             for x, low, high in zip(ends[0].x, ends[0].y, ends[1].y, strict=True)
             if low is not None and high is not None
         ]
+    value = plot.marks[0].x if plot.marks else None
+    rows = [row for row in rows if value is None or max(abs(row[1] - value), abs(row[2] - value)) >= LEAST_SHOWN * value]
     rows.sort(key=lambda row: abs(row[2] - row[1]))
     names = [row[0] for row in rows]
     data = [
@@ -127,6 +142,8 @@ def _ranges(plot: Plot, result: Result) -> tuple[list[dict], dict]:
 def _ledger(plot: Plot, result: Result) -> tuple[list[dict], dict]:
     rows = [row for row in result.ledger if row.name in plot.series]
     order = {name: index for index, name in enumerate(plot.series)}
+    value = plot.marks[0].x if plot.marks else None
+    rows = [row for row in rows if value is None or max(abs(row[1] - value), abs(row[2] - value)) >= LEAST_SHOWN * value]
     rows.sort(key=lambda row: (row.x if row.x is not None else 0, order[row.name]))
     by_size = all(row.x is not None for row in rows)
     if by_size:

@@ -48,10 +48,12 @@ def write(
     return path
 
 
-def number(value: float | None) -> str:
-    """A number as a person reads it, a dash where there is none."""
+def number(value: float | str | None) -> str:
+    """A number as a person reads it, a dash where there is none, a word as it is."""
     if value is None:
         return "–"
+    if isinstance(value, str):
+        return value
     return f"{value:,.0f}" if float(value).is_integer() else f"{value:,.4g}" if abs(value) < 1000 else f"{value:,.1f}"
 
 
