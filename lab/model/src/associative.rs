@@ -14,15 +14,21 @@ pub enum Replacement {
 
 const FREE: u64 = u64::MAX;
 const HINTS: usize = 1024;
+/// Sets up to this wide are scanned; wider ones are found through hints.
+const SCANNED_WAYS: usize = 16;
 
 /// `sets * ways` slots; a slot's index is stable while its key stays.
 pub struct Associative {
     ways: usize,
     sets: usize,
+    /// `sets - 1` when that selects the set without a division.
+    set_mask: Option<usize>,
     keys: Vec<u64>,
     replacement: Replacement,
     order: Recency,
     trees: Vec<u128>,
+    /// What a use of each way keeps of its set's tree, and what it sets.
+    tree_masks: Vec<(u128, u128)>,
     random: u64,
     /// Slot where a key was last seen; only a hint, always verified. Saves scanning a wide set.
     hints: Vec<u32>,
@@ -42,10 +48,12 @@ impl Associative {
         Associative {
             ways,
             sets,
+            set_mask: sets.is_power_of_two().then_some(sets - 1),
             keys: vec![FREE; entries],
             replacement,
             order: Recency::new(entries, ways),
             trees: vec![0; sets],
+            tree_masks: if replacement == Replacement::PseudoLru { tree_masks(ways) } else { Vec::new() },
             random,
             hints: vec![0; HINTS],
             sharing: vec![0; HINTS],
@@ -68,31 +76,46 @@ impl Associative {
     /// Finds `key` in `set` (taken modulo the number of sets) and marks it used.
     #[inline]
     pub fn lookup(&mut self, set: usize, key: u64) -> Option<usize> {
-        let slot = self.find(set, key)?;
-        self.touch(slot);
+        let set = self.wrap(set);
+        let slot = self.find_in(set, key)?;
+        self.touch(set, slot);
         Some(slot)
     }
 
     /// Finds `key` without marking it used.
-    #[inline]
     pub fn find(&mut self, set: usize, key: u64) -> Option<usize> {
+        self.find_in(self.wrap(set), key)
+    }
+
+    #[inline]
+    fn wrap(&self, set: usize) -> usize {
+        match self.set_mask {
+            Some(mask) => set & mask,
+            None => set % self.sets,
+        }
+    }
+
+    #[inline]
+    fn find_in(&mut self, set: usize, key: u64) -> Option<usize> {
+        let base = set * self.ways;
+        let keys = &self.keys[base..base + self.ways];
+        if self.ways <= SCANNED_WAYS {
+            return keys.iter().position(|&k| k == key).map(|way| base + way);
+        }
         let bucket = key as usize % HINTS;
         if self.sharing[bucket] == 0 {
             return None;
         }
         let hint = &mut self.hints[bucket];
-        if self.keys[*hint as usize] == key {
-            return Some(*hint as usize);
+        if self.keys[*hint as usize] != key {
+            *hint = (base + keys.iter().position(|&k| k == key)?) as u32;
         }
-        let base = (set % self.sets) * self.ways;
-        let way = self.keys[base..base + self.ways].iter().position(|&k| k == key)?;
-        *hint = (base + way) as u32;
-        Some(base + way)
+        Some(*hint as usize)
     }
 
     /// Puts `key` into `set`. Returns its slot and the key that had to leave, if any.
     pub fn insert(&mut self, set: usize, key: u64) -> (usize, Option<u64>) {
-        let set = set % self.sets;
+        let set = self.wrap(set);
         let base = set * self.ways;
         let free = match self.free {
             0 => None,
@@ -107,7 +130,7 @@ impl Associative {
         self.keys[slot] = key;
         self.hints[key as usize % HINTS] = slot as u32;
         self.sharing[key as usize % HINTS] += 1;
-        self.touch(slot);
+        self.touch(set, slot);
         (slot, old)
     }
 
@@ -119,24 +142,12 @@ impl Associative {
     }
 
     #[inline]
-    fn touch(&mut self, slot: usize) {
+    fn touch(&mut self, set: usize, slot: usize) {
         match self.replacement {
-            Replacement::Lru => self.order.touch(slot / self.ways, slot),
+            Replacement::Lru => self.order.touch(set, slot),
             Replacement::PseudoLru => {
-                // Make every node on the way down point away from this slot.
-                let (set, way) = (slot / self.ways, slot % self.ways);
-                let tree = &mut self.trees[set];
-                let (mut node, mut half) = (1usize, self.ways / 2);
-                while half > 0 {
-                    let right = way & half != 0;
-                    if right {
-                        *tree &= !(1 << node);
-                    } else {
-                        *tree |= 1 << node;
-                    }
-                    node = node * 2 + right as usize;
-                    half /= 2;
-                }
+                let (kept, raised) = self.tree_masks[slot - set * self.ways];
+                self.trees[set] = self.trees[set] & kept | raised;
             }
             Replacement::Random { .. } => {}
         }
@@ -164,6 +175,24 @@ impl Associative {
             }
         }
     }
+}
+
+/// For each way, the bits of a tree that a use keeps and those that it raises: every node on the way down is made to
+/// point to the other half. Node 1 is the root; node n has the children 2n and 2n + 1.
+fn tree_masks(ways: usize) -> Vec<(u128, u128)> {
+    let path = |way: usize| {
+        let (mut kept, mut raised) = (u128::MAX, 0);
+        let (mut node, mut half) = (1usize, ways / 2);
+        while half > 0 {
+            let right = way & half != 0;
+            kept &= !(1 << node);
+            raised |= (!right as u128) << node;
+            node = node * 2 + right as usize;
+            half /= 2;
+        }
+        (kept, raised)
+    };
+    (0..ways).map(path).collect()
 }
 
 /// The slots of each set as a doubly linked list, most recently used first. Sets too wide to scan make this worthwhile.

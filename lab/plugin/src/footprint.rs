@@ -73,18 +73,28 @@ impl Footprint {
         }
     }
 
-    /// Reports what was touched since the last call and starts over.
-    pub fn take(&mut self) -> Value {
-        let [code, data, kernel_code, kernel_data] = &self.touched;
-        let report = json!({
-            "code_lines": code.lines, "data_lines": data.lines, "code_pages": code.pages, "data_pages": data.pages,
-            "kernel_code_lines": kernel_code.lines, "kernel_data_lines": kernel_data.lines,
-            "kernel_code_pages": kernel_code.pages, "kernel_data_pages": kernel_data.pages,
-        });
+    /// What was touched since the last call; starts over.
+    pub fn take(&mut self) -> Sizes {
+        let sizes = Sizes(std::array::from_fn(|kind| (self.touched[kind].lines, self.touched[kind].pages)));
         self.epoch += 1;
         for touched in &mut self.touched {
             (touched.lines, touched.pages) = (0, 0);
         }
-        report
+        sizes
+    }
+}
+
+/// Distinct lines and pages of code, data, kernel code and kernel data.
+#[derive(Clone, Copy, Default)]
+pub struct Sizes([(u32, u32); 4]);
+
+impl Sizes {
+    pub fn report(&self) -> Value {
+        let [code, data, kernel_code, kernel_data] = self.0;
+        json!({
+            "code_lines": code.0, "data_lines": data.0, "code_pages": code.1, "data_pages": data.1,
+            "kernel_code_lines": kernel_code.0, "kernel_data_lines": kernel_data.0,
+            "kernel_code_pages": kernel_code.1, "kernel_data_pages": kernel_data.1,
+        })
     }
 }

@@ -2,9 +2,9 @@
 //! What the markers delimit: cases, each a number of iterations.
 
 use crate::counters::{self, Counters};
-use crate::footprint::Footprint;
+use crate::footprint::{Footprint, Sizes};
 use cobnut_model::{Counts, Ledger, Machine, CATEGORIES};
-use serde_json::{json, Map, Value};
+use serde_json::{Map, Value};
 
 /// Everything that is sampled at a marker.
 #[derive(Clone, Copy)]
@@ -20,7 +20,7 @@ struct Region {
     origin: Option<Sample>,
     last: Option<Sample>,
     iterations: Vec<(Counters, Counts, u64)>,
-    footprint: Value,
+    footprint: Sizes,
     footprint_is_steady: bool,
 }
 
@@ -48,7 +48,7 @@ impl Regions {
     }
 
     pub fn begin(&mut self, case: u32) {
-        let footprint = Value::Null;
+        let footprint = Sizes::default();
         self.open =
             Some(Region { case, origin: None, last: None, iterations: Vec::new(), footprint, footprint_is_steady: false });
     }
@@ -107,7 +107,7 @@ impl Region {
             per_iteration.insert("cycles".into(), series(&|i| i.2));
         }
         report.insert("per_iteration".into(), per_iteration.into());
-        report.insert("footprint".into(), self.footprint.clone());
+        report.insert("footprint".into(), self.footprint.report());
         if let (true, Some(origin), Some(last)) = (modelled, &self.origin, &self.last) {
             let rows = last.ledger.whole_cycles_since(&origin.ledger);
             let ledger: Map<_, _> = CATEGORIES.iter().map(|&(c, name)| (name.to_string(), rows[c as usize].into())).collect();
@@ -144,15 +144,28 @@ fn difference(now: &Counts, last: &Counts) -> Counts {
     }
 }
 
-/// Totals of a whole run.
-pub fn totals(counters: &Counters, machine: Option<&Machine>) -> Value {
-    let mut totals: Map<String, Value> =
-        counters::NAMES.iter().zip(counters).map(|(name, &n)| (name.to_string(), n.into())).collect();
-    if let Some(machine) = machine {
-        for (name, count) in COUNTS {
-            totals.insert(name.into(), count(machine.counts()).into());
-        }
-        totals.insert("cycles".into(), (machine.ledger().total() / cobnut_model::MILLI).into());
+/// Everything counted so far.
+#[derive(Clone, Copy)]
+pub struct Totals {
+    counters: Counters,
+    modelled: Option<(Counts, u64)>,
+}
+
+impl Totals {
+    pub fn new(counters: &Counters, machine: Option<&Machine>) -> Self {
+        let modelled = machine.map(|m| (*m.counts(), m.ledger().total() / cobnut_model::MILLI));
+        Totals { counters: *counters, modelled }
     }
-    json!(totals)
+
+    pub fn report(&self) -> Value {
+        let mut totals: Map<String, Value> =
+            counters::NAMES.iter().zip(&self.counters).map(|(name, &n)| (name.to_string(), n.into())).collect();
+        if let Some((counts, cycles)) = &self.modelled {
+            for (name, count) in COUNTS {
+                totals.insert(name.into(), count(counts).into());
+            }
+            totals.insert("cycles".into(), (*cycles).into());
+        }
+        totals.into()
+    }
 }

@@ -12,7 +12,7 @@ use crate::descriptors::{self, Descriptors};
 use crate::footprint::Footprint;
 use crate::guest_memory::GuestMemory;
 use crate::kernel_image::KernelImage;
-use crate::regions::{self, Regions};
+use crate::regions::{Regions, Totals};
 use crate::registers::{self, Registers};
 use crate::translated_block::{Learned, Mode, TranslatedBlock, NOWHERE};
 use cobnut_model::{Class, Costs, EntryKind, Event, Machine};
@@ -47,7 +47,7 @@ pub struct Tracker {
     footprint: Footprint,
     pub regions: Regions,
     pub warnings: Vec<String>,
-    totals: Option<Value>,
+    totals: Option<Totals>,
     active: bool,
     measuring: bool,
     privilege: u8,
@@ -337,11 +337,11 @@ impl Tracker {
     /// Totals from paging on to the last marker: a guest that has asked for its end goes on for a moment, and for how
     /// long is not repeatable. Without markers, up to now.
     pub fn totals(&self) -> Value {
-        self.totals.clone().unwrap_or_else(|| self.totals_now())
+        self.totals.unwrap_or_else(|| self.totals_now()).report()
     }
 
-    fn totals_now(&self) -> Value {
-        regions::totals(&self.counters, self.machine.as_ref())
+    fn totals_now(&self) -> Totals {
+        Totals::new(&self.counters, self.machine.as_ref())
     }
 
     /// `invlpg` is about to be executed.
