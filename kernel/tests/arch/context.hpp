@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Registers of a port that runs nothing: the host's unit tests.
+#pragma once
+
+#include "core/x2.hpp"
+
+struct Registers {
+    Word word[8];
+};
+struct Frame {
+    Word word[5];
+};

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The port that the unit tests run on: page tables are maps, kernel memory is the host's, and can be made to run out.
+#include "fake_port.hpp"
+
+#include <cstdlib>
+
+#include "core/memory.hpp"
+#include "core/space.hpp"
+
+Word ready_top;
+
+namespace fake {
+int pages_left = -1;
+}
+
+namespace memory {
+
+void* allocate_page() {
+    if (fake::pages_left == 0) return nullptr;
+    if (fake::pages_left > 0) --fake::pages_left;
+    void* page = std::aligned_alloc(page_size, page_size);
+    return page;
+}
+
+}  // namespace memory
+
+namespace spaces {
+
+bool kernel_area(const Space& space, VAddr page) {
+    return !space.kip_area.is_nil() && page >= space.kip_area.base() && page <= space.kip_area.last();
+}
+
+}  // namespace spaces
+
+namespace paging {
+namespace {
+ArchSpace::Entry look(const Space& s, VAddr page) {
+    auto i = s.arch.pages.find(page);
+    return i == s.arch.pages.end() ? ArchSpace::Entry{} : i->second;
+}
+}  // namespace
+
+Page get(const Space& space, VAddr page) {
+    auto e = look(space, page);
+    return {e.present, e.writable, e.frame};
+}
+bool next_table(const Space& space, VAddr& from, VAddr last) {
+    auto i = space.arch.pages.lower_bound(from & ~0x3fffffu);
+    if (i == space.arch.pages.end()) return false;
+    if ((i->first & ~0x3fffffu) > from) from = i->first & ~0x3fffffu;
+    return from <= last && from < user_limit();
+}
+bool ensure_table(Space& space, VAddr page) {
+    space.arch.pages.try_emplace(page);
+    return true;
+}
+void set(Space& space, VAddr page, PAddr frame, bool writable) {
+    auto& e = space.arch.pages.at(page);
+    EXPECT_FALSE(e.present) << "set() over a present page";
+    e = {true, writable, frame, 0, e.mapping};
+}
+void protect(Space& space, VAddr page, bool writable) { space.arch.pages.at(page).writable = writable; }
+void clear(Space& space, VAddr page) {
+    auto& e = space.arch.pages.at(page);
+    EXPECT_TRUE(e.present) << "clear() of an absent page";
+    e.present = false;
+}
+Word take_status(Space& space, VAddr page) {
+    Word s = space.arch.pages.at(page).status;
+    space.arch.pages.at(page).status = 0;
+    return s;
+}
+Mapping*& mapping(Space& space, VAddr page) { return space.arch.pages[page].mapping; }
+VAddr user_limit() { return 0xc0000000; }
+bool kernel_frame(PAddr frame) { return frame >= 0x100000 && frame < 0x200000; }
+
+}  // namespace paging

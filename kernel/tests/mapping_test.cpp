@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The mapping database, rule by rule and against a brute-force model: a table of (space, page) with parents.
+#include "core/mapping.hpp"
+
+#include <map>
+#include <memory>
+#include <random>
+#include <vector>
+
+#include "core/space.hpp"
+#include "fake_port.hpp"
+
+namespace {
+
+constexpr Word kb4 = 12;
+
+struct MappingTest : testing::Test {
+    MappingTest() {
+        for (int i = 0; i < 4; ++i) space.push_back(std::make_unique<Space>());
+        space[0]->idempotent = true;
+    }
+    Space& operator[](int i) { return *space[i]; }
+    bool present(int s, VAddr page) { return paging::get(*space[s], page).present; }
+    bool writable(int s, VAddr page) { return paging::get(*space[s], page).writable; }
+    PAddr frame(int s, VAddr page) { return paging::get(*space[s], page).frame; }
+    // Maps one page.
+    bool map(int from, VAddr a, int to, VAddr b, Word rights = rights_all, bool grant = false) {
+        return mappings::transfer(*space[from], Fpage::memory(a, kb4).with_rights(rights), *space[to], Fpage::complete(), b, grant);
+    }
+    Word unmap(int s, VAddr page, Word rights = rights_all, bool flush = false) {
+        return mappings::unmap(*space[s], Fpage::memory(page, kb4).with_rights(rights), flush);
+    }
+    void touch(int s, VAddr page, Word status) { space[s]->arch.pages.at(page).status |= status; }
+    void expect_consistent() {
+        for (auto& s : space) EXPECT_TRUE(mappings::consistent(*s));
+    }
+    std::vector<std::unique_ptr<Space>> space;
+};
+
+TEST_F(MappingTest, Sigma0OwnsAllMemoryIdempotently) {
+    EXPECT_TRUE(map(0, 0x5000, 1, 0x9000));
+    EXPECT_TRUE(present(0, 0x5000));
+    EXPECT_EQ(frame(0, 0x5000), 0x5000u);
+    EXPECT_EQ(frame(1, 0x9000), 0x5000u);
+    EXPECT_TRUE(writable(1, 0x9000));
+}
+
+TEST_F(MappingTest, NobodyGetsTheKernelsFrames) {
+    map(0, 0x100000, 1, 0x9000);
+    EXPECT_FALSE(present(0, 0x100000));
+    EXPECT_FALSE(present(1, 0x9000));
+}
+
+TEST_F(MappingTest, RightsAreThoseOfTheItemAndOfTheMapper) {
+    map(0, 0x5000, 1, 0x5000, right_read);
+    EXPECT_FALSE(writable(1, 0x5000));
+    map(1, 0x5000, 2, 0x5000, rights_all);
+    EXPECT_FALSE(writable(2, 0x5000));
+    map(0, 0x6000, 1, 0x6000, 0);
+    EXPECT_FALSE(present(1, 0x6000));
+}
+
+TEST_F(MappingTest, MappingTheSameAgainOnlyExtendsRights) {
+    map(0, 0x5000, 1, 0x5000, right_read);
+    map(1, 0x5000, 2, 0x7000);
+    map(0, 0x5000, 1, 0x5000, rights_all);
+    EXPECT_TRUE(writable(1, 0x5000));
+    EXPECT_FALSE(writable(2, 0x7000)) << "rights do not spread by themselves";
+    EXPECT_TRUE(present(2, 0x7000));
+    map(0, 0x5000, 1, 0x5000, right_read);
+    EXPECT_TRUE(writable(1, 0x5000)) << "mapping takes no rights away";
+}
+
+TEST_F(MappingTest, AnotherMappingAtTheTargetGivesWayWithAllThatIsDerived) {
+    map(0, 0x5000, 1, 0x5000);
+    map(1, 0x5000, 2, 0x5000);
+    map(0, 0x6000, 1, 0x5000);
+    EXPECT_EQ(frame(1, 0x5000), 0x6000u);
+    EXPECT_FALSE(present(2, 0x5000));
+    expect_consistent();
+}
+
+TEST_F(MappingTest, MappingBackOverTheAncestorTakesTheSourceAwayFirst) {
+    map(0, 0x5000, 1, 0x5000);
+    map(1, 0x5000, 2, 0x5000);
+    map(2, 0x5000, 1, 0x5000);
+    EXPECT_FALSE(present(2, 0x5000));
+    EXPECT_FALSE(present(1, 0x5000));
+    expect_consistent();
+}
+
+TEST_F(MappingTest, GrantMovesThePlaceInTheTree) {
+    map(0, 0x5000, 1, 0x5000);
+    map(1, 0x5000, 2, 0x5000);
+    map(1, 0x5000, 3, 0x8000, rights_all, true);
+    EXPECT_FALSE(present(1, 0x5000));
+    EXPECT_EQ(frame(3, 0x8000), 0x5000u);
+    EXPECT_TRUE(present(2, 0x5000)) << "what was derived stays";
+    unmap(3, 0x8000);
+    EXPECT_FALSE(present(2, 0x5000)) << "and now hangs on the new owner";
+    EXPECT_TRUE(present(3, 0x8000));
+    expect_consistent();
+}
+
+TEST_F(MappingTest, UnmapReachesAllGenerationsAndFlushTheOwnerToo) {
+    map(0, 0x5000, 1, 0x5000);
+    map(1, 0x5000, 2, 0x6000);
+    map(2, 0x6000, 3, 0x7000);
+    unmap(1, 0x5000);
+    EXPECT_TRUE(present(1, 0x5000));
+    EXPECT_FALSE(present(2, 0x6000));
+    EXPECT_FALSE(present(3, 0x7000));
+    unmap(1, 0x5000, rights_all, true);
+    EXPECT_FALSE(present(1, 0x5000));
+    EXPECT_TRUE(present(0, 0x5000));
+}
+
+TEST_F(MappingTest, RevokingWriteLeavesReading) {
+    map(0, 0x5000, 1, 0x5000);
+    map(1, 0x5000, 2, 0x6000);
+    unmap(1, 0x5000, right_write);
+    EXPECT_TRUE(writable(1, 0x5000));
+    EXPECT_TRUE(present(2, 0x6000));
+    EXPECT_FALSE(writable(2, 0x6000));
+    unmap(1, 0x5000, right_write, true);
+    EXPECT_FALSE(writable(1, 0x5000));
+    unmap(1, 0x5000, right_read);
+    EXPECT_TRUE(present(2, 0x6000)) << "reading alone cannot be revoked on this processor";
+}
+
+TEST_F(MappingTest, StatusIncludesDerivedAndRemovedMappingsAndIsReset) {
+    map(0, 0x5000, 1, 0x5000);
+    map(1, 0x5000, 2, 0x6000);
+    touch(2, 0x6000, paging::accessed);
+    EXPECT_EQ(unmap(1, 0x5000, 0), Word{right_read | right_execute});
+    EXPECT_EQ(unmap(1, 0x5000, 0), 0u);
+    touch(2, 0x6000, paging::accessed | paging::dirty);
+    unmap(2, 0x6000, rights_all, true);
+    touch(2, 0x6000, 0);
+    EXPECT_EQ(unmap(1, 0x5000, 0), 0u) << "reported to the one who flushed";
+    map(1, 0x5000, 2, 0x6000);
+    touch(2, 0x6000, paging::dirty);
+    map(0, 0x7000, 2, 0x6000);     // pushes the old mapping out
+    EXPECT_EQ(unmap(1, 0x5000, 0), Word{right_write}) << "what a removed child did is remembered";
+}
+
+TEST_F(MappingTest, SendBasePicksThePartOfTheLargerFpage) {
+    // Window smaller: part of the send fpage by the send base.
+    for (VAddr p = 0; p < 0x4000; p += 0x1000) map(0, 0x10000 + p, 1, 0x10000 + p);
+    mappings::transfer((*this)[1], Fpage::memory(0x10000, 14).with_rights(7), (*this)[2], Fpage::memory(0x40000, 12), 0x2000, false);
+    EXPECT_EQ(frame(2, 0x40000), 0x12000u);
+    EXPECT_FALSE(present(2, 0x41000));
+    // Window larger: placed by the send base.
+    mappings::transfer((*this)[1], Fpage::memory(0x11000, 12).with_rights(7), (*this)[3], Fpage::memory(0x40000, 14), 0x3000, false);
+    EXPECT_EQ(frame(3, 0x43000), 0x11000u);
+}
+
+TEST_F(MappingTest, KernelAreasAreNeitherSourceNorTarget) {
+    (*this)[2].kip_area = Fpage::memory(0x40000, 12);
+    map(0, 0x5000, 2, 0x40000);
+    EXPECT_FALSE(present(2, 0x40000));
+}
+
+TEST_F(MappingTest, ReachesTellsWhatGoesPastALimit) {
+    auto page = Fpage::memory(0x5000, kb4);
+    EXPECT_FALSE(mappings::reaches(page, Fpage::complete(), 0x3ff000, 0x400000));
+    EXPECT_TRUE(mappings::reaches(page, Fpage::complete(), 0x400000, 0x400000));
+    EXPECT_TRUE(mappings::reaches(Fpage::complete(), Fpage::complete(), 0, 0x400000));
+    EXPECT_FALSE(mappings::reaches(Fpage::complete(), Fpage::memory(0x200000, 21), 0, 0x400000));
+}
+
+TEST_F(MappingTest, RunningOutOfMemoryIsReportedAndLosesNothing) {
+    while (map(0, 0x5000, 1, 0x5000) && fake::pages_left != 0) {
+        fake::pages_left = 0;
+        for (VAddr p = 0x200000;; p += 0x1000)
+            if (!map(0, 0x5000, 2, p)) break;
+    }
+    EXPECT_TRUE(present(1, 0x5000));
+    expect_consistent();
+    fake::pages_left = -1;
+    unmap(0, 0x5000);
+    EXPECT_FALSE(present(2, 0x200000));
+}
+
+TEST_F(MappingTest, AChainCanBeAsDeepAsTheDepthFieldAndNoDeeper) {
+    map(0, 0x5000, 1, 0);
+    VAddr depth = 0;
+    bool good = true;
+    while (good && depth < 3000) {
+        int from = 1 + static_cast<int>(depth % 2), to = 3 - from;
+        good = map(from, depth / 2 * 0x1000, to, (depth + 1) / 2 * 0x1000);
+        if (good) ++depth;
+    }
+    EXPECT_EQ(depth + 1, Mapping::max_depth);
+    expect_consistent();
+    unmap(0, 0x5000);
+    EXPECT_FALSE(present(1, 0));
+}
+
+// The model: every mapping knows its parent; removal is recursive by definition.
+struct Model {
+    using Key = std::pair<int, VAddr>;
+    struct Node {
+        PAddr frame;
+        bool writable;
+        Key parent;
+    };
+    std::map<Key, Node> nodes;
+
+    void remove_children(Key k) {
+        std::vector<Key> children;
+        for (auto& [key, n] : nodes)
+            if (n.parent == k && key != k) children.push_back(key);
+        for (Key c : children) remove(c);
+    }
+    void remove(Key k) {
+        remove_children(k);
+        nodes.erase(k);
+    }
+    void take_write(Key k) {
+        for (auto& [key, n] : nodes)
+            if (n.parent == k && key != k) n.writable = false, take_write(key);
+    }
+    void map(Key from, Key to, bool writable, bool grant) {
+        if (from.first == to.first) return;
+        if (from.first == 0 && !nodes.count(from)) nodes[from] = {from.second, true, from};
+        if (!nodes.count(from)) return;
+        Node source = nodes[from];
+        if (nodes.count(to)) {
+            Node& old = nodes[to];
+            if (!grant && old.frame == source.frame && old.parent == from) {
+                old.writable |= writable && source.writable;
+                return;
+            }
+            remove(to);
+            if (!nodes.count(from)) return;
+        }
+        if (grant) {
+            bool root = source.parent == from;
+            nodes.erase(from);
+            nodes[to] = {source.frame, source.writable && writable, root ? to : source.parent};
+            for (auto& [key, n] : nodes)
+                if (n.parent == from) n.parent = to;
+        } else {
+            nodes[to] = {source.frame, source.writable && writable, from};
+        }
+    }
+};
+
+TEST_F(MappingTest, AgreesWithABruteForceModelOnRandomOperations) {
+    constexpr unsigned seed = 20021;
+    constexpr int steps = 40000;
+    RecordProperty("seed", seed);
+    std::mt19937 random(seed);
+    auto pick = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
+    Model model;
+    for (int step = 0; step < steps; ++step) {
+        int a = pick(4), b = 1 + pick(3);
+        VAddr from = static_cast<VAddr>(pick(6)) * page_size, to = static_cast<VAddr>(pick(6)) * page_size;
+        bool write = pick(3);
+        switch (pick(8)) {
+        case 0: {
+            bool flush = pick(2);
+            unmap(a, from, rights_all, flush);
+            Model::Key k{a, from};
+            if (model.nodes.count(k)) flush ? model.remove(k) : model.remove_children(k);
+            break;
+        }
+        case 1:
+            unmap(a, from, right_write);
+            model.take_write({a, from});
+            break;
+        case 2:
+            if (a == 0) break;
+            map(a, from, b, to, write ? rights_all : right_read, true);
+            model.map({a, from}, {b, to}, write, true);
+            break;
+        default:
+            map(a, from, b, to, write ? rights_all : right_read);
+            model.map({a, from}, {b, to}, write, false);
+        }
+        for (int s = 0; s < 4; ++s)
+            for (VAddr p = 0; p < 6 * page_size; p += page_size) {
+                auto i = model.nodes.find({s, p});
+                ASSERT_EQ(present(s, p), i != model.nodes.end()) << "step " << step << " space " << s << " page " << p;
+                if (i == model.nodes.end()) continue;
+                ASSERT_EQ(frame(s, p), i->second.frame) << "step " << step;
+                ASSERT_EQ(writable(s, p), i->second.writable) << "step " << step << " space " << s << " page " << p;
+            }
+        if (step % 100 == 0) expect_consistent();
+    }
+}
+
+}  // namespace

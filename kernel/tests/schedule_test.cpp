@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Ready queues and their rules, and the timeout queue.
+#include "core/schedule.hpp"
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <random>
+#include <vector>
+
+#include "core/timeout.hpp"
+#include "fake_port.hpp"
+
+namespace {
+
+struct ScheduleTest : testing::Test {
+    ~ScheduleTest() override {
+        for (auto& t : threads)
+            if (t->ready_link.queued()) schedule::ready.remove(*t);
+        schedule::next(nullptr);
+    }
+    Thread& make(Word priority) {
+        threads.push_back(std::make_unique<Thread>());
+        Thread& t = *threads.back();
+        t.priority = priority;
+        t.state = State::receiving;
+        t.timeslice = Time{4 << 10 | 625};
+        schedule::reset_timeslice(t);
+        return t;
+    }
+    std::vector<std::unique_ptr<Thread>> threads;
+};
+
+TEST_F(ScheduleTest, TheHighestPriorityRuns) {
+    Thread &low = make(1), &high = make(200), &zero = make(0);
+    for (Thread* t : {&zero, &low, &high}) schedule::make_ready(*t);
+    EXPECT_EQ(ready_top, 200u);
+    EXPECT_EQ(schedule::next(nullptr), &high);
+    EXPECT_EQ(ready_top, 1u);
+    EXPECT_EQ(schedule::next(nullptr), &low);
+    EXPECT_EQ(schedule::next(nullptr), &zero);
+    EXPECT_EQ(schedule::next(nullptr), nullptr);
+}
+
+TEST_F(ScheduleTest, TheRunningThreadGoesOnAmongEqualsAndGivesWayToBetter) {
+    Thread &running = make(50), &equal = make(50), &better = make(51);
+    running.state = State::ready;
+    schedule::make_ready(equal);
+    EXPECT_EQ(schedule::next(&running), &running);
+    schedule::make_ready(better);
+    EXPECT_EQ(schedule::next(&running), &better);
+    better.state = State::receiving;
+    EXPECT_EQ(schedule::next(&better), &running) << "preempted, it comes before its equals";
+}
+
+TEST_F(ScheduleTest, YieldGoesToAnEqualOrToTheOneNamed) {
+    Thread &running = make(50), &first = make(50), &second = make(50);
+    running.state = State::ready;
+    schedule::make_ready(first);
+    schedule::make_ready(second);
+    schedule::yield(running, nullptr);
+    EXPECT_EQ(schedule::next(&running), &first);
+    schedule::yield(first, &running);
+    EXPECT_EQ(schedule::next(&first), &running);
+}
+
+TEST_F(ScheduleTest, ATimesliceEndsAfterItsTime) {
+    Thread &running = make(50), &equal = make(50);
+    running.state = State::ready;
+    schedule::make_ready(equal);
+    for (int ms = 0; ms < 9; ++ms) {
+        schedule::tick(running, 1000);
+        ASSERT_EQ(schedule::next(&running), &running) << ms;
+    }
+    schedule::tick(running, 1000);
+    EXPECT_EQ(schedule::next(&running), &equal);
+}
+
+TEST_F(ScheduleTest, HandOverPrefersTheReceiverButNotOverABetterThread) {
+    Thread &caller = make(50), &receiver = make(50), &equal = make(50), &better = make(60);
+    schedule::make_ready(equal);
+    schedule::hand_over(receiver);
+    caller.state = State::receiving;
+    EXPECT_EQ(schedule::next(&caller), &receiver);
+    receiver.state = State::receiving;
+    schedule::make_ready(better);
+    schedule::hand_over(caller);
+    EXPECT_EQ(schedule::next(&receiver), &better);
+}
+
+TEST_F(ScheduleTest, AThreadThatWaitsInTheFastPathsWayCannotRun) {
+    Thread& t = make(50);
+    t.state = State::ready;
+    t.open_to = ThreadId::any().raw;
+    EXPECT_EQ(schedule::next(&t), nullptr);
+}
+
+TEST_F(ScheduleTest, HaltedThreadsAreNotQueued) {
+    Thread& t = make(50);
+    t.halted = true;
+    schedule::make_ready(t);
+    EXPECT_EQ(schedule::next(nullptr), nullptr);
+}
+
+TEST_F(ScheduleTest, AgreesWithAModelOnRandomOperations) {
+    constexpr unsigned seed = 1995;
+    RecordProperty("seed", seed);
+    std::mt19937 random(seed);
+    std::map<Word, std::deque<Thread*>> model;
+    ReadyQueue queue;
+    ready_top = 0;
+    for (int i = 0; i < 64; ++i) make(random() % 256);
+    for (int step = 0; step < 100000; ++step) {
+        Thread& t = *threads[random() % threads.size()];
+        if (t.ready_link.queued()) {
+            queue.remove(t);
+            std::erase(model[t.priority], &t);
+            if (model[t.priority].empty()) model.erase(t.priority);
+        } else if (random() % 2) {
+            queue.push_back(t);
+            model[t.priority].push_back(&t);
+        } else {
+            queue.push_front(t);
+            model[t.priority].push_front(&t);
+        }
+        Thread* best = model.empty() ? nullptr : model.rbegin()->second.front();
+        ASSERT_EQ(queue.front(), best) << step;
+        ASSERT_EQ(ready_top, model.empty() ? 0 : model.rbegin()->first);
+    }
+    for (auto& t : threads)
+        if (t->ready_link.queued()) queue.remove(*t);
+}
+
+TEST(Timeouts, ComeSoonestFirstAndNotEarly) {
+    Thread t[4] = {};
+    Microseconds when[] = {300, 100, 200, 100};
+    for (int i = 0; i < 4; ++i) timeouts::start(t[i], when[i]);
+    EXPECT_EQ(timeouts::expired(99), nullptr);
+    EXPECT_EQ(timeouts::expired(100), &t[1]);
+    EXPECT_EQ(timeouts::expired(100), &t[3]);
+    EXPECT_EQ(timeouts::expired(100), nullptr);
+    timeouts::cancel(t[2]);
+    timeouts::cancel(t[2]);
+    EXPECT_EQ(timeouts::expired(1000), &t[0]);
+    EXPECT_EQ(timeouts::expired(1000), nullptr);
+}
+
+}  // namespace
