@@ -45,6 +45,14 @@ impl Descriptors {
         self.stale = true;
     }
 
+    /// A write to memory: to the interrupt table?
+    #[inline]
+    pub fn written(&mut self, linear: u32) {
+        if linear.wrapping_sub(self.idt) < 8 * VECTORS {
+            self.stale = true;
+        }
+    }
+
     /// The table may have changed: it is read again before it is next asked.
     pub fn refresh_later(&mut self) {
         self.stale = true;

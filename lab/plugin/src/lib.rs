@@ -141,7 +141,6 @@ unsafe extern "C" fn block_translated(_id: qemu::qemu_plugin_id_t, tb: *mut qemu
     if decoded.is_empty() {
         return;
     }
-    tracker().translated();
     let reported = qemu::qemu_plugin_tb_vaddr(tb) as u32;
     let block = Box::into_raw(Box::new(TranslatedBlock::new(reported, &decoded, &tracker().costs)));
     let registers = qemu::qemu_plugin_cb_flags::QEMU_PLUGIN_CB_R_REGS;

@@ -23,6 +23,7 @@ const MARK_ITERATION: u32 = 0xC0B0_0002;
 const MARK_END: u32 = 0xC0B0_0003;
 const CR0_PAGING: u32 = 1 << 31;
 const CR4_GLOBAL_PAGES: u32 = 1 << 7;
+const CR4_PAE: u32 = 1 << 5;
 const KERNEL: u8 = 0;
 /// A run prints each kind of oddity a few times, not a million.
 const MAX_WARNINGS: usize = 20;
@@ -83,11 +84,6 @@ impl Tracker {
             next_taken: NOWHERE,
             previous: Previous { block: std::ptr::null(), linear: 0, accounted: 0 },
         }
-    }
-
-    /// A new block was translated; the guest may have changed its interrupt table since the last one.
-    pub fn translated(&mut self) {
-        self.descriptors.refresh_later();
     }
 
     fn warn(&mut self, text: String) {
@@ -240,7 +236,8 @@ impl Tracker {
             self.warn(format!("block at {:x} was executed at {linear:x}: code base unclear", block.reported));
         }
         let Some(before) = (unsafe { self.previous.block.as_ref() }) else { return linear };
-        let vectors = self.descriptors.vectors(linear, &mut self.memory);
+        let direct = learned.privilege == self.privilege && (linear == self.next_fall || linear == self.next_taken);
+        let vectors = if direct { &[] } else { self.descriptors.vectors(linear, &mut self.memory) };
         if learned.privilege == KERNEL && !vectors.is_empty() {
             let asked = matches!(before.last.special, Special::Int(vector) if vectors.contains(&vector));
             let vector = vectors[0];
@@ -302,6 +299,12 @@ impl Tracker {
         let (cr0, cr3, cr4) = (self.registers.cr0(), self.registers.cr3(), self.registers.cr4());
         self.memory.set_control(cr0, cr3, cr4);
         self.active = cr0 & CR0_PAGING != 0;
+        if special == Special::ControlWrite {
+            self.descriptors.refresh_later();
+        }
+        if self.active && cr4 & CR4_PAE != 0 {
+            self.warn("the guest uses PAE page tables, which are not understood: physical addresses are wrong".to_string());
+        }
         let Some(machine) = self.machine.as_mut().filter(|_| self.active) else { return };
         let event = match special {
             Special::Cr3Write => Event::Cr3Write,
@@ -366,6 +369,9 @@ impl Tracker {
     pub fn data(&mut self, linear: u32, size: u32, write: bool) {
         if !self.active {
             return;
+        }
+        if write {
+            self.descriptors.written(linear);
         }
         let Some(physical) = self.memory.translate(linear) else { return };
         if let Some(machine) = &mut self.machine {
