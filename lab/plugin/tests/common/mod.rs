@@ -17,12 +17,9 @@ pub fn machine_file() -> PathBuf {
     here().join("../machines/pentium4-1400.toml")
 }
 
-/// Where cargo puts the plugin: two levels above the test's own executable.
+/// Where `cargo test` puts the plugin: beside the test's own executable.
 pub fn plugin() -> PathBuf {
-    let test = std::env::current_exe().unwrap();
-    let deps = test.parent().unwrap();
-    let plugin = deps.parent().unwrap().join("libcobnut_plugin.so");
-    let plugin = if plugin.exists() { plugin } else { deps.join("libcobnut_plugin.so") };
+    let plugin = std::env::current_exe().unwrap().with_file_name("libcobnut_plugin.so");
     assert!(plugin.exists(), "{} is missing", plugin.display());
     plugin
 }
