@@ -37,11 +37,17 @@ Mapping* parent_of(const Mapping& m) {
     return p;
 }
 
-// Takes one page out of its space. What it saw is remembered in its parent, whose status includes it (manual 4.2).
-// Its children must be gone.
+// Moves what the hardware noted about a page into the database: every mapping that it was derived from includes it in
+// its own status, and each is reset by itself (manual 4.3: resetting is not recursive).
+void note_status(Mapping& m) {
+    Word status = paging::take_status(*m.space, m.page());
+    if (!status) return;
+    for (Mapping* up = &m; up; up = parent_of(*up)) up->where |= status;
+}
+
+// Takes one page out of its space. Its children must be gone.
 void remove(Mapping& m) {
-    Word status = m.status() | paging::take_status(*m.space, m.page());
-    if (Mapping* parent = parent_of(m)) parent->where |= status;
+    note_status(m);
     paging::clear(*m.space, m.page());
     paging::mapping(*m.space, m.page()) = nullptr;
     if (m.prev) m.prev->next = m.next;
@@ -56,19 +62,16 @@ Mapping* last_below(Mapping& m) {
     return last;
 }
 
-// Status of `m` and of all below it; reset everywhere.
+// The status of `m`, which includes all below it; resets it.
 Word take_status(Mapping& m) {
-    Word status = 0;
     Mapping* end = last_below(m)->next;
-    for (Mapping* n = &m; n != end; n = n->next) {
-        status |= n->status() | paging::take_status(*n->space, n->page());
-        n->where &= ~Word{3};
-    }
+    for (Mapping* n = &m; n != end; n = n->next) note_status(*n);
+    Word status = m.status();
+    m.where &= ~Mapping::status_mask;
     return status;
 }
 
 void remove_below(Mapping& m) {
-    // From the end, so that status reaches every parent on its way up.
     for (Mapping* n = last_below(m); n != &m;) {
         Mapping* prev = n->prev;
         remove(*n);
@@ -107,7 +110,7 @@ bool transfer_page(Space& from, VAddr source, Space& to, VAddr target, Word righ
     if (!paging::ensure_table(to, target)) return false;
     if (grant) {
         // The target takes the source's place in the tree; what was derived from it stays.
-        m->where |= paging::take_status(from, source);
+        note_status(*m);
         paging::clear(from, source);
         paging::mapping(from, source) = nullptr;
         move(*m, to, target);

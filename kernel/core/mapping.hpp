@@ -13,12 +13,13 @@ struct Mapping {
     Mapping* next;
     Mapping* prev;
     Space* space;
-    Word where;         // page address | depth << 2 | accumulated status (paging::accessed, dirty) of removed children
+    Word where;         // page address | depth << 2 | status noted since its last reset (paging::accessed, dirty)
 
     static constexpr Word max_depth = 1023;
+    static constexpr Word status_mask = 3;
     VAddr page() const { return where & ~page_mask; }
     Word depth() const { return where >> 2 & max_depth; }
-    Word status() const { return where & 3; }
+    Word status() const { return where & status_mask; }
 };
 
 namespace mappings {

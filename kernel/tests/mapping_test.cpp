@@ -136,12 +136,23 @@ TEST_F(MappingTest, StatusIncludesDerivedAndRemovedMappingsAndIsReset) {
     EXPECT_EQ(unmap(1, 0x5000, 0), 0u);
     touch(2, 0x6000, paging::accessed | paging::dirty);
     unmap(2, 0x6000, rights_all, true);
-    touch(2, 0x6000, 0);
-    EXPECT_EQ(unmap(1, 0x5000, 0), 0u) << "reported to the one who flushed";
+    EXPECT_EQ(unmap(1, 0x5000, 0), Word{rights_all}) << "each mapper has a status of its own";
+    EXPECT_EQ(unmap(1, 0x5000, 0), 0u);
     map(1, 0x5000, 2, 0x6000);
     touch(2, 0x6000, paging::dirty);
     map(0, 0x7000, 2, 0x6000);     // pushes the old mapping out
     EXPECT_EQ(unmap(1, 0x5000, 0), Word{right_write}) << "what a removed child did is remembered";
+}
+
+TEST_F(MappingTest, ResettingIsNotRecursive) {
+    map(0, 0x5000, 1, 0x5000);
+    map(1, 0x5000, 2, 0x6000);
+    map(2, 0x6000, 3, 0x7000);
+    touch(3, 0x7000, paging::dirty);
+    EXPECT_EQ(unmap(1, 0x5000, 0), Word{right_write});
+    EXPECT_EQ(unmap(2, 0x6000, 0), Word{right_write});
+    EXPECT_EQ(unmap(3, 0x7000, 0), Word{right_write});
+    EXPECT_EQ(unmap(1, 0x5000, 0), 0u);
 }
 
 TEST_F(MappingTest, SendBasePicksThePartOfTheLargerFpage) {
