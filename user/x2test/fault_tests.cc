@@ -66,7 +66,8 @@ void execute_message()
     CHECK(finish(a).done);
 }
 
-/// Writing to a kernel address is a fault like any other; nothing can be mapped there.
+/// An access to the kernel's addresses is a fault like any other, or where segment limits stand before it, a
+/// protection exception. Nothing can be mapped there.
 void kernel_address()
 {
     Agent *a = agent(Kind::large);
@@ -74,10 +75,14 @@ void kernel_address()
     begin(a, x2test_read_at, 0xF0100000);
     L4_ThreadId_t from;
     const L4_MsgTag_t tag = L4_Wait_Timeout(second, &from);
+    Word mr[5];
+    L4_StoreMRs(0, 5, mr);
+    if (tag.raw == 0xFFB0000C) {
+        CHECK_EQUAL(mr[3], 13);
+        return;
+    }
     CHECK_EQUAL(tag.raw & 0xFFF0FFFF, 0xFFE00002);
-    Word address;
-    L4_StoreMR(1, &address);
-    CHECK_EQUAL(address, 0xF0100000);
+    CHECK_EQUAL(mr[1], 0xF0100000);
 }
 
 /// An answer without a mapping restarts the instruction: the same fault comes again.
