@@ -13,6 +13,7 @@
 #include "ia32/layout.hpp"
 #include "ia32/small_space.hpp"
 #include "ia32/trap.hpp"
+#include "pc/board.hpp"
 
 namespace user_memory {
 
@@ -72,11 +73,14 @@ struct Instruction {
     }
 };
 
-// IOPL is 0: a thread of an initial server gets its port access done here (all ports are theirs).
-void do_port_io(Thread& t, const Instruction& i) {
+// IOPL is 0: port accesses that are allowed are done here. All ports are the initial servers'. The debug console's are
+// everybody's, as its system calls are: programs for kernels that run users at IOPL 3 print through them from any
+// space. False if it is not allowed.
+bool do_port_io(Thread& t, const Instruction& i) {
     unsigned char op = i.opcode();
     bool immediate = op < 0xe8, out = op & 2, byte = !(op & 1);
     Word port = immediate ? i.second() : t.registers.edx & 0xffff;
+    if (!t.space->privileged && !(byte && board::console_port(port, out))) return false;
     Word& eax = t.registers.eax;
     if (byte)
         out ? cpu::out8(port, eax) : void(eax = (eax & ~0xffu) | cpu::in8(port));
@@ -85,6 +89,7 @@ void do_port_io(Thread& t, const Instruction& i) {
     else
         out ? cpu::out32(port, eax) : void(eax = cpu::in32(port));
     t.frame.eip += i.at + (immediate ? 2 : 1);
+    return true;
 }
 
 bool standard_selectors(Word ds, Word es) {
@@ -114,11 +119,7 @@ void page_fault(Thread& t, VAddr linear, Word error) {
 bool protection(Thread& t, Word error, Word ds, Word es) {
     if (error) return false;
     Instruction i(t);
-    if (i.privileged()) {
-        if (!t.space->privileged || !i.port_io()) return false;
-        do_port_io(t, i);
-        return true;
-    }
+    if (i.privileged()) return i.port_io() && do_port_io(t, i);
     // The way out loads all user segment registers anew: if one was foreign, try again.
     if (!standard_selectors(ds, es)) return true;
     if (!t.space->arch.slot.small()) return false;

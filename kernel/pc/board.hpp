@@ -8,6 +8,9 @@ namespace board {
 
 // The serial line works before anything else does.
 void initialise_console();
+// True for the ports by which a program prints and reads at the debug console: sending and receiving a character, and
+// asking whether that is possible.
+bool console_port(Word port, bool write);
 // Interrupt controllers and the timer tick.
 void initialise();
 // One interrupt line has fired; called with interrupts off.

@@ -28,6 +28,8 @@ void initialise_console() {
     cpu::out8(uart + modem, 3);
 }
 
+bool console_port(Word port, bool write) { return port == uart + data || (!write && port == uart + line_status); }
+
 }  // namespace board
 
 namespace arch {
