@@ -101,5 +101,9 @@ pub(crate) fn sum_costs(instructions: &[Instruction], costs: &Costs) -> Vec<(Cat
         let (category, milli) = costs.of(instruction.class);
         sums[category as usize] += milli;
     }
-    CATEGORIES.iter().map(|&(category, _)| (category, sums[category as usize])).filter(|&(_, milli)| milli > 0).collect()
+    CATEGORIES
+        .iter()
+        .map(|&(category, _)| (category, sums[category as usize]))
+        .filter(|&(_, milli)| milli > 0)
+        .collect()
 }

@@ -53,7 +53,9 @@ impl Costs {
                 Class::SegmentLoad | Class::FarReturn | Class::FarJump => (Category::SegmentReload, segment_load),
                 Class::Cr3Write => (Category::Flush, milli("address_space.cr3_cycles")),
                 Class::Invlpg => (Category::Flush, milli("address_space.invlpg_cycles")),
-                Class::Sysenter | Class::Sysexit => (Category::KernelEntryExit, milli("entry.sysenter_sysexit_cycles") / 2),
+                Class::Sysenter | Class::Sysexit => {
+                    (Category::KernelEntryExit, milli("entry.sysenter_sysexit_cycles") / 2)
+                }
                 Class::Int | Class::Iret => (Category::KernelEntryExit, milli("entry.int_iret_cycles") / 2),
                 _ => (Category::Instructions, milli(&format!("instructions.{name}"))),
             };
@@ -61,7 +63,9 @@ impl Costs {
                 uops[class as usize] = file.integer(&format!("micro_ops.{name}")).unwrap_or(1) as u8;
             }
         }
-        debug_assert!(CLASSES[..ORDINARY_CLASSES].iter().all(|&(c, _)| by_class[c as usize].0 == Category::Instructions));
+        debug_assert!(CLASSES[..ORDINARY_CLASSES]
+            .iter()
+            .all(|&(c, _)| by_class[c as usize].0 == Category::Instructions));
         Costs {
             by_class,
             uops,

@@ -117,19 +117,36 @@ pub enum EntryKind {
 #[derive(Clone, Copy, Debug)]
 pub enum Event {
     /// An instruction was executed. Its class carries everything else that it costs.
-    Fetch { linear: u32, instruction: Instruction },
-    Read { linear: u32, physical: u32, size: u8 },
-    Write { linear: u32, physical: u32, size: u8 },
+    Fetch {
+        linear: u32,
+        instruction: Instruction,
+    },
+    Read {
+        linear: u32,
+        physical: u32,
+        size: u8,
+    },
+    Write {
+        linear: u32,
+        physical: u32,
+        size: u8,
+    },
     /// CR3 was written: non-global translations and virtually tagged contents are gone. The cost of the instruction
     /// itself came with its `Fetch`.
     Cr3Write,
     /// CR0 or CR4 was written: every translation is gone, global ones too, and `global_pages` says whether the global
     /// bit counts from now on (CR4.PGE).
-    ControlWrite { global_pages: bool },
+    ControlWrite {
+        global_pages: bool,
+    },
     /// The page of `linear` was invalidated, global or not.
-    Invlpg { linear: u32 },
+    Invlpg {
+        linear: u32,
+    },
     /// A page fault was taken at `linear`: the processor drops its translation (Intel SDM volume 3, 4.10.4.1).
-    PageFault { linear: u32 },
+    PageFault {
+        linear: u32,
+    },
     /// The kernel was entered by a fault or an external interrupt.
     Entry(EntryKind),
 }
@@ -150,7 +167,11 @@ pub struct Walk {
 impl Walk {
     /// Number of valid `entries`.
     pub fn levels(&self) -> usize {
-        if self.large { 1 } else { 2 }
+        if self.large {
+            1
+        } else {
+            2
+        }
     }
 }
 

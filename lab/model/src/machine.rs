@@ -311,7 +311,8 @@ fn tlb_shape(file: &MachineFile, section: &str) -> TlbShape {
 
 fn cache_shape(file: &MachineFile, section: &str) -> CacheShape {
     let path = |key: &str| format!("{section}.{key}");
-    let (size, line) = (file.integer(&path("size_bytes")).unwrap_or(64), file.integer(&path("line_bytes")).unwrap_or(64));
+    let (size, line) =
+        (file.integer(&path("size_bytes")).unwrap_or(64), file.integer(&path("line_bytes")).unwrap_or(64));
     CacheShape {
         size: size as usize,
         line: line as usize,

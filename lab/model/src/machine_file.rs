@@ -271,7 +271,9 @@ fn parse_parameter(kind: Kind, entry: &toml::Value) -> Result<Parameter, String>
 fn parse_value(kind: Kind, value: &toml::Value) -> Result<Value, String> {
     match value {
         toml::Value::String(text) if matches!(kind, Kind::Choice(_) | Kind::Ways) => parse_text(kind, text),
-        toml::Value::Integer(_) | toml::Value::Float(_) | toml::Value::Boolean(_) => parse_text(kind, &value.to_string()),
+        toml::Value::Integer(_) | toml::Value::Float(_) | toml::Value::Boolean(_) => {
+            parse_text(kind, &value.to_string())
+        }
         _ => Err(format!("{value} is not {}", expected(kind))),
     }
 }
@@ -281,7 +283,11 @@ fn parse_text(kind: Kind, text: &str) -> Result<Value, String> {
     match kind {
         Kind::Integer { min, max } => {
             let number: u64 = text.parse().map_err(|_| wrong())?;
-            if (min..=max).contains(&number) { Ok(Value::Integer(number)) } else { Err(wrong()) }
+            if (min..=max).contains(&number) {
+                Ok(Value::Integer(number))
+            } else {
+                Err(wrong())
+            }
         }
         Kind::Ways if text == "full" => Ok(Value::Full),
         Kind::Ways => match text.parse() {

@@ -9,11 +9,16 @@ use crate::CLASSES;
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Kind {
     /// A whole number in `min..=max`.
-    Integer { min: u64, max: u64 },
+    Integer {
+        min: u64,
+        max: u64,
+    },
     /// A whole number in `1..=max`, or "full" for fully associative.
     Ways,
     /// Cycles, with at most three decimals, in `0..=max`.
-    Cycles { max: u64 },
+    Cycles {
+        max: u64,
+    },
     Bool,
     Choice(&'static [&'static str]),
 }

@@ -129,5 +129,9 @@ impl Tlb {
 
 fn lost_index(key: u64) -> usize {
     let page = (key & !LARGE) as usize;
-    if key & LARGE != 0 { PAGES + page } else { page }
+    if key & LARGE != 0 {
+        PAGES + page
+    } else {
+        page
+    }
 }

@@ -63,7 +63,11 @@ fn t404_refilling_a_whole_tlb_costs_what_the_paper_says() {
     machine.event(&Event::Cr3Write, &mut tables);
     let before = cycles(&machine, Category::TlbRefillData);
     sweep(&mut machine, &mut tables, 0x40_0000, 64);
-    assert_eq!(cycles(&machine, Category::TlbRefillData) - before, 3000, "page tables are in the second-level cache by now");
+    assert_eq!(
+        cycles(&machine, Category::TlbRefillData) - before,
+        3000,
+        "page tables are in the second-level cache by now"
+    );
     assert_eq!(machine.counts().dtlb_flushed_refills, 64);
 }
 

@@ -48,20 +48,36 @@ fn t505_unknown_key_in_a_parameter() {
 
 #[test]
 fn t506_no_entries() {
-    expect("entries = { value = 64, low", "entries = { value = 0, low", "dtlb.entries: 0 is not a whole number from 1 to 65536");
+    expect(
+        "entries = { value = 64, low",
+        "entries = { value = 0, low",
+        "dtlb.entries: 0 is not a whole number from 1 to 65536",
+    );
 }
 
 #[test]
 fn t507_associativity_that_does_not_divide() {
-    expect("lines = { value = 2048", "lines = { value = 2047", "trace_cache.associativity: 8 does not divide lines = 2047");
+    expect(
+        "lines = { value = 2048",
+        "lines = { value = 2047",
+        "trace_cache.associativity: 8 does not divide lines = 2047",
+    );
     let mut file = pentium4(&[]);
     assert!(file.set("dtlb.associativity:5").unwrap_err().contains("5 does not divide entries = 64"));
 }
 
 #[test]
 fn t508_negative_and_silly_costs() {
-    expect("value = 480", "value = -1", "address_space.cr3_cycles: -1 is not a number of cycles from 0 to 1000000 with at most three decimals");
-    expect("value = 0.333", "value = 0.3333", "instructions.nop: 0.3333 is not a number of cycles from 0 to 10000 with at most three decimals");
+    expect(
+        "value = 480",
+        "value = -1",
+        "address_space.cr3_cycles: -1 is not a number of cycles from 0 to 1000000 with at most three decimals",
+    );
+    expect(
+        "value = 0.333",
+        "value = 0.3333",
+        "instructions.nop: 0.3333 is not a number of cycles from 0 to 10000 with at most three decimals",
+    );
     assert!(error("value = 480", "value = nan").contains("nan is not a number of cycles"));
 }
 
@@ -77,12 +93,20 @@ fn t510_half_a_range() {
 
 #[test]
 fn t511_no_source() {
-    expect("value = 480, source = \"U02 section 2.3.1: direct cost of a CR3 reload\"", "value = 480", "address_space.cr3_cycles: missing source");
+    expect(
+        "value = 480, source = \"U02 section 2.3.1: direct cost of a CR3 reload\"",
+        "value = 480",
+        "address_space.cr3_cycles: missing source",
+    );
 }
 
 #[test]
 fn t512_wrong_type_and_wrong_choice() {
-    expect("value = 480", "value = \"480\"", "address_space.cr3_cycles: \"480\" is not a number of cycles from 0 to 1000000 with at most three decimals");
+    expect(
+        "value = 480",
+        "value = \"480\"",
+        "address_space.cr3_cycles: \"480\" is not a number of cycles from 0 to 1000000 with at most three decimals",
+    );
     expect("\"trace-build\"", "\"sometimes\"", "itlb.lookup: sometimes is not one of trace-build, fetch");
 }
 
@@ -126,4 +150,24 @@ fn t517_setting_nonsense_is_refused() {
         assert!(error.contains(message), "{error}");
         assert!(error.starts_with(&format!("machine file pentium4-1400.toml: set={assignment}: ")), "{error}");
     }
+}
+
+#[test]
+fn t518_the_tool_checks_and_prints() {
+    let tool = |arguments: &[&str]| {
+        let output = std::process::Command::new(env!("CARGO_BIN_EXE_cobnut-machine")).args(arguments).output().unwrap();
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+    };
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../machines/pentium4-1400.toml");
+    let (status, json, errors) = tool(&["check", file, "--json"]);
+    assert_eq!((status, errors.as_str()), (0, ""));
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["parameters"]["itlb.entries"]["value"], 128);
+    assert_eq!(json["parameters"]["itlb.entries"]["low"], 64);
+    assert_eq!(json["parameters"]["instructions.nop"]["value"], 0.333);
+    let (status, _, errors) = tool(&["check", "nowhere.toml"]);
+    assert_eq!(status, 1);
+    assert_eq!(errors, "cobnut-machine: machine file nowhere.toml: No such file or directory (os error 2)\n");
+    assert_eq!(tool(&[]).0, 2);
 }

@@ -94,7 +94,8 @@ fn t306_taken_branches_end_lines_as_the_file_says() {
 
 #[test]
 fn t307_a_block_equals_its_instructions_one_by_one() {
-    let classes = [Class::Nop, Class::Store, Class::Load, Class::AluStore, Class::SegmentLoad, Class::Alu, Class::Branch];
+    let classes =
+        [Class::Nop, Class::Store, Class::Load, Class::AluStore, Class::SegmentLoad, Class::Alu, Class::Branch];
     let code: Vec<Instruction> = (0..500).map(|i| instruction(classes[i * 5 % 7], 1 + (i % 4) as u8)).collect();
     let mut whole = Machine::new(&pentium4(&[]));
     let mut single = Machine::new(&pentium4(&[]));

@@ -93,7 +93,11 @@ fn in_memory(modrm: u8) -> bool {
 }
 
 fn either(modrm: u8, memory: Class, register: Class) -> Class {
-    if in_memory(modrm) { memory } else { register }
+    if in_memory(modrm) {
+        memory
+    } else {
+        register
+    }
 }
 
 fn byte_at(rest: &[u8], at: usize) -> u8 {

@@ -76,7 +76,10 @@ fn tracker() -> &'static mut Tracker {
 /// QEMU passes valid pointers.
 #[no_mangle]
 pub unsafe extern "C" fn qemu_plugin_install(
-    id: qemu::qemu_plugin_id_t, info: *const qemu::qemu_info_t, argc: c_int, argv: *const *const c_char,
+    id: qemu::qemu_plugin_id_t,
+    info: *const qemu::qemu_info_t,
+    argc: c_int,
+    argv: *const *const c_char,
 ) -> c_int {
     let target = CStr::from_ptr((*info).target_name).to_string_lossy();
     if target != "i386" || !(*info).system_emulation {

@@ -49,8 +49,14 @@ impl Regions {
 
     pub fn begin(&mut self, case: u32) {
         let footprint = Sizes::default();
-        self.open =
-            Some(Region { case, origin: None, last: None, iterations: Vec::new(), footprint, footprint_is_steady: false });
+        self.open = Some(Region {
+            case,
+            origin: None,
+            last: None,
+            iterations: Vec::new(),
+            footprint,
+            footprint_is_steady: false,
+        });
     }
 
     /// End of one iteration and start of the next.
@@ -110,7 +116,8 @@ impl Region {
         report.insert("footprint".into(), self.footprint.report());
         if let (true, Some(origin), Some(last)) = (modelled, &self.origin, &self.last) {
             let rows = last.ledger.whole_cycles_since(&origin.ledger);
-            let ledger: Map<_, _> = CATEGORIES.iter().map(|&(c, name)| (name.to_string(), rows[c as usize].into())).collect();
+            let ledger: Map<_, _> =
+                CATEGORIES.iter().map(|&(c, name)| (name.to_string(), rows[c as usize].into())).collect();
             report.insert("ledger".into(), ledger.into());
             report.insert("cycles_total".into(), rows.iter().sum::<u64>().into());
             report.insert("cycles_per_iteration".into(), series(&|i| i.2));

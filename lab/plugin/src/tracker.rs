@@ -60,7 +60,11 @@ pub struct Tracker {
 
 impl Tracker {
     pub fn new(
-        registers: Registers, memory: GuestMemory, kernel: KernelImage, costs: Costs, machine: Option<Machine>,
+        registers: Registers,
+        memory: GuestMemory,
+        kernel: KernelImage,
+        costs: Costs,
+        machine: Option<Machine>,
         warnings: Vec<String>,
     ) -> Self {
         let footprint = Footprint::new(memory.size());
@@ -303,7 +307,9 @@ impl Tracker {
             self.descriptors.refresh_later();
         }
         if self.active && cr4 & CR4_PAE != 0 {
-            self.warn("the guest uses PAE page tables, which are not understood: physical addresses are wrong".to_string());
+            self.warn(
+                "the guest uses PAE page tables, which are not understood: physical addresses are wrong".to_string(),
+            );
         }
         let Some(machine) = self.machine.as_mut().filter(|_| self.active) else { return };
         let event = match special {

@@ -21,7 +21,10 @@ fn the_ledger_adds_up_exactly() {
 #[test]
 fn a_run_repeats_to_the_digit() {
     for guest in ["sysenter", "faults"] {
-        assert_eq!(report_text(guest, &format!("repeat-{guest}-1"), ""), report_text(guest, &format!("repeat-{guest}-2"), ""));
+        assert_eq!(
+            report_text(guest, &format!("repeat-{guest}-1"), ""),
+            report_text(guest, &format!("repeat-{guest}-2"), "")
+        );
     }
 }
 
@@ -34,6 +37,15 @@ fn one_frame_at_two_linear_addresses_takes_two_translations() {
     assert!(report.steady(2, "itlb_misses") >= 2, "a third page by segment base");
     for case in 0..3 {
         assert_eq!(report.case(case)["footprint"]["code_pages"], 2, "physically there are two");
+    }
+}
+
+#[test]
+fn one_word_through_two_segments_takes_two_translations() {
+    for (entries, misses) in [(1, 2), (2, 0)] {
+        let report = report("aliases", "segments", &format!(",set=dtlb.entries:{entries}"));
+        assert_eq!(report.steady(3, "dtlb_misses"), misses);
+        assert_eq!(report.case(3)["footprint"]["data_lines"], 1, "physically it is one");
     }
 }
 

@@ -48,7 +48,10 @@ fn every_mistake_has_its_line() {
             "machine=MACHINE,ram=FOLDER/ram,out=FOLDER/out,kernel=MACHINE",
             "kernel file MACHINE: not a complete 32-bit ELF file",
         ),
-        ("machine=MACHINE,ram=FOLDER/other,out=FOLDER/out", "ram file FOLDER/other: No such file or directory (os error 2)"),
+        (
+            "machine=MACHINE,ram=FOLDER/other,out=FOLDER/out",
+            "ram file FOLDER/other: No such file or directory (os error 2)",
+        ),
     ] {
         assert_eq!(refusal("refusals", arguments), format!("cobnut-plugin: {expected}"));
     }

@@ -2,7 +2,7 @@
 /*
  * The same frame is executed at three linear addresses: where it is linked, through a page alias, and through a code
  * segment with a base. Case 0 uses the first only, case 1 the first and the page alias, case 2 the first and the
- * segment alias.
+ * segment alias. Case 3 reads one word through a flat segment and through one with a base.
  */
 #include "common.inc"
 
@@ -23,6 +23,16 @@ user:   mov     $page_linked, %esi
         dec     %ebx
         jnz     1b
         mark    END, 2
+        mark    BEGIN, 3
+        mov     $MOVED_DATA, %eax
+        mov     %eax, %fs
+        mov     $5, %ebx
+1:      mark    ITER
+        mov     directory, %eax
+        mov     %fs:directory, %eax
+        dec     %ebx
+        jnz     1b
+        mark    END, 3
         jmp     finish
 
 loop:   mov     $5, %ebx
