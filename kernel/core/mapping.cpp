@@ -94,6 +94,8 @@ bool transfer_page(Space& from, VAddr source, Space& to, VAddr target, Word righ
     if (from.idempotent && !paging::get(from, source).present && !materialise(from, source)) return true;
     Mapping* m = mapping_at(from, source);
     if (!m || spaces::kernel_area(to, target)) return true;
+    // A page that nobody mapped is the kernel's: a UTCB of an area that has been moved.
+    if (paging::get(to, target).present && !mapping_at(to, target)) return true;
 
     paging::Page page = paging::get(from, source);
     bool writable = page.writable && rights & right_write;
