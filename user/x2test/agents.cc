@@ -60,11 +60,14 @@ Agent *by_id(L4_ThreadId_t from)
     return nullptr;
 }
 
-/// Loads the answer to a page fault.
-void load_page(Agent &a, const Word *mr)
+/// Loads the answer to a page fault. False if none can help: nothing can be mapped over the kernel, so that the same
+/// fault would come for ever; and an agent that has jumped into nowhere must not walk on through pages of zeros until
+/// it meets this image.
+bool load_page(Agent &a, const Word *mr)
 {
     Word source = mr[1] & ~(page_size - 1);
-    if (source < reinterpret_cast<Word>(image_start) || source >= reinterpret_cast<Word>(image_end)) {
+    const bool foreign = source < reinterpret_cast<Word>(image_start) || source >= reinterpret_cast<Word>(image_end);
+    if (foreign) {
         if (a.out.faults++ == 0) {
             a.out.fault_tag = mr[0];
             a.out.fault_address = mr[1];
@@ -76,6 +79,8 @@ void load_page(Agent &a, const Word *mr)
     L4_Set_MsgTag(L4_MsgTag_t{.raw = 2u << 6});
     L4_LoadMR(1, item.raw[0]);
     L4_LoadMR(2, item.raw[1]);
+    const bool runaway = foreign && mr[1] / page_size == mr[2] / page_size;
+    return mr[1] < kernel_area && !runaway && a.out.faults < fault_limit;
 }
 
 /// Serves one message. True if the MRs hold an answer.
@@ -85,9 +90,7 @@ bool serve(Agent &a, L4_MsgTag_t tag)
     L4_StoreMRs(0, 13, mr);
     const Word label = L4_Label(tag);
     if ((label & 0xFFF0) == 0xFFE0) {
-        load_page(a, mr);
-        // Nothing can be mapped over the kernel: an answer would bring the same fault back for ever.
-        if (mr[1] >= kernel_area || a.out.faults > fault_limit) a.out.stuck = true;
+        a.out.stuck = !load_page(a, mr);
         return !a.out.stuck;
     }
     if (label == done_label) {
