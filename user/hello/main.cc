@@ -12,7 +12,7 @@ int cobnut_main(const char *command_line)
     cobnut::print("hello: hello, world\n");
     cobnut::print("hello: I am thread %08x (locally %08x), my pager is %08x\n", L4_MyGlobalId().raw, L4_MyLocalId().raw,
                   L4_Pager().raw);
-    if (small) cobnut::print("hello: my space is small, %.*s MB\n", static_cast<int>(small.size), small.data);
+    if (small) cobnut::print("hello: my space is small (asked for: %.*s)\n", static_cast<int>(small.size), small.data);
     else cobnut::print("hello: my space is large\n");
     cobnut::print("hello: the kernel is %s\n", L4_KernelVersionString(L4_GetKernelInterface()));
     const L4_Clock_t before = L4_SystemClock();

@@ -127,7 +127,7 @@ bool Pool::take_any(Owner owner, Word log2, Word &base)
             Memory type;
             const Range part = segment(at, type);
             if (type != Memory::conventional) {
-                end = part.low > range.low ? part.low : range.low;
+                end = part.low;
                 blocked = true;
                 break;
             }
