@@ -23,9 +23,9 @@ struct Test {
 };
 
 /// A null-terminated list per file of tests.
-extern const Test kip_tests[], ipc_tests[], ipc_error_tests[], map_tests[], unmap_tests[], fault_tests[],
-    exregs_tests[], thread_tests[], space_tests[], schedule_tests[], small_tests[], exception_tests[], robust_tests[],
-    irq_tests[];
+extern const Test kip_tests[], sigma0_tests[], ipc_tests[], ipc_error_tests[], fast_tests[], fault_tests[], map_tests[],
+    unmap_tests[], tree_tests[], exregs_tests[], thread_tests[], space_tests[], schedule_tests[], irq_tests[],
+    exception_tests[], small_tests[], robust_tests[];
 
 /// Options of the command line.
 struct Wish {
