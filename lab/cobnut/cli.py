@@ -24,7 +24,7 @@ app = typer.Typer(
 
 BoardOption = Annotated[str, typer.Option("--board", help="The board to build for.", metavar="BOARD")]
 DEFAULT_ROOT = "root off=1"  # ends the run when every payload program has finished
-LEAST_MEMORY_MB, MOST_MEMORY_MB = 1, 3072
+LEAST_MEMORY_MB, MOST_MEMORY_MB = 2, 3072  # below 2 MB a loader has nowhere to put the kernel
 
 
 @app.command()

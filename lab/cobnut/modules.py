@@ -61,7 +61,22 @@ def elf_fault(data: bytes) -> str | None:
         return "not an ELF file"
     if len(data) < ELF_HEADER.size:
         return "truncated (shorter than an ELF header)"
-    ident, kind, machine, _, _, header_offset, _, _, _, header_size, headers, _, _, _ = ELF_HEADER.unpack_from(data)
+    (
+        ident,
+        kind,
+        machine,
+        _,
+        _,
+        header_offset,
+        sections_offset,
+        _,
+        _,
+        header_size,
+        headers,
+        section_size,
+        sections,
+        _,
+    ) = ELF_HEADER.unpack_from(data)
     if ident[4] != ELFCLASS32 or ident[5] != ELFDATA2LSB or machine != EM_386:
         return "not an ELF file for IA-32"
     if kind != ET_EXEC:
@@ -70,6 +85,8 @@ def elf_fault(data: bytes) -> str | None:
         return "has no program headers to load"
     if header_offset + headers * header_size > len(data):
         return "truncated (its program headers lie past the end)"
+    if sections_offset + sections * section_size > len(data):
+        return "truncated (its section headers lie past the end)"
     loads = 0
     for index in range(headers):
         segment, offset, _, _, size, *_ = PROGRAM_HEADER.unpack_from(data, header_offset + index * header_size)

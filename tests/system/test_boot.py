@@ -43,17 +43,20 @@ def test_a_wrong_kernel_option_is_named(option):
     assert outcome.kernel_message and option in outcome.kernel_message
 
 
-@pytest.mark.parametrize("memory_mb", [1, 2, 3])
+@pytest.mark.parametrize("memory_mb", [2, 3, 6])
 def test_too_little_memory_is_said(memory_mb):
     outcome = guests.boot(guests.program("root", "off=1"), guests.program("hello"), memory_mb=memory_mb)
     assert outcome.code == 1
     assert outcome.kernel_message and "memory" in outcome.kernel_message
 
 
-@pytest.mark.parametrize("memory_mb", [8, 512])
+@pytest.mark.parametrize("memory_mb", [16, 512])
 def test_little_and_much_memory_do(memory_mb):
     outcome = guests.boot(guests.program("root", "off=1"), guests.program("hello"), memory_mb=memory_mb)
     assert outcome.code == 0 and "hello: hello, world" in outcome.console
+
+
+CUT = 0x1000 + 200  # in the first segment of our programs
 
 
 def bad_copy(name, folder, kind):

@@ -7,6 +7,7 @@ import pytest
 
 import browser
 from cobnut import experiments
+from cobnut.experiments import uhlig02_fig4
 
 ALL = experiments.all_experiments()
 
@@ -42,11 +43,25 @@ def finished(request, tmp_path_factory):
     return request.param, json.loads((folder / "result.json").read_text()), folder, done
 
 
-def test_every_check_is_ok(finished):
-    _, result, _, done = finished
-    bad = [f"{check['name']}: {check['measured']} ({check['why']})" for check in result["checks"] if not check["ok"]]
-    assert not bad, "\n".join(bad)
-    assert result["checks"] and done.returncode == 0
+def test_its_checks(finished):
+    """The path's targets are ours to reach. The figure is a prediction: where it misses the paper, that has to be said."""
+    name, result, _, done = finished
+    assert result["checks"] and all(check["measured"] is not None for check in result["checks"])
+    bad = {check["name"]: check for check in result["checks"] if not check["ok"]}
+    assert done.returncode == (1 if bad else 0)
+    if name != "uhlig02/fig4":
+        assert not bad, bad
+    for check in bad.values():
+        assert uhlig02_fig4.EXPLANATIONS[check["name"]] in check["why"]
+        assert f"not ok: {check['name']}" in done.stdout
+
+
+def test_small_spaces_are_ahead_at_every_size(finished):
+    name, result, _, _ = finished
+    if name == "uhlig02/fig4":
+        ratios = {series["name"]: series["y"] for series in result["series"] if series["name"].endswith(".ratio")}
+        assert list(ratios) == ["a.ratio", "b.ratio", "c.ratio"]
+        assert all(ratio > 1 for ratios_of_part in ratios.values() for ratio in ratios_of_part)
 
 
 def test_the_ledger_adds_up(finished):

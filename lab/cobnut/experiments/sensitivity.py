@@ -16,7 +16,10 @@ from cobnut.results import Result, Series
 ENDS = ("low", "high")
 GROUPS = ("instructions", "micro_ops", "entry")
 
-CAPTION = "One open number of the machine file at a time; those that move the ratio by less than 1 % are left out."
+CAPTION = (
+    "One open number of the machine file at a time; those that move the ratio by less than 1 % are left out. "
+    "Dashed: the machine file's values."
+)
 
 Ratios = Mapping[int, float]  # by size
 
@@ -68,7 +71,9 @@ def measure_ratios(
 def series_at(point: str, size: int, nominal: float | None, hinges: dict[str, dict[str, Ratios]]) -> list[Series]:
     """The ratios at one size as `hinge.POINT.low`, `.high` and, for comparison, `.value`, over the parameters' names."""
     names = list(hinges[ENDS[0]])
-    found = [Series(f"hinge.{point}.{end}", "ratio", names, [hinges[end][name].get(size) for name in names]) for end in ENDS]
+    found = [
+        Series(f"hinge.{point}.{end}", "ratio", names, [hinges[end][name].get(size) for name in names]) for end in ENDS
+    ]
     return [*found, Series(f"hinge.{point}.value", "ratio", names, [nominal] * len(names))] if names else []
 
 
@@ -102,7 +107,7 @@ def plots(result: Result, points: Sequence[tuple[str, str]]) -> list[Plot]:
                 "times slower",
                 "",
                 {f"hinge.{point}.low": "at its low end", f"hinge.{point}.high": "at its high end"},
-                marks=(Mark("at the machine file's values", x=value.y[0]),),
+                marks=(Mark("the machine file's values", x=value.y[0]),),
                 caption=CAPTION,
             )
         )

@@ -12,6 +12,7 @@ from cobnut.results import LedgerRow, Result
 
 # role of a series: by the words in its name, so that large and small spaces look the same in every picture
 ROLES = (("large_large", "large"), ("small_small", "small"), ("ratio", "accent"), ("low", "small"), ("high", "large"))
+MOST_BARS = 22
 LEAST_SHOWN = 0.01  # of the value: a range that moves it less is left out
 CATEGORIES = {
     "instructions": "instructions",
@@ -108,7 +109,9 @@ def _ranges(plot: Plot, result: Result) -> tuple[list[dict], dict]:
             if low is not None and high is not None
         ]
     value = plot.marks[0].x if plot.marks else None
-    rows = [row for row in rows if value is None or max(abs(row[1] - value), abs(row[2] - value)) >= LEAST_SHOWN * value]
+    rows = [
+        row for row in rows if value is None or max(abs(row[1] - value), abs(row[2] - value)) >= LEAST_SHOWN * value
+    ]
     rows.sort(key=lambda row: abs(row[2] - row[1]))
     names = [row[0] for row in rows]
     data = [
@@ -140,10 +143,12 @@ def _ranges(plot: Plot, result: Result) -> tuple[list[dict], dict]:
 
 
 def _ledger(plot: Plot, result: Result) -> tuple[list[dict], dict]:
-    rows = [row for row in result.ledger if row.name in plot.series]
+    rows = _thinned([row for row in result.ledger if row.name in plot.series])
     order = {name: index for index, name in enumerate(plot.series)}
     value = plot.marks[0].x if plot.marks else None
-    rows = [row for row in rows if value is None or max(abs(row[1] - value), abs(row[2] - value)) >= LEAST_SHOWN * value]
+    rows = [
+        row for row in rows if value is None or max(abs(row[1] - value), abs(row[2] - value)) >= LEAST_SHOWN * value
+    ]
     rows.sort(key=lambda row: (row.x if row.x is not None else 0, order[row.name]))
     by_size = all(row.x is not None for row in rows)
     if by_size:
@@ -163,6 +168,14 @@ def _ledger(plot: Plot, result: Result) -> tuple[list[dict], dict]:
         if any(row.entries.get(category) for row in rows)
     ]
     return data, {"barmode": "stack", "hovermode": "closest"}
+
+
+def _thinned(rows: list[LedgerRow]) -> list[LedgerRow]:
+    """The rows of as many sizes, evenly spaced, as can be told apart in a plot."""
+    sizes = sorted({row.x for row in rows if row.x is not None})
+    step = -(-len(sizes) // MOST_BARS)
+    kept = set(sizes[::step]) if step else set()
+    return [row for row in rows if row.x is None or row.x in kept]
 
 
 def _per_round(row: LedgerRow, category: str) -> float:
@@ -195,17 +208,6 @@ def _marks(plot: Plot, result: Result) -> tuple[list[dict], list[dict], list[dic
         elif mark.y is None and mark.x is not None:
             shapes.append(
                 {"type": "line", "yref": "paper", "y0": 0, "y1": 1, "x0": mark.x, "x1": mark.x, "role": "published"}
-            )
-            notes.append(
-                {
-                    "yref": "paper",
-                    "y": 1,
-                    "yanchor": "bottom",
-                    "x": mark.x,
-                    "text": mark.label,
-                    "showarrow": False,
-                    "role": "published",
-                }
             )
     traces = []
     if points:
