@@ -6,6 +6,7 @@
 extern "C" {
 x2test::Word x2test_fast_call(x2test::Word server, x2test::Word state, x2test::Word expected);
 x2test::Word x2test_fast_serve(x2test::Word client, x2test::Word expected, x2test::Word);
+x2test::Word x2test_poll_nested(x2test::Word, x2test::Word, x2test::Word);
 }
 // Both return which of these are wrong after the system call: 1 DF set, 2 TF set, 4 gs:0, 8/16/32/64 the word at
 // free_area through DS, ES, FS, SS. While they run: stub's address at (%esp), own UTCB address at 4(%esp), arguments
@@ -34,6 +35,12 @@ __asm__(".macro fast_enter\n"
         "fast_es_null: xor %ebp, %ebp; mov %ebp, %es; jmp fast_plain\n"
         "fast_ds_gs: mov %gs, %ebp; mov %ebp, %es; mov %ebp, %fs; mov %ebp, %ds; jmp fast_plain\n"
         "fast_code: mov %cs, %ebp; mov %ebp, %es; mov %ebp, %fs; mov %ebp, %ds; jmp fast_plain\n"
+
+        // With NT set, a receive that does not wait.
+        "x2test_poll_nested: fast_enter\n"
+        "xor %eax, %eax; mov %edi, %edx; mov $0x0400, %ecx\n"
+        "pushf; orl $0x4000, (%esp); popf; call *(%esp); pushf; andl $~0x4000, (%esp); popf\n"
+        "xor %eax, %eax; jmp fast_leave\n"
 
         "x2test_fast_serve: fast_enter\n"
         "xor %eax, %eax; mov 28(%esp), %edx; call *(%esp)\n"
@@ -116,11 +123,12 @@ void better_thread_first()
 {
     Agent *client = agent(Kind::other), *server = agent(Kind::other), *better = agent(Kind::other);
     if (!client || !server || !better) return;
-    begin(server, do_receive_and_look, client->id.raw);
-    pause(1000);
+    // First of all: a thread that Schedule has looked at is no longer called the short way.
     set_priority(server, 50);
     set_priority(better, 70);
     set_priority(client, 100);
+    begin(server, do_receive_and_look, client->id.raw);
+    pause(1000);
     flag = 0;
     begin(better, do_raise_flag);
     begin(client, do_call, server->id.raw);
@@ -195,6 +203,33 @@ void all_sizes()
         }
 }
 
+/// The kernel returns by an iret that knows no nested tasks.
+void nested_task_without_wait()
+{
+    for (const Kind kind : both) {
+        Agent *a = agent(kind);
+        if (!a) return;
+        CHECK(ask(a, x2test_poll_nested).done);
+        remove(a);
+    }
+}
+
+/// Who gets a slot sees nothing of who had it.
+void reused_slot_is_clean()
+{
+    Agent *first = agent_with_page(Kind::large, 1), *next = agent_with_page(Kind::large, 2);
+    if (!first || !next) return;
+    constexpr Word slot = 4;
+    for (int turn = 0; turn < 4; turn++) {
+        CHECK(make_small(first, slot));
+        CHECK_EQUAL(ask(first, do_read, free_area).value, page_word + 1);
+        CHECK(L4_SpaceControl(first->id, L4_SmallSpaceChange, L4_Nilpage, L4_Nilpage, L4_nilthread, nullptr) != 0);
+        CHECK(make_small(next, slot));
+        CHECK_EQUAL(ask(next, do_read, free_area).value, page_word + 2);
+        CHECK(L4_SpaceControl(next->id, L4_SmallSpaceChange, L4_Nilpage, L4_Nilpage, L4_nilthread, nullptr) != 0);
+    }
+}
+
 // What a thread took from itself it does not have any longer, though the processor may remember: no switch between.
 Word do_use_flush_use(Word address, Word, Word)
 {
@@ -254,6 +289,8 @@ const Test fast_tests[] = {
     {"fast.better_thread_first", better_thread_first},
     {"fast.queued_sender_is_taken", queued_sender_is_taken},
     {"fast.all_sizes", all_sizes},
+    {"fast.nested_task_without_wait", nested_task_without_wait},
+    {"fast.reused_slot_is_clean", reused_slot_is_clean},
     {"fast.own_flush_is_felt", own_flush_is_felt},
     {"fast.own_protection_is_felt", own_protection_is_felt},
     {"fast.status_is_noted_again", status_is_noted_again},

@@ -2,6 +2,8 @@
 // Page-fault and thread-start protocols (manual 7.1, 7.3).
 #include "harness.h"
 
+#include <l4/sigma0.h>
+
 namespace x2test {
 
 // One access each, at known addresses.
@@ -132,6 +134,21 @@ void utcb_unchanged()
     CHECK_EQUAL(out.value, 0);
 }
 
+/// The same when the fault is cancelled before its pager answers: nobody hears of it, and the instruction is tried again.
+void cancelled_fault_restarts()
+{
+    constexpr Word place = 0x68000000; // in main's own space, where main can map only by way of sigma0
+    Agent *a = agent(Kind::here);
+    if (!a) return;
+    begin(a, do_fault_with_full_utcb, place);
+    pause(5000);
+    CHECK(!L4_IsNilFpage(L4_Sigma0_GetAny(L4_nilthread, 12, L4_FpageLog2(place, 12))));
+    CHECK_EQUAL(__L4_Exregs(a->id, L4_EXREGS_SEND | L4_EXREGS_RECV, 0, 0, 0), 4);
+    const Outcome &out = finish(a);
+    CHECK_EQUAL(out.faults, 0);
+    CHECK_EQUAL(out.value, 0);
+}
+
 /// Cancelling a fault that its pager does not answer; the thread goes where it is sent.
 constinit volatile Word reached = 0;
 [[noreturn]] void landing()
@@ -224,7 +241,8 @@ const Test fault_tests[] = {
     {"fault.kernel_address", kernel_address},
     {"fault.empty_reply_restarts", empty_reply_restarts},
     {"fault.utcb_unchanged", utcb_unchanged},
-    {"fault.cancelled", cancelled_fault},
+    {"fault.cancelled_restarts", cancelled_fault_restarts},
+    {"fault.cancelled_goes_elsewhere", cancelled_fault},
     {"start.message", start_message},
     {"start.only_from_pager", start_only_from_pager},
     {"start.refuses_items", start_refuses_items},

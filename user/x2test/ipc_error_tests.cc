@@ -50,6 +50,20 @@ void receive_timeout_finite()
     CHECK(waited >= 18000 && waited < 60000);
 }
 
+/// A point in time instead of a period.
+void receive_timeout_point()
+{
+    const L4_Clock_t before = L4_SystemClock();
+    CHECK_IPC_ERROR(L4_Receive_Timeout(main_id, L4_TimePointAt(before, before + 20000)), 3);
+    const L4_Word64_t waited = L4_SystemClock().raw - before.raw;
+    CHECK(waited >= 18000 && waited < 60000);
+    // One that has just passed ends the wait at once.
+    const L4_Clock_t now = L4_SystemClock();
+    const L4_Time_t past = L4_TimePointAt(now, now + 2000);
+    while (L4_SystemClock().raw < now.raw + 4000) {}
+    CHECK_IPC_ERROR(L4_Receive_Timeout(main_id, past), 3);
+}
+
 /// The receive timeout of a call counts from the end of its send phase.
 void call_receive_timeout()
 {
@@ -210,6 +224,7 @@ const Test ipc_error_tests[] = {
     {"ipc.send_timeout_finite", send_timeout_finite},
     {"ipc.receive_timeout_zero", receive_timeout_zero},
     {"ipc.receive_timeout_finite", receive_timeout_finite},
+    {"ipc.receive_timeout_point", receive_timeout_point},
     {"ipc.call_receive_timeout", call_receive_timeout},
     {"ipc.sleep_lasts", sleep_lasts},
     {"ipc.send_to_self", send_to_self},

@@ -134,6 +134,31 @@ void new_version()
     CHECK_EQUAL(ask(a, [](Word, Word, Word) { return L4_MyGlobalId().raw; }).value, next.raw);
 }
 
+/// A thread can only move to a space whose UTCB area contains its UTCB.
+void migrate_without_utcb()
+{
+    Agent *a = agent(Kind::here), *b = agent(Kind::other);
+    if (!a || !b) return;
+    L4_Stop(a->id);
+    const Word result = control(a->id, b->id, L4_nilthread, L4_nilthread, unchanged);
+    CHECK(result == L4_ErrUtcbArea || result == L4_ErrInvalidSpace);
+}
+
+/// A new scheduler takes over at once.
+Word do_set_priority(Word id, Word priority, Word)
+{
+    return L4_Set_Priority(L4_ThreadId_t{.raw = id}, priority) ? 0 : L4_ErrorCode();
+}
+void new_scheduler()
+{
+    Agent *a = agent(Kind::other), *b = agent(Kind::other);
+    if (!a || !b) return;
+    CHECK_EQUAL(ask(a, do_set_priority, b->id.raw, 50).value, L4_ErrNoPrivilege);
+    CHECK_EQUAL(control(b->id, b->id, a->id, L4_nilthread, unchanged), success);
+    CHECK_EQUAL(ask(a, do_set_priority, b->id.raw, 50).value, 0);
+    CHECK_EQUAL(ask(a, do_set_priority, b->id.raw, 101).value, L4_ErrInvalidParam); // above its own
+}
+
 /// Number, UTCB and space of a deleted thread can be used again at once, many times.
 void create_and_delete()
 {
@@ -204,6 +229,8 @@ const Test thread_tests[] = {
     {"thread.activate_in_bare_space", activate_in_bare_space},
     {"thread.two_steps", two_steps},
     {"thread.new_version", new_version},
+    {"thread.migrate_without_utcb", migrate_without_utcb},
+    {"thread.new_scheduler", new_scheduler},
     {"thread.create_and_delete", create_and_delete},
     {"thread.fresh_registers", fresh_registers},
     {"thread.mates_share_memory", mates_share_memory},
