@@ -39,16 +39,14 @@ Mapping* parent_of(const Mapping& m) {
 
 // Moves what the hardware noted about a page into the database: every mapping that it was derived from includes it in
 // its own status, and each is reset by itself (manual 4.3: resetting is not recursive).
-void note_status(Mapping& m) {
-    Word status = paging::take_status(*m.space, m.page());
+void note_status(Mapping& m, Word status) {
     if (!status) return;
     for (Mapping* up = &m; up; up = parent_of(*up)) up->where |= status;
 }
 
 // Takes one page out of its space. Its children must be gone.
 void remove(Mapping& m) {
-    note_status(m);
-    paging::clear(*m.space, m.page());
+    note_status(m, paging::clear(*m.space, m.page()));
     paging::mapping(*m.space, m.page()) = nullptr;
     if (m.prev) m.prev->next = m.next;
     if (m.next) m.next->prev = m.prev;
@@ -62,10 +60,14 @@ Mapping* last_below(Mapping& m) {
     return last;
 }
 
-// The status of `m`, which includes all below it; resets it.
-Word take_status(Mapping& m) {
+// Notes the status of `m` and of all below it; takes writing from those below, and from `m` itself, as asked.
+void sweep(Mapping& m, bool no_write_below, bool no_write) {
     Mapping* end = last_below(m)->next;
-    for (Mapping* n = &m; n != end; n = n->next) note_status(*n);
+    for (Mapping* n = &m; n != end; n = n->next)
+        note_status(*n, paging::take_status(*n->space, n->page(), n == &m ? no_write : no_write_below));
+}
+
+Word reset_status(Mapping& m) {
     Word status = m.status();
     m.where &= ~Mapping::status_mask;
     return status;
@@ -77,12 +79,6 @@ void remove_below(Mapping& m) {
         remove(*n);
         n = prev;
     }
-}
-
-void take_write(Mapping& m, bool self) {
-    Mapping* end = last_below(m)->next;
-    for (Mapping* n = self ? &m : m.next; n != end; n = n->next)
-        if (paging::get(*n->space, n->page()).writable) paging::protect(*n->space, n->page(), false);
 }
 
 Mapping* mapping_at(Space& space, VAddr page) {
@@ -101,7 +97,7 @@ bool transfer_page(Space& from, VAddr source, Space& to, VAddr target, Word righ
     bool writable = page.writable && rights & right_write;
     if (Mapping* old = mapping_at(to, target)) {
         if (!grant && paging::get(to, target).frame == page.frame && parent_of(*old) == m) {
-            if (writable && !paging::get(to, target).writable) paging::protect(to, target, true);
+            if (writable && !paging::get(to, target).writable) paging::allow_write(to, target);
             return true;
         }
         remove_below(*old);
@@ -112,8 +108,7 @@ bool transfer_page(Space& from, VAddr source, Space& to, VAddr target, Word righ
     if (!paging::ensure_table(to, target)) return false;
     if (grant) {
         // The target takes the source's place in the tree; what was derived from it stays.
-        note_status(*m);
-        paging::clear(from, source);
+        note_status(*m, paging::clear(from, source));
         paging::mapping(from, source) = nullptr;
         move(*m, to, target);
     } else {
@@ -167,13 +162,11 @@ Word unmap(Space& space, Fpage fpage, bool flush) {
     VAddr last = fpage.last();
     for (VAddr page = fpage.base(); paging::next_table(space, page, last); page += page_size) {
         if (Mapping* m = mapping_at(space, page)) {
-            status |= take_status(*m);
-            if ((fpage.rights() & rights_all) == rights_all) {
-                remove_below(*m);
-                if (flush) remove(*m);
-            } else if (fpage.rights() & right_write) {
-                take_write(*m, flush);
-            }
+            bool everything = fpage.rights() == rights_all, write = fpage.rights() & right_write;
+            if (everything) remove_below(*m);
+            sweep(*m, write, write && flush);
+            status |= reset_status(*m);
+            if (everything && flush) remove(*m);
         }
         if (page > last - page_size) break;
     }

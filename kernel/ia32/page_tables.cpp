@@ -119,24 +119,34 @@ void set(Space& space, VAddr page, PAddr frame, bool may_write) {
     page_tables::entry(space, page) = frame | bits;
 }
 
-void protect(Space& space, VAddr page, bool may_write) {
-    Word& e = page_tables::entry(space, page);
-    e = may_write ? e | writable : e & ~writable;
+namespace {
+
+Word status_of(Word e) {
+    return (e & page_tables::accessed ? paging::accessed : 0) | (e & page_tables::dirty ? paging::dirty : 0);
+}
+
+}  // namespace
+
+void allow_write(Space& space, VAddr page) {
+    page_tables::entry(space, page) |= writable;
     invalidate(space, page);
 }
 
-void clear(Space& space, VAddr page) {
-    page_tables::entry(space, page) = 0;
+Word clear(Space& space, VAddr page) {
+    Word& e = page_tables::entry(space, page);
+    Word last = e;
+    e = 0;
     invalidate(space, page);
+    return status_of(last);
 }
 
-Word take_status(Space& space, VAddr page) {
+Word take_status(Space& space, VAddr page, bool no_write) {
     Word& e = page_tables::entry(space, page);
-    Word bits = e & (page_tables::accessed | page_tables::dirty);
-    if (!bits) return 0;
-    e &= ~bits;
+    Word taken = e & (page_tables::accessed | page_tables::dirty | (no_write ? writable : 0));
+    if (!taken) return 0;
+    e &= ~taken;
     invalidate(space, page);
-    return (bits & page_tables::accessed ? paging::accessed : 0) | (bits & page_tables::dirty ? paging::dirty : 0);
+    return status_of(taken);
 }
 
 Mapping*& mapping(Space& space, VAddr page) { return space.arch.mappings[page >> 22]->entry[page >> 12 & 0x3ff]; }

@@ -59,15 +59,18 @@ void set(Space& space, VAddr page, PAddr frame, bool writable) {
     EXPECT_FALSE(e.present) << "set() over a present page";
     e = {true, writable, frame, 0, e.mapping};
 }
-void protect(Space& space, VAddr page, bool writable) { space.arch.pages.at(page).writable = writable; }
-void clear(Space& space, VAddr page) {
+void allow_write(Space& space, VAddr page) { space.arch.pages.at(page).writable = true; }
+Word clear(Space& space, VAddr page) {
     auto& e = space.arch.pages.at(page);
     EXPECT_TRUE(e.present) << "clear() of an absent page";
     e.present = false;
+    return e.status;
 }
-Word take_status(Space& space, VAddr page) {
-    Word s = space.arch.pages.at(page).status;
-    space.arch.pages.at(page).status = 0;
+Word take_status(Space& space, VAddr page, bool no_write) {
+    auto& e = space.arch.pages.at(page);
+    Word s = e.status;
+    e.status = 0;
+    if (no_write) e.writable = false;
     return s;
 }
 Mapping*& mapping(Space& space, VAddr page) { return space.arch.pages[page].mapping; }

@@ -61,12 +61,12 @@ bool next_table(const Space& space, VAddr& from, VAddr last);
 bool ensure_table(Space& space, VAddr page);
 // `page` must not be present and must have a table.
 void set(Space& space, VAddr page, PAddr frame, bool writable);
-// Grants writing to a present page, or takes it away; the processor's copies are invalidated.
-void protect(Space& space, VAddr page, bool writable);
-// Removes a present page and invalidates the processor's copies.
-void clear(Space& space, VAddr page);
-// Accessed and dirty bits of a present page; resets them in the page table and in the processor's copies.
-Word take_status(Space& space, VAddr page);
+// Grants writing to a present page; the processor forgets that it was denied.
+void allow_write(Space& space, VAddr page);
+// Removes a present page, also from the processor's copies; returns its last status.
+Word clear(Space& space, VAddr page);
+// The status of a present page. Resets it, and takes writing away if asked, also in the processor's copies.
+Word take_status(Space& space, VAddr page, bool no_write);
 // Who mapped a page; the page must have a table.
 Mapping*& mapping(Space& space, VAddr page);
 
