@@ -239,6 +239,28 @@ void grant_keeps_children()
     CHECK_EQUAL(seen(b, free_area), mark + 4);
 }
 
+/// A page handed to and fro, each time to a new address: the chain may end with an overflow, but not before depth 8,
+/// and all of it goes when its root goes.
+void deep_chain()
+{
+    Agent *a = agent(Kind::other), *b = agent(Kind::other);
+    if (!a || !b) return;
+    mark_arena();
+    give_page(a, 3, free_area, L4_FullyAccessible);
+    Word depth = 0;
+    while (depth < 100) {
+        Agent *from = depth % 2 ? b : a, *to = depth % 2 ? a : b;
+        const Word source = free_area + depth * page_size, target = source + page_size;
+        if (!pass(from, to, page_at(source, L4_FullyAccessible), 0, page_at(target, 0))) break;
+        depth++;
+    }
+    CHECK(depth >= 8);
+    Agent *last = depth % 2 ? b : a;
+    CHECK_EQUAL(seen(last, free_area + depth * page_size), mark + 3);
+    L4_Unmap(page_at(arena_page(3), L4_FullyAccessible));
+    for (Word i = 0; i <= depth; i++) CHECK(faults_on_read(i % 2 ? b : a, free_area + i * page_size));
+}
+
 /// In one space a map item does nothing, and nothing breaks.
 void map_within_space()
 {
@@ -267,6 +289,7 @@ const Test map_tests[] = {
     {"map.kip_and_utcbs_are_left_out", kip_and_utcbs_are_left_out},
     {"map.grant_moves", grant_moves},
     {"map.grant_keeps_children", grant_keeps_children},
+    {"map.deep_chain", deep_chain},
     {"map.within_space", map_within_space},
     {nullptr, nullptr},
 };
