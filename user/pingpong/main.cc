@@ -2,7 +2,15 @@
 // pingpong: the cost of a call between two threads, over the working set that the caller touches in between.
 //
 // The root thread makes the two spaces, maps this image into both one to one, and then waits as their pager; it takes
-// no part in the measurement. The command line is described in docs/command.md.
+// no part in the measurement.
+//
+// Command line (defaults first):
+//   pair=large_large|small_small|large_small|small_large|intra   kinds of the client's and the server's space
+//   gen=none|nops|jumps|reads  sizes=START:STOP:STEP             what the client touches between calls; STOP inclusive
+//   rounds=100 warmup=10       measured and unmeasured calls for each size
+//   slot=256                   MB of a small space; the client has the first slot, the server the second
+//   words=0                    untyped words of each message, 0 to 63
+//   verbose=0                  1 prints a line for each size
 #include "pingpong.h"
 
 #include <cobnut/program.h>

@@ -89,7 +89,8 @@ void caller_leaves_nothing(Kind client_kind, Kind server_kind)
         pause(1000);
         begin(client, x2test_fast_call, server->id.raw, state, page_word + 1);
         const Outcome &served = finish(server);
-        if (served.value) fail("state %u: the server finds %x wrong", state, served.value);
+        // A wrong GS may show as a fault at address 0, and be right afterwards.
+        if (served.value || served.faults) fail("state %u: the server finds %x wrong", state, served.value);
         const Outcome &called = finish(client);
         if (called.value) fail("state %u: the client finds %x wrong", state, called.value);
         remove(client);

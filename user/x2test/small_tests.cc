@@ -214,6 +214,20 @@ void fault_address_is_relative()
 
 void feature_is_announced() { CHECK(L4_HasFeature("smallspaces")); }
 
+/// A thread that shall go on past its limit: the space becomes large before the kernel returns there.
+void started_beyond_limit()
+{
+    Agent *a = create(L4_nilthread, Kind::small);
+    if (!a) return;
+    L4_Set_MsgTag(L4_MsgTag_t{.raw = 2});
+    L4_LoadMR(1, beyond_small);
+    L4_LoadMR(2, stack_of(a));
+    CHECK(L4_IpcSucceeded(L4_Send_Timeout(a->id, second)));
+    finish(a, true);
+    CHECK_EQUAL(a->out.fault_address, beyond_small);
+    CHECK_EQUAL(small_number(a), 0);
+}
+
 } // namespace
 
 const Test small_tests[] = {
@@ -231,6 +245,7 @@ const Test small_tests[] = {
     {"small.isolated", isolated},
     {"small.unmap_faults_again", unmap_faults_again},
     {"small.fault_address_is_relative", fault_address_is_relative},
+    {"small.started_beyond_limit", started_beyond_limit},
     {nullptr, nullptr},
 };
 
