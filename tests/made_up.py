@@ -14,6 +14,7 @@ MACHINE = Machine(
     sha256="0" * 64,
     parameters={
         "itlb.entries": Parameter(128, "made up", 64, 128),
+        "itlb.lookup": Parameter("trace-build", "made up"),
         "trace_cache.rebuild_cycles": Parameter(7500, "made up", 5000, 10000),
         "segments.reload_cycles": Parameter(253, "made up"),
         "segments.loads": Parameter(6, "made up", 4, 6),

@@ -152,6 +152,7 @@ def test_hinges_move_one_parameter_at_a_time(made):
     lab = made_up.lab(uhlig02_fig4.EXPERIMENT, hinges=1)
     assert sensitivity.open_parameters(lab) == {
         "itlb.entries": ["itlb.entries"],
+        "itlb.lookup": ["itlb.lookup"],
         "trace_cache.rebuild_cycles": ["trace_cache.rebuild_cycles"],
         "segments.loads": ["segments.loads"],
         "instructions (all)": ["instructions.alu", "instructions.load"],

@@ -64,7 +64,7 @@ def bad_copy(name, folder, kind):
     path = folder / name
     path.write_bytes(
         {
-            "truncated": data[: len(data) // 3],
+            "truncated": data[:CUT],
             "text": b"not a program\n" * 200,
             "header only": data[:52],
             "empty": b"\0",

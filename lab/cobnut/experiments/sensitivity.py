@@ -16,6 +16,8 @@ from cobnut.results import Result, Series
 ENDS = ("low", "high")
 GROUPS = ("instructions", "micro_ops", "entry")
 
+# a word has no range in a machine file; what speaks for either is in docs/lab.md
+CHOICES = {"itlb.lookup": {"low": "trace-build", "high": "fetch"}}
 CAPTION = (
     "One open number of the machine file at a time; those that move the ratio by less than 1 % are left out. "
     "Dashed: the machine file's values."
@@ -30,7 +32,7 @@ def open_parameters(lab: Lab) -> dict[str, list[str]]:
     if not lab.settings.get("hinges"):
         return found
     for name, parameter in lab.machine.parameters.items():
-        if parameter.open and name not in lab.overrides:
+        if (parameter.open or name in CHOICES) and name not in lab.overrides:
             section = name.split(".")[0]
             found.setdefault(f"{section} (all)" if section in GROUPS else name, []).append(name)
     return found
@@ -50,9 +52,7 @@ def measure_ratios(
     """
     moved = open_parameters(lab)
     specs = {
-        (curve, end, name, side): replace(
-            spec, overrides=tuple((one, lab.machine.parameters[one].text(end)) for one in moved[name])
-        )
+        (curve, end, name, side): replace(spec, overrides=tuple((one, _end(lab, one, end)) for one in moved[name]))
         for curve, pair in curves.items()
         for end in ENDS
         for name in moved
@@ -66,6 +66,10 @@ def measure_ratios(
         }
         for curve in curves
     }
+
+
+def _end(lab: Lab, name: str, end: str) -> str:
+    return CHOICES[name][end] if name in CHOICES else lab.machine.parameters[name].text(end)
 
 
 def series_at(point: str, size: int, nominal: float | None, hinges: dict[str, dict[str, Ratios]]) -> list[Series]:
