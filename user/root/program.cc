@@ -19,7 +19,7 @@ constexpr L4_Word_t argument_room = 1024; // above the stack: the command line
 } // namespace
 
 constinit Program::Page Program::pages_[Program::max_pages] = {};
-constinit size_t Program::pages_used_ = 0;
+constinit size_t Program::pages_used_ = 0, Program::frames_ = 0;
 
 bool parse_small(cobnut::Text text, L4_Word_t &number)
 {
@@ -53,12 +53,18 @@ Program::Page *Program::page_at(L4_Word_t address)
     for (size_t i = first_page_; i < first_page_ + page_count_; i++)
         if (pages_[i].address == address) return &pages_[i];
     if (pages_used_ == max_pages) return nullptr;
-    const L4_Fpage_t frame = L4_Sigma0_GetAny(L4_nilthread, 12, L4_CompleteAddressSpace);
-    if (L4_IsNilFpage(frame)) return nullptr;
-    memset(reinterpret_cast<void *>(L4_Address(frame)), 0, page_size);
+    Page &page = pages_[pages_used_];
+    if (pages_used_ == frames_) {
+        const L4_Fpage_t frame = L4_Sigma0_GetAny(L4_nilthread, 12, L4_CompleteAddressSpace);
+        if (L4_IsNilFpage(frame)) return nullptr;
+        page.frame = L4_Address(frame);
+        frames_++;
+    }
     pages_used_++;
-    Page &page = pages_[first_page_ + page_count_++];
-    page = {address, L4_Address(frame), false};
+    page_count_++;
+    page.address = address;
+    page.writable = false;
+    memset(reinterpret_cast<void *>(page.frame), 0, page_size);
     return &page;
 }
 
@@ -152,14 +158,18 @@ bool Program::load(const cobnut::Module &module, L4_ThreadId_t tid)
         say("not started: the file %s", cobnut::describe(error));
         return false;
     }
-    bool loaded = make_stack(module.command_line);
-    for (size_t i = 0; loaded && i < image.count; i++) loaded = load_segment(file, image.segments[i]);
-    if (!loaded) {
-        say("not started: not enough memory");
-        return false;
-    }
     entry_ = image.entry;
-    return make_space(module.command_line);
+    if (load_all(file, image, module.command_line) && make_space(module.command_line)) return true;
+    pages_used_ = first_page_; // for the next program
+    return false;
+}
+
+bool Program::load_all(const void *file, const cobnut::ElfImage &image, const char *command_line)
+{
+    bool loaded = make_stack(command_line);
+    for (size_t i = 0; loaded && i < image.count; i++) loaded = load_segment(file, image.segments[i]);
+    if (!loaded) say("not started: not enough memory");
+    return loaded;
 }
 
 bool Program::start()

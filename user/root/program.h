@@ -47,6 +47,7 @@ private:
 
     /// The page at an address, added (zeroed) if it is not there; null without memory.
     Page *page_at(L4_Word_t address);
+    bool load_all(const void *file, const cobnut::ElfImage &image, const char *command_line);
     bool load_segment(const void *file, const cobnut::ElfSegment &segment);
     bool make_stack(const char *command_line);
     bool make_space(const char *command_line);
@@ -59,9 +60,10 @@ private:
     bool running_ = false;
 
     // All programs share one table; a program's pages are consecutive since programs are loaded one after another.
+    // Entries from pages_used_ to frames_ have frames but no owner: left by a program that could not be loaded.
     static constexpr size_t max_pages = 16384;
     static Page pages_[max_pages];
-    static size_t pages_used_;
+    static size_t pages_used_, frames_;
 };
 
 /// Reads SIZE[@SLOT] (MB, and the number of the place in units of SIZE) into a small-space number for SpaceControl;

@@ -199,7 +199,28 @@ void overflow(Word tag, Word mr1, Word mr2)
 }
 void overflow_string() { overflow(2u << 6, 100u << 10, reinterpret_cast<Word>(arena)); }
 void overflow_map_without_window() { overflow(2u << 6, 0x8, page_at(arena_page(0), 7).raw); }
-void overflow_too_many_words() { overflow(2u << 6 | 63, 0, 0); }
+
+/// 62 words and an item of two: its second half would be MR64. What lies there is harmless if it is taken for an item.
+Word do_send_65_words(Word, Word, Word)
+{
+    for (int i = 1; i < 63; i++) L4_LoadMR(i, static_cast<Word>(i));
+    L4_LoadMR(63, 0x8);
+    L4_Set_MsgTag(L4_MsgTag_t{.raw = 2u << 6 | 62});
+    return L4_IpcFailed(L4_Send_Timeout(main_id, second)) ? L4_ErrorCode() : 0;
+}
+void overflow_too_many_words()
+{
+    Agent *a = agent(Kind::other);
+    if (!a) return;
+    L4_Accept(L4_MapGrantItems(L4_CompleteAddressSpace));
+    begin(a, do_send_65_words);
+    const L4_MsgTag_t received = L4_Receive_Timeout(a->id, second);
+    const Word error = L4_ErrorCode();
+    L4_Accept(L4_UntypedWordsAcceptor);
+    CHECK(L4_IpcFailed(received));
+    CHECK_EQUAL(error, 9);
+    CHECK_EQUAL(finish(a).value, 8);
+}
 void overflow_unknown_item() { overflow(2u << 6, 0xE, 0); }
 void overflow_cut_item() { overflow(1u << 6, 0x8, 0); }
 
