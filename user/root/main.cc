@@ -7,6 +7,7 @@
 
 #include <cobnut/program.h>
 #include <l4/kip.h>
+#include <l4/schedule.h>
 
 namespace {
 
@@ -68,12 +69,24 @@ bool serve(root::Program &program, L4_MsgTag_t tag)
     return false;
 }
 
+/// A thread that raises an exception before it has named a handler is stopped by the kernel and tells nobody.
+void end_stopped()
+{
+    for (size_t i = 0; i < program_count; i++) {
+        root::Program &p = programs[i];
+        if (!p.running() || L4_Schedule(p.tid(), ~0u, ~0u, ~0u, ~0u, nullptr) > L4_SCHEDRESULT_INACTIVE) continue;
+        p.say("ended: stopped by an exception that it does not handle");
+        p.end();
+    }
+}
+
 void serve_until_finished()
 {
     L4_Accept(L4_UntypedWordsAcceptor);
     while (any_running()) {
         L4_ThreadId_t from;
-        L4_MsgTag_t tag = L4_Wait(&from);
+        L4_MsgTag_t tag = L4_Wait_Timeout(L4_TimePeriod(200000), &from);
+        if (L4_IpcFailed(tag)) end_stopped();
         while (L4_IpcSucceeded(tag)) {
             root::Program *program = find(from);
             if (!program || !serve(*program, tag)) break;
