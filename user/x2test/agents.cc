@@ -299,4 +299,17 @@ Word do_flush(Word fpage, Word control, Word)
 
 void pause(Word microseconds) { L4_Sleep(L4_TimePeriod(microseconds)); }
 
+void check_duration(void (*wait)(), Word low, Word high)
+{
+    Word taken = 0;
+    for (int attempt = 0; attempt < 8; attempt++) {
+        const L4_Clock_t before = L4_SystemClock();
+        wait();
+        taken = static_cast<Word>(L4_SystemClock().raw - before.raw);
+        if (taken < low) break;
+        if (taken < high) return;
+    }
+    fail("takes %u us, not %u to %u", taken, low, high);
+}
+
 } // namespace x2test

@@ -169,6 +169,10 @@ inline bool faults_on_write(Agent *a, Word address)
 
 void pause(Word microseconds);
 
+/// How long `wait` takes, in microseconds: never less than `low` (that fails the test), and less than `high` at least
+/// once in a few attempts, since an emulator on a busy host loses time in between.
+void check_duration(void (*wait)(), Word low, Word high);
+
 /// Deterministic pseudo-random numbers.
 class Random {
 public:
