@@ -99,7 +99,7 @@ void memory_descriptors()
         const Word type = L4_MemoryDescType(d), low = L4_MemoryDescLow(d), high = L4_MemoryDescHigh(d);
         if (type == L4_UndefinedMemoryType) continue;
         CHECK(low < high);
-        if (L4_IsMemoryDescVirtual(d)) user |= type == L4_ConventionalMemoryType && low == 0 && high >= 0x7FFFFFFF;
+        if (L4_IsMemoryDescVirtual(d)) user |= type == L4_ConventionalMemoryType && low == 0 && high >= 0x3FFFFFFF;
         else if (type == L4_ConventionalMemoryType) ram = true;
         else if (type == L4_ReservedMemoryType && low <= 0x100000 && high > 0x100000) kernel = true;
     }
