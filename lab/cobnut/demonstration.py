@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`./cobnut demo`: the shortest way from a fresh clone to the figure."""
+"""`./cobnut demo`: the shortest way from a fresh clone to the figure.
+
+It shows, and does not judge: its status says whether it came to its end. What the checks say stands in the table and the
+report; `./cobnut run` makes it the status.
+"""
 
 import time
 
@@ -23,4 +27,4 @@ def run() -> int:
     print(
         f"{time.monotonic() - start:.0f} s. All sizes and rounds: ./cobnut run {EXPERIMENT}; everything else: ./cobnut list"
     )
-    return 0 if done.result.ok else 1
+    return 0

@@ -10,6 +10,7 @@ from rich.table import Table
 from cobnut.report.page import number
 from cobnut.results import Result
 
+MOST_ROWS = 12
 SMALL, LARGE = "small_small", "large_large"
 
 
@@ -26,14 +27,15 @@ def show_checks(result: Result) -> None:
 
 
 def show_ping_pong(result: Result) -> None:
-    """The curves of uhlig02/fig4 as rows: cycles of a round trip in both kinds of space, and their ratio."""
+    """The curves of uhlig02/fig4 as rows, some of the sizes: cycles of a round trip in both kinds of space, their ratio."""
     for letter, title in (("a", "bytes of nops"), ("b", "pages jumped to"), ("c", "pages read")):
         large, small, ratio = (result.find(f"{letter}.{name}") for name in (LARGE, SMALL, "ratio"))
         if large and small and ratio:
-            rows = [
-                tuple(number(value) for value in row) for row in zip(large.x, large.y, small.y, ratio.y, strict=True)
-            ]
-            _show(f"({letter}) modelled cycles of a round trip", (title, "large", "small", "large/small"), rows)
+            columns = (large.x, large.y, small.y, ratio.y)
+            rows = [tuple(number(value) for value in row) for row in zip(*columns, strict=True)]
+            step = -(-len(rows) // MOST_ROWS)
+            shown = rows[::step] if (len(rows) - 1) % step == 0 else [*rows[::step], rows[-1]]
+            _show(f"({letter}) modelled cycles of a round trip", (title, "large", "small", "large/small"), shown)
 
 
 def _show(title: str, heads: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:

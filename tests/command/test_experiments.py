@@ -149,7 +149,9 @@ def test_every_published_value_of_the_figure_is_in_a_check(made):
 
 
 def test_hinges_move_one_parameter_at_a_time(made):
-    lab = made_up.lab(uhlig02_fig4.EXPERIMENT, hinges=1)
+    few = made_up.lab(uhlig02_fig4.EXPERIMENT, hinges=sensitivity.FEW)
+    assert "instructions (all)" not in sensitivity.open_parameters(few)
+    lab = made_up.lab(uhlig02_fig4.EXPERIMENT, hinges=sensitivity.ALL)
     assert sensitivity.open_parameters(lab) == {
         "itlb.entries": ["itlb.entries"],
         "itlb.lookup": ["itlb.lookup"],

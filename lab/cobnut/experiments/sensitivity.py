@@ -3,7 +3,7 @@
 
 Every open parameter of the machine file (one with a low and a high end) is set to each end in turn, the others staying at
 their values, and the curves are measured again. The costs of the instruction classes are moved together: they come from the
-same sources, and one by one they are too many to look at; likewise what only entries by int, fault or interrupt cost.
+same sources, and one by one they are too many to look at.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -14,7 +14,11 @@ from cobnut.experiments.pingpong import Measurement, PingPong, measure
 from cobnut.results import Result, Series
 
 ENDS = ("low", "high")
-GROUPS = ("instructions", "micro_ops", "entry")
+GROUPS = ("instructions", "micro_ops")
+# costs of what a ping-pong never does, as ipc/path counts: they cannot move a ratio
+NEVER_PAID = ("entry.int_iret_cycles", "entry.fault_cycles", "entry.interrupt_cycles", "address_space.invlpg_cycles")
+FEW, ALL = 1, 2  # what the setting `hinges` asks for; the few are those that the paper itself leaves open
+FEW_SECTIONS = ("itlb", "dtlb", "trace_cache", "segments")
 
 # a word has no range in a machine file; what speaks for either is in docs/lab.md
 CHOICES = {"itlb.lookup": {"low": "trace-build", "high": "fetch"}}
@@ -29,11 +33,12 @@ Ratios = Mapping[int, float]  # by size
 def open_parameters(lab: Lab) -> dict[str, list[str]]:
     """The open parameters that the run does not fix itself: what each is called, and the machine's numbers that it moves."""
     found: dict[str, list[str]] = {}
-    if not lab.settings.get("hinges"):
-        return found
+    wanted = lab.settings.get("hinges", 0)
     for name, parameter in lab.machine.parameters.items():
-        if (parameter.open or name in CHOICES) and name not in lab.overrides:
-            section = name.split(".")[0]
+        section = name.split(".")[0]
+        if wanted < ALL and not (wanted == FEW and section in FEW_SECTIONS):
+            continue
+        if (parameter.open or name in CHOICES) and name not in lab.overrides and name not in NEVER_PAID:
             found.setdefault(f"{section} (all)" if section in GROUPS else name, []).append(name)
     return found
 
