@@ -65,8 +65,8 @@ fn t304_lines_are_found_by_linear_address() {
 }
 
 #[test]
-fn t305_the_itlb_is_asked_only_when_a_line_is_built() {
-    let mut machine = Machine::new(&pentium4(&["itlb.entries:64"]));
+fn t305_the_itlb_is_asked_at_trace_builds_or_at_every_fetch() {
+    let mut machine = Machine::new(&pentium4(&["itlb.entries:64", "itlb.lookup:trace-build"]));
     let jump = [instruction(Class::Branch, 5)];
     let jumps = |m: &mut Machine| (0..100).for_each(|i| run(m, 0x20_0000 + i * 4155, &jump));
     jumps(&mut machine);
