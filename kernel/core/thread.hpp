@@ -54,7 +54,7 @@ struct alignas(64) Thread {
 
     State state;
     bool halted;                    // runs no user instruction until resumed (ExchangeRegisters)
-    bool fast_entry;                // in an IPC that came by the fast path's kind of system call
+    bool fast_entry;                // in an IPC that came by the fast path's kind of system call, and returns from it
     Role send_role;
     Role receive_role;
     bool receive_follows;           // the message being sent is followed by a receive phase

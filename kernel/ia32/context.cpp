@@ -36,8 +36,15 @@ void prepare_user(Thread& t) {
     standard_frame(t);
 }
 
-void set_user_ip(Thread& t, Word ip) { t.frame.eip = ip; }
-void set_user_sp(Thread& t, Word sp) { t.frame.esp = sp; }
+// What the stub left on the user's stack no longer says where the thread goes on: not by the fast path.
+void set_user_ip(Thread& t, Word ip) {
+    t.frame.eip = ip;
+    t.fast_entry = false;
+}
+void set_user_sp(Thread& t, Word sp) {
+    t.frame.esp = sp;
+    t.fast_entry = false;
+}
 void set_user_flags(Thread& t, Word flags) {
     t.frame.eflags = (t.frame.eflags & ~user_flags_mask) | (flags & user_flags_mask);
 }
