@@ -6,8 +6,8 @@ their values, and the curves are measured again. The costs of the instruction cl
 same sources, and one by one they are too many to look at.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from cobnut.experiments import Lab, Mark, Plot
 from cobnut.experiments.pingpong import Measurement, PingPong, measure
@@ -17,9 +17,7 @@ ENDS = ("low", "high")
 GROUPS = ("instructions", "micro_ops")
 # costs of what a ping-pong never does, as ipc/path counts: they cannot move a ratio
 NEVER_PAID = ("entry.int_iret_cycles", "entry.fault_cycles", "entry.interrupt_cycles", "address_space.invlpg_cycles")
-FEW, ALL = 1, 2  # what the setting `hinges` asks for; the few are those that the paper itself leaves open
-FEW_SECTIONS = ("itlb", "dtlb", "trace_cache", "segments")
-
+FEW, ALL = 1, 2  # what the setting `hinges` asks for: what a curve itself is about, or everything
 # a word has no range in a machine file; what speaks for either is in docs/lab.md
 CHOICES = {"itlb.lookup": {"low": "trace-build", "high": "fetch"}}
 CAPTION = (
@@ -30,46 +28,58 @@ CAPTION = (
 Ratios = Mapping[int, float]  # by size
 
 
-def open_parameters(lab: Lab) -> dict[str, list[str]]:
-    """The open parameters that the run does not fix itself: what each is called, and the machine's numbers that it moves."""
+@dataclass(frozen=True)
+class Curve:
+    """A curve to measure again: its two boots, and the sections of the machine file that it is about."""
+
+    large: PingPong
+    small: PingPong
+    sections: tuple[str, ...]
+
+
+def open_parameters(lab: Lab, sections: tuple[str, ...]) -> dict[str, list[str]]:
+    """The open parameters that the run does not fix itself: what each is called, and the machine's numbers that it moves.
+
+    With few hinges wanted, only those in `sections`.
+    """
     found: dict[str, list[str]] = {}
     wanted = lab.settings.get("hinges", 0)
     for name, parameter in lab.machine.parameters.items():
         section = name.split(".")[0]
-        if wanted < ALL and not (wanted == FEW and section in FEW_SECTIONS):
+        if wanted < ALL and not (wanted == FEW and section in sections):
             continue
         if (parameter.open or name in CHOICES) and name not in lab.overrides and name not in NEVER_PAID:
             found.setdefault(f"{section} (all)" if section in GROUPS else name, []).append(name)
     return found
 
 
-def boots(lab: Lab, curves: int) -> int:
-    """How many boots `measure_ratios` will need for `curves` curves of two boots each."""
-    return len(open_parameters(lab)) * len(ENDS) * curves * 2
+def boots(lab: Lab, curves: Iterable[Curve]) -> int:
+    """How many boots `measure_ratios` will need."""
+    return sum(len(open_parameters(lab, curve.sections)) * len(ENDS) * 2 for curve in curves)
 
 
 def measure_ratios(
-    lab: Lab, curves: dict[str, tuple[PingPong, PingPong]], ratios: Callable[[Measurement, Measurement], Ratios]
+    lab: Lab, curves: dict[str, Curve], ratios: Callable[[Measurement, Measurement], Ratios]
 ) -> dict[str, dict[str, dict[str, Ratios]]]:
-    """Measures every curve (two boots, of which `ratios` makes one curve) at both ends of every open parameter.
+    """Measures every curve (two boots, of which `ratios` makes the curve) at both ends of its open parameters.
 
     Returns the ratios by curve, end and parameter.
     """
-    moved = open_parameters(lab)
+    moved = {name: open_parameters(lab, curve.sections) for name, curve in curves.items()}
     specs = {
-        (curve, end, name, side): replace(spec, overrides=tuple((one, _end(lab, one, end)) for one in moved[name]))
-        for curve, pair in curves.items()
+        (name, end, parameter, side): replace(spec, overrides=tuple((one, _end(lab, one, end)) for one in numbers))
+        for name, curve in curves.items()
         for end in ENDS
-        for name in moved
-        for side, spec in enumerate(pair)
+        for parameter, numbers in moved[name].items()
+        for side, spec in enumerate((curve.large, curve.small))
     }
     found = dict(zip(specs, measure(lab, list(specs.values())), strict=True))
     return {
-        curve: {
-            end: {name: ratios(found[curve, end, name, 0], found[curve, end, name, 1]) for name in moved}
+        name: {
+            end: {one: ratios(found[name, end, one, 0], found[name, end, one, 1]) for one in moved[name]}
             for end in ENDS
         }
-        for curve in curves
+        for name in curves
     }
 
 

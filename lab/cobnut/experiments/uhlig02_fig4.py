@@ -48,7 +48,7 @@ POINTS = {
 
 @dataclass(frozen=True)
 class Part:
-    """One of the figure's three graphs: its working-set generator and sizes (start, stop, step)."""
+    """One of the figure's three graphs: its working-set generator, its sizes (start, stop, step), what it is about."""
 
     letter: str
     gen: str
@@ -56,10 +56,19 @@ class Part:
     x_title: str
     sizes: tuple[int, int, int]
     quick: tuple[int, int, int]
+    sections: tuple[str, ...]  # of the machine file
 
 
 PARTS = (
-    Part("a", "nops", "Trace cache", "working set: bytes of nops", (0, 15_000, 500), (0, 15_000, 1_000)),
+    Part(
+        "a",
+        "nops",
+        "Trace cache",
+        "working set: bytes of nops",
+        (0, 15_000, 500),
+        (0, 15_000, 1_000),
+        ("trace_cache", "segments"),
+    ),
     Part(
         "b",
         "jumps",
@@ -67,6 +76,7 @@ PARTS = (
         f"working set: pages, a jump of {published.U02_JUMP_DISTANCE} bytes each",
         (0, 200, 5),
         (0, 200, 10),
+        ("itlb", "segments"),
     ),
     Part(
         "c",
@@ -75,6 +85,7 @@ PARTS = (
         f"working set: pages, a read every {published.U02_READ_DISTANCE} bytes",
         (0, 120, 4),
         (0, 120, 8),
+        ("dtlb", "segments"),
     ),
 )
 
@@ -127,14 +138,17 @@ def ratios(large: Measurement, small: Measurement) -> dict[int, float]:
 def run(lab: Lab) -> Result:
     """Measures all three graphs, judges them, and measures again what hinges on open parameters."""
     origin = results.provenance(lab.emulator, lab.machine.sha256)
-    specs = {part.letter: (_spec(lab, part, LARGE), _spec(lab, part, SMALL)) for part in PARTS}
-    flat = [spec for pair in specs.values() for spec in pair]
-    lab.meter.total(len(flat) + sensitivity.boots(lab, curves=len(PARTS)))
+    curves = {
+        part.letter: sensitivity.Curve(_spec(lab, part, LARGE), _spec(lab, part, SMALL), part.sections)
+        for part in PARTS
+    }
+    flat = [spec for curve in curves.values() for spec in (curve.large, curve.small)]
+    lab.meter.total(len(flat) + sensitivity.boots(lab, curves.values()))
     measured = measure(lab, flat)
     raise_if_all_failed(measured)
     graphs = {part.letter: Graph(part, *measured[2 * index : 2 * index + 2]) for index, part in enumerate(PARTS)}
     itlb_entries = lab.machine[ITLB_ENTRIES]
-    hinges = sensitivity.measure_ratios(lab, specs, ratios)
+    hinges = sensitivity.measure_ratios(lab, curves, ratios)
     series = []
     for letter, graph in graphs.items():
         series += graph.series() + sensitivity.band(letter, graph.ratios, hinges[letter])
@@ -329,7 +343,7 @@ EXPERIMENT = Experiment(
             2,
             1,
             0,
-            "measure again with open numbers at their ends: 0 no, 1 those of TLBs, trace cache, segments, 2 all",
+            "measure again with open numbers at their ends: 0 none, 1 what a part is about, 2 all",
         ),
     },
     run=run,
