@@ -231,6 +231,52 @@ void reused_slot_is_clean()
     }
 }
 
+[[noreturn]] void elsewhere()
+{
+    flag = 7;
+    for (;;) L4_Sleep(second);
+}
+Word do_answer_and_wait(Word client, Word, Word)
+{
+    L4_Receive(L4_ThreadId_t{.raw = client});
+    L4_Set_MsgTag(L4_Niltag);
+    L4_ThreadId_t from;
+    L4_ReplyWait(L4_ThreadId_t{.raw = client}, &from);
+    return 0;
+}
+
+/// A thread whose IP was exchanged during its call goes on there, also if the answer comes the short way.
+void exchanged_ip_counts()
+{
+    Agent *client = agent(Kind::here), *server = agent(Kind::here);
+    if (!client || !server) return;
+    begin(client, do_call, server->id.raw); // not received yet
+    pause(1000);
+    flag = 0;
+    L4_Word_t control, sp, ip, flags, handle;
+    L4_ThreadId_t pager;
+    L4_ExchangeRegisters(client->id, 0x18, stack_of(client) - 1024, reinterpret_cast<Word>(elsewhere), 0, 0, L4_nilthread,
+                         &control, &sp, &ip, &flags, &handle, &pager);
+    begin(server, do_answer_and_wait, client->id.raw);
+    pause(3000);
+    CHECK_EQUAL(flag, 7);
+}
+
+/// A thread number that was tried before it existed is found when it does.
+void numbers_far_apart()
+{
+    for (Word number = 2000; number < 200000; number += 49000) {
+        const L4_ThreadId_t far = L4_GlobalId(number, 1);
+        L4_Set_MsgTag(L4_Niltag);
+        CHECK(L4_IpcFailed(L4_Call(far)));
+        CHECK(L4_ThreadControl(far, far, main_id, L4_nilthread, reinterpret_cast<void *>(-1)) != 0);
+        L4_Word_t old;
+        CHECK_EQUAL(L4_Schedule(far, ~0u, ~0u, ~0u, ~0u, &old), 2);
+        CHECK(L4_ThreadControl(far, L4_nilthread, L4_nilthread, L4_nilthread, reinterpret_cast<void *>(-1)) != 0);
+        CHECK(L4_IpcFailed(L4_Call(far)));
+    }
+}
+
 // What a thread took from itself it does not have any longer, though the processor may remember: no switch between.
 Word do_use_flush_use(Word address, Word, Word)
 {
@@ -292,6 +338,8 @@ const Test fast_tests[] = {
     {"fast.all_sizes", all_sizes},
     {"fast.nested_task_without_wait", nested_task_without_wait},
     {"fast.reused_slot_is_clean", reused_slot_is_clean},
+    {"fast.exchanged_ip_counts", exchanged_ip_counts},
+    {"fast.numbers_far_apart", numbers_far_apart},
     {"fast.own_flush_is_felt", own_flush_is_felt},
     {"fast.own_protection_is_felt", own_protection_is_felt},
     {"fast.status_is_noted_again", status_is_noted_again},
