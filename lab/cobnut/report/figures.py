@@ -70,7 +70,7 @@ def _band(plot: Plot, result: Result) -> list[dict]:
     least, most = (result.find(name) for name in plot.band) if plot.band else (None, None)
     if least is None or most is None:
         return []
-    edge = {"type": "scatter", "mode": "none", "role": "band", "showlegend": False, "hoverinfo": "skip"}
+    edge = {"type": "scatter", "mode": "lines", "role": "band", "showlegend": False, "hoverinfo": "skip"}
     return [
         {**edge, "x": least.x, "y": least.y},
         {**edge, "x": most.x, "y": most.y, "fill": "tonexty", "name": "open numbers at their ends", "showlegend": True},

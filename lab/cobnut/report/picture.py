@@ -8,6 +8,7 @@ from cobnut.experiments import Experiment, Plot
 from cobnut.results import Result
 
 COLOURS = {"large spaces": "#b4472e", "small spaces": "#1f6f8b"}
+BAND = "#d6e2e6"
 PUBLISHED, RATIO, INK, GRID = "#98670a", "#6a4c93", "#22252a", "#e3e1da"
 
 
@@ -54,6 +55,9 @@ def write(result: Result, experiment: Experiment, path: Path) -> None:
 
 
 def _draw(axis, plot: Plot, result: Result) -> None:
+    least, most = (result.find(name) for name in plot.band) if plot.band else (None, None)
+    if least and most:
+        axis.fill_between(least.x, least.y, most.y, color=BAND, linewidth=0, label="open numbers at their ends")
     for name, label in plot.series.items():
         series = result.find(name)
         if series is not None:
@@ -88,6 +92,6 @@ def _draw(axis, plot: Plot, result: Result) -> None:
     axis.set_ylim(bottom=0)
     axis.grid(color=GRID, linewidth=0.7)
     axis.set_axisbelow(True)
-    axis.legend(fontsize=7.5, frameon=False)
+    axis.legend(fontsize=7.5, framealpha=0.85, edgecolor="none")
     for side in ("top", "right"):
         axis.spines[side].set_visible(False)
