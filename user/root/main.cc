@@ -21,7 +21,8 @@ void load_all()
     cobnut::Module module;
     for (unsigned i = 0; cobnut::boot_module(i, module); i++) {
         if (program_count == max_programs) {
-            cobnut::print("root: more than %u programs: the rest is not started\n", static_cast<unsigned>(max_programs));
+            cobnut::print("root: more than %u programs: the rest is not started\n",
+                          static_cast<unsigned>(max_programs));
             return;
         }
         if (programs[program_count].load(module, L4_GlobalId(own_number + 1 + i, 1))) program_count++;
