@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from dataclasses import dataclass
+from pathlib import Path
 
 from cobnut import apt_sources, paths
 from cobnut.errors import CobnutError
@@ -63,9 +64,12 @@ def ensure(*groups: tuple[Package, ...]) -> None:
 
 def ensure_rust() -> None:
     """The Rust toolchain is not ours to choose: say what is missing rather than install one."""
+    installed = Path.home() / ".cargo" / "bin"
+    if shutil.which("cargo") is None and (installed / "cargo").exists():
+        os.environ["PATH"] += f":{installed}"  # rustup puts it there, and on the PATH of later logins only
     if shutil.which("cargo") is None:
         raise CobnutError(
-            "cargo is not on the PATH: the laboratory is built with a Rust toolchain (1.85 or newer), please install one"
+            "cargo is not on the PATH: the laboratory is built with a Rust toolchain (1.88 or newer), please install one"
         )
 
 
