@@ -56,12 +56,13 @@ def output(spec: PingPong) -> dict:
 
 def region(spec: PingPong, index: int, size: int) -> dict:
     large = spec.pair == "large_large"
+    rebuild = float(dict(spec.overrides).get("trace_cache.rebuild_cycles", 7500)) / 7500
     refilled = size if large or size > CAPACITY[spec.gen] else 0
     ledger = {
         "instructions": 200.0 + size / 100,
         "kernel_entry_exit": 332.0,
         "segment_reload": 0.0 if large else 200.0,
-        "trace_rebuild": COST[spec.gen] * refilled,
+        "trace_rebuild": COST[spec.gen] * refilled * rebuild,
         "flush": 960.0 if large else 0.0,
     }
     total = sum(ledger.values())

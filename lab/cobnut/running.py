@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Running an experiment from its name to its report: what `run`, `demo` and the tests share."""
 
-from dataclasses import dataclass, replace
+from dataclasses import shlex
 from pathlib import Path
+
+import dataclass
+import replace
 
 from cobnut import boards, build, experiments, machines, paths, progress, report
 from cobnut.emulators import qemu
@@ -50,10 +53,10 @@ def run(
     with progress.meter(name) as meter:
         lab = Lab(target, described, f"QEMU {version}", quick, settings, overrides, meter)
         result = experiment.run(lab)
-    notes = tuple(f"run with {pair}" for pair in given)
-    if show_cost:
-        notes += (cost_of_modelling(replace(lab, meter=progress.Silent())),)
-    page = report.write(result, experiment, described, report_folder, notes=notes)
+    notes = (cost_of_modelling(replace(lab, meter=progress.Silent())),) if show_cost else ()
+    words = ["./cobnut", "run", name, "--board", board, "--machine", machine or experiment.machine]
+    words += ["--quick"] * quick + [word for pair in given for word in ("--set", pair)]
+    page = report.write(result, experiment, described, report_folder, command=shlex.join(words), notes=notes)
     return Finished(experiment, described, result, page, notes)
 
 

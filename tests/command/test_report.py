@@ -23,7 +23,9 @@ def page(request, tmp_path_factory):
         result = experiment.run(made_up.lab(experiment))
     folder = tmp_path_factory.mktemp("report")
     return (
-        report.write(result, experiment, made_up.MACHINE, folder, notes=("a </script> in a note",)),
+        report.write(
+            result, experiment, made_up.MACHINE, folder, command="./cobnut run it", notes=("a </script> in a note",)
+        ),
         experiment,
         result,
     )

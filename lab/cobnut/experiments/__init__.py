@@ -26,6 +26,12 @@ class Lab:
     overrides: dict[str, str]
     meter: Meter
 
+    @property
+    def machine_name(self) -> str:
+        """The machine's name, with what was changed of it."""
+        changes = ", ".join(f"{name}={value}" for name, value in self.overrides.items())
+        return f"{self.machine.name} with {changes}" if changes else self.machine.name
+
 
 @dataclass(frozen=True)
 class Setting:
@@ -52,6 +58,7 @@ class Plot:
 
     `kind` is lines, bars (stacked), ranges (two series: both ends of each bar) or ledger. `series` maps series names to
     labels; for a ledger it maps ledger row names to short labels. `band` names two series to shade the room between.
+    Ranges that come from the mark by less than the share `least` of it are left out.
     """
 
     kind: str
@@ -62,6 +69,7 @@ class Plot:
     caption: str = ""
     marks: tuple[Mark, ...] = ()
     band: tuple[str, str] | None = None
+    least: float = 0.0
     wide: bool = False
 
 

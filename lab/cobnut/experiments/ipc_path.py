@@ -67,7 +67,7 @@ def run(lab: Lab) -> Result:
     raise_if_all_failed(measurements)
     paths = {measurement.spec.pair: Path(measurement.spec.pair, measurement.at(0)) for measurement in measurements}
     checks = [check for path in paths.values() for check in judge_path(path, lab.machine)]
-    return Result("ipc/path", lab.machine.name, origin, series_of(paths), checks, ledger_of(measurements))
+    return Result("ipc/path", lab.machine_name, origin, series_of(paths), checks, ledger_of(measurements))
 
 
 def judge_path(path: Path, machine: Machine) -> list[Check]:

@@ -20,6 +20,7 @@ NEVER_PAID = ("entry.int_iret_cycles", "entry.fault_cycles", "entry.interrupt_cy
 FEW, ALL = 1, 2  # what the setting `hinges` asks for: what a curve itself is about, or everything
 # a word has no range in a machine file; what speaks for either is in docs/lab.md
 CHOICES = {"itlb.lookup": {"low": "trace-build", "high": "fetch"}}
+LEAST_SHOWN = 0.01  # of the ratio: what moves it less is not drawn
 CAPTION = (
     "One open number of the machine file at a time; those that move the ratio by less than 1 % are left out. "
     "Dashed: the machine file's values."
@@ -117,7 +118,10 @@ def plots(result: Result, points: Sequence[tuple[str, str]]) -> list[Plot]:
     found = []
     for point, title in points:
         value = result.find(f"hinge.{point}.value")
-        if value is None:
+        ends = [result.find(f"hinge.{point}.{end}") for end in ENDS]
+        reached = [ratio for series in ends if series for ratio in series.y if ratio is not None]
+        nominal = value.y[0] if value else None
+        if nominal is None or all(abs(ratio - nominal) < LEAST_SHOWN * nominal for ratio in reached):
             continue
         found.append(
             Plot(
@@ -126,7 +130,8 @@ def plots(result: Result, points: Sequence[tuple[str, str]]) -> list[Plot]:
                 "times slower",
                 "",
                 {f"hinge.{point}.low": "at its low end", f"hinge.{point}.high": "at its high end"},
-                marks=(Mark("the machine file's values", x=value.y[0]),),
+                marks=(Mark("the machine file's values", x=nominal),),
+                least=LEAST_SHOWN,
                 caption=CAPTION,
             )
         )

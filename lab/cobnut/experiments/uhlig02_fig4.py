@@ -156,7 +156,7 @@ def run(lab: Lab) -> Result:
             series += sensitivity.series_at(point, size, graph.ratios.get(size), hinges[letter])
     return Result(
         "uhlig02/fig4",
-        lab.machine.name,
+        lab.machine_name,
         origin,
         series,
         explained([*judge_a(graphs["a"]), *judge_b(graphs["b"], itlb_entries), *judge_c(graphs["c"])]),

@@ -13,7 +13,6 @@ from cobnut.results import LedgerRow, Result
 # role of a series: by the words in its name, so that large and small spaces look the same in every picture
 ROLES = (("large_large", "large"), ("small_small", "small"), ("ratio", "accent"), ("low", "small"), ("high", "large"))
 MOST_BARS = 22
-LEAST_SHOWN = 0.01  # of the value: a range that moves it less is left out
 CATEGORIES = {
     "instructions": "instructions",
     "kernel_entry_exit": "kernel entry and exit",
@@ -109,9 +108,7 @@ def _ranges(plot: Plot, result: Result) -> tuple[list[dict], dict]:
             if low is not None and high is not None
         ]
     value = plot.marks[0].x if plot.marks else None
-    rows = [
-        row for row in rows if value is None or max(abs(row[1] - value), abs(row[2] - value)) >= LEAST_SHOWN * value
-    ]
+    rows = [row for row in rows if value is None or max(abs(row[1] - value), abs(row[2] - value)) >= plot.least * value]
     rows.sort(key=lambda row: abs(row[2] - row[1]))
     names = [row[0] for row in rows]
     data = [
@@ -146,9 +143,7 @@ def _ledger(plot: Plot, result: Result) -> tuple[list[dict], dict]:
     rows = _thinned([row for row in result.ledger if row.name in plot.series])
     order = {name: index for index, name in enumerate(plot.series)}
     value = plot.marks[0].x if plot.marks else None
-    rows = [
-        row for row in rows if value is None or max(abs(row[1] - value), abs(row[2] - value)) >= LEAST_SHOWN * value
-    ]
+    rows = [row for row in rows if value is None or max(abs(row[1] - value), abs(row[2] - value)) >= plot.least * value]
     rows.sort(key=lambda row: (row.x if row.x is not None else 0, order[row.name]))
     by_size = all(row.x is not None for row in rows)
     if by_size:

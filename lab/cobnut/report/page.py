@@ -17,9 +17,15 @@ TEMPLATES = Path(__file__).parent
 
 
 def write(
-    result: Result, experiment: Experiment, machine: Machine, folder: Path, *, notes: tuple[str, ...] = ()
+    result: Result,
+    experiment: Experiment,
+    machine: Machine,
+    folder: Path,
+    *,
+    command: str,
+    notes: tuple[str, ...] = (),
 ) -> Path:
-    """Writes the page of `result` into `folder` and returns its path. `notes` are facts about the run, shown with its provenance."""
+    """Writes the page of `result` into `folder` and returns its path. `command` makes it again; `notes` are facts about the run."""
     from plotly.offline import get_plotlyjs
 
     environment = jinja2.Environment(
@@ -39,6 +45,7 @@ def write(
         passed=sum(check.ok for check in result.checks),
         off=_off,
         open_parameters={name: parameter for name, parameter in machine.parameters.items() if parameter.open},
+        command=command,
         notes=notes,
         plotlyjs=get_plotlyjs(),
     )
