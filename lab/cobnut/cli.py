@@ -18,6 +18,7 @@ from cobnut.errors import CobnutError
 app = typer.Typer(
     name="cobnut",
     add_completion=False,
+    pretty_exceptions_enable=False,
     rich_markup_mode=None,
     help="Cobnut: an L4 X.2 microkernel for processors without address-space tags, and its laboratory.",
 )

@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Running an experiment from its name to its report: what `run`, `demo` and the tests share."""
 
-from dataclasses import shlex
+import shlex
+from dataclasses import dataclass, replace
 from pathlib import Path
-
-import dataclass
-import replace
 
 from cobnut import boards, build, experiments, machines, paths, progress, report
 from cobnut.emulators import qemu
