@@ -53,7 +53,7 @@ def run(part: str | None) -> int:
 
 
 def unit() -> Count:
-    """the kernel's hardware-free parts, on this machine"""
+    """the hardware-free parts of kernel and user programs, on this machine"""
     build.host_tests()
     report = RESULTS / "unit.xml"
     command = [

@@ -165,7 +165,7 @@ def complaint(errors: str) -> str | None:
             and "warning: " not in line
             and "terminating on signal" not in line
         ):
-            return line
+            return line.removeprefix("cobnut-plugin: ")
     return None
 
 

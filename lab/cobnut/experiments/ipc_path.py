@@ -226,6 +226,7 @@ def plots(result: Result) -> list[Plot]:
             "pair of spaces",
             "modelled cycles",
             {pair: pair for pair in PAIRS},
+            wide=True,
             marks=(Mark("U02: small spaces, 550", y=published.U02_SMALL_ROUND_TRIP),),
         ),
     ]

@@ -92,6 +92,7 @@ def _bars(plot: Plot, result: Result) -> tuple[list[dict], dict]:
                     "text": series.y,
                     "textposition": "auto",
                     "textangle": 0,
+                    "constraintext": "none",
                     "hovertemplate": f"%{{x}}: %{{y:,.5~g}} {series.unit}<extra>{label}</extra>",
                 }
             )
