@@ -24,8 +24,10 @@ Word& entry(const Space& space, VAddr page) {
     auto* table = static_cast<PageTable*>(window(frame_of(space.arch.directory->entry[page >> 22])));
     return table->entry[page >> 12 & 0x3ff];
 }
+// Directory entries that are a space's own; those behind belong to small spaces and to the kernel.
+Word own_tables() { return small_space::large_limit() >> 22; }
 bool has_table(const Space& space, VAddr page) {
-    return page < USER_LIMIT_MAX && space.arch.directory->entry[page >> 22] & present;
+    return page >> 22 < own_tables() && space.arch.directory->entry[page >> 22] & present;
 }
 
 }  // namespace
@@ -54,7 +56,7 @@ void map_fixed(VAddr at, PAddr frame, Word bits) {
 
 void set_global(Space& space, bool on) {
     if (!cpu::features.global_pages) return;
-    for (Word t = 0; t < user_tables; ++t) {
+    for (Word t = 0; t < own_tables(); ++t) {
         if (!(space.arch.directory->entry[t] & present)) continue;
         for (Word& e : static_cast<PageTable*>(window(frame_of(space.arch.directory->entry[t])))->entry)
             if (e & present) on ? e |= global : e &= ~global;
@@ -184,7 +186,7 @@ void destroy_space(Space& space) {
         processor.host = nullptr;
         cpu::write_cr3(physical(&boot_directory));
     }
-    for (Word t = 0; t < user_tables; ++t) {
+    for (Word t = 0; t < own_tables(); ++t) {
         Word table = space.arch.directory->entry[t];
         if (!(table & present)) continue;
         // All that is left are UTCBs and the interface page.
