@@ -261,7 +261,7 @@ def plots(result: Result) -> list[Plot]:
                 f"({letter}) {part.title}: large over small",
                 part.x_title,
                 "times slower",
-                {f"{letter}.ratio": "measured ratio"},
+                {f"{letter}.ratio": "modelled ratio"},
                 marks=_ratio_marks(letter, result),
                 band=(f"{letter}.ratio.least", f"{letter}.ratio.most"),
                 caption=BAND_CAPTION if result.find(f"{letter}.ratio.most") else "",

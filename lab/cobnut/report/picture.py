@@ -8,6 +8,7 @@ from cobnut.experiments import Experiment, Plot
 from cobnut.results import Result
 
 COLOURS = {"large spaces": "#b4472e", "small spaces": "#1f6f8b"}
+LEGEND_ROOM = (0.09, 0.17)  # above the curves of the upper and the lower row, for each line of the legend
 BAND = "#d6e2e6"
 PUBLISHED, RATIO, INK, GRID = "#98670a", "#6a4c93", "#22252a", "#e3e1da"
 
@@ -35,9 +36,9 @@ def write(result: Result, experiment: Experiment, path: Path) -> None:
             "ytick.color": INK,
         }
     ):
-        figure, axes = pyplot.subplots(rows, columns, figsize=(4.1 * columns, 5.6), height_ratios=(3, 2), squeeze=False)
+        figure, axes = pyplot.subplots(rows, columns, figsize=(4.1 * columns, 6.6), height_ratios=(3, 2), squeeze=False)
         for index, plot in enumerate(plots):
-            _draw(axes[index % rows][index // rows], plot, result)
+            _draw(axes[index % rows][index // rows], plot, result, LEGEND_ROOM[index % rows])
         short = result.provenance.revision[:12]
         figure.suptitle(experiment.title, x=0.01, ha="left", fontsize=13, fontweight="bold")
         figure.text(
@@ -54,7 +55,7 @@ def write(result: Result, experiment: Experiment, path: Path) -> None:
         pyplot.close(figure)
 
 
-def _draw(axis, plot: Plot, result: Result) -> None:
+def _draw(axis, plot: Plot, result: Result, legend_room: float) -> None:
     least, most = (result.find(name) for name in plot.band) if plot.band else (None, None)
     if least and most:
         axis.fill_between(least.x, least.y, most.y, color=BAND, linewidth=0, label="open numbers at their ends")
@@ -65,7 +66,7 @@ def _draw(axis, plot: Plot, result: Result) -> None:
                 series.x,
                 series.y,
                 marker="o",
-                markersize=3,
+                markersize=2.2,
                 linewidth=1.8,
                 label=label,
                 color=COLOURS.get(label, RATIO),
@@ -89,9 +90,9 @@ def _draw(axis, plot: Plot, result: Result) -> None:
     axis.locator_params(axis="x", nbins=6)
     axis.set_xlabel(plot.x_title)
     axis.set_ylabel(plot.y_title)
-    axis.set_ylim(bottom=0)
+    axis.set_ylim(bottom=0, top=axis.get_ylim()[1] * (1 + legend_room * len(axis.get_legend_handles_labels()[0])))
     axis.grid(color=GRID, linewidth=0.7)
     axis.set_axisbelow(True)
-    axis.legend(fontsize=7.5, framealpha=0.85, edgecolor="none")
+    axis.legend(fontsize=7.5, frameon=False, loc="upper left")
     for side in ("top", "right"):
         axis.spines[side].set_visible(False)
