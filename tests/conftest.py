@@ -12,28 +12,27 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "lab"), str(Path(__file__).parent)]
 
-Cobnut = Callable[..., "subprocess.CompletedProcess[str]"]
+
+def run_cobnut(
+    *arguments: str, env: dict[str, str] | None = None, cwd: Path = ROOT
+) -> "subprocess.CompletedProcess[str]":
+    """Runs ./cobnut with arguments and nothing to read; `env` adds to the environment, `cwd` is where it is called from."""
+    return subprocess.run(
+        [str(ROOT / "cobnut"), *arguments],
+        cwd=cwd,
+        env={**os.environ, **(env or {})},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
 
 
 @pytest.fixture
-def cobnut() -> Cobnut:
-    """Runs ./cobnut with arguments; `env` adds to the environment, `cwd` is where it is called from."""
-
-    def call(
-        *arguments: str, env: dict[str, str] | None = None, cwd: Path = ROOT, given: str = ""
-    ) -> "subprocess.CompletedProcess[str]":
-        return subprocess.run(
-            [str(ROOT / "cobnut"), *arguments],
-            cwd=cwd,
-            env={**os.environ, **(env or {})},
-            input=given,
-            capture_output=True,
-            text=True,
-            timeout=600,
-            check=False,
-        )
-
-    return call
+def cobnut() -> Callable[..., "subprocess.CompletedProcess[str]"]:
+    """The command as a user runs it."""
+    return run_cobnut
 
 
 def assert_refused(done: "subprocess.CompletedProcess[str]", *words: str) -> None:

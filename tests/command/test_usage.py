@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Wrong usage is answered with status 2 and one clear line."""
 
+import os
 import stat
 
 import pytest
@@ -54,7 +55,7 @@ def test_an_old_emulator_is_refused(cobnut, tmp_path):
     fake = tmp_path / "qemu-system-i386"
     fake.write_text("#!/bin/sh\necho 'QEMU emulator version 7.2.17 (Debian 1:7.2+dfsg-7)'\n")
     fake.chmod(fake.stat().st_mode | stat.S_IXUSR)
-    path = f"{tmp_path}:{__import__('os').environ['PATH']}"
+    path = f"{tmp_path}:{os.environ['PATH']}"
     assert_refused(cobnut("boot", "hello", env={"PATH": path}), "7.2.17", "too old", "10")
     assert_refused(cobnut("run", "ipc/path", env={"PATH": path}), "7.2.17", "too old", "10")
 

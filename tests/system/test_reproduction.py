@@ -8,6 +8,7 @@ import pytest
 import browser
 from cobnut import experiments
 from cobnut.experiments import uhlig02_fig4
+from conftest import run_cobnut
 
 ALL = experiments.all_experiments()
 
@@ -15,30 +16,9 @@ ALL = experiments.all_experiments()
 @pytest.fixture(scope="module", params=list(ALL))
 def finished(request, tmp_path_factory):
     """One quick run of each experiment by the command: its name, its JSON and the folder of its report."""
-    import os
-    import subprocess
-
-    from conftest import ROOT
-
     folder = tmp_path_factory.mktemp("run")
-    done = subprocess.run(
-        [
-            str(ROOT / "cobnut"),
-            "run",
-            request.param,
-            "--quick",
-            "--json",
-            str(folder / "result.json"),
-            "--report",
-            str(folder),
-        ],
-        capture_output=True,
-        text=True,
-        timeout=600,
-        check=False,
-        env=os.environ,
-        stdin=subprocess.DEVNULL,
-    )
+    files = ["--json", str(folder / "result.json"), "--report", str(folder)]
+    done = run_cobnut("run", request.param, "--quick", *files)
     assert done.returncode in (0, 1), done.stderr
     return request.param, json.loads((folder / "result.json").read_text()), folder, done
 
