@@ -10,6 +10,8 @@ import guests
 CASES = [
     *((on, kinds, "") for on in guests.QEMU for kinds in ("large", "small")),
     *((guests.USUAL, kinds, option) for kinds in ("large", "small") for option in ("sysenter=off", "fastpath=off")),
+    # the small-space area reaches into what is the large spaces' with a smaller one
+    *((guests.USUAL, "small", option) for option in ("small=64", "small=2048")),
     *((on, kinds, "") for on in guests.BOCHS for kinds in ("large", "small")),
 ]
 
@@ -17,7 +19,8 @@ CASES = [
 @pytest.mark.parametrize(("on", "kinds", "option"), CASES, ids=lambda value: str(value) or "plain")
 def test_x2test(on, kinds, option):
     limits = "limits=1" if on.emulator == "bochs" else ""  # QEMU does not enforce segment limits
-    outcome = guests.boot(guests.program("x2test", f"kinds={kinds} {limits}"), options=option, on=on)
+    area = option.replace("small=", "area=") if option.startswith("small=") else ""
+    outcome = guests.boot(guests.program("x2test", f"kinds={kinds} {limits} {area}"), options=option, on=on)
     failed = [line for line in outcome.console.splitlines() if line.startswith("FAIL")]
     assert not failed, "\n".join(failed)
     verdict = re.search(r"^x2test: (\d+) passed, 0 failed$", outcome.console, re.M)
