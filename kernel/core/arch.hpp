@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The architecture contract: what a port defines beside arch/context.hpp (user registers) and arch/paging.hpp (page
-// tables). Shared code calls nothing else of a port.
+// The architecture contract: what a port defines beside arch/context.hpp (user registers), arch/paging.hpp (what it keeps
+// of a space) and core/paging.hpp (page tables). Shared code calls nothing else of a port.
 #pragma once
 
 #include "core/space.hpp"

@@ -5,6 +5,7 @@
 
 #include "arch/paging.hpp"
 #include "core/list.hpp"
+#include "core/paging.hpp"
 #include "core/thread.hpp"
 #include "core/x2.hpp"
 

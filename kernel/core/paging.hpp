@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The architecture contract for page tables: what the shared code asks of a port, which also defines ArchSpace, window()
+// and physical() in arch/paging.hpp.
+#pragma once
+
+#include "core/x2.hpp"
+
+struct Space;
+struct Mapping;
+
+namespace paging {
+
+// One page of a space as the shared code sees it.
+struct Page {
+    bool present;
+    bool writable;
+    PAddr frame;
+};
+// What the hardware noted about a page.
+constexpr Word accessed = 1, dirty = 2;
+
+Page get(const Space& space, VAddr page);
+// The first page at or after `from`, and not after `last`, whose page table exists; false if there is none.
+bool next_table(const Space& space, VAddr& from, VAddr last);
+// Makes the page table of `page` if it is missing; false when memory is exhausted.
+bool ensure_table(Space& space, VAddr page);
+// `page` must not be present and must have a table.
+void set(Space& space, VAddr page, PAddr frame, bool writable);
+// Grants writing to a present page; the processor forgets that it was denied.
+void allow_write(Space& space, VAddr page);
+// Removes a present page, also from the processor's copies; returns its last status.
+Word clear(Space& space, VAddr page);
+// The status of a present page. Resets it, and takes writing away if asked, also in the processor's copies.
+Word take_status(Space& space, VAddr page, bool no_write);
+// Who mapped a page; the page must have a table.
+Mapping*& mapping(Space& space, VAddr page);
+
+// The first address that no user may use.
+VAddr user_limit();
+// True for frames that no user may ever see: the kernel's image and its memory.
+bool kernel_frame(PAddr frame);
+
+}  // namespace paging
