@@ -6,11 +6,10 @@
 say() { printf 'cobnut: %s\n' "$*" >&2; }
 die() { say "$*"; exit 2; }
 
+if [ -t 0 ]; then ask=''; else ask=-n; fi # sudo may ask for a password only where a person can answer
+
 as_root() {
-    if [ "$(id -u)" -eq 0 ]; then "$@"
-    elif [ -t 0 ]; then sudo "$@"
-    else sudo -n "$@"
-    fi
+    if [ "$(id -u)" -eq 0 ]; then "$@"; else sudo $ask "$@"; fi
 }
 
 # usable PYTHON: is it 3.11 or newer, and can it make an environment with pip in it?
@@ -20,13 +19,18 @@ usable() {
 
 install_python() {
     command -v apt-get >/dev/null || die "needs Python 3.11 or newer with its venv module; please install it"
+    [ "$(id -u)" -eq 0 ] || command -v sudo >/dev/null || die "needs root and there is no sudo; please run as root: apt-get install python3-venv"
     say "installing python3 and python3-venv (apt)"
     mkdir -p "$root/build/log"
-    export DEBIAN_FRONTEND=noninteractive
-    {
-        as_root apt-get update -q &&
-        as_root apt-get install -q -y --no-install-recommends -o DPkg::Lock::Timeout=600 python3 python3-venv ca-certificates
-    } >"$root/build/log/python.log" 2>&1 </dev/null || die "apt could not install python3-venv; see build/log/python.log"
+    tries=60 # another package manager may hold the lock
+    until {
+        as_root env DEBIAN_FRONTEND=noninteractive apt-get update -q &&
+        as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends python3 python3-venv ca-certificates
+    } >"$root/build/log/python.log" 2>&1 </dev/null; do
+        tries=$((tries - 1))
+        [ "$tries" -gt 0 ] && grep -qi lock "$root/build/log/python.log" || die "apt could not install python3-venv; see build/log/python.log"
+        sleep 5
+    done
 }
 
 mkdir -p "$root/build"

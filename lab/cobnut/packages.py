@@ -120,7 +120,15 @@ def apt(arguments: list[str]) -> None:
     """Runs apt-get without questions, waiting while another package manager holds a lock."""
     for _ in range(LOCK_RETRIES):
         done = as_root(
-            ["env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-o", "DPkg::Lock::Timeout=600", *arguments]
+            [
+                "env",
+                "DEBIAN_FRONTEND=noninteractive",
+                "LC_ALL=C",
+                "apt-get",
+                "-o",
+                "DPkg::Lock::Timeout=600",
+                *arguments,
+            ]
         )
         if done.returncode == 0:
             return
