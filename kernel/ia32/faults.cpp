@@ -11,20 +11,31 @@
 #include "core/string.hpp"
 #include "ia32/cpu.hpp"
 #include "ia32/layout.hpp"
+#include "ia32/page_tables.hpp"
 #include "ia32/small_space.hpp"
 #include "ia32/trap.hpp"
 #include "pc/board.hpp"
 
 namespace user_memory {
+namespace {
+
+// A frame to read from: in the window, or beyond it for a moment at READ_PAGE.
+const char* frame_bytes(PAddr frame) {
+    if (frame < WINDOW_BYTES) return static_cast<const char*>(window(frame));
+    page_tables::map_fixed(READ_PAGE, frame, page_tables::present);
+    return reinterpret_cast<const char*>(READ_PAGE);
+}
+
+}  // namespace
 
 Word read(const Space& space, VAddr from, void* to, Word bytes) {
     Word done = 0;
     while (done < bytes) {
         paging::Page page = paging::get(space, from & ~page_mask);
-        if (!page.present || page.frame >= WINDOW_BYTES) break;
+        if (!page.present) break;
         Word n = page_size - (from & page_mask);
         if (n > bytes - done) n = bytes - done;
-        memcpy(static_cast<char*>(to) + done, static_cast<char*>(window(page.frame)) + (from & page_mask), n);
+        memcpy(static_cast<char*>(to) + done, frame_bytes(page.frame) + (from & page_mask), n);
         done += n, from += n;
     }
     return done;

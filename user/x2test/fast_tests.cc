@@ -92,7 +92,8 @@ void caller_leaves_nothing(Kind client_kind, Kind server_kind)
         // A wrong GS may show as a fault at address 0, and be right afterwards.
         if (served.value || served.faults) fail("state %u: the server finds %x wrong", state, served.value);
         const Outcome &called = finish(client);
-        if (called.value) fail("state %u: the client finds %x wrong", state, called.value);
+        // Its own flags are its own affair: undefined after a system call.
+        if (called.value & ~3u) fail("state %u: the client finds %x wrong", state, called.value);
         remove(client);
         remove(server);
     }
