@@ -9,8 +9,9 @@
 namespace ipc {
 namespace {
 
-// Ends an IPC of `t` with an error. What the kernel does in a thread's name either restarts the instruction (when it
-// was canceled: the instruction then faults again, or starts where ExchangeRegisters said), or leaves nothing to run.
+// Ends an IPC of `t` with an error. What the kernel does in a thread's name restarts the instruction: when it was
+// canceled, the instruction faults again, or starts where ExchangeRegisters said; when there is no pager or exception
+// handler, the thread is halted first (manual 7.5).
 void fail(Thread& t, IpcError error, Phase phase) {
     timeouts::cancel(t);
     switch (phase == Phase::send ? t.send_role : t.receive_role) {
@@ -25,10 +26,8 @@ void fail(Thread& t, IpcError error, Phase phase) {
     case Role::page_fault:
     case Role::exception:
     case Role::startup:
-        if (error == IpcError::no_partner)
-            schedule::make_unready(t, State::dead);
-        else
-            schedule::make_ready(t);
+        if (error == IpcError::no_partner) t.halted = true;
+        schedule::make_ready(t);
         return;
     }
 }
@@ -38,6 +37,13 @@ void leave_queue(Thread& sender) {
     partner.senders.remove(sender);
     partner.senders_waiting = !partner.senders.empty();
     sender.partner = nullptr;
+}
+
+void reject_senders(Thread& t) {
+    while (Thread* s = t.senders.front()) {
+        leave_queue(*s);
+        fail(*s, IpcError::no_partner, Phase::send);
+    }
 }
 
 bool accepts(const Thread& receiver, const Thread& sender) {
@@ -61,8 +67,9 @@ bool deliver(Thread& s, Thread& r, Thread& apparent) {
     timeouts::cancel(r);
     bool good = transfer(s, r, apparent);
     if (!good) {
-        // A user-level receiver finds the error in what it did receive; a thread that was not started waits on.
-        if (r.receive_role == Role::startup)
+        // A user-level receiver finds the error in what it did receive; a thread that was not started waits on, and an
+        // interrupt thread has nothing to run.
+        if (r.receive_role == Role::startup || r.receive_role == Role::interrupt)
             r.state = State::receiving;
         else
             schedule::make_ready(r);
@@ -127,11 +134,14 @@ void after_send(Thread* s) {
 
 void begin_send(Thread& s, ThreadId to, Time timeout) {
     Thread* r = to.is_any() || to.is_any_local() ? nullptr : threads::find(to, s);
-    if (!r || !r->active() || r->state == State::dead) return fail(s, IpcError::no_partner, Phase::send);
+    if (!r || !r->active()) return fail(s, IpcError::no_partner, Phase::send);
     s.intended = r->id;
     Thread& apparent = apparent_sender(s, *r);
     if (r->state == State::receiving && accepts(*r, apparent)) {
         if (deliver(s, *r, apparent)) after_send(&s);
+    } else if (r->is_interrupt() && accepts(*r, apparent)) {
+        // An acknowledgement is always taken, also while the next interrupt waits to be received (sheet 6.4).
+        after_send(&s);
     } else if (timeout.expired(arch::now())) {
         fail(s, IpcError::timeout, Phase::send);
     } else {
@@ -236,10 +246,13 @@ void unwind(Thread& t) {
     timeouts::cancel(t);
     if (t.state == State::sending) leave_queue(t);
     schedule::make_unready(t, State::inactive);
-    while (Thread* s = t.senders.front()) {
-        leave_queue(*s);
-        fail(*s, IpcError::no_partner, Phase::send);
-    }
+    reject_senders(t);
+}
+
+void end_identity(Thread& t) {
+    reject_senders(t);
+    // Nobody knows of a thread that waits for its start what it waits under.
+    if (!(t.state == State::receiving && t.receive_role == Role::startup)) cancel(t, true, true);
 }
 
 }  // namespace ipc

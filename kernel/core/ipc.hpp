@@ -11,7 +11,7 @@ namespace ipc {
 // low. Results stand in the caller's registers when it runs next.
 void call(Thread& caller, ThreadId to, ThreadId from, Word timeouts);
 
-// In the name of a thread, which stops running until it is answered. A thread whose partner does not exist is dead.
+// In the name of a thread, which stops running until it is answered. A thread whose partner does not exist is halted.
 void page_fault(Thread& t, VAddr address, Word rights);
 void exception(Thread& t, Word number, Word error);
 // Waits for the start message of the pager that its UTCB names.
@@ -28,5 +28,7 @@ void timed_out(Thread& t);
 void cancel(Thread& t, bool send, bool receive);
 // Takes a thread out of every queue; those who wait to send to it get error 2.
 void unwind(Thread& t);
+// The thread is about to get another id: what is under way with the old one ends.
+void end_identity(Thread& t);
 
 }  // namespace ipc

@@ -44,13 +44,20 @@ void note_status(Mapping& m, Word status) {
     for (Mapping* up = &m; up; up = parent_of(*up)) up->where |= status;
 }
 
-// Takes one page out of its space. Its children must be gone.
-void remove(Mapping& m) {
-    note_status(m, paging::clear(*m.space, m.page()));
+// Takes one page out of its space and returns its last status. Its children must be gone.
+Word unlink(Mapping& m) {
+    Word status = paging::clear(*m.space, m.page());
     paging::mapping(*m.space, m.page()) = nullptr;
     if (m.prev) m.prev->next = m.next;
     if (m.next) m.next->prev = m.prev;
     pool.free(&m);
+    return status;
+}
+
+void remove(Mapping& m) {
+    Mapping* parent = parent_of(m);
+    Word status = unlink(m);
+    if (parent) note_status(*parent, status);
 }
 
 // The last node of the run below `m`, or `m` itself.
@@ -60,25 +67,43 @@ Mapping* last_below(Mapping& m) {
     return last;
 }
 
+// Visits all below `m`, last first, with a function that returns the status to note of each; it may unlink what it
+// visits. Depth alone tells a parent here, so that the whole takes one step for each.
+template <typename F>
+void from_below(Mapping& m, F visit) {
+    Mapping* n = last_below(m);
+    if (n == &m) return;
+    std::uint8_t noted[Mapping::max_depth + 2] = {};       // by depth: of the siblings seen so far
+    while (n != &m) {
+        Mapping* prev = n->prev;
+        Word depth = n->depth();
+        Word children = noted[depth + 1];
+        noted[depth + 1] = 0;
+        n->where |= children;
+        noted[depth] = static_cast<std::uint8_t>(noted[depth] | children | visit(*n));
+        n = prev;
+    }
+    note_status(m, noted[m.depth() + 1]);
+}
+
+void remove_below(Mapping& m) {
+    from_below(m, [](Mapping& n) { return unlink(n); });
+}
+
 // Notes the status of `m` and of all below it; takes writing from those below, and from `m` itself, as asked.
 void sweep(Mapping& m, bool no_write_below, bool no_write) {
-    Mapping* end = last_below(m)->next;
-    for (Mapping* n = &m; n != end; n = n->next)
-        note_status(*n, paging::take_status(*n->space, n->page(), n == &m ? no_write : no_write_below));
+    from_below(m, [=](Mapping& n) {
+        Word status = paging::take_status(*n.space, n.page(), no_write_below);
+        n.where |= status;
+        return status;
+    });
+    note_status(m, paging::take_status(*m.space, m.page(), no_write));
 }
 
 Word reset_status(Mapping& m) {
     Word status = m.status();
     m.where &= ~Mapping::status_mask;
     return status;
-}
-
-void remove_below(Mapping& m) {
-    for (Mapping* n = last_below(m); n != &m;) {
-        Mapping* prev = n->prev;
-        remove(*n);
-        n = prev;
-    }
 }
 
 Mapping* mapping_at(Space& space, VAddr page) {

@@ -5,6 +5,7 @@
 #include "core/arch.hpp"
 #include "core/kip.hpp"
 #include "core/mapping.hpp"
+#include "core/memory.hpp"
 #include "core/schedule.hpp"
 #include "core/space.hpp"
 
@@ -22,7 +23,6 @@ Word fail(Thread& caller, Error error) {
 Word thread_state(const Thread& t) {
     switch (t.state) {
     case State::inactive: return 2;
-    case State::dead: return 1;
     case State::sending: return 4;
     case State::receiving: return 6;
     case State::ready: return t.halted ? 2 : 3;
@@ -48,6 +48,11 @@ Error set_areas(Space& space, Fpage kip_area, Fpage utcb_area) {
     // What the user mapped there gives way.
     mappings::unmap(space, kip_area.with_rights(rights_all), true);
     mappings::unmap(space, utcb_area.with_rights(rights_all), true);
+    // As does a UTCB of an area that it used to have.
+    if (void* utcbs = arch::kernel_page(space, kip_area.base())) {
+        paging::clear(space, kip_area.base());
+        memory::free_page(utcbs);
+    }
     if (!arch::map_kernel_page(space, kip_area.base(), arch::kip_page(), false)) return Error::no_memory;
     space.kip_area = kip_area;
     space.utcb_area = utcb_area;
@@ -65,7 +70,7 @@ Word schedule(Thread& caller, ThreadId dest, Word& time_control, Word processor_
               Word preemption_control) {
     Thread* t = threads::find(dest, caller);
     if (!t) return fail(caller, Error::invalid_thread);
-    Thread* scheduler = threads::find(t->scheduler, caller);
+    Thread* scheduler = threads::find(t->scheduler);
     if (scheduler != &caller && !caller.space->privileged) return fail(caller, Error::no_privilege);
     if (priority != unchanged && (priority & 0xff) > caller.priority) return fail(caller, Error::invalid_parameter);
     if (time_control != unchanged) {

@@ -18,7 +18,6 @@ enum class State : std::uint8_t {
     ready,          // running, or in the ready queue
     sending,        // in `partner`'s queue of senders
     receiving,      // waits for a message from `awaited`
-    dead,           // cannot go on: its pager or exception handler is missing
 };
 
 // Who reads the message that a thread receives, and who wrote the one that it sends.

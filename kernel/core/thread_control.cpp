@@ -98,6 +98,8 @@ Error modify(Thread& caller, Thread& t, ThreadId dest, ThreadId space_id, Thread
     }
     if ((t.active() || activates) && !scheduler.is_nil() && !scheduler_exists(scheduler, dest))
         return Error::invalid_scheduler;
+    // The one thing that can still fail comes before the first change.
+    if (activates && !spaces::make_utcb(*mate->space, place)) return Error::no_memory;
 
     if (migrates) {
         Space& old = *t.space;
@@ -109,7 +111,7 @@ Error modify(Thread& caller, Thread& t, ThreadId dest, ThreadId space_id, Thread
     t.utcb_address = place;
     if (dest != t.id) {
         // A new version is a new identity: what was under way with the old one ends (manual 2.2).
-        if (t.active()) ipc::cancel(t, true, true);
+        ipc::end_identity(t);
         threads::set_id(t, dest);
     }
     if (!scheduler.is_nil()) t.scheduler = scheduler;
@@ -135,7 +137,7 @@ Error interrupt_control(Thread& caller, ThreadId irq, ThreadId space, ThreadId s
     if (!t || !t->active()) return Error::invalid_thread;
     if (!attached) attached = threads::create(irq, *caller.space);
     if (!attached) return Error::no_memory;
-    if (attached->state == State::sending) ipc::unwind(*attached);
+    ipc::unwind(*attached);
     attached->priority = default_priority;
     attached->scheduler = t->id;
     ipc::attach(*attached, t->id);
@@ -156,6 +158,7 @@ Error control(Thread& caller, ThreadId dest, ThreadId space, ThreadId scheduler,
         return named ? named->id : id;
     };
     scheduler = as_global(scheduler), pager = as_global(pager);
+    if (scheduler.is_local()) return Error::invalid_scheduler;
     return t ? modify(caller, *t, dest, space, scheduler, pager, utcb) : create(caller, dest, space, scheduler, pager, utcb);
 }
 

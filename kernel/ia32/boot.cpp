@@ -128,7 +128,7 @@ extern "C" void boot_main(Word magic, PAddr multiboot_info) {
     small_space::initialise(options.small_area_mb);
     if (!loader::page_is_patched()) loader::load(magic, multiboot_info);
 
-    page_tables::initialise(loader::memory_top());
+    page_tables::initialise();
     page_tables::map_fixed(TRAMPOLINE_PAGE, physical(trampoline_page), page_tables::present | page_tables::user);
     page_tables::map_fixed(UTCB_WORD_PAGE, physical(utcb_word), page_tables::present | page_tables::user);
     descriptors::initialise(reinterpret_cast<Word>(&processor));

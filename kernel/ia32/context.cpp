@@ -46,6 +46,7 @@ void set_user_sp(Thread& t, Word sp) {
     t.fast_entry = false;
 }
 void set_user_flags(Thread& t, Word flags) {
+    t.fast_entry = false;
     t.frame.eflags = (t.frame.eflags & ~user_flags_mask) | (flags & user_flags_mask);
 }
 Word user_ip(const Thread& t) { return t.frame.eip; }

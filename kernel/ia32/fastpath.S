@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The common IPC, from sysenter to sysexit: a call, or a reply that waits for anybody, with untyped words only, to a
-// partner that waits for it, without timeouts. Whatever is different goes to `slow`, which has lost nothing by then.
+// partner that waits for it, without timeouts, with nobody queued. Whatever is different goes to `slow`, which has lost nothing by then.
 // One path serves all kinds of spaces; it branches where their work differs.
 //
 // On entry: EAX to, ECX timeouts, EDX from, ESI MR0, EDI not used, EBP user stack pointer, EBX user return address;
@@ -30,7 +30,9 @@ sysenter_fast:
         mov     %ss:THREAD_TABLE(, %ebx, 4), %ebp
         cmp     %eax, THREAD_ID(%ebp)
         jne     slow
-        cmp     %edx, %eax                      // call: the partner cannot be queued as a sender
+        cmpl    $0, THREAD_SENDERS_WAITING(%esp) // somebody may be queued in the partner's name, too
+        jne     slow
+        cmp     %edx, %eax                      // call
         jne     reply_and_wait
 receives:
         mov     THREAD_ID(%esp), %eax
@@ -124,8 +126,6 @@ open_receiver:
 
 reply_and_wait:
         cmp     $-1, %edx
-        jne     slow
-        cmpl    $0, THREAD_SENDERS_WAITING(%esp)
         je      receives
         jmp     slow
 

@@ -34,15 +34,12 @@ bool has_table(const Space& space, VAddr page) {
 
 PageTable& kernel_directory() { return boot_directory; }
 
-void initialise(Word memory_top) {
+void initialise() {
     for (Word i = 0; i < window_tables; ++i) boot_directory.entry[i] = 0;
     Word leaf = present | writable | (cpu::features.global_pages ? global : 0);
     if (cpu::features.large_pages) {
         cpu::write_cr4(cpu::read_cr4() | cpu::cr4_page_size);
         for (Word i = 0; i < window_tables; ++i) boot_directory.entry[kernel_first + i] = i << 22 | large | leaf;
-    } else {
-        for (Word i = 0; i < window_tables; ++i)
-            if (i << 22 >= memory_top) boot_directory.entry[kernel_first + i] = 0;
     }
     cpu::write_cr3(physical(&boot_directory));
     if (cpu::features.global_pages) cpu::write_cr4(cpu::read_cr4() | cpu::cr4_page_global);

@@ -17,7 +17,7 @@ constexpr Word global = 1u << 8;        // leaf entries: survives a switch of pa
 // The kernel's part, shared by all directories; also what is in force before the first large space runs.
 PageTable& kernel_directory();
 // Takes over the boot's tables: 4 MB and global pages where the processor has them, no identity mapping.
-void initialise(Word memory_top);
+void initialise();
 // Maps a page of the fixed area at the top of the address space.
 void map_fixed(VAddr at, PAddr frame, Word bits);
 // The global bit of all leaf entries of a space; nothing is invalidated.
