@@ -23,7 +23,7 @@ struct Test {
 };
 
 /// A null-terminated list per file of tests.
-extern const Test kip_tests[], sigma0_tests[], ipc_tests[], ipc_error_tests[], fast_tests[], fault_tests[], map_tests[],
+extern const Test kip_tests[], sigma0_tests[], ipc_tests[], ipc_error_tests[], fast_tests[], edge_tests[], fault_tests[], map_tests[],
     unmap_tests[], tree_tests[], exregs_tests[], thread_tests[], space_tests[], schedule_tests[], irq_tests[],
     exception_tests[], small_tests[], robust_tests[];
 

@@ -107,6 +107,19 @@ void masked_until_acknowledged()
     CHECK_EQUAL(second_one.raw, 0xFFF00000);
 }
 
+/// An acknowledgement is taken while the next interrupt waits to be received: the usual loop may begin with one.
+void acknowledged_while_pending()
+{
+    CHECK(L4_AssociateInterrupt(line4, main_id));
+    out(modem_control, in(modem_control) | out2);
+    out(interrupt_enable, transmitter_empty);
+    pause(5000);
+    L4_Set_MsgTag(L4_Niltag);
+    const L4_MsgTag_t tag = L4_Ipc(line4, line4, L4_Timeouts(L4_ZeroTime, second), nullptr);
+    quiet();
+    CHECK_EQUAL(tag.raw, 0xFFF00000);
+}
+
 } // namespace
 
 const Test irq_tests[] = {
@@ -117,6 +130,7 @@ const Test irq_tests[] = {
     {"irq.unprivileged", unprivileged},
     {"irq.delivery", delivery},
     {"irq.masked_until_acknowledged", masked_until_acknowledged},
+    {"irq.acknowledged_while_pending", acknowledged_while_pending},
     {nullptr, nullptr},
 };
 
