@@ -63,7 +63,8 @@ void unmask_interrupt(Word line);
 // The debug console, and the end.
 void console_put(char c);
 int console_get();                                     // -1: nothing there
-[[noreturn]] void stop(const char* why);
+[[noreturn]] void stop(const char* why);               // one line, then power_off()
+[[noreturn]] void power_off();
 
 // The kernel interface page, as the kernel writes it.
 void* kip_page();

@@ -146,7 +146,7 @@ extern "C" void boot_main(Word magic, PAddr multiboot_info) {
     board::initialise();
     clock::initialise();
 
-    print("cobnut: ", memory::pages_total() / 256, " MB kernel memory, small-space area ", options.small_area_mb,
+    print("Cobnut: ", memory::pages_total() / 256, " MB kernel memory, small-space area ", options.small_area_mb,
           " MB, IPC by ", cpu::features.sysenter ? "sysenter" : "int",
           cpu::features.global_pages ? ", global pages" : "", "\n");
     ThreadId root = ThreadId::global(kip::user_base + 2, 1), sigma0 = ThreadId::global(kip::user_base, 1);

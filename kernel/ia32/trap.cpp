@@ -15,14 +15,15 @@ extern "C" char stub_ipc_return[];
 
 namespace {
 
+// The line that says what happened comes last: whoever watches the console takes it for the kernel's last words.
 [[noreturn]] void panic(const TrapFrame& f) {
     const Registers& r = f.registers;
-    print("cobnut: kernel fault ", f.vector, " error ", f.error, " at ", hex(f.frame.eip), " cr2 ", hex(cpu::read_cr2()), "\n");
     print(" eax ", hex(r.eax), " ebx ", hex(r.ebx), " ecx ", hex(r.ecx), " edx ", hex(r.edx), "\n");
     print(" esi ", hex(r.esi), " edi ", hex(r.edi), " ebp ", hex(r.ebp), " esp ", hex(r.esp_unused), "\n");
     Thread* t = processor.current;
     print(" thread ", hex(t ? t->id.raw : 0), " cs ", hex(f.frame.cs), " eflags ", hex(f.frame.eflags), "\n");
-    arch::stop("kernel fault");
+    print("cobnut: kernel fault ", f.vector, " error ", f.error, " at ", hex(f.frame.eip), " cr2 ", hex(cpu::read_cr2()), "\n");
+    arch::power_off();
 }
 
 // A thread on the trampoline has flat CS and SS, or a flat CS still: it is not returned there. Its stack pointer is

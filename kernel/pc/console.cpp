@@ -47,6 +47,10 @@ int console_get() {
 
 void stop(const char* why) {
     print("cobnut: ", why, "\n");
+    power_off();
+}
+
+void power_off() {
     while (!(cpu::in8(uart + line_status) & all_sent)) {}
     cpu::out8(qemu_exit_port, 1);
     for (const char* s = "Shutdown"; *s; ++s) cpu::out8(bochs_exit_port, static_cast<unsigned char>(*s));

@@ -74,7 +74,7 @@ void interrupt(Word line) {
 }
 
 Word tsc_ticks_per_ms() {
-    constexpr Word ms = 20, count = 1193182 * ms / 1000;
+    constexpr Word ms = 5, count = 1193182 * ms / 1000;
     cpu::out8(pit_gate, (cpu::in8(pit_gate) & ~2u) | 1);
     cpu::out8(pit_command, 0xb0);               // channel 2, one shot
     cpu::out8(pit_channel2, count & 0xff);

@@ -35,7 +35,7 @@ Word text_used;
 template <typename... Ts>
 [[noreturn]] void refuse(Ts... why) {
     print("cobnut: ", why..., "\n");
-    arch::stop("not started");
+    arch::power_off();
 }
 
 template <typename T>

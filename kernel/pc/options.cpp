@@ -26,7 +26,7 @@ struct Token {
     print("cobnut: option ");
     for (Word i = 0; i < t.length; ++i) print(t.start[i]);
     print(": ", why, "\n");
-    arch::stop("not started");
+    arch::power_off();
 }
 
 Token next(const char*& line) {
