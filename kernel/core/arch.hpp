@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The architecture contract: what a port defines beside arch/context.hpp (user registers), arch/paging.hpp (what it keeps
-// of a space) and core/paging.hpp (page tables). Shared code calls nothing else of a port.
+// of a space) and core/paging.hpp (page tables). Beside these only: the functions of core/string.hpp, `ready_top`
+// (core/schedule.hpp) and the interface page itself (core/kip.hpp).
 #pragma once
 
 #include "core/space.hpp"
@@ -22,7 +23,7 @@ Word user_sp(const Thread& t);
 Word user_flags(const Thread& t);
 // The result registers of an IPC: sender and message tag; the first message registers come from the UTCB.
 void set_ipc_result(Thread& t, ThreadId from, Word tag);
-// Copies the registers that an exception message shows; takes those that the reply sets (manual E.8: 12 words).
+// Copies the registers that an exception message shows; takes those that the reply sets (manual A.8: 12 words).
 void exception_message(const Thread& t, Word number, Word error, KernelMessage& message);
 void exception_reply(Thread& t, const Word* words, Word count);
 // settle(): the frame that the fast path left behind becomes an ordinary one; and back.

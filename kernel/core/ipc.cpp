@@ -135,7 +135,6 @@ void after_send(Thread* s) {
 void begin_send(Thread& s, ThreadId to, Time timeout) {
     Thread* r = to.is_any() || to.is_any_local() ? nullptr : threads::find(to, s);
     if (!r || !r->active()) return fail(s, IpcError::no_partner, Phase::send);
-    s.intended = r->id;
     Thread& apparent = apparent_sender(s, *r);
     if (r->state == State::receiving && accepts(*r, apparent)) {
         if (deliver(s, *r, apparent)) after_send(&s);

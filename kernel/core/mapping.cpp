@@ -38,7 +38,7 @@ Mapping* parent_of(const Mapping& m) {
 }
 
 // Moves what the hardware noted about a page into the database: every mapping that it was derived from includes it in
-// its own status, and each is reset by itself (manual 4.3: resetting is not recursive).
+// its own status, and each is reset by itself (manual 4.2: resetting is not recursive).
 void note_status(Mapping& m, Word status) {
     if (!status) return;
     for (Mapping* up = &m; up; up = parent_of(*up)) up->where |= status;
@@ -150,7 +150,7 @@ struct Range {
     unsigned log2;
 };
 
-// Manual 4.2: the send base picks the part of the larger of the two fpages.
+// Manual 5.2: the send base picks the part of the larger of the two fpages.
 Range match(Fpage send, Fpage window, Word base) {
     unsigned s = send.log2(), w = window.log2();
     auto below = [](Word value, unsigned log2) { return log2 >= 32 ? value : value & ((1u << log2) - 1); };
@@ -170,7 +170,7 @@ bool transfer(Space& from, Fpage send, Space& to, Fpage window, Word base, bool 
         // Sigma0 has every page, also where it has no page table yet.
         if (!from.idempotent && !paging::next_table(from, page, last)) break;
         if (!transfer_page(from, page, to, r.target + (page - r.source), send.rights(), grant)) return false;
-        if (page > last - page_mask - 1) break;
+        if (page > last - page_size) break;
     }
     return true;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The mapping database: who mapped which page to whom (manual 4.2, sheet 5.11, 5.12).
+// The mapping database: who mapped which page to whom (manual 4.2, 5.2, 5.3).
 //
 // The mappings of one frame are a tree. It is kept as a list in depth-first order, each node with its depth: the
 // mappings derived from a node are exactly the run of deeper nodes that follows it. Sigma0's pages are the roots.
@@ -42,7 +42,7 @@ void unmap_everything(Space& space);
 bool materialise(Space& sigma0, VAddr page);
 
 Word used();
-// Walks all of a space's mappings and checks the invariants; for the debugger and the tests.
+// Walks all of a space's mappings and checks the invariants; for tests.
 bool consistent(Space& space);
 
 }  // namespace mappings

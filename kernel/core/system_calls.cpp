@@ -32,12 +32,12 @@ Word thread_state(const Thread& t) {
 
 Time half(Word control, unsigned shift) { return {static_cast<std::uint16_t>(control >> shift)}; }
 
-// Areas may be set until a thread is active; afterwards the parameters are ignored (manual 4.4).
+// Areas may be set until a thread is active; afterwards the parameters are ignored (manual 4.3).
 Error set_areas(Space& space, Fpage kip_area, Fpage utcb_area) {
     if (spaces::any_active(space)) return Error::none;
-    auto usable = [](Fpage f) { return !f.is_nil() && !f.is_io() && f.last() < paging::user_limit(); };
-    if (!usable(utcb_area) || utcb_area.log2() < page_log2) return Error::utcb_area;
-    if (!usable(kip_area) || kip_area.log2() < kip::area_log2) return Error::kip_area;
+    auto usable = [](Fpage f) { return !f.is_nil() && f.last() < paging::user_limit(); };
+    if (!usable(utcb_area)) return Error::utcb_area;
+    if (!usable(kip_area)) return Error::kip_area;
     if (kip_area.base() <= utcb_area.last() && utcb_area.base() <= kip_area.last()) return Error::kip_area;
     if (space.initialised()) {
         // Moved before first use: so far the kernel has mapped nothing there but the interface page.
@@ -99,7 +99,7 @@ void unmap(Thread& caller, Word control) {
     bool flush = control & 0x40;
     for (Word i = 0; i <= (control & 0x3f); ++i) {
         Fpage fpage{caller.utcb->mr[i]};
-        if (fpage.is_nil() || fpage.is_io()) continue;
+        if (fpage.is_nil()) continue;      // I/O fpages, too
         caller.utcb->mr[i] = fpage.with_rights(mappings::unmap(*caller.space, fpage, flush)).raw;
     }
 }

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The X.2 system calls other than IPC, as functions of their parameters. The architecture knows in which registers
-// these travel (ia32/system_calls.cpp). A call that fails says so in the caller's ErrorCode TCR and changes nothing.
+// these travel (ia32/system_calls.cpp). A call that fails says so in the caller's ErrorCode TCR and changes nothing
+// (but SpaceControl without memory leaves a space without areas).
 #pragma once
 
 #include "core/thread.hpp"
 
 namespace system_calls {
 
-// Manual 2.2. Result: 1, or 0 and an error.
+// Manual 2.4. Result: 1, or 0 and an error.
 Word thread_control(Thread& caller, ThreadId dest, ThreadId space, ThreadId scheduler, ThreadId pager, Word utcb);
 
 // Manual 2.3. Values in: what to set; out: what was before. Result: the other id of the thread, nil on error.
@@ -23,13 +24,13 @@ void thread_switch(Thread& caller, ThreadId dest);
 Word schedule(Thread& caller, ThreadId dest, Word& time_control, Word processor_control, Word priority,
               Word preemption_control);
 
-// Manual 4.3. The fpages stand in MR0..MRk of the caller's UTCB; their statuses are put into their rights.
+// Manual 4.2. The fpages stand in MR0..MRk of the caller's UTCB; their statuses are put into their rights.
 void unmap(Thread& caller, Word control);
 
-// Manual 4.4. Result: 1, or 0 and an error; `control` out: the old control word.
+// Manual 4.3. Result: 1, or 0 and an error; `control` out: the old control word.
 Word space_control(Thread& caller, ThreadId space, Word& control, Fpage kip_area, Fpage utcb_area, ThreadId redirector);
 
-// Manual 2.6, 4.5. Processor frequencies and cacheability cannot be set on the boards known so far: error 5 for the
+// Manual 6.3, 6.4. Processor frequencies and cacheability cannot be set on the boards known so far: error 5 for the
 // privileged, 1 for all others.
 Word processor_control(Thread& caller);
 Word memory_control(Thread& caller);

@@ -20,8 +20,7 @@ namespace {
 // The first object of a page leaves room for a non-maskable interrupt below it; see Thread::nmi_room.
 memory::Pool pool{sizeof(Thread), alignof(Thread)};
 
-Thread* known(Thread* t, Word raw) {
-    if (!t || t->id.raw != raw) return nullptr;
+Thread* settled(Thread* t) {
     t->settle();
     return t;
 }
@@ -30,7 +29,7 @@ Thread* known(Thread* t, Word raw) {
 
 Thread* by_number(Word number) {
     Thread* t = *arch::thread_slot(number, false);
-    return t == &arch::nobody() ? nullptr : known(t, t->id.raw);
+    return t == &arch::nobody() ? nullptr : settled(t);
 }
 
 Thread* find(ThreadId id) {
@@ -48,7 +47,7 @@ Thread* by_utcb(const Space& space, VAddr utcb_address) {
     Thread* t = find({utcb->my_global_id()});
     if (t && t->space == &space && t->active() && t->utcb_address == utcb_address) return t;
     for (t = space.members.front(); t; t = space.members.after(*t))
-        if (t->active() && t->utcb_address == utcb_address) return known(t, t->id.raw);
+        if (t->active() && t->utcb_address == utcb_address) return settled(t);
     return nullptr;
 }
 

@@ -26,7 +26,7 @@ enum class Role : std::uint8_t {
     page_fault,     // the kernel, in the name of a faulting thread (manual 7.3)
     exception,      // likewise for an exception (manual 7.5)
     startup,        // likewise for a thread that waits to be started (manual 7.1)
-    interrupt,      // an interrupt thread (manual 7.4)
+    interrupt,      // an interrupt thread (manual 7.2)
 };
 
 // A message that the kernel makes stands here: the sender's own message registers stay untouched.
@@ -36,7 +36,7 @@ struct KernelMessage {
 };
 
 struct alignas(64) Thread {
-    Word reserved[8];               // the first cache line is the restore path's: registers for popa
+    Word reserved[8];               // keeps `frame` at the start of a cache line
     Registers registers;            // +32
     // The second cache line is the IPC fast path's (ia32/fastpath.S).
     Frame frame;                    // +64: what iret takes; blocked by the fast path: see open_to
@@ -60,7 +60,6 @@ struct alignas(64) Thread {
     Word receive_timeout;           // its timeout (Time), while sending
     ThreadId awaited;               // whom it waits for, in the receive phase or in the one that follows
     ThreadId virtual_sender;        // in whose name it sends; itself unless it propagates
-    ThreadId intended;              // sending: whom it names
     Thread* partner;                // sending: in whose queue
     KernelMessage message;          // sending in another role than `user`
 
@@ -88,8 +87,8 @@ struct alignas(64) Thread {
 };
 static_assert(offsetof(Thread, registers) == 32);
 static_assert(offsetof(Thread, frame) == 64);
-static_assert(offsetof(Thread, senders_waiting) + sizeof(Word) <= 128, "the fast path touches one line of a thread");
-static_assert(sizeof(Thread) <= 2048);
+static_assert(offsetof(Thread, utcb) + sizeof(Utcb*) <= 128, "the fast path touches one line of a thread");
+static_assert(sizeof(Thread) <= 512);
 
 namespace threads {
 

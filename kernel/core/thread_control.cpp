@@ -40,7 +40,7 @@ Error remove(Thread& caller, Thread* t) {
     return Error::none;
 }
 
-// A scheduler has to exist when its thread starts (manual 2.2); a thread may be its own.
+// A scheduler has to exist when its thread starts (manual 2.4); a thread may be its own.
 bool scheduler_exists(ThreadId scheduler, ThreadId dest) { return scheduler == dest || threads::find(scheduler); }
 
 Error create(Thread& caller, ThreadId dest, ThreadId space_id, ThreadId scheduler, ThreadId pager, Word utcb) {
@@ -110,7 +110,7 @@ Error modify(Thread& caller, Thread& t, ThreadId dest, ThreadId space_id, Thread
     }
     t.utcb_address = place;
     if (dest != t.id) {
-        // A new version is a new identity: what was under way with the old one ends (manual 2.2).
+        // A new version is a new identity: what was under way with the old one ends (manual 2.4).
         ipc::end_identity(t);
         threads::set_id(t, dest);
     }

@@ -27,10 +27,10 @@ Fpage receive_window(const Thread& r) {
 bool map_item(Thread& s, Thread& r, Word base_word, Fpage send) {
     Fpage window = receive_window(r);
     if (window.is_nil()) return false;
-    if (send.is_nil() || send.is_io()) return true;
+    if (send.is_nil()) return true;         // I/O fpages, too
     Space& to = *r.space;
     Word base = base_word & ~Word{0x3ff};
-    // A mapping that a tagged space could not reach takes the tag from it (manual E.3).
+    // A mapping that a tagged space could not reach takes the tag from it (manual A.5).
     if (VAddr limit = arch::tag_limit(to); limit && mappings::reaches(send, window, base, limit)) arch::promote(to);
     return mappings::transfer(*s.space, send, to, window, base, (base_word & item_type_mask) == item_grant);
 }

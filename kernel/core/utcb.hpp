@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The user-level thread control block as the kernel sees it (manual A.2; sheet 3.2). User programs write to it at any
+// The user-level thread control block as the kernel sees it (manual A.1). User programs write to it at any
 // time: every value read from here is a wish, never a fact.
 #pragma once
 

@@ -15,7 +15,7 @@ constexpr Word page_size = 4096;
 constexpr Word page_mask = page_size - 1;
 constexpr unsigned page_log2 = 12;
 
-// Thread ids (manual 1.1, A.1). A global id is a thread number and a version; a local id is the UTCB address of a
+// Thread ids (manual 2.1). A global id is a thread number and a version; a local id is the UTCB address of a
 // thread of the caller's own space; nilthread counts as neither here.
 struct ThreadId {
     Word raw;
@@ -39,7 +39,7 @@ struct ThreadId {
 };
 static_assert(sizeof(ThreadId) == sizeof(Word));
 
-// Times (manual 3.1): 16 bits, a period m * 2^e or a point in time.
+// Times (manual 3.3): 16 bits, a period m * 2^e or a point in time.
 struct Time {
     std::uint16_t raw;
 
@@ -77,7 +77,7 @@ struct Time {
 // Access rights as they stand in the low bits of an fpage (manual 4.1).
 enum Rights : Word { right_execute = 1, right_write = 2, right_read = 4, rights_all = 7 };
 
-// Fpages (manual 4.1, A.3): aligned regions of an address space or of the I/O port space.
+// Fpages (manual 4.1, A.4): aligned regions of an address space or of the I/O port space.
 struct Fpage {
     Word raw;
 

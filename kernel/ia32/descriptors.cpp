@@ -76,7 +76,7 @@ void initialise(Word kernel_stack) {
     fault_tss.cs = KERNEL_CODE;
     fault_tss.ss = fault_tss.ds = fault_tss.es = KERNEL_DATA;
 
-    // A gate that is missing, or not for users, is a protection fault that names it (manual E.8).
+    // A gate that is missing, or not for users, is a protection fault that names it (manual A.8).
 #define SET(n) interrupts[n] = gate(entry_##n, gate_interrupt | (n == 3 || n >= VECTOR_IPC ? gate_from_user : 0u));
     FOR_EACH_ENTRY(SET)
     interrupts[8] = {FAULT_TSS << 16, gate_task};

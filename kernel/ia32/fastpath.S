@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The common IPC, from sysenter to sysexit: a call, or a reply that waits for anybody, with untyped words only, to a
-// partner that waits for it, without timeouts, with nobody queued. Whatever is different goes to `slow`, which has lost nothing by then.
+// partner that waits for it, without a receive timeout, with nobody queued. Whatever is different goes to `slow`, which has lost nothing by then.
 // One path serves all kinds of spaces; it branches where their work differs.
 //
 // On entry: EAX to, ECX timeouts, EDX from, ESI MR0, EDI not used, EBP user stack pointer, EBX user return address;
@@ -10,7 +10,7 @@
 //   (entry.S). NT and AC stay as they are: they matter to no kernel instruction here; DF is cleared for the next user.
 // On the way: ESP current thread, EBP its partner. No stack is used; there is room below a thread for a non-maskable
 //   interrupt. EAX is the caller's own id once the partner is known (slow_known takes `to` back from the partner).
-// On exit: EAX from, ESI MR0, EBX MR1, EBP MR2, EDI UTCB; EDX trampoline and user data selector; ECX user stack.
+// On exit: EAX from, ESI MR0, EBX MR1 and EBP MR2 if there are words, EDI UTCB; EDX trampoline and user data selector; ECX user stack.
 
 #include "ia32/layout.hpp"
 #include "offsets.h"
@@ -81,7 +81,7 @@ leave:
         sysexit
 
 // Large spaces have equal segments: only GS could be foreign without a fault to tell (gs:0 is read at address 0 of
-// any data segment); nulled or limited other registers raise #GP and are repaired there (trap.cpp).
+// any data segment); nulled or limited other registers raise #GP and are repaired there (faults.cpp).
 large_to_large:
         cmp     %ecx, %ss:processor + 4         // host
         je      1f

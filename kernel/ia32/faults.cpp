@@ -71,16 +71,16 @@ struct Instruction {
         unsigned char op = opcode();
         return (op >= 0xe4 && op <= 0xe7) || (op >= 0xec && op <= 0xef);
     }
-    // Raises #GP(0) for what it is, not for where it reaches: privileged instructions, gates and ports. All others
-    // that raise it name an address past a segment limit, or a segment register without a segment.
+    // Raises #GP(0) for what it is, not for where it reaches: privileged instructions and ports. All others that raise
+    // it name an address past a segment limit, or a segment register without a segment.
     bool privileged() const {
         unsigned char op = opcode();
-        if (op == 0xf4 || op == 0xfa || op == 0xfb || op == 0xcc || op == 0xcd || op == 0xce || op == 0xf1) return true;
+        if (op == 0xf4 || op == 0xfa || op == 0xfb) return true;         // hlt, cli, sti
         if (port_io() || (op >= 0x6c && op <= 0x6f)) return true;
         if (op != 0x0f) return false;
         unsigned char two = second();
         return two <= 0x01 || two == 0x06 || (two >= 0x08 && two <= 0x09) || (two >= 0x20 && two <= 0x23) ||
-               two == 0x30 || two == 0x32 || two == 0x33 || two == 0x35;
+               two == 0x30 || two == 0x32 || two == 0x33 || two == 0x34 || two == 0x35;
     }
 };
 

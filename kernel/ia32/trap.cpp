@@ -19,7 +19,7 @@ namespace {
 [[noreturn]] void panic(const TrapFrame& f) {
     const Registers& r = f.registers;
     print(" eax ", hex(r.eax), " ebx ", hex(r.ebx), " ecx ", hex(r.ecx), " edx ", hex(r.edx), "\n");
-    print(" esi ", hex(r.esi), " edi ", hex(r.edi), " ebp ", hex(r.ebp), " esp ", hex(r.esp_unused), "\n");
+    print(" esi ", hex(r.esi), " edi ", hex(r.edi), " ebp ", hex(r.ebp), " esp ", hex(r.kernel_esp), "\n");
     Thread* t = processor.current;
     print(" thread ", hex(t ? t->id.raw : 0), " cs ", hex(f.frame.cs), " eflags ", hex(f.frame.eflags), "\n");
     print("cobnut: kernel fault ", f.vector, " error ", f.error, " at ", hex(f.frame.eip), " cr2 ", hex(cpu::read_cr2()), "\n");
@@ -71,5 +71,5 @@ extern "C" void trap(TrapFrame* f) {
         user_fault(t, *f);
 }
 
-// The double fault's task segment, whose back link says who faulted.
+// Runs on the double fault's own task segment and stack.
 extern "C" [[noreturn]] void double_fault_panic() { arch::stop("double fault in the kernel"); }

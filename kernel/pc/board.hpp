@@ -19,7 +19,7 @@ void interrupt(Word line);
 Word tsc_ticks_per_ms();
 
 constexpr Word tick_line = 0;
-constexpr Word tick_ns = 999848;        // 1193 periods of the timer's 1.193182 MHz
+constexpr Word tick_ns = 999847;        // 1193 periods of the timer's 1.193182 MHz
 
 }  // namespace board
 

@@ -6,7 +6,7 @@
 
 // popa's order, lowest address first.
 struct Registers {
-    Word edi, esi, ebp, esp_unused, ebx, edx, ecx, eax;
+    Word edi, esi, ebp, kernel_esp, ebx, edx, ecx, eax;
 };
 static_assert(sizeof(Registers) == 32);
 

@@ -33,7 +33,7 @@ struct Slot {
 
 struct ArchSpace {
     // Read by the fast path. The two halves that differ between the user descriptors of spaces; bases are multiples of
-    // 1 MB, so the low word is the limit alone. The data descriptor differs by one type bit.
+    // 4 MB, so the low word is the limit alone. The data descriptor differs by one type bit.
     Word segment_low;
     Word segment_high;
     PAddr host_directory;           // a large space's own directory; 0 for a small one, which needs none

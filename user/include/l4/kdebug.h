@@ -23,7 +23,7 @@ L4_INLINE void L4_KDB_PrintString(const char *s)
     L4_Word_t word = (L4_Word_t)s;
     __asm__ __volatile__("int3; cmpb $1, %%al" : "+a"(word) : : "cc", "memory");
 }
-/// A character from the console, -1 if none is there; the blocking form waits (with the whole machine).
+/// A character from the console, -1 if none is there; the blocking form waits; other threads run meanwhile.
 L4_INLINE int L4_KDB_ReadChar(void)
 {
     int c;
