@@ -76,13 +76,14 @@ static_assert(offsetof(Kip, utcb_info) == 0xa8 && offsetof(Kip, boot_info) == 0x
 static_assert(offsetof(Kip, space_control) == 0xd0 && offsetof(Kip, schedule) == 0xf8);
 static_assert(offsetof(Kip, processor) == 0x120);
 
-constexpr Word descriptors_offset = 0x180;
-constexpr Word descriptors_room = 0x480;        // bytes: up to the kernel description at 0x600
-constexpr Word kernel_desc_offset = 0x600;
-constexpr Word code_offset = 0x800;             // the system call stubs
+constexpr Word descriptors_room = 0x480;        // bytes, as ia32/kip.S lays the page out
 
 extern "C" Kip kip;     // page aligned; ia32/kip.S
 
+// How far into the page something of it stands.
+inline Word offset(const void* place) {
+    return static_cast<Word>(static_cast<const char*>(place) - reinterpret_cast<const char*>(&kip));
+}
 inline MemoryDescriptor* descriptors() {
     return reinterpret_cast<MemoryDescriptor*>(reinterpret_cast<char*>(&kip) + (kip.memory_info >> 16));
 }

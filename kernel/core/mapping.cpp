@@ -216,8 +216,6 @@ bool materialise(Space& sigma0, VAddr page) {
     return true;
 }
 
-Word used() { return pool.used(); }
-
 bool consistent(Space& space) {
     for (VAddr page = 0; paging::next_table(space, page, paging::user_limit() - 1); page += page_size) {
         Mapping* m = mapping_at(space, page);

@@ -41,7 +41,6 @@ void unmap_everything(Space& space);
 // when memory is exhausted.
 bool materialise(Space& sigma0, VAddr page);
 
-Word used();
 // Walks all of a space's mappings and checks the invariants; for tests.
 bool consistent(Space& space);
 

@@ -12,9 +12,6 @@ void add(PAddr first, PAddr last);
 // One zeroed page frame, by its address in the kernel's window on physical memory.
 void* allocate_page();
 void free_page(void* page);
-// `pages` zeroed frames in a row, only from the untouched part of the pool: for the boot.
-void* allocate_pages(Word pages);
-Word pages_free();
 Word pages_total();
 
 // Objects of one size, never given back as pages: the kernel's working set of threads and mappings seldom shrinks.
@@ -24,7 +21,6 @@ public:
     // Zeroed.
     void* allocate();
     void free(void* object);
-    Word used() const { return used_; }
 
 private:
     struct Free {
@@ -33,7 +29,6 @@ private:
     Word size_;
     Word first_;
     Free* free_ = nullptr;
-    Word used_ = 0;
 };
 
 }  // namespace memory

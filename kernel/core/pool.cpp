@@ -16,7 +16,6 @@ void* Pool::allocate() {
     }
     Free* object = free_;
     free_ = object->next;
-    used_ += 1;
     fill_zero(object, size_);
     return object;
 }
@@ -25,7 +24,6 @@ void Pool::free(void* object) {
     auto* o = static_cast<Free*>(object);
     o->next = free_;
     free_ = o;
-    used_ -= 1;
 }
 
 }  // namespace memory

@@ -11,16 +11,12 @@ struct Utcb {
 
     // A thread control register by its distance in bytes before the UTCB address.
     Word& tcr(unsigned bytes_before) { return before[64 - bytes_before / 4]; }
-    Word& thread_word0() { return tcr(16); }
     Word& virtual_sender() { return tcr(24); }       // in: VirtualSender, out: ActualSender
-    Word& intended_receiver() { return tcr(28); }
-    Word& transfer_timeouts() { return tcr(32); }
     Word& error_code() { return tcr(36); }
     Word& flags() { return tcr(40); }                // byte 0: preemption flags, byte 1: coprocessor flags
     Word& exception_handler() { return tcr(44); }
     Word& pager() { return tcr(48); }
     Word& user_handle() { return tcr(52); }
-    Word& processor() { return tcr(56); }
     Word& my_global_id() { return tcr(60); }
     Word& acceptor() { return tcr(64); }             // BR0
 

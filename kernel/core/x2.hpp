@@ -107,26 +107,22 @@ struct MsgTag {
     Word raw;
 
     static constexpr Word error_bit = 1u << 15;
-    static constexpr Word redirected_bit = 1u << 13;
     static constexpr Word propagated_bit = 1u << 12;
 
     static constexpr MsgTag make(Word label, Word untyped, Word typed = 0) { return {label << 16 | typed << 6 | untyped}; }
     constexpr Word untyped() const { return raw & 0x3f; }
     constexpr Word typed() const { return raw >> 6 & 0x3f; }
-    constexpr Word label() const { return raw >> 16; }
     constexpr bool propagated() const { return raw & propagated_bit; }
     // What a receiver may see of a sender's tag: label and counts; the flags are the kernel's to set.
     constexpr Word delivered() const { return raw & 0xffff0fff; }
 };
 
 constexpr Word message_registers = 64;
-constexpr Word buffer_registers = 33;
 
 // Labels of messages that the kernel makes (manual 7): 12-bit negative numbers, low nibble free for flags.
 enum Label : Word {
     label_interrupt = 0xfff0,
     label_page_fault = 0xffe0,
-    label_preemption = 0xffd0,
     label_exception = 0xffb0,
 };
 
@@ -149,7 +145,6 @@ enum class IpcError : Word {
     no_partner = 2,
     canceled = 3,
     overflow = 4,
-    aborted = 7,
 };
 enum class Phase : Word { send = 0, receive = 1 };
 constexpr Word ipc_error_code(IpcError e, Phase p) { return static_cast<Word>(e) << 1 | static_cast<Word>(p); }

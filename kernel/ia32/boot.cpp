@@ -23,10 +23,6 @@ extern char stub_ipc_sysenter[], stub_ipc_int[], stub_thread_switch[], stub_sche
     stub_memory_control[];
 }
 
-namespace arch {
-void initialise_thread_table();
-}
-
 namespace cpu {
 
 Features features;
@@ -59,19 +55,17 @@ Features detect() {
 
 namespace {
 
-Word offset_in_page(const char* code) { return static_cast<Word>(code - reinterpret_cast<char*>(&kip::kip)); }
-
 void write_interface_page(bool sysenter) {
     kip::Kip& k = kip::kip;
-    k.ipc = k.lipc = offset_in_page(sysenter ? stub_ipc_sysenter : stub_ipc_int);
-    k.unmap = offset_in_page(stub_unmap);
-    k.exchange_registers = offset_in_page(stub_exchange_registers);
-    k.thread_switch = offset_in_page(stub_thread_switch);
-    k.schedule = offset_in_page(stub_schedule);
-    k.thread_control = offset_in_page(stub_thread_control);
-    k.space_control = offset_in_page(stub_space_control);
-    k.processor_control = offset_in_page(stub_processor_control);
-    k.memory_control = offset_in_page(stub_memory_control);
+    k.ipc = k.lipc = kip::offset(sysenter ? stub_ipc_sysenter : stub_ipc_int);
+    k.unmap = kip::offset(stub_unmap);
+    k.exchange_registers = kip::offset(stub_exchange_registers);
+    k.thread_switch = kip::offset(stub_thread_switch);
+    k.schedule = kip::offset(stub_schedule);
+    k.thread_control = kip::offset(stub_thread_control);
+    k.space_control = kip::offset(stub_space_control);
+    k.processor_control = kip::offset(stub_processor_control);
+    k.memory_control = kip::offset(stub_memory_control);
     using D = kip::MemoryDescriptor;
     bool room = kip::add(D::make(kip::reserved, physical(kernel_image), physical(kernel_image_end) - 1)) &&
                 kip::add(D::make(kip::conventional, 0, paging::user_limit() - 1, true));
@@ -141,7 +135,7 @@ extern "C" void boot_main(Word magic, PAddr multiboot_info) {
     cpu::write_cr0(cpu::read_cr0() | cpu::cr0_task_switched);
 
     take_memory();
-    arch::initialise_thread_table();
+    page_tables::initialise_thread_table();
     write_interface_page(cpu::features.sysenter);
     board::initialise();
     clock::initialise();

@@ -26,7 +26,7 @@ inline Word in32(Word port) { Word v; asm volatile("inl %w1, %0" : "=a"(v) : "Nd
 inline Word fs_selector() { Word v; asm volatile("mov %%fs, %0" : "=r"(v)); return v & 0xffff; }
 inline Word gs_selector() { Word v; asm volatile("mov %%gs, %0" : "=r"(v)); return v & 0xffff; }
 
-enum Cr0 : Word { cr0_write_protect = 1u << 16, cr0_task_switched = 1u << 3, cr0_monitor = 1u << 1 };
+enum Cr0 : Word { cr0_write_protect = 1u << 16, cr0_task_switched = 1u << 3 };
 enum Cr4 : Word { cr4_page_size = 1u << 4, cr4_page_global = 1u << 7 };
 // Manual volume 4 of the processor's vendor, "SYSENTER".
 enum Msr : Word { msr_sysenter_cs = 0x174, msr_sysenter_esp = 0x175, msr_sysenter_eip = 0x176 };

@@ -77,7 +77,6 @@ leave_to_user:
         popa
         iret
 
-        .globl idle
 idle:   sti
         hlt
         jmp     idle

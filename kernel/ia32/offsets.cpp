@@ -8,7 +8,6 @@
 
 void offsets() {
     OFFSET(THREAD_REGISTERS, offsetof(Thread, registers));
-    OFFSET(THREAD_EDI, offsetof(Thread, registers) + offsetof(Registers, edi));
     OFFSET(THREAD_ESI, offsetof(Thread, registers) + offsetof(Registers, esi));
     OFFSET(THREAD_EAX, offsetof(Thread, registers) + offsetof(Registers, eax));
     OFFSET(THREAD_ECX, offsetof(Thread, registers) + offsetof(Registers, ecx));

@@ -51,6 +51,8 @@ void map_fixed(VAddr at, PAddr frame, Word bits) {
     cpu::invlpg(at);
 }
 
+PAddr fixed_frame(VAddr at) { return frame_of(boot_fixed_table.entry[at >> 12 & 0x3ff]); }
+
 void set_global(Space& space, bool on) {
     if (!cpu::features.global_pages) return;
     for (Word t = 0; t < own_tables(); ++t) {
@@ -207,38 +209,5 @@ void* kernel_page(const Space& space, VAddr page) {
 }
 
 void* kip_page() { return &kip::kip; }
-
-// The thread table is 1 MB of linear addresses; until a page of it is needed, a page full of nobody stands there.
-namespace {
-
-constinit Thread nobody_thread{};
-alignas(page_size) Thread* nobody_page[page_size / sizeof(Thread*)];
-constexpr Word slots_per_page = page_size / sizeof(Thread*);
-
-}  // namespace
-
-Thread& nobody() { return nobody_thread; }
-
-void initialise_thread_table() {
-    // Matches the one id that is nobody's; as it is open to nobody, no message gets there.
-    nobody_thread.id = ThreadId::any();
-    for (Thread*& t : nobody_page) t = &nobody_thread;
-    for (Word i = 0; i < thread_numbers / slots_per_page; ++i)
-        map_fixed(THREAD_TABLE + i * page_size, physical(nobody_page), present);
-}
-
-Thread** thread_slot(Word number, bool may_write) {
-    VAddr at = THREAD_TABLE + number * sizeof(Thread*);
-    if (may_write) {
-        Word e = boot_fixed_table.entry[at >> 12 & 0x3ff];
-        if (frame_of(e) == physical(nobody_page)) {
-            auto* page = static_cast<Thread**>(memory::allocate_page());
-            if (!page) return nullptr;
-            for (Word i = 0; i < slots_per_page; ++i) page[i] = &nobody_thread;
-            map_fixed(at & ~page_mask, physical(page), present | writable);
-        }
-    }
-    return reinterpret_cast<Thread**>(at);
-}
 
 }  // namespace arch

@@ -20,8 +20,12 @@ PageTable& kernel_directory();
 void initialise();
 // Maps a page of the fixed area at the top of the address space.
 void map_fixed(VAddr at, PAddr frame, Word bits);
+// The frame that stands there.
+PAddr fixed_frame(VAddr at);
 // The global bit of all leaf entries of a space; nothing is invalidated.
 void set_global(Space& space, bool on);
+// Fills the thread table with nobody.
+void initialise_thread_table();
 // Drops every cached translation, also global ones.
 void flush_all();
 // Drops the cached translations of one page of a space, wherever it is mapped.

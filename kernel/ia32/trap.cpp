@@ -30,7 +30,7 @@ namespace {
 // final and points at what lret takes; the stub's own lret in the interface page does the rest under its segments.
 void leave_trampoline(Thread& t) {
     if ((t.frame.eip & ~page_mask) != TRAMPOLINE_PAGE) return;
-    t.frame.eip = t.space->kip_area.base() + static_cast<Word>(stub_ipc_return - reinterpret_cast<char*>(&kip::kip));
+    t.frame.eip = t.space->kip_area.base() + kip::offset(stub_ipc_return);
     t.frame.cs = USER_CODE;
     t.frame.ss = USER_DATA;
 }

@@ -25,8 +25,6 @@ Word fraction(Word numerator, Word divisor) {
     return quotient;
 }
 
-Word offset_in_page(const char* code) { return static_cast<Word>(code - reinterpret_cast<char*>(&kip::kip)); }
-
 }  // namespace
 
 void initialise() {
@@ -36,12 +34,12 @@ void initialise() {
     Word precision = Time::from_us(board::tick_ns / 1000).raw;
     Word read_precision = precision;
     Word khz = unknown_khz;
-    kip::kip.system_clock = offset_in_page(stub_clock_ticks);
+    kip::kip.system_clock = kip::offset(stub_clock_ticks);
     // A counter slower than a microsecond is of no use.
     if (cpu::features.tsc && (cpu::features.tsc = (khz = board::tsc_ticks_per_ms()) > us_per_ms)) {
         clock_tsc_scale = fraction(us_per_ms, khz);
         clock_tsc_base = cpu::rdtsc();
-        kip::kip.system_clock = offset_in_page(stub_clock_tsc);
+        kip::kip.system_clock = kip::offset(stub_clock_tsc);
         read_precision = Time::from_us(1).raw;
     }
     kip::kip.clock_info = precision << 16 | read_precision;

@@ -67,9 +67,5 @@ struct Executable {
     } text, data, bss;
     Word ip, flags, label, command_line;
 };
-struct Multiboot {
-    Record record;
-    Word address;
-};
 
 }  // namespace bootinfo
