@@ -226,13 +226,14 @@ impl Memory {
         }
     }
 
-    /// Reads code bytes for the decoder: ITLB and second-level cache. The cost of a second-level hit is part of the
-    /// cost of building a trace line.
+    /// Reads code bytes for the decoder: ITLB and second-level cache, in lines of the latter (of the data cache if there
+    /// is none). The cost of a second-level hit is part of the cost of building a trace line.
     pub fn read_code(&mut self, linear: u32, bytes: u32, tables: &mut dyn PageTables) {
         let last = linear.wrapping_add(bytes.max(1) - 1);
-        for line in linear >> 6..=last >> 6 {
-            let Some(frame) = self.translate_code((line << 6).max(linear), tables) else { return };
-            let physical = frame | (line << 6) & 0xfff;
+        let shift = self.l2.as_ref().unwrap_or(&self.l1d).line_shift();
+        for line in linear >> shift..=last >> shift {
+            let Some(frame) = self.translate_code((line << shift).max(linear), tables) else { return };
+            let physical = frame | (line << shift) & 0xfff;
             if physical != self.last_code_line {
                 self.last_code_line = physical;
                 self.read_beyond_first_level(physical, false);
@@ -274,13 +275,18 @@ impl Memory {
                 self.read_beyond_first_level(physical, true);
             }
         } else if through || !first.hit {
-            self.write_beyond_first_level(physical);
+            let allocated = !first.hit && self.l1d.shape().write_allocate;
+            self.write_beyond_first_level(physical, allocated);
         }
     }
 
-    /// A store that goes on to the second level. Buffers hide a hit; a miss has to fetch the line.
-    fn write_beyond_first_level(&mut self, physical: u32) {
-        let Some(l2) = &mut self.l2 else { return };
+    /// A store that goes on to the second level. Buffers hide a hit; a miss has to fetch the line. Without a second level
+    /// they hide the store itself; the line that it `allocated` in the first level has to be fetched.
+    fn write_beyond_first_level(&mut self, physical: u32, allocated: bool) {
+        let Some(l2) = &mut self.l2 else {
+            self.ledger.add(Category::CacheRefill, self.costs.memory_read * allocated as u64);
+            return;
+        };
         let outcome = l2.access(physical, true);
         if !outcome.hit {
             self.ledger.add(Category::CacheRefill, self.costs.memory_read);

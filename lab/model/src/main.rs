@@ -1,24 +1,46 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-//! `cobnut-machine check FILE [--json]`: validates a machine file; with `--json` prints it for other tools, so that
-//! nobody needs a second validator. Exit status 0 good, 1 bad file, 2 wrong usage.
+//! `cobnut-machine check FILE [--json] [--set PARAMETER:VALUE]...`: validates a machine file, with some values set if
+//! wanted; with `--json` prints it for other tools, so that nobody needs a second validator. Exit status 0 good, 1 bad file, 2 wrong usage.
 
 use cobnut_model::MachineFile;
 use std::path::Path;
 use std::process::ExitCode;
 
-fn main() -> ExitCode {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let (file, as_json) = match words.as_slice() {
-        ["check", file] => (file, false),
-        ["check", file, "--json"] | ["check", "--json", file] => (file, true),
-        _ => {
-            eprintln!("usage: cobnut-machine check FILE [--json]");
-            return ExitCode::from(2);
+#[derive(Default)]
+struct Wish {
+    file: String,
+    as_json: bool,
+    assignments: Vec<String>,
+}
+
+/// What the command line asks for, or nothing if it is wrong.
+fn parse(mut words: impl Iterator<Item = String>) -> Option<Wish> {
+    let mut wish = Wish::default();
+    words.next().filter(|word| word == "check")?;
+    while let Some(word) = words.next() {
+        match word.as_str() {
+            "--json" => wish.as_json = true,
+            "--set" => wish.assignments.push(words.next()?),
+            _ if wish.file.is_empty() => wish.file = word,
+            _ => return None,
         }
+    }
+    (!wish.file.is_empty()).then_some(wish)
+}
+
+fn read(wish: &Wish) -> Result<MachineFile, String> {
+    let mut machine = MachineFile::read(Path::new(&wish.file))?;
+    wish.assignments.iter().try_for_each(|assignment| machine.set(assignment))?;
+    Ok(machine)
+}
+
+fn main() -> ExitCode {
+    let Some(wish) = parse(std::env::args().skip(1)) else {
+        eprintln!("usage: cobnut-machine check FILE [--json] [--set PARAMETER:VALUE]...");
+        return ExitCode::from(2);
     };
-    match MachineFile::read(Path::new(file)) {
-        Ok(machine) if as_json => println!("{:#}", machine.to_json()),
+    match read(&wish) {
+        Ok(machine) if wish.as_json => println!("{:#}", machine.to_json()),
         Ok(machine) => println!("{}: {} parameters, all good", machine.name, machine.parameters().count()),
         Err(error) => {
             eprintln!("cobnut-machine: {error}");

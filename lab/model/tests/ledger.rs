@@ -144,3 +144,33 @@ fn t410_an_instruction_cache_machine_works_without_trace_cache() {
     assert_eq!(machine.counts().itlb_misses, 1);
     assert_eq!(machine.counts().trace_misses, 0);
 }
+
+#[test]
+fn t411_code_is_read_in_lines_of_the_second_level_cache() {
+    let refills = |line: u32| {
+        let set = [format!("l2.line_bytes:{line}"), "l2.lines_per_fill:1".into()];
+        let mut machine = Machine::new(&pentium4(&set.each_ref().map(String::as_str)));
+        let block = Block::new(vec![instruction(Class::Nop, 1); 128], machine.costs());
+        machine.block(&block, 0x20_0000, &mut Identity::default());
+        machine.ledger().row(Category::CacheRefill) / 138_000
+    };
+    assert_eq!([32, 64, 128].map(refills), [4, 2, 1]);
+}
+
+#[test]
+fn t412_without_a_second_level_a_store_pays_for_the_line_it_fetches() {
+    let stores = |allocate: &str| {
+        let start = PENTIUM4.find("[l2]").unwrap();
+        let end = start + PENTIUM4[start..].find("[memory]").unwrap();
+        let text = format!("{}{}", &PENTIUM4[..start], &PENTIUM4[end..]);
+        let mut file = MachineFile::parse(&text.replace("value = \"l2\"", "value = \"constant\""), "test").unwrap();
+        file.set(&format!("l1d.write_allocate:{allocate}")).unwrap();
+        let mut machine = Machine::new(&file);
+        for linear in [0x40_0000, 0x40_0004, 0x40_0040] {
+            machine.event(&Event::Write { linear, physical: linear, size: 4 }, &mut Identity::default());
+        }
+        machine.ledger().row(Category::CacheRefill)
+    };
+    assert_eq!(stores("true"), 2 * 138_000);
+    assert_eq!(stores("false"), 0);
+}
