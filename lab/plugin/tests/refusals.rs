@@ -30,7 +30,7 @@ fn every_mistake_has_its_line() {
         ("machine=MACHINE,out=FOLDER/out", "missing argument ram=FILE"),
         ("machine=MACHINE,ram=FOLDER/ram", "missing argument out=FILE"),
         ("machine=MACHINE,ram=FOLDER/ram,out=FOLDER/out,speed=9", "unknown argument speed"),
-        ("mode=guess,ram=FOLDER/ram,out=FOLDER/out", "argument mode: guess is neither count nor model"),
+        ("mode=guess,ram=FOLDER/ram,out=FOLDER/out", "argument mode: guess is not one of count, model, sanitize"),
         (
             "machine=FOLDER/none.toml,ram=FOLDER/ram,out=FOLDER/out",
             "machine file FOLDER/none.toml: No such file or directory (os error 2)",
