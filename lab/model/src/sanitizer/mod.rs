@@ -59,12 +59,22 @@ pub struct Invalidator {
     pub needed: u64,
 }
 
+/// An instruction that takes page-table entries away: how often it made a directory entry not present, and how often it
+/// cleared the global bit of a page that stayed.
+#[derive(Clone, Copy, Debug)]
+pub struct Eraser {
+    pub instruction: u32,
+    pub directory_entries: u64,
+    pub global_bits: u64,
+}
+
 pub struct Sanitizer {
     tables: Tables,
     stale: StaleSet,
     pub reports: Reports,
     pub counts: Counts,
     invalidators: Vec<Invalidator>,
+    erasers: Vec<Eraser>,
     paging: Paging,
     cr3: u32,
     /// Which of CR0 and CR4's bits were set that empty the TLB when they change.
@@ -93,6 +103,7 @@ impl Sanitizer {
             reports: Reports::default(),
             counts: Counts::default(),
             invalidators: Vec::new(),
+            erasers: Vec::new(),
             paging: Paging::default(),
             cr3: 0,
             emptying: 0,
@@ -114,6 +125,10 @@ impl Sanitizer {
 
     pub fn invalidators(&self) -> &[Invalidator] {
         &self.invalidators
+    }
+
+    pub fn erasers(&self) -> &[Eraser] {
+        &self.erasers
     }
 
     /// CR0, CR3 or CR4 was written by `instruction`; the values are those after it.
@@ -193,6 +208,16 @@ impl Sanitizer {
         self.invalidators[index].needed += (dropped > 0) as u64;
     }
 
+    fn erased(&mut self, instruction: u32, directory: bool, global: bool) {
+        let known = self.erasers.iter().position(|e| e.instruction == instruction);
+        let index = known.unwrap_or_else(|| {
+            self.erasers.push(Eraser { instruction, directory_entries: 0, global_bits: 0 });
+            self.erasers.len() - 1
+        });
+        self.erasers[index].directory_entries += directory as u64;
+        self.erasers[index].global_bits += global as u64;
+    }
+
     /// `invlpg` of `linear`, executed by `instruction`.
     pub fn invlpg(&mut self, instruction: u32, linear: u32) {
         self.now += 1;
@@ -226,6 +251,11 @@ impl Sanitizer {
         self.now += 1;
         self.counts.table_stores += 1;
         let (is_directory, places) = (page.is_directory, page.places.clone());
+        let directory = is_directory && new & PRESENT == 0;
+        let global = !places.is_empty() && old.value & GLOBAL != 0 && new & (PRESENT | GLOBAL) == PRESENT;
+        if old.value & PRESENT != 0 && (directory || global) {
+            self.erased(instruction, directory, global);
+        }
         if is_directory {
             self.directory_entry_changes(instruction, holder, index as u16, old, new, memory);
         }

@@ -79,11 +79,24 @@ pub fn json(sanitizer: &Sanitizer, symbols: &Symbols, warnings: &[String]) -> Va
             })
         })
         .collect();
+    let erasures: Vec<Value> = sanitizer
+        .erasers()
+        .iter()
+        .map(|e| {
+            json!({
+                "instruction": hex(e.instruction),
+                "symbol": symbols.name(e.instruction),
+                "directory_entries": e.directory_entries,
+                "global_bits": e.global_bits,
+            })
+        })
+        .collect();
     let c = &sanitizer.counts;
     json!({
         "plugin_version": env!("CARGO_PKG_VERSION"),
         "reports": reports,
         "invalidations": invalidations,
+        "erasures": erasures,
         "counts": {
             "accesses": c.accesses,
             "cr3_writes": c.cr3_writes,

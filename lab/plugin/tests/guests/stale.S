@@ -30,10 +30,11 @@ user:   mov     $PAGES, %esi
         mov     $GLOBAL, %esi
 .endif
         mov     (%esi), %eax
-.if CASE == FOREIGN || CASE == PAST_LIMIT
         mov     $MOVED_DATA, %ecx
+.if CASE == FOREIGN
         mov     %ecx, %fs
 .endif
+        xor     %ebp, %ebp
         int     $0x30
 .if CASE == FOREIGN || CASE == PAST_LIMIT
 #ifdef RIGHT
@@ -48,7 +49,7 @@ user:   mov     $PAGES, %esi
 .elseif CASE == COPY_OUTLIVES
         nop
 #ifdef RIGHT
-        int     $0x30
+        int     $0x30                           /* copies again, and goes there itself */
 #endif
         lcall   $MOVED_CODE, $moved
 .elseif CASE == MADE_READ_ONLY
@@ -62,7 +63,7 @@ user:   mov     $PAGES, %esi
 .endif
         jmp     finish
 
-moved:  lret
+moved:  jmp     finish
 
 /* All that faults here are two-byte instructions. */
 on_page_fault:
@@ -93,6 +94,11 @@ on_int:
         movl    $0, directory + (ALIAS >> 20)
         movl    $table_low + USER_PAGE, directory + (ALIAS >> 20)
         reload
+        test    %ebp, %ebp
+        jz      1f
+        movl    $moved, (%esp)
+        movl    $MOVED_CODE, 4(%esp)
+1:      mov     $1, %ebp
 .elseif CASE == PAST_LIMIT
         movl    $0x00000fff, gdt + MOVED_DATA - 3       /* byte granular, 4 KB, base ALIAS */
         movl    $0x4040f300, gdt + MOVED_DATA + 1
@@ -101,6 +107,9 @@ on_int:
         movl    $0x41000000 + USER_PAGE, table_pages
         movl    $table_low + USER_PAGE, directory + (0x41000000 >> 20)
         invlpg  (%esi)
+#ifdef RIGHT
+        mov     %ecx, %fs
+#endif
 .endif
 
 .if CASE == GLOBAL_OUTLIVES
