@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-//! The plugin's arguments: `machine=`, `kernel=`, `ram=`, `out=`, `mode=`, `set=`.
+//! The plugin's arguments: `machine=`, `kernel=`, `ram=`, `out=`, `mode=`, `stop=`, `set=`.
 
 use std::path::PathBuf;
 
@@ -17,6 +17,8 @@ pub struct Arguments {
     pub count_only: bool,
     /// `mode=sanitize`: no counters either, but the search for forgotten invalidations.
     pub sanitize: bool,
+    /// `stop=first`, with `mode=sanitize`: the run ends at the first report.
+    pub stop_at_first: bool,
     /// `set=PARAMETER:VALUE`, in order.
     pub overrides: Vec<String>,
 }
@@ -36,6 +38,8 @@ impl Arguments {
                     arguments.sanitize = value == "sanitize";
                 }
                 "mode" => return Err(format!("argument mode: {value} is not one of count, model, sanitize")),
+                "stop" if value == "first" => arguments.stop_at_first = true,
+                "stop" => return Err(format!("argument stop: {value} is not first")),
                 "set" => arguments.overrides.push(value.to_string()),
                 _ => return Err(format!("unknown argument {key}")),
             }

@@ -55,6 +55,7 @@ impl Block {
 pub struct Follower {
     pub sanitizer: Sanitizer,
     pub warnings: Vec<String>,
+    pub stop_at_first: bool,
     registers: Registers,
     memory: GuestMemory,
     descriptors: Descriptors,
@@ -76,10 +77,11 @@ pub struct Follower {
 }
 
 impl Follower {
-    pub fn new(registers: Registers, memory: GuestMemory, kernel: KernelImage) -> Self {
+    pub fn new(registers: Registers, memory: GuestMemory, kernel: KernelImage, stop_at_first: bool) -> Self {
         Follower {
             sanitizer: Sanitizer::new(),
             warnings: Vec::new(),
+            stop_at_first,
             registers,
             memory,
             descriptors: Descriptors::default(),

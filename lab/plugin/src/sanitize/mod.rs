@@ -19,6 +19,10 @@ use std::ptr::null_mut;
 
 pub use symbols::Symbols;
 
+extern "C" {
+    fn _exit(status: i32) -> !;
+}
+
 static mut FOLLOWER: *mut Follower = null_mut();
 
 /// Only called from callbacks, after the processor came to life.
@@ -38,7 +42,8 @@ unsafe extern "C" fn processor_created(_id: qemu::qemu_plugin_id_t, _cpu: c_uint
     let setup = &*SETUP;
     let registers = Registers::find().unwrap_or_else(|e| fail(&e));
     let memory = GuestMemory::map(&setup.arguments.ram).unwrap_or_else(|e| fail(&e));
-    FOLLOWER = Box::into_raw(Box::new(Follower::new(registers, memory, setup.kernel)));
+    let follower = Follower::new(registers, memory, setup.kernel, setup.arguments.stop_at_first);
+    FOLLOWER = Box::into_raw(Box::new(follower));
 }
 
 /// Blocks and sites are never freed: QEMU may still hold pointers to them.
@@ -85,7 +90,12 @@ unsafe extern "C" fn block_translated(_id: qemu::qemu_plugin_id_t, tb: *mut qemu
 }
 
 unsafe extern "C" fn block_started(_cpu: c_uint, block: *mut c_void) {
-    follower().block_started(&mut *block.cast::<Block>());
+    let follower = follower();
+    follower.block_started(&mut *block.cast::<Block>());
+    if follower.stop_at_first && !follower.sanitizer.reports.list().is_empty() {
+        write_reports();
+        _exit(0); // the ordinary way out would wait for this very thread
+    }
 }
 
 unsafe extern "C" fn instruction_reached(_cpu: c_uint, site: *mut c_void) {
@@ -105,9 +115,12 @@ unsafe extern "C" fn memory_accessed(_cpu: c_uint, info: qemu::qemu_plugin_memin
 }
 
 unsafe extern "C" fn finished(_id: qemu::qemu_plugin_id_t, _data: *mut c_void) {
-    if FOLLOWER.is_null() {
-        return;
+    if !FOLLOWER.is_null() {
+        write_reports();
     }
+}
+
+unsafe fn write_reports() {
     let arguments = &(*SETUP).arguments;
     let symbols = match &arguments.kernel {
         Some(path) => KernelImage::symbols(path).unwrap_or_else(|e| fail(&e)),
