@@ -12,7 +12,8 @@ from cobnut.errors import CobnutError
 from cobnut.experiments import ipc_path, pingpong, sensitivity, uhlig02_fig4
 from cobnut.experiments.pingpong import Measurement, PingPong
 
-ALL = experiments.all_experiments()
+# those whose numbers come from the ping-pong; the others have tests of their own
+ALL = {name: one for name, one in experiments.all_experiments().items() if not name.startswith("sanitize/")}
 KEYS = {
     "": ["experiment", "machine", "provenance", "series", "checks", "ledger"],
     "provenance": ["revision", "machine_file_sha256", "emulator", "date"],

@@ -319,8 +319,13 @@ impl Sanitizer {
         }
         let table = frame(old.value);
         let Some(page) = self.tables.page(table) else { return };
-        let leaves: Vec<(u32, Entry)> =
-            page.entries.iter().enumerate().filter(|(_, e)| e.value & PRESENT != 0).map(|(i, e)| (i as u32, *e)).collect();
+        let leaves: Vec<(u32, Entry)> = page
+            .entries
+            .iter()
+            .enumerate()
+            .filter(|(_, e)| e.value & PRESENT != 0)
+            .map(|(i, e)| (i as u32, *e))
+            .collect();
         for (leaf, entry) in leaves {
             let loss = Lost { instruction, directory, table, loss: Loss::DirectoryEntry };
             self.lose(&loss, first | leaf, entry, Some(old));
@@ -404,6 +409,9 @@ impl Sanitizer {
     /// when the kernel has answered: if it only put the same translation back, nothing is lost.
     pub fn faulted(&mut self, access: &Access, memory: &dyn PhysicalMemory) {
         self.counts.page_faults += 1;
+        if access.user {
+            self.first_user_access(access);
+        }
         if !self.stale.touches(access.linear) {
             return;
         }
@@ -465,8 +473,18 @@ impl Sanitizer {
         });
     }
 
-    /// A space whose segments have a base goes through copied directory entries. If the table behind one has since
-    /// served a space without a base at another linear address, its space has left the slot and the copy was forgotten.
+    /// The page at `physical` was given back by the kernel. Whoever still leads to it as a page table is out of date.
+    pub fn freed(&mut self, instruction: u32, physical: u32) {
+        self.now += 1;
+        let now = self.now;
+        if let Some(page) = self.tables.page_mut(frame(physical)) {
+            page.freed = (now, instruction);
+            self.generation += 1;
+        }
+    }
+
+    /// A space whose segments have a base goes through copied directory entries. If the table behind one was given back
+    /// since, or has served user code at another linear address, its space has left the slot and the copy was forgotten.
     #[cold]
     fn first_user_access(&mut self, access: &Access) {
         let index = access.linear >> 22;
@@ -480,16 +498,18 @@ impl Sanitizer {
         self.now += 1;
         let now = self.now;
         let Some(table) = self.tables.page_mut(frame(entry.value)) else { return };
-        if access.moved {
-            if table.used_unmoved.iter().any(|&(p, when)| p.1 != place.1 && when > entry.since) {
-                let detail = format!("table {:x}, copied to {:x}", frame(entry.value), directory + 4 * index);
-                self.report(Kind::StaleCopy, access, false, entry.by, directory + 4 * index, detail);
-            }
-            return;
-        }
-        match table.used_unmoved.iter_mut().find(|(p, _)| *p == place) {
+        let gone = table.uses.iter().any(|&(p, when)| p.1 != place.1 && when > entry.since);
+        let freed = table.freed;
+        match table.uses.iter_mut().find(|(p, _)| *p == place) {
             Some((_, when)) => *when = now,
-            None => table.used_unmoved.push((place, now)),
+            None => table.uses.push((place, now)),
+        }
+        if access.moved && (gone || freed.0 > entry.since) {
+            let at = directory + 4 * index;
+            let what = if gone { "in use at another address" } else { "given back" };
+            let detail = format!("directory entry {at:x} leads to table {:x}, since {what}", frame(entry.value));
+            let store = if gone { entry.by } else { freed.1 };
+            self.report(Kind::StaleCopy, access, false, store, at, detail);
         }
     }
 }

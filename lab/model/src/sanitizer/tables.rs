@@ -26,8 +26,10 @@ pub struct Page {
     pub entries: Box<[Entry]>,
     /// For a page table: the directory entries that lead to it.
     pub places: Vec<Place>,
-    /// For a page table: when user code last went through it by each place without relocation by a segment.
-    pub used_unmoved: Vec<(Place, u64)>,
+    /// For a page table: when user code last went through it by each place.
+    pub uses: Vec<(Place, u64)>,
+    /// For a page table: when the kernel gave its page back, and by which instruction.
+    pub freed: (u64, u32),
     pub is_directory: bool,
     /// For a directory: entries that were stored while it was not in force.
     pub unlinked: Vec<u16>,
@@ -79,7 +81,8 @@ impl Tables {
         let page = Page {
             entries,
             places: Vec::new(),
-            used_unmoved: Vec::new(),
+            uses: Vec::new(),
+            freed: (0, 0),
             is_directory: false,
             unlinked: Vec::new(),
             in_force_until: 0,
@@ -104,7 +107,7 @@ impl Tables {
     pub fn unlink(&mut self, frame: u32, place: Place) {
         let Some(page) = self.pages.get_mut(&frame) else { return };
         page.places.retain(|&p| p != place);
-        page.used_unmoved.retain(|&(p, _)| p != place);
+        page.uses.retain(|&(p, _)| p != place);
         if page.places.is_empty() && !page.is_directory {
             self.pages.remove(&frame);
             self.watched[frame as usize >> 18] &= !(1 << (frame >> 12 & 63));

@@ -56,6 +56,8 @@ pub struct Follower {
     pub sanitizer: Sanitizer,
     pub warnings: Vec<String>,
     pub stop_at_first: bool,
+    /// Code of the function that gives pages back.
+    frees: (u32, u32),
     registers: Registers,
     memory: GuestMemory,
     descriptors: Descriptors,
@@ -77,11 +79,18 @@ pub struct Follower {
 }
 
 impl Follower {
-    pub fn new(registers: Registers, memory: GuestMemory, kernel: KernelImage, stop_at_first: bool) -> Self {
+    pub fn new(
+        registers: Registers,
+        memory: GuestMemory,
+        kernel: KernelImage,
+        stop_at_first: bool,
+        frees: Option<(u32, u32)>,
+    ) -> Self {
         Follower {
             sanitizer: Sanitizer::new(),
             warnings: Vec::new(),
             stop_at_first,
+            frees: frees.unwrap_or((0, 0)),
             registers,
             memory,
             descriptors: Descriptors::default(),
@@ -224,7 +233,8 @@ impl Follower {
         self.memory.set_control(cr0, cr3, cr4);
         let was_on = self.sanitizer.paging_on();
         if cr4 & CR4_PAE != 0 && self.warnings.is_empty() {
-            self.warnings.push("the guest uses PAE page tables, which are not understood: nothing is judged".to_string());
+            self.warnings
+                .push("the guest uses PAE page tables, which are not understood: nothing is judged".to_string());
         }
         let control = if cr4 & CR4_PAE != 0 { [0, cr3, cr4] } else { control };
         self.sanitizer.control_written(instruction, special == Special::Cr3Write, control, &self.memory);
@@ -314,6 +324,9 @@ impl Follower {
         if let Some(physical) = physical.filter(|&p| self.sanitizer.watches(p)) {
             self.memory.forget();
             self.sanitizer.stored(instruction, physical, size, &self.memory);
+            if (self.frees.0..self.frees.1).contains(&instruction) {
+                self.sanitizer.freed(instruction, physical);
+            }
         }
         self.descriptors.written(linear);
         if linear.wrapping_sub(self.gdt.0) <= self.gdt.1 {

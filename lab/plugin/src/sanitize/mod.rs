@@ -19,6 +19,9 @@ use std::ptr::null_mut;
 
 pub use symbols::Symbols;
 
+/// The function in which a kernel of ours gives a page back: its stores go to pages that are nobody's page table.
+const FREES: &str = "memory::free_page";
+
 extern "C" {
     fn _exit(status: i32) -> !;
 }
@@ -42,7 +45,8 @@ unsafe extern "C" fn processor_created(_id: qemu::qemu_plugin_id_t, _cpu: c_uint
     let setup = &*SETUP;
     let registers = Registers::find().unwrap_or_else(|e| fail(&e));
     let memory = GuestMemory::map(&setup.arguments.ram).unwrap_or_else(|e| fail(&e));
-    let follower = Follower::new(registers, memory, setup.kernel, setup.arguments.stop_at_first);
+    let follower =
+        Follower::new(registers, memory, setup.kernel, setup.arguments.stop_at_first, symbols().range(FREES));
     FOLLOWER = Box::into_raw(Box::new(follower));
 }
 
@@ -120,12 +124,15 @@ unsafe extern "C" fn finished(_id: qemu::qemu_plugin_id_t, _data: *mut c_void) {
     }
 }
 
-unsafe fn write_reports() {
-    let arguments = &(*SETUP).arguments;
-    let symbols = match &arguments.kernel {
+unsafe fn symbols() -> Symbols {
+    match &(*SETUP).arguments.kernel {
         Some(path) => KernelImage::symbols(path).unwrap_or_else(|e| fail(&e)),
         None => Symbols::default(),
-    };
+    }
+}
+
+unsafe fn write_reports() {
+    let (arguments, symbols) = (&(*SETUP).arguments, symbols());
     let follower = follower();
     for line in output::lines(&follower.sanitizer, &symbols) {
         eprintln!("sanitizer: {line}");

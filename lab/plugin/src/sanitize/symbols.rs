@@ -16,6 +16,14 @@ impl Symbols {
         Symbols { list, code }
     }
 
+    /// Where the code of a function is, by its readable name.
+    pub fn range(&self, wanted: &str) -> Option<(u32, u32)> {
+        let index = self.list.iter().position(|(_, name)| readable(name) == wanted)?;
+        let first = self.list[index].0;
+        let end = self.list[index..].iter().find(|(at, _)| *at > first)?.0;
+        Some((first, end))
+    }
+
     /// `symbol+offset` for an address in the kernel's code.
     pub fn name(&self, at: u32) -> Option<String> {
         let &(first, _) = self.code.iter().find(|&&(first, end)| (first..end).contains(&at))?;
