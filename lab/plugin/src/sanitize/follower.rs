@@ -212,17 +212,19 @@ impl Follower {
 
     fn page_fault(&mut self) {
         let stack = self.registers.general(registers::ESP); // kernel stacks have base 0
-        let (Some(error), Some(eip)) = (self.memory.read_linear(stack), self.memory.read_linear(stack.wrapping_add(4)))
-        else {
-            return;
-        };
+        let mut pushed = |n: u32| self.memory.read_linear(stack.wrapping_add(4 * n));
+        let (Some(error), Some(eip), Some(selector)) = (pushed(0), pushed(1), pushed(2)) else { return };
+        let user = error & FAULT_USER != 0;
+        // the fault may be the first that is seen of user code: at the fetch of its first instruction
+        let fetched = user && self.privilege == KERNEL;
+        let base = if fetched { self.descriptor(selector & 0xffff).base } else { self.code_base };
         let access = Access {
-            instruction: eip.wrapping_add(self.code_base),
+            instruction: eip.wrapping_add(base),
             linear: self.registers.cr2(),
             size: 1,
             write: error & FAULT_WRITE != 0,
-            user: error & FAULT_USER != 0,
-            moved: self.code_base != 0,
+            user,
+            moved: base != 0,
         };
         self.memory.forget();
         self.sanitizer.faulted(&access, &self.memory);
