@@ -154,7 +154,7 @@ def run(
     from cobnut import running, tables
     from cobnut.report import picture as draw_picture
 
-    names = list(experiments.all_experiments()) if experiment == "all" else [experiments.find(experiment).name]
+    names = list(experiments.reproductions()) if experiment == "all" else [experiments.find(experiment).name]
     _check_writable(json, report)
     finished = []
     for name in names:

@@ -12,8 +12,7 @@ from cobnut.errors import CobnutError
 from cobnut.experiments import ipc_path, pingpong, sensitivity, uhlig02_fig4
 from cobnut.experiments.pingpong import Measurement, PingPong
 
-# those whose numbers come from the ping-pong; the others have tests of their own
-ALL = {name: one for name, one in experiments.all_experiments().items() if not name.startswith("sanitize/")}
+ALL = experiments.reproductions()
 KEYS = {
     "": ["experiment", "machine", "provenance", "series", "checks", "ledger"],
     "provenance": ["revision", "machine_file_sha256", "emulator", "date"],

@@ -10,7 +10,7 @@ import made_up
 from cobnut import experiments, report
 from cobnut.experiments import ipc_path, sensitivity, uhlig02_fig4
 
-ALL = {name: one for name, one in experiments.all_experiments().items() if not name.startswith("sanitize/")}
+ALL = experiments.reproductions()
 
 
 @pytest.fixture(scope="module", params=list(ALL))

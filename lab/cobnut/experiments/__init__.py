@@ -97,6 +97,11 @@ def all_experiments() -> dict[str, Experiment]:
     return {experiment.name: experiment for experiment in every}
 
 
+def reproductions() -> dict[str, Experiment]:
+    """Those that measure on a machine model: what `run all` runs. The sanitizer's take longer and judge the kernel."""
+    return {name: one for name, one in all_experiments().items() if not name.startswith("sanitize/")}
+
+
 def find(name: str) -> Experiment:
     """The experiment called `name`."""
     known = all_experiments()
