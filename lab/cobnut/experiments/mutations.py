@@ -31,7 +31,7 @@ NOP = 0x90
 INVALIDATES = re.compile(r"^\s*([0-9a-f]+):\t((?:[0-9a-f]{2} )+)\s*(invlpg\s.*|mov\s+%\w+,%cr[34])$")
 FUNCTION = re.compile(r"^([0-9a-f]+) <(.*)>:$")
 # before the first user runs, there is nothing to forget
-BOOT = re.compile(r"boot_|page_tables::initialise|page_tables::map_fixed|initialise_thread_table")
+BOOT = re.compile(r"boot_|page_tables::initialise")
 # a CR3 write here changes the space: without it the wrong space runs, which is no question of what is cached
 SWITCH = re.compile(r"large_to_large|small_to_large|sysenter_|arch::enter_space")
 OWNERS = re.compile(r"small_space::|page_tables::")
@@ -45,6 +45,11 @@ class Mutant:
     address: int
     length: int
     text: str
+
+    @property
+    def is_control_write(self) -> bool:
+        """Such writes come in pairs, of which the second takes nothing away any more, and yet is needed by the next pair."""
+        return self.text.startswith("mov")
 
 
 @dataclass(frozen=True)
@@ -66,7 +71,7 @@ def run(lab: Lab) -> Result:
         baselines = dict(zip(cpus, pool.map(lambda cpu: _boot(lab, lab.board.kernel, cpu), cpus), strict=True))
     mutants = derive(listing, list(baselines.values()))
     seen = {mutant: observe(mutant, baselines) for mutant in mutants}
-    tried = [mutant for mutant in mutants if seen[mutant].needed]
+    tried = [mutant for mutant in mutants if seen[mutant].needed or seen[mutant].executed and mutant.is_control_write]
     if lab.settings["most"]:
         tried = tried[: lab.settings["most"]]
     lab.meter.total(len(cpus) + len(tried))
