@@ -5,6 +5,7 @@
 """
 
 import sys
+import tempfile
 from pathlib import Path
 from typing import Annotated, Optional
 
@@ -88,10 +89,15 @@ def boot(
     append: Annotated[str, typer.Option(help="Options of the kernel.", metavar="OPTIONS")] = "",
     cpu: Annotated[Optional[str], typer.Option(help="The emulator's name of a processor.", metavar="MODEL")] = None,
     memory: Annotated[int, typer.Option(help="Main memory in MB.", metavar="MB")] = 64,
+    sanitize: Annotated[
+        bool, typer.Option("--sanitize", help="Looks for forgotten invalidations; status 1 if there are any.")
+    ] = False,
 ) -> None:
     """Boots modules with the serial console on this terminal; Ctrl-A x leaves."""
     target = boards.find(board)
     emulators.check_name(emulator)
+    if sanitize and emulator != "qemu":
+        raise CobnutError(f"--sanitize: works on qemu, not on {emulator}")
     if not LEAST_MEMORY_MB <= memory <= MOST_MEMORY_MB:
         raise CobnutError(f"--memory {memory}: must be from {LEAST_MEMORY_MB} to {MOST_MEMORY_MB}")
     if not module and root == DEFAULT_ROOT:
@@ -107,8 +113,25 @@ def boot(
 
         default_cpu = Boot.cpu
     chosen_emulator.ensure()
-    code = chosen_emulator.interact(Boot(target.kernel, chosen, append, cpu or default_cpu, memory))
+    what = Boot(target.kernel, chosen, append, cpu or default_cpu, memory)
+    if sanitize:
+        raise typer.Exit(_sanitized(what))
+    code = chosen_emulator.interact(what)
     raise typer.Exit(code if code in (0, 1, 2) else 1)
+
+
+def _sanitized(what: Boot) -> int:
+    """Boots `what` under the sanitizer and prints its reports; 0 if there are none and the guest ended well."""
+    from cobnut import sanitizing
+    from cobnut.emulators import qemu
+
+    building.lab()
+    with tempfile.TemporaryDirectory(prefix="cobnut-") as folder:
+        out = Path(folder) / "reports.json"
+        code = qemu.interact(what, plugin=sanitizing.plugin(what.kernel, out))
+        findings = sanitizing.read(out)
+    print(sanitizing.say(findings))
+    return 1 if findings.reports or code else 0
 
 
 @app.command()
@@ -131,7 +154,7 @@ def run(
     from cobnut import running, tables
     from cobnut.report import picture as draw_picture
 
-    names = list(experiments.all_experiments()) if experiment == "all" else [experiments.find(experiment).name]
+    names = list(experiments.reproductions()) if experiment == "all" else [experiments.find(experiment).name]
     _check_writable(json, report)
     finished = []
     for name in names:

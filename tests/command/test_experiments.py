@@ -12,7 +12,7 @@ from cobnut.errors import CobnutError
 from cobnut.experiments import ipc_path, pingpong, sensitivity, uhlig02_fig4
 from cobnut.experiments.pingpong import Measurement, PingPong
 
-ALL = experiments.all_experiments()
+ALL = experiments.reproductions()
 KEYS = {
     "": ["experiment", "machine", "provenance", "series", "checks", "ledger"],
     "provenance": ["revision", "machine_file_sha256", "emulator", "date"],

@@ -10,7 +10,7 @@ import made_up
 from cobnut import experiments, report
 from cobnut.experiments import ipc_path, sensitivity, uhlig02_fig4
 
-ALL = experiments.all_experiments()
+ALL = experiments.reproductions()
 
 
 @pytest.fixture(scope="module", params=list(ALL))

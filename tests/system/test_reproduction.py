@@ -10,7 +10,7 @@ from cobnut import experiments
 from cobnut.experiments import uhlig02_fig4
 from conftest import run_cobnut
 
-ALL = experiments.all_experiments()
+ALL = experiments.reproductions()
 
 
 @pytest.fixture(scope="module", params=list(ALL))

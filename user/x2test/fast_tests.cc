@@ -283,7 +283,7 @@ Word do_use_flush_use(Word address, Word, Word)
 {
     do_write(address, 1, 0);
     do_flush(page_at(address, L4_FullyAccessible).raw, 0x40, 0);
-    do_write(address, 2, 0);
+    do_read(address, 0, 0); // a write would fault already where only the right to write is gone
     return 0;
 }
 Word do_write_protect_write(Word address, Word, Word)

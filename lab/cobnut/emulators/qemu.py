@@ -132,7 +132,7 @@ def run(boot: Boot, *, timeout: float, plugin: Plugin | None = None, repeatable:
     return Outcome(code, text.replace("\r", ""), errors, seconds, timed_out)
 
 
-def interact(boot: Boot) -> int:
+def interact(boot: Boot, *, plugin: Plugin | None = None) -> int:
     """Boots with the serial console on this terminal (Ctrl-A x leaves); returns the guest's number, 0 if a person left."""
     with tempfile.TemporaryDirectory(prefix="cobnut-") as name:
         copy = Path(name) / "console"
@@ -145,7 +145,7 @@ def interact(boot: Boot) -> int:
             "chardev=console",
         ]
         done = subprocess.run(
-            [*command(boot, Path(name)), *console], cwd=name, stderr=subprocess.PIPE, text=True, check=False
+            [*command(boot, Path(name), plugin=plugin), *console], cwd=name, stderr=subprocess.PIPE, text=True, check=False
         )
         message = kernel_message(copy.read_text(errors="replace")) if copy.exists() else None
     fault = complaint(done.stderr)

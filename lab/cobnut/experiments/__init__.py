@@ -91,9 +91,15 @@ class Experiment:
 
 def all_experiments() -> dict[str, Experiment]:
     """Every experiment, by name."""
-    from cobnut.experiments import ipc_path, uhlig02_fig4
+    from cobnut.experiments import ipc_path, mutations, uhlig02_fig4
 
-    return {experiment.name: experiment for experiment in (ipc_path.EXPERIMENT, uhlig02_fig4.EXPERIMENT)}
+    every = (ipc_path.EXPERIMENT, uhlig02_fig4.EXPERIMENT, mutations.EXPERIMENT)
+    return {experiment.name: experiment for experiment in every}
+
+
+def reproductions() -> dict[str, Experiment]:
+    """Those that measure on a machine model: what `run all` runs. The sanitizer's take longer and judge the kernel."""
+    return {name: one for name, one in all_experiments().items() if not name.startswith("sanitize/")}
 
 
 def find(name: str) -> Experiment:

@@ -18,6 +18,7 @@ mod front_end;
 mod ledger;
 mod machine;
 mod machine_file;
+pub mod sanitizer;
 mod schema;
 mod tlb;
 mod trace_cache;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-//! The plugin's arguments: `machine=`, `kernel=`, `ram=`, `out=`, `mode=`, `set=`.
+//! The plugin's arguments: `machine=`, `kernel=`, `ram=`, `out=`, `mode=`, `stop=`, `set=`.
 
 use std::path::PathBuf;
 
@@ -15,6 +15,10 @@ pub struct Arguments {
     pub out: PathBuf,
     /// `mode=count`: counters and footprints only.
     pub count_only: bool,
+    /// `mode=sanitize`: no counters either, but the search for forgotten invalidations.
+    pub sanitize: bool,
+    /// `stop=first`, with `mode=sanitize`: the run ends at the first report.
+    pub stop_at_first: bool,
     /// `set=PARAMETER:VALUE`, in order.
     pub overrides: Vec<String>,
 }
@@ -29,8 +33,13 @@ impl Arguments {
                 "kernel" => arguments.kernel = Some(value.into()),
                 "ram" => arguments.ram = value.into(),
                 "out" => arguments.out = value.into(),
-                "mode" if value == "count" || value == "model" => arguments.count_only = value == "count",
-                "mode" => return Err(format!("argument mode: {value} is neither count nor model")),
+                "mode" if ["count", "model", "sanitize"].contains(&value) => {
+                    arguments.count_only = value == "count";
+                    arguments.sanitize = value == "sanitize";
+                }
+                "mode" => return Err(format!("argument mode: {value} is not one of count, model, sanitize")),
+                "stop" if value == "first" => arguments.stop_at_first = true,
+                "stop" => return Err(format!("argument stop: {value} is not first")),
                 "set" => arguments.overrides.push(value.to_string()),
                 _ => return Err(format!("unknown argument {key}")),
             }
@@ -40,10 +49,10 @@ impl Arguments {
                 return Err(format!("missing argument {name}=FILE"));
             }
         }
-        if arguments.count_only {
+        if arguments.count_only || arguments.sanitize {
             arguments.machine = None;
         } else if arguments.machine.is_none() {
-            return Err("missing argument machine=FILE (or mode=count)".into());
+            return Err("missing argument machine=FILE (or mode=count, mode=sanitize)".into());
         }
         Ok(arguments)
     }

@@ -4,11 +4,13 @@
 //! Translations are cached per page until the guest changes its address space: the counters and footprints need a
 //! physical address for every access, and walking each time would cost more than everything else.
 
+use cobnut_model::sanitizer::PhysicalMemory;
 use cobnut_model::{PageTables, Walk};
 use memmap2::Mmap;
 use std::path::Path;
 
 const PRESENT: u32 = 1;
+const USER: u32 = 1 << 2;
 const LARGE: u32 = 1 << 7;
 const GLOBAL: u32 = 1 << 8;
 const CACHED_PAGES: usize = 4096;
@@ -80,6 +82,16 @@ impl GuestMemory {
         self.generation += 1;
     }
 
+    /// Whether user code may reach the page of `linear`.
+    pub fn user_page(&self, linear: u32) -> bool {
+        let directory = self.read_physical(self.directory + (linear >> 22) * 4).unwrap_or(0);
+        if directory & LARGE != 0 && self.large_pages {
+            return directory & USER != 0;
+        }
+        let leaf = self.read_physical((directory & !0xfff) + (linear >> 12 & 0x3ff) * 4).unwrap_or(0);
+        directory & leaf & USER != 0
+    }
+
     /// Physical address of `linear`, if mapped.
     #[inline]
     pub fn translate(&mut self, linear: u32) -> Option<u32> {
@@ -91,6 +103,12 @@ impl GuestMemory {
         let frame = self.walk(linear)?.frame;
         self.cache[page as usize % CACHED_PAGES] = (page, self.generation, frame);
         Some(frame | linear & 0xfff)
+    }
+}
+
+impl PhysicalMemory for GuestMemory {
+    fn word(&self, physical: u32) -> Option<u32> {
+        self.read_physical(physical)
     }
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-//! What the plugin needs to know of the kernel's ELF file: where the interface page and the trampoline are.
+//! What the plugin needs to know of the kernel's ELF file: where the interface page and the trampoline are, and the names
+//! of its code.
 
+use crate::sanitize::Symbols;
 use std::path::Path;
 
 /// Pages that tell stub and trampoline from the rest of user mode.
@@ -14,11 +16,46 @@ pub struct KernelImage {
 
 const PT_LOAD: u32 = 1;
 const SHT_SYMTAB: u32 = 2;
+const SHF_EXECINSTR: u32 = 4;
+
+fn contents(path: &Path) -> Result<Vec<u8>, String> {
+    std::fs::read(path).map_err(|e| format!("kernel file {}: {e}", path.display()))
+}
+
+fn incomplete(path: &Path) -> String {
+    format!("kernel file {}: not a complete 32-bit ELF file", path.display())
+}
 
 impl KernelImage {
     pub fn read(path: &Path) -> Result<Self, String> {
-        let bytes = std::fs::read(path).map_err(|e| format!("kernel file {}: {e}", path.display()))?;
-        Self::parse(&bytes).ok_or(format!("kernel file {}: not a complete 32-bit ELF file", path.display()))
+        Self::parse(&contents(path)?).ok_or_else(|| incomplete(path))
+    }
+
+    /// The names of the kernel's code.
+    pub fn symbols(path: &Path) -> Result<Symbols, String> {
+        let bytes = contents(path)?;
+        Self::parse_symbols(&Elf { bytes: &bytes }).ok_or_else(|| incomplete(path))
+    }
+
+    fn parse_symbols(elf: &Elf) -> Option<Symbols> {
+        let (mut list, mut code) = (Vec::new(), Vec::new());
+        let (sections, size, count) = (elf.word(0x20)?, elf.half(0x2e)?, elf.half(0x30)?);
+        for section in (0..count).map(|n| sections + n * size) {
+            let (start, length) = (elf.word(section + 16)?, elf.word(section + 20)?);
+            if elf.word(section + 8)? & SHF_EXECINSTR != 0 {
+                let linear = elf.word(section + 12)?;
+                code.push((linear, linear + length));
+            }
+            if elf.word(section + 4)? != SHT_SYMTAB {
+                continue;
+            }
+            let names = elf.word(sections + elf.word(section + 24)? * size + 16)?;
+            for symbol in (start..start + length).step_by(16) {
+                let name = elf.string(names + elf.word(symbol)?)?;
+                list.push((elf.word(symbol + 4)?, String::from_utf8_lossy(name).into_owned()));
+            }
+        }
+        Some(Symbols::new(list, code))
     }
 
     fn parse(bytes: &[u8]) -> Option<Self> {

@@ -14,6 +14,7 @@ mod guest_memory;
 mod kernel_image;
 mod regions;
 mod registers;
+mod sanitize;
 mod tracker;
 mod translated_block;
 
@@ -92,6 +93,10 @@ pub unsafe extern "C" fn qemu_plugin_install(
     match prepare(words) {
         Ok(setup) => SETUP = Box::into_raw(Box::new(setup)),
         Err(message) => fail(&message),
+    }
+    if (*SETUP).arguments.sanitize {
+        sanitize::install(id);
+        return 0;
     }
     qemu::qemu_plugin_register_vcpu_init_cb(id, Some(processor_created));
     qemu::qemu_plugin_register_vcpu_tb_trans_cb(id, Some(block_translated));

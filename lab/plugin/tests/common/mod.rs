@@ -33,12 +33,18 @@ pub fn work_folder(name: &str) -> PathBuf {
 }
 
 pub fn build_guest(name: &str, folder: &Path) -> PathBuf {
+    build_guest_with(name, folder, &[])
+}
+
+/// The same with more arguments for gcc, as `-DNAME`.
+pub fn build_guest_with(name: &str, folder: &Path, more: &[&str]) -> PathBuf {
     let guests = here().join("tests/guests");
     let image = folder.join(name);
     let status = Command::new("gcc")
         .args(["-m32", "-nostdlib", "-static", "-no-pie", "-Wl,--build-id=none", "-I"])
         .arg(&guests)
         .arg(format!("-Wl,-T,{}", guests.join("link.ld").display()))
+        .args(more)
         .arg("-o")
         .arg(&image)
         .arg(guests.join(format!("{name}.S")))

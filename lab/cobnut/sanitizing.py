@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Booting under the sanitizer: the plugin's arguments, and its reports read back."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from cobnut import paths
+from cobnut.emulators.qemu import Plugin
+from cobnut.errors import CobnutError
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What the sanitizer found in one run."""
+
+    reports: list[dict]
+    invalidations: list[dict]
+    erasures: list[dict]
+    counts: dict[str, int]
+
+    @property
+    def lines(self) -> list[str]:
+        return [report["line"] for report in self.reports]
+
+
+def plugin(kernel: Path, out: Path, *, stop_at_first: bool = False) -> Plugin:
+    """The plugin as a sanitizer, writing to `out`."""
+    arguments = (("mode", "sanitize"), ("kernel", str(kernel)), ("out", str(out)))
+    return Plugin(paths.PLUGIN, arguments + ((("stop", "first"),) if stop_at_first else ()))
+
+
+def read(out: Path) -> Findings:
+    """The findings in the plugin's file `out`; a run that left none was not sanitized, which is never good news."""
+    if not out.exists():
+        raise CobnutError("the sanitizer wrote no reports")
+    found = json.loads(out.read_text())
+    return Findings(found["reports"], found["invalidations"], found["erasures"], found["counts"])
+
+
+def say(findings: Findings) -> str:
+    """The reports as lines, and a last one that counts them."""
+    accesses, many = findings.counts["accesses"], len(findings.reports)
+    verdict = f"sanitizer: {many} report{'' if many == 1 else 's'} in {accesses:,} accesses"
+    return "\n".join([*(f"sanitizer: {line}" for line in findings.lines), verdict])

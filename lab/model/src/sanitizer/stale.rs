@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//! A TLB that never evicts, seen from its dangerous side: it holds what may still be cached although the entries that it
+//! came from have lost it. What agrees with the page tables does not have to be held.
+
+use super::entry::Translation;
+use std::collections::HashMap;
+
+const PAGES: usize = 1 << 20;
+const REGION: usize = 1 << 10;
+/// Of one page only so many different stale translations are told apart.
+const MOST: usize = 8;
+const HAS_PAGE: u8 = 1;
+const HAS_REGION: u8 = 2;
+
+/// What was lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Loss {
+    TableEntry,
+    DirectoryEntry,
+}
+
+/// A translation that may still be cached, and what has become of its source.
+#[derive(Clone, Copy, Debug)]
+pub struct Stale {
+    pub cached: Translation,
+    /// Physical addresses of the directory entry and the table entry (0 for a 4 MB page) and their values then.
+    pub entries: [(u32, u32); 2],
+    pub loss: Loss,
+    /// The instruction that stored the new entry.
+    pub store: u32,
+    /// When that was.
+    pub when: u64,
+}
+
+#[derive(Default)]
+pub struct StaleSet {
+    flags: Vec<u8>,
+    pages: HashMap<u32, Vec<Stale>>,
+    /// 4 MB pages, by region.
+    regions: HashMap<u32, Vec<Stale>>,
+    /// Pages and regions that a CR3 write may free.
+    local: Vec<(bool, u32)>,
+    /// When each page was last invalidated alone.
+    invalidated: Vec<u64>,
+    dropped_all: u64,
+}
+
+impl StaleSet {
+    pub fn new() -> Self {
+        StaleSet { flags: vec![0; PAGES], invalidated: vec![0; PAGES], ..Default::default() }
+    }
+
+    /// Whether anything stale may be cached for the page of `linear`.
+    #[inline]
+    pub fn touches(&self, linear: u32) -> bool {
+        self.flags[linear as usize >> 12] != 0
+    }
+
+    /// Since when a global translation of `page` can have stayed cached.
+    pub fn kept_since(&self, page: u32) -> u64 {
+        self.invalidated[page as usize].max(self.dropped_all)
+    }
+
+    pub fn at(&self, linear: u32) -> impl Iterator<Item = &Stale> {
+        let pages = self.pages.get(&(linear >> 12)).into_iter().flatten();
+        pages.chain(self.regions.get(&(linear >> 22)).into_iter().flatten())
+    }
+
+    pub fn add(&mut self, page: u32, stale: Stale) {
+        let large = stale.cached.large;
+        let key = if large { page >> 10 } else { page };
+        let list = if large { &mut self.regions } else { &mut self.pages }.entry(key).or_default();
+        if list.len() >= MOST || list.iter().any(|s| s.cached == stale.cached && s.entries == stale.entries) {
+            return;
+        }
+        list.push(stale);
+        if !stale.cached.global {
+            self.local.push((large, key));
+        }
+        if large {
+            let first = (key as usize) * REGION;
+            self.flags[first..first + REGION].iter_mut().for_each(|f| *f |= HAS_REGION);
+        } else {
+            self.flags[key as usize] |= HAS_PAGE;
+        }
+    }
+
+    /// A CR3 write. Returns how many stale translations that took away.
+    pub fn drop_local(&mut self) -> usize {
+        let mut dropped = 0;
+        for (large, key) in std::mem::take(&mut self.local) {
+            let map = if large { &mut self.regions } else { &mut self.pages };
+            let Some(list) = map.get_mut(&key) else { continue };
+            let before = list.len();
+            list.retain(|s| s.cached.global);
+            dropped += before - list.len();
+            if list.is_empty() {
+                map.remove(&key);
+                self.clear_flag(large, key);
+            }
+        }
+        dropped
+    }
+
+    /// A change of CR0.PG, CR4.PGE, CR4.PSE.
+    pub fn drop_all(&mut self, now: u64) -> usize {
+        let dropped = self.pages.values().chain(self.regions.values()).map(Vec::len).sum();
+        for (map, large) in [(std::mem::take(&mut self.pages), false), (std::mem::take(&mut self.regions), true)] {
+            for key in map.into_keys() {
+                self.clear_flag(large, key);
+            }
+        }
+        self.local.clear();
+        self.dropped_all = now;
+        dropped
+    }
+
+    /// `invlpg`, which takes the whole of a 4 MB page.
+    pub fn drop_page(&mut self, linear: u32, now: u64) -> usize {
+        let (page, region) = (linear >> 12, linear >> 22);
+        self.invalidated[page as usize] = now;
+        let mut dropped = 0;
+        if self.flags[page as usize] & HAS_PAGE != 0 {
+            dropped += self.pages.remove(&page).map_or(0, |l| l.len());
+            self.clear_flag(false, page);
+        }
+        if self.flags[page as usize] & HAS_REGION != 0 {
+            dropped += self.regions.remove(&region).map_or(0, |l| l.len());
+            self.clear_flag(true, region);
+        }
+        dropped
+    }
+
+    fn clear_flag(&mut self, large: bool, key: u32) {
+        if large {
+            let first = (key as usize) * REGION;
+            self.flags[first..first + REGION].iter_mut().for_each(|f| *f &= !HAS_REGION);
+        } else {
+            self.flags[key as usize] &= !HAS_PAGE;
+        }
+    }
+}

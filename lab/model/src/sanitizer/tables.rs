@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//! The page directories and page tables that any CR3 has led to, as they were when last looked at.
+//!
+//! A page is watched from the moment it can be walked through. What stands in a directory that is not in force leads
+//! nowhere until it is loaded: so a directory that has died and become something else tells no lies.
+
+use std::collections::HashMap;
+
+pub const ENTRIES: usize = 1024;
+const FRAMES: usize = 1 << 20;
+
+/// One entry as it was last seen.
+#[derive(Clone, Copy, Default)]
+pub struct Entry {
+    pub value: u32,
+    /// When it got this value.
+    pub since: u64,
+    /// The instruction that stored it; 0 if that was before it was watched.
+    pub by: u32,
+}
+
+/// Where a table hangs: in which directory, at which index.
+pub type Place = (u32, u16);
+
+pub struct Page {
+    pub entries: Box<[Entry]>,
+    /// For a page table: the directory entries that lead to it.
+    pub places: Vec<Place>,
+    /// For a page table: when user code last went through it by each place.
+    pub uses: Vec<(Place, u64)>,
+    /// For a page table: when the kernel gave its page back, and by which instruction.
+    pub freed: (u64, u32),
+    pub is_directory: bool,
+    /// For a directory: entries that were stored while it was not in force.
+    pub unlinked: Vec<u16>,
+    /// For a directory: until when it was last in force.
+    pub in_force_until: u64,
+}
+
+/// Guest memory as the processor's page walker reads it.
+pub trait PhysicalMemory {
+    fn word(&self, physical: u32) -> Option<u32>;
+}
+
+#[derive(Default)]
+pub struct Tables {
+    pages: HashMap<u32, Page>,
+    watched: Vec<u64>,
+}
+
+impl Tables {
+    pub fn new() -> Self {
+        Tables { pages: HashMap::new(), watched: vec![0; FRAMES / 64] }
+    }
+
+    /// Whether stores to the frame at `physical` matter.
+    #[inline]
+    pub fn watches(&self, physical: u32) -> bool {
+        let frame = (physical >> 12) as usize;
+        self.watched[frame / 64] >> (frame % 64) & 1 != 0
+    }
+
+    pub fn page(&self, frame: u32) -> Option<&Page> {
+        self.pages.get(&frame)
+    }
+
+    pub fn page_mut(&mut self, frame: u32) -> Option<&mut Page> {
+        self.pages.get_mut(&frame)
+    }
+
+    /// Starts to watch a page, with what stands in it now. False for what is no memory.
+    pub fn watch(&mut self, frame: u32, now: u64, memory: &dyn PhysicalMemory) -> bool {
+        if self.pages.contains_key(&frame) {
+            return true;
+        }
+        let mut entries = vec![Entry::default(); ENTRIES].into_boxed_slice();
+        for (index, entry) in entries.iter_mut().enumerate() {
+            let Some(value) = memory.word(frame + 4 * index as u32) else { return false };
+            *entry = Entry { value, since: now, by: 0 };
+        }
+        let page = Page {
+            entries,
+            places: Vec::new(),
+            uses: Vec::new(),
+            freed: (0, 0),
+            is_directory: false,
+            unlinked: Vec::new(),
+            in_force_until: 0,
+        };
+        self.pages.insert(frame, page);
+        self.watched[frame as usize >> 18] |= 1 << (frame >> 12 & 63);
+        true
+    }
+
+    /// `place` leads to the table at `frame` from now on.
+    pub fn link(&mut self, frame: u32, place: Place, now: u64, memory: &dyn PhysicalMemory) {
+        if !self.watch(frame, now, memory) {
+            return;
+        }
+        let places = &mut self.pages.get_mut(&frame).expect("is watched").places;
+        if !places.contains(&place) {
+            places.push(place);
+        }
+    }
+
+    /// `place` no longer leads to the table at `frame`, which is forgotten when nothing leads there.
+    pub fn unlink(&mut self, frame: u32, place: Place) {
+        let Some(page) = self.pages.get_mut(&frame) else { return };
+        page.places.retain(|&p| p != place);
+        page.uses.retain(|&(p, _)| p != place);
+        if page.places.is_empty() && !page.is_directory {
+            self.pages.remove(&frame);
+            self.watched[frame as usize >> 18] &= !(1 << (frame >> 12 & 63));
+        }
+    }
+}
