@@ -4,6 +4,8 @@
 0 done, 1 a check or a test failed, 2 wrong usage or something that keeps the command from working, as one line on stderr.
 """
 
+import os
+import stat
 import sys
 import tempfile
 from pathlib import Path
@@ -98,22 +100,22 @@ def boot(
     emulators.check_name(emulator)
     if sanitize and emulator != "qemu":
         raise CobnutError(f"--sanitize: works on qemu, not on {emulator}")
-    if not LEAST_MEMORY_MB <= memory <= MOST_MEMORY_MB:
-        raise CobnutError(f"--memory {memory}: must be from {LEAST_MEMORY_MB} to {MOST_MEMORY_MB}")
     if not module and root == DEFAULT_ROOT:
         raise CobnutError("name at least one module, for example: ./cobnut boot hello")
-    building.images(target)
-    chosen = tuple(modules.parse(text, target) for text in (sigma0, root, *(module or [])))
     if emulator == "bochs":
         from cobnut.emulators import bochs as chosen_emulator
 
-        default_cpu = chosen_emulator.DEFAULT_CPU
+        default_cpu, least_memory_mb = chosen_emulator.DEFAULT_CPU, chosen_emulator.LEAST_MEMORY_MB
     else:
         from cobnut.emulators import qemu as chosen_emulator
 
-        default_cpu = Boot.cpu
+        default_cpu, least_memory_mb = Boot.cpu, LEAST_MEMORY_MB
+    if not least_memory_mb <= memory <= MOST_MEMORY_MB:
+        raise CobnutError(f"--memory {memory}: must be from {least_memory_mb} to {MOST_MEMORY_MB} on {emulator}")
+    building.images(target)
+    chosen = tuple(modules.parse(text, target) for text in (sigma0, root, *(module or [])))
     chosen_emulator.ensure()
-    what = Boot(target.kernel, chosen, append, cpu or default_cpu, memory)
+    what = Boot(target.kernel, chosen, append, default_cpu if cpu is None else cpu, memory)
     if sanitize:
         raise typer.Exit(_sanitized(what))
     code = chosen_emulator.interact(what)
@@ -155,7 +157,11 @@ def run(
     from cobnut.report import picture as draw_picture
 
     names = list(experiments.reproductions()) if experiment == "all" else [experiments.find(experiment).name]
-    _check_writable(json, report)
+    if picture and experiment == "all":
+        raise CobnutError("--picture: holds one experiment's curves, not those of all")
+    if picture and not experiments.find(experiment).has_curves:
+        raise CobnutError(f"--picture: {experiment} has no curves to draw")
+    _check_writable(json, report, picture)
     finished = []
     for name in names:
         one = running.run(
@@ -170,21 +176,46 @@ def run(
         tables.show_checks(one.result)
         for note in one.notes:
             print(note)
-        if picture:
-            draw_picture.write(one.result, one.experiment, picture)
         print(f"report: {paths.shown(one.page)}")
         finished.append(one)
     if json:
         running.write_json(finished, json, several=experiment == "all")
+    if picture:
+        draw_picture.write(finished[0].result, finished[0].experiment, picture)
     raise typer.Exit(0 if all(one.result.ok for one in finished) else 1)
 
 
-def _check_writable(json: Path | None, report: Path | None) -> None:
-    """Says what cannot be written before an experiment has run for minutes."""
-    if json and (json.is_dir() or not (json.parent.is_dir() or not json.parent.exists())):
-        raise CobnutError(f"--json {json}: cannot be written there")
+def _check_writable(json: Path | None, report: Path | None, picture: Path | None) -> None:
+    """Says what cannot be written before an experiment has run for minutes. Only the report makes its folder."""
     if report and report.exists() and not report.is_dir():
         raise CobnutError(f"--report {report}: is not a folder")
+    wanted = (("json", json, _try_file), ("picture", picture, _try_file), ("report", report, _try_folder))
+    for option, path, try_out in wanted:
+        if path is None:
+            continue
+        try:
+            try_out(path)
+        except OSError as error:
+            raise CobnutError(f"--{option} {path}: cannot be written there ({error.strerror})") from None
+
+
+def _try_file(path: Path) -> None:
+    """Opens `path` as if to write it, and leaves everything as it was."""
+    there = path.exists()
+    if there and stat.S_ISFIFO(path.stat().st_mode):
+        return  # opening one waits for a reader
+    with open(path, "ab"):
+        pass
+    if not there:
+        path.resolve().unlink()  # not a link to it
+
+
+def _try_folder(path: Path) -> None:
+    """Writes into `path`, or into the nearest folder above it that is there."""
+    while not os.path.lexists(path):
+        path = path.parent
+    with tempfile.TemporaryFile(dir=path):
+        pass
 
 
 def main() -> None:
@@ -199,6 +230,8 @@ def main() -> None:
         sys.exit(130)
     except BrokenPipeError:
         sys.exit(1)
+    except OSError as error:
+        _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error))
     sys.exit(status if isinstance(status, int) else 0)
 
 

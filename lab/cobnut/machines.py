@@ -7,6 +7,7 @@ What a parameter means and which values are absurd is the model's business (lab/
 import hashlib
 import subprocess
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -65,6 +66,8 @@ def locate(name: str) -> Path:
     """The file of the machine `name`, which is one of `known` or the path of a machine file."""
     if "/" in name or name.endswith(".toml"):
         path = Path(name)
+        if path.exists() and not path.is_file():
+            raise CobnutError(f"machine file {name}: is not a file")
         if not path.is_file():
             raise CobnutError(f"machine file {name}: no such file")
         return path.resolve()
@@ -88,10 +91,11 @@ def load(name: str) -> Machine:
     )
 
 
-def check(path: Path) -> None:
-    """Has the model judge a machine file; its complaint becomes ours, in one line."""
+def check(path: Path, changes: Mapping[str, str] | None = None) -> None:
+    """Has the model judge a machine file with `changes` of its numbers; its complaint becomes ours, in one line."""
+    sets = [word for name, value in (changes or {}).items() for word in ("--set", f"{name}:{value}")]
     done = subprocess.run(
-        [paths.MACHINE_TOOL, "check", path], capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL
+        [paths.MACHINE_TOOL, "check", path, *sets], capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL
     )
     if done.returncode != 0:
         lines = (done.stderr or done.stdout).strip().splitlines() or [f"machine file {path}: refused"]

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 
 # U02 section 3: "a round-trip IPC with small spaces" and its parts, cycles on a Pentium 4 at 1.4 GHz
 U02_SMALL_ROUND_TRIP = 550
+# and, stated one by one, what one way consists of: sysenter with sysexit, a set of segment registers, the kernel's path
 U02_ENTRY_EXIT = 166
+U02_SEGMENT_RELOAD = 253
 U02_IPC_PATH = 100
 
 # U02 section 4.1 and figure 4; the curves themselves are not in the text, these statements about them are

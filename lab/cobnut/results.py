@@ -6,7 +6,6 @@ import json
 import subprocess
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 
 from cobnut import paths
 from cobnut.checks import Check
@@ -84,12 +83,6 @@ def revision() -> str:
     except OSError:
         return _head_without_git()
     return answer.stdout.strip() if answer.returncode == 0 else "unknown"
-
-
-def write_json(result: Result, path: Path) -> None:
-    """Writes `result` where a later tool can read it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(result.to_json())
 
 
 def _head_without_git() -> str:

@@ -44,16 +44,18 @@ def run(
     target = boards.find(board)
     if target.name not in experiment.boards:
         raise CobnutError(f"{name} runs on {', '.join(experiment.boards)}, not on {board}")
-    machines.locate(machine or experiment.machine)  # a wrong name is said before anything is built
+    machine = experiment.machine if machine is None else machine
+    machines.locate(machine)  # a wrong name is said before anything is built
     version = qemu.ensure()
     build.everything(target)
-    described = machines.load(machine or experiment.machine)
+    described = machines.load(machine)
     settings, overrides = experiments.settle(experiment, described, quick, given)
+    machines.check(described.path, overrides)
     with progress.meter(name) as meter:
         lab = Lab(target, described, f"QEMU {version}", quick, settings, overrides, meter)
         result = experiment.run(lab)
     notes = (cost_of_modelling(replace(lab, meter=progress.Silent())),) if show_cost else ()
-    words = ["./cobnut", "run", name, "--board", board, "--machine", machine or experiment.machine]
+    words = ["./cobnut", "run", name, "--board", board, "--machine", machine]
     words += ["--quick"] * quick + [word for pair in given for word in ("--set", pair)]
     page = report.write(result, experiment, described, report_folder, command=shlex.join(words), notes=notes)
     return Finished(experiment, described, result, page, notes)
@@ -74,7 +76,6 @@ def cost_of_modelling(lab: Lab) -> str:
 def write_json(finished: list[Finished], path: Path, *, several: bool) -> None:
     """Writes the JSON of a run; of several runs, as a list."""
     texts = [one.result.to_json().rstrip() for one in finished]
-    path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(("[\n" + ",\n".join(texts) + "\n]" if several else texts[0]) + "\n")
 
 

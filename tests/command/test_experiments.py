@@ -135,6 +135,26 @@ def test_the_peers_path_costs_more_by_its_extra_counts(made):
     assert ipc_path.peer_cycles(path, made_up.MACHINE) == pytest.approx(expected)
 
 
+def test_the_published_cycles_are_explained(made):
+    by_name = {check.name: check for check in ipc_path.run(made_up.lab(ipc_path.EXPERIMENT)).checks}
+    assert by_name["one_way.small_small.cycles"].published == 275
+    for words in ("550 for a round trip", "1,038", "166, 100 and 100"):
+        assert words in by_name["one_way.small_small.cycles"].why
+    assert "550" not in by_name["one_way.intra.cycles"].why
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_an_experiment_knows_whether_it_has_curves(made, name):
+    plots = ALL[name].plots(ALL[name].run(made_up.lab(ALL[name])))
+    assert ALL[name].has_curves == any(plot.kind == "lines" for plot in plots)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_every_setting_may_be_what_it_is(name):
+    for setting in ALL[name].settings.values():
+        assert setting.value in setting.allowed and setting.quick in setting.allowed
+
+
 def test_the_figure_covers_the_published_sizes(made):
     for quick in (True, False):
         result = uhlig02_fig4.run(made_up.lab(uhlig02_fig4.EXPERIMENT, quick=quick))

@@ -3,9 +3,13 @@
 
 import os
 import stat
+from pathlib import Path
 
 import pytest
 
+from cobnut import cli
+from cobnut.emulators import Boot, bochs
+from cobnut.errors import CobnutError
 from conftest import ROOT, assert_refused
 
 
@@ -29,16 +33,32 @@ def test_works_from_another_folder(cobnut, tmp_path):
         (["run", "ipc/path", "--board", "toaster"], ["unknown board", "toaster", "pc"]),
         (["run", "ipc/path", "--set", "rounds"], ["rounds", "K=V"]),
         (["run", "ipc/path", "--set", "rounds=many"], ["many", "whole number"]),
-        (["run", "ipc/path", "--set", "rounds=0"], ["at least 1"]),
+        (["run", "ipc/path", "--set", "rounds=0"], ["rounds=0", "from 1 to 1000000"]),
+        (["run", "ipc/path", "--set", "words=64"], ["words=64", "from 0 to 63"]),
+        (["run", "ipc/path", "--set", "slot=24"], ["slot=24", "one of 16, 32"]),
+        (["run", "ipc/path", "--set", "small=100"], ["small=100", "from 64 to 2048 in steps of 64"]),
+        (["run", "uhlig02/fig4", "--set", "hinges=9"], ["hinges=9", "from 0 to 2"]),
+        (["run", "ipc/path", "--set", "dtlb.entries=0"], ["dtlb.entries", "from 1 to"]),
         (["run", "ipc/path", "--set", "colour=1"], ["colour", "rounds"]),
         (["run", "ipc/path", "--set", "itlb.entries=lots"], ["lots", "not a number"]),
         (["run", "ipc/path", "--report", str(ROOT / "cobnut")], ["--report", "not a folder"]),
         (["run", "ipc/path", "--json", str(ROOT)], ["--json", "cannot be written"]),
+        (["run", "ipc/path", "--json", "/proc/x.json"], ["--json /proc/x.json", "cannot be written"]),
+        (["run", "ipc/path", "--json", "/no/such/x.json"], ["--json /no/such/x.json", "cannot be written"]),
+        (["run", "ipc/path", "--report", "/proc/x"], ["--report /proc/x", "cannot be written"]),
+        (["run", "uhlig02/fig4", "--picture", "/proc/x.png"], ["--picture /proc/x.png", "cannot be written"]),
+        (["run", "uhlig02/fig4", "--picture", "/no/such/x.png"], ["--picture /no/such/x.png", "cannot be written"]),
+        (["run", "ipc/path", "--picture", "x.png"], ["--picture", "ipc/path has no curves"]),
+        (["run", "all", "--picture", "x.png"], ["--picture", "all"]),
+        (["run", "ipc/path", "--machine", "/dev/null"], ["/dev/null", "is not a file"]),
+        (["run", "ipc/path", "--machine", "/tmp"], ["/tmp", "is not a file"]),
+        (["run", "ipc/path", "--machine", ""], ["unknown machine ''"]),
         (["run"], ["EXPERIMENT"]),
         (["build", "--board", "toaster"], ["unknown board", "toaster"]),
         (["boot"], ["at least one module"]),
         (["boot", "--emulator", "abacus", "hello"], ["unknown emulator", "abacus", "bochs"]),
         (["boot", "--memory", "0", "hello"], ["--memory 0"]),
+        (["boot", "--emulator", "bochs", "--memory", "16", "hello"], ["--memory 16", "from 32", "bochs"]),
         (["boot", "--cpu", "z80", "hello"], ["z80"]),
         (["boot", "no-such-program"], ["no-such-program", "no such file"]),
         (["test", "nothing"], ["unknown part", "nothing", "system"]),
@@ -78,3 +98,43 @@ def test_a_bad_machine_file_is_refused(cobnut, tmp_path, change, word):
 
 def test_a_number_of_the_machine_that_makes_no_sense_is_refused(cobnut):
     assert_refused(cobnut("run", "ipc/path", "--set", "itlb.entries=-1"), "itlb.entries")
+
+
+def test_trying_what_can_be_written_leaves_no_trace(tmp_path):
+    old = tmp_path / "old.json"
+    old.write_text("old")
+    cli._check_writable(old, tmp_path / "deep" / "report", tmp_path / "new.png")
+    cli._check_writable(Path("/dev/stdout"), tmp_path, Path("/dev/null"))
+    link = tmp_path / "link.json"
+    link.symlink_to(tmp_path / "later.json")
+    cli._check_writable(link, None, None)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["link.json", "old.json"]
+    assert old.read_text() == "old"
+
+
+@pytest.mark.parametrize("place", ["file/report", "link", "circle"])
+def test_a_report_that_could_not_make_its_folder_is_refused(tmp_path, place):
+    (tmp_path / "file").write_text("")
+    (tmp_path / "link").symlink_to(tmp_path / "nothing")
+    (tmp_path / "circle").symlink_to(tmp_path / "circle")
+    with pytest.raises(CobnutError, match="--report .* cannot be written there"):
+        cli._check_writable(None, tmp_path / place, None)
+
+
+def test_what_the_system_refuses_is_one_line(monkeypatch, capsys):
+    def refuse(*_, **__):
+        raise PermissionError(13, "Permission denied", "somewhere")
+
+    monkeypatch.setattr(cli, "app", refuse)
+    with pytest.raises(SystemExit, match="2"):
+        cli.main()
+    assert capsys.readouterr().err == "cobnut: somewhere: Permission denied\n"
+
+
+@pytest.mark.parametrize("start", [lambda boot: bochs.run(boot, timeout=10), bochs.interact], ids=["run", "interact"])
+def test_a_bochs_that_ends_before_it_starts_is_an_error(monkeypatch, tmp_path, start):
+    monkeypatch.setattr(bochs, "PROGRAM", "false")
+    monkeypatch.setattr(bochs, "PLUGINS", str(tmp_path))
+    monkeypatch.setattr(bochs, "_iso", lambda boot, folder: folder / "boot.iso")
+    with pytest.raises(CobnutError, match=r"Bochs refused to start \(processor 'nope'\?\)"):
+        start(Boot(tmp_path / "kernel", (), cpu="nope"))

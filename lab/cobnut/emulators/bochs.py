@@ -26,7 +26,7 @@ PROGRAM = "bochs"
 DEFAULT_CPU = "p4_willamette"
 PLUGINS = "/usr/lib/*/bochs/plugins"
 GRUB_MODULES = "multiboot normal iso9660 biosdisk configfile"
-SMALLEST_MEMORY_MB = 32
+LEAST_MEMORY_MB = 32
 CTRL_A = b"\x01"
 
 GRUB_CONFIG = """set timeout=0
@@ -84,6 +84,8 @@ def run(boot: Boot, *, timeout: float) -> Outcome:
         fault = _panic(folder / "log")
         if fault and not text:
             raise CobnutError(f"Bochs: {fault}")
+        if not timed_out:
+            _raise_if_refused(boot, process.returncode, text)
         return Outcome(None, text.replace("\r", ""), fault or "", time.monotonic() - start, timed_out)
 
 
@@ -98,7 +100,8 @@ def interact(boot: Boot) -> int:
         if saved:
             tty.setraw(0)
         try:
-            console = _pump(process, ours)
+            console = _pump(process, ours).decode(errors="replace")
+            status = process.poll()
         finally:
             if saved:
                 termios.tcsetattr(0, termios.TCSADRAIN, saved)
@@ -109,7 +112,8 @@ def interact(boot: Boot) -> int:
         fault = _panic(folder / "log")
         if fault:
             raise CobnutError(f"Bochs: {fault}")
-    message = kernel_message(console.decode(errors="replace"))
+    _raise_if_refused(boot, status, console)
+    message = kernel_message(console)
     if message:
         raise CobnutError(f"the kernel stopped: {message}")
     return 0
@@ -151,7 +155,7 @@ def _start(boot: Boot, folder: Path, *, mode: str, device: Path) -> subprocess.P
         raise CobnutError(f"Bochs' plugins are not at {PLUGINS}: is this Debian's package?")
     (folder / "bochsrc").write_text(
         CONFIG.format(
-            megs=max(boot.memory_mb, SMALLEST_MEMORY_MB),
+            megs=boot.memory_mb,
             cpu=boot.cpu,
             iso=_iso(boot, folder),
             mode=mode,
@@ -197,6 +201,12 @@ def _iso(boot: Boot, folder: Path) -> Path:
     ]
     run_logged([*make, "-o", str(iso), str(tree)], str(folder / "grub.log"))
     return iso
+
+
+def _raise_if_refused(boot: Boot, status: int | None, console: str) -> None:
+    """What Bochs finds wrong with its configuration ends it before it opens its log; `status` is None if it was ended."""
+    if status and not console.strip():
+        raise CobnutError(f"Bochs refused to start (processor '{boot.cpu}'?)")
 
 
 def _quoted(line: str) -> str:

@@ -4,7 +4,7 @@
 To add one: a module here with an `Experiment` in it, and its line in `all_experiments`. docs/command.md walks through it.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from cobnut.boards import Board
@@ -35,11 +35,11 @@ class Lab:
 
 @dataclass(frozen=True)
 class Setting:
-    """A number of an experiment that --set can change: its value, its value with --quick, and the smallest allowed."""
+    """A number of an experiment that --set can change: its value, its value with --quick, and what it may be."""
 
     value: int
     quick: int
-    least: int
+    allowed: Sequence[int]
     help: str
 
 
@@ -87,6 +87,7 @@ class Experiment:
     story: str
     cannot_say: tuple[str, ...]
     boards: tuple[str, ...] = field(default=("pc",))
+    has_curves: bool = False  # that can be drawn as a picture
 
 
 def all_experiments() -> dict[str, Experiment]:
@@ -121,7 +122,7 @@ def settle(
         if not separator or not key or not value:
             raise CobnutError(f"--set {pair}: is not of the form K=V")
         if key in experiment.settings:
-            settings[key] = _whole(pair, value, experiment.settings[key].least)
+            settings[key] = _whole(pair, value, experiment.settings[key].allowed)
         elif key in machine.parameters:
             if not isinstance(machine.parameters[key].value, str):
                 _number(pair, value)
@@ -134,14 +135,20 @@ def settle(
     return settings, overrides
 
 
-def _whole(pair: str, value: str, least: int) -> int:
+def _whole(pair: str, value: str, allowed: Sequence[int]) -> int:
     try:
         number = int(value)
     except ValueError:
         raise CobnutError(f"--set {pair}: '{value}' is not a whole number") from None
-    if number < least:
-        raise CobnutError(f"--set {pair}: must be at least {least}")
+    if number not in allowed:
+        raise CobnutError(f"--set {pair}: must be {_in_words(allowed)}")
     return number
+
+
+def _in_words(allowed: Sequence[int]) -> str:
+    if not isinstance(allowed, range):
+        return "one of " + ", ".join(map(str, allowed))
+    return f"from {allowed[0]} to {allowed[-1]}" + (f" in steps of {allowed.step}" if allowed.step != 1 else "")
 
 
 def _number(pair: str, value: str) -> None:

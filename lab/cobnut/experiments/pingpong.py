@@ -21,6 +21,10 @@ from cobnut.modules import Module
 
 AT_ONCE = 2
 TIMEOUT_SECONDS = 600
+# what its settings may be: more round trips than this tell nothing new, the rest are the program's and the kernel's limits
+ROUNDS, WARMUP = range(1, 1_000_001), range(1, 1_000_001)
+SLOTS_MB, AREAS_MB = (16, 32, 64, 128, 256), range(64, 2049, 64)
+WORDS = range(64)
 CPU = "pentium3"  # the oldest of QEMU's with both sysenter and global pages
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from cobnut import published, results
 from cobnut.checks import Check, above, between, judge
-from cobnut.experiments import Experiment, Lab, Mark, Plot, Setting, sensitivity
+from cobnut.experiments import Experiment, Lab, Mark, Plot, Setting, pingpong, sensitivity
 from cobnut.experiments.pingpong import Measurement, PingPong, measure, raise_if_all_failed
 from cobnut.results import LedgerRow, Result, Series
 
@@ -334,20 +334,21 @@ EXPERIMENT = Experiment(
     source="Uhlig, Dannowski, Skoglund, Haeberlen, Heiser 2002, figure 4",
     machine="pentium4-1400",
     settings={
-        "rounds": Setting(100, 50, 1, "round trips measured at each size"),
-        "warmup": Setting(10, 4, 1, "round trips before the measured ones"),
-        "slot": Setting(256, 256, 1, "size of a small space, MB"),
-        "small": Setting(512, 512, 64, "size of the small-space area, MB"),
-        "words": Setting(0, 0, 0, "untyped words in a message"),
+        "rounds": Setting(100, 50, pingpong.ROUNDS, "round trips measured at each size"),
+        "warmup": Setting(10, 4, pingpong.WARMUP, "round trips before the measured ones"),
+        "slot": Setting(256, 256, pingpong.SLOTS_MB, "size of a small space, MB"),
+        "small": Setting(512, 512, pingpong.AREAS_MB, "size of the small-space area, MB"),
+        "words": Setting(0, 0, pingpong.WORDS, "untyped words in a message"),
         "hinges": Setting(
             2,
             1,
-            0,
+            range(sensitivity.ALL + 1),
             "measure again with open numbers at their ends: 0 none, 1 what a part is about, 2 all",
         ),
     },
     run=run,
     plots=plots,
+    has_curves=True,
     story=(
         "A client fills a working set, calls a server that only replies, and touches the working set again. Between large spaces each "
         "call and each reply writes CR3, which empties the TLBs and the Pentium 4's trace cache, and the working set has to be fetched "

@@ -50,7 +50,6 @@ def write(result: Result, experiment: Experiment, path: Path) -> None:
             color="#626872",
         )
         figure.tight_layout(rect=(0, 0.025, 1, 0.98))
-        path.parent.mkdir(parents=True, exist_ok=True)
         figure.savefig(path, dpi=130, metadata={"Software": None})
         pyplot.close(figure)
 

@@ -107,7 +107,11 @@ fn t512_wrong_type_and_wrong_choice() {
         "value = \"480\"",
         "address_space.cr3_cycles: \"480\" is not a number of cycles from 0 to 1000000 with at most three decimals",
     );
-    expect("lookup = { value = \"fetch\"", "lookup = { value = \"sometimes\"", "itlb.lookup: sometimes is not one of trace-build, fetch");
+    expect(
+        "lookup = { value = \"fetch\"",
+        "lookup = { value = \"sometimes\"",
+        "itlb.lookup: sometimes is not one of trace-build, fetch",
+    );
 }
 
 #[test]
