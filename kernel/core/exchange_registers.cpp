@@ -35,8 +35,7 @@ void halt_or_resume(Thread& t, bool stop) {
 ThreadId exchange_registers(Thread& caller, ThreadId dest, Exchange& v) {
     Thread* t = threads::find(dest, caller);
     if (!t || !t->active() || t->space != caller.space || t->is_interrupt()) {
-        caller.utcb->error_code() = static_cast<Word>(Error::invalid_thread);
-        return ThreadId::nil();
+        return {fail(caller, Error::invalid_thread)};
     }
     Exchange in = v;
     v = {

@@ -100,6 +100,11 @@ Thread* next(Thread* current) {
 
 void reset_timeslice(Thread& t) { t.timeslice_left = t.timeslice.is_never() ? 0 : t.timeslice.period(); }
 
+void set_timeslice(Thread& t, Time slice) {
+    t.timeslice = slice;
+    reset_timeslice(t);
+}
+
 void tick(Thread& current, Microseconds us) {
     if (current.timeslice.is_never()) return;
     if (current.timeslice_left > us) {

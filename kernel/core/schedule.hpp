@@ -44,6 +44,9 @@ void yield(Thread& current, Thread* to);
 Thread* next(Thread* current);
 // One timer tick of `us` for the running thread.
 void tick(Thread& current, Microseconds us);
+constexpr Time default_timeslice{4 << 10 | 625};        // 10 ms
+// Gives a thread a time slice and starts it anew.
+void set_timeslice(Thread& t, Time slice);
 void reset_timeslice(Thread& t);
 void set_priority(Thread& t, Word priority);
 

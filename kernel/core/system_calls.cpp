@@ -12,13 +12,6 @@
 namespace system_calls {
 namespace {
 
-constexpr Word unchanged = ~Word{0};
-
-Word fail(Thread& caller, Error error) {
-    caller.utcb->error_code() = static_cast<Word>(error);
-    return 0;
-}
-
 // Manual 3.5.
 Word thread_state(const Thread& t) {
     switch (t.state) {
@@ -84,8 +77,7 @@ Word schedule(Thread& caller, ThreadId dest, Word& time_control, Word processor_
     Word left = static_cast<Word>(t->timeslice.is_never() ? Time::never().raw : Time::from_us(t->timeslice_left).raw) << 16 |
                 (t->total_quantum.is_never() ? Time::never().raw : Time::from_us(t->quantum_left).raw);
     if (time_control != unchanged) {
-        t->timeslice = half(time_control, 16);
-        schedule::reset_timeslice(*t);
+        schedule::set_timeslice(*t, half(time_control, 16));
         t->total_quantum = half(time_control, 0);
         t->quantum_left = t->total_quantum.is_never() ? 0 : t->total_quantum.period();
     }

@@ -8,6 +8,15 @@
 
 namespace system_calls {
 
+// A parameter that says "as it is" (manual 2.4, 3.5).
+constexpr Word unchanged = ~Word{0};
+
+// The end of a call that fails: its result, and the reason in the caller's ErrorCode TCR.
+inline Word fail(Thread& caller, Error error) {
+    caller.utcb->error_code() = static_cast<Word>(error);
+    return 0;
+}
+
 // Manual 2.4. Result: 1, or 0 and an error.
 Word thread_control(Thread& caller, ThreadId dest, ThreadId space, ThreadId scheduler, ThreadId pager, Word utcb);
 

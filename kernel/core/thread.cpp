@@ -69,6 +69,18 @@ Thread* create(ThreadId id, Space& space) {
     return t;
 }
 
+bool equip(Thread& t, ThreadId pager) {
+    Utcb* utcb = spaces::make_utcb(*t.space, t.utcb_address);
+    if (!utcb) return false;
+    t.utcb = utcb;
+    *utcb = {};
+    utcb->my_global_id() = t.id.raw;
+    utcb->pager() = pager.raw;
+    utcb->flags() = 0xff00;             // no preemption flags, all coprocessors may be used
+    arch::prepare_user(t);
+    return true;
+}
+
 void destroy(Thread& t) {
     *arch::thread_slot(t.id.number(), true) = &arch::nobody();
     t.space->members.remove(t);

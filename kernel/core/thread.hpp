@@ -103,6 +103,9 @@ Thread* by_utcb(const Space& space, VAddr utcb_address);
 
 // A new inactive thread in `space`; nullptr when kernel memory is exhausted.
 Thread* create(ThreadId id, Space& space);
+// Gives an inactive thread its UTCB, at its utcb_address, and user registers to start from; false when memory is
+// exhausted.
+bool equip(Thread& thread, ThreadId pager);
 // Takes it out of the table and frees it. It must be in no queue and not be running.
 void destroy(Thread& thread);
 void set_id(Thread& thread, ThreadId id);

@@ -7,25 +7,14 @@
 #include "core/schedule.hpp"
 #include "core/space.hpp"
 #include "core/system_calls.hpp"
-#include "core/timeout.hpp"
 
 namespace system_calls {
 namespace {
 
-constexpr Word unchanged = ~Word{0};
-
 constexpr Word default_priority = 100;
-constexpr Time default_timeslice{4 << 10 | 625};        // 10 ms
 
 Error activate(Thread& t, ThreadId pager) {
-    Utcb* utcb = spaces::make_utcb(*t.space, t.utcb_address);
-    if (!utcb) return Error::no_memory;
-    t.utcb = utcb;
-    *utcb = {};
-    utcb->my_global_id() = t.id.raw;
-    utcb->pager() = pager.raw;
-    utcb->flags() = 0xff00;             // no preemption flags, all coprocessors may be used
-    arch::prepare_user(t);
+    if (!threads::equip(t, pager)) return Error::no_memory;
     ipc::wait_for_start(t);
     return Error::none;
 }
@@ -65,8 +54,7 @@ Error create(Thread& caller, ThreadId dest, ThreadId space_id, ThreadId schedule
     }
     t->scheduler = scheduler;
     t->priority = default_priority;
-    t->timeslice = default_timeslice;
-    schedule::reset_timeslice(*t);
+    schedule::set_timeslice(*t, schedule::default_timeslice);
     if (utcb != unchanged) t->utcb_address = address;
     if (pager.is_nil()) return Error::none;
     Error error = activate(*t, pager);
@@ -166,9 +154,7 @@ Error control(Thread& caller, ThreadId dest, ThreadId space, ThreadId scheduler,
 
 Word thread_control(Thread& caller, ThreadId dest, ThreadId space, ThreadId scheduler, ThreadId pager, Word utcb) {
     Error error = control(caller, dest, space, scheduler, pager, utcb);
-    if (error == Error::none) return 1;
-    caller.utcb->error_code() = static_cast<Word>(error);
-    return 0;
+    return error == Error::none ? 1 : fail(caller, error);
 }
 
 }  // namespace system_calls

@@ -96,17 +96,11 @@ void start_server(const kip::Server& server, Word number, ThreadId pager, Thread
     space->kip_area = Fpage::memory(limit - 0x100000, kip::area_log2);
     space->utcb_area = Fpage::memory(limit - 0x1000000, utcb_area_log2);
     t->utcb_address = space->utcb_area.base() + Utcb::id_offset;
-    t->utcb = spaces::make_utcb(*space, t->utcb_address);
-    if (!t->utcb || !arch::map_kernel_page(*space, space->kip_area.base(), arch::kip_page(), false))
+    if (!threads::equip(*t, pager) || !arch::map_kernel_page(*space, space->kip_area.base(), arch::kip_page(), false))
         arch::stop("out of kernel memory at the first thread");
-    t->utcb->my_global_id() = t->id.raw;
-    t->utcb->pager() = pager.raw;
-    t->utcb->flags() = 0xff00;
     t->scheduler = scheduler;
     t->priority = priority;
-    t->timeslice = {4 << 10 | 625};
-    schedule::reset_timeslice(*t);
-    arch::prepare_user(*t);
+    schedule::set_timeslice(*t, schedule::default_timeslice);
     arch::set_user_ip(*t, server.ip);
     arch::set_user_sp(*t, server.sp);
     schedule::make_ready(*t);
