@@ -6,6 +6,7 @@
 extern "C" {
 x2test::Word x2test_fast_call(x2test::Word server, x2test::Word state, x2test::Word expected);
 x2test::Word x2test_fast_serve(x2test::Word client, x2test::Word expected, x2test::Word);
+x2test::Word x2test_fast_probe(x2test::Word server, x2test::Word address, x2test::Word);
 x2test::Word x2test_poll_nested(x2test::Word, x2test::Word, x2test::Word);
 }
 // Both return which of these are wrong after the system call: 1 DF set, 2 TF set, 4 gs:0, 8/16/32/64 the word at
@@ -35,6 +36,11 @@ __asm__(".macro fast_enter\n"
         "fast_es_null: xor %ebp, %ebp; mov %ebp, %es; jmp fast_plain\n"
         "fast_ds_gs: mov %gs, %ebp; mov %ebp, %es; mov %ebp, %fs; mov %ebp, %ds; jmp fast_plain\n"
         "fast_code: mov %cs, %ebp; mov %ebp, %es; mov %ebp, %fs; mov %ebp, %ds; jmp fast_plain\n"
+
+        // Reads through SS at an address after a call.
+        "x2test_fast_probe: fast_enter\n"
+        "mov 28(%esp), %eax; mov %eax, %edx; call *(%esp)\n"
+        "mov 32(%esp), %ecx; mov %ss:(%ecx), %eax; jmp fast_leave\n"
 
         // With NT set, a receive that does not wait.
         "x2test_poll_nested: fast_enter\n"
@@ -278,6 +284,23 @@ void numbers_far_apart()
     }
 }
 
+/// A large space's stack segment ends where it should after the shortest way back, too: the kernel leaves by an
+/// instruction that makes it flat. Felt only where limits are enforced.
+void stack_is_not_flat()
+{
+    if (!wish.limits) return;
+    Agent *client = agent(Kind::large), *server = agent(Kind::large), *small = agent_with_page(Kind::small, 1);
+    if (!client || !server || !small) return;
+    begin(server, do_increment_words, client->id.raw);
+    pause(1000);
+    CHECK_EQUAL(ask(small, do_read, free_area).value, page_word + 1);
+    const Word slot = 0xF0000000 - (wish.area_mb << 20) + small->index * 0x01000000;
+    begin(client, x2test_fast_probe, server->id.raw, slot + free_area);
+    finish(client, true);
+    CHECK(!client->out.done && !client->out.faults);
+    CHECK_EQUAL(client->out.exceptions, 1);
+}
+
 // What a thread took from itself it does not have any longer, though the processor may remember: no switch between.
 Word do_use_flush_use(Word address, Word, Word)
 {
@@ -341,6 +364,7 @@ const Test fast_tests[] = {
     {"fast.reused_slot_is_clean", reused_slot_is_clean},
     {"fast.exchanged_ip_counts", exchanged_ip_counts},
     {"fast.numbers_far_apart", numbers_far_apart},
+    {"fast.stack_is_not_flat", stack_is_not_flat},
     {"fast.own_flush_is_felt", own_flush_is_felt},
     {"fast.own_protection_is_felt", own_protection_is_felt},
     {"fast.status_is_noted_again", status_is_noted_again},
