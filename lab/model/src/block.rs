@@ -57,6 +57,11 @@ impl Block {
         self.bytes
     }
 
+    /// Fixed cost of executing all of it, in thousandths of a cycle: without what TLBs, caches and traces add.
+    pub fn fixed_milli(&self) -> u64 {
+        self.costs.iter().map(|(_, milli)| milli).sum()
+    }
+
     pub(crate) fn costs(&self) -> &[(Category, u64)] {
         &self.costs
     }

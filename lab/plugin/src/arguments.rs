@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-//! The plugin's arguments: `machine=`, `kernel=`, `ram=`, `out=`, `mode=`, `stop=`, `set=`.
+//! The plugin's arguments: `machine=`, `kernel=`, `ram=`, `out=`, `mode=`, `stop=`, `set=`, `range=`.
 
 use std::path::PathBuf;
 
@@ -21,6 +21,8 @@ pub struct Arguments {
     pub stop_at_first: bool,
     /// `set=PARAMETER:VALUE`, in order.
     pub overrides: Vec<String>,
+    /// `range=NAME:SYMBOL..SYMBOL`: part of the kernel's code to count by itself.
+    pub ranges: Vec<String>,
 }
 
 impl Arguments {
@@ -41,6 +43,7 @@ impl Arguments {
                 "stop" if value == "first" => arguments.stop_at_first = true,
                 "stop" => return Err(format!("argument stop: {value} is not first")),
                 "set" => arguments.overrides.push(value.to_string()),
+                "range" => arguments.ranges.push(value.to_string()),
                 _ => return Err(format!("unknown argument {key}")),
             }
         }

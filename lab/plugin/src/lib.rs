@@ -6,6 +6,7 @@
 //! (QEMU 9.1 or later). See docs/lab.md.
 
 mod arguments;
+mod code_ranges;
 mod counters;
 mod decode;
 mod descriptors;
@@ -20,11 +21,13 @@ mod translated_block;
 
 use arguments::Arguments;
 use cobnut_model::{Costs, Machine, MachineFile};
+use code_ranges::CodeRanges;
 use decode::{Addressing, Special};
 use guest_memory::GuestMemory;
 use kernel_image::KernelImage;
 use qemu_plugin_sys as qemu;
 use registers::Registers;
+use sanitize::Symbols;
 use serde_json::json;
 use std::ffi::{c_char, c_int, c_uint, c_void, CStr};
 use std::ptr::null_mut;
@@ -41,6 +44,7 @@ struct Setup {
     arguments: Arguments,
     kernel: KernelImage,
     file: Option<MachineFile>,
+    ranges: CodeRanges,
     warnings: Vec<String>,
 }
 
@@ -121,16 +125,22 @@ fn prepare<'a>(words: impl Iterator<Item = &'a str>) -> Result<Setup, String> {
     for assignment in &arguments.overrides {
         file.as_mut().ok_or("argument set: there is no machine to change")?.set(assignment)?;
     }
-    Ok(Setup { arguments, kernel, file, warnings })
+    let symbols = match &arguments.kernel {
+        Some(path) if !arguments.ranges.is_empty() => KernelImage::symbols(path)?,
+        _ => Symbols::default(),
+    };
+    let ranges = CodeRanges::new(&arguments.ranges, &symbols)?;
+    Ok(Setup { arguments, kernel, file, ranges, warnings })
 }
 
 unsafe extern "C" fn processor_created(_id: qemu::qemu_plugin_id_t, _cpu: c_uint) {
-    let setup = &*SETUP;
+    let setup = &mut *SETUP;
     let registers = Registers::find().unwrap_or_else(|e| fail(&e));
     let memory = GuestMemory::map(&setup.arguments.ram).unwrap_or_else(|e| fail(&e));
     let costs = setup.file.as_ref().map(Costs::from_file).unwrap_or_default();
     let machine = setup.file.as_ref().map(Machine::new);
-    let tracker = Tracker::new(registers, memory, setup.kernel, costs, machine, setup.warnings.clone());
+    let ranges = std::mem::take(&mut setup.ranges);
+    let tracker = Tracker::new(registers, memory, setup.kernel, costs, machine, ranges, setup.warnings.clone());
     TRACKER = Box::into_raw(Box::new(tracker));
 }
 
@@ -150,7 +160,7 @@ unsafe extern "C" fn block_translated(_id: qemu::qemu_plugin_id_t, tb: *mut qemu
         return;
     }
     let reported = qemu::qemu_plugin_tb_vaddr(tb) as u32;
-    let block = Box::into_raw(Box::new(TranslatedBlock::new(reported, &decoded, &tracker().costs)));
+    let block = Box::into_raw(Box::new(TranslatedBlock::new(reported, &decoded, &tracker().costs, &tracker().ranges)));
     let registers = qemu::qemu_plugin_cb_flags::QEMU_PLUGIN_CB_R_REGS;
     qemu::qemu_plugin_register_vcpu_tb_exec_cb(tb, Some(block_started), registers, block.cast());
     let mut markers = 0;
@@ -215,6 +225,7 @@ unsafe extern "C" fn finished(_id: qemu::qemu_plugin_id_t, _data: *mut c_void) {
         "machine": setup.file.as_ref().map(|f| f.name.clone()),
         "machine_set": setup.arguments.overrides,
         "regions": tracker.regions.reports(),
+        "ranges": tracker.ranges.reports(),
         "totals": tracker.totals(),
         "warnings": tracker.warnings,
     });

@@ -6,6 +6,7 @@
 //! in the middle, shows at the start of the next block; what was not executed is then taken back. Nothing is followed
 //! before the guest turns paging on.
 
+use crate::code_ranges::CodeRanges;
 use crate::counters::{self, Counters};
 use crate::decode::{Addressing, Special};
 use crate::descriptors::{self, Descriptors};
@@ -47,6 +48,7 @@ pub struct Tracker {
     counters: Counters,
     footprint: Footprint,
     pub regions: Regions,
+    pub ranges: CodeRanges,
     pub warnings: Vec<String>,
     totals: Option<Totals>,
     active: bool,
@@ -65,6 +67,7 @@ impl Tracker {
         kernel: KernelImage,
         costs: Costs,
         machine: Option<Machine>,
+        ranges: CodeRanges,
         warnings: Vec<String>,
     ) -> Self {
         let footprint = Footprint::new(memory.size());
@@ -75,6 +78,7 @@ impl Tracker {
             descriptors: Descriptors::default(),
             kernel,
             regions: Regions::new(machine.is_some()),
+            ranges,
             machine,
             counters: Counters::default(),
             footprint,
@@ -154,6 +158,7 @@ impl Tracker {
         for &(counter, n) in &segment.counts {
             self.counters[counter] += n;
         }
+        self.ranges.executed(&segment.shares);
         let linear = self.previous.linear.wrapping_add(segment.offset);
         if let Some(machine) = &mut self.machine {
             machine.block(&segment.block, linear, &mut self.memory);
@@ -187,6 +192,7 @@ impl Tracker {
         if let Some(machine) = &mut self.machine {
             machine.retract(&segment.block, first..first + count);
         }
+        self.ranges.take_back(&segment.shares, segment.block.instructions(), first..first + count, &self.costs);
     }
 
     /// The previous block was left before the instruction at `offset` was complete.
@@ -331,11 +337,18 @@ impl Tracker {
                     self.warn(format!("case {case} has no END"));
                 }
                 self.regions.begin(value);
+                self.ranges.begin();
             }
             MARK_ITERATION => {
                 self.regions.iteration(&self.counters, self.machine.as_ref(), &mut self.footprint);
+                self.ranges.iteration();
             }
-            MARK_END => self.regions.end(),
+            MARK_END => {
+                if let Some(case) = self.regions.unfinished() {
+                    self.ranges.end(case);
+                }
+                self.regions.end();
+            }
             other => self.warn(format!("marker of unknown kind {other:x}")),
         }
         self.measuring = self.regions.measuring();

@@ -6,6 +6,7 @@
 //! the linear address that QEMU reported at translation still is the true one, and `linear - eip` is the code base. This
 //! saves shadowing descriptors, and is right also for the code segment that sysenter loads without a descriptor.
 
+use crate::code_ranges::{CodeRanges, Share};
 use crate::counters;
 use crate::decode::{Decoded, Special};
 use cobnut_model::{Block, Costs, Instruction};
@@ -28,10 +29,18 @@ pub struct Segment {
     pub block: Block,
     /// Counter and increment, besides the instructions themselves.
     pub counts: Vec<(usize, u64)>,
+    /// What of it lies in parts of the code that are counted by themselves.
+    pub shares: Vec<Share>,
 }
 
 impl Segment {
-    fn new(offset: u32, starts_with_marker: bool, instructions: Vec<Instruction>, costs: &Costs) -> Self {
+    fn new(
+        offset: u32,
+        starts_with_marker: bool,
+        instructions: Vec<Instruction>,
+        costs: &Costs,
+        shares: Vec<Share>,
+    ) -> Self {
         let mut counts: Vec<(usize, u64)> = Vec::new();
         for &counter in instructions.iter().flat_map(|i| counters::raised_by(i.class)) {
             match counts.iter_mut().find(|(c, _)| *c == counter) {
@@ -39,7 +48,7 @@ impl Segment {
                 None => counts.push((counter, 1)),
             }
         }
-        Segment { offset, starts_with_marker, block: Block::new(instructions, costs), counts }
+        Segment { offset, starts_with_marker, block: Block::new(instructions, costs), counts, shares }
     }
 }
 
@@ -70,21 +79,25 @@ pub const NOWHERE: u32 = u32::MAX;
 
 impl TranslatedBlock {
     /// From the instructions with their lengths; never empty.
-    pub fn new(reported: u32, decoded: &[(Decoded, u8)], costs: &Costs) -> Self {
+    pub fn new(reported: u32, decoded: &[(Decoded, u8)], costs: &Costs, ranges: &CodeRanges) -> Self {
+        let segment = |start: u32, marker: bool, instructions: Vec<Instruction>| {
+            let shares = ranges.shares(reported.wrapping_add(start), &instructions, costs);
+            Segment::new(start, marker, instructions, costs, shares)
+        };
         let mut segments = Vec::new();
         let mut open: Vec<Instruction> = Vec::new();
         let (mut start, mut at, mut marker) = (0, 0, false);
         for &(instruction, length) in decoded {
             if instruction.special == Special::Marker {
                 if at > 0 {
-                    segments.push(Segment::new(start, marker, std::mem::take(&mut open), costs));
+                    segments.push(segment(start, marker, std::mem::take(&mut open)));
                 }
                 (start, marker) = (at, true);
             }
             open.push(Instruction { length, class: instruction.class });
             at += length as u32;
         }
-        segments.push(Segment::new(start, marker, open, costs));
+        segments.push(segment(start, marker, open));
         let (last, last_length) = decoded[decoded.len() - 1];
         TranslatedBlock {
             reported,

@@ -48,6 +48,19 @@ fn every_mistake_has_its_line() {
             "machine=MACHINE,ram=FOLDER/ram,out=FOLDER/out,kernel=MACHINE",
             "kernel file MACHINE: not a complete 32-bit ELF file",
         ),
+        ("mode=count,ram=FOLDER/ram,out=FOLDER/out,range=x", "argument range=x: must be NAME:SYMBOL..SYMBOL"),
+        (
+            "mode=count,ram=FOLDER/ram,out=FOLDER/out,range=x:user..segments",
+            "argument range=x:user..segments: the kernel's code has no symbol user",
+        ),
+        (
+            "mode=count,ram=FOLDER/ram,out=FOLDER/out,kernel=FOLDER/sysenter,range=x:user..nowhere",
+            "argument range=x:user..nowhere: the kernel's code has no symbol nowhere",
+        ),
+        (
+            "mode=count,ram=FOLDER/ram,out=FOLDER/out,kernel=FOLDER/sysenter,range=x:segments..on_sysenter",
+            "argument range=x:segments..on_sysenter: holds no instruction",
+        ),
         (
             "machine=MACHINE,ram=FOLDER/other,out=FOLDER/out",
             "ram file FOLDER/other: No such file or directory (os error 2)",

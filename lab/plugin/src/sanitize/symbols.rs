@@ -24,6 +24,16 @@ impl Symbols {
         Some((first, end))
     }
 
+    /// Where `symbol` is, as it is written in assembly.
+    pub fn address(&self, symbol: &str) -> Result<u32, String> {
+        let mut found = self.list.iter().filter(|(_, name)| name == symbol).map(|&(at, _)| at);
+        let address = found.next().ok_or(format!("the kernel's code has no symbol {symbol}"))?;
+        match found.next() {
+            None => Ok(address),
+            Some(_) => Err(format!("the kernel's code has more than one symbol {symbol}")),
+        }
+    }
+
     /// `symbol+offset` for an address in the kernel's code.
     pub fn name(&self, at: u32) -> Option<String> {
         let &(first, _) = self.code.iter().find(|&&(first, end)| (first..end).contains(&at))?;

@@ -18,9 +18,9 @@ user:   mov     $11, %ebx
         mov     $11, %ebx
         mark    BEGIN, 8
 1:      mark    ITER
-        int     $0x30
+asks:   int     $0x30
         ud2
-        dec     %ebx
+asked:  dec     %ebx
         jnz     1b
         mark    END, 8
         jmp     finish
@@ -28,12 +28,13 @@ user:   mov     $11, %ebx
 on_sysenter:
         mov     %cr3, %eax
         mov     %eax, %cr3
+segments:
         mov     $USER_DATA, %eax
         mov     %eax, %fs
         mov     %eax, %gs
         push    %eax
         pop     %es
-        mov     $trampoline, %edx
+leaves: mov     $trampoline, %edx
         sysexit
 
 on_int: iret
