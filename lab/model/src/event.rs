@@ -131,9 +131,17 @@ pub enum Event {
         physical: u32,
         size: u8,
     },
-    /// CR3 was written: non-global translations and virtually tagged contents are gone. The cost of the instruction
-    /// itself came with its `Fetch`.
-    Cr3Write,
+    /// CR3 was written by the instruction at `at` and names the page directory at `directory`: non-global translations
+    /// and virtually tagged contents are gone. The cost of the instruction itself came with its `Fetch`.
+    Cr3Write {
+        directory: u32,
+        at: u32,
+    },
+    /// User code runs in a segment that starts at `base`: reported at the first such instruction after a CR3 write, and
+    /// when the base is another than before.
+    UserCode {
+        base: u32,
+    },
     /// CR0 or CR4 was written: every translation is gone, global ones too, and `global_pages` says whether the global
     /// bit counts from now on (CR4.PGE).
     ControlWrite {

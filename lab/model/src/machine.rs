@@ -130,7 +130,7 @@ impl Machine {
             }
             Event::Read { linear, physical, size } => self.data(linear, physical, size, false, tables),
             Event::Write { linear, physical, size } => self.data(linear, physical, size, true, tables),
-            Event::Cr3Write => {
+            Event::Cr3Write { .. } => {
                 self.memory.itlb.flush();
                 self.memory.dtlb.flush();
                 self.address_space_switch();
@@ -149,6 +149,7 @@ impl Machine {
                 self.memory.itlb.invalidate(linear);
                 self.memory.dtlb.invalidate(linear);
             }
+            Event::UserCode { .. } => {}
             Event::Entry(kind) => self.entry(kind),
         }
     }

@@ -19,7 +19,7 @@ fn t401_rows_add_up_to_the_total() {
     }
     sweep(&mut machine, &mut tables, 0x40_0000, 200);
     machine.event(&Event::Entry(EntryKind::Fault), &mut tables);
-    machine.event(&Event::Cr3Write, &mut tables);
+    machine.event(&Event::Cr3Write { directory: 0, at: 0 }, &mut tables);
     let rows: u64 = CATEGORIES.iter().map(|&(c, _)| machine.ledger().row(c)).sum();
     assert_eq!(rows, machine.ledger().total());
     assert!(rows > 0);
@@ -60,7 +60,7 @@ fn t404_refilling_a_whole_tlb_costs_what_the_paper_says() {
     let mut machine = Machine::new(&pentium4(&[]));
     let mut tables = Identity::default();
     sweep(&mut machine, &mut tables, 0x40_0000, 64);
-    machine.event(&Event::Cr3Write, &mut tables);
+    machine.event(&Event::Cr3Write { directory: 0, at: 0 }, &mut tables);
     let before = cycles(&machine, Category::TlbRefillData);
     sweep(&mut machine, &mut tables, 0x40_0000, 64);
     assert_eq!(
@@ -120,7 +120,7 @@ fn t409_global_pages_survive_cr3_writes_once_cr4_says_so() {
         let mut tables = Identity { global_from: 0x40_0000, ..Default::default() };
         machine.event(&Event::ControlWrite { global_pages: enabled }, &mut tables);
         sweep(&mut machine, &mut tables, 0x40_0000, 8);
-        machine.event(&Event::Cr3Write, &mut tables);
+        machine.event(&Event::Cr3Write { directory: 0, at: 0 }, &mut tables);
         sweep(&mut machine, &mut tables, 0x40_0000, 8);
         machine.counts().dtlb_misses
     };

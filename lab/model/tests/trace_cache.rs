@@ -48,11 +48,11 @@ fn t302_capacity_in_nops_is_lines_times_six() {
 fn t303_a_cr3_write_empties_it() {
     let mut machine = Machine::new(&pentium4(&[]));
     pass(&mut machine, 600);
-    machine.event(&Event::Cr3Write, &mut Identity::default());
+    machine.event(&Event::Cr3Write { directory: 0, at: 0 }, &mut Identity::default());
     assert_eq!(trace_misses(&mut machine, |m| pass(m, 600)), 101);
     let mut kept = Machine::new(&pentium4(&["trace_cache.flushed_by_cr3:false"]));
     pass(&mut kept, 600);
-    kept.event(&Event::Cr3Write, &mut Identity::default());
+    kept.event(&Event::Cr3Write { directory: 0, at: 0 }, &mut Identity::default());
     assert_eq!(trace_misses(&mut kept, |m| pass(m, 600)), 0);
 }
 

@@ -55,6 +55,8 @@ pub struct Tracker {
     measuring: bool,
     privilege: u8,
     mode: Mode,
+    /// Where the code segment of the user code that ran last starts; none since CR3 was written.
+    user_code_base: Option<u32>,
     next_fall: u32,
     next_taken: u32,
     previous: Previous,
@@ -88,6 +90,7 @@ impl Tracker {
             measuring: false,
             privilege: KERNEL,
             mode: Mode::Kernel,
+            user_code_base: None,
             next_fall: NOWHERE,
             next_taken: NOWHERE,
             previous: Previous { block: std::ptr::null(), linear: 0, accounted: 0 },
@@ -107,7 +110,8 @@ impl Tracker {
         if !before.is_null() {
             let special = unsafe { (*before).last.special };
             if matches!(special, Special::Cr3Write | Special::ControlWrite) {
-                self.control_written(special);
+                let at = self.previous.linear.wrapping_add(unsafe { (*before).last_offset });
+                self.control_written(special, at);
             }
         }
         let fresh = block.learned.is_none();
@@ -135,11 +139,25 @@ impl Tracker {
         self.privilege = learned.privilege;
         self.mode = learned.mode;
         self.previous = Previous { block, linear, accounted: 0 };
+        if learned.privilege != KERNEL && self.user_code_base != Some(learned.code_base) {
+            self.user_code(learned);
+        }
         if !block.segments[0].starts_with_marker {
             self.account(block, 0);
         }
         if repeats {
             self.take_back(block, 0, 0, 1);
+        }
+    }
+
+    /// The code base is not that of the user code that ran last. The trampoline's flat segment is no space's own.
+    fn user_code(&mut self, learned: &Learned) {
+        if learned.mode == Mode::Trampoline {
+            return;
+        }
+        self.user_code_base = Some(learned.code_base);
+        if let Some(machine) = &mut self.machine {
+            machine.event(&Event::UserCode { base: learned.code_base }, &mut self.memory);
         }
     }
 
@@ -305,7 +323,8 @@ impl Tracker {
         (offset < before.bytes).then_some(offset)
     }
 
-    fn control_written(&mut self, special: Special) {
+    /// The instruction at `at` wrote a control register.
+    fn control_written(&mut self, special: Special, at: u32) {
         let (cr0, cr3, cr4) = (self.registers.cr0(), self.registers.cr3(), self.registers.cr4());
         self.memory.set_control(cr0, cr3, cr4);
         self.active = cr0 & CR0_PAGING != 0;
@@ -319,7 +338,10 @@ impl Tracker {
         }
         let Some(machine) = self.machine.as_mut().filter(|_| self.active) else { return };
         let event = match special {
-            Special::Cr3Write => Event::Cr3Write,
+            Special::Cr3Write => {
+                self.user_code_base = None;
+                Event::Cr3Write { directory: cr3 & !0xfff, at }
+            }
             _ => Event::ControlWrite { global_pages: cr4 & CR4_GLOBAL_PAGES != 0 },
         };
         machine.event(&event, &mut self.memory);
