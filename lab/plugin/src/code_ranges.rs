@@ -1,141 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-//! Counts what is executed in named parts of the kernel's code: `range=NAME:SYMBOL..SYMBOL`.
-//!
-//! A part may consist of several ranges of one name. Cycles are the fixed costs of its instructions, without what the
-//! TLBs and caches add. Where instructions pair, an instruction costs what the run up to it costs more than the run
-//! before it, so the parts of a run add up to the run.
+//! The plugin's arguments `range=NAME:SYMBOL..SYMBOL`.
 
 use crate::sanitize::Symbols;
-use cobnut_model::{Block, Costs, Instruction, MILLI};
-use serde_json::{json, Map, Value};
-use std::ops::Range;
+use cobnut_trace::CodeRange;
 
-#[derive(Clone, Copy, Default)]
-struct Sum {
-    instructions: u64,
-    /// Thousandths of a cycle.
-    milli: u64,
-}
-
-/// What of a straight run of instructions lies in one range.
-pub struct Share {
-    part: usize,
-    instructions: Range<usize>,
-    milli: u64,
-}
-
-/// The parts, and what was counted in each.
-#[derive(Default)]
-pub struct CodeRanges {
-    names: Vec<String>,
-    /// Linear addresses with the index of the part that they belong to.
-    ranges: Vec<(Range<u32>, usize)>,
-    sums: Vec<Sum>,
-    /// Sums at each marker of the case that is open, the first one where its first iteration starts.
-    samples: Vec<Vec<Sum>>,
-    done: Vec<Value>,
-}
-
-impl CodeRanges {
-    /// From the arguments, each `NAME:SYMBOL..SYMBOL`: from the first symbol to before the second.
-    pub fn new(arguments: &[String], symbols: &Symbols) -> Result<Self, String> {
-        let mut found = CodeRanges::default();
-        for argument in arguments {
-            let wrong = |why: &str| format!("argument range={argument}: {why}");
-            let (name, first, end) = argument
-                .split_once(':')
-                .and_then(|(name, symbols)| symbols.split_once("..").map(|(first, end)| (name, first, end)))
-                .ok_or(wrong("must be NAME:SYMBOL..SYMBOL"))?;
-            let address = |symbol| symbols.address(symbol).map_err(|why| wrong(&why));
-            let range = address(first)?..address(end)?;
-            if range.is_empty() {
-                return Err(wrong("holds no instruction"));
-            }
-            let part = found.names.iter().position(|known| known == name).unwrap_or(found.names.len());
-            if part == found.names.len() {
-                found.names.push(name.to_string());
-            }
-            found.ranges.push((range, part));
-        }
-        found.sums = vec![Sum::default(); found.names.len()];
-        Ok(found)
+/// The range that `argument` (`NAME:SYMBOL..SYMBOL`) names: from the first symbol to before the second.
+pub fn parse(argument: &str, symbols: &Symbols) -> Result<CodeRange, String> {
+    let wrong = |why: &str| format!("argument range={argument}: {why}");
+    let (name, first, end) = argument
+        .split_once(':')
+        .and_then(|(name, symbols)| symbols.split_once("..").map(|(first, end)| (name, first, end)))
+        .ok_or(wrong("must be NAME:SYMBOL..SYMBOL"))?;
+    let address = |symbol| symbols.address(symbol).map_err(|why| wrong(&why));
+    let addresses = address(first)?..address(end)?;
+    if addresses.is_empty() {
+        return Err(wrong("holds no instruction"));
     }
-
-    /// What of `instructions`, the first of which stands at `linear`, lies in the ranges.
-    pub fn shares(&self, linear: u32, instructions: &[Instruction], costs: &Costs) -> Vec<Share> {
-        let starts: Vec<u32> = instructions
-            .iter()
-            .scan(linear, |at, i| {
-                let here = *at;
-                *at = at.wrapping_add(i.length as u32);
-                Some(here)
-            })
-            .collect();
-        self.ranges
-            .iter()
-            .filter_map(|(range, part)| {
-                let first = starts.iter().position(|at| range.contains(at))?;
-                let end = first + starts[first..].iter().take_while(|at| range.contains(at)).count();
-                let milli = cost(&instructions[..end], costs) - cost(&instructions[..first], costs);
-                Some(Share { part: *part, instructions: first..end, milli })
-            })
-            .collect()
-    }
-
-    /// A run with these shares was executed.
-    #[inline]
-    pub fn executed(&mut self, shares: &[Share]) {
-        for share in shares {
-            let sum = &mut self.sums[share.part];
-            sum.instructions += share.instructions.len() as u64;
-            sum.milli += share.milli;
-        }
-    }
-
-    /// Of a run with these shares, the instructions `missing` turned out not to have been executed.
-    pub fn take_back(&mut self, shares: &[Share], run: &[Instruction], missing: Range<usize>, costs: &Costs) {
-        for share in shares {
-            let first = share.instructions.start.max(missing.start);
-            let end = share.instructions.end.min(missing.end);
-            if first < end {
-                let sum = &mut self.sums[share.part];
-                sum.instructions -= (end - first) as u64;
-                sum.milli -= cost(&run[..end], costs) - cost(&run[..first], costs);
-            }
-        }
-    }
-
-    pub fn begin(&mut self) {
-        self.samples.clear();
-    }
-
-    /// End of one iteration and start of the next.
-    pub fn iteration(&mut self) {
-        self.samples.push(self.sums.clone());
-    }
-
-    pub fn end(&mut self, case: u32) {
-        let samples = std::mem::take(&mut self.samples);
-        let whole = |part: usize, sample: &[Sum]| (sample[part].milli - samples[0][part].milli) / MILLI;
-        let mut parts = Map::new();
-        for (part, name) in self.names.iter().enumerate() {
-            let instructions: Vec<u64> =
-                samples.windows(2).map(|w| w[1][part].instructions - w[0][part].instructions).collect();
-            let cycles: Vec<u64> = samples.windows(2).map(|w| whole(part, &w[1]) - whole(part, &w[0])).collect();
-            parts.insert(name.clone(), json!({ "instructions": instructions, "cycles": cycles }));
-        }
-        if !parts.is_empty() {
-            self.done.push(json!({ "case": case, "per_iteration": parts }));
-        }
-    }
-
-    /// For each case, instructions and whole cycles of each part and iteration.
-    pub fn reports(&self) -> &[Value] {
-        &self.done
-    }
-}
-
-/// Fixed cost of a straight run.
-fn cost(instructions: &[Instruction], costs: &Costs) -> u64 {
-    Block::new(instructions.to_vec(), costs).fixed_milli()
+    Ok(CodeRange { name: name.to_string(), addresses })
 }

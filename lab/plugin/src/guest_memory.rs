@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //! The guest's physical memory (QEMU's backing file, mapped read-only) and its page tables.
-//!
-//! Translations are cached per page until the guest changes its address space: the counters and footprints need a
-//! physical address for every access, and walking each time would cost more than everything else.
 
 use cobnut_model::sanitizer::PhysicalMemory;
 use cobnut_model::{PageTables, Walk};
@@ -13,7 +10,6 @@ const PRESENT: u32 = 1;
 const USER: u32 = 1 << 2;
 const LARGE: u32 = 1 << 7;
 const GLOBAL: u32 = 1 << 8;
-const CACHED_PAGES: usize = 4096;
 
 pub struct GuestMemory {
     ram: Mmap,
@@ -22,9 +18,6 @@ pub struct GuestMemory {
     large_pages: bool,
     /// CR0.PG.
     paging: bool,
-    /// Linear page, its generation, and its frame.
-    cache: Vec<(u32, u32, u32)>,
-    generation: u32,
 }
 
 impl GuestMemory {
@@ -37,14 +30,7 @@ impl GuestMemory {
         if ram.is_empty() {
             return Err(format!("ram file {}: empty", path.display()));
         }
-        Ok(GuestMemory {
-            ram,
-            directory: 0,
-            large_pages: false,
-            paging: false,
-            cache: vec![(0, 0, 0); CACHED_PAGES],
-            generation: 1,
-        })
+        Ok(GuestMemory { ram, directory: 0, large_pages: false, paging: false })
     }
 
     /// Bytes of memory.
@@ -69,17 +55,11 @@ impl GuestMemory {
         Some(word)
     }
 
-    /// The address space changed: nothing cached holds any more.
+    /// What the control registers say from now on.
     pub fn set_control(&mut self, cr0: u32, cr3: u32, cr4: u32) {
         self.directory = cr3 & !0xfff;
         self.large_pages = cr4 >> 4 & 1 == 1;
         self.paging = cr0 >> 31 == 1;
-        self.forget();
-    }
-
-    /// Page tables may have changed.
-    pub fn forget(&mut self) {
-        self.generation += 1;
     }
 
     /// Whether user code may reach the page of `linear`.
@@ -95,14 +75,7 @@ impl GuestMemory {
     /// Physical address of `linear`, if mapped.
     #[inline]
     pub fn translate(&mut self, linear: u32) -> Option<u32> {
-        let page = linear >> 12;
-        let cached = self.cache[page as usize % CACHED_PAGES];
-        if cached.0 == page && cached.1 == self.generation {
-            return Some(cached.2 | linear & 0xfff);
-        }
-        let frame = self.walk(linear)?.frame;
-        self.cache[page as usize % CACHED_PAGES] = (page, self.generation, frame);
-        Some(frame | linear & 0xfff)
+        Some(self.walk(linear)?.frame | linear & 0xfff)
     }
 }
 
@@ -113,6 +86,7 @@ impl PhysicalMemory for GuestMemory {
 }
 
 impl PageTables for GuestMemory {
+    #[inline]
     fn walk(&mut self, linear: u32) -> Option<Walk> {
         if !self.paging {
             return Some(Walk { frame: linear & !0xfff, large: false, global: false, entries: [0, 0] });

@@ -7,28 +7,24 @@
 
 mod arguments;
 mod code_ranges;
-mod counters;
 mod decode;
 mod descriptors;
-mod footprint;
 mod guest_memory;
 mod kernel_image;
-mod regions;
 mod registers;
 mod sanitize;
 mod tracker;
 mod translated_block;
 
 use arguments::Arguments;
-use cobnut_model::{Costs, Machine, MachineFile};
-use code_ranges::CodeRanges;
+use cobnut_model::MachineFile;
+use cobnut_trace::{CodeRange, Measurement, Sink};
 use decode::{Addressing, Special};
 use guest_memory::GuestMemory;
 use kernel_image::KernelImage;
 use qemu_plugin_sys as qemu;
 use registers::Registers;
 use sanitize::Symbols;
-use serde_json::json;
 use std::ffi::{c_char, c_int, c_uint, c_void, CStr};
 use std::ptr::null_mut;
 use tracker::Tracker;
@@ -44,12 +40,12 @@ struct Setup {
     arguments: Arguments,
     kernel: KernelImage,
     file: Option<MachineFile>,
-    ranges: CodeRanges,
+    ranges: Vec<CodeRange>,
     warnings: Vec<String>,
 }
 
 static mut SETUP: *mut Setup = null_mut();
-static mut TRACKER: *mut Tracker = null_mut();
+static mut TRACKER: *mut Tracker<Measurement> = null_mut();
 
 const MAX_INSTRUCTION: usize = 15;
 
@@ -71,7 +67,7 @@ fn fail(message: &str) -> ! {
 
 /// Only called from callbacks, after the processor came to life.
 #[inline]
-fn tracker() -> &'static mut Tracker {
+fn tracker() -> &'static mut Tracker<Measurement> {
     unsafe { &mut *TRACKER }
 }
 
@@ -129,18 +125,19 @@ fn prepare<'a>(words: impl Iterator<Item = &'a str>) -> Result<Setup, String> {
         Some(path) if !arguments.ranges.is_empty() => KernelImage::symbols(path)?,
         _ => Symbols::default(),
     };
-    let ranges = CodeRanges::new(&arguments.ranges, &symbols)?;
+    let ranges = arguments.ranges.iter().map(|argument| code_ranges::parse(argument, &symbols));
+    let ranges = ranges.collect::<Result<_, _>>()?;
     Ok(Setup { arguments, kernel, file, ranges, warnings })
 }
 
 unsafe extern "C" fn processor_created(_id: qemu::qemu_plugin_id_t, _cpu: c_uint) {
-    let setup = &mut *SETUP;
+    let setup = &*SETUP;
     let registers = Registers::find().unwrap_or_else(|e| fail(&e));
     let memory = GuestMemory::map(&setup.arguments.ram).unwrap_or_else(|e| fail(&e));
-    let costs = setup.file.as_ref().map(Costs::from_file).unwrap_or_default();
-    let machine = setup.file.as_ref().map(Machine::new);
-    let ranges = std::mem::take(&mut setup.ranges);
-    let tracker = Tracker::new(registers, memory, setup.kernel, costs, machine, ranges, setup.warnings.clone());
+    let overrides = &setup.arguments.overrides;
+    let mut sink = Measurement::new(setup.file.as_ref(), overrides, &setup.ranges, memory.size());
+    setup.warnings.iter().for_each(|warning| sink.warn(warning.clone()));
+    let tracker = Tracker::new(registers, memory, setup.kernel, sink);
     TRACKER = Box::into_raw(Box::new(tracker));
 }
 
@@ -160,7 +157,8 @@ unsafe extern "C" fn block_translated(_id: qemu::qemu_plugin_id_t, tb: *mut qemu
         return;
     }
     let reported = qemu::qemu_plugin_tb_vaddr(tb) as u32;
-    let block = Box::into_raw(Box::new(TranslatedBlock::new(reported, &decoded, &tracker().costs, &tracker().ranges)));
+    let prepare = |linear, instructions| tracker().sink.prepare(linear, instructions);
+    let block = Box::into_raw(Box::new(TranslatedBlock::new(reported, &decoded, prepare)));
     let registers = qemu::qemu_plugin_cb_flags::QEMU_PLUGIN_CB_R_REGS;
     qemu::qemu_plugin_register_vcpu_tb_exec_cb(tb, Some(block_started), registers, block.cast());
     let mut markers = 0;
@@ -217,18 +215,7 @@ unsafe extern "C" fn finished(_id: qemu::qemu_plugin_id_t, _data: *mut c_void) {
         return;
     }
     let (setup, tracker) = (&*SETUP, tracker());
-    if let Some(case) = tracker.regions.unfinished() {
-        tracker.warnings.push(format!("case {case} has no END: it is left out"));
-    }
-    let report = json!({
-        "plugin_version": env!("CARGO_PKG_VERSION"),
-        "machine": setup.file.as_ref().map(|f| f.name.clone()),
-        "machine_set": setup.arguments.overrides,
-        "regions": tracker.regions.reports(),
-        "ranges": tracker.ranges.reports(),
-        "totals": tracker.totals(),
-        "warnings": tracker.warnings,
-    });
+    let report = tracker.sink.report();
     let out = &setup.arguments.out;
     if let Err(error) = std::fs::write(out, format!("{report}\n")) {
         fail(&format!("cannot write {}: {error}", out.display()));

@@ -6,18 +6,14 @@
 //! in the middle, shows at the start of the next block; what was not executed is then taken back. Nothing is followed
 //! before the guest turns paging on.
 
-use crate::code_ranges::CodeRanges;
-use crate::counters::{self, Counters};
 use crate::decode::{Addressing, Special};
 use crate::descriptors::{self, Descriptors};
-use crate::footprint::Footprint;
 use crate::guest_memory::GuestMemory;
 use crate::kernel_image::KernelImage;
-use crate::regions::{Regions, Totals};
 use crate::registers::{self, Registers};
-use crate::translated_block::{Learned, Mode, TranslatedBlock, NOWHERE};
-use cobnut_model::{Class, Costs, EntryKind, Event, Machine};
-use serde_json::Value;
+use crate::translated_block::{Learned, TranslatedBlock, NOWHERE};
+use cobnut_model::{Class, EntryKind, Event};
+use cobnut_trace::{Marker, Mode, Sink};
 
 const MARK_BEGIN: u32 = 0xC0B0_0001;
 const MARK_ITERATION: u32 = 0xC0B0_0002;
@@ -26,8 +22,6 @@ const CR0_PAGING: u32 = 1 << 31;
 const CR4_GLOBAL_PAGES: u32 = 1 << 7;
 const CR4_PAE: u32 = 1 << 5;
 const KERNEL: u8 = 0;
-/// A run prints each kind of oddity a few times, not a million.
-const MAX_WARNINGS: usize = 20;
 
 /// The block that was started last.
 #[derive(Clone, Copy)]
@@ -38,23 +32,15 @@ struct Previous {
     accounted: usize,
 }
 
-pub struct Tracker {
-    pub costs: Costs,
+/// Follows one guest for one sink.
+pub struct Tracker<S> {
+    pub sink: S,
     registers: Registers,
     memory: GuestMemory,
     descriptors: Descriptors,
     kernel: KernelImage,
-    machine: Option<Machine>,
-    counters: Counters,
-    footprint: Footprint,
-    pub regions: Regions,
-    pub ranges: CodeRanges,
-    pub warnings: Vec<String>,
-    totals: Option<Totals>,
     active: bool,
-    measuring: bool,
     privilege: u8,
-    mode: Mode,
     /// Where the code segment of the user code that ran last starts; none since CR3 was written.
     user_code_base: Option<u32>,
     next_fall: u32,
@@ -62,44 +48,20 @@ pub struct Tracker {
     previous: Previous,
 }
 
-impl Tracker {
-    pub fn new(
-        registers: Registers,
-        memory: GuestMemory,
-        kernel: KernelImage,
-        costs: Costs,
-        machine: Option<Machine>,
-        ranges: CodeRanges,
-        warnings: Vec<String>,
-    ) -> Self {
-        let footprint = Footprint::new(memory.size());
+impl<S: Sink> Tracker<S> {
+    pub fn new(registers: Registers, memory: GuestMemory, kernel: KernelImage, sink: S) -> Self {
         Tracker {
-            costs,
+            sink,
             registers,
             memory,
             descriptors: Descriptors::default(),
             kernel,
-            regions: Regions::new(machine.is_some()),
-            ranges,
-            machine,
-            counters: Counters::default(),
-            footprint,
-            warnings,
-            totals: None,
             active: false,
-            measuring: false,
             privilege: KERNEL,
-            mode: Mode::Kernel,
             user_code_base: None,
             next_fall: NOWHERE,
             next_taken: NOWHERE,
             previous: Previous { block: std::ptr::null(), linear: 0, accounted: 0 },
-        }
-    }
-
-    fn warn(&mut self, text: String) {
-        if self.warnings.len() < MAX_WARNINGS && !self.warnings.contains(&text) {
-            self.warnings.push(text);
         }
     }
 
@@ -137,10 +99,9 @@ impl Tracker {
         block.linear = linear;
         (self.next_fall, self.next_taken) = block.successors(linear);
         self.privilege = learned.privilege;
-        self.mode = learned.mode;
         self.previous = Previous { block, linear, accounted: 0 };
         if learned.privilege != KERNEL && self.user_code_base != Some(learned.code_base) {
-            self.user_code(learned);
+            self.user_code(block, learned.code_base);
         }
         if !block.segments[0].starts_with_marker {
             self.account(block, 0);
@@ -151,13 +112,10 @@ impl Tracker {
     }
 
     /// The code base is not that of the user code that ran last. The trampoline's flat segment is no space's own.
-    fn user_code(&mut self, learned: &Learned) {
-        if learned.mode == Mode::Trampoline {
-            return;
-        }
-        self.user_code_base = Some(learned.code_base);
-        if let Some(machine) = &mut self.machine {
-            machine.event(&Event::UserCode { base: learned.code_base }, &mut self.memory);
+    fn user_code(&mut self, block: &TranslatedBlock, base: u32) {
+        if block.segments[0].run.mode != Mode::Trampoline {
+            self.user_code_base = Some(base);
+            self.sink.event(&Event::UserCode { base }, &mut self.memory);
         }
     }
 
@@ -172,45 +130,13 @@ impl Tracker {
     fn account(&mut self, block: &TranslatedBlock, index: usize) {
         let segment = &block.segments[index];
         self.previous.accounted = index + 1;
-        self.counters[self.mode as usize] += segment.block.instructions().len() as u64;
-        for &(counter, n) in &segment.counts {
-            self.counters[counter] += n;
-        }
-        self.ranges.executed(&segment.shares);
         let linear = self.previous.linear.wrapping_add(segment.offset);
-        if let Some(machine) = &mut self.machine {
-            machine.block(&segment.block, linear, &mut self.memory);
-        }
-        if self.measuring {
-            self.touch_code(linear, segment.block.bytes());
-        }
-    }
-
-    fn touch_code(&mut self, linear: u32, bytes: u32) {
-        let here = bytes.min(0x1000 - (linear & 0xfff));
-        let kernel = self.mode == Mode::Kernel;
-        for (at, bytes) in [(linear, here), (linear.wrapping_add(here), bytes - here)] {
-            if bytes > 0 {
-                if let Some(physical) = self.memory.translate(at) {
-                    self.footprint.code(physical, bytes, kernel);
-                }
-            }
-        }
+        self.sink.run(&segment.run, linear, &mut self.memory);
     }
 
     /// Takes back `count` instructions of a segment from index `first` on.
     fn take_back(&mut self, block: &TranslatedBlock, index: usize, first: usize, count: usize) {
-        let segment = &block.segments[index];
-        let instructions = &segment.block.instructions()[first..first + count];
-        let mode = block.learned.map_or(self.mode, |l| l.mode);
-        self.counters[mode as usize] -= instructions.len() as u64;
-        for &counter in instructions.iter().flat_map(|i| counters::raised_by(i.class)) {
-            self.counters[counter] -= 1;
-        }
-        if let Some(machine) = &mut self.machine {
-            machine.retract(&segment.block, first..first + count);
-        }
-        self.ranges.take_back(&segment.shares, segment.block.instructions(), first..first + count, &self.costs);
+        self.sink.retract(&block.segments[index].run, first..first + count);
     }
 
     /// The previous block was left before the instruction at `offset` was complete.
@@ -218,7 +144,7 @@ impl Tracker {
         let Some(before) = (unsafe { self.previous.block.as_ref() }) else { return };
         for index in 0..self.previous.accounted {
             let segment = &before.segments[index];
-            let instructions = segment.block.instructions();
+            let instructions = segment.run.block.instructions();
             let mut at = segment.offset;
             let first = instructions.iter().position(|i| {
                 let reached = at >= offset;
@@ -236,11 +162,9 @@ impl Tracker {
         let linear = block.reported;
         let privilege = if self.active { (self.registers.selector(registers::CS) & 3) as u8 } else { KERNEL };
         let physical = self.memory.translate(linear);
-        let learned = Learned {
-            code_base: linear.wrapping_sub(self.registers.eip()),
-            privilege,
-            mode: self.mode_of(privilege, linear, physical),
-        };
+        let learned = Learned { code_base: linear.wrapping_sub(self.registers.eip()), privilege };
+        let mode = self.mode_of(privilege, linear, physical);
+        block.segments.iter_mut().for_each(|segment| segment.run.mode = mode);
         block.learned = Some(learned);
         learned
     }
@@ -261,7 +185,7 @@ impl Tracker {
     fn arrive(&mut self, block: &TranslatedBlock, learned: &Learned) -> u32 {
         let linear = self.registers.eip().wrapping_add(learned.code_base);
         if (linear ^ block.reported) & 0xfff != 0 {
-            self.warn(format!("block at {:x} was executed at {linear:x}: code base unclear", block.reported));
+            self.sink.warn(format!("block at {:x} was executed at {linear:x}: code base unclear", block.reported));
         }
         let Some(before) = (unsafe { self.previous.block.as_ref() }) else { return linear };
         let direct = learned.privilege == self.privilege && (linear == self.next_fall || linear == self.next_taken);
@@ -273,7 +197,7 @@ impl Tracker {
                 self.entered_uncalled(before, vector);
             }
         } else if learned.privilege < self.privilege && !matches!(before.last.class, Class::Sysenter | Class::FarJump) {
-            self.warn(format!("kernel entered at {linear:x}, which no gate names"));
+            self.sink.warn(format!("kernel entered at {linear:x}, which no gate names"));
         } else {
             self.check_restart(before, linear);
         }
@@ -296,21 +220,15 @@ impl Tracker {
     fn entered_uncalled(&mut self, before: &TranslatedBlock, vector: u8) {
         let kind = if descriptors::is_fault(vector) { EntryKind::Fault } else { EntryKind::Interrupt };
         if kind == EntryKind::Fault {
-            self.counters[counters::ENTRIES_FAULT] += 1;
             if let Some(offset) = self.fault_offset(before, vector) {
                 self.left_early(offset);
             }
-        } else {
-            self.counters[counters::ENTRIES_IRQ] += 1;
         }
         if vector == descriptors::PAGE_FAULT {
-            self.memory.forget();
+            let linear = self.registers.cr2();
+            self.sink.event(&Event::PageFault { linear }, &mut self.memory);
         }
-        let Some(machine) = &mut self.machine else { return };
-        if vector == descriptors::PAGE_FAULT {
-            machine.event(&Event::PageFault { linear: self.registers.cr2() }, &mut self.memory);
-        }
-        machine.event(&Event::Entry(kind), &mut self.memory);
+        self.sink.event(&Event::Entry(kind), &mut self.memory);
     }
 
     /// Where in the previous block the instruction stands that the exception frame names.
@@ -332,11 +250,13 @@ impl Tracker {
             self.descriptors.refresh_later();
         }
         if self.active && cr4 & CR4_PAE != 0 {
-            self.warn(
+            self.sink.warn(
                 "the guest uses PAE page tables, which are not understood: physical addresses are wrong".to_string(),
             );
         }
-        let Some(machine) = self.machine.as_mut().filter(|_| self.active) else { return };
+        if !self.active {
+            return;
+        }
         let event = match special {
             Special::Cr3Write => {
                 self.user_code_base = None;
@@ -344,7 +264,7 @@ impl Tracker {
             }
             _ => Event::ControlWrite { global_pages: cr4 & CR4_GLOBAL_PAGES != 0 },
         };
-        machine.event(&event, &mut self.memory);
+        self.sink.event(&event, &mut self.memory);
     }
 
     /// The marker that segment `index` of `block` starts with is about to be executed.
@@ -353,39 +273,17 @@ impl Tracker {
             return;
         }
         let value = self.registers.general(registers::EDX);
-        match self.registers.general(registers::EAX) {
-            MARK_BEGIN => {
-                if let Some(case) = self.regions.unfinished() {
-                    self.warn(format!("case {case} has no END"));
-                }
-                self.regions.begin(value);
-                self.ranges.begin();
+        let marker = match self.registers.general(registers::EAX) {
+            MARK_BEGIN => Marker::Begin(value),
+            MARK_ITERATION => Marker::Iteration,
+            MARK_END => Marker::End,
+            other => {
+                self.sink.warn(format!("marker of unknown kind {other:x}"));
+                Marker::Other
             }
-            MARK_ITERATION => {
-                self.regions.iteration(&self.counters, self.machine.as_ref(), &mut self.footprint);
-                self.ranges.iteration();
-            }
-            MARK_END => {
-                if let Some(case) = self.regions.unfinished() {
-                    self.ranges.end(case);
-                }
-                self.regions.end();
-            }
-            other => self.warn(format!("marker of unknown kind {other:x}")),
-        }
-        self.measuring = self.regions.measuring();
-        self.totals = Some(self.totals_now());
+        };
+        self.sink.marker(marker);
         self.account(block, index);
-    }
-
-    /// Totals from paging on to the last marker: a guest that has asked for its end goes on for a moment, and for how
-    /// long is not repeatable. Without markers, up to now.
-    pub fn totals(&self) -> Value {
-        self.totals.unwrap_or_else(|| self.totals_now()).report()
-    }
-
-    fn totals_now(&self) -> Totals {
-        Totals::new(&self.counters, self.machine.as_ref())
     }
 
     /// `invlpg` is about to be executed.
@@ -399,10 +297,7 @@ impl Tracker {
         offset = offset.wrapping_add(operand.index.map_or(0, |(n, shift)| register(n) << shift));
         let selector = self.registers.selector(operand.segment as usize);
         let linear = self.descriptors.base(selector, &mut self.memory).wrapping_add(offset);
-        self.memory.forget();
-        if let Some(machine) = &mut self.machine {
-            machine.event(&Event::Invlpg { linear }, &mut self.memory);
-        }
+        self.sink.event(&Event::Invlpg { linear }, &mut self.memory);
     }
 
     /// A data access was carried out.
@@ -414,24 +309,7 @@ impl Tracker {
         if write {
             self.descriptors.written(linear);
         }
-        let Some(physical) = self.memory.translate(linear) else { return };
-        if let Some(machine) = &mut self.machine {
-            machine.data(linear, physical, size as u8, write, &mut self.memory);
-        }
-        if self.measuring {
-            self.touch_data(linear, physical, size);
-        }
-    }
-
-    fn touch_data(&mut self, linear: u32, physical: u32, size: u32) {
-        let kernel = self.mode == Mode::Kernel;
-        let here = size.min(0x1000 - (linear & 0xfff));
-        self.footprint.data(physical, here, kernel);
-        if here < size {
-            if let Some(next) = self.memory.translate(linear.wrapping_add(here)) {
-                self.footprint.data(next, size - here, kernel);
-            }
-        }
+        self.sink.data(linear, size as u8, write, &mut self.memory);
     }
 
     /// `lgdt` or `lidt` reads its operand: the table's base is the word after the limit.

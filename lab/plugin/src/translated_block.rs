@@ -6,50 +6,17 @@
 //! the linear address that QEMU reported at translation still is the true one, and `linear - eip` is the code base. This
 //! saves shadowing descriptors, and is right also for the code segment that sysenter loads without a descriptor.
 
-use crate::code_ranges::{CodeRanges, Share};
-use crate::counters;
 use crate::decode::{Decoded, Special};
-use cobnut_model::{Block, Costs, Instruction};
-
-/// Whom an instruction is counted for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(usize)]
-pub enum Mode {
-    Kernel = counters::INSTRUCTIONS_KERNEL,
-    Stub = counters::INSTRUCTIONS_STUB,
-    Trampoline = counters::INSTRUCTIONS_TRAMPOLINE,
-    User = counters::INSTRUCTIONS_USER,
-}
+use cobnut_model::Instruction;
+use cobnut_trace::Run;
 
 /// Part of a block that is accounted for at once: the block is cut before every marker.
 pub struct Segment {
     /// Bytes from the start of the translation block.
     pub offset: u32,
     pub starts_with_marker: bool,
-    pub block: Block,
-    /// Counter and increment, besides the instructions themselves.
-    pub counts: Vec<(usize, u64)>,
-    /// What of it lies in parts of the code that are counted by themselves.
-    pub shares: Vec<Share>,
-}
-
-impl Segment {
-    fn new(
-        offset: u32,
-        starts_with_marker: bool,
-        instructions: Vec<Instruction>,
-        costs: &Costs,
-        shares: Vec<Share>,
-    ) -> Self {
-        let mut counts: Vec<(usize, u64)> = Vec::new();
-        for &counter in instructions.iter().flat_map(|i| counters::raised_by(i.class)) {
-            match counts.iter_mut().find(|(c, _)| *c == counter) {
-                Some((_, n)) => *n += 1,
-                None => counts.push((counter, 1)),
-            }
-        }
-        Segment { offset, starts_with_marker, block: Block::new(instructions, costs), counts, shares }
-    }
+    /// Its mode is learned with the block.
+    pub run: Run,
 }
 
 /// What the first execution showed.
@@ -57,7 +24,6 @@ impl Segment {
 pub struct Learned {
     pub code_base: u32,
     pub privilege: u8,
-    pub mode: Mode,
 }
 
 pub struct TranslatedBlock {
@@ -78,11 +44,12 @@ pub struct TranslatedBlock {
 pub const NOWHERE: u32 = u32::MAX;
 
 impl TranslatedBlock {
-    /// From the instructions with their lengths; never empty.
-    pub fn new(reported: u32, decoded: &[(Decoded, u8)], costs: &Costs, ranges: &CodeRanges) -> Self {
-        let segment = |start: u32, marker: bool, instructions: Vec<Instruction>| {
-            let shares = ranges.shares(reported.wrapping_add(start), &instructions, costs);
-            Segment::new(start, marker, instructions, costs, shares)
+    /// From the instructions with their lengths; never empty. `prepare` makes runs of the instructions that stand at a
+    /// linear address.
+    pub fn new(reported: u32, decoded: &[(Decoded, u8)], prepare: impl Fn(u32, Vec<Instruction>) -> Run) -> Self {
+        let segment = |offset: u32, starts_with_marker, instructions| {
+            let run = prepare(reported.wrapping_add(offset), instructions);
+            Segment { offset, starts_with_marker, run }
         };
         let mut segments = Vec::new();
         let mut open: Vec<Instruction> = Vec::new();

@@ -226,7 +226,6 @@ impl Follower {
             user,
             moved: base != 0,
         };
-        self.memory.forget();
         self.sanitizer.faulted(&access, &self.memory);
     }
 
@@ -300,7 +299,6 @@ impl Follower {
             let mut linear = self.segments[operand.segment as usize].base.wrapping_add(operand.displacement);
             linear = linear.wrapping_add(operand.base.map_or(0, register));
             linear = linear.wrapping_add(operand.index.map_or(0, |(n, shift)| register(n) << shift));
-            self.memory.forget();
             self.sanitizer.invlpg(self.linear.wrapping_add(site.offset), linear);
         }
     }
@@ -324,7 +322,6 @@ impl Follower {
         }
         let instruction = self.linear.wrapping_add(site.offset);
         if let Some(physical) = physical.filter(|&p| self.sanitizer.watches(p)) {
-            self.memory.forget();
             self.sanitizer.stored(instruction, physical, size, &self.memory);
             if (self.frees.0..self.frees.1).contains(&instruction) {
                 self.sanitizer.freed(instruction, physical);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-//! What the plugin counts by itself, with the names that its output uses.
+//! What is counted besides the machine model, with the names that reports use.
 
-use cobnut_model::Class;
+use cobnut_model::{Class, EntryKind};
 
-pub const INSTRUCTIONS_KERNEL: usize = 0;
-pub const INSTRUCTIONS_STUB: usize = 1;
-pub const INSTRUCTIONS_TRAMPOLINE: usize = 2;
-pub const INSTRUCTIONS_USER: usize = 3;
+const INSTRUCTIONS_KERNEL: usize = 0;
+const INSTRUCTIONS_STUB: usize = 1;
+const INSTRUCTIONS_TRAMPOLINE: usize = 2;
+const INSTRUCTIONS_USER: usize = 3;
 const CR3_WRITES: usize = 4;
 const SEGMENT_LOADS: usize = 5;
 const FAR_RETURNS: usize = 6;
@@ -36,6 +36,24 @@ pub const NAMES: [&str; 14] = [
 ];
 
 pub type Counters = [u64; NAMES.len()];
+
+/// Whom an instruction is counted for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(usize)]
+pub enum Mode {
+    Kernel = INSTRUCTIONS_KERNEL,
+    Stub = INSTRUCTIONS_STUB,
+    Trampoline = INSTRUCTIONS_TRAMPOLINE,
+    User = INSTRUCTIONS_USER,
+}
+
+/// The counter of entries without an instruction that asks for them.
+pub fn of_entry(kind: EntryKind) -> usize {
+    match kind {
+        EntryKind::Fault => ENTRIES_FAULT,
+        EntryKind::Interrupt => ENTRIES_IRQ,
+    }
+}
 
 /// The counters that an instruction of this class raises besides its own mode's.
 pub fn raised_by(class: Class) -> &'static [usize] {

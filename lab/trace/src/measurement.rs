@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//! The sink that measures: counters, footprints and, if wanted, a machine model, sampled at the guest's markers.
+
+use crate::code_ranges::{CodeRange, CodeRanges};
+use crate::counters::{self, Counters, Mode};
+use crate::footprint::Footprint;
+use crate::regions::{Regions, Totals};
+use crate::run::Run;
+use crate::sink::{Marker, Sink};
+use cobnut_model::{Costs, Event, Instruction, Machine, MachineFile, PageTables};
+use serde_json::{json, Value};
+use std::ops::Range;
+
+/// A run prints each kind of oddity a few times, not a million.
+const MAX_WARNINGS: usize = 20;
+
+pub struct Measurement {
+    costs: Costs,
+    machine: Option<Machine>,
+    /// Name of the machine and what was changed of it.
+    title: Option<(String, Vec<String>)>,
+    counters: Counters,
+    footprint: Footprint,
+    regions: Regions,
+    ranges: CodeRanges,
+    totals: Option<Totals>,
+    warnings: Vec<String>,
+    /// Whether an iteration is being measured, so that footprints matter.
+    measuring: bool,
+    mode: Mode,
+}
+
+impl Measurement {
+    /// On the machine of `file`, changed by `overrides` already, which are only reported; without a file, counters and
+    /// footprints only. `ranges` are counted by themselves, too; `memory` is the size of the guest's main memory in bytes.
+    pub fn new(file: Option<&MachineFile>, overrides: &[String], ranges: &[CodeRange], memory: usize) -> Self {
+        Measurement {
+            costs: file.map(Costs::from_file).unwrap_or_default(),
+            machine: file.map(Machine::new),
+            title: file.map(|f| (f.name.clone(), overrides.to_vec())),
+            counters: Counters::default(),
+            footprint: Footprint::new(memory),
+            regions: Regions::new(file.is_some()),
+            ranges: CodeRanges::new(ranges),
+            totals: None,
+            warnings: Vec::new(),
+            measuring: false,
+            mode: Mode::Kernel,
+        }
+    }
+
+    fn totals_now(&self) -> Totals {
+        Totals::new(&self.counters, self.machine.as_ref())
+    }
+
+    /// Everything measured, as JSON. Totals run to the last marker: a guest that has asked for its end goes on for a
+    /// moment, and for how long is not repeatable. Without markers, up to now.
+    pub fn report(&self) -> Value {
+        let mut warnings = self.warnings.clone();
+        if let Some(case) = self.regions.unfinished() {
+            warnings.push(format!("case {case} has no END: it is left out"));
+        }
+        let (name, overrides) = self.title.as_ref().map(|(name, set)| (name, set)).unzip();
+        json!({
+            "plugin_version": env!("CARGO_PKG_VERSION"),
+            "machine": name,
+            "machine_set": overrides.unwrap_or(&Vec::new()),
+            "regions": self.regions.reports(),
+            "ranges": self.ranges.reports(),
+            "totals": self.totals.unwrap_or_else(|| self.totals_now()).report(),
+            "warnings": warnings,
+        })
+    }
+
+    fn touch_code(&mut self, linear: u32, bytes: u32, tables: &mut impl PageTables) {
+        let here = bytes.min(0x1000 - (linear & 0xfff));
+        let kernel = self.mode == Mode::Kernel;
+        for (at, bytes) in [(linear, here), (linear.wrapping_add(here), bytes - here)] {
+            if bytes > 0 {
+                if let Some(walk) = tables.walk(at) {
+                    self.footprint.code(walk.frame | at & 0xfff, bytes, kernel);
+                }
+            }
+        }
+    }
+
+    fn touch_data(&mut self, linear: u32, physical: u32, size: u32, tables: &mut impl PageTables) {
+        let kernel = self.mode == Mode::Kernel;
+        let here = size.min(0x1000 - (linear & 0xfff));
+        self.footprint.data(physical, here, kernel);
+        if here < size {
+            if let Some(walk) = tables.walk(linear.wrapping_add(here)) {
+                self.footprint.data(walk.frame, size - here, kernel);
+            }
+        }
+    }
+}
+
+impl Sink for Measurement {
+    fn prepare(&self, linear: u32, instructions: Vec<Instruction>) -> Run {
+        let shares = self.ranges.shares(linear, &instructions, &self.costs);
+        Run::new(instructions, &self.costs, shares)
+    }
+
+    #[inline]
+    fn run(&mut self, run: &Run, linear: u32, tables: &mut impl PageTables) {
+        self.mode = run.mode;
+        self.counters[run.mode as usize] += run.block.instructions().len() as u64;
+        for &(counter, n) in &run.counts {
+            self.counters[counter] += n;
+        }
+        self.ranges.executed(&run.shares);
+        if let Some(machine) = &mut self.machine {
+            machine.block(&run.block, linear, tables);
+        }
+        if self.measuring {
+            self.touch_code(linear, run.block.bytes(), tables);
+        }
+    }
+
+    fn retract(&mut self, run: &Run, instructions: Range<usize>) {
+        let taken = &run.block.instructions()[instructions.clone()];
+        self.counters[run.mode as usize] -= taken.len() as u64;
+        for &counter in taken.iter().flat_map(|i| counters::raised_by(i.class)) {
+            self.counters[counter] -= 1;
+        }
+        if let Some(machine) = &mut self.machine {
+            machine.retract(&run.block, instructions.clone());
+        }
+        self.ranges.take_back(&run.shares, run.block.instructions(), instructions, &self.costs);
+    }
+
+    #[inline]
+    fn data(&mut self, linear: u32, size: u8, write: bool, tables: &mut impl PageTables) {
+        let Some(walk) = tables.walk(linear) else { return };
+        let physical = walk.frame | linear & 0xfff;
+        if let Some(machine) = &mut self.machine {
+            machine.data(linear, physical, size, write, tables);
+        }
+        if self.measuring {
+            self.touch_data(linear, physical, size as u32, tables);
+        }
+    }
+
+    fn event(&mut self, event: &Event, tables: &mut impl PageTables) {
+        if let Event::Entry(kind) = event {
+            self.counters[counters::of_entry(*kind)] += 1;
+        }
+        if let Some(machine) = &mut self.machine {
+            machine.event(event, tables);
+        }
+    }
+
+    fn marker(&mut self, marker: Marker) {
+        match marker {
+            Marker::Begin(case) => {
+                if let Some(open) = self.regions.unfinished() {
+                    self.warn(format!("case {open} has no END"));
+                }
+                self.regions.begin(case);
+                self.ranges.begin();
+            }
+            Marker::Iteration => {
+                self.regions.iteration(&self.counters, self.machine.as_ref(), &mut self.footprint);
+                self.ranges.iteration();
+            }
+            Marker::End => {
+                if let Some(case) = self.regions.unfinished() {
+                    self.ranges.end(case);
+                }
+                self.regions.end();
+            }
+            Marker::Other => {}
+        }
+        self.measuring = self.regions.measuring();
+        self.totals = Some(self.totals_now());
+    }
+
+    fn warn(&mut self, text: String) {
+        if self.warnings.len() < MAX_WARNINGS && !self.warnings.contains(&text) {
+            self.warnings.push(text);
+        }
+    }
+}

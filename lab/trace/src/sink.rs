@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//! The seam between those who see a guest run and those who make something of it.
+
+use crate::run::Run;
+use cobnut_model::{Event, Instruction, PageTables};
+use std::ops::Range;
+
+/// What the guest says with a marker instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Marker {
+    /// Case `.0` begins.
+    Begin(u32),
+    /// One iteration ends, the next starts.
+    Iteration,
+    /// The case ends.
+    End,
+    /// A marker of unknown kind: nothing but a moment up to which totals are known.
+    Other,
+}
+
+/// Takes what happens in a guest from paging on, in order. `tables` are the guest's page tables at that moment.
+pub trait Sink {
+    /// Prepares some instructions for their execution. They stand at `linear`, or did when they were first seen.
+    fn prepare(&self, linear: u32, instructions: Vec<Instruction>) -> Run;
+
+    /// `run` is executed, its first instruction at `linear`.
+    fn run(&mut self, run: &Run, linear: u32, tables: &mut impl PageTables);
+
+    /// Some instructions of a run turn out not to have been executed. That their code was fetched stands.
+    fn retract(&mut self, run: &Run, instructions: Range<usize>);
+
+    /// A data access of 1 to 16 bytes was carried out by the run executed last. Where `linear` is not mapped, it did not
+    /// happen.
+    fn data(&mut self, linear: u32, size: u8, write: bool, tables: &mut impl PageTables);
+
+    /// Anything else that happened: neither `Fetch` nor `Read` nor `Write`.
+    fn event(&mut self, event: &Event, tables: &mut impl PageTables);
+
+    fn marker(&mut self, marker: Marker);
+
+    /// Something about the guest that makes figures doubtful.
+    fn warn(&mut self, text: String);
+}
