@@ -26,13 +26,15 @@ void set_ipc_result(Thread& t, ThreadId from, Word tag);
 // Copies the registers that an exception message shows; takes those that the reply sets (manual A.8: 12 words).
 void exception_message(const Thread& t, Word number, Word error, KernelMessage& message);
 void exception_reply(Thread& t, const Word* words, Word count);
-// settle(): the frame that the fast path left behind becomes an ordinary one; and back.
+// settle(): what the fast path left behind becomes an ordinary frame; and back.
 void settle_fast_frame(Thread& t);
 void offer_fast_frame(Thread& t);
 
-// The thread table's slot for a number; `writable` allocates what backs it and may give nullptr.
-Thread** thread_slot(Word number, bool writable);
-// What stands in the slots of numbers that are not in use, so that the fast path needs no test: a thread whose id and
+// The thread table, by number. set_thread_at() allocates what backs it: false without memory, and never where a thread
+// stood before.
+Thread& thread_at(Word number);
+bool set_thread_at(Word number, Thread& t);
+// What stands in the table for numbers that are not in use, so that the fast path needs no test: a thread whose id and
 // open_to match no sender.
 Thread& nobody();
 constexpr Word thread_numbers = 1u << ThreadId::number_bits;

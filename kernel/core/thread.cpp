@@ -17,7 +17,6 @@ void Thread::settle() {
 namespace threads {
 namespace {
 
-// The first object of a page leaves room for a non-maskable interrupt below it; see Thread::nmi_room.
 memory::Pool pool{sizeof(Thread), alignof(Thread)};
 
 Thread* settled(Thread* t) {
@@ -28,7 +27,7 @@ Thread* settled(Thread* t) {
 }  // namespace
 
 Thread* by_number(Word number) {
-    Thread* t = *arch::thread_slot(number, false);
+    Thread* t = &arch::thread_at(number);
     return t == &arch::nobody() ? nullptr : settled(t);
 }
 
@@ -56,16 +55,17 @@ Thread* find(ThreadId id, const Thread& caller) {
 }
 
 Thread* create(ThreadId id, Space& space) {
-    Thread** slot = arch::thread_slot(id.number(), true);
-    if (!slot) return nullptr;
     auto* t = static_cast<Thread*>(pool.allocate());
     if (!t) return nullptr;
+    if (!arch::set_thread_at(id.number(), *t)) {
+        pool.free(t);
+        return nullptr;
+    }
     t->id = id;
     t->space = &space;
     t->state = State::inactive;
     t->virtual_sender = id;
     space.members.push_back(*t);
-    *slot = t;
     return t;
 }
 
@@ -82,7 +82,7 @@ bool equip(Thread& t, ThreadId pager) {
 }
 
 void destroy(Thread& t) {
-    *arch::thread_slot(t.id.number(), true) = &arch::nobody();
+    arch::set_thread_at(t.id.number(), arch::nobody());
     t.space->members.remove(t);
     pool.free(&t);
 }

@@ -36,20 +36,25 @@ struct KernelMessage {
 };
 
 struct alignas(64) Thread {
-    Word reserved[8];               // keeps `frame` at the start of a cache line
-    Registers registers;            // +32
-    // The second cache line is the IPC fast path's (ia32/fastpath.S).
-    Frame frame;                    // +64: what iret takes; blocked by the fast path: see open_to
+    Link<Thread> ready_link;
+    Link<Thread> sender_link;
+    Link<Thread> timeout_link;
+    Link<Thread> space_link;
+    // Entries from user mode save the registers right here: the end of the frame is their stack.
+    Registers registers;
+    // From here on a cache line that is the IPC fast path's (ia32/fastpath.S).
+    Frame frame;                    // what iret takes
     ThreadId id;
     // The one sender, or anythread, from whom the fast path may deliver; 0 while it may not. Nonzero means: this thread
-    // entered by the fast path's kind of system call, waits without a timeout, and its frame holds the raw stack
-    // pointer of that entry. settle() turns that into the long form.
+    // entered by the fast path's kind of system call, waits without a timeout, and goes on where that entry left it
+    // (`fast`), whatever its frame says. settle() turns that into the long form.
     Word open_to;
     Space* space;
     VAddr utcb_address;             // the local id
     Word priority;
     Word senders_waiting;           // nonzero while `senders` is not empty
     Utcb* utcb;                     // the kernel's own view of the same memory
+    FastEntry fast;
 
     State state;
     bool halted;                    // runs no user instruction until resumed (ExchangeRegisters)
@@ -63,10 +68,6 @@ struct alignas(64) Thread {
     Thread* partner;                // sending: in whose queue
     KernelMessage message;          // sending in another role than `user`
 
-    Link<Thread> ready_link;
-    Link<Thread> sender_link;
-    Link<Thread> timeout_link;
-    Link<Thread> space_link;
     List<Thread, &Thread::sender_link> senders;
     Microseconds deadline;          // while in the timeout queue
 
@@ -81,13 +82,7 @@ struct alignas(64) Thread {
     bool active() const { return state != State::inactive; }
     // Nothing but the fast path and this function knows the short form of waiting.
     void settle();
-
-    // A non-maskable interrupt during the fast path pushes below the control block that stands behind this one.
-    Word nmi_room[8];
 };
-static_assert(offsetof(Thread, registers) == 32);
-static_assert(offsetof(Thread, frame) == 64);
-static_assert(offsetof(Thread, utcb) + sizeof(Utcb*) <= 128, "the fast path touches one line of a thread");
 static_assert(sizeof(Thread) <= 512);
 
 namespace threads {

@@ -3,6 +3,7 @@
 // window. All page tables for the window are laid out here, for a processor may have no 4 MB pages.
 
 #include "ia32/layout.hpp"
+#include "offsets.h"
 
 #define PHYS(x) ((x) - KERNEL_BASE)
 #define MULTIBOOT_MAGIC 0x1badb002
@@ -69,13 +70,11 @@ boot_window_tables: .skip (WINDOW_BYTES >> 22) * 4096
 
         // The kernel's only stack; what stands above it is addressed by sysenter's stack pointer.
         .section .bss.stack, "aw", @nobits
-        .balign 64
+        .balign 128                     // the task segment stays in one page
 kernel_stack:
         .skip   8192
-        .globl  processor
+        .globl  processor, ready_top
 processor:
-        .skip   8
-        .globl  ready_top
-ready_top:
-        .skip   4
+        .skip   PROCESSOR_SIZE
+        .set    ready_top, processor + PROCESSOR_READY_TOP
         .balign 64

@@ -18,6 +18,7 @@ extern char kernel_image[], kernel_image_end[], trampoline_page[];
 extern Word utcb_word[];
 void sysenter_fast();
 void sysenter_plain();
+void int_fast();
 extern char stub_ipc_sysenter[], stub_ipc_int[], stub_thread_switch[], stub_schedule[], stub_unmap[],
     stub_exchange_registers[], stub_thread_control[], stub_space_control[], stub_processor_control[],
     stub_memory_control[];
@@ -119,10 +120,11 @@ extern "C" void boot_main(Word magic, PAddr multiboot_info) {
     page_tables::initialise();
     page_tables::map_fixed(TRAMPOLINE_PAGE, physical(trampoline_page), page_tables::present | page_tables::user);
     page_tables::map_fixed(UTCB_WORD_PAGE, physical(utcb_word), page_tables::present | page_tables::user);
-    descriptors::initialise(reinterpret_cast<Word>(&processor));
+    bool gate_is_fast = options.fast_path && !cpu::features.sysenter;
+    descriptors::initialise(gate_is_fast ? int_fast : nullptr);
     if (cpu::features.sysenter) {
         cpu::wrmsr(cpu::msr_sysenter_cs, KERNEL_CODE);
-        cpu::wrmsr(cpu::msr_sysenter_esp, reinterpret_cast<Word>(&processor));
+        cpu::wrmsr(cpu::msr_sysenter_esp, reinterpret_cast<Word>(&processor.esp0));
         cpu::wrmsr(cpu::msr_sysenter_eip, reinterpret_cast<Word>(options.fast_path ? sysenter_fast : sysenter_plain));
     }
     // No thread owns the coprocessor: its instructions are exceptions.

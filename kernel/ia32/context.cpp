@@ -17,7 +17,7 @@ namespace {
 // Users may change the arithmetic flags, DF and TF; never IF, IOPL, NT, VM, RF or AC.
 constexpr Word user_flags_mask = 0x0dd5;
 
-// The fast path leaves the stack pointer of the stub, which has pushed the return address and a selector.
+// sysenter's stub has pushed the return address and a selector.
 constexpr Word stub_frame = 8;
 
 void standard_frame(Thread& t) {
@@ -28,7 +28,7 @@ void standard_frame(Thread& t) {
 
 }  // namespace
 
-extern "C" Thread* current_thread() { return processor.current; }
+extern "C" Thread* current_thread() { return processor.current(); }
 
 void prepare_user(Thread& t) {
     t.registers = {};
@@ -79,19 +79,21 @@ void exception_reply(Thread& t, const Word* w, Word count) {
 }
 
 void settle_fast_frame(Thread& t) {
-    t.frame.esp += stub_frame;
+    if (!cpu::features.sysenter) return;    // the gate left a whole frame
+    t.frame.eip = t.fast.eip;
+    t.frame.esp = t.fast.esp + stub_frame;
     standard_frame(t);
 }
 
 void offer_fast_frame(Thread& t) {
-    t.frame.esp -= stub_frame;
+    t.fast = {t.frame.eip, t.frame.esp - stub_frame};
     t.open_to = t.awaited.raw;
     t.state = State::ready;             // as the fast path leaves it: open_to alone says that it waits
 }
 
 void enter_space(Thread& next) {
     const ArchSpace& space = next.space->arch;
-    processor.current = &next;
+    processor.set_current(&next);
     utcb_word[0] = next.utcb_address;
     Word data_high = space.segment_high ^ desc_code_not_data;
     gdt.entry[USER_CODE >> 3] = {space.segment_low, space.segment_high};
@@ -104,7 +106,7 @@ void enter_space(Thread& next) {
 
 }  // namespace arch
 
-extern "C" void sysenter_ipc(Thread* t) {
+extern "C" void fast_entry_ipc(Thread* t) {
     t->fast_entry = true;
     arch::settle_fast_frame(*t);
     t->utcb->mr[0] = t->registers.esi;
@@ -113,8 +115,8 @@ extern "C" void sysenter_ipc(Thread* t) {
 
 extern "C" Thread* leave_kernel() {
     for (;;) {
-        Thread* t = schedule::next(processor.current);
-        processor.current = t;
+        Thread* t = schedule::next(processor.current());
+        processor.set_current(t);
         if (!t) return nullptr;
         // iret to an address past the segment's limit would fault in the kernel.
         VAddr limit = arch::tag_limit(*t->space);

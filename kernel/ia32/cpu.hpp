@@ -40,9 +40,29 @@ Features detect();
 
 }  // namespace cpu
 
-// At the top of the kernel stack: sysenter's stack pointer points at `current`.
+// The end of a thread's frame. An entry from user mode by gate finds its stack there, so that the processor itself
+// saves into the thread; the assembler knows the current thread and its partners by this address.
+inline Word frame_top(const Thread* t) { return reinterpret_cast<Word>(t) + offsetof(Thread, frame) + sizeof(Frame); }
+inline Thread* thread_of_frame_top(Word top) {
+    return reinterpret_cast<Thread*>(top - offsetof(Thread, frame) - sizeof(Frame));
+}
+
+// The task state segment (volume 3, 7.2.1), as far as it is used, right above the kernel stack. The stacks of rings 1
+// and 2 do not exist: what the IPC path reads stands in their place, in one cache line with the current thread.
 struct Processor {
-    Thread* current;            // nullptr while idle
+    Word back_link;
+    Word esp0;                  // the top of the running thread's frame; sysenter's stack pointer points here
+    Word ss0;
     Space* host;                // whose page directory is in force; nullptr: the kernel's own
+    Word ready_top;             // core/schedule.hpp
+    Word unused[2];
+    Word cr3, eip, eflags;
+    Word eax, ecx, edx, ebx, esp, ebp, esi, edi;
+    Word es, cs, ss, ds, fs, gs, ldt;
+    Word io_map;                // offset << 16; past the limit: no port is allowed
+
+    Thread* current() const { return thread_of_frame_top(esp0); }        // nullptr while idle
+    void set_current(const Thread* t) { esp0 = frame_top(t); }
 };
+static_assert(sizeof(Processor) == 104);
 extern "C" Processor processor;

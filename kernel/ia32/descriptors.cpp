@@ -13,16 +13,6 @@ extern char boot_directory[];
 
 namespace {
 
-// Task state segment, as far as it is used (volume 3, 7.2.1).
-struct Tss {
-    Word back_link, esp0, ss0, unused0[4];
-    Word cr3, eip, eflags;
-    Word eax, ecx, edx, ebx, esp, ebp, esi, edi;
-    Word es, cs, ss, ds, fs, gs, ldt;
-    Word io_map;        // offset << 16; past the limit: no port is allowed
-};
-static_assert(sizeof(Tss) == 104);
-
 struct [[gnu::packed]] TableRegister {
     std::uint16_t limit;
     Word base;
@@ -32,7 +22,7 @@ enum GateBits : Word { gate_interrupt = 0x8e00, gate_task = 0x8500, gate_from_us
 
 constexpr Word vectors = 256;
 
-Tss main_tss, fault_tss;
+Processor fault_tss;
 char fault_stack[1024];
 Descriptor interrupts[vectors];
 
@@ -41,8 +31,8 @@ Descriptor gate(void (*handler)(), Word bits) {
     return {KERNEL_CODE << 16 | (at & 0xffff), (at & 0xffff0000) | bits};
 }
 
-Descriptor task_segment(const Tss& tss) {
-    return segment(reinterpret_cast<Word>(&tss), sizeof(Tss) - 1, desc_present | desc_tss);
+Descriptor task_segment(const Processor& tss) {
+    return segment(reinterpret_cast<Word>(&tss), sizeof(Processor) - 1, desc_present | desc_tss);
 }
 
 }  // namespace
@@ -56,19 +46,19 @@ FOR_EACH_ENTRY(DECLARE)
 
 namespace descriptors {
 
-void initialise(Word kernel_stack) {
+void initialise(void (*ipc)()) {
     constexpr Word flat = desc_granular | desc_32bit | desc_present;
     gdt.entry[KERNEL_CODE >> 3] = segment(0, ~Word{0}, flat | desc_code);
     gdt.entry[KERNEL_DATA >> 3] = segment(0, ~Word{0}, flat | desc_data);
     // The user half is written when the first thread runs. gs:0 shows one word and no more, and only for reading.
     gdt.entry[USER_UTCB >> 3] =
         segment(UTCB_WORD_PAGE, sizeof(Word) - 1, desc_32bit | desc_present | desc_user | desc_read_only);
-    gdt.entry[TSS_SELECTOR >> 3] = task_segment(main_tss);
+    gdt.entry[TSS_SELECTOR >> 3] = task_segment(processor);
     gdt.entry[FAULT_TSS >> 3] = task_segment(fault_tss);
 
-    main_tss.esp0 = kernel_stack;
-    main_tss.ss0 = KERNEL_DATA;
-    main_tss.io_map = fault_tss.io_map = sizeof(Tss) << 16;
+    processor.set_current(nullptr);
+    processor.ss0 = KERNEL_DATA;
+    processor.io_map = fault_tss.io_map = sizeof(Processor) << 16;
     fault_tss.cr3 = physical(boot_directory);
     fault_tss.eip = reinterpret_cast<Word>(double_fault);
     fault_tss.esp = reinterpret_cast<Word>(fault_stack + sizeof fault_stack);
@@ -80,6 +70,7 @@ void initialise(Word kernel_stack) {
 #define SET(n) interrupts[n] = gate(entry_##n, gate_interrupt | (n == 3 || n >= VECTOR_IPC ? gate_from_user : 0u));
     FOR_EACH_ENTRY(SET)
     interrupts[8] = {FAULT_TSS << 16, gate_task};
+    if (ipc) interrupts[VECTOR_IPC] = gate(ipc, gate_interrupt | gate_from_user);
 
     TableRegister gdtr{sizeof(Gdt) - 1, reinterpret_cast<Word>(&gdt)};
     TableRegister idtr{sizeof interrupts - 1, reinterpret_cast<Word>(interrupts)};

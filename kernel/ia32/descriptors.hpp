@@ -43,6 +43,6 @@ constexpr Descriptor user_code_segment(Word base, Word size) {
 }
 
 namespace descriptors {
-// Loads GDT, interrupt table and task register; on entry from user mode the processor's stack is `kernel_stack`.
-void initialise(Word kernel_stack);
+// Loads GDT, interrupt table and task register. The gate of the IPC call leads to `ipc`, or where all others lead.
+void initialise(void (*ipc)());
 }

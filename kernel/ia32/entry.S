@@ -1,19 +1,25 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Ways into the kernel other than sysenter, the way out, and idling. There is one kernel stack, empty whenever a user
-// runs: an entry from user mode finds ESP at its top (by the task segment), leaves a TrapFrame there (trap.hpp) and
-// calls trap(); the way out forgets the stack and loads the registers from the thread that runs next.
+// Ways into the kernel other than sysenter and the fast path's gate, the way out, and idling. An entry from user mode
+// finds ESP at the top of the running thread's frame (by the task segment): the processor and the pushes below save the
+// registers where they belong, in the thread. Then the kernel's only stack is taken, which is empty whenever a user
+// runs; the way out forgets it and loads the registers from the thread that runs next.
 
 #include "ia32/layout.hpp"
 #include "offsets.h"
 
+// Each entry leaves EAX and ECX saved, the error code in EAX and the vector in ECX.
         .text
         .macro entry vector, error=0
         .globl entry_\vector
 entry_\vector:
         .if \error == 0
-        push    $0
+        push    %eax
+        xor     %eax, %eax
+        .else
+        xchg    %eax, (%esp)
         .endif
-        push    $\vector
+        push    %ecx
+        mov     $\vector, %ecx
         jmp     common
         .endm
 
@@ -41,23 +47,40 @@ entry_1:
         jnz     1f
         andl    $~EFLAGS_TF, 8(%esp)
         iret
-1:      push    $0
-        push    $1
+1:      push    %eax
+        xor     %eax, %eax
+        push    %ecx
+        mov     $1, %ecx
         jmp     common
 
-// Boards give us no use for a non-maskable interrupt, and it may come anywhere, also while ESP is a thread.
+// Boards give us no use for a non-maskable interrupt, and it may come anywhere, also while ESP is in a thread.
         .globl entry_2
 entry_2:
         iret
 
-common: push    %ds
-        push    %es
-        pusha
-        cld
-        mov     $KERNEL_DATA, %eax
-        mov     %eax, %ds
-        mov     %eax, %es
+// The rest of what popa takes, then the kernel's own data segments and stack.
+common: push    %edx
+        push    %ebx
         push    %esp
+        push    %ebp
+        push    %esi
+        push    %edi
+        cld
+        mov     %esp, %ebx
+        mov     %ds, %esi
+        mov     %es, %edi
+        mov     $KERNEL_DATA, %edx
+        mov     %edx, %ds
+        mov     %edx, %es
+        testb   $3, KERNEL_FRAME_CS(%ebx)
+        jz      from_kernel
+        sub     $THREAD_TOP + THREAD_REGISTERS, %ebx
+        mov     $processor, %esp
+        push    %edi
+        push    %esi
+        push    %eax
+        push    %ecx
+        push    %ebx
         call    trap
 
 // Out: the next thread's registers from its control block; nobody's: wait for an interrupt.
@@ -67,7 +90,7 @@ leave_to_user:
         call    leave_kernel
         test    %eax, %eax
         jz      idle
-        lea     THREAD_REGISTERS(%eax), %esp
+        lea     THREAD_TOP + THREAD_REGISTERS(%eax), %esp
         mov     $USER_DATA, %eax
         mov     %eax, %ds
         mov     %eax, %es
@@ -76,6 +99,13 @@ leave_to_user:
         mov     %eax, %gs
         popa
         iret
+
+from_kernel:
+        push    %eax
+        push    %ecx
+        push    %ebx
+        call    kernel_trap
+        jmp     leave_to_user
 
 idle:   sti
         hlt

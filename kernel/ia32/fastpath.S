@@ -1,61 +1,63 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The common IPC, from sysenter to sysexit: a call, or a reply that waits for anybody, with untyped words only, to a
-// partner that waits for it, without a receive timeout, with nobody queued. Whatever is different goes to `slow`, which has lost nothing by then.
-// One path serves all kinds of spaces; it branches where their work differs.
+// The common IPC: a call, or a reply that waits for anybody, with untyped words only, to a partner that waits for it,
+// without a receive timeout, with nobody queued. Whatever is different goes to `slow`, which has lost nothing by then.
+// One path serves all kinds of spaces and both ways in; it branches where the work of spaces differs, and is assembled
+// once for sysenter and once for `int`, on processors that lack sysenter.
 //
-// On entry: EAX to, ECX timeouts, EDX from, ESI MR0, EDI not used, EBP user stack pointer, EBX user return address;
-//   at EBP the stub has pushed what the trampoline's lret takes: return address, user code selector.
-//   CS, SS flat; DS, ES, FS, GS are the user's: memory is reached through SS (EBP and ESP imply it).
-//   Interrupts are off. TF may be on: then a debug exception comes before the first instruction, and clears it
-//   (entry.S). NT and AC stay as they are: they matter to no kernel instruction here; DF is cleared for the next user.
-// On the way: ESP current thread, EBP its partner. No stack is used; there is room below a thread for a non-maskable
-//   interrupt. EAX is the caller's own id once the partner is known (slow_known takes `to` back from the partner).
-// On exit: EAX from, ESI MR0, EBX MR1 and EBP MR2 if there are words, EDI UTCB; EDX trampoline and user data selector; ECX user stack.
+// On entry: EAX to, ECX timeouts, EDX from, ESI MR0; EDI not used.
+//   sysenter: EBP user stack pointer, EBX user return address; at EBP the stub has pushed what the trampoline's lret
+//     takes: return address, user code selector. ESP points at the current thread's frame top. TF may be on: then a
+//     debug exception comes before the first instruction, and clears it (entry.S). NT and AC stay as they are: they
+//     matter to no kernel instruction here; DF is cleared for the next user.
+//   int: ESP is the thread's frame, which the processor has filled in; the flags are the gate's.
+//   CS, SS flat; DS, ES, FS, GS are the user's: memory is reached through SS (EBP and ESP imply it). Interrupts are off.
+// On the way: ESP + BIAS is the current thread, EBP its partner, each by the top of its frame. No stack is used. A
+//   non-maskable interrupt pushes below ESP: over a frame that sysenter leaves unused, or below one that is in use.
+//   EAX is the caller's own id once the partner is known (slow_known takes `to` back from the partner).
+// On exit: EAX from, ESI MR0, EBX MR1 and EBP MR2 if there are words, EDI UTCB; by sysexit also EDX trampoline and user
+//   data selector, ECX user stack. No kernel address leaves the kernel.
 
 #include "ia32/layout.hpp"
 #include "offsets.h"
 
-        .section .text.fastpath, "ax"
-        .balign 64
-        .globl sysenter_fast
-sysenter_fast:
-        cld
-        mov     (%esp), %esp
-        mov     %ebp, THREAD_ESP(%esp)
-        mov     %ebx, THREAD_EIP(%esp)
+#define CURRENT processor + PROCESSOR_ESP0
+#define HOST    processor + PROCESSOR_HOST
+
+        .macro  fast_ipc way, bias
+        // The partner. By number: nobody() where there is none.
         test    %cx, %cx                        // a receive timeout needs the timeout queue
-        jnz     slow
+        jnz     slow_\way
         mov     %eax, %ebx
         shr     $14, %ebx
         mov     %ss:THREAD_TABLE(, %ebx, 4), %ebp
         cmp     %eax, THREAD_ID(%ebp)
-        jne     slow
-        cmpl    $0, THREAD_SENDERS_WAITING(%esp) // somebody may be queued in the partner's name, too
-        jne     slow
+        jne     slow_\way
+        cmpl    $0, THREAD_SENDERS_WAITING + \bias(%esp) // somebody may be queued in the partner's name, too
+        jne     slow_\way
         cmp     %edx, %eax                      // call
-        jne     reply_and_wait
-receives:
-        mov     THREAD_ID(%esp), %eax
+        jne     reply_and_wait_\way
+receives_\way:
+        mov     THREAD_ID + \bias(%esp), %eax
         cmp     %eax, THREAD_OPEN_TO(%ebp)
-        jne     open_receiver
-accepts:
+        jne     open_receiver_\way
+accepts_\way:
         mov     THREAD_PRIORITY(%ebp), %edi     // the partner runs now only if nobody better is ready
         cmp     %ss:ready_top, %edi
-        jb      slow_known
+        jb      slow_known_\way
         test    %si, %si
-        jnz     words
-transferred:
-        mov     %edx, THREAD_OPEN_TO(%esp)
+        jnz     words_\way
+transferred_\way:
+        mov     %edx, THREAD_OPEN_TO + \bias(%esp)
         movl    $0, THREAD_OPEN_TO(%ebp)
         mov     THREAD_SPACE(%ebp), %ecx
         mov     THREAD_UTCB_ADDRESS(%ebp), %edi
         mov     %edi, %ss:utcb_word
-        mov     %ebp, %ss:processor             // current
-        cmp     THREAD_SPACE(%esp), %ecx
-        je      same_space
+        mov     %ebp, %ss:CURRENT
+        cmp     THREAD_SPACE + \bias(%esp), %ecx
+        je      same_space_\way
         mov     %ss:SPACE_SEGMENT_HIGH(%ecx), %ebx
         cmp     %ebx, %ss:gdt + (USER_CODE & ~7) + 4
-        je      large_to_large
+        je      large_to_large_\way
 
         // The target's segments, and with them all user segment registers: none may keep the old base.
         mov     %ss:SPACE_SEGMENT_LOW(%ecx), %edx
@@ -71,86 +73,117 @@ transferred:
         mov     $USER_UTCB, %ebx
         mov     %ebx, %gs
         cmpl    $0, %ss:SPACE_HOST_DIRECTORY(%ecx)
-        jne     small_to_large
-leave:
-        mov     THREAD_ESP(%ebp), %ecx
-        test    %si, %si
-        jnz     leave_with_words
-        mov     %ecx, %ebp                      // no kernel address leaves the kernel
-        sti
-        sysexit
+        jne     small_to_large_\way
+leave_\way:
+        leave_by_\way
 
 // Large spaces have equal segments: only GS could be foreign without a fault to tell (gs:0 is read at address 0 of
 // any data segment); nulled or limited other registers raise #GP and are repaired there (faults.cpp).
-large_to_large:
-        cmp     %ecx, %ss:processor + 4         // host
+large_to_large_\way:
+        cmp     %ecx, %ss:HOST
         je      1f
         mov     %ss:SPACE_HOST_DIRECTORY(%ecx), %ebx
-        mov     %ecx, %ss:processor + 4
+        mov     %ecx, %ss:HOST
         mov     %ebx, %cr3
 1:      mov     $TRAMPOLINE, %edx
         mov     %gs, %ebx
         cmp     $USER_UTCB, %ebx
-        je      leave
+        je      leave_\way
         mov     $USER_UTCB, %ebx
         mov     %ebx, %gs
-        jmp     leave
+        jmp     leave_\way
 
-small_to_large:
-        cmp     %ecx, %ss:processor + 4         // back to the previous large space: nothing to switch
-        je      leave
+small_to_large_\way:
+        cmp     %ecx, %ss:HOST                  // back to the previous large space: nothing to switch
+        je      leave_\way
         mov     %ss:SPACE_HOST_DIRECTORY(%ecx), %ebx
-        mov     %ecx, %ss:processor + 4
+        mov     %ecx, %ss:HOST
         mov     %ebx, %cr3
         xor     %ebx, %ebx
-        jmp     leave
+        jmp     leave_\way
 
 // Threads of one space know each other by local ids, and share their segment registers as they share their memory.
-same_space:
-        mov     THREAD_UTCB_ADDRESS(%esp), %eax
+same_space_\way:
+        mov     THREAD_UTCB_ADDRESS + \bias(%esp), %eax
         mov     $TRAMPOLINE, %edx
         mov     %edx, %ebx
-        jmp     leave
+        jmp     leave_\way
 
-leave_with_words:
-        mov     THREAD_UTCB(%ebp), %ebp
-        mov     UTCB_MR + 4(%ebp), %ebx
-        mov     UTCB_MR + 8(%ebp), %ebp
-        sti
-        sysexit
-
-open_receiver:
+open_receiver_\way:
         cmpl    $-1, THREAD_OPEN_TO(%ebp)
-        je      accepts
-        jmp     slow_known
+        je      accepts_\way
+        jmp     slow_known_\way
 
-reply_and_wait:
+reply_and_wait_\way:
         cmp     $-1, %edx
-        je      receives
-        jmp     slow
+        je      receives_\way
+        jmp     slow_\way
 
-words:
+words_\way:
         test    $0xffc0, %si                    // typed items or flags
-        jnz     slow_known
+        jnz     slow_known_\way
         mov     %esi, %ecx
         and     $63, %ecx
-        mov     THREAD_UTCB(%esp), %ebx
+        mov     THREAD_UTCB + \bias(%esp), %ebx
         mov     THREAD_UTCB(%ebp), %edi
 1:      mov     %ss:UTCB_MR(%ebx, %ecx, 4), %eax
         mov     %eax, %ss:UTCB_MR(%edi, %ecx, 4)
         dec     %ecx
         jnz     1b
-        mov     THREAD_ID(%esp), %eax
-        jmp     transferred
+        mov     THREAD_ID + \bias(%esp), %eax
+        jmp     transferred_\way
 
-slow_known:
+slow_known_\way:
         mov     THREAD_ID(%ebp), %eax
+slow_\way:
+        sub     $-(\bias) - (THREAD_REGISTERS), %esp // a non-maskable interrupt spares what is saved now
+        mov     %eax, THREAD_EAX - (THREAD_REGISTERS)(%esp)
+        mov     %ecx, THREAD_ECX - (THREAD_REGISTERS)(%esp)
+        mov     %edx, THREAD_EDX - (THREAD_REGISTERS)(%esp)
+        mov     %esi, THREAD_ESI - (THREAD_REGISTERS)(%esp)
+        lea     -(THREAD_TOP + THREAD_REGISTERS)(%esp), %eax
+        jmp     slow
+        .endm
+
+        .macro  leave_by_sysenter
+        mov     THREAD_FAST_ESP(%ebp), %ecx
+        test    %si, %si
+        jnz     1f
+        mov     %ecx, %ebp
+        sti
+        sysexit
+1:      mov     THREAD_UTCB(%ebp), %ebp
+        mov     UTCB_MR + 4(%ebp), %ebx
+        mov     UTCB_MR + 8(%ebp), %ebp
+        sti
+        sysexit
+        .endm
+
+        .macro  leave_by_int
+        lea     THREAD_FRAME(%ebp), %esp
+        xor     %ecx, %ecx
+        test    %si, %si
+        jnz     1f
+        xor     %ebp, %ebp
+        iret
+1:      mov     THREAD_UTCB(%ebp), %ebp
+        mov     UTCB_MR + 4(%ebp), %ebx
+        mov     UTCB_MR + 8(%ebp), %ebp
+        iret
+        .endm
+
+        .section .text.fastpath, "ax"
+        .balign 64
+        .globl  sysenter_fast
+sysenter_fast:
+        cld
+        mov     (%esp), %esp
+        mov     %ebp, THREAD_FAST_ESP(%esp)
+        mov     %ebx, THREAD_FAST_EIP(%esp)
+        fast_ipc sysenter, 0
+
+// EAX: the thread (its address); the registers of the call are saved.
 slow:
-        mov     %eax, THREAD_EAX(%esp)
-        mov     %ecx, THREAD_ECX(%esp)
-        mov     %edx, THREAD_EDX(%esp)
-        mov     %esi, THREAD_ESI(%esp)
-        mov     %esp, %eax
         mov     $processor, %esp
         push    $2                              // the user's NT, AC and TF end here
         popf
@@ -158,16 +191,21 @@ slow:
         mov     %ecx, %ds
         mov     %ecx, %es
         push    %eax
-        call    sysenter_ipc
+        call    fast_entry_ipc
         jmp     leave_to_user
 
 // The boot option fastpath=off enters here.
-        .globl sysenter_plain
+        .globl  sysenter_plain
 sysenter_plain:
         mov     (%esp), %esp
-        mov     %ebp, THREAD_ESP(%esp)
-        mov     %ebx, THREAD_EIP(%esp)
-        jmp     slow
+        mov     %ebp, THREAD_FAST_ESP(%esp)
+        mov     %ebx, THREAD_FAST_EIP(%esp)
+        jmp     slow_sysenter
+
+        .balign 64
+        .globl  int_fast
+int_fast:
+        fast_ipc int, -(THREAD_FRAME)
 
 // Mapped at TRAMPOLINE_PAGE, executable for users: sysexit leaves with flat CS and SS; these two instructions take the
 // running space's own before any instruction of the user's. Interrupted here, a thread is sent to the stub's lret in

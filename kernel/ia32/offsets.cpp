@@ -3,24 +3,47 @@
 // (kernel/CMakeLists.txt), so that no offset is written by hand.
 #include "core/space.hpp"
 #include "core/thread.hpp"
+#include "ia32/cpu.hpp"
+#include "ia32/trap.hpp"
 
 #define OFFSET(name, value) asm volatile("\n@@ " #name " %c0 @@" : : "i"(value))
 
+namespace {
+
+// The assembler knows a thread by the top of its frame (ia32/cpu.hpp).
+constexpr int top = offsetof(Thread, frame) + sizeof(Frame);
+
+static_assert(offsetof(Thread, frame) == offsetof(Thread, registers) + sizeof(Registers), "entries push through both");
+static_assert(offsetof(Thread, frame) % 64 == 0 && offsetof(Thread, fast) + sizeof(FastEntry) <= offsetof(Thread, frame) + 64,
+              "the fast path touches one line of a thread");
+
+}  // namespace
+
+#define THREAD(name, offset) OFFSET(THREAD_##name, static_cast<int>(offset) - top)
+#define REGISTER(member) offsetof(Thread, registers) + offsetof(Registers, member)
+
 void offsets() {
-    OFFSET(THREAD_REGISTERS, offsetof(Thread, registers));
-    OFFSET(THREAD_ESI, offsetof(Thread, registers) + offsetof(Registers, esi));
-    OFFSET(THREAD_EAX, offsetof(Thread, registers) + offsetof(Registers, eax));
-    OFFSET(THREAD_ECX, offsetof(Thread, registers) + offsetof(Registers, ecx));
-    OFFSET(THREAD_EDX, offsetof(Thread, registers) + offsetof(Registers, edx));
-    OFFSET(THREAD_EIP, offsetof(Thread, frame) + offsetof(Frame, eip));
-    OFFSET(THREAD_ESP, offsetof(Thread, frame) + offsetof(Frame, esp));
-    OFFSET(THREAD_ID, offsetof(Thread, id));
-    OFFSET(THREAD_OPEN_TO, offsetof(Thread, open_to));
-    OFFSET(THREAD_SPACE, offsetof(Thread, space));
-    OFFSET(THREAD_UTCB_ADDRESS, offsetof(Thread, utcb_address));
-    OFFSET(THREAD_PRIORITY, offsetof(Thread, priority));
-    OFFSET(THREAD_SENDERS_WAITING, offsetof(Thread, senders_waiting));
-    OFFSET(THREAD_UTCB, offsetof(Thread, utcb));
+    OFFSET(THREAD_TOP, top);
+    THREAD(REGISTERS, offsetof(Thread, registers));
+    THREAD(ESI, REGISTER(esi));
+    THREAD(EAX, REGISTER(eax));
+    THREAD(ECX, REGISTER(ecx));
+    THREAD(EDX, REGISTER(edx));
+    THREAD(FRAME, offsetof(Thread, frame));
+    THREAD(ID, offsetof(Thread, id));
+    THREAD(OPEN_TO, offsetof(Thread, open_to));
+    THREAD(SPACE, offsetof(Thread, space));
+    THREAD(UTCB_ADDRESS, offsetof(Thread, utcb_address));
+    THREAD(PRIORITY, offsetof(Thread, priority));
+    THREAD(SENDERS_WAITING, offsetof(Thread, senders_waiting));
+    THREAD(UTCB, offsetof(Thread, utcb));
+    THREAD(FAST_EIP, offsetof(Thread, fast) + offsetof(FastEntry, eip));
+    THREAD(FAST_ESP, offsetof(Thread, fast) + offsetof(FastEntry, esp));
+    OFFSET(PROCESSOR_ESP0, offsetof(Processor, esp0));
+    OFFSET(PROCESSOR_HOST, offsetof(Processor, host));
+    OFFSET(PROCESSOR_READY_TOP, offsetof(Processor, ready_top));
+    OFFSET(PROCESSOR_SIZE, sizeof(Processor));
+    OFFSET(KERNEL_FRAME_CS, offsetof(KernelFrame, cs));
     OFFSET(UTCB_MR, offsetof(Utcb, mr));
     OFFSET(SPACE_SEGMENT_LOW, offsetof(Space, arch) + offsetof(ArchSpace, segment_low));
     OFFSET(SPACE_SEGMENT_HIGH, offsetof(Space, arch) + offsetof(ArchSpace, segment_high));

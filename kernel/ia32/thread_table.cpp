@@ -2,6 +2,7 @@
 // Where threads are found by number: 1 MB of linear addresses, backed where numbers are in use.
 #include "core/arch.hpp"
 #include "core/memory.hpp"
+#include "ia32/cpu.hpp"
 #include "ia32/page_tables.hpp"
 
 namespace arch {
@@ -10,22 +11,29 @@ namespace arch {
 namespace {
 
 constinit Thread nobody_thread{};
-alignas(page_size) Thread* nobody_page[page_size / sizeof(Thread*)];
-constexpr Word slots_per_page = page_size / sizeof(Thread*);
+// The fast path wants threads by the top of their frames, as the task segment has them (ia32/cpu.hpp).
+using Top = Word;
+constexpr Word slots_per_page = page_size / sizeof(Top);
+alignas(page_size) Top nobody_page[slots_per_page];
+
+VAddr slot(Word number) { return THREAD_TABLE + number * sizeof(Top); }
 
 }  // namespace
 
 Thread& nobody() { return nobody_thread; }
 
-Thread** thread_slot(Word number, bool may_write) {
-    VAddr at = THREAD_TABLE + number * sizeof(Thread*);
-    if (may_write && page_tables::fixed_frame(at) == physical(nobody_page)) {
-        auto* page = static_cast<Thread**>(memory::allocate_page());
-        if (!page) return nullptr;
-        for (Word i = 0; i < slots_per_page; ++i) page[i] = &nobody_thread;
+Thread& thread_at(Word number) { return *thread_of_frame_top(*reinterpret_cast<Top*>(slot(number))); }
+
+bool set_thread_at(Word number, Thread& t) {
+    VAddr at = slot(number);
+    if (page_tables::fixed_frame(at) == physical(nobody_page)) {
+        auto* page = static_cast<Top*>(memory::allocate_page());
+        if (!page) return false;
+        for (Word i = 0; i < slots_per_page; ++i) page[i] = frame_top(&nobody_thread);
         page_tables::map_fixed(at & ~page_mask, physical(page), page_tables::present | page_tables::writable);
     }
-    return reinterpret_cast<Thread**>(at);
+    *reinterpret_cast<Top*>(at) = frame_top(&t);
+    return true;
 }
 
 }  // namespace arch
@@ -33,7 +41,7 @@ Thread** thread_slot(Word number, bool may_write) {
 void page_tables::initialise_thread_table() {
     // Matches the one id that is nobody's; as it is open to nobody, no message gets there.
     arch::nobody_thread.id = ThreadId::any();
-    for (Thread*& t : arch::nobody_page) t = &arch::nobody_thread;
+    for (arch::Top& t : arch::nobody_page) t = frame_top(&arch::nobody_thread);
     for (Word i = 0; i < arch::thread_numbers / arch::slots_per_page; ++i)
         page_tables::map_fixed(THREAD_TABLE + i * page_size, physical(arch::nobody_page), page_tables::present);
 }

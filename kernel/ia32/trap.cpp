@@ -16,13 +16,13 @@ extern "C" char stub_ipc_return[];
 namespace {
 
 // The line that says what happened comes last: whoever watches the console takes it for the kernel's last words.
-[[noreturn]] void panic(const TrapFrame& f) {
+[[noreturn]] void panic(const KernelFrame& f, Word vector, Word error) {
     const Registers& r = f.registers;
     print(" eax ", hex(r.eax), " ebx ", hex(r.ebx), " ecx ", hex(r.ecx), " edx ", hex(r.edx), "\n");
     print(" esi ", hex(r.esi), " edi ", hex(r.edi), " ebp ", hex(r.ebp), " esp ", hex(r.kernel_esp), "\n");
-    Thread* t = processor.current;
-    print(" thread ", hex(t ? t->id.raw : 0), " cs ", hex(f.frame.cs), " eflags ", hex(f.frame.eflags), "\n");
-    print("cobnut: kernel fault ", f.vector, " error ", f.error, " at ", hex(f.frame.eip), " cr2 ", hex(cpu::read_cr2()), "\n");
+    Thread* t = processor.current();
+    print(" thread ", hex(t ? t->id.raw : 0), " cs ", hex(f.cs), " eflags ", hex(f.eflags), "\n");
+    print("cobnut: kernel fault ", vector, " error ", error, " at ", hex(f.eip), " cr2 ", hex(cpu::read_cr2()), "\n");
     arch::power_off();
 }
 
@@ -35,40 +35,38 @@ void leave_trampoline(Thread& t) {
     t.frame.ss = USER_DATA;
 }
 
-void user_fault(Thread& t, const TrapFrame& f) {
+bool is_interrupt(Word vector) { return vector >= VECTOR_IRQ && vector < VECTOR_IRQ + arch::interrupt_lines; }
+
+void user_fault(Thread& t, Word vector, Word error, Word ds, Word es) {
     bool done = false;
-    switch (f.vector) {
-    case vector_page_fault: faults::page_fault(t, cpu::read_cr2(), f.error); return;
+    switch (vector) {
+    case vector_page_fault: faults::page_fault(t, cpu::read_cr2(), error); return;
     case vector_protection:
-    case vector_stack: done = faults::protection(t, f.error, f.ds & 0xffff, f.es & 0xffff); break;
+    case vector_stack: done = faults::protection(t, error, ds & 0xffff, es & 0xffff); break;
     case vector_invalid_opcode: done = faults::invalid_opcode(t); break;
     case vector_breakpoint: done = faults::breakpoint(t); break;
     default: break;
     }
-    if (!done) faults::raise(t, f.vector, f.error);
+    if (!done) faults::raise(t, vector, error);
 }
 
 }  // namespace
 
-extern "C" void trap(TrapFrame* f) {
-    bool interrupt = f->vector >= VECTOR_IRQ && f->vector < VECTOR_IRQ + arch::interrupt_lines;
-    if (!f->from_user()) {
-        // Only the idle loop runs in kernel mode with interrupts on. Its frame is forgotten.
-        if (!interrupt) panic(*f);
-        board::interrupt(f->vector - VECTOR_IRQ);
-        return;
-    }
-    Thread& t = *processor.current;
-    t.registers = f->registers;
-    t.frame = f->frame;
+extern "C" void trap(Thread& t, Word vector, Word error, Word ds, Word es) {
     t.fast_entry = false;
     leave_trampoline(t);
-    if (interrupt)
-        board::interrupt(f->vector - VECTOR_IRQ);
-    else if (f->vector >= VECTOR_IPC)
-        system_calls::dispatch(t, f->vector);
+    if (is_interrupt(vector))
+        board::interrupt(vector - VECTOR_IRQ);
+    else if (vector >= VECTOR_IPC)
+        system_calls::dispatch(t, vector);
     else
-        user_fault(t, *f);
+        user_fault(t, vector, error, ds, es);
+}
+
+// Only the idle loop runs in kernel mode with interrupts on. Its frame is forgotten.
+extern "C" void kernel_trap(const KernelFrame& f, Word vector, Word error) {
+    if (!is_interrupt(vector)) panic(f, vector, error);
+    board::interrupt(vector - VECTOR_IRQ);
 }
 
 // Runs on the double fault's own task segment and stack.

@@ -4,19 +4,18 @@
 #include "arch/context.hpp"
 #include "core/thread.hpp"
 
-// What entry.S leaves on the kernel stack, lowest address first. From kernel mode the frame has no esp and ss.
-struct TrapFrame {
+// What an entry from kernel mode leaves on the kernel stack, lowest address first.
+struct KernelFrame {
     Registers registers;
-    Word es, ds;
-    Word vector, error;
-    Frame frame;
-
-    bool from_user() const { return frame.cs & 3; }
+    Word eip, cs, eflags;
 };
 
 extern "C" {
-void trap(TrapFrame* f);
-void sysenter_ipc(Thread* t);
+// From user mode: registers and frame of `t` are saved; `ds` and `es` are the user's, which are no more in force.
+void trap(Thread& t, Word vector, Word error, Word ds, Word es);
+void kernel_trap(const KernelFrame& f, Word vector, Word error);
+// The IPC system call off the fast path, by the kind of entry that the fast path serves.
+void fast_entry_ipc(Thread* t);
 Thread* leave_kernel();
 }
 

@@ -15,3 +15,9 @@ struct Frame {
     Word eip, cs, eflags, esp, ss;
 };
 static_assert(sizeof(Frame) == 20);
+
+// Where a thread goes on that entered by sysenter and was left waiting by the fast path: the return address and the
+// stack pointer of the stub. (An entry by `int` leaves a complete frame.)
+struct FastEntry {
+    Word eip, esp;
+};

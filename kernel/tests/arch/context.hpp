@@ -10,3 +10,4 @@ struct Registers {
 struct Frame {
     Word word[5];
 };
+struct FastEntry {};
