@@ -76,6 +76,15 @@ def test_a_second_run_gives_the_same_numbers(cobnut, tmp_path):
     assert results[0] == results[1]
 
 
+def test_without_sysenter_the_ipc_is_as_short(cobnut, tmp_path):
+    path = tmp_path / "int.json"
+    done = cobnut("run", "ipc/path", "--quick", "--set", "sysenter=0", "--json", str(path), "--report", str(tmp_path))
+    assert done.returncode == 0, done.stdout
+    checks = {check["name"]: check for check in json.loads(path.read_text())["checks"]}
+    assert checks["one_way.small_small.entries_int"]["measured"] == 1
+    assert checks["one_way.small_small.instructions"]["measured"] <= 60
+
+
 def test_all_experiments_in_one_go_is_a_list(cobnut, tmp_path):
     path = tmp_path / "all.json"
     done = cobnut("run", "all", "--quick", "--set", "rounds=4", "--json", str(path), "--report", str(tmp_path))

@@ -40,6 +40,7 @@ class PingPong:
     gen: str = "none"
     sizes: tuple[int, int, int] = (0, 0, 1)  # start, stop (inclusive), step
     words: int = 0
+    sysenter: bool = True  # False: system calls by `int`, as on processors without it
     overrides: tuple[tuple[str, str], ...] = ()
 
     @property
@@ -115,7 +116,7 @@ def boot_of(lab: Lab, spec: PingPong) -> Boot:
     return Boot(
         kernel=lab.board.kernel,
         modules=(Module(lab.board.program("sigma0")), Module(lab.board.program("pingpong"), spec.arguments)),
-        options=f"small={spec.small}",
+        options=f"small={spec.small} sysenter={'on' if spec.sysenter else 'off'}",
         cpu=CPU,
     )
 
