@@ -7,13 +7,18 @@
         .set    PARTNER, 4
         .set    TAG, 8
         .set    ENTRY, 12               # the Ipc stub in the kernel interface page of this space
-        .set    WORK, 16                # address of the working set (code to call, or first word to read)
-        .set    READS, 20
-        .set    CASE, 24
-        .set    FRAME, 28
+        .set    OTHER, 16               # the server whose turn is next, where there are two
+        .set    CODE, 20                # address of the code to call
+        .set    DATA, 24                # address of the first word to read
+        .set    READS, 28
+        .set    DISTANCE, 32            # bytes from one word to the next
+        .set    SWEEP, 36               # address of what displaces everything else from the first-level cache
+        .set    CASE, 40
+        .set    FRAME, 44
 
         .set    ERROR_BIT, 0x8000
-        .set    READ_DISTANCE, 4160
+        .set    SWEEP_BYTES, 16384      # twice the largest first-level cache
+        .set    SWEEP_STEP, 16          # the shortest line
 
 #include <cobnut/lab.h>
 
@@ -28,39 +33,68 @@
         jnz     client_failed
 .endm
 
+# Two servers in turn.
+.macro CALL_TURN
+        movl    PARTNER(%esp), %eax
+        movl    OTHER(%esp), %edx
+        movl    %edx, PARTNER(%esp)
+        movl    %eax, OTHER(%esp)
+        CALL_PARTNER
+.endm
+
+.macro CALL_NOBODY
+.endm
+
 .macro WORK_NONE
 .endm
 
-.macro WORK_CALL
-        call    *WORK(%esp)
+.macro WORK_CODE
+        call    *CODE(%esp)
 .endm
 
-.macro WORK_READ
+.macro WORK_DATA
         movl    READS(%esp), %ecx
-        movl    WORK(%esp), %eax
+        movl    DATA(%esp), %eax
+        movl    DISTANCE(%esp), %ebx
         jecxz   2f
 1:      movl    (%eax), %edx
-        addl    $READ_DISTANCE, %eax
+        addl    %ebx, %eax
         decl    %ecx
         jnz     1b
 2:
 .endm
 
-# The two loops of one kind of work: unmarked for warming up, marked for measuring.
-.macro LOOPS kind
-warm_\kind:
-        CALL_PARTNER
-        WORK_\kind
+.macro WORK_BOTH
+        WORK_CODE
+        WORK_DATA
+.endm
+
+# Reads whose page-table entries are no longer in the first-level cache.
+.macro WORK_WALK
+        movl    $SWEEP_BYTES / SWEEP_STEP, %ecx
+        movl    SWEEP(%esp), %eax
+1:      movl    (%eax), %edx
+        addl    $SWEEP_STEP, %eax
+        decl    %ecx
+        jnz     1b
+        WORK_DATA
+.endm
+
+# The two loops of one kind of call and one kind of work: unmarked for warming up, marked for measuring.
+.macro LOOPS calls, work
+warm_\calls\work:
+        CALL_\calls
+        WORK_\work
         decl    ROUNDS(%esp)
-        jnz     warm_\kind
+        jnz     warm_\calls\work
         jmp     client_done
-marked_\kind:
+marked_\calls\work:
         movl    $COBNUT_LAB_ITER, %eax
         COBNUT_LAB_MARK
-        CALL_PARTNER
-        WORK_\kind
+        CALL_\calls
+        WORK_\work
         decl    ROUNDS(%esp)
-        jnz     marked_\kind
+        jnz     marked_\calls\work
         movl    $COBNUT_LAB_ITER, %eax
         COBNUT_LAB_MARK
         jmp     client_end
@@ -69,7 +103,7 @@ marked_\kind:
         .section .text.loops, "ax"
         .balign 4096                    # all of it on one page of its own
 
-# L4_Word_t client_loop(const Loop *loop, unsigned kind, int marked): kind 0 no work, 1 call it, 2 read it.
+# L4_Word_t client_loop(const Loop *loop, unsigned kind, int marked): kind is loop_kind() of pingpong.h.
 # ROUNDS must not be 0. Returns 0, or the tag of the call that failed.
         .globl  client_loop
         .type   client_loop, @function
@@ -83,7 +117,7 @@ client_loop:
         addl    %ebx, %ebx
         addl    28(%esp), %ebx
         movl    FRAME-4(%esi), %edx     # CASE
-        .irp    offset, CASE, READS, WORK, ENTRY, TAG, PARTNER, ROUNDS
+        .irp    offset, CASE, SWEEP, DISTANCE, READS, DATA, CODE, OTHER, ENTRY, TAG, PARTNER, ROUNDS
         pushl   \offset(%esi)
         .endr
         movl    %gs:0, %edi
@@ -93,9 +127,11 @@ client_loop:
         COBNUT_LAB_MARK
 1:      jmp     *loop_table(,%ebx,4)
 
-        LOOPS   NONE
-        LOOPS   CALL
-        LOOPS   READ
+        .irp    calls, PARTNER, TURN, NOBODY
+        .irp    work, NONE, CODE, DATA, BOTH, WALK
+        LOOPS   \calls, \work
+        .endr
+        .endr
 
 client_end:
         movl    CASE(%esp), %edx
@@ -118,8 +154,20 @@ client_failed:
 chain_end:
         ret
 
-# L4_Word_t server_loop(L4_Word_t client, L4_Word_t tag, L4_Word_t entry): answers for ever, on its own page so that
-# the two programs share no line of code but the stub. Returns only the tag of a failed call.
+# One answer, then the next call.
+.macro ANSWER
+        movl    PARTNER(%esp), %eax
+        movl    TAG(%esp), %esi
+        movl    %eax, %edx
+        xorl    %ecx, %ecx
+        call    *ENTRY(%esp)
+        testl   $ERROR_BIT, %esi
+.endm
+
+# L4_Word_t server_loop(const Loop *loop, unsigned kind, int marked): answers for ever, on its own page so that client
+# and server share no line of code but the stub. Kind 0 does no work, 1 reads; marked, the way back is an iteration of
+# its own.
+# Returns only the tag of a failed call.
         .balign 4096
         .globl  server_loop
         .type   server_loop, @function
@@ -128,10 +176,15 @@ server_loop:
         pushl   %ebx
         pushl   %esi
         pushl   %edi
-        pushl   28(%esp)                # entry
-        pushl   28(%esp)                # tag (ESP has moved by a word)
-        pushl   28(%esp)                # client
-        pushl   $0                      # same frame as above
+        movl    20(%esp), %esi
+        movl    24(%esp), %ebx
+        addl    %ebx, %ebx
+        addl    28(%esp), %ebx
+        .irp    offset, CASE, SWEEP, DISTANCE, READS, DATA, CODE, OTHER, ENTRY, TAG, PARTNER, ROUNDS
+        pushl   \offset(%esi)
+        .endr
+        pushl   server_table(,%ebx,4)
+        popl    ROUNDS(%esp)            # where to go on
         movl    %gs:0, %edi
         xorl    %eax, %eax              # the first time only receive
         movl    PARTNER(%esp), %edx
@@ -139,16 +192,27 @@ server_loop:
         xorl    %esi, %esi
         call    *ENTRY(%esp)
         testl   $ERROR_BIT, %esi
-        jnz     2f
-1:      movl    PARTNER(%esp), %eax
-        movl    TAG(%esp), %esi
-        movl    %eax, %edx
-        xorl    %ecx, %ecx
-        call    *ENTRY(%esp)
-        testl   $ERROR_BIT, %esi
-        jz      1b
-2:      movl    %esi, %eax
-        addl    $16, %esp
+        jnz     server_failed
+        jmp     *ROUNDS(%esp)
+
+        .irp    work, NONE, DATA
+serve_\work:
+        WORK_\work
+        ANSWER
+        jz      serve_\work
+        jmp     server_failed
+serve_marked_\work:
+        WORK_\work
+        movl    $COBNUT_LAB_ITER, %eax
+        COBNUT_LAB_MARK
+        ANSWER
+        jz      serve_marked_\work
+        jmp     server_failed
+        .endr
+
+server_failed:
+        movl    %esi, %eax
+        addl    $FRAME, %esp
         popl    %edi
         popl    %esi
         popl    %ebx
@@ -159,5 +223,13 @@ server_loop:
         .section .rodata
         .balign 4
 loop_table:
-        .long   warm_NONE, marked_NONE, warm_CALL, marked_CALL, warm_READ, marked_READ
+        .irp    calls, PARTNER, TURN, NOBODY
+        .irp    work, NONE, CODE, DATA, BOTH, WALK
+        .long   warm_\calls\work, marked_\calls\work
+        .endr
+        .endr
+server_table:
+        .irp    work, NONE, DATA
+        .long   serve_\work, serve_marked_\work
+        .endr
         .section .note.GNU-stack, "", @progbits

@@ -6,9 +6,14 @@
 //
 // Command line (defaults first):
 //   pair=large_large|small_small|large_small|small_large|intra   kinds of the client's and the server's space
-//   gen=none|nops|jumps|reads  sizes=START:STOP:STEP             what the client touches between calls; STOP inclusive
+//   gen=none|nops|jumps|reads|walks  sizes=START:STOP:STEP       what the client touches between calls; STOP inclusive
+//   distance=4160 reads=0      bytes between two reads; reads that follow nops or jumps
+//   served=0                   reads of a server in each call
+//   calls=1                    0: no calls, the client only touches its working set
+//   servers=1                  2: two servers of one kind, in spaces of their own, called in turn
+//   halves=0                   1: the way there and the way back are measured as iterations of their own
 //   rounds=100 warmup=10       measured and unmeasured calls for each size
-//   slot=256                   MB of a small space; the client has the first slot, the server the second
+//   slot=256                   MB of a small space; the client has the first slot, the servers the next
 //   words=0                    untyped words of each message, 0 to 63
 //   verbose=0                  1 prints a line for each size
 #include "pingpong.h"
@@ -32,8 +37,7 @@ constexpr L4_Word_t kip_address = 0x00C00000;
 constexpr L4_Word_t utcb_size = 512;
 constexpr L4_Word_t stack_size = 8192;
 
-alignas(4096) constinit unsigned char client_stack[stack_size] = {};
-alignas(4096) constinit unsigned char server_stack[stack_size] = {};
+alignas(4096) constinit unsigned char server_stacks[2][stack_size] = {};
 
 /// Prints the reason and ends the run.
 [[noreturn]] void fail(const char *what, L4_Word_t a = 0, L4_Word_t b = 0)
@@ -77,11 +81,11 @@ void check_still(L4_ThreadId_t tid, L4_Word_t number)
     if ((old & 0xFF) != number) fail("a space has changed its kind", tid.raw, old);
 }
 
-void start(L4_ThreadId_t tid, void (*ip)(), unsigned char *stack)
+void start(L4_ThreadId_t tid, void (*ip)(), unsigned char *stack_top)
 {
     L4_Set_MsgTag(L4_MsgTag_t{.raw = 2});
     L4_LoadMR(1, reinterpret_cast<L4_Word_t>(ip));
-    L4_LoadMR(2, reinterpret_cast<L4_Word_t>(stack + stack_size - 16));
+    L4_LoadMR(2, reinterpret_cast<L4_Word_t>(stack_top));
     if (L4_IpcFailed(L4_Send_Timeout(tid, L4_TimePeriod(1000000)))) fail("start message", tid.raw, L4_ErrorCode());
 }
 
@@ -122,15 +126,20 @@ void run()
     const L4_Word_t number = L4_ThreadNo(L4_Myself());
     setup.client = L4_GlobalId(number + 1, 1);
     setup.server = L4_GlobalId(number + 2, 1);
+    setup.other_server = L4_GlobalId(number + 3, 1);
+    const L4_ThreadId_t servers[] = {setup.server, setup.other_server};
     make_thread(setup.client, setup.client, 0);
-    make_thread(setup.server, wish.intra ? setup.client : setup.server, 1);
     if (wish.small_client) make_small(setup.client, 0);
-    if (wish.small_server) make_small(setup.server, 1);
-    start(setup.server, server_main, server_stack);
-    start(setup.client, client_main, client_stack);
+    for (unsigned i = 0; i < wish.servers; i++) {
+        make_thread(servers[i], wish.intra ? setup.client : servers[i], 1 + i);
+        if (wish.small_server) make_small(servers[i], 1 + i);
+        start(servers[i], server_main, server_stacks[i] + stack_size - 16);
+    }
+    start(setup.client, client_main, client_stack_top());
     page_until_done();
     check_still(setup.client, wish.small_client ? slot_number(0) : L4_LargeSpace);
-    if (!wish.intra) check_still(setup.server, wish.small_server ? slot_number(1) : L4_LargeSpace);
+    for (unsigned i = 0; i < wish.servers && !wish.intra; i++)
+        check_still(servers[i], wish.small_server ? slot_number(1 + i) : L4_LargeSpace);
 }
 
 } // namespace

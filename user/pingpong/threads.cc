@@ -22,6 +22,11 @@ void fill_message()
     for (unsigned i = 1; i <= setup.wish.words; i++) L4_LoadMR(static_cast<int>(i), 0x1000 + i);
 }
 
+Loop make_loop(const WorkingSet &set, L4_ThreadId_t partner, L4_ThreadId_t other)
+{
+    return {0, partner.raw, message_tag(), ipc_entry(), other.raw, set.code, set.data, set.reads, set.distance, set.sweep, 0};
+}
+
 [[noreturn]] void tell_root(L4_Word_t label, const char *who, L4_Word_t error)
 {
     L4_Set_MsgTag(L4_MsgTag_t{.raw = label << 16 | 2});
@@ -38,13 +43,16 @@ void client_main()
     const Wish &wish = setup.wish;
     L4_Set_ExceptionHandler(L4_Pager());
     unsigned number = 0;
+    const unsigned calls = !wish.calls ? 2 : wish.servers - 1;
     for (unsigned size = wish.first; size <= wish.last; size += wish.step, number++) {
-        const WorkingSet set = make_working_set(wish.work, size);
+        const WorkingSet set = make_working_set(wish, size);
         fill_message();
-        Loop loop{wish.warmup, setup.server.raw, message_tag(), ipc_entry(), set.address, set.reads, number};
-        L4_Word_t failed = wish.warmup ? client_loop(&loop, set.kind, 0) : 0;
+        Loop loop = make_loop(set, setup.server, setup.other_server);
+        loop.case_number = number;
+        loop.rounds = wish.warmup;
+        L4_Word_t failed = wish.warmup ? client_loop(&loop, loop_kind(calls, set.kind), 0) : 0;
         loop.rounds = wish.rounds;
-        if (!failed) failed = client_loop(&loop, set.kind, 1);
+        if (!failed) failed = client_loop(&loop, loop_kind(calls, set.kind), 1);
         if (failed) tell_root(failed_label, "client", L4_ErrorCode());
         if (wish.verbose) cobnut::print("case %u size %u done\n", number, size);
         if (wish.last - size < wish.step) break; // the sum could wrap
@@ -56,7 +64,9 @@ void server_main()
 {
     L4_Set_ExceptionHandler(L4_Pager());
     fill_message();
-    (void)server_loop(setup.client.raw, message_tag(), ipc_entry());
+    const WorkingSet set = make_server_working_set(setup.wish);
+    const Loop loop = make_loop(set, setup.client, L4_nilthread);
+    (void)server_loop(&loop, set.kind == Kind::data, static_cast<int>(setup.wish.halves));
     tell_root(failed_label, "server", L4_ErrorCode());
 }
 

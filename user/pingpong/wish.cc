@@ -28,6 +28,7 @@ bool parse_work(cobnut::Text gen, Wish &wish)
     if (gen == "nops") wish.work = Work::nops;
     else if (gen == "jumps") wish.work = Work::jumps;
     else if (gen == "reads") wish.work = Work::reads;
+    else if (gen == "walks") wish.work = Work::walks;
     return wish.work != Work::none;
 }
 
@@ -41,7 +42,6 @@ bool parse(const char *command_line, Wish &wish)
     if (!parse_work(options.find("gen"), wish)) return complain("gen", options.find("gen"));
     const cobnut::Text sizes = options.find("sizes");
     if (sizes && !cobnut::parse_range(sizes, wish.first, wish.last, wish.step)) return complain("sizes", sizes);
-    if (wish.last > largest_size(wish.work)) return complain("sizes", sizes);
     const struct {
         const char *key;
         unsigned *value;
@@ -51,12 +51,22 @@ bool parse(const char *command_line, Wish &wish)
         {"warmup", &wish.warmup, 0, 100000000},
         {"slot", &wish.slot_mb, 16, 256},
         {"words", &wish.words, 0, 63},
+        {"calls", &wish.calls, 0, 1},
+        {"servers", &wish.servers, 1, 2},
+        {"halves", &wish.halves, 0, 1},
+        {"distance", &wish.distance, 4, 1 << 20},
+        {"reads", &wish.reads, 0, 1 << 20},
+        {"served", &wish.served, 0, 1 << 20},
     };
     for (const auto &n : numbers) {
         bool bad = false;
         *n.value = options.number(n.key, *n.value, &bad);
         if (bad || *n.value < n.low || *n.value > n.high) return complain(n.key, options.find(n.key));
     }
+    if (wish.last > largest_size(wish)) return complain("sizes", sizes);
+    if (wish.reads > largest_reads(wish)) return complain("reads", options.find("reads"));
+    if (wish.served > largest_served(wish)) return complain("served", options.find("served"));
+    if (wish.intra && wish.servers > 1) return complain("servers", options.find("servers"));
     if (wish.slot_mb & (wish.slot_mb - 1)) return complain("slot", options.find("slot"));
     wish.verbose = options.number("verbose", 0) != 0;
     return true;

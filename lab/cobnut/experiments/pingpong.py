@@ -10,10 +10,10 @@ import statistics
 import tempfile
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from cobnut import paths
+from cobnut import paths, published
 from cobnut.emulators import Boot, Outcome, qemu
 from cobnut.errors import CobnutError
 from cobnut.experiments import Lab
@@ -42,14 +42,35 @@ class PingPong:
     words: int = 0
     sysenter: bool = True  # False: system calls by `int`, as on processors without it
     overrides: tuple[tuple[str, str], ...] = ()
+    servers: int = 1  # two are called in turn
+    calls: bool = True  # without, the active side only touches its working set
+    halves: bool = False  # the way there and the way back are measured by themselves
+    distance: int = published.U02_READ_DISTANCE  # bytes between two reads
+    reads: int = 0  # that follow nops or jumps
+    served: int = 0  # reads of the server in each call
+    parts: tuple[tuple[str, str, str], ...] = ()  # of the kernel's code to count: name, first symbol, symbol after it
 
     @property
     def arguments(self) -> str:
         start, stop, step = self.sizes
+        more = {
+            "servers": self.servers,
+            "calls": int(self.calls),
+            "halves": int(self.halves),
+            "distance": self.distance,
+            "reads": self.reads,
+            "served": self.served,
+        }
         return (
             f"pair={self.pair} gen={self.gen} sizes={start}:{stop}:{step} rounds={self.rounds} "
-            f"warmup={self.warmup} slot={self.slot} words={self.words}"
+            f"warmup={self.warmup} slot={self.slot} words={self.words} "
+            + " ".join(f"{name}={value}" for name, value in more.items())
         )
+
+    @property
+    def iterations(self) -> int:
+        """Measured ones, for each size."""
+        return self.rounds * (2 if self.halves else 1)
 
     @property
     def cases(self) -> list[int]:
@@ -59,7 +80,10 @@ class PingPong:
 
 @dataclass(frozen=True)
 class Region:
-    """What was measured at one size. Counters and cycles are a number for each round trip, footprints those of the last."""
+    """What was measured at one size. Counters and cycles are a number for each round trip, footprints those of the last.
+
+    `parts` holds instructions and cycles of the parts of the kernel that were asked for, in the same form.
+    """
 
     size: int
     counters: dict[str, list[float]]
@@ -67,6 +91,7 @@ class Region:
     ledger: dict[str, float]
     cycles: list[float]
     cycles_total: float
+    parts: dict[str, dict[str, list[float]]] = field(default_factory=dict)
 
     @property
     def rounds(self) -> int:
@@ -131,6 +156,7 @@ def plugin_of(lab: Lab, spec: PingPong, out: Path) -> qemu.Plugin:
             ("kernel", str(lab.board.kernel)),
             ("out", str(out)),
             *(("set", f"{key}:{value}") for key, value in changes.items()),
+            *(("range", f"{name}:{first}..{end}") for name, first, end in spec.parts),
         ),
     )
 
@@ -168,14 +194,24 @@ def guest_failure(outcome: Outcome) -> str | None:
 def read(spec: PingPong, measured: dict) -> dict[int, Region]:
     """The regions in the plugin's output `measured`, complete and consistent, or a ValueError that says what is not."""
     regions: dict[int, Region] = {}
+    parts = {found["case"]: found["per_iteration"] for found in measured.get("ranges", [])}
     for found in measured["regions"]:
         size = spec.cases[found["case"]]
         cycles = found["cycles_per_iteration"]
-        if found["iterations"] != spec.rounds or len(cycles) != spec.rounds:
-            raise ValueError(f"{found['iterations']} round trips at size {size} where {spec.rounds} were run")
+        if found["iterations"] != spec.iterations or len(cycles) != spec.iterations:
+            raise ValueError(f"{found['iterations']} round trips at size {size} where {spec.iterations} were run")
         region = Region(
-            size, found["per_iteration"], found["footprint"], found["ledger"], cycles, found["cycles_total"]
+            size,
+            found["per_iteration"],
+            found["footprint"],
+            found["ledger"],
+            cycles,
+            found["cycles_total"],
+            parts.get(found["case"], {}),
         )
+        missing_parts = {name for name, _, _ in spec.parts} - set(region.parts)
+        if missing_parts:
+            raise ValueError(f"part {min(missing_parts)} of the kernel was not counted at size {size}")
         if round(1000 * sum(region.ledger.values())) != round(1000 * region.cycles_total):
             raise ValueError(f"the ledger at size {size} does not add up to its total")
         regions[size] = region
