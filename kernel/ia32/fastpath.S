@@ -16,6 +16,8 @@
 //   EAX is the caller's own id once the partner is known (slow_known takes `to` back from the partner).
 // On exit: EAX from, ESI MR0, EBX MR1 and EBP MR2 if there are words, EDI UTCB; by sysexit also EDX trampoline and user
 //   data selector, ECX user stack. No kernel address leaves the kernel.
+// Labels that nothing jumps to delimit the handling of address spaces, which experiments count by itself (docs/lab.md):
+// `space` to `thread` and `compare` to `segments`, `segments` to `host`, `host` to `leave`; what is out of line likewise.
 
 #include "ia32/layout.hpp"
 #include "offsets.h"
@@ -49,10 +51,13 @@ accepts_\way:
 transferred_\way:
         mov     %edx, THREAD_OPEN_TO + \bias(%esp)
         movl    $0, THREAD_OPEN_TO(%ebp)
+space_\way:
         mov     THREAD_SPACE(%ebp), %ecx
+thread_\way:
         mov     THREAD_UTCB_ADDRESS(%ebp), %edi
         mov     %edi, %ss:utcb_word
         mov     %ebp, %ss:CURRENT
+compare_\way:
         cmp     THREAD_SPACE + \bias(%esp), %ecx
         je      same_space_\way
         mov     %ss:SPACE_SEGMENT_HIGH(%ecx), %ebx
@@ -60,6 +65,7 @@ transferred_\way:
         je      large_to_large_\way
 
         // The target's segments, and with them all user segment registers: none may keep the old base.
+segments_\way:
         mov     %ss:SPACE_SEGMENT_LOW(%ecx), %edx
         mov     %ebx, %ss:gdt + (USER_CODE & ~7) + 4
         mov     %edx, %ss:gdt + (USER_CODE & ~7)
@@ -72,6 +78,7 @@ transferred_\way:
         mov     %edx, %fs
         mov     $USER_UTCB, %ebx
         mov     %ebx, %gs
+host_\way:
         cmpl    $0, %ss:SPACE_HOST_DIRECTORY(%ecx)
         jne     small_to_large_\way
 leave_\way:
@@ -81,11 +88,12 @@ leave_\way:
 // any data segment); nulled or limited other registers raise #GP and are repaired there (faults.cpp).
 large_to_large_\way:
         cmp     %ecx, %ss:HOST
-        je      1f
+        je      check_gs_\way
         mov     %ss:SPACE_HOST_DIRECTORY(%ecx), %ebx
         mov     %ecx, %ss:HOST
         mov     %ebx, %cr3
-1:      mov     $TRAMPOLINE, %edx
+check_gs_\way:
+        mov     $TRAMPOLINE, %edx
         mov     %gs, %ebx
         cmp     $USER_UTCB, %ebx
         je      leave_\way
@@ -105,6 +113,7 @@ small_to_large_\way:
 // Threads of one space know each other by local ids, and share their segment registers as they share their memory.
 same_space_\way:
         mov     THREAD_UTCB_ADDRESS + \bias(%esp), %eax
+same_segments_\way:
         mov     $TRAMPOLINE, %edx
         mov     %edx, %ebx
         jmp     leave_\way
