@@ -45,7 +45,9 @@ class Machine:
     parameters: dict[str, Parameter]  # by dotted name, such as itlb.entries
 
     def __getitem__(self, name: str) -> float:
-        """A parameter that is a number."""
+        """A parameter that is a number; not every machine has every one."""
+        if name not in self.parameters:
+            raise CobnutError(f"machine {self.name} has no {name}, which this experiment needs")
         return float(self.parameters[name].value)
 
 

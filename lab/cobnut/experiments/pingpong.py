@@ -25,7 +25,6 @@ TIMEOUT_SECONDS = 600
 ROUNDS, WARMUP = range(1, 1_000_001), range(1, 1_000_001)
 SLOTS_MB, AREAS_MB = (16, 32, 64, 128, 256), range(64, 2049, 64)
 WORDS = range(64)
-CPU = "pentium3"  # the oldest of QEMU's with both sysenter and global pages
 
 
 @dataclass(frozen=True)
@@ -142,7 +141,7 @@ def boot_of(lab: Lab, spec: PingPong) -> Boot:
         kernel=lab.board.kernel,
         modules=(Module(lab.board.program("sigma0")), Module(lab.board.program("pingpong"), spec.arguments)),
         options=f"small={spec.small} sysenter={'on' if spec.sysenter else 'off'}",
-        cpu=CPU,
+        cpu=str(lab.machine.parameters["processor.emulated_as"].value),
     )
 
 

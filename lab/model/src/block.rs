@@ -6,7 +6,7 @@
 //! block is entered; the few possible packings are computed on first use and kept. Executing a block gives exactly what
 //! executing its instructions one at a time gives (a test holds the two against each other).
 
-use crate::{Category, Costs, Instruction, CATEGORIES};
+use crate::{Category, Class, Costs, Instruction, CATEGORIES};
 use std::cell::OnceCell;
 
 /// Bytes of a block that start a new trace line: `start..end`, relative to the block.
@@ -64,6 +64,10 @@ impl Block {
 
     pub(crate) fn costs(&self) -> &[(Category, u64)] {
         &self.costs
+    }
+
+    pub(crate) fn ends_with_branch(&self) -> bool {
+        self.instructions.last().is_some_and(|i| i.class == Class::Branch)
     }
 
     pub(crate) fn ends_trace(&self) -> bool {

@@ -23,8 +23,8 @@ impl FrontEnd {
         match self {
             FrontEnd::Trace(front) => front.address_space_switch(),
             FrontEnd::Cache(front) => {
-                if front.cache.shape().virtually_tagged {
-                    front.cache.flush();
+                if let Some(cache) = front.own.as_mut().filter(|c| c.shape().virtually_tagged) {
+                    cache.flush();
                 }
                 front.last_line = u32::MAX;
             }
@@ -40,8 +40,9 @@ impl FrontEnd {
 
     /// Execution continued elsewhere without a branch: a fault or an interrupt.
     pub fn interrupted(&mut self) {
-        if let FrontEnd::Trace(front) = self {
-            front.used = front.cache.shape().uops_per_line;
+        match self {
+            FrontEnd::Trace(front) => front.used = front.cache.shape().uops_per_line,
+            FrontEnd::Cache(front) => front.last_line = u32::MAX,
         }
     }
 }
@@ -102,30 +103,39 @@ impl TraceFrontEnd {
     }
 }
 
-/// Every fetch looks up the ITLB and the instruction cache, line by line.
+/// Every fetch looks up TLB and cache, line by line.
 pub(crate) struct CacheFrontEnd {
-    cache: Cache,
+    /// The instruction cache; a machine with a unified first level has none.
+    own: Option<Cache>,
+    /// The line that was fetched last. Nothing but code can displace it from a cache or TLB of its own, so it need not
+    /// be looked up again at once. In unified ones data can.
     last_line: u32,
 }
 
 impl CacheFrontEnd {
-    pub fn new(cache: Cache) -> Self {
-        CacheFrontEnd { cache, last_line: u32::MAX }
+    pub fn new(own: Option<Cache>) -> Self {
+        CacheFrontEnd { own, last_line: u32::MAX }
     }
 
     fn fetch(&mut self, block: &Block, linear: u32, memory: &mut Memory, tables: &mut dyn PageTables) {
-        let shift = self.cache.line_shift();
+        let shift = self.own.as_ref().map_or_else(|| memory.first_level_line_shift(), Cache::line_shift);
         let last = linear.wrapping_add(block.bytes().max(1) - 1) >> shift;
         for line in linear >> shift..=last {
-            if line == self.last_line {
+            if line == self.last_line && self.own.is_some() && !memory.shares_tlb() {
                 continue;
             }
             self.last_line = line;
             let address = (line << shift).max(linear);
             let Some(frame) = memory.translate_code(address, tables) else { continue };
             let physical = frame | address & 0xfff;
-            let tag = if self.cache.shape().virtually_tagged { address } else { physical };
-            if !self.cache.access(tag, false).hit {
+            let hit = match &mut self.own {
+                Some(cache) => {
+                    let tag = if cache.shape().virtually_tagged { address } else { physical };
+                    cache.access(tag, false).hit
+                }
+                None => memory.fetch_unified(address, physical),
+            };
+            if !hit {
                 memory.refill_code(physical);
             }
         }

@@ -20,7 +20,9 @@ mod machine;
 mod machine_file;
 pub mod sanitizer;
 mod schema;
+mod shapes;
 mod tlb;
+mod tlbs;
 mod trace_cache;
 
 pub use associative::{Associative, Replacement};

@@ -3,10 +3,9 @@
 
 use crate::block::{sum_costs, Block};
 use crate::front_end::{CacheFrontEnd, FrontEnd, TraceFrontEnd};
-use crate::{
-    Cache, CacheShape, Category, Costs, EntryKind, Event, Ledger, Loss, MachineFile, PageTables, Replacement, Tlb,
-    TlbShape, TraceCache, TraceCacheShape, Walk,
-};
+use crate::shapes::{cache_shape, tlb_shape, trace_cache_shape};
+use crate::tlbs::Tlbs;
+use crate::{Cache, Category, Costs, EntryKind, Event, Ledger, Loss, MachineFile, PageTables, Tlb, TraceCache, Walk};
 
 /// What a machine counted besides cycles.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -23,15 +22,15 @@ pub struct Counts {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum WalkReads {
     L2,
-    L1d,
+    L1,
     Constant,
 }
 
 /// Everything behind the front end.
 pub(crate) struct Memory {
-    itlb: Tlb,
-    dtlb: Tlb,
-    l1d: Cache,
+    tlbs: Tlbs,
+    /// First-level cache of data; of code as well if it is unified.
+    l1: Cache,
     l2: Option<Cache>,
     walk_reads: WalkReads,
     costs: Costs,
@@ -43,27 +42,38 @@ pub(crate) struct Memory {
 pub struct Machine {
     front: FrontEnd,
     memory: Memory,
+    /// The last block ended with a direct jump; where execution goes on here, it was not taken.
+    after_branch: Option<u32>,
 }
 
 impl Machine {
     pub fn new(file: &MachineFile) -> Self {
+        let cache = |section: &str| file.has_section(section).then(|| Cache::new(cache_shape(file, section)));
+        let tlb = |section: &str| file.has_section(section).then(|| Tlb::new(tlb_shape(file, section)));
         let front = if file.has_section("trace_cache") {
             let itlb_on_fetch = file.choice("itlb.lookup") == "fetch";
             let cache = TraceCache::new(trace_cache_shape(file));
             FrontEnd::Trace(TraceFrontEnd::new(cache, file.flag("trace_cache.flushed_by_cr3"), itlb_on_fetch))
         } else {
-            FrontEnd::Cache(CacheFrontEnd::new(Cache::new(cache_shape(file, "l1i"))))
+            FrontEnd::Cache(CacheFrontEnd::new(cache("l1i")))
+        };
+        let tlbs = match tlb("tlb") {
+            Some(unified) => Tlbs::unified(unified),
+            None => {
+                let own = |section: &str| Tlb::new(tlb_shape(file, section));
+                Tlbs::split(own("itlb"), own("dtlb"), tlb("dtlb_large"))
+            }
         };
         Machine {
             front,
+            after_branch: None,
             memory: Memory {
-                itlb: Tlb::new(tlb_shape(file, "itlb")),
-                dtlb: Tlb::new(tlb_shape(file, "dtlb")),
-                l1d: Cache::new(cache_shape(file, "l1d")),
-                l2: file.has_section("l2").then(|| Cache::new(cache_shape(file, "l2"))),
+                tlbs,
+                l1: cache("l1").unwrap_or_else(|| Cache::new(cache_shape(file, "l1d"))),
+                l2: cache("l2"),
                 walk_reads: match file.choice("walker.reads_through") {
                     "l2" => WalkReads::L2,
-                    "l1d" => WalkReads::L1d,
+                    "l1" => WalkReads::L1,
                     _ => WalkReads::Constant,
                 },
                 costs: Costs::from_file(file),
@@ -92,6 +102,10 @@ impl Machine {
         for &(category, milli) in block.costs() {
             self.memory.ledger.add(category, milli);
         }
+        if self.after_branch.is_some_and(|next| next != linear) {
+            self.memory.ledger.add(Category::Instructions, self.memory.costs.branch_taken);
+        }
+        self.after_branch = block.ends_with_branch().then(|| linear.wrapping_add(block.bytes()));
         self.front.fetch(block, linear, &mut self.memory, tables);
     }
 
@@ -107,7 +121,7 @@ impl Machine {
     #[inline]
     pub fn data(&mut self, linear: u32, physical: u32, size: u8, write: bool, tables: &mut dyn PageTables) {
         self.memory.data(linear, physical, write, tables);
-        let line = self.memory.l1d.shape().line as u32;
+        let line = self.memory.l1.shape().line as u32;
         let last = linear.wrapping_add(size as u32 - 1);
         if last & !(line - 1) != linear & !(line - 1) {
             let physical = match last >> 12 == linear >> 12 {
@@ -131,24 +145,18 @@ impl Machine {
             Event::Read { linear, physical, size } => self.data(linear, physical, size, false, tables),
             Event::Write { linear, physical, size } => self.data(linear, physical, size, true, tables),
             Event::Cr3Write { .. } => {
-                self.memory.itlb.flush();
-                self.memory.dtlb.flush();
+                self.memory.tlbs.flush();
                 self.address_space_switch();
             }
             Event::ControlWrite { global_pages } => {
-                self.memory.itlb.flush_all(global_pages);
-                self.memory.dtlb.flush_all(global_pages);
+                self.memory.tlbs.flush_all(global_pages);
                 self.address_space_switch();
             }
             Event::Invlpg { linear } => {
-                self.memory.itlb.invalidate(linear);
-                self.memory.dtlb.invalidate(linear);
+                self.memory.tlbs.invalidate(linear);
                 self.front.invalidate_page(linear);
             }
-            Event::PageFault { linear } => {
-                self.memory.itlb.invalidate(linear);
-                self.memory.dtlb.invalidate(linear);
-            }
+            Event::PageFault { linear } => self.memory.tlbs.invalidate(linear),
             Event::UserCode { .. } => {}
             Event::Entry(kind) => self.entry(kind),
         }
@@ -156,13 +164,14 @@ impl Machine {
 
     fn entry(&mut self, kind: EntryKind) {
         self.front.interrupted();
+        self.after_branch = None;
         self.memory.ledger.add(Category::KernelEntryExit, self.memory.costs.entry(kind));
     }
 
     fn address_space_switch(&mut self) {
         self.front.address_space_switch();
-        if self.memory.l1d.shape().virtually_tagged {
-            let lines = self.memory.l1d.flush() as u64;
+        if self.memory.l1.shape().virtually_tagged {
+            let lines = self.memory.l1.flush() as u64;
             self.memory.ledger.add(Category::WriteBack, lines * self.memory.costs.memory_write_back);
         }
     }
@@ -187,43 +196,46 @@ impl Memory {
     /// Frame of a code address; a miss is walked and booked.
     #[inline]
     pub fn translate_code(&mut self, linear: u32, tables: &mut dyn PageTables) -> Option<u32> {
-        if let Some(frame) = self.itlb.lookup(linear) {
+        if let Some(frame) = self.tlbs.lookup_code(linear) {
             return Some(frame);
         }
         let walk = tables.walk(linear)?;
         self.counts.itlb_misses += 1;
-        let loss = self.itlb.fill(linear, &walk);
+        let loss = self.tlbs.fill_code(linear, &walk);
         self.counts.itlb_flushed_refills += (loss == Some(Loss::Flushed)) as u64;
-        self.ledger.add(Category::TlbRefillCode, self.costs.itlb_refill);
+        self.ledger.add(Category::TlbRefillCode, self.costs.code_refill);
         self.read_walked_entries(&walk, Category::TlbRefillCode);
         Some(walk.frame)
     }
 
     #[inline]
     fn translate_data(&mut self, linear: u32, tables: &mut dyn PageTables) {
-        if self.dtlb.lookup(linear).is_some() {
+        if self.tlbs.holds_data(linear) {
             return;
         }
         let Some(walk) = tables.walk(linear) else { return };
         self.counts.dtlb_misses += 1;
-        let loss = self.dtlb.fill(linear, &walk);
+        let loss = self.tlbs.fill_data(linear, &walk);
         self.counts.dtlb_flushed_refills += (loss == Some(Loss::Flushed)) as u64;
-        self.ledger.add(Category::TlbRefillData, self.costs.dtlb_refill);
+        self.ledger.add(Category::TlbRefillData, self.costs.data_refill(&walk));
         self.read_walked_entries(&walk, Category::TlbRefillData);
     }
 
-    /// The refill cost assumes that the entries are in the cache; where they are not, memory is added.
+    /// The refill cost assumes that the entries are in the cache that walks read through; where they are not, what is
+    /// beyond it is added.
     fn read_walked_entries(&mut self, walk: &Walk, category: Category) {
         for &entry in &walk.entries[..walk.levels()] {
-            let outcome = match (self.walk_reads, &mut self.l2) {
-                (WalkReads::L2, Some(l2)) => l2.access(entry, false),
-                (WalkReads::L1d, _) => self.l1d.access(entry, false),
-                _ => continue,
-            };
-            if !outcome.hit {
-                self.ledger.add(category, self.costs.memory_read);
+            match self.walk_reads {
+                WalkReads::L2 => self.read_second_level(entry, 0, category),
+                WalkReads::L1 => {
+                    let outcome = self.l1.access(entry, false);
+                    self.book_first_level_write_backs(outcome.write_backs);
+                    if !outcome.hit {
+                        self.read_second_level(entry, self.costs.l2_hit, category);
+                    }
+                }
+                WalkReads::Constant => {}
             }
-            self.ledger.add(Category::WriteBack, outcome.write_backs as u64 * self.costs.memory_write_back);
         }
     }
 
@@ -231,7 +243,7 @@ impl Memory {
     /// is none). The cost of a second-level hit is part of the cost of building a trace line.
     pub fn read_code(&mut self, linear: u32, bytes: u32, tables: &mut dyn PageTables) {
         let last = linear.wrapping_add(bytes.max(1) - 1);
-        let shift = self.l2.as_ref().unwrap_or(&self.l1d).line_shift();
+        let shift = self.l2.as_ref().unwrap_or(&self.l1).line_shift();
         for line in linear >> shift..=last >> shift {
             let Some(frame) = self.translate_code((line << shift).max(linear), tables) else { return };
             let physical = frame | (line << shift) & 0xfff;
@@ -247,41 +259,62 @@ impl Memory {
         self.read_beyond_first_level(physical, true);
     }
 
+    pub fn shares_tlb(&self) -> bool {
+        self.tlbs.shared()
+    }
+
+    pub fn first_level_line_shift(&self) -> u32 {
+        self.l1.line_shift()
+    }
+
+    /// Looks code up in a unified first-level cache. Returns whether it was there.
+    pub fn fetch_unified(&mut self, linear: u32, physical: u32) -> bool {
+        let tag = if self.l1.shape().virtually_tagged { linear } else { physical };
+        let outcome = self.l1.access(tag, false);
+        self.book_first_level_write_backs(outcome.write_backs);
+        outcome.hit
+    }
+
     fn read_beyond_first_level(&mut self, physical: u32, book_hit: bool) {
+        self.read_second_level(physical, self.costs.l2_hit * book_hit as u64, Category::CacheRefill);
+    }
+
+    /// Reads from the second level, where a hit costs `hit`, or from memory.
+    fn read_second_level(&mut self, physical: u32, hit: u64, category: Category) {
         let Some(l2) = &mut self.l2 else {
-            self.ledger.add(Category::CacheRefill, self.costs.memory_read);
+            self.ledger.add(category, self.costs.memory_read);
             return;
         };
         let outcome = l2.access(physical, false);
-        let cost = match outcome.hit {
-            true => self.costs.l2_hit * book_hit as u64,
-            false => self.costs.memory_read,
-        };
-        self.ledger.add(Category::CacheRefill, cost);
+        self.ledger.add(category, if outcome.hit { hit } else { self.costs.memory_read });
         self.ledger.add(Category::WriteBack, outcome.write_backs as u64 * self.costs.memory_write_back);
+    }
+
+    fn book_first_level_write_backs(&mut self, lines: u32) {
+        if lines > 0 {
+            let cost = if self.l2.is_some() { self.costs.l2_hit } else { self.costs.memory_write_back };
+            self.ledger.add(Category::WriteBack, lines as u64 * cost);
+        }
     }
 
     #[inline]
     fn data(&mut self, linear: u32, physical: u32, write: bool, tables: &mut dyn PageTables) {
         self.translate_data(linear, tables);
-        let shape = self.l1d.shape();
+        let shape = self.l1.shape();
         let (tag, through) = (if shape.virtually_tagged { linear } else { physical }, !shape.write_back);
-        let first = self.l1d.access(tag, write);
-        if first.write_backs > 0 {
-            let cost = if self.l2.is_some() { self.costs.l2_hit } else { self.costs.memory_write_back };
-            self.ledger.add(Category::WriteBack, first.write_backs as u64 * cost);
-        }
+        let first = self.l1.access(tag, write);
+        self.book_first_level_write_backs(first.write_backs);
         if !write {
             if !first.hit {
                 self.read_beyond_first_level(physical, true);
             }
         } else if through || !first.hit {
-            let allocated = !first.hit && self.l1d.shape().write_allocate;
+            let allocated = !first.hit && self.l1.shape().write_allocate;
             self.write_beyond_first_level(physical, allocated);
         }
     }
 
-    /// A store that goes on to the second level. Buffers hide a hit; a miss has to fetch the line. Without a second level
+    /// A store that goes on to the second level. Buffers hide it, unless a line has to be fetched. Without a second level
     /// they hide the store itself; the line that it `allocated` in the first level has to be fetched.
     fn write_beyond_first_level(&mut self, physical: u32, allocated: bool) {
         let Some(l2) = &mut self.l2 else {
@@ -289,57 +322,9 @@ impl Memory {
             return;
         };
         let outcome = l2.access(physical, true);
-        if !outcome.hit {
+        if !outcome.hit && l2.shape().write_allocate {
             self.ledger.add(Category::CacheRefill, self.costs.memory_read);
         }
         self.ledger.add(Category::WriteBack, outcome.write_backs as u64 * self.costs.memory_write_back);
-    }
-}
-
-fn replacement(file: &MachineFile, section: &str) -> Replacement {
-    match file.choice(&format!("{section}.replacement")) {
-        "pseudo-lru" => Replacement::PseudoLru,
-        "random" => Replacement::Random { seed: file.integer(&format!("{section}.random_seed")).unwrap_or(1) },
-        _ => Replacement::Lru,
-    }
-}
-
-fn tlb_shape(file: &MachineFile, section: &str) -> TlbShape {
-    let path = |key: &str| format!("{section}.{key}");
-    let entries = file.integer(&path("entries")).unwrap_or(1);
-    TlbShape {
-        entries: entries as usize,
-        ways: file.ways(&path("associativity"), entries) as usize,
-        replacement: replacement(file, section),
-        large_pages: file.choice(&path("pages")) == "4k+4m",
-        global: file.flag(&path("global_bit")),
-    }
-}
-
-fn cache_shape(file: &MachineFile, section: &str) -> CacheShape {
-    let path = |key: &str| format!("{section}.{key}");
-    let (size, line) =
-        (file.integer(&path("size_bytes")).unwrap_or(64), file.integer(&path("line_bytes")).unwrap_or(64));
-    CacheShape {
-        size: size as usize,
-        line: line as usize,
-        ways: file.ways(&path("associativity"), size / line) as usize,
-        replacement: replacement(file, section),
-        virtually_tagged: file.choice(&path("tagged")) == "virtual",
-        write_back: file.choice(&path("write_policy")) == "write-back",
-        write_allocate: file.flag(&path("write_allocate")),
-        lines_per_fill: file.integer(&path("lines_per_fill")).unwrap_or(1) as usize,
-    }
-}
-
-fn trace_cache_shape(file: &MachineFile) -> TraceCacheShape {
-    let number = |key: &str| file.integer(&format!("trace_cache.{key}")).unwrap_or(1);
-    TraceCacheShape {
-        lines: number("lines") as usize,
-        ways: file.ways("trace_cache.associativity", number("lines")) as usize,
-        replacement: replacement(file, "trace_cache"),
-        uops_per_line: number("uops_per_line") as u8,
-        taken_branches: number("taken_branches") as u8,
-        index_shift: number("index_shift") as u32,
     }
 }

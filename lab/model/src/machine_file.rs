@@ -166,28 +166,33 @@ impl MachineFile {
     }
 
     fn check_complete(&self, specs: &[Spec], table: &toml::Table) -> Result<(), String> {
+        let given = |section: &str| table.contains_key(section);
+        for lists in schema::LAYOUTS {
+            one_of("sections", lists, &given)?;
+        }
         for spec in specs {
-            let section_given = table.contains_key(spec.section);
-            if !section_given && schema::OPTIONAL_SECTIONS.contains(&spec.section) {
+            if !given(spec.section) && schema::optional_section(spec.section) {
                 continue;
             }
             let path = format!("{}.{}", spec.section, spec.key);
-            if !self.parameters.contains_key(&path) && !schema::OPTIONAL_KEYS.contains(&spec.key) {
+            if !self.parameters.contains_key(&path) && !schema::optional_key(spec.section, spec.key) {
                 return Err(format!("missing parameter {path}"));
             }
         }
-        if self.has_section("trace_cache") == self.has_section("l1i") {
-            return Err("exactly one of the sections trace_cache and l1i must be there".into());
-        }
-        if self.has_section("trace_cache") && !self.has_section("micro_ops") {
-            return Err("missing section micro_ops, which a trace cache needs".into());
+        for (section, lists) in schema::ALTERNATIVES.iter().filter(|(section, _)| given(section)) {
+            let has = |key: &str| self.parameters.contains_key(&format!("{section}.{key}"));
+            one_of(section, lists, &has)?;
         }
         Ok(())
     }
 
     fn check_consistent(&self) -> Result<(), String> {
-        for section in ["itlb", "dtlb"] {
+        for section in schema::TLBS.into_iter().filter(|s| self.has_section(s)) {
             self.check_ways(section, "entries", self.integer(&format!("{section}.entries")).unwrap_or(1))?;
+            let large_only = self.choice(&format!("{section}.pages")) == "4m";
+            if large_only != (section == "dtlb_large") {
+                return Err(format!("{section}.pages: \"4m\" belongs to dtlb_large and to nothing else"));
+            }
         }
         if let Some(lines) = self.integer("trace_cache.lines") {
             self.check_ways("trace_cache", "lines", lines)?;
@@ -200,7 +205,7 @@ impl MachineFile {
         } else if self.choice("itlb.lookup") == "trace-build" {
             return Err("itlb.lookup: \"trace-build\" needs a trace cache".into());
         }
-        for section in ["l1i", "l1d", "l2"].into_iter().filter(|s| self.has_section(s)) {
+        for section in schema::CACHES.into_iter().filter(|s| self.has_section(s)) {
             let number = |key: &str| self.integer(&format!("{section}.{key}")).unwrap_or(1);
             let (size, line) = (number("size_bytes"), number("line_bytes"));
             if !line.is_power_of_two() {
@@ -213,6 +218,13 @@ impl MachineFile {
         }
         if self.choice("walker.reads_through") == "l2" && !self.has_section("l2") {
             return Err("walker.reads_through: there is no section l2".into());
+        }
+        if self.milli("instructions.branch_taken").is_some_and(|taken| Some(taken) < self.milli("instructions.branch"))
+        {
+            return Err("instructions.branch_taken: less than branch, which is its cost when not taken".into());
+        }
+        if self.milli("entry.iret_cycles") > self.milli("entry.int_iret_cycles") {
+            return Err("entry.iret_cycles: more than int_iret_cycles, of which it is a part".into());
         }
         Ok(())
     }
@@ -229,6 +241,16 @@ impl MachineFile {
         }
         Ok(())
     }
+}
+
+/// What is given has to be one of `lists`, with nothing of another list beside it.
+fn one_of(what: &str, lists: &[&[&str]], given: &dyn Fn(&str) -> bool) -> Result<(), String> {
+    let foreign = |list: &[&str]| lists.iter().copied().flatten().any(|name| given(name) && !list.contains(name));
+    if lists.iter().any(|list| list.iter().all(|name| given(name)) && !foreign(list)) {
+        return Ok(());
+    }
+    let wanted: Vec<String> = lists.iter().map(|list| list.join(" and ")).collect();
+    Err(format!("{what}: must have exactly {}", wanted.join(", or ")))
 }
 
 fn top_string(table: &toml::Table, key: &str) -> Result<String, String> {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //! 2xx: caches.
 
+mod common;
 use cobnut_model::*;
+use common::*;
 
 fn shape() -> CacheShape {
     CacheShape {
@@ -81,4 +83,26 @@ fn t208_flush_empties_and_counts_modified_lines() {
     cache.access(128, false);
     assert_eq!(cache.flush(), 2);
     assert_eq!(misses(&mut cache, [0, 64, 128]), 3);
+}
+
+#[test]
+fn t209_in_a_unified_cache_code_and_data_displace_each_other() {
+    // Lines of one set, alternately code and data: as many as the i486 has ways, then one more.
+    let refills = |lines: u32| {
+        let mut machine = Machine::new(&shipped("i486", &["memory.read_cycles:100", "walker.reads_through:constant"]));
+        let mut tables = Identity::default();
+        for _ in 0..3 {
+            for line in 0..lines {
+                let linear = 0x40_0000 + line * 2048;
+                match line % 2 {
+                    0 => machine.event(&Event::Fetch { linear, instruction: instruction(Class::Nop, 1) }, &mut tables),
+                    _ => machine.event(&Event::Read { linear, physical: linear, size: 4 }, &mut tables),
+                }
+            }
+        }
+        cycles(&machine, Category::CacheRefill)
+    };
+    let settled_cost = |lines: u32| refills(lines) - 100 * lines as u64;
+    assert_eq!(settled_cost(4), 0, "after the first pass nothing is missing");
+    assert!(settled_cost(5) > 0);
 }

@@ -134,8 +134,10 @@ fn t410_an_instruction_cache_machine_works_without_trace_cache() {
     let start = text.find("[l1i]").unwrap();
     let end = start + text[start..].find("[l1d]").unwrap();
     let l1d_end = end + text[end..].find("[l2]").unwrap();
-    let l1i = text[end..l1d_end].replace("[l1d]", "[l1i]");
-    let text = format!("{}{l1i}{}", &text[..start], &text[end..]);
+    let l1i =
+        text[end..l1d_end].replace("[l1d]", "[l1i]").replace("write_policy", "# p").replace("write_allocate", "# a");
+    let micro_ops = text.find("[micro_ops]").unwrap();
+    let text = format!("{}{l1i}{}", &text[..start], &text[end..micro_ops]);
     let file = MachineFile::parse(&text, "test").unwrap();
     let mut machine = Machine::new(&file);
     let block = Block::new(vec![instruction(Class::Nop, 1); 130], machine.costs());
@@ -173,4 +175,71 @@ fn t412_without_a_second_level_a_store_pays_for_the_line_it_fetches() {
     };
     assert_eq!(stores("true"), 2 * 138_000);
     assert_eq!(stores("false"), 0);
+}
+
+#[test]
+fn t413_a_refill_costs_9_and_more_where_the_page_table_entries_are_not_cached() {
+    // L95 table 1: 9 to 13, by whether the cache holds the entry. The directory's entry and the table's miss one line each.
+    for (name, dearest) in [("i486", 13), ("pentium-90", 17)] {
+        let mut machine = Machine::new(&shipped(name, &[]));
+        let mut tables = Identity::default();
+        let mut refill = |machine: &mut Machine, linear: u32| {
+            let before = machine.ledger().row(Category::TlbRefillData);
+            machine.event(&Event::Read { linear, physical: 0x70_8840, size: 4 }, &mut tables);
+            (machine.ledger().row(Category::TlbRefillData) - before) / MILLI
+        };
+        // Fills the second level with the entries of page 0x400 and pushes them out of the first, whose sets repeat
+        // every 4 KB at most.
+        let entry = 0x20_0000 + 0x400 * 4;
+        refill(&mut machine, 0x40_0000);
+        assert_eq!(refill(&mut machine, 0x40_1000), 9, "{name}: the neighbour's entries share the lines");
+        machine.event(&Event::Cr3Write { directory: 0, at: 0 }, &mut Identity::default());
+        assert_eq!(refill(&mut machine, 0x40_0000), 9, "{name}: still in the first level");
+        for way in 1..=8 {
+            for physical in [entry + way * 4096, 0x10_0004 + (16 + way) * 4096] {
+                machine.event(&Event::Read { linear: 0x50_0000, physical, size: 4 }, &mut Identity::default());
+            }
+        }
+        machine.event(&Event::Cr3Write { directory: 0, at: 0 }, &mut Identity::default());
+        assert_eq!(refill(&mut machine, 0x40_0000), dearest, "{name}: both in the second level only");
+    }
+}
+
+#[test]
+fn t414_direct_costs_are_those_that_l95_and_the_manuals_state() {
+    let cost = |name: &str, classes: &[Class], category| {
+        let mut machine = Machine::new(&shipped(name, &[]));
+        classes.iter().for_each(|&c| fetch(&mut machine, c));
+        machine.ledger().row(category) / MILLI
+    };
+    for (name, cr3, segment, entry, exit) in [("i486", 4, 9, 71, 36), ("pentium-90", 21, 3, 48, 27)] {
+        assert_eq!(cost(name, &[Class::Cr3Write], Category::Flush), cr3);
+        assert_eq!(cost(name, &[Class::SegmentLoad], Category::SegmentReload), segment);
+        assert_eq!(cost(name, &[Class::Int], Category::KernelEntryExit), entry);
+        assert_eq!(cost(name, &[Class::Iret], Category::KernelEntryExit), exit);
+    }
+}
+
+#[test]
+fn t415_a_taken_jump_may_cost_more() {
+    let cost = |name: &str, target: u32| {
+        let mut machine = Machine::new(&shipped(name, &[]));
+        let jump = Event::Fetch { linear: 0x20_0000, instruction: instruction(Class::Branch, 2) };
+        machine.event(&jump, &mut Identity::default());
+        let next = Event::Fetch { linear: target, instruction: instruction(Class::Halt, 1) };
+        machine.event(&next, &mut Identity::default());
+        machine.ledger().row(Category::Instructions) / MILLI
+    };
+    assert_eq!((cost("i486", 0x20_0002), cost("i486", 0x20_0008)), (1, 3));
+    assert_eq!((cost("pentium-90", 0x20_0002), cost("pentium-90", 0x20_0008)), (1, 1));
+}
+
+#[test]
+fn t416_a_store_that_no_level_allocates_fetches_nothing() {
+    let mut machine = Machine::new(&shipped("pentium-90", &[]));
+    for line in 0..8 {
+        let linear = 0x40_0000 + line * 32;
+        machine.event(&Event::Write { linear, physical: linear, size: 4 }, &mut Identity::default());
+    }
+    assert_eq!(machine.ledger().row(Category::CacheRefill), 0);
 }

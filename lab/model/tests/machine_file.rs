@@ -18,10 +18,15 @@ fn expect(from: &str, to: &str, message: &str) {
 }
 
 #[test]
-fn t501_the_shipped_file_is_good_and_every_parameter_has_a_source() {
-    let file = pentium4(&[]);
-    assert_eq!(file.name, "pentium4-1400");
-    assert!(file.parameters().all(|(_, p)| p.source.len() > 5));
+fn t501_every_shipped_file_is_good_and_every_parameter_has_a_source() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../machines");
+    let paths: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    assert!(paths.len() >= 4);
+    for path in paths {
+        let file = MachineFile::read(&path).unwrap();
+        assert_eq!(path.file_stem().unwrap().to_str().unwrap(), file.name);
+        assert!(file.parameters().all(|(_, p)| p.source.len() >= 3), "{}", file.name);
+    }
 }
 
 #[test]
@@ -174,4 +179,41 @@ fn t518_the_tool_checks_and_prints() {
     assert_eq!(status, 1);
     assert_eq!(errors, "cobnut-machine: machine file nowhere.toml: No such file or directory (os error 2)\n");
     assert_eq!(tool(&[]).0, 2);
+}
+
+/// The error for a shipped file with one piece of text replaced.
+fn error_in(name: &str, from: &str, to: &str) -> String {
+    let path = format!("{}/../machines/{name}.toml", env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(path).unwrap();
+    assert!(text.contains(from), "{from} is not in {name}");
+    MachineFile::parse(&text.replacen(from, to, 1), "bad").unwrap_err()
+}
+
+#[test]
+fn t519_components_that_exclude_or_need_each_other() {
+    let tlbs = "sections: must have exactly itlb and dtlb, or itlb and dtlb and dtlb_large, or tlb";
+    assert!(error_in("i486", "[tlb]", "[dtlb]").ends_with(tlbs));
+    assert!(error_in("pentium-90", "[dtlb]", "[tlb]").ends_with(tlbs));
+    let caches = "sections: must have exactly trace_cache and micro_ops and l1d, or l1i and l1d, or l1";
+    assert!(error_in("i486", "[l1]", "[l1d]").ends_with(caches));
+    assert!(error_in("pentium-90", "[l1i]", "[l1]").ends_with(caches));
+}
+
+#[test]
+fn t520_one_cost_is_stated_in_one_way() {
+    let both = "miss_cycles = { value = 9, source = \"twice\" }\nrefill_cycles";
+    assert!(error("refill_cycles", both).ends_with("itlb: must have exactly refill_cycles, or miss_cycles"));
+    let neither = error_in("i486", "miss_cycles", "# miss_cycles");
+    assert!(neither.ends_with("tlb: must have exactly refill_cycles, or miss_cycles"), "{neither}");
+    let halves = error_in("i486", "load_cycles", "loads = { value = 4, source = \"half\" }\nload_cycles");
+    assert!(halves.ends_with("segments: must have exactly reload_cycles and loads, or load_cycles"), "{halves}");
+}
+
+#[test]
+fn t521_parts_do_not_exceed_their_whole() {
+    let refused = |name: &str, set: &str| shipped(name, &[]).set(set).unwrap_err();
+    assert!(refused("i486", "entry.iret_cycles:108").contains("more than int_iret_cycles"));
+    assert!(refused("i486", "instructions.branch_taken:0").contains("less than branch"));
+    assert!(refused("pentium-90", "dtlb.pages:4m").contains("\"4m\" belongs to dtlb_large"));
+    assert!(refused("pentium-90", "dtlb_large.pages:4k").contains("\"4m\" belongs to dtlb_large"));
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //! 1xx: translation look-aside buffers.
 
+mod common;
 use cobnut_model::*;
+use common::*;
 
 fn shape(entries: usize, ways: usize, replacement: Replacement) -> TlbShape {
     TlbShape { entries, ways, replacement, large_pages: true, global: true }
@@ -118,4 +120,68 @@ fn t109_a_refill_knows_how_the_entry_was_lost() {
     assert_eq!(tlb.fill(0x1000, &walk(0x1000)), Some(Loss::Evicted));
     tlb.flush();
     assert_eq!(tlb.fill(0x1000, &walk(0x1000)), Some(Loss::Flushed));
+}
+
+#[test]
+fn t110_in_a_unified_tlb_code_and_data_displace_each_other() {
+    let refills = |name: &str| {
+        let mut machine = Machine::new(&shipped(name, &[]));
+        let mut tables = Identity::default();
+        for _ in 0..2 {
+            jumps(&mut machine, &mut tables, 0x40_0000, 20);
+            sweep(&mut machine, &mut tables, 0x80_0000, 20);
+        }
+        let first_pass = 20;
+        (machine.counts().itlb_misses - first_pass, machine.counts().dtlb_misses - first_pass)
+    };
+    let (code, data) = refills("i486");
+    assert!(code > 0 && data > 0, "20 + 20 pages in 32 entries");
+    assert_eq!(refills("pentium-90"), (0, 0), "32 entries for code, 64 for data");
+}
+
+#[test]
+fn t111_one_flush_or_invlpg_reaches_code_and_data_of_a_unified_tlb() {
+    let mut machine = Machine::new(&shipped("i486", &[]));
+    let mut tables = Identity::default();
+    let both = |machine: &mut Machine, tables: &mut Identity| {
+        jumps(machine, tables, 0x40_0000, 1);
+        machine.event(&Event::Read { linear: 0x40_0800, physical: 0x40_0800, size: 4 }, tables);
+        machine.counts().itlb_misses + machine.counts().dtlb_misses
+    };
+    assert_eq!(both(&mut machine, &mut tables), 1, "data finds the entry that code brought");
+    machine.event(&Event::Cr3Write { directory: 0, at: 0 }, &mut tables);
+    assert_eq!(both(&mut machine, &mut tables), 2);
+    machine.event(&Event::Invlpg { linear: 0x40_0000 }, &mut tables);
+    assert_eq!(both(&mut machine, &mut tables), 3);
+}
+
+#[test]
+fn t112_large_data_pages_may_have_a_tlb_of_their_own() {
+    let refills = |large: u32, small: u32| {
+        let mut machine = Machine::new(&shipped("pentium-90", &[]));
+        let mut tables = Identity { large_from: 0x8000_0000, ..Default::default() };
+        for _ in 0..3 {
+            for page in 0..large {
+                let linear = 0x8000_0000 + (page << 22);
+                machine.event(&Event::Read { linear, physical: 0x40_0000, size: 4 }, &mut tables);
+            }
+            sweep(&mut machine, &mut tables, 0x40_0000, small);
+        }
+        machine.counts().dtlb_misses
+    };
+    assert_eq!(refills(8, 64), 72, "8 beside 64: each missed once");
+    assert!(refills(9, 64) > 73);
+}
+
+#[test]
+fn t113_without_the_global_bit_a_cr3_write_takes_global_pages_too() {
+    for (name, kept) in [("i486", false), ("pentium-90", false), ("pentium4-1400", true)] {
+        let mut machine = Machine::new(&shipped(name, &[]));
+        let mut tables = Identity { global_from: 0, ..Default::default() };
+        machine.event(&Event::ControlWrite { global_pages: true }, &mut tables);
+        sweep(&mut machine, &mut tables, 0x40_0000, 4);
+        machine.event(&Event::Cr3Write { directory: 0, at: 0 }, &mut tables);
+        sweep(&mut machine, &mut tables, 0x40_0000, 4);
+        assert_eq!(machine.counts().dtlb_misses == 4, kept, "{name}");
+    }
 }

@@ -19,6 +19,7 @@ pub struct Measurement {
     machine: Option<Machine>,
     /// Name of the machine and what was changed of it.
     title: Option<(String, Vec<String>)>,
+    lacks_sysenter: bool,
     counters: Counters,
     footprint: Footprint,
     regions: Regions,
@@ -38,6 +39,7 @@ impl Measurement {
             costs: file.map(Costs::from_file).unwrap_or_default(),
             machine: file.map(Machine::new),
             title: file.map(|f| (f.name.clone(), overrides.to_vec())),
+            lacks_sysenter: file.is_some_and(|f| f.milli("entry.sysenter_sysexit_cycles").is_none()),
             counters: Counters::default(),
             footprint: Footprint::new(memory),
             regions: Regions::new(file.is_some()),
@@ -59,6 +61,9 @@ impl Measurement {
         let mut warnings = self.warnings.clone();
         if let Some(case) = self.regions.unfinished() {
             warnings.push(format!("case {case} has no END: it is left out"));
+        }
+        if self.lacks_sysenter && self.counters[counters::ENTRIES_SYSENTER] > 0 {
+            warnings.push("the machine has no sysenter: the guest used it, and it cost nothing".to_string());
         }
         let (name, overrides) = self.title.as_ref().map(|(name, set)| (name, set)).unzip();
         json!({

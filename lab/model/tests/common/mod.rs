@@ -15,6 +15,16 @@ pub fn pentium4(changes: &[&str]) -> MachineFile {
     file
 }
 
+/// A machine that comes with the project, with some values set.
+pub fn shipped(name: &str, changes: &[&str]) -> MachineFile {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../machines");
+    let mut file = MachineFile::read(&folder.join(format!("{name}.toml"))).unwrap();
+    for change in changes {
+        file.set(change).unwrap();
+    }
+    file
+}
+
 /// Maps every page to the frame of the same number; pages from `global_from` on are global, from `large_from` on 4 MB.
 #[derive(Clone, Copy)]
 pub struct Identity {
@@ -50,6 +60,14 @@ pub fn sweep(machine: &mut Machine, tables: &mut Identity, base: u32, pages: u32
     for page in 0..pages {
         let linear = base + page * 4160;
         machine.event(&Event::Read { linear, physical: linear, size: 4 }, tables);
+    }
+}
+
+/// Fetches one instruction from each of `pages` pages.
+pub fn jumps(machine: &mut Machine, tables: &mut Identity, base: u32, pages: u32) {
+    for page in 0..pages {
+        let instruction = instruction(Class::Alu, 2);
+        machine.event(&Event::Fetch { linear: base + page * 4096, instruction }, tables);
     }
 }
 

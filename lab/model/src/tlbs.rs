@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//! The TLBs of a machine: one that code and data share, or one for each and perhaps another for data in 4 MB pages.
+
+use crate::{Loss, Tlb, Walk};
+
+pub(crate) struct Tlbs {
+    /// The code TLB is the first; the data TLBs are found by the numbers below.
+    all: Vec<Tlb>,
+    data: usize,
+    large_data: Option<usize>,
+}
+
+impl Tlbs {
+    /// One component, in which code and data displace each other.
+    pub fn unified(tlb: Tlb) -> Self {
+        Tlbs { all: vec![tlb], data: 0, large_data: None }
+    }
+
+    /// `large_data` holds the 4 MB pages of data, `data` only the others; without it `data` has to take both.
+    pub fn split(code: Tlb, data: Tlb, large_data: Option<Tlb>) -> Self {
+        let number = large_data.is_some().then_some(2);
+        Tlbs { all: [code, data].into_iter().chain(large_data).collect(), data: 1, large_data: number }
+    }
+
+    /// Data can displace code.
+    pub fn shared(&self) -> bool {
+        self.data == 0
+    }
+
+    /// The 4 KB frame of a code address, when it is held.
+    #[inline]
+    pub fn lookup_code(&mut self, linear: u32) -> Option<u32> {
+        self.all[0].lookup(linear)
+    }
+
+    /// Stores a walk after a miss of code; tells how the translation was lost the last time.
+    pub fn fill_code(&mut self, linear: u32, walk: &Walk) -> Option<Loss> {
+        self.all[0].fill(linear, walk)
+    }
+
+    #[inline]
+    pub fn holds_data(&mut self, linear: u32) -> bool {
+        self.all[self.data].lookup(linear).is_some()
+            || self.large_data.is_some_and(|large| self.all[large].lookup(linear).is_some())
+    }
+
+    /// Stores a walk after a miss of data.
+    pub fn fill_data(&mut self, linear: u32, walk: &Walk) -> Option<Loss> {
+        let number = self.large_data.filter(|_| walk.large).unwrap_or(self.data);
+        self.all[number].fill(linear, walk)
+    }
+
+    /// A CR3 write.
+    pub fn flush(&mut self) {
+        self.all.iter_mut().for_each(Tlb::flush);
+    }
+
+    /// A write of CR0 or CR4.
+    pub fn flush_all(&mut self, global_pages: bool) {
+        self.all.iter_mut().for_each(|tlb| tlb.flush_all(global_pages));
+    }
+
+    /// Drops the translation of one page.
+    pub fn invalidate(&mut self, linear: u32) {
+        self.all.iter_mut().for_each(|tlb| tlb.invalidate(linear));
+    }
+}
