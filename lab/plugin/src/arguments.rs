@@ -1,20 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-//! The plugin's arguments: `machine=`, `kernel=`, `ram=`, `out=`, `mode=`, `stop=`, `set=`, `range=`.
+//! The plugin's arguments: `machine=`, `kernel=`, `ram=`, `out=`, `mode=`, `note=`, `stop=`, `set=`,
+//! `range=`.
 
 use std::path::PathBuf;
 
 #[derive(Debug, Default)]
 pub struct Arguments {
-    /// Machine file; needed unless `mode=count`.
+    /// Machine file; needed unless `mode=` says that there is none.
     pub machine: Option<PathBuf>,
     /// The kernel's ELF file, for telling stub and trampoline from other user code.
     pub kernel: Option<PathBuf>,
     /// The file that backs the guest's memory.
     pub ram: PathBuf,
-    /// Where the JSON goes.
+    /// Where the JSON goes, or the record.
     pub out: PathBuf,
     /// `mode=count`: counters and footprints only.
     pub count_only: bool,
+    /// `mode=record`: none of this, but a record for later.
+    pub record: bool,
+    /// `note=FILE`, with `mode=record`: JSON that goes to the record's header as its provenance.
+    pub note: Option<PathBuf>,
     /// `mode=sanitize`: no counters either, but the search for forgotten invalidations.
     pub sanitize: bool,
     /// `stop=first`, with `mode=sanitize`: the run ends at the first report.
@@ -35,13 +40,15 @@ impl Arguments {
                 "kernel" => arguments.kernel = Some(value.into()),
                 "ram" => arguments.ram = value.into(),
                 "out" => arguments.out = value.into(),
-                "mode" if ["count", "model", "sanitize"].contains(&value) => {
+                "mode" if ["count", "model", "record", "sanitize"].contains(&value) => {
+                    arguments.record = value == "record";
                     arguments.count_only = value == "count";
                     arguments.sanitize = value == "sanitize";
                 }
-                "mode" => return Err(format!("argument mode: {value} is not one of count, model, sanitize")),
+                "mode" => return Err(format!("argument mode: {value} is not one of count, model, record, sanitize")),
                 "stop" if value == "first" => arguments.stop_at_first = true,
                 "stop" => return Err(format!("argument stop: {value} is not first")),
+                "note" => arguments.note = Some(value.into()),
                 "set" => arguments.overrides.push(value.to_string()),
                 "range" => arguments.ranges.push(value.to_string()),
                 _ => return Err(format!("unknown argument {key}")),
@@ -52,10 +59,10 @@ impl Arguments {
                 return Err(format!("missing argument {name}=FILE"));
             }
         }
-        if arguments.count_only || arguments.sanitize {
+        if arguments.count_only || arguments.record || arguments.sanitize {
             arguments.machine = None;
         } else if arguments.machine.is_none() {
-            return Err("missing argument machine=FILE (or mode=count, mode=sanitize)".into());
+            return Err("missing argument machine=FILE (or mode=count, mode=record, mode=sanitize)".into());
         }
         Ok(arguments)
     }

@@ -11,6 +11,7 @@ mod decode;
 mod descriptors;
 mod guest_memory;
 mod kernel_image;
+mod output;
 mod registers;
 mod sanitize;
 mod tracker;
@@ -18,14 +19,18 @@ mod translated_block;
 
 use arguments::Arguments;
 use cobnut_model::MachineFile;
-use cobnut_trace::{CodeRange, Measurement, Sink};
+use cobnut_trace::{CodeRange, Header, Measurement, Recorder, Sink};
 use decode::{Addressing, Special};
 use guest_memory::GuestMemory;
 use kernel_image::KernelImage;
+use output::Output;
 use qemu_plugin_sys as qemu;
 use registers::Registers;
 use sanitize::Symbols;
 use std::ffi::{c_char, c_int, c_uint, c_void, CStr};
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::Path;
 use std::ptr::null_mut;
 use tracker::Tracker;
 use translated_block::TranslatedBlock;
@@ -41,11 +46,13 @@ struct Setup {
     kernel: KernelImage,
     file: Option<MachineFile>,
     ranges: Vec<CodeRange>,
+    /// What `note=` names.
+    provenance: serde_json::Value,
     warnings: Vec<String>,
 }
 
 static mut SETUP: *mut Setup = null_mut();
-static mut TRACKER: *mut Tracker<Measurement> = null_mut();
+static mut TRACKER: *mut Tracker<Output> = null_mut();
 
 const MAX_INSTRUCTION: usize = 15;
 
@@ -67,7 +74,7 @@ fn fail(message: &str) -> ! {
 
 /// Only called from callbacks, after the processor came to life.
 #[inline]
-fn tracker() -> &'static mut Tracker<Measurement> {
+fn tracker() -> &'static mut Tracker<Output> {
     unsafe { &mut *TRACKER }
 }
 
@@ -127,15 +134,33 @@ fn prepare<'a>(words: impl Iterator<Item = &'a str>) -> Result<Setup, String> {
     };
     let ranges = arguments.ranges.iter().map(|argument| code_ranges::parse(argument, &symbols));
     let ranges = ranges.collect::<Result<_, _>>()?;
-    Ok(Setup { arguments, kernel, file, ranges, warnings })
+    let provenance = arguments.note.as_deref().map(read_json).transpose()?.unwrap_or_default();
+    Ok(Setup { arguments, kernel, file, ranges, provenance, warnings })
+}
+
+fn read_json(path: &Path) -> Result<serde_json::Value, String> {
+    let named = |error: String| format!("note file {}: {error}", path.display());
+    let text = std::fs::read_to_string(path).map_err(|error| named(error.to_string()))?;
+    serde_json::from_str(&text).map_err(|error| named(error.to_string()))
+}
+
+/// What follows the run, in a guest with `memory` bytes.
+fn output(setup: &Setup, memory: usize) -> Result<Output, String> {
+    let arguments = &setup.arguments;
+    if !arguments.record {
+        let overrides = &arguments.overrides;
+        return Ok(Output::Measurement(Measurement::new(setup.file.as_ref(), overrides, &setup.ranges, memory)));
+    }
+    let header = Header { memory, ranges: setup.ranges.clone(), provenance: setup.provenance.clone() };
+    let recorder = File::create(&arguments.out).and_then(|file| Recorder::new(BufWriter::new(file), &header));
+    recorder.map(Output::Record).map_err(|error| format!("cannot write {}: {error}", arguments.out.display()))
 }
 
 unsafe extern "C" fn processor_created(_id: qemu::qemu_plugin_id_t, _cpu: c_uint) {
     let setup = &*SETUP;
     let registers = Registers::find().unwrap_or_else(|e| fail(&e));
     let memory = GuestMemory::map(&setup.arguments.ram).unwrap_or_else(|e| fail(&e));
-    let overrides = &setup.arguments.overrides;
-    let mut sink = Measurement::new(setup.file.as_ref(), overrides, &setup.ranges, memory.size());
+    let mut sink = output(setup, memory.size()).unwrap_or_else(|e| fail(&e));
     setup.warnings.iter().for_each(|warning| sink.warn(warning.clone()));
     let tracker = Tracker::new(registers, memory, setup.kernel, sink);
     TRACKER = Box::into_raw(Box::new(tracker));
@@ -215,9 +240,8 @@ unsafe extern "C" fn finished(_id: qemu::qemu_plugin_id_t, _data: *mut c_void) {
         return;
     }
     let (setup, tracker) = (&*SETUP, tracker());
-    let report = tracker.sink.report();
     let out = &setup.arguments.out;
-    if let Err(error) = std::fs::write(out, format!("{report}\n")) {
+    if let Err(error) = tracker.sink.finish(out) {
         fail(&format!("cannot write {}: {error}", out.display()));
     }
 }

@@ -47,6 +47,13 @@ pub enum Mode {
     User = INSTRUCTIONS_USER,
 }
 
+impl Mode {
+    /// The mode that `mode as u8` was.
+    pub(crate) fn from_code(code: u8) -> Option<Self> {
+        [Mode::Kernel, Mode::Stub, Mode::Trampoline, Mode::User].into_iter().find(|&mode| mode as u8 == code)
+    }
+}
+
 /// The counter of entries without an instruction that asks for them.
 pub fn of_entry(kind: EntryKind) -> usize {
     match kind {

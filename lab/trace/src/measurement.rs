@@ -7,12 +7,10 @@ use crate::footprint::Footprint;
 use crate::regions::{Regions, Totals};
 use crate::run::Run;
 use crate::sink::{Marker, Sink};
+use crate::warnings::Warnings;
 use cobnut_model::{Costs, Event, Instruction, Machine, MachineFile, PageTables};
 use serde_json::{json, Value};
 use std::ops::Range;
-
-/// A run prints each kind of oddity a few times, not a million.
-const MAX_WARNINGS: usize = 20;
 
 pub struct Measurement {
     costs: Costs,
@@ -25,7 +23,7 @@ pub struct Measurement {
     regions: Regions,
     ranges: CodeRanges,
     totals: Option<Totals>,
-    warnings: Vec<String>,
+    warnings: Warnings,
     /// Whether an iteration is being measured, so that footprints matter.
     measuring: bool,
     mode: Mode,
@@ -45,7 +43,7 @@ impl Measurement {
             regions: Regions::new(file.is_some()),
             ranges: CodeRanges::new(ranges),
             totals: None,
-            warnings: Vec::new(),
+            warnings: Warnings::default(),
             measuring: false,
             mode: Mode::Kernel,
         }
@@ -58,7 +56,7 @@ impl Measurement {
     /// Everything measured, as JSON. Totals run to the last marker: a guest that has asked for its end goes on for a
     /// moment, and for how long is not repeatable. Without markers, up to now.
     pub fn report(&self) -> Value {
-        let mut warnings = self.warnings.clone();
+        let mut warnings = self.warnings.list().to_vec();
         if let Some(case) = self.regions.unfinished() {
             warnings.push(format!("case {case} has no END: it is left out"));
         }
@@ -104,7 +102,7 @@ impl Measurement {
 impl Sink for Measurement {
     fn prepare(&self, linear: u32, instructions: Vec<Instruction>) -> Run {
         let shares = self.ranges.shares(linear, &instructions, &self.costs);
-        Run::new(instructions, &self.costs, shares)
+        Run::new(linear, instructions, &self.costs, shares)
     }
 
     #[inline]
@@ -182,8 +180,6 @@ impl Sink for Measurement {
     }
 
     fn warn(&mut self, text: String) {
-        if self.warnings.len() < MAX_WARNINGS && !self.warnings.contains(&text) {
-            self.warnings.push(text);
-        }
+        self.warnings.add(text);
     }
 }

@@ -4,10 +4,15 @@
 use crate::code_ranges::Share;
 use crate::counters::{self, Mode};
 use cobnut_model::{Block, Costs, Instruction};
+use std::cell::Cell;
 
 /// Instructions that are executed one after the other and counted for one mode, with what does not depend on when.
 pub struct Run {
     pub block: Block,
+    /// Linear address when it was first seen.
+    pub(crate) home: u32,
+    /// Its number in the record that is being written.
+    pub(crate) number: Cell<u32>,
     /// To be set before it is first executed.
     pub mode: Mode,
     /// Counter and increment, besides the instructions themselves.
@@ -17,7 +22,9 @@ pub struct Run {
 }
 
 impl Run {
-    pub(crate) fn new(instructions: Vec<Instruction>, costs: &Costs, shares: Vec<Share>) -> Self {
+    pub(crate) const UNNUMBERED: u32 = u32::MAX;
+
+    pub(crate) fn new(home: u32, instructions: Vec<Instruction>, costs: &Costs, shares: Vec<Share>) -> Self {
         let mut counts: Vec<(usize, u64)> = Vec::new();
         for &counter in instructions.iter().flat_map(|i| counters::raised_by(i.class)) {
             match counts.iter_mut().find(|(c, _)| *c == counter) {
@@ -25,6 +32,7 @@ impl Run {
                 None => counts.push((counter, 1)),
             }
         }
-        Run { block: Block::new(instructions, costs), mode: Mode::Kernel, counts, shares }
+        let (block, number) = (Block::new(instructions, costs), Cell::new(Self::UNNUMBERED));
+        Run { block, home, number, mode: Mode::Kernel, counts, shares }
     }
 }

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//! Reads a record and makes the calls again that were recorded.
+//!
+//! Whatever a file holds, reading it ends with a result or with one line that says what is wrong; memory stays bounded by
+//! what the record defines, not by its length.
+
+use crate::chunks::Chunks;
+use crate::format::{self, tag, unzigzag};
+use crate::header::Header;
+use crate::recorder::Habit;
+use crate::run::Run;
+use crate::sink::{Marker, Sink};
+use crate::translations::{Told, Translations};
+use crate::Mode;
+use cobnut_model::{Class, EntryKind, Event, Instruction, Walk, CLASSES};
+use std::io::Read;
+
+/// A record that is being read.
+pub struct Replay<R> {
+    pub header: Header,
+    chunks: Chunks<R>,
+}
+
+impl<R: Read> Replay<R> {
+    /// Reads the header. Errors are one line that says what is wrong with the record, without its name.
+    pub fn new(source: R) -> Result<Self, String> {
+        let mut chunks = Chunks::new(source)?;
+        let mut text = Vec::new();
+        chunks.next(&mut text)?;
+        let header = Header::parse(&text).ok_or("damaged: its header is none")?;
+        Ok(Replay { header, chunks })
+    }
+
+    /// Makes the recorded calls to `sink`.
+    pub fn run(mut self, sink: &mut impl Sink) -> Result<(), String> {
+        let mut state = State::default();
+        let mut contents = Vec::new();
+        loop {
+            self.chunks.next(&mut contents)?;
+            if contents.is_empty() {
+                return Ok(());
+            }
+            let mut cursor = Cursor { rest: &contents };
+            while !cursor.rest.is_empty() {
+                state.event(&mut cursor, sink).ok_or("damaged: it holds what is no event")?;
+            }
+        }
+    }
+}
+
+/// What is left of a chunk.
+struct Cursor<'a> {
+    rest: &'a [u8],
+}
+
+impl<'a> Cursor<'a> {
+    #[inline]
+    fn bytes(&mut self, count: usize) -> Option<&'a [u8]> {
+        let (bytes, rest) = self.rest.split_at_checked(count)?;
+        self.rest = rest;
+        Some(bytes)
+    }
+
+    #[inline]
+    fn byte(&mut self) -> Option<u8> {
+        let (&byte, rest) = self.rest.split_first()?;
+        self.rest = rest;
+        Some(byte)
+    }
+
+    #[inline]
+    fn word(&mut self) -> Option<u32> {
+        let (bytes, rest) = self.rest.split_first_chunk::<4>()?;
+        self.rest = rest;
+        Some(u32::from_le_bytes(*bytes))
+    }
+
+    /// A number of 0 to 4 bytes.
+    #[inline]
+    fn number(&mut self, count: usize) -> Option<u32> {
+        if let Some(bytes) = self.rest.first_chunk::<4>().filter(|_| count <= 4) {
+            self.rest = &self.rest[count..];
+            return Some((u32::from_le_bytes(*bytes) as u64 & ((1u64 << (8 * count)) - 1)) as u32);
+        }
+        let bytes = self.bytes(count).filter(|bytes| bytes.len() <= 4)?;
+        Some(bytes.iter().rev().fold(0, |value, &byte| value << 8 | byte as u32))
+    }
+}
+
+#[derive(Default)]
+struct State {
+    told: Translations,
+    runs: Vec<Run>,
+    habits: Vec<Habit>,
+    last_run: u32,
+    last_data: u32,
+}
+
+impl State {
+    /// Reads one event and calls `sink` for it. None: there is no such event.
+    #[inline]
+    fn event(&mut self, cursor: &mut Cursor, sink: &mut impl Sink) -> Option<()> {
+        let first = cursor.byte()?;
+        let count = (first & format::BYTES) as usize;
+        if first & format::DATA != 0 {
+            let size = first >> format::DATA_SIZE_SHIFT & 7;
+            if size > format::LARGEST_ACCESS {
+                return None;
+            }
+            let linear = self.last_data.wrapping_add(unzigzag(cursor.number(count)?));
+            self.last_data = linear;
+            sink.data(linear, 1 << size, first & format::DATA_WRITE != 0, &mut self.told);
+            Some(())
+        } else if first & format::RUN != 0 {
+            let moved = if first & format::RUN_LINEAR != 0 { Some(cursor.word()?) } else { None };
+            let before = self.habits.get_mut(self.last_run as usize)?;
+            let number = if count == 0 { before.next } else { cursor.number(count)? };
+            before.next = number;
+            self.last_run = number;
+            let habit = self.habits.get_mut(number as usize)?;
+            habit.linear = moved.unwrap_or(habit.linear);
+            sink.run(&self.runs[number as usize], habit.linear, &mut self.told);
+            Some(())
+        } else {
+            self.rarer_event(first, cursor, sink)
+        }
+    }
+
+    #[inline(never)]
+    fn rarer_event(&mut self, tag: u8, cursor: &mut Cursor, sink: &mut impl Sink) -> Option<()> {
+        let event = match tag {
+            tag::DEFINE => return self.define(cursor, sink),
+            tag::RETRACT => return self.retract(cursor, sink),
+            tag::UNMAPPED => {
+                self.told.tell(cursor.word()?, Told::Unmapped);
+                return Some(());
+            }
+            tag::MAPPED => return self.mapped(cursor),
+            tag::WARNING => {
+                let length = cursor.number(2)? as usize;
+                sink.warn(String::from_utf8_lossy(cursor.bytes(length)?).into_owned());
+                return Some(());
+            }
+            tag::BEGIN | tag::ITERATION | tag::END | tag::MARKER => {
+                sink.marker(match tag {
+                    tag::BEGIN => Marker::Begin(cursor.word()?),
+                    tag::ITERATION => Marker::Iteration,
+                    tag::END => Marker::End,
+                    _ => Marker::Other,
+                });
+                return Some(());
+            }
+            tag::CR3_WRITE => {
+                let event = Event::Cr3Write { directory: cursor.word()?, at: cursor.word()? };
+                if let Event::Cr3Write { directory, .. } = event {
+                    self.told.switch(directory);
+                }
+                event
+            }
+            tag::CONTROL_WRITE => Event::ControlWrite { global_pages: cursor.word()? != 0 },
+            tag::INVLPG => Event::Invlpg { linear: cursor.word()? },
+            tag::PAGE_FAULT => Event::PageFault { linear: cursor.word()? },
+            tag::FAULT => Event::Entry(EntryKind::Fault),
+            tag::INTERRUPT => Event::Entry(EntryKind::Interrupt),
+            tag::USER_CODE => Event::UserCode { base: cursor.word()? },
+            _ => return None,
+        };
+        sink.event(&event, &mut self.told);
+        Some(())
+    }
+
+    fn mapped(&mut self, cursor: &mut Cursor) -> Option<()> {
+        let (page, frame, directory_entry, table_entry) =
+            (cursor.word()?, cursor.word()?, cursor.word()?, cursor.word()?);
+        let (large, global) = (page as u8 & format::MAPPED_LARGE != 0, page as u8 & format::MAPPED_GLOBAL != 0);
+        let entries = [directory_entry, table_entry];
+        self.told.tell(page & !0xfff, Told::Mapped(Walk { frame: frame & !0xfff, large, global, entries }));
+        Some(())
+    }
+
+    fn define(&mut self, cursor: &mut Cursor, sink: &mut impl Sink) -> Option<()> {
+        let mode = Mode::from_code(cursor.byte()?)?;
+        let home = cursor.word()?;
+        let count = cursor.number(2)? as usize;
+        if !(1..=format::LONGEST_RUN).contains(&count) {
+            return None;
+        }
+        let instructions: Vec<Instruction> = (0..count).map(|_| instruction(cursor)).collect::<Option<_>>()?;
+        let mut run = sink.prepare(home, instructions);
+        run.mode = mode;
+        self.runs.push(run);
+        self.habits.push(Habit { linear: home, next: 0 });
+        Some(())
+    }
+
+    fn retract(&mut self, cursor: &mut Cursor, sink: &mut impl Sink) -> Option<()> {
+        let (number, first, count) = (cursor.word()?, cursor.word()? as usize, cursor.word()? as usize);
+        let run = self.runs.get(number as usize)?;
+        let end = first.checked_add(count).filter(|&end| end <= run.block.instructions().len())?;
+        sink.retract(run, first..end);
+        Some(())
+    }
+}
+
+fn instruction(cursor: &mut Cursor) -> Option<Instruction> {
+    let length = cursor.byte().filter(|length| (1..=format::LONGEST_INSTRUCTION).contains(length))?;
+    let class: Class = CLASSES.get(cursor.byte()? as usize)?.0;
+    Some(Instruction { length, class })
+}
