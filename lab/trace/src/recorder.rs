@@ -124,7 +124,7 @@ impl<W: Write> Recorder<W> {
         self.told.tell(page, found);
         match found {
             Told::Mapped(walk) => {
-                let flags = walk.large as u8 * format::MAPPED_LARGE | walk.global as u8 * format::MAPPED_GLOBAL;
+                let flags = (walk.large as u8 * format::MAPPED_LARGE) | (walk.global as u8 * format::MAPPED_GLOBAL);
                 self.put(tag::MAPPED, &[page | flags as u32, walk.frame, walk.entries[0], walk.entries[1]]);
             }
             _ => self.put(tag::UNMAPPED, &[page]),

@@ -207,3 +207,57 @@ fn instruction(cursor: &mut Cursor) -> Option<Instruction> {
     let class: Class = CLASSES.get(cursor.byte()? as usize)?.0;
     Some(Instruction { length, class })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cobnut_model::{Costs, PageTables};
+    use std::ops::Range;
+
+    /// Takes everything and looks at what it may look at.
+    struct Anything;
+
+    impl Sink for Anything {
+        fn prepare(&self, linear: u32, instructions: Vec<Instruction>) -> Run {
+            Run::new(linear, instructions, &Costs::default(), Vec::new())
+        }
+        fn run(&mut self, run: &Run, linear: u32, tables: &mut impl PageTables) {
+            assert!(run.block.bytes() > 0);
+            tables.walk(linear);
+        }
+        fn retract(&mut self, run: &Run, instructions: Range<usize>) {
+            assert!(run.block.instructions().get(instructions).is_some());
+        }
+        fn data(&mut self, linear: u32, _size: u8, _write: bool, tables: &mut impl PageTables) {
+            tables.walk(linear);
+        }
+        fn event(&mut self, _event: &Event, _tables: &mut impl PageTables) {}
+        fn marker(&mut self, _marker: Marker) {}
+        fn warn(&mut self, _text: String) {}
+    }
+
+    /// Whatever stands in a chunk, reading it ends.
+    #[test]
+    fn any_bytes_are_events_or_refused() {
+        let mut random = 1u64;
+        let mut byte = || {
+            random ^= random << 13;
+            random ^= random >> 7;
+            random ^= random << 17;
+            random as u8
+        };
+        // A definition that later events can refer to, then anything.
+        let start = [tag::DEFINE, Mode::User as u8, 0, 0x10, 0, 0, 2, 0, 1, Class::Alu as u8, 2, Class::Int as u8];
+        let mut taken = 0;
+        for _ in 0..20_000 {
+            let mut contents = start.to_vec();
+            let length = byte() % 40;
+            contents.extend((0..length).map(|_| byte()));
+            let (mut state, mut cursor) = (State::default(), Cursor { rest: &contents });
+            while !cursor.rest.is_empty() && state.event(&mut cursor, &mut Anything).is_some() {
+                taken += 1;
+            }
+        }
+        assert!(taken > 20_000, "more than the definitions: {taken}");
+    }
+}

@@ -73,6 +73,15 @@ pub fn qemu(image: &Path, ram: &Path, plugin_arguments: &str) -> Output {
 /// Runs guest `name` on the Pentium 4; `more` is appended to the plugin's arguments. Returns the text of the report.
 /// `run` names the folder of this run.
 pub fn report_text(name: &str, run: &str, more: &str) -> String {
+    String::from_utf8(output_of(name, run, more)).unwrap()
+}
+
+/// Records guest `name`.
+pub fn record(name: &str, run: &str, more: &str) -> Vec<u8> {
+    output_of(name, run, &format!(",mode=record{more}"))
+}
+
+fn output_of(name: &str, run: &str, more: &str) -> Vec<u8> {
     let folder = work_folder(run);
     let image = build_guest(name, &folder);
     let (ram, out) = (folder.join("ram"), folder.join("out.json"));
@@ -88,7 +97,7 @@ pub fn report_text(name: &str, run: &str, more: &str) -> String {
     let errors = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(GUEST_SUCCESS), "{errors}");
     let _ = std::fs::remove_file(&ram);
-    std::fs::read_to_string(&out).unwrap()
+    std::fs::read(&out).unwrap()
 }
 
 pub fn report(name: &str, run: &str, more: &str) -> Report {
