@@ -29,13 +29,23 @@ void fail(Thread& t, IpcError error, Phase phase) {
         if (error == IpcError::no_partner) t.halted = true;
         schedule::make_ready(t);
         return;
+    case Role::quantum:
+        // Told or not, it waits for its scheduler; that this wait is canceled gives it the next tick.
+        if (phase == Phase::send && error != IpcError::canceled) {
+            t.state = State::receiving;
+            return;
+        }
+        [[fallthrough]];
+    case Role::preemption:
+        schedule::make_ready(t);        // a message that cannot be delivered is dropped (manual 7.4)
+        return;
     }
 }
 
 void leave_queue(Thread& sender) {
     Thread& partner = *sender.partner;
     partner.senders.remove(sender);
-    partner.senders_waiting = !partner.senders.empty();
+    if (partner.senders.empty()) partner.fast_veto &= ~Word{veto_senders};
     sender.partner = nullptr;
 }
 
@@ -52,6 +62,17 @@ bool accepts(const Thread& receiver, const Thread& sender) {
     return awaited.is_any_local() && sender.space == receiver.space;
 }
 
+// Whether `s` is a redirector of `originator`, or one of its redirector's, and so on (manual 5.4).
+bool redirects(const Thread& s, const Thread& originator) {
+    constexpr int longest_chain = 16;
+    const Thread* t = &originator;
+    for (int i = 0; i < longest_chain && t && t->space->redirected(); ++i) {
+        t = threads::find(t->space->redirector);
+        if (t == &s) return true;
+    }
+    return false;
+}
+
 // In whose name `s` sends to `r`: VirtualSender if the tag asks for it and the manual (5.4) allows it, else itself.
 Thread& apparent_sender(const Thread& s, const Thread& r) {
     Thread& self = const_cast<Thread&>(s);
@@ -59,7 +80,18 @@ Thread& apparent_sender(const Thread& s, const Thread& r) {
     Thread* v = threads::find(s.virtual_sender);
     if (!v) return self;
     bool interrupt_of_mine = v->is_interrupt() && v->awaited == s.id;
-    return v->space == s.space || s.space == r.space || interrupt_of_mine ? *v : self;
+    return v->space == s.space || s.space == r.space || interrupt_of_mine || redirects(s, *v) ? *v : self;
+}
+
+// Who really gets a message from `s` to `to`: its space's redirector instead of threads that live neither in the space
+// itself nor in the redirector's. nullptr if that is nobody.
+Thread* deflect(Thread& s, Thread* to) {
+    s.intended = ThreadId::nil();
+    if (!to || !s.space->redirected() || to->space == s.space || s.is_interrupt()) return to;
+    Thread* redirector = threads::find(s.space->redirector);
+    if (!redirector || redirector->space == to->space) return redirector ? to : nullptr;
+    s.intended = to->id;
+    return redirector;
 }
 
 // Moves the message of `s` to `r`, who accepts it. `r` can run afterwards; true if `s` goes on to its next phase.
@@ -133,7 +165,7 @@ void after_send(Thread* s) {
 }
 
 void begin_send(Thread& s, ThreadId to, Time timeout) {
-    Thread* r = to.is_any() || to.is_any_local() ? nullptr : threads::find(to, s);
+    Thread* r = deflect(s, to.is_any() || to.is_any_local() ? nullptr : threads::find(to, s));
     if (!r || !r->active()) return fail(s, IpcError::no_partner, Phase::send);
     Thread& apparent = apparent_sender(s, *r);
     if (r->state == State::receiving && accepts(*r, apparent)) {
@@ -147,19 +179,27 @@ void begin_send(Thread& s, ThreadId to, Time timeout) {
         block(s, State::sending, timeout);
         s.partner = r;
         r->senders.push_back(s);
-        r->senders_waiting = 1;
+        r->fast_veto |= veto_senders;
     }
 }
 
 // Sends a message of the kernel's in the name of `t` and waits for the answer.
-void kernel_call(Thread& t, Role role, ThreadId to) {
+void kernel_call(Thread& t, Role role, ThreadId to, Time send_timeout = Time::never()) {
     t.send_role = t.receive_role = role;
     t.virtual_sender = t.id;
     Thread* partner = threads::find(to, t);
     t.awaited = partner ? partner->id : to;
     t.receive_follows = true;
     t.receive_timeout = Time::never().raw;
-    begin_send(t, t.awaited, Time::never());
+    begin_send(t, t.awaited, send_timeout);
+}
+
+// Manual 7.4: dropped if it is not waited for.
+void preemption_message(Thread& t, Role role, ThreadId to, Microseconds when) {
+    t.message.tag = MsgTag::make(label_preemption, 2);
+    t.message.words[0] = static_cast<Word>(when);
+    t.message.words[1] = static_cast<Word>(when >> 32);
+    kernel_call(t, role, to, Time::zero());
 }
 
 }  // namespace
@@ -195,6 +235,18 @@ void page_fault(Thread& t, VAddr address, Word rights) {
 void exception(Thread& t, Word number, Word error) {
     arch::exception_message(t, number, error, t.message);
     kernel_call(t, Role::exception, {t.utcb->exception_handler()});
+}
+
+void preempted(Thread& t) {
+    Microseconds when = t.preempted_at;
+    t.preempted_at = 0;
+    preemption_message(t, Role::preemption, {t.utcb->exception_handler()}, when);
+}
+
+void quantum_exhausted(Thread& t) { preemption_message(t, Role::quantum, t.scheduler, arch::now()); }
+
+void quantum_renewed(Thread& t) {
+    if (t.state == State::receiving && t.receive_role == Role::quantum) schedule::make_ready(t);
 }
 
 void wait_for_start(Thread& t) {

@@ -14,6 +14,12 @@ void call(Thread& caller, ThreadId to, ThreadId from, Word timeouts);
 // In the name of a thread, which stops running until it is answered. A thread whose partner does not exist is halted.
 void page_fault(Thread& t, VAddr address, Word rights);
 void exception(Thread& t, Word number, Word error);
+// Tells the exception handler of a preemption at `preempted_at`, if it waits for that, and then waits for its answer.
+void preempted(Thread& t);
+// Tells its scheduler that the total quantum of `t` is used up. Told or not, the thread waits: for an answer of its
+// scheduler, or for a new quantum.
+void quantum_exhausted(Thread& t);
+void quantum_renewed(Thread& t);
 // Waits for the start message of the pager that its UTCB names.
 void wait_for_start(Thread& t);
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "core/schedule.hpp"
 
+#include "core/arch.hpp"
+
 void ReadyQueue::mark(Word priority) {
     occupied_[priority / 32] |= 1u << priority % 32;
     if (priority > ready_top) ready_top = priority;
@@ -40,11 +42,33 @@ ReadyQueue ready;
 
 namespace {
 
-// A system call may name who shall run next; only next() reads and clears it.
-Thread* favourite;
-bool yielding;
+// What a system call or an interrupt has decided for the next choice; only next() reads and clears it.
+struct Wishes {
+    Thread* favourite;              // shall run next
+    bool yields;                    // the running thread gives way to its equals
+    bool slice_over;                // so does its time slice
+    bool asynchronous;              // not the running thread's own doing: an interrupt
+} wishes;
 
 bool can_run(const Thread& t) { return t.state == State::ready && !t.halted && !t.open_to; }
+
+// Whether `t` is asked to go on although `better` should run: it wants preemptions delayed and may (manual 3.6).
+bool delays(Thread& t, const Thread& better) {
+    if (better.priority > t.sensitive_priority() || !t.delay_left) return false;
+    if (!(t.utcb->flags() & preemption_delay)) return false;
+    t.utcb->flags() |= preemption_pending;
+    return true;
+}
+
+bool signals(Thread& t, const Thread& better) {
+    return better.priority <= t.sensitive_priority() && t.utcb->flags() & preemption_signal;
+}
+
+// Time that a thread had put a preemption off for is over: it is told so, whether it wants signals or not.
+void end_delay(Thread& t) {
+    t.utcb->flags() &= ~Word{preemption_delay};
+    t.preempted_at = arch::now();
+}
 
 }  // namespace
 
@@ -55,48 +79,57 @@ void make_ready(Thread& t) {
 
 void hand_over(Thread& t) {
     make_ready(t);
-    favourite = &t;
+    wishes.favourite = &t;
 }
 
 void make_unready(Thread& t, State state) {
     if (t.ready_link.queued()) ready.remove(t);
-    if (favourite == &t) favourite = nullptr;
+    if (wishes.favourite == &t) wishes.favourite = nullptr;
     t.state = state;
 }
 
 void yield(Thread& current, Thread* to) {
+    wishes.yields = true;
+    wishes.favourite = to && to->ready_link.queued() ? to : nullptr;
+    if (!wishes.favourite)
+        rearm_delay(current);
+    else if (!current.timeslice.is_never())
+        to->timeslice_left += current.timeslice_left;
     reset_timeslice(current);
-    yielding = true;
-    favourite = to && to->ready_link.queued() ? to : nullptr;
 }
 
 Thread* next(Thread* current) {
-    Thread* chosen = favourite;
-    bool yielded = yielding;
-    favourite = nullptr;
-    yielding = false;
+    Wishes wish = wishes;
+    wishes = {};
     // A message to the running thread may have queued it.
     if (current && current->ready_link.queued()) ready.remove(*current);
 
     if (current && can_run(*current)) {
-        // The running thread goes on unless a better one is ready, or it gave way to its equals.
-        if (yielded) {
+        Thread* best = ready.front();
+        if (wish.yields) {
             ready.push_back(*current);
-            if (chosen && chosen->ready_link.queued()) {
-                ready.remove(*chosen);
-                return chosen;
+            if (wish.favourite && wish.favourite->ready_link.queued()) {
+                ready.remove(*wish.favourite);
+                return wish.favourite;
             }
-        } else if (Thread* best = ready.front(); best && best->priority > current->priority) {
-            ready.push_front(*current);
         } else {
-            return current;
+            bool equal = best && best->priority == current->priority;
+            bool preempts = best && (best->priority > current->priority || (equal && wish.slice_over));
+            if (preempts && delays(*current, *best)) return current;
+            if (wish.slice_over) reset_timeslice(*current);
+            if (!preempts) return current;
+            if (wish.asynchronous && !current->preempted_at && signals(*current, *best)) current->preempted_at = arch::now();
+            wish.slice_over ? ready.push_back(*current) : ready.push_front(*current);
         }
-        chosen = nullptr;
+        wish.favourite = nullptr;
     }
+    Thread* chosen = wish.favourite;
     if (!chosen || !chosen->ready_link.queued() || chosen->priority < ready_top) chosen = ready.front();
     if (chosen) ready.remove(*chosen);
     return chosen;
 }
+
+void interrupted() { wishes.asynchronous = true; }
 
 void reset_timeslice(Thread& t) { t.timeslice_left = t.timeslice.is_never() ? 0 : t.timeslice.period(); }
 
@@ -105,13 +138,20 @@ void set_timeslice(Thread& t, Time slice) {
     reset_timeslice(t);
 }
 
-void tick(Thread& current, Microseconds us) {
-    if (current.timeslice.is_never()) return;
-    if (current.timeslice_left > us) {
-        current.timeslice_left -= us;
-        return;
-    }
-    yield(current, nullptr);
+void set_total_quantum(Thread& t, Time quantum) {
+    t.total_quantum = quantum;
+    t.quantum_left = quantum.is_never() ? 0 : quantum.period();
+}
+
+void rearm_delay(Thread& t) { t.delay_left = t.maximum_delay(); }
+
+bool tick(Thread& current, Microseconds us) {
+    auto spend = [us](Microseconds& left) { return (left -= left < us ? left : us) == 0; };
+    Word flags = current.utcb->flags();
+    if (flags & preemption_pending && flags & preemption_delay && current.delay_left && spend(current.delay_left))
+        end_delay(current);
+    if (!current.timeslice.is_never() && spend(current.timeslice_left)) wishes.slice_over = true;
+    return !current.total_quantum.is_never() && spend(current.quantum_left);
 }
 
 void set_priority(Thread& t, Word priority) {

@@ -38,16 +38,22 @@ void make_ready(Thread& t);
 void hand_over(Thread& t);
 // The thread is about to wait, or must not run: out of the queue.
 void make_unready(Thread& t, State state);
-// Gives up the rest of the time slice (ThreadSwitch); to `to` when it can run.
+// Gives up the rest of the time slice (ThreadSwitch); donates it to `to` when that can run.
 void yield(Thread& current, Thread* to);
 // Queues `current` again if it can still run and does not go on; returns who runs now, nullptr for nobody.
 Thread* next(Thread* current);
-// One timer tick of `us` for the running thread.
-void tick(Thread& current, Microseconds us);
+// What happens until next() is not the running thread's own doing (manual 3.6: an asynchronous preemption).
+void interrupted();
+// One timer tick of `us` for the running thread; true if its total quantum is used up.
+bool tick(Thread& current, Microseconds us);
 constexpr Time default_timeslice{4 << 10 | 625};        // 10 ms
 // Gives a thread a time slice and starts it anew.
 void set_timeslice(Thread& t, Time slice);
 void reset_timeslice(Thread& t);
+// Likewise a total quantum, which it does not get again by itself.
+void set_total_quantum(Thread& t, Time quantum);
+// A thread may delay preemptions for its maximum delay again.
+void rearm_delay(Thread& t);
 void set_priority(Thread& t, Word priority);
 
 }  // namespace schedule

@@ -43,6 +43,27 @@ bool any_active(const Space& space) {
     return false;
 }
 
+namespace {
+
+void veto_fast_path(Thread& t) {
+    t.fast_veto = (t.fast_veto & ~Word{veto_redirected}) | (t.space->redirected() ? veto_redirected : 0u);
+}
+
+}  // namespace
+
+void set_redirector(Space& space, ThreadId redirector) {
+    space.redirector = redirector;
+    for (Thread* t = space.members.front(); t; t = space.members.after(*t)) veto_fast_path(*t);
+}
+
+void join(Space& space, Thread& t) {
+    t.space = &space;
+    space.members.push_back(t);
+    veto_fast_path(t);
+}
+
+void leave(Thread& t) { t.space->members.remove(t); }
+
 bool valid_utcb(const Space& space, VAddr utcb_address) {
     VAddr location = utcb_address - Utcb::id_offset;
     return location % Utcb::size == 0 && inside(space.utcb_area, location);

@@ -13,12 +13,13 @@ struct Space {
     ArchSpace arch;                 // first: the fast path reads it (ia32/fastpath.S)
     Fpage kip_area;
     Fpage utcb_area;
-    ThreadId redirector;
+    ThreadId redirector;            // who gets what its threads send elsewhere (manual 4.3); anythread: nobody
     bool privileged;                // holds an initial server
     bool idempotent;                // sigma0: owns all physical memory, address = physical address
     List<Thread, &Thread::space_link> members;
     Link<Space> all_link;
 
+    bool redirected() const { return !redirector.is_any(); }
     bool initialised() const { return !utcb_area.is_nil(); }
 };
 
@@ -29,6 +30,10 @@ Space* create();
 // Frees everything; no thread may be left in it.
 void destroy(Space& space);
 bool any_active(const Space& space);
+void set_redirector(Space& space, ThreadId redirector);
+// Puts a thread among those of a space, and takes it out.
+void join(Space& space, Thread& thread);
+void leave(Thread& thread);
 
 // Makes the UTCB at `utcb_address` usable and returns the kernel's view of it; nullptr when memory is exhausted.
 Utcb* make_utcb(Space& space, VAddr utcb_address);

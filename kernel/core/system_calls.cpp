@@ -3,6 +3,7 @@
 #include "core/system_calls.hpp"
 
 #include "core/arch.hpp"
+#include "core/ipc.hpp"
 #include "core/kip.hpp"
 #include "core/mapping.hpp"
 #include "core/memory.hpp"
@@ -78,11 +79,14 @@ Word schedule(Thread& caller, ThreadId dest, Word& time_control, Word processor_
                 (t->total_quantum.is_never() ? Time::never().raw : Time::from_us(t->quantum_left).raw);
     if (time_control != unchanged) {
         schedule::set_timeslice(*t, half(time_control, 16));
-        t->total_quantum = half(time_control, 0);
-        t->quantum_left = t->total_quantum.is_never() ? 0 : t->total_quantum.period();
+        schedule::set_total_quantum(*t, half(time_control, 0));
+        ipc::quantum_renewed(*t);
     }
     if (priority != unchanged) schedule::set_priority(*t, priority & 0xff);
-    if (preemption_control != unchanged) t->preemption_control = preemption_control;
+    if (preemption_control != unchanged) {
+        t->preemption_control = preemption_control;
+        schedule::rearm_delay(*t);
+    }
     time_control = left;
     return thread_state(*t);
 }
@@ -102,9 +106,10 @@ Word space_control(Thread& caller, ThreadId dest, Word& control, Fpage kip_area,
     if (!caller.space->privileged) return fail(caller, Error::no_privilege);
     Thread* t = dest.is_global() ? threads::find(dest) : nullptr;
     if (!t || t->is_interrupt()) return fail(caller, Error::invalid_space);
+    if (!redirector.is_nil() && !redirector.is_any() && !threads::find(redirector)) return fail(caller, Error::invalid_thread);
     Error error = set_areas(*t->space, kip_area, utcb_area);
     if (error != Error::none) return fail(caller, error);
-    if (!redirector.is_nil()) t->space->redirector = redirector;
+    if (!redirector.is_nil()) spaces::set_redirector(*t->space, redirector);
     control = arch::space_control(*t->space, wanted);
     return 1;
 }

@@ -62,10 +62,9 @@ Thread* create(ThreadId id, Space& space) {
         return nullptr;
     }
     t->id = id;
-    t->space = &space;
     t->state = State::inactive;
     t->virtual_sender = id;
-    space.members.push_back(*t);
+    spaces::join(space, *t);
     return t;
 }
 
@@ -83,7 +82,7 @@ bool equip(Thread& t, ThreadId pager) {
 
 void destroy(Thread& t) {
     arch::set_thread_at(t.id.number(), arch::nobody());
-    t.space->members.remove(t);
+    spaces::leave(t);
     pool.free(&t);
 }
 

@@ -25,8 +25,15 @@ enum class Role : std::uint8_t {
     user,           // the thread itself, in its message registers
     page_fault,     // the kernel, in the name of a faulting thread (manual 7.3)
     exception,      // likewise for an exception (manual 7.5)
+    preemption,     // likewise for a preemption that the thread wants signalled (manual 3.6, 7.4)
+    quantum,        // likewise for a thread whose total quantum is used up (manual 3.5, 7.4)
     startup,        // likewise for a thread that waits to be started (manual 7.1)
     interrupt,      // an interrupt thread (manual 7.2)
+};
+
+enum FastVeto : Word {
+    veto_senders = 1,               // `senders` is not empty: somebody may be queued in the partner's name, too
+    veto_redirected = 2,            // its space has a redirector
 };
 
 // A message that the kernel makes stands here: the sender's own message registers stay untouched.
@@ -52,7 +59,7 @@ struct alignas(64) Thread {
     Space* space;
     VAddr utcb_address;             // the local id
     Word priority;
-    Word senders_waiting;           // nonzero while `senders` is not empty
+    Word fast_veto;                 // FastVeto bits: nonzero while the fast path must not send for this thread
     Utcb* utcb;                     // the kernel's own view of the same memory
     FastEntry fast;
 
@@ -65,6 +72,7 @@ struct alignas(64) Thread {
     Word receive_timeout;           // its timeout (Time), while sending
     ThreadId awaited;               // whom it waits for, in the receive phase or in the one that follows
     ThreadId virtual_sender;        // in whose name it sends; itself unless it propagates
+    ThreadId intended;              // to whom it would send if its redirector did not get it; nil if that is its partner
     Thread* partner;                // sending: in whose queue
     KernelMessage message;          // sending in another role than `user`
 
@@ -77,9 +85,14 @@ struct alignas(64) Thread {
     Microseconds timeslice_left;
     Microseconds quantum_left;
     Word preemption_control;        // sensitive priority and maximum delay, as set
+    Microseconds delay_left;        // how long its pending preemption may still be put off
+    Microseconds preempted_at;      // nonzero: a preemption that its exception handler is still to be told of
 
     bool is_interrupt() const { return receive_role == Role::interrupt; }
     bool active() const { return state != State::inactive; }
+    // Preemptions by threads up to the sensitive priority are delayed or signalled (manual 3.5).
+    Word sensitive_priority() const { return preemption_control >> 16 & 0xff; }
+    Word maximum_delay() const { return preemption_control & 0xffff; }
     // Nothing but the fast path and this function knows the short form of waiting.
     void settle();
 };

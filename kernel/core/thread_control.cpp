@@ -91,9 +91,8 @@ Error modify(Thread& caller, Thread& t, ThreadId dest, ThreadId space_id, Thread
 
     if (migrates) {
         Space& old = *t.space;
-        old.members.remove(t);
-        t.space = mate->space;
-        t.space->members.push_back(t);
+        spaces::leave(t);
+        spaces::join(*mate->space, t);
         if (old.members.empty()) spaces::destroy(old);
     }
     t.utcb_address = place;

@@ -69,6 +69,10 @@ bool transfer(Thread& s, Thread& r, Thread& apparent) {
             flags |= MsgTag::propagated_bit;
             r.utcb->virtual_sender() = id_seen_by(r, s);
         }
+        if (!s.intended.is_nil()) {
+            flags |= MsgTag::redirected_bit;
+            r.utcb->intended_receiver() = s.intended.raw;
+        }
         if (!good) {
             flags |= MsgTag::error_bit;
             r.utcb->error_code() = ipc_error_code(IpcError::overflow, Phase::receive);

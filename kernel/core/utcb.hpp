@@ -5,6 +5,9 @@
 
 #include "core/x2.hpp"
 
+// The bits of a thread's preemption flags that mean something (manual 3.6).
+enum PreemptFlags : Word { preemption_pending = 0x80, preemption_delay = 0x40, preemption_signal = 0x20 };
+
 struct Utcb {
     Word before[64];                 // -256: padding, buffer registers downwards from -64, control registers
     Word mr[message_registers];      // +0
@@ -12,8 +15,9 @@ struct Utcb {
     // A thread control register by its distance in bytes before the UTCB address.
     Word& tcr(unsigned bytes_before) { return before[64 - bytes_before / 4]; }
     Word& virtual_sender() { return tcr(24); }       // in: VirtualSender, out: ActualSender
+    Word& intended_receiver() { return tcr(28); }    // of a redirected message
     Word& error_code() { return tcr(36); }
-    Word& flags() { return tcr(40); }                // byte 0: preemption flags, byte 1: coprocessor flags
+    Word& flags() { return tcr(40); }                // byte 0: PreemptFlags, byte 1: coprocessor flags
     Word& exception_handler() { return tcr(44); }
     Word& pager() { return tcr(48); }
     Word& user_handle() { return tcr(52); }

@@ -108,6 +108,7 @@ struct MsgTag {
 
     static constexpr Word error_bit = 1u << 15;
     static constexpr Word propagated_bit = 1u << 12;
+    static constexpr Word redirected_bit = 1u << 13;
 
     static constexpr MsgTag make(Word label, Word untyped, Word typed = 0) { return {label << 16 | typed << 6 | untyped}; }
     constexpr Word untyped() const { return raw & 0x3f; }
@@ -122,6 +123,7 @@ constexpr Word message_registers = 64;
 // Labels of messages that the kernel makes (manual 7): 12-bit negative numbers, low nibble free for flags.
 enum Label : Word {
     label_interrupt = 0xfff0,
+    label_preemption = 0xffd0,
     label_page_fault = 0xffe0,
     label_exception = 0xffb0,
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // User registers of threads: what the shared code asks for (core/arch.hpp), and the change of the running thread.
 #include "core/arch.hpp"
+#include "core/ipc.hpp"
 #include "core/kip.hpp"
 #include "core/schedule.hpp"
 #include "ia32/cpu.hpp"
@@ -118,6 +119,10 @@ extern "C" Thread* leave_kernel() {
         Thread* t = schedule::next(processor.current());
         processor.set_current(t);
         if (!t) return nullptr;
+        if (t->preempted_at) {
+            ipc::preempted(*t);
+            continue;
+        }
         // iret to an address past the segment's limit would fault in the kernel.
         VAddr limit = arch::tag_limit(*t->space);
         if (limit && t->frame.eip >= limit) arch::promote(*t->space);

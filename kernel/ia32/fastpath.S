@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The common IPC: a call, or a reply that waits for anybody, with untyped words only, to a partner that waits for it,
-// without a receive timeout, with nobody queued. Whatever is different goes to `slow`, which has lost nothing by then.
+// without a receive timeout, with nobody queued and no redirector. Whatever is different goes to `slow`, which has lost nothing by then.
 // One path serves all kinds of spaces and both ways in; it branches where the work of spaces differs, and is assembled
 // once for sysenter and once for `int`, on processors that lack sysenter.
 //
@@ -34,7 +34,7 @@
         mov     %ss:THREAD_TABLE(, %ebx, 4), %ebp
         cmp     %eax, THREAD_ID(%ebp)
         jne     slow_\way
-        cmpl    $0, THREAD_SENDERS_WAITING + \bias(%esp) // somebody may be queued in the partner's name, too
+        cmpl    $0, THREAD_FAST_VETO + \bias(%esp)
         jne     slow_\way
         cmp     %edx, %eax                      // call
         jne     reply_and_wait_\way

@@ -35,7 +35,7 @@ void offsets() {
     THREAD(SPACE, offsetof(Thread, space));
     THREAD(UTCB_ADDRESS, offsetof(Thread, utcb_address));
     THREAD(PRIORITY, offsetof(Thread, priority));
-    THREAD(SENDERS_WAITING, offsetof(Thread, senders_waiting));
+    THREAD(FAST_VETO, offsetof(Thread, fast_veto));
     THREAD(UTCB, offsetof(Thread, utcb));
     THREAD(FAST_EIP, offsetof(Thread, fast) + offsetof(FastEntry, eip));
     THREAD(FAST_ESP, offsetof(Thread, fast) + offsetof(FastEntry, esp));

@@ -6,6 +6,7 @@
 #include "core/ipc.hpp"
 #include "core/kip.hpp"
 #include "core/print.hpp"
+#include "core/schedule.hpp"
 #include "core/space.hpp"
 #include "ia32/cpu.hpp"
 #include "ia32/layout.hpp"
@@ -55,12 +56,14 @@ void user_fault(Thread& t, Word vector, Word error, Word ds, Word es) {
 extern "C" void trap(Thread& t, Word vector, Word error, Word ds, Word es) {
     t.fast_entry = false;
     leave_trampoline(t);
-    if (is_interrupt(vector))
+    if (is_interrupt(vector)) {
+        schedule::interrupted();
         board::interrupt(vector - VECTOR_IRQ);
-    else if (vector >= VECTOR_IPC)
+    } else if (vector >= VECTOR_IPC) {
         system_calls::dispatch(t, vector);
-    else
+    } else {
         user_fault(t, vector, error, ds, es);
+    }
 }
 
 // Only the idle loop runs in kernel mode with interrupts on. Its frame is forgotten.

@@ -65,7 +65,7 @@ void interrupt(Word line) {
         clock::tick();
         Microseconds now = arch::now();
         while (Thread* t = timeouts::expired(now)) ipc::timed_out(*t);
-        if (Thread* t = arch::current_thread()) schedule::tick(*t, tick_ns / 1000);
+        if (Thread* t = arch::current_thread(); t && schedule::tick(*t, tick_ns / 1000)) ipc::quantum_exhausted(*t);
         return;
     }
     arch::mask_interrupt(line);

@@ -24,11 +24,25 @@ struct ScheduleTest : testing::Test {
         Thread& t = *threads.back();
         t.priority = priority;
         t.state = State::receiving;
+        utcbs.push_back(std::make_unique<Utcb>());
+        t.utcb = utcbs.back().get();
         t.timeslice = Time{4 << 10 | 625};
         schedule::reset_timeslice(t);
         return t;
     }
+    // An interrupt lets a thread of that priority run while `running` does; who goes on?
+    Thread* interrupt(Thread& running, Thread& better) {
+        schedule::make_ready(better);
+        schedule::interrupted();
+        return schedule::next(&running);
+    }
+    static void sensitive(Thread& t, Word priority, Word delay, Word flags) {
+        t.preemption_control = priority << 16 | delay;
+        t.utcb->flags() = flags;
+        schedule::rearm_delay(t);
+    }
     std::vector<std::unique_ptr<Thread>> threads;
+    std::vector<std::unique_ptr<Utcb>> utcbs;
 };
 
 TEST_F(ScheduleTest, TheHighestPriorityRuns) {
@@ -74,6 +88,82 @@ TEST_F(ScheduleTest, ATimesliceEndsAfterItsTime) {
     }
     schedule::tick(running, 1000);
     EXPECT_EQ(schedule::next(&running), &equal);
+}
+
+TEST_F(ScheduleTest, ASliceThatIsOverStartsAnewWhenNobodyElseWants) {
+    Thread &running = make(50), &lower = make(49);
+    running.state = State::ready;
+    schedule::make_ready(lower);
+    for (int ms = 0; ms < 10; ++ms) schedule::tick(running, 1000);
+    EXPECT_EQ(schedule::next(&running), &running);
+    EXPECT_EQ(running.timeslice_left, 10000u);
+}
+
+TEST_F(ScheduleTest, ASwitchDonatesWhatIsLeft) {
+    Thread &running = make(50), &to = make(40);
+    running.state = State::ready;
+    schedule::make_ready(to);
+    schedule::tick(running, 3000);
+    schedule::yield(running, &to);
+    EXPECT_EQ(to.timeslice_left, 17000u);
+    EXPECT_EQ(running.timeslice_left, 10000u);
+    EXPECT_EQ(schedule::next(&running), &to);
+}
+
+TEST_F(ScheduleTest, ATotalQuantumIsUsedUpOnce) {
+    Thread& running = make(50);
+    schedule::set_total_quantum(running, Time{4 << 10 | 625});
+    for (int ms = 0; ms < 9; ++ms) EXPECT_FALSE(schedule::tick(running, 1000));
+    EXPECT_TRUE(schedule::tick(running, 1000));
+    EXPECT_EQ(running.quantum_left, 0u);
+    schedule::set_total_quantum(running, Time::never());
+    EXPECT_FALSE(schedule::tick(running, 1000));
+}
+
+TEST_F(ScheduleTest, ADelayedPreemptionIsPendingUntilTheThreadSwitches) {
+    Thread &running = make(50), &better = make(60);
+    running.state = State::ready;
+    sensitive(running, 60, 2000, preemption_delay);
+    EXPECT_EQ(interrupt(running, better), &running);
+    EXPECT_TRUE(running.utcb->flags() & preemption_pending);
+    schedule::tick(running, 1000);
+    EXPECT_EQ(schedule::next(&running), &running);
+    schedule::yield(running, nullptr);
+    EXPECT_EQ(schedule::next(&running), &better);
+    EXPECT_EQ(running.delay_left, 2000u) << "a switch gives the whole delay again";
+}
+
+TEST_F(ScheduleTest, ADelayHasItsMaximumAndItsOverflowIsSignalled) {
+    Thread &running = make(50), &better = make(60);
+    running.state = State::ready;
+    sensitive(running, 60, 2000, preemption_delay);
+    EXPECT_EQ(interrupt(running, better), &running);
+    schedule::tick(running, 1000);
+    schedule::tick(running, 1000);
+    EXPECT_EQ(schedule::next(&running), &better);
+    EXPECT_FALSE(running.utcb->flags() & preemption_delay);
+    EXPECT_NE(running.preempted_at, 0u);
+}
+
+TEST_F(ScheduleTest, NobodyDelaysWhatIsAboveTheSensitivePriority) {
+    Thread &running = make(50), &better = make(61);
+    running.state = State::ready;
+    sensitive(running, 60, 2000, preemption_delay | preemption_signal);
+    EXPECT_EQ(interrupt(running, better), &better);
+    EXPECT_EQ(running.preempted_at, 0u) << "nor is it signalled";
+}
+
+TEST_F(ScheduleTest, OnlyAnInterruptsPreemptionIsSignalled) {
+    Thread &running = make(50), &better = make(60);
+    running.state = State::ready;
+    sensitive(running, 60, 0, preemption_signal);
+    schedule::make_ready(better);
+    EXPECT_EQ(schedule::next(&running), &better);
+    EXPECT_EQ(running.preempted_at, 0u);
+    better.state = State::receiving;
+    EXPECT_EQ(schedule::next(&better), &running);
+    EXPECT_EQ(interrupt(running, better), &better);
+    EXPECT_NE(running.preempted_at, 0u);
 }
 
 TEST_F(ScheduleTest, HandOverPrefersTheReceiverButNotOverABetterThread) {
