@@ -6,8 +6,8 @@ result with its reason.
 """
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True)
@@ -61,3 +61,13 @@ def judge(
     if rule is None:
         return Check(name, published, measured, unit, False, f"nothing to hold it against. {why}")
     return Check(name, published, measured, unit, rule.holds(measured), f"{rule.text}. {why}")
+
+
+def explained(checks: Sequence[Check], explanations: Mapping[str, str]) -> list[Check]:
+    """Adds to the checks that were measured and failed what is known about the difference, by the check's name."""
+    return [
+        replace(check, why=f"{check.why} {explanations[check.name]}")
+        if not check.ok and check.measured is not None and check.name in explanations
+        else check
+        for check in checks
+    ]

@@ -49,3 +49,47 @@ PISTACHIO_DATA_LINES = 20
 
 # seL4 16.0.0-dev on pc99, FPU contexts off: instructions of a null IPC in the kernel alone
 SEL4_KERNEL_INSTRUCTIONS = 227
+
+# L95: Liedtke, "Improved address-space switching on Pentium processors by transparently multiplexing user address
+# spaces", GMD TR 933, November 1995
+
+
+@dataclass(frozen=True)
+class Switching:
+    """A row of L95 table 1: TLB entries, cycles of a TLB miss, of a switch of page tables, of a switch of segments."""
+
+    entries: int
+    miss: tuple[int | None, int | None]
+    page_table: tuple[int | None, int | None]
+    segments: int | None
+
+
+L95_TABLE1 = {
+    "i486": Switching(32, (9, 13), (36, 364), 39),
+    "Pentium": Switching(96, (9, 13), (36, 1196), 15),
+    "PowerPC 601": Switching(256, (None, None), (None, None), 29),
+    "Alpha 21064": Switching(40, (20, 50), (80, 1800), None),
+    "MIPS R4000": Switching(48, (20, 50), (0, 0), None),
+}
+# L95 section 1 on its table 1: the least is 4 pages, the most is all entries but the kernel's 4 pages
+L95_PAGES = 4
+# L95 section 4.1: "50 + 9n" for a switch with a flush, n the misses that the flush causes, 5 to 96 in table 2
+L95_MISS = 9
+L95_FLUSHING = 50
+L95_MISSES = (5, 96)
+# L95 table 2: the types of switch, cycles; L large, S small, P the previous large space; least and most where they depend on n
+L95_TABLE2 = {"LL": (95, 914), "LP": (28, 28), "LS": (23, 23), "SS": (23, 23), "SP": (28, 28), "SL": (95, 914)}
+# L95 table 3: remote procedure calls
+L95_TABLE3 = {
+    "LS+SP": (51, 51),
+    "SS+SS": (46, 46),
+    "SL+LS": (118, 937),
+    "SP+LS": (51, 51),
+    "LL+LL": (190, 1828),
+    "LP+LP": (56, 56),
+}
+# L95 figure 4: pages of the application's working set; data pages of the server's; the paper's repetitions
+L95_PAGES_FIRST, L95_PAGES_LAST, L95_SERVED = 2, 64, 2
+L95_REPETITIONS = 100_000
+# L95 section 1, note 1: "only about half of the TLB entries are used simultaneously" where working sets are not compact
+L95_SPREAD_SHARE = 0.5

@@ -123,6 +123,7 @@ void page_until_done()
 void run()
 {
     const Wish &wish = setup.wish;
+    if (reinterpret_cast<L4_Word_t>(image_end) > utcb_address) fail("the image reaches into the UTCB area");
     const L4_Word_t number = L4_ThreadNo(L4_Myself());
     setup.client = L4_GlobalId(number + 1, 1);
     setup.server = L4_GlobalId(number + 2, 1);

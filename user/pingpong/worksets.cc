@@ -20,7 +20,7 @@ namespace {
 constexpr size_t page_size = 4096;
 constexpr size_t sets = 64; // a multiple of the number of sets of every TLB with up to 64 of them
 constexpr size_t spare = sets * page_size;
-constexpr size_t code_size = 2u << 20, data_size = 1u << 20, served_size = 64u << 10, sweep_size = 16u << 10;
+constexpr size_t code_size = 1u << 20, data_size = 1u << 20, served_size = 256u << 10, sweep_size = 16u << 10;
 constexpr size_t code_distance = 4160;
 constexpr size_t jump_size = 5;
 
@@ -92,8 +92,10 @@ WorkingSet make_working_set(const Wish &wish, unsigned size)
     WorkingSet set{Kind::none, address(code()), address(data()), reads, wish.distance, address(sweep())};
     if (wish.work == Work::nops) fill_nops(size);
     if (wish.work == Work::jumps) fill_jumps(size);
-    if (wish.work == Work::walks) set.kind = Kind::walk;
-    else if (wish.work == Work::reads) set.kind = Kind::data;
+    if (wish.work == Work::walks) {
+        set.kind = Kind::walk;
+        set.data += page_size / 2; // away from the cache sets of the first entries of a page directory
+    } else if (wish.work == Work::reads) set.kind = Kind::data;
     else if (wish.work != Work::none) set.kind = reads ? Kind::both : Kind::code;
     return set;
 }

@@ -4,7 +4,7 @@
 To add one: a module here with an `Experiment` in it, and its line in `all_experiments`. docs/command.md walks through it.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from cobnut.boards import Board
@@ -56,8 +56,9 @@ class Mark:
 class Plot:
     """One picture of a report, in terms of a result's series.
 
-    `kind` is lines, bars (stacked), ranges (two series: both ends of each bar) or ledger. `series` maps series names to
-    labels; for a ledger it maps ledger row names to short labels. `band` names two series to shade the room between.
+    `kind` is lines, bars (stacked), ranges (two series: both ends of each bar), ledger, or table (the series are its
+    columns, and `rows` says what their x are called). `series` maps series names to labels; for a ledger it maps ledger
+    row names to short labels. `band` names two series to shade the room between.
     Ranges that come from the mark by less than the share `least` of it are left out.
     """
 
@@ -71,11 +72,15 @@ class Plot:
     band: tuple[str, str] | None = None
     least: float = 0.0
     wide: bool = False
+    rows: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """An experiment: what it is, what it needs, how it is run and how its result is drawn."""
+    """An experiment: what it is, what it needs, how it is run and how its result is drawn.
+
+    `explanations` are by the name of a check: what is known about the difference if it fails.
+    """
 
     name: str
     title: str
@@ -88,13 +93,20 @@ class Experiment:
     cannot_say: tuple[str, ...]
     boards: tuple[str, ...] = field(default=("pc",))
     has_curves: bool = False  # that can be drawn as a picture
+    explanations: Mapping[str, str] = field(default_factory=dict)
 
 
 def all_experiments() -> dict[str, Experiment]:
     """Every experiment, by name."""
-    from cobnut.experiments import ipc_path, mutations, uhlig02_fig4
+    from cobnut.experiments import ipc_path, liedtke95_table2, liedtke95_table3, mutations, uhlig02_fig4
 
-    every = (ipc_path.EXPERIMENT, uhlig02_fig4.EXPERIMENT, mutations.EXPERIMENT)
+    every = (
+        ipc_path.EXPERIMENT,
+        uhlig02_fig4.EXPERIMENT,
+        liedtke95_table2.EXPERIMENT,
+        liedtke95_table3.EXPERIMENT,
+        mutations.EXPERIMENT,
+    )
     return {experiment.name: experiment for experiment in every}
 
 

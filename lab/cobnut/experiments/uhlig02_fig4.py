@@ -8,7 +8,7 @@ page tables flushed is paid for there. Part a fills the trace cache, b the instr
 from dataclasses import dataclass, replace
 
 from cobnut import published, results
-from cobnut.checks import Check, above, between, judge
+from cobnut.checks import Check, above, between, explained, judge
 from cobnut.experiments import Experiment, Lab, Mark, Plot, Setting, pingpong, sensitivity
 from cobnut.experiments.pingpong import Measurement, PingPong, measure, raise_if_all_failed
 from cobnut.results import LedgerRow, Result, Series
@@ -159,19 +159,11 @@ def run(lab: Lab) -> Result:
         lab.machine_name,
         origin,
         series,
-        explained([*judge_a(graphs["a"]), *judge_b(graphs["b"], itlb_entries), *judge_c(graphs["c"])]),
+        explained(
+            [*judge_a(graphs["a"]), *judge_b(graphs["b"], itlb_entries), *judge_c(graphs["c"])], EXPLANATIONS
+        ),
         [row for graph in graphs.values() for row in graph.ledger()],
     )
-
-
-def explained(checks: list[Check]) -> list[Check]:
-    """Adds to the checks that were measured and failed what is known about the difference."""
-    return [
-        replace(check, why=f"{check.why} {EXPLANATIONS[check.name]}")
-        if not check.ok and check.measured is not None and check.name in EXPLANATIONS
-        else check
-        for check in checks
-    ]
 
 
 def judge_a(graph: Graph) -> list[Check]:
@@ -349,6 +341,7 @@ EXPERIMENT = Experiment(
     run=run,
     plots=plots,
     has_curves=True,
+    explanations=EXPLANATIONS,
     story=(
         "A client fills a working set, calls a server that only replies, and touches the working set again. Between large spaces each "
         "call and each reply writes CR3, which empties the TLBs and the Pentium 4's trace cache, and the working set has to be fetched "

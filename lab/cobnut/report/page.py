@@ -10,7 +10,7 @@ import jinja2
 from cobnut.checks import Check
 from cobnut.experiments import Experiment
 from cobnut.machines import Machine
-from cobnut.report import figures
+from cobnut.report import figures, tables
 from cobnut.results import Result
 
 TEMPLATES = Path(__file__).parent
@@ -33,7 +33,12 @@ def write(
     )
     environment.filters["number"] = number
     plots = [
-        {"plot": plot, "id": f"plot{index}", "figure": figures.draw(plot, result)}
+        {
+            "plot": plot,
+            "id": f"plot{index}",
+            "figure": None if plot.kind == "table" else figures.draw(plot, result),
+            "table": tables.rows(plot, result) if plot.kind == "table" else None,
+        }
         for index, plot in enumerate(experiment.plots(result))
     ]
     text = environment.get_template("template.html").render(
@@ -41,7 +46,7 @@ def write(
         experiment=experiment,
         machine=machine,
         plots=plots,
-        figures_json=_for_script({entry["id"]: entry["figure"] for entry in plots}),
+        figures_json=_for_script({entry["id"]: entry["figure"] for entry in plots if entry["figure"]}),
         passed=sum(check.ok for check in result.checks),
         off=_off,
         open_parameters={name: parameter for name, parameter in machine.parameters.items() if parameter.open},

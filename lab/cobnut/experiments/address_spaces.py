@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The handling of address spaces in an IPC, counted by itself, as L95 section 4.1 delimits it in its listing.
+
+The kernel's fast path carries labels (kernel/ia32/fastpath.S); the plugin counts what is executed between them. Of L95's
+listing, `space` is the comparison of the two spaces, `host` that of the page directories with the load of CR3, `segments` the
+update of the descriptors with the reloads of the user's segment registers. The entry load of a kernel data segment is not
+there: the fast path reaches memory through the stack segment. The switch of threads, the message, and what the instructions
+of kernel entry and exit do (CS and SS among it) are no part of it, there as here.
+
+What a flush costs later comes in as L95's 9n: n is the number of TLB misses on what a flush has taken away.
+"""
+
+import statistics
+from dataclasses import dataclass, replace
+
+from cobnut import published
+from cobnut.experiments import Lab
+from cobnut.experiments.pingpong import PingPong, Region
+from cobnut.results import LedgerRow
+
+PARTS = ("space", "segments", "host")
+PASSES = "passes"  # one instruction that every IPC of the fast path executes once
+_PIECES = (
+    ("space", "space", "thread"),
+    ("space", "compare", "segments"),
+    ("segments", "segments", "host"),
+    ("host", "host", "leave"),
+    ("host", "large_to_large", "check_gs"),
+    ("segments", "check_gs", "small_to_large"),
+    ("host", "small_to_large", "same_space"),
+    ("segments", "same_segments", "open_receiver"),
+    (PASSES, "space", "thread"),
+)
+LABELS = tuple(
+    (part, f"{first}_{way}", f"{end}_{way}") for way in ("int", "sysenter") for part, first, end in _PIECES
+)
+# A working set that nearly fills the TLBs of a Pentium: pages of code and of data beside those of kernel and partner.
+FULL_CODE, FULL_DATA = 28, 58
+
+
+@dataclass(frozen=True)
+class Handling:
+    """What the handling of address spaces took in one switch or in several: cycles of its parts, instructions, n."""
+
+    parts: dict[str, float]
+    instructions: float
+    refills: float
+
+    @property
+    def direct(self) -> float:
+        """Cycles without those of later TLB misses."""
+        return sum(self.parts.values())
+
+    @property
+    def cycles(self) -> float:
+        """L95's measure: direct cycles and 9n."""
+        return self.direct + published.L95_MISS * self.refills
+
+    def __add__(self, other: "Handling") -> "Handling":
+        return Handling(
+            {part: self.parts[part] + other.parts[part] for part in self.parts},
+            self.instructions + other.instructions,
+            self.refills + other.refills,
+        )
+
+    def __str__(self) -> str:
+        parts = ", ".join(f"{part} {cycles:g}" for part, cycles in self.parts.items())
+        flush = f", then n = {self.refills:g}" if self.refills else ""
+        return f"{self.instructions:g} instructions, {self.direct:g} cycles ({parts}){flush}"
+
+
+def boot(lab: Lab, pair: str, *, full: bool = False, servers: int = 1, halves: bool = False, served: int = 0) -> PingPong:
+    """A ping-pong whose handling of address spaces is counted; the active side's working set is nothing, or `full`."""
+    chosen = lab.settings
+    spec = PingPong(
+        pair,
+        chosen["rounds"],
+        chosen["warmup"],
+        chosen["slot"],
+        chosen["small"],
+        servers=servers,
+        halves=halves,
+        served=served,
+        parts=LABELS,
+    )
+    return replace(spec, gen="jumps", sizes=(FULL_CODE, FULL_CODE, 1), reads=FULL_DATA) if full else spec
+
+
+def handling(region: Region | None, half: int | None = None) -> Handling | None:
+    """The median of a region's round trips, or of one half of them: 0 the way there, 1 the way back.
+
+    None where a switch did not take the labelled path, or nothing was measured.
+    """
+    if region is None:
+        return None
+    chosen = slice(None) if half is None else slice(half, None, 2)
+    parts = {name: {what: values[chosen] for what, values in found.items()} for name, found in region.parts.items()}
+    flushed = [region.counters.get(f"{tlb}_flushed_refills") for tlb in ("itlb", "dtlb")]
+    if None in flushed or any(not parts.get(name, {}).get("cycles") for name in (*PARTS, PASSES)):
+        return None
+    if statistics.median(parts[PASSES]["instructions"]) != (2 if half is None else 1):
+        return None
+    refills = [sum(pair) for pair in zip(*(values[chosen] for values in flushed), strict=True)]
+    return Handling(
+        {name: statistics.median(parts[name]["cycles"]) for name in PARTS},
+        sum(statistics.median(parts[name]["instructions"]) for name in PARTS),
+        statistics.median(refills),
+    )
+
+
+def ledger_row(name: str, region: Region | None) -> list[LedgerRow]:
+    """Where all modelled cycles of the round trips went, the handling of address spaces among them."""
+    return [LedgerRow(name, None, region.rounds, "cycles", region.ledger, region.cycles_total)] if region else []
