@@ -2,7 +2,15 @@
 """Made-up measurements, for tests of what is done with measurements. The shapes are those of a plausible machine."""
 
 from cobnut import boards
-from cobnut.experiments import Experiment, Lab
+from cobnut.experiments import (
+    Experiment,
+    Lab,
+    ipc_path,
+    liedtke95_table2,
+    liedtke95_table3,
+    sensitivity,
+    uhlig02_fig4,
+)
 from cobnut.experiments.pingpong import Measurement, PingPong, read
 from cobnut.machines import Machine, Parameter
 from cobnut.progress import Silent
@@ -36,6 +44,7 @@ COUNTERS = {
     "entries_fault": 0,
     "exits_iret": 0,
 }
+MEASURING = (ipc_path, uhlig02_fig4, liedtke95_table2, liedtke95_table3, sensitivity)
 FOOTPRINT = {"code_lines": 12, "data_lines": 14, "code_pages": 6, "data_pages": 10}
 CAPACITY = {"none": 1, "nops": 8000, "jumps": 128, "reads": 64}
 COST = {"none": 0, "nops": 0.25, "jumps": 30, "reads": 30}
@@ -51,7 +60,25 @@ def lab(experiment: Experiment, *, quick: bool = True, **settings: int) -> Lab:
 
 def output(spec: PingPong) -> dict:
     """What the plugin could have written for `spec`."""
-    return {"regions": [region(spec, index, size) for index, size in enumerate(spec.cases)], "warnings": []}
+    cases = list(enumerate(spec.cases))
+    return {
+        "regions": [region(spec, index, size) for index, size in cases],
+        "ranges": [{"case": index, "per_iteration": parts(spec)} for index, _ in cases] if spec.parts else [],
+        "warnings": [],
+    }
+
+
+def parts(spec: PingPong) -> dict:
+    """Parts of the kernel's code: two instructions and three cycles in each of them, each way; one instruction that all pass."""
+    ways = 1 if spec.halves else 2
+    counts = {name: (1, 1) if name == "passes" else (2, 3) for name, _, _ in spec.parts}
+    return {
+        name: {
+            "instructions": [ways * instructions] * spec.iterations,
+            "cycles": [ways * cycles] * spec.iterations,
+        }
+        for name, (instructions, cycles) in counts.items()
+    }
 
 
 def region(spec: PingPong, index: int, size: int) -> dict:
@@ -72,18 +99,26 @@ def region(spec: PingPong, index: int, size: int) -> dict:
         "itlb_misses": refilled,
         "dtlb_misses": refilled,
         "trace_misses": refilled,
+        "itlb_flushed_refills": 2 if large else 0,
+        "dtlb_flushed_refills": 3 if large else 0,
     }
     return {
         "case": index,
-        "iterations": spec.rounds,
-        "per_iteration": {name: [value] * spec.rounds for name, value in counters.items()},
+        "iterations": spec.iterations,
+        "per_iteration": {name: [value] * spec.iterations for name, value in counters.items()},
         "footprint": FOOTPRINT | {f"kernel_{name}": value // 2 for name, value in FOOTPRINT.items()},
-        "ledger": {name: value * spec.rounds for name, value in ledger.items()},
-        "cycles_total": total * spec.rounds,
-        "cycles_per_iteration": [total] * spec.rounds,
+        "ledger": {name: value * spec.iterations for name, value in ledger.items()},
+        "cycles_total": total * spec.iterations,
+        "cycles_per_iteration": [total] * spec.iterations,
     }
 
 
 def measure(lab: Lab, specs) -> list[Measurement]:
     """Stands in for `pingpong.measure`."""
     return [Measurement(spec, read(spec, output(spec)), None, 0.1) for spec in specs]
+
+
+def install(patch, measurement=measure) -> None:
+    """Lets all experiments measure by `measurement`."""
+    for module in MEASURING:
+        patch.setattr(module, "measure", measurement)
