@@ -22,7 +22,7 @@ def host_tests() -> None:
 
 
 def lab() -> None:
-    """Builds the laboratory: the emulator's plugin and the machine-file tool."""
+    """Builds the laboratory: the emulator's plugin, the replayer and the machine-file tool."""
     packages.ensure_rust()
     packages.ensure(packages.BUILD_TOOLS)  # cargo links with gcc
     manifest = paths.LAB / "Cargo.toml"

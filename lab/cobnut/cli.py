@@ -8,6 +8,7 @@ import os
 import stat
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Optional
 
@@ -26,6 +27,19 @@ app = typer.Typer(
     help="Cobnut: an L4 X.2 microkernel for processors without address-space tags, and its laboratory.",
 )
 
+Payload = Annotated[
+    Optional[list[str]],
+    typer.Argument(
+        help="Payload: a built program's name or an ELF file, quoted if it has arguments.", metavar="MODULE..."
+    ),
+]
+RootOption = Annotated[str, typer.Option("--root", help="The root server, as a MODULE.", metavar="PROGRAM")]
+Sigma0Option = Annotated[str, typer.Option("--sigma0", help="The sigma0 server.", metavar="FILE")]
+AppendOption = Annotated[str, typer.Option("--append", help="Options of the kernel.", metavar="OPTIONS")]
+CpuOption = Annotated[
+    Optional[str], typer.Option("--cpu", help="The emulator's name of a processor.", metavar="MODEL")
+]
+MemoryOption = Annotated[int, typer.Option("--memory", help="Main memory in MB.", metavar="MB")]
 BoardOption = Annotated[str, typer.Option("--board", help="The board to build for.", metavar="BOARD")]
 DEFAULT_ROOT = "root off=1"  # ends the run when every payload program has finished
 LEAST_MEMORY_MB, MOST_MEMORY_MB = 2, 3072  # below 2 MB a loader has nowhere to put the kernel
@@ -78,19 +92,14 @@ def list_() -> None:
 
 @app.command()
 def boot(
-    module: Annotated[
-        Optional[list[str]],
-        typer.Argument(
-            help="Payload: a built program's name or an ELF file, quoted if it has arguments.", metavar="MODULE..."
-        ),
-    ] = None,
+    module: Payload = None,
     board: BoardOption = "pc",
     emulator: Annotated[str, typer.Option(help="qemu or bochs.", metavar="NAME")] = "qemu",
-    root: Annotated[str, typer.Option(help="The root server, as a MODULE.", metavar="PROGRAM")] = DEFAULT_ROOT,
-    sigma0: Annotated[str, typer.Option(help="The sigma0 server.", metavar="FILE")] = "sigma0",
-    append: Annotated[str, typer.Option(help="Options of the kernel.", metavar="OPTIONS")] = "",
-    cpu: Annotated[Optional[str], typer.Option(help="The emulator's name of a processor.", metavar="MODEL")] = None,
-    memory: Annotated[int, typer.Option(help="Main memory in MB.", metavar="MB")] = 64,
+    root: RootOption = DEFAULT_ROOT,
+    sigma0: Sigma0Option = "sigma0",
+    append: AppendOption = "",
+    cpu: CpuOption = None,
+    memory: MemoryOption = 64,
     sanitize: Annotated[
         bool, typer.Option("--sanitize", help="Looks for forgotten invalidations; status 1 if there are any.")
     ] = False,
@@ -100,8 +109,7 @@ def boot(
     emulators.check_name(emulator)
     if sanitize and emulator != "qemu":
         raise CobnutError(f"--sanitize: works on qemu, not on {emulator}")
-    if not module and root == DEFAULT_ROOT:
-        raise CobnutError("name at least one module, for example: ./cobnut boot hello")
+    _check_payload("boot", module, root)
     if emulator == "bochs":
         from cobnut.emulators import bochs as chosen_emulator
 
@@ -110,8 +118,7 @@ def boot(
         from cobnut.emulators import qemu as chosen_emulator
 
         default_cpu, least_memory_mb = Boot.cpu, LEAST_MEMORY_MB
-    if not least_memory_mb <= memory <= MOST_MEMORY_MB:
-        raise CobnutError(f"--memory {memory}: must be from {least_memory_mb} to {MOST_MEMORY_MB} on {emulator}")
+    _check_memory(memory, least_memory_mb, emulator)
     building.images(target)
     chosen = tuple(modules.parse(text, target) for text in (sigma0, root, *(module or [])))
     chosen_emulator.ensure()
@@ -120,6 +127,16 @@ def boot(
         raise typer.Exit(_sanitized(what))
     code = chosen_emulator.interact(what)
     raise typer.Exit(code if code in (0, 1, 2) else 1)
+
+
+def _check_payload(command: str, module: list[str] | None, root: str) -> None:
+    if not module and root == DEFAULT_ROOT:
+        raise CobnutError(f"name at least one module, for example: ./cobnut {command} hello")
+
+
+def _check_memory(memory: int, least: int, emulator: str) -> None:
+    if not least <= memory <= MOST_MEMORY_MB:
+        raise CobnutError(f"--memory {memory}: must be from {least} to {MOST_MEMORY_MB} on {emulator}")
 
 
 def _sanitized(what: Boot) -> int:
@@ -134,6 +151,75 @@ def _sanitized(what: Boot) -> int:
         findings = sanitizing.read(out)
     print(sanitizing.say(findings))
     return 1 if findings.reports or code else 0
+
+
+@app.command()
+def record(
+    out: Annotated[Path, typer.Option("--out", help="Where the record goes.", metavar="FILE")],
+    module: Payload = None,
+    board: BoardOption = "pc",
+    root: RootOption = DEFAULT_ROOT,
+    sigma0: Sigma0Option = "sigma0",
+    append: AppendOption = "",
+    cpu: CpuOption = None,
+    memory: MemoryOption = 64,
+) -> None:
+    """Boots modules like boot, and records the run for machines to come."""
+    from cobnut import recording
+    from cobnut.emulators import qemu
+
+    target = boards.find(board)
+    _check_payload("record --out x.record", module, root)
+    _check_memory(memory, LEAST_MEMORY_MB, "qemu")
+    _check_place("out", out, _try_file)
+    version = qemu.ensure()
+    building.everything(target)
+    chosen = tuple(modules.parse(text, target) for text in (sigma0, root, *(module or [])))
+    what = Boot(target.kernel, chosen, append, Boot.cpu if cpu is None else cpu, memory)
+    with tempfile.TemporaryDirectory(prefix="cobnut-") as folder:
+        note = Path(folder) / "note"
+        recording.write_note(what, f"QEMU {version}", note)
+        code = qemu.interact(what, plugin=recording.plugin(what.kernel, out, [("note", str(note))]))
+    print(f"recorded: {paths.shown(out)}, {out.stat().st_size:,} bytes")
+    raise typer.Exit(code if code in (0, 1, 2) else 1)
+
+
+@app.command()
+def replay(
+    record: Annotated[Path, typer.Argument(help="What record wrote.", metavar="RECORD")],
+    machine: Annotated[
+        Optional[list[str]],
+        typer.Option("--machine", help="A machine's name, or a machine file; all machines if left out.", metavar="MACHINE"),
+    ] = None,
+    given: Annotated[
+        Optional[list[str]], typer.Option("--set", help="Changes a number of every machine.", metavar="K=V")
+    ] = None,
+    json: Annotated[Optional[Path], typer.Option(help="Also writes everything measured here.", metavar="FILE")] = None,
+) -> None:
+    """Measures a recorded run on machines and prints where the cycles of each case go."""
+    from cobnut import recording, tables
+
+    if not record.is_file():
+        raise CobnutError(f"record {record}: {'is not a file' if record.exists() else 'no such file'}")
+    changes = dict(machines.change(pair) for pair in given or [])
+    wanted = machine or list(machines.known())
+    for name in wanted:
+        machines.locate(name)
+    _check_place("json", json, _try_file)
+    building.lab()
+    described = [machines.load(name) for name in wanted]
+    for one in described:
+        machines.check(one.path, changes)
+    sets = [f"{name}:{value}" for name, value in changes.items()]
+    replays = [recording.replay(record, one, sets) for one in described]
+    origin = recording.header(record)
+    for one in replays:
+        tables.show_replay(one)
+        for doubt in [*one.measured["warnings"], recording.doubts(origin, one.machine)]:
+            if doubt:
+                print(f"note: {doubt}")
+    if json:
+        json.write_text(recording.to_json(record, replays))
 
 
 @app.command()
@@ -191,12 +277,17 @@ def _check_writable(json: Path | None, report: Path | None, picture: Path | None
         raise CobnutError(f"--report {report}: is not a folder")
     wanted = (("json", json, _try_file), ("picture", picture, _try_file), ("report", report, _try_folder))
     for option, path, try_out in wanted:
-        if path is None:
-            continue
-        try:
-            try_out(path)
-        except OSError as error:
-            raise CobnutError(f"--{option} {path}: cannot be written there ({error.strerror})") from None
+        _check_place(option, path, try_out)
+
+
+def _check_place(option: str, path: Path | None, try_out: Callable[[Path], None]) -> None:
+    """Says that `path`, which an option gave, cannot be written, if so; `try_out` tries."""
+    if path is None:
+        return
+    try:
+        try_out(path)
+    except OSError as error:
+        raise CobnutError(f"--{option} {path}: cannot be written there ({error.strerror})") from None
 
 
 def _try_file(path: Path) -> None:

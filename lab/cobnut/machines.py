@@ -93,6 +93,14 @@ def load(name: str) -> Machine:
     )
 
 
+def change(pair: str) -> tuple[str, str]:
+    """A parameter's name and its new value, from K=V."""
+    key, separator, value = pair.partition("=")
+    if not separator or not key or not value:
+        raise CobnutError(f"--set {pair}: is not of the form K=V")
+    return key, value
+
+
 def check(path: Path, changes: Mapping[str, str] | None = None) -> None:
     """Has the model judge a machine file with `changes` of its numbers; its complaint becomes ours, in one line."""
     sets = [word for name, value in (changes or {}).items() for word in ("--set", f"{name}:{value}")]

@@ -14,6 +14,7 @@ MACHINES = LAB / "machines"
 CARGO_TARGET = BUILD / "cargo"
 PLUGIN = CARGO_TARGET / "release" / "libcobnut_plugin.so"
 MACHINE_TOOL = CARGO_TARGET / "release" / "cobnut-machine"
+REPLAYER = CARGO_TARGET / "release" / "cobnut-replay"
 
 
 def shown(path: Path) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.table import Table
 
+from cobnut.recording import Replayed
 from cobnut.report.page import number
 from cobnut.results import Result
 
@@ -36,6 +37,24 @@ def show_ping_pong(result: Result) -> None:
             step = -(-len(rows) // MOST_ROWS)
             shown = rows[::step] if (len(rows) - 1) % step == 0 else [*rows[::step], rows[-1]]
             _show(f"({letter}) modelled cycles of a round trip", (title, "large", "small", "large/small"), shown)
+
+
+def show_replay(replayed: Replayed) -> None:
+    """For each case of a replay, modelled cycles of an iteration and where they go."""
+    regions = replayed.measured["regions"]
+    name = ", ".join([replayed.machine.name, *replayed.measured["machine_set"]])
+    if not regions:
+        totals = replayed.measured["totals"]
+        print(f"{name}: no cases; {totals['cycles']:,} modelled cycles in all")
+        return
+    paid = [key for key in regions[0]["ledger"] if any(region["ledger"][key] for region in regions)]
+    rows = []
+    for region in regions:
+        count = region["iterations"]
+        sums = [region["cycles_total"], *(region["ledger"][key] for key in paid)]
+        rows.append((str(region["case"]), str(count), *(number(cycles / max(count, 1)) for cycles in sums)))
+    heads = ("case", "iterations", "cycles", *(key.replace("_", " ") for key in paid))
+    _show(f"{name}: modelled cycles of an iteration", heads, rows)
 
 
 def _show(title: str, heads: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from cobnut.boards import Board
 from cobnut.errors import CobnutError
-from cobnut.machines import Machine
+from cobnut.machines import Machine, change
 from cobnut.progress import Meter
 from cobnut.results import Result
 
@@ -130,9 +130,7 @@ def settle(
     settings = {name: setting.quick if quick else setting.value for name, setting in experiment.settings.items()}
     overrides: dict[str, str] = {}
     for pair in given:
-        key, separator, value = pair.partition("=")
-        if not separator or not key or not value:
-            raise CobnutError(f"--set {pair}: is not of the form K=V")
+        key, value = change(pair)
         if key in experiment.settings:
             settings[key] = _whole(pair, value, experiment.settings[key].allowed)
         elif key in machine.parameters:

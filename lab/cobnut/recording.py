@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Records of runs (docs/trace.md): made by the plugin, measured again and again by the laboratory's replayer."""
+
+import hashlib
+import json
+import subprocess
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from cobnut import paths
+from cobnut.emulators import Boot
+from cobnut.emulators.qemu import Plugin
+from cobnut.errors import CobnutError
+from cobnut.machines import Machine
+from cobnut.results import revision
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """What a record gave on one machine. `text` is the JSON that the plugin writes when it measures the run itself."""
+
+    machine: Machine
+    text: str
+
+    @property
+    def measured(self) -> dict:
+        return json.loads(self.text)
+
+
+def plugin(kernel: Path, out: Path, more: Iterable[tuple[str, str]] = ()) -> Plugin:
+    """The plugin as a recorder that writes to `out`."""
+    return Plugin(paths.PLUGIN, (("mode", "record"), ("kernel", str(kernel)), ("out", str(out.resolve())), *more))
+
+
+def write_note(boot: Boot, emulator: str, note: Path) -> None:
+    """Writes to the file `note` what a record of `boot` says of where it comes from."""
+    images = [(boot.kernel.name, boot.kernel, boot.options)]
+    images += [(module.name, module.path, module.arguments) for module in boot.modules]
+    origin = {
+        "revision": revision(),
+        "emulator": emulator,
+        "cpu": boot.cpu,
+        "images": [
+            {"name": name, "arguments": arguments, "sha256": hashlib.sha256(path.read_bytes()).hexdigest()}
+            for name, path, arguments in images
+        ],
+    }
+    note.write_text(json.dumps(origin))
+
+
+def header(record: Path) -> dict:
+    """What the record says of itself."""
+    return json.loads(_replayer(record, "--header"))
+
+
+def replay(record: Path, machine: Machine, changes: Sequence[str] = ()) -> Replayed:
+    """Measures `record` on `machine`, with `changes` of its numbers, each PARAMETER:VALUE."""
+    sets = [word for change in changes for word in ("--set", change)]
+    return Replayed(machine, _replayer(record, "--machine", str(machine.path), *sets).rstrip("\n"))
+
+
+def doubts(record_header: dict, machine: Machine) -> str | None:
+    """Why a record may not be what `machine` would have run, or None."""
+    recorded = (record_header.get("provenance") or {}).get("cpu")
+    own = machine.parameters["processor.emulated_as"].value
+    if recorded in (None, own):
+        return None
+    return f"{machine.name}: the guest saw a {recorded}, not a {own}: what this machine lacks costs nothing (record --cpu {own})"
+
+
+def to_json(record: Path, replays: Sequence[Replayed]) -> str:
+    """All `replays` of `record` as one JSON object; each is in it as the plugin would have written it, to the byte."""
+    origin = {"sha256": hashlib.sha256(record.read_bytes()).hexdigest(), **header(record)}
+    ours = [f'{{"machine_file_sha256": "{one.machine.sha256}", "measured": {one.text}}}' for one in replays]
+    return f'{{"record": {json.dumps(origin)}, "replays": [\n' + ",\n".join(ours) + "\n]}\n"
+
+
+def _replayer(record: Path, *arguments: str) -> str:
+    command = [str(paths.REPLAYER), str(record), *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+    if done.returncode != 0:
+        lines = done.stderr.strip().splitlines() or [f"record {record}: could not be replayed"]
+        raise CobnutError(lines[-1].removeprefix("cobnut-replay: "))
+    return done.stdout
