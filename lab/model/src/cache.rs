@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //! A cache of lines: physically or virtually tagged, write-through or write-back.
 
-use crate::{Associative, Replacement};
+use crate::past::Past;
+use crate::{Associative, Loss, Moment, Replacement, Running, Tag};
 
 /// Geometry and policy of a cache.
 #[derive(Clone, Copy, Debug)]
@@ -19,11 +20,18 @@ pub struct CacheShape {
 }
 
 /// What an access did.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outcome {
-    pub hit: bool,
+    /// How the line was lost; nothing if it was there.
+    pub missed: Option<Loss>,
     /// Modified lines that had to be written to the next level.
     pub write_backs: u32,
+}
+
+impl Outcome {
+    pub fn hit(&self) -> bool {
+        self.missed.is_none()
+    }
 }
 
 pub struct Cache {
@@ -31,6 +39,8 @@ pub struct Cache {
     store: Associative,
     dirty: Vec<bool>,
     line_shift: u32,
+    running: Running,
+    past: Past,
 }
 
 impl Cache {
@@ -41,6 +51,8 @@ impl Cache {
             store: Associative::new(lines, shape.ways, shape.replacement),
             dirty: vec![false; lines],
             line_shift: shape.line.trailing_zeros(),
+            running: if shape.virtually_tagged { Running::START } else { Running::START.shared() },
+            past: Past::new(),
         }
     }
 
@@ -52,22 +64,27 @@ impl Cache {
         self.line_shift
     }
 
+    /// A switch happened.
+    pub fn enter(&mut self, running: Running) {
+        self.running = if self.shape.virtually_tagged { running } else { running.shared() };
+    }
+
     /// One access to the line that holds `address` (linear or physical, as the cache is tagged).
     #[inline]
     pub fn access(&mut self, address: u32, write: bool) -> Outcome {
         let line = (address >> self.line_shift) as u64;
-        if let Some(slot) = self.store.lookup(line as usize, line) {
+        if let Some(slot) = self.store.lookup(line as usize, self.stored(line)) {
             self.dirty[slot] |= write && self.shape.write_back;
-            return Outcome { hit: true, write_backs: 0 };
+            return Outcome { missed: None, write_backs: 0 };
         }
+        let mut outcome = Outcome { missed: Some(self.past.of(line, self.running.tag)), write_backs: 0 };
         if write && !self.shape.write_allocate {
-            return Outcome::default();
+            return outcome;
         }
-        let mut outcome = Outcome::default();
         let group = if write { 1 } else { self.shape.lines_per_fill as u64 };
         let first = line - line % group;
         for neighbour in (first..first + group).filter(|&n| n != line) {
-            if self.store.find(neighbour as usize, neighbour).is_none() {
+            if self.store.find(neighbour as usize, self.stored(neighbour)).is_none() {
                 outcome.write_backs += self.fill(neighbour, false);
             }
         }
@@ -75,21 +92,47 @@ impl Cache {
         outcome
     }
 
+    #[inline]
+    fn stored(&self, line: u64) -> u64 {
+        self.running.stored(line, self.running.tag)
+    }
+
     fn fill(&mut self, line: u64, dirty: bool) -> u32 {
-        let (slot, evicted) = self.store.insert(line as usize, line);
+        let (slot, evicted) = self.store.insert(line as usize, self.stored(line));
+        if let Some(old) = evicted {
+            let (old, tag) = self.running.taken_apart(old);
+            self.past.evicted(old, tag, self.running.since);
+        }
         let written = evicted.is_some() && self.dirty[slot];
         self.dirty[slot] = dirty;
         written as u32
     }
 
     /// Empties the cache; returns how many modified lines had to be written back.
-    pub fn flush(&mut self) -> u32 {
+    pub fn flush(&mut self, by: Moment) -> u32 {
+        self.drop_where(by, |_| true)
+    }
+
+    /// An address-space switch empties a virtually tagged cache: of the lines of the space that runs, which are all where
+    /// they are not told apart, or of `everything`.
+    pub fn flush_virtual(&mut self, by: Moment, everything: bool) -> u32 {
+        let tag = self.running.tag;
+        match self.shape.virtually_tagged {
+            true => self.drop_where(by, |of| everything || of == tag),
+            false => 0,
+        }
+    }
+
+    fn drop_where(&mut self, by: Moment, goes: impl Fn(Tag) -> bool) -> u32 {
         let mut written = 0;
         for slot in 0..self.store.slots() {
-            if self.store.key(slot).is_some() {
+            let Some(stored) = self.store.key(slot) else { continue };
+            let (line, tag) = self.running.taken_apart(stored);
+            if goes(tag) {
                 written += self.dirty[slot] as u32;
                 self.dirty[slot] = false;
                 self.store.remove(slot);
+                self.past.flushed(line, tag, by);
             }
         }
         written

@@ -131,8 +131,8 @@ pub enum Event {
         physical: u32,
         size: u8,
     },
-    /// CR3 was written by the instruction at `at` and names the page directory at `directory`: non-global translations
-    /// and virtually tagged contents are gone. The cost of the instruction itself came with its `Fetch`.
+    /// CR3 was written by the instruction at `at`, or paging was turned on by it, and the page directory is at `directory`:
+    /// non-global translations and virtually tagged contents are gone. The cost of the instruction itself came with its `Fetch`.
     Cr3Write {
         directory: u32,
         at: u32,

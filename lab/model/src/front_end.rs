@@ -3,7 +3,7 @@
 
 use crate::block::Block;
 use crate::machine::Memory;
-use crate::{Cache, PageTables, TraceCache};
+use crate::{Cache, Moment, PageTables, Running, TraceCache};
 
 pub(crate) enum FrontEnd {
     Trace(TraceFrontEnd),
@@ -19,26 +19,39 @@ impl FrontEnd {
         }
     }
 
-    pub fn address_space_switch(&mut self) {
+    /// A switch happened.
+    pub fn enter(&mut self, running: Running) {
         match self {
-            FrontEnd::Trace(front) => front.address_space_switch(),
+            FrontEnd::Trace(front) => front.cache.enter(if front.flushed_by_cr3 { running } else { running.shared() }),
             FrontEnd::Cache(front) => {
-                if let Some(cache) = front.own.as_mut().filter(|c| c.shape().virtually_tagged) {
-                    cache.flush();
+                if let Some(cache) = &mut front.own {
+                    cache.enter(running);
                 }
-                front.last_line = u32::MAX;
             }
         }
     }
 
-    pub fn invalidate_page(&mut self, linear: u32) {
+    /// Drops what is virtually tagged: of the space that runs, or `everything`.
+    pub fn flush(&mut self, by: Moment, everything: bool) {
         match self {
-            FrontEnd::Trace(front) => front.cache.invalidate_page(linear),
+            FrontEnd::Trace(front) if front.flushed_by_cr3 => front.cache.flush(by, everything),
+            FrontEnd::Trace(_) => {}
+            FrontEnd::Cache(front) => {
+                if let Some(cache) = &mut front.own {
+                    cache.flush_virtual(by, everything);
+                }
+            }
+        }
+    }
+
+    pub fn invalidate_page(&mut self, linear: u32, by: Moment) {
+        match self {
+            FrontEnd::Trace(front) => front.cache.invalidate_page(linear, by),
             FrontEnd::Cache(front) => front.last_line = u32::MAX,
         }
     }
 
-    /// Execution continued elsewhere without a branch: a fault or an interrupt.
+    /// Execution continued elsewhere without a branch (a fault or an interrupt), or a control register was written.
     pub fn interrupted(&mut self) {
         match self {
             FrontEnd::Trace(front) => front.used = front.cache.shape().uops_per_line,
@@ -66,13 +79,6 @@ impl TraceFrontEnd {
         TraceFrontEnd { cache, flushed_by_cr3, itlb_on_fetch, used, branches: 0, building: false, next: 0 }
     }
 
-    fn address_space_switch(&mut self) {
-        if self.flushed_by_cr3 {
-            self.cache.flush();
-        }
-        self.used = self.cache.shape().uops_per_line;
-    }
-
     #[inline]
     fn fetch(&mut self, block: &Block, linear: u32, memory: &mut Memory, tables: &mut dyn PageTables) {
         if linear != self.next {
@@ -91,10 +97,11 @@ impl TraceFrontEnd {
         }
         for span in &packing.lines {
             let start = linear.wrapping_add(span.start as u32);
-            self.building = !self.cache.access(start);
+            let missed = self.cache.access(start);
+            self.building = missed.is_some();
             self.branches = 0;
-            if self.building {
-                memory.book_trace_build();
+            if let Some(loss) = missed {
+                memory.book_trace_build(loss);
                 memory.read_code(start, (span.end - span.start) as u32, tables);
             }
         }
@@ -128,15 +135,15 @@ impl CacheFrontEnd {
             let address = (line << shift).max(linear);
             let Some(frame) = memory.translate_code(address, tables) else { continue };
             let physical = frame | address & 0xfff;
-            let hit = match &mut self.own {
+            let missed = match &mut self.own {
                 Some(cache) => {
                     let tag = if cache.shape().virtually_tagged { address } else { physical };
-                    cache.access(tag, false).hit
+                    cache.access(tag, false).missed
                 }
                 None => memory.fetch_unified(address, physical),
             };
-            if !hit {
-                memory.refill_code(physical);
+            if let Some(loss) = missed {
+                memory.refill_code(physical, loss);
             }
         }
     }

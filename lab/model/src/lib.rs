@@ -12,12 +12,14 @@
 mod associative;
 mod block;
 mod cache;
+mod causes;
 mod costs;
 mod event;
 mod front_end;
 mod ledger;
 mod machine;
 mod machine_file;
+mod past;
 pub mod sanitizer;
 mod schema;
 mod shapes;
@@ -28,12 +30,14 @@ mod trace_cache;
 pub use associative::{Associative, Replacement};
 pub use block::Block;
 pub use cache::{Cache, CacheShape, Outcome};
+pub use causes::{Causes, Charge, Charges, How, Kind, Space, Sum, Switch, KINDS, UNKNOWN};
 pub use costs::Costs;
 pub use event::{Class, EntryKind, Event, Instruction, PageTables, Walk, CLASSES};
 pub use ledger::{Category, Ledger, CATEGORIES};
 pub use machine::{Counts, Machine};
 pub use machine_file::{MachineFile, Parameter, Value};
-pub use tlb::{Loss, Tlb, TlbShape};
+pub use past::{Loss, Moment, Running, Tag};
+pub use tlb::{Tlb, TlbShape};
 pub use trace_cache::{TraceCache, TraceCacheShape};
 
 /// Ledger units in one cycle.

@@ -5,7 +5,10 @@ use crate::block::{sum_costs, Block};
 use crate::front_end::{CacheFrontEnd, FrontEnd, TraceFrontEnd};
 use crate::shapes::{cache_shape, tlb_shape, trace_cache_shape};
 use crate::tlbs::Tlbs;
-use crate::{Cache, Category, Costs, EntryKind, Event, Ledger, Loss, MachineFile, PageTables, Tlb, TraceCache, Walk};
+use crate::{
+    Cache, Category, Causes, Costs, EntryKind, Event, How, Ledger, Loss, MachineFile, Moment, PageTables, Running, Tag,
+    Tlb, TraceCache, Walk,
+};
 
 /// What a machine counted besides cycles.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -35,6 +38,7 @@ pub(crate) struct Memory {
     walk_reads: WalkReads,
     costs: Costs,
     ledger: Ledger,
+    causes: Causes,
     counts: Counts,
     last_code_line: u32,
 }
@@ -44,6 +48,8 @@ pub struct Machine {
     memory: Memory,
     /// The last block ended with a direct jump; where execution goes on here, it was not taken.
     after_branch: Option<u32>,
+    /// Whether TLBs and virtual caches tell spaces apart, so that a switch need not flush them.
+    tagged: bool,
 }
 
 impl Machine {
@@ -67,6 +73,7 @@ impl Machine {
         Machine {
             front,
             after_branch: None,
+            tagged: false,
             memory: Memory {
                 tlbs,
                 l1: cache("l1").unwrap_or_else(|| Cache::new(cache_shape(file, "l1d"))),
@@ -78,10 +85,20 @@ impl Machine {
                 },
                 costs: Costs::from_file(file),
                 ledger: Ledger::default(),
+                causes: Causes::default(),
                 counts: Counts::default(),
                 last_code_line: u32::MAX,
             },
         }
+    }
+
+    /// The same machine if its TLBs, virtual caches and trace cache told address spaces apart, so that a switch would
+    /// flush nothing. What is invalidated on purpose still is: a write of CR3 that names the directory in force is no
+    /// switch.
+    pub fn without_flush(file: &MachineFile) -> Self {
+        let mut machine = Machine { tagged: true, ..Machine::new(file) };
+        machine.enter(true);
+        machine
     }
 
     pub fn costs(&self) -> &Costs {
@@ -90,6 +107,12 @@ impl Machine {
 
     pub fn ledger(&self) -> &Ledger {
         &self.memory.ledger
+    }
+
+    /// What refills were charged to; first settles a switch that no user code has followed yet.
+    pub fn causes(&mut self) -> &Causes {
+        self.memory.causes.settle();
+        &self.memory.causes
     }
 
     pub fn counts(&self) -> &Counts {
@@ -144,20 +167,34 @@ impl Machine {
             }
             Event::Read { linear, physical, size } => self.data(linear, physical, size, false, tables),
             Event::Write { linear, physical, size } => self.data(linear, physical, size, true, tables),
-            Event::Cr3Write { .. } => {
-                self.memory.tlbs.flush();
-                self.address_space_switch();
+            Event::Cr3Write { directory, at } => {
+                let (moment, switched) = self.memory.causes.cr3_written(directory, at);
+                if !(switched && self.tagged) {
+                    self.memory.tlbs.flush(moment);
+                    self.flush_virtual(moment, false);
+                }
+                self.front.interrupted();
+                self.enter(switched);
+            }
+            Event::UserCode { base } => {
+                let switched = self.memory.causes.user_code(base);
+                self.enter(switched);
             }
             Event::ControlWrite { global_pages } => {
-                self.memory.tlbs.flush_all(global_pages);
-                self.address_space_switch();
+                let moment = self.memory.causes.invalidated(How::Control);
+                self.memory.tlbs.flush_all(global_pages, moment);
+                self.flush_virtual(moment, true);
+                self.front.interrupted();
             }
             Event::Invlpg { linear } => {
-                self.memory.tlbs.invalidate(linear);
-                self.front.invalidate_page(linear);
+                let moment = self.memory.causes.invalidated(How::Invlpg);
+                self.memory.tlbs.invalidate(linear, moment);
+                self.front.invalidate_page(linear, moment);
             }
-            Event::PageFault { linear } => self.memory.tlbs.invalidate(linear),
-            Event::UserCode { .. } => {}
+            Event::PageFault { linear } => {
+                let moment = self.memory.causes.invalidated(How::PageFault);
+                self.memory.tlbs.invalidate(linear, moment);
+            }
             Event::Entry(kind) => self.entry(kind),
         }
     }
@@ -168,19 +205,45 @@ impl Machine {
         self.memory.ledger.add(Category::KernelEntryExit, self.memory.costs.entry(kind));
     }
 
-    fn address_space_switch(&mut self) {
-        self.front.address_space_switch();
-        if self.memory.l1.shape().virtually_tagged {
-            let lines = self.memory.l1.flush() as u64;
-            self.memory.ledger.add(Category::WriteBack, lines * self.memory.costs.memory_write_back);
+    /// Tells all structures of a switch, if it was one.
+    fn enter(&mut self, switched: bool) {
+        if switched {
+            let (since, space) = (self.memory.causes.current(), self.memory.causes.space());
+            let running = Running { since, tag: Tag::of_directory(space.directory), tagged: self.tagged };
+            self.front.enter(running);
+            self.memory.enter(running);
+        }
+    }
+
+    /// Drops what is virtually tagged: of the space that runs, or `everything`. Modified lines that have to be written are
+    /// charged to the flush.
+    fn flush_virtual(&mut self, by: Moment, everything: bool) {
+        self.front.flush(by, everything);
+        for _ in 0..self.memory.l1.flush_virtual(by, everything) {
+            self.memory.refill(Category::WriteBack, Loss::Flushed(by), self.memory.costs.memory_write_back);
         }
     }
 }
 
 impl Memory {
-    pub fn book_trace_build(&mut self) {
+    fn enter(&mut self, running: Running) {
+        self.tlbs.enter(running);
+        self.l1.enter(running);
+        if let Some(l2) = &mut self.l2 {
+            l2.enter(running);
+        }
+    }
+
+    /// Books what it costs to get something back that was lost, and charges it to what took it.
+    #[inline]
+    fn refill(&mut self, category: Category, loss: Loss, milli: u64) {
+        self.ledger.add(category, milli);
+        self.causes.charge(category, loss, milli);
+    }
+
+    pub fn book_trace_build(&mut self, loss: Loss) {
         self.counts.trace_misses += 1;
-        self.ledger.add(Category::TraceRebuild, self.costs.trace_rebuild);
+        self.refill(Category::TraceRebuild, loss, self.costs.trace_rebuild);
     }
 
     /// Looks the pages of a code range up in the ITLB.
@@ -202,9 +265,9 @@ impl Memory {
         let walk = tables.walk(linear)?;
         self.counts.itlb_misses += 1;
         let loss = self.tlbs.fill_code(linear, &walk);
-        self.counts.itlb_flushed_refills += (loss == Some(Loss::Flushed)) as u64;
-        self.ledger.add(Category::TlbRefillCode, self.costs.code_refill);
-        self.read_walked_entries(&walk, Category::TlbRefillCode);
+        self.counts.itlb_flushed_refills += matches!(loss, Loss::Flushed(_)) as u64;
+        let beyond = self.read_walked_entries(&walk);
+        self.refill(Category::TlbRefillCode, loss, self.costs.code_refill + beyond);
         Some(walk.frame)
     }
 
@@ -216,27 +279,29 @@ impl Memory {
         let Some(walk) = tables.walk(linear) else { return };
         self.counts.dtlb_misses += 1;
         let loss = self.tlbs.fill_data(linear, &walk);
-        self.counts.dtlb_flushed_refills += (loss == Some(Loss::Flushed)) as u64;
-        self.ledger.add(Category::TlbRefillData, self.costs.data_refill(&walk));
-        self.read_walked_entries(&walk, Category::TlbRefillData);
+        self.counts.dtlb_flushed_refills += matches!(loss, Loss::Flushed(_)) as u64;
+        let beyond = self.read_walked_entries(&walk);
+        self.refill(Category::TlbRefillData, loss, self.costs.data_refill(&walk) + beyond);
     }
 
-    /// The refill cost assumes that the entries are in the cache that walks read through; where they are not, what is
-    /// beyond it is added.
-    fn read_walked_entries(&mut self, walk: &Walk, category: Category) {
+    /// The refill cost assumes that the entries are in the cache that walks read through; returns what is added by those
+    /// that are not.
+    fn read_walked_entries(&mut self, walk: &Walk) -> u64 {
+        let mut cost = 0;
         for &entry in &walk.entries[..walk.levels()] {
             match self.walk_reads {
-                WalkReads::L2 => self.read_second_level(entry, 0, category),
+                WalkReads::L2 => cost += self.read_second_level(entry, 0).0,
                 WalkReads::L1 => {
                     let outcome = self.l1.access(entry, false);
                     self.book_first_level_write_backs(outcome.write_backs);
-                    if !outcome.hit {
-                        self.read_second_level(entry, self.costs.l2_hit, category);
+                    if outcome.missed.is_some() {
+                        cost += self.read_second_level(entry, self.costs.l2_hit).0;
                     }
                 }
                 WalkReads::Constant => {}
             }
         }
+        cost
     }
 
     /// Reads code bytes for the decoder: ITLB and second-level cache, in lines of the latter (of the data cache if there
@@ -249,14 +314,14 @@ impl Memory {
             let physical = frame | (line << shift) & 0xfff;
             if physical != self.last_code_line {
                 self.last_code_line = physical;
-                self.read_beyond_first_level(physical, false);
+                self.read_beyond_first_level(physical, None);
             }
         }
     }
 
     /// An instruction cache missed.
-    pub fn refill_code(&mut self, physical: u32) {
-        self.read_beyond_first_level(physical, true);
+    pub fn refill_code(&mut self, physical: u32, loss: Loss) {
+        self.read_beyond_first_level(physical, Some(loss));
     }
 
     pub fn shares_tlb(&self) -> bool {
@@ -267,27 +332,32 @@ impl Memory {
         self.l1.line_shift()
     }
 
-    /// Looks code up in a unified first-level cache. Returns whether it was there.
-    pub fn fetch_unified(&mut self, linear: u32, physical: u32) -> bool {
+    /// Looks code up in a unified first-level cache. Returns how the line was lost if it was not there.
+    pub fn fetch_unified(&mut self, linear: u32, physical: u32) -> Option<Loss> {
         let tag = if self.l1.shape().virtually_tagged { linear } else { physical };
         let outcome = self.l1.access(tag, false);
         self.book_first_level_write_backs(outcome.write_backs);
-        outcome.hit
+        outcome.missed
     }
 
-    fn read_beyond_first_level(&mut self, physical: u32, book_hit: bool) {
-        self.read_second_level(physical, self.costs.l2_hit * book_hit as u64, Category::CacheRefill);
+    /// Refills a line of the first level that was lost so; nothing if the reader keeps no lines there. What comes from
+    /// memory is charged to what took it from the second level.
+    fn read_beyond_first_level(&mut self, physical: u32, first: Option<Loss>) {
+        let hit = if first.is_some() { self.costs.l2_hit } else { 0 };
+        let (cost, second) = self.read_second_level(physical, hit);
+        match second.or(first) {
+            Some(loss) => self.refill(Category::CacheRefill, loss, cost),
+            None => self.ledger.add(Category::CacheRefill, cost),
+        }
     }
 
-    /// Reads from the second level, where a hit costs `hit`, or from memory.
-    fn read_second_level(&mut self, physical: u32, hit: u64, category: Category) {
-        let Some(l2) = &mut self.l2 else {
-            self.ledger.add(category, self.costs.memory_read);
-            return;
-        };
+    /// Reads from the second level, where a hit costs `hit`, or from memory. Returns the cost, and how the second level lost
+    /// the line if it had to come from memory.
+    fn read_second_level(&mut self, physical: u32, hit: u64) -> (u64, Option<Loss>) {
+        let Some(l2) = &mut self.l2 else { return (self.costs.memory_read, None) };
         let outcome = l2.access(physical, false);
-        self.ledger.add(category, if outcome.hit { hit } else { self.costs.memory_read });
         self.ledger.add(Category::WriteBack, outcome.write_backs as u64 * self.costs.memory_write_back);
+        (if outcome.hit() { hit } else { self.costs.memory_read }, outcome.missed)
     }
 
     fn book_first_level_write_backs(&mut self, lines: u32) {
@@ -305,25 +375,27 @@ impl Memory {
         let first = self.l1.access(tag, write);
         self.book_first_level_write_backs(first.write_backs);
         if !write {
-            if !first.hit {
-                self.read_beyond_first_level(physical, true);
+            if first.missed.is_some() {
+                self.read_beyond_first_level(physical, first.missed);
             }
-        } else if through || !first.hit {
-            let allocated = !first.hit && self.l1.shape().write_allocate;
+        } else if through || first.missed.is_some() {
+            let allocated = first.missed.filter(|_| self.l1.shape().write_allocate);
             self.write_beyond_first_level(physical, allocated);
         }
     }
 
     /// A store that goes on to the second level. Buffers hide it, unless a line has to be fetched. Without a second level
-    /// they hide the store itself; the line that it `allocated` in the first level has to be fetched.
-    fn write_beyond_first_level(&mut self, physical: u32, allocated: bool) {
+    /// they hide the store itself; the line that it `allocated` in the first level, lost so before, has to be fetched.
+    fn write_beyond_first_level(&mut self, physical: u32, allocated: Option<Loss>) {
         let Some(l2) = &mut self.l2 else {
-            self.ledger.add(Category::CacheRefill, self.costs.memory_read * allocated as u64);
+            if let Some(loss) = allocated {
+                self.refill(Category::CacheRefill, loss, self.costs.memory_read);
+            }
             return;
         };
         let outcome = l2.access(physical, true);
-        if !outcome.hit && l2.shape().write_allocate {
-            self.ledger.add(Category::CacheRefill, self.costs.memory_read);
+        if let Some(loss) = outcome.missed.filter(|_| l2.shape().write_allocate) {
+            self.refill(Category::CacheRefill, loss, self.costs.memory_read);
         }
         self.ledger.add(Category::WriteBack, outcome.write_backs as u64 * self.costs.memory_write_back);
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //! The TLBs of a machine: one that code and data share, or one for each and perhaps another for data in 4 MB pages.
 
-use crate::{Loss, Tlb, Walk};
+use crate::{Loss, Moment, Running, Tlb, Walk};
 
 pub(crate) struct Tlbs {
     /// The code TLB is the first; the data TLBs are found by the numbers below.
@@ -34,7 +34,7 @@ impl Tlbs {
     }
 
     /// Stores a walk after a miss of code; tells how the translation was lost the last time.
-    pub fn fill_code(&mut self, linear: u32, walk: &Walk) -> Option<Loss> {
+    pub fn fill_code(&mut self, linear: u32, walk: &Walk) -> Loss {
         self.all[0].fill(linear, walk)
     }
 
@@ -45,23 +45,28 @@ impl Tlbs {
     }
 
     /// Stores a walk after a miss of data.
-    pub fn fill_data(&mut self, linear: u32, walk: &Walk) -> Option<Loss> {
+    pub fn fill_data(&mut self, linear: u32, walk: &Walk) -> Loss {
         let number = self.large_data.filter(|_| walk.large).unwrap_or(self.data);
         self.all[number].fill(linear, walk)
     }
 
+    /// A switch happened.
+    pub fn enter(&mut self, running: Running) {
+        self.all.iter_mut().for_each(|tlb| tlb.enter(running));
+    }
+
     /// A CR3 write.
-    pub fn flush(&mut self) {
-        self.all.iter_mut().for_each(Tlb::flush);
+    pub fn flush(&mut self, by: Moment) {
+        self.all.iter_mut().for_each(|tlb| tlb.flush(by));
     }
 
     /// A write of CR0 or CR4.
-    pub fn flush_all(&mut self, global_pages: bool) {
-        self.all.iter_mut().for_each(|tlb| tlb.flush_all(global_pages));
+    pub fn flush_all(&mut self, global_pages: bool, by: Moment) {
+        self.all.iter_mut().for_each(|tlb| tlb.flush_all(global_pages, by));
     }
 
     /// Drops the translation of one page.
-    pub fn invalidate(&mut self, linear: u32) {
-        self.all.iter_mut().for_each(|tlb| tlb.invalidate(linear));
+    pub fn invalidate(&mut self, linear: u32, by: Moment) {
+        self.all.iter_mut().for_each(|tlb| tlb.invalidate(linear, by));
     }
 }

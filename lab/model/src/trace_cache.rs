@@ -6,7 +6,8 @@
 //! that starts at the same place but continues elsewhere counts as held. An address-space switch empties the cache
 //! (U02, section 2.1).
 
-use crate::{Associative, Replacement};
+use crate::past::Past;
+use crate::{Associative, Loss, Moment, Replacement, Running, Tag};
 
 /// Geometry of a trace cache.
 #[derive(Clone, Copy, Debug)]
@@ -25,45 +26,62 @@ pub struct TraceCacheShape {
 pub struct TraceCache {
     shape: TraceCacheShape,
     store: Associative,
-    occupied: bool,
+    running: Running,
+    past: Past,
 }
 
 impl TraceCache {
     pub fn new(shape: TraceCacheShape) -> Self {
-        TraceCache { shape, store: Associative::new(shape.lines, shape.ways, shape.replacement), occupied: false }
+        let store = Associative::new(shape.lines, shape.ways, shape.replacement);
+        TraceCache { shape, store, running: Running::START, past: Past::new() }
     }
 
     pub fn shape(&self) -> &TraceCacheShape {
         &self.shape
     }
 
-    /// Looks for the line that starts at `linear` and makes it present. Returns whether it was.
-    #[inline]
-    pub fn access(&mut self, linear: u32) -> bool {
-        let set = (linear >> self.shape.index_shift) as usize;
-        if self.store.lookup(set, linear as u64).is_some() {
-            return true;
-        }
-        self.store.insert(set, linear as u64);
-        self.occupied = true;
-        false
+    /// A switch happened.
+    pub fn enter(&mut self, running: Running) {
+        self.running = running;
     }
 
-    pub fn flush(&mut self) {
-        if std::mem::take(&mut self.occupied) {
-            self.drop_where(|_| true);
+    /// Looks for the line that starts at `linear` and makes it present. Returns how it was lost if it was not.
+    #[inline]
+    pub fn access(&mut self, linear: u32) -> Option<Loss> {
+        let (set, key) = ((linear >> self.shape.index_shift) as usize, linear as u64);
+        let stored = self.running.stored(key, self.running.tag);
+        if self.store.lookup(set, stored).is_some() {
+            return None;
         }
+        if let (_, Some(old)) = self.store.insert(set, stored) {
+            let (old, tag) = self.running.taken_apart(old);
+            self.past.evicted(old, tag, self.running.since);
+        }
+        Some(self.past.of(key, self.running.tag))
+    }
+
+    /// Drops the lines of the space that runs, which are all where they are not told apart; or `everything`.
+    pub fn flush(&mut self, by: Moment, everything: bool) {
+        let tag = self.running.tag;
+        self.drop_where(by, |_, of| everything || of == tag);
     }
 
     /// Drops the lines that start on the page of `linear`.
-    pub fn invalidate_page(&mut self, linear: u32) {
-        self.drop_where(|start| start >> 12 == (linear >> 12) as u64);
+    pub fn invalidate_page(&mut self, linear: u32, by: Moment) {
+        let tag = self.running.tag;
+        self.drop_where(by, |start, of| start >> 12 == (linear >> 12) as u64 && of == tag);
     }
 
-    fn drop_where(&mut self, goes: impl Fn(u64) -> bool) {
+    fn drop_where(&mut self, by: Moment, goes: impl Fn(u64, Tag) -> bool) {
+        if self.store.is_empty() {
+            return;
+        }
         for slot in 0..self.store.slots() {
-            if self.store.key(slot).is_some_and(&goes) {
+            let Some(stored) = self.store.key(slot) else { continue };
+            let (key, tag) = self.running.taken_apart(stored);
+            if goes(key, tag) {
                 self.store.remove(slot);
+                self.past.flushed(key, tag, by);
             }
         }
     }

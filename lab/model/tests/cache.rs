@@ -19,7 +19,7 @@ fn shape() -> CacheShape {
 }
 
 fn misses(cache: &mut Cache, addresses: impl IntoIterator<Item = u32>) -> usize {
-    addresses.into_iter().filter(|&a| !cache.access(a, false).hit).count()
+    addresses.into_iter().filter(|&a| !cache.access(a, false).hit()).count()
 }
 
 #[test]
@@ -59,14 +59,14 @@ fn t204_write_back_counts_modified_victims() {
 fn t205_write_through_never_holds_modified_lines() {
     let mut cache = Cache::new(CacheShape { write_back: false, ..shape() });
     cache.access(0, true);
-    assert_eq!(cache.flush(), 0);
+    assert_eq!(cache.flush(Moment::START), 0);
 }
 
 #[test]
 fn t206_without_write_allocate_a_store_leaves_no_line() {
     let mut cache = Cache::new(CacheShape { write_allocate: false, ..shape() });
     cache.access(0x40, true);
-    assert!(!cache.access(0x40, false).hit);
+    assert!(!cache.access(0x40, false).hit());
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn t208_flush_empties_and_counts_modified_lines() {
     cache.access(0, true);
     cache.access(64, true);
     cache.access(128, false);
-    assert_eq!(cache.flush(), 2);
+    assert_eq!(cache.flush(Moment::START), 2);
     assert_eq!(misses(&mut cache, [0, 64, 128]), 3);
 }
 

@@ -75,25 +75,25 @@ fn t105_random_repeats_with_its_seed() {
 fn t106_global_entries_survive_a_flush_when_enabled() {
     let mut tlb = Tlb::new(shape(8, 8, Replacement::Lru));
     let global = Walk { global: true, ..walk(0x5000) };
-    tlb.flush_all(true);
+    tlb.flush_all(true, Moment::START);
     tlb.fill(0x5000, &global);
     tlb.fill(0x6000, &walk(0x6000));
-    tlb.flush();
+    tlb.flush(Moment::START);
     assert!(tlb.lookup(0x5000).is_some());
     assert!(tlb.lookup(0x6000).is_none());
-    tlb.flush_all(false);
+    tlb.flush_all(false, Moment::START);
     tlb.fill(0x5000, &global);
-    tlb.flush();
+    tlb.flush(Moment::START);
     assert!(tlb.lookup(0x5000).is_none(), "CR4.PGE is off");
 }
 
 #[test]
 fn t107_invalidate_drops_global_entries_too() {
     let mut tlb = Tlb::new(shape(8, 8, Replacement::Lru));
-    tlb.flush_all(true);
+    tlb.flush_all(true, Moment::START);
     tlb.fill(0x5000, &Walk { global: true, ..walk(0x5000) });
     tlb.fill(0x6000, &walk(0x6000));
-    tlb.invalidate(0x5678);
+    tlb.invalidate(0x5678, Moment::START);
     assert!(tlb.lookup(0x5000).is_none());
     assert!(tlb.lookup(0x6000).is_some());
 }
@@ -114,12 +114,12 @@ fn t108_a_large_page_takes_one_entry() {
 #[test]
 fn t109_a_refill_knows_how_the_entry_was_lost() {
     let mut tlb = Tlb::new(shape(2, 2, Replacement::Lru));
-    assert_eq!(tlb.fill(0x1000, &walk(0x1000)), None, "never held");
+    assert_eq!(tlb.fill(0x1000, &walk(0x1000)), Loss::Cold, "never held");
     tlb.fill(0x2000, &walk(0x2000));
     tlb.fill(0x3000, &walk(0x3000));
-    assert_eq!(tlb.fill(0x1000, &walk(0x1000)), Some(Loss::Evicted));
-    tlb.flush();
-    assert_eq!(tlb.fill(0x1000, &walk(0x1000)), Some(Loss::Flushed));
+    assert_eq!(tlb.fill(0x1000, &walk(0x1000)), Loss::Evicted(Moment::START));
+    tlb.flush(Moment::START);
+    assert_eq!(tlb.fill(0x1000, &walk(0x1000)), Loss::Flushed(Moment::START));
 }
 
 #[test]

@@ -245,7 +245,7 @@ impl<S: Sink> Tracker<S> {
     fn control_written(&mut self, special: Special, at: u32) {
         let (cr0, cr3, cr4) = (self.registers.cr0(), self.registers.cr3(), self.registers.cr4());
         self.memory.set_control(cr0, cr3, cr4);
-        self.active = cr0 & CR0_PAGING != 0;
+        let just_enabled = !std::mem::replace(&mut self.active, cr0 & CR0_PAGING != 0);
         if special == Special::ControlWrite {
             self.descriptors.refresh_later();
         }
@@ -257,14 +257,14 @@ impl<S: Sink> Tracker<S> {
         if !self.active {
             return;
         }
-        let event = match special {
-            Special::Cr3Write => {
-                self.user_code_base = None;
-                Event::Cr3Write { directory: cr3 & !0xfff, at }
-            }
-            _ => Event::ControlWrite { global_pages: cr4 & CR4_GLOBAL_PAGES != 0 },
-        };
-        self.sink.event(&event, &mut self.memory);
+        if special == Special::Cr3Write || just_enabled {
+            self.user_code_base = None;
+            self.sink.event(&Event::Cr3Write { directory: cr3 & !0xfff, at }, &mut self.memory);
+        }
+        if special == Special::ControlWrite {
+            let event = Event::ControlWrite { global_pages: cr4 & CR4_GLOBAL_PAGES != 0 };
+            self.sink.event(&event, &mut self.memory);
+        }
     }
 
     /// The marker that segment `index` of `block` starts with is about to be executed.

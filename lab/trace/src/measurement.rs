@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //! The sink that measures: counters, footprints and, if wanted, a machine model, sampled at the guest's markers.
 
+use crate::causes;
 use crate::code_ranges::{CodeRange, CodeRanges};
 use crate::counters::{self, Counters, Mode};
 use crate::footprint::Footprint;
@@ -55,7 +56,7 @@ impl Measurement {
 
     /// Everything measured, as JSON. Totals run to the last marker: a guest that has asked for its end goes on for a
     /// moment, and for how long is not repeatable. Without markers, up to now.
-    pub fn report(&self) -> Value {
+    pub fn report(&mut self) -> Value {
         let mut warnings = self.warnings.list().to_vec();
         if let Some(case) = self.regions.unfinished() {
             warnings.push(format!("case {case} has no END: it is left out"));
@@ -70,6 +71,7 @@ impl Measurement {
             "machine_set": overrides.unwrap_or(&Vec::new()),
             "regions": self.regions.reports(),
             "ranges": self.ranges.reports(),
+            "switches": self.machine.as_mut().map(|machine| causes::switches(machine.causes())),
             "totals": self.totals.unwrap_or_else(|| self.totals_now()).report(),
             "warnings": warnings,
         })
@@ -164,7 +166,7 @@ impl Sink for Measurement {
                 self.ranges.begin();
             }
             Marker::Iteration => {
-                self.regions.iteration(&self.counters, self.machine.as_ref(), &mut self.footprint);
+                self.regions.iteration(&self.counters, self.machine.as_mut(), &mut self.footprint);
                 self.ranges.iteration();
             }
             Marker::End => {

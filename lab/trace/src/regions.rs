@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //! What the markers delimit: cases, each a number of iterations.
 
+use crate::causes::CaseCauses;
 use crate::counters::{self, Counters};
 use crate::footprint::{Footprint, Sizes};
 use cobnut_model::{Counts, Ledger, Machine, CATEGORIES};
@@ -19,6 +20,7 @@ struct Region {
     /// Sample at the first ITER.
     origin: Option<Sample>,
     last: Option<Sample>,
+    causes: Option<CaseCauses>,
     iterations: Vec<(Counters, Counts, u64)>,
     footprint: Sizes,
     footprint_is_steady: bool,
@@ -53,6 +55,7 @@ impl Regions {
             case,
             origin: None,
             last: None,
+            causes: None,
             iterations: Vec::new(),
             footprint,
             footprint_is_steady: false,
@@ -60,8 +63,16 @@ impl Regions {
     }
 
     /// End of one iteration and start of the next.
-    pub fn iteration(&mut self, counters: &Counters, machine: Option<&Machine>, footprint: &mut Footprint) {
+    pub fn iteration(&mut self, counters: &Counters, machine: Option<&mut Machine>, footprint: &mut Footprint) {
         let Some(region) = &mut self.open else { return };
+        let machine = machine.map(|machine| {
+            let causes = machine.causes();
+            match &mut region.causes {
+                Some(charged) => charged.iteration(causes),
+                None => region.causes = Some(CaseCauses::start(causes)),
+            }
+            &*machine
+        });
         let now = Sample {
             counters: *counters,
             counts: machine.map(|m| *m.counts()).unwrap_or_default(),
@@ -121,6 +132,10 @@ impl Region {
             report.insert("ledger".into(), ledger.into());
             report.insert("cycles_total".into(), rows.iter().sum::<u64>().into());
             report.insert("cycles_per_iteration".into(), series(&|i| i.2));
+        }
+        if let Some(causes) = &self.causes {
+            report.insert("space".into(), causes.space());
+            report.insert("causes".into(), causes.report());
         }
         report.into()
     }
