@@ -2,12 +2,15 @@
 //! A straight run of instructions, prepared once and executed many times.
 //!
 //! Everything that does not depend on the machine's state is summed when the block is built: costs per category and
-//! micro-operations. How its instructions fall into trace lines depends only on how full the current line is when the
-//! block is entered; the few possible packings are computed on first use and kept. Executing a block gives exactly what
-//! executing its instructions one at a time gives (a test holds the two against each other).
+//! micro-operations. On a machine that issues instructions in pairs, pairs are formed within the block. How its instructions fall into trace lines depends only on how full the current line is when the
+//! block is entered; the few possible packings are computed on first use and kept. But for pairs and stalls between
+//! instructions, executing a block gives exactly what executing its instructions one at a time gives (a test holds the two
+//! against each other).
 
+use crate::pairing::issue_costs;
 use crate::{Category, Class, Costs, Instruction, CATEGORIES};
 use std::cell::OnceCell;
+use std::ops::Range;
 
 /// Bytes of a block that start a new trace line: `start..end`, relative to the block.
 #[derive(Clone, Copy, Debug)]
@@ -30,6 +33,8 @@ pub struct Block {
     instructions: Vec<Instruction>,
     bytes: u32,
     costs: Vec<(Category, u64)>,
+    /// What each instruction adds to them.
+    each: Vec<u64>,
     uops: Vec<u8>,
     uops_per_line: u8,
     packings: Vec<OnceCell<Packing>>,
@@ -38,9 +43,11 @@ pub struct Block {
 impl Block {
     pub fn new(instructions: Vec<Instruction>, costs: &Costs) -> Self {
         let uops_per_line = costs.uops_per_line;
+        let each = issue_costs(&instructions, costs);
         Block {
             bytes: instructions.iter().map(|i| i.length as u32).sum(),
-            costs: sum_costs(&instructions, costs),
+            costs: sum(&instructions, &each, costs),
+            each,
             uops: instructions.iter().map(|i| costs.uops(i.class)).collect(),
             uops_per_line,
             packings: (0..=uops_per_line).map(|_| OnceCell::new()).collect(),
@@ -62,8 +69,18 @@ impl Block {
         self.costs.iter().map(|(_, milli)| milli).sum()
     }
 
+    /// Fixed cost of each instruction, in thousandths of a cycle: what it adds to those before it.
+    pub fn each_milli(&self) -> &[u64] {
+        &self.each
+    }
+
     pub(crate) fn costs(&self) -> &[(Category, u64)] {
         &self.costs
+    }
+
+    /// What some of its instructions contribute to its costs.
+    pub(crate) fn costs_of(&self, part: Range<usize>, costs: &Costs) -> Vec<(Category, u64)> {
+        sum(&self.instructions[part.clone()], &self.each[part], costs)
     }
 
     pub(crate) fn ends_with_branch(&self) -> bool {
@@ -103,12 +120,11 @@ impl Block {
     }
 }
 
-/// Sum of the fixed costs of `instructions` per category, categories without cost left out.
-pub(crate) fn sum_costs(instructions: &[Instruction], costs: &Costs) -> Vec<(Category, u64)> {
+/// Sum of the costs of `each` of the `instructions` per category, categories without cost left out.
+fn sum(instructions: &[Instruction], each: &[u64], costs: &Costs) -> Vec<(Category, u64)> {
     let mut sums = [0; CATEGORIES.len()];
-    for instruction in instructions {
-        let (category, milli) = costs.of(instruction.class);
-        sums[category as usize] += milli;
+    for (instruction, milli) in instructions.iter().zip(each) {
+        sums[costs.of(instruction.class).0 as usize] += milli;
     }
     CATEGORIES
         .iter()

@@ -11,6 +11,7 @@ pub struct Costs {
     by_class: [(Category, u64); CLASSES.len()],
     uops: [u8; CLASSES.len()],
     pub uops_per_line: u8,
+    pub pipeline: Pipeline,
     /// One entry of the TLB that holds code.
     pub code_refill: u64,
     /// One entry of the TLB that holds data in 4 KB pages, and of the one that holds it in 4 MB pages.
@@ -26,6 +27,17 @@ pub struct Costs {
     interrupt: u64,
 }
 
+/// How instructions that follow each other help or hinder each other.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Pipeline {
+    /// Two at a time, by the Pentium's rules.
+    pub pairs: bool,
+    /// An address is formed from a register that the instruction or pair before has written.
+    pub address_stall: u64,
+    /// One prefix.
+    pub prefix: u64,
+}
+
 /// A machine on which everything is free: for counting without a model.
 impl Default for Costs {
     fn default() -> Self {
@@ -33,6 +45,7 @@ impl Default for Costs {
             by_class: [(Category::Instructions, 0); CLASSES.len()],
             uops: [1; CLASSES.len()],
             uops_per_line: 1,
+            pipeline: Pipeline::default(),
             code_refill: 0,
             data_refills: [0; 2],
             trace_rebuild: 0,
@@ -88,6 +101,11 @@ impl Costs {
             by_class,
             uops,
             uops_per_line: file.integer("trace_cache.uops_per_line").unwrap_or(1) as u8,
+            pipeline: Pipeline {
+                pairs: file.choice("pipeline.pairing") == "pentium",
+                address_stall: milli("pipeline.address_stall_cycles"),
+                prefix: milli("pipeline.prefix_cycles"),
+            },
             code_refill: refill(&["tlb", "itlb"]),
             data_refills: [refill(&["tlb", "dtlb"]), refill(&["tlb", "dtlb_large", "dtlb"])],
             trace_rebuild: share("trace_cache.rebuild_cycles", "trace_cache.lines"),

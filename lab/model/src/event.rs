@@ -36,6 +36,8 @@ pub enum Class {
     /// Moves to and from control and debug registers, except a write of CR3.
     Control,
     PortIo,
+    /// A segment register is read by `mov`.
+    SegmentRead,
     Halt,
     // From here on the cost is not in [instructions] but in the section that names the mechanism.
     /// A load of a data segment register by `mov`, `pop` or `lds` and its kin.
@@ -54,7 +56,7 @@ pub enum Class {
 }
 
 /// Every class with the name that machine files and reports use.
-pub const CLASSES: [(Class, &str); 30] = [
+pub const CLASSES: [(Class, &str); 31] = [
     (Class::Nop, "nop"),
     (Class::Alu, "alu"),
     (Class::Load, "load"),
@@ -75,6 +77,7 @@ pub const CLASSES: [(Class, &str); 30] = [
     (Class::DescriptorTable, "descriptor_table"),
     (Class::Control, "control"),
     (Class::PortIo, "port_io"),
+    (Class::SegmentRead, "segment_read"),
     (Class::Halt, "halt"),
     (Class::SegmentLoad, "segment_load"),
     (Class::FarReturn, "far_return"),
@@ -99,11 +102,74 @@ impl Class {
     }
 }
 
+/// In which pipes of a Pentium an instruction can be issued together with another.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Pipe {
+    /// Always issued alone.
+    #[default]
+    Alone,
+    /// First or second of a pair.
+    Either,
+    /// Only first, in the U pipe.
+    First,
+    /// Only second, in the V pipe.
+    Second,
+}
+
+const PIPES: [Pipe; 4] = [Pipe::Alone, Pipe::Either, Pipe::First, Pipe::Second];
+
+/// What of an instruction matters for when it can be issued. Sets of general registers have a bit for each, by its number in
+/// instructions (eax 0, esp 4); parts of a register count as all of it. What push, pop, call and return do to esp is not in
+/// `reads` and `writes` but in `stack`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Issue {
+    pub pipe: Pipe,
+    pub reads: u8,
+    pub writes: u8,
+    /// Registers that a memory address is formed from, esp included where the stack is used.
+    pub address: u8,
+    /// Operand size, address size and segment prefixes.
+    pub prefixes: u8,
+    /// Has a displacement and an immediate operand.
+    pub displacement_and_immediate: bool,
+    /// Moves esp on the way.
+    pub stack: bool,
+}
+
 /// One instruction of a block.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Instruction {
     pub length: u8,
     pub class: Class,
+    pub issue: Issue,
+}
+
+impl Instruction {
+    /// Size of an instruction as bytes.
+    pub const BYTES: usize = 6;
+
+    /// Everything about it, for a record.
+    pub fn to_bytes(self) -> [u8; Self::BYTES] {
+        let Issue { pipe, reads, writes, address, prefixes, displacement_and_immediate, stack } = self.issue;
+        let how = pipe as u8 | (displacement_and_immediate as u8) << 2 | (stack as u8) << 3 | prefixes.min(15) << 4;
+        [self.length, self.class as u8, how, reads, writes, address]
+    }
+
+    /// The instruction of which [`Self::to_bytes`] made `bytes`; None if there is no such class.
+    pub fn from_bytes(bytes: [u8; Self::BYTES]) -> Option<Self> {
+        let [length, class, how, reads, writes, address] = bytes;
+        let issue = Issue {
+            pipe: PIPES[(how & 3) as usize],
+            reads,
+            writes,
+            address,
+            prefixes: how >> 4,
+            displacement_and_immediate: how & 4 != 0,
+            stack: how & 8 != 0,
+        };
+        Some(Instruction { length, class: CLASSES.get(class as usize)?.0, issue })
+    }
 }
 
 /// What made the processor enter the kernel without an instruction that asks for it.

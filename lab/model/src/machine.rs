@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //! A machine: the components of one machine file, put together.
 
-use crate::block::{sum_costs, Block};
+use crate::block::Block;
 use crate::front_end::{CacheFrontEnd, FrontEnd, TraceFrontEnd};
 use crate::shapes::{cache_shape, tlb_shape, trace_cache_shape};
 use crate::tlbs::Tlbs;
@@ -135,7 +135,7 @@ impl Machine {
     /// Takes back the cost of some instructions of `block`: a fault kept them from being executed. That their code was
     /// already fetched stands.
     pub fn retract(&mut self, block: &Block, instructions: std::ops::Range<usize>) {
-        for (category, milli) in sum_costs(&block.instructions()[instructions], &self.memory.costs) {
+        for (category, milli) in block.costs_of(instructions, &self.memory.costs) {
             self.memory.ledger.take_back(category, milli);
         }
     }

@@ -70,9 +70,12 @@ const CACHE: [(&str, Kind); 8] = [
     ("lines_per_fill", Kind::Integer { min: 1, max: 8 }),
 ];
 
-const SINGLE: [(&str, &str, Kind); 27] = [
+const SINGLE: [(&str, &str, Kind); 30] = [
     ("processor", "clock_mhz", Kind::Integer { min: 1, max: 10_000 }),
     ("processor", "emulated_as", Kind::Choice(&["486", "pentium", "pentium2", "pentium3"])),
+    ("pipeline", "pairing", Kind::Choice(&["none", "pentium"])),
+    ("pipeline", "address_stall_cycles", CYCLES),
+    ("pipeline", "prefix_cycles", CYCLES),
     ("itlb", "lookup", Kind::Choice(&["trace-build", "fetch"])),
     ("walker", "reads_through", Kind::Choice(&["l2", "l1", "constant"])),
     ("trace_cache", "lines", ENTRIES),

@@ -2,7 +2,8 @@
 //! Just enough IA-32 decoding (32-bit code): what class an instruction belongs to and what the tracker has to do about
 //! it. Lengths come from QEMU, memory addresses from its memory callbacks.
 
-use cobnut_model::Class;
+use crate::issue::issue;
+use cobnut_model::{Class, Issue};
 
 /// What the tracker does when the instruction has been, or is about to be, executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,6 +42,8 @@ pub struct Decoded {
     pub jump: Option<i32>,
     /// Execution may continue after it (false for an unconditional jump).
     pub falls_through: bool,
+    /// What decides when it can be issued.
+    pub issue: Issue,
 }
 
 const DS: u8 = 3;
@@ -50,6 +53,7 @@ const SS: u8 = 2;
 pub fn decode(bytes: &[u8]) -> Decoded {
     let mut at = 0;
     let (mut repeated, mut lock, mut narrow, mut segment) = (false, false, false, None);
+    let mut prefixes = 0;
     while let Some(&byte) = bytes.get(at) {
         match byte {
             0x66 => narrow = true,
@@ -60,6 +64,8 @@ pub fn decode(bytes: &[u8]) -> Decoded {
             0x67 => {}
             _ => break,
         }
+        // The cost of a repetition or a lock is in the class.
+        prefixes += !matches!(byte, 0xf0 | 0xf2 | 0xf3) as u8;
         at += 1;
     }
     let rest = bytes.get(at..).unwrap_or(&[]);
@@ -68,12 +74,14 @@ pub fn decode(bytes: &[u8]) -> Decoded {
     if lock && decoded.class == Class::AluStore {
         decoded.class = Class::Atomic;
     }
+    decoded.issue = issue(opcode, rest.get(1..).unwrap_or(&[]), prefixes);
     decoded.repeated = repeated && decoded.class == Class::String;
     decoded
 }
 
 fn plain(class: Class) -> Decoded {
-    Decoded { class, special: Special::None, repeated: false, jump: None, falls_through: true }
+    let issue = Issue::default();
+    Decoded { class, special: Special::None, repeated: false, jump: None, falls_through: true, issue }
 }
 
 fn special(class: Class, special: Special) -> Decoded {
@@ -131,7 +139,8 @@ fn one_byte(opcode: u8, rest: &[u8], narrow: bool) -> Decoded {
         0x84 | 0x85 => plain(either(modrm, LoadAlu, Alu)),
         0x87 if narrow && modrm == 0xc9 => special(Alu, Special::Marker),
         0x86 | 0x87 => plain(either(modrm, Atomic, Alu)),
-        0x88 | 0x89 | 0x8c | 0xc6 | 0xc7 => plain(either(modrm, Store, Alu)),
+        0x88 | 0x89 | 0xc6 | 0xc7 => plain(either(modrm, Store, Alu)),
+        0x8c => plain(SegmentRead),
         0x8a | 0x8b => plain(either(modrm, Load, Alu)),
         0x8f => plain(either(modrm, AluStore, Load)),
         0x90 => plain(Nop),
@@ -248,7 +257,7 @@ mod tests {
         assert_eq!(class(&[0xea, 0, 0, 0, 0, 8, 0]), Class::FarJump);
         assert_eq!(class(&[0xff, 0x28]), Class::FarJump);
         assert_eq!(class(&[0xff, 0x20]), Class::Indirect);
-        assert_eq!(class(&[0x8c, 0xd8]), Class::Alu);
+        assert_eq!(class(&[0x8c, 0xd8]), Class::SegmentRead);
     }
 
     #[test]

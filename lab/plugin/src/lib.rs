@@ -10,7 +10,10 @@ mod code_ranges;
 mod decode;
 mod descriptors;
 mod guest_memory;
+mod issue;
 mod kernel_image;
+#[cfg(test)]
+mod listings;
 mod output;
 mod registers;
 mod sanitize;

@@ -61,7 +61,7 @@ impl TranslatedBlock {
                 }
                 (start, marker) = (at, true);
             }
-            open.push(Instruction { length, class: instruction.class });
+            open.push(Instruction { length, class: instruction.class, issue: instruction.issue });
             at += length as u32;
         }
         segments.push(segment(start, marker, open));

@@ -138,9 +138,7 @@ impl<W: Write> Recorder<W> {
         definition.extend(run.home.to_le_bytes());
         definition.extend((run.block.instructions().len() as u16).to_le_bytes());
         for instruction in run.block.instructions() {
-            // Without `..`: a new field has to be recorded.
-            let Instruction { length, class } = *instruction;
-            definition.extend([length, class as u8]);
+            definition.extend(instruction.to_bytes());
         }
         let number = self.numbers.get(&definition).copied().unwrap_or_else(|| {
             self.room(definition.len());

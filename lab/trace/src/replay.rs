@@ -12,7 +12,7 @@ use crate::run::Run;
 use crate::sink::{Marker, Sink};
 use crate::translations::{Told, Translations};
 use crate::Mode;
-use cobnut_model::{Class, EntryKind, Event, Instruction, Walk, CLASSES};
+use cobnut_model::{EntryKind, Event, Instruction, Walk};
 use std::io::Read;
 
 /// A record that is being read.
@@ -203,15 +203,17 @@ impl State {
 }
 
 fn instruction(cursor: &mut Cursor) -> Option<Instruction> {
-    let length = cursor.byte().filter(|length| (1..=format::LONGEST_INSTRUCTION).contains(length))?;
-    let class: Class = CLASSES.get(cursor.byte()? as usize)?.0;
-    Some(Instruction { length, class })
+    let mut bytes = [0; Instruction::BYTES];
+    for byte in &mut bytes {
+        *byte = cursor.byte()?;
+    }
+    Instruction::from_bytes(bytes).filter(|i| (1..=format::LONGEST_INSTRUCTION).contains(&i.length))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cobnut_model::{Costs, PageTables};
+    use cobnut_model::{Class, Costs, Issue, PageTables};
     use std::ops::Range;
 
     /// Takes everything and looks at what it may look at.
@@ -247,10 +249,13 @@ mod tests {
             random as u8
         };
         // A definition that later events can refer to, then anything.
-        let start = [tag::DEFINE, Mode::User as u8, 0, 0x10, 0, 0, 2, 0, 1, Class::Alu as u8, 2, Class::Int as u8];
+        let mut start = vec![tag::DEFINE, Mode::User as u8, 0, 0x10, 0, 0, 2, 0];
+        for (length, class) in [(1, Class::Alu), (2, Class::Int)] {
+            start.extend(Instruction { length, class, issue: Issue::default() }.to_bytes());
+        }
         let mut taken = 0;
         for _ in 0..20_000 {
-            let mut contents = start.to_vec();
+            let mut contents = start.clone();
             let length = byte() % 40;
             contents.extend((0..length).map(|_| byte()));
             let (mut state, mut cursor) = (State::default(), Cursor { rest: &contents });

@@ -52,7 +52,7 @@ impl PageTables for Identity {
 }
 
 pub fn instruction(class: Class, length: u8) -> Instruction {
-    Instruction { length, class }
+    Instruction { length, class, issue: Issue::default() }
 }
 
 /// Reads one word of each of `pages` pages, a page and a line apart.
