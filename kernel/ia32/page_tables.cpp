@@ -17,6 +17,7 @@ namespace {
 
 constexpr Word kernel_first = KERNEL_BASE >> 22;
 constexpr Word window_tables = WINDOW_BYTES >> 22;
+constexpr VAddr table_mask = 0x3fffff;   // of the bytes that a page table maps
 constexpr Word fixed_index = FIXED_AREA >> 22;
 
 PAddr frame_of(Word entry) { return entry & ~page_mask; }
@@ -28,6 +29,15 @@ Word& entry(const Space& space, VAddr page) {
 Word own_tables() { return small_space::large_limit() >> 22; }
 bool has_table(const Space& space, VAddr page) {
     return page >> 22 < own_tables() && space.arch.directory->entry[page >> 22] & present;
+}
+// Drops the cached translations of one page of a space, wherever it is mapped.
+void invalidate(const Space& space, VAddr page) {
+    const Slot& slot = space.arch.slot;
+    if (slot.small()) {
+        if (page < slot.size) cpu::invlpg(slot.base + page);
+    } else if (processor.host == &space) {
+        cpu::invlpg(page);
+    }
 }
 
 }  // namespace
@@ -41,8 +51,8 @@ void initialise() {
         cpu::write_cr4(cpu::read_cr4() | cpu::cr4_page_size);
         for (Word i = 0; i < window_tables; ++i) boot_directory.entry[kernel_first + i] = i << 22 | large | leaf;
     }
-    cpu::write_cr3(physical(&boot_directory));
     if (cpu::features.global_pages) cpu::write_cr4(cpu::read_cr4() | cpu::cr4_page_global);
+    flush_all();
     cpu::write_cr0(cpu::read_cr0() | cpu::cr0_write_protect);
 }
 
@@ -62,20 +72,12 @@ void set_global(Space& space, bool on) {
     }
 }
 
-void flush_all() {
+// Not inlined: that it is reached from the boot shall not give these writes a second, untried copy.
+[[gnu::noinline]] void flush_all() {
     if (!cpu::features.global_pages) return cpu::write_cr3(cpu::read_cr3());
     Word cr4 = cpu::read_cr4();
     cpu::write_cr4(cr4 & ~Word{cpu::cr4_page_global});
     cpu::write_cr4(cr4);
-}
-
-void invalidate(const Space& space, VAddr page) {
-    const Slot& slot = space.arch.slot;
-    if (slot.small()) {
-        if (page < slot.size) cpu::invlpg(slot.base + page);
-    } else if (processor.host == &space) {
-        cpu::invlpg(page);
-    }
 }
 
 }  // namespace page_tables
@@ -92,10 +94,15 @@ Page get(const Space& space, VAddr page) {
     return {bool(e & present), bool(e & writable), frame_of(e)};
 }
 
-bool next_table(const Space& space, VAddr& from, VAddr last) {
-    while (from <= last && from < user_limit()) {
-        if (has_table(space, from)) return true;
-        from = (from & ~0x3fffffu) + 0x400000;
+bool next_present(const Space& space, VAddr& from, VAddr last) {
+    for (; from <= last && from < user_limit(); from = (from & ~table_mask) + table_mask + 1) {
+        if (!has_table(space, from)) continue;
+        const auto* table = static_cast<const PageTable*>(window(frame_of(space.arch.directory->entry[from >> 22])));
+        Word i = from >> 12 & 0x3ff;
+        while (i < directory_entries && !(table->entry[i] & present)) ++i;
+        if (i == directory_entries) continue;
+        from = (from & ~table_mask) | i << 12;
+        return from <= last;
     }
     return false;
 }

@@ -28,7 +28,5 @@ void set_global(Space& space, bool on);
 void initialise_thread_table();
 // Drops every cached translation, also global ones.
 void flush_all();
-// Drops the cached translations of one page of a space, wherever it is mapped.
-void invalidate(const Space& space, VAddr page);
 
 }  // namespace page_tables

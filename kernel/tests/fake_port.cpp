@@ -51,10 +51,11 @@ Page get(const Space& space, VAddr page) {
     auto e = look(space, page);
     return {e.present, e.writable, e.frame};
 }
-bool next_table(const Space& space, VAddr& from, VAddr last) {
-    auto i = space.arch.pages.lower_bound(from & ~0x3fffffu);
+bool next_present(const Space& space, VAddr& from, VAddr last) {
+    auto i = space.arch.pages.lower_bound(from);
+    while (i != space.arch.pages.end() && !i->second.present) ++i;
     if (i == space.arch.pages.end()) return false;
-    if ((i->first & ~0x3fffffu) > from) from = i->first & ~0x3fffffu;
+    from = i->first;
     return from <= last && from < user_limit();
 }
 bool ensure_table(Space& space, VAddr page) {
