@@ -90,3 +90,8 @@ pub fn takes_away(old: u32, new: u32) -> bool {
     old & PRESENT != 0
         && (new & PRESENT == 0 || frame(old) != frame(new) || old & !new & (WRITABLE | USER | GLOBAL) != 0)
 }
+
+/// Whether replacing `old` by `new` only adds a right.
+pub fn adds_rights(old: u32, new: u32) -> bool {
+    old & new & PRESENT != 0 && !takes_away(old, new) && new & !old & (WRITABLE | USER) != 0
+}

@@ -17,7 +17,7 @@ pub use segments::{Segment, CS, DS, ES, FLAT, FS, GS, SS};
 pub use stale::{Loss, Stale};
 pub use tables::PhysicalMemory;
 
-use entry::{frame, maps_large, takes_away, without_status, GLOBAL, PRESENT};
+use entry::{adds_rights, frame, maps_large, takes_away, without_status, GLOBAL, PRESENT};
 use stale::StaleSet;
 use tables::{Entry, Tables, ENTRIES};
 
@@ -49,6 +49,8 @@ pub struct Counts {
     pub table_stores: u64,
     pub losses: u64,
     pub page_faults: u64,
+    /// Accesses that a processor may refuse with a page fault, for what it has cached has since gained the right.
+    pub late_rights: u64,
 }
 
 /// An instruction that invalidates: how often it was executed, and how often it took something stale away.
@@ -243,6 +245,28 @@ impl Sanitizer {
         let (holder, index) = (frame(physical), (physical & 0xfff) >> 2);
         let Some(new) = memory.word(physical) else { return };
         let Some(page) = self.tables.page_mut(holder) else { return };
+        let wiped = page.wipes(index, new, self.counts.invlpg + self.counts.cr3_writes);
+        self.entry_replaced(instruction, holder, index, new, memory);
+        if wiped {
+            self.wiped(instruction, holder);
+        }
+    }
+
+    /// A page was filled with zeros to begin a new life: whoever still leads to it as a page table is out of date, and
+    /// unless it is in force, it is no directory.
+    fn wiped(&mut self, instruction: u32, holder: u32) {
+        self.now += 1;
+        self.generation += 1;
+        if let Some(page) = self.tables.page_mut(holder) {
+            page.wiped = (self.now, instruction);
+        }
+        if holder != frame(self.cr3) {
+            self.tables.retire_directory(holder);
+        }
+    }
+
+    fn entry_replaced(&mut self, instruction: u32, holder: u32, index: u32, new: u32, memory: &dyn PhysicalMemory) {
+        let Some(page) = self.tables.page_mut(holder) else { return };
         let old = page.entries[index as usize];
         if without_status(old.value) == without_status(new) {
             page.entries[index as usize].value = new;
@@ -259,11 +283,14 @@ impl Sanitizer {
         if is_directory {
             self.directory_entry_changes(instruction, holder, index as u16, old, new, memory);
         }
-        if takes_away(old.value, new) {
-            for place in places {
-                let loss = Lost { instruction, directory: place.0, table: holder, loss: Loss::TableEntry };
-                self.lose(&loss, (place.1 as u32) << 10 | index, old, None);
-            }
+        let loss = if takes_away(old.value, new) {
+            Some(Loss::TableEntry)
+        } else {
+            adds_rights(old.value, new).then_some(Loss::OlderRights)
+        };
+        for place in places.into_iter().filter(|_| loss.is_some()) {
+            let lost = Lost { instruction, directory: place.0, table: holder, loss: loss.expect("is some") };
+            self.lose(&lost, (place.1 as u32) << 10 | index, old, None);
         }
         if let Some(page) = self.tables.page_mut(holder) {
             page.entries[index as usize] = Entry { value: new, since: self.now, by: instruction };
@@ -345,7 +372,7 @@ impl Sanitizer {
         if !kept || !walked || !self.paging.on {
             return;
         }
-        self.counts.losses += 1;
+        self.counts.losses += (lost.loss != Loss::OlderRights) as u64;
         let table_entry = if cached.large { 0 } else { lost.table + 4 * (page & 0x3ff) };
         let entries = [(lost.directory + 4 * (page >> 10), above.value), (table_entry, leaf.value)];
         let stale = Stale { cached, entries, loss: lost.loss, store: lost.instruction, when: self.now };
@@ -372,8 +399,17 @@ impl Sanitizer {
     fn judge(&mut self, access: &Access, memory: &dyn PhysicalMemory) {
         let used = self.stale.at(access.linear).find(|stale| self.is_used(access, stale, memory)).copied();
         if let Some(stale) = used {
-            self.report_stale(access, &stale, false);
+            return self.report_stale(access, &stale, false);
         }
+        let refused = self.stale.at(access.linear).any(|stale| self.is_refused(access, stale, memory));
+        self.counts.late_rights += refused as u64;
+    }
+
+    /// Whether `stale` could have made a page fault of an access that the page tables permit: legal, for a fault takes
+    /// the translation away, but not every kernel expects it.
+    fn is_refused(&self, access: &Access, stale: &Stale, memory: &dyn PhysicalMemory) -> bool {
+        !stale.cached.permits(access.write, access.user, self.paging.write_protect)
+            && self.agrees(access, stale, memory)
     }
 
     /// Whether the access could have been served by `stale`, to another effect than by the page tables as they are.
@@ -439,10 +475,10 @@ impl Sanitizer {
     fn report_stale(&mut self, access: &Access, stale: &Stale, faulted: bool) {
         let kind = match stale.loss {
             _ if stale.cached.global && stale.when < self.switched => Kind::StaleGlobal,
-            Loss::TableEntry => Kind::StaleTranslation,
+            Loss::TableEntry | Loss::OlderRights => Kind::StaleTranslation,
             Loss::DirectoryEntry => Kind::StaleDirectoryEntry,
         };
-        let changed = stale.entries[(stale.loss == Loss::TableEntry) as usize];
+        let changed = stale.entries[(stale.loss != Loss::DirectoryEntry) as usize];
         let detail = format!(
             "cached frame {:x}{}{}, from directory entry {:x} = {:x} and table entry {:x} = {:x}",
             stale.cached.frame_at(access.linear),
@@ -473,17 +509,7 @@ impl Sanitizer {
         });
     }
 
-    /// The page at `physical` was given back by the kernel. Whoever still leads to it as a page table is out of date.
-    pub fn freed(&mut self, instruction: u32, physical: u32) {
-        self.now += 1;
-        let now = self.now;
-        if let Some(page) = self.tables.page_mut(frame(physical)) {
-            page.freed = (now, instruction);
-            self.generation += 1;
-        }
-    }
-
-    /// A space whose segments have a base goes through copied directory entries. If the table behind one was given back
+    /// A space whose segments have a base goes through copied directory entries. If the table behind one was wiped
     /// since, or has served user code at another linear address, its space has left the slot and the copy was forgotten.
     #[cold]
     fn first_user_access(&mut self, access: &Access) {
@@ -499,16 +525,16 @@ impl Sanitizer {
         let now = self.now;
         let Some(table) = self.tables.page_mut(frame(entry.value)) else { return };
         let gone = table.uses.iter().any(|&(p, when)| p.1 != place.1 && when > entry.since);
-        let freed = table.freed;
+        let wiped = table.wiped;
         match table.uses.iter_mut().find(|(p, _)| *p == place) {
             Some((_, when)) => *when = now,
             None => table.uses.push((place, now)),
         }
-        if access.moved && (gone || freed.0 > entry.since) {
+        if access.moved && (gone || wiped.0 > entry.since) {
             let at = directory + 4 * index;
-            let what = if gone { "in use at another address" } else { "given back" };
+            let what = if gone { "in use at another address" } else { "wiped" };
             let detail = format!("directory entry {at:x} leads to table {:x}, since {what}", frame(entry.value));
-            let store = if gone { entry.by } else { freed.1 };
+            let store = if gone { entry.by } else { wiped.1 };
             self.report(Kind::StaleCopy, access, false, store, at, detail);
         }
     }

@@ -17,6 +17,8 @@ const HAS_REGION: u8 = 2;
 pub enum Loss {
     TableEntry,
     DirectoryEntry,
+    /// Nothing: the table entry has more rights than what is cached.
+    OlderRights,
 }
 
 /// A translation that may still be cached, and what has become of its source.

@@ -28,13 +28,26 @@ pub struct Page {
     pub places: Vec<Place>,
     /// For a page table: when user code last went through it by each place.
     pub uses: Vec<(Place, u64)>,
-    /// For a page table: when the kernel gave its page back, and by which instruction.
-    pub freed: (u64, u32),
+    /// When it was last wiped, and by which instruction: whatever it was, it begins anew.
+    pub wiped: (u64, u32),
+    /// How many of its first words were wiped so far, and in which period without an invalidation.
+    wiping: (u32, u64),
     pub is_directory: bool,
     /// For a directory: entries that were stored while it was not in force.
     pub unlinked: Vec<u16>,
     /// For a directory: until when it was last in force.
     pub in_force_until: u64,
+}
+
+impl Page {
+    /// `value` was stored at `index`, in the `period` between two invalidations. True when that was the last of stores
+    /// that have filled the page with zeros from its first word on, as kernels prepare a page that they hand out. A
+    /// table that is emptied entry by entry while it serves has invalidations in between.
+    pub fn wipes(&mut self, index: u32, value: u32, period: u64) -> bool {
+        let next = if index == 0 || self.wiping == (index, period) { index + 1 } else { 0 };
+        self.wiping = if value == 0 { (next, period) } else { (0, period) };
+        self.wiping.0 as usize == ENTRIES
+    }
 }
 
 /// Guest memory as the processor's page walker reads it.
@@ -82,7 +95,8 @@ impl Tables {
             entries,
             places: Vec::new(),
             uses: Vec::new(),
-            freed: (0, 0),
+            wiped: (0, 0),
+            wiping: (0, 0),
             is_directory: false,
             unlinked: Vec::new(),
             in_force_until: 0,
@@ -108,7 +122,19 @@ impl Tables {
         let Some(page) = self.pages.get_mut(&frame) else { return };
         page.places.retain(|&p| p != place);
         page.uses.retain(|&(p, _)| p != place);
-        if page.places.is_empty() && !page.is_directory {
+        self.forget_unused(frame);
+    }
+
+    /// The directory at `frame` is none any more.
+    pub fn retire_directory(&mut self, frame: u32) {
+        let Some(page) = self.pages.get_mut(&frame) else { return };
+        page.is_directory = false;
+        page.unlinked.clear();
+        self.forget_unused(frame);
+    }
+
+    fn forget_unused(&mut self, frame: u32) {
+        if self.pages.get(&frame).is_some_and(|page| page.places.is_empty() && !page.is_directory) {
             self.pages.remove(&frame);
             self.watched[frame as usize >> 18] &= !(1 << (frame >> 12 & 63));
         }

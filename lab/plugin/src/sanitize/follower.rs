@@ -56,8 +56,6 @@ pub struct Follower {
     pub sanitizer: Sanitizer,
     pub warnings: Vec<String>,
     pub stop_at_first: bool,
-    /// Code of the function that gives pages back.
-    frees: (u32, u32),
     registers: Registers,
     memory: GuestMemory,
     descriptors: Descriptors,
@@ -79,18 +77,11 @@ pub struct Follower {
 }
 
 impl Follower {
-    pub fn new(
-        registers: Registers,
-        memory: GuestMemory,
-        kernel: KernelImage,
-        stop_at_first: bool,
-        frees: Option<(u32, u32)>,
-    ) -> Self {
+    pub fn new(registers: Registers, memory: GuestMemory, kernel: KernelImage, stop_at_first: bool) -> Self {
         Follower {
             sanitizer: Sanitizer::new(),
             warnings: Vec::new(),
             stop_at_first,
-            frees: frees.unwrap_or((0, 0)),
             registers,
             memory,
             descriptors: Descriptors::default(),
@@ -323,9 +314,6 @@ impl Follower {
         let instruction = self.linear.wrapping_add(site.offset);
         if let Some(physical) = physical.filter(|&p| self.sanitizer.watches(p)) {
             self.sanitizer.stored(instruction, physical, size, &self.memory);
-            if (self.frees.0..self.frees.1).contains(&instruction) {
-                self.sanitizer.freed(instruction, physical);
-            }
         }
         self.descriptors.written(linear);
         if linear.wrapping_sub(self.gdt.0) <= self.gdt.1 {

@@ -19,9 +19,6 @@ use std::ptr::null_mut;
 
 pub use symbols::Symbols;
 
-/// The function in which a kernel of ours gives a page back: its stores go to pages that are nobody's page table.
-const FREES: &str = "memory::free_page";
-
 extern "C" {
     fn _exit(status: i32) -> !;
 }
@@ -45,8 +42,7 @@ unsafe extern "C" fn processor_created(_id: qemu::qemu_plugin_id_t, _cpu: c_uint
     let setup = &*SETUP;
     let registers = Registers::find().unwrap_or_else(|e| fail(&e));
     let memory = GuestMemory::map(&setup.arguments.ram).unwrap_or_else(|e| fail(&e));
-    let follower =
-        Follower::new(registers, memory, setup.kernel, setup.arguments.stop_at_first, symbols().range(FREES));
+    let follower = Follower::new(registers, memory, setup.kernel, setup.arguments.stop_at_first);
     FOLLOWER = Box::into_raw(Box::new(follower));
 }
 

@@ -105,6 +105,7 @@ pub fn json(sanitizer: &Sanitizer, symbols: &Symbols, warnings: &[String]) -> Va
             "table_stores": c.table_stores,
             "losses": c.losses,
             "page_faults": c.page_faults,
+            "late_rights": c.late_rights,
         },
         "warnings": warnings,
     })

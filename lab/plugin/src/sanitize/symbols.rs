@@ -16,14 +16,6 @@ impl Symbols {
         Symbols { list, code }
     }
 
-    /// Where the code of a function is, by its readable name.
-    pub fn range(&self, wanted: &str) -> Option<(u32, u32)> {
-        let index = self.list.iter().position(|(_, name)| readable(name) == wanted)?;
-        let first = self.list[index].0;
-        let end = self.list[index..].iter().find(|(at, _)| *at > first)?.0;
-        Some((first, end))
-    }
-
     /// Where `symbol` is, as it is written in assembly.
     pub fn address(&self, symbol: &str) -> Result<u32, String> {
         let mut found = self.list.iter().filter(|(_, name)| name == symbol).map(|&(at, _)| at);
