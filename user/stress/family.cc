@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "family.h"
+
+#include "slots.h"
+#include "worker.h"
+
+#include <cobnut/format.h>
+#include <cobnut/program.h>
+#include <l4/schedule.h>
+#include <l4/space.h>
+
+extern "C" char image_start[], image_end[];
+
+namespace stress {
+
+const char *const counter_names[counters] = {
+    "operations", "accesses", "faults", "maps", "grants", "unmaps", "promotions", "made_small", "slot_reuses",
+    "made_large", "peer_calls", "thread_deletions", "space_deletions", "host_deletions",
+};
+
+namespace {
+
+constexpr Word page_size = 4096;
+constexpr Word utcb_area = 0x00100000, utcb_area_log2 = 14, utcb_size = 512;
+constexpr Word kip_area = 0x00200000;
+constexpr Word fault_label = 0xFFE0;
+
+L4_Fpage_t page_at(Word address, Word rights) { return L4_FpageLog2(address, 12) + rights; }
+
+} // namespace
+
+bool Space::alive() const
+{
+    for (const Worker &w : workers)
+        if (!L4_IsNilThread(w.id)) return true;
+    return false;
+}
+
+void Family::prepare(Word index, Word seed, Word area_mb, Word first_thread)
+{
+    index_ = index, seed_ = seed, area_mb_ = area_mb, first_thread_ = first_thread;
+    random_ = Random(seed * families_most + index);
+    for (Word page = 0; page < pages; page++) {
+        content(page) = value_[page] = index << 28 | page << 20 | ++written_;
+        model_.accessed(root_of(page), true);
+    }
+}
+
+void Family::run(Word many)
+{
+    while (count[operations] < many) {
+        one();
+        count[operations]++;
+    }
+    for (Word space = 0; space < spaces; space++) delete_space(space);
+    done = true;
+}
+
+void Family::fail(const char *text, ...)
+{
+    char reason[160];
+    va_list arguments;
+    va_start(arguments, text);
+    cobnut::format(reason, sizeof reason, text, arguments);
+    va_end(arguments);
+    cobnut::print("stress: FAIL seed %u, family %u, operation %u: %s\n", seed_, index_, count[operations], reason);
+    cobnut::machine_off(1);
+}
+
+volatile Word &Family::content(Word page) const
+{
+    return *reinterpret_cast<volatile Word *>(page_address(index_, page));
+}
+
+Word Family::any_thread(Word space)
+{
+    const Word thread = random_.below(threads);
+    return L4_IsNilThread(worker(space, thread).id) ? 1 - thread : thread;
+}
+
+Word Family::any_space_but(Word space) { return (space + 1 + random_.below(spaces - 1)) % spaces; }
+
+bool Family::find(L4_ThreadId_t from, Word &space, Word &thread) const
+{
+    for (space = 0; space < spaces; space++)
+        for (thread = 0; thread < threads; thread++)
+            if (spaces_[space].workers[thread].id == from) return true;
+    return false;
+}
+
+/// Lets a worker do something and serves page faults of all until its answer comes.
+Word Family::ask(Word space, Word thread, Word what, Word x, Word y, Word z, const Word *item)
+{
+    const Word mr[] = {what << 16 | (item ? 2u << 6 : 0) | 3, x, y, z, item ? item[0] : 0, item ? item[1] : 0};
+    L4_LoadMRs(0, item ? 6 : 4, mr);
+    return await(space, thread);
+}
+
+/// Sends what the message registers hold, and serves page faults until the answer comes.
+Word Family::await(Word space, Word thread)
+{
+    L4_ThreadId_t to = worker(space, thread).id, from;
+    for (;;) {
+        const L4_MsgTag_t tag = L4_Ipc(to, L4_anythread, L4_Timeouts(L4_Never, L4_Never), &from);
+        Word sender_space, sender_thread;
+        if (L4_IpcFailed(tag)) fail("no answer from thread %08x: error %x", to.raw, L4_ErrorCode());
+        if (!find(from, sender_space, sender_thread)) fail("a message from %08x, which is none of mine", from.raw);
+        if (L4_Label(tag) == answer) {
+            if (sender_space != space || sender_thread != thread) fail("thread %08x answers unasked", from.raw);
+            Word result;
+            L4_StoreMR(1, &result);
+            return result;
+        }
+        if (!answer_fault(sender_space, sender_thread, tag)) return 0;
+        to = from;
+    }
+}
+
+/// Loads a mapping of a page of the root space as the answer to a page fault.
+void Family::answer_with(Word page, Word address, Word rights)
+{
+    const L4_MapItem_t item = L4_MapItem(page_at(page, rights), address & ~(page_size - 1));
+    L4_Set_MsgTag(L4_MsgTag_t{.raw = 2u << 6});
+    L4_LoadMR(1, item.raw[0]);
+    L4_LoadMR(2, item.raw[1]);
+}
+
+/// False if the space was deleted instead.
+bool Family::answer_fault(Word space, Word thread, L4_MsgTag_t tag)
+{
+    if ((L4_Label(tag) & 0xFFF0) != fault_label) fail("thread %08x sends %08x", worker(space, thread).id.raw, tag.raw);
+    Word where[2];
+    L4_StoreMRs(1, 2, where);
+    const Word address = where[0], page = address & ~(page_size - 1);
+    const bool writes = L4_Label(tag) & write;
+    if (address >= reinterpret_cast<Word>(image_start) && address < reinterpret_cast<Word>(image_end)) {
+        const bool stack = page == ((stack_of(index_, space, thread) - 1) & ~(page_size - 1));
+        if (writes && !stack) fail("a write to %08x by the code at %08x", address, where[1]);
+        answer_with(page, page, stack ? read | write : read | execute);
+        return true;
+    }
+    Expected &e = expected_;
+    if (!e.fault || e.happened || e.space != space || e.thread != thread || e.address != address || e.writes != writes)
+        fail("space %u faults at %08x (%s, ip %08x), where it should not", space, address, writes ? "write" : "read", where[1]);
+    e.happened = true;
+    count[faults]++;
+    if (e.fatal) {
+        delete_space(space);
+        return false;
+    }
+    const Word given = random_.below(pages), rights = writes || random_.once_in(2) ? read | write : Word{read};
+    reached(space, address);
+    if (e.node == nowhere) e.node = root_of(given);
+    else model_.map(root_of(given), e.node, rights, false);
+    answer_with(page_address(index_, given), address, rights);
+    return true;
+}
+
+/// Something of the space was mapped or touched at `address`: a small space that ends before it is large now.
+void Family::reached(Word space, Word address)
+{
+    Space &s = spaces_[space];
+    if (!s.small() || address < slots::size_of(s.slot)) return;
+    s.slot = 0;
+    count[promotions]++;
+}
+
+bool Family::reachable(Word space, Word place) const
+{
+    const Space &s = spaces_[space];
+    return !s.small() || place_address(place) < slots::size_of(s.slot);
+}
+
+void Family::create_thread(Word space, Word thread)
+{
+    Worker &w = worker(space, thread);
+    do w.version = (w.version + 1) & 0x3FFF;
+    while (w.version % 64 == 0);
+    const bool first = !spaces_[space].alive();
+    const L4_ThreadId_t self = L4_Myself(), id = L4_GlobalId(first_thread_ + space * threads + thread, w.version);
+    const auto utcb = reinterpret_cast<void *>(utcb_area + thread * utcb_size);
+    if (first) {
+        const auto unchanged = reinterpret_cast<void *>(-1);
+        if (!L4_ThreadControl(id, id, self, L4_nilthread, unchanged) ||
+            !L4_SpaceControl(id, 0, L4_FpageLog2(kip_area, 12), L4_FpageLog2(utcb_area, utcb_area_log2), L4_nilthread,
+                             nullptr))
+            fail("cannot create a space: error %u", L4_ErrorCode());
+    }
+    if (!L4_ThreadControl(id, first ? id : worker(space, 1 - thread).id, self, self, utcb))
+        fail("cannot create a thread: error %u", L4_ErrorCode());
+    w.id = id;
+    L4_Set_MsgTag(L4_MsgTag_t{.raw = 2});
+    L4_LoadMR(1, reinterpret_cast<Word>(worker_main));
+    L4_LoadMR(2, stack_of(index_, space, thread));
+    await(space, thread); // it says when it waits for commands
+}
+
+void Family::create_space(Word space)
+{
+    spaces_[space].slot = 0;
+    spaces_[space].incarnation = slots::next_incarnation();
+    create_thread(space, 0);
+    if (random_.once_in(2)) create_thread(space, 1);
+}
+
+void Family::delete_thread(Word space, Word thread)
+{
+    Worker &w = worker(space, thread);
+    if (!L4_ThreadControl(w.id, L4_nilthread, L4_nilthread, L4_nilthread, reinterpret_cast<void *>(-1)))
+        fail("cannot delete thread %08x: error %u", w.id.raw, L4_ErrorCode());
+    w.id = L4_nilthread;
+    count[thread_deletions]++;
+}
+
+void Family::delete_space(Word space)
+{
+    if (!spaces_[space].alive()) return;
+    for (Word thread = 0; thread < threads; thread++)
+        if (!L4_IsNilThread(worker(space, thread).id)) delete_thread(space, thread);
+    settle_deleted(space);
+}
+
+void Family::settle_deleted(Word space)
+{
+    model_.forget_space(space);
+    spaces_[space].slot = 0;
+    count[space_deletions]++;
+}
+
+} // namespace stress

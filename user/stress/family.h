@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A family: one controller, a thread of the root space, which lets the threads of a few spaces do things at random and
+// holds each outcome against its model. Families share nothing but the kernel: its memory, its slots, its processor.
+#ifndef COBNUT_STRESS_FAMILY_H
+#define COBNUT_STRESS_FAMILY_H
+#include "model.h"
+#include "random.h"
+
+#include <l4/ipc.h>
+
+namespace stress {
+
+inline constexpr Word families_most = 4;
+inline constexpr Word threads = 2; ///< of a space
+
+/// How often what was done. `counter_names` has them in this order.
+enum Counter : Word {
+    operations, accesses, faults, maps, grants, unmaps, promotions, made_small, slot_reuses, made_large, peer_calls,
+    thread_deletions, space_deletions, host_deletions, counters,
+};
+extern const char *const counter_names[counters];
+
+struct Worker {
+    L4_ThreadId_t id = {}; ///< nil: there is none
+    Word version = 0;
+};
+
+struct Space {
+    Word slot = 0; ///< its small-space number; 0: large
+    Word incarnation = 0;
+    Worker workers[threads];
+
+    bool alive() const;
+    bool small() const { return slot != 0; }
+};
+
+class Family {
+public:
+    /// Controllers are numbered from 0. `first_thread` is the first of the thread numbers that are this family's.
+    void prepare(Word index, Word seed, Word area_mb, Word first_thread);
+    /// The controller's life; ends the machine at the first thing that is wrong.
+    void run(Word many);
+
+    Word count[counters] = {};
+    volatile bool done = false;
+
+private:
+    struct Expected {
+        bool fault = false;    ///< the access has to raise a page fault
+        bool happened = false; ///< it has
+        Node node = nowhere;   ///< what the access is made to; nowhere: an address beyond a small space
+        Word space = 0, thread = 0, address = 0;
+        bool writes = false;
+        bool fatal = false;    ///< instead of an answer to the fault, the space is deleted
+    };
+
+    // family.cc: what an operation needs
+    [[noreturn]] void fail(const char *text, ...) __attribute__((format(printf, 2, 3)));
+    Worker &worker(Word space, Word thread) { return spaces_[space].workers[thread]; }
+    Word any_thread(Word space);
+    Word any_space_but(Word space);
+    Word ask(Word space, Word thread, Word what, Word x = 0, Word y = 0, Word z = 0, const Word *item = nullptr);
+    Word await(Word space, Word thread);
+    bool answer_fault(Word space, Word thread, L4_MsgTag_t tag);
+    void answer_with(Word page, Word address, Word rights);
+    bool find(L4_ThreadId_t from, Word &space, Word &thread) const;
+    void create_space(Word space);
+    void create_thread(Word space, Word thread);
+    void delete_thread(Word space, Word thread);
+    void delete_space(Word space);
+    void settle_deleted(Word space);
+    void reached(Word space, Word address);
+    bool reachable(Word space, Word place) const;
+    volatile Word &content(Word page) const;
+
+    // operations.cc
+    void one();
+    void one_of_calm();
+    void one_of_change(Word space);
+    void access(Node node, bool writes, bool fatal = false);
+    void access_any();
+    void check_root();
+    void map_from_root();
+    void give(Word page, Node node, Word rights);
+    void map_from_peer(bool grant);
+    void pass(Node from, Node to, Word rights, bool grant);
+    void widen();
+    void unmap_from_root();
+    void unmap_by_worker();
+    void resize();
+    void promote();
+    void reach_beyond(Word space);
+    void call_peer();
+    void change_threads();
+    void query();
+    void delete_host();
+
+    Random random_{1};
+    Word index_ = 0, seed_ = 0, area_mb_ = 0, first_thread_ = 0;
+    Model model_;
+    Space spaces_[spaces];
+    Word value_[pages] = {}; ///< what each page holds
+    Word written_ = 0;
+    Expected expected_;
+};
+
+/// The root server's global id, and where the memory of a family is.
+extern L4_ThreadId_t root_id;
+Word page_address(Word family, Word page);
+Word stack_of(Word family, Word space, Word thread);
+/// The address of a place, the same in each space.
+Word place_address(Word place);
+
+} // namespace stress
+#endif

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The shadow model: which page stands at which place of which space, with which rights, and from where it was mapped. It
+// says what an access has to give before the kernel is asked. No system calls: compiles on the host for its tests.
+#ifndef COBNUT_STRESS_MODEL_H
+#define COBNUT_STRESS_MODEL_H
+
+namespace stress {
+
+using Word = unsigned;
+
+inline constexpr Word spaces = 4;  ///< of a family
+inline constexpr Word places = 12; ///< of a space: where pages can be mapped
+inline constexpr Word pages = 16;  ///< of a family; they are the root space's
+
+enum Rights : Word { execute = 1, write = 2, read = 4, all = 7 };
+
+/// A mapping is a node of a tree: the roots are the root space's pages, the others places of spaces.
+using Node = Word;
+inline constexpr Node nodes = spaces * places + pages;
+inline constexpr Node nowhere = nodes;
+constexpr Node root_of(Word page) { return spaces * places + page; }
+constexpr Node node_of(Word space, Word place) { return space * places + place; }
+constexpr Word space_of(Node node) { return node / places; } ///< not for roots
+constexpr bool is_root(Node node) { return node >= spaces * places; }
+
+class Model {
+public:
+    constexpr Model()
+    {
+        for (Word page = 0; page < pages; page++) entry_[root_of(page)] = {page, true, nowhere, 0};
+    }
+
+    bool present(Node n) const { return entry_[n].page != no_page; }
+    bool writable(Node n) const { return entry_[n].writable; }
+    Word page(Node n) const { return entry_[n].page; }
+    /// Whether an access goes through without a fault.
+    bool permits(Node n, bool writes) const { return present(n) && (!writes || writable(n)); }
+
+    /// Who could map what is at `n` once more with the right to write; nowhere: nobody.
+    Node denier(Node n) const
+    {
+        return present(n) && !writable(n) && writable(entry_[n].parent) ? entry_[n].parent : nowhere;
+    }
+
+    /// What a map or grant item does. `from` is not in the space of `to`.
+    void map(Node from, Node to, Word rights, bool grant);
+    /// What Unmap of one page does; returns its status as Rights.
+    Word unmap(Node n, Word rights, bool flush);
+    /// An access that went through.
+    void accessed(Node n, bool writes);
+    /// The space is gone, with all that was derived from it.
+    void forget_space(Word space);
+    /// Who lost a page or a right last: where something stale would show.
+    Node loser(Word back) const { return losers_[(next_loser_ - 1 - back % remembered) % remembered]; }
+
+private:
+    static constexpr Word no_page = ~0u, remembered = 8;
+    struct Entry {
+        Word page = no_page;
+        bool writable = false;
+        Node parent = nowhere;
+        Word status = 0; ///< since the last Unmap of this very mapping: its own accesses and those of all derived ones
+    };
+
+    void remove(Node n);
+    void remove_below(Node n);
+    void deny_below(Node n);
+    void lost(Node n) { losers_[next_loser_++ % remembered] = n; }
+
+    Entry entry_[nodes];
+    Node losers_[remembered] = {};
+    Word next_loser_ = 0;
+};
+
+} // namespace stress
+#endif

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What a controller does at random, and what has to come of it.
+#include "family.h"
+#include "raw_calls.h"
+#include "slots.h"
+#include "worker.h"
+
+#include <l4/schedule.h>
+#include <l4/space.h>
+
+namespace stress {
+namespace {
+
+constexpr Word page_log2 = 12, page_size = 1u << page_log2;
+constexpr Word flush = 0x40; // Unmap: here too
+constexpr Word phase = 256; // operations
+constexpr Word first_beyond = places - 2; // places that no slot of the pool reaches
+
+L4_Fpage_t page_at(Word address, Word rights) { return L4_FpageLog2(address, page_log2) + rights; }
+
+} // namespace
+
+void Family::one()
+{
+    if (random_.once_in(8)) L4_Yield();
+    const Word space = random_.below(spaces);
+    if (!spaces_[space].alive()) return create_space(space);
+    const bool calm = count[operations] / phase % 2 != 0;
+    calm ? one_of_calm() : one_of_change(space);
+}
+
+/// Spaces live long enough to share pages in every way.
+void Family::one_of_calm()
+{
+    const Word dice = random_.below(64);
+    if (dice < 26) return access_any();
+    if (dice < 33) return map_from_root();
+    if (dice < 40) return map_from_peer(false);
+    if (dice < 43) return map_from_peer(true);
+    if (dice < 48) return widen();
+    if (dice < 51) return unmap_from_root();
+    if (dice < 55) return unmap_by_worker();
+    if (dice < 57) return resize();
+    if (dice < 59) return call_peer();
+    if (dice < 61) return change_threads();
+    if (dice < 62) return query();
+    check_root();
+}
+
+/// Slots and spaces change hands.
+void Family::one_of_change(Word space)
+{
+    const Word dice = random_.below(64);
+    if (dice < 22) return access_any();
+    if (dice < 25) return map_from_root();
+    if (dice < 28) return map_from_peer(random_.once_in(2));
+    if (dice < 31) return unmap_from_root();
+    if (dice < 34) return unmap_by_worker();
+    if (dice < 45) return resize();
+    if (dice < 57) return promote();
+    if (dice < 63) return delete_space(space);
+    if (random_.once_in(2)) return delete_host();
+    call_peer();
+}
+
+/// A read or a write by one of the threads of the node's space: a fault if the model says so, else the page's content.
+void Family::access(Node node, bool writes, bool fatal)
+{
+    const Word space = space_of(node), thread = any_thread(space), address = place_address(node % places);
+    const bool must_fault = !model_.permits(node, writes);
+    const Word value = index_ << 28 | ++written_ % (1u << 28);
+    expected_ = {must_fault, false, node, space, thread, address, writes, fatal};
+    count[accesses]++;
+    const Word result = writes ? ask(space, thread, do_write, address, value) : ask(space, thread, do_read, address);
+    if (must_fault && !expected_.happened)
+        fail("space %u %s at %08x without a fault (%08x)", space, writes ? "writes" : "reads", address, result);
+    if (must_fault && fatal) return;
+    expected_ = {};
+    const Word page = model_.page(node);
+    if (!writes && result != value_[page]) fail("space %u reads %08x at %08x, not %08x", space, result, address, value_[page]);
+    if (writes) value_[page] = value;
+    model_.accessed(node, writes);
+}
+
+/// Half of the time where something stale would show.
+void Family::access_any()
+{
+    Node node = random_.below(spaces * places);
+    if (const Node loser = model_.loser(random_.next()); random_.once_in(2) && !is_root(loser)) node = loser;
+    if (!spaces_[space_of(node)].alive() || !reachable(space_of(node), node % places)) return;
+    access(node, random_.once_in(2), random_.once_in(64));
+}
+
+/// The root space's own view of a page.
+void Family::check_root()
+{
+    const Word page = random_.below(pages), found = content(page);
+    model_.accessed(root_of(page), false);
+    if (found != value_[page]) fail("page %u holds %08x, not %08x", page, found, value_[page]);
+}
+
+void Family::map_from_root()
+{
+    const Word space = random_.below(spaces), place = random_.below(places), page = random_.below(pages);
+    if (spaces_[space].alive()) give(page, node_of(space, place), random_.once_in(3) ? Word{read} : read | write);
+}
+
+/// Maps a page of the root space.
+void Family::give(Word page, Node node, Word rights)
+{
+    const Word space = space_of(node), place = node % places;
+    const L4_MapItem_t item = L4_MapItem(page_at(page_address(index_, page), rights), place_address(place));
+    ask(space, any_thread(space), nothing, 0, 0, 0, item.raw);
+    reached(space, place_address(place));
+    model_.map(root_of(page), node, rights, false);
+    count[maps]++;
+}
+
+void Family::map_from_peer(bool grant)
+{
+    const Word space = random_.below(spaces), peer = any_space_but(space);
+    const Node from = node_of(space, random_.below(places)), to = node_of(peer, random_.below(places));
+    if (!spaces_[space].alive() || !spaces_[peer].alive()) return;
+    pass(from, to, random_.once_in(3) ? Word{read} : read | write, grant);
+}
+
+/// From one space's thread to another's.
+void Family::pass(Node from, Node to, Word rights, bool grant)
+{
+    const Word space = space_of(from), peer = space_of(to);
+    const L4_Fpage_t source = page_at(place_address(from % places), rights);
+    const Word base = place_address(to % places);
+    const Word item0 = grant ? L4_GrantItem(source, base).raw[0] : L4_MapItem(source, base).raw[0];
+    const L4_ThreadId_t receiver = worker(peer, any_thread(peer)).id;
+    if (ask(space, any_thread(space), do_send, receiver.raw, item0, source.raw)) fail("space %u cannot send an item", space);
+    reached(peer, base);
+    model_.map(from, to, rights, grant);
+    count[grant ? grants : maps]++;
+}
+
+/// Maps what is somewhere already once more, by the same mapper and now with the right to write.
+void Family::widen()
+{
+    Node node = random_.below(spaces * places);
+    for (Word tries = 0; tries < spaces * places && model_.denier(node) == nowhere; tries++)
+        node = (node + 1) % (spaces * places);
+    const Node denier = model_.denier(node);
+    if (denier == nowhere) return;
+    if (is_root(denier)) return give(model_.page(node), node, read | write);
+    // A granted page can have become the mapper of one beside it, which cannot be mapped within the space.
+    if (space_of(denier) != space_of(node)) pass(denier, node, read | write, false);
+}
+
+void Family::unmap_from_root()
+{
+    const Word page = random_.below(pages), rights = random_.once_in(4) ? Word{write} : random_.once_in(4) ? 0 : Word{all};
+    const Word status = L4_UnmapFpage(page_at(page_address(index_, page), rights)).raw & all;
+    const Word wanted = model_.unmap(root_of(page), rights, false);
+    if (status != wanted) fail("page %u has status %u, not %u", page, status, wanted);
+    count[unmaps]++;
+}
+
+void Family::unmap_by_worker()
+{
+    const Word space = random_.below(spaces), place = random_.below(places);
+    if (!spaces_[space].alive()) return;
+    const Word rights = random_.once_in(4) ? Word{write} : random_.once_in(4) ? 0 : Word{all};
+    const bool here = random_.once_in(2);
+    const Word fpage = page_at(place_address(place), rights).raw;
+    const Word status = ask(space, any_thread(space), do_unmap, fpage, here ? flush : 0) & all;
+    const Word wanted = model_.unmap(node_of(space, place), rights, here);
+    if (status != wanted) fail("place %u of space %u has status %u, not %u", place, space, status, wanted);
+    count[unmaps]++;
+}
+
+/// Asks for a slot or for none, most often for a large space.
+void Family::resize()
+{
+    Word space = random_.below(spaces);
+    for (Word tries = 0; tries < spaces - 1 && spaces_[space].small(); tries++) space = (space + 1) % spaces;
+    Space &s = spaces_[space];
+    if (!s.alive()) return;
+    const Word size = 4u << random_.below(3), location = random_.below(slots::pool_mb / size) * size;
+    const Word wanted = random_.once_in(8) ? 0 : L4_SmallSpace(location, size);
+    Word control = 0;
+    L4_SpaceControl(worker(space, any_thread(space)).id, L4_SmallSpaceChange | wanted, L4_Nilpage, L4_Nilpage, L4_nilthread,
+                    &control);
+    if ((control & 0xFF) != s.slot) fail("space %u was at slot %02x, not %02x", space, control & 0xFF, s.slot);
+    if (!(control & L4_SmallSpaceChange) || wanted == s.slot) return;
+    s.slot = wanted;
+    count[wanted ? made_small : made_large]++;
+    if (wanted && slots::move_in(wanted, s.incarnation)) count[slot_reuses]++;
+}
+
+/// A small space gets, or touches, what lies beyond its slot.
+void Family::promote()
+{
+    Word space = random_.below(spaces);
+    for (Word tries = 0; tries < spaces && !spaces_[space].small(); tries++) space = (space + 1) % spaces;
+    if (!spaces_[space].small()) return;
+    if (random_.once_in(2)) return reach_beyond(space);
+    const Word place = first_beyond + random_.below(2), page = random_.below(pages);
+    give(page, node_of(space, place), read);
+}
+
+/// An emulator that does not enforce limits shows what is mapped there. Behind the area for small spaces that is the
+/// kernel, on every emulator a fault.
+void Family::reach_beyond(Word space)
+{
+    const Word address = (area_mb_ << 20) - slots::base_of(spaces_[space].slot) + random_.below(4) * page_size;
+    const Word thread = any_thread(space);
+    expected_ = {true, false, nowhere, space, thread, address, false, false};
+    const Word result = ask(space, thread, do_read, address);
+    if (!expected_.happened) fail("space %u reads %08x at %08x, beyond its slot", space, result, address);
+    const Node given = expected_.node;
+    expected_ = {};
+    if (result != value_[model_.page(given)]) fail("space %u reads %08x at %08x", space, result, address);
+    model_.accessed(given, false);
+    const L4_Fpage_t page = page_at(page_address(index_, model_.page(given)), all);
+    const Word status = L4_UnmapFpage(page).raw & all, wanted = model_.unmap(given, all, false);
+    if (status != wanted) fail("a page has status %u, not %u", status, wanted);
+    count[unmaps]++;
+}
+
+void Family::call_peer()
+{
+    const Word space = random_.below(spaces), peer = any_space_but(space);
+    if (!spaces_[space].alive() || !spaces_[peer].alive()) return;
+    if (random_.once_in(4)) ask(peer, any_thread(peer), do_yield);
+    if (ask(space, any_thread(space), do_send, worker(peer, any_thread(peer)).id.raw)) fail("a call failed");
+    count[peer_calls]++;
+}
+
+/// One of a space's two threads goes, or comes back.
+void Family::change_threads()
+{
+    const Word space = random_.below(spaces), thread = random_.below(threads);
+    Space &s = spaces_[space];
+    if (!s.alive()) return;
+    if (L4_IsNilThread(s.workers[thread].id)) create_thread(space, thread);
+    else if (!L4_IsNilThread(s.workers[1 - thread].id)) delete_thread(space, thread);
+}
+
+void Family::query()
+{
+    const Word space = random_.below(spaces);
+    if (!spaces_[space].alive()) return;
+    Word control = 0;
+    L4_SpaceControl(worker(space, any_thread(space)).id, 0, L4_Nilpage, L4_Nilpage, L4_nilthread, &control);
+    if ((control & 0xFF) != spaces_[space].slot)
+        fail("space %u is at slot %02x, not %02x", space, control & 0xFF, spaces_[space].slot);
+}
+
+/// Deletes a large space while its page directory is the one in force: the root space is small for that long, and after
+/// it runs, like one more small space, on the kernel's own directory.
+void Family::delete_host()
+{
+    Word victim = random_.below(spaces), other = any_space_but(victim);
+    if (!spaces_[victim].alive() || spaces_[victim].small()) return;
+    const L4_ThreadId_t none = L4_nilthread;
+    const bool with_other = spaces_[other].alive() && spaces_[other].small();
+    // Nobody may fault when the calls are raw.
+    for (Word thread = 0; thread < threads; thread++)
+        if (!L4_IsNilThread(worker(victim, thread).id)) ask(victim, thread, do_yield);
+    const Word other_thread = any_thread(other);
+    if (with_other) ask(other, other_thread, do_yield);
+
+    const Word slot = L4_SmallSpace(random_.below(slots::pool_mb / slots::granule_mb) * slots::granule_mb, slots::granule_mb);
+    const Word incarnation = slots::next_incarnation();
+    const Word tag = static_cast<Word>(nothing) << 16;
+    if (!raw::resize(root_id, slot)) return;
+    if (slots::move_in(slot, incarnation)) count[slot_reuses]++;
+    raw::call(worker(victim, any_thread(victim)).id, tag);
+    for (Worker &w : spaces_[victim].workers) {
+        if (L4_IsNilThread(w.id)) continue;
+        raw::remove(w.id);
+        w.id = none;
+        count[thread_deletions]++;
+    }
+    if (with_other) raw::call(worker(other, other_thread).id, tag);
+    raw::resize(root_id, 0);
+    settle_deleted(victim);
+    count[host_deletions]++;
+}
+
+} // namespace stress

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "raw_calls.h"
+
+#include <l4/ipc.h>
+#include <l4/kip.h>
+#include <l4/space.h>
+
+/// As __L4_Call_Stub, with the entry itself (raw_call.S).
+extern "C" void stress_raw_call(L4_Word_t entry, L4_Registers_t *registers);
+
+namespace stress::raw {
+namespace {
+
+constexpr Word words = 1024;
+alignas(4096) constinit Word page[words] = {};
+
+void enter(Word field, L4_Registers_t &registers)
+{
+    stress_raw_call(reinterpret_cast<Word>(page) + page[field / sizeof(Word)], &registers);
+}
+
+} // namespace
+
+void prepare()
+{
+    const auto *original = static_cast<const Word *>(L4_GetKernelInterface());
+    for (Word i = 0; i < words; i++) page[i] = original[i];
+}
+
+bool resize(L4_ThreadId_t space, Word number)
+{
+    L4_Registers_t r = {space.raw, L4_SmallSpaceChange | number, 0, 0, 0, 0, 0};
+    enter(L4_KIP_SPACE_CONTROL, r);
+    return r.eax && (r.ecx & L4_SmallSpaceChange);
+}
+
+void call(L4_ThreadId_t to, Word tag)
+{
+    // A receive timeout: the kernel's shortest way back could fault and would then be resumed in the interface page.
+    const L4_Time_t patience = L4_TimePeriod(1000000);
+    L4_Registers_t r = {to.raw, L4_Timeouts(L4_Never, patience), to.raw, tag, 0, 0, 0};
+    enter(L4_KIP_IPC, r);
+}
+
+void remove(L4_ThreadId_t thread)
+{
+    L4_Registers_t r = {thread.raw, 0, 0, 0, ~0u, 0, 0};
+    enter(L4_KIP_THREAD_CONTROL, r);
+}
+
+} // namespace stress::raw

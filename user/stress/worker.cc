@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "worker.h"
+
+#include <l4/ipc.h>
+#include <l4/schedule.h>
+#include <l4/space.h>
+
+namespace stress {
+namespace {
+
+volatile L4_Word_t &word_at(L4_Word_t address) { return *reinterpret_cast<volatile L4_Word_t *>(address); }
+
+L4_Word_t obey(L4_Word_t command, const L4_Word_t *x)
+{
+    switch (command) {
+    case do_read: return word_at(x[0]);
+    case do_write: word_at(x[0]) = x[1]; return 0;
+    case do_unmap:
+        L4_LoadMR(0, x[0]);
+        L4_Unmap(x[1]);
+        return L4_MsgTag().raw;
+    case do_send:
+        // First without the item: a small space that sends it then runs on the receiver's page directory.
+        L4_Set_MsgTag(L4_MsgTag_t{.raw = static_cast<L4_Word_t>(nothing) << 16});
+        if (L4_IpcFailed(L4_Call(L4_ThreadId_t{.raw = x[0]}))) return 1;
+        if (!x[1]) return 0;
+        L4_Set_MsgTag(L4_MsgTag_t{.raw = static_cast<L4_Word_t>(nothing) << 16 | 2u << 6});
+        L4_LoadMR(1, x[1]);
+        L4_LoadMR(2, x[2]);
+        return L4_IpcFailed(L4_Call(L4_ThreadId_t{.raw = x[0]}));
+    case do_yield: L4_Yield(); return 0;
+    default: return 0;
+    }
+}
+
+} // namespace
+
+void worker_main()
+{
+    L4_Set_ExceptionHandler(L4_Pager());
+    L4_Accept(L4_MapGrantItems(L4_CompleteAddressSpace));
+    L4_ThreadId_t from;
+    L4_Set_MsgTag(L4_MsgTag_t{.raw = answer << 16});
+    L4_MsgTag_t tag = L4_Ipc(L4_Pager(), L4_anythread, L4_Timeouts(L4_Never, L4_Never), &from);
+    for (;;) {
+        if (L4_IpcFailed(tag)) {
+            tag = L4_Wait(&from);
+            continue;
+        }
+        if (L4_Label(tag) == nothing) {
+            L4_Set_MsgTag(L4_MsgTag_t{.raw = answer << 16});
+        } else {
+            L4_Word_t x[3];
+            L4_StoreMRs(1, 3, x);
+            const L4_Word_t result = obey(L4_Label(tag), x);
+            L4_Set_MsgTag(L4_MsgTag_t{.raw = answer << 16 | 2});
+            L4_LoadMR(1, result);
+            L4_LoadMR(2, L4_ErrorCode());
+        }
+        tag = L4_ReplyWait(from, &from);
+    }
+}
+
+} // namespace stress

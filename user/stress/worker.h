@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What the threads of a family's spaces do: one command after the other, for their controller, and for each other.
+#ifndef COBNUT_STRESS_WORKER_H
+#define COBNUT_STRESS_WORKER_H
+#include <l4/types.h>
+
+namespace stress {
+
+/// The label of a command; MR1 to MR3 are its words x, y, z. The answer has label `answer`, the result in MR1 and the
+/// worker's error code in MR2. Page faults have the kernel's labels.
+enum Command : L4_Word_t {
+    nothing = 1,   ///< an empty answer; also what one worker asks of another
+    do_read,       ///< of the word at x
+    do_write,      ///< of y to the word at x
+    do_unmap,      ///< of fpage x with control y; the result is the fpage with its status
+    do_send,       ///< calls thread x, and once more with the typed item y, z, unless y is 0; the result is 0 if that went well
+    do_yield,      ///< gives the processor away first
+    answer = 0x0D0E,
+};
+
+/// A worker's start. It and everything it calls lies in the image's text, which its space gets page by page.
+[[noreturn]] void worker_main();
+
+} // namespace stress
+#endif
