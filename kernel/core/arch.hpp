@@ -15,8 +15,6 @@ extern "C" Thread* current_thread();                   // nullptr while idle
 void enter_space(Thread& next);                        // what user mode needs to run `next`, its space included
 // A thread that has not run yet: user registers as the start protocol wants them.
 void prepare_user(Thread& t);
-// The thread goes away, and what the port keeps for it beside its control block.
-void destroy_thread(Thread& t);
 void set_user_ip(Thread& t, Word ip);
 void set_user_sp(Thread& t, Word sp);
 void set_user_flags(Thread& t, Word flags);            // only the bits that a user may change
@@ -55,6 +53,13 @@ Word space_control(Space& space, Word control);
 // How many bytes from 0 a space can address while it holds its tag; 0 when it holds none. promote() gives it up.
 VAddr tag_limit(const Space& space);
 void promote(Space& space);
+
+// Copies bytes between two frames, each by its physical address; they may not cross a page. Nothing of it is a user's
+// access: no translation of a user's is used or made.
+void copy(PAddr to, PAddr from, Word bytes);
+// Lets an interrupt in that has come meanwhile. It forgets whatever the kernel is doing, like the way out to a user: what
+// has to go on stands in control blocks. Returns when there was none.
+void preemption_point();
 
 // Time: microseconds since the boot.
 Microseconds now();

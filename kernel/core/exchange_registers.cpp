@@ -23,7 +23,7 @@ enum Control : Word {
 void halt_or_resume(Thread& t, bool stop) {
     if (stop && !t.halted) {
         t.halted = true;
-        if (t.state == State::ready && t.ready_link.queued()) schedule::make_unready(t, State::ready);
+        if (t.state == State::ready && t.ready_link.queued() && !t.transfer) schedule::make_unready(t, State::ready);
     } else if (!stop && t.halted) {
         t.halted = false;
         if (t.state == State::ready) schedule::make_ready(t);
@@ -39,8 +39,7 @@ ThreadId exchange_registers(Thread& caller, ThreadId dest, Exchange& v) {
     }
     Exchange in = v;
     v = {
-        .control = (t->halted ? halt : 0u) | (t->state == State::receiving ? cancel_receive : 0u) |
-                   (t->state == State::sending ? cancel_send : 0u),
+        .control = (t->halted ? halt : 0u) | (ipc::receiving(*t) ? cancel_receive : 0u) | (ipc::sending(*t) ? cancel_send : 0u),
         .sp = arch::user_sp(*t),
         .ip = arch::user_ip(*t),
         .flags = arch::user_flags(*t),

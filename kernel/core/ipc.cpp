@@ -3,6 +3,7 @@
 
 #include "core/arch.hpp"
 #include "core/schedule.hpp"
+#include "core/string_transfer.hpp"
 #include "core/timeout.hpp"
 #include "core/transfer.hpp"
 
@@ -24,6 +25,8 @@ void fail(Thread& t, IpcError error, Phase phase) {
         t.state = State::receiving;     // nobody handles it: the line stays masked until somebody acknowledges
         return;
     case Role::page_fault:
+        if (t.transfer) return strings::fault_unresolved(t);
+        [[fallthrough]];
     case Role::exception:
     case Role::startup:
         if (error == IpcError::no_partner) t.halted = true;
@@ -94,11 +97,22 @@ Thread* deflect(Thread& s, Thread* to) {
     return redirector;
 }
 
-// Moves the message of `s` to `r`, who accepts it. `r` can run afterwards; true if `s` goes on to its next phase.
+// A message is with its receiver, who can run now.
+void received(Thread& s, Thread& r, Thread* apparent) {
+    // Somebody who waits for the propagator now waits for the one the message went to.
+    if (apparent && apparent != &s && apparent->state == State::receiving && apparent->awaited == s.id) apparent->awaited = r.id;
+    if (r.receive_role == Role::interrupt)
+        arch::unmask_interrupt(r.id.number());
+    else
+        schedule::hand_over(r);
+}
+
+// Moves the message of `s` to `r`, who accepts it. True if that is all: `r` can run, and `s` goes on to its next phase.
 bool deliver(Thread& s, Thread& r, Thread& apparent) {
     timeouts::cancel(r);
-    bool good = transfer(s, r, apparent);
-    if (!good) {
+    Moved moved = transfer(s, r, apparent);
+    if (moved == Moved::strings) return false;
+    if (moved == Moved::overflow) {
         // A user-level receiver finds the error in what it did receive; a thread that was not started waits on, and an
         // interrupt thread has nothing to run.
         if (r.receive_role == Role::startup || r.receive_role == Role::interrupt)
@@ -108,12 +122,7 @@ bool deliver(Thread& s, Thread& r, Thread& apparent) {
         fail(s, IpcError::overflow, Phase::send);
         return false;
     }
-    // Somebody who waits for the propagator now waits for the one the message went to.
-    if (&apparent != &s && apparent.state == State::receiving && apparent.awaited == s.id) apparent.awaited = r.id;
-    if (r.receive_role == Role::interrupt)
-        arch::unmask_interrupt(r.id.number());
-    else
-        schedule::hand_over(r);
+    received(s, r, &apparent);
     return true;
 }
 
@@ -123,9 +132,17 @@ Thread* pending_sender(Thread& r) {
     return nullptr;
 }
 
+bool expired(Time timeout) {
+    Microseconds now = arch::now();
+    return timeouts::end_of(timeout, now) <= now;
+}
+
 void block(Thread& t, State state, Time timeout) {
     schedule::make_unready(t, state);
-    if (!timeout.is_never()) timeouts::start(t, timeout.deadline(arch::now()));
+    if (t.transfer)
+        strings::start_timeout(t);
+    else if (!timeout.is_never())
+        timeouts::start(t, timeouts::end_of(timeout, arch::now()));
 }
 
 // Returns a sender who waited for `r` and has been served: its send phase is over.
@@ -140,7 +157,7 @@ Thread* begin_receive(Thread& r) {
     }
     if (!r.awaited.is_any() && !r.awaited.is_any_local() && !threads::find(r.awaited)) {
         fail(r, IpcError::no_partner, Phase::receive);
-    } else if (timeout.expired(arch::now())) {
+    } else if (expired(timeout)) {
         fail(r, IpcError::timeout, Phase::receive);
     } else {
         block(r, State::receiving, timeout);
@@ -173,7 +190,7 @@ void begin_send(Thread& s, ThreadId to, Time timeout) {
     } else if (r->is_interrupt() && accepts(*r, apparent)) {
         // An acknowledgement is always taken, also while the next interrupt waits to be received (sheet 6.4).
         after_send(&s);
-    } else if (timeout.expired(arch::now())) {
+    } else if (expired(timeout)) {
         fail(s, IpcError::timeout, Phase::send);
     } else {
         block(s, State::sending, timeout);
@@ -243,7 +260,10 @@ void preempted(Thread& t) {
     preemption_message(t, Role::preemption, {t.utcb->exception_handler()}, when);
 }
 
-void quantum_exhausted(Thread& t) { preemption_message(t, Role::quantum, t.scheduler, arch::now()); }
+void quantum_exhausted(Thread& t) {
+    if (t.transfer) return;     // strings first: the next tick says so again
+    preemption_message(t, Role::quantum, t.scheduler, arch::now());
+}
 
 void quantum_renewed(Thread& t) {
     if (t.state == State::receiving && t.receive_role == Role::quantum) schedule::make_ready(t);
@@ -276,6 +296,7 @@ void interrupt(Thread& irq) {
 }
 
 void timed_out(Thread& t) {
+    if (t.transfer) return strings::fault_unresolved(t);
     if (t.state == State::sending) {
         leave_queue(t);
         fail(t, IpcError::timeout, Phase::send);
@@ -284,8 +305,13 @@ void timed_out(Thread& t) {
     }
 }
 
+bool sending(const Thread& t) { return t.transfer ? strings::sends(t) : t.state == State::sending; }
+bool receiving(const Thread& t) { return t.transfer ? !strings::sends(t) : t.state == State::receiving; }
+
 void cancel(Thread& t, bool send, bool receive) {
-    if (t.state == State::sending && send) {
+    if (t.transfer) {
+        if (strings::sends(t) ? send : receive) strings::abort(t);
+    } else if (t.state == State::sending && send) {
         leave_queue(t);
         fail(t, IpcError::canceled, Phase::send);
     } else if (t.state == State::receiving && receive) {
@@ -293,10 +319,20 @@ void cancel(Thread& t, bool send, bool receive) {
     }
 }
 
-void unwind(Thread& t) {
+void detach(Thread& t) {
     timeouts::cancel(t);
-    if (t.state == State::sending) leave_queue(t);
+    if (t.partner) leave_queue(t);
     schedule::make_unready(t, State::inactive);
+}
+
+void arrived(Thread& s, Thread& r, Thread* apparent) {
+    received(s, r, apparent);
+    after_send(&s);
+}
+
+void unwind(Thread& t) {
+    if (t.transfer) strings::abort(t);
+    detach(t);
     reject_senders(t);
 }
 

@@ -30,10 +30,18 @@ void attach(Thread& irq, ThreadId handler);
 
 // The time of a waiting thread is over.
 void timed_out(Thread& t);
-// Ends the phases named of an IPC that has not begun to transfer (ExchangeRegisters): error 3 "canceled".
+// In which phase of an IPC a thread is, waiting for its partner or with its message on the way.
+bool sending(const Thread& t);
+bool receiving(const Thread& t);
+// Ends the phases named of an IPC (ExchangeRegisters): error 3 "canceled", or 7 "aborted" when its strings are on the way.
 void cancel(Thread& t, bool send, bool receive);
 // Takes a thread out of every queue; those who wait to send to it get error 2.
 void unwind(Thread& t);
+// Takes a thread out of what it waits in. The caller says how it goes on.
+void detach(Thread& t);
+// The message of `s` has arrived at `r`, who goes on with it, as does `s` with its next phase. `apparent`: in whose name it
+// was sent.
+void arrived(Thread& s, Thread& r, Thread* apparent);
 // The thread is about to get another id: what is under way with the old one ends.
 void end_identity(Thread& t);
 

@@ -26,6 +26,8 @@ bool next_present(const Space& space, VAddr& from, VAddr last);
 bool ensure_table(Space& space, VAddr page);
 // `page` must not be present and must have a table.
 void set(Space& space, VAddr page, PAddr frame, bool writable);
+// Notes an access that the kernel makes in the user's name, as the processor would.
+void note_access(Space& space, VAddr page, bool write);
 // Grants writing to a present page; the processor forgets that it was denied.
 void allow_write(Space& space, VAddr page);
 // Removes a present page, also from the processor's copies; returns its last status.

@@ -50,7 +50,9 @@ struct Wishes {
     bool asynchronous;              // not the running thread's own doing: an interrupt
 } wishes;
 
-bool can_run(const Thread& t) { return t.state == State::ready && !t.halted && !t.open_to; }
+// A halted thread runs no user instruction; the strings that it moves go on.
+bool stopped(const Thread& t) { return t.halted && !t.transfer; }
+bool can_run(const Thread& t) { return t.state == State::ready && !stopped(t) && !t.open_to; }
 
 // Whether `t` is asked to go on although `better` should run: it wants preemptions delayed and may (manual 3.6).
 bool delays(Thread& t, const Thread& better) {
@@ -74,7 +76,7 @@ void end_delay(Thread& t) {
 
 void make_ready(Thread& t) {
     t.state = State::ready;
-    if (!t.halted && !t.ready_link.queued()) ready.push_back(t);
+    if (!stopped(t) && !t.ready_link.queued()) ready.push_back(t);
 }
 
 void hand_over(Thread& t) {

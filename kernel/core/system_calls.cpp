@@ -15,11 +15,13 @@ namespace {
 
 // Manual 3.5.
 Word thread_state(const Thread& t) {
+    if (t.transfer) return ipc::sending(t) ? 5 : 7;
     switch (t.state) {
     case State::inactive: return 2;
     case State::sending: return 4;
     case State::receiving: return 6;
     case State::ready: return t.halted ? 2 : 3;
+    case State::transferring: break;
     }
     return 1;
 }

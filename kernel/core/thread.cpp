@@ -83,7 +83,6 @@ bool equip(Thread& t, ThreadId pager) {
 void destroy(Thread& t) {
     arch::set_thread_at(t.id.number(), arch::nobody());
     spaces::leave(t);
-    arch::destroy_thread(t);
     pool.free(&t);
 }
 

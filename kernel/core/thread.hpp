@@ -12,12 +12,14 @@
 #include "core/x2.hpp"
 
 struct Space;
+struct Transfer;
 
 enum class State : std::uint8_t {
     inactive,       // has no UTCB and cannot run
     ready,          // running, or in the ready queue
     sending,        // in `partner`'s queue of senders
     receiving,      // waits for a message from `awaited`
+    transferring,   // its message is on the way; the other of the two moves it, or has a page fault
 };
 
 // Who reads the message that a thread receives, and who wrote the one that it sends.
@@ -34,7 +36,6 @@ enum class Role : std::uint8_t {
 enum FastVeto : Word {
     veto_senders = 1,               // `senders` is not empty: somebody may be queued in the partner's name, too
     veto_redirected = 2,            // its space has a redirector
-    veto_arch = 0x100,              // this and higher ones: the port's own (arch/context.hpp)
 };
 
 // A message that the kernel makes stands here: the sender's own message registers stay untouched.
@@ -75,6 +76,7 @@ struct alignas(64) Thread {
     ThreadId virtual_sender;        // in whose name it sends; itself unless it propagates
     ThreadId intended;              // to whom it would send if its redirector did not get it; nil if that is its partner
     Thread* partner;                // sending: in whose queue
+    Transfer* transfer;             // sender and receiver of strings, until they have arrived (core/string_transfer.hpp)
     KernelMessage message;          // sending in another role than `user`
 
     List<Thread, &Thread::sender_link> senders;
@@ -88,7 +90,6 @@ struct alignas(64) Thread {
     Word preemption_control;        // sensitive priority and maximum delay, as set
     Microseconds delay_left;        // how long its pending preemption may still be put off
     Microseconds preempted_at;      // nonzero: a preemption that its exception handler is still to be told of
-    ArchThread arch;
 
     bool is_interrupt() const { return receive_role == Role::interrupt; }
     bool active() const { return state != State::inactive; }

@@ -8,6 +8,8 @@ List<Thread, &Thread::timeout_link> queue;
 
 }  // namespace
 
+Microseconds end_of(Time timeout, Microseconds now) { return timeout.is_never() ? never : timeout.deadline(now); }
+
 void start(Thread& t, Microseconds deadline) {
     t.deadline = deadline;
     Thread* later = queue.front();

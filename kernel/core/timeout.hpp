@@ -6,6 +6,10 @@
 
 namespace timeouts {
 
+// When a timeout that starts at `now` ends; `never` for one that does not.
+constexpr Microseconds never = ~Microseconds{0};
+Microseconds end_of(Time timeout, Microseconds now);
+
 void start(Thread& t, Microseconds deadline);
 void cancel(Thread& t);
 // Takes out and returns a thread whose time is over; nullptr when none is.

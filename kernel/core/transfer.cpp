@@ -4,6 +4,7 @@
 #include "core/arch.hpp"
 #include "core/mapping.hpp"
 #include "core/string.hpp"
+#include "core/string_transfer.hpp"
 
 namespace {
 
@@ -35,56 +36,59 @@ bool map_item(Thread& s, Thread& r, Word base_word, Fpage send) {
     return mappings::transfer(*s.space, send, to, window, base, (base_word & item_type_mask) == item_grant);
 }
 
-// Transfers the typed items at words[0..count); writes them to `out` where the receiver sees them.
-bool typed_items(Thread& s, Thread& r, const Word* words, Word count, Word* out) {
-    for (Word i = 0; i < count; i += 2) {
-        Word type = words[i] & item_type_mask;
-        if (type != item_map && type != item_grant) return false;
-        if (i + 1 == count) return false;
-        Word first = words[i], second = words[i + 1];
-        if (!map_item(s, r, first, {second})) return false;
-        if (out) {
-            out[i] = (first & ~item_continues) | (i + 2 < count ? item_continues : 0);
-            out[i + 1] = second;
-        }
-    }
-    return true;
-}
-
 }  // namespace
 
-bool transfer(Thread& s, Thread& r, Thread& apparent) {
+void Arrival::report(Thread& r, Word error_code) const {
+    if (tag & MsgTag::propagated_bit) r.utcb->virtual_sender() = actual_sender.raw;
+    if (tag & MsgTag::redirected_bit) r.utcb->intended_receiver() = intended.raw;
+    if (error_code) r.utcb->error_code() = error_code;
+    arch::set_ipc_result(r, from, tag | (error_code ? MsgTag::error_bit : 0));
+}
+
+void TypedItems::show_first(Word words) const {
+    if (out) out[at] = (first & ~item_continues) | (at + words < count ? item_continues : 0);
+}
+
+TypedItems::Next TypedItems::transfer(Thread& s, Thread& r) {
+    for (; at < count; at += 2) {
+        first = words[at];
+        if (StringCursor::is_string(first)) return Next::string;
+        Word type = first & item_type_mask;
+        if ((type != item_map && type != item_grant) || at + 1 == count) return Next::overflow;
+        Word second = words[at + 1];
+        if (!map_item(s, r, first, {second})) return Next::overflow;
+        show_first(2);
+        if (out) out[at + 1] = second;
+    }
+    return Next::done;
+}
+
+Moved transfer(Thread& s, Thread& r, Thread& apparent) {
     bool from_user = s.send_role == Role::user;
     MsgTag tag = from_user ? MsgTag{s.utcb->mr[0]} : s.message.tag;
     const Word* words = from_user ? s.utcb->mr + 1 : s.message.words;
     Word untyped = tag.untyped(), typed = tag.typed();
     bool to_user = r.receive_role == Role::user;
     bool fits = untyped + typed < message_registers;
+    TypedItems items{words + untyped, typed, 0, 0, nullptr};
 
     if (to_user) {
         if (fits) memcpy(r.utcb->mr + 1, words, untyped * sizeof(Word));
-        bool good = fits && typed_items(s, r, words + untyped, typed, r.utcb->mr + 1 + untyped);
-        Word flags = 0;
-        if (&apparent != &s) {
-            flags |= MsgTag::propagated_bit;
-            r.utcb->virtual_sender() = id_seen_by(r, s);
-        }
-        if (!s.intended.is_nil()) {
-            flags |= MsgTag::redirected_bit;
-            r.utcb->intended_receiver() = s.intended.raw;
-        }
-        if (!good) {
-            flags |= MsgTag::error_bit;
-            r.utcb->error_code() = ipc_error_code(IpcError::overflow, Phase::receive);
-        }
-        arch::set_ipc_result(r, {id_seen_by(r, apparent)}, tag.delivered() | flags);
-        return good;
+        items.out = r.utcb->mr + 1 + untyped;
+        Arrival arrival{{id_seen_by(r, apparent)}, {id_seen_by(r, s)}, s.intended, tag.delivered()};
+        if (&apparent != &s) arrival.tag |= MsgTag::propagated_bit;
+        if (!s.intended.is_nil()) arrival.tag |= MsgTag::redirected_bit;
+        TypedItems::Next end = fits ? items.transfer(s, r) : TypedItems::Next::overflow;
+        if (end == TypedItems::Next::string && strings::begin(s, r, apparent, arrival, items)) return Moved::strings;
+        bool good = end == TypedItems::Next::done;
+        arrival.report(r, good ? 0 : ipc_error_code(IpcError::overflow, Phase::receive));
+        return good ? Moved::whole : Moved::overflow;
     }
-    if (!fits || !typed_items(s, r, words + untyped, typed, nullptr)) return false;
+    if (!fits || items.transfer(s, r) != TypedItems::Next::done) return Moved::overflow;
     if (r.receive_role == Role::startup && untyped == 2) {
         arch::set_user_ip(r, words[0]);
         arch::set_user_sp(r, words[1]);
     }
     if (r.receive_role == Role::exception) arch::exception_reply(r, words, untyped);
-    return true;
+    return Moved::whole;
 }

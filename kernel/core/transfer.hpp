@@ -1,9 +1,39 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Moving one message (manual 5.1, 5.2): untyped words, then map and grant items, to whoever reads it.
+// Moving one message (manual 5.1, 5.2): untyped words, then typed items, to whoever reads it. A string ends what is moved
+// here: core/string_transfer.hpp goes on with it.
 #pragma once
 
 #include "core/thread.hpp"
 
+// What a user-level receiver learns beside the message itself.
+struct Arrival {
+    ThreadId from;
+    ThreadId actual_sender;         // when the tag says "propagated"
+    ThreadId intended;              // when it says "redirected"
+    Word tag;
+
+    // Sets the receiver's result registers. An error code other than 0 goes with what was received so far.
+    void report(Thread& r, Word error_code = 0) const;
+};
+
+// The typed words of a message.
+struct TypedItems {
+    const volatile Word* words;
+    Word count;
+    Word at;                        // those before are done
+    Word first;                     // the first word of the string item at `at`
+    volatile Word* out;             // where the receiver sees them; nullptr if it does not
+
+    enum class Next { done, overflow, string };
+    // Transfers items up to the end or to the next string.
+    Next transfer(Thread& s, Thread& r);
+    // What the receiver sees of the first word: its C bit says whether another item follows `words` words further on.
+    void show_first(Word words) const;
+};
+
+// `strings`: the two threads are in a transfer now, and go on when it is over.
+enum class Moved { whole, overflow, strings };
+
 // Copies the message of `s` to `r`, as coming from `apparent`, and sets the result registers of a user-level receiver.
-// False when an item does not fit (message overflow): what came before it has been transferred.
-bool transfer(Thread& s, Thread& r, Thread& apparent);
+// When an item does not fit (message overflow), what came before it has been transferred.
+Moved transfer(Thread& s, Thread& r, Thread& apparent);

@@ -16,6 +16,7 @@ struct Utcb {
     Word& tcr(unsigned bytes_before) { return before[64 - bytes_before / 4]; }
     Word& virtual_sender() { return tcr(24); }       // in: VirtualSender, out: ActualSender
     Word& intended_receiver() { return tcr(28); }    // of a redirected message
+    Word& xfer_timeouts() { return tcr(32); }        // send high, receive low
     Word& error_code() { return tcr(36); }
     Word& flags() { return tcr(40); }                // byte 0: PreemptFlags, byte 1: coprocessor flags
     Word& exception_handler() { return tcr(44); }

@@ -119,6 +119,7 @@ struct MsgTag {
 };
 
 constexpr Word message_registers = 64;
+constexpr Word buffer_registers = 33;
 
 // Labels of messages that the kernel makes (manual 7): 12-bit negative numbers, low nibble free for flags.
 enum Label : Word {
@@ -147,6 +148,12 @@ enum class IpcError : Word {
     no_partner = 2,
     canceled = 3,
     overflow = 4,
+    xfer_timeout_mine = 5,         // a page fault in the space of the thread that is told
+    xfer_timeout_partners = 6,
+    aborted = 7,
 };
 enum class Phase : Word { send = 0, receive = 1 };
-constexpr Word ipc_error_code(IpcError e, Phase p) { return static_cast<Word>(e) << 1 | static_cast<Word>(p); }
+// `bytes` of strings have been transferred (errors from overflow on).
+constexpr Word ipc_error_code(IpcError e, Phase p, Word bytes = 0) {
+    return bytes << 4 | static_cast<Word>(e) << 1 | static_cast<Word>(p);
+}

@@ -17,16 +17,6 @@
 #include "pc/board.hpp"
 
 namespace user_memory {
-namespace {
-
-// A frame to read from: in the window, or beyond it for a moment at READ_PAGE.
-const char* frame_bytes(PAddr frame) {
-    if (frame < WINDOW_BYTES) return static_cast<const char*>(window(frame));
-    page_tables::map_fixed(READ_PAGE, frame, page_tables::present);
-    return reinterpret_cast<const char*>(READ_PAGE);
-}
-
-}  // namespace
 
 Word read(const Space& space, VAddr from, void* to, Word bytes) {
     Word done = 0;
@@ -35,7 +25,8 @@ Word read(const Space& space, VAddr from, void* to, Word bytes) {
         if (!page.present) break;
         Word n = page_size - (from & page_mask);
         if (n > bytes - done) n = bytes - done;
-        memcpy(static_cast<char*>(to) + done, frame_bytes(page.frame) + (from & page_mask), n);
+        const char* bytes_there = page_tables::frame_bytes(page.frame, READ_PAGE, page_tables::present);
+        memcpy(static_cast<char*>(to) + done, bytes_there + (from & page_mask), n);
         done += n, from += n;
     }
     return done;

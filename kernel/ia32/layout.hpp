@@ -6,7 +6,7 @@
 //   KERNEL_BASE               window on physical memory 0 .. 240 MB; the kernel image is part of it
 //   TRAMPOLINE_PAGE           two user-executable instructions on the way back from sysexit
 //   UTCB_WORD_PAGE            the word behind gs:0
-//   READ_PAGE                 a frame beyond the window, while the kernel reads from it
+//   READ_PAGE, WRITE_PAGE     a frame beyond the window, while the kernel reads from it or writes to it
 //   THREAD_TABLE              thread control block addresses by thread number, 1 MB
 #pragma once
 
@@ -16,6 +16,7 @@
 #define TRAMPOLINE_PAGE   0xffc00000
 #define UTCB_WORD_PAGE    0xffc01000
 #define READ_PAGE         0xffc02000
+#define WRITE_PAGE        0xffc03000
 #define THREAD_TABLE      0xffd00000
 #define USER_LIMIT_MAX    0xc0000000
 

@@ -61,6 +61,12 @@ void map_fixed(VAddr at, PAddr frame, Word bits) {
     cpu::invlpg(at);
 }
 
+char* frame_bytes(PAddr frame, VAddr fixed, Word bits) {
+    if (frame < WINDOW_BYTES) return static_cast<char*>(window(frame));
+    map_fixed(fixed, frame, bits);
+    return reinterpret_cast<char*>(fixed);
+}
+
 PAddr fixed_frame(VAddr at) { return frame_of(boot_fixed_table.entry[at >> 12 & 0x3ff]); }
 
 void set_global(Space& space, bool on) {
@@ -134,6 +140,10 @@ Word status_of(Word e) {
 }
 
 }  // namespace
+
+void note_access(Space& space, VAddr page, bool write) {
+    page_tables::entry(space, page) |= page_tables::accessed | (write ? page_tables::dirty : 0);
+}
 
 void allow_write(Space& space, VAddr page) {
     page_tables::entry(space, page) |= writable;

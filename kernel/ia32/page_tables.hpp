@@ -20,6 +20,8 @@ PageTable& kernel_directory();
 void initialise();
 // Maps a page of the fixed area at the top of the address space.
 void map_fixed(VAddr at, PAddr frame, Word bits);
+// A frame's bytes: in the window on physical memory, or for a frame beyond it in the fixed page at `fixed` for a while.
+char* frame_bytes(PAddr frame, VAddr fixed, Word bits);
 // The frame that stands there.
 PAddr fixed_frame(VAddr at);
 // The global bit of all leaf entries of a space; nothing is invalidated.

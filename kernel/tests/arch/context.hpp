@@ -11,4 +11,3 @@ struct Frame {
     Word word[5];
 };
 struct FastEntry {};
-struct ArchThread {};
