@@ -1,0 +1,603 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Strings that meet page faults on their way, and what can happen meanwhile (manual 5.6): transfer timeouts, abort, the end
+// of a thread, changed mappings. Main is the pager of both sides and answers no fault until it serves them: a transfer
+// that start() began stays in its first fault until wait().
+#include "strings.h"
+
+namespace x2test {
+namespace {
+
+using namespace strings;
+
+constexpr Word pages = 4, all = pages * page_size;
+/// A message of `bytes` from the arena to the arena, whose data are known to arrive.
+void prepare(Word bytes, Word from = 0, Word to = 0)
+{
+    clear(), fill();
+    L4_Set_MsgLabel(&message.msg, 0x57);
+    send(source(from), bytes);
+    accept(target(to), half - to);
+}
+
+/// Every page of one side, then of both, faults once: data and result are as if none had.
+void faults_at_each_page(Kind from, Kind to)
+{
+    Agent *s = agent(from), *r = agent(to);
+    if (!s || !r) return;
+    for (Word sides = 1; sides < 4; sides++)
+        for (Word page = 0; page <= pages; page++) {
+            prepare(all, 5, 1000);
+            expect(1000, 5, all);
+            // Page `pages` stands for: all of them.
+            const Word first = page < pages ? page : 0, count = page < pages ? 1 : pages + 1;
+            if (sides & 1) lose(s, source() + first * page_size, count);
+            if (sides & 2) lose(r, target() + first * page_size, count);
+            transfer(s, r);
+            CHECK(arrived());
+            CHECK(target_as_expected());
+        }
+}
+void each_page_large_large() { faults_at_each_page(Kind::large, Kind::large); }
+void each_page_small_small() { faults_at_each_page(Kind::small, Kind::small); }
+void each_page_large_small() { faults_at_each_page(Kind::large, Kind::small); }
+void each_page_small_large() { faults_at_each_page(Kind::small, Kind::large); }
+
+/// Sender and receiver fault at the same place of a string, in the middle of a word.
+void faults_in_a_word()
+{
+    Agent *s = agent(Kind::other), *r = agent(Kind::other);
+    if (!s || !r) return;
+    for (Word shift = 0; shift < 4; shift++) {
+        prepare(9, page_size - 5 + shift, page_size - 2 - shift);
+        expect(page_size - 2 - shift, page_size - 5 + shift, 9);
+        lose(s, source(), 2);
+        lose(r, target(), 2);
+        transfer(s, r);
+        CHECK(arrived());
+        CHECK(target_as_expected());
+    }
+}
+
+/// The pager is told the very byte that is needed, to be read in the sender's space and written in the receiver's.
+void fault_messages()
+{
+    Agent *s = agent(Kind::other), *r = agent(Kind::other);
+    if (!s || !r) return;
+    clear(), fill();
+    send(free_area + 0x123, 2 * page_size);
+    accept(target(), half);
+    transfer(s, r);
+    CHECK(arrived());
+    CHECK_EQUAL(s->out.faults, 3);
+    CHECK_EQUAL(r->out.faults, 0);
+    CHECK_EQUAL(s->out.fault_address, free_area + 0x123);
+    CHECK_EQUAL(s->out.fault_tag & 0xFFF2FFFF, 0xFFE00002);
+    scratch_reset();
+    clear(), fill();
+    send(source(), 2 * page_size);
+    accept(free_area + 0xFFF, half);
+    transfer(s, r);
+    CHECK(arrived());
+    CHECK_EQUAL(s->out.faults, 0);
+    CHECK_EQUAL(r->out.faults, 3);
+    CHECK_EQUAL(r->out.fault_address, free_area + 0xFFF);
+    CHECK_EQUAL(r->out.fault_tag & 0xFFF2FFFF, 0xFFE20002);
+}
+
+/// A page that is there to be read only is enough for a source, not for a buffer.
+void read_only_pages()
+{
+    Agent *s = agent(Kind::other), *r = agent(Kind::other);
+    if (!s || !r) return;
+    prepare(page_size);
+    message.buffers.raw[1] = free_area;
+    message.msg.raw[2] = free_area;
+    give_page(s, 0, free_area, L4_Readable);
+    give_page(r, arena_pages / 2, free_area, L4_Readable);
+    transfer(s, r);
+    CHECK(arrived());
+    CHECK_EQUAL(s->out.faults, 0);
+    CHECK_EQUAL(r->out.faults, 1);
+    CHECK(r->out.write_fault());
+}
+
+/// What the kernel copies counts as read and written, as Unmap reports it.
+void status_of_pages()
+{
+    Agent *s = agent(Kind::other), *r = agent(Kind::other);
+    if (!s || !r) return;
+    prepare(100);
+    const Word ask_status = 0;
+    ask(s, do_flush, page_at(source(), ask_status).raw, 0);
+    ask(r, do_flush, page_at(target(), ask_status).raw, 0);
+    CHECK_EQUAL(ask(s, do_flush, page_at(source(), ask_status).raw, 0).value & 7, 0);
+    CHECK_EQUAL(ask(r, do_flush, page_at(target(), ask_status).raw, 0).value & 7, 0);
+    transfer(s, r);
+    CHECK(arrived());
+    CHECK_EQUAL(ask(s, do_flush, page_at(source(), ask_status).raw, 0).value & 7, L4_Readable | L4_eXecutable);
+    CHECK_EQUAL(ask(r, do_flush, page_at(target(), ask_status).raw, 0).value & 7, L4_FullyAccessible);
+}
+
+/// As long as a string can be, across the limit of a small space; and strings of 31 such parts.
+void longest_string()
+{
+    Agent *s = agent(Kind::other), *r = agent(Kind::other);
+    if (!s || !r) return;
+    constexpr Word longest = 0x3FFFFF, from = 0x00F00001, to = beyond_small;
+    clear();
+    send(from, longest);
+    accept(to, longest);
+    transfer(s, r);
+    CHECK(arrived());
+    CHECK_EQUAL(s->out.faults, 1024);
+    CHECK_EQUAL(r->out.faults, 1024);
+    clear();
+    send(from, longest);
+    accept(to, longest - 1);
+    transfer(s, r);
+    CHECK(strings::failed(overflow, overflow, longest - 1));
+}
+
+/// A long transfer lets others run: main wakes up again and again, in the middle of it.
+void long_transfers_are_preempted()
+{
+    Agent *s = agent(Kind::other), *r = agent(Kind::other);
+    if (!s || !r) return;
+    constexpr Word longest = 0x3FFFFF, from = 0x01000801, to = beyond_small, parts = 31;
+    clear();
+    send(from, longest);
+    accept(to, longest);
+    transfer(s, r); // all pages are there now
+    CHECK(arrived());
+    clear();
+    message.msg.raw[0] = 0x00010000 | (parts + 1) << 6;
+    message.msg.raw[1] = message.buffers.raw[0] = longest << 10 | (parts - 1) << 4;
+    for (Word i = 0; i < parts; i++) message.msg.raw[2 + i] = from, message.buffers.raw[1 + i] = to;
+    start(s, r);
+    unsigned woken = 0;
+    for (; woken < 1000; woken++) {
+        pause(1000);
+        if (L4_Schedule(s->id, ~0u, ~0u, ~0u, ~0u, nullptr) != L4_SCHEDRESULT_SENDING) break;
+        CHECK_EQUAL(L4_Schedule(r->id, ~0u, ~0u, ~0u, ~0u, nullptr), L4_SCHEDRESULT_RECEIVING);
+    }
+    wait(s, r);
+    CHECK(arrived());
+    CHECK(woken >= 2);
+}
+
+// ---------------------------------------------------------------------------------------------- transfer timeouts
+
+/// Times out on the sender's or the receiver's fault, at a page that has `before` bytes before it.
+void time_out(L4_Time_t sender, L4_Time_t receiver, bool in_sender, Word before)
+{
+    Agent *s = agent(Kind::other), *r = agent(Kind::other);
+    if (!s || !r) return;
+    prepare(all);
+    message.send_xfer = L4_Timeouts(sender, L4_ZeroTime);      // the other half is not for this phase
+    message.receive_xfer = L4_Timeouts(L4_ZeroTime, receiver);
+    if (in_sender) lose(s, source() + before, 1);
+    else lose(r, target() + before, 1);
+    expect(0, 0, before);
+    start(s, r);
+    pause(40000);
+    wait(s, r);
+    CHECK(in_sender ? strings::failed(mine, partners, before) : strings::failed(partners, mine, before));
+    CHECK(target_as_expected());
+    remove(s), remove(r);
+}
+
+void zero_timeout_of_sender()
+{
+    for (Word page = 0; page < pages; page++)
+        for (int in_sender = 0; in_sender < 2; in_sender++)
+            time_out(L4_ZeroTime, L4_Never, in_sender, page * page_size);
+}
+void zero_timeout_of_receiver()
+{
+    for (Word page = 0; page < pages; page++)
+        for (int in_sender = 0; in_sender < 2; in_sender++)
+            time_out(L4_Never, L4_ZeroTime, in_sender, page * page_size);
+}
+/// The smaller one counts, wherever the fault is.
+void smaller_timeout_counts()
+{
+    for (int in_sender = 0; in_sender < 2; in_sender++) {
+        time_out(short_time, L4_Never, in_sender, page_size);
+        time_out(L4_Never, short_time, in_sender, page_size);
+        time_out(short_time, second, in_sender, page_size);
+        time_out(second, short_time, in_sender, page_size);
+    }
+}
+
+/// Timeouts of zero are none where no page is missing.
+void no_fault_no_timeout()
+{
+    Agent *s = agent(Kind::other), *r = agent(Kind::other);
+    if (!s || !r) return;
+    prepare(all);
+    expect(0, 0, all);
+    message.send_xfer = message.receive_xfer = L4_Timeouts(L4_ZeroTime, L4_ZeroTime);
+    transfer(s, r);
+    CHECK(arrived());
+    CHECK(target_as_expected());
+}
+
+/// Faults that are answered in time are no matter, and send and receive timeouts do not count in a transfer.
+void answered_in_time()
+{
+    Agent *s = agent(Kind::other), *r = agent(Kind::other);
+    if (!s || !r) return;
+    prepare(all);
+    expect(0, 0, all);
+    message.send_xfer = message.receive_xfer = L4_Timeouts(second, second);
+    lose(s, source(), pages);
+    lose(r, target(), pages);
+    begin(r, do_receive, s->id.raw, short_time.raw);
+    begin(s, do_send, r->id.raw, short_time.raw);
+    pause(30000);
+    wait(s, r);
+    CHECK(arrived());
+    CHECK(target_as_expected());
+}
+
+/// The time counts from the first fault and for all of them: the second finds it over.
+void one_time_for_all_faults()
+{
+    Agent *s = agent(Kind::other), *r = agent(Kind::other);
+    if (!s || !r) return;
+    prepare(all);
+    expect(0, 0, page_size);
+    message.send_xfer = L4_Timeouts(L4_TimePeriod(60000), L4_Never);
+    lose(s, source(), pages);
+    lose(r, target(), pages);
+    start(s, r);
+    // The first two faults are answered, late; the third not before the time is over.
+    for (int i = 0; i < 2; i++) {
+        pause(20000);
+        L4_ThreadId_t from;
+        CHECK_EQUAL(L4_Wait_Timeout(second, &from).raw & 0xFFF0FFFF, 0xFFE00002);
+        CHECK(from == (i == 0 ? s->id : r->id));
+        Word address;
+        L4_StoreMR(1, &address);
+        L4_Set_MsgTag(L4_MsgTag_t{.raw = 2u << 6});
+        L4_LoadMR(1, address | 8);
+        L4_LoadMR(2, page_at(address, L4_FullyAccessible).raw);
+        CHECK(L4_IpcSucceeded(L4_Reply(from)));
+    }
+    pause(40000);
+    wait(s, r);
+    CHECK(strings::failed(mine, partners, page_size));
+    CHECK(target_as_expected());
+}
+
+/// A transfer timeout can be a point in time.
+void point_of_time()
+{
+    Agent *s = agent(Kind::other), *r = agent(Kind::other);
+    if (!s || !r) return;
+    prepare(all);
+    lose(s, source(), 1);
+    // 2^5 us units: carry bit and 10 bits of the clock 30 ms ahead.
+    const Word then = static_cast<Word>((L4_SystemClock().raw + 30000) >> 5);
+    message.receive_xfer = 0x8000 | 5u << 11 | (then & 0x7FF);
+    start(s, r);
+    pause(5000);
+    CHECK_EQUAL(L4_Schedule(s->id, ~0u, ~0u, ~0u, ~0u, nullptr), L4_SCHEDRESULT_SENDING);
+    pause(50000);
+    wait(s, r);
+    CHECK(strings::failed(mine, partners, 0));
+}
+
+Word do_orphaned_send(Word to, Word pager, Word)
+{
+    const L4_ThreadId_t old = L4_Pager();
+    L4_Set_Pager(L4_ThreadId_t{.raw = pager});
+    do_send(to, second.raw, 0);
+    L4_Set_Pager(old);
+    return 0;
+}
+
+/// A fault that no pager can ever resolve ends the transfer at once, for an endless timeout, too.
+void without_a_pager()
+{
+    Agent *s = agent(Kind::other), *r = agent(Kind::other);
+    if (!s || !r) return;
+    prepare(all);
+    expect(0, 0, page_size);
+    lose(s, source(page_size), 1);
+    begin(r, do_receive, s->id.raw, second.raw);
+    begin(s, do_orphaned_send, r->id.raw, unused_id().raw);
+    wait(s, r);
+    CHECK(strings::failed(mine, partners, page_size));
+    CHECK(target_as_expected());
+}
+
+/// Two threads that are each other's pagers get out by the timeout.
+void partner_is_pager()
+{
+    Agent *s = agent(Kind::other), *r = agent(Kind::other);
+    if (!s || !r) return;
+    prepare(all);
+    message.receive_xfer = L4_Timeouts(L4_Never, short_time);
+    lose(s, source(page_size), 1);
+    begin(r, do_receive, s->id.raw, second.raw);
+    begin(s, do_orphaned_send, r->id.raw, r->id.raw);
+    wait(s, r);
+    CHECK(strings::failed(mine, partners, page_size));
+}
+
+// ------------------------------------------------------------------------------------------------ in the middle
+
+/// A transfer that has moved one page and waits for main to answer a fault of the sender or of the receiver.
+struct Stuck {
+    Agent *s, *r;
+    explicit Stuck(bool in_sender, Agent *sender = nullptr, Agent *receiver = nullptr)
+        : s(sender ? sender : agent(Kind::other)), r(receiver ? receiver : agent(Kind::other))
+    {
+        if (!s || !r) return;
+        prepare(all);
+        expect(0, 0, page_size);
+        if (in_sender) lose(s, source(page_size), 1);
+        else lose(r, target(page_size), 1);
+        start(s, r);
+        pause(3000);
+    }
+    bool under_way() const
+    {
+        return s && r && L4_Schedule(s->id, ~0u, ~0u, ~0u, ~0u, nullptr) == L4_SCHEDRESULT_SENDING &&
+               L4_Schedule(r->id, ~0u, ~0u, ~0u, ~0u, nullptr) == L4_SCHEDRESULT_RECEIVING;
+    }
+};
+
+Word do_control(Word id, Word control, Word)
+{
+    return __L4_Exregs(L4_ThreadId_t{.raw = id}, control, 0, 0, 0);
+}
+
+/// ExchangeRegisters by a thread of the sender's or the receiver's space, whose answer waits for main.
+void control_by(Agent *mate, const Agent *dest, Word control)
+{
+    begin(mate, do_control, dest->id.raw, control);
+    pause(3000);
+}
+
+void abort_side(bool sender_aborts, bool in_sender)
+{
+    Agent *s = agent(Kind::other), *r = agent(Kind::other);
+    if (!s || !r) return;
+    Agent *mate = agent_beside(sender_aborts ? s : r);
+    if (!mate) return;
+    ask(mate, do_nothing);
+    const Stuck stuck(in_sender, s, r);
+    CHECK(stuck.under_way());
+    Agent *dest = sender_aborts ? s : r;
+    // Its other phase is not under way: nothing happens.
+    control_by(mate, dest, sender_aborts ? L4_EXREGS_RECV : L4_EXREGS_SEND);
+    CHECK(stuck.under_way());
+    CHECK_EQUAL(L4_Schedule(mate->id, ~0u, ~0u, ~0u, ~0u, nullptr), L4_SCHEDRESULT_PENDING_SEND);
+    CHECK(L4_IpcSucceeded(L4_Receive_Timeout(mate->id, second)));
+    Word old;
+    L4_StoreMR(1, &old);
+    CHECK_EQUAL(old, sender_aborts ? L4_EXREGS_SEND : L4_EXREGS_RECV);
+    control_by(mate, dest, sender_aborts ? L4_EXREGS_SEND : L4_EXREGS_RECV);
+    finish(mate);
+    wait(s, r);
+    CHECK(strings::failed(aborted, aborted, page_size));
+    CHECK(target_as_expected());
+    // Both are as good as new.
+    prepare(all);
+    expect(0, 0, all);
+    transfer(s, r);
+    CHECK(arrived());
+    CHECK(target_as_expected());
+    remove(mate), remove(s), remove(r);
+}
+void aborted_by_sender() { abort_side(true, true), abort_side(true, false); }
+void aborted_by_receiver() { abort_side(false, true), abort_side(false, false); }
+
+/// A halted thread's transfer goes on; afterwards it runs no instruction.
+void halted_in_the_middle()
+{
+    for (int i = 0; i < 4; i++) {
+        Agent *s = agent(Kind::other), *r = agent(Kind::other);
+        if (!s || !r) return;
+        Agent *halts = i & 1 ? s : r, *other = i & 1 ? r : s;
+        Agent *mate = agent_beside(halts);
+        if (!mate) return;
+        ask(mate, do_nothing);
+        const Stuck stuck(i & 2, s, r);
+        control_by(mate, halts, L4_EXREGS_SETHALT | L4_EXREGS_HALT);
+        CHECK(stuck.under_way());
+        expect(0, 0, all);
+        finish(mate);
+        CHECK(finish(other).done);
+        CHECK(target_as_expected());
+        CHECK(!finish(halts, true).done);
+        control_by(mate, halts, L4_EXREGS_SETHALT);
+        wait(s, r);
+        CHECK(arrived());
+        finish(mate);
+        remove(mate), remove(s), remove(r);
+    }
+}
+
+/// The end of one thread aborts the transfer for the other.
+void deleted_in_the_middle()
+{
+    for (int i = 0; i < 4; i++) {
+        const Stuck stuck(i & 2);
+        CHECK(stuck.under_way());
+        Agent *goes = i & 1 ? stuck.s : stuck.r, *stays = i & 1 ? stuck.r : stuck.s;
+        remove(goes);
+        CHECK(finish(stays).done);
+        CHECK_EQUAL(i & 1 ? message.got_error : message.sent_error, page_size << 4 | aborted << 1 | (i & 1));
+        CHECK(target_as_expected());
+        remove(stays);
+    }
+}
+
+/// So does a new version of its id.
+void renamed_in_the_middle()
+{
+    const Stuck stuck(true);
+    CHECK(stuck.under_way());
+    const L4_ThreadId_t renamed = L4_GlobalId(L4_ThreadNo(stuck.s->id), L4_Version(stuck.s->id) ^ 0x2000);
+    CHECK(L4_ThreadControl(renamed, stuck.s->id, L4_nilthread, L4_nilthread, reinterpret_cast<void *>(-1)));
+    stuck.s->id = renamed;
+    wait(stuck.s, stuck.r);
+    CHECK(strings::failed(aborted, aborted, page_size));
+}
+
+/// Pages that go away while a transfer waits are found missing, wherever it goes on: also those already used.
+void unmapped_in_the_middle()
+{
+    for (int i = 0; i < 2; i++) {
+        const Stuck stuck(i);
+        CHECK(stuck.under_way());
+        L4_Flush(L4_FpageLog2(reinterpret_cast<Word>(arena), 16) + L4_NoAccess);
+        for (Word page = 0; page < arena_pages; page++) L4_Unmap(page_at(arena_page(page), L4_FullyAccessible));
+        expect(0, 0, all);
+        wait(stuck.s, stuck.r);
+        CHECK(arrived());
+        CHECK(target_as_expected());
+        remove(stuck.s), remove(stuck.r);
+    }
+}
+
+/// A space that becomes large or small meanwhile, also in a slot that the other one has left.
+void tags_change_in_the_middle()
+{
+    for (int i = 0; i < 4; i++) {
+        const Stuck stuck(i & 2);
+        CHECK(stuck.under_way());
+        Agent *changes = i & 1 ? stuck.s : stuck.r, *other = i & 1 ? stuck.r : stuck.s;
+        const Word slot = small_number(changes);
+        if (slot) {
+            L4_SpaceControl(changes->id, L4_LargeSpace | L4_SmallSpaceChange, L4_Nilpage, L4_Nilpage, L4_nilthread, nullptr);
+            CHECK_EQUAL(small_number(changes), 0);
+            CHECK(make_small(other, 3));
+        } else {
+            CHECK(make_small(changes, 2));
+        }
+        expect(0, 0, all);
+        wait(stuck.s, stuck.r);
+        CHECK(arrived());
+        CHECK(target_as_expected());
+        remove(stuck.s), remove(stuck.r);
+    }
+}
+
+void priorities_change_in_the_middle()
+{
+    const Stuck stuck(true);
+    CHECK(stuck.under_way());
+    L4_Set_Priority(stuck.s->id, 200);
+    L4_Set_Priority(stuck.r->id, 20);
+    expect(0, 0, all);
+    wait(stuck.s, stuck.r);
+    CHECK(arrived());
+    CHECK(target_as_expected());
+}
+
+Word do_plain_send(Word to, Word timeout, Word)
+{
+    L4_Set_MsgTag(L4_MsgTag_t{.raw = 0x33 << 16});
+    const L4_MsgTag_t tag = L4_Send_Timeout(L4_ThreadId_t{.raw = to}, L4_Time_t{.raw = static_cast<L4_Word16_t>(timeout)});
+    return L4_IpcFailed(tag) ? L4_ErrorCode() : 0;
+}
+
+/// Nobody else reaches the two threads meanwhile.
+void partners_are_locked()
+{
+    Agent *third = agent(Kind::other);
+    if (!third) return;
+    for (int i = 0; i < 2; i++) {
+        const Stuck stuck(i);
+        CHECK(stuck.under_way());
+        const Agent *both[] = {stuck.s, stuck.r};
+        for (const Agent *locked : both) {
+            begin(third, do_plain_send, locked->id.raw, L4_ZeroTime.raw);
+            CHECK(L4_IpcSucceeded(L4_Receive_Timeout(third->id, second)));
+            Word error;
+            L4_StoreMR(1, &error);
+            CHECK_EQUAL(error, 2);
+        }
+        expect(0, 0, all);
+        wait(stuck.s, stuck.r);
+        CHECK(arrived());
+        CHECK(target_as_expected());
+        remove(stuck.s), remove(stuck.r);
+    }
+}
+
+/// What stands in the registers of a sender or receiver may change while its transfer waits. The kernel has read what
+/// it goes by; what it reads later it believes no more than the first.
+Word do_scribble(Word utcb, Word, Word seed)
+{
+    Random random(seed);
+    auto *words = reinterpret_cast<volatile Word *>(utcb);
+    for (int i = 1; i < 64; i++) words[i] = random.next();
+    for (int i = 0; i < 33; i++) words[-16 - i] = random.next();
+    return 0;
+}
+void registers_change_in_the_middle()
+{
+    for (Word i = 0; i < 16; i++) {
+        Agent *s = agent(Kind::other), *r = agent(Kind::other);
+        if (!s || !r) return;
+        Agent *by_s = agent_beside(s), *by_r = agent_beside(r);
+        if (!by_s || !by_r) return;
+        ask(by_s, do_nothing), ask(by_r, do_nothing);
+        clear(), fill();
+        for (Word n = 0; n < 12; n++) send(source(n * 1000), 900), accept(target(n * 1000), 900);
+        message.send_xfer = L4_Timeouts(short_time, L4_Never);
+        lose(s, source(page_size), 1);
+        lose(r, target(page_size), 1);
+        start(s, r);
+        pause(1000);
+        begin(by_s, do_scribble, s->local.raw, 0, i + 1);
+        begin(by_r, do_scribble, r->local.raw, 0, i + 100);
+        pause(1000);
+        finish(by_s), finish(by_r);
+        wait(s, r);
+        CHECK(s->out.done && r->out.done);
+        remove(by_s), remove(by_r), remove(s), remove(r);
+    }
+}
+
+} // namespace
+
+const Test string_fault_tests[] = {
+    {"string_fault.zero_timeout_of_sender", zero_timeout_of_sender},
+    {"string_fault.zero_timeout_of_receiver", zero_timeout_of_receiver},
+    {"string_fault.smaller_timeout_counts", smaller_timeout_counts},
+    {"string_fault.one_time_for_all_faults", one_time_for_all_faults},
+    {"string_fault.point_of_time", point_of_time},
+    {"string_fault.without_a_pager", without_a_pager},
+    {"string_fault.partner_is_pager", partner_is_pager},
+    {"string_fault.aborted_by_sender", aborted_by_sender},
+    {"string_fault.aborted_by_receiver", aborted_by_receiver},
+    {"string_fault.halted_in_the_middle", halted_in_the_middle},
+    {"string_fault.deleted_in_the_middle", deleted_in_the_middle},
+    {"string_fault.renamed_in_the_middle", renamed_in_the_middle},
+    {"string_fault.unmapped_in_the_middle", unmapped_in_the_middle},
+    {"string_fault.tags_change_in_the_middle", tags_change_in_the_middle},
+    {"string_fault.priorities_change_in_the_middle", priorities_change_in_the_middle},
+    {"string_fault.partners_are_locked", partners_are_locked},
+    {"string_fault.registers_change_in_the_middle", registers_change_in_the_middle},
+    {"string_fault.no_fault_no_timeout", no_fault_no_timeout},
+    {"string_fault.answered_in_time", answered_in_time},
+    {"string_fault.each_page_large_large", each_page_large_large},
+    {"string_fault.each_page_small_small", each_page_small_small},
+    {"string_fault.each_page_large_small", each_page_large_small},
+    {"string_fault.each_page_small_large", each_page_small_large},
+    {"string_fault.faults_in_a_word", faults_in_a_word},
+    {"string_fault.fault_messages", fault_messages},
+    {"string_fault.read_only_pages", read_only_pages},
+    {"string_fault.status_of_pages", status_of_pages},
+    {"string_fault.longest_string", longest_string},
+    {"string_fault.long_transfers_are_preempted", long_transfers_are_preempted},
+    {nullptr, nullptr},
+};
+
+} // namespace x2test
