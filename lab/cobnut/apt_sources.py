@@ -91,9 +91,14 @@ def parse_one_line(text: str) -> list[Source]:
 def backports_of(sources: list[Source], release: str) -> NewSource:
     """A source file for the backports of `release`, on the mirror that serves `release` itself."""
     suite = f"{release}-backports"
+    text = f"# written by cobnut: QEMU 10\n{repeated(sources, release, suite)}"
+    return NewSource(APT / "sources.list.d" / "cobnut-backports.sources", text, suite)
+
+
+def repeated(sources: list[Source], release: str, suite: str) -> str:
+    """A stanza for `suite` on the mirror that serves `release`."""
     for source in sources:
         if release in source.suites:
             options = "".join(f"{name.title()}: {value}\n" for name, value in source.options.items())
-            text = f"# written by cobnut: QEMU 10\nTypes: deb\nURIs: {source.uri}\nSuites: {suite}\nComponents: main\n{options}"
-            return NewSource(APT / "sources.list.d" / "cobnut-backports.sources", text, suite)
+            return f"Types: deb\nURIs: {source.uri}\nSuites: {suite}\nComponents: main\n{options}"
     raise CobnutError(f"no package source for Debian {release} found below {APT}, so none to repeat for {suite}")

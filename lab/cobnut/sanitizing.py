@@ -2,7 +2,7 @@
 """Booting under the sanitizer: the plugin's arguments, and its reports read back."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from cobnut import paths
@@ -18,6 +18,7 @@ class Findings:
     invalidations: list[dict]
     erasures: list[dict]
     counts: dict[str, int]
+    losses: list[dict] = field(default_factory=list)
 
     @property
     def lines(self) -> list[str]:
@@ -30,12 +31,21 @@ def plugin(kernel: Path, out: Path, *, stop_at_first: bool = False) -> Plugin:
     return Plugin(paths.PLUGIN, arguments + ((("stop", "first"),) if stop_at_first else ()))
 
 
+def foreign_plugin(out: Path, *, symbols: Path, ignore: str | None = None) -> Plugin:
+    """The plugin as a sanitizer of a kernel that is not ours, whose code has the names in `symbols`.
+
+    The invalidation at the address `ignore` is taken to have no effect, and the run then ends at the first report.
+    """
+    arguments = (("mode", "sanitize"), ("symbols", str(symbols)), ("out", str(out)))
+    return Plugin(paths.PLUGIN, arguments + ((("ignore", ignore), ("stop", "first")) if ignore else ()))
+
+
 def read(out: Path) -> Findings:
     """The findings in the plugin's file `out`; a run that left none was not sanitized, which is never good news."""
     if not out.exists():
         raise CobnutError("the sanitizer wrote no reports")
     found = json.loads(out.read_text())
-    return Findings(found["reports"], found["invalidations"], found["erasures"], found["counts"])
+    return Findings(found["reports"], found["invalidations"], found["erasures"], found["counts"], found["losses"])
 
 
 def say(findings: Findings) -> str:

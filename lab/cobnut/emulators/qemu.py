@@ -109,12 +109,24 @@ def command(boot: Boot, folder: Path, *, plugin: Plugin | None = None, repeatabl
     return [*words, "-machine", machine]
 
 
-def run(boot: Boot, *, timeout: float, plugin: Plugin | None = None, repeatable: bool = False) -> Outcome:
-    """Boots without a person and waits for the guest to end the run, `timeout` seconds at most."""
+def run(
+    boot: Boot,
+    *,
+    timeout: float,
+    plugin: Plugin | None = None,
+    repeatable: bool = False,
+    second_serial: Path | None = None,
+) -> Outcome:
+    """Boots without a person and waits for the guest to end the run, `timeout` seconds at most.
+
+    What the guest writes to its second serial port goes to the file `second_serial`.
+    """
     with tempfile.TemporaryDirectory(prefix="cobnut-") as name:
         folder = Path(name)
         console = folder / "console"
         words = [*command(boot, folder, plugin=plugin, repeatable=repeatable), "-serial", f"file:{_escaped(console)}"]
+        if second_serial:
+            words += ["-serial", f"file:{_escaped(second_serial)}"]
         start = time.monotonic()
         try:
             done = subprocess.run(

@@ -98,7 +98,14 @@ class Experiment:
 
 def all_experiments() -> dict[str, Experiment]:
     """Every experiment, by name."""
-    from cobnut.experiments import ipc_path, liedtke95_table2, liedtke95_table3, mutations, uhlig02_fig4
+    from cobnut.experiments import (
+        ipc_path,
+        liedtke95_table2,
+        liedtke95_table3,
+        linux_sanitized,
+        mutations,
+        uhlig02_fig4,
+    )
 
     every = (
         ipc_path.EXPERIMENT,
@@ -106,6 +113,7 @@ def all_experiments() -> dict[str, Experiment]:
         liedtke95_table2.EXPERIMENT,
         liedtke95_table3.EXPERIMENT,
         mutations.EXPERIMENT,
+        linux_sanitized.EXPERIMENT,
     )
     return {experiment.name: experiment for experiment in every}
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-//! The plugin's arguments: `machine=`, `kernel=`, `ram=`, `out=`, `mode=`, `note=`, `stop=`, `set=`,
-//! `range=`.
+//! The plugin's arguments: `machine=`, `kernel=`, `ram=`, `out=`, `mode=`, `note=`, `stop=`, `set=`, `range=`,
+//! `symbols=`, `ignore=`.
 
 use std::path::PathBuf;
 
@@ -28,6 +28,10 @@ pub struct Arguments {
     pub overrides: Vec<String>,
     /// `range=NAME:SYMBOL..SYMBOL`: part of the kernel's code to count by itself.
     pub ranges: Vec<String>,
+    /// `symbols=FILE`, with `mode=sanitize`: names of the kernel's code as Linux writes them (System.map, /proc/kallsyms).
+    pub symbols: Option<PathBuf>,
+    /// `ignore=ADDRESS`, with `mode=sanitize`: instructions that are taken not to invalidate, by linear address.
+    pub ignored: Vec<u32>,
 }
 
 impl Arguments {
@@ -51,6 +55,12 @@ impl Arguments {
                 "note" => arguments.note = Some(value.into()),
                 "set" => arguments.overrides.push(value.to_string()),
                 "range" => arguments.ranges.push(value.to_string()),
+                "symbols" => arguments.symbols = Some(value.into()),
+                "ignore" => {
+                    let digits = value.strip_prefix("0x").unwrap_or(value);
+                    let address = u32::from_str_radix(digits, 16);
+                    arguments.ignored.push(address.map_err(|_| format!("argument ignore: {value} is not an address"))?);
+                }
                 _ => return Err(format!("unknown argument {key}")),
             }
         }

@@ -11,6 +11,9 @@ const VECTORS: u32 = 256;
 /// Vectors below this are exceptions, except the non-maskable interrupt.
 pub const FIRST_INTERRUPT: u8 = 32;
 const NMI: u8 = 2;
+/// Type of a descriptor of the interrupt table, in its second word from bit 8 (SDM volume 3, 6.11).
+const TYPE: u32 = 0x1f;
+const TASK_GATE: u32 = 5;
 /// Exceptions that push an error code (SDM volume 3, 6.13): 8, 10 to 14, 17.
 const WITH_ERROR_CODE: u32 = 1 << 8 | 0x1f << 10 | 1 << 17;
 pub const PAGE_FAULT: u8 = 14;
@@ -81,7 +84,8 @@ impl Descriptors {
         for vector in 0..VECTORS {
             let gate = self.idt + 8 * vector;
             let (Some(low), Some(high)) = (memory.read_linear(gate), memory.read_linear(gate + 4)) else { continue };
-            if high >> 15 & 1 == 0 {
+            // a task gate names no entry point
+            if high >> 15 & 1 == 0 || high >> 8 & TYPE == TASK_GATE {
                 continue;
             }
             let entry = low & 0xffff | high & 0xffff_0000;

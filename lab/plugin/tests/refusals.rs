@@ -51,6 +51,15 @@ fn every_mistake_has_its_line() {
             "machine=MACHINE,ram=FOLDER/ram,out=FOLDER/out,kernel=MACHINE",
             "kernel file MACHINE: not a complete 32-bit ELF file",
         ),
+        ("mode=sanitize,ram=FOLDER/ram,out=FOLDER/out,ignore=here", "argument ignore: here is not an address"),
+        (
+            "mode=sanitize,ram=FOLDER/ram,out=FOLDER/out,symbols=FOLDER/none",
+            "symbol file FOLDER/none: No such file or directory (os error 2)",
+        ),
+        (
+            "mode=sanitize,ram=FOLDER/ram,out=FOLDER/out,symbols=MACHINE",
+            "symbol file MACHINE: not lines of address, type and name",
+        ),
         ("mode=count,ram=FOLDER/ram,out=FOLDER/out,range=x", "argument range=x: must be NAME:SYMBOL..SYMBOL"),
         (
             "mode=count,ram=FOLDER/ram,out=FOLDER/out,range=x:user..segments",

@@ -4,10 +4,12 @@
 mod common;
 use common::*;
 use serde_json::Value;
+use std::path::Path;
+use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The numbers of `guests/stale.S`.
-const CASES: [(&str, u32, &str); 10] = [
+const CASES: [(&str, u32, &str); 11] = [
     ("TABLE_CLEARED", 1, "stale-translation"),
     ("FRAME_CHANGED", 2, "stale-translation"),
     ("MADE_READ_ONLY", 3, "stale-translation"),
@@ -18,17 +20,25 @@ const CASES: [(&str, u32, &str); 10] = [
     ("FOREIGN", 9, "foreign-segment"),
     ("CR4_UNCHANGED", 10, "stale-translation"),
     ("WRONG_PAGE", 11, "stale-translation"),
+    ("FOREIGN_BY_ALIAS", 13, "foreign-segment"),
 ];
 
 fn sanitize(name: &str, run: &str, defines: &[&str], with_kernel: bool) -> (Value, String) {
+    sanitize_with(name, run, defines, |image| match with_kernel {
+        true => format!("kernel={},", image.display()),
+        false => String::new(),
+    })
+}
+
+/// `more` gives further arguments of the plugin, each with a comma behind it, from the path of the guest's image.
+fn sanitize_with(name: &str, run: &str, defines: &[&str], more: impl Fn(&Path) -> String) -> (Value, String) {
     // tests run at the same time, and a guest's memory is a file
     static RUNS: AtomicUsize = AtomicUsize::new(0);
     let folder = work_folder(&format!("{run}-{}", RUNS.fetch_add(1, Ordering::Relaxed)));
     let image = build_guest_with(name, &folder, defines);
     let (ram, out) = (folder.join("ram"), folder.join("out.json"));
     let _ = std::fs::remove_file(&out);
-    let kernel = if with_kernel { format!("kernel={},", image.display()) } else { String::new() };
-    let arguments = format!("mode=sanitize,{kernel}ram={},out={}", ram.display(), out.display());
+    let arguments = format!("mode=sanitize,{}ram={},out={}", more(&image), ram.display(), out.display());
     let output = qemu(&image, &ram, &arguments);
     let errors = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(GUEST_SUCCESS), "{errors}");
@@ -88,6 +98,38 @@ fn invalidations_are_listed_with_what_they_took() {
     let used: Vec<&Value> = report["invalidations"].as_array().unwrap().iter().filter(|i| i["needed"] == 1).collect();
     assert_eq!(used.len(), 1);
     assert!(used[0]["symbol"].as_str().unwrap().starts_with("on_int"));
+}
+
+#[test]
+fn an_invalidation_that_is_ignored_is_missed() {
+    let (report, _) = run(1, true);
+    let needed = report["invalidations"].as_array().unwrap().iter().find(|i| i["needed"] == 1).unwrap();
+    assert_eq!(needed["by"], "invlpg");
+    let address = needed["instruction"].as_str().unwrap();
+    let defines = ["-DCASE=1", "-DRIGHT"];
+    let (report, errors) = sanitize_with("stale", "sanitize-ignored", &defines, |_| format!("ignore={address},"));
+    assert_eq!(kinds(&report), ["stale-translation"], "{errors}");
+}
+
+#[test]
+fn what_is_invalidated_late_is_listed_with_how_late() {
+    let (report, _) = run(1, true);
+    let losses = report["losses"].as_array().unwrap();
+    assert_eq!(losses.len(), 1, "{losses:?}");
+    assert!(losses[0]["symbol"].as_str().unwrap().starts_with("on_int"));
+    assert_eq!(losses[0]["losses"], 1);
+    assert!((1..10).contains(&losses[0]["longest"].as_u64().unwrap()), "a block and a fetch or two: {losses:?}");
+}
+
+#[test]
+fn names_can_come_from_a_system_map() {
+    let (report, errors) = sanitize_with("stale", "sanitize-map", &["-DCASE=1"], |image| {
+        let listing = Command::new("nm").arg(image).output().expect("nm cannot be started");
+        let map = image.with_file_name("System.map");
+        std::fs::write(&map, listing.stdout).unwrap();
+        format!("symbols={},", map.display())
+    });
+    assert_eq!(report["reports"][0]["symbol"], "user+0x10", "{errors}");
 }
 
 #[test]

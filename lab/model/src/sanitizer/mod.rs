@@ -14,7 +14,7 @@ mod tables;
 pub use entry::{Paging, Translation};
 pub use report::{Kind, Report, Reports};
 pub use segments::{Segment, CS, DS, ES, FLAT, FS, GS, SS};
-pub use stale::{Loss, Stale};
+pub use stale::{Delay, Loss, Stale};
 pub use tables::PhysicalMemory;
 
 use entry::{adds_rights, frame, maps_large, takes_away, without_status, GLOBAL, PRESENT};
@@ -57,6 +57,8 @@ pub struct Counts {
 #[derive(Clone, Copy, Debug)]
 pub struct Invalidator {
     pub instruction: u32,
+    /// What it does: `invlpg`, `cr3` or `control` (a write of CR0 or CR4).
+    pub by: &'static str,
     pub executed: u64,
     pub needed: u64,
 }
@@ -133,6 +135,11 @@ impl Sanitizer {
         &self.erasers
     }
 
+    /// Who took translations away, and for how long those could have been used.
+    pub fn delays(&self) -> Vec<Delay> {
+        self.stale.delays(self.counts.accesses)
+    }
+
     /// CR0, CR3 or CR4 was written by `instruction`; the values are those after it.
     pub fn control_written(
         &mut self,
@@ -153,16 +160,16 @@ impl Sanitizer {
         let mut dropped = 0;
         if emptying != self.emptying {
             self.emptying = emptying;
-            dropped += self.stale.drop_all(self.now);
+            dropped += self.stale.drop_all(self.now, self.counts.accesses);
             self.counts.full_flushes += 1;
         }
         if wrote_cr3 {
-            dropped += self.stale.drop_local();
+            dropped += self.stale.drop_local(self.counts.accesses);
             self.switched = self.now;
             self.counts.cr3_writes += 1;
         }
         if self.paging.on {
-            self.invalidated(instruction, dropped);
+            self.invalidated(instruction, if wrote_cr3 { "cr3" } else { "control" }, dropped);
         }
         if let Some(old) = self.tables.page_mut(frame(self.cr3)) {
             old.in_force_until = self.now;
@@ -200,10 +207,10 @@ impl Sanitizer {
         }
     }
 
-    fn invalidated(&mut self, instruction: u32, dropped: usize) {
+    fn invalidated(&mut self, instruction: u32, by: &'static str, dropped: usize) {
         let known = self.invalidators.iter().position(|i| i.instruction == instruction);
         let index = known.unwrap_or_else(|| {
-            self.invalidators.push(Invalidator { instruction, executed: 0, needed: 0 });
+            self.invalidators.push(Invalidator { instruction, by, executed: 0, needed: 0 });
             self.invalidators.len() - 1
         });
         self.invalidators[index].executed += 1;
@@ -224,8 +231,8 @@ impl Sanitizer {
     pub fn invlpg(&mut self, instruction: u32, linear: u32) {
         self.now += 1;
         self.counts.invlpg += 1;
-        let dropped = self.stale.drop_page(linear, self.now);
-        self.invalidated(instruction, dropped);
+        let dropped = self.stale.drop_page(linear, self.now, self.counts.accesses);
+        self.invalidated(instruction, "invlpg", dropped);
     }
 
     /// Whether a store to `physical` has to be told.
@@ -375,7 +382,8 @@ impl Sanitizer {
         self.counts.losses += (lost.loss != Loss::OlderRights) as u64;
         let table_entry = if cached.large { 0 } else { lost.table + 4 * (page & 0x3ff) };
         let entries = [(lost.directory + 4 * (page >> 10), above.value), (table_entry, leaf.value)];
-        let stale = Stale { cached, entries, loss: lost.loss, store: lost.instruction, when: self.now };
+        let accesses = self.counts.accesses;
+        let stale = Stale { cached, entries, loss: lost.loss, store: lost.instruction, when: self.now, accesses };
         self.stale.add(page, stale);
     }
 
@@ -455,7 +463,8 @@ impl Sanitizer {
             self.stale.at(access.linear).filter(|s| self.would_serve(access, s, memory)).copied().collect();
         if stale.is_empty() {
             self.now += 1;
-            self.stale.drop_page(access.linear, self.now); // a processor that faults forgets the page
+            self.stale.drop_page(access.linear, self.now, self.counts.accesses);
+            // a processor that faults forgets the page
         }
         self.pending.extend(stale.into_iter().map(|s| (*access, s)));
     }

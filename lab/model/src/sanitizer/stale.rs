@@ -32,6 +32,17 @@ pub struct Stale {
     pub store: u32,
     /// When that was.
     pub when: u64,
+    /// Accesses of the guest until then.
+    pub accesses: u64,
+}
+
+/// An instruction that took translations away: how many, and during how many accesses one of them stayed in place at most.
+/// Until the invalidation that time is harmless as long as nobody uses the page.
+#[derive(Clone, Copy, Debug)]
+pub struct Delay {
+    pub store: u32,
+    pub losses: u64,
+    pub longest: u64,
 }
 
 #[derive(Default)]
@@ -45,6 +56,7 @@ pub struct StaleSet {
     /// When each page was last invalidated alone.
     invalidated: Vec<u64>,
     dropped_all: u64,
+    delays: HashMap<u32, Delay>,
 }
 
 impl StaleSet {
@@ -69,6 +81,7 @@ impl StaleSet {
     }
 
     pub fn add(&mut self, page: u32, stale: Stale) {
+        self.delays.entry(stale.store).or_insert(Delay { store: stale.store, losses: 0, longest: 0 }).losses += 1;
         let large = stale.cached.large;
         let key = if large { page >> 10 } else { page };
         let list = if large { &mut self.regions } else { &mut self.pages }.entry(key).or_default();
@@ -88,13 +101,15 @@ impl StaleSet {
     }
 
     /// A CR3 write. Returns how many stale translations that took away.
-    pub fn drop_local(&mut self) -> usize {
+    pub fn drop_local(&mut self, accesses: u64) -> usize {
         let mut dropped = 0;
         for (large, key) in std::mem::take(&mut self.local) {
             let map = if large { &mut self.regions } else { &mut self.pages };
             let Some(list) = map.get_mut(&key) else { continue };
             let before = list.len();
-            list.retain(|s| s.cached.global);
+            for gone in list.extract_if(.., |s| !s.cached.global) {
+                ended(&mut self.delays, &gone, accesses);
+            }
             dropped += before - list.len();
             if list.is_empty() {
                 map.remove(&key);
@@ -105,8 +120,12 @@ impl StaleSet {
     }
 
     /// A change of CR0.PG, CR4.PGE, CR4.PSE.
-    pub fn drop_all(&mut self, now: u64) -> usize {
-        let dropped = self.pages.values().chain(self.regions.values()).map(Vec::len).sum();
+    pub fn drop_all(&mut self, now: u64, accesses: u64) -> usize {
+        let mut dropped = 0;
+        for gone in self.pages.values().chain(self.regions.values()).flatten() {
+            dropped += 1;
+            ended(&mut self.delays, gone, accesses);
+        }
         for (map, large) in [(std::mem::take(&mut self.pages), false), (std::mem::take(&mut self.regions), true)] {
             for key in map.into_keys() {
                 self.clear_flag(large, key);
@@ -118,19 +137,38 @@ impl StaleSet {
     }
 
     /// `invlpg`, which takes the whole of a 4 MB page.
-    pub fn drop_page(&mut self, linear: u32, now: u64) -> usize {
+    pub fn drop_page(&mut self, linear: u32, now: u64, accesses: u64) -> usize {
         let (page, region) = (linear >> 12, linear >> 22);
         self.invalidated[page as usize] = now;
         let mut dropped = 0;
         if self.flags[page as usize] & HAS_PAGE != 0 {
-            dropped += self.pages.remove(&page).map_or(0, |l| l.len());
-            self.clear_flag(false, page);
+            dropped += self.remove(false, page, accesses);
         }
         if self.flags[page as usize] & HAS_REGION != 0 {
-            dropped += self.regions.remove(&region).map_or(0, |l| l.len());
-            self.clear_flag(true, region);
+            dropped += self.remove(true, region, accesses);
         }
         dropped
+    }
+
+    /// All that is stale of one page or region goes.
+    fn remove(&mut self, large: bool, key: u32, accesses: u64) -> usize {
+        let list = if large { &mut self.regions } else { &mut self.pages }.remove(&key).unwrap_or_default();
+        for gone in &list {
+            ended(&mut self.delays, gone, accesses);
+        }
+        self.clear_flag(large, key);
+        list.len()
+    }
+
+    /// Who took translations away, and for how long they stayed; `accesses` is now.
+    pub fn delays(&self, accesses: u64) -> Vec<Delay> {
+        let mut delays = self.delays.clone();
+        for still in self.pages.values().chain(self.regions.values()).flatten() {
+            ended(&mut delays, still, accesses);
+        }
+        let mut list: Vec<Delay> = delays.into_values().collect();
+        list.sort_by_key(|delay| delay.store);
+        list
     }
 
     fn clear_flag(&mut self, large: bool, key: u32) {
@@ -140,5 +178,12 @@ impl StaleSet {
         } else {
             self.flags[key as usize] &= !HAS_PAGE;
         }
+    }
+}
+
+/// A stale translation has been invalidated after all.
+fn ended(delays: &mut HashMap<u32, Delay>, gone: &Stale, accesses: u64) {
+    if let Some(delay) = delays.get_mut(&gone.store) {
+        delay.longest = delay.longest.max(accesses - gone.accesses);
     }
 }

@@ -56,6 +56,8 @@ pub struct Follower {
     pub sanitizer: Sanitizer,
     pub warnings: Vec<String>,
     pub stop_at_first: bool,
+    /// Instructions that are taken not to invalidate anything.
+    pub ignored: Vec<u32>,
     registers: Registers,
     memory: GuestMemory,
     descriptors: Descriptors,
@@ -64,6 +66,8 @@ pub struct Follower {
     /// Segment registers that the last instruction loads.
     loading: u8,
     gdt: (u32, u32),
+    /// Frame and page of the table: a kernel may write it by another mapping than that which the processor was told.
+    gdt_pages: Vec<(u32, u32)>,
     gdt_cache: [Option<Segment>; SELECTORS],
     gdt_store: u32,
     /// The segments agree with the GDT, and which registers were flat or foreign when that was looked at.
@@ -82,6 +86,7 @@ impl Follower {
             sanitizer: Sanitizer::new(),
             warnings: Vec::new(),
             stop_at_first,
+            ignored: Vec::new(),
             registers,
             memory,
             descriptors: Descriptors::default(),
@@ -89,6 +94,7 @@ impl Follower {
             segments: [FLAT; 6],
             loading: 0,
             gdt: (0, 0),
+            gdt_pages: Vec::new(),
             gdt_cache: [None; SELECTORS],
             gdt_store: 0,
             verified: false,
@@ -229,7 +235,8 @@ impl Follower {
                 .push("the guest uses PAE page tables, which are not understood: nothing is judged".to_string());
         }
         let control = if cr4 & CR4_PAE != 0 { [0, cr3, cr4] } else { control };
-        self.sanitizer.control_written(instruction, special == Special::Cr3Write, control, &self.memory);
+        let wrote_cr3 = special == Special::Cr3Write && !self.ignored.contains(&instruction);
+        self.sanitizer.control_written(instruction, wrote_cr3, control, &self.memory);
         if !was_on && self.sanitizer.paging_on() {
             self.descriptors.refresh_later();
             self.gdt_cache = [None; SELECTORS];
@@ -290,7 +297,10 @@ impl Follower {
             let mut linear = self.segments[operand.segment as usize].base.wrapping_add(operand.displacement);
             linear = linear.wrapping_add(operand.base.map_or(0, register));
             linear = linear.wrapping_add(operand.index.map_or(0, |(n, shift)| register(n) << shift));
-            self.sanitizer.invlpg(self.linear.wrapping_add(site.offset), linear);
+            let instruction = self.linear.wrapping_add(site.offset);
+            if !self.ignored.contains(&instruction) {
+                self.sanitizer.invlpg(instruction, linear);
+            }
         }
     }
 
@@ -312,19 +322,28 @@ impl Follower {
             return;
         }
         let instruction = self.linear.wrapping_add(site.offset);
-        if let Some(physical) = physical.filter(|&p| self.sanitizer.watches(p)) {
-            self.sanitizer.stored(instruction, physical, size, &self.memory);
+        if let Some(table) = physical.filter(|&p| self.sanitizer.watches(p)) {
+            self.sanitizer.stored(instruction, table, size, &self.memory);
         }
         self.descriptors.written(linear);
-        if linear.wrapping_sub(self.gdt.0) <= self.gdt.1 {
-            let index = linear.wrapping_sub(self.gdt.0) as usize >> 3;
-            if let Some(cached) = self.gdt_cache.get_mut(index) {
-                *cached = None;
-            }
-            self.gdt_store = instruction;
-            self.verified = false;
+        let page = physical.and_then(|p| self.gdt_pages.iter().find(|&&(frame, _)| frame == p >> 12));
+        if let Some(&(_, page)) = page {
+            self.gdt_written(instruction, page << 12 | linear & 0xfff);
         }
         self.judge(site, site.operands.writes, linear, size, true);
+    }
+
+    /// A store to a page of the GDT; `linear` is by the mapping that the processor uses.
+    fn gdt_written(&mut self, instruction: u32, linear: u32) {
+        let offset = linear.wrapping_sub(self.gdt.0);
+        if offset > self.gdt.1 {
+            return;
+        }
+        if let Some(cached) = self.gdt_cache.get_mut(offset as usize >> 3) {
+            *cached = None;
+        }
+        self.gdt_store = instruction;
+        self.verified = false;
     }
 
     #[inline]
@@ -395,6 +414,9 @@ impl Follower {
                 self.gdt_cache = [None; SELECTORS];
                 self.verified = false;
                 self.descriptors.set_gdt(value);
+                let pages = value >> 12..=value.saturating_add(self.gdt.1) >> 12;
+                self.gdt_pages =
+                    pages.filter_map(|page| Some((self.memory.translate(page << 12)? >> 12, page))).collect();
             }
             (Table::Idt, 4) => self.descriptors.set_idt(value),
             _ => {}

@@ -42,7 +42,8 @@ unsafe extern "C" fn processor_created(_id: qemu::qemu_plugin_id_t, _cpu: c_uint
     let setup = &*SETUP;
     let registers = Registers::find().unwrap_or_else(|e| fail(&e));
     let memory = GuestMemory::map(&setup.arguments.ram).unwrap_or_else(|e| fail(&e));
-    let follower = Follower::new(registers, memory, setup.kernel, setup.arguments.stop_at_first);
+    let mut follower = Follower::new(registers, memory, setup.kernel, setup.arguments.stop_at_first);
+    follower.ignored.clone_from(&setup.arguments.ignored);
     FOLLOWER = Box::into_raw(Box::new(follower));
 }
 
@@ -121,9 +122,11 @@ unsafe extern "C" fn finished(_id: qemu::qemu_plugin_id_t, _data: *mut c_void) {
 }
 
 unsafe fn symbols() -> Symbols {
-    match &(*SETUP).arguments.kernel {
-        Some(path) => KernelImage::symbols(path).unwrap_or_else(|e| fail(&e)),
-        None => Symbols::default(),
+    let arguments = &(*SETUP).arguments;
+    match (&arguments.symbols, &arguments.kernel) {
+        (Some(path), _) => Symbols::read(path).unwrap_or_else(|e| fail(&e)),
+        (None, Some(path)) => KernelImage::symbols(path).unwrap_or_else(|e| fail(&e)),
+        (None, None) => Symbols::default(),
     }
 }
 

@@ -74,6 +74,7 @@ pub fn json(sanitizer: &Sanitizer, symbols: &Symbols, warnings: &[String]) -> Va
             json!({
                 "instruction": hex(i.instruction),
                 "symbol": symbols.name(i.instruction),
+                "by": i.by,
                 "executed": i.executed,
                 "needed": i.needed,
             })
@@ -91,12 +92,25 @@ pub fn json(sanitizer: &Sanitizer, symbols: &Symbols, warnings: &[String]) -> Va
             })
         })
         .collect();
+    let losses: Vec<Value> = sanitizer
+        .delays()
+        .iter()
+        .map(|d| {
+            json!({
+                "instruction": hex(d.store),
+                "symbol": symbols.name(d.store),
+                "losses": d.losses,
+                "longest": d.longest,
+            })
+        })
+        .collect();
     let c = &sanitizer.counts;
     json!({
         "plugin_version": env!("CARGO_PKG_VERSION"),
         "reports": reports,
         "invalidations": invalidations,
         "erasures": erasures,
+        "losses": losses,
         "counts": {
             "accesses": c.accesses,
             "cr3_writes": c.cr3_writes,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //! Names of the kernel's code.
 
+use std::path::Path;
+
 /// Symbols of code, by address.
 #[derive(Default)]
 pub struct Symbols {
@@ -14,6 +16,28 @@ impl Symbols {
         list.retain(|(at, name)| !name.is_empty() && code.iter().any(|&(first, end)| (first..end).contains(at)));
         list.sort();
         Symbols { list, code }
+    }
+
+    /// Reads such a file; an error is one line.
+    pub fn read(path: &Path) -> Result<Self, String> {
+        let text = std::fs::read_to_string(path).map_err(|e| format!("symbol file {}: {e}", path.display()))?;
+        Self::parse(&text).ok_or_else(|| format!("symbol file {}: not lines of address, type and name", path.display()))
+    }
+
+    /// From lines of address, type and name, as `nm`, System.map and /proc/kallsyms have them. Code is what lies between
+    /// the first and the last symbol of types t and T.
+    pub fn parse(text: &str) -> Option<Self> {
+        let mut list = Vec::new();
+        for line in text.lines() {
+            let mut words = line.split_whitespace();
+            let (Some(address), Some(kind), Some(name)) = (words.next(), words.next(), words.next()) else { continue };
+            let address = u32::from_str_radix(address, 16).ok()?;
+            if kind.eq_ignore_ascii_case("t") {
+                list.push((address, name.to_string()));
+            }
+        }
+        let (first, last) = (list.iter().map(|s| s.0).min()?, list.iter().map(|s| s.0).max()?);
+        Some(Self::new(list, vec![(first, (last | 0xfff).saturating_add(1))]))
     }
 
     /// Where `symbol` is, as it is written in assembly.
@@ -72,6 +96,14 @@ mod tests {
         assert_eq!(readable("_ZN11small_space12_GLOBAL__N_112clear_copiesER9PageTable"), "small_space::clear_copies");
         assert_eq!(readable("_Z4tickv"), "tick");
         assert_eq!(readable("sysenter_fast"), "sysenter_fast");
+    }
+
+    #[test]
+    fn a_system_map_is_read() {
+        let symbols = Symbols::parse("c1000000 T startup_32\nc1000040 t helper\nc1800000 D data\n").unwrap();
+        assert_eq!(symbols.name(0xc100_0044).as_deref(), Some("helper+0x4"));
+        assert_eq!((symbols.name(0xc180_0000), symbols.name(0x0804_8000)), (None, None));
+        assert!(Symbols::parse("no map").is_none() && Symbols::parse("").is_none());
     }
 
     #[test]

@@ -18,6 +18,9 @@
 .set CR4_UNCHANGED, 10
 .set WRONG_PAGE, 11
 .set RELOADED, 12
+.set FOREIGN_BY_ALIAS, 13
+
+.set IS_FOREIGN, CASE == FOREIGN || CASE == FOREIGN_BY_ALIAS
 
 .macro reload
         mov     %cr3, %eax
@@ -31,12 +34,12 @@ user:   mov     $PAGES, %esi
 .endif
         mov     (%esi), %eax
         mov     $MOVED_DATA, %ecx
-.if CASE == FOREIGN
+.if IS_FOREIGN
         mov     %ecx, %fs
 .endif
         xor     %ebp, %ebp
         int     $0x30
-.if CASE == FOREIGN || CASE == PAST_LIMIT
+.if IS_FOREIGN || CASE == PAST_LIMIT
 #ifdef RIGHT
         mov     %ecx, %fs
         mov     %fs:0xffc, %eax
@@ -102,8 +105,12 @@ on_int:
 .elseif CASE == PAST_LIMIT
         movl    $0x00000fff, gdt + MOVED_DATA - 3       /* byte granular, 4 KB, base ALIAS */
         movl    $0x4040f300, gdt + MOVED_DATA + 1
-.elseif CASE == FOREIGN
+.elseif IS_FOREIGN
+.if CASE == FOREIGN
         movl    $0x4140f300, gdt + MOVED_DATA + 1       /* base ALIAS + 16 MB */
+.else
+        movl    $0x4140f300, gdt + ALIAS + MOVED_DATA + 1
+.endif
         movl    $0x41000000 + USER_PAGE, table_pages
         movl    $table_low + USER_PAGE, directory + (0x41000000 >> 20)
         invlpg  (%esi)
