@@ -92,13 +92,13 @@ impl Machine {
         }
     }
 
-    /// The same machine if its TLBs, virtual caches and trace cache told address spaces apart, so that a switch would
-    /// flush nothing. What is invalidated on purpose still is: a write of CR3 that names the directory in force is no
-    /// switch.
-    pub fn without_flush(file: &MachineFile) -> Self {
-        let mut machine = Machine { tagged: true, ..Machine::new(file) };
-        machine.enter(true);
-        machine
+    /// The same machine, before its first event, if its TLBs, virtual caches and trace cache told address spaces apart, so
+    /// that a switch flushed nothing. What is invalidated on purpose still is: a write of CR3 that names the directory in
+    /// force is no switch.
+    pub fn without_flush(mut self) -> Self {
+        self.tagged = true;
+        self.enter(true);
+        self
     }
 
     pub fn costs(&self) -> &Costs {

@@ -109,9 +109,13 @@ impl Past {
     }
 
     /// How an entry was lost that is not held.
-    pub fn of(&self, key: u64, tag: Tag) -> Loss {
-        let Some(&place) = self.places.get(&chunk(key, tag)) else { return Loss::Cold };
-        match self.chunks[place as usize][key as usize % CHUNK] {
+    pub fn of(&mut self, key: u64, tag: Tag) -> Loss {
+        let chunk = chunk(key, tag);
+        if self.last.0 != chunk {
+            let Some(&place) = self.places.get(&chunk) else { return Loss::Cold };
+            self.last = (chunk, place);
+        }
+        match self.chunks[self.last.1 as usize][key as usize % CHUNK] {
             0 => Loss::Cold,
             packed if packed % 2 == 1 => Loss::Flushed(Moment(packed / 2)),
             packed => Loss::Evicted(Moment(packed / 2 - 1)),

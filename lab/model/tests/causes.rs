@@ -378,7 +378,7 @@ fn t608_without_flushes_a_machine_saves_what_was_charged_to_them() {
         let file = shipped(name, &[]);
         for seed in 1..=20 {
             let events = busy_stream(&mut Dice::new(seed), 3);
-            let (mut flushing, mut tagged) = (Machine::new(&file), Machine::without_flush(&file));
+            let (mut flushing, mut tagged) = (Machine::new(&file), Machine::new(&file).without_flush());
             for machine in [&mut flushing, &mut tagged] {
                 feed(machine, &mut Identity::default(), &events);
                 assert_eq!(charged(machine, |c, _| c.kind == Kind::Evicted), 0, "{name}, seed {seed}: all fits");

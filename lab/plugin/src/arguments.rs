@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //! The plugin's arguments: `machine=`, `kernel=`, `ram=`, `out=`, `mode=`, `note=`, `stop=`, `set=`, `range=`,
-//! `symbols=`, `ignore=`.
+//! `symbols=`, `ignore=`, `without=`.
 
 use std::path::PathBuf;
 
@@ -32,6 +32,8 @@ pub struct Arguments {
     pub symbols: Option<PathBuf>,
     /// `ignore=ADDRESS`, with `mode=sanitize`: instructions that are taken not to invalidate, by linear address.
     pub ignored: Vec<u32>,
+    /// `without=flush`: the machine that it would be if switches flushed nothing.
+    pub without_flush: bool,
 }
 
 impl Arguments {
@@ -52,6 +54,8 @@ impl Arguments {
                 "mode" => return Err(format!("argument mode: {value} is not one of count, model, record, sanitize")),
                 "stop" if value == "first" => arguments.stop_at_first = true,
                 "stop" => return Err(format!("argument stop: {value} is not first")),
+                "without" if value == "flush" => arguments.without_flush = true,
+                "without" => return Err(format!("argument without: {value} is not flush")),
                 "note" => arguments.note = Some(value.into()),
                 "set" => arguments.overrides.push(value.to_string()),
                 "range" => arguments.ranges.push(value.to_string()),
@@ -73,6 +77,9 @@ impl Arguments {
             arguments.machine = None;
         } else if arguments.machine.is_none() {
             return Err("missing argument machine=FILE (or mode=count, mode=record, mode=sanitize)".into());
+        }
+        if arguments.without_flush && arguments.machine.is_none() {
+            return Err("argument without: there is no machine to change".into());
         }
         Ok(arguments)
     }

@@ -152,7 +152,9 @@ fn output(setup: &Setup, memory: usize) -> Result<Output, String> {
     let arguments = &setup.arguments;
     if !arguments.record {
         let overrides = &arguments.overrides;
-        return Ok(Output::Measurement(Measurement::new(setup.file.as_ref(), overrides, &setup.ranges, memory)));
+        let measurement = Measurement::new(setup.file.as_ref(), overrides, &setup.ranges, memory);
+        let without_flush = arguments.without_flush;
+        return Ok(Output::Measurement(if without_flush { measurement.without_flush() } else { measurement }));
     }
     let header = Header { memory, ranges: setup.ranges.clone(), provenance: setup.provenance.clone() };
     let recorder = File::create(&arguments.out).and_then(|file| Recorder::new(BufWriter::new(file), &header));

@@ -60,6 +60,8 @@ fn every_mistake_has_its_line() {
             "mode=sanitize,ram=FOLDER/ram,out=FOLDER/out,symbols=MACHINE",
             "symbol file MACHINE: not lines of address, type and name",
         ),
+        ("machine=MACHINE,ram=FOLDER/ram,out=FOLDER/out,without=cache", "argument without: cache is not flush"),
+        ("mode=count,ram=FOLDER/ram,out=FOLDER/out,without=flush", "argument without: there is no machine to change"),
         ("mode=count,ram=FOLDER/ram,out=FOLDER/out,range=x", "argument range=x: must be NAME:SYMBOL..SYMBOL"),
         (
             "mode=count,ram=FOLDER/ram,out=FOLDER/out,range=x:user..segments",

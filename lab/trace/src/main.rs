@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-//! `cobnut-replay RECORD --machine FILE [--set PARAMETER:VALUE]...`: measures a record on a machine and prints what the
-//! plugin writes when it measures the run itself, to the byte. `--header` prints what the record says of itself instead.
+//! `cobnut-replay RECORD --machine FILE [--set PARAMETER:VALUE]... [--without flush]`: measures a record on a machine
+//! and prints what the plugin writes when it measures the run itself, to the byte. `--header` prints what the record says of itself instead.
 //! Exit status 0 done, 2 wrong usage, bad record or bad machine file, as one line on stderr.
 
 use cobnut_model::MachineFile;
@@ -10,7 +10,8 @@ use std::io::{BufReader, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
-const USAGE: &str = "usage: cobnut-replay RECORD (--header | --machine FILE [--set PARAMETER:VALUE]...)";
+const USAGE: &str =
+    "usage: cobnut-replay RECORD (--header | --machine FILE [--set PARAMETER:VALUE]... [--without flush])";
 
 #[derive(Default)]
 struct Wish {
@@ -18,6 +19,7 @@ struct Wish {
     machine: Option<String>,
     assignments: Vec<String>,
     header: bool,
+    without_flush: bool,
 }
 
 /// What the command line asks for, or nothing if it is wrong.
@@ -28,6 +30,9 @@ fn parse(mut words: impl Iterator<Item = String>) -> Option<Wish> {
             "--header" => wish.header = true,
             "--machine" if wish.machine.is_none() => wish.machine = Some(words.next()?),
             "--set" => wish.assignments.push(words.next()?),
+            "--without" => {
+                wish.without_flush = words.next().filter(|what| what == "flush").is_some().then_some(true)?
+            }
             _ if wish.record.is_empty() => wish.record = word,
             _ => return None,
         }
@@ -44,6 +49,9 @@ fn answer(wish: &Wish) -> Result<String, String> {
     let Some(machine) = machine else { return Ok(replay.header.to_json()) };
     let header = &replay.header;
     let mut measurement = Measurement::new(Some(&machine), &wish.assignments, &header.ranges, header.memory);
+    if wish.without_flush {
+        measurement = measurement.without_flush();
+    }
     replay.run(&mut measurement).map_err(named)?;
     Ok(measurement.report().to_string())
 }

@@ -19,6 +19,7 @@ pub struct Measurement {
     /// Name of the machine and what was changed of it.
     title: Option<(String, Vec<String>)>,
     lacks_sysenter: bool,
+    without_flush: bool,
     counters: Counters,
     footprint: Footprint,
     regions: Regions,
@@ -39,6 +40,7 @@ impl Measurement {
             machine: file.map(Machine::new),
             title: file.map(|f| (f.name.clone(), overrides.to_vec())),
             lacks_sysenter: file.is_some_and(|f| f.milli("entry.sysenter_sysexit_cycles").is_none()),
+            without_flush: false,
             counters: Counters::default(),
             footprint: Footprint::new(memory),
             regions: Regions::new(file.is_some()),
@@ -48,6 +50,13 @@ impl Measurement {
             measuring: false,
             mode: Mode::Kernel,
         }
+    }
+
+    /// On the machine that it would be if switches flushed nothing, to be chosen before anything is measured.
+    pub fn without_flush(mut self) -> Self {
+        self.machine = self.machine.map(Machine::without_flush);
+        self.without_flush = true;
+        self
     }
 
     fn totals_now(&self) -> Totals {
@@ -69,6 +78,7 @@ impl Measurement {
             "plugin_version": env!("CARGO_PKG_VERSION"),
             "machine": name,
             "machine_set": overrides.unwrap_or(&Vec::new()),
+            "without": self.without_flush.then_some("flush"),
             "regions": self.regions.reports(),
             "ranges": self.ranges.reports(),
             "switches": self.machine.as_mut().map(|machine| causes::switches(machine.causes())),
