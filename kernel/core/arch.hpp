@@ -15,6 +15,8 @@ extern "C" Thread* current_thread();                   // nullptr while idle
 void enter_space(Thread& next);                        // what user mode needs to run `next`, its space included
 // A thread that has not run yet: user registers as the start protocol wants them.
 void prepare_user(Thread& t);
+// The thread goes away, and what the port keeps for it beside its control block.
+void destroy_thread(Thread& t);
 void set_user_ip(Thread& t, Word ip);
 void set_user_sp(Thread& t, Word sp);
 void set_user_flags(Thread& t, Word flags);            // only the bits that a user may change

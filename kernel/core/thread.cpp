@@ -83,6 +83,7 @@ bool equip(Thread& t, ThreadId pager) {
 void destroy(Thread& t) {
     arch::set_thread_at(t.id.number(), arch::nobody());
     spaces::leave(t);
+    arch::destroy_thread(t);
     pool.free(&t);
 }
 

@@ -36,6 +36,7 @@ enum class Role : std::uint8_t {
 enum FastVeto : Word {
     veto_senders = 1,               // `senders` is not empty: somebody may be queued in the partner's name, too
     veto_redirected = 2,            // its space has a redirector
+    veto_arch = 0x100,              // this and higher ones: the port's own (arch/context.hpp)
 };
 
 // A message that the kernel makes stands here: the sender's own message registers stay untouched.
@@ -90,6 +91,7 @@ struct alignas(64) Thread {
     Word preemption_control;        // sensitive priority and maximum delay, as set
     Microseconds delay_left;        // how long its pending preemption may still be put off
     Microseconds preempted_at;      // nonzero: a preemption that its exception handler is still to be told of
+    ArchThread arch;
 
     bool is_interrupt() const { return receive_role == Role::interrupt; }
     bool active() const { return state != State::inactive; }

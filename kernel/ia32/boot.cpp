@@ -6,6 +6,7 @@
 #include "core/print.hpp"
 #include "core/schedule.hpp"
 #include "core/space.hpp"
+#include "ia32/coprocessor.hpp"
 #include "ia32/cpu.hpp"
 #include "ia32/descriptors.hpp"
 #include "ia32/page_tables.hpp"
@@ -28,6 +29,14 @@ namespace cpu {
 
 Features features;
 
+// A coprocessor that is there has a status of 0 after its reset.
+bool answers_fninit() {
+    write_cr0(read_cr0() & ~(cr0_emulate | cr0_task_switched));
+    std::uint16_t status = 0x5a5a;
+    asm volatile("fninit\n\tfnstsw %0" : "+m"(status));
+    return status == 0;
+}
+
 // Processors without cpuid cannot change the ID flag; the 486 had few features to tell.
 Features detect() {
     constexpr Word id_flag = 1u << 21;
@@ -36,10 +45,12 @@ Features detect() {
         "pushf\n\tpop %0\n\tmov %0, %1\n\txor %2, %1\n\tpush %1\n\tpopf\n\tpushf\n\tpop %1"
         : "=&r"(before), "=&r"(after)
         : "i"(id_flag));
-    if (!((before ^ after) & id_flag)) return {};
+    Features old{};
+    old.coprocessor = answers_fninit();
+    if (!((before ^ after) & id_flag)) return old;
     Word a = 0, b, c, d;
     asm volatile("cpuid" : "+a"(a), "=b"(b), "=c"(c), "=d"(d));
-    if (a < 1) return {};
+    if (a < 1) return old;
     a = 1;
     asm volatile("cpuid" : "+a"(a), "=b"(b), "=c"(c), "=d"(d));
     // The first Pentium Pro announces sysenter and has none (processor manual, SYSENTER).
@@ -49,6 +60,9 @@ Features detect() {
         .large_pages = bool(d & 1u << 3),
         .global_pages = bool(d & 1u << 13),
         .sysenter = d & 1u << 11 && !early_p6,
+        .coprocessor = bool(d & 1u << 0),
+        .fxsave = bool(d & 1u << 24),
+        .sse = bool(d & 1u << 25),
     };
 }
 
@@ -127,8 +141,7 @@ extern "C" void boot_main(Word magic, PAddr multiboot_info) {
         cpu::wrmsr(cpu::msr_sysenter_esp, reinterpret_cast<Word>(&processor.esp0));
         cpu::wrmsr(cpu::msr_sysenter_eip, reinterpret_cast<Word>(options.fast_path ? sysenter_fast : sysenter_plain));
     }
-    // No thread owns the coprocessor: its instructions are exceptions.
-    cpu::write_cr0(cpu::read_cr0() | cpu::cr0_task_switched);
+    coprocessor::initialise();
 
     take_memory();
     page_tables::initialise_thread_table();

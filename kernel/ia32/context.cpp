@@ -5,6 +5,7 @@
 #include "core/kip.hpp"
 #include "core/schedule.hpp"
 #include "core/string_transfer.hpp"
+#include "ia32/coprocessor.hpp"
 #include "ia32/cpu.hpp"
 #include "ia32/descriptors.hpp"
 #include "ia32/trap.hpp"
@@ -28,6 +29,12 @@ void standard_frame(Thread& t) {
     t.frame.eflags = EFLAGS_USER;
 }
 
+// `t` stops to run: nothing of the processor is its own any more.
+void take_back(Thread& t) {
+    if (t.fast_veto & held_coprocessor) coprocessor::release();
+    t.fast_veto &= ~Word{held_mask};
+}
+
 }  // namespace
 
 extern "C" Thread* current_thread() { return processor.current(); }
@@ -37,6 +44,8 @@ void prepare_user(Thread& t) {
     t.frame = {};
     standard_frame(t);
 }
+
+void destroy_thread(Thread& t) { coprocessor::forget(t); }
 
 // What the stub left on the user's stack no longer says where the thread goes on: not by the fast path.
 void set_user_ip(Thread& t, Word ip) {
@@ -117,7 +126,9 @@ extern "C" void fast_entry_ipc(Thread* t) {
 
 extern "C" Thread* leave_kernel() {
     for (;;) {
-        Thread* t = schedule::next(processor.current());
+        Thread* before = processor.current();
+        Thread* t = schedule::next(before);
+        if (before && before != t) arch::take_back(*before);
         processor.set_current(t);
         if (!t) return nullptr;
         if (t->transfer) {

@@ -14,6 +14,7 @@ inline Word read_cr3() { Word v; asm volatile("mov %%cr3, %0" : "=r"(v)); return
 inline void write_cr3(Word v) { asm volatile("mov %0, %%cr3" : : "r"(v) : "memory"); }
 inline Word read_cr4() { Word v; asm volatile("mov %%cr4, %0" : "=r"(v)); return v; }
 inline void write_cr4(Word v) { asm volatile("mov %0, %%cr4" : : "r"(v) : "memory"); }
+inline void clear_task_switched() { asm volatile("clts"); }
 inline void invlpg(VAddr linear) { asm volatile("invlpg (%0)" : : "r"(linear) : "memory"); }
 inline std::uint64_t rdtsc() { std::uint64_t v; asm volatile("rdtsc" : "=A"(v)); return v; }
 inline void wrmsr(Word msr, Word value) { asm volatile("wrmsr" : : "c"(msr), "a"(value), "d"(0)); }
@@ -26,14 +27,25 @@ inline Word in32(Word port) { Word v; asm volatile("inl %w1, %0" : "=a"(v) : "Nd
 inline Word fs_selector() { Word v; asm volatile("mov %%fs, %0" : "=r"(v)); return v & 0xffff; }
 inline Word gs_selector() { Word v; asm volatile("mov %%gs, %0" : "=r"(v)); return v & 0xffff; }
 
-enum Cr0 : Word { cr0_write_protect = 1u << 16, cr0_task_switched = 1u << 3 };
-enum Cr4 : Word { cr4_page_size = 1u << 4, cr4_page_global = 1u << 7 };
+enum Cr0 : Word {
+    cr0_monitor = 1u << 1,          // wait looks at task_switched, too
+    cr0_emulate = 1u << 2,          // there is no coprocessor
+    cr0_task_switched = 1u << 3,
+    cr0_numeric_error = 1u << 5,    // its errors are #MF, not an interrupt
+    cr0_write_protect = 1u << 16,
+};
+enum Cr4 : Word {
+    cr4_page_size = 1u << 4,
+    cr4_page_global = 1u << 7,
+    cr4_fxsave = 1u << 9,           // SSE may be used, and is saved with the rest
+    cr4_sse_errors = 1u << 10,      // its errors are #XM
+};
 // Manual volume 4 of the processor's vendor, "SYSENTER".
 enum Msr : Word { msr_sysenter_cs = 0x174, msr_sysenter_esp = 0x175, msr_sysenter_eip = 0x176 };
 
 // What the boot found out (cpuid leaf 1).
 struct Features {
-    bool tsc, large_pages, global_pages, sysenter;
+    bool tsc, large_pages, global_pages, sysenter, coprocessor, fxsave, sse;
 };
 extern Features features;
 Features detect();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The common IPC: a call, or a reply that waits for anybody, with untyped words only, to a partner that waits for it,
-// without a receive timeout, with nobody queued and no redirector. Whatever is different goes to `slow`, which has lost nothing by then.
+// without a receive timeout, with nobody queued, no redirector, and nothing of the processor that only the caller may use
+// (fast_veto). Whatever is different goes to `slow`, which has lost nothing by then.
 // One path serves all kinds of spaces and both ways in; it branches where the work of spaces differs, and is assembled
 // once for sysenter and once for `int`, on processors that lack sysenter.
 //

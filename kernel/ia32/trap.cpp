@@ -8,6 +8,7 @@
 #include "core/print.hpp"
 #include "core/schedule.hpp"
 #include "core/space.hpp"
+#include "ia32/coprocessor.hpp"
 #include "ia32/cpu.hpp"
 #include "ia32/layout.hpp"
 #include "pc/board.hpp"
@@ -45,6 +46,7 @@ void user_fault(Thread& t, Word vector, Word error, Word ds, Word es) {
     case vector_protection:
     case vector_stack: done = faults::protection(t, error, ds & 0xffff, es & 0xffff); break;
     case vector_invalid_opcode: done = faults::invalid_opcode(t); break;
+    case vector_no_coprocessor: done = coprocessor::claim(t); break;
     case vector_breakpoint: done = faults::breakpoint(t); break;
     default: break;
     }

@@ -23,6 +23,7 @@ Thread* leave_kernel();
 enum Vector : Word {
     vector_breakpoint = 3,
     vector_invalid_opcode = 6,
+    vector_no_coprocessor = 7,
     vector_stack = 12,
     vector_protection = 13,
     vector_page_fault = 14,

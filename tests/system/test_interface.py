@@ -12,6 +12,7 @@ CASES = [
     *((guests.USUAL, kinds, option) for kinds in ("large", "small") for option in ("sysenter=off", "fastpath=off")),
     # the small-space area reaches into what is the large spaces' with a smaller one
     *((guests.USUAL, "small", option) for option in ("small=64", "small=2048")),
+    (guests.Processor("qemu", "pentium,-fpu"), "small", ""),
     *((on, kinds, "") for on in guests.BOCHS for kinds in ("large", "small")),
 ]
 

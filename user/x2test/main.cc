@@ -124,7 +124,9 @@ namespace {
 constexpr const Test *const groups[] = {kip_tests,    sigma0_tests, ipc_tests,    ipc_error_tests, fault_tests,
                                         map_tests,    unmap_tests,  tree_tests,      exregs_tests,
                                         thread_tests, space_tests,  schedule_tests,  preempt_tests, redirect_tests, irq_tests,
-                                        exception_tests, small_tests, fast_tests, edge_tests,   string_tests,
+                                        exception_tests,
+                                        coprocessor_tests,
+                                        small_tests, fast_tests, edge_tests,   string_tests,
                                         string_fault_tests, robust_tests};
 
 void run_all(const cobnut::Options &options)

@@ -16,6 +16,18 @@ struct Frame {
 };
 static_assert(sizeof(Frame) == 20);
 
+// What of the processor the running thread may have to itself, in Thread::fast_veto: the fast path would leave it to
+// whoever runs next. On the way out of the kernel it is taken back from a thread that stops to run.
+enum Held : Word {
+    held_coprocessor = 0x100,   // CR0.TS is clear (ia32/coprocessor.hpp)
+    held_mask = 0xff00,
+};
+
+// What this port keeps of a thread.
+struct ArchThread {
+    struct CoprocessorState* coprocessor;       // its saved state; nullptr before the first use
+};
+
 // Where a thread goes on that entered by sysenter and was left waiting by the fast path: the return address and the
 // stack pointer of the stub. (An entry by `int` leaves a complete frame.)
 struct FastEntry {

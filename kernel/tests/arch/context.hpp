@@ -11,3 +11,4 @@ struct Frame {
     Word word[5];
 };
 struct FastEntry {};
+struct ArchThread {};

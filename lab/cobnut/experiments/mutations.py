@@ -31,7 +31,7 @@ NOP = 0x90
 INVALIDATES = re.compile(r"^\s*([0-9a-f]+):\t((?:[0-9a-f]{2} )+)\s*(invlpg\s.*|mov\s+%\w+,%cr[34])$")
 FUNCTION = re.compile(r"^([0-9a-f]+) <(.*)>:$")
 # before the first user runs, there is nothing to forget
-BOOT = re.compile(r"boot_|page_tables::initialise")
+BOOT = re.compile(r"boot_|::initialise")
 # a CR3 write here changes the space: without it the wrong space runs, which is no question of what is cached
 SWITCH = re.compile(r"large_to_large|small_to_large|sysenter_|arch::enter_space")
 OWNERS = re.compile(r"small_space::|page_tables::")
