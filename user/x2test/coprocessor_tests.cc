@@ -92,7 +92,7 @@ Word do_check_sse(Word n, Word mxcsr, Word)
     __asm__ volatile("movups %%xmm0, %0; movups %%xmm7, %1; stmxcsr %2" : "=m"(low), "=m"(high), "=m"(control));
     for (Word i = 0; i < 4; i++)
         if (low[i] != (n ? n + i : 0) || high[i] != low[i]) return 1 + i;
-    return control == mxcsr ? 0 : control;
+    return control == mxcsr ? 0 : control | 0x10000;
 }
 
 /// Agents of all kinds, also two in one space, fill in turn and find their own registers again.
