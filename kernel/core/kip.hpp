@@ -66,14 +66,15 @@ struct Kip {
     Word system_clock;
     Word thread_switch;
     Word schedule;          // 0xf8
-    Word reserved1[9];      // 0xfc
+    Word reserved1[5];      // 0xfc
+    Word arch_syscall[4];   // 0x110 offsets of the port's own system calls
     struct Processor {
         Word external_khz, internal_khz, reserved[2];
     } processor[1];         // 0x120
 };
 static_assert(offsetof(Kip, sigma0) == 0x20 && offsetof(Kip, memory_info) == 0x54);
 static_assert(offsetof(Kip, utcb_info) == 0xa8 && offsetof(Kip, boot_info) == 0xb8);
-static_assert(offsetof(Kip, space_control) == 0xd0 && offsetof(Kip, schedule) == 0xf8);
+static_assert(offsetof(Kip, space_control) == 0xd0 && offsetof(Kip, schedule) == 0xf8 && offsetof(Kip, arch_syscall) == 0x110);
 static_assert(offsetof(Kip, processor) == 0x120);
 
 constexpr Word descriptors_room = 0x480;        // bytes, as ia32/kip.S lays the page out

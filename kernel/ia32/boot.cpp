@@ -22,7 +22,7 @@ void sysenter_plain();
 void int_fast();
 extern char stub_ipc_sysenter[], stub_ipc_int[], stub_thread_switch[], stub_schedule[], stub_unmap[],
     stub_exchange_registers[], stub_thread_control[], stub_space_control[], stub_processor_control[],
-    stub_memory_control[];
+    stub_memory_control[], stub_tls_control[];
 }
 
 namespace cpu {
@@ -81,6 +81,7 @@ void write_interface_page(bool sysenter) {
     k.space_control = kip::offset(stub_space_control);
     k.processor_control = kip::offset(stub_processor_control);
     k.memory_control = kip::offset(stub_memory_control);
+    k.arch_syscall[0] = kip::offset(stub_tls_control);
     using D = kip::MemoryDescriptor;
     bool room = kip::add(D::make(kip::reserved, physical(kernel_image), physical(kernel_image_end) - 1)) &&
                 kip::add(D::make(kip::conventional, 0, paging::user_limit() - 1, true));

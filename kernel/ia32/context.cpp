@@ -8,6 +8,7 @@
 #include "ia32/coprocessor.hpp"
 #include "ia32/cpu.hpp"
 #include "ia32/descriptors.hpp"
+#include "ia32/tls.hpp"
 #include "ia32/trap.hpp"
 
 // Behind gs:0 of every user thread: its UTCB address. In a page of its own, for users can read it.
@@ -97,6 +98,7 @@ void settle_fast_frame(Thread& t) {
 }
 
 void offer_fast_frame(Thread& t) {
+    if (t.arch.tls.set) return;         // the fast path loads no segments but the standard ones
     t.fast = {t.frame.eip, t.frame.esp - stub_frame};
     t.open_to = t.awaited.raw;
     t.state = State::ready;             // as the fast path leaves it: open_to alone says that it waits
@@ -105,6 +107,7 @@ void offer_fast_frame(Thread& t) {
 void enter_space(Thread& next) {
     const ArchSpace& space = next.space->arch;
     processor.set_current(&next);
+    tls::enter(next);
     utcb_word[0] = next.utcb_address;
     Word data_high = space.segment_high ^ desc_code_not_data;
     gdt.entry[USER_CODE >> 3] = {space.segment_low, space.segment_high};
@@ -125,6 +128,7 @@ extern "C" void fast_entry_ipc(Thread* t) {
 }
 
 extern "C" Thread* leave_kernel() {
+    if (Thread* t = processor.current()) tls::keep_selectors(*t);
     for (;;) {
         Thread* before = processor.current();
         Thread* t = schedule::next(before);
@@ -139,9 +143,9 @@ extern "C" Thread* leave_kernel() {
             ipc::preempted(*t);
             continue;
         }
-        // iret to an address past the segment's limit would fault in the kernel.
+        // iret to an address past the segment's limit would fault in the kernel; nor can a segment start there.
         VAddr limit = arch::tag_limit(*t->space);
-        if (limit && t->frame.eip >= limit) arch::promote(*t->space);
+        if (limit && (t->frame.eip >= limit || (t->arch.tls.set && t->arch.tls.base >= limit))) arch::promote(*t->space);
         if (t->frame.eip < paging::user_limit()) {
             arch::enter_space(*t);
             return t;

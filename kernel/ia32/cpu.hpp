@@ -70,7 +70,9 @@ struct Processor {
     Word unused[2];
     Word cr3, eip, eflags;
     Word eax, ecx, edx, ebx, esp, ebp, esi, edi;
-    Word es, cs, ss, ds, fs, gs, ldt;
+    Word es, cs, ss, ds;
+    Word fs, gs;                // what the way out of the kernel loads (ia32/tls.hpp)
+    Word ldt;
     Word io_map;                // offset << 16; past the limit: no port is allowed
 
     Thread* current() const { return thread_of_frame_top(esp0); }        // nullptr while idle

@@ -17,6 +17,7 @@ enum DescriptorBits : Word {
     desc_user = 3u << 13,
     desc_code = 0x1b << 8,          // non-system, execute/read, accessed
     desc_data = 0x13 << 8,          // non-system, read/write, accessed
+    desc_data_down = 0x17 << 8,     // likewise, but the valid offsets are those above the limit
     desc_read_only = 0x11 << 8,     // non-system, read, accessed
     desc_tss = 0x09 << 8,
 };
@@ -31,11 +32,11 @@ constexpr Descriptor segment(Word base, Word limit, Word bits) {
             (base & 0xff000000) | (field & 0xf0000) | (base >> 16 & 0xff) | bits};
 }
 
-// One 64-byte line: null, kernel code and data, user code and data, the UTCB word, task segments.
+// One 64-byte line: null, kernel code and data, user code and data, the UTCB word, the task segment, the running thread's
+// TLS; and the double fault's task segment.
 struct alignas(64) Gdt {
-    Descriptor entry[8];
+    Descriptor entry[9];
 };
-static_assert(sizeof(Gdt) == 64);
 extern "C" Gdt gdt;
 
 constexpr Descriptor user_code_segment(Word base, Word size) {

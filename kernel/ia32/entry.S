@@ -34,7 +34,7 @@ entry_\vector:
         .endif
         .endm
         .set    n, 0
-        .rept   VECTOR_SYSCALLS + 8
+        .rept   VECTOR_SYSCALLS + SYSCALLS
         entry_number %n
         .set    n, n + 1
         .endr
@@ -94,9 +94,8 @@ leave_to_user:
         mov     $USER_DATA, %eax
         mov     %eax, %ds
         mov     %eax, %es
-        mov     %eax, %fs
-        mov     $USER_UTCB, %eax
-        mov     %eax, %gs
+        mov     %ss:processor + PROCESSOR_FS, %fs
+        mov     %ss:processor + PROCESSOR_GS, %gs
         popa
         iret
 

@@ -13,6 +13,7 @@
 #include "ia32/layout.hpp"
 #include "ia32/page_tables.hpp"
 #include "ia32/small_space.hpp"
+#include "ia32/tls.hpp"
 #include "ia32/trap.hpp"
 #include "pc/board.hpp"
 
@@ -45,14 +46,16 @@ struct Instruction {
     Word length = 0;            // bytes that could be read
     Word at = 0;                // the opcode
     bool operand16 = false;
+    unsigned char segment = 0;  // the prefix that names another segment
 
     explicit Instruction(const Thread& t) {
         length = user_memory::read(*t.space, t.frame.eip, byte, sizeof byte);
         for (; at < length; ++at) {
             unsigned char b = byte[at];
-            bool segment = b == 0x26 || b == 0x2e || b == 0x36 || b == 0x3e || b == 0x64 || b == 0x65;
+            bool segment_prefix = b == 0x26 || b == 0x2e || b == 0x36 || b == 0x3e || b == 0x64 || b == 0x65;
             if (b == 0x66) operand16 = true;
-            if (!segment && b != 0x66 && b != 0x67 && b != 0xf0 && b != 0xf2 && b != 0xf3) break;
+            if (segment_prefix) segment = b;
+            if (!segment_prefix && b != 0x66 && b != 0x67 && b != 0xf0 && b != 0xf2 && b != 0xf3) break;
         }
     }
     unsigned char opcode() const { return at < length ? byte[at] : 0; }
@@ -94,8 +97,14 @@ bool do_port_io(Thread& t, const Instruction& i) {
     return true;
 }
 
-bool standard_selectors(Word ds, Word es) {
-    return ds == USER_DATA && es == USER_DATA && cpu::fs_selector() == USER_DATA && cpu::gs_selector() == USER_UTCB;
+bool standard_selectors(const Thread& t, Word ds, Word es) {
+    auto own = [&](Word selector) { return t.arch.tls.set && selector == USER_TLS; };
+    Word fs = cpu::fs_selector(), gs = cpu::gs_selector();
+    return ds == USER_DATA && es == USER_DATA && (fs == USER_DATA || own(fs)) && (gs == USER_UTCB || own(gs));
+}
+
+bool names_tls(const Instruction& i) {
+    return (i.segment == 0x64 && cpu::fs_selector() == USER_TLS) || (i.segment == 0x65 && cpu::gs_selector() == USER_TLS);
 }
 
 }  // namespace
@@ -123,9 +132,11 @@ bool protection(Thread& t, Word error, Word ds, Word es) {
     Instruction i(t);
     if (i.privileged()) return i.port_io() && do_port_io(t, i);
     // The way out loads all user segment registers anew: if one was foreign, try again.
-    if (!standard_selectors(ds, es)) return true;
+    if (!standard_selectors(t, ds, es)) return true;
+    if (names_tls(i) && tls::turn(t)) return true;
     if (!t.space->arch.slot.small()) return false;
     arch::promote(*t.space);
+    t.arch.tls.turned = 0;
     return true;
 }
 

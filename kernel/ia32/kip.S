@@ -38,6 +38,7 @@ kernel_description:
         .ascii "CBNT"
         .asciz "Cobnut: L4 X.2 with tagged spaces on untagged TLBs"
         .asciz "smallspaces"
+        .asciz "tlscontrol"            // sheet 14.1
         .byte 0
 
         .org kip + 0x800
@@ -72,6 +73,7 @@ stub_\name:
         stub space_control, VECTOR_SYSCALLS + 5
         stub processor_control, VECTOR_SYSCALLS + 6
         stub memory_control, VECTOR_SYSCALLS + 7
+        stub tls_control, VECTOR_SYSCALLS + 8
 
 // SystemClock never enters the kernel. With a time-stamp counter: ticks since the boot times microseconds per tick, a
 // 0.32-bit fraction; the 96-bit product is cut to 64 bits. EBX and EBP are preserved (sheet 4.0).

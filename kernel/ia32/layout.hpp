@@ -31,7 +31,8 @@
 #define USER_DATA         0x23
 #define USER_UTCB         0x2b
 #define TSS_SELECTOR      0x30
-#define FAULT_TSS         0x38
+#define USER_TLS          0x3b
+#define FAULT_TSS         0x40
 
 #define EFLAGS_USER       0x202
 #define EFLAGS_TF         0x100
@@ -39,3 +40,4 @@
 #define VECTOR_IRQ        0x20
 #define VECTOR_IPC        0x30
 #define VECTOR_SYSCALLS   0x31
+#define SYSCALLS          9

@@ -41,6 +41,8 @@ void offsets() {
     THREAD(FAST_ESP, offsetof(Thread, fast) + offsetof(FastEntry, esp));
     OFFSET(PROCESSOR_ESP0, offsetof(Processor, esp0));
     OFFSET(PROCESSOR_HOST, offsetof(Processor, host));
+    OFFSET(PROCESSOR_FS, offsetof(Processor, fs));
+    OFFSET(PROCESSOR_GS, offsetof(Processor, gs));
     OFFSET(PROCESSOR_READY_TOP, offsetof(Processor, ready_top));
     OFFSET(PROCESSOR_SIZE, sizeof(Processor));
     OFFSET(KERNEL_FRAME_CS, offsetof(KernelFrame, cs));

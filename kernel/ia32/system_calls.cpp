@@ -4,6 +4,7 @@
 
 #include "core/ipc.hpp"
 #include "ia32/layout.hpp"
+#include "ia32/tls.hpp"
 #include "ia32/trap.hpp"
 
 void ipc_registers(Thread& t) {
@@ -47,11 +48,19 @@ void space_control_registers(Thread& t) {
 void processor_control_registers(Thread& t) { t.registers.eax = processor_control(t); }
 void memory_control_registers(Thread& t) { t.registers.eax = memory_control(t); }
 
+void tls_control_registers(Thread& t) {
+    Registers& r = t.registers;
+    r.eax = tls::control(t, {r.eax}, r.ecx);
+    r.ecx = USER_TLS;
+}
+
 // In the order of the stubs in kip.S.
 constexpr void (*table[])(Thread&) = {
     thread_switch_registers, schedule_registers,      unmap_registers,             exchange_registers_registers,
     thread_control_registers, space_control_registers, processor_control_registers, memory_control_registers,
+    tls_control_registers,
 };
+static_assert(sizeof table / sizeof *table == SYSCALLS);
 
 }  // namespace
 

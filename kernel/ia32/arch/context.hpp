@@ -20,12 +20,22 @@ static_assert(sizeof(Frame) == 20);
 // whoever runs next. On the way out of the kernel it is taken back from a thread that stops to run.
 enum Held : Word {
     held_coprocessor = 0x100,   // CR0.TS is clear (ia32/coprocessor.hpp)
+    held_tls = 0x200,           // the TLS descriptor, FS and GS are its own (ia32/tls.hpp)
     held_mask = 0xff00,
+};
+
+// The segment that a thread may have for itself (ia32/tls.hpp).
+struct TlsSegment {
+    VAddr base;                 // inside its space
+    Word turned;                // the registers when it was last turned, as one number
+    bool set, in_fs, in_gs;
+    bool down;                  // reaches what is below the base, not what is above
 };
 
 // What this port keeps of a thread.
 struct ArchThread {
     struct CoprocessorState* coprocessor;       // its saved state; nullptr before the first use
+    TlsSegment tls;
 };
 
 // Where a thread goes on that entered by sysenter and was left waiting by the fast path: the return address and the

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "ia32/tls.hpp"
+
+#include "core/space.hpp"
+#include "core/system_calls.hpp"
+#include "ia32/cpu.hpp"
+#include "ia32/descriptors.hpp"
+#include "ia32/small_space.hpp"
+
+namespace tls {
+namespace {
+
+Descriptor descriptor(const Thread& t) {
+    constexpr Word bits = desc_32bit | desc_present | desc_user, large = 1u << 20;
+    const Slot& slot = t.space->arch.slot;
+    VAddr base = t.arch.tls.base;
+    // From 2^32 - base on, which is the beginning of the space, but for the page that the limit is cut to.
+    if (t.arch.tls.down) return segment(slot.base + base, ~base, bits | desc_granular | desc_data_down);
+    Word bytes = (slot.small() ? slot.size : small_space::large_limit()) - base;
+    if (bytes < large) return segment(slot.base + base, bytes - 1, bits | desc_data);
+    return segment(slot.base + base, bytes - page_size, bits | desc_granular | desc_data);
+}
+
+// Who pages a thread has its memory in hand anyway.
+bool permitted(const Thread& caller, Thread& t) {
+    if (caller.space == t.space || caller.space->privileged) return true;
+    Thread* pager = threads::find({t.utcb->pager()}, t);
+    return pager && pager->space == caller.space;
+}
+
+}  // namespace
+
+Word control(Thread& caller, ThreadId dest, VAddr base) {
+    Thread* t = threads::find(dest, caller);
+    if (!t || !t->active() || t->is_interrupt()) return system_calls::fail(caller, Error::invalid_thread);
+    if (!permitted(caller, *t)) return system_calls::fail(caller, Error::no_privilege);
+    bool set = base != system_calls::unchanged;
+    if (set && base >= paging::user_limit()) return system_calls::fail(caller, Error::invalid_parameter);
+    TlsSegment& s = t->arch.tls;
+    s = {.base = base, .turned = 0, .set = set, .in_fs = s.set && s.in_fs, .in_gs = s.set && s.in_gs, .down = false};
+    return 1;
+}
+
+void enter(Thread& t) {
+    const TlsSegment& s = t.arch.tls;
+    gdt.entry[USER_TLS >> 3] = s.set ? descriptor(t) : Descriptor{};
+    processor.fs = s.set && s.in_fs ? USER_TLS : USER_DATA;
+    processor.gs = s.set && s.in_gs ? USER_TLS : USER_UTCB;
+    if (s.set) t.fast_veto |= held_tls;
+}
+
+void keep_selectors(Thread& t) {
+    if (!(t.fast_veto & held_tls)) return;
+    t.arch.tls.in_fs = cpu::fs_selector() == USER_TLS;
+    t.arch.tls.in_gs = cpu::gs_selector() == USER_TLS;
+}
+
+bool turn(Thread& t) {
+    const Registers& r = t.registers;
+    Word now = t.frame.eip + 3 * r.eax + 5 * r.ecx + 7 * r.edx + 9 * r.ebx + 11 * r.esi + 13 * r.edi + 15 * r.ebp + 17 * t.frame.esp;
+    if (t.arch.tls.turned == now) return false;
+    t.arch.tls.turned = now;
+    t.arch.tls.down = !t.arch.tls.down;
+    return true;
+}
+
+}  // namespace tls

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Thread-local storage through FS or GS, for programs of other systems (sheet 14.1): one descriptor, USER_TLS, is the
+// running thread's own. Threads that have none find it empty.
+//
+// A program takes offsets on both sides of its segment's base, but a segment that reaches both sides reaches everything,
+// also the small spaces of the page directory. So it reaches one side at a time, up to the end of the thread's space on
+// that side, and is turned round when an instruction wants the other.
+#pragma once
+
+#include "core/thread.hpp"
+
+namespace tls {
+
+// The system call TlsControl. Result: 1, or 0 and an error.
+Word control(Thread& caller, ThreadId dest, VAddr base);
+// `t` is about to run: its descriptor, and the selectors for FS and GS.
+void enter(Thread& t);
+// `t` has run: what FS and GS held. The kernel itself leaves both alone.
+void keep_selectors(Thread& t);
+// An access through the segment was past its limit. False if it was turned for the very same access before.
+bool turn(Thread& t);
+
+}  // namespace tls

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// TlsControl (docs/x2-ia32.md, 14.1): a segment of a thread's own behind FS or GS, no further than its space, and nobody
+// else's.
+#include "harness.h"
+
+#include <cobnut/tls.h>
+#include <initializer_list>
+
+// What runs with another GS than the library's. ESI: the selector; the result is what it finds behind it.
+extern "C" {
+x2test::Word x2test_gs_read(x2test::Word selector, x2test::Word offset, x2test::Word);
+x2test::Word x2test_fs_read(x2test::Word selector, x2test::Word offset, x2test::Word);
+x2test::Word x2test_gs_watch(x2test::Word selector, x2test::Word word, x2test::Word);
+x2test::Word x2test_gs_system(x2test::Word selector, x2test::Word kind, x2test::Word entry);
+x2test::Word x2test_selectors(x2test::Word, x2test::Word, x2test::Word);
+constinit volatile x2test::Word watch_stop = 0, watch_rounds = 0;
+}
+__asm__(".text\n"
+        "x2test_gs_read: mov %gs, %ecx; mov 4(%esp), %eax; mov 8(%esp), %edx; mov %eax, %gs\n"
+        "mov %gs:(%edx), %eax; mov %ecx, %gs; ret\n"
+        "x2test_fs_read: mov %fs, %ecx; mov 4(%esp), %eax; mov 8(%esp), %edx; mov %eax, %fs\n"
+        "mov %fs:(%edx), %eax; mov %ecx, %fs; ret\n"
+        // Reads the segment's first word until it changes or watch_stop: 0 when it never did.
+        "x2test_gs_watch: mov %gs, %ecx; mov 4(%esp), %eax; mov 8(%esp), %edx; mov %eax, %gs\n"
+        "1: incl watch_rounds; mov %gs:0, %eax; sub %edx, %eax; jnz 2f; cmpl $0, watch_stop; jz 1b\n"
+        "2: mov %ecx, %gs; ret\n"
+        // GS over a system call (entry 0: int 0x80 to be answered, else a sleep by IPC) and the segment's first word.
+        "x2test_gs_system: push %ebp; push %ebx; push %esi; push %edi; push %gs; mov %gs:0, %edi\n"
+        "mov 24(%esp), %eax; mov %eax, %gs; mov 32(%esp), %ebx; test %ebx, %ebx; jz 1f\n"
+        "mov %edi, %edx; mov $0x0E71, %ecx; xor %eax, %eax; xor %esi, %esi; call *%ebx; jmp 2f\n"
+        "1: int $0x80\n"
+        "2: mov %gs:0, %eax; pop %gs; pop %edi; pop %esi; pop %ebx; pop %ebp; ret\n"
+        "x2test_selectors: xor %eax, %eax; mov %gs, %ax; shl $16, %eax; mov %fs, %ax; ret\n");
+
+namespace x2test {
+namespace {
+
+constexpr Word none = ~0u, kernel_utcb_selector = 0x2B;
+
+Word do_tls_control(Word dest, Word base, Word)
+{
+    Word selector = 0;
+    return Cobnut_TlsControl(L4_ThreadId_t{.raw = dest}, base, &selector) ? selector : 0;
+}
+/// Sets the agent's segment from here, its pager; returns the selector.
+Word set(const Agent *a, Word base)
+{
+    Word selector = 0;
+    if (!Cobnut_TlsControl(a->id, base, &selector)) fail("TlsControl fails with %u", L4_ErrorCode());
+    return selector;
+}
+
+/// Each of several threads, also of one space, finds its own storage behind GS and FS.
+void own_storage()
+{
+    CHECK(L4_HasFeature("tlscontrol"));
+    Agent *all[4] = {agent(Kind::large), agent(Kind::small), agent(Kind::here)};
+    if (!all[0] || !all[1] || !all[2]) return;
+    all[3] = agent_beside(all[1]);
+    if (!all[3]) return;
+    for (Word i = 0; i < 4; i++) {
+        for (Word word = 0; word < 1024; word++) (&arena_word(i))[word] = i << 16 | word;
+    }
+    Word selector = 0;
+    for (Word i = 0; i < 4; i++) selector = set(all[i], arena_page(i) + 16);
+    for (int round = 0; round < 3; round++)
+        for (Word i = 0; i < 4; i++) {
+            CHECK_EQUAL(ask(all[i], x2test_gs_read, selector, 0).value, i << 16 | 4);
+            CHECK_EQUAL(ask(all[i], x2test_fs_read, selector, 20).value, i << 16 | 9);
+        }
+    set(all[0], arena_page(0) + 32); // another base
+    CHECK_EQUAL(ask(all[0], x2test_gs_read, selector, 0).value, 8);
+    CHECK_EQUAL(ask(all[1], x2test_gs_read, selector, 0).value, 1 << 16 | 4);
+}
+
+/// GS stays loaded over preemption, while others run with theirs.
+void survives_preemption()
+{
+    watch_stop = 0;
+    watch_rounds = 0;
+    Agent *a = agent(Kind::small), *b = agent(Kind::here), *c = agent(Kind::large);
+    if (!a || !b || !c) return;
+    arena_word(0) = 0x7150;
+    arena_word(1) = 0x7151;
+    give_page(a, 0, free_area, L4_FullyAccessible);
+    begin(a, x2test_gs_watch, set(a, free_area), 0x7150);
+    begin(b, x2test_gs_watch, set(b, arena_page(1)), 0x7151);
+    for (int i = 0; i < 5; i++) {
+        pause(30000); // each of the two gets time slices
+        CHECK_EQUAL(ask(c, x2test_selectors).value >> 16, kernel_utcb_selector);
+    }
+    CHECK(watch_rounds > 100);
+    watch_stop = 1;
+    CHECK_EQUAL(finish(a).value, 0);
+    CHECK_EQUAL(finish(b).value, 0);
+}
+
+void survives_system_calls()
+{
+    for (const Kind kind : {Kind::large, Kind::small}) {
+        Agent *a = agent(kind);
+        if (!a) return;
+        arena_word(0) = 0x5157;
+        give_page(a, 0, free_area, L4_FullyAccessible);
+        const Word selector = set(a, free_area);
+        // of this kernel, with partners that run meanwhile
+        const Word stub = kip_area + *reinterpret_cast<Word *>(__L4_Kip_Base() + L4_KIP_IPC);
+        CHECK_EQUAL(ask(a, x2test_gs_system, selector, 0, stub).value, 0x5157);
+        // of another system, answered
+        begin(a, x2test_gs_system, selector, 0, 0);
+        CHECK_EQUAL(finish(a, true).exceptions, 1);
+        CHECK_EQUAL(a->out.exception[4], 8 * 0x80 + 2);
+        a->out.exceptions = 0;
+        L4_Set_MsgTag(L4_MsgTag_t{.raw = 1});
+        L4_LoadMR(1, a->out.exception[1] + 2);
+        CHECK(L4_IpcSucceeded(L4_Send_Timeout(a->id, second)));
+        CHECK_EQUAL(finish(a).value, 0x5157);
+        // over a page fault on the storage itself
+        L4_Unmap(page_at(arena_page(0), L4_FullyAccessible));
+        CHECK_EQUAL(ask(a, x2test_gs_read, selector, 0x40).faults, 1);
+        CHECK_EQUAL(a->out.fault_address, free_area + 0x40);
+        scratch_reset();
+    }
+}
+
+/// X.2 programs see nothing of it: GS is the UTCB's until a thread loads another, and gs:0 is every other thread's own.
+void utcb_stays()
+{
+    Agent *a = agent(Kind::large), *b = agent(Kind::small), *c = agent(Kind::here);
+    if (!a || !b || !c) return;
+    const Word selector = set(a, free_area);
+    for (Agent *x : {a, b, c}) {
+        CHECK_EQUAL(ask(x, x2test_selectors).value >> 16, kernel_utcb_selector);
+        CHECK_EQUAL(ask(x, x2test_gs_read, kernel_utcb_selector, 0).value, x->local.raw);
+    }
+    CHECK_EQUAL(ask(a, x2test_gs_read, selector, 0).faults, 1);
+    CHECK_EQUAL(ask(b, x2test_gs_read, kernel_utcb_selector, 0).value, b->local.raw);
+}
+
+/// The selector is worth nothing to threads without a segment, however lately another thread used its own.
+void nobody_elses()
+{
+    for (const Kind kind : {Kind::large, Kind::small}) {
+        Agent *a = agent(kind), *b = agent(kind);
+        Agent *mate = a ? agent_beside(a) : nullptr;
+        if (!a || !b || !mate) return;
+        arena_word(0) = 0x0AA0;
+        give_page(a, 0, free_area, L4_FullyAccessible);
+        const Word selector = set(a, free_area);
+        for (Agent *x : {b, mate}) {
+            CHECK_EQUAL(ask(a, x2test_gs_read, selector, 0).value, 0x0AA0);
+            begin(x, x2test_gs_read, selector, 0);
+            CHECK_EQUAL(finish(x, true).exceptions, 1);
+            CHECK_EQUAL(x->out.exception[3], 13);
+            CHECK_EQUAL(x->out.exception[4], selector & ~7u);
+        }
+        set(a, none);
+        begin(a, x2test_gs_read, selector, 0);
+        CHECK_EQUAL(finish(a, true).exceptions, 1);
+    }
+}
+
+void permission()
+{
+    Agent *a = agent(Kind::large), *b = agent(Kind::other);
+    Agent *mate = a ? agent_beside(a) : nullptr;
+    if (!a || !b || !mate) return;
+    CHECK(ask(mate, do_tls_control, a->id.raw, free_area).value != 0);
+    CHECK(ask(mate, do_tls_control, a->local.raw, free_area).value != 0);
+    CHECK(ask(a, do_tls_control, a->id.raw, none).value != 0);
+    CHECK_EQUAL(ask(b, do_tls_control, a->id.raw, free_area).value, 0);
+    CHECK_EQUAL(b->out.error, 1);
+    CHECK_EQUAL(ask(b, do_tls_control, unused_id().raw, free_area).value, 0);
+    CHECK_EQUAL(b->out.error, 2);
+    CHECK_EQUAL(ask(b, do_tls_control, b->id.raw, 0xF0000000).value, 0);
+    CHECK_EQUAL(b->out.error, 5);
+    const auto set_pager = [](Word pager, Word, Word) {
+        L4_Set_Pager(L4_ThreadId_t{.raw = pager});
+        return Word{0};
+    };
+    ask(a, set_pager, b->id.raw);
+    CHECK(ask(b, do_tls_control, a->id.raw, free_area).value != 0);
+    ask(a, set_pager, main_id.raw);
+}
+
+/// The space changes between small and large under a loaded segment.
+void space_changes()
+{
+    Agent *a = agent(Kind::large);
+    if (!a) return;
+    arena_word(0) = 0x51CE;
+    arena_word(1) = 0xFA5;
+    give_page(a, 0, free_area, L4_FullyAccessible);
+    const Word selector = set(a, free_area);
+    for (int i = 0; i < 3; i++) {
+        CHECK(make_small(a, a->index));
+        CHECK_EQUAL(ask(a, x2test_gs_read, selector, 0).value, 0x51CE);
+        L4_SpaceControl(a->id, L4_SmallSpaceChange | L4_LargeSpace, L4_Nilpage, L4_Nilpage, L4_nilthread, nullptr);
+        CHECK_EQUAL(ask(a, x2test_gs_read, selector, 0).value, 0x51CE);
+    }
+    // A base past the slot: the space is large before the thread runs.
+    CHECK(make_small(a, a->index));
+    set(a, beyond_small);
+    ask(a, do_nothing);
+    CHECK_EQUAL(small_number(a), 0);
+    give_page(a, 1, beyond_small, L4_FullyAccessible);
+    CHECK_EQUAL(ask(a, x2test_gs_read, selector, 0).value, 0xFA5);
+}
+
+/// limits=1: offsets on both sides of the base, as compilers use them.
+void both_sides()
+{
+    if (!wish.limits) return;
+    for (const Kind kind : {Kind::large, Kind::small}) {
+        Agent *a = agent(kind);
+        if (!a) return;
+        for (Word word = 0; word < 1024; word++) (&arena_word(0))[word] = 0xB0000 + word;
+        give_page(a, 0, free_area, L4_FullyAccessible);
+        const Word selector = set(a, free_area + 2048);
+        for (int i = 0; i < 4; i++) {
+            CHECK_EQUAL(ask(a, x2test_gs_read, selector, 0).value, 0xB0000 + 512);
+            CHECK_EQUAL(ask(a, x2test_gs_read, selector, -4u).value, 0xB0000 + 511);
+            CHECK_EQUAL(ask(a, x2test_gs_read, selector, -2048u).value, 0xB0000);
+            CHECK_EQUAL(ask(a, x2test_gs_read, selector, 2044).value, 0xB0000 + 1023);
+        }
+        CHECK_EQUAL((small_number(a) != 0), (kind == Kind::small));
+    }
+}
+
+/// limits=1: on neither side does the segment reach past the space; small spaces' neighbours and hosts are out of reach.
+void ends_with_space()
+{
+    if (!wish.limits) return;
+    Agent *host = agent(Kind::large), *a = agent(Kind::large), *b = agent(Kind::large);
+    if (!host || !a || !b) return;
+    L4_SpaceControl(b->id, L4_SmallSpaceChange | L4_SmallSpace(16, 16), L4_Nilpage, L4_Nilpage, L4_nilthread, nullptr);
+    CHECK(small_number(b) != 0);
+    arena_word(0) = 0x5EC2E7;
+    give_page(b, 0, free_area, L4_FullyAccessible);
+    give_page(host, 0, free_area, L4_FullyAccessible);
+    const Word area = 0xF0000000 - (wish.area_mb << 20), base = free_area + 0x8000;
+    const Word secret = area + (16 << 20) + free_area; // b's page, as the page directory in force has it
+    const Word selector = set(host, base);
+    for (const Word offset : {secret - base, Word{0xF0100000} - base}) { // from a large space
+        ask(host, do_nothing);
+        CHECK_EQUAL(ask(b, do_read, free_area).value, 0x5EC2E7); // its entry stands in the host's directory
+        Agent *x = agent_beside(host);
+        if (!x) return;
+        CHECK_EQUAL(set(x, base), selector);
+        begin(x, x2test_gs_read, selector, offset);
+        const Outcome &out = finish(x, true);
+        CHECK_EQUAL(out.exceptions, 1);
+        CHECK_EQUAL(out.exception[3], 13);
+        remove(x);
+    }
+    // From a small one below b and one above: first the space becomes large, then it is out of reach still.
+    for (const Word slot : {Word{0}, Word{32}}) {
+        L4_SpaceControl(a->id, L4_SmallSpaceChange | L4_SmallSpace(slot, 16), L4_Nilpage, L4_Nilpage, L4_nilthread, nullptr);
+        CHECK(small_number(a) != 0);
+        ask(host, do_nothing);
+        CHECK_EQUAL(ask(b, do_read, free_area).value, 0x5EC2E7);
+        Agent *x = agent_beside(a);
+        if (!x) return;
+        set(x, base);
+        begin(x, x2test_gs_read, selector, secret - (area + (slot << 20)) - base);
+        const Outcome &out = finish(x, true);
+        CHECK(!(out.done && out.value == 0x5EC2E7));
+        CHECK_EQUAL(small_number(a), 0);
+        remove(x);
+    }
+}
+
+} // namespace
+
+const Test tls_tests[] = {
+    {"tls.own_storage", own_storage},
+    {"tls.survives_preemption", survives_preemption},
+    {"tls.survives_system_calls", survives_system_calls},
+    {"tls.utcb_stays", utcb_stays},
+    {"tls.nobody_elses", nobody_elses},
+    {"tls.permission", permission},
+    {"tls.space_changes", space_changes},
+    {"tls.both_sides", both_sides},
+    {"tls.ends_with_space", ends_with_space},
+    {nullptr, nullptr},
+};
+
+} // namespace x2test
