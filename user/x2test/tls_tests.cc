@@ -11,7 +11,7 @@ extern "C" {
 x2test::Word x2test_gs_read(x2test::Word selector, x2test::Word offset, x2test::Word);
 x2test::Word x2test_fs_read(x2test::Word selector, x2test::Word offset, x2test::Word);
 x2test::Word x2test_gs_watch(x2test::Word selector, x2test::Word word, x2test::Word);
-x2test::Word x2test_gs_system(x2test::Word selector, x2test::Word kind, x2test::Word entry);
+x2test::Word x2test_gs_system(x2test::Word selector, x2test::Word partner, x2test::Word entry);
 x2test::Word x2test_selectors(x2test::Word, x2test::Word, x2test::Word);
 constinit volatile x2test::Word watch_stop = 0, watch_rounds = 0;
 }
@@ -24,10 +24,13 @@ __asm__(".text\n"
         "x2test_gs_watch: mov %gs, %ecx; mov 4(%esp), %eax; mov 8(%esp), %edx; mov %eax, %gs\n"
         "1: incl watch_rounds; mov %gs:0, %eax; sub %edx, %eax; jnz 2f; cmpl $0, watch_stop; jz 1b\n"
         "2: mov %ecx, %gs; ret\n"
-        // GS over a system call (entry 0: int 0x80 to be answered, else a sleep by IPC) and the segment's first word.
+        // GS over a system call (entry 0: int 0x80 to be answered; partner 0: a sleep by IPC, else a call) and the
+        // segment's first word.
         "x2test_gs_system: push %ebp; push %ebx; push %esi; push %edi; push %gs; mov %gs:0, %edi\n"
         "mov 24(%esp), %eax; mov %eax, %gs; mov 32(%esp), %ebx; test %ebx, %ebx; jz 1f\n"
-        "mov %edi, %edx; mov $0x0E71, %ecx; xor %eax, %eax; xor %esi, %esi; call *%ebx; jmp 2f\n"
+        "mov %edi, %edx; mov $0x0E71, %ecx; xor %esi, %esi; mov 28(%esp), %eax; test %eax, %eax; jz 3f\n"
+        "mov %eax, %edx; xor %ecx, %ecx\n"
+        "3: call *%ebx; jmp 2f\n"
         "1: int $0x80\n"
         "2: mov %gs:0, %eax; pop %gs; pop %edi; pop %esi; pop %ebx; pop %ebp; ret\n"
         "x2test_selectors: xor %eax, %eax; mov %gs, %ax; shl $16, %eax; mov %fs, %ax; ret\n");
@@ -93,6 +96,38 @@ void survives_preemption()
     watch_stop = 1;
     CHECK_EQUAL(finish(a).value, 0);
     CHECK_EQUAL(finish(b).value, 0);
+    CHECK(small_number(a) != 0);
+}
+
+/// Answers `count` calls, all but the last by the shortest way.
+Word do_answer(Word count, Word, Word)
+{
+    L4_ThreadId_t from;
+    L4_Wait(&from);
+    while (--count) {
+        L4_Set_MsgTag(L4_Niltag);
+        L4_Ipc(from, L4_anythread, L4_Timeouts(L4_ZeroTime, L4_Never), &from);
+    }
+    L4_Set_MsgTag(L4_Niltag);
+    L4_Reply(from);
+    return 0;
+}
+/// A call that its partner answers from another space, and meanwhile uses another segment or none.
+void survives_calls()
+{
+    for (const Kind kind : {Kind::large, Kind::small})
+        for (const Kind other : {Kind::large, Kind::small}) {
+            Agent *a = agent(kind), *b = agent(other);
+            if (!a || !b) return;
+            arena_word(0) = 0xCA11;
+            give_page(a, 0, free_area, L4_FullyAccessible);
+            const Word selector = set(a, free_area);
+            const Word stub = kip_area + *reinterpret_cast<Word *>(__L4_Kip_Base() + L4_KIP_IPC);
+            begin(b, do_answer, 4);
+            for (int i = 0; i < 4; i++) CHECK_EQUAL(ask(a, x2test_gs_system, selector, b->id.raw, stub).value, 0xCA11);
+            finish(b);
+            CHECK_EQUAL((small_number(a) != 0), (kind == Kind::small));
+        }
 }
 
 void survives_system_calls()
@@ -120,6 +155,7 @@ void survives_system_calls()
         CHECK_EQUAL(ask(a, x2test_gs_read, selector, 0x40).faults, 1);
         CHECK_EQUAL(a->out.fault_address, free_area + 0x40);
         scratch_reset();
+        CHECK_EQUAL((small_number(a) != 0), (kind == Kind::small));
     }
 }
 
@@ -275,6 +311,7 @@ void ends_with_space()
 const Test tls_tests[] = {
     {"tls.own_storage", own_storage},
     {"tls.survives_preemption", survives_preemption},
+    {"tls.survives_calls", survives_calls},
     {"tls.survives_system_calls", survives_system_calls},
     {"tls.utcb_stays", utcb_stays},
     {"tls.nobody_elses", nobody_elses},
