@@ -100,6 +100,7 @@ def all_experiments() -> dict[str, Experiment]:
     """Every experiment, by name."""
     from cobnut.experiments import (
         ipc_path,
+        liedtke95_fig4,
         liedtke95_table2,
         liedtke95_table3,
         linux_sanitized,
@@ -112,6 +113,7 @@ def all_experiments() -> dict[str, Experiment]:
         uhlig02_fig4.EXPERIMENT,
         liedtke95_table2.EXPERIMENT,
         liedtke95_table3.EXPERIMENT,
+        liedtke95_fig4.EXPERIMENT,
         mutations.EXPERIMENT,
         linux_sanitized.EXPERIMENT,
     )

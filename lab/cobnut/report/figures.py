@@ -11,7 +11,15 @@ from cobnut.experiments import Plot
 from cobnut.results import LedgerRow, Result
 
 # role of a series: by the words in its name, so that large and small spaces look the same in every picture
-ROLES = (("large_large", "large"), ("small_small", "small"), ("ratio", "accent"), ("low", "small"), ("high", "large"))
+ROLES = (
+    ("large_large", "large"),
+    ("small_small", "small"),
+    ("standard", "large"),
+    ("segmented", "small"),
+    ("ratio", "accent"),
+    ("low", "small"),
+    ("high", "large"),
+)
 MOST_BARS = 22
 CATEGORIES = {
     "instructions": "instructions",

@@ -7,7 +7,8 @@ from cobnut.errors import CobnutError
 from cobnut.experiments import Experiment, Plot
 from cobnut.results import Result
 
-COLOURS = {"large spaces": "#b4472e", "small spaces": "#1f6f8b"}
+LARGE, SMALL = "#b4472e", "#1f6f8b"
+COLOURS = {"large spaces": LARGE, "small spaces": SMALL, "standard": LARGE, "segmented": SMALL}
 LEGEND_ROOM = (0.09, 0.17)  # above the curves of the upper and the lower row, for each line of the legend
 BAND = "#d6e2e6"
 PUBLISHED, RATIO, INK, GRID = "#98670a", "#6a4c93", "#22252a", "#e3e1da"
@@ -68,7 +69,7 @@ def _draw(axis, plot: Plot, result: Result, legend_room: float) -> None:
                 markersize=2.2,
                 linewidth=1.8,
                 label=label,
-                color=COLOURS.get(label, RATIO),
+                color=COLOURS.get(label.split(":")[0], RATIO),
             )
     for mark in plot.marks:
         if mark.x is not None and mark.y is not None:
