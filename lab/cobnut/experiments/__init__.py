@@ -101,6 +101,7 @@ def all_experiments() -> dict[str, Experiment]:
     from cobnut.experiments import (
         ipc_path,
         liedtke95_fig4,
+        liedtke95_table1,
         liedtke95_table2,
         liedtke95_table3,
         linux_sanitized,
@@ -111,6 +112,7 @@ def all_experiments() -> dict[str, Experiment]:
     every = (
         ipc_path.EXPERIMENT,
         uhlig02_fig4.EXPERIMENT,
+        liedtke95_table1.EXPERIMENT,
         liedtke95_table2.EXPERIMENT,
         liedtke95_table3.EXPERIMENT,
         liedtke95_fig4.EXPERIMENT,

@@ -105,6 +105,10 @@ class Region:
         values = self.counters.get(counter)
         return statistics.median(values) / 2 if values else None
 
+    def median(self, counter: str) -> float | None:
+        values = self.counters.get(counter)
+        return statistics.median(values) if values else None
+
     def mean(self, counter: str) -> float | None:
         values = self.counters.get(counter)
         return statistics.fmean(values) if values else None

@@ -1,0 +1,311 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`liedtke95/table1`: the hardware behind a switch, recovered from the machine models by what programs meet on them.
+
+L95's table 1, the rows of the i486 and the Pentium. Nothing is read from a machine file: the size of the TLBs is the number of
+pages that a loop can touch without a miss, the cost of a miss is what loops pay that miss, with the page-table entries in the
+cache and with the cache swept before, and the switch of segments is counted in the kernel.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from cobnut import machines, published, results
+from cobnut.checks import Check, Rule, at_most, between, exactly, explained, judge
+from cobnut.experiments import Experiment, Lab, Plot, Setting, pingpong
+from cobnut.experiments.address_spaces import Handling, boot, handling, ledger_row
+from cobnut.experiments.liedtke95_table2 import THERE
+from cobnut.experiments.pingpong import Measurement, Region, measure, raise_if_all_failed
+from cobnut.results import LedgerRow, Result, Series
+
+OWN_ROW, OTHER_ROW, OTHER_MACHINE = "Pentium", "i486", "i486"
+# besides its working set, a loop without calls touches the page of its code and the page of its stack
+LOOP_PAGES = 2
+DATA_PAGES, CODE_PAGES = (1, 80, 1), (1, 48, 1)
+# reads on pages whose numbers differ by the number of sets of a TLB, or by a multiple: few of them fill the set
+SAME_SET_DISTANCE, SAME_SET_PAGES = 65536, (8, 16, 8)
+TOLERANCE = 0.05
+# How many of the two entries that a walk reads are not in the cache where the paper's most is paid. The paper speaks of the
+# page-table entry; of the i486, its manual gives the same 13 cycles for a walk that finds neither entry.
+ENTRIES_MISSED = {"Pentium": 1, "i486": 2}
+SEGMENTS = (
+    "The paper's is the update of one descriptor and the reload of four registers. This kernel updates two descriptors, code "
+    "and data, for the interface it implements also keeps execution inside the slot."
+)
+EXPLANATIONS = {f"{row}.segment_switch": SEGMENTS for row in (OWN_ROW, OTHER_ROW)}
+
+
+@dataclass(frozen=True)
+class Hardware:
+    """What was recovered of one machine; None where it was not."""
+
+    data_pages: int | None  # that a loop reads without a miss, its stack's left out
+    code_pages: int | None  # that it can run through besides, the loop's own left out; 0 where code and data share a TLB
+    miss_least: float | None
+    miss_one_entry: float | None  # cycles where the page-table entry is not in the cache
+    miss_both_entries: float | None  # and neither is the directory's
+    segments: Handling | None
+
+    @property
+    def entries(self) -> int | None:
+        both = (self.data_pages, self.code_pages)
+        return None if None in both else sum(both) + LOOP_PAGES
+
+    def miss_most(self, row: str) -> float | None:
+        return self.miss_one_entry if ENTRIES_MISSED[row] == 1 else self.miss_both_entries
+
+    @property
+    def page_table_least(self) -> float | None:
+        return None if self.miss_least is None else published.L95_PAGES * self.miss_least
+
+    def page_table_most(self, row: str) -> float | None:
+        most = self.miss_most(row)
+        return None if most is None or self.entries is None else (self.entries - published.L95_PAGES) * most
+
+    @property
+    def segment_switch(self) -> float | None:
+        return self.segments.parts["segments"] if self.segments else None
+
+
+def run(lab: Lab) -> Result:
+    """Recovers both machines: the run's own, and the i486."""
+    origin = results.provenance(lab.emulator, lab.machine.sha256)
+    labs = {OTHER_ROW: replace(lab, machine=machines.load(OTHER_MACHINE), overrides={}), OWN_ROW: lab}
+    lab.meter.total(5 * len(labs))
+    found: dict[str, Hardware] = {}
+    checks: list[Check] = []
+    ledger: list[LedgerRow] = []
+    for row, one in labs.items():
+        found[row], rows = recover(one, row)
+        checks += judge_row(row, found[row])
+        ledger += rows
+    name = f"{labs[OTHER_ROW].machine_name} and {lab.machine_name}"
+    return Result("liedtke95/table1", name, origin, series_of(found), explained(checks, EXPLANATIONS), ledger)
+
+
+def recover(lab: Lab, row: str) -> tuple[Hardware, list[LedgerRow]]:
+    """Runs the loops on one machine. How much code a loop can touch besides its data needs to know how much data that is."""
+    reads = replace(boot(lab, "large_large"), calls=False, gen="reads", sizes=DATA_PAGES, parts=())
+    same_set = replace(reads, sizes=SAME_SET_PAGES, distance=SAME_SET_DISTANCE)
+    walks = replace(same_set, gen="walks")
+    switch = boot(lab, "small_small", halves=True)
+    first = measure(lab, [reads, same_set, walks, switch])
+    raise_if_all_failed(first)
+    data_pages = _fits(first[0])
+    jumps = replace(reads, gen="jumps", sizes=CODE_PAGES, reads=data_pages or 0)
+    code = measure(lab, [jumps])[0]
+    code_pages = None if data_pages is None or code.failure else _fits(code) or 0
+    one_entry, directory = _walk_costs(first[2])
+    hardware = Hardware(
+        data_pages,
+        code_pages,
+        _least([*first[0].regions.values(), *first[1].regions.values()]),
+        one_entry,
+        None if one_entry is None or directory is None else one_entry + directory,
+        handling(first[3].at(0), THERE),
+    )
+    rows = ledger_row(f"{row}.segment_switch", first[3].at(0)) + ledger_row(f"{row}.walks", first[2].at(SAME_SET_PAGES[0]))
+    return hardware, rows
+
+
+def _misses(region: Region) -> float | None:
+    """TLB misses of a turn of the loop, of code and data: the median, for interrupts bring their own."""
+    found = [region.median(f"{tlb}_misses") for tlb in ("itlb", "dtlb")]
+    return None if None in found else sum(found)
+
+
+def _fits(measurement: Measurement) -> int | None:
+    """The largest working set that a loop touches without a miss."""
+    return max((size for size, region in measurement.regions.items() if _misses(region) == 0), default=None)
+
+
+def _refills(region: Region | None) -> tuple[float, float] | None:
+    """Data TLB misses and the cycles of their refills, over all turns of a loop; None if an interrupt came in between."""
+    if region is None or sum(region.counters.get("entries_irq", [1])):
+        return None
+    misses = sum(region.counters.get("dtlb_misses", []))
+    cycles = region.ledger.get("tlb_refill_data")
+    return (misses, cycles) if misses and cycles is not None else None
+
+
+def _least(regions: list[Region]) -> float | None:
+    """The least that a refill costs on average in one of the loops."""
+    found = [refills for region in regions if (refills := _refills(region))]
+    return min((cycles / misses for misses, cycles in found), default=None)
+
+
+def _walk_costs(walks: Measurement) -> tuple[float | None, float | None]:
+    """What a refill costs whose page-table entry is not in the cache, and what the first of a turn pays on top.
+
+    Before each turn the cache is swept. The first walk then brings the directory's entry back, which all share; each has a
+    page-table entry of its own. More walks in a turn therefore cost the former each.
+    """
+    few, many = (_refills(walks.at(size)) for size in (SAME_SET_PAGES[0], SAME_SET_PAGES[1]))
+    if few is None or many is None or many[0] <= few[0]:
+        return None, None
+    each = (many[1] - few[1]) / (many[0] - few[0])
+    return each, (few[1] - few[0] * each) / walks.spec.rounds
+
+
+def judge_row(row: str, found: Hardware) -> list[Check]:
+    """The published row against the recovered one."""
+    wanted = published.L95_TABLE1[row]
+    missed = "the page-table entry is" if ENTRIES_MISSED[row] == 1 else "neither entry of the walk is"
+    both = f"Here {_text(found.miss_one_entry)} where the page-table entry is not in the cache, {_text(found.miss_both_entries)} where neither is."
+    seen = f" Here: {found.segments}." if found.segments else ""
+
+    def one(what: str, measured: float | None, unit: str, rule: Callable[[float], Rule], limit: float, why: str) -> Check:
+        return judge(f"{row}.{what}", measured, unit, rule(limit), f"L95 table 1. {why}", published=limit)
+
+    pages = (
+        f"A loop reads {_text(found.data_pages)} pages and runs through {_text(found.code_pages)} without a miss, besides its own "
+        f"{LOOP_PAGES}."
+    )
+    return [
+        one("tlb_entries", found.entries, "entries", exactly, wanted.entries, pages),
+        one("tlb_miss_least", found.miss_least, "modelled cycles", _about, wanted.miss[0], "The page-table entries are in the cache."),
+        one(
+            "tlb_miss_most",
+            found.miss_most(row),
+            "modelled cycles",
+            _about,
+            wanted.miss[1],
+            f"{missed[0].upper()}{missed[1:]} not in the first-level cache. {both}",
+        ),
+        one(
+            "page_table_switch_least",
+            found.page_table_least,
+            "modelled cycles",
+            _about,
+            wanted.page_table[0],
+            f"As the paper has it: {published.L95_PAGES} pages are refilled.",
+        ),
+        one(
+            "page_table_switch_most",
+            found.page_table_most(row),
+            "modelled cycles",
+            _about,
+            wanted.page_table[1],
+            f"As the paper has it: all entries but {published.L95_PAGES} of the kernel's are refilled.",
+        ),
+        one(
+            "segment_switch",
+            found.segment_switch,
+            "modelled cycles",
+            at_most,
+            wanted.segments,
+            "Update of the descriptors and reload of the user's segment registers." + seen,
+        ),
+    ]
+
+
+def _about(value: float) -> Rule:
+    return between((1 - TOLERANCE) * value, (1 + TOLERANCE) * value)
+
+
+def _text(value: float | None) -> str:
+    return "an unknown number of" if value is None else f"{value:g}"
+
+
+def series_of(found: dict[str, Hardware]) -> list[Series]:
+    """The table: every row that the paper has, and beside it what was recovered of those that are modelled."""
+    names = list(published.L95_TABLE1)
+    rows = list(published.L95_TABLE1.values())
+    hardware = {name: found.get(name) for name in names}
+
+    def recovered(unit: str, what: str, value: Callable[[str, Hardware], float | None]) -> Series:
+        return Series(what, unit, names, [value(name, one) if one else None for name, one in hardware.items()])
+
+    def printed(unit: str, what: str, values: list[float | None]) -> Series:
+        return Series(f"published.{what}", unit, names, values)
+
+    cycles = "modelled cycles"
+    return [
+        printed("entries", "tlb_entries", [row.entries for row in rows]),
+        recovered("entries", "tlb_entries", lambda _, one: one.entries),
+        printed("cycles", "tlb_miss_least", [row.miss[0] for row in rows]),
+        recovered(cycles, "tlb_miss_least", lambda _, one: one.miss_least),
+        printed("cycles", "tlb_miss_most", [row.miss[1] for row in rows]),
+        recovered(cycles, "tlb_miss_most", lambda name, one: one.miss_most(name)),
+        printed("cycles", "page_table_switch_least", [row.page_table[0] for row in rows]),
+        recovered(cycles, "page_table_switch_least", lambda _, one: one.page_table_least),
+        printed("cycles", "page_table_switch_most", [row.page_table[1] for row in rows]),
+        recovered(cycles, "page_table_switch_most", lambda name, one: one.page_table_most(name)),
+        printed("cycles", "segment_switch", [row.segments for row in rows]),
+        recovered(cycles, "segment_switch", lambda _, one: one.segment_switch),
+    ]
+
+
+HEADS = {
+    "tlb_entries": "TLB entries",
+    "tlb_miss_least": "TLB miss, least",
+    "tlb_miss_most": "TLB miss, most",
+    "page_table_switch_least": "page table, least",
+    "page_table_switch_most": "page table, most",
+    "segment_switch": "segments",
+}
+
+
+def plots(result: Result) -> list[Plot]:
+    columns: dict[str, str] = {}
+    for name, head in HEADS.items():
+        columns |= {f"published.{name}": f"L95: {head}", name: head}
+    rows = {name: name if name in (OWN_ROW, OTHER_ROW) else f"{name} (not modelled)" for name in published.L95_TABLE1}
+    return [
+        Plot(
+            "table",
+            "TLBs, and what a switch of page tables or segments costs",
+            "processor",
+            "",
+            columns,
+            rows=rows,
+            wide=True,
+            caption="The paper's numbers, each followed by the recovered one. A dash: the paper gives none, or the processor is not modelled.",
+        ),
+        Plot(
+            "bars",
+            "Switch of segments",
+            "processor",
+            "modelled cycles",
+            {"segment_switch": "update of the descriptors and reload of the registers"},
+        ),
+        Plot(
+            "ledger",
+            "Where the cycles go",
+            "loop",
+            "modelled cycles a turn",
+            {f"{row}.{what}": f"{row}: {text}" for row in (OTHER_ROW, OWN_ROW) for what, text in LOOPS.items()},
+            caption="An IPC between small spaces, one way; reads on eight pages that compete in the TLB, after a sweep of the cache.",
+        ),
+    ]
+
+
+LOOPS = {"segment_switch": "IPC", "walks": "walks"}
+
+EXPERIMENT = Experiment(
+    name="liedtke95/table1",
+    title="TLBs and the cost of switching page tables or segments",
+    source="Liedtke 1995, table 1",
+    machine="pentium-90",
+    settings={
+        "rounds": Setting(40, 20, pingpong.ROUNDS, "turns of each loop"),
+        "warmup": Setting(10, 10, pingpong.WARMUP, "turns before the measured ones"),
+        "slot": Setting(16, 16, pingpong.SLOTS_MB, "size of a small space, MB"),
+        "small": Setting(512, 512, pingpong.AREAS_MB, "size of the small-space area, MB"),
+    },
+    run=run,
+    plots=plots,
+    explanations=EXPLANATIONS,
+    story=(
+        "How many translations does a processor keep, what does it pay for one that it lost, and what for new segments? The answers "
+        "are in the machine files, but here they are found out as one would on the processor itself: by loops over more and more "
+        "pages, with the page-table entries in the cache and without, and by an IPC between small spaces."
+    ),
+    cannot_say=(
+        "Cycles are modelled. The machine files take TLB sizes and miss costs from this very table: that they are recovered shows "
+        "that the model does what its file says, not that the file is right.",
+        "PowerPC 601, Alpha 21064 and MIPS R4000 are in the paper's table and are not modelled; their rows are listed without checks.",
+        "The costs of a page-table switch are the paper's arithmetic on the recovered numbers, not a measured switch; "
+        "liedtke95/table2 measures that.",
+        "Which of a walk's two entries the paper's most finds in the cache is not said there; what is assumed stands with the check.",
+    ),
+)
