@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Made-up measurements, for tests of what is done with measurements. The shapes are those of a plausible machine."""
 
-from cobnut import boards
+from cobnut import boards, machines
 from cobnut.experiments import (
     Experiment,
     Lab,
     ipc_path,
+    liedtke95_fig4,
+    liedtke95_table1,
     liedtke95_table2,
     liedtke95_table3,
     sensitivity,
@@ -21,6 +23,7 @@ MACHINE = Machine(
     path=boards.find("pc").kernel,
     sha256="0" * 64,
     parameters={
+        "processor.clock_mhz": Parameter(100, "made up"),
         "itlb.entries": Parameter(128, "made up", 64, 128),
         "itlb.lookup": Parameter("trace-build", "made up"),
         "trace_cache.rebuild_cycles": Parameter(7500, "made up", 5000, 10000),
@@ -42,12 +45,22 @@ COUNTERS = {
     "entries_sysenter": 2,
     "entries_int": 0,
     "entries_fault": 0,
+    "entries_irq": 0,
     "exits_iret": 0,
 }
-MEASURING = (ipc_path, uhlig02_fig4, liedtke95_table2, liedtke95_table3, sensitivity)
+MEASURING = (
+    ipc_path,
+    uhlig02_fig4,
+    liedtke95_table1,
+    liedtke95_table2,
+    liedtke95_table3,
+    liedtke95_fig4,
+    sensitivity,
+)
 FOOTPRINT = {"code_lines": 12, "data_lines": 14, "code_pages": 6, "data_pages": 10}
-CAPACITY = {"none": 1, "nops": 8000, "jumps": 128, "reads": 64}
-COST = {"none": 0, "nops": 0.25, "jumps": 30, "reads": 30}
+CAPACITY = {"none": 1, "nops": 8000, "jumps": 128, "reads": 64, "walks": 0}
+COST = {"none": 0, "nops": 0.25, "jumps": 30, "reads": 30, "walks": 0}
+REFILL, ENTRY_MISSING, DIRECTORY_MISSING, STARTUP = 10, 14, 3, 50  # cycles of TLB refills; the last once for each case
 
 
 def lab(experiment: Experiment, *, quick: bool = True, **settings: int) -> Lab:
@@ -82,13 +95,16 @@ def parts(spec: PingPong) -> dict:
 
 
 def region(spec: PingPong, index: int, size: int) -> dict:
-    large = spec.pair == "large_large"
+    large = spec.pair == "large_large" and spec.calls
     rebuild = float(dict(spec.overrides).get("trace_cache.rebuild_cycles", 7500)) / 7500
-    refilled = size if large or size > CAPACITY[spec.gen] else 0
+    capacity = CAPACITY[spec.gen] // (2 if spec.distance > 2 * 4096 else 1)  # of every other page
+    refilled = size if large or size > capacity else 0
+    walk = ENTRY_MISSING * size + DIRECTORY_MISSING + STARTUP / spec.iterations if spec.gen == "walks" else 0
     ledger = {
-        "instructions": 200.0 + size / 100,
-        "kernel_entry_exit": 332.0,
-        "segment_reload": 0.0 if large else 200.0,
+        "instructions": (200.0 if spec.calls else 20.0) + size / (1 if spec.distance == 4096 else 100),
+        "kernel_entry_exit": 332.0 if spec.calls else 0.0,
+        "segment_reload": 200.0 if spec.calls and not large else 0.0,
+        "tlb_refill_data": walk or float(REFILL * refilled),
         "trace_rebuild": COST[spec.gen] * refilled * rebuild,
         "flush": 960.0 if large else 0.0,
     }
@@ -122,3 +138,4 @@ def install(patch, measurement=measure) -> None:
     """Lets all experiments measure by `measurement`."""
     for module in MEASURING:
         patch.setattr(module, "measure", measurement)
+    patch.setattr(machines, "load", lambda name: MACHINE)

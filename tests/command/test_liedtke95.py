@@ -7,7 +7,7 @@ import pytest
 
 import made_up
 from cobnut import experiments, published
-from cobnut.experiments import address_spaces, liedtke95_table2, liedtke95_table3
+from cobnut.experiments import address_spaces, liedtke95_fig4, liedtke95_table1, liedtke95_table2, liedtke95_table3
 
 TABLES = [liedtke95_table2.EXPERIMENT, liedtke95_table3.EXPERIMENT]
 
@@ -109,5 +109,114 @@ def test_every_published_row_is_judged(made):
     assert rows == set(published.L95_TABLE3)
 
 
+def hardware(monkeypatch, spoil=lambda spec, region: None) -> dict:
+    made_up.install(monkeypatch, spoilt(spoil))
+    return checks_of(liedtke95_table1.EXPERIMENT)
+
+
+def test_the_costs_of_a_miss_are_recovered(monkeypatch):
+    found = hardware(monkeypatch)
+    assert found["Pentium.tlb_miss_least"].measured == made_up.REFILL
+    assert found["Pentium.tlb_miss_most"].measured == pytest.approx(made_up.ENTRY_MISSING)
+    assert found["i486.tlb_miss_most"].measured == pytest.approx(made_up.ENTRY_MISSING + made_up.DIRECTORY_MISSING)
+    assert found["Pentium.page_table_switch_least"].measured == 4 * made_up.REFILL
+
+
+@pytest.mark.parametrize(
+    ("data", "code", "entries"), [(63, 31, 96), (30, 0, 32), (63, 0, 65)], ids=["split", "unified", "no-code"]
+)
+def test_the_size_of_the_tlbs_is_recovered(monkeypatch, data, code, entries):
+    def misses(spec, region):
+        too_many = region.size > (code if spec.gen == "jumps" else data)
+        region.counters["dtlb_misses"] = [int(too_many)] * spec.iterations
+        region.counters["itlb_misses"] = [0] * spec.iterations
+
+    found = hardware(monkeypatch, misses)
+    assert found["Pentium.tlb_entries"].measured == entries
+    assert found["Pentium.tlb_entries"].ok == (entries == 96)
+
+
+def test_what_an_interrupt_disturbed_says_nothing_about_a_miss(monkeypatch):
+    def disturb(spec, region):
+        if region.size in spec.cases[::2]:
+            region.counters["entries_irq"] = [1] * spec.iterations
+            region.ledger["tlb_refill_data"] /= 2
+
+    assert hardware(monkeypatch, disturb)["Pentium.tlb_miss_most"].measured == pytest.approx(made_up.ENTRY_MISSING)
+
+    def disturb_all(spec, region):
+        region.counters["entries_irq"] = [1] * spec.iterations
+
+    found = hardware(monkeypatch, disturb_all)
+    for what in ("tlb_miss_least", "tlb_miss_most", "page_table_switch_least", "page_table_switch_most"):
+        assert found[f"Pentium.{what}"].measured is None and not found[f"Pentium.{what}"].ok
+
+
+def test_processors_without_a_model_are_listed_and_not_judged(made):
+    result = liedtke95_table1.EXPERIMENT.run(made_up.lab(liedtke95_table1.EXPERIMENT))
+    entries = result.find("tlb_entries")
+    listed = dict(zip(entries.x, entries.y, strict=True))
+    assert list(listed) == list(published.L95_TABLE1)
+    assert {name for name, value in listed.items() if value is not None} == {"i486", "Pentium"}
+    assert {check.name.split(".")[0] for check in result.checks} == {"i486", "Pentium"}
+
+
+def test_the_cost_of_a_call_is_what_the_loop_takes_more(made):
+    result = liedtke95_fig4.EXPERIMENT.run(made_up.lab(liedtke95_fig4.EXPERIMENT))
+    segmented = result.find("compact.segmented")
+    call = (200 - 20) + 332 + 200  # instructions, entry and exit, segments
+    assert segmented.y == pytest.approx([call] * len(segmented.x))
+    assert result.find("compact.segmented.us").y[0] == segmented.y[0] / 100
+    standard = result.find("compact.standard")
+    a_page = (30 + made_up.REFILL) * (standard.x[1] - standard.x[0])
+    assert standard.y[1] - standard.y[0] == pytest.approx(a_page)
+
+
+def test_turns_with_interrupts_do_not_count(monkeypatch):
+    def disturb(spec, region):
+        region.counters["cycles"] = [*region.counters["cycles"][1:], 1_000_000]
+        region.counters["entries_irq"] = [*region.counters["entries_irq"][1:], 1]
+
+    made_up.install(monkeypatch)
+    quiet = checks_of(liedtke95_fig4.EXPERIMENT)
+    made_up.install(monkeypatch, spoilt(disturb))
+    for name, check in checks_of(liedtke95_fig4.EXPERIMENT).items():
+        assert check.measured == pytest.approx(quiet[name].measured)
+
+
+def test_the_shape_is_judged(monkeypatch):
+    made_up.install(monkeypatch)
+    good = checks_of(liedtke95_fig4.EXPERIMENT)
+    for name in ("compact.gain_least", "compact.segmented_growth", "compact.gain_growth", "spread.capacity"):
+        assert good[name].ok, good[name]
+
+    def swapped(lab, specs):
+        pairs = {"large_large": "large_small", "large_small": "large_large"}
+        return [
+            replace(one, spec=spec)
+            for spec, one in zip(specs, made_up.measure(lab, [replace(s, pair=pairs[s.pair]) for s in specs]), strict=True)
+        ]
+
+    made_up.install(monkeypatch, swapped)
+    bad = checks_of(liedtke95_fig4.EXPERIMENT)
+    for name in ("compact.gain_least", "compact.gain_growth", "compact.refill_a_page"):
+        assert not bad[name].ok, bad[name]
+
+
+@pytest.mark.parametrize("pair", ["large_large", "large_small"])
+def test_a_missing_call_fails_what_needs_it(monkeypatch, pair):
+    def measure(lab, specs):
+        return [
+            replace(one, regions={}, failure="made to fail") if one.spec.pair == pair and one.spec.calls else one
+            for one in made_up.measure(lab, specs)
+        ]
+
+    made_up.install(monkeypatch, measure)
+    found = checks_of(liedtke95_fig4.EXPERIMENT)
+    for name in ("compact.gain_least", "spread.gain_least", "same_line.gain_least", "compact.gain_growth"):
+        assert found[name].measured is None and not found[name].ok
+
+
 def test_they_are_part_of_the_reproduction():
-    assert {one.name for one in TABLES} <= set(experiments.reproductions())
+    names = {f"liedtke95/{one}" for one in ("table1", "table2", "table3", "fig4")}
+    assert names <= set(experiments.reproductions())

@@ -70,6 +70,8 @@ def test_published_values_are_drawn(page):
         assert any(head.startswith("L95") for head in heads)
         return
     labels = [mark.label for plot in experiment.plots(result) for mark in plot.marks]
+    if experiment.name == "liedtke95/fig4":
+        return  # the paper's text gives none of the figure's numbers
     wanted = {
         "uhlig02/fig4": ["U02: 2.0", "U02: equal", "U02: 3.5", "U02: up to 2.0"],
         "ipc/path": ["best peer", "U02: small spaces"],
