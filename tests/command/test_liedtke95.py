@@ -123,11 +123,11 @@ def test_the_costs_of_a_miss_are_recovered(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("data", "code", "entries"), [(63, 31, 96), (30, 0, 32), (63, 0, 65)], ids=["split", "unified", "no-code"]
+    ("data", "code", "besides", "entries"), [(63, 31, 31, 96), (20, 30, 5, 32), (63, 40, 0, 65)], ids=["split", "unified", "data"]
 )
-def test_the_size_of_the_tlbs_is_recovered(monkeypatch, data, code, entries):
+def test_the_size_of_the_tlbs_is_recovered(monkeypatch, data, code, besides, entries):
     def misses(spec, region):
-        too_many = region.size > (code if spec.gen == "jumps" else data)
+        too_many = region.size > (data if spec.gen != "jumps" else besides if spec.reads else code)
         region.counters["dtlb_misses"] = [int(too_many)] * spec.iterations
         region.counters["itlb_misses"] = [0] * spec.iterations
 

@@ -47,7 +47,7 @@ struct WorkingSet {
 WorkingSet make_working_set(const Wish &wish, unsigned size);
 WorkingSet make_server_working_set(const Wish &wish);
 
-/// Where the client's stack pointer starts: on a page that TLBs put beside the page of the loops.
+/// Where the client's stack pointer starts: on a page that TLBs put before the page of the loops.
 unsigned char *client_stack_top();
 
 /// Layout known to loop.S.

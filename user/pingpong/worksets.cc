@@ -8,8 +8,8 @@
 // sets are used evenly and the TLB is what fills up first.
 //
 // Where TLBs are set-associative, the place of a page matters: pages whose numbers differ by a multiple of the number of
-// sets compete. So code follows on the page of the loops, and data on the page of the stack, which itself follows on the
-// page of the loops, each modulo SETS pages: pages in a row use every set alike.
+// sets compete. So code follows on the page of the loops, which itself follows on the page of the stack, and data follows
+// on the page of the stack, too, each modulo `sets` pages: pages in a row use every set alike.
 #include "pingpong.h"
 
 extern "C" void *memset(void *, int, size_t);
@@ -38,7 +38,7 @@ unsigned char *after(const void *page, size_t pages, unsigned char *area)
 }
 
 unsigned char *code() { return after(chain_end, 1, code_area); }
-unsigned char *stack_page() { return after(chain_end, 1, stack_area + page_size); } // and one page below it
+unsigned char *stack_page() { return after(chain_end, sets - 1, stack_area + page_size); } // and one page below it
 unsigned char *data() { return after(stack_page(), 1, data_area); }
 unsigned char *sweep() { return after(stack_page(), 2, sweep_area); }
 
