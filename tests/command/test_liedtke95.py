@@ -72,7 +72,10 @@ def test_what_a_lasting_flush_took_is_counted_on_both_ways(monkeypatch):
 @pytest.mark.parametrize("pair", ["large_large", "small_small", "large_small", "small_large", "intra"])
 def test_a_missing_measurement_fails_the_rows_of_its_pair(monkeypatch, experiment, pair):
     def measure(lab, specs):
-        return [replace(one, regions={}, failure="made to fail") if one.spec.pair == pair else one for one in made_up.measure(lab, specs)]
+        return [
+            replace(one, regions={}, failure="made to fail") if one.spec.pair == pair else one
+            for one in made_up.measure(lab, specs)
+        ]
 
     made_up.install(monkeypatch, measure)
     module = {"liedtke95/table2": liedtke95_table2, "liedtke95/table3": liedtke95_table3}[experiment.name]
@@ -123,7 +126,9 @@ def test_the_costs_of_a_miss_are_recovered(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("data", "code", "besides", "entries"), [(63, 31, 31, 96), (20, 30, 5, 32), (63, 40, 0, 65)], ids=["split", "unified", "data"]
+    ("data", "code", "besides", "entries"),
+    [(63, 31, 31, 96), (20, 30, 5, 32), (63, 40, 0, 65)],
+    ids=["split", "unified", "data"],
 )
 def test_the_size_of_the_tlbs_is_recovered(monkeypatch, data, code, besides, entries):
     def misses(spec, region):
@@ -194,7 +199,9 @@ def test_the_shape_is_judged(monkeypatch):
         pairs = {"large_large": "large_small", "large_small": "large_large"}
         return [
             replace(one, spec=spec)
-            for spec, one in zip(specs, made_up.measure(lab, [replace(s, pair=pairs[s.pair]) for s in specs]), strict=True)
+            for spec, one in zip(
+                specs, made_up.measure(lab, [replace(s, pair=pairs[s.pair]) for s in specs]), strict=True
+            )
         ]
 
     made_up.install(monkeypatch, swapped)

@@ -31,9 +31,7 @@ _PIECES = (
     ("segments", "same_segments", "open_receiver"),
     (PASSES, "space", "thread"),
 )
-LABELS = tuple(
-    (part, f"{first}_{way}", f"{end}_{way}") for way in ("int", "sysenter") for part, first, end in _PIECES
-)
+LABELS = tuple((part, f"{first}_{way}", f"{end}_{way}") for way in ("int", "sysenter") for part, first, end in _PIECES)
 # A working set that nearly fills the TLBs of a Pentium: pages of code and of data beside those of kernel and partner.
 FULL_CODE, FULL_DATA = 28, 58
 
@@ -69,7 +67,9 @@ class Handling:
         return f"{self.instructions:g} instructions, {self.direct:g} cycles ({parts}){flush}"
 
 
-def boot(lab: Lab, pair: str, *, full: bool = False, servers: int = 1, halves: bool = False, served: int = 0) -> PingPong:
+def boot(
+    lab: Lab, pair: str, *, full: bool = False, servers: int = 1, halves: bool = False, served: int = 0
+) -> PingPong:
     """A ping-pong whose handling of address spaces is counted; the active side's working set is nothing, or `full`."""
     chosen = lab.settings
     spec = PingPong(

@@ -281,7 +281,9 @@ EXPERIMENT = Experiment(
         "warmup": Setting(10, 10, pingpong.WARMUP, "calls before the measured ones"),
         "slot": Setting(16, 16, pingpong.SLOTS_MB, "size of a small space, MB"),
         "small": Setting(512, 512, pingpong.AREAS_MB, "size of the small-space area, MB"),
-        "served": Setting(published.L95_SERVED, published.L95_SERVED, range(32), "data pages that the server reads in a call"),
+        "served": Setting(
+            published.L95_SERVED, published.L95_SERVED, range(32), "data pages that the server reads in a call"
+        ),
     },
     run=run,
     plots=plots,

@@ -30,7 +30,7 @@ ENTRIES_MISSED = {"Pentium": 1, "i486": 2}
 SEGMENTS = (
     "The paper's is the update of one descriptor and the reload of four registers. This kernel updates two descriptors, code "
     "and data, for the interface it implements also keeps execution inside the slot, and reaches them by segment overrides, which "
-    "cost a Pentium a cycle each."
+    "cost a cycle each."
 )
 EXPLANATIONS = {f"{row}.segment_switch": SEGMENTS for row in (OWN_ROW, OTHER_ROW)}
 
@@ -41,7 +41,9 @@ class Hardware:
 
     data_pages: int | None  # that a loop reads without a miss, its stack's left out
     code_pages: int | None  # that a loop runs through without a miss, its own left out
-    code_besides: int | None  # that it runs through besides reading as much as it can; 0 where code and data share a TLB
+    code_besides: (
+        int | None
+    )  # that it runs through besides reading as much as it can; 0 where code and data share a TLB
     miss_least: float | None
     miss_one_entry: float | None  # cycles where the page-table entry is not in the cache
     miss_both_entries: float | None  # and neither is the directory's
@@ -97,21 +99,26 @@ def recover(lab: Lab, row: str) -> tuple[Hardware, list[LedgerRow]]:
     more_walks = replace(walks, rounds=2 * walks.rounds)
     switch = boot(lab, "small_small", halves=True)
     jumps = replace(reads, gen="jumps", sizes=CODE_PAGES)
-    first = measure(lab, [reads, same_set, walks, more_walks, switch, jumps])
-    raise_if_all_failed(first)
-    data_pages = _fits(first[0])
+    boots = [reads, same_set, walks, more_walks, switch, jumps]
+    found = measure(lab, boots)
+    raise_if_all_failed(found)
+    read, competed, swept, more_swept, switched, ran = found
+    data_pages = _fits(read)
     both = measure(lab, [replace(jumps, reads=data_pages or 0)])[0]
-    one_entry, directory = _walk_costs(first[2], first[3])
+    one_entry, directory = _walk_costs(swept, more_swept)
     hardware = Hardware(
         data_pages,
-        _fits(first[5]),
+        _fits(ran),
         None if both.failure else _fits(both) or 0,
-        _least([*first[0].regions.values(), *first[1].regions.values()]),
+        _least([*read.regions.values(), *competed.regions.values()]),
         one_entry,
         None if one_entry is None or directory is None else one_entry + directory,
-        handling(first[4].at(0), THERE),
+        handling(switched.at(0), THERE),
     )
-    rows = ledger_row(f"{row}.segment_switch", first[4].at(0)) + ledger_row(f"{row}.walks", first[2].at(SAME_SET_PAGES[0]))
+    rows = [
+        *ledger_row(f"{row}.segment_switch", switched.at(0)),
+        *ledger_row(f"{row}.walks", swept.at(SAME_SET_PAGES[0])),
+    ]
     return hardware, rows
 
 
@@ -165,10 +172,15 @@ def judge_row(row: str, found: Hardware) -> list[Check]:
     """The published row against the recovered one."""
     wanted = published.L95_TABLE1[row]
     missed = "the page-table entry is" if ENTRIES_MISSED[row] == 1 else "neither entry of the walk is"
-    both = f"Here {_text(found.miss_one_entry)} where the page-table entry is not in the cache, {_text(found.miss_both_entries)} where neither is."
+    both = (
+        f"Here {_text(found.miss_one_entry)} where the page-table entry is not in the cache, {_text(found.miss_both_entries)} "
+        "where neither is."
+    )
     seen = f" Here: {found.segments}." if found.segments else ""
 
-    def one(what: str, measured: float | None, unit: str, rule: Callable[[float], Rule], limit: float, why: str) -> Check:
+    def one(
+        what: str, measured: float | None, unit: str, rule: Callable[[float], Rule], limit: float, why: str
+    ) -> Check:
         return judge(f"{row}.{what}", measured, unit, rule(limit), f"L95 table 1. {why}", published=limit)
 
     pages = (
@@ -177,7 +189,14 @@ def judge_row(row: str, found: Hardware) -> list[Check]:
     )
     return [
         one("tlb_entries", found.entries, "entries", exactly, wanted.entries, pages),
-        one("tlb_miss_least", found.miss_least, "modelled cycles", _about, wanted.miss[0], "The page-table entries are in the cache."),
+        one(
+            "tlb_miss_least",
+            found.miss_least,
+            "modelled cycles",
+            _about,
+            wanted.miss[0],
+            "The page-table entries are in the cache.",
+        ),
         one(
             "tlb_miss_most",
             found.miss_most(row),
@@ -250,32 +269,37 @@ def series_of(found: dict[str, Hardware]) -> list[Series]:
     ]
 
 
-HEADS = {
-    "tlb_entries": "TLB entries",
-    "tlb_miss_least": "TLB miss, least",
-    "tlb_miss_most": "TLB miss, most",
-    "page_table_switch_least": "page table, least",
-    "page_table_switch_most": "page table, most",
-    "segment_switch": "segments",
+TABLES = {
+    "TLBs": {"tlb_entries": "entries", "tlb_miss_least": "miss, least", "tlb_miss_most": "miss, most"},
+    "What a switch of page tables or segments costs": {
+        "page_table_switch_least": "page table, least",
+        "page_table_switch_most": "page table, most",
+        "segment_switch": "segments",
+    },
 }
 
 
 def plots(result: Result) -> list[Plot]:
-    columns: dict[str, str] = {}
-    for name, head in HEADS.items():
-        columns |= {f"published.{name}": f"L95: {head}", name: head}
     rows = {name: name if name in (OWN_ROW, OTHER_ROW) else f"{name} (not modelled)" for name in published.L95_TABLE1}
-    return [
+    tables = [
         Plot(
             "table",
-            "TLBs, and what a switch of page tables or segments costs",
+            title,
             "processor",
             "",
-            columns,
+            {
+                series: head
+                for name, text in heads.items()
+                for series, head in ((f"published.{name}", f"L95: {text}"), (name, text))
+            },
             rows=rows,
             wide=True,
-            caption="The paper's numbers, each followed by the recovered one. A dash: the paper gives none, or the processor is not modelled.",
-        ),
+            caption="Each of the paper's numbers is followed by the recovered one. A dash: the paper gives none, or there is no model.",
+        )
+        for title, heads in TABLES.items()
+    ]
+    return [
+        *tables,
         Plot(
             "bars",
             "Switch of segments",
@@ -285,16 +309,13 @@ def plots(result: Result) -> list[Plot]:
         ),
         Plot(
             "ledger",
-            "Where the cycles go",
-            "loop",
-            "modelled cycles a turn",
-            {f"{row}.{what}": f"{row}: {text}" for row in (OTHER_ROW, OWN_ROW) for what, text in LOOPS.items()},
-            caption="An IPC between small spaces, one way; reads on eight pages that compete in the TLB, after a sweep of the cache.",
+            "Where the cycles of an IPC between small spaces go",
+            "processor",
+            "modelled cycles, one way",
+            {f"{row}.segment_switch": row for row in (OTHER_ROW, OWN_ROW)},
         ),
     ]
 
-
-LOOPS = {"segment_switch": "IPC", "walks": "walks"}
 
 EXPERIMENT = Experiment(
     name="liedtke95/table1",

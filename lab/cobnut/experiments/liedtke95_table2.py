@@ -64,7 +64,9 @@ ROWS = (
 def run(lab: Lab) -> Result:
     """Measures each type of switch, those that flush also with a working set that fills the TLBs."""
     origin = results.provenance(lab.emulator, lab.machine.sha256)
-    wanted = {(row.name, full): _boot(lab, row, full) for row in ROWS for full in (False, True) if row.flushes or not full}
+    wanted = {
+        (row.name, full): _boot(lab, row, full) for row in ROWS for full in (False, True) if row.flushes or not full
+    }
     boots = list(dict.fromkeys(wanted.values()))
     lab.meter.total(len(boots))
     measured = dict(zip(boots, measure(lab, boots), strict=True))
@@ -76,7 +78,9 @@ def run(lab: Lab) -> Result:
         for (name, full), spec in wanted.items()
         for line in ledger_row(f"{name}.{FULL}" if full else name, measured[spec].at(spec.cases[0]))
     ]
-    return Result("liedtke95/table2", lab.machine_name, origin, series_of(found), explained(checks, EXPLANATIONS), ledger)
+    return Result(
+        "liedtke95/table2", lab.machine_name, origin, series_of(found), explained(checks, EXPLANATIONS), ledger
+    )
 
 
 def row_of(name: str) -> Row:

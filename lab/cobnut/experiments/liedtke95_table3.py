@@ -50,7 +50,9 @@ ROWS = (
 def run(lab: Lab) -> Result:
     """Measures the round trips of each pair."""
     origin = results.provenance(lab.emulator, lab.machine.sha256)
-    boots = {(row.name, full): _boot(lab, row, full) for row in ROWS for full in (False, True) if row.flushes or not full}
+    boots = {
+        (row.name, full): _boot(lab, row, full) for row in ROWS for full in (False, True) if row.flushes or not full
+    }
     lab.meter.total(len(boots))
     measured = dict(zip(boots, measure(lab, list(boots.values())), strict=True))
     raise_if_all_failed(list(measured.values()))
@@ -62,7 +64,9 @@ def run(lab: Lab) -> Result:
         for (name, full), region in regions.items()
         for line in ledger_row(f"{name}.full" if full else name, region)
     ]
-    return Result("liedtke95/table3", lab.machine_name, origin, series_of(found), explained(checks, EXPLANATIONS), ledger)
+    return Result(
+        "liedtke95/table3", lab.machine_name, origin, series_of(found), explained(checks, EXPLANATIONS), ledger
+    )
 
 
 def judge_row(row: Row, least: Handling | None, most: Handling | None) -> list[Check]:
@@ -120,7 +124,7 @@ def plots(result: Result) -> list[Plot]:
             columns,
             rows={row.name: f"{row.name}: {row.text}" for row in ROWS},
             wide=True,
-            caption="Modelled cycles of a round trip beside the paper's. Least: no working sets; most: working sets that nearly fill the TLBs.",
+            caption="Modelled cycles of a round trip beside the paper's. Least: no working sets; most: they nearly fill the TLBs.",
         ),
         Plot(
             "bars",
