@@ -28,9 +28,8 @@ TOLERANCE = 0.05
 # page-table entry; of the i486, its manual gives the same 13 cycles for a walk that finds neither entry.
 ENTRIES_MISSED = {"Pentium": 1, "i486": 2}
 SEGMENTS = (
-    "The paper's is the update of one descriptor and the reload of four registers. This kernel updates two descriptors, code "
-    "and data, for the interface it implements also keeps execution inside the slot, and reaches them by segment overrides, which "
-    "cost a cycle each."
+    "The paper's is the update of one descriptor, of data, and the reload of four registers. This kernel updates two, code and "
+    "data, and reaches them by segment overrides, which cost a cycle each."
 )
 EXPLANATIONS = {f"{row}.segment_switch": SEGMENTS for row in (OWN_ROW, OTHER_ROW)}
 

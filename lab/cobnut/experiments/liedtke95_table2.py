@@ -17,9 +17,9 @@ from cobnut.results import Result, Series
 THERE, BACK = 0, 1
 FULL = "full"
 SMALL_TARGET = (
-    "The kernel of 1995 rewrites one descriptor with two stores. This one rewrites two, code and data, with four: the "
-    "interface it implements also keeps execution inside the slot. It saves the entry load of a kernel data segment, and pays "
-    "for that with a segment override, a cycle on a Pentium, in most of these instructions."
+    "The paper's listing updates one descriptor, of data, with two stores; that of the code segment does not appear in it. This "
+    "kernel updates both with four. It saves the entry load of a kernel data segment, and pays for that with a segment override, "
+    "a cycle on a Pentium, in most of these instructions."
 )
 EXPLANATIONS = {
     "LL.least": "The direct cost is below the published one; the paper's least n is 5, and n here is what the kernel touches: "
@@ -204,7 +204,7 @@ CANNOT_SAY = (
     "Cycles are modelled: the emulator runs the real kernel and programs, and each counted instruction costs what the machine "
     "file says, with all its data in the cache. The paper's are counted by its author in a listing, under the same assumption.",
     "What counts as handling of address spaces is cut along the paper's listing, but the two kernels are not the same: this one "
-    "implements a later interface, keeps two user descriptors, and needs no kernel data segment on entry.",
+    "implements a later interface, updates the code segment as well, and loads no kernel data segment on entry.",
     "n is counted, and each of its misses costs the paper's nine cycles. What a miss costs the model, with the page-table entry "
     "in the cache or not, is in the ledger.",
 )
