@@ -14,8 +14,6 @@ pub enum Replacement {
 
 const FREE: u64 = u64::MAX;
 const HINTS: usize = 1024;
-/// Sets up to this wide are scanned; wider ones are found through hints.
-const SCANNED_WAYS: usize = 16;
 
 /// `sets * ways` slots; a slot's index is stable while its key stays.
 pub struct Associative {
@@ -25,12 +23,14 @@ pub struct Associative {
     set_mask: Option<usize>,
     keys: Vec<u64>,
     replacement: Replacement,
+    /// The slot of each set that was used last: using it once more changes nothing.
+    newest: Vec<u32>,
     order: Recency,
     trees: Vec<u128>,
     /// What a use of each way keeps of its set's tree, and what it sets.
     tree_masks: Vec<(u128, u128)>,
     random: u64,
-    /// Slot where a key was last seen; only a hint, always verified. Saves scanning a wide set.
+    /// Slot where a key was last seen; only a hint, always verified. Saves scanning the set.
     hints: Vec<u32>,
     /// How many keys share a hint: where it is none, a key is known to be absent.
     sharing: Vec<u16>,
@@ -51,6 +51,7 @@ impl Associative {
             set_mask: sets.is_power_of_two().then_some(sets - 1),
             keys: vec![FREE; entries],
             replacement,
+            newest: (0..entries as u32).step_by(ways).collect(),
             order: Recency::new(entries, ways),
             trees: vec![0; sets],
             tree_masks: if replacement == Replacement::PseudoLru { tree_masks(ways) } else { Vec::new() },
@@ -82,7 +83,9 @@ impl Associative {
     pub fn lookup(&mut self, set: usize, key: u64) -> Option<usize> {
         let set = self.wrap(set);
         let slot = self.find_in(set, key)?;
-        self.touch(set, slot);
+        if self.newest[set] != slot as u32 {
+            self.touch(set, slot);
+        }
         Some(slot)
     }
 
@@ -101,20 +104,18 @@ impl Associative {
 
     #[inline]
     fn find_in(&mut self, set: usize, key: u64) -> Option<usize> {
-        let base = set * self.ways;
-        let keys = &self.keys[base..base + self.ways];
-        if self.ways <= SCANNED_WAYS {
-            return keys.iter().position(|&k| k == key).map(|way| base + way);
-        }
         let bucket = key as usize % HINTS;
+        let hint = self.hints[bucket] as usize;
+        if self.keys[hint] == key {
+            return Some(hint);
+        }
         if self.sharing[bucket] == 0 {
             return None;
         }
-        let hint = &mut self.hints[bucket];
-        if self.keys[*hint as usize] != key {
-            *hint = (base + keys.iter().position(|&k| k == key)?) as u32;
-        }
-        Some(*hint as usize)
+        let base = set * self.ways;
+        let way = self.keys[base..base + self.ways].iter().position(|&k| k == key)?;
+        self.hints[bucket] = (base + way) as u32;
+        Some(base + way)
     }
 
     /// Puts `key` into `set`. Returns its slot and the key that had to leave, if any.
@@ -147,6 +148,7 @@ impl Associative {
 
     #[inline]
     fn touch(&mut self, set: usize, slot: usize) {
+        self.newest[set] = slot as u32;
         match self.replacement {
             Replacement::Lru => self.order.touch(set, slot),
             Replacement::PseudoLru => {
