@@ -233,6 +233,14 @@ def run(
         Optional[list[str]],
         typer.Option("--set", help="Changes a setting of the experiment or a number of the machine.", metavar="K=V"),
     ] = None,
+    sweep: Annotated[
+        Optional[list[str]],
+        typer.Option(
+            "--sweep",
+            help="Also measures with this number of the machine at both ends: PARAM, PARAM=LO:HI, or all.",
+            metavar="PARAM[=LO:HI]",
+        ),
+    ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Fewer sizes and rounds.")] = False,
     json: Annotated[Optional[Path], typer.Option(help="Also writes the result here.", metavar="FILE")] = None,
     report: Annotated[Optional[Path], typer.Option(help="Folder for the HTML report.", metavar="DIR")] = None,
@@ -256,10 +264,12 @@ def run(
             machine=machine,
             given=given or [],
             quick=quick,
+            sweep=sweep or [],
             report_folder=report or paths.REPORTS,
             show_cost=name == "uhlig02/fig4" and not quick,
         )
         tables.show_checks(one.result)
+        tables.show_sweep(one.result)
         for note in one.notes:
             print(note)
         print(f"report: {paths.shown(one.page)}")

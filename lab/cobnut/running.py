@@ -3,16 +3,20 @@
 
 import resource
 import shlex
+import tempfile
+import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from cobnut import boards, build, experiments, machines, paths, progress, report
+from cobnut import boards, build, experiments, machines, paths, progress, recording, report, sweeping
 from cobnut.emulators import qemu
 from cobnut.errors import CobnutError
 from cobnut.experiments import Experiment, Lab
-from cobnut.experiments.pingpong import TIMEOUT_SECONDS, PingPong, boot_of, guest_failure, plugin_of
+from cobnut.experiments.pingpong import TIMEOUT_SECONDS, PingPong, boot_of, changes_of, guest_failure, plugin_of, recorder_of
 from cobnut.machines import Machine
 from cobnut.results import Result
+from cobnut.sweeping import Sweep
 
 COST_ROUNDS = 200_000
 COST_BOOTS = 2
@@ -38,9 +42,12 @@ def run(
     quick: bool,
     report_folder: Path,
     show_cost: bool = False,
+    sweep: Sequence[str] = (),
 ) -> Finished:
-    """Builds what is needed, runs the experiment `name` and writes its report."""
+    """Builds what is needed, runs the experiment `name` and writes its report; `sweep` holds what --sweep asks for."""
     experiment = experiments.find(name)
+    if sweep and name not in experiments.reproductions():
+        raise CobnutError(f"--sweep: {name} does not depend on a machine's numbers")
     target = boards.find(board)
     if target.name not in experiment.boards:
         raise CobnutError(f"{name} runs on {', '.join(experiment.boards)}, not on {board}")
@@ -51,14 +58,32 @@ def run(
     described = machines.load(machine)
     settings, overrides = experiments.settle(experiment, described, quick, given)
     machines.check(described.path, overrides)
+    sweeps = sweeping.parse(sweep, described)
     with progress.meter(name) as meter:
         lab = Lab(target, described, f"QEMU {version}", quick, settings, overrides, meter)
         result = experiment.run(lab)
     notes = (cost_of_modelling(replace(lab, meter=progress.Silent())),) if show_cost else ()
+    if sweeps:
+        result, note = _swept(experiment, lab, result, sweeps)
+        notes += (note,)
+        own_plots = experiment.plots
+        experiment = replace(experiment, plots=lambda result: [*own_plots(result), *sweeping.plots(result)])
     words = ["./cobnut", "run", name, "--board", board, "--machine", machine]
     words += ["--quick"] * quick + [word for pair in given for word in ("--set", pair)]
+    words += [word for wish in sweep for word in ("--sweep", wish)]
     page = report.write(result, experiment, described, report_folder, command=shlex.join(words), notes=notes)
     return Finished(experiment, described, result, page, notes)
+
+
+def _swept(experiment: Experiment, lab: Lab, result: Result, sweeps: Sequence[Sweep]) -> tuple[Result, str]:
+    """The result with the sweeps in it, and what they took."""
+    boots, start, before = lab.records.count, time.monotonic(), _children_seconds()
+    with progress.meter(f"{experiment.name} --sweep") as meter:
+        meter.total(2 * len(sweeps))
+        swept = sweeping.run(experiment, replace(lab, meter=progress.Silent()), result, sweeps, meter)
+    took = f"{time.monotonic() - start:.0f} s, {_children_seconds() - before:.0f} s of processor time"
+    booted = lab.records.count - boots
+    return swept, f"sweep: {len(sweeps)} numbers at two ends each, {booted} boots and otherwise replays: {took}"
 
 
 def cost_of_modelling(lab: Lab) -> str:
@@ -67,10 +92,27 @@ def cost_of_modelling(lab: Lab) -> str:
     idle = PingPong("small_small", rounds=1, warmup=1, slot=chosen["slot"], small=chosen["small"])
     busy = replace(idle, warmup=COST_ROUNDS)
     plain = _seconds(lab, busy, modelled=False) - _seconds(lab, idle, modelled=False)
-    modelled = _seconds(lab, busy, modelled=True) - _seconds(lab, idle, modelled=True)
+    live = _seconds(lab, busy, modelled=True)
+    modelled = live - _seconds(lab, idle, modelled=True)
     if plain <= 0:
         return "the cost of modelling was too small to be measured"
-    return f"modelling cost {modelled / plain:.1f} times the processor time of plain QEMU ({COST_ROUNDS:,} round trips between small spaces)"
+    return (
+        f"modelling cost {modelled / plain:.1f} times the processor time of plain QEMU ({COST_ROUNDS:,} round trips between "
+        f"small spaces); a replay of the recorded run takes {live / _replay_seconds(lab, busy):.1f} times less than the modelled run"
+    )
+
+
+def _replay_seconds(lab: Lab, spec: PingPong) -> float:
+    """The least processor time of a few replays of `spec`."""
+    with tempfile.TemporaryDirectory(prefix="cobnut-") as folder:
+        record = Path(folder) / "record"
+        qemu.run(boot_of(lab, spec), timeout=TIMEOUT_SECONDS, plugin=recorder_of(lab, spec, record))
+        times = []
+        for _ in range(COST_BOOTS):
+            before = _children_seconds()
+            recording.replay(record, lab.machine, changes_of(lab, spec))
+            times.append(_children_seconds() - before)
+    return min(times)
 
 
 def write_json(finished: list[Finished], path: Path, *, several: bool) -> None:

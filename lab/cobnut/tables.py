@@ -10,6 +10,7 @@ from rich.table import Table
 from cobnut.recording import Replayed
 from cobnut.report.page import number
 from cobnut.results import Result
+from cobnut.sweeping import moved
 
 MOST_ROWS = 12
 SMALL, LARGE = "small_small", "large_large"
@@ -37,6 +38,13 @@ def show_ping_pong(result: Result) -> None:
             step = -(-len(rows) // MOST_ROWS)
             shown = rows[::step] if (len(rows) - 1) % step == 0 else [*rows[::step], rows[-1]]
             _show(f"({letter}) modelled cycles of a round trip", (title, "large", "small", "large/small"), shown)
+
+
+def show_sweep(result: Result) -> None:
+    """The checks that a sweep moved, how far, and by which of the machine's numbers most."""
+    rows = [(name, number(value), number(least), number(most), by) for name, value, least, most, by in moved(result)]
+    if rows:
+        _show(f"{result.experiment}: what the sweep moved", ("check", "measured", "least", "most", "moved most by"), rows)
 
 
 def show_replay(replayed: Replayed) -> None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from cobnut.boards import Board
 from cobnut.errors import CobnutError
+from cobnut.experiments.records import Records
 from cobnut.machines import Machine, change
 from cobnut.progress import Meter
 from cobnut.results import Result
@@ -16,7 +17,10 @@ from cobnut.results import Result
 
 @dataclass(frozen=True)
 class Lab:
-    """What an experiment runs with. `settings` are its own, `overrides` change numbers of the machine (by dotted name)."""
+    """What an experiment runs with. `settings` are its own, `overrides` change numbers of the machine (by dotted name).
+
+    `records` keeps what was booted already; labs that differ in numbers of the machine only may share it.
+    """
 
     board: Board
     machine: Machine
@@ -25,6 +29,7 @@ class Lab:
     settings: dict[str, int]
     overrides: dict[str, str]
     meter: Meter
+    records: Records = field(default_factory=Records, compare=False)
 
     @property
     def machine_name(self) -> str:

@@ -1,22 +1,22 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Running the ping-pong program under the laboratory's plugin, and reading what the plugin measured.
 
-A boot is independent of every other, so boots run two at a time. What comes back is checked for completeness here: a
+A boot is independent of every other, so boots run two at a time. Each is recorded; its measurements are replays, so that
+what differs in numbers of the machine only is booted once. What comes back is checked for completeness here: a
 measurement that lacks a size or whose ledger does not add up is a failure, never a number.
 """
 
-import json
 import statistics
-import tempfile
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from cobnut import paths, published
+from cobnut import paths, published, recording
 from cobnut.emulators import Boot, Outcome, qemu
 from cobnut.errors import CobnutError
 from cobnut.experiments import Lab
+from cobnut.experiments.records import Recorded
 from cobnut.modules import Module
 
 AT_ONCE = 2
@@ -128,7 +128,7 @@ class Measurement:
 
 
 def measure(lab: Lab, specs: Sequence[PingPong]) -> list[Measurement]:
-    """Runs `specs`, two at a time, and returns their measurements in the same order."""
+    """Measures `specs`, two at a time, and returns their measurements in the same order."""
 
     def one(spec: PingPong) -> Measurement:
         done = _measure(lab, spec)
@@ -151,33 +151,52 @@ def boot_of(lab: Lab, spec: PingPong) -> Boot:
 
 def plugin_of(lab: Lab, spec: PingPong, out: Path) -> qemu.Plugin:
     """The plugin with the machine's model, writing to `out`."""
-    changes = {**lab.overrides, **dict(spec.overrides)}
     return qemu.Plugin(
         paths.PLUGIN,
         (
             ("machine", str(lab.machine.path)),
             ("kernel", str(lab.board.kernel)),
             ("out", str(out)),
-            *(("set", f"{key}:{value}") for key, value in changes.items()),
-            *(("range", f"{name}:{first}..{end}") for name, first, end in spec.parts),
+            *(("set", change) for change in changes_of(lab, spec)),
+            *_ranges(spec),
         ),
     )
 
 
+def recorder_of(lab: Lab, spec: PingPong, out: Path) -> qemu.Plugin:
+    """The plugin as a recorder, writing to `out`."""
+    return recording.plugin(lab.board.kernel, out, _ranges(spec))
+
+
+def changes_of(lab: Lab, spec: PingPong) -> list[str]:
+    """What is changed of the machine, each PARAMETER:VALUE."""
+    return [f"{key}:{value}" for key, value in {**lab.overrides, **dict(spec.overrides)}.items()]
+
+
+def _ranges(spec: PingPong) -> list[tuple[str, str]]:
+    return [("range", f"{name}:{first}..{end}") for name, first, end in spec.parts]
+
+
 def _measure(lab: Lab, spec: PingPong) -> Measurement:
-    with tempfile.TemporaryDirectory(prefix="cobnut-") as folder:
-        out = Path(folder) / "measured.json"
-        outcome = qemu.run(boot_of(lab, spec), timeout=TIMEOUT_SECONDS, plugin=plugin_of(lab, spec, out))
-        failure = guest_failure(outcome)
-        if failure is None and not out.exists():
-            failure = "the plugin wrote no measurements"
-        regions: dict[int, Region] = {}
-        if failure is None:
-            try:
-                regions = read(spec, json.loads(out.read_text()))
-            except (KeyError, ValueError, TypeError) as error:
-                failure = f"the plugin's measurements cannot be used: {error}"
-        return Measurement(spec, regions, failure, outcome.seconds)
+    booted = replace(spec, overrides=())
+    recorded = lab.records.of(booted, lambda path: _record(lab, booted, path))
+    failure = recorded.failure
+    regions: dict[int, Region] = {}
+    if failure is None:
+        measured = recording.replay(recorded.path, lab.machine, changes_of(lab, spec)).measured
+        try:
+            regions = read(spec, measured)
+        except (KeyError, ValueError, TypeError) as error:
+            failure = f"the measurements cannot be used: {error}"
+    return Measurement(spec, regions, failure, recorded.seconds)
+
+
+def _record(lab: Lab, spec: PingPong, path: Path) -> Recorded:
+    outcome = qemu.run(boot_of(lab, spec), timeout=TIMEOUT_SECONDS, plugin=recorder_of(lab, spec, path))
+    failure = guest_failure(outcome)
+    if failure is None and not path.exists():
+        failure = "the plugin wrote no record"
+    return Recorded(path, failure, outcome.seconds)
 
 
 def guest_failure(outcome: Outcome) -> str | None:

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`--sweep`: how far each check of an experiment moves when a number of the machine goes to the ends of its range.
+
+One number at a time, the others staying as they are. The guests are run and recorded once, every variation is a replay.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from cobnut import machines
+from cobnut.errors import CobnutError
+from cobnut.experiments import Experiment, Lab, Mark, Plot
+from cobnut.machines import Machine
+from cobnut.progress import Meter
+from cobnut.results import Result, Series
+
+ALL = "all"
+ENDS = ("low", "high")
+LEAST_SHOWN = 0.01  # of the measured value: what moves a check by less is not drawn
+CAPTION = (
+    "One number of the machine at a time goes to the ends of its range; those that move the check by less than 1 % are left out."
+)
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """A number of the machine and the ends that it is set to, as they are written in a setting."""
+
+    parameter: str
+    low: str
+    high: str
+
+
+def parse(words: Sequence[str], machine: Machine) -> list[Sweep]:
+    """The sweeps that PARAM, PARAM=LO:HI or `all` ask for, in order; a parameter named twice is swept as said last."""
+    found: dict[str, Sweep] = {}
+    for word in words:
+        name, given, ends = word.partition("=")
+        if word == ALL:
+            found |= {name: _own(word, machine, name) for name, one in machine.parameters.items() if one.open}
+        elif name not in machine.parameters:
+            raise CobnutError(f"--sweep {word}: {machine.name} has no number '{name}'")
+        elif given:
+            found[name] = Sweep(name, *_ends(word, ends))
+        else:
+            found[name] = _own(word, machine, name)
+    for sweep in found.values():
+        for end in (sweep.low, sweep.high):
+            machines.check(machine.path, {sweep.parameter: end})
+    return list(found.values())
+
+
+def _own(word: str, machine: Machine, name: str) -> Sweep:
+    parameter = machine.parameters[name]
+    if not parameter.open:
+        raise CobnutError(f"--sweep {word}: {machine.name} gives no range for it; say which, as {name}=LO:HI")
+    return Sweep(name, parameter.text("low"), parameter.text("high"))
+
+
+def _ends(word: str, ends: str) -> tuple[str, str]:
+    low, colon, high = ends.partition(":")
+    try:
+        in_order = bool(colon) and float(low) < float(high)
+    except ValueError:
+        in_order = False
+    if not in_order:
+        raise CobnutError(f"--sweep {word}: must be PARAM=LO:HI with two numbers, the lower one first")
+    return low, high
+
+
+def run(experiment: Experiment, lab: Lab, nominal: Result, sweeps: Sequence[Sweep], meter: Meter) -> Result:
+    """`nominal` with the series `sweep.CHECK.low`, `.value` and `.high` over the swept parameters."""
+    settings = {name: 0 if name == "hinges" else value for name, value in lab.settings.items()}
+    measured = {}
+    for sweep in sweeps:
+        for end in ENDS:
+            changed = replace(lab, settings=settings)
+            measured[sweep.parameter, end] = _measured(experiment, changed, sweep.parameter, getattr(sweep, end))
+            meter.advance(note=sweep.parameter)
+    names = [sweep.parameter for sweep in sweeps]
+    series = list(nominal.series)
+    for check in nominal.checks:
+        if check.measured is None:
+            continue
+        for end in ENDS:
+            values = [measured[name, end].get(check.name) for name in names]
+            series.append(Series(f"sweep.{check.name}.{end}", check.unit, names, values))
+        series.append(Series(f"sweep.{check.name}.value", check.unit, names, [check.measured] * len(names)))
+    return replace(nominal, series=series)
+
+
+def _measured(experiment: Experiment, lab: Lab, parameter: str, value: str) -> dict[str, float | None]:
+    """What each check measures with one number of the machine changed."""
+    result = experiment.run(replace(lab, overrides={**lab.overrides, parameter: value}))
+    return {check.name: check.measured for check in result.checks}
+
+
+def moved(result: Result) -> list[tuple[str, float, float, float, str]]:
+    """For each check that a sweep moved: its name, value, least and most, and the parameter that moves it furthest."""
+    found = []
+    for check in result.checks:
+        ends = [result.find(f"sweep.{check.name}.{end}") for end in ENDS]
+        if check.measured is None or ends[0] is None or ends[1] is None:
+            continue
+        reached = [
+            (value, str(name)) for series in ends for name, value in zip(series.x, series.y, strict=True) if value is not None
+        ]
+        far = max(reached, key=lambda one: abs(one[0] - check.measured), default=None)
+        if far and abs(far[0] - check.measured) >= LEAST_SHOWN * abs(check.measured) and far[0] != check.measured:
+            values = [check.measured, *(value for value, _ in reached)]
+            found.append((check.name, check.measured, min(values), max(values), far[1]))
+    return found
+
+
+def plots(result: Result) -> list[Plot]:
+    """Bars for each check that a sweep moved."""
+    units = {check.name: check.unit for check in result.checks}
+    return [
+        Plot(
+            "ranges",
+            f"{name}: what it hinges on",
+            units[name],
+            "",
+            {f"sweep.{name}.low": "at its low end", f"sweep.{name}.high": "at its high end"},
+            marks=(Mark("the machine file's values", x=value),),
+            least=LEAST_SHOWN,
+            caption=CAPTION,
+        )
+        for name, value, *_ in moved(result)
+    ]

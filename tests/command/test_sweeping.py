@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Sweeps over the ranges of a machine's numbers, on an experiment that computes instead of measuring."""
+
+from dataclasses import replace
+
+import made_up
+from cobnut import machines, sweeping
+from cobnut.checks import exactly, judge
+from cobnut.experiments import Lab, ipc_path
+from cobnut.experiments.records import Recorded, Records
+from cobnut.progress import Silent
+from cobnut.results import Provenance, Result
+
+MACHINE = "pentium4-1400"
+FIXED, DOUBLE = "fixed", "double"
+
+
+def experiment():
+    """One check that is twice the number of DTLB entries, one that never moves, one that is not measured."""
+
+    def run(lab: Lab) -> Result:
+        entries = float(lab.overrides.get("dtlb.entries", 64))
+        checks = [
+            judge(DOUBLE, 2 * entries, "entries", exactly(128), "twice"),
+            judge(FIXED, 5, "", exactly(5), "five"),
+            judge("none", None, "", exactly(5), "nothing"),
+        ]
+        return Result("made/up", "machine", Provenance("", None, "", ""), [], checks, [])
+
+    return replace(ipc_path.EXPERIMENT, run=run)
+
+
+def swept(*words: str) -> Result:
+    lab = replace(made_up.lab(ipc_path.EXPERIMENT), machine=machines.load(MACHINE))
+    wanted = sweeping.parse(words, lab.machine)
+    return sweeping.run(experiment(), lab, experiment().run(lab), wanted, Silent())
+
+
+def test_both_ends_are_measured_and_the_rest_stays():
+    result = swept("dtlb.entries=32:96", "dtlb.associativity=1:2")
+    assert result.find("sweep.double.low").x == ["dtlb.entries", "dtlb.associativity"]
+    assert result.find("sweep.double.low").y == [64, 128]
+    assert result.find("sweep.double.high").y == [192, 128]
+    assert result.find("sweep.double.value").y == [128, 128]
+    assert result.find("sweep.none.low") is None
+    assert [check.name for check in result.checks] == [DOUBLE, FIXED, "none"]
+
+
+def test_only_what_moves_is_shown():
+    result = swept("dtlb.entries=32:96", "dtlb.associativity=1:2")
+    assert sweeping.moved(result) == [(DOUBLE, 128, 64, 192, "dtlb.entries")]
+    assert [plot.title for plot in sweeping.plots(result)] == ["double: what it hinges on"]
+
+
+def test_a_range_left_out_is_the_machines_own():
+    machine = machines.load(MACHINE)
+    own = machine.parameters["dtlb.entries"]
+    assert own.open
+    assert sweeping.parse(["dtlb.entries"], machine) == [sweeping.Sweep("dtlb.entries", own.text("low"), own.text("high"))]
+
+
+def test_all_is_every_range_and_what_is_said_last_holds():
+    machine = machines.load(MACHINE)
+    found = {sweep.parameter: sweep for sweep in sweeping.parse(["all", "dtlb.entries=1:2"], machine)}
+    assert set(found) == {name for name, parameter in machine.parameters.items() if parameter.open}
+    assert found["dtlb.entries"] == sweeping.Sweep("dtlb.entries", "1", "2")
+
+
+def test_a_guest_is_recorded_once():
+    records, made = Records(), []
+
+    def make(path):
+        made.append(path)
+        return Recorded(path, None, 1.0)
+
+    assert records.of("a", make) == records.of("a", make)
+    records.of("b", make)
+    assert len(made) == records.count == 2 and made[0] != made[1]
