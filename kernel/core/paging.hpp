@@ -26,8 +26,10 @@ bool next_present(const Space& space, VAddr& from, VAddr last);
 bool ensure_table(Space& space, VAddr page);
 // `page` must not be present and must have a table.
 void set(Space& space, VAddr page, PAddr frame, bool writable);
-// Notes an access that the kernel makes in the user's name, as the processor would.
-void note_access(Space& space, VAddr page, bool write);
+// The frame behind an address, for an access that the kernel makes in the user's name and notes as the processor would;
+// no_frame if the user could not make it. `address` lies below user_limit().
+constexpr PAddr no_frame = ~PAddr{0};
+PAddr access(Space& space, VAddr address, bool write);
 // Grants writing to a present page; the processor forgets that it was denied.
 void allow_write(Space& space, VAddr page);
 // Removes a present page, also from the processor's copies; returns its last status.

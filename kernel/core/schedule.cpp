@@ -12,7 +12,7 @@ void ReadyQueue::unmark(Word priority) {
     occupied_[priority / 32] &= ~(1u << priority % 32);
     if (priority != ready_top) return;
     ready_top = 0;
-    for (int i = priorities / 32 - 1; i >= 0; --i)
+    for (int i = static_cast<int>(priority / 32); i >= 0; --i)
         if (occupied_[i]) {
             ready_top = static_cast<Word>(i) * 32 + 31 - static_cast<Word>(__builtin_clz(occupied_[i]));
             return;

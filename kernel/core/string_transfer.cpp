@@ -62,29 +62,7 @@ bool open(Transfer& t) {
     return true;
 }
 
-// One of the two spaces, with the page that was looked up last. That holds until somebody else runs.
-struct Side {
-    Space& space;
-    bool write;
-    VAddr page = ~VAddr{0};
-    PAddr frame = 0;
-
-    bool find(VAddr address) {
-        VAddr wanted = address & ~page_mask;
-        if (wanted == page) return true;
-        paging::Page p = paging::get(space, wanted);
-        if (!p.present && space.idempotent && mappings::materialise(space, wanted)) p = paging::get(space, wanted);
-        if (!p.present || (write && !p.writable)) return false;
-        paging::note_access(space, wanted, write);
-        page = wanted;
-        frame = p.frame;
-        return true;
-    }
-    PAddr physical(VAddr address) const { return frame | (address & page_mask); }
-};
-
 Word least(Word a, Word b) { return a < b ? a : b; }
-Word rest_of_page(VAddr address) { return page_size - (address & page_mask); }
 
 // The time for the rest of the transfer counts from its first page fault (manual 5.6): the sender's or the receiver's,
 // whichever is over sooner.
@@ -97,45 +75,68 @@ void start_clock(Transfer& t, Microseconds now) {
 }
 
 // A page fault of either thread is an IPC to its pager, while the other waits. After the answer it goes on with the
-// transfer.
-void fault(Transfer& t, Thread& faulting, VAddr address, Word rights) {
+// transfer. True if no pager is needed.
+bool fault(Transfer& t, Thread& faulting, VAddr address, bool write) {
+    Space& space = *faulting.space;
+    VAddr page = address & ~page_mask;
+    if (space.idempotent && !paging::get(space, page).present && mappings::materialise(space, page)) return true;
     Microseconds now = arch::now();
     if (!t.faulted) start_clock(t, now);
-    if (t.deadline <= now) return fault_unresolved(faulting);
+    if (t.deadline <= now) {
+        fault_unresolved(faulting);
+        return false;
+    }
     schedule::make_unready(&faulting == t.sender ? *t.receiver : *t.sender, State::transferring);
-    ipc::page_fault(faulting, address, rights);
+    ipc::page_fault(faulting, address, write ? right_write : right_read);
+    return false;
 }
 
 enum class Copied { string, overflow, stopped };
 
+// A page of one of the two spaces, and where it is: true until somebody else runs.
+struct Page {
+    VAddr page = ~page_mask;
+    PAddr frame = 0;
+
+    // Whether `address` can be reached, in this page or in the one that it becomes.
+    bool reach(Space& space, VAddr address, bool write) {
+        if ((address ^ page) < page_size) return true;
+        PAddr found = paging::access(space, address, write);
+        if (found == paging::no_frame) return false;
+        page = address & ~page_mask;
+        frame = found;
+        return true;
+    }
+};
+
 // Moves the string under way to its end.
 Copied copy(Transfer& t) {
-    Side from{*t.sender->space, false}, to{*t.receiver->space, true};
-    Word since = 0;
+    using Next = StringCursor::Next;
+    Space &from = *t.sender->space, &to = *t.receiver->space;
+    Page source_page, target_page;
     for (;;) {
-        StringCursor::Next next = t.source.next(source_words(t), paging::user_limit());
-        if (next == StringCursor::Next::end) return Copied::string;
-        if (next == StringCursor::Next::bad) return Copied::overflow;
-        if (t.target.next(buffer_words(t), paging::user_limit()) != StringCursor::Next::bytes) return Copied::overflow;
+        if (!t.source.left()) {
+            Next next = t.source.next(source_words(t), paging::user_limit());
+            if (next != Next::bytes) return next == Next::end ? Copied::string : Copied::overflow;
+        }
+        if (!t.target.left() && t.target.next(buffer_words(t), paging::user_limit()) != Next::bytes) return Copied::overflow;
         VAddr source = t.source.at(), target = t.target.at();
-        if (!from.find(source)) {
-            fault(t, *t.sender, source, right_read);
+        if (!source_page.reach(from, source, false)) {
+            if (fault(t, *t.sender, source, false)) continue;
             return Copied::stopped;
         }
-        if (!to.find(target)) {
-            fault(t, *t.receiver, target, right_write);
+        if (!target_page.reach(to, target, true)) {
+            if (fault(t, *t.receiver, target, true)) continue;
             return Copied::stopped;
         }
-        Word n = least(least(t.source.left(), t.target.left()), least(rest_of_page(source), rest_of_page(target)));
-        arch::copy(to.physical(target), from.physical(source), n);
+        Word in_source = source & page_mask, in_target = target & page_mask;
+        Word n = least(least(t.source.left(), t.target.left()), page_size - (in_source > in_target ? in_source : in_target));
+        arch::copy(target_page.frame + in_target, source_page.frame + in_source, n);
         t.source.advance(n);
         t.target.advance(n);
+        Word before = t.bytes;
         t.bytes += n;
-        since += n;
-        if (since >= page_size) {
-            since = 0;
-            arch::preemption_point();
-        }
+        if ((before ^ t.bytes) >= page_size) arch::preemption_point();      // every 4 KB
     }
 }
 
@@ -161,9 +162,12 @@ bool begin(Thread& s, Thread& r, Thread& apparent, const Arrival& arrival, const
     }
     s.transfer = r.transfer = t;
     // The one that runs moves the strings; of two that wait, the sender.
-    Thread& runner = arch::current_thread() == &r ? r : s;
-    schedule::make_unready(&runner == &s ? r : s, State::transferring);
-    schedule::make_ready(runner);
+    Thread* running = arch::current_thread();
+    schedule::make_unready(running == &r ? s : r, State::transferring);
+    if (running == &s || running == &r)
+        running->state = State::ready;
+    else
+        schedule::make_ready(s);
     return true;
 }
 

@@ -61,10 +61,9 @@ void map_fixed(VAddr at, PAddr frame, Word bits) {
     cpu::invlpg(at);
 }
 
-char* frame_bytes(PAddr frame, VAddr fixed, Word bits) {
-    if (frame < WINDOW_BYTES) return static_cast<char*>(window(frame));
-    map_fixed(fixed, frame, bits);
-    return reinterpret_cast<char*>(fixed);
+char* beyond_window(PAddr at, VAddr fixed, Word bits) {
+    map_fixed(fixed, frame_of(at), bits);
+    return reinterpret_cast<char*>(fixed | (at & page_mask));
 }
 
 PAddr fixed_frame(VAddr at) { return frame_of(boot_fixed_table.entry[at >> 12 & 0x3ff]); }
@@ -141,8 +140,14 @@ Word status_of(Word e) {
 
 }  // namespace
 
-void note_access(Space& space, VAddr page, bool write) {
-    page_tables::entry(space, page) |= page_tables::accessed | (write ? page_tables::dirty : 0);
+PAddr access(Space& space, VAddr address, bool write) {
+    Word table = space.arch.directory->entry[address >> 22];
+    if (!(table & present)) return no_frame;
+    Word& entry = static_cast<PageTable*>(window(frame_of(table)))->entry[address >> 12 & 0x3ff];
+    Word e = entry;
+    if (!(e & present) || (write && !(e & writable))) return no_frame;
+    entry = e | page_tables::accessed | (write ? page_tables::dirty : 0);
+    return frame_of(e);
 }
 
 void allow_write(Space& space, VAddr page) {

@@ -20,8 +20,12 @@ PageTable& kernel_directory();
 void initialise();
 // Maps a page of the fixed area at the top of the address space.
 void map_fixed(VAddr at, PAddr frame, Word bits);
-// A frame's bytes: in the window on physical memory, or for a frame beyond it in the fixed page at `fixed` for a while.
-char* frame_bytes(PAddr frame, VAddr fixed, Word bits);
+// Where the kernel finds the bytes at a physical address, up to the end of their frame: in the window on physical memory,
+// or for a frame beyond it in the fixed page at `fixed` for a while.
+char* beyond_window(PAddr at, VAddr fixed, Word bits);
+inline char* frame_bytes(PAddr at, VAddr fixed, Word bits) {
+    return at < WINDOW_BYTES ? static_cast<char*>(window(at)) : beyond_window(at, fixed, bits);
+}
 // The frame that stands there.
 PAddr fixed_frame(VAddr at);
 // The global bit of all leaf entries of a space; nothing is invalidated.

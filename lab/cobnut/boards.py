@@ -32,7 +32,7 @@ class Board:
 BOARDS = {
     board.name: board
     for board in (
-        Board("pc", "IA-32 PC, 486 and later, on QEMU or Bochs", ("sigma0", "root", "pingpong", "hello", "x2test", "stress")),
+        Board("pc", "IA-32 PC, 486 and later, on QEMU or Bochs", ("sigma0", "root", "pingpong", "hello", "x2test", "stress", "strings")),
     )
 }
 
