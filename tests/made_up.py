@@ -24,6 +24,7 @@ MACHINE = Machine(
     sha256="0" * 64,
     parameters={
         "processor.clock_mhz": Parameter(100, "made up"),
+        "processor.emulated_as": Parameter("pentium3", "made up"),
         "itlb.entries": Parameter(128, "made up", 64, 128),
         "itlb.lookup": Parameter("trace-build", "made up"),
         "trace_cache.rebuild_cycles": Parameter(7500, "made up", 5000, 10000),

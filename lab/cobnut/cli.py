@@ -18,6 +18,7 @@ from cobnut import boards, emulators, experiments, machines, modules, paths
 from cobnut import build as building
 from cobnut.emulators import Boot
 from cobnut.errors import CobnutError
+from cobnut.modules import Module
 
 app = typer.Typer(
     name="cobnut",
@@ -242,6 +243,11 @@ def run(
         ),
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Fewer sizes and rounds.")] = False,
+    image: Annotated[
+        Optional[list[str]],
+        typer.Option("--image", help="For ipc/trace: a kernel, then its modules, each quoted with its arguments.", metavar="FILE"),
+    ] = None,
+    append: AppendOption = "",
     json: Annotated[Optional[Path], typer.Option(help="Also writes the result here.", metavar="FILE")] = None,
     report: Annotated[Optional[Path], typer.Option(help="Folder for the HTML report.", metavar="DIR")] = None,
     picture: Annotated[Optional[Path], typer.Option(help="Also draws the curves as a PNG.", metavar="FILE")] = None,
@@ -255,6 +261,7 @@ def run(
         raise CobnutError("--picture: holds one experiment's curves, not those of all")
     if picture and not experiments.find(experiment).has_curves:
         raise CobnutError(f"--picture: {experiment} has no curves to draw")
+    given_images = _images(experiment, image or [], append)
     _check_writable(json, report, picture)
     finished = []
     for name in names:
@@ -267,7 +274,11 @@ def run(
             sweep=sweep or [],
             report_folder=report or paths.REPORTS,
             show_cost=name == "uhlig02/fig4" and not quick,
+            images=given_images,
+            append=append,
         )
+        if one.experiment.show:
+            one.experiment.show(one.result)
         tables.show_checks(one.result)
         tables.show_sweep(one.result)
         for note in one.notes:
@@ -279,6 +290,17 @@ def run(
     if picture:
         draw_picture.write(finished[0].result, finished[0].experiment, picture)
     raise typer.Exit(0 if all(one.result.ok for one in finished) else 1)
+
+
+def _images(experiment: str, texts: list[str], append: str) -> tuple[Module, ...]:
+    """The kernel and its modules that --image gives to an experiment that takes them."""
+    from cobnut import images
+
+    if append and not texts:
+        raise CobnutError("--append: gives options to the kernel of --image, and there is none")
+    if texts and (experiment == "all" or not experiments.find(experiment).takes_images):
+        raise CobnutError(f"--image: {experiment} does not run on kernels that are given to it; ipc/trace does")
+    return images.parse(texts)
 
 
 def _check_writable(json: Path | None, report: Path | None, picture: Path | None) -> None:

@@ -71,6 +71,16 @@ class LinuxGuest:
     busybox: Path
     programs: tuple[Path, ...]
 
+    def symbol_at(self, address: int) -> str | None:
+        """`symbol+offset` of the kernel's code at `address`, or None below it."""
+        best = max((entry for entry in self._code() if entry[0] <= address), default=None)
+        return f"{best[1]}+{address - best[0]:#x}" if best else None
+
+    def _code(self) -> Iterator[tuple[int, str]]:
+        for line in self.symbols.read_text().splitlines():
+            place, _, name = line.split()[:3]
+            yield int(place, 16), name
+
 
 def ensure() -> LinuxGuest:
     """Makes sure of the guest, downloading and building what is missing."""

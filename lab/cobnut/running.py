@@ -15,6 +15,7 @@ from cobnut.errors import CobnutError
 from cobnut.experiments import Experiment, Lab
 from cobnut.experiments.pingpong import TIMEOUT_SECONDS, PingPong, boot_of, changes_of, guest_failure, plugin_of, recorder_of
 from cobnut.machines import Machine
+from cobnut.modules import Module
 from cobnut.results import Result
 from cobnut.sweeping import Sweep
 
@@ -43,6 +44,8 @@ def run(
     report_folder: Path,
     show_cost: bool = False,
     sweep: Sequence[str] = (),
+    images: tuple[Module, ...] = (),
+    append: str = "",
 ) -> Finished:
     """Builds what is needed, runs the experiment `name` and writes its report; `sweep` holds what --sweep asks for."""
     experiment = experiments.find(name)
@@ -60,7 +63,7 @@ def run(
     machines.check(described.path, overrides)
     sweeps = sweeping.parse(sweep, described)
     with progress.meter(name) as meter:
-        lab = Lab(target, described, f"QEMU {version}", quick, settings, overrides, meter)
+        lab = Lab(target, described, f"QEMU {version}", quick, settings, overrides, meter, images=images, append=append)
         result = experiment.run(lab)
     notes = (cost_of_modelling(replace(lab, meter=progress.Silent())),) if show_cost else ()
     if sweeps:
@@ -71,6 +74,8 @@ def run(
     words = ["./cobnut", "run", name, "--board", board, "--machine", machine]
     words += ["--quick"] * quick + [word for pair in given for word in ("--set", pair)]
     words += [word for wish in sweep for word in ("--sweep", wish)]
+    words += [word for image in images for word in ("--image", f"{image.path} {image.arguments}".strip())]
+    words += ["--append", append] if append else []
     page = report.write(result, experiment, described, report_folder, command=shlex.join(words), notes=notes)
     return Finished(experiment, described, result, page, notes)
 

@@ -65,6 +65,29 @@ def show_replay(replayed: Replayed) -> None:
     _show(f"{name}: modelled cycles of an iteration", heads, rows)
 
 
+def show_rows(result: Result, title: str, names: Sequence[str]) -> None:
+    """Series over the same names, a row for each."""
+    found = [series for series in map(result.find, names) if series is not None]
+    rows = [(one.name.partition(".")[2].replace("_", " "), *map(number, one.y)) for one in found]
+    _show(title, ("", *map(str, found[0].x)), rows)
+
+
+def show_columns(result: Result, title: str, names: Sequence[str]) -> None:
+    """Series over the same names, a column for each."""
+    found = [series for series in map(result.find, names) if series is not None]
+    rows = [(str(name), *map(number, values)) for name, *values in zip(found[0].x, *(one.y for one in found), strict=True)]
+    _show(title, ("", *(one.unit for one in found)), rows)
+
+
+def show_ledger(result: Result) -> None:
+    """Modelled cycles of a round trip by category, a column for each row of the ledger."""
+    paid = [key for key in result.ledger[0].entries if any(row.entries[key] for row in result.ledger)]
+    each = [(row, max(row.rounds, 1)) for row in result.ledger]
+    rows = [(key.replace("_", " "), *(number(row.entries[key] / n) for row, n in each)) for key in paid]
+    rows.append(("total", *(number(row.total / n) for row, n in each)))
+    _show("modelled cycles of a round trip", ("", *(row.name for row in result.ledger)), rows)
+
+
 def _show(title: str, heads: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
     if sys.stdout.isatty():
         table = Table(title=title, title_justify="left")

@@ -3,6 +3,11 @@
 
 import json
 
+import guests
+from conftest import assert_refused
+
+PINGPONG = "pair=large_small gen=none sizes=0:0:1 rounds=10 warmup=5 slot=16 words=0"
+
 
 def test_the_sanitizer_is_silent_about_linux_and_notices_what_is_ignored(cobnut, tmp_path):
     path = tmp_path / "result.json"
@@ -13,3 +18,36 @@ def test_the_sanitizer_is_silent_about_linux_and_notices_what_is_ignored(cobnut,
     assert checks["reports"]["measured"] == 0 and checks["accesses"]["measured"] > 1_000_000_000
     assert sum(name.startswith("noticed.") for name in checks) == 1
     assert "Linux 6.1" in result["provenance"]["emulator"]
+
+
+def test_linux_is_traced_as_it_is_and_our_kernel_as_by_its_own_experiment(cobnut, tmp_path):
+    path = tmp_path / "result.json"
+    done = cobnut("run", "ipc/trace", "--quick", "--json", str(path), "--report", str(tmp_path))
+    assert done.returncode == 0, done.stdout + done.stderr
+    result = json.loads(path.read_text())
+    each = {series["name"]: dict(zip(series["x"], series["y"], strict=True)) for series in result["series"]}
+    assert each["round_trip.entries_sysenter"]["linux.sysenter"] == 4, "two writes, two reads"
+    assert each["round_trip.entries_int"]["linux.int"] == 4
+    assert each["round_trip.cr3_writes"]["linux.int"] == 2
+    assert each["round_trip.cr3_writes"]["cobnut.small_small"] == 0
+    assert each["round_trip.switches"]["cobnut.small_small"] == 2
+    kernel = each["round_trip.instructions_kernel"]
+    assert kernel["linux.sysenter"] > 20 * kernel["cobnut.large_large"]
+    assert any("switch_mm" in name for name in each["linux.int.times"]), "the code that writes CR3 has its name"
+    assert "modelled cycles of a round trip" in done.stdout
+
+
+def test_images_are_any_kernels_and_ours_is_one(cobnut, tmp_path):
+    path = tmp_path / "result.json"
+    images = [guests.PC.kernel, guests.PC.program("sigma0"), f"{guests.PC.program('pingpong')} {PINGPONG}"]
+    words = [word for image in images for word in ("--image", str(image))]
+    done = cobnut("run", "ipc/trace", *words, "--append", "small=512", "--json", str(path), "--report", str(tmp_path))
+    assert done.returncode == 0, done.stdout + done.stderr
+    names = [series["name"] for series in json.loads(path.read_text())["series"]]
+    assert "case.0.times" in names
+
+
+def test_a_guest_that_marks_nothing_is_an_error(cobnut, tmp_path):
+    images = ["--image", str(guests.PC.kernel), "--image", str(guests.PC.program("sigma0"))]
+    done = cobnut("run", "ipc/trace", *images, "--image", f"{guests.PC.program('root')} off=1", "--report", str(tmp_path))
+    assert_refused(done, "cobnut-kernel", "no case was measured")

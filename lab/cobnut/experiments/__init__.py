@@ -11,6 +11,7 @@ from cobnut.boards import Board
 from cobnut.errors import CobnutError
 from cobnut.experiments.records import Records
 from cobnut.machines import Machine, change
+from cobnut.modules import Module
 from cobnut.progress import Meter
 from cobnut.results import Result
 
@@ -30,6 +31,8 @@ class Lab:
     overrides: dict[str, str]
     meter: Meter
     records: Records = field(default_factory=Records, compare=False)
+    images: tuple[Module, ...] = ()  # given by --image, for an experiment that takes them
+    append: str = ""
 
     @property
     def machine_name(self) -> str:
@@ -98,6 +101,8 @@ class Experiment:
     cannot_say: tuple[str, ...]
     boards: tuple[str, ...] = field(default=("pc",))
     has_curves: bool = False  # that can be drawn as a picture
+    takes_images: bool = False  # runs on kernels that are named by --image
+    show: Callable[[Result], None] | None = None  # prints more than the checks
     explanations: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -105,6 +110,7 @@ def all_experiments() -> dict[str, Experiment]:
     """Every experiment, by name."""
     from cobnut.experiments import (
         ipc_path,
+        ipc_trace,
         liedtke95_fig4,
         liedtke95_table1,
         liedtke95_table2,
@@ -116,6 +122,7 @@ def all_experiments() -> dict[str, Experiment]:
 
     every = (
         ipc_path.EXPERIMENT,
+        ipc_trace.EXPERIMENT,
         uhlig02_fig4.EXPERIMENT,
         liedtke95_table1.EXPERIMENT,
         liedtke95_table2.EXPERIMENT,
@@ -128,8 +135,9 @@ def all_experiments() -> dict[str, Experiment]:
 
 
 def reproductions() -> dict[str, Experiment]:
-    """Those that measure on a machine model: what `run all` runs. The sanitizer's take longer and judge the kernel."""
-    return {name: one for name, one in all_experiments().items() if not name.startswith("sanitize/")}
+    """Those that measure this kernel on a machine model: what `run all` runs. The others take longer or download something."""
+    others = {name for name, one in all_experiments().items() if name.startswith("sanitize/") or one.takes_images}
+    return {name: one for name, one in all_experiments().items() if name not in others}
 
 
 def find(name: str) -> Experiment:

@@ -103,9 +103,18 @@ pub struct Charge {
 #[derive(Clone, Debug, Default)]
 pub struct Charges {
     by_switch: Vec<Sums>,
+    /// How often each happened.
+    times: Vec<u64>,
 }
 
 impl Charges {
+    /// Which switches happened between `origin` and `self`, and how often.
+    pub fn switches_since(&self, origin: &Charges) -> Vec<(usize, u64)> {
+        let then = |switch: usize| origin.times.get(switch).copied().unwrap_or(0);
+        let times = self.times.iter().enumerate().map(|(switch, now)| (switch, now - then(switch)));
+        times.filter(|&(_, times)| times > 0).collect()
+    }
+
     /// The sums between `origin` and `self` that are not zero, by category, kind, and switch.
     pub fn since(&self, origin: &Charges) -> Vec<Charge> {
         let mut found = Vec::new();
@@ -170,7 +179,7 @@ impl Default for Causes {
             moments: vec![UNKNOWN as u16; MOST_MOMENTS],
             switches: vec![NO_SWITCH; 2],
             indices: HashMap::new(),
-            charges: Charges { by_switch: vec![Sums::default(); 2] },
+            charges: Charges { by_switch: vec![Sums::default(); 2], times: vec![0; 2] },
         }
     }
 }
@@ -245,6 +254,7 @@ impl Causes {
     pub(crate) fn settle(&mut self) {
         let Some(Unsettled { moment, from, at }) = self.unsettled.take() else { return };
         let index = self.index(Switch { from, to: self.space, how: How::Cr3, at });
+        self.charges.times[index] += 1;
         if self.newest.0 - moment.0 < MOST_MOMENTS as u32 {
             self.moments[moment.0 as usize % MOST_MOMENTS] = index as u16;
         }
@@ -256,6 +266,7 @@ impl Causes {
 
     fn happened(&mut self, switch: Switch) -> Moment {
         let index = self.index(switch);
+        self.charges.times[index] += 1;
         self.next_moment(index)
     }
 
@@ -284,6 +295,7 @@ impl Causes {
         self.indices.insert(switch, index as u16);
         self.switches.push(switch);
         self.charges.by_switch.push(Sums::default());
+        self.charges.times.push(0);
         index
     }
 }

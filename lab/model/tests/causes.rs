@@ -390,3 +390,22 @@ fn t608_without_flushes_a_machine_saves_what_was_charged_to_them() {
         }
     }
 }
+
+#[test]
+fn t609_switches_are_counted_apart_from_what_they_cost() {
+    let mut machine = Machine::new(&pentium4(&[]));
+    let mut tables = Identity::default();
+    feed(&mut machine, &mut tables, &switch(A, 0));
+    let origin = machine.causes().charges().clone();
+    for _ in 0..3 {
+        feed(&mut machine, &mut tables, &switch(B, 0));
+        feed(&mut machine, &mut tables, &switch(A, 0));
+        feed(&mut machine, &mut tables, &switch(A, 0));
+        feed(&mut machine, &mut tables, &[Event::UserCode { base: C }, Event::UserCode { base: 0 }]);
+    }
+    let causes = machine.causes();
+    let times = causes.charges().switches_since(&origin);
+    let found: Vec<(How, u64)> = times.iter().map(|&(switch, times)| (causes.switches()[switch].how, times)).collect();
+    let expected = [(How::Cr3, 3), (How::Cr3, 3), (How::Reload, 3), (How::Segments, 3), (How::Segments, 3)];
+    assert_eq!(found, expected, "to B, back to A, A again, to another segment and back");
+}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //! The plugin's arguments: `machine=`, `kernel=`, `ram=`, `out=`, `mode=`, `note=`, `stop=`, `set=`, `range=`,
-//! `symbols=`, `ignore=`, `without=`.
+//! `symbols=`, `ignore=`, `from=`, `without=`.
 
 use std::path::PathBuf;
 
@@ -28,6 +28,8 @@ pub struct Arguments {
     pub overrides: Vec<String>,
     /// `range=NAME:SYMBOL..SYMBOL`: part of the kernel's code to count by itself.
     pub ranges: Vec<String>,
+    /// `from=begin`: nothing is counted or modelled before the first case begins.
+    pub from_begin: bool,
     /// `symbols=FILE`, with `mode=sanitize`: names of the kernel's code as Linux writes them (System.map, /proc/kallsyms).
     pub symbols: Option<PathBuf>,
     /// `ignore=ADDRESS`, with `mode=sanitize`: instructions that are taken not to invalidate, by linear address.
@@ -59,6 +61,8 @@ impl Arguments {
                 "note" => arguments.note = Some(value.into()),
                 "set" => arguments.overrides.push(value.to_string()),
                 "range" => arguments.ranges.push(value.to_string()),
+                "from" if value == "begin" => arguments.from_begin = true,
+                "from" => return Err(format!("argument from: {value} is not begin")),
                 "symbols" => arguments.symbols = Some(value.into()),
                 "ignore" => {
                     let digits = value.strip_prefix("0x").unwrap_or(value);
@@ -80,6 +84,9 @@ impl Arguments {
         }
         if arguments.without_flush && arguments.machine.is_none() {
             return Err("argument without: there is no machine to change".into());
+        }
+        if arguments.from_begin && (arguments.record || arguments.sanitize) {
+            return Err("argument from: only a measurement can wait for its beginning".into());
         }
         Ok(arguments)
     }

@@ -105,3 +105,28 @@ impl Descriptors {
         low >> 16 | (high & 0xff) << 16 | high & 0xff00_0000
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gates_name_their_entry_points_and_a_task_gate_names_none() {
+        let (table, entry) = (0x1000_u32, 0x0010_2030_u32);
+        let mut ram = vec![0u8; 0x2000];
+        for (vector, kind) in [(3, 0xee_u32), (8, 0x85), (13, 0x8f), (14, 0x8e), (15, 0x0e)] {
+            let at = (table + 8 * vector) as usize;
+            let own = if vector == 14 { entry + 0x40 } else { entry };
+            ram[at..at + 4].copy_from_slice(&(0x8 << 16 | own & 0xffff).to_le_bytes());
+            ram[at + 4..at + 8].copy_from_slice(&(own & 0xffff_0000 | kind << 8).to_le_bytes());
+        }
+        let file = std::env::temp_dir().join(format!("cobnut-gates-{}", std::process::id()));
+        std::fs::write(&file, ram).unwrap();
+        let mut memory = GuestMemory::map(&file).unwrap();
+        std::fs::remove_file(&file).unwrap();
+        let mut descriptors = Descriptors::default();
+        descriptors.set_idt(table);
+        assert_eq!(descriptors.vectors(entry, &mut memory), [3, 13], "neither the task gate nor what is not present");
+        assert_eq!(descriptors.vectors(entry + 0x40, &mut memory), [PAGE_FAULT]);
+    }
+}

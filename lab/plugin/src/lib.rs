@@ -152,9 +152,14 @@ fn output(setup: &Setup, memory: usize) -> Result<Output, String> {
     let arguments = &setup.arguments;
     if !arguments.record {
         let overrides = &arguments.overrides;
-        let measurement = Measurement::new(setup.file.as_ref(), overrides, &setup.ranges, memory);
-        let without_flush = arguments.without_flush;
-        return Ok(Output::Measurement(if without_flush { measurement.without_flush() } else { measurement }));
+        let mut measurement = Measurement::new(setup.file.as_ref(), overrides, &setup.ranges, memory);
+        if arguments.without_flush {
+            measurement = measurement.without_flush();
+        }
+        if arguments.from_begin {
+            measurement = measurement.from_begin();
+        }
+        return Ok(Output::Measurement(measurement));
     }
     let header = Header { memory, ranges: setup.ranges.clone(), provenance: setup.provenance.clone() };
     let recorder = File::create(&arguments.out).and_then(|file| Recorder::new(BufWriter::new(file), &header));

@@ -64,6 +64,30 @@ fn interrupts_are_seen_and_leave_the_count_of_user_instructions_alone() {
 }
 
 #[test]
+fn what_comes_before_the_first_case_can_be_left_out() {
+    let whole = report("sysenter", "count-whole", "");
+    let from_begin = report("sysenter", "count-from-begin", ",from=begin");
+    for counter in
+        ["instructions_kernel", "instructions_user", "cr3_writes", "entries_sysenter", "itlb_flushed_refills"]
+    {
+        assert_eq!(from_begin.series(7, counter), whole.series(7, counter), "{counter}");
+    }
+    let before = |report: &Report| report.0["totals"]["instructions_kernel"].as_u64().unwrap();
+    assert!(before(&from_begin) < before(&whole), "the way there is not counted");
+}
+
+#[test]
+fn switches_of_a_case_are_counted() {
+    let report = report("sysenter", "count-switches", "");
+    let case = report.case(7);
+    let times: u64 = case["switches"].as_array().unwrap().iter().map(|s| s["times"].as_u64().unwrap()).sum();
+    let written: u64 = report.series(7, "cr3_writes").iter().sum();
+    assert_eq!(times, written, "each write of CR3 names the directory in force: {case}");
+    let index = case["switches"][0]["switch"].as_u64().unwrap() as usize;
+    assert_eq!(report.0["switches"][index]["how"], "reload");
+}
+
+#[test]
 fn footprint_of_a_round_trip() {
     let report = report("sysenter", "footprint", "");
     let footprint = &report.case(7)["footprint"];

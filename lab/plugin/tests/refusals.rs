@@ -62,6 +62,11 @@ fn every_mistake_has_its_line() {
         ),
         ("machine=MACHINE,ram=FOLDER/ram,out=FOLDER/out,without=cache", "argument without: cache is not flush"),
         ("mode=count,ram=FOLDER/ram,out=FOLDER/out,without=flush", "argument without: there is no machine to change"),
+        ("mode=count,ram=FOLDER/ram,out=FOLDER/out,from=boot", "argument from: boot is not begin"),
+        (
+            "mode=record,ram=FOLDER/ram,out=FOLDER/out,from=begin",
+            "argument from: only a measurement can wait for its beginning",
+        ),
         ("mode=count,ram=FOLDER/ram,out=FOLDER/out,range=x", "argument range=x: must be NAME:SYMBOL..SYMBOL"),
         (
             "mode=count,ram=FOLDER/ram,out=FOLDER/out,range=x:user..segments",

@@ -28,6 +28,12 @@ impl CaseCauses {
         name(self.space).into()
     }
 
+    /// The switches and invalidations that happened, and how often.
+    pub fn switches(&self) -> Value {
+        let times = self.last.switches_since(&self.origin);
+        times.into_iter().map(|(switch, times)| json!({ "switch": switch, "times": times })).collect::<Vec<_>>().into()
+    }
+
     /// In whole cycles, rounded down along the charges of a category, so that they and the costs that are no refills are
     /// the category's whole cycles.
     pub fn report(&self) -> Value {

@@ -28,6 +28,8 @@ pub struct Measurement {
     warnings: Warnings,
     /// Whether an iteration is being measured, so that footprints matter.
     measuring: bool,
+    /// Nothing is counted before the first case begins.
+    waiting: bool,
     mode: Mode,
 }
 
@@ -48,6 +50,7 @@ impl Measurement {
             totals: None,
             warnings: Warnings::default(),
             measuring: false,
+            waiting: false,
             mode: Mode::Kernel,
         }
     }
@@ -56,6 +59,13 @@ impl Measurement {
     pub fn without_flush(mut self) -> Self {
         self.machine = self.machine.map(Machine::without_flush);
         self.without_flush = true;
+        self
+    }
+
+    /// Counts and models nothing until the first case begins: a guest that takes long to get there need not be modelled
+    /// all the way. TLBs and caches are empty then.
+    pub fn from_begin(mut self) -> Self {
+        self.waiting = true;
         self
     }
 
@@ -120,6 +130,9 @@ impl Sink for Measurement {
     #[inline]
     fn run(&mut self, run: &Run, linear: u32, tables: &mut impl PageTables) {
         self.mode = run.mode;
+        if self.waiting {
+            return;
+        }
         self.counters[run.mode as usize] += run.block.instructions().len() as u64;
         for &(counter, n) in &run.counts {
             self.counters[counter] += n;
@@ -134,6 +147,9 @@ impl Sink for Measurement {
     }
 
     fn retract(&mut self, run: &Run, instructions: Range<usize>) {
+        if self.waiting {
+            return;
+        }
         let taken = &run.block.instructions()[instructions.clone()];
         self.counters[run.mode as usize] -= taken.len() as u64;
         for &counter in taken.iter().flat_map(|i| counters::raised_by(i.class)) {
@@ -147,6 +163,9 @@ impl Sink for Measurement {
 
     #[inline]
     fn data(&mut self, linear: u32, size: u8, write: bool, tables: &mut impl PageTables) {
+        if self.waiting {
+            return;
+        }
         let Some(walk) = tables.walk(linear) else { return };
         let physical = walk.frame | linear & 0xfff;
         if let Some(machine) = &mut self.machine {
@@ -158,7 +177,7 @@ impl Sink for Measurement {
     }
 
     fn event(&mut self, event: &Event, tables: &mut impl PageTables) {
-        if let Event::Entry(kind) = event {
+        if let (Event::Entry(kind), false) = (event, self.waiting) {
             self.counters[counters::of_entry(*kind)] += 1;
         }
         if let Some(machine) = &mut self.machine {
@@ -169,6 +188,7 @@ impl Sink for Measurement {
     fn marker(&mut self, marker: Marker) {
         match marker {
             Marker::Begin(case) => {
+                self.waiting = false;
                 if let Some(open) = self.regions.unfinished() {
                     self.warn(format!("case {open} has no END"));
                 }

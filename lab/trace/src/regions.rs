@@ -135,6 +135,7 @@ impl Region {
         }
         if let Some(causes) = &self.causes {
             report.insert("space".into(), causes.space());
+            report.insert("switches".into(), causes.switches());
             report.insert("causes".into(), causes.report());
         }
         report.into()

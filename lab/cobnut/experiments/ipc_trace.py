@@ -1,0 +1,321 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`ipc/trace`: what a round trip between two programs consists of, on any kernel: entries, exits, switches and their ledger.
+
+Without images, Debian's Linux with a ping-pong through pipes, and this kernel with its own. With `--image`, the kernel that is
+named; its programs say by markers (docs/lab.md) what is to be measured.
+"""
+
+import json
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from cobnut import images, linux_guest, paths, results, tables
+from cobnut.checks import Check, above, exactly, judge
+from cobnut.emulators import Boot, Outcome, qemu
+from cobnut.errors import CobnutError
+from cobnut.experiments import Experiment, Lab, Plot, Setting, pingpong
+from cobnut.experiments.pingpong import PingPong, Region
+from cobnut.results import LedgerRow, Result, Series
+
+TIMEOUT_SECONDS = 900
+SLOT_MB, AREA_MB = 16, 512  # as ipc/path has them
+PAIRS = ("large_large", "small_small")
+LINUX = ("linux.sysenter", "linux.int")  # in the order in which the guest runs them
+ENTRIES = ("entries_sysenter", "entries_int", "entries_fault", "entries_irq")
+EXITS = ("exits_sysexit", "exits_iret")
+COUNTED = (
+    ("instructions_kernel", "instructions"),
+    ("instructions_user", "instructions"),
+    *((name, "entries") for name in ENTRIES),
+    *((name, "exits") for name in EXITS),
+    ("cr3_writes", "writes"),
+    ("segment_loads", "loads"),
+    ("invlpg", "instructions"),
+)
+OUTSIDE_KERNEL = ("instructions_user", "instructions_stub", "instructions_trampoline")
+SymbolAt = Callable[[int], str | None]  # the name of the code at an address
+SWITCHING = ("cr3", "segments")  # how a switch can be made; what else is listed leaves the running space as it is
+
+
+@dataclass(frozen=True)
+class Switch:
+    """A switch or an invalidation: from which space to which, how, by the instruction at `at`, and how often in all.
+
+    `refill_cycles` is what it costs to bring back what it flushed, and what was displaced while its space ran.
+    """
+
+    source: str
+    target: str
+    how: str
+    at: str | None
+    times: int
+    refill_cycles: float
+
+    @property
+    def text(self) -> str:
+        at = f" at {self.at}" if self.at else ""
+        if self.how in SWITCHING:
+            return f"{self.source} -> {self.target} by {self.how}{at}"
+        return f"{self.how} in {self.source}{at}"
+
+
+@dataclass(frozen=True)
+class Trace:
+    """One measured case: counters as sums over its `rounds` round trips, modelled cycles by category, switches."""
+
+    name: str
+    rounds: int
+    counters: dict[str, float]
+    ledger: dict[str, float]
+    total: float
+    switches: tuple[Switch, ...]
+
+    def sum(self, *names: str) -> float:
+        return sum(self.counters[name] for name in names)
+
+    def times(self, *how: str) -> int:
+        return sum(switch.times for switch in self.switches if switch.how in how)
+
+    def each(self, name: str) -> float:
+        """A counter's mean over the round trips. User code is all that does not run in the kernel."""
+        total = self.sum(*OUTSIDE_KERNEL) if name == "instructions_user" else self.sum(name)
+        return total / self.rounds
+
+
+def run(lab: Lab) -> Result:
+    """Measures the kernel that was given, or Linux and this kernel."""
+    if lab.images:
+        origin = results.provenance(lab.emulator, lab.machine.sha256)
+        lab.meter.total(1)
+        kernel, *rest = lab.images
+        options = " ".join([kernel.arguments, lab.append]).strip()
+        what = Boot(kernel.path, tuple(rest), options, cpu_for(lab, kernel.path), lab.settings["memory"])
+        traces = measure(lab, what, from_begin=False)
+        checks = [check for trace in traces for check in judge_trace(trace)]
+    else:
+        guest = linux_guest.ensure()
+        origin = results.provenance(f"{lab.emulator}, Linux {guest.version}", lab.machine.sha256)
+        lab.meter.total(1 + 2 * len(PAIRS))
+        linux = measure_linux(lab, guest)
+        ours, regions = measure_ours(lab)
+        traces = [*linux, *ours]
+        checks = [check for trace in traces for check in judge_trace(trace, lab.settings["rounds"])]
+        checks += [*map(judge_pipe, linux), *map(judge_same, ours, regions)]
+    return Result("ipc/trace", lab.machine_name, origin, series_of(traces), checks, ledger_of(traces))
+
+
+def measure(
+    lab: Lab,
+    what: Boot,
+    *,
+    from_begin: bool,
+    names: tuple[str, ...] = (),
+    symbol_at: SymbolAt = lambda address: None,
+) -> list[Trace]:
+    """Boots `what` and returns its cases, called by their numbers or by `names` in the order in which they were measured."""
+    with tempfile.TemporaryDirectory(prefix="cobnut-") as folder:
+        out = Path(folder) / "measured.json"
+        plugin = plugin_of(lab, what.kernel, out, from_begin=from_begin)
+        outcome = qemu.run(what, timeout=TIMEOUT_SECONDS, plugin=plugin)
+        if outcome.timed_out:
+            raise CobnutError(f"{what.kernel.name}: no end after {TIMEOUT_SECONDS} s; its programs have to end the run")
+        if not out.exists():
+            raise CobnutError(f"{what.kernel.name}: the plugin wrote no measurements")
+        measured = json.loads(out.read_text())
+    lab.meter.advance(note=what.kernel.name)
+    if not measured["regions"]:
+        raise CobnutError(f"{what.kernel.name}: no case was measured{_last_words(outcome)}")
+    doubts = measured["warnings"]
+    if any("PAE" in doubt for doubt in doubts):
+        raise CobnutError(f"{what.kernel.name}: {next(doubt for doubt in doubts if 'PAE' in doubt)}")
+    called = names or [f"case.{region['case']}" for region in measured["regions"]]
+    if len(called) != len(measured["regions"]):
+        raise CobnutError(f"{what.kernel.name}: {len(measured['regions'])} cases were measured, not {len(called)}")
+    pairs = zip(called, measured["regions"], strict=True)
+    return [read(name, region, measured["switches"], symbol_at) for name, region in pairs]
+
+
+def cpu_for(lab: Lab, kernel: Path) -> str:
+    """The emulator's processor for a given kernel: the machine's, but for Linux, whose kernels want one that is not too old."""
+    if images.kind(kernel.read_bytes()) == "linux":
+        return linux_guest.CPU
+    return str(lab.machine.parameters["processor.emulated_as"].value)
+
+
+def plugin_of(lab: Lab, kernel: Path, out: Path, *, from_begin: bool) -> qemu.Plugin:
+    """The plugin with the machine's model. A kernel of ours has symbols that it wants; nobody else has to."""
+    arguments = [("machine", str(lab.machine.path)), ("out", str(out))]
+    if images.kind(kernel.read_bytes()) == "multiboot":
+        arguments.append(("kernel", str(kernel)))
+    if from_begin:
+        arguments.append(("from", "begin"))
+    return qemu.Plugin(paths.PLUGIN, (*arguments, *(("set", f"{key}:{value}") for key, value in lab.overrides.items())))
+
+
+def read(name: str, region: dict, switches: list[dict], symbol_at: SymbolAt) -> Trace:
+    """A case in the plugin's output; `switches` is what its indices lead to."""
+    charged: dict[int, float] = {}
+    for charge in region["causes"]:
+        if charge["switch"] is not None:
+            charged[charge["switch"]] = charged.get(charge["switch"], 0) + charge["cycles"]
+    happened = []
+    for entry in region["switches"]:
+        one, cycles = switches[entry["switch"]], charged.get(entry["switch"], 0)
+        at = one["at"] and (symbol_at(int(one["at"], 16)) or one["at"])
+        happened.append(Switch(one["from"], one["to"], one["how"], at, entry["times"], cycles))
+    counters = {counter: sum(values) for counter, values in region["per_iteration"].items()}
+    return Trace(name, region["iterations"], counters, region["ledger"], region["cycles_total"], tuple(happened))
+
+
+def measure_linux(lab: Lab, guest: linux_guest.LinuxGuest) -> list[Trace]:
+    """The ping-pong through pipes, with system calls by sysenter and by int."""
+    rounds = f"{lab.settings['rounds']} {lab.settings['warmup']}"
+    with tempfile.TemporaryDirectory(prefix="cobnut-") as name:
+        what = linux_guest.boot(guest, Path(name), f"pipe {rounds}\npipe {rounds} int")
+        return measure(lab, what, from_begin=True, names=LINUX, symbol_at=guest.symbol_at)
+
+
+def measure_ours(lab: Lab) -> tuple[list[Trace], list[Region]]:
+    """This kernel's own ping-pong, as any kernel's and as `ipc/path` measures it."""
+    chosen = lab.settings
+    specs = [PingPong(pair, chosen["rounds"], chosen["warmup"], SLOT_MB, AREA_MB) for pair in PAIRS]
+    traces = [
+        measure(lab, pingpong.boot_of(lab, spec), from_begin=False, names=(f"cobnut.{spec.pair}",))[0] for spec in specs
+    ]
+    measurements = pingpong.measure(lab, specs)
+    pingpong.raise_if_all_failed(measurements)
+    return traces, [measurement.regions[0] for measurement in measurements]
+
+
+def judge_trace(trace: Trace, rounds: int | None = None) -> list[Check]:
+    """What has to hold on every kernel: two ways of counting the same give the same."""
+    return [
+        judge(
+            f"{trace.name}.rounds",
+            trace.rounds,
+            "round trips",
+            above(0) if rounds is None else exactly(rounds),
+            "The markers delimit as many round trips as the program made.",
+        ),
+        judge(
+            f"{trace.name}.ledger",
+            round(1000 * sum(trace.ledger.values())) / 1000 - trace.total,
+            "cycles",
+            exactly(0),
+            "The categories of the ledger add up to the modelled cycles.",
+        ),
+        judge(
+            f"{trace.name}.ways",
+            trace.sum(*ENTRIES) - trace.sum(*EXITS),
+            "entries",
+            exactly(0),
+            f"Who enters the kernel leaves it again: {trace.sum(*ENTRIES):,} entries, by kind, less the exits.",
+        ),
+        judge(
+            f"{trace.name}.cr3",
+            trace.counters["cr3_writes"] - trace.times("cr3", "reload"),
+            "writes",
+            exactly(0),
+            "Instructions that write CR3, less the switches by CR3 and the reloads of the directory in force.",
+        ),
+    ]
+
+
+def judge_pipe(trace: Trace) -> Check:
+    return judge(
+        f"{trace.name}.switches",
+        trace.times(*SWITCHING) / trace.rounds,
+        "switches",
+        exactly(2),
+        "One processor, two processes: there and back. A kernel thread between them runs on the directory in force.",
+    )
+
+
+def judge_same(trace: Trace, region: Region) -> Check:
+    return judge(
+        f"{trace.name}.as_path",
+        trace.total - region.cycles_total,
+        "cycles",
+        exactly(0),
+        f"The same images as those of ipc/path cost the same: {region.cycles_total:,} modelled cycles for {region.rounds} round trips.",
+    )
+
+
+def series_of(traces: list[Trace]) -> list[Series]:
+    """A round trip's counts over the cases."""
+    names = [trace.name for trace in traces]
+    rows = [
+        Series(f"round_trip.{name}", unit, names, [trace.each(name) for trace in traces]) for name, unit in COUNTED
+    ]
+    rows.append(
+        Series(
+            "round_trip.switches", "switches", names, [trace.times(*SWITCHING) / trace.rounds for trace in traces]
+        )
+    )
+    rows.append(Series("round_trip.cycles", "modelled cycles", names, [trace.total / trace.rounds for trace in traces]))
+    for trace in traces:
+        texts = [switch.text for switch in trace.switches]
+        times = [switch.times / trace.rounds for switch in trace.switches]
+        cycles = [switch.refill_cycles / trace.rounds for switch in trace.switches]
+        rows.append(Series(f"{trace.name}.times", "a round trip", texts, times))
+        rows.append(Series(f"{trace.name}.refills", "modelled cycles", texts, cycles))
+    return rows
+
+
+def ledger_of(traces: list[Trace]) -> list[LedgerRow]:
+    return [LedgerRow(trace.name, None, trace.rounds, "cycles", trace.ledger, trace.total) for trace in traces]
+
+
+def show(result: Result) -> None:
+    """The counts, the switches and the ledger of a round trip."""
+    tables.show_rows(result, "a round trip", [f"round_trip.{name}" for name in (*dict(COUNTED), "switches", "cycles")])
+    for row in result.ledger:
+        title = f"{row.name}: switches and invalidations of a round trip, and the refills that they cause"
+        tables.show_columns(result, title, [f"{row.name}.times", f"{row.name}.refills"])
+    tables.show_ledger(result)
+
+
+def plots(result: Result) -> list[Plot]:
+    names = {row.name: row.name for row in result.ledger}
+    instructions = {"round_trip.instructions_kernel": "kernel", "round_trip.instructions_user": "user"}
+    entries = {f"round_trip.{name}": name.removeprefix("entries_") for name in ENTRIES}
+    return [
+        Plot("bars", "Instructions of a round trip", "case", "instructions", instructions),
+        Plot("bars", "Kernel entries of a round trip", "case", "entries", entries),
+        Plot("bars", "Switches of a round trip", "case", "switches", {"round_trip.switches": "switches"}),
+        Plot("ledger", "Where the modelled cycles of a round trip go", "case", "modelled cycles", names, wide=True),
+    ]
+
+
+def _last_words(outcome: Outcome) -> str:
+    lines = [line.strip() for line in outcome.console.splitlines() if line.strip()]
+    return f" (its console ends: {lines[-1]})" if lines else " (it wrote nothing to its console)"
+
+
+EXPERIMENT = Experiment(
+    name="ipc/trace",
+    title="A round trip on any kernel: entries, exits, switches",
+    source="Counts of kernels as they are, by markers in their programs",
+    machine="pentium4-1400",
+    settings={
+        "rounds": Setting(100, 20, pingpong.ROUNDS, "round trips measured"),
+        "warmup": Setting(10, 10, pingpong.WARMUP, "round trips before the measured ones"),
+        "memory": Setting(256, 256, range(16, 2049), "main memory for the images given, MB"),
+    },
+    run=run,
+    plots=plots,
+    story=(
+        "Two programs talk to each other, and the kernel between them is not changed and not asked. How often they enter it and how, "
+        "which page directories and segments it loads on the way, and what each of these costs on a model of a processor is seen from "
+        "outside. The programs only say where a round trip begins, with an instruction that does nothing."
+    ),
+    cannot_say=(
+        "Linux's pipe copies a byte through a buffer and wakes a sleeping process; a null IPC moves registers. They are not the same service.",
+        "An exit by iret may lead back into the kernel, from an interrupt that came while it ran. Page tables with PAE are not understood.",
+        "Of Linux nothing is modelled before the ping-pong begins: caches and TLBs are warm by its own round trips only.",
+    ),
+    takes_images=True,
+    show=show,
+)
