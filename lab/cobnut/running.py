@@ -50,7 +50,7 @@ def run(
     """Builds what is needed, runs the experiment `name` and writes its report; `sweep` holds what --sweep asks for."""
     experiment = experiments.find(name)
     if sweep and name not in experiments.reproductions():
-        raise CobnutError(f"--sweep: {name} does not depend on a machine's numbers")
+        raise CobnutError(f"--sweep: {name} does not record its guests, so it cannot be measured again")
     target = boards.find(board)
     if target.name not in experiment.boards:
         raise CobnutError(f"{name} runs on {', '.join(experiment.boards)}, not on {board}")

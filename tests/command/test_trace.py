@@ -2,6 +2,7 @@
 """`ipc/trace`: what is taken for a kernel, and what is made of what the plugin measured on it. No emulator runs here."""
 
 import json
+import os
 import struct
 from dataclasses import replace
 from pathlib import Path
@@ -55,13 +56,14 @@ def lab(monkeypatch):
 
     def prepare(*regions: dict, warnings=(), console="good bye\n", written=True, timed_out=False):
         def run(what, *, timeout, plugin):
+            assert Path(dict(plugin.arguments)["kernel"]).is_absolute(), "the emulator runs in a folder of its own"
             if written:
                 out = {"regions": list(regions), "switches": SWITCHES, "warnings": list(warnings)}
                 Path(dict(plugin.arguments)["out"]).write_text(json.dumps(out))
             return Outcome(None, console, "", 1.0, timed_out)
 
         monkeypatch.setattr(qemu, "run", run)
-        return replace(made_up.lab(ipc_trace.EXPERIMENT), images=(Module(KERNEL),))
+        return replace(made_up.lab(ipc_trace.EXPERIMENT), images=(Module(Path(os.path.relpath(KERNEL))),))
 
     return prepare
 

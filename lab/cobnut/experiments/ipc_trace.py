@@ -148,7 +148,7 @@ def plugin_of(lab: Lab, kernel: Path, out: Path, *, from_begin: bool) -> qemu.Pl
     """The plugin with the machine's model. A kernel of ours has symbols that it wants; nobody else has to."""
     arguments = [("machine", str(lab.machine.path)), ("out", str(out))]
     if images.kind(kernel.read_bytes()) == "multiboot":
-        arguments.append(("kernel", str(kernel)))
+        arguments.append(("kernel", str(kernel.resolve())))
     if from_begin:
         arguments.append(("from", "begin"))
     return qemu.Plugin(paths.PLUGIN, (*arguments, *(("set", f"{key}:{value}") for key, value in lab.overrides.items())))
