@@ -5,6 +5,7 @@ from cobnut import boards, machines
 from cobnut.experiments import (
     Experiment,
     Lab,
+    counterfactual,
     ipc_path,
     liedtke95_fig4,
     liedtke95_table1,
@@ -50,6 +51,7 @@ COUNTERS = {
     "exits_iret": 0,
 }
 MEASURING = (
+    counterfactual,
     ipc_path,
     uhlig02_fig4,
     liedtke95_table1,
@@ -59,6 +61,7 @@ MEASURING = (
     sensitivity,
 )
 FOOTPRINT = {"code_lines": 12, "data_lines": 14, "code_pages": 6, "data_pages": 10}
+CALLER, PARTNER = "00100000", "00200000"
 CAPACITY = {"none": 1, "nops": 8000, "jumps": 128, "reads": 64, "walks": 0}
 COST = {"none": 0, "nops": 0.25, "jumps": 30, "reads": 30, "walks": 0}
 REFILL, ENTRY_MISSING, DIRECTORY_MISSING, STARTUP = 10, 14, 3, 50  # cycles of TLB refills; the last once for each case
@@ -78,6 +81,10 @@ def output(spec: PingPong) -> dict:
     return {
         "regions": [region(spec, index, size) for index, size in cases],
         "ranges": [{"case": index, "per_iteration": parts(spec)} for index, _ in cases] if spec.parts else [],
+        "switches": [
+            {"from": CALLER, "to": PARTNER, "how": "cr3", "at": "f0100000"},
+            {"from": PARTNER, "to": CALLER, "how": "cr3", "at": "f0100000"},
+        ],
         "warnings": [],
     }
 
@@ -99,10 +106,11 @@ def region(spec: PingPong, index: int, size: int) -> dict:
     large = spec.pair == "large_large" and spec.calls
     rebuild = float(dict(spec.overrides).get("trace_cache.rebuild_cycles", 7500)) / 7500
     capacity = CAPACITY[spec.gen] // (2 if spec.distance > 2 * 4096 else 1)  # of every other page
-    refilled = size if large or size > capacity else 0
+    flushed = large and not spec.without_flush
+    refilled = size if flushed or size > capacity else 0
     walk = ENTRY_MISSING * size + DIRECTORY_MISSING + STARTUP / spec.iterations if spec.gen == "walks" else 0
     ledger = {
-        "instructions": (200.0 if spec.calls else 20.0) + size / (1 if spec.distance == 4096 else 100),
+        "instructions": (200.0 if spec.calls else 20.0) + size // (1 if spec.distance == 4096 else 100),
         "kernel_entry_exit": 332.0 if spec.calls else 0.0,
         "segment_reload": 200.0 if spec.calls and not large else 0.0,
         "tlb_refill_data": walk or float(REFILL * refilled),
@@ -125,9 +133,22 @@ def region(spec: PingPong, index: int, size: int) -> dict:
         "per_iteration": {name: [value] * spec.iterations for name, value in counters.items()},
         "footprint": FOOTPRINT | {f"kernel_{name}": value // 2 for name, value in FOOTPRINT.items()},
         "ledger": {name: value * spec.iterations for name, value in ledger.items()},
+        "space": CALLER,
+        "causes": causes(spec, ledger),
         "cycles_total": total * spec.iterations,
         "cycles_per_iteration": [total] * spec.iterations,
     }
+
+
+def causes(spec: PingPong, ledger: dict[str, float]) -> list[dict]:
+    """What refills were charged to: the call where it flushes, otherwise evictions after the reply."""
+    flushed = spec.pair == "large_large" and not spec.without_flush
+    which = {"kind": "flushed", "switch": 0} if flushed else {"kind": "evicted", "switch": 1}
+    return [
+        {"category": category, **which, "refills": spec.iterations, "cycles": ledger[category] * spec.iterations}
+        for category in ("tlb_refill_data", "trace_rebuild")
+        if ledger[category]
+    ]
 
 
 def measure(lab: Lab, specs) -> list[Measurement]:

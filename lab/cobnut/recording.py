@@ -54,10 +54,14 @@ def header(record: Path) -> dict:
     return json.loads(_replayer(record, "--header"))
 
 
-def replay(record: Path, machine: Machine, changes: Sequence[str] = ()) -> Replayed:
-    """Measures `record` on `machine`, with `changes` of its numbers, each PARAMETER:VALUE."""
+def replay(
+    record: Path, machine: Machine, changes: Sequence[str] = (), *, without_flush: bool = False
+) -> Replayed:
+    """Measures `record` on `machine`, with `changes` of its numbers, each PARAMETER:VALUE; if wanted, as it would be if
+    switches flushed nothing (docs/lab.md, causes)."""
     sets = [word for change in changes for word in ("--set", change)]
-    return Replayed(machine, _replayer(record, "--machine", str(machine.path), *sets).rstrip("\n"))
+    without = ("--without", "flush") if without_flush else ()
+    return Replayed(machine, _replayer(record, "--machine", str(machine.path), *sets, *without).rstrip("\n"))
 
 
 def doubts(record_header: dict, machine: Machine) -> str | None:

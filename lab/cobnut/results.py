@@ -5,9 +5,10 @@ import datetime
 import json
 import subprocess
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 
 from cobnut import paths
+from cobnut.causes import Charge
 from cobnut.checks import Check
 
 
@@ -23,7 +24,10 @@ class Series:
 
 @dataclass(frozen=True)
 class LedgerRow:
-    """Where the modelled cycles of one measured case went: `entries` adds up to `total` exactly, over `rounds` round trips."""
+    """Where the modelled cycles of one measured case went: `entries` adds up to `total` exactly, over `rounds` round trips.
+
+    `causes` says whom its refills are charged to, `space` which space was measured.
+    """
 
     name: str
     x: float | None
@@ -31,6 +35,8 @@ class LedgerRow:
     unit: str
     entries: dict[str, float]
     total: float
+    space: str | None = None
+    causes: list[Charge] = field(default_factory=list)
 
 
 @dataclass(frozen=True)

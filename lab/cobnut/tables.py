@@ -7,12 +7,14 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.table import Table
 
+from cobnut.causes import TAKERS, by_taker
 from cobnut.recording import Replayed
 from cobnut.report.page import number
 from cobnut.results import Result
 from cobnut.sweeping import moved
 
 MOST_ROWS = 12
+MOST_CAUSES = 5
 SMALL, LARGE = "small_small", "large_large"
 
 
@@ -45,6 +47,22 @@ def show_sweep(result: Result) -> None:
     rows = [(name, number(value), number(least), number(most), by) for name, value, least, most, by in moved(result)]
     if rows:
         _show(f"{result.experiment}: what the sweep moved", ("check", "measured", "least", "most", "moved most by"), rows)
+
+
+def show_causes(result: Result) -> None:
+    """Of some sizes whom their refills are charged to, in cycles of a round trip."""
+    rows = [row for row in result.ledger if row.causes and row.rounds]
+    for name in dict.fromkeys(row.name for row in rows):
+        same = [row for row in rows if row.name == name]
+        shown = same[:: -(-len(same) // MOST_CAUSES)]
+        sums = [by_taker(row.causes, row.space, row.total) for row in shown]
+        taken = [key for key in TAKERS if any(amounts[key] for amounts in sums)]
+        lines = [
+            (number(row.x), number(row.total / row.rounds), *(number(amounts[key] / row.rounds) for key in taken))
+            for row, amounts in zip(shown, sums, strict=True)
+        ]
+        heads = ("size", "cycles", *(TAKERS[key] for key in taken))
+        _show(f"{name}: modelled cycles of a round trip, and who took what had to be refilled", heads, lines)
 
 
 def show_replay(replayed: Replayed) -> None:

@@ -64,9 +64,9 @@ class Mark:
 class Plot:
     """One picture of a report, in terms of a result's series.
 
-    `kind` is lines, bars (stacked), ranges (two series: both ends of each bar), ledger, or table (the series are its
-    columns, and `rows` says what their x are called). `series` maps series names to labels; for a ledger it maps ledger
-    row names to short labels. `band` names two series to shade the room between.
+    `kind` is lines, bars (stacked), ranges (two series: both ends of each bar), ledger, causes (ledger rows by what
+    their refills are charged to), or table (the series are its columns, and `rows` says what their x are called). `series`
+    maps series names to labels; for ledger and causes it maps ledger row names to short labels. `band` names two series to shade the room between.
     Ranges that come from the mark by less than the share `least` of it are left out.
     """
 
@@ -109,6 +109,7 @@ class Experiment:
 def all_experiments() -> dict[str, Experiment]:
     """Every experiment, by name."""
     from cobnut.experiments import (
+        counterfactual,
         ipc_path,
         ipc_trace,
         liedtke95_fig4,
@@ -128,6 +129,7 @@ def all_experiments() -> dict[str, Experiment]:
         liedtke95_table2.EXPERIMENT,
         liedtke95_table3.EXPERIMENT,
         liedtke95_fig4.EXPERIMENT,
+        counterfactual.EXPERIMENT,
         mutations.EXPERIMENT,
         linux_sanitized.EXPERIMENT,
     )

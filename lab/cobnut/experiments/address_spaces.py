@@ -110,4 +110,4 @@ def handling(region: Region | None, half: int | None = None) -> Handling | None:
 
 def ledger_row(name: str, region: Region | None) -> list[LedgerRow]:
     """Where all modelled cycles of the round trips went, the handling of address spaces among them."""
-    return [LedgerRow(name, None, region.rounds, "cycles", region.ledger, region.cycles_total)] if region else []
+    return [region.row(name)] if region else []

@@ -194,7 +194,7 @@ def series_of(paths: dict[str, Path]) -> list[Series]:
 def ledger_of(measurements: list[Measurement]) -> list[LedgerRow]:
     """Where the modelled cycles of each pair went."""
     return [
-        LedgerRow(measurement.spec.pair, None, region.rounds, "cycles", region.ledger, region.cycles_total)
+        region.row(measurement.spec.pair)
         for measurement in measurements
         for region in measurement.regions.values()
     ]

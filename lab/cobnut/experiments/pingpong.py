@@ -12,12 +12,14 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from cobnut import paths, published, recording
+from cobnut import causes, paths, published, recording
+from cobnut.causes import Charge
 from cobnut.emulators import Boot, Outcome, qemu
 from cobnut.errors import CobnutError
 from cobnut.experiments import Lab
 from cobnut.experiments.records import Recorded
 from cobnut.modules import Module
+from cobnut.results import LedgerRow
 
 AT_ONCE = 2
 TIMEOUT_SECONDS = 600
@@ -47,6 +49,7 @@ class PingPong:
     distance: int = published.U02_READ_DISTANCE  # bytes between two reads
     reads: int = 0  # that follow nops or jumps
     served: int = 0  # reads of the server in each call
+    without_flush: bool = False  # on the machine that it would be if switches flushed nothing
     parts: tuple[tuple[str, str, str], ...] = ()  # of the kernel's code to count: name, first symbol, symbol after it
 
     @property
@@ -90,6 +93,8 @@ class Region:
     ledger: dict[str, float]
     cycles: list[float]
     cycles_total: float
+    space: str
+    causes: list[Charge]
     parts: dict[str, dict[str, list[float]]] = field(default_factory=dict)
 
     @property
@@ -99,6 +104,12 @@ class Region:
     @property
     def mean_cycles(self) -> float:
         return statistics.fmean(self.cycles)
+
+    def row(self, name: str, x: float | None = None) -> LedgerRow:
+        """The ledger of the case, called `name`, of size `x` if that has a meaning."""
+        return LedgerRow(
+            name, x, self.rounds, "cycles", self.ledger, self.cycles_total, space=self.space, causes=self.causes
+        )
 
     def one_way(self, counter: str) -> float | None:
         """Half of the median round trip's count."""
@@ -159,6 +170,7 @@ def plugin_of(lab: Lab, spec: PingPong, out: Path) -> qemu.Plugin:
             ("out", str(out)),
             *(("set", change) for change in changes_of(lab, spec)),
             *_ranges(spec),
+            *((("without", "flush"),) if spec.without_flush else ()),
         ),
     )
 
@@ -178,12 +190,13 @@ def _ranges(spec: PingPong) -> list[tuple[str, str]]:
 
 
 def _measure(lab: Lab, spec: PingPong) -> Measurement:
-    booted = replace(spec, overrides=())
+    booted = replace(spec, overrides=(), without_flush=False)
     recorded = lab.records.of(booted, lambda path: _record(lab, booted, path))
     failure = recorded.failure
     regions: dict[int, Region] = {}
     if failure is None:
-        measured = recording.replay(recorded.path, lab.machine, changes_of(lab, spec)).measured
+        changes, without_flush = changes_of(lab, spec), spec.without_flush
+        measured = recording.replay(recorded.path, lab.machine, changes, without_flush=without_flush).measured
         try:
             regions = read(spec, measured)
         except (KeyError, ValueError, TypeError) as error:
@@ -229,6 +242,8 @@ def read(spec: PingPong, measured: dict) -> dict[int, Region]:
             found["ledger"],
             cycles,
             found["cycles_total"],
+            found["space"],
+            causes.read(found, measured["switches"]),
             parts.get(found["case"], {}),
         )
         missing_parts = {name for name, _, _ in spec.parts} - set(region.parts)

@@ -7,7 +7,7 @@ page tables flushed is paid for there. Part a fills the trace cache, b the instr
 
 from dataclasses import dataclass, replace
 
-from cobnut import published, results
+from cobnut import published, results, tables
 from cobnut.checks import Check, above, between, explained, judge
 from cobnut.experiments import Experiment, Lab, Mark, Plot, Setting, pingpong, sensitivity
 from cobnut.experiments.pingpong import Measurement, PingPong, measure, raise_if_all_failed
@@ -37,6 +37,9 @@ EXPLANATIONS = {
 }
 BAND_CAPTION = (
     "Shaded: what the ratio becomes when one open number of the machine file at a time goes to its low or high end."
+)
+CAUSES_CAPTION = (
+    "A refill is charged to the switch that took the entry: the call takes what the caller had, the reply what the server had."
 )
 POINTS = {
     "a.full": "8,000 bytes of nops",
@@ -123,7 +126,7 @@ class Graph:
 
     def ledger(self) -> list[LedgerRow]:
         return [
-            LedgerRow(f"{self.part.letter}.{pair}", size, region.rounds, "cycles", region.ledger, region.cycles_total)
+            region.row(f"{self.part.letter}.{pair}", size)
             for pair, boot in ((LARGE, self.large), (SMALL, self.small))
             for size, region in boot.regions.items()
         ]
@@ -267,6 +270,15 @@ def plots(result: Result) -> list[Plot]:
                 wide=True,
                 caption="For each working set the left bar (L) is a round trip between large spaces, the right bar (S) one between small spaces.",
             ),
+            Plot(
+                "causes",
+                f"({letter}) {part.title}: who took what had to be refilled",
+                part.x_title,
+                "modelled cycles",
+                {f"{letter}.{LARGE}": "L", f"{letter}.{SMALL}": "S"},
+                wide=True,
+                caption=CAUSES_CAPTION,
+            ),
         ]
     hinges = [(point, f"({point[0]}) {text}: what the ratio hinges on") for point, text in POINTS.items()]
     return found + sensitivity.plots(result, hinges)
@@ -341,6 +353,7 @@ EXPERIMENT = Experiment(
     run=run,
     plots=plots,
     has_curves=True,
+    show=tables.show_causes,
     explanations=EXPLANATIONS,
     story=(
         "A client fills a working set, calls a server that only replies, and touches the working set again. Between large spaces each "

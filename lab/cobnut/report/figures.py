@@ -5,8 +5,10 @@ A trace names its colour by role ("role:large"); the page's script replaces role
 figure is readable in light and dark.
 """
 
+from collections.abc import Callable
 from typing import Any
 
+from cobnut.causes import TAKERS, by_taker
 from cobnut.experiments import Plot
 from cobnut.results import LedgerRow, Result
 
@@ -36,7 +38,7 @@ CATEGORIES = {
 
 def draw(plot: Plot, result: Result) -> dict[str, Any]:
     """The plotly figure of `plot`, as plain data."""
-    drawers = {"lines": _lines, "bars": _bars, "ranges": _ranges, "ledger": _ledger}
+    drawers = {"lines": _lines, "bars": _bars, "ranges": _ranges, "ledger": _ledger, "causes": _causes}
     data, layout = drawers[plot.kind](plot, result)
     shapes, marks, notes = _marks(plot, result)
     layout |= {
@@ -149,6 +151,17 @@ def _ranges(plot: Plot, result: Result) -> tuple[list[dict], dict]:
 
 
 def _ledger(plot: Plot, result: Result) -> tuple[list[dict], dict]:
+    return _stacked(plot, result, CATEGORIES, lambda row: row.entries)
+
+
+def _causes(plot: Plot, result: Result) -> tuple[list[dict], dict]:
+    return _stacked(plot, result, TAKERS, lambda row: by_taker(row.causes, row.space, row.total))
+
+
+def _stacked(
+    plot: Plot, result: Result, labels: dict[str, str], amounts: Callable[[LedgerRow], dict[str, float]]
+) -> tuple[list[dict], dict]:
+    """The ledger rows that `plot` names as bars of their `amounts`, which `labels` names in order from below."""
     rows = _thinned([row for row in result.ledger if row.name in plot.series])
     order = {name: index for index, name in enumerate(plot.series)}
     value = plot.marks[0].x if plot.marks else None
@@ -164,12 +177,12 @@ def _ledger(plot: Plot, result: Result) -> tuple[list[dict], dict]:
             "type": "bar",
             "name": label,
             "x": x,
-            "y": [_per_round(row, category) for row in rows],
-            "role": category,
+            "y": [_per_round(row, amounts(row).get(key, 0)) for row in rows],
+            "role": key,
             "hovertemplate": f"%{{x}}: %{{y:,.1f}} cycles<extra>{label}</extra>",
         }
-        for category, label in CATEGORIES.items()
-        if any(row.entries.get(category) for row in rows)
+        for key, label in labels.items()
+        if any(amounts(row).get(key) for row in rows)
     ]
     return data, {"barmode": "stack", "hovermode": "closest"}
 
@@ -182,8 +195,8 @@ def _thinned(rows: list[LedgerRow]) -> list[LedgerRow]:
     return [row for row in rows if row.x is None or row.x in kept]
 
 
-def _per_round(row: LedgerRow, category: str) -> float:
-    return row.entries.get(category, 0) / row.rounds if row.rounds else 0
+def _per_round(row: LedgerRow, cycles: float) -> float:
+    return cycles / row.rounds if row.rounds else 0
 
 
 def _marks(plot: Plot, result: Result) -> tuple[list[dict], list[dict], list[dict]]:
