@@ -191,7 +191,8 @@ def _ranges(spec: PingPong) -> list[tuple[str, str]]:
 
 def _measure(lab: Lab, spec: PingPong) -> Measurement:
     booted = replace(spec, overrides=(), without_flush=False)
-    recorded = lab.records.of(booted, lambda path: _record(lab, booted, path))
+    key = (booted, boot_of(lab, booted).cpu)  # machines may be emulated as different processors
+    recorded = lab.records.of(key, lambda path: _record(lab, booted, path))
     failure = recorded.failure
     regions: dict[int, Region] = {}
     if failure is None:
