@@ -195,6 +195,9 @@ def replay(
     given: Annotated[
         Optional[list[str]], typer.Option("--set", help="Changes a number of every machine.", metavar="K=V")
     ] = None,
+    without: Annotated[
+        Optional[str], typer.Option(help="flush: as if switches flushed nothing.", metavar="WHAT")
+    ] = None,
     json: Annotated[Optional[Path], typer.Option(help="Also writes everything measured here.", metavar="FILE")] = None,
 ) -> None:
     """Measures a recorded run on machines and prints where the cycles of each case go."""
@@ -202,6 +205,8 @@ def replay(
 
     if not record.is_file():
         raise CobnutError(f"record {record}: {'is not a file' if record.exists() else 'no such file'}")
+    if without not in (None, "flush"):
+        raise CobnutError(f"--without {without}: only flush can be left out")
     changes = dict(machines.change(pair) for pair in given or [])
     wanted = machine or list(machines.known())
     for name in wanted:
@@ -212,7 +217,7 @@ def replay(
     for one in described:
         machines.check(one.path, changes)
     sets = [f"{name}:{value}" for name, value in changes.items()]
-    replays = [recording.replay(record, one, sets) for one in described]
+    replays = [recording.replay(record, one, sets, without_flush=without == "flush") for one in described]
     origin = recording.header(record)
     for one in replays:
         tables.show_replay(one)

@@ -69,6 +69,8 @@ def show_replay(replayed: Replayed) -> None:
     """For each case of a replay, modelled cycles of an iteration and where they go."""
     regions = replayed.measured["regions"]
     name = ", ".join([replayed.machine.name, *replayed.measured["machine_set"]])
+    if replayed.measured["without"]:
+        name += f", without {replayed.measured['without']}"
     if not regions:
         totals = replayed.measured["totals"]
         print(f"{name}: no cases; {totals['cycles']:,} modelled cycles in all")

@@ -86,6 +86,7 @@ def test_works_from_another_folder(cobnut, tmp_path):
         (["replay", str(ROOT / "cobnut")], ["record", "not a record"]),
         (["replay", str(ROOT / "cobnut"), "--machine", "z80"], ["unknown machine", "z80"]),
         (["replay", str(ROOT / "cobnut"), "--set", "dtlb.entries"], ["dtlb.entries", "K=V"]),
+        (["replay", str(ROOT / "cobnut"), "--without", "cache"], ["--without cache", "only flush"]),
         (["replay", str(ROOT / "cobnut"), "--set", "colour=1"], ["unknown parameter colour"]),
         (["replay", str(ROOT / "cobnut"), "--json", "/proc/x.json"], ["--json /proc/x.json", "cannot be written"]),
         (["test", "nothing"], ["unknown part", "nothing", "system"]),

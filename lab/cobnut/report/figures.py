@@ -21,6 +21,8 @@ ROLES = (
     ("ratio", "accent"),
     ("low", "small"),
     ("high", "large"),
+    ("charged", "large"),
+    ("saved", "small"),
 )
 MOST_BARS = 22
 CATEGORIES = {
