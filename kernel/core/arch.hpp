@@ -63,6 +63,11 @@ void copy(PAddr to, PAddr from, Word bytes);
 // has to go on stands in control blocks. Returns when there was none.
 void preemption_point();
 
+// I/O fpages (manual A.4), where the processor has ports: maps or grants what `from` holds of `send`, as far as `window`
+// (an I/O fpage, or the complete space) allows; false when kernel memory is exhausted.
+bool transfer_ports(Space& from, Fpage send, Space& to, Fpage window, bool grant);
+void unmap_ports(Space& space, Fpage fpage, bool flush);
+
 // Time: microseconds since the boot.
 Microseconds now();
 

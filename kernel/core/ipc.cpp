@@ -25,6 +25,7 @@ void fail(Thread& t, IpcError error, Phase phase) {
         t.state = State::receiving;     // nobody handles it: the line stays masked until somebody acknowledges
         return;
     case Role::page_fault:
+    case Role::port_fault:
         if (t.transfer) return strings::fault_unresolved(t);
         [[fallthrough]];
     case Role::exception:
@@ -247,6 +248,13 @@ void page_fault(Thread& t, VAddr address, Word rights) {
     t.message.words[0] = address;
     t.message.words[1] = arch::user_ip(t);
     kernel_call(t, Role::page_fault, {t.utcb->pager()});
+}
+
+void port_fault(Thread& t, Fpage ports) {
+    t.message.tag = MsgTag::make(label_port_fault | Word{right_read | right_write}, 2);
+    t.message.words[0] = ports.raw;
+    t.message.words[1] = arch::user_ip(t);
+    kernel_call(t, Role::port_fault, {t.utcb->pager()});
 }
 
 void exception(Thread& t, Word number, Word error) {

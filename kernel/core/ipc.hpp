@@ -13,6 +13,7 @@ void call(Thread& caller, ThreadId to, ThreadId from, Word timeouts);
 
 // In the name of a thread, which stops running until it is answered. A thread whose partner does not exist is halted.
 void page_fault(Thread& t, VAddr address, Word rights);
+void port_fault(Thread& t, Fpage ports);
 void exception(Thread& t, Word number, Word error);
 // Tells the exception handler of a preemption at `preempted_at`, if it waits for that, and then waits for its answer.
 void preempted(Thread& t);

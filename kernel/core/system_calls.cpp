@@ -97,7 +97,8 @@ void unmap(Thread& caller, Word control) {
     bool flush = control & 0x40;
     for (Word i = 0; i <= (control & 0x3f); ++i) {
         Fpage fpage{caller.utcb->mr[i]};
-        if (fpage.is_nil()) continue;      // I/O fpages, too
+        if (fpage.is_io()) arch::unmap_ports(*caller.space, fpage, flush);
+        if (fpage.is_nil()) continue;       // I/O fpages, too
         caller.utcb->mr[i] = fpage.with_rights(mappings::unmap(*caller.space, fpage, flush)).raw;
     }
 }

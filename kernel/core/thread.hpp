@@ -26,6 +26,7 @@ enum class State : std::uint8_t {
 enum class Role : std::uint8_t {
     user,           // the thread itself, in its message registers
     page_fault,     // the kernel, in the name of a faulting thread (manual 7.3)
+    port_fault,     // likewise at an I/O port (sheet 6.2)
     exception,      // likewise for an exception (manual 7.5)
     preemption,     // likewise for a preemption that the thread wants signalled (manual 3.6, 7.4)
     quantum,        // likewise for a thread whose total quantum is used up (manual 3.5, 7.4)

@@ -21,19 +21,23 @@ Fpage receive_window(const Thread& r) {
     switch (r.receive_role) {
     case Role::user: return {r.utcb->acceptor() & ~Word{0xf}};
     case Role::page_fault: return Fpage::complete();
+    case Role::port_fault: return Fpage::complete_io();
     default: return Fpage::nil();
     }
 }
 
 bool map_item(Thread& s, Thread& r, Word base_word, Fpage send) {
     Fpage window = receive_window(r);
-    if (window.is_nil()) return false;
-    if (send.is_nil()) return true;         // I/O fpages, too
     Space& to = *r.space;
+    bool grant = (base_word & item_type_mask) == item_grant;
+    if (send.is_io())
+        return (window.is_io() || window.is_complete()) && arch::transfer_ports(*s.space, send, to, window, grant);
+    if (window.is_nil()) return false;
+    if (send.is_nil()) return true;
     Word base = base_word & ~Word{0x3ff};
     // A mapping that a tagged space could not reach takes the tag from it (manual A.5).
     if (VAddr limit = arch::tag_limit(to); limit && mappings::reaches(send, window, base, limit)) arch::promote(to);
-    return mappings::transfer(*s.space, send, to, window, base, (base_word & item_type_mask) == item_grant);
+    return mappings::transfer(*s.space, send, to, window, base, grant);
 }
 
 }  // namespace

@@ -83,6 +83,8 @@ struct Fpage {
 
     static constexpr Fpage nil() { return {0}; }
     static constexpr Fpage complete() { return {0x10}; }
+    static constexpr Fpage complete_io() { return {0x4020}; }
+    static constexpr Fpage io(Word port, unsigned log2) { return {port << 16 | log2 << 10 | 0x20}; }
     static constexpr Fpage memory(VAddr base, unsigned log2) { return {(base & ~((1u << log2) - 1)) | log2 << 4}; }
 
     constexpr Word rights() const { return raw & rights_all; }
@@ -127,6 +129,7 @@ enum Label : Word {
     label_preemption = 0xffd0,
     label_page_fault = 0xffe0,
     label_exception = 0xffb0,
+    label_port_fault = 0xff80,
 };
 
 // ErrorCode values of the system calls other than IPC (manual 2.4 and others).

@@ -77,4 +77,8 @@ kernel_stack:
 processor:
         .skip   PROCESSOR_SIZE
         .set    ready_top, processor + PROCESSOR_READY_TOP
+        .balign 128
+        .globl  io_bitmap
+io_bitmap:
+        .skip   65536 / 8 + 1
         .balign 64

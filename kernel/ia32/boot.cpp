@@ -10,6 +10,7 @@
 #include "ia32/cpu.hpp"
 #include "ia32/descriptors.hpp"
 #include "ia32/page_tables.hpp"
+#include "ia32/ports.hpp"
 #include "ia32/small_space.hpp"
 #include "pc/board.hpp"
 #include "pc/loader.hpp"
@@ -109,6 +110,7 @@ void start_server(const kip::Server& server, Word number, ThreadId pager, Thread
     if (!t) arch::stop("out of kernel memory at the first thread");
     space->privileged = true;
     space->idempotent = idempotent;
+    if (!ports::give_all(*space)) arch::stop("out of kernel memory at the first thread");
     space->kip_area = Fpage::memory(limit - 0x100000, kip::area_log2);
     space->utcb_area = Fpage::memory(limit - 0x1000000, utcb_area_log2);
     t->utcb_address = space->utcb_area.base() + Utcb::id_offset;

@@ -8,6 +8,7 @@
 #include "ia32/coprocessor.hpp"
 #include "ia32/cpu.hpp"
 #include "ia32/descriptors.hpp"
+#include "ia32/port_bitmap.hpp"
 #include "ia32/tls.hpp"
 #include "ia32/trap.hpp"
 
@@ -33,6 +34,7 @@ void standard_frame(Thread& t) {
 // `t` stops to run: nothing of the processor is its own any more.
 void take_back(Thread& t) {
     if (t.fast_veto & held_coprocessor) coprocessor::release();
+    if (t.fast_veto & held_ports) port_bitmap::close();
     t.fast_veto &= ~Word{held_mask};
 }
 
@@ -117,6 +119,15 @@ void enter_space(Thread& next) {
         cpu::write_cr3(space.host_directory);
     }
 }
+
+bool transfer_ports(Space& from, Fpage send, Space& to, Fpage window, bool grant) {
+    ports::Range offered = ports::range_of(send), open = window.is_complete() ? ports::all : ports::range_of(window);
+    if (offered.first < open.first) offered.first = open.first;
+    if (offered.last > open.last) offered.last = open.last;
+    return offered.empty() || ports::transfer(from, offered, to, grant);
+}
+
+void unmap_ports(Space& space, Fpage fpage, bool flush) { ports::take(space, ports::range_of(fpage), flush); }
 
 }  // namespace arch
 

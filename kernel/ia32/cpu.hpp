@@ -73,10 +73,13 @@ struct Processor {
     Word es, cs, ss, ds;
     Word fs, gs;                // what the way out of the kernel loads (ia32/tls.hpp)
     Word ldt;
-    Word io_map;                // offset << 16; past the limit: no port is allowed
+    Word io_map;                // offset << 16 of the I/O bitmap; past the limit: no port is allowed
 
     Thread* current() const { return thread_of_frame_top(esp0); }        // nullptr while idle
     void set_current(const Thread* t) { esp0 = frame_top(t); }
 };
 static_assert(sizeof(Processor) == 104);
 extern "C" Processor processor;
+// Right behind it (ia32/boot.S), with the byte of ones that the processor wants after it.
+extern "C" std::uint8_t io_bitmap[(1u << 16) / 8 + 1];
+constexpr Word io_map_open = 128u << 16, io_map_none = 0xffffu << 16;

@@ -31,8 +31,8 @@ Descriptor gate(void (*handler)(), Word bits) {
     return {KERNEL_CODE << 16 | (at & 0xffff), (at & 0xffff0000) | bits};
 }
 
-Descriptor task_segment(const Processor& tss) {
-    return segment(reinterpret_cast<Word>(&tss), sizeof(Processor) - 1, desc_present | desc_tss);
+Descriptor task_segment(const Processor& tss, Word bytes) {
+    return segment(reinterpret_cast<Word>(&tss), bytes - 1, desc_present | desc_tss);
 }
 
 }  // namespace
@@ -53,12 +53,12 @@ void initialise(void (*ipc)()) {
     // The user half is written when the first thread runs. gs:0 shows one word and no more, and only for reading.
     gdt.entry[USER_UTCB >> 3] =
         segment(UTCB_WORD_PAGE, sizeof(Word) - 1, desc_32bit | desc_present | desc_user | desc_read_only);
-    gdt.entry[TSS_SELECTOR >> 3] = task_segment(processor);
-    gdt.entry[FAULT_TSS >> 3] = task_segment(fault_tss);
+    gdt.entry[TSS_SELECTOR >> 3] = task_segment(processor, (io_map_open >> 16) + sizeof io_bitmap);
+    gdt.entry[FAULT_TSS >> 3] = task_segment(fault_tss, sizeof fault_tss);
 
     processor.set_current(nullptr);
     processor.ss0 = KERNEL_DATA;
-    processor.io_map = fault_tss.io_map = sizeof(Processor) << 16;
+    processor.io_map = fault_tss.io_map = io_map_none;
     fault_tss.cr3 = physical(boot_directory);
     fault_tss.eip = reinterpret_cast<Word>(double_fault);
     fault_tss.esp = reinterpret_cast<Word>(fault_stack + sizeof fault_stack);

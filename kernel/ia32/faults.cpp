@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Faults of user threads that are not what they seem: a directory entry of a small space not yet copied, an access past
-// a small space's limit, registers of a foreign thread, port I/O of the initial servers, calls of the debug console.
+// a small space's limit, registers of a foreign thread, ports, calls of the debug console.
 #include "core/arch.hpp"
 #include "core/ipc.hpp"
 #include "core/kip.hpp"
@@ -12,6 +12,7 @@
 #include "ia32/cpu.hpp"
 #include "ia32/layout.hpp"
 #include "ia32/page_tables.hpp"
+#include "ia32/port_bitmap.hpp"
 #include "ia32/small_space.hpp"
 #include "ia32/tls.hpp"
 #include "ia32/trap.hpp"
@@ -61,16 +62,16 @@ struct Instruction {
     unsigned char opcode() const { return at < length ? byte[at] : 0; }
     unsigned char second() const { return at + 1 < length ? byte[at + 1] : 0; }
 
+    bool string_port_io() const { return opcode() >= 0x6c && opcode() <= 0x6f; }
     bool port_io() const {
         unsigned char op = opcode();
-        return (op >= 0xe4 && op <= 0xe7) || (op >= 0xec && op <= 0xef);
+        return (op >= 0xe4 && op <= 0xe7) || (op >= 0xec && op <= 0xef) || string_port_io();
     }
-    // Raises #GP(0) for what it is, not for where it reaches: privileged instructions and ports. All others that raise
-    // it name an address past a segment limit, or a segment register without a segment.
+    // Raises #GP(0) for what it is, not for where it reaches: privileged instructions. All others that raise it use a port,
+    // name an address past a segment limit, or a segment register without a segment.
     bool privileged() const {
         unsigned char op = opcode();
         if (op == 0xf4 || op == 0xfa || op == 0xfb) return true;         // hlt, cli, sti
-        if (port_io() || (op >= 0x6c && op <= 0x6f)) return true;
         if (op != 0x0f) return false;
         unsigned char two = second();
         return two <= 0x01 || two == 0x06 || (two >= 0x08 && two <= 0x09) || (two >= 0x20 && two <= 0x23) ||
@@ -78,23 +79,28 @@ struct Instruction {
     }
 };
 
-// IOPL is 0: port accesses that are allowed are done here. All ports are the initial servers'. The debug console's are
-// everybody's, as its system calls are: programs for kernels that run users at IOPL 3 print through them from any
-// space. False if it is not allowed.
-bool do_port_io(Thread& t, const Instruction& i) {
+enum class PortAccess { dealt_with, denied, not_the_port };
+
+// The processor has refused a port (IOPL is 0): the I/O bitmap is not in force yet, or this is for the pager. The debug
+// console's ports are everybody's, as its system calls are: programs for kernels that run users at IOPL 3 print through
+// them from any space. Such an access is carried out here.
+PortAccess port_access(Thread& t, const Instruction& i) {
     unsigned char op = i.opcode();
-    bool immediate = op < 0xe8, out = op & 2, byte = !(op & 1);
+    bool immediate = op >= 0xe4 && op < 0xe8, out = op & 2;
+    unsigned log2 = !(op & 1) ? 0 : i.operand16 ? 1 : 2;
     Word port = immediate ? i.second() : t.registers.edx & 0xffff;
-    if (!t.space->privileged && !(byte && board::console_port(port, out))) return false;
+    ports::Range range{port, port + (1u << log2) - 1};
+    if (range.last > ports::all.last) return PortAccess::denied;
+    if (ports::held(*t.space, range))
+        return port_bitmap::open(t, range) ? PortAccess::dealt_with : PortAccess::not_the_port;
+    if (log2 || i.string_port_io() || !board::console_port(port, out)) {
+        ipc::port_fault(t, Fpage::io(port, log2));
+        return PortAccess::dealt_with;
+    }
     Word& eax = t.registers.eax;
-    if (byte)
-        out ? cpu::out8(port, eax) : void(eax = (eax & ~0xffu) | cpu::in8(port));
-    else if (i.operand16)
-        out ? cpu::out16(port, eax) : void(eax = (eax & ~0xffffu) | cpu::in16(port));
-    else
-        out ? cpu::out32(port, eax) : void(eax = cpu::in32(port));
+    out ? cpu::out8(port, eax) : void(eax = (eax & ~0xffu) | cpu::in8(port));
     t.frame.eip += i.at + (immediate ? 2 : 1);
-    return true;
+    return PortAccess::dealt_with;
 }
 
 bool standard_selectors(const Thread& t, Word ds, Word es) {
@@ -130,7 +136,9 @@ void page_fault(Thread& t, VAddr linear, Word error) {
 bool protection(Thread& t, Word error, Word ds, Word es) {
     if (error) return false;
     Instruction i(t);
-    if (i.privileged()) return i.port_io() && do_port_io(t, i);
+    if (i.privileged()) return false;
+    PortAccess access = i.port_io() ? port_access(t, i) : PortAccess::not_the_port;
+    if (access != PortAccess::not_the_port) return access == PortAccess::dealt_with;
     // The way out loads all user segment registers anew: if one was foreign, try again.
     if (!standard_selectors(t, ds, es)) return true;
     if (names_tls(i) && tls::turn(t)) return true;

@@ -38,6 +38,7 @@ kernel_description:
         .ascii "CBNT"
         .asciz "Cobnut: L4 X.2 with tagged spaces on untagged TLBs"
         .asciz "smallspaces"
+        .asciz "ioflexpages"
         .asciz "tlscontrol"            // sheet 14.1
         .byte 0
 

@@ -6,6 +6,7 @@
 #include "core/memory.hpp"
 #include "core/schedule.hpp"
 #include "ia32/cpu.hpp"
+#include "ia32/ports.hpp"
 #include "ia32/small_space.hpp"
 
 // ia32/boot.S fills these before there is anything else.
@@ -203,6 +204,7 @@ bool create_space(Space& space) {
 
 void destroy_space(Space& space) {
     small_space::release(space);
+    ports::take(space, ports::all, true);
     if (processor.host == &space) {
         processor.host = nullptr;
         cpu::write_cr3(physical(&boot_directory));

@@ -97,6 +97,9 @@ bool serve(Agent &a, L4_MsgTag_t tag)
         a.out.done = true;
         a.out.value = mr[1];
         a.out.error = mr[2];
+    } else if (label == 0xFF86) {
+        a.out.port_faults++;
+        for (unsigned i = 0; i < 3; i++) a.out.port_fault[i] = mr[i];
     } else if (label == 0xFFB0) {
         a.out.exceptions++;
         for (unsigned i = 0; i < 13; i++) a.out.exception[i] = mr[i];
@@ -239,6 +242,7 @@ void remove_all_agents()
     for (unsigned i = max_agents; i-- > 0;)
         if (used[i]) remove(&agents[i]);
     scratch_reset();
+    for (unsigned char &byte : scratch) byte = 0; // a wild agent of a later test must not run into what this one left
     L4_Unmap(L4_FpageLog2(reinterpret_cast<Word>(arena), 16) + L4_FullyAccessible);
 }
 
@@ -248,7 +252,7 @@ const Outcome &finish(Agent *a, bool may_hang)
 {
     L4_ThreadId_t reply_to = L4_nilthread, from;
     while (!a->out.done) {
-        if (a->out.stuck || (may_hang && a->out.exceptions)) break;
+        if (a->out.stuck || (may_hang && (a->out.exceptions || a->out.port_faults))) break;
         const Word timeouts = L4_Timeouts(L4_ZeroTime, may_hang ? short_time : second);
         L4_MsgTag_t tag = L4_Ipc(reply_to, L4_anythread, timeouts, &from);
         reply_to = L4_nilthread;

@@ -26,7 +26,7 @@ struct Test {
 extern const Test kip_tests[], sigma0_tests[], ipc_tests[], ipc_error_tests[], fast_tests[], edge_tests[], fault_tests[], map_tests[],
     unmap_tests[], tree_tests[], exregs_tests[], thread_tests[], space_tests[], schedule_tests[], preempt_tests[], irq_tests[],
     redirect_tests[],
-    coprocessor_tests[], reflection_tests[], tls_tests[],
+    coprocessor_tests[], reflection_tests[], port_tests[], tls_tests[],
     exception_tests[], small_tests[], string_tests[], string_fault_tests[], robust_tests[];
 
 /// Options of the command line.
@@ -90,6 +90,8 @@ struct Outcome {
     unsigned faults = 0;    ///< page faults outside the image; the first one's details follow
     Word fault_tag = 0, fault_address = 0, fault_ip = 0;
     bool stuck = false;      ///< a fault that no mapping can resolve
+    unsigned port_faults = 0; ///< I/O ports; the last one's message, which is not answered
+    Word port_fault[3] = {};
     unsigned exceptions = 0; ///< the last one's message
     Word exception[13] = {};
 

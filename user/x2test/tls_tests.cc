@@ -263,6 +263,18 @@ void both_sides()
     }
 }
 
+/// limits=1: past a slot, by either side's way, is inside the large space that the small one becomes.
+void promoted_by_access()
+{
+    if (!wish.limits) return;
+    Agent *a = agent(Kind::small);
+    if (!a) return;
+    const Word selector = set(a, free_area);
+    CHECK_EQUAL(ask(a, x2test_gs_read, selector, beyond_small + 0x124 - free_area).faults, 1);
+    CHECK_EQUAL(a->out.fault_address, beyond_small + 0x124);
+    CHECK_EQUAL(small_number(a), 0);
+}
+
 /// limits=1: on neither side does the segment reach past the space; small spaces' neighbours and hosts are out of reach.
 void ends_with_space()
 {
@@ -318,6 +330,7 @@ const Test tls_tests[] = {
     {"tls.permission", permission},
     {"tls.space_changes", space_changes},
     {"tls.both_sides", both_sides},
+    {"tls.promoted_by_access", promoted_by_access},
     {"tls.ends_with_space", ends_with_space},
     {nullptr, nullptr},
 };

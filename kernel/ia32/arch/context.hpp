@@ -21,6 +21,7 @@ static_assert(sizeof(Frame) == 20);
 enum Held : Word {
     held_coprocessor = 0x100,   // CR0.TS is clear (ia32/coprocessor.hpp)
     held_tls = 0x200,           // the TLS descriptor, FS and GS are its own (ia32/tls.hpp)
+    held_ports = 0x400,         // the I/O bitmap is in force (ia32/port_bitmap.hpp)
     held_mask = 0xff00,
 };
 
