@@ -14,6 +14,11 @@ fn the_ledger_adds_up_exactly() {
             let rows: u64 = region["ledger"].as_object().unwrap().values().map(|v| v.as_u64().unwrap()).sum();
             assert_eq!(rows, total, "{guest} {case}");
             assert_eq!(report.series(case, "cycles").iter().sum::<u64>(), total, "{guest} {case}");
+            for category in ["tlb_refill_code", "tlb_refill_data", "cache_refill", "trace_rebuild"] {
+                let charges = region["causes"].as_array().unwrap().iter().filter(|c| c["category"] == category);
+                let charged: u64 = charges.map(|c| c["cycles"].as_u64().unwrap()).sum();
+                assert_eq!(charged, region["ledger"][category].as_u64().unwrap(), "{guest} {case}: {category}");
+            }
         }
     }
 }
@@ -81,6 +86,22 @@ fn what_a_cr3_write_and_invlpg_take_away() {
     assert!(report.steady(0, "trace_misses") > 0, "the trace cache was flushed");
     let flush = report.case(0)["ledger"]["flush"].as_u64().unwrap();
     assert_eq!(flush, 5 * 480);
+}
+
+#[test]
+fn refills_are_charged_to_what_took_the_entries() {
+    let report = report("flush", "causes", "");
+    let charged_to = |case, how: &str| -> u64 {
+        let switch = |charge: &serde_json::Value| &report.0["switches"][charge["switch"].as_u64().unwrap() as usize];
+        let charges = report.case(case)["causes"].as_array().unwrap().iter();
+        let flushed = charges.filter(|c| c["kind"] == "flushed" && c["category"] == "tlb_refill_data");
+        flushed.filter(|c| switch(c)["how"] == how).map(|c| c["refills"].as_u64().unwrap()).sum()
+    };
+    for (case, how) in [(0, "reload"), (2, "invlpg")] {
+        let flushed: u64 = report.series(case, "dtlb_flushed_refills").iter().sum();
+        assert!(flushed > 0);
+        assert_eq!(charged_to(case, how), flushed, "the guest has one page directory: a CR3 write is no switch");
+    }
 }
 
 #[test]
