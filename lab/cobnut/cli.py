@@ -37,6 +37,14 @@ Payload = Annotated[
 RootOption = Annotated[str, typer.Option("--root", help="The root server, as a MODULE.", metavar="PROGRAM")]
 Sigma0Option = Annotated[str, typer.Option("--sigma0", help="The sigma0 server.", metavar="FILE")]
 AppendOption = Annotated[str, typer.Option("--append", help="Options of the kernel.", metavar="OPTIONS")]
+ImageOption = Annotated[
+    Optional[list[str]],
+    typer.Option(
+        "--image",
+        help="Any kernel (multiboot or bzImage), then its modules, each quoted with its arguments.",
+        metavar="FILE",
+    ),
+]
 CpuOption = Annotated[
     Optional[str], typer.Option("--cpu", help="The emulator's name of a processor.", metavar="MODEL")
 ]
@@ -104,10 +112,15 @@ def boot(
     sanitize: Annotated[
         bool, typer.Option("--sanitize", help="Looks for forgotten invalidations; status 1 if there are any.")
     ] = False,
+    image: ImageOption = None,
 ) -> None:
     """Boots modules with the serial console on this terminal; Ctrl-A x leaves."""
     target = boards.find(board)
     emulators.check_name(emulator)
+    if image:
+        if module or root != DEFAULT_ROOT or emulator != "qemu":
+            raise CobnutError("--image: brings its own kernel and modules, on qemu")
+        raise typer.Exit(_boot_images(image, append, Boot.cpu if cpu is None else cpu, memory, sanitize))
     if sanitize and emulator != "qemu":
         raise CobnutError(f"--sanitize: works on qemu, not on {emulator}")
     _check_payload("boot", module, root)
@@ -128,6 +141,21 @@ def boot(
         raise typer.Exit(_sanitized(what))
     code = chosen_emulator.interact(what)
     raise typer.Exit(code if code in (0, 1, 2) else 1)
+
+
+def _boot_images(image: list[str], append: str, cpu: str, memory: int, sanitize: bool) -> int:
+    """Boots the kernel and its modules that --image gives; returns the exit status."""
+    from cobnut import images
+    from cobnut.emulators import qemu
+
+    kernel, *rest = images.parse(image)
+    _check_memory(memory, LEAST_MEMORY_MB, "qemu")
+    qemu.ensure()
+    what = Boot(kernel.path, tuple(rest), f"{kernel.arguments} {append}".strip(), cpu, memory)
+    if sanitize:
+        return _sanitized(what)
+    code = qemu.interact(what)
+    return code if code in (0, 1, 2) else 1
 
 
 def _check_payload(command: str, module: list[str] | None, root: str) -> None:
@@ -248,10 +276,7 @@ def run(
         ),
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Fewer sizes and rounds.")] = False,
-    image: Annotated[
-        Optional[list[str]],
-        typer.Option("--image", help="For ipc/trace: a kernel, then its modules, each quoted with its arguments.", metavar="FILE"),
-    ] = None,
+    image: ImageOption = None,
     append: AppendOption = "",
     json: Annotated[Optional[Path], typer.Option(help="Also writes the result here.", metavar="FILE")] = None,
     report: Annotated[Optional[Path], typer.Option(help="Folder for the HTML report.", metavar="DIR")] = None,

@@ -5,7 +5,7 @@ import json
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from cobnut import paths
+from cobnut import images, paths
 from cobnut.emulators.qemu import Plugin
 from cobnut.errors import CobnutError
 
@@ -26,8 +26,9 @@ class Findings:
 
 
 def plugin(kernel: Path, out: Path, *, stop_at_first: bool = False) -> Plugin:
-    """The plugin as a sanitizer, writing to `out`."""
-    arguments = (("mode", "sanitize"), ("kernel", str(kernel)), ("out", str(out)))
+    """The plugin as a sanitizer, writing to `out`. Names come from a kernel that is an ELF file."""
+    names = (("kernel", str(kernel.resolve())),) if images.kind(kernel.read_bytes()) == "multiboot" else ()
+    arguments = (("mode", "sanitize"), *names, ("out", str(out)))
     return Plugin(paths.PLUGIN, arguments + ((("stop", "first"),) if stop_at_first else ()))
 
 
@@ -45,6 +46,8 @@ def read(out: Path) -> Findings:
     if not out.exists():
         raise CobnutError("the sanitizer wrote no reports")
     found = json.loads(out.read_text())
+    if found["warnings"]:
+        raise CobnutError(f"the sanitizer cannot judge this guest: {found['warnings'][0]}")
     return Findings(found["reports"], found["invalidations"], found["erasures"], found["counts"], found["losses"])
 
 

@@ -96,6 +96,20 @@ def test_a_run_without_findings_is_an_error(tmp_path):
         sanitizing.read(tmp_path / "none.json")
 
 
+def test_a_guest_that_cannot_be_judged_is_an_error(tmp_path):
+    out = tmp_path / "reports.json"
+    out.write_text(json.dumps({"warnings": ["the guest uses PAE page tables: nothing is judged"], "reports": []}))
+    with pytest.raises(CobnutError, match="PAE"):
+        sanitizing.read(out)
+
+
+def test_a_kernel_that_is_no_elf_file_has_no_names(tmp_path):
+    kernel = tmp_path / "vmlinuz"
+    kernel.write_bytes(b"MZ")
+    assert "kernel" not in dict(sanitizing.plugin(kernel, tmp_path).arguments)
+    assert "kernel" in dict(sanitizing.plugin(boards.find("pc").kernel, tmp_path).arguments)
+
+
 def test_reports_are_counted_in_words():
     assert sanitizing.say(findings()).endswith("sanitizer: 0 reports in 1,000 accesses")
     assert sanitizing.say(findings("a", "b")).splitlines()[0] == "sanitizer: a"
