@@ -41,6 +41,7 @@ def region(**changes) -> dict:
         "per_iteration": counters,
         "ledger": {"instructions": 400, "flush": 800},
         "cycles_total": 1200,
+        "space": "00001000",
         "switches": [{"switch": 2, "times": ROUNDS}, {"switch": 3, "times": ROUNDS}, {"switch": 4, "times": ROUNDS}],
         "causes": [
             {"category": "flush", "kind": "flushed", "switch": 2, "refills": 5, "cycles": 100},
@@ -81,6 +82,7 @@ def test_counts_and_switches_are_those_of_a_round_trip(lab, capsys):
     assert each["round_trip.switches"] == [2], "a reload is none"
     assert result.find("case.7.times").x[0] == "00001000 -> 00002000 by cr3 at c1000010"
     assert result.find("case.7.refills").y == [160 / ROUNDS, 0, 0]
+    assert [charge.taker(result.ledger[0].space) for charge in result.ledger[0].causes] == ["call", "eviction", "cold"]
     ipc_trace.show(result)
     shown = capsys.readouterr().out
     assert "reload in 00001000" in shown and "total" in shown and "entries sysenter" in shown

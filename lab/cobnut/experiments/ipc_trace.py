@@ -11,7 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from cobnut import images, linux_guest, paths, results, tables
+from cobnut import causes, images, linux_guest, paths, results, tables
+from cobnut.causes import Charge
 from cobnut.checks import Check, above, exactly, judge
 from cobnut.emulators import Boot, Outcome, qemu
 from cobnut.errors import CobnutError
@@ -72,6 +73,8 @@ class Trace:
     ledger: dict[str, float]
     total: float
     switches: tuple[Switch, ...]
+    space: str
+    causes: tuple[Charge, ...]
     doubts: tuple[str, ...] = ()
 
     def sum(self, *names: str) -> float:
@@ -166,7 +169,16 @@ def read(name: str, region: dict, switches: list[dict], symbol_at: SymbolAt) -> 
         at = one["at"] and (symbol_at(int(one["at"], 16)) or one["at"])
         happened.append(Switch(one["from"], one["to"], one["how"], at, entry["times"], cycles))
     counters = {counter: sum(values) for counter, values in region["per_iteration"].items()}
-    return Trace(name, region["iterations"], counters, region["ledger"], region["cycles_total"], tuple(happened))
+    return Trace(
+        name=name,
+        rounds=region["iterations"],
+        counters=counters,
+        ledger=region["ledger"],
+        total=region["cycles_total"],
+        switches=tuple(happened),
+        space=region["space"],
+        causes=tuple(causes.read(region, switches)),
+    )
 
 
 def measure_linux(lab: Lab, guest: linux_guest.LinuxGuest) -> list[Trace]:
@@ -275,7 +287,19 @@ def series_of(traces: list[Trace]) -> list[Series]:
 
 
 def ledger_of(traces: list[Trace]) -> list[LedgerRow]:
-    return [LedgerRow(trace.name, None, trace.rounds, "cycles", trace.ledger, trace.total) for trace in traces]
+    return [
+        LedgerRow(
+            trace.name,
+            None,
+            trace.rounds,
+            "cycles",
+            trace.ledger,
+            trace.total,
+            space=trace.space,
+            causes=list(trace.causes),
+        )
+        for trace in traces
+    ]
 
 
 def show(result: Result) -> None:
