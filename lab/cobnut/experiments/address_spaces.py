@@ -19,6 +19,7 @@ from cobnut.experiments.pingpong import PingPong, Region
 from cobnut.results import LedgerRow
 
 PARTS = ("space", "segments", "host")
+TLB_REFILLS = ("tlb_refill_code", "tlb_refill_data")
 PASSES = "passes"  # one instruction that every IPC of the fast path executes once
 _PIECES = (
     ("space", "space", "thread"),
@@ -106,6 +107,14 @@ def handling(region: Region | None, half: int | None = None) -> Handling | None:
         sum(statistics.median(parts[name]["instructions"]) for name in PARTS),
         statistics.median(refills),
     )
+
+
+def charged(region: Region | None) -> float | None:
+    """TLB refills of a round trip, or of a half, that the model charges to a flush by a switch: n, by another account."""
+    if region is None:
+        return None
+    refills = sum(charge.refills for charge in region.causes if charge.by_switch and charge.category in TLB_REFILLS)
+    return refills / region.rounds
 
 
 def ledger_row(name: str, region: Region | None) -> list[LedgerRow]:

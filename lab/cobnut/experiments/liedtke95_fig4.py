@@ -201,7 +201,7 @@ def series_of(graph: Graph, clock_mhz: float) -> list[Series]:
 
 def ledger_of(graph: Graph) -> list[LedgerRow]:
     return [
-        LedgerRow(f"{graph.layout.name}.{kind}", size, region.rounds, "cycles", region.ledger, region.cycles_total)
+        region.row(f"{graph.layout.name}.{kind}", size)
         for kind, boot in graph.boots.items()
         for size, region in boot.regions.items()
     ]
@@ -240,6 +240,15 @@ def plots(result: Result) -> list[Plot]:
             {f"compact.{STANDARD}": "L", f"compact.{SEGMENTED}": "S", f"compact.{ALONE}": "–"},
             wide=True,
             caption="For each working set: the loop with the standard call (L), with the segmented call (S), and without a call (–).",
+        ),
+        Plot(
+            "causes",
+            "What made refills necessary: pages in a row",
+            pages,
+            "modelled cycles",
+            {f"compact.{STANDARD}": "L", f"compact.{SEGMENTED}": "S"},
+            wide=True,
+            caption="Refills of TLBs and caches by what took the entry. The standard call (L) flushes twice, the segmented one (S) never.",
         ),
     ]
 

@@ -7,13 +7,14 @@ L95's table 3. Whole round trips are measured, not sums of table 2; which instru
 from dataclasses import dataclass
 
 from cobnut import published, results
-from cobnut.checks import Check, at_most, explained, judge
+from cobnut.checks import Check, at_most, between, explained, judge
 from cobnut.experiments import Experiment, Lab, Plot, address_spaces
-from cobnut.experiments.address_spaces import Handling, boot, handling, ledger_row
+from cobnut.experiments.address_spaces import Handling, boot, charged, handling, ledger_row
 from cobnut.experiments.liedtke95_table2 import CANNOT_SAY, SETTINGS, SMALL_TARGET
 from cobnut.experiments.pingpong import PingPong, measure, raise_if_all_failed
 from cobnut.results import Result, Series
 
+TOLERANCE = 0.05
 EXPLANATIONS = {
     "LS+SP.cycles": SMALL_TARGET,
     "SS+SS.cycles": SMALL_TARGET,
@@ -59,6 +60,9 @@ def run(lab: Lab) -> Result:
     regions = {key: one.at(one.spec.cases[0]) for key, one in measured.items()}
     found = {key: handling(region) for key, region in regions.items()}
     checks = [check for row in ROWS for check in judge_row(row, found[row.name, False], found.get((row.name, True)))]
+    checks += [
+        judge_charges(row, found[row.name, False], charged(regions[row.name, False])) for row in ROWS if row.flushes
+    ]
     ledger = [
         line
         for (name, full), region in regions.items()
@@ -82,6 +86,18 @@ def judge_row(row: Row, least: Handling | None, most: Handling | None) -> list[C
         _check(f"{row.name}.least", cost[0], f"{text} No working sets.", least),
         _check(f"{row.name}.most", cost[1], full, most),
     ]
+
+
+def judge_charges(row: Row, found: Handling | None, charges: float | None) -> Check:
+    """The ledger's account of the flushes against the one that n comes from."""
+    n = found.refills if found else None
+    return judge(
+        f"{row.name}.charged",
+        None if n is None else charges,
+        "TLB misses",
+        None if n is None else between((1 - TOLERANCE) * n, (1 + TOLERANCE) * n),
+        f"L95's n is the misses that a flush causes. Counted: {n}; charged to a switch by what the entry remembers: about as many.",
+    )
 
 
 def _check(name: str, limit: float, why: str, found: Handling | None) -> Check:
