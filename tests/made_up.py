@@ -7,6 +7,7 @@ from cobnut.experiments import (
     Lab,
     counterfactual,
     ipc_path,
+    ipc_strings,
     liedtke95_fig4,
     liedtke95_table1,
     liedtke95_table2,
@@ -53,6 +54,7 @@ COUNTERS = {
 MEASURING = (
     counterfactual,
     ipc_path,
+    ipc_strings,
     uhlig02_fig4,
     liedtke95_table1,
     liedtke95_table2,

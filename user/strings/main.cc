@@ -105,7 +105,7 @@ void measure(void (*copy)(Word, unsigned, bool), Word bytes, unsigned number)
     cobnut_lab_mark(COBNUT_LAB_END, number);
 }
 
-/// Brings the block, or as much of it as there is room for, into the caches; and checks what the server got.
+/// Brings the block, or as much of it as there is room for, into the caches, with data that check_data() knows.
 void touch_block()
 {
     for (Word at = 0; at < wish.block_kb * 1024; at += 4) *reinterpret_cast<volatile Word *>(source + at) = at ^ 0x5A5A5A5A;

@@ -111,6 +111,7 @@ def all_experiments() -> dict[str, Experiment]:
     from cobnut.experiments import (
         counterfactual,
         ipc_path,
+        ipc_strings,
         ipc_trace,
         liedtke95_fig4,
         liedtke95_table1,
@@ -123,6 +124,7 @@ def all_experiments() -> dict[str, Experiment]:
 
     every = (
         ipc_path.EXPERIMENT,
+        ipc_strings.EXPERIMENT,
         ipc_trace.EXPERIMENT,
         uhlig02_fig4.EXPERIMENT,
         liedtke95_table1.EXPERIMENT,

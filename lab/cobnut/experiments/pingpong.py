@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import ClassVar
 
 from cobnut import causes, paths, published, recording
 from cobnut.causes import Charge
@@ -32,6 +33,8 @@ WORDS = range(64)
 @dataclass(frozen=True)
 class PingPong:
     """One boot of the ping-pong: the kinds of its two spaces and the active side's working sets. `slot` is in MB."""
+
+    program: ClassVar[str] = "pingpong"
 
     pair: str
     rounds: int
@@ -154,7 +157,7 @@ def boot_of(lab: Lab, spec: PingPong) -> Boot:
     """What is booted for `spec`."""
     return Boot(
         kernel=lab.board.kernel,
-        modules=(Module(lab.board.program("sigma0")), Module(lab.board.program("pingpong"), spec.arguments)),
+        modules=(Module(lab.board.program("sigma0")), Module(lab.board.program(spec.program), spec.arguments)),
         options=f"small={spec.small} sysenter={'on' if spec.sysenter else 'off'}",
         cpu=str(lab.machine.parameters["processor.emulated_as"].value),
     )
@@ -207,23 +210,23 @@ def _measure(lab: Lab, spec: PingPong) -> Measurement:
 
 def _record(lab: Lab, spec: PingPong, path: Path) -> Recorded:
     outcome = qemu.run(boot_of(lab, spec), timeout=TIMEOUT_SECONDS, plugin=recorder_of(lab, spec, path))
-    failure = guest_failure(outcome)
+    failure = guest_failure(outcome, spec.program)
     if failure is None and not path.exists():
         failure = "the plugin wrote no record"
     return Recorded(path, failure, outcome.seconds)
 
 
-def guest_failure(outcome: Outcome) -> str | None:
-    """Why a ping-pong did not come to its end, or None."""
+def guest_failure(outcome: Outcome, program: str = PingPong.program) -> str | None:
+    """Why a ping-pong, or another program that is measured, did not come to its end, or None."""
     if outcome.timed_out:
         return f"no end after {TIMEOUT_SECONDS} s"
     if outcome.kernel_message and outcome.code != 0:
         return f"the kernel stopped: {outcome.kernel_message}"
     for line in outcome.console.splitlines():
-        if line.startswith("pingpong: FAIL"):
+        if line.startswith(f"{program}: FAIL"):
             return line
-    if outcome.code != 0 or "pingpong: done" not in outcome.console:
-        return f"the guest ended with {outcome.code} and without 'pingpong: done'"
+    if outcome.code != 0 or f"{program}: done" not in outcome.console:
+        return f"the guest ended with {outcome.code} and without '{program}: done'"
     return None
 
 
