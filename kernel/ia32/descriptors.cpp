@@ -9,6 +9,7 @@ extern "C" {
 Gdt gdt;
 extern char double_fault[];
 extern char boot_directory[];
+extern void (*const entries[])();            // by vector (ia32/entry.S)
 }
 
 namespace {
@@ -37,13 +38,6 @@ Descriptor task_segment(const Processor& tss, Word bytes) {
 
 }  // namespace
 
-#define FOR_EACH_ENTRY(X) \
-    X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15) X(16) X(17) X(18) X(19) \
-    X(32) X(33) X(34) X(35) X(36) X(37) X(38) X(39) X(40) X(41) X(42) X(43) X(44) X(45) X(46) X(47) \
-    X(48) X(49) X(50) X(51) X(52) X(53) X(54) X(55) X(56) X(57)
-#define DECLARE(n) extern "C" void entry_##n();
-FOR_EACH_ENTRY(DECLARE)
-
 namespace descriptors {
 
 void initialise(void (*ipc)()) {
@@ -67,8 +61,8 @@ void initialise(void (*ipc)()) {
     fault_tss.ss = fault_tss.ds = fault_tss.es = KERNEL_DATA;
 
     // A gate that is missing, or not for users, is a protection fault that names it (manual A.8).
-#define SET(n) interrupts[n] = gate(entry_##n, gate_interrupt | (n == 3 || n >= VECTOR_IPC ? gate_from_user : 0u));
-    FOR_EACH_ENTRY(SET)
+    for (Word n = 0; n < VECTOR_SYSCALLS + SYSCALLS; ++n)
+        interrupts[n] = gate(entries[n], gate_interrupt | (n == 3 || n >= VECTOR_IPC ? gate_from_user : 0u));
     interrupts[8] = {FAULT_TSS << 16, gate_task};
     if (ipc) interrupts[VECTOR_IPC] = gate(ipc, gate_interrupt | gate_from_user);
 

@@ -39,6 +39,20 @@ entry_\vector:
         .set    n, n + 1
         .endr
 
+        .macro  entry_address n
+        .long   entry_\n
+        .endm
+        .section .rodata
+        .balign 4
+        .globl  entries
+entries:
+        .set    n, 0
+        .rept   VECTOR_SYSCALLS + SYSCALLS
+        entry_address %n
+        .set    n, n + 1
+        .endr
+        .text
+
 // A debug exception in kernel mode: the user set TF, then executed sysenter, and this is its first kernel instruction
 // (nothing else single-steps the kernel). DS is the user's; only SS may be used.
         .globl entry_1
