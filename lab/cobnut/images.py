@@ -12,6 +12,7 @@ MULTIBOOT_WITHIN = 8192  # bytes of the file in which its header has to begin, a
 # Linux, Documentation/arch/x86/boot.rst: signatures of the boot sector and of the setup header
 BOOT_SECTOR, BOOT_SIGNATURE = 0x1FE, b"\x55\xaa"
 SETUP_HEADER, SETUP_SIGNATURE = 0x202, b"HdrS"
+SETUP_SECTORS, CODE_SIZE = 0x1F1, 0x1F4  # sectors of 512 bytes beside the first, and units of 16 bytes behind them
 
 
 def parse(texts: list[str]) -> tuple[Module, ...]:
@@ -28,6 +29,8 @@ def parse(texts: list[str]) -> tuple[Module, ...]:
             raise CobnutError(
                 f"--image {image.path}: neither a multiboot executable for IA-32 nor a bzImage of Linux, as the first one has to be"
             )
+        if index == 0 and is_cut_off(data):
+            raise CobnutError(f"--image {image.path}: a bzImage that is cut off")
     return tuple(images)
 
 
@@ -41,6 +44,15 @@ def kind(data: bytes) -> str | None:
         if magic == MULTIBOOT_MAGIC and (magic + flags + checksum) & 0xFFFFFFFF == 0:
             return "multiboot" if elf_fault(data) is None else None
     return None
+
+
+def is_cut_off(data: bytes) -> bool:
+    """Whether a bzImage holds less than its header says. Of a multiboot executable `kind` has seen that."""
+    if kind(data) != "linux":
+        return False
+    setup = (data[SETUP_SECTORS] or 4) + 1  # 0 stands for 4
+    (code,) = struct.unpack_from("<I", data, CODE_SIZE)
+    return len(data) < 512 * setup + 16 * code
 
 
 def _contents(path: Path) -> bytes:

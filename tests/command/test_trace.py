@@ -162,6 +162,17 @@ def test_our_kernel_and_a_bzimage_are_kernels():
     assert images.kind(header) is None, "a header that is in no executable"
 
 
+def test_a_bzimage_has_to_be_whole(tmp_path):
+    linux = bytearray(512 * 5 + 16 * 3)
+    linux[0x1FE:0x200], linux[0x202:0x206], linux[0x1F1], linux[0x1F4] = b"\x55\xaa", b"HdrS", 4, 3
+    image = tmp_path / "vmlinuz"
+    image.write_bytes(linux)
+    assert images.parse([str(image)])
+    image.write_bytes(linux[:-1])
+    with pytest.raises(CobnutError, match="cut off"):
+        images.parse([str(image)])
+
+
 def test_images_have_arguments():
     found = images.parse([str(KERNEL), f"{boards.find('pc').program('sigma0')}", f"{KERNEL}  a=1 b"])
     assert [image.arguments for image in found] == ["", "", "a=1 b"]

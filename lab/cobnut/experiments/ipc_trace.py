@@ -125,7 +125,7 @@ def measure(
         plugin = plugin_of(lab, what.kernel, out, from_begin=from_begin)
         outcome = qemu.run(what, timeout=TIMEOUT_SECONDS, plugin=plugin)
         if outcome.timed_out:
-            raise CobnutError(f"{what.kernel.name}: no end after {TIMEOUT_SECONDS} s; its programs have to end the run")
+            raise CobnutError(f"{what.kernel.name}: no end after {TIMEOUT_SECONDS} s{_last_words(outcome)}")
         if not out.exists():
             raise CobnutError(f"{what.kernel.name}: the plugin wrote no measurements")
         measured = json.loads(out.read_text())

@@ -27,6 +27,11 @@ fn incomplete(path: &Path) -> String {
 }
 
 impl KernelImage {
+    /// Whether the kernel is one of ours, whose user code never holds a flat segment: others may have a `trampoline`, too.
+    pub fn has_small_spaces(&self) -> bool {
+        self.interface_frame.is_some() && self.trampoline_page.is_some()
+    }
+
     pub fn read(path: &Path) -> Result<Self, String> {
         Self::parse(&contents(path)?).ok_or_else(|| incomplete(path))
     }

@@ -133,6 +133,13 @@ fn names_can_come_from_a_system_map() {
 }
 
 #[test]
+fn a_kernel_of_others_may_have_a_trampoline_and_flat_user_segments() {
+    let defines = ["-DCASE=1", "-DRIGHT", "-Wl,--defsym=trampoline=0x300000"];
+    let (report, errors) = sanitize("stale", "sanitize-foreign", &defines, true);
+    assert_eq!(kinds(&report), [""; 0], "{errors}");
+}
+
+#[test]
 fn flat_user_segments_are_reported_where_there_is_a_trampoline() {
     let (report, errors) = sanitize("sysenter", "sanitize-flat", &[], true);
     assert!(kinds(&report).contains(&"flat-segment"), "{errors}");

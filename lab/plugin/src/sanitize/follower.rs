@@ -398,7 +398,7 @@ impl Follower {
             if !hidden.covers_same(&now) && hidden.selector & 4 == 0 {
                 let store = self.gdt_store;
                 self.sanitizer.report(Kind::ForeignSegment, access, false, store, 0, detail(&now));
-            } else if hidden.is_flat() && self.kernel.trampoline_page.is_some() {
+            } else if hidden.is_flat() && self.kernel.has_small_spaces() {
                 self.sanitizer.report(Kind::FlatSegment, access, false, 0, 0, detail(&now));
             }
         }
