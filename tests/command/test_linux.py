@@ -164,6 +164,7 @@ def test_what_is_wrong_is_said(monkeypatch, stock, ignored, reason, bad):
         ("copy_page_range+0x469", "fork"),
         ("change_protection+0x2ac", "protect"),
         ("__text_poke", "page"),
+        ("ptep_set_access_flags+0x21", "rights"),
         ("schedule+0x4", None),
         (None, None),
     ],

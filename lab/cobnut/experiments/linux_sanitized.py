@@ -68,6 +68,11 @@ LAZINESS = (
         "an entry is taken out, changed and put back; where no right was lost nothing is invalidated",
     ),
     Laziness(
+        "rights",
+        re.compile(r"set_access_flags"),
+        "rights were added; who has cached the older ones faults once more, forgets them and goes on",
+    ),
+    Laziness(
         "kernel",
         re.compile(r"change_page_attr|set_pmd_pte|kernel_physical_mapping_init|split_large_page"),
         "the kernel's own mapping is split or write-protected, then invalidated as a whole",
@@ -75,7 +80,7 @@ LAZINESS = (
     Laziness(
         "page",
         re.compile(r"ptep_clear_flush|set_pte_vaddr|early_set_fixmap|kunmap|kmap|text_poke|try_to_unmap|page_mkclean"),
-        "one entry, invalidated right behind the store or by leaving the temporary address space that it is in",
+        "one entry, invalidated behind the store or by leaving the temporary address space that it is in",
     ),
 )
 
