@@ -55,13 +55,6 @@ class Handling:
         """L95's measure: direct cycles and 9n."""
         return self.direct + published.L95_MISS * self.refills
 
-    def __add__(self, other: "Handling") -> "Handling":
-        return Handling(
-            {part: self.parts[part] + other.parts[part] for part in self.parts},
-            self.instructions + other.instructions,
-            self.refills + other.refills,
-        )
-
     def __str__(self) -> str:
         parts = ", ".join(f"{part} {cycles:g}" for part, cycles in self.parts.items())
         flush = f", then n = {self.refills:g}" if self.refills else ""

@@ -22,8 +22,8 @@ SMALL_TARGET = (
     "a cycle on a Pentium, in most of these instructions."
 )
 EXPLANATIONS = {
-    "LL.least": "The direct cost is below the published one; the paper's least n is 5, and n here is what the kernel touches: "
-    "its code, thread blocks, spaces and descriptors lie on pages of their own, besides those of the two programs.",
+    "LL.least": "The direct cost is below the published one. The paper's least n is 5; here n is the pages of code and data that "
+    "kernel and program touch up to the next switch.",
     "LL.most": "n counts every entry that was refilled after the switch, the kernel's own among them.",
     "LS.cycles": SMALL_TARGET,
     "SS.cycles": SMALL_TARGET,
@@ -120,7 +120,7 @@ def _check(name: str, cycles: float | None, limit: float, why: str, found: Handl
 
 
 def _full_text() -> str:
-    return f"The source works on {address_spaces.FULL_CODE} pages of code and {address_spaces.FULL_DATA} of data."
+    return f"One of the two works on {address_spaces.FULL_CODE} pages of code and {address_spaces.FULL_DATA} of data."
 
 
 def series_of(found: dict[tuple[str, bool], Handling | None]) -> list[Series]:

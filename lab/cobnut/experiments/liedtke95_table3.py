@@ -22,8 +22,8 @@ EXPLANATIONS = {
     "SL+LS.least": "n is higher than the paper's least of 5: the processor has no global pages, so the flush also takes the "
     "entries of the small space. " + SMALL_TARGET,
     "SL+LS.most": "The direct cost is above the published one. " + SMALL_TARGET,
-    "LL+LL.least": "The direct cost is below the published one; the paper's least n is 5 each way, and n here is what kernel "
-    "and programs touch.",
+    "LL+LL.least": "The direct cost is below the published one. The paper's least n is 5 each way; here n is the pages of code "
+    "and data that kernel and programs touch.",
 }
 
 
