@@ -69,7 +69,7 @@ def unit() -> Count:
 
 
 def lab() -> Count:
-    """the machine model and the plugin"""
+    """the machine model, records and the plugin"""
     build.lab()
     qemu.ensure()
     command = [

@@ -78,9 +78,14 @@ impl Block {
         &self.costs
     }
 
-    /// What some of its instructions contribute to its costs.
-    pub(crate) fn costs_of(&self, part: Range<usize>, costs: &Costs) -> Vec<(Category, u64)> {
-        sum(&self.instructions[part.clone()], &self.each[part], costs)
+    /// What each of some of its instructions contributes to its costs.
+    pub(crate) fn costs_of<'a>(
+        &'a self,
+        part: Range<usize>,
+        costs: &'a Costs,
+    ) -> impl Iterator<Item = (Category, u64)> + 'a {
+        let each = self.each[part.clone()].iter();
+        self.instructions[part].iter().zip(each).map(|(instruction, &milli)| (costs.of(instruction.class).0, milli))
     }
 
     pub(crate) fn ends_with_branch(&self) -> bool {

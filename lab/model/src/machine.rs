@@ -135,8 +135,9 @@ impl Machine {
     /// Takes back the cost of some instructions of `block`: a fault kept them from being executed. That their code was
     /// already fetched stands.
     pub fn retract(&mut self, block: &Block, instructions: std::ops::Range<usize>) {
-        for (category, milli) in block.costs_of(instructions, &self.memory.costs) {
-            self.memory.ledger.take_back(category, milli);
+        let Memory { costs, ledger, .. } = &mut self.memory;
+        for (category, milli) in block.costs_of(instructions, costs) {
+            ledger.take_back(category, milli);
         }
     }
 
