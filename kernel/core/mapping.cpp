@@ -140,7 +140,7 @@ bool transfer_page(Space& from, VAddr source, Space& to, VAddr target, Word righ
         m = insert_child(m, to, target);
         if (!m) return false;
     }
-    paging::set(to, target, page.frame, writable);
+    paging::set(to, target, page.frame, writable, page.attribute);
     paging::mapping(to, target) = m;
     return true;
 }
@@ -201,6 +201,17 @@ Word unmap(Space& space, Fpage fpage, bool flush) {
     return rights;
 }
 
+void set_attribute(Space& space, Fpage fpage, Word attribute) {
+    if (fpage.is_nil()) return;
+    VAddr last = fpage.last();
+    for (VAddr page = fpage.base(); paging::next_present(space, page, last); page += page_size) {
+        if (Mapping* m = mapping_at(space, page)) {
+            for (Mapping *n = m, *end = last_below(*m)->next; n != end; n = n->next) paging::set_attribute(*n->space, n->page(), attribute);
+        }
+        if (page > last - page_size) break;
+    }
+}
+
 void unmap_everything(Space& space) {
     unmap(space, Fpage::complete().with_rights(rights_all), true);
 }
@@ -211,7 +222,7 @@ bool materialise(Space& sigma0, VAddr page) {
     if (!paging::ensure_table(sigma0, page)) return false;
     Mapping* m = insert_child(nullptr, sigma0, page);
     if (!m) return false;
-    paging::set(sigma0, page, page, true);
+    paging::set(sigma0, page, page, true, 0);
     paging::mapping(sigma0, page) = m;
     return true;
 }

@@ -34,6 +34,9 @@ bool reaches(Fpage send, Fpage window, Word base, VAddr limit);
 // Takes the rights in `fpage` from all mappings derived from the space's pages in it, and with `flush` from the pages
 // themselves. Returns the status of all of them as rights: read and execute = accessed, write = dirty; resets it.
 Word unmap(Space& space, Fpage fpage, bool flush);
+// How the space's pages in `fpage`, and all derived from them, are cached (paging::attribute). Pages mapped later take over
+// what their source has.
+void set_attribute(Space& space, Fpage fpage, Word attribute);
 // All of a space that goes away.
 void unmap_everything(Space& space);
 

@@ -15,6 +15,7 @@ struct Page {
     bool present;
     bool writable;
     PAddr frame;
+    Word attribute;     // how it is cached, as the port notes it; 0: as memory is by default
 };
 // What the hardware noted about a page.
 constexpr Word accessed = 1, dirty = 2;
@@ -25,7 +26,13 @@ bool next_present(const Space& space, VAddr& from, VAddr last);
 // Makes the page table of `page` if it is missing; false when memory is exhausted.
 bool ensure_table(Space& space, VAddr page);
 // `page` must not be present and must have a table.
-void set(Space& space, VAddr page, PAddr frame, bool writable);
+void set(Space& space, VAddr page, PAddr frame, bool writable, Word attribute);
+// The port's note for a value of MemoryControl; no_attribute if the processor does not support it.
+constexpr Word no_attribute = ~Word{0};
+Word attribute(Word value);
+// Changes how a present page is cached; flush_caches() when all are changed.
+void set_attribute(Space& space, VAddr page, Word attribute);
+void flush_caches();
 // The frame behind an address, for an access that the kernel makes in the user's name and notes as the processor would;
 // no_frame if the user could not make it. `address` lies below user_limit().
 constexpr PAddr no_frame = ~PAddr{0};

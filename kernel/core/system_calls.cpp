@@ -117,12 +117,22 @@ Word space_control(Thread& caller, ThreadId dest, Word& control, Fpage kip_area,
     return 1;
 }
 
-Word processor_control(Thread& caller) {
-    return fail(caller, caller.space->privileged ? Error::invalid_parameter : Error::no_privilege);
+Word processor_control(Thread& caller, Word processor, Word internal_khz, Word external_khz, Word millivolts) {
+    if (!caller.space->privileged) return fail(caller, Error::no_privilege);
+    bool as_it_is = internal_khz == unchanged && external_khz == unchanged && millivolts == unchanged;
+    return processor == 0 && as_it_is ? 1 : fail(caller, Error::invalid_parameter);
 }
 
-Word memory_control(Thread& caller) {
-    return fail(caller, caller.space->privileged ? Error::invalid_parameter : Error::no_privilege);
+Word memory_control(Thread& caller, Word control, const Word (&attributes)[4]) {
+    if (!caller.space->privileged) return fail(caller, Error::no_privilege);
+    if (control >= message_registers) return fail(caller, Error::invalid_parameter);
+    auto attribute = [&](Word i) { return paging::attribute(attributes[caller.utcb->mr[i] & 3]); };
+    for (Word i = 0; i <= control; ++i)
+        if (caller.utcb->mr[i] && attribute(i) == paging::no_attribute) return fail(caller, Error::invalid_parameter);
+    for (Word i = 0; i <= control; ++i)
+        mappings::set_attribute(*caller.space, Fpage{caller.utcb->mr[i]}.with_rights(0), attribute(i));
+    paging::flush_caches();
+    return 1;
 }
 
 }  // namespace system_calls

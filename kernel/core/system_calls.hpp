@@ -39,9 +39,10 @@ void unmap(Thread& caller, Word control);
 // Manual 4.3. Result: 1, or 0 and an error; `control` out: the old control word.
 Word space_control(Thread& caller, ThreadId space, Word& control, Fpage kip_area, Fpage utcb_area, ThreadId redirector);
 
-// Manual 6.3, 6.4. Processor frequencies and cacheability cannot be set on the boards known so far: error 5 for the
-// privileged, 1 for all others.
-Word processor_control(Thread& caller);
-Word memory_control(Thread& caller);
+// Manual 6.3. No board known so far can change frequencies or voltages: error 5, unless all are `unchanged`.
+Word processor_control(Thread& caller, Word processor, Word internal_khz, Word external_khz, Word millivolts);
+
+// Manual 6.4. The fpages stand in MR0..MRk of the caller's UTCB. Result: 1, or 0 and an error.
+Word memory_control(Thread& caller, Word control, const Word (&attributes)[4]);
 
 }  // namespace system_calls

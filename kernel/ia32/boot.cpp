@@ -64,6 +64,7 @@ Features detect() {
         .coprocessor = bool(d & 1u << 0),
         .fxsave = bool(d & 1u << 24),
         .sse = bool(d & 1u << 25),
+        .pat = bool(d & 1u << 16),
     };
 }
 
@@ -145,6 +146,8 @@ extern "C" void boot_main(Word magic, PAddr multiboot_info) {
         cpu::wrmsr(cpu::msr_sysenter_eip, reinterpret_cast<Word>(options.fast_path ? sysenter_fast : sysenter_plain));
     }
     coprocessor::initialise();
+    // The lower half as after a reset: write-back, write-through, uncached (twice); then write-combining, write-protected.
+    if (cpu::features.pat) cpu::wrmsr(cpu::msr_pat, 0x00070406, 0x05070401);
 
     take_memory();
     page_tables::initialise_thread_table();

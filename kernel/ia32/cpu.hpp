@@ -17,7 +17,8 @@ inline void write_cr4(Word v) { asm volatile("mov %0, %%cr4" : : "r"(v) : "memor
 inline void clear_task_switched() { asm volatile("clts"); }
 inline void invlpg(VAddr linear) { asm volatile("invlpg (%0)" : : "r"(linear) : "memory"); }
 inline std::uint64_t rdtsc() { std::uint64_t v; asm volatile("rdtsc" : "=A"(v)); return v; }
-inline void wrmsr(Word msr, Word value) { asm volatile("wrmsr" : : "c"(msr), "a"(value), "d"(0)); }
+inline void wrmsr(Word msr, Word low, Word high = 0) { asm volatile("wrmsr" : : "c"(msr), "a"(low), "d"(high)); }
+inline void wbinvd() { asm volatile("wbinvd" : : : "memory"); }
 inline void out8(Word port, Word v) { asm volatile("outb %b0, %w1" : : "a"(v), "Nd"(port)); }
 inline void out16(Word port, Word v) { asm volatile("outw %w0, %w1" : : "a"(v), "Nd"(port)); }
 inline void out32(Word port, Word v) { asm volatile("outl %0, %w1" : : "a"(v), "Nd"(port)); }
@@ -40,12 +41,12 @@ enum Cr4 : Word {
     cr4_fxsave = 1u << 9,           // SSE may be used, and is saved with the rest
     cr4_sse_errors = 1u << 10,      // its errors are #XM
 };
-// Manual volume 4 of the processor's vendor, "SYSENTER".
-enum Msr : Word { msr_sysenter_cs = 0x174, msr_sysenter_esp = 0x175, msr_sysenter_eip = 0x176 };
+// Manual volume 4 of the processor's vendor.
+enum Msr : Word { msr_sysenter_cs = 0x174, msr_sysenter_esp = 0x175, msr_sysenter_eip = 0x176, msr_pat = 0x277 };
 
 // What the boot found out (cpuid leaf 1).
 struct Features {
-    bool tsc, large_pages, global_pages, sysenter, coprocessor, fxsave, sse;
+    bool tsc, large_pages, global_pages, sysenter, coprocessor, fxsave, sse, pat;
 };
 extern Features features;
 Features detect();

@@ -18,6 +18,7 @@ namespace {
 
 constexpr Word kernel_first = KERNEL_BASE >> 22;
 constexpr Word window_tables = WINDOW_BYTES >> 22;
+constexpr Word attribute_bits = write_through | cache_disable | page_attribute;
 constexpr VAddr table_mask = 0x3fffff;   // of the bytes that a page table maps
 constexpr Word fixed_index = FIXED_AREA >> 22;
 
@@ -97,7 +98,7 @@ VAddr user_limit() { return small_space::large_limit(); }
 Page get(const Space& space, VAddr page) {
     if (!has_table(space, page)) return {};
     Word e = page_tables::entry(space, page);
-    return {bool(e & present), bool(e & writable), frame_of(e)};
+    return {bool(e & present), bool(e & writable), frame_of(e), e & attribute_bits};
 }
 
 bool next_present(const Space& space, VAddr& from, VAddr last) {
@@ -127,8 +128,8 @@ bool ensure_table(Space& space, VAddr page) {
     return true;
 }
 
-void set(Space& space, VAddr page, PAddr frame, bool may_write) {
-    Word bits = present | user | (may_write ? writable : 0);
+void set(Space& space, VAddr page, PAddr frame, bool may_write, Word attribute) {
+    Word bits = present | user | attribute | (may_write ? writable : 0);
     if (space.arch.slot.small() && cpu::features.global_pages) bits |= global;
     page_tables::entry(space, page) = frame | bits;
 }
@@ -150,6 +151,24 @@ PAddr access(Space& space, VAddr address, bool write) {
     entry = e | page_tables::accessed | (write ? page_tables::dirty : 0);
     return frame_of(e);
 }
+
+// The values are Pistachio's (sheet 4.10): 0, or one more than an index into the PAT as that kernel sets it up; the boot
+// does the same (ia32/boot.cpp). Processors without it know the first four.
+Word attribute(Word value) {
+    if (value == 0) return 0;
+    bool known = value <= 4 || (cpu::features.pat && (value == 5 || value == 8));
+    if (!known) return no_attribute;
+    Word index = value - 1;
+    return (index & 1 ? write_through : 0) | (index & 2 ? cache_disable : 0) | (index & 4 ? page_attribute : 0);
+}
+
+void set_attribute(Space& space, VAddr page, Word attribute) {
+    Word& e = page_tables::entry(space, page);
+    e = (e & ~attribute_bits) | attribute;
+    invalidate(space, page);
+}
+
+void flush_caches() { cpu::wbinvd(); }
 
 void allow_write(Space& space, VAddr page) {
     page_tables::entry(space, page) |= writable;
@@ -223,7 +242,7 @@ void destroy_space(Space& space) {
 
 bool map_kernel_page(Space& space, VAddr page, void* frame, bool may_write) {
     if (!paging::ensure_table(space, page)) return false;
-    paging::set(space, page, physical(frame), may_write);
+    paging::set(space, page, physical(frame), may_write, 0);
     return true;
 }
 

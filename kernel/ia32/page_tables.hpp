@@ -9,9 +9,12 @@ namespace page_tables {
 constexpr Word present = 1u << 0;
 constexpr Word writable = 1u << 1;
 constexpr Word user = 1u << 2;
+constexpr Word write_through = 1u << 3;     // with the next one and page_attribute: which entry of the PAT
+constexpr Word cache_disable = 1u << 4;
 constexpr Word accessed = 1u << 5;
 constexpr Word dirty = 1u << 6;
 constexpr Word large = 1u << 7;         // directory entries: a 4 MB page
+constexpr Word page_attribute = 1u << 7;        // leaf entries of 4 KB pages
 constexpr Word global = 1u << 8;        // leaf entries: survives a switch of page directory
 
 // The kernel's part, shared by all directories; also what is in force before the first large space runs.

@@ -45,8 +45,16 @@ void space_control_registers(Thread& t) {
     r.eax = space_control(t, {r.eax}, r.ecx, {r.edx}, {r.esi}, {r.edi});
 }
 
-void processor_control_registers(Thread& t) { t.registers.eax = processor_control(t); }
-void memory_control_registers(Thread& t) { t.registers.eax = memory_control(t); }
+void processor_control_registers(Thread& t) {
+    Registers& r = t.registers;
+    r.eax = processor_control(t, r.eax, r.ecx, r.edx, r.esi);
+}
+
+void memory_control_registers(Thread& t) {
+    Registers& r = t.registers;
+    t.utcb->mr[0] = r.esi;
+    r.eax = memory_control(t, r.eax, {r.ecx, r.edx, r.ebx, r.ebp});
+}
 
 void tls_control_registers(Thread& t) {
     Registers& r = t.registers;

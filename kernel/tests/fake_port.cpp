@@ -49,7 +49,7 @@ ArchSpace::Entry look(const Space& s, VAddr page) {
 
 Page get(const Space& space, VAddr page) {
     auto e = look(space, page);
-    return {e.present, e.writable, e.frame};
+    return {e.present, e.writable, e.frame, e.attribute};
 }
 bool next_present(const Space& space, VAddr& from, VAddr last) {
     auto i = space.arch.pages.lower_bound(from);
@@ -62,10 +62,15 @@ bool ensure_table(Space& space, VAddr page) {
     space.arch.pages.try_emplace(page);
     return true;
 }
-void set(Space& space, VAddr page, PAddr frame, bool writable) {
+void set(Space& space, VAddr page, PAddr frame, bool writable, Word attribute) {
     auto& e = space.arch.pages.at(page);
     EXPECT_FALSE(e.present) << "set() over a present page";
-    e = {true, writable, frame, 0, e.mapping};
+    e = {true, writable, frame, 0, e.mapping, attribute};
+}
+void set_attribute(Space& space, VAddr page, Word attribute) {
+    auto& e = space.arch.pages.at(page);
+    EXPECT_TRUE(e.present) << "set_attribute() of an absent page";
+    e.attribute = attribute;
 }
 void allow_write(Space& space, VAddr page) { space.arch.pages.at(page).writable = true; }
 Word clear(Space& space, VAddr page) {

@@ -37,6 +37,22 @@ struct MappingTest : testing::Test {
     std::vector<std::unique_ptr<Space>> space;
 };
 
+TEST_F(MappingTest, AttributesReachWhatIsDerivedThenAndLater) {
+    auto attribute = [&](int s, VAddr page) { return paging::get(*space[s], page).attribute; };
+    ASSERT_TRUE(map(0, 0x400000, 1, 0x10000) && map(1, 0x10000, 2, 0x20000) && map(0, 0x401000, 1, 0x11000));
+    mappings::set_attribute(*space[1], Fpage::memory(0x10000, kb4), 0x18);
+    EXPECT_EQ(attribute(1, 0x10000), 0x18u);
+    EXPECT_EQ(attribute(2, 0x20000), 0x18u);
+    EXPECT_EQ(attribute(0, 0x400000), 0u);      // whom it came from
+    EXPECT_EQ(attribute(1, 0x11000), 0u);       // its neighbour
+    ASSERT_TRUE(map(1, 0x10000, 3, 0x30000) && map(2, 0x20000, 3, 0x31000, rights_all, true));
+    EXPECT_EQ(attribute(3, 0x30000), 0x18u);
+    EXPECT_EQ(attribute(3, 0x31000), 0x18u);
+    mappings::set_attribute(*space[1], Fpage::complete(), 0);
+    EXPECT_EQ(attribute(1, 0x10000) | attribute(3, 0x30000) | attribute(3, 0x31000), 0u);
+    expect_consistent();
+}
+
 TEST_F(MappingTest, Sigma0OwnsAllMemoryIdempotently) {
     EXPECT_TRUE(map(0, 0x5000, 1, 0x9000));
     EXPECT_TRUE(present(0, 0x5000));

@@ -109,7 +109,12 @@ void answered_with_a_mapping()
     }
 }
 
-/// Only what is mapped, to the single port.
+Word do_use_both(Word first, Word second, Word)
+{
+    x2test_in8(first, 0, 0);
+    return x2test_in8(second, 0, 0);
+}
+/// Only what is mapped, to the single port, also for a thread that may use another at the moment.
 void single_ports()
 {
     for (const Word beside : {port - 1, port + 1}) {
@@ -117,7 +122,9 @@ void single_ports()
         if (!a) return;
         give_port(a);
         CHECK(!port_faults(a, x2test_in8, port));
-        CHECK(port_faults(a, x2test_in8, beside));
+        begin(a, do_use_both, port, beside);
+        CHECK_EQUAL(finish(a, true).port_faults, 1);
+        CHECK_EQUAL(a->out.port_fault[1], ports(beside, 0).raw);
     }
     Agent *a = agent(Kind::other), *b = agent(Kind::other);
     if (!a || !b) return;
@@ -199,17 +206,19 @@ Word do_use_and_flush(Word number, Word fpage, Word)
 {
     x2test_in8(number, 0, 0);
     do_unmap(fpage, 0x40, 0);
+    x2test_in8(number - 1, 0, 0);
     return x2test_in8(number, 0, 0);
 }
-/// One's own, without a thread switch in between.
+/// One's own, without a thread switch in between; the port below stays.
 void flushed()
 {
     Agent *a = agent(Kind::other), *b = agent(Kind::other);
     if (!a || !b) return;
-    give_port(a);
+    give_ports(a, ports(port - 1, 1), all_ports);
     CHECK(pass(a, b, ports(port, 0), 0, all_ports));
     begin(a, do_use_and_flush, port, ports(port, 0).raw);
     CHECK_EQUAL(finish(a, true).port_faults, 1);
+    CHECK_EQUAL(a->out.port_fault[1], ports(port, 0).raw);
     CHECK(port_faults(b, x2test_in8, port));
 }
 

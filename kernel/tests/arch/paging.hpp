@@ -14,6 +14,7 @@ struct ArchSpace {
         PAddr frame = 0;
         Word status = 0;
         Mapping* mapping = nullptr;
+        Word attribute = 0;
     };
     std::map<VAddr, Entry> pages;
 };

@@ -4,13 +4,13 @@
 #define L4_MISC_H
 #include <l4/space.h>
 
-// Memory attributes, by the manual's numbers.
+// Memory attributes. The numbers are those of L4Ka::Pistachio, which compiled programs carry; the manual has others.
 #define L4_DefaultMemory 0u
-#define L4_UncacheableMemory 1u
-#define L4_WriteCombiningMemory 2u
-#define L4_WriteThroughMemory 5u
-#define L4_WriteProtectedMemory 6u
-#define L4_WriteBackMemory 7u
+#define L4_WriteBackMemory 1u
+#define L4_WriteThroughMemory 2u
+#define L4_UncacheableMemory 4u
+#define L4_WriteCombiningMemory 5u ///< needs a processor with a page attribute table
+#define L4_WriteProtectedMemory 8u ///< likewise
 
 /// Frequencies in kHz, voltage in mV; all ones = no change. Privileged. Returns 1, or 0 with ErrorCode 1 or 5.
 L4_INLINE L4_Word_t L4_ProcessorControl(L4_Word_t cpu, L4_Word_t internal, L4_Word_t external, L4_Word_t voltage)
