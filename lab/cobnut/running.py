@@ -88,7 +88,7 @@ def _swept(experiment: Experiment, lab: Lab, result: Result, sweeps: Sequence[Sw
         swept = sweeping.run(experiment, replace(lab, meter=progress.Silent()), result, sweeps, meter)
     took = f"{time.monotonic() - start:.0f} s, {_children_seconds() - before:.0f} s of processor time"
     booted = lab.records.count - boots
-    return swept, f"sweep: {len(sweeps)} numbers at two ends each, {booted} boots and otherwise replays: {took}"
+    return swept, f"sweep: {2 * len(sweeps)} changed machines, guests booted for them: {booted}; {took}"
 
 
 def cost_of_modelling(lab: Lab) -> str:
