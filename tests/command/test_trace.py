@@ -106,6 +106,11 @@ def test_two_ways_of_counting_have_to_agree(lab, changes, name):
         assert bad(ipc_trace.run(lab(region(**changes)))) == [f"case.7.{name}"]
 
 
+def test_a_case_that_is_measured_twice_has_two_names(lab):
+    result = ipc_trace.run(lab(region(), region(case=3), region()))
+    assert [row.name for row in result.ledger] == ["case.7", "case.3", "case.7.2"]
+
+
 @pytest.mark.parametrize(
     ("how", "words"),
     [
@@ -128,10 +133,11 @@ def test_what_the_plugin_does_not_understand_is_never_ok(lab):
 
 def test_a_machine_without_sysenter_is_not_asked_for_it(monkeypatch):
     asked = []
-    monkeypatch.setattr(ipc_trace, "measure", lambda lab, what, names, **_: asked.append(names))
-    monkeypatch.setattr(linux_guest, "boot", lambda guest, folder, commands: asked.append(commands))
-    ipc_trace.measure_linux(made_up.lab(ipc_trace.EXPERIMENT), LinuxGuest("6.1", KERNEL, KERNEL, KERNEL, ()))
-    assert asked == ["pipe 20 10 int", ("linux.int",)], "the made-up machine has none"
+    monkeypatch.setattr(ipc_trace, "measure", lambda lab, what, names, **_: asked.append((what.cpu, names)))
+    monkeypatch.setattr(images, "kind", lambda data: "linux")
+    guest = LinuxGuest("6.1", KERNEL, KERNEL, KERNEL, ())
+    ipc_trace.measure_linux(made_up.lab(ipc_trace.EXPERIMENT), guest)
+    assert asked == [("pentium3,-sep", ("linux.int",))], "the made-up machine has none"
 
 
 def test_without_images_linux_and_this_kernel_are_measured(monkeypatch, tmp_path):

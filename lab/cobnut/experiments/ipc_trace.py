@@ -133,18 +133,28 @@ def measure(
     if not measured["regions"]:
         raise CobnutError(f"{what.kernel.name}: no case was measured{_last_words(outcome)}")
     doubts = tuple(doubt for doubt in measured["warnings"] if not doubt.startswith(NO_SYMBOL))
-    called = names or [f"case.{region['case']}" for region in measured["regions"]]
+    called = names or numbered([region["case"] for region in measured["regions"]])
     if len(called) != len(measured["regions"]):
         raise CobnutError(f"{what.kernel.name}: {len(measured['regions'])} cases were measured, not {len(called)}")
     pairs = zip(called, measured["regions"], strict=True)
     return [replace(read(name, region, measured["switches"], symbol_at), doubts=doubts) for name, region in pairs]
 
 
+def numbered(cases: list[int]) -> list[str]:
+    """Names of cases; one that the guest measures again is told apart by which time it is."""
+    times = [cases[:index].count(case) + 1 for index, case in enumerate(cases)]
+    return [f"case.{case}" + (f".{time}" if time > 1 else "") for case, time in zip(cases, times, strict=True)]
+
+
 def cpu_for(lab: Lab, kernel: Path) -> str:
     """The emulator's processor for a given kernel: the machine's, but for Linux, whose kernels want one that is not too old."""
     if images.kind(kernel.read_bytes()) == "linux":
-        return linux_guest.CPU
+        return linux_guest.CPU if has_sysenter(lab) else f"{linux_guest.CPU},-sep"
     return str(lab.machine.parameters["processor.emulated_as"].value)
+
+
+def has_sysenter(lab: Lab) -> bool:
+    return "entry.sysenter_sysexit_cycles" in lab.machine.parameters
 
 
 def plugin_of(lab: Lab, kernel: Path, out: Path, *, from_begin: bool) -> qemu.Plugin:
@@ -185,10 +195,12 @@ def measure_linux(lab: Lab, guest: linux_guest.LinuxGuest) -> list[Trace]:
     """The ping-pong through pipes, with system calls by sysenter, where the machine has it, and by int."""
     rounds = f"{lab.settings['rounds']} {lab.settings['warmup']}"
     commands = {SYSENTER: f"pipe {rounds}", INT: f"pipe {rounds} int"}
-    if "entry.sysenter_sysexit_cycles" not in lab.machine.parameters:
+    if not has_sysenter(lab):
         del commands[SYSENTER]
     with tempfile.TemporaryDirectory(prefix="cobnut-") as name:
-        what = linux_guest.boot(guest, Path(name), "\n".join(commands.values()))
+        what = replace(
+            linux_guest.boot(guest, Path(name), "\n".join(commands.values())), cpu=cpu_for(lab, guest.kernel)
+        )
         return measure(lab, what, from_begin=True, names=tuple(commands), symbol_at=guest.symbol_at)
 
 
