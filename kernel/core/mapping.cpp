@@ -206,7 +206,8 @@ void set_attribute(Space& space, Fpage fpage, Word attribute) {
     VAddr last = fpage.last();
     for (VAddr page = fpage.base(); paging::next_present(space, page, last); page += page_size) {
         if (Mapping* m = mapping_at(space, page)) {
-            for (Mapping *n = m, *end = last_below(*m)->next; n != end; n = n->next) paging::set_attribute(*n->space, n->page(), attribute);
+            for (Mapping *n = m, *end = last_below(*m)->next; n != end; n = n->next)
+                paging::set_attribute(*n->space, n->page(), attribute);
         }
         if (page > last - page_size) break;
     }

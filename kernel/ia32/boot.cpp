@@ -146,7 +146,7 @@ extern "C" void boot_main(Word magic, PAddr multiboot_info) {
         cpu::wrmsr(cpu::msr_sysenter_eip, reinterpret_cast<Word>(options.fast_path ? sysenter_fast : sysenter_plain));
     }
     coprocessor::initialise();
-    // The lower half as after a reset: write-back, write-through, uncached (twice); then write-combining, write-protected.
+    // The lower half as after a reset; write-combining and write-protected at the ends of the upper one.
     if (cpu::features.pat) cpu::wrmsr(cpu::msr_pat, 0x00070406, 0x05070401);
 
     take_memory();

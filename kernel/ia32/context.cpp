@@ -156,7 +156,8 @@ extern "C" Thread* leave_kernel() {
         }
         // iret to an address past the segment's limit would fault in the kernel; nor can a segment start there.
         VAddr limit = arch::tag_limit(*t->space);
-        if (limit && (t->frame.eip >= limit || (t->arch.tls.set && t->arch.tls.base >= limit))) arch::promote(*t->space);
+        bool past_limit = t->frame.eip >= limit || (t->arch.tls.set && t->arch.tls.base >= limit);
+        if (limit && past_limit) arch::promote(*t->space);
         if (t->frame.eip < paging::user_limit()) {
             arch::enter_space(*t);
             return t;

@@ -67,8 +67,8 @@ struct Instruction {
         unsigned char op = opcode();
         return (op >= 0xe4 && op <= 0xe7) || (op >= 0xec && op <= 0xef) || string_port_io();
     }
-    // Raises #GP(0) for what it is, not for where it reaches: privileged instructions. All others that raise it use a port,
-    // name an address past a segment limit, or a segment register without a segment.
+    // Raises #GP(0) for what it is, not for where it reaches: privileged instructions. All others that raise it use a
+    // port, name an address past a segment limit, or a segment register without a segment.
     bool privileged() const {
         unsigned char op = opcode();
         if (op == 0xf4 || op == 0xfa || op == 0xfb) return true;         // hlt, cli, sti
@@ -110,7 +110,8 @@ bool standard_selectors(const Thread& t, Word ds, Word es) {
 }
 
 bool names_tls(const Instruction& i) {
-    return (i.segment == 0x64 && cpu::fs_selector() == USER_TLS) || (i.segment == 0x65 && cpu::gs_selector() == USER_TLS);
+    Word selector = i.segment == 0x64 ? cpu::fs_selector() : i.segment == 0x65 ? cpu::gs_selector() : 0;
+    return selector == USER_TLS;
 }
 
 }  // namespace

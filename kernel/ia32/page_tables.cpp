@@ -152,8 +152,8 @@ PAddr access(Space& space, VAddr address, bool write) {
     return frame_of(e);
 }
 
-// The values are Pistachio's (sheet 4.10): 0, or one more than an index into the PAT as that kernel sets it up; the boot
-// does the same (ia32/boot.cpp). Processors without it know the first four.
+// The values are Pistachio's (sheet 4.10): 0, or one more than an index into the PAT as that kernel sets it up; the
+// boot does the same (ia32/boot.cpp). Processors without it know the first four.
 Word attribute(Word value) {
     if (value == 0) return 0;
     bool known = value <= 4 || (cpu::features.pat && (value == 5 || value == 8));

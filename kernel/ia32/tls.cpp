@@ -57,7 +57,9 @@ void keep_selectors(Thread& t) {
 
 bool turn(Thread& t) {
     const Registers& r = t.registers;
-    Word now = t.frame.eip + 3 * r.eax + 5 * r.ecx + 7 * r.edx + 9 * r.ebx + 11 * r.esi + 13 * r.edi + 15 * r.ebp + 17 * t.frame.esp;
+    const Word words[] = {t.frame.eip, t.frame.esp, r.eax, r.ecx, r.edx, r.ebx, r.esi, r.edi, r.ebp};
+    Word now = 0;
+    for (Word word : words) now = now * 5 + word;
     if (t.arch.tls.turned == now) return false;
     t.arch.tls.turned = now;
     t.arch.tls.down = !t.arch.tls.down;

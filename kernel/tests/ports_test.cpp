@@ -133,7 +133,8 @@ TEST_F(Ports, AgreesWithTheModel) {
         }
         for (Word s = 0; s < spaces_count; ++s)
             for (Word p = 0; p < 264; ++p)
-                ASSERT_EQ(ports::held(spaces[s], {p, p}), model.source[s][p] != none) << "step " << step << " space " << s << " port " << p;
+                ASSERT_EQ(ports::held(spaces[s], {p, p}), model.source[s][p] != none)
+                    << "step " << step << " space " << s << " port " << p;
     }
 }
 

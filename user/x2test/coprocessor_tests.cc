@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The coprocessor (x87, SSE): every thread has registers of its own, whoever used them in between; errors are exceptions;
-// the coprocessor flags (manual 6.2).
+// The coprocessor (x87, SSE): every thread has registers of its own, whoever used them in between; errors are
+// exceptions; the coprocessor flags (manual 6.2).
 #include "harness.h"
 
 #include <initializer_list>
@@ -11,7 +11,8 @@ x2test::Word x2test_sse_divide_by_zero(x2test::Word, x2test::Word, x2test::Word)
 extern const char x2test_fwait_ip[], x2test_divps_ip[];
 }
 __asm__(".text\n"
-        // Unmasks the exception for division by zero, divides, and waits for the error, which comes at the next instruction.
+        // Unmasks the exception for division by zero, divides, and waits for the error, which comes with the next
+        // instruction.
         "x2test_divide_by_zero: push $0x37B; fldcw (%esp); pop %eax\n"
         "fldz; fld1; fdivp %st, %st(1)\n"
         "x2test_fwait_ip: fwait; mov $1, %eax; ret\n"
@@ -124,8 +125,8 @@ void starts_fresh()
     }
 }
 
-/// Nothing reaches a thread that gets the number, the memory and the processor of one that was deleted while its registers
-/// were the processor's.
+/// Nothing reaches a thread that gets the number, the memory and the processor of one that was deleted while its
+/// registers were the processor's.
 void deleted_owner()
 {
     if (!have_coprocessor()) return;
@@ -204,8 +205,8 @@ Word do_set_flag(Word on, Word, Word)
     else L4_Clr_CopFlag(0);
     return 0;
 }
-/// A thread that needs its registers no more does not get them back once another has used the coprocessor, nor those of the
-/// other (which registers it does get is not specified; here they are fresh).
+/// A thread that needs its registers no more does not get them back once another has used the coprocessor, nor those of
+/// the other (which registers it does get is not specified; here they are fresh).
 void flag_lets_go()
 {
     if (!have_coprocessor()) return;
@@ -262,6 +263,50 @@ void sse_error()
     if (have_sse() && wish.limits) raises_at(x2test_sse_divide_by_zero, 19, x2test_divps_ip);
 }
 
+/// Empty spaces until the kernel has no memory for another; returns how many.
+Word take_kernel_memory(Word first)
+{
+    Word n = 0;
+    for (;; n++) {
+        const L4_ThreadId_t id = L4_GlobalId(first + n, 1);
+        if (!L4_ThreadControl(id, id, main_id, L4_nilthread, reinterpret_cast<void *>(-1))) return n;
+    }
+}
+/// No memory to keep its registers: an exception. When there is some again, the instruction can be repeated.
+void out_of_memory()
+{
+    if (!have_coprocessor()) return;
+    constexpr unsigned count = 20; // more than the states that earlier tests have left
+    Agent *all[count];
+    for (Agent *&a : all) {
+        a = agent(Kind::here);
+        if (!a) return;
+        ask(a, do_nothing);
+    }
+    const Word first = L4_ThreadNo(main_id) + 200, taken = take_kernel_memory(first);
+    const Word error = L4_ErrorCode();
+    Agent *refused = nullptr;
+    for (Word i = 0; i < count && !refused; i++) {
+        begin(all[i], do_fill, 10 * i);
+        if (finish(all[i], true).exceptions) refused = all[i];
+    }
+    for (Word i = 0; i < taken; i++)
+        L4_ThreadControl(L4_GlobalId(first + i, 1), L4_nilthread, L4_nilthread, L4_nilthread, reinterpret_cast<void *>(-1));
+    CHECK_EQUAL(error, 8);
+    CHECK(refused);
+    Word *mr = refused->out.exception;
+    CHECK_EQUAL(mr[3], 7);
+    mr[0] = 12;
+    L4_LoadMRs(0, 13, mr);
+    refused->out.exceptions = 0;
+    CHECK(L4_IpcSucceeded(L4_Send_Timeout(refused->id, second)));
+    CHECK(finish(refused).done);
+    for (Word i = 0; i < count; i++) {
+        if (all[i] == refused) break;
+        CHECK_EQUAL(ask(all[i], do_check, 10 * i).value, 0);
+    }
+}
+
 /// Without a coprocessor its instructions are exceptions.
 void none_there()
 {
@@ -286,6 +331,7 @@ const Test coprocessor_tests[] = {
     {"coprocessor.sse_registers", sse_registers},
     {"coprocessor.x87_error", x87_error},
     {"coprocessor.sse_error", sse_error},
+    {"coprocessor.out_of_memory", out_of_memory},
     {"coprocessor.none_there", none_there},
     {nullptr, nullptr},
 };

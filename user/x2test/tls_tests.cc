@@ -303,8 +303,7 @@ void ends_with_space()
     }
     // From a small one below b and one above: first the space becomes large, then it is out of reach still.
     for (const Word slot : {Word{0}, Word{32}}) {
-        L4_SpaceControl(a->id, L4_SmallSpaceChange | L4_SmallSpace(slot, 16), L4_Nilpage, L4_Nilpage, L4_nilthread, nullptr);
-        CHECK(small_number(a) != 0);
+        CHECK(make_small(a, slot / 16));
         ask(host, do_nothing);
         CHECK_EQUAL(ask(b, do_read, free_area).value, 0x5EC2E7);
         Agent *x = agent_beside(a);
