@@ -159,6 +159,8 @@ extern "C" Thread* leave_kernel() {
         bool past_limit = t->frame.eip >= limit || (t->arch.tls.set && t->arch.tls.base >= limit);
         if (limit && past_limit) arch::promote(*t->space);
         if (t->frame.eip < paging::user_limit()) {
+            // It may have been the TLS segment, which may be another by now, or none; iret would fault in the kernel.
+            t->frame.ss = USER_DATA;
             arch::enter_space(*t);
             return t;
         }

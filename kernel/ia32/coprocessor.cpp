@@ -44,7 +44,9 @@ void save(Thread& t) {
         asm volatile("fnsave %0" : "=m"(*t.arch.coprocessor));
 }
 
+// An error that the registers' last thread has not waited for would come up in here.
 void restore(const Thread& t) {
+    asm volatile("fnclex");
     if (cpu::features.fxsave)
         asm volatile("fxrstor %0" : : "m"(*t.arch.coprocessor));
     else

@@ -74,7 +74,7 @@ void several_fpages()
     fpages[2].raw |= 3;
     CHECK_EQUAL(L4_Set_PagesAttributes(3, fpages, attributes), 0);
     CHECK_EQUAL(L4_ErrorCode(), 5);
-    L4_LoadMR(0, 0);
+    for (int mr = 0; mr < L4_NumMRs; mr++) L4_LoadMR(mr, 0);
     CHECK_EQUAL(L4_MemoryControl(64, attributes), 0);
     CHECK_EQUAL(L4_ErrorCode(), 5);
     const L4_Fpage_t whole = L4_CompleteAddressSpace;

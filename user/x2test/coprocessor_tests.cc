@@ -7,6 +7,7 @@
 
 extern "C" {
 x2test::Word x2test_divide_by_zero(x2test::Word, x2test::Word, x2test::Word);
+x2test::Word x2test_leave_error(x2test::Word, x2test::Word, x2test::Word);
 x2test::Word x2test_sse_divide_by_zero(x2test::Word, x2test::Word, x2test::Word);
 extern const char x2test_fwait_ip[], x2test_divps_ip[];
 }
@@ -16,6 +17,7 @@ __asm__(".text\n"
         "x2test_divide_by_zero: push $0x37B; fldcw (%esp); pop %eax\n"
         "fldz; fld1; fdivp %st, %st(1)\n"
         "x2test_fwait_ip: fwait; mov $1, %eax; ret\n"
+        "x2test_leave_error: push $0x37B; fldcw (%esp); pop %eax; fldz; fld1; fdivp %st, %st(1); ret\n"
         "x2test_sse_divide_by_zero: push $0x1D80; ldmxcsr (%esp); pop %eax\n"
         "xorps %xmm0, %xmm0; push $0x3F800000; movss (%esp), %xmm1; pop %eax\n"
         "x2test_divps_ip: divss %xmm0, %xmm1; mov $1, %eax; ret\n");
@@ -139,6 +141,24 @@ void deleted_owner()
     }
     Agent *b = agent(Kind::other);
     if (!b) return;
+    CHECK_EQUAL(ask(b, do_check_fresh).value, 0);
+}
+
+/// An error that nobody has waited for goes with the registers that it came with, of a thread that was deleted or needs
+/// them no more.
+void error_left_behind()
+{
+    if (!have_coprocessor()) return;
+    Agent *a = agent(Kind::other), *b = agent(Kind::other), *c = agent(Kind::other);
+    if (!a || !b || !c) return;
+    ask(a, x2test_leave_error);
+    remove(a);
+    CHECK_EQUAL(ask(b, do_check_fresh).value, 0);
+    ask(c, x2test_leave_error);
+    ask(c, [](Word, Word, Word) {
+        L4_Clr_CopFlag(0);
+        return Word{0};
+    });
     CHECK_EQUAL(ask(b, do_check_fresh).value, 0);
 }
 
@@ -272,6 +292,32 @@ Word take_kernel_memory(Word first)
         if (!L4_ThreadControl(id, id, main_id, L4_nilthread, reinterpret_cast<void *>(-1))) return n;
     }
 }
+void give_kernel_memory_back(Word first, Word taken)
+{
+    for (Word i = 0; i < taken; i++)
+        L4_ThreadControl(L4_GlobalId(first + i, 1), L4_nilthread, L4_nilthread, L4_nilthread, reinterpret_cast<void *>(-1));
+}
+Word kernel_memory()
+{
+    const Word first = L4_ThreadNo(main_id) + 200, taken = take_kernel_memory(first);
+    give_kernel_memory_back(first, taken);
+    return taken;
+}
+/// The state of a thread ends with the thread.
+void memory_comes_back()
+{
+    if (!have_coprocessor()) return;
+    Word before = 0;
+    for (int i = 0; i < 160; i++) {
+        if (i == 8) before = kernel_memory(); // the first have filled the kernel's pools
+        Agent *a = agent(Kind::here);
+        if (!a) return;
+        ask(a, do_fill, 1);
+        remove(a);
+    }
+    CHECK_EQUAL(kernel_memory(), before);
+}
+
 /// No memory to keep its registers: an exception. When there is some again, the instruction can be repeated.
 void out_of_memory()
 {
@@ -290,8 +336,7 @@ void out_of_memory()
         begin(all[i], do_fill, 10 * i);
         if (finish(all[i], true).exceptions) refused = all[i];
     }
-    for (Word i = 0; i < taken; i++)
-        L4_ThreadControl(L4_GlobalId(first + i, 1), L4_nilthread, L4_nilthread, L4_nilthread, reinterpret_cast<void *>(-1));
+    give_kernel_memory_back(first, taken);
     CHECK_EQUAL(error, 8);
     CHECK(refused);
     Word *mr = refused->out.exception;
@@ -324,6 +369,7 @@ const Test coprocessor_tests[] = {
     {"coprocessor.own_registers", own_registers},
     {"coprocessor.starts_fresh", starts_fresh},
     {"coprocessor.deleted_owner", deleted_owner},
+    {"coprocessor.error_left_behind", error_left_behind},
     {"coprocessor.preempted", preempted},
     {"coprocessor.new_version", new_version},
     {"coprocessor.space_changes", space_changes},
@@ -331,6 +377,7 @@ const Test coprocessor_tests[] = {
     {"coprocessor.sse_registers", sse_registers},
     {"coprocessor.x87_error", x87_error},
     {"coprocessor.sse_error", sse_error},
+    {"coprocessor.memory_comes_back", memory_comes_back},
     {"coprocessor.out_of_memory", out_of_memory},
     {"coprocessor.none_there", none_there},
     {nullptr, nullptr},

@@ -12,6 +12,7 @@ x2test::Word x2test_gs_read(x2test::Word selector, x2test::Word offset, x2test::
 x2test::Word x2test_fs_read(x2test::Word selector, x2test::Word offset, x2test::Word);
 x2test::Word x2test_gs_watch(x2test::Word selector, x2test::Word word, x2test::Word);
 x2test::Word x2test_gs_system(x2test::Word selector, x2test::Word partner, x2test::Word entry);
+x2test::Word x2test_stack_segment(x2test::Word selector, x2test::Word, x2test::Word);
 x2test::Word x2test_selectors(x2test::Word, x2test::Word, x2test::Word);
 constinit volatile x2test::Word watch_stop = 0, watch_rounds = 0;
 }
@@ -33,6 +34,9 @@ __asm__(".text\n"
         "3: call *%ebx; jmp 2f\n"
         "1: int $0x80\n"
         "2: mov %gs:0, %eax; pop %gs; pop %edi; pop %esi; pop %ebx; pop %ebp; ret\n"
+        // The segment as a stack's, without a stack access, until watch_stop.
+        "x2test_stack_segment: mov 4(%esp), %eax; mov %ds, %ecx; mov %eax, %ss\n"
+        "1: incl watch_rounds; cmpl $0, watch_stop; jz 1b; mov %ecx, %ss; xor %eax, %eax; ret\n"
         "x2test_selectors: xor %eax, %eax; mov %gs, %ax; shl $16, %eax; mov %fs, %ax; ret\n");
 
 namespace x2test {
@@ -243,6 +247,26 @@ void space_changes()
     CHECK_EQUAL(ask(a, x2test_gs_read, selector, 0).value, 0xFA5);
 }
 
+/// Interrupted with the segment in SS, and robbed of it: SS is an ordinary one when the thread goes on.
+void as_stack_segment()
+{
+    for (const Kind kind : {Kind::large, Kind::small}) {
+        watch_stop = 0;
+        watch_rounds = 0;
+        Agent *a = agent(kind);
+        if (!a) return;
+        begin(a, x2test_stack_segment, set(a, free_area));
+        pause(30000);
+        const Word rounds = watch_rounds;
+        CHECK(rounds > 0);
+        set(a, none);
+        pause(30000);
+        CHECK(watch_rounds != rounds);
+        watch_stop = 1;
+        CHECK(finish(a).done);
+    }
+}
+
 /// limits=1: offsets on both sides of the base, as compilers use them.
 void both_sides()
 {
@@ -328,6 +352,7 @@ const Test tls_tests[] = {
     {"tls.nobody_elses", nobody_elses},
     {"tls.permission", permission},
     {"tls.space_changes", space_changes},
+    {"tls.as_stack_segment", as_stack_segment},
     {"tls.both_sides", both_sides},
     {"tls.promoted_by_access", promoted_by_access},
     {"tls.ends_with_space", ends_with_space},
