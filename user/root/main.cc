@@ -8,6 +8,7 @@
 #include <cobnut/program.h>
 #include <l4/kip.h>
 #include <l4/schedule.h>
+#include <l4/space.h>
 
 namespace {
 
@@ -59,6 +60,9 @@ bool serve(root::Program &program, L4_MsgTag_t tag)
         }
         program.say("ended: %s at %08x without permission, ip %08x", label & L4_Writable ? "write" : "read", mr[1],
                     mr[2]);
+        program.end();
+    } else if ((label & 0xFFF0) == 0xFF80) {
+        program.say("ended: port %x without permission, ip %08x", L4_IoFpagePort(L4_Fpage_t{.raw = mr[1]}), mr[2]);
         program.end();
     } else if (label == 0xFFB0) {
         program.say("ended: exception %u, error code %u, ip %08x", mr[3], mr[4], mr[1]);
