@@ -24,6 +24,8 @@ pub struct Arguments {
     pub sanitize: bool,
     /// `stop=first`, with `mode=sanitize`: the run ends at the first report.
     pub stop_at_first: bool,
+    /// `stop=N`, likewise: it ends after so many accesses, with something for the time that it is halted.
+    pub stop_after: Option<u64>,
     /// `set=PARAMETER:VALUE`, in order.
     pub overrides: Vec<String>,
     /// `range=NAME:SYMBOL..SYMBOL`: part of the kernel's code to count by itself.
@@ -55,7 +57,11 @@ impl Arguments {
                 }
                 "mode" => return Err(format!("argument mode: {value} is not one of count, model, record, sanitize")),
                 "stop" if value == "first" => arguments.stop_at_first = true,
-                "stop" => return Err(format!("argument stop: {value} is not first")),
+                "stop" => {
+                    let many = value.parse();
+                    arguments.stop_after =
+                        Some(many.map_err(|_| format!("argument stop: {value} is neither first nor a number"))?);
+                }
                 "without" if value == "flush" => arguments.without_flush = true,
                 "without" => return Err(format!("argument without: {value} is not flush")),
                 "note" => arguments.note = Some(value.into()),

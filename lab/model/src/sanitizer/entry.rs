@@ -6,6 +6,10 @@ pub const WRITABLE: u32 = 1 << 1;
 pub const USER: u32 = 1 << 2;
 pub const LARGE: u32 = 1 << 7;
 pub const GLOBAL: u32 = 1 << 8;
+/// PWT and PCD, and the PAT bit of a table entry and of a 4 MB page: how the page is cached.
+const TYPE: u32 = 3 << 3;
+const TABLE_PAT: u32 = 1 << 7;
+const LARGE_PAT: u32 = 1 << 12;
 /// Accessed and dirty: written by the processor, and of no weight in a comparison.
 const STATUS: u32 = 3 << 5;
 const LARGE_FRAME: u32 = 0xffc0_0000;
@@ -19,6 +23,8 @@ pub struct Translation {
     pub user: bool,
     pub global: bool,
     pub large: bool,
+    /// PWT, PCD and PAT.
+    pub memory_type: u32,
 }
 
 impl Translation {
@@ -34,6 +40,7 @@ impl Translation {
                 user: directory & USER != 0,
                 global: paging.global_pages && directory & GLOBAL != 0,
                 large: true,
+                memory_type: directory & (TYPE | LARGE_PAT),
             });
         }
         (table & PRESENT != 0).then_some(Translation {
@@ -42,6 +49,7 @@ impl Translation {
             user: directory & table & USER != 0,
             global: paging.global_pages && table & GLOBAL != 0,
             large: false,
+            memory_type: table & (TYPE | TABLE_PAT),
         })
     }
 
@@ -89,6 +97,11 @@ pub fn maps_large(directory_entry: u32, paging: Paging) -> bool {
 pub fn takes_away(old: u32, new: u32) -> bool {
     old & PRESENT != 0
         && (new & PRESENT == 0 || frame(old) != frame(new) || old & !new & (WRITABLE | USER | GLOBAL) != 0)
+}
+
+/// Whether replacing one table entry by another makes the processor cache a page otherwise.
+pub fn changes_type(old: u32, new: u32) -> bool {
+    old & new & PRESENT != 0 && (old ^ new) & (TYPE | TABLE_PAT) != 0
 }
 
 /// Whether replacing `old` by `new` only adds a right.

@@ -17,7 +17,7 @@ pub use segments::{Segment, CS, DS, ES, FLAT, FS, GS, SS};
 pub use stale::{Delay, Loss, Stale};
 pub use tables::PhysicalMemory;
 
-use entry::{adds_rights, frame, maps_large, takes_away, without_status, GLOBAL, PRESENT};
+use entry::{adds_rights, changes_type, frame, maps_large, takes_away, without_status, GLOBAL, PRESENT};
 use stale::StaleSet;
 use tables::{Entry, Tables, ENTRIES};
 
@@ -60,6 +60,8 @@ pub struct Invalidator {
     /// What it does: `invlpg`, `cr3` or `control` (a write of CR0 or CR4).
     pub by: &'static str,
     pub executed: u64,
+    /// How often it dropped anything at all: a CR4 write that changes no bit of paging does not.
+    pub effective: u64,
     pub needed: u64,
 }
 
@@ -157,6 +159,7 @@ impl Sanitizer {
             global_pages: cr4 & CR4_GLOBAL_PAGES != 0,
         };
         let emptying = cr0 & CR0_PAGING | cr4 & (CR4_LARGE_PAGES | CR4_PAE | CR4_GLOBAL_PAGES);
+        let effective = wrote_cr3 || emptying != self.emptying;
         let mut dropped = 0;
         if emptying != self.emptying {
             self.emptying = emptying;
@@ -169,7 +172,7 @@ impl Sanitizer {
             self.counts.cr3_writes += 1;
         }
         if self.paging.on {
-            self.invalidated(instruction, if wrote_cr3 { "cr3" } else { "control" }, dropped);
+            self.invalidated(instruction, if wrote_cr3 { "cr3" } else { "control" }, effective, dropped);
         }
         if let Some(old) = self.tables.page_mut(frame(self.cr3)) {
             old.in_force_until = self.now;
@@ -207,13 +210,14 @@ impl Sanitizer {
         }
     }
 
-    fn invalidated(&mut self, instruction: u32, by: &'static str, dropped: usize) {
+    fn invalidated(&mut self, instruction: u32, by: &'static str, effective: bool, dropped: usize) {
         let known = self.invalidators.iter().position(|i| i.instruction == instruction);
         let index = known.unwrap_or_else(|| {
-            self.invalidators.push(Invalidator { instruction, by, executed: 0, needed: 0 });
+            self.invalidators.push(Invalidator { instruction, by, executed: 0, effective: 0, needed: 0 });
             self.invalidators.len() - 1
         });
         self.invalidators[index].executed += 1;
+        self.invalidators[index].effective += effective as u64;
         self.invalidators[index].needed += (dropped > 0) as u64;
     }
 
@@ -232,7 +236,7 @@ impl Sanitizer {
         self.now += 1;
         self.counts.invlpg += 1;
         let dropped = self.stale.drop_page(linear, self.now, self.counts.accesses);
-        self.invalidated(instruction, "invlpg", dropped);
+        self.invalidated(instruction, "invlpg", true, dropped);
     }
 
     /// Whether a store to `physical` has to be told.
@@ -290,7 +294,7 @@ impl Sanitizer {
         if is_directory {
             self.directory_entry_changes(instruction, holder, index as u16, old, new, memory);
         }
-        let loss = if takes_away(old.value, new) {
+        let loss = if takes_away(old.value, new) || changes_type(old.value, new) {
             Some(Loss::TableEntry)
         } else {
             adds_rights(old.value, new).then_some(Loss::OlderRights)
@@ -317,7 +321,8 @@ impl Sanitizer {
         let large = maps_large(old.value, self.paging);
         // in an entry that leads to a table the global bit means nothing
         let weight = if large { u32::MAX } else { !GLOBAL };
-        if takes_away(old.value & weight, new) || large && !maps_large(new, self.paging) {
+        let kind = |entry| Translation::of(entry, 0, self.paging).map(|t| (t.large, t.memory_type));
+        if takes_away(old.value & weight, new) || large && kind(old.value) != kind(new) {
             self.lose_region(instruction, directory, index, old);
         }
         let in_force = directory == frame(self.cr3);
@@ -435,6 +440,7 @@ impl Sanitizer {
             s.frame_at(access.linear) == stale.cached.frame_at(access.linear)
                 && s.permits(access.write, access.user, self.paging.write_protect)
                 && s.global == stale.cached.global
+                && s.memory_type == stale.cached.memory_type
         });
         !restored
     }
@@ -445,6 +451,7 @@ impl Sanitizer {
         let table = memory.word(frame(directory) + 4 * (access.linear >> 12 & 0x3ff)).unwrap_or(0);
         Translation::of(directory, table, self.paging).is_some_and(|now| {
             now.frame_at(access.linear) == stale.cached.frame_at(access.linear)
+                && now.memory_type == stale.cached.memory_type
                 && now.permits(access.write, access.user, self.paging.write_protect)
         })
     }

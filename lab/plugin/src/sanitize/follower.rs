@@ -15,6 +15,7 @@ const USER: u8 = 3;
 const FAULT_WRITE: u32 = 2;
 const FAULT_USER: u32 = 4;
 const CR4_PAE: u32 = 1 << 5;
+const ACCESSES_A_HALT: u64 = 10_000;
 const NAMES: [&str; 6] = ["es", "cs", "ss", "ds", "fs", "gs"];
 const NOWHERE: u32 = u32::MAX;
 /// Selectors up to this one are remembered between stores to the GDT.
@@ -56,6 +57,8 @@ pub struct Follower {
     pub sanitizer: Sanitizer,
     pub warnings: Vec<String>,
     pub stop_at_first: bool,
+    pub stop_after: u64,
+    halts: u64,
     /// Instructions that are taken not to invalidate anything.
     pub ignored: Vec<u32>,
     registers: Registers,
@@ -86,6 +89,8 @@ impl Follower {
             sanitizer: Sanitizer::new(),
             warnings: Vec::new(),
             stop_at_first,
+            stop_after: u64::MAX,
+            halts: 0,
             ignored: Vec::new(),
             registers,
             memory,
@@ -139,6 +144,7 @@ impl Follower {
         self.code_base = code_base;
         self.privilege = privilege;
         self.before = Some((block.last, linear.wrapping_add(block.last_offset)));
+        self.halts += (block.last.class == Class::Halt) as u64;
         let end = linear.wrapping_add(block.bytes);
         self.next_fall = if block.last.falls_through { end } else { NOWHERE };
         self.next_taken = block.last.jump.map_or(self.next_fall, |distance| end.wrapping_add(distance as u32));
@@ -156,6 +162,11 @@ impl Follower {
             }
         }
         self.sanitizer.access(&access, &self.memory);
+    }
+
+    /// Whether it has had its time. A processor that halts until the next interrupt could have made accesses meanwhile.
+    pub fn is_over(&self) -> bool {
+        self.sanitizer.counts.accesses + ACCESSES_A_HALT * self.halts > self.stop_after
     }
 
     fn access(&self, instruction: u32, linear: u32, size: u32, write: bool) -> Access {

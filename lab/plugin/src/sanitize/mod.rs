@@ -43,6 +43,7 @@ unsafe extern "C" fn processor_created(_id: qemu::qemu_plugin_id_t, _cpu: c_uint
     let registers = Registers::find().unwrap_or_else(|e| fail(&e));
     let memory = GuestMemory::map(&setup.arguments.ram).unwrap_or_else(|e| fail(&e));
     let mut follower = Follower::new(registers, memory, setup.kernel, setup.arguments.stop_at_first);
+    follower.stop_after = setup.arguments.stop_after.unwrap_or(u64::MAX);
     follower.ignored.clone_from(&setup.arguments.ignored);
     FOLLOWER = Box::into_raw(Box::new(follower));
 }
@@ -93,7 +94,8 @@ unsafe extern "C" fn block_translated(_id: qemu::qemu_plugin_id_t, tb: *mut qemu
 unsafe extern "C" fn block_started(_cpu: c_uint, block: *mut c_void) {
     let follower = follower();
     follower.block_started(&mut *block.cast::<Block>());
-    if follower.stop_at_first && !follower.sanitizer.reports.list().is_empty() {
+    let found = follower.stop_at_first && !follower.sanitizer.reports.list().is_empty();
+    if found || follower.is_over() {
         write_reports();
         _exit(0); // the ordinary way out would wait for this very thread
     }

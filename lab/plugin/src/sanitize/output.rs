@@ -76,6 +76,7 @@ pub fn json(sanitizer: &Sanitizer, symbols: &Symbols, warnings: &[String]) -> Va
                 "symbol": symbols.name(i.instruction),
                 "by": i.by,
                 "executed": i.executed,
+                "effective": i.effective,
                 "needed": i.needed,
             })
         })
