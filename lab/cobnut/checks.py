@@ -22,6 +22,10 @@ def at_most(limit: float) -> Rule:
     return Rule(f"at most {limit:g}", lambda value: value <= limit)
 
 
+def at_least(limit: float) -> Rule:
+    return Rule(f"at least {limit:g}", lambda value: value >= limit)
+
+
 def below(limit: float) -> Rule:
     return Rule(f"below {limit:g}", lambda value: value < limit)
 

@@ -25,11 +25,15 @@ class Findings:
         return [report["line"] for report in self.reports]
 
 
-def plugin(kernel: Path, out: Path, *, stop_at_first: bool = False) -> Plugin:
-    """The plugin as a sanitizer, writing to `out`. Names come from a kernel that is an ELF file."""
+def plugin(kernel: Path, out: Path, *, stop_at_first: bool = False, stop_after: int | None = None) -> Plugin:
+    """The plugin as a sanitizer, writing to `out`. Names come from a kernel that is an ELF file.
+
+    The run can end at the first report, and after `stop_after` accesses.
+    """
     names = (("kernel", str(kernel.resolve())),) if images.kind(kernel.read_bytes()) == "multiboot" else ()
-    arguments = (("mode", "sanitize"), *names, ("out", str(out)))
-    return Plugin(paths.PLUGIN, arguments + ((("stop", "first"),) if stop_at_first else ()))
+    stops = (("stop", "first"),) if stop_at_first else ()
+    stops += (("stop", str(stop_after)),) if stop_after is not None else ()
+    return Plugin(paths.PLUGIN, (("mode", "sanitize"), *names, ("out", str(out)), *stops))
 
 
 def foreign_plugin(out: Path, *, symbols: Path, ignore: str | None = None) -> Plugin:

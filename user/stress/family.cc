@@ -15,14 +15,13 @@ namespace stress {
 
 const char *const counter_names[counters] = {
     "operations", "accesses", "faults", "maps", "grants", "unmaps", "promotions", "made_small", "slot_reuses",
-    "made_large", "peer_calls", "thread_deletions", "space_deletions", "host_deletions",
+    "made_large", "peer_calls", "thread_deletions", "space_deletions", "host_deletions", "runs", "attribute_changes",
 };
 
 namespace {
 
 constexpr Word page_size = 4096;
 constexpr Word utcb_area = 0x00100000, utcb_area_log2 = 14, utcb_size = 512;
-constexpr Word kip_area = 0x00200000;
 constexpr Word fault_label = 0xFFE0;
 
 L4_Fpage_t page_at(Word address, Word rights) { return L4_FpageLog2(address, 12) + rights; }
@@ -42,6 +41,9 @@ void Family::prepare(Word index, Word seed, Word area_mb, Word first_thread)
     random_ = Random(seed * families_most + index);
     for (Word page = 0; page < pages; page++) {
         content(page) = value_[page] = index << 28 | page << 20 | ++written_;
+        constexpr unsigned char lock_nop_ret[] = {0xF0, 0x90, 0xC3};
+        auto *code = reinterpret_cast<volatile unsigned char *>(page_address(index_, page)) + code_offset(page);
+        for (unsigned char byte : lock_nop_ret) *code++ = byte;
         model_.accessed(root_of(page), true);
     }
 }
@@ -89,10 +91,10 @@ bool Family::find(L4_ThreadId_t from, Word &space, Word &thread) const
 }
 
 /// Lets a worker do something and serves page faults of all until its answer comes.
-Word Family::ask(Word space, Word thread, Word what, Word x, Word y, Word z, const Word *item)
+Word Family::ask(Word space, Word thread, Word what, Word x, Word y, Word z, Word value)
 {
-    const Word mr[] = {what << 16 | (item ? 2u << 6 : 0) | 3, x, y, z, item ? item[0] : 0, item ? item[1] : 0};
-    L4_LoadMRs(0, item ? 6 : 4, mr);
+    const Word mr[] = {what << 16 | 4, x, y, z, value};
+    L4_LoadMRs(0, 5, mr);
     return await(space, thread);
 }
 

@@ -16,7 +16,8 @@ inline constexpr Word threads = 2; ///< of a space
 /// How often what was done. `counter_names` has them in this order.
 enum Counter : Word {
     operations, accesses, faults, maps, grants, unmaps, promotions, made_small, slot_reuses, made_large, peer_calls,
-    thread_deletions, space_deletions, host_deletions, counters,
+    thread_deletions, space_deletions, host_deletions,
+    runs, attribute_changes, counters,
 };
 extern const char *const counter_names[counters];
 
@@ -59,7 +60,7 @@ private:
     Worker &worker(Word space, Word thread) { return spaces_[space].workers[thread]; }
     Word any_thread(Word space);
     Word any_space_but(Word space);
-    Word ask(Word space, Word thread, Word what, Word x = 0, Word y = 0, Word z = 0, const Word *item = nullptr);
+    Word ask(Word space, Word thread, Word what, Word x = 0, Word y = 0, Word z = 0, Word value = 0);
     Word await(Word space, Word thread);
     bool answer_fault(Word space, Word thread, L4_MsgTag_t tag);
     void answer_with(Word page, Word address, Word rights);
@@ -79,15 +80,21 @@ private:
     void one_of_change(Word space);
     void access(Node node, bool writes, bool fatal = false);
     void access_any();
-    void check_root();
+    void check_root(Word page);
+    void change_attribute();
+    void run_code();
     void map_from_root();
     void give(Word page, Node node, Word rights);
     void map_from_peer(bool grant);
-    void pass(Node from, Node to, Word rights, bool grant);
+    void pass(Node from, Node to, Word rights, bool grant, Word value = 0);
+    Word next_value();
+    void wrote(Node node, Word value);
     void widen();
     void unmap_from_root();
     void unmap_by_worker();
     void resize();
+    bool move(Word space, Word wanted);
+    void succeed();
     void promote();
     void reach_beyond(Word space);
     void call_peer();
@@ -103,6 +110,13 @@ private:
     Word written_ = 0;
     Expected expected_;
 };
+
+inline constexpr Word kip_area = 0x00200000; ///< where each space has its interface page
+
+/// A few pages lie in frames beyond the kernel's window on physical memory, if the machine has such.
+constexpr bool is_far(Word page) { return page >= pages - 2 && page < pages; }
+/// Where a page has the code of KernelInterface, which the kernel reads and emulates.
+constexpr Word code_offset(Word page) { return 64 * (1 + page % 8); }
 
 /// The root server's global id, and where the memory of a family is.
 extern L4_ThreadId_t root_id;

@@ -32,6 +32,9 @@ alignas(page_size) constinit unsigned char worker_stacks[families_most][page_siz
 alignas(page_size) constinit unsigned char controller_stacks[families_most][controller_stack] = {};
 constinit Family families[families_most] = {};
 constinit Word operations_each = 0;
+// A machine with 256 MB has frames here, behind the first 240 MB that the kernel reaches directly.
+constexpr Word far_memory = 0x0F400000;
+constinit bool far_pages = false;
 
 [[noreturn]] void controller_main()
 {
@@ -52,6 +55,15 @@ bool start_controller(Word index, Word first_thread)
     return L4_IpcSucceeded(L4_Send(id));
 }
 
+// Sigma0 also gives addresses at which there is no memory.
+bool is_memory(Word first, Word size)
+{
+    if (!cobnut::map_physical(first, size)) return false;
+    auto *word = reinterpret_cast<volatile Word *>(first + size - page_size);
+    *word = first;
+    return *word == first;
+}
+
 Word sum(Counter counter)
 {
     Word total = 0;
@@ -69,6 +81,7 @@ bool all_done(Word many)
 int run(Word seed, Word many, Word area_mb)
 {
     raw::prepare();
+    far_pages = is_memory(far_memory, families_most * pages * page_size);
     const Word first_controller = L4_ThreadNo(root_id) + 1, first_worker = first_controller + families_most;
     for (Word i = 0; i < many; i++) families[i].prepare(i, seed, area_mb, first_worker + i * spaces * threads);
     for (Word i = 0; i < many; i++)
@@ -85,14 +98,18 @@ int run(Word seed, Word many, Word area_mb)
             return 1;
         }
     }
-    cobnut::print("stress: seed %u\n", seed);
+    cobnut::print("stress: done with seed %u\n", seed);
     for (Word i = 0; i < counters; i++) cobnut::print("stress: %s %u\n", counter_names[i], sum(static_cast<Counter>(i)));
     return 0;
 }
 
 } // namespace
 
-Word page_address(Word family, Word page) { return reinterpret_cast<Word>(memory[family]) + page * page_size; }
+Word page_address(Word family, Word page)
+{
+    if (far_pages && is_far(page)) return far_memory + (family * pages + page) * page_size;
+    return reinterpret_cast<Word>(memory[family]) + page * page_size;
+}
 
 Word stack_of(Word family, Word space, Word thread)
 {

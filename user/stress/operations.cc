@@ -5,6 +5,7 @@
 #include "slots.h"
 #include "worker.h"
 
+#include <l4/misc.h>
 #include <l4/schedule.h>
 #include <l4/space.h>
 
@@ -33,7 +34,8 @@ void Family::one()
 void Family::one_of_calm()
 {
     const Word dice = random_.below(64);
-    if (dice < 26) return access_any();
+    if (dice < 25) return access_any();
+    if (dice < 26) return change_attribute();
     if (dice < 33) return map_from_root();
     if (dice < 40) return map_from_peer(false);
     if (dice < 43) return map_from_peer(true);
@@ -44,7 +46,8 @@ void Family::one_of_calm()
     if (dice < 59) return call_peer();
     if (dice < 61) return change_threads();
     if (dice < 62) return query();
-    check_root();
+    if (dice < 63) return run_code();
+    check_root(random_.below(pages));
 }
 
 /// Slots and spaces change hands.
@@ -56,7 +59,8 @@ void Family::one_of_change(Word space)
     if (dice < 28) return map_from_peer(random_.once_in(2));
     if (dice < 31) return unmap_from_root();
     if (dice < 34) return unmap_by_worker();
-    if (dice < 45) return resize();
+    if (dice < 42) return resize();
+    if (dice < 45) return succeed();
     if (dice < 57) return promote();
     if (dice < 63) return delete_space(space);
     if (random_.once_in(2)) return delete_host();
@@ -68,7 +72,7 @@ void Family::access(Node node, bool writes, bool fatal)
 {
     const Word space = space_of(node), thread = any_thread(space), address = place_address(node % places);
     const bool must_fault = !model_.permits(node, writes);
-    const Word value = index_ << 28 | ++written_ % (1u << 28);
+    const Word value = next_value();
     expected_ = {must_fault, false, node, space, thread, address, writes, fatal};
     count[accesses]++;
     const Word result = writes ? ask(space, thread, do_write, address, value) : ask(space, thread, do_read, address);
@@ -78,8 +82,16 @@ void Family::access(Node node, bool writes, bool fatal)
     expected_ = {};
     const Word page = model_.page(node);
     if (!writes && result != value_[page]) fail("space %u reads %08x at %08x, not %08x", space, result, address, value_[page]);
-    if (writes) value_[page] = value;
-    model_.accessed(node, writes);
+    if (writes) wrote(node, value);
+    else model_.accessed(node, false);
+}
+
+Word Family::next_value() { return index_ << 28 | ++written_ % (1u << 28); }
+
+void Family::wrote(Node node, Word value)
+{
+    value_[model_.page(node)] = value;
+    model_.accessed(node, true);
 }
 
 /// Half of the time where something stale would show.
@@ -92,11 +104,36 @@ void Family::access_any()
 }
 
 /// The root space's own view of a page.
-void Family::check_root()
+void Family::check_root(Word page)
 {
-    const Word page = random_.below(pages), found = content(page);
+    const Word found = content(page);
     model_.accessed(root_of(page), false);
     if (found != value_[page]) fail("page %u holds %08x, not %08x", page, found, value_[page]);
+}
+
+/// A worker executes what the kernel has to read for itself, by way of the frame. From page to page it lies elsewhere.
+void Family::run_code()
+{
+    Node node = random_.below(spaces * places);
+    for (Word tries = 0; tries < spaces * places && !is_far(model_.page(node)); tries++)
+        node = (node + 1) % (spaces * places);
+    const Word space = space_of(node), place = node % places;
+    if (!model_.present(node) || !reachable(space, place)) return;
+    const Word found = ask(space, any_thread(space), do_run, place_address(place) + code_offset(model_.page(node)));
+    if (found != kip_area) fail("space %u has its interface page at %08x, by code at %08x", space, found, place_address(place));
+    model_.accessed(node, false);
+    count[runs]++;
+}
+
+/// How a page is cached, in all spaces that have it; what it shows stays.
+void Family::change_attribute()
+{
+    constexpr Word attributes = 4; // from 1: what each processor has
+    const Word page = random_.below(pages);
+    if (!L4_Set_PageAttribute(page_at(page_address(index_, page), 0), 1 + random_.below(attributes)))
+        fail("page %u takes no attribute: error %u", page, L4_ErrorCode());
+    check_root(page);
+    count[attribute_changes]++;
 }
 
 void Family::map_from_root()
@@ -110,7 +147,9 @@ void Family::give(Word page, Node node, Word rights)
 {
     const Word space = space_of(node), place = node % places;
     const L4_MapItem_t item = L4_MapItem(page_at(page_address(index_, page), rights), place_address(place));
-    ask(space, any_thread(space), nothing, 0, 0, 0, item.raw);
+    const Word mr[] = {static_cast<Word>(nothing) << 16 | 2u << 6, item.raw[0], item.raw[1]};
+    L4_LoadMRs(0, 3, mr);
+    await(space, any_thread(space));
     reached(space, place_address(place));
     model_.map(root_of(page), node, rights, false);
     count[maps]++;
@@ -125,14 +164,14 @@ void Family::map_from_peer(bool grant)
 }
 
 /// From one space's thread to another's.
-void Family::pass(Node from, Node to, Word rights, bool grant)
+void Family::pass(Node from, Node to, Word rights, bool grant, Word value)
 {
     const Word space = space_of(from), peer = space_of(to);
     const L4_Fpage_t source = page_at(place_address(from % places), rights);
     const Word base = place_address(to % places);
     const Word item0 = grant ? L4_GrantItem(source, base).raw[0] : L4_MapItem(source, base).raw[0];
     const L4_ThreadId_t receiver = worker(peer, any_thread(peer)).id;
-    if (ask(space, any_thread(space), do_send, receiver.raw, item0, source.raw)) fail("space %u cannot send an item", space);
+    if (ask(space, any_thread(space), do_send, receiver.raw, item0, source.raw, value)) fail("space %u cannot send an item", space);
     reached(peer, base);
     model_.map(from, to, rights, grant);
     count[grant ? grants : maps]++;
@@ -148,7 +187,10 @@ void Family::widen()
     if (denier == nowhere) return;
     if (is_root(denier)) return give(model_.page(node), node, read | write);
     // A granted page can have become the mapper of one beside it, which cannot be mapped within the space.
-    if (space_of(denier) != space_of(node)) pass(denier, node, read | write, false);
+    if (space_of(denier) == space_of(node) || !reachable(space_of(node), node % places)) return;
+    const Word value = next_value();
+    pass(denier, node, read | write, false, value);
+    wrote(node, value);
 }
 
 void Family::unmap_from_root()
@@ -166,9 +208,25 @@ void Family::unmap_by_worker()
     if (!spaces_[space].alive()) return;
     const Word rights = random_.once_in(4) ? Word{write} : random_.once_in(4) ? 0 : Word{all};
     const bool here = random_.once_in(2);
-    const Word fpage = page_at(place_address(place), rights).raw;
-    const Word status = ask(space, any_thread(space), do_unmap, fpage, here ? flush : 0) & all;
-    const Word wanted = model_.unmap(node_of(space, place), rights, here);
+    const Word fpage = page_at(place_address(place), rights).raw, control = here ? flush : 0;
+    const Node node = node_of(space, place);
+    const Word thread = any_thread(space), wanted = model_.unmap(node, rights, here);
+    Word status;
+    if (reachable(space, place) && random_.once_in(2)) {
+        // and at once goes there
+        const bool writes = random_.once_in(2), must_fault = !model_.permits(node, writes);
+        const Word address = place_address(place), value = writes ? next_value() : 0;
+        expected_ = {must_fault, false, node, space, thread, address, writes, false};
+        status = ask(space, thread, do_unmap, fpage, control, address, value) & all;
+        Word found;
+        L4_StoreMR(2, &found);
+        if (must_fault && !expected_.happened) fail("space %u goes to %08x without a fault, after an unmap", space, address);
+        expected_ = {};
+        if (!writes && found != value_[model_.page(node)]) fail("space %u reads %08x at %08x", space, found, address);
+        writes ? wrote(node, value) : model_.accessed(node, false);
+    } else {
+        status = ask(space, thread, do_unmap, fpage, control) & all;
+    }
     if (status != wanted) fail("place %u of space %u has status %u, not %u", place, space, status, wanted);
     count[unmaps]++;
 }
@@ -178,18 +236,36 @@ void Family::resize()
 {
     Word space = random_.below(spaces);
     for (Word tries = 0; tries < spaces - 1 && spaces_[space].small(); tries++) space = (space + 1) % spaces;
-    Space &s = spaces_[space];
-    if (!s.alive()) return;
+    if (!spaces_[space].alive()) return;
     const Word size = 4u << random_.below(3), location = random_.below(slots::pool_mb / size) * size;
-    const Word wanted = random_.once_in(8) ? 0 : L4_SmallSpace(location, size);
+    move(space, random_.once_in(8) ? 0 : L4_SmallSpace(location, size));
+}
+
+/// Moves a space to a slot, or out of one; false if the kernel does not.
+bool Family::move(Word space, Word wanted)
+{
+    Space &s = spaces_[space];
     Word control = 0;
     L4_SpaceControl(worker(space, any_thread(space)).id, L4_SmallSpaceChange | wanted, L4_Nilpage, L4_Nilpage, L4_nilthread,
                     &control);
     if ((control & 0xFF) != s.slot) fail("space %u was at slot %02x, not %02x", space, control & 0xFF, s.slot);
-    if (!(control & L4_SmallSpaceChange) || wanted == s.slot) return;
+    if (!(control & L4_SmallSpaceChange)) return false;
+    if (wanted == s.slot) return true;
     s.slot = wanted;
     count[wanted ? made_small : made_large]++;
     if (wanted && slots::move_in(wanted, s.incarnation)) count[slot_reuses]++;
+    return true;
+}
+
+/// One space follows another in its slot, and runs there at once, on the same page directory.
+void Family::succeed()
+{
+    Word space = random_.below(spaces);
+    for (Word tries = 0; tries < spaces && !spaces_[space].small(); tries++) space = (space + 1) % spaces;
+    const Word next = any_space_but(space), slot = spaces_[space].slot;
+    if (!slot || !spaces_[next].alive()) return;
+    ask(space, any_thread(space), nothing);
+    if (move(space, 0) && move(next, slot)) ask(next, any_thread(next), nothing);
 }
 
 /// A small space gets, or touches, what lies beyond its slot.

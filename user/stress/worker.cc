@@ -10,24 +10,41 @@ namespace {
 
 volatile L4_Word_t &word_at(L4_Word_t address) { return *reinterpret_cast<volatile L4_Word_t *>(address); }
 
-L4_Word_t obey(L4_Word_t command, const L4_Word_t *x)
+/// Calls code that executes `lock nop`: the base of the interface page comes back in EAX, and more in other registers.
+L4_Word_t kernel_interface_by(L4_Word_t code)
+{
+    L4_Word_t base;
+    __asm__ volatile("call *%1" : "=a"(base) : "b"(code) : "ecx", "edx", "esi", "memory", "cc");
+    return base;
+}
+
+L4_Word_t send_item(const L4_Word_t *x)
+{
+    const L4_Word_t label = x[3] ? do_write : nothing, target = x[1] & ~0x3FFu;
+    const L4_Word_t mr[] = {label << 16 | 2u << 6 | 2, target, x[3], x[1], x[2]};
+    L4_LoadMRs(0, 5, mr);
+    return L4_IpcFailed(L4_Call(L4_ThreadId_t{.raw = x[0]}));
+}
+
+L4_Word_t obey(L4_Word_t command, L4_Word_t *x)
 {
     switch (command) {
     case do_read: return word_at(x[0]);
     case do_write: word_at(x[0]) = x[1]; return 0;
-    case do_unmap:
+    case do_unmap: {
         L4_LoadMR(0, x[0]);
         L4_Unmap(x[1]);
-        return L4_MsgTag().raw;
+        const L4_Word_t status = L4_MsgTag().raw;
+        if (x[2] && x[3]) word_at(x[2]) = x[3];
+        else if (x[2]) x[3] = word_at(x[2]);
+        return status;
+    }
     case do_send:
         // First without the item: a small space that sends it then runs on the receiver's page directory.
         L4_Set_MsgTag(L4_MsgTag_t{.raw = static_cast<L4_Word_t>(nothing) << 16});
         if (L4_IpcFailed(L4_Call(L4_ThreadId_t{.raw = x[0]}))) return 1;
-        if (!x[1]) return 0;
-        L4_Set_MsgTag(L4_MsgTag_t{.raw = static_cast<L4_Word_t>(nothing) << 16 | 2u << 6});
-        L4_LoadMR(1, x[1]);
-        L4_LoadMR(2, x[2]);
-        return L4_IpcFailed(L4_Call(L4_ThreadId_t{.raw = x[0]}));
+        return x[1] ? send_item(x) : 0;
+    case do_run: return kernel_interface_by(x[0]);
     case do_yield: L4_Yield(); return 0;
     default: return 0;
     }
@@ -50,12 +67,12 @@ void worker_main()
         if (L4_Label(tag) == nothing) {
             L4_Set_MsgTag(L4_MsgTag_t{.raw = answer << 16});
         } else {
-            L4_Word_t x[3];
-            L4_StoreMRs(1, 3, x);
+            L4_Word_t x[4];
+            L4_StoreMRs(1, 4, x);
             const L4_Word_t result = obey(L4_Label(tag), x);
             L4_Set_MsgTag(L4_MsgTag_t{.raw = answer << 16 | 2});
             L4_LoadMR(1, result);
-            L4_LoadMR(2, L4_ErrorCode());
+            L4_LoadMR(2, x[3]);
         }
         tag = L4_ReplyWait(from, &from);
     }

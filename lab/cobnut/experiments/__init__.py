@@ -119,6 +119,7 @@ def all_experiments() -> dict[str, Experiment]:
         liedtke95_table3,
         linux_sanitized,
         mutations,
+        stress,
         uhlig02_fig4,
     )
 
@@ -132,6 +133,7 @@ def all_experiments() -> dict[str, Experiment]:
         liedtke95_table3.EXPERIMENT,
         liedtke95_fig4.EXPERIMENT,
         counterfactual.EXPERIMENT,
+        stress.EXPERIMENT,
         mutations.EXPERIMENT,
         linux_sanitized.EXPERIMENT,
     )

@@ -1,0 +1,253 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`sanitize/stress`: random system calls under the sanitizer, each outcome held against a model (user/stress).
+
+One boot for each seed, on the two processors in turn. A seed gives the same run each time: the guest's clock follows its
+instructions.
+"""
+
+import re
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from cobnut import results, sanitizing
+from cobnut.checks import Check, at_least, exactly, judge
+from cobnut.emulators import Boot, kernel_message, qemu
+from cobnut.experiments import Experiment, Lab, Plot, Setting, invalidations
+from cobnut.experiments.invalidations import Seen, Site
+from cobnut.modules import Module
+from cobnut.results import Result, Series
+from cobnut.sanitizing import Findings
+
+AT_ONCE = 2
+TIMEOUT_SECONDS = 3600
+CPUS = ("pentium3", "486")  # with sysenter and global pages, and without either
+MEMORY_MB = 256  # some of it beyond the kernel's window
+COUNTER = re.compile(r"^stress: (\w+) (\d+)$", re.MULTILINE)
+FAILURE = re.compile(r"^stress: FAIL (.*)$", re.MULTILINE)
+NOTHING = Findings([], [], [], {"accesses": 0, "late_rights": 0})
+
+# what a run has to have done at least, and with --quick
+LEAST = {
+    "accesses": (1_000_000_000, 50_000_000),
+    "unmaps": (100_000, 1_000),
+    "promotions": (100_000, 500),
+    "slot_reuses": (100_000, 500),
+    "thread_deletions": (100_000, 1_000),
+    "space_deletions": (100_000, 500),
+}
+
+
+@dataclass(frozen=True)
+class Run:
+    """One boot: what the program counted, why it failed if it did, and what the sanitizer found."""
+
+    cpu: str
+    seed: int
+    counters: dict[str, int]
+    failure: str | None
+    findings: Findings
+
+
+def boot(
+    kernel: Path,
+    lab: Lab,
+    cpu: str,
+    *,
+    seed: int,
+    operations: int,
+    stop_at_first: bool = False,
+    stop_after: int | None = None,
+    timeout: float = TIMEOUT_SECONDS,
+) -> Run:
+    """Runs the stress program on `kernel`, at most for `stop_after` accesses of the guest's.
+
+    A run without the program's counters at its end has failed, unless a report has stopped it.
+    """
+    with tempfile.TemporaryDirectory(prefix="cobnut-") as folder:
+        out = Path(folder) / "reports.json"
+        program = Module(lab.board.program("stress"), f"seed={seed} operations={operations}")
+        what = Boot(kernel, (Module(lab.board.program("sigma0")), program), cpu=cpu, memory_mb=MEMORY_MB)
+        plugin = sanitizing.plugin(kernel, out, stop_at_first=stop_at_first, stop_after=stop_after)
+        outcome = qemu.run(what, timeout=timeout, plugin=plugin)
+        findings = sanitizing.read(out) if out.exists() else NOTHING
+    counters = {name: int(value) for name, value in COUNTER.findall(outcome.console)}
+    said = FAILURE.search(outcome.console)
+    failure = None
+    if said:
+        failure = said.group(1)
+    elif outcome.timed_out:
+        failure = f"does not end within {timeout:g} s"
+    elif message := kernel_message(outcome.console):
+        failure = f"the kernel stopped: {message}"
+    elif not counters and not (stop_at_first and findings.reports):
+        failure = "does not come to its end"
+    return Run(cpu, seed, counters, failure, findings)
+
+
+def run(lab: Lab) -> Result:
+    """Boots once for each seed and adds up."""
+    origin = results.provenance(lab.emulator, None)
+    sites = invalidations.flushes(invalidations.disassembly(lab.board.kernel))
+    lab.meter.total(lab.settings["boots"])
+
+    def one(index: int) -> Run:
+        seed, cpu = lab.settings["seed"] + index, CPUS[index % len(CPUS)]
+        done = boot(lab.board.kernel, lab, cpu, seed=seed, operations=lab.settings["operations"])
+        lab.meter.advance(note=f"seed {seed} on {cpu}")
+        return done
+
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        runs = list(pool.map(one, range(lab.settings["boots"])))
+    checks = [check for each in runs for check in judge_run(each)]
+    checks += [*judge_amounts(runs, lab.quick), *judge_confirmations(runs), judge_coverage(sites, runs)]
+    return Result("sanitize/stress", None, origin, series_of(sites, runs), checks, [])
+
+
+def judge_run(each: Run) -> list[Check]:
+    where = f"seed{each.seed}.{each.cpu}"
+    return [
+        judge(
+            f"reports.{where}",
+            len(each.findings.reports),
+            "reports",
+            exactly(0),
+            "The kernel uses nothing stale. " + " ".join(each.findings.lines[:1]),
+        ),
+        judge(
+            f"late_rights.{where}",
+            each.findings.counts["late_rights"],
+            "accesses",
+            exactly(0),
+            "Nothing can be refused that the page tables permit.",
+        ),
+        judge(
+            f"wrong.{where}",
+            int(each.failure is not None),
+            "failures",
+            exactly(0),
+            each.failure or "Every access gave what the model says: a fault, or the page's content.",
+        ),
+    ]
+
+
+def total(runs: list[Run], counter: str) -> int:
+    """A counter of the program's over all runs; `accesses` are all the guest's, which the sanitizer saw."""
+    if counter == "accesses":
+        return sum(each.findings.counts["accesses"] for each in runs)
+    return sum(each.counters.get(counter, 0) for each in runs)
+
+
+def judge_amounts(runs: list[Run], quick: bool) -> list[Check]:
+    seeds = f"seeds {runs[0].seed} to {runs[-1].seed}"
+    return [
+        judge(name, total(runs, name), "times", at_least(least[quick]), f"Over {seeds}.") for name, least in LEAST.items()
+    ]
+
+
+def judge_confirmations(runs: list[Run]) -> list[Check]:
+    """What the program counted, seen by the sanitizer."""
+    flushed = sum(
+        max((one["executed"] for one in each.findings.invalidations if in_flush_all(one)), default=0) for each in runs
+    )
+    emptied = sum(one["executed"] for each in runs for one in each.findings.invalidations if in_clear(one))
+    changed_slots = total(runs, "promotions") + total(runs, "made_large")
+    return [
+        judge(
+            "confirmed.promotions",
+            flushed,
+            "flushes",
+            at_least(changed_slots),
+            f"The sanitizer saw everything dropped at least as often as the program saw spaces leave slots ({changed_slots}).",
+        ),
+        judge(
+            "confirmed.unmaps",
+            emptied + sum(each.findings.counts["losses"] for each in runs),
+            "losses",
+            at_least(total(runs, "unmaps")),
+            "Translations that the sanitizer saw vanish, or their invalidation.",
+        ),
+        judge(
+            "confirmed.faults",
+            sum(each.findings.counts["page_faults"] for each in runs),
+            "page faults",
+            at_least(total(runs, "faults")),
+            f"Each of the {total(runs, 'faults')} accesses that had to fault was seen to.",
+        ),
+    ]
+
+
+def in_flush_all(invalidation: dict) -> bool:
+    return (invalidation["symbol"] or "").startswith("page_tables::flush_all")
+
+
+def in_clear(invalidation: dict) -> bool:
+    return (invalidation["symbol"] or "").startswith("paging::clear")
+
+
+def observed(sites: list[Site], runs: list[Run]) -> dict[Site, Seen]:
+    """How often each was executed and needed, over all runs."""
+    seen = {}
+    for site in sites:
+        each = [invalidations.observe(site, {one.cpu: one.findings}) for one in runs]
+        executed, effective, needed = (sum(getattr(one, name) for one in each) for name in ("executed", "effective", "needed"))
+        seen[site] = Seen("", executed, effective, needed)
+    return seen
+
+
+def judge_coverage(sites: list[Site], runs: list[Run]) -> Check:
+    seen = observed(sites, runs)
+    never = [site.name for site in sites if not seen[site].executed]
+    why = f"Of {len(sites)} invalidations in the kernel's code (invlpg, writes of CR3 and CR4)"
+    return judge("never_executed", len(never), "sites", exactly(0), f"{why}: {', '.join(never) or 'all were executed'}.")
+
+
+def series_of(sites: list[Site], runs: list[Run]) -> list[Series]:
+    names, seen = [site.name for site in sites], observed(sites, runs)
+    counters = sorted({name for each in runs for name in each.counters})
+    boots = [f"seed {each.seed} on {each.cpu}" for each in runs]
+    return [
+        Series("executed", "times", names, [seen[site].executed for site in sites]),
+        Series("needed", "times", names, [seen[site].needed for site in sites]),
+        *(Series(name, "times", boots, [each.counters.get(name) for each in runs]) for name in counters),
+        Series("guest_accesses", "accesses", boots, [each.findings.counts["accesses"] for each in runs]),
+    ]
+
+
+def plots(result: Result) -> list[Plot]:
+    return [
+        Plot(
+            "bars",
+            "Each invalidation of the kernel",
+            "instruction",
+            "times",
+            {"executed": "executed"},
+            caption="In the JSON, needed says how often it took away something that was stale.",
+        )
+    ]
+
+
+EXPERIMENT = Experiment(
+    name="sanitize/stress",
+    title="Random system calls of many spaces: nothing stale is used, nothing wrong is seen",
+    source="differential test against a model of who may see what",
+    machine="pentium4-1400",
+    settings={
+        "seed": Setting(1, 1, range(0, 1 << 26), "the first boot's; each further boot takes the next"),
+        "boots": Setting(8, 2, range(1, 1025), "how many, on the two processors in turn"),
+        "operations": Setting(380_000, 25_000, range(1, 100_000_001), "of each boot"),
+    },
+    run=run,
+    plots=plots,
+    story=(
+        "Sixteen spaces in four families map, grant and unmap pages, move in and out of small-space slots, call each other, and are "
+        "deleted, at random. A model of each family says before each access whether it faults and what it reads; the sanitizer holds "
+        "each access of the whole machine against what a processor may still have cached."
+    ),
+    cannot_say=(
+        "The families are preempted by each other, but the kernel itself is not: it runs with interrupts off.",
+        "Accesses past a small space's limit go where QEMU sees the kernel's own pages, since it does not enforce limits.",
+        "The machine model is not used here.",
+    ),
+)
