@@ -8,12 +8,14 @@ import pytest
 import made_up
 from cobnut import boards, sanitizing
 from cobnut.errors import CobnutError
-from cobnut.experiments import mutations
+from cobnut.experiments import invalidations, mutations, stress
+from cobnut.experiments.invalidations import Site
+from cobnut.experiments.stress import Run
 from cobnut.sanitizing import Findings
 
 LISTING = """
-f0100000 <boot_start>:
-f0100000:\t0f 22 d8             \tmov    %eax,%cr3
+0010000c <boot_start>:
+  100068:\t0f 22 d8             \tmov    %eax,%cr3
 
 f0101000 <large_to_large>:
 f0101010:\t0f 22 db             \tmov    %ebx,%cr3
@@ -23,11 +25,18 @@ f0102004:\t0f 22 e2             \tmov    %edx,%cr4
 f0102007:\t0f 20 e0             \tmov    %cr4,%eax
 
 f0103000 <paging::clear(Space&, unsigned int)>:
+f0103001:\t03 5e 0c             \tadd    0xc(%esi),%ebx
 f0103004:\t0f 01 3b             \tinvlpg (%ebx)
 f0103010:\tc7 00 00 00 00 00    \tmovl   $0x0,(%eax)
 
 f0104000 <small_space::release(Space&) [clone .part.0]>:
 f0104020:\tc7 00 00 00 00 00    \tmovl   $0x0,(%eax)
+
+f0105000 <coprocessor::initialise()>:
+f0105000:\t0f 22 e0             \tmov    %eax,%cr4
+
+f0106000 <arch::destroy_space(Space&)>:
+f0106000:\t0f 22 d8             \tmov    %eax,%cr3
 """.splitlines()
 
 
@@ -36,59 +45,108 @@ def findings(*lines: str) -> Findings:
     return Findings(
         [{"line": line} for line in lines],
         [
-            {"instruction": "0xf0102004", "symbol": "", "executed": 9, "needed": 7},
-            {"instruction": "0xf0103004", "symbol": "", "executed": 5, "needed": 0},
+            {"instruction": "0xf0101010", "symbol": "large_to_large+0x10", "executed": 8, "effective": 8, "needed": 0},
+            {"instruction": "0xf0102004", "symbol": "page_tables::flush_all+0x4", "executed": 900_000, "effective": 9, "needed": 7},
+            {"instruction": "0xf0103004", "symbol": "paging::clear+0x4", "executed": 5, "effective": 5, "needed": 2},
+            {"instruction": "0xf0105000", "symbol": "coprocessor::initialise", "executed": 1, "effective": 0, "needed": 0},
         ],
         [
             {"instruction": "0xf0104020", "symbol": "", "directory_entries": 3, "global_bits": 0},
             {"instruction": "0xf0103010", "symbol": "", "directory_entries": 1, "global_bits": 0},
         ],
-        {"accesses": 1000},
+        {"accesses": 2_000_000_000, "late_rights": 0, "page_faults": 900_000, "losses": 900_000},
     )
 
 
-def test_mutants_are_what_invalidates_and_what_takes_away():
-    found = {mutant.name: mutant for mutant in mutations.derive(LISTING, [findings()])}
-    assert list(found) == ["page_tables::flush_all+0x4", "paging::clear+0x4", "small_space::release+0x20"]
-    assert [mutant.length for mutant in found.values()] == [3, 3, 6]
-    assert found["small_space::release+0x20"].text == "clears a directory entry"
+COUNTERS = {name: 200_000 for name in stress.LEAST} | {"faults": 100_000, "promotions": 100_000}
 
 
-def experiment(monkeypatch, reports):
-    """A run in which every mutant gives `reports`."""
+def made_up_run(found: Findings, failure: str | None = None) -> Run:
+    return Run("pentium3", 1, {} if failure else COUNTERS, failure, found)
 
-    def boot(lab, kernel, cpu, *, stop_at_first=False):
-        return findings(*reports) if stop_at_first else findings()
 
-    monkeypatch.setattr(mutations, "disassembly", lambda kernel: LISTING)
-    monkeypatch.setattr(mutations, "without", lambda image, mutant: b"")
+def test_mutants_are_what_invalidates_takes_away_and_relocates():
+    found = {mutant.name: mutant for mutant in mutations.derive(LISTING, {"pentium3": made_up_run(findings())})}
+    assert list(found) == [
+        "large_to_large+0x10",
+        "page_tables::flush_all+0x4",
+        "unrelocated.paging::clear+0x1",
+        "paging::clear+0x4",
+        "small_space::release+0x20",
+        "coprocessor::initialise+0x0",
+        "arch::destroy_space+0x0",
+    ]
+    assert [mutant.site.length for mutant in found.values()] == [3, 3, 3, 3, 6, 3, 3]
+    assert found["small_space::release+0x20"].site.text == "clears a directory entry"
+    assert found["unrelocated.paging::clear+0x1"].seen.needed == 2
+    assert found["arch::destroy_space+0x0"].seen.executed == 0
+
+
+def experiment(monkeypatch, reports, failure=None, **settings):
+    """A run in which every mutant gives `reports`, or fails."""
+
+    def boot(lab, kernel, cpu, *, mutant=None, most=None):
+        return made_up_run(findings(*reports), failure) if mutant else made_up_run(findings())
+
+    monkeypatch.setattr(invalidations, "disassembly", lambda kernel: LISTING)
+    monkeypatch.setattr(mutations, "without", lambda image, site: b"")
     monkeypatch.setattr(mutations, "_boot", boot)
     monkeypatch.setattr("pathlib.Path.read_bytes", lambda path: b"")
-    return mutations.EXPERIMENT.run(made_up.lab(mutations.EXPERIMENT))
+    return mutations.EXPERIMENT.run(made_up.lab(mutations.EXPERIMENT, quick=False, **settings))
 
 
-def test_each_mutant_that_matters_has_to_be_caught(monkeypatch):
-    result = experiment(monkeypatch, ["stale"])
-    names = [check.name for check in result.checks]
-    assert names == ["unchanged.pentium3", "caught.page_tables::flush_all+0x4", "caught.small_space::release+0x20"]
-    assert result.ok
-    assert result.find("needed").y == [7, 0, 3]
+def verdicts(result):
+    return {check.name: check.ok for check in result.checks}
+
+
+def test_each_mutant_has_to_be_caught(monkeypatch):
+    found = verdicts(experiment(monkeypatch, ["stale"]))
+    assert found.pop("unchanged.pentium3") and found.pop("unchanged.486")
+    # what changes nothing is no invalidation; what is never executed is not judged, and so not caught
+    assert found.pop("none.coprocessor::initialise+0x0")
+    assert not found.pop("caught.arch::destroy_space+0x0") and not found.pop("caught")
+    assert len(found) == 5 and all(found.values())
+
+
+def test_a_run_that_fails_catches_a_mutant(monkeypatch):
+    result = experiment(monkeypatch, [], failure="hangs")
+    check = next(check for check in result.checks if check.name == "caught.large_to_large+0x10")
+    assert check.ok and check.why.endswith("hangs") and check.unit == "failed runs"
     assert json.loads(result.to_json())["experiment"] == "sanitize/mutations"
 
 
 def test_a_mutant_that_goes_unnoticed_fails(monkeypatch):
-    assert [check.ok for check in experiment(monkeypatch, []).checks] == [True, False, False]
+    found = verdicts(experiment(monkeypatch, [], most=2))
+    assert [found["caught.large_to_large+0x10"], found["caught.page_tables::flush_all+0x4"]] == [False, False]
 
 
-def test_only_the_instruction_is_removed(tmp_path):
+def test_only_the_instruction_is_removed():
     kernel = boards.find("pc").kernel.read_bytes()
     at = next(i for i in range(0x2000, len(kernel)) if kernel[i : i + 3] == b"\x0f\x01\x3b")
-    mutant = mutations.Mutant("x", at - 0x2000 + 0xF0101000, 3, "invlpg")
-    changed = mutations.without(kernel, mutant)
+    site = Site("x", at - 0x2000 + 0xF0101000, 3, "invlpg")
+    changed = mutations.without(kernel, site)
     assert changed[at : at + 3] == b"\x90\x90\x90"
     assert changed[:at] == kernel[:at] and changed[at + 3 :] == kernel[at + 3 :]
     with pytest.raises(CobnutError):
-        mutations.without(kernel, mutations.Mutant("x", 0x1000, 3, "invlpg"))
+        mutations.without(kernel, Site("x", 0x1000, 3, "invlpg"))
+
+
+def stressed(monkeypatch, listing, failure=None):
+    monkeypatch.setattr(invalidations, "disassembly", lambda kernel: listing)
+    monkeypatch.setattr(stress, "boot", lambda *args, **kwargs: made_up_run(findings(), failure))
+    return verdicts(stress.EXPERIMENT.run(made_up.lab(stress.EXPERIMENT, quick=False)))
+
+
+def test_stress_wants_every_invalidation_executed(monkeypatch):
+    found = stressed(monkeypatch, LISTING)
+    assert [name for name, ok in found.items() if not ok] == ["never_executed"]
+    reached = LISTING[: LISTING.index("f0106000 <arch::destroy_space(Space&)>:")]
+    assert all(stressed(monkeypatch, reached).values())
+
+
+def test_stress_believes_no_run_that_failed(monkeypatch):
+    found = stressed(monkeypatch, LISTING, failure="space 1 reads 0")
+    assert not found["wrong.seed1.pentium3"] and not found["unmaps"]
 
 
 def test_a_run_without_findings_is_an_error(tmp_path):
@@ -111,6 +169,6 @@ def test_a_kernel_that_is_no_elf_file_has_no_names(tmp_path):
 
 
 def test_reports_are_counted_in_words():
-    assert sanitizing.say(findings()).endswith("sanitizer: 0 reports in 1,000 accesses")
+    assert sanitizing.say(findings()).endswith("sanitizer: 0 reports in 2,000,000,000 accesses")
     assert sanitizing.say(findings("a", "b")).splitlines()[0] == "sanitizer: a"
-    assert sanitizing.say(findings("a")).endswith("1 report in 1,000 accesses")
+    assert sanitizing.say(findings("a")).endswith("1 report in 2,000,000,000 accesses")

@@ -1,13 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The kernel under the sanitizer: it forgets no invalidation that x2test would notice on some processor."""
 
+import dataclasses
+
 import pytest
 
 import guests
+import made_up
 from cobnut import sanitizing
 from cobnut.emulators import Boot, qemu
+from cobnut.experiments import invalidations, mutations, stress
 
 TIMEOUT_SECONDS = 300
+
+
+def laboratory(experiment):
+    return dataclasses.replace(made_up.lab(experiment), emulator=qemu.version()[1])
 
 
 @pytest.mark.parametrize("cpu", ["486", "pentium3"])
@@ -20,6 +28,32 @@ def test_x2test_gives_no_report(tmp_path, kinds, cpu):
     found = sanitizing.read(out)
     assert found.lines == []
     assert found.counts["accesses"] > 100_000_000 and found.counts["invlpg"] > 10_000
+
+
+def test_stress_is_right_and_forgets_nothing():
+    """The short form of sanitize/stress: its smaller amounts, and every invalidation of the kernel executed."""
+    result = stress.EXPERIMENT.run(laboratory(stress.EXPERIMENT))
+    assert [check for check in result.checks if not check.ok] == []
+
+
+def test_a_seed_gives_the_same_run():
+    lab = laboratory(stress.EXPERIMENT)
+    first, second = (stress.boot(guests.PC.kernel, lab, "pentium3", seed=7, operations=2_000) for _ in range(2))
+    assert first == second and first.counters["operations"] == 2_000
+
+
+def test_the_address_before_relocation_is_the_wrong_one(tmp_path):
+    """docs/sanitizer.md's tutorial: a kernel that invalidates a small space's page where the space has it."""
+    listing = invalidations.disassembly(guests.PC.kernel)
+    site = next(one for one in invalidations.relocations(listing) if one.name.startswith("paging::clear"))
+    kernel = tmp_path / "cobnut-kernel"
+    kernel.write_bytes(mutations.without(guests.PC.kernel.read_bytes(), site))
+    found = stress.boot(
+        kernel, laboratory(stress.EXPERIMENT), "pentium3", seed=1, operations=20_000, stop_at_first=True
+    ).findings
+    assert [report["kind"] for report in found.reports] in (["stale-translation"], ["stale-global"])
+    assert found.reports[0]["store_symbol"].startswith("paging::clear")
+    assert found.counts["accesses"] < 500_000_000
 
 
 def test_boot_prints_the_verdict(cobnut):
