@@ -167,8 +167,8 @@ bool transfer(Space& from, Fpage send, Space& to, Fpage window, Word base, bool 
     VAddr last = r.source + (r.log2 >= 32 ? ~Word{0} : (1u << r.log2) - 1);
     if (last >= paging::user_limit() && r.source < paging::user_limit()) last = paging::user_limit() - 1;
     for (VAddr page = r.source; page <= last; page += page_size) {
-        // Sigma0 has every page, also where none is present yet.
-        if (!from.idempotent && !paging::next_present(from, page, last)) break;
+        // Sigma0 has every page, also where it has no page table yet.
+        if (!from.idempotent && !paging::next_mapped(from, page, last)) break;
         if (!transfer_page(from, page, to, r.target + (page - r.source), send.rights(), grant)) return false;
         if (page > last - page_size) break;
     }
@@ -185,7 +185,7 @@ Word unmap(Space& space, Fpage fpage, bool flush) {
     if (fpage.is_nil()) return 0;
     Word status = 0;
     VAddr last = fpage.last();
-    for (VAddr page = fpage.base(); paging::next_present(space, page, last); page += page_size) {
+    for (VAddr page = fpage.base(); paging::next_mapped(space, page, last); page += page_size) {
         if (Mapping* m = mapping_at(space, page)) {
             bool everything = fpage.rights() == rights_all, write = fpage.rights() & right_write;
             if (everything) remove_below(*m);
@@ -228,11 +228,13 @@ bool materialise(Space& sigma0, VAddr page) {
     return true;
 }
 
-bool consistent(Space& space) {
-    for (VAddr page = 0; paging::next_present(space, page, paging::user_limit() - 1); page += page_size) {
+Word in_use() { return pool.in_use(); }
+
+bool consistent(Space& space, Word& count) {
+    for (VAddr page = 0; paging::next_mapped(space, page, paging::user_limit() - 1); page += page_size) {
         Mapping* m = mapping_at(space, page);
-        if (!m) continue;
-        if (m->space != &space || m->page() != page) return false;
+        count += 1;
+        if (!m || m->space != &space || m->page() != page) return false;
         PAddr frame = paging::get(space, page).frame;
         Mapping* parent = parent_of(*m);
         if ((parent == nullptr) != (m->depth() == 0)) return false;

@@ -44,7 +44,9 @@ void unmap_everything(Space& space);
 // when memory is exhausted.
 bool materialise(Space& sigma0, VAddr page);
 
-// Walks all of a space's mappings and checks the invariants; for tests.
-bool consistent(Space& space);
+// Walks all of a space's mappings, counts them and checks the invariants; for tests.
+bool consistent(Space& space, Word& count);
+// How many there are.
+Word in_use();
 
 }  // namespace mappings

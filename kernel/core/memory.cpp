@@ -12,19 +12,20 @@ struct FreePage {
 };
 
 FreePage* first;
-Word total;
+Word total, in_use;
 
 }  // namespace
 
 void add(PAddr begin, PAddr last) {
     PAddr page = (begin + page_mask) & ~page_mask;
     for (PAddr end = (last + 1) & ~page_mask; page < end; page += page_size) {
+        in_use += 1;        // as far as free_page() knows
         free_page(window(page));
         total += 1;
     }
 }
 
-void* allocate_page() {
+void* allocate_pool_page() {
     FreePage* page = first;
     if (!page) return nullptr;
     first = page->next;
@@ -32,12 +33,21 @@ void* allocate_page() {
     return page;
 }
 
+void* allocate_page() {
+    void* page = allocate_pool_page();
+    if (page) in_use += 1;
+    return page;
+}
+
 void free_page(void* page) {
+    in_use -= 1;
     auto* p = static_cast<FreePage*>(page);
     p->next = first;
     first = p;
 }
 
 Word pages_total() { return total; }
+
+Word pages_in_use() { return in_use; }
 
 }  // namespace memory

@@ -12,7 +12,11 @@ void add(PAddr first, PAddr last);
 // One zeroed page frame, by its address in the kernel's window on physical memory.
 void* allocate_page();
 void free_page(void* page);
+// The same for a page that a pool takes and keeps.
+void* allocate_pool_page();
 Word pages_total();
+// Pages that were allocated and not freed; those of pools do not count.
+Word pages_in_use();
 
 // Objects of one size, never given back as pages: the kernel's working set of threads and mappings seldom shrinks.
 class Pool {
@@ -21,6 +25,7 @@ public:
     // Zeroed.
     void* allocate();
     void free(void* object);
+    Word in_use() const { return in_use_; }
 
 private:
     struct Free {
@@ -29,6 +34,7 @@ private:
     Word size_;
     Word first_;
     Free* free_ = nullptr;
+    Word in_use_ = 0;
 };
 
 }  // namespace memory

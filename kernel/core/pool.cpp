@@ -6,7 +6,7 @@ namespace memory {
 
 void* Pool::allocate() {
     if (!free_) {
-        auto* page = static_cast<char*>(allocate_page());
+        auto* page = static_cast<char*>(allocate_pool_page());
         if (!page) return nullptr;
         for (Word at = first_; at + size_ <= page_size; at += size_) {
             auto* object = reinterpret_cast<Free*>(page + at);
@@ -16,6 +16,7 @@ void* Pool::allocate() {
     }
     Free* object = free_;
     free_ = object->next;
+    in_use_ += 1;
     fill_zero(object, size_);
     return object;
 }
@@ -24,6 +25,7 @@ void Pool::free(void* object) {
     auto* o = static_cast<Free*>(object);
     o->next = free_;
     free_ = o;
+    in_use_ -= 1;
 }
 
 }  // namespace memory

@@ -36,6 +36,19 @@ void ReadyQueue::remove(Thread& t) {
 
 Thread* ReadyQueue::front() const { return queues_[ready_top].front(); }
 
+Word ReadyQueue::count() const {
+    constexpr Word wrong = ~Word{0};
+    Word queued = 0, top = 0;
+    for (Word priority = 0; priority < priorities; ++priority) {
+        const Queue& queue = queues_[priority];
+        if (queue.empty() == bool(occupied_[priority / 32] >> priority % 32 & 1)) return wrong;
+        if (!queue.empty()) top = priority;
+        for (const Thread* t = queue.front(); t; t = queue.after(*t), ++queued)
+            if (t->priority != priority) return wrong;
+    }
+    return top == ready_top ? queued : wrong;
+}
+
 namespace schedule {
 
 ReadyQueue ready;

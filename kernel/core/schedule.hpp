@@ -18,6 +18,8 @@ public:
     void remove(Thread& t);
     // The first thread of the highest priority that has one; nullptr when all queues are empty.
     Thread* front() const;
+    // How many are queued; all ones if something does not agree.
+    Word count() const;
 
 private:
     using Queue = List<Thread, &Thread::ready_link>;

@@ -87,6 +87,8 @@ void destroy(Thread& t) {
     pool.free(&t);
 }
 
+Word in_use() { return pool.in_use(); }
+
 void set_id(Thread& t, ThreadId id) {
     t.id = id;
     if (t.utcb) t.utcb->my_global_id() = id.raw;

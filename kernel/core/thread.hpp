@@ -123,5 +123,7 @@ bool equip(Thread& thread, ThreadId pager);
 // Takes it out of the table and frees it. It must be in no queue and not be running.
 void destroy(Thread& thread);
 void set_id(Thread& thread, ThreadId id);
+// How many there are.
+Word in_use();
 
 }  // namespace threads

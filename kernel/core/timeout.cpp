@@ -21,6 +21,14 @@ void cancel(Thread& t) {
     if (t.timeout_link.queued()) queue.remove(t);
 }
 
+Word count() {
+    Word waiting = 0;
+    Microseconds last = 0;
+    for (const Thread* t = queue.front(); t; last = t->deadline, t = queue.after(*t), ++waiting)
+        if (t->deadline < last) return ~Word{0};
+    return waiting;
+}
+
 Thread* expired(Microseconds now) {
     Thread* t = queue.front();
     if (!t || t->deadline > now) return nullptr;

@@ -14,5 +14,7 @@ void start(Thread& t, Microseconds deadline);
 void cancel(Thread& t);
 // Takes out and returns a thread whose time is over; nullptr when none is.
 Thread* expired(Microseconds now);
+// How many wait; all ones if they are in no order.
+Word count();
 
 }  // namespace timeouts

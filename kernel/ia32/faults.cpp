@@ -2,6 +2,7 @@
 // Faults of user threads that are not what they seem: a directory entry of a small space not yet copied, an access past
 // a small space's limit, registers of a foreign thread, ports, calls of the debug console.
 #include "core/arch.hpp"
+#include "core/books.hpp"
 #include "core/ipc.hpp"
 #include "core/kip.hpp"
 #include "core/mapping.hpp"
@@ -162,8 +163,9 @@ bool invalid_opcode(Thread& t) {
 }
 
 // int3 and an instruction that says what is wanted (sheet 6.9): cmp $n, %al; or a jump over the load of a text's address.
+// `audit` is Cobnut's own, for the initial servers: EAX faults in the kernel's books (core/books.hpp), ECX pages, EDX objects.
 bool breakpoint(Thread& t) {
-    enum Request { print_char = 0, print_string = 1, read_char = 8, read_char_blocked = 0xd };
+    enum Request { print_char = 0, print_string = 1, read_char = 8, read_char_blocked = 0xd, audit = 0x40 };
     constexpr unsigned char cmp_al = 0x3c, jmp_short = 0xeb, mov_eax = 0xb8;
     constexpr Word text_limit = 1024;
     auto print_text = [&](VAddr at) {
@@ -193,6 +195,12 @@ bool breakpoint(Thread& t) {
             t.frame.eip -= 1;
             schedule::yield(t, nullptr);
         }
+        return true;
+    }
+    case audit: {
+        if (!t.space->privileged) return false;
+        books::Audit a = books::audit();
+        eax = a.faults, t.registers.ecx = a.pages, t.registers.edx = a.objects;
         return true;
     }
     default: return false;

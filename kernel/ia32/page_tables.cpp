@@ -101,15 +101,20 @@ Page get(const Space& space, VAddr page) {
     return {bool(e & present), bool(e & writable), frame_of(e), e & attribute_bits};
 }
 
-bool next_present(const Space& space, VAddr& from, VAddr last) {
-    for (; from <= last && from < user_limit(); from = (from & ~table_mask) + table_mask + 1) {
-        if (!has_table(space, from)) continue;
-        const auto* table = static_cast<const PageTable*>(window(frame_of(space.arch.directory->entry[from >> 22])));
-        Word i = from >> 12 & 0x3ff;
-        while (i < directory_entries && !(table->entry[i] & present)) ++i;
-        if (i == directory_entries) continue;
-        from = (from & ~table_mask) | i << 12;
-        return from <= last;
+bool next_mapped(const Space& space, VAddr& from, VAddr last) {
+    if (last >= user_limit()) last = user_limit() - 1;
+    for (Word page = from >> 12, end = last >> 12; page <= end;) {
+        const MappingTable* table = space.arch.mappings[page >> 10];
+        Word behind = (page | 0x3ff) + 1;
+        if (!table) {
+            page = behind;
+            continue;
+        }
+        for (; page < behind && page <= end; ++page) {
+            if (!table->entry[page & 0x3ff]) continue;
+            from = page << 12;
+            return true;
+        }
     }
     return false;
 }

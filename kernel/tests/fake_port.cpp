@@ -29,6 +29,8 @@ void* allocate_page() {
     return page;
 }
 
+void* allocate_pool_page() { return allocate_page(); }
+
 }  // namespace memory
 
 namespace spaces {
@@ -51,12 +53,12 @@ Page get(const Space& space, VAddr page) {
     auto e = look(space, page);
     return {e.present, e.writable, e.frame, e.attribute};
 }
-bool next_present(const Space& space, VAddr& from, VAddr last) {
+bool next_mapped(const Space& space, VAddr& from, VAddr last) {
     auto i = space.arch.pages.lower_bound(from);
-    while (i != space.arch.pages.end() && !i->second.present) ++i;
-    if (i == space.arch.pages.end()) return false;
+    while (i != space.arch.pages.end() && !i->second.mapping) ++i;
+    if (i == space.arch.pages.end() || i->first > last || i->first >= user_limit()) return false;
     from = i->first;
-    return from <= last && from < user_limit();
+    return true;
 }
 bool ensure_table(Space& space, VAddr page) {
     space.arch.pages.try_emplace(page);

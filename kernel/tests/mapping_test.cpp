@@ -32,7 +32,9 @@ struct MappingTest : testing::Test {
     }
     void touch(int s, VAddr page, Word status) { space[s]->arch.pages.at(page).status |= status; }
     void expect_consistent() {
-        for (auto& s : space) EXPECT_TRUE(mappings::consistent(*s));
+        Word count = 0;
+        for (auto& s : space) EXPECT_TRUE(mappings::consistent(*s, count));
+        EXPECT_EQ(count, mappings::in_use());
     }
     std::vector<std::unique_ptr<Space>> space;
 };

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "core/books.hpp"
+
+#include "core/arch.hpp"
+#include "core/mapping.hpp"
+#include "core/memory.hpp"
+#include "core/print.hpp"
+#include "core/schedule.hpp"
+#include "core/space.hpp"
+#include "core/timeout.hpp"
+
+namespace books {
+namespace {
+
+constexpr Word most_printed = 8;
+
+struct Walk {
+    Word faults = 0, threads = 0, queued = 0, timed = 0, members = 0, mappings = 0;
+
+    void expect(bool good, const char* what, Word which) {
+        if (good) return;
+        if (++faults <= most_printed) print("books: ", what, " (", hex(which), ")\n");
+    }
+    void thread(const Thread& t, Word number);
+    void senders(const Thread& t);
+    void space(Space& s);
+};
+
+void Walk::senders(const Thread& t) {
+    for (const Thread* s = t.senders.front(); s; s = t.senders.after(*s)) {
+        expect(s->partner == &t && s->state == State::sending, "a sender is queued where it does not send to", s->id.raw);
+        expect(arch::thread_at(s->id.number()).id == s->id, "a sender is queued that does not exist", s->id.raw);
+    }
+    expect(!(t.fast_veto & veto_senders) == t.senders.empty(), "the fast path is wrong about senders", t.id.raw);
+}
+
+void Walk::thread(const Thread& t, Word number) {
+    threads += 1;
+    queued += t.ready_link.queued();
+    timed += t.timeout_link.queued();
+    expect(t.id.number() == number, "a thread has another's number", t.id.raw);
+    expect(!t.ready_link.queued() || (t.state == State::ready && !t.halted && !t.open_to), "a queued thread cannot run", t.id.raw);
+    bool may_idle = t.ready_link.queued() || t.halted || t.open_to || &t == arch::current_thread();
+    expect(t.state != State::ready || may_idle, "a ready thread is in no queue", t.id.raw);
+    bool waits = t.state == State::sending || t.state == State::receiving;
+    expect(!t.timeout_link.queued() || waits, "a thread has a timeout and does not wait", t.id.raw);
+    expect(t.sender_link.queued() == (t.state == State::sending), "a sender is in no queue, or no sender in one", t.id.raw);
+    expect(!(t.fast_veto & veto_redirected) == !t.space->redirected(), "the fast path is wrong about redirection", t.id.raw);
+    if (t.active() && !t.is_interrupt())
+        expect(t.utcb && spaces::valid_utcb(*t.space, t.utcb_address), "an active thread has no UTCB", t.id.raw);
+    senders(t);
+}
+
+void Walk::space(Space& s) {
+    for (const Thread* t = s.members.front(); t; t = s.members.after(*t)) {
+        members += 1;
+        expect(t->space == &s, "a thread is among those of another space", t->id.raw);
+    }
+    Word count = 0;
+    expect(mappings::consistent(s, count), "the mappings of a space do not agree", reinterpret_cast<Word>(&s));
+    mappings += count;
+}
+
+}  // namespace
+
+Audit audit() {
+    Walk walk;
+    for (Word number = 0; number < arch::thread_numbers; ++number)
+        if (const Thread& t = arch::thread_at(number); &t != &arch::nobody()) walk.thread(t, number);
+    for (Space* s = spaces::all().front(); s; s = spaces::all().after(*s)) walk.space(*s);
+    walk.expect(walk.members == walk.threads, "threads are not in the spaces that they should be in", walk.members);
+    walk.expect(schedule::ready.count() == walk.queued, "the ready queues hold others than the ready threads", walk.queued);
+    walk.expect(timeouts::count() == walk.timed, "the timeout queue holds others than those who wait, or in no order", walk.timed);
+    Word threads = threads::in_use(), mappings = mappings::in_use();
+    walk.expect(threads == walk.threads, "threads were lost", threads);
+    walk.expect(mappings == walk.mappings, "mappings were lost", mappings);
+    return {walk.faults, memory::pages_in_use(), threads + mappings};
+}
+
+}  // namespace books

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The kernel's books: a walk over everything that it keeps account of, which says what does not agree. For tests; users
+// reach it by a debug call (ia32/faults.cpp).
+#pragma once
+
+#include "core/x2.hpp"
+
+namespace books {
+
+struct Audit {
+    Word faults;        // what does not agree; each has been printed
+    Word pages;         // kernel pages in use, those of the pools left out
+    Word objects;       // threads and mappings
+};
+
+// Takes as long as there is to look at; changes nothing.
+Audit audit();
+
+}  // namespace books

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// fuzz: random system calls from many threads in many spaces, and what the kernel's books say afterwards.
+//
+// Command line: seed=N (default 1), calls=N (default 20000) system calls in all, small=0 for large spaces only. A run
+// under -icount depends on the seed alone. Ends with `fuzz: ... ok` or `fuzz: ... FAILED` and the machine off.
+#include "fuzz.h"
+
+#include <cobnut/audit.h>
+#include <cobnut/format.h>
+#include <cobnut/options.h>
+#include <cobnut/program.h>
+
+extern "C" char image_start[], image_end[];
+
+namespace fuzz {
+
+constinit Block blocks[threads] = {};
+alignas(page_size) constinit unsigned char arena[arena_pages * page_size] = {};
+constinit Word base_number = 0;
+constinit volatile Word ids[threads] = {};
+constinit L4_ThreadId_t supervisor = {};
+
+namespace {
+
+constexpr Word worker_priority = 100, clerk_priority = 200, most_restarts = 4;
+constexpr L4_Time_t moment = {.raw = (5 << 10) | 625}; // 20 ms
+constinit Random random = {};
+constinit bool small_spaces = true;
+constinit Word versions[threads] = {}, seen_calls[threads] = {}, replaced = 0;
+const auto unchanged = reinterpret_cast<void *>(-1);
+
+L4_ThreadId_t id_of(unsigned i) { return L4_ThreadId_t{.raw = ids[i]}; }
+
+void remove(unsigned i)
+{
+    L4_ThreadControl(L4_GlobalId(base_number + i, 1), L4_nilthread, L4_nilthread, L4_nilthread, unchanged);
+}
+
+bool start(unsigned i, void (*begin)())
+{
+    L4_Set_MsgTag(L4_MsgTag_t{.raw = 2});
+    L4_LoadMR(1, reinterpret_cast<Word>(begin));
+    L4_LoadMR(2, reinterpret_cast<Word>(&blocks[i + 1]) - 16);
+    return L4_IpcSucceeded(L4_Send_Timeout(id_of(i), moment));
+}
+
+/// A new identity under the same number.
+L4_ThreadId_t next_id(unsigned i)
+{
+    do versions[i] = (versions[i] + 1) & 0x3FFF;
+    while (versions[i] % 64 == 0);
+    ids[i] = L4_GlobalId(base_number + i, versions[i]).raw;
+    return id_of(i);
+}
+
+/// Into a new space, large or small.
+bool create_alone(unsigned i)
+{
+    const L4_ThreadId_t id = id_of(i);
+    const auto utcb = reinterpret_cast<void *>(utcb_area + 512 * random.below(32));
+    const bool made = L4_ThreadControl(id, id, supervisor, L4_nilthread, unchanged) &&
+                      L4_SpaceControl(id, 0, L4_FpageLog2(kip_area, 12), L4_FpageLog2(utcb_area, utcb_area_log2),
+                                      L4_nilthread, nullptr) &&
+                      L4_ThreadControl(id, id, supervisor, supervisor, utcb);
+    if (made && small_spaces && !random.one_in(3))
+        L4_SpaceControl(id, L4_SmallSpaceChange | L4_SmallSpace(16 * i, 16), L4_Nilpage, L4_Nilpage, L4_nilthread, nullptr);
+    return made;
+}
+
+/// Beside another worker, if there is one and its UTCB area has room.
+bool create_beside(unsigned i)
+{
+    const unsigned mate = random.below(workers);
+    for (int tries = 0; mate != i && tries < 4; tries++) {
+        const auto utcb = reinterpret_cast<void *>(utcb_area + 512 * random.below(32));
+        if (L4_ThreadControl(id_of(i), id_of(mate), supervisor, supervisor, utcb)) return true;
+    }
+    return false;
+}
+
+/// Puts a fresh worker in the place of whatever has that number. Without kernel memory it is tried again later.
+void replace(unsigned i)
+{
+    remove(i);
+    next_id(i);
+    replaced++;
+    if (!(random.one_in(2) && create_beside(i)) && !create_alone(i)) return remove(i);
+    L4_Set_Priority(id_of(i), worker_priority);
+    (void)start(i, worker_main);
+}
+
+bool create_clerk(unsigned i)
+{
+    const auto utcb = reinterpret_cast<void *>((L4_MyLocalId().raw & ~0x1FFFFu) + 1024 + 512 * i);
+    if (!L4_ThreadControl(next_id(i), supervisor, supervisor, supervisor, utcb)) return false;
+    L4_Set_Priority(id_of(i), clerk_priority);
+    return start(i, clerk_main);
+}
+
+int index_of(L4_ThreadId_t from)
+{
+    for (unsigned i = 0; i < workers; i++)
+        if (ids[i] == from.raw) return static_cast<int>(i);
+    return -1;
+}
+
+/// Loads the answer to a page fault: the image for reading, a thread's own block for writing, the arena elsewhere.
+bool answer_fault(unsigned i, Word address)
+{
+    const Word page = address & ~(page_size - 1);
+    const bool own = page == reinterpret_cast<Word>(&blocks[i]);
+    const bool image = page >= reinterpret_cast<Word>(image_start) && page < reinterpret_cast<Word>(image_end);
+    if (page >= 0xC0000000 || random.one_in(64)) return false;
+    const Word any = reinterpret_cast<Word>(arena) + page_size * random.below(arena_pages);
+    const Word rights = own ? L4_ReadWriteOnly : image ? L4_ReadeXecOnly : random.one_in(4) ? L4_Readable : L4_FullyAccessible;
+    const L4_MapItem_t item = L4_MapItem(L4_FpageLog2(image ? page : any, 12) + rights, page);
+    L4_Set_MsgTag(L4_MsgTag_t{.raw = 2u << 6});
+    L4_LoadMR(1, item.raw[0]);
+    L4_LoadMR(2, item.raw[1]);
+    return true;
+}
+
+/// An exception: begins anew, with registers that the handler chose.
+void answer_exception(unsigned i)
+{
+    L4_Set_MsgTag(L4_MsgTag_t{.raw = 12});
+    for (int mr = 1; mr <= 12; mr++) L4_LoadMR(mr, odd_word(random));
+    L4_LoadMR(1, reinterpret_cast<Word>(worker_main));
+    L4_LoadMR(8, reinterpret_cast<Word>(&blocks[i + 1]) - 16);
+}
+
+void serve(Word microseconds)
+{
+    const L4_Clock_t start = L4_SystemClock();
+    L4_ThreadId_t from, to = L4_nilthread;
+    while (L4_SystemClock().raw - start.raw < microseconds) {
+        const L4_MsgTag_t tag = L4_Ipc(to, L4_anythread, L4_Timeouts(L4_ZeroTime, L4_TimePeriod(microseconds)), &from);
+        to = L4_nilthread;
+        if (L4_IpcFailed(tag)) continue;
+        Word mr[3];
+        L4_StoreMRs(0, 3, mr);
+        const int i = index_of(from);
+        if (i < 0) continue;
+        if ((L4_Label(tag) & 0xFFF0) == 0xFFE0) {
+            if (answer_fault(static_cast<unsigned>(i), mr[1])) to = from;
+        } else if (L4_Label(tag) == 0xFFB0) {
+            answer_exception(static_cast<unsigned>(i));
+            to = from;
+        }
+        if (L4_IsNilThread(to)) replace(static_cast<unsigned>(i));
+    }
+}
+
+/// Adds up the calls made since last time, and replaces those who made none: stuck somewhere, or gone. Blocks get mapped
+/// to others, who write to them: a count that cannot be is none.
+Word count_and_replace()
+{
+    constexpr Word most = 10000;
+    Word made = 0;
+    for (unsigned i = 0, replacements = 0; i < threads; i++) {
+        const Word now = blocks[i].calls, fresh = now - seen_calls[i];
+        seen_calls[i] = now;
+        if (fresh <= most) made += fresh;
+        if (!fresh && i < workers && replacements < most_restarts) replace(i), replacements++;
+    }
+    return made;
+}
+
+void remove_all()
+{
+    for (unsigned i = 0; i < threads + strangers; i++) remove(i);
+    for (Word line = 0; line < 16; line++) {
+        const L4_ThreadId_t irq = L4_GlobalId(line, 1);
+        L4_ThreadControl(irq, irq, L4_nilthread, irq, unchanged);
+    }
+    L4_Unmap(L4_FpageLog2(reinterpret_cast<Word>(image_start), 20) + L4_FullyAccessible);
+}
+
+/// Everything once and away again, so that what the kernel keeps for good is there.
+cobnut::Audit warm_up()
+{
+    for (Word page = reinterpret_cast<Word>(image_start); page < reinterpret_cast<Word>(image_end); page += page_size)
+        (void)*reinterpret_cast<volatile Word *>(page);
+    for (unsigned i = 0; i < workers; i++) replace(i);
+    for (unsigned i = workers; i < threads; i++) create_clerk(i);
+    serve(20000);
+    remove_all();
+    return cobnut::audit();
+}
+
+int run(Word seed, Word calls)
+{
+    random.seed(seed);
+    for (unsigned i = 0; i < threads; i++) blocks[i].random.seed(seed * 1000 + i + 1);
+    const cobnut::Audit before = warm_up();
+    for (unsigned i = workers; i < threads; i++)
+        if (!create_clerk(i)) cobnut::print("fuzz: no clerk %u: error %u\n", i, L4_ErrorCode());
+    (void)count_and_replace();
+    Word made = 0;
+    for (Word told = 0; made < calls;) {
+        serve(10000);
+        made += count_and_replace();
+        if (const Word tenths = made / (calls / 10 + 1); tenths > told) {
+            told = tenths;
+            cobnut::print("fuzz: %u calls, %u threads replaced\n", made, replaced);
+        }
+    }
+    remove_all();
+    const cobnut::Audit after = cobnut::audit();
+    const bool good = !before.faults && !after.faults && before.pages == after.pages && before.objects == after.objects;
+    cobnut::print("fuzz: %u calls, seed %u: %u faults in the books, kernel pages %u to %u, objects %u to %u: %s\n",
+                  made, seed, before.faults + after.faults, before.pages, after.pages, before.objects,
+                  after.objects, good ? "ok" : "FAILED");
+    return good ? 0 : 1;
+}
+
+} // namespace
+} // namespace fuzz
+
+int cobnut_main(const char *command_line)
+{
+    using namespace fuzz;
+    bool bad = false;
+    const cobnut::Options options(command_line);
+    const Word seed = options.number("seed", 1, &bad), calls = options.number("calls", 20000, &bad);
+    small_spaces = options.number("small", 1, &bad) != 0;
+    if (bad || !calls) {
+        cobnut::print("fuzz: seed=N calls=N small=0|1, calls at least 1\n");
+        return 1;
+    }
+    supervisor = L4_MyGlobalId();
+    base_number = L4_ThreadNo(supervisor) + 1;
+    cobnut::print("fuzz: seed %u, %u calls\n", seed, calls);
+    const int result = run(seed, calls);
+    cobnut::machine_off(result);
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The kernel's own check of its books, for test programs. A debug call of this kernel only; for the initial servers.
+#ifndef COBNUT_AUDIT_H
+#define COBNUT_AUDIT_H
+#include <l4/types.h>
+
+namespace cobnut {
+
+struct Audit {
+    L4_Word_t faults;  ///< what does not agree; the kernel has printed the first few
+    L4_Word_t pages;   ///< kernel pages in use, those of its pools of small objects left out
+    L4_Word_t objects; ///< threads and mappings that there are
+};
+
+inline Audit audit()
+{
+    Audit a;
+    // int3; cmp $0x40, %al
+    __asm__ __volatile__("int3; .byte 0x3C, 0x40" : "=a"(a.faults), "=c"(a.pages), "=d"(a.objects) : : "memory");
+    return a;
+}
+
+} // namespace cobnut
+#endif
