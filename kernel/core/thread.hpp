@@ -49,8 +49,11 @@ struct KernelMessage {
 struct alignas(64) Thread {
     Link<Thread> ready_link;
     Link<Thread> sender_link;
-    Link<Thread> timeout_link;
-    Link<Thread> space_link;
+    // The next four mean nothing while the thread runs: an entry that saves more than it should falls on them (entry.S).
+    ThreadId awaited;               // whom it waits for, in the receive phase or in the one that follows
+    ThreadId virtual_sender;        // in whose name it sends; itself unless it propagates
+    ThreadId intended;              // to whom it would send if its redirector did not get it; nil if that is its partner
+    Word receive_timeout;           // its timeout (Time), while sending
     // Entries from user mode save the registers right here: the end of the frame is their stack.
     Registers registers;
     // From here on a cache line that is the IPC fast path's (ia32/fastpath.S).
@@ -73,14 +76,12 @@ struct alignas(64) Thread {
     Role send_role;
     Role receive_role;
     bool receive_follows;           // the message being sent is followed by a receive phase
-    Word receive_timeout;           // its timeout (Time), while sending
-    ThreadId awaited;               // whom it waits for, in the receive phase or in the one that follows
-    ThreadId virtual_sender;        // in whose name it sends; itself unless it propagates
-    ThreadId intended;              // to whom it would send if its redirector did not get it; nil if that is its partner
     Thread* partner;                // sending: in whose queue
     Transfer* transfer;             // sender and receiver of strings, until they have arrived (core/string_transfer.hpp)
     KernelMessage message;          // sending in another role than `user`
 
+    Link<Thread> timeout_link;
+    Link<Thread> space_link;
     List<Thread, &Thread::sender_link> senders;
     Microseconds deadline;          // while in the timeout queue
 

@@ -57,6 +57,8 @@ entries:
 // (nothing else single-steps the kernel). DS is the user's; only SS may be used.
         .globl entry_1
 entry_1:
+        testb   $EFLAGS_VM >> 16, 10(%esp)
+        jnz     1f
         testb   $3, 4(%esp)
         jnz     1f
         andl    $~EFLAGS_TF, 8(%esp)
@@ -86,6 +88,8 @@ common: push    %edx
         mov     $KERNEL_DATA, %edx
         mov     %edx, %ds
         mov     %edx, %es
+        testb   $EFLAGS_VM >> 16, KERNEL_FRAME_EFLAGS + 2(%ebx)
+        jnz     from_virtual_8086
         testb   $3, KERNEL_FRAME_CS(%ebx)
         jz      from_kernel
         sub     $THREAD_TOP + THREAD_REGISTERS, %ebx
@@ -112,6 +116,16 @@ leave_to_user:
         mov     %ss:processor + PROCESSOR_GS, %gs
         popa
         iret
+
+// No user gets there on a processor. On QEMU an iret of its own is enough, whatever its privilege. Four more words have
+// been saved than there is room for in the frame: the thread loses its state for that.
+from_virtual_8086:
+        sub     $THREAD_TOP + THREAD_REGISTERS - 16, %ebx
+        mov     $processor, %esp
+        push    %ecx
+        push    %ebx
+        call    virtual_8086_trap
+        jmp     leave_to_user
 
 from_kernel:
         push    %eax

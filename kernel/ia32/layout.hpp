@@ -36,6 +36,7 @@
 
 #define EFLAGS_USER       0x202
 #define EFLAGS_TF         0x100
+#define EFLAGS_VM         0x20000
 
 #define VECTOR_IRQ        0x20
 #define VECTOR_IPC        0x30

@@ -14,6 +14,7 @@ namespace {
 constexpr int top = offsetof(Thread, frame) + sizeof(Frame);
 
 static_assert(offsetof(Thread, frame) == offsetof(Thread, registers) + sizeof(Registers), "entries push through both");
+static_assert(offsetof(Thread, awaited) == offsetof(Thread, registers) - 16, "what an entry from virtual 8086 mode overwrites");
 static_assert(offsetof(Thread, frame) % 64 == 0 && offsetof(Thread, fast) + sizeof(FastEntry) <= offsetof(Thread, frame) + 64,
               "the fast path touches one line of a thread");
 
@@ -46,6 +47,7 @@ void offsets() {
     OFFSET(PROCESSOR_READY_TOP, offsetof(Processor, ready_top));
     OFFSET(PROCESSOR_SIZE, sizeof(Processor));
     OFFSET(KERNEL_FRAME_CS, offsetof(KernelFrame, cs));
+    OFFSET(KERNEL_FRAME_EFLAGS, offsetof(KernelFrame, eflags));
     OFFSET(UTCB_MR, offsetof(Utcb, mr));
     OFFSET(SPACE_SEGMENT_LOW, offsetof(Space, arch) + offsetof(ArchSpace, segment_low));
     OFFSET(SPACE_SEGMENT_HIGH, offsetof(Space, arch) + offsetof(ArchSpace, segment_high));

@@ -68,6 +68,14 @@ extern "C" void trap(Thread& t, Word vector, Word error, Word ds, Word es) {
     }
 }
 
+// A protection fault at address 0: what a processor has saved of such a thread is of no use to it.
+extern "C" void virtual_8086_trap(Thread& t, Word vector) {
+    t.fast_entry = false;
+    arch::prepare_user(t);
+    faults::raise(t, vector_protection, 0);
+    if (is_interrupt(vector)) board::interrupt(vector - VECTOR_IRQ);
+}
+
 // Only the idle loop runs in kernel mode with interrupts on. Its frame is forgotten.
 extern "C" void kernel_trap(const KernelFrame& f, Word vector, Word error) {
     if (!is_interrupt(vector)) panic(f, vector, error);

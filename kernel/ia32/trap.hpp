@@ -13,6 +13,7 @@ struct KernelFrame {
 extern "C" {
 // From user mode: registers and frame of `t` are saved; `ds` and `es` are the user's, which are no more in force.
 void trap(Thread& t, Word vector, Word error, Word ds, Word es);
+void virtual_8086_trap(Thread& t, Word vector);
 void kernel_trap(const KernelFrame& f, Word vector, Word error);
 // The IPC system call off the fast path, by the kind of entry that the fast path serves.
 void fast_entry_ipc(Thread* t);

@@ -174,6 +174,33 @@ void halted_thread_goes_on()
     CHECK_EQUAL(revived, 1);
 }
 
+Word do_return_to_virtual_8086(Word, Word, Word)
+{
+    __asm__ volatile("mov %%esp, %%eax; pushl $0; pushl $0; pushl $0; pushl $0\n"
+                     "mov %%ss, %%ecx; pushl %%ecx; pushl %%eax; pushl $0x23202; pushl %%cs; pushl $1f; iret\n"
+                     "1: mov %%eax, %%esp"
+                     :
+                     :
+                     : "eax", "ecx", "memory");
+    return 8086;
+}
+/// A processor looks at the VM flag of an iret at privilege 0 only. An emulator that always does lets a user into a mode in
+/// which segments mean nothing, and from which every entry saves four more words.
+void no_virtual_8086_mode()
+{
+    constexpr Kind kinds[] = {Kind::large, Kind::small};
+    for (Kind kind : kinds) {
+        Agent *a = agent(kind), *b = agent(kind);
+        if (!a || !b) return;
+        begin(a, do_return_to_virtual_8086);
+        CHECK(!finish(a, true).done || a->out.value == 8086);
+        pause(5000);
+        CHECK_EQUAL(ask(b, do_read, kip_area).value, L4_KernelMagic);
+        remove(a);
+        remove(b);
+    }
+}
+
 } // namespace
 
 const Test edge_tests[] = {
@@ -184,6 +211,7 @@ const Test edge_tests[] = {
     {"edge.scheduler_that_names_nobody", scheduler_that_names_nobody},
     {"edge.moving_areas_loses_no_memory", moving_areas_loses_no_memory},
     {"edge.halted_thread_goes_on", halted_thread_goes_on},
+    {"edge.no_virtual_8086_mode", no_virtual_8086_mode},
     {nullptr, nullptr},
 };
 
