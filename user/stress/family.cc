@@ -143,7 +143,8 @@ bool Family::answer_fault(Word space, Word thread, L4_MsgTag_t tag)
     }
     Expected &e = expected_;
     if (!e.fault || e.happened || e.space != space || e.thread != thread || e.address != address || e.writes != writes)
-        fail("space %u faults at %08x (%s, ip %08x), where it should not", space, address, writes ? "write" : "read", where[1]);
+        fail("space %u faults at %08x (%s, ip %08x), where it should not", space, address, writes ? "write" : "read",
+             where[1]);
     e.happened = true;
     count[faults]++;
     if (e.fatal) {

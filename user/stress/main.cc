@@ -116,8 +116,8 @@ Word stack_of(Word family, Word space, Word thread)
     return reinterpret_cast<Word>(worker_stacks[family]) + (space * threads + thread + 1) * worker_stack - 16;
 }
 
-/// The first two in a page table with the image; the next behind 4 MB and at the end of 8 MB; then up to 16 MB; the last two
-/// past every slot of the pool.
+/// The first four in a page table with the image; the next behind 4 MB and at the end of 8 MB; then up to 16 MB; the last
+/// two past every slot of the pool.
 Word place_address(Word place)
 {
     constexpr Word where[places] = {0x00280000, 0x00281000, 0x00282000, 0x00283000, 0x00400000, 0x007FE000,

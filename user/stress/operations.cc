@@ -81,7 +81,8 @@ void Family::access(Node node, bool writes, bool fatal)
     if (must_fault && fatal) return;
     expected_ = {};
     const Word page = model_.page(node);
-    if (!writes && result != value_[page]) fail("space %u reads %08x at %08x, not %08x", space, result, address, value_[page]);
+    if (!writes && result != value_[page])
+        fail("space %u reads %08x at %08x, not %08x", space, result, address, value_[page]);
     if (writes) wrote(node, value);
     else model_.accessed(node, false);
 }
@@ -120,7 +121,8 @@ void Family::run_code()
     const Word space = space_of(node), place = node % places;
     if (!model_.present(node) || !reachable(space, place)) return;
     const Word found = ask(space, any_thread(space), do_run, place_address(place) + code_offset(model_.page(node)));
-    if (found != kip_area) fail("space %u has its interface page at %08x, by code at %08x", space, found, place_address(place));
+    if (found != kip_area)
+        fail("space %u has its interface page at %08x, by code at %08x", space, found, place_address(place));
     model_.accessed(node, false);
     count[runs]++;
 }
@@ -171,7 +173,8 @@ void Family::pass(Node from, Node to, Word rights, bool grant, Word value)
     const Word base = place_address(to % places);
     const Word item0 = grant ? L4_GrantItem(source, base).raw[0] : L4_MapItem(source, base).raw[0];
     const L4_ThreadId_t receiver = worker(peer, any_thread(peer)).id;
-    if (ask(space, any_thread(space), do_send, receiver.raw, item0, source.raw, value)) fail("space %u cannot send an item", space);
+    if (ask(space, any_thread(space), do_send, receiver.raw, item0, source.raw, value))
+        fail("space %u cannot send an item", space);
     reached(peer, base);
     model_.map(from, to, rights, grant);
     count[grant ? grants : maps]++;
@@ -195,7 +198,8 @@ void Family::widen()
 
 void Family::unmap_from_root()
 {
-    const Word page = random_.below(pages), rights = random_.once_in(4) ? Word{write} : random_.once_in(4) ? 0 : Word{all};
+    const Word page = random_.below(pages);
+    const Word rights = random_.once_in(4) ? Word{write} : random_.once_in(4) ? 0 : Word{all};
     const Word status = L4_UnmapFpage(page_at(page_address(index_, page), rights)).raw & all;
     const Word wanted = model_.unmap(root_of(page), rights, false);
     if (status != wanted) fail("page %u has status %u, not %u", page, status, wanted);
@@ -220,7 +224,8 @@ void Family::unmap_by_worker()
         status = ask(space, thread, do_unmap, fpage, control, address, value) & all;
         Word found;
         L4_StoreMR(2, &found);
-        if (must_fault && !expected_.happened) fail("space %u goes to %08x without a fault, after an unmap", space, address);
+        if (must_fault && !expected_.happened)
+            fail("space %u goes to %08x without a fault, after an unmap", space, address);
         expected_ = {};
         if (!writes && found != value_[model_.page(node)]) fail("space %u reads %08x at %08x", space, found, address);
         writes ? wrote(node, value) : model_.accessed(node, false);
@@ -246,8 +251,8 @@ bool Family::move(Word space, Word wanted)
 {
     Space &s = spaces_[space];
     Word control = 0;
-    L4_SpaceControl(worker(space, any_thread(space)).id, L4_SmallSpaceChange | wanted, L4_Nilpage, L4_Nilpage, L4_nilthread,
-                    &control);
+    L4_SpaceControl(worker(space, any_thread(space)).id, L4_SmallSpaceChange | wanted, L4_Nilpage, L4_Nilpage,
+                    L4_nilthread, &control);
     if ((control & 0xFF) != s.slot) fail("space %u was at slot %02x, not %02x", space, control & 0xFF, s.slot);
     if (!(control & L4_SmallSpaceChange)) return false;
     if (wanted == s.slot) return true;
@@ -341,7 +346,8 @@ void Family::delete_host()
     const Word other_thread = any_thread(other);
     if (with_other) ask(other, other_thread, do_yield);
 
-    const Word slot = L4_SmallSpace(random_.below(slots::pool_mb / slots::granule_mb) * slots::granule_mb, slots::granule_mb);
+    const Word location = random_.below(slots::pool_mb / slots::granule_mb) * slots::granule_mb;
+    const Word slot = L4_SmallSpace(location, slots::granule_mb);
     const Word incarnation = slots::next_incarnation();
     const Word tag = static_cast<Word>(nothing) << 16;
     if (!raw::resize(root_id, slot)) return;

@@ -154,7 +154,7 @@ def plots(result: Result) -> list[Plot]:
             "removed instruction",
             "million accesses from the start",
             {"caught_after": "accesses"},
-            caption="An instruction without a bar was not tried, or its absence was not noticed; the checks say which.",
+            caption="Refusals are counted to the end of the run. An instruction without a bar was not caught; the checks say why.",
         )
     ]
 
