@@ -204,7 +204,7 @@ Word unmap(Space& space, Fpage fpage, bool flush) {
 void set_attribute(Space& space, Fpage fpage, Word attribute) {
     if (fpage.is_nil()) return;
     VAddr last = fpage.last();
-    for (VAddr page = fpage.base(); paging::next_present(space, page, last); page += page_size) {
+    for (VAddr page = fpage.base(); paging::next_mapped(space, page, last); page += page_size) {
         if (Mapping* m = mapping_at(space, page)) {
             for (Mapping *n = m, *end = last_below(*m)->next; n != end; n = n->next)
                 paging::set_attribute(*n->space, n->page(), attribute);
