@@ -10,6 +10,7 @@
 //   rounds=32 warmup=8         measured and unmeasured messages for each size
 //   slot=16                    MB of a small space
 //   block=64                   KB of memory that shorter strings go through
+//   memory=16                  MB where 12 MB of memory behind the strings begin
 // Sizes are 4 bytes to 4 MB in powers of 4. Case 2n is the plain copy of the n-th size, case 2n + 1 its string.
 #include <cobnut/lab.h>
 #include <cobnut/options.h>
@@ -27,15 +28,19 @@ using Word = L4_Word_t;
 // The client's and the server's space look alike, and fit into 16 MB.
 constexpr Word source = 0x00400000, target = 0x00A00000, longest = 0x00400000;
 constexpr Word utcb_address = 0x00800000, kip_address = 0x00F00000, utcb_size = 512;
-// The root's memory behind them: the client's source, the server's target, the client's own target.
-constexpr Word client_source = 0x01000000, server_target = 0x01400000, client_target = 0x01800000;
 constexpr unsigned sizes = 11;
 
 struct Wish {
     bool small_client = false, small_server = false, intra = false;
-    unsigned rounds = 32, warmup = 8, slot_mb = 16, block_kb = 64;
+    unsigned rounds = 32, warmup = 8, slot_mb = 16, block_kb = 64, memory_mb = 16;
 };
 constinit Wish wish = {};
+
+/// The root's memory behind the strings.
+Word client_source() { return wish.memory_mb << 20; }
+Word server_target() { return client_source() + longest; }
+Word client_target() { return client_source() + 2 * longest; }
+
 constinit L4_ThreadId_t client = {}, server = {};
 alignas(4096) constinit unsigned char client_stack[4096] = {}, server_stack[4096] = {};
 
@@ -163,7 +168,9 @@ bool parse(const char *command_line)
     wish.warmup = options.number("warmup", wish.warmup, &bad);
     wish.slot_mb = options.number("slot", wish.slot_mb, &bad);
     wish.block_kb = options.number("block", wish.block_kb, &bad);
-    if (!bad && wish.rounds && wish.block_kb && wish.block_kb <= 4096) return true;
+    wish.memory_mb = options.number("memory", wish.memory_mb, &bad);
+    bad = bad || !wish.rounds || !wish.block_kb || wish.block_kb > 4096 || wish.memory_mb < 16 || wish.memory_mb > 2048;
+    if (!bad) return true;
     cobnut::print("strings: FAIL bad option in '%s'\n", command_line);
     return false;
 }
@@ -208,9 +215,9 @@ void start(L4_ThreadId_t tid, void (*ip)(), unsigned char *stack)
 Word behind(Word page, bool of_client)
 {
     if (page >= reinterpret_cast<Word>(image_start) && page < reinterpret_cast<Word>(image_end)) return page;
-    if (page >= source && page < source + longest) return page - source + client_source;
-    if (wish.intra && page >= server_place() && page < server_place() + longest) return page - server_place() + server_target;
-    if (page >= target && page < target + longest) return page - target + (of_client ? client_target : server_target);
+    if (page >= source && page < source + longest) return page - source + client_source();
+    if (wish.intra && page >= server_place() && page < server_place() + longest) return page - server_place() + server_target();
+    if (page >= target && page < target + longest) return page - target + (of_client ? client_target() : server_target());
     fail("page fault in nowhere", page, of_client);
 }
 
@@ -246,7 +253,7 @@ void page_until_done()
 void check_data()
 {
     for (Word at = 0; at < wish.block_kb * 1024; at += 4)
-        if (*reinterpret_cast<volatile Word *>(server_target + at) != (at ^ 0x5A5A5A5A)) fail("wrong data", at);
+        if (*reinterpret_cast<volatile Word *>(server_target() + at) != (at ^ 0x5A5A5A5A)) fail("wrong data", at);
 }
 
 } // namespace

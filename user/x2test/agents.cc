@@ -79,7 +79,9 @@ bool load_page(Agent &a, const Word *mr)
     L4_Set_MsgTag(L4_MsgTag_t{.raw = 2u << 6});
     L4_LoadMR(1, item.raw[0]);
     L4_LoadMR(2, item.raw[1]);
-    const bool runaway = foreign && mr[1] / page_size == mr[2] / page_size;
+    // Also when the rest of an instruction is on the page that is missing.
+    constexpr Word longest_instruction = 15;
+    const bool runaway = foreign && (mr[1] / page_size == mr[2] / page_size || mr[1] - mr[2] < longest_instruction);
     return mr[1] < kernel_area && !runaway && a.out.faults < fault_limit;
 }
 

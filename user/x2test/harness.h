@@ -27,7 +27,7 @@ extern const Test kip_tests[], sigma0_tests[], ipc_tests[], ipc_error_tests[], f
     unmap_tests[], tree_tests[], exregs_tests[], thread_tests[], space_tests[], schedule_tests[], preempt_tests[], irq_tests[],
     redirect_tests[],
     control_tests[], coprocessor_tests[], reflection_tests[], port_tests[], tls_tests[],
-    exception_tests[], small_tests[], string_tests[], string_fault_tests[], robust_tests[];
+    exception_tests[], small_tests[], string_tests[], string_fault_tests[], string_middle_tests[], robust_tests[];
 
 /// Options of the command line.
 struct Wish {

@@ -127,7 +127,7 @@ constexpr const Test *const groups[] = {kip_tests,    sigma0_tests, ipc_tests,  
                                         exception_tests,
                                         control_tests, coprocessor_tests, reflection_tests, port_tests, tls_tests,
                                         small_tests, fast_tests, edge_tests,   string_tests,
-                                        string_fault_tests, robust_tests};
+                                        string_fault_tests, string_middle_tests, robust_tests};
 
 void run_all(const cobnut::Options &options)
 {

@@ -61,8 +61,11 @@ void words_of_items()
     Word compound[5] = {};
     auto *item = reinterpret_cast<L4_StringItem_t *>(compound);
     *item = L4_StringItem(3, bytes_at(source(100)));
-    L4_AddSubstringAddressTo(item, bytes_at(source(200)));
-    L4_AddSubstringTo(item, L4_StringItem(9, bytes_at(source(300))));
+    *item += bytes_at(source(200));
+    *item += L4_StringItem(9, bytes_at(source(300)));
+    CHECK(L4_StringItem(item) && L4_CompoundString(item));
+    CHECK_EQUAL(L4_Substrings(item), 3);
+    CHECK(L4_Substring(item, 2) == bytes_at(source(300)) && !L4_Substring(item, 3));
     L4_MsgAppendStringItem(&message.msg, item);
     send(source(400), 2);
     L4_Set_MsgLabel(&message.msg, 0xABCD);
@@ -324,6 +327,34 @@ void bad_buffers()
     for (const Garbage &g : cases) garbage(g);
 }
 
+/// Whatever stands in the registers, both sides come back. Only the buffers' shapes are kept in bounds: what is written
+/// has to stay in the second half of the arena.
+void random_garbage()
+{
+    Agent *s = agent(Kind::other), *r = agent(Kind::other);
+    if (!s || !r) return;
+    Random random(wish.seed);
+    const Word nowhere[] = {free_area, kip_area, 0xC0000000, 0xF0100000, 0xFFFFFFF0};
+    for (Word round = 0; round < wish.calls / 4; round++) {
+        clear();
+        message.send_xfer = message.receive_xfer = L4_Timeouts(L4_ZeroTime, L4_ZeroTime);
+        for (Word i = 1; i < 64; i++) {
+            const Word length = random.below(3) ? random.below(2000) << 10 | (random.next() & 0x3F7) : random.next();
+            message.msg.raw[i] = random.below(2) ? length : random.below(4) ? source(random.below(half)) : random.next();
+        }
+        for (Word i = 0; i < 32;) {
+            const Word pointers = 1 + random.below(5);
+            message.buffers.raw[i++] = random.below(2000) << 10 | random.below(2) << 9 | (pointers - 1) << 4 | random.below(8);
+            for (Word p = 0; p < pointers && i < 32; p++)
+                message.buffers.raw[i++] = random.below(6) ? target(random.below(half - 2000)) : nowhere[random.below(5)];
+        }
+        message.msg.raw[0] = random.next() & 0xFFFF0FFF;
+        transfer(s, r);
+        CHECK(s->out.done && r->out.done);
+        CHECK(!((message.sent ^ message.got) & 0x8000)); // both sides agree
+    }
+}
+
 /// The last buffer register is BR32: a buffer that would go on behind it ends there.
 void buffers_end_with_registers()
 {
@@ -544,6 +575,7 @@ const Test string_tests[] = {
     {"string.random_small_small", random_small_small},
     {"string.random_large_small", random_large_small},
     {"string.random_small_large", random_small_large},
+    {"string.random_garbage", random_garbage},
     {"string.sixteen_strings", sixteen_strings},
     {"string.overlapping", overlapping},
     {"string.propagated", propagated},

@@ -25,6 +25,14 @@ void fill()
     __builtin_memset(expected, rubbish, half);
 }
 
+void prepare(Word bytes, Word from, Word to)
+{
+    clear(), fill();
+    L4_Set_MsgLabel(&message.msg, 0x57);
+    send(source(from), bytes);
+    accept(target(to), half - to);
+}
+
 void expect(Word to, Word from, Word bytes) { __builtin_memcpy(expected + to, arena + from, bytes); }
 
 bool target_as_expected()

@@ -39,6 +39,11 @@ inline void accept(Word address, Word bytes)
     L4_MsgBufferAppendSimpleRcvString(&message.buffers, L4_StringItem(static_cast<int>(bytes), bytes_at(address)));
 }
 
+/// A message of `bytes` from the first half to the second, whose data are known to arrive.
+void prepare(Word bytes, Word from = 0, Word to = 0);
+/// As long as the tests of faults want it.
+inline constexpr Word pages = 4, all = pages * page_size;
+
 /// What the second half shall hold afterwards: begins as rubbish, which fill() also puts there.
 extern unsigned char expected[half];
 void fill();

@@ -239,6 +239,19 @@ L4_INLINE L4_StringItem_t operator+(L4_StringItem_t s, L4_CacheAllocationHint_t 
 {
     return L4_AddCacheAllocationHint(s, h);
 }
+/// Whether the item is a string.
+L4_INLINE L4_Bool_t L4_StringItem(const L4_StringItem_t *s) { return L4_IsStringItem(s); }
+/// Further substrings, of their own length or of the last one's; room as for L4_AddSubstringTo and
+/// L4_AddSubstringAddressTo.
+L4_INLINE L4_StringItem_t &operator+=(L4_StringItem_t &dest, L4_StringItem_t sub) { return *L4_AddSubstringTo(&dest, sub); }
+L4_INLINE L4_StringItem_t &operator+=(L4_StringItem_t &dest, void *address)
+{
+    return *L4_AddSubstringAddressTo(&dest, address);
+}
+L4_INLINE L4_StringItem_t &operator+=(L4_StringItem_t &s, L4_CacheAllocationHint_t h)
+{
+    return *L4_AddCacheAllocationHintTo(&s, h);
+}
 L4_INLINE L4_Acceptor_t operator+(L4_Acceptor_t l, L4_Acceptor_t r) { return L4_AddAcceptor(l, r); }
 L4_INLINE L4_Acceptor_t operator-(L4_Acceptor_t l, L4_Acceptor_t r) { return L4_RemoveAcceptor(l, r); }
 L4_INLINE L4_Acceptor_t operator+=(L4_Acceptor_t &l, L4_Acceptor_t r) { return l = l + r; }
