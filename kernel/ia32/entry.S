@@ -119,6 +119,7 @@ leave_to_user:
 
 // No user gets there on a processor. On QEMU an iret of its own is enough, whatever its privilege. Four more words have
 // been saved than there is room for in the frame: the thread loses its state for that.
+        .globl  from_virtual_8086
 from_virtual_8086:
         sub     $THREAD_TOP + THREAD_REGISTERS - 16, %ebx
         mov     $processor, %esp

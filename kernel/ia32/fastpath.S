@@ -146,6 +146,10 @@ words_\way:
 slow_known_\way:
         mov     THREAD_ID(%ebp), %eax
 slow_\way:
+        .ifc \way, int
+        testb   $EFLAGS_VM >> 16, 10(%esp)      // see from_virtual_8086: the frame is not where it should be
+        jnz     int_virtual_8086
+        .endif
         sub     $-(\bias) - (THREAD_REGISTERS), %esp // a non-maskable interrupt spares what is saved now
         mov     %eax, THREAD_EAX - (THREAD_REGISTERS)(%esp)
         mov     %ecx, THREAD_ECX - (THREAD_REGISTERS)(%esp)
@@ -216,6 +220,14 @@ sysenter_plain:
         .globl  int_fast
 int_fast:
         fast_ipc int, -(THREAD_FRAME)
+int_virtual_8086:
+        mov     $VECTOR_IPC, %ecx
+        mov     $KERNEL_DATA, %edx
+        mov     %edx, %ds
+        mov     %edx, %es
+        cld
+        lea     THREAD_REGISTERS - (THREAD_FRAME)(%esp), %ebx // as if the registers had been pushed
+        jmp     from_virtual_8086
 
 // Mapped at TRAMPOLINE_PAGE, executable for users: sysexit leaves with flat CS and SS; these two instructions take the
 // running space's own before any instruction of the user's. Interrupted here, a thread is sent to the stub's lret in

@@ -68,12 +68,14 @@ extern "C" void trap(Thread& t, Word vector, Word error, Word ds, Word es) {
     }
 }
 
-// A protection fault at address 0: what a processor has saved of such a thread is of no use to it.
+// What was saved of such a thread is of no use to it: it goes on at address 0 with a protection fault, which an interrupt
+// puts off to its next entry.
 extern "C" void virtual_8086_trap(Thread& t, Word vector) {
     t.fast_entry = false;
     arch::prepare_user(t);
-    faults::raise(t, vector_protection, 0);
-    if (is_interrupt(vector)) board::interrupt(vector - VECTOR_IRQ);
+    if (!is_interrupt(vector)) return faults::raise(t, vector_protection, 0);
+    schedule::interrupted();
+    board::interrupt(vector - VECTOR_IRQ);
 }
 
 // Only the idle loop runs in kernel mode with interrupts on. Its frame is forgotten.

@@ -32,7 +32,11 @@ class Board:
 BOARDS = {
     board.name: board
     for board in (
-        Board("pc", "IA-32 PC, 486 and later, on QEMU or Bochs", ("sigma0", "root", "pingpong", "hello", "x2test", "stress", "strings")),
+        Board(
+            "pc",
+            "IA-32 PC, 486 and later, on QEMU or Bochs",
+            ("sigma0", "root", "pingpong", "hello", "x2test", "stress", "strings", "fuzz"),
+        ),
     )
 }
 
