@@ -15,7 +15,7 @@ Word odd_word(Random &random)
     case 5: return 0xC0000000 + random.below(0x40000000);
     case 6: return free_area + random.below(1u << free_area_log2);
     case 7: return utcb_area + 512 * random.below(40) + (random.one_in(2) ? 256 : 0);
-    default: return random.next();
+    default: return harmless(random.next());
     }
 }
 

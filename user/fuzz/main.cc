@@ -104,13 +104,14 @@ int index_of(L4_ThreadId_t from)
     return -1;
 }
 
-/// Loads the answer to a page fault: the image for reading, a thread's own block for writing, the arena elsewhere.
-bool answer_fault(unsigned i, Word address)
+/// Loads the answer to a page fault: the image for reading, a thread's own block for writing, the arena elsewhere, but not
+/// for a thread that has run into nowhere.
+bool answer_fault(unsigned i, Word address, Word ip)
 {
     const Word page = address & ~(page_size - 1);
     const bool own = page == reinterpret_cast<Word>(&blocks[i]);
     const bool image = page >= reinterpret_cast<Word>(image_start) && page < reinterpret_cast<Word>(image_end);
-    if (page >= 0xC0000000 || random.one_in(64)) return false;
+    if (page >= 0xC0000000 || (!image && page == (ip & ~(page_size - 1))) || random.one_in(64)) return false;
     const Word any = reinterpret_cast<Word>(arena) + page_size * random.below(arena_pages);
     const Word rights = own ? L4_ReadWriteOnly : image ? L4_ReadeXecOnly : random.one_in(4) ? L4_Readable : L4_FullyAccessible;
     const L4_MapItem_t item = L4_MapItem(L4_FpageLog2(image ? page : any, 12) + rights, page);
@@ -142,7 +143,7 @@ void serve(Word microseconds)
         const int i = index_of(from);
         if (i < 0) continue;
         if ((L4_Label(tag) & 0xFFF0) == 0xFFE0) {
-            if (answer_fault(static_cast<unsigned>(i), mr[1])) to = from;
+            if (answer_fault(static_cast<unsigned>(i), mr[1], mr[2])) to = from;
         } else if (L4_Label(tag) == 0xFFB0) {
             answer_exception(static_cast<unsigned>(i));
             to = from;

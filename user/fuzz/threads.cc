@@ -57,7 +57,7 @@ void touch(Random &random)
     const Word page = random.one_in(8) ? beyond_small + page_size * random.below(64) : free_area + page_size * random.below(256);
     auto *word = reinterpret_cast<volatile Word *>(page + offset);
     if (random.one_in(2))
-        *word = random.next();
+        *word = harmless(random.next());
     else
         (void)*word;
 }
