@@ -165,6 +165,19 @@ L4_ThreadId_t unused_id() { return L4_GlobalId(L4_ThreadNo(main_id) + 2 + max_ag
 
 Word stack_of(const Agent *a) { return reinterpret_cast<Word>(stacks[a->index]) + stack_size - 16; }
 
+namespace {
+
+/// In its own slot if that is free, else in the next free one; a small area has few.
+bool make_small_anywhere(const Agent &a)
+{
+    const Word slots = wish.area_mb / 16;
+    for (Word n = 0; n < slots; n++)
+        if (make_small(&a, (a.index + n) % slots)) return true;
+    return false;
+}
+
+} // namespace
+
 Agent *create(L4_ThreadId_t space, Kind kind)
 {
     unsigned i = 0;
@@ -192,7 +205,7 @@ Agent *create(L4_ThreadId_t space, Kind kind)
                                L4_nilthread, nullptr) &&
                L4_ThreadControl(a.id, a.id, main_id, main_id, location)) {
         const bool small = kind == Kind::small || (kind == Kind::other && wish.small_agents);
-        if (!small || make_small(&a, i)) return &a;
+        if (!small || make_small_anywhere(a) || kind == Kind::other) return &a;
         fail("no small space for agent %u", i);
         return nullptr;
     }

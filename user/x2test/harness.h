@@ -78,7 +78,7 @@ inline volatile Word &arena_word(Word n) { return *reinterpret_cast<volatile Wor
 inline L4_Fpage_t page_at(Word address, Word rights) { return L4_FpageLog2(address, 12) + rights; }
 
 // ------------------------------------------------------------------------------------------------------- agents
-enum class Kind { here, other, large, small }; ///< `other`: as the command line says
+enum class Kind { here, other, large, small }; ///< `other`: as the command line says, while there are slots
 
 using Function = Word (*)(Word, Word, Word);
 

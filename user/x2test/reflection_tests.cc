@@ -94,7 +94,12 @@ void reflect(Agent *client, Agent *handler)
 void all_registers()
 {
     for (const Kind client : {Kind::large, Kind::small})
-        for (const Kind handler : {Kind::large, Kind::small, Kind::here}) reflect(agent(client), agent(handler));
+        for (const Kind handler : {Kind::large, Kind::small, Kind::here}) {
+            Agent *a = agent(client), *b = agent(handler);
+            reflect(a, b);
+            if (a) remove(a);
+            if (b) remove(b);
+        }
 }
 void handler_beside()
 {
