@@ -16,6 +16,10 @@ from cobnut.experiments.pingpong import PingPong, Region, measure, raise_if_all_
 from cobnut.results import LedgerRow, Result, Series
 
 LARGEST_SHARE = 0.01  # while entries have room: single sets fill up before the whole, and a line from memory costs 138
+CONFLICTS = (
+    "Which sets of the trace cache and of the second level the kernel's code shares with the working set depends on where the build "
+    "has placed it; where that costs more, the next two checks say how much evictions cost, and that nothing else does."
+)
 WRITE_BACK = "write_back"  # the one category that depends on what is displaced, and is not charged for it
 SLOT_MB, AREA_MB = 256, 512  # of small spaces, of which there are none here
 
@@ -114,8 +118,7 @@ def judge_part(part: Part, pairs: dict[int, Pair]) -> list[Check]:
             "of what is charged",
             at_most(LARGEST_SHARE),
             f"Up to size {part.fits} kept entries have room: what is charged to flushes is what a machine without them saves, "
-            "but for sets of the trace cache that are full before the whole is, and single lines of the second-level cache. The "
-            "largest difference.",
+            "but for what conflicts in single sets. The largest difference. " + CONFLICTS,
         ),
         judge(
             f"{letter}.difference_beyond_evictions",
@@ -197,6 +200,7 @@ EXPERIMENT = Experiment(
         "rounds": Setting(50, 20, pingpong.ROUNDS, "round trips measured at each size"),
         "warmup": Setting(10, 4, pingpong.WARMUP, "round trips before the measured ones"),
     },
+    explanations={f"{part.letter}.difference_while_it_fits": CONFLICTS for part in PARTS},
     run=run,
     plots=plots,
     has_curves=True,
