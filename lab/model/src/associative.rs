@@ -14,6 +14,8 @@ pub enum Replacement {
 
 const FREE: u64 = u64::MAX;
 const HINTS: usize = 1024;
+/// Sets of up to so many ways are scanned: their keys are one line of the host's cache.
+const SCANNED_WAYS: usize = 8;
 
 /// `sets * ways` slots; a slot's index is stable while its key stays.
 pub struct Associative {
@@ -22,6 +24,8 @@ pub struct Associative {
     /// `sets - 1` when that selects the set without a division.
     set_mask: Option<usize>,
     keys: Vec<u64>,
+    /// One bit for each occupied slot.
+    occupied: Vec<u64>,
     replacement: Replacement,
     /// The slot of each set that was used last: using it once more changes nothing.
     newest: Vec<u32>,
@@ -30,7 +34,7 @@ pub struct Associative {
     /// What a use of each way keeps of its set's tree, and what it sets.
     tree_masks: Vec<(u128, u128)>,
     random: u64,
-    /// Slot where a key was last seen; only a hint, always verified. Saves scanning the set.
+    /// Slot where a key was last seen; only a hint, always verified. Empty where sets are scanned.
     hints: Vec<u32>,
     /// How many keys share a hint: where it is none, a key is known to be absent.
     sharing: Vec<u16>,
@@ -45,19 +49,21 @@ impl Associative {
             Replacement::Random { seed } => seed | 1,
             _ => 1,
         };
+        let hints = if ways > SCANNED_WAYS { HINTS } else { 0 };
         Associative {
             ways,
             sets,
             set_mask: sets.is_power_of_two().then_some(sets - 1),
             keys: vec![FREE; entries],
+            occupied: vec![0; entries.div_ceil(64)],
             replacement,
             newest: (0..entries as u32).step_by(ways).collect(),
             order: Recency::new(entries, ways),
             trees: vec![0; sets],
             tree_masks: if replacement == Replacement::PseudoLru { tree_masks(ways) } else { Vec::new() },
             random,
-            hints: vec![0; HINTS],
-            sharing: vec![0; HINTS],
+            hints: vec![0; hints],
+            sharing: vec![0; hints],
             free: entries,
         }
     }
@@ -78,15 +84,44 @@ impl Associative {
         Some(self.keys[slot]).filter(|&k| k != FREE)
     }
 
+    /// The first occupied slot from `slot` on.
+    pub fn next_occupied(&self, slot: usize) -> Option<usize> {
+        let first = slot / 64;
+        let mut bits = self.occupied.get(first)? & u64::MAX << (slot % 64);
+        for word in first.. {
+            if bits != 0 {
+                return Some(word * 64 + bits.trailing_zeros() as usize);
+            }
+            bits = *self.occupied.get(word + 1)?;
+        }
+        None
+    }
+
     /// Finds `key` in `set` (taken modulo the number of sets) and marks it used.
-    #[inline]
+    #[inline(always)]
     pub fn lookup(&mut self, set: usize, key: u64) -> Option<usize> {
         let set = self.wrap(set);
-        let slot = self.find_in(set, key)?;
-        if self.newest[set] != slot as u32 {
-            self.touch(set, slot);
+        let newest = self.newest[set] as usize;
+        if self.keys[newest] == key {
+            return Some(newest);
         }
+        self.lookup_older(set, key)
+    }
+
+    fn lookup_older(&mut self, set: usize, key: u64) -> Option<usize> {
+        let slot = self.find_in(set, key)?;
+        self.touch(set, slot);
         Some(slot)
+    }
+
+    /// Marks `slot` of `set` used if it still holds `key`; returns whether it does.
+    #[inline(always)]
+    pub fn lookup_at(&mut self, set: usize, slot: usize, key: u64) -> bool {
+        let held = self.keys[slot] == key;
+        if held {
+            self.touch(self.wrap(set), slot);
+        }
+        held
     }
 
     /// Finds `key` without marking it used.
@@ -104,6 +139,10 @@ impl Associative {
 
     #[inline]
     fn find_in(&mut self, set: usize, key: u64) -> Option<usize> {
+        let base = set * self.ways;
+        if self.hints.is_empty() {
+            return self.keys[base..base + self.ways].iter().position(|&k| k == key).map(|way| base + way);
+        }
         let bucket = key as usize % HINTS;
         let hint = self.hints[bucket] as usize;
         if self.keys[hint] == key {
@@ -112,7 +151,6 @@ impl Associative {
         if self.sharing[bucket] == 0 {
             return None;
         }
-        let base = set * self.ways;
         let way = self.keys[base..base + self.ways].iter().position(|&k| k == key)?;
         self.hints[bucket] = (base + way) as u32;
         Some(base + way)
@@ -133,8 +171,11 @@ impl Associative {
         }
         self.free -= 1;
         self.keys[slot] = key;
-        self.hints[key as usize % HINTS] = slot as u32;
-        self.sharing[key as usize % HINTS] += 1;
+        self.occupied[slot / 64] |= 1 << (slot % 64);
+        if !self.hints.is_empty() {
+            self.hints[key as usize % HINTS] = slot as u32;
+            self.sharing[key as usize % HINTS] += 1;
+        }
         self.touch(set, slot);
         (slot, old)
     }
@@ -142,7 +183,10 @@ impl Associative {
     /// Frees an occupied slot.
     pub fn remove(&mut self, slot: usize) {
         let key = std::mem::replace(&mut self.keys[slot], FREE);
-        self.sharing[key as usize % HINTS] -= 1;
+        self.occupied[slot / 64] &= !(1 << (slot % 64));
+        if !self.sharing.is_empty() {
+            self.sharing[key as usize % HINTS] -= 1;
+        }
         self.free += 1;
     }
 

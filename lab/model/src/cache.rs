@@ -70,13 +70,20 @@ impl Cache {
     }
 
     /// One access to the line that holds `address` (linear or physical, as the cache is tagged).
-    #[inline]
+    #[inline(always)]
     pub fn access(&mut self, address: u32, write: bool) -> Outcome {
         let line = (address >> self.line_shift) as u64;
         if let Some(slot) = self.store.lookup(line as usize, self.stored(line)) {
-            self.dirty[slot] |= write && self.shape.write_back;
+            if write && self.shape.write_back {
+                self.dirty[slot] = true;
+            }
             return Outcome { missed: None, write_backs: 0 };
         }
+        self.miss(line, write)
+    }
+
+    #[inline(never)]
+    fn miss(&mut self, line: u64, write: bool) -> Outcome {
         let mut outcome = Outcome { missed: Some(self.past.of(line, self.running.tag)), write_backs: 0 };
         if write && !self.shape.write_allocate {
             return outcome;
@@ -125,7 +132,9 @@ impl Cache {
 
     fn drop_where(&mut self, by: Moment, goes: impl Fn(Tag) -> bool) -> u32 {
         let mut written = 0;
-        for slot in 0..self.store.slots() {
+        let mut next = 0;
+        while let Some(slot) = self.store.next_occupied(next) {
+            next = slot + 1;
             let Some(stored) = self.store.key(slot) else { continue };
             let (line, tag) = self.running.taken_apart(stored);
             if goes(tag) {

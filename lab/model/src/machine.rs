@@ -263,6 +263,11 @@ impl Memory {
         if let Some(frame) = self.tlbs.lookup_code(linear) {
             return Some(frame);
         }
+        self.refill_code_translation(linear, tables)
+    }
+
+    #[inline(never)]
+    fn refill_code_translation(&mut self, linear: u32, tables: &mut dyn PageTables) -> Option<u32> {
         let walk = tables.walk(linear)?;
         self.counts.itlb_misses += 1;
         let loss = self.tlbs.fill_code(linear, &walk);
@@ -274,9 +279,13 @@ impl Memory {
 
     #[inline]
     fn translate_data(&mut self, linear: u32, tables: &mut dyn PageTables) {
-        if self.tlbs.holds_data(linear) {
-            return;
+        if !self.tlbs.holds_data(linear) {
+            self.refill_data(linear, tables);
         }
+    }
+
+    #[inline(never)]
+    fn refill_data(&mut self, linear: u32, tables: &mut dyn PageTables) {
         let Some(walk) = tables.walk(linear) else { return };
         self.counts.dtlb_misses += 1;
         let loss = self.tlbs.fill_data(linear, &walk);

@@ -28,8 +28,27 @@ pub struct Tlb {
     global_pages: bool,
     running: Running,
     past: Past,
-    last_page: u64,
-    last_slot: usize,
+    /// Where pages were found the last time, by their number modulo the size. Verified, so that nothing but a change of
+    /// the tag has to clear it. Four of five lookups end here.
+    found: [Found; FOUND],
+}
+
+const FOUND: usize = 128;
+
+/// Where the entry was that translates `page`. Between two fills of the page itself no other entry can come to translate
+/// it while this one is held.
+#[derive(Clone, Copy)]
+struct Found {
+    page: u32,
+    slot: u32,
+    key: u64,
+    set: u32,
+    /// Bits of an address that the entry passes on to the frame.
+    within: u32,
+}
+
+impl Found {
+    const NOTHING: Found = Found { page: u32::MAX, slot: 0, key: 0, set: 0, within: 0 };
 }
 
 impl Tlb {
@@ -43,34 +62,46 @@ impl Tlb {
             global_pages: false,
             running: Running::START,
             past: Past::new(),
-            last_page: u64::MAX,
-            last_slot: 0,
+            found: [Found::NOTHING; FOUND],
         }
     }
 
     /// A switch happened.
     pub fn enter(&mut self, running: Running) {
+        if running.tagged || self.running.tagged {
+            self.found = [Found::NOTHING; FOUND];
+        }
         self.running = running;
-        self.last_page = u64::MAX;
     }
 
     /// The 4 KB frame of `linear`, when the TLB holds it.
-    #[inline]
+    #[inline(always)]
     pub fn lookup(&mut self, linear: u32) -> Option<u32> {
-        let page = (linear >> 12) as u64;
-        if page == self.last_page {
-            return Some(self.frames[self.last_slot]);
+        let page = linear >> 12;
+        let found = &self.found[place(page)];
+        if found.page == page && self.store.lookup_at(found.set as usize, found.slot as usize, found.key) {
+            return Some(self.frames[found.slot as usize] + (linear & found.within));
         }
-        if let Some(slot) = self.find(page as usize, page) {
-            (self.last_page, self.last_slot) = (page, slot);
-            return Some(self.frames[slot]);
+        self.search(linear)
+    }
+
+    #[inline(never)]
+    fn search(&mut self, linear: u32) -> Option<u32> {
+        let page = linear >> 12;
+        let (mut set, mut within) = (page as usize, 0);
+        let mut slot = self.find(set, page as u64);
+        if slot.is_none() && self.large_entries > 0 {
+            (set, within) = ((page >> 10) as usize, 0x003f_f000);
+            slot = self.find(set, (page >> 10) as u64 | LARGE);
         }
-        if self.large_entries > 0 {
-            let slot = self.find((page >> 10) as usize, page >> 10 | LARGE)?;
-            self.last_page = u64::MAX;
-            return Some(self.frames[slot] + (linear & 0x003f_f000));
-        }
-        None
+        let slot = slot?;
+        self.remember(page, set, slot, within);
+        Some(self.frames[slot] + (linear & within))
+    }
+
+    fn remember(&mut self, page: u32, set: usize, slot: usize, within: u32) {
+        let Some(key) = self.store.key(slot) else { return };
+        self.found[place(page)] = Found { page, slot: slot as u32, key, set: set as u32, within };
     }
 
     #[inline]
@@ -89,8 +120,8 @@ impl Tlb {
         let (key, frame) = if large { (page >> 10 | LARGE, walk.frame & 0xffc0_0000) } else { (page, walk.frame) };
         let global = walk.global && self.global_pages && self.shape.global;
         let tag = if global { Tag::SHARED } else { self.running.tag };
-        self.last_page = u64::MAX;
-        let (slot, evicted) = self.store.insert((key & !LARGE) as usize, self.running.stored(key, tag));
+        let set = (key & !LARGE) as usize;
+        let (slot, evicted) = self.store.insert(set, self.running.stored(key, tag));
         if let Some(old) = evicted {
             let old = self.forget(old);
             self.past.evicted(old, self.tags[slot], self.running.since);
@@ -98,6 +129,7 @@ impl Tlb {
         self.large_entries += large as usize;
         self.frames[slot] = frame;
         self.tags[slot] = tag;
+        self.remember(page as u32, set, slot, if large { 0x003f_f000 } else { 0 });
         self.past.of(key, tag)
     }
 
@@ -131,8 +163,9 @@ impl Tlb {
 
     /// Drops the entries for which `goes` holds, given their slots and keys.
     fn drop_where(&mut self, by: Moment, goes: impl Fn(&Self, usize, u64) -> bool) {
-        self.last_page = u64::MAX;
-        for slot in 0..self.store.slots() {
+        let mut next = 0;
+        while let Some(slot) = self.store.next_occupied(next) {
+            next = slot + 1;
             if let Some(stored) = self.store.key(slot) {
                 if goes(self, slot, self.running.taken_apart(stored).0) {
                     self.store.remove(slot);
@@ -142,4 +175,10 @@ impl Tlb {
             }
         }
     }
+}
+
+/// Where a page is remembered.
+#[inline]
+fn place(page: u32) -> usize {
+    (page ^ page >> 7 ^ page >> 14) as usize % FOUND
 }

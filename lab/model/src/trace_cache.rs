@@ -53,11 +53,16 @@ impl TraceCache {
         if self.store.lookup(set, stored).is_some() {
             return None;
         }
+        Some(self.build(set, key, stored))
+    }
+
+    #[inline(never)]
+    fn build(&mut self, set: usize, key: u64, stored: u64) -> Loss {
         if let (_, Some(old)) = self.store.insert(set, stored) {
             let (old, tag) = self.running.taken_apart(old);
             self.past.evicted(old, tag, self.running.since);
         }
-        Some(self.past.of(key, self.running.tag))
+        self.past.of(key, self.running.tag)
     }
 
     /// Drops the lines of the space that runs, which are all where they are not told apart; or `everything`.
@@ -73,10 +78,9 @@ impl TraceCache {
     }
 
     fn drop_where(&mut self, by: Moment, goes: impl Fn(u64, Tag) -> bool) {
-        if self.store.is_empty() {
-            return;
-        }
-        for slot in 0..self.store.slots() {
+        let mut next = 0;
+        while let Some(slot) = self.store.next_occupied(next) {
+            next = slot + 1;
             let Some(stored) = self.store.key(slot) else { continue };
             let (key, tag) = self.running.taken_apart(stored);
             if goes(key, tag) {
