@@ -76,10 +76,6 @@ impl Associative {
         self.keys.len()
     }
 
-    pub fn is_empty(&self) -> bool {
-        self.free == self.keys.len()
-    }
-
     pub fn key(&self, slot: usize) -> Option<u64> {
         Some(self.keys[slot]).filter(|&k| k != FREE)
     }

@@ -38,6 +38,8 @@ pub struct Block {
     uops: Vec<u8>,
     uops_per_line: u8,
     packings: Vec<OnceCell<Packing>>,
+    ends_with_branch: bool,
+    ends_trace: bool,
 }
 
 impl Block {
@@ -51,6 +53,8 @@ impl Block {
             uops: instructions.iter().map(|i| costs.uops(i.class)).collect(),
             uops_per_line,
             packings: (0..=uops_per_line).map(|_| OnceCell::new()).collect(),
+            ends_with_branch: instructions.last().is_some_and(|i| i.class == Class::Branch),
+            ends_trace: instructions.last().is_some_and(|i| i.class.ends_trace()),
             instructions,
         }
     }
@@ -89,11 +93,11 @@ impl Block {
     }
 
     pub(crate) fn ends_with_branch(&self) -> bool {
-        self.instructions.last().is_some_and(|i| i.class == Class::Branch)
+        self.ends_with_branch
     }
 
     pub(crate) fn ends_trace(&self) -> bool {
-        self.instructions.last().is_some_and(|i| i.class.ends_trace())
+        self.ends_trace
     }
 
     /// The packing when `used` micro-operations are already in the open line; `uops_per_line` means that a new line

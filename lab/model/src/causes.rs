@@ -159,6 +159,8 @@ pub struct Causes {
     moments: Vec<u16>,
     switches: Vec<Switch>,
     indices: HashMap<Switch, u16>,
+    /// The two that happened last: a ping-pong needs no others.
+    recent: [u16; 2],
     charges: Charges,
 }
 
@@ -179,6 +181,7 @@ impl Default for Causes {
             moments: vec![UNKNOWN as u16; MOST_MOMENTS],
             switches: vec![NO_SWITCH; 2],
             indices: HashMap::new(),
+            recent: [UNKNOWN as u16; 2],
             charges: Charges { by_switch: vec![Sums::default(); 2], times: vec![0; 2] },
         }
     }
@@ -285,7 +288,11 @@ impl Causes {
     }
 
     fn index(&mut self, switch: Switch) -> usize {
+        if let Some(&index) = self.recent.iter().find(|&&index| self.switches[index as usize] == switch) {
+            return index as usize;
+        }
         if let Some(&index) = self.indices.get(&switch) {
+            self.recent = [index, self.recent[0]];
             return index as usize;
         }
         if self.switches.len() == MOST_SWITCHES {

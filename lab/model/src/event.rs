@@ -253,4 +253,9 @@ impl Walk {
 pub trait PageTables {
     /// Translation of `linear`, or None where nothing is mapped.
     fn walk(&mut self, linear: u32) -> Option<Walk>;
+
+    /// Only the frame of the translation.
+    fn frame(&mut self, linear: u32) -> Option<u32> {
+        self.walk(linear).map(|walk| walk.frame)
+    }
 }

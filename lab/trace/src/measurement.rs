@@ -102,8 +102,8 @@ impl Measurement {
         let kernel = self.mode == Mode::Kernel;
         for (at, bytes) in [(linear, here), (linear.wrapping_add(here), bytes - here)] {
             if bytes > 0 {
-                if let Some(walk) = tables.walk(at) {
-                    self.footprint.code(walk.frame | at & 0xfff, bytes, kernel);
+                if let Some(frame) = tables.frame(at) {
+                    self.footprint.code(frame | at & 0xfff, bytes, kernel);
                 }
             }
         }
@@ -166,8 +166,8 @@ impl Sink for Measurement {
         if self.waiting {
             return;
         }
-        let Some(walk) = tables.walk(linear) else { return };
-        let physical = walk.frame | linear & 0xfff;
+        let Some(frame) = tables.frame(linear) else { return };
+        let physical = frame | linear & 0xfff;
         if let Some(machine) = &mut self.machine {
             machine.data(linear, physical, size, write, tables);
         }

@@ -34,12 +34,33 @@ pub struct Translations {
     tables: Vec<Box<[Told; ENTRIES]>>,
     by_address: HashMap<u32, usize>,
     current: usize,
+    /// Frames of pages that were asked for lately, by the page's number modulo the size.
+    frames: [Frame; FRAMES],
+}
+
+const FRAMES: usize = 256;
+
+/// The frame of `page` under the directory `directory`.
+#[derive(Clone, Copy)]
+struct Frame {
+    page: u32,
+    directory: u32,
+    frame: u32,
+}
+
+impl Frame {
+    const NONE: Frame = Frame { page: u32::MAX, directory: 0, frame: 0 };
+}
+
+#[inline]
+fn place(page: u32) -> usize {
+    (page ^ page >> 8 ^ page >> 16) as usize % FRAMES
 }
 
 impl Default for Translations {
     fn default() -> Self {
         let by_address = HashMap::from([(0, 0)]);
-        Translations { directories: vec![[NO_TABLE; ENTRIES]], tables: Vec::new(), by_address, current: 0 }
+        Translations { directories: vec![[NO_TABLE; ENTRIES]], tables: Vec::new(), by_address, current: 0, frames: [Frame::NONE; FRAMES] }
     }
 }
 
@@ -68,6 +89,7 @@ impl Translations {
         if self.tables.len() >= MOST_TABLES {
             *self = Translations::default();
         }
+        self.frames[place(linear >> 12)] = Frame::NONE;
         let table = &mut self.directories[self.current][(linear >> 22) as usize];
         if *table == NO_TABLE {
             *table = self.tables.len() as u32;
@@ -78,6 +100,18 @@ impl Translations {
 }
 
 impl PageTables for Translations {
+    #[inline]
+    fn frame(&mut self, linear: u32) -> Option<u32> {
+        let (page, directory) = (linear >> 12, self.current as u32);
+        let found = &self.frames[place(page)];
+        if found.page == page && found.directory == directory {
+            return Some(found.frame);
+        }
+        let frame = self.walk(linear)?.frame;
+        self.frames[place(page)] = Frame { page, directory, frame };
+        Some(frame)
+    }
+
     #[inline]
     fn walk(&mut self, linear: u32) -> Option<Walk> {
         match self.get(linear) {
