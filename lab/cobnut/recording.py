@@ -64,6 +64,11 @@ def replay(
     return Replayed(machine, _replayer(record, "--machine", str(machine.path), *sets, *without).rstrip("\n"))
 
 
+def events(record: Path, instructions: int) -> list[str]:
+    """So many instructions of `record` from its first iteration on, with what they did (lab/trace/src/events.rs)."""
+    return _replayer(record, "--events", str(instructions)).splitlines()
+
+
 def doubts(record_header: dict, machine: Machine) -> str | None:
     """Why a record may not be what `machine` would have run, or None."""
     recorded = (record_header.get("provenance") or {}).get("cpu")

@@ -13,8 +13,10 @@ import subprocess
 import sys
 import tempfile
 import termios
+import threading
 import time
 import tty
+from collections.abc import Iterator
 from pathlib import Path
 
 from cobnut import packages
@@ -149,7 +151,36 @@ def _pump(process: subprocess.Popen[bytes], console: int) -> bytes:
                 os.write(console, typed)
 
 
-def _start(boot: Boot, folder: Path, *, mode: str, device: Path) -> subprocess.Popen[bytes]:
+def trace(boot: Boot, start: int, instructions: int, *, timeout: float) -> Iterator[str]:
+    """What Bochs' debugger prints (`bochs_trace` reads it): from the first time that the instruction at the linear address
+    `start` is reached, so many instructions and their accesses. Nothing comes if the guest never gets there; a run that takes
+    longer than `timeout` seconds is cut off."""
+    with tempfile.TemporaryDirectory(prefix="cobnut-") as name:
+        folder = Path(name)
+        steps = f"lb {start:#x}\nc\nd 1\nsreg\ntrace on\ntrace-mem on\ns {instructions}\nq\n"
+        console = folder / "console"
+        process = _start(boot, folder, mode="file", device=console, commands=steps, output=subprocess.PIPE)
+        cut_off = threading.Timer(timeout, process.kill)
+        cut_off.start()
+        try:
+            assert process.stdout is not None
+            for line in process.stdout:
+                yield line.decode(errors="replace")
+        finally:
+            cut_off.cancel()
+            process.kill()
+            process.wait()
+
+
+def _start(
+    boot: Boot,
+    folder: Path,
+    *,
+    mode: str,
+    device: Path,
+    commands: str = "c\n",
+    output: int = subprocess.DEVNULL,
+) -> subprocess.Popen[bytes]:
     plugins = glob.glob(PLUGINS)
     if not plugins:
         raise CobnutError(f"Bochs' plugins are not at {PLUGINS}: is this Debian's package?")
@@ -163,13 +194,13 @@ def _start(boot: Boot, folder: Path, *, mode: str, device: Path) -> subprocess.P
             log=folder / "log",
         )
     )
-    (folder / "rc").write_text("c\n")  # the package is built with the debugger, which waits for a command
+    (folder / "rc").write_text(commands)  # the package is built with the debugger, which waits for a command
     return subprocess.Popen(
         [PROGRAM, "-q", "-f", "bochsrc", "-rc", "rc"],
         cwd=folder,
         env={**os.environ, "LTDL_LIBRARY_PATH": plugins[0]},
         stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
+        stdout=output,
         stderr=subprocess.DEVNULL,
     )
 

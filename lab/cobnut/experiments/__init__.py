@@ -109,6 +109,7 @@ class Experiment:
 def all_experiments() -> dict[str, Experiment]:
     """Every experiment, by name."""
     from cobnut.experiments import (
+        agreement,
         counterfactual,
         ipc_path,
         ipc_strings,
@@ -136,13 +137,16 @@ def all_experiments() -> dict[str, Experiment]:
         stress.EXPERIMENT,
         mutations.EXPERIMENT,
         linux_sanitized.EXPERIMENT,
+        agreement.EXPERIMENT,
     )
     return {experiment.name: experiment for experiment in every}
 
 
 def reproductions() -> dict[str, Experiment]:
     """Those that measure this kernel on a machine model: what `run all` runs. The others take longer or download something."""
-    others = {name for name, one in all_experiments().items() if name.startswith("sanitize/") or one.takes_images}
+    others = {
+        name for name, one in all_experiments().items() if name.startswith(("sanitize/", "lab/")) or one.takes_images
+    }
     return {name: one for name, one in all_experiments().items() if name not in others}
 
 

@@ -9,6 +9,7 @@ mod causes;
 mod chunks;
 mod code_ranges;
 mod counters;
+mod events;
 mod footprint;
 mod format;
 mod header;
@@ -23,6 +24,7 @@ mod warnings;
 
 pub use code_ranges::CodeRange;
 pub use counters::Mode;
+pub use events::Events;
 pub use header::Header;
 pub use measurement::Measurement;
 pub use recorder::Recorder;

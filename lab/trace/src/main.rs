@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //! `cobnut-replay RECORD --machine FILE [--set PARAMETER:VALUE]... [--without flush]`: measures a record on a machine
-//! and prints what the plugin writes when it measures the run itself, to the byte. `--header` prints what the record says of itself instead.
+//! and prints what the plugin writes when it measures the run itself, to the byte. `--header` prints what the record says of itself instead,
+//! `--events COUNT` so many instructions from the first iteration on with their accesses, as text (`events.rs` has the format).
 //! Exit status 0 done, 2 wrong usage, bad record or bad machine file, as one line on stderr.
 
 use cobnut_model::MachineFile;
-use cobnut_trace::{Measurement, Replay};
+use cobnut_trace::{Events, Measurement, Replay};
 use std::fs::File;
-use std::io::{BufReader, Write};
+use std::io::{BufReader, BufWriter, ErrorKind, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
 const USAGE: &str =
-    "usage: cobnut-replay RECORD (--header | --machine FILE [--set PARAMETER:VALUE]... [--without flush])";
+    "usage: cobnut-replay RECORD (--header | --events COUNT | --machine FILE [--set PARAMETER:VALUE]... [--without flush])";
 
 #[derive(Default)]
 struct Wish {
@@ -19,6 +20,7 @@ struct Wish {
     machine: Option<String>,
     assignments: Vec<String>,
     header: bool,
+    events: Option<usize>,
     without_flush: bool,
 }
 
@@ -28,6 +30,7 @@ fn parse(mut words: impl Iterator<Item = String>) -> Option<Wish> {
     while let Some(word) = words.next() {
         match word.as_str() {
             "--header" => wish.header = true,
+            "--events" => wish.events = Some(words.next()?.parse().ok()?),
             "--machine" if wish.machine.is_none() => wish.machine = Some(words.next()?),
             "--set" => wish.assignments.push(words.next()?),
             "--without" => {
@@ -37,7 +40,20 @@ fn parse(mut words: impl Iterator<Item = String>) -> Option<Wish> {
             _ => return None,
         }
     }
-    (!wish.record.is_empty() && wish.header == wish.machine.is_none()).then_some(wish)
+    let asked = wish.header as u8 + wish.events.is_some() as u8 + wish.machine.is_some() as u8;
+    (!wish.record.is_empty() && asked == 1).then_some(wish)
+}
+
+/// Prints events of the record. A reader that has seen enough is no error.
+fn print_events(record: &str, count: usize) -> Result<(), String> {
+    let named = |error: String| format!("record {record}: {error}");
+    let file = File::open(record).map_err(|error| named(error.to_string()))?;
+    let mut events = Events::new(BufWriter::new(std::io::stdout().lock()), count);
+    Replay::new(BufReader::new(file)).and_then(|replay| replay.run(&mut events)).map_err(named)?;
+    match events.finish() {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error.to_string()),
+        _ => Ok(()),
+    }
 }
 
 /// The text to print.
@@ -67,9 +83,13 @@ fn main() -> ExitCode {
         eprintln!("{USAGE}");
         return ExitCode::from(2);
     };
-    match answer(&wish) {
+    let done = match wish.events {
+        Some(count) => print_events(&wish.record, count),
         // A reader that has seen enough is no error.
-        Ok(text) => drop(writeln!(std::io::stdout(), "{text}")),
+        None => answer(&wish).map(|text| drop(writeln!(std::io::stdout(), "{text}"))),
+    };
+    match done {
+        Ok(()) => {}
         Err(error) => {
             eprintln!("cobnut-replay: {error}");
             return ExitCode::from(2);
