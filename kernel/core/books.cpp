@@ -39,9 +39,9 @@ void Walk::thread(const Thread& t, Word number) {
     queued += t.ready_link.queued();
     timed += t.timeout_link.queued();
     expect(t.id.number() == number, "a thread has another's number", t.id.raw);
-    expect(!t.ready_link.queued() || (t.state == State::ready && !t.halted && !t.open_to), "a queued thread cannot run", t.id.raw);
-    bool may_idle = t.ready_link.queued() || t.halted || t.open_to || &t == arch::current_thread();
-    expect(t.state != State::ready || may_idle, "a ready thread is in no queue", t.id.raw);
+    bool has_place = t.ready_link.queued() || &t == arch::current_thread();
+    expect(!t.ready_link.queued() || schedule::can_run(t), "a queued thread cannot run", t.id.raw);
+    expect(has_place || !schedule::can_run(t), "a ready thread is in no queue", t.id.raw);
     bool waits = t.state == State::sending || t.state == State::receiving;
     expect(!t.timeout_link.queued() || waits, "a thread has a timeout and does not wait", t.id.raw);
     expect(t.sender_link.queued() == (t.state == State::sending), "a sender is in no queue, or no sender in one", t.id.raw);

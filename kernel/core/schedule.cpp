@@ -65,7 +65,6 @@ struct Wishes {
 
 // A halted thread runs no user instruction; the strings that it moves go on.
 bool stopped(const Thread& t) { return t.halted && !t.transfer; }
-bool can_run(const Thread& t) { return t.state == State::ready && !stopped(t) && !t.open_to; }
 
 // Whether `t` is asked to go on although `better` should run: it wants preemptions delayed and may (manual 3.6).
 bool delays(Thread& t, const Thread& better) {
@@ -86,6 +85,8 @@ void end_delay(Thread& t) {
 }
 
 }  // namespace
+
+bool can_run(const Thread& t) { return t.state == State::ready && !stopped(t) && !t.open_to; }
 
 void make_ready(Thread& t) {
     t.state = State::ready;

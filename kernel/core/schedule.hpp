@@ -34,6 +34,8 @@ namespace schedule {
 
 extern ReadyQueue ready;
 
+// Whether a thread is able to run: in the ready queue, or running.
+bool can_run(const Thread& t);
 // Makes a thread that waited or is new able to run. It is queued unless it is halted.
 void make_ready(Thread& t);
 // As make_ready, but when the current thread stops to run in this system call, `t` goes first if nothing better waits.

@@ -64,19 +64,24 @@ __L4_Ipc_Stub:
         ret
         .size   __L4_Ipc_Stub, . - __L4_Ipc_Stub
 
-# void __L4_Call_Stub(field, regs *): regs in the order EAX ECX EDX ESI EDI EBX EBP
+# void __L4_Call_Stub(field, regs *): the entry that the interface page names at `field`, then as __L4_Call_Entry.
         .globl  __L4_Call_Stub
         .type   __L4_Call_Stub, @function
 __L4_Call_Stub:
+        call    __L4_Kip_Base
+        movl    4(%esp), %ecx
+        addl    (%eax,%ecx), %eax
+        movl    %eax, 4(%esp)           # the arguments are the callee's
+
+# void __L4_Call_Entry(entry, regs *): regs in the order EAX ECX EDX ESI EDI EBX EBP. Touches no memory but the stack and regs.
+        .globl  __L4_Call_Entry
+        .type   __L4_Call_Entry, @function
+__L4_Call_Entry:
         pushl   %ebp
         pushl   %ebx
         pushl   %esi
-        pushl   %edi                    # field at 20(%esp), regs at 24(%esp)
-        call    __L4_Kip_Base
-        movl    20(%esp), %ecx
-        addl    (%eax,%ecx), %eax
+        pushl   %edi                    # entry at 20(%esp), regs at 24(%esp)
         movl    24(%esp), %ebp
-        pushl   %eax                    # entry at 0(%esp); regs now at 28(%esp)
         movl    0(%ebp), %eax
         movl    4(%ebp), %ecx
         movl    8(%ebp), %edx
@@ -84,9 +89,9 @@ __L4_Call_Stub:
         movl    16(%ebp), %edi
         movl    20(%ebp), %ebx
         movl    24(%ebp), %ebp
-        call    *(%esp)
+        call    *20(%esp)
         cld
-        movl    %ebp, (%esp)            # the entry is not needed any more: its slot holds EBP
+        pushl   %ebp                    # regs at 28(%esp)
         movl    28(%esp), %ebp
         movl    %eax, 0(%ebp)
         movl    %ecx, 4(%ebp)
@@ -100,5 +105,6 @@ __L4_Call_Stub:
         popl    %ebx
         popl    %ebp
         ret
+        .size   __L4_Call_Entry, . - __L4_Call_Entry
         .size   __L4_Call_Stub, . - __L4_Call_Stub
         .section .note.GNU-stack, "", @progbits

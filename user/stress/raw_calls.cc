@@ -5,9 +5,6 @@
 #include <l4/kip.h>
 #include <l4/space.h>
 
-/// As __L4_Call_Stub, with the entry itself (raw_call.S).
-extern "C" void stress_raw_call(L4_Word_t entry, L4_Registers_t *registers);
-
 namespace stress::raw {
 namespace {
 
@@ -16,7 +13,7 @@ alignas(4096) constinit Word page[words] = {};
 
 void enter(Word field, L4_Registers_t &registers)
 {
-    stress_raw_call(reinterpret_cast<Word>(page) + page[field / sizeof(Word)], &registers);
+    __L4_Call_Entry(reinterpret_cast<Word>(page) + page[field / sizeof(Word)], &registers);
 }
 
 } // namespace

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from cobnut import results, tables
 from cobnut.checks import Check, at_most, exactly, judge
 from cobnut.experiments import Experiment, Lab, Plot, Setting, pingpong
-from cobnut.experiments.pingpong import PingPong, Region, measure, raise_if_all_failed
+from cobnut.experiments.pingpong import PingPong, Region, WorkingSets, measure, raise_if_all_failed
 from cobnut.results import LedgerRow, Result, Series
 
 LARGEST_SHARE = 0.01  # while entries have room: single sets fill up before the whole, and a line from memory costs 138
@@ -25,15 +25,9 @@ SLOT_MB, AREA_MB = 256, 512  # of small spaces, of which there are none here
 
 
 @dataclass(frozen=True)
-class Part:
-    """One kind of working set: its sizes (start, stop, step), and up to which one both spaces' entries have room at once."""
+class Part(WorkingSets):
+    """Working sets, and up to which size both spaces' entries have room at once."""
 
-    letter: str
-    gen: str
-    title: str
-    x_title: str
-    sizes: tuple[int, int, int]
-    quick: tuple[int, int, int]
     fits: int
 
 

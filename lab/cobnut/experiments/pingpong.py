@@ -31,6 +31,18 @@ WORDS = range(64)
 
 
 @dataclass(frozen=True)
+class WorkingSets:
+    """One kind of working set of the active side: its generator, what it is about, its sizes (start, stop, step)."""
+
+    letter: str  # of U02's figure 4
+    gen: str
+    title: str
+    x_title: str
+    sizes: tuple[int, int, int]
+    quick: tuple[int, int, int]
+
+
+@dataclass(frozen=True)
 class PingPong:
     """One boot of the ping-pong: the kinds of its two spaces and the active side's working sets. `slot` is in MB."""
 

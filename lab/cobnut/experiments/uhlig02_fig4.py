@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from cobnut import published, results, tables
 from cobnut.checks import Check, above, between, explained, judge
 from cobnut.experiments import Experiment, Lab, Mark, Plot, Setting, pingpong, sensitivity
-from cobnut.experiments.pingpong import Measurement, PingPong, measure, raise_if_all_failed
+from cobnut.experiments.pingpong import Measurement, PingPong, WorkingSets, measure, raise_if_all_failed
 from cobnut.results import LedgerRow, Result, Series
 
 LARGE, SMALL = "large_large", "small_small"
@@ -50,15 +50,9 @@ POINTS = {
 
 
 @dataclass(frozen=True)
-class Part:
-    """One of the figure's three graphs: its working-set generator, its sizes (start, stop, step), what it is about."""
+class Part(WorkingSets):
+    """One of the figure's three graphs, and which open numbers of the machine it is about."""
 
-    letter: str
-    gen: str
-    title: str
-    x_title: str
-    sizes: tuple[int, int, int]
-    quick: tuple[int, int, int]
     sections: tuple[str, ...]  # of the machine file
 
 

@@ -21,6 +21,8 @@ typedef struct {
 /// Calls the kernel interface page's stub whose entry offset is stored at byte `field` of the page, with exactly
 /// these registers, and stores all of them back.
 void __L4_Call_Stub(L4_Word_t field, L4_Registers_t *regs);
+/// The same with the entry's address itself; touches no memory but the stack and *regs.
+void __L4_Call_Entry(L4_Word_t entry, L4_Registers_t *regs);
 
 /// The Ipc or Lipc system call: MR0 is taken from the UTCB, MR0..MR2 are put back there.
 /// Returns MR0 (the tag); *from is written if `from` is not null.
