@@ -48,6 +48,8 @@ void destroy_space(Space& space);
 bool map_kernel_page(Space& space, VAddr page, void* frame, bool writable);
 // What the kernel owns at a user address, by its own address; nullptr if nothing.
 void* kernel_page(const Space& space, VAddr page);
+// What an initial server's space has beside memory. False when kernel memory is exhausted.
+bool equip_server(Space& space);
 Space* allocate_space();
 void free_space(Space& space);
 // SpaceControl's architecture word: carries it out, returns the old one (sheet 7).

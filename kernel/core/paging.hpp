@@ -46,6 +46,8 @@ Word take_status(Space& space, VAddr page, bool no_write);
 // Who mapped a page; the page must have a table.
 Mapping*& mapping(Space& space, VAddr page);
 
+// Beside these, in arch/paging.hpp: arch::place_utcb_area(), which says where a space's UTCB area really lies.
+
 // The first address that no user may use.
 VAddr user_limit();
 // True for frames that no user may ever see: the kernel's image and its memory.

@@ -43,7 +43,7 @@ enum FastVeto : Word {
 // A message that the kernel makes stands here: the sender's own message registers stay untouched.
 struct KernelMessage {
     MsgTag tag;
-    Word words[12];
+    Word words[kernel_message_words];
 };
 
 struct alignas(64) Thread {

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The order of the boot: console, processor, page tables, boot loader's work, kernel memory, interface page, servers.
 #include "core/arch.hpp"
+#include "core/initial_servers.hpp"
 #include "core/kip.hpp"
 #include "core/memory.hpp"
 #include "core/print.hpp"
-#include "core/schedule.hpp"
-#include "core/space.hpp"
 #include "ia32/coprocessor.hpp"
 #include "ia32/cpu.hpp"
 #include "ia32/descriptors.hpp"
 #include "ia32/page_tables.hpp"
-#include "ia32/ports.hpp"
 #include "ia32/small_space.hpp"
 #include "pc/board.hpp"
 #include "pc/loader.hpp"
@@ -101,30 +99,6 @@ void take_memory() {
     if (memory::pages_total() < 64) arch::stop("too little kernel memory: the boot loader reserved less than 256 KB");
 }
 
-void start_server(const kip::Server& server, Word number, ThreadId pager, ThreadId scheduler, bool idempotent) {
-    constexpr unsigned utcb_area_log2 = 17;
-    constexpr Word priority = 255;
-    if (server.high <= server.low) return;
-    VAddr limit = paging::user_limit();
-    Space* space = spaces::create();
-    Thread* t = space ? threads::create(ThreadId::global(number, 1), *space) : nullptr;
-    if (!t) arch::stop("out of kernel memory at the first thread");
-    space->privileged = true;
-    space->idempotent = idempotent;
-    if (!ports::give_all(*space)) arch::stop("out of kernel memory at the first thread");
-    space->kip_area = Fpage::memory(limit - 0x100000, kip::area_log2);
-    space->utcb_area = Fpage::memory(limit - 0x1000000, utcb_area_log2);
-    t->utcb_address = space->utcb_area.base() + Utcb::id_offset;
-    if (!threads::equip(*t, pager) || !arch::map_kernel_page(*space, space->kip_area.base(), arch::kip_page(), false))
-        arch::stop("out of kernel memory at the first thread");
-    t->scheduler = scheduler;
-    t->priority = priority;
-    schedule::set_timeslice(*t, schedule::default_timeslice);
-    arch::set_user_ip(*t, server.ip);
-    arch::set_user_sp(*t, server.sp);
-    schedule::make_ready(*t);
-}
-
 }  // namespace
 
 extern "C" void boot_main(Word magic, PAddr multiboot_info) {
@@ -158,8 +132,5 @@ extern "C" void boot_main(Word magic, PAddr multiboot_info) {
     print("Cobnut: ", memory::pages_total() / 256, " MB kernel memory, small-space area ", options.small_area_mb,
           " MB, IPC by ", cpu::features.sysenter ? "sysenter" : "int",
           cpu::features.global_pages ? ", global pages" : "", "\n");
-    ThreadId root = ThreadId::global(kip::user_base + 2, 1), sigma0 = ThreadId::global(kip::user_base, 1);
-    start_server(kip::kip.sigma0, kip::user_base, ThreadId::nil(), root, true);
-    start_server(kip::kip.sigma1, kip::user_base + 1, sigma0, root, false);
-    start_server(kip::kip.root, kip::user_base + 2, sigma0, root, false);
+    initial_servers::start();
 }

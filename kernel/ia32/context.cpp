@@ -120,6 +120,8 @@ void enter_space(Thread& next) {
     }
 }
 
+bool equip_server(Space& space) { return ports::give_all(space); }
+
 bool transfer_ports(Space& from, Fpage send, Space& to, Fpage window, bool grant) {
     ports::Range offered = ports::range_of(send), open = window.is_complete() ? ports::all : ports::range_of(window);
     if (offered.first < open.first) offered.first = open.first;

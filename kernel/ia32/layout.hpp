@@ -11,6 +11,7 @@
 #pragma once
 
 #define KERNEL_BASE       0xf0000000
+#define WINDOW_FIRST      0
 #define WINDOW_BYTES      0x0f000000
 #define FIXED_AREA        0xffc00000
 #define TRAMPOLINE_PAGE   0xffc00000
@@ -42,3 +43,6 @@
 #define VECTOR_IPC        0x30
 #define VECTOR_SYSCALLS   0x31
 #define SYSCALLS          9
+
+// In the header of the programs that it runs.
+#define ELF_MACHINE       3

@@ -23,7 +23,5 @@ bool page_is_patched();
 // Loads sigma0 and the root server, and fills in the interface page: servers, memory descriptors, BootInfo. Refuses
 // with one line what it cannot load.
 void load(Word magic, PAddr multiboot_info);
-// The end of the memory that the kernel can reach, by the descriptors in the interface page.
-PAddr memory_top();
 
 }  // namespace loader

@@ -16,6 +16,9 @@ struct Frame {
 };
 static_assert(sizeof(Frame) == 20);
 
+// The longest message that the kernel makes: an exception's (manual A.8).
+constexpr Word kernel_message_words = 12;
+
 // What of the processor the running thread may have to itself, in Thread::fast_veto: the fast path would leave it to
 // whoever runs next. On the way out of the kernel it is taken back from a thread that stops to run.
 enum Held : Word {

@@ -10,9 +10,15 @@
 #include "ia32/layout.hpp"
 
 struct Mapping;
+struct Space;
 
 inline void* window(PAddr p) { return reinterpret_cast<void*>(p + KERNEL_BASE); }
 inline PAddr physical(const void* p) { return reinterpret_cast<Word>(p) - KERNEL_BASE; }
+
+namespace arch {
+// Where its creator wants it.
+inline Fpage place_utcb_area(const Space&, Fpage wanted) { return wanted; }
+}
 
 constexpr unsigned directory_entries = 1024;
 constexpr unsigned user_tables = USER_LIMIT_MAX >> 22;

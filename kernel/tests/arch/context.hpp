@@ -11,4 +11,5 @@ struct Frame {
     Word word[5];
 };
 struct FastEntry {};
+constexpr Word kernel_message_words = 12;
 struct ArchThread {};

@@ -4,7 +4,6 @@
 
 #include "core/kip.hpp"
 #include "core/x2.hpp"
-#include "pc/multiboot.hpp"
 
 namespace boot_info {
 
@@ -15,14 +14,14 @@ public:
     explicit Writer(PAddr at);
     void executable(const kip::Server& server, const char* command_line);
     void module(PAddr start, Word size, const char* command_line);
-    // A copy of the multiboot information, without what was moved or is gone.
-    void multiboot(const multiboot::Info& info);
+    // A record of the boot loader's own, whose first word is the address of the `size` bytes behind it.
+    void loaders_own(Word type, const void* data, Word size);
     // Completes the header; false if something had no room.
     bool finish();
 
 private:
     template <typename T>
-    T* record(Word type, const char* command_line);
+    T* record(Word type, const void* behind, Word bytes_behind);
 
     PAddr base_;
     Word used_;

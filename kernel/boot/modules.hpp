@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What an X.2 boot loader does before the kernel runs (sheet 6.8), for boards whose loader starts the kernel itself: from
+// files in memory to initial servers, memory descriptors and BootInfo in the interface page.
+#pragma once
+
+#include "boot/boot_info.hpp"
+#include "core/print.hpp"
+#include "core/x2.hpp"
+
+namespace boot {
+
+constexpr Word mb = 1u << 20;
+
+// The end of a boot that cannot go on: one line says why.
+[[noreturn]] void give_up();
+template <typename... Ts>
+[[noreturn]] void refuse(Ts... why) {
+    print("cobnut: ", why...);
+    give_up();
+}
+
+// Whether all bytes lie in the kernel's window on physical memory.
+bool reachable(PAddr first, Word bytes);
+
+// The files that the loader has left, in order: sigma0, root server, and any others. The command line is kept.
+void add_module(PAddr start, PAddr end, const char* command_line);
+
+// Where things go at the top of the memory.
+struct Room {
+    PAddr kernel_memory;        // from here on the kernel's own, up to the top
+    PAddr info;                 // below it: the BootInfo
+    PAddr modules;              // below it: modules that are no servers
+};
+// Sets kernel memory aside, at a multiple of `alignment`, moves the modules below it, loads the first two where they are
+// linked, and puts both into the interface page.
+Room place_modules(Word alignment);
+// Begins the BootInfo with a record for each module. The board may add to it.
+void describe_modules(boot_info::Writer& writer);
+// Completes it, and describes in the interface page what has been placed.
+void finish(boot_info::Writer& writer, const Room& room);
+
+}  // namespace boot
