@@ -72,6 +72,9 @@ void unmap_ports(Space& space, Fpage fpage, bool flush);
 
 // Time: microseconds since the boot.
 Microseconds now();
+// The finest clock that is cheap to read, from any start; and its rate.
+std::uint64_t ticks();
+Word ticks_per_ms();
 
 // Interrupt lines.
 constexpr Word interrupt_lines = 16;

@@ -5,6 +5,7 @@
 #include "core/schedule.hpp"
 #include "core/string_transfer.hpp"
 #include "core/timeout.hpp"
+#include "core/trace.hpp"
 #include "core/transfer.hpp"
 
 namespace ipc {
@@ -15,7 +16,9 @@ namespace {
 // handler, the thread is halted first (manual 7.5).
 void fail(Thread& t, IpcError error, Phase phase) {
     timeouts::cancel(t);
-    switch (phase == Phase::send ? t.send_role : t.receive_role) {
+    Role role = phase == Phase::send ? t.send_role : t.receive_role;
+    trace::event(trace::Event::ipc_failed, t.id, ipc_error_code(error, phase), static_cast<Word>(role));
+    switch (role) {
     case Role::user:
         t.utcb->error_code() = ipc_error_code(error, phase);
         arch::set_ipc_result(t, ThreadId::nil(), MsgTag::error_bit);
@@ -100,6 +103,8 @@ Thread* deflect(Thread& s, Thread* to) {
 
 // A message is with its receiver, who can run now.
 void received(Thread& s, Thread& r, Thread* apparent) {
+    trace::event(trace::Event::message, s.id, r.id.raw, (s.send_role == Role::user ? s.utcb->mr[0] : s.message.tag.raw),
+                 static_cast<Word>(s.send_role), static_cast<Word>(r.receive_role));
     // Somebody who waits for the propagator now waits for the one the message went to.
     if (apparent && apparent != &s && apparent->state == State::receiving && apparent->awaited == s.id) apparent->awaited = r.id;
     if (r.receive_role == Role::interrupt)
@@ -203,6 +208,8 @@ void begin_send(Thread& s, ThreadId to, Time timeout) {
 
 // Sends a message of the kernel's in the name of `t` and waits for the answer.
 void kernel_call(Thread& t, Role role, ThreadId to, Time send_timeout = Time::never()) {
+    const Word* words = t.message.words;
+    trace::event(trace::Event::fault, t.id, static_cast<Word>(role), words[0], words[1], words[2]);
     t.send_role = t.receive_role = role;
     t.virtual_sender = t.id;
     Thread* partner = threads::find(to, t);

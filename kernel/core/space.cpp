@@ -4,6 +4,7 @@
 #include "core/arch.hpp"
 #include "core/mapping.hpp"
 #include "core/memory.hpp"
+#include "core/trace.hpp"
 
 namespace spaces {
 namespace {
@@ -31,6 +32,7 @@ Space* create() {
 }
 
 void destroy(Space& space) {
+    trace::event(trace::Event::space_deleted, ThreadId::nil(), trace::name(&space));
     mappings::unmap_everything(space);
     list.remove(space);
     arch::destroy_space(space);

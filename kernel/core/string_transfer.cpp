@@ -8,6 +8,7 @@
 #include "core/schedule.hpp"
 #include "core/space.hpp"
 #include "core/timeout.hpp"
+#include "core/trace.hpp"
 
 namespace strings {
 namespace {
@@ -31,6 +32,7 @@ void close(Transfer& t) {
 void fail(Transfer& t, IpcError for_sender, IpcError for_receiver) {
     Thread &s = *t.sender, &r = *t.receiver;
     s.utcb->error_code() = ipc_error_code(for_sender, Phase::send, t.bytes);
+    trace::event(trace::Event::ipc_failed, s.id, s.utcb->error_code(), static_cast<Word>(Role::user), r.id.raw);
     arch::set_ipc_result(s, ThreadId::nil(), MsgTag::error_bit);
     t.arrival.report(r, ipc_error_code(for_receiver, Phase::receive, t.bytes));
     close(t);

@@ -4,6 +4,7 @@
 #include "core/arch.hpp"
 #include "core/memory.hpp"
 #include "core/space.hpp"
+#include "core/trace.hpp"
 
 void Thread::settle() {
     if (!open_to) return;
@@ -65,6 +66,7 @@ Thread* create(ThreadId id, Space& space) {
     t->state = State::inactive;
     t->virtual_sender = id;
     spaces::join(space, *t);
+    trace::event(trace::Event::thread_created, id, trace::name(&space));
     return t;
 }
 
@@ -81,6 +83,7 @@ bool equip(Thread& t, ThreadId pager) {
 }
 
 void destroy(Thread& t) {
+    trace::event(trace::Event::thread_deleted, t.id, trace::name(t.space));
     arch::set_thread_at(t.id.number(), arch::nobody());
     spaces::leave(t);
     arch::destroy_thread(t);

@@ -5,6 +5,7 @@
 #include "core/kip.hpp"
 #include "core/memory.hpp"
 #include "core/print.hpp"
+#include "core/trace.hpp"
 #include "ia32/coprocessor.hpp"
 #include "ia32/cpu.hpp"
 #include "ia32/descriptors.hpp"
@@ -112,12 +113,13 @@ extern "C" void boot_main(Word magic, PAddr multiboot_info) {
     page_tables::initialise();
     page_tables::map_fixed(TRAMPOLINE_PAGE, physical(trampoline_page), page_tables::present | page_tables::user);
     page_tables::map_fixed(UTCB_WORD_PAGE, physical(utcb_word), page_tables::present | page_tables::user);
-    bool gate_is_fast = options.fast_path && !cpu::features.sysenter;
+    bool fast_path = options.fast_path && !options.trace_kb;
+    bool gate_is_fast = fast_path && !cpu::features.sysenter;
     descriptors::initialise(gate_is_fast ? int_fast : nullptr);
     if (cpu::features.sysenter) {
         cpu::wrmsr(cpu::msr_sysenter_cs, KERNEL_CODE);
         cpu::wrmsr(cpu::msr_sysenter_esp, reinterpret_cast<Word>(&processor.esp0));
-        cpu::wrmsr(cpu::msr_sysenter_eip, reinterpret_cast<Word>(options.fast_path ? sysenter_fast : sysenter_plain));
+        cpu::wrmsr(cpu::msr_sysenter_eip, reinterpret_cast<Word>(fast_path ? sysenter_fast : sysenter_plain));
     }
     coprocessor::initialise();
     // The lower half as after a reset; write-combining and write-protected at the ends of the upper one.
@@ -128,6 +130,7 @@ extern "C" void boot_main(Word magic, PAddr multiboot_info) {
     write_interface_page(cpu::features.sysenter);
     board::initialise();
     clock::initialise();
+    if (options.trace_kb) trace::initialise(options.trace_kb);
 
     print("Cobnut: ", memory::pages_total() / 256, " MB kernel memory, small-space area ", options.small_area_mb,
           " MB, IPC by ", cpu::features.sysenter ? "sysenter" : "int",

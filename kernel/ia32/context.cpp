@@ -5,6 +5,7 @@
 #include "core/kip.hpp"
 #include "core/schedule.hpp"
 #include "core/string_transfer.hpp"
+#include "core/trace.hpp"
 #include "ia32/coprocessor.hpp"
 #include "ia32/cpu.hpp"
 #include "ia32/descriptors.hpp"
@@ -141,13 +142,17 @@ extern "C" void fast_entry_ipc(Thread* t) {
 }
 
 extern "C" Thread* leave_kernel() {
-    if (Thread* t = processor.current()) tls::keep_selectors(*t);
+    Thread* entered = processor.current();
+    if (entered) tls::keep_selectors(*entered);
     for (;;) {
         Thread* before = processor.current();
         Thread* t = schedule::next(before);
         if (before && before != t) arch::take_back(*before);
         processor.set_current(t);
-        if (!t) return nullptr;
+        if (!t) {
+            if (entered) trace::event(trace::Event::idle, ThreadId::nil());
+            return nullptr;
+        }
         if (t->transfer) {
             strings::carry_on(*t);
             continue;
@@ -164,6 +169,9 @@ extern "C" Thread* leave_kernel() {
             // It may have been the TLS segment, which may be another by now, or none; iret would fault in the kernel.
             t->frame.ss = USER_DATA;
             arch::enter_space(*t);
+            if (t != entered)
+                trace::event(trace::Event::switched, t->id, trace::name(t->space), t->space->arch.slot.base, t->frame.eip,
+                             trace::name(processor.host));
             return t;
         }
         faults::raise(*t, vector_protection, 0);

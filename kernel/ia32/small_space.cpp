@@ -2,6 +2,7 @@
 #include "ia32/small_space.hpp"
 
 #include "core/arch.hpp"
+#include "core/trace.hpp"
 #include "ia32/cpu.hpp"
 #include "ia32/descriptors.hpp"
 #include "ia32/page_tables.hpp"
@@ -32,12 +33,17 @@ void clear_copies(PageTable& directory, const Slot& slot) {
     for (Word i = slot.base >> 22; i <= (slot.base + slot.size - 1) >> 22; ++i) directory.entry[i] = 0;
 }
 
+void trace_slot(trace::Event event, const Space& space) {
+    trace::event(event, ThreadId::nil(), trace::name(&space), space.arch.slot.base, space.arch.slot.size);
+}
+
 void enter_slot(Space& space, tags::SlotName name) {
     slots.take(name);
     space.arch.slot = {area_base + (name.offset_mb << mb_log2), name.size_mb << mb_log2};
     space.arch.host_directory = 0;
     set_segments(space.arch, space.arch.slot.base, space.arch.slot.size);
     page_tables::set_global(space, true);
+    trace_slot(trace::Event::slot_taken, space);
 }
 
 }  // namespace
@@ -60,11 +66,13 @@ bool copy_entry(Space& space, VAddr address) {
     Word& copy = host().entry[(space.arch.slot.base + address) >> 22];
     if (!(own & page_tables::present) || copy & page_tables::present) return false;
     copy = own;
+    trace::event(trace::Event::entry_copied, ThreadId::nil(), trace::name(&space), address, trace::name(processor.host));
     return true;
 }
 
 void release(Space& space) {
     if (!space.arch.slot.small()) return;
+    trace_slot(trace::Event::slot_released, space);
     for (Space* s = spaces::all().front(); s; s = spaces::all().after(*s)) clear_copies(*s->arch.directory, space.arch.slot);
     clear_copies(page_tables::kernel_directory(), space.arch.slot);
     page_tables::set_global(space, false);
@@ -79,7 +87,10 @@ namespace arch {
 
 VAddr tag_limit(const Space& space) { return space.arch.slot.size; }
 
-void promote(Space& space) { small_space::release(space); }
+void promote(Space& space) {
+    trace::event(trace::Event::promoted, ThreadId::nil(), trace::name(&space));
+    small_space::release(space);
+}
 
 // Bit 31 in: change; out: done. Bits 7..0: the slot by its name, 0 = large.
 Word space_control(Space& space, Word control) {

@@ -56,8 +56,15 @@ void tick() {
 
 }  // namespace clock
 
-Microseconds arch::now() {
+namespace arch {
+
+Microseconds now() {
     if (!cpu::features.tsc) return clock_ticks;
     std::uint64_t ticks = cpu::rdtsc() - clock_tsc_base;
     return ((ticks & 0xffffffff) * clock_tsc_scale >> 32) + (ticks >> 32) * clock_tsc_scale;
 }
+
+std::uint64_t ticks() { return cpu::features.tsc ? cpu::rdtsc() : clock_ticks; }
+Word ticks_per_ms() { return cpu::features.tsc ? kip::kip.processor[0].internal_khz : 1000; }
+
+}  // namespace arch

@@ -4,6 +4,7 @@
 #include "core/ipc.hpp"
 #include "core/schedule.hpp"
 #include "core/timeout.hpp"
+#include "core/trace.hpp"
 #include "ia32/cpu.hpp"
 #include "ia32/layout.hpp"
 #include "pc/board.hpp"
@@ -60,6 +61,7 @@ void initialise() {
 
 void interrupt(Word line) {
     if (spurious(line)) return;
+    trace::event(trace::Event::interrupt, ThreadId::nil(), line);
     if (line == tick_line) {
         end_of_interrupt(line);
         clock::tick();

@@ -14,6 +14,7 @@ struct Options {
     Word small_area_mb = 512;
     bool sysenter = true;
     bool fast_path = true;
+    Word trace_kb = 0;
 };
 
 // Parses the command line; refuses to go on with one line if an option is unknown or absurd.

@@ -183,6 +183,44 @@ def _sanitized(what: Boot) -> int:
 
 
 @app.command()
+def trace(
+    module: Payload = None,
+    output: Annotated[
+        Path, typer.Option("--output", help="Where the JSON goes.", metavar="FILE")
+    ] = paths.BUILD / "trace.json",
+    ring: Annotated[int, typer.Option("--ring", help="KB of kernel memory for events, 32 bytes each.", metavar="KB")] = 1024,
+    seconds: Annotated[
+        Optional[float], typer.Option("--seconds", help="Ends the run after so long.", metavar="N")
+    ] = None,
+    board: BoardOption = "pc",
+    root: RootOption = DEFAULT_ROOT,
+    sigma0: Sigma0Option = "sigma0",
+    append: AppendOption = "",
+    cpu: CpuOption = None,
+    memory: MemoryOption = 64,
+) -> None:
+    """Boots modules like boot, and writes what the kernel did as a trace for Perfetto."""
+    from cobnut import tracing
+    from cobnut.emulators import qemu
+
+    target = boards.find(board)
+    _check_payload("trace", module, root)
+    _check_memory(memory, LEAST_MEMORY_MB, "qemu")
+    tracing.check_ring(ring)
+    if seconds is not None and seconds <= 0:
+        raise CobnutError(f"--seconds {seconds:g}: must be more than 0")
+    _check_place("output", output, _try_file)
+    building.images(target)
+    chosen = tuple(modules.parse(text, target) for text in (sigma0, root, *(module or [])))
+    qemu.ensure()
+    options = f"{append} trace={ring}".strip()
+    code, found = tracing.run(Boot(target.kernel, chosen, options, Boot.cpu if cpu is None else cpu, memory), output, seconds)
+    print(f"trace: {found.say()}")
+    print(f"written: {paths.shown(output)} (open it at https://ui.perfetto.dev)")
+    raise typer.Exit(code if code in (0, 1, 2) else 1)
+
+
+@app.command()
 def record(
     out: Annotated[Path, typer.Option("--out", help="Where the record goes.", metavar="FILE")],
     module: Payload = None,

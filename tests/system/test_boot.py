@@ -36,7 +36,7 @@ def test_kernel_options(option):
     assert outcome.code == 0 and "hello: hello, world" in outcome.console
 
 
-@pytest.mark.parametrize("option", ["small=banana", "small=63", "small=4096", "small=", "sysenter=maybe", "turbo=on"])
+@pytest.mark.parametrize("option", ["small=banana", "small=63", "small=4096", "small=", "sysenter=maybe", "turbo=on", "trace=much"])
 def test_a_wrong_kernel_option_is_named(option):
     outcome = guests.boot(guests.program("root", "off=1"), guests.program("hello"), options=option)
     assert outcome.code == 1

@@ -65,10 +65,13 @@ def ensure() -> str:
     return found[1]
 
 
-def command(boot: Boot, folder: Path, *, plugin: Plugin | None = None, repeatable: bool = False) -> list[str]:
+def command(
+    boot: Boot, folder: Path, *, plugin: Plugin | None = None, repeatable: bool = False, memory: Path | None = None
+) -> list[str]:
     """The command line that boots `boot`, to be run in `folder`; the console is left to the caller to add.
 
-    `repeatable` makes virtual time follow the instruction count, so that two runs do the same to the instruction.
+    `repeatable` makes virtual time follow the instruction count, so that two runs do the same to the instruction. The guest's
+    physical memory is the file `memory`, which outlives the run.
     """
     # a comma ends an argument, so QEMU wants it doubled inside one
     lines = [line.replace(",", ",,") for line in stage(boot, folder)]
@@ -95,10 +98,11 @@ def command(boot: Boot, folder: Path, *, plugin: Plugin | None = None, repeatabl
     if lines:
         words += ["-initrd", ",".join(lines)]
     machine = "pc"
-    if plugin:
-        ram = folder / "ram"
+    ram = memory or (folder / "ram" if plugin else None)
+    if ram:
         words += ["-object", f"memory-backend-file,id=ram,size={boot.memory_mb}M,mem-path={_escaped(ram)},share=on"]
         machine += ",memory-backend=ram"
+    if plugin:
         arguments = (*plugin.arguments, ("ram", str(ram)))
         words += [
             "-plugin",
@@ -144,8 +148,18 @@ def run(
     return Outcome(code, text.replace("\r", ""), errors, seconds, timed_out)
 
 
-def interact(boot: Boot, *, plugin: Plugin | None = None) -> int:
-    """Boots with the serial console on this terminal (Ctrl-A x leaves); returns the guest's number, 0 if a person left."""
+def interact(
+    boot: Boot,
+    *,
+    plugin: Plugin | None = None,
+    repeatable: bool = False,
+    memory: Path | None = None,
+    seconds: float | None = None,
+) -> int:
+    """Boots with the serial console on this terminal (Ctrl-A x leaves); returns the guest's number, 0 if a person left.
+
+    After `seconds` it leaves by itself. For `repeatable` and `memory` see `command`.
+    """
     with tempfile.TemporaryDirectory(prefix="cobnut-") as name:
         copy = Path(name) / "console"
         console = [
@@ -156,14 +170,18 @@ def interact(boot: Boot, *, plugin: Plugin | None = None) -> int:
             "-mon",
             "chardev=console",
         ]
-        done = subprocess.run(
-            [*command(boot, Path(name), plugin=plugin), *console], cwd=name, stderr=subprocess.PIPE, text=True, check=False
-        )
+        words = command(boot, Path(name), plugin=plugin, repeatable=repeatable, memory=memory)
+        with subprocess.Popen([*words, *console], cwd=name, stderr=subprocess.PIPE, text=True) as process:
+            try:
+                _, errors = process.communicate(timeout=seconds)
+            except subprocess.TimeoutExpired:
+                process.terminate()  # so that it leaves the terminal as it was
+                _, errors = process.communicate()
         message = kernel_message(copy.read_text(errors="replace")) if copy.exists() else None
-    fault = complaint(done.stderr)
+    fault = complaint(errors)
     if fault:
         raise CobnutError(fault)
-    code = done.returncode >> 1 if done.returncode % 2 else 0
+    code = process.returncode >> 1 if process.returncode > 0 and process.returncode % 2 else 0
     if message and code:
         raise CobnutError(f"the kernel stopped: {message}")
     return code
