@@ -20,7 +20,7 @@ template <typename Visit> void for_each_record(Visit visit)
     for (L4_Word_t n = L4_BootInfo_Entries(info); n; n--) {
         const L4_Word_t offset = reinterpret_cast<L4_Word_t>(record) - first;
         if (offset < 20 || offset > size || size - offset < sizeof *record) return;
-        if (!visit(record) || !record->offset_next) return;
+        if (!visit(record) || !record->X.offset_next) return;
         record = L4_BootRec_Next(record);
     }
 }
@@ -54,7 +54,7 @@ void own_command_line(char *out, size_t size)
     const auto here = reinterpret_cast<L4_Word_t>(_start);
     size_t n = 0;
     for_each_record([&](L4_BootRec_t *record) {
-        if (record->type != L4_BootInfo_SimpleExec) return true;
+        if (record->X.type != L4_BootInfo_SimpleExec) return true;
         if (here - L4_SimpleExec_TextPstart(record) >= L4_SimpleExec_TextSize(record)) return true;
         const char *line = L4_SimpleExec_Cmdline(record);
         for (; line && line[n] && n + 1 < size; n++) out[n] = line[n];
@@ -67,7 +67,7 @@ bool boot_module(unsigned index, Module &module)
 {
     bool found = false;
     for_each_record([&](L4_BootRec_t *record) {
-        if (record->type != L4_BootInfo_Module || index--) return true;
+        if (record->X.type != L4_BootInfo_Module || index--) return true;
         const char *line = L4_Module_Cmdline(record);
         module = Module{L4_Module_Start(record), L4_Module_Size(record), line ? line : ""};
         found = true;

@@ -9,7 +9,7 @@
 #include <l4/types.h>
 
 /// The program. A server's result ends the machine, a payload's goes to root.
-int cobnut_main(const char *command_line);
+extern "C" int cobnut_main(const char *command_line);
 
 namespace cobnut {
 

@@ -29,6 +29,7 @@ L4_INLINE L4_MsgTag_t L4_Lipc(L4_ThreadId_t to, L4_ThreadId_t from_specifier, L4
                    __L4_Ipc_Stub(to.raw, from_specifier.raw, timeouts, from ? &from->raw : 0, L4_KIP_LIPC));
 }
 
+/// Call: sends and waits for the partner's answer. Send: only sends; Reply: only if the partner waits already.
 L4_INLINE L4_MsgTag_t L4_Call_Timeouts(L4_ThreadId_t to, L4_Time_t send, L4_Time_t receive)
 {
     return L4_Ipc(to, to, L4_Timeouts(send, receive), 0);
@@ -40,6 +41,7 @@ L4_INLINE L4_MsgTag_t L4_Send_Timeout(L4_ThreadId_t to, L4_Time_t send)
 }
 L4_INLINE L4_MsgTag_t L4_Send(L4_ThreadId_t to) { return L4_Send_Timeout(to, L4_Never); }
 L4_INLINE L4_MsgTag_t L4_Reply(L4_ThreadId_t to) { return L4_Send_Timeout(to, L4_ZeroTime); }
+/// Receive: from this partner only. Wait: from anybody; *from (may be null) gets whom. ReplyWait: replies first.
 L4_INLINE L4_MsgTag_t L4_Receive_Timeout(L4_ThreadId_t from, L4_Time_t receive)
 {
     return L4_Ipc(L4_nilthread, from, L4_Timeouts(L4_Never, receive), 0);
@@ -58,18 +60,16 @@ L4_INLINE L4_MsgTag_t L4_ReplyWait(L4_ThreadId_t to, L4_ThreadId_t *from)
 {
     return L4_ReplyWait_Timeout(to, L4_Never, from);
 }
+/// For partners in the own space: a call; a reply and a wait for anybody in the own space.
 L4_INLINE L4_MsgTag_t L4_Lcall(L4_ThreadId_t to) { return L4_Lipc(to, to, 0, 0); }
 L4_INLINE L4_MsgTag_t L4_LreplyWait(L4_ThreadId_t to, L4_ThreadId_t *from)
 {
     return L4_Lipc(to, L4_anylocalthread, L4_Timeouts(L4_ZeroTime, L4_Never), from);
 }
-/// Waits for t: a receive from oneself that times out. MR0 is lost.
-L4_INLINE void L4_Sleep(L4_Time_t t)
-{
-    L4_Set_MsgTag(L4_Niltag);
-    (void)L4_Receive_Timeout(L4_MyLocalId(), t);
-}
+/// Waits for t: a receive from oneself that times out. MR0 is its tag.
+L4_INLINE void L4_Sleep(L4_Time_t t) { L4_Set_MsgTag(L4_Receive_Timeout(L4_MyLocalId(), t)); }
 
+/// The flags of a received tag: error, from another processor, redirected, propagated.
 L4_INLINE L4_Bool_t L4_IpcFailed(L4_MsgTag_t t) { return (t.raw & 0x8000u) != 0; }
 L4_INLINE L4_Bool_t L4_IpcSucceeded(L4_MsgTag_t t) { return (t.raw & 0x8000u) == 0; }
 L4_INLINE L4_Bool_t L4_IpcXcpu(L4_MsgTag_t t) { return (t.raw & 0x4000u) != 0; }
@@ -90,6 +90,25 @@ L4_INLINE L4_MsgTag_t L4_ReplyWait(L4_ThreadId_t to, L4_Time_t receive, L4_Threa
 {
     return L4_ReplyWait_Timeout(to, receive, from);
 }
+
+// The manual's references.
+L4_INLINE L4_MsgTag_t L4_Ipc(L4_ThreadId_t to, L4_ThreadId_t from_specifier, L4_Word_t timeouts, L4_ThreadId_t &from)
+{
+    return L4_Ipc(to, from_specifier, timeouts, &from);
+}
+L4_INLINE L4_MsgTag_t L4_Lipc(L4_ThreadId_t to, L4_ThreadId_t from_specifier, L4_Word_t timeouts, L4_ThreadId_t &from)
+{
+    return L4_Lipc(to, from_specifier, timeouts, &from);
+}
+L4_INLINE L4_MsgTag_t L4_Wait(L4_ThreadId_t &from) { return L4_Wait(&from); }
+L4_INLINE L4_MsgTag_t L4_Wait(L4_Time_t receive, L4_ThreadId_t &from) { return L4_Wait_Timeout(receive, &from); }
+L4_INLINE L4_MsgTag_t L4_ReplyWait(L4_ThreadId_t to, L4_ThreadId_t &from) { return L4_ReplyWait(to, &from); }
+L4_INLINE L4_MsgTag_t L4_ReplyWait(L4_ThreadId_t to, L4_Time_t receive, L4_ThreadId_t &from)
+{
+    return L4_ReplyWait_Timeout(to, receive, &from);
+}
+L4_INLINE L4_MsgTag_t L4_LreplyWait(L4_ThreadId_t to, L4_ThreadId_t &from) { return L4_LreplyWait(to, &from); }
+L4_INLINE void L4_Set_Propagation(L4_MsgTag_t &t) { L4_Set_Propagation(&t); }
 #endif
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The kernel interface page: layout and accessors (manual 1.1, 1.3).
+// The kernel interface page: layout, system call and accessors (manual 1.1, 1.2).
 #ifndef L4_KIP_H
 #define L4_KIP_H
 #include <l4/arch.h>
@@ -136,12 +136,30 @@ L4_INLINE void *L4_KernelInterface(L4_Word_t *ApiVersion, L4_Word_t *ApiFlags, L
 }
 L4_INLINE void *L4_GetKernelInterface(void) { return L4_KernelInterface(0, 0, 0); }
 
-// All accessors take the page's address.
+/// What KernelInterface delivers in registers: version, word width and byte order, kernel.
+L4_INLINE L4_Word_t L4_ApiVersion(void)
+{
+    L4_Word_t version;
+    (void)L4_KernelInterface(&version, 0, 0);
+    return version;
+}
+L4_INLINE L4_Word_t L4_ApiFlags(void)
+{
+    L4_Word_t flags;
+    (void)L4_KernelInterface(0, &flags, 0);
+    return flags;
+}
+L4_INLINE L4_Word_t L4_KernelId(void)
+{
+    L4_Word_t id;
+    (void)L4_KernelInterface(0, 0, &id);
+    return id;
+}
+
+// All other accessors take the page's address, where a program finds it or a copy of it.
 #define L4_KIP_(k) ((const L4_KernelInterfacePage_t *)(k))
-L4_INLINE L4_Word_t L4_ApiVersion(void *k) { return L4_KIP_(k)->ApiVersion.raw; }
-L4_INLINE L4_Word_t L4_ApiFlags(void *k) { return L4_KIP_(k)->ApiFlags.raw; }
 L4_INLINE const L4_Word_t *__L4_KernDesc(void *k) { return (const L4_Word_t *)((char *)k + L4_KIP_(k)->KernDescPtr); }
-L4_INLINE L4_Word_t L4_KernelId(void *k) { return __L4_KernDesc(k)[0]; }
+/// The day the kernel was made.
 L4_INLINE void L4_KernelGenDate(void *k, L4_Word_t *year, L4_Word_t *month, L4_Word_t *day)
 {
     L4_Word_t date = __L4_KernDesc(k)[1];
@@ -149,17 +167,28 @@ L4_INLINE void L4_KernelGenDate(void *k, L4_Word_t *year, L4_Word_t *month, L4_W
     *month = (date >> 5) & 0xFu;
     *day = date & 0x1Fu;
 }
+/// version << 24 | subversion << 16 | subsubversion; the supplier's four characters, first one lowest.
 L4_INLINE L4_Word_t L4_KernelVersion(void *k) { return __L4_KernDesc(k)[2]; }
 L4_INLINE L4_Word_t L4_KernelSupplier(void *k) { return __L4_KernDesc(k)[3]; }
 L4_INLINE L4_Word_t L4_NumProcessors(void *k) { return L4_KIP_(k)->ProcessorInfo.X.processors + 1u; }
 L4_INLINE L4_Word_t L4_NumMemoryDescriptors(void *k) { return L4_KIP_(k)->MemoryInfo.n; }
+/// Bit n: pages of 2^n bytes. The rights that can be given and taken each for itself.
 L4_INLINE L4_Word_t L4_PageSizeMask(void *k) { return L4_KIP_(k)->PageInfo.raw & ~0x3FFu; }
 L4_INLINE L4_Word_t L4_PageRights(void *k) { return L4_KIP_(k)->PageInfo.raw & 7u; }
+/// Bits of a thread number; the first number of the kernel's threads (interrupts are below) and of users' threads.
 L4_INLINE L4_Word_t L4_ThreadIdBits(void *k) { return L4_KIP_(k)->ThreadInfo.X.t; }
 L4_INLINE L4_Word_t L4_ThreadIdSystemBase(void *k) { return L4_KIP_(k)->ThreadInfo.X.SystemBase; }
 L4_INLINE L4_Word_t L4_ThreadIdUserBase(void *k) { return L4_KIP_(k)->ThreadInfo.X.UserBase; }
-L4_INLINE L4_Time_t L4_ReadPrecision(void *k) { return L4_TIME_(L4_KIP_(k)->ClockInfo.X.ReadPrecision); }
-L4_INLINE L4_Time_t L4_SchedulePrecision(void *k) { return L4_TIME_(L4_KIP_(k)->ClockInfo.X.SchedulePrecision); }
+/// Microseconds: the least step that the clock shows, and how far off a wake-up may be.
+L4_INLINE L4_Word_t L4_ReadPrecision(void *k)
+{
+    return (L4_Word_t)L4_PeriodUsec(L4_TIME_(L4_KIP_(k)->ClockInfo.X.ReadPrecision));
+}
+L4_INLINE L4_Word_t L4_SchedulePrecision(void *k)
+{
+    return (L4_Word_t)L4_PeriodUsec(L4_TIME_(L4_KIP_(k)->ClockInfo.X.SchedulePrecision));
+}
+/// The least UTCB area, the alignment of a UTCB in it, the bytes of a UTCB.
 L4_INLINE L4_Word_t L4_UtcbAreaSizeLog2(void *k) { return L4_KIP_(k)->UtcbAreaInfo.X.s; }
 L4_INLINE L4_Word_t L4_UtcbAlignmentLog2(void *k) { return L4_KIP_(k)->UtcbAreaInfo.X.a; }
 L4_INLINE L4_Word_t L4_UtcbSize(void *k)
@@ -167,7 +196,9 @@ L4_INLINE L4_Word_t L4_UtcbSize(void *k)
     return (L4_Word_t)L4_KIP_(k)->UtcbAreaInfo.X.m << L4_KIP_(k)->UtcbAreaInfo.X.a;
 }
 L4_INLINE L4_Word_t L4_KipAreaSizeLog2(void *k) { return L4_KIP_(k)->KipAreaInfo.X.s; }
+/// The boot loader's word: the physical address of the BootInfo (l4/bootinfo.h).
 L4_INLINE L4_Word_t L4_BootInfo(void *k) { return L4_KIP_(k)->BootInfo; }
+/// The kernel's name and version, NUL-terminated.
 L4_INLINE char *L4_KernelVersionString(void *k) { return (char *)(__L4_KernDesc(k) + 4); }
 
 /// Feature string n (from 0), null past the last.
@@ -180,6 +211,7 @@ L4_INLINE char *L4_Feature(void *k, L4_Word_t n)
     }
     return s;
 }
+/// Whether one of the feature strings is `name`.
 L4_INLINE L4_Bool_t L4_HasFeature(const char *name)
 {
     void *k = L4_GetKernelInterface();
@@ -203,6 +235,7 @@ L4_INLINE L4_Word_t L4_MemoryDescType(L4_MemoryDesc_t *m)
     L4_Word_t type = m->raw[0] & 0xFu;
     return type >= 14 ? m->raw[0] & 0xFFu : type;
 }
+/// Whether the region is one of virtual addresses (else of physical ones).
 L4_INLINE L4_Bool_t L4_IsMemoryDescVirtual(L4_MemoryDesc_t *m) { return (m->raw[0] >> 9) & 1u; }
 /// First and last byte.
 L4_INLINE L4_Word_t L4_MemoryDescLow(L4_MemoryDesc_t *m) { return m->raw[0] & ~0x3FFu; }
@@ -214,6 +247,7 @@ L4_INLINE L4_ProcDesc_t *L4_ProcDesc(void *k, L4_Word_t n)
     if (n >= L4_NumProcessors(k)) return 0;
     return (L4_ProcDesc_t *)((char *)k + L4_KIP_(k)->ProcDescPtr + (n << L4_KIP_(k)->ProcessorInfo.X.s));
 }
+/// Bus and processor frequency in kHz.
 L4_INLINE L4_Word_t L4_ProcDescExternalFreq(L4_ProcDesc_t *p) { return p->X.ExternalFreq; }
 L4_INLINE L4_Word_t L4_ProcDescInternalFreq(L4_ProcDesc_t *p) { return p->X.InternalFreq; }
 
@@ -224,6 +258,20 @@ static_assert(__builtin_offsetof(L4_KernelInterfacePage_t, BootInfo) == 0xB8);
 static_assert(__builtin_offsetof(L4_KernelInterfacePage_t, SpaceControl) == L4_KIP_SPACE_CONTROL);
 static_assert(__builtin_offsetof(L4_KernelInterfacePage_t, Schedule) == L4_KIP_SCHEDULE);
 L4_INLINE void *L4_KernelInterface(void) { return L4_GetKernelInterface(); }
+L4_INLINE void *L4_KernelInterface(L4_Word_t &ApiVersion, L4_Word_t &ApiFlags, L4_Word_t &KernelId)
+{
+    return L4_KernelInterface(&ApiVersion, &ApiFlags, &KernelId);
+}
+L4_INLINE void L4_KernelGenDate(void *k, L4_Word_t &year, L4_Word_t &month, L4_Word_t &day)
+{
+    L4_KernelGenDate(k, &year, &month, &day);
+}
+L4_INLINE L4_Bool_t L4_IsVirtual(L4_MemoryDesc_t &m) { return L4_IsMemoryDescVirtual(&m); }
+L4_INLINE L4_Word_t L4_Type(L4_MemoryDesc_t &m) { return L4_MemoryDescType(&m); }
+L4_INLINE L4_Word_t L4_Low(L4_MemoryDesc_t &m) { return L4_MemoryDescLow(&m); }
+L4_INLINE L4_Word_t L4_High(L4_MemoryDesc_t &m) { return L4_MemoryDescHigh(&m); }
+L4_INLINE L4_Word_t L4_ExternalFreq(L4_ProcDesc_t &p) { return L4_ProcDescExternalFreq(&p); }
+L4_INLINE L4_Word_t L4_InternalFreq(L4_ProcDesc_t &p) { return L4_ProcDescInternalFreq(&p); }
 #endif
 
 #endif

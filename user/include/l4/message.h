@@ -47,6 +47,7 @@ typedef union {
 
 // ------------------------------------------------------------------------------------- message registers (5.1)
 // MRs are read-once: a receive overwrites them, and system calls other than Ipc may overwrite MR0.
+/// Copies MR i to *w, w to MR i; the plural forms k registers from MR i on.
 L4_INLINE void L4_StoreMR(int i, L4_Word_t *w) { *w = __L4_Utcb()[i]; }
 L4_INLINE void L4_LoadMR(int i, L4_Word_t w) { __L4_Utcb()[i] = w; }
 L4_INLINE void L4_StoreMRs(int i, int k, L4_Word_t *w)
@@ -61,12 +62,15 @@ L4_INLINE void L4_LoadMRs(int i, int k, const L4_Word_t *w)
 }
 
 // --------------------------------------------------------------------------------------------- message tag (5.1)
+/// The fields of a tag: label (16 bits), untyped words, words of typed items.
 L4_INLINE L4_Word_t L4_Label(L4_MsgTag_t t) { return t.raw >> 16; }
 L4_INLINE L4_Word_t L4_UntypedWords(L4_MsgTag_t t) { return t.raw & 0x3Fu; }
 L4_INLINE L4_Word_t L4_TypedWords(L4_MsgTag_t t) { return (t.raw >> 6) & 0x3Fu; }
+/// Replaces the label; the ...To form returns the new tag, too.
 L4_INLINE void L4_Set_Label(L4_MsgTag_t *t, L4_Word_t label) { t->raw = (t->raw & 0xFFFFu) | (label << 16); }
 L4_INLINE L4_MsgTag_t L4_MsgTagAddLabel(L4_MsgTag_t t, L4_Word_t label) { L4_Set_Label(&t, label); return t; }
-L4_INLINE void L4_MsgTagAddLabelTo(L4_MsgTag_t *t, L4_Word_t label) { L4_Set_Label(t, label); }
+L4_INLINE L4_MsgTag_t L4_MsgTagAddLabelTo(L4_MsgTag_t *t, L4_Word_t label) { return *t = L4_MsgTagAddLabel(*t, label); }
+/// Compare all fields.
 L4_INLINE L4_Bool_t L4_IsMsgTagEqual(L4_MsgTag_t a, L4_MsgTag_t b) { return a.raw == b.raw; }
 L4_INLINE L4_Bool_t L4_IsMsgTagNotEqual(L4_MsgTag_t a, L4_MsgTag_t b) { return a.raw != b.raw; }
 /// Reads and writes MR0.
@@ -82,6 +86,7 @@ L4_INLINE L4_MapItem_t L4_MapItem(L4_Fpage_t f, L4_Word_t base)
     item.raw[1] = f.raw;
     return item;
 }
+/// Item that gives f away.
 L4_INLINE L4_GrantItem_t L4_GrantItem(L4_Fpage_t f, L4_Word_t base)
 {
     L4_GrantItem_t item;
@@ -89,6 +94,7 @@ L4_INLINE L4_GrantItem_t L4_GrantItem(L4_Fpage_t f, L4_Word_t base)
     item.raw[1] = f.raw;
     return item;
 }
+/// Whether the item's type bits are right; its fpage; its send base.
 L4_INLINE L4_Bool_t L4_IsMapItem(L4_MapItem_t m) { return (m.raw[0] & 0xEu) == 0x8u; }
 L4_INLINE L4_Bool_t L4_IsGrantItem(L4_GrantItem_t g) { return (g.raw[0] & 0xEu) == 0xAu; }
 L4_INLINE L4_Fpage_t L4_MapItemSndFpage(L4_MapItem_t m) { return m.X.snd_fpage; }
@@ -113,6 +119,7 @@ L4_INLINE void L4_MsgGet(const L4_Msg_t *msg, L4_Word_t *untyped, void *items)
     for (L4_Word_t i = 0; i < u; i++) untyped[i] = msg->raw[1 + i];
     for (L4_Word_t i = 0; i < t; i++) typed[i] = msg->raw[1 + u + i];
 }
+/// Tag and label of msg.
 L4_INLINE L4_MsgTag_t L4_MsgMsgTag(const L4_Msg_t *msg) { return msg->tag; }
 L4_INLINE void L4_Set_MsgMsgTag(L4_Msg_t *msg, L4_MsgTag_t t) { msg->tag = t; }
 L4_INLINE L4_Word_t L4_MsgLabel(const L4_Msg_t *msg) { return L4_Label(msg->tag); }
@@ -131,6 +138,7 @@ L4_INLINE void L4_MsgStore(L4_MsgTag_t t, L4_Msg_t *msg)
     msg->tag = t;
     L4_StoreMRs(1, __L4_MsgWords(t) - 1, msg->raw + 1);
 }
+/// Empties msg: its tag is zero afterwards.
 L4_INLINE void L4_MsgClear(L4_Msg_t *msg) { msg->raw[0] = 0; }
 
 /// Appends an untyped word; typed items that are already there move up by one.
@@ -164,6 +172,7 @@ L4_INLINE void L4_MsgPutGrantItem(L4_Msg_t *msg, L4_Word_t t, L4_GrantItem_t g)
     __L4_MsgTyped(msg, t)[0] = g.raw[0];
     __L4_MsgTyped(msg, t)[1] = g.raw[1];
 }
+/// Untyped word u of msg, from 0.
 L4_INLINE L4_Word_t L4_MsgWord(const L4_Msg_t *msg, L4_Word_t u) { return msg->raw[1 + u]; }
 L4_INLINE void L4_MsgGetWord(const L4_Msg_t *msg, L4_Word_t u, L4_Word_t *w) { *w = msg->raw[1 + u]; }
 /// Deliver the typed item at typed word t; return its size in words.
@@ -214,6 +223,33 @@ L4_INLINE L4_Word_t L4_Get(const L4_Msg_t *msg, L4_Word_t u) { return L4_MsgWord
 L4_INLINE void L4_Get(const L4_Msg_t *msg, L4_Word_t u, L4_Word_t *w) { L4_MsgGetWord(msg, u, w); }
 L4_INLINE L4_Word_t L4_Get(L4_Msg_t *msg, L4_Word_t t, L4_MapItem_t *m) { return L4_MsgGetMapItem(msg, t, m); }
 L4_INLINE L4_Word_t L4_Get(L4_Msg_t *msg, L4_Word_t t, L4_GrantItem_t *g) { return L4_MsgGetGrantItem(msg, t, g); }
+
+// The manual's references.
+L4_INLINE void L4_StoreMR(int i, L4_Word_t &w) { L4_StoreMR(i, &w); }
+L4_INLINE void L4_Set_Label(L4_MsgTag_t &t, L4_Word_t label) { L4_Set_Label(&t, label); }
+L4_INLINE void L4_Put(L4_Msg_t &msg, L4_Word_t label, int u, const L4_Word_t *untyped, int t, const void *items)
+{
+    L4_MsgPut(&msg, label, u, untyped, t, items);
+}
+L4_INLINE void L4_Get(const L4_Msg_t &msg, L4_Word_t *untyped, void *items) { L4_MsgGet(&msg, untyped, items); }
+L4_INLINE L4_MsgTag_t L4_MsgTag(const L4_Msg_t &msg) { return msg.tag; }
+L4_INLINE void L4_Set_MsgTag(L4_Msg_t &msg, L4_MsgTag_t t) { msg.tag = t; }
+L4_INLINE L4_Word_t L4_Label(const L4_Msg_t &msg) { return L4_MsgLabel(&msg); }
+L4_INLINE void L4_Set_Label(L4_Msg_t &msg, L4_Word_t label) { L4_Set_MsgLabel(&msg, label); }
+L4_INLINE void L4_Load(const L4_Msg_t &msg) { L4_MsgLoad(&msg); }
+L4_INLINE void L4_Store(L4_MsgTag_t t, L4_Msg_t &msg) { L4_MsgStore(t, &msg); }
+L4_INLINE void L4_Clear(L4_Msg_t &msg) { L4_MsgClear(&msg); }
+L4_INLINE void L4_Append(L4_Msg_t &msg, L4_Word_t w) { L4_MsgAppendWord(&msg, w); }
+L4_INLINE void L4_Append(L4_Msg_t &msg, int w) { L4_MsgAppendWord(&msg, (L4_Word_t)w); }
+L4_INLINE void L4_Append(L4_Msg_t &msg, L4_MapItem_t m) { L4_MsgAppendMapItem(&msg, m); }
+L4_INLINE void L4_Append(L4_Msg_t &msg, L4_GrantItem_t g) { L4_MsgAppendGrantItem(&msg, g); }
+L4_INLINE void L4_Put(L4_Msg_t &msg, L4_Word_t u, L4_Word_t w) { L4_MsgPutWord(&msg, u, w); }
+L4_INLINE void L4_Put(L4_Msg_t &msg, L4_Word_t t, L4_MapItem_t m) { L4_MsgPutMapItem(&msg, t, m); }
+L4_INLINE void L4_Put(L4_Msg_t &msg, L4_Word_t t, L4_GrantItem_t g) { L4_MsgPutGrantItem(&msg, t, g); }
+L4_INLINE L4_Word_t L4_Get(const L4_Msg_t &msg, L4_Word_t u) { return L4_MsgWord(&msg, u); }
+L4_INLINE void L4_Get(const L4_Msg_t &msg, L4_Word_t u, L4_Word_t &w) { L4_MsgGetWord(&msg, u, &w); }
+L4_INLINE L4_Word_t L4_Get(L4_Msg_t &msg, L4_Word_t t, L4_MapItem_t &m) { return L4_MsgGetMapItem(&msg, t, &m); }
+L4_INLINE L4_Word_t L4_Get(L4_Msg_t &msg, L4_Word_t t, L4_GrantItem_t &g) { return L4_MsgGetGrantItem(&msg, t, &g); }
 #endif
 
 #include <l4/string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Processor and memory control (manual 3.6, 6.2, A.7).
+// Processor and memory control (manual 6.3, 6.4, A.7).
 #ifndef L4_MISC_H
 #define L4_MISC_H
 #include <l4/space.h>
@@ -29,6 +29,7 @@ L4_INLINE L4_Word_t L4_MemoryControl(L4_Word_t control, const L4_Word_t attribut
     __L4_Call_Stub(L4_KIP_MEMORY_CONTROL, &r);
     return r.eax;
 }
+/// Gives one fpage an attribute; returns and errors as MemoryControl.
 L4_INLINE L4_Word_t L4_Set_PageAttribute(L4_Fpage_t f, L4_Word_t attribute)
 {
     L4_Word_t attributes[4] = {attribute, 0, 0, 0};

@@ -35,7 +35,7 @@ L4_INLINE L4_Fpage_t L4_Sigma0_GetPage(L4_ThreadId_t sigma0, L4_Fpage_t f)
 /// Any free conventional memory of 2^log2size bytes; size >= 4 KB.
 L4_INLINE L4_Fpage_t L4_Sigma0_GetAny(L4_ThreadId_t sigma0, L4_Word_t log2size, L4_Fpage_t window)
 {
-    return L4_Sigma0_GetPage_RcvWindow(sigma0, L4_FpageLog2(~0u, log2size), window);
+    return L4_Sigma0_GetPage_RcvWindow(sigma0, L4_FpageLog2(~0u, (int)log2size), window);
 }
 
 #ifdef __cplusplus

@@ -22,6 +22,7 @@ L4_INLINE L4_Fpage_t __L4_UnmapOne(L4_Fpage_t f, L4_Word_t control)
     L4_StoreMR(0, &f.raw);
     return f;
 }
+/// Revoke the fpages' rights in all spaces but this one, Flush in this one, too. The results carry the status bits.
 L4_INLINE L4_Fpage_t L4_UnmapFpage(L4_Fpage_t f) { return __L4_UnmapOne(f, 0); }
 L4_INLINE void L4_UnmapFpages(L4_Word_t n, L4_Fpage_t *fpages)
 {
@@ -38,6 +39,7 @@ L4_INLINE void L4_FlushFpages(L4_Word_t n, L4_Fpage_t *fpages)
 }
 /// Reads and resets the status bits without revoking anything.
 L4_INLINE L4_Fpage_t L4_GetStatus(L4_Fpage_t f) { return __L4_UnmapOne(L4_FpageRemoveRights(f, 7), 0); }
+/// The status bits of a result of the functions above.
 L4_INLINE L4_Bool_t L4_WasReferenced(L4_Fpage_t f) { return (f.raw & 4u) != 0; }
 L4_INLINE L4_Bool_t L4_WasWritten(L4_Fpage_t f) { return (f.raw & 2u) != 0; }
 L4_INLINE L4_Bool_t L4_WaseXecuted(L4_Fpage_t f) { return (f.raw & 1u) != 0; }
@@ -69,12 +71,14 @@ L4_INLINE L4_Fpage_t L4_IoFpageLog2(L4_Word_t port, int log2size)
 {
     return L4_RAW_(L4_Fpage_t, (port << 16) | ((L4_Word_t)log2size << 10) | 0x20u);
 }
+/// The same for at least `size` ports.
 L4_INLINE L4_Fpage_t L4_IoFpage(L4_Word_t port, int size)
 {
     int log2 = 0;
     while ((1 << log2) < size) log2++;
     return L4_IoFpageLog2(port, log2);
 }
+/// First port and number of ports; whether f is an I/O fpage.
 L4_INLINE L4_Word_t L4_IoFpagePort(L4_Fpage_t f) { return f.raw >> 16; }
 L4_INLINE L4_Word_t L4_IoFpageSizeLog2(L4_Fpage_t f) { return (f.raw >> 10) & 0x3Fu; }
 L4_INLINE L4_Word_t L4_IoFpageSize(L4_Fpage_t f) { return 1u << L4_IoFpageSizeLog2(f); }
@@ -84,6 +88,11 @@ L4_INLINE L4_Bool_t L4_IsIoFpage(L4_Fpage_t f) { return ((f.raw >> 4) & 0x3Fu) =
 L4_INLINE L4_Fpage_t L4_Unmap(L4_Fpage_t f) { return L4_UnmapFpage(f); }
 L4_INLINE void L4_Unmap(L4_Word_t n, L4_Fpage_t *fpages) { L4_UnmapFpages(n, fpages); }
 L4_INLINE void L4_Flush(L4_Word_t n, L4_Fpage_t *fpages) { L4_FlushFpages(n, fpages); }
+L4_INLINE L4_Word_t L4_SpaceControl(L4_ThreadId_t space, L4_Word_t control, L4_Fpage_t kip, L4_Fpage_t utcb,
+                                    L4_ThreadId_t redirector, L4_Word_t &old_control)
+{
+    return L4_SpaceControl(space, control, kip, utcb, redirector, &old_control);
+}
 #endif
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// String items, acceptors and buffer registers (manual 5.4, 5.5). Included by l4/message.h.
+// String items, acceptors and buffer registers (manual 5.4, 5.5, A.6). Included by l4/message.h.
 #ifndef L4_STRING_H
 #define L4_STRING_H
 #include <l4/message.h>
@@ -34,6 +34,7 @@ L4_INLINE L4_StringItem_t L4_StringItem(int size, void *address)
     s.raw[1] = (L4_Word_t)address;
     return s;
 }
+/// Whether the item's type bits are those of a string.
 L4_INLINE L4_Bool_t L4_IsStringItem(const L4_StringItem_t *s) { return (s->raw[0] & 0x8u) == 0; }
 
 /// The words of the item at w: sum of (1 + j) over its length words.
@@ -46,7 +47,8 @@ L4_INLINE L4_Word_t __L4_StringWords(const L4_Word_t *w)
     } while (head & 0x200u);
     return n;
 }
-L4_INLINE L4_Bool_t L4_CompoundString(const L4_StringItem_t *s) { return (s->raw[0] & 0x3F0u) != 0; }
+/// The item's c flag: whether a further length word follows. (A string can have several substrings without.)
+L4_INLINE L4_Bool_t L4_CompoundString(const L4_StringItem_t *s) { return (s->raw[0] & 0x200u) != 0; }
 /// Number of substrings.
 L4_INLINE L4_Word_t L4_Substrings(const L4_StringItem_t *s)
 {
@@ -97,6 +99,7 @@ L4_INLINE L4_StringItem_t *L4_AddSubstringAddressTo(L4_StringItem_t *dest, void 
     *last += 0x10u;
     return dest;
 }
+/// Compare two hints; read the hint of an item; the item with another hint.
 L4_INLINE L4_Bool_t L4_IsCacheAllocationHintEqual(L4_CacheAllocationHint_t a, L4_CacheAllocationHint_t b)
 {
     return a.raw == b.raw;
@@ -114,13 +117,14 @@ L4_INLINE L4_StringItem_t L4_AddCacheAllocationHint(L4_StringItem_t s, L4_CacheA
     s.raw[0] = (s.raw[0] & ~6u) | ((h.raw & 3u) << 1);
     return s;
 }
-L4_INLINE L4_StringItem_t *L4_AddCacheAllocationHintTo(L4_StringItem_t *s, L4_CacheAllocationHint_t h)
+/// Replaces the hint of *s. The result is the item's first two words.
+L4_INLINE L4_StringItem_t L4_AddCacheAllocationHintTo(L4_StringItem_t *s, L4_CacheAllocationHint_t h)
 {
-    s->raw[0] = (s->raw[0] & ~6u) | ((h.raw & 3u) << 1);
-    return s;
+    return *s = L4_AddCacheAllocationHint(*s, h);
 }
 
-/// The simple form treats s as one pointer and length whatever it says; the other takes compound strings.
+/// Append an item, put one at typed word t (from 0), or take one out of there and return its size in words.
+/// The simple forms treat s as one pointer and length whatever it says; the others take compound strings.
 L4_INLINE void L4_MsgAppendSimpleStringItem(L4_Msg_t *msg, L4_StringItem_t s)
 {
     s.raw[0] &= ~0x3F0u;
@@ -168,6 +172,7 @@ typedef union {
     L4_StringItem_t string[16];
 } L4_MsgBuffer_t;
 
+/// Copies BR i to *w, w to BR i; the plural forms k registers from BR i on.
 L4_INLINE void L4_StoreBR(int i, L4_Word_t *w) { *w = __L4_Utcb()[L4_UTCB_BR0 - i]; }
 L4_INLINE void L4_LoadBR(int i, L4_Word_t w) { __L4_Utcb()[L4_UTCB_BR0 - i] = w; }
 L4_INLINE void L4_StoreBRs(int i, int k, L4_Word_t *w)
@@ -181,22 +186,24 @@ L4_INLINE void L4_LoadBRs(int i, int k, const L4_Word_t *w)
 
 /// Acceptor for map and grant items into `window`; Nilpage refuses them.
 L4_INLINE L4_Acceptor_t L4_MapGrantItems(L4_Fpage_t window) { return L4_RAW_(L4_Acceptor_t, window.raw & ~0xFu); }
+/// l that accepts what r does, too; r's window, if it has one, replaces l's. The ...To and ...From forms change *l.
 L4_INLINE L4_Acceptor_t L4_AddAcceptor(L4_Acceptor_t l, L4_Acceptor_t r)
 {
     L4_Word_t window = (r.raw & ~0xFu) ? r.raw & ~0xFu : l.raw & ~0xFu;
     return L4_RAW_(L4_Acceptor_t, window | ((l.raw | r.raw) & 0xFu));
 }
-L4_INLINE L4_Acceptor_t *L4_AddAcceptorTo(L4_Acceptor_t *l, L4_Acceptor_t r) { *l = L4_AddAcceptor(*l, r); return l; }
+L4_INLINE L4_Acceptor_t L4_AddAcceptorTo(L4_Acceptor_t *l, L4_Acceptor_t r) { return *l = L4_AddAcceptor(*l, r); }
+/// l without what r accepts; any window in r denies all mappings.
 L4_INLINE L4_Acceptor_t L4_RemoveAcceptor(L4_Acceptor_t l, L4_Acceptor_t r)
 {
     L4_Word_t window = (r.raw & ~0xFu) ? 0 : l.raw & ~0xFu;
     return L4_RAW_(L4_Acceptor_t, window | (l.raw & 0xFu & ~r.raw));
 }
-L4_INLINE L4_Acceptor_t *L4_RemoveAcceptorFrom(L4_Acceptor_t *l, L4_Acceptor_t r)
+L4_INLINE L4_Acceptor_t L4_RemoveAcceptorFrom(L4_Acceptor_t *l, L4_Acceptor_t r)
 {
-    *l = L4_RemoveAcceptor(*l, r);
-    return l;
+    return *l = L4_RemoveAcceptor(*l, r);
 }
+/// What an acceptor accepts; the window is Nilpage if it takes no mappings.
 L4_INLINE L4_Bool_t L4_HasStringItems(L4_Acceptor_t a) { return a.raw & 1u; }
 L4_INLINE L4_Bool_t L4_HasMapGrantItems(L4_Acceptor_t a) { return (a.raw & ~0xFu) != 0; }
 L4_INLINE L4_Fpage_t L4_RcvWindow(L4_Acceptor_t a) { return L4_RAW_(L4_Fpage_t, a.raw & ~0xFu); }
@@ -207,6 +214,7 @@ L4_INLINE void L4_AcceptStrings(L4_Acceptor_t a, const L4_MsgBuffer_t *b)
     L4_LoadBR(0, a.raw);
     L4_LoadBRs(1, 32, b->raw);
 }
+/// BR0.
 L4_INLINE L4_Acceptor_t L4_Accepted(void) { return L4_RAW_(L4_Acceptor_t, __L4_Utcb()[L4_UTCB_BR0]); }
 
 /// A buffer list that holds one empty string.
@@ -226,6 +234,7 @@ L4_INLINE void L4_MsgBufferAppendRcvString(L4_MsgBuffer_t *b, const L4_StringIte
     for (L4_Word_t i = 0; i < n && at + i < 32; i++) b->raw[at + i] = from[i];
     b->raw[at] &= ~1u;
 }
+/// The same for one pointer and length, whatever s says.
 L4_INLINE void L4_MsgBufferAppendSimpleRcvString(L4_MsgBuffer_t *b, L4_StringItem_t s)
 {
     s.raw[0] &= ~0x3F0u;
@@ -250,7 +259,8 @@ L4_INLINE L4_StringItem_t &operator+=(L4_StringItem_t &dest, void *address)
 }
 L4_INLINE L4_StringItem_t &operator+=(L4_StringItem_t &s, L4_CacheAllocationHint_t h)
 {
-    return *L4_AddCacheAllocationHintTo(&s, h);
+    L4_AddCacheAllocationHintTo(&s, h);
+    return s;
 }
 L4_INLINE L4_Acceptor_t operator+(L4_Acceptor_t l, L4_Acceptor_t r) { return L4_AddAcceptor(l, r); }
 L4_INLINE L4_Acceptor_t operator-(L4_Acceptor_t l, L4_Acceptor_t r) { return L4_RemoveAcceptor(l, r); }
@@ -267,6 +277,22 @@ L4_INLINE L4_Word_t L4_Get(L4_Msg_t *msg, L4_Word_t t, L4_StringItem_t *s) { ret
 L4_INLINE void L4_Clear(L4_MsgBuffer_t *b) { L4_MsgBufferClear(b); }
 L4_INLINE void L4_Append(L4_MsgBuffer_t *b, L4_StringItem_t s) { L4_MsgBufferAppendSimpleRcvString(b, s); }
 L4_INLINE void L4_Append(L4_MsgBuffer_t *b, L4_StringItem_t *s) { L4_MsgBufferAppendRcvString(b, s); }
+
+// The manual's references. Appending and putting compound strings takes pointers: by reference would be ambiguous.
+L4_INLINE L4_Bool_t L4_StringItem(const L4_StringItem_t &s) { return L4_IsStringItem(&s); }
+L4_INLINE L4_Bool_t L4_CompoundString(const L4_StringItem_t &s) { return L4_CompoundString(&s); }
+L4_INLINE L4_Word_t L4_Substrings(const L4_StringItem_t &s) { return L4_Substrings(&s); }
+L4_INLINE void *L4_Substring(const L4_StringItem_t &s, L4_Word_t n) { return L4_Substring(&s, n); }
+L4_INLINE void L4_StoreBR(int i, L4_Word_t &w) { L4_StoreBR(i, &w); }
+L4_INLINE void L4_Accept(L4_Acceptor_t a, const L4_MsgBuffer_t &b) { L4_AcceptStrings(a, &b); }
+L4_INLINE void L4_Append(L4_Msg_t &msg, L4_StringItem_t s) { L4_MsgAppendSimpleStringItem(&msg, s); }
+L4_INLINE void L4_Append(L4_Msg_t &msg, L4_StringItem_t *s) { L4_MsgAppendStringItem(&msg, s); }
+L4_INLINE void L4_Put(L4_Msg_t &msg, L4_Word_t t, L4_StringItem_t s) { L4_MsgPutSimpleStringItem(&msg, t, s); }
+L4_INLINE void L4_Put(L4_Msg_t &msg, L4_Word_t t, L4_StringItem_t *s) { L4_MsgPutStringItem(&msg, t, s); }
+L4_INLINE L4_Word_t L4_Get(L4_Msg_t &msg, L4_Word_t t, L4_StringItem_t &s) { return L4_MsgGetStringItem(&msg, t, &s); }
+L4_INLINE void L4_Clear(L4_MsgBuffer_t &b) { L4_MsgBufferClear(&b); }
+L4_INLINE void L4_Append(L4_MsgBuffer_t &b, L4_StringItem_t s) { L4_MsgBufferAppendSimpleRcvString(&b, s); }
+L4_INLINE void L4_Append(L4_MsgBuffer_t &b, L4_StringItem_t *s) { L4_MsgBufferAppendRcvString(&b, s); }
 #endif
 
 #endif

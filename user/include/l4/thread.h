@@ -5,12 +5,16 @@
 #include <l4/arch.h>
 
 // ---------------------------------------------------------------------------------- thread control registers (2.2)
+/// The caller's ids; Myself is the global one.
 L4_INLINE L4_ThreadId_t L4_MyGlobalId(void) { return L4_RAW_(L4_ThreadId_t, __L4_Utcb()[L4_UTCB_MY_GLOBAL_ID]); }
 L4_INLINE L4_ThreadId_t L4_MyLocalId(void) { return L4_RAW_(L4_ThreadId_t, (L4_Word_t)__L4_Utcb()); }
 L4_INLINE L4_ThreadId_t L4_Myself(void) { return L4_MyGlobalId(); }
-L4_INLINE L4_Word_t L4_ProcessorNo(void) { return __L4_Utcb()[L4_UTCB_PROCESSOR_NO]; }
+/// The processor that the thread runs on: an index for L4_ProcDesc.
+L4_INLINE int L4_ProcessorNo(void) { return (int)__L4_Utcb()[L4_UTCB_PROCESSOR_NO]; }
+/// A word for the program's own use.
 L4_INLINE L4_Word_t L4_UserDefinedHandle(void) { return __L4_Utcb()[L4_UTCB_USER_DEFINED_HANDLE]; }
 L4_INLINE void L4_Set_UserDefinedHandle(L4_Word_t w) { __L4_Utcb()[L4_UTCB_USER_DEFINED_HANDLE] = w; }
+/// Who gets the caller's page faults, and its exceptions (nil: none, an exception halts it).
 L4_INLINE L4_ThreadId_t L4_Pager(void) { return L4_RAW_(L4_ThreadId_t, __L4_Utcb()[L4_UTCB_PAGER]); }
 L4_INLINE void L4_Set_Pager(L4_ThreadId_t t) { __L4_Utcb()[L4_UTCB_PAGER] = t.raw; }
 L4_INLINE L4_ThreadId_t L4_ExceptionHandler(void)
@@ -21,8 +25,10 @@ L4_INLINE void L4_Set_ExceptionHandler(L4_ThreadId_t t) { __L4_Utcb()[L4_UTCB_EX
 
 /// Valid only after a system call failed: L4_Err*, or for Ipc phase | code << 1 | offset << 4 (5.6 of the manual).
 L4_INLINE L4_Word_t L4_ErrorCode(void) { return __L4_Utcb()[L4_UTCB_ERROR_CODE]; }
+/// Bounds for transfers with page faults, as L4_Timeouts makes them (5.6).
 L4_INLINE L4_Word_t L4_XferTimeouts(void) { return __L4_Utcb()[L4_UTCB_XFER_TIMEOUTS]; }
 L4_INLINE void L4_Set_XferTimeouts(L4_Word_t w) { __L4_Utcb()[L4_UTCB_XFER_TIMEOUTS] = w; }
+/// Of a redirected message: whom it was for. Of a propagated one: who sent it. Who to send the next one for.
 L4_INLINE L4_ThreadId_t L4_IntendedReceiver(void)
 {
     return L4_RAW_(L4_ThreadId_t, __L4_Utcb()[L4_UTCB_INTENDED_RECEIVER]);
@@ -84,10 +90,12 @@ L4_INLINE L4_ThreadId_t L4_LocalIdOf(L4_ThreadId_t t)
     if (L4_IsNilThread(t) || L4_IsLocalId(t)) return t;
     return L4_ExchangeRegisters(t, 0, 0, 0, 0, 0, L4_nilthread, 0, 0, 0, 0, 0, 0);
 }
+/// Whether two ids, local or global, name the same thread of the own space.
 L4_INLINE L4_Bool_t L4_SameThreads(L4_ThreadId_t a, L4_ThreadId_t b)
 {
     return L4_GlobalIdOf(a).raw == L4_GlobalIdOf(b).raw;
 }
+/// Handle and pager of a thread of the own space.
 L4_INLINE L4_Word_t L4_UserDefinedHandleOf(L4_ThreadId_t t)
 {
     L4_Word_t handle = 0;
@@ -109,7 +117,7 @@ L4_INLINE void L4_Set_PagerOf(L4_ThreadId_t t, L4_ThreadId_t pager)
     (void)L4_ExchangeRegisters(t, 0x080, 0, 0, 0, 0, pager, 0, 0, 0, 0, 0, 0);
 }
 
-/// Resumes a halted thread; the other forms abort its IPC and set SP and IP (and FLAGS) first.
+/// Cancels or aborts the thread's IPC and resumes it if it was halted; the other forms set SP and IP (and FLAGS) first.
 L4_INLINE void L4_Start(L4_ThreadId_t t) { (void)__L4_Exregs(t, 0x106, 0, 0, 0); }
 L4_INLINE void L4_Start_SpIp(L4_ThreadId_t t, L4_Word_t sp, L4_Word_t ip) { (void)__L4_Exregs(t, 0x11E, sp, ip, 0); }
 L4_INLINE void L4_Start_SpIpFlags(L4_ThreadId_t t, L4_Word_t sp, L4_Word_t ip, L4_Word_t flags)
@@ -134,7 +142,9 @@ L4_STOP_FUNCTIONS_(Stop, 0x301)
 L4_STOP_FUNCTIONS_(AbortReceive_and_stop, 0x303)
 L4_STOP_FUNCTIONS_(AbortSend_and_stop, 0x305)
 L4_STOP_FUNCTIONS_(AbortIpc_and_stop, 0x307)
+#undef L4_STOP_FUNCTIONS_
 
+/// What L4_Stop and its relatives saw.
 L4_INLINE L4_Bool_t L4_ThreadWasHalted(L4_ThreadState_t s) { return s.raw & 1u; }
 L4_INLINE L4_Bool_t L4_ThreadWasReceiving(L4_ThreadState_t s) { return s.raw & 2u; }
 L4_INLINE L4_Bool_t L4_ThreadWasSending(L4_ThreadState_t s) { return s.raw & 4u; }
@@ -156,6 +166,7 @@ L4_INLINE L4_Word_t L4_AssociateInterrupt(L4_ThreadId_t irq, L4_ThreadId_t handl
 {
     return L4_ThreadControl(irq, irq, L4_nilthread, handler, (void *)-1);
 }
+/// Takes the interrupts of `irq` from its handler; privileged.
 L4_INLINE L4_Word_t L4_DeassociateInterrupt(L4_ThreadId_t irq)
 {
     return L4_ThreadControl(irq, irq, L4_nilthread, irq, (void *)-1);
@@ -173,6 +184,28 @@ L4_INLINE void L4_Start(L4_ThreadId_t t, L4_Word_t sp, L4_Word_t ip, L4_Word_t f
 {
     L4_Start_SpIpFlags(t, sp, ip, flags);
 }
+L4_INLINE L4_ThreadId_t L4_ExchangeRegisters(L4_ThreadId_t dest, L4_Word_t control, L4_Word_t sp, L4_Word_t ip,
+                                             L4_Word_t flags, L4_Word_t handle, L4_ThreadId_t pager,
+                                             L4_Word_t &old_control, L4_Word_t &old_sp, L4_Word_t &old_ip,
+                                             L4_Word_t &old_flags, L4_Word_t &old_handle, L4_ThreadId_t &old_pager)
+{
+    return L4_ExchangeRegisters(dest, control, sp, ip, flags, handle, pager, &old_control, &old_sp, &old_ip,
+                                &old_flags, &old_handle, &old_pager);
+}
+#define L4_STOP_OVERLOADS_(name)                                                                                   \
+    L4_INLINE L4_ThreadState_t L4_##name(L4_ThreadId_t t, L4_Word_t *sp, L4_Word_t *ip, L4_Word_t *flags)          \
+    {                                                                                                              \
+        return L4_##name##_SpIpFlags(t, sp, ip, flags);                                                            \
+    }                                                                                                              \
+    L4_INLINE L4_ThreadState_t L4_##name(L4_ThreadId_t t, L4_Word_t &sp, L4_Word_t &ip, L4_Word_t &flags)          \
+    {                                                                                                              \
+        return L4_##name##_SpIpFlags(t, &sp, &ip, &flags);                                                         \
+    }
+L4_STOP_OVERLOADS_(Stop)
+L4_STOP_OVERLOADS_(AbortReceive_and_stop)
+L4_STOP_OVERLOADS_(AbortSend_and_stop)
+L4_STOP_OVERLOADS_(AbortIpc_and_stop)
+#undef L4_STOP_OVERLOADS_
 #endif
 
 #endif

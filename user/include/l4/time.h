@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Clock values (64-bit microseconds) and the 16-bit Time of timeouts and time slices (manual 3.1, 3.2).
-// Included by l4/types.h; a file of its own only to keep each readable.
+// Clock values (64-bit microseconds) and the 16-bit Time of timeouts and time slices (manual 3.1, 3.3): what can be
+// done without the system clock; l4/schedule.h has the rest. Included by l4/types.h.
 #ifndef L4_TIME_H
 #define L4_TIME_H
+#include <l4/types.h>
 
 typedef union {
     L4_Word64_t raw; ///< microseconds since an undefined base
@@ -11,8 +12,10 @@ typedef union {
     } X;
 } L4_Clock_t;
 
+/// The clock value us microseconds later, earlier.
 L4_INLINE L4_Clock_t L4_ClockAddUsec(L4_Clock_t c, L4_Word64_t us) { c.raw += us; return c; }
 L4_INLINE L4_Clock_t L4_ClockSubUsec(L4_Clock_t c, L4_Word64_t us) { c.raw -= us; return c; }
+/// a < b, a > b, a == b, a != b.
 L4_INLINE L4_Bool_t L4_IsClockEarlier(L4_Clock_t a, L4_Clock_t b) { return a.raw < b.raw; }
 L4_INLINE L4_Bool_t L4_IsClockLater(L4_Clock_t a, L4_Clock_t b) { return a.raw > b.raw; }
 L4_INLINE L4_Bool_t L4_IsClockEqual(L4_Clock_t a, L4_Clock_t b) { return a.raw == b.raw; }
@@ -21,6 +24,11 @@ L4_INLINE L4_Bool_t L4_IsClockNotEqual(L4_Clock_t a, L4_Clock_t b) { return a.ra
 #ifdef __cplusplus
 L4_INLINE L4_Clock_t operator+(L4_Clock_t c, L4_Word64_t us) { return L4_ClockAddUsec(c, us); }
 L4_INLINE L4_Clock_t operator-(L4_Clock_t c, L4_Word64_t us) { return L4_ClockSubUsec(c, us); }
+L4_INLINE L4_Clock_t operator+(L4_Clock_t c, int us) { return L4_ClockAddUsec(c, (L4_Word64_t)us); }
+L4_INLINE L4_Clock_t operator-(L4_Clock_t c, int us) { return L4_ClockSubUsec(c, (L4_Word64_t)us); }
+// Words would be ambiguous between the two.
+L4_INLINE L4_Clock_t operator+(L4_Clock_t c, L4_Word_t us) { return L4_ClockAddUsec(c, us); }
+L4_INLINE L4_Clock_t operator-(L4_Clock_t c, L4_Word_t us) { return L4_ClockSubUsec(c, us); }
 L4_INLINE L4_Clock_t operator+=(L4_Clock_t &c, L4_Word64_t us) { return c = c + us; }
 L4_INLINE L4_Clock_t operator-=(L4_Clock_t &c, L4_Word64_t us) { return c = c - us; }
 L4_INLINE bool operator<(L4_Clock_t a, L4_Clock_t b) { return a.raw < b.raw; }
@@ -73,34 +81,6 @@ L4_INLINE L4_Word64_t L4_PeriodUsec(L4_Time_t t)
     return t.raw == 0 ? ~0ull : (L4_Word64_t)(t.raw & 0x3FFu) << ((t.raw >> 10) & 0x1Fu);
 }
 
-/// Sum and difference of two periods; Never stays Never, a negative difference is ZeroTime.
-L4_INLINE L4_Time_t L4_TimeAdd(L4_Time_t a, L4_Time_t b)
-{
-    return (a.raw == 0 || b.raw == 0) ? L4_Never : L4_TimePeriod(L4_PeriodUsec(a) + L4_PeriodUsec(b));
-}
-L4_INLINE L4_Time_t L4_TimeSub(L4_Time_t a, L4_Time_t b)
-{
-    if (a.raw == 0) return L4_Never;
-    return L4_PeriodUsec(a) > L4_PeriodUsec(b) ? L4_TimePeriod(L4_PeriodUsec(a) - L4_PeriodUsec(b)) : L4_ZeroTime;
-}
-L4_INLINE L4_Bool_t L4_IsTimeShorter(L4_Time_t a, L4_Time_t b) { return L4_PeriodUsec(a) < L4_PeriodUsec(b); }
-L4_INLINE L4_Bool_t L4_IsTimeLonger(L4_Time_t a, L4_Time_t b) { return L4_PeriodUsec(a) > L4_PeriodUsec(b); }
-L4_INLINE L4_Bool_t L4_IsTimeEqual(L4_Time_t a, L4_Time_t b) { return L4_PeriodUsec(a) == L4_PeriodUsec(b); }
-L4_INLINE L4_Bool_t L4_IsTimeNotEqual(L4_Time_t a, L4_Time_t b) { return !L4_IsTimeEqual(a, b); }
-
-#ifdef __cplusplus
-L4_INLINE L4_Time_t operator+(L4_Time_t a, L4_Time_t b) { return L4_TimeAdd(a, b); }
-L4_INLINE L4_Time_t operator-(L4_Time_t a, L4_Time_t b) { return L4_TimeSub(a, b); }
-L4_INLINE L4_Time_t operator+(L4_Time_t a, L4_Word_t us) { return L4_TimeAdd(a, L4_TimePeriod(us)); }
-L4_INLINE L4_Time_t operator-(L4_Time_t a, L4_Word_t us) { return L4_TimeSub(a, L4_TimePeriod(us)); }
-L4_INLINE bool operator<(L4_Time_t a, L4_Time_t b) { return L4_IsTimeShorter(a, b); }
-L4_INLINE bool operator>(L4_Time_t a, L4_Time_t b) { return L4_IsTimeLonger(a, b); }
-L4_INLINE bool operator<=(L4_Time_t a, L4_Time_t b) { return !L4_IsTimeLonger(a, b); }
-L4_INLINE bool operator>=(L4_Time_t a, L4_Time_t b) { return !L4_IsTimeShorter(a, b); }
-L4_INLINE bool operator==(L4_Time_t a, L4_Time_t b) { return L4_IsTimeEqual(a, b); }
-L4_INLINE bool operator!=(L4_Time_t a, L4_Time_t b) { return L4_IsTimeNotEqual(a, b); }
-#endif
-
 /// A point at most about 33 s after `now` (manual 3.1): the shortest exponent that reaches `at`.
 L4_INLINE L4_Time_t L4_TimePointAt(L4_Clock_t now, L4_Clock_t at)
 {
@@ -108,6 +88,20 @@ L4_INLINE L4_Time_t L4_TimePointAt(L4_Clock_t now, L4_Clock_t at)
     L4_Word_t e = 0;
     while (e < 15 && (distance >> e) > 1023) e++;
     return L4_TIME_(0x8000u | (e << 11) | (((at.raw >> (e + 10)) & 1u) << 10) | ((at.raw >> e) & 0x3FFu));
+}
+
+/// True for a point in time, false for a period.
+L4_INLINE L4_Bool_t L4_IsTimePoint(L4_Time_t t) { return (t.raw & 0x8000u) != 0; }
+
+/// The clock value that the point t stands for when the clock shows `now` (manual 3.3).
+L4_INLINE L4_Clock_t L4_TimePointClock(L4_Clock_t now, L4_Time_t t)
+{
+    const L4_Word_t e = (t.raw >> 11) & 0xFu;
+    L4_Word64_t high = now.raw >> (e + 10);
+    L4_Clock_t at;
+    if ((high & 1u) != ((t.raw >> 10) & 1u)) high++;
+    at.raw = ((high << 10) + (t.raw & 0x3FFu)) << e;
+    return at;
 }
 
 #endif

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// L4 X.2 basic types: words, fpages, thread ids, time, clock (manual chapters 1.2, 2.1, 3.1, 4.1).
+// L4 X.2 basic types: words, fpages, thread ids, clock, time (manual 2.1, 3.1, 3.3, 4.1).
 //
-// These headers are the manual's "convenience interface" with the prefix L4_. Every function exists under its
-// C name; where the manual gives a C++ overload, that is declared too, below `#ifdef __cplusplus`.
+// These headers are the manual's generic and convenience programming interfaces with the prefix L4_. Every function
+// exists under its C name; where the manual gives a C++ overload or operator, that is declared too, below
+// `#ifdef __cplusplus`. What the manual writes as a reference is a pointer in C; C++ has both forms.
 // Bit-field members list low bits first and are part of the interface: programs use them directly.
+// docs/user-library.md says how to build a program.
 #ifndef L4_TYPES_H
 #define L4_TYPES_H
 
@@ -12,6 +14,7 @@
 typedef unsigned int L4_Word_t;       ///< machine word, 32 bits
 typedef unsigned short L4_Word16_t;   ///< 16 bits
 typedef unsigned long long L4_Word64_t; ///< 64 bits
+typedef unsigned int L4_Word32_t;     ///< 32 bits
 typedef signed int L4_SignedWord_t;
 typedef L4_Word_t L4_Bool_t;          ///< 0 is false, anything else true
 
@@ -40,6 +43,7 @@ typedef union {
     } X;
 } L4_Fpage_t;
 
+// Rights of an fpage and of what it maps (4.1).
 #define L4_NoAccess 0x00
 #define L4_eXecutable 0x01
 #define L4_Writable 0x02
@@ -67,15 +71,15 @@ L4_INLINE L4_Word_t L4_Rights(L4_Fpage_t f) { return f.raw & 7u; }
 L4_INLINE void L4_Set_Rights(L4_Fpage_t *f, L4_Word_t rights) { f->raw = (f->raw & ~7u) | (rights & 7u); }
 
 /// Fpage of 2^log2size bytes at base, no rights. The base is stored in units of 1 KB and not aligned further.
-L4_INLINE L4_Fpage_t L4_FpageLog2(L4_Word_t base, L4_Word_t log2size)
+L4_INLINE L4_Fpage_t L4_FpageLog2(L4_Word_t base, int log2size)
 {
-    return L4_RAW_(L4_Fpage_t, (base & ~0x3FFu) | ((log2size & 0x3Fu) << 4));
+    return L4_RAW_(L4_Fpage_t, (base & ~0x3FFu) | (((L4_Word_t)log2size & 0x3Fu) << 4));
 }
 
 /// Fpage that holds at least `size` bytes: the size is rounded up to a power of two.
 L4_INLINE L4_Fpage_t L4_Fpage(L4_Word_t base, L4_Word_t size)
 {
-    L4_Word_t log2 = 0;
+    int log2 = 0;
     while (log2 < 31 && (1u << log2) < size) log2++;
     if ((1u << log2) < size) log2 = 32;
     return L4_FpageLog2(base, log2);
@@ -102,6 +106,7 @@ L4_INLINE L4_Word_t L4_Address(L4_Fpage_t f)
     return s >= 32 ? 0 : (f.raw & ~0x3FFu) & ~((1u << s) - 1u);
 }
 
+/// The fpage with these rights, too, and without them. The ...To and ...From forms change *f and return it.
 L4_INLINE L4_Fpage_t L4_FpageAddRights(L4_Fpage_t f, L4_Word_t rights)
 {
     f.raw |= rights & 7u;
@@ -112,34 +117,34 @@ L4_INLINE L4_Fpage_t L4_FpageRemoveRights(L4_Fpage_t f, L4_Word_t rights)
     f.raw &= ~(rights & 7u);
     return f;
 }
-L4_INLINE void L4_FpageAddRightsTo(L4_Fpage_t *f, L4_Word_t rights) { *f = L4_FpageAddRights(*f, rights); }
-L4_INLINE void L4_FpageRemoveRightsFrom(L4_Fpage_t *f, L4_Word_t rights) { *f = L4_FpageRemoveRights(*f, rights); }
+L4_INLINE L4_Fpage_t L4_FpageAddRightsTo(L4_Fpage_t *f, L4_Word_t rights) { return *f = L4_FpageAddRights(*f, rights); }
+L4_INLINE L4_Fpage_t L4_FpageRemoveRightsFrom(L4_Fpage_t *f, L4_Word_t rights)
+{
+    return *f = L4_FpageRemoveRights(*f, rights);
+}
 
 #ifdef __cplusplus
 L4_INLINE L4_Fpage_t operator+(L4_Fpage_t f, L4_Word_t rights) { return L4_FpageAddRights(f, rights); }
 L4_INLINE L4_Fpage_t operator-(L4_Fpage_t f, L4_Word_t rights) { return L4_FpageRemoveRights(f, rights); }
 L4_INLINE L4_Fpage_t operator+=(L4_Fpage_t &f, L4_Word_t rights) { return f = f + rights; }
 L4_INLINE L4_Fpage_t operator-=(L4_Fpage_t &f, L4_Word_t rights) { return f = f - rights; }
+L4_INLINE void L4_Set_Rights(L4_Fpage_t &f, L4_Word_t rights) { L4_Set_Rights(&f, rights); }
 #endif
 
 // ---------------------------------------------------------------------------------------------- thread ids (2.1)
 typedef union {
     L4_Word_t raw;
     struct {
-        union {
-            struct {
-                L4_Word_t version : 14;   ///< version mod 64 is never 0
-                L4_Word_t thread_no : 18;
-            } X;
-        };
+        struct {
+            L4_Word_t version : 14; ///< version mod 64 is never 0
+            L4_Word_t thread_no : 18;
+        } X;
     } global;
     struct {
-        union {
-            struct {
-                L4_Word_t __zeros : 6;
-                L4_Word_t local_id : 26; ///< UTCB address / 64
-            } X;
-        };
+        struct {
+            L4_Word_t __zeros : 6;
+            L4_Word_t local_id : 26; ///< UTCB address / 64
+        } X;
     } local;
 } L4_ThreadId_t;
 
@@ -147,6 +152,7 @@ typedef union {
 #define L4_anythread L4_RAW_(L4_ThreadId_t, 0xFFFFFFFFu)
 #define L4_anylocalthread L4_RAW_(L4_ThreadId_t, 0xFFFFFFC0u)
 
+/// True for nilthread only.
 L4_INLINE L4_Bool_t L4_IsNilThread(L4_ThreadId_t t) { return t.raw == 0; }
 
 /// nilthread passes this test too: ask for nil first.
@@ -158,6 +164,7 @@ L4_INLINE L4_ThreadId_t L4_GlobalId(L4_Word_t number, L4_Word_t version)
 {
     return L4_RAW_(L4_ThreadId_t, (number << 14) | (version & 0x3FFFu));
 }
+/// Version and thread number of a global id.
 L4_INLINE L4_Word_t L4_Version(L4_ThreadId_t t) { return t.raw & 0x3FFFu; }
 L4_INLINE L4_Word_t L4_ThreadNo(L4_ThreadId_t t) { return t.raw >> 14; }
 

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The user library from outside: the programs of docs/user-library.md, built by its commands, away from this tree."""
+
+import os
+import re
+import subprocess
+
+import pytest
+
+import guests
+from cobnut import paths
+from cobnut.modules import Module
+
+HEADERS = sorted((paths.ROOT / "user/include/l4").glob("*.h"))
+COMPILERS = {"c": ["gcc", "-std=c99"], "c++": ["g++", "-std=c++20"]}
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    """The folder where the documented commands have built the documented programs."""
+    folder = tmp_path_factory.mktemp("outside")
+    text = (paths.ROOT / "docs/user-library.md").read_text()
+    for name, language in (("first.c", "c"), ("second.cc", r"c\+\+")):
+        (folder / name).write_text(re.search(rf"```{language}\n(.*?)```", text, re.S).group(1))
+    commands = re.search(r"```sh\n(.*?)```", text, re.S).group(1)
+    done = subprocess.run(
+        ["sh", "-e", "-c", commands],
+        cwd=folder,
+        env=os.environ | {"COBNUT": str(paths.ROOT)},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0 and not done.stderr, done.stdout + done.stderr
+    return folder
+
+
+@pytest.mark.parametrize("on", [guests.USUAL, guests.QEMU[0], guests.BOCHS[-1]], ids=str)
+def test_programs_from_outside_run(built, on):
+    outcome = guests.boot(
+        guests.program("root", "off=1"), Module(built / "first"), Module(built / "second", "small=16@0"), on=on
+    )
+    assert "first: hello from Cobnut" in outcome.console
+    assert "first: that took at least 10 ms" in outcome.console
+    assert "second: nobody called" in outcome.console
+    assert outcome.code in (0, None)
+
+
+@pytest.mark.parametrize("language", COMPILERS)
+@pytest.mark.parametrize("header", HEADERS, ids=lambda path: path.name)
+def test_each_header_stands_alone(tmp_path, header, language):
+    """Every public header compiles by itself, without warnings, and reads no header but public ones."""
+    include = paths.ROOT / "user/include"
+    command = [*COMPILERS[language], "-m32", "-ffreestanding", "-pedantic", "-Wall", "-Wextra", "-Werror", f"-I{include}"]
+    source = tmp_path / "alone"
+    source.write_text(f"#include <l4/{header.name}>\n")
+    done = subprocess.run(
+        [*command, "-M", "-x", language, str(source), "-o", str(tmp_path / "needs")], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    needs = [word for word in (tmp_path / "needs").read_text().split() if word.endswith(".h")]
+    assert needs and all(word.startswith(f"{include}/l4/") for word in needs), needs
+    done = subprocess.run([*command, "-fsyntax-only", "-x", language, str(source)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
