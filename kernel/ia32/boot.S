@@ -55,11 +55,10 @@ boot_start:
         and     $~0x60000000, %eax      // caches on
         mov     %eax, %cr0
         mov     $processor, %esp
-        push    %edx
-        push    %ebp
         push    $leave_to_user          // where boot_main returns to, in the window like itself
-        mov     $boot_main, %eax
-        jmp     *%eax
+        mov     %ebp, %eax
+        mov     $boot_main, %ecx
+        jmp     *%ecx
 
         .section .bss.boot_tables, "aw", @nobits
         .balign 4096

@@ -5,6 +5,7 @@
 #include "core/kip.hpp"
 #include "core/memory.hpp"
 #include "core/print.hpp"
+#include "core/string.hpp"
 #include "core/trace.hpp"
 #include "ia32/coprocessor.hpp"
 #include "ia32/cpu.hpp"
@@ -15,7 +16,7 @@
 #include "pc/loader.hpp"
 
 extern "C" {
-extern char kernel_image[], kernel_image_end[], trampoline_page[];
+extern char kernel_image[], kernel_image_end[], trampoline_code[], trampoline_code_end[];
 extern Word utcb_word[];
 void sysenter_fast();
 void sysenter_plain();
@@ -71,6 +72,14 @@ Features detect() {
 
 namespace {
 
+// int3 but for the trampoline: the page is the users' to execute.
+void map_trampoline() {
+    alignas(page_size) static unsigned char page[page_size];
+    memset(page, 0xcc, page_size);
+    memcpy(page + (TRAMPOLINE - TRAMPOLINE_PAGE), trampoline_code, static_cast<Word>(trampoline_code_end - trampoline_code));
+    page_tables::map_fixed(TRAMPOLINE_PAGE, physical(page), page_tables::present | page_tables::user);
+}
+
 void write_interface_page(bool sysenter) {
     kip::Kip& k = kip::kip;
     k.ipc = k.lipc = kip::offset(sysenter ? stub_ipc_sysenter : stub_ipc_int);
@@ -111,7 +120,7 @@ extern "C" void boot_main(Word magic, PAddr multiboot_info) {
     if (!loader::page_is_patched()) loader::load(magic, multiboot_info);
 
     page_tables::initialise();
-    page_tables::map_fixed(TRAMPOLINE_PAGE, physical(trampoline_page), page_tables::present | page_tables::user);
+    map_trampoline();
     page_tables::map_fixed(UTCB_WORD_PAGE, physical(utcb_word), page_tables::present | page_tables::user);
     bool fast_path = options.fast_path && !options.trace_kb;
     bool gate_is_fast = fast_path && !cpu::features.sysenter;

@@ -92,13 +92,12 @@ common: push    %edx
         jnz     from_virtual_8086
         testb   $3, KERNEL_FRAME_CS(%ebx)
         jz      from_kernel
-        sub     $THREAD_TOP + THREAD_REGISTERS, %ebx
         mov     $processor, %esp
         push    %edi
         push    %esi
-        push    %eax
-        push    %ecx
-        push    %ebx
+        mov     %ecx, %edx
+        mov     %eax, %ecx
+        lea     -(THREAD_TOP + THREAD_REGISTERS)(%ebx), %eax
         call    trap
 
 // Out: the next thread's registers from its control block; nobody's: wait for an interrupt.
@@ -121,17 +120,16 @@ leave_to_user:
 // been saved than there is room for in the frame: the thread loses its state for that.
         .globl  from_virtual_8086
 from_virtual_8086:
-        sub     $THREAD_TOP + THREAD_REGISTERS - 16, %ebx
         mov     $processor, %esp
-        push    %ecx
-        push    %ebx
+        mov     %ecx, %edx
+        lea     -(THREAD_TOP + THREAD_REGISTERS - 16)(%ebx), %eax
         call    virtual_8086_trap
         jmp     leave_to_user
 
 from_kernel:
-        push    %eax
-        push    %ecx
-        push    %ebx
+        mov     %ecx, %edx
+        mov     %eax, %ecx
+        mov     %ebx, %eax
         call    kernel_trap
         jmp     leave_to_user
 

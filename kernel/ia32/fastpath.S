@@ -204,7 +204,6 @@ slow:
         mov     $KERNEL_DATA, %ecx
         mov     %ecx, %ds
         mov     %ecx, %es
-        push    %eax
         call    fast_entry_ipc
         jmp     leave_to_user
 
@@ -229,16 +228,14 @@ int_virtual_8086:
         lea     THREAD_REGISTERS - (THREAD_FRAME)(%esp), %ebx // as if the registers had been pushed
         jmp     from_virtual_8086
 
-// Mapped at TRAMPOLINE_PAGE, executable for users: sysexit leaves with flat CS and SS; these two instructions take the
-// running space's own before any instruction of the user's. Interrupted here, a thread is sent to the stub's lret in
-// its interface page (trap.cpp); nothing ever returns to these addresses.
-        .section .trampoline, "ax"
-        .balign 4096
-        .globl trampoline_page
-trampoline_page:
-        .skip   TRAMPOLINE - TRAMPOLINE_PAGE
+// Copied to the page at TRAMPOLINE_PAGE (boot.cpp), executable for users: sysexit leaves with flat CS and SS; these two
+// instructions take the running space's own before any instruction of the user's. Interrupted here, a thread is sent to
+// the stub's lret in its interface page (trap.cpp); nothing ever returns to these addresses.
+        .section .rodata
+        .globl trampoline_code, trampoline_code_end
+trampoline_code:
         mov     %edx, %ss
         lret
-        .balign 4096, 0xcc
+trampoline_code_end:
         .globl  trampoline
         .set    trampoline, TRAMPOLINE
