@@ -17,7 +17,7 @@ inline PAddr physical(const void* p) { return reinterpret_cast<Word>(p) - KERNEL
 
 namespace arch {
 // Where its creator wants it.
-inline Fpage place_utcb_area(const Space&, Fpage wanted) { return wanted; }
+inline Fpage place_utcb_area(Space&, Fpage wanted) { return wanted; }
 }
 
 constexpr unsigned directory_entries = 1024;

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What this port keeps of a space. core/paging.hpp is what the shared code asks.
+#pragma once
+
+#include "arm/layout.hpp"
+#include "core/x2.hpp"
+
+struct Mapping;
+struct Space;
+
+inline void* window(PAddr p) { return reinterpret_cast<void*>(p - WINDOW_FIRST + WINDOW); }
+// Also of the kernel's image.
+inline PAddr physical(const void* p) {
+    Word at = reinterpret_cast<Word>(p);
+    return (at >= IMAGE ? at - IMAGE : at - WINDOW) + RAM_BASE;
+}
+
+namespace arch {
+// UTCBs lie where the kernel has room for them, in a megabyte of the space's own: only the size is its creator's choice.
+Fpage place_utcb_area(Space& space, Fpage wanted);
+}
+
+// The second-level table of one megabyte (ARM architecture manual, B3.3): small pages.
+struct SmallPages {
+    Word entry[256];
+};
+
+// A megabyte of a space, in one page of the kernel's: what the processor walks, and beside it what it stands for. The
+// processor notes neither accesses nor writes, so its entry grants a page only what has been noted (page_tables.hpp).
+struct PageTable {
+    SmallPages hardware;
+    Word page[256];
+    Mapping* mapping[256];
+};
+
+// A gigabyte of a space.
+struct TableDirectory {
+    PageTable* table[1024];
+};
+
+struct FirstLevel {
+    Word entry[4096];
+};
+
+struct ArchSpace {
+    FirstLevel* directory;          // what the processor walks while the space runs
+    TableDirectory* tables[4];
+    SmallPages* utcbs;              // of its UTCB area; nullptr as long as there is none
+    Word utcb_area;                 // its number, and one more; 0: none has been placed
+};

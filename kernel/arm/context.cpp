@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// User registers of threads: what the shared code asks for (core/arch.hpp), and the change of the running thread.
+#include "arm/cpu.hpp"
+#include "arm/page_tables.hpp"
+#include "arm/trap.hpp"
+#include "core/arch.hpp"
+#include "core/ipc.hpp"
+#include "core/schedule.hpp"
+#include "core/string_transfer.hpp"
+
+namespace arch {
+namespace {
+
+// Users may change the condition flags and the saturation flag.
+constexpr Word user_flags_mask = 0xf8000000;
+
+}  // namespace
+
+extern "C" Thread* current_thread() { return processor.current; }
+
+void prepare_user(Thread& t) {
+    t.registers = {};
+    t.frame = {0, MODE_USER | MASK_FIQ};
+}
+
+void destroy_thread(Thread&) {}
+
+// Addresses with bit 0 set mean Thumb code, as everywhere on ARM.
+void set_user_ip(Thread& t, Word ip) {
+    t.frame.pc = ip & ~1u;
+    t.frame.cpsr = (t.frame.cpsr & ~STATE_THUMB) | (ip & 1 ? STATE_THUMB : 0);
+}
+void set_user_sp(Thread& t, Word sp) { t.registers.sp = sp; }
+void set_user_flags(Thread& t, Word flags) {
+    t.frame.cpsr = (t.frame.cpsr & ~user_flags_mask) | (flags & user_flags_mask);
+}
+Word user_ip(const Thread& t) { return t.frame.pc; }
+Word user_sp(const Thread& t) { return t.registers.sp; }
+Word user_flags(const Thread& t) { return t.frame.cpsr; }
+
+void set_ipc_result(Thread& t, ThreadId from, Word tag) {
+    t.utcb->mr[0] = tag;
+    t.registers.r[0] = from.raw;
+    for (Word i = 0; i < 5; ++i) t.registers.r[3 + i] = t.utcb->mr[i];
+}
+
+// docs/x2-arm.md: a system call of a foreign system shows all of its registers, anything else what it was.
+void exception_message(const Thread& t, Word number, Word error, KernelMessage& m) {
+    const Registers& r = t.registers;
+    if (number == TRAP_SWI) {
+        m.tag = MsgTag::make(label_exception, 13);
+        m.words[0] = t.frame.pc;
+        for (Word i = 0; i < 8; ++i) m.words[1 + i] = r.r[i];
+        m.words[9] = r.sp, m.words[10] = r.lr, m.words[11] = error, m.words[12] = t.frame.cpsr;
+        return;
+    }
+    m.tag = MsgTag::make(label_exception, 6);
+    Word words[6] = {t.frame.pc, r.sp, t.frame.cpsr, number, error, t.utcb_address};
+    for (Word i = 0; i < 6; ++i) m.words[i] = words[i];
+}
+
+// The answer has the form of the message; by its length one can tell which.
+void exception_reply(Thread& t, const Word* w, Word count) {
+    Registers& r = t.registers;
+    if (count >= 1) set_user_ip(t, w[0]);
+    if (count == 13) {
+        for (Word i = 0; i < 8; ++i) r.r[i] = w[1 + i];
+        r.sp = w[9], r.lr = w[10];
+        set_user_flags(t, w[12]);
+    } else {
+        if (count >= 2) r.sp = w[1];
+        if (count >= 3) set_user_flags(t, w[2]);
+    }
+}
+
+// There is no fast path: every thread that waits has a whole frame.
+void settle_fast_frame(Thread&) {}
+void offer_fast_frame(Thread&) {}
+
+void enter_space(Thread& next) {
+    processor.current = &next;
+    *reinterpret_cast<volatile Word*>(UTCB_WORD_PAGE) = next.utcb_address;
+    if (processor.host != next.space) page_tables::switch_to(next.space);
+    cpu::write_domain_access(DACR_USER);
+}
+
+// No port of this processor's.
+bool transfer_ports(Space&, Fpage, Space&, Fpage, bool) { return true; }
+void unmap_ports(Space&, Fpage, bool) {}
+
+}  // namespace arch
+
+extern "C" Thread* leave_kernel() {
+    for (;;) {
+        Thread* t = schedule::next(processor.current);
+        processor.current = t;
+        if (!t) return nullptr;
+        if (t->transfer) {
+            strings::carry_on(*t);
+            continue;
+        }
+        if (t->preempted_at) {
+            ipc::preempted(*t);
+            continue;
+        }
+        arch::enter_space(*t);
+        return t;
+    }
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The processor: coprocessor 15 as ARMv4 and ARMv5 have it in common, and the state that exists once a processor. What
+// differs between cores is in caches.hpp.
+#pragma once
+
+#include "core/thread.hpp"
+#include "core/x2.hpp"
+
+namespace cpu {
+
+inline Word read_control() { Word v; asm volatile("mrc p15, 0, %0, c1, c0, 0" : "=r"(v)); return v; }
+inline void write_control(Word v) { asm volatile("mcr p15, 0, %0, c1, c0, 0" : : "r"(v) : "memory"); }
+inline void write_table_base(PAddr v) { asm volatile("mcr p15, 0, %0, c2, c0, 0" : : "r"(v) : "memory"); }
+inline void write_domain_access(Word v) { asm volatile("mcr p15, 0, %0, c3, c0, 0" : : "r"(v) : "memory"); }
+inline Word fault_status() { Word v; asm volatile("mrc p15, 0, %0, c5, c0, 0" : "=r"(v)); return v; }
+inline VAddr fault_address() { VAddr v; asm volatile("mrc p15, 0, %0, c6, c0, 0" : "=r"(v)); return v; }
+inline void drain_write_buffer() { asm volatile("mcr p15, 0, %0, c7, c10, 4" : : "r"(0) : "memory"); }
+inline void invalidate_tlb() { asm volatile("mcr p15, 0, %0, c8, c7, 0" : : "r"(0) : "memory"); }
+inline void invalidate_data_tlb_entry(VAddr v) { asm volatile("mcr p15, 0, %0, c8, c6, 1" : : "r"(v) : "memory"); }
+inline void invalidate_instruction_tlb() { asm volatile("mcr p15, 0, %0, c8, c5, 0" : : "r"(0) : "memory"); }
+
+}  // namespace cpu
+
+// Right above the kernel's stack, which is empty whenever a user runs: all exception modes have its address as their
+// stack pointer.
+struct Processor {
+    Thread* current;            // nullptr while idle
+    Word ready_top;             // core/schedule.hpp
+    Space* host;                // whose tables are in force; nullptr: the kernel's own
+    Word saved_pc, saved_psr;   // on the way from an exception's mode to supervisor mode
+};
+extern "C" Processor processor;

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Calls of the debug console, by jumps like system calls (docs/x2-arm.md): R0 in and out. Everybody may print and read;
+// audit and end are the initial servers'.
+#include "arm/board.hpp"
+#include "arm/layout.hpp"
+#include "arm/trap.hpp"
+#include "core/arch.hpp"
+#include "core/books.hpp"
+#include "core/print.hpp"
+#include "core/schedule.hpp"
+#include "core/space.hpp"
+
+namespace debug_calls {
+namespace {
+
+enum Call : Word { print_char = 0x60, print_string = 0x64, read_char = 0x68, read_char_blocked = 0x6c, audit = 0x70, end = 0x74 };
+
+void print_text(const Thread& t, VAddr at) {
+    constexpr Word text_limit = 1024;
+    char part[64];
+    for (Word n = 0; n < text_limit;) {
+        Word length = user_memory::read(*t.space, at + n, part, sizeof part);
+        if (!length) return;
+        for (Word i = 0; i < length; ++i, ++n) {
+            if (!part[i]) return;
+            print(part[i]);
+        }
+    }
+}
+
+}  // namespace
+
+bool dispatch(Thread& t, Word n) {
+    Word* r = t.registers.r;
+    switch (n) {
+    case print_char: print(static_cast<char>(r[0])); return true;
+    case print_string: print_text(t, r[0]); return true;
+    case read_char: r[0] = static_cast<Word>(arch::console_get()); return true;
+    case read_char_blocked:
+        r[0] = static_cast<Word>(arch::console_get());
+        if (static_cast<int>(r[0]) < 0) {
+            // Nothing typed yet: the others run, then the call comes again.
+            t.frame.pc = SYSTEM_CALLS + n;
+            schedule::yield(t, nullptr);
+        }
+        return true;
+    case audit: {
+        if (!t.space->privileged) return false;
+        books::Audit a = books::audit();
+        r[0] = a.faults, r[1] = a.pages, r[2] = a.objects;
+        return true;
+    }
+    case end:
+        if (!t.space->privileged) return false;
+        board::end(r[0]);
+    default: return false;
+    }
+}
+
+}  // namespace debug_calls

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Faults of user threads. The processor says where a data access failed, but not whether it was to write, and of a failed
+// fetch nothing but where it was; so instructions are looked at.
+#include "arm/cpu.hpp"
+#include "arm/layout.hpp"
+#include "arm/page_tables.hpp"
+#include "arm/trap.hpp"
+#include "core/arch.hpp"
+#include "core/ipc.hpp"
+#include "core/mapping.hpp"
+
+namespace faults {
+namespace {
+
+using page_tables::Touch;
+
+// Fault status, bits 3..0 (ARM architecture manual, B3.6.1).
+enum Status : Word {
+    status_alignment = 1, status_alignment_too = 3,
+    status_translation_section = 5, status_translation_page = 7,
+    status_domain_section = 9, status_domain_page = 11,
+    status_permission_section = 13, status_permission_page = 15,
+};
+constexpr Word status_mask = 0xf;
+
+// Exception numbers (docs/x2-arm.md).
+constexpr Word exception_undefined = 1, exception_abort = 0x100;
+constexpr Word breakpoint_status = 2;           // a prefetch abort on a page that can be executed: BKPT
+
+bool thumb(const Thread& t) { return t.frame.cpsr & STATE_THUMB; }
+
+bool concerns_mapping(Word status) {
+    switch (status & status_mask) {
+    case status_translation_section:
+    case status_translation_page:
+    case status_domain_section:
+    case status_domain_page:
+    case status_permission_section:
+    case status_permission_page: return true;
+    default: return false;
+    }
+}
+
+bool writes_arm(Word i) {
+    constexpr Word load = 1u << 20;
+    switch (i >> 25 & 7) {
+    case 2:
+    case 3:             // single
+    case 4:             // multiple
+    case 6:             // coprocessor
+        return !(i & load);
+    case 0: {           // swap, halfwords, doublewords
+        Word operation = i >> 5 & 3;
+        if (operation == 0) return true;
+        return !(i & load) && operation != 2;
+    }
+    default: return false;
+    }
+}
+
+bool writes_thumb(Word i) {
+    constexpr Word load = 1u << 11;
+    switch (i >> 12) {
+    case 5: return (i >> 9 & 7) <= 2;
+    case 6:
+    case 7:
+    case 8:
+    case 9:
+    case 12: return !(i & load);
+    case 11: return (i & 0xfe00) == 0xb400;     // push
+    default: return false;
+    }
+}
+
+bool writes(const Thread& t) {
+    Word i = 0;
+    user_memory::read(*t.space, t.frame.pc, &i, thumb(t) ? 2 : 4);
+    return thumb(t) ? writes_thumb(i) : writes_arm(i);
+}
+
+// A fault that is for the pager, unless it is sigma0's own.
+void ask_pager(Thread& t, VAddr address, Word rights) {
+    Space& space = *t.space;
+    bool missing = !paging::get(space, address & ~page_mask).present;
+    if (space.idempotent && missing && mappings::materialise(space, address)) return;
+    ipc::page_fault(t, address, rights);
+}
+
+}  // namespace
+
+void undefined(Thread& t) {
+    t.frame.pc -= thumb(t) ? 2 : 4;
+    Word code = 0;
+    user_memory::read(*t.space, t.frame.pc, &code, thumb(t) ? 2 : 4);
+    ipc::exception(t, exception_undefined, code);
+}
+
+void software_interrupt(Thread& t) {
+    Word size = thumb(t) ? 2 : 4, code = 0;
+    user_memory::read(*t.space, t.frame.pc - size, &code, size);
+    ipc::exception(t, TRAP_SWI, code);
+}
+
+void prefetch_abort(Thread& t) {
+    switch (page_tables::touch(*t.space, t.frame.pc, false)) {
+    case Touch::granted: return;
+    case Touch::nothing_new: return ipc::exception(t, exception_abort, breakpoint_status);
+    case Touch::denied: return ask_pager(t, t.frame.pc, right_read | right_execute);
+    }
+}
+
+void data_abort(Thread& t, VAddr address, Word status) {
+    if (!concerns_mapping(status)) return ipc::exception(t, exception_abort, status & status_mask);
+    bool write = writes(t);
+    Touch touch = page_tables::touch(*t.space, address, write);
+    if (touch == Touch::granted) return;
+    // Nothing is missing for what the instruction seems to do: it is one that also writes.
+    if (touch == Touch::nothing_new && !write) {
+        write = true;
+        touch = page_tables::touch(*t.space, address, write);
+        if (touch == Touch::granted) return;
+    }
+    ask_pager(t, address, write ? right_write : right_read);
+}
+
+}  // namespace faults

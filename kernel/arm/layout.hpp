@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The virtual address space, for C++ and for the assembler alike (only #define here).
+//
+//   0 .. USER_LIMIT           the running space; the first 32 MB can be relocated by the PID register
+//   UTCB_AREAS                the UTCBs of each space in a megabyte of its own: the same address for kernel and user, so that
+//                             a virtual cache holds one copy
+//   WINDOW                    window on physical memory: cached where the kernel's own memory is, uncached elsewhere
+//   DEVICES                   the board's devices, uncached
+//   UTCB_WORD_PAGE            a page that users can read: the running thread's UTCB address
+//   IMAGE                     the first megabyte of the memory: the kernel's image; one section, and so one TLB entry
+//   VECTORS                   in it: the exception vectors, and the addresses that users jump to for system calls
+#pragma once
+
+#include "board_layout.hpp"
+
+#define USER_LIMIT        0xd0000000
+#define UTCB_AREAS        0xd0000000
+#define UTCB_AREAS_END    0xf0000000
+#define WINDOW            0xf0000000
+#define WINDOW_FIRST      RAM_BASE
+#define WINDOW_BYTES      0x0e000000
+#define DEVICES           0xfe000000
+#define UTCB_WORD_PAGE    0xff000000
+#define IMAGE             0xfff00000
+#define IMAGE_BYTES       0x00100000
+#define IMAGE_OFFSET      0x00010000
+#define VECTORS           0xffff0000
+#define SYSTEM_CALLS      0xffffff00
+
+// Processor modes and mask bits (ARM architecture manual, A2.5).
+#define MODE_USER         0x10
+#define MODE_IRQ          0x12
+#define MODE_SUPERVISOR   0x13
+#define MODE_ABORT        0x17
+#define MODE_UNDEFINED    0x1b
+#define MASK_IRQ          0x80
+#define MASK_FIQ          0x40
+#define STATE_THUMB       0x20
+
+// What trap() is told (arm/trap.hpp).
+#define TRAP_UNDEFINED    0
+#define TRAP_SWI          1
+#define TRAP_PREFETCH     2
+#define TRAP_DATA         3
+#define TRAP_IRQ          4
+
+// Domains: the kernel's, the running space's, and those UTCBs of other spaces that its tables hold for the kernel.
+#define DOMAIN_KERNEL     0
+#define DOMAIN_SPACE      1
+#define DOMAIN_OTHERS     2
+#define DACR_KERNEL       0x15          // client of all three
+#define DACR_USER         0x05          // client of the first two
+
+// In the header of the programs that it runs.
+#define ELF_MACHINE       40

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Structure offsets for the assembler: compiled to assembly, from which the build takes the lines between the marks
+// (kernel/CMakeLists.txt), so that no offset is written by hand.
+#include "arm/cpu.hpp"
+#include "core/space.hpp"
+#include "core/thread.hpp"
+
+#define OFFSET(name, value) asm volatile("\n@@ " #name " %c0 @@" : : "i"(value))
+
+static_assert(offsetof(Thread, frame) == offsetof(Thread, registers) + sizeof(Registers), "one base register for both");
+static_assert(offsetof(Processor, ready_top) == 4, "arm/boot.S");
+
+void offsets() {
+    OFFSET(THREAD_REGISTERS, offsetof(Thread, registers));
+    OFFSET(REGISTERS_PC, sizeof(Registers) + offsetof(Frame, pc));
+    OFFSET(REGISTERS_CPSR, sizeof(Registers) + offsetof(Frame, cpsr));
+    OFFSET(PROCESSOR_CURRENT, offsetof(Processor, current));
+    OFFSET(PROCESSOR_SAVED_PC, offsetof(Processor, saved_pc));
+    OFFSET(PROCESSOR_SAVED_PSR, offsetof(Processor, saved_psr));
+}

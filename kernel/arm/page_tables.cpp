@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "arm/page_tables.hpp"
+
+#include "arm/caches.hpp"
+#include "arm/cpu.hpp"
+#include "core/arch.hpp"
+#include "core/kip.hpp"
+#include "core/memory.hpp"
+
+namespace page_tables {
+namespace {
+
+PAddr frame_of(Word entry) { return entry & ~page_mask; }
+Word index(VAddr page) { return page >> 12 & 0xff; }
+
+// What the processor may know of a page: nothing before it is accessed, no writing before it is written to.
+Word hardware_entry(Word page) {
+    if (!(page & present) || !(page & accessed)) return 0;
+    bool write = page & writable && page & dirty;
+    Word memory = page & attribute_uncached ? 0 : page & attribute_buffered ? buffered : buffered | cached;
+    return frame_of(page) | page_access(write ? access_user_write : access_user_read) | memory | small_page;
+}
+
+Word status_of(Word page) {
+    return (page & page_tables::accessed ? paging::accessed : 0) | (page & page_tables::dirty ? paging::dirty : 0);
+}
+
+// Changes what a page is, in that order: what is cached goes back to memory while its entry still stands.
+void change(const Space& space, VAddr page, Word to) {
+    PageTable& t = *table(space, page);
+    Word& entry = t.hardware.entry[index(page)];
+    Word hardware = hardware_entry(to);
+    t.page[index(page)] = to;
+    if (entry == hardware) return;
+    bool was_valid = entry;
+    write(entry, hardware);
+    if (was_valid) invalidate(space, page);
+}
+
+}  // namespace
+
+PageTable* table(const Space& space, VAddr page) {
+    if (page >= USER_LIMIT) return nullptr;
+    const TableDirectory* d = space.arch.tables[page >> 30];
+    return d ? d->table[page >> 20 & 0x3ff] : nullptr;
+}
+
+Touch touch(Space& space, VAddr address, bool write) {
+    PageTable* t = table(space, address);
+    Word page = t ? t->page[index(address)] : 0;
+    if (!(page & present) || (write && !(page & writable))) return Touch::denied;
+    Word noted = page | accessed | (write ? dirty : 0);
+    if (noted == page) return Touch::nothing_new;
+    change(space, address & ~page_mask, noted);
+    return Touch::granted;
+}
+
+}  // namespace page_tables
+
+namespace paging {
+
+using namespace page_tables;
+
+VAddr user_limit() { return USER_LIMIT; }
+
+Page get(const Space& space, VAddr page) {
+    PageTable* t = table(space, page);
+    if (!t) return {};
+    Word p = t->page[index(page)];
+    return {bool(p & present), bool(p & writable), frame_of(p), p & attribute_bits};
+}
+
+bool next_mapped(const Space& space, VAddr& from, VAddr last) {
+    if (last >= USER_LIMIT) last = USER_LIMIT - 1;
+    for (Word page = from >> 12, end = last >> 12; page <= end;) {
+        Word behind = (page | 0xff) + 1;
+        const TableDirectory* d = space.arch.tables[page >> 18];
+        if (!d) behind = (page | 0x3ffff) + 1;
+        const PageTable* t = d ? d->table[page >> 8 & 0x3ff] : nullptr;
+        if (!t) {
+            page = behind;
+            continue;
+        }
+        for (; page < behind && page <= end; ++page) {
+            if (!t->mapping[page & 0xff]) continue;
+            from = page << 12;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool ensure_table(Space& space, VAddr page) {
+    TableDirectory*& d = space.arch.tables[page >> 30];
+    if (!d && !(d = static_cast<TableDirectory*>(memory::allocate_page()))) return false;
+    PageTable*& t = d->table[page >> 20 & 0x3ff];
+    if (t) return true;
+    t = static_cast<PageTable*>(memory::allocate_page());
+    if (!t) return false;
+    caches::clean_and_invalidate_data(reinterpret_cast<VAddr>(&t->hardware), sizeof t->hardware);
+    write(space.arch.directory->entry[page >> 20], physical(&t->hardware) | domain(DOMAIN_SPACE) | first_coarse);
+    return true;
+}
+
+void set(Space& space, VAddr page, PAddr frame, bool may_write, Word attribute) {
+    // Nothing is granted before the first access.
+    table(space, page)->page[index(page)] = frame | present | attribute | (may_write ? writable : 0);
+}
+
+PAddr access(Space& space, VAddr address, bool write) {
+    if (touch(space, address, write) == Touch::denied) return no_frame;
+    return frame_of(table(space, address)->page[index(address)]);
+}
+
+// Pistachio's values (sheet 4.10), as far as there is such memory here: write-back, uncached, and uncached but buffered,
+// which is what it calls write-combining.
+Word attribute(Word value) {
+    switch (value) {
+    case 0:
+    case 1: return 0;
+    case 4: return attribute_uncached;
+    case 5: return attribute_buffered;
+    default: return no_attribute;
+    }
+}
+
+void set_attribute(Space& space, VAddr page, Word attribute) {
+    change(space, page, (table(space, page)->page[index(page)] & ~attribute_bits) | attribute);
+}
+
+// change() has done so for each page.
+void flush_caches() {}
+
+void allow_write(Space& space, VAddr page) { table(space, page)->page[index(page)] |= writable; }
+
+Word clear(Space& space, VAddr page) {
+    Word last = table(space, page)->page[index(page)];
+    change(space, page, 0);
+    return status_of(last);
+}
+
+Word take_status(Space& space, VAddr page, bool no_write) {
+    Word p = table(space, page)->page[index(page)];
+    Word taken = p & (page_tables::accessed | page_tables::dirty | (no_write ? writable : 0));
+    if (taken) change(space, page, p & ~taken);
+    return status_of(taken);
+}
+
+Mapping*& mapping(Space& space, VAddr page) { return table(space, page)->mapping[index(page)]; }
+
+bool kernel_frame(PAddr frame) {
+    return frame - RAM_BASE < IMAGE_BYTES || kip::memory_type(frame) == kip::reserved;
+}
+
+}  // namespace paging

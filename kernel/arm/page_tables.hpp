@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// First- and second-level entries (ARM architecture manual, B3.3), and what stands beside them, for the files of arm/ only.
+#pragma once
+
+#include "core/space.hpp"
+
+namespace page_tables {
+
+// First level: a section of 1 MB, or a coarse table of 256 entries.
+constexpr Word first_section = 0x12, first_coarse = 0x11;
+constexpr Word domain(Word number) { return number << 5; }
+// Access permissions, by the field's position in a section entry, and all four fields of a small page.
+enum Access : Word { access_kernel = 1, access_user_read = 2, access_user_write = 3 };
+constexpr Word section_access(Access a) { return a << 10; }
+constexpr Word page_access(Access a) { return a * 0x550; }
+constexpr Word buffered = 1u << 2, cached = 1u << 3;
+// Second level.
+constexpr Word small_page = 2;
+
+// PageTable::page: the frame and these.
+constexpr Word present = 1u << 0;
+constexpr Word writable = 1u << 1;
+constexpr Word accessed = 1u << 2;
+constexpr Word dirty = 1u << 3;
+constexpr Word attribute_bits = 3u << 4;        // 0: cached and buffered
+constexpr Word attribute_uncached = 1u << 4, attribute_buffered = 2u << 4;
+
+// The kernel's own first level, of which all spaces have the upper part; in force before the first space runs.
+extern "C" FirstLevel boot_directory;
+// Writes an entry so that the table walker sees it, which does not look into the data cache.
+void write(Word& entry, Word value);
+// Maps window, devices and the UTCB word, after entry.S has mapped the image; takes the identity mapping away.
+void initialise();
+// The kernel's own memory, whole megabytes, is cached.
+void cache_window(PAddr first, PAddr last);
+// Puts first-level tables aside at the start of the kernel's memory; returns the rest's.
+PAddr reserve_directories(PAddr first, PAddr last);
+FirstLevel* allocate_directory();
+void free_directory(FirstLevel* directory);
+
+PageTable* table(const Space& space, VAddr page);
+// Drops what the processor holds of one page of a space: lines and translations.
+void invalidate(const Space& space, VAddr page);
+// Everything that it holds of the space whose tables are in force; and puts others in force.
+void switch_to(Space* space);
+
+// What a space may do at an address that has faulted. `granted`: it has been noted, and the page's entry says so now.
+enum class Touch { granted, nothing_new, denied };
+Touch touch(Space& space, VAddr address, bool write);
+
+// Has the UTCB area of a space, and its page there.
+inline bool in_utcb_areas(VAddr page) { return page >= UTCB_AREAS && page < UTCB_AREAS_END; }
+bool map_utcb_page(Space& space, VAddr page, void* frame);
+void* utcb_page(const Space& space, VAddr page);
+void release_utcbs(Space& space);
+
+}  // namespace page_tables

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Spaces as the processor has them, and the kernel's own part of the address space, which all of them share.
+//
+// Without tags, each space has a first level of its own, and the processor forgets everything when another one's is put
+// in force: virtual caches and the TLB know addresses, not spaces.
+#include "arm/caches.hpp"
+#include "arm/cpu.hpp"
+#include "arm/page_tables.hpp"
+#include "core/arch.hpp"
+#include "core/kip.hpp"
+#include "core/memory.hpp"
+#include "core/string.hpp"
+
+extern "C" {
+// Behind UTCB_WORD_PAGE; only written there.
+alignas(page_size) Word utcb_word[page_size / sizeof(Word)];
+}
+
+namespace page_tables {
+namespace {
+
+constexpr Word window_first = WINDOW >> 20, utcbs_first = UTCB_AREAS >> 20, utcb_areas = (UTCB_AREAS_END - UTCB_AREAS) >> 20;
+constexpr Word directories_share = 8;           // of the kernel's memory
+
+alignas(1024) SmallPages top_table;             // of the megabyte with the UTCB word
+std::uint32_t taken_areas[utcb_areas / 32];
+
+struct FreeDirectory {
+    FreeDirectory* next;
+};
+FreeDirectory* free_directories;
+memory::Pool utcb_tables{sizeof(SmallPages)};
+
+Word& utcb_entry(FirstLevel& directory, const Space& space) {
+    return directory.entry[utcbs_first + space.arch.utcb_area - 1];
+}
+
+// All first levels hold the UTCBs of all spaces, for the kernel.
+void set_utcb_entries(const Space& space, Word entry) {
+    write(utcb_entry(boot_directory, space), entry ? entry | domain(DOMAIN_OTHERS) : 0);
+    for (Space* s = spaces::all().front(); s; s = spaces::all().after(*s)) {
+        Word number = s == &space ? DOMAIN_SPACE : DOMAIN_OTHERS;
+        write(utcb_entry(*s->arch.directory, space), entry ? entry | domain(number) : 0);
+    }
+}
+
+}  // namespace
+
+void write(Word& entry, Word value) {
+    entry = value;
+    caches::clean_line(&entry);
+}
+
+void initialise() {
+    Word memory_section = first_section | section_access(access_kernel) | buffered;
+    Word device_section = first_section | section_access(access_kernel);
+    for (Word i = 0; i < WINDOW_BYTES >> 20; ++i)
+        write(boot_directory.entry[window_first + i], (WINDOW_FIRST + (i << 20)) | memory_section);
+    const Word devices[] = {DEVICE_SECTION_0,
+#if DEVICE_SECTIONS > 1
+                            DEVICE_SECTION_1,
+#endif
+    };
+    for (Word i = 0; i < DEVICE_SECTIONS; ++i)
+        write(boot_directory.entry[(DEVICES >> 20) + i], devices[i] | device_section);
+    write(top_table.entry[0], physical(utcb_word) | page_access(access_user_read) | buffered | cached | small_page);
+    write(boot_directory.entry[UTCB_WORD_PAGE >> 20], physical(&top_table) | first_coarse);
+    write(boot_directory.entry[RAM_BASE >> 20], 0);
+    caches::clean_and_invalidate_data();
+    cpu::invalidate_tlb();
+}
+
+void cache_window(PAddr first, PAddr last) {
+    for (Word i = (first - WINDOW_FIRST) >> 20; i <= (last - WINDOW_FIRST) >> 20; ++i)
+        write(boot_directory.entry[window_first + i], boot_directory.entry[window_first + i] | cached);
+    cpu::invalidate_tlb();
+}
+
+PAddr reserve_directories(PAddr first, PAddr last) {
+    PAddr at = (first + sizeof(FirstLevel) - 1) & ~(sizeof(FirstLevel) - 1);
+    PAddr end = first + (last - first) / directories_share;
+    for (; at + sizeof(FirstLevel) <= end; at += sizeof(FirstLevel)) free_directory(static_cast<FirstLevel*>(window(at)));
+    return at;
+}
+
+FirstLevel* allocate_directory() {
+    FreeDirectory* d = free_directories;
+    if (!d) return nullptr;
+    free_directories = d->next;
+    return reinterpret_cast<FirstLevel*>(d);
+}
+
+void free_directory(FirstLevel* directory) {
+    auto* d = reinterpret_cast<FreeDirectory*>(directory);
+    d->next = free_directories;
+    free_directories = d;
+}
+
+// SA-11x0 has no operation on a single instruction TLB entry, nor on a line of the instruction cache.
+void invalidate(const Space& space, VAddr page) {
+    if (processor.host != &space) return;
+    caches::clean_and_invalidate_data(page, page_size);
+    caches::invalidate_instructions();
+    cpu::invalidate_data_tlb_entry(page);
+    cpu::invalidate_instruction_tlb();
+}
+
+void switch_to(Space* space) {
+    processor.host = space;
+    caches::clean_and_invalidate_data();
+    caches::invalidate_instructions();
+    cpu::write_table_base(physical(space ? space->arch.directory : &boot_directory));
+    cpu::invalidate_tlb();
+}
+
+bool map_utcb_page(Space& space, VAddr page, void* frame) {
+    ArchSpace& a = space.arch;
+    if (!a.utcbs) {
+        a.utcbs = static_cast<SmallPages*>(utcb_tables.allocate());
+        if (!a.utcbs) return false;
+        caches::clean_and_invalidate_data(reinterpret_cast<VAddr>(a.utcbs), sizeof *a.utcbs);
+        set_utcb_entries(space, physical(a.utcbs) | first_coarse);
+    }
+    // The frame has been written to through the window.
+    caches::clean_and_invalidate_data(reinterpret_cast<VAddr>(frame), page_size);
+    write(a.utcbs->entry[page >> 12 & 0xff],
+          physical(frame) | page_access(access_user_write) | buffered | cached | small_page);
+    return true;
+}
+
+void* utcb_page(const Space& space, VAddr page) {
+    bool there = space.arch.utcbs && space.arch.utcbs->entry[page >> 12 & 0xff];
+    return there ? reinterpret_cast<void*>(page) : nullptr;
+}
+
+void release_utcbs(Space& space) {
+    ArchSpace& a = space.arch;
+    if (a.utcbs) {
+        set_utcb_entries(space, 0);
+        cpu::invalidate_tlb();
+        for (Word e : a.utcbs->entry)
+            if (e) memory::free_page(window(e & ~page_mask));
+        utcb_tables.free(a.utcbs);
+    }
+    if (Word area = a.utcb_area) taken_areas[(area - 1) / 32] &= ~(1u << (area - 1) % 32);
+    a.utcbs = nullptr;
+    a.utcb_area = 0;
+}
+
+}  // namespace page_tables
+
+namespace arch {
+
+using namespace page_tables;
+
+Fpage place_utcb_area(Space& space, Fpage wanted) {
+    constexpr unsigned megabyte_log2 = 20;
+    if (wanted.log2() > megabyte_log2) return Fpage::nil();
+    for (Word n = 0; !space.arch.utcb_area && n < utcb_areas; ++n) {
+        Word &word = taken_areas[n / 32], bit = 1u << n % 32;
+        if (word & bit) continue;
+        word |= bit;
+        space.arch.utcb_area = n + 1;
+    }
+    if (!space.arch.utcb_area) return Fpage::nil();
+    return Fpage::memory(UTCB_AREAS + ((space.arch.utcb_area - 1) << megabyte_log2), wanted.log2());
+}
+
+bool equip_server(Space&) { return true; }
+
+Space* allocate_space() { return static_cast<Space*>(memory::allocate_page()); }
+
+void free_space(Space& space) { memory::free_page(&space); }
+
+bool create_space(Space& space) {
+    FirstLevel* d = allocate_directory();
+    if (!d) return false;
+    fill_zero(d, USER_LIMIT >> 18);
+    for (Word i = utcbs_first; i < sizeof d->entry / sizeof(Word); ++i) d->entry[i] = boot_directory.entry[i];
+    caches::clean_and_invalidate_data(reinterpret_cast<VAddr>(d), sizeof *d);
+    space.arch.directory = d;
+    return true;
+}
+
+void destroy_space(Space& space) {
+    // Lines that are still dirty must not reach the frames when others have them.
+    if (processor.host == &space)
+        switch_to(nullptr);
+    else
+        caches::clean_and_invalidate_data();
+    release_utcbs(space);
+    for (TableDirectory* d : space.arch.tables) {
+        if (!d) continue;
+        for (PageTable* t : d->table) {
+            if (!t) continue;
+            // What is left in areas of the kernel's is the interface page, which is everybody's.
+            memory::free_page(t);
+        }
+        memory::free_page(d);
+    }
+    free_directory(space.arch.directory);
+}
+
+bool map_kernel_page(Space& space, VAddr page, void* frame, bool may_write) {
+    if (in_utcb_areas(page)) return map_utcb_page(space, page, frame);
+    if (!paging::ensure_table(space, page)) return false;
+    paging::set(space, page, physical(frame), may_write, 0);
+    return true;
+}
+
+void* kernel_page(const Space& space, VAddr page) {
+    if (in_utcb_areas(page)) return utcb_page(space, page);
+    paging::Page p = paging::get(space, page);
+    return p.present && !table(space, page)->mapping[page >> 12 & 0xff] ? window(p.frame) : nullptr;
+}
+
+void* kip_page() { return &kip::kip; }
+
+// No tags: no space gives one up, and there is nothing for the control word to change.
+Word space_control(Space&, Word) { return 0; }
+VAddr tag_limit(const Space&) { return 0; }
+void promote(Space&) {}
+
+}  // namespace arch

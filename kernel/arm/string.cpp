@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Whole words where both sides are aligned: unaligned accesses fault.
+#include "core/string.hpp"
+
+namespace {
+
+bool aligned(const void* a, const void* b = nullptr) {
+    return ((reinterpret_cast<Word>(a) | reinterpret_cast<Word>(b)) & 3) == 0;
+}
+
+}  // namespace
+
+extern "C" {
+
+void* memset(void* to, int value, std::size_t bytes) {
+    auto* d = static_cast<unsigned char*>(to);
+    if (aligned(d)) {
+        Word pattern = static_cast<Word>(value & 0xff) * 0x01010101;
+        for (; bytes >= 4; bytes -= 4, d += 4) *reinterpret_cast<Word*>(d) = pattern;
+    }
+    for (; bytes; --bytes) *d++ = static_cast<unsigned char>(value);
+    return to;
+}
+
+void* memcpy(void* __restrict to, const void* __restrict from, std::size_t bytes) {
+    auto* d = static_cast<unsigned char*>(to);
+    auto* s = static_cast<const unsigned char*>(from);
+    if (aligned(d, s))
+        for (; bytes >= 4; bytes -= 4, d += 4, s += 4) *reinterpret_cast<Word*>(d) = *reinterpret_cast<const Word*>(s);
+    for (; bytes; --bytes) *d++ = *s++;
+    return to;
+}
+
+void* memmove(void* to, const void* from, std::size_t bytes) {
+    auto* d = static_cast<unsigned char*>(to);
+    auto* s = static_cast<const unsigned char*>(from);
+    if (d <= s || d >= s + bytes) {
+        while (bytes--) *d++ = *s++;
+    } else {
+        while (bytes--) d[bytes] = s[bytes];
+    }
+    return to;
+}
+
+int memcmp(const void* a, const void* b, std::size_t bytes) {
+    auto* x = static_cast<const unsigned char*>(a);
+    auto* y = static_cast<const unsigned char*>(b);
+    for (; bytes; --bytes, ++x, ++y)
+        if (*x != *y) return *x - *y;
+    return 0;
+}
+
+std::size_t strlen(const char* s) {
+    std::size_t n = 0;
+    while (s[n]) ++n;
+    return n;
+}
+
+}  // extern "C"

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Traps by kind.
+#include "arm/trap.hpp"
+
+#include "arm/board.hpp"
+#include "arm/caches.hpp"
+#include "arm/cpu.hpp"
+#include "arm/layout.hpp"
+#include "core/arch.hpp"
+#include "core/print.hpp"
+#include "core/schedule.hpp"
+
+namespace {
+
+// Semihosting asks for something by a software interrupt, which no debugger has taken.
+[[noreturn]] void halt() {
+    for (;;) caches::wait_for_interrupt();
+}
+
+// The line that says what happened comes last: whoever watches the console takes it for the kernel's last words.
+[[noreturn]] void panic(Word kind, Word pc, Word psr) {
+    Thread* t = processor.current;
+    print(" thread ", hex(t ? t->id.raw : 0), " cpsr ", hex(psr), " address ", hex(cpu::fault_address()), " status ",
+          hex(cpu::fault_status()), "\n");
+    print("cobnut: kernel fault ", kind, " at ", hex(pc), "\n");
+    arch::power_off();
+}
+
+}  // namespace
+
+extern "C" void trap(Thread& t, Word kind) {
+    switch (kind) {
+    case TRAP_IRQ:
+        schedule::interrupted();
+        return board::interrupt();
+    case TRAP_PREFETCH:
+        if (t.frame.pc < SYSTEM_CALLS) return faults::prefetch_abort(t);
+        return system_calls::dispatch(t, t.frame.pc - SYSTEM_CALLS);
+    case TRAP_DATA: return faults::data_abort(t, cpu::fault_address(), cpu::fault_status());
+    case TRAP_SWI: return faults::software_interrupt(t);
+    default: return faults::undefined(t);
+    }
+}
+
+extern "C" void kernel_trap(Word kind, Word pc, Word psr) {
+    if (kind == TRAP_SWI) halt();
+    if (kind != TRAP_IRQ) panic(kind, pc, psr);
+    board::interrupt();
+}
+
+extern "C" void wait_for_interrupt() { caches::wait_for_interrupt(); }
+
+namespace arch {
+
+void stop(const char* why) {
+    print("cobnut: ", why, "\n");
+    power_off();
+}
+
+void power_off() { board::end(1); }
+
+}  // namespace arch

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include "core/thread.hpp"
+
+extern "C" {
+// From user mode: registers and frame of `t` are saved, all domains are open. `kind`: one of TRAP_*.
+void trap(Thread& t, Word kind);
+void kernel_trap(Word kind, Word pc, Word psr);
+Thread* leave_kernel();
+}
+
+namespace faults {
+// What a user did that the processor stopped. A page that is there is granted as far as it may be; anything else becomes
+// a message.
+void undefined(Thread& t);
+void software_interrupt(Thread& t);
+void prefetch_abort(Thread& t);
+void data_abort(Thread& t, VAddr address, Word status);
+}
+
+namespace system_calls {
+// By the place that was jumped to: SYSTEM_CALLS + n.
+void dispatch(Thread& t, Word n);
+}
+
+namespace debug_calls {
+// Likewise, calls of the debug console (docs/x2-arm.md). False if there is no such call.
+bool dispatch(Thread& t, Word n);
+}
+
+namespace user_memory {
+// Reads up to `bytes` of a space as far as they are present; returns how many.
+Word read(const Space& space, VAddr from, void* to, Word bytes);
+}

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Where the ARM Versatile platform baseboard has what the kernel uses, for C++ and the assembler alike (only #define).
+#pragma once
+
+#define RAM_BASE          0x00000000
+
+// The one megabyte of the bus with all devices that the kernel uses, and where it is mapped (DEVICES): sections.
+#define DEVICE_SECTIONS   1
+#define DEVICE_SECTION_0  0x10100000

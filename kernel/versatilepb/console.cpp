@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The debug console: the first serial port (PL011), polled; and the end of a run in an emulator (semihosting).
+#include "arm/board.hpp"
+#include "core/arch.hpp"
+#include "versatilepb/devices.hpp"
+
+namespace {
+
+enum UartRegister : Word { data = 0x00, flags = 0x18, integer_divisor = 0x24, fraction = 0x28, line_control = 0x2c, control = 0x30 };
+enum UartFlags : Word { busy = 1u << 3, receive_empty = 1u << 4, transmit_full = 1u << 5 };
+
+constexpr Word semihosting_exit = 0x20, application_exit = 0x20026;     // SYS_EXIT_EXTENDED, ADP_Stopped_ApplicationExit
+
+volatile Word& uart(Word offset) { return device(UART0, offset); }
+
+}  // namespace
+
+namespace board {
+
+void initialise_console() {
+    uart(control) = 0;
+    uart(integer_divisor) = 13;                 // 115,200 bit/s of 24 MHz
+    uart(fraction) = 1;
+    uart(line_control) = 0x70;                  // 8N1, FIFOs
+    uart(control) = 0x301;                      // on, both directions
+}
+
+void end(Word code) {
+    while (uart(flags) & busy) {}
+    const Word block[2] = {application_exit, code};
+    register Word operation asm("r0") = semihosting_exit;
+    register const Word* argument asm("r1") = block;
+    asm volatile("swi 0x123456" : "+r"(operation) : "r"(argument) : "memory");
+    for (;;) {}
+}
+
+}  // namespace board
+
+namespace arch {
+
+void console_put(char c) {
+    while (uart(flags) & transmit_full) {}
+    uart(data) = static_cast<unsigned char>(c);
+}
+
+int console_get() { return uart(flags) & receive_empty ? -1 : static_cast<int>(uart(data) & 0xff); }
+
+}  // namespace arch
