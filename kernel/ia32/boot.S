@@ -71,7 +71,7 @@ boot_window_tables: .skip (WINDOW_BYTES >> 22) * 4096
         .section .bss.stack, "aw", @nobits
         .balign 128                     // the task segment stays in one page
 kernel_stack:
-        .skip   8192
+        .skip   KERNEL_STACK_BYTES
         .globl  processor, ready_top
 processor:
         .skip   PROCESSOR_SIZE

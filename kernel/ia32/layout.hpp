@@ -20,6 +20,7 @@
 #define WRITE_PAGE        0xffc03000
 #define THREAD_TABLE      0xffd00000
 #define USER_LIMIT_MAX    0xc0000000
+#define KERNEL_STACK_BYTES 8192
 
 // The trampoline's offset in its page is the user data selector: the low half of the address that sysexit needs in EDX
 // is at the same time what goes into the segment registers, which saves an instruction on the IPC path.

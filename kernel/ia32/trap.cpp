@@ -5,28 +5,17 @@
 #include "core/arch.hpp"
 #include "core/ipc.hpp"
 #include "core/kip.hpp"
-#include "core/print.hpp"
 #include "core/schedule.hpp"
 #include "core/space.hpp"
 #include "ia32/coprocessor.hpp"
 #include "ia32/cpu.hpp"
 #include "ia32/layout.hpp"
+#include "ia32/panic.hpp"
 #include "pc/board.hpp"
 
 extern "C" char stub_ipc_return[];
 
 namespace {
-
-// The line that says what happened comes last: whoever watches the console takes it for the kernel's last words.
-[[noreturn]] void panic(const KernelFrame& f, Word vector, Word error) {
-    const Registers& r = f.registers;
-    print(" eax ", hex(r.eax), " ebx ", hex(r.ebx), " ecx ", hex(r.ecx), " edx ", hex(r.edx), "\n");
-    print(" esi ", hex(r.esi), " edi ", hex(r.edi), " ebp ", hex(r.ebp), " esp ", hex(r.kernel_esp), "\n");
-    Thread* t = processor.current();
-    print(" thread ", hex(t ? t->id.raw : 0), " cs ", hex(f.cs), " eflags ", hex(f.eflags), "\n");
-    print("cobnut: kernel fault ", vector, " error ", error, " at ", hex(f.eip), " cr2 ", hex(cpu::read_cr2()), "\n");
-    arch::power_off();
-}
 
 // A thread on the trampoline has flat CS and SS, or a flat CS still: it is not returned there. Its stack pointer is
 // final and points at what lret takes; the stub's own lret in the interface page does the rest under its segments.
@@ -80,9 +69,6 @@ extern "C" void virtual_8086_trap(Thread& t, Word vector) {
 
 // Only the idle loop runs in kernel mode with interrupts on. Its frame is forgotten.
 extern "C" void kernel_trap(const KernelFrame& f, Word vector, Word error) {
-    if (!is_interrupt(vector)) panic(f, vector, error);
+    if (!is_interrupt(vector)) panic(f, reinterpret_cast<Word>(&f + 1), vector, error);
     board::interrupt(vector - VECTOR_IRQ);
 }
-
-// Runs on the double fault's own task segment and stack.
-extern "C" [[noreturn]] void double_fault_panic() { arch::stop("double fault in the kernel"); }

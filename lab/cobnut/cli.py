@@ -214,10 +214,12 @@ def trace(
     chosen = tuple(modules.parse(text, target) for text in (sigma0, root, *(module or [])))
     qemu.ensure()
     options = f"{append} trace={ring}".strip()
-    code, found = tracing.run(Boot(target.kernel, chosen, options, Boot.cpu if cpu is None else cpu, memory), output, seconds)
-    print(f"trace: {found.say()}")
+    done = tracing.run(Boot(target.kernel, chosen, options, Boot.cpu if cpu is None else cpu, memory), output, seconds)
+    print(f"trace: {done.trace.say()}")
     print(f"written: {paths.shown(output)} (open it at https://ui.perfetto.dev)")
-    raise typer.Exit(code if code in (0, 1, 2) else 1)
+    if done.failure:
+        raise done.failure
+    raise typer.Exit(done.code if done.code in (0, 1, 2) else 1)
 
 
 @app.command()

@@ -29,7 +29,7 @@ class Section:
 
 
 class Symbols:
-    """The symbols of one file."""
+    """The symbols of one file: `addresses` by name, as the file has them."""
 
     def __init__(self, path: Path):
         data = path.read_bytes()
@@ -38,7 +38,7 @@ class Symbols:
             raise CobnutError(f"{path}: {fault}")
         self.path = path
         self._data = data
-        self._addresses: dict[str, int] = {}
+        self.addresses: dict[str, int] = {}
         functions: dict[int, str] = {}
         self.code: list[Section] = []
         *_, sections_offset, _, _, _, _, section_size, sections, _ = ELF_HEADER.unpack_from(data)
@@ -54,7 +54,7 @@ class Symbols:
                 text = data[start : data.index(b"\0", start)].decode()
                 if not text or not section or section >= SHN_LORESERVE:
                     continue
-                self._addresses[text] = value
+                self.addresses[text] = value
                 if info & 0xF in (STT_NOTYPE, STT_FUNC) and headers[section][2] & SHF_EXECINSTR:
                     functions.setdefault(value, text)
         self._starts = sorted(functions)
@@ -62,9 +62,9 @@ class Symbols:
 
     def address(self, name: str) -> int:
         """Where the symbol `name` is."""
-        if name not in self._addresses:
+        if name not in self.addresses:
             raise CobnutError(f"{self.path}: has no symbol {name}")
-        return self._addresses[name]
+        return self.addresses[name]
 
     def function_at(self, address: int) -> str | None:
         """The name of the function that holds `address`, None outside of the file's code."""
@@ -72,6 +72,13 @@ class Symbols:
             return None
         index = bisect.bisect_right(self._starts, address) - 1
         return demangled(self._names[index]) if index >= 0 else None
+
+    def offset(self, address: int) -> int:
+        """Where in the file the code at `address` is."""
+        for part in self.code:
+            if part.address <= address < part.address + part.size:
+                return part.offset + address - part.address
+        raise CobnutError(f"{self.path}: has no code at {address:#010x}")
 
     def code_before(self, address: int, length: int) -> bytes:
         """The `length` bytes of code that end at `address`; less where the code begins later, none outside of it."""

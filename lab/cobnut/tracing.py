@@ -3,6 +3,7 @@
 
 import json
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 
 from cobnut import chrome_trace, kernel_trace
@@ -20,16 +21,34 @@ def check_ring(kb: int) -> None:
         raise CobnutError(f"--ring {kb}: must be from {LEAST_KB} to {MOST_KB} (KB)")
 
 
-def run(boot: Boot, output: Path, seconds: float | None = None) -> tuple[int, Trace]:
-    """Boots `boot`, whose options ask for a trace, and writes the trace; returns the guest's number, and the trace."""
+@dataclass(frozen=True)
+class Run:
+    """A traced run: the guest's number, or why the kernel stopped."""
+
+    trace: Trace
+    code: int
+    failure: CobnutError | None
+
+
+def run(boot: Boot, output: Path, seconds: float | None = None) -> Run:
+    """Boots `boot`, whose options ask for a trace, and writes the trace, also that of a kernel that stopped."""
+    code, failure = 2, None
     with tempfile.TemporaryDirectory(prefix="cobnut-") as folder:
         memory = Path(folder) / "memory"
-        code = qemu.interact(boot, repeatable=True, memory=memory, seconds=seconds)
-        trace = kernel_trace.read(memory, Symbols(boot.kernel))
+        try:
+            code = qemu.interact(boot, repeatable=True, memory=memory, seconds=seconds)
+        except CobnutError as error:
+            failure = error
+        if failure and not memory.exists():
+            raise failure
+        try:
+            trace = kernel_trace.read(memory, Symbols(boot.kernel))
+        except CobnutError as error:
+            raise failure or error from None
     programs = [Symbols(module.path) for module in boot.modules]
     # only names of events' arguments repeat: without blanks a file of many events is half the size
     output.write_text(json.dumps(chrome_trace.convert(trace, names_in(programs)), separators=(",", ":")) + "\n")
-    return code, trace
+    return Run(trace, code, failure)
 
 
 def names_in(programs: list[Symbols]) -> chrome_trace.FunctionAt:

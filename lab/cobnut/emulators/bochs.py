@@ -19,7 +19,7 @@ import tty
 from collections.abc import Iterator
 from pathlib import Path
 
-from cobnut import packages
+from cobnut import backtrace, packages
 from cobnut.emulators import Boot, Outcome, kernel_message, stage
 from cobnut.errors import CobnutError
 from cobnut.process import run_logged
@@ -88,7 +88,8 @@ def run(boot: Boot, *, timeout: float) -> Outcome:
             raise CobnutError(f"Bochs: {fault}")
         if not timed_out:
             _raise_if_refused(boot, process.returncode, text)
-        return Outcome(None, text.replace("\r", ""), fault or "", time.monotonic() - start, timed_out)
+        text = backtrace.with_names(text.replace("\r", ""), boot.kernel)
+        return Outcome(None, text, fault or "", time.monotonic() - start, timed_out)
 
 
 def interact(boot: Boot) -> int:
@@ -117,6 +118,8 @@ def interact(boot: Boot) -> int:
     _raise_if_refused(boot, status, console)
     message = kernel_message(console)
     if message:
+        for line in backtrace.lines(console.replace("\r", ""), boot.kernel):
+            print(line)
         raise CobnutError(f"the kernel stopped: {message}")
     return 0
 

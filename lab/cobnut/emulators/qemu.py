@@ -13,7 +13,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from cobnut import packages
+from cobnut import backtrace, packages
 from cobnut.emulators import Boot, Outcome, kernel_message, stage
 from cobnut.errors import CobnutError
 
@@ -145,7 +145,7 @@ def run(
     if fault:
         raise CobnutError(fault)
     code = None if timed_out or status < 0 or status % 2 == 0 else status >> 1
-    return Outcome(code, text.replace("\r", ""), errors, seconds, timed_out)
+    return Outcome(code, backtrace.with_names(text.replace("\r", ""), boot.kernel), errors, seconds, timed_out)
 
 
 def interact(
@@ -177,12 +177,15 @@ def interact(
             except subprocess.TimeoutExpired:
                 process.terminate()  # so that it leaves the terminal as it was
                 _, errors = process.communicate()
-        message = kernel_message(copy.read_text(errors="replace")) if copy.exists() else None
+        text = copy.read_text(errors="replace").replace("\r", "") if copy.exists() else ""
     fault = complaint(errors)
     if fault:
         raise CobnutError(fault)
     code = process.returncode >> 1 if process.returncode > 0 and process.returncode % 2 else 0
+    message = kernel_message(text)
     if message and code:
+        for line in backtrace.lines(text, boot.kernel):
+            print(line)
         raise CobnutError(f"the kernel stopped: {message}")
     return code
 
