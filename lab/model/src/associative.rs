@@ -152,6 +152,23 @@ impl Associative {
         Some(base + way)
     }
 
+    /// Appends everything that decides what is held and what leaves next, each key with what `of` says of its slot. Where the
+    /// least recently used leaves, that is the order of the keys, whatever their slots.
+    pub fn state(&self, out: &mut Vec<u64>, of: impl Fn(usize) -> u64) {
+        if self.replacement == Replacement::Lru {
+            for set in 0..self.sets {
+                let held = self.order.from_newest(set, self.ways).filter(|&slot| self.keys[slot] != FREE);
+                held.for_each(|slot| out.extend([self.keys[slot], of(slot)]));
+                out.push(FREE);
+            }
+            return;
+        }
+        out.extend(&self.keys);
+        out.extend((0..self.slots()).map(of));
+        out.extend(self.trees.iter().flat_map(|&tree| [tree as u64, (tree >> 64) as u64]));
+        out.push(self.random);
+    }
+
     /// Puts `key` into `set`. Returns its slot and the key that had to leave, if any.
     pub fn insert(&mut self, set: usize, key: u64) -> (usize, Option<u64>) {
         let set = self.wrap(set);
@@ -257,6 +274,11 @@ impl Recency {
             newest: (0..entries as u32).step_by(ways).collect(),
             oldest: (0..entries as u32).step_by(ways).map(|first| first + ways as u32 - 1).collect(),
         }
+    }
+
+    /// The slots of `set`, which has so many `ways`.
+    fn from_newest(&self, set: usize, ways: usize) -> impl Iterator<Item = usize> + '_ {
+        std::iter::successors(Some(self.newest[set] as usize), |&slot| Some(self.older[slot] as usize)).take(ways)
     }
 
     fn oldest(&self, set: usize) -> usize {

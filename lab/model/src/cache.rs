@@ -69,6 +69,12 @@ impl Cache {
         self.running = if self.shape.virtually_tagged { running } else { running.shared() };
     }
 
+    /// Appends everything that decides what it will find and lose.
+    pub fn state(&self, out: &mut Vec<u64>) {
+        self.store.state(out, |slot| self.dirty[slot] as u64);
+        out.push(self.running.tag.number() as u64);
+    }
+
     /// One access to the line that holds `address` (linear or physical, as the cache is tagged).
     #[inline(always)]
     pub fn access(&mut self, address: u32, write: bool) -> Outcome {

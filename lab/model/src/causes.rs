@@ -85,6 +85,11 @@ impl Sum {
         self.refills += other.refills;
         self.milli += other.milli;
     }
+
+    fn repeat(&mut self, from: &Sum, times: u64) {
+        self.refills += (self.refills - from.refills) * times;
+        self.milli += (self.milli - from.milli) * times;
+    }
 }
 
 type Sums = [[Sum; KINDS.len()]; CATEGORIES.len()];
@@ -113,6 +118,13 @@ impl Charges {
         let then = |switch: usize| origin.times.get(switch).copied().unwrap_or(0);
         let times = self.times.iter().enumerate().map(|(switch, now)| (switch, now - then(switch)));
         times.filter(|&(_, times)| times > 0).collect()
+    }
+
+    /// Adds what was charged and what happened since `from` so many `times` more.
+    pub fn repeat(&mut self, from: &Charges, times: u64) {
+        self.times.iter_mut().zip(&from.times).for_each(|(count, from)| *count += (*count - from) * times);
+        let before = from.by_switch.iter().flatten().flatten();
+        self.by_switch.iter_mut().flatten().flatten().zip(before).for_each(|(sum, from)| sum.repeat(from, times));
     }
 
     /// The sums between `origin` and `self` that are not zero, by category, kind, and switch.
@@ -148,6 +160,9 @@ const NO_SWITCH: Switch = Switch {
 const MOST_SWITCHES: usize = 4096;
 /// Moments that are remembered; a power of two. An entry that was lost longer ago is charged to no known switch.
 const MOST_MOMENTS: usize = 1 << 20;
+
+/// Passes around a repetition in which something may be charged that was lost before it.
+const SPARE_PASSES: u32 = 4;
 
 pub struct Causes {
     space: Space,
@@ -201,6 +216,37 @@ impl Causes {
     /// The last switch.
     pub(crate) fn current(&self) -> Moment {
         self.current
+    }
+
+    /// Appends everything that decides how the next events are charged, but for when it happened what they are charged to.
+    /// False: a switch is unsettled.
+    pub(crate) fn state(&self, out: &mut Vec<u64>) -> bool {
+        let (switches, known) = (self.switches.len() as u32, self.is_known(self.current) as u32);
+        out.extend([self.space.directory, self.space.code_base, switches, known].map(u64::from));
+        self.unsettled.is_none()
+    }
+
+    pub(crate) fn newest(&self) -> Moment {
+        self.newest
+    }
+
+    /// How often what happened since `from` can happen again before the last switch is too long ago to be charged, or what was
+    /// lost in the last passes is.
+    pub(crate) fn repeatable(&self, from: Moment) -> u64 {
+        let age = if self.is_known(self.current) { self.newest.0 - self.current.0 } else { 0 };
+        match self.newest.0 - from.0 {
+            0 => u64::MAX,
+            each => ((MOST_MOMENTS as u32 - age) / each).saturating_sub(SPARE_PASSES) as u64,
+        }
+    }
+
+    /// What happened since `from`, when `charges` were charged, happens so many `times` more.
+    pub(crate) fn repeat(&mut self, from: Moment, charges: &Charges, times: u64) {
+        self.charges.repeat(charges, times);
+        let each = self.newest.0 - from.0;
+        for moment in (from.0 + 1..=self.newest.0).cycle().take(each as usize * times as usize) {
+            self.next_moment(self.moments[moment as usize % MOST_MOMENTS] as usize);
+        }
     }
 
     /// CR3 was written by the instruction at `at`. Returns the moment, and whether that is a switch.
@@ -258,7 +304,7 @@ impl Causes {
         let Some(Unsettled { moment, from, at }) = self.unsettled.take() else { return };
         let index = self.index(Switch { from, to: self.space, how: How::Cr3, at });
         self.charges.times[index] += 1;
-        if self.newest.0 - moment.0 < MOST_MOMENTS as u32 {
+        if self.is_known(moment) {
             self.moments[moment.0 as usize % MOST_MOMENTS] = index as u16;
         }
         let waiting = std::mem::take(&mut self.charges.by_switch[UNSETTLED]);
@@ -280,8 +326,13 @@ impl Causes {
     }
 
     #[inline]
+    fn is_known(&self, moment: Moment) -> bool {
+        self.newest.0 - moment.0 < MOST_MOMENTS as u32
+    }
+
+    #[inline]
     fn switch_of(&self, moment: Moment) -> usize {
-        match self.newest.0 - moment.0 < MOST_MOMENTS as u32 {
+        match self.is_known(moment) {
             true => self.moments[moment.0 as usize % MOST_MOMENTS] as usize,
             false => UNKNOWN,
         }

@@ -19,6 +19,23 @@ impl FrontEnd {
         }
     }
 
+    /// Appends everything that decides what fetching will do.
+    pub fn state(&self, out: &mut Vec<u64>) {
+        match self {
+            FrontEnd::Trace(front) => {
+                front.cache.state(out);
+                out.extend([front.used, front.branches, front.building as u8].map(u64::from));
+                out.push(front.next as u64);
+            }
+            FrontEnd::Cache(front) => {
+                if let Some(cache) = &front.own {
+                    cache.state(out);
+                }
+                out.push(front.last_line as u64);
+            }
+        }
+    }
+
     /// A switch happened.
     pub fn enter(&mut self, running: Running) {
         match self {

@@ -46,6 +46,12 @@ impl Ledger {
         self.rows[category as usize] -= milli;
     }
 
+    /// Adds what was booked between `from` and `to` so many `times`.
+    pub fn advance(&mut self, from: &Ledger, to: &Ledger, times: u64) {
+        let spans = from.rows.iter().zip(to.rows);
+        self.rows.iter_mut().zip(spans).for_each(|(row, (from, to))| *row += (to - from) * times);
+    }
+
     pub fn row(&self, category: Category) -> u64 {
         self.rows[category as usize]
     }

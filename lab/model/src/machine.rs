@@ -31,23 +31,23 @@ enum WalkReads {
 
 /// Everything behind the front end.
 pub(crate) struct Memory {
-    tlbs: Tlbs,
+    pub(crate) tlbs: Tlbs,
     /// First-level cache of data; of code as well if it is unified.
-    l1: Cache,
-    l2: Option<Cache>,
+    pub(crate) l1: Cache,
+    pub(crate) l2: Option<Cache>,
     walk_reads: WalkReads,
     costs: Costs,
-    ledger: Ledger,
-    causes: Causes,
-    counts: Counts,
-    last_code_line: u32,
+    pub(crate) ledger: Ledger,
+    pub(crate) causes: Causes,
+    pub(crate) counts: Counts,
+    pub(crate) last_code_line: u32,
 }
 
 pub struct Machine {
-    front: FrontEnd,
-    memory: Memory,
+    pub(crate) front: FrontEnd,
+    pub(crate) memory: Memory,
     /// The last block ended with a direct jump; where execution goes on here, it was not taken.
-    after_branch: Option<u32>,
+    pub(crate) after_branch: Option<u32>,
     /// Whether TLBs and virtual caches tell spaces apart, so that a switch need not flush them.
     tagged: bool,
 }

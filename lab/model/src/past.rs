@@ -35,6 +35,10 @@ impl Tag {
     /// Of what all spaces share: global translations, physical lines.
     pub const SHARED: Tag = Tag(0);
 
+    pub(crate) fn number(self) -> u32 {
+        self.0
+    }
+
     /// Of the spaces behind one page directory. Small spaces in it differ by their linear addresses.
     pub fn of_directory(directory: u32) -> Self {
         Tag((directory >> 12) + 1)

@@ -74,6 +74,12 @@ impl Tlb {
         self.running = running;
     }
 
+    /// Appends everything that decides what it will find and lose.
+    pub fn state(&self, out: &mut Vec<u64>) {
+        self.store.state(out, |slot| self.frames[slot] as u64 | (self.tags[slot].number() as u64) << 32);
+        out.extend([self.running.tag.number() as u64, self.global_pages as u64]);
+    }
+
     /// The 4 KB frame of `linear`, when the TLB holds it.
     #[inline(always)]
     pub fn lookup(&mut self, linear: u32) -> Option<u32> {

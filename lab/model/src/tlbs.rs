@@ -50,6 +50,11 @@ impl Tlbs {
         self.all[number].fill(linear, walk)
     }
 
+    /// Appends everything that decides what they will find and lose.
+    pub fn state(&self, out: &mut Vec<u64>) {
+        self.all.iter().for_each(|tlb| tlb.state(out));
+    }
+
     /// A switch happened.
     pub fn enter(&mut self, running: Running) {
         self.all.iter_mut().for_each(|tlb| tlb.enter(running));

@@ -45,6 +45,12 @@ impl TraceCache {
         self.running = running;
     }
 
+    /// Appends everything that decides what it will find and lose.
+    pub fn state(&self, out: &mut Vec<u64>) {
+        self.store.state(out, |_| 0);
+        out.push(self.running.tag.number() as u64);
+    }
+
     /// Looks for the line that starts at `linear` and makes it present. Returns how it was lost if it was not.
     #[inline]
     pub fn access(&mut self, linear: u32) -> Option<Loss> {

@@ -10,10 +10,20 @@ use serde_json::{json, Map, Value};
 use std::ops::Range;
 
 #[derive(Clone, Copy, Default)]
-struct Sum {
+pub(crate) struct Sum {
     instructions: u64,
     /// Thousandths of a cycle.
     milli: u64,
+}
+
+impl Sum {
+    /// With what was added between `from` and `to` so many `times` more.
+    fn advanced(&self, from: &Sum, to: &Sum, times: u64) -> Sum {
+        Sum {
+            instructions: self.instructions + (to.instructions - from.instructions) * times,
+            milli: self.milli + (to.milli - from.milli) * times,
+        }
+    }
 }
 
 /// What of a straight run of instructions lies in one range.
@@ -106,6 +116,29 @@ impl CodeRanges {
     /// End of one iteration and start of the next.
     pub fn iteration(&mut self) {
         self.samples.push(self.sums.clone());
+    }
+
+    /// What was counted so far.
+    pub fn sums(&self) -> &[Sum] {
+        &self.sums
+    }
+
+    /// How many markers the open case has had.
+    pub fn markers(&self) -> usize {
+        self.samples.len()
+    }
+
+    /// The markers from index `first` on, and what was counted since the sums were `from`, happen so many `times` more.
+    pub fn repeat(&mut self, first: usize, from: &[Sum], times: u64) {
+        let again = first..self.samples.len();
+        for time in 1..=times {
+            for index in again.clone() {
+                let sample = self.samples[index].iter().zip(from.iter().zip(&self.sums));
+                let sample = sample.map(|(sum, (from, to))| sum.advanced(from, to, time)).collect();
+                self.samples.push(sample);
+            }
+        }
+        self.sums.iter_mut().zip(from).for_each(|(sum, from)| *sum = sum.advanced(from, sum, times));
     }
 
     pub fn end(&mut self, case: u32) {

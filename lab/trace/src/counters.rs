@@ -37,6 +37,12 @@ pub const NAMES: [&str; 14] = [
 
 pub type Counters = [u64; NAMES.len()];
 
+/// Adds to `counters` what was counted between `from` and `to` so many `times`.
+pub fn advance(counters: &mut Counters, from: &Counters, to: &Counters, times: u64) {
+    let spans = from.iter().zip(to);
+    counters.iter_mut().zip(spans).for_each(|(counter, (from, to))| *counter += (to - from) * times);
+}
+
 /// Whom an instruction is counted for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]

@@ -38,6 +38,18 @@ pub mod tag {
 pub const MAPPED_LARGE: u8 = 1;
 pub const MAPPED_GLOBAL: u8 = 2;
 
+/// Whether an event that starts so is a run.
+#[inline]
+pub fn is_run(first: u8) -> bool {
+    first & (DATA | RUN) == RUN
+}
+
+/// Whether an event with this tag says something that holds from then on, so that saying it again is another thing.
+#[inline]
+pub fn is_lasting(first: u8) -> bool {
+    matches!(first, tag::DEFINE | tag::UNMAPPED | tag::MAPPED | tag::BEGIN | tag::END | tag::MARKER | tag::WARNING)
+}
+
 /// An instruction set's longest instruction.
 pub const LONGEST_INSTRUCTION: u8 = 15;
 /// Instructions in one run, at most.

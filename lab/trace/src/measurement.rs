@@ -2,10 +2,10 @@
 //! The sink that measures: counters, footprints and, if wanted, a machine model, sampled at the guest's markers.
 
 use crate::causes;
-use crate::code_ranges::{CodeRange, CodeRanges};
+use crate::code_ranges::{CodeRange, CodeRanges, Sum};
 use crate::counters::{self, Counters, Mode};
 use crate::footprint::Footprint;
-use crate::regions::{Regions, Totals};
+use crate::regions::{Regions, Sample, Totals};
 use crate::run::Run;
 use crate::sink::{Marker, Sink};
 use crate::warnings::Warnings;
@@ -121,6 +121,38 @@ impl Measurement {
     }
 }
 
+/// A measurement between two calls.
+pub struct Checkpoint {
+    machine: Option<cobnut_model::Checkpoint>,
+    mode: Mode,
+    measuring: bool,
+    waiting: bool,
+    counters: Counters,
+    ranges: Vec<Sum>,
+    iterations: usize,
+    markers: usize,
+}
+
+impl Checkpoint {
+    /// Whether the measurement will do the same from here as from `other`.
+    pub fn same_state(&self, other: &Checkpoint) -> bool {
+        let same_machine = match (&self.machine, &other.machine) {
+            (Some(machine), Some(other)) => machine.same_state(other),
+            (machine, other) => machine.is_none() && other.is_none(),
+        };
+        same_machine && (self.mode, self.measuring, self.waiting) == (other.mode, other.measuring, other.waiting)
+    }
+
+    fn sample(&self) -> Sample {
+        let machine = self.machine.as_ref();
+        Sample {
+            counters: self.counters,
+            counts: machine.map(|m| *m.counts()).unwrap_or_default(),
+            ledger: machine.map(|m| *m.ledger()).unwrap_or_default(),
+        }
+    }
+}
+
 impl Sink for Measurement {
     fn prepare(&self, linear: u32, instructions: Vec<Instruction>) -> Run {
         let shares = self.ranges.shares(linear, &instructions, &self.costs);
@@ -213,5 +245,34 @@ impl Sink for Measurement {
 
     fn warn(&mut self, text: String) {
         self.warnings.add(text);
+    }
+
+    fn checkpoint(&self) -> Option<Checkpoint> {
+        let machine = match &self.machine {
+            Some(machine) => Some(machine.checkpoint()?),
+            None => None,
+        };
+        Some(Checkpoint {
+            machine,
+            mode: self.mode,
+            measuring: self.measuring,
+            waiting: self.waiting,
+            counters: self.counters,
+            ranges: self.ranges.sums().to_vec(),
+            iterations: self.regions.iterations(),
+            markers: self.ranges.markers(),
+        })
+    }
+
+    fn repeat(&mut self, from: &Checkpoint, now: &Checkpoint, at_most: u64) -> u64 {
+        let mut times = at_most;
+        if let (Some(machine), Some(origin)) = (&mut self.machine, &from.machine) {
+            times = times.min(machine.repeatable(origin));
+            machine.repeat(origin, times);
+        }
+        counters::advance(&mut self.counters, &from.counters, &now.counters, times);
+        self.ranges.repeat(from.markers, &from.ranges, times);
+        self.regions.repeat(from.iterations, &from.sample(), &now.sample(), times);
+        times
     }
 }

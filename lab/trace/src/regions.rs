@@ -9,7 +9,24 @@ use serde_json::{Map, Value};
 
 /// Everything that is sampled at a marker.
 #[derive(Clone, Copy)]
-struct Sample {
+pub struct Sample {
+    pub counters: Counters,
+    pub counts: Counts,
+    pub ledger: Ledger,
+}
+
+impl Sample {
+    /// Adds what was sampled between `from` and `to` so many `times`.
+    fn advance(&mut self, from: &Sample, to: &Sample, times: u64) {
+        counters::advance(&mut self.counters, &from.counters, &to.counters, times);
+        self.counts.advance(&from.counts, &to.counts, times);
+        self.ledger.advance(&from.ledger, &to.ledger, times);
+    }
+}
+
+/// What was counted in one iteration, and the ledger at its end.
+#[derive(Clone, Copy)]
+struct Iteration {
     counters: Counters,
     counts: Counts,
     ledger: Ledger,
@@ -21,7 +38,7 @@ struct Region {
     origin: Option<Sample>,
     last: Option<Sample>,
     causes: Option<CaseCauses>,
-    iterations: Vec<(Counters, Counts, u64)>,
+    iterations: Vec<Iteration>,
     footprint: Sizes,
     footprint_is_steady: bool,
 }
@@ -79,19 +96,40 @@ impl Regions {
             ledger: machine.map(|m| *m.ledger()).unwrap_or_default(),
         };
         let touched = footprint.take();
-        if let (Some(origin), Some(last)) = (&region.origin, &region.last) {
+        if let Some(last) = &region.last {
             let counters: Counters = std::array::from_fn(|i| now.counters[i] - last.counters[i]);
-            let cycles = whole(&now.ledger, origin) - whole(&last.ledger, origin);
             let disturbed = counters[counters::ENTRIES_IRQ] + counters[counters::ENTRIES_FAULT] > 0;
             if !disturbed || !region.footprint_is_steady {
                 region.footprint = touched;
                 region.footprint_is_steady = !disturbed;
             }
-            region.iterations.push((counters, difference(&now.counts, &last.counts), cycles));
+            let counts = difference(&now.counts, &last.counts);
+            region.iterations.push(Iteration { counters, counts, ledger: now.ledger });
         } else {
             region.origin = Some(now);
         }
         region.last = Some(now);
+    }
+
+    /// How many iterations of the open case have ended.
+    pub fn iterations(&self) -> usize {
+        self.open.as_ref().map_or(0, |region| region.iterations.len())
+    }
+
+    /// The iterations from index `first` on, and whatever else was sampled between `from` and `to`, happen so many `times` more.
+    pub fn repeat(&mut self, first: usize, from: &Sample, to: &Sample, times: u64) {
+        let Some(region) = self.open.as_mut().filter(|region| region.iterations.len() > first) else { return };
+        let again = first..region.iterations.len();
+        for time in 1..=times {
+            for index in again.clone() {
+                let Iteration { counters, counts, mut ledger } = region.iterations[index];
+                ledger.advance(&from.ledger, &to.ledger, time);
+                region.iterations.push(Iteration { counters, counts, ledger });
+            }
+        }
+        if let Some(last) = &mut region.last {
+            last.advance(from, to, times);
+        }
     }
 
     pub fn end(&mut self) {
@@ -106,22 +144,31 @@ impl Regions {
 }
 
 impl Region {
+    /// Whole cycles of each iteration.
+    fn cycles(&self) -> Vec<u64> {
+        let Some(origin) = &self.origin else { return Vec::new() };
+        let ends = self.iterations.iter().map(|iteration| whole(&iteration.ledger, origin));
+        let cycles = ends.scan(0, |before, end| Some(end - std::mem::replace(before, end)));
+        cycles.collect()
+    }
+
     fn report(&self, modelled: bool) -> Value {
-        let series = |f: &dyn Fn(&(Counters, Counts, u64)) -> u64| -> Value {
+        let series = |f: &dyn Fn(&Iteration) -> u64| -> Value {
             self.iterations.iter().map(f).collect::<Vec<u64>>().into()
         };
+        let cycles = Value::from(self.cycles());
         let mut per_iteration = Map::new();
         for (index, name) in counters::NAMES.iter().enumerate() {
-            per_iteration.insert(name.to_string(), series(&|i| i.0[index]));
+            per_iteration.insert(name.to_string(), series(&|i| i.counters[index]));
         }
         let mut report = Map::new();
         report.insert("case".into(), self.case.into());
         report.insert("iterations".into(), self.iterations.len().into());
         if modelled {
             for (name, count) in COUNTS {
-                per_iteration.insert(name.to_string(), series(&|i| count(&i.1)));
+                per_iteration.insert(name.to_string(), series(&|i| count(&i.counts)));
             }
-            per_iteration.insert("cycles".into(), series(&|i| i.2));
+            per_iteration.insert("cycles".into(), cycles.clone());
         }
         report.insert("per_iteration".into(), per_iteration.into());
         report.insert("footprint".into(), self.footprint.report());
@@ -131,7 +178,7 @@ impl Region {
                 CATEGORIES.iter().map(|&(c, name)| (name.to_string(), rows[c as usize].into())).collect();
             report.insert("ledger".into(), ledger.into());
             report.insert("cycles_total".into(), rows.iter().sum::<u64>().into());
-            report.insert("cycles_per_iteration".into(), series(&|i| i.2));
+            report.insert("cycles_per_iteration".into(), cycles);
         }
         if let Some(causes) = &self.causes {
             report.insert("space".into(), causes.space());

@@ -8,6 +8,7 @@ use crate::chunks::Chunks;
 use crate::format::{self, tag, unzigzag};
 use crate::header::Header;
 use crate::recorder::Habit;
+use crate::repetition::{self, Finder, Repetition};
 use crate::run::Run;
 use crate::sink::{Marker, Sink};
 use crate::translations::{Told, Translations};
@@ -33,17 +34,14 @@ impl<R: Read> Replay<R> {
 
     /// Makes the recorded calls to `sink`.
     pub fn run(mut self, sink: &mut impl Sink) -> Result<(), String> {
-        let mut state = State::default();
+        let (mut state, mut finder) = (State::default(), Finder::default());
         let mut contents = Vec::new();
         loop {
             self.chunks.next(&mut contents)?;
             if contents.is_empty() {
                 return Ok(());
             }
-            let mut cursor = Cursor { rest: &contents };
-            while !cursor.rest.is_empty() {
-                state.event(&mut cursor, sink).ok_or("damaged: it holds what is no event")?;
-            }
+            state.chunk(&contents, &mut finder, sink).ok_or("damaged: it holds what is no event")?;
         }
     }
 }
@@ -87,6 +85,14 @@ impl<'a> Cursor<'a> {
     }
 }
 
+/// Passes of a repetition that have to be made after those that are only told ([`Sink::repeat`]).
+const PASSES_AFTER: usize = 2;
+/// Passes after which a longer one is tried: a state may come back only after several.
+const TRIALS: usize = 4;
+/// Bytes may repeat themselves more often than the calls that they stand for: a loop of runs that always follow each other is
+/// the same byte again and again.
+const MOST_PERIODS: usize = 8;
+
 #[derive(Default)]
 struct State {
     told: Translations,
@@ -96,7 +102,120 @@ struct State {
     last_data: u32,
 }
 
+/// Where the reader stands, but for the habits of runs.
+#[derive(PartialEq, Eq)]
+struct Place {
+    last_run: u32,
+    last_data: u32,
+    directory: usize,
+}
+
+/// What reading a stretch of events did.
+#[derive(PartialEq, Eq)]
+struct Pass {
+    /// Numbers and addresses of the runs.
+    runs: Vec<(u32, u32)>,
+    /// At its end.
+    place: Place,
+    /// It held nothing that is not said twice.
+    can_repeat: bool,
+}
+
 impl State {
+    /// Reads the events of a chunk. None: there is something else in it.
+    fn chunk(&mut self, contents: &[u8], finder: &mut Finder, sink: &mut impl Sink) -> Option<()> {
+        finder.start();
+        let mut cursor = Cursor { rest: contents };
+        while let Some(&first) = cursor.rest.first() {
+            if format::is_run(first) {
+                let at = contents.len() - cursor.rest.len();
+                if let Some(repetition) = finder.find(contents, at) {
+                    self.repeated(&mut cursor, repetition, sink)?;
+                    continue;
+                }
+            }
+            self.event(&mut cursor, sink)?;
+        }
+        Some(())
+    }
+
+    /// Reads events that repeat themselves, perhaps not to their end. Passes that only do the same again are not made but told.
+    #[inline(never)]
+    fn repeated(&mut self, cursor: &mut Cursor, repetition: Repetition, sink: &mut impl Sink) -> Option<()> {
+        let end = cursor.rest.len() - repetition.extent;
+        let Some(mut length) = self.settled(cursor, end, repetition.length, sink)? else { return Some(()) };
+        let mut before = None;
+        for _ in 0..=length {
+            before = sink.checkpoint();
+            if before.is_some() || !repetition::pays(cursor.rest.len() - end, length) {
+                break;
+            }
+            self.event(cursor, sink)?;
+        }
+        let Some(mut before) = before else { return Some(()) };
+        for trial in 1.. {
+            if !repetition::pays(cursor.rest.len() - end, length) {
+                break;
+            }
+            self.pass(cursor, length, sink)?;
+            let Some(between) = sink.checkpoint() else { break };
+            if between.same_state(&before) {
+                self.pass(cursor, length, sink)?;
+                let Some(now) = sink.checkpoint().filter(|now| now.same_state(&between)) else { break };
+                let left = (cursor.rest.len() - end) / length;
+                let times = sink.repeat(&between, &now, left.saturating_sub(PASSES_AFTER) as u64);
+                cursor.bytes(times as usize * length)?;
+                break;
+            }
+            before = between;
+            if trial % TRIALS == 0 {
+                length *= 2;
+            }
+        }
+        Some(())
+    }
+
+    /// Reads passes until two in a row make the same calls. Returns their length in bytes: then all others of this length do up to
+    /// `end`, for they set the same habits. The second None: there is no such length, or not enough of them.
+    fn settled(
+        &mut self,
+        cursor: &mut Cursor,
+        end: usize,
+        length: usize,
+        sink: &mut impl Sink,
+    ) -> Option<Option<usize>> {
+        for multiple in 1..=MOST_PERIODS {
+            let length = multiple * length;
+            if !repetition::pays(cursor.rest.len() - end, length) {
+                break;
+            }
+            let (first, second) = (self.pass(cursor, length, sink)?, self.pass(cursor, length, sink)?);
+            if !first.can_repeat {
+                break;
+            }
+            if first == second {
+                return Some(Some(length));
+            }
+        }
+        Some(None)
+    }
+
+    /// Reads the events of so many bytes.
+    fn pass(&mut self, cursor: &mut Cursor, length: usize, sink: &mut impl Sink) -> Option<Pass> {
+        let end = cursor.rest.len() - length;
+        let (mut runs, mut can_repeat) = (Vec::new(), true);
+        while cursor.rest.len() > end {
+            let first = cursor.rest[0];
+            can_repeat &= !format::is_lasting(first);
+            self.event(cursor, sink)?;
+            if format::is_run(first) {
+                runs.push((self.last_run, self.habits[self.last_run as usize].linear));
+            }
+        }
+        let place = Place { last_run: self.last_run, last_data: self.last_data, directory: self.told.directory() };
+        Some(Pass { runs, place, can_repeat })
+    }
+
     /// Reads one event and calls `sink` for it. None: there is no such event.
     #[inline]
     fn event(&mut self, cursor: &mut Cursor, sink: &mut impl Sink) -> Option<()> {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //! The seam between those who see a guest run and those who make something of it.
 
+use crate::measurement::Checkpoint;
 use crate::run::Run;
 use cobnut_model::{Event, Instruction, PageTables};
 use std::ops::Range;
@@ -40,4 +41,16 @@ pub trait Sink {
 
     /// Something about the guest that makes figures doubtful.
     fn warn(&mut self, text: String);
+
+    /// Where the sink stands, to be held against where it stands later. None: it cannot tell, or not here.
+    fn checkpoint(&self) -> Option<Checkpoint> {
+        None
+    }
+
+    /// Takes the calls between `from` and `now` as made up to `at_most` times more; returns how often. For sinks that have
+    /// checkpoints. The same calls have been made twice in a row, `from` lies between, and the state was the same before, between and
+    /// after. They must be made twice more afterwards.
+    fn repeat(&mut self, _from: &Checkpoint, _now: &Checkpoint, _at_most: u64) -> u64 {
+        0
+    }
 }

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//! Recognising that a machine does the same again, so that a repetition need not be modelled.
+//!
+//! What a machine does with a sequence of events, a *pass*, depends on its state alone. Where passes of the same events lead
+//! from a state to the same state again, any number of further ones cost what the last one did. The state is compared
+//! whole and exactly: what TLBs and caches hold and in which order it would leave, what is open in the front end, which
+//! space runs. Only when something was lost is left out, for it is another moment each time. To which switch a refill is charged
+//! follows from that, so it takes two passes from and to the same state to know: in the second one whatever was lost in the
+//! first is charged, as it will be in the third.
+
+use crate::machine::Memory;
+use crate::{Charges, Counts, Ledger, Machine, Moment};
+
+/// A machine between two events.
+pub struct Checkpoint {
+    state: Vec<u64>,
+    ledger: Ledger,
+    counts: Counts,
+    charges: Charges,
+    newest: Moment,
+}
+
+impl Checkpoint {
+    /// What was booked until then.
+    pub fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    pub fn counts(&self) -> &Counts {
+        &self.counts
+    }
+
+    /// Whether the machine will do the same from here as from `other`.
+    pub fn same_state(&self, other: &Checkpoint) -> bool {
+        self.state == other.state
+    }
+}
+
+impl Machine {
+    /// None while the switch that happened last is not fully known: no user code has followed it.
+    pub fn checkpoint(&self) -> Option<Checkpoint> {
+        let mut state = Vec::with_capacity(1 << 14);
+        if !self.state(&mut state) {
+            return None;
+        }
+        let causes = &self.memory.causes;
+        Some(Checkpoint {
+            state,
+            ledger: *self.ledger(),
+            counts: *self.counts(),
+            charges: causes.charges().clone(),
+            newest: causes.newest(),
+        })
+    }
+
+    /// How often the pass that began at `from` and ends now can be repeated at once.
+    pub fn repeatable(&self, from: &Checkpoint) -> u64 {
+        self.memory.causes.repeatable(from.newest)
+    }
+
+    /// The pass from `from` to now is made so many `times` more. It was the second one from the same state to the same state.
+    /// When something was lost is then not up to date: the events of two more passes have to follow before any others.
+    pub fn repeat(&mut self, from: &Checkpoint, times: u64) {
+        let Memory { ledger, counts, causes, .. } = &mut self.memory;
+        let (booked, counted) = (*ledger, *counts);
+        ledger.advance(&from.ledger, &booked, times);
+        counts.advance(&from.counts, &counted, times);
+        causes.repeat(from.newest, &from.charges, times);
+    }
+
+    /// Appends everything that decides what the next events do. False: a switch is unsettled.
+    fn state(&self, out: &mut Vec<u64>) -> bool {
+        let Memory { tlbs, l1, l2, causes, last_code_line, .. } = &self.memory;
+        self.front.state(out);
+        tlbs.state(out);
+        l1.state(out);
+        if let Some(l2) = l2 {
+            l2.state(out);
+        }
+        out.extend([*last_code_line as u64, self.after_branch.map_or(u64::MAX, u64::from)]);
+        causes.state(out)
+    }
+}
+
+impl Counts {
+    /// Adds what was counted between `from` and `to` so many `times`.
+    pub fn advance(&mut self, from: &Counts, to: &Counts, times: u64) {
+        self.itlb_misses += (to.itlb_misses - from.itlb_misses) * times;
+        self.dtlb_misses += (to.dtlb_misses - from.dtlb_misses) * times;
+        self.itlb_flushed_refills += (to.itlb_flushed_refills - from.itlb_flushed_refills) * times;
+        self.dtlb_flushed_refills += (to.dtlb_flushed_refills - from.dtlb_flushed_refills) * times;
+        self.trace_misses += (to.trace_misses - from.trace_misses) * times;
+    }
+}
