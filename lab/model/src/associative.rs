@@ -157,7 +157,7 @@ impl Associative {
     pub fn state(&self, out: &mut Vec<u64>, of: impl Fn(usize) -> u64) {
         if self.replacement == Replacement::Lru {
             for set in 0..self.sets {
-                let held = self.order.from_newest(set, self.ways).filter(|&slot| self.keys[slot] != FREE);
+                let held = self.order.slots_from_newest(set, self.ways).filter(|&slot| self.keys[slot] != FREE);
                 held.for_each(|slot| out.extend([self.keys[slot], of(slot)]));
                 out.push(FREE);
             }
@@ -277,7 +277,7 @@ impl Recency {
     }
 
     /// The slots of `set`, which has so many `ways`.
-    fn from_newest(&self, set: usize, ways: usize) -> impl Iterator<Item = usize> + '_ {
+    fn slots_from_newest(&self, set: usize, ways: usize) -> impl Iterator<Item = usize> + '_ {
         std::iter::successors(Some(self.newest[set] as usize), |&slot| Some(self.older[slot] as usize)).take(ways)
     }
 

@@ -218,16 +218,22 @@ impl Causes {
         self.current
     }
 
-    /// Appends everything that decides how the next events are charged, but for when it happened what they are charged to.
-    /// False: a switch is unsettled.
-    pub(crate) fn state(&self, out: &mut Vec<u64>) -> bool {
+    /// Appends everything that decides how the next events are charged, moments by how long ago they are.
+    pub(crate) fn state(&self, out: &mut Vec<u64>) {
         let (switches, known) = (self.switches.len() as u32, self.is_known(self.current) as u32);
         out.extend([self.space.directory, self.space.code_base, switches, known].map(u64::from));
-        self.unsettled.is_none()
+        if let Some(Unsettled { moment, from, at }) = self.unsettled {
+            out.extend([self.newest.0 - moment.0, from.directory, from.code_base, at].map(u64::from));
+        }
     }
 
     pub(crate) fn newest(&self) -> Moment {
         self.newest
+    }
+
+    /// What was charged so far, what waits for a switch to be settled included.
+    pub(crate) fn all_charges(&self) -> &Charges {
+        &self.charges
     }
 
     /// How often what happened since `from` can happen again before the last switch is too long ago to be charged, or what was
@@ -240,13 +246,11 @@ impl Causes {
         }
     }
 
-    /// What happened since `from`, when `charges` were charged, happens so many `times` more.
+    /// What happened since `from`, when `charges` were charged, happens so many `times` more. What was lost in these is not told
+    /// by their moments, but by those of the last time.
     pub(crate) fn repeat(&mut self, from: Moment, charges: &Charges, times: u64) {
         self.charges.repeat(charges, times);
-        let each = self.newest.0 - from.0;
-        for moment in (from.0 + 1..=self.newest.0).cycle().take(each as usize * times as usize) {
-            self.next_moment(self.moments[moment as usize % MOST_MOMENTS] as usize);
-        }
+        self.newest.0 += (self.newest.0 - from.0) * times as u32;
     }
 
     /// CR3 was written by the instruction at `at`. Returns the moment, and whether that is a switch.

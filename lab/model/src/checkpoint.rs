@@ -37,20 +37,11 @@ impl Checkpoint {
 }
 
 impl Machine {
-    /// None while the switch that happened last is not fully known: no user code has followed it.
-    pub fn checkpoint(&self) -> Option<Checkpoint> {
-        let mut state = Vec::with_capacity(1 << 14);
-        if !self.state(&mut state) {
-            return None;
-        }
-        let causes = &self.memory.causes;
-        Some(Checkpoint {
-            state,
-            ledger: *self.ledger(),
-            counts: *self.counts(),
-            charges: causes.charges().clone(),
-            newest: causes.newest(),
-        })
+    /// Where it stands now.
+    pub fn checkpoint(&self) -> Checkpoint {
+        let Memory { ledger, counts, causes, .. } = &self.memory;
+        let (charges, newest) = (causes.all_charges().clone(), causes.newest());
+        Checkpoint { state: self.state(), ledger: *ledger, counts: *counts, charges, newest }
     }
 
     /// How often the pass that began at `from` and ends now can be repeated at once.
@@ -68,17 +59,19 @@ impl Machine {
         causes.repeat(from.newest, &from.charges, times);
     }
 
-    /// Appends everything that decides what the next events do. False: a switch is unsettled.
-    fn state(&self, out: &mut Vec<u64>) -> bool {
+    /// Everything that decides what the next events do.
+    fn state(&self) -> Vec<u64> {
         let Memory { tlbs, l1, l2, causes, last_code_line, .. } = &self.memory;
-        self.front.state(out);
-        tlbs.state(out);
-        l1.state(out);
+        let mut state = Vec::with_capacity(1 << 14);
+        self.front.state(&mut state);
+        tlbs.state(&mut state);
+        l1.state(&mut state);
         if let Some(l2) = l2 {
-            l2.state(out);
+            l2.state(&mut state);
         }
-        out.extend([*last_code_line as u64, self.after_branch.map_or(u64::MAX, u64::from)]);
-        causes.state(out)
+        causes.state(&mut state);
+        state.extend([*last_code_line as u64, self.after_branch.map_or(u64::MAX, u64::from)]);
+        state
     }
 }
 

@@ -159,7 +159,7 @@ impl Sink for Measurement {
         Run::new(linear, instructions, &self.costs, shares)
     }
 
-    #[inline]
+    #[inline(always)]
     fn run(&mut self, run: &Run, linear: u32, tables: &mut impl PageTables) {
         self.mode = run.mode;
         if self.waiting {
@@ -193,7 +193,7 @@ impl Sink for Measurement {
         self.ranges.take_back(&run.shares, run.block.instructions(), instructions, &self.costs);
     }
 
-    #[inline]
+    #[inline(always)]
     fn data(&mut self, linear: u32, size: u8, write: bool, tables: &mut impl PageTables) {
         if self.waiting {
             return;
@@ -248,12 +248,8 @@ impl Sink for Measurement {
     }
 
     fn checkpoint(&self) -> Option<Checkpoint> {
-        let machine = match &self.machine {
-            Some(machine) => Some(machine.checkpoint()?),
-            None => None,
-        };
         Some(Checkpoint {
-            machine,
+            machine: self.machine.as_ref().map(Machine::checkpoint),
             mode: self.mode,
             measuring: self.measuring,
             waiting: self.waiting,

@@ -153,9 +153,8 @@ impl Region {
     }
 
     fn report(&self, modelled: bool) -> Value {
-        let series = |f: &dyn Fn(&Iteration) -> u64| -> Value {
-            self.iterations.iter().map(f).collect::<Vec<u64>>().into()
-        };
+        let series =
+            |f: &dyn Fn(&Iteration) -> u64| -> Value { self.iterations.iter().map(f).collect::<Vec<u64>>().into() };
         let cycles = Value::from(self.cycles());
         let mut per_iteration = Map::new();
         for (index, name) in counters::NAMES.iter().enumerate() {

@@ -21,24 +21,30 @@ pub fn pays(extent: usize, length: usize) -> bool {
 const PASSES_READ: usize = 8;
 /// What comparing states costs, in bytes of events.
 const OVERHEAD: usize = 4096;
-const PLACES: usize = 4096;
-/// Stretches between runs that have to be the same.
-const STRETCHES: usize = 4;
+/// How many bytes are searched in vain before so many others are not, where events are not of the kind that repeats itself.
+const PATIENCE: usize = 32 << 10;
+const PAUSE: usize = 64 << 10;
+const PLACES: usize = 1024;
 
 /// Looks for repetitions in one chunk after the other.
 pub struct Finder {
     /// The last place of a run by a hash of what stands before it, with other bits of the hash.
-    seen: Vec<(u32, u32)>,
-    stretches: [u64; STRETCHES],
+    seen: Box<[(u32, u32); PLACES]>,
+    /// Hashes of the last four stretches between runs, 16 bits each.
+    stretches: u64,
     /// Where the last stretch ends.
     before: usize,
     /// Nothing is looked for before.
     quiet: usize,
+    /// The last repetition that was too short: its length and end.
+    too_short: (usize, usize),
+    /// When nothing was found up to here, the search pauses.
+    patience: usize,
 }
 
 impl Default for Finder {
     fn default() -> Self {
-        Finder { seen: vec![NOWHERE; PLACES], stretches: [0; STRETCHES], before: 0, quiet: 0 }
+        Finder { seen: Box::new([NOWHERE; PLACES]), stretches: 0, before: 0, quiet: 0, too_short: (0, 0), patience: 0 }
     }
 }
 
@@ -48,20 +54,23 @@ impl Finder {
     /// A chunk begins.
     pub fn start(&mut self) {
         self.seen.fill(NOWHERE);
-        (self.before, self.quiet) = (0, 0);
+        (self.before, self.quiet, self.too_short, self.patience) = (0, 0, (0, 0), PATIENCE);
     }
 
     /// A run is at `at` in the chunk: does what follows repeat what stood before it, often enough to matter? Nothing else is found
     /// before the end of what was.
-    #[inline]
+    #[inline(always)]
     pub fn find(&mut self, contents: &[u8], at: usize) -> Option<Repetition> {
         if at < self.quiet {
             return None;
         }
-        self.stretches.rotate_right(1);
-        self.stretches[0] = hash(&contents[self.before..at]);
+        if at >= self.patience {
+            (self.before, self.quiet, self.patience) = (at + PAUSE, at + PAUSE, at + PAUSE + PATIENCE);
+            return None;
+        }
+        self.stretches = self.stretches << 16 | hash(&contents[self.before..at]) >> 48;
         self.before = at;
-        let key = self.stretches.iter().fold(0, |key: u64, &stretch| mix(key, stretch));
+        let key = mix(0, self.stretches);
         let seen = &mut self.seen[(key >> 40) as usize % PLACES];
         let (bits, earlier) = std::mem::replace(seen, (key as u32, at as u32));
         match bits == key as u32 && earlier != NOWHERE.1 {
@@ -70,13 +79,22 @@ impl Finder {
         }
     }
 
+    #[inline(never)]
     fn repetition(&mut self, contents: &[u8], earlier: usize, at: usize) -> Option<Repetition> {
-        let (length, extent) = (at - earlier, common(&contents[earlier..], &contents[at..]));
-        if !pays(extent, length) {
+        let length = at - earlier;
+        let known = length == self.too_short.0 && at < self.too_short.1;
+        if known || !pays(contents.len() - at, length) {
             return None;
         }
-        self.quiet = at + extent;
-        self.before = self.quiet;
+        let extent = common(&contents[earlier..], &contents[at..]);
+        if extent < length || pays(extent, length) {
+            (self.quiet, self.before) = (at + extent, at + extent);
+        }
+        if !pays(extent, length) {
+            self.too_short = (length, at + extent);
+            return None;
+        }
+        self.patience = self.quiet + PATIENCE;
         Some(Repetition { length, extent })
     }
 }
@@ -89,12 +107,53 @@ fn common(one: &[u8], other: &[u8]) -> usize {
     same + one[same..].iter().zip(&other[same..]).take_while(|(one, other)| one == other).count()
 }
 
+#[inline]
 fn hash(bytes: &[u8]) -> u64 {
-    let words = bytes.chunks(8).map(|chunk| chunk.iter().rev().fold(0, |word, &byte| word << 8 | byte as u64));
-    words.fold(bytes.len() as u64, mix)
+    let (words, rest) = bytes.as_chunks::<8>();
+    let rest = rest.iter().fold(bytes.len() as u64, |word, &byte| word << 8 | byte as u64);
+    words.iter().fold(mix(0, rest), |hash, &word| mix(hash, u64::from_le_bytes(word)))
 }
 
 #[inline]
 fn mix(hash: u64, word: u64) -> u64 {
     (hash.rotate_left(23) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Asks at every event, each of which is a run of one byte.
+    fn found(contents: &[u8]) -> Vec<(usize, Repetition)> {
+        let mut finder = Finder::default();
+        finder.start();
+        (0..contents.len()).filter_map(|at| Some((at, finder.find(contents, at)?))).collect()
+    }
+
+    fn noise(seed: u64, length: usize) -> Vec<u8> {
+        let mut random = seed;
+        let numbers = std::iter::repeat_with(|| {
+            random = mix(random, 1);
+            (random >> 32) as u8
+        });
+        numbers.take(length).collect()
+    }
+
+    #[test]
+    fn a_repetition_is_found_in_its_second_or_third_round_and_to_its_end() {
+        let body = noise(1, 100);
+        let contents = [noise(2, 5000), body.repeat(80), noise(3, 300), body.repeat(90), noise(4, 9)].concat();
+        let found = found(&contents);
+        assert_eq!(found.len(), 2, "{found:?}");
+        for ((at, repetition), (start, end)) in found.iter().zip([(5000, 13_000), (13_300, 22_300)]) {
+            assert_eq!((repetition.length, at + repetition.extent), (100, end));
+            assert!((start + 100..start + 300).contains(at), "{found:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_too_short_or_none_is_not_found() {
+        assert_eq!(found(&noise(1, 200_000)), []);
+        assert_eq!(found(&[noise(1, 300), noise(2, 100).repeat(40), noise(3, 300)].concat()), []);
+    }
 }

@@ -139,20 +139,13 @@ impl State {
         Some(())
     }
 
-    /// Reads events that repeat themselves, perhaps not to their end. Passes that only do the same again are not made but told.
+    /// Reads events that repeat themselves, perhaps not to their end. Where two passes have led the sink from one state to the same
+    /// one, the calls of those that follow are not made: the sink is told how many there are.
     #[inline(never)]
     fn repeated(&mut self, cursor: &mut Cursor, repetition: Repetition, sink: &mut impl Sink) -> Option<()> {
         let end = cursor.rest.len() - repetition.extent;
         let Some(mut length) = self.settled(cursor, end, repetition.length, sink)? else { return Some(()) };
-        let mut before = None;
-        for _ in 0..=length {
-            before = sink.checkpoint();
-            if before.is_some() || !repetition::pays(cursor.rest.len() - end, length) {
-                break;
-            }
-            self.event(cursor, sink)?;
-        }
-        let Some(mut before) = before else { return Some(()) };
+        let Some(mut before) = sink.checkpoint() else { return Some(()) };
         for trial in 1.. {
             if !repetition::pays(cursor.rest.len() - end, length) {
                 break;
@@ -207,7 +200,7 @@ impl State {
         while cursor.rest.len() > end {
             let first = cursor.rest[0];
             can_repeat &= !format::is_lasting(first);
-            self.event(cursor, sink)?;
+            self.one_event(cursor, sink)?;
             if format::is_run(first) {
                 runs.push((self.last_run, self.habits[self.last_run as usize].linear));
             }
@@ -216,8 +209,13 @@ impl State {
         Some(Pass { runs, place, can_repeat })
     }
 
+    #[inline(never)]
+    fn one_event(&mut self, cursor: &mut Cursor, sink: &mut impl Sink) -> Option<()> {
+        self.event(cursor, sink)
+    }
+
     /// Reads one event and calls `sink` for it. None: there is no such event.
-    #[inline]
+    #[inline(always)]
     fn event(&mut self, cursor: &mut Cursor, sink: &mut impl Sink) -> Option<()> {
         let first = cursor.byte()?;
         let count = (first & format::BYTES) as usize;

@@ -42,7 +42,7 @@ pub trait Sink {
     /// Something about the guest that makes figures doubtful.
     fn warn(&mut self, text: String);
 
-    /// Where the sink stands, to be held against where it stands later. None: it cannot tell, or not here.
+    /// Where the sink stands, to be held against where it stands later. None: it cannot tell.
     fn checkpoint(&self) -> Option<Checkpoint> {
         None
     }
