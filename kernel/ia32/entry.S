@@ -54,15 +54,17 @@ entries:
         .text
 
 // A debug exception in kernel mode: the user set TF, then executed sysenter, and this is its first kernel instruction
-// (nothing else single-steps the kernel). DS is the user's; only SS may be used.
+// (nothing else single-steps the kernel). DS is the user's; only SS may be used. On without TF and NT.
         .globl entry_1
 entry_1:
         testb   $EFLAGS_VM >> 16, 10(%esp)
         jnz     1f
         testb   $3, 4(%esp)
         jnz     1f
-        andl    $~EFLAGS_TF, 8(%esp)
-        iret
+        pop     %edi                    // not in use yet
+        movl    $0, 4(%esp)             // the flags stand where the task segment has its back link, which NT would follow
+        add     $8, %esp
+        jmp     *%edi
 1:      push    %eax
         xor     %eax, %eax
         push    %ecx

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The attack program: everything is refused where limits hold, and where they do not the program sees that."""
+
+import re
+
+import pytest
+
+import guests
+
+ROW = re.compile(r"attack: row (\S+) (\w+)")
+
+
+def attack(arguments: str, on: guests.Processor, options: str = "small=1024") -> dict[str, str]:
+    """The status of each attempt, by its name."""
+    outcome = guests.boot(guests.program("attack", f"area=1024 {arguments}"), options=options, on=on)
+    assert outcome.kernel_message is None, outcome.console
+    rows = dict(ROW.findall(outcome.console))
+    assert f"attack: {len(rows)} attempts, " in outcome.console, outcome.console[-500:]
+    return rows
+
+
+@pytest.mark.parametrize("on", guests.BOCHS, ids=str)
+def test_everything_is_refused_where_limits_hold(on):
+    rows = attack("limits=1", on)
+    assert len(rows) >= 300
+    assert [name for name, status in rows.items() if status != "refused"] == []
+
+
+@pytest.mark.parametrize("on", [guests.Processor("qemu", "486"), guests.USUAL], ids=str)
+def test_the_program_sees_what_an_emulator_lets_through(on):
+    rows = attack("", on)
+    assert {"refused", "unenforced"} == set(rows.values())
+    for name in ("read.ds.limit+1", "write.ds.host", "jump.above", "push.below", "movs.from_over_limit"):
+        assert rows[f"small.{name}"] == "unenforced"
+
+
+@pytest.mark.parametrize(("option", "only"), [("sysenter=off", ""), ("fastpath=off", "only=call."), ("fastpath=off", "only=entry.")])
+def test_other_ways_into_the_kernel(option, only):
+    assert "escaped" not in attack(only, guests.USUAL, f"small=1024 {option}").values()
+
+
+@pytest.mark.parametrize("arguments", ["area=x", "kinds=flat"])
+def test_wrong_arguments_are_said(arguments):
+    outcome = guests.boot(guests.program("attack", arguments))
+    assert outcome.code == 2
+    assert "attack: limits=0|1 area=MB" in outcome.console

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "judge.h"
+
+#include <cobnut/program.h>
+#include <cobnut/tls.h>
+
+namespace attack {
+
+constinit unsigned rows = 0, good_rows = 0;
+
+namespace {
+
+constexpr Word no_segment = own_fill << 8 | own_fill; // a far pointer of the fill names it
+
+bool contains(const char *text, const char *part)
+{
+    for (;; text++) {
+        unsigned i = 0;
+        while (part[i] && text[i] == part[i]) i++;
+        if (!part[i]) return true;
+        if (!*text) return false;
+    }
+}
+
+Word place_of(const Place &place, const Attacker &a)
+{
+    const Word offset = static_cast<Word>(place.offset);
+    switch (place.target) {
+    case Target::own: return scratch_page + middle + offset;
+    case Target::edge: return a.size() + offset;
+    case Target::wrap: return offset;
+    case Target::above: return stage.area() + 2 * slot_size - a.base() + scratch_page + middle + offset;
+    case Target::host: return host_page() + middle - a.base() + offset;
+    case Target::kernel: return kernel_base + 0x100000 - a.base() + offset;
+    case Target::linear: return stage.area() + 2 * slot_size + scratch_page + middle + offset;
+    }
+    return 0;
+}
+
+bool only_own(Word word)
+{
+    for (Word rest = word; rest; rest >>= 8)
+        if ((rest & 0xFF) != own_fill) return false;
+    return word != 0;
+}
+
+bool foreign_byte(Word word)
+{
+    for (Word rest = word; rest; rest >>= 8)
+        if ((rest & 0xFF) == foreign_fill) return true;
+    return false;
+}
+
+/// Past the limit at address `to` of its own: the space is promoted, and what was meant is its own page, which the pager
+/// gives it. Where there can be none, or no standard segment reaches there, the fault is the attacker's.
+bool limit_refused(const Report &r, const Attacker &a, Word to)
+{
+    const bool stopped = r.protection() || r.stack_fault();
+    const Word reach = 512; // what an instruction or its repetitions may reach beyond `to`
+    const bool own = a.small() && to + reach >= a.size() && to < stage.large_limit();
+    if (stopped && r.faults == 0) return true;
+    if (!own) return false;
+    const Word first = to < a.size() ? a.size() : to & ~(page_size - 1);
+    const bool at_own = r.faults && r.fault_address - first < page_size;
+    return at_own && r.exception && !foreign_byte(r.eax()) && (r.finished() || r.protection(no_segment));
+}
+
+bool refused(const Attempt &t, const Report &r, const Attacker &a, Word to)
+{
+    switch (t.refusal) {
+    case Refusal::limit: return limit_refused(r, a, to);
+    case Refusal::selector: return r.protection(t.selector & ~3u);
+    case Refusal::vector: return r.protection(t.detail);
+    case Refusal::privileged: return r.protection() || (r.finished() && r.eax() == mark);
+    case Refusal::protection: return r.protection();
+    case Refusal::port: return r.port_fault;
+    case Refusal::null: return r.finished() && r.eax() == own_fill * 0x01010101u;
+    case Refusal::task: return r.exception && r.vector() == 10 && r.error() == 0;
+    case Refusal::value:
+    case Refusal::flags: return r.finished() && r.eax() == t.detail;
+    }
+    return false;
+}
+
+/// Runs an attempt from a space of its own; `to` is where it aims at, in its own addresses.
+Report run(const Attempt &t, bool inside, Attacker &a, Word &to)
+{
+    Start start = {.code = t.code};
+    to = place_of(inside ? t.inside : t.to, a);
+    start.esi = to;
+    start.ecx = t.count;
+    start.ebx = t.selector;
+    if (inside) __asm__("mov %%ds, %0" : "=r"(start.ebx)); // the same selectors in all spaces
+    if (inside && t.own_code) __asm__("mov %%cs, %0" : "=r"(start.ebx));
+    if (t.segment != Segment::none) {
+        Cobnut_TlsControl(a.id(), scratch_page, &start.ebx);
+        start.esi -= scratch_page;
+    }
+    return a.run(start);
+}
+
+/// What QEMU lets through: limits, a return to virtual 8086 mode and invd at any privilege.
+bool left_to_processor(const Attempt &t)
+{
+    return t.refusal == Refusal::limit || t.refusal == Refusal::flags || t.refusal == Refusal::privileged;
+}
+
+void run_attempt(const Attempt &t, bool small)
+{
+    Report r;
+    Word to = 0;
+    const char *kind = small ? "small" : "large";
+    if (t.has_inside) {
+        Attacker a(small);
+        if (a.ready()) r = run(t, true, a, to);
+        if (!a.ready() || !came_through(r, t) || !a.in_slot() || !victims_intact()) return row(kind, t.name, Status::blind, r);
+    }
+    Attacker a(small);
+    if (!a.ready()) return row(kind, t.name, Status::blind, r);
+    r = run(t, false, a, to);
+    const bool safe = victims_intact();
+    const bool as_expected = refused(t, r, a, to);
+    const Status otherwise = !stage.limits && left_to_processor(t) ? Status::unenforced : Status::escaped;
+    row(kind, t.name, safe && as_expected ? Status::refused : otherwise, r);
+}
+
+} // namespace
+
+bool came_through(const Report &r, const Attempt &t)
+{
+    if (r.faults || !r.exception) return false;
+    if (r.protection(no_segment)) return true;
+    return r.finished() && (t.refusal == Refusal::value ? r.eax() != t.detail : only_own(r.eax()));
+}
+
+void row(const char *kind, const char *name, Status status, const Report &r)
+{
+    static constexpr const char *const words[] = {"refused", "escaped", "unenforced", "blind"};
+    cobnut::print("attack: row %s.%s %s", kind, name, words[static_cast<int>(status)]);
+    if (r.faults) cobnut::print(" %s fault at %x,", r.write ? "write" : "read", r.fault_address);
+    if (r.port_fault) cobnut::print(" port %x\n", L4_IoFpagePort(L4_Fpage_t{.raw = r.port}));
+    else if (r.silent) cobnut::print(" silence\n");
+    else cobnut::print(" vector %u error %x ip %x eax %x\n", r.vector(), r.error(), r.ip(), r.eax());
+    if (status != Status::refused) restore_victims();
+    rows++;
+    good_rows += status == Status::refused || status == Status::unenforced;
+}
+
+void run_attempts(bool small, const char *only)
+{
+    for (const Attempt *t = attempts; t->name; t++) {
+        if (!contains(t->name, only)) continue;
+        if (!small && t->to.target == Target::host) continue; // it would be its own
+        run_attempt(*t, small);
+    }
+}
+
+void run_trials(const Trial *trials, bool small, const char *only)
+{
+    for (const Trial *t = trials; t->name; t++) {
+        if (!contains(t->name, only)) continue;
+        Report r;
+        const bool good = t->refused(small, r) && victims_intact();
+        row(small ? "small" : "large", t->name, good ? Status::refused : t->by_limits && !stage.limits ? Status::unenforced : Status::escaped, r);
+    }
+}
+
+} // namespace attack

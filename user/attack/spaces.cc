@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "spaces.h"
+
+#include <cobnut/format.h>
+#include <cobnut/program.h>
+#include <cobnut/tls.h>
+#include <initializer_list>
+#include <l4/schedule.h>
+
+extern "C" {
+extern char image_start[], image_end[];
+/// Loads EIP, ESI, EDI, EBX, ECX, EDX, EAX and EBP (trials.S).
+[[noreturn]] void attack_go(const L4_Word_t *registers);
+/// An IPC without the library's care for flags and GS (trials.S); the registers' MRs go to `mr`. Returns the flags afterwards.
+L4_Word_t attack_ipc(L4_Word_t to, L4_Word_t from, L4_Word_t timeouts, L4_Word_t *mr, L4_Word_t *sender);
+L4_Word_t attack_gs_word();
+}
+
+namespace attack {
+
+constinit Stage stage = {};
+
+namespace {
+
+constexpr Word utcb_area = 0x00800000, utcb_area_log2 = 12;
+constexpr Word hello_label = 0x0A70, map_label = 0x0A71, window_label = 0x0A72, run_label = 0x0A73, victim_label = 0x0A74;
+constexpr unsigned supplies = 4;
+
+// Physical memory to map: the attacker's own pages, what is supplied on faults, and the victims'.
+enum Page : Word { own_first, own_last, own_scratch, own_stack, supplied, foreign = supplied + supplies, pages = foreign + 10 }; // three of each victim, and the host's
+alignas(65536) constinit unsigned char memory[pages * page_size] = {};
+alignas(4096) constinit unsigned char stacks[3][page_size] = {};
+constexpr Word foreign_word = foreign_fill * 0x01010101u;
+constexpr Word foreign_pages = 10, host = foreign + foreign_pages - 1;
+constinit Word version = 1, foreign_used = 0;
+constinit unsigned supplied_count = 0;
+
+unsigned char *page(Word n) { return memory + n * page_size; }
+void fill(Word n, unsigned char with)
+{
+    for (Word i = 0; i < page_size; i++) page(n)[i] = with;
+}
+void end_with_ud2(Word n)
+{
+    page(n)[page_size - 2] = 0x0F;
+    page(n)[page_size - 1] = 0x0B;
+}
+L4_Fpage_t fpage(const void *at) { return L4_FpageLog2(reinterpret_cast<Word>(at), 12) + L4_FullyAccessible; }
+L4_Fpage_t image() { return L4_FpageLog2(reinterpret_cast<Word>(image_start), 20) + L4_FullyAccessible; }
+
+void load_map(L4_Fpage_t what, Word at, Word label)
+{
+    const L4_MapItem_t item = L4_MapItem(what, at);
+    L4_Set_MsgTag(L4_MsgTag_t{.raw = label << 16 | 2u << 6});
+    L4_LoadMR(1, item.raw[0]);
+    L4_LoadMR(2, item.raw[1]);
+}
+
+bool is_image_fault(L4_MsgTag_t tag, Word address) { return (L4_Label(tag) & 0xFFF0) == 0xFFE0 && in_image(address); }
+void load_image_page(Word address)
+{
+    const Word at = address & ~(page_size - 1);
+    load_map(fpage(reinterpret_cast<void *>(at)), at, 0);
+}
+
+/// A thread in a space of its own, which waits for its start; the small-space number is asked for either way.
+bool create(L4_ThreadId_t id, Word number, void (*main)(), Word sp)
+{
+    const auto unchanged = reinterpret_cast<void *>(-1);
+    Word old = 0;
+    if (!L4_ThreadControl(id, id, stage.controller, L4_nilthread, unchanged)) return false;
+    if (!L4_SpaceControl(id, L4_SmallSpaceChange | number, L4_FpageLog2(kip_area, 12), L4_FpageLog2(utcb_area, utcb_area_log2),
+                         L4_nilthread, &old))
+        return false;
+    if (!(old & L4_SmallSpaceChange)) return false;
+    if (!L4_ThreadControl(id, id, stage.controller, stage.controller,
+                          reinterpret_cast<void *>(utcb_of(id) - L4_UtcbIdOffset))) return false;
+    L4_Set_MsgTag(L4_MsgTag_t{.raw = 2});
+    L4_LoadMR(1, reinterpret_cast<Word>(main));
+    L4_LoadMR(2, sp);
+    return L4_IpcSucceeded(L4_Send_Timeout(id, L4_TimePeriod(1000000)));
+}
+
+/// Waits until `id` calls; serves its faults on the image.
+bool hear(L4_ThreadId_t id)
+{
+    for (;;) {
+        const L4_MsgTag_t tag = L4_Receive_Timeout(id, L4_TimePeriod(1000000));
+        if (L4_IpcFailed(tag)) return false;
+        Word address;
+        L4_StoreMR(1, &address);
+        if (!is_image_fault(tag, address)) return L4_Label(tag) == hello_label;
+        load_image_page(address);
+        L4_Reply(id);
+    }
+}
+bool map_to(L4_ThreadId_t id, L4_Fpage_t what, Word at)
+{
+    load_map(what, at, map_label);
+    L4_Reply(id);
+    return hear(id);
+}
+
+void say_hello()
+{
+    L4_Set_MsgTag(L4_MsgTag_t{.raw = hello_label << 16});
+    L4_Call(stage.controller);
+}
+
+/// Reads its port if MR1 names it (only the large one has it). Answers with MR1: the sum of pages that it should have; MR2: the word behind GS;
+/// MR3: the flags that it woke up with.
+[[noreturn]] void victim_main()
+{
+    L4_Accept(L4_MapGrantItems(L4_CompleteAddressSpace));
+    L4_Set_ExceptionHandler(stage.controller);
+    do say_hello();
+    while (L4_Label(L4_MsgTag()) == map_label);
+    L4_Accept(L4_UntypedWordsAcceptor);
+    Word *const mr = reinterpret_cast<Word *>(attack_gs_word());
+    Word sender = stage.controller.raw;
+    for (;;) {
+        mr[0] = victim_label << 16 | 3;
+        const Word flags = attack_ipc(sender, L4_anythread.raw, 0x04000000, mr, &sender);
+        const Word gs = attack_gs_word();
+        if (mr[0] & 63 && mr[1] == victims_port) __asm__ volatile("in %%dx, %%al" : : "d"(victims_port) : "eax");
+        Word sum = 0;
+        for (const Word at : {Word{0}, scratch_page, slot_size - page_size})
+            for (Word i = 0; i < page_size; i += sizeof(Word)) sum += *reinterpret_cast<volatile Word *>(at + i);
+        mr[1] = sum;
+        mr[2] = gs;
+        mr[3] = flags;
+    }
+}
+
+bool make_victim(L4_ThreadId_t id, Word number, unsigned index)
+{
+    const Word sp = reinterpret_cast<Word>(stacks[index]) + page_size - 16;
+    if (!create(id, number, victim_main, sp) || !hear(id) || !map_to(id, image(), reinterpret_cast<Word>(image_start))) return false;
+    for (const Word at : {Word{0}, scratch_page, slot_size - page_size}) {
+        const Word n = foreign + foreign_used++;
+        fill(n, foreign_fill);
+        if (!map_to(id, fpage(page(n)), at)) return false;
+    }
+    L4_Set_MsgTag(L4_Niltag);
+    L4_Reply(id);
+    return L4_IpcSucceeded(L4_Receive_Timeout(id, L4_TimePeriod(1000000))); // its first answer, to nothing
+}
+
+bool intact(L4_ThreadId_t id, Word number)
+{
+    L4_Set_MsgTag(L4_Niltag);
+    const L4_MsgTag_t tag = L4_Call_Timeouts(id, L4_TimePeriod(100000), L4_TimePeriod(100000));
+    Word mr[3], now = 0;
+    L4_StoreMRs(1, 3, mr);
+    L4_SpaceControl(id, 0, L4_Nilpage, L4_Nilpage, L4_nilthread, &now);
+    return L4_IpcSucceeded(tag) && L4_Label(tag) == victim_label && mr[0] == victims_sum &&
+           mr[1] == utcb_of(id) && (now & 0xFF) == number;
+}
+
+void visit(L4_ThreadId_t victim)
+{
+    L4_Set_MsgTag(L4_Niltag);
+    L4_Call(victim);
+}
+
+[[noreturn]] void attacker_main()
+{
+    L4_Set_ExceptionHandler(stage.controller);
+    L4_Accept(L4_MapGrantItems(L4_CompleteAddressSpace));
+    for (;;) {
+        say_hello();
+        Word mr[9];
+        L4_StoreMRs(0, 9, mr);
+        const Word label = mr[0] >> 16;
+        if (label == window_label) L4_Accept(L4_MapGrantItems(L4_Fpage_t{.raw = mr[1]}));
+        if (label != run_label) continue;
+        visit(stage.below); // their pages are in the page directory in force, and cached
+        visit(stage.above);
+        attack_go(mr + 1);
+    }
+}
+
+} // namespace
+
+
+const Word victims_sum = 3 * (page_size / sizeof(Word)) * foreign_word;
+
+Word utcb_of(L4_ThreadId_t id)
+{
+    const Word index = id == stage.below ? 1 : id == stage.above ? 2 : id == stage.large ? 3 : 0;
+    return utcb_area + index * 512 + L4_UtcbIdOffset;
+}
+
+bool in_image(Word address)
+{
+    return address >= reinterpret_cast<Word>(image_start) && address < reinterpret_cast<Word>(image_end);
+}
+
+bool make_victims()
+{
+    for (char *p = image_start; p < image_end; p += page_size) (void)*static_cast<volatile char *>(p);
+    const Word first = L4_ThreadNo(stage.controller) + 1;
+    stage.below = L4_GlobalId(first, 1);
+    stage.above = L4_GlobalId(first + 1, 1);
+    stage.large = L4_GlobalId(first + 2, 1);
+    fill(host, foreign_fill);
+    return make_victim(stage.below, L4_SmallSpace(0, slot_mb), 0) && make_victim(stage.above, L4_SmallSpace(2 * slot_mb, slot_mb), 1) &&
+           make_victim(stage.large, L4_LargeSpace, 2);
+}
+
+bool victims_intact()
+{
+    const auto *words = reinterpret_cast<const Word *>(page(foreign));
+    for (Word n = 0; n < foreign_pages * page_size / sizeof(Word); n++)
+        if (words[n] != foreign_word) return false;
+    return intact(stage.large, 0) && intact(stage.below, L4_SmallSpace(0, slot_mb)) &&
+           intact(stage.above, L4_SmallSpace(2 * slot_mb, slot_mb));
+}
+
+void restore_victims()
+{
+    for (Word n = foreign; n <= host; n++) fill(n, foreign_fill);
+}
+
+Word host_page() { return reinterpret_cast<Word>(page(host)); }
+
+Attacker::Attacker(bool small) : small_(small)
+{
+    version = (version + 1) & 0x3FFF;
+    if ((version & 63) == 0) version++;
+    id_ = L4_GlobalId(L4_ThreadNo(stage.controller) + 8, version);
+    for (const Word n : {own_first, own_last, own_scratch, own_stack}) fill(n, own_fill);
+    end_with_ud2(own_scratch);
+    supplied_count = 0;
+    const Word number = small ? L4_SmallSpace(slot_mb, slot_mb) : L4_LargeSpace;
+    // The first stack lies in the image: the real one is not there yet.
+    if (!create(id_, number, attacker_main, reinterpret_cast<Word>(page(own_stack)) + page_size - 64) || !hear_call()) return;
+    ready_ = true;
+    give(image(), reinterpret_cast<Word>(image_start));
+    give(fpage(page(own_first)), 0);
+    give(fpage(page(own_scratch)), scratch_page);
+    give(fpage(page(own_last)), size() - page_size);
+}
+
+Attacker::~Attacker()
+{
+    L4_ThreadControl(id_, L4_nilthread, L4_nilthread, L4_nilthread, reinterpret_cast<void *>(-1));
+}
+
+bool Attacker::in_slot() const
+{
+    Word now = 0;
+    L4_SpaceControl(id_, 0, L4_Nilpage, L4_Nilpage, L4_nilthread, &now);
+    return (now & 0xFF) == (small_ ? L4_SmallSpace(slot_mb, slot_mb) : L4_LargeSpace);
+}
+
+bool Attacker::hear_call() { return hear(id_); }
+
+void Attacker::give(L4_Fpage_t what, Word at)
+{
+    if (ready_) ready_ = map_to(id_, what, at);
+}
+
+void Attacker::give_ports(Word first, int log2)
+{
+    L4_Set_MsgTag(L4_MsgTag_t{.raw = window_label << 16 | 1});
+    L4_LoadMR(1, 0x4020); // all ports
+    L4_Reply(id_);
+    if (ready_) ready_ = hear_call();
+    give(L4_IoFpageLog2(first, log2), 0);
+}
+
+void Attacker::supply(Word address)
+{
+    const Word n = supplied + supplied_count++ % supplies;
+    fill(n, own_fill);
+    end_with_ud2(n);
+    load_map(fpage(page(n)), address & ~(page_size - 1), 0);
+    L4_Reply(id_);
+}
+
+Report Attacker::run(const Start &start, Word patience)
+{
+    const Word registers[] = {reinterpret_cast<Word>(start.code), start.esi, start.edi, start.ebx, start.ecx, start.edx, start.eax, start.ebp};
+    L4_Set_MsgTag(L4_MsgTag_t{.raw = run_label << 16 | 8});
+    for (int i = 0; i < 8; i++) L4_LoadMR(i + 1, registers[i]);
+    L4_Reply(id_);
+    return listen(L4_Receive_Timeout(id_, L4_TimePeriod(patience * 1000)), patience);
+}
+
+Report Attacker::resume(const Word *words, unsigned count)
+{
+    L4_Set_MsgTag(L4_MsgTag_t{.raw = count});
+    for (unsigned i = 0; i < count; i++) L4_LoadMR(static_cast<int>(i + 1), words[i]);
+    L4_Reply(id_);
+    return listen(L4_Receive_Timeout(id_, L4_TimePeriod(500000)), 500);
+}
+
+Report Attacker::listen(L4_MsgTag_t tag, Word patience)
+{
+    Report r;
+    for (;;) {
+        Word mr[13];
+        L4_StoreMRs(0, 13, mr);
+        const Word label = L4_Label(tag);
+        if (L4_IpcFailed(tag)) {
+            r.silent = true;
+            return r;
+        }
+        if (label == 0xFFB0) {
+            r.exception = true;
+            for (int i = 0; i < 13; i++) r.message[i] = mr[i];
+            return r;
+        }
+        if ((label & 0xFFF0) == 0xFF80) {
+            r.port_fault = true;
+            r.port = mr[1];
+            return r;
+        }
+        if ((label & 0xFFF0) != 0xFFE0) {
+            r.silent = true;
+            return r;
+        }
+        if (is_image_fault(tag, mr[1])) {
+            load_image_page(mr[1]);
+            L4_Reply(id_);
+        } else {
+            if (r.faults++ == 0) {
+                r.fault_address = mr[1];
+                r.fault_ip = mr[2];
+                r.write = (label & L4_Writable) != 0;
+            }
+            if (r.faults > supplies) return r;
+            supply(mr[1]);
+        }
+        tag = L4_Receive_Timeout(id_, L4_TimePeriod(patience * 1000));
+    }
+}
+
+} // namespace attack
