@@ -113,10 +113,18 @@ def boot(
         bool, typer.Option("--sanitize", help="Looks for forgotten invalidations; status 1 if there are any.")
     ] = False,
     image: ImageOption = None,
+    gdb: Annotated[
+        bool, typer.Option("--gdb", help="Stops at the first instruction and starts gdb; without a terminal, waits for one.")
+    ] = False,
+    ex: Annotated[
+        Optional[list[str]],
+        typer.Option("--ex", help="With --gdb: a command of gdb's to be executed; after the last, the run ends.", metavar="COMMAND"),
+    ] = None,
 ) -> None:
     """Boots modules with the serial console on this terminal; Ctrl-A x leaves."""
     target = boards.find(board)
     emulators.check_name(emulator)
+    _check_debugging(gdb, ex or [], emulator, sanitize, image or [])
     if image:
         if module or root != DEFAULT_ROOT or emulator != "qemu":
             raise CobnutError("--image: brings its own kernel and modules, on qemu")
@@ -139,8 +147,21 @@ def boot(
     what = Boot(target.kernel, chosen, append, default_cpu if cpu is None else cpu, memory)
     if sanitize:
         raise typer.Exit(_sanitized(what))
+    if gdb:
+        from cobnut import debugging
+
+        raise typer.Exit(debugging.run(what, ex or []))
     code = chosen_emulator.interact(what)
     raise typer.Exit(code if code in (0, 1, 2) else 1)
+
+
+def _check_debugging(gdb: bool, ex: list[str], emulator: str, sanitize: bool, image: list[str]) -> None:
+    if ex and not gdb:
+        raise CobnutError("--ex: is for --gdb")
+    if gdb and emulator != "qemu":
+        raise CobnutError(f"--gdb: works on qemu, not on {emulator}")
+    if gdb and (sanitize or image):
+        raise CobnutError(f"--gdb: does not go with {'--sanitize' if sanitize else '--image'}")
 
 
 def _boot_images(image: list[str], append: str, cpu: str, memory: int, sanitize: bool) -> int:

@@ -52,6 +52,7 @@ BOCHS = (
     Package("xorriso", "xorriso"),
     Package("mtools", "mformat"),
 )
+GDB = (Package("gdb", "gdb"),)
 QEMU = Package("qemu-system-x86", "qemu-system-i386")
 
 

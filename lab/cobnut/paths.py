@@ -9,6 +9,7 @@ LOGS = BUILD / "log"
 REPORTS = BUILD / "reports"
 RUNS = BUILD / "run"
 
+GDB_SCRIPT = ROOT / "kernel" / "gdb" / "cobnut.py"
 LAB = ROOT / "lab"
 MACHINES = LAB / "machines"
 CARGO_TARGET = BUILD / "cargo"

@@ -107,7 +107,7 @@ def system() -> Count:
     build.everything(boards.find("pc"))
     qemu.ensure()
     bochs.ensure()
-    packages.ensure(packages.BROWSER)
+    packages.ensure(packages.BROWSER, packages.GDB)
     return _pytest("system")
 
 

@@ -66,12 +66,18 @@ def ensure() -> str:
 
 
 def command(
-    boot: Boot, folder: Path, *, plugin: Plugin | None = None, repeatable: bool = False, memory: Path | None = None
+    boot: Boot,
+    folder: Path,
+    *,
+    plugin: Plugin | None = None,
+    repeatable: bool = False,
+    memory: Path | None = None,
+    stub: str | None = None,
 ) -> list[str]:
     """The command line that boots `boot`, to be run in `folder`; the console is left to the caller to add.
 
     `repeatable` makes virtual time follow the instruction count, so that two runs do the same to the instruction. The guest's
-    physical memory is the file `memory`, which outlives the run.
+    physical memory is the file `memory`, which outlives the run. With `stub` (what -gdb takes) it waits for a debugger.
     """
     # a comma ends an argument, so QEMU wants it doubled inside one
     lines = [line.replace(",", ",,") for line in stage(boot, folder)]
@@ -110,6 +116,8 @@ def command(
         ]
     if plugin or repeatable:
         words += ["-icount", "shift=0,sleep=off"]
+    if stub:
+        words += ["-S", "-gdb", stub]
     return [*words, "-machine", machine]
 
 
@@ -155,10 +163,11 @@ def interact(
     repeatable: bool = False,
     memory: Path | None = None,
     seconds: float | None = None,
+    stub: str | None = None,
 ) -> int:
     """Boots with the serial console on this terminal (Ctrl-A x leaves); returns the guest's number, 0 if a person left.
 
-    After `seconds` it leaves by itself. For `repeatable` and `memory` see `command`.
+    After `seconds` it leaves by itself. For `repeatable`, `memory` and `stub` see `command`.
     """
     with tempfile.TemporaryDirectory(prefix="cobnut-") as name:
         copy = Path(name) / "console"
@@ -170,7 +179,7 @@ def interact(
             "-mon",
             "chardev=console",
         ]
-        words = command(boot, Path(name), plugin=plugin, repeatable=repeatable, memory=memory)
+        words = command(boot, Path(name), plugin=plugin, repeatable=repeatable, memory=memory, stub=stub)
         with subprocess.Popen([*words, *console], cwd=name, stderr=subprocess.PIPE, text=True) as process:
             try:
                 _, errors = process.communicate(timeout=seconds)
@@ -197,6 +206,7 @@ def complaint(errors: str) -> str | None:
             line.startswith(("cobnut-plugin: ", f"{PROGRAM}: "))
             and "warning: " not in line
             and "terminating on signal" not in line
+            and "Terminated via GDBstub" not in line
         ):
             return line.removeprefix("cobnut-plugin: ")
     return None

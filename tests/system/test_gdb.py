@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`./cobnut boot --gdb` and what gdb knows of the kernel (kernel/gdb/cobnut.py)."""
+
+import re
+import subprocess
+
+import pytest
+
+import guests
+from conftest import ROOT, run_cobnut
+
+ROOT_SERVER, SIGMA0 = "50.1", "48.1"
+# a small space has touched its first page, and then its pager has mapped it
+STOPPED = ("break small_space::copy_entry", "continue", "continue")
+SMALL = "hello small=16@0"
+
+
+def gdb(*commands, module=SMALL, options=()):
+    """What gdb says when a guest is stopped and gdb executes `commands`."""
+    words = [word for command in commands for word in ("--ex", command)]
+    done = run_cobnut("boot", "--gdb", *words, *options, module)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def stopped():
+    """Everything asked of one stopped guest, by command."""
+    commands = ["cobnut threads", "cobnut spaces", "cobnut thread 50", "cobnut thread 51.1", "cobnut walk 51 0x400020"]
+    commands += ["cobnut walk 50 0x300000", "cobnut walk 50 0", "cobnut walk 50 0xf0100000", "cobnut ready", "cobnut trace 3", "backtrace"]
+    marked = [word for command in commands for word in (f"echo == {command}\\n", command)]
+    said = gdb(*STOPPED, *marked, options=["--append", "trace=16"])
+    return dict(part.split("\n", 1) for part in said.split("== ")[1:])
+
+
+def test_threads(stopped):
+    rows = {row[0]: row[1:] for line in stopped["cobnut threads"].splitlines()[1:] if (row := line.split())}
+    assert list(rows) == [SIGMA0, ROOT_SERVER, "*51.1"]
+    assert rows[ROOT_SERVER][:3] == ["receiving", "anybody", "255"]
+    assert rows["*51.1"][0] == "running" and rows["*51.1"][4] == "0x00400000", "at its first instruction"
+
+
+def test_spaces(stopped):
+    lines = stopped["cobnut spaces"].splitlines()[1:4]
+    assert [line.split()[-1] for line in lines] == [SIGMA0, ROOT_SERVER, "51.1"]
+    assert "small, slot 0xd0000000 + 16 MB" in lines[2] and "large" in lines[1]
+    assert lines[1].startswith("*"), "the small space runs on the directory of who ran last"
+
+
+def test_one_thread(stopped):
+    assert f"thread {ROOT_SERVER} at 0x" in stopped["cobnut thread 50"]
+    assert "running" in stopped["cobnut thread 51.1"] and "ip 0x00400000" in stopped["cobnut thread 51.1"]
+
+
+def test_page_walks(stopped):
+    small = stopped["cobnut walk 51 0x400020"]
+    assert "linear address 0xd0400020" in small and re.search(r"entry 833: 0x00000000 not copied", small)
+    assert re.search(r"physical address 0x0[0-9a-f]{4}020$", small, re.MULTILINE)
+    assert "physical address 0x00300000" in stopped["cobnut walk 50 0x300000"], "root is where it was loaded"
+    assert "table entry 0: 0x00000000 not present" in stopped["cobnut walk 50 0"]
+    assert "physical address 0x00100000" in stopped["cobnut walk 50 0xf0100000"]
+
+
+def test_nobody_else_is_ready(stopped):
+    assert stopped["cobnut ready"].strip() == "nobody is ready"
+
+
+def test_ready_threads_are_in_their_queue():
+    # sigma0 runs first, root waits for its turn
+    assert re.search(r"^255: 50\.1$", gdb("break trap", "continue", "cobnut ready"), re.MULTILINE)
+
+
+def test_the_trace(stopped):
+    events = [line.split() for line in stopped["cobnut trace 3"].splitlines()[1:4]]
+    assert len(events) == 3 and float(events[0][0]) <= float(events[1][0]) <= float(events[2][0]) == 0
+    assert ["switched", "51.1"] in [event[1:3] for event in events]
+
+
+def test_gdb_finds_the_callers(stopped):
+    assert "small_space::copy_entry" in stopped["backtrace"] and re.search(r"in trap|in common", stopped["backtrace"])
+
+
+def test_what_a_fault_of_the_kernel_says_is_shown():
+    said = gdb("break system_calls::thread_control", "continue", "set $eip = 0", "continue")
+    assert "cobnut: kernel fault 14 error 0 at 00000000" in said
+    assert "thread_control_registers" in said.split("backtrace:", 1)[1]
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ("cobnut frobnicate", "no command cobnut frobnicate"),
+        ("cobnut thread", "usage: cobnut thread ID"),
+        ("cobnut thread 999", "no thread 999"),
+        ("cobnut walk 0xf0000000 0", "no space at 0xf0000000"),
+        ("cobnut trace", "boot with the option trace=KB"),
+    ],
+)
+def test_wrong_commands_are_named(command, words):
+    done = run_cobnut("boot", "--gdb", *[word for one in (*STOPPED, command) for word in ("--ex", one)], SMALL)
+    assert done.returncode == 1 and words in done.stderr and "Traceback" not in done.stderr
+
+
+def test_without_a_terminal_it_waits_for_somebody_to_attach():
+    process = subprocess.Popen(
+        [ROOT / "cobnut", "boot", "--gdb", "hello"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    line = process.stdout.readline()
+    port = re.search(r"^gdb: attach with: gdb .*target remote 127.0.0.1:(\d+)' .*cobnut-kernel$", line).group(1)
+    attach = ["gdb", "-nx", "--batch", "-ex", f"target remote 127.0.0.1:{port}", "-ex", "break trap", "-ex", "continue"]
+    done = subprocess.run([*attach, "-ex", "kill", guests.PC.kernel], capture_output=True, text=True, timeout=60, check=False)
+    assert "Breakpoint 1, trap" in done.stdout
+    assert "small-space area" in process.communicate(timeout=60)[0], "the console is here"
