@@ -204,6 +204,12 @@ Word unmap(Space& space, Fpage fpage, bool flush) {
 void set_attribute(Space& space, Fpage fpage, Word attribute) {
     if (fpage.is_nil()) return;
     VAddr last = fpage.last();
+    // sigma0 owns pages before it has touched them, and gives a device's their attribute before anybody else has them.
+    if (space.idempotent && last - fpage.base() < 4u << 20)
+        for (VAddr page = fpage.base();; page += page_size) {
+            if (!paging::get(space, page).present) materialise(space, page);
+            if (page > last - page_size) break;
+        }
     for (VAddr page = fpage.base(); paging::next_mapped(space, page, last); page += page_size) {
         if (Mapping* m = mapping_at(space, page)) {
             for (Mapping *n = m, *end = last_below(*m)->next; n != end; n = n->next)

@@ -35,7 +35,7 @@ bool reaches(Fpage send, Fpage window, Word base, VAddr limit);
 // themselves. Returns the status of all of them as rights: read and execute = accessed, write = dirty; resets it.
 Word unmap(Space& space, Fpage fpage, bool flush);
 // How the space's pages in `fpage`, and all derived from them, are cached (paging::attribute). Pages mapped later take over
-// what their source has.
+// what their source has. In sigma0's space up to 4 MB at a time come into being for that.
 void set_attribute(Space& space, Fpage fpage, Word attribute);
 // All of a space that goes away.
 void unmap_everything(Space& space);

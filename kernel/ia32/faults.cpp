@@ -80,6 +80,17 @@ struct Instruction {
     }
 };
 
+// Threads of the initial servers have the model-specific registers (manual A.9). A register that the processor does not
+// have faults right here: kernel_trap hands that on.
+[[gnu::noinline, gnu::noclone]] bool msr_access(Thread& t, const Instruction& i) {
+    if (i.opcode() != 0x0f || (i.second() != 0x30 && i.second() != 0x32) || !t.space->privileged) return false;
+    Registers& r = t.registers;
+    if (i.second() == 0x30) asm volatile(".globl msr_write; msr_write: wrmsr" : : "c"(r.ecx), "a"(r.eax), "d"(r.edx));
+    else asm volatile(".globl msr_read; msr_read: rdmsr" : "=a"(r.eax), "=d"(r.edx) : "c"(r.ecx));
+    t.frame.eip += i.at + 2;
+    return true;
+}
+
 enum class PortAccess { dealt_with, denied, not_the_port };
 
 // The processor has refused a port (IOPL is 0): the I/O bitmap is not in force yet, or this is for the pager. The debug
@@ -138,7 +149,7 @@ void page_fault(Thread& t, VAddr linear, Word error) {
 bool protection(Thread& t, Word error, Word ds, Word es) {
     if (error) return false;
     Instruction i(t);
-    if (i.privileged()) return false;
+    if (i.privileged()) return msr_access(t, i);
     PortAccess access = i.port_io() ? port_access(t, i) : PortAccess::not_the_port;
     if (access != PortAccess::not_the_port) return access == PortAccess::dealt_with;
     // The way out loads all user segment registers anew: if one was foreign, try again.

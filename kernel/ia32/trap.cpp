@@ -14,6 +14,7 @@
 #include "pc/board.hpp"
 
 extern "C" char stub_ipc_return[];
+extern "C" char msr_read[], msr_write[];  // ia32/faults.cpp
 
 namespace {
 
@@ -67,8 +68,11 @@ extern "C" void virtual_8086_trap(Thread& t, Word vector) {
     board::interrupt(vector - VECTOR_IRQ);
 }
 
-// Only the idle loop runs in kernel mode with interrupts on. Its frame is forgotten.
+// Only the idle loop runs in kernel mode with interrupts on, and only the access to a register of the processor's model
+// may fault there. Their frames are forgotten.
 extern "C" void kernel_trap(const KernelFrame& f, Word vector, Word error) {
+    if (vector == vector_protection && (f.eip == reinterpret_cast<Word>(msr_read) || f.eip == reinterpret_cast<Word>(msr_write)))
+        return faults::raise(*processor.current(), vector, 0);
     if (!is_interrupt(vector)) panic(f, reinterpret_cast<Word>(&f + 1), vector, error);
     board::interrupt(vector - VECTOR_IRQ);
 }

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // sigma0: the first program, pager of the root server and source of all memory (manual 7.6).
 //
-// It answers three kinds of messages: memory requests (label 0xFFA0), page faults (0xFFE.), and from the root server
-// the extended protocol (0xC170: MR1 = 1 sets the verbosity to MR2, MR1 = 2 prints the book and answers if MR2 is
-// not 0). Everything else, and anything malformed, gets no answer: a wrong caller waits for its own timeout.
+// It answers three kinds of messages: requests for memory or ports (label 0xFFA0), page faults (0xFFE.), and from the
+// root server the extended protocol (0xC170: MR1 = 1 sets the verbosity to MR2, MR1 = 2 prints the book and answers if
+// MR2 is not 0). Everything else, and anything malformed, gets no answer: a wrong caller waits for its own timeout.
 #include "pool.h"
 
 #include <cobnut/program.h>
+#include <l4/misc.h>
 #include <l4/sigma0.h>
 #include <l4/space.h>
 
 namespace {
 
 constinit sigma0::Pool pool;
+constinit sigma0::Pool port_pool; // a port is a page of this one: to whoever asks first, as devices' memory is
 constinit L4_ThreadId_t root_server = {};
 constinit L4_Word_t verbosity = 0;
 constinit unsigned refusals_to_report = 8; // a refused fault comes again at once: do not flood the console
@@ -66,16 +68,45 @@ void read_kernel_interface()
 void load_reply(L4_Fpage_t f)
 {
     const L4_MapItem_t item = L4_MapItem(L4_IsNilFpage(f) ? f : f + L4_FullyAccessible,
-                                         L4_IsNilFpage(f) ? 0 : L4_Address(f));
+                                         L4_IsNilFpage(f) || L4_IsIoFpage(f) ? 0 : L4_Address(f));
     L4_Set_MsgTag(L4_MsgTag_t{.raw = 2u << 6});
     L4_LoadMR(1, item.raw[0]);
     L4_LoadMR(2, item.raw[1]);
 }
 
-L4_Fpage_t serve_request(L4_ThreadId_t from, L4_Fpage_t wanted, L4_Word_t high_address)
+/// Caches what was asked for as asked for. False if this processor cannot.
+bool set_attribute(L4_Fpage_t f, L4_Word_t attribute)
 {
-    // Bit 3 asks for memory above 4 GB and ports are not given out: the initial servers have them already.
-    if ((wanted.X.extended && high_address) || L4_IsIoFpage(wanted)) return L4_Nilpage;
+    static constinit bool ever_set = false;
+    if (attribute == L4_DefaultMemory && !ever_set) return true;
+    ever_set = true;
+    // The kernel takes over pages that sigma0 has never touched from as much as this at a time.
+    constexpr L4_Word_t piece_log2 = 22;
+    if (L4_SizeLog2(f) <= piece_log2) return L4_Set_PageAttribute(f, attribute);
+    for (L4_Word_t at = 0; at < L4_Size(f); at += 1u << piece_log2)
+        if (!L4_Set_PageAttribute(L4_FpageLog2(L4_Address(f) + at, piece_log2), attribute)) return false;
+    return true;
+}
+
+/// Whether the processor has the attribute; tried on an address where no memory can be.
+bool have_attribute(L4_Word_t attribute)
+{
+    return attribute == L4_DefaultMemory || L4_Set_PageAttribute(L4_FpageLog2(0xFFFFF000, 12), attribute);
+}
+
+L4_Fpage_t serve_ports(L4_ThreadId_t from, L4_Fpage_t wanted)
+{
+    constexpr L4_Word_t all_log2 = 16;
+    const L4_Word_t port = L4_IoFpagePort(wanted), log2 = L4_IoFpageSizeLog2(wanted), page = sigma0::Pool::page_log2;
+    if (log2 > all_log2 || port & ((1u << log2) - 1)) return L4_Nilpage;
+    return port_pool.take(from.raw, port << page, log2 + page) ? L4_IoFpageLog2(port, static_cast<int>(log2)) : L4_Nilpage;
+}
+
+L4_Fpage_t serve_request(L4_ThreadId_t from, L4_Fpage_t wanted, L4_Word_t attribute, L4_Word_t high_address)
+{
+    if (L4_IsIoFpage(wanted)) return serve_ports(from, wanted);
+    // Bit 3 asks for memory above 4 GB.
+    if ((wanted.X.extended && high_address) || !have_attribute(attribute)) return L4_Nilpage;
     const L4_Word_t log2 = wanted.X.s;
     L4_Word_t base = wanted.raw & any_base;
     if (base == any_base) {
@@ -84,7 +115,8 @@ L4_Fpage_t serve_request(L4_ThreadId_t from, L4_Fpage_t wanted, L4_Word_t high_a
         base = L4_Address(wanted);
         if (!pool.take(from.raw, base, log2)) return L4_Nilpage;
     }
-    return L4_FpageLog2(base, log2);
+    const L4_Fpage_t f = L4_FpageLog2(base, static_cast<int>(log2));
+    return set_attribute(f, attribute) ? f : L4_Nilpage;
 }
 
 L4_Fpage_t serve_fault(L4_ThreadId_t from, L4_Word_t address)
@@ -109,7 +141,7 @@ bool serve(L4_ThreadId_t from, L4_MsgTag_t tag)
     L4_StoreMRs(1, 3, mr + 1);
     if (L4_TypedWords(tag) != 0) return false;
     if (label == L4_SIGMA0_LABEL && (u == 2 || u == 3)) {
-        const L4_Fpage_t granted = serve_request(from, L4_Fpage_t{.raw = mr[1]}, u == 3 ? mr[3] : 0);
+        const L4_Fpage_t granted = serve_request(from, L4_Fpage_t{.raw = mr[1]}, mr[2], u == 3 ? mr[3] : 0);
         if (verbosity) cobnut::print("sigma0: %08x asks for %08x, gets %08x\n", from.raw, mr[1], granted.raw);
         load_reply(granted);
         return true;

@@ -2,6 +2,8 @@
 // The exception protocol (manual 7.5, A.8): twelve words to the handler, registers rewritten by its answer.
 #include "harness.h"
 
+#include <initializer_list>
+
 // One faulting instruction each, at known addresses; cdecl functions that return EAX.
 extern "C" {
 x2test::Word x2test_divide(x2test::Word, x2test::Word, x2test::Word);
@@ -10,6 +12,9 @@ x2test::Word x2test_undefined(x2test::Word, x2test::Word, x2test::Word);
 x2test::Word x2test_halt(x2test::Word, x2test::Word, x2test::Word);
 x2test::Word x2test_cli(x2test::Word, x2test::Word, x2test::Word);
 x2test::Word x2test_write_cr3(x2test::Word, x2test::Word, x2test::Word);
+x2test::Word x2test_read_msr(x2test::Word, x2test::Word, x2test::Word);
+x2test::Word x2test_write_msr(x2test::Word, x2test::Word, x2test::Word);
+x2test::Word x2test_bound(x2test::Word, x2test::Word, x2test::Word);
 extern const char x2test_divide_ip[];
 }
 __asm__(".text\n"
@@ -23,7 +28,11 @@ __asm__(".text\n"
         "x2test_undefined: ud2; ret\n"
         "x2test_halt: hlt; mov $1, %eax; ret\n"
         "x2test_cli: cli; mov $1, %eax; ret\n"
-        "x2test_write_cr3: mov %eax, %cr3; ret\n");
+        "x2test_write_cr3: mov %eax, %cr3; ret\n"
+        "x2test_read_msr: mov 4(%esp), %ecx; rdmsr; ret\n"
+        "x2test_write_msr: mov 4(%esp), %ecx; mov 8(%esp), %eax; mov 12(%esp), %edx; wrmsr; ret\n"
+        "x2test_bound: mov $5, %eax; bound %eax, x2test_bounds; ret\n"
+        "x2test_bounds: .long 6, 9\n");
 
 namespace x2test {
 namespace {
@@ -120,6 +129,51 @@ void without_handler()
     CHECK(state == L4_SCHEDRESULT_INACTIVE || state == L4_SCHEDRESULT_DEAD);
 }
 
+constexpr Word msr_time_stamp = 0x10, msr_sysenter_cs = 0x174, msr_pat = 0x277;
+
+Word cpuid_features()
+{
+    Word flags, a = 1, b, c, d = 0;
+    // a processor without CPUID does not let its flag be changed
+    __asm__("pushf; pop %0; mov %0, %1; xor $0x200000, %1; push %1; popf; pushf; pop %1; xor %1, %0"
+            : "=&r"(flags), "=&r"(b));
+    if (flags & 0x200000) __asm__("cpuid" : "+a"(a), "=b"(b), "=c"(c), "=d"(d));
+    return d;
+}
+
+/// The initial servers' threads have the model-specific registers. (A 486 has none, but QEMU's has.)
+void model_specific_registers()
+{
+    constexpr Word have_msrs = 1u << 5, have_sysenter = 1u << 11, have_pat = 1u << 16;
+    const Word features = cpuid_features();
+    Agent *a = agent(Kind::here);
+    if (!a || !(features & have_msrs)) return;
+    CHECK(ask(a, x2test_read_msr, msr_time_stamp).done);
+    CHECK_EQUAL(a->out.exceptions, 0);
+    if (features & have_sysenter) CHECK(ask(a, x2test_read_msr, msr_sysenter_cs).value != 0); // the kernel enters by it
+    if (!(features & have_pat)) return;
+    Word low, high;
+    __asm__ volatile("rdmsr" : "=a"(low), "=d"(high) : "c"(msr_pat));
+    ask(a, x2test_write_msr, msr_pat, low, high);
+    CHECK_EQUAL(ask(a, x2test_read_msr, msr_pat).value, low);
+    if (!wish.limits) return; // QEMU takes any value
+    begin(a, x2test_write_msr, msr_pat, (low & ~0xFFu) | 2, high); // there is no memory type 2
+    CHECK_EQUAL(finish(a, true).exceptions, 1);
+    CHECK_EQUAL(a->out.exception[3], 13);
+}
+
+/// Nobody else has them.
+void model_specific_registers_unprivileged()
+{
+    if (!(cpuid_features() & 1u << 5)) return;
+    for (const Kind kind : {Kind::large, Kind::small}) {
+        raises(kind, x2test_read_msr, 13, 0);
+        raises(kind, x2test_write_msr, 13, 0);
+    }
+}
+
+void bound_range() { raises(Kind::other, x2test_bound, 5, 0); }
+
 } // namespace
 
 const Test exception_tests[] = {
@@ -131,6 +185,9 @@ const Test exception_tests[] = {
     {"exception.privileged_in_small_space", privileged_in_small_space},
     {"exception.halt_instruction", halt_instruction},
     {"exception.without_handler", without_handler},
+    {"exception.model_specific_registers", model_specific_registers},
+    {"exception.model_specific_registers_unprivileged", model_specific_registers_unprivileged},
+    {"exception.bound_range", bound_range},
     {nullptr, nullptr},
 };
 
