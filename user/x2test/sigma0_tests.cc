@@ -152,7 +152,7 @@ void attributes()
     CHECK(usable(L4_Address(f)));
     CHECK_EQUAL(do_get_with(f.raw, 7, 0), 0);
     CHECK_EQUAL(do_get_with(L4_FpageLog2(~0u, 12).raw, 99, 0), 0);
-    CHECK(do_get_with(L4_FpageLog2(0x58000000, 23).raw, L4_UncacheableMemory, 0) != 0); // a device of 8 MB
+    CHECK(do_get_with(L4_FpageLog2(0x58000000, 13).raw, L4_UncacheableMemory, 0) != 0); // a device of 8 MB
 }
 
 /// Ports are given out once, like devices' memory: by request, whole, to one thread.
