@@ -12,9 +12,10 @@ extern "C" char kernel_image[], kernel_image_end[];
 namespace boot {
 namespace {
 
+constexpr Word kb = 1u << 10;
 constexpr Word memory_min_mb = 8;
 constexpr Word kernel_memory_max_mb = 16;
-constexpr Word kernel_memory_share = 4;         // at most a quarter of the memory
+constexpr Word kernel_memory_share = 4;         // at most a quarter of the memory, unless the option kmem= says otherwise
 constexpr Word modules_max = 32;
 constexpr Word text_room = 4096;                // all command lines together
 
@@ -153,13 +154,15 @@ void add_module(PAddr start, PAddr end, const char* command_line) {
     modules[module_count++] = {start, end, keep_text(command_line), false, {}};
 }
 
-Room place_modules(Word alignment) {
+Room place_modules(Word alignment, Word kernel_memory_kb) {
     if (module_count < 2) refuse("two modules at least are needed: sigma0 and a root server; there are ", module_count);
     PAddr top = memory_top() & ~page_mask;
     Word bytes = top - WINDOW_FIRST;
     if (bytes < memory_min_mb * mb) refuse("too little memory: ", bytes / mb, " MB, at least ", memory_min_mb, " are needed");
     Word pool = bytes / kernel_memory_share;
     if (pool > kernel_memory_max_mb * mb) pool = kernel_memory_max_mb * mb;
+    if (kernel_memory_kb > bytes / 2 / kb) refuse("option kmem=", kernel_memory_kb, ": more than half of the memory (KB)");
+    if (kernel_memory_kb) pool = kernel_memory_kb * kb;
     Room room;
     room.kernel_memory = (top - pool) & ~(alignment - 1);
     room.info = room.kernel_memory - boot_info::bytes;

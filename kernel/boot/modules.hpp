@@ -31,9 +31,9 @@ struct Room {
     PAddr info;                 // below it: the BootInfo
     PAddr modules;              // below it: modules that are no servers
 };
-// Sets kernel memory aside, at a multiple of `alignment`, moves the modules below it, loads the first two where they are
-// linked, and puts both into the interface page.
-Room place_modules(Word alignment);
+// Sets kernel memory aside, at a multiple of `alignment` and so many KB (0: a share of what there is), moves the modules
+// below it, loads the first two where they are linked, and puts both into the interface page.
+Room place_modules(Word alignment, Word kernel_memory_kb = 0);
 // Begins the BootInfo with a record for each module. The board may add to it.
 void describe_modules(boot_info::Writer& writer);
 // Completes it, and describes in the interface page what has been placed.

@@ -74,7 +74,7 @@ Audit audit() {
     Word threads = threads::in_use(), mappings = mappings::in_use();
     walk.expect(threads == walk.threads, "threads were lost", threads);
     walk.expect(mappings == walk.mappings, "mappings were lost", mappings);
-    return {walk.faults, memory::pages_in_use(), threads + mappings};
+    return {walk.faults, memory::pages_in_use(), threads + mappings, memory::pages_unused()};
 }
 
 }  // namespace books

@@ -11,6 +11,7 @@ struct Audit {
     Word faults;        // what does not agree; each has been printed
     Word pages;         // kernel pages in use, those of the pools left out
     Word objects;       // threads and mappings
+    Word unused;        // kernel pages that neither pages nor pools have taken
 };
 
 // Takes as long as there is to look at; changes nothing.

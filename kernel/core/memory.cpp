@@ -12,7 +12,7 @@ struct FreePage {
 };
 
 FreePage* first;
-Word total, in_use;
+Word total, unused, in_use;
 
 }  // namespace
 
@@ -29,6 +29,7 @@ void* allocate_pool_page() {
     FreePage* page = first;
     if (!page) return nullptr;
     first = page->next;
+    unused -= 1;
     fill_zero(page, page_size);
     return page;
 }
@@ -44,10 +45,13 @@ void free_page(void* page) {
     auto* p = static_cast<FreePage*>(page);
     p->next = first;
     first = p;
+    unused += 1;
 }
 
 Word pages_total() { return total; }
 
 Word pages_in_use() { return in_use; }
+
+Word pages_unused() { return unused; }
 
 }  // namespace memory

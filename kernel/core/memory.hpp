@@ -17,6 +17,8 @@ void* allocate_pool_page();
 Word pages_total();
 // Pages that were allocated and not freed; those of pools do not count.
 Word pages_in_use();
+// Pages that neither those nor pools have.
+Word pages_unused();
 
 // Objects of one size, never given back as pages: the kernel's working set of threads and mappings seldom shrinks.
 class Pool {

@@ -37,6 +37,8 @@ Error set_areas(Space& space, Fpage kip_area, Fpage utcb_area) {
     if (utcb_area.is_nil()) return Error::utcb_area;
     if (!usable(kip_area)) return Error::kip_area;
     if (kip_area.base() <= utcb_area.last() && utcb_area.base() <= kip_area.last()) return Error::kip_area;
+    // The one thing that can still fail comes before the first change.
+    if (!paging::ensure_table(space, kip_area.base())) return Error::no_memory;
     if (space.initialised()) {
         // Moved before first use: so far the kernel has mapped nothing there but the interface page.
         if (space.kip_area == kip_area && space.utcb_area == utcb_area) return Error::none;
@@ -51,7 +53,7 @@ Error set_areas(Space& space, Fpage kip_area, Fpage utcb_area) {
         paging::clear(space, kip_area.base());
         memory::free_page(utcbs);
     }
-    if (!arch::map_kernel_page(space, kip_area.base(), arch::kip_page(), false)) return Error::no_memory;
+    arch::map_kernel_page(space, kip_area.base(), arch::kip_page(), false);
     space.kip_area = kip_area;
     space.utcb_area = utcb_area;
     return Error::none;

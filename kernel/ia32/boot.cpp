@@ -117,7 +117,7 @@ extern "C" void boot_main(Word magic, PAddr multiboot_info) {
     loader::Options options = loader::options(magic, multiboot_info);
     if (!options.sysenter) cpu::features.sysenter = false;
     small_space::initialise(options.small_area_mb);
-    if (!loader::page_is_patched()) loader::load(magic, multiboot_info);
+    if (!loader::page_is_patched()) loader::load(magic, multiboot_info, options.kernel_memory_kb);
 
     page_tables::initialise();
     map_trampoline();

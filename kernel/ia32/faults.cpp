@@ -174,7 +174,8 @@ bool invalid_opcode(Thread& t) {
 }
 
 // int3 and an instruction that says what is wanted (sheet 6.9): cmp $n, %al; or a jump over the load of a text's address.
-// `audit` is Cobnut's own, for the initial servers: EAX faults in the kernel's books (core/books.hpp), ECX pages, EDX objects.
+// `audit` is Cobnut's own, for the initial servers: EAX faults in the kernel's books (core/books.hpp), ECX pages, EDX objects, ESI unused
+// pages.
 bool breakpoint(Thread& t) {
     enum Request { print_char = 0, print_string = 1, read_char = 8, read_char_blocked = 0xd, audit = 0x40 };
     constexpr unsigned char cmp_al = 0x3c, jmp_short = 0xeb, mov_eax = 0xb8;
@@ -211,7 +212,7 @@ bool breakpoint(Thread& t) {
     case audit: {
         if (!t.space->privileged) return false;
         books::Audit a = books::audit();
-        eax = a.faults, t.registers.ecx = a.pages, t.registers.edx = a.objects;
+        eax = a.faults, t.registers.ecx = a.pages, t.registers.edx = a.objects, t.registers.esi = a.unused;
         return true;
     }
     default: return false;

@@ -50,7 +50,7 @@ void collect_modules(const multiboot::Info& info) {
 
 bool page_is_patched() { return kip::kip.root.ip != 0; }
 
-void load(Word magic, PAddr info_at) {
+void load(Word magic, PAddr info_at, Word kernel_memory_kb) {
     if (magic != multiboot_magic || !boot::reachable(info_at, sizeof(multiboot::Info)))
         boot::refuse("started neither by multiboot nor by an X.2 boot loader");
     auto info = *at<multiboot::Info>(info_at);
@@ -59,7 +59,7 @@ void load(Word magic, PAddr info_at) {
     kip::add(kip::MemoryDescriptor::make(kip::shared, 0xa0000, 0xeffff));
     collect_modules(info);
 
-    boot::Room room = boot::place_modules(page_size);
+    boot::Room room = boot::place_modules(page_size, kernel_memory_kb);
     boot_info::Writer writer(room.info);
     boot::describe_modules(writer);
     // What was moved, or is gone, is not in the copy.

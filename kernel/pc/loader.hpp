@@ -15,6 +15,7 @@ struct Options {
     bool sysenter = true;
     bool fast_path = true;
     Word trace_kb = 0;
+    Word kernel_memory_kb = 0;      // 0: a share of what there is
 };
 
 // Parses the command line; refuses to go on with one line if an option is unknown or absurd.
@@ -22,7 +23,7 @@ Options options(Word magic, PAddr multiboot_info);
 // True if an X.2 loader has filled in the interface page.
 bool page_is_patched();
 // Loads sigma0 and the root server, and fills in the interface page: servers, memory descriptors, BootInfo. Refuses
-// with one line what it cannot load.
-void load(Word magic, PAddr multiboot_info);
+// with one line what it cannot load. `kernel_memory_kb` is the option of that name.
+void load(Word magic, PAddr multiboot_info, Word kernel_memory_kb);
 
 }  // namespace loader

@@ -62,6 +62,8 @@ Options options(Word magic, PAddr info_at) {
             if (o.small_area_mb % 64 || o.small_area_mb > 2048) refuse(t, "a multiple of 64 up to 2048 is needed (MB)");
         } else if (t.begins("trace=")) {
             o.trace_kb = number(t, 6);
+        } else if (t.begins("kmem=")) {
+            o.kernel_memory_kb = number(t, 5);
         } else if (t.is("sysenter=off")) {
             o.sysenter = false;
         } else if (t.is("sysenter=on")) {
@@ -71,7 +73,7 @@ Options options(Word magic, PAddr info_at) {
         } else if (t.is("fastpath=on")) {
             o.fast_path = true;
         } else if (!first || t.has('=')) {
-            refuse(t, "unknown; there are small=, sysenter=, fastpath=, trace=");
+            refuse(t, "unknown; there are small=, sysenter=, fastpath=, trace=, kmem=");
         }
     }
 }

@@ -77,6 +77,7 @@ def test_published_values_are_drawn(page):
     wanted = {
         "uhlig02/fig4": ["U02: 2.0", "U02: equal", "U02: 3.5", "U02: up to 2.0"],
         "ipc/path": ["best peer", "U02: small spaces"],
+        "ipc/scale": ["limit"],
         "ipc/strings": ["limit"],
     }
     for word in wanted[experiment.name]:

@@ -112,6 +112,7 @@ def all_experiments() -> dict[str, Experiment]:
         agreement,
         counterfactual,
         ipc_path,
+        ipc_scale,
         ipc_strings,
         ipc_trace,
         liedtke95_fig4,
@@ -126,6 +127,7 @@ def all_experiments() -> dict[str, Experiment]:
 
     every = (
         ipc_path.EXPERIMENT,
+        ipc_scale.EXPERIMENT,
         ipc_strings.EXPERIMENT,
         ipc_trace.EXPERIMENT,
         uhlig02_fig4.EXPERIMENT,

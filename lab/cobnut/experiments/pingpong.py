@@ -85,6 +85,11 @@ class PingPong:
         )
 
     @property
+    def options(self) -> str:
+        """The kernel's."""
+        return f"small={self.small} sysenter={'on' if self.sysenter else 'off'}"
+
+    @property
     def iterations(self) -> int:
         """Measured ones, for each size."""
         return self.rounds * (2 if self.halves else 1)
@@ -142,12 +147,13 @@ class Region:
 
 @dataclass(frozen=True)
 class Measurement:
-    """What one boot gave: its regions by size, or the reason why there are none."""
+    """What one boot gave: its regions by size, or the reason why there are none; and what the guest printed."""
 
     spec: PingPong
     regions: dict[int, Region]
     failure: str | None
     seconds: float
+    console: str = ""
 
     def at(self, size: int) -> Region | None:
         return self.regions.get(size)
@@ -170,7 +176,7 @@ def boot_of(lab: Lab, spec: PingPong) -> Boot:
     return Boot(
         kernel=lab.board.kernel,
         modules=(Module(lab.board.program("sigma0")), Module(lab.board.program(spec.program), spec.arguments)),
-        options=f"small={spec.small} sysenter={'on' if spec.sysenter else 'off'}",
+        options=spec.options,
         cpu=str(lab.machine.parameters["processor.emulated_as"].value),
     )
 
@@ -217,7 +223,7 @@ def _measure(lab: Lab, spec: PingPong) -> Measurement:
             regions = read(spec, measured)
         except (KeyError, ValueError, TypeError) as error:
             failure = f"the measurements cannot be used: {error}"
-    return Measurement(spec, regions, failure, recorded.seconds)
+    return Measurement(spec, regions, failure, recorded.seconds, recorded.console)
 
 
 def _record(lab: Lab, spec: PingPong, path: Path) -> Recorded:
@@ -225,7 +231,7 @@ def _record(lab: Lab, spec: PingPong, path: Path) -> Recorded:
     failure = guest_failure(outcome, spec.program)
     if failure is None and not path.exists():
         failure = "the plugin wrote no record"
-    return Recorded(path, failure, outcome.seconds)
+    return Recorded(path, failure, outcome.seconds, outcome.console)
 
 
 def guest_failure(outcome: Outcome, program: str = PingPong.program) -> str | None:

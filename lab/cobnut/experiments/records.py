@@ -10,11 +10,12 @@ from threading import Lock
 
 @dataclass(frozen=True)
 class Recorded:
-    """A guest's record, or the reason why there is none."""
+    """A guest's record and what it printed, or the reason why there is no record."""
 
     path: Path
     failure: str | None
     seconds: float
+    console: str = ""
 
 
 class Records:

@@ -10,13 +10,16 @@ struct Audit {
     L4_Word_t faults;  ///< what does not agree; the kernel has printed the first few
     L4_Word_t pages;   ///< kernel pages in use, those of its pools of small objects left out
     L4_Word_t objects; ///< threads and mappings that there are
+    L4_Word_t unused;  ///< kernel pages that are neither of those in use nor in pools
 };
 
 inline Audit audit()
 {
     Audit a;
     // int3; cmp $0x40, %al
-    __asm__ __volatile__("int3; .byte 0x3C, 0x40" : "=a"(a.faults), "=c"(a.pages), "=d"(a.objects) : : "memory");
+    __asm__ __volatile__("int3; .byte 0x3C, 0x40" : "=a"(a.faults), "=c"(a.pages), "=d"(a.objects), "=S"(a.unused)
+                         :
+                         : "memory");
     return a;
 }
 
