@@ -53,6 +53,7 @@ class _Writer:
         self._thread_names = {(KERNEL, IDLE): "idle"}
         self._spaces: dict[int, int] = {}  # thread: space
         self._running: Slice | None = None
+        self._host = 0  # the space whose page directory is in force; 0: the kernel's own
         self._last: dict[int, Slice] = {}  # thread: what it did last
         self._arrows: dict[int, list[int]] = {}  # thread: messages that it has not seen yet
         self._messages = 0
@@ -91,6 +92,9 @@ class _Writer:
         name = self._function_at(ip) or "running"
         self._start(Slice(self._track(record.thread), self._now, name, {"ip": f"{ip:#010x}", "space": kind}))
         self._last[record.thread] = self._running
+        if host != self._host:
+            self._host = host
+            self._instant(record, "host changes", "tag", {"host": self._space_name(host)})
         for arrow in self._arrows.pop(record.thread, []):
             self._add("f", "message", self._running.track, cat="ipc", id=arrow, bp="e")
 

@@ -134,6 +134,7 @@ def test_what_happens_is_an_instant():
     found = written(events(*CALL))
     assert named(found, "page fault")["args"] == {"ip": "0x00400012", "function": None, "address": "0x00007000"}
     assert named(found, "directory entry copied")["args"]["host"] == "sigma0"
+    assert named(found, "host changes")["args"]["host"] == "sigma0", "once: a small space runs on it"
     assert named(found, "slot released")["args"]["mb"] == 16
     failed = named(found, "IPC failed: timeout")
     assert (failed["tid"], failed["args"]["phase"]) == (51, "receive")

@@ -39,6 +39,9 @@ def test_a_ping_pong_is_all_there(tmp_path, cpu):
     (client, server), calls = pairs.most_common(1)[0]
     assert calls >= 20 and pairs[server, client] >= 20, "each round trip is a call and a reply"
     assert len(named(result, "slot taken")) == 2
+    changes = [event["ts"] for event in named(result, "host changes")]
+    calls_seen = [event["ts"] for event in messages if event["tid"] == client]
+    assert not [at for at in changes if calls_seen[-20] < at < calls_seen[-1]], "small spaces call each other on one host"
     copied = named(result, "directory entry copied")
     assert copied and all(event["args"]["space"].startswith("space ") for event in copied)
     assert any(event["args"]["function"] for event in named(result, "page fault"))
