@@ -8,12 +8,11 @@ messages. Process 0 is the kernel: idle time and interrupts. Times are microseco
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from cobnut.kernel_trace import ROLES, Record, Trace, interrupt_thread, number, thread_name
+from cobnut.kernel_trace import LEAST_US, ROLES, Record, Trace, interrupt_thread, number, thread_name
 
 FunctionAt = Callable[[int], str | None]  # the name of the user's code at an address
 KERNEL, IDLE, FIRST_LINE = 0, 0, 1  # the kernel's process, and its threads: idle, then one for each interrupt line
 SIGMA0, ROOT = 0, 2  # initial servers, counted from the first user thread (kernel/ia32/boot.cpp)
-LEAST_US = 0.001  # what lasts shorter than the clock's step is drawn that long
 # IA-32 exceptions (processor manual, volume 3, 6.3.1)
 EXCEPTIONS = {0: "#DE", 1: "#DB", 3: "#BP", 4: "#OF", 5: "#BR", 6: "#UD", 7: "#NM", 11: "#NP", 12: "#SS", 13: "#GP", 14: "#PF"}
 IPC_ERRORS = ("", "timeout", "no partner", "canceled", "overflow", "transfer timeout (own)", "transfer timeout (partner's)", "aborted")

@@ -14,6 +14,7 @@ RING = struct.Struct("<5I")
 RECORD = struct.Struct("<QII4I")
 THREAD_INFO = 0xC4  # in the kernel interface page (manual 1.3): the first user thread's number from bit 20 on
 VERSION_BITS = 14
+LEAST_US = 0.001
 
 # in the order of kernel/core/trace.hpp and kernel/core/thread.hpp
 EVENTS = (
@@ -37,7 +38,10 @@ ROLES = ("user", "page_fault", "port_fault", "exception", "preemption", "quantum
 
 @dataclass(frozen=True)
 class Record:
-    """One event. `microseconds` count from the first record that is there; `thread` is a global id, 0 for nobody."""
+    """One event. `microseconds` count from the first record that is there; `thread` is a global id, 0 for nobody.
+
+    Where the clock did not move between two events, they stand LEAST_US apart, in their order.
+    """
 
     microseconds: float
     event: str
@@ -92,9 +96,11 @@ def decode(ring: bytes, records: bytes, first_user_thread: int = 0) -> Trace:
         raise CobnutError("the trace holds events that are not known: another kernel's?")
     origin = known[0][0] if known else 0
     lost = max(wraps - 1, 0) * (len(records) // RECORD.size) + (split // RECORD.size if wraps else 0)
-    return Trace(
-        [Record((ticks - origin) * 1000 / ticks_per_ms, *rest) for ticks, *rest in known], lost, first_user_thread
-    )
+    found: list[Record] = []
+    for ticks, *rest in known:
+        at = (ticks - origin) * 1000 / ticks_per_ms
+        found.append(Record(max(at, found[-1].microseconds + LEAST_US) if found else at, *rest))
+    return Trace(found, lost, first_user_thread)
 
 
 def number(thread: int) -> int:

@@ -50,6 +50,11 @@ def test_times_count_from_the_first_record_in_microseconds():
     assert [record.microseconds for record in trace.records] == [0, 0.002, 0.004]
 
 
+def test_events_of_one_tick_stay_apart():
+    trace = kernel_trace.decode(*ring_of(3, ticks_per_ms=1_000_000_000))
+    assert [record.microseconds for record in trace.records] == pytest.approx([0, 0.001, 0.002])
+
+
 @pytest.mark.parametrize(
     "change",
     [
