@@ -101,10 +101,15 @@ bool map_to(L4_ThreadId_t id, L4_Fpage_t what, Word at)
     return hear(id);
 }
 
-void say_hello()
+/// Calls the controller; takes what it maps. Returns the answer's label.
+Word take_order()
 {
     L4_Set_MsgTag(L4_MsgTag_t{.raw = hello_label << 16});
-    L4_Call(stage.controller);
+    const Word label = L4_Label(L4_Call(stage.controller));
+    Word window;
+    L4_StoreMR(1, &window);
+    if (label == window_label) L4_Accept(L4_MapGrantItems(L4_Fpage_t{.raw = window}));
+    return label;
 }
 
 /// Reads its port if MR1 names it (only the large one has it). Answers with MR1: the sum of pages that it should have; MR2: the word behind GS;
@@ -113,8 +118,7 @@ void say_hello()
 {
     L4_Accept(L4_MapGrantItems(L4_CompleteAddressSpace));
     L4_Set_ExceptionHandler(stage.controller);
-    do say_hello();
-    while (L4_Label(L4_MsgTag()) == map_label);
+    while (take_order() != 0) {}
     L4_Accept(L4_UntypedWordsAcceptor);
     Word *const mr = reinterpret_cast<Word *>(attack_gs_word());
     Word sender = stage.controller.raw;
@@ -132,6 +136,15 @@ void say_hello()
     }
 }
 
+/// To a thread that waits with its call.
+bool map_ports_to(L4_ThreadId_t id, Word first, int log2)
+{
+    L4_Set_MsgTag(L4_MsgTag_t{.raw = window_label << 16 | 1});
+    L4_LoadMR(1, 0x4020); // all ports
+    L4_Reply(id);
+    return hear(id) && map_to(id, L4_IoFpageLog2(first, log2), 0);
+}
+
 bool make_victim(L4_ThreadId_t id, Word number, unsigned index)
 {
     const Word sp = reinterpret_cast<Word>(stacks[index]) + page_size - 16;
@@ -141,6 +154,7 @@ bool make_victim(L4_ThreadId_t id, Word number, unsigned index)
         fill(n, foreign_fill);
         if (!map_to(id, fpage(page(n)), at)) return false;
     }
+    if (id == stage.large && !map_ports_to(id, victims_port, 0)) return false;
     L4_Set_MsgTag(L4_Niltag);
     L4_Reply(id);
     return L4_IpcSucceeded(L4_Receive_Timeout(id, L4_TimePeriod(1000000))); // its first answer, to nothing
@@ -168,12 +182,9 @@ void visit(L4_ThreadId_t victim)
     L4_Set_ExceptionHandler(stage.controller);
     L4_Accept(L4_MapGrantItems(L4_CompleteAddressSpace));
     for (;;) {
-        say_hello();
+        if (take_order() != run_label) continue;
         Word mr[9];
         L4_StoreMRs(0, 9, mr);
-        const Word label = mr[0] >> 16;
-        if (label == window_label) L4_Accept(L4_MapGrantItems(L4_Fpage_t{.raw = mr[1]}));
-        if (label != run_label) continue;
         visit(stage.below); // their pages are in the page directory in force, and cached
         visit(stage.above);
         attack_go(mr + 1);
@@ -263,11 +274,7 @@ void Attacker::give(L4_Fpage_t what, Word at)
 
 void Attacker::give_ports(Word first, int log2)
 {
-    L4_Set_MsgTag(L4_MsgTag_t{.raw = window_label << 16 | 1});
-    L4_LoadMR(1, 0x4020); // all ports
-    L4_Reply(id_);
-    if (ready_) ready_ = hear_call();
-    give(L4_IoFpageLog2(first, log2), 0);
+    if (ready_) ready_ = map_ports_to(id_, first, log2);
 }
 
 void Attacker::supply(Word address)
