@@ -17,7 +17,7 @@ import typer
 from cobnut import boards, emulators, experiments, machines, modules, paths
 from cobnut import build as building
 from cobnut.emulators import Boot
-from cobnut.errors import CobnutError
+from cobnut.errors import CobnutError, Skipped
 from cobnut.modules import Module
 
 app = typer.Typer(
@@ -436,6 +436,9 @@ def main() -> None:
     """Runs the command line and ends the process with its status."""
     try:
         status = app(sys.argv[1:] or ["--help"], prog_name="cobnut", standalone_mode=False)
+    except Skipped as reason:
+        print(f"skipped: {reason}")
+        status = 0
     except CobnutError as error:
         _fail(str(error))
     except typer.TyperException as error:

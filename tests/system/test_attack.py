@@ -6,6 +6,8 @@ import re
 import pytest
 
 import guests
+from cobnut import attacks
+from cobnut.errors import Skipped
 
 ROW = re.compile(r"attack: row (\S+) (\w+)")
 
@@ -20,9 +22,10 @@ def attack(arguments: str, on: guests.Processor, options: str = "small=1024") ->
 
 
 @pytest.mark.parametrize("on", guests.BOCHS, ids=str)
-def test_everything_is_refused_where_limits_hold(on):
-    rows = attack("limits=1", on)
-    assert len(rows) >= 300
+@pytest.mark.parametrize("kind", ["small", "large"])
+def test_everything_is_refused_where_limits_hold(kind, on):
+    rows = attack(f"limits=1 kinds={kind}", on)
+    assert len(rows) >= 200
     assert [name for name, status in rows.items() if status != "refused"] == []
 
 
@@ -37,6 +40,18 @@ def test_the_program_sees_what_an_emulator_lets_through(on):
 @pytest.mark.parametrize(("option", "only"), [("sysenter=off", ""), ("fastpath=off", "only=call."), ("fastpath=off", "only=entry.")])
 def test_other_ways_into_the_kernel(option, only):
     assert "escaped" not in attack(only, guests.USUAL, f"small=1024 {option}").values()
+
+
+def test_the_same_attempts_on_this_machines_processor():
+    program = attacks.linux_program()
+    try:
+        output = attacks.run_on_silicon(program, measure=True)
+    except Skipped as reason:
+        pytest.skip(str(reason))
+    found = attacks.read(output)
+    assert len(found) >= 100
+    assert [one for one in found if one.status != "refused"] == []
+    assert all(ticks > 0 for ticks in attacks.costs(output).values()) and len(attacks.costs(output)) == 7
 
 
 @pytest.mark.parametrize("arguments", ["area=x", "kinds=flat"])

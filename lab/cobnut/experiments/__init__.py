@@ -110,6 +110,7 @@ def all_experiments() -> dict[str, Experiment]:
     """Every experiment, by name."""
     from cobnut.experiments import (
         agreement,
+        attack_isolation,
         counterfactual,
         ipc_path,
         ipc_scale,
@@ -121,6 +122,7 @@ def all_experiments() -> dict[str, Experiment]:
         liedtke95_table3,
         linux_sanitized,
         mutations,
+        silicon_segments,
         stress,
         uhlig02_fig4,
     )
@@ -140,6 +142,8 @@ def all_experiments() -> dict[str, Experiment]:
         mutations.EXPERIMENT,
         linux_sanitized.EXPERIMENT,
         agreement.EXPERIMENT,
+        attack_isolation.EXPERIMENT,
+        silicon_segments.EXPERIMENT,
     )
     return {experiment.name: experiment for experiment in every}
 
@@ -147,7 +151,7 @@ def all_experiments() -> dict[str, Experiment]:
 def reproductions() -> dict[str, Experiment]:
     """Those that measure this kernel on a machine model: what `run all` runs. The others take longer or download something."""
     others = {
-        name for name, one in all_experiments().items() if name.startswith(("sanitize/", "lab/")) or one.takes_images
+        name for name, one in all_experiments().items() if name.startswith(("attack/", "lab/", "sanitize/", "silicon/")) or one.takes_images
     }
     return {name: one for name, one in all_experiments().items() if name not in others}
 

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the attack programs print (user/attack, in Cobnut and under Linux): a row for each attempt, and how many there were."""
+
+import re
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from cobnut import packages, paths
+from cobnut.errors import CobnutError, Skipped
+from cobnut.process import run_logged
+
+ROW = re.compile(r"attack: row (\S+) (\w+) *(.*)")
+TOTAL = re.compile(r"attack: (\d+) attempts, \d+ refused")
+COST = re.compile(r"attack: cost (\S+) ([\d.]+)")
+REFUSED, UNENFORCED = "refused", "unenforced"
+
+SOURCES = paths.ROOT / "user" / "attack"
+LINUX_PROGRAM = paths.BUILD / "silicon" / "attack"
+TIMEOUT_SECONDS = 120
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """How one attempt ended: `status` is refused, escaped, unenforced or blind; `how` is what stopped it."""
+
+    name: str
+    status: str
+    how: str
+
+
+def read(console: str) -> list[Attempt]:
+    """The rows of a run that came to its end and lost none; ValueError otherwise."""
+    attempts = [Attempt(*found.groups()) for found in ROW.finditer(console)]
+    total = TOTAL.search(console)
+    if not total or int(total.group(1)) != len(attempts):
+        raise ValueError("the attack program does not come to its end, or rows are missing")
+    return attempts
+
+
+def linux_program() -> Path:
+    """The attempts as a 32-bit program for the Linux that this runs on; built if its sources are newer."""
+    packages.ensure(packages.BUILD_TOOLS)
+    sources = [SOURCES / "attempts.S", SOURCES / "attempts.cc", *sorted((SOURCES / "linux").glob("*.cc"))]
+    headers = [SOURCES / "attempts.h", *(SOURCES / "linux").glob("*.h")]
+    newest = max(path.stat().st_mtime for path in [*sources, *headers])
+    if not LINUX_PROGRAM.exists() or LINUX_PROGRAM.stat().st_mtime < newest:
+        LINUX_PROGRAM.parent.mkdir(parents=True, exist_ok=True)
+        # no stack protector: it reads GS, which is anything where an attempt has just been stopped
+        options = ["-m32", "-O2", "-std=c++20", "-static", "-no-pie", "-fno-pie", "-fno-stack-protector", "-Wall", "-Wextra", "-Werror"]
+        run_logged(["g++", *options, "-o", str(LINUX_PROGRAM), *map(str, sources)], "silicon.log")
+    return LINUX_PROGRAM
+
+
+def run_on_silicon(program: Path, *, measure: bool) -> str:
+    """What `program` prints on this machine's own processor; Skipped where that has no 32-bit segments for users."""
+    try:
+        done = subprocess.run(
+            [str(program), *["measure"] * measure],
+            capture_output=True,
+            text=True,
+            stdin=subprocess.DEVNULL,
+            timeout=TIMEOUT_SECONDS,
+            check=False,
+        )
+    except OSError as error:
+        raise Skipped(f"this Linux runs no 32-bit programs ({error.strerror})") from None
+    except subprocess.TimeoutExpired:
+        raise CobnutError(f"{program.name} does not end within {TIMEOUT_SECONDS} s") from None
+    if done.returncode == 3:
+        raise Skipped(f"this Linux has no segments for users ({done.stderr.strip()})")
+    if done.returncode not in (0, 1):
+        raise CobnutError(f"{program.name} ended with status {done.returncode}")
+    return done.stdout
+
+
+def costs(output: str) -> dict[str, float]:
+    """Measured ticks of the time-stamp counter, by name."""
+    return {name: float(ticks) for name, ticks in COST.findall(output)}

@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`attack/isolation`: everything that a user can try to get out of its space, on processors that enforce segment limits.
+
+user/attack makes the attempts and judges them. Bochs enforces limits and has a Pentium (int, iret) and a Pentium 4 (sysenter,
+sysexit, trampoline). QEMU does not enforce them: there the same run shows that the program sees what gets through.
+"""
+
+import re
+from dataclasses import dataclass
+
+from cobnut import attacks, results
+from cobnut.attacks import REFUSED, UNENFORCED, Attempt
+from cobnut.checks import Check, at_least, exactly, judge
+from cobnut.emulators import Boot, Outcome, bochs, qemu
+from cobnut.errors import CobnutError
+from cobnut.experiments import Experiment, Lab, Plot, Setting
+from cobnut.modules import Module
+from cobnut.results import Result, Series
+
+BOCHS_CPUS = ("p4_willamette", "pentium")
+QEMU_CPU = "pentium3"
+AREA_MB = 1024  # its first slot begins where large spaces end, so that both kinds have a neighbour right above
+TIMEOUT_SECONDS = 600
+LEAST_ATTEMPTS = 60  # distinct ones, from one kind of space
+LEAST_SEEN = 60
+VECTOR = re.compile(r"vector (\d+)")
+
+
+@dataclass(frozen=True)
+class Run:
+    """All attempts on one processor."""
+
+    where: str
+    attempts: list[Attempt]
+
+    def named(self, *statuses: str) -> list[str]:
+        return [one.name for one in self.attempts if one.status in statuses]
+
+
+def run(lab: Lab) -> Result:
+    """Boots the attack program on Bochs' processors, and on QEMU for comparison."""
+    bochs.ensure()
+    origin = results.provenance(f"Bochs {bochs.version()}, {lab.emulator}", None)
+    cpus = BOCHS_CPUS[: lab.settings["processors"]]
+    lab.meter.total(len(cpus) + 1)
+    runs = []
+    for cpu in cpus:
+        runs.append(_run(f"bochs.{cpu}", bochs.run(_boot(lab, cpu, limits=True), timeout=TIMEOUT_SECONDS)))
+        lab.meter.advance(note=cpu)
+    without = _run(f"qemu.{QEMU_CPU}", qemu.run(_boot(lab, QEMU_CPU, limits=False), timeout=TIMEOUT_SECONDS, repeatable=True))
+    lab.meter.advance(note=QEMU_CPU)
+    checks = [check for each in runs for check in judge_run(each)] + judge_without_limits(without)
+    return Result("attack/isolation", None, origin, series_of(runs, without), checks, [])
+
+
+def _boot(lab: Lab, cpu: str, *, limits: bool) -> Boot:
+    program = Module(lab.board.program("attack"), f"area={AREA_MB} limits={int(limits)}")
+    return Boot(lab.board.kernel, (Module(lab.board.program("sigma0")), program), f"small={AREA_MB}", cpu)
+
+
+def _run(where: str, outcome: Outcome) -> Run:
+    if outcome.timed_out:
+        raise CobnutError(f"{where}: the attack program does not end within {TIMEOUT_SECONDS} s")
+    if outcome.kernel_message:
+        raise CobnutError(f"{where}: the kernel stopped: {outcome.kernel_message}")
+    try:
+        return Run(where, attacks.read(outcome.console))
+    except ValueError as error:
+        raise CobnutError(f"{where}: {error}") from None
+
+
+def judge_run(each: Run) -> list[Check]:
+    """The verdict where limits are enforced."""
+    others = [one for one in each.attempts if one.status != REFUSED]
+    said = "; ".join(f"{one.name} {one.status} {one.how}" for one in others)
+    checks = []
+    for kind in ("small", "large"):
+        names = {one.name for one in each.attempts if one.name.startswith(f"{kind}.")}
+        what = "Distinct attempts" if kind == "small" else "The same, where they make sense,"
+        checks.append(judge(f"{each.where}.{kind}.attempts", len(names), "attempts", at_least(LEAST_ATTEMPTS), f"{what} from a {kind} space."))
+    checks.append(
+        judge(
+            f"{each.where}.not_refused",
+            len(others),
+            "attempts",
+            exactly(0),
+            f"Each is stopped in the way that is expected of it, and no victim's memory, slot or UTCB has changed. {said}",
+        )
+    )
+    return checks
+
+
+def judge_without_limits(each: Run) -> list[Check]:
+    """What gets through where limits are not enforced shows that the program would see it."""
+    others = each.named("escaped", "blind")
+    return [
+        judge(
+            f"{each.where}.let_through",
+            len(each.named(UNENFORCED)),
+            "attempts",
+            at_least(LEAST_SEEN),
+            "This emulator lets accesses past a segment's limit pass: the program sees foreign memory read, written or executed.",
+        ),
+        judge(
+            f"{each.where}.not_refused",
+            len(others),
+            "attempts",
+            exactly(0),
+            f"What does not depend on limits is refused here, too. {', '.join(others)}",
+        ),
+    ]
+
+
+def series_of(runs: list[Run], without: Run) -> list[Series]:
+    """By attempt: 1 for those that were refused, and the vector of the exception that the attempt ended with."""
+    names = [one.name for one in runs[0].attempts]
+    every = []
+    for each in [*runs, without]:
+        found = {one.name: one for one in each.attempts}
+        every.append(
+            Series(f"{each.where}.refused", "times", names, [int(found[n].status == REFUSED) if n in found else None for n in names])
+        )
+        every.append(Series(f"{each.where}.vector", "vector", names, [_vector(found.get(n)) for n in names]))
+    return every
+
+
+def _vector(attempt: Attempt | None) -> int | None:
+    found = VECTOR.search(attempt.how) if attempt else None
+    return int(found.group(1)) if found else None
+
+
+def plots(result: Result) -> list[Plot]:
+    columns = {one.name: one.name.replace(".", " ") for one in result.series}
+    return [
+        Plot(
+            "table",
+            "Each attempt",
+            "attempt",
+            "refused (1), and the vector of the exception it ended with",
+            columns,
+            caption=(
+                "Vector 6 is the attempt's own end: it found its own memory where it aimed at foreign memory, after promotion and a "
+                "page fault that its pager has answered. A dash: a message about a port, or silence."
+            ),
+            wide=True,
+        )
+    ]
+
+
+EXPERIMENT = Experiment(
+    name="attack/isolation",
+    title="What a user can try to read, write or execute outside of its space: all refused",
+    source="L95 section 4 (small spaces share one linear address space)",
+    machine="pentium4-1400",
+    settings={"processors": Setting(len(BOCHS_CPUS), 1, range(1, len(BOCHS_CPUS) + 1), "of Bochs: a Pentium 4, a Pentium")},
+    run=run,
+    plots=plots,
+    story=(
+        "An attacker, a new space for each attempt, sits between two small spaces in whose memory every byte is known, and runs in the "
+        "page directory of a third, or it is a large space itself. It tries every segment register at the limit to the byte and across "
+        "the 4 GB wrap, string instructions that cross it, stacks at the edge, far calls, jumps and returns, forged selectors, "
+        "expand-down segments, privileged instructions, doctored frames and flags on each way into and out of the kernel, the tables, "
+        "ports. A controller says how each ended, and looks whether anything that is not the attacker's has changed. Each "
+        "instruction has to come through inside the limits first."
+    ),
+    cannot_say=(
+        "An emulator's processor does not speculate: what real ones read past a limit without ever showing it is not seen (docs/security.md).",
+        "Attempts are single: two threads that race against each other are the business of fuzz and sanitize/stress.",
+        "The machine model is not used here.",
+    ),
+)
