@@ -47,7 +47,7 @@ bool dispatch(Thread& t, Word n) {
     case audit: {
         if (!t.space->privileged) return false;
         books::Audit a = books::audit();
-        r[0] = a.faults, r[1] = a.pages, r[2] = a.objects;
+        r[0] = a.faults, r[1] = a.pages, r[2] = a.objects, r[3] = a.unused;
         return true;
     }
     case end:

@@ -103,6 +103,8 @@ bool ensure_table(Space& space, VAddr page) {
 }
 
 void set(Space& space, VAddr page, PAddr frame, bool may_write, Word attribute) {
+    // What is no memory is no cache's business; others get it from sigma0 with its attribute.
+    if (space.idempotent && kip::memory_type(frame) == kip::shared) attribute = attribute_uncached;
     // Nothing is granted before the first access.
     table(space, page)->page[index(page)] = frame | present | attribute | (may_write ? writable : 0);
 }
@@ -112,14 +114,16 @@ PAddr access(Space& space, VAddr address, bool write) {
     return frame_of(table(space, address)->page[index(address)]);
 }
 
-// Pistachio's values (sheet 4.10), as far as there is such memory here: write-back, uncached, and uncached but buffered,
-// which is what it calls write-combining.
+// Pistachio's values (sheet 4.10): write-back, and uncached with and without the write buffer. What is written through is
+// not cached at all, which nobody can tell apart; not all cores know it.
 Word attribute(Word value) {
     switch (value) {
     case 0:
     case 1: return 0;
-    case 4: return attribute_uncached;
+    case 2:
     case 5: return attribute_buffered;
+    case 3:
+    case 4: return attribute_uncached;
     default: return no_attribute;
     }
 }

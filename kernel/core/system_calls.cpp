@@ -33,10 +33,10 @@ Error set_areas(Space& space, Fpage kip_area, Fpage utcb_area) {
     if (spaces::any_active(space)) return Error::none;
     auto usable = [](Fpage f) { return !f.is_nil() && f.last() < paging::user_limit(); };
     if (!usable(utcb_area)) return Error::utcb_area;
-    utcb_area = arch::place_utcb_area(space, utcb_area);
-    if (utcb_area.is_nil()) return Error::utcb_area;
     if (!usable(kip_area)) return Error::kip_area;
     if (kip_area.base() <= utcb_area.last() && utcb_area.base() <= kip_area.last()) return Error::kip_area;
+    utcb_area = arch::place_utcb_area(space, utcb_area);
+    if (utcb_area.is_nil()) return Error::utcb_area;
     // The one thing that can still fail comes before the first change.
     if (!paging::ensure_table(space, kip_area.base())) return Error::no_memory;
     if (space.initialised()) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <cobnut/elf.h>
+#include "elf_machine.h"
 
 namespace cobnut {
 namespace {
@@ -8,7 +9,7 @@ namespace {
 constexpr size_t header_size = 52, program_header_size = 32;
 constexpr size_t e_type = 16, e_machine = 18, e_entry = 24, e_phoff = 28, e_phentsize = 42, e_phnum = 44;
 constexpr size_t p_type = 0, p_offset = 4, p_vaddr = 8, p_filesz = 16, p_memsz = 20, p_flags = 24;
-constexpr unsigned type_executable = 2, machine_386 = 3, segment_load = 1, flag_write = 2;
+constexpr unsigned type_executable = 2, segment_load = 1, flag_write = 2;
 
 uint32_t read(const uint8_t *p, size_t bytes)
 {
@@ -37,7 +38,7 @@ const char *describe(ElfError error)
     switch (error) {
     case ElfError::none: return "is fine";
     case ElfError::truncated: return "is truncated";
-    case ElfError::not_elf: return "is not a 32-bit IA-32 ELF executable";
+    case ElfError::not_elf: return "is not a 32-bit " COBNUT_MACHINE_NAME " ELF executable";
     case ElfError::bad_segment: return "has a segment outside the memory for programs";
     case ElfError::overlapping: return "has overlapping segments";
     case ElfError::bad_entry: return "starts outside its own segments";
@@ -53,7 +54,7 @@ ElfError parse_elf(const void *file, size_t size, uint32_t low, uint32_t high, E
     if (bytes[0] != 0x7F || bytes[1] != 'E' || bytes[2] != 'L' || bytes[3] != 'F') return ElfError::not_elf;
     if (size < header_size) return ElfError::truncated;
     if (bytes[4] != 1 || bytes[5] != 1) return ElfError::not_elf;
-    if (read(bytes + e_type, 2) != type_executable || read(bytes + e_machine, 2) != machine_386)
+    if (read(bytes + e_type, 2) != type_executable || read(bytes + e_machine, 2) != this_machine)
         return ElfError::not_elf;
     const uint32_t table = read(bytes + e_phoff, 4);
     const uint32_t entry_size = read(bytes + e_phentsize, 2), entries = read(bytes + e_phnum, 2);

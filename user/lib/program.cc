@@ -6,18 +6,6 @@
 #include <l4/kdebug.h>
 
 namespace cobnut {
-namespace {
-
-constexpr unsigned short qemu_exit_port = 0xF4;  // isa-debug-exit
-constexpr unsigned short bochs_off_port = 0x8900; // Bochs and old QEMU: the string "Shutdown" ends the run
-
-void out_byte(unsigned short port, unsigned char value)
-{
-    __asm__ volatile("outb %0, %1" : : "a"(value), "Nd"(port));
-}
-
-} // namespace
-
 void print(const char *text, ...)
 {
     char line[256];
@@ -36,13 +24,6 @@ void exit(int code)
         L4_Call(L4_Pager());
         L4_Sleep(L4_Never);
     }
-}
-
-void machine_off(int code)
-{
-    out_byte(qemu_exit_port, static_cast<unsigned char>(code));
-    for (const char *p = "Shutdown"; *p; p++) out_byte(bochs_off_port, static_cast<unsigned char>(*p));
-    for (;;) L4_Sleep(L4_Never);
 }
 
 } // namespace cobnut

@@ -124,13 +124,13 @@ bool Program::make_space(const char *command_line)
 {
     const L4_ThreadId_t me = L4_Myself();
     const L4_Fpage_t kip = L4_FpageLog2(kip_address, L4_KipAreaSizeLog2(L4_GetKernelInterface()));
-    const L4_Fpage_t utcbs = L4_FpageLog2(utcb_address, utcb_area_log2);
+    L4_Fpage_t utcbs = L4_FpageLog2(utcb_address, utcb_area_log2);
     if (!L4_ThreadControl(tid_, tid_, me, L4_nilthread, reinterpret_cast<void *>(-1))) {
         say("cannot create a thread (error %u)", L4_ErrorCode());
         return false;
     }
-    if (!L4_SpaceControl(tid_, 0, kip, utcbs, L4_nilthread, nullptr) ||
-        !L4_ThreadControl(tid_, tid_, me, me, reinterpret_cast<void *>(utcb_address))) {
+    if (!Cobnut_SpaceControl(tid_, 0, kip, &utcbs, L4_nilthread, nullptr) ||
+        !L4_ThreadControl(tid_, tid_, me, me, reinterpret_cast<void *>(L4_Address(utcbs)))) {
         say("cannot set up its space (error %u)", L4_ErrorCode());
         end();
         return false;

@@ -10,7 +10,7 @@
 
 namespace sigma0 {
 
-using Word = uint32_t;
+using Word = unsigned int;
 using Owner = Word; ///< a global thread id
 
 /// Types of the kernel's memory descriptors; the last two keep their subtype in the descriptor only.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "harness.h"
+#include "machine.h"
 #include "run.h"
 
 extern "C" char image_start[], image_end[];
@@ -14,7 +15,6 @@ namespace {
 constexpr unsigned max_agents = 24;
 constexpr Word stack_size = 4096;
 constexpr Word done_label = 0x0D0E;
-constexpr Word kernel_area = 0xC0000000;
 constexpr unsigned fault_limit = 100000;
 
 constinit Agent agents[max_agents];
@@ -82,7 +82,7 @@ bool load_page(Agent &a, const Word *mr)
     // Also when the rest of an instruction is on the page that is missing.
     constexpr Word longest_instruction = 15;
     const bool runaway = foreign && (mr[1] / page_size == mr[2] / page_size || mr[1] - mr[2] < longest_instruction);
-    return mr[1] < kernel_area && !runaway && a.out.faults < fault_limit;
+    return mr[1] < machine::kernel_area && !runaway && a.out.faults < fault_limit;
 }
 
 /// Serves one message. True if the MRs hold an answer.
@@ -176,6 +176,22 @@ bool make_small_anywhere(const Agent &a)
     return false;
 }
 
+/// The UTCB area of a space that exists; in main's own the first two UTCBs are taken.
+Word area_of(L4_ThreadId_t space)
+{
+    if (space == main_id) return (L4_MyLocalId().raw & ~0x1FFFFu) + 1024;
+    const Agent *mate = by_id(space);
+    return mate ? mate->utcb_area : 0;
+}
+
+/// Gives the agent its UTCB, and returns where.
+void *place(Agent &a)
+{
+    a.utcb = a.utcb_area + a.index * 512;
+    a.local = L4_ThreadId_t{.raw = a.utcb + L4_UtcbIdOffset};
+    return reinterpret_cast<void *>(a.utcb);
+}
+
 } // namespace
 
 Agent *create(L4_ThreadId_t space, Kind kind)
@@ -191,20 +207,16 @@ Agent *create(L4_ThreadId_t space, Kind kind)
     a.index = i;
     a.id = L4_GlobalId(L4_ThreadNo(main_id) + 2 + i, next_version());
     a.own_space = L4_IsNilThread(space);
-    const bool beside_main = space == main_id;
-    const Word main_area = L4_MyLocalId().raw & ~0x1FFFFu;
-    a.utcb = (beside_main ? main_area + 1024 : utcb_area) + i * 512;
-    a.local = L4_ThreadId_t{.raw = a.utcb + L4_UtcbIdOffset};
+    a.utcb_area = area_of(space);
     used[i] = true;
     const auto unchanged = reinterpret_cast<void *>(-1);
-    const auto location = reinterpret_cast<void *>(a.utcb);
+    L4_Fpage_t area = L4_FpageLog2(utcb_area, utcb_area_log2);
     if (!a.own_space) {
-        if (L4_ThreadControl(a.id, space, main_id, main_id, location)) return &a;
+        if (L4_ThreadControl(a.id, space, main_id, main_id, place(a))) return &a;
     } else if (L4_ThreadControl(a.id, a.id, main_id, L4_nilthread, unchanged) &&
-               L4_SpaceControl(a.id, 0, L4_FpageLog2(kip_area, 12), L4_FpageLog2(utcb_area, utcb_area_log2),
-                               L4_nilthread, nullptr) &&
-               L4_ThreadControl(a.id, a.id, main_id, main_id, location)) {
-        const bool small = kind == Kind::small || (kind == Kind::other && wish.small_agents);
+               Cobnut_SpaceControl(a.id, 0, L4_FpageLog2(kip_area, 12), &area, L4_nilthread, nullptr) &&
+               (a.utcb_area = L4_Address(area)) && L4_ThreadControl(a.id, a.id, main_id, main_id, place(a))) {
+        const bool small = small_spaces() && (kind == Kind::small || (kind == Kind::other && wish.small_agents));
         if (!small || make_small_anywhere(a) || kind == Kind::other) return &a;
         fail("no small space for agent %u", i);
         return nullptr;
@@ -229,6 +241,12 @@ Agent *agent_beside(const Agent *mate)
 {
     Agent *a = create(mate->id, Kind::other);
     return a && start(a) ? a : nullptr;
+}
+
+bool small_spaces()
+{
+    static const bool there = L4_HasFeature("smallspaces");
+    return there;
 }
 
 bool make_small(const Agent *a, Word slot)
@@ -314,6 +332,20 @@ Word do_flush(Word fpage, Word control, Word)
     L4_LoadMR(0, fpage);
     L4_Unmap(control);
     return L4_MsgTag().raw;
+}
+
+Word do_sigma0_get(Word fpage, Word attribute, Word)
+{
+    L4_Accept(L4_MapGrantItems(L4_CompleteAddressSpace));
+    L4_Set_MsgTag(L4_MsgTag_t{.raw = 0xFFA00002});
+    L4_LoadMR(1, fpage);
+    L4_LoadMR(2, attribute);
+    const L4_MsgTag_t tag = L4_Call(L4_GlobalId(L4_ThreadIdUserBase(L4_GetKernelInterface()), 1));
+    L4_Accept(L4_UntypedWordsAcceptor);
+    Word mr[2];
+    L4_StoreMRs(1, 2, mr);
+    if (tag.raw != 2u << 6 || (mr[0] & 0xF) != 8) return ~0u;
+    return mr[1];
 }
 
 void pause(Word microseconds) { L4_Sleep(L4_TimePeriod(microseconds)); }

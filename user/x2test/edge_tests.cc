@@ -137,8 +137,9 @@ void moving_areas_loses_no_memory()
     CHECK(L4_ThreadControl(owner, owner, main_id, L4_nilthread, unchanged));
     for (Word n = 0; n < rounds; n++) {
         const Word utcbs = 0x800000 + (n & 1) * 0x100000, kip = 0x800000 + (~n & 1) * 0x100000;
-        CHECK(L4_SpaceControl(owner, 0, L4_FpageLog2(kip, 12), L4_FpageLog2(utcbs, 12), L4_nilthread, nullptr));
-        CHECK(L4_ThreadControl(guest, owner, main_id, main_id, reinterpret_cast<void *>(utcbs)));
+        L4_Fpage_t area = L4_FpageLog2(utcbs, 12);
+        CHECK(Cobnut_SpaceControl(owner, 0, L4_FpageLog2(kip, 12), &area, L4_nilthread, nullptr));
+        CHECK(L4_ThreadControl(guest, owner, main_id, main_id, reinterpret_cast<void *>(L4_Address(area))));
         CHECK(L4_ThreadControl(guest, L4_nilthread, L4_nilthread, L4_nilthread, unchanged));
     }
     L4_ThreadControl(owner, L4_nilthread, L4_nilthread, L4_nilthread, unchanged);
@@ -153,8 +154,7 @@ volatile Word revived;
 Word do_undefined_without_handler(Word, Word, Word)
 {
     L4_Set_ExceptionHandler(L4_nilthread);
-    __asm__ volatile("ud2");
-    return 0;
+    __builtin_trap();
 }
 /// A thread without an exception handler is halted (manual 7.5): it can be set going elsewhere.
 void halted_thread_goes_on()
@@ -174,33 +174,6 @@ void halted_thread_goes_on()
     CHECK_EQUAL(revived, 1);
 }
 
-Word do_return_to_virtual_8086(Word, Word, Word)
-{
-    __asm__ volatile("mov %%esp, %%eax; pushl $0; pushl $0; pushl $0; pushl $0\n"
-                     "mov %%ss, %%ecx; pushl %%ecx; pushl %%eax; pushl $0x23202; pushl %%cs; pushl $1f; iret\n"
-                     "1: mov %%eax, %%esp"
-                     :
-                     :
-                     : "eax", "ecx", "memory");
-    return 8086;
-}
-/// A processor looks at the VM flag of an iret at privilege 0 only. An emulator that always does lets a user into a mode in
-/// which segments mean nothing, and from which every entry saves four more words.
-void no_virtual_8086_mode()
-{
-    constexpr Kind kinds[] = {Kind::large, Kind::small};
-    for (Kind kind : kinds) {
-        Agent *a = agent(kind), *b = agent(kind);
-        if (!a || !b) return;
-        begin(a, do_return_to_virtual_8086);
-        CHECK(!finish(a, true).done || a->out.value == 8086);
-        pause(5000);
-        CHECK_EQUAL(ask(b, do_read, kip_area).value, L4_KernelMagic);
-        remove(a);
-        remove(b);
-    }
-}
-
 } // namespace
 
 const Test edge_tests[] = {
@@ -211,7 +184,6 @@ const Test edge_tests[] = {
     {"edge.scheduler_that_names_nobody", scheduler_that_names_nobody},
     {"edge.moving_areas_loses_no_memory", moving_areas_loses_no_memory},
     {"edge.halted_thread_goes_on", halted_thread_goes_on},
-    {"edge.no_virtual_8086_mode", no_virtual_8086_mode},
     {nullptr, nullptr},
 };
 

@@ -1,26 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Page-fault and thread-start protocols (manual 7.1, 7.3).
 #include "harness.h"
+#include "machine.h"
 
 #include <l4/sigma0.h>
 
 namespace x2test {
-
-// One access each, at known addresses.
-extern "C" Word x2test_read_at(Word address, Word, Word);
-extern "C" Word x2test_write_at(Word address, Word value, Word);
-__asm__(".text\n"
-        "x2test_read_at: mov 4(%esp), %eax\n"
-        "x2test_read_ip: mov (%eax), %eax\n"
-        "ret\n"
-        "x2test_write_at: mov 4(%esp), %eax; mov 8(%esp), %edx\n"
-        "x2test_write_ip: mov %edx, (%eax)\n"
-        "ret\n");
-extern "C" const char x2test_read_ip[], x2test_write_ip[], x2test_started[];
-extern "C" {
-constinit Word start_registers[9] = {};
-[[noreturn]] void x2test_landing();
-}
 
 namespace {
 
@@ -53,7 +38,7 @@ void execute_message()
 {
     Agent *a = agent(Kind::other);
     if (!a) return;
-    arena_word(0) = 0x0000C3C3; // ret
+    arena_word(0) = machine::return_instruction;
     begin(a, reinterpret_cast<Function>(free_area));
     L4_ThreadId_t from;
     CHECK_EQUAL(L4_Wait_Timeout(second, &from).raw & 0xFFF0FFFF, 0xFFE00002);
@@ -74,7 +59,7 @@ void kernel_address()
 {
     Agent *a = agent(Kind::large);
     if (!a) return;
-    begin(a, x2test_read_at, 0xF0100000);
+    begin(a, x2test_read_at, machine::kernel_address);
     L4_ThreadId_t from;
     const L4_MsgTag_t tag = L4_Wait_Timeout(second, &from);
     Word mr[5];
@@ -84,7 +69,7 @@ void kernel_address()
         return;
     }
     CHECK_EQUAL(tag.raw & 0xFFF0FFFF, 0xFFE00002);
-    CHECK_EQUAL(mr[1], 0xF0100000);
+    CHECK_EQUAL(mr[1], machine::kernel_address);
 }
 
 /// An answer without a mapping restarts the instruction: the same fault comes again.
@@ -170,19 +155,6 @@ void cancelled_fault()
 }
 
 // ------------------------------------------------------------------------------------------------ thread start
-__asm__(".text\n"
-        "x2test_started:\n"
-        "mov %eax, start_registers\n"
-        "mov %ecx, start_registers + 4\n"
-        "mov %edx, start_registers + 8\n"
-        "mov %ebx, start_registers + 12\n"
-        "mov %ebp, start_registers + 16\n"
-        "mov %esi, start_registers + 20\n"
-        "mov %edi, start_registers + 24\n"
-        "mov %esp, start_registers + 28\n"
-        "pushf; popl start_registers + 32\n"
-        "jmp x2test_landing\n");
-
 bool send_start(L4_ThreadId_t to, Word ip, Word sp)
 {
     L4_Set_MsgTag(L4_MsgTag_t{.raw = 2});
@@ -196,14 +168,12 @@ void start_message()
     Agent *a = create(main_id, Kind::here);
     if (!a) return;
     reached = 0;
-    start_registers[7] = 0;
+    machine::forget_start();
     CHECK_EQUAL(L4_Schedule(a->id, ~0u, ~0u, ~0u, ~0u, nullptr), L4_SCHEDRESULT_WAITING);
     CHECK(send_start(a->id, reinterpret_cast<Word>(x2test_started), 0x00345670));
-    for (int i = 0; i < 50 && !start_registers[8]; i++) pause(1000);
-    CHECK_EQUAL(start_registers[7], 0x00345670);
-    for (int i = 0; i < 7; i++) CHECK_EQUAL(start_registers[i], 0);
-    CHECK(start_registers[8] & 0x200); // interrupts are on
-    CHECK_EQUAL(start_registers[8] & 0x500, 0); // no DF, no TF
+    for (int i = 0; i < 50 && !reached; i++) pause(1000);
+    CHECK_EQUAL(machine::started_sp(), 0x00345670);
+    CHECK(machine::started_clean());
 }
 
 Word do_send_start(Word to, Word, Word)

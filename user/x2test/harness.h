@@ -26,7 +26,7 @@ struct Test {
 extern const Test kip_tests[], sigma0_tests[], ipc_tests[], ipc_error_tests[], fast_tests[], edge_tests[], fault_tests[], map_tests[],
     unmap_tests[], tree_tests[], exregs_tests[], thread_tests[], space_tests[], schedule_tests[], preempt_tests[], irq_tests[],
     redirect_tests[],
-    control_tests[], coprocessor_tests[], reflection_tests[], port_tests[], tls_tests[],
+    control_tests[], coprocessor_tests[], registers_tests[], reflection_tests[], port_tests[], tls_tests[],
     exception_tests[], small_tests[], string_tests[], string_fault_tests[], string_middle_tests[], robust_tests[];
 
 /// Options of the command line.
@@ -65,7 +65,7 @@ inline const L4_Time_t second = {.raw = (10 << 10) | 976}; ///< 999,424 us
 inline const L4_Time_t short_time = {.raw = (5 << 10) | 625}; ///< 20 ms
 
 inline constexpr Word page_size = 4096;
-inline constexpr Word utcb_area = 0x00800000, utcb_area_log2 = 14; ///< in agents' own spaces
+inline constexpr Word utcb_area = 0x00800000, utcb_area_log2 = 14; ///< in agents' own spaces, as asked for
 inline constexpr Word kip_area = 0x00C00000;
 inline constexpr Word free_area = 0x00A00000; ///< 1 MB for the tests' mappings
 inline constexpr Word beyond_small = 0x02000000; ///< outside a 16 MB space
@@ -102,6 +102,7 @@ struct Agent {
     L4_ThreadId_t id = {};
     L4_ThreadId_t local = {};
     Word utcb = 0;
+    Word utcb_area = 0;     ///< of its space
     unsigned index = 0;
     bool own_space = false;
     Outcome out;
@@ -117,6 +118,8 @@ Agent *agent_beside(const Agent *mate);
 Word stack_of(const Agent *a);
 /// A thread number and version that nobody has.
 L4_ThreadId_t unused_id();
+/// Whether this kernel has small spaces; without them, agents of that kind are like others.
+bool small_spaces();
 /// Makes the agent's space small at `slot` (in units of 16 MB); true if the kernel did.
 bool make_small(const Agent *a, Word slot);
 /// The small-space number that the kernel reports.
@@ -156,6 +159,8 @@ Word do_read(Word address, Word, Word);
 Word do_write(Word address, Word value, Word);
 Word do_nothing(Word, Word, Word);
 Word do_flush(Word fpage, Word control, Word); ///< Unmap of one fpage; returns it with its status
+/// Asks sigma0 for an fpage, cached as `attribute` says. Returns the fpage that comes back; all ones if none does.
+Word do_sigma0_get(Word fpage, Word attribute, Word);
 
 /// Whether an access of the agent faults.
 inline bool faults_on_read(Agent *a, Word address)

@@ -5,6 +5,7 @@
 // limits=1 adds what needs enforced segment limits, area=MB is the kernel's small-space area, seed=N and calls=N
 // steer the random tests, list=1 only lists. Ends with `x2test: N passed, M failed` and the machine off.
 #include "harness.h"
+#include "machine.h"
 #include "run.h"
 
 #include <cobnut/format.h>
@@ -121,20 +122,12 @@ void fail(const char *text, ...)
 
 namespace {
 
-constexpr const Test *const groups[] = {kip_tests,    sigma0_tests, ipc_tests,    ipc_error_tests, fault_tests,
-                                        map_tests,    unmap_tests,  tree_tests,      exregs_tests,
-                                        thread_tests, space_tests,  schedule_tests,  preempt_tests, redirect_tests, irq_tests,
-                                        exception_tests,
-                                        control_tests, coprocessor_tests, reflection_tests, port_tests, tls_tests,
-                                        small_tests, fast_tests, edge_tests,   string_tests,
-                                        string_fault_tests, string_middle_tests, robust_tests};
-
 void run_all(const cobnut::Options &options)
 {
     const cobnut::Text filter = options.find("filter");
     const bool list = options.number("list", 0) != 0;
-    for (const Test *group : groups)
-        for (const Test *test = group; test->name; test++) {
+    for (const Test *const *group = groups; *group; group++)
+        for (const Test *test = *group; test->name; test++) {
             if (!contains(test->name, filter)) continue;
             if (list) cobnut::print("%s\n", test->name);
             else run_one(*test);

@@ -201,13 +201,13 @@ void kip_and_utcbs_are_left_out()
     if (!a) return;
     mark_arena();
     give(a, page_at(arena_page(0), L4_FullyAccessible), kip_area, L4_CompleteAddressSpace);
-    give(a, page_at(arena_page(0), L4_FullyAccessible), utcb_area, L4_CompleteAddressSpace);
+    give(a, page_at(arena_page(0), L4_FullyAccessible), a->utcb_area, L4_CompleteAddressSpace);
     CHECK_EQUAL(seen(a, kip_area), L4_KernelMagic);
     Agent *b = agent(Kind::other);
     if (!b) return;
     CHECK(pass(a, b, page_at(kip_area, L4_FullyAccessible), 0, page_at(free_area, 0)));
     CHECK(faults_on_read(b, free_area));
-    CHECK(pass(a, b, page_at(utcb_area, L4_FullyAccessible), 0, page_at(free_area, 0)));
+    CHECK(pass(a, b, page_at(a->utcb_area, L4_FullyAccessible), 0, page_at(free_area, 0)));
     CHECK(faults_on_read(b, free_area));
 }
 

@@ -119,6 +119,7 @@ void no_signal_unless_asked()
     begin(a, do_count);
     pause(5000);
     CHECK(L4_IpcFailed(L4_Receive_Timeout(a->id, short_time)));
+    remove(a); // of like priority: it would preempt b at the end of a time slice
     // The preemptor has a higher priority than the sensitive one.
     CHECK(L4_Set_PreemptionDelay(b->id, sensitive - 1, 0) != 0);
     begin(b, do_count_signalled);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // sigma0 as its clients see it (manual 7.6); runs with any sigma0 that follows the protocol.
 #include "harness.h"
+#include "machine.h"
 
 #include <l4/misc.h>
 #include <l4/sigma0.h>
@@ -72,18 +73,19 @@ void shared_by_all()
 {
     Agent *a = agent(Kind::here);
     if (!a) return;
-    const L4_Fpage_t screen = L4_FpageLog2(0xB8000, 12);
-    CHECK(!L4_IsNilFpage(get(screen)));
-    CHECK(ask(a, do_get, screen.raw).value != 0);
+    const L4_Fpage_t shared = L4_FpageLog2(machine::shared_memory, 12);
+    CHECK(!L4_IsNilFpage(get(shared)));
+    CHECK(ask(a, do_get, shared.raw).value != 0);
 }
 
 void kernel_memory_is_refused()
 {
-    CHECK(L4_IsNilFpage(get(L4_FpageLog2(0x100000, 12))));
+    CHECK(L4_IsNilFpage(get(L4_FpageLog2(machine::kernel_memory, 12))));
     CHECK(L4_IsNilFpage(get(L4_FpageLog2(0, 22)))); // contains it
     CHECK(L4_IsNilFpage(get(L4_CompleteAddressSpace)));
     CHECK(L4_IsNilFpage(get(L4_Nilpage)));
-    CHECK(L4_IsNilFpage(get(L4_FpageLog2(0x20000, 12)))); // sigma0 itself
+    const Word itself = static_cast<const L4_KernelInterfacePage_t *>(L4_GetKernelInterface())->sigma0.low;
+    CHECK(L4_IsNilFpage(get(L4_FpageLog2(itself, 12))));
 }
 
 /// Addresses past the end of memory are devices; whoever asks first has them.
@@ -126,54 +128,18 @@ void refused_answer()
     any_page();
 }
 
-/// A request with attributes; the fpage that comes back, which an agent's window takes.
-Word do_get_with(Word fpage, Word attribute, Word)
-{
-    L4_Accept(L4_MapGrantItems(L4_CompleteAddressSpace));
-    L4_Set_MsgTag(L4_MsgTag_t{.raw = 0xFFA00002});
-    L4_LoadMR(1, fpage);
-    L4_LoadMR(2, attribute);
-    const L4_MsgTag_t tag = L4_Call(sigma0());
-    L4_Accept(L4_UntypedWordsAcceptor);
-    Word mr[2];
-    L4_StoreMRs(1, 2, mr);
-    if (tag.raw != 2u << 6 || (mr[0] & 0xF) != 8) return ~0u;
-    return mr[1];
-}
-
 /// Memory is cached as asked for; for the owner the attribute alone can change. One that the processor has not is refused.
 void attributes()
 {
-    const Word page = do_get_with(L4_FpageLog2(~0u, 12).raw, L4_UncacheableMemory, 0);
+    const Word page = do_sigma0_get(L4_FpageLog2(~0u, 12).raw, L4_UncacheableMemory, 0);
     const L4_Fpage_t f = {.raw = page & ~7u};
     CHECK(page != 0 && page != ~0u && usable(L4_Address(f)));
-    CHECK_EQUAL(do_get_with(f.raw, L4_WriteThroughMemory, 0), page);
-    CHECK_EQUAL(do_get_with(f.raw, L4_DefaultMemory, 0), page);
+    CHECK_EQUAL(do_sigma0_get(f.raw, L4_WriteThroughMemory, 0), page);
+    CHECK_EQUAL(do_sigma0_get(f.raw, L4_DefaultMemory, 0), page);
     CHECK(usable(L4_Address(f)));
-    CHECK_EQUAL(do_get_with(f.raw, 7, 0), 0);
-    CHECK_EQUAL(do_get_with(L4_FpageLog2(~0u, 12).raw, 99, 0), 0);
-    CHECK(do_get_with(L4_FpageLog2(0x58000000, 13).raw, L4_UncacheableMemory, 0) != 0); // a device of 8 MB
-}
-
-/// Ports are given out once, like devices' memory: by request, whole, to one thread.
-void ports()
-{
-    Agent *a = agent(Kind::here), *b = agent(Kind::other);
-    if (!a || !b) return;
-    constexpr Word rights = L4_FullyAccessible;
-    const Word block = L4_IoFpageLog2(0x5600, 4).raw, inside = L4_IoFpageLog2(0x5608, 0).raw;
-    CHECK_EQUAL(ask(b, do_get_with, block, 0).value, block | rights);
-    CHECK_EQUAL(ask(b, do_get_with, inside, 0).value, inside | rights);
-    CHECK_EQUAL(ask(a, do_get_with, inside, 0).value, 0);
-    CHECK_EQUAL(ask(a, do_get_with, L4_IoFpageLog2(0x5600, 8).raw, 0).value, 0); // part of it is another's
-    CHECK_EQUAL(ask(a, do_get_with, L4_IoFpageLog2(0x5601, 1).raw, 0).value, 0); // not aligned
-    CHECK_EQUAL(ask(a, do_get_with, L4_IoFpageLog2(0, 17).raw, 0).value, 0);
-    begin(b, [](Word port, Word, Word) -> Word {
-        Word value = 0;
-        __asm__ volatile("inb %%dx, %%al" : "+a"(value) : "d"(port));
-        return value;
-    }, 0x560F);
-    CHECK_EQUAL(finish(b).port_faults, 0);
+    CHECK_EQUAL(do_sigma0_get(f.raw, 7, 0), 0);
+    CHECK_EQUAL(do_sigma0_get(L4_FpageLog2(~0u, 12).raw, 99, 0), 0);
+    CHECK(do_sigma0_get(L4_FpageLog2(0x58000000, 13).raw, L4_UncacheableMemory, 0) != 0); // a device of 8 MB
 }
 
 /// Memory past the kernel's reach or the processor's: a bit asks for addresses beyond 4 GB.
@@ -206,7 +172,6 @@ const Test sigma0_tests[] = {
     {"sigma0.malformed_requests", malformed_requests},
     {"sigma0.refused_answer", refused_answer},
     {"sigma0.attributes", attributes},
-    {"sigma0.ports", ports},
     {"sigma0.beyond_four_gigabytes", beyond_four_gigabytes},
     {nullptr, nullptr},
 };

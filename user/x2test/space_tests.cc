@@ -2,6 +2,8 @@
 // SpaceControl's errors (manual 4.3). Small spaces have a file of their own.
 #include "harness.h"
 
+#include <l4/misc.h>
+
 namespace x2test {
 namespace {
 
@@ -115,16 +117,13 @@ void kernel_is_protected()
 
 Word do_processor_control(Word, Word, Word)
 {
-    L4_Registers_t r = {0, ~0u, ~0u, ~0u, 0, 0, 0};
-    __L4_Call_Stub(L4_KIP_PROCESSOR_CONTROL, &r);
-    return r.eax ? 0 : L4_ErrorCode();
+    return L4_ProcessorControl(0, ~0u, ~0u, ~0u) ? 0 : L4_ErrorCode();
 }
 Word do_memory_control(Word, Word, Word)
 {
-    const Word utcb = L4_MyLocalId().raw;
-    L4_Registers_t r = {0, 0, 0, 0, utcb, 0, 0};
-    __L4_Call_Stub(L4_KIP_MEMORY_CONTROL, &r);
-    return r.eax ? 0 : L4_ErrorCode();
+    const Word attributes[4] = {};
+    L4_LoadMR(0, 0);
+    return L4_MemoryControl(0, attributes) ? 0 : L4_ErrorCode();
 }
 void other_calls_unprivileged()
 {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Strings (manual 5.4, 5.5): what arrives, where, and what does not fit. Their page faults: string_fault_tests.cc.
+#include "machine.h"
 #include "strings.h"
 
 namespace x2test {
@@ -296,7 +297,7 @@ void bad_sources()
     const Garbage cases[] = {
         {2, {length(16), 0xF0100000}, {good[0], good[1]}, 0},              // the kernel's
         {2, {length(16), 0xFFFFFFF8}, {good[0], good[1]}, 0},              // around the end of memory
-        {2, {length(0x3FFFFF), 0xBFFFFFFF}, {good[0], good[1]}, 0},        // out of user memory
+        {2, {length(0x3FFFFF), machine::kernel_area - 1}, {good[0], good[1]}, 0},        // out of user memory
         {2, {length(0x3FFFFF), 0xFFFFFFFF}, {good[0], good[1]}, 0},
         {1, {length(16), p}, {good[0], good[1]}, 0},                       // no room for its pointer
         {2, {length(16, two), p, p}, {good[0], good[1]}, 16},              // second pointer cut off
@@ -318,7 +319,7 @@ void bad_buffers()
     const Garbage cases[] = {
         {2, {good[0], good[1]}, {length(200), 0xF0100000}, 0},
         {2, {good[0], good[1]}, {length(200), 0xFFFFFFF8}, 0},
-        {2, {good[0], good[1]}, {length(0x3FFFFF), 0xBFFFFFFF}, 0},
+        {2, {good[0], good[1]}, {length(0x3FFFFF), machine::kernel_area - 1}, 0},
         {2, {good[0], good[1]}, {0x8, t}, 0},                              // not a string
         {2, {good[0], good[1]}, {length(60, two), t, 0xFFFF0000}, 60},
         {2, {good[0], good[1]}, {length(60, compound), t, length(60), 0xF0000000}, 60},
@@ -334,7 +335,7 @@ void random_garbage()
     Agent *s = agent(Kind::other), *r = agent(Kind::other);
     if (!s || !r) return;
     Random random(wish.seed);
-    const Word nowhere[] = {free_area, kip_area, 0xC0000000, 0xF0100000, 0xFFFFFFF0};
+    const Word nowhere[] = {free_area, kip_area, machine::kernel_area, 0xF0100000, 0xFFFFFFF0};
     for (Word round = 0; round < wish.calls / 4; round++) {
         clear();
         message.send_xfer = message.receive_xfer = L4_Timeouts(L4_ZeroTime, L4_ZeroTime);

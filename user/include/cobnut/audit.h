@@ -2,7 +2,7 @@
 // The kernel's own check of its books, for test programs. A debug call of this kernel only; for the initial servers.
 #ifndef COBNUT_AUDIT_H
 #define COBNUT_AUDIT_H
-#include <l4/types.h>
+#include <l4/arch.h>
 
 namespace cobnut {
 
@@ -16,10 +16,7 @@ struct Audit {
 inline Audit audit()
 {
     Audit a;
-    // int3; cmp $0x40, %al
-    __asm__ __volatile__("int3; .byte 0x3C, 0x40" : "=a"(a.faults), "=c"(a.pages), "=d"(a.objects), "=S"(a.unused)
-                         :
-                         : "memory");
+    __L4_KDB_GET_AUDIT(a.faults, a.pages, a.objects, a.unused);
     return a;
 }
 

@@ -1,39 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What is peculiar to IA-32 below the convenience interface: the UTCB layout and the two assembly wrappers through
-// which every system call goes (manual appendix A).
-//
-// The wrappers are out of line, in user/lib/syscall.S: Ipc and ExchangeRegisters return values in EBP, which no
-// compiler lets inline assembly promise. They find the kernel interface page by `lock nop` once per thread and keep
-// its address in ThreadWord1, so that one program image can run in spaces that have the page at different places.
+// What lies below the convenience interface: the UTCB's layout, and each system call as a function of words, which the
+// processor's own header defines by the registers of its binding (manual appendix A; docs/x2-arm.md).
 #ifndef L4_ARCH_H
 #define L4_ARCH_H
 #include <l4/types.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
-
-/// The registers of a system call in the order of the manual's tables; in and out.
-typedef struct {
-    L4_Word_t eax, ecx, edx, esi, edi, ebx, ebp;
-} L4_Registers_t;
-
-/// Calls the kernel interface page's stub whose entry offset is stored at byte `field` of the page, with exactly
-/// these registers, and stores all of them back.
-void __L4_Call_Stub(L4_Word_t field, L4_Registers_t *regs);
-/// The same with the entry's address itself; touches no memory but the stack and *regs.
-void __L4_Call_Entry(L4_Word_t entry, L4_Registers_t *regs);
-
-/// The Ipc or Lipc system call: MR0 is taken from the UTCB, MR0..MR2 are put back there.
-/// Returns MR0 (the tag); *from is written if `from` is not null.
-L4_Word_t __L4_Ipc_Stub(L4_Word_t to, L4_Word_t from_specifier, L4_Word_t timeouts, L4_Word_t *from, L4_Word_t field);
-
-/// The address of the kernel interface page in the caller's space.
-L4_Word_t __L4_Kip_Base(void);
-
-#ifdef __cplusplus
-}
-#endif
 
 // Byte offsets of the entry-offset fields inside the kernel interface page.
 enum {
@@ -65,12 +35,10 @@ enum {
     L4_UtcbIdOffset = 256, ///< local id = UTCB location given to ThreadControl + 256 (this kernel and Pistachio)
 };
 
-/// The caller's UTCB.
-L4_INLINE volatile L4_Word_t *__L4_Utcb(void)
-{
-    volatile L4_Word_t *utcb;
-    __asm__("mov %%gs:0, %0" : "=r"(utcb));
-    return utcb;
-}
+#ifdef __arm__
+#include <l4/arm.h>
+#else
+#include <l4/ia32.h>
+#endif
 
 #endif

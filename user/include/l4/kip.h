@@ -124,15 +124,15 @@ typedef struct {
 #define L4_ArchitectureSpecificMemoryType 15u
 #define L4_KernelMagic 0x4BE6344Cu
 
-/// The page's address in this space, by `lock nop`; each pointer may be null and gets the copies in registers.
+/// The page's address in this space; each pointer may be null and gets the copies in registers.
 L4_INLINE void *L4_KernelInterface(L4_Word_t *ApiVersion, L4_Word_t *ApiFlags, L4_Word_t *KernelId)
 {
-    L4_Word_t base, version, flags, id;
-    __asm__ __volatile__("lock; nop" : "=a"(base), "=c"(version), "=d"(flags), "=S"(id));
+    L4_Word_t version, flags, id;
+    void *base = __L4_Raw_KernelInterface(&version, &flags, &id);
     if (ApiVersion) *ApiVersion = version;
     if (ApiFlags) *ApiFlags = flags;
     if (KernelId) *KernelId = id;
-    return (void *)base;
+    return base;
 }
 L4_INLINE void *L4_GetKernelInterface(void) { return L4_KernelInterface(0, 0, 0); }
 

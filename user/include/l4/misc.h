@@ -15,19 +15,14 @@
 /// Frequencies in kHz, voltage in mV; all ones = no change. Privileged. Returns 1, or 0 with ErrorCode 1 or 5.
 L4_INLINE L4_Word_t L4_ProcessorControl(L4_Word_t cpu, L4_Word_t internal, L4_Word_t external, L4_Word_t voltage)
 {
-    L4_Registers_t r = {cpu, internal, external, voltage, 0, 0, 0};
-    __L4_Call_Stub(L4_KIP_PROCESSOR_CONTROL, &r);
-    return r.eax;
+    return __L4_Raw_ProcessorControl(cpu, internal, external, voltage);
 }
 
 /// Gives the fpages in MR0..MR(control) the attribute that their bits 1..0 choose. Privileged. Returns 1, or 0 with
 /// ErrorCode 1 or 5.
 L4_INLINE L4_Word_t L4_MemoryControl(L4_Word_t control, const L4_Word_t attributes[4])
 {
-    volatile L4_Word_t *utcb = __L4_Utcb();
-    L4_Registers_t r = {control, attributes[0], attributes[1], utcb[0], (L4_Word_t)utcb, attributes[2], attributes[3]};
-    __L4_Call_Stub(L4_KIP_MEMORY_CONTROL, &r);
-    return r.eax;
+    return __L4_Raw_MemoryControl(control, attributes);
 }
 /// Gives one fpage an attribute; returns and errors as MemoryControl.
 L4_INLINE L4_Word_t L4_Set_PageAttribute(L4_Fpage_t f, L4_Word_t attribute)

@@ -7,11 +7,11 @@
 /// The SystemClock system call (3.2): microseconds since an undefined base.
 L4_INLINE L4_Clock_t L4_SystemClock(void)
 {
-    L4_Registers_t r = {0, 0, 0, 0, 0, 0, 0};
+    L4_Word_t low, high;
     L4_Clock_t c;
-    __L4_Call_Stub(L4_KIP_SYSTEM_CLOCK, &r);
-    c.X.low = r.eax;
-    c.X.high = r.edx;
+    __L4_Raw_SystemClock(&low, &high);
+    c.X.low = low;
+    c.X.high = high;
     return c;
 }
 
@@ -73,8 +73,7 @@ L4_INLINE bool operator!=(L4_Time_t a, L4_Time_t b) { return L4_IsTimeNotEqual(a
 /// Gives the rest of the time slice to dest if it can run, otherwise to the scheduler. No result, no errors.
 L4_INLINE void L4_ThreadSwitch(L4_ThreadId_t dest)
 {
-    L4_Registers_t r = {dest.raw, 0, 0, 0, 0, 0, 0};
-    __L4_Call_Stub(L4_KIP_THREAD_SWITCH, &r);
+    __L4_Raw_ThreadSwitch(dest.raw);
 }
 /// To a thread that the scheduler chooses.
 L4_INLINE void L4_Yield(void) { L4_ThreadSwitch(L4_nilthread); }
@@ -92,10 +91,9 @@ enum {
 L4_INLINE L4_Word_t L4_Schedule(L4_ThreadId_t dest, L4_Word_t time, L4_Word_t processor, L4_Word_t priority,
                                 L4_Word_t preemption, L4_Word_t *old_time)
 {
-    L4_Registers_t r = {dest.raw, priority, time, processor, preemption, 0, 0};
-    __L4_Call_Stub(L4_KIP_SCHEDULE, &r);
-    if (old_time) *old_time = r.edx;
-    return r.eax & 0xFFu;
+    L4_Word_t state = __L4_Raw_Schedule(dest.raw, &time, processor, priority, preemption);
+    if (old_time) *old_time = time;
+    return state & 0xFFu;
 }
 /// Each sets one thing; returns and errors as Schedule.
 L4_INLINE L4_Word_t L4_Set_Priority(L4_ThreadId_t t, L4_Word_t priority)

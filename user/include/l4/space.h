@@ -10,10 +10,7 @@
 /// (referenced, written, executed) in place of the rights.
 L4_INLINE void L4_Unmap(L4_Word_t control)
 {
-    volatile L4_Word_t *utcb = __L4_Utcb();
-    L4_Registers_t r = {control, 0, 0, utcb[0], (L4_Word_t)utcb, 0, 0};
-    __L4_Call_Stub(L4_KIP_UNMAP, &r);
-    utcb[0] = r.esi;
+    __L4_Raw_Unmap(control);
 }
 L4_INLINE L4_Fpage_t __L4_UnmapOne(L4_Fpage_t f, L4_Word_t control)
 {
@@ -50,10 +47,19 @@ L4_INLINE L4_Bool_t L4_WaseXecuted(L4_Fpage_t f) { return (f.raw & 1u) != 0; }
 L4_INLINE L4_Word_t L4_SpaceControl(L4_ThreadId_t space, L4_Word_t control, L4_Fpage_t kip, L4_Fpage_t utcb,
                                     L4_ThreadId_t redirector, L4_Word_t *old_control)
 {
-    L4_Registers_t r = {space.raw, control, kip.raw, utcb.raw, redirector.raw, 0, 0};
-    __L4_Call_Stub(L4_KIP_SPACE_CONTROL, &r);
-    if (old_control) *old_control = r.ecx;
-    return r.eax;
+    L4_Word_t result = __L4_Raw_SpaceControl(space.raw, &control, kip.raw, &utcb.raw, redirector.raw);
+    if (old_control) *old_control = control;
+    return result;
+}
+
+/// The same, for whoever has to know where the UTCB area is: *utcb is where it is wanted, and where the kernel has put it.
+/// On IA-32 the two agree; on ARM only the size is the caller's choice (docs/x2-arm.md).
+L4_INLINE L4_Word_t Cobnut_SpaceControl(L4_ThreadId_t space, L4_Word_t control, L4_Fpage_t kip, L4_Fpage_t *utcb,
+                                        L4_ThreadId_t redirector, L4_Word_t *old_control)
+{
+    L4_Word_t result = __L4_Raw_SpaceControl(space.raw, &control, kip.raw, &utcb->raw, redirector.raw);
+    if (old_control) *old_control = control;
+    return result;
 }
 
 /// Small-space numbers for bits 7..0 of the control word; combine with L4_SmallSpaceChange.

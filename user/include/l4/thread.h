@@ -59,15 +59,15 @@ L4_INLINE L4_ThreadId_t L4_ExchangeRegisters(L4_ThreadId_t dest, L4_Word_t contr
                                              L4_Word_t *old_control, L4_Word_t *old_sp, L4_Word_t *old_ip,
                                              L4_Word_t *old_flags, L4_Word_t *old_handle, L4_ThreadId_t *old_pager)
 {
-    L4_Registers_t r = {dest.raw, control, sp, ip, flags, handle, pager.raw};
-    __L4_Call_Stub(L4_KIP_EXCHANGE_REGISTERS, &r);
-    if (old_control) *old_control = r.ecx;
-    if (old_sp) *old_sp = r.edx;
-    if (old_ip) *old_ip = r.esi;
-    if (old_flags) *old_flags = r.edi;
-    if (old_handle) *old_handle = r.ebx;
-    if (old_pager) old_pager->raw = r.ebp;
-    return L4_RAW_(L4_ThreadId_t, r.eax);
+    L4_Word_t v[6] = {control, sp, ip, flags, handle, pager.raw};
+    L4_Word_t other_id = __L4_Raw_ExchangeRegisters(dest.raw, v);
+    if (old_control) *old_control = v[0];
+    if (old_sp) *old_sp = v[1];
+    if (old_ip) *old_ip = v[2];
+    if (old_flags) *old_flags = v[3];
+    if (old_handle) *old_handle = v[4];
+    if (old_pager) old_pager->raw = v[5];
+    return L4_RAW_(L4_ThreadId_t, other_id);
 }
 
 /// ExchangeRegisters without interest in old values except the control word.
@@ -156,9 +156,7 @@ L4_INLINE L4_Bool_t L4_ThreadWasIpcing(L4_ThreadState_t s) { return s.raw & 6u; 
 L4_INLINE L4_Word_t L4_ThreadControl(L4_ThreadId_t dest, L4_ThreadId_t space, L4_ThreadId_t scheduler,
                                      L4_ThreadId_t pager, void *utcb)
 {
-    L4_Registers_t r = {dest.raw, pager.raw, scheduler.raw, space.raw, (L4_Word_t)utcb, 0, 0};
-    __L4_Call_Stub(L4_KIP_THREAD_CONTROL, &r);
-    return r.eax;
+    return __L4_Raw_ThreadControl(dest.raw, space.raw, scheduler.raw, pager.raw, (L4_Word_t)utcb);
 }
 
 /// Makes `handler` receive the interrupts of the interrupt thread `irq` (number = line, version 1); privileged.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The exception protocol (manual 7.5, A.8): twelve words to the handler, registers rewritten by its answer.
-#include "harness.h"
+#include "../harness.h"
 
 #include <initializer_list>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Calls without timeouts between threads that wait: the kernel's shortest way, where it has most to forget. What the
 // caller did to its segment registers and flags must not reach its partner, and whoever should run first runs first.
-#include "harness.h"
+#include "../harness.h"
 
 extern "C" {
 x2test::Word x2test_fast_call(x2test::Word server, x2test::Word state, x2test::Word expected);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The coprocessor (x87, SSE): every thread has registers of its own, whoever used them in between; errors are
 // exceptions; the coprocessor flags (manual 6.2).
-#include "harness.h"
+#include "../harness.h"
 
 #include <initializer_list>
 

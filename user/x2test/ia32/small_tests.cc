@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Small spaces (manual A.5): the control word, promotion, isolation.
-#include "harness.h"
+#include "../harness.h"
 
 namespace x2test {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What a server for programs that know nothing of this kernel stands on: `int n`, single steps and breakpoints reach the
 // exception handler with all registers, and its answer sets all of them (manual 7.5, A.8).
-#include "harness.h"
+#include "../harness.h"
 
 #include <initializer_list>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // TlsControl (docs/x2-ia32.md, 14.1): a segment of a thread's own behind FS or GS, no further than its space, and nobody
 // else's.
-#include "harness.h"
+#include "../harness.h"
 
 #include <cobnut/tls.h>
 #include <initializer_list>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // I/O ports as fpages (manual A.4): mapped, granted and revoked like memory, to the single port; faults go to the pager
 // (docs/x2-ia32.md, 6.2). The page registers of the DMA controller (0x81 to 0x83) hold what is written to them.
-#include "harness.h"
+#include "../harness.h"
 
 #include <initializer_list>
 
@@ -331,9 +331,31 @@ void console()
     CHECK_EQUAL(b->out.exception[3], 13);
 }
 
+/// Ports are given out once, like devices' memory: by request, whole, to one thread.
+void by_sigma0()
+{
+    Agent *a = agent(Kind::here), *b = agent(Kind::other);
+    if (!a || !b) return;
+    constexpr Word rights = L4_FullyAccessible;
+    const Word block = L4_IoFpageLog2(0x5600, 4).raw, inside = L4_IoFpageLog2(0x5608, 0).raw;
+    CHECK_EQUAL(ask(b, do_sigma0_get, block, 0).value, block | rights);
+    CHECK_EQUAL(ask(b, do_sigma0_get, inside, 0).value, inside | rights);
+    CHECK_EQUAL(ask(a, do_sigma0_get, inside, 0).value, 0);
+    CHECK_EQUAL(ask(a, do_sigma0_get, L4_IoFpageLog2(0x5600, 8).raw, 0).value, 0); // part of it is another's
+    CHECK_EQUAL(ask(a, do_sigma0_get, L4_IoFpageLog2(0x5601, 1).raw, 0).value, 0); // not aligned
+    CHECK_EQUAL(ask(a, do_sigma0_get, L4_IoFpageLog2(0, 17).raw, 0).value, 0);
+    begin(b, [](Word port, Word, Word) -> Word {
+        Word value = 0;
+        __asm__ volatile("inb %%dx, %%al" : "+a"(value) : "d"(port));
+        return value;
+    }, 0x560F);
+    CHECK_EQUAL(finish(b).port_faults, 0);
+}
+
 } // namespace
 
 const Test port_tests[] = {
+    {"port.by_sigma0", by_sigma0},
     {"port.fault_message", fault_message},
     {"port.answered_with_a_mapping", answered_with_a_mapping},
     {"port.single_ports", single_ports},

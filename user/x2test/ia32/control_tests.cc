@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // MemoryControl and ProcessorControl (manual 6.3, 6.4): privilege first, then parameters; what they leave as it was.
-#include "harness.h"
+#include "../harness.h"
 
 #include <initializer_list>
 #include <l4/misc.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Arguments and register contents that make no sense. The kernel may refuse, fault the caller or ignore them; it must
 // go on. The random sequences depend on the seed only; it is printed with a failure.
-#include "harness.h"
+#include "../harness.h"
 
 extern "C" {
 x2test::Word x2test_odd_ipc(x2test::Word kind, x2test::Word, x2test::Word);

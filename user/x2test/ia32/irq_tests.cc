@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The interrupt protocol (manual 7.2). The device is the serial port COM1: its transmitter interrupt can be raised at
 // will, and the kernel, which prints through the same port, only polls it.
-#include "harness.h"
+#include "../harness.h"
 
 namespace x2test {
 namespace {

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "../machine.h"
+
+__asm__(".text\n"
+        ".globl x2test_read_at, x2test_write_at, x2test_read_ip, x2test_write_ip, x2test_started\n"
+        "x2test_read_at:\n"
+        "x2test_read_ip: ldr r0, [r0]\n"
+        "mov pc, lr\n"
+        "x2test_write_at:\n"
+        "x2test_write_ip: str r1, [r0]\n"
+        "mov pc, lr\n"
+        "x2test_started:\n"
+        "ldr lr, =x2test_registers\n"
+        "stmia lr, {r0-r13}\n"
+        "mrs r0, cpsr\n"
+        "str r0, [lr, #56]\n"
+        "b x2test_landing\n"
+        ".ltorg\n");
+
+namespace x2test {
+
+extern "C" {
+constinit Word x2test_registers[15] = {}; // R0 to R13, CPSR
+}
+
+const Test *const groups[] = {
+    kip_tests,   sigma0_tests, ipc_tests,    ipc_error_tests, fault_tests,   map_tests,      unmap_tests,
+    tree_tests,  exregs_tests, thread_tests, space_tests,     schedule_tests, preempt_tests, redirect_tests,
+    edge_tests,  string_tests, string_fault_tests, string_middle_tests, nullptr,
+};
+
+namespace machine {
+
+const Word kernel_area = 0xD0000000;
+const Word kernel_address = 0xFFF10000;
+const Word kernel_memory = 0x00010000;
+const Word shared_memory = 0x10008000; // a device
+const char *const feature = nullptr;
+const Word return_instruction = 0xE1A0F00E; // mov pc, lr
+const Word harmless_flags = 0xF0000000;     // N, Z, C, V
+const Word harmful_flags = 0x0000008F;      // IRQ mask, mode bits
+
+void forget_start() { x2test_registers[13] = 0; }
+Word started_sp() { return x2test_registers[13]; }
+bool started_clean()
+{
+    for (int i = 0; i < 13; i++)
+        if (x2test_registers[i]) return false;
+    return (x2test_registers[14] & 0xBF) == 0x10; // user mode, interrupts are on, ARM code
+}
+
+} // namespace machine
+} // namespace x2test
