@@ -36,9 +36,9 @@ enum {
 };
 
 #ifdef __arm__
-#include <l4/arm.h>
+#include <l4/processor/arm.h>
 #else
-#include <l4/ia32.h>
+#include <l4/processor/ia32.h>
 #endif
 
 #endif

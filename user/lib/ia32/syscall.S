@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# The two doors to the kernel (declared in l4/arch.h). Both find the caller's kernel interface page through the word
+# The two doors to the kernel (declared in l4/processor/ia32.h). Both find the caller's kernel interface page through the word
 # ThreadWord1 of its UTCB, filled on first use by `lock nop`, and then make an indirect near call to
 # page base + entry offset, with the registers of the manual's table. cdecl; EFLAGS are not promised by the kernel,
 # so DF is cleared after the call for the compiler's sake.
