@@ -1,29 +1,41 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The system-call fuzzer, for a short time: the kernel survives, and its books agree afterwards."""
 
+import dataclasses
 import re
 
 import pytest
 
 import guests
+import made_up
+from cobnut.emulators import qemu
+from cobnut.experiments import fuzz_syscalls
 
 CALLS = 10_000
 ENDED = re.compile(r"fuzz: (\d+) calls, seed (\d+): (\d+) faults in the books, .*: ok")
 
 
-def fuzz(arguments: str, on: guests.Processor):
-    outcome = guests.boot(guests.program("fuzz", arguments), on=on)
+def fuzz(arguments: str, on: guests.Processor, memory_mb: int = 64):
+    outcome = guests.boot(guests.program("fuzz", arguments), on=on, memory_mb=memory_mb)
     assert outcome.kernel_message is None, outcome.console
     return outcome
 
 
+@pytest.mark.parametrize("memory_mb", [64, 9], ids=["plenty", "little"])
 @pytest.mark.parametrize("on", [guests.Processor("qemu", "486"), guests.USUAL], ids=str)
-def test_random_system_calls(on):
-    outcome = fuzz(f"seed=2026 calls={CALLS}", on)
+def test_random_system_calls(on, memory_mb):
+    hoard = int(memory_mb < 64)
+    outcome = fuzz(f"seed=2026 calls={CALLS} hoard={hoard}", on, memory_mb)
     ended = ENDED.search(outcome.console)
     assert ended, outcome.console
     assert int(ended.group(1)) >= CALLS and int(ended.group(3)) == 0
     assert outcome.code == 0
+
+
+def test_hoarding_uses_up_the_kernels_memory():
+    outcome = fuzz("seed=3 calls=50000 hoard=1", guests.USUAL, 9)
+    counted = {(call, int(code)): int(count) for call, code, count in fuzz_syscalls.OUTCOME.findall(outcome.console)}
+    assert counted[("thread_control", 8)] > 0, outcome.console
 
 
 def test_a_seed_is_one_run():
@@ -31,8 +43,14 @@ def test_a_seed_is_one_run():
     assert first == second
 
 
-@pytest.mark.parametrize("arguments", ["calls=0", "seed=x", "calls=many"])
+def test_the_experiment_in_its_short_form():
+    lab = dataclasses.replace(made_up.lab(fuzz_syscalls.EXPERIMENT), emulator=qemu.version()[1])
+    result = fuzz_syscalls.EXPERIMENT.run(lab)
+    assert [check for check in result.checks if not check.ok] == []
+
+
+@pytest.mark.parametrize("arguments", ["calls=0", "seed=x", "calls=many", "hoard=no"])
 def test_wrong_arguments_are_said(arguments):
     outcome = guests.boot(guests.program("fuzz", arguments))
     assert outcome.code == 1
-    assert "fuzz: seed=N calls=N small=0|1" in outcome.console
+    assert "fuzz: seed=N calls=N small=0|1 hoard=0|1" in outcome.console

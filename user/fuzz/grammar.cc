@@ -19,28 +19,48 @@ Word odd_word(Random &random)
     }
 }
 
+Word odd_ip(Random &random)
+{
+    switch (random.below(8)) {
+    case 0: return random.below(16);
+    case 1: return 0xC0000000 + random.below(0x40000000);
+    case 2: return 0xFFFFFFFF - random.below(16);
+    case 3: return kip_area + random.below(page_size);
+    default: return reinterpret_cast<Word>(worker_main);
+    }
+}
+
+Word odd_utcb(Random &random) { return utcb_area + 512 * random.below(random.one_in(4) ? 32 : 8); }
+
 L4_ThreadId_t odd_thread(Random &random)
 {
-    switch (random.below(12)) {
+    switch (random.below(20)) {
     case 0: return L4_nilthread;
     case 1: return L4_anylocalthread;
-    case 2: return L4_ThreadId_t{.raw = utcb_area + 512 * random.below(32) + 256};
+    case 2: return L4_ThreadId_t{.raw = odd_utcb(random) + 256};
     case 3: return L4_GlobalId(base_number + random.below(workers), 1 + random.below(0x3FFF));
     case 4: return L4_GlobalId(base_number + threads + random.below(strangers), 1 + random.below(64));
     default: return L4_ThreadId_t{.raw = ids[random.below(workers)]};
     }
 }
 
+L4_Fpage_t odd_ports(Random &random)
+{
+    if (random.one_in(4)) return L4_IoFpageLog2(random.below(0x10000), static_cast<int>(random.below(18)));
+    return L4_IoFpageLog2(first_port + random.below(1u << ports_log2), static_cast<int>(random.below(ports_log2 + 1)));
+}
+
 L4_Fpage_t odd_fpage(Random &random)
 {
     const Word rights = random.below(8);
-    switch (random.below(10)) {
+    switch (random.below(12)) {
     case 0: return L4_Nilpage;
     case 1: return L4_CompleteAddressSpace + rights;
     case 2: return L4_Fpage_t{.raw = random.next()};
     case 3: return L4_FpageLog2(beyond_small, 12 + random.below(12)) + rights;
     case 4: return L4_FpageLog2(reinterpret_cast<Word>(arena) + page_size * random.below(arena_pages), 12) + rights;
     case 5: return L4_FpageLog2(free_area, free_area_log2 - random.below(8)) + rights;
+    case 6: return odd_ports(random) + rights;
     default: return L4_FpageLog2(free_area + page_size * random.below(256), 12 + random.below(3)) + rights;
     }
 }
@@ -59,50 +79,80 @@ Word odd_time(Random &random)
     }
 }
 
-/// A typed item at MR `at`; returns how many words it takes.
-Word odd_item(Random &random, Word at)
+/// Where strings come from and go to: what can be read or written, what faults, and now and then anything.
+Word string_address(Random &random)
 {
-    const Word more = random.below(2);
-    Word first, second = odd_fpage(random).raw;
+    if (random.one_in(16)) return odd_word(random);
+    if (random.one_in(3)) return reinterpret_cast<Word>(arena) + random.below(sizeof arena);
+    return free_area + random.below(1u << free_area_log2);
+}
+
+Word string_length(Random &random)
+{
+    return random.one_in(64) ? random.below(1u << 22) : random.one_in(4) ? random.below(3 * page_size) : random.below(64);
+}
+
+/// A string item, simple or compound, of at most `room` words, given to `store` with their index; returns how many.
+template <typename Store> Word string_item(Random &random, Word room, bool more, Store store)
+{
+    Word at = 0;
+    for (bool first = true;; first = false) {
+        const Word most = room - at - 1, pointers = random.one_in(4) ? 1 + random.below(most < 6 ? most : 6) : 1;
+        const bool goes_on = at + 1 + pointers + 2 <= room && random.one_in(4);
+        store(at++, string_length(random) << 10 | (goes_on ? 0x200 : 0) | (pointers - 1) << 4 |
+                        (first ? random.below(4) << 1 | more : 0));
+        for (Word i = 0; i < pointers; i++) store(at++, string_address(random));
+        if (!goes_on) return at;
+    }
+}
+
+void store_mr(Word at, Word value) { L4_LoadMR(static_cast<int>(at), value); }
+
+/// A typed item at MR `at`, with `room` for two words at least; returns how many it takes.
+Word odd_item(Random &random, Word at, Word room)
+{
+    const bool more = random.one_in(2);
+    Word first;
     switch (random.below(8)) {
     case 0: first = random.next(); break;
-    case 1: first = random.below(4096) << 10 | random.below(16) << 4; second = odd_word(random); break; // string
-    case 2: case 3: first = (odd_word(random) & ~0x3FFu) | 0xA; break;                                   // grant
-    default: first = ((random.one_in(2) ? free_area + page_size * random.below(256) : odd_word(random)) & ~0x3FFu) | 0x8;
+    case 1: case 2: return string_item(random, room, more, [at](Word i, Word value) { store_mr(at + i, value); });
+    case 3: case 4: first = ((odd_word(random) | far) & ~0x3FFu) | 0xA; break; // grant
+    default: first = ((random.one_in(2) ? free_area + page_size * random.below(256) : odd_word(random) | far) & ~0x3FFu) | 0x8;
     }
-    L4_LoadMR(static_cast<int>(at), first | more);
-    L4_LoadMR(static_cast<int>(at) + 1, second);
+    store_mr(at, first | more);
+    store_mr(at + 1, odd_fpage(random).raw);
     return 2;
 }
 
 void load_message(Random &random)
 {
-    Word untyped = random.one_in(4) ? random.below(64) : random.below(4), typed = 0;
-    for (Word i = 1; i <= untyped; i++) L4_LoadMR(static_cast<int>(i), odd_word(random));
-    for (Word n = random.below(4); n && untyped + typed + 2 < 64; n--) typed += odd_item(random, 1 + untyped + typed);
-    if (random.one_in(16)) typed = random.below(64);
+    Word untyped = random.one_in(16) ? random.below(64) : random.below(4), typed = 0;
+    for (Word i = 1; i <= untyped; i++) store_mr(i, odd_word(random));
+    for (Word n = random.below(4); n && untyped + typed + 2 < 64; n--)
+        typed += odd_item(random, 1 + untyped + typed, 63 - untyped - typed);
+    if (random.one_in(32)) typed = random.below(64);
     const Word flags = random.one_in(8) ? random.below(16) << 12 : 0;
     L4_LoadMR(0, random.below(0x10000) << 16 | flags | typed << 6 | untyped);
 }
 
 void load_buffers(Random &random)
 {
-    switch (random.below(4)) {
-    case 0: L4_LoadBR(0, 0); break;
-    case 1: L4_LoadBR(0, odd_word(random)); break;
-    default: L4_LoadBR(0, (odd_fpage(random).raw & ~0xFu) | random.below(2));
-    }
-    for (int i = 1; i < 33; i += 1 + static_cast<int>(random.below(12))) L4_LoadBR(i, odd_word(random));
+    const Word window = odd_fpage(random).raw & ~0xFu, strings = random.one_in(4) ? 0 : 1;
+    L4_LoadBR(0, random.one_in(8) ? odd_word(random) : window | strings);
+    Word at = 1;
+    for (Word n = strings ? 1 + random.below(3) : 0; n && at + 2 < 33; n--)
+        at += string_item(random, 33 - at, n > 1, [at](Word i, Word value) { L4_LoadBR(static_cast<int>(at + i), value); });
+    if (random.one_in(8)) L4_LoadBR(1 + static_cast<int>(random.below(32)), odd_word(random));
 }
 
-void ipc(Block &block)
+void make_ipc(Block &block)
 {
     Random &random = block.random;
     load_message(random);
     load_buffers(random);
     L4_Set_VirtualSender(odd_thread(random));
     L4_Set_XferTimeouts(odd_time(random) << 16 | odd_time(random));
-    const Word to = odd_thread(random).raw, any = random.one_in(4) ? 0 : ~0u;
+    const Word to = random.one_in(4) ? 0 : odd_thread(random).raw, any = random.one_in(4) ? 0 : ~0u;
     const Word from = random.one_in(3) ? to : random.one_in(3) ? odd_thread(random).raw : any;
     L4_Registers_t r = {to,
                         odd_time(random) << 16 | odd_time(random),
@@ -111,32 +161,30 @@ void ipc(Block &block)
                         L4_MyLocalId().raw,
                         odd_word(random),
                         odd_word(random)};
-    make(block, random.one_in(2) ? L4_KIP_IPC : L4_KIP_LIPC, r);
+    make(block, random.one_in(2) ? ipc : lipc, r);
 }
 
-void unmap(Block &block)
+void make_unmap(Block &block)
 {
     Random &random = block.random;
-    const Word count = random.one_in(4) ? random.below(64) : random.below(3);
+    const Word count = random.one_in(32) ? random.below(64) : random.below(3);
     for (Word i = 0; i <= count; i++) L4_LoadMR(static_cast<int>(i), odd_fpage(random).raw);
     L4_Registers_t r = {count | (random.one_in(3) ? 0x40 : 0), odd_word(random), odd_word(random),
                         L4_MsgTag().raw,                       L4_MyLocalId().raw, odd_word(random), odd_word(random)};
-    make(block, L4_KIP_UNMAP, r);
+    make(block, unmap, r);
 }
 
-void exchange_registers(Block &block)
+void make_exchange_registers(Block &block)
 {
     Random &random = block.random;
-    const bool restart = random.one_in(2);
-    const auto main = reinterpret_cast<Word>(worker_main);
-    L4_Registers_t r = {odd_thread(random).raw,
+    L4_Registers_t r = {random.one_in(2) ? odd_utcb(random) + 256 : odd_thread(random).raw,
                         random.below(random.one_in(8) ? ~0u : 0x400),
                         odd_word(random),
-                        restart ? main : odd_word(random),
+                        odd_ip(random),
                         odd_word(random),
                         odd_word(random),
                         random.one_in(4) ? odd_word(random) : supervisor.raw};
-    make(block, L4_KIP_EXCHANGE_REGISTERS, r);
+    make(block, exchange_registers, r);
 }
 
 } // namespace
@@ -144,22 +192,21 @@ void exchange_registers(Block &block)
 void random_call(Block &block)
 {
     Random &random = block.random;
-    constexpr Word others[] = {L4_KIP_SPACE_CONTROL,     L4_KIP_THREAD_CONTROL, L4_KIP_PROCESSOR_CONTROL,
-                               L4_KIP_MEMORY_CONTROL,    L4_KIP_SYSTEM_CLOCK,   L4_KIP_THREAD_SWITCH,
-                               L4_KIP_SCHEDULE};
-    const Word kind = random.below(16);
-    if (kind < 9) return ipc(block);
-    if (kind < 11) return unmap(block);
-    if (kind < 13) return exchange_registers(block);
-    const Word field = others[random.below(sizeof others / sizeof *others)];
+    constexpr Kind others[] = {space_control, thread_control, processor_control, memory_control, tls_control,
+                               system_clock,  thread_switch,  schedule};
+    const Word choice = random.below(16);
+    if (choice < 9) return make_ipc(block);
+    if (choice < 11) return make_unmap(block);
+    if (choice < 13) return make_exchange_registers(block);
+    const Kind kind = others[random.below(sizeof others / sizeof *others)];
     L4_Registers_t r = {random.one_in(2) ? odd_thread(random).raw : odd_word(random),
                         odd_word(random),
                         odd_word(random),
                         odd_word(random),
-                        field == L4_KIP_MEMORY_CONTROL ? L4_MyLocalId().raw : odd_word(random),
+                        kind == memory_control ? L4_MyLocalId().raw : odd_word(random),
                         odd_word(random),
                         odd_word(random)};
-    make(block, field, r);
+    make(block, kind, r);
 }
 
 } // namespace fuzz

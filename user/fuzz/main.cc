@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // fuzz: random system calls from many threads in many spaces, and what the kernel's books say afterwards.
 //
-// Command line: seed=N (default 1), calls=N (default 20000) system calls in all, small=0 for large spaces only. A run
-// under -icount depends on the seed alone. Ends with `fuzz: ... ok` or `fuzz: ... FAILED` and the machine off.
+// Command line: seed=N (default 1), calls=N (default 20000) system calls in all, small=0 for large spaces only, hoard=1
+// to use up the kernel's memory over and over (with 9 MB in all; with much more it takes too many spaces). A run
+// under -icount depends on the seed alone. Ends with a line `fuzz: outcome CALL CODE COUNT` for each result that calls had
+// (CODE 0: success, else the error), then `fuzz: ... ok` or `fuzz: ... FAILED`, and the machine off.
 #include "fuzz.h"
 
 #include <cobnut/audit.h>
@@ -22,11 +24,12 @@ constinit L4_ThreadId_t supervisor = {};
 
 namespace {
 
-constexpr Word worker_priority = 100, clerk_priority = 200, most_restarts = 4;
+constexpr Word worker_priority = 100, clerk_priority = 200;
+constexpr Word interval = 2000; ///< microseconds until somebody is looked for who makes no calls
 constexpr L4_Time_t moment = {.raw = (5 << 10) | 625}; // 20 ms
 constinit Random random = {};
-constinit bool small_spaces = true;
-constinit Word versions[threads] = {}, seen_calls[threads] = {}, replaced = 0;
+constinit bool small_spaces = true, hoards = false;
+constinit Word versions[threads] = {}, replaced = 0;
 const auto unchanged = reinterpret_cast<void *>(-1);
 
 L4_ThreadId_t id_of(unsigned i) { return L4_ThreadId_t{.raw = ids[i]}; }
@@ -57,7 +60,7 @@ L4_ThreadId_t next_id(unsigned i)
 bool create_alone(unsigned i)
 {
     const L4_ThreadId_t id = id_of(i);
-    const auto utcb = reinterpret_cast<void *>(utcb_area + 512 * random.below(32));
+    const auto utcb = reinterpret_cast<void *>(odd_utcb(random));
     const bool made = L4_ThreadControl(id, id, supervisor, L4_nilthread, unchanged) &&
                       L4_SpaceControl(id, 0, L4_FpageLog2(kip_area, 12), L4_FpageLog2(utcb_area, utcb_area_log2),
                                       L4_nilthread, nullptr) &&
@@ -67,12 +70,27 @@ bool create_alone(unsigned i)
     return made;
 }
 
+/// Fills the kernel's memory with spaces of strangers, one at a time; when there is no room, some of them make some.
+void hoard()
+{
+    constexpr unsigned given_back = 12;
+    const Word number = base_number + threads + random.below(strangers);
+    const L4_ThreadId_t id = L4_GlobalId(number, 1);
+    const auto utcb = reinterpret_cast<void *>(utcb_area);
+    const bool made = L4_ThreadControl(id, id, supervisor, L4_nilthread, unchanged) &&
+                      L4_SpaceControl(id, 0, L4_FpageLog2(kip_area, 12), L4_FpageLog2(utcb_area, utcb_area_log2),
+                                      L4_nilthread, nullptr) &&
+                      L4_ThreadControl(id, id, supervisor, supervisor, utcb);
+    for (unsigned i = 0; !made && L4_ErrorCode() == L4_ErrNoMem && i < given_back; i++)
+        remove(threads + random.below(strangers));
+}
+
 /// Beside another worker, if there is one and its UTCB area has room.
 bool create_beside(unsigned i)
 {
     const unsigned mate = random.below(workers);
     for (int tries = 0; mate != i && tries < 4; tries++) {
-        const auto utcb = reinterpret_cast<void *>(utcb_area + 512 * random.below(32));
+        const auto utcb = reinterpret_cast<void *>(odd_utcb(random));
         if (L4_ThreadControl(id_of(i), id_of(mate), supervisor, supervisor, utcb)) return true;
     }
     return false;
@@ -86,7 +104,15 @@ void replace(unsigned i)
     replaced++;
     if (!(random.one_in(2) && create_beside(i)) && !create_alone(i)) return remove(i);
     L4_Set_Priority(id_of(i), worker_priority);
+    blocks[i].random.seed(random.next());
     (void)start(i, worker_main);
+}
+
+/// Ends whatever a worker waits in, by another version of its id: less work for all than a new thread.
+void wake(unsigned i)
+{
+    const L4_ThreadId_t old = id_of(i);
+    if (random.one_in(4) || !L4_ThreadControl(next_id(i), old, L4_nilthread, L4_nilthread, unchanged)) replace(i);
 }
 
 bool create_clerk(unsigned i)
@@ -105,19 +131,34 @@ int index_of(L4_ThreadId_t from)
 }
 
 /// Loads the answer to a page fault: the image for reading, a thread's own block for writing, the arena elsewhere, but not
-/// for a thread that has run into nowhere.
-bool answer_fault(unsigned i, Word address, Word ip)
+/// for a thread that has run into nowhere, or that would only fault again.
+bool answer_fault(unsigned i, Word address, Word ip, bool writes)
 {
     const Word page = address & ~(page_size - 1);
     const bool own = page == reinterpret_cast<Word>(&blocks[i]);
     const bool image = page >= reinterpret_cast<Word>(image_start) && page < reinterpret_cast<Word>(image_end);
-    if (page >= 0xC0000000 || (!image && page == (ip & ~(page_size - 1))) || random.one_in(64)) return false;
+    auto within = [page](Word start, Word size) { return page >= start && page < start + size; };
+    const bool data = within(free_area, 1u << free_area_log2) || within(beyond_small, beyond_small_pages * page_size) ||
+                      (page & far) == far;
+    if (image ? writes && !own : !data || page >= 0xC0000000 || page == (ip & ~(page_size - 1))) return false;
+    if (random.one_in(64)) return false;
     const Word any = reinterpret_cast<Word>(arena) + page_size * random.below(arena_pages);
     const Word rights = own ? L4_ReadWriteOnly : image ? L4_ReadeXecOnly : random.one_in(4) ? L4_Readable : L4_FullyAccessible;
     const L4_MapItem_t item = L4_MapItem(L4_FpageLog2(image ? page : any, 12) + rights, page);
     L4_Set_MsgTag(L4_MsgTag_t{.raw = 2u << 6});
     L4_LoadMR(1, item.raw[0]);
     L4_LoadMR(2, item.raw[1]);
+    return true;
+}
+
+/// A fault at an I/O port: some are for whom asks.
+bool answer_port_fault(Word ports)
+{
+    const Word port = ports >> 16;
+    if (port < first_port || port >= first_port + (1u << ports_log2)) return false;
+    L4_Set_MsgTag(L4_MsgTag_t{.raw = 2u << 6});
+    L4_LoadMR(1, 0x8);
+    L4_LoadMR(2, L4_IoFpageLog2(first_port, ports_log2).raw | 7);
     return true;
 }
 
@@ -133,17 +174,25 @@ void answer_exception(unsigned i)
 void serve(Word microseconds)
 {
     const L4_Clock_t start = L4_SystemClock();
-    L4_ThreadId_t from, to = L4_nilthread;
+    L4_ThreadId_t from, to = L4_nilthread, asked = L4_nilthread;
     while (L4_SystemClock().raw - start.raw < microseconds) {
         const L4_MsgTag_t tag = L4_Ipc(to, L4_anythread, L4_Timeouts(L4_ZeroTime, L4_TimePeriod(microseconds)), &from);
         to = L4_nilthread;
-        if (L4_IpcFailed(tag)) continue;
+        if (L4_IpcFailed(tag)) {
+            // An answer for which the kernel has no memory would be asked for again at once.
+            if (const int i = index_of(asked); i >= 0 && !(L4_ErrorCode() & 1)) replace(static_cast<unsigned>(i));
+            asked = L4_nilthread;
+            continue;
+        }
+        asked = from;
         Word mr[3];
         L4_StoreMRs(0, 3, mr);
         const int i = index_of(from);
         if (i < 0) continue;
         if ((L4_Label(tag) & 0xFFF0) == 0xFFE0) {
-            if (answer_fault(static_cast<unsigned>(i), mr[1], mr[2])) to = from;
+            if (answer_fault(static_cast<unsigned>(i), mr[1], mr[2], L4_Label(tag) & L4_Writable)) to = from;
+        } else if ((L4_Label(tag) & 0xFFF0) == 0xFF80) {
+            if (answer_port_fault(mr[1])) to = from;
         } else if (L4_Label(tag) == 0xFFB0) {
             answer_exception(static_cast<unsigned>(i));
             to = from;
@@ -152,17 +201,14 @@ void serve(Word microseconds)
     }
 }
 
-/// Adds up the calls made since last time, and replaces those who made none: stuck somewhere, or gone. Blocks get mapped
-/// to others, who write to them: a count that cannot be is none.
-Word count_and_replace()
+/// Adds up the calls made since last time, and wakes or replaces those who made none: stuck somewhere, or gone.
+Word count_and_wake()
 {
-    constexpr Word most = 10000;
     Word made = 0;
-    for (unsigned i = 0, replacements = 0; i < threads; i++) {
-        const Word now = blocks[i].calls, fresh = now - seen_calls[i];
-        seen_calls[i] = now;
-        if (fresh <= most) made += fresh;
-        if (!fresh && i < workers && replacements < most_restarts) replace(i), replacements++;
+    for (unsigned i = 0; i < threads; i++) {
+        const Word fresh = collect(i);
+        made += fresh;
+        if (!fresh && i < workers) wake(i);
     }
     return made;
 }
@@ -196,17 +242,19 @@ int run(Word seed, Word calls)
     const cobnut::Audit before = warm_up();
     for (unsigned i = workers; i < threads; i++)
         if (!create_clerk(i)) cobnut::print("fuzz: no clerk %u: error %u\n", i, L4_ErrorCode());
-    (void)count_and_replace();
+    (void)count_and_wake();
     Word made = 0;
     for (Word told = 0; made < calls;) {
-        serve(10000);
-        made += count_and_replace();
+        serve(interval);
+        if (hoards) hoard();
+        made += count_and_wake();
         if (const Word tenths = made / (calls / 10 + 1); tenths > told) {
             told = tenths;
             cobnut::print("fuzz: %u calls, %u threads replaced\n", made, replaced);
         }
     }
     remove_all();
+    print_total();
     const cobnut::Audit after = cobnut::audit();
     const bool good = !before.faults && !after.faults && before.pages == after.pages && before.objects == after.objects;
     cobnut::print("fuzz: %u calls, seed %u: %u faults in the books, kernel pages %u to %u, objects %u to %u: %s\n",
@@ -225,8 +273,9 @@ int cobnut_main(const char *command_line)
     const cobnut::Options options(command_line);
     const Word seed = options.number("seed", 1, &bad), calls = options.number("calls", 20000, &bad);
     small_spaces = options.number("small", 1, &bad) != 0;
+    hoards = options.number("hoard", 0, &bad) != 0;
     if (bad || !calls) {
-        cobnut::print("fuzz: seed=N calls=N small=0|1, calls at least 1\n");
+        cobnut::print("fuzz: seed=N calls=N small=0|1 hoard=0|1, calls at least 1\n");
         return 1;
     }
     supervisor = L4_MyGlobalId();

@@ -112,6 +112,7 @@ def all_experiments() -> dict[str, Experiment]:
         agreement,
         attack_isolation,
         counterfactual,
+        fuzz_syscalls,
         ipc_path,
         ipc_scale,
         ipc_strings,
@@ -140,6 +141,7 @@ def all_experiments() -> dict[str, Experiment]:
         counterfactual.EXPERIMENT,
         stress.EXPERIMENT,
         mutations.EXPERIMENT,
+        fuzz_syscalls.EXPERIMENT,
         linux_sanitized.EXPERIMENT,
         agreement.EXPERIMENT,
         attack_isolation.EXPERIMENT,
@@ -151,7 +153,9 @@ def all_experiments() -> dict[str, Experiment]:
 def reproductions() -> dict[str, Experiment]:
     """Those that measure this kernel on a machine model: what `run all` runs. The others take longer or download something."""
     others = {
-        name for name, one in all_experiments().items() if name.startswith(("attack/", "lab/", "sanitize/", "silicon/")) or one.takes_images
+        name
+        for name, one in all_experiments().items()
+        if name.startswith(("attack/", "fuzz/", "lab/", "sanitize/", "silicon/")) or one.takes_images
     }
     return {name: one for name, one in all_experiments().items() if name not in others}
 
