@@ -78,14 +78,14 @@ struct Tally {
 };
 
 /// A thread's own page: what it writes, and its stack above. Its address stands on the stack, so threads that lose their
-/// way come to it: it begins with an undefined instruction.
+/// way come to it: it begins with instructions hlt.
 struct alignas(page_size) Block {
-    Word stop = 0x0B0F0B0F;
+    unsigned char stop[16];
     Random random;
     Word calls; ///< made so far, over all threads that had this block
     Call last[4];
     Tally tally;
-    unsigned char stack[page_size - 3 * sizeof(Word) - 4 * sizeof(Call) - sizeof(Tally)];
+    unsigned char stack[page_size - 16 - 2 * sizeof(Word) - 4 * sizeof(Call) - sizeof(Tally)];
 };
 static_assert(sizeof(Block) == page_size);
 

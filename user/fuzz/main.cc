@@ -238,7 +238,11 @@ cobnut::Audit warm_up()
 int run(Word seed, Word calls)
 {
     random.seed(seed);
-    for (unsigned i = 0; i < threads; i++) blocks[i].random.seed(seed * 1000 + i + 1);
+    for (unsigned i = 0; i < threads; i++) {
+        constexpr unsigned char hlt = 0xF4;
+        for (unsigned char &byte : blocks[i].stop) byte = hlt;
+        blocks[i].random.seed(seed * 1000 + i + 1);
+    }
     const cobnut::Audit before = warm_up();
     for (unsigned i = workers; i < threads; i++)
         if (!create_clerk(i)) cobnut::print("fuzz: no clerk %u: error %u\n", i, L4_ErrorCode());
