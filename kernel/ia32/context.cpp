@@ -166,7 +166,9 @@ extern "C" Thread* leave_kernel() {
         bool past_limit = t->frame.eip >= limit || (t->arch.tls.set && t->arch.tls.base >= limit);
         if (limit && past_limit) arch::promote(*t->space);
         if (t->frame.eip < paging::user_limit()) {
-            // It may have been the TLS segment, which may be another by now, or none; iret would fault in the kernel.
+            // SS may have been the TLS segment, which may be another by now, or none; on QEMU CS may have been null. iret
+            // would fault in the kernel.
+            t->frame.cs = USER_CODE;
             t->frame.ss = USER_DATA;
             arch::enter_space(*t);
             if (t != entered)

@@ -59,8 +59,8 @@ entries:
 entry_1:
         testb   $EFLAGS_VM >> 16, 10(%esp)
         jnz     1f
-        testb   $3, 4(%esp)
-        jnz     1f
+        cmpw    $KERNEL_CODE, 4(%esp)
+        jne     1f
         pop     %edi                    // not in use yet
         movl    $0, 4(%esp)             // the flags stand where the task segment has its back link, which NT would follow
         add     $8, %esp
@@ -92,8 +92,8 @@ common: push    %edx
         mov     %edx, %es
         testb   $EFLAGS_VM >> 16, KERNEL_FRAME_EFLAGS + 2(%ebx)
         jnz     from_virtual_8086
-        testb   $3, KERNEL_FRAME_CS(%ebx)
-        jz      from_kernel
+        cmpw    $KERNEL_CODE, KERNEL_FRAME_CS(%ebx)    # not by privilege: QEMU lets users move a null selector into CS
+        je      from_kernel
         mov     $processor, %esp
         push    %edi
         push    %esi

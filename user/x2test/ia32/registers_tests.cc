@@ -65,6 +65,26 @@ void no_virtual_8086_mode()
     }
 }
 
+Word do_null_code_segment(Word, Word, Word)
+{
+    __asm__ volatile("xor %%eax, %%eax; .byte 0x8E, 0xC8; int3" : : : "eax"); // mov %ax, %cs
+    return 1;
+}
+/// No processor moves anything into CS. QEMU does so with a null selector, which looks like the kernel's own privilege.
+void no_null_code_segment()
+{
+    constexpr Kind kinds[] = {Kind::large, Kind::small};
+    for (Kind kind : kinds) {
+        Agent *a = agent(kind), *b = agent(kind);
+        if (!a || !b) return;
+        begin(a, do_null_code_segment);
+        CHECK(!finish(a, true).done);
+        CHECK_EQUAL(ask(b, do_read, kip_area).value, L4_KernelMagic);
+        remove(a);
+        remove(b);
+    }
+}
+
 } // namespace
 
 const Test registers_tests[] = {
@@ -73,6 +93,7 @@ const Test registers_tests[] = {
     {"registers.thread_switch", thread_switch},
     {"registers.system_clock", system_clock},
     {"registers.no_virtual_8086_mode", no_virtual_8086_mode},
+    {"registers.no_null_code_segment", no_null_code_segment},
     {nullptr, nullptr},
 };
 
