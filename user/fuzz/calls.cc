@@ -63,6 +63,16 @@ void change_thread(Block &block)
     make(block, thread_control, r);
 }
 
+/// A stranger in a space of its own, as far as there is memory.
+void create_stranger(Block &block)
+{
+    const Word id = L4_GlobalId(base_number + threads + block.random.below(strangers), 1).raw;
+    L4_Registers_t thread = {id, 0, supervisor.raw, id, ~0u, 0, 0};
+    make(block, thread_control, thread);
+    L4_Registers_t space = {id, 0, L4_FpageLog2(kip_area, 12).raw, L4_FpageLog2(utcb_area, utcb_area_log2).raw, ~0u, 0, 0};
+    make(block, space_control, space);
+}
+
 void change_space(Block &block)
 {
     Random &random = block.random;
@@ -130,7 +140,8 @@ void privileged_call(Block &block)
     case 3: return change_processor(block);
     case 4: return change_tls(block);
     case 5: case 6: return change_schedule(block);
-    case 7: case 8: case 9: case 10: return change_space(block);
+    case 7: case 8: return create_stranger(block);
+    case 9: case 10: case 11: return change_space(block);
     default: return change_thread(block);
     }
 }

@@ -17,7 +17,7 @@ using Word = L4_Word_t;
 
 inline constexpr Word page_size = 4096;
 inline constexpr unsigned workers = 20, clerks = 2, threads = workers + clerks;
-inline constexpr unsigned strangers = 100; ///< numbers behind theirs under which clerks may create more
+inline constexpr unsigned strangers = 200; ///< numbers behind theirs under which clerks may create more
 inline constexpr Word utcb_area = 0x00800000, utcb_area_log2 = 14, kip_area = 0x00C00000;
 inline constexpr Word free_area = 0x00A00000, free_area_log2 = 20; ///< where workers map things
 inline constexpr Word beyond_small = 0x02000000;                   ///< outside of every small space that is used here

@@ -250,7 +250,7 @@ int run(Word seed, Word calls)
     Word made = 0;
     for (Word told = 0; made < calls;) {
         serve(interval);
-        if (hoards) hoard();
+        for (int i = 0; hoards && i < 4; i++) hoard();
         made += count_and_wake();
         if (const Word tenths = made / (calls / 10 + 1); tenths > told) {
             told = tenths;
