@@ -184,9 +184,6 @@ const Test edge_tests[] = {
     {"edge.scheduler_that_names_nobody", scheduler_that_names_nobody},
     {"edge.moving_areas_loses_no_memory", moving_areas_loses_no_memory},
     {"edge.halted_thread_goes_on", halted_thread_goes_on},
-<<<<<<< HEAD
-=======
->>>>>>> 29549ae (Kernel: a null selector in CS, which QEMU lets users have, is not the kernel's privilege)
     {nullptr, nullptr},
 };
 
