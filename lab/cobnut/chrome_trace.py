@@ -2,7 +2,7 @@
 """A kernel trace in the Trace Event Format, which Perfetto (ui.perfetto.dev) and chrome://tracing show.
 
 A space is a process and a thread a thread of it: slices where it runs, instants for what happens meanwhile, arrows for
-messages. Process 0 is the kernel: idle time and interrupts. Times are microseconds.
+messages. The first process is the kernel: idle time and interrupts. Times are microseconds.
 """
 
 from collections.abc import Callable
@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from cobnut.kernel_trace import LEAST_US, ROLES, Record, Trace, interrupt_thread, number, thread_name
 
 FunctionAt = Callable[[int], str | None]  # the name of the user's code at an address
-KERNEL, IDLE, FIRST_LINE = 0, 0, 1  # the kernel's process, and its threads: idle, then one for each interrupt line
+# the kernel's process, and its threads: idle, then one for each interrupt line; not 0, which readers keep for themselves
+KERNEL, IDLE, FIRST_LINE = 1, 1, 2
 SIGMA0, ROOT = 0, 2  # initial servers, counted from the first user thread (kernel/ia32/boot.cpp)
 # IA-32 exceptions (processor manual, volume 3, 6.3.1)
 EXCEPTIONS = {0: "#DE", 1: "#DB", 3: "#BP", 4: "#OF", 5: "#BR", 6: "#UD", 7: "#NM", 11: "#NP", 12: "#SS", 13: "#GP", 14: "#PF"}
@@ -213,7 +214,7 @@ class _Writer:
     def _belongs(self, thread: int, space: int) -> None:
         self._spaces[thread] = space
         if space not in self._processes:
-            self._processes[space] = len(self._process_names)
+            self._processes[space] = KERNEL + len(self._process_names)
             known = {self._first_user + SIGMA0: "sigma0", self._first_user + ROOT: "root server"}
             pid = self._processes[space]
             self._process_names[pid] = known.get(number(thread), f"space {pid}")

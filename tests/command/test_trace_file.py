@@ -110,12 +110,12 @@ def test_spaces_are_processes_and_threads_are_named():
     found = written(events(*CALL))
     names = {(e["pid"], e["tid"]): e["args"]["name"] for e in found if e["name"] == "thread_name"}
     processes = {e["pid"]: e["args"]["name"] for e in found if e["name"] == "process_name"}
-    assert processes == {0: "kernel", 1: "sigma0", 2: "space 2"}
-    assert names[1, 48] == "thread 48.1" and names[2, 51] == "thread 51.2" and names[0, 5] == "interrupt 4"
+    assert processes == {1: "kernel", 2: "sigma0", 3: "space 3"}
+    assert names[2, 48] == "thread 48.1" and names[3, 51] == "thread 51.2" and names[1, 6] == "interrupt 4"
 
 
 def test_a_thread_is_a_slice_where_it_runs():
-    runs = [e for e in written(events(*CALL)) if e["ph"] == "X" and e["cat"] == "run" and e["pid"]]
+    runs = [e for e in written(events(*CALL)) if e["ph"] == "X" and e["cat"] == "run" and e["pid"] > 1]
     assert [(e["name"], e["ts"], e["dur"]) for e in runs] == [("main", 1, 1.1), ("running", 2.1, 1.4), ("running", 5, 1.1)]
     assert runs[1]["args"]["space"] == "small at 0xd0000000, host sigma0"
 
@@ -123,8 +123,8 @@ def test_a_thread_is_a_slice_where_it_runs():
 def test_messages_are_arrows_from_slice_to_slice():
     found = written(events(*CALL))
     arrows = {(e["id"], e["ph"]): (e["pid"], e["tid"], e["ts"]) for e in found if e["ph"] in "sf"}
-    assert arrows[1, "s"] == (1, 48, 2) and arrows[1, "f"] == (2, 51, 2.1)
-    assert arrows[2, "s"][:2] == (0, 5) and arrows[2, "f"] == (1, 48, 5), "from the interrupt to its handler"
+    assert arrows[1, "s"] == (2, 48, 2) and arrows[1, "f"] == (3, 51, 2.1)
+    assert arrows[2, "s"][:2] == (1, 6) and arrows[2, "f"] == (2, 48, 5), "from the interrupt to its handler"
     message = named(found, "message to 51.2")
     assert message["args"]["label"] == "0x0042" and message["args"]["untyped"] == 3
 
@@ -147,7 +147,7 @@ def test_what_happens_is_an_instant():
 
 def test_a_place_is_another_space_after_its_deletion():
     trace = events(*CALL[:2], (1.0, "space_deleted", 0, SPACE_B), (2.0, "thread_created", B, SPACE_B))
-    assert [e["args"]["name"] for e in written(trace) if e["name"] == "process_name"][-1] == "space 3"
+    assert [e["args"]["name"] for e in written(trace) if e["name"] == "process_name"][-1] == "space 4"
 
 
 def test_an_empty_trace_is_a_file_too():
