@@ -207,7 +207,7 @@ def _sanitized(what: Boot) -> int:
 def trace(
     module: Payload = None,
     output: Annotated[
-        Path, typer.Option("--output", help="Where the JSON goes.", metavar="FILE")
+        Path, typer.Option("--output", help="Where the JSON goes.", metavar="FILE", show_default="build/trace.json")
     ] = paths.BUILD / "trace.json",
     ring: Annotated[int, typer.Option("--ring", help="KB of kernel memory for events, 32 bytes each.", metavar="KB")] = 1024,
     seconds: Annotated[
