@@ -19,8 +19,7 @@ Word total, unused, in_use;
 void add(PAddr begin, PAddr last) {
     PAddr page = (begin + page_mask) & ~page_mask;
     for (PAddr end = (last + 1) & ~page_mask; page < end; page += page_size) {
-        in_use += 1;        // as far as free_page() knows
-        free_page(window(page));
+        free_pool_page(window(page));
         total += 1;
     }
 }
@@ -40,12 +39,16 @@ void* allocate_page() {
     return page;
 }
 
-void free_page(void* page) {
-    in_use -= 1;
+void free_pool_page(void* page) {
     auto* p = static_cast<FreePage*>(page);
     p->next = first;
     first = p;
     unused += 1;
+}
+
+void free_page(void* page) {
+    in_use -= 1;
+    free_pool_page(page);
 }
 
 Word pages_total() { return total; }

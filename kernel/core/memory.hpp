@@ -3,6 +3,7 @@
 // nothing is left; every caller turns that into an error of the system call at hand.
 #pragma once
 
+#include "core/list.hpp"
 #include "core/x2.hpp"
 
 namespace memory {
@@ -12,15 +13,16 @@ void add(PAddr first, PAddr last);
 // One zeroed page frame, by its address in the kernel's window on physical memory.
 void* allocate_page();
 void free_page(void* page);
-// The same for a page that a pool takes and keeps.
+// The same for a pool's pages.
 void* allocate_pool_page();
+void free_pool_page(void* page);
 Word pages_total();
 // Pages that were allocated and not freed; those of pools do not count.
 Word pages_in_use();
 // Pages that neither those nor pools have.
 Word pages_unused();
 
-// Objects of one size, never given back as pages: the kernel's working set of threads and mappings seldom shrinks.
+// Objects of one size. A page whose objects are all free is given back, but for one that may be wanted again at once.
 class Pool {
 public:
     constexpr explicit Pool(Word object_size, Word first_offset = 0) : size_(object_size), first_(first_offset) {}
@@ -33,9 +35,18 @@ private:
     struct Free {
         Free* next;
     };
+    // At the end of each page.
+    struct Page {
+        Link<Page> link;        // among those that have a free object
+        Free* free;
+        Word used;
+    };
+    Page* new_page();
+    static Page& page_of(void* object);
+
     Word size_;
     Word first_;
-    Free* free_ = nullptr;
+    List<Page, &Page::link> pages_;     // with free objects
     Word in_use_ = 0;
 };
 

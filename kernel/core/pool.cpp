@@ -4,28 +4,47 @@
 
 namespace memory {
 
-void* Pool::allocate() {
-    if (!free_) {
-        auto* page = static_cast<char*>(allocate_pool_page());
-        if (!page) return nullptr;
-        for (Word at = first_; at + size_ <= page_size; at += size_) {
-            auto* object = reinterpret_cast<Free*>(page + at);
-            object->next = free_;
-            free_ = object;
-        }
+Pool::Page& Pool::page_of(void* object) {
+    auto page = reinterpret_cast<std::uintptr_t>(object) & ~std::uintptr_t{page_mask};
+    return *reinterpret_cast<Page*>(page + page_size - sizeof(Page));
+}
+
+Pool::Page* Pool::new_page() {
+    auto* memory = static_cast<char*>(allocate_pool_page());
+    if (!memory) return nullptr;
+    Page& page = page_of(memory);
+    page = {};
+    for (Word at = first_; at + size_ <= page_size - sizeof(Page); at += size_) {
+        auto* object = reinterpret_cast<Free*>(memory + at);
+        object->next = page.free;
+        page.free = object;
     }
-    Free* object = free_;
-    free_ = object->next;
+    pages_.push_back(page);
+    return &page;
+}
+
+void* Pool::allocate() {
+    Page* page = pages_.front();
+    if (!page && !(page = new_page())) return nullptr;
+    Free* object = page->free;
+    page->free = object->next;
+    page->used += 1;
+    if (!page->free) pages_.remove(*page);
     in_use_ += 1;
     fill_zero(object, size_);
     return object;
 }
 
 void Pool::free(void* object) {
+    Page& page = page_of(object);
     auto* o = static_cast<Free*>(object);
-    o->next = free_;
-    free_ = o;
+    if (!page.free) pages_.push_front(page);
+    o->next = page.free;
+    page.free = o;
     in_use_ -= 1;
+    if (--page.used || (pages_.front() == &page && !pages_.after(page))) return;
+    pages_.remove(page);
+    free_pool_page(reinterpret_cast<char*>(&page + 1) - page_size);
 }
 
 }  // namespace memory

@@ -31,6 +31,11 @@ void* allocate_page() {
 
 void* allocate_pool_page() { return allocate_page(); }
 
+void free_pool_page(void* page) {
+    if (fake::pages_left >= 0) ++fake::pages_left;
+    std::free(page);
+}
+
 }  // namespace memory
 
 namespace spaces {
