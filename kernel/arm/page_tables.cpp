@@ -70,6 +70,12 @@ Page get(const Space& space, VAddr page) {
     return {bool(p & present), bool(p & writable), frame_of(p), p & attribute_bits};
 }
 
+VAddr extent(const Space& space) {
+    VAddr end = 0;
+    for (VAddr page = 0; next_mapped(space, page, user_limit() - 1); page += page_size) end = page + page_size;
+    return end;
+}
+
 bool next_mapped(const Space& space, VAddr& from, VAddr last) {
     if (last >= USER_LIMIT) last = USER_LIMIT - 1;
     for (Word page = from >> 12, end = last >> 12; page <= end;) {

@@ -219,6 +219,8 @@ void* kip_page() { return &kip::kip; }
 // No tags: no space gives one up, and there is nothing for the control word to change.
 Word space_control(Space&, Word) { return 0; }
 VAddr tag_limit(const Space&) { return 0; }
-void promote(Space&) {}
+bool give_tag(Space&, Word, Space*) { return false; }
+void take_tag(Space&) {}
+Switches take_switches(Space&) { return {}; }
 
 }  // namespace arch

@@ -54,9 +54,19 @@ Space* allocate_space();
 void free_space(Space& space);
 // SpaceControl's architecture word: carries it out, returns the old one (sheet 7).
 Word space_control(Space& space, Word control);
-// How many bytes from 0 a space can address while it holds its tag; 0 when it holds none. promote() gives it up.
+// How many bytes from 0 a space can address while it holds its tag; 0 when it holds none.
 VAddr tag_limit(const Space& space);
-void promote(Space& space);
+// Gives a space a tag good for that many bytes, in exchange for the one that it has: in all hosts, or, if there is a
+// leader, in that space's alone. False if there is none free, and nothing has changed; or if memory is exhausted, and
+// it may have none.
+bool give_tag(Space& space, Word bytes, Space* leader);
+void take_tag(Space& space);
+// Switches to a space from others, and the thread that was left last, since this was last asked.
+struct Switches {
+    Word count;
+    ThreadId partner;
+};
+Switches take_switches(Space& space);
 
 // Copies bytes between two frames, each by its physical address; they may not cross a page. Nothing of it is a user's
 // access: no translation of a user's is used or made.

@@ -175,10 +175,10 @@ bool transfer(Space& from, Fpage send, Space& to, Fpage window, Word base, bool 
     return true;
 }
 
-bool reaches(Fpage send, Fpage window, Word base, VAddr limit) {
-    if (send.is_nil() || window.is_nil()) return false;
+VAddr last_target(Fpage send, Fpage window, Word base) {
+    if (send.is_nil() || window.is_nil()) return 0;
     Range r = match(send, window, base);
-    return r.log2 >= 32 || r.target + ((1u << r.log2) - 1) >= limit;
+    return r.log2 >= 32 ? ~VAddr{0} : r.target + ((1u << r.log2) - 1);
 }
 
 Word unmap(Space& space, Fpage fpage, bool flush) {

@@ -28,8 +28,8 @@ namespace mappings {
 // the map item. With `grant` the source loses them. Pages that are not there leave holes.
 // False when kernel memory ran out on the way: what was transferred until then stays.
 bool transfer(Space& from, Fpage send, Space& to, Fpage window, Word base, bool grant);
-// True when transfer() would touch an address of `to` that is at or above `limit`.
-bool reaches(Fpage send, Fpage window, Word base, VAddr limit);
+// The last address of `to` that transfer() would touch; 0 if none.
+VAddr last_target(Fpage send, Fpage window, Word base);
 
 // Takes the rights in `fpage` from all mappings derived from the space's pages in it, and with `flush` from the pages
 // themselves. Returns the status of all of them as rights: read and execute = accessed, write = dirty; resets it.

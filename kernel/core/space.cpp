@@ -5,6 +5,7 @@
 #include "core/mapping.hpp"
 #include "core/memory.hpp"
 #include "core/trace.hpp"
+#include "tags/policy.hpp"
 
 namespace spaces {
 namespace {
@@ -34,6 +35,7 @@ Space* create() {
 void destroy(Space& space) {
     trace::event(trace::Event::space_deleted, ThreadId::nil(), trace::name(&space));
     mappings::unmap_everything(space);
+    tags::forget(space);
     list.remove(space);
     arch::destroy_space(space);
     arch::free_space(space);

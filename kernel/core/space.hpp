@@ -9,6 +9,15 @@
 #include "core/thread.hpp"
 #include "core/x2.hpp"
 
+// What the rules about tags (tags/policy.hpp) know about a space.
+struct TagState {
+    bool pinned;                    // SpaceControl has asked for the tag that it has, or for none
+    Word gain;                      // switches to it, those of late counting more: what a tag is worth to it
+    ThreadId partner;               // who was left for it when it was last looked at
+    Word spread;                    // how often that is a thread of another space than before: 0 never .. 16 always
+    Word astray;                    // for how many looks it would rather have been bound to another host
+};
+
 struct Space {
     ArchSpace arch;                 // first: the fast path reads it (ia32/fastpath.S)
     Fpage kip_area;
@@ -18,6 +27,10 @@ struct Space {
     bool idempotent;                // sigma0: owns all physical memory, address = physical address
     List<Thread, &Thread::space_link> members;
     Link<Space> all_link;
+    TagState tag;
+    Space* leader;                  // the large space whose page directory it is bound to; nullptr: to none
+    Link<Space> group_link;
+    List<Space, &Space::group_link> group;      // those that are bound to its own
 
     bool redirected() const { return !redirector.is_any(); }
     bool initialised() const { return !utcb_area.is_nil(); }

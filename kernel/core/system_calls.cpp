@@ -9,6 +9,7 @@
 #include "core/memory.hpp"
 #include "core/schedule.hpp"
 #include "core/space.hpp"
+#include "tags/policy.hpp"
 
 namespace system_calls {
 namespace {
@@ -118,6 +119,7 @@ Word space_control(Thread& caller, ThreadId dest, Word& control, Fpage kip_area,
     if (error != Error::none) return fail(caller, error);
     if (!redirector.is_nil()) spaces::set_redirector(*t->space, redirector);
     control = arch::space_control(*t->space, wanted);
+    tags::begin(*t->space);
     return 1;
 }
 

@@ -5,6 +5,7 @@
 #include "core/mapping.hpp"
 #include "core/string.hpp"
 #include "core/string_transfer.hpp"
+#include "tags/policy.hpp"
 
 namespace {
 
@@ -35,8 +36,9 @@ bool map_item(Thread& s, Thread& r, Word base_word, Fpage send) {
     if (window.is_nil()) return false;
     if (send.is_nil()) return true;
     Word base = base_word & ~Word{0x3ff};
-    // A mapping that a tagged space could not reach takes the tag from it (manual A.5).
-    if (VAddr limit = arch::tag_limit(to); limit && mappings::reaches(send, window, base, limit)) arch::promote(to);
+    // A mapping that a tagged space could not reach (manual A.5).
+    if (VAddr limit = arch::tag_limit(to), last = mappings::last_target(send, window, base); limit && last >= limit)
+        tags::outgrow(to, last);
     return mappings::transfer(*s.space, send, to, window, base, grant);
 }
 

@@ -10,8 +10,10 @@
 #include "ia32/coprocessor.hpp"
 #include "ia32/cpu.hpp"
 #include "ia32/descriptors.hpp"
+#include "ia32/hosts.hpp"
 #include "ia32/page_tables.hpp"
 #include "ia32/small_space.hpp"
+#include "tags/policy.hpp"
 #include "pc/board.hpp"
 #include "pc/loader.hpp"
 
@@ -117,6 +119,8 @@ extern "C" void boot_main(Word magic, PAddr multiboot_info) {
     loader::Options options = loader::options(magic, multiboot_info);
     if (!options.sysenter) cpu::features.sysenter = false;
     small_space::initialise(options.small_area_mb);
+    tags::rules = {options.automatic, options.groups};
+    hosts::eager = !options.lazy_revocation;
     if (!loader::page_is_patched()) loader::load(magic, multiboot_info, options.kernel_memory_kb);
 
     page_tables::initialise();

@@ -9,9 +9,11 @@
 #include "ia32/coprocessor.hpp"
 #include "ia32/cpu.hpp"
 #include "ia32/descriptors.hpp"
+#include "ia32/hosts.hpp"
 #include "ia32/port_bitmap.hpp"
 #include "ia32/tls.hpp"
 #include "ia32/trap.hpp"
+#include "tags/policy.hpp"
 
 // Behind gs:0 of every user thread: its UTCB address. In a page of its own, for users can read it.
 extern "C" alignas(page_size) Word utcb_word[page_size / sizeof(Word)];
@@ -37,6 +39,12 @@ void take_back(Thread& t) {
     if (t.fast_veto & held_coprocessor) coprocessor::release();
     if (t.fast_veto & held_ports) port_bitmap::close();
     t.fast_veto &= ~Word{held_mask};
+}
+
+// As the fast path counts them.
+void count_switch(Space& to, ThreadId from) {
+    ++to.arch.switches;
+    to.arch.partner = from.raw;
 }
 
 }  // namespace
@@ -107,6 +115,12 @@ void offer_fast_frame(Thread& t) {
     t.state = State::ready;             // as the fast path leaves it: open_to alone says that it waits
 }
 
+Switches take_switches(Space& space) {
+    Switches s{space.arch.switches, {space.arch.partner}};
+    space.arch.switches = 0;
+    return s;
+}
+
 void enter_space(Thread& next) {
     const ArchSpace& space = next.space->arch;
     processor.set_current(&next);
@@ -115,10 +129,7 @@ void enter_space(Thread& next) {
     Word data_high = space.segment_high ^ desc_code_not_data;
     gdt.entry[USER_CODE >> 3] = {space.segment_low, space.segment_high};
     gdt.entry[USER_DATA >> 3] = {space.segment_low, data_high};
-    if (space.host_directory && processor.host != next.space) {
-        processor.host = next.space;
-        cpu::write_cr3(space.host_directory);
-    }
+    if (space.host && processor.host != space.host) hosts::enter(*space.host);
 }
 
 bool equip_server(Space& space) { return ports::give_all(space); }
@@ -164,7 +175,7 @@ extern "C" Thread* leave_kernel() {
         // iret to an address past the segment's limit would fault in the kernel; nor can a segment start there.
         VAddr limit = arch::tag_limit(*t->space);
         bool past_limit = t->frame.eip >= limit || (t->arch.tls.set && t->arch.tls.base >= limit);
-        if (limit && past_limit) arch::promote(*t->space);
+        if (limit && past_limit) tags::outgrow(*t->space, t->frame.eip >= limit ? t->frame.eip : t->arch.tls.base);
         if (t->frame.eip < paging::user_limit()) {
             // SS may have been the TLS segment, which may be another by now, or none; on QEMU CS may have been null. iret
             // would fault in the kernel.
@@ -174,6 +185,7 @@ extern "C" Thread* leave_kernel() {
             if (t != entered)
                 trace::event(trace::Event::switched, t->id, trace::name(t->space), t->space->arch.slot.base, t->frame.eip,
                              trace::name(processor.host));
+            if (before && before->space != t->space) arch::count_switch(*t->space, before->id);
             return t;
         }
         faults::raise(*t, vector_protection, 0);

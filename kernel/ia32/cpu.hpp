@@ -2,6 +2,7 @@
 // The processor: single instructions, features, and the state that exists once a processor.
 #pragma once
 
+#include "arch/paging.hpp"
 #include "core/thread.hpp"
 #include "core/x2.hpp"
 
@@ -66,7 +67,7 @@ struct Processor {
     Word back_link;
     Word esp0;                  // the top of the running thread's frame; sysenter's stack pointer points here
     Word ss0;
-    Space* host;                // whose page directory is in force; nullptr: the kernel's own
+    Host* host;                 // the page directory in force
     Word ready_top;             // core/schedule.hpp
     Word unused[2];
     Word cr3, eip, eflags;

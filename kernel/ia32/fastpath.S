@@ -26,6 +26,24 @@
 #define CURRENT processor + PROCESSOR_ESP0
 #define HOST    processor + PROCESSOR_HOST
 
+// ECX: a host that has missed revocations (hosts.hpp). Keeps EAX, ECX, ESI and EBP; DS and ES are the target's.
+        .macro  clean_host_of_target
+        mov     $processor, %esp
+        mov     $KERNEL_DATA, %ebx
+        mov     %ebx, %ds
+        mov     %ebx, %es
+        cld
+        push    %eax
+        push    %ecx
+        mov     %ecx, %eax
+        call    clean_host
+        pop     %ecx
+        pop     %eax
+        mov     $USER_DATA, %ebx
+        mov     %ebx, %ds
+        mov     %ebx, %es
+        .endm
+
         .macro  fast_ipc way, bias
         // The partner. By number: nobody() where there is none.
         test    %cx, %cx                        // a receive timeout needs the timeout queue
@@ -67,6 +85,8 @@ compare_\way:
 
         // The target's segments, and with them all user segment registers: none may keep the old base.
 segments_\way:
+        incl    %ss:SPACE_SWITCHES(%ecx)
+        mov     %eax, %ss:SPACE_PARTNER(%ecx)
         mov     %ss:SPACE_SEGMENT_LOW(%ecx), %edx
         mov     %ebx, %ss:gdt + (USER_CODE & ~7) + 4
         mov     %edx, %ss:gdt + (USER_CODE & ~7)
@@ -80,20 +100,25 @@ segments_\way:
         mov     $USER_UTCB, %ebx
         mov     %ebx, %gs
 host_\way:
-        cmpl    $0, %ss:SPACE_HOST_DIRECTORY(%ecx)
-        jne     small_to_large_\way
+        cmpl    $0, %ss:SPACE_HOST(%ecx)
+        jne     to_host_\way
 leave_\way:
         leave_by_\way
 
-// Large spaces have equal segments: only GS could be foreign without a fault to tell (gs:0 is read at address 0 of
-// any data segment); nulled or limited other registers raise #GP and are repaired there (faults.cpp).
+// Equal segments, different spaces: two large ones, or two small ones that are bound to different hosts. Only GS could be
+// foreign without a fault to tell (gs:0 is read at address 0 of any data segment); nulled or limited other registers
+// raise #GP and are repaired there (faults.cpp).
 large_to_large_\way:
-        cmp     %ecx, %ss:HOST
-        je      check_gs_\way
-        mov     %ss:SPACE_HOST_DIRECTORY(%ecx), %ebx
+        incl    %ss:SPACE_SWITCHES(%ecx)
+        mov     %eax, %ss:SPACE_PARTNER(%ecx)
+        mov     %ss:SPACE_HOST(%ecx), %ecx
+        mov     %ss:revocations, %ebx
+        cmp     %ss:HOST_CLEAN(%ecx), %ebx
+        jne     clean_for_large_\way
+enter_for_large_\way:
+        mov     %ss:HOST_DIRECTORY(%ecx), %ebx
         mov     %ecx, %ss:HOST
         mov     %ebx, %cr3
-check_gs_\way:
         mov     $TRAMPOLINE, %edx
         mov     %gs, %ebx
         cmp     $USER_UTCB, %ebx
@@ -102,14 +127,28 @@ check_gs_\way:
         mov     %ebx, %gs
         jmp     leave_\way
 
-small_to_large_\way:
-        cmp     %ecx, %ss:HOST                  // back to the previous large space: nothing to switch
+// A large space's own host, or that of the group that a small one is bound to.
+to_host_\way:
+        mov     %ss:SPACE_HOST(%ecx), %ecx
+        cmp     %ecx, %ss:HOST                  // in force already: nothing to switch
         je      leave_\way
-        mov     %ss:SPACE_HOST_DIRECTORY(%ecx), %ebx
+        mov     %ss:revocations, %ebx
+        cmp     %ss:HOST_CLEAN(%ecx), %ebx
+        jne     clean_for_segments_\way
+enter_for_segments_\way:
+        mov     %ss:HOST_DIRECTORY(%ecx), %ebx
         mov     %ecx, %ss:HOST
         mov     %ebx, %cr3
         xor     %ebx, %ebx
         jmp     leave_\way
+
+clean_for_large_\way:
+        clean_host_of_target
+        jmp     enter_for_large_\way
+clean_for_segments_\way:
+        clean_host_of_target
+        mov     $TRAMPOLINE, %edx
+        jmp     enter_for_segments_\way
 
 // Threads of one space know each other by local ids, and share their segment registers as they share their memory.
 same_space_\way:

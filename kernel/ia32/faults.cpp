@@ -18,6 +18,7 @@
 #include "ia32/tls.hpp"
 #include "ia32/trap.hpp"
 #include "pc/board.hpp"
+#include "tags/policy.hpp"
 
 namespace user_memory {
 
@@ -137,7 +138,7 @@ void page_fault(Thread& t, VAddr linear, Word error) {
         address = linear - space.arch.slot.base;
         if (address >= space.arch.slot.size) {
             // Past the limit: on a processor (or emulator) that does not enforce it.
-            arch::promote(space);
+            tags::outgrow(space, address);
             return;
         }
         if (small_space::copy_entry(space, address)) return;
@@ -156,7 +157,7 @@ bool protection(Thread& t, Word error, Word ds, Word es) {
     if (!standard_selectors(t, ds, es)) return true;
     if (names_tls(i) && tls::turn(t)) return true;
     if (!t.space->arch.slot.small()) return false;
-    arch::promote(*t.space);
+    tags::outgrow(*t.space, tags::somewhere);
     t.arch.tls.turned = 0;
     return true;
 }

@@ -51,5 +51,9 @@ void offsets() {
     OFFSET(UTCB_MR, offsetof(Utcb, mr));
     OFFSET(SPACE_SEGMENT_LOW, offsetof(Space, arch) + offsetof(ArchSpace, segment_low));
     OFFSET(SPACE_SEGMENT_HIGH, offsetof(Space, arch) + offsetof(ArchSpace, segment_high));
-    OFFSET(SPACE_HOST_DIRECTORY, offsetof(Space, arch) + offsetof(ArchSpace, host_directory));
+    OFFSET(SPACE_HOST, offsetof(Space, arch) + offsetof(ArchSpace, host));
+    OFFSET(SPACE_SWITCHES, offsetof(Space, arch) + offsetof(ArchSpace, switches));
+    OFFSET(SPACE_PARTNER, offsetof(Space, arch) + offsetof(ArchSpace, partner));
+    OFFSET(HOST_DIRECTORY, offsetof(Host, directory));
+    OFFSET(HOST_CLEAN, offsetof(Host, clean));
 }

@@ -6,6 +6,7 @@
 #include "core/memory.hpp"
 #include "core/schedule.hpp"
 #include "ia32/cpu.hpp"
+#include "ia32/hosts.hpp"
 #include "ia32/ports.hpp"
 #include "ia32/small_space.hpp"
 
@@ -23,23 +24,32 @@ constexpr VAddr table_mask = 0x3fffff;   // of the bytes that a page table maps
 constexpr Word fixed_index = FIXED_AREA >> 22;
 
 PAddr frame_of(Word entry) { return entry & ~page_mask; }
+PageTable& table_at(const Space& space, Word index) {
+    return *static_cast<PageTable*>(window(frame_of(space.arch.directory->entry[index])));
+}
+// The part of a shared table that a space's slot takes.
+Word* slice(const Space& space) { return space.arch.shared_table->entry + (space.arch.slot.base >> 12 & 0x3ff); }
+// Where the entry of a page stands, whose table is there.
 Word& entry(const Space& space, VAddr page) {
-    auto* table = static_cast<PageTable*>(window(frame_of(space.arch.directory->entry[page >> 22])));
-    return table->entry[page >> 12 & 0x3ff];
+    const Slot& slot = space.arch.slot;
+    if (slot.shares_table() && page < slot.size) return slice(space)[page >> 12];
+    return table_at(space, page >> 22).entry[page >> 12 & 0x3ff];
 }
 // Directory entries that are a space's own; those behind belong to small spaces and to the kernel.
 Word own_tables() { return small_space::large_limit() >> 22; }
 bool has_table(const Space& space, VAddr page) {
     return page >> 22 < own_tables() && space.arch.directory->entry[page >> 22] & present;
 }
-// Drops the cached translations of one page of a space, wherever it is mapped.
+// Drops the cached translations of one page of a space, wherever it is mapped. What is not global went with the last
+// host, if another one is in force.
 void invalidate(const Space& space, VAddr page) {
     const Slot& slot = space.arch.slot;
-    if (slot.small()) {
-        if (page < slot.size) cpu::invlpg(slot.base + page);
-    } else if (processor.host == &space) {
-        cpu::invlpg(page);
-    }
+    if (space.arch.host && processor.host != space.arch.host) return;
+    if (!slot.small() || page < slot.size) cpu::invlpg(slot.base + page);
+}
+
+Word global_bit(const Space& space) {
+    return space.arch.slot.small() && !space.leader && cpu::features.global_pages ? global : 0;
 }
 
 }  // namespace
@@ -70,13 +80,37 @@ char* beyond_window(PAddr at, VAddr fixed, Word bits) {
 
 PAddr fixed_frame(VAddr at) { return frame_of(boot_fixed_table.entry[at >> 12 & 0x3ff]); }
 
-void set_global(Space& space, bool on) {
-    if (!cpu::features.global_pages) return;
-    for (Word t = 0; t < own_tables(); ++t) {
-        if (!(space.arch.directory->entry[t] & present)) continue;
-        for (Word& e : static_cast<PageTable*>(window(frame_of(space.arch.directory->entry[t])))->entry)
-            if (e & present) on ? e |= global : e &= ~global;
+void enter_slot(Space& space) {
+    const Slot& slot = space.arch.slot;
+    Word add = global_bit(space);
+    if (slot.shares_table()) {
+        if (!has_table(space, 0)) return;
+        for (Word i = 0; i < slot.size >> 12; ++i) {
+            Word& own = table_at(space, 0).entry[i];
+            slice(space)[i] = own ? own | add : 0;
+            own = 0;
+        }
+    } else if (add) {
+        for_each_present(space, ~VAddr{0}, [](VAddr, Word& e) { e |= global; });
     }
+}
+
+void leave_slot(Space& space) {
+    const Slot& slot = space.arch.slot;
+    if (slot.shares_table()) {
+        if (!has_table(space, 0)) return;
+        for (Word i = 0; i < slot.size >> 12; ++i) {
+            table_at(space, 0).entry[i] = slice(space)[i] & ~global;
+            slice(space)[i] = 0;
+        }
+    } else if (global_bit(space)) {
+        for_each_present(space, ~VAddr{0}, [](VAddr, Word& e) { e &= ~global; });
+    }
+}
+
+Word small_directory_entry(const Space& space, VAddr address) {
+    if (!space.arch.slot.shares_table()) return space.arch.directory->entry[address >> 22];
+    return physical(space.arch.shared_table) | present | writable | user | page_tables::accessed;
 }
 
 // Not inlined: that it is reached from the boot shall not give these writes a second, untried copy.
@@ -119,6 +153,15 @@ bool next_mapped(const Space& space, VAddr& from, VAddr last) {
     return false;
 }
 
+VAddr extent(const Space& space) {
+    for (Word t = own_tables(); t-- > 0;) {
+        if (!(space.arch.directory->entry[t] & present)) continue;
+        for (VAddr page = (t + 1) << 22; page != t << 22;)
+            if (page_tables::entry(space, page -= page_size) & present) return page + page_size;
+    }
+    return 0;
+}
+
 bool ensure_table(Space& space, VAddr page) {
     if (has_table(space, page)) return true;
     void* table = memory::allocate_page();
@@ -135,8 +178,7 @@ bool ensure_table(Space& space, VAddr page) {
 
 void set(Space& space, VAddr page, PAddr frame, bool may_write, Word attribute) {
     Word bits = present | user | attribute | (may_write ? writable : 0);
-    if (space.arch.slot.small() && cpu::features.global_pages) bits |= global;
-    page_tables::entry(space, page) = frame | bits;
+    page_tables::entry(space, page) = frame | bits | global_bit(space);
 }
 
 namespace {
@@ -148,9 +190,8 @@ Word status_of(Word e) {
 }  // namespace
 
 PAddr access(Space& space, VAddr address, bool write) {
-    Word table = space.arch.directory->entry[address >> 22];
-    if (!(table & present)) return no_frame;
-    Word& entry = static_cast<PageTable*>(window(frame_of(table)))->entry[address >> 12 & 0x3ff];
+    if (!has_table(space, address)) return no_frame;
+    Word& entry = page_tables::entry(space, address);
     Word e = entry;
     if (!(e & present) || (write && !(e & writable))) return no_frame;
     entry = e | page_tables::accessed | (write ? page_tables::dirty : 0);
@@ -227,12 +268,10 @@ bool create_space(Space& space) {
 }
 
 void destroy_space(Space& space) {
+    small_space::dissolve_group(space);
     small_space::release(space);
     ports::take(space, ports::all, true);
-    if (processor.host == &space) {
-        processor.host = nullptr;
-        cpu::write_cr3(physical(&boot_directory));
-    }
+    if (processor.host == &space.arch.own) hosts::enter(hosts::kernel);
     for (Word t = 0; t < own_tables(); ++t) {
         Word table = space.arch.directory->entry[t];
         if (!(table & present)) continue;

@@ -31,8 +31,22 @@ inline char* frame_bytes(PAddr at, VAddr fixed, Word bits) {
 }
 // The frame that stands there.
 PAddr fixed_frame(VAddr at);
-// The global bit of all leaf entries of a space; nothing is invalidated.
-void set_global(Space& space, bool on);
+// Calls `visit(page, entry)` for the leaf entries that are present in a space's own tables below an address.
+template <typename F>
+void for_each_present(const Space& space, VAddr end, F visit) {
+    for (Word t = 0; t <= (end - 1) >> 22 && t < paging::user_limit() >> 22; ++t) {
+        if (!(space.arch.directory->entry[t] & present)) continue;
+        auto& table = *static_cast<PageTable*>(window(space.arch.directory->entry[t] & ~page_mask));
+        for (Word i = 0; i < directory_entries; ++i)
+            if (VAddr page = t << 22 | i << 12; page < end && table.entry[i] & present) visit(page, table.entry[i]);
+    }
+}
+// The leaf entries of a space that has just got its slot, or is about to give it up: in a shared table or in its own, and
+// global or not. Nothing is invalidated.
+void enter_slot(Space& space);
+void leave_slot(Space& space);
+// What hosts hold copies of.
+Word small_directory_entry(const Space& space, VAddr address);
 // Fills the thread table with nobody.
 void initialise_thread_table();
 // Drops every cached translation, also global ones.

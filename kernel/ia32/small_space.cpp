@@ -2,68 +2,146 @@
 #include "ia32/small_space.hpp"
 
 #include "core/arch.hpp"
+#include "core/memory.hpp"
 #include "core/trace.hpp"
 #include "ia32/cpu.hpp"
 #include "ia32/descriptors.hpp"
+#include "ia32/hosts.hpp"
 #include "ia32/page_tables.hpp"
+#include "tags/policy.hpp"
 #include "tags/slots.hpp"
 
 namespace small_space {
 namespace {
 
+using tags::SlotName;
+
 constexpr unsigned mb_log2 = 20;
+constexpr Word control_own = 1u << 28;
 
-tags::SlotMap slots;
-VAddr area_base;
+tags::Area area;
+// The tables that exclusive slots below 4 MB share, by directory entry of the area.
+PageTable* exclusive_tables[tags::area_max_mb / tags::granule_mb];
 
-tags::SlotName name_of(const Space& space) {
+SlotName name_of(const Space& space) {
     const Slot& s = space.arch.slot;
-    return s.small() ? tags::SlotName{(s.base - area_base) >> mb_log2, s.size >> mb_log2} : tags::SlotName{0, 0};
+    return s.small() ? SlotName{(s.base - area_start()) >> mb_log2, s.size >> mb_log2} : SlotName{0, 0};
+}
+Slot slot_of(SlotName name) { return {area_start() + (name.offset_mb << mb_log2), name.size_mb << mb_log2}; }
+
+tags::SlotMap* map_of(Space* leader) { return leader ? &leader->arch.bound : nullptr; }
+
+void set_segments(Space& space) {
+    const Slot& slot = space.arch.slot;
+    Descriptor d = user_code_segment(slot.base, slot.small() ? slot.size : large_limit());
+    space.arch.segment_low = d.low;
+    space.arch.segment_high = d.high;
 }
 
-void set_segments(ArchSpace& a, VAddr base, Word size) {
-    Descriptor d = user_code_segment(base, size);
-    a.segment_low = d.low;
-    a.segment_high = d.high;
+// Another space with a slot in the same directory entry, of the same kind.
+Space* neighbour(const Space& space, Space* leader, Word granule) {
+    if (!leader) return nullptr;
+    for (Space* s = leader->group.front(); s; s = leader->group.after(*s))
+        if (s != &space && s->arch.slot.shares_table() && s->arch.slot.base >> 22 == granule) return s;
+    return nullptr;
 }
 
-PageTable& host() { return processor.host ? *processor.host->arch.directory : page_tables::kernel_directory(); }
-
-void clear_copies(PageTable& directory, const Slot& slot) {
-    for (Word i = slot.base >> 22; i <= (slot.base + slot.size - 1) >> 22; ++i) directory.entry[i] = 0;
+// The table that slots in one directory entry of the area share; made if there is none. nullptr: out of memory.
+PageTable* take_table(const Space& space, Space* leader, SlotName name) {
+    if (!leader) {
+        PageTable*& table = exclusive_tables[name.offset_mb / tags::granule_mb];
+        if (!table) table = static_cast<PageTable*>(memory::allocate_page());
+        return table;
+    }
+    if (Space* s = neighbour(space, leader, slot_of(name).base >> 22)) return s->arch.shared_table;
+    return static_cast<PageTable*>(memory::allocate_page());
 }
 
 void trace_slot(trace::Event event, const Space& space) {
     trace::event(event, ThreadId::nil(), trace::name(&space), space.arch.slot.base, space.arch.slot.size);
 }
 
-void enter_slot(Space& space, tags::SlotName name) {
-    slots.take(name);
-    space.arch.slot = {area_base + (name.offset_mb << mb_log2), name.size_mb << mb_log2};
-    space.arch.host_directory = 0;
-    set_segments(space.arch, space.arch.slot.base, space.arch.slot.size);
-    page_tables::set_global(space, true);
+// After the slot has been given back: frees the table if it was the last one in it.
+void free_table(Space& space, Space* leader, SlotName name) {
+    PageTable* table = space.arch.shared_table;
+    space.arch.shared_table = nullptr;
+    if (leader ? neighbour(space, leader, slot_of(name).base >> 22) != nullptr : area.exclusive(name.granules())) return;
+    // Its copies are not those of a slot that somebody had, but of all of them.
+    Slot all = slot_of(name.granules());
+    leader ? hosts::clear_copies(leader->arch.own, all) : hosts::clear_all_copies(all);
+    if (!leader) exclusive_tables[name.offset_mb / tags::granule_mb] = nullptr;
+    memory::free_page(table);
+}
+
+// What is cached of a slot. Few pages are dropped one by one, so that all others stay; `present` counts the entries.
+void forget(const Space& space) {
+    constexpr Word few = 32;
+    const Slot slot = space.arch.slot;
+    Word pages = 0;
+    page_tables::for_each_present(space, slot.size, [&](VAddr page, Word) {
+        if (++pages <= few) cpu::invlpg(slot.base + page);
+    });
+    if (pages > few) page_tables::flush_all();
+}
+
+// `space` is large, and the slot is available.
+bool enter_slot(Space& space, SlotName name, Space* leader) {
+    PageTable* table = nullptr;
+    if (name.size_mb < tags::granule_mb && !(table = take_table(space, leader, name))) return false;
+    // Its own directory comes to no use any more: nothing may stay cached that unmapping would not find.
+    if (processor.host == &space.arch.own) hosts::enter(hosts::kernel);
+    if (leader && leader->arch.own.clean != hosts::revocations) hosts::clean_host(leader->arch.own);
+    area.take(name, map_of(leader));
+    space.leader = leader;
+    if (leader) leader->group.push_back(space);
+    space.arch.host = leader ? &leader->arch.own : nullptr;
+    space.arch.slot = slot_of(name);
+    space.arch.shared_table = table;
+    page_tables::enter_slot(space);
+    set_segments(space);
     trace_slot(trace::Event::slot_taken, space);
+    return true;
+}
+
+// To a longer slot that begins at the same place: nothing that is cached becomes wrong.
+bool grow_in_place(Space& space, Word size_mb, Space* leader) {
+    SlotName name = name_of(space), longer{name.offset_mb, size_mb};
+    if (!space.arch.slot.small() || space.arch.slot.shares_table() || leader != space.leader || name.offset_mb % size_mb) return false;
+    tags::SlotMap* map = map_of(leader);
+    area.release(name, map);
+    bool grows = area.available(longer, map);
+    area.take(grows ? longer : name, map);
+    if (!grows) return false;
+    space.arch.slot = slot_of(longer);
+    set_segments(space);
+    return true;
+}
+
+bool may_be_small(const Space& space, Space* leader) {
+    return space.group.empty() && leader != &space && (!leader || !leader->arch.slot.small());
 }
 
 }  // namespace
 
 void initialise(Word area_mb) {
-    slots.resize(area_mb);
-    area_base = KERNEL_BASE - (area_mb << mb_log2);
+    area.resize(area_mb);
+    hosts::initialise();
 }
 
-VAddr large_limit() { return area_base < USER_LIMIT_MAX ? area_base : USER_LIMIT_MAX; }
+VAddr area_start() { return KERNEL_BASE - (area.size_mb() << mb_log2); }
+VAddr large_limit() { return area_start() < USER_LIMIT_MAX ? area_start() : USER_LIMIT_MAX; }
 
 void make_large(Space& space) {
     space.arch.slot = {0, 0};
-    space.arch.host_directory = physical(space.arch.directory);
-    set_segments(space.arch, 0, large_limit());
+    space.arch.own.directory = physical(space.arch.directory);
+    space.arch.host = &space.arch.own;
+    set_segments(space);
 }
 
 bool copy_entry(Space& space, VAddr address) {
-    Word own = space.arch.directory->entry[address >> 22];
-    Word& copy = host().entry[(space.arch.slot.base + address) >> 22];
+    Word own = page_tables::small_directory_entry(space, address);
+    auto& host = *static_cast<PageTable*>(window(processor.host->directory));
+    Word& copy = host.entry[(space.arch.slot.base + address) >> 22];
     if (!(own & page_tables::present) || copy & page_tables::present) return false;
     copy = own;
     trace::event(trace::Event::entry_copied, ThreadId::nil(), trace::name(&space), address, trace::name(processor.host));
@@ -71,38 +149,107 @@ bool copy_entry(Space& space, VAddr address) {
 }
 
 void release(Space& space) {
-    if (!space.arch.slot.small()) return;
+    const Slot slot = space.arch.slot;
+    if (!slot.small()) return;
     trace_slot(trace::Event::slot_released, space);
-    for (Space* s = spaces::all().front(); s; s = spaces::all().after(*s)) clear_copies(*s->arch.directory, space.arch.slot);
-    clear_copies(page_tables::kernel_directory(), space.arch.slot);
-    page_tables::set_global(space, false);
-    page_tables::flush_all();
-    slots.release(name_of(space));
+    SlotName name = name_of(space);
+    Space* leader = space.leader;
+    page_tables::leave_slot(space);
+    if (!slot.shares_table()) leader ? hosts::clear_copies(leader->arch.own, slot) : hosts::clear_all_copies(slot);
+    // What was bound to a host that is not in force is not cached.
+    if (!leader || processor.host == &leader->arch.own) forget(space);
+    area.release(name, map_of(leader));
+    if (leader) leader->group.remove(space);
+    space.leader = nullptr;
+    if (slot.shares_table()) free_table(space, leader, name);
     make_large(space);
+}
+
+void dissolve_group(Space& leader) {
+    while (Space* s = leader.group.front()) release(*s);
 }
 
 }  // namespace small_space
 
 namespace arch {
 
+using namespace small_space;
+
 VAddr tag_limit(const Space& space) { return space.arch.slot.size; }
 
-void promote(Space& space) {
-    trace::event(trace::Event::promoted, ThreadId::nil(), trace::name(&space));
-    small_space::release(space);
+bool give_tag(Space& space, Word bytes, Space* leader) {
+    if (!bytes || bytes > tags::slot_max_mb << mb_log2 || !may_be_small(space, leader)) return false;
+    Word size_mb = tags::slot_min_mb;
+    while (size_mb << mb_log2 < bytes) size_mb *= 2;
+    if (grow_in_place(space, size_mb, leader)) return true;
+    SlotName name = area.find(size_mb, map_of(leader));
+    if (!name.size_mb) return false;
+    release(space);
+    return enter_slot(space, name, leader);
 }
 
-// Bit 31 in: change; out: done. Bits 7..0: the slot by its name, 0 = large.
-Word space_control(Space& space, Word control) {
-    using namespace small_space;
-    constexpr Word change = 1u << 31, number = 0xff;
-    tags::SlotName old = name_of(space), wanted = tags::SlotName::decode(control & number);
-    if (!(control & change)) return old.encode();
-    if (wanted == old) return change | old.encode();
-    if (wanted.size_mb && !slots.available(wanted, old)) return old.encode();
+void take_tag(Space& space) {
+    trace::event(trace::Event::promoted, ThreadId::nil(), trace::name(&space));
     release(space);
-    if (wanted.size_mb) enter_slot(space, wanted);
-    return change | old.encode();
+}
+
+namespace {
+
+// What Cobnut's own form of the control word returns (docs/tags.md).
+Word described(const Space& space) {
+    SlotName name = name_of(space);
+    Word log2 = name.size_mb ? 32 - static_cast<Word>(__builtin_clz(name.size_mb)) : 0;
+    return control_own | name.offset_mb << 16 | log2 << 12 | (space.leader ? 1u << 11 : 0) | (space.tag.pinned ? 1u << 10 : 0);
+}
+
+// The slot by its name; size 0: none. A slot of the kernel's choice gives way, one that was asked for does not.
+bool take_named_slot(Space& space, SlotName wanted) {
+    if (wanted == name_of(space) && !space.leader) return true;
+    if (!wanted.size_mb) return release(space), true;
+    if (wanted.offset_mb + wanted.size_mb > area.size_mb()) return false;
+    for (Space* s = spaces::all().front(); s; s = spaces::all().after(*s))
+        if (s != &space && s->tag.pinned && name_of(*s).granules().overlaps(wanted)) return false;
+    for (Space* s = spaces::all().front(); s; s = spaces::all().after(*s))
+        if (name_of(*s).granules().overlaps(wanted)) release(*s);
+    dissolve_group(space);
+    release(space);
+    return enter_slot(space, wanted, nullptr);
+}
+
+bool own_request(Space& space, Word control) {
+    Word argument = control >> 8 & 0xfffff;
+    switch (control & 0xff) {
+    case 0: space.tag.pinned = false; return true;
+    case 1: {
+        Thread* t = threads::by_number(argument);
+        Space* leader = t ? t->space->leader ? t->space->leader : t->space : nullptr;
+        if (!leader || leader == space.leader) return leader;
+        VAddr bytes = tags::needed(space);
+        dissolve_group(space);
+        return give_tag(space, bytes, leader);
+    }
+    case 2:
+        if (argument > 8) return false;
+        dissolve_group(space);
+        return give_tag(space, 1u << (argument + mb_log2), nullptr);
+    default: return false;
+    }
+}
+
+}  // namespace
+
+// Sheet 7: bit 31 in: change; out: done. Bits 7..0: the slot by its name, 0 = large. Programs cannot tell by it what
+// the kernel has chosen by itself.
+Word space_control(Space& space, Word control) {
+    constexpr Word change = 1u << 31, number = 0xff;
+    bool own = control & control_own;
+    Word old = own ? described(space) : space.tag.pinned ? name_of(space).encode() : 0;
+    if (!(control & change)) return old;
+    bool pinned = space.tag.pinned;
+    space.tag.pinned = true;
+    bool done = own ? own_request(space, control) : take_named_slot(space, SlotName::decode(control & number));
+    if (!done) space.tag.pinned = pinned;
+    return old | (done ? change : 0);
 }
 
 }  // namespace arch

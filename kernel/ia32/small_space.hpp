@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Small spaces on IA-32: slots in the linear address space, the copies of directory entries in hosts, and what has to
-// be invalidated when a slot changes hands.
+// Small spaces on IA-32: their slots in the linear address space, and what has to be invalidated when a slot changes
+// hands. tags/policy.hpp decides who gets one.
 #pragma once
 
 #include "core/space.hpp"
@@ -9,6 +9,7 @@ namespace small_space {
 
 // The size of the area below the kernel, in MB: a multiple of 64, at most 2048. At boot.
 void initialise(Word area_mb);
+VAddr area_start();
 // The first linear address behind what a large space may use.
 VAddr large_limit();
 
@@ -19,5 +20,7 @@ void make_large(Space& space);
 bool copy_entry(Space& space, VAddr address);
 // Gives up the slot, if any: nothing of it is cached or copied anywhere afterwards.
 void release(Space& space);
+// Those that are bound to its directory become large.
+void dissolve_group(Space& leader);
 
 }  // namespace small_space

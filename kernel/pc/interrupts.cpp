@@ -8,6 +8,7 @@
 #include "ia32/cpu.hpp"
 #include "ia32/layout.hpp"
 #include "pc/board.hpp"
+#include "tags/policy.hpp"
 
 namespace {
 
@@ -65,6 +66,7 @@ void interrupt(Word line) {
     if (line == tick_line) {
         end_of_interrupt(line);
         clock::tick();
+        tags::look();
         Microseconds now = arch::now();
         while (Thread* t = timeouts::expired(now)) ipc::timed_out(*t);
         if (Thread* t = arch::current_thread(); t && schedule::tick(*t, tick_ns / 1000)) ipc::quantum_exhausted(*t);

@@ -16,6 +16,9 @@ struct Options {
     bool fast_path = true;
     Word trace_kb = 0;
     Word kernel_memory_kb = 0;      // 0: a share of what there is
+    bool automatic = true;          // tags::Rules
+    bool groups = true;
+    bool lazy_revocation = true;    // ia32/hosts.hpp
 };
 
 // Parses the command line; refuses to go on with one line if an option is unknown or absurd.

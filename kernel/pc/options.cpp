@@ -15,6 +15,14 @@ struct Token {
     Word length;
     bool is(const char* text) const { return strlen(text) == length && memcmp(start, text, length) == 0; }
     bool begins(const char* text) const { return strlen(text) <= length && memcmp(start, text, strlen(text)) == 0; }
+    // The option NAME= with one of two values.
+    bool chooses(const char* name, const char* yes, const char* no, bool& choice) const {
+        if (!begins(name)) return false;
+        Token value{start + strlen(name), length - strlen(name)};
+        if (!value.is(yes) && !value.is(no)) return false;
+        choice = value.is(yes);
+        return true;
+    }
     bool has(char c) const {
         for (Word i = 0; i < length; ++i)
             if (start[i] == c) return true;
@@ -64,16 +72,11 @@ Options options(Word magic, PAddr info_at) {
             o.trace_kb = number(t, 6);
         } else if (t.begins("kmem=")) {
             o.kernel_memory_kb = number(t, 5);
-        } else if (t.is("sysenter=off")) {
-            o.sysenter = false;
-        } else if (t.is("sysenter=on")) {
-            o.sysenter = true;
-        } else if (t.is("fastpath=off")) {
-            o.fast_path = false;
-        } else if (t.is("fastpath=on")) {
-            o.fast_path = true;
-        } else if (!first || t.has('=')) {
-            refuse(t, "unknown; there are small=, sysenter=, fastpath=, trace=, kmem=");
+        } else if (!(t.chooses("sysenter=", "on", "off", o.sysenter) || t.chooses("fastpath=", "on", "off", o.fast_path) ||
+                     t.chooses("automatic=", "on", "off", o.automatic) || t.chooses("groups=", "on", "off", o.groups) ||
+                     t.chooses("revocation=", "lazy", "eager", o.lazy_revocation)) &&
+                   (!first || t.has('='))) {
+            refuse(t, "unknown; there are small=, sysenter=, fastpath=, automatic=, groups=, revocation=, trace=, kmem=");
         }
     }
 }

@@ -1,62 +1,120 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Small-space slots: which parts of the small-space area are taken, and how SpaceControl's control word names them
-// (sheet 7). Rules only, no hardware: also compiled on the host. All sizes in MB.
+// Small-space slots: how SpaceControl's control word names them (sheet 7), and which parts of the small-space area are
+// taken. Rules only, no hardware: also compiled on the host. All sizes in MB.
 #pragma once
 
 #include "core/x2.hpp"
 
 namespace tags {
 
-// A slot as the control word can name it: 4 MB << k at a multiple of its size.
+constexpr Word slot_min_mb = 1, slot_max_mb = 256;      // what the kernel chooses by itself
+constexpr Word area_max_mb = 2048;
+constexpr Word granule_mb = 4;                          // what one page directory entry maps
+
+// A power of two MB at a multiple of its size; size 0: none.
 struct SlotName {
     Word offset_mb;
     Word size_mb;
 
-    // n = 0 names no slot: size 0.
+    // The control word's names: 4 MB << k, in the first 512 MB of the area. n = 0 names no slot.
     static constexpr SlotName decode(Word n) {
         n &= 0xff;
         if (!n) return {0, 0};
         Word lowest = n & -n;
         return {(n & ~lowest) * 2, lowest * 4};
     }
-    constexpr Word encode() const { return size_mb ? (offset_mb / 2 | size_mb / 4) & 0xff : 0; }
+    // 0 for a slot that has no such name, too.
+    constexpr Word encode() const {
+        bool named = size_mb >= granule_mb && size_mb <= 512 && offset_mb + size_mb <= 512;
+        return named ? offset_mb / 2 | size_mb / 4 : 0;
+    }
+    // The directory entries that it touches, as a slot.
+    constexpr SlotName granules() const {
+        return size_mb < granule_mb ? SlotName{offset_mb & -granule_mb, granule_mb} : *this;
+    }
+    constexpr bool overlaps(SlotName o) const {
+        return offset_mb < o.offset_mb + o.size_mb && o.offset_mb < offset_mb + size_mb;
+    }
     constexpr bool operator==(const SlotName&) const = default;
 };
 
+// A set of megabytes of the area.
 class SlotMap {
 public:
-    static constexpr Word granule_mb = 4;           // a page directory entry
-    static constexpr Word area_max_mb = 2048;
-
-    constexpr void resize(Word area_mb) { granules_ = area_mb / granule_mb; }
-    constexpr Word area_mb() const { return granules_ * granule_mb; }
-
-    // True if all of the slot lies in the area and is free, or belongs to `own`, which would give that up.
-    constexpr bool available(SlotName s, SlotName own = {0, 0}) const {
-        if (!s.size_mb || s.offset_mb + s.size_mb > area_mb()) return false;
-        for (Word g = s.offset_mb / granule_mb; g < (s.offset_mb + s.size_mb) / granule_mb; ++g) {
-            bool mine = own.size_mb && g >= own.offset_mb / granule_mb && g < (own.offset_mb + own.size_mb) / granule_mb;
-            if (taken(g) && !mine) return false;
-        }
-        return true;
+    constexpr bool any(SlotName s) const {
+        for (Word i = s.offset_mb; i < s.offset_mb + s.size_mb; ++i)
+            if (taken_[i / 32] >> i % 32 & 1) return true;
+        return false;
     }
-    constexpr void take(SlotName s) { mark(s, true); }
-    constexpr void release(SlotName s) { mark(s, false); }
+    constexpr void take(SlotName s) {
+        for (Word i = s.offset_mb; i < s.offset_mb + s.size_mb; ++i) taken_[i / 32] |= 1u << i % 32;
+    }
+    constexpr void release(SlotName s) {
+        for (Word i = s.offset_mb; i < s.offset_mb + s.size_mb; ++i) taken_[i / 32] &= ~(1u << i % 32);
+    }
 
 private:
-    constexpr bool taken(Word g) const { return taken_[g / 32] >> g % 32 & 1; }
-    constexpr void mark(SlotName s, bool take) {
-        for (Word g = s.offset_mb / granule_mb; g < (s.offset_mb + s.size_mb) / granule_mb; ++g)
-            take ? taken_[g / 32] |= 1u << g % 32 : taken_[g / 32] &= ~(1u << g % 32);
+    Word taken_[area_max_mb / 32] = {};
+};
+
+// The small-space area. A slot is either exclusive, one space's in all page directories, or bound, one space's in a
+// single directory: each directory has a map of those bound to it, and may use what others use. A directory entry never serves both.
+class Area {
+public:
+    constexpr void resize(Word mb) { size_mb_ = mb; }
+    constexpr Word size_mb() const { return size_mb_; }
+
+    // Whether any of it is exclusive.
+    constexpr bool exclusive(SlotName s) const { return exclusive_.any(s); }
+    // `bound`: the map of the directory it would be bound to; nullptr for an exclusive slot.
+    constexpr bool available(SlotName s, const SlotMap* bound) const {
+        if (!s.size_mb || s.offset_mb + s.size_mb > size_mb_) return false;
+        if (!bound) return !exclusive_.any(s) && !used_by_bound(s.granules());
+        // Slots that begin at one place in several directories are equally long: a switch that finds equal bases
+        // does not look at the limit (ia32/fastpath.S).
+        const Place& place = place_[s.offset_mb];
+        return !bound->any(s) && !exclusive_.any(s.granules()) && (!place.beginning || place.size_mb == s.size_mb);
+    }
+    // The first one of that size; size 0 if there is none.
+    constexpr SlotName find(Word size_mb, const SlotMap* bound) const {
+        for (SlotName s{0, size_mb}; s.offset_mb + size_mb <= size_mb_; s.offset_mb += size_mb)
+            if (available(s, bound)) return s;
+        return {0, 0};
+    }
+    constexpr void take(SlotName s, SlotMap* bound) {
+        if (!bound) return exclusive_.take(s);
+        bound->take(s);
+        for (Word i = s.offset_mb; i < s.offset_mb + s.size_mb; ++i) ++place_[i].users;
+        place_[s.offset_mb].size_mb = static_cast<std::uint16_t>(s.size_mb);
+        ++place_[s.offset_mb].beginning;
+    }
+    constexpr void release(SlotName s, SlotMap* bound) {
+        if (!bound) return exclusive_.release(s);
+        bound->release(s);
+        for (Word i = s.offset_mb; i < s.offset_mb + s.size_mb; ++i) --place_[i].users;
+        --place_[s.offset_mb].beginning;
     }
 
-    Word granules_ = 0;
-    Word taken_[area_max_mb / granule_mb / 32] = {};
+private:
+    // Of one megabyte: how many bound slots hold it, how many begin there, and their size.
+    struct Place {
+        std::uint16_t users, beginning, size_mb;
+    };
+    constexpr bool used_by_bound(SlotName s) const {
+        for (Word i = s.offset_mb; i < s.offset_mb + s.size_mb; ++i)
+            if (place_[i].users) return true;
+        return false;
+    }
+
+    Word size_mb_ = 0;
+    SlotMap exclusive_;
+    Place place_[area_max_mb] = {};
 };
 
 static_assert(SlotName::decode(0x1f) == SlotName{60, 4});
 static_assert(SlotName::decode(0x0c) == SlotName{16, 16});
 static_assert(SlotName::decode(0x80) == SlotName{0, 512});
 static_assert(SlotName{16, 16}.encode() == 0x0c && SlotName{0, 256}.encode() == 0x40);
+static_assert(SlotName{600, 4}.encode() == 0 && SlotName{0, 1}.encode() == 0);
 
 }  // namespace tags

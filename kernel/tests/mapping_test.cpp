@@ -190,12 +190,13 @@ TEST_F(MappingTest, KernelAreasAreNeitherSourceNorTarget) {
     EXPECT_FALSE(present(2, 0x40000));
 }
 
-TEST_F(MappingTest, ReachesTellsWhatGoesPastALimit) {
+TEST_F(MappingTest, LastTargetTellsHowFarATransferReaches) {
     auto page = Fpage::memory(0x5000, kb4);
-    EXPECT_FALSE(mappings::reaches(page, Fpage::complete(), 0x3ff000, 0x400000));
-    EXPECT_TRUE(mappings::reaches(page, Fpage::complete(), 0x400000, 0x400000));
-    EXPECT_TRUE(mappings::reaches(Fpage::complete(), Fpage::complete(), 0, 0x400000));
-    EXPECT_FALSE(mappings::reaches(Fpage::complete(), Fpage::memory(0x200000, 21), 0, 0x400000));
+    EXPECT_EQ(mappings::last_target(page, Fpage::complete(), 0x3ff000), 0x3fffffu);
+    EXPECT_EQ(mappings::last_target(page, Fpage::complete(), 0x400000), 0x400fffu);
+    EXPECT_EQ(mappings::last_target(Fpage::complete(), Fpage::complete(), 0), ~VAddr{0});
+    EXPECT_EQ(mappings::last_target(Fpage::complete(), Fpage::memory(0x200000, 21), 0), 0x3fffffu);
+    EXPECT_EQ(mappings::last_target(page, Fpage::nil(), 0x400000), 0u);
 }
 
 TEST_F(MappingTest, RunningOutOfMemoryIsReportedAndLosesNothing) {

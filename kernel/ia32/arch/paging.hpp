@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What this port keeps of a space: page tables and the small-space slot. core/paging.hpp is what the shared code asks.
 //
-// Every space has a page directory of its own. A large space runs on it. A small space runs on whatever directory is in
-// force, its host: its segments are relocated to its slot in the small-space area, and the directory entries there are
-// copies of its own, made when first touched.
+// Every space has a page directory of its own. A large space runs on it. A small space runs on another's, its host: any
+// that is in force if its slot is exclusive, that of its group's leader if it is bound to it. Its segments are relocated
+// to its slot in the small-space area, and the directory entries there are copies of its own, made when first touched.
 #pragma once
 
 #include "core/x2.hpp"
 #include "ia32/layout.hpp"
+#include "tags/slots.hpp"
 
 struct Mapping;
 struct Space;
@@ -35,15 +36,28 @@ struct Slot {
     VAddr base;         // linear address; 0 while the space is large
     Word size;
     bool small() const { return size != 0; }
+    // Below 4 MB a directory entry serves several slots: their leaf entries stand in one table.
+    bool shares_table() const { return size && size < tags::granule_mb << 20; }
+};
+
+// A page directory that can be in force.
+struct Host {
+    PAddr directory;
+    Word clean;         // no copy of a slot that was revoked by then (small_space::revocations) is left in it
 };
 
 struct ArchSpace {
     // Read by the fast path. The two halves that differ between the user descriptors of spaces; bases are multiples of
-    // 4 MB, so the low word is the limit alone. The data descriptor differs by one type bit.
+    // 1 MB, so the low word is the limit alone. The data descriptor differs by one type bit.
     Word segment_low;
     Word segment_high;
-    PAddr host_directory;           // a large space's own directory; 0 for a small one, which needs none
+    Host* host;                     // that it has to run on; nullptr: on any
+    Host own;
+    Word switches;                  // how often it was switched to from another space, since tags::policy looked
+    Word partner;                   // the thread that was left then, by its global id
     Slot slot;
     PageTable* directory;
+    PageTable* shared_table;        // what holds its leaf entries while its slot shares a table
+    tags::SlotMap bound;            // the slots of those that are bound to its directory
     MappingTable* mappings[user_tables];
 };

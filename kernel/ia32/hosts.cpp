@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "ia32/hosts.hpp"
+
+#include "core/arch.hpp"
+#include "ia32/cpu.hpp"
+#include "ia32/page_tables.hpp"
+#include "ia32/small_space.hpp"
+
+namespace hosts {
+
+Host kernel;
+bool eager;
+extern "C" Word revocations;
+Word revocations;
+
+namespace {
+
+// The latest revoked ranges, as directory entries. A host that has missed more clears the whole area.
+constexpr Word remembered = 32;
+struct Range {
+    std::uint16_t first, last;
+} ranges[remembered];
+
+Range entries_of(const Slot& slot) {
+    return {static_cast<std::uint16_t>(slot.base >> 22), static_cast<std::uint16_t>((slot.base + slot.size - 1) >> 22)};
+}
+
+void clear(Host& host, Range range) {
+    auto& directory = *static_cast<PageTable*>(window(host.directory));
+    for (Word i = range.first; i <= range.last; ++i) directory.entry[i] = 0;
+}
+
+}  // namespace
+
+void initialise() {
+    kernel.directory = physical(&page_tables::kernel_directory());
+    processor.host = &kernel;
+}
+
+void enter(Host& host) {
+    if (host.clean != revocations) clean_host(host);
+    processor.host = &host;
+    cpu::write_cr3(host.directory);
+}
+
+// Slots that are bound to this host are in nobody's way: what an exclusive slot has been is bound only in clean hosts.
+extern "C" void clean_host(Host& host) {
+    Word missed = revocations - host.clean;
+    if (missed <= remembered) {
+        for (Word i = revocations - missed; i != revocations; ++i) clear(host, ranges[i % remembered]);
+    } else {
+        clear(host, {static_cast<std::uint16_t>(small_space::area_start() >> 22), (KERNEL_BASE >> 22) - 1});
+    }
+    host.clean = revocations;
+}
+
+void clear_copies(Host& host, const Slot& slot) { clear(host, entries_of(slot)); }
+
+void clear_all_copies(const Slot& slot) {
+    clear_copies(*processor.host, slot);
+    if (eager) {
+        for (Space* s = spaces::all().front(); s; s = spaces::all().after(*s)) clear_copies(s->arch.own, slot);
+        return clear_copies(kernel, slot);
+    }
+    ranges[revocations % remembered] = entries_of(slot);
+    ++revocations;
+    processor.host->clean = revocations;
+}
+
+}  // namespace hosts
