@@ -30,7 +30,7 @@ struct SlotName {
     }
     // The directory entries that it touches, as a slot.
     constexpr SlotName granules() const {
-        return size_mb < granule_mb ? SlotName{offset_mb & -granule_mb, granule_mb} : *this;
+        return size_mb && size_mb < granule_mb ? SlotName{offset_mb & -granule_mb, granule_mb} : *this;
     }
     constexpr bool overlaps(SlotName o) const {
         return offset_mb < o.offset_mb + o.size_mb && o.offset_mb < offset_mb + size_mb;
@@ -115,6 +115,7 @@ static_assert(SlotName::decode(0x1f) == SlotName{60, 4});
 static_assert(SlotName::decode(0x0c) == SlotName{16, 16});
 static_assert(SlotName::decode(0x80) == SlotName{0, 512});
 static_assert(SlotName{16, 16}.encode() == 0x0c && SlotName{0, 256}.encode() == 0x40);
+static_assert(!SlotName{0, 0}.granules().overlaps({0, 4}) && SlotName{5, 1}.granules() == SlotName{4, 4});
 static_assert(SlotName{600, 4}.encode() == 0 && SlotName{0, 1}.encode() == 0);
 
 }  // namespace tags

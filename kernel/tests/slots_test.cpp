@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Slots of small spaces: names as the sheet lists them, and the map of what is taken against a brute-force model.
+// Slots of small spaces: names as the sheet lists them, and the area against a brute-force model.
 #include "tags/slots.hpp"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 #include <vector>
 
 namespace {
 
+using tags::Area;
 using tags::SlotMap;
 using tags::SlotName;
 
@@ -29,43 +31,81 @@ TEST(SlotNames, AreTheManuals) {
     }
 }
 
-TEST(SlotMaps, GiveOutWhatIsFreeAndInTheArea) {
-    SlotMap map;
-    map.resize(64);
-    EXPECT_FALSE(map.available(SlotName::decode(0))) << "no slot at all";
-    EXPECT_TRUE(map.available(SlotName::decode(0x10)));
-    EXPECT_FALSE(map.available(SlotName::decode(0x20))) << "128 MB in an area of 64";
-    map.take(SlotName::decode(0x1f));
-    EXPECT_FALSE(map.available(SlotName::decode(0x10)));
-    EXPECT_TRUE(map.available(SlotName::decode(0x10), SlotName::decode(0x1f))) << "only its own part is taken";
-    map.release(SlotName::decode(0x1f));
-    EXPECT_TRUE(map.available(SlotName::decode(0x10)));
+TEST(Areas, GiveOutWhatIsFreeAndInTheArea) {
+    Area area;
+    area.resize(64);
+    EXPECT_FALSE(area.available(SlotName::decode(0), nullptr)) << "no slot at all";
+    EXPECT_TRUE(area.available(SlotName::decode(0x10), nullptr));
+    EXPECT_FALSE(area.available(SlotName::decode(0x20), nullptr)) << "128 MB in an area of 64";
+    area.take(SlotName::decode(0x1f), nullptr);
+    EXPECT_FALSE(area.available(SlotName::decode(0x10), nullptr));
+    area.release(SlotName::decode(0x1f), nullptr);
+    EXPECT_TRUE(area.available(SlotName::decode(0x10), nullptr));
 }
 
-TEST(SlotMaps, AgreeWithAModelOnRandomOperations) {
-    constexpr unsigned seed = 2002;
+// L95 4.1: one space of 3 GB beside 8 of 64 MB and 128 of 1 MB, in an area of 640 MB, in whatever order they come.
+TEST(Areas, HoldTheExampleOf1995) {
+    constexpr unsigned seed = 1995;
     RecordProperty("seed", seed);
     std::mt19937 random(seed);
-    SlotMap map;
-    map.resize(512);
-    std::vector<SlotName> taken;
-    auto overlaps = [](SlotName a, SlotName b) {
-        return a.offset_mb < b.offset_mb + b.size_mb && b.offset_mb < a.offset_mb + a.size_mb;
+    for (int round = 0; round < 50; ++round) {
+        std::vector<Word> sizes(8, 64);
+        sizes.insert(sizes.end(), 128, 1);
+        std::shuffle(sizes.begin(), sizes.end(), random);
+        Area area;
+        area.resize(640);
+        for (Word size : sizes) {
+            SlotName s = area.find(size, nullptr);
+            ASSERT_EQ(s.size_mb, size);
+            area.take(s, nullptr);
+        }
+        EXPECT_EQ(area.find(1, nullptr).size_mb, 0u) << "that was all of it";
+    }
+}
+
+// What is taken is a list here: exclusive slots keep everybody away, bound ones those of the same directory; directory
+// entries never serve both kinds, and a place has one size in all directories that use it for bound slots.
+TEST(Areas, AgreeWithAModelOnRandomOperations) {
+    constexpr unsigned seed = 2002, directories = 3, mb = 256;
+    RecordProperty("seed", seed);
+    std::mt19937 random(seed);
+    struct Taken {
+        SlotName slot;
+        int directory;          // -1: exclusive
+    };
+    Area area;
+    area.resize(mb);
+    SlotMap maps[directories];
+    std::vector<Taken> taken;
+    auto map_of = [&](int directory) { return directory < 0 ? nullptr : &maps[directory]; };
+    auto free = [&](SlotName s, int directory) {
+        if (s.offset_mb + s.size_mb > mb) return false;
+        for (auto& t : taken) {
+            bool other_kind = (directory < 0) != (t.directory < 0);
+            if (other_kind ? s.granules().overlaps(t.slot.granules()) : directory == t.directory && s.overlaps(t.slot)) return false;
+            if (directory >= 0 && t.directory >= 0 && s.offset_mb == t.slot.offset_mb && s.size_mb != t.slot.size_mb) return false;
+        }
+        return true;
     };
     for (int step = 0; step < 20000; ++step) {
-        if (!taken.empty() && random() % 3 == 0) {
+        int directory = static_cast<int>(random() % (directories + 1)) - 1;
+        Word size = 1u << random() % 7;
+        if (!taken.empty() && random() % 2 == 0) {
             auto i = taken.begin() + static_cast<long>(random() % taken.size());
-            map.release(*i);
+            area.release(i->slot, map_of(i->directory));
             taken.erase(i);
+        } else if (random() % 4 == 0) {
+            SlotName found = area.find(size, map_of(directory)), first{0, 0};
+            for (Word at = 0; at < mb && !first.size_mb; at += size)
+                if (free({at, size}, directory)) first = {at, size};
+            ASSERT_EQ(found.size_mb, first.size_mb) << step;
+            if (first.size_mb) ASSERT_EQ(found, first) << step;
         } else {
-            SlotName s = SlotName::decode(1 + random() % 255);
-            bool free = s.offset_mb + s.size_mb <= 512;
-            for (SlotName t : taken) free = free && !overlaps(s, t);
-            ASSERT_EQ(map.available(s), free) << step;
-            if (free) {
-                map.take(s);
-                taken.push_back(s);
-            }
+            SlotName s{static_cast<Word>(random() % (mb / size)) * size, size};
+            ASSERT_EQ(area.available(s, map_of(directory)), free(s, directory)) << step;
+            if (!free(s, directory)) continue;
+            area.take(s, map_of(directory));
+            taken.push_back({s, directory});
         }
     }
 }

@@ -185,7 +185,8 @@ void Family::create_thread(Word space, Word thread)
     if (first) {
         const auto unchanged = reinterpret_cast<void *>(-1);
         if (!L4_ThreadControl(id, id, self, L4_nilthread, unchanged) ||
-            !L4_SpaceControl(id, 0, L4_FpageLog2(kip_area, 12), L4_FpageLog2(utcb_area, utcb_area_log2), L4_nilthread,
+            // Half of them start large and stay so until told otherwise, half are left to the kernel.
+            !L4_SpaceControl(id, random_.once_in(2) ? L4_SmallSpaceChange | L4_LargeSpace : 0, L4_FpageLog2(kip_area, 12), L4_FpageLog2(utcb_area, utcb_area_log2), L4_nilthread,
                              nullptr))
             fail("cannot create a space: error %u", L4_ErrorCode());
     }

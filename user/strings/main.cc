@@ -180,7 +180,8 @@ void make_thread(L4_ThreadId_t tid, L4_ThreadId_t space, unsigned index)
     const L4_ThreadId_t me = L4_Myself();
     if (!L4_ThreadControl(tid, space, me, L4_nilthread, reinterpret_cast<void *>(utcb_address + index * utcb_size)))
         fail("ThreadControl", tid.raw, L4_ErrorCode());
-    if (tid == space && !L4_SpaceControl(tid, 0, L4_FpageLog2(kip_address, 12), L4_FpageLog2(utcb_address, 12), L4_nilthread, nullptr))
+    if (tid == space && !L4_SpaceControl(tid, L4_SmallSpaceChange | L4_LargeSpace, L4_FpageLog2(kip_address, 12),
+                                         L4_FpageLog2(utcb_address, 12), L4_nilthread, nullptr))
         fail("SpaceControl", tid.raw, L4_ErrorCode());
     if (!L4_ThreadControl(tid, space, me, me, reinterpret_cast<void *>(-1)))
         fail("ThreadControl to activate", tid.raw, L4_ErrorCode());

@@ -211,13 +211,16 @@ Agent *create(L4_ThreadId_t space, Kind kind)
     used[i] = true;
     const auto unchanged = reinterpret_cast<void *>(-1);
     L4_Fpage_t area = L4_FpageLog2(utcb_area, utcb_area_log2);
+    const bool other = kind == Kind::other;
+    if (other) kind = wish.kinds;
+    const Word control = small_spaces() && kind == Kind::large ? L4_SmallSpaceChange | L4_LargeSpace : 0;
     if (!a.own_space) {
         if (L4_ThreadControl(a.id, space, main_id, main_id, place(a))) return &a;
     } else if (L4_ThreadControl(a.id, a.id, main_id, L4_nilthread, unchanged) &&
-               Cobnut_SpaceControl(a.id, 0, L4_FpageLog2(kip_area, 12), &area, L4_nilthread, nullptr) &&
+               Cobnut_SpaceControl(a.id, control, L4_FpageLog2(kip_area, 12), &area, L4_nilthread, nullptr) &&
                (a.utcb_area = L4_Address(area)) && L4_ThreadControl(a.id, a.id, main_id, main_id, place(a))) {
-        const bool small = small_spaces() && (kind == Kind::small || (kind == Kind::other && wish.small_agents));
-        if (!small || make_small_anywhere(a) || kind == Kind::other) return &a;
+        const bool small = small_spaces() && kind == Kind::small;
+        if (!small || make_small_anywhere(a) || other) return &a;
         fail("no small space for agent %u", i);
         return nullptr;
     }

@@ -27,11 +27,13 @@ extern const Test kip_tests[], sigma0_tests[], ipc_tests[], ipc_error_tests[], f
     unmap_tests[], tree_tests[], exregs_tests[], thread_tests[], space_tests[], schedule_tests[], preempt_tests[], irq_tests[],
     redirect_tests[],
     control_tests[], coprocessor_tests[], registers_tests[], reflection_tests[], port_tests[], tls_tests[],
-    exception_tests[], small_tests[], string_tests[], string_fault_tests[], string_middle_tests[], robust_tests[];
+    exception_tests[], small_tests[], tag_tests[], string_tests[], string_fault_tests[], string_middle_tests[], robust_tests[];
+
+enum class Kind { here, other, large, small, automatic }; ///< `other`: as the command line says, while there are slots
 
 /// Options of the command line.
 struct Wish {
-    bool small_agents = false; ///< kinds=small: agents' own spaces are small
+    Kind kinds = Kind::large;  ///< kinds=large|small|automatic: agents' own spaces; automatic: the kernel chooses
     bool limits = false;       ///< limits=1: this machine enforces segment limits
     Word area_mb = 512;        ///< area=MB: the kernel's small-space area
     Word seed = 1;             ///< seed=N for the random tests
@@ -78,8 +80,6 @@ inline volatile Word &arena_word(Word n) { return *reinterpret_cast<volatile Wor
 inline L4_Fpage_t page_at(Word address, Word rights) { return L4_FpageLog2(address, 12) + rights; }
 
 // ------------------------------------------------------------------------------------------------------- agents
-enum class Kind { here, other, large, small }; ///< `other`: as the command line says, while there are slots
-
 using Function = Word (*)(Word, Word, Word);
 
 /// What came back from an agent.

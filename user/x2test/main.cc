@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // x2test: the interface of the kernel, statement by statement, tested from a root server.
 //
-// Command line: filter=TEXT runs the tests whose names contain TEXT, kinds=large|small chooses the agents' spaces,
+// Command line: filter=TEXT runs the tests whose names contain TEXT, kinds=large|small|automatic chooses the agents' spaces,
 // limits=1 adds what needs enforced segment limits, area=MB is the kernel's small-space area, seed=N and calls=N
 // steer the random tests, list=1 only lists. Ends with `x2test: N passed, M failed` and the machine off.
 #include "harness.h"
@@ -100,12 +100,13 @@ bool read_wish(const cobnut::Options &options)
 {
     bool bad = false;
     const cobnut::Text kinds = options.find("kinds");
-    wish.small_agents = kinds == "small";
+    if (kinds == "small") wish.kinds = Kind::small;
+    if (kinds == "automatic") wish.kinds = Kind::automatic;
     wish.limits = options.number("limits", 0, &bad) != 0;
     wish.area_mb = options.number("area", wish.area_mb, &bad);
     wish.seed = options.number("seed", wish.seed, &bad);
     wish.calls = options.number("calls", wish.calls, &bad);
-    return !bad && (!kinds || kinds == "small" || kinds == "large");
+    return !bad && (!kinds || kinds == "small" || kinds == "large" || kinds == "automatic");
 }
 
 } // namespace
