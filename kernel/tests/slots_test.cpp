@@ -99,7 +99,7 @@ TEST(Areas, AgreeWithAModelOnRandomOperations) {
             for (Word at = 0; at < mb && !first.size_mb; at += size)
                 if (free({at, size}, directory)) first = {at, size};
             ASSERT_EQ(found.size_mb, first.size_mb) << step;
-            if (first.size_mb) ASSERT_EQ(found, first) << step;
+            ASSERT_EQ(found.offset_mb, first.offset_mb) << step;
         } else {
             SlotName s{static_cast<Word>(random() % (mb / size)) * size, size};
             ASSERT_EQ(area.available(s, map_of(directory)), free(s, directory)) << step;
