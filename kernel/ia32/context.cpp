@@ -184,7 +184,7 @@ extern "C" Thread* leave_kernel() {
             arch::enter_space(*t);
             if (t != entered)
                 trace::event(trace::Event::switched, t->id, trace::name(t->space), t->space->arch.slot.base, t->frame.eip,
-                             trace::name(processor.host));
+                             trace::name(hosts::owner(processor.host)));
             if (before && before->space != t->space) arch::count_switch(*t->space, before->id);
             return t;
         }

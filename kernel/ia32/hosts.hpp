@@ -15,6 +15,11 @@ extern Host kernel;
 extern "C" Word revocations;
 
 void initialise();
+// The large space whose directory it is; nullptr for the kernel's.
+inline const Space* owner(const Host* host) {
+    constexpr Word offset = offsetof(Space, arch) + offsetof(ArchSpace, own);
+    return host == &kernel ? nullptr : reinterpret_cast<const Space*>(reinterpret_cast<const char*>(host) - offset);
+}
 // Puts a host in force.
 void enter(Host& host);
 // Clears what was revoked since the host was in force. Part of enter(); the fast path calls it by itself.

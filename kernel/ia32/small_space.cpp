@@ -144,7 +144,7 @@ bool copy_entry(Space& space, VAddr address) {
     Word& copy = host.entry[(space.arch.slot.base + address) >> 22];
     if (!(own & page_tables::present) || copy & page_tables::present) return false;
     copy = own;
-    trace::event(trace::Event::entry_copied, ThreadId::nil(), trace::name(&space), address, trace::name(processor.host));
+    trace::event(trace::Event::entry_copied, ThreadId::nil(), trace::name(&space), address, trace::name(hosts::owner(processor.host)));
     return true;
 }
 
