@@ -171,7 +171,10 @@ void Family::reached(Word space, Word address)
 bool Family::reachable(Word space, Word place) const
 {
     const Space &s = spaces_[space];
-    return !s.small() || place_address(place) < slots::size_of(s.slot);
+    // The emulator enforces no limits: what is beyond a slot of the kernel's choice must not be tried. None is shorter.
+    constexpr Word shortest = 4u << 20;
+    const Word limit = s.small() ? slots::size_of(s.slot) : s.automatic ? shortest : ~0u;
+    return place_address(place) < limit;
 }
 
 void Family::create_thread(Word space, Word thread)
@@ -183,10 +186,10 @@ void Family::create_thread(Word space, Word thread)
     const L4_ThreadId_t self = L4_Myself(), id = L4_GlobalId(first_thread_ + space * threads + thread, w.version);
     const auto utcb = reinterpret_cast<void *>(utcb_area + thread * utcb_size);
     if (first) {
+        spaces_[space].automatic = random_.once_in(2);
         const auto unchanged = reinterpret_cast<void *>(-1);
         if (!L4_ThreadControl(id, id, self, L4_nilthread, unchanged) ||
-            // Half of them start large and stay so until told otherwise, half are left to the kernel.
-            !L4_SpaceControl(id, random_.once_in(2) ? L4_SmallSpaceChange | L4_LargeSpace : 0, L4_FpageLog2(kip_area, 12), L4_FpageLog2(utcb_area, utcb_area_log2), L4_nilthread,
+            !L4_SpaceControl(id, spaces_[space].automatic ? 0 : L4_SmallSpaceChange | L4_LargeSpace, L4_FpageLog2(kip_area, 12), L4_FpageLog2(utcb_area, utcb_area_log2), L4_nilthread,
                              nullptr))
             fail("cannot create a space: error %u", L4_ErrorCode());
     }

@@ -29,6 +29,7 @@ struct Worker {
 struct Space {
     Word slot = 0; ///< its small-space number; 0: large
     Word incarnation = 0;
+    bool automatic = false; ///< no slot was asked for: the kernel decides
     Worker workers[threads];
 
     bool alive() const;

@@ -255,6 +255,7 @@ bool Family::move(Word space, Word wanted)
                     L4_nilthread, &control);
     if ((control & 0xFF) != s.slot) fail("space %u was at slot %02x, not %02x", space, control & 0xFF, s.slot);
     if (!(control & L4_SmallSpaceChange)) return false;
+    s.automatic = false;
     if (wanted == s.slot) return true;
     s.slot = wanted;
     count[wanted ? made_small : made_large]++;
@@ -337,7 +338,7 @@ void Family::query()
 void Family::delete_host()
 {
     Word victim = random_.below(spaces), other = any_space_but(victim);
-    if (!spaces_[victim].alive() || spaces_[victim].small()) return;
+    if (!spaces_[victim].alive() || spaces_[victim].small() || spaces_[victim].automatic) return;
     const L4_ThreadId_t none = L4_nilthread;
     const bool with_other = spaces_[other].alive() && spaces_[other].small();
     // Nobody may fault when the calls are raw.

@@ -16,7 +16,7 @@ FUNCTION = re.compile(r"^([0-9a-f]+) <(.*)>:$")
 # code below it runs before paging is on, when nothing can be cached
 KERNEL_BASE = 0xF000_0000
 # stores elsewhere are to pages that were page tables once
-OWNERS = re.compile(r"small_space::|page_tables::")
+OWNERS = re.compile(r"hosts::|small_space::|page_tables::")
 # before the first user runs: what it clears are the boot's own entries
 BOOT = re.compile(r"page_tables::initialise")
 
