@@ -10,7 +10,7 @@ namespace loader {
 namespace {
 
 // Tags (Linux, Documentation/arch/arm/setup.rst).
-enum TagKind : Word { tag_core = 0x54410001, tag_memory = 0x54410002, tag_disk = 0x54420005 };
+enum TagKind : Word { tag_core = 0x54410001, tag_memory = 0x54410002, tag_disk = 0x54420005, tag_command_line = 0x54410009 };
 struct Tag {
     Word words, kind;           // words in all
     Word value[2];              // memory: size, start; disk: start, size
@@ -30,6 +30,9 @@ Disk read_tags(PAddr at) {
     for (; tag->words >= 2 && tag->kind; tag = reinterpret_cast<const Tag*>(reinterpret_cast<const Word*>(tag) + tag->words)) {
         if (tag->kind == tag_memory && tag->value[0])
             kip::add(kip::MemoryDescriptor::make(kip::conventional, tag->value[1], tag->value[1] + tag->value[0] - 1));
+        // Options of the kernel's own: there are none yet.
+        auto* text = reinterpret_cast<const char*>(tag->value);
+        if (tag->kind == tag_command_line && *text) boot::refuse("option ", text, ": unknown; there are none");
         if (tag->kind == tag_disk) disk = {tag->value[0], tag->value[1]};
     }
     return disk;

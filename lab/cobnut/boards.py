@@ -9,16 +9,31 @@ from cobnut.errors import CobnutError
 
 
 @dataclass(frozen=True)
+class Processor:
+    """A processor family: `elf_machine` stands in the header of its programs."""
+
+    name: str
+    elf_machine: int
+    image_suffix: str = ""
+
+
+IA32 = Processor("IA-32", 3)
+ARM = Processor("ARM", 40, ".bin")
+
+
+@dataclass(frozen=True)
 class Board:
     """One board: its name is also that of its CMake preset and of its folder below build/."""
 
     name: str
     description: str
     programs: tuple[str, ...]
+    processor: Processor = IA32
 
     @property
     def kernel(self) -> Path:
-        return paths.BUILD / self.name / "kernel" / "cobnut-kernel"
+        """What a loader takes: an executable, or for ARM its bytes alone."""
+        return paths.BUILD / self.name / "kernel" / f"cobnut-kernel{self.processor.image_suffix}"
 
     def program(self, name: str) -> Path:
         return paths.BUILD / self.name / "user" / name
@@ -36,6 +51,12 @@ BOARDS = {
             "pc",
             "IA-32 PC, 486 and later, on QEMU or Bochs",
             ("sigma0", "root", "pingpong", "hello", "x2test", "stress", "strings", "fuzz", "attack", "scale"),
+        ),
+        Board(
+            "versatilepb",
+            "ARM Versatile baseboard with an ARM926EJ-S, on QEMU",
+            ("sigma0", "root", "hello", "x2test"),
+            ARM,
         ),
     )
 }

@@ -5,13 +5,13 @@ import re
 import sys
 
 from cobnut import packages, paths, progress
-from cobnut.boards import Board
+from cobnut.boards import ARM, Board
 from cobnut.process import run_logged
 
 
 def images(board: Board) -> None:
     """Builds the kernel and the programs of `board`."""
-    packages.ensure(packages.BUILD_TOOLS)
+    packages.ensure(packages.BUILD_TOOLS, packages.ARM_TOOLS if board.processor is ARM else ())
     _cmake(board.name, f"building for {board.name}")
 
 

@@ -132,6 +132,11 @@ def boot(
     if sanitize and emulator != "qemu":
         raise CobnutError(f"--sanitize: works on qemu, not on {emulator}")
     _check_payload("boot", module, root)
+    if target.processor is boards.ARM:
+        for option, given in (("--sanitize", sanitize), ("--gdb", gdb), ("--cpu", cpu), ("--emulator bochs", emulator == "bochs")):
+            if given:
+                raise CobnutError(f"{option}: not on board {board}")
+        raise typer.Exit(_boot_arm(target, (sigma0, root, *(module or [])), append, memory))
     if emulator == "bochs":
         from cobnut.emulators import bochs as chosen_emulator
 
@@ -164,6 +169,18 @@ def _check_debugging(gdb: bool, ex: list[str], emulator: str, sanitize: bool, im
         raise CobnutError(f"--gdb: does not go with {'--sanitize' if sanitize else '--image'}")
 
 
+def _boot_arm(target: boards.Board, texts: tuple[str, ...], append: str, memory: int) -> int:
+    """Boots modules on a board with an ARM processor; returns the exit status."""
+    from cobnut.emulators import qemu_arm
+
+    _check_memory(memory, LEAST_MEMORY_MB, "qemu")
+    building.images(target)
+    chosen = tuple(modules.parse(text, target) for text in texts)
+    qemu_arm.ensure()
+    code = qemu_arm.interact(Boot(target.kernel, chosen, append, memory_mb=memory), target.name)
+    return code if code in (0, 1, 2) else 1
+
+
 def _boot_images(image: list[str], append: str, cpu: str, memory: int, sanitize: bool) -> int:
     """Boots the kernel and its modules that --image gives; returns the exit status."""
     from cobnut import images
@@ -177,6 +194,14 @@ def _boot_images(image: list[str], append: str, cpu: str, memory: int, sanitize:
         return _sanitized(what)
     code = qemu.interact(what)
     return code if code in (0, 1, 2) else 1
+
+
+def _board_for(command: str, name: str) -> boards.Board:
+    """The board `name`, for a command that looks into the guest, which so far is known how for IA-32."""
+    board = boards.find(name)
+    if board.processor is not boards.IA32:
+        raise CobnutError(f"{command}: not on board {name}")
+    return board
 
 
 def _check_payload(command: str, module: list[str] | None, root: str) -> None:
@@ -224,7 +249,7 @@ def trace(
     from cobnut import tracing
     from cobnut.emulators import qemu
 
-    target = boards.find(board)
+    target = _board_for("trace", board)
     _check_payload("trace", module, root)
     _check_memory(memory, LEAST_MEMORY_MB, "qemu")
     tracing.check_ring(ring)
@@ -258,7 +283,7 @@ def record(
     from cobnut import recording
     from cobnut.emulators import qemu
 
-    target = boards.find(board)
+    target = _board_for("record", board)
     _check_payload("record --out x.record", module, root)
     _check_memory(memory, LEAST_MEMORY_MB, "qemu")
     _check_place("out", out, _try_file)

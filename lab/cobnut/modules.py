@@ -8,13 +8,13 @@ import struct
 from dataclasses import dataclass
 from pathlib import Path
 
-from cobnut.boards import Board
+from cobnut.boards import IA32, Board, Processor
 from cobnut.errors import CobnutError
 
 # ELF header and program header of a 32-bit little-endian file (System V ABI, chapter 4 and 5)
 ELF_HEADER = struct.Struct("<16sHHIIIIIHHHHHH")
 PROGRAM_HEADER = struct.Struct("<IIIIIIII")
-ELFCLASS32, ELFDATA2LSB, ET_EXEC, EM_386, PT_LOAD = 1, 1, 2, 3, 1
+ELFCLASS32, ELFDATA2LSB, ET_EXEC, PT_LOAD = 1, 1, 2, 1
 
 
 @dataclass(frozen=True)
@@ -36,11 +36,11 @@ def parse(text: str, board: Board) -> Module:
         raise CobnutError("an empty module name")
     path = board.program(name) if name in board.programs else Path(name)
     module = Module(path, arguments.strip())
-    check(module)
+    check(module, board.processor)
     return module
 
 
-def check(module: Module) -> None:
+def check(module: Module, processor: Processor = IA32) -> None:
     """Refuses a module that could not be loaded, saying why."""
     try:
         data = module.path.read_bytes()
@@ -50,13 +50,13 @@ def check(module: Module) -> None:
         raise CobnutError(f"module {module.path}: no such file, and no program of that name is built") from None
     except OSError as error:
         raise CobnutError(f"module {module.path}: {error.strerror}") from None
-    fault = elf_fault(data)
+    fault = elf_fault(data, processor)
     if fault:
         raise CobnutError(f"module {module.path}: {fault}")
 
 
-def elf_fault(data: bytes) -> str | None:
-    """What keeps `data` from being a loadable IA-32 ELF executable, or None."""
+def elf_fault(data: bytes, processor: Processor = IA32) -> str | None:
+    """What keeps `data` from being a loadable ELF executable for `processor`, or None."""
     if data[:4] != b"\x7fELF":
         return "not an ELF file"
     if len(data) < ELF_HEADER.size:
@@ -77,8 +77,8 @@ def elf_fault(data: bytes) -> str | None:
         sections,
         _,
     ) = ELF_HEADER.unpack_from(data)
-    if ident[4] != ELFCLASS32 or ident[5] != ELFDATA2LSB or machine != EM_386:
-        return "not an ELF file for IA-32"
+    if ident[4] != ELFCLASS32 or ident[5] != ELFDATA2LSB or machine != processor.elf_machine:
+        return f"not an ELF file for {processor.name}"
     if kind != ET_EXEC:
         return "not an ELF executable (linked at a fixed address)"
     if headers == 0 or header_size != PROGRAM_HEADER.size:

@@ -41,6 +41,7 @@ BUILD_TOOLS = (
     Package("gcc-multilib", "/usr/lib/gcc/x86_64-linux-gnu/*/32/libgcc.a"),
     Package("g++-multilib", "/usr/lib/gcc/x86_64-linux-gnu/*/32/libstdc++.a"),
 )
+ARM_TOOLS = (Package("gcc-arm-none-eabi", "arm-none-eabi-g++"),)
 UNIT_TEST_TOOLS = (Package("libgtest-dev", "/usr/include/gtest/gtest.h"),)
 BROWSER = (Package("chromium", "chromium"),)
 BOCHS = (
@@ -54,6 +55,7 @@ BOCHS = (
 )
 GDB = (Package("gdb", "gdb"),)
 QEMU = Package("qemu-system-x86", "qemu-system-i386")
+QEMU_ARM = Package("qemu-system-arm", "qemu-system-arm")
 
 
 def ensure(*groups: tuple[Package, ...]) -> None:

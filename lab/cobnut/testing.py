@@ -14,7 +14,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from cobnut import boards, build, packages, paths
-from cobnut.emulators import bochs, qemu
+from cobnut.emulators import bochs, qemu, qemu_arm
 from cobnut.errors import CobnutError
 
 RESULTS = paths.BUILD / "test"
@@ -104,8 +104,11 @@ def command() -> Count:
 
 def system() -> Count:
     """the kernel and its programs on the emulators"""
-    build.everything(boards.find("pc"))
+    for board in boards.BOARDS.values():
+        build.images(board)
+    build.lab()
     qemu.ensure()
+    qemu_arm.ensure()
     bochs.ensure()
     packages.ensure(packages.BROWSER, packages.GDB)
     return _pytest("system")

@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import tempfile
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,9 +33,14 @@ class Plugin:
 
 def version() -> tuple[int, str] | None:
     """Major version and full version of the QEMU on the PATH, or None if there is none that answers."""
+    return version_of(PROGRAM)
+
+
+def version_of(program: str) -> tuple[int, str] | None:
+    """The same of the emulator `program`."""
     try:
         answer = subprocess.run(
-            [PROGRAM, "--version"], capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL
+            [program, "--version"], capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL
         )
     except OSError:
         return None
@@ -44,24 +50,29 @@ def version() -> tuple[int, str] | None:
 
 def ensure() -> str:
     """Makes sure of a QEMU that is new enough, installing one if there is none; returns its version."""
+    return ensure_new_enough(PROGRAM, packages.QEMU, version)
+
+
+def ensure_new_enough(program: str, package: packages.Package, version: Callable[[], tuple[int, str] | None]) -> str:
+    """The same for one of QEMU's programs, which comes with `package` and whose version is asked for by `version`."""
     found = version()
     if found and found[0] >= OLDEST:
         return found[1]
-    packaged = packages.installed_version(packages.QEMU.name)
+    packaged = packages.installed_version(package.name)
     if found and packaged and _major(packaged) >= OLDEST:
-        raise _too_old(found[1])  # another QEMU stands before the package's on the PATH: installing would not help
-    candidate = packages.candidate_version(packages.QEMU.name) if shutil.which("apt-get") else None
+        raise _too_old(program, found[1])  # another QEMU stands before the package's on the PATH: installing would not help
+    candidate = packages.candidate_version(package.name) if shutil.which("apt-get") else None
     if candidate and _major(candidate) >= OLDEST:
-        packages.install([packages.QEMU.name])
+        packages.install([package.name])
     elif found and shutil.which("apt-get") is None:
-        raise _too_old(found[1])
+        raise _too_old(program, found[1])
     else:
-        packages.install([packages.QEMU.name], suite=packages.add_backports())
+        packages.install([package.name], suite=packages.add_backports())
     found = version()
     if found is None:
-        raise CobnutError(f"{PROGRAM} is missing, and installing {packages.QEMU.name} did not bring it")
+        raise CobnutError(f"{program} is missing, and installing {package.name} did not bring it")
     if found[0] < OLDEST:
-        raise _too_old(found[1])
+        raise _too_old(program, found[1])
     return found[1]
 
 
@@ -221,6 +232,6 @@ def _major(debian_version: str) -> int:
     return int(match.group(1)) if match else 0
 
 
-def _too_old(found: str) -> CobnutError:
-    where = shutil.which(PROGRAM)
+def _too_old(program: str, found: str) -> CobnutError:
+    where = shutil.which(program)
     return CobnutError(f"{where} is QEMU {found}, which is too old: version {OLDEST} or newer is needed")

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""QEMU for boards with an ARM processor.
+
+They boot by Linux's convention: the kernel's plain image, and an archive of the modules in the place of an initial RAM disk;
+the name of each of its members is its module's command line. A guest ends a run by semihosting, with any number.
+"""
+
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+from cobnut import cpio, packages
+from cobnut.emulators import Boot, Outcome, kernel_message, qemu
+from cobnut.errors import CobnutError
+
+PROGRAM = "qemu-system-arm"
+
+
+def version() -> tuple[int, str] | None:
+    """Major version and full version of the QEMU on the PATH, or None if there is none that answers."""
+    return qemu.version_of(PROGRAM)
+
+
+def ensure() -> str:
+    """Makes sure of a QEMU that is new enough, installing one if there is none; returns its version."""
+    return qemu.ensure_new_enough(PROGRAM, packages.QEMU_ARM, version)
+
+
+def command(boot: Boot, machine: str, folder: Path, *, repeatable: bool = False) -> list[str]:
+    """The command line that boots `boot` on the board that QEMU calls `machine`; the console is left to the caller to add.
+
+    `repeatable` makes virtual time follow the instruction count, so that two runs do the same to the instruction.
+    """
+    members = [
+        cpio.program(f"{module.name} {module.arguments}".strip(), module.path.read_bytes()) for module in boot.modules
+    ]
+    archive = folder / "modules"
+    archive.write_bytes(cpio.archive(members))
+    words = [
+        PROGRAM,
+        "-machine",
+        machine,
+        "-m",
+        f"{boot.memory_mb}M",
+        "-display",
+        "none",
+        "-audio",
+        "driver=none",
+        "-net",
+        "none",
+        "-no-reboot",
+        "-semihosting-config",
+        "enable=on,target=native",
+        "-kernel",
+        str(boot.kernel),
+        "-initrd",
+        archive.name,
+    ]
+    if boot.options:
+        words += ["-append", boot.options]
+    if repeatable:
+        words += ["-icount", "shift=0,sleep=off"]
+    return words
+
+
+def run(boot: Boot, machine: str, *, timeout: float) -> Outcome:
+    """Boots without a person and waits for the guest to end the run, `timeout` seconds at most."""
+    with tempfile.TemporaryDirectory(prefix="cobnut-") as name:
+        folder = Path(name)
+        console = folder / "console"
+        words = [*command(boot, machine, folder, repeatable=True), "-serial", f"file:{console.name}"]
+        start = time.monotonic()
+        try:
+            done = subprocess.run(
+                words, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout, check=False
+            )
+            status, errors, timed_out = done.returncode, done.stderr.decode(errors="replace"), False
+        except subprocess.TimeoutExpired as expired:
+            status, errors, timed_out = -1, (expired.stderr or b"").decode(errors="replace"), True
+        seconds = time.monotonic() - start
+        text = console.read_text(errors="replace").replace("\r", "") if console.exists() else ""
+    _check(errors)
+    return Outcome(None if timed_out or status < 0 else status, text, errors, seconds, timed_out)
+
+
+def interact(boot: Boot, machine: str) -> int:
+    """Boots with the serial console on this terminal (Ctrl-A x leaves); returns the guest's number, 0 if a person left."""
+    with tempfile.TemporaryDirectory(prefix="cobnut-") as name:
+        copy = Path(name) / "console"
+        console = ["-chardev", f"stdio,id=console,mux=on,signal=off,logfile={copy}"]
+        console += ["-serial", "chardev:console", "-mon", "chardev=console"]
+        done = subprocess.run(
+            [*command(boot, machine, Path(name)), *console], cwd=name, stderr=subprocess.PIPE, text=True, check=False
+        )
+        message = kernel_message(copy.read_text(errors="replace").replace("\r", "")) if copy.exists() else None
+    _check(done.stderr)
+    if message and done.returncode:
+        raise CobnutError(f"the kernel stopped: {message}")
+    return max(done.returncode, 0)
+
+
+def _check(errors: str) -> None:
+    """Says in QEMU's words why the run could not start, if it could not."""
+    for line in errors.splitlines():
+        if line.startswith(f"{PROGRAM}: ") and "warning: " not in line and "terminating on signal" not in line:
+            raise CobnutError(line)

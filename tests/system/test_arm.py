@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The boards with an ARM processor: boot, what is wrong with what is booted, and the kernel's interface."""
+
+import re
+
+import pytest
+
+from cobnut import boards, cpio
+from cobnut.emulators import Boot, qemu_arm
+from cobnut.modules import Module
+
+BOARDS = [board.name for board in boards.BOARDS.values() if board.processor is boards.ARM]
+TIMEOUT_SECONDS = 60
+EMPTY = cpio.archive([])
+
+
+def program(board, name, arguments=""):
+    return Module(boards.find(board).program(name), arguments)
+
+
+def boot(board, *modules, options="", memory_mb=64):
+    """Boots sigma0 and `modules` (the root server first) until the run ends, and fails if it does not."""
+    what = Boot(boards.find(board).kernel, (program(board, "sigma0"), *modules), options, memory_mb=memory_mb)
+    outcome = qemu_arm.run(what, board, timeout=TIMEOUT_SECONDS)
+    assert not outcome.timed_out, f"no end after {TIMEOUT_SECONDS} s; console:\n{outcome.console}"
+    return outcome
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_hello(board):
+    outcome = boot(board, program(board, "root", "off=1"), program(board, "hello"))
+    assert "hello: hello, world" in outcome.console
+    before, after = (int(n) for n in re.search(r"at (\d+) us I slept for 100 ms, now it is (\d+) us", outcome.console).groups())
+    assert 100_000 <= after - before < 110_000
+    assert outcome.code == 0
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_several_programs_at_the_same_address(board):
+    outcome = boot(board, program(board, "root", "off=1"), *[program(board, "hello")] * 3)
+    assert outcome.console.count("hello: hello, world") == 3
+    assert outcome.code == 0
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_x2test(board):
+    outcome = boot(board, program(board, "x2test"))
+    failed = [line for line in outcome.console.splitlines() if line.startswith("FAIL")]
+    assert not failed, "\n".join(failed)
+    verdict = re.search(r"^x2test: (\d+) passed, 0 failed$", outcome.console, re.M)
+    assert verdict, outcome.console[-2000:]
+    assert int(verdict.group(1)) > 200
+    assert outcome.kernel_message is None
+    assert outcome.code == 0
+
+
+@pytest.mark.parametrize("board", BOARDS)
+@pytest.mark.parametrize(
+    ("content", "words"), [(b"not a program\n" * 200, "not an ELF file"), (b"\x7fELF" + bytes(20), "is truncated")]
+)
+def test_a_bad_root_server_is_refused(board, tmp_path, content, words):
+    bad = tmp_path / "root"
+    bad.write_bytes(content)
+    outcome = boot(board, Module(bad))
+    assert outcome.code == 1
+    assert outcome.kernel_message and words in outcome.kernel_message
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_a_program_for_another_processor_is_refused(board):
+    outcome = boot(board, Module(boards.find("pc").program("root")))
+    assert outcome.code == 1
+    assert outcome.kernel_message and "for this processor" in outcome.kernel_message
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_an_unknown_kernel_option_is_named(board):
+    outcome = boot(board, program(board, "root"), program(board, "hello"), options="turbo=on")
+    assert outcome.code == 1
+    assert outcome.kernel_message and "turbo=on" in outcome.kernel_message
+
+
+@pytest.mark.parametrize("board", BOARDS)
+@pytest.mark.parametrize(
+    ("damage", "words"),
+    [
+        (lambda data: data[:400], "cut off"),
+        (lambda data: b"0" * 6 + data[6:], "damaged"),
+        (lambda data: data[:54] + b"zzzzzzzz" + data[62:], "damaged"),
+        (lambda data: EMPTY, "two modules at least"),
+    ],
+)
+def test_a_damaged_archive_of_modules_is_refused(board, monkeypatch, damage, words):
+    whole = cpio.archive
+    monkeypatch.setattr(cpio, "archive", lambda members: damage(whole(members)))
+    outcome = boot(board, program(board, "root"), program(board, "hello"))
+    assert outcome.code == 1
+    assert outcome.kernel_message and words in outcome.kernel_message
