@@ -19,6 +19,8 @@ pub enum Special {
     Lgdt,
     Lidt,
     Int(u8),
+    /// `out`, to a port that it names itself or to the one in dx.
+    PortWrite(Option<u8>),
 }
 
 /// A memory operand with 32-bit addressing.
@@ -158,7 +160,9 @@ fn one_byte(opcode: u8, rest: &[u8], narrow: bool) -> Decoded {
         0xce => special(Int, Special::Int(4)),
         0xcf => leaves(Iret),
         0xd8..=0xdf => plain(Float),
-        0xe4..=0xe7 | 0xec..=0xef => plain(PortIo),
+        0xe6 | 0xe7 => special(PortIo, Special::PortWrite(Some(byte_at(rest, 0)))),
+        0xee | 0xef => special(PortIo, Special::PortWrite(None)),
+        0xe4 | 0xe5 | 0xec | 0xed => plain(PortIo),
         0xe8 => jump(Call, rel32(rest), false),
         0xe9 => jump(Branch, rel32(rest), false),
         0xeb => jump(Branch, byte_at(rest, 0) as i8 as i32, false),

@@ -22,6 +22,12 @@ const CR0_PAGING: u32 = 1 << 31;
 const CR4_GLOBAL_PAGES: u32 = 1 << 7;
 const CR4_PAE: u32 = 1 << 5;
 const KERNEL: u8 = 0;
+/// Where the guests of the laboratory have QEMU's isa-debug-exit.
+const EXIT_PORT: u16 = 0xf4;
+/// Power management control of QEMU's `pc`, and the bit that makes it sleep (ACPI 6.4, 4.8.3.2.1): only powering off is left
+/// without a firmware's help.
+const POWER_PORT: u16 = 0x604;
+const SLEEP_ENABLE: u32 = 1 << 13;
 
 /// The block that was started last.
 #[derive(Clone, Copy)]
@@ -40,6 +46,8 @@ pub struct Tracker<S> {
     descriptors: Descriptors,
     kernel: KernelImage,
     active: bool,
+    /// The guest has asked for its end. For how long it goes on is not repeatable, so nothing is followed any more.
+    ended: bool,
     privilege: u8,
     /// Where the code segment of the user code that ran last starts; none since CR3 was written.
     user_code_base: Option<u32>,
@@ -57,6 +65,7 @@ impl<S: Sink> Tracker<S> {
             descriptors: Descriptors::default(),
             kernel,
             active: false,
+            ended: false,
             privilege: KERNEL,
             user_code_base: None,
             next_fall: NOWHERE,
@@ -68,12 +77,22 @@ impl<S: Sink> Tracker<S> {
     /// A block is about to be executed.
     #[inline]
     pub fn block_started(&mut self, block: &mut TranslatedBlock) {
+        if self.ended {
+            return;
+        }
         let before = self.previous.block;
         if !before.is_null() {
             let special = unsafe { (*before).last.special };
-            if matches!(special, Special::Cr3Write | Special::ControlWrite) {
-                let at = self.previous.linear.wrapping_add(unsafe { (*before).last_offset });
-                self.control_written(special, at);
+            match special {
+                Special::Cr3Write | Special::ControlWrite => {
+                    let at = self.previous.linear.wrapping_add(unsafe { (*before).last_offset });
+                    self.control_written(special, at);
+                }
+                Special::PortWrite(port) if self.asks_for_end(port) && self.was_completed(block) => {
+                    (self.ended, self.active) = (true, false);
+                    return;
+                }
+                _ => {}
             }
         }
         let fresh = block.learned.is_none();
@@ -92,6 +111,25 @@ impl<S: Sink> Tracker<S> {
             self.arrive(block, &learned)
         };
         self.enter(block, linear, &learned);
+    }
+
+    /// Whether the `out` to `port`, or to the port in dx, asks for the end of the run. No instruction has followed it.
+    fn asks_for_end(&self, port: Option<u8>) -> bool {
+        let general = |register| self.registers.general(register);
+        match port.map_or_else(|| general(registers::EDX) as u16, u16::from) {
+            EXIT_PORT => true,
+            POWER_PORT => general(registers::EAX) & SLEEP_ENABLE != 0,
+            _ => false,
+        }
+    }
+
+    /// Whether the instruction before `block` was executed: a fault may have brought `block` about instead.
+    fn was_completed(&mut self, block: &TranslatedBlock) -> bool {
+        let Some(before) = (unsafe { self.previous.block.as_ref() }) else { return false };
+        let eip = self.registers.eip();
+        let entry = block.learned.map_or(block.reported, |learned| eip.wrapping_add(learned.code_base));
+        let fault = self.descriptors.vectors(entry, &mut self.memory).iter().copied().find(|&v| descriptors::is_fault(v));
+        fault.is_none_or(|vector| self.fault_offset(before, vector) != Some(before.last_offset))
     }
 
     fn enter(&mut self, block: &mut TranslatedBlock, linear: u32, learned: &Learned) {

@@ -61,14 +61,23 @@ fn a_changed_machine_replays_as_it_runs() {
     assert_eq!(replayed(&record("reads", "record-set", ""), &machine, &set).unwrap(), live);
 }
 
+/// A guest goes on for a moment after it has asked for its end; that is not part of its record.
 #[test]
-fn two_records_of_a_guest_measure_the_same_and_each_does_so_each_time() {
-    // Not the same bytes: for how long a guest goes on after it has asked for its end is not repeatable.
+fn two_records_of_a_guest_are_the_same_bytes() {
+    for guest in GUESTS {
+        let first = record(guest, &format!("record-again-1-{guest}"), "");
+        for _ in 0..3 {
+            let again = record(guest, &format!("record-again-2-{guest}"), "");
+            assert!(first == again, "{guest}: {} and {} bytes", first.len(), again.len());
+        }
+    }
+}
+
+#[test]
+fn a_record_measures_the_same_each_time() {
     let machine = MachineFile::read(&machine_file()).unwrap();
-    let first = record("faults", "record-again-1", "");
-    let measured = replayed(&first, &machine, &[]).unwrap();
-    assert_eq!(replayed(&first, &machine, &[]).unwrap(), measured);
-    assert_eq!(replayed(&record("faults", "record-again-2", ""), &machine, &[]).unwrap(), measured);
+    let record = record("faults", "record-measured", "");
+    assert_eq!(replayed(&record, &machine, &[]).unwrap(), replayed(&record, &machine, &[]).unwrap());
 }
 
 #[test]

@@ -73,8 +73,7 @@ impl Measurement {
         Totals::new(&self.counters, self.machine.as_ref())
     }
 
-    /// Everything measured, as JSON. Totals run to the last marker: a guest that has asked for its end goes on for a
-    /// moment, and for how long is not repeatable. Without markers, up to now.
+    /// Everything measured, as JSON. Totals run to the last marker; without markers, up to now.
     pub fn report(&mut self) -> Value {
         let mut warnings = self.warnings.list().to_vec();
         if let Some(case) = self.regions.unfinished() {
