@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Running a tool whose output matters only when it fails."""
+"""Running a tool whose output matters only when it fails, and what tools have taken."""
 
+import resource
 import subprocess
 import sys
 from collections.abc import Callable
@@ -44,3 +45,9 @@ def run_logged(
         raise CobnutError(
             f"{Path(command[0]).name} failed with status {status}; the whole of it is in {paths.shown(path)}"
         )
+
+
+def children_seconds() -> float:
+    """Processor time, user and system together, of all child processes that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime

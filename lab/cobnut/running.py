@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Running an experiment from its name to its report: what `run`, `demo` and the tests share."""
 
-import resource
 import shlex
 import tempfile
 import time
@@ -16,6 +15,7 @@ from cobnut.experiments import Experiment, Lab
 from cobnut.experiments.pingpong import TIMEOUT_SECONDS, PingPong, boot_of, changes_of, guest_failure, plugin_of, recorder_of
 from cobnut.machines import Machine
 from cobnut.modules import Module
+from cobnut.process import children_seconds
 from cobnut.results import Result
 from cobnut.sweeping import Sweep
 
@@ -82,11 +82,11 @@ def run(
 
 def _swept(experiment: Experiment, lab: Lab, result: Result, sweeps: Sequence[Sweep]) -> tuple[Result, str]:
     """The result with the sweeps in it, and what they took."""
-    boots, start, before = lab.records.count, time.monotonic(), _children_seconds()
+    boots, start, before = lab.records.count, time.monotonic(), children_seconds()
     with progress.meter(f"{experiment.name} --sweep") as meter:
         meter.total(2 * len(sweeps))
         swept = sweeping.run(experiment, replace(lab, meter=progress.Silent()), result, sweeps, meter)
-    took = f"{time.monotonic() - start:.0f} s, {_children_seconds() - before:.0f} s of processor time"
+    took = f"{time.monotonic() - start:.0f} s, {children_seconds() - before:.0f} s of processor time"
     booted = lab.records.count - boots
     return swept, f"sweep: {2 * len(sweeps)} changed machines, guests booted for them: {booted}; {took}"
 
@@ -114,9 +114,9 @@ def _replay_seconds(lab: Lab, spec: PingPong) -> float:
         qemu.run(boot_of(lab, spec), timeout=TIMEOUT_SECONDS, plugin=recorder_of(lab, spec, record))
         times = []
         for _ in range(COST_BOOTS):
-            before = _children_seconds()
+            before = children_seconds()
             recording.replay(record, lab.machine, changes_of(lab, spec))
-            times.append(_children_seconds() - before)
+            times.append(children_seconds() - before)
     return min(times)
 
 
@@ -133,16 +133,10 @@ def _seconds(lab: Lab, spec: PingPong, *, modelled: bool) -> float:
     plugin = plugin_of(lab, spec, out) if modelled else None
     times = []
     for _ in range(COST_BOOTS):
-        before = _children_seconds()
+        before = children_seconds()
         outcome = qemu.run(boot_of(lab, spec), timeout=TIMEOUT_SECONDS, plugin=plugin, repeatable=True)
         failure = guest_failure(outcome)
         if failure:
             raise CobnutError(f"the cost of modelling could not be measured: {failure}")
-        times.append(_children_seconds() - before)
+        times.append(children_seconds() - before)
     return min(times)
-
-
-def _children_seconds() -> float:
-    """Processor time of all child processes that have ended."""
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime

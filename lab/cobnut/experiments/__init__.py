@@ -123,6 +123,7 @@ def all_experiments() -> dict[str, Experiment]:
         liedtke95_table3,
         linux_sanitized,
         mutations,
+        replay,
         silicon_segments,
         stress,
         uhlig02_fig4,
@@ -144,6 +145,7 @@ def all_experiments() -> dict[str, Experiment]:
         fuzz_syscalls.EXPERIMENT,
         linux_sanitized.EXPERIMENT,
         agreement.EXPERIMENT,
+        replay.EXPERIMENT,
         attack_isolation.EXPERIMENT,
         silicon_segments.EXPERIMENT,
     )

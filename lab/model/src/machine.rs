@@ -125,6 +125,12 @@ impl Machine {
         for &(category, milli) in block.costs() {
             self.memory.ledger.add(category, milli);
         }
+        self.fetch(block, linear, tables);
+    }
+
+    /// Fetches `block` as if it were executed, and executes nothing of it: the same as taking all of it back.
+    #[inline]
+    pub fn fetch(&mut self, block: &Block, linear: u32, tables: &mut dyn PageTables) {
         if self.after_branch.is_some_and(|next| next != linear) {
             self.memory.ledger.add(Category::Instructions, self.memory.costs.branch_taken);
         }

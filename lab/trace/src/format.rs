@@ -33,6 +33,8 @@ pub mod tag {
     pub const END: u8 = 13;
     pub const MARKER: u8 = 14;
     pub const WARNING: u8 = 15;
+    /// Of the last run, the first instruction: what QEMU does at each repetition of a string instruction.
+    pub const RETRACT_FIRST: u8 = 16;
 }
 
 pub const MAPPED_LARGE: u8 = 1;

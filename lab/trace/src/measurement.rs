@@ -177,6 +177,20 @@ impl Sink for Measurement {
         }
     }
 
+    #[inline(always)]
+    fn fetch(&mut self, run: &Run, linear: u32, tables: &mut impl PageTables) {
+        self.mode = run.mode;
+        if self.waiting {
+            return;
+        }
+        if let Some(machine) = &mut self.machine {
+            machine.fetch(&run.block, linear, tables);
+        }
+        if self.measuring {
+            self.touch_code(linear, run.block.bytes(), tables);
+        }
+    }
+
     fn retract(&mut self, run: &Run, instructions: Range<usize>) {
         if self.waiting {
             return;

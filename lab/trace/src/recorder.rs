@@ -182,7 +182,10 @@ impl<W: Write> Sink for Recorder<W> {
     }
 
     fn retract(&mut self, run: &Run, instructions: Range<usize>) {
-        self.put(tag::RETRACT, &[run.number.get(), instructions.start as u32, instructions.len() as u32]);
+        match run.number.get() == self.last_run && instructions == (0..1) {
+            true => self.put(tag::RETRACT_FIRST, &[]),
+            false => self.put(tag::RETRACT, &[run.number.get(), instructions.start as u32, instructions.len() as u32]),
+        }
     }
 
     #[inline]

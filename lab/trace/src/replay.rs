@@ -7,6 +7,7 @@
 use crate::chunks::Chunks;
 use crate::format::{self, tag, unzigzag};
 use crate::header::Header;
+use crate::measurement::Checkpoint;
 use crate::recorder::Habit;
 use crate::repetition::{self, Finder, Repetition};
 use crate::run::Run;
@@ -87,8 +88,8 @@ impl<'a> Cursor<'a> {
 
 /// Passes of a repetition that have to be made after those that are only told ([`Sink::repeat`]).
 const PASSES_AFTER: usize = 2;
-/// Passes after which a longer one is tried: a state may come back only after several.
-const TRIALS: usize = 4;
+/// Passes within which a state may come back before longer ones are tried.
+const TRIALS: usize = 8;
 /// Bytes may repeat themselves more often than the calls that they stand for: a loop of runs that always follow each other is
 /// the same byte again and again.
 const MOST_PERIODS: usize = 8;
@@ -145,25 +146,41 @@ impl State {
     fn repeated(&mut self, cursor: &mut Cursor, repetition: Repetition, sink: &mut impl Sink) -> Option<()> {
         let end = cursor.rest.len() - repetition.extent;
         let Some(mut length) = self.settled(cursor, end, repetition.length, sink)? else { return Some(()) };
-        let Some(mut before) = sink.checkpoint() else { return Some(()) };
-        for trial in 1.. {
-            if !repetition::pays(cursor.rest.len() - end, length) {
+        let mut seen = Vec::new();
+        while repetition::pays(cursor.rest.len() - end, length) {
+            let Some(here) = sink.checkpoint() else { break };
+            if let Some(place) = seen.iter().rposition(|before: &Checkpoint| before.same_state(&here)) {
+                length *= seen.len() - place;
+                if repetition::pays(cursor.rest.len() - end, length) {
+                    self.repeat(cursor, end, length, here, sink)?;
+                }
                 break;
             }
-            self.pass(cursor, length, sink)?;
-            let Some(between) = sink.checkpoint() else { break };
-            if between.same_state(&before) {
-                self.pass(cursor, length, sink)?;
-                let Some(now) = sink.checkpoint().filter(|now| now.same_state(&between)) else { break };
-                let left = (cursor.rest.len() - end) / length;
-                let times = sink.repeat(&between, &now, left.saturating_sub(PASSES_AFTER) as u64);
-                cursor.bytes(times as usize * length)?;
-                break;
-            }
-            before = between;
-            if trial % TRIALS == 0 {
+            seen.push(here);
+            if seen.len() > TRIALS {
+                seen.clear();
                 length *= 2;
             }
+            self.pass(cursor, length, sink)?;
+        }
+        Some(())
+    }
+
+    /// A pass of `length` bytes has led to the state `before`, from the same state. Makes another, and tells the sink of most others up to
+    /// `end`.
+    fn repeat(
+        &mut self,
+        cursor: &mut Cursor,
+        end: usize,
+        length: usize,
+        before: Checkpoint,
+        sink: &mut impl Sink,
+    ) -> Option<()> {
+        self.pass(cursor, length, sink)?;
+        if let Some(now) = sink.checkpoint().filter(|now| now.same_state(&before)) {
+            let left = (cursor.rest.len() - end) / length;
+            let times = sink.repeat(&before, &now, left.saturating_sub(PASSES_AFTER) as u64);
+            cursor.bytes(times as usize * length)?;
         }
         Some(())
     }
@@ -236,7 +253,14 @@ impl State {
             self.last_run = number;
             let habit = self.habits.get_mut(number as usize)?;
             habit.linear = moved.unwrap_or(habit.linear);
-            sink.run(&self.runs[number as usize], habit.linear, &mut self.told);
+            let run = &self.runs[number as usize];
+            // A string instruction goes on.
+            if cursor.rest.first() == Some(&tag::RETRACT_FIRST) && run.block.instructions().len() == 1 {
+                cursor.byte();
+                sink.fetch(run, habit.linear, &mut self.told);
+            } else {
+                sink.run(run, habit.linear, &mut self.told);
+            }
             Some(())
         } else {
             self.rarer_event(first, cursor, sink)
@@ -248,6 +272,10 @@ impl State {
         let event = match tag {
             tag::DEFINE => return self.define(cursor, sink),
             tag::RETRACT => return self.retract(cursor, sink),
+            tag::RETRACT_FIRST => {
+                sink.retract(self.runs.get(self.last_run as usize)?, 0..1);
+                return Some(());
+            }
             tag::UNMAPPED => {
                 self.told.tell(cursor.word()?, Told::Unmapped);
                 return Some(());

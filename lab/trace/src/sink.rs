@@ -27,6 +27,12 @@ pub trait Sink {
     /// `run` is executed, its first instruction at `linear`.
     fn run(&mut self, run: &Run, linear: u32, tables: &mut impl PageTables);
 
+    /// The code of `run` is fetched, and nothing of it executed: the same as retracting all of it at once.
+    fn fetch(&mut self, run: &Run, linear: u32, tables: &mut impl PageTables) {
+        self.run(run, linear, tables);
+        self.retract(run, 0..run.block.instructions().len());
+    }
+
     /// Some instructions of a run turn out not to have been executed. That their code was fetched stands.
     fn retract(&mut self, run: &Run, instructions: Range<usize>);
 

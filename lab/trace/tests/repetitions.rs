@@ -214,6 +214,17 @@ fn a_replay_that_counts_repetitions_measures_the_same() {
     assert!(shares[shares.len() / 2] < 0.5, "most replays make few of the calls: {shares:?}");
 }
 
+/// Two runs that follow each other are the same byte again and again, and trace lines come out even only after some rounds.
+#[test]
+fn a_loop_of_runs_is_hardly_modelled() {
+    let mut calls = vec![Call::Event(Event::Cr3Write { directory: 0x1000, at: 0 })];
+    for _ in 0..100_000 {
+        calls.extend([Call::Run(3, CODE + 3 * STRIDE), Call::Run(5, CODE + 5 * STRIDE)]);
+    }
+    let share = compare(&calls, Some(&machine("pentium4-1400", &[])), false, "loop");
+    assert!(share < 0.01, "{share}");
+}
+
 /// What was evicted from a set at random depends on how often that has happened: such a state does not come back.
 #[test]
 fn a_state_that_does_not_come_back_is_modelled_to_the_end() {
