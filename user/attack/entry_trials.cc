@@ -71,7 +71,7 @@ bool nested_after_step(bool small, Report &r)
 /// So many calls that the timer's interrupts come at every place of the way back.
 bool interrupted(bool small, L4_ThreadId_t partner, Report &r)
 {
-    constexpr Word calls = 40000, patience = 20000;
+    constexpr Word calls = 20000, patience = 20000;
     return try_once(small, {.code = trial_call_many, .ecx = calls, .edx = partner.raw}, r, patience) && unharmed(r);
 }
 bool interrupted_small(bool small, Report &r) { return interrupted(small, stage.above, r); }

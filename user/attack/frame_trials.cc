@@ -5,8 +5,6 @@
 namespace attack {
 namespace {
 
-// An exception's message, which is its answer as well (docs/x2-ia32.md, 6.3). Not in it: segment registers.
-enum Word12 : unsigned { message_ip, message_flags, message_sp = 7, message_eax = 11, message_words };
 constexpr Word not_users = 0x3000 | 0x4000 | 0x10000 | 0x20000 | 0x180000; // IOPL, NT, RF, VM, VIF and VIP
 
 /// Raises an exception, changes its answer, and hears how it went on.

@@ -40,20 +40,24 @@ bool partners(bool small, Report &r)
     return try_once(small, {.code = trial_in_after_partner, .esi = stage.large.raw, .edx = victims_port}, r) &&
            refused_port(r, victims_port, 0);
 }
-/// Taken away between two uses.
+/// Taken away between two uses, while others are left, so that the thread's bitmap is opened again.
 bool lost(bool small, Report &r)
 {
-    constexpr Word port = 0x82;
+    constexpr Word kept = 0x80, taken = 0x82;
     Attacker a(small);
-    a.give_ports(port, 0);
+    a.give_ports(kept, 2);
     if (!a.ready()) return false;
-    r = a.run({.code = trial_in_byte, .edx = port});
+    r = a.run({.code = trial_in_two, .ebx = kept, .edx = taken});
     if (!unharmed(r)) return false;
-    L4_LoadMR(0, L4_IoFpageLog2(port, 0).raw | L4_FullyAccessible);
+    L4_LoadMR(0, L4_IoFpageLog2(taken, 0).raw | L4_FullyAccessible);
     L4_Unmap(0);
-    const Word again[] = {reinterpret_cast<Word>(trial_in_byte)};
-    r = a.resume(again, 1);
-    return refused_port(r, port, 0);
+    Word again[message_words];
+    for (unsigned i = 0; i < message_words; i++) again[i] = r.message[i + 1];
+    again[message_ip] = reinterpret_cast<Word>(trial_in_two);
+    again[message_ebx] = kept;
+    again[message_edx] = taken;
+    r = a.resume(again, message_words);
+    return refused_port(r, taken, 0);
 }
 
 } // namespace

@@ -38,7 +38,8 @@ constinit unsigned supplied_count = 0;
 unsigned char *page(Word n) { return memory + n * page_size; }
 void fill(Word n, unsigned char with)
 {
-    for (Word i = 0; i < page_size; i++) page(n)[i] = with;
+    auto *words = reinterpret_cast<volatile Word *>(page(n));
+    for (Word i = 0; i < page_size / sizeof(Word); i++) words[i] = with * 0x01010101u;
 }
 void end_with_ud2(Word n)
 {

@@ -70,14 +70,22 @@ trial_\name:
         pop     %edi
         .endm
 
+        .macro  acquaint                        // after a call of the slow path the partner is ready for the fast one
+        pusha
+        call_partner
+        popa
+        .endm
+
 // A call to EDX, then a read through a register as the kernel has left it.
         .irp    segment, cs, ds, es, fs, ss
         trial   call_then_\segment
+        acquaint
         call_partner
         mov     %\segment:(%edi), %eax
         ud2
         .endr
         trial   call_then_gs
+        acquaint
         call_partner
         mov     %gs:0, %eax
         ud2
@@ -101,6 +109,7 @@ trial_\name:
 
 // A call to EDX in an odd state; what the partner saw of it: MR2 its GS, MR3 its flags.
         trial   call_with_own_gs
+        acquaint
         mov     %ds, %ecx
         mov     %ecx, %gs
         load_ipc
@@ -109,6 +118,7 @@ trial_\name:
         mov     %ebp, %eax
         ud2
         trial   call_without_segments
+        acquaint
         load_ipc
         mov     %gs:0, %edi
         mov     %ecx, %ds
@@ -118,6 +128,7 @@ trial_\name:
         mov     %ebx, %eax
         ud2
         trial   call_with_flags                 // EBX
+        acquaint
         push    %ebx
         load_ipc
         mov     %gs:0, %edi
@@ -136,11 +147,13 @@ trial_\name:
 
 // sysenter without the stub: ESI the user stack, from which the return address and CS are taken.
         trial   sysenter_with_stack
+        acquaint
         mov     %esi, %ebp
         load_ipc
         mov     %gs:0, %edi
         sysenter
         trial   sysenter_to                     // EBX the selector, ESI the address to return to
+        acquaint
         push    %ebx
         push    %esi
         mov     %esp, %ebp
@@ -149,6 +162,7 @@ trial_\name:
         mov     %gs:0, %edi
         sysenter
         trial   sysenter_to_own_code
+        acquaint
         push    %cs
         push    %esi
         mov     %esp, %ebp
@@ -165,6 +179,7 @@ trial_\name:
         mov     (%esp), %ebx
         sysenter
         trial   sysenter_with_flags             // EBX, set right before it
+        acquaint
         push    %cs
         push    $1f
         mov     %esp, %ebp
@@ -180,6 +195,7 @@ trial_\name:
         mov     OWN, %eax
         ud2
         trial   int_with_flags
+        acquaint
         pushf
         or      %ebx, (%esp)
         load_ipc
@@ -191,6 +207,7 @@ trial_\name:
         mov     OWN, %eax
         ud2
         trial   int_with_stack                  // ESI
+        acquaint
         mov     %esi, %ebp
         load_ipc
         mov     %gs:0, %edi
@@ -292,6 +309,13 @@ trial_\name:
         port    in_long, in %dx, %eax
         port    out_byte, out %al, %dx
         port    out_long, out %eax, %dx
+        trial   in_two                          // EBX, then EDX
+        xchg    %edx, %ebx
+        in      %dx, %al
+        mov     %ebx, %edx
+        in      %dx, %al
+        mov     OWN, %eax
+        ud2
         trial   in_string
         mov     $4, %ecx
         rep insb

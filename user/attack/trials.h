@@ -11,11 +11,14 @@ extern const char trial_call_then_cs[], trial_call_then_ds[], trial_call_then_es
     trial_int_with_flags[], trial_int_with_stack[], trial_flags[], trial_selectors[], trial_exchange_own_flags[],
     trial_exchange_own_ip[], trial_read_gdt[], trial_write_gdt[], trial_write_idt[], trial_scan_limits[],
     trial_write_utcb_word[], trial_read_past_utcb_word[], trial_icebp[], trial_into[], trial_unmap[], trial_in_byte[],
-    trial_in_word[], trial_in_long[], trial_out_byte[], trial_out_long[], trial_in_string[], trial_out_string[],
+    trial_in_word[], trial_in_long[], trial_out_byte[], trial_out_long[], trial_in_string[], trial_in_two[], trial_out_string[],
     trial_in_after_partner[], attempt_nested_task[], attempt_nothing[];
 }
 
 namespace attack {
+
+// An exception's message, which is its answer as well (docs/x2-ia32.md, 6.3). Not in it: segment registers.
+enum MessageWord : unsigned { message_ip, message_flags, message_sp = 7, message_ebx, message_edx, message_eax = 11, message_words };
 
 inline constexpr Word own_word = own_fill * 0x01010101u;
 inline constexpr Word trampoline = 0xFFC00023, kernel_text = 0xF0100000; ///< linear; this kernel's
