@@ -66,7 +66,7 @@ void reject_senders(Thread& t) {
 bool accepts(const Thread& receiver, const Thread& sender) {
     ThreadId awaited = receiver.awaited;
     if (awaited == sender.id || awaited.is_any()) return true;
-    return awaited.is_any_local() && sender.space == receiver.space;
+    return awaited.is_any_local() && sender.space == receiver.space && !sender.is_interrupt();
 }
 
 // Whether `s` is a redirector of `originator`, or one of its redirector's, and so on (manual 5.4).
@@ -353,6 +353,10 @@ void unwind(Thread& t) {
 
 void end_identity(Thread& t) {
     reject_senders(t);
+    end_activity(t);
+}
+
+void end_activity(Thread& t) {
     // Nobody knows of a thread that waits for its start what it waits under.
     if (!(t.state == State::receiving && t.receive_role == Role::startup)) cancel(t, true, true);
 }

@@ -45,5 +45,7 @@ void detach(Thread& t);
 void arrived(Thread& s, Thread& r, Thread* apparent);
 // The thread is about to get another id: what is under way with the old one ends.
 void end_identity(Thread& t);
+// Its own IPC ends, but for the wait for its start.
+void end_activity(Thread& t);
 
 }  // namespace ipc

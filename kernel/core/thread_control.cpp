@@ -74,12 +74,10 @@ Error modify(Thread& caller, Thread& t, ThreadId dest, ThreadId space_id, Thread
     if (!mate) return Error::invalid_space;
     bool migrates = mate->space != t.space;
     VAddr place = utcb != unchanged ? address : t.utcb_address;
-    if (migrates) {
-        // Only a thread that has no state in its space can leave it; an active one would take its UTCB along.
-        if (t.active() || &t == &caller) return Error::invalid_space;
-    }
+    if (migrates && &t == &caller) return Error::invalid_space;
     bool activates = !pager.is_nil() && !t.active();
-    if (activates) {
+    bool settles = activates || (migrates && t.active());
+    if (settles) {
         if (!mate->space->initialised()) return Error::invalid_space;
         if (!spaces::valid_utcb(*mate->space, place)) return Error::utcb_area;
         if (threads::by_utcb(*mate->space, place)) return Error::utcb_area;
@@ -87,10 +85,17 @@ Error modify(Thread& caller, Thread& t, ThreadId dest, ThreadId space_id, Thread
     if ((t.active() || activates) && !scheduler.is_nil() && !scheduler_exists(scheduler, dest))
         return Error::invalid_scheduler;
     // The one thing that can still fail comes before the first change.
-    if (activates && !spaces::make_utcb(*mate->space, place)) return Error::no_memory;
+    Utcb* there = settles ? spaces::make_utcb(*mate->space, place) : nullptr;
+    if (settles && !there) return Error::no_memory;
 
     if (migrates) {
         Space& old = *t.space;
+        if (t.active()) {
+            // What was under way belongs to the old space; the UTCB goes along, at its place.
+            ipc::end_activity(t);
+            *there = *t.utcb;
+            t.utcb = there;
+        }
         spaces::leave(t);
         spaces::join(*mate->space, t);
         if (old.members.empty()) spaces::destroy(old);

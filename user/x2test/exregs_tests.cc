@@ -3,6 +3,8 @@
 #include "harness.h"
 #include "machine.h"
 
+#include <initializer_list>
+
 namespace x2test {
 namespace {
 
@@ -21,6 +23,8 @@ Values exchange(L4_ThreadId_t dest, Word control, Word sp = 0, Word ip = 0, Word
                                     &v.handle, &v.pager);
     return v;
 }
+
+L4_ThreadId_t sigma0_id() { return L4_GlobalId(L4_ThreadIdUserBase(L4_GetKernelInterface()), 1); }
 
 void refused(L4_ThreadId_t dest)
 {
@@ -43,7 +47,7 @@ void other_space()
     Agent *a = agent(Kind::other);
     if (!a) return;
     refused(a->id);
-    refused(L4_GlobalId(L4_ThreadIdUserBase(L4_GetKernelInterface()), 1)); // sigma0
+    refused(sigma0_id());
     CHECK_EQUAL(ask(a, do_nothing).value, 0);
 }
 
@@ -185,6 +189,101 @@ void on_oneself()
     CHECK_EQUAL(L4_UserDefinedHandle(), 0x77);
 }
 
+
+/// Each flag takes over its own word and no other; without flags nothing changes, H included.
+void each_flag_alone()
+{
+    Agent *a = agent(Kind::here);
+    if (!a) return;
+    begin(a, do_count);
+    pause(3000);
+    CHECK_EQUAL(exchange(a->id, L4_EXREGS_HALT).control, 0); // H without h
+    CHECK_EQUAL(exchange(a->id, 0).control, 0);
+    L4_Stop(a->id);
+    const Values old = exchange(a->id, 0);
+    CHECK_EQUAL(old.control, L4_EXREGS_HALT);
+    constexpr Word flags_written = 0x8D5; // all arithmetic flags
+    const Values other = {L4_nilthread, 0, old.sp - 64, old.ip + 1, (old.flags ^ flags_written), 0x12344321, sigma0_id()};
+    for (const Word flag : {Word{0}, Word{L4_EXREGS_SP}, Word{L4_EXREGS_IP}, Word{L4_EXREGS_FLAGS},
+                            Word{L4_EXREGS_HANDLE}, Word{L4_EXREGS_PAGER}}) {
+        exchange(a->id, flag, other.sp, other.ip, other.flags, other.handle, other.pager);
+        const Values now = exchange(a->id, 0);
+        CHECK_EQUAL(now.sp, flag == L4_EXREGS_SP ? other.sp : old.sp);
+        CHECK_EQUAL(now.ip, flag == L4_EXREGS_IP ? other.ip : old.ip);
+        CHECK_EQUAL(now.flags, flag == L4_EXREGS_FLAGS ? other.flags : old.flags);
+        CHECK_EQUAL(now.handle, flag == L4_EXREGS_HANDLE ? other.handle : old.handle);
+        CHECK_EQUAL(now.pager.raw, flag == L4_EXREGS_PAGER ? other.pager.raw : old.pager.raw);
+        CHECK_EQUAL(now.control, L4_EXREGS_HALT);
+        exchange(a->id, 0x0F8, old.sp, old.ip, old.flags, old.handle, old.pager);
+    }
+    const Word before = counter;
+    L4_Start(a->id);
+    pause(5000);
+    CHECK(counter != before); // it goes on as if nothing had been
+}
+
+Word do_send_to(Word to, Word, Word)
+{
+    L4_Set_MsgTag(L4_Niltag);
+    return L4_Send(L4_ThreadId_t{.raw = to}).raw;
+}
+/// The old state is reported whatever is asked for, and asking for nothing changes it not.
+void reports_the_state()
+{
+    Agent *a = agent(Kind::here);
+    if (!a) return;
+    ask(a, do_nothing);
+    for (int i = 0; i < 2; i++) CHECK_EQUAL(exchange(a->id, 0).control, L4_EXREGS_RECV);
+    CHECK_EQUAL(exchange(a->id, 0x100).control, L4_EXREGS_RECV); // resumed, though it was not halted
+    CHECK_EQUAL(exchange(a->id, L4_EXREGS_SEND).control, L4_EXREGS_RECV); // not the phase that is under way
+    CHECK_EQUAL(exchange(a->id, 0x101).control, L4_EXREGS_RECV);
+    CHECK_EQUAL(exchange(a->id, 0x100).control, L4_EXREGS_RECV | L4_EXREGS_HALT);
+    begin(a, do_send_to, main_id.raw);
+    pause(3000);
+    CHECK_EQUAL(exchange(a->id, L4_EXREGS_RECV).control, L4_EXREGS_SEND);
+    CHECK_EQUAL(exchange(a->id, 0).control, L4_EXREGS_SEND);
+    CHECK(L4_IpcSucceeded(L4_Receive_Timeout(a->id, second)));
+    finish(a);
+    CHECK_EQUAL(exchange(main_id, 0).control, 0); // oneself runs
+}
+
+/// SP and IP that are set during an IPC count when it ends.
+void new_place_waits_for_the_ipc()
+{
+    Agent *a = agent(Kind::here);
+    if (!a) return;
+    ask(a, do_nothing);
+    reached = 0;
+    exchange(a->id, 0x018, stack_of(a), reinterpret_cast<Word>(landing));
+    pause(3000);
+    CHECK_EQUAL(reached, 0);
+    CHECK_EQUAL(exchange(a->id, 0).control, L4_EXREGS_RECV);
+    begin(a, do_nothing); // is received
+    pause(3000);
+    CHECK_EQUAL(reached, 1);
+}
+
+Word do_hear_fault(Word from, Word, Word)
+{
+    const Word tag = L4_Receive_Timeout(L4_ThreadId_t{.raw = from}, second).raw;
+    Word address;
+    L4_StoreMR(1, &address);
+    return (tag >> 20) == 0xFFE ? address : 0;
+}
+/// A new pager and a new handle count at once, also for a thread that waits in the kernel.
+void pager_and_handle_at_once()
+{
+    Agent *a = agent(Kind::here), *pager = agent(Kind::here);
+    if (!a || !pager) return;
+    ask(a, do_nothing);
+    begin(pager, do_hear_fault, a->id.raw);
+    exchange(a->id, 0x0C0, 0, 0, 0, 0x4711, pager->id);
+    CHECK_EQUAL(exchange(a->id, 0).pager.raw, pager->id.raw);
+    CHECK_EQUAL(exchange(a->id, 0).handle, 0x4711);
+    begin(a, do_read, 0xB0000000);
+    CHECK_EQUAL(finish(pager).value, 0xB0000000);
+}
+
 } // namespace
 
 const Test exregs_tests[] = {
@@ -202,6 +301,10 @@ const Test exregs_tests[] = {
     {"exregs.start_09e", start_09e},
     {"exregs.flags_are_filtered", flags_are_filtered},
     {"exregs.on_oneself", on_oneself},
+    {"exregs.each_flag_alone", each_flag_alone},
+    {"exregs.reports_the_state", reports_the_state},
+    {"exregs.new_place_waits_for_the_ipc", new_place_waits_for_the_ipc},
+    {"exregs.pager_and_handle_at_once", pager_and_handle_at_once},
     {nullptr, nullptr},
 };
 

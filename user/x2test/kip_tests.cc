@@ -3,6 +3,11 @@
 #include "harness.h"
 #include "machine.h"
 
+#include <cobnut/boot.h>
+#include <initializer_list>
+
+extern "C" char image_start[], image_end[];
+
 namespace x2test {
 namespace {
 
@@ -147,6 +152,85 @@ void in_other_space()
     CHECK_EQUAL(ask(a, do_local_id).value, a->local.raw);
 }
 
+
+/// The boot loader's word: a BootInfo that holds together, with the record of what this program is.
+void boot_info()
+{
+    void *const info = cobnut::boot_info();
+    CHECK(info != nullptr && L4_BootInfo(kip()) == reinterpret_cast<Word>(info)); // mapped one to one
+    CHECK(L4_BootInfo_Valid(info));
+    const Word size = L4_BootInfo_Size(info), n = L4_BootInfo_Entries(info);
+    CHECK(n >= 1 && size >= 20 + n * sizeof(L4_BootRec_t));
+    L4_BootRec_t *record = L4_BootInfo_FirstEntry(info);
+    bool self = false, multiboot = false;
+    for (Word i = 0; i < n; i++, record = L4_BootRec_Next(record)) {
+        const Word offset = reinterpret_cast<Word>(record) - reinterpret_cast<Word>(info);
+        CHECK(offset >= 20 && offset + sizeof(L4_BootRec_t) <= size);
+        CHECK_EQUAL(record->X.version, 1);
+        if (L4_BootRec_Type(record) == L4_BootInfo_Multiboot) multiboot = L4_MBI_Address(record) != 0;
+        if (L4_BootRec_Type(record) == L4_BootInfo_SimpleExec)
+            self |= L4_SimpleExec_TextPstart(record) == reinterpret_cast<Word>(image_start) &&
+                    L4_SimpleExec_InitialIP(record) >= reinterpret_cast<Word>(image_start) &&
+                    L4_SimpleExec_InitialIP(record) < reinterpret_cast<Word>(image_end);
+    }
+    CHECK(self && multiboot);
+}
+
+/// What the boot loader has entered about the initial servers; there is no sigma1.
+void server_records()
+{
+    const L4_KernelRootServer_t &own = kip()->root_server, &sigma0 = kip()->sigma0;
+    CHECK(own.low <= reinterpret_cast<Word>(image_start) && own.high + 1 >= reinterpret_cast<Word>(image_start) + 1);
+    CHECK(own.IP >= own.low && own.IP <= own.high);
+    CHECK(sigma0.low < sigma0.high && sigma0.IP >= sigma0.low && sigma0.IP <= sigma0.high);
+    CHECK(kip()->sigma1.low == 0 && kip()->sigma1.high == 0);
+    for (const Word reserved : {kip()->reserved0, kip()->reserved1[0], kip()->reserved1[4]}) CHECK_EQUAL(reserved, 0);
+}
+
+/// One description per processor, 2^s bytes each, inside the page.
+void processor_descriptors()
+{
+    const auto &info = kip()->ProcessorInfo.X;
+    CHECK(1u << info.s >= 8);
+    CHECK(kip()->ProcDescPtr + ((info.processors + 1u) << info.s) <= page_size);
+    CHECK(L4_ProcDesc(kip(), 0) == reinterpret_cast<L4_ProcDesc_t *>(reinterpret_cast<char *>(kip()) + kip()->ProcDescPtr));
+    // A kernel that has measured the one frequency gives the other as well.
+    CHECK(L4_ProcDescInternalFreq(L4_ProcDesc(kip(), 0)) == 0 || L4_ProcDescInternalFreq(L4_ProcDesc(kip(), 0)) > 1000);
+}
+
+/// Sizes of pages are bits of 2^10 and up; 4 KB is one of them, and every size that is named can be mapped.
+void page_sizes()
+{
+    const Word mask = L4_PageSizeMask(kip());
+    CHECK(mask & page_size);
+    CHECK_EQUAL(mask & ~(page_size | 1u << 22), 0); // what IA-32 has
+    CHECK_EQUAL(kip()->PageInfo.raw & 0x3F8, 0);
+}
+
+/// A sleep is over no later than the clock's jitter says.
+void wake_up_is_precise()
+{
+    static constinit Word precision = 0;
+    precision = L4_SchedulePrecision(kip());
+    check_duration([] { pause(20000); }, 19000, 20000 + precision + 1000);
+}
+
+/// What the clock shows moves by no more than its precision at a time, at its best.
+void clock_steps()
+{
+    const Word precision = L4_ReadPrecision(kip());
+    Word least = ~0u;
+    for (int i = 0; i < 1000; i++) {
+        const L4_Clock_t first = L4_SystemClock();
+        L4_Clock_t next = first;
+        for (int tries = 0; tries < 100000 && next == first; tries++) next = L4_SystemClock();
+        CHECK(next > first);
+        if (next.raw - first.raw < least) least = static_cast<Word>(next.raw - first.raw);
+        if (least <= precision) return;
+    }
+    fail("the clock moves by %u us at least, not %u", least, precision);
+}
+
 } // namespace
 
 const Test kip_tests[] = {
@@ -162,6 +246,12 @@ const Test kip_tests[] = {
     {"kip.own_thread_registers", own_thread_registers},
     {"kip.not_unmappable", not_unmappable},
     {"kip.in_other_space", in_other_space},
+    {"kip.boot_info", boot_info},
+    {"kip.server_records", server_records},
+    {"kip.processor_descriptors", processor_descriptors},
+    {"kip.page_sizes", page_sizes},
+    {"kip.wake_up_is_precise", wake_up_is_precise},
+    {"kip.clock_steps", clock_steps},
     {nullptr, nullptr},
 };
 

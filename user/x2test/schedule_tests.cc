@@ -232,6 +232,105 @@ void clock_goes_on()
     check_duration([] { pause(10000); }, 9000, 20000);
 }
 
+
+constinit volatile Word laps[2] = {};
+Word do_run(Word which, Word, Word)
+{
+    for (;;) laps[which] = laps[which] + 1;
+}
+/// An endless time slice is never used up: an equal thread waits for ever.
+void endless_slice()
+{
+    Agent *a = agent(Kind::here), *b = agent(Kind::here);
+    if (!a || !b) return;
+    laps[0] = 0;
+    laps[1] = 0;
+    CHECK_EQUAL(schedule(a->id, 0, keep, keep, keep), 0);
+    ask(a, do_nothing), ask(b, do_nothing); // both wait: neither needs the other's time to be told
+    begin(a, do_run, 0);
+    begin(b, do_run, 1);
+    pause(60000); // whoever began, it is a's turn by now
+    const Word before[] = {laps[0], laps[1]};
+    pause(100000);
+    CHECK(laps[0] != before[0]);
+    CHECK_EQUAL(laps[1], before[1]);
+}
+
+/// A thread that has never been activated is inactive.
+void inactive_state()
+{
+    const L4_ThreadId_t id = unused_id(), nil = L4_nilthread;
+    const auto unchanged = reinterpret_cast<void *>(-1);
+    CHECK(L4_ThreadControl(id, main_id, main_id, nil, unchanged));
+    const Word state = state_of(id);
+    L4_ThreadControl(id, nil, nil, nil, unchanged);
+    CHECK_EQUAL(state, L4_SCHEDRESULT_INACTIVE);
+    CHECK_EQUAL(state_of(id), L4_SCHEDRESULT_ERROR);
+    CHECK_EQUAL(L4_ErrorCode(), L4_ErrInvalidThread);
+}
+
+/// Local ids name threads of the own space here, too.
+void local_destination()
+{
+    Agent *a = agent(Kind::here);
+    if (!a) return;
+    ask(a, do_nothing);
+    CHECK_EQUAL(state_of(a->local), L4_SCHEDRESULT_WAITING);
+    CHECK_EQUAL(state_of(L4_ThreadId_t{.raw = a->local.raw + 64}), L4_SCHEDRESULT_ERROR);
+    CHECK_EQUAL(L4_ErrorCode(), L4_ErrInvalidThread);
+}
+
+/// A sensitive priority above the caller's is refused, and so is nothing else of the word.
+void bad_preemption_control()
+{
+    Agent *a = agent(Kind::other);
+    if (!a) return;
+    CHECK_EQUAL(schedule(a->id, keep, keep, keep, 251 << 16 | 1000), L4_ErrInvalidParam);
+    CHECK_EQUAL(schedule(a->id, keep, keep, keep, 250 << 16 | 1000), 0);
+    CHECK_EQUAL(schedule(a->id, keep, keep, keep, 0), 0);
+}
+
+/// The only processor is number 0; another one leaves the thread where it is.
+void processor_numbers()
+{
+    Agent *a = agent(Kind::other);
+    if (!a) return;
+    CHECK(L4_Set_ProcessorNo(a->id, 0) != 0);
+    (void)L4_Set_ProcessorNo(a->id, 1);
+    CHECK_EQUAL(ask(a, [](Word, Word, Word) { return static_cast<Word>(L4_ProcessorNo()); }).value, 0);
+}
+
+/// A word of all ones changes nothing: the slice and the priority stay what they were.
+void all_ones_change_nothing()
+{
+    Agent *a = agent(Kind::here);
+    if (!a) return;
+    const Word slice = L4_TimePeriod(8000).raw;
+    CHECK_EQUAL(schedule(a->id, slice << 16, keep, 90, keep), 0);
+    CHECK(state_of(a->id) != 0);
+    Word old = 0;
+    CHECK(L4_Schedule(a->id, keep, keep, keep, keep, &old) != 0);
+    const L4_Time_t left = {.raw = static_cast<L4_Word16_t>(old >> 16)};
+    CHECK(L4_PeriodUsec(left) <= 8000 && L4_PeriodUsec(left) > 4000);
+    CHECK_EQUAL(old & 0xFFFF, 0);
+}
+
+/// A total quantum is handed out in words that say what is left of it.
+void remaining_quantum()
+{
+    Agent *a = agent(Kind::here);
+    if (!a) return;
+    ask(a, do_nothing);
+    CHECK(L4_Set_Timeslice(a->id, L4_TimePeriod(10000), L4_TimePeriod(500000)) != 0);
+    laps[0] = 0;
+    begin(a, do_run, 0);
+    pause(100000);
+    L4_Time_t slice, quantum;
+    CHECK(L4_Timeslice(a->id, &slice, &quantum) != 0);
+    CHECK(L4_PeriodUsec(quantum) < 490000 && quantum.raw != 0);
+    CHECK(L4_PeriodUsec(slice) <= 10000);
+}
+
 } // namespace
 
 const Test schedule_tests[] = {
@@ -250,6 +349,13 @@ const Test schedule_tests[] = {
     {"schedule.switch_to_lower", switch_to_lower},
     {"schedule.switch_to_nobody", switch_to_nobody},
     {"schedule.clock_goes_on", clock_goes_on},
+    {"schedule.endless_slice", endless_slice},
+    {"schedule.inactive_state", inactive_state},
+    {"schedule.local_destination", local_destination},
+    {"schedule.bad_preemption_control", bad_preemption_control},
+    {"schedule.processor_numbers", processor_numbers},
+    {"schedule.all_ones_change_nothing", all_ones_change_nothing},
+    {"schedule.remaining_quantum", remaining_quantum},
     {nullptr, nullptr},
 };
 

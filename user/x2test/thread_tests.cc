@@ -212,6 +212,118 @@ void delete_while_sending()
     CHECK_EQUAL(L4_ErrorCode(), 3);
 }
 
+
+constexpr Word free_word = free_area;
+/// A thread moves to another space with its UTCB; the last one to leave a space ends it.
+void migrates()
+{
+    Agent *a = agent(Kind::other), *b = agent(Kind::other), *mate = b ? agent_beside(b) : nullptr;
+    if (!a || !mate) return;
+    arena_word(0) = 0x316A;
+    give_page(b, 0, free_word, L4_FullyAccessible);
+    CHECK(ask(a, do_read, free_word).faults != 0);
+    scratch_reset();
+    CHECK_EQUAL(control(a->id, b->id, L4_nilthread, L4_nilthread, unchanged), success);
+    const Outcome &out = ask(a, do_read, free_word);
+    CHECK_EQUAL(out.faults, 0);
+    CHECK_EQUAL(out.value, 0x316A);
+    CHECK_EQUAL(ask(a, [](Word, Word, Word) { return L4_MyLocalId().raw; }).value, a->local.raw);
+    // It is a thread of that space by its local id, too, and stays when those leave that were there before.
+    CHECK_EQUAL(ask(mate, [](Word id, Word, Word) { return L4_GlobalIdOf(L4_ThreadId_t{.raw = id}).raw; }, a->local.raw).value,
+                a->id.raw);
+    remove(mate), remove(b);
+    CHECK_EQUAL(ask(a, do_read, free_word).value, 0x316A);
+}
+
+/// Moved in the middle of something: its IPC ends with an error, a page fault is raised anew in the new space.
+void migrates_while_busy()
+{
+    Agent *a = agent(Kind::large), *b = agent(Kind::small), *c = agent(Kind::large);
+    if (!a || !b || !c) return;
+    arena_word(0) = 0x316B;
+    give_page(b, 0, free_word, L4_FullyAccessible);
+    begin(a, do_read, free_word); // faults; nobody answers
+    pause(3000);
+    CHECK_EQUAL(control(a->id, b->id, L4_nilthread, L4_nilthread, unchanged), success);
+    CHECK_EQUAL(finish(a).value, 0x316B);
+    CHECK_EQUAL(a->out.faults, 0);
+    begin(a, [](Word, Word, Word) { return L4_Receive(L4_MyGlobalId()).raw; });
+    pause(3000);
+    CHECK_EQUAL(control(a->id, c->id, L4_nilthread, L4_nilthread, unchanged), success);
+    CHECK(finish(a).value & 0x8000);
+    CHECK_EQUAL(a->out.error, 7); // cancelled while receiving
+    begin(a, [](Word, Word, Word) -> Word { for (;;) {} });
+    pause(3000);
+    CHECK_EQUAL(control(a->id, b->id, L4_nilthread, L4_nilthread, unchanged), success);
+    pause(3000);
+    CHECK_EQUAL(L4_Schedule(a->id, ~0u, ~0u, ~0u, ~0u, nullptr), L4_SCHEDRESULT_RUNNING);
+    CHECK_EQUAL(ask(c, do_nothing).value, 0);
+}
+
+/// Not oneself, not to where its UTCB's place is taken, not to a space without areas.
+void cannot_migrate()
+{
+    Agent *a = agent(Kind::other), *b = agent(Kind::other);
+    if (!a || !b) return;
+    CHECK_EQUAL(control(main_id, a->id, L4_nilthread, L4_nilthread, unchanged), L4_ErrInvalidSpace);
+    const L4_ThreadId_t id = unused_id();
+    CHECK_EQUAL(control(id, id, main_id, L4_nilthread, unchanged), success);
+    const Word bare = control(a->id, id, L4_nilthread, L4_nilthread, unchanged);
+    CHECK_EQUAL(erase(id), success);
+    CHECK_EQUAL(bare, L4_ErrInvalidSpace);
+    const L4_ThreadId_t taken = L4_GlobalId(L4_ThreadNo(id) + 1, 1);
+    CHECK_EQUAL(control(taken, b->id, main_id, main_id, reinterpret_cast<void *>(a->utcb)), success);
+    const Word refused = control(a->id, b->id, L4_nilthread, L4_nilthread, unchanged);
+    CHECK_EQUAL(erase(taken), success);
+    CHECK_EQUAL(refused, L4_ErrUtcbArea);
+    CHECK_EQUAL(ask(a, do_nothing).value, 0);
+}
+
+/// What ThreadControl is not told to change stays: scheduler, pager, UTCB, id.
+void nil_changes_nothing()
+{
+    Agent *a = agent(Kind::other);
+    if (!a) return;
+    ask(a, do_nothing);
+    CHECK_EQUAL(control(a->id, a->id, L4_nilthread, L4_nilthread, unchanged), success);
+    CHECK_EQUAL(ask(a, [](Word, Word, Word) { return L4_Pager().raw; }).value, main_id.raw);
+    CHECK_EQUAL(ask(a, [](Word, Word, Word) { return L4_MyGlobalId().raw; }).value, a->id.raw);
+    CHECK(L4_Set_Priority(a->id, 99) != 0); // main is its scheduler still
+}
+
+void new_pager()
+{
+    Agent *a = agent(Kind::other);
+    if (!a) return;
+    ask(a, do_nothing);
+    const L4_ThreadId_t other = L4_GlobalId(L4_ThreadNo(main_id) - 2, 1);
+    CHECK_EQUAL(control(a->id, a->id, L4_nilthread, other, unchanged), success);
+    CHECK_EQUAL(ask(a, [](Word, Word, Word) { return L4_Pager().raw; }).value, other.raw);
+}
+
+/// Threads of the space of an initial server are privileged, whatever made them so.
+void mates_are_privileged()
+{
+    Agent *a = agent(Kind::here);
+    if (!a) return;
+    const Word id = unused_id().raw;
+    CHECK_EQUAL(ask(a, do_create, id).value, success);
+    CHECK_EQUAL(erase(L4_ThreadId_t{.raw = id}), success);
+}
+
+/// A scheduler has to exist when its thread starts, not before.
+void bad_scheduler()
+{
+    const L4_ThreadId_t id = unused_id(), nobody = L4_GlobalId(L4_ThreadNo(main_id), 2);
+    CHECK_EQUAL(control(id, main_id, nobody, main_id, own_utcb(200)), L4_ErrInvalidScheduler);
+    CHECK_EQUAL(control(id, main_id, nobody, L4_nilthread, own_utcb(200)), success);
+    CHECK_EQUAL(control(id, id, nobody, main_id, unchanged), L4_ErrInvalidScheduler);
+    CHECK_EQUAL(erase(id), success);
+    Agent *a = agent(Kind::other);
+    if (!a) return;
+    CHECK_EQUAL(control(a->id, a->id, unused_id(), L4_nilthread, unchanged), L4_ErrInvalidScheduler);
+}
+
 } // namespace
 
 const Test thread_tests[] = {
@@ -235,6 +347,13 @@ const Test thread_tests[] = {
     {"thread.fresh_registers", fresh_registers},
     {"thread.mates_share_memory", mates_share_memory},
     {"thread.delete_while_sending", delete_while_sending},
+    {"thread.migrates", migrates},
+    {"thread.migrates_while_busy", migrates_while_busy},
+    {"thread.cannot_migrate", cannot_migrate},
+    {"thread.nil_changes_nothing", nil_changes_nothing},
+    {"thread.new_pager", new_pager},
+    {"thread.mates_are_privileged", mates_are_privileged},
+    {"thread.bad_scheduler", bad_scheduler},
     {nullptr, nullptr},
 };
 

@@ -120,6 +120,69 @@ void acknowledged_while_pending()
     CHECK_EQUAL(tag.raw, 0xFFF00000);
 }
 
+
+/// Interrupts are no threads to be deleted, moved or made members of a space.
+void cannot_be_deleted_or_moved()
+{
+    CHECK(L4_AssociateInterrupt(line3, main_id));
+    const L4_ThreadId_t nil = L4_nilthread;
+    const auto unchanged = reinterpret_cast<void *>(-1);
+    CHECK_EQUAL(L4_ThreadControl(line3, nil, nil, nil, unchanged), 0);
+    CHECK_EQUAL(L4_ErrorCode(), L4_ErrInvalidThread);
+    CHECK_EQUAL(L4_ThreadControl(line3, main_id, nil, main_id, unchanged), 0);
+    CHECK(L4_Set_Priority(line3, 200) != 0); // as before
+    CHECK(L4_DeassociateInterrupt(line3));
+}
+
+/// Raises the interrupt of the serial port, which main is to hear.
+void raise()
+{
+    out(modem_control, in(modem_control) | out2);
+    out(interrupt_enable, transmitter_empty);
+}
+
+/// anythread is interrupts, too; anylocalthread is not.
+void received_by_open_wait()
+{
+    CHECK(L4_AssociateInterrupt(line4, main_id));
+    raise();
+    const L4_MsgTag_t none = L4_Ipc(L4_nilthread, L4_anylocalthread, L4_Timeouts(L4_Never, short_time), nullptr);
+    L4_ThreadId_t from = L4_nilthread;
+    const L4_MsgTag_t tag = L4_Wait_Timeout(second, &from);
+    quiet();
+    CHECK(L4_IpcFailed(none));
+    CHECK_EQUAL(tag.raw, 0xFFF00000);
+    CHECK_EQUAL(from.raw, line4.raw);
+}
+
+/// Takes an interrupt's message that somebody passes on, and acknowledges it.
+Word do_handle(Word line, Word, Word)
+{
+    const L4_MsgTag_t tag = L4_Receive_Timeout(L4_ThreadId_t{.raw = line}, second);
+    if (L4_IpcFailed(tag) || !L4_IpcPropagated(tag)) return tag.raw;
+    L4_Set_MsgTag(L4_Niltag);
+    return L4_IpcSucceeded(L4_Reply(L4_ThreadId_t{.raw = line})) ? L4_ActualSender().raw : 0;
+}
+/// The handler may pass an interrupt on in its name, to any space; who gets it acknowledges it.
+void propagated()
+{
+    Agent *a = agent(Kind::other);
+    if (!a) return;
+    CHECK(L4_AssociateInterrupt(line4, main_id));
+    begin(a, do_handle, line4.raw);
+    raise();
+    const L4_MsgTag_t tag = L4_Receive_Timeout(line4, second);
+    out(interrupt_enable, 0);
+    L4_Set_VirtualSender(line4);
+    L4_Set_MsgTag(L4_MsgTag_t{.raw = 0xFFF01000});
+    const bool sent = L4_IpcSucceeded(L4_Send_Timeout(a->id, second));
+    const Word actual = finish(a).value;
+    quiet();
+    CHECK_EQUAL(tag.raw, 0xFFF00000);
+    CHECK(sent);
+    CHECK_EQUAL(actual, main_id.raw);
+}
+
 } // namespace
 
 const Test irq_tests[] = {
@@ -131,6 +194,9 @@ const Test irq_tests[] = {
     {"irq.delivery", delivery},
     {"irq.masked_until_acknowledged", masked_until_acknowledged},
     {"irq.acknowledged_while_pending", acknowledged_while_pending},
+    {"irq.cannot_be_deleted_or_moved", cannot_be_deleted_or_moved},
+    {"irq.received_by_open_wait", received_by_open_wait},
+    {"irq.propagated", propagated},
     {nullptr, nullptr},
 };
 

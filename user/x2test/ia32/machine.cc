@@ -32,7 +32,8 @@ const Test *const groups[] = {
     unmap_tests,       tree_tests,        exregs_tests,      thread_tests,        space_tests,  schedule_tests,
     preempt_tests,     redirect_tests,    irq_tests,         exception_tests,     control_tests, coprocessor_tests,
     registers_tests,   reflection_tests,  port_tests,        tls_tests,           small_tests,  tag_tests,  fast_tests,
-    edge_tests,        string_tests,      string_fault_tests, string_middle_tests, robust_tests, nullptr,
+    edge_tests,        string_tests,      string_fault_tests, string_middle_tests, robust_tests,
+    ipc_rule_tests,    map_rule_tests,    nullptr,
 };
 
 namespace machine {

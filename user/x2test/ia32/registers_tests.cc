@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Which registers system calls leave alone (manual A.3), and modes of the processor that no user gets into.
+// How system calls are called (manual A.1, A.2): which registers survive; a changed ESP would not come back from the
+// library's wrapper. And modes of the processor that no user gets into.
 #include "../harness.h"
 
+#include <initializer_list>
 #include <l4/schedule.h>
 
 namespace x2test {
@@ -16,26 +18,110 @@ void kernel_interface()
     CHECK_EQUAL(edi, 0x22222222);
 }
 
-void ipc()
+constexpr Word marks[] = {0x1A1A1A1A, 0x2B2B2B2B, 0x3C3C3C3C, 0x4D4D4D4D, 0x5E5E5E5E, 0x6F6F6F6F};
+Word utcb() { return L4_MyLocalId().raw; }
+
+/// No register at all changes, whoever the destination is.
+void thread_switch_registers()
 {
-    const Word utcb = L4_MyLocalId().raw;
-    L4_Registers_t r = {0, L4_Timeouts(L4_ZeroTime, L4_ZeroTime), 0, 0, utcb, 1, 2};
-    __L4_Call_Stub(L4_KIP_IPC, &r); // a changed ESP would not come back here
-    CHECK_EQUAL(r.edi, utcb);
+    Agent *a = agent(Kind::here);
+    if (!a) return;
+    for (const Word dest : {Word{0}, main_id.raw, utcb(), a->id.raw, a->local.raw, unused_id().raw}) {
+        L4_Registers_t r = {dest, marks[0], marks[1], marks[2], marks[3], marks[4], marks[5]};
+        __L4_Call_Stub(L4_KIP_THREAD_SWITCH, &r);
+        CHECK_EQUAL(r.eax, dest);
+        CHECK_EQUAL(r.ecx, marks[0]);
+        CHECK_EQUAL(r.edx, marks[1]);
+        CHECK_EQUAL(r.esi, marks[2]);
+        CHECK_EQUAL(r.edi, marks[3]);
+        CHECK_EQUAL(r.ebx, marks[4]);
+        CHECK_EQUAL(r.ebp, marks[5]);
+    }
 }
 
-void thread_switch()
+void system_clock_registers()
 {
-    L4_Registers_t r = {0, 1, 2, 3, 4, 5, 6};
-    __L4_Call_Stub(L4_KIP_THREAD_SWITCH, &r);
-    CHECK(r.eax == 0 && r.ecx == 1 && r.edx == 2 && r.esi == 3 && r.edi == 4 && r.ebx == 5 && r.ebp == 6);
-}
-
-void system_clock()
-{
-    L4_Registers_t r = {0, 0, 0, 0, 0, 0xB0B0, 0xB1B1};
+    L4_Registers_t r = {1, 2, 3, 4, 5, marks[4], marks[5]};
     __L4_Call_Stub(L4_KIP_SYSTEM_CLOCK, &r);
-    CHECK(r.ebx == 0xB0B0 && r.ebp == 0xB1B1);
+    CHECK_EQUAL(r.ebx, marks[4]);
+    CHECK_EQUAL(r.ebp, marks[5]);
+    CHECK(L4_SystemClock().raw >= (static_cast<L4_Word64_t>(r.edx) << 32 | r.eax));
+}
+
+/// Unmap keeps EDI and delivers MR0 in ESI.
+void unmap_registers()
+{
+    const Word page = page_at(arena_page(0), 0).raw;
+    arena_word(0) = 1;
+    L4_Registers_t r = {0, 0, 0, page, utcb(), 0, 0};
+    __L4_Call_Stub(L4_KIP_UNMAP, &r);
+    CHECK_EQUAL(r.edi, utcb());
+    CHECK_EQUAL(r.esi, page | L4_FullyAccessible); // its status: written
+}
+
+/// A received message's first words are in registers, EDI is the UTCB's address still.
+Word do_send_marks(Word to, Word, Word)
+{
+    const Word mr[] = {0x00330003, marks[1], marks[2], marks[3]};
+    L4_LoadMRs(0, 4, mr);
+    return L4_Send(L4_ThreadId_t{.raw = to}).raw;
+}
+void ipc_registers()
+{
+    for (const Word field : {Word{L4_KIP_IPC}, Word{L4_KIP_LIPC}})
+        for (const Kind kind : {Kind::here, Kind::other}) {
+            Agent *a = agent(kind);
+            if (!a) return;
+            begin(a, do_send_marks, main_id.raw);
+            L4_Registers_t r = {0, L4_Timeouts(L4_Never, second), a->id.raw, 0, utcb(), 0, 0};
+            __L4_Call_Stub(field, &r);
+            CHECK_EQUAL(r.eax, kind == Kind::here ? a->local.raw : a->id.raw);
+            CHECK_EQUAL(r.esi, 0x00330003);
+            CHECK_EQUAL(r.ebx, marks[1]);
+            CHECK_EQUAL(r.ebp, marks[2]);
+            CHECK_EQUAL(r.edi, utcb());
+            Word third;
+            L4_StoreMR(3, &third);
+            CHECK_EQUAL(third, marks[3]);
+            finish(a);
+        }
+}
+
+/// Any instruction that leaves a return address on the stack may enter the kernel.
+void entered_by_jump()
+{
+    const auto *kip = static_cast<const L4_KernelInterfacePage_t *>(L4_GetKernelInterface());
+    const Word entry = reinterpret_cast<Word>(kip) + kip->ThreadSwitch;
+    Word dest = 0;
+    __asm__ volatile("push $1f; jmp *%1; 1:" : "+a"(dest) : "r"(entry) : "memory", "cc");
+    CHECK_EQUAL(dest, 0);
+    Word low, high;
+    const Word clock = reinterpret_cast<Word>(kip) + kip->SystemClock;
+    __asm__ volatile("push $1f; jmp *%2; 1:" : "=a"(low), "=d"(high) : "r"(clock) : "ecx", "esi", "edi", "memory", "cc");
+    CHECK(L4_SystemClock().raw - (static_cast<L4_Word64_t>(high) << 32 | low) < 10'000'000);
+}
+
+/// The word at the UTCB's address is the program's between calls that use message registers.
+void word_at_the_utcb()
+{
+    volatile Word *const at = reinterpret_cast<volatile Word *>(utcb());
+    *at = marks[0];
+    (void)L4_SystemClock();
+    L4_Yield();
+    CHECK_EQUAL(*at, marks[0]);
+}
+
+/// The UTCB's words that the kernel gives no meaning keep their contents over everything.
+void thread_words()
+{
+    volatile Word *const word0 = reinterpret_cast<volatile Word *>(utcb()) + L4_UTCB_THREAD_WORD0;
+    const Word old = *word0;
+    *word0 = marks[0];
+    Agent *a = agent(Kind::other);
+    if (a) ask(a, do_nothing);
+    const Word now = *word0;
+    *word0 = old;
+    CHECK_EQUAL(now, marks[0]);
 }
 
 Word do_return_to_virtual_8086(Word, Word, Word)
@@ -89,9 +175,13 @@ void no_null_code_segment()
 
 const Test registers_tests[] = {
     {"registers.kernel_interface", kernel_interface},
-    {"registers.ipc", ipc},
-    {"registers.thread_switch", thread_switch},
-    {"registers.system_clock", system_clock},
+    {"registers.ipc", ipc_registers},
+    {"registers.thread_switch", thread_switch_registers},
+    {"registers.system_clock", system_clock_registers},
+    {"registers.unmap", unmap_registers},
+    {"registers.entered_by_jump", entered_by_jump},
+    {"registers.word_at_the_utcb", word_at_the_utcb},
+    {"registers.thread_words", thread_words},
     {"registers.no_virtual_8086_mode", no_virtual_8086_mode},
     {"registers.no_null_code_segment", no_null_code_segment},
     {nullptr, nullptr},
