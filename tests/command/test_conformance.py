@@ -6,7 +6,7 @@ import re
 
 from cobnut import paths
 
-SOURCES = sorted((paths.ROOT / "user/x2test").glob("*_tests.cc"))
+SOURCES = sorted((paths.ROOT / "user/x2test").rglob("*_tests.cc"))
 TESTS = {name for path in SOURCES for name in re.findall(r'^    \{"([a-z0-9_.]+)",', path.read_text(), re.M)}
 ROWS = [
     line.strip("|").rsplit("|", 1)

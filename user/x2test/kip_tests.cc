@@ -4,7 +4,6 @@
 #include "machine.h"
 
 #include <cobnut/boot.h>
-#include <initializer_list>
 
 extern "C" char image_start[], image_end[];
 
@@ -152,7 +151,6 @@ void in_other_space()
     CHECK_EQUAL(ask(a, do_local_id).value, a->local.raw);
 }
 
-
 /// The boot loader's word: a BootInfo that holds together, with the record of what this program is.
 void boot_info()
 {
@@ -184,7 +182,7 @@ void server_records()
     CHECK(own.IP >= own.low && own.IP <= own.high);
     CHECK(sigma0.low < sigma0.high && sigma0.IP >= sigma0.low && sigma0.IP <= sigma0.high);
     CHECK(kip()->sigma1.low == 0 && kip()->sigma1.high == 0);
-    for (const Word reserved : {kip()->reserved0, kip()->reserved1[0], kip()->reserved1[4]}) CHECK_EQUAL(reserved, 0);
+    CHECK(kip()->reserved0 == 0 && kip()->reserved1[0] == 0 && kip()->reserved1[4] == 0);
 }
 
 /// One description per processor, 2^s bytes each, inside the page.
@@ -198,12 +196,12 @@ void processor_descriptors()
     CHECK(L4_ProcDescInternalFreq(L4_ProcDesc(kip(), 0)) == 0 || L4_ProcDescInternalFreq(L4_ProcDesc(kip(), 0)) > 1000);
 }
 
-/// Sizes of pages are bits of 2^10 and up; 4 KB is one of them, and every size that is named can be mapped.
+/// Sizes of pages are bits of 2^10 and up; 4 KB is one of them.
 void page_sizes()
 {
     const Word mask = L4_PageSizeMask(kip());
     CHECK(mask & page_size);
-    CHECK_EQUAL(mask & ~(page_size | 1u << 22), 0); // what IA-32 has
+    CHECK_EQUAL(mask & 0x3FF, 0);
     CHECK_EQUAL(kip()->PageInfo.raw & 0x3F8, 0);
 }
 

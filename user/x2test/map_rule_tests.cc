@@ -2,8 +2,6 @@
 // What the rights of an item do and do not do, and what a grant leaves behind (manual 5.2, 5.3, 4.2).
 #include "harness.h"
 
-#include <initializer_list>
-
 namespace x2test {
 namespace {
 
@@ -85,7 +83,8 @@ void revoked_one_by_one()
     if (!a) return;
     mark_arena();
     give_page(a, 0, free_area, L4_FullyAccessible);
-    for (const Word rights : {L4_Readable, L4_eXecutable, L4_ReadeXecOnly}) {
+    constexpr Word not_writing[] = {L4_Readable, L4_eXecutable, L4_ReadeXecOnly};
+    for (const Word rights : not_writing) {
         L4_Unmap(page_at(arena_page(0), rights));
         CHECK(!faults_on_write(a, free_area));
     }
