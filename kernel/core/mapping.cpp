@@ -110,9 +110,14 @@ Mapping* mapping_at(Space& space, VAddr page) {
     return paging::get(space, page).present ? paging::mapping(space, page) : nullptr;
 }
 
+bool sigma0_may_have(const Space& sigma0, VAddr page) {
+    return page < paging::user_limit() && !paging::kernel_frame(page) && !spaces::kernel_area(sigma0, page);
+}
+
 bool transfer_page(Space& from, VAddr source, Space& to, VAddr target, Word rights, bool grant) {
     if (!(rights & rights_all) || target >= paging::user_limit()) return true;
-    if (from.idempotent && !paging::get(from, source).present && !materialise(from, source)) return true;
+    if (from.idempotent && !paging::get(from, source).present && sigma0_may_have(from, source) && !materialise(from, source))
+        return false;
     Mapping* m = mapping_at(from, source);
     if (!m || spaces::kernel_area(to, target)) return true;
     // A page that nobody mapped is the kernel's: a UTCB of an area that has been moved.
@@ -225,8 +230,7 @@ void unmap_everything(Space& space) {
 
 bool materialise(Space& sigma0, VAddr page) {
     page &= ~page_mask;
-    if (page >= paging::user_limit() || paging::kernel_frame(page) || spaces::kernel_area(sigma0, page)) return false;
-    if (!paging::ensure_table(sigma0, page)) return false;
+    if (!sigma0_may_have(sigma0, page) || !paging::ensure_table(sigma0, page)) return false;
     Mapping* m = insert_child(nullptr, sigma0, page);
     if (!m) return false;
     paging::set(sigma0, page, page, true, 0);

@@ -50,7 +50,7 @@ BOARDS = {
         Board(
             "pc",
             "IA-32 PC, 486 and later, on QEMU or Bochs",
-            ("sigma0", "root", "pingpong", "hello", "x2test", "stress", "strings", "fuzz", "attack", "scale"),
+            ("sigma0", "root", "pingpong", "hello", "x2test", "stress", "strings", "fuzz", "attack", "scale", "exhaust"),
         ),
         Board(
             "versatilepb",

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Kernel memory that runs out is an error code: every way to ask for it, with too few pages and with just enough (user/exhaust)."""
+
+import re
+
+import guests
+import pytest
+
+# What each takes, in kernel pages, when the pools of small objects are empty: a page for each pool that it needs an object
+# of, two for a page table (its entries, and who mapped each page), two for a space, one for UTCBs or of the thread table.
+NEEDS = {
+    "thread": 1,
+    "space": 1 + 2,
+    "areas": 2,
+    "utcb": 2 + 1,
+    "active_thread": 1 + 2 + 1,
+    "interrupt": 1,
+    "mapping": 1,
+    "mapping_elsewhere": 1 + 2,
+    "port": 1,
+    "string": 1,
+    "far_thread": 1 + 1,
+    "page_of_sigma0": 1 + 2,
+}
+
+
+@pytest.mark.parametrize("on", [guests.QEMU[0], guests.USUAL], ids=str)
+def test_every_way_to_run_out(on):
+    outcome = guests.boot(guests.program("exhaust"), options="kmem=1024", on=on)
+    assert "exhaust: done" in outcome.console, outcome.console
+    assert outcome.code == 0 and outcome.kernel_message is None
+    needs = re.findall(r"^exhaust: (\w+) needs (\d+) pages$", outcome.console, re.M)
+    assert {name: int(pages) for name, pages in needs} == NEEDS
+    assert "exhaust: coprocessor lent" in outcome.console
+    assert "exhaust: as many again" in outcome.console
+    # of the thread table three, and of sigma0's page two mappings and page tables
+    assert "exhaust: 7 pages and 2 objects more than at first" in outcome.console
