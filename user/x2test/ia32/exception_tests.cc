@@ -68,6 +68,50 @@ void message()
     CHECK(mr[8] < stack_of(a) && mr[8] > stack_of(a) - page_size);
 }
 
+Word do_raise_with_full_utcb(Word, Word, Word)
+{
+    for (int i = 13; i < 64; i++) L4_LoadMR(i, 0xAB000000u + static_cast<Word>(i));
+    for (int i = 1; i < 33; i++) L4_LoadBR(i, 0xBC000000u + static_cast<Word>(i) * 16);
+    L4_LoadBR(0, 0x10);
+    L4_Set_VirtualSender(L4_ThreadId_t{.raw = 0x1234567});
+    L4_Set_XferTimeouts(0x11112222);
+    L4_Set_UserDefinedHandle(0x33334444);
+    Word message[13];
+    for (int i = 0; i < 13; i++) L4_LoadMR(i, 0xCD000000u + static_cast<Word>(i));
+    __asm__ volatile("int $0x80" : : : "memory");
+    L4_StoreMRs(0, 13, message);
+    Word wrong = 0, w;
+    for (int i = 0; i < 13; i++)
+        if (message[i] != 0xCD000000u + static_cast<Word>(i)) wrong |= 0x100u + static_cast<Word>(i);
+    for (int i = 13; i < 64; i++) {
+        L4_StoreMR(i, &w);
+        if (w != 0xAB000000u + static_cast<Word>(i)) wrong |= 0x200u + static_cast<Word>(i);
+    }
+    for (int i = 1; i < 33; i++) {
+        L4_StoreBR(i, &w);
+        if (w != 0xBC000000u + static_cast<Word>(i) * 16) wrong |= 0x400u + static_cast<Word>(i);
+    }
+    if (L4_Accepted().raw != 0x10 || L4_ActualSender().raw != 0x1234567) wrong |= 0x800;
+    if (L4_XferTimeouts() != 0x11112222 || L4_UserDefinedHandle() != 0x33334444) wrong |= 0x1000;
+    L4_Set_XferTimeouts(0);
+    return wrong;
+}
+/// An exception and its answer change nothing of the thread's but the registers named in the answer.
+void utcb_unchanged()
+{
+    Agent *a = agent(Kind::other);
+    if (!a) return;
+    begin(a, do_raise_with_full_utcb);
+    CHECK_EQUAL(finish(a, true).exceptions, 1);
+    Word mr[13];
+    for (int i = 0; i < 13; i++) mr[i] = a->out.exception[i];
+    mr[0] = 12;
+    mr[1] += 2; // behind the instruction
+    L4_LoadMRs(0, 13, mr);
+    CHECK(L4_IpcSucceeded(L4_Send_Timeout(a->id, second)));
+    CHECK_EQUAL(finish(a).value, 0);
+}
+
 /// The answer sets the registers: skip the division, other values, IOPL and IF untouched.
 void answer_rewrites()
 {
@@ -178,6 +222,7 @@ void bound_range() { raises(Kind::other, x2test_bound, 5, 0); }
 
 const Test exception_tests[] = {
     {"exception.message", message},
+    {"exception.utcb_unchanged", utcb_unchanged},
     {"exception.answer_rewrites", answer_rewrites},
     {"exception.software_interrupt", software_interrupt},
     {"exception.undefined_instruction", undefined_instruction},
