@@ -46,14 +46,13 @@
 
         .macro  fast_ipc way, bias
         // The partner. By number: nobody() where there is none.
-        test    %cx, %cx                        // a receive timeout needs the timeout queue
+        movzwl  %cx, %ebx                       // a receive timeout needs the timeout queue
+        or      THREAD_FAST_VETO + \bias(%esp), %ebx
         jnz     slow_\way
         mov     %eax, %ebx
         shr     $14, %ebx
         mov     %ss:THREAD_TABLE(, %ebx, 4), %ebp
         cmp     %eax, THREAD_ID(%ebp)
-        jne     slow_\way
-        cmpl    $0, THREAD_FAST_VETO + \bias(%esp)
         jne     slow_\way
         cmp     %edx, %eax                      // call
         jne     reply_and_wait_\way
@@ -77,11 +76,9 @@ thread_\way:
         mov     %edi, %ss:utcb_word
         mov     %ebp, %ss:CURRENT
 compare_\way:
-        cmp     THREAD_SPACE + \bias(%esp), %ecx
-        je      same_space_\way
         mov     %ss:SPACE_SEGMENT_HIGH(%ecx), %ebx
         cmp     %ebx, %ss:gdt + (USER_CODE & ~7) + 4
-        je      large_to_large_\way
+        je      equal_segments_\way
 
         // The target's segments, and with them all user segment registers: none may keep the old base.
 segments_\way:
@@ -97,17 +94,26 @@ segments_\way:
         mov     %edx, %ds
         mov     %edx, %es
         mov     %edx, %fs
-        mov     $USER_UTCB, %ebx
-        mov     %ebx, %gs
+        mov     %gs, %ebx                       // is every space's own; only a foreign one has to be replaced
+        cmp     $USER_UTCB, %ebx
+        jne     gs_for_segments_\way
 host_\way:
         cmpl    $0, %ss:SPACE_HOST(%ecx)
         jne     to_host_\way
 leave_\way:
         leave_by_\way
 
+gs_for_segments_\way:
+        mov     $USER_UTCB, %ebx
+        mov     %ebx, %gs
+        jmp     host_\way
+
 // Equal segments, different spaces: two large ones, or two small ones that are bound to different hosts. Only GS could be
 // foreign without a fault to tell (gs:0 is read at address 0 of any data segment); nulled or limited other registers
 // raise #GP and are repaired there (faults.cpp).
+equal_segments_\way:
+        cmp     THREAD_SPACE + \bias(%esp), %ecx
+        je      same_space_\way
 large_to_large_\way:
         incl    %ss:SPACE_SWITCHES(%ecx)
         mov     %eax, %ss:SPACE_PARTNER(%ecx)
@@ -119,6 +125,7 @@ enter_for_large_\way:
         mov     %ss:HOST_DIRECTORY(%ecx), %ebx
         mov     %ecx, %ss:HOST
         mov     %ebx, %cr3
+check_gs_\way:
         mov     $TRAMPOLINE, %edx
         mov     %gs, %ebx
         cmp     $USER_UTCB, %ebx

@@ -26,9 +26,10 @@ _PIECES = (
     ("space", "compare", "segments"),
     ("segments", "segments", "host"),
     ("host", "host", "leave"),
+    ("space", "equal_segments", "large_to_large"),
     ("host", "large_to_large", "check_gs"),
-    ("segments", "check_gs", "small_to_large"),
-    ("host", "small_to_large", "same_space"),
+    ("segments", "check_gs", "to_host"),
+    ("host", "to_host", "clean_for_large"),
     ("segments", "same_segments", "open_receiver"),
     (PASSES, "space", "thread"),
 )
