@@ -31,7 +31,7 @@ struct Trial {
     bool (*refused)(bool small, Report &report);
     bool by_limits; ///< only a machine that enforces limits refuses
 };
-extern const Trial entry_trials[], frame_trials[], port_trials[], table_trials[];
+extern const Trial entry_trials[], frame_trials[], port_trials[], string_trials[], table_trials[];
 void run_trials(const Trial *trials, bool small, const char *only);
 
 } // namespace attack

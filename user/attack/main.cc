@@ -23,7 +23,7 @@ bool kernel_is_entered_by_sysenter()
 void run_all(bool small, const char *only)
 {
     run_attempts(small, only);
-    for (const Trial *trials : {entry_trials, frame_trials, port_trials, table_trials}) run_trials(trials, small, only);
+    for (const Trial *trials : {entry_trials, frame_trials, port_trials, string_trials, table_trials}) run_trials(trials, small, only);
 }
 
 } // namespace
