@@ -403,6 +403,8 @@ mod tests {
             let mut contents = start.clone();
             let length = byte() % 40;
             contents.extend((0..length).map(|_| byte()));
+            let repeated = [&contents[..start.len()], &contents[start.len()..].repeat(300)].concat();
+            State::default().chunk(&repeated, &mut Finder::default(), &mut Anything);
             let (mut state, mut cursor) = (State::default(), Cursor { rest: &contents });
             while !cursor.rest.is_empty() && state.event(&mut cursor, &mut Anything).is_some() {
                 taken += 1;

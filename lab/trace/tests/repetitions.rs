@@ -225,6 +225,33 @@ fn a_loop_of_runs_is_hardly_modelled() {
     assert!(share < 0.01, "{share}");
 }
 
+/// What was lost more than 1,048,576 switches and invalidations ago is charged to none of them, however these came about.
+#[test]
+fn what_was_lost_long_ago_is_charged_as_in_the_run() {
+    let machine = machine("pentium4-1400", &[]);
+    let (early, late) = (Call::Data(0x100_0000, 4, false), Call::Data(0x91_0000, 4, false));
+    for rounds in [250_000, 300_000] {
+        let mut calls = vec![
+            Call::Event(Event::Cr3Write { directory: 0x1000, at: 0 }),
+            Call::Event(Event::UserCode { base: 0 }),
+            Call::Marker(Marker::Begin(0)),
+            Call::Marker(Marker::Iteration),
+            Call::Run(1, CODE),
+            early,
+            Call::Event(Event::Invlpg { linear: 0x100_0000 }),
+        ];
+        for _ in 0..rounds {
+            for base in [1 << 24, 0] {
+                calls.extend([late, Call::Event(Event::Invlpg { linear: 0x91_0000 })]);
+                calls.extend([Call::Event(Event::UserCode { base }), Call::Run(2, CODE)]);
+            }
+        }
+        calls.extend([early, Call::Marker(Marker::Iteration), Call::Marker(Marker::End)]);
+        let share = compare(&calls, Some(&machine), false, &format!("{rounds} rounds"));
+        assert!(share < 0.05, "{share}");
+    }
+}
+
 /// What was evicted from a set at random depends on how often that has happened: such a state does not come back.
 #[test]
 fn a_state_that_does_not_come_back_is_modelled_to_the_end() {
