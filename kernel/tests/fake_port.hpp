@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
-#include <gtest/gtest.h>
-
 namespace fake {
 // How many more pages of kernel memory there are; -1: no end.
 extern int pages_left;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The mapping database, rule by rule and against a brute-force model: a table of (space, page) with parents.
+// The mapping database, rule by rule. mapping_property.cpp holds it against a brute-force model.
 #include "core/mapping.hpp"
 
-#include <map>
+#include <gtest/gtest.h>
+
 #include <memory>
-#include <random>
 #include <vector>
 
 #include "core/space.hpp"
@@ -18,6 +18,9 @@ struct MappingTest : testing::Test {
     MappingTest() {
         for (int i = 0; i < 4; ++i) space.push_back(std::make_unique<Space>());
         space[0]->idempotent = true;
+    }
+    ~MappingTest() override {
+        for (auto i = space.rbegin(); i != space.rend(); ++i) mappings::unmap_everything(**i);
     }
     Space& operator[](int i) { return *space[i]; }
     bool present(int s, VAddr page) { return paging::get(*space[s], page).present; }
@@ -225,100 +228,6 @@ TEST_F(MappingTest, AChainCanBeAsDeepAsTheDepthFieldAndNoDeeper) {
     expect_consistent();
     unmap(0, 0x5000);
     EXPECT_FALSE(present(1, 0));
-}
-
-// The model: every mapping knows its parent; removal is recursive by definition.
-struct Model {
-    using Key = std::pair<int, VAddr>;
-    struct Node {
-        PAddr frame;
-        bool writable;
-        Key parent;
-    };
-    std::map<Key, Node> nodes;
-
-    void remove_children(Key k) {
-        std::vector<Key> children;
-        for (auto& [key, n] : nodes)
-            if (n.parent == k && key != k) children.push_back(key);
-        for (Key c : children) remove(c);
-    }
-    void remove(Key k) {
-        remove_children(k);
-        nodes.erase(k);
-    }
-    void take_write(Key k) {
-        for (auto& [key, n] : nodes)
-            if (n.parent == k && key != k) n.writable = false, take_write(key);
-    }
-    void map(Key from, Key to, bool writable, bool grant) {
-        if (from.first == to.first) return;
-        if (from.first == 0 && !nodes.count(from)) nodes[from] = {from.second, true, from};
-        if (!nodes.count(from)) return;
-        Node source = nodes[from];
-        if (nodes.count(to)) {
-            Node& old = nodes[to];
-            if (!grant && old.frame == source.frame && old.parent == from) {
-                old.writable |= writable && source.writable;
-                return;
-            }
-            remove(to);
-            if (!nodes.count(from)) return;
-        }
-        if (grant) {
-            bool root = source.parent == from;
-            nodes.erase(from);
-            nodes[to] = {source.frame, source.writable && writable, root ? to : source.parent};
-            for (auto& [key, n] : nodes)
-                if (n.parent == from) n.parent = to;
-        } else {
-            nodes[to] = {source.frame, source.writable && writable, from};
-        }
-    }
-};
-
-TEST_F(MappingTest, AgreesWithABruteForceModelOnRandomOperations) {
-    constexpr unsigned seed = 20021;
-    constexpr int steps = 40000;
-    RecordProperty("seed", seed);
-    std::mt19937 random(seed);
-    auto pick = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
-    Model model;
-    for (int step = 0; step < steps; ++step) {
-        int a = pick(4), b = 1 + pick(3);
-        VAddr from = static_cast<VAddr>(pick(6)) * page_size, to = static_cast<VAddr>(pick(6)) * page_size;
-        bool write = pick(3);
-        switch (pick(8)) {
-        case 0: {
-            bool flush = pick(2);
-            unmap(a, from, rights_all, flush);
-            Model::Key k{a, from};
-            if (model.nodes.count(k)) flush ? model.remove(k) : model.remove_children(k);
-            break;
-        }
-        case 1:
-            unmap(a, from, right_write);
-            model.take_write({a, from});
-            break;
-        case 2:
-            if (a == 0) break;
-            map(a, from, b, to, write ? rights_all : right_read, true);
-            model.map({a, from}, {b, to}, write, true);
-            break;
-        default:
-            map(a, from, b, to, write ? rights_all : right_read);
-            model.map({a, from}, {b, to}, write, false);
-        }
-        for (int s = 0; s < 4; ++s)
-            for (VAddr p = 0; p < 6 * page_size; p += page_size) {
-                auto i = model.nodes.find({s, p});
-                ASSERT_EQ(present(s, p), i != model.nodes.end()) << "step " << step << " space " << s << " page " << p;
-                if (i == model.nodes.end()) continue;
-                ASSERT_EQ(frame(s, p), i->second.frame) << "step " << step;
-                ASSERT_EQ(writable(s, p), i->second.writable) << "step " << step << " space " << s << " page " << p;
-            }
-        if (step % 100 == 0) expect_consistent();
-    }
 }
 
 }  // namespace

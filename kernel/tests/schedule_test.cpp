@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Ready queues and their rules, and the timeout queue.
+// Ready queues and their rules, and the timeout queue. schedule_property.cpp holds them against models.
 #include "core/schedule.hpp"
 
-#include <deque>
-#include <map>
+#include <gtest/gtest.h>
+
 #include <memory>
-#include <random>
 #include <vector>
 
 #include "core/timeout.hpp"
@@ -190,35 +189,6 @@ TEST_F(ScheduleTest, HaltedThreadsAreNotQueued) {
     t.halted = true;
     schedule::make_ready(t);
     EXPECT_EQ(schedule::next(nullptr), nullptr);
-}
-
-TEST_F(ScheduleTest, AgreesWithAModelOnRandomOperations) {
-    constexpr unsigned seed = 1995;
-    RecordProperty("seed", seed);
-    std::mt19937 random(seed);
-    std::map<Word, std::deque<Thread*>> model;
-    ReadyQueue queue;
-    ready_top = 0;
-    for (int i = 0; i < 64; ++i) make(random() % 256);
-    for (int step = 0; step < 100000; ++step) {
-        Thread& t = *threads[random() % threads.size()];
-        if (t.ready_link.queued()) {
-            queue.remove(t);
-            std::erase(model[t.priority], &t);
-            if (model[t.priority].empty()) model.erase(t.priority);
-        } else if (random() % 2) {
-            queue.push_back(t);
-            model[t.priority].push_back(&t);
-        } else {
-            queue.push_front(t);
-            model[t.priority].push_front(&t);
-        }
-        Thread* best = model.empty() ? nullptr : model.rbegin()->second.front();
-        ASSERT_EQ(queue.front(), best) << step;
-        ASSERT_EQ(ready_top, model.empty() ? 0 : model.rbegin()->first);
-    }
-    for (auto& t : threads)
-        if (t->ready_link.queued()) queue.remove(*t);
 }
 
 TEST(Timeouts, ComeSoonestFirstAndNotEarly) {

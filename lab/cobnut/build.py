@@ -21,6 +21,12 @@ def host_tests() -> None:
     _cmake("host", "building the unit tests")
 
 
+def fuzzers() -> None:
+    """Builds the libFuzzer targets of the same parts."""
+    packages.ensure(packages.BUILD_TOOLS, packages.FUZZING_TOOLS)
+    _cmake("fuzz", "building the fuzzers")
+
+
 def lab() -> None:
     """Builds the laboratory: the emulator's plugin, the replayer and the machine-file tool."""
     packages.ensure_rust()

@@ -43,6 +43,10 @@ BUILD_TOOLS = (
 )
 ARM_TOOLS = (Package("gcc-arm-none-eabi", "arm-none-eabi-g++"),)
 UNIT_TEST_TOOLS = (Package("libgtest-dev", "/usr/include/gtest/gtest.h"),)
+FUZZING_TOOLS = (
+    Package("clang", "clang++"),
+    Package("libclang-rt-14-dev", "/usr/lib/llvm-*/lib/clang/*/lib/linux/libclang_rt.fuzzer-x86_64.a"),
+)
 BROWSER = (Package("chromium", "chromium"),)
 BOCHS = (
     Package("bochs", "bochs"),

@@ -53,19 +53,16 @@ def run(part: str | None) -> int:
 
 
 def unit() -> Count:
-    """the hardware-free parts of kernel and user programs, on this machine"""
+    """the hardware-free parts of kernel and user programs, on this machine, and a short run of their fuzzers"""
     build.host_tests()
-    report = RESULTS / "unit.xml"
-    command = [
-        "ctest",
-        "--test-dir",
-        str(paths.BUILD / "host"),
-        "--output-on-failure",
-        "-j2",
-        "--output-junit",
-        str(report),
-    ]
-    return _junit(command, report)
+    build.fuzzers()
+    return _ctest("host", "unit.xml") + _ctest("fuzz", "fuzz.xml")
+
+
+def _ctest(preset: str, name: str) -> Count:
+    report = RESULTS / name
+    folder = str(paths.BUILD / preset)
+    return _junit(["ctest", "--test-dir", folder, "--output-on-failure", "-j2", "--output-junit", str(report)], report)
 
 
 def lab() -> Count:

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// libFuzzer's way to schedule_property.
+#include "choices.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    GivenChoices choices(data, size);
+    schedule_property(choices);
+    return 0;
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The scheduler's choices against a plain list of those who want to run, searched from its front each time; the timeout
+// queue against a list that is searched for the soonest.
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "choices.hpp"
+#include "core/schedule.hpp"
+#include "core/timeout.hpp"
+
+namespace {
+
+constexpr unsigned thread_count = 24;
+
+// Threads that can run and do not, in the order in which equals come up.
+struct Model {
+    std::vector<Thread*> ready;
+    Thread* favourite = nullptr;
+    bool yields = false, slice_over = false;
+
+    bool queued(const Thread* t) const { return std::find(ready.begin(), ready.end(), t) != ready.end(); }
+    void take(Thread* t) { std::erase(ready, t); }
+    void last(Thread* t) { ready.push_back(t); }
+    void first(Thread* t) { ready.insert(ready.begin(), t); }
+    Thread* best() const {
+        Thread* found = nullptr;
+        for (Thread* t : ready)
+            if (!found || t->priority > found->priority) found = t;
+        return found;
+    }
+    Thread* choose(Thread* t) {
+        if (t) take(t);
+        return t;
+    }
+    Thread* next(Thread* current, bool can_run) {
+        Thread* wished = favourite && queued(favourite) ? favourite : nullptr;
+        bool gives_way = yields, over = slice_over;
+        favourite = nullptr, yields = slice_over = false;
+        if (!can_run) {
+            Thread* top = best();
+            return choose(wished && wished->priority >= top->priority ? wished : top);
+        }
+        if (gives_way) {
+            last(current);
+            return choose(wished ? wished : best());
+        }
+        Thread* top = best();
+        if (!top || top->priority < current->priority || (top->priority == current->priority && !over)) return current;
+        over ? last(current) : first(current);
+        return choose(best());
+    }
+};
+
+struct Property {
+    Choices& choices;
+    int operation = 0;
+    Model model;
+    std::unique_ptr<Thread[]> thread{new Thread[thread_count]{}};
+    std::unique_ptr<Utcb[]> utcb{new Utcb[thread_count]{}};
+    Thread* current = nullptr;
+
+    explicit Property(Choices& c) : choices(c) {
+        ready_top = 0;
+        for (unsigned i = 0; i < thread_count; ++i) {
+            Thread& t = thread[i];
+            t.utcb = &utcb[i];
+            t.state = State::receiving;
+            t.priority = any_priority();
+            schedule::set_timeslice(t, Time{4 << 10 | 625});
+        }
+    }
+    ~Property() {
+        for (unsigned i = 0; i < thread_count; ++i) schedule::make_unready(thread[i], State::receiving);
+        schedule::next(nullptr);
+        expect(schedule::ready.count() == 0, "threads are left over");
+    }
+    void expect(bool holds, const char* what) { require(holds, what, operation); }
+    Word any_priority() { return choices.one_in(2) ? 100 + choices.below(3) : choices.below(256); }
+    Thread& any_thread() { return thread[choices.below(thread_count)]; }
+
+    void wake(bool hand_over) {
+        Thread& t = any_thread();
+        if (&t == current) return;
+        if (!model.queued(&t)) model.last(&t);
+        if (hand_over) model.favourite = &t;
+        hand_over ? schedule::hand_over(t) : schedule::make_ready(t);
+    }
+    void block() {
+        Thread& t = choices.one_in(2) || !current ? any_thread() : *current;
+        if (model.favourite == &t) model.favourite = nullptr;
+        model.take(&t);
+        schedule::make_unready(t, State::receiving);
+    }
+    void change_priority() {
+        Thread& t = any_thread();
+        Word priority = any_priority();
+        schedule::set_priority(t, priority);
+        if (!model.queued(&t)) return;
+        model.take(&t);
+        model.last(&t);
+    }
+    void yield() {
+        if (!current || current->state != State::ready) return;
+        Thread& to = any_thread();
+        Thread* named = choices.one_in(2) || &to == current ? nullptr : &to;
+        model.yields = true;
+        model.favourite = named && model.queued(named) ? named : nullptr;
+        schedule::yield(*current, named);
+    }
+    void tick() {
+        if (!current) return;
+        Microseconds left = current->timeslice_left;
+        schedule::tick(*current, 1000);
+        if (left <= 1000) model.slice_over = true;
+    }
+    void next() {
+        Thread* wanted = model.next(current, current && current->state == State::ready);
+        Thread* found = schedule::next(current);
+        expect(found == wanted, "another thread was chosen");
+        current = found;
+    }
+
+    void run() {
+        for (; choices.more(); ++operation) {
+            switch (choices.below(8)) {
+            case 0: wake(true); break;
+            case 1: block(); break;
+            case 2: change_priority(); break;
+            case 3: yield(); break;
+            case 4: tick(); break;
+            case 5: case 6: next(); break;
+            default: wake(false);
+            }
+            expect(schedule::ready.count() == model.ready.size(), "the queues hold others than those who want to run");
+            Thread* top = model.best();
+            expect(schedule::ready.front() == top && ready_top == (top ? top->priority : 0), "the queues' best is another");
+        }
+    }
+};
+
+}  // namespace
+
+void schedule_property(Choices& choices) { Property{choices}.run(); }
+
+void timeout_property(Choices& choices) {
+    std::unique_ptr<Thread[]> thread{new Thread[thread_count]{}};
+    std::vector<Thread*> model;         // in the order in which they began to wait
+    Microseconds now = 0;
+    for (int operation = 0; choices.more(); ++operation) {
+        Thread& t = thread[choices.below(thread_count)];
+        bool waits = std::find(model.begin(), model.end(), &t) != model.end();
+        if (choices.one_in(3)) {
+            timeouts::cancel(t);
+            std::erase(model, &t);
+        } else if (!waits && !choices.one_in(3)) {
+            timeouts::start(t, now + choices.below(64));
+            model.push_back(&t);
+        } else {
+            now += choices.below(16);
+            auto soonest = std::min_element(model.begin(), model.end(), [](auto* a, auto* b) { return a->deadline < b->deadline; });
+            Thread* wanted = soonest != model.end() && (*soonest)->deadline <= now ? *soonest : nullptr;
+            require(timeouts::expired(now) == wanted, "another timeout is over", operation);
+            std::erase(model, wanted);
+        }
+        require(timeouts::count() == model.size(), "the timeout queue holds others than those who wait", operation);
+    }
+    for (Thread* t : model) timeouts::cancel(*t);
+}
