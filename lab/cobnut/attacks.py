@@ -13,6 +13,7 @@ from cobnut.process import run_logged
 ROW = re.compile(r"attack: row (\S+) (\w+) *(.*)")
 TOTAL = re.compile(r"attack: (\d+) attempts, \d+ refused")
 COST = re.compile(r"attack: cost (\S+) ([\d.]+)")
+SPECULATION = re.compile(r"attack: speculation (\S+) ([\d.]+)")
 REFUSED, UNENFORCED = "refused", "unenforced"
 
 SOURCES = paths.ROOT / "user" / "attack"
@@ -77,3 +78,8 @@ def run_on_silicon(program: Path, *, measure: bool) -> str:
 def costs(output: str) -> dict[str, float]:
     """Measured ticks of the time-stamp counter, by name."""
     return {name: float(ticks) for name, ticks in COST.findall(output)}
+
+
+def speculation(output: str) -> dict[str, float]:
+    """How often, in percent, the cache shows what a load brought from `inside` the limits, from `beyond` them, and from nowhere (`absent`)."""
+    return {where: float(percent) for where, percent in SPECULATION.findall(output)}

@@ -102,9 +102,23 @@ def test_a_program_that_dies_is_not_skipped(tmp_path):
 def test_costs_have_to_be_there():
     measured = attacks.costs("attack: cost load_ds 19.9\nattack: cost pipe_round_trip 11778\n")
     assert measured == {"load_ds": 19.9, "pipe_round_trip": 11778}
-    found = verdicts(silicon_segments.judge_all(many("refused"), measured))
+    traces = {"inside": 99.0, "beyond": 50.0, "absent": 0.0}
+    found = verdicts(silicon_segments.judge_all(many("refused"), measured, traces))
     assert found["ticks.load_ds"] and not found["ticks.far_return"] and found["not_refused"]
-    assert not verdicts(silicon_segments.judge_all(many("escaped"), measured))["not_refused"]
+    assert not verdicts(silicon_segments.judge_all(many("escaped"), measured, traces))["not_refused"]
+
+
+def test_what_is_read_ahead_has_to_be_visible():
+    output = "attack: speculation inside 100.0\nattack: speculation beyond 99.8\nattack: speculation absent 0.0\n"
+    traces = attacks.speculation(output)
+    assert traces == {"inside": 100, "beyond": 99.8, "absent": 0}
+
+    def found(**changed: float) -> list[bool]:
+        verdict = verdicts(silicon_segments.judge_all([], {}, traces | changed))
+        return [verdict["speculation.inside"], verdict["speculation.absent"]]
+
+    assert found() == found(beyond=0) == [True, True]
+    assert found(inside=3) == [False, True] and found(absent=80) == [True, False]
 
 
 def test_models_stand_beside():

@@ -52,6 +52,7 @@ def test_the_same_attempts_on_this_machines_processor():
     assert len(found) >= 100
     assert [one for one in found if one.status != "refused"] == []
     assert all(ticks > 0 for ticks in attacks.costs(output).values()) and len(attacks.costs(output)) == 7
+    assert set(attacks.speculation(output)) == {"inside", "beyond", "absent"}
 
 
 @pytest.mark.parametrize("arguments", ["area=x", "kinds=flat"])

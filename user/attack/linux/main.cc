@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The attempts of attempts.cc on the processor that runs this: prints a row for each and, with `measure`, costs.
-// Ends with status 0 if all were refused, 1 if not, 3 if this Linux has no 32-bit segments for users.
+// The attempts of attempts.cc on the processor that runs this: prints a row for each and, with `measure`, costs and what of a
+// load past a limit shows in the cache. Ends with status 0 if all were refused, 1 if not, 3 if this Linux has no 32-bit segments for users.
 #include "process.h"
 
 #include <stdio.h>
@@ -72,7 +72,10 @@ int main(int argc, char **argv)
         all++;
         bad += strcmp(word, "refused") != 0;
     }
-    if (argc > 1 && !strcmp(argv[1], "measure")) measure();
+    if (argc > 1 && !strcmp(argv[1], "measure")) {
+        measure();
+        speculate();
+    }
     printf("attack: %u attempts, %u refused\n", all, all - bad);
     return bad ? 1 : 0;
 }

@@ -2,6 +2,7 @@
 // What this processor takes for what Cobnut's switches are made of, in ticks of its time-stamp counter: the median of
 // many runs of 64 operations each, less that of an empty run.
 #include "process.h"
+#include "ticks.h"
 
 #include <algorithm>
 #include <sched.h>
@@ -14,13 +15,6 @@ namespace attack {
 namespace {
 
 constexpr int runs = 2001, pipe_runs = 5001, operations = 64;
-
-inline unsigned long long ticks()
-{
-    unsigned low, high;
-    __asm__ volatile("lfence; rdtsc; lfence" : "=a"(low), "=d"(high) : : "memory");
-    return static_cast<unsigned long long>(high) << 32 | low;
-}
 
 template <typename Run> unsigned long long median(int count, Run run)
 {

@@ -100,6 +100,14 @@ Word address_of(const Place &place)
 Word code_selector() { return selector_of(entry_code); }
 Word data_selector() { return selector_of(entry_data); }
 
+void reset()
+{
+    fill();
+    set_entries(true);
+}
+Word slot_end() { return slot_size; }
+const volatile unsigned char *slot_byte(Word offset) { return slot + offset; }
+
 bool prepare()
 {
     void *memory = mmap(nullptr, page + 2 * slot_size, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

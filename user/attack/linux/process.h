@@ -25,6 +25,16 @@ bool foreign_memory_intact();
 Word code_selector();
 Word data_selector();
 
+/// Fills all memory anew, with limits in force.
+void reset();
+/// The slot's size, which is the first offset past its limit; and a byte by its offset, also of the neighbour above.
+Word slot_end();
+const volatile unsigned char *slot_byte(Word offset);
+
+/// Prints `attack: speculation WHERE PERCENT`: how often a line of the cache shows a value that a load brought from inside the
+/// limits, from beyond them, and (absent) a value that is nowhere.
+void speculate();
+
 /// Prints `attack: cost NAME CYCLES` for segment loads, far returns, system calls and a pipe round trip.
 void measure();
 
