@@ -10,8 +10,6 @@ constinit unsigned rows = 0, good_rows = 0;
 
 namespace {
 
-constexpr Word no_segment = own_fill << 8 | own_fill; // a far pointer of the fill names it
-
 bool contains(const char *text, const char *part)
 {
     for (;; text++) {
@@ -74,7 +72,7 @@ bool refused(const Attempt &t, const Report &r, const Attacker &a, Word to)
     case Refusal::privileged: return r.protection() || (r.finished() && r.eax() == mark);
     case Refusal::protection: return r.protection();
     case Refusal::port: return r.port_fault;
-    case Refusal::null: return r.finished() && r.eax() == own_fill * 0x01010101u;
+    case Refusal::null: return r.finished() && r.eax() == own_word;
     case Refusal::task: return r.exception && r.vector() == 10 && r.error() == 0;
     case Refusal::value:
     case Refusal::flags: return r.finished() && r.eax() == t.detail;

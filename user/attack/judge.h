@@ -6,6 +6,9 @@
 
 namespace attack {
 
+inline constexpr Word own_word = own_fill * 0x01010101u;
+inline constexpr Word no_segment = own_fill << 8 | own_fill; ///< the selector that a far pointer of the fill names
+
 enum class Status {
     refused,    ///< in the way that is expected
     escaped,    ///< it got something that is not its own, or was not stopped, or not in this way

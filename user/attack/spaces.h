@@ -54,7 +54,6 @@ struct Report {
     Word vector() const { return message[3]; }
     Word error() const { return message[4]; }
     Word sp() const { return message[8]; }
-    Word edx() const { return message[10]; }
     Word eax() const { return message[12]; }
     /// It came to the ud2 at the end of its code.
     bool finished() const { return exception && vector() == 6; }
@@ -97,11 +96,11 @@ public:
     Report run(const Start &start, Word patience = 500);
     /// Answers an exception with `count` words and listens on.
     Report resume(const Word *words, unsigned count);
-    /// A fresh page of own_fill, with ud2 at its end, under an address.
-    void supply(Word address);
 
 private:
     bool hear_call();
+    /// A fresh page of own_fill, with ud2 at its end, under an address.
+    void supply(Word address);
     Report listen(L4_MsgTag_t tag, Word patience);
 
     L4_ThreadId_t id_ = {};

@@ -20,7 +20,6 @@ namespace attack {
 // An exception's message, which is its answer as well (docs/x2-ia32.md, 6.3). Not in it: segment registers.
 enum MessageWord : unsigned { message_ip, message_flags, message_sp = 7, message_ebx, message_edx, message_eax = 11, message_words };
 
-inline constexpr Word own_word = own_fill * 0x01010101u;
 inline constexpr Word trampoline = 0xFFC00023, kernel_text = 0xF0100000; ///< linear; this kernel's
 
 /// Runs `start` from a new space. False if there is none.
@@ -46,7 +45,6 @@ inline bool own_or_nothing(const Report &r, bool small, Word to)
 
 inline Word end_of(bool small) { return small ? slot_size : stage.large_limit(); }
 inline Word base_of(bool small) { return small ? stage.area() + slot_size : 0; }
-inline constexpr Word no_segment = own_fill << 8 | own_fill; // a selector of the fill
 
 } // namespace attack
 #endif
