@@ -6,7 +6,7 @@
 
 namespace attack {
 
-constinit unsigned rows = 0, good_rows = 0;
+constinit unsigned rows = 0, refused_rows = 0, unenforced_rows = 0;
 
 namespace {
 
@@ -141,7 +141,8 @@ void row(const char *kind, const char *name, Status status, const Report &r)
     else cobnut::print(" vector %u error %x ip %x eax %x\n", r.vector(), r.error(), r.ip(), r.eax());
     if (status != Status::refused) restore_victims();
     rows++;
-    good_rows += status == Status::refused || status == Status::unenforced;
+    refused_rows += status == Status::refused;
+    unenforced_rows += status == Status::unenforced;
 }
 
 void run_attempts(bool small, const char *only)

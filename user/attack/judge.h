@@ -18,8 +18,8 @@ enum class Status {
 
 /// Prints the row and counts.
 void row(const char *kind, const char *name, Status status, const Report &report);
-/// Rows so far, and those that are refused or unenforced.
-extern unsigned rows, good_rows;
+/// Rows so far, and of them those that are refused, and those that are unenforced.
+extern unsigned rows, refused_rows, unenforced_rows;
 
 /// Whether an attempt inside the limits came to its end with the attacker's own memory, and without a fault.
 bool came_through(const Report &report, const Attempt &attempt);
