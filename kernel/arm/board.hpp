@@ -13,6 +13,8 @@ void initialise_console();
 void initialise();
 // The processor was interrupted; called with interrupts off.
 void interrupt();
+// Returns when the serial line has sent everything.
+void finish_output();
 // Ends the run with a number, 0 for success, where an emulator provides for that; stops the processor anyway.
 [[noreturn]] void end(Word code);
 

@@ -81,7 +81,6 @@ void enter_space(Thread& next) {
     processor.current = &next;
     *reinterpret_cast<volatile Word*>(UTCB_WORD_PAGE) = next.utcb_address;
     if (processor.host != next.space) page_tables::switch_to(next.space);
-    cpu::write_domain_access(DACR_USER);
 }
 
 // No port of this processor's.

@@ -51,10 +51,8 @@ from_user:
         msr     cpsr_c, #(MODE_SUPERVISOR | MASK_IRQ | MASK_FIQ)
         ldr     r2, [sp, #PROCESSOR_SAVED_PC]
         ldr     r3, [sp, #PROCESSOR_SAVED_PSR]
-        mov     r4, #DACR_KERNEL
         str     r2, [r0, #REGISTERS_PC]
         str     r3, [r0, #REGISTERS_CPSR]
-        mcr     p15, 0, r4, c3, c0, 0
         sub     r0, r0, #THREAD_REGISTERS
         bl      trap
 

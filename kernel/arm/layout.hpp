@@ -44,12 +44,10 @@
 #define TRAP_DATA         3
 #define TRAP_IRQ          4
 
-// Domains: the kernel's, the running space's, and those UTCBs of other spaces that its tables hold for the kernel.
+// Domains: the kernel's, and the running space's; the processor is a client of both, whoever runs.
 #define DOMAIN_KERNEL     0
 #define DOMAIN_SPACE      1
-#define DOMAIN_OTHERS     2
-#define DACR_KERNEL       0x15          // client of all three
-#define DACR_USER         0x05          // client of the first two
+#define DOMAIN_ACCESS     0x05
 
 // In the header of the programs that it runs.
 #define ELF_MACHINE       40

@@ -28,8 +28,12 @@ Disk read_tags(PAddr at) {
     auto* tag = reinterpret_cast<const Tag*>(at - RAM_BASE + IMAGE);
     if (tag->kind != tag_core) boot::refuse("the loader has left no tag list");
     for (; tag->words >= 2 && tag->kind; tag = reinterpret_cast<const Tag*>(reinterpret_cast<const Word*>(tag) + tag->words)) {
-        if (tag->kind == tag_memory && tag->value[0])
-            kip::add(kip::MemoryDescriptor::make(kip::conventional, tag->value[1], tag->value[1] + tag->value[0] - 1));
+        if (tag->kind == tag_memory && tag->value[0]) {
+            // What the kernel cannot reach is not used.
+            PAddr first = tag->value[1], last = first + tag->value[0] - 1;
+            if (!boot::reachable(first, tag->value[0])) last = WINDOW_FIRST + WINDOW_BYTES - 1;
+            kip::add(kip::MemoryDescriptor::make(kip::conventional, first, last));
+        }
         // Options of the kernel's own: there are none yet.
         auto* text = reinterpret_cast<const char*>(tag->value);
         if (tag->kind == tag_command_line && *text) boot::refuse("option ", text, ": unknown; there are none");

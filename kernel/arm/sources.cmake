@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # ARMv4 and ARMv5: boards differ in the core, in its caches and in their devices.
 set(processor arm)
-set(board_core_versatilepb arm926ej-s)
 set(board_caches_versatilepb arm/caches_arm926.cpp)
+set(board_caches_collie arm/caches_sa1100.cpp)
 list(APPEND kernel_flags -isystem ${CMAKE_CURRENT_SOURCE_DIR}/arm/freestanding)
-list(APPEND kernel_flags -mcpu=${board_core_${COBNUT_BOARD}} -marm)
+list(APPEND kernel_flags -mcpu=${COBNUT_ARM_CORE} -marm)
 set(link_flags -Wl,--fix-v4bx)
 set(processor_libraries gcc)
 
@@ -18,11 +18,11 @@ add_custom_command(OUTPUT ${linker_script}
 set(assembly arm/boot.S arm/entry.S arm/kip.S)
 set(processor_sources ${linker_script}
     arm/boot.cpp arm/context.cpp arm/copy.cpp arm/debug_calls.cpp arm/faults.cpp arm/loader.cpp arm/page_tables.cpp arm/spaces.cpp
-    arm/string.cpp arm/system_calls.cpp arm/thread_table.cpp arm/trap.cpp ${board_caches_${COBNUT_BOARD}}
+    arm/semihosting.cpp arm/string.cpp arm/system_calls.cpp arm/thread_table.cpp arm/trap.cpp ${board_caches_${COBNUT_BOARD}}
     ${COBNUT_BOARD}/console.cpp ${COBNUT_BOARD}/interrupts.cpp)
 set(fast_sources arm/context.cpp arm/system_calls.cpp arm/thread_table.cpp)
 # A compiler that recognises the loops of memcpy calls memcpy.
-set_source_files_properties(arm/string.cpp PROPERTIES COMPILE_OPTIONS "-fno-tree-loop-distribute-patterns")
+set_source_files_properties(arm/string.cpp PROPERTIES COMPILE_OPTIONS "-fno-tree-loop-distribute-patterns;-O2")
 
 # Loaders that follow Linux's convention take the bytes alone.
 function(processor_image target)

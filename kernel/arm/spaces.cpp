@@ -36,12 +36,31 @@ Word& utcb_entry(FirstLevel& directory, const Space& space) {
 }
 
 // All first levels hold the UTCBs of all spaces, for the kernel.
-void set_utcb_entries(const Space& space, Word entry) {
-    write(utcb_entry(boot_directory, space), entry ? entry | domain(DOMAIN_OTHERS) : 0);
-    for (Space* s = spaces::all().front(); s; s = spaces::all().after(*s)) {
-        Word number = s == &space ? DOMAIN_SPACE : DOMAIN_OTHERS;
-        write(utcb_entry(*s->arch.directory, space), entry ? entry | domain(number) : 0);
+void set_utcb_entries(const Space& space, Word own, Word kernels) {
+    write(utcb_entry(boot_directory, space), kernels);
+    for (Space* s = spaces::all().front(); s; s = spaces::all().after(*s))
+        write(utcb_entry(*s->arch.directory, space), s == &space ? own : kernels);
+}
+
+SmallPages* allocate_utcb_table() {
+    auto* table = static_cast<SmallPages*>(utcb_tables.allocate());
+    if (table) caches::clean_and_invalidate_data(reinterpret_cast<VAddr>(table), sizeof *table);
+    return table;
+}
+
+bool make_utcb_tables(Space& space) {
+    ArchSpace& a = space.arch;
+    SmallPages *own = allocate_utcb_table(), *kernels = allocate_utcb_table();
+    if (!own || !kernels) {
+        if (own) utcb_tables.free(own);
+        if (kernels) utcb_tables.free(kernels);
+        return false;
     }
+    a.own_utcbs = own;
+    a.kernel_utcbs = kernels;
+    set_utcb_entries(space, physical(own) | domain(DOMAIN_SPACE) | first_coarse,
+                     physical(kernels) | domain(DOMAIN_KERNEL) | first_coarse);
+    return true;
 }
 
 }  // namespace
@@ -115,35 +134,32 @@ void switch_to(Space* space) {
 
 bool map_utcb_page(Space& space, VAddr page, void* frame) {
     ArchSpace& a = space.arch;
-    if (!a.utcbs) {
-        a.utcbs = static_cast<SmallPages*>(utcb_tables.allocate());
-        if (!a.utcbs) return false;
-        caches::clean_and_invalidate_data(reinterpret_cast<VAddr>(a.utcbs), sizeof *a.utcbs);
-        set_utcb_entries(space, physical(a.utcbs) | first_coarse);
-    }
+    if (!a.own_utcbs && !make_utcb_tables(space)) return false;
     // The frame has been written to through the window.
     caches::clean_and_invalidate_data(reinterpret_cast<VAddr>(frame), page_size);
-    write(a.utcbs->entry[page >> 12 & 0xff],
-          physical(frame) | page_access(access_user_write) | buffered | cached | small_page);
+    Word index = page >> 12 & 0xff, entry = physical(frame) | buffered | cached | small_page;
+    write(a.own_utcbs->entry[index], entry | page_access(access_user_write));
+    write(a.kernel_utcbs->entry[index], entry | page_access(access_kernel));
     return true;
 }
 
 void* utcb_page(const Space& space, VAddr page) {
-    bool there = space.arch.utcbs && space.arch.utcbs->entry[page >> 12 & 0xff];
+    bool there = space.arch.own_utcbs && space.arch.own_utcbs->entry[page >> 12 & 0xff];
     return there ? reinterpret_cast<void*>(page) : nullptr;
 }
 
 void release_utcbs(Space& space) {
     ArchSpace& a = space.arch;
-    if (a.utcbs) {
-        set_utcb_entries(space, 0);
+    if (a.own_utcbs) {
+        set_utcb_entries(space, 0, 0);
         cpu::invalidate_tlb();
-        for (Word e : a.utcbs->entry)
+        for (Word e : a.own_utcbs->entry)
             if (e) memory::free_page(window(e & ~page_mask));
-        utcb_tables.free(a.utcbs);
+        utcb_tables.free(a.own_utcbs);
+        utcb_tables.free(a.kernel_utcbs);
     }
     if (Word area = a.utcb_area) taken_areas[(area - 1) / 32] &= ~(1u << (area - 1) % 32);
-    a.utcbs = nullptr;
+    a.own_utcbs = a.kernel_utcbs = nullptr;
     a.utcb_area = 0;
 }
 

@@ -25,8 +25,27 @@ void* memset(void* to, int value, std::size_t bytes) {
 void* memcpy(void* __restrict to, const void* __restrict from, std::size_t bytes) {
     auto* d = static_cast<unsigned char*>(to);
     auto* s = static_cast<const unsigned char*>(from);
-    if (aligned(d, s))
-        for (; bytes >= 4; bytes -= 4, d += 4, s += 4) *reinterpret_cast<Word*>(d) = *reinterpret_cast<const Word*>(s);
+    if (bytes >= 16) {
+        for (; !aligned(d); --bytes) *d++ = *s++;
+        auto* out = reinterpret_cast<Word*>(d);
+        if (aligned(s)) {
+            auto* in = reinterpret_cast<const Word*>(s);
+            for (; bytes >= 4; bytes -= 4) *out++ = *in++;
+            s = reinterpret_cast<const unsigned char*>(in);
+        } else {
+            // Each word has its lower bytes out of one word of the source, and the others out of the next.
+            Word skew = reinterpret_cast<Word>(s) & 3, low = skew * 8, high = 32 - low;
+            auto* in = reinterpret_cast<const Word*>(s - skew);
+            Word carried = *in++ >> low;
+            for (; bytes >= 8; bytes -= 4) {
+                Word next = *in++;
+                *out++ = carried | next << high;
+                carried = next >> low;
+            }
+            s = reinterpret_cast<const unsigned char*>(in - 1) + skew;
+        }
+        d = reinterpret_cast<unsigned char*>(out);
+    }
     for (; bytes; --bytes) *d++ = *s++;
     return to;
 }

@@ -4,7 +4,7 @@
 #include "core/thread.hpp"
 
 extern "C" {
-// From user mode: registers and frame of `t` are saved, all domains are open. `kind`: one of TRAP_*.
+// From user mode: registers and frame of `t` are saved. `kind`: one of TRAP_*.
 void trap(Thread& t, Word kind);
 void kernel_trap(Word kind, Word pc, Word psr);
 Thread* leave_kernel();

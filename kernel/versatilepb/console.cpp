@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The debug console: the first serial port (PL011), polled; and the end of a run in an emulator (semihosting).
+// The debug console: the first serial port (PL011), polled.
 #include "arm/board.hpp"
 #include "core/arch.hpp"
 #include "versatilepb/devices.hpp"
@@ -8,8 +8,6 @@ namespace {
 
 enum UartRegister : Word { data = 0x00, flags = 0x18, integer_divisor = 0x24, fraction = 0x28, line_control = 0x2c, control = 0x30 };
 enum UartFlags : Word { busy = 1u << 3, receive_empty = 1u << 4, transmit_full = 1u << 5 };
-
-constexpr Word semihosting_exit = 0x20, application_exit = 0x20026;     // SYS_EXIT_EXTENDED, ADP_Stopped_ApplicationExit
 
 volatile Word& uart(Word offset) { return device(UART0, offset); }
 
@@ -25,13 +23,8 @@ void initialise_console() {
     uart(control) = 0x301;                      // on, both directions
 }
 
-void end(Word code) {
+void finish_output() {
     while (uart(flags) & busy) {}
-    const Word block[2] = {application_exit, code};
-    register Word operation asm("r0") = semihosting_exit;
-    register const Word* argument asm("r1") = block;
-    asm volatile("swi 0x123456" : "+r"(operation) : "r"(argument) : "memory");
-    for (;;) {}
 }
 
 }  // namespace board

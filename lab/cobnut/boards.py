@@ -29,6 +29,7 @@ class Board:
     description: str
     programs: tuple[str, ...]
     processor: Processor = IA32
+    memory_mb: int | None = None  # where its emulator knows only one size
 
     @property
     def kernel(self) -> Path:
@@ -57,6 +58,13 @@ BOARDS = {
             "ARM Versatile baseboard with an ARM926EJ-S, on QEMU",
             ("sigma0", "root", "hello", "x2test"),
             ARM,
+        ),
+        Board(
+            "collie",
+            "Sharp Zaurus SL-5500 with a StrongARM SA-1110, on QEMU",
+            ("sigma0", "root", "hello", "x2test"),
+            ARM,
+            memory_mb=512,
         ),
     )
 }

@@ -177,7 +177,7 @@ def _boot_arm(target: boards.Board, texts: tuple[str, ...], append: str, memory:
     building.images(target)
     chosen = tuple(modules.parse(text, target) for text in texts)
     qemu_arm.ensure()
-    code = qemu_arm.interact(Boot(target.kernel, chosen, append, memory_mb=memory), target.name)
+    code = qemu_arm.interact(Boot(target.kernel, chosen, append, memory_mb=target.memory_mb or memory), target.name)
     return code if code in (0, 1, 2) else 1
 
 

@@ -18,6 +18,7 @@ extern const Word return_instruction; ///< code that returns at once
 /// FLAGS that a user may set, and flags that none may, among them those that would give privileges.
 extern const Word harmless_flags, harmful_flags;
 
+extern const Word memory;             ///< physical address of the first byte
 extern const Word kernel_memory;      ///< a physical address that is the kernel's
 extern const Word shared_memory;      ///< one that is no memory, and that everybody may have
 extern const char *const feature;     ///< a feature string of the kernel's; null if it has none

@@ -81,7 +81,7 @@ void shared_by_all()
 void kernel_memory_is_refused()
 {
     CHECK(L4_IsNilFpage(get(L4_FpageLog2(machine::kernel_memory, 12))));
-    CHECK(L4_IsNilFpage(get(L4_FpageLog2(0, 22)))); // contains it
+    CHECK(L4_IsNilFpage(get(L4_FpageLog2(machine::memory, 22)))); // contains it
     CHECK(L4_IsNilFpage(get(L4_CompleteAddressSpace)));
     CHECK(L4_IsNilFpage(get(L4_Nilpage)));
     const Word itself = static_cast<const L4_KernelInterfacePage_t *>(L4_GetKernelInterface())->sigma0.low;
@@ -94,8 +94,8 @@ void devices() { CHECK(!L4_IsNilFpage(get(L4_FpageLog2(0x50000000, 12)))); }
 void page_fault()
 {
     // A page of conventional memory that nobody asked for: below those that requests for any take.
-    CHECK(usable(0x01000000));
-    CHECK(usable(0x01000000 + 37 * page_size));
+    CHECK(usable(machine::memory + 0x01000000));
+    CHECK(usable(machine::memory + 0x01000000 + 37 * page_size));
 }
 
 /// No answer at all to what is malformed; the caller's own timeout ends the call.

@@ -45,6 +45,8 @@ struct FirstLevel {
 struct ArchSpace {
     FirstLevel* directory;          // what the processor walks while the space runs
     TableDirectory* tables[4];
-    SmallPages* utcbs;              // of its UTCB area; nullptr as long as there is none
+    // Of its UTCB area, nullptr as long as there is none: as the space itself has it, and as all others have it, for the kernel.
+    SmallPages* own_utcbs;
+    SmallPages* kernel_utcbs;
     Word utcb_area;                 // its number, and one more; 0: none has been placed
 };

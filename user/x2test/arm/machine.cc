@@ -34,7 +34,8 @@ namespace machine {
 
 const Word kernel_area = 0xD0000000;
 const Word kernel_address = 0xFFF10000;
-const Word kernel_memory = 0x00010000;
+const Word memory = COBNUT_RAM_BASE;
+const Word kernel_memory = memory + 0x00010000;
 const Word shared_memory = 0x10008000; // a device
 const char *const feature = nullptr;
 const Word return_instruction = 0xE1A0F00E; // mov pc, lr

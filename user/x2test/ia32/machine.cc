@@ -40,6 +40,7 @@ namespace machine {
 
 const Word kernel_area = 0xC0000000;
 const Word kernel_address = 0xF0100000;
+const Word memory = 0;
 const Word kernel_memory = 0x00100000;
 const Word shared_memory = 0x000B8000; // the screen
 const char *const feature = "smallspaces";

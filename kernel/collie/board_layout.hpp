@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Where the SA-1110 of a Sharp Zaurus SL-5500 (collie) has what the kernel uses, for C++ and the assembler alike (only #define).
+#pragma once
+
+#define RAM_BASE          0xc0000000
+
+// The megabytes of the bus with the devices that the kernel uses, mapped one after the other (DEVICES): sections.
+#define DEVICE_SECTIONS   2
+#define DEVICE_SECTION_0  0x80000000
+#define DEVICE_SECTION_1  0x90000000
