@@ -171,7 +171,8 @@ void boot_info()
                     L4_SimpleExec_InitialIP(record) >= reinterpret_cast<Word>(image_start) &&
                     L4_SimpleExec_InitialIP(record) < reinterpret_cast<Word>(image_end);
     }
-    CHECK(self && multiboot);
+    CHECK(self);
+    CHECK_EQUAL(multiboot, machine::multiboot);
 }
 
 /// What the boot loader has entered about the initial servers; there is no sigma1.

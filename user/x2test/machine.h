@@ -9,6 +9,8 @@ namespace x2test {
 
 /// All tests there are here, up to a null pointer.
 extern const Test *const groups[];
+/// Names of shared tests of what this binding has otherwise, up to a null pointer: they are not run.
+extern const char *const left_out[];
 
 namespace machine {
 
@@ -21,6 +23,7 @@ extern const Word harmless_flags, harmful_flags;
 extern const Word memory;             ///< physical address of the first byte
 extern const Word kernel_memory;      ///< a physical address that is the kernel's
 extern const Word shared_memory;      ///< one that is no memory, and that everybody may have
+extern const bool multiboot;          ///< the loader leaves a multiboot record
 extern const char *const feature;     ///< a feature string of the kernel's; null if it has none
 
 /// Where x2test_started found itself: SP, and whether all else was as a new thread should find it.

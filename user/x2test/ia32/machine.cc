@@ -36,6 +36,8 @@ const Test *const groups[] = {
     ipc_rule_tests,    map_rule_tests,    nullptr,
 };
 
+const char *const left_out[] = {nullptr};
+
 namespace machine {
 
 const Word kernel_area = 0xC0000000;
@@ -43,6 +45,7 @@ const Word kernel_address = 0xF0100000;
 const Word memory = 0;
 const Word kernel_memory = 0x00100000;
 const Word shared_memory = 0x000B8000; // the screen
+const bool multiboot = true;
 const char *const feature = "smallspaces";
 const Word return_instruction = 0x0000C3C3; // ret
 const Word harmless_flags = 0x00000041;     // ZF, CF
