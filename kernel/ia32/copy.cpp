@@ -4,6 +4,16 @@
 #include "core/arch.hpp"
 #include "ia32/page_tables.hpp"
 
+PAddr paging::access(Space& space, VAddr address, bool write) {
+    using namespace page_tables;
+    if (!(space.arch.directory->entry[address >> 22] & present)) return no_frame;
+    Word& entry = page_tables::entry(space, address);
+    Word e = entry;
+    if (!(e & present) || (write && !(e & writable))) return no_frame;
+    entry = e | page_tables::accessed | (write ? page_tables::dirty : 0);
+    return frame_of(e);
+}
+
 namespace arch {
 
 void copy(PAddr to, PAddr from, Word bytes) {

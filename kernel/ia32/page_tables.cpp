@@ -23,18 +23,6 @@ constexpr Word attribute_bits = write_through | cache_disable | page_attribute;
 constexpr VAddr table_mask = 0x3fffff;   // of the bytes that a page table maps
 constexpr Word fixed_index = FIXED_AREA >> 22;
 
-PAddr frame_of(Word entry) { return entry & ~page_mask; }
-PageTable& table_at(const Space& space, Word index) {
-    return *static_cast<PageTable*>(window(frame_of(space.arch.directory->entry[index])));
-}
-// The part of a shared table that a space's slot takes.
-Word* slice(const Space& space) { return space.arch.shared_table->entry + (space.arch.slot.base >> 12 & 0x3ff); }
-// Where the entry of a page stands, whose table is there.
-Word& entry(const Space& space, VAddr page) {
-    const Slot& slot = space.arch.slot;
-    if (slot.shares_table() && page < slot.size) return slice(space)[page >> 12];
-    return table_at(space, page >> 22).entry[page >> 12 & 0x3ff];
-}
 // Directory entries that are a space's own; those behind belong to small spaces and to the kernel.
 Word own_tables() { return small_space::large_limit() >> 22; }
 bool has_table(const Space& space, VAddr page) {
@@ -188,15 +176,6 @@ Word status_of(Word e) {
 }
 
 }  // namespace
-
-PAddr access(Space& space, VAddr address, bool write) {
-    if (!has_table(space, address)) return no_frame;
-    Word& entry = page_tables::entry(space, address);
-    Word e = entry;
-    if (!(e & present) || (write && !(e & writable))) return no_frame;
-    entry = e | page_tables::accessed | (write ? page_tables::dirty : 0);
-    return frame_of(e);
-}
 
 // The values are Pistachio's (sheet 4.10): 0, or one more than an index into the PAT as that kernel sets it up; the
 // boot does the same (ia32/boot.cpp). Processors without it know the first four.

@@ -31,6 +31,18 @@ inline char* frame_bytes(PAddr at, VAddr fixed, Word bits) {
 }
 // The frame that stands there.
 PAddr fixed_frame(VAddr at);
+inline PAddr frame_of(Word entry) { return entry & ~page_mask; }
+inline PageTable& table_at(const Space& space, Word index) {
+    return *static_cast<PageTable*>(window(frame_of(space.arch.directory->entry[index])));
+}
+// The part of a shared table that a space's slot takes.
+inline Word* slice(const Space& space) { return space.arch.shared_table->entry + (space.arch.slot.base >> 12 & 0x3ff); }
+// Where the entry of a page stands, whose table is there.
+inline Word& entry(const Space& space, VAddr page) {
+    const Slot& slot = space.arch.slot;
+    if (page < slot.size && slot.shares_table()) return slice(space)[page >> 12];
+    return table_at(space, page >> 22).entry[page >> 12 & 0x3ff];
+}
 // Calls `visit(page, entry)` for the leaf entries that are present in a space's own tables below an address.
 template <typename F>
 void for_each_present(const Space& space, VAddr end, F visit) {

@@ -9,7 +9,7 @@ set(processor_sources
     ia32/boot.cpp ia32/context.cpp ia32/coprocessor.cpp ia32/copy.cpp ia32/descriptors.cpp ia32/faults.cpp ia32/hosts.cpp ia32/page_tables.cpp ia32/panic.cpp ia32/port_bitmap.cpp ia32/ports.cpp ia32/small_space.cpp
     ia32/string.cpp ia32/system_calls.cpp ia32/thread_table.cpp ia32/tls.cpp ia32/trap.cpp
     pc/clock.cpp pc/console.cpp pc/interrupts.cpp pc/loader.cpp pc/options.cpp)
-set(fast_sources ia32/context.cpp ia32/system_calls.cpp ia32/thread_table.cpp ia32/tls.cpp)
+set(fast_sources ia32/context.cpp ia32/copy.cpp ia32/system_calls.cpp ia32/thread_table.cpp ia32/tls.cpp)
 
 # Multiboot loaders take the executable itself.
 function(processor_image target)
