@@ -19,7 +19,7 @@ def laboratory(experiment):
 
 
 @pytest.mark.parametrize("cpu", ["486", "pentium3"])
-@pytest.mark.parametrize("kinds", ["large", "small"])
+@pytest.mark.parametrize("kinds", ["large", "small", "automatic"])
 def test_x2test_gives_no_report(tmp_path, kinds, cpu):
     out = tmp_path / "reports.json"
     what = Boot(guests.PC.kernel, (guests.program("sigma0"), guests.program("x2test", f"kinds={kinds}")), cpu=cpu)
