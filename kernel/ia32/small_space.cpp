@@ -103,10 +103,12 @@ bool enter_slot(Space& space, SlotName name, Space* leader) {
     return true;
 }
 
-// To a longer slot that begins at the same place: nothing that is cached becomes wrong.
+// To a longer slot that begins at the same place: nothing that is cached becomes wrong. (In a shorter one it would.)
 bool grow_in_place(Space& space, Word size_mb, Space* leader) {
     SlotName name = name_of(space), longer{name.offset_mb, size_mb};
-    if (!space.arch.slot.small() || space.arch.slot.shares_table() || leader != space.leader || name.offset_mb % size_mb) return false;
+    if (!space.arch.slot.small() || leader != space.leader) return false;
+    if (size_mb == name.size_mb) return true;
+    if (size_mb < name.size_mb || space.arch.slot.shares_table() || name.offset_mb % size_mb) return false;
     tags::SlotMap* map = map_of(leader);
     area.release(name, map);
     bool grows = area.available(longer, map);

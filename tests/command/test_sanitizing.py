@@ -62,7 +62,7 @@ COUNTERS = {name: 200_000 for name in stress.LEAST} | {"faults": 100_000, "promo
 
 
 def made_up_run(found: Findings, failure: str | None = None) -> Run:
-    return Run("pentium3", 1, {} if failure else COUNTERS, failure, found)
+    return Run("pentium3", 1, 512, {} if failure else COUNTERS, failure, found)
 
 
 def test_mutants_are_what_invalidates_takes_away_and_relocates():

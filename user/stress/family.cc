@@ -16,12 +16,13 @@ namespace stress {
 const char *const counter_names[counters] = {
     "operations", "accesses", "faults", "maps", "grants", "unmaps", "promotions", "made_small", "slot_reuses",
     "made_large", "peer_calls", "thread_deletions", "space_deletions", "host_deletions", "runs", "attribute_changes",
+    "demotions", "revocations", "regroups", "dissolutions", "resizes", "grown_in_place",
 };
 
 namespace {
 
 constexpr Word page_size = 4096;
-constexpr Word utcb_area = 0x00100000, utcb_area_log2 = 14, utcb_size = 512;
+constexpr Word utcb_size = 512;
 constexpr Word fault_label = 0xFFE0;
 
 L4_Fpage_t page_at(Word address, Word rights) { return L4_FpageLog2(address, 12) + rights; }
@@ -159,22 +160,35 @@ bool Family::answer_fault(Word space, Word thread, L4_MsgTag_t tag)
     return true;
 }
 
-/// Something of the space was mapped or touched at `address`: a small space that ends before it is large now.
+/// Something of the space was mapped or touched at `address`: one whose slot was asked for, and ends before it, is large now.
 void Family::reached(Word space, Word address)
 {
     Space &s = spaces_[space];
-    if (!s.small() || address < slots::size_of(s.slot)) return;
-    s.slot = 0;
-    count[promotions]++;
+    if (!s.small() || address < s.slot.size_mb << 20) return;
+    if (s.tag == Tag::slot) count[promotions]++;
+    s.tag = Tag::large;
+    s.slot = {};
 }
 
+/// The end of what the space has: a tag of the kernel's choice holds it at any time.
+Word Family::extent(Word space) const
+{
+    Word end = utcb_area + (1u << utcb_area_log2);
+    for (Word place = 0; place < places; place++)
+        if (model_.present(node_of(space, place)) && place_address(place) >= end) end = place_address(place) + page_size;
+    return end;
+}
+
+/// The emulator enforces no limits: what may be beyond a slot must not be tried.
 bool Family::reachable(Word space, Word place) const
 {
     const Space &s = spaces_[space];
-    // The emulator enforces no limits: what is beyond a slot of the kernel's choice must not be tried. None is shorter.
-    constexpr Word shortest = 4u << 20;
-    const Word limit = s.small() ? slots::size_of(s.slot) : s.automatic ? shortest : ~0u;
-    return place_address(place) < limit;
+    Word limit_mb = 1;
+    if (s.tag == Tag::large) return true;
+    if (s.small()) limit_mb = s.slot.size_mb;
+    else
+        while (limit_mb << 20 < extent(space)) limit_mb *= 2;
+    return place_address(place) < limit_mb << 20;
 }
 
 void Family::create_thread(Word space, Word thread)
@@ -186,11 +200,13 @@ void Family::create_thread(Word space, Word thread)
     const L4_ThreadId_t self = L4_Myself(), id = L4_GlobalId(first_thread_ + space * threads + thread, w.version);
     const auto utcb = reinterpret_cast<void *>(utcb_area + thread * utcb_size);
     if (first) {
-        spaces_[space].automatic = random_.once_in(2);
+        const bool automatic = random_.once_in(2);
+        spaces_[space].tag = automatic ? Tag::automatic : Tag::large;
         const auto unchanged = reinterpret_cast<void *>(-1);
+        const Word control = automatic ? 0 : L4_SmallSpaceChange | L4_LargeSpace;
         if (!L4_ThreadControl(id, id, self, L4_nilthread, unchanged) ||
-            !L4_SpaceControl(id, spaces_[space].automatic ? 0 : L4_SmallSpaceChange | L4_LargeSpace, L4_FpageLog2(kip_area, 12), L4_FpageLog2(utcb_area, utcb_area_log2), L4_nilthread,
-                             nullptr))
+            !L4_SpaceControl(id, control, L4_FpageLog2(kip_area, 12), L4_FpageLog2(utcb_area, utcb_area_log2),
+                             L4_nilthread, nullptr))
             fail("cannot create a space: error %u", L4_ErrorCode());
     }
     if (!L4_ThreadControl(id, first ? id : worker(space, 1 - thread).id, self, self, utcb))
@@ -204,7 +220,7 @@ void Family::create_thread(Word space, Word thread)
 
 void Family::create_space(Word space)
 {
-    spaces_[space].slot = 0;
+    spaces_[space].slot = {};
     spaces_[space].incarnation = slots::next_incarnation();
     create_thread(space, 0);
     if (random_.once_in(2)) create_thread(space, 1);
@@ -230,7 +246,10 @@ void Family::delete_space(Word space)
 void Family::settle_deleted(Word space)
 {
     model_.forget_space(space);
-    spaces_[space].slot = 0;
+    spaces_[space].tag = Tag::large;
+    spaces_[space].slot = {};
+    spaces_[space].leader = nullptr;
+    dissolve(space);
     count[space_deletions]++;
 }
 

@@ -5,7 +5,9 @@
 #define COBNUT_STRESS_FAMILY_H
 #include "model.h"
 #include "random.h"
+#include "slots.h"
 
+#include <cobnut/tags.h>
 #include <l4/ipc.h>
 
 namespace stress {
@@ -16,8 +18,14 @@ inline constexpr Word threads = 2; ///< of a space
 /// How often what was done. `counter_names` has them in this order.
 enum Counter : Word {
     operations, accesses, faults, maps, grants, unmaps, promotions, made_small, slot_reuses, made_large, peer_calls,
-    thread_deletions, space_deletions, host_deletions,
-    runs, attribute_changes, counters,
+    thread_deletions, space_deletions, host_deletions, runs, attribute_changes,
+    demotions,      ///< a large space became small: by a slot's name, by its size, by the kernel's choice
+    revocations,    ///< an exclusive slot of the kernel's choice taken by a request for a place in it
+    regroups,       ///< a space was bound to another leader, or to one at all
+    dissolutions,   ///< a space lost its bound slot with its leader
+    resizes,        ///< a space exchanged its slot for a longer or a shorter one
+    grown_in_place, ///< of these: for a longer one at the same place
+    counters,
 };
 extern const char *const counter_names[counters];
 
@@ -26,14 +34,23 @@ struct Worker {
     Word version = 0;
 };
 
+/// What the controller knows of a space's tag.
+enum class Tag : Word {
+    large,     ///< asked for, or promoted: it is
+    slot,      ///< an exclusive slot was asked for: it is there
+    bound,     ///< bound to a leader by hand: in its slot or, if the leader has given up its group, large
+    automatic, ///< the kernel decides, at any time: whatever holds its pages
+};
+
 struct Space {
-    Word slot = 0; ///< its small-space number; 0: large
+    Tag tag = Tag::large;
+    slots::Slot slot;                 ///< slot, bound
+    const Space *leader = nullptr;    ///< bound: a space that has said to be large; null: one that the kernel can make small
     Word incarnation = 0;
-    bool automatic = false; ///< no slot was asked for: the kernel decides
     Worker workers[threads];
 
     bool alive() const;
-    bool small() const { return slot != 0; }
+    bool small() const { return tag == Tag::slot || tag == Tag::bound; }
 };
 
 class Family {
@@ -73,6 +90,7 @@ private:
     void settle_deleted(Word space);
     void reached(Word space, Word address);
     bool reachable(Word space, Word place) const;
+    Word extent(Word space) const;
     volatile Word &content(Word page) const;
 
     // operations.cc
@@ -93,13 +111,30 @@ private:
     void widen();
     void unmap_from_root();
     void unmap_by_worker();
-    void resize();
-    bool move(Word space, Word wanted);
-    void succeed();
-    void promote();
-    void reach_beyond(Word space);
     void call_peer();
     void change_threads();
+
+    // tags.cc: who has which slot
+    slots::Slot check_tag(Word space);
+    void became(Word space, Tag tag, slots::Slot before, slots::Slot now);
+    void dissolve(Word leader);
+    bool move(Word space, Word wanted);
+    bool give_slot(Word space, Word log2_mb);
+    bool leave_to_kernel(Word space);
+    Word any_small();
+    void spread_copies(Word space);
+    void access_present(Word space, Word other);
+    void demote();
+    void resize();
+    void grow();
+    void succeed();
+    void revoke();
+    void revoke(Word space);
+    void regroup();
+    bool bind(Word space, Word leader);
+    void promote();
+    void promote(Word space);
+    void reach_beyond(Word space);
     void query();
     void delete_host();
 
@@ -112,7 +147,10 @@ private:
     Expected expected_;
 };
 
-inline constexpr Word kip_area = 0x00200000; ///< where each space has its interface page
+/// Where each space has its interface page and its UTCBs: below 1 MB, like the image.
+inline constexpr Word kip_area = 0x000D0000, utcb_area = 0x000E0000, utcb_area_log2 = 14;
+/// The root space's pages: below 4 MB, since it is in a slot of that size for a while.
+inline constexpr Word memory_area = 0x00300000;
 
 /// A few pages lie in frames beyond the kernel's window on physical memory, if the machine has such.
 constexpr bool is_far(Word page) { return page >= pages - 2 && page < pages; }

@@ -27,7 +27,6 @@ constexpr Word controller_stack = 2 * page_size;
 constexpr L4_Time_t pause = {.raw = (10 << 10) | 196}; // 0.2 s
 constexpr Word patience = 5;
 
-alignas(page_size) constinit unsigned char memory[families_most][pages * page_size] = {};
 alignas(page_size) constinit unsigned char worker_stacks[families_most][page_size] = {};
 alignas(page_size) constinit unsigned char controller_stacks[families_most][controller_stack] = {};
 constinit Family families[families_most] = {};
@@ -81,6 +80,10 @@ bool all_done(Word many)
 int run(Word seed, Word many, Word area_mb)
 {
     raw::prepare();
+    if (!is_memory(memory_area, families_most * pages * page_size)) {
+        cobnut::print("stress: FAIL no memory at %08x\n", memory_area);
+        return 1;
+    }
     far_pages = is_memory(far_memory, families_most * pages * page_size);
     const Word first_controller = L4_ThreadNo(root_id) + 1, first_worker = first_controller + families_most;
     for (Word i = 0; i < many; i++) families[i].prepare(i, seed, area_mb, first_worker + i * spaces * threads);
@@ -108,7 +111,7 @@ int run(Word seed, Word many, Word area_mb)
 Word page_address(Word family, Word page)
 {
     if (far_pages && is_far(page)) return far_memory + (family * pages + page) * page_size;
-    return reinterpret_cast<Word>(memory[family]) + page * page_size;
+    return memory_area + (family * pages + page) * page_size;
 }
 
 Word stack_of(Word family, Word space, Word thread)
@@ -116,12 +119,12 @@ Word stack_of(Word family, Word space, Word thread)
     return reinterpret_cast<Word>(worker_stacks[family]) + (space * threads + thread + 1) * worker_stack - 16;
 }
 
-/// The first four in a page table with the image; the next behind 4 MB and at the end of 8 MB; then up to 16 MB; the last
-/// two past every slot of the pool.
+/// The first three below 1 MB, in a page table with the image; then about the ends of slots of 1 to 16 MB; the last two
+/// past every slot that is asked for by name.
 Word place_address(Word place)
 {
-    constexpr Word where[places] = {0x00280000, 0x00281000, 0x00282000, 0x00283000, 0x00400000, 0x007FE000,
-                                    0x007FF000, 0x00800000, 0x00801000, 0x00FFF000, 0x01800000, 0x01801000};
+    constexpr Word where[places] = {0x000F0000, 0x000F1000, 0x000FF000, 0x00100000, 0x001FF000, 0x00280000,
+                                    0x003FF000, 0x00400000, 0x007FF000, 0x00800000, 0x01800000, 0x01801000};
     return where[place];
 }
 

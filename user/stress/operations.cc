@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What a controller does at random, and what has to come of it.
 #include "family.h"
-#include "raw_calls.h"
-#include "slots.h"
 #include "worker.h"
 
 #include <l4/misc.h>
@@ -15,7 +13,6 @@ namespace {
 constexpr Word page_log2 = 12, page_size = 1u << page_log2;
 constexpr Word flush = 0x40; // Unmap: here too
 constexpr Word phase = 256; // operations
-constexpr Word first_beyond = places - 2; // places that no slot of the pool reaches
 
 L4_Fpage_t page_at(Word address, Word rights) { return L4_FpageLog2(address, page_log2) + rights; }
 
@@ -42,7 +39,8 @@ void Family::one_of_calm()
     if (dice < 48) return widen();
     if (dice < 51) return unmap_from_root();
     if (dice < 55) return unmap_by_worker();
-    if (dice < 57) return resize();
+    if (dice < 56) return demote();
+    if (dice < 57) return regroup();
     if (dice < 59) return call_peer();
     if (dice < 61) return change_threads();
     if (dice < 62) return query();
@@ -54,15 +52,20 @@ void Family::one_of_calm()
 void Family::one_of_change(Word space)
 {
     const Word dice = random_.below(64);
-    if (dice < 22) return access_any();
-    if (dice < 25) return map_from_root();
-    if (dice < 28) return map_from_peer(random_.once_in(2));
-    if (dice < 31) return unmap_from_root();
-    if (dice < 34) return unmap_by_worker();
-    if (dice < 42) return resize();
-    if (dice < 45) return succeed();
-    if (dice < 57) return promote();
-    if (dice < 63) return delete_space(space);
+    if (dice < 11) return access_any();
+    if (dice < 13) return map_from_root();
+    if (dice < 15) return map_from_peer(random_.once_in(2));
+    if (dice < 17) return unmap_from_root();
+    if (dice < 19) return unmap_by_worker();
+    if (dice < 24) return demote();
+    if (dice < 27) return resize();
+    if (dice < 29) return grow();
+    if (dice < 33) return succeed();
+    if (dice < 38) return revoke();
+    if (dice < 44) return regroup();
+    if (dice < 53) return promote();
+    if (dice < 62) return delete_space(space);
+    if (dice < 63) return change_threads();
     if (random_.once_in(2)) return delete_host();
     call_peer();
 }
@@ -236,74 +239,6 @@ void Family::unmap_by_worker()
     count[unmaps]++;
 }
 
-/// Asks for a slot or for none, most often for a large space.
-void Family::resize()
-{
-    Word space = random_.below(spaces);
-    for (Word tries = 0; tries < spaces - 1 && spaces_[space].small(); tries++) space = (space + 1) % spaces;
-    if (!spaces_[space].alive()) return;
-    const Word size = 4u << random_.below(3), location = random_.below(slots::pool_mb / size) * size;
-    move(space, random_.once_in(8) ? 0 : L4_SmallSpace(location, size));
-}
-
-/// Moves a space to a slot, or out of one; false if the kernel does not.
-bool Family::move(Word space, Word wanted)
-{
-    Space &s = spaces_[space];
-    Word control = 0;
-    L4_SpaceControl(worker(space, any_thread(space)).id, L4_SmallSpaceChange | wanted, L4_Nilpage, L4_Nilpage,
-                    L4_nilthread, &control);
-    if ((control & 0xFF) != s.slot) fail("space %u was at slot %02x, not %02x", space, control & 0xFF, s.slot);
-    if (!(control & L4_SmallSpaceChange)) return false;
-    s.automatic = false;
-    if (wanted == s.slot) return true;
-    s.slot = wanted;
-    count[wanted ? made_small : made_large]++;
-    if (wanted && slots::move_in(wanted, s.incarnation)) count[slot_reuses]++;
-    return true;
-}
-
-/// One space follows another in its slot, and runs there at once, on the same page directory.
-void Family::succeed()
-{
-    Word space = random_.below(spaces);
-    for (Word tries = 0; tries < spaces && !spaces_[space].small(); tries++) space = (space + 1) % spaces;
-    const Word next = any_space_but(space), slot = spaces_[space].slot;
-    if (!slot || !spaces_[next].alive()) return;
-    ask(space, any_thread(space), nothing);
-    if (move(space, 0) && move(next, slot)) ask(next, any_thread(next), nothing);
-}
-
-/// A small space gets, or touches, what lies beyond its slot.
-void Family::promote()
-{
-    Word space = random_.below(spaces);
-    for (Word tries = 0; tries < spaces && !spaces_[space].small(); tries++) space = (space + 1) % spaces;
-    if (!spaces_[space].small()) return;
-    if (random_.once_in(2)) return reach_beyond(space);
-    const Word place = first_beyond + random_.below(2), page = random_.below(pages);
-    give(page, node_of(space, place), read);
-}
-
-/// An emulator that does not enforce limits shows what is mapped there. Behind the area for small spaces that is the
-/// kernel, on every emulator a fault.
-void Family::reach_beyond(Word space)
-{
-    const Word address = (area_mb_ << 20) - slots::base_of(spaces_[space].slot) + random_.below(4) * page_size;
-    const Word thread = any_thread(space);
-    expected_ = {true, false, nowhere, space, thread, address, false, false};
-    const Word result = ask(space, thread, do_read, address);
-    if (!expected_.happened) fail("space %u reads %08x at %08x, beyond its slot", space, result, address);
-    const Node given = expected_.node;
-    expected_ = {};
-    if (result != value_[model_.page(given)]) fail("space %u reads %08x at %08x", space, result, address);
-    model_.accessed(given, false);
-    const L4_Fpage_t page = page_at(page_address(index_, model_.page(given)), all);
-    const Word status = L4_UnmapFpage(page).raw & all, wanted = model_.unmap(given, all, false);
-    if (status != wanted) fail("a page has status %u, not %u", status, wanted);
-    count[unmaps]++;
-}
-
 void Family::call_peer()
 {
     const Word space = random_.below(spaces), peer = any_space_but(space);
@@ -321,49 +256,6 @@ void Family::change_threads()
     if (!s.alive()) return;
     if (L4_IsNilThread(s.workers[thread].id)) create_thread(space, thread);
     else if (!L4_IsNilThread(s.workers[1 - thread].id)) delete_thread(space, thread);
-}
-
-void Family::query()
-{
-    const Word space = random_.below(spaces);
-    if (!spaces_[space].alive()) return;
-    Word control = 0;
-    L4_SpaceControl(worker(space, any_thread(space)).id, 0, L4_Nilpage, L4_Nilpage, L4_nilthread, &control);
-    if ((control & 0xFF) != spaces_[space].slot)
-        fail("space %u is at slot %02x, not %02x", space, control & 0xFF, spaces_[space].slot);
-}
-
-/// Deletes a large space while its page directory is the one in force: the root space is small for that long, and after
-/// it runs, like one more small space, on the kernel's own directory.
-void Family::delete_host()
-{
-    Word victim = random_.below(spaces), other = any_space_but(victim);
-    if (!spaces_[victim].alive() || spaces_[victim].small() || spaces_[victim].automatic) return;
-    const L4_ThreadId_t none = L4_nilthread;
-    const bool with_other = spaces_[other].alive() && spaces_[other].small();
-    // Nobody may fault when the calls are raw.
-    for (Word thread = 0; thread < threads; thread++)
-        if (!L4_IsNilThread(worker(victim, thread).id)) ask(victim, thread, do_yield);
-    const Word other_thread = any_thread(other);
-    if (with_other) ask(other, other_thread, do_yield);
-
-    const Word location = random_.below(slots::pool_mb / slots::granule_mb) * slots::granule_mb;
-    const Word slot = L4_SmallSpace(location, slots::granule_mb);
-    const Word incarnation = slots::next_incarnation();
-    const Word tag = static_cast<Word>(nothing) << 16;
-    if (!raw::resize(root_id, slot)) return;
-    if (slots::move_in(slot, incarnation)) count[slot_reuses]++;
-    raw::call(worker(victim, any_thread(victim)).id, tag);
-    for (Worker &w : spaces_[victim].workers) {
-        if (L4_IsNilThread(w.id)) continue;
-        raw::remove(w.id);
-        w.id = none;
-        count[thread_deletions]++;
-    }
-    if (with_other) raw::call(worker(other, other_thread).id, tag);
-    raw::resize(root_id, 0);
-    settle_deleted(victim);
-    count[host_deletions]++;
 }
 
 } // namespace stress

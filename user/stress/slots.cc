@@ -5,19 +5,18 @@ namespace stress::slots {
 namespace {
 
 constinit Word last_incarnation = 0;
-constinit Word last_user[pool_mb / granule_mb] = {};
+constinit Word last_user[area_most_mb] = {};
 
 } // namespace
 
 Word next_incarnation() { return ++last_incarnation; }
 
-bool move_in(Word number, Word incarnation)
+bool move_in(Slot slot, Word incarnation)
 {
     bool reused = false;
-    const Word first = (base_of(number) >> 20) / granule_mb;
-    for (Word granule = first; granule < first + (size_of(number) >> 20) / granule_mb; granule++) {
-        reused = reused || (last_user[granule] && last_user[granule] != incarnation);
-        last_user[granule] = incarnation;
+    for (Word mb = slot.offset_mb; mb < slot.offset_mb + slot.size_mb; mb++) {
+        reused = reused || (last_user[mb] && last_user[mb] != incarnation);
+        last_user[mb] = incarnation;
     }
     return reused;
 }

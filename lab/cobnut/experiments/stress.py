@@ -23,6 +23,7 @@ from cobnut.sanitizing import Findings
 AT_ONCE = 2
 TIMEOUT_SECONDS = 3600
 CPUS = ("pentium3", "486")  # with sysenter and global pages, and without either
+AREAS_MB = (512, 64)  # slots for all, and so few that the kernel has to take some back
 MEMORY_MB = 256  # some of it beyond the kernel's window
 COUNTER = re.compile(r"^stress: (\w+) (\d+)$", re.MULTILINE)
 FAILURE = re.compile(r"^stress: FAIL (.*)$", re.MULTILINE)
@@ -36,6 +37,10 @@ LEAST = {
     "slot_reuses": (100_000, 500),
     "thread_deletions": (100_000, 1_000),
     "space_deletions": (100_000, 500),
+    "demotions": (100_000, 1_000),
+    "revocations": (100_000, 500),
+    "regroups": (100_000, 500),
+    "resizes": (100_000, 1_000),
 }
 
 
@@ -45,6 +50,7 @@ class Run:
 
     cpu: str
     seed: int
+    area_mb: int
     counters: dict[str, int]
     failure: str | None
     findings: Findings
@@ -57,6 +63,7 @@ def boot(
     *,
     seed: int,
     operations: int,
+    area_mb: int = AREAS_MB[0],
     stop_at_first: bool = False,
     stop_after: int | None = None,
     timeout: float = TIMEOUT_SECONDS,
@@ -67,8 +74,9 @@ def boot(
     """
     with tempfile.TemporaryDirectory(prefix="cobnut-") as folder:
         out = Path(folder) / "reports.json"
-        program = Module(lab.board.program("stress"), f"seed={seed} operations={operations}")
-        what = Boot(kernel, (Module(lab.board.program("sigma0")), program), cpu=cpu, memory_mb=MEMORY_MB)
+        program = Module(lab.board.program("stress"), f"seed={seed} operations={operations} area={area_mb}")
+        modules = (Module(lab.board.program("sigma0")), program)
+        what = Boot(kernel, modules, f"small={area_mb}", cpu, MEMORY_MB)
         plugin = sanitizing.plugin(kernel, out, stop_at_first=stop_at_first, stop_after=stop_after)
         outcome = qemu.run(what, timeout=timeout, plugin=plugin)
         findings = sanitizing.read(out) if out.exists() else NOTHING
@@ -83,7 +91,7 @@ def boot(
         failure = f"the kernel stopped: {message}"
     elif not counters and not (stop_at_first and findings.reports):
         failure = "does not come to its end"
-    return Run(cpu, seed, counters, failure, findings)
+    return Run(cpu, seed, area_mb, counters, failure, findings)
 
 
 def run(lab: Lab) -> Result:
@@ -94,8 +102,10 @@ def run(lab: Lab) -> Result:
 
     def one(index: int) -> Run:
         seed, cpu = lab.settings["seed"] + index, CPUS[index % len(CPUS)]
-        done = boot(lab.board.kernel, lab, cpu, seed=seed, operations=lab.settings["operations"])
-        lab.meter.advance(note=f"seed {seed} on {cpu}")
+        # each processor with each area, and both areas in the first two boots
+        area_mb = AREAS_MB[(index + index // len(CPUS)) % len(AREAS_MB)]
+        done = boot(lab.board.kernel, lab, cpu, seed=seed, operations=lab.settings["operations"], area_mb=area_mb)
+        lab.meter.advance(note=f"seed {seed} on {cpu}, {area_mb} MB")
         return done
 
     with ThreadPoolExecutor(AT_ONCE) as pool:
@@ -214,7 +224,7 @@ def judge_coverage(sites: list[Site], runs: list[Run]) -> Check:
 def series_of(sites: list[Site], runs: list[Run]) -> list[Series]:
     names, seen = [site.name for site in sites], observed(sites, runs)
     counters = sorted({name for each in runs for name in each.counters})
-    boots = [f"seed {each.seed} on {each.cpu}" for each in runs]
+    boots = [f"seed {each.seed} on {each.cpu}, {each.area_mb} MB" for each in runs]
     return [
         Series("executed", "times", names, [seen[site].executed for site in sites]),
         Series("needed", "times", names, [seen[site].needed for site in sites]),
@@ -244,13 +254,13 @@ EXPERIMENT = Experiment(
     settings={
         "seed": Setting(1, 1, range(0, 1 << 26), "the first boot's; each further boot takes the next"),
         "boots": Setting(8, 2, range(1, 1025), "how many, on the two processors in turn"),
-        "operations": Setting(380_000, 25_000, range(1, 100_000_001), "of each boot"),
+        "operations": Setting(200_000, 25_000, range(1, 100_000_001), "of each boot"),
     },
     run=run,
     plots=plots,
     story=(
-        "Sixteen spaces in four families map, grant and unmap pages, move in and out of small-space slots, call each other, and are "
-        "deleted, at random. A model of each family says before each access whether it faults and what it reads; the sanitizer holds "
+        "Sixteen spaces in four families map, grant and unmap pages, move in and out of small-space slots, which the kernel gives and "
+        "takes, too, are bound to each other's page directories, call each other, and are deleted, at random. A model of each family says before each access whether it faults and what it reads; the sanitizer holds "
         "each access of the whole machine against what a processor may still have cached."
     ),
     cannot_say=(
