@@ -206,6 +206,22 @@ void asked_to_be_large()
     CHECK_EQUAL(ask(a, do_read, kip_area).value, L4_KernelMagic);
 }
 
+/// A slot does not become shorter in place: what is cached of its end would stay when others get it.
+void a_shorter_slot()
+{
+    Bare space, next;
+    if (!space.create(1) || !next.create(2)) return;
+    const unsigned sizes_log2[] = {5, 3, 2, 0, 1, 4, 0};
+    for (Word i = 0; i < sizeof sizes_log2 / sizeof *sizes_log2; i++) {
+        CHECK(cobnut::give_slot(space.id, sizes_log2[i]));
+        check_tag(space.id, 1u << sizes_log2[i], false, true);
+        check_runs(space, 1, 0x100 + i);
+        CHECK(cobnut::give_slot(next.id, i % 3));
+        check_runs(next, 2, 0x200 + i);
+        check_runs(space, 1, 0x300 + i);
+    }
+}
+
 void own_requests_are_checked()
 {
     Agent *a = agent(Kind::large);
@@ -335,6 +351,7 @@ const Test tag_tests[] = {
     {"tags.grows_by_access", grows_by_access},
     {"tags.named_slots_win", named_slots_win},
     {"tags.asked_to_be_large", asked_to_be_large},
+    {"tags.a_shorter_slot", a_shorter_slot},
     {"tags.own_requests_are_checked", own_requests_are_checked},
     {"tags.bound_slots_overlap", bound_slots_overlap},
     {"tags.bound_slots_of_one_megabyte", bound_slots_of_one_megabyte},
