@@ -47,7 +47,7 @@ void set_ipc_result(Thread& t, ThreadId from, Word tag) {
 // docs/x2-arm.md: a system call of a foreign system shows all of its registers, anything else what it was.
 void exception_message(const Thread& t, Word number, Word error, KernelMessage& m) {
     const Registers& r = t.registers;
-    if (number == TRAP_SWI) {
+    if (number == exception_system_call) {
         m.tag = MsgTag::make(label_exception, 13);
         m.words[0] = t.frame.pc;
         for (Word i = 0; i < 8; ++i) m.words[1 + i] = r.r[i];

@@ -23,8 +23,6 @@ enum Status : Word {
 };
 constexpr Word status_mask = 0xf;
 
-// Exception numbers (docs/x2-arm.md).
-constexpr Word exception_undefined = 1, exception_abort = 0x100;
 constexpr Word breakpoint_status = 2;           // a prefetch abort on a page that can be executed: BKPT
 
 bool thumb(const Thread& t) { return t.frame.cpsr & STATE_THUMB; }
@@ -98,7 +96,7 @@ void undefined(Thread& t) {
 void software_interrupt(Thread& t) {
     Word size = thumb(t) ? 2 : 4, code = 0;
     user_memory::read(*t.space, t.frame.pc - size, &code, size);
-    ipc::exception(t, TRAP_SWI, code);
+    ipc::exception(t, exception_system_call, code);
 }
 
 void prefetch_abort(Thread& t) {

@@ -10,6 +10,9 @@ void kernel_trap(Word kind, Word pc, Word psr);
 Thread* leave_kernel();
 }
 
+// Numbers of exceptions (docs/x2-arm.md); the first one's message shows none.
+enum Exception : Word { exception_system_call = 0, exception_undefined = 1, exception_abort = 0x100 };
+
 namespace faults {
 // What a user did that the processor stopped. A page that is there is granted as far as it may be; anything else becomes
 // a message.

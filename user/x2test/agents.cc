@@ -88,8 +88,8 @@ bool load_page(Agent &a, const Word *mr)
 /// Serves one message. True if the MRs hold an answer.
 bool serve(Agent &a, L4_MsgTag_t tag)
 {
-    Word mr[13];
-    L4_StoreMRs(0, 13, mr);
+    Word mr[14];
+    L4_StoreMRs(0, 14, mr);
     const Word label = L4_Label(tag);
     if ((label & 0xFFF0) == 0xFFE0) {
         a.out.stuck = !load_page(a, mr);
@@ -104,7 +104,7 @@ bool serve(Agent &a, L4_MsgTag_t tag)
         for (unsigned i = 0; i < 3; i++) a.out.port_fault[i] = mr[i];
     } else if (label == 0xFFB0) {
         a.out.exceptions++;
-        for (unsigned i = 0; i < 13; i++) a.out.exception[i] = mr[i];
+        for (unsigned i = 0; i < 14; i++) a.out.exception[i] = mr[i];
     }
     return false;
 }

@@ -94,7 +94,7 @@ struct Outcome {
     unsigned port_faults = 0; ///< I/O ports; the last one's message, which is not answered
     Word port_fault[3] = {};
     unsigned exceptions = 0; ///< the last one's message
-    Word exception[13] = {};
+    Word exception[14] = {};
 
     bool write_fault() const { return (fault_tag >> 16) & L4_Writable; }
 };
