@@ -61,16 +61,14 @@ void trace_slot(trace::Event event, const Space& space) {
     trace::event(event, ThreadId::nil(), trace::name(&space), space.arch.slot.base, space.arch.slot.size);
 }
 
-// After the slot has been given back: frees the table if it was the last one in it.
+// Whether others have slots in the table that a space has just left.
+bool table_in_use(const Space& space, Space* leader, SlotName name) {
+    return leader ? neighbour(space, leader, slot_of(name).base >> 22) != nullptr : area.exclusive(name.granules());
+}
+
 void free_table(Space& space, Space* leader, SlotName name) {
-    PageTable* table = space.arch.shared_table;
-    space.arch.shared_table = nullptr;
-    if (leader ? neighbour(space, leader, slot_of(name).base >> 22) != nullptr : area.exclusive(name.granules())) return;
-    // Its copies are not those of a slot that somebody had, but of all of them.
-    Slot all = slot_of(name.granules());
-    leader ? hosts::clear_copies(leader->arch.own, all) : hosts::clear_all_copies(all);
     if (!leader) exclusive_tables[name.offset_mb / tags::granule_mb] = nullptr;
-    memory::free_page(table);
+    memory::free_page(space.arch.shared_table);
 }
 
 // What is cached of a slot. Few pages are dropped one by one, so that all others stay; `present` counts the entries.
@@ -157,13 +155,18 @@ void release(Space& space) {
     SlotName name = name_of(space);
     Space* leader = space.leader;
     page_tables::leave_slot(space);
-    if (!slot.shares_table()) leader ? hosts::clear_copies(leader->arch.own, slot) : hosts::clear_all_copies(slot);
-    // What was bound to a host that is not in force is not cached.
-    if (!leader || processor.host == &leader->arch.own) forget(space);
     area.release(name, map_of(leader));
     if (leader) leader->group.remove(space);
     space.leader = nullptr;
-    if (slot.shares_table()) free_table(space, leader, name);
+    bool shared = slot.shares_table(), last = shared && !table_in_use(space, leader, name);
+    if (!shared || last) {
+        Slot cleared = slot_of(name.granules());
+        leader ? hosts::clear_copies(leader->arch.own, cleared) : hosts::clear_all_copies(cleared);
+    }
+    // What was bound to a host that is not in force is not cached.
+    if (!leader || processor.host == &leader->arch.own) forget(space);
+    if (last) free_table(space, leader, name);
+    space.arch.shared_table = nullptr;
     make_large(space);
 }
 

@@ -37,9 +37,11 @@ Word members(const Space& leader) {
     return n;
 }
 
+// As far as a few of its threads tell.
 bool asleep(const Space& space) {
     if (space.tag.gain) return false;
-    for (const Thread* t = space.members.front(); t; t = space.members.after(*t))
+    Word asked = 0;
+    for (const Thread* t = space.members.front(); t && ++asked <= candidates; t = space.members.after(*t))
         if (t->ready_link.queued() || t == arch::current_thread()) return false;
     return true;
 }
