@@ -26,6 +26,7 @@ struct Processor {
     Thread* current;            // nullptr while idle
     Word ready_top;             // core/schedule.hpp
     Space* host;                // whose tables are in force; nullptr: the kernel's own
+    void* threads;              // the pages of the thread table (thread_table.cpp)
     Word saved_pc, saved_psr;   // on the way from an exception's mode to supervisor mode
 };
 extern "C" Processor processor;

@@ -42,7 +42,7 @@ vector_\name:
 
         entry   undefined, TRAP_UNDEFINED, 0
         entry   swi, TRAP_SWI, 0
-        entry   prefetch, TRAP_PREFETCH, 4
+        entry   abort, TRAP_PREFETCH, 4         // a prefetch abort that is no IPC (fastpath.S)
         entry   data, TRAP_DATA, 8
         entry   irq, TRAP_IRQ, 4
 

@@ -12,6 +12,17 @@ static_assert(offsetof(Processor, ready_top) == 4, "arm/boot.S");
 
 void offsets() {
     OFFSET(THREAD_REGISTERS, offsetof(Thread, registers));
+    OFFSET(THREAD_R11, offsetof(Thread, registers) + offsetof(Registers, r) + 11 * sizeof(Word));
+    OFFSET(THREAD_R12, offsetof(Thread, registers) + offsetof(Registers, r) + 12 * sizeof(Word));
+    OFFSET(THREAD_LR, offsetof(Thread, registers) + offsetof(Registers, lr));
+    OFFSET(THREAD_ID, offsetof(Thread, id));
+    OFFSET(THREAD_OPEN_TO, offsetof(Thread, open_to));
+    OFFSET(THREAD_SPACE, offsetof(Thread, space));
+    OFFSET(THREAD_UTCB_ADDRESS, offsetof(Thread, utcb_address));
+    OFFSET(THREAD_PRIORITY, offsetof(Thread, priority));
+    OFFSET(THREAD_FAST_VETO, offsetof(Thread, fast_veto));
+    OFFSET(PROCESSOR_THREADS, offsetof(Processor, threads));
+    OFFSET(PROCESSOR_READY_TOP, offsetof(Processor, ready_top));
     OFFSET(REGISTERS_PC, sizeof(Registers) + offsetof(Frame, pc));
     OFFSET(REGISTERS_CPSR, sizeof(Registers) + offsetof(Frame, cpsr));
     OFFSET(PROCESSOR_CURRENT, offsetof(Processor, current));

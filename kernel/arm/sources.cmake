@@ -15,7 +15,7 @@ add_custom_command(OUTPUT ${linker_script}
         ${CMAKE_CURRENT_SOURCE_DIR}/arm/kernel.ld -o ${linker_script}
     DEPENDS arm/kernel.ld arm/layout.hpp ${COBNUT_BOARD}/board_layout.hpp VERBATIM)
 
-set(assembly arm/boot.S arm/entry.S arm/kip.S)
+set(assembly arm/boot.S arm/entry.S arm/fastpath.S arm/kip.S)
 set(processor_sources ${linker_script}
     arm/boot.cpp arm/context.cpp arm/copy.cpp arm/debug_calls.cpp arm/faults.cpp arm/loader.cpp arm/page_tables.cpp arm/spaces.cpp
     arm/semihosting.cpp arm/string.cpp arm/system_calls.cpp arm/thread_table.cpp arm/trap.cpp ${board_caches_${COBNUT_BOARD}}

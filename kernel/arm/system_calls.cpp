@@ -24,6 +24,8 @@ void store_message(Thread& t) {
 void ipc_registers(Thread& t) {
     Word* r = t.registers.r;
     load_message(t);
+    // The fast path returns to ARM code only, and to where LR says.
+    t.fast_entry = !(t.registers.lr & 3);
     ipc::call(t, {r[0]}, {r[1]}, r[2]);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Where threads are found by number: a page of control block addresses for each 1024 numbers that are in use.
+#include "arm/cpu.hpp"
 #include "core/arch.hpp"
 #include "core/memory.hpp"
 
@@ -38,6 +39,7 @@ void initialise_thread_table() {
     nobody_thread.id = ThreadId::any();
     for (Thread*& t : nobody_page.thread) t = &nobody_thread;
     for (Page*& p : pages) p = &nobody_page;
+    processor.threads = pages;
 }
 
 }  // namespace arch

@@ -29,6 +29,7 @@ namespace {
 }  // namespace
 
 extern "C" void trap(Thread& t, Word kind) {
+    t.fast_entry = false;
     switch (kind) {
     case TRAP_IRQ:
         schedule::interrupted();

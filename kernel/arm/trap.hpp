@@ -8,6 +8,8 @@ extern "C" {
 void trap(Thread& t, Word kind);
 void kernel_trap(Word kind, Word pc, Word psr);
 Thread* leave_kernel();
+// The fast path goes on to a thread of another space.
+void enter_other_space(Space* space);
 }
 
 // Numbers of exceptions (docs/x2-arm.md); the first one's message shows none.

@@ -23,7 +23,7 @@ struct Test {
 };
 
 /// A null-terminated list per file of tests.
-extern const Test kip_tests[], sigma0_tests[], ipc_tests[], ipc_error_tests[], fast_tests[], edge_tests[], fault_tests[], map_tests[],
+extern const Test kip_tests[], sigma0_tests[], ipc_tests[], ipc_error_tests[], fast_tests[], call_tests[], edge_tests[], fault_tests[], map_tests[],
     unmap_tests[], tree_tests[], exregs_tests[], thread_tests[], space_tests[], schedule_tests[], preempt_tests[], irq_tests[],
     redirect_tests[],
     control_tests[], coprocessor_tests[], registers_tests[], reflection_tests[], port_tests[], tls_tests[],
@@ -159,6 +159,7 @@ bool pass(Agent *from, Agent *to, L4_Fpage_t f, Word base, L4_Fpage_t window, bo
 Word do_read(Word address, Word, Word);
 Word do_write(Word address, Word value, Word);
 Word do_nothing(Word, Word, Word);
+Word do_increment_words(Word client, Word, Word); ///< answers calls with their words plus 1 and label 0x78, for ever
 Word do_flush(Word fpage, Word control, Word); ///< Unmap of one fpage; returns it with its status
 /// Asks sigma0 for an fpage, cached as `attribute` says. Returns the fpage that comes back; all ones if none does.
 Word do_sigma0_get(Word fpage, Word attribute, Word);

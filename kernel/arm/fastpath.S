@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The common IPC: a call, or a reply that waits for anybody, of up to four untyped words, to a partner that waits for it,
+// without a receive timeout, with nobody queued, no redirector, and nobody better ready. Whatever is different goes to
+// `slow`, which has lost nothing by then.
+//
+// On entry, in abort mode: R0 to, R1 from, R2 timeouts, R3 to R7 MR0 to MR4; SP `processor`; LR 4 past the address that was
+// jumped to. R8 to R10, R12 and the user's LR, which is the return address, need not be kept.
+// On the way: R10 the current thread, R12 its partner. Both sides' message registers are R3 to R7.
+// On exit: R0 from, R3 to R7 as they are. No kernel address leaves the kernel.
+
+#include "arm/layout.hpp"
+#include "offsets.h"
+
+        .section .text.fastpath, "ax"
+        .globl  vector_prefetch
+vector_prefetch:
+        cmn     lr, #-(SYSTEM_CALLS + 4)        // Ipc is call 0
+        bne     vector_abort
+        ldr     r10, [sp, #PROCESSOR_CURRENT]
+        add     r9, r10, #THREAD_R11
+        stmia   r9, {r11-r14}^                  // where settle() and `leave` find them
+        movs    r8, r2, lsl #16                 // a receive timeout needs the timeout queue
+        bne     slow
+        ldr     r8, [r10, #THREAD_LR]
+        tst     r8, #3                          // back to Thumb code
+        bne     slow
+
+        // The partner. By number: nobody() where there is none.
+        ldr     r8, [sp, #PROCESSOR_THREADS]
+        mov     r9, r0, lsr #24
+        ldr     r8, [r8, r9, lsl #2]
+        mov     r9, r0, lsl #8
+        mov     r9, r9, lsr #22
+        ldr     r12, [r8, r9, lsl #2]
+        ldr     r9, [r12, #THREAD_ID]
+        ldr     r8, [r10, #THREAD_FAST_VETO]
+        cmp     r9, r0
+        bne     slow
+        cmp     r8, #0
+        bne     slow
+        cmp     r1, r0                          // call
+        cmnne   r1, #1                          // or reply and wait for anybody
+        bne     slow
+        ldr     r8, [r12, #THREAD_OPEN_TO]
+        ldr     r0, [r10, #THREAD_ID]
+        cmp     r8, r0
+        cmnne   r8, #1
+        bne     slow_known
+        ldr     r8, [r12, #THREAD_PRIORITY]     // the partner runs now only if nobody better is ready
+        ldr     r9, [sp, #PROCESSOR_READY_TOP]
+        cmp     r8, r9
+        blo     slow_known
+        mov     r8, r3, lsl #16                 // more words, typed items or flags
+        cmp     r8, #5 << 16
+        bhs     slow_known
+
+        str     r1, [r10, #THREAD_OPEN_TO]
+        mov     r8, #0
+        str     r8, [r12, #THREAD_OPEN_TO]
+        str     r12, [sp, #PROCESSOR_CURRENT]
+        ldr     r8, [r10, #THREAD_SPACE]
+        ldr     r9, [r12, #THREAD_SPACE]
+        cmp     r8, r9
+        bne     other_space
+        ldr     r0, [r10, #THREAD_UTCB_ADDRESS] // threads of one space know each other by local ids
+leave:
+        ldr     r8, [r12, #THREAD_UTCB_ADDRESS]
+        mov     r9, #UTCB_WORD_PAGE
+        str     r8, [r9]
+        ldr     lr, [r12, #THREAD_LR]
+        msr     spsr_c, #(MODE_USER | MASK_FIQ)
+        add     r9, r12, #THREAD_R11
+        mov     r8, #0
+        mov     r10, #0
+        ldmia   r9, {r11-r14}^
+        mov     r9, #0                          // user registers may not be named next
+        movs    pc, lr
+
+other_space:
+        stmfd   sp!, {r0-r3, r12, lr}
+        mov     r0, r9
+        bl      enter_other_space
+        ldmfd   sp!, {r0-r3, r12, lr}
+        b       leave
+
+slow_known:
+        ldr     r0, [r12, #THREAD_ID]
+// What the kernel has had in registers goes no further.
+slow:
+        mov     r8, #0
+        mov     r9, #0
+        mov     r10, #0
+        ldr     r12, [sp, #PROCESSOR_CURRENT]
+        ldr     r12, [r12, #THREAD_R12]
+        b       vector_abort
+        .ltorg
