@@ -16,19 +16,26 @@ FUNCTION = re.compile(r"^([0-9a-f]+) <(.*)>:$")
 # code below it runs before paging is on, when nothing can be cached
 KERNEL_BASE = 0xF000_0000
 # stores elsewhere are to pages that were page tables once
-OWNERS = re.compile(r"hosts::|small_space::|page_tables::")
+OWNERS = re.compile(r"hosts::|clean_host|small_space::|page_tables::")
 # before the first user runs: what it clears are the boot's own entries
-BOOT = re.compile(r"page_tables::initialise")
+BOOT = re.compile(r"boot_|\w+::initialise")
+# what it is called for is the kernel's own mapping, not the invalidation that comes with it
+MAPS = re.compile(r"page_tables::map_fixed")
+CALLS = re.compile(r"(call|jmp)\s+[0-9a-f]+ <([^+>]*)>$")
 
 
 @dataclass(frozen=True)
 class Site:
-    """An instruction of the kernel's, and what it is there for."""
+    """An instruction of the kernel's, and what it is there for.
+
+    `leaves`: a jump to another function in place of a call and a return.
+    """
 
     name: str
     address: int
     length: int
     text: str
+    leaves: bool = False
 
 
 @dataclass(frozen=True)
@@ -78,6 +85,25 @@ def erasures(listing: list[str], baselines: list[Findings]) -> list[Site]:
     ]
 
 
+def calls(listing: list[str], sites: list[Site]) -> list[Site]:
+    """The calls of each function that has one of `sites`, or that passes them on in the code that owns page tables."""
+    found = [(site, CALLS.match(site.text)) for site in _instructions(listing) if not BOOT.match(site.name)]
+    code = [(site, _short(call[2]), call[1] == "jmp") for site, call in found if call and OWNERS.match(call[2])]
+    invalidate = {function_of(site) for site in sites if not MAPS.match(site.name)}
+    while more := {function_of(site) for site, callee, _ in code if callee in invalidate and OWNERS.match(site.name)} - invalidate:
+        invalidate |= more
+    return [
+        Site(site.name, site.address, site.length, f"calls {callee}", leaves)
+        for site, callee, leaves in code
+        if callee in invalidate and callee != function_of(site)
+    ]
+
+
+def function_of(site: Site) -> str:
+    """The function that it belongs to."""
+    return site.name.rpartition("+")[0]
+
+
 def observe(site: Site, baselines: dict[str, Findings]) -> Seen:
     """What became of `site` on the first processor on which it was needed, or else executed."""
     seen = [_seen(site, cpu, findings) for cpu, findings in baselines.items()]
@@ -95,12 +121,17 @@ def _seen(site: Site, cpu: str, findings: Findings) -> Seen:
     return Seen(cpu, 0, 0, 0)
 
 
+def _short(function: str) -> str:
+    """Its name without parameters."""
+    return re.sub(r"\(.*", "", function.replace("(anonymous namespace)::", ""))
+
+
 def _instructions(listing: list[str]) -> Iterator[Site]:
     function, start = "", 0
     for line in listing:
         head = FUNCTION.match(line)
         if head:
-            start, function = int(head.group(1), 16), re.sub(r"\(.*", "", head.group(2))
+            start, function = int(head.group(1), 16), _short(head.group(2))
             continue
         parts = line.rstrip().split("\t")
         if len(parts) < 3:

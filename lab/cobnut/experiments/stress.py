@@ -64,6 +64,7 @@ def boot(
     seed: int,
     operations: int,
     area_mb: int = AREAS_MB[0],
+    options: str = "",
     stop_at_first: bool = False,
     stop_after: int | None = None,
     timeout: float = TIMEOUT_SECONDS,
@@ -76,7 +77,7 @@ def boot(
         out = Path(folder) / "reports.json"
         program = Module(lab.board.program("stress"), f"seed={seed} operations={operations} area={area_mb}")
         modules = (Module(lab.board.program("sigma0")), program)
-        what = Boot(kernel, modules, f"small={area_mb}", cpu, MEMORY_MB)
+        what = Boot(kernel, modules, f"small={area_mb} {options}", cpu, MEMORY_MB)
         plugin = sanitizing.plugin(kernel, out, stop_at_first=stop_at_first, stop_after=stop_after)
         outcome = qemu.run(what, timeout=timeout, plugin=plugin)
         findings = sanitizing.read(out) if out.exists() else NOTHING
