@@ -10,8 +10,8 @@ import guests
 CASES = [
     *((on, kinds, "") for on in guests.QEMU for kinds in ("large", "small", "automatic")),
     *((guests.USUAL, kinds, option) for kinds in ("large", "small") for option in ("sysenter=off", "fastpath=off")),
-    # the kernel's own choice: with slots that run out, and with the revocation that is there to be compared
-    *((guests.USUAL, "automatic", option) for option in ("small=64", "revocation=eager", "groups=off")),
+    # the kernel's own choice: with slots that run out, with the area of L95's example, and with what is there to be compared
+    *((guests.USUAL, "automatic", option) for option in ("small=64", "small=640", "revocation=eager", "groups=off")),
     # the small-space area reaches into what is the large spaces' with a smaller one
     *((guests.USUAL, "small", option) for option in ("small=64", "small=2048")),
     (guests.Processor("qemu", "pentium,-fpu"), "small", ""),

@@ -27,14 +27,16 @@ public:
     ~Bare() { L4_ThreadControl(id, L4_nilthread, L4_nilthread, L4_nilthread, nothing_said); }
 
     /// `control` as for SpaceControl. Page `n` of the arena will be its data, page 0 its code.
-    bool create(Word n, Word control = 0);
+    bool create(Word n, Word control = 0) { return create_at(0xA000, n, n, control); }
+    /// With its UTCBs elsewhere, and a `number` of its own: several can share a page of data.
+    bool create_at(Word utcbs, Word number, Word n, Word control = 0);
     /// Runs once; the word that it wrote. ~0 after fail().
     Word run();
 
     L4_ThreadId_t id = {};
 
 private:
-    static constexpr Word kip = 0x8000, utcbs = 0xA000, ends[] = {0xE000, 0xF000}, code = 0x10000, data = 0x11000;
+    static constexpr Word kip = 0x8000, ends[] = {0xE000, 0xF000}, code = 0x10000, data = 0x11000;
     static inline void *const nothing_said = reinterpret_cast<void *>(-1);
 
     void map(Word arena_at, Word to);
@@ -43,7 +45,7 @@ private:
     Word runs_ = 0;
 };
 
-bool Bare::create(Word n, Word control)
+bool Bare::create_at(Word utcbs, Word number, Word n, Word control)
 {
     static constexpr unsigned char program[] = {
         0xA1, 0x00, 0x10, 0x01, 0x00, // mov data, %eax
@@ -59,7 +61,7 @@ bool Bare::create(Word n, Word control)
     for (unsigned i = 0; i < sizeof program; i++) reinterpret_cast<unsigned char *>(arena_page(0))[i] = program[i];
     page_ = n;
     constexpr Word first_number = 200; // behind the agents'
-    id = L4_GlobalId(L4_ThreadNo(main_id) + first_number + n, 1);
+    id = L4_GlobalId(L4_ThreadNo(main_id) + first_number + number, 1);
     if (L4_ThreadControl(id, id, main_id, L4_nilthread, nothing_said) &&
         L4_SpaceControl(id, control, L4_FpageLog2(kip, 12), L4_FpageLog2(utcbs, 12), L4_nilthread, nullptr) &&
         L4_ThreadControl(id, id, main_id, main_id, reinterpret_cast<void *>(utcbs)))
@@ -135,6 +137,41 @@ void slots_of_one_megabyte()
         for (Word i = 0; i < count; i++) check_runs(space[i], i + 1, 0x1000 * round + i);
     L4_Unmap(page_at(arena_page(2), L4_FullyAccessible)); // a fault more, and it goes on
     for (Word i = 0; i < count; i++) check_runs(space[i], i + 1, 0x9000 + i);
+}
+
+/// The example of L95 (4.3): a space of 3 GB beside 8 of 64 MB and 128 of 1 MB, in an area of 640 MB, in whatever order
+/// they come. After that the area is full.
+void sizes_of_the_paper()
+{
+    constexpr Word area_mb = 640, kinds = 3, many[kinds] = {1, 8, 128}, count = 137;
+    constexpr unsigned size_mb[kinds] = {0, 64, 1};
+    constexpr Word utcbs[kinds] = {0xBFFF0000, 64 * mb - 0x10000, 0xA000};
+    if (wish.area_mb != area_mb) return;
+    Word kind[count], n = 0;
+    for (Word k = 0; k < kinds; k++)
+        for (Word i = 0; i < many[k]; i++) kind[n++] = k;
+    Random random(wish.seed);
+    for (Word i = count; i > 1; i--) {
+        const Word other = random.below(i), k = kind[i - 1];
+        kind[i - 1] = kind[other];
+        kind[other] = k;
+    }
+    Bare space[count], one_more;
+    const auto page_of = [](Word i) { return 1 + i % 8; };
+    for (Word i = 0; i < count; i++)
+        if (!space[i].create_at(utcbs[kind[i]], i, page_of(i))) return;
+    if (!one_more.create_at(utcbs[kinds - 1], count, page_of(count))) return;
+    unsigned char users[area_mb] = {};
+    for (Word i = 0; i < count; i++) {
+        check_tag(space[i].id, size_mb[kind[i]], false, false);
+        const Tag tag = tag_of(space[i].id);
+        for (Word at = tag.offset_mb; at < tag.offset_mb + tag.size_mb; at++) users[at]++;
+    }
+    for (Word at = 0; at < area_mb; at++) CHECK_EQUAL(users[at], 1);
+    check_tag(one_more.id, 0, false, false);
+    for (Word round = 0; round < 3; round++)
+        for (Word i = 0; i < count; i++) check_runs(space[i], page_of(i), 0x1000 * (round + 1) + i);
+    check_runs(one_more, page_of(count), 0x3264);
 }
 
 /// The accessed and dirty bits of a page come back from the entry in the shared table.
@@ -346,6 +383,7 @@ void forgotten_after_many() { hosts_forget_revoked_slots(101); }
 const Test tag_tests[] = {
     {"tags.starts_with_a_tag", starts_with_a_tag},
     {"tags.slots_of_one_megabyte", slots_of_one_megabyte},
+    {"tags.sizes_of_the_paper", sizes_of_the_paper},
     {"tags.shared_tables_note_accesses", shared_tables_note_accesses},
     {"tags.grows_with_its_mappings", grows_with_its_mappings},
     {"tags.grows_by_access", grows_by_access},
