@@ -122,7 +122,12 @@ Word Family::await(Word space, Word thread)
 /// Loads a mapping of a page of the root space as the answer to a page fault.
 void Family::answer_with(Word page, Word address, Word rights)
 {
-    const L4_MapItem_t item = L4_MapItem(page_at(page, rights), address & ~(page_size - 1));
+    answer_with(page_at(page, rights), address & ~(page_size - 1));
+}
+
+void Family::answer_with(L4_Fpage_t pages, Word base)
+{
+    const L4_MapItem_t item = L4_MapItem(pages, base);
     L4_Set_MsgTag(L4_MsgTag_t{.raw = 2u << 6});
     L4_LoadMR(1, item.raw[0]);
     L4_LoadMR(2, item.raw[1]);
@@ -139,7 +144,8 @@ bool Family::answer_fault(Word space, Word thread, L4_MsgTag_t tag)
     if (address >= reinterpret_cast<Word>(image_start) && address < reinterpret_cast<Word>(image_end)) {
         const bool stack = page == ((stack_of(index_, space, thread) - 1) & ~(page_size - 1));
         if (writes && !stack) fail("a write to %08x by the code at %08x", address, where[1]);
-        answer_with(page, page, stack ? read | write : read | execute);
+        if (stack || !spaces_[space].whole_image) answer_with(page, page, stack ? read | write : read | execute);
+        else answer_with(L4_FpageLog2(image_base, image_log2) + (read | execute), image_base);
         return true;
     }
     Expected &e = expected_;
@@ -221,6 +227,7 @@ void Family::create_thread(Word space, Word thread)
 void Family::create_space(Word space)
 {
     spaces_[space].slot = {};
+    spaces_[space].whole_image = random_.once_in(2);
     spaces_[space].incarnation = slots::next_incarnation();
     create_thread(space, 0);
     if (random_.once_in(2)) create_thread(space, 1);

@@ -47,6 +47,7 @@ struct Space {
     slots::Slot slot;                 ///< slot, bound
     const Space *leader = nullptr;    ///< bound: a space that has said to be large; null: one that the kernel can make small
     Word incarnation = 0;
+    bool whole_image = false;         ///< it gets all of it at the first fault: more pages than are invalidated one by one
     Worker workers[threads];
 
     bool alive() const;
@@ -82,6 +83,7 @@ private:
     Word await(Word space, Word thread);
     bool answer_fault(Word space, Word thread, L4_MsgTag_t tag);
     void answer_with(Word page, Word address, Word rights);
+    void answer_with(L4_Fpage_t pages, Word base);
     bool find(L4_ThreadId_t from, Word &space, Word &thread) const;
     void create_space(Word space);
     void create_thread(Word space, Word thread);
@@ -149,6 +151,8 @@ private:
 
 /// Where each space has its interface page and its UTCBs: below 1 MB, like the image.
 inline constexpr Word kip_area = 0x000D0000, utcb_area = 0x000E0000, utcb_area_log2 = 14;
+/// What holds the image (user/CMakeLists.txt says where it begins).
+inline constexpr Word image_base = 0x00040000, image_log2 = 17;
 /// The root space's pages: below 4 MB, since it is in a slot of that size for a while.
 inline constexpr Word memory_area = 0x00300000;
 

@@ -143,6 +143,10 @@ int cobnut_main(const char *command_line)
         cobnut::print("stress: FAIL bad option in '%s'\n", command_line);
         return 2;
     }
+    if (reinterpret_cast<Word>(image_end) > image_base + (1u << image_log2)) {
+        cobnut::print("stress: FAIL the image is longer than what workers get of it\n");
+        return 2;
+    }
     // A fault of the root space's own would be nobody's to answer while it is small.
     for (char *p = image_start; p < image_end; p += page_size) (void)*static_cast<volatile char *>(p);
     operations_each = (many + families_wanted - 1) / families_wanted;

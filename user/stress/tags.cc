@@ -352,7 +352,7 @@ void Family::query()
 }
 
 /// Deletes a large space while its page directory is the one in force: the root space is small for that long, and after
-/// it runs, like one more small space, on the kernel's own directory.
+/// it runs, like one more small space, on the kernel's own directory. There the small space follows it in its slot.
 void Family::delete_host()
 {
     const Word victim = random_.below(spaces), other = any_space_but(victim);
@@ -365,11 +365,12 @@ void Family::delete_host()
     const Word other_thread = any_thread(other);
     if (with_other) ask(other, other_thread, do_yield);
 
-    const Word location = random_.below(slots::pool_mb / slots::granule_mb) * slots::granule_mb;
+    const auto any_granule = [&] { return random_.below(slots::pool_mb / slots::granule_mb) * slots::granule_mb; };
+    const slots::Slot here = {any_granule(), slots::granule_mb}, next = {any_granule(), slots::granule_mb};
     const Word incarnation = slots::next_incarnation();
     const Word tag = static_cast<Word>(nothing) << 16;
-    if (!raw::resize(root_id, L4_SmallSpace(location, slots::granule_mb))) return;
-    if (slots::move_in({location, slots::granule_mb}, incarnation)) count[slot_reuses]++;
+    if (!raw::resize(root_id, slots::name_of(here))) return;
+    if (slots::move_in(here, incarnation)) count[slot_reuses]++;
     raw::call(worker(victim, any_thread(victim)).id, tag);
     for (Worker &w : spaces_[victim].workers) {
         if (L4_IsNilThread(w.id)) continue;
@@ -377,9 +378,17 @@ void Family::delete_host()
         w.id = none;
         count[thread_deletions]++;
     }
-    if (with_other) raw::call(worker(other, other_thread).id, tag);
+    const L4_ThreadId_t follower = worker(other, other_thread).id;
+    bool follows = false;
+    if (with_other) {
+        raw::call(follower, tag);
+        follows = spaces_[other].tag == Tag::slot && !here.overlaps(next) && raw::resize(root_id, slots::name_of(next)) &&
+                  raw::resize(follower, slots::name_of(here));
+        if (follows) raw::call(follower, tag);
+    }
     raw::resize(root_id, 0);
     settle_deleted(victim);
+    if (follows) became(other, Tag::slot, spaces_[other].slot, here);
     count[host_deletions]++;
 }
 

@@ -10,6 +10,7 @@
 //   rounds=32 warmup=8         measured and unmeasured messages for each size
 //   slot=16                    MB of a small space
 //   block=64                   KB of memory that shorter strings go through
+//   sizes=11                   how many sizes, from the shortest; 8 (up to the block) or more
 //   memory=16                  MB where 12 MB of memory behind the strings begin
 // Sizes are 4 bytes to 4 MB in powers of 4. Case 2n is the plain copy of the n-th size, case 2n + 1 its string.
 #include <cobnut/lab.h>
@@ -28,11 +29,11 @@ using Word = L4_Word_t;
 // The client's and the server's space look alike, and fit into 16 MB.
 constexpr Word source = 0x00400000, target = 0x00A00000, longest = 0x00400000;
 constexpr Word utcb_address = 0x00800000, kip_address = 0x00F00000, utcb_size = 512;
-constexpr unsigned sizes = 11;
+constexpr unsigned sizes_most = 11;
 
 struct Wish {
     bool small_client = false, small_server = false, intra = false;
-    unsigned rounds = 32, warmup = 8, slot_mb = 16, block_kb = 64, memory_mb = 16;
+    unsigned rounds = 32, warmup = 8, slot_mb = 16, block_kb = 64, sizes = sizes_most, memory_mb = 16;
 };
 constinit Wish wish = {};
 
@@ -123,7 +124,7 @@ void touch_block()
     plain_copy(longest, 1, false);
     send_strings(longest, 1, false);
     Word bytes = 4;
-    for (unsigned i = 0; i < sizes; i++, bytes *= 4) {
+    for (unsigned i = 0; i < wish.sizes; i++, bytes *= 4) {
         touch_block();
         measure(plain_copy, bytes, 2 * i);
         touch_block();
@@ -168,8 +169,10 @@ bool parse(const char *command_line)
     wish.warmup = options.number("warmup", wish.warmup, &bad);
     wish.slot_mb = options.number("slot", wish.slot_mb, &bad);
     wish.block_kb = options.number("block", wish.block_kb, &bad);
+    wish.sizes = options.number("sizes", wish.sizes, &bad);
     wish.memory_mb = options.number("memory", wish.memory_mb, &bad);
-    bad = bad || !wish.rounds || !wish.block_kb || wish.block_kb > 4096 || wish.memory_mb < 16 || wish.memory_mb > 2048;
+    bad = bad || !wish.rounds || !wish.block_kb || wish.block_kb > 4096 || wish.memory_mb < 16 || wish.memory_mb > 2048 ||
+          wish.sizes < 8 || wish.sizes > sizes_most;
     if (!bad) return true;
     cobnut::print("strings: FAIL bad option in '%s'\n", command_line);
     return false;
