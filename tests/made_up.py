@@ -10,6 +10,7 @@ from cobnut.experiments import (
     ipc_scale,
     ipc_strings,
     liedtke95_fig4,
+    liedtke95_messages,
     liedtke95_table1,
     liedtke95_table2,
     liedtke95_table3,
@@ -36,6 +37,9 @@ MACHINE = Machine(
         "address_space.cr3_cycles": Parameter(480, "made up"),
         "instructions.alu": Parameter(1, "made up", 0.5, 1.5),
         "instructions.load": Parameter(2, "made up", 1, 2),
+        "instructions.store": Parameter(1, "made up"),
+        "dtlb.miss_cycles": Parameter(9, "made up"),
+        "address_space.invlpg_cycles": Parameter(25, "made up"),
     },
 )
 
@@ -45,6 +49,7 @@ COUNTERS = {
     "instructions_trampoline": 4,
     "instructions_user": 40,
     "cr3_writes": 0,
+    "invlpg": 0,
     "segment_loads": 10,
     "entries_sysenter": 2,
     "entries_int": 0,
@@ -62,6 +67,7 @@ MEASURING = (
     liedtke95_table2,
     liedtke95_table3,
     liedtke95_fig4,
+    liedtke95_messages,
     sensitivity,
 )
 FOOTPRINT = {"code_lines": 12, "data_lines": 14, "code_pages": 6, "data_pages": 10}
