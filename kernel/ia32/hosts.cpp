@@ -43,7 +43,8 @@ void enter(Host& host) {
     cpu::write_cr3(host.directory);
 }
 
-// Slots that are bound to this host are in nobody's way: what an exclusive slot has been is bound only in clean hosts.
+// Before the host is in force. So nothing of what is bound to it is lost, where an exclusive slot was before: that is copied
+// only while it is in force, and clean.
 extern "C" void clean_host(Host& host) {
     Word missed = revocations - host.clean;
     if (missed <= remembered) {

@@ -88,7 +88,6 @@ bool enter_slot(Space& space, SlotName name, Space* leader) {
     if (name.size_mb < tags::granule_mb && !(table = take_table(space, leader, name))) return false;
     // Its own directory comes to no use any more: nothing may stay cached that unmapping would not find.
     if (processor.host == &space.arch.own) hosts::enter(hosts::kernel);
-    if (leader && leader->arch.own.clean != hosts::revocations) hosts::clean_host(leader->arch.own);
     area.take(name, map_of(leader));
     space.leader = leader;
     if (leader) leader->group.push_back(space);

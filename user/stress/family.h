@@ -138,7 +138,10 @@ private:
     void promote(Word space);
     void reach_beyond(Word space);
     void query();
+
+    // hosts.cc: what takes a page directory that is in force away
     void delete_host();
+    void demote_host();
 
     Random random_{1};
     Word index_ = 0, seed_ = 0, area_mb_ = 0, first_thread_ = 0;
@@ -165,6 +168,8 @@ constexpr Word code_offset(Word page) { return 64 * (1 + page % 8); }
 extern L4_ThreadId_t root_id;
 Word page_address(Word family, Word page);
 Word stack_of(Word family, Word space, Word thread);
+/// The place that do_probe reads, below the end of every slot.
+inline constexpr Word probed = 0;
 /// The address of a place, the same in each space.
 Word place_address(Word place);
 

@@ -66,7 +66,7 @@ void Family::one_of_change(Word space)
     if (dice < 53) return promote();
     if (dice < 62) return delete_space(space);
     if (dice < 63) return change_threads();
-    if (random_.once_in(2)) return delete_host();
+    if (random_.once_in(2)) return random_.once_in(2) ? delete_host() : demote_host();
     call_peer();
 }
 

@@ -31,12 +31,19 @@ bool resize(L4_ThreadId_t space, Word number)
     return r.eax && (r.ecx & L4_SmallSpaceChange);
 }
 
-void call(L4_ThreadId_t to, Word tag)
+Word call(L4_ThreadId_t to, Word tag)
 {
     // A receive timeout: the kernel's shortest way back could fault and would then be resumed in the interface page.
     const L4_Time_t patience = L4_TimePeriod(1000000);
     L4_Registers_t r = {to.raw, L4_Timeouts(L4_Never, patience), to.raw, tag, 0, 0, 0};
     enter(L4_KIP_IPC, r);
+    return r.esi;
+}
+
+void unmap(L4_Fpage_t fpage)
+{
+    L4_Registers_t r = {0, 0, 0, fpage.raw, 0, 0, 0};
+    enter(L4_KIP_UNMAP, r);
 }
 
 void remove(L4_ThreadId_t thread)

@@ -13,8 +13,10 @@ namespace stress::raw {
 void prepare();
 /// SpaceControl: another small-space number. True if the kernel took it.
 bool resize(L4_ThreadId_t space, Word number);
-/// A call with a message that is its tag alone.
-void call(L4_ThreadId_t to, Word tag);
+/// A call with a message that is its tag alone; the tag of the answer, or of the partner's page fault.
+Word call(L4_ThreadId_t to, Word tag);
+/// Unmap of one fpage, from others.
+void unmap(L4_Fpage_t fpage);
 /// ThreadControl: deletes a thread.
 void remove(L4_ThreadId_t thread);
 

@@ -2,7 +2,6 @@
 // What a controller does at random to slots, and what has to come of it. What was asked for stays; what the kernel has
 // chosen by itself it may change at each tick of its clock.
 #include "family.h"
-#include "raw_calls.h"
 #include "worker.h"
 
 #include <l4/schedule.h>
@@ -349,47 +348,6 @@ void Family::query()
     L4_SpaceControl(worker(space, any_thread(space)).id, 0, L4_Nilpage, L4_Nilpage, L4_nilthread, &control);
     const Word name = s.tag == Tag::automatic ? 0 : slots::name_of(slot);
     if ((control & 0xFF) != name) fail("space %u is at slot %02x, not %02x", space, control & 0xFF, name);
-}
-
-/// Deletes a large space while its page directory is the one in force: the root space is small for that long, and after
-/// it runs, like one more small space, on the kernel's own directory. There the small space follows it in its slot.
-void Family::delete_host()
-{
-    const Word victim = random_.below(spaces), other = any_space_but(victim);
-    if (!spaces_[victim].alive() || spaces_[victim].tag != Tag::large) return;
-    const L4_ThreadId_t none = L4_nilthread;
-    const bool with_other = spaces_[other].alive() && spaces_[other].small();
-    // Nobody may fault when the calls are raw.
-    for (Word thread = 0; thread < threads; thread++)
-        if (!L4_IsNilThread(worker(victim, thread).id)) ask(victim, thread, do_yield);
-    const Word other_thread = any_thread(other);
-    if (with_other) ask(other, other_thread, do_yield);
-
-    const auto any_granule = [&] { return random_.below(slots::pool_mb / slots::granule_mb) * slots::granule_mb; };
-    const slots::Slot here = {any_granule(), slots::granule_mb}, next = {any_granule(), slots::granule_mb};
-    const Word incarnation = slots::next_incarnation();
-    const Word tag = static_cast<Word>(nothing) << 16;
-    if (!raw::resize(root_id, slots::name_of(here))) return;
-    if (slots::move_in(here, incarnation)) count[slot_reuses]++;
-    raw::call(worker(victim, any_thread(victim)).id, tag);
-    for (Worker &w : spaces_[victim].workers) {
-        if (L4_IsNilThread(w.id)) continue;
-        raw::remove(w.id);
-        w.id = none;
-        count[thread_deletions]++;
-    }
-    const L4_ThreadId_t follower = worker(other, other_thread).id;
-    bool follows = false;
-    if (with_other) {
-        raw::call(follower, tag);
-        follows = spaces_[other].tag == Tag::slot && !here.overlaps(next) && raw::resize(root_id, slots::name_of(next)) &&
-                  raw::resize(follower, slots::name_of(here));
-        if (follows) raw::call(follower, tag);
-    }
-    raw::resize(root_id, 0);
-    settle_deleted(victim);
-    if (follows) became(other, Tag::slot, spaces_[other].slot, here);
-    count[host_deletions]++;
 }
 
 } // namespace stress

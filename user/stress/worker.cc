@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "worker.h"
 
+#include "family.h"
+
 #include <l4/ipc.h>
 #include <l4/schedule.h>
 #include <l4/space.h>
@@ -45,6 +47,7 @@ L4_Word_t obey(L4_Word_t command, L4_Word_t *x)
         if (L4_IpcFailed(L4_Call(L4_ThreadId_t{.raw = x[0]}))) return 1;
         return x[1] ? send_item(x) : 0;
     case do_run: return kernel_interface_by(x[0]);
+    case do_probe: return word_at(place_address(probed));
     case do_yield: L4_Yield(); return 0;
     default: return 0;
     }

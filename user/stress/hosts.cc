@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What a controller does while the root space is small: then large spaces' page directories stay in force when they are deleted
+// or become small themselves. All calls are raw, and nobody may fault but where it is wanted.
+#include "family.h"
+#include "raw_calls.h"
+#include "worker.h"
+
+#include <l4/schedule.h>
+#include <l4/space.h>
+
+namespace stress {
+namespace {
+
+constexpr Word page_size = 4096;
+
+L4_Fpage_t page_at(Word address, Word rights) { return L4_FpageLog2(address, 12) + rights; }
+
+slots::Slot any_granule(Random &random)
+{
+    return {random.below(slots::pool_mb / slots::granule_mb) * slots::granule_mb, slots::granule_mb};
+}
+
+} // namespace
+
+/// A large space becomes small while its page directory is in force, loses a page, and is large again: it has to fault there.
+void Family::demote_host()
+{
+    const Word victim = random_.below(spaces), leader = any_space_but(victim);
+    if (!spaces_[victim].alive() || spaces_[victim].tag != Tag::large) return;
+    const Node node = node_of(victim, probed);
+    if (!model_.present(node)) give(random_.below(pages), node, read | write);
+    const Word thread = any_thread(victim), address = place_address(probed), page = model_.page(node);
+    const Word tag = static_cast<Word>(do_probe) << 16;
+    ask(victim, thread, do_probe);
+    const L4_ThreadId_t id = worker(victim, thread).id;
+    // As cobnut::bind and cobnut::give_slot ask.
+    const bool binds = spaces_[leader].alive() && spaces_[leader].tag == Tag::large && random_.once_in(2);
+    const Word own = 1u << 28, log2_mb = random_.below(3);
+    const Word wanted = own | (binds ? L4_ThreadNo(worker(leader, any_thread(leader)).id) << 8 | 1 : log2_mb << 8 | 2);
+
+    const slots::Slot here = any_granule(random_);
+    if (!raw::resize(root_id, slots::name_of(here))) return;
+    raw::call(id, tag);
+    const bool demoted = raw::resize(id, wanted);
+    raw::unmap(page_at(page_address(index_, page), all));
+    raw::resize(id, 0);
+    const Word found = raw::call(id, tag);
+    raw::resize(root_id, 0);
+
+    slots::move_in(here, slots::next_incarnation());
+    dissolve(victim);
+    model_.unmap(root_of(page), all, false);
+    if (demoted) count[demotions]++, count[made_large]++;
+    Word where;
+    L4_StoreMR(1, &where);
+    if (found >> 20 != 0xFFE || where != address)
+        fail("space %u goes to %08x without a fault, after it was small (%08x, %08x)", victim, address, found, where);
+    answer_with(page_address(index_, page), address, read | write);
+    const Word result = await(victim, thread);
+    model_.map(root_of(page), node, read | write, false);
+    model_.accessed(node, false);
+    if (result != value_[page]) fail("space %u reads %08x at %08x", victim, result, address);
+}
+
+/// Deletes a large space while its page directory is the one in force: the root space is small for that long, and after
+/// it runs, like one more small space, on the kernel's own directory. There the small space follows it in its slot.
+void Family::delete_host()
+{
+    const Word victim = random_.below(spaces), other = any_space_but(victim);
+    if (!spaces_[victim].alive() || spaces_[victim].tag != Tag::large) return;
+    const L4_ThreadId_t none = L4_nilthread;
+    const bool with_other = spaces_[other].alive() && spaces_[other].small();
+    // Nobody may fault when the calls are raw.
+    for (Word thread = 0; thread < threads; thread++)
+        if (!L4_IsNilThread(worker(victim, thread).id)) ask(victim, thread, do_yield);
+    const Word other_thread = any_thread(other);
+    if (with_other) ask(other, other_thread, do_yield);
+
+    const slots::Slot here = any_granule(random_), next = any_granule(random_);
+    const Word incarnation = slots::next_incarnation();
+    const Word tag = static_cast<Word>(nothing) << 16;
+    if (!raw::resize(root_id, slots::name_of(here))) return;
+    if (slots::move_in(here, incarnation)) count[slot_reuses]++;
+    raw::call(worker(victim, any_thread(victim)).id, tag);
+    for (Worker &w : spaces_[victim].workers) {
+        if (L4_IsNilThread(w.id)) continue;
+        raw::remove(w.id);
+        w.id = none;
+        count[thread_deletions]++;
+    }
+    const L4_ThreadId_t follower = worker(other, other_thread).id;
+    bool follows = false;
+    if (with_other) {
+        raw::call(follower, tag);
+        follows = spaces_[other].tag == Tag::slot && !here.overlaps(next) && raw::resize(root_id, slots::name_of(next)) &&
+                  raw::resize(follower, slots::name_of(here));
+        if (follows) raw::call(follower, tag);
+    }
+    raw::resize(root_id, 0);
+    settle_deleted(victim);
+    if (follows) became(other, Tag::slot, spaces_[other].slot, here);
+    count[host_deletions]++;
+}
+
+} // namespace stress
