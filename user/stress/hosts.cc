@@ -11,7 +11,8 @@
 namespace stress {
 namespace {
 
-constexpr Word page_size = 4096;
+// As cobnut::give_slot asks.
+constexpr Word own = 1u << 28, slot_of_1_mb = own | 2;
 
 L4_Fpage_t page_at(Word address, Word rights) { return L4_FpageLog2(address, 12) + rights; }
 
@@ -32,11 +33,11 @@ void Family::demote_host()
     const Word thread = any_thread(victim), address = place_address(probed), page = model_.page(node);
     const Word tag = static_cast<Word>(do_probe) << 16;
     ask(victim, thread, do_probe);
+    model_.accessed(node, false);
     const L4_ThreadId_t id = worker(victim, thread).id;
-    // As cobnut::bind and cobnut::give_slot ask.
     const bool binds = spaces_[leader].alive() && spaces_[leader].tag == Tag::large && random_.once_in(2);
-    const Word own = 1u << 28, log2_mb = random_.below(3);
-    const Word wanted = own | (binds ? L4_ThreadNo(worker(leader, any_thread(leader)).id) << 8 | 1 : log2_mb << 8 | 2);
+    const Word log2_mb = random_.below(3);
+    const Word wanted = own | (binds ? L4_ThreadNo(worker(leader, any_thread(leader)).id) << 8 | 1 : log2_mb << 8 | slot_of_1_mb);
 
     const slots::Slot here = any_granule(random_);
     if (!raw::resize(root_id, slots::name_of(here))) return;
@@ -63,7 +64,8 @@ void Family::demote_host()
 }
 
 /// Deletes a large space while its page directory is the one in force: the root space is small for that long, and after
-/// it runs, like one more small space, on the kernel's own directory. There the small space follows it in its slot.
+/// it runs, like one more small space, on the kernel's own directory. There a small space follows it in its slot, or gets
+/// a table to share.
 void Family::delete_host()
 {
     const Word victim = random_.below(spaces), other = any_space_but(victim);
@@ -92,13 +94,16 @@ void Family::delete_host()
     bool follows = false;
     if (with_other) {
         raw::call(follower, tag);
-        follows = spaces_[other].tag == Tag::slot && !here.overlaps(next) && raw::resize(root_id, slots::name_of(next)) &&
-                  raw::resize(follower, slots::name_of(here));
+        const bool named = random_.once_in(2) && !here.overlaps(next) && raw::resize(root_id, slots::name_of(next));
+        if (spaces_[other].tag == Tag::slot) follows = raw::resize(follower, named ? slots::name_of(here) : slot_of_1_mb);
         if (follows) raw::call(follower, tag);
     }
     raw::resize(root_id, 0);
     settle_deleted(victim);
-    if (follows) became(other, Tag::slot, spaces_[other].slot, here);
+    if (follows) {
+        const cobnut::Tag now = cobnut::tag_of(follower);
+        became(other, Tag::slot, spaces_[other].slot, {now.offset_mb, now.size_mb});
+    }
     count[host_deletions]++;
 }
 

@@ -66,8 +66,7 @@ void Family::one_of_change(Word space)
     if (dice < 53) return promote();
     if (dice < 62) return delete_space(space);
     if (dice < 63) return change_threads();
-    if (random_.once_in(2)) return random_.once_in(2) ? delete_host() : demote_host();
-    call_peer();
+    random_.once_in(2) ? delete_host() : demote_host();
 }
 
 /// A read or a write by one of the threads of the node's space: a fault if the model says so, else the page's content.
