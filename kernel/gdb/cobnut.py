@@ -209,7 +209,7 @@ class Spaces(Command):
         host = int(processor()["host"])
         rows = []
         for space in all_spaces():
-            mark = "*" if address_of(space) == host else " "
+            mark = "*" if address_of(space["arch"]["own"]) == host else " "
             directory = int(space["arch"]["directory"]) - KERNEL_BASE
             threads = " ".join(id_text(thread["id"]["raw"]) for thread in members(space["members"], "space_link"))
             rows.append((f"{mark}{address_of(space):#x}", kind_of(space), f"{directory:#010x}", threads))
@@ -231,17 +231,18 @@ class Walk(Command):
         entry = int(space["arch"]["directory"]["entry"][address >> 22])
         print(f"  directory entry {address >> 22}: {entry:#010x} {bits_text(entry) or 'not present'}")
         if base:
-            host = processor()["host"]
-            if int(host):
-                copy = int(host["arch"]["directory"]["entry"][base + address >> 22])
-                print(f"  its copy in the host {int(host):#x}, entry {base + address >> 22}: "
-                      f"{copy:#010x} {bits_text(copy) or 'not copied'}")
+            host = int(processor()["host"]["directory"])
+            copy = int(gdb.parse_and_eval(f"((PageTable*){host + KERNEL_BASE:#x})->entry[{base + address >> 22}]"))
+            print(f"  its copy in the host {host:#010x}, entry {base + address >> 22}: "
+                  f"{copy:#010x} {bits_text(copy) or 'not copied'}")
         if not entry & PRESENT:
             return
         if entry & LARGE_PAGE:
             print(f"  physical address {(entry & 0xFFC00000) + (address & 0x3FFFFF):#010x}")
             return
-        page = gdb.parse_and_eval(f"((PageTable*){(entry & ~0xFFF) + KERNEL_BASE:#x})->entry[{address >> 12 & 0x3FF}]")
+        shared = int(space["arch"]["shared_table"])  # of a slot below 4 MB
+        table_at, index = (shared, base + address) if shared else ((entry & ~0xFFF) + KERNEL_BASE, address)
+        page = gdb.parse_and_eval(f"((PageTable*){table_at:#x})->entry[{index >> 12 & 0x3FF}]")
         print(f"  table entry {address >> 12 & 0x3FF}: {int(page):#010x} {bits_text(int(page)) or 'not present'}")
         if int(page) & PRESENT:
             print(f"  physical address {(int(page) & ~0xFFF) + (address & 0xFFF):#010x}")

@@ -48,7 +48,7 @@ def test_a_seed_gives_the_same_run():
 def test_the_address_before_relocation_is_the_wrong_one(tmp_path):
     """docs/sanitizer.md's tutorial: a kernel that invalidates a small space's page where the space has it."""
     listing = invalidations.disassembly(guests.PC.kernel)
-    site = next(one for one in invalidations.relocations(listing) if one.name.startswith("paging::clear"))
+    site = next(one for one in invalidations.relocations(listing) if one.name.startswith("page_tables::invalidate"))
     kernel = tmp_path / "cobnut-kernel"
     kernel.write_bytes(mutations.without(guests.PC.kernel.read_bytes(), site))
     found = stress.boot(

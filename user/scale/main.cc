@@ -198,7 +198,8 @@ void make_threads()
     for (Word i = 0; i < spaces(); i++) control_thread(i, L4_nilthread, utcb_of(i));
     const Taken by_spaces = taken();
     for (Word i = 0; i < spaces(); i++)
-        if (!L4_SpaceControl(thread(i), 0, L4_FpageLog2(kip_address, 12), L4_FpageLog2(utcb_address, 12), L4_nilthread, nullptr))
+        if (!L4_SpaceControl(thread(i), L4_SmallSpaceChange | L4_LargeSpace, L4_FpageLog2(kip_address, 12),
+                             L4_FpageLog2(utcb_address, 12), L4_nilthread, nullptr))
             fail("SpaceControl", i, L4_ErrorCode());
     const Taken by_areas = taken();
     for (Word i = 0; i < spaces(); i++) control_thread(i, L4_Myself(), reinterpret_cast<void *>(-1));
