@@ -269,7 +269,7 @@ EXPERIMENT = Experiment(
     source="Counts of this kernel, with 4,000 threads in 1,000 spaces against two",
     machine="pentium4-1400",
     settings={
-        "rounds": Setting(1000, 100, range(1, 4097), "round trips measured, to one partner and to partners at random"),
+        "rounds": Setting(1000, 1000, range(1, 4097), "round trips measured, to one partner and to partners at random"),
         "warmup": Setting(10, 10, range(4097), "round trips before the measured ones"),
         "slot": Setting(16, 16, pingpong.SLOTS_MB[:1], "size of a small space, MB"),
         "small": Setting(512, 512, (512,), "size of the small-space area, MB"),
