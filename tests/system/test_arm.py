@@ -55,6 +55,26 @@ def test_x2test(board):
     assert outcome.code == 0
 
 
+CROWDS = [
+    *(f"pattern=calls place={place} members={n}" for place in ("apart", "alike", "within") for n in (1, 20, 64)),
+    *(f"pattern=reads place={place} members=16 shared={n} pages=1:40:13" for place in ("apart", "alike") for n in (0, 1)),
+]
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_crowds_of_spaces(board):
+    for wish in CROWDS:
+        outcome = boot(board, program(board, "crowd", f"{wish} rounds=500 warmup=20"))
+        assert outcome.code == 0 and "crowd: done" in outcome.console, f"{wish}: {outcome.console[-300:]}"
+
+
+@pytest.mark.parametrize("board", BOARDS)
+@pytest.mark.parametrize("wish", ["members=65", "members=0", "pattern=reads members=17", "place=here", "pages=0:3:1", "seed=0", "rounds=x"])
+def test_a_crowd_that_is_not_possible(board, wish):
+    outcome = boot(board, program(board, "crowd", wish))
+    assert outcome.code == 1 and "crowd: FAIL bad option" in outcome.console
+
+
 @pytest.mark.parametrize("board", BOARDS)
 @pytest.mark.parametrize(
     ("content", "words"), [(b"not a program\n" * 200, "not an ELF file"), (b"\x7fELF" + bytes(20), "is truncated")]
