@@ -51,7 +51,7 @@ BOARDS = {
         Board(
             "pc",
             "IA-32 PC, 486 and later, on QEMU or Bochs",
-            ("sigma0", "root", "pingpong", "hello", "x2test", "stress", "strings", "fuzz", "attack", "scale", "exhaust"),
+            ("sigma0", "root", "pingpong", "hello", "x2test", "stress", "strings", "fuzz", "attack", "scale", "exhaust", "groups"),
         ),
         Board(
             "versatilepb",
