@@ -237,6 +237,8 @@ Word space_control(Space&, Word) { return 0; }
 VAddr tag_limit(const Space&) { return 0; }
 bool give_tag(Space&, Word, Space*) { return false; }
 void take_tag(Space&) {}
-Switches take_switches(Space&) { return {}; }
+bool bindable(const Space&) { return false; }
+Word take_switches(Space&) { return 0; }
+ThreadId partner(const Space&) { return ThreadId::nil(); }
 
 }  // namespace arch

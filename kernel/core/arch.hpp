@@ -61,12 +61,11 @@ VAddr tag_limit(const Space& space);
 // it may have none.
 bool give_tag(Space& space, Word bytes, Space* leader);
 void take_tag(Space& space);
-// Switches to a space from others, and the thread that was left last, since this was last asked.
-struct Switches {
-    Word count;
-    ThreadId partner;
-};
-Switches take_switches(Space& space);
+// Whether tags in single hosts could take the place of this one, which is good in all.
+bool bindable(const Space& space);
+// Switches to a space from others since this was last asked; and the thread that was left at the last one.
+Word take_switches(Space& space);
+ThreadId partner(const Space& space);
 
 // Copies bytes between two frames, each by its physical address; they may not cross a page. Nothing of it is a user's
 // access: no translation of a user's is used or made.

@@ -13,8 +13,8 @@
 struct TagState {
     bool pinned;                    // SpaceControl has asked for the tag that it has, or for none
     Word gain;                      // switches to it, those of late counting more: what a tag is worth to it
-    ThreadId partner;               // who was left for it when it was last looked at
-    Word spread;                    // how often that is a thread of another space than before: 0 never .. 16 always
+    ThreadId partners[2];           // of the last two other spaces, who was left for it when it was looked at
+    Word spread;                    // how often that is a thread of yet another space: 0 never .. 16 always
     Word astray;                    // for how many looks it would rather have been bound to another host
 };
 
@@ -29,7 +29,7 @@ struct Space {
     Link<Space> all_link;
     TagState tag;
     Space* leader;                  // the large space whose page directory it is bound to; nullptr: to none
-    Link<Space> group_link;
+    Link<Space> group_link;         // among those that are bound there, or with tags in all hosts (tags::exclusives)
     List<Space, &Space::group_link> group;      // those that are bound to its own
 
     bool redirected() const { return !redirector.is_any(); }

@@ -115,11 +115,13 @@ void offer_fast_frame(Thread& t) {
     t.state = State::ready;             // as the fast path leaves it: open_to alone says that it waits
 }
 
-Switches take_switches(Space& space) {
-    Switches s{space.arch.switches, {space.arch.partner}};
+Word take_switches(Space& space) {
+    Word n = space.arch.switches;
     space.arch.switches = 0;
-    return s;
+    return n;
 }
+
+ThreadId partner(const Space& space) { return {space.arch.partner}; }
 
 void enter_space(Thread& next) {
     const ArchSpace& space = next.space->arch;

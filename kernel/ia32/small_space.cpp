@@ -29,6 +29,7 @@ SlotName name_of(const Space& space) {
 }
 Slot slot_of(SlotName name) { return {area_start() + (name.offset_mb << mb_log2), name.size_mb << mb_log2}; }
 
+tags::Exclusives& holders(Space* leader) { return leader ? leader->group : tags::exclusives; }
 tags::SlotMap* map_of(Space* leader) { return leader ? &leader->arch.bound : nullptr; }
 
 void set_segments(Space& space) {
@@ -90,7 +91,7 @@ bool enter_slot(Space& space, SlotName name, Space* leader) {
     if (processor.host == &space.arch.own) hosts::enter(hosts::kernel);
     area.take(name, map_of(leader));
     space.leader = leader;
-    if (leader) leader->group.push_back(space);
+    holders(leader).push_back(space);
     space.arch.host = leader ? &leader->arch.own : nullptr;
     space.arch.slot = slot_of(name);
     space.arch.shared_table = table;
@@ -155,7 +156,7 @@ void release(Space& space) {
     Space* leader = space.leader;
     page_tables::leave_slot(space);
     area.release(name, map_of(leader));
-    if (leader) leader->group.remove(space);
+    holders(leader).remove(space);
     space.leader = nullptr;
     bool shared = slot.shares_table(), last = shared && !table_in_use(space, leader, name);
     if (!shared || last) {
@@ -196,6 +197,8 @@ void take_tag(Space& space) {
     trace::event(trace::Event::promoted, ThreadId::nil(), trace::name(&space));
     release(space);
 }
+
+bool bindable(const Space& space) { return area.bindable(name_of(space)); }
 
 namespace {
 

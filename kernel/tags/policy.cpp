@@ -7,11 +7,12 @@
 namespace tags {
 
 Rules rules;
+Exclusives exclusives;
 
 namespace {
 
 constexpr Word most_bytes = slot_max_mb << 20;
-// Spaces that one tick of the clock looks at; how many the search for a victim looks at.
+// Spaces that one tick of the clock looks at; how many of those with exclusive tags a search looks at.
 constexpr Word looks = 4, candidates = 32;
 // Switches between two looks from which on a tag is worth the work of giving it.
 constexpr Word worthwhile = 16;
@@ -19,12 +20,20 @@ constexpr Word worthwhile = 16;
 constexpr Word everybodys = 11, patience = 4;
 
 Space* hand;            // where look() goes on; nullptr: at the first
-Space* victim_hand;     // where the search for a victim goes on
 
-Space& advance(Space*& at) {
-    Space* s = at ? at : spaces::all().front();
-    at = spaces::all().after(*s);
+Space& advance() {
+    Space* s = hand ? hand : spaces::all().front();
+    hand = spaces::all().after(*s);
     return *s;
+}
+
+// The first one becomes the last: a search goes on where the one before it ended.
+Space* next_exclusive() {
+    Space* s = exclusives.front();
+    if (!s) return nullptr;
+    exclusives.remove(*s);
+    exclusives.push_back(*s);
+    return s;
 }
 
 bool tagged(const Space& s) { return arch::tag_limit(s); }
@@ -47,14 +56,16 @@ bool asleep(const Space& space) {
 }
 
 // Whose exclusive tag, good for that many bytes, `space` may have: somebody's who sleeps, or to whom it is worth less
-// than half of what it is to `space`. One that is everybody's partner gives way to nobody.
+// than half of what it is to `space`. One that is everybody's partner gives way to nobody, and others give way to it.
 Space* victim(const Space& space, Word bytes) {
     Space* best = nullptr;
     for (Word i = 0; i < candidates; ++i) {
-        Space& s = advance(victim_hand);
-        if (&s == &space || s.tag.pinned || s.leader || arch::tag_limit(s) < bytes) continue;
-        if (asleep(s)) return &s;
-        if (!universal(s) && s.tag.gain < space.tag.gain / 2 && (!best || s.tag.gain < best->tag.gain)) best = &s;
+        Space* s = next_exclusive();
+        if (!s) break;
+        if (s == &space || s->tag.pinned || arch::tag_limit(*s) < bytes) continue;
+        if (asleep(*s)) return s;
+        if (universal(*s) || (!universal(space) && s->tag.gain >= space.tag.gain / 2)) continue;
+        if (!best || s->tag.gain < best->tag.gain) best = s;
     }
     return best;
 }
@@ -62,26 +73,29 @@ Space* victim(const Space& space, Word bytes) {
 // Somebody whose exclusive tag can as well be one that is bound to a host, so that each host can use its place.
 Space* settler(Word bytes) {
     for (Word i = 0; i < candidates; ++i) {
-        Space& s = advance(victim_hand);
-        if (!s.tag.pinned && !s.leader && arch::tag_limit(s) >= bytes && !universal(s)) return &s;
+        Space* s = next_exclusive();
+        if (!s) break;
+        if (!s->tag.pinned && arch::tag_limit(*s) >= bytes && arch::bindable(*s) && !universal(*s)) return s;
     }
     return nullptr;
 }
 
-Space* partner_of(const Space& space) {
+// Whose thread that is, if it is another space's.
+Space* space_of(ThreadId id, const Space& space) {
     // Not threads::find(): that takes a waiting thread out of the fast path's way.
-    ThreadId id = space.tag.partner;
     const Thread& t = arch::thread_at(id.number());
     return id.is_global() && t.id == id && t.space != &space ? t.space : nullptr;
 }
 
-// Whose host `space` had best share: its partner's, or, if that one is at home in all hosts, its partner's partner's.
+// Whose host `space` had best share: that of its last partner but for those who are at home in all.
 Space* chosen_leader(const Space& space) {
-    Space* p = partner_of(space);
-    if (p && exclusive(*p)) p = partner_of(*p);
-    if (!p || p == &space || exclusive(*p)) return nullptr;
-    Space* leader = p->leader ? p->leader : p;
-    return leader == &space ? nullptr : leader;
+    for (ThreadId id : space.tag.partners) {
+        Space* p = space_of(id, space);
+        if (!p || exclusive(*p)) continue;
+        Space* leader = p->leader ? p->leader : p;
+        return leader == &space ? nullptr : leader;
+    }
+    return nullptr;
 }
 
 bool take_from(Space* loser, Space& space, Word bytes, Space* leader) {
@@ -94,23 +108,40 @@ bool join(Space& space, Word bytes, Space* leader) {
     return arch::give_tag(space, bytes, leader) || take_from(settler(bytes), space, bytes, leader);
 }
 
+// In all hosts: a free one, or somebody's to whom it is worth less.
+bool go_anywhere(Space& space, Word bytes) {
+    return arch::give_tag(space, bytes, nullptr) || take_from(victim(space, bytes), space, bytes, nullptr);
+}
+
+bool may_dissolve(const Space& leader) {
+    for (const Space* s = leader.group.front(); s; s = leader.group.after(*s))
+        if (s->tag.pinned) return false;
+    return true;
+}
+
 // A space without a tag that is switched to a lot.
 void seek(Space& space) {
     Word bytes = needed(space);
     if (bytes > most_bytes) return;
-    Space* leader = rules.groups ? chosen_leader(space) : nullptr;
+    Space* leader = rules.groups && !universal(space) ? chosen_leader(space) : nullptr;
     if (!space.group.empty()) {
-        // It gives its own group up for a larger one.
-        if (!leader || members(*leader) < members(space)) return;
+        // It gives its own group up for a larger one, or to be at home in all.
+        bool larger = leader && members(*leader) >= members(space);
+        if (!may_dissolve(space) || !(larger || (universal(space) && victim(space, bytes)))) return;
         while (Space* s = space.group.front()) arch::take_tag(*s);
     }
-    if (arch::give_tag(space, bytes, nullptr)) return;
-    if (leader && !universal(space) && join(space, bytes, leader)) return;
-    take_from(victim(space, bytes), space, bytes, nullptr);
+    if (arch::give_tag(space, bytes, nullptr) || (leader && join(space, bytes, leader))) return;
+    go_anywhere(space, bytes);
 }
 
 // One that is bound to a host: is it the right one?
 void settle(Space& space) {
+    Word bytes = arch::tag_limit(space);
+    if (universal(space)) {
+        // Most of its partners are elsewhere: to be large is cheaper.
+        if (!go_anywhere(space, bytes)) arch::take_tag(space);
+        return;
+    }
     Space* leader = chosen_leader(space);
     if (!leader || leader == space.leader) {
         space.tag.astray = 0;
@@ -118,18 +149,30 @@ void settle(Space& space) {
     }
     if (++space.tag.astray < patience) return;
     space.tag.astray = 0;
-    Word bytes = arch::tag_limit(space);
-    if (universal(space) && (arch::give_tag(space, bytes, nullptr) || take_from(victim(space, bytes), space, bytes, nullptr))) return;
     join(space, bytes, leader);
 }
 
-void note(Space& space, arch::Switches s) {
-    space.tag.gain = space.tag.gain / 2 + s.count;
-    if (!s.count) return;
-    Space* before = partner_of(space);
-    space.tag.partner = s.partner;
+void note_partner(Space& space, ThreadId partner) {
     constexpr Word weight = 4;
-    space.tag.spread += (partner_of(space) != before ? weight : 0) - space.tag.spread / weight;
+    ThreadId(&partners)[2] = space.tag.partners;
+    Space* now = space_of(partner, space);
+    if (!now) return;
+    bool latest = now == space_of(partners[0], space), known = latest || now == space_of(partners[1], space);
+    if (!latest) partners[1] = partners[0];
+    partners[0] = partner;
+    space.tag.spread += (known ? 0 : weight) - space.tag.spread / weight;
+}
+
+// In the midst of what goes on: who runs, from whom the switch to it came, and from whom the one to that.
+void note_running() {
+    constexpr Word back = 3;
+    Thread* current = arch::current_thread();
+    Space* space = current ? current->space : nullptr;
+    for (Word i = 0; space && i < back; ++i) {
+        ThreadId partner = arch::partner(*space);
+        note_partner(*space, partner);
+        space = space_of(partner, *space);
+    }
 }
 
 }  // namespace
@@ -154,9 +197,12 @@ void outgrow(Space& space, VAddr address) {
 
 void look() {
     if (!rules.automatic) return;
+    note_running();
     for (Word i = 0; i < looks; ++i) {
-        Space& space = advance(hand);
-        note(space, arch::take_switches(space));
+        Space& space = advance();
+        Word switches = arch::take_switches(space);
+        space.tag.gain = space.tag.gain / 2 + switches;
+        if (switches) note_partner(space, arch::partner(space));
         if (space.tag.pinned || !space.initialised()) continue;
         if (!tagged(space) && space.tag.gain >= worthwhile) seek(space);
         if (space.leader && rules.groups) settle(space);
@@ -165,7 +211,6 @@ void look() {
 
 void forget(Space& space) {
     if (hand == &space) hand = spaces::all().after(space);
-    if (victim_hand == &space) victim_hand = spaces::all().after(space);
 }
 
 }  // namespace tags

@@ -14,6 +14,10 @@ struct Rules {
 };
 extern Rules rules;
 
+// The spaces whose tags are good in all hosts; the port keeps the list.
+using Exclusives = List<Space, &Space::group_link>;
+extern Exclusives exclusives;
+
 // How many bytes from 0 a tag has to cover.
 Word needed(const Space& space);
 // SpaceControl has set its areas: it starts with a tag if it fits and one is free (L95 4.3).

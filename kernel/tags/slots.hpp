@@ -66,6 +66,8 @@ public:
 
     // Whether any of it is exclusive.
     constexpr bool exclusive(SlotName s) const { return exclusive_.any(s); }
+    // The last quarter is for exclusive slots alone: who turns out to be everybody's partner finds a place.
+    constexpr bool bindable(SlotName s) const { return s.offset_mb + s.size_mb <= size_mb_ - size_mb_ / 4; }
     // `bound`: the map of the directory it would be bound to; nullptr for an exclusive slot.
     constexpr bool available(SlotName s, const SlotMap* bound) const {
         if (!s.size_mb || s.offset_mb + s.size_mb > size_mb_) return false;
@@ -73,7 +75,7 @@ public:
         // Slots that begin at one place in several directories are equally long: a switch that finds equal bases
         // does not look at the limit (ia32/fastpath.S).
         const Place& place = place_[s.offset_mb];
-        return !bound->any(s) && !exclusive_.any(s.granules()) && (!place.beginning || place.size_mb == s.size_mb);
+        return bindable(s) && !bound->any(s) && !exclusive_.any(s.granules()) && (!place.beginning || place.size_mb == s.size_mb);
     }
     // The first one of that size; size 0 if there is none.
     constexpr SlotName find(Word size_mb, const SlotMap* bound) const {
