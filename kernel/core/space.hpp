@@ -16,6 +16,7 @@ struct TagState {
     ThreadId partners[2];           // of the last two other spaces, who was left for it when it was looked at
     Word spread;                    // how often that is a thread of yet another space: 0 never .. 16 always
     Word astray;                    // for how many looks it would rather have been bound to another host
+    Word waits;                     // for how many looks it seeks no tag
 };
 
 struct Space {

@@ -14,10 +14,12 @@ namespace {
 constexpr Word most_bytes = slot_max_mb << 20;
 // Spaces that one tick of the clock looks at; how many of those with exclusive tags a search looks at.
 constexpr Word looks = 4, candidates = 32;
-// Switches between two looks from which on a tag is worth the work of giving it.
-constexpr Word worthwhile = 16;
+// Over how many looks switches are added up, and from how many on a tag is worth the work of giving it.
+constexpr Word memory = 8, worthwhile = 64;
 // A spread from which on a space counts as everybody's partner (of 16), and how long one has to be astray to be moved.
 constexpr Word everybodys = 11, patience = 4;
+// Looks between two searches of a space that found no tag.
+constexpr Word pause = 8;
 
 Space* hand;            // where look() goes on; nullptr: at the first
 
@@ -56,7 +58,7 @@ bool asleep(const Space& space) {
 }
 
 // Whose exclusive tag, good for that many bytes, `space` may have: somebody's who sleeps, or to whom it is worth less
-// than half of what it is to `space`. One that is everybody's partner gives way to nobody, and others give way to it.
+// than a quarter of what it is to `space`. One that is everybody's partner gives way to nobody, and others give way to it.
 Space* victim(const Space& space, Word bytes) {
     Space* best = nullptr;
     for (Word i = 0; i < candidates; ++i) {
@@ -64,7 +66,7 @@ Space* victim(const Space& space, Word bytes) {
         if (!s) break;
         if (s == &space || s->tag.pinned || arch::tag_limit(*s) < bytes) continue;
         if (asleep(*s)) return s;
-        if (universal(*s) || (!universal(space) && s->tag.gain >= space.tag.gain / 2)) continue;
+        if (universal(*s) || (!universal(space) && s->tag.gain >= space.tag.gain / 4)) continue;
         if (!best || s->tag.gain < best->tag.gain) best = s;
     }
     return best;
@@ -119,19 +121,26 @@ bool may_dissolve(const Space& leader) {
     return true;
 }
 
-// A space without a tag that is switched to a lot.
-void seek(Space& space) {
+// A space without a tag that is switched to a lot: whether it has one now.
+bool seek(Space& space) {
     Word bytes = needed(space);
-    if (bytes > most_bytes) return;
+    if (bytes > most_bytes) return false;
     Space* leader = rules.groups && !universal(space) ? chosen_leader(space) : nullptr;
     if (!space.group.empty()) {
         // It gives its own group up for a larger one, or to be at home in all.
         bool larger = leader && members(*leader) >= members(space);
-        if (!may_dissolve(space) || !(larger || (universal(space) && victim(space, bytes)))) return;
+        if (!may_dissolve(space) || !(larger || (universal(space) && victim(space, bytes)))) return false;
         while (Space* s = space.group.front()) arch::take_tag(*s);
     }
-    if (arch::give_tag(space, bytes, nullptr) || (leader && join(space, bytes, leader))) return;
-    go_anywhere(space, bytes);
+    return arch::give_tag(space, bytes, nullptr) || (leader && join(space, bytes, leader)) || go_anywhere(space, bytes);
+}
+
+// After a search in vain it waits for some looks.
+void seek_now_and_then(Space& space) {
+    if (space.tag.waits)
+        --space.tag.waits;
+    else if (!seek(space))
+        space.tag.waits = pause;
 }
 
 // One that is bound to a host: is it the right one?
@@ -201,10 +210,10 @@ void look() {
     for (Word i = 0; i < looks; ++i) {
         Space& space = advance();
         Word switches = arch::take_switches(space);
-        space.tag.gain = space.tag.gain / 2 + switches;
+        space.tag.gain += switches - (space.tag.gain + memory - 1) / memory;
         if (switches) note_partner(space, arch::partner(space));
         if (space.tag.pinned || !space.initialised()) continue;
-        if (!tagged(space) && space.tag.gain >= worthwhile) seek(space);
+        if (!tagged(space) && space.tag.gain >= worthwhile) seek_now_and_then(space);
         if (space.leader && rules.groups) settle(space);
     }
 }

@@ -38,22 +38,25 @@ struct SlotName {
     constexpr bool operator==(const SlotName&) const = default;
 };
 
-// A set of megabytes of the area.
+// A set of megabytes of the area. Slots being powers of two at multiples of their size, one lies within a word or is some.
 class SlotMap {
 public:
     constexpr bool any(SlotName s) const {
-        for (Word i = s.offset_mb; i < s.offset_mb + s.size_mb; ++i)
-            if (taken_[i / 32] >> i % 32 & 1) return true;
+        for (Word i = 0; i < words(s); ++i)
+            if (taken_[s.offset_mb / 32 + i] & mask(s)) return true;
         return false;
     }
     constexpr void take(SlotName s) {
-        for (Word i = s.offset_mb; i < s.offset_mb + s.size_mb; ++i) taken_[i / 32] |= 1u << i % 32;
+        for (Word i = 0; i < words(s); ++i) taken_[s.offset_mb / 32 + i] |= mask(s);
     }
     constexpr void release(SlotName s) {
-        for (Word i = s.offset_mb; i < s.offset_mb + s.size_mb; ++i) taken_[i / 32] &= ~(1u << i % 32);
+        for (Word i = 0; i < words(s); ++i) taken_[s.offset_mb / 32 + i] &= ~mask(s);
     }
 
 private:
+    static constexpr Word words(SlotName s) { return (s.size_mb + 31) / 32; }
+    static constexpr Word mask(SlotName s) { return s.size_mb < 32 ? ((1u << s.size_mb) - 1) << s.offset_mb % 32 : ~Word{0}; }
+
     Word taken_[area_max_mb / 32] = {};
 };
 
@@ -71,7 +74,7 @@ public:
     // `bound`: the map of the directory it would be bound to; nullptr for an exclusive slot.
     constexpr bool available(SlotName s, const SlotMap* bound) const {
         if (!s.size_mb || s.offset_mb + s.size_mb > size_mb_) return false;
-        if (!bound) return !exclusive_.any(s) && !used_by_bound(s.granules());
+        if (!bound) return !exclusive_.any(s) && !shared_.any(s.granules());
         // Slots that begin at one place in several directories are equally long: a switch that finds equal bases
         // does not look at the limit (ia32/fastpath.S).
         const Place& place = place_[s.offset_mb];
@@ -86,6 +89,7 @@ public:
     constexpr void take(SlotName s, SlotMap* bound) {
         if (!bound) return exclusive_.take(s);
         bound->take(s);
+        shared_.take(s);
         for (Word i = s.offset_mb; i < s.offset_mb + s.size_mb; ++i) ++place_[i].users;
         place_[s.offset_mb].size_mb = static_cast<std::uint16_t>(s.size_mb);
         ++place_[s.offset_mb].beginning;
@@ -93,7 +97,8 @@ public:
     constexpr void release(SlotName s, SlotMap* bound) {
         if (!bound) return exclusive_.release(s);
         bound->release(s);
-        for (Word i = s.offset_mb; i < s.offset_mb + s.size_mb; ++i) --place_[i].users;
+        for (Word i = s.offset_mb; i < s.offset_mb + s.size_mb; ++i)
+            if (!--place_[i].users) shared_.release({i, 1});
         --place_[s.offset_mb].beginning;
     }
 
@@ -102,14 +107,9 @@ private:
     struct Place {
         std::uint16_t users, beginning, size_mb;
     };
-    constexpr bool used_by_bound(SlotName s) const {
-        for (Word i = s.offset_mb; i < s.offset_mb + s.size_mb; ++i)
-            if (place_[i].users) return true;
-        return false;
-    }
 
     Word size_mb_ = 0;
-    SlotMap exclusive_;
+    SlotMap exclusive_, shared_;        // in whose hands a megabyte is: one space's in all directories; somebody's in some
     Place place_[area_max_mb] = {};
 };
 
