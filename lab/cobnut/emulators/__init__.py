@@ -16,13 +16,17 @@ NAMES = ("qemu", "bochs")
 
 @dataclass(frozen=True)
 class Boot:
-    """What to boot: modules in the order sigma0, root server, payload. `options` is the kernel's command line."""
+    """What to boot: modules in the order sigma0, root server, payload. `options` is the kernel's command line.
+
+    Where virtual time follows the instruction count, an instruction takes 2^`instruction_log2_ns` ns of it.
+    """
 
     kernel: Path
     modules: tuple[Module, ...]
     options: str = ""
     cpu: str = "pentium3"
     memory_mb: int = 64
+    instruction_log2_ns: int = 0
 
 
 @dataclass(frozen=True)

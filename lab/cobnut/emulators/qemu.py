@@ -126,7 +126,7 @@ def command(
             ",".join([_escaped(plugin.library), *(f"{key}={_escaped(value)}" for key, value in arguments)]),
         ]
     if plugin or repeatable:
-        words += ["-icount", "shift=0,sleep=off"]
+        words += ["-icount", f"shift={boot.instruction_log2_ns},sleep=off"]
     if stub:
         words += ["-S", "-gdb", stub]
     return [*words, "-machine", machine]

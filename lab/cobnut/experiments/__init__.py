@@ -113,6 +113,7 @@ def all_experiments() -> dict[str, Experiment]:
         attack_isolation,
         counterfactual,
         fuzz_syscalls,
+        groups_policy,
         ipc_path,
         ipc_scale,
         ipc_strings,
@@ -150,6 +151,7 @@ def all_experiments() -> dict[str, Experiment]:
         replay.EXPERIMENT,
         attack_isolation.EXPERIMENT,
         silicon_segments.EXPERIMENT,
+        groups_policy.EXPERIMENT,
     )
     return {experiment.name: experiment for experiment in every}
 
@@ -159,7 +161,7 @@ def reproductions() -> dict[str, Experiment]:
     others = {
         name
         for name, one in all_experiments().items()
-        if name.startswith(("attack/", "fuzz/", "lab/", "sanitize/", "silicon/")) or one.takes_images
+        if name.startswith(("attack/", "fuzz/", "groups/", "lab/", "sanitize/", "silicon/")) or one.takes_images
     }
     return {name: one for name, one in all_experiments().items() if name not in others}
 

@@ -23,6 +23,9 @@ ROLES = (
     ("high", "large"),
     ("charged", "large"),
     ("saved", "small"),
+    (".large", "large"),
+    (".fixed", "step1"),
+    (".automatic", "step0"),
 )
 MOST_BARS = 22
 CATEGORIES = {

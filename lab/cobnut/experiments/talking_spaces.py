@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Running the program `groups`, whose spaces talk to each other in a pattern, under the plugin, and reading what came of it.
+
+The kernel's rules about tags need some time to settle, of which nothing is wanted: the plugin models from the beginning of
+the measured case on, so that these runs are not recorded.
+"""
+
+import json
+import re
+import tempfile
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from cobnut import paths
+from cobnut.emulators import Boot, qemu
+from cobnut.errors import CobnutError
+from cobnut.experiments import Lab
+from cobnut.experiments.pingpong import AT_ONCE, TIMEOUT_SECONDS, guest_failure
+from cobnut.modules import Module
+
+PROGRAM = "groups"
+PATTERNS = ("pipeline", "web", "star", "random")
+# what the kernel may do by itself, and whether the program asks for slots as long as there are any
+MODES = {
+    "large": ("no small spaces", "automatic=off", False),
+    "fixed": ("fixed slots", "automatic=off", True),
+    "automatic": ("automatic slots", "groups=off", False),
+    "groups": ("automatic slots and groups", "", False),
+}
+KERNEL_KB, MEMORY_MB = 24 << 10, 128
+AREA_MB, SLOT_MB = 512, 16
+INSTRUCTION_LOG2_NS = 3  # a modelled IPC of a thousand cycles at 1.4 GHz is 170 instructions: 5 ns each, rounded up
+
+SPACE = re.compile(r"^groups: space (\d+) in group (-?\d+) at (\d+) MB of (\d+)( bound)?$", re.MULTILINE)
+TOTAL = re.compile(r"^groups: (\d+) ipcs, (\d+) moved$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Talk:
+    """One run: who talks to whom, among how many spaces, and who decides about tags."""
+
+    pattern: str
+    spaces: int
+    mode: str
+    batch: int
+    rounds: int
+    warmup_ms: int
+    names: bool = False
+    options: str = ""  # more of the kernel's
+
+    def boot(self, lab: Lab) -> Boot:
+        fixed = AREA_MB if MODES[self.mode][2] else 0
+        arguments = (
+            f"pattern={self.pattern} spaces={self.spaces} size_mb={SLOT_MB} batch={self.batch} rounds={self.rounds} "
+            f"warmup_ms={self.warmup_ms} fixed_mb={fixed} names={int(self.names)}"
+        )
+        return Boot(
+            kernel=lab.board.kernel,
+            modules=(Module(lab.board.program("sigma0")), Module(lab.board.program(PROGRAM), arguments)),
+            options=f"small={AREA_MB} kmem={KERNEL_KB} {MODES[self.mode][1]} {self.options}".strip(),
+            cpu=str(lab.machine.parameters["processor.emulated_as"].value),
+            memory_mb=MEMORY_MB,
+            instruction_log2_ns=INSTRUCTION_LOG2_NS,
+        )
+
+
+@dataclass(frozen=True)
+class Tag:
+    """What the program printed of a space at the end. `group` is the pattern's, -1: none; `size_mb` 0: the space is large."""
+
+    space: int
+    group: int
+    offset_mb: int
+    size_mb: int
+    bound: bool
+
+
+@dataclass(frozen=True)
+class Heard:
+    """What a run gave: the plugin's output, and what the program printed; or the reason why there is none."""
+
+    talk: Talk
+    measured: dict
+    ipcs: int
+    moved: int
+    tags: tuple[Tag, ...]
+    failure: str | None = None
+
+    @property
+    def region(self) -> dict | None:
+        """The measured batches."""
+        return next((region for region in self.measured.get("regions", []) if region["case"] == 0), None)
+
+    def each(self, counter: str) -> float | None:
+        """A counter for each IPC."""
+        values = self.region["per_iteration"].get(counter) if self.region else None
+        return sum(values) / self.ipcs if values and self.ipcs else None
+
+    @property
+    def cycles(self) -> float | None:
+        return self.region["cycles_total"] / self.ipcs if self.region and self.ipcs else None
+
+    def count(self, kind: str) -> int:
+        """How many spaces are `exclusive`, `bound` or `large` at the end."""
+        kinds = ["large" if not tag.size_mb else "bound" if tag.bound else "exclusive" for tag in self.tags]
+        return kinds.count(kind)
+
+
+def listen(lab: Lab, talks: Sequence[Talk]) -> list[Heard]:
+    """Runs `talks`, two at a time; their results are in the same order."""
+
+    def one(talk: Talk) -> Heard:
+        heard = _listen(lab, talk)
+        lab.meter.advance(note=f"{talk.pattern} {talk.spaces} {talk.mode}")
+        return heard
+
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        found = list(pool.map(one, talks))
+    if found and all(heard.failure for heard in found):
+        raise CobnutError(f"nothing could be measured: {found[0].failure}")
+    return found
+
+
+def _listen(lab: Lab, talk: Talk) -> Heard:
+    with tempfile.TemporaryDirectory(prefix="cobnut-") as folder:
+        out = Path(folder) / "measured.json"
+        arguments = (
+            ("machine", str(lab.machine.path)),
+            ("kernel", str(lab.board.kernel)),
+            ("out", str(out)),
+            ("from", "begin"),
+            *(("set", f"{key}:{value}") for key, value in lab.overrides.items()),
+        )
+        outcome = qemu.run(talk.boot(lab), timeout=TIMEOUT_SECONDS, plugin=qemu.Plugin(paths.PLUGIN, arguments))
+        failure = guest_failure(outcome, PROGRAM)
+        if failure is None and not out.exists():
+            failure = "the plugin wrote nothing"
+        if failure:
+            return Heard(talk, {}, 0, 0, (), failure)
+        return read(talk, json.loads(out.read_text()), outcome.console)
+
+
+def read(talk: Talk, measured: dict, console: str) -> Heard:
+    """A run's result from what the plugin wrote and the program printed; a failure if anything is missing."""
+    total = TOTAL.search(console)
+    tags = tuple(
+        Tag(int(space), int(group), int(offset), int(size), bool(bound)) for space, group, offset, size, bound in SPACE.findall(console)
+    )
+    if total is None or [tag.space for tag in tags] != list(range(talk.spaces)):
+        return Heard(talk, {}, 0, 0, (), "the program has not told of all its spaces")
+    heard = Heard(talk, measured, int(total[1]), int(total[2]), tags)
+    region = heard.region
+    if region is None or region["iterations"] != talk.rounds:
+        return Heard(talk, {}, 0, 0, (), "not all batches were measured")
+    if round(1000 * sum(region["ledger"].values())) != round(1000 * region["cycles_total"]):
+        return Heard(talk, {}, 0, 0, (), "the ledger does not add up to its total")
+    return heard
