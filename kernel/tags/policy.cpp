@@ -181,6 +181,7 @@ void note_running() {
         ThreadId partner = arch::partner(*space);
         note_partner(*space, partner);
         space = space_of(partner, *space);
+        if (current->space == space) break;     // a second note of the same partner would look as if it had stayed
     }
 }
 
