@@ -43,8 +43,9 @@ void enter(Host& host) {
     cpu::write_cr3(host.directory);
 }
 
-// Before the host is in force. So nothing of what is bound to it is lost, where an exclusive slot was before: that is copied
-// only while it is in force, and clean.
+// Before the host is in force; soon enough also for slots that are bound to it: copies are made only in the host in force
+// (copy_entry), and that one is clean. So a slot bound where an exclusive one was revoked neither finds the old copy nor
+// has one of its own that would go with it here.
 extern "C" void clean_host(Host& host) {
     Word missed = revocations - host.clean;
     if (missed <= remembered) {

@@ -210,7 +210,8 @@ void Family::grow()
     }
 }
 
-/// One space follows another in its slot, and runs there at once, on the same page directory.
+/// One space follows another in its slot, and runs there at once: on the same page directory, or on one that has a copy of
+/// its predecessor's entry and comes into force by its own call.
 void Family::succeed()
 {
     const Word space = any_small(), next = any_space_but(space);
@@ -219,8 +220,16 @@ void Family::succeed()
     const Word name = slots::name_of(slot);
     Word log2_mb = 0;
     while (1u << log2_mb < slot.size_mb) log2_mb++;
+    Word host = any_space_but(space);
+    for (Word tries = 0; tries < spaces && (host == space || host == next || spaces_[host].tag != Tag::large); tries++)
+        host = (host + 1) % spaces;
+    const bool has_host = spaces_[host].alive() && host != next && spaces_[host].tag == Tag::large;
+    if (has_host && ask(host, any_thread(host), do_send, worker(space, any_thread(space)).id.raw)) fail("a call failed");
     access_present(space, space);
-    if (move(space, 0) && (name ? move(next, name) : give_slot(next, log2_mb))) access_present(next, space);
+    if (!move(space, 0) || !(name ? move(next, name) : give_slot(next, log2_mb))) return;
+    if (has_host && random_.once_in(2) && ask(next, any_thread(next), do_send, worker(host, any_thread(host)).id.raw))
+        fail("a call failed");
+    access_present(next, space);
 }
 
 /// Spaces ask for the places of those that have them by the kernel's choice.
