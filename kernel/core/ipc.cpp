@@ -3,6 +3,7 @@
 
 #include "core/arch.hpp"
 #include "core/schedule.hpp"
+#include "core/space.hpp"
 #include "core/string_transfer.hpp"
 #include "core/timeout.hpp"
 #include "core/trace.hpp"
@@ -113,18 +114,30 @@ void received(Thread& s, Thread& r, Thread* apparent) {
         schedule::hand_over(r);
 }
 
+void block(Thread& t, State state, Time timeout) {
+    schedule::make_unready(t, state);
+    if (t.transfer)
+        strings::start_timeout(t);
+    else if (!timeout.is_never())
+        timeouts::start(t, timeouts::end_of(timeout, arch::now()));
+}
+
 // Moves the message of `s` to `r`, who accepts it. True if that is all: `r` can run, and `s` goes on to its next phase.
 bool deliver(Thread& s, Thread& r, Thread& apparent) {
     timeouts::cancel(r);
     Moved moved = transfer(s, r, apparent);
     if (moved == Moved::strings) return false;
     if (moved == Moved::overflow) {
-        // A user-level receiver finds the error in what it did receive; a thread that was not started waits on, and an
+        // A user-level receiver finds the error in what it did receive. A thread that was not started, or whose page fault was
+        // not answered, waits on: its pager is told of the error, and the same fault again would tell it nothing. An
         // interrupt thread has nothing to run.
-        if (r.receive_role == Role::startup || r.receive_role == Role::interrupt)
-            r.state = State::receiving;
-        else
-            schedule::make_ready(r);
+        switch (r.receive_role) {
+        case Role::startup:
+        case Role::interrupt:
+        case Role::page_fault:
+        case Role::port_fault: block(r, State::receiving, Time::never()); break;
+        default: schedule::make_ready(r);
+        }
         fail(s, IpcError::overflow, Phase::send);
         return false;
     }
@@ -141,14 +154,6 @@ Thread* pending_sender(Thread& r) {
 bool expired(Time timeout) {
     Microseconds now = arch::now();
     return timeouts::end_of(timeout, now) <= now;
-}
-
-void block(Thread& t, State state, Time timeout) {
-    schedule::make_unready(t, state);
-    if (t.transfer)
-        strings::start_timeout(t);
-    else if (!timeout.is_never())
-        timeouts::start(t, timeouts::end_of(timeout, arch::now()));
 }
 
 // Returns a sender who waited for `r` and has been served: its send phase is over.
@@ -354,6 +359,17 @@ void unwind(Thread& t) {
 void end_identity(Thread& t) {
     reject_senders(t);
     end_activity(t);
+    end_waits_for(t.id);
+}
+
+void end_waits_for(ThreadId gone) {
+    for (Space* space = spaces::all().front(); space; space = spaces::all().after(*space)) {
+        for (Thread* t = space->members.front(); t; t = space->members.after(*t)) {
+            if (t->open_to == gone.raw) t->settle();
+            bool lasts = t->receive_role == Role::startup || t->receive_role == Role::interrupt || t->receive_role == Role::quantum;
+            if (t->state == State::receiving && t->awaited == gone && !lasts) fail(*t, IpcError::no_partner, Phase::receive);
+        }
+    }
 }
 
 void end_activity(Thread& t) {

@@ -45,6 +45,9 @@ void detach(Thread& t);
 void arrived(Thread& s, Thread& r, Thread* apparent);
 // The thread is about to get another id: what is under way with the old one ends.
 void end_identity(Thread& t);
+// Who waits for a message from `gone` alone gets error 2, as if the wait began now. Those who were not started, interrupts and
+// threads without a quantum wait on: what they wait for can be changed.
+void end_waits_for(ThreadId gone);
 // Its own IPC ends, but for the wait for its start.
 void end_activity(Thread& t);
 

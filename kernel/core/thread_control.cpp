@@ -23,8 +23,10 @@ Error remove(Thread& caller, Thread* t) {
     if (!t) return Error::none;
     if (t == &caller) return Error::invalid_thread;
     Space& space = *t->space;
+    ThreadId gone = t->id;
     ipc::unwind(*t);
     threads::destroy(*t);
+    ipc::end_waits_for(gone);
     if (space.members.empty()) spaces::destroy(space);
     return Error::none;
 }
@@ -123,6 +125,7 @@ Error interrupt_control(Thread& caller, ThreadId irq, ThreadId space, ThreadId s
         arch::mask_interrupt(line);
         ipc::unwind(*attached);
         threads::destroy(*attached);
+        ipc::end_waits_for(irq);
         return Error::none;
     }
     Thread* t = threads::find(handler, caller);

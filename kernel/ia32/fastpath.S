@@ -221,6 +221,7 @@ slow_\way:
 
         .macro  leave_by_int
         lea     THREAD_FRAME(%ebp), %esp
+        movl    $USER_CODE, 4(%esp)             // null if its thread moved that into CS, which QEMU lets it
         xor     %ecx, %ecx
         test    %si, %si
         jnz     1f

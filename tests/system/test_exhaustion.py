@@ -32,6 +32,7 @@ def test_every_way_to_run_out(on):
     needs = re.findall(r"^exhaust: (\w+) needs (\d+) pages$", outcome.console, re.M)
     assert {name: int(pages) for name, pages in needs} == NEEDS
     assert "exhaust: coprocessor lent" in outcome.console
+    assert "exhaust: page fault answered" in outcome.console
     assert "exhaust: as many again" in outcome.console
     # of the thread table two, and of sigma0's page two mappings and page tables
     assert "exhaust: 6 pages and 2 objects more than at first" in outcome.console

@@ -28,7 +28,7 @@ Word activate(Word number, Word space);
 Word set_areas(Word number, Word utcb = utcb_address);
 void remove(Word number);
 
-/// No page of the image is missing afterwards: a page fault that its pager can map nothing for comes again for ever.
+/// No page of the image is missing afterwards: a page fault of the root thread's own would be sigma0's to answer.
 void touch_image();
 
 // ---------------------------------------------------------------------------------------------------- the partner
@@ -44,6 +44,13 @@ Word error_of_partner();
 Word use_coprocessor();
 /// The answer to that exception: it tries again. Returns 0, or the number of the exception that this is.
 Word try_again();
+
+/// It has a page fault, which waits for its answer.
+void let_fault();
+/// Answers with a mapping: 0 when the partner has gone on, or the error code.
+Word answer_fault();
+/// It does not fault again meanwhile.
+bool still_waits();
 
 Word map_page(Word to);
 Word map_port(Word port);

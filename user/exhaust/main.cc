@@ -158,6 +158,21 @@ void try_coprocessor()
     cobnut::print("exhaust: coprocessor lent\n");
 }
 
+/// A page fault is not sent again and again: its pager is told that the mapping failed, and may try once more.
+void try_page_fault()
+{
+    starve(0);
+    let_fault();
+    const cobnut::Audit before = books();
+    if (answer_fault() != overflow_sent || !still_waits()) fail("a page fault without memory for its answer");
+    if (answer_fault() != overflow_sent || !still_waits()) fail("the same page fault");
+    same("page fault", before, books(), false);
+    feed();
+    if (answer_fault()) fail("a page fault with memory for its answer");
+    unmap_page();
+    cobnut::print("exhaust: page fault answered\n");
+}
+
 // ------------------------------------------------------------------------------------------------------- as before
 
 Word fill_with_spaces()
@@ -268,6 +283,7 @@ int cobnut_main(const char *)
     const cobnut::Audit before = books();
     start_partner();
     try_coprocessor();
+    try_page_fault();
     try_all();
     fill_again();
     end_partner();

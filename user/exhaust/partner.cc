@@ -12,7 +12,8 @@ namespace {
 
 constexpr Word partner = 1; // its number
 constexpr Word exception_label = 0xFFB0, page_fault_label = 0xFFE0;
-constexpr Word ask_error = 1, ask_coprocessor = 2; // MR1
+constexpr Word ask_error = 1, ask_coprocessor = 2, ask_fault = 3; // MR1
+constexpr Word missing_page = 0x48000000; // in a page table that nothing else needs
 constexpr Word exception_words = 12;       // of which the third is its number
 
 alignas(4096) constinit unsigned char stack[4096] = {};
@@ -45,6 +46,7 @@ void accept_all()
             L4_StoreMR(1, &what);
             if (what == ask_error) answer = error, error = 0;
             if (what == ask_coprocessor) __asm__ __volatile__("fninit");
+            if (what == ask_fault) (void)*reinterpret_cast<volatile Word *>(missing_page);
         }
         L4_Set_MsgTag(L4_MsgTag_t{.raw = 1});
         L4_LoadMR(1, answer);
@@ -140,6 +142,21 @@ Word try_again()
     L4_Set_MsgTag(L4_Niltag);
     if (const Word error = call(exception)) fail("the answer to an exception", error);
     return exception;
+}
+
+void let_fault()
+{
+    L4_Set_MsgTag(L4_MsgTag_t{.raw = 1});
+    L4_LoadMR(1, ask_fault);
+    const L4_MsgTag_t tag = L4_Call(thread(partner));
+    if (L4_IpcFailed(tag) || (L4_Label(tag) & 0xFFF0) != page_fault_label) fail("the partner's page fault", tag.raw);
+}
+
+Word answer_fault() { return map_page(missing_page); }
+
+bool still_waits()
+{
+    return L4_IpcFailed(L4_Receive_Timeout(thread(partner), L4_TimePeriod(20000)));
 }
 
 Word map_page(Word to)

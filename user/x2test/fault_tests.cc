@@ -91,6 +91,58 @@ void empty_reply_restarts()
     CHECK(L4_IpcSucceeded(tag));
 }
 
+/// An answer that cannot be received whole, here with an item of no type, does not restart it: its sender is told, and the
+/// thread waits for a better one.
+void bad_reply_is_not_taken()
+{
+    Agent *a = agent(Kind::other);
+    if (!a) return;
+    begin(a, x2test_read_at, free_area);
+    L4_ThreadId_t from;
+    CHECK_EQUAL(L4_Wait_Timeout(second, &from).raw & 0xFFF0FFFF, 0xFFE00002);
+    for (int i = 0; i < 2; i++) {
+        L4_Set_MsgTag(L4_MsgTag_t{.raw = 2u << 6});
+        L4_LoadMR(1, 0xE);
+        L4_LoadMR(2, 0);
+        CHECK(L4_IpcFailed(L4_Send_Timeout(from, L4_ZeroTime)));
+        CHECK_EQUAL(L4_ErrorCode(), 8);
+        CHECK(L4_IpcFailed(L4_Receive_Timeout(from, short_time)));
+    }
+    L4_Set_MsgTag(L4_Niltag);
+    CHECK(L4_IpcSucceeded(L4_Send_Timeout(from, L4_ZeroTime)));
+    CHECK_EQUAL(finish(a).faults, 1);
+}
+
+constinit L4_ThreadId_t silent_pager = {};
+Word do_take_one_fault(Word, Word, Word)
+{
+    L4_ThreadId_t from;
+    L4_Wait(&from);
+    L4_Sleep(L4_Never);
+    return 0;
+}
+Word do_read_by_silent_pager(Word address, Word, Word)
+{
+    L4_Set_Pager(silent_pager);
+    return x2test_read_at(address, 0, 0);
+}
+/// A thread whose pager is deleted before it answers is halted, as one without a pager. Set going, it tries again.
+void pager_deleted_meanwhile()
+{
+    constexpr Word place = 0x69000000; // in main's own space, where main can map only by way of sigma0
+    Agent *pager = agent(Kind::here), *a = agent(Kind::here);
+    if (!pager || !a) return;
+    silent_pager = pager->id;
+    begin(pager, do_take_one_fault);
+    begin(a, do_read_by_silent_pager, place);
+    pause(5000);
+    remove(pager);
+    CHECK_EQUAL(L4_Schedule(a->id, ~0u, ~0u, ~0u, ~0u, nullptr), L4_SCHEDRESULT_INACTIVE);
+    CHECK(!L4_IsNilFpage(L4_Sigma0_GetAny(L4_nilthread, 12, L4_FpageLog2(place, 12))));
+    CHECK_EQUAL(__L4_Exregs(a->id, L4_EXREGS_SETHALT, 0, 0, 0), L4_EXREGS_HALT);
+    CHECK_EQUAL(finish(a).faults, 0);
+}
+
 /// The registers that the protocol uses come back as they were (manual 7.3; UTCB words too).
 Word do_fault_with_full_utcb(Word address, Word, Word)
 {
@@ -209,6 +261,8 @@ const Test fault_tests[] = {
     {"fault.execute_message", execute_message},
     {"fault.kernel_address", kernel_address},
     {"fault.empty_reply_restarts", empty_reply_restarts},
+    {"fault.bad_reply_is_not_taken", bad_reply_is_not_taken},
+    {"fault.pager_deleted_meanwhile", pager_deleted_meanwhile},
     {"fault.utcb_unchanged", utcb_unchanged},
     {"fault.cancelled_restarts", cancelled_fault_restarts},
     {"fault.cancelled_goes_elsewhere", cancelled_fault},

@@ -145,6 +145,61 @@ Word do_receive_for_ever(Word from, Word, Word)
 {
     return L4_IpcFailed(L4_Receive(L4_ThreadId_t{.raw = from})) ? L4_ErrorCode() : 0;
 }
+Word do_call_for_ever(Word to, Word, Word)
+{
+    L4_Set_MsgTag(L4_Niltag);
+    return L4_IpcFailed(L4_Call(L4_ThreadId_t{.raw = to})) ? L4_ErrorCode() : 0;
+}
+/// Takes a message, if one comes, and never answers.
+Word do_take_one(Word, Word, Word)
+{
+    L4_ThreadId_t from;
+    L4_Wait(&from);
+    return do_sleep_long(0, 0, 0);
+}
+
+/// Nobody can end the wait any more: the same error as if it began now. Also behind a call on the fast path.
+void partner_deleted(Function wait)
+{
+    Agent *partner = agent(Kind::other), *waiting = agent(Kind::other);
+    if (!partner || !waiting) return;
+    begin(partner, do_take_one);
+    begin(waiting, wait, partner->id.raw);
+    pause(5000);
+    remove(partner);
+    CHECK_EQUAL(finish(waiting).value, 5);
+}
+void receive_from_deleted_meanwhile() { partner_deleted(do_receive_for_ever); }
+void call_to_deleted_meanwhile() { partner_deleted(do_call_for_ever); }
+
+/// The old id is nobody's then.
+void receive_from_renamed_meanwhile()
+{
+    Agent *partner = agent(Kind::other), *waiting = agent(Kind::other);
+    if (!partner || !waiting) return;
+    begin(partner, do_sleep_long);
+    begin(waiting, do_receive_for_ever, partner->id.raw);
+    pause(5000);
+    const L4_ThreadId_t renamed = L4_GlobalId(L4_ThreadNo(partner->id), L4_Version(partner->id) + 1);
+    const L4_ThreadId_t old = partner->id;
+    CHECK(L4_ThreadControl(renamed, old, L4_nilthread, L4_nilthread, reinterpret_cast<void *>(-1)));
+    partner->id = renamed;
+    CHECK_EQUAL(finish(waiting).value, 5);
+}
+
+/// What is open to others stays so.
+void open_wait_outlives_the_deleted()
+{
+    Agent *gone = agent(Kind::other), *waiting = agent(Kind::here);
+    if (!gone || !waiting) return;
+    begin(waiting, do_receive_for_ever, L4_anythread.raw);
+    pause(5000);
+    remove(gone);
+    CHECK_EQUAL(L4_Schedule(waiting->id, ~0u, ~0u, ~0u, ~0u, nullptr), L4_SCHEDRESULT_WAITING);
+    L4_Set_MsgTag(L4_Niltag);
+    CHECK(L4_IpcSucceeded(L4_Send_Timeout(waiting->id, second)));
+    CHECK_EQUAL(finish(waiting).value, 0);
+}
 
 void cancelled(Function f, Word control, Word busy_bit, Word error)
 {
@@ -249,6 +304,10 @@ const Test ipc_error_tests[] = {
     {"ipc.send_to_bogus_local", send_to_bogus_local},
     {"ipc.send_to_deleted", send_to_deleted},
     {"ipc.receive_from_nobody", receive_from_nobody},
+    {"ipc.receive_from_deleted_meanwhile", receive_from_deleted_meanwhile},
+    {"ipc.call_to_deleted_meanwhile", call_to_deleted_meanwhile},
+    {"ipc.receive_from_renamed_meanwhile", receive_from_renamed_meanwhile},
+    {"ipc.open_wait_outlives_the_deleted", open_wait_outlives_the_deleted},
     {"ipc.failed_send_skips_receive", failed_send_skips_receive},
     {"ipc.send_cancelled", send_cancelled},
     {"ipc.receive_cancelled", receive_cancelled},

@@ -171,6 +171,29 @@ void no_null_code_segment()
     }
 }
 
+/// By the gate itself: without a segment, code is of 16 bits. 0x30 is IPC's (kernel/ia32/layout.hpp).
+Word do_call_with_null_code_segment(Word to, Word, Word)
+{
+    Word from = to, tag = 0;
+    __asm__ volatile("push %%ebp; .byte 0x8E, 0xCB; int $0x30; pop %%ebp" // mov %bx, %cs
+                     : "+a"(to), "+d"(from), "+S"(tag)
+                     : "b"(0), "c"(0)
+                     : "edi", "memory", "cc");
+    return L4_IpcFailed(L4_MsgTag_t{.raw = tag});
+}
+/// Where it does, the thread that waits has such a frame, and is returned to by the shortest way.
+void no_null_code_segment_while_waiting()
+{
+    Agent *server = agent(Kind::other), *a = agent(Kind::large);
+    if (!server || !a) return;
+    begin(server, do_increment_words, a->id.raw);
+    pause(5000);
+    begin(a, do_call_with_null_code_segment, server->id.raw);
+    const Outcome &out = finish(a, true);
+    CHECK(!out.done || out.value == 0);
+    CHECK_EQUAL(ask(agent(Kind::large), do_read, kip_area).value, L4_KernelMagic);
+}
+
 } // namespace
 
 const Test registers_tests[] = {
@@ -184,6 +207,7 @@ const Test registers_tests[] = {
     {"registers.thread_words", thread_words},
     {"registers.no_virtual_8086_mode", no_virtual_8086_mode},
     {"registers.no_null_code_segment", no_null_code_segment},
+    {"registers.no_null_code_segment_while_waiting", no_null_code_segment_while_waiting},
     {nullptr, nullptr},
 };
 
