@@ -8,6 +8,7 @@
 #include "core/trace.hpp"
 #include "ia32/coprocessor.hpp"
 #include "ia32/cpu.hpp"
+#include "ia32/debug_registers.hpp"
 #include "ia32/descriptors.hpp"
 #include "ia32/hosts.hpp"
 #include "ia32/port_bitmap.hpp"
@@ -22,8 +23,9 @@ Word utcb_word[page_size / sizeof(Word)];
 namespace arch {
 namespace {
 
-// Users may change the arithmetic flags, DF and TF; never IF, IOPL, NT, VM, RF or AC.
-constexpr Word user_flags_mask = 0x0dd5;
+// Users may change the arithmetic flags, DF, TF and RF, which lets a thread go on behind a breakpoint; never IF, IOPL, NT, VM
+// or AC.
+constexpr Word user_flags_mask = 0x10dd5;
 
 // sysenter's stub has pushed the return address and a selector.
 constexpr Word stub_frame = 8;
@@ -38,6 +40,7 @@ void standard_frame(Thread& t) {
 void take_back(Thread& t) {
     if (t.fast_veto & held_coprocessor) coprocessor::release();
     if (t.fast_veto & held_ports) port_bitmap::close();
+    if (t.fast_veto & held_debug) debug_registers::release();
     t.fast_veto &= ~Word{held_mask};
 }
 
@@ -57,7 +60,10 @@ void prepare_user(Thread& t) {
     standard_frame(t);
 }
 
-void destroy_thread(Thread& t) { coprocessor::forget(t); }
+void destroy_thread(Thread& t) {
+    coprocessor::forget(t);
+    debug_registers::forget(t);
+}
 
 // What the stub left on the user's stack no longer says where the thread goes on: not by the fast path.
 void set_user_ip(Thread& t, Word ip) {
@@ -109,7 +115,8 @@ void settle_fast_frame(Thread& t) {
 }
 
 void offer_fast_frame(Thread& t) {
-    if (t.arch.tls.set) return;         // the fast path loads no segments but the standard ones
+    // The fast path loads no segments but the standard ones, and no breakpoints.
+    if (t.arch.tls.set || debug_registers::enabled(t)) return;
     t.fast = {t.frame.eip, t.frame.esp - stub_frame};
     t.open_to = t.awaited.raw;
     t.state = State::ready;             // as the fast path leaves it: open_to alone says that it waits
@@ -127,6 +134,7 @@ void enter_space(Thread& next) {
     const ArchSpace& space = next.space->arch;
     processor.set_current(&next);
     tls::enter(next);
+    debug_registers::enter(next);
     utcb_word[0] = next.utcb_address;
     Word data_high = space.segment_high ^ desc_code_not_data;
     gdt.entry[USER_CODE >> 3] = {space.segment_low, space.segment_high};

@@ -53,18 +53,17 @@ entries:
         .endr
         .text
 
-// A debug exception in kernel mode: the user set TF, then executed sysenter, and this is its first kernel instruction
-// (nothing else single-steps the kernel). DS is the user's; only SS may be used. On without TF and NT.
+// A debug exception in kernel mode: the user set TF, then executed sysenter, and this is its first kernel instruction; or a
+// breakpoint was met by a load of SS, which puts it off until behind the `int` that followed. Nothing else brings one into
+// the kernel. DS is the user's, and so are all general registers; only SS may be used. On without TF and NT.
         .globl entry_1
 entry_1:
         testb   $EFLAGS_VM >> 16, 10(%esp)
         jnz     1f
         cmpw    $KERNEL_CODE, 4(%esp)
         jne     1f
-        pop     %edi                    // not in use yet
-        movl    $0, 4(%esp)             // the flags stand where the task segment has its back link, which NT would follow
-        add     $8, %esp
-        jmp     *%edi
+        movl    $0, 8(%esp)             // the flags stand where the task segment has its back link, which NT would follow
+        ret     $8
 1:      push    %eax
         xor     %eax, %eax
         push    %ecx

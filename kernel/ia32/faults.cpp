@@ -11,6 +11,7 @@
 #include "core/space.hpp"
 #include "core/string.hpp"
 #include "ia32/cpu.hpp"
+#include "ia32/debug_registers.hpp"
 #include "ia32/layout.hpp"
 #include "ia32/page_tables.hpp"
 #include "ia32/port_bitmap.hpp"
@@ -63,6 +64,7 @@ struct Instruction {
     }
     unsigned char opcode() const { return at < length ? byte[at] : 0; }
     unsigned char second() const { return at + 1 < length ? byte[at + 1] : 0; }
+    unsigned char third() const { return at + 2 < length ? byte[at + 2] : 0; }
 
     bool string_port_io() const { return opcode() >= 0x6c && opcode() <= 0x6f; }
     bool port_io() const {
@@ -89,6 +91,25 @@ struct Instruction {
     if (i.second() == 0x30) asm volatile(".globl msr_write; msr_write: wrmsr" : : "c"(r.ecx), "a"(r.eax), "d"(r.edx));
     else asm volatile(".globl msr_read; msr_read: rdmsr" : "=a"(r.eax), "=d"(r.edx) : "c"(r.ecx));
     t.frame.eip += i.at + 2;
+    return true;
+}
+
+// mov between a general and a debug register.
+bool debug_access(Thread& t, const Instruction& i) {
+    bool to_debug = i.second() == 0x23;
+    if (i.opcode() != 0x0f || (i.second() != 0x21 && !to_debug)) return false;
+    Word operands = i.third(), number = operands >> 3 & 7, general = operands & 7;
+    Word* own = debug_registers::find(t, number);
+    if (!own) return false;
+    // popa's order is that of their numbers, from the end.
+    Word& r = general == 4 ? t.frame.esp : (&t.registers.eax)[-static_cast<int>(general)];
+    if (!to_debug) {
+        r = *own;
+    } else {
+        *own = debug_registers::permitted(number, r);
+        if (t.fast_veto & held_debug) debug_registers::release();
+    }
+    t.frame.eip += i.at + 3;
     return true;
 }
 
@@ -150,7 +171,7 @@ void page_fault(Thread& t, VAddr linear, Word error) {
 bool protection(Thread& t, Word error, Word ds, Word es) {
     if (error) return false;
     Instruction i(t);
-    if (i.privileged()) return msr_access(t, i);
+    if (i.privileged()) return msr_access(t, i) || debug_access(t, i);
     PortAccess access = i.port_io() ? port_access(t, i) : PortAccess::not_the_port;
     if (access != PortAccess::not_the_port) return access == PortAccess::dealt_with;
     // The way out loads all user segment registers anew: if one was foreign, try again.

@@ -9,6 +9,7 @@
 #include "core/space.hpp"
 #include "ia32/coprocessor.hpp"
 #include "ia32/cpu.hpp"
+#include "ia32/debug_registers.hpp"
 #include "ia32/layout.hpp"
 #include "ia32/panic.hpp"
 #include "pc/board.hpp"
@@ -33,6 +34,7 @@ void user_fault(Thread& t, Word vector, Word error, Word ds, Word es) {
     bool done = false;
     switch (vector) {
     case vector_page_fault: faults::page_fault(t, cpu::read_cr2(), error); return;
+    case vector_debug: debug_registers::keep_status(t); break;
     case vector_protection:
     case vector_stack: done = faults::protection(t, error, ds & 0xffff, es & 0xffff); break;
     case vector_invalid_opcode: done = faults::invalid_opcode(t); break;

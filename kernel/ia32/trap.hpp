@@ -22,6 +22,7 @@ Thread* leave_kernel();
 
 // Processor exceptions (volume 3, chapter 6).
 enum Vector : Word {
+    vector_debug = 1,
     vector_breakpoint = 3,
     vector_invalid_opcode = 6,
     vector_no_coprocessor = 7,

@@ -402,7 +402,7 @@ attack_code_start:
         forbidden read_cr3, mov %cr3, %eax
         forbidden write_cr3, mov %eax, %cr3
         forbidden write_cr0, mov %eax, %cr0
-        forbidden write_dr7, mov %eax, %dr7
+        forbidden write_cr4, mov %eax, %cr4
         forbidden invlpg, invlpg (%edi)
         forbidden rdmsr, rdmsr
         forbidden wrmsr, wrmsr

@@ -17,7 +17,7 @@ extern const char attempt_read_ds[], attempt_read_es[], attempt_read_fs[], attem
     attempt_access_rights[], attempt_read_tls[], attempt_write_tls[], attempt_popf[], attempt_interrupt_return_flags[], attempt_virtual_8086[], attempt_nested_task[],
     attempt_cli[], attempt_sti[], attempt_hlt[], attempt_clts[], attempt_invd[], attempt_wbinvd[], attempt_lgdt[], attempt_lidt[],
     attempt_lldt[], attempt_ltr[], attempt_lmsw[], attempt_read_cr3[], attempt_write_cr3[], attempt_write_cr0[],
-    attempt_write_dr7[], attempt_invlpg[], attempt_rdmsr[], attempt_wrmsr[], attempt_sysexit[], attempt_in[],
+    attempt_write_cr4[], attempt_invlpg[], attempt_rdmsr[], attempt_wrmsr[], attempt_sysexit[], attempt_in[],
     attempt_int_double_fault[], attempt_int_page_fault[], attempt_int_timer[], attempt_int_none[];
 }
 
@@ -214,7 +214,7 @@ constinit const Attempt attempts[] = {
     alone("mov_from_cr3", attempt_read_cr3, Refusal::privileged),
     alone("mov_to_cr3", attempt_write_cr3, Refusal::privileged),
     alone("mov_to_cr0", attempt_write_cr0, Refusal::privileged),
-    alone("mov_to_dr7", attempt_write_dr7, Refusal::privileged),
+    alone("mov_to_cr4", attempt_write_cr4, Refusal::privileged),
     alone("invlpg", attempt_invlpg, Refusal::privileged),
     alone("rdmsr", attempt_rdmsr, Refusal::privileged),
     alone("wrmsr", attempt_wrmsr, Refusal::privileged),

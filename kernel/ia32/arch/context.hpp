@@ -25,6 +25,7 @@ enum Held : Word {
     held_coprocessor = 0x100,   // CR0.TS is clear (ia32/coprocessor.hpp)
     held_tls = 0x200,           // the TLS descriptor, FS and GS are its own (ia32/tls.hpp)
     held_ports = 0x400,         // the I/O bitmap is in force (ia32/port_bitmap.hpp)
+    held_debug = 0x800,         // its breakpoints are on (ia32/debug_registers.hpp)
     held_mask = 0xff00,
 };
 
@@ -39,6 +40,7 @@ struct TlsSegment {
 // What this port keeps of a thread.
 struct ArchThread {
     struct CoprocessorState* coprocessor;       // its saved state; nullptr before the first use
+    struct DebugRegisters* debug;               // likewise
     TlsSegment tls;
 };
 
