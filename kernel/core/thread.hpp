@@ -58,11 +58,11 @@ struct alignas(64) Thread {
     Registers registers;
     // From here on a cache line that is the IPC fast path's (ia32/fastpath.S).
     Frame frame;                    // what iret takes
-    ThreadId id;
     // The one sender, or anythread, from whom the fast path may deliver; 0 while it may not. Nonzero means: this thread
     // entered by the fast path's kind of system call, waits without a timeout, and goes on where that entry left it
     // (`fast`), whatever its frame says. settle() turns that into the long form.
     Word open_to;
+    ThreadId id;
     Space* space;
     VAddr utcb_address;             // the local id
     Word priority;

@@ -15,6 +15,7 @@ constexpr int top = offsetof(Thread, frame) + sizeof(Frame);
 
 static_assert(offsetof(Thread, frame) == offsetof(Thread, registers) + sizeof(Registers), "entries push through both");
 static_assert(offsetof(Thread, awaited) == offsetof(Thread, registers) - 16, "what an entry from virtual 8086 mode overwrites");
+static_assert(offsetof(Thread, fast_veto) - 16 == offsetof(Thread, id), "such an entry by the fast path's gate finds a veto there");
 static_assert(offsetof(Thread, frame) % 64 == 0 && offsetof(Thread, fast) + sizeof(FastEntry) <= offsetof(Thread, frame) + 64,
               "the fast path touches one line of a thread");
 

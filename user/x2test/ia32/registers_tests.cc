@@ -151,6 +151,32 @@ void no_virtual_8086_mode()
     }
 }
 
+/// To code at `code`, below 1 MB, with the registers of a call to `to`.
+Word do_call_from_virtual_8086(Word to, Word code, Word)
+{
+    __asm__ volatile("pushl $0; pushl $0; pushl $0; pushl $0\n"
+                     "mov %%ss, %%edi; pushl %%edi; pushl %%esp; pushl $0x23202; pushl %1; pushl $0; iret"
+                     :
+                     : "a"(to), "b"(code >> 4), "d"(to), "c"(0), "S"(0)
+                     : "edi", "memory");
+    return 8086;
+}
+/// Nor does a message leave such a mode, by the shortest way or any other.
+void no_call_from_virtual_8086_mode()
+{
+    constexpr Word code = 0x10000;
+    Agent *a = agent(Kind::large), *b = agent(Kind::other), *server = agent(Kind::other);
+    if (!a || !b || !server) return;
+    arena_word(0) = 0x30CD; // int $0x30: kernel/ia32/layout.hpp
+    give_page(a, 0, code, L4_FullyAccessible);
+    begin(server, do_increment_words, L4_anythread.raw);
+    pause(5000);
+    begin(a, do_call_from_virtual_8086, server->id.raw, code);
+    CHECK(!finish(a, true).done);
+    CHECK_EQUAL(ask(b, do_read, kip_area).value, L4_KernelMagic);
+    CHECK_EQUAL(L4_Schedule(server->id, ~0u, ~0u, ~0u, ~0u, nullptr), L4_SCHEDRESULT_WAITING);
+}
+
 Word do_null_code_segment(Word, Word, Word)
 {
     __asm__ volatile("xor %%eax, %%eax; .byte 0x8E, 0xC8; int3" : : : "eax"); // mov %ax, %cs
@@ -206,6 +232,7 @@ const Test registers_tests[] = {
     {"registers.word_at_the_utcb", word_at_the_utcb},
     {"registers.thread_words", thread_words},
     {"registers.no_virtual_8086_mode", no_virtual_8086_mode},
+    {"registers.no_call_from_virtual_8086_mode", no_call_from_virtual_8086_mode},
     {"registers.no_null_code_segment", no_null_code_segment},
     {"registers.no_null_code_segment_while_waiting", no_null_code_segment_while_waiting},
     {nullptr, nullptr},
