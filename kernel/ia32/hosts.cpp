@@ -15,11 +15,14 @@ Word revocations;
 
 namespace {
 
-// The latest revoked ranges, as directory entries. A host that has missed more clears the whole area.
+// The latest revoked ranges, as directory entries. A host that has missed more clears the whole area, and so does one to which
+// it is less work.
 constexpr Word remembered = 32;
 struct Range {
     std::uint16_t first, last;
 } ranges[remembered];
+
+constexpr Word length(Range range) { return range.last - range.first + 1u; }
 
 Range entries_of(const Slot& slot) {
     return {static_cast<std::uint16_t>(slot.base >> 22), static_cast<std::uint16_t>((slot.base + slot.size - 1) >> 22)};
@@ -47,11 +50,15 @@ void enter(Host& host) {
 // (copy_entry), and that one is clean. So a slot bound where an exclusive one was revoked neither finds the old copy nor
 // has one of its own that would go with it here.
 extern "C" void clean_host(Host& host) {
-    Word missed = revocations - host.clean;
-    if (missed <= remembered) {
-        for (Word i = revocations - missed; i != revocations; ++i) clear(host, ranges[i % remembered]);
+    const Range area{static_cast<std::uint16_t>(small_space::area_start() >> 22), (KERNEL_BASE >> 22) - 1};
+    const Word first = host.clean;
+    Word entries = 0;
+    if (revocations - first <= remembered)
+        for (Word i = first; i != revocations; ++i) entries += length(ranges[i % remembered]);
+    if (entries && entries < length(area)) {
+        for (Word i = first; i != revocations; ++i) clear(host, ranges[i % remembered]);
     } else {
-        clear(host, {static_cast<std::uint16_t>(small_space::area_start() >> 22), (KERNEL_BASE >> 22) - 1});
+        clear(host, area);
     }
     host.clean = revocations;
 }

@@ -79,20 +79,16 @@ void enter_slot(Space& space) {
             own = 0;
         }
     } else if (add) {
-        for_each_present(space, ~VAddr{0}, [](VAddr, Word& e) { e |= global; });
+        for_each_present(space, [](VAddr, Word& e) { e |= global; });
     }
 }
 
 void leave_slot(Space& space) {
     const Slot& slot = space.arch.slot;
-    if (slot.shares_table()) {
-        if (!has_table(space, 0)) return;
-        for (Word i = 0; i < slot.size >> 12; ++i) {
-            table_at(space, 0).entry[i] = slice(space)[i] & ~global;
-            slice(space)[i] = 0;
-        }
-    } else if (global_bit(space)) {
-        for_each_present(space, ~VAddr{0}, [](VAddr, Word& e) { e &= ~global; });
+    if (!slot.shares_table() || !has_table(space, 0)) return;
+    for (Word i = 0; i < slot.size >> 12; ++i) {
+        table_at(space, 0).entry[i] = slice(space)[i];
+        slice(space)[i] = 0;
     }
 }
 

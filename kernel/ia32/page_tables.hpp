@@ -43,14 +43,16 @@ inline Word& entry(const Space& space, VAddr page) {
     if (page < slot.size && slot.shares_table()) return slice(space)[page >> 12];
     return table_at(space, page >> 22).entry[page >> 12 & 0x3ff];
 }
-// Calls `visit(page, entry)` for the leaf entries that are present in a space's own tables below an address.
+// Calls `visit(page, entry)` for the leaf entries that are present in a space's own tables.
 template <typename F>
-void for_each_present(const Space& space, VAddr end, F visit) {
-    for (Word t = 0; t <= (end - 1) >> 22 && t < paging::user_limit() >> 22; ++t) {
-        if (!(space.arch.directory->entry[t] & present)) continue;
-        auto& table = *static_cast<PageTable*>(window(space.arch.directory->entry[t] & ~page_mask));
+void for_each_present(const Space& space, F visit) {
+    const Word tables = paging::user_limit() >> 22;
+    for (Word t = 0; t < tables; ++t) {
+        const Word in_directory = space.arch.directory->entry[t];
+        if (!(in_directory & present)) continue;
+        auto& table = *static_cast<PageTable*>(window(in_directory & ~page_mask));
         for (Word i = 0; i < directory_entries; ++i)
-            if (VAddr page = t << 22 | i << 12; page < end && table.entry[i] & present) visit(page, table.entry[i]);
+            if (table.entry[i] & present) visit(t << 22 | i << 12, table.entry[i]);
     }
 }
 // The leaf entries of a space that has just got its slot, or is about to give it up: in a shared table or in its own, and

@@ -72,13 +72,14 @@ void free_table(Space& space, Space* leader, SlotName name) {
     memory::free_page(space.arch.shared_table);
 }
 
-// What is cached of a slot. Few pages are dropped one by one, so that all others stay; `present` counts the entries.
+// What is cached of a slot, and that it was good in all hosts. Few pages are dropped one by one, so that all others stay.
 void forget(const Space& space) {
     constexpr Word few = 32;
     const Slot slot = space.arch.slot;
     Word pages = 0;
-    page_tables::for_each_present(space, slot.size, [&](VAddr page, Word) {
-        if (++pages <= few) cpu::invlpg(slot.base + page);
+    page_tables::for_each_present(space, [&](VAddr page, Word& entry) {
+        entry &= ~page_tables::global;
+        if (page < slot.size && ++pages <= few) cpu::invlpg(slot.base + page);
     });
     if (pages > few) page_tables::flush_all();
 }
@@ -163,7 +164,7 @@ void release(Space& space) {
         Slot cleared = slot_of(name.granules());
         leader ? hosts::clear_copies(leader->arch.own, cleared) : hosts::clear_all_copies(cleared);
     }
-    // What was bound to a host that is not in force is not cached.
+    // What was bound to a host that is not in force is neither cached nor global.
     if (!leader || processor.host == &leader->arch.own) forget(space);
     if (last) free_table(space, leader, name);
     space.arch.shared_table = nullptr;

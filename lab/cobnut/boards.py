@@ -53,7 +53,7 @@ BOARDS = {
             "IA-32 PC, 486 and later, on QEMU or Bochs",
             (
                 *("sigma0", "root", "pingpong", "hello", "x2test", "stress", "strings", "fuzz", "attack", "scale"),
-                *("exhaust", "groups"),
+                *("exhaust", "groups", "revoke"),
             ),
         ),
         Board(

@@ -114,6 +114,7 @@ def all_experiments() -> dict[str, Experiment]:
         counterfactual,
         fuzz_syscalls,
         groups_policy,
+        groups_revocation,
         ipc_path,
         ipc_scale,
         ipc_strings,
@@ -152,6 +153,7 @@ def all_experiments() -> dict[str, Experiment]:
         attack_isolation.EXPERIMENT,
         silicon_segments.EXPERIMENT,
         groups_policy.EXPERIMENT,
+        groups_revocation.EXPERIMENT,
     )
     return {experiment.name: experiment for experiment in every}
 

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Tags among many spaces, quickly: what the kernel's choice is worth, and what it takes to take a slot back."""
+
+import json
+
+import pytest
+
+import browser
+import guests
+from conftest import run_cobnut
+
+
+@pytest.mark.parametrize("name", ["groups/policy", "groups/revocation"])
+def test_its_checks_hold_and_its_report_renders(name, tmp_path):
+    done = run_cobnut("run", name, "--quick", "--json", str(tmp_path / "result.json"), "--report", str(tmp_path))
+    assert done.returncode == 0, done.stdout + done.stderr
+    result = json.loads((tmp_path / "result.json").read_text())
+    assert result["checks"] and all(check["ok"] for check in result["checks"])
+    rendered = browser.render(tmp_path / f"{name.replace('/', '-')}.html")
+    assert rendered.complaints == []
+    assert all(check["name"] in rendered.dom for check in result["checks"])
+
+
+@pytest.mark.parametrize("on", guests.QEMU[::3], ids=str)
+@pytest.mark.parametrize("option", ["", "revocation=eager"])
+def test_slots_are_taken_from_a_hundred_spaces(option, on):
+    options = f"small=2048 automatic=off {option}"
+    outcome = guests.boot(guests.program("revoke", "spaces=100 rounds=2"), options=options, on=on, memory_mb=64)
+    assert "revoke: 100 spaces, 134 revocations" in outcome.console
+    assert outcome.code == 0 and outcome.kernel_message is None
+
+
+@pytest.mark.parametrize("arguments", ["spaces=1", "spaces=1001", "pages=65", "rounds=0", "rounds=x"])
+def test_options_that_are_not_possible_are_said(arguments):
+    outcome = guests.boot(guests.program("revoke", arguments))
+    assert "revoke: FAIL bad option" in outcome.console
+    assert outcome.code == 1
