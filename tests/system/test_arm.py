@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from cobnut import boards, cpio
+from cobnut import attacks, boards, cpio
 from cobnut.emulators import Boot, qemu_arm
 from cobnut.modules import Module
 
@@ -73,6 +73,22 @@ def test_crowds_of_spaces(board):
 def test_a_crowd_that_is_not_possible(board, wish):
     outcome = boot(board, program(board, "crowd", wish))
     assert outcome.code == 1 and "crowd: FAIL bad option" in outcome.console
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_every_attack_is_refused(board):
+    found = attacks.read(boot(board, program(board, "attack")).console)
+    assert len({one.name for one in found}) >= 250
+    assert [one for one in found if one.status != attacks.REFUSED] == []
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_the_attack_program_sees_what_leaks(board):
+    outcome = boot(board, program(board, "attack", "leaks=1 only=load"))
+    status = {one.name: one.status for one in attacks.read(outcome.console)}
+    assert outcome.code == 1
+    assert {status[f"{access}.apart"] for access in ("load", "load_byte", "load_half", "load_multiple")} == {"escaped"}
+    assert status["load.slot_7"] == "escaped" and status["load.kernel"] == "refused"
 
 
 @pytest.mark.parametrize("board", BOARDS)
