@@ -115,10 +115,12 @@ void set(Space& space, VAddr page, PAddr frame, bool may_write, Word attribute) 
     table(space, page)->page[index(page)] = frame | present | attribute | (may_write ? writable : 0);
 }
 
-PAddr access(Space& space, VAddr address, bool write) {
+template <bool write> PAddr access(Space& space, VAddr address) {
     if (touch(space, address, write) == Touch::denied) return no_frame;
     return frame_of(table(space, address)->page[index(address)]);
 }
+template PAddr access<false>(Space& space, VAddr address);
+template PAddr access<true>(Space& space, VAddr address);
 
 // Pistachio's values (sheet 4.10): write-back, and uncached with and without the write buffer. What is written through is
 // not cached at all, which nobody can tell apart; not all cores know it.

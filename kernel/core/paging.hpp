@@ -38,7 +38,7 @@ void flush_caches();
 // The frame behind an address, for an access that the kernel makes in the user's name and notes as the processor would;
 // no_frame if the user could not make it. `address` lies below user_limit().
 constexpr PAddr no_frame = ~PAddr{0};
-PAddr access(Space& space, VAddr address, bool write);
+template <bool write> PAddr access(Space& space, VAddr address);
 // Grants writing to a present page; the processor forgets that it was denied.
 void allow_write(Space& space, VAddr page);
 // Removes a present page, also from the processor's copies; returns its last status.

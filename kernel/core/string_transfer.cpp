@@ -95,18 +95,18 @@ bool fault(Transfer& t, Thread& faulting, VAddr address, bool write) {
 
 enum class Copied { string, overflow, stopped };
 
-// A page of one of the two spaces, and where it is: true until somebody else runs.
+// A page of one of the two spaces, and how far from it its frame is: true until somebody else runs.
 struct Page {
     VAddr page = ~page_mask;
-    PAddr frame = 0;
+    Word distance = 0;
 
     // Whether `address` can be reached, in this page or in the one that it becomes.
-    bool reach(Space& space, VAddr address, bool write) {
+    template <bool write> bool reach(Space& space, VAddr address) {
         if ((address ^ page) < page_size) return true;
-        PAddr found = paging::access(space, address, write);
+        PAddr found = paging::access<write>(space, address);
         if (found == paging::no_frame) return false;
         page = address & ~page_mask;
-        frame = found;
+        distance = found - page;
         return true;
     }
 };
@@ -123,22 +123,21 @@ Copied copy(Transfer& t) {
         }
         if (!t.target.left() && t.target.next(buffer_words(t), paging::user_limit()) != Next::bytes) return Copied::overflow;
         VAddr source = t.source.at(), target = t.target.at();
-        if (!source_page.reach(from, source, false)) {
+        if (!source_page.reach<false>(from, source)) {
             if (fault(t, *t.sender, source, false)) continue;
             return Copied::stopped;
         }
-        if (!target_page.reach(to, target, true)) {
+        if (!target_page.reach<true>(to, target)) {
             if (fault(t, *t.receiver, target, true)) continue;
             return Copied::stopped;
         }
         Word in_source = source & page_mask, in_target = target & page_mask;
-        Word n = least(least(t.source.left(), t.target.left()), page_size - (in_source > in_target ? in_source : in_target));
-        arch::copy(target_page.frame + in_target, source_page.frame + in_source, n);
+        Word n = least(least(t.source.left(), t.target.left()), page_size - (in_source >= in_target ? in_source : in_target));
+        arch::copy(target + target_page.distance, source + source_page.distance, n);
         t.source.advance(n);
         t.target.advance(n);
-        Word before = t.bytes;
         t.bytes += n;
-        if ((before ^ t.bytes) >= page_size) arch::preemption_point();      // every 4 KB
+        arch::preemption_point();       // every 4 KB at least
     }
 }
 

@@ -4,25 +4,57 @@
 #include "core/arch.hpp"
 #include "ia32/page_tables.hpp"
 
-PAddr paging::access(Space& space, VAddr address, bool write) {
+namespace {
+
+// As the processor would: the frame, if the entry permits the access, which it then notes.
+template <bool write> inline PAddr access_by(Word& entry) {
     using namespace page_tables;
-    if (!(space.arch.directory->entry[address >> 22] & present)) return no_frame;
-    Word& entry = page_tables::entry(space, address);
+    constexpr Word wanted = present | (write ? writable : 0), noted = page_tables::accessed | (write ? page_tables::dirty : 0);
     Word e = entry;
-    if (!(e & present) || (write && !(e & writable))) return no_frame;
-    entry = e | page_tables::accessed | (write ? page_tables::dirty : 0);
+    if ((e & wanted) != wanted) return paging::no_frame;
+    entry = e | noted;
     return frame_of(e);
 }
 
-namespace arch {
+template <bool write> [[gnu::noinline, gnu::cold]] PAddr access_shared(Space& space, VAddr address) {
+    const Slot& slot = space.arch.slot;
+    if (address >= slot.size || !slot.shares_table()) return paging::no_frame;
+    return access_by<write>(page_tables::slice(space)[address >> 12]);
+}
 
-void copy(PAddr to, PAddr from, Word bytes) {
+}  // namespace
+
+// First in the space's own table: what stands in a shared one is missing there.
+template <bool write> PAddr paging::access(Space& space, VAddr address) {
+    using namespace page_tables;
+    Word table = space.arch.directory->entry[address >> 22];
+    if (!(table & present)) return no_frame;
+    PAddr frame = access_by<write>(static_cast<PageTable*>(window(frame_of(table)))->entry[address >> 12 & 0x3ff]);
+    return frame == no_frame ? access_shared<write>(space, address) : frame;
+}
+template PAddr paging::access<false>(Space& space, VAddr address);
+template PAddr paging::access<true>(Space& space, VAddr address);
+
+namespace arch {
+namespace {
+
+inline void copy_bytes(char* to, const char* from, Word bytes) {
+    Word words = bytes / sizeof(Word);
+    asm volatile("rep movsl" : "+D"(to), "+S"(from), "+c"(words) : : "memory");
+    if (Word rest = bytes % sizeof(Word)) asm volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(rest) : : "memory");
+}
+
+[[gnu::noinline, gnu::cold]] void copy_beyond_window(PAddr to, PAddr from, Word bytes) {
     using namespace page_tables;
     const char* source = frame_bytes(from, READ_PAGE, present);
-    char* target = frame_bytes(to, WRITE_PAGE, present | writable);
-    Word words = bytes / sizeof(Word);
-    asm volatile("rep movsl" : "+D"(target), "+S"(source), "+c"(words) : : "memory");
-    if (Word rest = bytes % sizeof(Word)) asm volatile("rep movsb" : "+D"(target), "+S"(source), "+c"(rest) : : "memory");
+    copy_bytes(frame_bytes(to, WRITE_PAGE, present | writable), source, bytes);
+}
+
+}  // namespace
+
+void copy(PAddr to, PAddr from, Word bytes) {
+    if (to >= WINDOW_BYTES || from >= WINDOW_BYTES) return copy_beyond_window(to, from, bytes);
+    copy_bytes(static_cast<char*>(window(to)), static_cast<char*>(window(from)), bytes);
 }
 
 // Between sti and cli the processor takes what is pending; the instruction after sti is still shielded.

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from cobnut import results
-from cobnut.checks import Check, at_most, explained, judge
+from cobnut.checks import Check, at_most, judge
 from cobnut.experiments import Experiment, Lab, Mark, Plot, Setting, pingpong
 from cobnut.experiments.pingpong import Measurement, PingPong, Region, measure, raise_if_all_failed
 from cobnut.results import LedgerRow, Result, Series
@@ -22,12 +22,6 @@ SHARES = ("kernel", "stub", "trampoline", "user")
 WORD_BYTES = 4
 CHECKED_FROM = 4096
 LIMIT = 1.15
-# what is known of a copy that takes too much
-PER_PAGE = (
-    "For each page of 4 KB, which is 1,024 repetitions, the kernel takes some 165 instructions: it looks up a page in either space, notes the access as the "
-    "processor would, copies what both pages have room for, and lets interrupts in."
-)
-EXPLANATIONS = {f"{pair}.{size}": PER_PAGE for pair in PAIRS for size in SIZES if size > CHECKED_FROM}
 
 
 @dataclass(frozen=True)
@@ -82,7 +76,7 @@ def run(lab: Lab) -> Result:
     raise_if_all_failed(measurements)
     checks = [check for one in measurements for check in judge_pair(one)]
     series = [line for one in measurements for line in series_of(one)]
-    return Result("ipc/strings", lab.machine_name, origin, series, explained(checks, EXPLANATIONS), ledger_of(measurements))
+    return Result("ipc/strings", lab.machine_name, origin, series, checks, ledger_of(measurements))
 
 
 def judge_pair(measurement: Measurement) -> list[Check]:
@@ -185,5 +179,4 @@ EXPERIMENT = Experiment(
         "The plain copy is made inside one space by the client; the string is read by nobody afterwards.",
     ),
     has_curves=True,
-    explanations=EXPLANATIONS,
 )
