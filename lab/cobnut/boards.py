@@ -10,15 +10,16 @@ from cobnut.errors import CobnutError
 
 @dataclass(frozen=True)
 class Processor:
-    """A processor family: `elf_machine` stands in the header of its programs."""
+    """A processor family: `elf_machine` stands in the header of its programs, `architecture` in its machine files."""
 
     name: str
+    architecture: str
     elf_machine: int
     image_suffix: str = ""
 
 
-IA32 = Processor("IA-32", 3)
-ARM = Processor("ARM", 40, ".bin")
+IA32 = Processor("IA-32", "ia32", 3)
+ARM = Processor("ARM", "arm", 40, ".bin")
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,11 @@ class Board:
     def kernel(self) -> Path:
         """What a loader takes: an executable, or for ARM its bytes alone."""
         return paths.BUILD / self.name / "kernel" / f"cobnut-kernel{self.processor.image_suffix}"
+
+    @property
+    def kernel_executable(self) -> Path:
+        """The same with its symbols."""
+        return self.kernel.with_name("cobnut-kernel")
 
     def program(self, name: str) -> Path:
         return paths.BUILD / self.name / "user" / name

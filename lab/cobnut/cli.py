@@ -112,6 +112,12 @@ def boot(
     sanitize: Annotated[
         bool, typer.Option("--sanitize", help="Looks for forgotten invalidations; status 1 if there are any.")
     ] = False,
+    machine: Annotated[
+        Optional[str], typer.Option("--machine", help="Measures the run on this machine.", metavar="MACHINE")
+    ] = None,
+    json: Annotated[
+        Optional[Path], typer.Option("--json", help="With --machine: also writes everything measured here.", metavar="FILE")
+    ] = None,
     image: ImageOption = None,
     gdb: Annotated[
         bool, typer.Option("--gdb", help="Stops at the first instruction and starts gdb; without a terminal, waits for one.")
@@ -125,6 +131,7 @@ def boot(
     target = boards.find(board)
     emulators.check_name(emulator)
     _check_debugging(gdb, ex or [], emulator, sanitize, image or [])
+    _check_measuring(machine, json, emulator, sanitize, gdb, image or [])
     if image:
         if module or root != DEFAULT_ROOT or emulator != "qemu":
             raise CobnutError("--image: brings its own kernel and modules, on qemu")
@@ -136,7 +143,7 @@ def boot(
         for option, given in (("--sanitize", sanitize), ("--gdb", gdb), ("--cpu", cpu), ("--emulator bochs", emulator == "bochs")):
             if given:
                 raise CobnutError(f"{option}: not on board {board}")
-        raise typer.Exit(_boot_arm(target, (sigma0, root, *(module or [])), append, memory))
+        raise typer.Exit(_boot_arm(target, (sigma0, root, *(module or [])), append, memory, machine, json))
     if emulator == "bochs":
         from cobnut.emulators import bochs as chosen_emulator
 
@@ -152,6 +159,8 @@ def boot(
     what = Boot(target.kernel, chosen, append, default_cpu if cpu is None else cpu, memory)
     if sanitize:
         raise typer.Exit(_sanitized(what))
+    if machine:
+        raise typer.Exit(_measured(target, what, machine, json))
     if gdb:
         from cobnut import debugging
 
@@ -169,15 +178,50 @@ def _check_debugging(gdb: bool, ex: list[str], emulator: str, sanitize: bool, im
         raise CobnutError(f"--gdb: does not go with {'--sanitize' if sanitize else '--image'}")
 
 
-def _boot_arm(target: boards.Board, texts: tuple[str, ...], append: str, memory: int) -> int:
-    """Boots modules on a board with an ARM processor; returns the exit status."""
+def _check_measuring(
+    machine: str | None, json: Path | None, emulator: str, sanitize: bool, gdb: bool, image: list[str]
+) -> None:
+    if json and not machine:
+        raise CobnutError("--json: is for --machine")
+    if machine and emulator != "qemu":
+        raise CobnutError(f"--machine: works on qemu, not on {emulator}")
+    for option, given in (("--sanitize", sanitize), ("--gdb", gdb), ("--image", image)):
+        if machine and given:
+            raise CobnutError(f"--machine: does not go with {option}")
+    if machine:
+        machines.locate(machine)
+    _check_place("json", json, _try_file)
+
+
+def _boot_arm(
+    target: boards.Board, texts: tuple[str, ...], append: str, memory: int, machine: str | None, json: Path | None
+) -> int:
+    """Boots modules on a board with an ARM processor, measured on `machine` if given; returns the exit status."""
     from cobnut.emulators import qemu_arm
 
     _check_memory(memory, LEAST_MEMORY_MB, "qemu")
     building.images(target)
     chosen = tuple(modules.parse(text, target) for text in texts)
     qemu_arm.ensure()
-    code = qemu_arm.interact(Boot(target.kernel, chosen, append, memory_mb=target.memory_mb or memory), target.name)
+    what = Boot(target.kernel, chosen, append, memory_mb=target.memory_mb or memory)
+    if machine:
+        return _measured(target, what, machine, json)
+    code = qemu_arm.interact(what, target.name)
+    return code if code in (0, 1, 2) else 1
+
+
+def _measured(target: boards.Board, what: Boot, machine: str, json: Path | None) -> int:
+    """Boots `what`, prints where the modelled cycles of each case go, and returns the exit status."""
+    from cobnut import measuring, tables
+
+    building.lab()
+    described = machines.load_for(machine, target.processor)
+    code, text = measuring.boot(target, what, described)
+    measured = tables.show_measured(described.name, text)
+    for doubt in measured["warnings"]:
+        print(f"note: {doubt}")
+    if json:
+        json.write_text(text)
     return code if code in (0, 1, 2) else 1
 
 
@@ -322,7 +366,7 @@ def replay(
     if without not in (None, "flush"):
         raise CobnutError(f"--without {without}: only flush can be left out")
     changes = dict(machines.change(pair) for pair in given or [])
-    wanted = machine or list(machines.known())
+    wanted = machine or list(machines.known("ia32"))
     for name in wanted:
         machines.locate(name)
     _check_place("json", json, _try_file)

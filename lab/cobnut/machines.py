@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cobnut import paths
+from cobnut.boards import Processor
 from cobnut.errors import CobnutError
 
 
@@ -43,6 +44,7 @@ class Machine:
     path: Path
     sha256: str
     parameters: dict[str, Parameter]  # by dotted name, such as itlb.entries
+    architecture: str = "ia32"  # or arm
 
     def __getitem__(self, name: str) -> float:
         """A parameter that is a number; not every machine has every one."""
@@ -51,9 +53,17 @@ class Machine:
         return float(self.parameters[name].value)
 
 
-def known() -> dict[str, Path]:
-    """The machines that come with the project, by name."""
-    return {path.stem: path for path in sorted(paths.MACHINES.glob("*.toml"))}
+def known(architecture: str | None = None) -> dict[str, Path]:
+    """The machines that come with the project, by name; only those of one architecture if that is given."""
+    found = {path.stem: path for path in sorted(paths.MACHINES.glob("*.toml"))}
+    if architecture is None:
+        return found
+    return {name: path for name, path in found.items() if architecture_of(tomllib.loads(path.read_text())) == architecture}
+
+
+def architecture_of(tree: Mapping[str, object]) -> str:
+    """The architecture that a machine file says it is about."""
+    return str(tree.get("architecture", "ia32"))
 
 
 def describe(path: Path) -> str:
@@ -90,7 +100,16 @@ def load(name: str) -> Machine:
         path=path,
         sha256=hashlib.sha256(data).hexdigest(),
         parameters=_flatten(tree),
+        architecture=architecture_of(tree),
     )
+
+
+def load_for(name: str, processor: Processor) -> Machine:
+    """The same for a board with this processor."""
+    machine = load(name)
+    if machine.architecture != processor.architecture:
+        raise CobnutError(f"machine {machine.name} is no {processor.name} machine, as the board is")
+    return machine
 
 
 def change(pair: str) -> tuple[str, str]:

@@ -58,7 +58,7 @@ def run(
     machines.locate(machine)  # a wrong name is said before anything is built
     version = qemu.ensure()
     build.everything(target)
-    described = machines.load(machine)
+    described = machines.load_for(machine, target.processor)
     settings, overrides = experiments.settle(experiment, described, quick, given)
     machines.check(described.path, overrides)
     sweeps = sweeping.parse(sweep, described)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Results on the console: a table on a terminal, one plain line for each row elsewhere."""
 
+import json
 import sys
 from collections.abc import Sequence
 
@@ -67,12 +68,24 @@ def show_causes(result: Result) -> None:
 
 def show_replay(replayed: Replayed) -> None:
     """For each case of a replay, modelled cycles of an iteration and where they go."""
-    regions = replayed.measured["regions"]
-    name = ", ".join([replayed.machine.name, *replayed.measured["machine_set"]])
-    if replayed.measured["without"]:
-        name += f", without {replayed.measured['without']}"
+    measured = replayed.measured
+    name = ", ".join([replayed.machine.name, *measured["machine_set"]])
+    if measured["without"]:
+        name += f", without {measured['without']}"
+    _show_cases(name, measured)
+
+
+def show_measured(machine: str, text: str) -> dict:
+    """The same of what the plugin wrote, which it returns."""
+    measured = json.loads(text)
+    _show_cases(machine, measured)
+    return measured
+
+
+def _show_cases(name: str, measured: dict) -> None:
+    regions = measured["regions"]
     if not regions:
-        totals = replayed.measured["totals"]
+        totals = measured["totals"]
         print(f"{name}: no cases; {totals['cycles']:,} modelled cycles in all")
         return
     paid = [key for key in regions[0]["ledger"] if any(region["ledger"][key] for region in regions)]

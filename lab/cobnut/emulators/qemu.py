@@ -117,13 +117,13 @@ def command(
     machine = "pc"
     ram = memory or (folder / "ram" if plugin else None)
     if ram:
-        words += ["-object", f"memory-backend-file,id=ram,size={boot.memory_mb}M,mem-path={_escaped(ram)},share=on"]
+        words += ["-object", f"memory-backend-file,id=ram,size={boot.memory_mb}M,mem-path={escaped(ram)},share=on"]
         machine += ",memory-backend=ram"
     if plugin:
         arguments = (*plugin.arguments, ("ram", str(ram)))
         words += [
             "-plugin",
-            ",".join([_escaped(plugin.library), *(f"{key}={_escaped(value)}" for key, value in arguments)]),
+            ",".join([escaped(plugin.library), *(f"{key}={escaped(value)}" for key, value in arguments)]),
         ]
     if plugin or repeatable:
         words += ["-icount", f"shift={boot.instruction_log2_ns},sleep=off"]
@@ -147,9 +147,9 @@ def run(
     with tempfile.TemporaryDirectory(prefix="cobnut-") as name:
         folder = Path(name)
         console = folder / "console"
-        words = [*command(boot, folder, plugin=plugin, repeatable=repeatable), "-serial", f"file:{_escaped(console)}"]
+        words = [*command(boot, folder, plugin=plugin, repeatable=repeatable), "-serial", f"file:{escaped(console)}"]
         if second_serial:
-            words += ["-serial", f"file:{_escaped(second_serial)}"]
+            words += ["-serial", f"file:{escaped(second_serial)}"]
         start = time.monotonic()
         try:
             done = subprocess.run(
@@ -184,7 +184,7 @@ def interact(
         copy = Path(name) / "console"
         console = [
             "-chardev",
-            f"stdio,id=console,mux=on,signal=off,logfile={_escaped(copy)}",
+            f"stdio,id=console,mux=on,signal=off,logfile={escaped(copy)}",
             "-serial",
             "chardev:console",
             "-mon",
@@ -223,7 +223,8 @@ def complaint(errors: str) -> str | None:
     return None
 
 
-def _escaped(value: object) -> str:
+def escaped(value: object) -> str:
+    """A value in an argument of QEMU's: a comma would end it."""
     return str(value).replace(",", ",,")
 
 

@@ -12,9 +12,11 @@ from pathlib import Path
 
 from cobnut import cpio, packages
 from cobnut.emulators import Boot, Outcome, kernel_message, qemu
+from cobnut.emulators.qemu import Plugin
 from cobnut.errors import CobnutError
 
 PROGRAM = "qemu-system-arm"
+RAM_BASES = {"versatilepb": 0, "collie": 0xC0000000}  # by machine: where the memory starts
 ICOUNT_SHIFT = 3  # 8 ns an instruction: a guest that cannot wait for an interrupt otherwise idles for very long
 
 
@@ -28,10 +30,13 @@ def ensure() -> str:
     return qemu.ensure_new_enough(PROGRAM, packages.QEMU_ARM, version)
 
 
-def command(boot: Boot, machine: str, folder: Path, *, repeatable: bool = False) -> list[str]:
+def command(
+    boot: Boot, machine: str, folder: Path, *, plugin: Plugin | None = None, repeatable: bool = False
+) -> list[str]:
     """The command line that boots `boot` on the board that QEMU calls `machine`; the console is left to the caller to add.
 
-    `repeatable` makes virtual time follow the instruction count, so that two runs do the same to the instruction.
+    `repeatable` makes virtual time follow the instruction count, so that two runs do the same to the instruction; a
+    `plugin` implies it, and its arguments `ram` and `base` are filled in here.
     """
     members = [
         cpio.program(f"{module.name} {module.arguments}".strip(), module.path.read_bytes()) for module in boot.modules
@@ -41,7 +46,7 @@ def command(boot: Boot, machine: str, folder: Path, *, repeatable: bool = False)
     words = [
         PROGRAM,
         "-machine",
-        machine,
+        f"{machine},memory-backend=ram" if plugin else machine,
         "-m",
         f"{boot.memory_mb}M",
         "-display",
@@ -60,17 +65,23 @@ def command(boot: Boot, machine: str, folder: Path, *, repeatable: bool = False)
     ]
     if boot.options:
         words += ["-append", boot.options]
-    if repeatable:
+    if plugin:
+        ram = folder / "ram"
+        words += ["-object", f"memory-backend-file,id=ram,size={boot.memory_mb}M,mem-path={qemu.escaped(ram)},share=on"]
+        arguments = (*plugin.arguments, ("ram", str(ram)), ("base", f"{RAM_BASES[machine]:#x}"))
+        texts = [qemu.escaped(plugin.library), *(f"{key}={qemu.escaped(value)}" for key, value in arguments)]
+        words += ["-plugin", ",".join(texts)]
+    if plugin or repeatable:
         words += ["-icount", f"shift={ICOUNT_SHIFT},sleep=off"]
     return words
 
 
-def run(boot: Boot, machine: str, *, timeout: float) -> Outcome:
+def run(boot: Boot, machine: str, *, timeout: float, plugin: Plugin | None = None) -> Outcome:
     """Boots without a person and waits for the guest to end the run, `timeout` seconds at most."""
     with tempfile.TemporaryDirectory(prefix="cobnut-") as name:
         folder = Path(name)
         console = folder / "console"
-        words = [*command(boot, machine, folder, repeatable=True), "-serial", f"file:{console.name}"]
+        words = [*command(boot, machine, folder, plugin=plugin, repeatable=True), "-serial", f"file:{console.name}"]
         start = time.monotonic()
         try:
             done = subprocess.run(
@@ -85,14 +96,14 @@ def run(boot: Boot, machine: str, *, timeout: float) -> Outcome:
     return Outcome(None if timed_out or status < 0 else status, text, errors, seconds, timed_out)
 
 
-def interact(boot: Boot, machine: str) -> int:
+def interact(boot: Boot, machine: str, *, plugin: Plugin | None = None) -> int:
     """Boots with the serial console on this terminal (Ctrl-A x leaves); returns the guest's number, 0 if a person left."""
     with tempfile.TemporaryDirectory(prefix="cobnut-") as name:
         copy = Path(name) / "console"
         console = ["-chardev", f"stdio,id=console,mux=on,signal=off,logfile={copy}"]
         console += ["-serial", "chardev:console", "-mon", "chardev=console"]
         done = subprocess.run(
-            [*command(boot, machine, Path(name)), *console], cwd=name, stderr=subprocess.PIPE, text=True, check=False
+            [*command(boot, machine, Path(name), plugin=plugin), *console], cwd=name, stderr=subprocess.PIPE, text=True, check=False
         )
         message = kernel_message(copy.read_text(errors="replace").replace("\r", "")) if copy.exists() else None
     _check(done.stderr)
@@ -104,5 +115,6 @@ def interact(boot: Boot, machine: str) -> int:
 def _check(errors: str) -> None:
     """Says in QEMU's words why the run could not start, if it could not."""
     for line in errors.splitlines():
-        if line.startswith(f"{PROGRAM}: ") and "warning: " not in line and "terminating on signal" not in line:
-            raise CobnutError(line)
+        told = line.startswith(("cobnut-plugin: ", f"{PROGRAM}: "))
+        if told and "warning: " not in line and "terminating on signal" not in line:
+            raise CobnutError(line.removeprefix("cobnut-plugin: "))

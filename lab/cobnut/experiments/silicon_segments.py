@@ -37,7 +37,7 @@ def run(lab: Lab) -> Result:
         raise CobnutError(f"silicon/segments: {error}") from None
     measured, traces = attacks.costs(output), attacks.speculation(output)
     origin = results.provenance(f"no emulator: {processor()}", None)
-    described = [machines.load(name) for name in machines.known()]
+    described = [machines.load(name) for name in machines.known("ia32")]
     series = [*series_of(attempts, measured, described), Series("speculation", "%", WHERE, [traces.get(where) for where in WHERE])]
     return Result("silicon/segments", None, origin, series, judge_all(attempts, measured, traces), [])
 

@@ -8,6 +8,8 @@ pub enum Replacement {
     Lru,
     /// A binary tree of bits per set, as most hardware has; ways must be a power of two, at most 128.
     PseudoLru,
+    /// The ways one after the other, whatever was used.
+    RoundRobin,
     /// A xorshift generator started from the seed: repeatable.
     Random { seed: u64 },
 }
@@ -34,6 +36,8 @@ pub struct Associative {
     /// What a use of each way keeps of its set's tree, and what it sets.
     tree_masks: Vec<(u128, u128)>,
     random: u64,
+    /// The way of each set that leaves next, where they take turns.
+    turns: Vec<u32>,
     /// Slot where a key was last seen; only a hint, always verified. Empty where sets are scanned.
     hints: Vec<u32>,
     /// How many keys share a hint: where it is none, a key is known to be absent.
@@ -62,6 +66,7 @@ impl Associative {
             trees: vec![0; sets],
             tree_masks: if replacement == Replacement::PseudoLru { tree_masks(ways) } else { Vec::new() },
             random,
+            turns: if replacement == Replacement::RoundRobin { vec![0; sets] } else { Vec::new() },
             hints: vec![0; hints],
             sharing: vec![0; hints],
             free: entries,
@@ -167,6 +172,7 @@ impl Associative {
         out.extend((0..self.slots()).map(of));
         out.extend(self.trees.iter().flat_map(|&tree| [tree as u64, (tree >> 64) as u64]));
         out.push(self.random);
+        out.extend(self.turns.iter().map(|&way| way as u64));
     }
 
     /// Puts `key` into `set`. Returns its slot and the key that had to leave, if any.
@@ -212,7 +218,7 @@ impl Associative {
                 let (kept, raised) = self.tree_masks[slot - set * self.ways];
                 self.trees[set] = self.trees[set] & kept | raised;
             }
-            Replacement::Random { .. } => {}
+            Replacement::RoundRobin | Replacement::Random { .. } => {}
         }
     }
 
@@ -229,6 +235,11 @@ impl Associative {
                     half /= 2;
                 }
                 way
+            }
+            Replacement::RoundRobin => {
+                let way = self.turns[set];
+                self.turns[set] = (way + 1) % self.ways as u32;
+                way as usize
             }
             Replacement::Random { .. } => {
                 self.random ^= self.random << 13;

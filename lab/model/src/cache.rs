@@ -121,6 +121,30 @@ impl Cache {
         written as u32
     }
 
+    /// What holds the line of `address`, if it is there; marks nothing used.
+    fn slot(&mut self, address: u32) -> Option<usize> {
+        let line = (address >> self.line_shift) as u64;
+        self.store.find(line as usize, self.stored(line))
+    }
+
+    /// Writes the line of `address` back and keeps it; returns whether it was modified.
+    pub fn clean(&mut self, address: u32) -> bool {
+        self.slot(address).is_some_and(|slot| std::mem::take(&mut self.dirty[slot]))
+    }
+
+    /// Writes every modified line back and keeps it; returns how many.
+    pub fn clean_all(&mut self) -> u32 {
+        self.dirty.iter_mut().map(|dirty| std::mem::take(dirty) as u32).sum()
+    }
+
+    /// Drops the line of `address`; returns whether it was modified, which is then lost unless the caller writes it back.
+    pub fn invalidate(&mut self, address: u32, by: Moment) -> bool {
+        let Some(slot) = self.slot(address) else { return false };
+        self.store.remove(slot);
+        self.past.flushed((address >> self.line_shift) as u64, self.running.tag, by);
+        std::mem::take(&mut self.dirty[slot])
+    }
+
     /// Empties the cache; returns how many modified lines had to be written back.
     pub fn flush(&mut self, by: Moment) -> u32 {
         self.drop_where(by, |_| true)

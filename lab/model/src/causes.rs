@@ -14,17 +14,21 @@ use std::collections::HashMap;
 pub struct Space {
     /// Physical address of its page directory, or of its host's.
     pub directory: u32,
-    /// Linear address where its code segment starts.
+    /// Linear address where its code segment starts; on ARM, what the process identifier adds to low addresses.
     pub code_base: u32,
 }
 
-/// What took entries away, or when they were displaced. The last five leave the running space as it is.
+/// What took entries away, or when they were displaced. Those from `Reload` on leave the running space as it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum How {
     /// A switch by a write of CR3, with or without other segments.
     Cr3,
     /// A switch by segments only.
     Segments,
+    /// ARM: a switch by a write of the translation table base, the domain access register or the process identifier.
+    TableBase,
+    DomainAccess,
+    ProcessId,
     /// A write of CR3 that names the directory in force.
     Reload,
     /// A write of CR0 or CR4.
@@ -32,6 +36,11 @@ pub enum How {
     Invlpg,
     /// A page fault drops the translation that raised it.
     PageFault,
+    /// ARM: a TLB was emptied, or lost one entry; a cache was emptied or cleaned, or one line of it was.
+    TlbFlush,
+    TlbEntry,
+    CacheFlush,
+    CacheLine,
     /// No switch: before the first one, or one that is no longer known because there were too many since.
     Unknown,
 }
@@ -42,10 +51,17 @@ impl How {
         match self {
             How::Cr3 => "cr3",
             How::Segments => "segments",
+            How::TableBase => "table_base",
+            How::DomainAccess => "domain_access",
+            How::ProcessId => "process_id",
             How::Reload => "reload",
             How::Control => "control",
             How::Invlpg => "invlpg",
             How::PageFault => "page_fault",
+            How::TlbFlush => "tlb_flush",
+            How::TlbEntry => "tlb_entry",
+            How::CacheFlush => "cache_flush",
+            How::CacheLine => "cache_line",
             How::Unknown => "unknown",
         }
     }
@@ -57,7 +73,7 @@ pub struct Switch {
     pub from: Space,
     pub to: Space,
     pub how: How,
-    /// Address of the instruction that wrote CR3; 0 for everything else.
+    /// Address of the instruction that wrote CR3, or of the coprocessor operation on ARM; 0 for everything else.
     pub at: u32,
 }
 
@@ -266,6 +282,13 @@ impl Causes {
         (moment, true)
     }
 
+    /// A switch to the space `to`, known at once.
+    pub(crate) fn switched(&mut self, to: Space, how: How, at: u32) -> Moment {
+        let from = std::mem::replace(&mut self.space, to);
+        self.current = self.happened(Switch { from, to, how, at });
+        self.current
+    }
+
     /// User code runs in a segment that starts at `base`. Returns whether that is a switch.
     pub(crate) fn user_code(&mut self, base: u32) -> bool {
         let from = std::mem::replace(&mut self.space.code_base, base);
@@ -283,7 +306,12 @@ impl Causes {
 
     /// An invalidation that is no switch.
     pub(crate) fn invalidated(&mut self, how: How) -> Moment {
-        self.happened(Switch { from: self.space, to: self.space, how, at: 0 })
+        self.invalidated_by(how, 0)
+    }
+
+    /// The same by the instruction at `at`.
+    pub(crate) fn invalidated_by(&mut self, how: How, at: u32) -> Moment {
+        self.happened(Switch { from: self.space, to: self.space, how, at })
     }
 
     /// Charges a refill. The same amount must go into the ledger.

@@ -9,6 +9,7 @@
 //!
 //! All sums are integers in thousandths of a cycle ([`MILLI`]); nothing is rounded before it is reported.
 
+pub mod arm;
 mod associative;
 mod block;
 mod cache;
@@ -39,6 +40,7 @@ pub use event::{Class, EntryKind, Event, Instruction, Issue, PageTables, Pipe, W
 pub use ledger::{Category, Ledger, CATEGORIES};
 pub use machine::{Counts, Machine};
 pub use machine_file::{MachineFile, Parameter, Value};
+pub use schema::Architecture;
 pub use past::{Loss, Moment, Running, Tag};
 pub use tlb::{Tlb, TlbShape};
 pub use trace_cache::{TraceCache, TraceCacheShape};

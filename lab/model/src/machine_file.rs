@@ -5,7 +5,7 @@
 //! parameter, so that the components can be built from it without further checks. Validation is driven by the table in
 //! `schema.rs`; what ties several parameters together is checked at the end.
 
-use crate::schema::{self, Kind, Spec};
+use crate::schema::{self, Architecture, Kind, Schema, Spec};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -35,6 +35,8 @@ pub struct Parameter {
 pub struct MachineFile {
     pub name: String,
     pub description: String,
+    /// `architecture`, a string at the top: "ia32" unless the file says otherwise.
+    pub architecture: Architecture,
     parameters: BTreeMap<String, Parameter>,
     origin: String,
 }
@@ -57,18 +59,23 @@ impl MachineFile {
             let line = e.span().map_or(0, |s| text[..s.start.min(text.len())].matches('\n').count() + 1);
             format!("line {line}: {}", e.message().replace('\n', " "))
         })?;
-        let specs = schema::all();
+        let architecture = match table.contains_key("architecture") {
+            true => Architecture::of(&top_string(&table, "architecture")?)?,
+            false => Architecture::Ia32,
+        };
+        let schema = schema::of(architecture);
         let mut file = MachineFile {
             name: top_string(&table, "name")?,
             description: top_string(&table, "description")?,
+            architecture,
             parameters: BTreeMap::new(),
             origin: origin.to_string(),
         };
         for (section, content) in &table {
-            if section == "name" || section == "description" {
+            if ["name", "description", "architecture"].contains(&section.as_str()) {
                 continue;
             }
-            let known: Vec<&Spec> = specs.iter().filter(|s| s.section == section).collect();
+            let known: Vec<&Spec> = schema.specs.iter().filter(|s| s.section == section).collect();
             if known.is_empty() {
                 return Err(format!("unknown section {section}"));
             }
@@ -80,7 +87,7 @@ impl MachineFile {
                 file.parameters.insert(path, parameter);
             }
         }
-        file.check_complete(&specs, &table)?;
+        file.check_complete(&schema, &table)?;
         file.check_consistent()?;
         Ok(file)
     }
@@ -93,8 +100,8 @@ impl MachineFile {
 
     fn apply(&mut self, assignment: &str) -> Result<(), String> {
         let (path, text) = assignment.split_once(':').ok_or("must be PARAMETER:VALUE")?;
-        let specs = schema::all();
-        let spec = specs.iter().find(|s| path == format!("{}.{}", s.section, s.key));
+        let schema = schema::of(self.architecture);
+        let spec = schema.specs.iter().find(|s| path == format!("{}.{}", s.section, s.key));
         let spec = spec.ok_or(format!("unknown parameter {path}"))?;
         let old = self.parameters.get(path).ok_or(format!("{path} is not in this file"))?.clone();
         let value = parse_text(spec.kind, text).map_err(|e| format!("{path}: {e}"))?;
@@ -162,24 +169,29 @@ impl MachineFile {
             entry.insert("source".into(), parameter.source.clone().into());
             parameters.insert(path.clone(), entry.into());
         }
-        serde_json::json!({ "name": self.name, "description": self.description, "parameters": parameters })
+        serde_json::json!({
+            "name": self.name,
+            "description": self.description,
+            "architecture": self.architecture.name(),
+            "parameters": parameters,
+        })
     }
 
-    fn check_complete(&self, specs: &[Spec], table: &toml::Table) -> Result<(), String> {
+    fn check_complete(&self, schema: &Schema, table: &toml::Table) -> Result<(), String> {
         let given = |section: &str| table.contains_key(section);
-        for lists in schema::LAYOUTS {
+        for lists in schema.layouts {
             one_of("sections", lists, &given)?;
         }
-        for spec in specs {
-            if !given(spec.section) && schema::optional_section(spec.section) {
+        for spec in &schema.specs {
+            if !given(spec.section) && schema.optional_section(spec.section) {
                 continue;
             }
             let path = format!("{}.{}", spec.section, spec.key);
-            if !self.parameters.contains_key(&path) && !schema::optional_key(spec.section, spec.key) {
+            if !self.parameters.contains_key(&path) && !schema.optional_key(spec.section, spec.key) {
                 return Err(format!("missing parameter {path}"));
             }
         }
-        for (section, lists) in schema::ALTERNATIVES.iter().filter(|(section, _)| given(section)) {
+        for (section, lists) in schema.alternatives.iter().filter(|(section, _)| given(section)) {
             let has = |key: &str| self.parameters.contains_key(&format!("{section}.{key}"));
             one_of(section, lists, &has)?;
         }
@@ -215,6 +227,9 @@ impl MachineFile {
                 return Err(format!("{section}.line_bytes: {line} does not divide the size {size}"));
             }
             self.check_ways(section, "size_bytes / line_bytes", size / line)?;
+        }
+        if self.integer("write_buffer.entry_bytes").is_some_and(|bytes| !bytes.is_power_of_two()) {
+            return Err("write_buffer.entry_bytes: is not a power of two".into());
         }
         if self.choice("walker.reads_through") == "l2" && !self.has_section("l2") {
             return Err("walker.reads_through: there is no section l2".into());

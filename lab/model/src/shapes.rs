@@ -3,9 +3,10 @@
 
 use crate::{CacheShape, MachineFile, Replacement, TlbShape, TraceCacheShape};
 
-fn replacement(file: &MachineFile, section: &str) -> Replacement {
+pub(crate) fn replacement(file: &MachineFile, section: &str) -> Replacement {
     match file.choice(&format!("{section}.replacement")) {
         "pseudo-lru" => Replacement::PseudoLru,
+        "round-robin" => Replacement::RoundRobin,
         "random" => Replacement::Random { seed: file.integer(&format!("{section}.random_seed")).unwrap_or(1) },
         _ => Replacement::Lru,
     }
@@ -37,6 +38,11 @@ pub(crate) fn cache_shape(file: &MachineFile, section: &str) -> CacheShape {
         write_allocate: file.flag(&path("write_allocate")),
         lines_per_fill: file.integer(&path("lines_per_fill")).unwrap_or(1) as usize,
     }
+}
+
+/// The caches of ARM machines are all found by virtual addresses, and write back.
+pub(crate) fn arm_cache_shape(file: &MachineFile, section: &str) -> CacheShape {
+    CacheShape { virtually_tagged: true, write_back: true, lines_per_fill: 1, ..cache_shape(file, section) }
 }
 
 pub(crate) fn trace_cache_shape(file: &MachineFile) -> TraceCacheShape {

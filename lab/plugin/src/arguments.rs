@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //! The plugin's arguments: `machine=`, `kernel=`, `ram=`, `out=`, `mode=`, `note=`, `stop=`, `set=`, `range=`,
-//! `symbols=`, `ignore=`, `from=`, `without=`.
+//! `symbols=`, `ignore=`, `from=`, `without=`, `base=`.
 
 use std::path::PathBuf;
 
@@ -12,6 +12,8 @@ pub struct Arguments {
     pub kernel: Option<PathBuf>,
     /// The file that backs the guest's memory.
     pub ram: PathBuf,
+    /// `base=ADDRESS`: physical address of that memory's first byte.
+    pub base: u32,
     /// Where the JSON goes, or the record.
     pub out: PathBuf,
     /// `mode=count`: counters and footprints only.
@@ -70,11 +72,8 @@ impl Arguments {
                 "from" if value == "begin" => arguments.from_begin = true,
                 "from" => return Err(format!("argument from: {value} is not begin")),
                 "symbols" => arguments.symbols = Some(value.into()),
-                "ignore" => {
-                    let digits = value.strip_prefix("0x").unwrap_or(value);
-                    let address = u32::from_str_radix(digits, 16);
-                    arguments.ignored.push(address.map_err(|_| format!("argument ignore: {value} is not an address"))?);
-                }
+                "base" => arguments.base = address(key, value)?,
+                "ignore" => arguments.ignored.push(address(key, value)?),
                 _ => return Err(format!("unknown argument {key}")),
             }
         }
@@ -96,4 +95,24 @@ impl Arguments {
         }
         Ok(arguments)
     }
+
+    /// Refuses what works on IA-32 only.
+    pub fn check_arm(&self) -> Result<(), String> {
+        let given = [
+            ("mode=record", self.record),
+            ("mode=sanitize", self.sanitize),
+            ("without", self.without_flush),
+            ("range", !self.ranges.is_empty()),
+            ("note", self.note.is_some()),
+        ];
+        match given.iter().find(|(_, given)| *given) {
+            Some((name, _)) => Err(format!("argument {name}: not for ARM guests")),
+            None => Ok(()),
+        }
+    }
+}
+
+fn address(key: &str, value: &str) -> Result<u32, String> {
+    let digits = value.strip_prefix("0x").unwrap_or(value);
+    u32::from_str_radix(digits, 16).map_err(|_| format!("argument {key}: {value} is not an address"))
 }

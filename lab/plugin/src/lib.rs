@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-//! The QEMU plugin: counts what an IA-32 guest does between markers and feeds a machine model.
+//! The QEMU plugin: counts what a guest does between markers and feeds a machine model. Guests with an ARM processor are
+//! followed by [`arm`], the others, IA-32, by everything else here.
 //!
 //! This file is the seam to QEMU: it installs the callbacks and hands them to the [`tracker`]. The guest has one
 //! processor and, under `-icount`, one thread runs it, so one tracker serves all callbacks. Requires plugin API 4
 //! (QEMU 9.1 or later). See docs/lab.md.
 
 mod arguments;
+mod arm;
 mod code_ranges;
 mod decode;
 mod descriptors;
@@ -21,7 +23,7 @@ mod tracker;
 mod translated_block;
 
 use arguments::Arguments;
-use cobnut_model::MachineFile;
+use cobnut_model::{Architecture, MachineFile};
 use cobnut_trace::{CodeRange, Header, Measurement, Recorder, Sink};
 use decode::{Addressing, Special};
 use guest_memory::GuestMemory;
@@ -93,16 +95,22 @@ pub unsafe extern "C" fn qemu_plugin_install(
     argv: *const *const c_char,
 ) -> c_int {
     let target = CStr::from_ptr((*info).target_name).to_string_lossy();
-    if target != "i386" || !(*info).system_emulation {
-        fail(&format!("needs qemu-system-i386, this is {target}"));
-    }
+    let architecture = match (&*target, (*info).system_emulation) {
+        ("i386", true) => Architecture::Ia32,
+        ("arm", true) => Architecture::Arm,
+        _ => fail(&format!("needs qemu-system-i386 or qemu-system-arm, this is {target}")),
+    };
     if (*info).__bindgen_anon_1.system.max_vcpus > 1 {
         fail("only guests with one processor can be followed");
     }
     let words = (0..argc as usize).map(|i| CStr::from_ptr(*argv.add(i)).to_str().unwrap_or(""));
-    match prepare(words) {
+    match prepare(words, architecture) {
         Ok(setup) => SETUP = Box::into_raw(Box::new(setup)),
         Err(message) => fail(&message),
+    }
+    if architecture == Architecture::Arm {
+        arm::install(id);
+        return 0;
     }
     if (*SETUP).arguments.sanitize {
         sanitize::install(id);
@@ -114,8 +122,11 @@ pub unsafe extern "C" fn qemu_plugin_install(
     0
 }
 
-fn prepare<'a>(words: impl Iterator<Item = &'a str>) -> Result<Setup, String> {
+fn prepare<'a>(words: impl Iterator<Item = &'a str>, architecture: Architecture) -> Result<Setup, String> {
     let arguments = Arguments::parse(words)?;
+    if architecture == Architecture::Arm {
+        arguments.check_arm()?;
+    }
     let mut warnings = Vec::new();
     let kernel = match &arguments.kernel {
         Some(path) => KernelImage::read(path)?,
@@ -124,12 +135,15 @@ fn prepare<'a>(words: impl Iterator<Item = &'a str>) -> Result<Setup, String> {
     if kernel.interface_frame.is_none() {
         warnings.push("no symbol kip: stub instructions count as user".to_string());
     }
-    if kernel.trampoline_page.is_none() {
+    if kernel.trampoline_page.is_none() && architecture == Architecture::Ia32 {
         warnings.push("no symbol trampoline: its instructions count as user".to_string());
     }
     let mut file = arguments.machine.as_deref().map(MachineFile::read).transpose()?;
     for assignment in &arguments.overrides {
         file.as_mut().ok_or("argument set: there is no machine to change")?.set(assignment)?;
+    }
+    if let Some(file) = file.as_ref().filter(|file| file.architecture != architecture) {
+        return Err(format!("machine {} is no {} machine", file.name, architecture.name()));
     }
     let symbols = match &arguments.kernel {
         Some(path) if !arguments.ranges.is_empty() => KernelImage::symbols(path)?,

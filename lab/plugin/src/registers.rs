@@ -11,11 +11,50 @@ extern "C" {
     fn g_array_free(array: *mut qemu::GArray, free_segment: i32) -> *mut i8;
 }
 
-type Handle = *mut qemu::qemu_plugin_register;
+/// A register of the virtual processor, as QEMU names it to plugins.
+pub type Handle = *mut qemu::qemu_plugin_register;
+
+/// Reads registers of 32 bits.
+pub struct Reader {
+    buffer: *mut qemu::GByteArray,
+}
+
+impl Reader {
+    /// A reader, and the handles of the registers called `names`. Must be called in the context of a virtual processor that
+    /// exists already.
+    pub fn find<const N: usize>(names: [&str; N]) -> Result<(Self, [Handle; N]), String> {
+        let list = unsafe { qemu::qemu_plugin_get_registers() };
+        if list.is_null() {
+            return Err("QEMU offers no registers".into());
+        }
+        let descriptors = unsafe {
+            std::slice::from_raw_parts((*list).data as *const qemu::qemu_plugin_reg_descriptor, (*list).len as usize)
+        };
+        let mut handles = [std::ptr::null_mut(); N];
+        for (handle, name) in handles.iter_mut().zip(names) {
+            let named = |d: &&qemu::qemu_plugin_reg_descriptor| unsafe { CStr::from_ptr(d.name) }.to_bytes() == name.as_bytes();
+            *handle = descriptors.iter().find(named).ok_or(format!("QEMU offers no register {name}"))?.handle;
+        }
+        unsafe { g_array_free(list, 1) };
+        Ok((Reader { buffer: unsafe { g_byte_array_new() } }, handles))
+    }
+
+    #[inline]
+    pub fn read(&self, handle: Handle) -> u32 {
+        unsafe {
+            g_byte_array_set_size(self.buffer, 0);
+            let size = qemu::qemu_plugin_read_register(handle, self.buffer);
+            if size < 4 {
+                return 0;
+            }
+            ((*self.buffer).data as *const u32).read_unaligned()
+        }
+    }
+}
 
 /// Handles of the registers that the plugin reads.
 pub struct Registers {
-    buffer: *mut qemu::GByteArray,
+    reader: Reader,
     eip: Handle,
     cr0: Handle,
     cr2: Handle,
@@ -36,52 +75,15 @@ pub const SS: usize = 2;
 impl Registers {
     /// Must be called in the context of a virtual processor that exists already.
     pub fn find() -> Result<Self, String> {
-        let list = unsafe { qemu::qemu_plugin_get_registers() };
-        if list.is_null() {
-            return Err("QEMU offers no registers".into());
-        }
-        let descriptors = unsafe {
-            std::slice::from_raw_parts((*list).data as *const qemu::qemu_plugin_reg_descriptor, (*list).len as usize)
-        };
-        let find = |name: &str| {
-            descriptors
-                .iter()
-                .find(|d| unsafe { CStr::from_ptr(d.name) }.to_bytes() == name.as_bytes())
-                .map(|d| d.handle)
-                .ok_or(format!("QEMU offers no register {name}"))
-        };
-        let mut general = [std::ptr::null_mut(); 8];
-        for (handle, name) in general.iter_mut().zip(["eax", "ecx", "edx", "ebx", "esp", "ebp", "esi", "edi"]) {
-            *handle = find(name)?;
-        }
-        let mut segments = [std::ptr::null_mut(); 6];
-        for (handle, name) in segments.iter_mut().zip(["es", "cs", "ss", "ds", "fs", "gs"]) {
-            *handle = find(name)?;
-        }
-        let registers = Registers {
-            buffer: unsafe { g_byte_array_new() },
-            eip: find("eip")?,
-            cr0: find("cr0")?,
-            cr2: find("cr2")?,
-            cr3: find("cr3")?,
-            cr4: find("cr4")?,
-            general,
-            segments,
-        };
-        unsafe { g_array_free(list, 1) };
-        Ok(registers)
+        let (_, general) = Reader::find(["eax", "ecx", "edx", "ebx", "esp", "ebp", "esi", "edi"])?;
+        let (_, segments) = Reader::find(["es", "cs", "ss", "ds", "fs", "gs"])?;
+        let (reader, [eip, cr0, cr2, cr3, cr4]) = Reader::find(["eip", "cr0", "cr2", "cr3", "cr4"])?;
+        Ok(Registers { reader, eip, cr0, cr2, cr3, cr4, general, segments })
     }
 
     #[inline]
     fn read(&self, handle: Handle) -> u32 {
-        unsafe {
-            g_byte_array_set_size(self.buffer, 0);
-            let size = qemu::qemu_plugin_read_register(handle, self.buffer);
-            if size < 4 {
-                return 0;
-            }
-            ((*self.buffer).data as *const u32).read_unaligned()
-        }
+        self.reader.read(handle)
     }
 
     #[inline]

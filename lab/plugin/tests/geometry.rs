@@ -9,6 +9,7 @@ mod probe;
 mod recover;
 
 use cobnut_model::{MachineFile, Value, MILLI};
+use probe::common::machine_files;
 use probe::Subject;
 use recover::Recovered;
 use std::collections::BTreeSet;
@@ -45,14 +46,6 @@ const NOT_PROBED: [&str; 9] = [
     "l1i.tagged",
     "l2.tagged",
 ];
-
-fn machines() -> Vec<PathBuf> {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../machines");
-    let mut paths: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    paths.sort();
-    assert!(paths.len() >= 4);
-    paths
-}
 
 fn render(value: &Value) -> String {
     match value {
@@ -163,7 +156,7 @@ static RECOVERIES: LazyLock<Vec<[Recovery; 2]>> = LazyLock::new(|| {
             .filter_map(|(path, parameter)| Some(format!("{path}:{}", changed(&file, path, &parameter.value)?)));
         Recovery::new(machine, set.collect(), "changed")
     };
-    let machines = machines();
+    let machines = machine_files();
     std::thread::scope(|scope| {
         let others = scope.spawn(|| machines.iter().map(other).collect::<Vec<_>>());
         let plains: Vec<_> = machines.iter().map(plain).collect();

@@ -6,17 +6,8 @@ mod common;
 use cobnut_model::MachineFile;
 use cobnut_trace::{Measurement, Recorder, Replay};
 use common::*;
-use std::path::PathBuf;
 
 const GUESTS: [&str; 6] = ["sysenter", "faults", "reads", "flush", "aliases", "remap"];
-
-fn machine_files() -> Vec<PathBuf> {
-    let mut files: Vec<PathBuf> =
-        std::fs::read_dir(here().join("../machines")).unwrap().map(|entry| entry.unwrap().path()).collect();
-    files.sort();
-    assert!(files.len() >= 4, "{files:?}");
-    files
-}
 
 fn replayed(record: &[u8], machine: &MachineFile, set: &[String]) -> Result<String, String> {
     let replay = Replay::new(record)?;

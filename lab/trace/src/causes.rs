@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //! What the refills of a case were charged to.
 
-use cobnut_model::{Causes, Charges, How, Space, Switch, CATEGORIES, KINDS, MILLI, UNKNOWN};
+use cobnut_model::{Causes, Charges, Space, Switch, CATEGORIES, KINDS, MILLI, UNKNOWN};
 use serde_json::{json, Value};
 
 /// The charges of the case that is open.
-pub(crate) struct CaseCauses {
+pub struct CaseCauses {
     /// Runs at the first marker.
     space: Space,
     origin: Charges,
@@ -55,9 +55,9 @@ impl CaseCauses {
 }
 
 /// Every distinct switch and invalidation; what is charged names them by index.
-pub(crate) fn switches(causes: &Causes) -> Value {
+pub fn switches(causes: &Causes) -> Value {
     let one = |switch: &Switch| {
-        let at = matches!(switch.how, How::Cr3 | How::Reload).then(|| format!("{:08x}", switch.at));
+        let at = (switch.at != 0).then(|| format!("{:08x}", switch.at));
         json!({ "from": name(switch.from), "to": name(switch.to), "how": switch.how.name(), "at": at })
     };
     causes.switches().iter().map(one).collect::<Vec<_>>().into()

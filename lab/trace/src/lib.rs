@@ -5,7 +5,7 @@
 //! machine model and reports what the guest's markers delimit. A [`Recorder`] is one that writes a record, from which
 //! [`Replay`] makes the same calls again: so a measurement of a replay is that of the run, on whatever machine.
 
-mod causes;
+pub mod causes;
 mod chunks;
 mod code_ranges;
 mod counters;

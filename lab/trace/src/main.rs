@@ -4,7 +4,7 @@
 //! `--events COUNT` so many instructions from the first iteration on with their accesses, as text (`events.rs` has the format).
 //! Exit status 0 done, 2 wrong usage, bad record or bad machine file, as one line on stderr.
 
-use cobnut_model::MachineFile;
+use cobnut_model::{Architecture, MachineFile};
 use cobnut_trace::{Events, Measurement, Replay};
 use std::fs::File;
 use std::io::{BufReader, BufWriter, ErrorKind, Write};
@@ -75,6 +75,9 @@ fn answer(wish: &Wish) -> Result<String, String> {
 fn machine(file: &str, assignments: &[String]) -> Result<MachineFile, String> {
     let mut machine = MachineFile::read(Path::new(file))?;
     assignments.iter().try_for_each(|assignment| machine.set(assignment))?;
+    if machine.architecture != Architecture::Ia32 {
+        return Err(format!("machine {} is for {} processors, and records are of IA-32 guests", machine.name, machine.architecture.name()));
+    }
     Ok(machine)
 }
 

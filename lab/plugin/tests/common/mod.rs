@@ -2,6 +2,7 @@
 //! Builds a test guest with gcc, boots it under QEMU with the plugin, and reads the report.
 #![allow(dead_code)]
 
+use cobnut_model::{Architecture, MachineFile};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -15,6 +16,17 @@ pub fn here() -> PathBuf {
 
 pub fn machine_file() -> PathBuf {
     here().join("../machines/pentium4-1400.toml")
+}
+
+/// The files of the IA-32 machines.
+pub fn machine_files() -> Vec<PathBuf> {
+    let folder = std::fs::read_dir(here().join("../machines")).unwrap();
+    let all = folder.map(|entry| entry.unwrap().path());
+    let mut files: Vec<_> =
+        all.filter(|path| MachineFile::read(path).unwrap().architecture == Architecture::Ia32).collect();
+    files.sort();
+    assert!(files.len() >= 4, "{files:?}");
+    files
 }
 
 /// Where `cargo test` puts the plugin: beside the test's own executable.

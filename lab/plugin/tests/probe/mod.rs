@@ -2,7 +2,7 @@
 //! Probes of a machine's geometry: small cases in one generated guest, of which the caller sees only what the plugin reports.
 
 #[path = "../common/mod.rs"]
-mod common;
+pub mod common;
 
 use common::{here, qemu, work_folder, GUEST_SUCCESS};
 use serde_json::Value;

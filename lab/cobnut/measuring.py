@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A boot that is measured on a machine."""
+
+import tempfile
+from pathlib import Path
+
+from cobnut import boards, paths
+from cobnut.boards import Board
+from cobnut.emulators import Boot, qemu, qemu_arm
+from cobnut.emulators.qemu import Plugin
+from cobnut.errors import CobnutError
+from cobnut.machines import Machine
+
+
+def plugin(board: Board, machine: Machine, out: Path) -> Plugin:
+    """The plugin as a model of `machine` that writes what it measures to `out`."""
+    arguments = (("machine", str(machine.path)), ("kernel", str(board.kernel_executable)), ("out", str(out)))
+    return Plugin(paths.PLUGIN, arguments)
+
+
+def boot(board: Board, what: Boot, machine: Machine) -> tuple[int, str]:
+    """Boots with the console on this terminal; returns the guest's number and the plugin's JSON (docs/lab.md)."""
+    with tempfile.TemporaryDirectory(prefix="cobnut-") as folder:
+        out = Path(folder) / "measured.json"
+        if board.processor is boards.ARM:
+            code = qemu_arm.interact(what, board.name, plugin=plugin(board, machine, out))
+        else:
+            code = qemu.interact(what, plugin=plugin(board, machine, out))
+        if not out.exists():
+            raise CobnutError("the plugin wrote nothing")
+        return code, out.read_text()

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//! ARM processors with virtual caches (ARMv4 and ARMv5): the machine and what it consumes.
+//!
+//! Addresses are *modified virtual addresses* (MVA): what the process identifier makes of a program's address below 32 MB.
+//! Caches and TLBs find everything by it, and by nothing else: there are no address-space tags. A TLB entry keeps the domain of
+//! the first-level entry that it came from; who may use it the domain access register says at each access, so a write
+//! of that register takes nothing away.
+
+mod costs;
+mod instruction;
+mod machine;
+mod operation;
+mod tables;
+mod tlb;
+mod write_buffer;
+
+pub use costs::Costs;
+pub use instruction::{Block, Class, Instruction, CLASSES};
+pub use machine::{Counts, Machine, Tables};
+pub use operation::{Operation, Side};
+pub use tables::{translate, Translation};
+pub use tlb::Tlb;

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//! A translation look-aside buffer: entries found by MVA, whatever tables are in force and whoever runs.
+
+use super::Translation;
+use crate::past::Past;
+use crate::{Associative, Loss, Moment, Replacement, Tag};
+
+/// The sizes that an entry can have, as shifts.
+const SHIFTS: [u32; 4] = [12, 20, 16, 10];
+
+pub struct Tlb {
+    store: Associative,
+    entries: Vec<Translation>,
+    past: Past,
+    since: Moment,
+    /// Slot where each kilobyte was found the last time; verified at each use.
+    found: [(u32, u32); FOUND],
+}
+
+const FOUND: usize = 256;
+const NOWHERE: (u32, u32) = (u32::MAX, 0);
+const NOTHING: Translation =
+    Translation { frame: 0, shift: 32, domain: 0, access: 0, cached: false, buffered: false, entries: [(0, 0); 2] };
+
+impl Tlb {
+    /// Fully associative when there are as many `ways` as `entries`.
+    pub fn new(entries: usize, ways: usize, replacement: Replacement) -> Self {
+        Tlb {
+            store: Associative::new(entries, ways, replacement),
+            entries: vec![NOTHING; entries],
+            past: Past::new(),
+            since: Moment::START,
+            found: [NOWHERE; FOUND],
+        }
+    }
+
+    /// A switch happened.
+    pub(crate) fn enter(&mut self, since: Moment) {
+        self.since = since;
+    }
+
+    /// The translation of `mva`, when it is held.
+    #[inline]
+    pub fn lookup(&mut self, mva: u32) -> Option<&Translation> {
+        let kilobyte = mva >> 10;
+        let (known, slot) = self.found[kilobyte as usize % FOUND];
+        if known == kilobyte {
+            let slot = slot as usize;
+            let shift = self.entries[slot].shift;
+            if self.store.lookup_at(set(mva, shift), slot, key(mva, shift)) {
+                return Some(&self.entries[slot]);
+            }
+        }
+        self.search(mva)
+    }
+
+    #[inline(never)]
+    fn search(&mut self, mva: u32) -> Option<&Translation> {
+        let slot = SHIFTS.into_iter().find_map(|shift| self.store.lookup(set(mva, shift), key(mva, shift)))?;
+        self.found[(mva >> 10) as usize % FOUND] = (mva >> 10, slot as u32);
+        Some(&self.entries[slot])
+    }
+
+    /// Stores what a walk found after a miss. Returns how the entry was lost the last time.
+    pub fn fill(&mut self, mva: u32, walked: &Translation) -> Loss {
+        let key = key(mva, walked.shift);
+        let (slot, evicted) = self.store.insert(set(mva, walked.shift), key);
+        if let Some(old) = evicted {
+            self.past.evicted(old, Tag::SHARED, self.since);
+        }
+        self.entries[slot] = *walked;
+        self.past.of(key, Tag::SHARED)
+    }
+
+    pub fn flush(&mut self, by: Moment) {
+        self.drop_where(by, |_, _| true);
+    }
+
+    /// Drops the entry that translates `mva`.
+    pub fn invalidate(&mut self, mva: u32, by: Moment) {
+        self.drop_where(by, |entry, key| key == self::key(mva, entry.shift));
+    }
+
+    fn drop_where(&mut self, by: Moment, goes: impl Fn(&Translation, u64) -> bool) {
+        let mut next = 0;
+        while let Some(slot) = self.store.next_occupied(next) {
+            next = slot + 1;
+            let Some(key) = self.store.key(slot) else { continue };
+            if goes(&self.entries[slot], key) {
+                self.store.remove(slot);
+                self.past.flushed(key, Tag::SHARED, by);
+            }
+        }
+    }
+}
+
+/// Entries of different sizes have different keys.
+#[inline]
+fn key(mva: u32, shift: u32) -> u64 {
+    (mva >> shift) as u64 | (shift as u64) << 24
+}
+
+#[inline]
+fn set(mva: u32, shift: u32) -> usize {
+    (mva >> shift) as usize
+}

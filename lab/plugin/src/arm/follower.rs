@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//! Follows an ARM guest block by block for an [`Observer`]: where it runs, at which privilege, what it did with coprocessor 15,
+//! and which exceptions it took.
+//!
+//! A block is told when it starts. Each instruction leaves its number behind when it begins, so what a fault kept from being
+//! executed is known at the start of the next block, and taken back. Nothing is followed before the MMU is on.
+
+use super::decode::{Decoded, Special};
+use super::memory::Memory;
+use super::registers::{Registers, LR};
+use cobnut_model::arm::{Class, Operation, Tables};
+use cobnut_trace::{Marker, Mode};
+
+const MARK_BEGIN: u32 = 0xC0B0_0001;
+const MARK_ITERATION: u32 = 0xC0B0_0002;
+const MARK_END: u32 = 0xC0B0_0003;
+const NOWHERE: u32 = u32::MAX;
+/// Jumps to here and above are system calls (docs/x2-arm.md).
+const SYSTEM_CALLS: u32 = 0xffff_ff00;
+
+/// Why the processor entered an exception.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exception {
+    /// A prefetch abort that is a system call.
+    Call,
+    Undefined,
+    SoftwareInterrupt,
+    Prefetch,
+    Data,
+    Interrupt,
+}
+
+impl Exception {
+    /// Of the vector at `offset` from the first; nothing for reset and FIQ.
+    fn of(offset: u32, fetched: u32) -> Option<Self> {
+        match offset {
+            0x4 => Some(Exception::Undefined),
+            0x8 => Some(Exception::SoftwareInterrupt),
+            0xc if fetched >= SYSTEM_CALLS => Some(Exception::Call),
+            0xc => Some(Exception::Prefetch),
+            0x10 => Some(Exception::Data),
+            0x18 => Some(Exception::Interrupt),
+            _ => None,
+        }
+    }
+
+    /// Whether the instruction that began last was left undone.
+    fn undoes(self) -> bool {
+        matches!(self, Exception::Undefined | Exception::Data)
+    }
+}
+
+/// A straight run of instructions within a block, all of which are executed one after the other unless a fault comes.
+pub struct Segment<P> {
+    first: usize,
+    count: usize,
+    /// It begins with a marker, which is told before.
+    marked: bool,
+    pub prepared: P,
+}
+
+/// A block of QEMU's.
+pub struct Block<P> {
+    decoded: Vec<Decoded>,
+    segments: Vec<Segment<P>>,
+    /// Bytes of each of its instructions.
+    step: u32,
+    /// Whom it is counted for: constant, for QEMU keys blocks by privilege and physical address.
+    mode: Option<Mode>,
+    /// Where it was last executed.
+    at: u32,
+}
+
+impl<P> Block<P> {
+    pub fn new(decoded: Vec<Decoded>, mut prepare: impl FnMut(&[Decoded]) -> P) -> Self {
+        let mut cuts = vec![0];
+        for (index, one) in decoded.iter().enumerate() {
+            match one.special {
+                Special::Marker => cuts.push(index),
+                Special::Coprocessor { .. } => cuts.push(index + 1),
+                Special::None => {}
+            }
+        }
+        cuts.push(decoded.len());
+        cuts.dedup();
+        let segment = |cut: &[usize]| Segment {
+            first: cut[0],
+            count: cut[1] - cut[0],
+            marked: decoded[cut[0]].special == Special::Marker,
+            prepared: prepare(&decoded[cut[0]..cut[1]]),
+        };
+        let segments = cuts.windows(2).map(segment).collect();
+        let step = decoded[0].instruction.length as u32;
+        Block { decoded, segments, step, mode: None, at: NOWHERE }
+    }
+
+    fn address(&self, index: usize) -> u32 {
+        self.at.wrapping_add(index as u32 * self.step)
+    }
+}
+
+/// Where a run of instructions stands.
+#[derive(Clone, Copy, Debug)]
+pub struct Place {
+    /// The program's address, before relocation.
+    pub address: u32,
+    pub mva: u32,
+    pub mode: Mode,
+}
+
+/// Sees what happens in a guest, from the MMU's being turned on. Data accesses are told directly.
+pub trait Observer {
+    /// Instructions as it wants to have them prepared.
+    type Prepared;
+
+    fn prepare(&self, instructions: &[Decoded]) -> Self::Prepared;
+
+    /// Instructions begin to be executed.
+    fn run(&mut self, prepared: &Self::Prepared, place: &Place, memory: &mut Memory);
+
+    /// Of those that were told last, the instructions from `first` on were not executed.
+    fn retract(&mut self, prepared: &Self::Prepared, first: usize, mode: Mode);
+
+    /// A coprocessor operation, by the instruction at `at`. `memory` knows its registers as they will be after it; the `operand`
+    /// of an operation that writes one of these is what was there before.
+    fn operation(&mut self, operation: Operation, operand: u32, at: u32, memory: &mut Memory);
+
+    /// An exception was entered; `at` is the instruction that raised it or, for an interrupt, did not come to its turn.
+    fn exception(&mut self, exception: Exception, at: u32, memory: &mut Memory);
+
+    fn marker(&mut self, marker: Marker);
+}
+
+/// Follows one guest.
+pub struct Follower<O: Observer> {
+    pub observer: O,
+    pub memory: Memory,
+    registers: Registers,
+    /// Physical page number of the kernel interface page.
+    interface_frame: Option<u32>,
+    /// Number of the instruction of the present block that began last; written by the guest's code.
+    began: *const u64,
+    previous: *const Block<O::Prepared>,
+    /// Segments of it that were told.
+    told: usize,
+    next_fall: u32,
+    next_taken: u32,
+}
+
+impl<O: Observer> Follower<O> {
+    pub fn new(
+        registers: Registers,
+        memory: Memory,
+        interface_frame: Option<u32>,
+        began: *const u64,
+        observer: O,
+    ) -> Self {
+        let previous = std::ptr::null();
+        Follower { observer, memory, registers, interface_frame, began, previous, told: 0, next_fall: NOWHERE, next_taken: NOWHERE }
+    }
+
+    /// Whether anything is told yet.
+    #[inline]
+    pub fn following(&self) -> bool {
+        self.memory.mmu_on()
+    }
+
+    /// A block is about to be executed. Blocks live as long as the run.
+    #[inline]
+    pub fn block_started(&mut self, block: &mut Block<O::Prepared>) {
+        if !self.following() {
+            block.at = self.registers.pc();
+            (self.previous, self.told) = (block, 0);
+            return;
+        }
+        let expected = block.at == self.next_fall || block.at == self.next_taken;
+        let mode = match block.mode {
+            Some(mode) if expected && self.completed() && block.at != NOWHERE => mode,
+            known => {
+                let at = self.registers.pc();
+                let mode = known.unwrap_or_else(|| self.mode_of(at));
+                block.mode = Some(mode);
+                self.arrive(at, mode);
+                block.at = at;
+                mode
+            }
+        };
+        let count = block.decoded.len();
+        self.next_fall = block.address(count);
+        self.next_taken = match block.decoded[count - 1].jump {
+            Some(jump) => block.address(count - 1).wrapping_add(jump as u32),
+            None => NOWHERE,
+        };
+        self.previous = block;
+        self.told = 0;
+        if !block.segments[0].marked {
+            self.tell(block, 0, mode);
+        }
+    }
+
+    /// Whether all of the previous block has begun.
+    #[inline]
+    fn completed(&self) -> bool {
+        let before = unsafe { self.previous.as_ref() };
+        before.is_some_and(|before| unsafe { *self.began } as usize + 1 == before.decoded.len())
+    }
+
+    fn mode_of(&mut self, at: u32) -> Mode {
+        if self.registers.privileged() {
+            return Mode::Kernel;
+        }
+        let mva = self.memory.mva(at);
+        let frame = self.memory.walk(mva).map(|found| found.physical(mva) >> 12);
+        match frame {
+            Some(frame) if Some(frame) == self.interface_frame => Mode::Stub,
+            _ => Mode::User,
+        }
+    }
+
+    /// Execution goes on at `at`, otherwise than by a direct jump, or after something was left undone.
+    fn arrive(&mut self, at: u32, mode: Mode) {
+        let offset = at.wrapping_sub(self.memory.vectors());
+        let returns = self.registers.general(LR);
+        let exception = match mode {
+            Mode::Kernel if offset < 0x20 => Exception::of(offset, returns.wrapping_sub(4)),
+            _ => None,
+        };
+        let Some(before) = (unsafe { self.previous.as_ref() }) else { return };
+        let last = unsafe { *self.began } as usize;
+        // A device access makes QEMU begin its instruction again, in a block of its own.
+        let again = exception.is_none() && before.address(last) == at && accesses_memory(before.decoded[last].instruction.class);
+        let undone = again || exception.is_some_and(Exception::undoes);
+        self.retract(before, if undone { last } else { last + 1 });
+        if let Some(exception) = exception {
+            let at = match exception {
+                Exception::Data | Exception::Undefined | Exception::SoftwareInterrupt => before.address(last),
+                _ => returns.wrapping_sub(4),
+            };
+            self.observer.exception(exception, at, &mut self.memory);
+        }
+    }
+
+    /// Of the block before, the instructions from number `first` on were not executed.
+    fn retract(&mut self, before: &Block<O::Prepared>, first: usize) {
+        for segment in &before.segments[..self.told] {
+            if first < segment.first + segment.count {
+                let mode = before.mode.unwrap_or(Mode::Kernel);
+                self.observer.retract(&segment.prepared, first.saturating_sub(segment.first), mode);
+            }
+        }
+    }
+
+    #[inline]
+    fn tell(&mut self, block: &Block<O::Prepared>, index: usize, mode: Mode) {
+        let segment = &block.segments[index];
+        self.told = index + 1;
+        let address = block.address(segment.first);
+        let place = Place { address, mva: self.memory.mva(address), mode };
+        self.observer.run(&segment.prepared, &place, &mut self.memory);
+    }
+
+    /// The special instruction with this `index` in the block is about to be executed.
+    pub fn special(&mut self, block: &Block<O::Prepared>, index: usize) {
+        if let Special::Coprocessor { operation, register, condition } = block.decoded[index].special {
+            self.coprocessor(block, index, operation, register, condition);
+        } else if self.following() {
+            let (kind, case) = (self.registers.general(0), self.registers.general(1));
+            self.observer.marker(match kind {
+                MARK_BEGIN => Marker::Begin(case),
+                MARK_ITERATION => Marker::Iteration,
+                MARK_END => Marker::End,
+                _ => Marker::Other,
+            });
+            self.tell_from(block, index, true);
+        }
+    }
+
+    fn coprocessor(
+        &mut self,
+        block: &Block<O::Prepared>,
+        index: usize,
+        operation: Operation,
+        register: usize,
+        condition: u32,
+    ) {
+        let privileged = match block.mode {
+            Some(mode) => mode == Mode::Kernel,
+            None => self.registers.privileged(),
+        };
+        let followed = self.following();
+        if privileged && holds(condition, self.registers.status()) {
+            let operand = if register < 15 { self.registers.general(register) } else { 0 };
+            let operand = match operation {
+                Operation::Control => std::mem::replace(&mut self.memory.control, operand),
+                Operation::TableBase => std::mem::replace(&mut self.memory.table_base, operand & !0x3fff),
+                Operation::DomainAccess => std::mem::replace(&mut self.memory.domain_access, operand),
+                Operation::ProcessId => std::mem::replace(&mut self.memory.process_id, operand & 0xfe00_0000),
+                _ => operand,
+            };
+            if followed {
+                self.observer.operation(operation, operand, block.address(index), &mut self.memory);
+            }
+        }
+        if followed && index + 1 < block.decoded.len() {
+            self.tell_from(block, index + 1, false);
+        }
+    }
+
+    /// Tells the segment whose first instruction has the number `first`; one that begins with a marker only when that is reached.
+    fn tell_from(&mut self, block: &Block<O::Prepared>, first: usize, marked: bool) {
+        let wanted = |segment: &Segment<_>| segment.first == first && segment.marked == marked;
+        if let Some(index) = block.segments.iter().position(wanted) {
+            self.tell(block, index, block.mode.unwrap_or(Mode::Kernel));
+        }
+    }
+}
+
+fn accesses_memory(class: Class) -> bool {
+    use Class::*;
+    matches!(class, Load | Store | LoadMultiple | StoreMultiple | Swap | LoadPc)
+}
+
+/// Whether the condition of an instruction is met with these flags (ARM Architecture Reference Manual, A3.2).
+fn holds(condition: u32, status: u32) -> bool {
+    let [n, z, c, v] = [31, 30, 29, 28].map(|bit| status >> bit & 1 == 1);
+    let met = match condition >> 1 {
+        0 => z,
+        1 => c,
+        2 => n,
+        3 => v,
+        4 => c && !z,
+        5 => n == v,
+        6 => n == v && !z,
+        _ => return true,
+    };
+    met == (condition & 1 == 0)
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//! The registers of an ARM processor that the plugin reads.
+
+use crate::registers::{Handle, Reader};
+
+pub struct Registers {
+    reader: Reader,
+    general: [Handle; 16],
+    cpsr: Handle,
+}
+
+const PC: usize = 15;
+pub const LR: usize = 14;
+const MODE_USER: u32 = 0x10;
+const CPSR_MODE: u32 = 0xf;
+
+impl Registers {
+    /// Must be called in the context of a virtual processor that exists already.
+    pub fn find() -> Result<Self, String> {
+        let (_, general) = Reader::find([
+            "r0", "r1", "r2", "r3", "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11", "r12", "sp", "lr", "pc",
+        ])?;
+        let (reader, [cpsr]) = Reader::find(["cpsr"])?;
+        Ok(Registers { reader, general, cpsr })
+    }
+
+    #[inline]
+    pub fn pc(&self) -> u32 {
+        self.general(PC)
+    }
+
+    #[inline]
+    pub fn general(&self, number: usize) -> u32 {
+        self.reader.read(self.general[number])
+    }
+
+    /// Condition flags, mode, interrupt masks.
+    pub fn status(&self) -> u32 {
+        self.reader.read(self.cpsr)
+    }
+
+    /// Whether it runs in any mode but user mode.
+    pub fn privileged(&self) -> bool {
+        self.status() & CPSR_MODE != MODE_USER & CPSR_MODE
+    }
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//! A guest with an ARM processor: what is counted, what is modelled, and what is refused. Expected figures are counted by hand
+//! from tests/guests/arm.S.
+
+mod common;
+
+use common::{here, plugin, work_folder};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn build(folder: &Path) -> PathBuf {
+    let image = folder.join("arm");
+    let status = Command::new("arm-none-eabi-gcc")
+        .args(["-mcpu=arm926ej-s", "-nostdlib", "-static", "-Wl,--build-id=none", "-Wl,-Ttext=0x10000", "-o"])
+        .arg(&image)
+        .arg(here().join("tests/guests/arm.S"))
+        .status()
+        .expect("arm-none-eabi-gcc cannot be started");
+    assert!(status.success(), "the guest does not build");
+    image
+}
+
+fn qemu(folder: &Path, arguments: &str) -> Output {
+    let ram = folder.join("ram");
+    Command::new("qemu-system-arm")
+        .args(["-machine", "versatilepb,memory-backend=m", "-m", "64M", "-display", "none", "-audio", "driver=none"])
+        .args(["-net", "none", "-semihosting-config", "enable=on,target=native", "-serial", "null", "-icount", "shift=3,sleep=off"])
+        .args(["-object", &format!("memory-backend-file,id=m,size=64M,mem-path={},share=on", ram.display())])
+        .arg("-kernel")
+        .arg(build(folder))
+        .args(["-plugin", &format!("{},ram={}{arguments}", plugin().display(), ram.display())])
+        .output()
+        .expect("qemu-system-arm cannot be started")
+}
+
+fn measure(name: &str, arguments: &str) -> Value {
+    let folder = work_folder(name);
+    let out = folder.join("out.json");
+    let done = qemu(&folder, &format!(",out={},{arguments}", out.display()));
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    serde_json::from_str(&std::fs::read_to_string(out).unwrap()).unwrap()
+}
+
+fn on_machine(name: &str) -> Value {
+    measure(name, &format!("machine={}", here().join("../machines/arm926-400.toml").display()))
+}
+
+fn series(report: &Value, case: usize, name: &str) -> Vec<u64> {
+    let list = report["regions"][case - 1]["per_iteration"][name].as_array();
+    list.unwrap_or_else(|| panic!("no {name}")).iter().map(|n| n.as_u64().unwrap()).collect()
+}
+
+#[test]
+fn instructions_are_counted_exactly() {
+    let report = measure("arm-count", "mode=count");
+    assert_eq!(series(&report, 1, "instructions_kernel"), [3], "a marker belongs to what it begins");
+    // Of 13 in the loop one aborts and is not counted; the vector and the handler are one each.
+    assert_eq!(series(&report, 2, "instructions_kernel"), [14; 4]);
+    assert_eq!(series(&report, 2, "entries_data"), [1; 4]);
+    assert_eq!(series(&report, 2, "line_operations"), [1; 4]);
+    assert_eq!(series(&report, 2, "drains"), [1; 4]);
+    assert_eq!(series(&report, 3, "tlb_flushes"), [1; 3]);
+    assert_eq!(series(&report, 3, "dcache_flushes"), [1; 3]);
+    assert_eq!(series(&report, 4, "pid_writes"), [2; 3]);
+    // A device access that QEMU begins again counts once.
+    assert_eq!(series(&report, 5, "instructions_kernel"), [6; 3]);
+}
+
+#[test]
+fn rows_add_up_and_refills_have_causes() {
+    let report = on_machine("arm-model");
+    for region in report["regions"].as_array().unwrap() {
+        let rows: u64 = region["ledger"].as_object().unwrap().values().map(|row| row.as_u64().unwrap()).sum();
+        assert_eq!(region["cycles_total"], rows);
+        let each: u64 = region["cycles_per_iteration"].as_array().unwrap().iter().map(|n| n.as_u64().unwrap()).sum();
+        assert_eq!(region["cycles_total"], each);
+    }
+    // The loop of case 3 and its literals lie in one section: each flush takes one entry of the TLB.
+    let misses = series(&report, 3, "itlb_misses");
+    assert_eq!(misses, [1; 3]);
+    let flushed = report["regions"][2]["causes"].as_array().unwrap().iter().find(|c| c["category"] == "tlb_refill_code");
+    let flushed = flushed.expect("charged");
+    assert_eq!((&flushed["kind"], &flushed["refills"]), (&"flushed".into(), &3.into()));
+    let switch = flushed["switch"].as_u64().unwrap() as usize;
+    assert_eq!(report["switches"][switch]["how"], "tlb_flush");
+    // Case 4 finds the line under another address once, and afterwards each time.
+    assert_eq!(series(&report, 4, "dcache_misses").iter().skip(1).sum::<u64>(), 0);
+}
+
+#[test]
+fn the_line_that_is_cleaned_is_written_once_a_round() {
+    let report = on_machine("arm-clean");
+    assert_eq!(series(&report, 2, "write_backs"), [1; 4]);
+    assert!(series(&report, 2, "dcache_misses")[1..].iter().all(|&misses| misses == 0), "cleaning keeps the line");
+}
+
+#[test]
+fn a_machine_of_another_architecture_is_refused() {
+    let folder = work_folder("arm-refused");
+    let machine = here().join("../machines/i486.toml");
+    let done = qemu(&folder, &format!(",out={},machine={}", folder.join("out.json").display(), machine.display()));
+    assert!(!done.status.success());
+    assert_eq!(String::from_utf8_lossy(&done.stderr).trim(), "cobnut-plugin: machine i486 is no arm machine");
+}
