@@ -32,7 +32,7 @@ boot_start:
         add     r3, r1, #(IMAGE >> 18) & 0x3f00
         str     r2, [r3, #(IMAGE >> 18) & 0xff]
         mcr     p15, 0, r1, c2, c0, 0
-        mov     r2, #DOMAIN_ACCESS
+        ldr     r2, =DOMAINS_ALL
         mcr     p15, 0, r2, c3, c0, 0
         ldr     r2, =CONTROL_ON
         ldr     r3, =1f

@@ -2,6 +2,7 @@
 // The order of the boot: kernel's part of the address space, console, boot loader's work, kernel memory, servers.
 #include "arm/board.hpp"
 #include "arm/caches.hpp"
+#include "arm/host.hpp"
 #include "arm/loader.hpp"
 #include "arm/page_tables.hpp"
 #include "core/arch.hpp"
@@ -21,7 +22,7 @@ namespace {
 
 void take_memory(PAddr first, PAddr last) {
     page_tables::cache_window(first, last);
-    memory::add(page_tables::reserve_directories(first, last), last);
+    memory::add(host::reserve(first, last), last);
 }
 
 void describe_kernel() {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // User registers of threads: what the shared code asks for (core/arch.hpp), and the change of the running thread.
 #include "arm/cpu.hpp"
-#include "arm/page_tables.hpp"
+#include "arm/host.hpp"
 #include "arm/trap.hpp"
 #include "core/arch.hpp"
 #include "core/ipc.hpp"
@@ -90,7 +90,7 @@ void offer_fast_frame(Thread& t) {
 void enter_space(Thread& next) {
     processor.current = &next;
     *reinterpret_cast<volatile Word*>(UTCB_WORD_PAGE) = next.utcb_address;
-    if (processor.host != next.space) page_tables::switch_to(next.space);
+    enter_host(*next.space);
 }
 
 // No port of this processor's.
@@ -98,8 +98,6 @@ bool transfer_ports(Space&, Fpage, Space&, Fpage, bool) { return true; }
 void unmap_ports(Space&, Fpage, bool) {}
 
 }  // namespace arch
-
-extern "C" void enter_other_space(Space* space) { page_tables::switch_to(space); }
 
 extern "C" Thread* leave_kernel() {
     for (;;) {

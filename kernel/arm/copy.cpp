@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Access to users' frames: through the window on physical memory, which caches nothing of them. What a user's own addresses
 // have in the data cache goes to memory first.
-#include "arm/caches.hpp"
+#include "arm/host.hpp"
+#include "arm/page_tables.hpp"
 #include "arm/trap.hpp"
 #include "core/arch.hpp"
 #include "core/string.hpp"
@@ -9,7 +10,7 @@
 namespace arch {
 
 void copy(PAddr to, PAddr from, Word bytes) {
-    caches::clean_and_invalidate_data();
+    host::flush_caches();
     memcpy(window(to), window(from), bytes);
 }
 
@@ -24,15 +25,16 @@ void preemption_point() {
 
 namespace user_memory {
 
-Word read(const Space& space, VAddr from, void* to, Word bytes) {
+// What has been written to a page that the space can read is in the caches by its own address, if at all (aliases.hpp).
+Word read(Space& space, VAddr from, void* to, Word bytes) {
     Word done = 0;
-    caches::clean_and_invalidate_data();
     while (done < bytes) {
-        paging::Page page = paging::get(space, from & ~page_mask);
-        if (!page.present) break;
-        Word n = page_size - (from & page_mask);
+        PAddr frame = from < USER_LIMIT ? paging::access(space, from, false) : paging::no_frame;
+        if (frame == paging::no_frame) break;
+        Word offset = from & page_mask, n = page_size - offset;
         if (n > bytes - done) n = bytes - done;
-        memcpy(static_cast<char*>(to) + done, static_cast<char*>(window(page.frame)) + (from & page_mask), n);
+        page_tables::clean_lines(space, from, n);
+        memcpy(static_cast<char*>(to) + done, static_cast<char*>(window(frame)) + offset, n);
         done += n, from += n;
     }
     return done;

@@ -11,6 +11,8 @@ namespace cpu {
 inline Word read_control() { Word v; asm volatile("mrc p15, 0, %0, c1, c0, 0" : "=r"(v)); return v; }
 inline void write_control(Word v) { asm volatile("mcr p15, 0, %0, c1, c0, 0" : : "r"(v) : "memory"); }
 inline void write_table_base(PAddr v) { asm volatile("mcr p15, 0, %0, c2, c0, 0" : : "r"(v) : "memory"); }
+inline void write_domain_access(Word v) { asm volatile("mcr p15, 0, %0, c3, c0, 0" : : "r"(v) : "memory"); }
+inline void write_process_id(Word v) { asm volatile("mcr p15, 0, %0, c13, c0, 0" : : "r"(v) : "memory"); }
 inline Word fault_status() { Word v; asm volatile("mrc p15, 0, %0, c5, c0, 0" : "=r"(v)); return v; }
 inline VAddr fault_address() { VAddr v; asm volatile("mrc p15, 0, %0, c6, c0, 0" : "=r"(v)); return v; }
 inline void drain_write_buffer() { asm volatile("mcr p15, 0, %0, c7, c10, 4" : : "r"(0) : "memory"); }
@@ -25,7 +27,7 @@ inline void invalidate_instruction_tlb() { asm volatile("mcr p15, 0, %0, c8, c5,
 struct Processor {
     Thread* current;            // nullptr while idle
     Word ready_top;             // core/schedule.hpp
-    Space* host;                // whose tables are in force; nullptr: the kernel's own
+    Word ran;                   // domain access of all spaces that were switched to since somebody has looked (residents.cpp)
     void* threads;              // the pages of the thread table (thread_table.cpp)
     Word saved_pc, saved_psr;   // on the way from an exception's mode to supervisor mode
 };

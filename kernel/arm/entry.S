@@ -49,12 +49,16 @@ vector_\name:
 // R0: the running thread's registers. R1: what it was.
 from_user:
         msr     cpsr_c, #(MODE_SUPERVISOR | MASK_IRQ | MASK_FIQ)
+        ldr     r2, =DOMAINS_ALL                // all UTCBs are in reach
+        mcr     p15, 0, r2, c3, c0, 0
         ldr     r2, [sp, #PROCESSOR_SAVED_PC]
         ldr     r3, [sp, #PROCESSOR_SAVED_PSR]
         str     r2, [r0, #REGISTERS_PC]
         str     r3, [r0, #REGISTERS_CPSR]
         sub     r0, r0, #THREAD_REGISTERS
         bl      trap
+        cmp     r0, #0
+        bne     leave
 
 // Out: the next thread's registers from its control block; nobody's: wait for an interrupt.
         .globl  leave_to_user
@@ -63,6 +67,7 @@ leave_to_user:
         bl      leave_kernel
         cmp     r0, #0
         beq     idle
+leave:
         add     lr, r0, #THREAD_REGISTERS
         ldr     r0, [lr, #REGISTERS_CPSR]
         msr     spsr_cxsf, r0

@@ -6,7 +6,7 @@
 // On entry, in abort mode: R0 to, R1 from, R2 timeouts, R3 to R7 MR0 to MR4; SP `processor`; LR 4 past the address that was
 // jumped to. R8 to R10, R12 and the user's LR, which is the return address, need not be kept.
 // On the way: R10 the current thread, R12 its partner. Both sides' message registers are R3 to R7.
-// On exit: R0 from, R3 to R7 as they are. No kernel address leaves the kernel.
+// On exit: R0 from, R3 to R7 as they are. No kernel address leaves the kernel: R8 is 0, R9 and R10 say where the UTCB is.
 
 #include "arm/layout.hpp"
 #include "offsets.h"
@@ -54,33 +54,41 @@ vector_prefetch:
         cmp     r8, #5 << 16
         bhs     slow_known
 
+        ldr     r8, [r10, #THREAD_SPACE]
+        ldr     r9, [r12, #THREAD_SPACE]
+        cmp     r8, r9
+        beq     same_space
+        ldmia   r9, {r8, r9}                    // its domain access and process id
+        cmp     r8, #0
+        beq     not_resident
+        mcr     p15, 0, r8, c3, c0, 0
+        mcr     p15, 0, r9, c13, c0, 0
+        ldr     r9, [sp, #PROCESSOR_RAN]
+        orr     r9, r9, r8
+        str     r9, [sp, #PROCESSOR_RAN]
+leave:
         str     r1, [r10, #THREAD_OPEN_TO]
         mov     r8, #0
         str     r8, [r12, #THREAD_OPEN_TO]
         str     r12, [sp, #PROCESSOR_CURRENT]
-        ldr     r8, [r10, #THREAD_SPACE]
-        ldr     r9, [r12, #THREAD_SPACE]
-        cmp     r8, r9
-        bne     other_space
-        ldr     r0, [r10, #THREAD_UTCB_ADDRESS] // threads of one space know each other by local ids
-leave:
-        ldr     r8, [r12, #THREAD_UTCB_ADDRESS]
-        mov     r9, #UTCB_WORD_PAGE
-        str     r8, [r9]
+        ldr     r10, [r12, #THREAD_UTCB_ADDRESS]
         ldr     lr, [r12, #THREAD_LR]
+        mov     r9, #UTCB_WORD_PAGE
         msr     spsr_c, #(MODE_USER | MASK_FIQ)
-        add     r9, r12, #THREAD_R11
-        mov     r8, #0
-        mov     r10, #0
-        ldmia   r9, {r11-r14}^
-        mov     r9, #0                          // user registers may not be named next
+        add     r12, r12, #THREAD_R11
+        ldmia   r12, {r11-r14}^
+        str     r10, [r9]                       // user registers may not be named next
         movs    pc, lr
 
-other_space:
-        stmfd   sp!, {r0-r3, r12, lr}
-        mov     r0, r9
-        bl      enter_other_space
-        ldmfd   sp!, {r0-r3, r12, lr}
+same_space:
+        ldr     r0, [r10, #THREAD_UTCB_ADDRESS] // threads of one space know each other by local ids
+        b       leave
+
+not_resident:
+        stmfd   sp!, {r0-r3, r10, r12}
+        ldr     r0, [r12, #THREAD_SPACE]
+        bl      enter_host
+        ldmfd   sp!, {r0-r3, r10, r12}
         b       leave
 
 slow_known:

@@ -2,6 +2,7 @@
 // Faults of user threads. The processor says where a data access failed, but not whether it was to write, and of a failed
 // fetch nothing but where it was; so instructions are looked at.
 #include "arm/cpu.hpp"
+#include "arm/host.hpp"
 #include "arm/layout.hpp"
 #include "arm/page_tables.hpp"
 #include "arm/trap.hpp"
@@ -99,26 +100,39 @@ void software_interrupt(Thread& t) {
     ipc::exception(t, exception_system_call, code);
 }
 
-void prefetch_abort(Thread& t) {
-    switch (page_tables::touch(*t.space, t.frame.pc, false)) {
-    case Touch::granted: return;
-    case Touch::nothing_new: return ipc::exception(t, exception_abort, breakpoint_status);
-    case Touch::denied: return ask_pager(t, t.frame.pc, right_read | right_execute);
+bool prefetch_abort(Thread& t) {
+    VAddr address = page_tables::original(*t.space, t.frame.pc);
+    bool refilled = host::refill(*t.space, address);
+    switch (page_tables::touch(*t.space, address, false)) {
+    case Touch::granted: return true;
+    case Touch::nothing_new:
+        if (refilled) return true;
+        ipc::exception(t, exception_abort, breakpoint_status);
+        return false;
+    case Touch::denied: ask_pager(t, address, right_read | right_execute);
     }
+    return false;
 }
 
-void data_abort(Thread& t, VAddr address, Word status) {
-    if (!concerns_mapping(status)) return ipc::exception(t, exception_abort, status & status_mask);
+bool data_abort(Thread& t, VAddr address, Word status) {
+    if (!concerns_mapping(status)) {
+        ipc::exception(t, exception_abort, status & status_mask);
+        return false;
+    }
+    address = page_tables::original(*t.space, address);
+    // If that was not all, the access faults again.
+    if (host::refill(*t.space, address)) return true;
     bool write = writes(t);
     Touch touch = page_tables::touch(*t.space, address, write);
-    if (touch == Touch::granted) return;
+    if (touch == Touch::granted) return true;
     // Nothing is missing for what the instruction seems to do: it is one that also writes.
     if (touch == Touch::nothing_new && !write) {
         write = true;
         touch = page_tables::touch(*t.space, address, write);
-        if (touch == Touch::granted) return;
+        if (touch == Touch::granted) return true;
     }
     ask_pager(t, address, write ? right_write : right_read);
+    return false;
 }
 
 }  // namespace faults

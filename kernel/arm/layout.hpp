@@ -44,10 +44,9 @@
 #define TRAP_DATA         3
 #define TRAP_IRQ          4
 
-// Domains: the kernel's, and the running space's; the processor is a client of both, whoever runs.
+// Domains: 0 is the kernel's. In the kernel the processor is a client of all: page table entries decide what it may do.
 #define DOMAIN_KERNEL     0
-#define DOMAIN_SPACE      1
-#define DOMAIN_ACCESS     0x05
+#define DOMAINS_ALL       0x55555555
 
 // In the header of the programs that it runs.
 #define ELF_MACHINE       40

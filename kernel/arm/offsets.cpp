@@ -9,6 +9,7 @@
 
 static_assert(offsetof(Thread, frame) == offsetof(Thread, registers) + sizeof(Registers), "one base register for both");
 static_assert(offsetof(Processor, ready_top) == 4, "arm/boot.S");
+static_assert(offsetof(Space, arch) == 0 && offsetof(ArchSpace, dacr) == 0 && offsetof(ArchSpace, pid) == 4, "arm/fastpath.S");
 
 void offsets() {
     OFFSET(THREAD_REGISTERS, offsetof(Thread, registers));
@@ -23,6 +24,7 @@ void offsets() {
     OFFSET(THREAD_FAST_VETO, offsetof(Thread, fast_veto));
     OFFSET(PROCESSOR_THREADS, offsetof(Processor, threads));
     OFFSET(PROCESSOR_READY_TOP, offsetof(Processor, ready_top));
+    OFFSET(PROCESSOR_RAN, offsetof(Processor, ran));
     OFFSET(REGISTERS_PC, sizeof(Registers) + offsetof(Frame, pc));
     OFFSET(REGISTERS_CPSR, sizeof(Registers) + offsetof(Frame, cpsr));
     OFFSET(PROCESSOR_CURRENT, offsetof(Processor, current));

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "arm/page_tables.hpp"
 
+#include "arm/aliases.hpp"
 #include "arm/caches.hpp"
 #include "arm/cpu.hpp"
+#include "arm/host.hpp"
 #include "core/arch.hpp"
 #include "core/kip.hpp"
 #include "core/memory.hpp"
@@ -15,9 +17,9 @@ Word index(VAddr page) { return page >> 12 & 0xff; }
 
 // What the processor may know of a page: nothing before it is accessed, no writing before it is written to.
 Word hardware_entry(Word page) {
-    if (!(page & present) || !(page & accessed)) return 0;
-    bool write = page & writable && page & dirty;
-    Word memory = page & attribute_uncached ? 0 : page & attribute_buffered ? buffered : buffered | cached;
+    if (!(page & present) || !(page & granted_read)) return 0;
+    bool write = page & writable && page & granted_write;
+    Word memory = page & (attribute_uncached | aliased) ? 0 : page & attribute_buffered ? buffered : buffered | cached;
     return frame_of(page) | page_access(write ? access_user_write : access_user_read) | memory | small_page;
 }
 
@@ -25,19 +27,30 @@ Word status_of(Word page) {
     return (page & page_tables::accessed ? paging::accessed : 0) | (page & page_tables::dirty ? paging::dirty : 0);
 }
 
-// Changes what a page is, in that order: what is cached goes back to memory while its entry still stands.
-void change(const Space& space, VAddr page, Word to) {
-    PageTable& t = *table(space, page);
-    Word& entry = t.hardware.entry[index(page)];
-    Word hardware = hardware_entry(to);
-    t.page[index(page)] = to;
-    if (entry == hardware) return;
-    bool was_valid = entry;
-    write(entry, hardware);
-    if (was_valid) invalidate(space, page);
+}  // namespace
+
+// An operation on one line takes the address that it is given, or relocates it, too: where that would make a difference,
+// nothing is relocated until the kernel is left.
+void clean_lines(const Space& space, VAddr at, Word bytes) {
+    VAddr modified_at = modified(space, at);
+    if (modified_at < relocated_end) cpu::write_process_id(0);
+    caches::clean_and_invalidate_data(modified_at, bytes);
 }
 
-}  // namespace
+void change(Space& space, VAddr page, Word to) {
+    PageTable& t = *table(space, page);
+    Word& entry = t.hardware.entry[index(page)];
+    Word before = entry, after = hardware_entry(to);
+    if (before && before != after) {
+        // Lines are lost by a page that goes, or that is not to be written by the space, or to be cached otherwise.
+        bool gains_writing = after == (before | page_access(access_user_write));
+        if (!gains_writing) host::drop_lines(space, page);
+    }
+    t.page[index(page)] = to;
+    if (before == after) return;
+    write(entry, after);
+    if (before) host::drop_translation(space, page);
+}
 
 PageTable* table(const Space& space, VAddr page) {
     if (page >= USER_LIMIT) return nullptr;
@@ -49,8 +62,9 @@ Touch touch(Space& space, VAddr address, bool write) {
     PageTable* t = table(space, address);
     Word page = t ? t->page[index(address)] : 0;
     if (!(page & present) || (write && !(page & writable))) return Touch::denied;
-    Word noted = page | accessed | (write ? dirty : 0);
+    Word noted = page | accessed | granted_read | (write ? dirty | granted_write : 0);
     if (noted == page) return Touch::nothing_new;
+    if ((noted ^ page) & granted && aliases::settle(space, address & ~page_mask, write)) noted |= aliased;
     change(space, address & ~page_mask, noted);
     return Touch::granted;
 }
@@ -101,10 +115,11 @@ bool ensure_table(Space& space, VAddr page) {
     if (!d && !(d = static_cast<TableDirectory*>(memory::allocate_page()))) return false;
     PageTable*& t = d->table[page >> 20 & 0x3ff];
     if (t) return true;
+    host::table_wanted(space, page);
     t = static_cast<PageTable*>(memory::allocate_page());
     if (!t) return false;
     caches::clean_and_invalidate_data(reinterpret_cast<VAddr>(&t->hardware), sizeof t->hardware);
-    write(space.arch.directory->entry[page >> 20], physical(&t->hardware) | domain(DOMAIN_SPACE) | first_coarse);
+    host::table_made(space, page);
     return true;
 }
 
@@ -154,7 +169,7 @@ Word clear(Space& space, VAddr page) {
 Word take_status(Space& space, VAddr page, bool no_write) {
     Word p = table(space, page)->page[index(page)];
     Word taken = p & (page_tables::accessed | page_tables::dirty | (no_write ? writable : 0));
-    if (taken) change(space, page, p & ~taken);
+    if (taken) change(space, page, p & ~taken & ~(granted | aliased));
     return status_of(taken);
 }
 

@@ -24,8 +24,11 @@ constexpr Word accessed = 1u << 2;
 constexpr Word dirty = 1u << 3;
 constexpr Word attribute_bits = 3u << 4;        // 0: cached and buffered
 constexpr Word attribute_uncached = 1u << 4, attribute_buffered = 2u << 4;
+// What the processor's entry grants of what is allowed: taken away and given back without anybody's notice (aliases.hpp).
+constexpr Word granted_read = 1u << 6, granted_write = 1u << 7, granted = granted_read | granted_write;
+constexpr Word aliased = 1u << 8;               // as long as it is granted, it is not cached, for the same reason
 
-// The kernel's own first level, of which all spaces have the upper part; in force before the first space runs.
+// The kernel's own first level, in force before the first space runs. With tags it is everybody's.
 extern "C" FirstLevel boot_directory;
 // Writes an entry so that the table walker sees it, which does not look into the data cache.
 void write(Word& entry, Word value);
@@ -33,16 +36,21 @@ void write(Word& entry, Word value);
 void initialise();
 // The kernel's own memory, whole megabytes, is cached.
 void cache_window(PAddr first, PAddr last);
-// Puts first-level tables aside at the start of the kernel's memory; returns the rest's.
-PAddr reserve_directories(PAddr first, PAddr last);
-FirstLevel* allocate_directory();
-void free_directory(FirstLevel* directory);
-
 PageTable* table(const Space& space, VAddr page);
-// Drops what the processor holds of one page of a space: lines and translations.
-void invalidate(const Space& space, VAddr page);
-// Everything that it holds of the space whose tables are in force; and puts others in force.
-void switch_to(Space* space);
+// What the data cache has of [at, at + bytes) of the space goes to memory, and is no longer cached.
+void clean_lines(const Space& space, VAddr at, Word bytes);
+// Replaces what is known of a page by `to`, and the processor's entry by what that says.
+void change(Space& space, VAddr page, Word to);
+
+// Where the caches and the TLB know an address of the space: addresses below 32 MB are relocated.
+constexpr VAddr relocated_end = 32u << 20;
+inline VAddr modified(const Space& space, VAddr address) {
+    return address < relocated_end ? address + space.arch.pid : address;
+}
+// And back. A processor reports either of the two.
+inline VAddr original(const Space& space, VAddr address) {
+    return space.arch.pid && address - space.arch.pid < relocated_end ? address - space.arch.pid : address;
+}
 
 // What a space may do at an address that has faulted. `granted`: it has been noted, and the page's entry says so now.
 enum class Touch { granted, nothing_new, denied };
@@ -53,5 +61,7 @@ inline bool in_utcb_areas(VAddr page) { return page >= UTCB_AREAS && page < UTCB
 bool map_utcb_page(Space& space, VAddr page, void* frame);
 void* utcb_page(const Space& space, VAddr page);
 void release_utcbs(Space& space);
+// The first-level entry that is its area's.
+inline Word utcb_section(const Space& space) { return (UTCB_AREAS >> 20) + space.arch.utcb_area - 1; }
 
 }  // namespace page_tables

@@ -15,12 +15,22 @@ add_custom_command(OUTPUT ${linker_script}
         ${CMAKE_CURRENT_SOURCE_DIR}/arm/kernel.ld -o ${linker_script}
     DEPENDS arm/kernel.ld arm/layout.hpp ${COBNUT_BOARD}/board_layout.hpp VERBATIM)
 
+# Which kernel: with tags (fast address-space switching), or the standard one, which flushes everything at each switch.
+set(COBNUT_TAGS fass CACHE STRING "ARM: fass, or off for the standard kernel")
+set_property(CACHE COBNUT_TAGS PROPERTY STRINGS fass off)
+set(host_sources_fass arm/relocation.cpp arm/residents.cpp tags/residents.cpp)
+set(host_sources_off arm/first_levels.cpp)
+if(NOT DEFINED host_sources_${COBNUT_TAGS})
+  message(FATAL_ERROR "unknown COBNUT_TAGS '${COBNUT_TAGS}' (known: fass, off)")
+endif()
+
 set(assembly arm/boot.S arm/entry.S arm/fastpath.S arm/kip.S)
 set(processor_sources ${linker_script}
-    arm/boot.cpp arm/context.cpp arm/copy.cpp arm/debug_calls.cpp arm/faults.cpp arm/loader.cpp arm/page_tables.cpp arm/spaces.cpp
+    arm/aliases.cpp arm/boot.cpp arm/context.cpp arm/copy.cpp arm/debug_calls.cpp arm/faults.cpp arm/loader.cpp arm/page_tables.cpp arm/spaces.cpp
     arm/semihosting.cpp arm/string.cpp arm/system_calls.cpp arm/thread_table.cpp arm/trap.cpp ${board_caches_${COBNUT_BOARD}}
+    ${host_sources_${COBNUT_TAGS}}
     ${COBNUT_BOARD}/console.cpp ${COBNUT_BOARD}/interrupts.cpp)
-set(fast_sources arm/context.cpp arm/system_calls.cpp arm/thread_table.cpp)
+set(fast_sources arm/context.cpp arm/system_calls.cpp arm/thread_table.cpp ${host_sources_${COBNUT_TAGS}})
 # A compiler that recognises the loops of memcpy calls memcpy.
 set_source_files_properties(arm/string.cpp PROPERTIES COMPILE_OPTIONS "-fno-tree-loop-distribute-patterns;-O2")
 

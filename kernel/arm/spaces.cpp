@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Spaces as the processor has them, and the kernel's own part of the address space, which all of them share.
-//
-// Without tags, each space has a first level of its own, and the processor forgets everything when another one's is put
-// in force: virtual caches and the TLB know addresses, not spaces.
+// The kernel's own part of the address space, which all spaces share; their UTCBs; and their coming and going.
 #include "arm/caches.hpp"
 #include "arm/cpu.hpp"
+#include "arm/host.hpp"
 #include "arm/page_tables.hpp"
 #include "core/arch.hpp"
 #include "core/kip.hpp"
@@ -19,28 +17,12 @@ alignas(page_size) Word utcb_word[page_size / sizeof(Word)];
 namespace page_tables {
 namespace {
 
-constexpr Word window_first = WINDOW >> 20, utcbs_first = UTCB_AREAS >> 20, utcb_areas = (UTCB_AREAS_END - UTCB_AREAS) >> 20;
-constexpr Word directories_share = 8;           // of the kernel's memory
+constexpr Word window_first = WINDOW >> 20, utcb_areas = (UTCB_AREAS_END - UTCB_AREAS) >> 20;
 
 alignas(1024) SmallPages top_table;             // of the megabyte with the UTCB word
 std::uint32_t taken_areas[utcb_areas / 32];
 
-struct FreeDirectory {
-    FreeDirectory* next;
-};
-FreeDirectory* free_directories;
 memory::Pool utcb_tables{sizeof(SmallPages)};
-
-Word& utcb_entry(FirstLevel& directory, const Space& space) {
-    return directory.entry[utcbs_first + space.arch.utcb_area - 1];
-}
-
-// All first levels hold the UTCBs of all spaces, for the kernel.
-void set_utcb_entries(const Space& space, Word own, Word kernels) {
-    write(utcb_entry(boot_directory, space), kernels);
-    for (Space* s = spaces::all().front(); s; s = spaces::all().after(*s))
-        write(utcb_entry(*s->arch.directory, space), s == &space ? own : kernels);
-}
 
 SmallPages* allocate_utcb_table() {
     auto* table = static_cast<SmallPages*>(utcb_tables.allocate());
@@ -58,8 +40,7 @@ bool make_utcb_tables(Space& space) {
     }
     a.own_utcbs = own;
     a.kernel_utcbs = kernels;
-    set_utcb_entries(space, physical(own) | domain(DOMAIN_SPACE) | first_coarse,
-                     physical(kernels) | domain(DOMAIN_KERNEL) | first_coarse);
+    host::utcbs_made(space);
     return true;
 }
 
@@ -95,43 +76,6 @@ void cache_window(PAddr first, PAddr last) {
     cpu::invalidate_tlb();
 }
 
-PAddr reserve_directories(PAddr first, PAddr last) {
-    PAddr at = (first + sizeof(FirstLevel) - 1) & ~(sizeof(FirstLevel) - 1);
-    PAddr end = first + (last - first) / directories_share;
-    for (; at + sizeof(FirstLevel) <= end; at += sizeof(FirstLevel)) free_directory(static_cast<FirstLevel*>(window(at)));
-    return at;
-}
-
-FirstLevel* allocate_directory() {
-    FreeDirectory* d = free_directories;
-    if (!d) return nullptr;
-    free_directories = d->next;
-    return reinterpret_cast<FirstLevel*>(d);
-}
-
-void free_directory(FirstLevel* directory) {
-    auto* d = reinterpret_cast<FreeDirectory*>(directory);
-    d->next = free_directories;
-    free_directories = d;
-}
-
-// SA-11x0 has no operation on a single instruction TLB entry, nor on a line of the instruction cache.
-void invalidate(const Space& space, VAddr page) {
-    if (processor.host != &space) return;
-    caches::clean_and_invalidate_data(page, page_size);
-    caches::invalidate_instructions();
-    cpu::invalidate_data_tlb_entry(page);
-    cpu::invalidate_instruction_tlb();
-}
-
-void switch_to(Space* space) {
-    processor.host = space;
-    caches::clean_and_invalidate_data();
-    caches::invalidate_instructions();
-    cpu::write_table_base(physical(space ? space->arch.directory : &boot_directory));
-    cpu::invalidate_tlb();
-}
-
 bool map_utcb_page(Space& space, VAddr page, void* frame) {
     ArchSpace& a = space.arch;
     if (!a.own_utcbs && !make_utcb_tables(space)) return false;
@@ -140,6 +84,7 @@ bool map_utcb_page(Space& space, VAddr page, void* frame) {
     Word index = page >> 12 & 0xff, entry = physical(frame) | buffered | cached | small_page;
     write(a.own_utcbs->entry[index], entry | page_access(access_user_write));
     write(a.kernel_utcbs->entry[index], entry | page_access(access_kernel));
+    if (index >= a.utcb_pages) a.utcb_pages = index + 1;
     return true;
 }
 
@@ -151,8 +96,6 @@ void* utcb_page(const Space& space, VAddr page) {
 void release_utcbs(Space& space) {
     ArchSpace& a = space.arch;
     if (a.own_utcbs) {
-        set_utcb_entries(space, 0, 0);
-        cpu::invalidate_tlb();
         for (Word e : a.own_utcbs->entry)
             if (e) memory::free_page(window(e & ~page_mask));
         utcb_tables.free(a.own_utcbs);
@@ -160,7 +103,7 @@ void release_utcbs(Space& space) {
     }
     if (Word area = a.utcb_area) taken_areas[(area - 1) / 32] &= ~(1u << (area - 1) % 32);
     a.own_utcbs = a.kernel_utcbs = nullptr;
-    a.utcb_area = 0;
+    a.utcb_area = a.utcb_pages = 0;
 }
 
 }  // namespace page_tables
@@ -188,22 +131,11 @@ Space* allocate_space() { return static_cast<Space*>(memory::allocate_page()); }
 
 void free_space(Space& space) { memory::free_page(&space); }
 
-bool create_space(Space& space) {
-    FirstLevel* d = allocate_directory();
-    if (!d) return false;
-    fill_zero(d, USER_LIMIT >> 18);
-    for (Word i = utcbs_first; i < sizeof d->entry / sizeof(Word); ++i) d->entry[i] = boot_directory.entry[i];
-    caches::clean_and_invalidate_data(reinterpret_cast<VAddr>(d), sizeof *d);
-    space.arch.directory = d;
-    return true;
-}
+bool create_space(Space& space) { return host::attach(space); }
 
 void destroy_space(Space& space) {
-    // Lines that are still dirty must not reach the frames when others have them.
-    if (processor.host == &space)
-        switch_to(nullptr);
-    else
-        caches::clean_and_invalidate_data();
+    host::detach(space);
+    if (space.arch.own_utcbs) host::utcbs_leave(space);
     release_utcbs(space);
     for (TableDirectory* d : space.arch.tables) {
         if (!d) continue;
@@ -214,7 +146,6 @@ void destroy_space(Space& space) {
         }
         memory::free_page(d);
     }
-    free_directory(space.arch.directory);
 }
 
 bool map_kernel_page(Space& space, VAddr page, void* frame, bool may_write) {
@@ -232,8 +163,9 @@ void* kernel_page(const Space& space, VAddr page) {
 
 void* kip_page() { return &kip::kip; }
 
-// No tags: no space gives one up, and there is nothing for the control word to change.
-Word space_control(Space&, Word) { return 0; }
+Word space_control(Space& space, Word control) { return host::control(space, control); }
+
+// Domains and slots are not the shared rules': they are given where they are needed (docs/tags-arm.md).
 VAddr tag_limit(const Space&) { return 0; }
 bool give_tag(Space&, Word, Space*) { return false; }
 void take_tag(Space&) {}

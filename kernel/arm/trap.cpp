@@ -5,6 +5,7 @@
 #include "arm/board.hpp"
 #include "arm/caches.hpp"
 #include "arm/cpu.hpp"
+#include "arm/host.hpp"
 #include "arm/layout.hpp"
 #include "core/arch.hpp"
 #include "core/print.hpp"
@@ -28,19 +29,27 @@ namespace {
 
 }  // namespace
 
-extern "C" void trap(Thread& t, Word kind) {
+extern "C" Thread* trap(Thread& t, Word kind) {
+    bool again = false;
     t.fast_entry = false;
     switch (kind) {
     case TRAP_IRQ:
         schedule::interrupted();
-        return board::interrupt();
+        board::interrupt();
+        break;
     case TRAP_PREFETCH:
-        if (t.frame.pc < SYSTEM_CALLS) return faults::prefetch_abort(t);
-        return system_calls::dispatch(t, t.frame.pc - SYSTEM_CALLS);
-    case TRAP_DATA: return faults::data_abort(t, cpu::fault_address(), cpu::fault_status());
-    case TRAP_SWI: return faults::software_interrupt(t);
-    default: return faults::undefined(t);
+        if (t.frame.pc < SYSTEM_CALLS)
+            again = faults::prefetch_abort(t);
+        else
+            system_calls::dispatch(t, t.frame.pc - SYSTEM_CALLS);
+        break;
+    case TRAP_DATA: again = faults::data_abort(t, cpu::fault_address(), cpu::fault_status()); break;
+    case TRAP_SWI: faults::software_interrupt(t); break;
+    default: faults::undefined(t);
     }
+    if (!again) return nullptr;
+    enter_host(*t.space);
+    return &t;
 }
 
 extern "C" void kernel_trap(Word kind, Word pc, Word psr) {

@@ -4,24 +4,23 @@
 #include "core/thread.hpp"
 
 extern "C" {
-// From user mode: registers and frame of `t` are saved. `kind`: one of TRAP_*.
-void trap(Thread& t, Word kind);
+// From user mode: registers and frame of `t` are saved. `kind`: one of TRAP_*. Returns `t` if it goes on as if nothing had
+// happened, else nullptr: whoever is to run.
+Thread* trap(Thread& t, Word kind);
 void kernel_trap(Word kind, Word pc, Word psr);
 Thread* leave_kernel();
-// The fast path goes on to a thread of another space.
-void enter_other_space(Space* space);
 }
 
 // Numbers of exceptions (docs/x2-arm.md); the first one's message shows none.
 enum Exception : Word { exception_system_call = 0, exception_undefined = 1, exception_abort = 0x100 };
 
 namespace faults {
-// What a user did that the processor stopped. A page that is there is granted as far as it may be; anything else becomes
-// a message.
+// What a user did that the processor stopped. A page that is there is granted as far as it may be, and the access can be
+// repeated (true); anything else becomes a message.
 void undefined(Thread& t);
 void software_interrupt(Thread& t);
-void prefetch_abort(Thread& t);
-void data_abort(Thread& t, VAddr address, Word status);
+bool prefetch_abort(Thread& t);
+bool data_abort(Thread& t, VAddr address, Word status);
 }
 
 namespace system_calls {
@@ -36,5 +35,5 @@ bool dispatch(Thread& t, Word n);
 
 namespace user_memory {
 // Reads up to `bytes` of a space as far as they are present; returns how many.
-Word read(const Space& space, VAddr from, void* to, Word bytes);
+Word read(Space& space, VAddr from, void* to, Word bytes);
 }

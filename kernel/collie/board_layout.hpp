@@ -8,3 +8,6 @@
 #define DEVICE_SECTIONS   2
 #define DEVICE_SECTION_0  0x80000000
 #define DEVICE_SECTION_1  0x90000000
+
+// Where the process id register can move addresses to (SA-1110: 64 slots of 32 MB.)
+#define SLOTS             64

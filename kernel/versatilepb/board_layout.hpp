@@ -7,3 +7,6 @@
 // The one megabyte of the bus with all devices that the kernel uses, and where it is mapped (DEVICES): sections.
 #define DEVICE_SECTIONS   1
 #define DEVICE_SECTION_0  0x10100000
+
+// Where the process id register can move addresses to (ARM926EJ-S: 128 slots; the upper ones are where no user is.)
+#define SLOTS             104

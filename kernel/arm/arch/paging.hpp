@@ -43,10 +43,19 @@ struct FirstLevel {
 };
 
 struct ArchSpace {
-    FirstLevel* directory;          // what the processor walks while the space runs
+    // First: what the fast path writes when the space is switched to (arm/fastpath.S). Without a domain `dacr` is 0.
+    Word dacr;                      // domain access: the kernel's domain and its own
+    Word pid;                       // what is added to its addresses below 32 MB
+    Word domain;
+    Word lines_since;               // the flush since which it may have lines in the caches though it has no domain
+    bool slot_chosen;               // `pid` is what the kernel or SpaceControl has chosen
+    std::uint8_t recent_count;
+    std::uint16_t recent[6];        // sections that it had when it lost its domain
+    FirstLevel* directory;          // without tags: what the processor walks while the space runs
     TableDirectory* tables[4];
     // Of its UTCB area, nullptr as long as there is none: as the space itself has it, and as all others have it, for the kernel.
     SmallPages* own_utcbs;
     SmallPages* kernel_utcbs;
     Word utcb_area;                 // its number, and one more; 0: none has been placed
+    Word utcb_pages;                // how many of its pages, from its start, can have been used
 };

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The kernel without tags (COBNUT_TAGS=off): each space has a first level of its own, and the processor forgets everything
+// when another one's is put in force, for virtual caches and the TLB know addresses, not spaces.
+#include "arm/caches.hpp"
+#include "arm/cpu.hpp"
+#include "arm/host.hpp"
+#include "arm/page_tables.hpp"
+#include "core/space.hpp"
+#include "core/string.hpp"
+
+namespace host {
+namespace {
+
+using namespace page_tables;
+
+constexpr Word share = 8;               // of the kernel's memory, for first levels
+constexpr Word own_domain = 1;
+
+struct FreeDirectory {
+    FreeDirectory* next;
+};
+FreeDirectory* free_directories;
+Space* in_force;                        // nullptr: the kernel's own
+
+void put_in_force(Space* space) {
+    in_force = space;
+    flush_caches();
+    cpu::write_table_base(physical(space ? space->arch.directory : &boot_directory));
+    cpu::invalidate_tlb();
+}
+
+void release(FirstLevel* directory) {
+    auto* d = reinterpret_cast<FreeDirectory*>(directory);
+    d->next = free_directories;
+    free_directories = d;
+}
+
+// All first levels hold the UTCBs of all spaces, for the kernel.
+void set_utcb_entries(const Space& space, Word own, Word kernels) {
+    Word i = utcb_section(space);
+    write(boot_directory.entry[i], kernels);
+    for (Space* s = spaces::all().front(); s; s = spaces::all().after(*s))
+        write(s->arch.directory->entry[i], s == &space ? own : kernels);
+}
+
+}  // namespace
+
+const bool keeps_caches = false;
+
+PAddr reserve(PAddr first, PAddr last) {
+    PAddr at = (first + sizeof(FirstLevel) - 1) & ~(sizeof(FirstLevel) - 1);
+    PAddr end = first + (last - first) / share;
+    for (; at + sizeof(FirstLevel) <= end; at += sizeof(FirstLevel)) release(static_cast<FirstLevel*>(window(at)));
+    return at;
+}
+
+bool attach(Space& space) {
+    FreeDirectory* f = free_directories;
+    if (!f) return false;
+    free_directories = f->next;
+    auto* d = reinterpret_cast<FirstLevel*>(f);
+    fill_zero(d, USER_LIMIT >> 18);
+    for (Word i = USER_LIMIT >> 20; i < sizeof d->entry / sizeof(Word); ++i) d->entry[i] = boot_directory.entry[i];
+    caches::clean_and_invalidate_data(reinterpret_cast<VAddr>(d), sizeof *d);
+    space.arch.directory = d;
+    return true;
+}
+
+void detach(Space& space) {
+    // Lines that are still dirty must not reach the frames when others have them.
+    if (in_force == &space)
+        put_in_force(nullptr);
+    else
+        flush_caches();
+    release(space.arch.directory);
+}
+
+void table_wanted(Space&, VAddr) {}
+
+void table_made(Space& space, VAddr page) {
+    write(space.arch.directory->entry[page >> 20], physical(&table(space, page)->hardware) | domain(own_domain) | first_coarse);
+}
+
+void utcbs_made(Space& space) {
+    set_utcb_entries(space, physical(space.arch.own_utcbs) | domain(own_domain) | first_coarse,
+                     physical(space.arch.kernel_utcbs) | domain(DOMAIN_KERNEL) | first_coarse);
+}
+
+void utcbs_leave(Space& space) {
+    set_utcb_entries(space, 0, 0);
+    cpu::invalidate_tlb();
+}
+
+bool refill(Space&, VAddr) { return false; }
+
+void drop_lines(Space& space, VAddr page) {
+    if (in_force != &space) return;
+    caches::clean_and_invalidate_data(page, page_size);
+    caches::invalidate_instructions();
+}
+
+// SA-11x0 has no operation on a single instruction TLB entry.
+void drop_translation(Space& space, VAddr page) {
+    if (in_force != &space) return;
+    cpu::invalidate_data_tlb_entry(page);
+    cpu::invalidate_instruction_tlb();
+}
+
+void flush_caches() {
+    caches::clean_and_invalidate_data();
+    caches::invalidate_instructions();
+}
+
+// No tags: there is nothing to change.
+Word control(Space&, Word) { return 0; }
+
+}  // namespace host
+
+extern "C" void enter_host(Space& space) {
+    using namespace host;
+    if (in_force != &space) put_in_force(&space);
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The host: the first level of the page tables that is in force. There are two kinds of kernel, and each has its file:
+// with tags (residents.cpp), one first level for all spaces, in which the entries of several stand at a time; without
+// (first_levels.cpp), one for each space, and everything is flushed between them.
+#pragma once
+
+#include "arch/paging.hpp"
+#include "core/x2.hpp"
+
+// The space's code runs next. For spaces that hold a domain the fast path does the same itself.
+extern "C" void enter_host(Space& space);
+
+namespace host {
+
+// Whether the caches keep what a space has there while others run.
+extern const bool keeps_caches;
+
+// Puts memory aside at the start of the kernel's; returns where the rest begins.
+PAddr reserve(PAddr first, PAddr last);
+// A space begins; false when memory is exhausted. It ends: the processor holds nothing of it any more.
+bool attach(Space& space);
+void detach(Space& space);
+
+// A page table for `page` is about to be made; it has been made.
+void table_wanted(Space& space, VAddr page);
+void table_made(Space& space, VAddr page);
+// Likewise the tables of the space's UTCBs; they are about to go.
+void utcbs_made(Space& space);
+void utcbs_leave(Space& space);
+
+// The running space has a page table for an address where it has faulted: whether that was not in force, and is now.
+bool refill(Space& space, VAddr address);
+// A page's entry is about to change: what the caches hold by it goes to memory. It has changed: no translation is left.
+void drop_lines(Space& space, VAddr page);
+void drop_translation(Space& space, VAddr page);
+// All caches are empty afterwards, and what was in them is in memory.
+void flush_caches();
+
+// SpaceControl's word (docs/x2-arm.md).
+Word control(Space& space, Word word);
+
+}  // namespace host

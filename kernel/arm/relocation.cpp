@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "arm/relocation.hpp"
+
+#include "arm/page_tables.hpp"
+#include "arm/residents.hpp"
+
+namespace relocation {
+namespace {
+
+using namespace page_tables;
+
+constexpr Word slot_log2 = 25, control_change = 1u << 31, control_slot = 0x7f;
+static_assert(1u << slot_log2 == relocated_end);
+
+// Slot 0 is where addresses are that are not moved: of any number of spaces.
+Space* owner[SLOTS];
+
+Word slot_of(const Space& space) { return space.arch.pid >> slot_log2; }
+
+// Where a space has pages of its own, its lower ones cannot be, too.
+bool uses(const Space& space, Word slot) {
+    for (VAddr at = slot << slot_log2, n = relocated_end >> 20; n; --n, at += 1u << 20)
+        if (table(space, at)) return true;
+    return false;
+}
+
+bool usable(const Space& space, Word slot) { return !slot || (slot < SLOTS && !owner[slot] && !uses(space, slot)); }
+
+Word lowest_free(const Space& space, VAddr page) {
+    for (Word slot = 1; slot < SLOTS; ++slot)
+        if (slot != page >> slot_log2 && usable(space, slot)) return slot;
+    return 0;
+}
+
+// What has been granted below 32 MB has been granted at other addresses (aliases.hpp).
+void take_back(Space& space) {
+    for (VAddr at = 0; at < relocated_end; at += page_size) {
+        PageTable* t = table(space, at);
+        if (!t) {
+            at |= 0xff000;
+            continue;
+        }
+        Word word = t->page[at >> 12 & 0xff];
+        if (word & granted) change(space, at, word & ~(granted | aliased));
+    }
+}
+
+void move(Space& space, Word slot) {
+    if (slot == slot_of(space)) return;
+    take_back(space);
+    host::leave_sections(space);
+    owner[slot_of(space)] = nullptr;
+    owner[slot] = slot ? &space : nullptr;
+    space.arch.pid = slot << slot_log2;
+}
+
+}  // namespace
+
+void consider(Space& space, VAddr page) {
+    // What is mapped one to one needs addresses of its own everywhere.
+    if (space.idempotent) return;
+    bool in_own_slot = slot_of(space) && page >> slot_log2 == slot_of(space);
+    bool first = page < relocated_end && !space.arch.slot_chosen;
+    if (!in_own_slot && !first) return;
+    space.arch.slot_chosen = true;
+    move(space, lowest_free(space, page));
+}
+
+void release(Space& space) { owner[slot_of(space)] = nullptr; }
+
+Word control(Space& space, Word word) {
+    Word slot = word & control_slot, done = 0;
+    if (word & control_change && (slot == slot_of(space) || usable(space, slot))) {
+        move(space, slot);
+        space.arch.slot_chosen = true;
+        done = control_change;
+    }
+    return done | slot_of(space);
+}
+
+}  // namespace relocation

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The kernel with tags (W03): one first level for all spaces, the caching page directory (CPD), which is never changed for
+// another. A space that runs is resident: it has a domain, with which its sections stand in the CPD, each since it was
+// first touched. At a switch, the processor is told which domain is open and where addresses below 32 MB are; nothing is
+// flushed. What makes a flush necessary is here, and in relocation.cpp:
+//
+// - no domain is left: those of a few spaces are taken away, and the TLB is flushed, which knows their numbers;
+// - a section that the running space needs is another's in the CPD: likewise, and it has the lines there, too;
+// - a section had another space's lines, which may still be cached: all caches are flushed, which cleans everybody;
+// - a space goes away, or its addresses are moved.
+//
+// Between two system calls it holds that the TLB has no translation in a section without an entry in the CPD, and that
+// the caches have lines in a section of no other space than its `user`.
+#include "arm/residents.hpp"
+
+#include "arm/caches.hpp"
+#include "arm/cpu.hpp"
+#include "arm/host.hpp"
+#include "arm/page_tables.hpp"
+#include "arm/relocation.hpp"
+#include "tags/residents.hpp"
+
+namespace host {
+namespace {
+
+using namespace page_tables;
+
+constexpr Word domains = 15, areas = (UTCB_AREAS_END - UTCB_AREAS) >> 20;
+
+// Of a megabyte of the CPD. Those that stand there with a domain are chained.
+struct Section {
+    std::uint16_t next, previous;
+    std::uint16_t user;                 // the space that may have lines there, by the number of its UTCB area; 0: none
+};
+constexpr std::uint16_t none = 0xffff;
+
+constinit tags::Residents residents{domains};
+Space* holder[domains + 1];
+std::uint16_t first_section_of[domains + 1];    // while there is a holder
+Section section[USER_LIMIT >> 20];
+Space* space_of[areas + 1];             // by the number of their UTCB areas, as far as they have been resident
+Word flushes = 1;                       // of all caches
+Word dropped;                           // pages in this stay in the kernel
+
+Word domain_of(Word entry) { return entry >> 5 & 0xf; }
+Word own_domain_access(Word tag) { return 1u << 2 * tag | 1u << 2 * DOMAIN_KERNEL; }
+
+// What the switches have left: domain access words have two bits for each domain, a set of tags has one.
+void collect() {
+    Word x = processor.ran & DOMAINS_ALL;
+    if (!x) return;
+    x = (x | x >> 1) & 0x33333333;
+    x = (x | x >> 2) & 0x0f0f0f0f;
+    x = (x | x >> 4) & 0x00ff00ff;
+    residents.ran((x | x >> 8) & 0xffff);
+    processor.ran = 0;
+}
+
+bool may_have_lines(const Space& space) {
+    if (!space.arch.domain) return space.arch.lines_since == flushes;
+    collect();
+    return residents.dirty(space.arch.domain);
+}
+
+void purge_translations() {
+    cpu::invalidate_tlb();
+    residents.purged_translations();
+}
+
+// The TLB has to be purged before anything else is put there.
+void take_out(Word s, Word tag) {
+    write(boot_directory.entry[s], 0);
+    Section& here = section[s];
+    (here.previous == none ? first_section_of[tag] : section[here.previous].next) = here.next;
+    if (here.next != none) section[here.next].previous = here.previous;
+}
+
+// Whether a section may have lines of others than the space.
+bool stained(const Space& space, Word s) {
+    const Space* user = space_of[section[s].user];
+    return user && user != &space && may_have_lines(*user);
+}
+
+void put_in(Space& space, Word s, const PageTable& t) {
+    Word tag = space.arch.domain, stands = boot_directory.entry[s];
+    if (stands) {
+        take_out(s, domain_of(stands));
+        purge_translations();
+    }
+    if (stained(space, s)) flush_caches();
+    Section& here = section[s];
+    here = {first_section_of[tag], none, static_cast<std::uint16_t>(space.arch.utcb_area)};
+    if (here.next != none) section[here.next].previous = static_cast<std::uint16_t>(s);
+    first_section_of[tag] = static_cast<std::uint16_t>(s);
+    write(boot_directory.entry[s], physical(&t.hardware) | domain(tag) | first_coarse);
+}
+
+void set_utcb_entry(const Space& space) {
+    const ArchSpace& a = space.arch;
+    Word entry = a.domain ? physical(a.own_utcbs) | domain(a.domain) : physical(a.kernel_utcbs) | domain(DOMAIN_KERNEL);
+    write(boot_directory.entry[utcb_section(space)], entry | first_coarse);
+}
+
+// A space loses its domain, which the rules know already. The TLB has to be purged.
+void revoke(Word tag) {
+    Space& space = *holder[tag];
+    ArchSpace& a = space.arch;
+    a.lines_since = may_have_lines(space) ? flushes : 0;
+    a.recent_count = 0;
+    constexpr Word most = sizeof a.recent / sizeof *a.recent;
+    while (first_section_of[tag] != none) {
+        Word s = first_section_of[tag];
+        if (a.recent_count < most) a.recent[a.recent_count++] = static_cast<std::uint16_t>(s);
+        take_out(s, tag);
+    }
+    holder[tag] = nullptr;
+    a.domain = a.dacr = 0;
+    if (a.own_utcbs) set_utcb_entry(space);
+}
+
+// Frees some domains. The thread that is left keeps its own: it waits for the one that comes, most of the time.
+Word make_room() {
+    const Thread* left = processor.current;
+    Word victims = residents.make_room(left && left->space->arch.domain ? 1u << left->space->arch.domain : 0);
+    for (Word tag = 1; tag <= domains; ++tag)
+        if (victims >> tag & 1) revoke(tag);
+    purge_translations();
+    return residents.take_free();
+}
+
+// What the kernel has seen of the UTCBs, it has seen as its own.
+void forget_kernels_utcbs(const Space& space) {
+    VAddr at = utcb_section(space) << 20;
+    for (Word n = space.arch.utcb_pages; n; --n, at += page_size) cpu::invalidate_data_tlb_entry(at);
+}
+
+void make_resident(Space& space) {
+    collect();
+    ArchSpace& a = space.arch;
+    a.domain = residents.take_free();
+    if (!a.domain)
+        a.domain = make_room();
+    else
+        forget_kernels_utcbs(space);
+    a.dacr = own_domain_access(a.domain);
+    holder[a.domain] = &space;
+    first_section_of[a.domain] = none;
+    space_of[a.utcb_area] = &space;
+    set_utcb_entry(space);
+    // It will need them again. Where others have been since, it may turn out that it does not.
+    for (Word i = 0; i < a.recent_count; ++i) {
+        Word s = a.recent[i];
+        const PageTable* t = table(space, original(space, s << 20));
+        if (t && !boot_directory.entry[s] && !stained(space, s)) put_in(space, s, *t);
+    }
+}
+
+}  // namespace
+
+const bool keeps_caches = true;
+
+void leave_sections(Space& space) {
+    if (Word tag = space.arch.domain) {
+        while (first_section_of[tag] != none) take_out(first_section_of[tag], tag);
+        purge_translations();
+    }
+    space.arch.recent_count = 0;
+    if (may_have_lines(space)) flush_caches();
+}
+
+PAddr reserve(PAddr first, PAddr) { return first; }
+
+bool attach(Space&) { return true; }
+
+void detach(Space& space) {
+    if (Word tag = space.arch.domain) {
+        collect();
+        revoke(tag);
+        residents.retire(tag);
+    }
+    purge_translations();
+    // Also of what the kernel has written to its UTCBs.
+    flush_caches();
+    space_of[space.arch.utcb_area] = nullptr;
+    relocation::release(space);
+}
+
+void table_wanted(Space& space, VAddr page) { relocation::consider(space, page); }
+
+void table_made(Space&, VAddr) {}
+
+void utcbs_made(Space& space) { set_utcb_entry(space); }
+
+void utcbs_leave(Space& space) {
+    write(boot_directory.entry[utcb_section(space)], 0);
+    purge_translations();
+}
+
+bool refill(Space& space, VAddr address) {
+    const PageTable* t = table(space, address);
+    Word s = modified(space, address) >> 20;
+    if (!t || domain_of(boot_directory.entry[s]) == space.arch.domain) return false;
+    put_in(space, s, *t);
+    return true;
+}
+
+// One page after the other is dropped line by line only twice: after that, all caches are flushed, and the rest is clean.
+void drop_lines(Space& space, VAddr page) {
+    constexpr Word by_lines = 2;
+    if (!may_have_lines(space)) return;
+    if (++dropped > by_lines) return flush_caches();
+    clean_lines(space, page, page_size);
+    caches::invalidate_instructions();
+}
+
+// SA-11x0 has no operation on a single instruction TLB entry.
+void drop_translation(Space& space, VAddr page) {
+    VAddr at = modified(space, page);
+    if (!space.arch.domain || domain_of(boot_directory.entry[at >> 20]) != space.arch.domain) return;
+    if (at < relocated_end) cpu::write_process_id(0);
+    cpu::invalidate_data_tlb_entry(at);
+    cpu::invalidate_instruction_tlb();
+}
+
+void flush_caches() {
+    collect();
+    caches::clean_and_invalidate_data();
+    caches::invalidate_instructions();
+    residents.cleaned_caches();
+    flushes += 1;
+}
+
+Word control(Space& space, Word word) { return relocation::control(space, word); }
+
+}  // namespace host
+
+extern "C" void enter_host(Space& space) {
+    using namespace host;
+    if (!space.arch.dacr) make_resident(space);
+    processor.ran |= space.arch.dacr;
+    dropped = 0;
+    cpu::write_process_id(space.arch.pid);
+    cpu::write_domain_access(space.arch.dacr);
+}
