@@ -29,7 +29,7 @@ namespace user_memory {
 Word read(Space& space, VAddr from, void* to, Word bytes) {
     Word done = 0;
     while (done < bytes) {
-        PAddr frame = from < USER_LIMIT ? paging::access(space, from, false) : paging::no_frame;
+        PAddr frame = from < USER_LIMIT ? paging::access<false>(space, from) : paging::no_frame;
         if (frame == paging::no_frame) break;
         Word offset = from & page_mask, n = page_size - offset;
         if (n > bytes - done) n = bytes - done;
