@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Running a tool whose output matters only when it fails, and what tools have taken."""
+"""Running a tool whose output matters only when it fails, limits on how long one may run, and what tools have taken."""
 
 import resource
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -9,6 +10,9 @@ from pathlib import Path
 
 from cobnut import paths
 from cobnut.errors import CobnutError
+
+# An emulator on a busy machine waits for its turn; one that does nothing at all is given up after so many times its limit.
+PATIENCE = 3
 
 
 def run_logged(
@@ -45,6 +49,38 @@ def run_logged(
         raise CobnutError(
             f"{Path(command[0]).name} failed with status {status}; the whole of it is in {paths.shown(path)}"
         )
+
+
+def limit(process: subprocess.Popen, seconds: float) -> float:
+    """Lets `process` use `seconds` of processor time, not more; returns how many seconds to wait for it at most.
+
+    What else a machine has to do changes the time that passes, and must not decide whether a run ends.
+    """
+    whole = max(1, round(seconds))
+    try:
+        resource.prlimit(process.pid, resource.RLIMIT_CPU, (whole, whole + 1))
+    except ProcessLookupError:
+        pass  # it has ended already
+    return seconds * PATIENCE
+
+
+def spent(status: int) -> bool:
+    """Whether a process that ended with `status` had used up its processor time."""
+    return status in (-signal.SIGXCPU, -signal.SIGKILL)
+
+
+def run_limited(command: list[str], folder: Path, seconds: float) -> tuple[int, str, bool]:
+    """Runs `command` in `folder` under `limit`: its status, what it wrote to stderr, and whether it was cut off."""
+    with subprocess.Popen(
+        command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+    ) as process:
+        try:
+            errors = process.communicate(timeout=limit(process, seconds))[1]
+            cut_off = spent(process.returncode)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            errors, cut_off = process.communicate()[1], True
+    return process.returncode, errors.decode(errors="replace"), cut_off
 
 
 def children_seconds() -> float:

@@ -8,7 +8,7 @@ from cobnut.emulators import Boot, Outcome, bochs, qemu
 from cobnut.modules import Module
 
 PC = boards.find("pc")
-TIMEOUT_SECONDS = 60
+TIMEOUT_SECONDS = 60  # of processor time
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from pathlib import Path
 from cobnut import backtrace, packages
 from cobnut.emulators import Boot, Outcome, kernel_message, stage
 from cobnut.errors import CobnutError
-from cobnut.process import run_logged
+from cobnut.process import limit, run_logged, spent
 
 PROGRAM = "bochs"
 DEFAULT_CPU = "p4_willamette"
@@ -69,15 +69,14 @@ def version() -> str:
 
 
 def run(boot: Boot, *, timeout: float) -> Outcome:
-    """Boots without a person and waits for the guest to shut down, `timeout` seconds at most."""
+    """Boots without a person and waits for the guest to shut down, `timeout` seconds of processor time at most (`process.limit`)."""
     with tempfile.TemporaryDirectory(prefix="cobnut-") as name:
         folder = Path(name)
         console = folder / "console"
         start = time.monotonic()
         process = _start(boot, folder, mode="file", device=console)
         try:
-            process.wait(timeout)
-            timed_out = False
+            timed_out = spent(process.wait(limit(process, timeout)))
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
@@ -157,13 +156,13 @@ def _pump(process: subprocess.Popen[bytes], console: int) -> bytes:
 def trace(boot: Boot, start: int, instructions: int, *, timeout: float) -> Iterator[str]:
     """What Bochs' debugger prints (`bochs_trace` reads it): from the first time that the instruction at the linear address
     `start` is reached, so many instructions and their accesses. Nothing comes if the guest never gets there; a run that takes
-    longer than `timeout` seconds is cut off."""
+    more than `timeout` seconds of processor time is cut off (`process.limit`)."""
     with tempfile.TemporaryDirectory(prefix="cobnut-") as name:
         folder = Path(name)
         steps = f"lb {start:#x}\nc\nd 1\nsreg\ntrace on\ntrace-mem on\ns {instructions}\nq\n"
         console = folder / "console"
         process = _start(boot, folder, mode="file", device=console, commands=steps, output=subprocess.PIPE)
-        cut_off = threading.Timer(timeout, process.kill)
+        cut_off = threading.Timer(limit(process, timeout), process.kill)
         cut_off.start()
         try:
             assert process.stdout is not None

@@ -17,6 +17,7 @@ from pathlib import Path
 from cobnut import backtrace, packages
 from cobnut.emulators import Boot, Outcome, kernel_message, stage
 from cobnut.errors import CobnutError
+from cobnut.process import run_limited
 
 PROGRAM = "qemu-system-i386"
 OLDEST = 10  # the first major version whose plugins can read registers and physical addresses as the laboratory does
@@ -140,7 +141,7 @@ def run(
     repeatable: bool = False,
     second_serial: Path | None = None,
 ) -> Outcome:
-    """Boots without a person and waits for the guest to end the run, `timeout` seconds at most.
+    """Boots without a person and waits for the guest to end the run, `timeout` seconds of processor time at most (`process.limit`).
 
     What the guest writes to its second serial port goes to the file `second_serial`.
     """
@@ -151,13 +152,7 @@ def run(
         if second_serial:
             words += ["-serial", f"file:{escaped(second_serial)}"]
         start = time.monotonic()
-        try:
-            done = subprocess.run(
-                words, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout, check=False
-            )
-            status, errors, timed_out = done.returncode, done.stderr.decode(errors="replace"), False
-        except subprocess.TimeoutExpired as expired:
-            status, errors, timed_out = -1, (expired.stderr or b"").decode(errors="replace"), True
+        status, errors, timed_out = run_limited(words, folder, timeout)
         seconds = time.monotonic() - start
         text = console.read_text(errors="replace") if console.exists() else ""
     fault = complaint(errors)

@@ -14,6 +14,7 @@ from cobnut import cpio, packages
 from cobnut.emulators import Boot, Outcome, kernel_message, qemu
 from cobnut.emulators.qemu import Plugin
 from cobnut.errors import CobnutError
+from cobnut.process import run_limited
 
 PROGRAM = "qemu-system-arm"
 RAM_BASES = {"versatilepb": 0, "collie": 0xC0000000}  # by machine: where the memory starts
@@ -77,19 +78,13 @@ def command(
 
 
 def run(boot: Boot, machine: str, *, timeout: float, plugin: Plugin | None = None) -> Outcome:
-    """Boots without a person and waits for the guest to end the run, `timeout` seconds at most."""
+    """Boots without a person and waits for the guest to end the run, `timeout` seconds of processor time at most (`process.limit`)."""
     with tempfile.TemporaryDirectory(prefix="cobnut-") as name:
         folder = Path(name)
         console = folder / "console"
         words = [*command(boot, machine, folder, plugin=plugin, repeatable=True), "-serial", f"file:{console.name}"]
         start = time.monotonic()
-        try:
-            done = subprocess.run(
-                words, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout, check=False
-            )
-            status, errors, timed_out = done.returncode, done.stderr.decode(errors="replace"), False
-        except subprocess.TimeoutExpired as expired:
-            status, errors, timed_out = -1, (expired.stderr or b"").decode(errors="replace"), True
+        status, errors, timed_out = run_limited(words, folder, timeout)
         seconds = time.monotonic() - start
         text = console.read_text(errors="replace").replace("\r", "") if console.exists() else ""
     _check(errors)
