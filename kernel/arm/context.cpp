@@ -7,6 +7,7 @@
 #include "core/ipc.hpp"
 #include "core/schedule.hpp"
 #include "core/string_transfer.hpp"
+#include "core/system_calls.hpp"
 
 namespace arch {
 namespace {
@@ -18,6 +19,11 @@ constexpr Word user_flags_mask = 0xf8000000;
 void go_on_at(Thread& t, Word ip) {
     t.frame.pc = ip & ~1u;
     t.frame.cpsr = (t.frame.cpsr & ~STATE_THUMB) | (ip & 1 ? STATE_THUMB : 0);
+}
+
+// MR0 to MR4 are in R3 to R7.
+void show_message(Thread& t) {
+    for (Word i = 0; i < 5; ++i) t.registers.r[3 + i] = t.utcb->mr[i];
 }
 
 }  // namespace
@@ -48,8 +54,10 @@ Word user_flags(const Thread& t) { return t.frame.cpsr; }
 void set_ipc_result(Thread& t, ThreadId from, Word tag) {
     t.utcb->mr[0] = tag;
     t.registers.r[0] = from.raw;
-    for (Word i = 0; i < 5; ++i) t.registers.r[3 + i] = t.utcb->mr[i];
+    show_message(t);
 }
+
+void set_unmap_result(Thread& t) { show_message(t); }
 
 // docs/x2-arm.md: a system call of a foreign system shows all of its registers, anything else what it was.
 void exception_message(const Thread& t, Word number, Word error, KernelMessage& m) {
@@ -106,6 +114,10 @@ extern "C" Thread* leave_kernel() {
         if (!t) return nullptr;
         if (t->transfer) {
             strings::carry_on(*t);
+            continue;
+        }
+        if (t->pending != Pending::nothing) {
+            system_calls::carry_on(*t);
             continue;
         }
         if (t->preempted_at) {

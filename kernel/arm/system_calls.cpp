@@ -17,9 +17,6 @@ constexpr Word register_words = 5;              // MR0 to MR4 are in R3 to R7
 void load_message(Thread& t) {
     for (Word i = 0; i < register_words; ++i) t.utcb->mr[i] = t.registers.r[3 + i];
 }
-void store_message(Thread& t) {
-    for (Word i = 0; i < register_words; ++i) t.registers.r[3 + i] = t.utcb->mr[i];
-}
 
 void ipc_registers(Thread& t) {
     Word* r = t.registers.r;
@@ -51,7 +48,6 @@ void schedule_registers(Thread& t) {
 void unmap_registers(Thread& t) {
     load_message(t);
     unmap(t, t.registers.r[0]);
-    store_message(t);
 }
 
 // R2 tells where the UTCB area is.

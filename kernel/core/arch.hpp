@@ -25,6 +25,8 @@ Word user_sp(const Thread& t);
 Word user_flags(const Thread& t);
 // The result registers of an IPC: sender and message tag; the first message registers come from the UTCB.
 void set_ipc_result(Thread& t, ThreadId from, Word tag);
+// The result registers of Unmap: the first message registers come from the UTCB.
+void set_unmap_result(Thread& t);
 // Copies the registers that an exception message shows; takes those that the reply sets (manual A.8: 12 words).
 void exception_message(const Thread& t, Word number, Word error, KernelMessage& message);
 void exception_reply(Thread& t, const Word* words, Word count);

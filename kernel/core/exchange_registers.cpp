@@ -23,7 +23,7 @@ enum Control : Word {
 void halt_or_resume(Thread& t, bool stop) {
     if (stop && !t.halted) {
         t.halted = true;
-        if (t.state == State::ready && t.ready_link.queued() && !t.transfer) schedule::make_unready(t, State::ready);
+        if (t.state == State::ready && t.ready_link.queued() && !t.in_kernel()) schedule::make_unready(t, State::ready);
     } else if (!stop && t.halted) {
         t.halted = false;
         if (t.state == State::ready) schedule::make_ready(t);

@@ -281,7 +281,7 @@ void preempted(Thread& t) {
 }
 
 void quantum_exhausted(Thread& t) {
-    if (t.transfer) return;     // strings first: the next tick says so again
+    if (t.in_kernel()) return;  // that first: the next tick says so again
     preemption_message(t, Role::quantum, t.scheduler, arch::now());
 }
 

@@ -9,6 +9,11 @@ namespace {
 
 memory::Pool pool{sizeof(Mapping)};
 
+constexpr Word no_limit = ~Word{0};
+// A stretch without a page is looked through in one go; what that takes at most, in mappings.
+constexpr VAddr stretch = 0x3fffff;
+constexpr Word stretch_cost = between_points;
+
 Word pack(VAddr page, Word depth, Word status) { return page | depth << 2 | status; }
 
 void move(Mapping& m, Space& space, VAddr page) {
@@ -86,8 +91,40 @@ void from_below(Mapping& m, F visit) {
     note_status(m, noted[m.depth() + 1]);
 }
 
-void remove_below(Mapping& m) {
-    from_below(m, [](Mapping& n) { return unlink(n); });
+// Removes all below `m`, leaf by leaf from the front, as long as there is a budget; true if all is gone. The way from `m`
+// to the next leaf leads over first children only, each right behind its parent. What a leaf saw is noted on that way before
+// another leads down, and before the end; no further up than that bit has not been noted yet.
+bool remove_below(Mapping& m, Word& budget) {
+    Mapping* at = &m;
+    Word fresh = 0, all = 0;
+    Word noted[] = {m.depth(), m.depth()};      // by bit: down to which depth
+    auto note = [&] {
+        for (Word i = 0; i < 2; ++i) {
+            if (!(fresh & 1u << i)) continue;
+            for (Mapping* up = at; up->depth() > noted[i]; up = up->prev) up->where |= 1u << i;
+            noted[i] = at->depth();
+        }
+        all |= fresh;
+        fresh = 0;
+    };
+    for (;;) {
+        if (at->next && at->next->depth() > at->depth()) {
+            note();
+            at = at->next;
+        } else if (at == &m || !budget) {
+            break;
+        } else {
+            Mapping* parent = at->prev;
+            fresh |= unlink(*at);
+            at = parent;
+            for (Word& depth : noted)
+                if (depth > at->depth()) depth = at->depth();
+            --budget;
+        }
+    }
+    note();
+    note_status(m, all);
+    return at == &m;
 }
 
 // Notes the status of `m` and of all below it; takes writing from those below, and from `m` itself, as asked.
@@ -130,7 +167,8 @@ bool transfer_page(Space& from, VAddr source, Space& to, VAddr target, Word righ
             if (writable && !paging::get(to, target).writable) paging::allow_write(to, target);
             return true;
         }
-        remove_below(*old);
+        Word budget = no_limit;
+        remove_below(*old, budget);
         remove(*old);
         // The source may have been derived from what just went away.
         if (mapping_at(from, source) != m) return true;
@@ -186,24 +224,40 @@ VAddr last_target(Fpage send, Fpage window, Word base) {
     return r.log2 >= 32 ? ~VAddr{0} : r.target + ((1u << r.log2) - 1);
 }
 
-Word unmap(Space& space, Fpage fpage, bool flush) {
-    if (fpage.is_nil()) return 0;
-    Word status = 0;
-    VAddr last = fpage.last();
-    for (VAddr page = fpage.base(); paging::next_mapped(space, page, last); page += page_size) {
+Word as_rights(Word status) {
+    return (status & paging::accessed ? Word{right_read | right_execute} : 0) | (status & paging::dirty ? Word{right_write} : 0);
+}
+
+bool unmap(Space& space, Fpage fpage, bool flush, VAddr& at, Word& status, Word budget) {
+    bool everything = fpage.rights() == rights_all, write = fpage.rights() & right_write;
+    VAddr last = fpage.last() < paging::user_limit() ? fpage.last() : paging::user_limit() - 1;
+    while (at <= last && budget) {
+        VAddr page = at, end = at | stretch;
+        if (end > last) end = last;
+        if (!paging::next_mapped(space, page, end)) {
+            at = end + 1;
+            budget -= budget < stretch_cost ? budget : stretch_cost;
+            continue;
+        }
+        at = page;
+        --budget;
         if (Mapping* m = mapping_at(space, page)) {
-            bool everything = fpage.rights() == rights_all, write = fpage.rights() & right_write;
-            if (everything) remove_below(*m);
+            if (everything && !remove_below(*m, budget)) return false;
             sweep(*m, write, write && flush);
             status |= reset_status(*m);
             if (everything && flush) remove(*m);
         }
-        if (page > last - page_size) break;
+        at = page + page_size;
     }
-    Word rights = 0;
-    if (status & paging::accessed) rights |= right_read | right_execute;
-    if (status & paging::dirty) rights |= right_write;
-    return rights;
+    return at > last;
+}
+
+Word unmap(Space& space, Fpage fpage, bool flush) {
+    if (fpage.is_nil()) return 0;
+    VAddr at = fpage.base();
+    Word status = 0;
+    while (!unmap(space, fpage, flush, at, status, no_limit)) {}
+    return as_rights(status);
 }
 
 void set_attribute(Space& space, Fpage fpage, Word attribute) {

@@ -34,6 +34,11 @@ VAddr last_target(Fpage send, Fpage window, Word base);
 // Takes the rights in `fpage` from all mappings derived from the space's pages in it, and with `flush` from the pages
 // themselves. Returns the status of all of them as rights: read and execute = accessed, write = dirty; resets it.
 Word unmap(Space& space, Fpage fpage, bool flush);
+// Part of the same, about `budget` mappings' worth: from `at` on, which follows, as `status` (paging::accessed, dirty)
+// gathers. True when all is done. In between everything may change.
+bool unmap(Space& space, Fpage fpage, bool flush, VAddr& at, Word& status, Word budget);
+Word as_rights(Word status);
+constexpr Word between_points = 64;         // the budget from one preemption point to the next
 // How the space's pages in `fpage`, and all derived from them, are cached (paging::attribute). Pages mapped later take over
 // what their source has. In sigma0's space up to 4 MB at a time come into being for that.
 void set_attribute(Space& space, Fpage fpage, Word attribute);

@@ -63,8 +63,8 @@ struct Wishes {
     bool asynchronous;              // not the running thread's own doing: an interrupt
 } wishes;
 
-// A halted thread runs no user instruction; the strings that it moves go on.
-bool stopped(const Thread& t) { return t.halted && !t.transfer; }
+// A halted thread runs no user instruction; what the kernel does for it goes on.
+bool stopped(const Thread& t) { return t.halted && !t.in_kernel(); }
 
 // Whether `t` is asked to go on although `better` should run: it wants preemptions delayed and may (manual 3.6).
 bool delays(Thread& t, const Thread& better) {

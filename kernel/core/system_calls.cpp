@@ -99,13 +99,31 @@ Word schedule(Thread& caller, ThreadId dest, Word& time_control, Word processor_
 }
 
 void unmap(Thread& caller, Word control) {
-    bool flush = control & 0x40;
-    for (Word i = 0; i <= (control & 0x3f); ++i) {
-        Fpage fpage{caller.utcb->mr[i]};
-        if (fpage.is_io()) arch::unmap_ports(*caller.space, fpage, flush);
-        if (fpage.is_nil()) continue;       // I/O fpages, too
-        caller.utcb->mr[i] = fpage.with_rights(mappings::unmap(*caller.space, fpage, flush)).raw;
+    caller.unmapping = {.control = control, .index = 0, .fpage = Fpage::nil(), .at = 0, .status = 0};
+    caller.pending = Pending::unmap;
+}
+
+void carry_on(Thread& t) {
+    Unmapping& u = t.unmapping;
+    bool flush = u.control & 0x40;
+    for (; u.index <= (u.control & 0x3f); ++u.index, u.fpage = Fpage::nil()) {
+        if (u.fpage.is_nil()) {
+            u.fpage = {t.utcb->mr[u.index]};
+            if (u.fpage.is_io()) arch::unmap_ports(*t.space, u.fpage, flush);
+            if (u.fpage.is_nil()) continue;     // I/O fpages, too
+            u.at = u.fpage.base();
+            u.status = 0;
+        }
+        while (!mappings::unmap(*t.space, u.fpage, flush, u.at, u.status, mappings::between_points)) arch::preemption_point();
+        t.utcb->mr[u.index] = u.fpage.with_rights(mappings::as_rights(u.status)).raw;
     }
+    end_unmapping(t);
+}
+
+void end_unmapping(Thread& t) {
+    if (t.pending != Pending::unmap) return;
+    t.pending = Pending::nothing;
+    arch::set_unmap_result(t);
 }
 
 Word space_control(Thread& caller, ThreadId dest, Word& control, Fpage kip_area, Fpage utcb_area, ThreadId redirector) {

@@ -40,6 +40,21 @@ enum FastVeto : Word {
     veto_arch = 0x100,              // this and higher ones: the port's own (arch/context.hpp)
 };
 
+// What a system call has left to do when it lets an interrupt in (docs/preemption.md).
+enum class Pending : std::uint8_t {
+    nothing,
+    unmap,          // Thread::unmapping
+};
+
+// How far an Unmap has come.
+struct Unmapping {
+    Word control;       // as given
+    Word index;         // of the fpage in hand
+    Fpage fpage;        // itself; nil before its first page
+    VAddr at;           // the first address that is still to be done
+    Word status;        // of those that are done
+};
+
 // A message that the kernel makes stands here: the sender's own message registers stay untouched.
 struct KernelMessage {
     MsgTag tag;
@@ -76,9 +91,11 @@ struct alignas(64) Thread {
     Role send_role;
     Role receive_role;
     bool receive_follows;           // the message being sent is followed by a receive phase
+    Pending pending;
     Thread* partner;                // sending: in whose queue
     Transfer* transfer;             // sender and receiver of strings, until they have arrived (core/string_transfer.hpp)
     KernelMessage message;          // sending in another role than `user`
+    Unmapping unmapping;
 
     Link<Thread> timeout_link;
     Link<Thread> space_link;
@@ -97,6 +114,8 @@ struct alignas(64) Thread {
 
     bool is_interrupt() const { return receive_role == Role::interrupt; }
     bool active() const { return state != State::inactive; }
+    // Whether the kernel goes on in its name before it runs itself, also while it is halted.
+    bool in_kernel() const { return transfer || pending != Pending::nothing; }
     // Preemptions by threads up to the sensitive priority are delayed or signalled (manual 3.5).
     Word sensitive_priority() const { return preemption_control >> 16 & 0xff; }
     Word maximum_delay() const { return preemption_control & 0xffff; }

@@ -95,6 +95,7 @@ Error modify(Thread& caller, Thread& t, ThreadId dest, ThreadId space_id, Thread
         if (t.active()) {
             // What was under way belongs to the old space; the UTCB goes along, at its place.
             ipc::end_activity(t);
+            system_calls::end_unmapping(t);
             *there = *t.utcb;
             t.utcb = there;
         }

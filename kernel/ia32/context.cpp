@@ -5,6 +5,7 @@
 #include "core/kip.hpp"
 #include "core/schedule.hpp"
 #include "core/string_transfer.hpp"
+#include "core/system_calls.hpp"
 #include "core/trace.hpp"
 #include "ia32/coprocessor.hpp"
 #include "ia32/cpu.hpp"
@@ -91,6 +92,8 @@ void set_ipc_result(Thread& t, ThreadId from, Word tag) {
     t.registers.edi = t.utcb_address;
 }
 
+void set_unmap_result(Thread& t) { t.registers.esi = t.utcb->mr[0]; }
+
 void exception_message(const Thread& t, Word number, Word error, KernelMessage& m) {
     const Registers& r = t.registers;
     const Frame& f = t.frame;
@@ -176,6 +179,10 @@ extern "C" Thread* leave_kernel() {
         }
         if (t->transfer) {
             strings::carry_on(*t);
+            continue;
+        }
+        if (t->pending != Pending::nothing) {
+            system_calls::carry_on(*t);
             continue;
         }
         if (t->preempted_at) {

@@ -25,7 +25,6 @@ void schedule_registers(Thread& t) {
 void unmap_registers(Thread& t) {
     t.utcb->mr[0] = t.registers.esi;
     unmap(t, t.registers.eax);
-    t.registers.esi = t.utcb->mr[0];
 }
 
 void exchange_registers_registers(Thread& t) {
