@@ -240,7 +240,6 @@ bool unmap(Space& space, Fpage fpage, bool flush, VAddr& at, Word& status, Word 
             continue;
         }
         at = page;
-        --budget;
         if (Mapping* m = mapping_at(space, page)) {
             if (everything && !remove_below(*m, budget)) return false;
             sweep(*m, write, write && flush);
@@ -248,6 +247,7 @@ bool unmap(Space& space, Fpage fpage, bool flush, VAddr& at, Word& status, Word 
             if (everything && flush) remove(*m);
         }
         at = page + page_size;
+        if (budget) --budget;
     }
     return at > last;
 }

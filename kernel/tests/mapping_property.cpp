@@ -124,13 +124,23 @@ struct Property {
             model.map({a, from + offset}, {b, to + offset}, rights & right_write, grant);
     }
 
+    Word unmap_in_parts(Space& from, Fpage fpage, bool flush, Word budget) {
+        VAddr next = fpage.base();
+        Word status = 0, count = 0;
+        while (!mappings::unmap(from, fpage, flush, next, status, budget))
+            for (auto& s : space) expect(mappings::consistent(*s, count), "the lists are not consistent between two parts");
+        return mappings::as_rights(status);
+    }
+
     void unmap() {
         int s = any_space();
         unsigned log2_pages;
         Fpage fpage = any_fpage(&log2_pages);
         Word rights = choices.below(8);
         bool flush = choices.one_in(2);
-        Word found = mappings::unmap(at(s), fpage.with_rights(rights), flush), wanted = 0;
+        Word budget = choices.below(4), wanted = 0;         // 0: in one go
+        Word found = budget ? unmap_in_parts(at(s), fpage.with_rights(rights), flush, budget)
+                            : mappings::unmap(at(s), fpage.with_rights(rights), flush);
         for (VAddr page = fpage.base(); page <= fpage.last(); page += page_size)
             wanted |= model.unmap({s, page}, rights == rights_all, rights & right_write, flush);
         expect(found == as_rights(wanted), "unmap() returns another status");
