@@ -28,7 +28,6 @@ struct Processor {
     Thread* current;            // nullptr while idle
     Word ready_top;             // core/schedule.hpp
     Word ran;                   // domain access of all spaces that were switched to since somebody has looked (residents.cpp)
-    void* threads;              // the pages of the thread table (thread_table.cpp)
     Word saved_pc, saved_psr;   // on the way from an exception's mode to supervisor mode
 };
 extern "C" Processor processor;

@@ -5,7 +5,7 @@
 //
 // On entry, in abort mode: R0 to, R1 from, R2 timeouts, R3 to R7 MR0 to MR4; SP `processor`; LR 4 past the address that was
 // jumped to. R8 to R10, R12 and the user's LR, which is the return address, need not be kept.
-// On the way: R10 the current thread, R12 its partner. Both sides' message registers are R3 to R7.
+// On the way: R10 the current thread, R12 its partner, LR where that goes on. Both sides' message registers are R3 to R7.
 // On exit: R0 from, R3 to R7 as they are. No kernel address leaves the kernel: R8 is 0, R9 and R10 say where the UTCB is.
 
 #include "arm/layout.hpp"
@@ -19,24 +19,15 @@ vector_prefetch:
         ldr     r10, [sp, #PROCESSOR_CURRENT]
         add     r9, r10, #THREAD_R11
         stmia   r9, {r11-r14}^                  // where settle() and `leave` find them
-        movs    r8, r2, lsl #16                 // a receive timeout needs the timeout queue
-        bne     slow
-        ldr     r8, [r10, #THREAD_LR]
-        tst     r8, #3                          // back to Thumb code
-        bne     slow
-
-        // The partner. By number: nobody() where there is none.
-        ldr     r8, [sp, #PROCESSOR_THREADS]
-        mov     r9, r0, lsr #24
-        ldr     r8, [r8, r9, lsl #2]
-        mov     r9, r0, lsl #8
-        mov     r9, r9, lsr #22
+        mov     r8, #THREAD_TABLE               // the partner by number: nobody() where there is none
+        mov     r9, r0, lsr #14
         ldr     r12, [r8, r9, lsl #2]
-        ldr     r9, [r12, #THREAD_ID]
         ldr     r8, [r10, #THREAD_FAST_VETO]
-        cmp     r9, r0
-        bne     slow
-        cmp     r8, #0
+        ldr     r9, [r12, #THREAD_ID]
+        ldr     lr, [r12, #THREAD_LR]
+        orrs    r8, r8, r2, lsl #16             // a receive timeout needs the timeout queue
+        cmpeq   r9, r0
+        tsteq   lr, #3                          // back to Thumb code
         bne     slow
         cmp     r1, r0                          // call
         cmnne   r1, #1                          // or reply and wait for anybody
@@ -49,10 +40,9 @@ vector_prefetch:
         ldr     r8, [r12, #THREAD_PRIORITY]     // the partner runs now only if nobody better is ready
         ldr     r9, [sp, #PROCESSOR_READY_TOP]
         cmp     r8, r9
+        mov     r8, #4 << 16
+        cmphs   r8, r3, lsl #16                 // more words, typed items or flags
         blo     slow_known
-        mov     r8, r3, lsl #16                 // more words, typed items or flags
-        cmp     r8, #5 << 16
-        bhs     slow_known
 
         ldr     r8, [r10, #THREAD_SPACE]
         ldr     r9, [r12, #THREAD_SPACE]
@@ -72,7 +62,6 @@ leave:
         str     r8, [r12, #THREAD_OPEN_TO]
         str     r12, [sp, #PROCESSOR_CURRENT]
         ldr     r10, [r12, #THREAD_UTCB_ADDRESS]
-        ldr     lr, [r12, #THREAD_LR]
         mov     r9, #UTCB_WORD_PAGE
         msr     spsr_c, #(MODE_USER | MASK_FIQ)
         add     r12, r12, #THREAD_R11
@@ -85,20 +74,20 @@ same_space:
         b       leave
 
 not_resident:
-        stmfd   sp!, {r0-r3, r10, r12}
+        stmfd   sp!, {r0-r3, r10, r12, lr}
         ldr     r0, [r12, #THREAD_SPACE]
         bl      enter_host
-        ldmfd   sp!, {r0-r3, r10, r12}
+        ldmfd   sp!, {r0-r3, r10, r12, lr}
         b       leave
 
 slow_known:
         ldr     r0, [r12, #THREAD_ID]
-// What the kernel has had in registers goes no further.
+// What the kernel has had in registers goes no further. LR is what it was for this call.
 slow:
         mov     r8, #0
         mov     r9, #0
         mov     r10, #0
-        ldr     r12, [sp, #PROCESSOR_CURRENT]
-        ldr     r12, [r12, #THREAD_R12]
+        mov     r12, #0
+        mvn     lr, #~(SYSTEM_CALLS + 4)
         b       vector_abort
         .ltorg

@@ -5,6 +5,7 @@
 //   UTCB_AREAS                the UTCBs of each space in a megabyte of its own: the same address for kernel and user, so that
 //                             a virtual cache holds one copy
 //   WINDOW                    window on physical memory: cached where the kernel's own memory is, uncached elsewhere
+//   THREAD_TABLE              where threads are found by number
 //   DEVICES                   the board's devices, uncached
 //   UTCB_WORD_PAGE            a page that users can read: the running thread's UTCB address
 //   IMAGE                     the first megabyte of the memory: the kernel's image; one section, and so one TLB entry
@@ -19,7 +20,8 @@
 #define WINDOW            0xf0000000
 #define WINDOW_FIRST      RAM_BASE
 #define WINDOW_BYTES      0x0e000000
-#define DEVICES           0xfe000000
+#define THREAD_TABLE      0xfe000000
+#define DEVICES           0xfe100000
 #define UTCB_WORD_PAGE    0xff000000
 #define IMAGE             0xfff00000
 #define IMAGE_BYTES       0x00100000

@@ -22,7 +22,6 @@ void offsets() {
     OFFSET(THREAD_UTCB_ADDRESS, offsetof(Thread, utcb_address));
     OFFSET(THREAD_PRIORITY, offsetof(Thread, priority));
     OFFSET(THREAD_FAST_VETO, offsetof(Thread, fast_veto));
-    OFFSET(PROCESSOR_THREADS, offsetof(Processor, threads));
     OFFSET(PROCESSOR_READY_TOP, offsetof(Processor, ready_top));
     OFFSET(PROCESSOR_RAN, offsetof(Processor, ran));
     OFFSET(REGISTERS_PC, sizeof(Registers) + offsetof(Frame, pc));
