@@ -65,13 +65,13 @@ BOARDS = {
         Board(
             "versatilepb",
             "ARM Versatile baseboard with an ARM926EJ-S, on QEMU",
-            ("sigma0", "root", "hello", "x2test", "crowd", "attack"),
+            ("sigma0", "root", "hello", "x2test", "crowd", "attack", "stress"),
             ARM,
         ),
         Board(
             "collie",
             "Sharp Zaurus SL-5500 with a StrongARM SA-1110, on QEMU",
-            ("sigma0", "root", "hello", "x2test", "crowd", "attack"),
+            ("sigma0", "root", "hello", "x2test", "crowd", "attack", "stress"),
             ARM,
             memory_mb=512,
         ),

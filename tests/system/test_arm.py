@@ -56,7 +56,7 @@ def test_x2test(board):
 
 
 CROWDS = [
-    *(f"pattern=calls place={place} members={n}" for place in ("apart", "alike", "within") for n in (1, 20, 64)),
+    *(f"pattern=calls place={place} members={n}" for place in ("apart", "alike", "collide", "slots", "within") for n in (1, 20, 64)),
     *(f"pattern=reads place={place} members=16 shared={n} pages=1:40:13" for place in ("apart", "alike") for n in (0, 1)),
 ]
 
@@ -89,6 +89,14 @@ def test_the_attack_program_sees_what_leaks(board):
     assert outcome.code == 1
     assert {status[f"{access}.apart"] for access in ("load", "load_byte", "load_half", "load_multiple")} == {"escaped"}
     assert status["load.slot_7"] == "escaped" and status["load.kernel"] == "refused"
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_random_system_calls_do_what_the_model_says(board):
+    outcome = boot(board, program(board, "stress", "seed=5 operations=20000"))
+    assert "FAIL" not in outcome.console and "stress: done with seed 5" in outcome.console, outcome.console[-500:]
+    counters = {name: int(value) for name, value in re.findall(r"^stress: (\w+) (\d+)$", outcome.console, re.M)}
+    assert all(counters[name] > 300 for name in ("accesses", "faults", "maps", "grants", "unmaps", "peer_calls", "thread_deletions", "space_deletions"))
 
 
 @pytest.mark.parametrize("board", BOARDS)

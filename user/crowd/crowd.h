@@ -15,7 +15,8 @@ inline constexpr Word page_size = 4096, mb = 1u << 20;
 // A member's megabyte.
 inline constexpr Word code_offset = 0, stack_offset = page_size, kip_offset = mb - page_size;
 inline constexpr Word stack_top_offset = stack_offset + page_size - 16;
-inline constexpr Word alike_base = 4 * mb, apart_base = 0x80000000;     // below 32 MB all, or member i's i MB on
+inline constexpr Word alike_base = 4 * mb, collide_base = 0x84000000, slot_bytes = 32 * mb;
+inline constexpr Word apart_base = 0x80000000; // member i's is i MB on
 inline constexpr Word private_base = 0x90000000, shared_base = 0x8F000000; // pages to read: reader i's i MB on, or all
 
 /// members.S: position-independent, less than a page, and where in it the members start.

@@ -7,8 +7,11 @@
 //
 // Command line (defaults first):
 //   pattern=calls|reads
-//   place=apart|alike|within   each member at addresses of its own, all at the same ones below 32 MB, or, for calls, all as
-//                              threads of one space
+//   place=apart     each member at addresses of its own above 2 GB
+//         alike     all at the same addresses below 32 MB
+//         collide   all at the same addresses above 2 GB
+//         slots     every other one below 32 MB, and the others where PID relocation moves these to
+//         within    for calls: all as threads of one space
 //   members=1                  calls: clients beside the server, 1 to 64; reads: 2 to 16
 //   rounds=1000 warmup=100     measured and unmeasured calls, or turns of each reader
 //   seed=2463534242            of the random clients
@@ -30,7 +33,7 @@ constexpr Word utcb_size = 512, utcb_area_log2 = 16; // room for all members in 
 constexpr Word measured_calls = 1u << 31, unmarked_case = ~Word{0};
 constexpr unsigned most_rounds = 1000000;
 
-enum class Place { apart, alike, within };
+enum class Place { apart, alike, collide, slots, within };
 
 struct Wish {
     bool reads = false;
@@ -54,9 +57,16 @@ alignas(page_size) constinit unsigned char shared_pages[most_pages][page_size] =
 
 bool parse_place(cobnut::Text text)
 {
-    if (text == "alike") wish.place = Place::alike;
-    if (text == "within") wish.place = Place::within;
-    return !text || text == "apart" || wish.place != Place::apart;
+    const struct {
+        const char *name;
+        Place place;
+    } places[] = {{"apart", Place::apart}, {"alike", Place::alike}, {"collide", Place::collide}, {"slots", Place::slots}, {"within", Place::within}};
+    for (const auto &one : places) {
+        if (text && !(text == one.name)) continue;
+        wish.place = one.place;
+        return true;
+    }
+    return false;
 }
 
 bool parse(const char *command_line)
@@ -90,7 +100,15 @@ bool parse(const char *command_line)
 Word members() { return wish.reads ? wish.members : wish.members + 1; }
 L4_ThreadId_t thread(Word i) { return L4_GlobalId(first_number + i, 1); }
 Word space(Word i) { return wish.place == Place::within ? 0 : i; }
-Word base(Word i) { return wish.place == Place::alike ? alike_base : apart_base + space(i) * mb; }
+Word base(Word i)
+{
+    switch (wish.place) {
+    case Place::alike: return alike_base;
+    case Place::collide: return collide_base;
+    case Place::slots: return i && i % 2 == 0 ? i / 2 * slot_bytes + alike_base : alike_base;
+    default: return apart_base + space(i) * mb;
+    }
+}
 
 Word start_ip(Word i)
 {

@@ -42,9 +42,8 @@ void Family::prepare(Word index, Word seed, Word area_mb, Word first_thread)
     random_ = Random(seed * families_most + index);
     for (Word page = 0; page < pages; page++) {
         content(page) = value_[page] = index << 28 | page << 20 | ++written_;
-        constexpr unsigned char lock_nop_ret[] = {0xF0, 0x90, 0xC3};
         auto *code = reinterpret_cast<volatile unsigned char *>(page_address(index_, page)) + code_offset(page);
-        for (unsigned char byte : lock_nop_ret) *code++ = byte;
+        for (unsigned char byte : interface_code) *code++ = byte;
         model_.accessed(root_of(page), true);
     }
 }
@@ -170,7 +169,7 @@ bool Family::answer_fault(Word space, Word thread, L4_MsgTag_t tag)
 void Family::reached(Word space, Word address)
 {
     Space &s = spaces_[space];
-    if (!s.small() || address < s.slot.size_mb << 20) return;
+    if (!slots_end || !s.small() || address < s.slot.size_mb << 20) return;
     if (s.tag == Tag::slot) count[promotions]++;
     s.tag = Tag::large;
     s.slot = {};
@@ -190,7 +189,7 @@ bool Family::reachable(Word space, Word place) const
 {
     const Space &s = spaces_[space];
     Word limit_mb = 1;
-    if (s.tag == Tag::large) return true;
+    if (!slots_end || s.tag == Tag::large) return true;
     if (s.small()) limit_mb = s.slot.size_mb;
     else
         while (limit_mb << 20 < extent(space)) limit_mb *= 2;
@@ -204,17 +203,18 @@ void Family::create_thread(Word space, Word thread)
     while (w.version % 64 == 0);
     const bool first = !spaces_[space].alive();
     const L4_ThreadId_t self = L4_Myself(), id = L4_GlobalId(first_thread_ + space * threads + thread, w.version);
-    const auto utcb = reinterpret_cast<void *>(utcb_area + thread * utcb_size);
+    L4_Fpage_t &utcbs = spaces_[space].utcbs;
     if (first) {
         const bool automatic = random_.once_in(2);
         spaces_[space].tag = automatic ? Tag::automatic : Tag::large;
         const auto unchanged = reinterpret_cast<void *>(-1);
+        utcbs = L4_FpageLog2(utcb_area, utcb_area_log2);
         const Word control = automatic ? 0 : L4_SmallSpaceChange | L4_LargeSpace;
         if (!L4_ThreadControl(id, id, self, L4_nilthread, unchanged) ||
-            !L4_SpaceControl(id, control, L4_FpageLog2(kip_area, 12), L4_FpageLog2(utcb_area, utcb_area_log2),
-                             L4_nilthread, nullptr))
+            !Cobnut_SpaceControl(id, control, L4_FpageLog2(kip_area, 12), &utcbs, L4_nilthread, nullptr))
             fail("cannot create a space: error %u", L4_ErrorCode());
     }
+    const auto utcb = reinterpret_cast<void *>(L4_Address(utcbs) + thread * utcb_size);
     if (!L4_ThreadControl(id, first ? id : worker(space, 1 - thread).id, self, self, utcb))
         fail("cannot create a thread: error %u", L4_ErrorCode());
     w.id = id;
@@ -258,6 +258,18 @@ void Family::settle_deleted(Word space)
     spaces_[space].leader = nullptr;
     dissolve(space);
     count[space_deletions]++;
+}
+
+/// The leader is small or gone: those that were bound to it are large.
+void Family::dissolve(Word leader)
+{
+    for (Space &s : spaces_) {
+        if (s.tag != Tag::bound || s.leader != &spaces_[leader]) continue;
+        s.tag = Tag::large;
+        s.slot = {};
+        s.leader = nullptr;
+        count[dissolutions]++;
+    }
 }
 
 } // namespace stress

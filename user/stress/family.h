@@ -3,6 +3,7 @@
 // holds each outcome against its model. Families share nothing but the kernel: its memory, its slots, its processor.
 #ifndef COBNUT_STRESS_FAMILY_H
 #define COBNUT_STRESS_FAMILY_H
+#include "machine.h"
 #include "model.h"
 #include "random.h"
 #include "slots.h"
@@ -47,6 +48,7 @@ struct Space {
     slots::Slot slot;                 ///< slot, bound
     const Space *leader = nullptr;    ///< bound: a space that has said to be large; null: one that the kernel can make small
     Word incarnation = 0;
+    L4_Fpage_t utcbs = {};            ///< where they are
     bool whole_image = false;         ///< it gets all of it at the first fault: more pages than are invalidated one by one
     Worker workers[threads];
 
@@ -90,6 +92,7 @@ private:
     void delete_thread(Word space, Word thread);
     void delete_space(Word space);
     void settle_deleted(Word space);
+    void dissolve(Word leader);
     void reached(Word space, Word address);
     bool reachable(Word space, Word place) const;
     Word extent(Word space) const;
@@ -97,8 +100,6 @@ private:
 
     // operations.cc
     void one();
-    void one_of_calm();
-    void one_of_change(Word space);
     void access(Node node, bool writes, bool fatal = false);
     void access_any();
     void check_root(Word page);
@@ -116,10 +117,9 @@ private:
     void call_peer();
     void change_threads();
 
-    // tags.cc: who has which slot
+    // tags.cc: who has which slot; of these ARM has those that are named there
     slots::Slot check_tag(Word space);
     void became(Word space, Tag tag, slots::Slot before, slots::Slot now);
-    void dissolve(Word leader);
     bool move(Word space, Word wanted);
     bool give_slot(Word space, Word log2_mb);
     bool leave_to_kernel(Word space);
@@ -143,6 +143,10 @@ private:
     void delete_host();
     void demote_host();
 
+    // mix.cc: how often each of these
+    void one_of_calm();
+    void one_of_change(Word space);
+
     Random random_{1};
     Word index_ = 0, seed_ = 0, area_mb_ = 0, first_thread_ = 0;
     Model model_;
@@ -151,13 +155,6 @@ private:
     Word written_ = 0;
     Expected expected_;
 };
-
-/// Where each space has its interface page and its UTCBs: below 1 MB, like the image.
-inline constexpr Word kip_area = 0x000D0000, utcb_area = 0x000E0000, utcb_area_log2 = 14;
-/// What holds the image (user/CMakeLists.txt says where it begins).
-inline constexpr Word image_base = 0x00040000, image_log2 = 17;
-/// The root space's pages: below 4 MB, since it is in a slot of that size for a while.
-inline constexpr Word memory_area = 0x00300000;
 
 /// A few pages lie in frames beyond the kernel's window on physical memory, if the machine has such.
 constexpr bool is_far(Word page) { return page >= pages - 2 && page < pages; }
@@ -170,8 +167,6 @@ Word page_address(Word family, Word page);
 Word stack_of(Word family, Word space, Word thread);
 /// The place that do_probe reads, below the end of every slot.
 inline constexpr Word probed = 0;
-/// The address of a place, the same in each space.
-Word place_address(Word place);
 
 } // namespace stress
 #endif

@@ -28,6 +28,7 @@ void Family::demote_host()
 {
     const Word victim = random_.below(spaces), leader = any_space_but(victim);
     if (!spaces_[victim].alive() || spaces_[victim].tag != Tag::large) return;
+    raw::prepare();
     const Node node = node_of(victim, probed);
     if (!model_.present(node)) give(random_.below(pages), node, read | write);
     const Word thread = any_thread(victim), address = place_address(probed), page = model_.page(node);
@@ -70,6 +71,7 @@ void Family::delete_host()
 {
     const Word victim = random_.below(spaces), other = any_space_but(victim);
     if (!spaces_[victim].alive() || spaces_[victim].tag != Tag::large) return;
+    raw::prepare();
     const L4_ThreadId_t none = L4_nilthread;
     const bool with_other = spaces_[other].alive() && spaces_[other].small();
     // Nobody may fault when the calls are raw.

@@ -6,7 +6,6 @@
 // `stress: NAME N` for each counter and the machine off; the first thing that is wrong ends it with a line that says
 // FAIL, and status 1.
 #include "family.h"
-#include "raw_calls.h"
 
 #include <cobnut/boot.h>
 #include <cobnut/options.h>
@@ -31,8 +30,6 @@ alignas(page_size) constinit unsigned char worker_stacks[families_most][page_siz
 alignas(page_size) constinit unsigned char controller_stacks[families_most][controller_stack] = {};
 constinit Family families[families_most] = {};
 constinit Word operations_each = 0;
-// A machine with 256 MB has frames here, behind the first 240 MB that the kernel reaches directly.
-constexpr Word far_memory = 0x0F400000;
 constinit bool far_pages = false;
 
 [[noreturn]] void controller_main()
@@ -79,7 +76,6 @@ bool all_done(Word many)
 
 int run(Word seed, Word many, Word area_mb)
 {
-    raw::prepare();
     if (!is_memory(memory_area, families_most * pages * page_size)) {
         cobnut::print("stress: FAIL no memory at %08x\n", memory_area);
         return 1;
@@ -117,15 +113,6 @@ Word page_address(Word family, Word page)
 Word stack_of(Word family, Word space, Word thread)
 {
     return reinterpret_cast<Word>(worker_stacks[family]) + (space * threads + thread + 1) * worker_stack - 16;
-}
-
-/// The first three below 1 MB, in a page table with the image; then about the ends of slots of 1 to 16 MB; the last two
-/// past every slot that is asked for by name.
-Word place_address(Word place)
-{
-    constexpr Word where[places] = {0x000F0000, 0x000F1000, 0x000FF000, 0x00100000, 0x001FF000, 0x00280000,
-                                    0x003FF000, 0x00400000, 0x007FF000, 0x00800000, 0x01800000, 0x01801000};
-    return where[place];
 }
 
 } // namespace stress

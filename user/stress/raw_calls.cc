@@ -20,6 +20,7 @@ void enter(Word field, L4_Registers_t &registers)
 
 void prepare()
 {
+    if (page[0]) return;
     const auto *original = static_cast<const Word *>(L4_GetKernelInterface());
     for (Word i = 0; i < words; i++) page[i] = original[i];
 }

@@ -9,7 +9,7 @@
 
 namespace stress::raw {
 
-/// Copies the page; before the others are used.
+/// Copies the page, unless that is done; before the others are used.
 void prepare();
 /// SpaceControl: another small-space number. True if the kernel took it.
 bool resize(L4_ThreadId_t space, Word number);

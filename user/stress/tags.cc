@@ -66,18 +66,6 @@ void Family::became(Word space, Tag tag, slots::Slot before, slots::Slot now)
     }
 }
 
-/// The leader is small or gone: those that were bound to it are large.
-void Family::dissolve(Word leader)
-{
-    for (Space &s : spaces_) {
-        if (s.tag != Tag::bound || s.leader != &spaces_[leader]) continue;
-        s.tag = Tag::large;
-        s.slot = {};
-        s.leader = nullptr;
-        count[dissolutions]++;
-    }
-}
-
 /// Moves a space to a slot by its name, or out of one; false if the kernel does not.
 bool Family::move(Word space, Word wanted)
 {

@@ -12,11 +12,16 @@ namespace {
 
 volatile L4_Word_t &word_at(L4_Word_t address) { return *reinterpret_cast<volatile L4_Word_t *>(address); }
 
-/// Calls code that executes `lock nop`: the base of the interface page comes back in EAX, and more in other registers.
+/// Calls interface_code: the base of the interface page comes back first, and more in other registers.
 L4_Word_t kernel_interface_by(L4_Word_t code)
 {
+#ifdef __arm__
+    register L4_Word_t base __asm__("r0") = code;
+    __asm__ volatile("mov lr, pc\n\tmov pc, r0" : "+r"(base) : : "r1", "r2", "r3", "r8", "r9", "r10", "r12", "lr", "memory", "cc");
+#else
     L4_Word_t base;
     __asm__ volatile("call *%1" : "=a"(base) : "b"(code) : "ecx", "edx", "esi", "memory", "cc");
+#endif
     return base;
 }
 

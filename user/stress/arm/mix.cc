@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// How often a controller does what.
+#include "../family.h"
+
+namespace stress {
+
+/// Spaces live long enough to share pages in every way, and run by turns at the same addresses.
+void Family::one_of_calm()
+{
+    const Word dice = random_.below(64);
+    if (dice < 27) return access_any();
+    if (dice < 28) return change_attribute();
+    if (dice < 35) return map_from_root();
+    if (dice < 42) return map_from_peer(false);
+    if (dice < 45) return map_from_peer(true);
+    if (dice < 49) return widen();
+    if (dice < 52) return unmap_from_root();
+    if (dice < 56) return unmap_by_worker();
+    if (dice < 59) return call_peer();
+    if (dice < 61) return change_threads();
+    if (dice < 62) return query();
+    if (dice < 63) return run_code();
+    check_root(random_.below(pages));
+}
+
+/// Slots and spaces change hands.
+void Family::one_of_change(Word space)
+{
+    const Word dice = random_.below(64);
+    if (dice < 20) return access_any();
+    if (dice < 23) return map_from_root();
+    if (dice < 26) return map_from_peer(random_.once_in(2));
+    if (dice < 29) return unmap_from_root();
+    if (dice < 32) return unmap_by_worker();
+    if (dice < 46) return regroup();
+    if (dice < 62) return delete_space(space);
+    change_threads();
+}
+
+} // namespace stress

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What a controller does at random to PID slots (docs/x2-arm.md, SpaceControl's control word), and what has to come of it. A slot's
+// size counts as 1 MB here, its number as the place.
+#include "../family.h"
+
+#include <l4/space.h>
+
+namespace stress {
+namespace {
+
+constexpr Word slot_mask = 0x7F;
+constexpr Word slots_asked = 8; // few, so that they change hands
+
+} // namespace
+
+/// Where the kernel says that the space is: where it was asked to be.
+slots::Slot Family::check_tag(Word space)
+{
+    Word control = 0;
+    L4_SpaceControl(worker(space, any_thread(space)).id, 0, L4_Nilpage, L4_Nilpage, L4_nilthread, &control);
+    const Word found = control & slot_mask;
+    const Space &s = spaces_[space];
+    if (s.tag == Tag::slot && found != s.slot.offset_mb)
+        fail("space %u is in slot %u, not in %u", space, found, s.slot.offset_mb);
+    return {found, found != 0};
+}
+
+/// Moves a space to a slot, or out of one; false if the kernel does not.
+bool Family::move(Word space, Word wanted)
+{
+    const slots::Slot before = check_tag(space);
+    Word control = 0;
+    L4_SpaceControl(worker(space, any_thread(space)).id, L4_SmallSpaceChange | wanted, L4_Nilpage, L4_Nilpage, L4_nilthread, &control);
+    if ((control & slot_mask) != before.offset_mb) fail("space %u was in slot %u, not in %u", space, before.offset_mb, control & slot_mask);
+    if (!(control & L4_SmallSpaceChange)) return false;
+    Space &s = spaces_[space];
+    s.tag = Tag::slot;
+    s.slot = {wanted, 1};
+    count[made_small] += before.size_mb == 0 && wanted;
+    count[made_large] += before.size_mb != 0 && !wanted;
+    count[resizes] += before.offset_mb != wanted;
+    if (wanted && slots::move_in(s.slot, s.incarnation)) count[slot_reuses]++;
+    check_tag(space);
+    return true;
+}
+
+/// To another slot, or to none.
+void Family::regroup()
+{
+    const Word space = random_.below(spaces);
+    if (!spaces_[space].alive()) return;
+    if (move(space, random_.once_in(4) ? 0 : 1 + random_.below(slots_asked))) count[regroups]++;
+}
+
+void Family::query()
+{
+    const Word space = random_.below(spaces);
+    if (spaces_[space].alive()) check_tag(space);
+}
+
+} // namespace stress
