@@ -6,7 +6,9 @@ from cobnut.experiments import (
     Experiment,
     Lab,
     counterfactual,
+    crowd,
     ipc_path,
+    ipc_path_arm,
     ipc_scale,
     ipc_strings,
     liedtke95_fig4,
@@ -17,6 +19,7 @@ from cobnut.experiments import (
     sensitivity,
     uhlig02_fig4,
 )
+from cobnut.experiments.crowd import Counted, Crowd
 from cobnut.experiments.pingpong import Measurement, PingPong, read
 from cobnut.machines import Machine, Parameter
 from cobnut.progress import Silent
@@ -60,6 +63,7 @@ COUNTERS = {
 MEASURING = (
     counterfactual,
     ipc_path,
+    ipc_path_arm,
     ipc_scale,
     ipc_strings,
     uhlig02_fig4,
@@ -70,6 +74,8 @@ MEASURING = (
     liedtke95_messages,
     sensitivity,
 )
+ARM_ENTRIES = ("entries_prefetch", "entries_data", "entries_undefined", "entries_swi", "entries_irq")
+ARM_MISSES = ("itlb_misses", "dtlb_misses", "icache_misses", "dcache_misses", "write_backs")
 FOOTPRINT = {"code_lines": 12, "data_lines": 14, "code_pages": 6, "data_pages": 10}
 CALLER, PARTNER = "00100000", "00200000"
 CAPACITY = {"none": 1, "nops": 8000, "jumps": 128, "reads": 64, "walks": 0}
@@ -82,7 +88,7 @@ def lab(experiment: Experiment, *, quick: bool = True, **settings: int) -> Lab:
     chosen = {
         name: setting.quick if quick else setting.value for name, setting in experiment.settings.items()
     } | settings
-    return Lab(boards.find("pc"), MACHINE, "no emulator", quick, chosen, {}, Silent())
+    return Lab(boards.find(experiment.boards[0]), MACHINE, "no emulator", quick, chosen, {}, Silent())
 
 
 def output(spec: PingPong) -> dict:
@@ -173,8 +179,59 @@ def console(spec: PingPong) -> str:
     )
 
 
-def measure(lab: Lab, specs) -> list[Measurement]:
-    """Stands in for `pingpong.measure`."""
+def crowd_output(spec: Crowd) -> dict:
+    """What the plugin could have written for `spec`: a standard kernel that flushes at each switch, and one with 15 domains and 32 TLB entries."""
+    return {
+        "regions": [crowd_region(spec, index, case) for index, case in enumerate(spec.cases)],
+        "switches": [{"from": CALLER, "to": PARTNER, "how": "table_base", "at": "fff00100"}],
+    }
+
+
+def crowd_region(spec: Crowd, index: int, case: int) -> dict:
+    flushing = (not spec.tags and spec.place != "within") or spec.place in ("slots", "collide")
+    recycled = max(0, case - 14) / case if spec.pattern == "calls" and spec.tags else 0
+    pages = case * (1 if spec.shared else spec.members) if spec.pattern == "reads" else 0
+    misses = spec.members * case if pages > 24 else 0
+    ways = 2 if spec.pattern == "calls" else spec.members
+    ledger = {
+        "instructions": 120.0 * ways + 5 * misses + 300 * recycled,
+        "tlb_refill_data": 45.0 * misses + (400.0 if flushing else 10.0 * case if spec.pattern == "calls" else 0),
+        "cache_refill": 20_000.0 if flushing else 5_000 * recycled,
+        "flush": 4_000.0 if flushing else 100 * recycled,
+    }
+    total = sum(ledger.values())
+    counters = dict.fromkeys((*crowd.SWITCH_WRITES, *crowd.FLUSHES, *ARM_ENTRIES, *ARM_MISSES), 0) | {
+        "instructions_kernel": ways * 48 + 200 * recycled,
+        "instructions_stub": ways,
+        "instructions_user": ways * 10,
+        "entries_call": ways,
+        "domain_writes": 0 if flushing or spec.place == "within" else ways,
+        "pid_writes": 0 if flushing or spec.place == "within" else ways,
+        "table_base_writes": ways if flushing else 0,
+        "tlb_flushes": ways if flushing else 0.4 * recycled,
+        "dcache_flushes": ways if flushing else 0.1 * recycled,
+        "dtlb_misses": misses + (9 if flushing else 0),
+        "dcache_misses": 286 if flushing else 0,
+        "cycles": total,
+    }
+    return {
+        "case": index,
+        "functions": [{"symbol": "caches::clean_and_invalidate_data", "cycles": ledger["cache_refill"] * spec.rounds}],
+        "iterations": spec.rounds,
+        "per_iteration": {name: [value] * spec.rounds for name, value in counters.items()},
+        "ledger": {name: value * spec.rounds for name, value in ledger.items()},
+        "space": CALLER,
+        "causes": [{"category": "tlb_refill_data", "kind": "evicted", "switch": 0, "refills": 1, "cycles": 0.0}],
+        "cycles_total": total * spec.rounds,
+        "cycles_per_iteration": [total] * spec.rounds,
+    }
+
+
+def measure(lab: Lab, specs) -> list[Measurement] | list[Counted]:
+    """Stands in for `pingpong.measure` and `crowd.measure`."""
+    if all(isinstance(spec, Crowd) for spec in specs):
+        outputs = [(spec, crowd_output(spec)) for spec in specs]
+        return [Counted(spec, crowd.read(spec, made), None, crowd.functions_of(spec, made)) for spec, made in outputs]
     return [Measurement(spec, read(spec, output(spec)), None, 0.1, console(spec)) for spec in specs]
 
 

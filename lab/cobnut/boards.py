@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The boards that the kernel is built for."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from cobnut import paths
@@ -31,11 +31,23 @@ class Board:
     programs: tuple[str, ...]
     processor: Processor = IA32
     memory_mb: int | None = None  # where its emulator knows only one size
+    machine: str | None = None  # the model of its processor, where an experiment has none of its own
+    tags: bool = True  # False: with a kernel that gives spaces no tags
+
+    @property
+    def folder(self) -> Path:
+        """Where it is built."""
+        return paths.BUILD / (self.name if self.tags else f"{self.name}-standard")
+
+    @property
+    def standard(self) -> "Board":
+        """The same board with the standard kernel, which flushes at every switch of spaces."""
+        return replace(self, tags=False)
 
     @property
     def kernel(self) -> Path:
         """What a loader takes: an executable, or for ARM its bytes alone."""
-        return paths.BUILD / self.name / "kernel" / f"cobnut-kernel{self.processor.image_suffix}"
+        return self.folder / "kernel" / f"cobnut-kernel{self.processor.image_suffix}"
 
     @property
     def kernel_executable(self) -> Path:
@@ -43,7 +55,7 @@ class Board:
         return self.kernel.with_name("cobnut-kernel")
 
     def program(self, name: str) -> Path:
-        return paths.BUILD / self.name / "user" / name
+        return self.folder / "user" / name
 
     @property
     def images(self) -> list[Path]:
@@ -67,6 +79,7 @@ BOARDS = {
             "ARM Versatile baseboard with an ARM926EJ-S, on QEMU",
             ("sigma0", "root", "hello", "x2test", "crowd", "attack", "stress"),
             ARM,
+            machine="arm926-400",
         ),
         Board(
             "collie",
@@ -74,6 +87,7 @@ BOARDS = {
             ("sigma0", "root", "hello", "x2test", "crowd", "attack", "stress"),
             ARM,
             memory_mb=512,
+            machine="sa1100-200",
         ),
     )
 }

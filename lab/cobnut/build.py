@@ -3,6 +3,7 @@
 
 import re
 import sys
+from pathlib import Path
 
 from cobnut import packages, paths, progress
 from cobnut.boards import ARM, Board
@@ -12,7 +13,12 @@ from cobnut.process import run_logged
 def images(board: Board) -> None:
     """Builds the kernel and the programs of `board`."""
     packages.ensure(packages.BUILD_TOOLS, packages.ARM_TOOLS if board.processor is ARM else ())
-    _cmake(board.name, f"building for {board.name}")
+    _cmake(
+        board.name,
+        f"building for {board.folder.name}",
+        folder=board.folder,
+        definitions=() if board.tags else ("-DCOBNUT_TAGS=off",),
+    )
 
 
 def host_tests() -> None:
@@ -55,11 +61,12 @@ def everything(board: Board) -> None:
     lab()
 
 
-def _cmake(preset: str, title: str) -> None:
-    folder = paths.BUILD / preset
-    log = f"build-{preset}.log"
+def _cmake(preset: str, title: str, *, folder: Path | None = None, definitions: tuple[str, ...] = ()) -> None:
+    """Builds in `folder`, by default the preset's own."""
+    folder = folder or paths.BUILD / preset
+    log = f"build-{folder.name}.log"
     if not (folder / "build.ninja").exists():
-        run_logged(["cmake", "--preset", preset], f"configure-{preset}.log")
+        run_logged(["cmake", "--preset", preset, "-B", str(folder), *definitions], f"configure-{folder.name}.log")
     plan = ["cmake", "--build", str(folder)]
     if (folder / ".ninja_log").exists() and not sys.stderr.isatty():
         run_logged(plan, log)

@@ -89,8 +89,11 @@ def list_() -> None:
     print("experiments")
     for experiment in experiments.all_experiments().values():
         print(f"  {experiment.name:<16} {experiment.title} ({experiment.source})")
-        for name, setting in experiment.settings.items():
-            print(f"      --set {f'{name}={setting.value}':<11} {setting.help}")
+        for one in (experiment, *experiment.elsewhere):
+            if one is not experiment:
+                print(f"      on {', '.join(one.boards)}:")
+            for name, setting in one.settings.items():
+                print(f"      --set {f'{name}={setting.value}':<11} {setting.help}")
     print("machines")
     for name, path in machines.known().items():
         print(f"  {name:<16} {machines.describe(path)}")
@@ -389,7 +392,9 @@ def replay(
 @app.command()
 def run(
     experiment: Annotated[str, typer.Argument(help="Its name, or all.", metavar="EXPERIMENT")],
-    board: BoardOption = "pc",
+    board: Annotated[
+        Optional[str], typer.Option("--board", help="The board; by default the experiment's first.", metavar="BOARD")
+    ] = None,
     machine: Annotated[
         Optional[str], typer.Option(help="A machine's name, or a machine file.", metavar="MACHINE")
     ] = None,

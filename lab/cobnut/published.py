@@ -50,6 +50,35 @@ PISTACHIO_DATA_LINES = 20
 # seL4 16.0.0-dev on pc99, FPU contexts off: instructions of a null IPC in the kernel alone
 SEL4_KERNEL_INSTRUCTIONS = 227
 
+# L4Ka::Pistachio, 2007 (its last with ARM), SA-1100 configuration with fast address-space switching, one server and n
+# clients at different addresses, random client called: instructions of a null IPC one way, user code included, by n
+PISTACHIO_ARM = {14: 139, 15: 208, 16: 259, 18: 353, 20: 409}
+PISTACHIO_ARM_STANDARD = 1013  # without fast switching, any n
+PISTACHIO_ARM_KERNEL = 105.5  # up to 14 clients in its kernel alone
+PISTACHIO_ARM_USER = PISTACHIO_ARM[14] - PISTACHIO_ARM_KERNEL
+PISTACHIO_ARM_SAME_ADDRESS = {2: 564, 4: 951, 8: 1117, 20: 1239}  # clients all linked at one address
+PISTACHIO_ARM_FLUSHES = {"tlb": 0.16, "cache": 0.02}  # an IPC, 20 clients
+
+# W03: Wiggins, Tuch, Uhlig, Heiser, "Implementation of fast address-space switching and TLB sharing on the StrongARM
+# processor", ACSAC 2003
+W03_CLOCK_MHZ = 200
+# section 2: costs on the SA-1100, in cycles
+W03_FLUSH_CYCLES = (1_000, 18_000)  # flushing the caches, without what follows from it
+W03_LINE_CYCLES = 70  # a cache miss
+W03_TLB_MISS_CYCLES = 45
+W03_WORST_SWITCH_CYCLES = 75_000
+# section 4.2 and figure 5: a round trip of L4 IPC, one server and n clients, in us
+W03_STANDARD_US = 135  # "quite independent of the number of processes"
+W03_FAST_US = 10  # at the least
+W03_FAST_14_US = 12  # with 14 clients
+W03_FAST_GAIN, W03_FAST_14_GAIN = 13, 11  # "more than thirteen-fold", "more than eleven-fold"
+W03_LAST_CLIENTS = 14  # the last number of clients for which there are domains enough
+W03_OPTIMAL_US = 2  # "an optimised round-trip IPC should be around 2 us"
+# section 4.2 and figure 4: "extreme", private against shared pages
+W03_EXTREME_GAIN = {2: 9.0, 16: 3.7}  # up to so many times, by processes
+W03_PRIVATE_PAGES, W03_SHARED_PAGES = 10, 20  # pages up to which execution does not slow down, about
+W03_TLB_ENTRIES = 32  # pages at which both are the same
+
 # L95: Liedtke, "Improved address-space switching on Pentium processors by transparently multiplexing user address
 # spaces", GMD TR 933, November 1995
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from cobnut import boards, build, experiments, machines, paths, progress, recording, report, sweeping
-from cobnut.emulators import qemu
+from cobnut.emulators import qemu, qemu_arm
 from cobnut.errors import CobnutError
 from cobnut.experiments import Experiment, Lab
 from cobnut.experiments.pingpong import TIMEOUT_SECONDS, PingPong, boot_of, changes_of, guest_failure, plugin_of, recorder_of
@@ -37,7 +37,7 @@ class Finished:
 def run(
     name: str,
     *,
-    board: str,
+    board: str | None,
     machine: str | None,
     given: list[str],
     quick: bool,
@@ -47,16 +47,18 @@ def run(
     images: tuple[Module, ...] = (),
     append: str = "",
 ) -> Finished:
-    """Builds what is needed, runs the experiment `name` and writes its report; `sweep` holds what --sweep asks for."""
+    """Builds what is needed, runs the experiment `name` and writes its report; `sweep` holds what --sweep asks for.
+
+    Without a board it is the experiment's first one, and without a machine the board's or the experiment's own.
+    """
     experiment = experiments.find(name)
-    if sweep and name not in experiments.reproductions():
-        raise CobnutError(f"--sweep: {name} does not record its guests, so it cannot be measured again")
-    target = boards.find(board)
-    if target.name not in experiment.boards:
-        raise CobnutError(f"{name} runs on {', '.join(experiment.boards)}, not on {board}")
-    machine = experiment.machine if machine is None else machine
+    target = boards.find(board or experiment.boards[0])
+    if sweep and (name not in experiments.reproductions() or target.processor is boards.ARM):
+        raise CobnutError(f"--sweep: {name} does not record its guests on {target.name}, so it cannot be measured again")
+    experiment = experiment.on(target.name)
+    machine = target.machine or experiment.machine if machine is None else machine
     machines.locate(machine)  # a wrong name is said before anything is built
-    version = qemu.ensure()
+    version = qemu_arm.ensure() if target.processor is boards.ARM else qemu.ensure()
     build.everything(target)
     described = machines.load_for(machine, target.processor)
     settings, overrides = experiments.settle(experiment, described, quick, given)
@@ -71,7 +73,7 @@ def run(
         notes += (note,)
         own_plots = experiment.plots
         experiment = replace(experiment, plots=lambda result: [*own_plots(result), *sweeping.plots(result)])
-    words = ["./cobnut", "run", name, "--board", board, "--machine", machine]
+    words = ["./cobnut", "run", name, "--board", target.name, "--machine", machine]
     words += ["--quick"] * quick + [word for pair in given for word in ("--set", pair)]
     words += [word for wish in sweep for word in ("--sweep", wish)]
     words += [word for image in images for word in ("--image", f"{image.path} {image.arguments}".strip())]

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The boards with an ARM processor: boot, what is wrong with what is booted, and the kernel's interface."""
 
+import json
 import re
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from cobnut import attacks, boards, cpio
 from cobnut.emulators import Boot, qemu_arm
 from cobnut.modules import Module
+from conftest import run_cobnut
 
 BOARDS = [board.name for board in boards.BOARDS.values() if board.processor is boards.ARM]
 TIMEOUT_SECONDS = 180  # the StrongARM has no way to wait for an interrupt that its emulator knows: it idles by instructions
@@ -141,3 +143,20 @@ def test_a_damaged_archive_of_modules_is_refused(board, monkeypatch, damage, wor
     outcome = boot(board, program(board, "root"), program(board, "hello"))
     assert outcome.code == 1
     assert outcome.kernel_message and words in outcome.kernel_message
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_the_path_of_an_ipc_is_counted(tmp_path, board):
+    """Each way is one system call and a stub of one instruction, and two threads of one space need nothing else."""
+    file = tmp_path / "path.json"
+    done = run_cobnut("run", "ipc/path", "--board", board, "--quick", "--json", str(file), "--report", str(tmp_path))
+    assert done.returncode in (0, 1), done.stderr
+    result = json.loads(file.read_text())
+    assert result["machine"] == boards.find(board).machine
+    checks = {check["name"]: check for check in result["checks"]}
+    assert all(check["measured"] is not None for check in checks.values())
+    for pair in ("different_address", "same_address", "intra"):
+        assert checks[f"one_way.{pair}.stub"]["measured"] == checks[f"one_way.{pair}.entries"]["measured"] == 1
+    for what in ("table_base_writes", "domain_writes", "flushes"):
+        assert checks[f"one_way.intra.{what}"]["measured"] == 0
+    assert all(round(1000 * sum(row["entries"].values())) == round(1000 * row["total"]) for row in result["ledger"])

@@ -104,6 +104,15 @@ class Experiment:
     takes_images: bool = False  # runs on kernels that are named by --image
     show: Callable[[Result], None] | None = None  # prints more than the checks
     explanations: Mapping[str, str] = field(default_factory=dict)
+    elsewhere: tuple["Experiment", ...] = ()  # what goes by the same name on other boards
+
+    def on(self, board: str) -> "Experiment":
+        """The experiment of this name for `board`."""
+        for one in (self, *self.elsewhere):
+            if board in one.boards:
+                return one
+        boards = (*self.boards, *(name for one in self.elsewhere for name in one.boards))
+        raise CobnutError(f"{self.name} runs on {', '.join(boards)}, not on {board}")
 
 
 def all_experiments() -> dict[str, Experiment]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from cobnut import published, results
 from cobnut.checks import Check, Rule, at_most, below, exactly, judge
-from cobnut.experiments import Experiment, Lab, Mark, Plot, Setting, pingpong
+from cobnut.experiments import Experiment, Lab, Mark, Plot, Setting, ipc_path_arm, pingpong
 from cobnut.experiments.pingpong import Measurement, PingPong, Region, measure, raise_if_all_failed
 from cobnut.machines import Machine
 from cobnut.results import LedgerRow, Result, Series
@@ -333,4 +333,5 @@ EXPERIMENT = Experiment(
         "store forwarding of a real Pentium 4 are not in them.",
         "The peers' counts were taken with their own benchmark loops and message stubs; the loops are left out on both sides.",
     ),
+    elsewhere=(ipc_path_arm.EXPERIMENT,),
 )

@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Running the program `crowd` on a board with an ARM processor under the laboratory's plugin, and reading what that measured.
+
+As for the ping-pong (pingpong.py), boots run two at a time, and a measurement that is not complete is a failure. Its guests
+are not recorded: each boot is measured as it runs.
+"""
+
+import json
+import statistics
+import tempfile
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from cobnut import build, causes, paths
+from cobnut.boards import Board
+from cobnut.emulators import Boot, qemu, qemu_arm
+from cobnut.errors import CobnutError
+from cobnut.experiments import Lab
+from cobnut.experiments.pingpong import AT_ONCE, TIMEOUT_SECONDS, Region, guest_failure
+from cobnut.modules import Module
+
+PROGRAM = "crowd"
+MEMORY_MB = 64
+MEMBERS = range(1, 65)
+ROUNDS = range(1, 100_001)
+
+# What a switch writes, and what it flushes: counters of the plugin (docs/lab.md).
+SWITCH_WRITES = ("table_base_writes", "domain_writes", "pid_writes")
+CACHE_FLUSHES = ("dcache_flushes", "icache_flushes")
+FLUSHES = ("tlb_flushes", "tlb_entry_flushes", *CACHE_FLUSHES, "line_operations")
+SHARES = ("kernel", "stub")
+
+
+@dataclass(frozen=True)
+class Crowd:
+    """One boot of `crowd` (user/crowd/main.cc says what it does). Without `tags` the kernel is the standard one."""
+
+    pattern: str  # calls or reads
+    place: str  # apart, alike, collide, slots or within
+    members: int
+    rounds: int
+    warmup: int
+    tags: bool = True
+    shared: bool = False
+    pages: tuple[int, int, int] = (1, 1, 1)  # start, stop (inclusive), step
+
+    @property
+    def arguments(self) -> str:
+        wish = f"pattern={self.pattern} place={self.place} members={self.members} rounds={self.rounds} warmup={self.warmup}"
+        if self.pattern == "calls":
+            return wish
+        return f"{wish} shared={int(self.shared)} pages={':'.join(map(str, self.pages))}"
+
+    @property
+    def cases(self) -> list[int]:
+        """What the program's cases are about: the number of clients, or of pages."""
+        start, stop, step = self.pages
+        return [self.members] if self.pattern == "calls" else list(range(start, stop + 1, step))
+
+
+@dataclass(frozen=True)
+class Counted:
+    """What one boot gave: its regions by case, or the reason why there are none."""
+
+    spec: Crowd
+    regions: dict[int, Region]
+    failure: str | None
+    functions: dict[int, dict[str, float]] = field(default_factory=dict)  # by case: cycles of an iteration by kernel function
+
+    def at(self, case: int) -> Region | None:
+        return self.regions.get(case)
+
+
+def measure(lab: Lab, specs: Sequence[Crowd]) -> list[Counted]:
+    """Measures `specs`, two at a time, and returns what was counted in the same order."""
+
+    def one(spec: Crowd) -> Counted:
+        done = _measure(lab, spec)
+        lab.meter.advance(note=f"{spec.pattern} {spec.members}")
+        return done
+
+    if not all(spec.tags for spec in specs):
+        build.images(lab.board.standard)
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        return list(pool.map(one, specs))
+
+
+def board_of(lab: Lab, spec: Crowd) -> Board:
+    return lab.board if spec.tags else lab.board.standard
+
+
+def boot_of(lab: Lab, spec: Crowd) -> Boot:
+    """What is booted for `spec`."""
+    board = board_of(lab, spec)
+    modules = (Module(board.program("sigma0")), Module(board.program(PROGRAM), spec.arguments))
+    return Boot(board.kernel, modules, memory_mb=board.memory_mb or MEMORY_MB)
+
+
+def _measure(lab: Lab, spec: Crowd) -> Counted:
+    boot = boot_of(lab, spec)
+    with tempfile.TemporaryDirectory(prefix="cobnut-") as folder:
+        out = Path(folder) / "measured.json"
+        plugin = qemu.Plugin(
+            paths.PLUGIN,
+            (
+                ("machine", str(lab.machine.path)),
+                ("kernel", str(board_of(lab, spec).kernel_executable)),
+                ("out", str(out)),
+                ("from", "begin"),
+                *(("set", f"{key}:{value}") for key, value in lab.overrides.items()),
+            ),
+        )
+        outcome = qemu_arm.run(boot, lab.board.name, timeout=TIMEOUT_SECONDS, plugin=plugin)
+        failure = guest_failure(outcome, PROGRAM)
+        if failure is None and not out.exists():
+            failure = "the plugin wrote nothing"
+        if failure:
+            return Counted(spec, {}, failure)
+        try:
+            measured = json.loads(out.read_text())
+            return Counted(spec, read(spec, measured), None, functions_of(spec, measured))
+        except (ValueError, KeyError) as wrong:
+            return Counted(spec, {}, f"what was measured is not complete: {wrong}")
+
+
+def read(spec: Crowd, measured: dict) -> dict[int, Region]:
+    """The regions in the plugin's output `measured`, complete and consistent, or a ValueError that says what is not."""
+    regions: dict[int, Region] = {}
+    for found in measured["regions"]:
+        case = spec.cases[found["case"]]
+        cycles = found["cycles_per_iteration"]
+        if found["iterations"] != spec.rounds or len(cycles) != spec.rounds:
+            raise ValueError(f"{found['iterations']} rounds of case {case} where {spec.rounds} were run")
+        if round(1000 * sum(found["ledger"].values())) != round(1000 * found["cycles_total"]):
+            raise ValueError(f"the ledger of case {case} does not add up to its total")
+        regions[case] = Region(
+            case,
+            found["per_iteration"],
+            found.get("footprint", {}),
+            found["ledger"],
+            cycles,
+            found["cycles_total"],
+            found["space"],
+            causes.read(found, measured["switches"]),
+        )
+    missing = [case for case in spec.cases if case not in regions]
+    if missing:
+        raise ValueError(f"nothing measured of case {missing[0]}")
+    return regions
+
+
+def functions_of(spec: Crowd, measured: dict) -> dict[int, dict[str, float]]:
+    """What each of the kernel's functions costs in an iteration, with all of its refills; `user` is all user code."""
+    return {
+        spec.cases[found["case"]]: {one["symbol"]: one["cycles"] / found["iterations"] for one in found.get("functions", [])}
+        for found in measured["regions"]
+    }
+
+
+def raise_if_all_failed(counted: Sequence[Counted]) -> None:
+    """Reports a set-up that cannot measure anything as the error it is, instead of as a page of missing checks."""
+    if counted and all(one.failure for one in counted):
+        raise CobnutError(f"nothing could be measured: {counted[0].failure}")
+
+
+def each(region: Region | None, counters: Iterable[str], ways: int = 2) -> float | None:
+    """The mean of the sum of `counters`, for each of the `ways` that an iteration goes: a round trip goes two."""
+    if region is None:
+        return None
+    values = [region.counters.get(name) for name in counters]
+    if not values or any(not value for value in values):
+        return None
+    return sum(statistics.fmean(value) for value in values) / ways
+
+
+def instructions(region: Region | None) -> float | None:
+    """Of an IPC one way, in the kernel and the system-call stub: the mean."""
+    return each(region, (f"instructions_{share}" for share in SHARES))
+
+
+def cycles(region: Region | None) -> float | None:
+    """Modelled, of a round trip, user code included: the mean."""
+    return region.mean_cycles if region else None
