@@ -165,37 +165,6 @@ bool Family::answer_fault(Word space, Word thread, L4_MsgTag_t tag)
     return true;
 }
 
-/// Something of the space was mapped or touched at `address`: one whose slot was asked for, and ends before it, is large now.
-void Family::reached(Word space, Word address)
-{
-    Space &s = spaces_[space];
-    if (!slots_end || !s.small() || address < s.slot.size_mb << 20) return;
-    if (s.tag == Tag::slot) count[promotions]++;
-    s.tag = Tag::large;
-    s.slot = {};
-}
-
-/// The end of what the space has: a tag of the kernel's choice holds it at any time.
-Word Family::extent(Word space) const
-{
-    Word end = utcb_area + (1u << utcb_area_log2);
-    for (Word place = 0; place < places; place++)
-        if (model_.present(node_of(space, place)) && place_address(place) >= end) end = place_address(place) + page_size;
-    return end;
-}
-
-/// The emulator enforces no limits: what may be beyond a slot must not be tried.
-bool Family::reachable(Word space, Word place) const
-{
-    const Space &s = spaces_[space];
-    Word limit_mb = 1;
-    if (!slots_end || s.tag == Tag::large) return true;
-    if (s.small()) limit_mb = s.slot.size_mb;
-    else
-        while (limit_mb << 20 < extent(space)) limit_mb *= 2;
-    return place_address(place) < limit_mb << 20;
-}
-
 void Family::create_thread(Word space, Word thread)
 {
     Worker &w = worker(space, thread);

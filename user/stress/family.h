@@ -93,9 +93,6 @@ private:
     void delete_space(Word space);
     void settle_deleted(Word space);
     void dissolve(Word leader);
-    void reached(Word space, Word address);
-    bool reachable(Word space, Word place) const;
-    Word extent(Word space) const;
     volatile Word &content(Word page) const;
 
     // operations.cc
@@ -118,6 +115,9 @@ private:
     void change_threads();
 
     // tags.cc: who has which slot; of these ARM has those that are named there
+    void reached(Word space, Word address);
+    bool reachable(Word space, Word place);
+    Word extent(Word space) const;
     slots::Slot check_tag(Word space);
     void became(Word space, Tag tag, slots::Slot before, slots::Slot now);
     bool move(Word space, Word wanted);

@@ -16,8 +16,6 @@ inline constexpr Word image_base = COBNUT_RAM_BASE + 0x00300000, image_log2 = 17
 inline constexpr Word memory_area = COBNUT_RAM_BASE + 0x00800000;
 /// Frames beyond the kernel's window, if there are any.
 inline constexpr Word far_memory = COBNUT_RAM_BASE + 0x0F400000;
-/// Whether a space can be in a slot that ends before what it has.
-inline constexpr bool slots_end = false;
 /// Where pages can be mapped: in a page table with the interface page; elsewhere below 32 MB, and where that ends; where other
 /// spaces' first pages are after relocation; above 2 GB.
 inline constexpr Word place_addresses[places] = {0x000F0000, 0x000F1000, 0x000FF000, 0x00100000, 0x001FF000, 0x00280000,
@@ -32,7 +30,6 @@ inline constexpr Word image_base = 0x00040000, image_log2 = 17;
 inline constexpr Word memory_area = 0x00300000;
 /// A machine with 256 MB has frames here, behind the first 240 MB that the kernel reaches directly.
 inline constexpr Word far_memory = 0x0F400000;
-inline constexpr bool slots_end = true;
 /// The first three below 1 MB, in a page table with the image; then about the ends of slots of 1 to 16 MB; the last two
 /// past every slot that is asked for by name.
 inline constexpr Word place_addresses[places] = {0x000F0000, 0x000F1000, 0x000FF000, 0x00100000, 0x001FF000, 0x00280000,

@@ -57,7 +57,10 @@ void run_access(const Access &access, const char *where, Word target)
     char name[64];
     cobnut::format(name, sizeof name, "%s.%s", access.name, where);
     const Report r = attempt(access.code, target);
-    row(name, (r.fault && r.address == target) || r.aborted(), r);
+    // A space's slot is another name of its own memory below 32 MB (docs/x2-arm.md); the kernel knows of no instruction there.
+    const bool executed = r.exception && r.words == 13 && r.message[1] - sizeof(Word) == target;
+    const bool own = r.slot && target / slot_bytes == r.slot && (executed || came_through(r));
+    row(name, (r.fault && r.address == target) || r.aborted() || own, r);
 }
 
 } // namespace

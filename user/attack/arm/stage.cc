@@ -161,6 +161,7 @@ Report attempt(const unsigned char *code, Word target)
         attacker.map(stage.apart.page, r.address, L4_FullyAccessible);
         r = attacker.listen();
     }
+    r.slot = attacker.slot();
     attacker.remove();
     return r;
 }

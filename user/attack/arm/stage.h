@@ -31,6 +31,7 @@ struct Report {
     Word address = 0, ip = 0, rights = 0; ///< of a page fault
     unsigned words = 0;                   ///< of an exception: 13 to a software interrupt, otherwise 6
     Word message[14] = {};
+    Word slot = 0;                        ///< the attacker's PID slot
 
     bool software_interrupt(Word instruction) const { return exception && words == 13 && message[12] == instruction; }
     /// It came to its end.

@@ -10,8 +10,23 @@ namespace {
 
 constexpr Word slot_mask = 0x7F;
 constexpr Word slots_asked = 8; // few, so that they change hands
+constexpr Word slot_log2 = 25;  // 32 MB
 
 } // namespace
+
+/// Something of the space was mapped at `address`: if that is in its slot, it is moved to another.
+void Family::reached(Word space, Word address)
+{
+    Space &s = spaces_[space];
+    if (s.tag == Tag::slot && s.slot.size_mb && address >> slot_log2 == s.slot.offset_mb) s.tag = Tag::automatic;
+}
+
+/// The addresses of a space's slot are other names of those below 32 MB.
+bool Family::reachable(Word space, Word place)
+{
+    const slots::Slot slot = check_tag(space);
+    return !slot.size_mb || place_address(place) >> slot_log2 != slot.offset_mb;
+}
 
 /// Where the kernel says that the space is: where it was asked to be.
 slots::Slot Family::check_tag(Word space)
@@ -31,8 +46,10 @@ bool Family::move(Word space, Word wanted)
     const slots::Slot before = check_tag(space);
     Word control = 0;
     L4_SpaceControl(worker(space, any_thread(space)).id, L4_SmallSpaceChange | wanted, L4_Nilpage, L4_Nilpage, L4_nilthread, &control);
-    if ((control & slot_mask) != before.offset_mb) fail("space %u was in slot %u, not in %u", space, before.offset_mb, control & slot_mask);
-    if (!(control & L4_SmallSpaceChange)) return false;
+    const bool done = control & L4_SmallSpaceChange;
+    if (const Word wrong = control & slot_mask; wrong != (done ? wanted : before.offset_mb))
+        fail("space %u is in slot %u after slot %u, %u was asked for", space, wrong, before.offset_mb, wanted);
+    if (!done) return false;
     Space &s = spaces_[space];
     s.tag = Tag::slot;
     s.slot = {wanted, 1};
