@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Tags: domains and PID slots (docs/tags-arm.md). Programs see nothing of them but SpaceControl's word; these tests look for
+// what shows when something is wrong, and hold for the standard kernel, too, where it has the same.
+#include "../harness.h"
+
+extern "C" {
+using x2test::Word;
+Word x2test_open_domains(Word, Word, Word);
+Word x2test_move_slot(Word, Word, Word);
+Word x2test_flush_tlb(Word, Word, Word);
+Word x2test_store_two(Word address, Word, Word);
+}
+
+__asm__(".text\n"
+        ".globl x2test_open_domains, x2test_move_slot, x2test_flush_tlb, x2test_store_two\n"
+        "x2test_open_domains: mvn r0, #0\n"
+        "mcr p15, 0, r0, c3, c0, 0\n"
+        "mov pc, lr\n"
+        "x2test_move_slot: mov r0, #0x04000000\n"
+        "mcr p15, 0, r0, c13, c0, 0\n"
+        "mov pc, lr\n"
+        "x2test_flush_tlb: mcr p15, 0, r0, c8, c7, 0\n"
+        "mov pc, lr\n"
+        // The first word at `address` goes with one instruction, and the one before it.
+        "x2test_store_two: stmdb sp!, {r4, r5, lr}\n"
+        "sub r0, r0, #4; mov r4, r1; mov r5, r2\n"
+        "stmia r0, {r4, r5}\n"
+        "ldmia sp!, {r4, r5, pc}\n");
+
+namespace x2test {
+namespace {
+
+constexpr Word mb = 1u << 20, change = 1u << 31, slot_mask = 0x7F, slot_bytes = 32 * mb;
+constexpr Word everywhere = 0x40000000; // not relocated, below all slots of the SA-1110's but in nobody's image
+
+/// The word that SpaceControl returns.
+Word control_of(const Agent *a, Word control = 0)
+{
+    Word word = 0;
+    if (!L4_SpaceControl(a->id, control, L4_Nilpage, L4_Nilpage, L4_nilthread, &word)) fail("SpaceControl: error %x", L4_ErrorCode());
+    return word;
+}
+Word slot_of(const Agent *a) { return control_of(a) & slot_mask; }
+/// Without tags, SpaceControl's word has nothing to change.
+bool tagged()
+{
+    Agent *a = agent(Kind::other);
+    const bool is = a && slot_of(a);
+    if (a) remove(a);
+    return is;
+}
+
+void give_at(Agent *a, Word n, Word address) { give_page(a, n, address, L4_FullyAccessible); }
+Word read(Agent *a, Word address) { return ask(a, do_read, address).value; }
+
+/// Many spaces have different pages at the same address, more than there are domains; each sees its own, in any order.
+void many_at(Word address)
+{
+    constexpr unsigned most = 20;
+    Agent *agents[most];
+    for (unsigned i = 0; i < most; i++) {
+        agents[i] = agent(Kind::other);
+        if (!agents[i]) return;
+        // A page for two: a word each.
+        give_at(agents[i], i / 2, address);
+        ask(agents[i], do_write, address + i % 2 * 64, 0xA0000000 + i);
+    }
+    Random random(wish.seed);
+    Word written[most] = {};
+    for (unsigned i = 0; i < most; i++) written[i] = 0xA0000000 + i;
+    for (unsigned round = 0; round < 300; round++) {
+        const unsigned i = random.below(most);
+        CHECK_EQUAL(read(agents[i], address + i % 2 * 64), written[i]);
+        written[i] = random.next();
+        ask(agents[i], do_write, address + i % 2 * 64, written[i]);
+        CHECK_EQUAL(agents[i]->out.faults, 0);
+    }
+    for (unsigned i = 0; i < most; i += 2) CHECK_EQUAL(arena_word(i / 2), written[i]);
+}
+void many_at_a_relocated_address() { many_at(free_area); }
+void many_at_an_address_that_is_not() { many_at(everywhere); }
+
+/// Every space has a slot of its own, the lowest that is free, and a new one gets that of one that is gone.
+void slots_are_chosen()
+{
+    if (!tagged()) return;
+    Agent *a = agent(Kind::other), *b = agent(Kind::other);
+    if (!a || !b) return;
+    const Word first = slot_of(a), second = slot_of(b);
+    CHECK(first && second && first != second);
+    give_at(a, 0, free_area);
+    ask(a, do_write, free_area, 0x01D);
+    remove(a);
+    Agent *c = agent(Kind::other);
+    if (!c) return;
+    CHECK_EQUAL(slot_of(c), first);
+    CHECK(faults_on_read(c, free_area));
+}
+
+/// A slot by wish: the memory is where it was; one in use is refused, none is always there.
+void slots_by_wish()
+{
+    if (!tagged()) return;
+    Agent *a = agent(Kind::other), *b = agent(Kind::other);
+    if (!a || !b) return;
+    give_at(a, 0, free_area);
+    ask(a, do_write, free_area, 0x5107);
+    CHECK_EQUAL(control_of(a, change | slot_of(b)), slot_of(a)); // not done
+    constexpr Word wanted[] = {60, 7, 0, 41};
+    for (const Word slot : wanted) {
+        CHECK_EQUAL(control_of(a, change | slot), change | slot);
+        CHECK_EQUAL(slot_of(a), slot);
+        CHECK_EQUAL(read(a, free_area), 0x5107);
+        ask(a, do_write, free_area + 4, slot);
+        CHECK_EQUAL(read(a, free_area + 4), slot);
+    }
+    CHECK_EQUAL(control_of(a, change | 127), 41);
+    CHECK_EQUAL(ask(a, do_read, free_area).faults, 0);
+}
+
+/// Another space's slot is an address like any other.
+void other_slots_are_out_of_reach()
+{
+    if (!tagged()) return;
+    Agent *a = agent(Kind::other), *b = agent(Kind::other);
+    if (!a || !b) return;
+    give_at(b, 0, free_area);
+    ask(b, do_write, free_area, 0x5EC2E7);
+    const Word there = slot_of(b) * slot_bytes + free_area;
+    for (int i = 0; i < 2; i++) {
+        const Outcome &out = ask(a, do_read, there);
+        CHECK_EQUAL(out.fault_address, there);
+        CHECK(out.value != 0x5EC2E7);
+        scratch_reset();
+        CHECK(faults_on_write(a, there));
+        CHECK_EQUAL(read(b, free_area), 0x5EC2E7);
+    }
+    // With a page of its own there, both keep what they have.
+    give_at(a, 1, there);
+    ask(a, do_write, there, 0xA);
+    CHECK_EQUAL(read(b, free_area), 0x5EC2E7);
+    CHECK_EQUAL(read(a, there), 0xA);
+    CHECK_EQUAL(arena_word(1), 0xA);
+}
+
+/// The addresses of a space's own slot are other names of its lower ones, and faults there are reported by these.
+void own_slot_is_another_name()
+{
+    if (!tagged()) return;
+    Agent *a = agent(Kind::other);
+    if (!a) return;
+    const Word there = slot_of(a) * slot_bytes + free_area;
+    CHECK_EQUAL(ask(a, do_read, there).fault_address, free_area);
+    scratch_reset();
+    give_at(a, 0, free_area);
+    ask(a, do_write, free_area, 0x1111);
+    CHECK_EQUAL(read(a, there), 0x1111);
+}
+
+/// Who gets a page in its own slot is moved, and has both.
+void mapping_into_the_own_slot()
+{
+    if (!tagged()) return;
+    Agent *a = agent(Kind::other);
+    if (!a) return;
+    give_at(a, 0, free_area);
+    ask(a, do_write, free_area, 0xB07);
+    const Word before = slot_of(a), there = before * slot_bytes + free_area;
+    give_at(a, 1, there);
+    CHECK(slot_of(a) != before);
+    ask(a, do_write, there, 0xB08);
+    CHECK_EQUAL(read(a, free_area), 0xB07);
+    CHECK_EQUAL(read(a, there), 0xB08);
+    CHECK_EQUAL(a->out.faults, 0);
+}
+
+/// Domain access, process id and TLB are the kernel's.
+void registers_are_the_kernels()
+{
+    constexpr Function functions[] = {x2test_open_domains, x2test_move_slot, x2test_flush_tlb};
+    for (const Function f : functions) {
+        Agent *a = agent(Kind::other);
+        if (!a) return;
+        begin(a, f);
+        finish(a, true);
+        CHECK_EQUAL(a->out.exceptions, 1);
+        CHECK_EQUAL(a->out.exception[4], 1);
+        remove(a);
+    }
+}
+
+/// A megabyte at once: nothing of it can be used any more, by those who got it from here and by those who got it from them.
+void revoked_megabyte()
+{
+    constexpr Word at = 5 * mb, high = everywhere;
+    Agent *a = agent(Kind::other), *b = agent(Kind::other);
+    if (!a || !b) return;
+    const L4_Fpage_t whole = L4_FpageLog2(reinterpret_cast<Word>(arena), 16);
+    const Word offset = reinterpret_cast<Word>(arena) & (mb - 1);
+    give(a, whole + L4_FullyAccessible, 0, L4_FpageLog2(at + offset, 16));
+    for (Word i = 0; i < arena_pages; i++) ask(a, do_write, at + offset + i * page_size, 0xDE0 + i);
+    CHECK(pass(a, b, L4_FpageLog2(at, 20) + L4_FullyAccessible, 0, L4_FpageLog2(high, 20)));
+    for (Word i = 0; i < arena_pages; i++) CHECK_EQUAL(read(b, high + offset + i * page_size), 0xDE0 + i);
+    ask(b, do_write, high + offset, 0xB);
+    CHECK_EQUAL(read(a, at + offset), 0xB);
+    ask(a, do_flush, (L4_FpageLog2(at, 20) + L4_FullyAccessible).raw, 0x40);
+    for (Word i = 0; i < arena_pages; i++) {
+        CHECK(faults_on_write(a, at + offset + i * page_size));
+        CHECK(faults_on_read(b, high + offset + i * page_size));
+        CHECK_EQUAL(arena_word(i), i ? 0xDE0 + i : 0xB);
+    }
+}
+
+/// One frame at two addresses, in two spaces and in one: who reads sees what was written last.
+void aliases_between_spaces()
+{
+    Agent *a = agent(Kind::other), *b = agent(Kind::other), *c = agent(Kind::other);
+    if (!a || !b || !c) return;
+    give_at(a, 0, free_area);
+    give_at(b, 0, free_area + 3 * page_size);
+    give_page(c, 0, everywhere, L4_Readable);
+    for (Word i = 1; i < 20; i++) {
+        ask(i % 2 ? a : b, do_write, i % 2 ? free_area : free_area + 3 * page_size, i);
+        CHECK_EQUAL(read(c, everywhere), i);
+        CHECK_EQUAL(read(b, free_area + 3 * page_size), i);
+        CHECK_EQUAL(arena_word(0), i);
+        arena_word(0) = 100 + i;
+        CHECK_EQUAL(read(a, free_area), 100 + i);
+    }
+    CHECK(faults_on_write(c, everywhere));
+}
+void aliases_in_one_space()
+{
+    Agent *a = agent(Kind::other);
+    if (!a) return;
+    // Next to each other, so that one instruction writes to both.
+    give_at(a, 0, free_area);
+    give_at(a, 0, free_area + page_size);
+    for (Word i = 1; i < 10; i++) {
+        ask(a, x2test_store_two, free_area + page_size, i, 50 + i);
+        CHECK_EQUAL(read(a, free_area), 50 + i);
+        CHECK_EQUAL(read(a, free_area + page_size), 50 + i);
+        CHECK_EQUAL(read(a, free_area + 2 * page_size - 4), i);
+        CHECK_EQUAL(arena_word(0), 50 + i);
+        ask(a, do_write, free_area, i);
+        CHECK_EQUAL(read(a, free_area + page_size), i);
+    }
+}
+
+/// The UTCB of a space is nobody else's, whether that has a domain or not.
+void utcbs_of_others()
+{
+    Agent *a = agent(Kind::other), *b = agent(Kind::other);
+    if (!a || !b) return;
+    begin(a, do_read, b->utcb);
+    const Outcome &out = finish(a, true);
+    CHECK_EQUAL(out.fault_address, b->utcb);
+    CHECK(!out.done);
+}
+
+} // namespace
+
+const Test tag_tests[] = {
+    {"domains.many_at_a_relocated_address", many_at_a_relocated_address},
+    {"domains.many_at_an_address_that_is_not", many_at_an_address_that_is_not},
+    {"domains.slots_are_chosen", slots_are_chosen},
+    {"domains.slots_by_wish", slots_by_wish},
+    {"domains.other_slots_are_out_of_reach", other_slots_are_out_of_reach},
+    {"domains.own_slot_is_another_name", own_slot_is_another_name},
+    {"domains.mapping_into_the_own_slot", mapping_into_the_own_slot},
+    {"domains.registers_are_the_kernels", registers_are_the_kernels},
+    {"domains.revoked_megabyte", revoked_megabyte},
+    {"domains.aliases_between_spaces", aliases_between_spaces},
+    {"domains.aliases_in_one_space", aliases_in_one_space},
+    {"domains.utcbs_of_others", utcbs_of_others},
+    {nullptr, nullptr},
+};
+
+} // namespace x2test
