@@ -18,6 +18,9 @@ from cobnut.experiments import (
     liedtke95_table3,
     sensitivity,
     uhlig02_fig4,
+    wiggins03_fig4,
+    wiggins03_fig5,
+    wiggins03_flushes,
 )
 from cobnut.experiments.crowd import Counted, Crowd
 from cobnut.experiments.pingpong import Measurement, PingPong, read
@@ -73,6 +76,9 @@ MEASURING = (
     liedtke95_fig4,
     liedtke95_messages,
     sensitivity,
+    wiggins03_fig4,
+    wiggins03_fig5,
+    wiggins03_flushes,
 )
 ARM_ENTRIES = ("entries_prefetch", "entries_data", "entries_undefined", "entries_swi", "entries_irq")
 ARM_MISSES = ("itlb_misses", "dtlb_misses", "icache_misses", "dcache_misses", "write_backs")

@@ -139,6 +139,9 @@ def all_experiments() -> dict[str, Experiment]:
         silicon_segments,
         stress,
         uhlig02_fig4,
+        wiggins03_fig4,
+        wiggins03_fig5,
+        wiggins03_flushes,
     )
 
     every = (
@@ -152,6 +155,9 @@ def all_experiments() -> dict[str, Experiment]:
         liedtke95_table3.EXPERIMENT,
         liedtke95_fig4.EXPERIMENT,
         liedtke95_messages.EXPERIMENT,
+        wiggins03_fig5.EXPERIMENT,
+        wiggins03_fig4.EXPERIMENT,
+        wiggins03_flushes.EXPERIMENT,
         counterfactual.EXPERIMENT,
         stress.EXPERIMENT,
         mutations.EXPERIMENT,

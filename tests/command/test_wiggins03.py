@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What `wiggins03/*` make of counts. No emulator runs here."""
+
+from dataclasses import replace
+
+import made_up
+from cobnut.experiments import crowd, wiggins03_fig4, wiggins03_fig5, wiggins03_flushes
+
+
+def lab(experiment, *, quick=True, **settings):
+    made = made_up.lab(experiment, quick=quick, **settings)
+    return replace(made, machine=replace(made.machine, name="sa1100-200", parameters=made.machine.parameters | {"processor.clock_mhz": made_up.Parameter(200, "made up")}))
+
+
+def by_name(result):
+    return {check.name: check for check in result.checks}
+
+
+def measured(monkeypatch, experiment, change, *, quick=True):
+    """The checks of a run in which `change` was done to each region that was counted."""
+
+    def measure(lab, specs):
+        counted = made_up.measure(lab, specs)
+        for one in counted:
+            for case in list(one.regions):
+                one.regions[case] = change(one.spec, one.regions[case])
+        return counted
+
+    made_up.install(monkeypatch, measure)
+    return by_name(experiment.run(lab(experiment, quick=quick)))
+
+
+def unchanged(spec, region):
+    return region
+
+
+def slower(region, times):
+    return replace(region, cycles=[times * cycles for cycles in region.cycles])
+
+
+def test_every_published_value_of_figure_5_is_judged_on_its_machine(monkeypatch):
+    checks = measured(monkeypatch, wiggins03_fig5.EXPERIMENT, unchanged, quick=False)
+    assert len([name for name in checks if name.startswith("fast.different.instructions.")]) == 9
+    assert {check.published for check in checks.values() if check.published} >= {135, 10, 12, 2, 400, 13, 11}
+    made_up.install(monkeypatch)
+    elsewhere = by_name(wiggins03_fig5.run(made_up.lab(wiggins03_fig5.EXPERIMENT)))
+    assert elsewhere and all(check.published is None for check in elsewhere.values())
+
+
+def test_figure_5_fails_where_it_should(monkeypatch):
+    fine = measured(monkeypatch, wiggins03_fig5.EXPERIMENT, unchanged)
+    assert fine["same_over_different.14"].ok and fine["fast_over_standard.32"].ok and fine["standard.us.1"].ok
+
+    def same_is_slower(spec, region):
+        return slower(region, 1.2) if spec.place == "alike" and spec.tags else region
+
+    assert not measured(monkeypatch, wiggins03_fig5.EXPERIMENT, same_is_slower)["same_over_different.14"].ok
+
+    def fast_is_slow(spec, region):
+        return slower(region, 20) if spec.tags else region
+
+    checks = measured(monkeypatch, wiggins03_fig5.EXPERIMENT, fast_is_slow)
+    assert not any(checks[name].ok for name in ("fast_over_standard.32", "fast.cycles.1", "fast.us.1", "gain.1", "gain.14"))
+
+    def flushes(spec, region):
+        region.counters["line_operations"] = [1] + [0] * (region.rounds - 1)
+        return region
+
+    assert not measured(monkeypatch, wiggins03_fig5.EXPERIMENT, flushes)["fast.different.flushes.14"].ok
+
+
+def test_figure_4_finds_where_a_turn_gets_slower(monkeypatch):
+    checks = measured(monkeypatch, wiggins03_fig4.EXPERIMENT, unchanged, quick=False)
+    assert checks["private.flat_until.2"].measured == 12 and checks["shared.flat_until.2"].measured == 24
+    assert checks["gain.2"].measured > 5 and checks["gain.2"].published == 9
+    assert checks["same_beyond.16"].measured == 1
+    assert not measured(monkeypatch, wiggins03_fig4.EXPERIMENT, lambda spec, region: slower(region, 9) if spec.shared else region)["gain.2"].ok
+
+
+def test_flushes_are_wanted_where_a_condition_is_met_and_only_there(monkeypatch):
+    checks = measured(monkeypatch, wiggins03_flushes.EXPERIMENT, unchanged)
+    assert checks["different_address.flushes"].ok and checks["collision.flushes"].ok and checks["domains_16.flushes"].ok
+    assert checks["standard.line_cycles"].ok and checks["standard.line_cycles"].published == 70
+    assert checks["standard.direct_cycles"].measured == 10_000 and checks["standard.direct_cycles"].published == 18_000
+
+    def always(spec, region):
+        region.counters["tlb_flushes"] = [2] * region.rounds
+        return region
+
+    checks = measured(monkeypatch, wiggins03_flushes.EXPERIMENT, always)
+    assert not checks["same_address.flushes"].ok and not checks["domains_20.tlb_flushes"].ok
+
+    def never(spec, region):
+        for name in crowd.FLUSHES:
+            region.counters[name] = [0] * region.rounds
+        return region
+
+    checks = measured(monkeypatch, wiggins03_flushes.EXPERIMENT, never)
+    assert checks["same_address.flushes"].ok and not checks["slot_in_use.flushes"].ok and not checks["standard.flushes"].ok
