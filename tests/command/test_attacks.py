@@ -10,7 +10,7 @@ from cobnut import attacks
 from cobnut.attacks import Attempt
 from cobnut.emulators import Outcome
 from cobnut.errors import CobnutError, Skipped
-from cobnut.experiments import attack_isolation, silicon_segments
+from cobnut.experiments import attack_isolation, attack_isolation_arm, silicon_segments
 from cobnut.machines import Parameter
 from made_up import MACHINE
 
@@ -48,6 +48,14 @@ def test_one_attempt_that_is_not_refused_fails(status):
     bad = attack_isolation.judge_run(attack_isolation.Run("x", many(status)))
     assert verdicts(bad) == good | {"x.not_refused": False}
     assert "small.0" in next(check.why for check in bad if not check.ok)
+
+
+def test_on_arm_each_attempt_has_to_be_refused_and_there_have_to_be_enough():
+    enough = [Attempt(f"load.slot_{n}", "refused", "fault") for n in range(250)]
+    assert verdicts(attack_isolation_arm.judge_run("fast", enough)) == {"fast.attempts": True, "fast.not_refused": True}
+    assert not verdicts(attack_isolation_arm.judge_run("fast", enough[1:]))["fast.attempts"]
+    bad = attack_isolation_arm.judge_run("fast", [*enough, Attempt("unmap.page_apart", "escaped", "its end")])
+    assert not verdicts(bad)["fast.not_refused"] and "unmap.page_apart" in bad[1].why
 
 
 def test_few_attempts_fail():

@@ -13,7 +13,7 @@ from cobnut.attacks import REFUSED, UNENFORCED, Attempt
 from cobnut.checks import Check, at_least, exactly, judge
 from cobnut.emulators import Boot, Outcome, bochs, qemu
 from cobnut.errors import CobnutError
-from cobnut.experiments import Experiment, Lab, Plot, Setting
+from cobnut.experiments import Experiment, Lab, Plot, Setting, attack_isolation_arm
 from cobnut.modules import Module
 from cobnut.results import Result, Series
 
@@ -168,4 +168,5 @@ EXPERIMENT = Experiment(
         "Attempts are single: two threads that race against each other are the business of fuzz and sanitize/stress.",
         "The machine model is not used here.",
     ),
+    elsewhere=(attack_isolation_arm.EXPERIMENT,),
 )

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`attack/isolation` on the boards with an ARM processor: everything that a user can try to get out of its space.
+
+user/attack/arm makes the attempts and judges them, on the kernel with tags, where the translations of several spaces stay cached side
+by side, and on the standard one.
+"""
+
+from cobnut import attacks, build, results
+from cobnut.attacks import REFUSED, Attempt
+from cobnut.boards import Board
+from cobnut.checks import Check, at_least, exactly, judge
+from cobnut.emulators import Boot, qemu_arm
+from cobnut.errors import CobnutError
+from cobnut.experiments import Experiment, Lab, Plot
+from cobnut.modules import Module
+from cobnut.results import Result, Series
+
+MEMORY_MB = 64
+TIMEOUT_SECONDS = 300
+LEAST_ATTEMPTS = 250
+KERNELS = {"fast": True, "standard": False}
+
+
+def run(lab: Lab) -> Result:
+    """Boots the attack program on both kernels."""
+    origin = results.provenance(lab.emulator, None)
+    lab.meter.total(len(KERNELS))
+    build.images(lab.board.standard)
+    found: dict[str, list[Attempt]] = {}
+    for kernel, tags in KERNELS.items():
+        found[kernel] = attempts(lab.board if tags else lab.board.standard)
+        lab.meter.advance(note=kernel)
+    checks = [check for kernel, made in found.items() for check in judge_run(kernel, made)]
+    return Result("attack/isolation", None, origin, series_of(found), checks, [])
+
+
+def attempts(board: Board) -> list[Attempt]:
+    """What became of each on the kernel of `board`."""
+    modules = (Module(board.program("sigma0")), Module(board.program("attack")))
+    outcome = qemu_arm.run(Boot(board.kernel, modules, memory_mb=board.memory_mb or MEMORY_MB), board.name, timeout=TIMEOUT_SECONDS)
+    if outcome.timed_out:
+        raise CobnutError(f"{board.name}: the attack program does not end within {TIMEOUT_SECONDS} s")
+    if outcome.kernel_message and outcome.code:
+        raise CobnutError(f"{board.name}: the kernel stopped: {outcome.kernel_message}")
+    try:
+        return attacks.read(outcome.console)
+    except ValueError as error:
+        raise CobnutError(f"{board.name}: {error}") from None
+
+
+def judge_run(kernel: str, made: list[Attempt]) -> list[Check]:
+    """The verdict on one kernel."""
+    others = [f"{one.name} {one.status} {one.how}" for one in made if one.status != REFUSED]
+    return [
+        judge(f"{kernel}.attempts", len({one.name for one in made}), "attempts", at_least(LEAST_ATTEMPTS), "Distinct attempts."),
+        judge(
+            f"{kernel}.not_refused",
+            len(others),
+            "attempts",
+            exactly(0),
+            f"Each is stopped in the way that is expected of it, and no victim's memory has changed. {'; '.join(others)}".rstrip(),
+        ),
+    ]
+
+
+def series_of(found: dict[str, list[Attempt]]) -> list[Series]:
+    """By attempt: 1 for those that were refused."""
+    lines = []
+    for kernel, made in found.items():
+        lines.append(Series(f"{kernel}.refused", "times", [one.name for one in made], [int(one.status == REFUSED) for one in made]))
+    return lines
+
+
+def plots(result: Result) -> list[Plot]:
+    columns = {one.name: one.name.replace(".", " ") for one in result.series}
+    return [Plot("table", "Each attempt", "attempt", "refused (1)", columns, wide=True)]
+
+
+EXPERIMENT = Experiment(
+    name="attack/isolation",
+    title="What a user can try to read, write or execute outside of its space: all refused",
+    source="W03 section 2 (spaces told apart by domains and by PID relocation share TLBs and caches)",
+    machine="sa1100-200",
+    boards=("collie", "versatilepb"),
+    settings={},
+    run=run,
+    plots=plots,
+    story=(
+        "An attacker, a new space for each attempt, runs at the address of a victim, from which only its domain and its PID slot tell it apart. It makes every kind of "
+        "access to the victims' memory, by its address after relocation too and in every slot, to their UTCBs, the kernel and the devices; tries the coprocessor's and the status "
+        "registers, domains and PID among them; jumps to where the kernel's entries are not; and uses the kernel as a deputy. Then scenes: memory that "
+        "was mapped and revoked, sections and pages; successors of dead spaces; more spaces than there are domains at one address; spaces that the timer switches between while "
+        "each watches its own word; aliases. Each access has to come through in the attacker's own memory first."
+    ),
+    cannot_say=(
+        "QEMU drops translations at each write of the domain register and has no caches: that nothing stale is used is what the sanitizer says, not this.",
+        "The machine model is not used here.",
+        "What a user learns from the time that an access takes is not tried: TLBs and caches are shared, more than with a standard kernel.",
+    ),
+)
