@@ -85,6 +85,7 @@ Utcb* make_utcb(Space& space, VAddr utcb_address) {
             memory::free_page(memory);
             return nullptr;
         }
+        memory = static_cast<char*>(arch::kernel_page(space, page));    // by that address, for virtual caches, from now on
     }
     return reinterpret_cast<Utcb*>(memory + (utcb_address & page_mask) - Utcb::id_offset);
 }

@@ -143,10 +143,10 @@ def boot(
         raise CobnutError(f"--sanitize: works on qemu, not on {emulator}")
     _check_payload("boot", module, root)
     if target.processor is boards.ARM:
-        for option, given in (("--sanitize", sanitize), ("--gdb", gdb), ("--cpu", cpu), ("--emulator bochs", emulator == "bochs")):
+        for option, given in (("--gdb", gdb), ("--cpu", cpu), ("--emulator bochs", emulator == "bochs")):
             if given:
                 raise CobnutError(f"{option}: not on board {board}")
-        raise typer.Exit(_boot_arm(target, (sigma0, root, *(module or [])), append, memory, machine, json))
+        raise typer.Exit(_boot_arm(target, (sigma0, root, *(module or [])), append, memory, sanitize, machine, json))
     if emulator == "bochs":
         from cobnut.emulators import bochs as chosen_emulator
 
@@ -197,9 +197,15 @@ def _check_measuring(
 
 
 def _boot_arm(
-    target: boards.Board, texts: tuple[str, ...], append: str, memory: int, machine: str | None, json: Path | None
+    target: boards.Board,
+    texts: tuple[str, ...],
+    append: str,
+    memory: int,
+    sanitize: bool,
+    machine: str | None,
+    json: Path | None,
 ) -> int:
-    """Boots modules on a board with an ARM processor, measured on `machine` if given; returns the exit status."""
+    """Boots modules on a board with an ARM processor, sanitized or measured on `machine` if wanted; returns the exit status."""
     from cobnut.emulators import qemu_arm
 
     _check_memory(memory, LEAST_MEMORY_MB, "qemu")
@@ -209,6 +215,8 @@ def _boot_arm(
     what = Boot(target.kernel, chosen, append, memory_mb=target.memory_mb or memory)
     if machine:
         return _measured(target, what, machine, json)
+    if sanitize:
+        return _sanitized(what, target)
     code = qemu_arm.interact(what, target.name)
     return code if code in (0, 1, 2) else 1
 
@@ -261,15 +269,21 @@ def _check_memory(memory: int, least: int, emulator: str) -> None:
         raise CobnutError(f"--memory {memory}: must be from {least} to {MOST_MEMORY_MB} on {emulator}")
 
 
-def _sanitized(what: Boot) -> int:
-    """Boots `what` under the sanitizer and prints its reports; 0 if there are none and the guest ended well."""
+def _sanitized(what: Boot, board: boards.Board | None = None) -> int:
+    """Boots `what` under the sanitizer and prints its reports; 0 if there are none and the guest ended well.
+
+    `board` is needed if it is not a PC.
+    """
     from cobnut import sanitizing
-    from cobnut.emulators import qemu
+    from cobnut.emulators import qemu, qemu_arm
 
     building.lab()
     with tempfile.TemporaryDirectory(prefix="cobnut-") as folder:
         out = Path(folder) / "reports.json"
-        code = qemu.interact(what, plugin=sanitizing.plugin(what.kernel, out))
+        if board and board.processor is boards.ARM:
+            code = qemu_arm.interact(what, board.name, plugin=sanitizing.plugin(board.kernel_executable, out))
+        else:
+            code = qemu.interact(what, plugin=sanitizing.plugin(what.kernel, out))
         findings = sanitizing.read(out)
     print(sanitizing.say(findings))
     return 1 if findings.reports or code else 0

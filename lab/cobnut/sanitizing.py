@@ -30,7 +30,7 @@ def plugin(kernel: Path, out: Path, *, stop_at_first: bool = False, stop_after: 
 
     The run can end at the first report, and after `stop_after` accesses.
     """
-    names = (("kernel", str(kernel.resolve())),) if images.kind(kernel.read_bytes()) == "multiboot" else ()
+    names = (("kernel", str(kernel.resolve())),) if images.kind(kernel.read_bytes()) != "linux" else ()
     stops = (("stop", "first"),) if stop_at_first else ()
     stops += (("stop", str(stop_after)),) if stop_after is not None else ()
     return Plugin(paths.PLUGIN, (("mode", "sanitize"), *names, ("out", str(out)), *stops))

@@ -93,7 +93,7 @@ pub(crate) fn of(architecture: Architecture) -> Schema {
             specs: arm(),
             layouts: &ARM_LAYOUTS,
             alternatives: &[],
-            optional_keys: &["random_seed"],
+            optional_keys: &["random_seed", "zeros_at", "zeros_line_read_cycles"],
             optional_section: None,
         },
     }
@@ -228,7 +228,7 @@ const ARM_CACHE: [(&str, Kind); 5] = [
     ("random_seed", Kind::Integer { min: 0, max: u32::MAX as u64 }),
 ];
 
-const ARM_SINGLE: [(&str, &str, Kind); 13] = [
+const ARM_SINGLE: [(&str, &str, Kind); 15] = [
     ("processor", "clock_mhz", Kind::Integer { min: 1, max: 10_000 }),
     ("processor", "emulated_as", Kind::Choice(&["collie", "versatilepb"])),
     ("write_buffer", "entries", Kind::Integer { min: 1, max: 64 }),
@@ -237,6 +237,8 @@ const ARM_SINGLE: [(&str, &str, Kind); 13] = [
     ("memory", "line_read_cycles", CYCLES),
     ("memory", "line_write_cycles", CYCLES),
     ("memory", "word_read_cycles", CYCLES),
+    ("memory", "zeros_at", Kind::Integer { min: 0, max: u32::MAX as u64 }),
+    ("memory", "zeros_line_read_cycles", CYCLES),
     ("coprocessor", "register_cycles", CYCLES),
     ("coprocessor", "operation_cycles", CYCLES),
     ("coprocessor", "test_cycles", CYCLES),

@@ -100,7 +100,8 @@ impl Arguments {
     pub fn check_arm(&self) -> Result<(), String> {
         let given = [
             ("mode=record", self.record),
-            ("mode=sanitize", self.sanitize),
+            ("ignore", !self.ignored.is_empty()),
+            ("symbols", self.symbols.is_some()),
             ("without", self.without_flush),
             ("range", !self.ranges.is_empty()),
             ("note", self.note.is_some()),

@@ -4,6 +4,9 @@
 use super::{Instruction, Operation, Translation, CLASSES};
 use crate::MachineFile;
 
+/// Size of the bank of zeros.
+const ZEROS_BYTES: u32 = 128 << 20;
+
 /// Every cost of a machine.
 #[derive(Clone, Debug, Default)]
 pub struct Costs {
@@ -18,6 +21,8 @@ pub struct Costs {
     /// A TLB miss that reads a page's two entries, and a section's one.
     tlb_misses: [u64; 2],
     pub line_fill: u64,
+    /// Where the bank of zeros starts, if there is one, and a line of it.
+    zeros: Option<(u32, u64)>,
     /// Reading a word that is not cached.
     pub word_read: u64,
     /// Writing a line back.
@@ -41,6 +46,7 @@ impl Costs {
             exception: milli("entry.exception_cycles"),
             tlb_misses: [milli(&format!("{tlb}.miss_cycles")), milli(&format!("{tlb}.section_miss_cycles"))],
             line_fill: milli("memory.line_read_cycles"),
+            zeros: file.integer("memory.zeros_at").zip(file.milli("memory.zeros_line_read_cycles")).map(|(at, milli)| (at as u32, milli)),
             word_read: milli("memory.word_read_cycles"),
             line_write: milli("memory.line_write_cycles"),
             register_write: milli("coprocessor.register_cycles"),
@@ -61,6 +67,14 @@ impl Costs {
             Control | TableBase | DomainAccess | ProcessId => self.register_write,
             DrainWriteBuffer | Wait | Other => 0,
             _ => self.operation,
+        }
+    }
+
+    /// Reading the line of `physical` from memory.
+    pub(crate) fn line_read(&self, physical: u32) -> u64 {
+        match self.zeros {
+            Some((first, milli)) if physical.wrapping_sub(first) < ZEROS_BYTES => milli,
+            _ => self.line_fill,
         }
     }
 

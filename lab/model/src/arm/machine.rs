@@ -139,7 +139,7 @@ impl Machine {
             self.write_back(outcome.write_backs, None);
             if !write {
                 self.counts.dcache_misses += 1;
-                return self.refill(Category::CacheRefill, loss, self.costs.line_fill);
+                return self.refill(Category::CacheRefill, loss, self.costs.line_read(found.physical(mva)));
             }
         } else if !write {
             return self.ledger.add(Category::CacheRefill, self.costs.word_read);

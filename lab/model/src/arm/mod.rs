@@ -10,6 +10,7 @@ mod costs;
 mod instruction;
 mod machine;
 mod operation;
+pub mod sanitizer;
 mod tables;
 mod tlb;
 mod write_buffer;

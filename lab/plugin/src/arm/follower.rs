@@ -50,6 +50,16 @@ impl Exception {
     }
 }
 
+/// What was refused.
+#[derive(Clone, Copy, Debug)]
+pub struct Fault {
+    /// Of a data abort, before relocation; otherwise without meaning.
+    pub address: u32,
+    pub write: bool,
+    /// Whose access it was.
+    pub mode: Mode,
+}
+
 /// A straight run of instructions within a block, all of which are executed one after the other unless a fault comes.
 pub struct Segment<P> {
     first: usize,
@@ -126,7 +136,7 @@ pub trait Observer {
     fn operation(&mut self, operation: Operation, operand: u32, at: u32, memory: &mut Memory);
 
     /// An exception was entered; `at` is the instruction that raised it or, for an interrupt, did not come to its turn.
-    fn exception(&mut self, exception: Exception, at: u32, memory: &mut Memory);
+    fn exception(&mut self, exception: Exception, at: u32, fault: Fault, memory: &mut Memory);
 
     fn marker(&mut self, marker: Marker);
 }
@@ -163,6 +173,15 @@ impl<O: Observer> Follower<O> {
     #[inline]
     pub fn following(&self) -> bool {
         self.memory.mmu_on()
+    }
+
+    /// Address of the instruction that began last, and whom it is counted for.
+    #[inline]
+    pub fn present(&self) -> (u32, Mode) {
+        match unsafe { self.previous.as_ref() } {
+            Some(block) => (block.address(unsafe { *self.began } as usize), block.mode.unwrap_or(Mode::Kernel)),
+            None => (0, Mode::Kernel),
+        }
     }
 
     /// A block is about to be executed. Blocks live as long as the run.
@@ -236,7 +255,12 @@ impl<O: Observer> Follower<O> {
                 Exception::Data | Exception::Undefined | Exception::SoftwareInterrupt => before.address(last),
                 _ => returns.wrapping_sub(4),
             };
-            self.observer.exception(exception, at, &mut self.memory);
+            let fault = Fault {
+                address: self.registers.fault_address(),
+                write: writes(before.decoded[last].instruction.class),
+                mode: before.mode.unwrap_or(Mode::Kernel),
+            };
+            self.observer.exception(exception, at, fault, &mut self.memory);
         }
     }
 
@@ -318,6 +342,10 @@ impl<O: Observer> Follower<O> {
 fn accesses_memory(class: Class) -> bool {
     use Class::*;
     matches!(class, Load | Store | LoadMultiple | StoreMultiple | Swap | LoadPc)
+}
+
+fn writes(class: Class) -> bool {
+    matches!(class, Class::Store | Class::StoreMultiple | Class::Swap)
 }
 
 /// Whether the condition of an instruction is met with these flags (ARM Architecture Reference Manual, A3.2).

@@ -4,7 +4,7 @@
 
 use super::counters::{self, Counters};
 use super::decode::Decoded;
-use super::follower::{Exception, Observer, Place};
+use super::follower::{Exception, Fault, Observer, Place};
 use super::functions::Functions;
 use super::memory::Memory;
 use super::regions::{Regions, Sample};
@@ -122,7 +122,7 @@ impl Observer for Measurement {
         }
     }
 
-    fn exception(&mut self, exception: Exception, _at: u32, _memory: &mut Memory) {
+    fn exception(&mut self, exception: Exception, _at: u32, _fault: Fault, _memory: &mut Memory) {
         if self.waiting {
             return;
         }

@@ -7,6 +7,7 @@ pub struct Registers {
     reader: Reader,
     general: [Handle; 16],
     cpsr: Handle,
+    fault_address: Handle,
 }
 
 const PC: usize = 15;
@@ -20,8 +21,8 @@ impl Registers {
         let (_, general) = Reader::find([
             "r0", "r1", "r2", "r3", "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11", "r12", "sp", "lr", "pc",
         ])?;
-        let (reader, [cpsr]) = Reader::find(["cpsr"])?;
-        Ok(Registers { reader, general, cpsr })
+        let (reader, [cpsr, fault_address]) = Reader::find(["cpsr", "DFAR"])?;
+        Ok(Registers { reader, general, cpsr, fault_address })
     }
 
     #[inline]
@@ -37,6 +38,11 @@ impl Registers {
     /// Condition flags, mode, interrupt masks.
     pub fn status(&self) -> u32 {
         self.reader.read(self.cpsr)
+    }
+
+    /// Of the last data abort. QEMU gives it before relocation.
+    pub fn fault_address(&self) -> u32 {
+        self.reader.read(self.fault_address)
     }
 
     /// Whether it runs in any mode but user mode.

@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//! The sanitizer for ARM: finds forgotten operations on TLBs and virtual caches, on an emulator that has neither.
+//!
+//! Whatever could be cached counts as cached until an operation takes it away, and whatever is dirty may reach memory at any
+//! time or never. An access is held against all of it. docs/sanitizer.md says how it judges.
+
+mod code_cache;
+mod data_cache;
+mod report;
+mod translations;
+
+pub use report::{Kind, Report, Reports};
+
+use super::{translate, Operation, Side, Translation};
+use crate::sanitizer::PhysicalMemory;
+use code_cache::CodeCache;
+use data_cache::{DataCache, LINE_SHIFT};
+use translations::{Stale, Translations};
+
+/// What the processor is set to.
+#[derive(Clone, Copy)]
+pub struct View<'a> {
+    pub memory: &'a dyn PhysicalMemory,
+    pub table_base: u32,
+    pub domain_access: u32,
+}
+
+/// One access to memory, or one that faulted.
+#[derive(Clone, Copy, Debug)]
+pub struct Access {
+    /// Address of the instruction, before relocation.
+    pub instruction: u32,
+    pub mva: u32,
+    pub write: bool,
+    pub user: bool,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Counts {
+    pub accesses: u64,
+    pub operations: u64,
+    pub faults: u64,
+}
+
+/// An instruction that operates on TLBs or caches: how often it was executed, and how often it took away something that did
+/// harm: stale translations, dirty or old lines.
+#[derive(Clone, Copy, Debug)]
+pub struct Invalidator {
+    pub instruction: u32,
+    pub operation: Operation,
+    pub executed: u64,
+    pub needed: u64,
+}
+
+/// Kilobytes whose translation is remembered.
+const KNOWN: usize = 4096;
+/// A data cache that can only be cleaned by reading is cleaned by so many lines one after the other (SA-1100: 8 KB).
+const CLEANING_LINES: u32 = 256;
+
+pub struct Sanitizer {
+    data: DataCache,
+    code: CodeCache,
+    translations: Translations,
+    pub reports: Reports,
+    pub counts: Counts,
+    invalidators: Vec<Invalidator>,
+    /// Faults on which the kernel has not answered yet.
+    pending: Vec<(Access, Side, Stale)>,
+    /// By kilobyte: its number, the generation in which it was walked, and what was found.
+    known: Vec<(u32, u32, Translation)>,
+    /// Moves on with everything after which code that was looked at has to be looked at again.
+    generation: u32,
+    /// The next line of a sweep by which the data cache is cleaned, and how many were read.
+    sweep: (u32, u32),
+}
+
+impl Default for Sanitizer {
+    fn default() -> Self {
+        let nothing = Translation {
+            frame: 0,
+            shift: 12,
+            domain: 0,
+            access: 0,
+            cached: false,
+            buffered: false,
+            entries: [(0, 0); 2],
+        };
+        Sanitizer {
+            data: DataCache::default(),
+            code: CodeCache::new(),
+            translations: Translations::new(),
+            reports: Reports::default(),
+            counts: Counts::default(),
+            invalidators: Vec::new(),
+            pending: Vec::new(),
+            known: vec![(u32::MAX, 0, nothing); KNOWN],
+            generation: 1,
+            sweep: (0, 0),
+        }
+    }
+}
+
+impl Sanitizer {
+    /// The MMU was turned on.
+    pub fn start(&mut self, view: View) {
+        self.translations.put_in_force(view.table_base, view.memory);
+        self.generation += 1;
+    }
+
+    pub fn invalidators(&self) -> &[Invalidator] {
+        &self.invalidators
+    }
+
+    /// As long as it is the same, fetching again what was fetched tells nothing new.
+    pub fn generation(&self) -> u32 {
+        self.generation
+    }
+
+    /// The guest has accessed data.
+    #[inline]
+    pub fn access(&mut self, access: &Access, view: View) {
+        self.counts.accesses += 1;
+        let Some(found) = self.translate(access, Side::Data, view) else { return };
+        let physical = found.physical(access.mva);
+        if found.cached {
+            self.clean_by_reading(access);
+        }
+        let Self { data, reports, .. } = self;
+        let mut trouble = |trouble| report_data(reports, access, view, physical, trouble);
+        if found.cached {
+            data.access(access.mva, physical, access.write, access.instruction, &mut trouble);
+        } else {
+            data.uncached(physical, access.write, access.instruction, &mut trouble);
+        }
+        if access.write {
+            self.written(access, physical, view);
+        }
+    }
+
+    #[inline]
+    fn written(&mut self, access: &Access, physical: u32, view: View) {
+        if self.code.holds(physical) {
+            self.code.stored(physical, access.instruction);
+            self.generation += 1;
+        }
+        if self.translations.watches(physical) {
+            self.translations.stored(physical, access.instruction, view.memory);
+            self.generation += 1;
+        }
+    }
+
+    /// Reading as much as the cache holds, none of which is in it, displaces everything else.
+    #[inline]
+    fn clean_by_reading(&mut self, access: &Access) {
+        if access.write || access.user || access.mva & ((1 << LINE_SHIFT) - 1) != 0 {
+            return;
+        }
+        let start = access.mva & ((CLEANING_LINES << LINE_SHIFT) - 1) == 0;
+        if access.mva != self.sweep.0 && !start {
+            return;
+        }
+        let count = if access.mva == self.sweep.0 && !start { self.sweep.1 } else { 0 };
+        self.sweep = match self.data.holds(access.mva) {
+            true => (0, 0),
+            false => (access.mva + (1 << LINE_SHIFT), count + 1),
+        };
+        if self.sweep.1 == CLEANING_LINES {
+            self.data.clean_all();
+            self.sweep = (0, 0);
+        }
+    }
+
+    /// The guest executes the instructions from `access.mva` on.
+    pub fn fetch(&mut self, access: &Access, bytes: u32, view: View) {
+        let end = access.mva.wrapping_add(bytes - 1) >> LINE_SHIFT;
+        for line in access.mva >> LINE_SHIFT..=end {
+            let access = Access { mva: (line << LINE_SHIFT).max(access.mva), ..*access };
+            self.counts.accesses += 1;
+            let Some(found) = self.translate(&access, Side::Code, view) else { return };
+            let physical = found.physical(access.mva);
+            if let Some(by) = self.data.line_not_in_memory(physical) {
+                report(&mut self.reports, Kind::UncleanedCode, &access, view, by, format!("frame {physical:x}"));
+            }
+            let (kind, by, detail) = match found.cached.then(|| self.code.fetch(access.mva, physical)).flatten() {
+                Some(code_cache::Trouble::OldLine { by }) => (Kind::OldCode, by, format!("frame {physical:x}")),
+                Some(code_cache::Trouble::ForeignLine { physical: held }) => {
+                    (Kind::ForeignCode, 0, format!("frame {physical:x}, the line may be of {held:x}"))
+                }
+                None => continue,
+            };
+            report(&mut self.reports, kind, &access, view, by, detail);
+        }
+    }
+
+    /// The translation of an access that is going through, held against what the TLBs may have.
+    #[inline]
+    fn translate(&mut self, access: &Access, side: Side, view: View) -> Option<Translation> {
+        let kilobyte = access.mva >> 10;
+        let known = &self.known[kilobyte as usize % KNOWN];
+        let found = match known.0 == kilobyte && known.1 == self.generation {
+            true => known.2,
+            false => self.walk(access, view)?,
+        };
+        if self.translations.suspects(access.mva) {
+            self.judge(access, side, &found, view);
+        }
+        Some(found)
+    }
+
+    fn walk(&mut self, access: &Access, view: View) -> Option<Translation> {
+        let found = translate(view.memory, view.table_base, access.mva)?;
+        self.look_at_entries(access, &found.entries, view);
+        let kilobyte = access.mva >> 10;
+        self.known[kilobyte as usize % KNOWN] = (kilobyte, self.generation, found);
+        Some(found)
+    }
+
+    fn look_at_entries(&mut self, access: &Access, entries: &[(u32, u32)], view: View) {
+        for &(at, value) in entries.iter().filter(|(at, _)| *at != 0) {
+            if let Some(by) = self.data.not_in_memory(at) {
+                let detail = format!("entry {at:x} = {value:x}");
+                report(&mut self.reports, Kind::UncleanedEntry, access, view, by, detail);
+            }
+        }
+    }
+
+    #[cold]
+    fn judge(&mut self, access: &Access, side: Side, found: &Translation, view: View) {
+        for stale in self.translations.stale(access.mva, side, view.memory) {
+            let served = permits(&stale.cached, access, view.domain_access);
+            if served && agrees(&stale.cached, found, access.mva) {
+                continue;
+            }
+            self.report_stale(access, &stale, served, false, view);
+        }
+    }
+
+    fn report_stale(&mut self, access: &Access, stale: &Stale, served: bool, faulted: bool, view: View) {
+        let kind = match (stale.entry, served) {
+            (0, _) => Kind::StaleTables,
+            (_, true) => Kind::StaleTranslation,
+            (_, false) => Kind::StaleRefusal,
+        };
+        let Translation { domain, access: permission, entries: [first, second], .. } = stale.cached;
+        let detail = format!(
+            "cached frame {:x}, domain {domain}, access {permission}, from first-level entry {:x} = {:x} and second-level entry {:x} = {:x}",
+            stale.cached.physical(access.mva) & !0x3ff,
+            first.0,
+            first.1,
+            second.0,
+            second.1
+        );
+        self.reports.add(Report {
+            kind,
+            instruction: access.instruction,
+            user: access.user,
+            table_base: view.table_base,
+            mva: access.mva,
+            write: access.write,
+            faulted,
+            store: stale.store,
+            detail,
+            count: 1,
+        });
+    }
+
+    /// The access was refused. What a stale translation would have made of it shows when the kernel has answered.
+    pub fn faulted(&mut self, access: &Access, side: Side, view: View) {
+        self.counts.faults += 1;
+        let first = view.table_base | access.mva >> 20 << 2;
+        let entry = view.memory.word(first).unwrap_or(0);
+        let second = if entry & 3 == 1 { entry & 0xffff_fc00 | (access.mva >> 12 & 0xff) << 2 } else { 0 };
+        self.look_at_entries(access, &[(first, entry), (second, view.memory.word(second).unwrap_or(0))], view);
+        for stale in self.translations.stale(access.mva, side, view.memory) {
+            if permits(&stale.cached, access, view.domain_access) {
+                self.pending.push((*access, side, stale));
+            }
+        }
+    }
+
+    /// User code runs again: has the kernel answered the faults by what was cached?
+    #[inline]
+    pub fn user_resumed(&mut self, view: View) {
+        if self.pending.is_empty() {
+            return;
+        }
+        for (access, _, stale) in std::mem::take(&mut self.pending) {
+            let now = translate(view.memory, view.table_base, access.mva);
+            if !now.is_some_and(|now| agrees(&stale.cached, &now, access.mva)) {
+                self.report_stale(&access, &stale, true, true, view);
+            }
+        }
+    }
+
+    /// The instruction at `at` operates on TLBs or caches, or has written a register, whose new value `view` has.
+    pub fn operation(&mut self, operation: Operation, operand: u32, at: u32, view: View) {
+        use Operation::*;
+        self.counts.operations += 1;
+        let shows = match operation {
+            Control | TableBase => true,
+            InvalidateCache(side) | InvalidateLine(side) => side.code(),
+            DomainAccess => self.translations.any_stale(),
+            _ => false,
+        };
+        self.generation += shows as u32;
+        let Self { data, code, translations, .. } = self;
+        let needed = match operation {
+            Control | TableBase => {
+                translations.put_in_force(view.table_base, view.memory);
+                false
+            }
+            InvalidateTlb(side) => translations.flush(side, |entry| data.not_in_memory(entry).is_some()),
+            InvalidateTlbEntry(side) => {
+                translations.invalidate(operand, side, |entry| data.not_in_memory(entry).is_some())
+            }
+            InvalidateCache(side) => {
+                let old = side.code() && code.invalidate_all();
+                side.data() && data.invalidate_all(at) || old
+            }
+            InvalidateLine(Side::Code) => code.invalidate(operand),
+            InvalidateLine(_) => data.invalidate(operand, at),
+            CleanLine => data.clean(operand),
+            CleanInvalidateLine => data.clean(operand) | data.invalidate(operand, at),
+            TestClean => data.clean_all(),
+            TestCleanInvalidate => data.clean_all() | data.invalidate_all(at),
+            DrainWriteBuffer => data.drain(),
+            DomainAccess | ProcessId | InvalidateSlot | CleanSlot | CleanInvalidateSlot | Wait | Other => false,
+        };
+        self.count(operation, at, needed);
+    }
+
+    fn count(&mut self, operation: Operation, instruction: u32, needed: bool) {
+        let known = self.invalidators.iter().position(|i| i.instruction == instruction);
+        let index = known.unwrap_or_else(|| {
+            self.invalidators.push(Invalidator { instruction, operation, executed: 0, needed: 0 });
+            self.invalidators.len() - 1
+        });
+        self.invalidators[index].executed += 1;
+        self.invalidators[index].needed += needed as u64;
+    }
+}
+
+/// Whether a TLB with this entry lets the access through (ARM Architecture Reference Manual, B4.3; the S and R bits are 0).
+fn permits(cached: &Translation, access: &Access, domain_access: u32) -> bool {
+    match domain_access >> (2 * cached.domain) & 3 {
+        3 => true,
+        1 => match cached.access {
+            0 => false,
+            1 => !access.user,
+            2 => !(access.user && access.write),
+            _ => true,
+        },
+        _ => false,
+    }
+}
+
+/// Whether both lead to the same memory in the same way.
+fn agrees(cached: &Translation, now: &Translation, mva: u32) -> bool {
+    cached.physical(mva) == now.physical(mva) && cached.cached == now.cached && cached.buffered == now.buffered
+}
+
+fn report(reports: &mut Reports, kind: Kind, access: &Access, view: View, store: u32, detail: String) {
+    let Access { instruction, mva, write, user } = *access;
+    let table_base = view.table_base;
+    reports.add(Report { kind, instruction, user, table_base, mva, write, faulted: false, store, detail, count: 1 });
+}
+
+#[cold]
+fn report_data(reports: &mut Reports, access: &Access, view: View, physical: u32, trouble: data_cache::Trouble) {
+    use data_cache::Trouble::*;
+    let (kind, by, detail) = match trouble {
+        DirtyAlias { mva, by } => (Kind::DirtyAlias, by, format!("frame {physical:x}, dirty at {mva:08x}")),
+        OldLine { by } => (Kind::OldLine, by, format!("frame {physical:x}")),
+        ForeignLine { physical: held, by } => {
+            (Kind::ForeignLine, by, format!("frame {physical:x}, the line may be of {held:x}"))
+        }
+        Lost { by } => (Kind::LostLine, by, format!("frame {physical:x}")),
+    };
+    report(reports, kind, access, view, by, detail);
+}
