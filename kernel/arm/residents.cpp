@@ -138,15 +138,13 @@ void make_resident(Space& space) {
     collect();
     ArchSpace& a = space.arch;
     a.domain = residents.take_free();
-    if (!a.domain)
-        a.domain = make_room();
-    else
-        forget_kernels_utcbs(space);
+    if (!a.domain) a.domain = make_room();
     a.dacr = own_domain_access(a.domain);
     holder[a.domain] = &space;
     first_section_of[a.domain] = none;
     space_of[a.utcb_area] = &space;
     set_utcb_entry(space);
+    forget_kernels_utcbs(space);
     // It will need them again. Where others have been since, it may turn out that it does not.
     for (Word i = 0; i < a.recent_count; ++i) {
         Word s = a.recent[i];
