@@ -19,6 +19,7 @@ vector_prefetch:
         ldr     r10, [sp, #PROCESSOR_CURRENT]
         add     r9, r10, #THREAD_R11
         stmia   r9, {r11-r14}^                  // where settle() and `leave` find them
+by_number:
         mov     r8, #THREAD_TABLE               // the partner by number: nobody() where there is none
         mov     r9, r0, lsr #14
         ldr     r12, [r8, r9, lsl #2]
@@ -28,7 +29,7 @@ vector_prefetch:
         orrs    r8, r8, r2, lsl #16             // a receive timeout needs the timeout queue
         cmpeq   r9, r0
         tsteq   lr, #3                          // back to Thumb code
-        bne     slow
+        bne     other_id
         cmp     r1, r0                          // call
         cmnne   r1, #1                          // or reply and wait for anybody
         bne     slow
@@ -79,6 +80,21 @@ not_resident:
         bl      enter_host
         ldmfd   sp!, {r0-r3, r10, r12, lr}
         b       leave
+
+// A local id of a thread whose UTCB is in the same page as the running one's, and so can be read: it names itself. Whoever
+// writes something else there gets what he says.
+other_id:
+        ldr     r8, [r10, #THREAD_UTCB_ADDRESS]
+        eor     r8, r8, r0
+        bics    r8, r8, #UTCB_NUMBER
+        bne     slow
+        ldr     r9, [r0, #-UTCB_MY_GLOBAL_ID]
+        tst     r9, #ID_VERSION                 // no local id, which would lead here again
+        beq     slow
+        cmp     r1, r0
+        moveq   r1, r9
+        mov     r0, r9
+        b       by_number
 
 slow_known:
         ldr     r0, [r12, #THREAD_ID]

@@ -39,6 +39,12 @@
 #define MASK_FIQ          0x40
 #define STATE_THUMB       0x20
 
+// UTCB addresses in one page differ in these bits; how far before one the thread's global id stands; the bits of an id that
+// are never all zero, but in local ones (manual 3.1, A.1).
+#define UTCB_NUMBER       0xe00
+#define UTCB_MY_GLOBAL_ID 60
+#define ID_VERSION        0x3f
+
 // What trap() is told (arm/trap.hpp).
 #define TRAP_UNDEFINED    0
 #define TRAP_SWI          1

@@ -4,12 +4,14 @@
 #include "arm/cpu.hpp"
 #include "core/space.hpp"
 #include "core/thread.hpp"
+#include "core/utcb.hpp"
 
 #define OFFSET(name, value) asm volatile("\n@@ " #name " %c0 @@" : : "i"(value))
 
 static_assert(offsetof(Thread, frame) == offsetof(Thread, registers) + sizeof(Registers), "one base register for both");
 static_assert(offsetof(Processor, ready_top) == 4, "arm/boot.S");
 static_assert(offsetof(Space, arch) == 0 && offsetof(ArchSpace, dacr) == 0 && offsetof(ArchSpace, pid) == 4, "arm/fastpath.S");
+static_assert(UTCB_NUMBER == page_mask - (Utcb::size - 1), "arm/fastpath.S");
 
 void offsets() {
     OFFSET(THREAD_REGISTERS, offsetof(Thread, registers));
