@@ -133,7 +133,7 @@ void free_space(Space& space) { memory::free_page(&space); }
 
 bool create_space(Space& space) { return host::attach(space); }
 
-void destroy_space(Space& space) {
+bool destroy_space(Space& space) {
     host::detach(space);
     if (space.arch.own_utcbs) host::utcbs_leave(space);
     release_utcbs(space);
@@ -146,6 +146,7 @@ void destroy_space(Space& space) {
         }
         memory::free_page(d);
     }
+    return true;
 }
 
 bool map_kernel_page(Space& space, VAddr page, void* frame, bool may_write) {

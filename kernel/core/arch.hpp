@@ -45,7 +45,8 @@ constexpr Word thread_numbers = 1u << ThreadId::number_bits;
 
 // Spaces.
 bool create_space(Space& space);
-void destroy_space(Space& space);
+// Part of it, the work of some dozens of mappings; true when nothing is left but what free_space() frees.
+bool destroy_space(Space& space);
 // Kernel-owned user pages: the interface page and UTCBs.
 bool map_kernel_page(Space& space, VAddr page, void* frame, bool writable);
 // What the kernel owns at a user address, by its own address; nullptr if nothing.

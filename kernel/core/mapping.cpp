@@ -278,10 +278,6 @@ void set_attribute(Space& space, Fpage fpage, Word attribute) {
     }
 }
 
-void unmap_everything(Space& space) {
-    unmap(space, Fpage::complete().with_rights(rights_all), true);
-}
-
 bool materialise(Space& sigma0, VAddr page) {
     page &= ~page_mask;
     if (!sigma0_may_have(sigma0, page) || !paging::ensure_table(sigma0, page)) return false;

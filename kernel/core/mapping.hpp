@@ -42,8 +42,6 @@ constexpr Word between_points = 64;         // the budget from one preemption po
 // How the space's pages in `fpage`, and all derived from them, are cached (paging::attribute). Pages mapped later take over
 // what their source has. In sigma0's space up to 4 MB at a time come into being for that.
 void set_attribute(Space& space, Fpage fpage, Word attribute);
-// All of a space that goes away.
-void unmap_everything(Space& space);
 
 // Makes the page of an idempotent space (sigma0) that stands for `page` present. False for the kernel's own frames, or
 // when memory is exhausted.

@@ -11,6 +11,8 @@ namespace spaces {
 namespace {
 
 All list;
+List<Space, &Space::dying_link> dying;
+VAddr unmapped;         // how far the first of them is
 
 bool inside(Fpage area, VAddr address) {
     return !area.is_nil() && address >= area.base() && address <= area.last();
@@ -34,11 +36,24 @@ Space* create() {
 
 void destroy(Space& space) {
     trace::event(trace::Event::space_deleted, ThreadId::nil(), trace::name(&space));
-    mappings::unmap_everything(space);
-    tags::forget(space);
-    list.remove(space);
-    arch::destroy_space(space);
-    arch::free_space(space);
+    dying.push_back(space);
+}
+
+bool bury(Word budget) {
+    Space* space = dying.front();
+    if (!space) return true;
+    Word status = 0;
+    if (!mappings::unmap(*space, Fpage::complete().with_rights(rights_all), true, unmapped, status, budget)) return false;
+    // Up to here it is a space without threads, as far as tags are concerned.
+    if (space->all_link.queued()) {
+        tags::forget(*space);
+        list.remove(*space);
+    }
+    if (!arch::destroy_space(*space)) return false;
+    dying.remove(*space);
+    arch::free_space(*space);
+    unmapped = 0;
+    return dying.empty();
 }
 
 bool any_active(const Space& space) {

@@ -28,6 +28,7 @@ struct Space {
     bool idempotent;                // sigma0: owns all physical memory, address = physical address
     List<Thread, &Thread::space_link> members;
     Link<Space> all_link;
+    Link<Space> dying_link;
     TagState tag;
     Space* leader;                  // the large space whose page directory it is bound to; nullptr: to none
     Link<Space> group_link;         // among those that are bound there, or with tags in all hosts (tags::exclusives)
@@ -41,8 +42,10 @@ namespace spaces {
 
 // An empty space; nullptr when kernel memory is exhausted.
 Space* create();
-// Frees everything; no thread may be left in it.
+// No thread is left in it: bury() frees everything.
 void destroy(Space& space);
+// Part of the work of freeing what was destroyed, about `budget` mappings' worth. True when nothing is left.
+bool bury(Word budget);
 bool any_active(const Space& space);
 void set_redirector(Space& space, ThreadId redirector);
 // Puts a thread among those of a space, and takes it out.

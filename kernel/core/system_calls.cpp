@@ -103,7 +103,9 @@ void unmap(Thread& caller, Word control) {
     caller.pending = Pending::unmap;
 }
 
-void carry_on(Thread& t) {
+namespace {
+
+void carry_on_unmapping(Thread& t) {
     Unmapping& u = t.unmapping;
     bool flush = u.control & 0x40;
     for (; u.index <= (u.control & 0x3f); ++u.index, u.fpage = Fpage::nil()) {
@@ -118,6 +120,14 @@ void carry_on(Thread& t) {
         t.utcb->mr[u.index] = u.fpage.with_rights(mappings::as_rights(u.status)).raw;
     }
     end_unmapping(t);
+}
+
+}  // namespace
+
+void carry_on(Thread& t) {
+    if (t.pending == Pending::unmap) return carry_on_unmapping(t);
+    while (!spaces::bury(mappings::between_points)) arch::preemption_point();
+    t.pending = Pending::nothing;
 }
 
 void end_unmapping(Thread& t) {

@@ -44,6 +44,7 @@ enum FastVeto : Word {
 enum class Pending : std::uint8_t {
     nothing,
     unmap,          // Thread::unmapping
+    burial,         // of destroyed spaces: spaces::bury()
 };
 
 // How far an Unmap has come.

@@ -19,15 +19,23 @@ Error activate(Thread& t, ThreadId pager) {
     return Error::none;
 }
 
+// Nobody is left in it. The call returns when all of it is freed.
+void destroy(Thread& caller, Space& space) {
+    spaces::destroy(space);
+    caller.pending = Pending::burial;
+}
+
 Error remove(Thread& caller, Thread* t) {
     if (!t) return Error::none;
     if (t == &caller) return Error::invalid_thread;
     Space& space = *t->space;
     ThreadId gone = t->id;
+    // What it had to bury falls to the caller.
+    if (t->pending == Pending::burial) caller.pending = Pending::burial;
     ipc::unwind(*t);
     threads::destroy(*t);
     ipc::end_waits_for(gone);
-    if (space.members.empty()) spaces::destroy(space);
+    if (space.members.empty()) destroy(caller, space);
     return Error::none;
 }
 
@@ -51,7 +59,7 @@ Error create(Thread& caller, ThreadId dest, ThreadId space_id, ThreadId schedule
     if (!space) return Error::no_memory;
     Thread* t = threads::create(dest, *space);
     if (!t) {
-        if (new_space) spaces::destroy(*space);
+        if (new_space) destroy(caller, *space);
         return Error::no_memory;
     }
     t->scheduler = scheduler;
@@ -101,7 +109,7 @@ Error modify(Thread& caller, Thread& t, ThreadId dest, ThreadId space_id, Thread
         }
         spaces::leave(t);
         spaces::join(*mate->space, t);
-        if (old.members.empty()) spaces::destroy(old);
+        if (old.members.empty()) destroy(caller, old);
     }
     t.utcb_address = place;
     if (dest != t.id) {

@@ -242,21 +242,25 @@ bool create_space(Space& space) {
     return true;
 }
 
-void destroy_space(Space& space) {
+bool destroy_space(Space& space) {
+    // The first call puts it out of use.
     small_space::dissolve_group(space);
     small_space::release(space);
     ports::take(space, ports::all, true);
     if (processor.host == &space.arch.own) hosts::enter(hosts::kernel);
     for (Word t = 0; t < own_tables(); ++t) {
-        Word table = space.arch.directory->entry[t];
+        Word& table = space.arch.directory->entry[t];
         if (!(table & present)) continue;
         // All that is left are UTCBs and the interface page.
         for (Word e : static_cast<PageTable*>(window(frame_of(table)))->entry)
             if (e & present && frame_of(e) != physical(&kip::kip)) memory::free_page(window(frame_of(e)));
         memory::free_page(window(frame_of(table)));
         memory::free_page(space.arch.mappings[t]);
+        table = 0;
+        return false;
     }
     memory::free_page(space.arch.directory);
+    return true;
 }
 
 bool map_kernel_page(Space& space, VAddr page, void* frame, bool may_write) {

@@ -94,7 +94,7 @@ struct Property {
         space[0]->idempotent = true;
     }
     ~Property() {
-        for (int i = spaces; i-- > 0;) mappings::unmap_everything(*space[static_cast<unsigned>(i)]);
+        for (int i = spaces; i-- > 0;) mappings::unmap(*space[static_cast<unsigned>(i)], Fpage::complete().with_rights(rights_all), true);
         expect(mappings::in_use() == 0, "mappings are left over");
     }
     void expect(bool holds, const char* what) { require(holds, what, operation); }

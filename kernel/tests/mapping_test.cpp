@@ -20,7 +20,7 @@ struct MappingTest : testing::Test {
         space[0]->idempotent = true;
     }
     ~MappingTest() override {
-        for (auto i = space.rbegin(); i != space.rend(); ++i) mappings::unmap_everything(**i);
+        for (auto i = space.rbegin(); i != space.rend(); ++i) mappings::unmap(**i, Fpage::complete().with_rights(rights_all), true);
     }
     Space& operator[](int i) { return *space[i]; }
     bool present(int s, VAddr page) { return paging::get(*space[s], page).present; }

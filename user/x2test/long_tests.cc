@@ -161,6 +161,68 @@ void unmapper_migrates()
     CHECK(!faults_on_read(forest.root, base));
 }
 
+Word do_delete(Word id, Word, Word)
+{
+    return L4_ThreadControl(L4_ThreadId_t{.raw = id}, L4_nilthread, L4_nilthread, L4_nilthread, reinterpret_cast<void *>(-1));
+}
+
+constexpr Word tables_at_least = 32; ///< pages of kernel memory for the pages that `left` has
+
+void deletion_is_preempted()
+{
+    const Forest forest;
+    Agent *deleter = agent(Kind::here);
+    if (!forest.complete() || !deleter) return;
+    const cobnut::Audit before = books();
+    begin(deleter, do_delete, forest.left->id.raw);
+    pause(2000);
+    CHECK_EQUAL(books().faults, 0);
+    CHECK(books().objects < before.objects && before.objects - books().objects < many_pages);
+    CHECK_EQUAL(L4_Schedule(forest.left->id, ~0u, ~0u, ~0u, ~0u, nullptr), 0); // the thread is gone already
+    CHECK(wakes_during(deleter) >= 2);
+    CHECK_EQUAL(finish(deleter).value, 1);
+    const cobnut::Audit after = books();
+    CHECK_EQUAL(after.faults, 0);
+    CHECK(before.objects - after.objects > many_pages && before.pages - after.pages > tables_at_least);
+    CHECK(faults_on_read(forest.right, base) && !faults_on_read(forest.root, base));
+}
+
+/// Who deletes the deleter has the rest to do.
+void deleter_is_deleted()
+{
+    const Forest forest;
+    Agent *deleter = agent(Kind::here);
+    if (!forest.complete() || !deleter) return;
+    const cobnut::Audit before = books();
+    begin(deleter, do_delete, forest.left->id.raw);
+    pause(2000);
+    CHECK(runs(deleter));
+    remove(deleter);
+    const cobnut::Audit after = books();
+    CHECK_EQUAL(after.faults, 0);
+    CHECK(before.objects - after.objects > many_pages && before.pages - after.pages > tables_at_least);
+}
+
+/// Halted, it comes to its end; others can delete meanwhile.
+void deleter_is_halted()
+{
+    const Forest forest;
+    Agent *deleter = agent(Kind::here);
+    if (!forest.complete() || !deleter) return;
+    const cobnut::Audit before = books();
+    landed = 0;
+    begin(deleter, do_delete, forest.left->id.raw);
+    pause(2000);
+    L4_Stop(deleter->id);
+    remove(forest.right);
+    for (int i = 0; i < 100 && before.objects - books().objects < many_pages; i++) pause(10000);
+    CHECK(before.objects - books().objects > many_pages);
+    L4_Start_SpIp(deleter->id, stack_of(deleter), reinterpret_cast<Word>(do_land));
+    pause(20000);
+    CHECK(landed);
+    CHECK_EQUAL(books().faults, 0);
+}
+
 } // namespace
 
 const Test long_tests[] = {
@@ -169,6 +231,9 @@ const Test long_tests[] = {
     {"long.unmapper_is_deleted", unmapper_is_deleted},
     {"long.unmapper_is_redirected", unmapper_is_redirected},
     {"long.unmapper_migrates", unmapper_migrates},
+    {"long.deletion_is_preempted", deletion_is_preempted},
+    {"long.deleter_is_deleted", deleter_is_deleted},
+    {"long.deleter_is_halted", deleter_is_halted},
     {nullptr, nullptr},
 };
 
