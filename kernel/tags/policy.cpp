@@ -16,8 +16,9 @@ constexpr Word most_bytes = slot_max_mb << 20;
 constexpr Word looks = 4, candidates = 32;
 // Over how many looks switches are added up, and from how many on a tag is worth the work of giving it.
 constexpr Word memory = 8, worthwhile = 64;
-// A spread from which on a space counts as everybody's partner (of 16), and how long one has to be astray to be moved.
-constexpr Word everybodys = 11, patience = 4;
+// A spread (of 16), or a number of partners, from which on a space counts as everybody's partner; how many notes make up
+// `met`; and how long one has to be astray to be moved.
+constexpr Word everybodys = 11, many = 9, late = 256, patience = 4;
 // Looks between two searches of a space that found no tag.
 constexpr Word pause = 8;
 
@@ -40,7 +41,15 @@ Space* next_exclusive() {
 
 bool tagged(const Space& s) { return arch::tag_limit(s); }
 bool exclusive(const Space& s) { return tagged(s) && !s.leader; }
-bool universal(const Space& s) { return s.tag.spread >= everybodys; }
+
+Word partners(const TagState& tag) {
+    Word n = 0;
+    for (Word met = tag.met | tag.met_before; met; met &= met - 1) ++n;
+    return n;
+}
+
+// Its partners change from note to note; or, where one stays for some time, there are more than a group has.
+[[gnu::noinline]] bool universal(const Space& s) { return s.tag.spread >= everybodys || partners(s.tag) >= many; }
 
 Word members(const Space& leader) {
     Word n = 0;
@@ -107,12 +116,24 @@ bool take_from(Space* loser, Space& space, Word bytes, Space* leader) {
 }
 
 bool join(Space& space, Word bytes, Space* leader) {
+    space.tag.astray = 0;
     return arch::give_tag(space, bytes, leader) || take_from(settler(bytes), space, bytes, leader);
 }
 
 // In all hosts: a free one, or somebody's to whom it is worth less.
 bool go_anywhere(Space& space, Word bytes) {
     return arch::give_tag(space, bytes, nullptr) || take_from(victim(space, bytes), space, bytes, nullptr);
+}
+
+// Where only partners in all hosts keep two others of a group apart, one of these comes to `space`, and the rest can follow.
+void invite(Space& space) {
+    for (ThreadId id : space.tag.partners) {
+        Space* p = space_of(id, space);
+        if (!p || !exclusive(*p) || p->tag.pinned || universal(*p)) continue;
+        p->tag.astray = 0;
+        arch::give_tag(*p, arch::tag_limit(*p), &space);
+        return;
+    }
 }
 
 bool may_dissolve(const Space& leader) {
@@ -132,7 +153,9 @@ bool seek(Space& space) {
         if (!may_dissolve(space) || !(larger || (universal(space) && victim(space, bytes)))) return false;
         while (Space* s = space.group.front()) arch::take_tag(*s);
     }
-    return arch::give_tag(space, bytes, nullptr) || (leader && join(space, bytes, leader)) || go_anywhere(space, bytes);
+    if (arch::give_tag(space, bytes, nullptr) || (leader && join(space, bytes, leader)) || go_anywhere(space, bytes)) return true;
+    if (!leader && rules.groups && !universal(space)) invite(space);
+    return false;
 }
 
 // After a search in vain it waits for some looks.
@@ -156,10 +179,11 @@ void settle(Space& space) {
         space.tag.astray = 0;
         return;
     }
-    if (++space.tag.astray < patience) return;
-    space.tag.astray = 0;
-    join(space, bytes, leader);
+    if (++space.tag.astray >= patience) join(space, bytes, leader);
 }
+
+// From 0 to 31, by the number of its first thread (Knuth's multiplicative hashing).
+Word hash(const Space& space) { return space.members.front()->id.number() * 2654435769u >> 27; }
 
 void note_partner(Space& space, ThreadId partner) {
     constexpr Word weight = 4;
@@ -170,6 +194,8 @@ void note_partner(Space& space, ThreadId partner) {
     if (!latest) partners[1] = partners[0];
     partners[0] = partner;
     space.tag.spread += (known ? 0 : weight) - space.tag.spread / weight;
+    if (++space.tag.notes % late == 0) space.tag.met_before = space.tag.met, space.tag.met = 0;
+    space.tag.met |= 1u << hash(*now);
 }
 
 // In the midst of what goes on: who runs, from whom the switch to it came, and from whom the one to that.
@@ -214,8 +240,10 @@ void look() {
         space.tag.gain += switches - (space.tag.gain + memory - 1) / memory;
         if (switches) note_partner(space, arch::partner(space));
         if (space.tag.pinned || !space.initialised()) continue;
-        if (!tagged(space) && space.tag.gain >= worthwhile) seek_now_and_then(space);
-        if (space.leader && rules.groups) settle(space);
+        if (space.leader && rules.groups)
+            settle(space);
+        else if (!tagged(space) && space.tag.gain >= worthwhile)
+            seek_now_and_then(space);
     }
 }
 

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The rules about tags (docs/tags.md): what each of them promises in small examples; and on random operations every single
+// decision against a model that searches all spaces for what would have been allowed.
+#include "tags/policy.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tag_port.hpp"
+
+namespace {
+
+using namespace tag_port;
+
+constexpr Word mb = 1u << 20;
+
+struct PolicyTest : testing::Test {
+    PolicyTest() { port = {}; }
+    ~PolicyTest() override {
+        actors.clear();
+        tags::rules = {};
+        port = {};
+    }
+    Actor& make(Word bytes = mb) {
+        actors.push_back(std::make_unique<Actor>(++numbers, bytes));
+        return *actors.back();
+    }
+    Actor& begin(Word bytes = mb) {
+        Actor& a = make(bytes);
+        tags::begin(a.space);
+        return a;
+    }
+    // Both ways.
+    static void talk(Actor& from, Actor& to, int times = 1) {
+        for (int i = 0; i < times; ++i) port.switch_to(from, to), port.switch_to(to, from);
+    }
+    void look_at_all() {
+        for (std::size_t i = 0; i < actors.size(); i += 4) tags::look();
+    }
+    static bool large(const Actor& a) { return !port.of(a.space); }
+    static bool exclusive(const Actor& a) { return !large(a) && !a.space.leader; }
+    static const Space* host(const Actor& a) { return a.space.leader ? a.space.leader : &a.space; }
+
+    std::vector<std::unique_ptr<Actor>> actors;
+    Word numbers = 0;
+};
+
+TEST_F(PolicyTest, ASpaceStartsInTheSmallestPlaceThatHoldsItAndIsFree) {
+    port.places = {{mb, false}, {4 * mb, false}};
+    EXPECT_TRUE(exclusive(begin(mb)));
+    EXPECT_EQ(arch::tag_limit(begin(2 * mb).space), 4 * mb);
+    EXPECT_TRUE(large(begin(mb)));
+}
+
+TEST_F(PolicyTest, UtcbsBelongToWhatATagHasToCover) {
+    Actor& a = make(0);
+    a.space.utcb_area = Fpage::memory(8 * mb, 12);
+    EXPECT_EQ(tags::needed(a.space), 8 * mb + page_size);
+}
+
+TEST_F(PolicyTest, NothingIsGivenWithoutTheOption) {
+    port.places = {{mb, false}};
+    tags::rules.automatic = false;
+    Actor &a = begin(), &b = begin();
+    for (int i = 0; i < 20; ++i) talk(a, b, 100), look_at_all();
+    EXPECT_TRUE(large(a) && large(b));
+}
+
+TEST_F(PolicyTest, WhoGrowsGetsALongerPlaceOrNone) {
+    port.places = {{mb, false}, {4 * mb, false}};
+    Actor& a = begin();
+    tags::outgrow(a.space, 2 * mb);
+    EXPECT_EQ(arch::tag_limit(a.space), 4 * mb);
+    tags::outgrow(a.space, tags::somewhere);
+    EXPECT_TRUE(large(a)) << "there is none of 8 MB";
+    Actor& b = begin();
+    tags::outgrow(b.space, 0xbfffffff);
+    EXPECT_TRUE(large(b)) << "that no slot can hold";
+}
+
+TEST_F(PolicyTest, WhoSleepsGivesWayToWhoTalks) {
+    port.places = {{mb, false}};
+    Actor &sleeper = begin(), &a = begin(), &b = begin();
+    for (int i = 0; i < 8; ++i) talk(a, b, 100), look_at_all();
+    EXPECT_TRUE(large(sleeper));
+    EXPECT_TRUE(exclusive(a) || exclusive(b));
+}
+
+TEST_F(PolicyTest, WhoIsReadyToRunDoesNot) {
+    port.places = {{mb, false}};
+    tags::rules.groups = false;
+    Actor &busy = begin(), &a = begin(), &b = begin();
+    busy.set_ready(true);
+    talk(busy, b, 100);
+    for (int i = 0; i < 3; ++i) talk(a, b, 20), look_at_all();
+    EXPECT_TRUE(exclusive(busy));
+    EXPECT_TRUE(large(a) && large(b));
+}
+
+TEST_F(PolicyTest, APinnedOneIsLeftAlone) {
+    port.places = {{mb, true}};
+    Actor &pinned = begin(), &a = begin(), &b = begin();
+    pinned.space.tag.pinned = true;
+    b.space.tag.pinned = true;
+    for (int i = 0; i < 40; ++i) talk(a, b, 100), look_at_all();
+    EXPECT_TRUE(exclusive(pinned));
+    EXPECT_TRUE(large(a) && large(b));
+}
+
+TEST_F(PolicyTest, TwoThatTalkShareAHostIfThereIsNoPlaceInAll) {
+    port.places = {{mb, true}};
+    Actor &a = begin(), &b = begin(), &c = begin(), &d = begin();
+    for (int i = 0; i < 20; ++i) talk(a, b, 100), talk(c, d, 100), look_at_all();
+    EXPECT_EQ(host(a), host(b));
+    EXPECT_EQ(host(c), host(d));
+    EXPECT_TRUE(large(a) != large(b) && large(c) != large(d)) << "one of them leads";
+}
+
+// Five groups of three, and one that all of them call; items that a group works on before it is another one's turn. Four
+// places in each host, of which everybody's partner may have got one, and one that is for all hosts only.
+struct Turn {
+    unsigned seed;
+    int items;
+};
+class Groups : public PolicyTest, public testing::WithParamInterface<Turn> {};
+
+TEST_P(Groups, FormAmongThoseWhoTalkToEachOtherAndEverybodysPartnerIsInAll) {
+    constexpr std::size_t groups = 5, size = 3;
+    constexpr int items = 1000000, switches_a_tick = 500;
+    std::mt19937 random(GetParam().seed);
+    port.places = {{mb, true}, {mb, true}, {mb, true}, {mb, true}, {mb, false}};
+    std::vector<Actor*> member;
+    for (std::size_t i = 0; i < groups * size; ++i) member.push_back(&begin());
+    Actor& server = begin();
+    auto call = [&](Actor& from, Actor& to) {
+        port.switch_to(from, to);
+        if (random() % switches_a_tick == 0) tags::look();
+    };
+    std::size_t first = 0;
+    for (int item = 0; item < items; ++item) {
+        if (item % GetParam().items == 0) first = random() % groups * size;
+        Actor &a = *member[first], &b = *member[first + 1 + random() % (size - 1)];
+        call(a, server), call(server, a), call(a, b), call(b, server), call(server, b), call(b, a);
+    }
+    EXPECT_TRUE(exclusive(server));
+    for (std::size_t group = 0; group < groups; ++group) {
+        std::set<const Space*> hosts;       // of those who are not at home in all
+        for (std::size_t i = 0; i < size; ++i)
+            if (const Actor& a = *member[group * size + i]; !exclusive(a)) hosts.insert(host(a));
+        EXPECT_LE(hosts.size(), 1u) << "group " << group;
+    }
+}
+INSTANTIATE_TEST_SUITE_P(SeedsAndTurns, Groups,
+                         testing::Values(Turn{1995, 10}, Turn{2002, 64}, Turn{20021, 64}, Turn{1995, 1000}, Turn{2002, 1000},
+                                         Turn{20021, 1000}),
+                         [](auto& info) { return std::to_string(info.param.seed) + "_" + std::to_string(info.param.items); });
+
+TEST_F(PolicyTest, NoGroupsFormWithoutTheOption) {
+    port.places = {{mb, true}};
+    tags::rules.groups = false;
+    std::vector<Actor*> all;
+    for (int i = 0; i < 6; ++i) all.push_back(&begin());
+    for (int i = 0; i < 200; ++i) talk(*all[i % 3 * 2], *all[i % 3 * 2 + 1], 50), look_at_all();
+    for (Actor* a : all) EXPECT_EQ(a->space.leader, nullptr);
+}
+
+}  // namespace
