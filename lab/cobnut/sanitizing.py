@@ -5,9 +5,11 @@ import json
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from cobnut import images, paths
+from cobnut import paths
 from cobnut.emulators.qemu import Plugin
 from cobnut.errors import CobnutError
+
+ELF_MAGIC = b"\x7fELF"
 
 
 @dataclass(frozen=True)
@@ -30,7 +32,7 @@ def plugin(kernel: Path, out: Path, *, stop_at_first: bool = False, stop_after: 
 
     The run can end at the first report, and after `stop_after` accesses.
     """
-    names = (("kernel", str(kernel.resolve())),) if images.kind(kernel.read_bytes()) != "linux" else ()
+    names = (("kernel", str(kernel.resolve())),) if kernel.read_bytes().startswith(ELF_MAGIC) else ()
     stops = (("stop", "first"),) if stop_at_first else ()
     stops += (("stop", str(stop_after)),) if stop_after is not None else ()
     return Plugin(paths.PLUGIN, (("mode", "sanitize"), *names, ("out", str(out)), *stops))

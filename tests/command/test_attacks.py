@@ -12,6 +12,7 @@ from cobnut.emulators import Outcome
 from cobnut.errors import CobnutError, Skipped
 from cobnut.experiments import attack_isolation, attack_isolation_arm, silicon_segments
 from cobnut.machines import Parameter
+from cobnut.sanitizing import Findings
 from made_up import MACHINE
 
 CONSOLE = """attack: row small.read refused read fault at 1000000, vector 6 error 0 ip 300042 eax 90909090
@@ -52,10 +53,13 @@ def test_one_attempt_that_is_not_refused_fails(status):
 
 def test_on_arm_each_attempt_has_to_be_refused_and_there_have_to_be_enough():
     enough = [Attempt(f"load.slot_{n}", "refused", "fault") for n in range(250)]
-    assert verdicts(attack_isolation_arm.judge_run("fast", enough)) == {"fast.attempts": True, "fast.not_refused": True}
-    assert not verdicts(attack_isolation_arm.judge_run("fast", enough[1:]))["fast.attempts"]
-    bad = attack_isolation_arm.judge_run("fast", [*enough, Attempt("unmap.page_apart", "escaped", "its end")])
-    assert not verdicts(bad)["fast.not_refused"] and "unmap.page_apart" in bad[1].why
+    clean, dirty = (Findings([{"line": "stale"}] * many, [], [], {"accesses": 1}) for many in (0, 1))
+    good = {"fast.attempts": True, "fast.not_refused": True, "fast.reports": True}
+    assert verdicts(attack_isolation_arm.judge_run("fast", enough, clean)) == good
+    assert verdicts(attack_isolation_arm.judge_run("fast", enough, dirty)) == good | {"fast.reports": False}
+    assert verdicts(attack_isolation_arm.judge_run("fast", enough[1:], clean)) == good | {"fast.attempts": False}
+    bad = attack_isolation_arm.judge_run("fast", [*enough, Attempt("unmap.page_apart", "escaped", "its end")], clean)
+    assert verdicts(bad) == good | {"fast.not_refused": False} and "unmap.page_apart" in bad[1].why
 
 
 def test_few_attempts_fail():

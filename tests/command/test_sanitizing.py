@@ -9,7 +9,7 @@ import pytest
 import made_up
 from cobnut import boards, sanitizing
 from cobnut.errors import CobnutError
-from cobnut.experiments import invalidations, mutations, stress
+from cobnut.experiments import invalidations, mutations, stress, stress_arm
 from cobnut.experiments.invalidations import Site
 from cobnut.experiments.stress import Run
 from cobnut.sanitizing import Findings
@@ -184,3 +184,23 @@ def test_reports_are_counted_in_words():
     assert sanitizing.say(findings()).endswith("sanitizer: 0 reports in 2,000,000,000 accesses")
     assert sanitizing.say(findings("a", "b")).splitlines()[0] == "sanitizer: a"
     assert sanitizing.say(findings("a")).endswith("1 report in 2,000,000,000 accesses")
+
+
+def arm_runs(*, reports=0, failure=None, least=1.0):
+    counters = {name: int(wanted * least) for name, (wanted, _) in (stress_arm.LEAST | stress_arm.OF_TAGS).items()}
+    findings = Findings([{"line": "stale"}] * reports, [], [], {"accesses": 1})
+    standard = {name: 0 for name in counters}
+    return [stress_arm.Run("fast", 1, counters, failure, findings), stress_arm.Run("standard", 2, standard, None, findings)]
+
+
+def arm_verdicts(runs):
+    checks = [check for each in runs for check in stress_arm.judge_run(each)] + stress_arm.judge_amounts(runs, quick=False)
+    return {check.name: check.ok for check in checks}
+
+
+def test_stress_on_arm_wants_no_report_no_failure_and_enough():
+    assert all(arm_verdicts(arm_runs()).values())
+    assert not arm_verdicts(arm_runs(reports=1))["reports.seed1.fast"]
+    assert not arm_verdicts(arm_runs(failure="space 1 reads 0"))["wrong.seed1.fast"]
+    few = arm_verdicts(arm_runs(least=0.5))
+    assert not any(few[name] for name in stress_arm.LEAST | stress_arm.OF_TAGS)

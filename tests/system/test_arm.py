@@ -8,6 +8,7 @@ import pytest
 
 from cobnut import attacks, boards, cpio
 from cobnut.emulators import Boot, qemu_arm
+from cobnut.experiments import attack_isolation_arm, stress_arm
 from cobnut.modules import Module
 from conftest import run_cobnut
 
@@ -79,9 +80,12 @@ def test_a_crowd_that_is_not_possible(board, wish):
 
 @pytest.mark.parametrize("board", BOARDS)
 def test_every_attack_is_refused(board):
-    found = attacks.read(boot(board, program(board, "attack")).console)
-    assert len({one.name for one in found}) >= 250
-    assert [one for one in found if one.status != attacks.REFUSED] == []
+    made, findings = attack_isolation_arm.attempts(boards.find(board))
+    assert {check.name: check.ok for check in attack_isolation_arm.judge_run("fast", made, findings)} == {
+        "fast.attempts": True,
+        "fast.not_refused": True,
+        "fast.reports": True,
+    }
 
 
 @pytest.mark.parametrize("board", BOARDS)
@@ -94,11 +98,11 @@ def test_the_attack_program_sees_what_leaks(board):
 
 
 @pytest.mark.parametrize("board", BOARDS)
-def test_random_system_calls_do_what_the_model_says(board):
-    outcome = boot(board, program(board, "stress", "seed=5 operations=20000"))
-    assert "FAIL" not in outcome.console and "stress: done with seed 5" in outcome.console, outcome.console[-500:]
-    counters = {name: int(value) for name, value in re.findall(r"^stress: (\w+) (\d+)$", outcome.console, re.M)}
-    assert all(counters[name] > 300 for name in ("accesses", "faults", "maps", "grants", "unmaps", "peer_calls", "thread_deletions", "space_deletions"))
+def test_random_system_calls_do_what_the_model_says_and_use_nothing_stale(board):
+    done = stress_arm.boot(boards.find(board), seed=5, operations=5_000, timeout=TIMEOUT_SECONDS)
+    assert done.failure is None
+    assert done.findings.lines == []
+    assert all(done.counters[name] > 50 for name in ("accesses", "faults", "maps", "grants", "unmaps", "peer_calls", "thread_deletions", "space_deletions", "resizes"))
 
 
 @pytest.mark.parametrize("board", BOARDS)

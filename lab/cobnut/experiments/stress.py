@@ -14,7 +14,7 @@ from pathlib import Path
 from cobnut import results, sanitizing
 from cobnut.checks import Check, at_least, exactly, judge
 from cobnut.emulators import Boot, kernel_message, qemu
-from cobnut.experiments import Experiment, Lab, Plot, Setting, invalidations
+from cobnut.experiments import Experiment, Lab, Plot, Setting, invalidations, stress_arm
 from cobnut.experiments.invalidations import Seen, Site
 from cobnut.modules import Module
 from cobnut.results import Result, Series
@@ -269,4 +269,5 @@ EXPERIMENT = Experiment(
         "Accesses past a small space's limit go where QEMU sees the kernel's own pages, since it does not enforce limits.",
         "The machine model is not used here.",
     ),
+    elsewhere=(stress_arm.EXPERIMENT,),
 )
