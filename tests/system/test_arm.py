@@ -151,16 +151,13 @@ def test_a_damaged_archive_of_modules_is_refused(board, monkeypatch, damage, wor
 
 @pytest.mark.parametrize("board", BOARDS)
 def test_the_path_of_an_ipc_is_counted(tmp_path, board):
-    """Each way is one system call and a stub of one instruction, and two threads of one space need nothing else."""
+    """And it is as short as it has to be, between spaces and within one."""
     file = tmp_path / "path.json"
     done = run_cobnut("run", "ipc/path", "--board", board, "--quick", "--json", str(file), "--report", str(tmp_path))
-    assert done.returncode in (0, 1), done.stderr
+    assert done.returncode == 0, done.stdout
     result = json.loads(file.read_text())
     assert result["machine"] == boards.find(board).machine
     checks = {check["name"]: check for check in result["checks"]}
-    assert all(check["measured"] is not None for check in checks.values())
     for pair in ("different_address", "same_address", "intra"):
-        assert checks[f"one_way.{pair}.stub"]["measured"] == checks[f"one_way.{pair}.entries"]["measured"] == 1
-    for what in ("table_base_writes", "flushes"):
-        assert checks[f"one_way.intra.{what}"]["measured"] == 0
+        assert 40 < checks[f"one_way.{pair}.instructions"]["measured"] <= 60
     assert all(round(1000 * sum(row["entries"].values())) == round(1000 * row["total"]) for row in result["ledger"])
