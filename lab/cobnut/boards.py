@@ -98,3 +98,12 @@ def find(name: str) -> Board:
     if name not in BOARDS:
         raise CobnutError(f"unknown board '{name}' (known: {', '.join(BOARDS)})")
     return BOARDS[name]
+
+
+def settled(board: Board, given: list[str]) -> Board:
+    """The board with what --set asks of its kernel, a list of K=V: tags=off is the standard kernel."""
+    for pair in given:
+        if board.processor is not ARM or pair not in ("tags=on", "tags=off"):
+            raise CobnutError(f"--set {pair}: a kernel is built with tags=on or tags=off, for the boards with an ARM processor")
+        board = replace(board, tags=pair == "tags=on")
+    return board

@@ -50,6 +50,10 @@ CpuOption = Annotated[
 ]
 MemoryOption = Annotated[int, typer.Option("--memory", help="Main memory in MB.", metavar="MB")]
 BoardOption = Annotated[str, typer.Option("--board", help="The board to build for.", metavar="BOARD")]
+KernelSetting = Annotated[
+    Optional[list[str]],
+    typer.Option("--set", help="For ARM: tags=off is the standard kernel, which flushes at every switch.", metavar="tags=on|off"),
+]
 DEFAULT_ROOT = "root off=1"  # ends the run when every payload program has finished
 LEAST_MEMORY_MB, MOST_MEMORY_MB = 2, 3072  # below 2 MB a loader has nowhere to put the kernel
 
@@ -75,9 +79,9 @@ def test(
 
 
 @app.command()
-def build(board: BoardOption = "pc") -> None:
+def build(board: BoardOption = "pc", given: KernelSetting = None) -> None:
     """Builds the images and prints their paths, the kernel first."""
-    target = boards.find(board)
+    target = boards.settled(boards.find(board), given or [])
     building.images(target)
     for path in target.images:
         print(path)
@@ -122,6 +126,7 @@ def boot(
         Optional[Path], typer.Option("--json", help="With --machine: also writes everything measured here.", metavar="FILE")
     ] = None,
     image: ImageOption = None,
+    given: KernelSetting = None,
     gdb: Annotated[
         bool, typer.Option("--gdb", help="Stops at the first instruction and starts gdb; without a terminal, waits for one.")
     ] = False,
@@ -131,7 +136,7 @@ def boot(
     ] = None,
 ) -> None:
     """Boots modules with the serial console on this terminal; Ctrl-A x leaves."""
-    target = boards.find(board)
+    target = boards.settled(boards.find(board), given or [])
     emulators.check_name(emulator)
     _check_debugging(gdb, ex or [], emulator, sanitize, image or [])
     _check_measuring(machine, json, emulator, sanitize, gdb, image or [])

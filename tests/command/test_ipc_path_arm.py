@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 import made_up
-from cobnut import experiments
+from cobnut import boards, experiments
 from cobnut.errors import CobnutError
 from cobnut.experiments import crowd, ipc_path, ipc_path_arm
 from cobnut.experiments.crowd import Crowd
@@ -109,3 +109,12 @@ def test_a_worse_path_fails(monkeypatch, counter, value, check):
 
     checks = measured(monkeypatch, ipc_path_arm.EXPERIMENT, change)
     assert not any(checks[f"one_way.{pair}.{check}"].ok for pair in ipc_path_arm.PAIRS)
+
+
+def test_the_standard_kernel_is_asked_for_by_its_setting():
+    collie = boards.find("collie")
+    assert boards.settled(collie, ["tags=off"]) == collie.standard
+    assert boards.settled(collie, ["tags=off", "tags=on"]) == boards.settled(collie, []) == collie
+    for board, pair in (("collie", "tags=0"), ("collie", "small=1"), ("pc", "tags=off")):
+        with pytest.raises(CobnutError, match=f"--set {pair}: a kernel is built with tags=on or tags=off"):
+            boards.settled(boards.find(board), [pair])
