@@ -104,9 +104,9 @@ bool prefetch_abort(Thread& t) {
     VAddr address = page_tables::original(*t.space, t.frame.pc);
     bool refilled = host::refill(*t.space, address);
     switch (page_tables::touch(*t.space, address, false)) {
-    case Touch::granted: return true;
+    case Touch::granted: host::share(*t.space, address); return true;
     case Touch::nothing_new:
-        if (refilled) return true;
+        if (refilled || host::share(*t.space, address)) return true;
         ipc::exception(t, exception_abort, breakpoint_status);
         return false;
     case Touch::denied: ask_pager(t, address, right_read | right_execute);
@@ -124,12 +124,16 @@ bool data_abort(Thread& t, VAddr address, Word status) {
     if (host::refill(*t.space, address)) return true;
     bool write = writes(t);
     Touch touch = page_tables::touch(*t.space, address, write);
+    if (touch != Touch::denied && host::share(*t.space, address)) return true;
     if (touch == Touch::granted) return true;
     // Nothing is missing for what the instruction seems to do: it is one that also writes.
     if (touch == Touch::nothing_new && !write) {
         write = true;
         touch = page_tables::touch(*t.space, address, write);
-        if (touch == Touch::granted) return true;
+        if (touch == Touch::granted) {
+            host::share(*t.space, address);
+            return true;
+        }
     }
     ask_pager(t, address, write ? right_write : right_read);
     return false;

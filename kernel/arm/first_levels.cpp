@@ -13,7 +13,7 @@ namespace {
 
 using namespace page_tables;
 
-constexpr Word share = 8;               // of the kernel's memory, for first levels
+constexpr Word part = 8;                // of the kernel's memory, for first levels
 constexpr Word own_domain = 1;
 
 struct FreeDirectory {
@@ -49,7 +49,7 @@ const bool keeps_caches = false;
 
 PAddr reserve(PAddr first, PAddr last) {
     PAddr at = (first + sizeof(FirstLevel) - 1) & ~(sizeof(FirstLevel) - 1);
-    PAddr end = first + (last - first) / share;
+    PAddr end = first + (last - first) / part;
     for (; at + sizeof(FirstLevel) <= end; at += sizeof(FirstLevel)) release(static_cast<FirstLevel*>(window(at)));
     return at;
 }
@@ -92,6 +92,10 @@ void utcbs_leave(Space& space) {
 }
 
 bool refill(Space&, VAddr) { return false; }
+
+bool share(Space&, VAddr) { return false; }
+
+void entry_changed(const Space&, VAddr) {}
 
 void drop_lines(Space& space, VAddr page) {
     if (in_force != &space) return;

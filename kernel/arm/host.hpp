@@ -30,6 +30,11 @@ void utcbs_leave(Space& space);
 
 // The running space has a page table for an address where it has faulted: whether that was not in force, and is now.
 bool refill(Space& space, VAddr address);
+// The running space may access an address, by its own entry, and has faulted there: whether the entry in force did not say
+// so, and what to do about it has been done.
+bool share(Space& space, VAddr address);
+// One of the space's own entries has changed.
+void entry_changed(const Space& space, VAddr page);
 // A page's entry is about to change: what the caches hold by it goes to memory. It has changed: no translation is left.
 void drop_lines(Space& space, VAddr page);
 void drop_translation(Space& space, VAddr page);

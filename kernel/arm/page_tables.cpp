@@ -49,6 +49,7 @@ void change(Space& space, VAddr page, Word to) {
     t.page[index(page)] = to;
     if (before == after) return;
     write(entry, after);
+    host::entry_changed(space, page);
     if (before) host::drop_translation(space, page);
 }
 

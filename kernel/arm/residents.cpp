@@ -17,6 +17,7 @@
 #include "arm/cpu.hpp"
 #include "arm/host.hpp"
 #include "arm/page_tables.hpp"
+#include "arm/regions.hpp"
 #include "arm/relocation.hpp"
 #include "tags/residents.hpp"
 
@@ -45,14 +46,19 @@ Word dropped;                           // pages in this stay in the kernel
 Word domain_of(Word entry) { return entry >> 5 & 0xf; }
 Word own_domain_access(Word tag) { return 1u << 2 * tag | 1u << 2 * DOMAIN_KERNEL; }
 
-// What the switches have left: domain access words have two bits for each domain, a set of tags has one.
-void collect() {
-    Word x = processor.ran & DOMAINS_ALL;
-    if (!x) return;
+// Domain access words have two bits for each domain, a set of tags has one.
+Word tags_of(Word access) {
+    Word x = access & DOMAINS_ALL;
     x = (x | x >> 1) & 0x33333333;
     x = (x | x >> 2) & 0x0f0f0f0f;
     x = (x | x >> 4) & 0x00ff00ff;
-    residents.ran((x | x >> 8) & 0xffff);
+    return (x | x >> 8) & 0xffff;
+}
+
+// What the switches have left.
+void collect() {
+    if (!processor.ran) return;
+    residents.ran(tags_of(processor.ran));
     processor.ran = 0;
 }
 
@@ -81,18 +87,26 @@ bool stained(const Space& space, Word s) {
     return user && user != &space && may_have_lines(*user);
 }
 
+// `user`: by the number of its UTCB area.
+void enter_section(Word s, Word tag, Word user, const SmallPages& table) {
+    Section& here = section[s];
+    here = {first_section_of[tag], none, static_cast<std::uint16_t>(user)};
+    if (here.next != none) section[here.next].previous = static_cast<std::uint16_t>(s);
+    first_section_of[tag] = static_cast<std::uint16_t>(s);
+    write(boot_directory.entry[s], physical(&table) | domain(tag) | first_coarse);
+}
+
 void put_in(Space& space, Word s, const PageTable& t) {
-    Word tag = space.arch.domain, stands = boot_directory.entry[s];
-    if (stands) {
+    if (boot_directory.entry[s]) {
+        if (regions::join(space, s)) return;
+        regions::dissolve_section(s);
+    }
+    if (Word stands = boot_directory.entry[s]) {
         take_out(s, domain_of(stands));
         purge_translations();
     }
     if (stained(space, s)) flush_caches();
-    Section& here = section[s];
-    here = {first_section_of[tag], none, static_cast<std::uint16_t>(space.arch.utcb_area)};
-    if (here.next != none) section[here.next].previous = static_cast<std::uint16_t>(s);
-    first_section_of[tag] = static_cast<std::uint16_t>(s);
-    write(boot_directory.entry[s], physical(&t.hardware) | domain(tag) | first_coarse);
+    enter_section(s, space.arch.domain, space.arch.utcb_area, t.hardware);
 }
 
 void set_utcb_entry(const Space& space) {
@@ -101,8 +115,9 @@ void set_utcb_entry(const Space& space) {
     write(boot_directory.entry[utcb_section(space)], entry | first_coarse);
 }
 
-// A space loses its domain, which the rules know already. The TLB has to be purged.
+// A space or a region loses its domain, which the rules know already. The TLB has to be purged.
 void revoke(Word tag) {
+    if (!holder[tag]) return regions::dissolve_domain(tag);
     Space& space = *holder[tag];
     ArchSpace& a = space.arch;
     a.lines_since = may_have_lines(space) ? flushes : 0;
@@ -118,10 +133,13 @@ void revoke(Word tag) {
     if (a.own_utcbs) set_utcb_entry(space);
 }
 
-// Frees some domains. The thread that is left keeps its own: it waits for the one that comes, most of the time.
-Word make_room() {
+// A domain, if need be of somebody who has one. Not of those that are `pinned`, and not of the thread that is left: it waits
+// for the one that comes, most of the time.
+Word take_domain(Word pinned) {
+    collect();
+    if (Word tag = residents.take_free()) return tag;
     const Thread* left = processor.current;
-    Word victims = residents.make_room(left && left->space->arch.domain ? 1u << left->space->arch.domain : 0);
+    Word victims = residents.make_room(tags_of(pinned | (left ? left->space->arch.dacr : 0)));
     for (Word tag = 1; tag <= domains; ++tag)
         if (victims >> tag & 1) revoke(tag);
     purge_translations();
@@ -135,11 +153,10 @@ void forget_kernels_utcbs(const Space& space) {
 }
 
 void make_resident(Space& space) {
-    collect();
     ArchSpace& a = space.arch;
-    a.domain = residents.take_free();
-    if (!a.domain) a.domain = make_room();
-    a.dacr = own_domain_access(a.domain);
+    Word shared = regions::domain_access(space);
+    a.domain = take_domain(shared);
+    a.dacr = own_domain_access(a.domain) | regions::domain_access(space);
     holder[a.domain] = &space;
     first_section_of[a.domain] = none;
     space_of[a.utcb_area] = &space;
@@ -158,6 +175,7 @@ void make_resident(Space& space) {
 const bool keeps_caches = true;
 
 void leave_sections(Space& space) {
+    regions::leave_all(space);
     if (Word tag = space.arch.domain) {
         while (first_section_of[tag] != none) take_out(first_section_of[tag], tag);
         purge_translations();
@@ -171,6 +189,7 @@ PAddr reserve(PAddr first, PAddr) { return first; }
 bool attach(Space&) { return true; }
 
 void detach(Space& space) {
+    regions::leave_all(space);
     if (Word tag = space.arch.domain) {
         collect();
         revoke(tag);
@@ -197,7 +216,7 @@ void utcbs_leave(Space& space) {
 bool refill(Space& space, VAddr address) {
     const PageTable* t = table(space, address);
     Word s = modified(space, address) >> 20;
-    if (!t || domain_of(boot_directory.entry[s]) == space.arch.domain) return false;
+    if (!t || domain_of(boot_directory.entry[s]) == space.arch.domain || regions::shares(space, s)) return false;
     put_in(space, s, *t);
     return true;
 }
@@ -205,7 +224,7 @@ bool refill(Space& space, VAddr address) {
 // One page after the other is dropped line by line only twice: after that, all caches are flushed, and the rest is clean.
 void drop_lines(Space& space, VAddr page) {
     constexpr Word by_lines = 2;
-    if (!may_have_lines(space)) return;
+    if (!may_have_lines(space) && !regions::may_have_lines(modified(space, page) >> 20)) return;
     if (++dropped > by_lines) return flush_caches();
     clean_lines(space, page, page_size);
     caches::invalidate_instructions();
@@ -214,7 +233,8 @@ void drop_lines(Space& space, VAddr page) {
 // SA-11x0 has no operation on a single instruction TLB entry.
 void drop_translation(Space& space, VAddr page) {
     VAddr at = modified(space, page);
-    if (!space.arch.domain || domain_of(boot_directory.entry[at >> 20]) != space.arch.domain) return;
+    bool own = space.arch.domain && domain_of(boot_directory.entry[at >> 20]) == space.arch.domain;
+    if (!own && !regions::shares(space, at >> 20)) return;
     if (at < relocated_end) cpu::write_process_id(0);
     cpu::invalidate_data_tlb_entry(at);
     cpu::invalidate_instruction_tlb();
@@ -226,6 +246,36 @@ void flush_caches() {
     caches::invalidate_instructions();
     residents.cleaned_caches();
     flushes += 1;
+}
+
+bool share(Space& space, VAddr address) { return regions::share(space, address); }
+
+void entry_changed(const Space& space, VAddr page) { regions::entry_changed(space, page); }
+
+Space* holder_of(Word s) { return boot_directory.entry[s] ? holder[domain_of(boot_directory.entry[s])] : nullptr; }
+
+Word take_section(Word s, const Space& space, const Space& other, const SmallPages& table) {
+    Word tag = take_domain(space.arch.dacr | other.arch.dacr);
+    take_out(s, other.arch.domain);
+    holder[tag] = nullptr;
+    first_section_of[tag] = none;
+    enter_section(s, tag, 0, table);
+    residents.ran(1u << tag);           // as far as the caches know, it has
+    return tag;
+}
+
+void release_section(Word s, Word tag) {
+    take_out(s, tag);
+    residents.retire(tag);
+    purge_translations();
+    flush_caches();
+}
+
+void purge() { purge_translations(); }
+
+bool dirty(Word tag) {
+    collect();
+    return residents.dirty(tag);
 }
 
 Word control(Space& space, Word word) { return relocation::control(space, word); }

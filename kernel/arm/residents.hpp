@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What relocation.cpp needs of residents.cpp.
+// What relocation.cpp and regions.cpp need of residents.cpp.
 #pragma once
 
 #include "core/space.hpp"
@@ -8,5 +8,16 @@ namespace host {
 
 // The space's addresses are about to be moved: nothing of it stands in the CPD, the TLB or the caches.
 void leave_sections(Space& space);
+
+// The resident space whose entry stands in the CPD for a section; nullptr: nobody's, or a region's.
+Space* holder_of(Word section);
+// Replaces that entry by one with a domain of its own, for `space` and `other`, which had it. Returns the domain. The TLB has to
+// be purged.
+Word take_section(Word section, const Space& space, const Space& other, const SmallPages& table);
+// Undoes that: nothing stands there any more, nothing is cached.
+void release_section(Word section, Word domain);
+void purge();
+// Whether any space with this domain open has run since all caches were flushed.
+bool dirty(Word domain);
 
 }  // namespace host

@@ -44,9 +44,10 @@ struct FirstLevel {
 
 struct ArchSpace {
     // First: what the fast path writes when the space is switched to (arm/fastpath.S). Without a domain `dacr` is 0.
-    Word dacr;                      // domain access: the kernel's domain and its own
+    Word dacr;                      // domain access: the kernel's domain, its own and those of regions
     Word pid;                       // what is added to its addresses below 32 MB
     Word domain;
+    Word regions;                   // those that it has part in, one bit each (regions.cpp)
     Word lines_since;               // the flush since which it may have lines in the caches though it has no domain
     bool slot_chosen;               // `pid` is what the kernel or SpaceControl has chosen
     std::uint8_t recent_count;

@@ -211,6 +211,41 @@ void revoked_megabyte()
     }
 }
 
+/// The same pages at the same address in several spaces: what one writes the others read, whoever came first, and each can
+/// lose them alone or get something else there.
+void shared_megabyte()
+{
+    constexpr unsigned most = 5;
+    constexpr Word shared_pages = 4;
+    Agent *agents[most];
+    for (unsigned i = 0; i < most; i++) {
+        agents[i] = agent(Kind::other);
+        if (!agents[i]) return;
+        for (Word n = 0; n < shared_pages; n++) give_at(agents[i], n, everywhere + n * page_size);
+    }
+    for (Word round = 1; round < 20; round++) {
+        const Word at = everywhere + round % shared_pages * page_size + 4 * round;
+        ask(agents[round % most], do_write, at, 0x5A000000 + round);
+        for (unsigned i = 0; i < most; i++) CHECK_EQUAL(read(agents[i], at), 0x5A000000 + round);
+    }
+    // One has fewer, one has another page, and one is gone.
+    ask(agents[0], do_flush, page_at(everywhere, L4_FullyAccessible).raw, 0x40);
+    give_at(agents[1], 9, everywhere + page_size);
+    ask(agents[1], do_write, everywhere + page_size, 0x1D);
+    remove(agents[2]);
+    for (int i = 0; i < 3; i++) {
+        CHECK(faults_on_read(agents[0], everywhere));
+        CHECK_EQUAL(read(agents[1], everywhere + page_size), 0x1D);
+        ask(agents[3], do_write, everywhere + page_size, 0x300 + i);
+        CHECK_EQUAL(read(agents[4], everywhere + page_size), 0x300 + i);
+        CHECK_EQUAL(read(agents[0], everywhere + page_size), 0x300 + i);
+    }
+    CHECK_EQUAL(arena_word(9), 0x1D);
+    // All lose them at once.
+    L4_Unmap(L4_FpageLog2(reinterpret_cast<Word>(arena), 16) + L4_FullyAccessible);
+    for (unsigned i = 0; i < most; i++) CHECK(i == 2 || faults_on_read(agents[i], everywhere + 2 * page_size));
+}
+
 /// One frame at two addresses, in two spaces and in one: who reads sees what was written last.
 void aliases_between_spaces()
 {
@@ -270,6 +305,7 @@ const Test tag_tests[] = {
     {"domains.mapping_into_the_own_slot", mapping_into_the_own_slot},
     {"domains.registers_are_the_kernels", registers_are_the_kernels},
     {"domains.revoked_megabyte", revoked_megabyte},
+    {"domains.shared_megabyte", shared_megabyte},
     {"domains.aliases_between_spaces", aliases_between_spaces},
     {"domains.aliases_in_one_space", aliases_in_one_space},
     {"domains.utcbs_of_others", utcbs_of_others},

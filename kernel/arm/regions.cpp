@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "arm/regions.hpp"
+
+#include "arm/caches.hpp"
+#include "arm/host.hpp"
+#include "arm/page_tables.hpp"
+#include "arm/residents.hpp"
+#include "core/memory.hpp"
+
+namespace regions {
+namespace {
+
+using namespace page_tables;
+
+constexpr Word most_regions = 4, most_members = 16, pages = 256;
+// What has to agree for a page to be the same in two spaces.
+constexpr Word identity = ~page_mask | present | writable | attribute_bits;
+
+struct Region {
+    Word domain;                        // 0: there is no such region
+    Word section;
+    SmallPages* table;
+    Space* member[most_members];
+    Word members;
+
+    Word bit() const;
+    Word access() const { return 1u << 2 * domain; }
+};
+Region all[most_regions];
+memory::Pool tables{sizeof(SmallPages)};
+
+Word Region::bit() const { return 1u << (this - all); }
+
+Region* at(Word section) {
+    for (Region& r : all)
+        if (r.domain && r.section == section) return &r;
+    return nullptr;
+}
+
+// The region that a space has part in there.
+Region* of(const Space& space, Word section) {
+    if (!space.arch.regions) return nullptr;
+    Region* r = at(section);
+    return r && space.arch.regions & r->bit() ? r : nullptr;
+}
+
+PageTable* table_of(const Space& space, const Region& r) { return table(space, r.section << 20); }
+
+bool same_pages(const Space& a, const Space& b, Word section) {
+    const PageTable *s = table(a, section << 20), *t = table(b, section << 20);
+    Word any = 0;
+    for (Word i = 0; i < pages; ++i) {
+        if ((s->page[i] ^ t->page[i]) & identity) return false;
+        any |= s->page[i];
+    }
+    return any & present;
+}
+
+// Whether a section of the CPD is at the same address in the space.
+bool at_home(const Space& space, Word section) {
+    VAddr base = section << 20;
+    return modified(space, base) == base && original(space, base) == base && table(space, base);
+}
+
+// Entries that differ in the access alone: the bits that both have are what both may.
+void synchronise(Region& r, Word i) {
+    Word entry = table_of(*r.member[0], r)->hardware.entry[i];
+    for (Word m = 1; m < r.members; ++m) {
+        Word other = table_of(*r.member[m], r)->hardware.entry[i];
+        entry = (entry ^ other) & ~page_access(access_user_write) ? 0 : entry & other;
+    }
+    if (r.table->entry[i] != entry) write(r.table->entry[i], entry);
+}
+
+void synchronise(Region& r) {
+    for (Word i = 0; i < pages; ++i) synchronise(r, i);
+}
+
+void add(Region& r, Space& space) {
+    r.member[r.members++] = &space;
+    space.arch.regions |= r.bit();
+    if (space.arch.domain) space.arch.dacr |= r.access();
+}
+
+void close(Region& r, Space& space) {
+    space.arch.regions &= ~r.bit();
+    space.arch.dacr &= ~r.access();
+}
+
+void dissolve(Region& r) {
+    for (Word m = 0; m < r.members; ++m) close(r, *r.member[m]);
+    host::release_section(r.section, r.domain);
+    tables.free(r.table);
+    r = {};
+}
+
+void leave(Region& r, Space& space) {
+    if (r.members <= 2) return dissolve(r);
+    close(r, space);
+    Word m = 0;
+    while (r.member[m] != &space) ++m;
+    r.member[m] = r.member[--r.members];
+    synchronise(r);
+}
+
+// A region of a section that stands in the CPD as that of one space.
+Region* make(Space& space, Space& other, Word section) {
+    Region* r = all;
+    while (r < all + most_regions && r->domain) ++r;
+    if (r == all + most_regions) return nullptr;
+    auto* table = static_cast<SmallPages*>(tables.allocate());
+    if (!table) return nullptr;
+    caches::clean_and_invalidate_data(reinterpret_cast<VAddr>(table), sizeof *table);
+    *r = {host::take_section(section, space, other, *table), section, table, {}, 0};
+    add(*r, other);
+    return r;
+}
+
+}  // namespace
+
+bool shares(const Space& space, Word section) { return of(space, section); }
+
+bool join(Space& space, Word section) {
+    if (!at_home(space, section)) return false;
+    Region* r = at(section);
+    if (r) {
+        for (Word m = 0; m < r->members; ++m)
+            if (!same_pages(space, *r->member[m], section)) return false;
+        if (r->members == most_members) return false;
+    } else {
+        Space* other = host::holder_of(section);
+        if (!other || !at_home(*other, section) || !same_pages(space, *other, section)) return false;
+        if (!(r = make(space, *other, section))) return false;
+    }
+    add(*r, space);
+    synchronise(*r);
+    host::purge();                      // of what the newcomer has not been granted yet
+    return true;
+}
+
+bool share(Space& space, VAddr page) {
+    Region* r = of(space, page >> 20);
+    if (!r) return false;
+    Word i = page >> 12 & 0xff;
+    const PageTable& own = *table_of(space, *r);
+    if (r->table->entry[i] == own.hardware.entry[i]) return false;
+    for (Word m = 0; m < r->members; ++m)
+        if ((table_of(*r->member[m], *r)->page[i] ^ own.page[i]) & identity) {
+            leave(*r, space);
+            return true;
+        }
+    Word gained = own.page[i] & (accessed | dirty | granted | aliased);
+    for (Word m = 0; m < r->members; ++m)
+        if (r->member[m] != &space) change(*r->member[m], page & ~page_mask, table_of(*r->member[m], *r)->page[i] | gained);
+    if (r->table->entry[i] != own.hardware.entry[i]) leave(*r, space);
+    return true;
+}
+
+void entry_changed(const Space& space, VAddr page) {
+    if (Region* r = of(space, page >> 20)) synchronise(*r, page >> 12 & 0xff);
+}
+
+bool may_have_lines(Word section) {
+    const Region* r = at(section);
+    return r && host::dirty(r->domain);
+}
+
+void leave_all(Space& space) {
+    for (Region& r : all)
+        if (space.arch.regions & r.bit()) leave(r, space);
+}
+
+void dissolve_section(Word section) {
+    if (Region* r = at(section)) dissolve(*r);
+}
+
+void dissolve_domain(Word domain) {
+    for (Region& r : all)
+        if (r.domain == domain) dissolve(r);
+}
+
+Word domain_access(const Space& space) {
+    Word access = 0;
+    for (const Region& r : all)
+        if (space.arch.regions & r.bit()) access |= r.access();
+    return access;
+}
+
+}  // namespace regions
