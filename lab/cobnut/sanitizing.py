@@ -2,6 +2,7 @@
 """Booting under the sanitizer: the plugin's arguments, and its reports read back."""
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -21,21 +22,31 @@ class Findings:
     erasures: list[dict]
     counts: dict[str, int]
     losses: list[dict] = field(default_factory=list)
+    marks: list[dict] = field(default_factory=list)  # ARM: who stores to what `watch` names
 
     @property
     def lines(self) -> list[str]:
         return [report["line"] for report in self.reports]
 
 
-def plugin(kernel: Path, out: Path, *, stop_at_first: bool = False, stop_after: int | None = None) -> Plugin:
+def plugin(
+    kernel: Path,
+    out: Path,
+    *,
+    stop_at_first: bool = False,
+    stop_after: int | None = None,
+    watch: Iterable[tuple[int, int]] = (),
+) -> Plugin:
     """The plugin as a sanitizer, writing to `out`. Names come from a kernel that is an ELF file.
 
-    The run can end at the first report, and after `stop_after` accesses.
+    The run can end at the first report, and after `stop_after` accesses. `watch` (ARM only): addresses and sizes in bytes to which stores
+    are noted.
     """
     names = (("kernel", str(kernel.resolve())),) if kernel.read_bytes().startswith(ELF_MAGIC) else ()
     stops = (("stop", "first"),) if stop_at_first else ()
     stops += (("stop", str(stop_after)),) if stop_after is not None else ()
-    return Plugin(paths.PLUGIN, (("mode", "sanitize"), *names, ("out", str(out)), *stops))
+    watched = (("watch", f"{address:x}:{size:x}") for address, size in watch)
+    return Plugin(paths.PLUGIN, (("mode", "sanitize"), *names, ("out", str(out)), *stops, *watched))
 
 
 def foreign_plugin(out: Path, *, symbols: Path, ignore: str | None = None) -> Plugin:
@@ -54,7 +65,7 @@ def read(out: Path) -> Findings:
     found = json.loads(out.read_text())
     if found["warnings"]:
         raise CobnutError(f"the sanitizer cannot judge this guest: {found['warnings'][0]}")
-    return Findings(found["reports"], found["invalidations"], found["erasures"], found["counts"], found["losses"])
+    return Findings(found["reports"], found["invalidations"], found["erasures"], found["counts"], found["losses"], found.get("marks", []))
 
 
 def say(findings: Findings) -> str:
