@@ -15,7 +15,7 @@ from pathlib import Path
 from cobnut import results
 from cobnut.checks import Check, above, exactly, judge
 from cobnut.errors import CobnutError
-from cobnut.experiments import Experiment, Lab, Plot, Setting, invalidations, stress
+from cobnut.experiments import Experiment, Lab, Plot, Setting, invalidations, mutations_arm, stress
 from cobnut.experiments.invalidations import Seen, Site
 from cobnut.experiments.stress import Run
 from cobnut.modules import ELF_HEADER, PROGRAM_HEADER, PT_LOAD
@@ -223,6 +223,7 @@ EXPERIMENT = Experiment(
     },
     run=run,
     plots=plots,
+    elsewhere=(mutations_arm.EXPERIMENT,),
     story=(
         "A kernel that forgets an invalidation runs perfectly on an emulator, and on most processors for most of the time. Here each "
         "invalidation is taken out of the built kernel in turn, the stress program runs on what is left, and the sanitizer has to notice; "

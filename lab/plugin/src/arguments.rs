@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //! The plugin's arguments: `machine=`, `kernel=`, `ram=`, `out=`, `mode=`, `note=`, `stop=`, `set=`, `range=`,
-//! `symbols=`, `ignore=`, `from=`, `without=`, `base=`.
+//! `symbols=`, `ignore=`, `from=`, `without=`, `base=`, `watch=`.
 
 use std::path::PathBuf;
 
@@ -38,6 +38,8 @@ pub struct Arguments {
     pub symbols: Option<PathBuf>,
     /// `ignore=ADDRESS`, with `mode=sanitize`: instructions that are taken not to invalidate, by linear address.
     pub ignored: Vec<u32>,
+    /// `watch=ADDRESS:BYTES` (hexadecimal), with `mode=sanitize` of ARM guests: who stores there is listed.
+    pub watched: Vec<(u32, u32)>,
     /// `without=flush`: the machine that it would be if switches flushed nothing.
     pub without_flush: bool,
 }
@@ -72,6 +74,10 @@ impl Arguments {
                 "from" if value == "begin" => arguments.from_begin = true,
                 "from" => return Err(format!("argument from: {value} is not begin")),
                 "symbols" => arguments.symbols = Some(value.into()),
+                "watch" => {
+                    let (first, bytes) = value.split_once(':').ok_or(format!("argument watch: {value} is not ADDRESS:BYTES"))?;
+                    arguments.watched.push((address(key, first)?, address(key, bytes)?));
+                }
                 "base" => arguments.base = address(key, value)?,
                 "ignore" => arguments.ignored.push(address(key, value)?),
                 _ => return Err(format!("unknown argument {key}")),

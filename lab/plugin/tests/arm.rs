@@ -103,3 +103,21 @@ fn a_machine_of_another_architecture_is_refused() {
     assert!(!done.status.success());
     assert_eq!(String::from_utf8_lossy(&done.stderr).trim(), "cobnut-plugin: machine i486 is no arm machine");
 }
+
+#[test]
+fn the_sanitizer_finds_what_the_guest_forgets() {
+    // The vector is copied and never cleaned; then it is dropped with everything else that is dirty. Nothing else is wrong.
+    let report = measure("arm-sanitize", "mode=sanitize");
+    let found: Vec<(&str, &str)> = report["reports"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| (one["kind"].as_str().unwrap(), one["mva"].as_str().unwrap()))
+        .collect();
+    assert_eq!(found, [("uncleaned-code", "0x00000010")]);
+    assert_eq!(report["reports"][0]["count"], 1, "afterwards the code is in the cache: {report}");
+    assert!(report["counts"]["accesses"].as_u64().unwrap() > 100);
+    let operations = report["invalidations"].as_array().unwrap();
+    let cleaned = operations.iter().find(|one| one["by"] == "CleanLine").unwrap();
+    assert_eq!((&cleaned["executed"], &cleaned["needed"]), (&4.into(), &4.into()));
+}

@@ -106,7 +106,7 @@ fn arm(code: u32) -> Decoded {
         7 if code & 0x10 != 0 && field(8) == 15 => {
             let operation = Operation::decode(loads, field(16), code >> 21 & 7, field(0), code >> 5 & 7);
             let special = match operation {
-                Operation::Other => Special::None,
+                Operation::Wait | Operation::Other => Special::None,
                 _ => Special::Coprocessor { operation, register: field(12) as usize, condition: code >> 28 },
             };
             Decoded { special, ..Decoded::new(Class::Coprocessor, if loads { 0 } else { d }) }

@@ -90,7 +90,8 @@ impl Watch for Sanitizing {
 
     fn create(setup: &Setup) -> Result<Self, String> {
         let arguments = &setup.arguments;
-        Ok(Sanitizing::new(arguments.stop_at_first, arguments.stop_after.unwrap_or(u64::MAX)))
+        let stop_after = arguments.stop_after.unwrap_or(u64::MAX);
+        Ok(Sanitizing::new(arguments.stop_at_first, stop_after, arguments.watched.clone()))
     }
 
     #[inline]

@@ -29,8 +29,10 @@ fn view(memory: &Memory) -> View<'_> {
 }
 
 impl Sanitizing {
-    pub fn new(stop_at_first: bool, stop_after: u64) -> Self {
-        Sanitizing { sanitizer: Sanitizer::default(), stop_at_first, stop_after, started: false }
+    pub fn new(stop_at_first: bool, stop_after: u64, watched: Vec<(u32, u32)>) -> Self {
+        let mut sanitizer = Sanitizer::default();
+        sanitizer.watched = watched;
+        Sanitizing { sanitizer, stop_at_first, stop_after, started: false }
     }
 
     /// Whether the run has to end now.
@@ -106,11 +108,16 @@ impl Sanitizing {
                 "needed": i.needed,
             })
         });
+        let marks = self.sanitizer.marks().iter().map(|mark| {
+            let (instruction, symbol) = (hex(mark.instruction), symbols.name(mark.instruction));
+            json!({ "instruction": instruction, "symbol": symbol, "executed": mark.executed })
+        });
         let counts = &self.sanitizer.counts;
         json!({
             "plugin_version": env!("CARGO_PKG_VERSION"),
             "reports": self.sanitizer.reports.list().iter().map(one).collect::<Vec<_>>(),
             "invalidations": operations.collect::<Vec<_>>(),
+            "marks": marks.collect::<Vec<_>>(),
             "erasures": [],
             "losses": [],
             "counts": { "accesses": counts.accesses, "operations": counts.operations, "faults": counts.faults },

@@ -60,17 +60,17 @@ impl CodeCache {
         }
     }
 
-    /// Returns whether an old line was taken away.
+    /// Returns whether anything was held.
     pub fn invalidate_all(&mut self) -> bool {
         for frame in self.holders.drain().map(|(frame, _)| frame) {
             self.held[frame as usize / 64] = 0;
         }
-        let old = self.lines.values().any(|&(_, by)| by != 0);
+        let any = !self.lines.is_empty();
         self.lines.clear();
-        old
+        any
     }
 
     pub fn invalidate(&mut self, mva: u32) -> bool {
-        self.lines.remove(&(mva >> LINE_SHIFT)).is_some_and(|(_, by)| by != 0)
+        self.lines.remove(&(mva >> LINE_SHIFT)).is_some()
     }
 }

@@ -42,14 +42,21 @@ pub struct Counts {
     pub faults: u64,
 }
 
-/// An instruction that operates on TLBs or caches: how often it was executed, and how often it took away something that did
-/// harm: stale translations, dirty or old lines.
+/// An instruction that operates on TLBs or caches: how often it was executed, and how often it took something away: stale
+/// translations, lines, dirty words.
 #[derive(Clone, Copy, Debug)]
 pub struct Invalidator {
     pub instruction: u32,
     pub operation: Operation,
     pub executed: u64,
     pub needed: u64,
+}
+
+/// An instruction that has stored to memory which was to be watched.
+#[derive(Clone, Copy, Debug)]
+pub struct Mark {
+    pub instruction: u32,
+    pub executed: u64,
 }
 
 /// Kilobytes whose translation is remembered.
@@ -64,6 +71,9 @@ pub struct Sanitizer {
     pub reports: Reports,
     pub counts: Counts,
     invalidators: Vec<Invalidator>,
+    /// Who stores to these addresses is noted: first, and how many bytes.
+    pub watched: Vec<(u32, u32)>,
+    marks: Vec<Mark>,
     /// Faults on which the kernel has not answered yet.
     pending: Vec<(Access, Side, Stale)>,
     /// By kilobyte: its number, the generation in which it was walked, and what was found.
@@ -92,6 +102,8 @@ impl Default for Sanitizer {
             reports: Reports::default(),
             counts: Counts::default(),
             invalidators: Vec::new(),
+            watched: Vec::new(),
+            marks: Vec::new(),
             pending: Vec::new(),
             known: vec![(u32::MAX, 0, nothing); KNOWN],
             generation: 1,
@@ -109,6 +121,18 @@ impl Sanitizer {
 
     pub fn invalidators(&self) -> &[Invalidator] {
         &self.invalidators
+    }
+
+    pub fn marks(&self) -> &[Mark] {
+        &self.marks
+    }
+
+    #[cold]
+    fn mark(&mut self, instruction: u32) {
+        match self.marks.iter_mut().find(|mark| mark.instruction == instruction) {
+            Some(mark) => mark.executed += 1,
+            None => self.marks.push(Mark { instruction, executed: 1 }),
+        }
     }
 
     /// As long as it is the same, fetching again what was fetched tells nothing new.
@@ -139,6 +163,9 @@ impl Sanitizer {
 
     #[inline]
     fn written(&mut self, access: &Access, physical: u32, view: View) {
+        if !access.user && self.watched.iter().any(|&(first, bytes)| access.mva.wrapping_sub(first) < bytes) {
+            self.mark(access.instruction);
+        }
         if self.code.holds(physical) {
             self.code.stored(physical, access.instruction);
             self.generation += 1;

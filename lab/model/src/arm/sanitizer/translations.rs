@@ -199,10 +199,12 @@ impl Translations {
             return false;
         }
         let Some(list) = self.stale.get_mut(&page) else { return false };
-        list.iter_mut().filter(|stale| goes(stale)).for_each(|stale| stale.sides &= !sides(side));
-        let before = list.len();
+        let mut dropped = false;
+        for stale in list.iter_mut().filter(|stale| goes(stale)) {
+            dropped |= stale.sides & sides(side) != 0;
+            stale.sides &= !sides(side);
+        }
         list.retain(|stale| stale.sides != 0);
-        let dropped = list.len() < before;
         if list.is_empty() {
             self.stale.remove(&page);
             self.marks[page as usize] = 0;

@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`sanitize/mutations` on the boards with an ARM processor: the kernel without one of its operations on TLBs and caches, each in
+turn, and without one of the marks by which it knows what to flush: does anybody notice?
+
+The list is derived (`experiments/maintenance.py`). A mutant is the built kernel with that instruction replaced. The stress
+program runs on it.
+"""
+
+import re
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from cobnut import results, sanitizing
+from cobnut.checks import Check, above, exactly, judge
+from cobnut.emulators import Boot, qemu_arm
+from cobnut.experiments import Experiment, Lab, Plot, Setting, maintenance
+from cobnut.experiments.maintenance import Site
+from cobnut.modules import Module
+from cobnut.results import Result, Series
+from cobnut.sanitizing import Findings
+
+AT_ONCE = 2
+TIMEOUT_SECONDS = 600  # only for a kernel that neither ends nor executes anything
+PATIENCE = 2  # a mutant that makes so many times the accesses of the whole kernel will not end
+MEMORY_MB = 64
+SEED = 1
+FAILURE = re.compile(r"^stress: FAIL (.*)$", re.MULTILINE)
+DONE = re.compile(r"^stress: operations \d+$", re.MULTILINE)
+NOTHING = Findings([], [], [], {"accesses": 0})
+
+
+@dataclass(frozen=True)
+class Run:
+    """One boot: what the sanitizer found, and why it failed if it did."""
+
+    findings: Findings
+    failure: str | None
+
+    @property
+    def caught(self) -> bool:
+        return bool(self.findings.reports or self.failure)
+
+
+def run(lab: Lab) -> Result:
+    """Boots the kernel as it is, then each mutant."""
+    origin = results.provenance(lab.emulator, None)
+    executable, image = lab.board.kernel_executable, lab.board.kernel.read_bytes()
+    baseline = _boot(lab, lab.board.kernel)
+    sites = maintenance.sites(executable) + maintenance.marks(executable, baseline.findings.marks)
+    counted = {int(one["instruction"], 16): one for one in [*baseline.findings.invalidations, *baseline.findings.marks]}
+    idle = [site for site in sites if site.address in counted and not counted[site.address].get("needed", 1)]
+    idle = [site for site in idle if _takes_lines(counted[site.address])]
+    sites = [site for site in sites if site not in idle]
+    tried = sites[: lab.settings["most"]] if lab.settings["most"] else sites
+    lab.meter.total(1 + len(tried))
+    lab.meter.advance(note="as it is")
+
+    def one(site: Site) -> Run:
+        with tempfile.TemporaryDirectory(prefix="cobnut-") as folder:
+            kernel = Path(folder) / "cobnut-kernel.bin"
+            kernel.write_bytes(maintenance.without(executable, image, site))
+            found = _boot(lab, kernel, most=PATIENCE * baseline.findings.counts["accesses"])
+            lab.meter.advance(note=site.name)
+            return found
+
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        runs = dict(zip(tried, pool.map(one, tried), strict=True))
+    checks = [judge_baseline(baseline), *(judge_mutant(site, runs[site]) for site in tried)]
+    if not lab.quick:
+        checks += [judge_idle(site, counted[site.address]["executed"]) for site in idle]
+        many = sum(found.caught for found in runs.values())
+        checks.append(judge("caught", 100 * many / len(sites), "%", exactly(100), f"{many} of {len(sites)} mutants."))
+    return Result("sanitize/mutations", None, origin, series_of(sites, runs, counted), checks, [])
+
+
+def _takes_lines(counted: dict) -> bool:
+    """Whether an operation is one on caches or the write buffer, of which it is known whether there was anything to do."""
+    return "Tlb" not in counted.get("by", "Tlb")
+
+
+def judge_baseline(baseline: Run) -> Check:
+    noticed = len(baseline.findings.reports) + (baseline.failure is not None)
+    lines = [*baseline.findings.lines[:1], *([baseline.failure] if baseline.failure else [])]
+    return judge("unchanged", noticed, "reports", exactly(0), " ".join(["The kernel as it is passes.", *lines]))
+
+
+def judge_mutant(site: Site, found: Run) -> Check:
+    accesses = found.findings.counts["accesses"]
+    why = f"Without it ({site.text}) "
+    if found.findings.reports:
+        measured, unit = len(found.findings.reports), "reports"
+        why += f"something is used that may be stale, after {accesses:,} accesses: {found.findings.lines[0]}"
+    elif found.failure:
+        measured, unit = 1, "failed runs"
+        why += f"the run fails, after {accesses:,} accesses: {found.failure}"
+    else:
+        measured, unit = 0, "reports"
+        why += f"nothing is noticed in {accesses:,} accesses."
+    return judge(f"caught.{site.name}", measured, unit, above(0), why)
+
+
+def judge_idle(site: Site, executed: int) -> Check:
+    why = f"Nothing to do ({site.text}): each of the {executed:,} times, there was nothing left that it could have taken away."
+    return judge(f"none.{site.name}", 0, "times", exactly(0), why)
+
+
+def series_of(sites: list[Site], runs: dict[Site, Run], counted: dict[int, dict]) -> list[Series]:
+    """How often each ran, and how soon its absence was noticed."""
+    names = [site.name for site in sites]
+    seen = [counted.get(site.address, {}) for site in sites]
+    soon = [runs[s].findings.counts["accesses"] / 1e6 if s in runs and runs[s].caught else None for s in sites]
+    return [
+        Series("executed", "times", names, [one.get("executed") for one in seen]),
+        Series("needed", "times", names, [one.get("needed") for one in seen]),
+        Series("caught_after", "million accesses", names, soon),
+    ]
+
+
+def plots(result: Result) -> list[Plot]:
+    return [
+        Plot(
+            "bars",
+            "How soon a missing operation is noticed",
+            "removed instruction",
+            "million accesses from the start",
+            {"caught_after": "accesses"},
+            caption="An instruction without a bar was not caught; the checks say why.",
+        )
+    ]
+
+
+def _boot(lab: Lab, kernel: Path, *, most: int | None = None) -> Run:
+    """Runs the stress program; a mutant (with `most` accesses) ends at its first report."""
+    board = lab.board
+    offsets = board.kernel.with_name("generated") / "offsets.h"
+    with tempfile.TemporaryDirectory(prefix="cobnut-") as folder:
+        out = Path(folder) / "reports.json"
+        program = Module(board.program("stress"), f"seed={SEED} operations={lab.settings['operations']}")
+        what = Boot(kernel, (Module(board.program("sigma0")), program), memory_mb=board.memory_mb or MEMORY_MB)
+        watch = maintenance.notes(board.kernel_executable, offsets) if most is None else []
+        plugin = sanitizing.plugin(
+            board.kernel_executable, out, stop_at_first=most is not None, stop_after=most, watch=watch
+        )
+        outcome = qemu_arm.run(what, board.name, timeout=TIMEOUT_SECONDS, plugin=plugin)
+        findings = sanitizing.read(out) if out.exists() else NOTHING
+    if said := FAILURE.search(outcome.console):
+        return Run(findings, said.group(1))
+    if outcome.timed_out:
+        return Run(findings, f"does not end within {TIMEOUT_SECONDS} s")
+    if outcome.kernel_message and outcome.code:
+        return Run(findings, f"the kernel stopped: {outcome.kernel_message}")
+    if not DONE.search(outcome.console) and not (most is not None and findings.reports):
+        return Run(findings, "does not come to its end")
+    return Run(findings, None)
+
+
+EXPERIMENT = Experiment(
+    name="sanitize/mutations",
+    title="Each operation on TLBs and caches removed in turn: it is noticed",
+    source="mutation of the built kernel",
+    machine="sa1100-200",
+    boards=("versatilepb", "collie"),
+    settings={
+        "most": Setting(0, 4, range(1001), "try only so many of the mutants; 0: all"),
+        "operations": Setting(10_000, 2_000, range(1, 100_000_001), "of the stress program on each"),
+    },
+    run=run,
+    plots=plots,
+    story=(
+        "The emulator has no caches, and drops translations at nearly every write of the coprocessor: a kernel that forgets to flush runs perfectly on it. Here each operation on TLBs and "
+        "caches, each call of a function that is there for them, and each store that notes what may be dirty is taken out of the built kernel in turn, the stress program runs on "
+        "what is left, and the sanitizer has to notice. The unchanged kernel has to pass without a report."
+    ),
+    cannot_say=(
+        "One operation at a time: two that stand in for each other would each look needless.",
+        "An operation on the caches that never found anything to take away is said to be none, not tried.",
+        "The machine model is not used here.",
+    ),
+)

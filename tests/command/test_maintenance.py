@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How the mutants of an ARM kernel are derived and made. No emulator runs here."""
+
+import pytest
+
+from cobnut.errors import CobnutError
+from cobnut.experiments import maintenance, mutations_arm
+from cobnut.experiments.mutations_arm import Run
+from cobnut.modules import ELF_HEADER, PROGRAM_HEADER, PT_LOAD
+from cobnut.sanitizing import Findings
+
+LISTING = """
+fff10000 <boot_start>:
+fff10000:\tee070f17 \tmcr\t15, 0, r0, cr7, cr7, {0}
+
+fff11000 <page_tables::initialise()>:
+fff11000:\teb000000 \tbl\tfff12000 <caches::clean_line(void const*)>
+
+fff12000 <caches::clean_line(void const*)>:
+fff12000:\tee070f3a \tmcr\t15, 0, r0, cr7, cr10, {1}
+fff12004:\tee073f9a \tmcr\t15, 0, r3, cr7, cr10, {4}
+
+fff13000 <caches::wait_for_interrupt()>:
+fff13000:\tee073f90 \tmcr\t15, 0, r3, cr7, cr0, {4}
+
+fff14000 <enter_host>:
+fff14000:\tee033f10 \tmcr\t15, 0, r3, cr3, cr0, {0}
+fff14004:\tee083f17 \tmcr\t15, 0, r3, cr8, cr7, {0}\t@ all
+fff14008:\te5812008 \tstr\tr2, [r1, #8]
+
+fff15000 <page_tables::change(Space const&, unsigned int)>:
+fff15000:\t1b000000 \tblne\tfff12000 <caches::clean_line(void const*)>
+fff15004:\t0a000000 \tbeq\tfff16000 <host::drop_lines(Space&, unsigned int)>
+fff15008:\teb000000 \tbl\tfff17000 <memory::free_page(void*)>
+""".splitlines()
+TEST_AND_CLEAN = """
+fff12000 <caches::clean_and_invalidate_data()>:
+fff12000:\tee17ff7e \tmrc\t15, 0, APSR_nzcv, cr7, cr14, {3}
+fff12004:\te5d32000 \tldrb\tr2, [r3]
+""".splitlines()
+READS = """
+fff12000 <caches::clean_and_invalidate_data()>:
+fff12004:\te5d32000 \tldrb\tr2, [r3]
+fff12008:\te5832000 \tstr\tr2, [r3]
+""".splitlines()
+
+
+@pytest.fixture
+def listed(monkeypatch, tmp_path):
+    def by(listing):
+        monkeypatch.setattr(maintenance, "_output", lambda tool, kernel: listing)
+        return tmp_path / "kernel"
+
+    return by
+
+
+def test_operations_and_calls_are_sites(listed):
+    found = {(site.name, site.instead) for site in maintenance.sites(listed(LISTING))}
+    assert found == {
+        ("caches::clean_line+0x0", 0xE1A00000),
+        ("caches::clean_line+0x4", 0xE1A00000),
+        ("enter_host+0x4", 0xE1A00000),
+        ("page_tables::change+0x0", 0xE1A00000),
+        ("page_tables::change+0x4", 0x01A0F00E),  # in place of a jump: return, on the same condition
+    }
+
+
+def test_a_loop_around_the_test_for_dirty_lines_ends(listed):
+    assert [site.instead for site in maintenance.sites(listed(TEST_AND_CLEAN))] == [0xE1500000]
+
+
+def test_what_cleans_by_reading_is_a_site(listed):
+    assert [site.text for site in maintenance.sites(listed(READS))] == ["cleans by reading: ldrb r2, [r3]"]
+
+
+def test_stores_that_were_noted_are_sites(listed):
+    stores = [{"instruction": "0xfff14008", "executed": 3}, {"instruction": "0xfff11000", "executed": 1}]
+    assert [site.name for site in maintenance.marks(listed(LISTING), stores)] == ["enter_host+0x8"], "not those of the boot"
+
+
+def test_what_is_noted_for_later_is_found_by_name(listed, tmp_path):
+    offsets = tmp_path / "offsets.h"
+    offsets.write_text("#define PROCESSOR_RAN 8\n")
+    symbols = ["fff26000 B processor", "fff1e078 00000004 d host::(anonymous namespace)::flushes", "fff1e000 00000004 d other"]
+    assert maintenance.notes(listed(symbols), offsets) == [(0xFFF26008, 4), (0xFFF1E078, 4)]
+    offsets.write_text("")
+    assert maintenance.notes(listed(symbols), offsets) == [(0xFFF1E078, 4)], "a kernel without tags has no such word"
+
+
+def test_one_word_of_the_image_is_replaced(tmp_path):
+    header = ELF_HEADER.pack(b"\x7fELF\x01".ljust(16, b"\0"), 2, 40, 1, 0, ELF_HEADER.size, 0, 0, ELF_HEADER.size, PROGRAM_HEADER.size, 2, 0, 0, 0)
+    text = PROGRAM_HEADER.pack(PT_LOAD, 0, 0xFFF10000, 0x10000, 0x100, 0x100, 5, 4)
+    vectors = PROGRAM_HEADER.pack(PT_LOAD, 0, 0xFFFF0000, 0x10100, 0x20, 0x20, 5, 4)
+    kernel = tmp_path / "kernel"
+    kernel.write_bytes(header + text + vectors)
+    image = bytes(0x120)
+    changed = maintenance.without(kernel, image, maintenance.Site("", 0xFFFF0004, ""))
+    assert (len(changed), changed.index(bytes.fromhex("0000a0e1"))) == (0x120, 0x104)
+    with pytest.raises(CobnutError, match="no bytes of the kernel"):
+        maintenance.without(kernel, image, maintenance.Site("", 0xFFF20000, ""))
+
+
+def findings(*lines):
+    return Findings([{"line": line} for line in lines], [], [], {"accesses": 5})
+
+
+def test_verdicts():
+    site = maintenance.Site("host::put_in+0x4", 0xFFF14004, "mcr")
+    assert mutations_arm.judge_mutant(site, Run(findings("stale-tables: ..."), None)).ok
+    assert mutations_arm.judge_mutant(site, Run(findings(), "wrong value")).ok
+    assert not mutations_arm.judge_mutant(site, Run(findings(), None)).ok
+    assert mutations_arm.judge_baseline(Run(findings(), None)).ok
+    assert not mutations_arm.judge_baseline(Run(findings("old-line: ..."), None)).ok
+    assert not mutations_arm.judge_baseline(Run(findings(), "does not come to its end")).ok
