@@ -75,10 +75,10 @@ same_space:
         b       leave
 
 not_resident:
-        stmfd   sp!, {r0-r3, r10, r12, lr}
+        stmfd   sp!, {r0-r3, r8, r10, r12, lr}  // an even number: the stack stays aligned to 8 bytes
         ldr     r0, [r12, #THREAD_SPACE]
         bl      enter_host
-        ldmfd   sp!, {r0-r3, r10, r12, lr}
+        ldmfd   sp!, {r0-r3, r8, r10, r12, lr}
         b       leave
 
 // A local id of a thread whose UTCB is in the same page as the running one's, and so can be read: it names itself. Whoever

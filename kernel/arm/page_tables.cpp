@@ -153,7 +153,8 @@ Word attribute(Word value) {
 }
 
 void set_attribute(Space& space, VAddr page, Word attribute) {
-    change(space, page, (table(space, page)->page[index(page)] & ~attribute_bits) | attribute);
+    // Granted anew, beside whatever has been granted of the frame elsewhere.
+    change(space, page, (table(space, page)->page[index(page)] & ~(attribute_bits | granted | aliased)) | attribute);
 }
 
 // change() has done so for each page.
