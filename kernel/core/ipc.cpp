@@ -126,7 +126,7 @@ void block(Thread& t, State state, Time timeout) {
 bool deliver(Thread& s, Thread& r, Thread& apparent) {
     timeouts::cancel(r);
     Moved moved = transfer(s, r, apparent);
-    if (moved == Moved::strings) return false;
+    if (moved == Moved::part) return false;
     if (moved == Moved::overflow) {
         // A user-level receiver finds the error in what it did receive. A thread that was not started, or whose page fault was
         // not answered, waits on: its pager is told of the error, and the same fault again would tell it nothing. An
@@ -135,7 +135,7 @@ bool deliver(Thread& s, Thread& r, Thread& apparent) {
         case Role::startup:
         case Role::interrupt:
         case Role::page_fault:
-        case Role::port_fault: block(r, State::receiving, Time::never()); break;
+        case Role::port_fault: wait_on(r); break;
         default: schedule::make_ready(r);
         }
         fail(s, IpcError::overflow, Phase::send);
@@ -330,14 +330,18 @@ bool receiving(const Thread& t) { return t.transfer ? !strings::sends(t) : t.sta
 
 void cancel(Thread& t, bool send, bool receive) {
     if (t.transfer) {
-        if (strings::sends(t) ? send : receive) strings::abort(t);
-    } else if (t.state == State::sending && send) {
+        if (!(strings::sends(t) ? send : receive)) return;
+        strings::abort(t);
+    }
+    if (t.state == State::sending && send) {
         leave_queue(t);
         fail(t, IpcError::canceled, Phase::send);
     } else if (t.state == State::receiving && receive) {
         fail(t, IpcError::canceled, Phase::receive);
     }
 }
+
+void wait_on(Thread& t) { block(t, State::receiving, Time::never()); }
 
 void detach(Thread& t) {
     timeouts::cancel(t);

@@ -38,6 +38,8 @@ bool receiving(const Thread& t);
 void cancel(Thread& t, bool send, bool receive);
 // Takes a thread out of every queue; those who wait to send to it get error 2.
 void unwind(Thread& t);
+// The answer to its page fault did not come whole: it waits for another.
+void wait_on(Thread& t);
 // Takes a thread out of what it waits in. The caller says how it goes on.
 void detach(Thread& t);
 // The message of `s` has arrived at `r`, who goes on with it, as does `s` with its next phase. `apparent`: in whose name it

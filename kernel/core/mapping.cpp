@@ -151,29 +151,34 @@ bool sigma0_may_have(const Space& sigma0, VAddr page) {
     return page < paging::user_limit() && !paging::kernel_frame(page) && !spaces::kernel_area(sigma0, page);
 }
 
-bool transfer_page(Space& from, VAddr source, Space& to, VAddr target, Word rights, bool grant) {
-    if (!(rights & rights_all) || target >= paging::user_limit()) return true;
+// `clearing`: what was at the target is on its way out, whatever has become of the source since.
+Mapped transfer_page(Space& from, VAddr source, Space& to, VAddr target, Word rights, bool grant, bool& clearing, Word& budget) {
+    Mapping* old = clearing ? mapping_at(to, target) : nullptr;
+    if (old && !remove_below(*old, budget)) return Mapped::part;
+    if (old) remove(*old);
+    clearing = false;
+    if (!(rights & rights_all) || target >= paging::user_limit()) return Mapped::all;
     if (from.idempotent && !paging::get(from, source).present && sigma0_may_have(from, source) && !materialise(from, source))
-        return false;
+        return Mapped::no_memory;
     Mapping* m = mapping_at(from, source);
-    if (!m || spaces::kernel_area(to, target)) return true;
+    if (!m || spaces::kernel_area(to, target)) return Mapped::all;
     // A page that nobody mapped is the kernel's: a UTCB of an area that has been moved.
-    if (paging::get(to, target).present && !mapping_at(to, target)) return true;
+    if (paging::get(to, target).present && !mapping_at(to, target)) return Mapped::all;
 
     paging::Page page = paging::get(from, source);
     bool writable = page.writable && rights & right_write;
-    if (Mapping* old = mapping_at(to, target)) {
+    if ((old = mapping_at(to, target))) {
         if (!grant && paging::get(to, target).frame == page.frame && parent_of(*old) == m) {
             if (writable && !paging::get(to, target).writable) paging::allow_write(to, target);
-            return true;
+            return Mapped::all;
         }
-        Word budget = no_limit;
-        remove_below(*old, budget);
+        clearing = !remove_below(*old, budget);
+        if (clearing) return Mapped::part;
         remove(*old);
         // The source may have been derived from what just went away.
-        if (mapping_at(from, source) != m) return true;
+        if (mapping_at(from, source) != m) return Mapped::all;
     }
-    if (!paging::ensure_table(to, target)) return false;
+    if (!paging::ensure_table(to, target)) return Mapped::no_memory;
     if (grant) {
         // The target takes the source's place in the tree; what was derived from it stays.
         note_status(*m, paging::clear(from, source));
@@ -181,12 +186,14 @@ bool transfer_page(Space& from, VAddr source, Space& to, VAddr target, Word righ
         move(*m, to, target);
     } else {
         m = insert_child(m, to, target);
-        if (!m) return false;
+        if (!m) return Mapped::no_memory;
     }
     paging::set(to, target, page.frame, writable, page.attribute);
     paging::mapping(to, target) = m;
-    return true;
+    return Mapped::all;
 }
+
+void spend(Word& budget, Word amount) { budget -= budget < amount ? budget : amount; }
 
 struct Range {
     VAddr source, target;
@@ -204,18 +211,29 @@ Range match(Fpage send, Fpage window, Word base) {
 
 }  // namespace
 
-bool transfer(Space& from, Fpage send, Space& to, Fpage window, Word base, bool grant) {
-    if (send.is_nil() || window.is_nil() || &from == &to) return true;
+Mapped transfer(Space& from, Fpage send, Space& to, Fpage window, Word base, bool grant, Progress& progress, Word& budget) {
+    if (send.is_nil() || window.is_nil() || &from == &to) return Mapped::all;
     Range r = match(send, window, base);
     VAddr last = r.source + (r.log2 >= 32 ? ~Word{0} : (1u << r.log2) - 1);
-    if (last >= paging::user_limit() && r.source < paging::user_limit()) last = paging::user_limit() - 1;
-    for (VAddr page = r.source; page <= last; page += page_size) {
+    if (last >= paging::user_limit()) last = paging::user_limit() - 1;
+    Word& done = progress.done;
+    for (VAddr page; (page = r.source + done) <= last;) {
+        if (!budget) return Mapped::part;
+        VAddr end = page | stretch;
+        if (end > last) end = last;
         // Sigma0 has every page, also where it has no page table yet.
-        if (!from.idempotent && !paging::next_mapped(from, page, last)) break;
-        if (!transfer_page(from, page, to, r.target + (page - r.source), send.rights(), grant)) return false;
-        if (page > last - page_size) break;
+        if (!from.idempotent && !progress.clearing && !paging::next_mapped(from, page, end)) {
+            done = end + 1 - r.source;
+            spend(budget, stretch_cost);
+            continue;
+        }
+        done = page - r.source;
+        Mapped mapped = transfer_page(from, page, to, r.target + done, send.rights(), grant, progress.clearing, budget);
+        if (mapped != Mapped::all) return mapped;
+        done += page_size;
+        spend(budget, 1);
     }
-    return true;
+    return Mapped::all;
 }
 
 VAddr last_target(Fpage send, Fpage window, Word base) {
@@ -236,7 +254,7 @@ bool unmap(Space& space, Fpage fpage, bool flush, VAddr& at, Word& status, Word 
         if (end > last) end = last;
         if (!paging::next_mapped(space, page, end)) {
             at = end + 1;
-            budget -= budget < stretch_cost ? budget : stretch_cost;
+            spend(budget, stretch_cost);
             continue;
         }
         at = page;
@@ -247,7 +265,7 @@ bool unmap(Space& space, Fpage fpage, bool flush, VAddr& at, Word& status, Word 
             if (everything && flush) remove(*m);
         }
         at = page + page_size;
-        if (budget) --budget;
+        spend(budget, 1);
     }
     return at > last;
 }

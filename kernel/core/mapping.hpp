@@ -24,10 +24,17 @@ struct Mapping {
 
 namespace mappings {
 
+constexpr Word between_points = 64;         // the budget from one preemption point to the next, in mappings
+
 // Transfers the pages of `send` (with its rights) from one space to `window` of another; `base` is the send base of
-// the map item. With `grant` the source loses them. Pages that are not there leave holes.
-// False when kernel memory ran out on the way: what was transferred until then stays.
-bool transfer(Space& from, Fpage send, Space& to, Fpage window, Word base, bool grant);
+// the map item. With `grant` the source loses them. Pages that are not there leave holes. When the budget is used up,
+// another call goes on from `progress`. What was transferred until memory ran out stays.
+struct Progress {
+    Word done;                  // bytes that have been dealt with
+    bool clearing;              // what is at the next one's target goes away
+};
+enum class Mapped { all, part, no_memory };
+Mapped transfer(Space& from, Fpage send, Space& to, Fpage window, Word base, bool grant, Progress& progress, Word& budget);
 // The last address of `to` that transfer() would touch; 0 if none.
 VAddr last_target(Fpage send, Fpage window, Word base);
 
@@ -38,7 +45,6 @@ Word unmap(Space& space, Fpage fpage, bool flush);
 // gathers. True when all is done. In between everything may change.
 bool unmap(Space& space, Fpage fpage, bool flush, VAddr& at, Word& status, Word budget);
 Word as_rights(Word status);
-constexpr Word between_points = 64;         // the budget from one preemption point to the next
 // How the space's pages in `fpage`, and all derived from them, are cached (paging::attribute). Pages mapped later take over
 // what their source has. In sigma0's space up to 4 MB at a time come into being for that.
 void set_attribute(Space& space, Fpage fpage, Word attribute);

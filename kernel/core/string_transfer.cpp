@@ -20,30 +20,36 @@ ItemWords buffer_words(const Transfer& t) { return {&t.receiver->utcb->acceptor(
 
 // Both threads out of the transfer and of whatever they wait in.
 void close(Transfer& t) {
+    t.sender->transfer = nullptr;
+    t.receiver->transfer = t.outer;
     Thread* threads[] = {t.sender, t.receiver};
     for (Thread* thread : threads) {
-        thread->transfer = nullptr;
         thread->send_role = thread->receive_role = Role::user;
         ipc::detach(*thread);
     }
+    t.receiver->receive_role = t.role;
     pool.free(&t);
 }
 
 void fail(Transfer& t, IpcError for_sender, IpcError for_receiver) {
     Thread &s = *t.sender, &r = *t.receiver;
+    Thread* threads[] = {t.sender, t.receiver};
+    for (Thread* thread : threads)
+        while (thread->transfer != &t) fail(*thread->transfer, IpcError::aborted, IpcError::aborted);
     s.utcb->error_code() = ipc_error_code(for_sender, Phase::send, t.bytes);
     trace::event(trace::Event::ipc_failed, s.id, s.utcb->error_code(), static_cast<Word>(Role::user), r.id.raw);
     arch::set_ipc_result(s, ThreadId::nil(), MsgTag::error_bit);
-    t.arrival.report(r, ipc_error_code(for_receiver, Phase::receive, t.bytes));
+    bool to_user = t.role == Role::user;
+    if (to_user) t.arrival.report(r, ipc_error_code(for_receiver, Phase::receive, t.bytes));
     close(t);
     schedule::make_ready(s);
-    schedule::make_ready(r);
+    to_user ? schedule::make_ready(r) : ipc::wait_on(r);
 }
 
 void succeed(Transfer& t) {
     Thread &s = *t.sender, &r = *t.receiver;
     Thread* apparent = threads::find(t.apparent);
-    t.arrival.report(r);
+    if (t.role == Role::user) t.arrival.report(r);
     s.awaited = t.awaited;
     s.receive_timeout = t.receive_timeout;
     s.receive_follows = t.receive_follows;
@@ -53,6 +59,8 @@ void succeed(Transfer& t) {
 
 // The string at t.items gets the next buffer. False if there is none.
 bool open(Transfer& t) {
+    constexpr Word accepts_strings = 1;
+    if (t.role != Role::user || !(t.receiver->utcb->acceptor() & accepts_strings)) return false;
     ItemWords buffers = buffer_words(t);
     if (!t.target.more() || !t.target.finish(buffers) || t.target.index() == buffers.count) return false;
     Word at = t.target.index();
@@ -143,9 +151,8 @@ Copied copy(Transfer& t) {
 
 }  // namespace
 
-bool begin(Thread& s, Thread& r, Thread& apparent, const Arrival& arrival, const TypedItems& items) {
-    constexpr Word accepts_strings = 1;
-    if (!(r.utcb->acceptor() & accepts_strings)) return false;
+bool begin(Thread& s, Thread& r, Thread& apparent, const Arrival& arrival, const TypedItems& items, TypedItems::Next next) {
+    if (next != TypedItems::Next::string && next != TypedItems::Next::more) return false;
     auto* t = static_cast<Transfer*>(pool.allocate());
     if (!t) return false;
     t->sender = &s;
@@ -153,11 +160,14 @@ bool begin(Thread& s, Thread& r, Thread& apparent, const Arrival& arrival, const
     t->arrival = arrival;
     t->apparent = apparent.id;
     t->items = items;
+    t->next = next;
+    t->role = r.receive_role;
+    t->outer = r.transfer;
     t->awaited = s.awaited;
     t->receive_timeout = s.receive_timeout;
     t->receive_follows = s.receive_follows;
     t->target.begin(StringCursor::more_items, 0);       // as if BR0 were a buffer: the next one is at BR1
-    if (!open(*t)) {
+    if (next == TypedItems::Next::string && !open(*t)) {
         pool.free(t);
         return false;
     }
@@ -175,20 +185,33 @@ bool begin(Thread& s, Thread& r, Thread& apparent, const Arrival& arrival, const
 void carry_on(Thread& runner) {
     Transfer& t = *runner.transfer;
     for (;;) {
-        Copied copied = copy(t);
-        if (copied == Copied::stopped) return;
-        if (copied == Copied::overflow) break;
-        t.items.show_first(t.source.index() - t.items.at);
-        t.items.at = t.source.index();
-        TypedItems::Next next = t.items.transfer(*t.sender, *t.receiver);
-        if (next == TypedItems::Next::done) return succeed(t);
-        if (next == TypedItems::Next::overflow || !open(t)) break;
+        if (t.next == TypedItems::Next::string) {
+            Copied copied = copy(t);
+            if (copied == Copied::stopped) return;
+            if (copied == Copied::overflow) break;
+            t.items.show_first(t.source.index() - t.items.at);
+            t.items.at = t.source.index();
+        }
+        t.next = t.items.transfer(*t.sender, *t.receiver);
+        if (t.next == TypedItems::Next::done) return succeed(t);
+        if (t.next == TypedItems::Next::overflow || (t.next == TypedItems::Next::string && !open(t))) break;
         arch::preemption_point();
     }
     fail(t, IpcError::overflow, IpcError::overflow);
 }
 
-bool sends(const Thread& t) { return t.transfer->sender == &t; }
+namespace {
+
+// The transfer of its own that a thread is in: not the answer to a page fault in it.
+Transfer& own(const Thread& t) {
+    Transfer* own = t.transfer;
+    while (own->receiver == &t && own->outer) own = own->outer;
+    return *own;
+}
+
+}  // namespace
+
+bool sends(const Thread& t) { return own(t).sender == &t; }
 
 void start_timeout(Thread& t) {
     if (t.transfer->deadline != timeouts::never) timeouts::start(t, t.transfer->deadline);
@@ -201,6 +224,6 @@ void fault_unresolved(Thread& t) {
         fail(*t.transfer, IpcError::xfer_timeout_partners, IpcError::xfer_timeout_mine);
 }
 
-void abort(Thread& t) { fail(*t.transfer, IpcError::aborted, IpcError::aborted); }
+void abort(Thread& t) { fail(own(t), IpcError::aborted, IpcError::aborted); }
 
 }  // namespace strings

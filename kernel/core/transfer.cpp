@@ -9,6 +9,8 @@
 
 namespace {
 
+using mappings::Mapped;
+
 // Typed items by the low nibble of their first word, without its continuation bit (manual 5.1).
 constexpr Word item_type_mask = 0xe;
 constexpr Word item_continues = 1;
@@ -27,19 +29,22 @@ Fpage receive_window(const Thread& r) {
     }
 }
 
-bool map_item(Thread& s, Thread& r, Word base_word, Fpage send) {
-    Fpage window = receive_window(r);
+// Mapped::no_memory also stands for: not accepted.
+Mapped map_item(Thread& s, Thread& r, TypedItems& item, Word& budget) {
+    Fpage window = item.window, send{item.second};
     Space& to = *r.space;
-    bool grant = (base_word & item_type_mask) == item_grant;
-    if (send.is_io())
-        return (window.is_io() || window.is_complete()) && arch::transfer_ports(*s.space, send, to, window, grant);
-    if (window.is_nil()) return false;
-    if (send.is_nil()) return true;
-    Word base = base_word & ~Word{0x3ff};
+    bool grant = (item.first & item_type_mask) == item_grant;
+    if (send.is_io()) {
+        bool accepted = window.is_io() || window.is_complete();
+        return accepted && arch::transfer_ports(*s.space, send, to, window, grant) ? Mapped::all : Mapped::no_memory;
+    }
+    if (window.is_nil()) return Mapped::no_memory;
+    if (send.is_nil()) return Mapped::all;
+    Word base = item.first & ~Word{0x3ff};
     // A mapping that a tagged space could not reach (manual A.5).
     if (VAddr limit = arch::tag_limit(to), last = mappings::last_target(send, window, base); limit && last >= limit)
         tags::outgrow(to, last);
-    return mappings::transfer(*s.space, send, to, window, base, grant);
+    return mappings::transfer(*s.space, send, to, window, base, grant, item.progress, budget);
 }
 
 }  // namespace
@@ -56,13 +61,17 @@ void TypedItems::show_first(Word words) const {
 }
 
 TypedItems::Next TypedItems::transfer(Thread& s, Thread& r) {
-    for (; at < count; at += 2) {
-        first = words[at];
-        if (StringCursor::is_string(first)) return Next::string;
-        Word type = first & item_type_mask;
-        if ((type != item_map && type != item_grant) || at + 1 == count) return Next::overflow;
-        Word second = words[at + 1];
-        if (!map_item(s, r, first, {second})) return Next::overflow;
+    Word budget = mappings::between_points;
+    for (; at < count; at += 2, progress = {}) {
+        if (!progress.done && !progress.clearing) {
+            first = words[at];
+            if (StringCursor::is_string(first)) return Next::string;
+            Word type = first & item_type_mask;
+            if ((type != item_map && type != item_grant) || at + 1 == count) return Next::overflow;
+            second = words[at + 1];
+        }
+        Mapped now = map_item(s, r, *this, budget);
+        if (now != Mapped::all) return now == Mapped::part ? Next::more : Next::overflow;
         show_first(2);
         if (out) out[at + 1] = second;
     }
@@ -76,7 +85,7 @@ Moved transfer(Thread& s, Thread& r, Thread& apparent) {
     Word untyped = tag.untyped(), typed = tag.typed();
     bool to_user = r.receive_role == Role::user;
     bool fits = untyped + typed < message_registers;
-    TypedItems items{words + untyped, typed, 0, 0, nullptr};
+    TypedItems items{words + untyped, typed, 0, 0, 0, nullptr, receive_window(r), {}};
 
     if (to_user) {
         if (fits) memcpy(r.utcb->mr + 1, words, untyped * sizeof(Word));
@@ -85,12 +94,14 @@ Moved transfer(Thread& s, Thread& r, Thread& apparent) {
         if (&apparent != &s) arrival.tag |= MsgTag::propagated_bit;
         if (!s.intended.is_nil()) arrival.tag |= MsgTag::redirected_bit;
         TypedItems::Next end = fits ? items.transfer(s, r) : TypedItems::Next::overflow;
-        if (end == TypedItems::Next::string && strings::begin(s, r, apparent, arrival, items)) return Moved::strings;
+        if (strings::begin(s, r, apparent, arrival, items, end)) return Moved::part;
         bool good = end == TypedItems::Next::done;
         arrival.report(r, good ? 0 : ipc_error_code(IpcError::overflow, Phase::receive));
         return good ? Moved::whole : Moved::overflow;
     }
-    if (!fits || items.transfer(s, r) != TypedItems::Next::done) return Moved::overflow;
+    TypedItems::Next end = fits ? items.transfer(s, r) : TypedItems::Next::overflow;
+    if (strings::begin(s, r, apparent, {}, items, end)) return Moved::part;
+    if (end != TypedItems::Next::done) return Moved::overflow;
     if (r.receive_role == Role::startup && untyped == 2) {
         arch::set_user_ip(r, words[0]);
         arch::set_user_sp(r, words[1]);

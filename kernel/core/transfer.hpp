@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Moving one message (manual 5.1, 5.2): untyped words, then typed items, to whoever reads it. A string ends what is moved
-// here: core/string_transfer.hpp goes on with it.
+// Moving one message (manual 5.1, 5.2): untyped words, then typed items, to whoever reads it. A string, or a map
+// item of many pages, ends what is moved here: core/string_transfer.hpp goes on with it.
 #pragma once
 
+#include "core/mapping.hpp"
 #include "core/thread.hpp"
 
 // What a user-level receiver learns beside the message itself.
@@ -21,18 +22,20 @@ struct TypedItems {
     const volatile Word* words;
     Word count;
     Word at;                        // those before are done
-    Word first;                     // the first word of the string item at `at`
+    Word first, second;             // the words of the item at `at`
     volatile Word* out;             // where the receiver sees them; nullptr if it does not
+    Fpage window;                   // what the receiver opens to map items
+    mappings::Progress progress;    // of the map item at `at`
 
-    enum class Next { done, overflow, string };
-    // Transfers items up to the end or to the next string.
+    enum class Next { done, overflow, string, more };
+    // Transfers items up to the end or to the next string, or as much as may be done from one preemption point to the next.
     Next transfer(Thread& s, Thread& r);
     // What the receiver sees of the first word: its C bit says whether another item follows `words` words further on.
     void show_first(Word words) const;
 };
 
-// `strings`: the two threads are in a transfer now, and go on when it is over.
-enum class Moved { whole, overflow, strings };
+// `part`: the two threads are in a transfer now, and go on when it is over.
+enum class Moved { whole, overflow, part };
 
 // Copies the message of `s` to `r`, as coming from `apparent`, and sets the result registers of a user-level receiver.
 // When an item does not fit (message overflow), what came before it has been transferred.

@@ -114,7 +114,13 @@ struct Property {
         Word rights = choices.below(8);
         VAddr base = choices.below(pages) << 12;
         bool grant = a != 0 && choices.one_in(4);
-        expect(mappings::transfer(at(a), send.with_rights(rights), at(b), window, base, grant), "transfer() ran out of memory");
+        Word left, each = 1 + choices.below(3), count = 0;
+        mappings::Progress progress{};
+        mappings::Mapped mapped;
+        while ((mapped = mappings::transfer(at(a), send.with_rights(rights), at(b), window, base, grant, progress, left = each)) ==
+               mappings::Mapped::part)
+            for (auto& s : space) expect(mappings::consistent(*s, count), "the lists are not consistent between two parts");
+        expect(mapped == mappings::Mapped::all, "transfer() ran out of memory");
         if (a == b || !rights) return;
         // Manual 5.2: the smaller of the two fpages, at the place in the larger one that the send base names.
         VAddr from = send.base(), to = window.base(), size = page_size << (source < target ? source : target);

@@ -28,7 +28,7 @@ struct MappingTest : testing::Test {
     PAddr frame(int s, VAddr page) { return paging::get(*space[s], page).frame; }
     // Maps one page.
     bool map(int from, VAddr a, int to, VAddr b, Word rights = rights_all, bool grant = false) {
-        return mappings::transfer(*space[from], Fpage::memory(a, kb4).with_rights(rights), *space[to], Fpage::complete(), b, grant);
+        return transfer_whole(*space[from], Fpage::memory(a, kb4).with_rights(rights), *space[to], Fpage::complete(), b, grant);
     }
     Word unmap(int s, VAddr page, Word rights = rights_all, bool flush = false) {
         return mappings::unmap(*space[s], Fpage::memory(page, kb4).with_rights(rights), flush);
@@ -179,11 +179,11 @@ TEST_F(MappingTest, ResettingIsNotRecursive) {
 TEST_F(MappingTest, SendBasePicksThePartOfTheLargerFpage) {
     // Window smaller: part of the send fpage by the send base.
     for (VAddr p = 0; p < 0x4000; p += 0x1000) map(0, 0x10000 + p, 1, 0x10000 + p);
-    mappings::transfer((*this)[1], Fpage::memory(0x10000, 14).with_rights(7), (*this)[2], Fpage::memory(0x40000, 12), 0x2000, false);
+    transfer_whole((*this)[1], Fpage::memory(0x10000, 14).with_rights(7), (*this)[2], Fpage::memory(0x40000, 12), 0x2000, false);
     EXPECT_EQ(frame(2, 0x40000), 0x12000u);
     EXPECT_FALSE(present(2, 0x41000));
     // Window larger: placed by the send base.
-    mappings::transfer((*this)[1], Fpage::memory(0x11000, 12).with_rights(7), (*this)[3], Fpage::memory(0x40000, 14), 0x3000, false);
+    transfer_whole((*this)[1], Fpage::memory(0x11000, 12).with_rights(7), (*this)[3], Fpage::memory(0x40000, 14), 0x3000, false);
     EXPECT_EQ(frame(3, 0x43000), 0x11000u);
 }
 

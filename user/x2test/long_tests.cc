@@ -223,6 +223,208 @@ void deleter_is_halted()
     CHECK_EQUAL(books().faults, 0);
 }
 
+// ------------------------------------------------------------------------------------------------------- large maps
+constexpr Word to_base = 0x30000000, whole_pages = 1u << (whole_log2 - 12);
+
+bool is_sending(const Agent *a) { return L4_Schedule(a->id, ~0u, ~0u, ~0u, ~0u, nullptr) == L4_SCHEDRESULT_SENDING; }
+
+Word do_give_all(Word to, Word, Word)
+{
+    const L4_MapItem_t item = L4_MapItem(region(whole_log2), 0);
+    L4_Set_MsgTag(L4_MsgTag_t{.raw = 2u << 6});
+    L4_LoadMR(1, item.raw[0]);
+    L4_LoadMR(2, item.raw[1]);
+    const L4_MsgTag_t tag = L4_Send_Timeout(L4_ThreadId_t{.raw = to}, second);
+    return L4_IpcFailed(tag) ? L4_ErrorCode() : 0;
+}
+
+Word do_take_all(Word from, Word, Word)
+{
+    L4_Accept(L4_MapGrantItems(L4_FpageLog2(to_base, whole_log2)));
+    const L4_MsgTag_t tag = L4_Receive_Timeout(L4_ThreadId_t{.raw = from}, second);
+    L4_Accept(L4_UntypedWordsAcceptor);
+    return L4_IpcFailed(tag) ? L4_ErrorCode() : 0;
+}
+
+constexpr Word aborted_send = 14, aborted_receive = 15;
+
+/// `left` maps all that it has to `root`.
+void begin_to_map(const Forest &forest)
+{
+    begin(forest.root, do_take_all, forest.left->id.raw);
+    begin(forest.left, do_give_all, forest.root->id.raw);
+}
+
+void map_is_preempted()
+{
+    const Forest forest;
+    if (!forest.complete()) return;
+    const Word before = books().objects;
+    begin_to_map(forest);
+    Word woken = 0;
+    for (; woken < kernel_patience; woken++) {
+        pause(1000);
+        if (!is_sending(forest.left)) break;
+        CHECK_EQUAL(L4_Schedule(forest.root->id, ~0u, ~0u, ~0u, ~0u, nullptr), L4_SCHEDRESULT_RECEIVING);
+        CHECK_EQUAL(books().faults, 0);
+    }
+    CHECK(woken >= 2);
+    CHECK_EQUAL(finish(forest.left).value, 0);
+    CHECK_EQUAL(finish(forest.root).value, 0);
+    CHECK_EQUAL(books().objects - before, whole_pages);
+    for (Word n = 0; n < whole_pages; n += 97) CHECK(!faults_on_read(forest.root, to_base + n * page_size));
+    CHECK_EQUAL(books().faults, 0);
+}
+
+/// Either of the two goes away, or its IPC is canceled: the other learns of it, and what has been mapped stays.
+void mapping_is_aborted()
+{
+    for (int how = 0; how < 4; how++) {
+        const Forest forest;
+        if (!forest.complete()) return;
+        Agent *one = how & 1 ? forest.left : forest.root, *other = how & 1 ? forest.root : forest.left;
+        Agent *mate = agent_beside(one);
+        if (!mate) return;
+        const Word before = books().objects;
+        begin_to_map(forest);
+        pause(2000);
+        CHECK(is_sending(forest.left));
+        if (how & 2) {
+            CHECK(L4_Set_Priority(mate->id, 200));
+            ask(mate, do_stop, one->id.raw);
+            ask(mate, do_send_to_landing, one->id.raw, stack_of(one));
+        } else {
+            remove(one);
+        }
+        CHECK_EQUAL(finish(other).value, other == forest.left ? aborted_send : aborted_receive);
+        CHECK(books().objects - before < whole_pages && books().objects - before > 100);
+        CHECK_EQUAL(books().faults, 0);
+        remove(mate);
+        if (how & 2) remove(one);
+        remove(other);
+        remove(forest.right);
+        CHECK_EQUAL(books().faults, 0);
+    }
+}
+
+/// A pager's answer: all that it has.
+Word do_answer_fault(Word of, Word, Word)
+{
+    const L4_ThreadId_t faulting = {.raw = of};
+    if (L4_IpcFailed(L4_Receive_Timeout(faulting, second))) return ~0u;
+    const L4_MapItem_t item = L4_MapItem(region(whole_log2), to_base);
+    L4_Set_MsgTag(L4_MsgTag_t{.raw = 2u << 6});
+    L4_LoadMR(1, item.raw[0]);
+    L4_LoadMR(2, item.raw[1]);
+    return L4_IpcFailed(L4_Send_Timeout(faulting, second)) ? L4_ErrorCode() : 0;
+}
+
+Word do_fault(Word pager, Word address, Word)
+{
+    L4_Set_Pager(L4_ThreadId_t{.raw = pager});
+    const Word found = *reinterpret_cast<volatile Word *>(address);
+    L4_Set_Pager(main_id);
+    return found;
+}
+
+void page_fault_answer_is_preempted()
+{
+    const Forest forest;
+    if (!forest.complete()) return;
+    arena_word(3) = 0x33330003;
+    begin(forest.left, do_answer_fault, forest.root->id.raw);
+    begin(forest.root, do_fault, forest.left->id.raw, to_base + 3 * page_size);
+    Word woken = 0;
+    for (; woken < kernel_patience; woken++) {
+        pause(1000);
+        if (!is_sending(forest.left)) break;
+        CHECK_EQUAL(books().faults, 0);
+    }
+    CHECK(woken >= 2);
+    CHECK_EQUAL(finish(forest.left).value, 0);
+    CHECK_EQUAL(finish(forest.root).value, 0x33330003);
+    CHECK_EQUAL(books().faults, 0);
+}
+
+/// The pager's IPC is canceled in the middle of its answer: the fault waits for another answer, and gets it.
+void page_fault_answer_is_aborted()
+{
+    const Forest forest;
+    if (!forest.complete()) return;
+    Agent *mate = agent_beside(forest.left);
+    if (!mate) return;
+    arena_word(3) = 0x33330004;
+    CHECK(L4_Set_Priority(mate->id, 200));
+    begin(forest.left, do_answer_fault, forest.root->id.raw);
+    begin(forest.root, do_fault, forest.left->id.raw, to_base + (whole_pages - 13) * page_size);
+    pause(2000);
+    CHECK(is_sending(forest.left));
+    ask(mate, do_stop, forest.left->id.raw);
+    ask(mate, do_send_to_landing, forest.left->id.raw, stack_of(forest.left));
+    CHECK_EQUAL(L4_Schedule(forest.root->id, ~0u, ~0u, ~0u, ~0u, nullptr), L4_SCHEDRESULT_WAITING);
+    CHECK_EQUAL(books().faults, 0);
+    remove(forest.left); // a pager that is gone: halted
+    pause(1000);
+    CHECK_EQUAL(L4_Schedule(forest.root->id, ~0u, ~0u, ~0u, ~0u, nullptr), L4_SCHEDRESULT_INACTIVE);
+    CHECK_EQUAL(books().faults, 0);
+}
+
+/// The same answer to a fault in the middle of a string, which then goes on.
+Word do_send_string(Word to, Word pager, Word address)
+{
+    L4_Set_XferTimeouts(0);
+    L4_Set_Pager(L4_ThreadId_t{.raw = pager});
+    L4_Msg_t message;
+    L4_MsgClear(&message);
+    L4_MsgAppendSimpleStringItem(&message, L4_StringItem(page_size, reinterpret_cast<void *>(address)));
+    L4_MsgLoad(&message);
+    const L4_MsgTag_t tag = L4_Send_Timeout(L4_ThreadId_t{.raw = to}, second);
+    const Word error = L4_ErrorCode();
+    L4_Set_Pager(main_id);
+    return L4_IpcFailed(tag) ? error : 0;
+}
+
+Word do_receive_string(Word from, Word address, Word)
+{
+    L4_Set_XferTimeouts(0);
+    L4_MsgBuffer_t buffers;
+    L4_MsgBufferClear(&buffers);
+    L4_MsgBufferAppendSimpleRcvString(&buffers, L4_StringItem(page_size, reinterpret_cast<void *>(address)));
+    L4_AcceptStrings(L4_StringItemsAcceptor, &buffers);
+    const L4_MsgTag_t tag = L4_Receive_Timeout(L4_ThreadId_t{.raw = from}, second);
+    const Word error = L4_ErrorCode();
+    L4_Accept(L4_UntypedWordsAcceptor);
+    return L4_IpcFailed(tag) ? error : 0;
+}
+
+void fault_of_a_string_is_answered()
+{
+    for (int how = 0; how < 2; how++) {
+        const bool aborted = how == 1;
+        const Forest forest;
+        Agent *receiver = agent(Kind::other);
+        if (!forest.complete() || !receiver) return;
+        arena_word(2) = 0x22220002;
+        arena_word(9) = 0;
+        begin(forest.left, do_answer_fault, forest.root->id.raw);
+        begin(receiver, do_receive_string, forest.root->id.raw, arena_page(9));
+        begin(forest.root, do_send_string, receiver->id.raw, forest.left->id.raw, to_base + 2 * page_size);
+        pause(2000);
+        CHECK(is_sending(forest.left) && is_sending(forest.root));
+        CHECK_EQUAL(books().faults, 0);
+        if (aborted) remove(receiver);
+        CHECK_EQUAL(finish(forest.left).value, aborted ? aborted_send : 0);
+        CHECK_EQUAL(finish(forest.root).value, aborted ? aborted_send : 0);
+        if (!aborted) {
+            CHECK_EQUAL(finish(receiver).value, 0);
+            CHECK_EQUAL(arena_word(9), 0x22220002);
+            remove(receiver);
+        }
+        remove(forest.left), remove(forest.right), remove(forest.root);
+        CHECK_EQUAL(books().faults, 0);
+    }
+}
+
 } // namespace
 
 const Test long_tests[] = {
@@ -234,6 +436,11 @@ const Test long_tests[] = {
     {"long.deletion_is_preempted", deletion_is_preempted},
     {"long.deleter_is_deleted", deleter_is_deleted},
     {"long.deleter_is_halted", deleter_is_halted},
+    {"long.map_is_preempted", map_is_preempted},
+    {"long.mapping_is_aborted", mapping_is_aborted},
+    {"long.page_fault_answer_is_preempted", page_fault_answer_is_preempted},
+    {"long.page_fault_answer_is_aborted", page_fault_answer_is_aborted},
+    {"long.fault_of_a_string_is_answered", fault_of_a_string_is_answered},
     {nullptr, nullptr},
 };
 

@@ -315,6 +315,19 @@ void partner_is_pager()
     CHECK(strings::failed(mine, partners, page_size));
 }
 
+/// A receiver that accepts strings only: a fault in its buffer opens no window to a map item behind.
+void fault_opens_no_window()
+{
+    Agent *s = agent(Kind::other), *r = agent(Kind::other);
+    if (!s || !r) return;
+    prepare(all);
+    L4_MsgAppendMapItem(&message.msg, L4_MapItem(page_at(source(), L4_FullyAccessible), free_area));
+    lose(r, target(page_size), 1);
+    transfer(s, r);
+    CHECK(strings::failed(overflow, overflow, all));
+    CHECK(faults_on_read(r, free_area));
+}
+
 } // namespace
 
 const Test string_fault_tests[] = {
@@ -336,6 +349,7 @@ const Test string_fault_tests[] = {
     {"string_fault.read_only_pages", read_only_pages},
     {"string_fault.status_of_pages", status_of_pages},
     {"string_fault.longest_string", longest_string},
+    {"string_fault.fault_opens_no_window", fault_opens_no_window},
     {"string_fault.long_transfers_are_preempted", long_transfers_are_preempted},
     {nullptr, nullptr},
 };
