@@ -266,7 +266,7 @@ void map_is_preempted()
         pause(1000);
         if (!is_sending(forest.left)) break;
         CHECK_EQUAL(L4_Schedule(forest.root->id, ~0u, ~0u, ~0u, ~0u, nullptr), L4_SCHEDRESULT_RECEIVING);
-        CHECK_EQUAL(books().faults, 0);
+        if (woken == 0) CHECK_EQUAL(books().faults, 0); // takes long itself
     }
     CHECK(woken >= 2);
     CHECK_EQUAL(finish(forest.left).value, 0);
@@ -338,7 +338,7 @@ void page_fault_answer_is_preempted()
     for (; woken < kernel_patience; woken++) {
         pause(1000);
         if (!is_sending(forest.left)) break;
-        CHECK_EQUAL(books().faults, 0);
+        if (woken == 0) CHECK_EQUAL(books().faults, 0); // takes long itself
     }
     CHECK(woken >= 2);
     CHECK_EQUAL(finish(forest.left).value, 0);
