@@ -126,8 +126,9 @@ void offer_fast_frame(Thread& t) {
 }
 
 Word take_switches(Space& space) {
-    Word n = space.arch.switches;
-    space.arch.switches = 0;
+    Word& switches = space.arch.switches;
+    Word n = switches & ~ArchSpace::has_host;
+    switches -= n;
     return n;
 }
 

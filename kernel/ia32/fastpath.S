@@ -19,6 +19,7 @@
 //   data selector, ECX user stack. No kernel address leaves the kernel.
 // Labels that nothing jumps to delimit the handling of address spaces, which experiments count by itself (docs/lab.md):
 // `space` to `thread` and `compare` to `segments`, `segments` to `host`, `host` to `leave`; what is out of line likewise.
+// A message of no words, the most common, has all that follows its transfer for itself, but for what is rare.
 
 #include "ia32/layout.hpp"
 #include "offsets.h"
@@ -44,6 +45,72 @@
         mov     %ebx, %es
         .endm
 
+// The switch to the partner and the way out, for one of two kinds of messages. `name` ends the labels, `way` those of what both
+// kinds share, which ends as a message of any kind does.
+        .macro  to_partner name, way, bias, leave
+        mov     %edx, THREAD_OPEN_TO + \bias(%esp)
+        movl    $0, THREAD_OPEN_TO(%ebp)
+space_\name:
+        mov     THREAD_SPACE(%ebp), %ecx
+thread_\name:
+        mov     THREAD_UTCB_ADDRESS(%ebp), %edi
+        mov     %edi, %ss:utcb_word
+        mov     %ebp, %ss:CURRENT
+compare_\name:
+        mov     %ss:SPACE_SEGMENT_HIGH(%ecx), %ebx
+        cmp     %ebx, %ss:gdt + (USER_CODE & ~7) + 4
+        je      equal_segments_\name
+
+        // The target's segments, and with them all user segment registers: none may keep the old base.
+segments_\name:
+        mov     %eax, %ss:SPACE_PARTNER(%ecx)
+        mov     %ss:SPACE_SEGMENT_LOW(%ecx), %edx
+        mov     %ebx, %ss:gdt + (USER_CODE & ~7) + 4
+        mov     %edx, %ss:gdt + (USER_CODE & ~7)
+        xor     $0x800, %ebx                    // desc_code_not_data
+        mov     %edx, %ss:gdt + (USER_DATA & ~7)
+        mov     %ebx, %ss:gdt + (USER_DATA & ~7) + 4
+        mov     $TRAMPOLINE, %edx
+        mov     %edx, %ds
+        mov     %edx, %es
+        mov     %edx, %fs
+        mov     %gs, %ebx                       // is every space's own; only a foreign one has to be replaced
+        cmp     $USER_UTCB, %ebx
+        jne     gs_for_segments_\way
+host_\name:
+        incl    %ss:SPACE_SWITCHES(%ecx)        // its sign: has a host
+        js      to_host_\way
+leave_\name:
+        \leave
+
+// Equal segments, different spaces: two large ones, or two small ones that are bound to different hosts. Only GS could be
+// foreign without a fault to tell (gs:0 is read at address 0 of any data segment); nulled or limited other registers
+// raise #GP and are repaired there (faults.cpp).
+equal_segments_\name:
+        cmp     THREAD_SPACE + \bias(%esp), %ecx
+        je      same_space_\way
+large_to_large_\name:
+        incl    %ss:SPACE_SWITCHES(%ecx)
+        mov     %eax, %ss:SPACE_PARTNER(%ecx)
+        mov     %ss:SPACE_HOST(%ecx), %ecx
+        mov     %ss:revocations, %ebx
+        cmp     %ss:HOST_CLEAN(%ecx), %ebx
+        jne     clean_for_large_\way
+enter_for_large_\name:
+        mov     %ss:HOST_DIRECTORY(%ecx), %ebx
+        mov     %ecx, %ss:HOST
+        mov     %ebx, %cr3
+check_gs_\name:
+        mov     $TRAMPOLINE, %edx
+        mov     %gs, %ebx
+        cmp     $USER_UTCB, %ebx
+        je      leave_\name
+        mov     $USER_UTCB, %ebx
+        mov     %ebx, %gs
+        jmp     leave_\name
+switched_\name:
+        .endm
+
         .macro  fast_ipc way, bias
         // The partner. By number: nobody() where there is none.
         movzwl  %cx, %ebx                       // a receive timeout needs the timeout queue
@@ -66,73 +133,26 @@ accepts_\way:
         jb      slow_known_\way
         test    %si, %si
         jnz     words_\way
-transferred_\way:
-        mov     %edx, THREAD_OPEN_TO + \bias(%esp)
-        movl    $0, THREAD_OPEN_TO(%ebp)
-space_\way:
-        mov     THREAD_SPACE(%ebp), %ecx
-thread_\way:
-        mov     THREAD_UTCB_ADDRESS(%ebp), %edi
-        mov     %edi, %ss:utcb_word
-        mov     %ebp, %ss:CURRENT
-compare_\way:
-        mov     %ss:SPACE_SEGMENT_HIGH(%ecx), %ebx
-        cmp     %ebx, %ss:gdt + (USER_CODE & ~7) + 4
-        je      equal_segments_\way
+        to_partner null_\way, \way, \bias, leave_null_by_\way
 
-        // The target's segments, and with them all user segment registers: none may keep the old base.
-segments_\way:
-        incl    %ss:SPACE_SWITCHES(%ecx)
-        mov     %eax, %ss:SPACE_PARTNER(%ecx)
-        mov     %ss:SPACE_SEGMENT_LOW(%ecx), %edx
-        mov     %ebx, %ss:gdt + (USER_CODE & ~7) + 4
-        mov     %edx, %ss:gdt + (USER_CODE & ~7)
-        xor     $0x800, %ebx                    // desc_code_not_data
-        mov     %edx, %ss:gdt + (USER_DATA & ~7)
-        mov     %ebx, %ss:gdt + (USER_DATA & ~7) + 4
-        mov     $TRAMPOLINE, %edx
-        mov     %edx, %ds
-        mov     %edx, %es
-        mov     %edx, %fs
-        mov     %gs, %ebx                       // is every space's own; only a foreign one has to be replaced
-        cmp     $USER_UTCB, %ebx
-        jne     gs_for_segments_\way
-host_\way:
-        cmpl    $0, %ss:SPACE_HOST(%ecx)
-        jne     to_host_\way
-leave_\way:
-        leave_by_\way
+words_\way:
+        test    $0xffc0, %si                    // typed items or flags
+        jnz     slow_known_\way
+        mov     %esi, %ecx
+        and     $63, %ecx
+        mov     THREAD_UTCB + \bias(%esp), %ebx
+        mov     THREAD_UTCB(%ebp), %edi
+1:      mov     %ss:UTCB_MR(%ebx, %ecx, 4), %eax
+        mov     %eax, %ss:UTCB_MR(%edi, %ecx, 4)
+        dec     %ecx
+        jnz     1b
+        mov     THREAD_ID + \bias(%esp), %eax
+        to_partner \way, \way, \bias, leave_by_\way
 
 gs_for_segments_\way:
         mov     $USER_UTCB, %ebx
         mov     %ebx, %gs
         jmp     host_\way
-
-// Equal segments, different spaces: two large ones, or two small ones that are bound to different hosts. Only GS could be
-// foreign without a fault to tell (gs:0 is read at address 0 of any data segment); nulled or limited other registers
-// raise #GP and are repaired there (faults.cpp).
-equal_segments_\way:
-        cmp     THREAD_SPACE + \bias(%esp), %ecx
-        je      same_space_\way
-large_to_large_\way:
-        incl    %ss:SPACE_SWITCHES(%ecx)
-        mov     %eax, %ss:SPACE_PARTNER(%ecx)
-        mov     %ss:SPACE_HOST(%ecx), %ecx
-        mov     %ss:revocations, %ebx
-        cmp     %ss:HOST_CLEAN(%ecx), %ebx
-        jne     clean_for_large_\way
-enter_for_large_\way:
-        mov     %ss:HOST_DIRECTORY(%ecx), %ebx
-        mov     %ecx, %ss:HOST
-        mov     %ebx, %cr3
-check_gs_\way:
-        mov     $TRAMPOLINE, %edx
-        mov     %gs, %ebx
-        cmp     $USER_UTCB, %ebx
-        je      leave_\way
-        mov     $USER_UTCB, %ebx
-        mov     %ebx, %gs
-        jmp     leave_\way
 
 // A large space's own host, or that of the group that a small one is bound to.
 to_host_\way:
@@ -175,20 +195,6 @@ reply_and_wait_\way:
         je      receives_\way
         jmp     slow_\way
 
-words_\way:
-        test    $0xffc0, %si                    // typed items or flags
-        jnz     slow_known_\way
-        mov     %esi, %ecx
-        and     $63, %ecx
-        mov     THREAD_UTCB + \bias(%esp), %ebx
-        mov     THREAD_UTCB(%ebp), %edi
-1:      mov     %ss:UTCB_MR(%ebx, %ecx, 4), %eax
-        mov     %eax, %ss:UTCB_MR(%edi, %ecx, 4)
-        dec     %ecx
-        jnz     1b
-        mov     THREAD_ID + \bias(%esp), %eax
-        jmp     transferred_\way
-
 slow_known_\way:
         mov     THREAD_ID(%ebp), %eax
 slow_\way:
@@ -205,6 +211,13 @@ slow_\way:
         jmp     slow
         .endm
 
+        .macro  leave_null_by_sysenter
+        mov     THREAD_FAST_ESP(%ebp), %ecx
+        mov     %ecx, %ebp
+        sti
+        sysexit
+        .endm
+
         .macro  leave_by_sysenter
         mov     THREAD_FAST_ESP(%ebp), %ecx
         test    %si, %si
@@ -217,6 +230,14 @@ slow_\way:
         mov     UTCB_MR + 8(%ebp), %ebp
         sti
         sysexit
+        .endm
+
+        .macro  leave_null_by_int
+        lea     THREAD_FRAME(%ebp), %esp
+        movl    $USER_CODE, 4(%esp)             // null if its thread moved that into CS, which QEMU lets it
+        xor     %ecx, %ecx
+        xor     %ebp, %ebp
+        iret
         .endm
 
         .macro  leave_by_int

@@ -93,7 +93,7 @@ bool enter_slot(Space& space, SlotName name, Space* leader) {
     area.take(name, map_of(leader));
     space.leader = leader;
     holders(leader).push_back(space);
-    space.arch.host = leader ? &leader->arch.own : nullptr;
+    space.arch.live_in(leader ? &leader->arch.own : nullptr);
     space.arch.slot = slot_of(name);
     space.arch.shared_table = table;
     page_tables::enter_slot(space);
@@ -135,7 +135,7 @@ VAddr large_limit() { return area_start() < USER_LIMIT_MAX ? area_start() : USER
 void make_large(Space& space) {
     space.arch.slot = {0, 0};
     space.arch.own.directory = physical(space.arch.directory);
-    space.arch.host = &space.arch.own;
+    space.arch.live_in(&space.arch.own);
     set_segments(space);
 }
 

@@ -53,11 +53,18 @@ struct ArchSpace {
     Word segment_high;
     Host* host;                     // that it has to run on; nullptr: on any
     Host own;
-    Word switches;                  // how often it was switched to from another space, since tags::policy looked
+    Word switches;                  // how often it was switched to from another space, since tags::policy looked; has_host
     Word partner;                   // the thread that was left then, by its global id
     Slot slot;
     PageTable* directory;
     PageTable* shared_table;        // what holds its leaf entries while its slot shares a table
     tags::SlotMap bound;            // the slots of those that are bound to its directory
     MappingTable* mappings[user_tables];
+
+    // The sign of `switches`: the fast path counts, and learns whether there is a host.
+    static constexpr Word has_host = 1u << 31;
+    void live_in(Host* where) {
+        host = where;
+        switches = (switches & ~has_host) | (where ? has_host : 0);
+    }
 };

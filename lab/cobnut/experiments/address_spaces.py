@@ -28,12 +28,21 @@ _PIECES = (
     ("host", "host", "leave"),
     ("space", "equal_segments", "large_to_large"),
     ("host", "large_to_large", "check_gs"),
-    ("segments", "check_gs", "to_host"),
-    ("host", "to_host", "clean_for_large"),
-    ("segments", "same_segments", "open_receiver"),
+    ("segments", "check_gs", "switched"),
     (PASSES, "space", "thread"),
 )
-LABELS = tuple((part, f"{first}_{way}", f"{end}_{way}") for way in ("int", "sysenter") for part, first, end in _PIECES)
+_SHARED_PIECES = (
+    ("segments", "gs_for_segments", "to_host"),
+    ("host", "to_host", "clean_for_large"),
+    ("segments", "same_segments", "open_receiver"),
+)
+# Messages of no words have most of it a second time.
+LABELS = tuple(
+    (part, f"{first}_{kind}", f"{end}_{kind}")
+    for way in ("int", "sysenter")
+    for kind, pieces in ((way, (*_PIECES, *_SHARED_PIECES)), (f"null_{way}", _PIECES))
+    for part, first, end in pieces
+)
 # A working set that nearly fills the TLBs of a Pentium: pages of code and of data beside those of kernel and partner.
 FULL_CODE, FULL_DATA = 28, 58
 
