@@ -19,8 +19,8 @@ FULL = "full"
 SMALL_TARGET = (
     "The paper's listing updates one descriptor, of data, with two stores; that of the code segment does not appear in it. This "
     "kernel updates both with four. It saves the entry load of a kernel data segment, and pays for that with a segment override, "
-    "a cycle on a Pentium, in most of these instructions. Two more instructions count the switch for the rules that give tags "
-    "away (docs/tags.md), which the paper asks for and does not list."
+    "a cycle on a Pentium, in most of these instructions. One more notes the partner for the rules that give tags away "
+    "(docs/tags.md), which the paper asks for and does not list; what counts the switch for them also tells whether there is a host."
 )
 EXPLANATIONS = {
     "LL.least": "The direct cost is below the published one. The paper's least n is 5; here n is the pages of code and data that "
