@@ -63,13 +63,13 @@ void enter(Thread& t) {
     const DebugRegisters& d = *t.arch.debug;
     const Slot& slot = t.space->arch.slot;
     VAddr end = slot.small() ? slot.size : small_space::large_limit();
-    Word enabled = d.number[control];
+    Word wanted = d.number[control];
     for (Word i = 0; i < breakpoints; ++i) {
         VAddr address = d.number[i];
-        if (address > end - longest || kind(enabled, i) == on_ports) enabled &= ~local(i);
+        if (address > end - longest || kind(wanted, i) == on_ports) wanted &= ~local(i);
         load(i, slot.base + address);
     }
-    load_control(enabled);
+    load_control(wanted);
     t.fast_veto |= held_debug;
 }
 
