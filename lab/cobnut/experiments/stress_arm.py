@@ -28,17 +28,17 @@ FAILURE = re.compile(r"^stress: FAIL (.*)$", re.MULTILINE)
 
 # what all boots have to have done at least, and with --quick
 LEAST = {
-    "accesses": (50_000, 5_000),
-    "faults": (30_000, 3_000),
-    "maps": (30_000, 3_000),
-    "grants": (5_000, 500),
-    "unmaps": (15_000, 1_500),
-    "runs": (1_000, 100),
-    "attribute_changes": (1_000, 100),
-    "thread_deletions": (30_000, 3_000),
-    "space_deletions": (20_000, 2_000),
+    "accesses": (25_000, 2_500),
+    "faults": (15_000, 1_500),
+    "maps": (15_000, 1_500),
+    "grants": (2_500, 250),
+    "unmaps": (7_500, 750),
+    "runs": (500, 50),
+    "attribute_changes": (500, 50),
+    "thread_deletions": (15_000, 1_500),
+    "space_deletions": (10_000, 1_000),
 }
-OF_TAGS = {"resizes": (5_000, 500), "slot_reuses": (2_000, 300)}  # slots changed and passed on, on the kernel with tags
+OF_TAGS = {"resizes": (2_500, 250), "slot_reuses": (1_000, 150)}  # slots changed and passed on, on the kernel with tags
 
 
 @dataclass(frozen=True)
@@ -148,7 +148,7 @@ EXPERIMENT = Experiment(
     settings={
         "seed": Setting(1, 1, range(0, 1 << 26), "the first boot's; each further boot takes the next"),
         "boots": Setting(8, 2, range(1, 1025), "how many, every fourth on the standard kernel"),
-        "operations": Setting(40_000, 20_000, range(1, 100_000_001), "of each boot"),
+        "operations": Setting(20_000, 10_000, range(1, 100_000_001), "of each boot"),
     },
     run=run,
     plots=plots,

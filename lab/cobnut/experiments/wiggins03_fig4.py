@@ -23,13 +23,11 @@ SLOWER = 1.5  # times the cycles of a turn with the fewest pages: that is no lon
 SAME = 0.1
 PAPERS_MACHINE = "sa1100-200"
 
-ONE_AT_A_TIME = (
-    "This kernel lets a region that several spaces have at one address be one space's at a time, told by a domain fault: each switch between two that use it "
-    "flushes TLBs and caches, which costs more than private pages ever do. No TLB entries are shared."
+OUT_OF_DOMAINS = (
+    "Sixteen processes and the region that they share want 17 domains of 15, in a strict rotation: whose domain is taken is who runs next. So each turn pays for a new domain, with shared "
+    "pages as with private ones, before it reads anything. With 12 processes, which have domains enough, the ratio is above 3. The paper's 3.7 is Linux', with 13 domains for users."
 )
-EXPLANATIONS = {
-    f"{name}.{n}": ONE_AT_A_TIME for n in READERS for name in ("shared.flat_until", "same_beyond", "gain")
-}
+EXPLANATIONS = {"gain.16": OUT_OF_DOMAINS}
 
 
 @dataclass(frozen=True)
@@ -205,7 +203,7 @@ EXPERIMENT = Experiment(
     title="What sharing TLB entries is worth at most",
     source="Wiggins, Tuch, Uhlig, Heiser 2003, figure 4",
     machine=PAPERS_MACHINE,
-    boards=("collie", "versatilepb"),
+    boards=("collie",),
     settings={
         "rounds": Setting(50, 20, crowd.ROUNDS, "turns of each process measured, for each number of pages"),
         "warmup": Setting(10, 5, crowd.ROUNDS, "turns before the measured ones"),
