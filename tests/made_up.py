@@ -18,12 +18,14 @@ from cobnut.experiments import (
     liedtke95_table3,
     sensitivity,
     uhlig02_fig4,
+    uhlig02_fig9,
     wiggins03_fig4,
     wiggins03_fig5,
     wiggins03_flushes,
 )
 from cobnut.experiments.crowd import Counted, Crowd
 from cobnut.experiments.pingpong import Measurement, PingPong, read
+from cobnut.experiments.talking_spaces import Heard, Tag, Talk
 from cobnut.machines import Machine, Parameter
 from cobnut.progress import Silent
 
@@ -241,8 +243,42 @@ def measure(lab: Lab, specs) -> list[Measurement] | list[Counted]:
     return [Measurement(spec, read(spec, output(spec)), None, 0.1, console(spec)) for spec in specs]
 
 
+def heard(talk: Talk) -> Heard:
+    """A run in which the pattern's groups have four spaces and a host each; who is in none is in all hosts. All call the first of theirs."""
+    alone = 2 if talk.pattern == "web" else 1
+    groups = [-1 if space < alone else (space - alone) // 4 for space in range(talk.spaces)]
+    first = {group: groups.index(group) for group in groups}
+    tags = [
+        Tag(space, group, 16 * (space - first[group]) if group >= 0 else 480 + 16 * space, 0 if group >= 0 and space == first[group] else 16, group >= 0 and space != first[group])
+        for space, group in enumerate(groups)
+    ]
+    names = [
+        f"{tag.group + 2:08x}" if not tag.size_mb else f"{max(tag.group, 0) + 2:08x}+{0xE0000000 + (tag.offset_mb << 20):08x}" for tag in tags
+    ]
+    pairs = [(first[group] if group >= 0 else 0, space) for space, group in enumerate(groups)]
+    pairs = [pair for a, b in pairs if a != b for pair in ((a, b), (b, a))] + [(0, alone), (alone, 0)]
+    ledger = {"instructions": 1000.0 * talk.rounds, "flush": 20.0 * talk.rounds}
+    measured = {
+        "switches": [{"from": names[a], "to": names[b], "how": "segments", "at": None} for a, b in pairs],
+        "regions": [
+            {
+                "case": 0,
+                "iterations": talk.rounds,
+                "per_iteration": {name: [0.0] * talk.rounds for name in ("cr3_writes", "itlb_misses", "dtlb_misses")},
+                "ledger": ledger,
+                "cycles_total": sum(ledger.values()),
+                "space": names[0],
+                "switches": [{"switch": index, "times": 100} for index in range(len(pairs))],
+            },
+            *({"case": 1 + space, "space": name} for space, name in enumerate(names)),
+        ],
+    }
+    return Heard(talk, measured, 100 * len(pairs), 0, tuple(tags))
+
+
 def install(patch, measurement=measure) -> None:
-    """Lets all experiments measure by `measurement`."""
+    """Lets all experiments measure by `measurement`, and listen to made-up spaces."""
     for module in MEASURING:
         patch.setattr(module, "measure", measurement)
+    patch.setattr(uhlig02_fig9, "listen", lambda lab, talks: [heard(talk) for talk in talks])
     patch.setattr(machines, "load", lambda name: MACHINE)

@@ -14,7 +14,7 @@ struct TagState {
     bool pinned;                    // SpaceControl has asked for the tag that it has, or for none
     Word gain;                      // switches to it, those of late counting more: what a tag is worth to it
     ThreadId partners[2];           // of the last two other spaces, who was left for it when it was looked at
-    Word spread;                    // how often that is a thread of yet another space: 0 never .. 16 always
+    Word spread;                    // how often that is a thread of yet another space: 0 never .. 256 always
     Word met, met_before;           // a bit for each partner of late, by a hash; and of the time before
     Word notes;                     // how often a partner was noted
     Word astray;                    // for how many looks it would rather have been bound to another host

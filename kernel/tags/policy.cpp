@@ -16,9 +16,9 @@ constexpr Word most_bytes = slot_max_mb << 20;
 constexpr Word looks = 4, candidates = 32;
 // Over how many looks switches are added up, and from how many on a tag is worth the work of giving it.
 constexpr Word memory = 8, worthwhile = 64;
-// A spread (of 16), or a number of partners, from which on a space counts as everybody's partner; how many notes make up
+// A spread (of 256), or a number of partners, from which on a space counts as everybody's partner; how many notes make up
 // `met`; and how long one has to be astray to be moved.
-constexpr Word everybodys = 11, many = 9, late = 256, patience = 4;
+constexpr Word everybodys = 176, many = 9, late = 256, patience = 4;
 // Looks between two searches of a space that found no tag.
 constexpr Word pause = 8;
 
@@ -186,7 +186,7 @@ void settle(Space& space) {
 Word hash(const Space& space) { return space.members.front()->id.number() * 2654435769u >> 27; }
 
 void note_partner(Space& space, ThreadId partner) {
-    constexpr Word weight = 4;
+    constexpr Word weight = 16;
     ThreadId(&partners)[2] = space.tag.partners;
     Space* now = space_of(partner, space);
     if (!now) return;

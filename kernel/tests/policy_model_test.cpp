@@ -20,7 +20,7 @@ using namespace tag_port;
 
 constexpr Word mb = 1u << 20, most_bytes = 256 * mb;
 // docs/tags.md, and policy.cpp for what it calls a lot, a few and so on.
-constexpr Word looks = 4, worthwhile = 64, everybodys = 11, many = 9, patience = 4, pause = 8, notes_kept = 512;
+constexpr Word looks = 4, worthwhile = 64, everybodys = 176, many = 9, patience = 4, pause = 8, notes_kept = 512;
 
 // What is to be known of a space.
 struct Known {
@@ -64,7 +64,7 @@ protected:
         Known& k = known[&a.space];
         bool strange = partner != k.partners[0] && partner != k.partners[1];
         if (partner != k.partners[0]) k.partners[1] = std::exchange(k.partners[0], partner);
-        k.spread += (strange ? 4 : 0) - k.spread / 4;
+        k.spread += (strange ? 16 : 0) - k.spread / 16;
         k.notes.push_back(a.left.number());
         if (k.notes.size() > notes_kept) k.notes.pop_front();
     }

@@ -11,6 +11,7 @@ from cobnut import checks, experiments
 from cobnut.errors import CobnutError
 from cobnut.experiments import ipc_path, pingpong, sensitivity, uhlig02_fig4
 from cobnut.experiments.pingpong import Measurement, PingPong
+from cobnut.report import picture
 
 ALL = experiments.reproductions()
 KEYS = {
@@ -144,7 +145,7 @@ def test_the_published_cycles_are_explained(made):
 @pytest.mark.parametrize("name", ALL)
 def test_an_experiment_knows_whether_it_has_curves(made, name):
     plots = ALL[name].plots(ALL[name].run(made_up.lab(ALL[name])))
-    assert ALL[name].has_curves == any(plot.kind == "lines" for plot in plots)
+    assert ALL[name].has_curves == any(plot.kind in picture.DRAWN for plot in plots)
 
 
 @pytest.mark.parametrize("name", ALL)

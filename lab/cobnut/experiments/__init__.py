@@ -65,7 +65,8 @@ class Plot:
     """One picture of a report, in terms of a result's series.
 
     `kind` is lines, bars (stacked), ranges (two series: both ends of each bar), ledger, causes (ledger rows by what
-    their refills are charged to), or table (the series are its columns, and `rows` says what their x are called). `series`
+    their refills are charged to), graph (three series: edges named FROM-TO; of the nodes their groups, and what keeps them
+    side by side), or table (the series are its columns, and `rows` says what their x are called). `series`
     maps series names to labels; for ledger and causes it maps ledger row names to short labels. `band` names two series to shade the room between.
     Ranges that come from the mark by less than the share `least` of it are left out.
     """
@@ -139,6 +140,7 @@ def all_experiments() -> dict[str, Experiment]:
         silicon_segments,
         stress,
         uhlig02_fig4,
+        uhlig02_fig9,
         wiggins03_fig4,
         wiggins03_fig5,
         wiggins03_flushes,
@@ -150,6 +152,7 @@ def all_experiments() -> dict[str, Experiment]:
         ipc_strings.EXPERIMENT,
         ipc_trace.EXPERIMENT,
         uhlig02_fig4.EXPERIMENT,
+        uhlig02_fig9.EXPERIMENT,
         liedtke95_table1.EXPERIMENT,
         liedtke95_table2.EXPERIMENT,
         liedtke95_table3.EXPERIMENT,

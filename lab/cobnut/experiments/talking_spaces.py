@@ -47,11 +47,11 @@ class Talk:
     batch: int
     rounds: int
     warmup_ms: int
-    names: bool = False
-    options: str = ""  # more of the kernel's
+    names: bool = False  # each space makes a case of its own, of number 1 + space, which says what the plugin calls it
+    area_mb: int = AREA_MB
 
     def boot(self, lab: Lab) -> Boot:
-        fixed = AREA_MB if MODES[self.mode][2] else 0
+        fixed = self.area_mb if MODES[self.mode][2] else 0
         arguments = (
             f"pattern={self.pattern} spaces={self.spaces} size_mb={SLOT_MB} batch={self.batch} rounds={self.rounds} "
             f"warmup_ms={self.warmup_ms} fixed_mb={fixed} names={int(self.names)}"
@@ -59,7 +59,7 @@ class Talk:
         return Boot(
             kernel=lab.board.kernel,
             modules=(Module(lab.board.program("sigma0")), Module(lab.board.program(PROGRAM), arguments)),
-            options=f"small={AREA_MB} kmem={KERNEL_KB} {MODES[self.mode][1]} {self.options}".strip(),
+            options=f"small={self.area_mb} kmem={KERNEL_KB} {MODES[self.mode][1]}".strip(),
             cpu=str(lab.machine.parameters["processor.emulated_as"].value),
             memory_mb=MEMORY_MB,
             instruction_log2_ns=INSTRUCTION_LOG2_NS,

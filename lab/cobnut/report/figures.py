@@ -10,6 +10,7 @@ from typing import Any
 
 from cobnut.causes import TAKERS, by_taker
 from cobnut.experiments import Plot
+from cobnut.report import graphs
 from cobnut.results import LedgerRow, Result
 
 # role of a series: by the words in its name, so that large and small spaces look the same in every picture
@@ -43,7 +44,7 @@ CATEGORIES = {
 
 def draw(plot: Plot, result: Result) -> dict[str, Any]:
     """The plotly figure of `plot`, as plain data."""
-    drawers = {"lines": _lines, "bars": _bars, "ranges": _ranges, "ledger": _ledger, "causes": _causes}
+    drawers = {"lines": _lines, "bars": _bars, "ranges": _ranges, "ledger": _ledger, "causes": _causes, "graph": _graph}
     data, layout = drawers[plot.kind](plot, result)
     shapes, marks, notes = _marks(plot, result)
     layout |= {
@@ -153,6 +154,47 @@ def _ranges(plot: Plot, result: Result) -> tuple[list[dict], dict]:
             }
         )
     return data, {"barmode": "overlay", "xaxis": {"rangemode": "normal"}, "height": 150 + 26 * max(len(rows), 4)}
+
+
+def _graph(plot: Plot, result: Result) -> tuple[list[dict], dict]:
+    nodes, edges = graphs.layout(plot, result)
+    data = [
+        {
+            "type": "scatter",
+            "mode": "lines",
+            "x": edge.x,
+            "y": edge.y,
+            "role": _group_role(edge.group),
+            "opacity": 1 if edge.group is not None else 0.5,
+            "line": {"width": edge.width},
+            "showlegend": False,
+            "hovertemplate": f"{edge.start} → {edge.end}: {edge.times:,.0f} {plot.series[next(iter(plot.series))]}<extra></extra>",
+        }
+        for edge in sorted(edges, key=lambda edge: edge.group is not None)
+    ]
+    for group in sorted({node.group for node in nodes}, key=lambda group: (group is None, group)):
+        members = [node for node in nodes if node.group == group]
+        label = "in all" if group is None else f"group {group + 1}"
+        data.append(
+            {
+                "type": "scatter",
+                "mode": "markers+text",
+                "name": label,
+                "x": [node.x for node in members],
+                "y": [node.y for node in members],
+                "text": [node.name for node in members],
+                "role": _group_role(group),
+                "marker": {"size": 22},
+                "textfont": {"size": 11},
+                "hovertemplate": f"%{{text}}<extra>{label}</extra>",
+            }
+        )
+    hidden = {"visible": False, "range": [-1.25, 1.25]}
+    return data, {"xaxis": hidden, "yaxis": hidden | {"scaleanchor": "x", "rangemode": "normal"}, "height": 560, "hovermode": "closest"}
+
+
+def _group_role(group: int | None) -> str:
+    return "soft" if group is None else f"group{group}"
 
 
 def _ledger(plot: Plot, result: Result) -> tuple[list[dict], dict]:

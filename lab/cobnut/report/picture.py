@@ -5,18 +5,21 @@ from pathlib import Path
 
 from cobnut.errors import CobnutError
 from cobnut.experiments import Experiment, Plot
+from cobnut.report import graphs
 from cobnut.results import Result
 
 LARGE, SMALL = "#b4472e", "#1f6f8b"
 COLOURS = {"large spaces": LARGE, "small spaces": SMALL, "standard": LARGE, "segmented": SMALL}
 LEGEND_ROOM = (0.09, 0.17)  # above the curves of the upper and the lower row, for each line of the legend
 BAND = "#d6e2e6"
+GROUPS = ("#4f7cac", "#7fb069", "#d1495b", "#edae49", "#8d6b94", "#6b705c", "#e07a5f", "#b23a48")
+DRAWN = ("lines", "graph")
 PUBLISHED, RATIO, INK, GRID = "#98670a", "#6a4c93", "#22252a", "#e3e1da"
 
 
 def write(result: Result, experiment: Experiment, path: Path) -> None:
-    """Draws every curve of `experiment` into one PNG: a column for each part, cycles above, their ratio below."""
-    plots = [plot for plot in experiment.plots(result) if plot.kind == "lines"]
+    """Draws every curve of `experiment` into one PNG: a column for each part, cycles above, their ratio below; graphs side by side."""
+    plots = [plot for plot in experiment.plots(result) if plot.kind in DRAWN]
     if not plots:
         raise CobnutError(f"{experiment.name} has no curves to draw")
     import matplotlib
@@ -24,7 +27,7 @@ def write(result: Result, experiment: Experiment, path: Path) -> None:
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
-    rows = 2
+    rows = 1 if all(plot.kind == "graph" for plot in plots) else 2
     columns = (len(plots) + rows - 1) // rows
     with pyplot.rc_context(
         {
@@ -37,8 +40,12 @@ def write(result: Result, experiment: Experiment, path: Path) -> None:
             "ytick.color": INK,
         }
     ):
-        figure, axes = pyplot.subplots(rows, columns, figsize=(4.1 * columns, 6.6), height_ratios=(3, 2), squeeze=False)
+        size = (5.6 * columns, 6.6) if rows == 1 else (4.1 * columns, 6.6)
+        figure, axes = pyplot.subplots(rows, columns, figsize=size, height_ratios=(3, 2)[:rows], squeeze=False)
         for index, plot in enumerate(plots):
+            if plot.kind == "graph":
+                _draw_graph(axes[index % rows][index // rows], plot, result)
+                continue
             _draw(axes[index % rows][index // rows], plot, result, LEGEND_ROOM[index % rows])
         short = result.provenance.revision[:12]
         figure.suptitle(experiment.title, x=0.01, ha="left", fontsize=13, fontweight="bold")
@@ -96,3 +103,22 @@ def _draw(axis, plot: Plot, result: Result, legend_room: float) -> None:
     axis.legend(fontsize=7.5, frameon=False, loc="upper left")
     for side in ("top", "right"):
         axis.spines[side].set_visible(False)
+
+
+def _draw_graph(axis, plot: Plot, result: Result) -> None:
+    nodes, edges = graphs.layout(plot, result)
+    for edge in sorted(edges, key=lambda edge: edge.group is not None):
+        own = edge.group is not None
+        axis.plot(edge.x, edge.y, color=_group_colour(edge.group), linewidth=edge.width, alpha=1 if own else 0.35, zorder=2 if own else 1)
+    for node in nodes:
+        axis.plot([node.x], [node.y], marker="o", markersize=15, color=_group_colour(node.group), markeredgecolor="white", zorder=3)
+        axis.text(node.x, node.y, node.name, ha="center", va="center", fontsize=8, color="white", zorder=4)
+    axis.set_title(plot.title, loc="left", fontsize=10)
+    axis.set_xlim(-1.25, 1.25)
+    axis.set_ylim(-1.25, 1.25)
+    axis.set_aspect("equal")
+    axis.axis("off")
+
+
+def _group_colour(group: int | None) -> str:
+    return "#8a9098" if group is None else GROUPS[group % len(GROUPS)]
