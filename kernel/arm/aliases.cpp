@@ -19,7 +19,8 @@ struct Access {
 
 bool cached(const Mapping& m) { return !(word_of(m) & attribute_bits); }
 
-// Whether an access must not be granted beside what has been granted by `m`: there would be a copy that knows nothing of a write.
+// Whether an access must not be granted beside what has been granted by `m`: there would be a copy that knows nothing of
+// a write.
 bool conflicts(const Mapping& m, const Access& access) {
     if (!cached(m) && !access.cached) return false;
     if (cached(m) && access.cached && modified(*m.space, m.page()) == access.at) return false;

@@ -78,7 +78,8 @@ void detach(Space& space) {
 void table_wanted(Space&, VAddr) {}
 
 void table_made(Space& space, VAddr page) {
-    write(space.arch.directory->entry[page >> 20], physical(&table(space, page)->hardware) | domain(own_domain) | first_coarse);
+    const PageTable& t = *table(space, page);
+    write(space.arch.directory->entry[page >> 20], physical(&t.hardware) | domain(own_domain) | first_coarse);
 }
 
 void utcbs_made(Space& space) {

@@ -97,7 +97,7 @@ TEST(Residents, DoWhatTheModelDoes) {
                 for (Word t : model.holders())
                     if (pinned.size() + 1 < std::min<std::size_t>(4, model.holders().size()) && any(6) == 0) pinned.insert(t);
                 std::set<Word> expected = model.make_room(pinned);
-                ASSERT_EQ(residents.make_room(set_of(pinned)), set_of(expected)) << "capacity " << capacity << ", step " << step;
+                ASSERT_EQ(residents.make_room(set_of(pinned)), set_of(expected)) << capacity << " tags, step " << step;
                 ASSERT_FALSE(expected.empty());
                 for (Word t : expected) ASSERT_FALSE(pinned.count(t));
                 break;
@@ -124,7 +124,8 @@ TEST(Residents, DoWhatTheModelDoes) {
                 break;
             }
             }
-            for (Word t = 1; t <= capacity; ++t) ASSERT_EQ(residents.dirty(t), model.dirty(t)) << "capacity " << capacity << ", step " << step;
+            for (Word t = 1; t <= capacity; ++t)
+                ASSERT_EQ(residents.dirty(t), model.dirty(t)) << capacity << " tags, step " << step;
         }
     }
 }

@@ -31,13 +31,14 @@ namespace x2test {
 namespace {
 
 constexpr Word mb = 1u << 20, change = 1u << 31, slot_mask = 0x7F, slot_bytes = 32 * mb;
-constexpr Word everywhere = 0x40000000; // not relocated, below all slots of the SA-1110's but in nobody's image
+constexpr Word everywhere = 0x40000000; // not relocated, and in no program's image
 
 /// The word that SpaceControl returns.
 Word control_of(const Agent *a, Word control = 0)
 {
     Word word = 0;
-    if (!L4_SpaceControl(a->id, control, L4_Nilpage, L4_Nilpage, L4_nilthread, &word)) fail("SpaceControl: error %x", L4_ErrorCode());
+    if (!L4_SpaceControl(a->id, control, L4_Nilpage, L4_Nilpage, L4_nilthread, &word))
+        fail("SpaceControl: error %x", L4_ErrorCode());
     return word;
 }
 Word slot_of(const Agent *a) { return control_of(a) & slot_mask; }
