@@ -180,6 +180,7 @@ void dissolve_domain(Word domain) {
 }
 
 Word domain_access(const Space& space) {
+    if (!space.arch.regions) return 0;  // most have none, and this is on the way to each new domain
     Word access = 0;
     for (const Region& r : all)
         if (space.arch.regions & r.bit()) access |= r.access();
