@@ -160,7 +160,7 @@ EXPERIMENT = Experiment(
     source="Counts of this kernel, against a plain copy in the same run",
     machine="pentium4-1400",
     settings={
-        "rounds": Setting(8, 2, pingpong.ROUNDS, "messages measured, for each size"),
+        "rounds": Setting(8, 3, pingpong.ROUNDS, "messages measured, for each size"),
         "warmup": Setting(2, 1, pingpong.WARMUP, "messages before the measured ones"),
         "slot": Setting(16, 16, pingpong.SLOTS_MB, "size of a small space, MB"),
         "small": Setting(512, 512, pingpong.AREAS_MB, "size of the small-space area, MB"),
