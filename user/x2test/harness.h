@@ -28,7 +28,7 @@ extern const Test kip_tests[], sigma0_tests[], ipc_tests[], ipc_error_tests[], f
     redirect_tests[],
     control_tests[], coprocessor_tests[], registers_tests[], reflection_tests[], port_tests[], tls_tests[], debug_tests[],
     exception_tests[], small_tests[], tag_tests[], string_tests[], string_fault_tests[], string_middle_tests[], robust_tests[],
-    ipc_rule_tests[], map_rule_tests[], long_tests[];
+    ipc_rule_tests[], map_rule_tests[], long_tests[], latency_tests[];
 
 enum class Kind { here, other, large, small, automatic }; ///< `other`: as the command line says, while there are slots
 
@@ -36,6 +36,7 @@ enum class Kind { here, other, large, small, automatic }; ///< `other`: as the c
 struct Wish {
     Kind kinds = Kind::large;  ///< kinds=large|small|automatic: agents' own spaces; automatic: the kernel chooses
     bool limits = false;       ///< limits=1: this machine enforces segment limits
+    bool latency = false;      ///< latency=1: a tick of the time-stamp counter is an instruction, and counts (QEMU's -icount)
     Word area_mb = 512;        ///< area=MB: the kernel's small-space area
     Word seed = 1;             ///< seed=N for the random tests
     Word calls = 3000;         ///< calls=N: random system calls per test

@@ -2,40 +2,17 @@
 // What takes the kernel long lets others run meanwhile (docs/preemption.md), and comes to the same end whatever they do.
 //
 // Main runs above all agents and is woken by the clock: while an agent is in a long system call, main counts how often.
-#include "harness.h"
+#include "forest.h"
 
 #include <cobnut/audit.h>
 
 namespace x2test {
 namespace {
 
-constexpr Word base = 0x10000000, first_log2 = 16; ///< of the pages that all others are derived from
-constexpr Word doublings = 11, whole_log2 = first_log2 + doublings;
-constexpr Word many_pages = 3u << (whole_log2 - 13);           ///< derived ones: left has a whole, right half of one
-constexpr Word kernel_patience = 1000;                         ///< wakes
+constexpr Word kernel_patience = 1000; ///< wakes
 constinit volatile Word landed = 0;
 
-L4_Fpage_t region(Word log2, Word rights = L4_FullyAccessible) { return L4_FpageLog2(base, log2) + rights; }
 cobnut::Audit books() { return cobnut::audit(); }
-
-/// An agent with main's arena at `base`, and two others between which its pages are mapped to and fro until there are very
-/// many, all derived from those of the first.
-struct Forest {
-    Agent *root, *left, *right;
-
-    Forest() : root(agent(Kind::large)), left(agent(Kind::large)), right(agent(Kind::large))
-    {
-        if (!complete()) return;
-        give(root, L4_FpageLog2(arena_page(0), first_log2) + L4_FullyAccessible, 0, region(first_log2, 0));
-        bool good = pass(root, left, region(first_log2), 0, region(first_log2, 0));
-        for (Word log2 = first_log2; log2 < whole_log2; log2++)
-            good = good && pass(left, right, region(log2), 0, region(log2, 0)) &&
-                   pass(right, left, region(log2), 0, L4_FpageLog2(base + (1u << log2), static_cast<int>(log2)));
-        if (!good) fail("the forest does not grow");
-    }
-    bool complete() const { return root && left && right; }
-    bool gone() const { return faults_on_read(left, base + (1u << whole_log2) - page_size) && faults_on_read(right, base); }
-};
 
 bool runs(const Agent *a) { return L4_Schedule(a->id, ~0u, ~0u, ~0u, ~0u, nullptr) == L4_SCHEDRESULT_RUNNING; }
 
@@ -161,11 +138,6 @@ void unmapper_migrates()
     CHECK(!faults_on_read(forest.root, base));
 }
 
-Word do_delete(Word id, Word, Word)
-{
-    return L4_ThreadControl(L4_ThreadId_t{.raw = id}, L4_nilthread, L4_nilthread, L4_nilthread, reinterpret_cast<void *>(-1));
-}
-
 constexpr Word tables_at_least = 32; ///< pages of kernel memory for the pages that `left` has
 
 void deletion_is_preempted()
@@ -224,27 +196,7 @@ void deleter_is_halted()
 }
 
 // ------------------------------------------------------------------------------------------------------- large maps
-constexpr Word to_base = 0x30000000, whole_pages = 1u << (whole_log2 - 12);
-
 bool is_sending(const Agent *a) { return L4_Schedule(a->id, ~0u, ~0u, ~0u, ~0u, nullptr) == L4_SCHEDRESULT_SENDING; }
-
-Word do_give_all(Word to, Word, Word)
-{
-    const L4_MapItem_t item = L4_MapItem(region(whole_log2), 0);
-    L4_Set_MsgTag(L4_MsgTag_t{.raw = 2u << 6});
-    L4_LoadMR(1, item.raw[0]);
-    L4_LoadMR(2, item.raw[1]);
-    const L4_MsgTag_t tag = L4_Send_Timeout(L4_ThreadId_t{.raw = to}, second);
-    return L4_IpcFailed(tag) ? L4_ErrorCode() : 0;
-}
-
-Word do_take_all(Word from, Word, Word)
-{
-    L4_Accept(L4_MapGrantItems(L4_FpageLog2(to_base, whole_log2)));
-    const L4_MsgTag_t tag = L4_Receive_Timeout(L4_ThreadId_t{.raw = from}, second);
-    L4_Accept(L4_UntypedWordsAcceptor);
-    return L4_IpcFailed(tag) ? L4_ErrorCode() : 0;
-}
 
 constexpr Word aborted_send = 14, aborted_receive = 15;
 
@@ -272,7 +224,7 @@ void map_is_preempted()
     CHECK_EQUAL(finish(forest.left).value, 0);
     CHECK_EQUAL(finish(forest.root).value, 0);
     CHECK_EQUAL(books().objects - before, whole_pages);
-    for (Word n = 0; n < whole_pages; n += 97) CHECK(!faults_on_read(forest.root, to_base + n * page_size));
+    for (Word n = 0; n < whole_pages; n += 997) CHECK(!faults_on_read(forest.root, to_base + n * page_size));
     CHECK_EQUAL(books().faults, 0);
 }
 

@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How long the clock's interrupt waits, in instructions, for the kernel's longest operations (docs/preemption.md)."""
+
+import re
+
+import guests
+
+OPERATIONS = {"unmap_tree", "unmap_range", "map_range", "delete_space"}
+LIMIT = 100_000
+
+
+def test_no_operation_keeps_interrupts_waiting():
+    outcome = guests.boot(guests.program("x2test", "filter=latency. latency=1"))
+    worst = {name: int(count) for name, count in re.findall(r"^latency: (\w+) (\d+)$", outcome.console, re.M)}
+    assert worst.keys() == OPERATIONS
+    assert all(0 < count < LIMIT for count in worst.values()), worst
+    assert "x2test: 4 passed, 0 failed" in outcome.console
