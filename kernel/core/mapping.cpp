@@ -13,6 +13,8 @@ constexpr Word no_limit = ~Word{0};
 // A stretch without a page is looked through in one go; what that takes at most, in mappings.
 constexpr VAddr stretch = 0x3fffff;
 constexpr Word stretch_cost = between_points;
+// A page that is mapped takes about as long as four that are unmapped.
+constexpr Word map_cost = 4;
 
 Word pack(VAddr page, Word depth, Word status) { return page | depth << 2 | status; }
 
@@ -231,7 +233,7 @@ Mapped transfer(Space& from, Fpage send, Space& to, Fpage window, Word base, boo
         Mapped mapped = transfer_page(from, page, to, r.target + done, send.rights(), grant, progress.clearing, budget);
         if (mapped != Mapped::all) return mapped;
         done += page_size;
-        spend(budget, 1);
+        spend(budget, map_cost);
     }
     return Mapped::all;
 }

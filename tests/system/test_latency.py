@@ -6,7 +6,7 @@ import re
 import guests
 
 OPERATIONS = {"unmap_tree", "unmap_range", "map_range", "delete_space"}
-LIMIT = 100_000
+LIMIT = 30_000
 
 
 def test_no_operation_keeps_interrupts_waiting():

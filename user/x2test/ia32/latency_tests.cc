@@ -54,7 +54,7 @@ private:
     Ticks start_, all_;
 };
 
-constexpr Word limit = 100000; ///< instructions; without preemption points it is millions
+constexpr Word limit = 30000; ///< instructions; without preemption points it is millions
 
 /// The worst delay while the agent runs, which must not be done before the third tick.
 void measure(const char *what, Agent *a, const Rhythm &rhythm)
