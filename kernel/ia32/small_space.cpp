@@ -229,7 +229,7 @@ bool own_request(Space& space, Word control) {
     switch (control & 0xff) {
     case 0: space.tag.pinned = false; return true;
     case 1: {
-        Thread* t = threads::by_number(argument);
+        Thread* t = argument >> ThreadId::number_bits ? nullptr : threads::by_number(argument);
         Space* leader = t ? t->space->leader ? t->space->leader : t->space : nullptr;
         if (!leader || leader == space.leader) return leader;
         VAddr bytes = tags::needed(space);

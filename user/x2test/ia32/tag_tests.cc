@@ -267,6 +267,8 @@ void own_requests_are_checked()
     CHECK(!cobnut::bind(a->id, unused_id()));
     CHECK(!cobnut::bind(a->id, a->id));
     CHECK(!cobnut::detail::change(a->id, 0x7F, 0));
+    // more than a thread number has bits for
+    for (Word number = 0x40000; number <= 0xFFFFF; number += 0x6A6A) CHECK(!cobnut::detail::change(a->id, 1, number));
     check_tag(a->id, 0, false, true);
     CHECK_EQUAL(ask(a, do_nothing).value, 0);
 }
