@@ -23,6 +23,7 @@ mod machine;
 mod machine_file;
 mod pairing;
 mod past;
+mod reports;
 pub mod sanitizer;
 mod schema;
 mod shapes;
@@ -40,8 +41,8 @@ pub use event::{Class, EntryKind, Event, Instruction, Issue, PageTables, Pipe, W
 pub use ledger::{Category, Ledger, CATEGORIES};
 pub use machine::{Counts, Machine};
 pub use machine_file::{MachineFile, Parameter, Value};
-pub use schema::Architecture;
 pub use past::{Loss, Moment, Running, Tag};
+pub use schema::Architecture;
 pub use tlb::{Tlb, TlbShape};
 pub use trace_cache::{TraceCache, TraceCacheShape};
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //! Reports: one for each kind of mistake, instruction and guilty store, however often it happens.
 
-use std::collections::HashMap;
+use crate::reports::{self, Repeated};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
@@ -66,25 +66,16 @@ pub struct Report {
     pub count: u64,
 }
 
-#[derive(Default)]
-pub struct Reports {
-    list: Vec<Report>,
-    known: HashMap<(Kind, u32, u32), usize>,
-}
+impl Repeated for Report {
+    type Key = (Kind, u32, u32);
 
-impl Reports {
-    pub fn add(&mut self, report: Report) {
-        let key = (report.kind, report.instruction, report.store);
-        match self.known.get(&key) {
-            Some(&index) => self.list[index].count += 1,
-            None => {
-                self.known.insert(key, self.list.len());
-                self.list.push(report);
-            }
-        }
+    fn key(&self) -> Self::Key {
+        (self.kind, self.instruction, self.store)
     }
 
-    pub fn list(&self) -> &[Report] {
-        &self.list
+    fn repeat(&mut self) {
+        self.count += 1;
     }
 }
+
+pub type Reports = reports::Reports<Report>;

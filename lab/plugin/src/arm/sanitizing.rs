@@ -60,12 +60,12 @@ impl Sanitizing {
         };
         let store = match report.store {
             0 => String::new(),
-            at => format!("; by {}", place(at, symbols)),
+            at => format!("; by {}", symbols.place(at)),
         };
         format!(
             "{}: {who} {}, tables {:08x}, {what} {:08x}: {}{store}; {} ({} times)",
             report.kind.name(),
-            place(report.instruction, symbols),
+            symbols.place(report.instruction),
             report.table_base,
             report.mva,
             report.kind.sentence(),
@@ -123,13 +123,6 @@ impl Sanitizing {
             "counts": { "accesses": counts.accesses, "operations": counts.operations, "faults": counts.faults },
             "warnings": [],
         })
-    }
-}
-
-fn place(at: u32, symbols: &Symbols) -> String {
-    match symbols.name(at) {
-        Some(name) => format!("{at:08x} ({name})"),
-        None => format!("{at:08x}"),
     }
 }
 

@@ -5,13 +5,6 @@ use super::Symbols;
 use cobnut_model::sanitizer::{Report, Sanitizer};
 use serde_json::{json, Value};
 
-fn place(at: u32, symbols: &Symbols) -> String {
-    match symbols.name(at) {
-        Some(name) => format!("{at:08x} ({name})"),
-        None => format!("{at:08x}"),
-    }
-}
-
 /// One line for each report.
 pub fn lines(sanitizer: &Sanitizer, symbols: &Symbols) -> Vec<String> {
     sanitizer.reports.list().iter().map(|report| line(report, symbols)).collect()
@@ -26,13 +19,13 @@ fn line(report: &Report, symbols: &Symbols) -> String {
     };
     let store = match report.store {
         0 => String::new(),
-        at => format!("; changed without invalidation by {}", place(at, symbols)),
+        at => format!("; changed without invalidation by {}", symbols.place(at)),
     };
     format!(
         "{}: {} {}, cr3 {:08x}, {what} {:08x}: {}{store}; {} ({} times)",
         report.kind.name(),
         who,
-        place(report.instruction, symbols),
+        symbols.place(report.instruction),
         report.cr3,
         report.linear,
         report.kind.sentence(),

@@ -58,6 +58,14 @@ impl Symbols {
         let offset = at - symbol;
         Some(if offset == 0 { readable(name) } else { format!("{}+{offset:#x}", readable(name)) })
     }
+
+    /// An address for people, with its name if it has one.
+    pub fn place(&self, at: u32) -> String {
+        match self.name(at) {
+            Some(name) => format!("{at:08x} ({name})"),
+            None => format!("{at:08x}"),
+        }
+    }
 }
 
 /// The qualified name in a C++ symbol (Itanium ABI), without what follows it; other symbols as they are.
