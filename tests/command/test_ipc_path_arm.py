@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What `ipc/path` on ARM makes of counts. No emulator runs here."""
 
-from dataclasses import replace
 
 import pytest
 
@@ -10,33 +9,7 @@ from cobnut import boards, experiments
 from cobnut.errors import CobnutError
 from cobnut.experiments import crowd, ipc_path, ipc_path_arm
 from cobnut.experiments.crowd import Crowd
-
-
-def lab(experiment, *, quick=True, **settings):
-    made = made_up.lab(experiment, quick=quick, **settings)
-    return replace(made, machine=replace(made.machine, name="sa1100-200", parameters=made.machine.parameters | {"processor.clock_mhz": made_up.Parameter(200, "made up")}))
-
-
-def by_name(result):
-    return {check.name: check for check in result.checks}
-
-
-def measured(monkeypatch, experiment, change, *, quick=True):
-    """The checks of a run in which `change` was done to each region that was counted."""
-
-    def measure(lab, specs):
-        counted = made_up.measure(lab, specs)
-        for one in counted:
-            for case in list(one.regions):
-                one.regions[case] = change(one.spec, one.regions[case])
-        return counted
-
-    made_up.install(monkeypatch, measure)
-    return by_name(experiment.run(lab(experiment, quick=quick)))
-
-
-def unchanged(spec, region):
-    return region
+from made_up_arm import lab, measured, unchanged
 
 
 def test_the_guest_is_told_what_to_do():
