@@ -6,41 +6,21 @@ The list is derived (`experiments/maintenance.py`). A mutant is the built kernel
 program runs on it.
 """
 
-import re
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
 
-from cobnut import results, sanitizing
+from cobnut import results
 from cobnut.checks import Check, above, exactly, judge
-from cobnut.emulators import Boot, qemu_arm
-from cobnut.experiments import Experiment, Lab, Plot, Setting, maintenance
+from cobnut.experiments import Experiment, Lab, Plot, Setting, maintenance, stress_arm
 from cobnut.experiments.maintenance import Site
-from cobnut.modules import Module
+from cobnut.experiments.stress_arm import Run
 from cobnut.results import Result, Series
-from cobnut.sanitizing import Findings
 
 AT_ONCE = 2
 TIMEOUT_SECONDS = 600  # only for a kernel that neither ends nor executes anything
 PATIENCE = 2  # a mutant that makes so many times the accesses of the whole kernel will not end
-MEMORY_MB = 64
 SEED = 1
-FAILURE = re.compile(r"^stress: FAIL (.*)$", re.MULTILINE)
-DONE = re.compile(r"^stress: operations \d+$", re.MULTILINE)
-NOTHING = Findings([], [], [], {"accesses": 0})
-
-
-@dataclass(frozen=True)
-class Run:
-    """One boot: what the sanitizer found, and why it failed if it did."""
-
-    findings: Findings
-    failure: str | None
-
-    @property
-    def caught(self) -> bool:
-        return bool(self.findings.reports or self.failure)
 
 
 def run(lab: Lab) -> Result:
@@ -135,25 +115,16 @@ def _boot(lab: Lab, kernel: Path, *, most: int | None = None) -> Run:
     """Runs the stress program; a mutant (with `most` accesses) ends at its first report."""
     board = lab.board
     offsets = board.kernel.with_name("generated") / "offsets.h"
-    with tempfile.TemporaryDirectory(prefix="cobnut-") as folder:
-        out = Path(folder) / "reports.json"
-        program = Module(board.program("stress"), f"seed={SEED} operations={lab.settings['operations']}")
-        what = Boot(kernel, (Module(board.program("sigma0")), program), memory_mb=board.memory_mb or MEMORY_MB)
-        watch = maintenance.notes(board.kernel_executable, offsets) if most is None else []
-        plugin = sanitizing.plugin(
-            board.kernel_executable, out, stop_at_first=most is not None, stop_after=most, watch=watch
-        )
-        outcome = qemu_arm.run(what, board.name, timeout=TIMEOUT_SECONDS, plugin=plugin)
-        findings = sanitizing.read(out) if out.exists() else NOTHING
-    if said := FAILURE.search(outcome.console):
-        return Run(findings, said.group(1))
-    if outcome.timed_out:
-        return Run(findings, f"does not end within {TIMEOUT_SECONDS} s")
-    if outcome.kernel_message and outcome.code:
-        return Run(findings, f"the kernel stopped: {outcome.kernel_message}")
-    if not DONE.search(outcome.console) and not (most is not None and findings.reports):
-        return Run(findings, "does not come to its end")
-    return Run(findings, None)
+    return stress_arm.boot(
+        board,
+        kernel,
+        seed=SEED,
+        operations=lab.settings["operations"],
+        stop_at_first=most is not None,
+        stop_after=most,
+        watch=maintenance.notes(board.kernel_executable, offsets) if most is None else [],
+        timeout=TIMEOUT_SECONDS,
+    )
 
 
 EXPERIMENT = Experiment(

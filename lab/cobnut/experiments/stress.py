@@ -5,7 +5,6 @@ One boot for each seed, on the two processors in turn. A seed gives the same run
 instructions.
 """
 
-import re
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -13,8 +12,8 @@ from pathlib import Path
 
 from cobnut import results, sanitizing
 from cobnut.checks import Check, at_least, exactly, judge
-from cobnut.emulators import Boot, kernel_message, qemu
-from cobnut.experiments import Experiment, Lab, Plot, Setting, invalidations, stress_arm
+from cobnut.emulators import Boot, qemu
+from cobnut.experiments import Experiment, Lab, Plot, Setting, invalidations, stress_arm, stress_console
 from cobnut.experiments.invalidations import Seen, Site
 from cobnut.modules import Module
 from cobnut.results import Result, Series
@@ -25,8 +24,6 @@ TIMEOUT_SECONDS = 3600
 CPUS = ("pentium3", "486")  # with sysenter and global pages, and without either
 AREAS_MB = (512, 64)  # slots for all, and so few that the kernel has to take some back
 MEMORY_MB = 256  # some of it beyond the kernel's window
-COUNTER = re.compile(r"^stress: (\w+) (\d+)$", re.MULTILINE)
-FAILURE = re.compile(r"^stress: FAIL (.*)$", re.MULTILINE)
 NOTHING = Findings([], [], [], {"accesses": 0, "late_rights": 0})
 
 # what a run has to have done at least, and with --quick
@@ -81,18 +78,8 @@ def boot(
         plugin = sanitizing.plugin(kernel, out, stop_at_first=stop_at_first, stop_after=stop_after)
         outcome = qemu.run(what, timeout=timeout, plugin=plugin)
         findings = sanitizing.read(out) if out.exists() else NOTHING
-    counters = {name: int(value) for name, value in COUNTER.findall(outcome.console)}
-    said = FAILURE.search(outcome.console)
-    failure = None
-    if said:
-        failure = said.group(1)
-    elif outcome.timed_out:
-        failure = f"does not end within {timeout:g} s"
-    elif message := kernel_message(outcome.console):
-        failure = f"the kernel stopped: {message}"
-    elif not counters and not (stop_at_first and findings.reports):
-        failure = "does not come to its end"
-    return Run(cpu, seed, area_mb, counters, failure, findings)
+    failure = stress_console.failure(outcome, timeout, stopped=stop_at_first and bool(findings.reports))
+    return Run(cpu, seed, area_mb, stress_console.counters(outcome), failure, findings)
 
 
 def run(lab: Lab) -> Result:
@@ -119,13 +106,7 @@ def run(lab: Lab) -> Result:
 def judge_run(each: Run) -> list[Check]:
     where = f"seed{each.seed}.{each.cpu}"
     return [
-        judge(
-            f"reports.{where}",
-            len(each.findings.reports),
-            "reports",
-            exactly(0),
-            "The kernel uses nothing stale. " + " ".join(each.findings.lines[:1]),
-        ),
+        stress_console.judge_reports(where, each.findings, "The kernel uses nothing stale."),
         judge(
             f"late_rights.{where}",
             each.findings.counts["late_rights"],
@@ -133,13 +114,7 @@ def judge_run(each: Run) -> list[Check]:
             exactly(0),
             "Nothing can be refused that the page tables permit.",
         ),
-        judge(
-            f"wrong.{where}",
-            int(each.failure is not None),
-            "failures",
-            exactly(0),
-            each.failure or "Every access gave what the model says: a fault, or the page's content.",
-        ),
+        stress_console.judge_failure(where, each.failure),
     ]
 
 
