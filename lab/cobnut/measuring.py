@@ -2,6 +2,7 @@
 """A boot that is measured on a machine."""
 
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 
 from cobnut import boards, paths
@@ -12,10 +13,15 @@ from cobnut.errors import CobnutError
 from cobnut.machines import Machine
 
 
-def plugin(board: Board, machine: Machine, out: Path) -> Plugin:
-    """The plugin as a model of `machine` that writes what it measures to `out`."""
+def plugin(
+    board: Board, machine: Machine, out: Path, changes: Iterable[str] = (), *, more: Iterable[tuple[str, str]] = ()
+) -> Plugin:
+    """The plugin as a model of `machine` that writes what it measures of `board`'s kernel to `out` (docs/lab.md).
+
+    `changes` of the machine are PARAMETER:VALUE each; `more` are further arguments of the plugin's.
+    """
     arguments = (("machine", str(machine.path)), ("kernel", str(board.kernel_executable)), ("out", str(out)))
-    return Plugin(paths.PLUGIN, arguments)
+    return Plugin(paths.PLUGIN, (*arguments, *(("set", change) for change in changes), *more))
 
 
 def boot(board: Board, what: Boot, machine: Machine) -> tuple[int, str]:

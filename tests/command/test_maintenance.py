@@ -5,7 +5,7 @@ import pytest
 
 from cobnut.errors import CobnutError
 from cobnut.experiments import maintenance, mutations_arm
-from cobnut.experiments.mutations_arm import Run
+from cobnut.experiments.stress_arm import Run
 from cobnut.modules import ELF_HEADER, PROGRAM_HEADER, PT_LOAD
 from cobnut.sanitizing import Findings
 
@@ -104,11 +104,15 @@ def findings(*lines):
     return Findings([{"line": line} for line in lines], [], [], {"accesses": 5})
 
 
+def booted(found, failure):
+    return Run("fast", 1, {}, failure, found)
+
+
 def test_verdicts():
     site = maintenance.Site("host::put_in+0x4", 0xFFF14004, "mcr")
-    assert mutations_arm.judge_mutant(site, Run(findings("stale-tables: ..."), None)).ok
-    assert mutations_arm.judge_mutant(site, Run(findings(), "wrong value")).ok
-    assert not mutations_arm.judge_mutant(site, Run(findings(), None)).ok
-    assert mutations_arm.judge_baseline(Run(findings(), None)).ok
-    assert not mutations_arm.judge_baseline(Run(findings("old-line: ..."), None)).ok
-    assert not mutations_arm.judge_baseline(Run(findings(), "does not come to its end")).ok
+    assert mutations_arm.judge_mutant(site, booted(findings("stale-tables: ..."), None)).ok
+    assert mutations_arm.judge_mutant(site, booted(findings(), "wrong value")).ok
+    assert not mutations_arm.judge_mutant(site, booted(findings(), None)).ok
+    assert mutations_arm.judge_baseline(booted(findings(), None)).ok
+    assert not mutations_arm.judge_baseline(booted(findings("old-line: ..."), None)).ok
+    assert not mutations_arm.judge_baseline(booted(findings(), "does not come to its end")).ok

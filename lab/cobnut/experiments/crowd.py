@@ -5,20 +5,16 @@ As for the ping-pong (pingpong.py), boots run two at a time, and a measurement t
 are not recorded: each boot is measured as it runs.
 """
 
-import json
 import statistics
-import tempfile
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from pathlib import Path
 
-from cobnut import build, causes, paths
+from cobnut import build, causes
 from cobnut.boards import Board
-from cobnut.emulators import Boot, qemu, qemu_arm
-from cobnut.errors import CobnutError
-from cobnut.experiments import Lab
-from cobnut.experiments.pingpong import AT_ONCE, TIMEOUT_SECONDS, Region, guest_failure
+from cobnut.emulators import Boot
+from cobnut.experiments import Lab, modelled
+from cobnut.experiments.pingpong import AT_ONCE, Region
 from cobnut.modules import Module
 
 PROGRAM = "crowd"
@@ -99,30 +95,13 @@ def boot_of(lab: Lab, spec: Crowd) -> Boot:
 
 
 def _measure(lab: Lab, spec: Crowd) -> Counted:
-    boot = boot_of(lab, spec)
-    with tempfile.TemporaryDirectory(prefix="cobnut-") as folder:
-        out = Path(folder) / "measured.json"
-        plugin = qemu.Plugin(
-            paths.PLUGIN,
-            (
-                ("machine", str(lab.machine.path)),
-                ("kernel", str(board_of(lab, spec).kernel_executable)),
-                ("out", str(out)),
-                ("from", "begin"),
-                *(("set", f"{key}:{value}") for key, value in lab.overrides.items()),
-            ),
-        )
-        outcome = qemu_arm.run(boot, lab.board.name, timeout=TIMEOUT_SECONDS, plugin=plugin)
-        failure = guest_failure(outcome, PROGRAM)
-        if failure is None and not out.exists():
-            failure = "the plugin wrote nothing"
-        if failure:
-            return Counted(spec, {}, failure)
-        try:
-            measured = json.loads(out.read_text())
-            return Counted(spec, read(spec, measured), None, functions_of(spec, measured))
-        except (ValueError, KeyError) as wrong:
-            return Counted(spec, {}, f"what was measured is not complete: {wrong}")
+    done = modelled.run(lab, boot_of(lab, spec), PROGRAM, board_of(lab, spec))
+    if done.failure:
+        return Counted(spec, {}, done.failure)
+    try:
+        return Counted(spec, read(spec, done.measured), None, functions_of(spec, done.measured))
+    except (ValueError, KeyError) as wrong:
+        return Counted(spec, {}, f"what was measured is not complete: {wrong}")
 
 
 def read(spec: Crowd, measured: dict) -> dict[int, Region]:
@@ -157,12 +136,6 @@ def functions_of(spec: Crowd, measured: dict) -> dict[int, dict[str, float]]:
         spec.cases[found["case"]]: {one["symbol"]: one["cycles"] / found["iterations"] for one in found.get("functions", [])}
         for found in measured["regions"]
     }
-
-
-def raise_if_all_failed(counted: Sequence[Counted]) -> None:
-    """Reports a set-up that cannot measure anything as the error it is, instead of as a page of missing checks."""
-    if counted and all(one.failure for one in counted):
-        raise CobnutError(f"nothing could be measured: {counted[0].failure}")
 
 
 def each(region: Region | None, counters: Iterable[str], ways: int = 2) -> float | None:

@@ -6,21 +6,17 @@ entries, and takes its slot away. `eager` clears them in all directories at once
 in the one in force, and in each other before it is in force again. Interrupts are off for all of it, both times.
 """
 
-import json
 import re
 import statistics
-import tempfile
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from pathlib import Path
 
-from cobnut import paths, results
+from cobnut import results
 from cobnut.checks import Check, at_most, below, judge
-from cobnut.emulators import Boot, qemu
-from cobnut.errors import CobnutError
-from cobnut.experiments import Experiment, Lab, Plot, Setting
-from cobnut.experiments.pingpong import AT_ONCE, TIMEOUT_SECONDS, guest_failure
+from cobnut.emulators import Boot
+from cobnut.experiments import Experiment, Lab, Plot, Setting, modelled
+from cobnut.experiments.pingpong import AT_ONCE, raise_if_all_failed
 from cobnut.modules import Module
 from cobnut.results import Result, Series
 
@@ -87,8 +83,7 @@ def measure(lab: Lab, wanted: Sequence[tuple[str, int]]) -> list[Found]:
 
     with ThreadPoolExecutor(AT_ONCE) as pool:
         everything = list(pool.map(one, wanted))
-    if all(found.failure for found in everything):
-        raise CobnutError(f"nothing could be measured: {everything[0].failure}")
+    raise_if_all_failed(everything)
     return everything
 
 
@@ -104,22 +99,10 @@ def boot_of(lab: Lab, scheme: str, spaces: int) -> Boot:
 
 
 def _measure(lab: Lab, scheme: str, spaces: int) -> Found:
-    with tempfile.TemporaryDirectory(prefix="cobnut-") as folder:
-        out = Path(folder) / "measured.json"
-        arguments = (
-            ("machine", str(lab.machine.path)),
-            ("kernel", str(lab.board.kernel)),
-            ("out", str(out)),
-            ("from", "begin"),
-            *(("set", f"{key}:{value}") for key, value in lab.overrides.items()),
-        )
-        outcome = qemu.run(boot_of(lab, scheme, spaces), timeout=TIMEOUT_SECONDS, plugin=qemu.Plugin(paths.PLUGIN, arguments))
-        failure = guest_failure(outcome, PROGRAM)
-        if failure is None and not out.exists():
-            failure = "the plugin wrote nothing"
-        if failure:
-            return Found(scheme, spaces, failure=failure)
-        return read(scheme, spaces, lab.settings["rounds"], json.loads(out.read_text()), outcome.console)
+    done = modelled.run(lab, boot_of(lab, scheme, spaces), PROGRAM)
+    if done.failure:
+        return Found(scheme, spaces, failure=done.failure)
+    return read(scheme, spaces, lab.settings["rounds"], done.measured, done.console)
 
 
 def read(scheme: str, spaces: int, rounds: int, measured: dict, console: str) -> Found:

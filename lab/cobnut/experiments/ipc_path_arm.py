@@ -8,8 +8,8 @@ from the machine model.
 from cobnut import published, results
 from cobnut.checks import Check, Rule, at_most, exactly, judge
 from cobnut.experiments import Experiment, Lab, Mark, Plot, Setting, crowd
-from cobnut.experiments.crowd import FLUSHES, SHARES, SWITCH_WRITES, Counted, Crowd, measure, raise_if_all_failed
-from cobnut.experiments.pingpong import Region
+from cobnut.experiments.crowd import FLUSHES, SHARES, SWITCH_WRITES, Counted, Crowd, measure
+from cobnut.experiments.pingpong import Region, raise_if_all_failed
 from cobnut.results import LedgerRow, Result, Series
 
 # places of `crowd`, by what they make of the two spaces

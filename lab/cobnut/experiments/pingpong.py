@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Protocol
 
-from cobnut import causes, paths, published, recording
+from cobnut import causes, measuring, published, recording
 from cobnut.causes import Charge
 from cobnut.emulators import Boot, Outcome, qemu
 from cobnut.errors import CobnutError
@@ -183,17 +183,8 @@ def boot_of(lab: Lab, spec: PingPong) -> Boot:
 
 def plugin_of(lab: Lab, spec: PingPong, out: Path) -> qemu.Plugin:
     """The plugin with the machine's model, writing to `out`."""
-    return qemu.Plugin(
-        paths.PLUGIN,
-        (
-            ("machine", str(lab.machine.path)),
-            ("kernel", str(lab.board.kernel)),
-            ("out", str(out)),
-            *(("set", change) for change in changes_of(lab, spec)),
-            *_ranges(spec),
-            *((("without", "flush"),) if spec.without_flush else ()),
-        ),
-    )
+    more = (*_ranges(spec), *((("without", "flush"),) if spec.without_flush else ()))
+    return measuring.plugin(lab.board, lab.machine, out, changes_of(lab, spec), more=more)
 
 
 def recorder_of(lab: Lab, spec: PingPong, out: Path) -> qemu.Plugin:
@@ -280,7 +271,14 @@ def read(spec: PingPong, measured: dict) -> dict[int, Region]:
     return regions
 
 
-def raise_if_all_failed(measurements: Sequence[Measurement]) -> None:
+class Failing(Protocol):
+    """What came of a boot; `failure` says why there is nothing to be had of it."""
+
+    @property
+    def failure(self) -> str | None: ...
+
+
+def raise_if_all_failed(measurements: Sequence[Failing]) -> None:
     """Reports a set-up that cannot measure anything as the error it is, instead of as a page of missing checks."""
     if measurements and all(measurement.failure for measurement in measurements):
         raise CobnutError(f"nothing could be measured: {measurements[0].failure}")

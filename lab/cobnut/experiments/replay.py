@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from cobnut import paths, process, recording, results
+from cobnut import measuring, process, recording, results
 from cobnut.checks import Check, at_least, exactly, judge
 from cobnut.emulators import Boot, qemu
 from cobnut.errors import CobnutError
@@ -133,15 +133,7 @@ def _measure(lab: Lab, boot: Boot, program: str) -> Cost:
     with tempfile.TemporaryDirectory(prefix="cobnut-") as folder:
         out, record = Path(folder) / "live.json", Path(folder) / "record"
         changes = [f"{key}:{value}" for key, value in lab.overrides.items()]
-        model = qemu.Plugin(
-            paths.PLUGIN,
-            (
-                ("machine", str(lab.machine.path)),
-                ("kernel", str(lab.board.kernel)),
-                ("out", str(out)),
-                *(("set", change) for change in changes),
-            ),
-        )
+        model = measuring.plugin(lab.board, lab.machine, out, changes)
         recorder = recording.plugin(lab.board.kernel, record)
         live, outputs = _least(RUNS, lambda: _boot(boot, program, model, out))
         recorded, records = _least(RUNS, lambda: _boot(boot, program, recorder, record))

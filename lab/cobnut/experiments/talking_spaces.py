@@ -5,19 +5,14 @@ The kernel's rules about tags need some time to settle, of which nothing is want
 the measured case on, so that these runs are not recorded.
 """
 
-import json
 import re
-import tempfile
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from pathlib import Path
 
-from cobnut import paths
-from cobnut.emulators import Boot, qemu
-from cobnut.errors import CobnutError
-from cobnut.experiments import Lab
-from cobnut.experiments.pingpong import AT_ONCE, TIMEOUT_SECONDS, guest_failure
+from cobnut.emulators import Boot
+from cobnut.experiments import Lab, modelled
+from cobnut.experiments.pingpong import AT_ONCE, raise_if_all_failed
 from cobnut.modules import Module
 
 PROGRAM = "groups"
@@ -118,28 +113,13 @@ def listen(lab: Lab, talks: Sequence[Talk]) -> list[Heard]:
 
     with ThreadPoolExecutor(AT_ONCE) as pool:
         found = list(pool.map(one, talks))
-    if found and all(heard.failure for heard in found):
-        raise CobnutError(f"nothing could be measured: {found[0].failure}")
+    raise_if_all_failed(found)
     return found
 
 
 def _listen(lab: Lab, talk: Talk) -> Heard:
-    with tempfile.TemporaryDirectory(prefix="cobnut-") as folder:
-        out = Path(folder) / "measured.json"
-        arguments = (
-            ("machine", str(lab.machine.path)),
-            ("kernel", str(lab.board.kernel)),
-            ("out", str(out)),
-            ("from", "begin"),
-            *(("set", f"{key}:{value}") for key, value in lab.overrides.items()),
-        )
-        outcome = qemu.run(talk.boot(lab), timeout=TIMEOUT_SECONDS, plugin=qemu.Plugin(paths.PLUGIN, arguments))
-        failure = guest_failure(outcome, PROGRAM)
-        if failure is None and not out.exists():
-            failure = "the plugin wrote nothing"
-        if failure:
-            return Heard(talk, {}, 0, 0, (), failure)
-        return read(talk, json.loads(out.read_text()), outcome.console)
+    done = modelled.run(lab, talk.boot(lab), PROGRAM)
+    return Heard(talk, {}, 0, 0, (), done.failure) if done.failure else read(talk, done.measured, done.console)
 
 
 def read(talk: Talk, measured: dict, console: str) -> Heard:

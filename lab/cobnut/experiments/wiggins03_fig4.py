@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from cobnut import published, results
 from cobnut.checks import Check, at_least, at_most, between, explained, judge
 from cobnut.experiments import Experiment, Lab, Mark, Plot, Setting, crowd
-from cobnut.experiments.crowd import Counted, Crowd, measure, raise_if_all_failed
-from cobnut.experiments.pingpong import Region
+from cobnut.experiments.crowd import Counted, Crowd, measure
+from cobnut.experiments.pingpong import Region, raise_if_all_failed
 from cobnut.results import LedgerRow, Result, Series
 
 READERS = (2, 4, 16)

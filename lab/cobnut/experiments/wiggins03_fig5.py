@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from cobnut import published, results
 from cobnut.checks import Check, Rule, above, at_least, at_most, between, exactly, explained, judge
 from cobnut.experiments import Experiment, Lab, Mark, Plot, Setting, crowd
-from cobnut.experiments.crowd import FLUSHES, SWITCH_WRITES, Counted, Crowd, measure, raise_if_all_failed
-from cobnut.experiments.pingpong import Region
+from cobnut.experiments.crowd import FLUSHES, SWITCH_WRITES, Counted, Crowd, measure
+from cobnut.experiments.pingpong import Region, raise_if_all_failed
 from cobnut.results import LedgerRow, Result, Series
 
 CLIENTS = (1, 2, 4, 6, 8, 10, 12, 14, 15, 16, 18, 20, 32, 48, 64)

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from cobnut import published, results
 from cobnut.checks import Check, above, at_most, below, between, exactly, explained, judge
 from cobnut.experiments import Experiment, Lab, Plot, Setting, crowd
-from cobnut.experiments.crowd import FLUSHES, Counted, Crowd, measure, raise_if_all_failed
-from cobnut.experiments.pingpong import Region
+from cobnut.experiments.crowd import FLUSHES, Counted, Crowd, measure
+from cobnut.experiments.pingpong import Region, raise_if_all_failed
 from cobnut.results import LedgerRow, Result, Series
 
 PAPERS_MACHINE = "sa1100-200"

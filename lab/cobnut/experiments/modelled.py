@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""One boot of a program of ours under the plugin with the machine's model, from its first measured case on.
+
+Nothing is recorded: this is for runs that are wanted once, or that take long until they measure anything.
+"""
+
+import json
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from cobnut import boards, measuring
+from cobnut.boards import Board
+from cobnut.emulators import Boot, qemu, qemu_arm
+from cobnut.experiments import Lab
+from cobnut.experiments.pingpong import TIMEOUT_SECONDS, guest_failure
+
+
+@dataclass(frozen=True)
+class Modelled:
+    """What the plugin wrote and the program printed; or the reason why there is nothing."""
+
+    measured: dict
+    console: str
+    failure: str | None = None
+
+
+def run(lab: Lab, boot: Boot, program: str, board: Board | None = None) -> Modelled:
+    """Boots on the laboratory's board or, if given, on that one."""
+    board = board or lab.board
+    with tempfile.TemporaryDirectory(prefix="cobnut-") as folder:
+        out = Path(folder) / "measured.json"
+        changes = [f"{key}:{value}" for key, value in lab.overrides.items()]
+        plugin = measuring.plugin(board, lab.machine, out, changes, more=(("from", "begin"),))
+        if board.processor is boards.ARM:
+            outcome = qemu_arm.run(boot, board.name, timeout=TIMEOUT_SECONDS, plugin=plugin)
+        else:
+            outcome = qemu.run(boot, timeout=TIMEOUT_SECONDS, plugin=plugin)
+        failure = guest_failure(outcome, program) or (None if out.exists() else "the plugin wrote nothing")
+        measured = {} if failure else json.loads(out.read_text())
+    return Modelled(measured, outcome.console, failure)
