@@ -86,6 +86,7 @@ Word as_rights(Word status) {
 struct Property {
     Choices& choices;
     int operation = 0;
+    using Key = Model::Key;
     Model model;
     std::vector<std::unique_ptr<Space>> space;
 
@@ -130,26 +131,41 @@ struct Property {
             model.map({a, from + offset}, {b, to + offset}, rights & right_write, grant);
     }
 
-    Word unmap_in_parts(Space& from, Fpage fpage, bool flush, Word budget) {
-        VAddr next = fpage.base();
-        Word status = 0, count = 0;
-        while (!mappings::unmap(from, fpage, flush, next, status, budget))
-            for (auto& s : space) expect(mappings::consistent(*s, count), "the lists are not consistent between two parts");
-        return mappings::as_rights(status);
+    // A page in hand has lost some of what was derived from it, last ones first.
+    void follow_removal(Key page) {
+        for (Key c : model.children(page)) {
+            follow_removal(c);
+            bool present = paging::get(at(c.first), c.second).present;
+            expect(present || model.children(c).empty(), "a page is gone before what was derived from it");
+            if (!present) model.nodes.erase(c);
+        }
     }
 
+    // Between two parts whoever unmaps can be deleted. All is as it should be then, down to the status, which later
+    // operations look at.
     void unmap() {
         int s = any_space();
         unsigned log2_pages;
         Fpage fpage = any_fpage(&log2_pages);
         Word rights = choices.below(8);
-        bool flush = choices.one_in(2);
-        Word budget = choices.below(4), wanted = 0;         // 0: in one go
-        Word found = budget ? unmap_in_parts(at(s), fpage.with_rights(rights), flush, budget)
-                            : mappings::unmap(at(s), fpage.with_rights(rights), flush);
-        for (VAddr page = fpage.base(); page <= fpage.last(); page += page_size)
-            wanted |= model.unmap({s, page}, rights == rights_all, rights & right_write, flush);
-        expect(found == as_rights(wanted), "unmap() returns another status");
+        bool flush = choices.one_in(2), whole = choices.one_in(4), done = false;
+        VAddr next = fpage.base();
+        Word found = 0, wanted = 0;
+        while (!done) {
+            VAddr page = next;
+            if (whole) {
+                found = mappings::unmap(at(s), fpage.with_rights(rights), flush), done = true;
+            } else {
+                done = mappings::unmap(at(s), fpage.with_rights(rights), flush, next, found, 1 + choices.below(3));
+            }
+            for (; page <= fpage.last() && (done || page < next); page += page_size)
+                wanted |= model.unmap({s, page}, rights == rights_all, rights & right_write, flush);
+            if (done) break;
+            follow_removal({s, next});
+            compare();
+            if (choices.one_in(4)) return;
+        }
+        expect((whole ? found : mappings::as_rights(found)) == as_rights(wanted), "unmap() returns another status");
     }
 
     void touch() {

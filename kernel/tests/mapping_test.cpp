@@ -176,6 +176,21 @@ TEST_F(MappingTest, ResettingIsNotRecursive) {
     EXPECT_EQ(unmap(1, 0x5000, 0), 0u);
 }
 
+TEST_F(MappingTest, StatusIsWholeWhereAPartOfAnUnmapEnds) {
+    constexpr Word one_mapping = 1;
+    map(0, 0x5000, 1, 0x5000);
+    map(1, 0x5000, 2, 0x6000);
+    map(2, 0x6000, 3, 0x7000);
+    touch(3, 0x7000, paging::accessed | paging::dirty);
+    VAddr at = 0x5000;
+    Word status = 0;
+    ASSERT_FALSE(mappings::unmap(*space[1], Fpage::memory(0x5000, kb4).with_rights(rights_all), false, at, status, one_mapping));
+    ASSERT_TRUE(present(2, 0x6000) && !present(3, 0x7000));
+    EXPECT_EQ(unmap(2, 0x6000, 0), Word{rights_all}) << "what has been removed so far is remembered by who mapped it";
+    EXPECT_EQ(unmap(1, 0x5000, 0), Word{rights_all});
+    expect_consistent();
+}
+
 TEST_F(MappingTest, SendBasePicksThePartOfTheLargerFpage) {
     // Window smaller: part of the send fpage by the send base.
     for (VAddr p = 0; p < 0x4000; p += 0x1000) map(0, 0x10000 + p, 1, 0x10000 + p);
