@@ -16,7 +16,7 @@ namespace stress {
 const char *const counter_names[counters] = {
     "operations", "accesses", "faults", "maps", "grants", "unmaps", "promotions", "made_small", "slot_reuses",
     "made_large", "peer_calls", "thread_deletions", "space_deletions", "host_deletions", "runs", "attribute_changes",
-    "demotions", "revocations", "regroups", "dissolutions", "resizes", "grown_in_place",
+    "demotions", "revocations", "regroups", "dissolutions", "resizes", "grown_in_place", "executions", "strings", "shares", "numbers",
 };
 
 namespace {
@@ -40,6 +40,7 @@ void Family::prepare(Word index, Word seed, Word area_mb, Word first_thread)
 {
     index_ = index, seed_ = seed, area_mb_ = area_mb, first_thread_ = first_thread;
     random_ = Random(seed * families_most + index);
+    model_.shares_status = shared_regions;
     for (Word page = 0; page < pages; page++) {
         content(page) = value_[page] = index << 28 | page << 20 | ++written_;
         auto *code = reinterpret_cast<volatile unsigned char *>(page_address(index_, page)) + code_offset(page);

@@ -26,6 +26,10 @@ enum Counter : Word {
     dissolutions,   ///< a space lost its bound slot with its leader
     resizes,        ///< a space exchanged its slot for a longer or a shorter one
     grown_in_place, ///< of these: for a longer one at the same place
+    executions,     ///< of code in a page
+    strings,        ///< copied
+    shares,         ///< two spaces had the same pages at the same addresses, and used them in turn
+    numbers,        ///< of threads that were the first of theirs
     counters,
 };
 extern const char *const counter_names[counters];
@@ -100,7 +104,10 @@ private:
     void access(Node node, bool writes, bool fatal = false);
     void access_any();
     void check_root(Word page);
+    Node any_node();
+    bool usable(Node node);
     void change_attribute();
+    void set_attribute(Word page);
     void run_code();
     void map_from_root();
     void give(Word page, Node node, Word rights);
@@ -110,7 +117,9 @@ private:
     void wrote(Node node, Word value);
     void widen();
     void unmap_from_root();
+    void unmap_from_root(Word page, Word rights);
     void unmap_by_worker();
+    void take_away(Node node);
     void call_peer();
     void change_threads();
 
@@ -143,6 +152,21 @@ private:
     void delete_host();
     void demote_host();
 
+    // arm/code.cc
+    void write_code(Word page, Node writer);
+    void prepare_code();
+    void rewrite_code();
+    void call_page(Node node);
+    void call_any_page();
+
+    // arm/caches.cc
+    Node any_writable();
+    void copy_string();
+    void share();
+    void write_unnoticed();
+    void reach_behind_utcbs();
+    void number();
+
     // mix.cc: how often each of these
     void one_of_calm();
     void one_of_change(Word space);
@@ -152,6 +176,8 @@ private:
     Model model_;
     Space spaces_[spaces];
     Word value_[pages] = {}; ///< what each page holds
+    bool has_code_ = false;  ///< pages have code, which gives that
+    bool complements_[pages] = {}; ///< or its complement
     Word written_ = 0;
     Expected expected_;
 };
@@ -160,6 +186,8 @@ private:
 constexpr bool is_far(Word page) { return page >= pages - 2 && page < pages; }
 /// Where a page has the code of KernelInterface, which the kernel reads and emulates.
 constexpr Word code_offset(Word page) { return 64 * (1 + page % 8); }
+/// And where it has code of its own, in the line behind the one with its content.
+inline constexpr Word code_at = 32, code_bytes = 20;
 
 /// The root server's global id, and where the memory of a family is.
 extern L4_ThreadId_t root_id;

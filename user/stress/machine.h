@@ -20,6 +20,10 @@ inline constexpr Word far_memory = COBNUT_RAM_BASE + 0x0F400000;
 /// spaces' first pages are after relocation; above 2 GB.
 inline constexpr Word place_addresses[places] = {0x000F0000, 0x000F1000, 0x000FF000, 0x00100000, 0x001FF000, 0x00280000,
                                                  0x01FFF000, 0x02000000, 0x020F0000, 0x060FF000, 0x80000000, 0x800FF000};
+/// The first of the two in a megabyte that no slot takes and nothing else is in.
+inline constexpr Word high_place = 10;
+/// The kernel gives spaces with the same pages at the same place one page table for them.
+inline constexpr bool shared_regions = true;
 /// Code that answers with the address of the interface page: KernelInterface.
 inline constexpr unsigned char interface_code[] = {0x4B, 0xF0, 0xE0, 0xE3};
 
@@ -36,6 +40,7 @@ inline constexpr Word place_addresses[places] = {0x000F0000, 0x000F1000, 0x000FF
                                                  0x003FF000, 0x00400000, 0x007FF000, 0x00800000, 0x01800000, 0x01801000};
 /// `lock nop` and a return: the kernel reads and emulates it.
 inline constexpr unsigned char interface_code[] = {0xF0, 0x90, 0xC3};
+inline constexpr bool shared_regions = false;
 
 #endif
 

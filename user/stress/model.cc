@@ -17,7 +17,7 @@ void Model::map(Node from, Node to, Word rights, bool grant)
         if (!present(from)) return; // it was derived from what had to give way
     }
     if (!grant) {
-        target = {entry_[from].page, may_write, from, 0};
+        target = {entry_[from].page, may_write, from, {}};
         return;
     }
     target = entry_[from];
@@ -28,11 +28,11 @@ void Model::map(Node from, Node to, Word rights, bool grant)
         if (present(n) && entry_[n].parent == from) entry_[n].parent = to;
 }
 
-Word Model::unmap(Node n, Word rights, bool flush)
+Status Model::unmap(Node n, Word rights, bool flush)
 {
-    if (!present(n)) return 0;
-    const Word status = entry_[n].status;
-    entry_[n].status = 0;
+    if (!present(n)) return {};
+    const Status status = entry_[n].status;
+    entry_[n].status = {};
     if (rights == all) {
         if (flush) remove(n);
         else remove_below(n);
@@ -48,7 +48,21 @@ Word Model::unmap(Node n, Word rights, bool flush)
 
 void Model::accessed(Node n, bool writes)
 {
-    for (Node up = n; up != nowhere; up = entry_[up].parent) entry_[up].status |= read | execute | (writes ? write : 0u);
+    const Word bits = read | execute | (writes ? write : 0u);
+    note(n, {bits, bits});
+    if (!shares_status || is_root(n)) return;
+    for (Word space = 0; space < spaces; space++) {
+        const Node other = node_of(space, n % places);
+        if (other != n && page(other) == page(n)) note(other, {0, entry_[n].status.may});
+    }
+}
+
+void Model::note(Node n, Status status)
+{
+    for (Node up = n; up != nowhere; up = entry_[up].parent) {
+        entry_[up].status.must |= status.must;
+        entry_[up].status.may |= status.may;
+    }
 }
 
 void Model::forget_space(Word space)

@@ -23,11 +23,20 @@ constexpr Node node_of(Word space, Word place) { return space * places + place; 
 constexpr Word space_of(Node node) { return node / places; } ///< not for roots
 constexpr bool is_root(Node node) { return node >= spaces * places; }
 
+/// The bits that an Unmap of one page has to return, as Rights, and those that it may.
+struct Status {
+    Word must = 0, may = 0;
+    bool operator==(Word found) const { return (found & ~may) == 0 && (must & ~found) == 0; }
+};
+
 class Model {
 public:
+    /// What one space does to a page may be noted for all that have it at the same place (docs/tags-arm.md, shared regions).
+    bool shares_status = false;
+
     constexpr Model()
     {
-        for (Word page = 0; page < pages; page++) entry_[root_of(page)] = {page, true, nowhere, 0};
+        for (Word page = 0; page < pages; page++) entry_[root_of(page)] = {page, true, nowhere, {}};
     }
 
     bool present(Node n) const { return entry_[n].page != no_page; }
@@ -44,8 +53,8 @@ public:
 
     /// What a map or grant item does. `from` is not in the space of `to`.
     void map(Node from, Node to, Word rights, bool grant);
-    /// What Unmap of one page does; returns its status as Rights.
-    Word unmap(Node n, Word rights, bool flush);
+    /// What Unmap of one page does, and returns.
+    Status unmap(Node n, Word rights, bool flush);
     /// An access that went through.
     void accessed(Node n, bool writes);
     /// The space is gone, with all that was derived from it.
@@ -59,9 +68,10 @@ private:
         Word page = no_page;
         bool writable = false;
         Node parent = nowhere;
-        Word status = 0; ///< since the last Unmap of this very mapping: its own accesses and those of all derived ones
+        Status status;   ///< since the last Unmap of this very mapping: its own accesses and those of all derived ones
     };
 
+    void note(Node n, Status status);
     void remove(Node n);
     void remove_below(Node n);
     void deny_below(Node n);

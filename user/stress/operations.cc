@@ -55,14 +55,20 @@ void Family::wrote(Node node, Word value)
     model_.accessed(node, true);
 }
 
-/// Half of the time where something stale would show.
 void Family::access_any()
 {
-    Node node = random_.below(spaces * places);
-    if (const Node loser = model_.loser(random_.next()); random_.once_in(2) && !is_root(loser)) node = loser;
-    if (!spaces_[space_of(node)].alive() || !reachable(space_of(node), node % places)) return;
-    access(node, random_.once_in(2), random_.once_in(64));
+    const Node node = any_node();
+    if (usable(node)) access(node, random_.once_in(2), random_.once_in(64));
 }
+
+/// Half of the time one where something stale would show.
+Node Family::any_node()
+{
+    const Node node = random_.below(spaces * places), loser = model_.loser(random_.next());
+    return random_.once_in(2) && !is_root(loser) ? loser : node;
+}
+
+bool Family::usable(Node node) { return spaces_[space_of(node)].alive() && reachable(space_of(node), node % places); }
 
 /// The root space's own view of a page.
 void Family::check_root(Word page)
@@ -87,11 +93,12 @@ void Family::run_code()
     count[runs]++;
 }
 
+void Family::change_attribute() { set_attribute(random_.below(pages)); }
+
 /// How a page is cached, in all spaces that have it; what it shows stays.
-void Family::change_attribute()
+void Family::set_attribute(Word page)
 {
     constexpr Word attributes = 4; // from 1: what each processor has
-    const Word page = random_.below(pages);
     if (!L4_Set_PageAttribute(page_at(page_address(index_, page), 0), 1 + random_.below(attributes)))
         fail("page %u takes no attribute: error %u", page, L4_ErrorCode());
     check_root(page);
@@ -159,10 +166,14 @@ void Family::widen()
 void Family::unmap_from_root()
 {
     const Word page = random_.below(pages);
-    const Word rights = random_.once_in(4) ? Word{write} : random_.once_in(4) ? 0 : Word{all};
+    unmap_from_root(page, random_.once_in(4) ? Word{write} : random_.once_in(4) ? 0 : Word{all});
+}
+
+void Family::unmap_from_root(Word page, Word rights)
+{
     const Word status = L4_UnmapFpage(page_at(page_address(index_, page), rights)).raw & all;
-    const Word wanted = model_.unmap(root_of(page), rights, false);
-    if (status != wanted) fail("page %u has status %u, not %u", page, status, wanted);
+    const Status wanted = model_.unmap(root_of(page), rights, false);
+    if (status != wanted) fail("page %u has status %u, not %u", page, status, wanted.must);
     count[unmaps]++;
 }
 
@@ -174,7 +185,8 @@ void Family::unmap_by_worker()
     const bool here = random_.once_in(2);
     const Word fpage = page_at(place_address(place), rights).raw, control = here ? flush : 0;
     const Node node = node_of(space, place);
-    const Word thread = any_thread(space), wanted = model_.unmap(node, rights, here);
+    const Word thread = any_thread(space);
+    const Status wanted = model_.unmap(node, rights, here);
     Word status;
     if (reachable(space, place) && random_.once_in(2)) {
         // and at once goes there
@@ -192,7 +204,17 @@ void Family::unmap_by_worker()
     } else {
         status = ask(space, thread, do_unmap, fpage, control) & all;
     }
-    if (status != wanted) fail("place %u of space %u has status %u, not %u", place, space, status, wanted);
+    if (status != wanted) fail("place %u of space %u has status %u, not %u", place, space, status, wanted.must);
+    count[unmaps]++;
+}
+
+/// A worker of the node's space unmaps what is there.
+void Family::take_away(Node node)
+{
+    const Word space = space_of(node), place = node % places;
+    const Status wanted = model_.unmap(node, all, true);
+    const Word status = ask(space, any_thread(space), do_unmap, page_at(place_address(place), all).raw, flush) & all;
+    if (status != wanted) fail("place %u of space %u has status %u, not %u", place, space, status, wanted.must);
     count[unmaps]++;
 }
 

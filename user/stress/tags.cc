@@ -10,7 +10,7 @@
 namespace stress {
 namespace {
 
-constexpr Word page_size = 4096, flush = 0x40;
+constexpr Word page_size = 4096;
 constexpr unsigned mb_log2 = 20;
 
 L4_Fpage_t page_at(Word address, Word rights) { return L4_FpageLog2(address, 12) + rights; }
@@ -211,11 +211,7 @@ void Family::grow()
     for (Word place = 0; place < places; place++) {
         const Node node = node_of(space, place);
         if (!model_.present(node) || place_address(place) < 1u << mb_log2) continue;
-        const Word wanted = model_.unmap(node, all, true);
-        const Word fpage = page_at(place_address(place), all).raw;
-        const Word status = ask(space, any_thread(space), do_unmap, fpage, flush) & all;
-        if (status != wanted) fail("place %u of space %u has status %u, not %u", place, space, status, wanted);
-        count[unmaps]++;
+        take_away(node);
     }
     if (!move(space, 0) || !leave_to_kernel(space)) return;
     slots::Slot before = check_tag(space);
@@ -360,8 +356,9 @@ void Family::reach_beyond(Word space)
     if (result != value_[model_.page(given)]) fail("space %u reads %08x at %08x", space, result, address);
     model_.accessed(given, false);
     const L4_Fpage_t page = page_at(page_address(index_, model_.page(given)), all);
-    const Word status = L4_UnmapFpage(page).raw & all, wanted = model_.unmap(given, all, false);
-    if (status != wanted) fail("a page has status %u, not %u", status, wanted);
+    const Word status = L4_UnmapFpage(page).raw & all;
+    const Status wanted = model_.unmap(given, all, false);
+    if (status != wanted) fail("a page has status %u, not %u", status, wanted.must);
     count[unmaps]++;
 }
 

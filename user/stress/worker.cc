@@ -6,23 +6,24 @@
 #include <l4/ipc.h>
 #include <l4/schedule.h>
 #include <l4/space.h>
+#include <l4/string.h>
 
 namespace stress {
 namespace {
 
 volatile L4_Word_t &word_at(L4_Word_t address) { return *reinterpret_cast<volatile L4_Word_t *>(address); }
 
-/// Calls interface_code: the base of the interface page comes back first, and more in other registers.
-L4_Word_t kernel_interface_by(L4_Word_t code)
+/// Calls code, which gets its address. What comes back first counts; KernelInterface leaves more in other registers.
+L4_Word_t call(L4_Word_t code)
 {
 #ifdef __arm__
-    register L4_Word_t base __asm__("r0") = code;
-    __asm__ volatile("mov lr, pc\n\tmov pc, r0" : "+r"(base) : : "r1", "r2", "r3", "r8", "r9", "r10", "r12", "lr", "memory", "cc");
+    register L4_Word_t result __asm__("r0") = code;
+    __asm__ volatile("mov lr, pc\n\tmov pc, r0" : "+r"(result) : : "r1", "r2", "r3", "r8", "r9", "r10", "r12", "lr", "memory", "cc");
 #else
-    L4_Word_t base;
-    __asm__ volatile("call *%1" : "=a"(base) : "b"(code) : "ecx", "edx", "esi", "memory", "cc");
+    L4_Word_t result;
+    __asm__ volatile("call *%1" : "=a"(result) : "b"(code) : "ecx", "edx", "esi", "memory", "cc");
 #endif
-    return base;
+    return result;
 }
 
 L4_Word_t send_item(const L4_Word_t *x)
@@ -51,7 +52,19 @@ L4_Word_t obey(L4_Word_t command, L4_Word_t *x)
         L4_Set_MsgTag(L4_MsgTag_t{.raw = static_cast<L4_Word_t>(nothing) << 16});
         if (L4_IpcFailed(L4_Call(L4_ThreadId_t{.raw = x[0]}))) return 1;
         return x[1] ? send_item(x) : 0;
-    case do_run: return kernel_interface_by(x[0]);
+    case do_run: return call(x[0]);
+    case do_accept: {
+        const L4_StringItem_t buffer = L4_StringItem(x[1], reinterpret_cast<void *>(x[0]));
+        L4_Accept(L4_AddAcceptor(L4_MapGrantItems(L4_CompleteAddressSpace), L4_StringItemsAcceptor));
+        L4_LoadBRs(1, 2, buffer.raw);
+        return 0;
+    }
+    case do_string: {
+        const L4_StringItem_t string = L4_StringItem(x[2], reinterpret_cast<void *>(x[1]));
+        const L4_Word_t mr[] = {static_cast<L4_Word_t>(nothing) << 16 | 2u << 6, string.raw[0], string.raw[1]};
+        L4_LoadMRs(0, 3, mr);
+        return L4_IpcFailed(L4_Call(L4_ThreadId_t{.raw = x[0]}));
+    }
     case do_probe: return word_at(place_address(probed));
     case do_yield: L4_Yield(); return 0;
     default: return 0;

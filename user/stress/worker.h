@@ -17,6 +17,8 @@ enum Command : L4_Word_t {
     do_send,       ///< calls thread x, and once more with the typed item y, z, unless y is 0, to where it shall at once write
                    ///< value, unless that is 0; the result is 0 if that went well
     do_run,        ///< calls the code at x
+    do_accept,     ///< takes strings of y bytes at x from now on
+    do_string,     ///< calls thread x with the string of z bytes at y; the result is 0 if that went well
     do_probe,      ///< of the word at place `probed`
     do_yield,      ///< gives the processor away first
     answer = 0x0D0E,

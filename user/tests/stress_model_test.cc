@@ -55,6 +55,21 @@ TEST(StressModel, AGrantTakesTheSourcesPlace)
     EXPECT_FALSE(m.present(b));
 }
 
+TEST(StressModel, AnAccessMayBeNotedForWhoHasThePageAtTheSamePlace)
+{
+    constexpr Node beside = node_of(2, 0);
+    Model m;
+    m.shares_status = true;
+    m.map(root_of(1), a, all, false);
+    m.map(root_of(1), b, all, false);
+    m.map(root_of(2), beside, all, false);
+    m.accessed(a, true);
+    const Status other = m.unmap(b, 0, false);
+    EXPECT_TRUE(other == 0u && other == Word{all});
+    EXPECT_EQ(m.unmap(a, 0, false), Word{all});
+    EXPECT_FALSE(m.unmap(beside, 0, false) == Word{all});
+}
+
 TEST(StressModel, MappingAgainAddsRightsAndNothingElse)
 {
     Model m;

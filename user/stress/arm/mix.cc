@@ -8,9 +8,13 @@ namespace stress {
 void Family::one_of_calm()
 {
     const Word dice = random_.below(64);
-    if (dice < 27) return access_any();
+    if (dice < 17) return access_any();
+    if (dice < 23) return call_any_page();
+    if (dice < 25) return copy_string();
+    if (dice < 27) return rewrite_code();
     if (dice < 28) return change_attribute();
-    if (dice < 35) return map_from_root();
+    if (dice < 30) return share();
+    if (dice < 36) return map_from_root();
     if (dice < 42) return map_from_peer(false);
     if (dice < 45) return map_from_peer(true);
     if (dice < 49) return widen();
@@ -27,7 +31,11 @@ void Family::one_of_calm()
 void Family::one_of_change(Word space)
 {
     const Word dice = random_.below(64);
-    if (dice < 20) return access_any();
+    if (dice < 14) return access_any();
+    if (dice < 17) return call_any_page();
+    if (dice < 18) return write_unnoticed();
+    if (dice < 19) return reach_behind_utcbs();
+    if (dice < 20) return number();
     if (dice < 23) return map_from_root();
     if (dice < 26) return map_from_peer(random_.once_in(2));
     if (dice < 29) return unmap_from_root();

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What takes a rare moment to lose something in a virtual cache, or by way of the one page directory.
+#include "../family.h"
+#include "../worker.h"
+
+#include <l4/misc.h>
+#include <l4/schedule.h>
+#include <l4/space.h>
+
+namespace stress {
+/// A node that can be written to without a fault, if one is found.
+Node Family::any_writable()
+{
+    Node node = random_.below(spaces * places);
+    for (Word tries = 0; tries < spaces * places && !model_.permits(node, true); tries++) node = (node + 1) % (spaces * places);
+    return node;
+}
+
+/// A string of what begins two pages, their content and their code, which both sides have in their caches.
+void Family::copy_string()
+{
+    prepare_code();
+    const Node from = any_writable(), to = any_writable();
+    const Word space = space_of(from), peer = space_of(to);
+    if (space == peer || !usable(from) || !usable(to)) return;
+    if (!model_.permits(from, true) || !model_.permits(to, true)) return;
+    access(to, false);
+    call_page(to);
+    access(from, true);
+    const Word receiver = any_thread(peer), bytes = code_at + code_bytes;
+    ask(peer, receiver, do_accept, place_address(to % places), bytes);
+    if (ask(space, any_thread(space), do_string, worker(peer, receiver).id.raw, place_address(from % places), bytes))
+        fail("space %u cannot send a string", space);
+    model_.accessed(from, false);
+    model_.accessed(to, true);
+    value_[model_.page(to)] = value_[model_.page(from)];
+    complements_[model_.page(to)] = complements_[model_.page(from)];
+    call_page(to);
+    count[strings]++;
+}
+
+/// Two spaces have the same pages in a megabyte that is not relocated, and use them in turn.
+void Family::share()
+{
+    const Word one = random_.below(spaces), other = any_space_but(one), page = random_.below(pages);
+    if (!spaces_[one].alive() || !spaces_[other].alive()) return;
+    const Node first[] = {node_of(one, high_place), node_of(other, high_place)};
+    for (Node node : first) {
+        take_away(node + 1);
+        give(page, node, read | write);
+    }
+    for (Word turns = 0; turns < 8; turns++) {
+        const Node node = first[random_.below(2)];
+        random_.once_in(4) ? call_page(node) : access(node, random_.once_in(2));
+    }
+    count[shares]++;
+}
+
+/// A space runs that nobody but the IPC path has seen run since all caches were flushed, and writes.
+void Family::write_unnoticed()
+{
+    const Node node = any_writable();
+    const Word victim = any_space_but(space_of(node));
+    if (!usable(node) || !model_.permits(node, true) || !spaces_[victim].alive()) return;
+    access(node, true);
+    delete_space(victim);
+    if (!model_.permits(node, true)) return; // it was the victim's
+    access(node, true);
+    const Word page = model_.page(node);
+    unmap_from_root(page, all);
+    check_root(page);
+}
+
+/// Deletes a space as the answer to a fault behind its UTCBs, where its page table has nothing.
+void Family::reach_behind_utcbs()
+{
+    const Word space = random_.below(spaces);
+    if (!spaces_[space].alive()) return;
+    const Word address = L4_Address(spaces_[space].utcbs) + 0x80000, thread = any_thread(space);
+    expected_ = {true, false, nowhere, space, thread, address, false, true};
+    const Word found = ask(space, thread, do_read, address);
+    if (!expected_.happened) fail("space %u reads %08x behind its UTCBs", space, found);
+}
+
+/// A thread whose number nobody near had before, and to which somebody has sent in vain.
+void Family::number()
+{
+    constexpr Word per_page = 1024, most = 32; // what is allocated for numbers stays
+    if (count[numbers] == most) return;
+    const L4_ThreadId_t id = L4_GlobalId((index_ * most + ++count[numbers]) * per_page, 1);
+    const auto unchanged = reinterpret_cast<void *>(-1);
+    const auto nobody = [&] {
+        constexpr Word no_partner = 2 << 1;
+        if (L4_IpcSucceeded(L4_Send_Timeout(id, L4_ZeroTime)) || L4_ErrorCode() != no_partner)
+            fail("a message to thread %08x has error %x", id.raw, L4_ErrorCode());
+    };
+    nobody();
+    if (!L4_ThreadControl(id, root_id, root_id, L4_nilthread, unchanged)) fail("no thread %08x: error %u", id.raw, L4_ErrorCode());
+    nobody(); // it is not active
+    L4_ThreadControl(id, L4_nilthread, L4_nilthread, L4_nilthread, unchanged);
+}
+
+} // namespace stress
