@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Access to users' frames: through the window on physical memory, which caches nothing of them. What a user's own addresses
-// have in the data cache goes to memory first.
+// Access to users' frames: through the window on physical memory and its like, which cache nothing of them. What a user's own
+// addresses have in the data cache goes to memory first.
+#include "arm/cpu.hpp"
 #include "arm/host.hpp"
 #include "arm/page_tables.hpp"
 #include "arm/trap.hpp"
@@ -11,7 +12,8 @@ namespace arch {
 
 void copy(PAddr to, PAddr from, Word bytes) {
     host::flush_caches();
-    memcpy(window(to), window(from), bytes);
+    memcpy(page_tables::view(to, 0), page_tables::view(from, 1), bytes);
+    cpu::drain_write_buffer();          // it may be code
 }
 
 // What is pending is taken at once.
@@ -34,7 +36,7 @@ Word read(Space& space, VAddr from, void* to, Word bytes) {
         Word offset = from & page_mask, n = page_size - offset;
         if (n > bytes - done) n = bytes - done;
         page_tables::clean_lines(space, from, n);
-        memcpy(static_cast<char*>(to) + done, static_cast<char*>(window(frame)) + offset, n);
+        memcpy(static_cast<char*>(to) + done, static_cast<char*>(page_tables::view(frame, 0)) + offset, n);
         done += n, from += n;
     }
     return done;

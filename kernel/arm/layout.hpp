@@ -7,7 +7,8 @@
 //   WINDOW                    window on physical memory: cached where the kernel's own memory is, uncached elsewhere
 //   THREAD_TABLE              where threads are found by number
 //   DEVICES                   the board's devices, uncached
-//   UTCB_WORD_PAGE            a page that users can read: the running thread's UTCB address
+//   UTCB_WORD_PAGE            a page that users can read: the running thread's UTCB address; behind it
+//                             two for the kernel, with what the window does not reach
 //   IMAGE                     the first megabyte of the memory: the kernel's image; one section, and so one TLB entry
 //   VECTORS                   in it: the exception vectors, and the addresses that users jump to for system calls
 #pragma once

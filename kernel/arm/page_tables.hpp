@@ -36,6 +36,9 @@ void write(Word& entry, Word value);
 void initialise();
 // The kernel's own memory, whole megabytes, is cached.
 void cache_window(PAddr first, PAddr last);
+// Where the kernel has memory, uncached, as far as its page goes: in the window, or in one of two pages, by number, until
+// another view there is asked for.
+void* view(PAddr at, Word number);
 PageTable* table(const Space& space, VAddr page);
 // What the data cache has of [at, at + bytes) of the space goes to memory, and is no longer cached.
 void clean_lines(const Space& space, VAddr at, Word bytes);

@@ -19,7 +19,8 @@ namespace {
 
 constexpr Word window_first = WINDOW >> 20, utcb_areas = (UTCB_AREAS_END - UTCB_AREAS) >> 20;
 
-alignas(1024) SmallPages top_table;             // of the megabyte with the UTCB word
+alignas(1024) SmallPages top_table;             // of the megabyte with the UTCB word, and behind it the views
+constexpr Word first_view = 1;
 std::uint32_t taken_areas[utcb_areas / 32];
 
 memory::Pool utcb_tables{sizeof(SmallPages)};
@@ -74,6 +75,15 @@ void cache_window(PAddr first, PAddr last) {
     for (Word i = (first - WINDOW_FIRST) >> 20; i <= (last - WINDOW_FIRST) >> 20; ++i)
         write(boot_directory.entry[window_first + i], boot_directory.entry[window_first + i] | cached);
     cpu::invalidate_tlb();
+}
+
+void* view(PAddr at, Word number) {
+    if (at - WINDOW_FIRST < WINDOW_BYTES) return window(at);
+    Word index = first_view + number;
+    VAddr page = UTCB_WORD_PAGE + index * page_size;
+    write(top_table.entry[index], (at & ~page_mask) | page_access(access_kernel) | buffered | small_page);
+    cpu::invalidate_data_tlb_entry(page);
+    return reinterpret_cast<void*>(page | (at & page_mask));
 }
 
 bool map_utcb_page(Space& space, VAddr page, void* frame) {
