@@ -29,7 +29,7 @@ inline constexpr unsigned char interface_code[] = {0x4B, 0xF0, 0xE0, 0xE3};
 
 #else
 
-inline constexpr Word image_base = 0x00040000, image_log2 = 17;
+inline constexpr Word image_base = 0x00040000, image_log2 = 18;
 /// Below 4 MB, since the root space is in a slot of that size for a while.
 inline constexpr Word memory_area = 0x00300000;
 /// A machine with 256 MB has frames here, behind the first 240 MB that the kernel reaches directly.
