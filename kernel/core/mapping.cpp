@@ -16,6 +16,19 @@ constexpr Word stretch_cost = between_points;
 // A page that is mapped takes about as long as four that are unmapped.
 constexpr Word map_cost = 4;
 
+// Ways through lists since they were paid for, in steps. A budget is in mappings: so many steps take as long as one of them;
+// a visit on the way (from_below) as long as some steps.
+Word steps;
+constexpr Word steps_a_mapping = 16, steps_a_visit = 4;
+
+void spend(Word& budget, Word amount) { budget -= budget < amount ? budget : amount; }
+
+// For a page that is done, and the ways that it took.
+void pay(Word& budget, Word amount) {
+    spend(budget, amount + steps / steps_a_mapping);
+    steps = 0;
+}
+
 Word pack(VAddr page, Word depth, Word status) { return page | depth << 2 | status; }
 
 void move(Mapping& m, Space& space, VAddr page) {
@@ -40,7 +53,7 @@ Mapping* insert_child(Mapping* parent, Space& space, VAddr page) {
 
 Mapping* parent_of(const Mapping& m) {
     Mapping* p = m.prev;
-    while (p && p->depth() >= m.depth()) p = p->prev;
+    for (; p && p->depth() >= m.depth(); p = p->prev) ++steps;
     return p;
 }
 
@@ -84,6 +97,7 @@ void from_below(Mapping& m, F visit) {
     while (n != &m) {
         Mapping* prev = n->prev;
         Word depth = n->depth();
+        steps += steps_a_visit;
         Word children = noted[depth + 1];
         noted[depth + 1] = 0;
         n->where |= children;
@@ -195,8 +209,6 @@ Mapped transfer_page(Space& from, VAddr source, Space& to, VAddr target, Word ri
     return Mapped::all;
 }
 
-void spend(Word& budget, Word amount) { budget -= budget < amount ? budget : amount; }
-
 struct Range {
     VAddr source, target;
     unsigned log2;
@@ -233,7 +245,7 @@ Mapped transfer(Space& from, Fpage send, Space& to, Fpage window, Word base, boo
         Mapped mapped = transfer_page(from, page, to, r.target + done, send.rights(), grant, progress.clearing, budget);
         if (mapped != Mapped::all) return mapped;
         done += page_size;
-        spend(budget, map_cost);
+        pay(budget, map_cost);
     }
     return Mapped::all;
 }
@@ -267,7 +279,7 @@ bool unmap(Space& space, Fpage fpage, bool flush, VAddr& at, Word& status, Word 
             if (everything && flush) remove(*m);
         }
         at = page + page_size;
-        spend(budget, 1);
+        pay(budget, 1);
     }
     return at > last;
 }

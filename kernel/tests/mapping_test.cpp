@@ -191,6 +191,33 @@ TEST_F(MappingTest, StatusIsWholeWhereAPartOfAnUnmapEnds) {
     expect_consistent();
 }
 
+// Between two points lies one long way through a list, not one for each page of a budget's worth.
+constexpr Word long_way = 2000;
+
+TEST_F(MappingTest, ALongWayToTheParentUsesUpABudget) {
+    for (VAddr page = 0x100000; page < 0x104000; page += page_size) map(0, 0x5000, 1, page);
+    for (Word n = 0; n < long_way; ++n) map(0, 0x5000, 3, 0x400000 + n * page_size);
+    VAddr at = 0x100000;
+    Word status = 0, budget = mappings::between_points;
+    EXPECT_FALSE(mappings::unmap(*space[1], Fpage::memory(at, 13).with_rights(rights_all), true, at, status, budget));
+    EXPECT_EQ(at, 0x101000u);
+    // What gives way to a new mapping has a parent, too.
+    map(0, 0x6000, 2, 0x6000), map(0, 0x7000, 2, 0x7000);
+    mappings::Progress progress{};
+    auto send = Fpage::memory(0x6000, 13).with_rights(rights_all), window = Fpage::memory(0x102000, 13);
+    EXPECT_EQ(mappings::transfer(*space[2], send, *space[1], window, 0, false, progress, budget), mappings::Mapped::part);
+    EXPECT_EQ(progress.done, page_size);
+}
+
+TEST_F(MappingTest, AllThatIsDerivedFromAPageUsesUpABudget) {
+    map(0, 0x5000, 1, 0x100000), map(1, 0x100000, 2, 0x5000), map(2, 0x5000, 1, 0x101000);
+    for (Word n = 0; n < long_way; ++n) map(1, 0x101000, 3, 0x400000 + n * page_size);
+    VAddr at = 0x100000;
+    Word status = 0;
+    EXPECT_FALSE(mappings::unmap(*space[1], Fpage::memory(at, 13).with_rights(0), false, at, status, mappings::between_points));
+    EXPECT_EQ(at, 0x101000u);
+}
+
 TEST_F(MappingTest, SendBasePicksThePartOfTheLargerFpage) {
     // Window smaller: part of the send fpage by the send base.
     for (VAddr p = 0; p < 0x4000; p += 0x1000) map(0, 0x10000 + p, 1, 0x10000 + p);

@@ -18,11 +18,14 @@ inline L4_Fpage_t region(Word log2, Word rights = L4_FullyAccessible) { return L
 struct Forest {
     Agent *root, *left, *right;
 
-    Forest() : root(agent(Kind::large)), left(agent(Kind::large)), right(agent(Kind::large))
+    /// `elder` gets the first pages before the others do, `copies` times in a row.
+    explicit Forest(Agent *elder = nullptr, Word copies = 0) : root(agent(Kind::large)), left(agent(Kind::large)), right(agent(Kind::large))
     {
         if (!complete()) return;
         give(root, L4_FpageLog2(arena_page(0), first_log2) + L4_FullyAccessible, 0, region(first_log2, 0));
-        bool good = pass(root, left, region(first_log2), 0, region(first_log2, 0));
+        bool good = true;
+        for (Word i = 0; i < copies; i++) good = good && pass(root, elder, region(first_log2), 0, L4_FpageLog2(base + (i << first_log2), first_log2));
+        good = good && pass(root, left, region(first_log2), 0, region(first_log2, 0));
         for (Word log2 = first_log2; log2 < whole_log2; log2++)
             good = good && pass(left, right, region(log2), 0, region(log2, 0)) &&
                    pass(right, left, region(log2), 0, L4_FpageLog2(base + (1u << log2), static_cast<int>(log2)));

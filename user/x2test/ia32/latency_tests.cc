@@ -93,6 +93,19 @@ void unmap_range()
     measure("unmap_range", forest.left, rhythm);
 }
 
+/// Pages that lie far behind those that they are derived from: all others came in between.
+void unmap_far()
+{
+    constexpr Word copies = 64, copies_log2 = first_log2 + 6;
+    Agent *elder = agent(Kind::large);
+    if (!wish.latency || !elder) return;
+    const Forest forest(elder, copies);
+    if (!forest.complete()) return;
+    const Rhythm rhythm;
+    begin(elder, do_flush, region(copies_log2).raw, 0x40);
+    measure("unmap_far", elder, rhythm);
+}
+
 void map_range()
 {
     if (!wish.latency) return;
@@ -120,6 +133,7 @@ void delete_space()
 const Test latency_tests[] = {
     {"latency.unmap_tree", unmap_tree},
     {"latency.unmap_range", unmap_range},
+    {"latency.unmap_far", unmap_far},
     {"latency.map_range", map_range},
     {"latency.delete_space", delete_space},
     {nullptr, nullptr},
