@@ -21,6 +21,7 @@
 #include "crowd.h"
 
 #include <cobnut/options.h>
+#include <cobnut/pager.h>
 #include <cobnut/program.h>
 #include <l4/ipc.h>
 #include <l4/kip.h>
@@ -156,36 +157,28 @@ Word source_of(Word i, Word address, bool &write)
 }
 
 /// Loads the answer to a fault.
-void load_page(Word i, Word address, Word ip)
+void answer_fault(Word i, Word address, Word ip)
 {
     bool write;
     const Word source = i < members() ? source_of(i, address, write) : 0;
     if (!source) fail("page fault", address, ip);
-    volatile unsigned char *const present = reinterpret_cast<volatile unsigned char *>(source);
-    *present = *present; // only what is present here, and writable, can be mapped so
-    const Word rights = write ? L4_FullyAccessible : L4_ReadeXecOnly;
-    const L4_MapItem_t item = L4_MapItem(L4_FpageLog2(source, 12) + rights, address & -page_size);
-    L4_Set_MsgTag(L4_MsgTag_t{.raw = 2u << 6});
-    L4_LoadMR(1, item.raw[0]);
-    L4_LoadMR(2, item.raw[1]);
+    cobnut::load_page(source, address, write ? L4_FullyAccessible : L4_ReadeXecOnly);
 }
 
 /// Serves faults until a member wants orders; returns its number.
 Word page_until_ready()
 {
-    L4_ThreadId_t from;
-    L4_MsgTag_t tag = L4_Wait(&from);
-    for (;;) {
-        if (L4_IpcFailed(tag)) fail("the pager's IPC", from.raw, L4_ErrorCode());
-        Word mr[3];
-        L4_StoreMRs(0, 3, mr);
-        const Word label = L4_Label(tag), i = L4_ThreadNo(from) - first_number;
-        if (label == ready_label && i < members()) return i;
-        if (label == failed_label) fail("a call", i, mr[1]);
-        if ((label & 0xFFF0) != 0xFFE0) fail("unknown message", from.raw, tag.raw);
-        load_page(i, mr[1], mr[2]);
-        tag = L4_ReplyWait(from, &from);
-    }
+    L4_ThreadId_t from = L4_nilthread;
+    const L4_MsgTag_t tag = cobnut::serve_faults(from, [](L4_ThreadId_t who, Word address, Word ip) {
+        answer_fault(L4_ThreadNo(who) - first_number, address, ip);
+    });
+    if (L4_IpcFailed(tag)) fail("the pager's IPC", from.raw, L4_ErrorCode());
+    Word said;
+    L4_StoreMR(1, &said);
+    const Word label = L4_Label(tag), i = L4_ThreadNo(from) - first_number;
+    if (label == failed_label) fail("a call", i, said);
+    if (label != ready_label || i >= members()) fail("unknown message", from.raw, tag.raw);
+    return i;
 }
 
 /// Answers a member that is ready.

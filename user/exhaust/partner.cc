@@ -3,6 +3,7 @@
 // tried, it has no page faults.
 #include "exhaust.h"
 
+#include <cobnut/pager.h>
 #include <cobnut/program.h>
 
 extern "C" char image_start[], image_end[];
@@ -11,7 +12,7 @@ namespace exhaust {
 namespace {
 
 constexpr Word partner = 1; // its number
-constexpr Word exception_label = 0xFFB0, page_fault_label = 0xFFE0;
+constexpr Word exception_label = 0xFFB0;
 constexpr Word ask_error = 1, ask_coprocessor = 2, ask_fault = 3; // MR1
 constexpr Word missing_page = 0x48000000; // in a page table that nothing else needs
 constexpr Word exception_words = 12;       // of which the third is its number
@@ -64,15 +65,10 @@ bool is_answer(L4_MsgTag_t tag, Word &exception)
         exception = mr[3];
         return true;
     }
-    if (label != page_fault_label) return true;
+    if (!cobnut::is_page_fault(tag)) return true;
     const Word at = mr[1] & ~(page_size - 1);
     if (at < reinterpret_cast<Word>(image_start) || at >= reinterpret_cast<Word>(image_end)) fail("the partner faults", mr[1], mr[2]);
-    volatile char *const present = reinterpret_cast<volatile char *>(at);
-    *present = *present;
-    const L4_MapItem_t item = L4_MapItem(L4_FpageLog2(at, 12) + L4_FullyAccessible, at);
-    L4_Set_MsgTag(L4_MsgTag_t{.raw = 2u << 6});
-    L4_LoadMR(1, item.raw[0]);
-    L4_LoadMR(2, item.raw[1]);
+    cobnut::load_page(at, at);
     return false;
 }
 
@@ -149,7 +145,7 @@ void let_fault()
     L4_Set_MsgTag(L4_MsgTag_t{.raw = 1});
     L4_LoadMR(1, ask_fault);
     const L4_MsgTag_t tag = L4_Call(thread(partner));
-    if (L4_IpcFailed(tag) || (L4_Label(tag) & 0xFFF0) != page_fault_label) fail("the partner's page fault", tag.raw);
+    if (L4_IpcFailed(tag) || !cobnut::is_page_fault(tag)) fail("the partner's page fault", tag.raw);
 }
 
 Word answer_fault() { return map_page(missing_page); }

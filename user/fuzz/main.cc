@@ -10,6 +10,7 @@
 #include <cobnut/audit.h>
 #include <cobnut/format.h>
 #include <cobnut/options.h>
+#include <cobnut/pager.h>
 #include <cobnut/program.h>
 
 extern "C" char image_start[], image_end[];
@@ -144,10 +145,7 @@ bool answer_fault(unsigned i, Word address, Word ip, bool writes)
     if (random.one_in(64)) return false;
     const Word any = reinterpret_cast<Word>(arena) + page_size * random.below(arena_pages);
     const Word rights = own ? L4_ReadWriteOnly : image ? L4_ReadeXecOnly : random.one_in(4) ? L4_Readable : L4_FullyAccessible;
-    const L4_MapItem_t item = L4_MapItem(L4_FpageLog2(image ? page : any, 12) + rights, page);
-    L4_Set_MsgTag(L4_MsgTag_t{.raw = 2u << 6});
-    L4_LoadMR(1, item.raw[0]);
-    L4_LoadMR(2, item.raw[1]);
+    cobnut::load_answer(L4_MapItem(L4_FpageLog2(image ? page : any, 12) + rights, page));
     return true;
 }
 
@@ -189,7 +187,7 @@ void serve(Word microseconds)
         L4_StoreMRs(0, 3, mr);
         const int i = index_of(from);
         if (i < 0) continue;
-        if ((L4_Label(tag) & 0xFFF0) == 0xFFE0) {
+        if (cobnut::is_page_fault(tag)) {
             if (answer_fault(static_cast<unsigned>(i), mr[1], mr[2], L4_Label(tag) & L4_Writable)) to = from;
         } else if ((L4_Label(tag) & 0xFFF0) == 0xFF80) {
             if (answer_port_fault(mr[1])) to = from;

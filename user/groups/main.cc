@@ -24,6 +24,7 @@
 #include "groups.h"
 
 #include <cobnut/options.h>
+#include <cobnut/pager.h>
 #include <cobnut/program.h>
 #include <cobnut/tags.h>
 #include <l4/kip.h>
@@ -110,39 +111,33 @@ void start(Word i)
 }
 
 /// Loads the answer to a fault: a page of this image in the same place, or one of the faulter's own.
-void load_page(Word space, Word address, Word ip)
+void answer_fault(Word space, Word address, Word ip)
 {
     const auto low = reinterpret_cast<Word>(image_start), high = reinterpret_cast<Word>(image_end);
-    const Word page = address & -page_size, own = (address - own_pages) / page_size;
-    Word source = page;
+    const Word own = (address - own_pages) / page_size;
+    Word source = address & -page_size;
     if (address >= own_pages && own < setup.wish.pages) source = own_memory + (space * setup.wish.pages + own) * page_size;
     else if (address < low || address >= high) fail("page fault outside the image", address, ip);
-    volatile char *const present = reinterpret_cast<volatile char *>(source);
-    *present = *present; // only what is present here, and writable, can be mapped so
-    const L4_MapItem_t item = L4_MapItem(L4_FpageLog2(source, 12) + L4_FullyAccessible, page);
-    L4_Set_MsgTag(L4_MsgTag_t{.raw = 2u << 6});
-    L4_LoadMR(1, item.raw[0]);
-    L4_LoadMR(2, item.raw[1]);
+    cobnut::load_page(source, address);
 }
 
 /// Returns what the driver says at its end.
 Word page_until_done()
 {
-    L4_ThreadId_t from;
-    L4_MsgTag_t tag = L4_Wait(&from);
-    for (;;) {
+    const auto answer = [](L4_ThreadId_t from, Word address, Word ip) {
+        answer_fault(L4_ThreadNo(from) - setup.first_number, address, ip);
+    };
+    for (L4_ThreadId_t from = L4_nilthread;;) {
+        const L4_MsgTag_t tag = cobnut::serve_faults(from, answer);
         if (L4_IpcFailed(tag)) fail("the pager's IPC", from.raw, L4_ErrorCode());
-        Word mr[3];
-        L4_StoreMRs(0, 3, mr);
+        Word said;
+        L4_StoreMR(1, &said);
         const Word label = L4_Label(tag);
-        if (label == done_label) return mr[1];
-        if (label == settled_label) {
-            for (Word i = 0; i < setup.wish.spaces; i++) settled[i] = cobnut::tag_of(thread(i));
-            L4_Set_MsgTag(L4_Niltag);
-        } else if (label == failed_label) fail("a call", from.raw, mr[1]);
-        else if ((label & 0xFFF0) == 0xFFE0) load_page(L4_ThreadNo(from) - setup.first_number, mr[1], mr[2]);
-        else fail("unknown message", from.raw, tag.raw);
-        tag = L4_ReplyWait(from, &from);
+        if (label == done_label) return said;
+        if (label == failed_label) fail("a call", from.raw, said);
+        if (label != settled_label) fail("unknown message", from.raw, tag.raw);
+        for (Word i = 0; i < setup.wish.spaces; i++) settled[i] = cobnut::tag_of(thread(i));
+        L4_Set_MsgTag(L4_Niltag);
     }
 }
 

@@ -14,6 +14,7 @@
 // first on; the others prepare.
 #include <cobnut/lab.h>
 #include <cobnut/options.h>
+#include <cobnut/pager.h>
 #include <cobnut/program.h>
 #include <cobnut/tags.h>
 #include <l4/ipc.h>
@@ -98,19 +99,14 @@ void make_space(Word i)
 }
 
 /// Loads the answer to a fault: a page of this image in the same place, or one of the faulter's own.
-void load_page(Word space, Word address, Word ip)
+void answer_fault(Word space, Word address, Word ip)
 {
     const auto low = reinterpret_cast<Word>(image_start), high = reinterpret_cast<Word>(image_end);
-    const Word page = address & -page_size, own = (address - own_pages) / page_size;
-    Word source = page;
+    const Word own = (address - own_pages) / page_size;
+    Word source = address & -page_size;
     if (address >= own_pages && own < wish.pages) source = own_memory + (space + own) * page_size;
     else if (address < low || address >= high) fail("page fault outside the image", address, ip);
-    volatile char *const present = reinterpret_cast<volatile char *>(source);
-    *present = *present; // only what is present here, and writable, can be mapped so
-    const L4_MapItem_t item = L4_MapItem(L4_FpageLog2(source, 12) + L4_FullyAccessible, page);
-    L4_Set_MsgTag(L4_MsgTag_t{.raw = 2u << 6});
-    L4_LoadMR(1, item.raw[0]);
-    L4_LoadMR(2, item.raw[1]);
+    cobnut::load_page(source, address);
 }
 
 /// Sends what is loaded, and is everybody's pager until `server` answers.
@@ -122,11 +118,11 @@ void send_and_serve(L4_ThreadId_t server)
         if (L4_IpcFailed(tag)) fail("an IPC", to.raw, L4_ErrorCode());
         Word mr[3];
         L4_StoreMRs(0, 3, mr);
-        if ((L4_Label(tag) & 0xFFF0) != 0xFFE0) {
+        if (!cobnut::is_page_fault(tag)) {
             if (from != server || mr[1] != 1) fail("a call", from.raw, mr[1]);
             return;
         }
-        load_page(L4_ThreadNo(from) - first_number, mr[1], mr[2]);
+        answer_fault(L4_ThreadNo(from) - first_number, mr[1], mr[2]);
         to = from;
     }
 }

@@ -15,6 +15,7 @@
 #include <cobnut/audit.h>
 #include <cobnut/lab.h>
 #include <cobnut/options.h>
+#include <cobnut/pager.h>
 #include <cobnut/program.h>
 #include <l4/ipc.h>
 #include <l4/kip.h>
@@ -239,35 +240,24 @@ void start(Word i, void (*ip)(), const unsigned char *stack_top)
 }
 
 /// Loads the answer to a fault: one page of this image, in the same place.
-void load_page(Word address, Word ip)
+void answer_fault(L4_ThreadId_t, Word address, Word ip)
 {
     const auto low = reinterpret_cast<Word>(image_start), high = reinterpret_cast<Word>(image_end);
     if (address < low || address >= high) fail("page fault outside the image", address, ip);
-    const Word page = address & ~0xFFFu;
-    volatile char *const present = reinterpret_cast<volatile char *>(page);
-    *present = *present; // only what is present here, and writable, can be mapped so
-    const L4_MapItem_t item = L4_MapItem(L4_FpageLog2(page, 12) + L4_FullyAccessible, page);
-    L4_Set_MsgTag(L4_MsgTag_t{.raw = 2u << 6});
-    L4_LoadMR(1, item.raw[0]);
-    L4_LoadMR(2, item.raw[1]);
+    cobnut::load_page(address & ~0xFFFu, address);
 }
 
 /// Returns what the client says at its end.
 Word page_until_done()
 {
-    L4_ThreadId_t from;
-    L4_MsgTag_t tag = L4_Wait(&from);
-    for (;;) {
-        if (L4_IpcFailed(tag)) fail("the pager's IPC", from.raw, L4_ErrorCode());
-        Word mr[3];
-        L4_StoreMRs(0, 3, mr);
-        const Word label = L4_Label(tag);
-        if (label == done_label) return mr[1];
-        if (label == failed_label) fail("a call", from.raw, mr[1]);
-        if ((label & 0xFFF0) != 0xFFE0) fail("unknown message", from.raw, tag.raw);
-        load_page(mr[1], mr[2]);
-        tag = L4_ReplyWait(from, &from);
-    }
+    L4_ThreadId_t from = L4_nilthread;
+    const L4_MsgTag_t tag = cobnut::serve_faults(from, answer_fault);
+    if (L4_IpcFailed(tag)) fail("the pager's IPC", from.raw, L4_ErrorCode());
+    Word said;
+    L4_StoreMR(1, &said);
+    if (L4_Label(tag) == failed_label) fail("a call", from.raw, said);
+    if (L4_Label(tag) != done_label) fail("unknown message", from.raw, tag.raw);
+    return said;
 }
 
 } // namespace

@@ -15,6 +15,7 @@
 // Sizes are 4 bytes to 4 MB in powers of 4. Case 2n is the plain copy of the n-th size, case 2n + 1 its string.
 #include <cobnut/lab.h>
 #include <cobnut/options.h>
+#include <cobnut/pager.h>
 #include <cobnut/program.h>
 #include <l4/ipc.h>
 #include <l4/kip.h>
@@ -225,32 +226,20 @@ Word behind(Word page, bool of_client)
     fail("page fault in nowhere", page, of_client);
 }
 
-void load_page(Word address, bool of_client)
+void answer_fault(L4_ThreadId_t from, Word address, Word)
 {
-    const Word page = address & ~0xFFFu, mine = behind(page, of_client);
-    volatile char *const present = reinterpret_cast<volatile char *>(mine);
-    *present = *present; // only what is present here, and writable, can be mapped so
-    const L4_MapItem_t item = L4_MapItem(L4_FpageLog2(mine, 12) + L4_FullyAccessible, page);
-    L4_Set_MsgTag(L4_MsgTag_t{.raw = 2u << 6});
-    L4_LoadMR(1, item.raw[0]);
-    L4_LoadMR(2, item.raw[1]);
+    cobnut::load_page(behind(address & ~0xFFFu, from == client), address);
 }
 
 void page_until_done()
 {
-    L4_ThreadId_t from;
-    L4_MsgTag_t tag = L4_Wait(&from);
-    for (;;) {
-        if (L4_IpcFailed(tag)) fail("the pager's IPC", from.raw, L4_ErrorCode());
-        Word mr[5];
-        L4_StoreMRs(0, 5, mr);
-        const Word label = L4_Label(tag);
-        if (label == done_label) return;
-        if (label == failed_label) fail("a partner's IPC", from.raw, mr[1]);
-        if ((label & 0xFFF0) != 0xFFE0) fail("unknown message", from.raw, tag.raw);
-        load_page(mr[1], from == client);
-        tag = L4_ReplyWait(from, &from);
-    }
+    L4_ThreadId_t from = L4_nilthread;
+    const L4_MsgTag_t tag = cobnut::serve_faults(from, answer_fault);
+    if (L4_IpcFailed(tag)) fail("the pager's IPC", from.raw, L4_ErrorCode());
+    Word said;
+    L4_StoreMR(1, &said);
+    if (L4_Label(tag) == failed_label) fail("a partner's IPC", from.raw, said);
+    if (L4_Label(tag) != done_label) fail("unknown message", from.raw, tag.raw);
 }
 
 /// The block arrived as it was sent.

@@ -3,6 +3,8 @@
 #include "machine.h"
 #include "run.h"
 
+#include <cobnut/pager.h>
+
 extern "C" char image_start[], image_end[];
 
 namespace x2test {
@@ -75,10 +77,7 @@ bool load_page(Agent &a, const Word *mr)
         }
         source = reinterpret_cast<Word>(scratch);
     }
-    const L4_MapItem_t item = L4_MapItem(page_at(source, L4_FullyAccessible), mr[1] & ~(page_size - 1));
-    L4_Set_MsgTag(L4_MsgTag_t{.raw = 2u << 6});
-    L4_LoadMR(1, item.raw[0]);
-    L4_LoadMR(2, item.raw[1]);
+    cobnut::load_answer(L4_MapItem(page_at(source, L4_FullyAccessible), mr[1] & ~(page_size - 1)));
     // Also when the rest of an instruction is on the page that is missing.
     constexpr Word longest_instruction = 15;
     const bool runaway = foreign && (mr[1] / page_size == mr[2] / page_size || mr[1] - mr[2] < longest_instruction);
@@ -91,7 +90,7 @@ bool serve(Agent &a, L4_MsgTag_t tag)
     Word mr[14];
     L4_StoreMRs(0, 14, mr);
     const Word label = L4_Label(tag);
-    if ((label & 0xFFF0) == 0xFFE0) {
+    if (cobnut::is_page_fault(tag)) {
         a.out.stuck = !load_page(a, mr);
         return !a.out.stuck;
     }
