@@ -72,6 +72,10 @@ void detach(Space& space) {
         put_in_force(nullptr);
     else
         flush_caches();
+    if (space.arch.own_utcbs) {
+        set_utcb_entries(space, 0, 0);
+        cpu::invalidate_tlb();
+    }
     release(space.arch.directory);
 }
 
@@ -85,11 +89,6 @@ void table_made(Space& space, VAddr page) {
 void utcbs_made(Space& space) {
     set_utcb_entries(space, physical(space.arch.own_utcbs) | domain(own_domain) | first_coarse,
                      physical(space.arch.kernel_utcbs) | domain(DOMAIN_KERNEL) | first_coarse);
-}
-
-void utcbs_leave(Space& space) {
-    set_utcb_entries(space, 0, 0);
-    cpu::invalidate_tlb();
 }
 
 bool refill(Space&, VAddr) { return false; }

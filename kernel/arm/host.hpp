@@ -24,9 +24,8 @@ void detach(Space& space);
 // A page table for `page` is about to be made; it has been made.
 void table_wanted(Space& space, VAddr page);
 void table_made(Space& space, VAddr page);
-// Likewise the tables of the space's UTCBs; they are about to go.
+// Likewise the tables of the space's UTCBs.
 void utcbs_made(Space& space);
-void utcbs_leave(Space& space);
 
 // The running space has a page table for an address where it has faulted: whether that was not in force, and is now.
 bool refill(Space& space, VAddr address);

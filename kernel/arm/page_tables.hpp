@@ -34,7 +34,7 @@ extern "C" FirstLevel boot_directory;
 void write(Word& entry, Word value);
 // Maps window, devices and the UTCB word, after entry.S has mapped the image; takes the identity mapping away.
 void initialise();
-// The kernel's own memory, whole megabytes, is cached.
+// The kernel's own memory, whole megabytes, is cached; and the TLB has nothing of what was before.
 void cache_window(PAddr first, PAddr last);
 // Where the kernel has memory, uncached, as far as its page goes: in the window, or in one of two pages, by number, until
 // another view there is asked for.

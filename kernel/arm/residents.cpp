@@ -181,7 +181,6 @@ void leave_sections(Space& space) {
         purge_translations();
     }
     space.arch.recent_count = 0;
-    if (may_have_lines(space)) flush_caches();
 }
 
 PAddr reserve(PAddr first, PAddr) { return first; }
@@ -195,6 +194,7 @@ void detach(Space& space) {
         revoke(tag);
         residents.retire(tag);
     }
+    if (space.arch.own_utcbs) write(boot_directory.entry[utcb_section(space)], 0);
     purge_translations();
     // Also of what the kernel has written to its UTCBs.
     flush_caches();
@@ -207,11 +207,6 @@ void table_wanted(Space& space, VAddr page) { relocation::consider(space, page);
 void table_made(Space&, VAddr) {}
 
 void utcbs_made(Space& space) { set_utcb_entry(space); }
-
-void utcbs_leave(Space& space) {
-    write(boot_directory.entry[utcb_section(space)], 0);
-    purge_translations();
-}
 
 bool refill(Space& space, VAddr address) {
     const PageTable* t = table(space, address);
@@ -240,7 +235,8 @@ void drop_translation(Space& space, VAddr page) {
     cpu::invalidate_instruction_tlb();
 }
 
-void flush_caches() {
+// A call is shorter than what it does.
+[[gnu::noinline]] void flush_caches() {
     collect();
     caches::clean_and_invalidate_data();
     caches::invalidate_instructions();

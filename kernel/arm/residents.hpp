@@ -6,7 +6,8 @@
 
 namespace host {
 
-// The space's addresses are about to be moved: nothing of it stands in the CPD, the TLB or the caches.
+// The space's addresses are about to be moved, and nothing is granted there, so that the caches have nothing: neither has the
+// CPD or the TLB.
 void leave_sections(Space& space);
 
 // The resident space whose entry stands in the CPD for a section; nullptr: nobody's, or a region's.

@@ -68,7 +68,6 @@ void initialise() {
     write(boot_directory.entry[UTCB_WORD_PAGE >> 20], physical(&top_table) | first_coarse);
     write(boot_directory.entry[RAM_BASE >> 20], 0);
     caches::clean_and_invalidate_data();
-    cpu::invalidate_tlb();
 }
 
 void cache_window(PAddr first, PAddr last) {
@@ -145,7 +144,6 @@ bool create_space(Space& space) { return host::attach(space); }
 
 bool destroy_space(Space& space) {
     host::detach(space);
-    if (space.arch.own_utcbs) host::utcbs_leave(space);
     release_utcbs(space);
     for (TableDirectory* d : space.arch.tables) {
         if (!d) continue;
