@@ -142,6 +142,7 @@ private:
     void revoke();
     void revoke(Word space);
     void regroup();
+    void exchange();
     bool bind(Word space, Word leader);
     void promote();
     void promote(Word space);
@@ -157,6 +158,7 @@ private:
     void prepare_code();
     void rewrite_code();
     void call_page(Node node);
+    void replace_code();
     void call_any_page();
 
     // arm/caches.cc
@@ -164,6 +166,7 @@ private:
     void copy_string();
     void share();
     void write_unnoticed();
+    void lose_when_moved();
     void reach_behind_utcbs();
     void number();
 

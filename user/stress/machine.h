@@ -12,7 +12,9 @@ inline constexpr Word kip_area = 0x000D0000, utcb_area = 0x000E0000, utcb_area_l
 #ifdef __arm__
 
 /// What holds the image (user/CMakeLists.txt says where it begins), and the root space's pages.
-inline constexpr Word image_base = COBNUT_RAM_BASE + 0x00300000, image_log2 = 17;
+inline constexpr Word image_base = COBNUT_RAM_BASE + 0x00300000, image_log2 = 18;
+/// Of all stacks of a family: each space can have its own to itself, and write there without having it taken away from another.
+inline constexpr Word stack_pages = spaces;
 inline constexpr Word memory_area = COBNUT_RAM_BASE + 0x00800000;
 /// Frames beyond the kernel's window, if there are any.
 inline constexpr Word far_memory = COBNUT_RAM_BASE + 0x0F400000;
@@ -22,6 +24,10 @@ inline constexpr Word place_addresses[places] = {0x000F0000, 0x000F1000, 0x000FF
                                                  0x01FFF000, 0x02000000, 0x020F0000, 0x060FF000, 0x80000000, 0x800FF000};
 /// The first of the two in a megabyte that no slot takes and nothing else is in.
 inline constexpr Word high_place = 10;
+/// So many of the last are above 32 MB.
+inline constexpr Word unrelocated_places = 5;
+/// PID slots that spaces are moved to at random: few, so that they change hands; and as many for those that are moved on purpose.
+inline constexpr Word slots_asked = 8;
 /// The kernel gives spaces with the same pages at the same place one page table for them.
 inline constexpr bool shared_regions = true;
 /// Code that answers with the address of the interface page: KernelInterface.
@@ -30,6 +36,7 @@ inline constexpr unsigned char interface_code[] = {0x4B, 0xF0, 0xE0, 0xE3};
 #else
 
 inline constexpr Word image_base = 0x00040000, image_log2 = 18;
+inline constexpr Word stack_pages = 1;
 /// Below 4 MB, since the root space is in a slot of that size for a while.
 inline constexpr Word memory_area = 0x00300000;
 /// A machine with 256 MB has frames here, behind the first 240 MB that the kernel reaches directly.

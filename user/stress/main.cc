@@ -21,12 +21,12 @@ constinit L4_ThreadId_t root_id = {};
 namespace {
 
 constexpr Word page_size = 4096;
-constexpr Word worker_stack = page_size / (spaces * threads);
+constexpr Word worker_stack = stack_pages * page_size / (spaces * threads);
 constexpr Word controller_stack = 2 * page_size;
 constexpr L4_Time_t pause = {.raw = (10 << 10) | 196}; // 0.2 s
 constexpr Word patience = 5;
 
-alignas(page_size) constinit unsigned char worker_stacks[families_most][page_size] = {};
+alignas(page_size) constinit unsigned char worker_stacks[families_most][stack_pages * page_size] = {};
 alignas(page_size) constinit unsigned char controller_stacks[families_most][controller_stack] = {};
 constinit Family families[families_most] = {};
 constinit Word operations_each = 0;

@@ -39,7 +39,7 @@ void Family::copy_string()
     count[strings]++;
 }
 
-/// Two spaces have the same pages in a megabyte that is not relocated, and use them in turn.
+/// Two spaces have the same pages in a megabyte that is not relocated, and use them in turn; then a third has another there.
 void Family::share()
 {
     const Word one = random_.below(spaces), other = any_space_but(one), page = random_.below(pages);
@@ -54,6 +54,10 @@ void Family::share()
         random_.once_in(4) ? call_page(node) : access(node, random_.once_in(2));
     }
     count[shares]++;
+    const Word third = any_space_but(one);
+    if (third == other || !spaces_[third].alive()) return;
+    give(random_.below(pages), node_of(third, high_place), read | write);
+    random_.once_in(2) ? call_page(node_of(third, high_place)) : access(node_of(third, high_place), random_.once_in(2));
 }
 
 /// A space runs that nobody but the IPC path has seen run since all caches were flushed, and writes.
@@ -69,6 +73,19 @@ void Family::write_unnoticed()
     const Word page = model_.page(node);
     unmap_from_root(page, all);
     check_root(page);
+}
+
+/// A space loses a page that is not relocated, right after it was moved.
+void Family::lose_when_moved()
+{
+    const Node node = node_of(random_.below(spaces), places - 1 - random_.below(unrelocated_places));
+    const Word space = space_of(node);
+    if (!usable(node)) return;
+    access(node, random_.once_in(2));
+    const Word page = model_.page(node);
+    if (!move(space, slots_asked + 1 + random_.below(slots_asked))) return;
+    unmap_from_root(page, all);
+    access(node, random_.once_in(2));
 }
 
 /// Deletes a space as the answer to a fault behind its UTCBs, where its page table has nothing.

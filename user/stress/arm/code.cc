@@ -63,6 +63,20 @@ void Family::call_page(Node node)
     count[executions]++;
 }
 
+/// A space has other code where it has just executed some, and nobody loses anything by that.
+void Family::replace_code()
+{
+    const Node node = any_writable(), other = node_of(space_of(node), random_.below(places));
+    if (!usable(node) || !usable(other) || !model_.permits(node, false) || !model_.permits(other, false)) return;
+    const Word page = model_.page(other);
+    call_page(other);
+    call_page(node);
+    take_away(node);
+    if (!model_.present(other)) return;
+    give(page, node, read);
+    call_page(node);
+}
+
 void Family::call_any_page()
 {
     const Node node = any_node();

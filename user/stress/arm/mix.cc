@@ -8,7 +8,8 @@ namespace stress {
 void Family::one_of_calm()
 {
     const Word dice = random_.below(64);
-    if (dice < 17) return access_any();
+    if (dice < 16) return access_any();
+    if (dice < 17) return replace_code();
     if (dice < 23) return call_any_page();
     if (dice < 25) return copy_string();
     if (dice < 27) return rewrite_code();
@@ -31,7 +32,8 @@ void Family::one_of_calm()
 void Family::one_of_change(Word space)
 {
     const Word dice = random_.below(64);
-    if (dice < 14) return access_any();
+    if (dice < 13) return access_any();
+    if (dice < 14) return lose_when_moved();
     if (dice < 17) return call_any_page();
     if (dice < 18) return write_unnoticed();
     if (dice < 19) return reach_behind_utcbs();
@@ -40,7 +42,8 @@ void Family::one_of_change(Word space)
     if (dice < 26) return map_from_peer(random_.once_in(2));
     if (dice < 29) return unmap_from_root();
     if (dice < 32) return unmap_by_worker();
-    if (dice < 46) return regroup();
+    if (dice < 42) return regroup();
+    if (dice < 46) return exchange();
     if (dice < 62) return delete_space(space);
     change_threads();
 }

@@ -9,7 +9,6 @@ namespace stress {
 namespace {
 
 constexpr Word slot_mask = 0x7F;
-constexpr Word slots_asked = 8; // few, so that they change hands
 constexpr Word slot_log2 = 25;  // 32 MB
 
 } // namespace
@@ -67,6 +66,23 @@ void Family::regroup()
     const Word space = random_.below(spaces);
     if (!spaces_[space].alive()) return;
     if (move(space, random_.once_in(4) ? 0 : 1 + random_.below(slots_asked))) count[regroups]++;
+}
+
+/// Two spaces have a slot in turn, and use it.
+void Family::exchange()
+{
+    constexpr Word rounds = 8;
+    const Word wanted = 1 + random_.below(slots_asked), place = random_.below(places - unrelocated_places);
+    Word space = random_.below(spaces), other = any_space_but(space);
+    if (!spaces_[space].alive() || !spaces_[other].alive()) return;
+    for (Word round = 0; round < rounds; round++) {
+        if (!move(space, wanted)) return;
+        if (model_.permits(node_of(space, place), false)) call_page(node_of(space, place));
+        if (!move(space, 0)) return;
+        const Word next = other;
+        other = space;
+        space = next;
+    }
 }
 
 void Family::query()
