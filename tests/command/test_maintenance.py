@@ -47,8 +47,11 @@ fff12008:\te5832000 \tstr\tr2, [r3]
 
 @pytest.fixture
 def listed(monkeypatch, tmp_path):
-    def by(listing):
-        monkeypatch.setattr(maintenance, "_output", lambda tool, kernel: listing)
+    def by(listing, source="??:0"):
+        def said(tool, kernel, asked=""):
+            return [source] * len(asked.split()) if tool[0] == "addr2line" else listing
+
+        monkeypatch.setattr(maintenance, "_output", said)
         return tmp_path / "kernel"
 
     return by
@@ -78,13 +81,42 @@ def test_stores_that_were_noted_are_sites(listed):
     assert [site.name for site in maintenance.marks(listed(LISTING), stores)] == ["enter_host+0x8"], "not those of the boot"
 
 
+@pytest.mark.parametrize(("line", "is_site"), [("    dirty_ |= tags;", True), ("    dirty_ = 0;", False)])
+def test_stores_to_fields_that_note_dirt_are_sites(listed, tmp_path, line, is_site):
+    source = tmp_path / "residents.cpp"
+    source.write_text(f"// one\n{line}\n")
+    found = maintenance.sites(listed(LISTING, f"{source}:2 (discriminator 3)"))
+    assert [site.name for site in found if site.text.startswith("marks")] == (["enter_host+0x8"] if is_site else [])
+
+
+def test_operations_are_sites_without_their_calls(listed):
+    assert [site.name for site in maintenance.operations(listed(LISTING))] == ["caches::clean_line+0x0", "caches::clean_line+0x4", "enter_host+0x4"]
+
+
+@pytest.mark.parametrize(
+    ("counted", "why"),
+    [
+        ({"by": "CleanLine", "executed": 3, "needed": 0}, "nothing left"),
+        ({"by": "DrainWriteBuffer", "executed": 3, "needed": 0}, "drained again"),
+        ({"by": "InvalidateTlb(Both)", "executed": 3, "needed": 0}, None),
+        ({"by": "CleanLine", "executed": 3, "needed": 1}, None),
+        ({"executed": 3, "cleared": 3}, "only cleared"),
+        ({"executed": 3, "cleared": 2}, None),
+        (None, None),
+    ],
+)
+def test_what_had_nothing_to_do_is_not_tried(counted, why):
+    said = mutations_arm.needless(counted)
+    assert said is None if why is None else why in said
+
+
 def test_what_is_noted_for_later_is_found_by_name(listed, tmp_path):
     offsets = tmp_path / "offsets.h"
     offsets.write_text("#define PROCESSOR_RAN 8\n")
-    symbols = ["fff26000 B processor", "fff1e078 00000004 d host::(anonymous namespace)::flushes", "fff1e000 00000004 d other"]
-    assert maintenance.notes(listed(symbols), offsets) == [(0xFFF26008, 4), (0xFFF1E078, 4)]
+    symbols = ["fff26000 B processor", "fff1e078 00000008 b host::(anonymous namespace)::section", "fff1e000 00000004 d other"]
+    assert maintenance.notes(listed(symbols), offsets) == [(0xFFF26008, 4), (0xFFF1E078, 8)]
     offsets.write_text("")
-    assert maintenance.notes(listed(symbols), offsets) == [(0xFFF1E078, 4)], "a kernel without tags has no such word"
+    assert maintenance.notes(listed(symbols), offsets) == [(0xFFF1E078, 8)], "a kernel without tags has no such word"
 
 
 def test_one_word_of_the_image_is_replaced(tmp_path):

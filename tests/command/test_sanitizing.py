@@ -9,7 +9,7 @@ import pytest
 import made_up
 from cobnut import boards, sanitizing
 from cobnut.errors import CobnutError
-from cobnut.experiments import invalidations, mutations, stress, stress_arm
+from cobnut.experiments import invalidations, maintenance, mutations, stress, stress_arm
 from cobnut.experiments.invalidations import Site
 from cobnut.experiments.stress import Run
 from cobnut.sanitizing import Findings
@@ -188,7 +188,8 @@ def test_reports_are_counted_in_words():
 
 def arm_runs(*, reports=0, failure=None, least=1.0):
     counters = {name: int(wanted * least) for name, (wanted, _) in (stress_arm.LEAST | stress_arm.OF_TAGS).items()}
-    findings = Findings([{"line": "stale"}] * reports, [], [], {"accesses": 1})
+    recycled = {"instruction": "0xfff1b000", "symbol": "host::take_domain+0x8", "executed": int(stress_arm.RECYCLINGS[0] * least)}
+    findings = Findings([{"line": "stale"}] * reports, [recycled], [], {"accesses": 1})
     standard = {name: 0 for name in counters}
     return [stress_arm.Run("fast", 1, counters, failure, findings), stress_arm.Run("standard", 2, standard, None, findings)]
 
@@ -203,4 +204,11 @@ def test_stress_on_arm_wants_no_report_no_failure_and_enough():
     assert not arm_verdicts(arm_runs(reports=1))["reports.seed1.fast"]
     assert not arm_verdicts(arm_runs(failure="space 1 reads 0"))["wrong.seed1.fast"]
     few = arm_verdicts(arm_runs(least=0.5))
-    assert not any(few[name] for name in stress_arm.LEAST | stress_arm.OF_TAGS)
+    assert not any(few[name] for name in [*stress_arm.LEAST, *stress_arm.OF_TAGS, "recyclings"])
+
+
+def test_stress_on_arm_wants_each_operation_executed():
+    sites = [maintenance.Site(name, address, "mcr") for name, address in (("host::take_domain+0x8", 0xFFF1B000), ("host::purge+0x4", 0xFFF1C000))]
+    assert stress_arm.judge_coverage("fast", sites[:1], arm_runs()).ok
+    assert "host::purge+0x4" in stress_arm.judge_coverage("fast", sites, arm_runs()).why
+    assert not stress_arm.judge_coverage("standard", sites[1:], arm_runs()).ok

@@ -23,9 +23,12 @@ MAINTAINS = re.compile(r"caches::(?!wait)|host::(flush_caches|drop_lines|drop_tr
 # before the first user runs; and what only an idle processor does
 BOOT = re.compile(r"boot_|\w+::initialise|loader::|page_tables::cache_window")
 CLEANS_BY_READING = "caches::clean_and_invalidate_data"
-READ = re.compile(r"ldr(b|h|sb)?\s+\w+, \[")
-# what the kernel with tags notes for later: who has run, whose lines a section may have, how often all was flushed
-NOTES = {"processor": "PROCESSOR_RAN", "host::section": None, "host::flushes": None}
+READ = re.compile(r"ldr(b|h|sb)?\s+\w+, \[(?!pc)")
+# what the kernel with tags notes for later: who has run, and whose lines a section may have. A count of flushes is no such note: without it more is cleaned, not less
+NOTES = {"processor": "PROCESSOR_RAN", "host::section": None}
+# the like in structures that have no fixed place, by the source line of the store
+FIELD = re.compile(r"\b(dirty_ \|=|lines_since =) ")
+STORE = re.compile(r"str(b|h)?\w*\s")
 NOP, MOV_PC_LR, CMP_R0_R0 = 0xE1A00000, 0x01A0F00E, 0xE1500000
 WORD = 4
 
@@ -41,16 +44,21 @@ class Site:
 
 
 def sites(kernel: Path) -> list[Site]:
-    """Everything but the marks, which only a run shows, in the order of addresses."""
-    code = list(_instructions(_output(["objdump", "-dC", "-w"], kernel)))
-    found = [Site(one.name, one.address, one.text, _without_operation(one)) for one in code if OPERATION.match(one.text)]
-    found += _cleaning_reads(code)
-    return sorted(found + _calls(code), key=lambda site: site.address)
+    """Everything but the marks that only a run shows, in the order of addresses."""
+    code = _code(kernel)
+    found = operations(kernel) + _cleaning_reads(code) + _calls(code) + _stores_to_fields(kernel, code)
+    return sorted(found, key=lambda site: site.address)
+
+
+def operations(kernel: Path) -> list[Site]:
+    """The operations of coprocessor 15 alone."""
+    found = [one for one in _code(kernel) if OPERATION.match(one.text)]
+    return [Site(one.name, one.address, one.text, _without_operation(one)) for one in found]
 
 
 def marks(kernel: Path, stores: list[dict]) -> list[Site]:
     """The instructions of the `stores` that a run has noted."""
-    code = {one.address: one for one in _instructions(_output(["objdump", "-dC", "-w"], kernel))}
+    code = {one.address: one for one in _code(kernel)}
     noted = [code[int(store["instruction"], 16)] for store in stores]
     return [Site(one.name, one.address, f"marks: {one.text}") for one in noted if not BOOT.match(one.name)]
 
@@ -83,6 +91,22 @@ def without(kernel: Path, image: bytes, site: Site) -> bytes:
             at = physical - start + site.address - virtual
             return image[:at] + site.instead.to_bytes(WORD, "little") + image[at + WORD :]
     raise CobnutError(f"no bytes of the kernel at {site.address:#x}")
+
+
+def _stores_to_fields(kernel: Path, code: list[Site]) -> list[Site]:
+    """The stores to what FIELD names; none where the kernel was built without its source lines."""
+    stores = [one for one in code if STORE.match(one.text)]
+    asked = "\n".join(f"{one.address:#x}" for one in stores)
+    said = _output(["addr2line", "-e"], kernel, asked)
+    return [Site(one.name, one.address, f"marks: {one.text}") for one, at in zip(stores, said, strict=True) if FIELD.search(_source(at))]
+
+
+def _source(place: str) -> str:
+    """The line of source code at FILE:LINE, and what else addr2line says of it."""
+    match = re.match(r"(.*):(\d+)", place)
+    if not match or not Path(match[1]).is_file():
+        return ""
+    return Path(match[1]).read_text().splitlines()[int(match[2]) - 1]
 
 
 def _without_operation(site: Site) -> int:
@@ -127,8 +151,14 @@ def _short(function: str) -> str:
     return re.sub(r"\(.*", "", function.replace("(anonymous namespace)::", ""))
 
 
-def _output(tool: list[str], kernel: Path) -> list[str]:
-    done = subprocess.run([f"arm-none-eabi-{tool[0]}", *tool[1:], str(kernel)], capture_output=True, text=True, check=False)
+def _code(kernel: Path) -> list[Site]:
+    """All instructions of the kernel's."""
+    return list(_instructions(_output(["objdump", "-dC", "-w"], kernel)))
+
+
+def _output(tool: list[str], kernel: Path, asked: str = "") -> list[str]:
+    command = [f"arm-none-eabi-{tool[0]}", *tool[1:], str(kernel)]
+    done = subprocess.run(command, input=asked, capture_output=True, text=True, check=False)
     if done.returncode:
         raise CobnutError(f"{tool[0]} cannot read {kernel}")
     return done.stdout.splitlines()

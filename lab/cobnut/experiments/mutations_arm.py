@@ -30,8 +30,7 @@ def run(lab: Lab) -> Result:
     baseline = _boot(lab, lab.board.kernel)
     sites = maintenance.sites(executable) + maintenance.marks(executable, baseline.findings.marks)
     counted = {int(one["instruction"], 16): one for one in [*baseline.findings.invalidations, *baseline.findings.marks]}
-    idle = [site for site in sites if site.address in counted and not counted[site.address].get("needed", 1)]
-    idle = [site for site in idle if _takes_lines(counted[site.address])]
+    idle = {site: why for site in sites if (why := needless(counted.get(site.address)))}
     sites = [site for site in sites if site not in idle]
     tried = sites[: lab.settings["most"]] if lab.settings["most"] else sites
     lab.meter.total(1 + len(tried))
@@ -49,15 +48,23 @@ def run(lab: Lab) -> Result:
         runs = dict(zip(tried, pool.map(one, tried), strict=True))
     checks = [judge_baseline(baseline), *(judge_mutant(site, runs[site]) for site in tried)]
     if not lab.quick:
-        checks += [judge_idle(site, counted[site.address]["executed"]) for site in idle]
+        checks += [judge_idle(site, counted[site.address]["executed"], why) for site, why in idle.items()]
         many = sum(found.caught for found in runs.values())
         checks.append(judge("caught", 100 * many / len(sites), "%", exactly(100), f"{many} of {len(sites)} mutants."))
     return Result("sanitize/mutations", None, origin, series_of(sites, runs, counted), checks, [])
 
 
-def _takes_lines(counted: dict) -> bool:
-    """Whether an operation is one on caches or the write buffer, of which it is known whether there was anything to do."""
-    return "Tlb" not in counted.get("by", "Tlb")
+def needless(counted: dict | None) -> str | None:
+    """What `counted` says of an instruction that was executed but had nothing to do; None if it had, or nobody can know."""
+    if not counted:
+        return None
+    if "by" not in counted:
+        return "it only cleared bits: without it more is cleaned, not less" if counted["cleared"] == counted["executed"] else None
+    if counted["needed"] or "Tlb" in counted["by"]:
+        return None
+    if counted["by"] == "DrainWriteBuffer":
+        return "the write buffer was drained again before anything was read past it that had been in it"
+    return "there was nothing left that it could have taken away"
 
 
 def judge_baseline(baseline: Run) -> Check:
@@ -81,9 +88,8 @@ def judge_mutant(site: Site, found: Run) -> Check:
     return judge(f"caught.{site.name}", measured, unit, above(0), why)
 
 
-def judge_idle(site: Site, executed: int) -> Check:
-    why = f"Nothing to do ({site.text}): each of the {executed:,} times, there was nothing left that it could have taken away."
-    return judge(f"none.{site.name}", 0, "times", exactly(0), why)
+def judge_idle(site: Site, executed: int, why: str) -> Check:
+    return judge(f"none.{site.name}", 0, "times", exactly(0), f"Nothing to do ({site.text}): each of the {executed:,} times, {why}.")
 
 
 def series_of(sites: list[Site], runs: dict[Site, Run], counted: dict[int, dict]) -> list[Series]:

@@ -13,31 +13,37 @@ from pathlib import Path
 
 from cobnut import build, results, sanitizing
 from cobnut.boards import Board
-from cobnut.checks import Check, at_least, judge
+from cobnut.checks import Check, at_least, exactly, judge
 from cobnut.emulators import Boot, qemu_arm
-from cobnut.experiments import Experiment, Lab, Plot, Setting, stress_console
+from cobnut.experiments import Experiment, Lab, Plot, Setting, maintenance, stress_console
+from cobnut.experiments.maintenance import Site
 from cobnut.modules import Module
 from cobnut.results import Result, Series
 from cobnut.sanitizing import Findings
 
 AT_ONCE = 2
 TIMEOUT_SECONDS = 1800
-MEMORY_MB = 64
+MEMORY_MB = 256  # some of it beyond the kernel's window
 NOTHING = Findings([], [], [], {"accesses": 0})
 
 # what all boots have to have done at least, and with --quick
 LEAST = {
-    "accesses": (25_000, 2_500),
-    "faults": (15_000, 1_500),
-    "maps": (15_000, 1_500),
-    "grants": (2_500, 250),
-    "unmaps": (7_500, 750),
-    "runs": (500, 50),
-    "attribute_changes": (500, 50),
-    "thread_deletions": (15_000, 1_500),
-    "space_deletions": (10_000, 1_000),
+    "accesses": (250_000, 2_500),
+    "faults": (150_000, 1_500),
+    "maps": (150_000, 1_500),
+    "grants": (25_000, 250),
+    "unmaps": (100_000, 750),
+    "runs": (5_000, 50),
+    "executions": (75_000, 750),
+    "strings": (5_000, 50),
+    "shares": (10_000, 100),
+    "attribute_changes": (10_000, 100),
+    "thread_deletions": (100_000, 1_500),
+    "space_deletions": (100_000, 1_000),
 }
-OF_TAGS = {"resizes": (2_500, 250), "slot_reuses": (1_000, 150)}  # slots changed and passed on, on the kernel with tags
+# on the kernel with tags: slots changed and passed on; and how often somebody had to give his domain up, which the sanitizer saw
+OF_TAGS = {"resizes": (100_000, 250), "slot_reuses": (100_000, 150)}
+RECYCLINGS = (100_000, 500)
 
 
 @dataclass(frozen=True)
@@ -101,6 +107,8 @@ def run(lab: Lab) -> Result:
     with ThreadPoolExecutor(AT_ONCE) as pool:
         runs = list(pool.map(one, range(lab.settings["boots"])))
     checks = [check for each in runs for check in judge_run(each)] + judge_amounts(runs, lab.quick)
+    kernels = {"fast": lab.board, "standard": lab.board.standard}
+    checks += [judge_coverage(name, maintenance.operations(board.kernel_executable), runs) for name, board in kernels.items()]
     return Result("sanitize/stress", None, origin, series_of(runs), checks, [])
 
 
@@ -121,7 +129,18 @@ def judge_amounts(runs: list[Run], quick: bool) -> list[Check]:
 
     checks = [judge(name, total(name, runs), "times", at_least(least[quick]), seeds) for name, least in LEAST.items()]
     tagged = [each for each in runs if each.kernel == "fast"]
-    return checks + [judge(name, total(name, tagged), "times", at_least(least[quick]), f"{seeds} PID slots.") for name, least in OF_TAGS.items()]
+    checks += [judge(name, total(name, tagged), "times", at_least(least[quick]), f"{seeds} PID slots.") for name, least in OF_TAGS.items()]
+    recycled = sum(one["executed"] for each in tagged for one in each.findings.invalidations if "take_domain" in (one["symbol"] or ""))
+    why = f"{seeds} The sanitizer saw the TLB flushed because domains were taken away from spaces, one at least each time."
+    return [*checks, judge("recyclings", recycled, "times", at_least(RECYCLINGS[quick]), why)]
+
+
+def judge_coverage(kernel: str, operations: list[Site], runs: list[Run]) -> Check:
+    """Over all boots of one of the two kernels."""
+    executed = {one["instruction"] for each in runs if each.kernel == kernel for one in each.findings.invalidations}
+    never = [site.name for site in operations if f"{site.address:#010x}" not in executed]
+    why = f"Of {len(operations)} operations on TLBs and caches in the {kernel} kernel's code: {', '.join(never) or 'all were executed'}."
+    return judge(f"never_executed.{kernel}", len(never), "sites", exactly(0), why)
 
 
 def series_of(runs: list[Run]) -> list[Series]:
@@ -147,7 +166,7 @@ EXPERIMENT = Experiment(
     settings={
         "seed": Setting(1, 1, range(0, 1 << 26), "the first boot's; each further boot takes the next"),
         "boots": Setting(8, 2, range(1, 1025), "how many, every fourth on the standard kernel"),
-        "operations": Setting(20_000, 10_000, range(1, 100_000_001), "of each boot"),
+        "operations": Setting(200_000, 10_000, range(1, 100_000_001), "of each boot"),
     },
     run=run,
     plots=plots,

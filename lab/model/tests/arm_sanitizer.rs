@@ -93,9 +93,13 @@ impl Guest {
     }
 
     fn operate(&mut self, operation: Operation, operand: u32) {
+        self.operate_at(0x400, operation, operand);
+    }
+
+    fn operate_at(&mut self, instruction: u32, operation: Operation, operand: u32) {
         let Guest { memory, table_base, domain_access, sanitizer } = self;
         let view = View { memory, table_base: *table_base, domain_access: *domain_access };
-        sanitizer.operation(operation, operand, 0x400, view);
+        sanitizer.operation(operation, operand, instruction, view);
     }
 
     fn fault(&mut self, mva: u32, write: bool) {
@@ -338,4 +342,67 @@ fn code_of_another_frame() {
     guest.operate(Operation::InvalidateTlb(Side::Both), 0);
     guest.fetch(PAGE);
     assert_eq!(guest.kinds(), ["foreign-code"]);
+}
+
+/// `PAGE` of users is buffered, or not even that, and not cached.
+fn uncached(buffered: bool) -> Guest {
+    let guest = Guest::new();
+    guest.put(SECOND, FRAME | WRITE & !0xc | (buffered as u32) << 2);
+    guest
+}
+
+#[test]
+fn what_is_buffered_is_drained_before_it_is_fetched() {
+    for (drain, expected) in [(false, vec!["uncleaned-code"]), (true, vec![])] {
+        let mut guest = uncached(true).start();
+        guest.write(PAGE);
+        guest.read(PAGE);
+        if drain {
+            guest.operate(Operation::DrainWriteBuffer, 0);
+        }
+        guest.fetch(PAGE);
+        assert_eq!(guest.kinds(), expected);
+    }
+}
+
+#[test]
+fn a_read_past_the_write_buffer() {
+    for (drain, expected) in [(false, vec!["undrained"]), (true, vec![])] {
+        let mut guest = uncached(false).start();
+        guest.store(FRAME, 1);
+        guest.operate(Operation::CleanInvalidateLine, WINDOW + FRAME);
+        if drain {
+            guest.operate(Operation::DrainWriteBuffer, 0);
+        }
+        guest.read(PAGE);
+        assert_eq!(guest.kinds(), expected);
+    }
+}
+
+#[test]
+fn a_drain_is_needed_by_what_is_read_before_the_next() {
+    let mut guest = Guest::new();
+    for fetched in [false, true] {
+        guest.write(PAGE);
+        guest.operate(Operation::CleanLine, PAGE);
+        guest.operate_at(0x404, Operation::DrainWriteBuffer, 0);
+        if fetched {
+            guest.fetch(PAGE);
+        }
+    }
+    guest.operate_at(0x404, Operation::DrainWriteBuffer, 0);
+    let drain = guest.sanitizer.invalidators().iter().find(|known| known.operation == Operation::DrainWriteBuffer).unwrap();
+    assert_eq!((drain.executed, drain.needed), (3, 1));
+}
+
+#[test]
+fn stores_that_only_clear_are_known() {
+    let mut guest = Guest::new();
+    guest.sanitizer.watched = vec![(WINDOW + FRAME, 4)];
+    for value in [6, 2, 0] {
+        guest.put(FRAME, value);
+        guest.access(0x300 + value, WINDOW + FRAME, true);
+    }
+    let cleared: Vec<_> = guest.sanitizer.marks().iter().map(|mark| (mark.instruction, mark.cleared)).collect();
+    assert_eq!(cleared, [(0x306, 0), (0x302, 1), (0x300, 1)]);
 }

@@ -110,7 +110,7 @@ impl Sanitizing {
         });
         let marks = self.sanitizer.marks().iter().map(|mark| {
             let (instruction, symbol) = (hex(mark.instruction), symbols.name(mark.instruction));
-            json!({ "instruction": instruction, "symbol": symbol, "executed": mark.executed })
+            json!({ "instruction": instruction, "symbol": symbol, "executed": mark.executed, "cleared": mark.cleared })
         });
         let counts = &self.sanitizer.counts;
         json!({

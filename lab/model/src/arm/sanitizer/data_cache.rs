@@ -3,6 +3,7 @@
 //! never evicted, stores allocate them as well, and dirty words stay dirty until they are cleaned; but any line may also be
 //! evicted at any time, so what is dirty may reach memory whenever that does harm.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 
 pub const LINE_SHIFT: u32 = 5;
@@ -24,6 +25,8 @@ pub enum Trouble {
     ForeignLine { physical: u32, by: u32 },
     /// What was written there was dropped from the cache by this instruction before it reached memory.
     Lost { by: u32 },
+    /// A read that does not wait for the write buffer, where what this instruction wrote may still be.
+    Undrained { by: u32 },
 }
 
 pub struct DataCache {
@@ -42,6 +45,10 @@ pub struct DataCache {
     lost: HashMap<u32, (u8, u32)>,
     /// Words by physical line that are on their way to memory, and who wrote them.
     buffered: HashMap<u32, (u8, u32)>,
+    /// Words by physical line that the last drain of the write buffer has taken out of it.
+    drained: HashMap<u32, u8>,
+    /// One of these was read since past the buffer: without that drain, too early.
+    drain_needed: Cell<bool>,
 }
 
 impl Default for DataCache {
@@ -56,6 +63,8 @@ impl Default for DataCache {
             held: Vec::new(),
             lost: HashMap::new(),
             buffered: HashMap::new(),
+            drained: HashMap::new(),
+            drain_needed: Cell::new(false),
         }
     }
 }
@@ -97,9 +106,15 @@ impl DataCache {
         }
     }
 
-    /// An access that goes past the cache.
-    pub fn uncached(&mut self, physical: u32, write: bool, by: u32, trouble: &mut impl FnMut(Trouble)) {
+    /// An access that goes past the cache, and past the write buffer unless it is `buffered`.
+    pub fn uncached(&mut self, physical: u32, buffered: bool, write: bool, by: u32, trouble: &mut impl FnMut(Trouble)) {
         let frame = physical >> LINE_SHIFT;
+        if buffered && write {
+            let entry = self.buffered.entry(frame).or_default();
+            *entry = (entry.0 | word(physical), by);
+        } else if !buffered && !write {
+            self.in_buffer(physical).into_iter().for_each(|by| trouble(Trouble::Undrained { by }));
+        }
         if self.holders[frame as usize] != 0 {
             self.other_ways(None, frame, write, by, trouble);
         }
@@ -199,11 +214,21 @@ impl DataCache {
         std::mem::take(&mut self.held).into_iter().fold(false, |any, line| self.invalidate(line << LINE_SHIFT, by) | any)
     }
 
-    /// The write buffer is empty.
+    /// The write buffer is emptied. Returns whether the last time was needed: something was read since, past the buffer, that would
+    /// still have been in it.
     pub fn drain(&mut self) -> bool {
-        let any = !self.buffered.is_empty();
-        self.buffered.clear();
-        any
+        self.drained.clear();
+        self.drained.extend(self.buffered.drain().map(|(frame, (words, _))| (frame, words)));
+        self.drain_needed.take()
+    }
+
+    /// Who wrote the word at `physical`, if it may still be in the write buffer.
+    fn in_buffer(&self, physical: u32) -> Option<u32> {
+        let (frame, word) = (physical >> LINE_SHIFT, word(physical));
+        if self.drained.get(&frame).is_some_and(|words| words & word != 0) {
+            self.drain_needed.set(true);
+        }
+        self.buffered.get(&frame).filter(|(words, _)| words & word != 0).map(|(_, by)| *by)
     }
 
     /// Whether the line of `mva` may be held.
@@ -215,14 +240,11 @@ impl DataCache {
     #[inline]
     pub fn not_in_memory(&self, physical: u32) -> Option<u32> {
         let frame = physical >> LINE_SHIFT;
-        if self.holders[frame as usize] == 0 && self.buffered.is_empty() {
-            return None;
-        }
         let dirty = |line: &u32| self.dirty[*line as usize] & word(physical) != 0;
         if let Some(line) = self.holders_of(frame).into_iter().find(dirty) {
             return Some(self.writers[line as usize]);
         }
-        self.buffered.get(&frame).filter(|(words, _)| words & word(physical) != 0).map(|(_, by)| *by)
+        self.in_buffer(physical)
     }
 
     /// The same of any word of the line.

@@ -15,6 +15,7 @@ use super::{translate, Operation, Side, Translation};
 use crate::sanitizer::PhysicalMemory;
 use code_cache::CodeCache;
 use data_cache::{DataCache, LINE_SHIFT};
+use std::collections::HashMap;
 use translations::{Stale, Translations};
 
 /// What the processor is set to.
@@ -52,11 +53,12 @@ pub struct Invalidator {
     pub needed: u64,
 }
 
-/// An instruction that has stored to memory which was to be watched.
+/// An instruction that has stored to memory which was to be watched: how often, and how often that only cleared bits there.
 #[derive(Clone, Copy, Debug)]
 pub struct Mark {
     pub instruction: u32,
     pub executed: u64,
+    pub cleared: u64,
 }
 
 /// Kilobytes whose translation is remembered.
@@ -74,12 +76,16 @@ pub struct Sanitizer {
     /// Who stores to these addresses is noted: first, and how many bytes.
     pub watched: Vec<(u32, u32)>,
     marks: Vec<Mark>,
+    /// What was stored there last, by physical address.
+    noted: HashMap<u32, u32>,
     /// Faults on which the kernel has not answered yet.
     pending: Vec<(Access, Side, Stale)>,
     /// By kilobyte: its number, the generation in which it was walked, and what was found.
     known: Vec<(u32, u32, Translation)>,
     /// Moves on with everything after which code that was looked at has to be looked at again.
     generation: u32,
+    /// The instruction that drained the write buffer last.
+    last_drain: u32,
     /// The next line of a sweep by which the data cache is cleaned, and how many were read.
     sweep: (u32, u32),
 }
@@ -104,9 +110,11 @@ impl Default for Sanitizer {
             invalidators: Vec::new(),
             watched: Vec::new(),
             marks: Vec::new(),
+            noted: HashMap::new(),
             pending: Vec::new(),
             known: vec![(u32::MAX, 0, nothing); KNOWN],
             generation: 1,
+            last_drain: 0,
             sweep: (0, 0),
         }
     }
@@ -128,11 +136,16 @@ impl Sanitizer {
     }
 
     #[cold]
-    fn mark(&mut self, instruction: u32) {
-        match self.marks.iter_mut().find(|mark| mark.instruction == instruction) {
-            Some(mark) => mark.executed += 1,
-            None => self.marks.push(Mark { instruction, executed: 1 }),
-        }
+    fn mark(&mut self, instruction: u32, physical: u32, view: View) {
+        let new = view.memory.word(physical & !3).unwrap_or(0);
+        let old = self.noted.insert(physical & !3, new).unwrap_or(0);
+        let known = self.marks.iter().position(|mark| mark.instruction == instruction);
+        let index = known.unwrap_or_else(|| {
+            self.marks.push(Mark { instruction, executed: 0, cleared: 0 });
+            self.marks.len() - 1
+        });
+        self.marks[index].executed += 1;
+        self.marks[index].cleared += (new & !old == 0) as u64;
     }
 
     /// As long as it is the same, fetching again what was fetched tells nothing new.
@@ -154,7 +167,7 @@ impl Sanitizer {
         if found.cached {
             data.access(access.mva, physical, access.write, access.instruction, &mut trouble);
         } else {
-            data.uncached(physical, access.write, access.instruction, &mut trouble);
+            data.uncached(physical, found.buffered, access.write, access.instruction, &mut trouble);
         }
         if access.write {
             self.written(access, physical, view);
@@ -164,7 +177,7 @@ impl Sanitizer {
     #[inline]
     fn written(&mut self, access: &Access, physical: u32, view: View) {
         if !access.user && self.watched.iter().any(|&(first, bytes)| access.mva.wrapping_sub(first) < bytes) {
-            self.mark(access.instruction);
+            self.mark(access.instruction, physical, view);
         }
         if self.code.holds(physical) {
             self.code.stored(physical, access.instruction);
@@ -350,7 +363,13 @@ impl Sanitizer {
             CleanInvalidateLine => data.clean(operand) | data.invalidate(operand, at),
             TestClean => data.clean_all(),
             TestCleanInvalidate => data.clean_all() | data.invalidate_all(at),
-            DrainWriteBuffer => data.drain(),
+            DrainWriteBuffer => {
+                let before = std::mem::replace(&mut self.last_drain, at);
+                if data.drain() {
+                    self.invalidators.iter_mut().filter(|known| known.instruction == before).for_each(|known| known.needed += 1);
+                }
+                false
+            }
             DomainAccess | ProcessId | InvalidateSlot | CleanSlot | CleanInvalidateSlot | Wait | Other => false,
         };
         self.count(operation, at, needed);
@@ -402,6 +421,7 @@ fn report_data(reports: &mut Reports, access: &Access, view: View, physical: u32
             (Kind::ForeignLine, by, format!("frame {physical:x}, the line may be of {held:x}"))
         }
         Lost { by } => (Kind::LostLine, by, format!("frame {physical:x}")),
+        Undrained { by } => (Kind::Undrained, by, format!("frame {physical:x}")),
     };
     report(reports, kind, access, view, by, detail);
 }

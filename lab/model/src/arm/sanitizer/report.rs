@@ -21,6 +21,8 @@ pub enum Kind {
     ForeignLine,
     /// What was written was dropped from the cache before it reached memory.
     LostLine,
+    /// Memory is read past the write buffer, where what was written there may still be.
+    Undrained,
     /// Code is fetched that may still be in the data cache or the write buffer.
     UncleanedCode,
     /// The instruction cache may hold what was there before memory was written.
@@ -40,6 +42,7 @@ impl Kind {
             Kind::OldLine => "old-line",
             Kind::ForeignLine => "foreign-line",
             Kind::LostLine => "lost-line",
+            Kind::Undrained => "undrained",
             Kind::UncleanedCode => "uncleaned-code",
             Kind::OldCode => "old-code",
             Kind::ForeignCode => "foreign-code",
@@ -56,6 +59,7 @@ impl Kind {
             Kind::OldLine => "may find a line from before memory was written under another address",
             Kind::ForeignLine => "may find a line of another frame",
             Kind::LostLine => "reads what was dropped from the cache before it was in memory",
+            Kind::Undrained => "reads past the write buffer what may still be in it",
             Kind::UncleanedCode => "fetches code that may not be in memory yet",
             Kind::OldCode => "may find code from before memory was written",
             Kind::ForeignCode => "may find code of another frame",
