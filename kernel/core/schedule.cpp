@@ -107,11 +107,13 @@ void make_unready(Thread& t, State state) {
 void yield(Thread& current, Thread* to) {
     wishes.yields = true;
     wishes.favourite = to && to->ready_link.queued() ? to : nullptr;
-    if (!wishes.favourite)
-        rearm_delay(current);
-    else if (!current.timeslice.is_never())
+    if (wishes.favourite) {
         to->timeslice_left += current.timeslice_left;
-    reset_timeslice(current);
+        current.timeslice_left = 0;     // until its next turn (manual 3.4): two that switch to and fro make no time
+    } else {
+        rearm_delay(current);
+        reset_timeslice(current);
+    }
 }
 
 Thread* next(Thread* current) {
@@ -140,14 +142,18 @@ Thread* next(Thread* current) {
         wish.favourite = nullptr;
     }
     Thread* chosen = wish.favourite;
-    if (!chosen || !chosen->ready_link.queued() || chosen->priority < ready_top) chosen = ready.front();
+    if (!chosen || !chosen->ready_link.queued() || chosen->priority < ready_top) {
+        chosen = ready.front();
+        if (chosen && !chosen->timeslice_left) reset_timeslice(*chosen);
+    }
     if (chosen) ready.remove(*chosen);
     return chosen;
 }
 
 void interrupted() { wishes.asynchronous = true; }
 
-void reset_timeslice(Thread& t) { t.timeslice_left = t.timeslice.is_never() ? 0 : t.timeslice.period(); }
+// Not a copy in each caller: text is scarce.
+[[gnu::noinline]] void reset_timeslice(Thread& t) { t.timeslice_left = t.timeslice.is_never() ? 0 : t.timeslice.period(); }
 
 void set_timeslice(Thread& t, Time slice) {
     t.timeslice = slice;

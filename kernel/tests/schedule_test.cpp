@@ -105,8 +105,24 @@ TEST_F(ScheduleTest, ASwitchDonatesWhatIsLeft) {
     schedule::tick(running, 3000);
     schedule::yield(running, &to);
     EXPECT_EQ(to.timeslice_left, 17000u);
-    EXPECT_EQ(running.timeslice_left, 10000u);
+    EXPECT_EQ(running.timeslice_left, 0u) << "what is given away is gone";
     EXPECT_EQ(schedule::next(&running), &to);
+    schedule::make_unready(to, State::receiving);
+    EXPECT_EQ(schedule::next(&to), &running);
+    EXPECT_EQ(running.timeslice_left, 10000u) << "until its turn";
+}
+
+TEST_F(ScheduleTest, SwitchingToAndFroMakesNoTime) {
+    Thread &one = make(50), &other = make(50);
+    one.state = State::ready;
+    schedule::make_ready(other);
+    for (int i = 0; i < 3; ++i) {
+        schedule::yield(one, &other);
+        ASSERT_EQ(schedule::next(&one), &other);
+        schedule::yield(other, &one);
+        ASSERT_EQ(schedule::next(&other), &one);
+    }
+    EXPECT_EQ(one.timeslice_left + other.timeslice_left, 20000u);
 }
 
 TEST_F(ScheduleTest, ATotalQuantumIsUsedUpOnce) {

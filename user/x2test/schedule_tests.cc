@@ -213,6 +213,36 @@ void switch_to_lower()
     for (int i = 0; i < 20; i++) L4_ThreadSwitch(a->id);
     CHECK(counters[2] != 0);
 }
+
+Word do_count_and_switch(Word i, Word to, Word)
+{
+    for (;;) {
+        counters[i] = counters[i] + 1;
+        L4_ThreadSwitch(L4_ThreadId_t{.raw = to});
+    }
+}
+/// Threads that switch to each other get no more time together than each for itself.
+void switchers_share()
+{
+    Agent *a = agent(Kind::other), *b = agent(Kind::other), *c = agent(Kind::other);
+    if (!a || !b || !c) return;
+    counters[0] = 0;
+    counters[1] = 0;
+    counters[2] = 0;
+    begin(a, do_count_and_switch, 0, b->id.raw);
+    begin(b, do_count_and_switch, 1, a->id.raw);
+    pause(100000);
+    CHECK(counters[0] > 10 && counters[1] > 10);
+    begin(c, do_count, 2);
+    pause(200000);
+    const Word shared = counters[2];
+    remove(a);
+    remove(b);
+    counters[2] = 0;
+    pause(200000);
+    CHECK(shared > counters[2] / 5);
+}
+
 void switch_to_nobody()
 {
     L4_ThreadSwitch(unused_id());
@@ -347,6 +377,7 @@ const Test schedule_tests[] = {
     {"schedule.slices_count", slices_count},
     {"schedule.yield_alternates", yield_alternates},
     {"schedule.switch_to_lower", switch_to_lower},
+    {"schedule.switchers_share", switchers_share},
     {"schedule.switch_to_nobody", switch_to_nobody},
     {"schedule.clock_goes_on", clock_goes_on},
     {"schedule.endless_slice", endless_slice},
