@@ -3,20 +3,19 @@
 // No page is mapped so that the minicache would take its lines.
 #include "arm/caches.hpp"
 #include "arm/cpu.hpp"
+#include "arm/layout.hpp"
 
 namespace caches {
 namespace {
 
 constexpr Word data_bytes = 8192;
-// Read by nothing else: reading all of it leaves no room for anything that has been there before, for none of it is
-// left from the time before, either.
-alignas(data_bytes) const char cleaner[data_bytes] = {1};
 
 }  // namespace
 
-// There is no operation that cleans more than a line.
+// There is no operation that cleans more than a line: as much as the cache holds is read from the bank of zeros. That leaves
+// no room for anything that has been there before, for none of it is left from the time before.
 void clean_and_invalidate_data() {
-    for (Word i = 0; i < data_bytes; i += line) static_cast<void>(*static_cast<const volatile char*>(cleaner + i));
+    for (VAddr at = ZEROS; at < ZEROS + data_bytes; at += line) static_cast<void>(*reinterpret_cast<const volatile Word*>(at));
     cpu::drain_write_buffer();
     asm volatile("mcr p15, 0, %0, c7, c6, 0" : : "r"(0) : "memory");
 }

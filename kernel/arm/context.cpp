@@ -98,7 +98,7 @@ void offer_fast_frame(Thread& t) {
 void enter_space(Thread& next) {
     processor.current = &next;
     *reinterpret_cast<volatile Word*>(UTCB_WORD_PAGE) = next.utcb_address;
-    enter_host(*next.space);
+    enter_host(*next.space, processor.left);
 }
 
 // No port of this processor's.

@@ -28,6 +28,7 @@ struct Processor {
     Thread* current;            // nullptr while idle
     Word ready_top;             // core/schedule.hpp
     Word ran;                   // domain access of all spaces that were switched to since somebody has looked (residents.cpp)
+    Word left;                  // domain of the space that ran before the kernel was entered
     Word saved_pc, saved_psr;   // on the way from an exception's mode to supervisor mode
 };
 extern "C" Processor processor;

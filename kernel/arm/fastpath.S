@@ -76,7 +76,9 @@ same_space:
 
 not_resident:
         stmfd   sp!, {r0-r3, r8, r10, r12, lr}  // an even number: the stack stays aligned to 8 bytes
+        ldr     r1, [r10, #THREAD_SPACE]
         ldr     r0, [r12, #THREAD_SPACE]
+        ldr     r1, [r1, #SPACE_DOMAIN]
         bl      enter_host
         ldmfd   sp!, {r0-r3, r8, r10, r12, lr}
         b       leave

@@ -120,7 +120,7 @@ Word control(Space&, Word) { return 0; }
 
 }  // namespace host
 
-extern "C" void enter_host(Space& space) {
+extern "C" void enter_host(Space& space, Word) {
     using namespace host;
     if (in_force != &space) put_in_force(&space);
 }

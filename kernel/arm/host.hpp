@@ -7,8 +7,9 @@
 #include "arch/paging.hpp"
 #include "core/x2.hpp"
 
-// The space's code runs next. For spaces that hold a domain the fast path does the same itself.
-extern "C" void enter_host(Space& space);
+// The space's code runs next; before it, that of the one with the domain `left` did (0: it has none). For spaces that hold a
+// domain the fast path does the same itself.
+extern "C" void enter_host(Space& space, Word left);
 
 namespace host {
 

@@ -7,6 +7,7 @@
 //   WINDOW                    window on physical memory: cached where the kernel's own memory is, uncached elsewhere
 //   THREAD_TABLE              where threads are found by number
 //   DEVICES                   the board's devices, uncached
+//   ZEROS                     where there is one (ZERO_BANK): memory that is all zeros and needs no access to the bus, cached
 //   UTCB_WORD_PAGE            a page that users can read: the running thread's UTCB address; behind it
 //                             two for the kernel, with what the window does not reach
 //   IMAGE                     the first megabyte of the memory: the kernel's image; one section, and so one TLB entry
@@ -23,6 +24,7 @@
 #define WINDOW_BYTES      0x0e000000
 #define THREAD_TABLE      0xfe000000
 #define DEVICES           0xfe100000
+#define ZEROS             0xfef00000
 #define UTCB_WORD_PAGE    0xff000000
 #define IMAGE             0xfff00000
 #define IMAGE_BYTES       0x00100000

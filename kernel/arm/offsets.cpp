@@ -26,6 +26,7 @@ void offsets() {
     OFFSET(THREAD_FAST_VETO, offsetof(Thread, fast_veto));
     OFFSET(PROCESSOR_READY_TOP, offsetof(Processor, ready_top));
     OFFSET(PROCESSOR_RAN, offsetof(Processor, ran));
+    OFFSET(SPACE_DOMAIN, offsetof(Space, arch) + offsetof(ArchSpace, domain));
     OFFSET(REGISTERS_PC, sizeof(Registers) + offsetof(Frame, pc));
     OFFSET(REGISTERS_CPSR, sizeof(Registers) + offsetof(Frame, cpsr));
     OFFSET(PROCESSOR_CURRENT, offsetof(Processor, current));

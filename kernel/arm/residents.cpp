@@ -121,6 +121,7 @@ void revoke(Word tag) {
     Space& space = *holder[tag];
     ArchSpace& a = space.arch;
     a.lines_since = may_have_lines(space) ? flushes : 0;
+    a.loss = residents.loss();
     a.recent_count = 0;
     constexpr Word most = sizeof a.recent / sizeof *a.recent;
     while (first_section_of[tag] != none) {
@@ -133,17 +134,17 @@ void revoke(Word tag) {
     if (a.own_utcbs) set_utcb_entry(space);
 }
 
-// A domain, if need be of somebody who has one. Not of those that are `pinned`, and not of the thread that is left: it waits
-// for the one that comes, most of the time.
-Word take_domain(Word pinned) {
+// A domain, if need be of somebody who has one. Not of those that are `pinned`, and not of the regions of who is left.
+// `loss`: how whom it is for has lost the one before.
+Word take_domain(Word pinned, Word left, Word loss) {
     collect();
-    if (Word tag = residents.take_free()) return tag;
-    const Thread* left = processor.current;
-    Word victims = residents.make_room(tags_of(pinned | (left ? left->space->arch.dacr : 0)));
-    for (Word tag = 1; tag <= domains; ++tag)
-        if (victims >> tag & 1) revoke(tag);
+    bool server = residents.comes_back(loss);
+    if (Word tag = residents.take_free(server)) return tag;
+    if (left && holder[left]) pinned |= regions::domain_access(*holder[left]);
+    Word victims = residents.make_room(tags_of(pinned), left);
+    for (; victims; victims &= victims - 1) revoke(static_cast<Word>(__builtin_ctz(victims)));
     purge_translations();
-    return residents.take_free();
+    return residents.take_free(server);
 }
 
 // What the kernel has seen of the UTCBs, it has seen as its own.
@@ -152,10 +153,10 @@ void forget_kernels_utcbs(const Space& space) {
     for (Word n = space.arch.utcb_pages; n; --n, at += page_size) cpu::invalidate_data_tlb_entry(at);
 }
 
-void make_resident(Space& space) {
+// `left`: the domain of the space that has run before, if it has one.
+void make_resident(Space& space, Word left) {
     ArchSpace& a = space.arch;
-    Word shared = regions::domain_access(space);
-    a.domain = take_domain(shared);
+    a.domain = take_domain(regions::domain_access(space), left, a.loss);
     a.dacr = own_domain_access(a.domain) | regions::domain_access(space);
     holder[a.domain] = &space;
     first_section_of[a.domain] = none;
@@ -251,7 +252,7 @@ void entry_changed(const Space& space, VAddr page) { regions::entry_changed(spac
 Space* holder_of(Word s) { return boot_directory.entry[s] ? holder[domain_of(boot_directory.entry[s])] : nullptr; }
 
 Word take_section(Word s, const Space& space, const Space& other, const SmallPages& table) {
-    Word tag = take_domain(space.arch.dacr | other.arch.dacr);
+    Word tag = take_domain(space.arch.dacr | other.arch.dacr, 0, 0);
     take_out(s, other.arch.domain);
     holder[tag] = nullptr;
     first_section_of[tag] = none;
@@ -278,9 +279,9 @@ Word control(Space& space, Word word) { return relocation::control(space, word);
 
 }  // namespace host
 
-extern "C" void enter_host(Space& space) {
+extern "C" void enter_host(Space& space, Word left) {
     using namespace host;
-    if (!space.arch.dacr) make_resident(space);
+    if (!space.arch.dacr) make_resident(space, left);
     processor.ran |= space.arch.dacr;
     dropped = 0;
     cpu::write_process_id(space.arch.pid);

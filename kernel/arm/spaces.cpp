@@ -64,6 +64,9 @@ void initialise() {
     };
     for (Word i = 0; i < DEVICE_SECTIONS; ++i)
         write(boot_directory.entry[(DEVICES >> 20) + i], devices[i] | device_section);
+#ifdef ZERO_BANK
+    write(boot_directory.entry[ZEROS >> 20], ZERO_BANK | device_section | buffered | cached);
+#endif
     write(top_table.entry[0], physical(utcb_word) | page_access(access_user_read) | buffered | cached | small_page);
     write(boot_directory.entry[UTCB_WORD_PAGE >> 20], physical(&top_table) | first_coarse);
     write(boot_directory.entry[RAM_BASE >> 20], 0);
@@ -93,7 +96,7 @@ bool map_utcb_page(Space& space, VAddr page, void* frame) {
     Word index = page >> 12 & 0xff, entry = physical(frame) | buffered | cached | small_page;
     write(a.own_utcbs->entry[index], entry | page_access(access_user_write));
     write(a.kernel_utcbs->entry[index], entry | page_access(access_kernel));
-    if (index >= a.utcb_pages) a.utcb_pages = index + 1;
+    if (index >= a.utcb_pages) a.utcb_pages = static_cast<std::uint16_t>(index + 1);
     return true;
 }
 
@@ -128,7 +131,7 @@ Fpage place_utcb_area(Space& space, Fpage wanted) {
         Word &word = taken_areas[n / 32], bit = 1u << n % 32;
         if (word & bit) continue;
         word |= bit;
-        space.arch.utcb_area = n + 1;
+        space.arch.utcb_area = static_cast<std::uint16_t>(n + 1);
     }
     if (!space.arch.utcb_area) return Fpage::nil();
     return Fpage::memory(UTCB_AREAS + ((space.arch.utcb_area - 1) << megabyte_log2), wanted.log2());

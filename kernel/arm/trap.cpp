@@ -32,6 +32,7 @@ namespace {
 extern "C" Thread* trap(Thread& t, Word kind) {
     bool again = false;
     t.fast_entry = false;
+    processor.left = t.space->arch.domain;
     switch (kind) {
     case TRAP_IRQ:
         schedule::interrupted();
@@ -48,7 +49,7 @@ extern "C" Thread* trap(Thread& t, Word kind) {
     default: faults::undefined(t);
     }
     if (!again) return nullptr;
-    enter_host(*t.space);
+    enter_host(*t.space, processor.left);
     return &t;
 }
 

@@ -9,5 +9,8 @@
 #define DEVICE_SECTION_0  0x80000000
 #define DEVICE_SECTION_1  0x90000000
 
+// The bank of zeros, for cleaning the cache (developer's manual: memory map, data cache).
+#define ZERO_BANK         0xe0000000
+
 // Where the process id register can move addresses to (SA-1110: 64 slots of 32 MB.)
 #define SLOTS             64

@@ -6,6 +6,12 @@ namespace {
 
 Word lowest(Word set) { return set & -set; }
 
+Word count(Word set) {
+    Word n = 0;
+    for (; set; set &= set - 1) ++n;
+    return n;
+}
+
 // Moves up to `most` of `from`, the lowest first.
 void move(Word& to, Word from, Word& most) {
     for (; from && most; from &= from - 1, --most) to |= lowest(from);
@@ -13,23 +19,37 @@ void move(Word& to, Word from, Word& most) {
 
 }  // namespace
 
-Word Residents::take_free() {
+// Learns from that. Somebody who had been unused longest was the wrong one to go if it is soon. Who was left was it if few
+// others have run in the meantime, those included that have lost their tags since.
+bool Residents::comes_back(Word loss) {
+    Word ago = now_ - (loss >> 2);
+    if (!loss || ago >= intervals) return false;
+    if (!(loss & 2)) {
+        going_round_ = true;
+        return false;
+    }
+    Word ran = 0;
+    for (Word i = 0; i <= ago; ++i) ran |= ran_[i];
+    if (2 * (count(ran & held_) + ago) >= count(held_)) return false;
+    going_round_ = false;
+    return true;
+}
+
+Word Residents::take_free(bool by_server) {
     if (!free_) return 0;
-    Word tag = 0;
-    while (!(free_ >> tag & 1)) ++tag;
-    Word bit = 1u << tag;
+    Word tag = static_cast<Word>(__builtin_ctz(free_)), bit = 1u << tag;
     free_ &= ~bit;
     held_ |= bit;
     dirty_ &= ~bit;
     ran_[0] |= bit;                 // it is about to
+    if (by_server) servers_ |= bit;
     return tag;
 }
 
 // Those that ran in this interval or the last one go only if all did, and then one alone: they are likely to run again
 // before the purge would have paid off.
-Word Residents::make_room(Word pinned) {
+Word Residents::longest_unused(Word candidates) const {
     constexpr Word recent = 2;
-    Word candidates = held_ & ~pinned;
     Word unused[intervals];         // of the candidates: unused in intervals 0 to i
     Word left = candidates;
     for (Word i = 0; i < intervals; ++i) unused[i] = left &= ~ran_[i];
@@ -40,18 +60,34 @@ Word Residents::make_room(Word pinned) {
         move(victims, unused[0], most);
         move(victims, candidates, most);
     }
-    held_ &= ~victims;
-    retired_ |= victims;
-    for (Word i = intervals - 1; i > 0; --i) ran_[i] = ran_[i - 1] & ~victims;
-    ran_[0] = 0;
     return victims;
 }
 
-void Residents::retire(Word tag) {
-    held_ &= ~(1u << tag);
-    retired_ |= 1u << tag;
-    for (Word& set : ran_) set &= ~(1u << tag);
+void Residents::drop(Word tags) {
+    held_ &= ~tags;
+    retired_ |= tags;
+    servers_ &= ~tags;
 }
+
+// Who is left waits for the one that comes, most of the time, and stays. Where holders go round, he is the last to run
+// again; only who takes no part in that goes before him.
+Word Residents::make_room(Word pinned, Word left) {
+    Word last = left ? 1u << left & held_ & ~pinned : 0, others = held_ & ~pinned & ~last;
+    ran_lately_ |= ran_[0];
+    Word idle = others & ~(ran_lately_ | ran_before_);
+    left_went_ = last && (!others || (going_round_ && !idle && !(last & servers_)));
+    Word victims = left_went_ ? last : longest_unused(idle ? idle : others);
+    for (Word i = intervals - 1; i > 0; --i) ran_[i] = ran_[i - 1];
+    ran_[0] = 0;
+    if (++now_ % epoch == 0) {
+        ran_before_ = ran_lately_;
+        ran_lately_ = servers_ = 0;
+    }
+    drop(victims);
+    return victims;
+}
+
+void Residents::retire(Word tag) { drop(1u << tag); }
 
 void Residents::purged_translations() {
     free_ |= retired_;

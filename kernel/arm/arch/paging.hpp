@@ -49,14 +49,15 @@ struct ArchSpace {
     Word domain;
     Word regions;                   // those that it has part in, one bit each (regions.cpp)
     Word lines_since;               // the flush since which it may have lines in the caches though it has no domain
-    bool slot_chosen;               // `pid` is what the kernel or SpaceControl has chosen
-    std::uint8_t recent_count;
-    std::uint16_t recent[6];        // sections that it had when it lost its domain
-    FirstLevel* directory;          // without tags: what the processor walks while the space runs
-    TableDirectory* tables[4];
+    Word loss;                      // how it has lost its last domain (tags/residents.hpp); 0: it has not
     // Of its UTCB area, nullptr as long as there is none: as the space itself has it, and as all others have it, for the kernel.
     SmallPages* own_utcbs;
     SmallPages* kernel_utcbs;
-    Word utcb_area;                 // its number, and one more; 0: none has been placed
-    Word utcb_pages;                // how many of its pages, from its start, can have been used
+    std::uint16_t utcb_area;        // its number, and one more; 0: none has been placed
+    std::uint16_t utcb_pages;       // how many of its pages, from its start, can have been used
+    bool slot_chosen;               // `pid` is what the kernel or SpaceControl has chosen
+    std::uint8_t recent_count;
+    std::uint16_t recent[6];        // sections that it had when it lost its domain
+    TableDirectory* tables[4];
+    FirstLevel* directory;          // without tags: what the processor walks while the space runs
 };

@@ -9,7 +9,7 @@ server that calls clients at random, beside scenes without any of them.
 from dataclasses import dataclass
 
 from cobnut import published, results
-from cobnut.checks import Check, above, at_most, below, between, exactly, explained, judge
+from cobnut.checks import Check, above, at_most, below, between, exactly, judge
 from cobnut.experiments import Experiment, Lab, Plot, Setting, crowd
 from cobnut.experiments.crowd import FLUSHES, Counted, Crowd, measure
 from cobnut.experiments.pingpong import Region, raise_if_all_failed
@@ -43,9 +43,6 @@ SCENES = (
     Scene(STANDARD, "apart", 1, tags=False),
 )
 COUNTERS = {"tlb_flushes": "TLB flushes", "dcache_flushes": "data-cache flushes", "icache_flushes": "instruction-cache flushes", "tlb_entry_flushes": "TLB entries", "line_operations": "cache lines"}
-EXPLANATIONS = {
-    "standard.direct_cycles": "W03's most is 256 lines of 70 cycles; the loop that reads them, and what it finds not in the instruction cache, which was flushed just before, come on top.",
-}
 
 
 def run(lab: Lab) -> Result:
@@ -62,7 +59,7 @@ def run(lab: Lab) -> Result:
     checks += judge_clean(counted)
     if lab.machine.name == PAPERS_MACHINE:
         checks += judge_costs(counted[STANDARD])
-    return Result(EXPERIMENT.name, lab.machine_name, origin, series_of(counted), explained(checks, EXPLANATIONS), ledger_of(counted))
+    return Result(EXPERIMENT.name, lab.machine_name, origin, series_of(counted), checks, ledger_of(counted))
 
 
 def region_of(counted: Counted) -> Region | None:
@@ -250,5 +247,4 @@ EXPERIMENT = Experiment(
         "Unmapping, the end of spaces and aliases flush for reasons of their own, which do not occur here.",
         "The paper's fourth condition, a shared area that is full, is its Linux' choice of addresses; in L4 users choose.",
     ),
-    explanations=EXPLANATIONS,
 )

@@ -70,12 +70,10 @@ impl Costs {
         }
     }
 
-    /// Reading the line of `physical` from memory.
-    pub(crate) fn line_read(&self, physical: u32) -> u64 {
-        match self.zeros {
-            Some((first, milli)) if physical.wrapping_sub(first) < ZEROS_BYTES => milli,
-            _ => self.line_fill,
-        }
+    /// Reading the line of `physical`, if it is in the bank of zeros.
+    pub(crate) fn zeros_read(&self, physical: u32) -> Option<u64> {
+        let (first, milli) = self.zeros?;
+        (physical.wrapping_sub(first) < ZEROS_BYTES).then_some(milli)
     }
 
     pub(crate) fn late_use(&self, narrow: bool) -> u64 {

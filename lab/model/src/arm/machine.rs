@@ -12,7 +12,7 @@ pub struct Counts {
     pub itlb_misses: u64,
     pub dtlb_misses: u64,
     pub icache_misses: u64,
-    /// Reads that missed; writes that miss go past the cache.
+    /// Reads that missed, but for lines of zeros; writes that miss go past the cache.
     pub dcache_misses: u64,
     /// Dirty lines written to memory.
     pub write_backs: u64,
@@ -138,8 +138,12 @@ impl Machine {
             let Some(loss) = outcome.missed else { return };
             self.write_back(outcome.write_backs, None);
             if !write {
+                // Zeros are read to clean the cache, and for nothing else.
+                if let Some(milli) = self.costs.zeros_read(found.physical(mva)) {
+                    return self.ledger.add(Category::Flush, milli);
+                }
                 self.counts.dcache_misses += 1;
-                return self.refill(Category::CacheRefill, loss, self.costs.line_read(found.physical(mva)));
+                return self.refill(Category::CacheRefill, loss, self.costs.line_fill);
             }
         } else if !write {
             return self.ledger.add(Category::CacheRefill, self.costs.word_read);
