@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Virtual caches: what is cached is found by its virtual address, after relocation. Each core has its own file.
+// Virtual caches: what is cached is found by its virtual address, after relocation. Each core has its own file, which
+// says what else differs between them.
 #pragma once
 
 #include "core/x2.hpp"
@@ -15,6 +16,8 @@ void invalidate_instructions();
 void clean_and_invalidate_data(VAddr at, Word bytes);
 // Writes one line back that keeps cached: what is not the processor's to see but its table walker's.
 void clean_line(const void* at);
+// No TLB has a translation of the (relocated) address afterwards.
+void invalidate_translation(VAddr at);
 // Stops until an interrupt is pending, whether it is masked or not.
 void wait_for_interrupt();
 

@@ -35,6 +35,12 @@ void clean_line(const void* at) {
     cpu::drain_write_buffer();
 }
 
+// There is no operation on a single entry of the instruction TLB.
+void invalidate_translation(VAddr at) {
+    cpu::invalidate_data_tlb_entry(at);
+    asm volatile("mcr p15, 0, %0, c8, c5, 0" : : "r"(0) : "memory");
+}
+
 void wait_for_interrupt() { asm volatile("mcr p15, 0, %0, c15, c8, 2" : : "r"(0) : "memory"); }
 
 }  // namespace caches

@@ -18,7 +18,6 @@ inline VAddr fault_address() { VAddr v; asm volatile("mrc p15, 0, %0, c6, c0, 0"
 inline void drain_write_buffer() { asm volatile("mcr p15, 0, %0, c7, c10, 4" : : "r"(0) : "memory"); }
 inline void invalidate_tlb() { asm volatile("mcr p15, 0, %0, c8, c7, 0" : : "r"(0) : "memory"); }
 inline void invalidate_data_tlb_entry(VAddr v) { asm volatile("mcr p15, 0, %0, c8, c6, 1" : : "r"(v) : "memory"); }
-inline void invalidate_instruction_tlb() { asm volatile("mcr p15, 0, %0, c8, c5, 0" : : "r"(0) : "memory"); }
 
 }  // namespace cpu
 

@@ -103,11 +103,9 @@ void drop_lines(Space& space, VAddr page) {
     caches::invalidate_instructions();
 }
 
-// SA-11x0 has no operation on a single instruction TLB entry.
 void drop_translation(Space& space, VAddr page) {
     if (in_force != &space) return;
-    cpu::invalidate_data_tlb_entry(page);
-    cpu::invalidate_instruction_tlb();
+    caches::invalidate_translation(page);
 }
 
 void flush_caches() {

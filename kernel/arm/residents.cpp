@@ -226,14 +226,12 @@ void drop_lines(Space& space, VAddr page) {
     caches::invalidate_instructions();
 }
 
-// SA-11x0 has no operation on a single instruction TLB entry.
 void drop_translation(Space& space, VAddr page) {
     VAddr at = modified(space, page);
     bool own = space.arch.domain && domain_of(boot_directory.entry[at >> 20]) == space.arch.domain;
     if (!own && !regions::shares(space, at >> 20)) return;
     if (at < relocated_end) cpu::write_process_id(0);
-    cpu::invalidate_data_tlb_entry(at);
-    cpu::invalidate_instruction_tlb();
+    caches::invalidate_translation(at);
 }
 
 // A call is shorter than what it does.
