@@ -23,7 +23,8 @@ constexpr Word accessed = 1, dirty = 2;
 Page get(const Space& space, VAddr page);
 // The first page at or after `from`, and not after `last`, that somebody mapped; false if there is none.
 bool next_mapped(const Space& space, VAddr& from, VAddr last);
-// The end of its highest page, UTCBs and interface page included; 0 if it has none.
+// The end of its highest page, UTCBs and interface page included; 0 if it has none. A port may say more than that where a space
+// has many tables without pages, and less at each call until it is exact.
 VAddr extent(const Space& space);
 // Makes the page table of `page` if it is missing; false when memory is exhausted.
 bool ensure_table(Space& space, VAddr page);

@@ -28,7 +28,7 @@ template <bool write> [[gnu::noinline, gnu::cold]] PAddr access_shared(Space& sp
 template <bool write> PAddr paging::access(Space& space, VAddr address) {
     using namespace page_tables;
     Word table = space.arch.directory->entry[address >> 22];
-    if (!(table & present)) return no_frame;
+    if (!(table & own_table)) return no_frame;
     PAddr frame = access_by<write>(static_cast<PageTable*>(window(frame_of(table)))->entry[address >> 12 & 0x3ff]);
     return frame == no_frame ? access_shared<write>(space, address) : frame;
 }

@@ -163,6 +163,8 @@ void page_fault(Thread& t, VAddr linear, Word error) {
             return;
         }
         if (small_space::copy_entry(space, address)) return;
+    } else if (page_tables::settle(space, address)) {
+        return;
     }
     if (space.idempotent && !paging::get(space, address & ~page_mask).present && mappings::materialise(space, address)) return;
     ipc::page_fault(t, address, error & fault_write ? right_write : right_read);

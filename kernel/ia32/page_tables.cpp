@@ -26,7 +26,7 @@ constexpr Word fixed_index = FIXED_AREA >> 22;
 // Directory entries that are a space's own; those behind belong to small spaces and to the kernel.
 Word own_tables() { return small_space::large_limit() >> 22; }
 bool has_table(const Space& space, VAddr page) {
-    return page >> 22 < own_tables() && space.arch.directory->entry[page >> 22] & present;
+    return page >> 22 < own_tables() && space.arch.directory->entry[page >> 22] & own_table;
 }
 // Drops the cached translations of one page of a space, wherever it is mapped. What is not global went with the last
 // host, if another one is in force.
@@ -70,16 +70,12 @@ PAddr fixed_frame(VAddr at) { return frame_of(boot_fixed_table.entry[at >> 12 & 
 
 void enter_slot(Space& space) {
     const Slot& slot = space.arch.slot;
-    Word add = global_bit(space);
-    if (slot.shares_table()) {
-        if (!has_table(space, 0)) return;
-        for (Word i = 0; i < slot.size >> 12; ++i) {
-            Word& own = table_at(space, 0).entry[i];
-            slice(space)[i] = own ? own | add : 0;
-            own = 0;
-        }
-    } else if (add) {
-        for_each_present(space, [](VAddr, Word& e) { e |= global; });
+    if (!slot.shares_table() || !has_table(space, 0)) return;
+    settle(space, 0);
+    for (Word i = 0; i < slot.size >> 12; ++i) {
+        Word& own = table_at(space, 0).entry[i];
+        slice(space)[i] = own;
+        own = 0;
     }
 }
 
@@ -92,9 +88,22 @@ void leave_slot(Space& space) {
     }
 }
 
+bool settle(const Space& space, VAddr address) {
+    if (!has_table(space, address)) return false;
+    Word& in_directory = space.arch.directory->entry[address >> 22];
+    Word wanted = global_bit(space);
+    if (!wanted == bool(in_directory & present)) return false;
+    in_directory ^= present;
+    for (Word& e : table_at(space, address >> 22).entry)
+        if (e) e = (e & ~global) | wanted;
+    return true;
+}
+
 Word small_directory_entry(const Space& space, VAddr address) {
-    if (!space.arch.slot.shares_table()) return space.arch.directory->entry[address >> 22];
-    return physical(space.arch.shared_table) | present | writable | user | page_tables::accessed;
+    if (space.arch.slot.shares_table()) return physical(space.arch.shared_table) | present | writable | user | page_tables::accessed;
+    if (!has_table(space, address)) return 0;
+    settle(space, address);
+    return space.arch.directory->entry[address >> 22] | present;
 }
 
 // Not inlined: that it is reached from the boot shall not give these writes a second, untried copy.
@@ -137,11 +146,20 @@ bool next_mapped(const Space& space, VAddr& from, VAddr last) {
     return false;
 }
 
+// A few tables at a time: those that turn out empty are not looked at again.
 VAddr extent(const Space& space) {
+    constexpr Word tables_at_once = 2;
+    const Slot& slot = space.arch.slot;
+    Word tables = 0;
     for (Word t = own_tables(); t-- > 0;) {
-        if (!(space.arch.directory->entry[t] & present)) continue;
-        for (VAddr page = (t + 1) << 22; page != t << 22;)
-            if (page_tables::entry(space, page -= page_size) & present) return page + page_size;
+        Word& in_directory = space.arch.directory->entry[t];
+        if (!(in_directory & populated)) continue;
+        if (tables++ == tables_at_once) return (t + 1) << 22;
+        Word shared = !t && slot.shares_table() ? slot.size >> 12 : 0;      // pages whose entries are elsewhere
+        const auto& table = table_at(space, t);
+        for (Word i = directory_entries; i-- > 0;)
+            if (table.entry[i] || (i < shared && slice(space)[i])) return (t << 22 | i << 12) + page_size;
+        in_directory &= ~populated;
     }
     return 0;
 }
@@ -156,13 +174,16 @@ bool ensure_table(Space& space, VAddr page) {
         return false;
     }
     space.arch.mappings[page >> 22] = static_cast<MappingTable*>(notes);
-    space.arch.directory->entry[page >> 22] = physical(table) | present | writable | user | page_tables::accessed;
+    Word seen = global_bit(space) ? 0 : present;
+    space.arch.directory->entry[page >> 22] = physical(table) | own_table | seen | writable | user | page_tables::accessed;
     return true;
 }
 
 void set(Space& space, VAddr page, PAddr frame, bool may_write, Word attribute) {
-    Word bits = present | user | attribute | (may_write ? writable : 0);
-    page_tables::entry(space, page) = frame | bits | global_bit(space);
+    Word& in_directory = space.arch.directory->entry[page >> 22];
+    in_directory |= populated;
+    Word bits = present | user | attribute | (may_write ? writable : 0) | (in_directory & present ? 0 : global);
+    page_tables::entry(space, page) = frame | bits;
 }
 
 namespace {
@@ -250,7 +271,7 @@ bool destroy_space(Space& space) {
     if (processor.host == &space.arch.own) hosts::enter(hosts::kernel);
     for (Word t = 0; t < own_tables(); ++t) {
         Word& table = space.arch.directory->entry[t];
-        if (!(table & present)) continue;
+        if (!(table & own_table)) continue;
         // All that is left are UTCBs and the interface page.
         for (Word e : static_cast<PageTable*>(window(frame_of(table)))->entry)
             if (e & present && frame_of(e) != physical(&kip::kip)) memory::free_page(window(frame_of(e)));

@@ -16,6 +16,10 @@ constexpr Word dirty = 1u << 6;
 constexpr Word large = 1u << 7;         // directory entries: a 4 MB page
 constexpr Word page_attribute = 1u << 7;        // leaf entries of 4 KB pages
 constexpr Word global = 1u << 8;        // leaf entries: survives a switch of page directory
+// Directory entries of a space's own, for the kernel alone. The leaf entries of a table that is not `present` there are
+// global, those of all others are not: settle() changes a table from one to the other.
+constexpr Word own_table = 1u << 9;     // a page table is there
+constexpr Word populated = 1u << 10;    // and may hold pages
 
 // The kernel's part, shared by all directories; also what is in force before the first large space runs.
 PageTable& kernel_directory();
@@ -43,23 +47,14 @@ inline Word& entry(const Space& space, VAddr page) {
     if (page < slot.size && slot.shares_table()) return slice(space)[page >> 12];
     return table_at(space, page >> 22).entry[page >> 12 & 0x3ff];
 }
-// Calls `visit(page, entry)` for the leaf entries that are present in a space's own tables.
-template <typename F>
-void for_each_present(const Space& space, F visit) {
-    const Word tables = paging::user_limit() >> 22;
-    for (Word t = 0; t < tables; ++t) {
-        const Word in_directory = space.arch.directory->entry[t];
-        if (!(in_directory & present)) continue;
-        auto& table = *static_cast<PageTable*>(window(in_directory & ~page_mask));
-        for (Word i = 0; i < directory_entries; ++i)
-            if (table.entry[i] & present) visit(t << 22 | i << 12, table.entry[i]);
-    }
-}
-// The leaf entries of a space that has just got its slot, or is about to give it up: in a shared table or in its own, and
-// global or not. Nothing is invalidated.
+// The leaf entries of a space that has just got its slot, or is about to give it up: in a shared table or in its own.
+// Nothing is invalidated.
 void enter_slot(Space& space);
 void leave_slot(Space& space);
-// What hosts hold copies of.
+// Makes the leaf entries of the table for `address` global or not, as the space's slot wants it. That is done when the
+// table is first touched after a change, so that a slot of 64 tables changes hands in no time. False: there is nothing to do.
+bool settle(const Space& space, VAddr address);
+// What hosts hold copies of; 0: nothing yet.
 Word small_directory_entry(const Space& space, VAddr address);
 // Fills the thread table with nobody.
 void initialise_thread_table();

@@ -72,16 +72,22 @@ void free_table(Space& space, Space* leader, SlotName name) {
     memory::free_page(space.arch.shared_table);
 }
 
-// What is cached of a slot, and that it was good in all hosts. Few pages are dropped one by one, so that all others stay.
+// What is cached of a slot. A few pages of a few tables are dropped one by one, so that all others stay. That they were global
+// is undone when their tables are touched again (page_tables::settle).
 void forget(const Space& space) {
-    constexpr Word few = 32;
-    const Slot slot = space.arch.slot;
-    Word pages = 0;
-    page_tables::for_each_present(space, [&](VAddr page, Word& entry) {
-        entry &= ~page_tables::global;
-        if (page < slot.size && ++pages <= few) cpu::invlpg(slot.base + page);
-    });
-    if (pages > few) page_tables::flush_all();
+    constexpr Word few_tables = 4, few_pages = 32;
+    const Slot& slot = space.arch.slot;
+    Word tables = 0, pages = 0;
+    for (Word t = 0; t << 22 < slot.size; ++t) {
+        if (!(space.arch.directory->entry[t] & page_tables::populated)) continue;
+        if (++tables > few_tables) return page_tables::flush_all();
+        VAddr linear = slot.base + (t << 22);
+        for (Word entry : page_tables::table_at(space, t).entry) {
+            if (entry && ++pages > few_pages) return page_tables::flush_all();
+            if (entry) cpu::invlpg(linear);
+            linear += page_size;
+        }
+    }
 }
 
 // `space` is large, and the slot is available.
@@ -143,7 +149,7 @@ bool copy_entry(Space& space, VAddr address) {
     Word own = page_tables::small_directory_entry(space, address);
     auto& host = *static_cast<PageTable*>(window(processor.host->directory));
     Word& copy = host.entry[(space.arch.slot.base + address) >> 22];
-    if (!(own & page_tables::present) || copy & page_tables::present) return false;
+    if (!own || copy & page_tables::present) return false;
     copy = own;
     trace::event(trace::Event::entry_copied, ThreadId::nil(), trace::name(&space), address, trace::name(hosts::owner(processor.host)));
     return true;
@@ -164,8 +170,9 @@ void release(Space& space) {
         Slot cleared = slot_of(name.granules());
         leader ? hosts::clear_copies(leader->arch.own, cleared) : hosts::clear_all_copies(cleared);
     }
-    // What was bound to a host that is not in force is neither cached nor global.
-    if (!leader || processor.host == &leader->arch.own) forget(space);
+    // What is bound to a host is not global, and not cached if that is not in force.
+    if (!leader) forget(space);
+    else if (processor.host == &leader->arch.own) hosts::enter(leader->arch.own);
     if (last) free_table(space, leader, name);
     space.arch.shared_table = nullptr;
     make_large(space);
@@ -215,10 +222,13 @@ bool take_named_slot(Space& space, SlotName wanted) {
     if (wanted == name_of(space) && !space.leader) return true;
     if (!wanted.size_mb) return release(space), true;
     if (wanted.offset_mb + wanted.size_mb > area.size_mb()) return false;
-    for (Space* s = spaces::all().front(); s; s = spaces::all().after(*s))
-        if (s != &space && s->tag.pinned && name_of(*s).granules().overlaps(wanted)) return false;
-    for (Space* s = spaces::all().front(); s; s = spaces::all().after(*s))
-        if (name_of(*s).granules().overlaps(wanted)) release(*s);
+    // All spaces are looked at only where somebody is in the way: first for one who stays.
+    for (Word taking = area.available(wanted, nullptr) ? 2 : 0; taking < 2; ++taking)
+        for (Space* s = spaces::all().front(); s; s = spaces::all().after(*s)) {
+            if (!name_of(*s).granules().overlaps(wanted)) continue;
+            if (taking) release(*s);
+            else if (s != &space && s->tag.pinned) return false;
+        }
     dissolve_group(space);
     release(space);
     return enter_slot(space, wanted, nullptr);

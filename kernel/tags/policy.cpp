@@ -23,6 +23,7 @@ constexpr Word everybodys = 176, many = 9, late = 256, patience = 4;
 constexpr Word pause = 8;
 
 Space* hand;            // where look() goes on; nullptr: at the first
+Space* dissolving;      // a leader that gives up its group; nullptr: none
 
 Space& advance() {
     Space* s = hand ? hand : spaces::all().front();
@@ -104,7 +105,7 @@ Space* chosen_leader(const Space& space) {
         Space* p = space_of(id, space);
         if (!p || exclusive(*p)) continue;
         Space* leader = p->leader ? p->leader : p;
-        return leader == &space ? nullptr : leader;
+        return leader == &space || leader == dissolving ? nullptr : leader;
     }
     return nullptr;
 }
@@ -142,7 +143,24 @@ bool may_dissolve(const Space& leader) {
     return true;
 }
 
-// A space without a tag that is switched to a lot: whether it has one now.
+bool seek(Space& space);
+
+// Its members lose their tags, a few at once and the rest at the next ticks. Then it seeks one.
+void dissolve_some() {
+    constexpr Word few = 8;
+    for (Word i = 0; dissolving; ++i) {
+        Space &leader = *dissolving, *s = leader.group.front();
+        if (s && !s->tag.pinned && i == few) return;
+        if (s && !s->tag.pinned) {
+            arch::take_tag(*s);
+            continue;
+        }
+        dissolving = nullptr;
+        if (!s) seek(leader);
+    }
+}
+
+// A space without a tag that is switched to a lot: whether it has one now, or will seek again when its group is gone.
 bool seek(Space& space) {
     Word bytes = needed(space);
     if (bytes > most_bytes) return false;
@@ -150,8 +168,11 @@ bool seek(Space& space) {
     if (!space.group.empty()) {
         // It gives its own group up for a larger one, or to be at home in all.
         bool larger = leader && members(*leader) >= members(space);
-        if (!may_dissolve(space) || !(larger || (universal(space) && victim(space, bytes)))) return false;
-        while (Space* s = space.group.front()) arch::take_tag(*s);
+        if (!dissolving && may_dissolve(space) && (larger || (universal(space) && victim(space, bytes)))) {
+            dissolving = &space;
+            dissolve_some();
+        }
+        return tagged(space) || dissolving == &space;
     }
     if (arch::give_tag(space, bytes, nullptr) || (leader && join(space, bytes, leader)) || go_anywhere(space, bytes)) return true;
     if (!leader && rules.groups && !universal(space)) invite(space);
@@ -234,6 +255,7 @@ void outgrow(Space& space, VAddr address) {
 void look() {
     if (!rules.automatic) return;
     note_running();
+    dissolve_some();
     for (Word i = 0; i < looks; ++i) {
         Space& space = advance();
         Word switches = arch::take_switches(space);
@@ -242,13 +264,14 @@ void look() {
         if (space.tag.pinned || !space.initialised()) continue;
         if (space.leader && rules.groups)
             settle(space);
-        else if (!tagged(space) && space.tag.gain >= worthwhile)
+        else if (!tagged(space) && space.tag.gain >= worthwhile && !dissolving)
             seek_now_and_then(space);
     }
 }
 
 void forget(Space& space) {
     if (hand == &space) hand = spaces::all().after(space);
+    if (dissolving == &space) dissolving = nullptr;
 }
 
 }  // namespace tags

@@ -53,6 +53,8 @@ public:
         for (Word i = 0; i < words(s); ++i) taken_[s.offset_mb / 32 + i] &= ~mask(s);
     }
 
+    constexpr Word word(Word n) const { return taken_[n]; }
+
 private:
     static constexpr Word words(SlotName s) { return (s.size_mb + 31) / 32; }
     static constexpr Word mask(SlotName s) { return s.size_mb < 32 ? ((1u << s.size_mb) - 1) << s.offset_mb % 32 : ~Word{0}; }
@@ -82,8 +84,16 @@ public:
     }
     // The first one of that size; size 0 if there is none.
     constexpr SlotName find(Word size_mb, const SlotMap* bound) const {
-        for (SlotName s{0, size_mb}; s.offset_mb + size_mb <= size_mb_; s.offset_mb += size_mb)
-            if (available(s, bound)) return s;
+        // Slots of less than a word of the maps are looked for in the free bits of one after the other.
+        for (SlotName s{0, size_mb}; s.offset_mb < size_mb_;) {
+            Word taken = unusable(s.offset_mb / 32, bound);
+            for (Word n = 1; n < size_mb && n < 32; n *= 2) taken |= taken >> n;
+            do {
+                if (!(taken & 1) && available(s, bound)) return s;
+                taken >>= size_mb & 31;
+                s.offset_mb += size_mb;
+            } while (s.offset_mb % 32);
+        }
         return {0, 0};
     }
     constexpr void take(SlotName s, SlotMap* bound) {
@@ -103,6 +113,13 @@ public:
     }
 
 private:
+    // In one word of the maps: what no new slot can have. The other kind keeps its directory entries to itself.
+    constexpr Word unusable(Word word, const SlotMap* bound) const {
+        Word others = (bound ? exclusive_ : shared_).word(word);
+        others |= others >> 1;
+        others = (others | others >> 2) & 0x11111111;
+        return (bound ? *bound : exclusive_).word(word) | others * 15;
+    }
     // Of one megabyte: how many bound slots hold it, how many begin there, and their size.
     struct Place {
         std::uint16_t users, beginning, size_mb;

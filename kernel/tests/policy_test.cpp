@@ -161,6 +161,63 @@ INSTANTIATE_TEST_SUITE_P(SeedsAndTurns, Groups,
                                          Turn{20021, 1000}),
                          [](auto& info) { return std::to_string(info.param.seed) + "_" + std::to_string(info.param.items); });
 
+// Everybody's partner leads a large group: that is given up for a place in all hosts, a part of it at each tick of the clock.
+struct LargeGroup : PolicyTest {
+    static constexpr Word size = 30, at_once = 8;
+
+    LargeGroup() {
+        port.places.assign(size, {mb, true});
+        port.places.push_back({mb, false});
+        server = &make();
+        sleeper = &make();
+        for (Word i = 0; i < size; ++i) {
+            clients.push_back(&make());
+            arch::give_tag(clients[i]->space, mb, &server->space);
+        }
+        arch::give_tag(sleeper->space, mb, nullptr);
+    }
+    // How many have lost their tags at a tick.
+    Word tick() {
+        std::ranges::rotate(clients, clients.begin() + 1);
+        for (Actor* c : clients) talk(*c, *server);
+        Word before = members();
+        port.events.clear();
+        tags::look();
+        for (auto& e : port.events) EXPECT_FALSE(e.given && e.held.leader == &server->space && before < size) << "it is being given up";
+        return before - members();
+    }
+    Word members() { return static_cast<Word>(std::ranges::count_if(clients, [&](Actor* c) { return c->space.leader == &server->space; })); }
+
+    Actor *server, *sleeper;
+    std::vector<Actor*> clients;
+};
+
+TEST_F(LargeGroup, IsGivenUpInParts) {
+    Word parts = 0;
+    for (int ticks = 0; ticks < 1000 && !exclusive(*server); ++ticks) {
+        Word left = tick();
+        EXPECT_LE(left, at_once);
+        parts += left != 0;
+    }
+    EXPECT_TRUE(exclusive(*server));
+    EXPECT_EQ(parts, (size + at_once - 1) / at_once);
+}
+
+TEST_F(LargeGroup, StaysWithAPinnedMember) {
+    clients[size - 1]->space.tag.pinned = true;
+    for (int ticks = 0; ticks < 1000; ++ticks) ASSERT_EQ(tick(), 0u);
+}
+
+TEST_F(LargeGroup, ItsLeaderCanGoMeanwhile) {
+    for (int ticks = 0; ticks < 1000 && !tick(); ++ticks) {}
+    ASSERT_EQ(members(), size - at_once);
+    std::erase_if(actors, [&](auto& a) { return a.get() == server; });
+    for (int ticks = 0; ticks < 100; ++ticks) {
+        talk(*clients[0], *clients[1], 100);
+        tags::look();
+    }
+}
+
 TEST_F(PolicyTest, NoGroupsFormWithoutTheOption) {
     port.places = {{mb, true}};
     tags::rules.groups = false;

@@ -5,6 +5,8 @@
 
 #include <cobnut/format.h>
 #include <cobnut/program.h>
+#include <cobnut/tags.h>
+#include <initializer_list>
 
 namespace x2test {
 namespace {
@@ -128,6 +130,69 @@ void delete_space()
     measure("delete_space", deleter, rhythm);
 }
 
+/// A page in each of many tables of an agent.
+constexpr Word mb = 1u << 20, table_bytes = 4 * mb;
+bool give_tables(Agent *a, Word first, Word end)
+{
+    for (Word at = first; a && at < end; at += table_bytes)
+        give_page(a, 0, at, L4_FullyAccessible);
+    return a;
+}
+
+/// Slots are given and taken back: each way through the kernel has interrupts off from its begin to its end. With few tables these are
+/// looked through, so that is the longer one.
+void change_slot()
+{
+    if (!wish.latency) return;
+    Ticks worst = 0;
+    for (const Word tables : {1u, 2u, 60u}) {
+        Agent *a = agent(Kind::large);
+        const Word first = 16 * mb, end = first + tables * table_bytes;
+        if (!give_tables(a, first, end)) return;
+        for (int round = 0; round < 3; round++) {
+            const Ticks before = now();
+            CHECK(cobnut::give_slot(a->id, 8));
+            const Ticks between = now();
+            for (Word at = first; at < end; at += table_bytes) CHECK_EQUAL(ask(a, do_read, at).faults, 0);
+            const Ticks after = now();
+            L4_SpaceControl(a->id, L4_SmallSpaceChange | L4_LargeSpace, L4_Nilpage, L4_Nilpage, L4_nilthread, nullptr);
+            const Ticks taken = now() - after, longer = taken > between - before ? taken : between - before;
+            if (longer > worst) worst = longer;
+        }
+    }
+    cobnut::print("latency: change_slot %u\n", static_cast<Word>(worst));
+    CHECK(worst < limit);
+}
+
+Word do_call_for_ever(Word to, Word, Word)
+{
+    for (;;) {
+        L4_Set_MsgTag(L4_MsgTag_t{.raw = 0});
+        L4_Call(L4_ThreadId_t{.raw = to});
+    }
+}
+
+/// The clock's own work: the rules about tags seek one for a space with hundreds of tables that hold no pages any more, and one page
+/// that no slot would reach.
+void seek_tag()
+{
+    if (!wish.latency) return;
+    Agent *a = agent(Kind::automatic), *b = agent(Kind::automatic);
+    if (!b || !give_tables(a, 16 * mb, 2048u * mb)) return;
+    L4_Unmap(page_at(arena_page(0), L4_FullyAccessible));
+    give_page(a, 0, 300 * mb, L4_FullyAccessible);
+    const Rhythm rhythm;
+    begin(b, do_increment_words, a->id.raw);
+    begin(a, do_call_for_ever, b->id.raw);
+    Ticks worst = 0;
+    for (int ticks = 0; ticks < 200; ticks++) {
+        const Ticks delay = rhythm.next_delay();
+        if (delay > worst) worst = delay;
+    }
+    cobnut::print("latency: seek_tag %u\n", static_cast<Word>(worst));
+    CHECK(worst < limit);
+}
+
 } // namespace
 
 const Test latency_tests[] = {
@@ -136,6 +201,8 @@ const Test latency_tests[] = {
     {"latency.unmap_far", unmap_far},
     {"latency.map_range", map_range},
     {"latency.delete_space", delete_space},
+    {"latency.change_slot", change_slot},
+    {"latency.seek_tag", seek_tag},
     {nullptr, nullptr},
 };
 

@@ -28,15 +28,15 @@ public:
 
     /// `control` as for SpaceControl. Page `n` of the arena will be its data, page 0 its code.
     bool create(Word n, Word control = 0) { return create_at(0xA000, n, n, control); }
-    /// With its UTCBs elsewhere, and a `number` of its own: several can share a page of data.
-    bool create_at(Word utcbs, Word number, Word n, Word control = 0);
+    /// With its UTCBs or interface page elsewhere, and a `number` of its own: several can share a page of data.
+    bool create_at(Word utcbs, Word number, Word n, Word control = 0, Word kip = 0x8000);
     /// Runs once; the word that it wrote. ~0 after fail().
     Word run();
 
     L4_ThreadId_t id = {};
 
 private:
-    static constexpr Word kip = 0x8000, ends[] = {0xE000, 0xF000}, code = 0x10000, data = 0x11000;
+    static constexpr Word ends[] = {0xE000, 0xF000}, code = 0x10000, data = 0x11000;
     static inline void *const nothing_said = reinterpret_cast<void *>(-1);
 
     void map(Word arena_at, Word to);
@@ -45,7 +45,7 @@ private:
     Word runs_ = 0;
 };
 
-bool Bare::create_at(Word utcbs, Word number, Word n, Word control)
+bool Bare::create_at(Word utcbs, Word number, Word n, Word control, Word kip)
 {
     static constexpr unsigned char program[] = {
         0xA1, 0x00, 0x10, 0x01, 0x00, // mov data, %eax
@@ -259,6 +259,38 @@ void a_shorter_slot()
     }
 }
 
+/// A space with more tables than are looked through when it loses its slot: whatever it is, it sees its own pages, and nothing of
+/// them stays where another one comes.
+void many_tables_change_hands()
+{
+    constexpr Word tables = 10, first = 16 * mb, apart = 4 * mb, agents = 3;
+    if (wish.area_mb < 512) return;
+    Agent *space[agents];
+    for (Word n = 0; n < agents; n++) {
+        if (!(space[n] = agent(Kind::large))) return;
+        arena_word(n) = 0xD0 + n;
+        for (Word t = 0; t < tables; t++) give_page(space[n], n, first + t * apart, L4_FullyAccessible);
+    }
+    const auto check_all = [&](Word n) {
+        for (Word t = 0; t < tables; t++) CHECK_EQUAL(ask(space[n], do_read, first + t * apart).value, 0xD0 + n);
+    };
+    for (Word round = 0; round < 6; round++) {
+        const Word n = round % 2;
+        CHECK(round == 4 ? cobnut::bind(space[n]->id, space[2]->id) : cobnut::give_slot(space[n]->id, 6));
+        for (Word other = 0; other < agents; other++) check_all((n + other) % agents);
+        if (round == 3) CHECK(cobnut::give_slot(space[n]->id, 7)); // elsewhere, and it has not been there yet
+        Word old = 0;
+        L4_SpaceControl(space[n]->id, L4_SmallSpaceChange | L4_LargeSpace, L4_Nilpage, L4_Nilpage, L4_nilthread, &old);
+        CHECK(old & L4_SmallSpaceChange);
+        if (round == 2) { // a page that goes before its table has been touched
+            L4_Unmap(page_at(arena_page(n), L4_FullyAccessible));
+            for (Word t = 0; t < tables; t++) CHECK(faults_on_read(space[n], first + t * apart));
+            for (Word t = 0; t < tables; t++) give_page(space[n], n, first + t * apart, L4_FullyAccessible);
+        }
+        for (Word other = 0; other < agents; other++) check_all((n + other) % agents);
+    }
+}
+
 void own_requests_are_checked()
 {
     Agent *a = agent(Kind::large);
@@ -297,11 +329,23 @@ void bound_slots_overlap()
     CHECK_EQUAL(ask(member[1], do_read, free_area).value, 0xB1);
 }
 
+/// A slot that is too short, as it was asked for, does not make a space forget what it has beyond.
+void check_binding_where_it_fits(const Agent *leader)
+{
+    Bare space;
+    if (!space.create_at(0xA000, 0, 1, L4_SmallSpaceChange, 2 * mb)) return;
+    CHECK(cobnut::give_slot(space.id, 0));
+    check_tag(space.id, 1, false, true);
+    CHECK(cobnut::bind(space.id, leader->id));
+    check_tag(space.id, 4, true, true);
+}
+
 /// Bound slots below 4 MB share tables with those of their own host only.
 void bound_slots_of_one_megabyte()
 {
     Agent *leader[2] = {agent(Kind::large), agent(Kind::large)};
     if (!leader[0] || !leader[1]) return;
+    check_binding_where_it_fits(leader[0]);
     Bare space[4];
     for (Word i = 0; i < 4; i++) {
         if (!space[i].create(i + 1, L4_SmallSpaceChange)) return;
@@ -392,6 +436,7 @@ const Test tag_tests[] = {
     {"tags.named_slots_win", named_slots_win},
     {"tags.asked_to_be_large", asked_to_be_large},
     {"tags.a_shorter_slot", a_shorter_slot},
+    {"tags.many_tables_change_hands", many_tables_change_hands},
     {"tags.own_requests_are_checked", own_requests_are_checked},
     {"tags.bound_slots_overlap", bound_slots_overlap},
     {"tags.bound_slots_of_one_megabyte", bound_slots_of_one_megabyte},
