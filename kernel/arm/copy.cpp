@@ -10,8 +10,10 @@
 
 namespace arch {
 
+// Other addresses of the frame have no lines: nobody writes beside whom it has been granted to (aliases.hpp).
+void about_to_copy(Space& space, VAddr at, Word bytes) { host::drop_lines(space, at, bytes); }
+
 void copy(PAddr to, PAddr from, Word bytes) {
-    host::flush_caches();
     memcpy(page_tables::view(to, 0), page_tables::view(from, 1), bytes);
     cpu::drain_write_buffer();          // it may be code
 }

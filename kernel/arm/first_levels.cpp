@@ -97,9 +97,9 @@ bool share(Space&, VAddr) { return false; }
 
 void entry_changed(const Space&, VAddr) {}
 
-void drop_lines(Space& space, VAddr page) {
+void drop_lines(Space& space, VAddr at, Word bytes) {
     if (in_force != &space) return;
-    caches::clean_and_invalidate_data(page, page_size);
+    caches::clean_and_invalidate_data(at, bytes);
     caches::invalidate_instructions();
 }
 

@@ -35,8 +35,9 @@ bool refill(Space& space, VAddr address);
 bool share(Space& space, VAddr address);
 // One of the space's own entries has changed.
 void entry_changed(const Space& space, VAddr page);
-// A page's entry is about to change: what the caches hold by it goes to memory. It has changed: no translation is left.
-void drop_lines(Space& space, VAddr page);
+// What the caches hold of some bytes of a page goes to memory, because its entry is about to change or the kernel to access
+// the frame. An entry has changed: no translation is left.
+void drop_lines(Space& space, VAddr at, Word bytes);
 void drop_translation(Space& space, VAddr page);
 // All caches are empty afterwards, and what was in them is in memory.
 void flush_caches();

@@ -44,7 +44,7 @@ void change(Space& space, VAddr page, Word to) {
     if (before && before != after) {
         // Lines are lost by a page that goes, or that is not to be written by the space, or to be cached otherwise.
         bool gains_writing = after == (before | page_access(access_user_write));
-        if (!gains_writing) host::drop_lines(space, page);
+        if (!gains_writing) host::drop_lines(space, page, page_size);
     }
     t.page[index(page)] = to;
     if (before == after) return;

@@ -41,7 +41,7 @@ std::uint16_t first_section_of[domains + 1];    // while there is a holder
 Section section[USER_LIMIT >> 20];
 Space* space_of[areas + 1];             // by the number of their UTCB areas, as far as they have been resident
 Word flushes = 1;                       // of all caches
-Word dropped;                           // pages in this stay in the kernel
+Word dropped;                           // bytes in this stay in the kernel
 
 Word domain_of(Word entry) { return entry >> 5 & 0xf; }
 Word own_domain_access(Word tag) { return 1u << 2 * tag | 1u << 2 * DOMAIN_KERNEL; }
@@ -217,12 +217,13 @@ bool refill(Space& space, VAddr address) {
     return true;
 }
 
-// One page after the other is dropped line by line only twice: after that, all caches are flushed, and the rest is clean.
-void drop_lines(Space& space, VAddr page) {
-    constexpr Word by_lines = 2;
-    if (!may_have_lines(space) && !regions::may_have_lines(modified(space, page) >> 20)) return;
-    if (++dropped > by_lines) return flush_caches();
-    clean_lines(space, page, page_size);
+// Line by line as long as that is no more than the data cache could hold: after that, all caches are flushed, and the rest is
+// clean.
+void drop_lines(Space& space, VAddr at, Word bytes) {
+    constexpr Word by_lines = 2 * page_size;
+    if (!may_have_lines(space) && !regions::may_have_lines(modified(space, at) >> 20)) return;
+    if ((dropped += bytes) > by_lines) return flush_caches();
+    clean_lines(space, at, bytes);
     caches::invalidate_instructions();
 }
 

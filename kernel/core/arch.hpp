@@ -71,7 +71,8 @@ Word take_switches(Space& space);
 ThreadId partner(const Space& space);
 
 // Copies bytes between two frames, each by its physical address; they may not cross a page. Nothing of it is a user's
-// access: no translation of a user's is used or made.
+// access: no translation of a user's is used or made. Where caches know users' addresses, about_to_copy (arch/paging.hpp)
+// has been told both.
 void copy(PAddr to, PAddr from, Word bytes);
 // Lets an interrupt in that has come meanwhile. It forgets whatever the kernel is doing, like the way out to a user: what
 // has to go on stands in control blocks. Returns when there was none.

@@ -141,6 +141,8 @@ Copied copy(Transfer& t) {
         }
         Word in_source = source & page_mask, in_target = target & page_mask;
         Word n = least(least(t.source.left(), t.target.left()), page_size - (in_source >= in_target ? in_source : in_target));
+        arch::about_to_copy(from, source, n);
+        arch::about_to_copy(to, target, n);
         arch::copy(target + target_page.distance, source + source_page.distance, n);
         t.source.advance(n);
         t.target.advance(n);

@@ -18,6 +18,8 @@ inline PAddr physical(const void* p) {
 namespace arch {
 // UTCBs lie where the kernel has room for them, in a megabyte of the space's own: only the size is its creator's choice.
 Fpage place_utcb_area(Space& space, Fpage wanted);
+// What the caches have of the space's bytes goes to memory, and is no longer cached.
+void about_to_copy(Space& space, VAddr at, Word bytes);
 }
 
 // The second-level table of one megabyte (ARM architecture manual, B3.3): small pages.

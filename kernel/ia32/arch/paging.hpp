@@ -19,6 +19,8 @@ inline PAddr physical(const void* p) { return reinterpret_cast<Word>(p) - KERNEL
 namespace arch {
 // Where its creator wants it.
 inline Fpage place_utcb_area(Space&, Fpage wanted) { return wanted; }
+// Caches are the memory's.
+inline void about_to_copy(Space&, VAddr, Word) {}
 }
 
 constexpr unsigned directory_entries = 1024;
