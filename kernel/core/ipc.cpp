@@ -178,17 +178,20 @@ Thread* begin_receive(Thread& r) {
     return nullptr;
 }
 
-// The send phase of `s` has succeeded. Serving one thread's receive phase may end another's send phase: a loop, not a
-// recursion, for users can make that chain as long as they like.
+// The send phase of `s` has succeeded. Serving one thread's receive phase may end another's send phase, and so on: users can
+// make that chain as long as they like. So those that follow do the same when it is their turn to run, if there is
+// something for them to receive; nobody can tell that they have not yet.
 void after_send(Thread* s) {
-    while (s) {
-        if (s->receive_follows) {
-            s = begin_receive(*s);
-            continue;
+    for (bool first = true; s; first = false) {
+        if (!s->receive_follows) {
+            arch::set_ipc_result(*s, ThreadId::nil(), 0);
+            return schedule::make_ready(*s);
         }
-        arch::set_ipc_result(*s, ThreadId::nil(), 0);
-        schedule::make_ready(*s);
-        s = nullptr;
+        if (!first && s->receive_role == Role::user && pending_sender(*s)) {
+            s->pending = Pending::receive;
+            return schedule::make_ready(*s);
+        }
+        s = begin_receive(*s);
     }
 }
 
@@ -326,7 +329,9 @@ void timed_out(Thread& t) {
 }
 
 bool sending(const Thread& t) { return t.transfer ? strings::sends(t) : t.state == State::sending; }
-bool receiving(const Thread& t) { return t.transfer ? !strings::sends(t) : t.state == State::receiving; }
+bool receiving(const Thread& t) {
+    return t.transfer ? !strings::sends(t) : t.state == State::receiving || t.pending == Pending::receive;
+}
 
 void cancel(Thread& t, bool send, bool receive) {
     if (t.transfer) {
@@ -336,9 +341,15 @@ void cancel(Thread& t, bool send, bool receive) {
     if (t.state == State::sending && send) {
         leave_queue(t);
         fail(t, IpcError::canceled, Phase::send);
-    } else if (t.state == State::receiving && receive) {
+    } else if (receive && receiving(t)) {
+        t.pending = Pending::nothing;
         fail(t, IpcError::canceled, Phase::receive);
     }
+}
+
+void carry_on(Thread& t) {
+    t.pending = Pending::nothing;
+    after_send(&t);
 }
 
 void wait_on(Thread& t) { block(t, State::receiving, Time::never()); }

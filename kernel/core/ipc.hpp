@@ -38,6 +38,8 @@ bool receiving(const Thread& t);
 void cancel(Thread& t, bool send, bool receive);
 // Takes a thread out of every queue; those who wait to send to it get error 2.
 void unwind(Thread& t);
+// Its send phase is over and somebody waits to send to it (Pending::receive): it receives.
+void carry_on(Thread& t);
 // The answer to its page fault did not come whole: it waits for another.
 void wait_on(Thread& t);
 // Takes a thread out of what it waits in. The caller says how it goes on.

@@ -126,6 +126,10 @@ void carry_on_unmapping(Thread& t) {
 
 void carry_on(Thread& t) {
     if (t.pending == Pending::unmap) return carry_on_unmapping(t);
+    if (t.pending == Pending::receive) {
+        arch::preemption_point();
+        return ipc::carry_on(t);
+    }
     while (!spaces::bury(mappings::between_points)) arch::preemption_point();
     t.pending = Pending::nothing;
 }

@@ -45,6 +45,7 @@ enum class Pending : std::uint8_t {
     nothing,
     unmap,          // Thread::unmapping
     burial,         // of destroyed spaces: spaces::bury()
+    receive,        // the second phase of an IPC: ipc::carry_on()
 };
 
 // How far an Unmap has come.

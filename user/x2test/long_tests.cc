@@ -377,6 +377,88 @@ void fault_of_a_string_is_answered()
     }
 }
 
+// -------------------------------------------------------------------------------------------------- chains of senders
+constexpr unsigned chain_length = 8;
+
+/// Sends to `to`, then receives from anybody; the sum of both words if that was in one IPC.
+Word do_pass_on(Word to, Word value, Word)
+{
+    L4_Set_MsgTag(L4_MsgTag_t{.raw = 1});
+    L4_LoadMR(1, value);
+    L4_ThreadId_t from;
+    const L4_MsgTag_t tag = L4_Ipc(L4_ThreadId_t{.raw = to}, L4_anythread, L4_Timeouts(second, second), &from);
+    Word got;
+    L4_StoreMR(1, &got);
+    return L4_IpcFailed(tag) ? ~0u : got;
+}
+
+bool send_word(const Agent *to, Word value)
+{
+    L4_Set_MsgTag(L4_MsgTag_t{.raw = 1});
+    L4_LoadMR(1, value);
+    return L4_IpcSucceeded(L4_Send_Timeout(to->id, second));
+}
+
+Word do_take_word(Word from, Word, Word)
+{
+    const L4_MsgTag_t tag = L4_Receive_Timeout(L4_ThreadId_t{.raw = from}, second);
+    Word got;
+    L4_StoreMR(1, &got);
+    return L4_IpcFailed(tag) ? ~0u : got;
+}
+
+/// Each waits to send to the one before it, and receives from the one behind it afterwards.
+void chain_moves_on()
+{
+    Agent *chain[chain_length];
+    for (Agent *&one : chain)
+        if (!(one = agent(Kind::other))) return;
+    for (unsigned i = 1; i < chain_length; i++) begin(chain[i], do_pass_on, chain[i - 1]->id.raw, 100 + i);
+    pause(2000);
+    begin(chain[0], do_take_word, chain[1]->id.raw);
+    CHECK_EQUAL(finish(chain[0]).value, 101);
+    for (unsigned i = 1; i + 1 < chain_length; i++) CHECK_EQUAL(finish(chain[i]).value, 101 + i);
+    Agent *last = chain[chain_length - 1];
+    CHECK(send_word(last, 7));
+    CHECK_EQUAL(finish(last).value, 7);
+    CHECK_EQUAL(books().faults, 0);
+}
+
+/// A chain whose second one is to receive when it runs next: until then its IPC can be canceled, it or whom it receives from can go
+/// away, and it can be halted.
+void chain_is_cut()
+{
+    enum { canceled, deleted, sender_deleted, halted, ways };
+    constexpr Word cancel_receive = 2, receive_canceled = 7, no_partner = 4;
+    for (int way = 0; way < ways; way++) {
+        Agent *first = agent(Kind::here), *other = agent(Kind::here);
+        if (!first || !other) return;
+        begin(first, do_pass_on, main_id.raw, 1);
+        begin(other, do_pass_on, first->id.raw, 2);
+        pause(2000);
+        CHECK(L4_IpcSucceeded(L4_Receive_Timeout(first->id, L4_ZeroTime)));
+        Word state = 0;
+        const bool cancels = way == canceled;
+        L4_ExchangeRegisters(first->id, cancels ? cancel_receive : 0, 0, 0, 0, 0, L4_nilthread, &state, nullptr, nullptr, nullptr, nullptr, nullptr);
+        CHECK_EQUAL(state, cancel_receive); // it counts as receiving
+        if (way == deleted) remove(first);
+        if (way == sender_deleted) remove(other);
+        if (way == halted) L4_Stop(first->id);
+        CHECK_EQUAL(books().faults, 0);
+        if (way == canceled) CHECK_EQUAL(finish(first).error, receive_canceled);
+        if (way == deleted) CHECK_EQUAL(finish(other).error, no_partner);
+        if (way == sender_deleted) CHECK(send_word(first, 3));
+        if (way == halted) {
+            pause(2000);
+            L4_Start(first->id);
+        }
+        if (way == sender_deleted || way == halted) CHECK_EQUAL(finish(first).value, way == halted ? 2 : 3);
+        if (way != deleted) remove(first);
+        if (way != sender_deleted) remove(other);
+        CHECK_EQUAL(books().faults, 0);
+    }
+}
+
 } // namespace
 
 const Test long_tests[] = {
@@ -393,6 +475,8 @@ const Test long_tests[] = {
     {"long.page_fault_answer_is_preempted", page_fault_answer_is_preempted},
     {"long.page_fault_answer_is_aborted", page_fault_answer_is_aborted},
     {"long.fault_of_a_string_is_answered", fault_of_a_string_is_answered},
+    {"long.chain_moves_on", chain_moves_on},
+    {"long.chain_is_cut", chain_is_cut},
     {nullptr, nullptr},
 };
 

@@ -193,6 +193,41 @@ void seek_tag()
     CHECK(worst < limit);
 }
 
+/// Sends its first pages, or an empty message, and waits for pages of somebody else.
+Word do_pass_pages(Word to, Word empty, Word)
+{
+    const L4_MapItem_t item = L4_MapItem(region(first_log2), 0);
+    L4_Accept(L4_MapGrantItems(L4_FpageLog2(to_base, first_log2)));
+    L4_Set_MsgTag(L4_MsgTag_t{.raw = empty ? 0 : 2u << 6});
+    L4_LoadMR(1, item.raw[0]);
+    L4_LoadMR(2, item.raw[1]);
+    L4_ThreadId_t from;
+    const L4_MsgTag_t tag = L4_Ipc(L4_ThreadId_t{.raw = to}, L4_anythread, L4_Timeouts(second, second), &from);
+    L4_Accept(L4_UntypedWordsAcceptor);
+    return L4_IpcFailed(tag) ? L4_ErrorCode() : 0;
+}
+
+/// Each agent of a chain waits to send pages to the one before it: the first one's message sets all of them going.
+void chain_of_senders()
+{
+    constexpr unsigned length = 12;
+    if (!wish.latency) return;
+    Agent *chain[length];
+    for (Agent *&one : chain) {
+        if (!(one = agent(Kind::large))) return;
+        give(one, L4_FpageLog2(arena_page(0), first_log2) + L4_FullyAccessible, 0, region(first_log2, 0));
+    }
+    for (unsigned i = 0; i < length; i++) begin(chain[i], do_pass_pages, i ? chain[i - 1]->id.raw : main_id.raw, i == 0);
+    pause(5000);
+    const Ticks before = now();
+    const L4_MsgTag_t tag = L4_Receive_Timeout(chain[0]->id, L4_ZeroTime);
+    const Ticks took = now() - before;
+    CHECK(L4_IpcSucceeded(tag));
+    cobnut::print("latency: chain_of_senders %u\n", static_cast<Word>(took));
+    CHECK(took < limit);
+    for (unsigned i = 0; i + 1 < length; i++) CHECK_EQUAL(finish(chain[i]).value, 0);
+}
+
 } // namespace
 
 const Test latency_tests[] = {
@@ -203,6 +238,7 @@ const Test latency_tests[] = {
     {"latency.delete_space", delete_space},
     {"latency.change_slot", change_slot},
     {"latency.seek_tag", seek_tag},
+    {"latency.chain_of_senders", chain_of_senders},
     {nullptr, nullptr},
 };
 
