@@ -107,7 +107,7 @@ private:
     Node any_node();
     bool usable(Node node);
     void change_attribute();
-    void set_attribute(Word page);
+    void set_attribute(Word page, Word attribute);
     void run_code();
     void map_from_root();
     void give(Word page, Node node, Word rights);
@@ -142,6 +142,7 @@ private:
     void revoke();
     void revoke(Word space);
     void regroup();
+    Word home(Word space) const;
     void exchange();
     bool bind(Word space, Word leader);
     void promote();
@@ -167,6 +168,8 @@ private:
     void share();
     void write_unnoticed();
     void lose_when_moved();
+    void begin_visits();
+    bool visiting();
     void reach_behind_utcbs();
     void number();
 

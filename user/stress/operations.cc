@@ -93,13 +93,17 @@ void Family::run_code()
     count[runs]++;
 }
 
-void Family::change_attribute() { set_attribute(random_.below(pages)); }
-
-/// How a page is cached, in all spaces that have it; what it shows stays.
-void Family::set_attribute(Word page)
+void Family::change_attribute()
 {
     constexpr Word attributes = 4; // from 1: what each processor has
-    if (!L4_Set_PageAttribute(page_at(page_address(index_, page), 0), 1 + random_.below(attributes)))
+    const Word page = random_.below(pages);
+    set_attribute(page, 1 + random_.below(attributes));
+}
+
+/// How a page is cached, in all spaces that have it; what it shows stays.
+void Family::set_attribute(Word page, Word attribute)
+{
+    if (!L4_Set_PageAttribute(page_at(page_address(index_, page), 0), attribute))
         fail("page %u takes no attribute: error %u", page, L4_ErrorCode());
     check_root(page);
     count[attribute_changes]++;

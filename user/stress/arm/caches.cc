@@ -8,6 +8,13 @@
 #include <l4/space.h>
 
 namespace stress {
+namespace {
+
+constexpr Word visits_in_all = 160, visits_meeting = 32;
+constinit Word visits = 0; // left
+
+} // namespace
+
 /// A node that can be written to without a fault, if one is found.
 Node Family::any_writable()
 {
@@ -86,6 +93,25 @@ void Family::lose_when_moved()
     if (!move(space, slots_asked + 1 + random_.below(slots_asked))) return;
     unmap_from_root(page, all);
     access(node, random_.once_in(2));
+}
+
+/// From now on, for a while, all families only let their spaces run, more than there are domains, and take nothing away.
+void Family::begin_visits() { visits = visits_in_all; }
+
+/// Whether that is so; then it is done. In the end they meet at a place that others have left when they lost their domains.
+bool Family::visiting()
+{
+    if (!visits) return false;
+    const bool meet = visits > visits_in_all - visits_meeting || visits <= visits_meeting;
+    visits--;
+    const Word space = random_.below(spaces);
+    const Node node = node_of(space, high_place);
+    if (!spaces_[space].alive()) create_space(space);
+    if (visits > visits_in_all - visits_meeting) move(space, home(space)); // in none, they would collide everywhere
+    if (!meet) ask(space, any_thread(space), do_yield);
+    else if (model_.permits(node, false)) access(node, false);
+    else give(random_.below(pages), node, read | write);
+    return true;
 }
 
 /// Deletes a space as the answer to a fault behind its UTCBs, where its page table has nothing.

@@ -6,6 +6,7 @@
 namespace stress {
 namespace {
 
+constexpr Word write_back = 1;
 constexpr Word kinds = 2, words = 5;
 // A page's code: it is called with its own address in R0, and gives the page's content, or its complement.
 constexpr Word code[kinds][words] = {
@@ -26,7 +27,7 @@ void Family::write_code(Word page, Node writer)
     }
     model_.accessed(writer, true);
     complements_[page] = kind == 1;
-    set_attribute(page);
+    set_attribute(page, write_back);
 }
 
 /// All pages have code from its first use on.

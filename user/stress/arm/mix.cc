@@ -7,7 +7,9 @@ namespace stress {
 /// Spaces live long enough to share pages in every way, and run by turns at the same addresses.
 void Family::one_of_calm()
 {
+    if (visiting()) return;
     const Word dice = random_.below(64);
+    if (dice < 1) return begin_visits();
     if (dice < 16) return access_any();
     if (dice < 17) return replace_code();
     if (dice < 23) return call_any_page();
@@ -31,6 +33,7 @@ void Family::one_of_calm()
 /// Slots and spaces change hands.
 void Family::one_of_change(Word space)
 {
+    if (visiting()) return;
     const Word dice = random_.below(64);
     if (dice < 13) return access_any();
     if (dice < 14) return lose_when_moved();

@@ -68,6 +68,9 @@ void Family::regroup()
     if (move(space, random_.once_in(4) ? 0 : 1 + random_.below(slots_asked))) count[regroups]++;
 }
 
+/// A slot that nobody else is moved to.
+Word Family::home(Word space) const { return 2 * slots_asked + 1 + index_ * spaces + space; }
+
 /// Two spaces have a slot in turn, and use it.
 void Family::exchange()
 {
@@ -78,7 +81,7 @@ void Family::exchange()
     for (Word round = 0; round < rounds; round++) {
         if (!move(space, wanted)) return;
         if (model_.permits(node_of(space, place), false)) call_page(node_of(space, place));
-        if (!move(space, 0)) return;
+        if (!move(space, home(space))) return;
         const Word next = other;
         other = space;
         space = next;
