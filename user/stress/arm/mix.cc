@@ -9,7 +9,7 @@ void Family::one_of_calm()
 {
     if (visiting()) return;
     const Word dice = random_.below(64);
-    if (dice < 1) return begin_visits();
+    if (dice < 1 && random_.once_in(4)) return begin_visits();
     if (dice < 16) return access_any();
     if (dice < 17) return replace_code();
     if (dice < 23) return call_any_page();
