@@ -31,7 +31,7 @@ LEAST = {
     "accesses": (250_000, 2_500),
     "faults": (150_000, 1_500),
     "maps": (150_000, 1_500),
-    "grants": (25_000, 250),
+    "grants": (20_000, 250),
     "unmaps": (100_000, 750),
     "runs": (5_000, 50),
     "executions": (75_000, 750),
@@ -166,7 +166,7 @@ EXPERIMENT = Experiment(
     settings={
         "seed": Setting(1, 1, range(0, 1 << 26), "the first boot's; each further boot takes the next"),
         "boots": Setting(8, 2, range(1, 1025), "how many, every fourth on the standard kernel"),
-        "operations": Setting(200_000, 10_000, range(1, 100_000_001), "of each boot"),
+        "operations": Setting(250_000, 10_000, range(1, 100_000_001), "of each boot"),
     },
     run=run,
     plots=plots,

@@ -74,7 +74,7 @@ Word Family::home(Word space) const { return 2 * slots_asked + 1 + index_ * spac
 /// Two spaces have a slot in turn, and use it.
 void Family::exchange()
 {
-    constexpr Word rounds = 8;
+    constexpr Word rounds = 16;
     const Word wanted = 1 + random_.below(slots_asked), place = random_.below(places - unrelocated_places);
     Word space = random_.below(spaces), other = any_space_but(space);
     if (!spaces_[space].alive() || !spaces_[other].alive()) return;
