@@ -27,13 +27,15 @@ Word place_of(const Place &place, const Attacker &a)
     case Target::own: return scratch_page + middle + offset;
     case Target::edge: return a.size() + offset;
     case Target::wrap: return offset;
-    case Target::above: return stage.area() + 2 * slot_size - a.base() + scratch_page + middle + offset;
+    case Target::above: return stage.above_base() - a.base() + scratch_page + middle + offset;
     case Target::host: return host_page() + middle - a.base() + offset;
     case Target::kernel: return kernel_base + 0x100000 - a.base() + offset;
-    case Target::linear: return stage.area() + 2 * slot_size + scratch_page + middle + offset;
+    case Target::linear: return stage.above_base() + scratch_page + middle + offset;
     }
     return 0;
 }
+
+const char *kind_name(bool small) { return stage.automatic ? "automatic" : small ? "small" : "large"; }
 
 bool only_own(Word word)
 {
@@ -107,7 +109,7 @@ void run_attempt(const Attempt &t, bool small)
 {
     Report r;
     Word to = 0;
-    const char *kind = small ? "small" : "large";
+    const char *kind = kind_name(small);
     if (t.has_inside) {
         Attacker a(small);
         if (a.ready()) r = run(t, true, a, to);
@@ -160,7 +162,7 @@ void run_trials(const Trial *trials, bool small, const char *only)
         if (!contains(t->name, only)) continue;
         Report r;
         const bool good = t->refused(small, r) && victims_intact();
-        row(small ? "small" : "large", t->name, good ? Status::refused : t->by_limits && !stage.limits ? Status::unenforced : Status::escaped, r);
+        row(kind_name(small), t->name, good ? Status::refused : t->by_limits && !stage.limits ? Status::unenforced : Status::escaped, r);
     }
 }
 

@@ -3,9 +3,11 @@
 // from a new space between two small ones, and from a large one.
 //
 // Command line: limits=1 this machine enforces segment limits, area=MB the kernel's small-space area, only=TEXT the attempts
-// whose names contain TEXT, kinds=small|large one kind of attacker. Ends with `attack: N attempts, M refused, ...`
+// whose names contain TEXT, kinds=small|large one kind of attacker. placed=automatic: one kind, whose slots the kernel chooses, in an
+// area that is too small for all, while slots change hands. Ends with `attack: N attempts, M refused, ...`
 // and the machine off, with status 0 if only what this machine does not enforce was not refused.
 #include "judge.h"
+#include "movers.h"
 
 #include <cobnut/options.h>
 #include <cobnut/program.h>
@@ -40,18 +42,25 @@ int cobnut_main(const char *command_line)
     stage.limits = options.number("limits", 0, &bad) != 0;
     stage.sysenter = kernel_is_entered_by_sysenter();
     char only[64] = {};
-    const cobnut::Text text = options.find("only"), kinds = options.find("kinds");
+    const cobnut::Text text = options.find("only"), kinds = options.find("kinds"), where = options.find("placed");
+    stage.automatic = where == "automatic";
     for (size_t i = 0; i < text.size && i + 1 < sizeof only; i++) only[i] = text.data[i];
-    if (bad || stage.area_mb < 64 || (kinds && !(kinds == "small") && !(kinds == "large"))) {
-        cobnut::print("attack: limits=0|1 area=MB only=TEXT kinds=small|large\n");
+    if (bad || stage.area_mb < 64 || (where && !stage.automatic) || (kinds && !(kinds == "small") && !(kinds == "large"))) {
+        cobnut::print("attack: limits=0|1 area=MB only=TEXT kinds=small|large placed=automatic\n");
         return 2;
     }
     if (!make_victims()) {
         cobnut::print("attack: no victims: error %u\n", L4_ErrorCode());
         return 1;
     }
+    if (stage.automatic && !make_movers()) {
+        cobnut::print("attack: no movers: error %u\n", L4_ErrorCode());
+        return 1;
+    }
     if (!(kinds == "large")) run_all(true, only);
-    if (!(kinds == "small")) run_all(false, only);
+    if (!(kinds == "small") && !stage.automatic) run_all(false, only);
+    cobnut::print("attack: placed %u exclusive, %u bound, %u large, %u changed\n", placed.exclusive, placed.bound, placed.large,
+                  placed.changed);
     cobnut::print("attack: %u attempts, %u refused, %u past limits that this machine does not enforce\n", rows, refused_rows,
                   unenforced_rows);
     return rows && rows == refused_rows + unenforced_rows ? 0 : 1;

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "spaces.h"
 
+#include "movers.h"
+
 #include <cobnut/format.h>
 #include <cobnut/program.h>
+#include <cobnut/tags.h>
 #include <cobnut/tls.h>
 #include <initializer_list>
 #include <l4/schedule.h>
@@ -19,6 +22,7 @@ L4_Word_t attack_gs_word();
 namespace attack {
 
 constinit Stage stage = {};
+constinit Placed placed = {};
 
 namespace {
 
@@ -64,16 +68,17 @@ void load_image_page(Word address)
     load_map(fpage(reinterpret_cast<void *>(at)), at, 0);
 }
 
-/// A thread in a space of its own, which waits for its start; the small-space number is asked for either way.
+/// A thread in a space of its own, which waits for its start; the small-space number is asked for either way, unless the kernel chooses.
 bool create(L4_ThreadId_t id, Word number, void (*main)(), Word sp)
 {
     const auto unchanged = reinterpret_cast<void *>(-1);
     Word old = 0;
     if (!L4_ThreadControl(id, id, stage.controller, L4_nilthread, unchanged)) return false;
-    if (!L4_SpaceControl(id, L4_SmallSpaceChange | number, L4_FpageLog2(kip_area, 12), L4_FpageLog2(utcb_area, utcb_area_log2),
+    const Word control = stage.automatic ? 0 : L4_SmallSpaceChange | number;
+    if (!L4_SpaceControl(id, control, L4_FpageLog2(kip_area, 12), L4_FpageLog2(utcb_area, utcb_area_log2),
                          L4_nilthread, &old))
         return false;
-    if (!(old & L4_SmallSpaceChange)) return false;
+    if (!stage.automatic && !(old & L4_SmallSpaceChange)) return false;
     if (!L4_ThreadControl(id, id, stage.controller, stage.controller,
                           reinterpret_cast<void *>(utcb_of(id) - L4_UtcbIdOffset))) return false;
     L4_Set_MsgTag(L4_MsgTag_t{.raw = 2});
@@ -100,17 +105,6 @@ bool map_to(L4_ThreadId_t id, L4_Fpage_t what, Word at)
     load_map(what, at, map_label);
     L4_Reply(id);
     return hear(id);
-}
-
-/// Calls the controller; takes what it maps. Returns the answer's label.
-Word take_order()
-{
-    L4_Set_MsgTag(L4_MsgTag_t{.raw = hello_label << 16});
-    const Word label = L4_Label(L4_Call(stage.controller));
-    Word window;
-    L4_StoreMR(1, &window);
-    if (label == window_label) L4_Accept(L4_MapGrantItems(L4_Fpage_t{.raw = window}));
-    return label;
 }
 
 /// Reads its port if MR1 names it (only the large one has it). Answers with MR1: the sum of pages that it should have; MR2: the word behind GS;
@@ -169,7 +163,14 @@ bool intact(L4_ThreadId_t id, Word number)
     L4_StoreMRs(1, 3, mr);
     L4_SpaceControl(id, 0, L4_Nilpage, L4_Nilpage, L4_nilthread, &now);
     return L4_IpcSucceeded(tag) && L4_Label(tag) == victim_label && mr[0] == victims_sum &&
-           mr[1] == utcb_of(id) && (now & 0xFF) == number;
+           mr[1] == utcb_of(id) && (stage.automatic || (now & 0xFF) == number);
+}
+
+/// Where the linear addresses of a space begin.
+Word base_of_space(L4_ThreadId_t id)
+{
+    const cobnut::Tag tag = cobnut::tag_of(id);
+    return tag.size_mb ? stage.area() + (tag.offset_mb << 20) : 0;
 }
 
 void visit(L4_ThreadId_t victim)
@@ -195,7 +196,45 @@ void visit(L4_ThreadId_t victim)
 } // namespace
 
 
+// Calls the controller; takes what it maps.
+Word take_order()
+{
+    L4_Set_MsgTag(L4_MsgTag_t{.raw = hello_label << 16});
+    const Word label = L4_Label(L4_Call(stage.controller));
+    Word window;
+    L4_StoreMR(1, &window);
+    if (label == window_label) L4_Accept(L4_MapGrantItems(L4_Fpage_t{.raw = window}));
+    return label;
+}
+
+bool make_space(L4_ThreadId_t id, void (*main)(), const void *stack)
+{
+    if (!create(id, 0, main, reinterpret_cast<Word>(stack)) || !hear(id) || !map_to(id, image(), reinterpret_cast<Word>(image_start)))
+        return false;
+    L4_Set_MsgTag(L4_Niltag);
+    L4_Reply(id);
+    return true;
+}
+
+bool start_beside(L4_ThreadId_t id, void (*main)(), const void *stack, Word utcb)
+{
+    const auto at = reinterpret_cast<void *>((L4_MyLocalId().raw & ~0x1FFFFu) + utcb * 512);
+    if (!L4_ThreadControl(id, stage.controller, stage.controller, stage.controller, at)) return false;
+    L4_Set_MsgTag(L4_MsgTag_t{.raw = 2});
+    L4_LoadMR(1, reinterpret_cast<Word>(main));
+    L4_LoadMR(2, reinterpret_cast<Word>(stack));
+    return L4_IpcSucceeded(L4_Send_Timeout(id, L4_TimePeriod(1000000)));
+}
+
 const Word victims_sum = 3 * (page_size / sizeof(Word)) * foreign_word;
+
+Word Stage::above_base() const { return automatic ? base_of_space(above) : area() + 2 * slot_size; }
+
+Word Attacker::base() const
+{
+    if (!small_) return 0;
+    return stage.automatic ? stage.last_base = base_of_space(id_) : stage.area() + slot_size;
+}
 
 Word utcb_of(L4_ThreadId_t id)
 {
@@ -225,6 +264,7 @@ bool victims_intact()
     const auto *words = reinterpret_cast<const Word *>(page(foreign));
     for (Word n = 0; n < foreign_pages * page_size / sizeof(Word); n++)
         if (words[n] != foreign_word) return false;
+    if (!movers_intact()) return false;
     return intact(stage.large, 0) && intact(stage.below, L4_SmallSpace(0, slot_mb)) &&
            intact(stage.above, L4_SmallSpace(2 * slot_mb, slot_mb));
 }
@@ -256,11 +296,14 @@ Attacker::Attacker(bool small) : small_(small)
 
 Attacker::~Attacker()
 {
+    const cobnut::Tag tag = cobnut::tag_of(id_);
+    placed.changed += began_ && began_ != (tag.offset_mb << 12 | tag.size_mb);
     L4_ThreadControl(id_, L4_nilthread, L4_nilthread, L4_nilthread, reinterpret_cast<void *>(-1));
 }
 
 bool Attacker::in_slot() const
 {
+    if (stage.automatic) return true;
     Word now = 0;
     L4_SpaceControl(id_, 0, L4_Nilpage, L4_Nilpage, L4_nilthread, &now);
     return (now & 0xFF) == (small_ ? L4_SmallSpace(slot_mb, slot_mb) : L4_LargeSpace);
@@ -289,6 +332,10 @@ void Attacker::supply(Word address)
 
 Report Attacker::run(const Start &start, Word patience)
 {
+    if (stage.automatic) L4_Sleep(L4_TimePeriod(2000)); // the movers' turn
+    const cobnut::Tag tag = cobnut::tag_of(id_);
+    began_ = tag.offset_mb << 12 | tag.size_mb;
+    (!tag.size_mb ? placed.large : tag.bound ? placed.bound : placed.exclusive)++;
     const Word registers[] = {reinterpret_cast<Word>(start.code), start.esi, start.edi, start.ebx, start.ecx, start.edx, start.eax, start.ebp};
     L4_Set_MsgTag(L4_MsgTag_t{.raw = run_label << 16 | 8});
     for (int i = 0; i < 8; i++) L4_LoadMR(i + 1, registers[i]);

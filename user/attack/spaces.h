@@ -26,7 +26,11 @@ struct Stage {
     Word area_mb = 512;      ///< the kernel's small-space area
     bool limits = false;     ///< this machine enforces segment limits
     bool sysenter = false;   ///< the kernel is entered by it
+    bool automatic = false;  ///< slots are the kernel's choice, and change hands meanwhile (movers.h)
+    Word last_base = 0;      ///< where the last attacker's slot began
     L4_ThreadId_t controller, below, above, large;
+    /// Where the slot of the neighbour above begins.
+    Word above_base() const;
     Word area() const { return kernel_base - (area_mb << 20); }
     Word large_limit() const { return area() < 0xC0000000 ? area() : 0xC0000000; }
 };
@@ -73,6 +77,19 @@ bool victims_intact();
 /// After an attempt that was not stopped.
 void restore_victims();
 
+/// A thread in a space of its own that has this program's image: it calls take_order() until that returns 0, and goes on by itself.
+bool make_space(L4_ThreadId_t id, void (*main)(), const void *stack);
+/// What the controller wants of a thread that it makes: the answer's label.
+Word take_order();
+/// A thread of the controller's space; `utcb` is the number of its UTCB there.
+bool start_beside(L4_ThreadId_t id, void (*main)(), const void *stack, Word utcb);
+
+/// Where attempts began, and how often the attacker had another slot at its end, or none.
+struct Placed {
+    unsigned exclusive, bound, large, changed;
+};
+extern Placed placed;
+
 class Attacker {
 public:
     /// A space in the middle slot, or a large one; ready for run().
@@ -84,7 +101,7 @@ public:
     bool ready() const { return ready_; }
     bool small() const { return small_; }
     Word size() const { return small_ ? slot_size : stage.large_limit(); }
-    Word base() const { return small_ ? stage.area() + slot_size : 0; }
+    Word base() const;
     L4_ThreadId_t id() const { return id_; }
     /// Whether its space is still what it was made as.
     bool in_slot() const;
@@ -105,6 +122,7 @@ private:
 
     L4_ThreadId_t id_ = {};
     bool small_, ready_ = false;
+    Word began_ = 0; ///< offset and size of its slot when its attempt began
 };
 
 /// A page of the controller's, full of `foreign_fill`: it is the large space in which the small ones run.

@@ -102,11 +102,11 @@ bool transfer(bool small, void (*code)(), Word address, Report &r)
 template <void (*code)()> bool over_limit(bool small, Report &r) { return transfer(small, code, end_of(small) - 8, r); }
 template <void (*code)()> bool above(bool small, Report &r)
 {
-    return transfer(small, code, stage.area() + 2 * slot_size + scratch_page - base_of(small), r);
+    return transfer(small, code, stage.above_base() + scratch_page - base_of(small), r);
 }
 template <void (*code)()> bool above_flat(bool small, Report &r)
 {
-    return transfer(small, code, stage.area() + 2 * slot_size + scratch_page, r);
+    return transfer(small, code, stage.above_base() + scratch_page, r);
 }
 template <void (*code)()> bool below(bool small, Report &r) { return transfer(small, code, 0 - slot_size / 2, r); }
 template <void (*code)()> bool over_4gb(bool small, Report &r) { return transfer(small, code, 0u - 8, r); }

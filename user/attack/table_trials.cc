@@ -31,8 +31,8 @@ bool unmap_at(bool small, Word address, Report &r)
     const Word fpage = L4_FpageLog2(address & ~(page_size - 1), 12).raw | L4_FullyAccessible;
     return try_once(small, {.code = trial_unmap, .ebx = fpage}, r) && unharmed(r);
 }
-bool unmap_above(bool small, Report &r) { return unmap_at(small, stage.area() + 2 * slot_size - base_of(small), r); }
-bool unmap_above_flat(bool small, Report &r) { return unmap_at(small, stage.area() + 2 * slot_size + scratch_page, r); }
+bool unmap_above(bool small, Report &r) { return unmap_at(small, stage.above_base() - base_of(small), r); }
+bool unmap_above_flat(bool small, Report &r) { return unmap_at(small, stage.above_base() + scratch_page, r); }
 bool unmap_host(bool small, Report &r) { return unmap_at(small, host_page() - base_of(small), r); }
 bool unmap_kernel(bool small, Report &r) { return unmap_at(small, kernel_text, r); }
 

@@ -44,7 +44,8 @@ inline bool own_or_nothing(const Report &r, bool small, Word to)
 }
 
 inline Word end_of(bool small) { return small ? slot_size : stage.large_limit(); }
-inline Word base_of(bool small) { return small ? stage.area() + slot_size : 0; }
+/// Where the next attacker's addresses begin; if the kernel chooses, most likely where the last one's did.
+inline Word base_of(bool small) { return !small ? 0 : stage.automatic ? stage.last_base : stage.area() + slot_size; }
 
 } // namespace attack
 #endif

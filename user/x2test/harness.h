@@ -37,6 +37,7 @@ struct Wish {
     Kind kinds = Kind::large;  ///< kinds=large|small|automatic: agents' own spaces; automatic: the kernel chooses
     bool limits = false;       ///< limits=1: this machine enforces segment limits
     bool latency = false;      ///< latency=1: a tick of the time-stamp counter is an instruction, and counts (QEMU's -icount)
+    bool automatic = true;     ///< automatic=0: the kernel gives no slots by itself (its option automatic=off)
     Word area_mb = 512;        ///< area=MB: the kernel's small-space area
     Word seed = 1;             ///< seed=N for the random tests
     Word calls = 3000;         ///< calls=N: random system calls per test

@@ -2,8 +2,8 @@
 // x2test: the interface of the kernel, statement by statement, tested from a root server.
 //
 // Command line: filter=TEXT runs the tests whose names contain TEXT, kinds=large|small|automatic chooses the agents' spaces,
-// limits=1 adds what needs enforced segment limits, latency=1 what counts instructions, area=MB is the kernel's small-space area, seed=N and calls=N
-// steer the random tests, list=1 only lists. Ends with `x2test: N passed, M failed` and the machine off.
+// limits=1 adds what needs enforced segment limits, latency=1 what counts instructions, automatic=0 leaves out what needs slots of the kernel's choice,
+// area=MB is the kernel's small-space area, seed=N and calls=N steer the random tests, list=1 only lists. Ends with `x2test: N passed, M failed` and the machine off.
 #include "harness.h"
 #include "machine.h"
 #include "run.h"
@@ -104,6 +104,7 @@ bool read_wish(const cobnut::Options &options)
     if (kinds == "automatic") wish.kinds = Kind::automatic;
     wish.limits = options.number("limits", 0, &bad) != 0;
     wish.latency = options.number("latency", 0, &bad) != 0;
+    wish.automatic = options.number("automatic", 1, &bad) != 0;
     wish.area_mb = options.number("area", wish.area_mb, &bad);
     wish.seed = options.number("seed", wish.seed, &bad);
     wish.calls = options.number("calls", wish.calls, &bad);

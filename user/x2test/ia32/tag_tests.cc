@@ -117,6 +117,7 @@ void check_runs(Bare &space, Word n, Word value)
 
 void starts_with_a_tag()
 {
+    if (!wish.automatic) return;
     Agent *a = agent(Kind::automatic);
     if (!a) return;
     check_tag(a->id, 16, false, false);
@@ -127,6 +128,7 @@ void starts_with_a_tag()
 /// Several slots share a directory entry: each sees its own pages, also after the others' have changed.
 void slots_of_one_megabyte()
 {
+    if (!wish.automatic) return;
     constexpr Word count = 6;
     Bare space[count];
     for (Word i = 0; i < count; i++) {
@@ -189,6 +191,7 @@ void shared_tables_note_accesses()
 
 void grows_with_its_mappings()
 {
+    if (!wish.automatic) return;
     Agent *a = agent(Kind::automatic);
     if (!a) return;
     arena_word(0) = 0x1995;
@@ -233,6 +236,7 @@ void named_slots_win()
 
 void asked_to_be_large()
 {
+    if (!wish.automatic) return;
     Agent *a = agent(Kind::large);
     if (!a) return;
     check_tag(a->id, 0, false, true);
