@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //! Set-associative storage of keys with a replacement policy: the common core of TLBs, caches and the trace cache.
 
+use std::ops::Range;
+
 /// Which entry of a full set makes room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Replacement {
@@ -20,6 +22,10 @@ const HINTS: usize = 1024;
 const SCANNED_WAYS: usize = 8;
 
 /// `sets * ways` slots; a slot's index is stable while its key stays.
+///
+/// Each slot has the time of its last use, which is all that a use writes. Both orders of leaving follow from these times when
+/// something has to leave: the least recently used has the earliest, and a node of a tree points away from the half that holds the
+/// latest.
 pub struct Associative {
     ways: usize,
     sets: usize,
@@ -29,12 +35,9 @@ pub struct Associative {
     /// One bit for each occupied slot.
     occupied: Vec<u64>,
     replacement: Replacement,
-    /// The slot of each set that was used last: using it once more changes nothing.
-    newest: Vec<u32>,
-    order: Recency,
-    trees: Vec<u128>,
-    /// What a use of each way keeps of its set's tree, and what it sets.
-    tree_masks: Vec<(u128, u128)>,
+    /// When each slot was used last, whether or not it still holds what was used; 0 is never.
+    used: Vec<u64>,
+    now: u64,
     random: u64,
     /// The way of each set that leaves next, where they take turns.
     turns: Vec<u32>,
@@ -61,10 +64,8 @@ impl Associative {
             keys: vec![FREE; entries],
             occupied: vec![0; entries.div_ceil(64)],
             replacement,
-            newest: (0..entries as u32).step_by(ways).collect(),
-            order: Recency::new(entries, ways),
-            trees: vec![0; sets],
-            tree_masks: if replacement == Replacement::PseudoLru { tree_masks(ways) } else { Vec::new() },
+            used: vec![0; entries],
+            now: 0,
             random,
             turns: if replacement == Replacement::RoundRobin { vec![0; sets] } else { Vec::new() },
             hints: vec![0; hints],
@@ -101,33 +102,47 @@ impl Associative {
     /// Finds `key` in `set` (taken modulo the number of sets) and marks it used.
     #[inline(always)]
     pub fn lookup(&mut self, set: usize, key: u64) -> Option<usize> {
-        let set = self.wrap(set);
-        let newest = self.newest[set] as usize;
-        if self.keys[newest] == key {
-            return Some(newest);
-        }
-        self.lookup_older(set, key)
-    }
-
-    fn lookup_older(&mut self, set: usize, key: u64) -> Option<usize> {
-        let slot = self.find_in(set, key)?;
-        self.touch(set, slot);
+        let slot = self.find(set, key)?;
+        self.touch(slot);
         Some(slot)
     }
 
-    /// Marks `slot` of `set` used if it still holds `key`; returns whether it does.
+    /// Marks `slot` used if there is such a slot and it still holds `key`; returns whether it does.
     #[inline(always)]
-    pub fn lookup_at(&mut self, set: usize, slot: usize, key: u64) -> bool {
-        let held = self.keys[slot] == key;
+    pub fn lookup_at(&mut self, slot: usize, key: u64) -> bool {
+        let held = self.keys.get(slot) == Some(&key);
         if held {
-            self.touch(self.wrap(set), slot);
+            self.touch(slot);
         }
         held
     }
 
     /// Finds `key` without marking it used.
+    #[inline(always)]
     pub fn find(&mut self, set: usize, key: u64) -> Option<usize> {
-        self.find_in(self.wrap(set), key)
+        let base = self.wrap(set) * self.ways;
+        if self.hints.is_empty() {
+            // To the end, whichever holds it: that cannot be guessed, and each wrong guess would cost more than the whole scan.
+            let slots = self.keys[base..base + self.ways].iter().zip(base..);
+            let slot = slots.fold(usize::MAX, |found, (&k, slot)| if k == key { slot } else { found });
+            return (slot != usize::MAX).then_some(slot);
+        }
+        let hint = self.hints[key as usize % HINTS] as usize;
+        if self.keys[hint] == key {
+            return Some(hint);
+        }
+        self.find_elsewhere(base, key)
+    }
+
+    #[inline(never)]
+    fn find_elsewhere(&mut self, base: usize, key: u64) -> Option<usize> {
+        let bucket = key as usize % HINTS;
+        if self.sharing[bucket] == 0 {
+            return None;
+        }
+        let way = self.keys[base..base + self.ways].iter().position(|&k| k == key)?;
+        self.hints[bucket] = (base + way) as u32;
+        Some(base + way)
     }
 
     #[inline]
@@ -138,39 +153,27 @@ impl Associative {
         }
     }
 
-    #[inline]
-    fn find_in(&mut self, set: usize, key: u64) -> Option<usize> {
-        let base = set * self.ways;
-        if self.hints.is_empty() {
-            return self.keys[base..base + self.ways].iter().position(|&k| k == key).map(|way| base + way);
-        }
-        let bucket = key as usize % HINTS;
-        let hint = self.hints[bucket] as usize;
-        if self.keys[hint] == key {
-            return Some(hint);
-        }
-        if self.sharing[bucket] == 0 {
-            return None;
-        }
-        let way = self.keys[base..base + self.ways].iter().position(|&k| k == key)?;
-        self.hints[bucket] = (base + way) as u32;
-        Some(base + way)
-    }
-
     /// Appends everything that decides what is held and what leaves next, each key with what `of` says of its slot. Where the
     /// least recently used leaves, that is the order of the keys, whatever their slots.
     pub fn state(&self, out: &mut Vec<u64>, of: impl Fn(usize) -> u64) {
         if self.replacement == Replacement::Lru {
+            let mut held = Vec::with_capacity(self.ways);
             for set in 0..self.sets {
-                let held = self.order.slots_from_newest(set, self.ways).filter(|&slot| self.keys[slot] != FREE);
-                held.for_each(|slot| out.extend([self.keys[slot], of(slot)]));
+                held.clear();
+                held.extend(self.slots_of(set).filter(|&slot| self.keys[slot] != FREE));
+                held.sort_unstable_by_key(|&slot| self.used[slot]);
+                held.iter().for_each(|&slot| out.extend([self.keys[slot], of(slot)]));
                 out.push(FREE);
             }
             return;
         }
         out.extend(&self.keys);
         out.extend((0..self.slots()).map(of));
-        out.extend(self.trees.iter().flat_map(|&tree| [tree as u64, (tree >> 64) as u64]));
+        if self.replacement == Replacement::PseudoLru {
+            for set in 0..self.sets {
+                tree(&self.used[self.slots_of(set)], out);
+            }
+        }
         out.push(self.random);
         out.extend(self.turns.iter().map(|&way| way as u64));
     }
@@ -195,7 +198,7 @@ impl Associative {
             self.hints[key as usize % HINTS] = slot as u32;
             self.sharing[key as usize % HINTS] += 1;
         }
-        self.touch(set, slot);
+        self.touch(slot);
         (slot, old)
     }
 
@@ -209,32 +212,30 @@ impl Associative {
         self.free += 1;
     }
 
-    #[inline]
-    fn touch(&mut self, set: usize, slot: usize) {
-        self.newest[set] = slot as u32;
-        match self.replacement {
-            Replacement::Lru => self.order.touch(set, slot),
-            Replacement::PseudoLru => {
-                let (kept, raised) = self.tree_masks[slot - set * self.ways];
-                self.trees[set] = self.trees[set] & kept | raised;
-            }
-            Replacement::RoundRobin | Replacement::Random { .. } => {}
-        }
+    #[inline(always)]
+    fn touch(&mut self, slot: usize) {
+        self.now += 1;
+        self.used[slot] = self.now;
     }
 
+    fn slots_of(&self, set: usize) -> Range<usize> {
+        set * self.ways..(set + 1) * self.ways
+    }
+
+    /// The way of a full set that leaves.
     fn victim(&mut self, set: usize) -> usize {
-        let base = set * self.ways;
+        let used = &self.used[self.slots_of(set)];
         match self.replacement {
-            Replacement::Lru => self.order.oldest(set) - base,
+            Replacement::Lru => (1..used.len()).fold(0, |oldest, way| if used[way] < used[oldest] { way } else { oldest }),
             Replacement::PseudoLru => {
-                let (mut node, mut way, mut half) = (1usize, 0, self.ways / 2);
-                while half > 0 {
-                    let right = self.trees[set] >> node & 1 == 1;
-                    way |= if right { half } else { 0 };
-                    node = node * 2 + right as usize;
-                    half /= 2;
+                let (mut first, mut rest) = (0, used);
+                while rest.len() > 1 {
+                    let (left, right) = rest.split_at(rest.len() / 2);
+                    let to_the_right = left.iter().max() > right.iter().max();
+                    first += if to_the_right { left.len() } else { 0 };
+                    rest = if to_the_right { right } else { left };
                 }
-                way
+                first
             }
             Replacement::RoundRobin => {
                 let way = self.turns[set];
@@ -251,66 +252,14 @@ impl Associative {
     }
 }
 
-/// For each way, the bits of a tree that a use keeps and those that it raises: every node on the way down is made to
-/// point to the other half. Node 1 is the root; node n has the children 2n and 2n + 1.
-fn tree_masks(ways: usize) -> Vec<(u128, u128)> {
-    let path = |way: usize| {
-        let (mut kept, mut raised) = (u128::MAX, 0);
-        let (mut node, mut half) = (1usize, ways / 2);
-        while half > 0 {
-            let right = way & half != 0;
-            kept &= !(1 << node);
-            raised |= (!right as u128) << node;
-            node = node * 2 + right as usize;
-            half /= 2;
-        }
-        (kept, raised)
+/// Appends where each node of the tree above slots with these times of use points, 1 for the right half: it does if the last use
+/// was in the left one. Returns the time of the last use.
+fn tree(used: &[u64], out: &mut Vec<u64>) -> u64 {
+    let (left, right) = match used {
+        [one] => return *one,
+        _ => used.split_at(used.len() / 2),
     };
-    (0..ways).map(path).collect()
-}
-
-/// The slots of each set as a doubly linked list, most recently used first. Sets too wide to scan make this worthwhile.
-struct Recency {
-    newer: Vec<u32>,
-    older: Vec<u32>,
-    newest: Vec<u32>,
-    oldest: Vec<u32>,
-}
-
-impl Recency {
-    fn new(entries: usize, ways: usize) -> Self {
-        Recency {
-            newer: (0..entries as u32).map(|slot| slot.saturating_sub(1)).collect(),
-            older: (1..=entries as u32).collect(),
-            newest: (0..entries as u32).step_by(ways).collect(),
-            oldest: (0..entries as u32).step_by(ways).map(|first| first + ways as u32 - 1).collect(),
-        }
-    }
-
-    /// The slots of `set`, which has so many `ways`.
-    fn slots_from_newest(&self, set: usize, ways: usize) -> impl Iterator<Item = usize> + '_ {
-        std::iter::successors(Some(self.newest[set] as usize), |&slot| Some(self.older[slot] as usize)).take(ways)
-    }
-
-    fn oldest(&self, set: usize) -> usize {
-        self.oldest[set] as usize
-    }
-
-    #[inline]
-    fn touch(&mut self, set: usize, slot: usize) {
-        let newest = self.newest[set] as usize;
-        if slot == newest {
-            return;
-        }
-        let (newer, older) = (self.newer[slot], self.older[slot]);
-        self.older[newer as usize] = older;
-        if slot == self.oldest[set] as usize {
-            self.oldest[set] = newer;
-        } else {
-            self.newer[older as usize] = newer;
-        }
-        self.older[slot] = newest as u32;
-        self.newer[newest] = slot as u32;
-        self.newest[set] = slot as u32;
-    }
+    let (left, right) = (tree(left, out), tree(right, out));
+    out.push((left > right) as u64);
+    left.max(right)
 }

@@ -9,14 +9,16 @@
 
 use crate::pairing::issue_costs;
 use crate::{Category, Class, Costs, Instruction, CATEGORIES};
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use std::ops::Range;
 
 /// Bytes of a block that start a new trace line: `start..end`, relative to the block.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct LineSpan {
     pub start: u16,
     pub end: u16,
+    /// Where the trace cache held the line the last time; only a hint.
+    pub slot: Cell<u32>,
 }
 
 /// How a block falls into trace lines for one fill level of the line that is open at its entry.
@@ -64,6 +66,7 @@ impl Block {
     }
 
     /// Length in bytes.
+    #[inline(always)]
     pub fn bytes(&self) -> u32 {
         self.bytes
     }
@@ -78,6 +81,7 @@ impl Block {
         &self.each
     }
 
+    #[inline(always)]
     pub(crate) fn costs(&self) -> &[(Category, u64)] {
         &self.costs
     }
@@ -92,17 +96,19 @@ impl Block {
         self.instructions[part].iter().zip(each).map(|(instruction, &milli)| (costs.of(instruction.class).0, milli))
     }
 
+    #[inline(always)]
     pub(crate) fn ends_with_branch(&self) -> bool {
         self.ends_with_branch
     }
 
+    #[inline(always)]
     pub(crate) fn ends_trace(&self) -> bool {
         self.ends_trace
     }
 
     /// The packing when `used` micro-operations are already in the open line; `uops_per_line` means that a new line
     /// begins with the first instruction.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn packing(&self, used: u8) -> &Packing {
         self.packings[used as usize].get_or_init(|| self.pack(used))
     }
@@ -114,7 +120,7 @@ impl Block {
         for (instruction, &uops) in self.instructions.iter().zip(&self.uops) {
             let end = at + instruction.length as u16;
             if used + uops > self.uops_per_line {
-                lines.push(LineSpan { start: at, end });
+                lines.push(LineSpan { start: at, end, slot: Cell::default() });
                 used = uops;
             } else {
                 used += uops;

@@ -39,9 +39,13 @@ pub struct Cache {
     store: Associative,
     dirty: Vec<bool>,
     line_shift: u32,
+    /// The line that was found or brought in last, and its slot. It was used last of all, so that using it once more changes nothing.
+    last: (u64, usize),
     running: Running,
     past: Past,
 }
+
+const NO_LINE: (u64, usize) = (u64::MAX, 0);
 
 impl Cache {
     pub fn new(shape: CacheShape) -> Self {
@@ -51,6 +55,7 @@ impl Cache {
             store: Associative::new(lines, shape.ways, shape.replacement),
             dirty: vec![false; lines],
             line_shift: shape.line.trailing_zeros(),
+            last: NO_LINE,
             running: if shape.virtually_tagged { Running::START } else { Running::START.shared() },
             past: Past::new(),
         }
@@ -66,6 +71,7 @@ impl Cache {
 
     /// A switch happened.
     pub fn enter(&mut self, running: Running) {
+        self.last = NO_LINE;
         self.running = if self.shape.virtually_tagged { running } else { running.shared() };
     }
 
@@ -76,20 +82,40 @@ impl Cache {
     }
 
     /// One access to the line that holds `address` (linear or physical, as the cache is tagged).
-    #[inline(always)]
+    #[inline]
     pub fn access(&mut self, address: u32, write: bool) -> Outcome {
-        let line = (address >> self.line_shift) as u64;
-        if let Some(slot) = self.store.lookup(line as usize, self.stored(line)) {
-            if write && self.shape.write_back {
-                self.dirty[slot] = true;
-            }
-            return Outcome { missed: None, write_backs: 0 };
+        match self.hit(address, write) {
+            true => Outcome { missed: None, write_backs: 0 },
+            false => self.miss(address, write),
         }
-        self.miss(line, write)
     }
 
+    /// Whether the line of `address` was found or brought in last, so that finding it once more changes nothing.
+    #[inline(always)]
+    pub(crate) fn is_last(&self, address: u32) -> bool {
+        (address >> self.line_shift) as u64 == self.last.0
+    }
+
+    /// An access, if it finds its line; otherwise [`Self::miss`] has to follow.
+    #[inline(always)]
+    pub(crate) fn hit(&mut self, address: u32, write: bool) -> bool {
+        let line = (address >> self.line_shift) as u64;
+        if line != self.last.0 {
+            match self.store.lookup(line as usize, self.stored(line)) {
+                Some(slot) => self.last = (line, slot),
+                None => return false,
+            }
+        }
+        if write && self.shape.write_back {
+            self.dirty[self.last.1] = true;
+        }
+        true
+    }
+
+    /// An access that has not found its line.
     #[inline(never)]
-    fn miss(&mut self, line: u64, write: bool) -> Outcome {
+    pub(crate) fn miss(&mut self, address: u32, write: bool) -> Outcome {
+        let line = (address >> self.line_shift) as u64;
         let mut outcome = Outcome { missed: Some(self.past.of(line, self.running.tag)), write_backs: 0 };
         if write && !self.shape.write_allocate {
             return outcome;
@@ -118,6 +144,7 @@ impl Cache {
         }
         let written = evicted.is_some() && self.dirty[slot];
         self.dirty[slot] = dirty;
+        self.last = (line, slot);
         written as u32
     }
 
@@ -140,6 +167,7 @@ impl Cache {
     /// Drops the line of `address`; returns whether it was modified, which is then lost unless the caller writes it back.
     pub fn invalidate(&mut self, address: u32, by: Moment) -> bool {
         let Some(slot) = self.slot(address) else { return false };
+        self.last = NO_LINE;
         self.store.remove(slot);
         self.past.flushed((address >> self.line_shift) as u64, self.running.tag, by);
         std::mem::take(&mut self.dirty[slot])
@@ -161,6 +189,7 @@ impl Cache {
     }
 
     fn drop_where(&mut self, by: Moment, goes: impl Fn(Tag) -> bool) -> u32 {
+        self.last = NO_LINE;
         let mut written = 0;
         let mut next = 0;
         while let Some(slot) = self.store.next_occupied(next) {

@@ -114,7 +114,7 @@ impl TraceFrontEnd {
         }
         for span in &packing.lines {
             let start = linear.wrapping_add(span.start as u32);
-            let missed = self.cache.access(start);
+            let missed = self.cache.access(start, &span.slot);
             self.building = missed.is_some();
             self.branches = 0;
             if let Some(loss) = missed {

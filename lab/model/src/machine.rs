@@ -41,12 +41,17 @@ pub(crate) struct Memory {
     pub(crate) causes: Causes,
     pub(crate) counts: Counts,
     pub(crate) last_code_line: u32,
+    /// The line of the last data access, by its linear address, and whether that wrote: another access to it changes nothing.
+    again: (u32, bool),
 }
+
+/// An access that changes nothing is not known.
+const NEVER: (u32, bool) = (u32::MAX, false);
 
 pub struct Machine {
     pub(crate) front: FrontEnd,
     pub(crate) memory: Memory,
-    /// The last block ended with a direct jump; where execution goes on here, it was not taken.
+    /// The last block ended with a direct jump; where execution goes on here, it was not taken. Only where taken jumps cost more.
     pub(crate) after_branch: Option<u32>,
     /// Whether TLBs and virtual caches tell spaces apart, so that a switch need not flush them.
     tagged: bool,
@@ -88,6 +93,7 @@ impl Machine {
                 causes: Causes::default(),
                 counts: Counts::default(),
                 last_code_line: u32::MAX,
+                again: NEVER,
             },
         }
     }
@@ -122,19 +128,23 @@ impl Machine {
     /// Executes all instructions of `block`, the first of which stands at `linear`.
     #[inline]
     pub fn block(&mut self, block: &Block, linear: u32, tables: &mut dyn PageTables) {
-        for &(category, milli) in block.costs() {
-            self.memory.ledger.add(category, milli);
+        // Hardly any block has more than one category.
+        if let [(category, milli), others @ ..] = block.costs() {
+            self.memory.ledger.add(*category, *milli);
+            others.iter().for_each(|&(category, milli)| self.memory.ledger.add(category, milli));
         }
         self.fetch(block, linear, tables);
     }
 
     /// Fetches `block` as if it were executed, and executes nothing of it: the same as taking all of it back.
-    #[inline]
+    #[inline(always)]
     pub fn fetch(&mut self, block: &Block, linear: u32, tables: &mut dyn PageTables) {
-        if self.after_branch.is_some_and(|next| next != linear) {
-            self.memory.ledger.add(Category::Instructions, self.memory.costs.branch_taken);
+        if self.memory.costs.branch_taken > 0 {
+            if self.after_branch.is_some_and(|next| next != linear) {
+                self.memory.ledger.add(Category::Instructions, self.memory.costs.branch_taken);
+            }
+            self.after_branch = block.ends_with_branch().then(|| linear.wrapping_add(block.bytes()));
         }
-        self.after_branch = block.ends_with_branch().then(|| linear.wrapping_add(block.bytes()));
         self.front.fetch(block, linear, &mut self.memory, tables);
     }
 
@@ -147,26 +157,39 @@ impl Machine {
         }
     }
 
+    /// Whether a data access only repeats the last one, as far as this machine is concerned: it need not be told of it.
+    #[inline(always)]
+    pub fn has_just_seen(&self, linear: u32, size: u8, write: bool) -> bool {
+        let (shift, (line, wrote)) = (self.memory.l1.line_shift(), self.memory.again);
+        let last = linear.wrapping_add(size as u32 - 1);
+        linear >> shift == line && last >> shift == line && (wrote || !write)
+    }
+
     /// A data access that was carried out. `physical` belongs to `linear`; an access may straddle two lines.
-    #[inline]
+    #[inline(always)]
     pub fn data(&mut self, linear: u32, physical: u32, size: u8, write: bool, tables: &mut dyn PageTables) {
         self.memory.data(linear, physical, write, tables);
-        let line = self.memory.l1.shape().line as u32;
         let last = linear.wrapping_add(size as u32 - 1);
-        if last & !(line - 1) != linear & !(line - 1) {
-            let physical = match last >> 12 == linear >> 12 {
-                true => physical.wrapping_add(last.wrapping_sub(linear)),
-                false => match tables.walk(last) {
-                    Some(walk) => walk.frame | last & 0xfff,
-                    None => return,
-                },
-            };
-            self.memory.data(last, physical, write, tables);
+        if (last ^ linear) >> self.memory.l1.line_shift() != 0 {
+            self.second_line(linear, last, physical, write, tables);
         }
+    }
+
+    #[inline(never)]
+    fn second_line(&mut self, linear: u32, last: u32, physical: u32, write: bool, tables: &mut dyn PageTables) {
+        let physical = match last >> 12 == linear >> 12 {
+            true => physical.wrapping_add(last.wrapping_sub(linear)),
+            false => match tables.walk(last) {
+                Some(walk) => walk.frame | last & 0xfff,
+                None => return,
+            },
+        };
+        self.memory.data(last, physical, write, tables);
     }
 
     /// The general way in, one event at a time.
     pub fn event(&mut self, event: &Event, tables: &mut dyn PageTables) {
+        self.memory.again = NEVER;
         match *event {
             Event::Fetch { linear, instruction } => {
                 let block = Block::new(vec![instruction], &self.memory.costs);
@@ -254,7 +277,7 @@ impl Memory {
     }
 
     /// Looks the pages of a code range up in the ITLB.
-    #[inline]
+    #[inline(always)]
     pub fn translate_code_range(&mut self, linear: u32, bytes: u32, tables: &mut dyn PageTables) {
         self.translate_code(linear, tables);
         let last = linear.wrapping_add(bytes.max(1) - 1);
@@ -264,8 +287,11 @@ impl Memory {
     }
 
     /// Frame of a code address; a miss is walked and booked.
-    #[inline]
+    #[inline(always)]
     pub fn translate_code(&mut self, linear: u32, tables: &mut dyn PageTables) -> Option<u32> {
+        if self.tlbs.shared() {
+            self.again = NEVER;
+        }
         if let Some(frame) = self.tlbs.lookup_code(linear) {
             return Some(frame);
         }
@@ -274,6 +300,7 @@ impl Memory {
 
     #[inline(never)]
     fn refill_code_translation(&mut self, linear: u32, tables: &mut dyn PageTables) -> Option<u32> {
+        self.again = NEVER;
         let walk = tables.walk(linear)?;
         self.counts.itlb_misses += 1;
         let loss = self.tlbs.fill_code(linear, &walk);
@@ -283,7 +310,7 @@ impl Memory {
         Some(walk.frame)
     }
 
-    #[inline]
+    #[inline(always)]
     fn translate_data(&mut self, linear: u32, tables: &mut dyn PageTables) {
         if !self.tlbs.holds_data(linear) {
             self.refill_data(linear, tables);
@@ -350,6 +377,7 @@ impl Memory {
 
     /// Looks code up in a unified first-level cache. Returns how the line was lost if it was not there.
     pub fn fetch_unified(&mut self, linear: u32, physical: u32) -> Option<Loss> {
+        self.again = NEVER;
         let tag = if self.l1.shape().virtually_tagged { linear } else { physical };
         let outcome = self.l1.access(tag, false);
         self.book_first_level_write_backs(outcome.write_backs);
@@ -370,6 +398,7 @@ impl Memory {
     /// Reads from the second level, where a hit costs `hit`, or from memory. Returns the cost, and how the second level lost
     /// the line if it had to come from memory.
     fn read_second_level(&mut self, physical: u32, hit: u64) -> (u64, Option<Loss>) {
+        self.again = NEVER;
         let Some(l2) = &mut self.l2 else { return (self.costs.memory_read, None) };
         let outcome = l2.access(physical, false);
         self.ledger.add(Category::WriteBack, outcome.write_backs as u64 * self.costs.memory_write_back);
@@ -383,25 +412,35 @@ impl Memory {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn data(&mut self, linear: u32, physical: u32, write: bool, tables: &mut dyn PageTables) {
         self.translate_data(linear, tables);
         let shape = self.l1.shape();
         let (tag, through) = (if shape.virtually_tagged { linear } else { physical }, !shape.write_back);
-        let first = self.l1.access(tag, write);
+        if !self.l1.hit(tag, write) {
+            self.miss_first_level(tag, physical, write);
+        } else if write && through {
+            self.write_beyond_first_level(physical, None);
+        }
+        let stays = !(write && through) || self.l2.as_ref().is_none_or(|l2| l2.is_last(physical));
+        self.again = if stays && self.l1.is_last(tag) { (linear >> self.l1.line_shift(), write) } else { NEVER };
+    }
+
+    #[inline(never)]
+    fn miss_first_level(&mut self, tag: u32, physical: u32, write: bool) {
+        let first = self.l1.miss(tag, write);
         self.book_first_level_write_backs(first.write_backs);
-        if !write {
-            if first.missed.is_some() {
-                self.read_beyond_first_level(physical, first.missed);
-            }
-        } else if through || first.missed.is_some() {
+        if write {
             let allocated = first.missed.filter(|_| self.l1.shape().write_allocate);
             self.write_beyond_first_level(physical, allocated);
+        } else {
+            self.read_beyond_first_level(physical, first.missed);
         }
     }
 
     /// A store that goes on to the second level. Buffers hide it, unless a line has to be fetched. Without a second level
     /// they hide the store itself; the line that it `allocated` in the first level, lost so before, has to be fetched.
+    #[inline(always)]
     fn write_beyond_first_level(&mut self, physical: u32, allocated: Option<Loss>) {
         let Some(l2) = &mut self.l2 else {
             if let Some(loss) = allocated {
@@ -409,7 +448,16 @@ impl Memory {
             }
             return;
         };
-        let outcome = l2.access(physical, true);
+        if !l2.hit(physical, true) {
+            self.miss_second_level(physical);
+        }
+    }
+
+    /// A store has not found its line in the second level.
+    #[inline(never)]
+    fn miss_second_level(&mut self, physical: u32) {
+        let Some(l2) = &mut self.l2 else { return };
+        let outcome = l2.miss(physical, true);
         if let Some(loss) = outcome.missed.filter(|_| l2.shape().write_allocate) {
             self.refill(Category::CacheRefill, loss, self.costs.memory_read);
         }

@@ -93,13 +93,15 @@ const CHUNK: usize = 1 << CHUNK_BITS;
 pub(crate) struct Past {
     chunks: Vec<[u32; CHUNK]>,
     places: HashMap<u64, u32, BuildHasherDefault<Multiply>>,
-    /// The chunk that was asked for last and its place.
-    last: (u64, u32),
+    /// The chunks that were asked for lately and their places, by number modulo the size.
+    recent: [(u64, u32); RECENT],
 }
+
+const RECENT: usize = 256;
 
 impl Past {
     pub fn new() -> Self {
-        Past { chunks: Vec::new(), places: HashMap::default(), last: (u64::MAX, 0) }
+        Past { chunks: Vec::new(), places: HashMap::default(), recent: [(u64::MAX, 0); RECENT] }
     }
 
     #[inline]
@@ -115,11 +117,12 @@ impl Past {
     /// How an entry was lost that is not held.
     pub fn of(&mut self, key: u64, tag: Tag) -> Loss {
         let chunk = chunk(key, tag);
-        if self.last.0 != chunk {
+        let recent = &mut self.recent[chunk as usize % RECENT];
+        if recent.0 != chunk {
             let Some(&place) = self.places.get(&chunk) else { return Loss::Cold };
-            self.last = (chunk, place);
+            *recent = (chunk, place);
         }
-        match self.chunks[self.last.1 as usize][key as usize % CHUNK] {
+        match self.chunks[recent.1 as usize][key as usize % CHUNK] {
             0 => Loss::Cold,
             packed if packed % 2 == 1 => Loss::Flushed(Moment(packed / 2)),
             packed => Loss::Evicted(Moment(packed / 2 - 1)),
@@ -129,14 +132,15 @@ impl Past {
     #[inline]
     fn at(&mut self, key: u64, tag: Tag) -> &mut u32 {
         let chunk = chunk(key, tag);
-        if self.last.0 != chunk {
+        let recent = &mut self.recent[chunk as usize % RECENT];
+        if recent.0 != chunk {
             let place = *self.places.entry(chunk).or_insert_with(|| {
                 self.chunks.push([0; CHUNK]);
                 (self.chunks.len() - 1) as u32
             });
-            self.last = (chunk, place);
+            *recent = (chunk, place);
         }
-        &mut self.chunks[self.last.1 as usize][key as usize % CHUNK]
+        &mut self.chunks[recent.1 as usize][key as usize % CHUNK]
     }
 }
 

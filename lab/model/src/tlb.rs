@@ -28,12 +28,15 @@ pub struct Tlb {
     global_pages: bool,
     running: Running,
     past: Past,
+    /// The page that was looked up last, and its frame. It was used last of all, so that using it once more changes nothing.
+    last: (u32, u32),
     /// Where pages were found the last time. Verified at each use, so that nothing but a change of the tag has to clear it.
     /// Between small spaces fewer than one lookup in a thousand has to search.
     found: [Found; FOUND],
 }
 
 const FOUND: usize = 128;
+const NO_PAGE: (u32, u32) = (u32::MAX, 0);
 
 /// Where the entry was that translates `page`. Between two fills of the page itself no other entry can come to translate
 /// it while this one is held.
@@ -42,13 +45,12 @@ struct Found {
     page: u32,
     slot: u32,
     key: u64,
-    set: u32,
     /// Bits of an address that the entry passes on to the frame.
     within: u32,
 }
 
 impl Found {
-    const NOTHING: Found = Found { page: u32::MAX, slot: 0, key: 0, set: 0, within: 0 };
+    const NOTHING: Found = Found { page: u32::MAX, slot: 0, key: 0, within: 0 };
 }
 
 impl Tlb {
@@ -62,6 +64,7 @@ impl Tlb {
             global_pages: false,
             running: Running::START,
             past: Past::new(),
+            last: NO_PAGE,
             found: [Found::NOTHING; FOUND],
         }
     }
@@ -70,6 +73,7 @@ impl Tlb {
     pub fn enter(&mut self, running: Running) {
         if running.tagged || self.running.tagged {
             self.found = [Found::NOTHING; FOUND];
+            self.last = NO_PAGE;
         }
         self.running = running;
     }
@@ -84,9 +88,19 @@ impl Tlb {
     #[inline(always)]
     pub fn lookup(&mut self, linear: u32) -> Option<u32> {
         let page = linear >> 12;
+        match page == self.last.0 {
+            true => Some(self.last.1),
+            false => self.lookup_another(linear),
+        }
+    }
+
+    #[inline(never)]
+    fn lookup_another(&mut self, linear: u32) -> Option<u32> {
+        let page = linear >> 12;
         let found = &self.found[place(page)];
-        if found.page == page && self.store.lookup_at(found.set as usize, found.slot as usize, found.key) {
-            return Some(self.frames[found.slot as usize] + (linear & found.within));
+        if found.page == page && self.store.lookup_at(found.slot as usize, found.key) {
+            self.last = (page, self.frames[found.slot as usize] + (linear & found.within));
+            return Some(self.last.1);
         }
         self.search(linear)
     }
@@ -94,20 +108,21 @@ impl Tlb {
     #[inline(never)]
     fn search(&mut self, linear: u32) -> Option<u32> {
         let page = linear >> 12;
-        let (mut set, mut within) = (page as usize, 0);
-        let mut slot = self.find(set, page as u64);
+        let mut within = 0;
+        let mut slot = self.find(page as usize, page as u64);
         if slot.is_none() && self.large_entries > 0 {
-            (set, within) = ((page >> 10) as usize, 0x003f_f000);
-            slot = self.find(set, (page >> 10) as u64 | LARGE);
+            within = 0x003f_f000;
+            slot = self.find((page >> 10) as usize, (page >> 10) as u64 | LARGE);
         }
         let slot = slot?;
-        self.remember(page, set, slot, within);
-        Some(self.frames[slot] + (linear & within))
+        self.remember(page, slot, within);
+        Some(self.last.1)
     }
 
-    fn remember(&mut self, page: u32, set: usize, slot: usize, within: u32) {
+    fn remember(&mut self, page: u32, slot: usize, within: u32) {
         let Some(key) = self.store.key(slot) else { return };
-        self.found[place(page)] = Found { page, slot: slot as u32, key, set: set as u32, within };
+        self.last = (page, self.frames[slot] + (page << 12 & within));
+        self.found[place(page)] = Found { page, slot: slot as u32, key, within };
     }
 
     #[inline]
@@ -135,7 +150,7 @@ impl Tlb {
         self.large_entries += large as usize;
         self.frames[slot] = frame;
         self.tags[slot] = tag;
-        self.remember(page as u32, set, slot, if large { 0x003f_f000 } else { 0 });
+        self.remember(page as u32, slot, if large { 0x003f_f000 } else { 0 });
         self.past.of(key, tag)
     }
 
@@ -169,6 +184,7 @@ impl Tlb {
 
     /// Drops the entries for which `goes` holds, given their slots and keys.
     fn drop_where(&mut self, by: Moment, goes: impl Fn(&Self, usize, u64) -> bool) {
+        self.last = NO_PAGE;
         let mut next = 0;
         while let Some(slot) = self.store.next_occupied(next) {
             next = slot + 1;

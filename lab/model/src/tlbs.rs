@@ -28,7 +28,7 @@ impl Tlbs {
     }
 
     /// The 4 KB frame of a code address, when it is held.
-    #[inline]
+    #[inline(always)]
     pub fn lookup_code(&mut self, linear: u32) -> Option<u32> {
         self.all[0].lookup(linear)
     }
@@ -38,7 +38,7 @@ impl Tlbs {
         self.all[0].fill(linear, walk)
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn holds_data(&mut self, linear: u32) -> bool {
         self.all[self.data].lookup(linear).is_some()
             || self.large_data.is_some_and(|large| self.all[large].lookup(linear).is_some())

@@ -8,6 +8,7 @@
 
 use crate::past::Past;
 use crate::{Associative, Loss, Moment, Replacement, Running, Tag};
+use std::cell::Cell;
 
 /// Geometry of a trace cache.
 #[derive(Clone, Copy, Debug)]
@@ -26,14 +27,22 @@ pub struct TraceCacheShape {
 pub struct TraceCache {
     shape: TraceCacheShape,
     store: Associative,
+    /// How many lines start on the pages of each number modulo the size: most pages that are invalidated hold data.
+    on_pages: [u32; PAGES],
     running: Running,
     past: Past,
+}
+
+const PAGES: usize = 1024;
+
+fn page_of(linear: u64) -> usize {
+    (linear >> 12) as usize % PAGES
 }
 
 impl TraceCache {
     pub fn new(shape: TraceCacheShape) -> Self {
         let store = Associative::new(shape.lines, shape.ways, shape.replacement);
-        TraceCache { shape, store, running: Running::START, past: Past::new() }
+        TraceCache { shape, store, on_pages: [0; PAGES], running: Running::START, past: Past::new() }
     }
 
     pub fn shape(&self) -> &TraceCacheShape {
@@ -51,24 +60,33 @@ impl TraceCache {
         out.push(self.running.tag.number() as u64);
     }
 
-    /// Looks for the line that starts at `linear` and makes it present. Returns how it was lost if it was not.
-    #[inline]
-    pub fn access(&mut self, linear: u32) -> Option<Loss> {
+    /// Looks for the line that starts at `linear` and makes it present; `slot` says where it may be, and then where it is. Returns
+    /// how it was lost if it was not there.
+    #[inline(always)]
+    pub fn access(&mut self, linear: u32, slot: &Cell<u32>) -> Option<Loss> {
         let (set, key) = ((linear >> self.shape.index_shift) as usize, linear as u64);
         let stored = self.running.stored(key, self.running.tag);
-        if self.store.lookup(set, stored).is_some() {
+        if self.store.lookup_at(slot.get() as usize, stored) {
             return None;
         }
-        Some(self.build(set, key, stored))
+        self.search(set, key, stored, slot)
     }
 
     #[inline(never)]
-    fn build(&mut self, set: usize, key: u64, stored: u64) -> Loss {
-        if let (_, Some(old)) = self.store.insert(set, stored) {
+    fn search(&mut self, set: usize, key: u64, stored: u64, slot: &Cell<u32>) -> Option<Loss> {
+        if let Some(found) = self.store.lookup(set, stored) {
+            slot.set(found as u32);
+            return None;
+        }
+        let (filled, evicted) = self.store.insert(set, stored);
+        slot.set(filled as u32);
+        self.on_pages[page_of(key)] += 1;
+        if let Some(old) = evicted {
             let (old, tag) = self.running.taken_apart(old);
+            self.on_pages[page_of(old)] -= 1;
             self.past.evicted(old, tag, self.running.since);
         }
-        self.past.of(key, self.running.tag)
+        Some(self.past.of(key, self.running.tag))
     }
 
     /// Drops the lines of the space that runs, which are all where they are not told apart; or `everything`.
@@ -79,6 +97,9 @@ impl TraceCache {
 
     /// Drops the lines that start on the page of `linear`.
     pub fn invalidate_page(&mut self, linear: u32, by: Moment) {
+        if self.on_pages[page_of(linear as u64)] == 0 {
+            return;
+        }
         let tag = self.running.tag;
         self.drop_where(by, |start, of| start >> 12 == (linear >> 12) as u64 && of == tag);
     }
@@ -91,6 +112,7 @@ impl TraceCache {
             let (key, tag) = self.running.taken_apart(stored);
             if goes(key, tag) {
                 self.store.remove(slot);
+                self.on_pages[page_of(key)] -= 1;
                 self.past.flushed(key, tag, by);
             }
         }

@@ -96,6 +96,16 @@ impl Measurement {
         })
     }
 
+    /// Counts what an execution of `run` counts besides instructions.
+    #[inline(never)]
+    fn count(&mut self, run: &Run) {
+        for &(counter, n) in &run.counts {
+            self.counters[counter] += n;
+        }
+        self.ranges.executed(&run.shares);
+    }
+
+    #[inline(never)]
     fn touch_code(&mut self, linear: u32, bytes: u32, tables: &mut impl PageTables) {
         let here = bytes.min(0x1000 - (linear & 0xfff));
         let kernel = self.mode == Mode::Kernel;
@@ -108,6 +118,7 @@ impl Measurement {
         }
     }
 
+    #[inline(never)]
     fn touch_data(&mut self, linear: u32, physical: u32, size: u32, tables: &mut impl PageTables) {
         let kernel = self.mode == Mode::Kernel;
         let here = size.min(0x1000 - (linear & 0xfff));
@@ -165,10 +176,9 @@ impl Sink for Measurement {
             return;
         }
         self.counters[run.mode as usize] += run.block.instructions().len() as u64;
-        for &(counter, n) in &run.counts {
-            self.counters[counter] += n;
+        if !run.plain {
+            self.count(run);
         }
-        self.ranges.executed(&run.shares);
         if let Some(machine) = &mut self.machine {
             machine.block(&run.block, linear, tables);
         }
@@ -209,6 +219,9 @@ impl Sink for Measurement {
     #[inline(always)]
     fn data(&mut self, linear: u32, size: u8, write: bool, tables: &mut impl PageTables) {
         if self.waiting {
+            return;
+        }
+        if !self.measuring && self.machine.as_ref().is_some_and(|machine| machine.has_just_seen(linear, size, write)) {
             return;
         }
         let Some(frame) = tables.frame(linear) else { return };

@@ -67,6 +67,12 @@ impl<'a> Cursor<'a> {
         Some(byte)
     }
 
+    fn half(&mut self) -> Option<u16> {
+        let (bytes, rest) = self.rest.split_first_chunk::<2>()?;
+        self.rest = rest;
+        Some(u16::from_le_bytes(*bytes))
+    }
+
     #[inline]
     fn word(&mut self) -> Option<u32> {
         let (bytes, rest) = self.rest.split_first_chunk::<4>()?;
@@ -74,15 +80,27 @@ impl<'a> Cursor<'a> {
         Some(u32::from_le_bytes(*bytes))
     }
 
-    /// A number of 0 to 4 bytes.
-    #[inline]
-    fn number(&mut self, count: usize) -> Option<u32> {
-        if let Some(bytes) = self.rest.first_chunk::<4>().filter(|_| count <= 4) {
-            self.rest = &self.rest[count..];
-            return Some((u32::from_le_bytes(*bytes) as u64 & ((1u64 << (8 * count)) - 1)) as u32);
+    /// The byte that comes next, and the eight after it as a number; what is not there is 0.
+    #[inline(always)]
+    fn ahead(&self) -> (u8, u64) {
+        match self.rest.split_first_chunk::<9>() {
+            Some(([first, next @ ..], _)) => (*first, u64::from_le_bytes(*next)),
+            None => self.ahead_of_end(),
         }
-        let bytes = self.bytes(count).filter(|bytes| bytes.len() <= 4)?;
-        Some(bytes.iter().rev().fold(0, |value, &byte| value << 8 | byte as u32))
+    }
+
+    #[cold]
+    fn ahead_of_end(&self) -> (u8, u64) {
+        let mut bytes = [0; 9];
+        bytes[..self.rest.len()].copy_from_slice(self.rest);
+        let [first, next @ ..] = bytes;
+        (first, u64::from_le_bytes(next))
+    }
+
+    #[inline(always)]
+    fn skip(&mut self, count: usize) -> Option<()> {
+        self.rest = self.rest.get(count..)?;
+        Some(())
     }
 }
 
@@ -97,10 +115,15 @@ const MOST_PERIODS: usize = 8;
 #[derive(Default)]
 struct State {
     told: Translations,
-    runs: Vec<Run>,
-    habits: Vec<Habit>,
+    known: Vec<Known>,
     last_run: u32,
     last_data: u32,
+}
+
+/// A run that was defined.
+struct Known {
+    habit: Habit,
+    run: Run,
 }
 
 /// Where the reader stands, but for the habits of runs.
@@ -219,7 +242,7 @@ impl State {
             can_repeat &= !format::is_lasting(first);
             self.one_event(cursor, sink)?;
             if format::is_run(first) {
-                runs.push((self.last_run, self.habits[self.last_run as usize].linear));
+                runs.push((self.last_run, self.known[self.last_run as usize].habit.linear));
             }
         }
         let place = Place { last_run: self.last_run, last_data: self.last_data, directory: self.told.directory() };
@@ -234,35 +257,44 @@ impl State {
     /// Reads one event and calls `sink` for it. None: there is no such event.
     #[inline(always)]
     fn event(&mut self, cursor: &mut Cursor, sink: &mut impl Sink) -> Option<()> {
-        let first = cursor.byte()?;
+        let (first, next) = cursor.ahead();
         let count = (first & format::BYTES) as usize;
         if first & format::DATA != 0 {
             let size = first >> format::DATA_SIZE_SHIFT & 7;
             if size > format::LARGEST_ACCESS {
                 return None;
             }
-            let linear = self.last_data.wrapping_add(unzigzag(cursor.number(count)?));
+            cursor.skip(1 + count)?;
+            let linear = self.last_data.wrapping_add(unzigzag(number(next, count)?));
             self.last_data = linear;
             sink.data(linear, 1 << size, first & format::DATA_WRITE != 0, &mut self.told);
             Some(())
         } else if first & format::RUN != 0 {
-            let moved = if first & format::RUN_LINEAR != 0 { Some(cursor.word()?) } else { None };
-            let before = self.habits.get_mut(self.last_run as usize)?;
-            let number = if count == 0 { before.next } else { cursor.number(count)? };
-            before.next = number;
-            self.last_run = number;
-            let habit = self.habits.get_mut(number as usize)?;
-            habit.linear = moved.unwrap_or(habit.linear);
-            let run = &self.runs[number as usize];
+            let before = &mut self.known.get_mut(self.last_run as usize)?.habit;
+            let moved = first & format::RUN_LINEAR != 0;
+            if moved || count > 0 {
+                cursor.skip(1 + if moved { 4 } else { 0 } + count)?;
+                if count > 0 {
+                    before.next = number(if moved { next >> 32 } else { next }, count)?;
+                }
+            } else {
+                cursor.skip(1)?;
+            }
+            self.last_run = before.next;
+            let Known { run, habit } = self.known.get_mut(self.last_run as usize)?;
+            if moved {
+                habit.linear = next as u32;
+            }
             // A string instruction goes on.
             if cursor.rest.first() == Some(&tag::RETRACT_FIRST) && run.block.instructions().len() == 1 {
-                cursor.byte();
+                cursor.skip(1)?;
                 sink.fetch(run, habit.linear, &mut self.told);
             } else {
                 sink.run(run, habit.linear, &mut self.told);
             }
             Some(())
         } else {
+            let first = cursor.byte()?;
             self.rarer_event(first, cursor, sink)
         }
     }
@@ -273,7 +305,7 @@ impl State {
             tag::DEFINE => return self.define(cursor, sink),
             tag::RETRACT => return self.retract(cursor, sink),
             tag::RETRACT_FIRST => {
-                sink.retract(self.runs.get(self.last_run as usize)?, 0..1);
+                sink.retract(&self.known.get(self.last_run as usize)?.run, 0..1);
                 return Some(());
             }
             tag::UNMAPPED => {
@@ -282,7 +314,7 @@ impl State {
             }
             tag::MAPPED => return self.mapped(cursor),
             tag::WARNING => {
-                let length = cursor.number(2)? as usize;
+                let length = cursor.half()? as usize;
                 sink.warn(String::from_utf8_lossy(cursor.bytes(length)?).into_owned());
                 return Some(());
             }
@@ -326,25 +358,30 @@ impl State {
     fn define(&mut self, cursor: &mut Cursor, sink: &mut impl Sink) -> Option<()> {
         let mode = Mode::from_code(cursor.byte()?)?;
         let home = cursor.word()?;
-        let count = cursor.number(2)? as usize;
+        let count = cursor.half()? as usize;
         if !(1..=format::LONGEST_RUN).contains(&count) {
             return None;
         }
         let instructions: Vec<Instruction> = (0..count).map(|_| instruction(cursor)).collect::<Option<_>>()?;
         let mut run = sink.prepare(home, instructions);
         run.mode = mode;
-        self.runs.push(run);
-        self.habits.push(Habit { linear: home, next: 0 });
+        self.known.push(Known { habit: Habit { linear: home, next: 0 }, run });
         Some(())
     }
 
     fn retract(&mut self, cursor: &mut Cursor, sink: &mut impl Sink) -> Option<()> {
         let (number, first, count) = (cursor.word()?, cursor.word()? as usize, cursor.word()? as usize);
-        let run = self.runs.get(number as usize)?;
+        let run = &self.known.get(number as usize)?.run;
         let end = first.checked_add(count).filter(|&end| end <= run.block.instructions().len())?;
         sink.retract(run, first..end);
         Some(())
     }
+}
+
+/// The number in the `count` low bytes of `bytes`. None: numbers are no longer than 4 bytes.
+#[inline(always)]
+fn number(bytes: u64, count: usize) -> Option<u32> {
+    (count <= 4).then_some((bytes & ((1 << (8 * count)) - 1)) as u32)
 }
 
 fn instruction(cursor: &mut Cursor) -> Option<Instruction> {

@@ -19,6 +19,8 @@ pub struct Run {
     pub(crate) counts: Vec<(usize, u64)>,
     /// What of it lies in parts of the code that are counted by themselves.
     pub(crate) shares: Vec<Share>,
+    /// There are neither counts nor shares.
+    pub(crate) plain: bool,
 }
 
 impl Run {
@@ -33,6 +35,7 @@ impl Run {
             }
         }
         let (block, number) = (Block::new(instructions, costs), Cell::new(Self::UNNUMBERED));
-        Run { block, home, number, mode: Mode::Kernel, counts, shares }
+        let plain = counts.is_empty() && shares.is_empty();
+        Run { block, home, number, mode: Mode::Kernel, counts, shares, plain }
     }
 }

@@ -47,7 +47,7 @@ impl Tlb {
         if known == kilobyte {
             let slot = slot as usize;
             let shift = self.entries[slot].shift;
-            if self.store.lookup_at(set(mva, shift), slot, key(mva, shift)) {
+            if self.store.lookup_at(slot, key(mva, shift)) {
                 return Some(&self.entries[slot]);
             }
         }
