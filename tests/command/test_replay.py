@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from cobnut.experiments.replay import RANDOM, Cost, judge_guest, series_of
+from cobnut.experiments.replay import SLOW, Cost, judge_guest, series_of
 
 GOOD = Cost(2.0, 1.0, 0.25, 1000, same_as_live=True, same_again=True, same_records=True)
 
@@ -23,9 +23,12 @@ def test_a_slow_replay_fails():
     assert failed("guest", replace(GOOD, replay=0.41)) == ["guest.ratio"]
 
 
-def test_the_random_guest_is_judged_by_its_bytes_alone():
-    assert failed(RANDOM, replace(GOOD, replay=1.9)) == []
-    assert failed(RANDOM, replace(GOOD, same_as_live=False)) == [f"{RANDOM}.same_as_live"]
+@pytest.mark.parametrize("name", SLOW)
+def test_a_guest_that_does_not_repeat_itself_is_judged_like_others_and_says_why(name):
+    assert failed(name, GOOD) == []
+    slow = [check for check in judge_guest(name, replace(GOOD, replay=1.9)) if not check.ok]
+    assert [check.name for check in slow] == [f"{name}.ratio"]
+    assert slow[0].why.endswith(SLOW[name])
 
 
 @pytest.mark.parametrize("what", ["same_as_live", "same_again", "same_records"])

@@ -127,7 +127,8 @@ def command(
             ",".join([escaped(plugin.library), *(f"{key}={escaped(value)}" for key, value in arguments)]),
         ]
     if plugin or repeatable:
-        words += ["-icount", f"shift={boot.instruction_log2_ns},sleep=off"]
+        # the clock that the guest reads the date from, too
+        words += ["-icount", f"shift={boot.instruction_log2_ns},sleep=off", "-rtc", "base=2000-01-01,clock=vm"]
     if stub:
         words += ["-S", "-gdb", stub]
     return [*words, "-machine", machine]

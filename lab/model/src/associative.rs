@@ -226,7 +226,9 @@ impl Associative {
     fn victim(&mut self, set: usize) -> usize {
         let used = &self.used[self.slots_of(set)];
         match self.replacement {
-            Replacement::Lru => (1..used.len()).fold(0, |oldest, way| if used[way] < used[oldest] { way } else { oldest }),
+            Replacement::Lru => {
+                (1..used.len()).fold(0, |oldest, way| if used[way] < used[oldest] { way } else { oldest })
+            }
             Replacement::PseudoLru => {
                 let (mut first, mut rest) = (0, used);
                 while rest.len() > 1 {
