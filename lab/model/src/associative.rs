@@ -265,3 +265,62 @@ fn tree(used: &[u64], out: &mut Vec<u64>) -> u64 {
     out.push((left > right) as u64);
     left.max(right)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Trees as hardware keeps them: a bit for each node, node n above 2n and 2n + 1, which each use on its way down turns to the other half.
+    struct Trees {
+        ways: usize,
+        bits: Vec<u128>,
+    }
+
+    impl Trees {
+        fn touch(&mut self, slot: usize) {
+            let (set, way) = (slot / self.ways, slot % self.ways);
+            let (mut node, mut half) = (1, self.ways / 2);
+            while half > 0 {
+                let right = way & half != 0;
+                self.bits[set] = self.bits[set] & !(1 << node) | (!right as u128) << node;
+                (node, half) = (node * 2 + right as usize, half / 2);
+            }
+        }
+
+        fn victim(&self, set: usize) -> usize {
+            let mut node = 1;
+            while node < self.ways {
+                node = node * 2 + (self.bits[set] >> node & 1) as usize;
+            }
+            node - self.ways
+        }
+    }
+
+    #[test]
+    fn times_of_use_say_what_the_bits_of_a_tree_say() {
+        for ways in [1, 2, 4, 8, 64] {
+            const SETS: usize = 4;
+            let mut store = Associative::new(SETS * ways, ways, Replacement::PseudoLru);
+            let mut trees = Trees { ways, bits: vec![0; SETS] };
+            let mut random = 1u64;
+            for _ in 0..20_000 {
+                random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                let key = (random >> 40) % (SETS * ways * 2) as u64;
+                let (set, free) = (key as usize % SETS, store.free);
+                match store.lookup(set, key) {
+                    Some(slot) if random >> 33 & 31 == 0 => {
+                        trees.touch(slot);
+                        store.remove(slot);
+                    }
+                    Some(slot) => trees.touch(slot),
+                    None => {
+                        let expected = set * ways + trees.victim(set);
+                        let (slot, old) = store.insert(set, key);
+                        assert!(old.is_none() || slot == expected, "{ways} ways, {free} free");
+                        trees.touch(slot);
+                    }
+                }
+            }
+        }
+    }
+}

@@ -93,15 +93,13 @@ const CHUNK: usize = 1 << CHUNK_BITS;
 pub(crate) struct Past {
     chunks: Vec<[u32; CHUNK]>,
     places: HashMap<u64, u32, BuildHasherDefault<Multiply>>,
-    /// The chunks that were asked for lately and their places, by number modulo the size.
-    recent: [(u64, u32); RECENT],
+    /// The chunk that was asked for last and its place.
+    last: (u64, u32),
 }
-
-const RECENT: usize = 256;
 
 impl Past {
     pub fn new() -> Self {
-        Past { chunks: Vec::new(), places: HashMap::default(), recent: [(u64::MAX, 0); RECENT] }
+        Past { chunks: Vec::new(), places: HashMap::default(), last: (u64::MAX, 0) }
     }
 
     #[inline]
@@ -117,12 +115,11 @@ impl Past {
     /// How an entry was lost that is not held.
     pub fn of(&mut self, key: u64, tag: Tag) -> Loss {
         let chunk = chunk(key, tag);
-        let recent = &mut self.recent[chunk as usize % RECENT];
-        if recent.0 != chunk {
+        if self.last.0 != chunk {
             let Some(&place) = self.places.get(&chunk) else { return Loss::Cold };
-            *recent = (chunk, place);
+            self.last = (chunk, place);
         }
-        match self.chunks[recent.1 as usize][key as usize % CHUNK] {
+        match self.chunks[self.last.1 as usize][key as usize % CHUNK] {
             0 => Loss::Cold,
             packed if packed % 2 == 1 => Loss::Flushed(Moment(packed / 2)),
             packed => Loss::Evicted(Moment(packed / 2 - 1)),
@@ -132,15 +129,14 @@ impl Past {
     #[inline]
     fn at(&mut self, key: u64, tag: Tag) -> &mut u32 {
         let chunk = chunk(key, tag);
-        let recent = &mut self.recent[chunk as usize % RECENT];
-        if recent.0 != chunk {
+        if self.last.0 != chunk {
             let place = *self.places.entry(chunk).or_insert_with(|| {
                 self.chunks.push([0; CHUNK]);
                 (self.chunks.len() - 1) as u32
             });
-            *recent = (chunk, place);
+            self.last = (chunk, place);
         }
-        &mut self.chunks[recent.1 as usize][key as usize % CHUNK]
+        &mut self.chunks[self.last.1 as usize][key as usize % CHUNK]
     }
 }
 

@@ -106,3 +106,51 @@ fn t209_in_a_unified_cache_code_and_data_displace_each_other() {
     assert_eq!(settled_cost(4), 0, "after the first pass nothing is missing");
     assert!(settled_cost(5) > 0);
 }
+
+/// Two machines see the same, but one is not told of what it says that it has just seen.
+#[test]
+fn t210_an_access_that_was_just_seen_changes_nothing() {
+    let changes: [&[&str]; 4] =
+        [&[], &["l1d.write_policy:write-back"], &["l1d.write_allocate:false"], &["walker.reads_through:l1"]];
+    let files = ["i486", "pentium-90", "pentium-133"].map(|name| shipped(name, &[]));
+    for file in files.into_iter().chain(changes.map(pentium4)) {
+        let (mut told, mut spared) = (Machine::new(&file), Machine::new(&file));
+        let mut tables = Identity { global_from: 0x40_0000, large_from: 0x60_0000, walks: 0 };
+        let (mut random, mut linear, mut seen) = (1u64, 0, 0);
+        let code: Vec<Block> = (1..9).map(|length| Block::new(vec![instruction(Class::Nop, length)], told.costs())).collect();
+        for _ in 0..100_000 {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let (place, choice) = ((random >> 44) as u32, (random >> 33) as u32 % 64);
+            // A megabyte of each kind of page.
+            let far = (1 + place % 3) << 21 | place & 0xf_fffc;
+            match choice {
+                0 => {
+                    let event = match place % 4 {
+                        0 => Event::Cr3Write { directory: place & 0x3000, at: 0 },
+                        1 => Event::Invlpg { linear },
+                        2 => Event::ControlWrite { global_pages: place & 8 != 0 },
+                        _ => Event::PageFault { linear: far },
+                    };
+                    [&mut told, &mut spared].into_iter().for_each(|machine| machine.event(&event, &mut tables));
+                }
+                1..16 => {
+                    let (block, at) = (&code[place as usize % code.len()], if choice < 4 { far } else { far & 0x60_0fff });
+                    [&mut told, &mut spared].into_iter().for_each(|machine| machine.block(block, at, &mut tables));
+                }
+                _ => {
+                    linear = if choice < 24 { far } else { linear.wrapping_add(4 * (place % 3)) };
+                    let (size, write) = (1 << (place % 5), place & 0x100 != 0);
+                    told.data(linear, linear, size, write, &mut tables);
+                    match spared.has_just_seen(linear, size, write) {
+                        true => seen += 1,
+                        false => spared.data(linear, linear, size, write, &mut tables),
+                    }
+                }
+            }
+            assert_eq!(told.ledger(), spared.ledger(), "{}", file.name);
+        }
+        assert_eq!(told.counts(), spared.counts());
+        assert!(told.checkpoint().same_state(&spared.checkpoint()));
+        assert!(seen > 10_000, "{}: {seen}", file.name);
+    }
+}
