@@ -8,7 +8,7 @@ from pathlib import Path
 
 from cobnut import packages, paths
 from cobnut.errors import CobnutError, Skipped
-from cobnut.process import run_logged
+from cobnut.process import alone, run_logged
 
 ROW = re.compile(r"attack: row (\S+) (\w+) *(.*)")
 TOTAL = re.compile(r"attack: (\d+) attempts, \d+ refused")
@@ -45,11 +45,11 @@ def linux_program() -> Path:
     sources = [SOURCES / "attempts.S", SOURCES / "attempts.cc", *sorted((SOURCES / "linux").glob("*.cc"))]
     headers = [SOURCES / "attempts.h", *(SOURCES / "linux").glob("*.h")]
     newest = max(path.stat().st_mtime for path in [*sources, *headers])
-    if not LINUX_PROGRAM.exists() or LINUX_PROGRAM.stat().st_mtime < newest:
-        LINUX_PROGRAM.parent.mkdir(parents=True, exist_ok=True)
-        # no stack protector: it reads GS, which is anything where an attempt has just been stopped
-        options = ["-m32", "-O2", "-std=c++20", "-static", "-no-pie", "-fno-pie", "-fno-stack-protector", "-Wall", "-Wextra", "-Werror"]
-        run_logged(["g++", *options, "-o", str(LINUX_PROGRAM), *map(str, sources)], "silicon.log")
+    with alone(paths.LOCKS / "silicon"):
+        if not LINUX_PROGRAM.exists() or LINUX_PROGRAM.stat().st_mtime < newest:
+            # no stack protector: it reads GS, which is anything where an attempt has just been stopped
+            options = ["-m32", "-O2", "-std=c++20", "-static", "-no-pie", "-fno-pie", "-fno-stack-protector", "-Wall", "-Wextra", "-Werror"]
+            run_logged(["g++", *options, "-o", str(LINUX_PROGRAM), *map(str, sources)], "silicon.log")
     return LINUX_PROGRAM
 
 

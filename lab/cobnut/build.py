@@ -7,7 +7,7 @@ from pathlib import Path
 
 from cobnut import packages, paths, progress
 from cobnut.boards import ARM, Board
-from cobnut.process import run_logged
+from cobnut.process import alone, run_logged
 
 
 def images(board: Board) -> None:
@@ -65,21 +65,23 @@ def _cmake(preset: str, title: str, *, folder: Path | None = None, definitions: 
     """Builds in `folder`, by default the preset's own."""
     folder = folder or paths.BUILD / preset
     log = f"build-{folder.name}.log"
-    if not (folder / "build.ninja").exists():
-        run_logged(["cmake", "--preset", preset, "-B", str(folder), *definitions], f"configure-{folder.name}.log")
-    plan = ["cmake", "--build", str(folder)]
-    if (folder / ".ninja_log").exists() and not sys.stderr.isatty():
-        run_logged(plan, log)
-        return
-    with progress.meter(title) as meter:
+    with alone(paths.LOCKS / folder.name):
+        if not (folder / "build.ninja").exists():
+            configure = ["cmake", "--preset", preset, "-B", str(folder), *definitions]
+            run_logged(configure, f"configure-{folder.name}.log")
+        plan = ["cmake", "--build", str(folder)]
+        if (folder / ".ninja_log").exists() and not sys.stderr.isatty():
+            run_logged(plan, log)
+            return
+        with progress.meter(title) as meter:
 
-        def line_seen(line: str) -> None:
-            match = re.match(r"\[(\d+)/(\d+)\]", line)
-            if match:
-                meter.total(int(match.group(2)))
-                meter.advance()
+            def line_seen(line: str) -> None:
+                match = re.match(r"\[(\d+)/(\d+)\]", line)
+                if match:
+                    meter.total(int(match.group(2)))
+                    meter.advance()
 
-        run_logged(plan, log, line_seen=line_seen)
+            run_logged(plan, log, line_seen=line_seen)
 
 
 def _crate(line: str) -> str:

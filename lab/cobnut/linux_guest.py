@@ -7,14 +7,12 @@ of the 686-pae flavour are not understood by the plugin. Programs of our own (la
 system whose script is the guest's only user.
 """
 
-import fcntl
 import os
 import re
 import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,7 +20,7 @@ from cobnut import apt_sources, cpio, packages, paths
 from cobnut.emulators import Boot, Outcome, qemu
 from cobnut.errors import CobnutError
 from cobnut.modules import Module
-from cobnut.process import run_logged
+from cobnut.process import alone, run_logged
 
 RELEASE = "bookworm"  # the last release of Debian with a kernel for 32-bit PCs
 FLAVOUR = "linux-image-686"
@@ -85,7 +83,7 @@ class LinuxGuest:
 def ensure() -> LinuxGuest:
     """Makes sure of the guest, downloading and building what is missing."""
     FOLDER.mkdir(parents=True, exist_ok=True)
-    with _locked():
+    with alone(paths.LOCKS / "linux"):
         if not _kernels():
             _download()
         kernel = _kernels()[0]
@@ -126,14 +124,6 @@ def failure(outcome: Outcome) -> str | None:
     if wrong:
         return f"in Linux: {wrong[0].strip()}"
     return None if DONE in lines else "Linux did not come to the end of its script"
-
-
-@contextmanager
-def _locked() -> Iterator[None]:
-    """One at a time: two commands may start on a fresh machine."""
-    with open(FOLDER / "lock", "w", encoding="ascii") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
 
 
 def _kernels() -> list[Path]:

@@ -8,6 +8,7 @@ BUILD = ROOT / "build"
 LOGS = BUILD / "log"
 REPORTS = BUILD / "reports"
 RUNS = BUILD / "run"
+LOCKS = BUILD / "lock"
 
 GDB_SCRIPT = ROOT / "kernel" / "gdb" / "cobnut.py"
 LAB = ROOT / "lab"

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Running a tool whose output matters only when it fails, limits on how long one may run, and what tools have taken."""
 
+import fcntl
 import resource
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from cobnut import paths
@@ -13,6 +15,15 @@ from cobnut.errors import CobnutError
 
 # An emulator on a busy machine waits for its turn; one that does nothing at all is given up after so many times its limit.
 PATIENCE = 3
+
+
+@contextmanager
+def alone(lock: Path) -> Iterator[None]:
+    """One command at a time does what is in it, wherever it was started; `lock` is a file for that, made if need be."""
+    lock.parent.mkdir(parents=True, exist_ok=True)
+    with open(lock, "w", encoding="ascii") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        yield
 
 
 def run_logged(

@@ -113,7 +113,8 @@ def system() -> Count:
 
 def _pytest(folder: str) -> Count:
     report = RESULTS / f"{folder}.xml"
-    options = ["-p", "no:cacheprovider", "-q", "--durations=5", f"--junitxml={report}"]
+    # one for each processor: what a test may take is processor time, so they do not disturb each other
+    options = ["-p", "no:cacheprovider", "-q", "-n", "auto", "--maxprocesses", "8", "--dist", "worksteal", "--durations=5", f"--junitxml={report}"]
     return _junit([sys.executable, "-m", "pytest", *options, str(paths.ROOT / "tests" / folder)], report)
 
 
