@@ -47,6 +47,7 @@ def linux_program() -> Path:
     newest = max(path.stat().st_mtime for path in [*sources, *headers])
     with alone(paths.LOCKS / "silicon"):
         if not LINUX_PROGRAM.exists() or LINUX_PROGRAM.stat().st_mtime < newest:
+            LINUX_PROGRAM.parent.mkdir(parents=True, exist_ok=True)
             # no stack protector: it reads GS, which is anything where an attempt has just been stopped
             options = ["-m32", "-O2", "-std=c++20", "-static", "-no-pie", "-fno-pie", "-fno-stack-protector", "-Wall", "-Wextra", "-Werror"]
             run_logged(["g++", *options, "-o", str(LINUX_PROGRAM), *map(str, sources)], "silicon.log")
