@@ -51,6 +51,15 @@ def test_one_attempt_that_is_not_refused_fails(status):
     assert "small.0" in next(check.why for check in bad if not check.ok)
 
 
+def test_where_the_kernel_chooses_slots_they_have_to_be_used_and_to_change():
+    run, refused = attack_isolation.Run, many("refused")
+    good = verdicts(attack_isolation.judge_automatic(run("x", refused, 200, 50)))
+    assert good == {"x.in_slots": True, "x.changed": True, "x.not_refused": True}
+    assert verdicts(attack_isolation.judge_automatic(run("x", refused, 199, 50))) == good | {"x.in_slots": False}
+    assert verdicts(attack_isolation.judge_automatic(run("x", refused, 200, 49))) == good | {"x.changed": False}
+    assert verdicts(attack_isolation.judge_automatic(run("x", many("escaped"), 200, 50))) == good | {"x.not_refused": False}
+
+
 def test_on_arm_each_attempt_has_to_be_refused_and_there_have_to_be_enough():
     enough = [Attempt(f"load.slot_{n}", "refused", "fault") for n in range(250)]
     clean, dirty = (Findings([{"line": "stale"}] * many, [], [], {"accesses": 1}) for many in (0, 1))

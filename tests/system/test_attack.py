@@ -29,6 +29,17 @@ def test_everything_is_refused_where_limits_hold(kind, on):
     assert [name for name, status in rows.items() if status != "refused"] == []
 
 
+@pytest.mark.parametrize("on", guests.BOCHS, ids=str)
+def test_everything_is_refused_where_the_kernel_chooses_the_slots(on):
+    outcome = guests.boot(guests.program("attack", "area=128 limits=1 placed=automatic"), options="small=128", on=on)
+    rows = dict(ROW.findall(outcome.console))
+    assert len(rows) >= 200
+    assert [name for name, status in rows.items() if status != "refused"] == []
+    exclusive, bound, changed = map(int, re.search(r"placed (\d+) exclusive, (\d+) bound, \d+ large, (\d+) changed", outcome.console).groups())
+    assert exclusive + bound >= 200
+    assert changed >= 50
+
+
 @pytest.mark.parametrize("on", [guests.Processor("qemu", "486"), guests.USUAL], ids=str)
 def test_the_program_sees_what_an_emulator_lets_through(on):
     rows = attack("", on)
@@ -55,7 +66,7 @@ def test_the_same_attempts_on_this_machines_processor():
     assert set(attacks.speculation(output)) == {"inside", "beyond", "absent"}
 
 
-@pytest.mark.parametrize("arguments", ["area=x", "kinds=flat"])
+@pytest.mark.parametrize("arguments", ["area=x", "kinds=flat", "placed=here"])
 def test_wrong_arguments_are_said(arguments):
     outcome = guests.boot(guests.program("attack", arguments))
     assert outcome.code == 2

@@ -31,3 +31,9 @@ def test_x2test(on, kinds, option):
     assert int(verdict.group(1)) > 30
     assert outcome.kernel_message is None
     assert outcome.code in (0, None)
+
+
+def test_tags_where_the_kernel_gives_none_by_itself():
+    outcome = guests.boot(guests.program("x2test", "filter=tags. automatic=0"), options="automatic=off")
+    assert re.search(r"^x2test: \d+ passed, 0 failed$", outcome.console, re.M), outcome.console[-2000:]
+    assert outcome.code == 0

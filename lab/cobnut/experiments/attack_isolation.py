@@ -21,9 +21,12 @@ BOCHS_CPUS = ("p4_willamette", "pentium")
 QEMU_CPU = "pentium3"
 AREA_MB = 1024  # its first slot begins where large spaces end, so that both kinds have a neighbour right above
 TIMEOUT_SECONDS = 600
+AUTOMATIC_AREA_MB = 128  # too small for all: slots change hands
 LEAST_ATTEMPTS = 60  # distinct ones, from one kind of space
 LEAST_SEEN = 60
 VECTOR = re.compile(r"vector (\d+)")
+PLACED = re.compile(r"attack: placed (\d+) exclusive, (\d+) bound, (\d+) large, (\d+) changed")
+LEAST_IN_SLOTS, LEAST_CHANGED = 200, 50
 
 
 @dataclass(frozen=True)
@@ -32,6 +35,8 @@ class Run:
 
     where: str
     attempts: list[Attempt]
+    in_slots: int = 0  # how many began in a slot
+    changed: int = 0  # and had another one at their end, or none
 
     def named(self, *statuses: str) -> list[str]:
         return [one.name for one in self.attempts if one.status in statuses]
@@ -42,20 +47,24 @@ def run(lab: Lab) -> Result:
     bochs.ensure()
     origin = results.provenance(f"Bochs {bochs.version()}, {lab.emulator}", None)
     cpus = BOCHS_CPUS[: lab.settings["processors"]]
-    lab.meter.total(len(cpus) + 1)
-    runs = []
+    lab.meter.total(2 * len(cpus) + 1)
+    runs, automatic = [], []
     for cpu in cpus:
         runs.append(_run(f"bochs.{cpu}", bochs.run(_boot(lab, cpu, limits=True), timeout=TIMEOUT_SECONDS)))
         lab.meter.advance(note=cpu)
+        automatic.append(_run(f"bochs.{cpu}.automatic", bochs.run(_boot(lab, cpu, limits=True, automatic=True), timeout=TIMEOUT_SECONDS)))
+        lab.meter.advance(note=f"{cpu}, slots of the kernel's choice")
     without = _run(f"qemu.{QEMU_CPU}", qemu.run(_boot(lab, QEMU_CPU, limits=False), timeout=TIMEOUT_SECONDS, repeatable=True))
     lab.meter.advance(note=QEMU_CPU)
-    checks = [check for each in runs for check in judge_run(each)] + judge_without_limits(without)
+    checks = [check for each in runs for check in judge_run(each)]
+    checks += [check for each in automatic for check in judge_automatic(each)] + judge_without_limits(without)
     return Result("attack/isolation", None, origin, series_of(runs, without), checks, [])
 
 
-def _boot(lab: Lab, cpu: str, *, limits: bool) -> Boot:
-    program = Module(lab.board.program("attack"), f"area={AREA_MB} limits={int(limits)}")
-    return Boot(lab.board.kernel, (Module(lab.board.program("sigma0")), program), f"small={AREA_MB}", cpu)
+def _boot(lab: Lab, cpu: str, *, limits: bool, automatic: bool = False) -> Boot:
+    area = AUTOMATIC_AREA_MB if automatic else AREA_MB
+    program = Module(lab.board.program("attack"), f"area={area} limits={int(limits)}{' placed=automatic' if automatic else ''}")
+    return Boot(lab.board.kernel, (Module(lab.board.program("sigma0")), program), f"small={area}", cpu)
 
 
 def _run(where: str, outcome: Outcome) -> Run:
@@ -64,30 +73,52 @@ def _run(where: str, outcome: Outcome) -> Run:
     if outcome.kernel_message:
         raise CobnutError(f"{where}: the kernel stopped: {outcome.kernel_message}")
     try:
-        return Run(where, attacks.read(outcome.console))
+        found = attacks.read(outcome.console)
     except ValueError as error:
         raise CobnutError(f"{where}: {error}") from None
+    placed = PLACED.search(outcome.console)
+    if placed is None:
+        raise CobnutError(f"{where}: the attack program does not say where its attackers were")
+    exclusive, bound, _, changed = map(int, placed.groups())
+    return Run(where, found, exclusive + bound, changed)
 
 
 def judge_run(each: Run) -> list[Check]:
     """The verdict where limits are enforced."""
-    others = [one for one in each.attempts if one.status != REFUSED]
-    said = "; ".join(f"{one.name} {one.status} {one.how}" for one in others)
     checks = []
     for kind in ("small", "large"):
         names = {one.name for one in each.attempts if one.name.startswith(f"{kind}.")}
         what = "Distinct attempts" if kind == "small" else "The same, where they make sense,"
         checks.append(judge(f"{each.where}.{kind}.attempts", len(names), "attempts", at_least(LEAST_ATTEMPTS), f"{what} from a {kind} space."))
-    checks.append(
-        judge(
-            f"{each.where}.not_refused",
-            len(others),
-            "attempts",
-            exactly(0),
-            f"Each is stopped in the way that is expected of it, and no victim's memory, slot or UTCB has changed. {said}",
-        )
+    return [*checks, judge_refusals(each)]
+
+
+def judge_refusals(each: Run) -> Check:
+    """That every single one is refused."""
+    others = [one for one in each.attempts if one.status != REFUSED]
+    said = "; ".join(f"{one.name} {one.status} {one.how}" for one in others)
+    return judge(
+        f"{each.where}.not_refused",
+        len(others),
+        "attempts",
+        exactly(0),
+        f"Each is stopped in the way that is expected of it, and no victim's memory, slot or UTCB has changed. {said}",
     )
-    return checks
+
+
+def judge_automatic(each: Run) -> list[Check]:
+    """The verdict where the kernel chooses the slots, and takes them back meanwhile."""
+    return [
+        judge(f"{each.where}.in_slots", each.in_slots, "attempts", at_least(LEAST_IN_SLOTS), "Attempts that began in a slot of the kernel's choice."),
+        judge(
+            f"{each.where}.changed",
+            each.changed,
+            "attempts",
+            at_least(LEAST_CHANGED),
+            "Attackers that were promoted, moved or demoted before they were stopped; other spaces keep taking slots.",
+        ),
+        judge_refusals(each),
+    ]
 
 
 def judge_without_limits(each: Run) -> list[Check]:
@@ -157,7 +188,7 @@ EXPERIMENT = Experiment(
     plots=plots,
     story=(
         "An attacker, a new space for each attempt, sits between two small spaces in whose memory every byte is known, and runs in the "
-        "page directory of a third, or it is a large space itself. It tries every segment register at the limit to the byte and across "
+        "page directory of a third, or it is a large space itself, or all are where the kernel puts them, while others are promoted, demoted and take their slots. It tries every segment register at the limit to the byte and across "
         "the 4 GB wrap, string instructions that cross it, stacks at the edge, far calls, jumps and returns, forged selectors, "
         "expand-down segments, privileged instructions, doctored frames and flags on each way into and out of the kernel, the tables, "
         "ports. A controller says how each ended, and looks whether anything that is not the attacker's has changed. Each "
