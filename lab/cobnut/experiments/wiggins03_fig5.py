@@ -40,11 +40,7 @@ FLUSHING = (
     "half of it. They read the bank of zeros, which costs no memory cycles (the manual does not say how many others; with 10 a line, the machine file's upper end, it is 65 us). With 256 lines of "
     "memory read instead, at the paper's 70 cycles, it was 220 us."
 )
-TWO_WAYS = (
-    "On arm926-400 the TLB has two ways, and the pages of all spaces that lie at the same place of their megabytes share a set with the kernel's: six misses in each round trip, "
-    "whoever runs. The standard kernel has them, too, and its flush is cheap there: the core cleans the cache by an operation of its own."
-)
-EXPLANATIONS = {f"fast_over_standard.{n}": TWO_WAYS for n in CROWDED} | {f"standard.us.{n}": FLUSHING for n in (CLIENTS[0], CLIENTS[-1])}
+EXPLANATIONS = {f"standard.us.{n}": FLUSHING for n in (CLIENTS[0], CLIENTS[-1])}
 
 
 @dataclass(frozen=True)
