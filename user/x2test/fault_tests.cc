@@ -220,11 +220,12 @@ void start_message()
     Agent *a = create(main_id, Kind::here);
     if (!a) return;
     reached = 0;
+    const Word sp = stack_of(a) - 16;
     machine::forget_start();
     CHECK_EQUAL(L4_Schedule(a->id, ~0u, ~0u, ~0u, ~0u, nullptr), L4_SCHEDRESULT_WAITING);
-    CHECK(send_start(a->id, reinterpret_cast<Word>(x2test_started), 0x00345670));
+    CHECK(send_start(a->id, reinterpret_cast<Word>(x2test_started), sp));
     for (int i = 0; i < 50 && !reached; i++) pause(1000);
-    CHECK_EQUAL(machine::started_sp(), 0x00345670);
+    CHECK_EQUAL(machine::started_sp(), sp);
     CHECK(machine::started_clean());
 }
 
