@@ -141,11 +141,17 @@ bool Family::answer_fault(Word space, Word thread, L4_MsgTag_t tag)
     L4_StoreMRs(1, 2, where);
     const Word address = where[0], page = address & ~(page_size - 1);
     const bool writes = L4_Label(tag) & write;
-    if (address >= reinterpret_cast<Word>(image_start) && address < reinterpret_cast<Word>(image_end)) {
-        const bool stack = page == ((stack_of(index_, space, thread) - 1) & ~(page_size - 1));
+    if (const Word own = address + image_distance; own >= reinterpret_cast<Word>(image_start) && own < reinterpret_cast<Word>(image_end)) {
+        if (unborn_) {
+            unborn_ = false;
+            delete_space(space);
+            return false;
+        }
+        const Word own_page = own & ~(page_size - 1);
+        const bool stack = own_page == ((stack_of(index_, space, thread) - 1) & ~(page_size - 1));
         if (writes && !stack) fail("a write to %08x by the code at %08x", address, where[1]);
-        if (stack || !spaces_[space].whole_image) answer_with(page, page, stack ? read | write : read | execute);
-        else answer_with(L4_FpageLog2(image_base, image_log2) + (read | execute), image_base);
+        if (stack || !spaces_[space].whole_image) answer_with(own_page, page, stack ? read | write : read | execute);
+        else answer_with(L4_FpageLog2(image_base, image_log2) + (read | execute), image_base - image_distance);
         return true;
     }
     Expected &e = expected_;
@@ -189,8 +195,8 @@ void Family::create_thread(Word space, Word thread)
         fail("cannot create a thread: error %u", L4_ErrorCode());
     w.id = id;
     L4_Set_MsgTag(L4_MsgTag_t{.raw = 2});
-    L4_LoadMR(1, reinterpret_cast<Word>(worker_main));
-    L4_LoadMR(2, stack_of(index_, space, thread));
+    L4_LoadMR(1, reinterpret_cast<Word>(worker_main) - image_distance);
+    L4_LoadMR(2, stack_of(index_, space, thread) - image_distance);
     await(space, thread); // it says when it waits for commands
 }
 

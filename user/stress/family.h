@@ -170,6 +170,7 @@ private:
     void lose_when_moved();
     void begin_visits();
     bool visiting();
+    void delete_unborn();
     void reach_behind_utcbs();
     void number();
 
@@ -186,6 +187,7 @@ private:
     bool complements_[pages] = {}; ///< or its complement
     Word written_ = 0;
     Expected expected_;
+    bool unborn_ = false; ///< the next space is deleted before it has executed anything
 };
 
 /// A few pages lie in frames beyond the kernel's window on physical memory, if the machine has such.

@@ -13,6 +13,8 @@ inline constexpr Word kip_area = 0x000D0000, utcb_area = 0x000E0000, utcb_area_l
 
 /// What holds the image (user/CMakeLists.txt says where it begins), and the root space's pages.
 inline constexpr Word image_base = COBNUT_RAM_BASE + 0x00300000, image_log2 = 18;
+/// How far below its place workers have the image: at 3 MB, where it is relocated with their other pages.
+inline constexpr Word image_distance = image_base - 0x00300000;
 /// Of all stacks of a family: each space can have its own to itself, and write there without having it taken away from another.
 inline constexpr Word stack_pages = spaces;
 inline constexpr Word memory_area = COBNUT_RAM_BASE + 0x00800000;
@@ -36,6 +38,7 @@ inline constexpr unsigned char interface_code[] = {0x4B, 0xF0, 0xE0, 0xE3};
 #else
 
 inline constexpr Word image_base = 0x00040000, image_log2 = 18;
+inline constexpr Word image_distance = 0;
 inline constexpr Word stack_pages = 1;
 /// Below 4 MB, since the root space is in a slot of that size for a while.
 inline constexpr Word memory_area = 0x00300000;

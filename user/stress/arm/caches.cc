@@ -114,6 +114,15 @@ bool Family::visiting()
     return true;
 }
 
+/// Deletes a space of which nothing can be cached but what the kernel has written to its UTCBs.
+void Family::delete_unborn()
+{
+    const Word space = random_.below(spaces);
+    delete_space(space);
+    unborn_ = true;
+    create_space(space);
+}
+
 /// Deletes a space as the answer to a fault behind its UTCBs, where its page table has nothing.
 void Family::reach_behind_utcbs()
 {

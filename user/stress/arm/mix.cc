@@ -9,7 +9,7 @@ void Family::one_of_calm()
 {
     if (visiting()) return;
     const Word dice = random_.below(64);
-    if (dice < 1 && random_.once_in(4)) return begin_visits();
+    if (dice < 1 && random_.once_in(2)) return begin_visits();
     if (dice < 16) return access_any();
     if (dice < 17) return replace_code();
     if (dice < 23) return call_any_page();
@@ -47,6 +47,7 @@ void Family::one_of_change(Word space)
     if (dice < 32) return unmap_by_worker();
     if (dice < 42) return regroup();
     if (dice < 46) return exchange();
+    if (dice < 47) return delete_unborn();
     if (dice < 62) return delete_space(space);
     change_threads();
 }
