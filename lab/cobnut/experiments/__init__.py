@@ -66,7 +66,7 @@ class Plot:
 
     `kind` is lines, bars (stacked), ranges (two series: both ends of each bar), ledger, causes (ledger rows by what
     their refills are charged to), graph (three series: edges named FROM-TO; of the nodes their groups, and what keeps them
-    side by side), or table (the series are its columns, and `rows` says what their x are called). `series`
+    side by side), or table (the series are its columns); `rows` says what the x of bars and tables are called. `series`
     maps series names to labels; for ledger and causes it maps ledger row names to short labels. `band` names two series to shade the room between.
     Ranges that come from the mark by less than the share `least` of it are left out.
     """

@@ -15,6 +15,7 @@ from cobnut.results import LedgerRow, Result, Series
 # places of `crowd`, by what they make of the two spaces
 PAIRS = {"different_address": "apart", "same_address": "alike", "intra": "within"}
 TITLES = {"different_address": "two spaces at different addresses", "same_address": "two spaces at the same address", "intra": "two threads of one space"}
+SHORT = {"different_address": "different addresses", "same_address": "the same address", "intra": "one space"}
 PAPERS_MACHINE = "sa1100-200"
 INSTRUCTION_LIMIT, STUB_LIMIT, ROUND_TRIP_LIMIT = 60, 1, 400
 PEER = "the best peer (Pistachio with fast address-space switching and its assembly path)"
@@ -108,6 +109,7 @@ def plots(result: Result) -> list[Plot]:
             "the two partners",
             "instructions",
             {f"one_way.{share}": share for share in SHARES},
+            rows=SHORT,
             caption="User code outside the system-call stub is left out. The dashed line is the best other kernel, between spaces at different addresses.",
             marks=(Mark(f"best peer, its kernel alone: {peer:g}", y=peer),),
         ),
@@ -116,7 +118,7 @@ def plots(result: Result) -> list[Plot]:
             "Where the modelled cycles of a round trip go",
             "the two partners",
             "modelled cycles",
-            {pair: pair for pair in PAIRS},
+            SHORT,
             wide=True,
             marks=(Mark(f"W03: optimal, {ROUND_TRIP_LIMIT}", y=ROUND_TRIP_LIMIT),),
         ),

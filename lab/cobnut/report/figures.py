@@ -97,7 +97,7 @@ def _bars(plot: Plot, result: Result) -> tuple[list[dict], dict]:
     for index, (name, label) in enumerate(plot.series.items()):
         series = result.find(name)
         if series is not None:
-            names = [str(x).replace("_", " → ") for x in series.x]
+            names = [plot.rows.get(str(x), str(x).replace("_", " → ")) for x in series.x]
             data.append(
                 {
                     "type": "bar",
