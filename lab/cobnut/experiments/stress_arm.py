@@ -107,8 +107,9 @@ def run(lab: Lab) -> Result:
     with ThreadPoolExecutor(AT_ONCE) as pool:
         runs = list(pool.map(one, range(lab.settings["boots"])))
     checks = [check for each in runs for check in judge_run(each)] + judge_amounts(runs, lab.quick)
-    kernels = {"fast": lab.board, "standard": lab.board.standard}
-    checks += [judge_coverage(name, maintenance.operations(board.kernel_executable), runs) for name, board in kernels.items()]
+    if not lab.quick:  # a short run comes past most of them
+        kernels = {"fast": lab.board, "standard": lab.board.standard}
+        checks += [judge_coverage(name, maintenance.operations(board.kernel_executable), runs) for name, board in kernels.items()]
     return Result("sanitize/stress", None, origin, series_of(runs), checks, [])
 
 
@@ -165,7 +166,7 @@ EXPERIMENT = Experiment(
     boards=("collie", "versatilepb"),
     settings={
         "seed": Setting(1, 1, range(0, 1 << 26), "the first boot's; each further boot takes the next"),
-        "boots": Setting(8, 2, range(1, 1025), "how many, every fourth on the standard kernel"),
+        "boots": Setting(8, 4, range(1, 1025), "how many, every fourth on the standard kernel"),
         "operations": Setting(250_000, 10_000, range(1, 100_000_001), "of each boot"),
     },
     run=run,
