@@ -13,6 +13,7 @@ KERNEL_BASE = 0xF0000000
 ENTRY_BITS = ((0x1, "present"), (0x2, "writable"), (0x4, "user"), (0x8, "write-through"), (0x10, "uncached"),
               (0x20, "accessed"), (0x40, "dirty"), (0x100, "global"))
 PRESENT, LARGE_PAGE = 0x1, 0x80
+OWN_TABLE = 0x200  # of a space's own directory, whose entries need not be present (kernel/ia32/page_tables.hpp)
 
 
 # The kernel's objects
@@ -235,7 +236,7 @@ class Walk(Command):
             copy = int(gdb.parse_and_eval(f"((PageTable*){host + KERNEL_BASE:#x})->entry[{base + address >> 22}]"))
             print(f"  its copy in the host {host:#010x}, entry {base + address >> 22}: "
                   f"{copy:#010x} {bits_text(copy) or 'not copied'}")
-        if not entry & PRESENT:
+        if not entry & (PRESENT | OWN_TABLE):
             return
         if entry & LARGE_PAGE:
             print(f"  physical address {(entry & 0xFFC00000) + (address & 0x3FFFFF):#010x}")
