@@ -4,6 +4,7 @@
 #include "movers.h"
 
 #include <cobnut/format.h>
+#include <cobnut/pager.h>
 #include <cobnut/program.h>
 #include <cobnut/tags.h>
 #include <cobnut/tls.h>
@@ -61,7 +62,7 @@ void load_map(L4_Fpage_t what, Word at, Word label)
     L4_LoadMR(2, item.raw[1]);
 }
 
-bool is_image_fault(L4_MsgTag_t tag, Word address) { return (L4_Label(tag) & 0xFFF0) == 0xFFE0 && in_image(address); }
+bool is_image_fault(L4_MsgTag_t tag, Word address) { return cobnut::is_page_fault(tag) && in_image(address); }
 void load_image_page(Word address)
 {
     const Word at = address & ~(page_size - 1);
@@ -372,7 +373,7 @@ Report Attacker::listen(L4_MsgTag_t tag, Word patience)
             r.port = mr[1];
             return r;
         }
-        if ((label & 0xFFF0) != 0xFFE0) {
+        if (!cobnut::is_page_fault(tag)) {
             r.silent = true;
             return r;
         }

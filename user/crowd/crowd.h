@@ -23,8 +23,8 @@ inline constexpr Word private_base = 0x90000000, shared_base = 0x8F000000; // pa
 extern "C" const unsigned char crowd_code[], crowd_code_end[];
 extern "C" const unsigned char crowd_server[], crowd_client[], crowd_reader[];
 
-// Labels of the members' calls to root (members.S has the same).
-inline constexpr Word ready_label = 0x0C01;  // for orders, and with what was ordered before done
-inline constexpr Word failed_label = 0x0C02; // MR1: the tag of a call that failed
+// Label of a member's call to root for orders, what was ordered before done (members.S has the same). If a call of its own
+// fails, it sends cobnut::failed_label and that call's tag.
+inline constexpr Word ready_label = 0x0C01;
 
 } // namespace crowd

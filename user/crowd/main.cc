@@ -21,14 +21,15 @@
 #include "crowd.h"
 
 #include <cobnut/options.h>
-#include <cobnut/pager.h>
-#include <cobnut/program.h>
+#include <cobnut/root.h>
 #include <l4/ipc.h>
 #include <l4/kip.h>
 #include <l4/space.h>
 
 namespace crowd {
 namespace {
+
+using cobnut::fail;
 
 constexpr Word utcb_size = 512, utcb_area_log2 = 16; // room for all members in one space
 constexpr Word unmarked_case = ~Word{0};
@@ -49,12 +50,6 @@ constinit Word first_number = 0;
 alignas(page_size) constinit unsigned char code[most_members][page_size] = {}, stacks[most_members][page_size] = {};
 alignas(page_size) constinit unsigned char private_pages[most_readers][most_pages][page_size] = {};
 alignas(page_size) constinit unsigned char shared_pages[most_pages][page_size] = {};
-
-[[noreturn]] void fail(const char *what, Word a = 0, Word b = 0)
-{
-    cobnut::print("crowd: FAIL %s (%08x, %08x)\n", what, a, b);
-    cobnut::machine_off(1);
-}
 
 bool parse_place(cobnut::Text text)
 {
@@ -168,16 +163,11 @@ void answer_fault(Word i, Word address, Word ip)
 /// Serves faults until a member wants orders; returns its number.
 Word page_until_ready()
 {
-    L4_ThreadId_t from = L4_nilthread;
-    const L4_MsgTag_t tag = cobnut::serve_faults(from, [](L4_ThreadId_t who, Word address, Word ip) {
+    const cobnut::Said said = cobnut::page_until_said(L4_nilthread, [](L4_ThreadId_t who, Word address, Word ip) {
         answer_fault(L4_ThreadNo(who) - first_number, address, ip);
     });
-    if (L4_IpcFailed(tag)) fail("the pager's IPC", from.raw, L4_ErrorCode());
-    Word said;
-    L4_StoreMR(1, &said);
-    const Word label = L4_Label(tag), i = L4_ThreadNo(from) - first_number;
-    if (label == failed_label) fail("a call", i, said);
-    if (label != ready_label || i >= members()) fail("unknown message", from.raw, tag.raw);
+    const Word i = L4_ThreadNo(said.from) - first_number;
+    if (said.label != ready_label || i >= members()) fail("unknown message", said.from.raw, said.label);
     return i;
 }
 

@@ -11,7 +11,7 @@
         .set    TAG_ERROR, 0x8000
         .set    LABEL, 16
         .set    READY, 0x0c01
-        .set    FAILED, 0x0c02
+        .set    FAILED, 0x0d02 @ cobnut::failed_label
         .set    ID_STEP, 14                     @ thread numbers begin here in an id
 
         .text

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cobnut/audit.h>
+#include <cobnut/root.h>
 #include <l4/ipc.h>
 #include <l4/kip.h>
 #include <l4/space.h>
@@ -11,6 +12,7 @@
 namespace exhaust {
 
 using Word = L4_Word_t;
+using cobnut::fail;
 
 constexpr Word no_memory = 8;                              // ErrorCode of system calls (manual 2.4)
 constexpr Word overflow_sent = 4 << 1, overflow_received = 4 << 1 | 1; // of an IPC (manual 5.6)
@@ -18,8 +20,6 @@ constexpr Word overflow_sent = 4 << 1, overflow_received = 4 << 1 | 1; // of an 
 // Spaces look alike: interface page and UTCBs share a page table, except where that is what is tried.
 constexpr Word kip_address = 0x007FF000, utcb_address = 0x00400000, utcb_size = 512, page_size = 4096;
 constexpr int utcb_log2 = 16;
-
-[[noreturn]] void fail(const char *what, Word a = 0, Word b = 0);
 
 /// ThreadControl and SpaceControl by number: 0, or the error code.
 L4_ThreadId_t thread(Word number);

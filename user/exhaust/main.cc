@@ -7,7 +7,6 @@
 // kmem=), as it fills it often. It prints how many pages each kind of attempt needs.
 #include "exhaust.h"
 
-#include <cobnut/program.h>
 #include <l4/sigma0.h>
 
 namespace exhaust {
@@ -240,12 +239,6 @@ void fill_again()
 }
 
 } // namespace
-
-void fail(const char *what, Word a, Word b)
-{
-    cobnut::print("exhaust: FAIL %s (%08x, %08x)\n", what, a, b);
-    cobnut::machine_off(1);
-}
 
 L4_ThreadId_t thread(Word number) { return L4_GlobalId(first_number + number, 1); }
 

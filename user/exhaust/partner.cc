@@ -3,9 +3,6 @@
 // tried, it has no page faults.
 #include "exhaust.h"
 
-#include <cobnut/pager.h>
-#include <cobnut/program.h>
-
 extern "C" char image_start[], image_end[];
 
 namespace exhaust {

@@ -2,12 +2,14 @@
 // What the parts of groups share: the parsed command line, who calls whom, and the messages between root and the driver.
 #ifndef COBNUT_GROUPS_H
 #define COBNUT_GROUPS_H
+#include <cobnut/root.h>
 #include <l4/ipc.h>
 #include <l4/thread.h>
 
 namespace groups {
 
 using Word = L4_Word_t;
+using cobnut::done_label, cobnut::fail, cobnut::failed_label, cobnut::tell_root;
 
 constexpr Word most_spaces = 512;
 
@@ -47,8 +49,8 @@ Word group_count();
 /// Where the pages that a space has for itself begin, in the space.
 constexpr Word own_pages = 0x00300000;
 
-// Messages of the driver to the root thread.
-constexpr Word settled_label = 0x0D01, done_label = 0x0D02, failed_label = 0x0D03;
+/// The driver's message to the root thread before it measures.
+constexpr Word settled_label = 0x0D03;
 
 [[noreturn]] void driver_main();
 [[noreturn]] void space_main();

@@ -24,8 +24,6 @@
 #include "groups.h"
 
 #include <cobnut/options.h>
-#include <cobnut/pager.h>
-#include <cobnut/program.h>
 #include <cobnut/tags.h>
 #include <l4/kip.h>
 #include <l4/space.h>
@@ -43,12 +41,6 @@ constexpr Word own_memory = 16 * mb; // physical memory that becomes the spaces'
 constexpr Word most_pages = 64;
 
 constinit cobnut::Tag settled[most_spaces] = {};
-
-[[noreturn]] void fail(const char *what, Word a = 0, Word b = 0)
-{
-    cobnut::print("groups: FAIL %s (%08x, %08x)\n", what, a, b);
-    cobnut::machine_off(1);
-}
 
 bool parse_pattern(cobnut::Text text, Wish &wish)
 {
@@ -128,14 +120,10 @@ Word page_until_done()
         answer_fault(L4_ThreadNo(from) - setup.first_number, address, ip);
     };
     for (L4_ThreadId_t from = L4_nilthread;;) {
-        const L4_MsgTag_t tag = cobnut::serve_faults(from, answer);
-        if (L4_IpcFailed(tag)) fail("the pager's IPC", from.raw, L4_ErrorCode());
-        Word said;
-        L4_StoreMR(1, &said);
-        const Word label = L4_Label(tag);
-        if (label == done_label) return said;
-        if (label == failed_label) fail("a call", from.raw, said);
-        if (label != settled_label) fail("unknown message", from.raw, tag.raw);
+        const cobnut::Said said = cobnut::page_until_said(from, answer);
+        if (said.label == done_label) return said.value;
+        if (said.label != settled_label) fail("unknown message", said.from.raw, said.label);
+        from = said.from;
         for (Word i = 0; i < setup.wish.spaces; i++) settled[i] = cobnut::tag_of(thread(i));
         L4_Set_MsgTag(L4_Niltag);
     }

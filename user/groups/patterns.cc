@@ -4,7 +4,6 @@
 #include "groups.h"
 
 #include <cobnut/lab.h>
-#include <l4/schedule.h>
 
 namespace groups {
 namespace {
@@ -19,14 +18,6 @@ Word next_random(Word &state)
 {
     state ^= state << 13, state ^= state >> 17, state ^= state << 5; // xorshift32, as Marsaglia gives it
     return state;
-}
-
-[[noreturn]] void tell_root(Word label, Word value)
-{
-    L4_Set_MsgTag(L4_MsgTag_t{.raw = label << 16 | 1});
-    L4_LoadMR(1, value);
-    L4_Send(L4_Pager());
-    for (;;) L4_Sleep(L4_Never);
 }
 
 /// Returns the IPCs that it took, and those made for it.

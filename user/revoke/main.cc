@@ -14,8 +14,7 @@
 // first on; the others prepare.
 #include <cobnut/lab.h>
 #include <cobnut/options.h>
-#include <cobnut/pager.h>
-#include <cobnut/program.h>
+#include <cobnut/root.h>
 #include <cobnut/tags.h>
 #include <l4/ipc.h>
 #include <l4/kip.h>
@@ -26,6 +25,7 @@ extern "C" char image_start[], image_end[];
 namespace {
 
 using Word = L4_Word_t;
+using cobnut::fail;
 
 constexpr Word most_spaces = 1000, page_size = 4096, mb = 1u << 20;
 constexpr Word slot_log2_mb = 4, longest_log2_mb = 8;
@@ -47,12 +47,6 @@ constinit Word first_number = 0, revocations = 0;
 /// Servers first, the victim last.
 L4_ThreadId_t thread(Word i) { return L4_GlobalId(first_number + i, 1); }
 L4_ThreadId_t victim() { return thread(wish.spaces); }
-
-[[noreturn]] void fail(const char *what, Word a = 0, Word b = 0)
-{
-    cobnut::print("revoke: FAIL %s (%08x, %08x)\n", what, a, b);
-    cobnut::machine_off(1);
-}
 
 // ------------------------------------------------------------------------------------------------ servers and victim
 

@@ -5,6 +5,7 @@
 // a small space. A payload that cannot be started or misbehaves costs one line; the others go on.
 #include "program.h"
 
+#include <cobnut/pager.h>
 #include <cobnut/program.h>
 #include <l4/kip.h>
 #include <l4/schedule.h>
@@ -50,12 +51,10 @@ bool serve(root::Program &program, L4_MsgTag_t tag)
     L4_Word_t mr[13] = {};
     L4_StoreMRs(1, 12, mr + 1);
     const L4_Word_t label = L4_Label(tag);
-    if ((label & 0xFFF0) == 0xFFE0) {
+    if (cobnut::is_page_fault(tag)) {
         L4_MapItem_t item;
         if (program.resolve(mr[1], label & L4_Writable, item)) {
-            L4_Set_MsgTag(L4_MsgTag_t{.raw = 2u << 6});
-            L4_LoadMR(1, item.raw[0]);
-            L4_LoadMR(2, item.raw[1]);
+            cobnut::load_answer(item);
             return true;
         }
         program.say("ended: %s at %08x without permission, ip %08x", label & L4_Writable ? "write" : "read", mr[1],

@@ -15,8 +15,7 @@
 #include <cobnut/audit.h>
 #include <cobnut/lab.h>
 #include <cobnut/options.h>
-#include <cobnut/pager.h>
-#include <cobnut/program.h>
+#include <cobnut/root.h>
 #include <l4/ipc.h>
 #include <l4/kip.h>
 #include <l4/space.h>
@@ -26,12 +25,12 @@ extern "C" char image_start[], image_end[];
 namespace {
 
 using Word = L4_Word_t;
+using cobnut::done_label, cobnut::fail, cobnut::failed_label, cobnut::tell_root;
 
 constexpr Word most_threads = 4000, threads_a_space = 4, most_rounds = 4096, most_small = 32;
 // Image, UTCBs and interface page of a space share one page table.
 constexpr Word utcb_address = 0x003FE000, kip_address = 0x003FF000, utcb_size = 512;
 constexpr Word stack_size = 256; // a server's; a page of them serves four spaces
-constexpr Word done_label = 0x0D01, failed_label = 0x0D02;
 
 struct Wish {
     bool small = false;
@@ -48,21 +47,7 @@ Word spaces() { return wish.threads < 2 * threads_a_space ? 2 : wish.threads / t
 L4_ThreadId_t thread(Word i) { return L4_GlobalId(first_number + i, 1); }
 L4_ThreadId_t space_of(Word i) { return thread(i % spaces()); }
 
-[[noreturn]] void fail(const char *what, Word a = 0, Word b = 0)
-{
-    cobnut::print("scale: FAIL %s (%08x, %08x)\n", what, a, b);
-    cobnut::machine_off(1);
-}
-
 // ------------------------------------------------------------------------------------------------ the threads
-
-[[noreturn]] void tell_root(Word label, Word value)
-{
-    L4_Set_MsgTag(L4_MsgTag_t{.raw = label << 16 | 1});
-    L4_LoadMR(1, value);
-    L4_Send(L4_Pager());
-    for (;;) L4_Sleep(L4_Never);
-}
 
 /// Answers a message of one word with its own id, and an empty one with an empty one.
 [[noreturn]] void server_main()
@@ -250,14 +235,9 @@ void answer_fault(L4_ThreadId_t, Word address, Word ip)
 /// Returns what the client says at its end.
 Word page_until_done()
 {
-    L4_ThreadId_t from = L4_nilthread;
-    const L4_MsgTag_t tag = cobnut::serve_faults(from, answer_fault);
-    if (L4_IpcFailed(tag)) fail("the pager's IPC", from.raw, L4_ErrorCode());
-    Word said;
-    L4_StoreMR(1, &said);
-    if (L4_Label(tag) == failed_label) fail("a call", from.raw, said);
-    if (L4_Label(tag) != done_label) fail("unknown message", from.raw, tag.raw);
-    return said;
+    const cobnut::Said said = cobnut::page_until_said(L4_nilthread, answer_fault);
+    if (said.label != done_label) fail("unknown message", said.from.raw, said.label);
+    return said.value;
 }
 
 } // namespace

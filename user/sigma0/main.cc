@@ -6,6 +6,7 @@
 // MR2 is not 0). Everything else, and anything malformed, gets no answer: a wrong caller waits for its own timeout.
 #include "pool.h"
 
+#include <cobnut/pager.h>
 #include <cobnut/program.h>
 #include <l4/misc.h>
 #include <l4/sigma0.h>
@@ -69,9 +70,7 @@ void load_reply(L4_Fpage_t f)
 {
     const L4_MapItem_t item = L4_MapItem(L4_IsNilFpage(f) ? f : f + L4_FullyAccessible,
                                          L4_IsNilFpage(f) || L4_IsIoFpage(f) ? 0 : L4_Address(f));
-    L4_Set_MsgTag(L4_MsgTag_t{.raw = 2u << 6});
-    L4_LoadMR(1, item.raw[0]);
-    L4_LoadMR(2, item.raw[1]);
+    cobnut::load_answer(item);
 }
 
 /// Caches what was asked for as asked for. False if this processor cannot.
@@ -146,7 +145,7 @@ bool serve(L4_ThreadId_t from, L4_MsgTag_t tag)
         load_reply(granted);
         return true;
     }
-    if ((label & 0xFFF0) == 0xFFE0 && u == 2) {
+    if (cobnut::is_page_fault(tag) && u == 2) {
         const L4_Fpage_t granted = serve_fault(from, mr[1]);
         const bool report = L4_IsNilFpage(granted) && refusals_to_report;
         if (report) refusals_to_report--;

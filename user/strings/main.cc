@@ -15,8 +15,7 @@
 // Sizes are 4 bytes to 4 MB in powers of 4. Case 2n is the plain copy of the n-th size, case 2n + 1 its string.
 #include <cobnut/lab.h>
 #include <cobnut/options.h>
-#include <cobnut/pager.h>
-#include <cobnut/program.h>
+#include <cobnut/root.h>
 #include <l4/ipc.h>
 #include <l4/kip.h>
 #include <l4/space.h>
@@ -26,6 +25,7 @@ extern "C" char image_start[], image_end[];
 namespace {
 
 using Word = L4_Word_t;
+using cobnut::done_label, cobnut::fail, cobnut::failed_label, cobnut::tell_root;
 
 // The client's and the server's space look alike, and fit into 16 MB.
 constexpr Word source = 0x00400000, target = 0x00A00000, longest = 0x00400000;
@@ -45,22 +45,6 @@ Word client_target() { return client_source() + 2 * longest; }
 
 constinit L4_ThreadId_t client = {}, server = {};
 alignas(4096) constinit unsigned char client_stack[4096] = {}, server_stack[4096] = {};
-
-constexpr Word done_label = 0x0D01, failed_label = 0x0D02;
-
-[[noreturn]] void fail(const char *what, Word a = 0, Word b = 0)
-{
-    cobnut::print("strings: FAIL %s (%08x, %08x)\n", what, a, b);
-    cobnut::machine_off(1);
-}
-
-[[noreturn]] void tell_root(Word label, Word error)
-{
-    L4_Set_MsgTag(L4_MsgTag_t{.raw = label << 16 | 1});
-    L4_LoadMR(1, error);
-    L4_Send(L4_Pager());
-    for (;;) L4_Sleep(L4_Never);
-}
 
 // ------------------------------------------------------------------------------------------------ the two partners
 
@@ -233,13 +217,8 @@ void answer_fault(L4_ThreadId_t from, Word address, Word)
 
 void page_until_done()
 {
-    L4_ThreadId_t from = L4_nilthread;
-    const L4_MsgTag_t tag = cobnut::serve_faults(from, answer_fault);
-    if (L4_IpcFailed(tag)) fail("the pager's IPC", from.raw, L4_ErrorCode());
-    Word said;
-    L4_StoreMR(1, &said);
-    if (L4_Label(tag) == failed_label) fail("a partner's IPC", from.raw, said);
-    if (L4_Label(tag) != done_label) fail("unknown message", from.raw, tag.raw);
+    const cobnut::Said said = cobnut::page_until_said(L4_nilthread, answer_fault);
+    if (said.label != done_label) fail("unknown message", said.from.raw, said.label);
 }
 
 /// The block arrived as it was sent.

@@ -2,6 +2,8 @@
 // Unmap (manual 4.2): revocation through chains of mappings, partial rights, status bits.
 #include "harness.h"
 
+#include <cobnut/pager.h>
+
 namespace x2test {
 namespace {
 
@@ -188,11 +190,9 @@ void during_use()
     unsigned faults = 0;
     L4_ThreadId_t from;
     L4_MsgTag_t tag = L4_Wait_Timeout(second, &from);
-    while (L4_IpcSucceeded(tag) && (L4_Label(tag) & 0xFFF0) == 0xFFE0) {
+    while (L4_IpcSucceeded(tag) && cobnut::is_page_fault(tag)) {
         faults++;
-        L4_Set_MsgTag(L4_MsgTag_t{.raw = 2u << 6});
-        L4_LoadMR(1, there | 8);
-        L4_LoadMR(2, page_at(arena_page(9), L4_FullyAccessible).raw);
+        cobnut::load_answer(L4_MapItem(page_at(arena_page(9), L4_FullyAccessible), there));
         CHECK(L4_IpcSucceeded(L4_Reply(from)));
         if (faults < 40) {
             pause(500);

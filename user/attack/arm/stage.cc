@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "stage.h"
 
+#include <cobnut/pager.h>
 #include <cobnut/program.h>
 
 namespace attack {
@@ -111,7 +112,7 @@ Report Space::listen(Word patience)
         const Word label = L4_Label(tag);
         r.silent = L4_IpcFailed(tag);
         if (r.silent) return r;
-        r.fault = (label & 0xFFF0) == 0xFFE0;
+        r.fault = cobnut::is_page_fault(tag);
         r.exception = label == 0xFFB0;
         r.words = L4_UntypedWords(tag);
         r.address = r.message[1], r.ip = r.message[2], r.rights = label & 7;
