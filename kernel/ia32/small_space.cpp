@@ -222,13 +222,14 @@ bool take_named_slot(Space& space, SlotName wanted) {
     if (wanted == name_of(space) && !space.leader) return true;
     if (!wanted.size_mb) return release(space), true;
     if (wanted.offset_mb + wanted.size_mb > area.size_mb()) return false;
-    // All spaces are looked at only where somebody is in the way: first for one who stays.
-    for (Word taking = area.available(wanted, nullptr) ? 2 : 0; taking < 2; ++taking)
-        for (Space* s = spaces::all().front(); s; s = spaces::all().after(*s)) {
-            if (!name_of(*s).granules().overlaps(wanted)) continue;
-            if (taking) release(*s);
-            else if (s != &space && s->tag.pinned) return false;
-        }
+    // All spaces are looked at only where somebody is in the way. Nobody loses his slot if one of them stays.
+    if (!area.available(wanted, nullptr)) {
+        auto in_the_way = [&](Space& s) { return name_of(s).granules().overlaps(wanted); };
+        for (Space* s = spaces::all().front(); s; s = spaces::all().after(*s))
+            if (s != &space && s->tag.pinned && in_the_way(*s)) return false;
+        for (Space* s = spaces::all().front(); s; s = spaces::all().after(*s))
+            if (in_the_way(*s)) release(*s);
+    }
     dissolve_group(space);
     release(space);
     return enter_slot(space, wanted, nullptr);
