@@ -95,16 +95,18 @@ bool refill(Space&, VAddr) { return false; }
 
 bool share(Space&, VAddr) { return false; }
 
-void entry_changed(const Space&, VAddr) {}
+void entries_changed(const Space&, VAddr, Word) {}
 
 void drop_lines(Space& space, VAddr at, Word bytes) {
     if (in_force != &space) return;
+    if (bytes > page_size) return flush_caches();
     caches::clean_and_invalidate_data(at, bytes);
     caches::invalidate_instructions();
 }
 
-void drop_translation(Space& space, VAddr page) {
+void drop_translations(Space& space, VAddr page, Word count) {
     if (in_force != &space) return;
+    if (count > 1) return cpu::invalidate_tlb();
     caches::invalidate_translation(page);
 }
 

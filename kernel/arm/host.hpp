@@ -33,12 +33,12 @@ bool refill(Space& space, VAddr address);
 // The running space may access an address, by its own entry, and has faulted there: whether the entry in force did not say
 // so, and what to do about it has been done.
 bool share(Space& space, VAddr address);
-// One of the space's own entries has changed.
-void entry_changed(const Space& space, VAddr page);
-// What the caches hold of some bytes of a page goes to memory, because its entry is about to change or the kernel to access
-// the frame. An entry has changed: no translation is left.
+// Some of the space's own entries in one page table have changed.
+void entries_changed(const Space& space, VAddr page, Word count);
+// What the caches hold of some bytes in one page table goes to memory, because entries are about to change or the kernel to access
+// the frame. Entries have changed: no translation is left.
 void drop_lines(Space& space, VAddr at, Word bytes);
-void drop_translation(Space& space, VAddr page);
+void drop_translations(Space& space, VAddr page, Word count);
 // All caches are empty afterwards, and what was in them is in memory.
 void flush_caches();
 

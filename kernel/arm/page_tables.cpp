@@ -12,15 +12,20 @@
 namespace page_tables {
 namespace {
 
-PAddr frame_of(Word entry) { return entry & ~page_mask; }
-Word index(VAddr page) { return page >> 12 & 0xff; }
+// What is known of a page, whether it is mapped or not; and of the whole that it belongs to.
+Word word_of(const Space& space, VAddr page) {
+    const PageTable* t = table(space, page);
+    return t ? t->page[index(page)] : 0;
+}
 
-// What the processor may know of a page: nothing before it is accessed, no writing before it is written to.
-Word hardware_entry(Word page) {
-    if (!(page & present) || !(page & granted_read)) return 0;
-    bool write = page & writable && page & granted_write;
-    Word memory = page & (attribute_uncached | aliased) ? 0 : page & attribute_buffered ? buffered : buffered | cached;
-    return frame_of(page) | page_access(write ? access_user_write : access_user_read) | memory | small_page;
+Word parts_at(const Space& space, VAddr page) { return parts(word_of(space, page)); }
+
+// What is known of some part of a page.
+Word known_of(const Space& space, VAddr page) {
+    const Word* at = &table(space, page)->page[index(page)];
+    Word known = 0;
+    for (Word left = parts(*at); left; --left) known |= *at++;
+    return known;
 }
 
 Word status_of(Word page) {
@@ -37,20 +42,34 @@ void clean_lines(const Space& space, VAddr at, Word bytes) {
     caches::clean_and_invalidate_data(modified_at, bytes);
 }
 
-void change(Space& space, VAddr page, Word to) {
+// Nothing before it is accessed, no writing before it is written to.
+Word small_entry(Word page) {
+    if (!(page & present) || !(page & granted_read)) return 0;
+    bool write = page & writable && page & granted_write;
+    Word memory = page & (attribute_uncached | aliased) ? 0 : page & attribute_buffered ? buffered : buffered | cached;
+    return frame_of(page) | page_access(write ? access_user_write : access_user_read) | memory | small_page;
+}
+
+void change(Space& space, VAddr page, Word count, Word away, Word in) {
     PageTable& t = *table(space, page);
-    Word& entry = t.hardware.entry[index(page)];
-    Word before = entry, after = hardware_entry(to);
-    if (before && before != after) {
+    Word first = index(page), end = first + count;
+    bool changed = false, known = false, loses_lines = false;
+    for (Word i = first; i < end; ++i) {
+        Word before = t.hardware.entry[i], after = small_entry((t.page[i] & ~away) | in);
+        if (before == after) continue;
+        changed = true;
+        if (!before) continue;
+        known = true;
         // Lines are lost by a page that goes, or that is not to be written by the space, or to be cached otherwise.
-        bool gains_writing = after == (before | page_access(access_user_write));
-        if (!gains_writing) host::drop_lines(space, page, page_size);
+        loses_lines |= after != (before | page_access(access_user_write));
     }
-    t.page[index(page)] = to;
-    if (before == after) return;
-    write(entry, after);
-    host::entry_changed(space, page);
-    if (before) host::drop_translation(space, page);
+    if (loses_lines) host::drop_lines(space, page, count * page_size);
+    for (Word i = first; i < end; ++i) t.page[i] = (t.page[i] & ~away) | in;
+    if (!changed) return;
+    for (Word i = first; i < end; ++i) t.hardware.entry[i] = small_entry(t.page[i]);
+    caches::clean_and_invalidate_data(reinterpret_cast<VAddr>(&t.hardware.entry[first]), count * sizeof(Word));
+    host::entries_changed(space, page, count);
+    if (known) host::drop_translations(space, page, count);
 }
 
 PageTable* table(const Space& space, VAddr page) {
@@ -63,10 +82,17 @@ Touch touch(Space& space, VAddr address, bool write) {
     PageTable* t = table(space, address);
     Word page = t ? t->page[index(address)] : 0;
     if (!(page & present) || (write && !(page & writable))) return Touch::denied;
-    Word noted = page | accessed | granted_read | (write ? dirty | granted_write : 0);
-    if (noted == page) return Touch::nothing_new;
-    if ((noted ^ page) & granted && aliases::settle(space, address & ~page_mask, write)) noted |= aliased;
-    change(space, address & ~page_mask, noted);
+    Word noted = accessed | granted_read | (write ? dirty | granted_write : 0);
+    if (!(noted & ~page)) return Touch::nothing_new;
+    // All of a large page at once, or of a sixteenth of it, as far as that takes nothing from anybody.
+    for (Word count = parts(page); count > 1; count /= 16) {
+        VAddr first = first_part(address, count);
+        if (!aliases::alone(space, first, count, write)) continue;
+        change(space, first, count, 0, noted);
+        return Touch::granted;
+    }
+    if (noted & ~page & granted && aliases::settle(space, address & ~page_mask, write)) noted |= aliased;
+    change(space, address & ~page_mask, page | noted);
     return Touch::granted;
 }
 
@@ -79,9 +105,7 @@ using namespace page_tables;
 VAddr user_limit() { return USER_LIMIT; }
 
 Page get(const Space& space, VAddr page) {
-    PageTable* t = table(space, page);
-    if (!t) return {};
-    Word p = t->page[index(page)];
+    Word p = word_of(space, page);
     return {bool(p & present), bool(p & writable), frame_of(p), p & attribute_bits};
 }
 
@@ -103,7 +127,7 @@ bool next_mapped(const Space& space, VAddr& from, VAddr last) {
             continue;
         }
         for (; page < behind && page <= end; ++page) {
-            if (!t->mapping[page & 0xff]) continue;
+            if (!t->mapping[page & 0xff & ~(parts(t->page[page & 0xff]) - 1)]) continue;
             from = page << 12;
             return true;
         }
@@ -124,16 +148,18 @@ bool ensure_table(Space& space, VAddr page) {
     return true;
 }
 
-void set(Space& space, VAddr page, PAddr frame, bool may_write, Word attribute) {
+void set(Space& space, VAddr page, PAddr frame, bool may_write, Word attribute, unsigned log2) {
     // What is no memory is no cache's business; others get it from sigma0 with its attribute.
     if (space.idempotent && kip::memory_type(frame) == kip::shared) attribute = attribute_uncached;
     // Nothing is granted before the first access.
-    table(space, page)->page[index(page)] = frame | present | attribute | (may_write ? writable : 0);
+    Word word = frame | present | attribute | (may_write ? writable : 0) | (log2 - page_log2) / 4 << size_shift;
+    Word* at = &table(space, page)->page[index(page)];
+    for (Word left = parts(word); left; --left, word += page_size) *at++ = word;
 }
 
 template <bool write> PAddr access(Space& space, VAddr address) {
     if (touch(space, address, write) == Touch::denied) return no_frame;
-    return frame_of(table(space, address)->page[index(address)]);
+    return frame_of(word_of(space, address));
 }
 template PAddr access<false>(Space& space, VAddr address);
 template PAddr access<true>(Space& space, VAddr address);
@@ -154,28 +180,52 @@ Word attribute(Word value) {
 
 void set_attribute(Space& space, VAddr page, Word attribute) {
     // Granted anew, beside whatever has been granted of the frame elsewhere.
-    change(space, page, (table(space, page)->page[index(page)] & ~(attribute_bits | granted | aliased)) | attribute);
+    Word count = parts_at(space, page);
+    change(space, first_part(page, count), count, attribute_bits | granted | aliased, attribute);
 }
 
 // change() has done so for each page.
 void flush_caches() {}
 
-void allow_write(Space& space, VAddr page) { table(space, page)->page[index(page)] |= writable; }
+void allow_write(Space& space, VAddr page) {
+    Word count = parts_at(space, page);
+    change(space, first_part(page, count), count, 0, writable);
+}
 
 Word clear(Space& space, VAddr page) {
-    Word last = table(space, page)->page[index(page)];
-    change(space, page, 0);
-    return status_of(last);
+    Word known = known_of(space, page);
+    change(space, page, parts(known), ~Word{0}, 0);
+    return status_of(known);
 }
 
 Word take_status(Space& space, VAddr page, bool no_write) {
-    Word p = table(space, page)->page[index(page)];
-    Word taken = p & (page_tables::accessed | page_tables::dirty | (no_write ? writable : 0));
-    if (taken) change(space, page, p & ~taken & ~(granted | aliased));
+    Word known = known_of(space, page);
+    Word taken = known & (page_tables::accessed | page_tables::dirty | (no_write ? writable : 0));
+    if (taken) change(space, page, parts(known), taken | granted | aliased, 0);
     return status_of(taken);
 }
 
-Mapping*& mapping(Space& space, VAddr page) { return table(space, page)->mapping[index(page)]; }
+Mapping*& mapping(Space& space, VAddr page) {
+    PageTable& t = *table(space, page);
+    return t.mapping[index(page) & ~(parts(t.page[index(page)]) - 1)];
+}
+
+unsigned log2_of(const Space& space, VAddr page) { return page_log2 + ((word_of(space, page) & size_bits) >> size_shift) * 4; }
+
+void split(Space& space, VAddr page, unsigned log2) {
+    Word* at = &table(space, page)->page[index(page)];
+    for (Word left = parts(*at); left; --left, ++at) *at = (*at & ~size_bits) | (log2 - page_log2) / 4 << size_shift;
+}
+
+bool of_one_kind(PAddr frame, unsigned log2) {
+    PAddr last = frame + ((1u << log2) - 1);
+    for (Word i = 0; i < kip::descriptor_count(); ++i) {
+        kip::MemoryDescriptor d = kip::descriptors()[i];
+        bool begins = d.first() > frame && d.first() <= last, ends = d.last() >= frame && d.last() < last;
+        if (!d.is_virtual() && (begins || ends)) return false;
+    }
+    return true;
+}
 
 bool kernel_frame(PAddr frame) {
     return frame - RAM_BASE < IMAGE_BYTES || kip::memory_type(frame) == kip::reserved;

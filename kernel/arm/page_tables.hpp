@@ -27,6 +27,8 @@ constexpr Word attribute_uncached = 1u << 4, attribute_buffered = 2u << 4;
 // What the processor's entry grants of what is allowed: taken away and given back without anybody's notice (aliases.hpp).
 constexpr Word granted_read = 1u << 6, granted_write = 1u << 7, granted = granted_read | granted_write;
 constexpr Word aliased = 1u << 8;               // as long as it is granted, it is not cached, for the same reason
+constexpr Word size_shift = 9;                  // 0: a page of 4 KB; 1, 2: a part of one of 64 KB, 1 MB
+constexpr Word size_bits = 3u << size_shift;
 
 // The kernel's own first level, in force before the first space runs. With tags it is everybody's.
 extern "C" FirstLevel boot_directory;
@@ -42,8 +44,19 @@ void* view(PAddr at, Word number);
 PageTable* table(const Space& space, VAddr page);
 // What the data cache has of [at, at + bytes) of the space goes to memory, and is no longer cached.
 void clean_lines(const Space& space, VAddr at, Word bytes);
-// Replaces what is known of a page by `to`, and the processor's entry by what that says.
-void change(Space& space, VAddr page, Word to);
+// In what is known of `count` pages of 4 KB, parts of one page, takes some bits away and puts others in; the processor's entries
+// say so then.
+void change(Space& space, VAddr page, Word count, Word away, Word in);
+// Replaces what is known of one.
+inline void change(Space& space, VAddr page, Word to) { change(space, page, 1, ~Word{0}, to); }
+// What the processor is told of a page in an entry of its own.
+Word small_entry(Word page);
+inline PAddr frame_of(Word page) { return page & ~page_mask; }
+inline Word index(VAddr page) { return page >> 12 & 0xff; }
+// How many pages of 4 KB there are in the page that one belongs to.
+inline Word parts(Word page) { return 1u << 4 * ((page & size_bits) >> size_shift); }
+constexpr Word pages_of_table = 256;
+inline VAddr first_part(VAddr page, Word parts) { return page & ~(parts * page_size - 1); }
 
 // Where the caches and the TLB know an address of the space: addresses below 32 MB are relocated.
 constexpr VAddr relocated_end = 32u << 20;

@@ -64,9 +64,9 @@ bool at_home(const Space& space, Word section) {
 
 // Entries that differ in the access alone: the bits that both have are what both may.
 void synchronise(Region& r, Word i) {
-    Word entry = table_of(*r.member[0], r)->hardware.entry[i];
+    Word entry = small_entry(table_of(*r.member[0], r)->page[i]);
     for (Word m = 1; m < r.members; ++m) {
-        Word other = table_of(*r.member[m], r)->hardware.entry[i];
+        Word other = small_entry(table_of(*r.member[m], r)->page[i]);
         entry = (entry ^ other) & ~page_access(access_user_write) ? 0 : entry & other;
     }
     if (r.table->entry[i] != entry) write(r.table->entry[i], entry);
@@ -143,7 +143,7 @@ bool share(Space& space, VAddr page) {
     if (!r) return false;
     Word i = page >> 12 & 0xff;
     const PageTable& own = *table_of(space, *r);
-    if (r->table->entry[i] == own.hardware.entry[i]) return false;
+    if (r->table->entry[i] == small_entry(own.page[i])) return false;
     for (Word m = 0; m < r->members; ++m)
         if ((table_of(*r->member[m], *r)->page[i] ^ own.page[i]) & identity) {
             leave(*r, space);
@@ -152,12 +152,13 @@ bool share(Space& space, VAddr page) {
     Word gained = own.page[i] & (accessed | dirty | granted | aliased);
     for (Word m = 0; m < r->members; ++m)
         if (r->member[m] != &space) change(*r->member[m], page & ~page_mask, table_of(*r->member[m], *r)->page[i] | gained);
-    if (r->table->entry[i] != own.hardware.entry[i]) leave(*r, space);
+    if (r->table->entry[i] != small_entry(own.page[i])) leave(*r, space);
     return true;
 }
 
-void entry_changed(const Space& space, VAddr page) {
-    if (Region* r = of(space, page >> 20)) synchronise(*r, page >> 12 & 0xff);
+void entries_changed(const Space& space, VAddr page, Word count) {
+    if (Region* r = of(space, page >> 20))
+        for (Word i = index(page), end = i + count; i < end; ++i) synchronise(*r, i);
 }
 
 bool may_have_lines(Word section) {

@@ -17,8 +17,8 @@ bool join(Space& space, Word section);
 // The space may access a page and has faulted there: if all who share it may do the same, it is granted to them, too; else
 // the space leaves the region. False if the page is in none, or granted already.
 bool share(Space& space, VAddr page);
-// One of a space's own entries has changed.
-void entry_changed(const Space& space, VAddr page);
+// Some of a space's own entries have changed.
+void entries_changed(const Space& space, VAddr page, Word count);
 
 // Whether the caches may have lines of the section through others than the space.
 bool may_have_lines(Word section);

@@ -34,14 +34,11 @@ Word lowest_free(const Space& space, VAddr page) {
 
 // What has been granted below 32 MB has been granted at other addresses (aliases.hpp).
 void take_back(Space& space) {
-    for (VAddr at = 0; at < relocated_end; at += page_size) {
-        PageTable* t = table(space, at);
-        if (!t) {
-            at |= 0xff000;
-            continue;
-        }
-        Word word = t->page[at >> 12 & 0xff];
-        if (word & granted) change(space, at, word & ~(granted | aliased));
+    for (VAddr at = 0, next; at < relocated_end; at = next) {
+        const PageTable* t = table(space, at);
+        Word count = t ? parts(t->page[index(at)]) : pages_of_table;
+        next = at + count * page_size;
+        if (t) change(space, at, count, granted | aliased, 0);
     }
 }
 

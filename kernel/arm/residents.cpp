@@ -227,10 +227,11 @@ void drop_lines(Space& space, VAddr at, Word bytes) {
     caches::invalidate_instructions();
 }
 
-void drop_translation(Space& space, VAddr page) {
+void drop_translations(Space& space, VAddr page, Word count) {
     VAddr at = modified(space, page);
     bool own = space.arch.domain && domain_of(boot_directory.entry[at >> 20]) == space.arch.domain;
     if (!own && !regions::shares(space, at >> 20)) return;
+    if (count > 1) return purge_translations();
     if (at < relocated_end) cpu::write_process_id(0);
     caches::invalidate_translation(at);
 }
@@ -246,7 +247,7 @@ void drop_translation(Space& space, VAddr page) {
 
 bool share(Space& space, VAddr address) { return regions::share(space, address); }
 
-void entry_changed(const Space& space, VAddr page) { regions::entry_changed(space, page); }
+void entries_changed(const Space& space, VAddr page, Word count) { regions::entries_changed(space, page, count); }
 
 Space* holder_of(Word s) { return boot_directory.entry[s] ? holder[domain_of(boot_directory.entry[s])] : nullptr; }
 

@@ -163,19 +163,144 @@ Mapping* mapping_at(Space& space, VAddr page) {
     return paging::get(space, page).present ? paging::mapping(space, page) : nullptr;
 }
 
+constexpr bool several_sizes = paging::sizes[0] != page_log2;
+
+unsigned log2_of(const Space& space, VAddr page) {
+    if constexpr (several_sizes) return paging::log2_of(space, page);
+    return page_log2;
+}
+
+// The address behind a page.
+VAddr behind(const Space& space, VAddr page) { return (page | ((1u << log2_of(space, page)) - 1)) + 1; }
+
+PAddr frame_of(const Mapping& m) { return paging::get(*m.space, m.page()).frame; }
+
+// Nodes for `count` parts, chained; nullptr when memory is exhausted.
+Mapping* allocate_chain(Word count) {
+    Mapping* chain = nullptr;
+    while (count--) {
+        auto* m = static_cast<Mapping*>(pool.allocate());
+        if (!m) {
+            for (Mapping* next; chain; chain = next) next = chain->next, pool.free(chain);
+            return nullptr;
+        }
+        m->next = chain;
+        chain = m;
+    }
+    return chain;
+}
+
+// Makes pages of the next size of one, and of all as large that were derived from it. Each part of it is followed by those of
+// the others, and by the smaller pages, that were derived from that part, in their old order. False when memory is exhausted.
+bool split(Mapping& m) {
+    constexpr Word most_parts = 16;
+    const unsigned* size = paging::sizes;
+    unsigned log2 = log2_of(*m.space, m.page());
+    while (*size >= log2) ++size;
+    Word parts = 1u << (log2 - *size), count = 0;
+    Mapping *before = m.prev, *end = last_below(m)->next;
+    for (const Mapping* n = &m; n != end; n = n->next) count += log2_of(*n->space, n->page()) == log2;
+    Mapping* fresh = allocate_chain(count * (parts - 1));
+    if (!fresh) return false;
+
+    struct Run {
+        Mapping *first, *last;
+    } run[most_parts] = {};
+    auto append = [&](Run& r, Mapping& n) {
+        n.prev = r.last;
+        (r.last ? r.last->next : r.first) = &n;
+        r.last = &n;
+    };
+    PAddr frame = frame_of(m);
+    for (Mapping *n = &m, *next; n != end; n = next) {
+        next = n->next;
+        steps += steps_a_visit;
+        if (log2_of(*n->space, n->page()) < log2) {
+            append(run[(frame_of(*n) - frame) >> *size], *n);
+            continue;
+        }
+        paging::split(*n->space, n->page(), *size);
+        append(run[0], *n);
+        for (Word i = 1; i < parts; ++i) {
+            Mapping* part = fresh;
+            fresh = part->next;
+            part->space = n->space;
+            part->where = n->where + (i << *size);
+            paging::mapping(*part->space, part->page()) = part;
+            append(run[i], *part);
+            steps += steps_a_visit;
+        }
+    }
+    Mapping* last = before;
+    for (Word i = 0; i < parts; ++i) {
+        run[i].first->prev = last;
+        if (last) last->next = run[i].first;
+        last = run[i].last;
+    }
+    last->next = end;
+    if (end) end->prev = last;
+    return true;
+}
+
+// No page of the space there is larger than asked for, afterwards; false when memory is exhausted.
+bool fit(Space& space, VAddr page, unsigned log2) {
+    if constexpr (several_sizes)
+        while (log2_of(space, page) > log2)
+            if (!split(*paging::mapping(space, page))) return false;
+    return true;
+}
+
 bool sigma0_may_have(const Space& sigma0, VAddr page) {
     return page < paging::user_limit() && !paging::kernel_frame(page) && !spaces::kernel_area(sigma0, page);
 }
 
+bool overlap(const Fpage& area, VAddr first, VAddr last) {
+    return !area.is_nil() && area.base() <= last && first <= area.last();
+}
+
+// Whether there is nothing of the kernel's, and no page of anybody's.
+bool is_empty(const Space& space, VAddr first, VAddr last) {
+    VAddr page = first;
+    return !paging::next_mapped(space, page, last) && !overlap(space.utcb_area, first, last) && !overlap(space.kip_area, first, last);
+}
+
+// The largest page that sigma0 can get there.
+unsigned largest_of_sigma0(const Space& sigma0, VAddr page, VAddr last) {
+    if constexpr (several_sizes)
+        for (unsigned log2 : paging::sizes) {
+            Word mask = (1u << log2) - 1;
+            if (page & mask || last - page < mask || !paging::of_one_kind(page, log2)) continue;
+            if (is_empty(sigma0, page, page + mask)) return log2;
+        }
+    return page_log2;
+}
+
+// The largest page that can be transferred in one piece. Smaller ones at the target stay as they are.
+unsigned largest(const Space& from, VAddr source, const Space& to, VAddr target, VAddr last) {
+    if constexpr (several_sizes) {
+        bool there = paging::get(from, source).present;
+        unsigned most = there || !from.idempotent ? log2_of(from, source) : largest_of_sigma0(from, source, last);
+        for (unsigned log2 : paging::sizes) {
+            Word mask = (1u << log2) - 1;
+            if (log2 > most || (source | target) & mask || last - source < mask) continue;
+            if (log2_of(to, target) >= log2 || is_empty(to, target, target + mask)) return log2;
+        }
+    }
+    return page_log2;
+}
+
 // `clearing`: what was at the target is on its way out, whatever has become of the source since.
-Mapped transfer_page(Space& from, VAddr source, Space& to, VAddr target, Word rights, bool grant, bool& clearing, Word& budget) {
+Mapped transfer_page(Space& from, VAddr source, Space& to, VAddr target, unsigned log2, Word rights, bool grant, bool& clearing,
+                     Word& budget) {
+    if (clearing && !fit(to, target, log2)) return Mapped::no_memory;
     Mapping* old = clearing ? mapping_at(to, target) : nullptr;
     if (old && !remove_below(*old, budget)) return Mapped::part;
     if (old) remove(*old);
     clearing = false;
     if (!(rights & rights_all) || target >= paging::user_limit()) return Mapped::all;
-    if (from.idempotent && !paging::get(from, source).present && sigma0_may_have(from, source) && !materialise(from, source))
+    if (from.idempotent && !paging::get(from, source).present && sigma0_may_have(from, source) && !materialise(from, source, log2))
         return Mapped::no_memory;
+    if (grant && !fit(from, source, log2)) return Mapped::no_memory;
     Mapping* m = mapping_at(from, source);
     if (!m || spaces::kernel_area(to, target)) return Mapped::all;
     // A page that nobody mapped is the kernel's: a UTCB of an area that has been moved.
@@ -185,8 +310,14 @@ Mapped transfer_page(Space& from, VAddr source, Space& to, VAddr target, Word ri
     bool writable = page.writable && rights & right_write;
     if ((old = mapping_at(to, target))) {
         if (!grant && paging::get(to, target).frame == page.frame && parent_of(*old) == m) {
-            if (writable && !paging::get(to, target).writable) paging::allow_write(to, target);
+            if (!writable || paging::get(to, target).writable) return Mapped::all;
+            if (!fit(to, target, log2)) return Mapped::no_memory;
+            paging::allow_write(to, target);
             return Mapped::all;
+        }
+        if constexpr (several_sizes) {
+            if (!fit(to, target, log2)) return Mapped::no_memory;
+            old = mapping_at(to, target), m = mapping_at(from, source);
         }
         clearing = !remove_below(*old, budget);
         if (clearing) return Mapped::part;
@@ -204,7 +335,7 @@ Mapped transfer_page(Space& from, VAddr source, Space& to, VAddr target, Word ri
         m = insert_child(m, to, target);
         if (!m) return Mapped::no_memory;
     }
-    paging::set(to, target, page.frame, writable, page.attribute);
+    paging::set(to, target, page.frame, writable, page.attribute, log2);
     paging::mapping(to, target) = m;
     return Mapped::all;
 }
@@ -242,9 +373,10 @@ Mapped transfer(Space& from, Fpage send, Space& to, Fpage window, Word base, boo
             continue;
         }
         done = page - r.source;
-        Mapped mapped = transfer_page(from, page, to, r.target + done, send.rights(), grant, progress.clearing, budget);
+        unsigned log2 = largest(from, page, to, r.target + done, last);
+        Mapped mapped = transfer_page(from, page, to, r.target + done, log2, send.rights(), grant, progress.clearing, budget);
         if (mapped != Mapped::all) return mapped;
-        done += page_size;
+        done += 1u << log2;
         pay(budget, map_cost);
     }
     return Mapped::all;
@@ -272,13 +404,15 @@ bool unmap(Space& space, Fpage fpage, bool flush, VAddr& at, Word& status, Word 
             continue;
         }
         at = page;
+        fit(space, page, fpage.log2());
+        VAddr next = behind(space, page);
         if (Mapping* m = mapping_at(space, page)) {
             if (everything && !remove_below(*m, budget)) return false;
             sweep(*m, write, write && flush);
             status |= reset_status(*m);
             if (everything && flush) remove(*m);
         }
-        at = page + page_size;
+        at = next;
         pay(budget, 1);
     }
     return at > last;
@@ -297,25 +431,28 @@ void set_attribute(Space& space, Fpage fpage, Word attribute) {
     VAddr last = fpage.last();
     // sigma0 owns pages before it has touched them, and gives a device's their attribute before anybody else has them.
     if (space.idempotent && last - fpage.base() < 4u << 20)
-        for (VAddr page = fpage.base();; page += page_size) {
-            if (!paging::get(space, page).present) materialise(space, page);
-            if (page > last - page_size) break;
+        for (VAddr page = fpage.base(), next = page;; page = next) {
+            if (!paging::get(space, page).present) materialise(space, page, largest_of_sigma0(space, page, last));
+            next = behind(space, page);
+            if (next - 1 >= last) break;
         }
-    for (VAddr page = fpage.base(); paging::next_mapped(space, page, last); page += page_size) {
+    for (VAddr page = fpage.base(), next; paging::next_mapped(space, page, last); page = next) {
+        fit(space, page, fpage.log2());
+        next = behind(space, page);
         if (Mapping* m = mapping_at(space, page)) {
             for (Mapping *n = m, *end = last_below(*m)->next; n != end; n = n->next)
                 paging::set_attribute(*n->space, n->page(), attribute);
         }
-        if (page > last - page_size) break;
+        if (next - 1 >= last) break;
     }
 }
 
-bool materialise(Space& sigma0, VAddr page) {
+bool materialise(Space& sigma0, VAddr page, unsigned log2) {
     page &= ~page_mask;
     if (!sigma0_may_have(sigma0, page) || !paging::ensure_table(sigma0, page)) return false;
     Mapping* m = insert_child(nullptr, sigma0, page);
     if (!m) return false;
-    paging::set(sigma0, page, page, true, 0);
+    paging::set(sigma0, page, page, true, 0, log2);
     paging::mapping(sigma0, page) = m;
     return true;
 }
@@ -323,7 +460,7 @@ bool materialise(Space& sigma0, VAddr page) {
 Word in_use() { return pool.in_use(); }
 
 bool consistent(Space& space, Word& count) {
-    for (VAddr page = 0; paging::next_mapped(space, page, paging::user_limit() - 1); page += page_size) {
+    for (VAddr page = 0; paging::next_mapped(space, page, paging::user_limit() - 1); page = behind(space, page)) {
         Mapping* m = mapping_at(space, page);
         count += 1;
         if (!m || m->space != &space || m->page() != page) return false;
@@ -332,7 +469,9 @@ bool consistent(Space& space, Word& count) {
         if ((parent == nullptr) != (m->depth() == 0)) return false;
         if (parent) {
             paging::Page above = paging::get(*parent->space, parent->page());
-            if (!above.present || above.frame != frame || m->depth() != parent->depth() + 1) return false;
+            unsigned log2 = log2_of(*parent->space, parent->page());
+            bool within = log2 >= log2_of(space, page) && frame - above.frame < 1u << log2;
+            if (!above.present || !within || m->depth() != parent->depth() + 1) return false;
         }
         if (m->next && (m->next->prev != m || m->next->depth() > m->depth() + 1)) return false;
     }

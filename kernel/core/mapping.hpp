@@ -3,6 +3,9 @@
 //
 // The mappings of one frame are a tree. It is kept as a list in depth-first order, each node with its depth: the
 // mappings derived from a node are exactly the run of deeper nodes that follows it. Sigma0's pages are the roots.
+//
+// A port can have pages of several sizes. One is one node, whatever its size; what is derived from it is as large, or a
+// smaller part of it. Who does something to a part of a page makes smaller ones of it first, and of those derived from it.
 #pragma once
 
 #include "core/x2.hpp"
@@ -42,16 +45,17 @@ VAddr last_target(Fpage send, Fpage window, Word base);
 // themselves. Returns the status of all of them as rights: read and execute = accessed, write = dirty; resets it.
 Word unmap(Space& space, Fpage fpage, bool flush);
 // Part of the same, about `budget` mappings' worth: from `at` on, which follows, as `status` (paging::accessed, dirty)
-// gathers. True when all is done. In between everything may change.
+// gathers. True when all is done. In between everything may change. Of a page that is larger than the fpage and cannot be split,
+// as memory is exhausted, all is taken.
 bool unmap(Space& space, Fpage fpage, bool flush, VAddr& at, Word& status, Word budget);
 Word as_rights(Word status);
 // How the space's pages in `fpage`, and all derived from them, are cached (paging::attribute). Pages mapped later take over
 // what their source has. In sigma0's space up to 4 MB at a time come into being for that.
 void set_attribute(Space& space, Fpage fpage, Word attribute);
 
-// Makes the page of an idempotent space (sigma0) that stands for `page` present. False for the kernel's own frames, or
-// when memory is exhausted.
-bool materialise(Space& sigma0, VAddr page);
+// Makes the page of an idempotent space (sigma0) that stands for `page` present, as large as said. False for the kernel's own
+// frames, or when memory is exhausted.
+bool materialise(Space& sigma0, VAddr page, unsigned log2 = page_log2);
 
 // Walks all of a space's mappings, counts them and checks the invariants; for tests.
 bool consistent(Space& space, Word& count);

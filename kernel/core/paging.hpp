@@ -26,10 +26,10 @@ bool next_mapped(const Space& space, VAddr& from, VAddr last);
 // The end of its highest page, UTCBs and interface page included; 0 if it has none. A port may say more than that where a space
 // has many tables without pages, and less at each call until it is exact.
 VAddr extent(const Space& space);
-// Makes the page table of `page` if it is missing; false when memory is exhausted.
+// Makes the page table of `page` if it is missing; false when memory is exhausted. A page of any size has one.
 bool ensure_table(Space& space, VAddr page);
-// `page` must not be present and must have a table.
-void set(Space& space, VAddr page, PAddr frame, bool writable, Word attribute);
+// Nothing of `page` must be present, and it must have a table.
+void set(Space& space, VAddr page, PAddr frame, bool writable, Word attribute, unsigned log2 = page_log2);
 // The port's note for a value of MemoryControl; no_attribute if the processor does not support it.
 constexpr Word no_attribute = ~Word{0};
 Word attribute(Word value);
@@ -49,7 +49,16 @@ Word take_status(Space& space, VAddr page, bool no_write);
 // Who mapped a page; the page must have a table.
 Mapping*& mapping(Space& space, VAddr page);
 
-// Beside these, in arch/paging.hpp: arch::place_utcb_area(), which says where a space's UTCB area really lies.
+// Beside these, in arch/paging.hpp: arch::place_utcb_area(), which says where a space's UTCB area really lies; and the sizes
+// of pages, largest first and 4 KB last: `constexpr unsigned sizes[]`, as log2. Each is 1 << n times the next one, with n at most
+// 4. All that is said of a page above holds for one of any size: it is changed as a whole, whichever of its addresses is given to
+// get(), access() and mapping(), and its first one to the others. Ports with more than one size define these, too:
+// That of a present page; 4 KB where none is.
+unsigned log2_of(const Space& space, VAddr page);
+// A page becomes several of the next size. All but the first have nobody who mapped them yet.
+void split(Space& space, VAddr page, unsigned log2);
+// Whether all frames of a page that large are of one kind: the kernel's, memory, or a device's.
+bool of_one_kind(PAddr frame, unsigned log2);
 
 // The first address that no user may use.
 VAddr user_limit();

@@ -179,7 +179,7 @@ bool ensure_table(Space& space, VAddr page) {
     return true;
 }
 
-void set(Space& space, VAddr page, PAddr frame, bool may_write, Word attribute) {
+void set(Space& space, VAddr page, PAddr frame, bool may_write, Word attribute, unsigned) {
     Word& in_directory = space.arch.directory->entry[page >> 22];
     in_directory |= populated;
     Word bits = present | user | attribute | (may_write ? writable : 0) | (in_directory & present ? 0 : global);

@@ -59,7 +59,24 @@ ArchSpace::Entry look(const Space& s, VAddr page) {
     auto i = s.arch.pages.find(page);
     return i == s.arch.pages.end() ? ArchSpace::Entry{} : i->second;
 }
+
+VAddr first_of(const Space& s, VAddr page) { return page & ~((1u << look(s, page).log2) - 1); }
+
+// Each 4 KB part of the page.
+template <typename F> void each(Space& s, VAddr page, unsigned log2, F&& change) {
+    demand(!(page & ((1u << log2) - 1)), "with a page that is not aligned");
+    for (VAddr end = page + (1u << log2); page != end; page += page_size) change(s.arch.pages[page]);
+}
 }  // namespace
+
+unsigned log2_of(const Space& space, VAddr page) { return look(space, page).log2; }
+void split(Space& space, VAddr page, unsigned log2) {
+    each(space, page, log2_of(space, page), [=](ArchSpace::Entry& e) {
+        demand(log2 < e.log2, "split() for no smaller size");
+        e.log2 = log2;
+    });
+}
+bool of_one_kind(PAddr, unsigned) { return true; }
 
 Page get(const Space& space, VAddr page) {
     auto e = look(space, page);
@@ -67,7 +84,7 @@ Page get(const Space& space, VAddr page) {
 }
 bool next_mapped(const Space& space, VAddr& from, VAddr last) {
     auto i = space.arch.pages.lower_bound(from);
-    while (i != space.arch.pages.end() && !i->second.mapping) ++i;
+    while (i != space.arch.pages.end() && !look(space, first_of(space, i->first)).mapping) ++i;
     if (i == space.arch.pages.end() || i->first > last || i->first >= user_limit()) return false;
     from = i->first;
     return true;
@@ -76,31 +93,41 @@ bool ensure_table(Space& space, VAddr page) {
     space.arch.pages.try_emplace(page);
     return true;
 }
-void set(Space& space, VAddr page, PAddr frame, bool writable, Word attribute) {
-    auto& e = space.arch.pages.at(page);
-    demand(!e.present, "set() over a present page");
-    e = {true, writable, frame, 0, e.mapping, attribute};
+void set(Space& space, VAddr page, PAddr frame, bool writable, Word attribute, unsigned log2) {
+    each(space, page, log2, [&](ArchSpace::Entry& e) {
+        demand(!e.present, "set() over a present page");
+        e = {true, writable, frame, 0, e.mapping, attribute, log2};
+        frame += page_size;
+    });
 }
 void set_attribute(Space& space, VAddr page, Word attribute) {
-    auto& e = space.arch.pages.at(page);
-    demand(e.present, "set_attribute() of an absent page");
-    e.attribute = attribute;
+    demand(look(space, page).present, "set_attribute() of an absent page");
+    page = first_of(space, page);
+    each(space, page, log2_of(space, page), [=](ArchSpace::Entry& e) { e.attribute = attribute; });
 }
-void allow_write(Space& space, VAddr page) { space.arch.pages.at(page).writable = true; }
+void allow_write(Space& space, VAddr page) {
+    each(space, page, log2_of(space, page), [](ArchSpace::Entry& e) { e.writable = true; });
+}
 Word clear(Space& space, VAddr page) {
-    auto& e = space.arch.pages.at(page);
-    demand(e.present, "clear() of an absent page");
-    e.present = false;
-    return e.status;
+    Word status = 0;
+    each(space, page, log2_of(space, page), [&](ArchSpace::Entry& e) {
+        demand(e.present, "clear() of an absent page");
+        e.present = false;
+        e.log2 = page_log2;
+        status |= e.status;
+    });
+    return status;
 }
 Word take_status(Space& space, VAddr page, bool no_write) {
-    auto& e = space.arch.pages.at(page);
-    Word s = e.status;
-    e.status = 0;
-    if (no_write) e.writable = false;
-    return s;
+    Word status = 0;
+    each(space, page, log2_of(space, page), [&](ArchSpace::Entry& e) {
+        status |= e.status;
+        e.status = 0;
+        if (no_write) e.writable = false;
+    });
+    return status;
 }
-Mapping*& mapping(Space& space, VAddr page) { return space.arch.pages[page].mapping; }
+Mapping*& mapping(Space& space, VAddr page) { return space.arch.pages[first_of(space, page)].mapping; }
 VAddr user_limit() { return 0xc0000000; }
 bool kernel_frame(PAddr frame) { return frame >= 0x100000 && frame < 0x200000; }
 

@@ -28,7 +28,7 @@ extern const Test kip_tests[], sigma0_tests[], ipc_tests[], ipc_error_tests[], f
     redirect_tests[],
     control_tests[], coprocessor_tests[], registers_tests[], reflection_tests[], port_tests[], tls_tests[], debug_tests[],
     exception_tests[], small_tests[], tag_tests[], string_tests[], string_fault_tests[], string_middle_tests[], robust_tests[],
-    ipc_rule_tests[], map_rule_tests[], long_tests[], latency_tests[];
+    ipc_rule_tests[], map_rule_tests[], size_tests[], long_tests[], latency_tests[];
 
 enum class Kind { here, other, large, small, automatic }; ///< `other`: as the command line says, while there are slots
 

@@ -22,6 +22,10 @@ Fpage place_utcb_area(Space& space, Fpage wanted);
 void about_to_copy(Space& space, VAddr at, Word bytes);
 }
 
+namespace paging {
+constexpr unsigned sizes[] = {20, 16, page_log2};
+}
+
 // The second-level table of one megabyte (ARM architecture manual, B3.3): small pages.
 struct SmallPages {
     Word entry[256];

@@ -23,6 +23,10 @@ inline Fpage place_utcb_area(Space&, Fpage wanted) { return wanted; }
 inline void about_to_copy(Space&, VAddr, Word) {}
 }
 
+namespace paging {
+constexpr unsigned sizes[] = {page_log2};
+}
+
 constexpr unsigned directory_entries = 1024;
 constexpr unsigned user_tables = USER_LIMIT_MAX >> 22;
 

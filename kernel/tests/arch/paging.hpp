@@ -8,6 +8,15 @@
 
 struct Mapping;
 
+namespace paging {
+// A second build of the tests has pages of several sizes, small enough that few make a large one.
+#ifdef SEVERAL_PAGE_SIZES
+constexpr unsigned sizes[] = {15, 13, page_log2};
+#else
+constexpr unsigned sizes[] = {page_log2};
+#endif
+}
+
 struct ArchSpace {
     struct Entry {
         bool present = false, writable = false;
@@ -15,6 +24,7 @@ struct ArchSpace {
         Word status = 0;
         Mapping* mapping = nullptr;
         Word attribute = 0;
+        unsigned log2 = page_log2;      // of the page that this is a part of
     };
     std::map<VAddr, Entry> pages;
 };
