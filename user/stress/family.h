@@ -137,6 +137,7 @@ private:
     void access_present(Word space, Word other);
     void demote();
     void resize();
+    void lose_beyond_1_mb(Word space);
     void grow();
     void succeed();
     void revoke();
@@ -150,9 +151,10 @@ private:
     void reach_beyond(Word space);
     void query();
 
-    // hosts.cc: what takes a page directory that is in force away
+    // hosts.cc: what happens to a page directory that is in force
     void delete_host();
     void demote_host();
+    void succeed_bound();
 
     // arm/code.cc
     void write_code(Word page, Node writer);

@@ -5,14 +5,16 @@
 #include "raw_calls.h"
 #include "worker.h"
 
+#include <initializer_list>
 #include <l4/schedule.h>
 #include <l4/space.h>
 
 namespace stress {
 namespace {
 
-// As cobnut::give_slot asks.
+// As cobnut::give_slot and cobnut::bind ask.
 constexpr Word own = 1u << 28, slot_of_1_mb = own | 2;
+Word bind_to(L4_ThreadId_t leader) { return own | L4_ThreadNo(leader) << 8 | 1; }
 
 L4_Fpage_t page_at(Word address, Word rights) { return L4_FpageLog2(address, 12) + rights; }
 
@@ -38,7 +40,7 @@ void Family::demote_host()
     const L4_ThreadId_t id = worker(victim, thread).id;
     const bool binds = spaces_[leader].alive() && spaces_[leader].tag == Tag::large && random_.once_in(2);
     const Word log2_mb = random_.below(3);
-    const Word wanted = own | (binds ? L4_ThreadNo(worker(leader, any_thread(leader)).id) << 8 | 1 : log2_mb << 8 | slot_of_1_mb);
+    const Word wanted = binds ? bind_to(worker(leader, any_thread(leader)).id) : log2_mb << 8 | slot_of_1_mb;
 
     const slots::Slot here = any_granule(random_);
     if (!raw::resize(root_id, slots::name_of(here))) return;
@@ -62,6 +64,53 @@ void Family::demote_host()
     model_.map(root_of(page), node, read | write, false);
     model_.accessed(node, false);
     if (result != value_[page]) fail("space %u reads %08x at %08x", victim, result, address);
+}
+
+/// A space is bound to a leader, and another one follows it in its slot while the leader's page directory stays in force: the
+/// second must not find what is cached of the first. Sometimes a third has the rest of their page table.
+void Family::succeed_bound()
+{
+    const Word leader = random_.below(spaces), turn = random_.below(spaces - 1);
+    const auto other = [&](Word i) { return (leader + 1 + (turn + i) % (spaces - 1)) % spaces; };
+    const Word first = other(0), next = other(1), third = other(2);
+    if (!spaces_[leader].alive() || !spaces_[first].alive() || !spaces_[next].alive()) return;
+    raw::prepare();
+    if (!move(leader, 0) || !move(first, 0) || !move(next, 0)) return;
+    for (Word space : {first, next, third})
+        if (spaces_[space].alive()) lose_beyond_1_mb(space);
+    if (spaces_[third].alive()) bind(third, leader);
+    if (!bind(first, leader)) return;
+    const Word page = random_.below(pages);
+    give(page, node_of(first, probed), read | write);
+    give((page + 1) % pages, node_of(next, probed), read | write);
+    const Word first_thread = any_thread(first), next_thread = any_thread(next);
+    ask(first, first_thread, do_probe);
+    ask(next, next_thread, do_probe);
+    model_.accessed(node_of(first, probed), false);
+    model_.accessed(node_of(next, probed), false);
+    const L4_ThreadId_t leader_id = worker(leader, any_thread(leader)).id;
+    const L4_ThreadId_t first_id = worker(first, first_thread).id, next_id = worker(next, next_thread).id;
+
+    const slots::Slot here = any_granule(random_);
+    const Word tag = static_cast<Word>(do_probe) << 16;
+    if (!raw::resize(root_id, slots::name_of(here))) return;
+    raw::call(leader_id, static_cast<Word>(nothing) << 16);
+    raw::call(first_id, tag);
+    raw::resize(first_id, 0);
+    const bool follows = raw::resize(next_id, bind_to(leader_id));
+    const Word answered = raw::call(next_id, tag);
+    raw::resize(next_id, 0);
+    raw::resize(root_id, 0);
+
+    slots::move_in(here, slots::next_incarnation());
+    became(first, Tag::large, spaces_[first].slot, {});
+    dissolve(next);
+    if (follows) count[demotions]++, count[regroups]++, count[made_large]++;
+    Word found;
+    L4_StoreMR(1, &found);
+    const Word wanted = value_[(page + 1) % pages];
+    if (answered >> 16 != answer || found != wanted)
+        fail("space %u reads %08x, not %08x, after space %u in the same group (%08x)", next, found, wanted, first, answered);
 }
 
 /// Deletes a large space while its page directory is the one in force: the root space is small for that long, and after

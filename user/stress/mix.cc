@@ -29,7 +29,8 @@ void Family::one_of_calm()
 void Family::one_of_change(Word space)
 {
     const Word dice = random_.below(64);
-    if (dice < 11) return access_any();
+    if (dice < 10) return access_any();
+    if (dice < 11) return succeed_bound();
     if (dice < 13) return map_from_root();
     if (dice < 15) return map_from_peer(random_.once_in(2));
     if (dice < 17) return unmap_from_root();

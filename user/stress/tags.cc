@@ -203,16 +203,20 @@ void Family::resize()
     }
 }
 
+void Family::lose_beyond_1_mb(Word space)
+{
+    for (Word place = 0; place < places; place++) {
+        const Node node = node_of(space, place);
+        if (model_.present(node) && place_address(place) >= 1u << mb_log2) take_away(node);
+    }
+}
+
 /// A space of the kernel's choice loses what it has beyond 1 MB, and gets it again, page by page.
 void Family::grow()
 {
     const Word space = random_.below(spaces);
     if (!spaces_[space].alive()) return;
-    for (Word place = 0; place < places; place++) {
-        const Node node = node_of(space, place);
-        if (!model_.present(node) || place_address(place) < 1u << mb_log2) continue;
-        take_away(node);
-    }
+    lose_beyond_1_mb(space);
     if (!move(space, 0) || !leave_to_kernel(space)) return;
     slots::Slot before = check_tag(space);
     for (Word place = 0; place < places; place++) {
