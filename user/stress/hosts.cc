@@ -114,8 +114,8 @@ void Family::succeed_bound()
 }
 
 /// Deletes a large space while its page directory is the one in force: the root space is small for that long, and after
-/// it runs, like one more small space, on the kernel's own directory. There a small space follows it in its slot, or gets
-/// a table to share.
+/// it runs, like one more small space, on the kernel's own directory. Then a new space may have the victim's frames, its page
+/// directory's among them, and a small space follows the root space in its slot, or gets a table to share.
 void Family::delete_host()
 {
     const Word victim = random_.below(spaces), other = any_space_but(victim);
@@ -135,12 +135,14 @@ void Family::delete_host()
     if (!raw::resize(root_id, slots::name_of(here))) return;
     if (slots::move_in(here, incarnation)) count[slot_reuses]++;
     raw::call(worker(victim, any_thread(victim)).id, tag);
+    L4_ThreadId_t last = none;
     for (Worker &w : spaces_[victim].workers) {
         if (L4_IsNilThread(w.id)) continue;
-        raw::remove(w.id);
+        raw::remove(last = w.id);
         w.id = none;
         count[thread_deletions]++;
     }
+    const bool again = random_.once_in(2) && raw::create(last);
     const L4_ThreadId_t follower = worker(other, other_thread).id;
     bool follows = false;
     if (with_other) {
@@ -149,6 +151,7 @@ void Family::delete_host()
         if (spaces_[other].tag == Tag::slot) follows = raw::resize(follower, named ? slots::name_of(here) : slot_of_1_mb);
         if (follows) raw::call(follower, tag);
     }
+    if (again) raw::remove(last);
     raw::resize(root_id, 0);
     settle_deleted(victim);
     if (follows) {

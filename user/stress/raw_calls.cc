@@ -47,6 +47,13 @@ void unmap(L4_Fpage_t fpage)
     enter(L4_KIP_UNMAP, r);
 }
 
+bool create(L4_ThreadId_t thread)
+{
+    L4_Registers_t r = {thread.raw, 0, thread.raw, thread.raw, ~0u, 0, 0};
+    enter(L4_KIP_THREAD_CONTROL, r);
+    return r.eax;
+}
+
 void remove(L4_ThreadId_t thread)
 {
     L4_Registers_t r = {thread.raw, 0, 0, 0, ~0u, 0, 0};

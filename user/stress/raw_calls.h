@@ -17,6 +17,8 @@ bool resize(L4_ThreadId_t space, Word number);
 Word call(L4_ThreadId_t to, Word tag);
 /// Unmap of one fpage, from others.
 void unmap(L4_Fpage_t fpage);
+/// ThreadControl: makes a thread, not active, in a space of its own.
+bool create(L4_ThreadId_t thread);
 /// ThreadControl: deletes a thread.
 void remove(L4_ThreadId_t thread);
 
