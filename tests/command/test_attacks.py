@@ -60,6 +60,14 @@ def test_where_the_kernel_chooses_slots_they_have_to_be_used_and_to_change():
     assert verdicts(attack_isolation.judge_automatic(run("x", many("escaped"), 200, 50))) == good | {"x.not_refused": False}
 
 
+def test_enough_attackers_have_to_be_bound():
+    run, refused = attack_isolation.Run, many("refused")
+    good = verdicts(attack_isolation.judge_bound(run("x", refused, bound=200)))
+    assert good == {"x.in_bound_slots": True, "x.not_refused": True}
+    assert verdicts(attack_isolation.judge_bound(run("x", refused, in_slots=200, bound=199))) == good | {"x.in_bound_slots": False}
+    assert verdicts(attack_isolation.judge_bound(run("x", many("escaped"), bound=200))) == good | {"x.not_refused": False}
+
+
 def test_on_arm_each_attempt_has_to_be_refused_and_there_have_to_be_enough():
     enough = [Attempt(f"load.slot_{n}", "refused", "fault") for n in range(250)]
     clean, dirty = (Findings([{"line": "stale"}] * many, [], [], {"accesses": 1}) for many in (0, 1))

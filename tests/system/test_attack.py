@@ -40,12 +40,24 @@ def test_everything_is_refused_where_the_kernel_chooses_the_slots(on):
     assert changed >= 50
 
 
+@pytest.mark.parametrize("on", guests.BOCHS, ids=str)
+def test_everything_is_refused_where_attackers_are_bound_to_a_page_directory(on):
+    outcome = guests.boot(guests.program("attack", "area=128 limits=1 placed=bound"), options="small=128", on=on)
+    rows = dict(ROW.findall(outcome.console))
+    assert len(rows) >= 200
+    assert [name for name, status in rows.items() if status != "refused"] == []
+    exclusive, bound, large = map(int, re.search(r"placed (\d+) exclusive, (\d+) bound, (\d+) large", outcome.console).groups())
+    assert exclusive == large == 0
+    assert bound >= 200
+
+
 @pytest.mark.parametrize("on", [guests.Processor("qemu", "486"), guests.USUAL], ids=str)
-def test_the_program_sees_what_an_emulator_lets_through(on):
-    rows = attack("", on)
+@pytest.mark.parametrize(("arguments", "kind"), [("", "small"), ("placed=bound", "bound")])
+def test_the_program_sees_what_an_emulator_lets_through(arguments, kind, on):
+    rows = attack(arguments, on)
     assert {"refused", "unenforced"} == set(rows.values())
     for name in ("read.ds.limit+1", "write.ds.host", "jump.above", "push.below", "movs.from_over_limit"):
-        assert rows[f"small.{name}"] == "unenforced"
+        assert rows[f"{kind}.{name}"] == "unenforced"
 
 
 @pytest.mark.parametrize(("option", "only"), [("sysenter=off", ""), ("fastpath=off", "only=call."), ("fastpath=off", "only=entry.")])

@@ -49,7 +49,7 @@ bool foreign(const Place &place, const Attacker &a)
 constexpr unsigned most_tries = 100; // until the kernel has given everybody a slot
 constexpr unsigned most_tries_inside = 3;
 
-const char *kind_name(bool small) { return stage.automatic ? "automatic" : small ? "small" : "large"; }
+const char *kind_name(bool small) { return stage.automatic ? "automatic" : stage.bound ? "bound" : small ? "small" : "large"; }
 
 bool only_own(Word word)
 {
@@ -113,10 +113,10 @@ Report run(const Attempt &t, bool inside, Attacker &a, Word &to)
     return a.run(start);
 }
 
-/// What QEMU lets through: limits, a return to virtual 8086 mode and invd at any privilege.
+/// What QEMU lets through: limits, null selectors, a return to virtual 8086 mode and invd at any privilege.
 bool left_to_processor(const Attempt &t)
 {
-    return t.refusal == Refusal::limit || t.refusal == Refusal::flags || t.refusal == Refusal::privileged;
+    return t.refusal == Refusal::limit || t.refusal == Refusal::null || t.refusal == Refusal::flags || t.refusal == Refusal::privileged;
 }
 
 /// Whether the same instructions inside the limits come to their end. GS is the kernel's: a clock tick between its load and its use

@@ -4,8 +4,8 @@
 //
 // Command line: limits=1 this machine enforces segment limits, area=MB the kernel's small-space area, only=TEXT the attempts
 // whose names contain TEXT, kinds=small|large one kind of attacker. placed=automatic: one kind, whose slots the kernel chooses, in an
-// area that is too small for all, while slots change hands. Ends with `attack: N attempts, M refused, ...`
-// and the machine off, with status 0 if only what this machine does not enforce was not refused.
+// area that is too small for all, while slots change hands. placed=bound: one kind, bound to a victim's page directory.
+// Ends with `attack: N attempts, M refused, ...` and the machine off, with status 0 if only what this machine does not enforce was not refused.
 #include "judge.h"
 #include "movers.h"
 
@@ -44,9 +44,10 @@ int cobnut_main(const char *command_line)
     char only[64] = {};
     const cobnut::Text text = options.find("only"), kinds = options.find("kinds"), where = options.find("placed");
     stage.automatic = where == "automatic";
+    stage.bound = where == "bound";
     for (size_t i = 0; i < text.size && i + 1 < sizeof only; i++) only[i] = text.data[i];
-    if (bad || stage.area_mb < 64 || (where && !stage.automatic) || (kinds && !(kinds == "small") && !(kinds == "large"))) {
-        cobnut::print("attack: limits=0|1 area=MB only=TEXT kinds=small|large placed=automatic\n");
+    if (bad || stage.area_mb < 64 || (where && !stage.automatic && !stage.bound) || (kinds && !(kinds == "small") && !(kinds == "large"))) {
+        cobnut::print("attack: limits=0|1 area=MB only=TEXT kinds=small|large placed=automatic|bound\n");
         return 2;
     }
     if (!make_victims()) {
@@ -58,7 +59,7 @@ int cobnut_main(const char *command_line)
         return 1;
     }
     if (!(kinds == "large")) run_all(true, only);
-    if (!(kinds == "small") && !stage.automatic) run_all(false, only);
+    if (!(kinds == "small") && !where) run_all(false, only);
     cobnut::print("attack: placed %u exclusive, %u bound, %u large, %u changed\n", placed.exclusive, placed.bound, placed.large,
                   placed.changed);
     cobnut::print("attack: %u attempts, %u refused, %u past limits that this machine does not enforce\n", rows, refused_rows,

@@ -30,13 +30,16 @@ namespace {
 constexpr Word utcb_area = 0x00800000, utcb_area_log2 = 12;
 constexpr Word hello_label = 0x0A70, map_label = 0x0A71, window_label = 0x0A72, run_label = 0x0A73, victim_label = 0x0A74;
 constexpr unsigned supplies = 4;
+/// The slots' names, as of L4_SmallSpace.
+constexpr Word slot_below = slot_mb / 4, slot_middle = slot_mb / 2 | slot_below, slot_above = slot_mb | slot_below;
 
 // Physical memory to map: the attacker's own pages, what is supplied on faults, and the victims'.
-enum Page : Word { own_first, own_last, own_scratch, own_stack, supplied, foreign = supplied + supplies, pages = foreign + 10 }; // three of each victim, and the host's
+enum Page : Word { own_first, own_last, own_scratch, own_stack, supplied, foreign = supplied + supplies };
+constexpr Word victims_most = 4, foreign_pages = 3 * victims_most + 1; // three of each victim, and the host's
+constexpr Word host = foreign + foreign_pages - 1, pages = host + 1;
 alignas(65536) constinit unsigned char memory[pages * page_size] = {};
-alignas(4096) constinit unsigned char stacks[3][page_size] = {};
+alignas(4096) constinit unsigned char stacks[victims_most][page_size] = {};
 constexpr Word foreign_word = foreign_fill * 0x01010101u;
-constexpr Word foreign_pages = 10, host = foreign + foreign_pages - 1;
 constinit Word version = 1, foreign_used = 0;
 constinit unsigned supplied_count = 0;
 
@@ -141,14 +144,26 @@ bool map_ports_to(L4_ThreadId_t id, Word first, int log2)
     return hear(id) && map_to(id, L4_IoFpageLog2(first, log2), 0);
 }
 
+/// Whether a space has the slot that was asked for.
+bool in_place(L4_ThreadId_t id, Word number, bool bound)
+{
+    Word now = 0;
+    L4_SpaceControl(id, 0, L4_Nilpage, L4_Nilpage, L4_nilthread, &now);
+    return (now & 0xFF) == number && cobnut::tag_of(id).bound == bound;
+}
+
+/// Binds a large space to another's page directory; the first place there that is free has to be slot `number`.
+bool bind(L4_ThreadId_t id, L4_ThreadId_t leader, Word number)
+{
+    return cobnut::bind(id, leader) && in_place(id, number, true);
+}
+
 bool make_victim(L4_ThreadId_t id, Word number, unsigned index)
 {
     const Word sp = reinterpret_cast<Word>(stacks[index]) + page_size - 16;
     if (!create(id, number, victim_main, sp) || !hear(id) || !map_to(id, image(), reinterpret_cast<Word>(image_start))) return false;
     for (const Word at : {Word{0}, scratch_page, slot_size - page_size}) {
-        const Word n = foreign + foreign_used++;
-        fill(n, foreign_fill);
-        if (!map_to(id, fpage(page(n)), at)) return false;
+        if (!map_to(id, fpage(page(foreign + foreign_used++)), at)) return false;
     }
     if (id == stage.large && !map_ports_to(id, victims_port, 0)) return false;
     L4_Set_MsgTag(L4_Niltag);
@@ -156,15 +171,14 @@ bool make_victim(L4_ThreadId_t id, Word number, unsigned index)
     return L4_IpcSucceeded(L4_Receive_Timeout(id, L4_TimePeriod(1000000))); // its first answer, to nothing
 }
 
-bool intact(L4_ThreadId_t id, Word number)
+bool intact(L4_ThreadId_t id, Word number, bool bound = false)
 {
     L4_Set_MsgTag(L4_Niltag);
     const L4_MsgTag_t tag = L4_Call_Timeouts(id, L4_TimePeriod(100000), L4_TimePeriod(100000));
-    Word mr[3], now = 0;
+    Word mr[3];
     L4_StoreMRs(1, 3, mr);
-    L4_SpaceControl(id, 0, L4_Nilpage, L4_Nilpage, L4_nilthread, &now);
     return L4_IpcSucceeded(tag) && L4_Label(tag) == victim_label && mr[0] == victims_sum &&
-           mr[1] == utcb_of(id) && (stage.automatic || (now & 0xFF) == number);
+           mr[1] == utcb_of(id) && (stage.automatic || in_place(id, number, bound));
 }
 
 /// Where the linear addresses of a space begin.
@@ -188,6 +202,7 @@ void visit(L4_ThreadId_t victim)
         if (take_order() != run_label) continue;
         Word mr[9];
         L4_StoreMRs(0, 9, mr);
+        if (stage.bound) visit(stage.twin); // on another directory, its pages were at the attacker's linear addresses
         visit(stage.below); // their pages are in the page directory in force, and cached
         visit(stage.above);
         attack_go(mr + 1);
@@ -239,7 +254,7 @@ Word Attacker::base() const
 
 Word utcb_of(L4_ThreadId_t id)
 {
-    const Word index = id == stage.below ? 1 : id == stage.above ? 2 : id == stage.large ? 3 : 0;
+    const Word index = id == stage.below ? 1 : id == stage.above ? 2 : id == stage.large ? 3 : id == stage.twin ? 4 : 0;
     return utcb_area + index * 512 + L4_UtcbIdOffset;
 }
 
@@ -255,9 +270,16 @@ bool make_victims()
     stage.below = L4_GlobalId(first, 1);
     stage.above = L4_GlobalId(first + 1, 1);
     stage.large = L4_GlobalId(first + 2, 1);
-    fill(host, foreign_fill);
-    return make_victim(stage.below, L4_SmallSpace(0, slot_mb), 0) && make_victim(stage.above, L4_SmallSpace(2 * slot_mb, slot_mb), 1) &&
-           make_victim(stage.large, L4_LargeSpace, 2);
+    stage.twin = L4_GlobalId(first + 3, 1);
+    restore_victims();
+    if (!make_victim(stage.below, slot_below, 0) || !make_victim(stage.above, slot_above, 1) || !make_victim(stage.large, L4_LargeSpace, 2))
+        return false;
+    if (!stage.bound) return true;
+    // The places beside the middle are taken everywhere: so the twin gets that. Then the one below gets its own place once more.
+    Word control = L4_SmallSpaceChange | L4_LargeSpace;
+    return make_victim(stage.twin, L4_LargeSpace, 3) && bind(stage.twin, stage.controller, slot_middle) &&
+           L4_SpaceControl(stage.below, control, L4_Nilpage, L4_Nilpage, L4_nilthread, &control) &&
+           bind(stage.below, stage.large, slot_below);
 }
 
 bool victims_intact()
@@ -266,8 +288,8 @@ bool victims_intact()
     for (Word n = 0; n < foreign_pages * page_size / sizeof(Word); n++)
         if (words[n] != foreign_word) return false;
     if (!movers_intact()) return false;
-    return intact(stage.large, 0) && intact(stage.below, L4_SmallSpace(0, slot_mb)) &&
-           intact(stage.above, L4_SmallSpace(2 * slot_mb, slot_mb));
+    if (stage.bound && !intact(stage.twin, slot_middle, true)) return false;
+    return intact(stage.large, L4_LargeSpace) && intact(stage.below, slot_below, stage.bound) && intact(stage.above, slot_above);
 }
 
 void restore_victims()
@@ -275,7 +297,7 @@ void restore_victims()
     for (Word n = foreign; n <= host; n++) fill(n, foreign_fill);
 }
 
-Word host_page() { return reinterpret_cast<Word>(page(host)); }
+Word host_page() { return stage.bound ? scratch_page : reinterpret_cast<Word>(page(host)); }
 
 Attacker::Attacker(bool small) : small_(small)
 {
@@ -285,7 +307,7 @@ Attacker::Attacker(bool small) : small_(small)
     for (const Word n : {own_first, own_last, own_scratch, own_stack}) fill(n, own_fill);
     end_with_ud2(own_scratch);
     supplied_count = 0;
-    const Word number = small ? L4_SmallSpace(slot_mb, slot_mb) : L4_LargeSpace;
+    const Word number = small && !stage.bound ? slot_middle : L4_LargeSpace;
     // The first stack lies in the image: the real one is not there yet.
     if (!create(id_, number, attacker_main, reinterpret_cast<Word>(page(own_stack)) + page_size - 64) || !hear_call()) return;
     ready_ = true;
@@ -293,6 +315,7 @@ Attacker::Attacker(bool small) : small_(small)
     give(fpage(page(own_first)), 0);
     give(fpage(page(own_scratch)), scratch_page);
     give(fpage(page(own_last)), size() - page_size);
+    if (ready_ && small && stage.bound) ready_ = bind(id_, stage.large, slot_middle);
 }
 
 Attacker::~Attacker()
@@ -304,10 +327,7 @@ Attacker::~Attacker()
 
 bool Attacker::in_slot() const
 {
-    if (stage.automatic) return true;
-    Word now = 0;
-    L4_SpaceControl(id_, 0, L4_Nilpage, L4_Nilpage, L4_nilthread, &now);
-    return (now & 0xFF) == (small_ ? L4_SmallSpace(slot_mb, slot_mb) : L4_LargeSpace);
+    return stage.automatic || in_place(id_, small_ ? slot_middle : L4_LargeSpace, small_ && stage.bound);
 }
 
 bool Attacker::hear_call() { return hear(id_); }

@@ -5,6 +5,9 @@
 //            below            attacker             above
 //   .. | small, 16 MB |  16 MB, or large  | small, 16 MB | ..     and a large victim
 //
+// With placed=bound the attacker and the one below are bound to the large victim's page directory, the one above is in all, and
+// a fourth victim, the twin, is bound to the controller's directory, at the attacker's place.
+//
 // All spaces map this program's image one to one; what else they own is below, at the same addresses in all of them.
 #ifndef COBNUT_ATTACK_SPACES_H
 #define COBNUT_ATTACK_SPACES_H
@@ -26,9 +29,11 @@ struct Stage {
     Word area_mb = 512;      ///< the kernel's small-space area
     bool limits = false;     ///< this machine enforces segment limits
     bool sysenter = false;   ///< the kernel is entered by it
+    bool bound = false;      ///< attackers are bound to the large victim's page directory
     bool automatic = false;  ///< slots are the kernel's choice, and change hands meanwhile (movers.h)
     Word last_base = 0;      ///< where the last attacker's slot began
     L4_ThreadId_t controller, below, above, large;
+    L4_ThreadId_t twin; ///< is there if attackers are bound
     /// Where the slot of the neighbour above begins.
     Word above_base() const;
     Word area() const { return kernel_base - (area_mb << 20); }
@@ -74,7 +79,7 @@ bool in_image(Word address);
 bool make_victims();
 /// Asks each victim whether its memory and its UTCB are its own; looks whether their slots are theirs.
 bool victims_intact();
-/// After an attempt that was not stopped.
+/// Fills their memory: at first, and after an attempt that was not stopped.
 void restore_victims();
 
 /// A thread in a space of its own that has this program's image: it calls take_order() until that returns 0, and goes on by itself.
@@ -125,7 +130,7 @@ private:
     Word began_ = 0; ///< offset and size of its slot when its attempt began
 };
 
-/// A page of the controller's, full of `foreign_fill`: it is the large space in which the small ones run.
+/// A page full of `foreign_fill` of the large space in whose page directory an attacker runs: the controller, or the large victim.
 Word host_page();
 
 } // namespace attack

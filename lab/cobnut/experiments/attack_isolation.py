@@ -21,12 +21,12 @@ BOCHS_CPUS = ("p4_willamette", "pentium")
 QEMU_CPU = "pentium3"
 AREA_MB = 1024  # its first slot begins where large spaces end, so that both kinds have a neighbour right above
 TIMEOUT_SECONDS = 600
-AUTOMATIC_AREA_MB = 128  # too small for all: slots change hands
+SMALL_AREA_MB = 128  # where the kernel chooses, too small for all: slots change hands
 LEAST_ATTEMPTS = 60  # distinct ones, from one kind of space
 LEAST_SEEN = 60
 VECTOR = re.compile(r"vector (\d+)")
 PLACED = re.compile(r"attack: placed (\d+) exclusive, (\d+) bound, (\d+) large, (\d+) changed")
-LEAST_IN_SLOTS, LEAST_CHANGED = 200, 50
+LEAST_IN_SLOTS, LEAST_CHANGED, LEAST_BOUND = 200, 50, 200
 
 
 @dataclass(frozen=True)
@@ -37,6 +37,7 @@ class Run:
     attempts: list[Attempt]
     in_slots: int = 0  # how many began in a slot
     changed: int = 0  # and had another one at their end, or none
+    bound: int = 0  # how many began in one that is bound to a page directory
 
     def named(self, *statuses: str) -> list[str]:
         return [one.name for one in self.attempts if one.status in statuses]
@@ -47,23 +48,27 @@ def run(lab: Lab) -> Result:
     bochs.ensure()
     origin = results.provenance(f"Bochs {bochs.version()}, {lab.emulator}", None)
     cpus = BOCHS_CPUS[: lab.settings["processors"]]
-    lab.meter.total(2 * len(cpus) + 1)
-    runs, automatic = [], []
+    lab.meter.total(3 * len(cpus) + 1)
+    runs, bound, automatic = [], [], []
     for cpu in cpus:
         runs.append(_run(f"bochs.{cpu}", bochs.run(_boot(lab, cpu, limits=True), timeout=TIMEOUT_SECONDS)))
         lab.meter.advance(note=cpu)
-        automatic.append(_run(f"bochs.{cpu}.automatic", bochs.run(_boot(lab, cpu, limits=True, automatic=True), timeout=TIMEOUT_SECONDS)))
+        bound.append(_run(f"bochs.{cpu}.bound", bochs.run(_boot(lab, cpu, limits=True, placed="bound"), timeout=TIMEOUT_SECONDS)))
+        lab.meter.advance(note=f"{cpu}, bound slots")
+        boot = _boot(lab, cpu, limits=True, placed="automatic")
+        automatic.append(_run(f"bochs.{cpu}.automatic", bochs.run(boot, timeout=TIMEOUT_SECONDS)))
         lab.meter.advance(note=f"{cpu}, slots of the kernel's choice")
     without = _run(f"qemu.{QEMU_CPU}", qemu.run(_boot(lab, QEMU_CPU, limits=False), timeout=TIMEOUT_SECONDS, repeatable=True))
     lab.meter.advance(note=QEMU_CPU)
     checks = [check for each in runs for check in judge_run(each)]
+    checks += [check for each in bound for check in judge_bound(each)]
     checks += [check for each in automatic for check in judge_automatic(each)] + judge_without_limits(without)
     return Result("attack/isolation", None, origin, series_of(runs, without), checks, [])
 
 
-def _boot(lab: Lab, cpu: str, *, limits: bool, automatic: bool = False) -> Boot:
-    area = AUTOMATIC_AREA_MB if automatic else AREA_MB
-    program = Module(lab.board.program("attack"), f"area={area} limits={int(limits)}{' placed=automatic' if automatic else ''}")
+def _boot(lab: Lab, cpu: str, *, limits: bool, placed: str | None = None) -> Boot:
+    area = SMALL_AREA_MB if placed else AREA_MB
+    program = Module(lab.board.program("attack"), f"area={area} limits={int(limits)}{f' placed={placed}' if placed else ''}")
     return Boot(lab.board.kernel, (Module(lab.board.program("sigma0")), program), f"small={area}", cpu)
 
 
@@ -80,7 +85,7 @@ def _run(where: str, outcome: Outcome) -> Run:
     if placed is None:
         raise CobnutError(f"{where}: the attack program does not say where its attackers were")
     exclusive, bound, _, changed = map(int, placed.groups())
-    return Run(where, found, exclusive + bound, changed)
+    return Run(where, found, exclusive + bound, changed, bound)
 
 
 def judge_run(each: Run) -> list[Check]:
@@ -104,6 +109,12 @@ def judge_refusals(each: Run) -> Check:
         exactly(0),
         f"Each is stopped in the way that is expected of it, and no victim's memory, slot or UTCB has changed. {said}",
     )
+
+
+def judge_bound(each: Run) -> list[Check]:
+    """The verdict where attackers are bound to a page directory."""
+    why = "Attempts from a slot that is bound to a victim's page directory; another victim has the same place in another one."
+    return [judge(f"{each.where}.in_bound_slots", each.bound, "attempts", at_least(LEAST_BOUND), why), judge_refusals(each)]
 
 
 def judge_automatic(each: Run) -> list[Check]:
@@ -188,7 +199,7 @@ EXPERIMENT = Experiment(
     plots=plots,
     story=(
         "An attacker, a new space for each attempt, sits between two small spaces in whose memory every byte is known, and runs in the "
-        "page directory of a third, or it is a large space itself, or all are where the kernel puts them, while others are promoted, demoted and take their slots. It tries every segment register at the limit to the byte and across "
+        "page directory of a third, or it is a large space itself, or is bound to a victim's page directory, or all are where the kernel puts them, while others are promoted, demoted and take their slots. It tries every segment register at the limit to the byte and across "
         "the 4 GB wrap, string instructions that cross it, stacks at the edge, far calls, jumps and returns, forged selectors, "
         "expand-down segments, privileged instructions, doctored frames and flags on each way into and out of the kernel, the tables, "
         "ports. A controller says how each ended, and looks whether anything that is not the attacker's has changed. Each "
