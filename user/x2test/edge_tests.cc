@@ -2,6 +2,9 @@
 // Cases that a hostile reading of the kernel turned up, each of which once did harm.
 #include "harness.h"
 
+#include <cobnut/audit.h>
+#include <l4/misc.h>
+
 namespace x2test {
 namespace {
 
@@ -174,6 +177,15 @@ void halted_thread_goes_on()
     CHECK_EQUAL(revived, 1);
 }
 
+/// The first page there is, by a size that reaches back below it.
+void attribute_of_the_first_page()
+{
+    const Word page = do_sigma0_get(L4_FpageLog2(0, 12).raw, L4_UncacheableMemory, 0);
+    CHECK(page != ~0u);
+    do_sigma0_get(L4_FpageLog2(0, 12).raw, L4_DefaultMemory, 0);
+    CHECK_EQUAL(cobnut::audit().faults, 0);
+}
+
 } // namespace
 
 const Test edge_tests[] = {
@@ -184,6 +196,7 @@ const Test edge_tests[] = {
     {"edge.scheduler_that_names_nobody", scheduler_that_names_nobody},
     {"edge.moving_areas_loses_no_memory", moving_areas_loses_no_memory},
     {"edge.halted_thread_goes_on", halted_thread_goes_on},
+    {"edge.attribute_of_the_first_page", attribute_of_the_first_page},
     {nullptr, nullptr},
 };
 
