@@ -343,6 +343,7 @@ void cancel(Thread& t, bool send, bool receive) {
         fail(t, IpcError::canceled, Phase::send);
     } else if (receive && receiving(t)) {
         t.pending = Pending::nothing;
+        schedule::make_unready(t, State::receiving);    // also where it was ready for the kernel's sake alone
         fail(t, IpcError::canceled, Phase::receive);
     }
 }

@@ -137,6 +137,8 @@ void carry_on(Thread& t) {
 void end_unmapping(Thread& t) {
     if (t.pending != Pending::unmap) return;
     t.pending = Pending::nothing;
+    schedule::make_unready(t, State::ready);        // halted, it was ready for the kernel's sake alone
+    schedule::make_ready(t);
     arch::set_unmap_result(t);
 }
 

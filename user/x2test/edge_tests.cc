@@ -177,6 +177,35 @@ void halted_thread_goes_on()
     CHECK_EQUAL(revived, 1);
 }
 
+Word do_send_then_wait(Word to, Word, Word)
+{
+    L4_ThreadId_t from;
+    L4_Set_MsgTag(L4_Niltag);
+    L4_Ipc(L4_ThreadId_t{.raw = to}, L4_anythread, L4_Timeouts(second, second), &from);
+    revived = 1;
+    return L4_ErrorCode();
+}
+/// What the kernel still had to do for a halted thread is canceled: it runs when it is resumed, not before.
+void halted_before_it_is_canceled()
+{
+    constexpr Word cancel_receive = 2, receive_canceled = 7;
+    Agent *first = agent(Kind::here), *other = agent(Kind::here);
+    if (!first || !other) return;
+    revived = 0;
+    begin(first, do_send_then_wait, main_id.raw);
+    begin(other, do_send_to, first->id.raw);
+    pause(2000);
+    CHECK(L4_IpcSucceeded(L4_Receive_Timeout(first->id, L4_ZeroTime))); // it has yet to receive from `other`
+    L4_Stop(first->id);
+    L4_ExchangeRegisters(first->id, cancel_receive, 0, 0, 0, 0, L4_nilthread, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr);
+    CHECK_EQUAL(cobnut::audit().faults, 0);
+    pause(2000);
+    CHECK_EQUAL(revived, 0);
+    L4_Start(first->id);
+    CHECK_EQUAL(finish(first).value, receive_canceled);
+    CHECK_EQUAL(revived, 1);
+}
+
 /// The first page there is, by a size that reaches back below it.
 void attribute_of_the_first_page()
 {
@@ -196,6 +225,7 @@ const Test edge_tests[] = {
     {"edge.scheduler_that_names_nobody", scheduler_that_names_nobody},
     {"edge.moving_areas_loses_no_memory", moving_areas_loses_no_memory},
     {"edge.halted_thread_goes_on", halted_thread_goes_on},
+    {"edge.halted_before_it_is_canceled", halted_before_it_is_canceled},
     {"edge.attribute_of_the_first_page", attribute_of_the_first_page},
     {nullptr, nullptr},
 };

@@ -138,6 +138,24 @@ void unmapper_migrates()
     CHECK(!faults_on_read(forest.root, base));
 }
 
+/// Halted in the middle of it, it stays halted there.
+void halted_unmapper_migrates()
+{
+    const Forest forest;
+    if (!forest.complete()) return;
+    Agent *mate = agent_beside(forest.left), *other = agent_beside(forest.left);
+    if (!mate || !other) return;
+    CHECK(L4_Set_Priority(other->id, 200));
+    begin(mate, do_flush, (L4_CompleteAddressSpace + L4_FullyAccessible).raw, 0x40);
+    pause(2000);
+    CHECK(runs(mate));
+    ask(other, do_stop, mate->id.raw);
+    CHECK(L4_ThreadControl(mate->id, forest.root->id, L4_nilthread, L4_nilthread, reinterpret_cast<void *>(-1)));
+    CHECK_EQUAL(books().faults, 0);
+    pause(2000);
+    CHECK_EQUAL(L4_Schedule(mate->id, ~0u, ~0u, ~0u, ~0u, nullptr), L4_SCHEDRESULT_INACTIVE);
+}
+
 constexpr Word tables_at_least = 32; ///< pages of kernel memory for the pages that `left` has
 
 void deletion_is_preempted()
@@ -467,6 +485,7 @@ const Test long_tests[] = {
     {"long.unmapper_is_deleted", unmapper_is_deleted},
     {"long.unmapper_is_redirected", unmapper_is_redirected},
     {"long.unmapper_migrates", unmapper_migrates},
+    {"long.halted_unmapper_migrates", halted_unmapper_migrates},
     {"long.deletion_is_preempted", deletion_is_preempted},
     {"long.deleter_is_deleted", deleter_is_deleted},
     {"long.deleter_is_halted", deleter_is_halted},
