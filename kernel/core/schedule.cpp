@@ -71,6 +71,7 @@ bool delays(Thread& t, const Thread& better) {
     if (better.priority > t.sensitive_priority() || !t.delay_left) return false;
     if (!(t.utcb->flags() & preemption_delay)) return false;
     t.utcb->flags() |= preemption_pending;
+    t.put_off = true;
     return true;
 }
 
@@ -146,7 +147,10 @@ Thread* next(Thread* current) {
         chosen = ready.front();
         if (chosen && !chosen->timeslice_left) reset_timeslice(*chosen);
     }
-    if (chosen) ready.remove(*chosen);
+    if (chosen) {
+        ready.remove(*chosen);
+        chosen->put_off = false;
+    }
     return chosen;
 }
 
@@ -170,7 +174,7 @@ void rearm_delay(Thread& t) { t.delay_left = t.maximum_delay(); }
 bool tick(Thread& current, Microseconds us) {
     auto spend = [us](Microseconds& left) { return (left -= left < us ? left : us) == 0; };
     Word flags = current.utcb->flags();
-    if (flags & preemption_pending && flags & preemption_delay && current.delay_left && spend(current.delay_left))
+    if (current.put_off && flags & preemption_delay && current.delay_left && spend(current.delay_left))
         end_delay(current);
     if (!current.timeslice.is_never() && spend(current.timeslice_left)) wishes.slice_over = true;
     return !current.total_quantum.is_never() && spend(current.quantum_left);

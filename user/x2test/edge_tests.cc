@@ -148,7 +148,7 @@ void moving_areas_loses_no_memory()
     L4_ThreadControl(owner, L4_nilthread, L4_nilthread, L4_nilthread, unchanged);
 }
 
-volatile Word revived;
+volatile Word revived; ///< set by whoever goes on
 [[noreturn]] void life_after()
 {
     revived = 1;
@@ -206,6 +206,34 @@ void halted_before_it_is_canceled()
     CHECK_EQUAL(revived, 1);
 }
 
+/// Who clears the flag that a preemption is pending does not delay it for longer.
+Word do_delay_and_deny(Word, Word, Word)
+{
+    const L4_Clock_t end = {.raw = L4_SystemClock().raw + 300000};
+    L4_DisablePreemption();
+    while (!revived && L4_SystemClock().raw < end.raw)
+        for (int i = 0; i < 100; i++) L4_PreemptionPending();
+    L4_EnablePreemption();
+    return L4_SystemClock().raw < end.raw;
+}
+void delay_that_is_denied()
+{
+    Agent *a = agent(Kind::other);
+    if (!a) return;
+    CHECK(L4_Set_PreemptionDelay(a->id, 250, 5000) != 0);
+    revived = 0;
+    begin(a, do_delay_and_deny);
+    const L4_Clock_t before = L4_SystemClock();
+    pause(2000);
+    CHECK(L4_SystemClock().raw - before.raw < 100000);
+    L4_ThreadId_t from;
+    CHECK_EQUAL(L4_Wait_Timeout(second, &from).raw, 0xFFD00002);
+    L4_Set_MsgTag(L4_Niltag);
+    revived = 1;
+    L4_Reply(a->id);
+    CHECK_EQUAL(finish(a).value, 1);
+}
+
 /// The first page there is, by a size that reaches back below it.
 void attribute_of_the_first_page()
 {
@@ -226,6 +254,7 @@ const Test edge_tests[] = {
     {"edge.moving_areas_loses_no_memory", moving_areas_loses_no_memory},
     {"edge.halted_thread_goes_on", halted_thread_goes_on},
     {"edge.halted_before_it_is_canceled", halted_before_it_is_canceled},
+    {"edge.delay_that_is_denied", delay_that_is_denied},
     {"edge.attribute_of_the_first_page", attribute_of_the_first_page},
     {nullptr, nullptr},
 };
