@@ -53,12 +53,19 @@ void erase_derived(Space& space, Range range) {
     }
 }
 
-// Afterwards no record that has to do with `space` crosses from below `port` to it. The initial servers' never has.
+// Whether `space` has the port by this record, or its holder has it from there.
+bool comes_from(const Space& space, const Record* r, Word port) {
+    while (r && r->holder != &space) r = r->source ? at(*r->source, port) : nullptr;
+    return r;
+}
+
+// Afterwards none of the records of `space`, and of those that come from there, crosses from below `port` to it. All others
+// stay whole: nobody pays, or loses what he has, for somebody else's fpages.
 void cut(const Space& space, Word port) {
     if (port == 0 || port == count) return;
     for (Record *r = list.front(), *next; r; r = next) {
         next = list.after(*r);
-        if (r->first >= port || r->last < port || (!r->source && r->holder != &space)) continue;
+        if (r->first >= port || r->last < port || !comes_from(space, r, port)) continue;
         if (add(*r->holder, r->source, {port, r->last})) {
             r->last = static_cast<std::uint16_t>(port - 1);
         } else {

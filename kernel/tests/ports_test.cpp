@@ -108,6 +108,19 @@ TEST_F(Ports, WithoutMemoryNothingIsGainedAndEnoughIsLost) {
     EXPECT_FALSE(ports::held(spaces[1], {0x180, 0x180}));
 }
 
+TEST_F(Ports, SomebodyElsesFpagesCutNothing) {
+    EXPECT_TRUE(ports::transfer(spaces[0], {0x100, 0x1ff}, spaces[1], false));
+    EXPECT_TRUE(ports::transfer(spaces[0], {0x200, 0x2ff}, spaces[2], false));
+    EXPECT_TRUE(ports::transfer(spaces[1], {0x180, 0x1ff}, spaces[3], false));
+    fake::pages_left = 0;
+    while (ports::give_all(spaces[4])) {}
+    ports::take(spaces[2], {0x123, 0x1a5}, true);
+    EXPECT_TRUE(ports::held(spaces[1], {0x100, 0x1ff}));
+    EXPECT_TRUE(ports::held(spaces[3], {0x180, 0x1ff}));
+    ports::take(spaces[3], {0x1a0, 0x1a0}, true);
+    EXPECT_TRUE(ports::held(spaces[1], {0x100, 0x1ff}));
+}
+
 TEST_F(Ports, AgreesWithTheModel) {
     Model model;
     std::mt19937 random(7);

@@ -3,6 +3,7 @@
 // (docs/x2-ia32.md, 6.2). The page registers of the DMA controller (0x81 to 0x83) hold what is written to them.
 #include "../harness.h"
 
+#include <cobnut/audit.h>
 #include <initializer_list>
 
 extern "C" {
@@ -202,6 +203,24 @@ void unmapped()
     }
 }
 
+Word do_unmap_each(Word first, Word count, Word)
+{
+    for (Word i = 0; i < count; i++) do_unmap(ports(first + i, 0).raw, 0x40, 0);
+    return 0;
+}
+/// Who has none cuts nobody's to pieces, which would cost kernel memory; and without any, ports.
+void others_stay_whole()
+{
+    constexpr Word first = 0x4000;
+    Agent *a = agent(Kind::other), *stranger = agent(Kind::other);
+    if (!a || !stranger) return;
+    give_ports(a, ports(first, 12), all_ports);
+    const Word before = cobnut::audit().unused;
+    ask(stranger, do_unmap_each, first, 1u << 12);
+    CHECK_EQUAL(cobnut::audit().unused, before);
+    CHECK(!port_faults(a, x2test_in8, first + 7));
+}
+
 Word do_use_and_flush(Word number, Word fpage, Word)
 {
     x2test_in8(number, 0, 0);
@@ -363,6 +382,7 @@ const Test port_tests[] = {
     {"port.windows", windows},
     {"port.only_ones_own", only_ones_own},
     {"port.unmapped", unmapped},
+    {"port.others_stay_whole", others_stay_whole},
     {"port.flushed", flushed},
     {"port.granted", granted},
     {"port.nobody_elses", nobody_elses},
