@@ -89,7 +89,9 @@ void end_delay(Thread& t) {
 
 bool can_run(const Thread& t) { return t.state == State::ready && !stopped(t) && !t.open_to; }
 
-void make_ready(Thread& t) {
+[[gnu::noinline]] void make_ready(Thread& t) {
+    // What others gave it of their time slices was for the turn that it gave up to wait.
+    if (t.state != State::ready && t.timeslice_left > t.timeslice.period()) reset_timeslice(t);
     t.state = State::ready;
     if (!stopped(t) && !t.ready_link.queued()) ready.push_back(t);
 }

@@ -234,6 +234,34 @@ void delay_that_is_denied()
     CHECK_EQUAL(finish(a).value, 1);
 }
 
+Word do_sleep_often(Word, Word, Word)
+{
+    for (int i = 0; i < 100; i++) L4_Sleep(L4_TimePeriod(1000));
+    revived = 1;
+    while (revived) {}
+    return 0;
+}
+Word do_switch_often(Word to, Word, Word)
+{
+    while (!revived) L4_ThreadSwitch(L4_ThreadId_t{.raw = to});
+    return 0;
+}
+/// Time that others gave is not hoarded over waits, to be without rivals for long.
+void given_time_is_not_hoarded()
+{
+    Agent *hoarder = agent(Kind::other), *giver = agent(Kind::other);
+    if (!hoarder || !giver) return;
+    revived = 0;
+    begin(hoarder, do_sleep_often);
+    begin(giver, do_switch_often, hoarder->id.raw);
+    for (int i = 0; i < 1000 && !revived; i++) pause(1000);
+    L4_Time_t slice, quantum;
+    CHECK(L4_Timeslice(hoarder->id, &slice, &quantum) != 0);
+    revived = 0;
+    CHECK(finish(hoarder).done);
+    CHECK(L4_PeriodUsec(slice) <= 20000); // its own 10 ms, and once the giver's
+}
+
 /// The first page there is, by a size that reaches back below it.
 void attribute_of_the_first_page()
 {
@@ -255,6 +283,7 @@ const Test edge_tests[] = {
     {"edge.halted_thread_goes_on", halted_thread_goes_on},
     {"edge.halted_before_it_is_canceled", halted_before_it_is_canceled},
     {"edge.delay_that_is_denied", delay_that_is_denied},
+    {"edge.given_time_is_not_hoarded", given_time_is_not_hoarded},
     {"edge.attribute_of_the_first_page", attribute_of_the_first_page},
     {nullptr, nullptr},
 };
