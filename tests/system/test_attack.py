@@ -60,6 +60,14 @@ def test_the_program_sees_what_an_emulator_lets_through(arguments, kind, on):
         assert rows[f"{kind}.{name}"] == "unenforced"
 
 
+def test_nothing_escapes_where_the_kernel_has_few_slots_to_choose():
+    outcome = guests.boot(guests.program("attack", "area=64 placed=automatic"), options="small=64", on=guests.USUAL)
+    rows = dict(ROW.findall(outcome.console))
+    assert len(rows) >= 200
+    assert "escaped" not in rows.values()
+    assert int(re.search(r"placed (\d+) exclusive", outcome.console).group(1)) >= 200
+
+
 @pytest.mark.parametrize(("option", "only"), [("sysenter=off", ""), ("fastpath=off", "only=call."), ("fastpath=off", "only=entry.")])
 def test_other_ways_into_the_kernel(option, only):
     assert "escaped" not in attack(only, guests.USUAL, f"small=1024 {option}").values()

@@ -8,7 +8,7 @@
 namespace attack {
 namespace {
 
-constexpr unsigned movers = 6, calls = 400; // half of them call the other half
+constexpr unsigned movers = 6, calls = 400; // at most; half of them call the other half
 constexpr Word first_number = 20, director_number = 19;
 // Within the slot that they start with, in the next longer one, and beyond all slots.
 constexpr Word places[] = {0x00B00000, 0x01400000, 0x20000000};
@@ -86,7 +86,9 @@ bool make_movers()
 {
     director = L4_GlobalId(L4_ThreadNo(stage.controller) + director_number, 1);
     if (!start_beside(director, director_main, director_stack + page_size - 16, 2)) return false;
-    for (unsigned n = movers; n-- > 0;) {
+    // In pairs; in the smallest area so few that attackers get a slot now and then.
+    const unsigned slots = stage.area_mb / slot_mb, wanted = slots < movers + 2 ? (slots - 2) & ~1u : movers;
+    for (unsigned n = wanted; n-- > 0;) {
         for (unsigned char &byte : memory[n]) byte = foreign_fill;
         if (!make_space(mover(n), n % 2 ? called_main : caller_main, stacks[n] + page_size - 16)) return false;
         if (!L4_Set_Priority(mover(n), low_priority) || !L4_Set_Timeslice(mover(n), L4_TimePeriod(1000), L4_Never)) return false;

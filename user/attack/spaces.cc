@@ -249,7 +249,10 @@ Word Stage::above_base() const { return automatic ? base_of_space(above) : area(
 Word Attacker::base() const
 {
     if (!small_) return 0;
-    return stage.automatic ? stage.last_base = base_of_space(id_) : stage.area() + slot_size;
+    if (!stage.automatic) return stage.area() + slot_size;
+    const Word base = base_of_space(id_);
+    if (base) stage.last_base = base;
+    return base;
 }
 
 Word utcb_of(L4_ThreadId_t id)

@@ -102,11 +102,13 @@ bool transfer(bool small, void (*code)(), Word address, Report &r)
 template <void (*code)()> bool over_limit(bool small, Report &r) { return transfer(small, code, end_of(small) - 8, r); }
 template <void (*code)()> bool above(bool small, Report &r)
 {
-    return transfer(small, code, stage.above_base() + scratch_page - base_of(small), r);
+    const Word to = above_from(small);
+    return to ? transfer(small, code, to + scratch_page, r) : aimless(r);
 }
 template <void (*code)()> bool above_flat(bool small, Report &r)
 {
-    return transfer(small, code, stage.above_base() + scratch_page, r);
+    const Word base = stage.above_base();
+    return base ? transfer(small, code, base + scratch_page, r) : aimless(r);
 }
 template <void (*code)()> bool below(bool small, Report &r) { return transfer(small, code, 0 - slot_size / 2, r); }
 template <void (*code)()> bool over_4gb(bool small, Report &r) { return transfer(small, code, 0u - 8, r); }

@@ -3,6 +3,8 @@
 // addresses.
 #include "trials.h"
 
+#include <cobnut/tags.h>
+
 namespace attack {
 namespace {
 
@@ -13,11 +15,16 @@ template <const char *code> bool table(bool small, Report &r)
     return small ? r.faults && r.fault_address + base_of(small) >= kernel_base && r.finished() : r.protection() && !r.faults;
 }
 
-/// Of all selectors none names a segment that ends behind the attacker's space. Its own end where it does.
+/// Of all selectors none names a segment that ends behind the attacker's space. Its own end where it does: if the kernel has made
+/// it large meanwhile, behind the slot.
 bool every_limit(bool small, Report &r)
 {
     if (!try_once(small, {.code = trial_scan_limits, .ecx = end_of(small) - 1}, r) || !r.finished() || r.eax() == 0) return false;
-    return try_once(small, {.code = trial_scan_limits, .ecx = end_of(small)}, r) && r.finished() && r.eax() == 0;
+    Attacker a(small);
+    if (!a.ready()) return false;
+    r = a.run({.code = trial_scan_limits, .ecx = end_of(small)});
+    if (small && cobnut::tag_of(a.id()).size_mb == 0) return aimless(r);
+    return r.finished() && r.eax() == 0;
 }
 
 template <const char *code, Word vector, Word error> bool stopped(bool small, Report &r)
@@ -31,8 +38,16 @@ bool unmap_at(bool small, Word address, Report &r)
     const Word fpage = L4_FpageLog2(address & ~(page_size - 1), 12).raw | L4_FullyAccessible;
     return try_once(small, {.code = trial_unmap, .ebx = fpage}, r) && unharmed(r);
 }
-bool unmap_above(bool small, Report &r) { return unmap_at(small, stage.above_base() - base_of(small), r); }
-bool unmap_above_flat(bool small, Report &r) { return unmap_at(small, stage.above_base() + scratch_page, r); }
+bool unmap_above(bool small, Report &r)
+{
+    const Word to = above_from(small);
+    return to ? unmap_at(small, to, r) : aimless(r);
+}
+bool unmap_above_flat(bool small, Report &r)
+{
+    const Word base = stage.above_base();
+    return base ? unmap_at(small, base + scratch_page, r) : aimless(r);
+}
 bool unmap_host(bool small, Report &r) { return unmap_at(small, host_page() - base_of(small), r); }
 bool unmap_kernel(bool small, Report &r) { return unmap_at(small, kernel_text, r); }
 

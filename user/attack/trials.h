@@ -43,9 +43,23 @@ inline bool own_or_nothing(const Report &r, bool small, Word to)
     return r.faults && r.fault_address - first < page_size && !r.protection() && !r.stack_fault();
 }
 
+/// For a trial that was none, and is made again.
+inline bool aimless(Report &r)
+{
+    r.aimless = true;
+    return false;
+}
+
 inline Word end_of(bool small) { return small ? slot_size : stage.large_limit(); }
 /// Where the next attacker's addresses begin; if the kernel chooses, most likely where the last one's did.
 inline Word base_of(bool small) { return !small ? 0 : stage.automatic ? stage.last_base : stage.area() + slot_size; }
+
+/// The neighbour above in the next attacker's addresses. 0: has no slot, or the place that the last attacker had.
+inline Word above_from(bool small)
+{
+    const Word above = stage.above_base();
+    return above ? above - base_of(small) : 0;
+}
 
 } // namespace attack
 #endif
