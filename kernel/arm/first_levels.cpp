@@ -81,9 +81,8 @@ void detach(Space& space) {
 
 void table_wanted(Space&, VAddr) {}
 
-void table_made(Space& space, VAddr page) {
-    const PageTable& t = *table(space, page);
-    write(space.arch.directory->entry[page >> 20], physical(&t.hardware) | domain(own_domain) | first_coarse);
+void table_changed(Space& space, VAddr page) {
+    write(space.arch.directory->entry[page >> 20], first_level(*table(space, page)) | domain(own_domain));
 }
 
 void utcbs_made(Space& space) {
@@ -104,9 +103,9 @@ void drop_lines(Space& space, VAddr at, Word bytes) {
     caches::invalidate_instructions();
 }
 
-void drop_translations(Space& space, VAddr page, Word count) {
+void drop_translations(Space& space, VAddr page, bool one) {
     if (in_force != &space) return;
-    if (count > 1) return cpu::invalidate_tlb();
+    if (!one) return cpu::invalidate_tlb();
     caches::invalidate_translation(page);
 }
 

@@ -22,9 +22,9 @@ PAddr reserve(PAddr first, PAddr last);
 bool attach(Space& space);
 void detach(Space& space);
 
-// A page table for `page` is about to be made; it has been made.
+// A page table for `page` is about to be made; it has been made, or has another first-level entry.
 void table_wanted(Space& space, VAddr page);
-void table_made(Space& space, VAddr page);
+void table_changed(Space& space, VAddr page);
 // Likewise the tables of the space's UTCBs.
 void utcbs_made(Space& space);
 
@@ -38,7 +38,7 @@ void entries_changed(const Space& space, VAddr page, Word count);
 // What the caches hold of some bytes in one page table goes to memory, because entries are about to change or the kernel to access
 // the frame. Entries have changed: no translation is left.
 void drop_lines(Space& space, VAddr at, Word bytes);
-void drop_translations(Space& space, VAddr page, Word count);
+void drop_translations(Space& space, VAddr page, bool one);      // `one`: that of a page of 4 KB alone
 // All caches are empty afterwards, and what was in them is in memory.
 void flush_caches();
 

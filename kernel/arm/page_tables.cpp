@@ -28,6 +28,48 @@ Word known_of(const Space& space, VAddr page) {
     return known;
 }
 
+// What an entry of more than 4 KB says in the place of these, if they agree; else 0. All of them are parts of one page.
+Word common_entry(const Word* page, Word count) {
+    Word first = small_entry(*page), wanted = first;
+    if (parts(*page) < count || !first) return 0;
+    for (Word i = 1; i < count; ++i)
+        if (small_entry(page[i]) != (wanted += page_size)) return 0;
+    return first;
+}
+
+Word section_entry(Word small_entry) {
+    Word access = small_entry >> 4 & 3;
+    return frame_of(small_entry) | section_access(static_cast<Access>(access)) | (small_entry & (buffered | cached)) | first_section;
+}
+
+// Writes the entries for what is known of some pages. True if the processor may know pages there in another size.
+bool enter_pages(PageTable& t, Word first, Word end) {
+    constexpr Word of_large = 16;
+    bool resized = false;
+    Word from = first & ~(of_large - 1), to = (end + of_large - 1) & ~(of_large - 1);
+    for (Word group = from; group < to; group += of_large) {
+        Word* entry = &t.hardware.entry[group];
+        Word large = common_entry(&t.page[group], of_large);
+        bool was_large = (*entry & page_type) == large_page;
+        for (Word i = 0; i < of_large; ++i) {
+            resized |= entry[i] && was_large != bool(large);
+            entry[i] = large ? (large & ~page_type) | large_page : small_entry(t.page[group + i]);
+        }
+    }
+    caches::clean_and_invalidate_data(reinterpret_cast<VAddr>(&t.hardware.entry[from]), (to - from) * sizeof(Word));
+    return resized;
+}
+
+// Likewise a section, where `count` pages have changed.
+bool enter_section(Space& space, VAddr page, Word count) {
+    PageTable& t = *table(space, page);
+    Word was = t.section, entry = count == pages_of_table ? common_entry(t.page, pages_of_table) : 0;
+    t.section = entry ? section_entry(entry) : 0;
+    if (t.section == was) return false;
+    host::table_changed(space, page);
+    return true;
+}
+
 Word status_of(Word page) {
     return (page & page_tables::accessed ? paging::accessed : 0) | (page & page_tables::dirty ? paging::dirty : 0);
 }
@@ -55,7 +97,7 @@ void change(Space& space, VAddr page, Word count, Word away, Word in) {
     Word first = index(page), end = first + count;
     bool changed = false, known = false, loses_lines = false;
     for (Word i = first; i < end; ++i) {
-        Word before = t.hardware.entry[i], after = small_entry((t.page[i] & ~away) | in);
+        Word before = small_entry(t.page[i]), after = small_entry((t.page[i] & ~away) | in);
         if (before == after) continue;
         changed = true;
         if (!before) continue;
@@ -66,10 +108,10 @@ void change(Space& space, VAddr page, Word count, Word away, Word in) {
     if (loses_lines) host::drop_lines(space, page, count * page_size);
     for (Word i = first; i < end; ++i) t.page[i] = (t.page[i] & ~away) | in;
     if (!changed) return;
-    for (Word i = first; i < end; ++i) t.hardware.entry[i] = small_entry(t.page[i]);
-    caches::clean_and_invalidate_data(reinterpret_cast<VAddr>(&t.hardware.entry[first]), count * sizeof(Word));
+    bool resized = enter_pages(t, first, end) | enter_section(space, page, count);
     host::entries_changed(space, page, count);
-    if (known) host::drop_translations(space, page, count);
+    // Of a page that has been known in two sizes the processor must not know both.
+    if (known || resized) host::drop_translations(space, page, count == 1 && !resized);
 }
 
 PageTable* table(const Space& space, VAddr page) {
@@ -144,7 +186,7 @@ bool ensure_table(Space& space, VAddr page) {
     t = static_cast<PageTable*>(memory::allocate_page());
     if (!t) return false;
     caches::clean_and_invalidate_data(reinterpret_cast<VAddr>(&t->hardware), sizeof t->hardware);
-    host::table_made(space, page);
+    host::table_changed(space, page);
     return true;
 }
 

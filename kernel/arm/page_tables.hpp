@@ -15,7 +15,7 @@ constexpr Word section_access(Access a) { return a << 10; }
 constexpr Word page_access(Access a) { return a * 0x550; }
 constexpr Word buffered = 1u << 2, cached = 1u << 3;
 // Second level.
-constexpr Word small_page = 2;
+constexpr Word large_page = 1, small_page = 2, page_type = 3;
 
 // PageTable::page: the frame and these.
 constexpr Word present = 1u << 0;
@@ -51,6 +51,9 @@ void change(Space& space, VAddr page, Word count, Word away, Word in);
 inline void change(Space& space, VAddr page, Word to) { change(space, page, 1, ~Word{0}, to); }
 // What the processor is told of a page in an entry of its own.
 Word small_entry(Word page);
+// The first-level entry of a table, but for the domain.
+inline Word first_level(const CoarseTable& table) { return physical(&table) | first_coarse; }
+inline Word first_level(const PageTable& t) { return t.section ? t.section : first_level(t.hardware); }
 inline PAddr frame_of(Word page) { return page & ~page_mask; }
 inline Word index(VAddr page) { return page >> 12 & 0xff; }
 // How many pages of 4 KB there are in the page that one belongs to.

@@ -19,7 +19,7 @@ constexpr Word identity = ~page_mask | present | writable | attribute_bits;
 struct Region {
     Word domain;                        // 0: there is no such region
     Word section;
-    SmallPages* table;
+    CoarseTable* table;
     Space* member[most_members];
     Word members;
 
@@ -27,7 +27,7 @@ struct Region {
     Word access() const { return 1u << 2 * domain; }
 };
 Region all[most_regions];
-memory::Pool tables{sizeof(SmallPages)};
+memory::Pool tables{sizeof(CoarseTable)};
 
 Word Region::bit() const { return 1u << (this - all); }
 
@@ -108,7 +108,7 @@ Region* make(Space& space, Space& other, Word section) {
     Region* r = all;
     while (r < all + most_regions && r->domain) ++r;
     if (r == all + most_regions) return nullptr;
-    auto* table = static_cast<SmallPages*>(tables.allocate());
+    auto* table = static_cast<CoarseTable*>(tables.allocate());
     if (!table) return nullptr;
     caches::clean_and_invalidate_data(reinterpret_cast<VAddr>(table), sizeof *table);
     *r = {host::take_section(section, space, other, *table), section, table, {}, 0};

@@ -88,12 +88,12 @@ bool stained(const Space& space, Word s) {
 }
 
 // `user`: by the number of its UTCB area.
-void enter_section(Word s, Word tag, Word user, const SmallPages& table) {
+void enter_section(Word s, Word tag, Word user, Word entry) {
     Section& here = section[s];
     here = {first_section_of[tag], none, static_cast<std::uint16_t>(user)};
     if (here.next != none) section[here.next].previous = static_cast<std::uint16_t>(s);
     first_section_of[tag] = static_cast<std::uint16_t>(s);
-    write(boot_directory.entry[s], physical(&table) | domain(tag) | first_coarse);
+    write(boot_directory.entry[s], entry | domain(tag));
 }
 
 void put_in(Space& space, Word s, const PageTable& t) {
@@ -106,7 +106,12 @@ void put_in(Space& space, Word s, const PageTable& t) {
         purge_translations();
     }
     if (stained(space, s)) flush_caches();
-    enter_section(s, space.arch.domain, space.arch.utcb_area, t.hardware);
+    enter_section(s, space.arch.domain, space.arch.utcb_area, first_level(t));
+}
+
+// Whether a space's own entry stands in the CPD.
+bool holds(const Space& space, VAddr page) {
+    return space.arch.domain && domain_of(boot_directory.entry[modified(space, page) >> 20]) == space.arch.domain;
 }
 
 void set_utcb_entry(const Space& space) {
@@ -205,7 +210,10 @@ void detach(Space& space) {
 
 void table_wanted(Space& space, VAddr page) { relocation::consider(space, page); }
 
-void table_made(Space&, VAddr) {}
+void table_changed(Space& space, VAddr page) {
+    if (!holds(space, page)) return;
+    write(boot_directory.entry[modified(space, page) >> 20], first_level(*table(space, page)) | domain(space.arch.domain));
+}
 
 void utcbs_made(Space& space) { set_utcb_entry(space); }
 
@@ -227,11 +235,10 @@ void drop_lines(Space& space, VAddr at, Word bytes) {
     caches::invalidate_instructions();
 }
 
-void drop_translations(Space& space, VAddr page, Word count) {
+void drop_translations(Space& space, VAddr page, bool one) {
     VAddr at = modified(space, page);
-    bool own = space.arch.domain && domain_of(boot_directory.entry[at >> 20]) == space.arch.domain;
-    if (!own && !regions::shares(space, at >> 20)) return;
-    if (count > 1) return purge_translations();
+    if (!holds(space, page) && !regions::shares(space, at >> 20)) return;
+    if (!one) return purge_translations();
     if (at < relocated_end) cpu::write_process_id(0);
     caches::invalidate_translation(at);
 }
@@ -251,12 +258,12 @@ void entries_changed(const Space& space, VAddr page, Word count) { regions::entr
 
 Space* holder_of(Word s) { return boot_directory.entry[s] ? holder[domain_of(boot_directory.entry[s])] : nullptr; }
 
-Word take_section(Word s, const Space& space, const Space& other, const SmallPages& table) {
+Word take_section(Word s, const Space& space, const Space& other, const CoarseTable& table) {
     Word tag = take_domain(space.arch.dacr | other.arch.dacr, 0, 0);
     take_out(s, other.arch.domain);
     holder[tag] = nullptr;
     first_section_of[tag] = none;
-    enter_section(s, tag, 0, table);
+    enter_section(s, tag, 0, first_level(table));
     residents.ran(1u << tag);           // as far as the caches know, it has
     return tag;
 }

@@ -14,7 +14,7 @@ void leave_sections(Space& space);
 Space* holder_of(Word section);
 // Replaces that entry by one with a domain of its own, for `space` and `other`, which had it. Returns the domain. The TLB
 // has to be purged.
-Word take_section(Word section, const Space& space, const Space& other, const SmallPages& table);
+Word take_section(Word section, const Space& space, const Space& other, const CoarseTable& table);
 // Undoes that: nothing stands there any more, nothing is cached.
 void release_section(Word section, Word domain);
 void purge();

@@ -19,21 +19,21 @@ namespace {
 
 constexpr Word window_first = WINDOW >> 20, utcb_areas = (UTCB_AREAS_END - UTCB_AREAS) >> 20;
 
-alignas(1024) SmallPages top_table;             // of the megabyte with the UTCB word, and behind it the views
+alignas(1024) CoarseTable top_table;             // of the megabyte with the UTCB word, and behind it the views
 constexpr Word first_view = 1;
 std::uint32_t taken_areas[utcb_areas / 32];
 
-memory::Pool utcb_tables{sizeof(SmallPages)};
+memory::Pool utcb_tables{sizeof(CoarseTable)};
 
-SmallPages* allocate_utcb_table() {
-    auto* table = static_cast<SmallPages*>(utcb_tables.allocate());
+CoarseTable* allocate_utcb_table() {
+    auto* table = static_cast<CoarseTable*>(utcb_tables.allocate());
     if (table) caches::clean_and_invalidate_data(reinterpret_cast<VAddr>(table), sizeof *table);
     return table;
 }
 
 bool make_utcb_tables(Space& space) {
     ArchSpace& a = space.arch;
-    SmallPages *own = allocate_utcb_table(), *kernels = allocate_utcb_table();
+    CoarseTable *own = allocate_utcb_table(), *kernels = allocate_utcb_table();
     if (!own || !kernels) {
         if (own) utcb_tables.free(own);
         if (kernels) utcb_tables.free(kernels);

@@ -20,7 +20,7 @@ struct alignas(page_size) Page {
 // Matches the one id that is nobody's; as it is open to nobody, no message gets there.
 constinit Thread nobody_thread{};
 Page nobody_page;
-alignas(sizeof(SmallPages)) SmallPages pages;
+alignas(sizeof(CoarseTable)) CoarseTable pages;
 
 Thread*& place(Word number) { return reinterpret_cast<Thread**>(THREAD_TABLE)[number]; }
 

@@ -26,17 +26,18 @@ namespace paging {
 constexpr unsigned sizes[] = {20, 16, page_log2};
 }
 
-// The second-level table of one megabyte (ARM architecture manual, B3.3): small pages.
-struct SmallPages {
+// The second-level table of one megabyte (ARM architecture manual, B3.3): small pages, and large ones in sixteen equal entries.
+struct CoarseTable {
     Word entry[256];
 };
 
 // A megabyte of a space, in one page of the kernel's: what the processor walks, and beside it what it stands for. The
 // processor notes neither accesses nor writes, so its entry grants a page only what has been noted (page_tables.hpp).
 struct PageTable {
-    SmallPages hardware;
+    CoarseTable hardware;
     Word page[256];
     Mapping* mapping[256];
+    Word section;               // what stands in the first level instead of the table, which says the same; but for the domain. Or 0
 };
 
 // A gigabyte of a space.
@@ -57,8 +58,8 @@ struct ArchSpace {
     Word lines_since;               // the flush since which it may have lines in the caches though it has no domain
     Word loss;                      // how it has lost its last domain (tags/residents.hpp); 0: it has not
     // Of its UTCB area, nullptr as long as there is none: as the space itself has it, and as all others have it, for the kernel.
-    SmallPages* own_utcbs;
-    SmallPages* kernel_utcbs;
+    CoarseTable* own_utcbs;
+    CoarseTable* kernel_utcbs;
     std::uint16_t utcb_area;        // its number, and one more; 0: none has been placed
     std::uint16_t utcb_pages;       // how many of its pages, from its start, can have been used
     bool slot_chosen;               // `pid` is what the kernel or SpaceControl has chosen
