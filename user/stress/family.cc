@@ -17,6 +17,7 @@ const char *const counter_names[counters] = {
     "operations", "accesses", "faults", "maps", "grants", "unmaps", "promotions", "made_small", "slot_reuses",
     "made_large", "peer_calls", "thread_deletions", "space_deletions", "host_deletions", "runs", "attribute_changes",
     "demotions", "revocations", "regroups", "dissolutions", "resizes", "grown_in_place", "executions", "strings", "shares", "numbers",
+    "megabytes",
 };
 
 namespace {

@@ -30,6 +30,7 @@ enum Counter : Word {
     strings,        ///< copied
     shares,         ///< two spaces had the same pages at the same addresses, and used them in turn
     numbers,        ///< of threads that were the first of theirs
+    megabytes,      ///< mapped as one page, and lost as a whole or in part
     counters,
 };
 extern const char *const counter_names[counters];
@@ -175,6 +176,12 @@ private:
     void delete_unborn();
     void reach_behind_utcbs();
     void number();
+
+    // arm/large.cc
+    Word whole_megabyte();
+    void give_part(Word space, L4_Fpage_t f, Word to);
+    void reach(Word space, Word address, bool writes, Word value, bool must_fault);
+    void use_megabyte();
 
     // mix.cc: how often each of these
     void one_of_calm();

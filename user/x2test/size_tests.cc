@@ -16,14 +16,18 @@ constexpr int mb_log2 = 20, kb64_log2 = 16;
 
 L4_Fpage_t part(Word at, int log2, Word rights = L4_FullyAccessible) { return L4_FpageLog2(at, log2) + rights; }
 
-/// A megabyte of main's own, as sigma0 has given it; nobody else has anything of it when a test begins.
+/// A megabyte of main's own, as sigma0 has given it, in one piece; nobody else has anything of it.
 Word megabyte()
 {
-    static Word at = 0;
-    if (!at) at = L4_Address(L4_Sigma0_GetAny(L4_nilthread, mb_log2, L4_CompleteAddressSpace));
-    if (!at) fail("sigma0 has no megabyte");
-    else L4_Unmap(part(at, mb_log2));
-    return at;
+    static constinit L4_Fpage_t f = L4_Nilpage;
+    if (L4_IsNilFpage(f)) {
+        f = L4_Sigma0_GetAny(L4_nilthread, mb_log2, L4_CompleteAddressSpace);
+    } else {
+        L4_Flush(f + L4_FullyAccessible);
+        f = L4_Sigma0_GetPage(L4_nilthread, f);
+    }
+    if (L4_IsNilFpage(f)) fail("sigma0 has no megabyte");
+    return L4_Address(f);
 }
 volatile Word &word(Word at) { return *reinterpret_cast<volatile Word *>(at); }
 

@@ -10,6 +10,7 @@ void Family::one_of_calm()
     if (visiting()) return;
     const Word dice = random_.below(64);
     if (dice < 1 && random_.once_in(2)) return begin_visits();
+    if (dice < 2 && random_.once_in(2)) return use_megabyte();
     if (dice < 16) return access_any();
     if (dice < 17) return replace_code();
     if (dice < 23) return call_any_page();
@@ -41,6 +42,7 @@ void Family::one_of_change(Word space)
     if (dice < 18) return write_unnoticed();
     if (dice < 19) return reach_behind_utcbs();
     if (dice < 20) return number();
+    if (dice < 21) return use_megabyte();
     if (dice < 23) return map_from_root();
     if (dice < 26) return map_from_peer(random_.once_in(2));
     if (dice < 29) return unmap_from_root();
