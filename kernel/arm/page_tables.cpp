@@ -43,25 +43,28 @@ Word section_entry(Word small_entry) {
 }
 
 // Writes the entries for what is known of some pages. True if the processor may know pages there in another size.
-bool enter_pages(PageTable& t, Word first, Word end) {
+bool write_entries(PageTable& t, Word first, Word end) {
     constexpr Word of_large = 16;
     bool resized = false;
-    Word from = first & ~(of_large - 1), to = (end + of_large - 1) & ~(of_large - 1);
-    for (Word group = from; group < to; group += of_large) {
-        Word* entry = &t.hardware.entry[group];
-        Word large = common_entry(&t.page[group], of_large);
-        bool was_large = (*entry & page_type) == large_page;
-        for (Word i = 0; i < of_large; ++i) {
-            resized |= entry[i] && was_large != bool(large);
-            entry[i] = large ? (large & ~page_type) | large_page : small_entry(t.page[group + i]);
+    Word* entry = t.hardware.entry;
+    for (Word group = first & ~(of_large - 1); group < end; group += of_large) {
+        Word large = common_entry(&t.page[group], of_large), from = group, to = group + of_large;
+        bool was_large = (entry[group] & page_type) == large_page;
+        if (!large && !was_large) {
+            if (from < first) from = first;
+            if (to > end) to = end;
         }
+        for (Word i = from; i < to; ++i) {
+            resized |= entry[i] && was_large != bool(large);
+            entry[i] = large ? (large & ~page_type) | large_page : small_entry(t.page[i]);
+        }
+        caches::clean_and_invalidate_data(reinterpret_cast<VAddr>(&entry[from]), (to - from) * sizeof(Word));
     }
-    caches::clean_and_invalidate_data(reinterpret_cast<VAddr>(&t.hardware.entry[from]), (to - from) * sizeof(Word));
     return resized;
 }
 
-// Likewise a section, where `count` pages have changed.
-bool enter_section(Space& space, VAddr page, Word count) {
+// Likewise a section, where `count` pages have changed. True if there is another than before.
+bool write_section(Space& space, VAddr page, Word count) {
     PageTable& t = *table(space, page);
     Word was = t.section, entry = count == pages_of_table ? common_entry(t.page, pages_of_table) : 0;
     t.section = entry ? section_entry(entry) : 0;
@@ -95,9 +98,10 @@ Word small_entry(Word page) {
 void change(Space& space, VAddr page, Word count, Word away, Word in) {
     PageTable& t = *table(space, page);
     Word first = index(page), end = first + count;
-    bool changed = false, known = false, loses_lines = false;
+    bool changed = false, any = false, known = false, loses_lines = false;
     for (Word i = first; i < end; ++i) {
         Word before = small_entry(t.page[i]), after = small_entry((t.page[i] & ~away) | in);
+        any |= before;
         if (before == after) continue;
         changed = true;
         if (!before) continue;
@@ -108,7 +112,8 @@ void change(Space& space, VAddr page, Word count, Word away, Word in) {
     if (loses_lines) host::drop_lines(space, page, count * page_size);
     for (Word i = first; i < end; ++i) t.page[i] = (t.page[i] & ~away) | in;
     if (!changed) return;
-    bool resized = enter_pages(t, first, end) | enter_section(space, page, count);
+    bool resized = write_entries(t, first, end);
+    resized |= write_section(space, page, count) && any;
     host::entries_changed(space, page, count);
     // Of a page that has been known in two sizes the processor must not know both.
     if (known || resized) host::drop_translations(space, page, count == 1 && !resized);

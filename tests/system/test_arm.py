@@ -6,10 +6,12 @@ import re
 
 import pytest
 
-from cobnut import attacks, boards, build, cpio
+from cobnut import attacks, boards, build, cpio, machines
 from cobnut.emulators import Boot, qemu_arm
-from cobnut.experiments import attack_isolation_arm, stress_arm
+from cobnut.experiments import Lab, attack_isolation_arm, crowd, stress_arm
+from cobnut.experiments.crowd import Crowd
 from cobnut.modules import Module
+from cobnut.progress import Silent
 from conftest import run_cobnut
 
 BOARDS = [board.name for board in boards.BOARDS.values() if board.processor is boards.ARM]
@@ -73,6 +75,15 @@ def test_crowds_of_spaces(board):
     for wish in CROWDS:
         outcome = boot(board, program(board, "crowd", f"{wish} rounds=500 warmup=20"))
         assert outcome.code == 0 and "crowd: done" in outcome.console, f"{wish}: {outcome.console[-300:]}"
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_a_large_page_takes_one_entry_of_the_tlb(board):
+    lab = Lab(boards.find(board), machines.load("sa1100-200"), "qemu", True, {}, {}, Silent())
+    specs = [Crowd("reads", "alike", 2, 50, 10, large=large, pages=(40, 40, 1)) for large in (False, True)]
+    small, large = (crowd.each(counted.at(40), ("dtlb_misses",), 2) for counted in crowd.measure(lab, specs))
+    assert small >= 40  # in a turn, and there are 32 entries
+    assert large < 5
 
 
 @pytest.mark.parametrize("board", BOARDS)

@@ -17,6 +17,7 @@
 //   seed=2463534242            of the random clients
 //   pages=1:1:1                START:STOP:STEP pages that a reader reads a byte from in each turn, 1 to 64; STOP inclusive
 //   shared=0                   1: the readers' pages are the same ones, in the same place; 0: each has its own
+//   large=0                    1: these pages are mapped as one of 1 MB (not shared ones)
 // Case 0 of calls: an iteration is a round trip. Case i of reads has the i-th number of pages: an iteration is a turn of each.
 #include "crowd.h"
 
@@ -24,6 +25,7 @@
 #include <cobnut/root.h>
 #include <l4/ipc.h>
 #include <l4/kip.h>
+#include <l4/sigma0.h>
 #include <l4/space.h>
 
 namespace crowd {
@@ -42,7 +44,7 @@ struct Wish {
     Place place = Place::apart;
     unsigned members = 1, rounds = 1000, warmup = 100, seed = 2463534242;
     unsigned first = 1, last = 1, step = 1;
-    unsigned shared = 0;
+    unsigned shared = 0, large = 0;
 };
 
 constinit Wish wish = {};
@@ -82,6 +84,7 @@ bool parse(const char *command_line)
         {"warmup", &wish.warmup, 1, most_rounds},
         {"seed", &wish.seed, 1, ~0u},
         {"shared", &wish.shared, 0, 1},
+        {"large", &wish.large, 0, wish.reads && !options.find("shared") ? 1u : 0u},
     };
     for (const auto &n : numbers) {
         *n.value = options.number(n.key, *n.value, &bad);
@@ -151,9 +154,22 @@ Word source_of(Word i, Word address, bool &write)
     return write ? reinterpret_cast<Word>(stacks[space(i)]) : 0;
 }
 
+/// Loads the answer to a fault of a reader at its pages, with all of them at once: one megabyte that is sigma0's as one page.
+void answer_with_megabyte(Word i)
+{
+    constexpr int log2 = 20;
+    const L4_Fpage_t f = L4_Sigma0_GetAny(L4_nilthread, log2, L4_CompleteAddressSpace);
+    if (L4_IsNilFpage(f)) fail("no megabyte for a reader", i);
+    const L4_MapItem_t item = L4_MapItem(f + L4_ReadeXecOnly, private_base + i * mb);
+    L4_Set_MsgTag(L4_MsgTag_t{.raw = 2u << 6});
+    L4_LoadMR(1, item.raw[0]);
+    L4_LoadMR(2, item.raw[1]);
+}
+
 /// Loads the answer to a fault.
 void answer_fault(Word i, Word address, Word ip)
 {
+    if (wish.large && i < members() && address - (private_base + i * mb) < mb) return answer_with_megabyte(i);
     bool write;
     const Word source = i < members() ? source_of(i, address, write) : 0;
     if (!source) fail("page fault", address, ip);

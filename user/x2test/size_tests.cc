@@ -3,6 +3,7 @@
 // in parts. All of it holds with one size of pages, too, on processors or kernels that have no other.
 #include "harness.h"
 
+#include <cobnut/audit.h>
 #include <l4/misc.h>
 #include <l4/sigma0.h>
 
@@ -80,6 +81,31 @@ void used_as_a_whole()
         CHECK(!put(g.b, high + at, 0xBAD));
         CHECK_EQUAL(word(g.base + at), at + 1);
     }
+}
+
+/// What the kernel keeps books of is one page, where it announces pages that large, and no more than necessary of a part.
+void kept_as_one()
+{
+    const Word mask = L4_PageSizeMask(L4_GetKernelInterface());
+    Word largest = mb, next = page_size;
+    while (!(mask & largest)) largest /= 2;
+    for (Word size = page_size; size < largest; size *= 2)
+        if (mask & size) next = size;
+    const Word base = megabyte();
+    Agent *a = agent(Kind::other), *b = agent(Kind::large);
+    if (!base || !a || !b) return;
+    const auto objects = [] { return cobnut::audit().objects; };
+    const Word before = objects(), whole = mb / largest;
+    give(a, part(base, mb_log2), 0, L4_FpageLog2(low, mb_log2));
+    CHECK_EQUAL(objects() - before, whole);
+    CHECK(pass(a, b, part(low, mb_log2), 0, L4_FpageLog2(high, mb_log2)));
+    CHECK_EQUAL(objects() - before, 2 * whole);
+    // One of `next` size, of a's and of b's: b loses it.
+    const Word parts = largest / next;
+    ask(a, do_flush, (L4_Fpage(low, next) + L4_FullyAccessible).raw, 0);
+    CHECK_EQUAL(objects() - before, 2 * whole + 2 * (parts - 1) - 1);
+    L4_Unmap(part(base, mb_log2));
+    CHECK_EQUAL(objects(), before);
 }
 
 /// What has been used before goes as well, and what is around it stays.
@@ -362,6 +388,7 @@ void random_parts()
 
 const Test size_tests[] = {
     {"size.used_as_a_whole", used_as_a_whole},
+    {"size.kept_as_one", kept_as_one},
     {"size.parts_are_taken", parts_are_taken},
     {"size.parts_lose_writing", parts_lose_writing},
     {"size.whole_loses_writing", whole_loses_writing},

@@ -40,6 +40,7 @@ class Crowd:
     warmup: int
     tags: bool = True
     shared: bool = False
+    large: bool = False  # private pages are mapped as one of 1 MB
     pages: tuple[int, int, int] = (1, 1, 1)  # start, stop (inclusive), step
 
     @property
@@ -47,7 +48,8 @@ class Crowd:
         wish = f"pattern={self.pattern} place={self.place} members={self.members} rounds={self.rounds} warmup={self.warmup}"
         if self.pattern == "calls":
             return wish
-        return f"{wish} shared={int(self.shared)} pages={':'.join(map(str, self.pages))}"
+        kind = "large=1" if self.large else f"shared={int(self.shared)}"
+        return f"{wish} {kind} pages={':'.join(map(str, self.pages))}"
 
     @property
     def cases(self) -> list[int]:

@@ -144,6 +144,67 @@ fn a_changed_entry_needs_its_invalidation() {
     }
 }
 
+/// A large page's entry stands sixteen times: what was walked through one of them serves all of it, and goes as a whole.
+#[test]
+fn a_large_page_is_lost_and_invalidated_as_a_whole() {
+    for (invalidated, expected) in [(None, vec!["stale-translation"]), (Some(PAGE + 0x7000), vec![]), (Some(PAGE + 0x10000), vec!["stale-translation"])] {
+        let mut guest = Guest::new();
+        for number in 0..16 {
+            guest.put(SECOND + 4 * number, FRAME | WRITE & !3 | 1);
+        }
+        let mut guest = guest.start();
+        guest.read(PAGE + 0x3000);
+        guest.operate(Operation::CleanInvalidateLine, PAGE + 0x3000);
+        for number in 0..16 {
+            guest.set(SECOND + 4 * number, 0x0005_0000 | WRITE & !3 | 1);
+        }
+        if let Some(mva) = invalidated {
+            guest.operate(Operation::InvalidateTlbEntry(Side::Both), mva);
+        }
+        guest.read(PAGE + 0x3000);
+        assert_eq!(guest.kinds(), expected);
+    }
+}
+
+/// One of the sixteen alone: the page's other addresses may have been walked through it.
+#[test]
+fn one_entry_of_a_large_page_serves_all_of_it() {
+    let mut guest = Guest::new();
+    guest.put(SECOND + 4 * 15, 0x0005_0000 | WRITE & !3 | 1);
+    for number in 0..15 {
+        guest.put(SECOND + 4 * number, FRAME | WRITE & !3 | 1);
+    }
+    let mut guest = guest.start();
+    guest.set(SECOND + 4 * 15, FRAME | WRITE & !3 | 1);
+    guest.read(PAGE);
+    assert_eq!(guest.kinds(), ["stale-translation"]);
+}
+
+/// A section that becomes a table with other pages.
+#[test]
+fn a_section_becomes_a_table() {
+    for (invalidated, expected) in [(false, vec!["stale-translation"]), (true, vec![])] {
+        let guest = Guest::new();
+        guest.put(TABLES + (PAGE >> 18), 0x0070_0c1e | DOMAIN);
+        let mut guest = guest.start();
+        guest.read(PAGE + 0x5000);
+        guest.operate(Operation::CleanInvalidateLine, PAGE + 0x5000);
+        for number in 0..256 {
+            guest.set(SECOND + 4 * number, 0x0070_0000 + (number << 12) | WRITE);
+        }
+        guest.set(SECOND + 4 * 5, 0);
+        guest.set(TABLES + (PAGE >> 18), SECOND | DOMAIN | 1);
+        if invalidated {
+            guest.operate(Operation::InvalidateTlbEntry(Side::Both), PAGE);
+        }
+        guest.read(PAGE + 0x4000);
+        guest.fault(PAGE + 0x5000, false);
+        guest.set(SECOND + 4 * 5, 0x0001_0000 | WRITE);
+        guest.resume();
+        assert_eq!(guest.kinds(), expected);
+    }
+}
+
 #[test]
 fn the_other_side_of_the_tlb_keeps_its_entry() {
     let mut guest = Guest::new();

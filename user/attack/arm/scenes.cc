@@ -3,6 +3,7 @@
 #include "stage.h"
 
 #include <l4/schedule.h>
+#include <l4/sigma0.h>
 
 namespace attack {
 namespace {
@@ -11,7 +12,6 @@ constexpr Word section = 1u << 20;
 constexpr Word apart_section = 0x98000000, alike_section = 0x01000000; // where a section is mapped: above 2 GB, and relocated
 constexpr Word crowd = 20;       // more spaces than there are domains
 constexpr Word looks = 1000000;  // of a watcher: some tens of milliseconds
-alignas(section) constinit unsigned char section_memory[section] = {};
 
 /// A writer's next answer; MR1 of its message is `value`.
 Report ask(Space &writer, Word value)
@@ -40,22 +40,38 @@ void give(Space &space, const void *frame, int log2, Word at, Word rights)
     L4_Reply(space.id);
 }
 
-/// A section or a page of it is mapped at `at`, used, and revoked: the next use has to fault. `rights` are taken away.
-template <Word at, int log2, Word rights> bool unmapped(Report &r)
+/// The controller's section, which nobody else has, as one page.
+unsigned char *section_memory()
 {
-    fill(section_memory, own_word);
+    static constinit L4_Fpage_t f = L4_Nilpage;
+    if (L4_IsNilFpage(f)) {
+        f = L4_Sigma0_GetAny(L4_nilthread, 20, L4_CompleteAddressSpace);
+    } else {
+        L4_Flush(f + L4_FullyAccessible);
+        f = L4_Sigma0_GetPage(L4_nilthread, f);
+    }
+    return reinterpret_cast<unsigned char *>(L4_Address(f));
+}
+
+/// A section or a part of it is mapped at `at`, used, and revoked, or a part of that: the next use has to fault. `rights` are
+/// taken away.
+template <Word at, int log2, Word rights, int revoked = log2> bool unmapped(Report &r)
+{
+    unsigned char *const memory = section_memory();
+    if (!memory) return false;
+    fill(memory, own_word);
     Space writer;
     bool good = make(writer, 0, alike, own_word, attack_writer, at);
     r = good ? ask(writer, own_word) : Report{};
     good = r.fault && r.address == at;
     if (good) {
-        give(writer, section_memory, log2, at, L4_FullyAccessible);
+        give(writer, memory, log2, at, L4_FullyAccessible);
         r = writer.listen();
         good = answered(r, own_word);
     }
     if (good) {
-        L4_UnmapFpage(L4_FpageLog2(reinterpret_cast<Word>(section_memory), log2) + rights);
-        auto *const word = reinterpret_cast<volatile Word *>(section_memory);
+        L4_UnmapFpage(L4_FpageLog2(reinterpret_cast<Word>(memory), revoked) + rights);
+        auto *const word = reinterpret_cast<volatile Word *>(memory);
         *word = foreign_word;
         r = ask(writer, rights & L4_Readable ? 0 : own_word);
         good = r.fault && r.address == at && *word == foreign_word;
@@ -162,9 +178,15 @@ struct Scene {
 constexpr Scene scenes[] = {
     {"unmap.section_apart", unmapped<apart_section, 20, L4_FullyAccessible>},
     {"unmap.section_alike", unmapped<alike_section, 20, L4_FullyAccessible>},
+    {"unmap.large_page_apart", unmapped<apart_section, 16, L4_FullyAccessible>},
+    {"unmap.large_page_alike", unmapped<alike_section, 16, L4_FullyAccessible>},
+    {"unmap.page_of_section", unmapped<apart_section, 20, L4_FullyAccessible, 12>},
+    {"unmap.large_page_of_section", unmapped<alike_section, 20, L4_FullyAccessible, 16>},
+    {"unmap.page_of_large_page", unmapped<alike_section, 16, L4_FullyAccessible, 12>},
     {"unmap.page_apart", unmapped<apart_section, 12, L4_FullyAccessible>},
     {"unmap.page_alike", unmapped<alike_section, 12, L4_FullyAccessible>},
     {"unmap.section_writing", unmapped<apart_section, 20, L4_Writable>},
+    {"unmap.page_of_section_writing", unmapped<alike_section, 20, L4_Writable, 12>},
     {"unmap.page_writing", unmapped<alike_section, 12, L4_Writable>},
     {"successor.alike", succeeded<alike>},
     {"successor.beyond", succeeded<beyond + section * 16>},

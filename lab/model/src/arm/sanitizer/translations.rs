@@ -9,6 +9,9 @@ use std::collections::{HashMap, HashSet};
 const FIRST_LEVEL_WORDS: u32 = 4096;
 const WORDS: usize = 256;
 const COARSE: u32 = 1;
+/// Entries of a large page: its second-level entry stands there so many times, and any of them may have been walked.
+const LARGE_PAGE: u32 = 1;
+const COPIES: u32 = 16;
 const CODE: u8 = 1;
 const DATA: u8 = 2;
 
@@ -117,8 +120,13 @@ impl Translations {
             let value = memory.word(lead).unwrap_or(0);
             let leads_here = value & 3 == COARSE && value >> 10 == at >> 10;
             if leads_here && self.live(lead & !0x3fff) {
-                let page = (lead & 0x3ffc) << 6 | number as u32;
-                self.lose(page, at, by, &Entries { first: (lead, value), second: (at, old) });
+                let first = (lead & 0x3ffc) << 6;
+                let number = number as u32;
+                let served = if old & 3 == LARGE_PAGE { number / COPIES * COPIES..(number / COPIES + 1) * COPIES } else { number..number + 1 };
+                for number in served {
+                    let second = (value & 0xffff_fc00 | number << 2, old);
+                    self.lose(first | number, at, by, &Entries { first: (lead, value), second });
+                }
             } else if !leads_here {
                 if let Some(table) = self.tables.get_mut(&(at >> 10)) {
                     table.leads.retain(|&other| other != lead);
@@ -187,9 +195,12 @@ impl Translations {
     pub fn invalidate(&mut self, mva: u32, side: Side, pending: impl Fn(u32) -> bool) -> bool {
         let goes = |stale: &Stale| !pending(stale.entry);
         let mut any = self.drop_page(mva >> 12, side, goes);
-        // A section goes as a whole.
+        // A larger page goes as a whole, and a section.
         for page in (0..256).map(|number| mva >> 20 << 8 | number).filter(|&page| page != mva >> 12) {
-            any |= self.drop_page(page, side, |stale| stale.cached.is_section() && goes(stale));
+            any |= self.drop_page(page, side, |stale| {
+                let shift = stale.cached.shift;
+                shift > 12 && page << 12 >> shift == mva >> shift && goes(stale)
+            });
         }
         any
     }
