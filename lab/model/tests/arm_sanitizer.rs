@@ -92,6 +92,13 @@ impl Guest {
         self.operate(Operation::DrainWriteBuffer, 0);
     }
 
+    /// The sixteen entries of a large page at `PAGE`.
+    fn set_large(&mut self, frames: [u32; 16]) {
+        for (at, frame) in (SECOND..).step_by(4).zip(frames) {
+            self.set(at, frame | WRITE & !3 | 1);
+        }
+    }
+
     fn operate(&mut self, operation: Operation, operand: u32) {
         self.operate_at(0x400, operation, operand);
     }
@@ -149,15 +156,11 @@ fn a_changed_entry_needs_its_invalidation() {
 fn a_large_page_is_lost_and_invalidated_as_a_whole() {
     for (invalidated, expected) in [(None, vec!["stale-translation"]), (Some(PAGE + 0x7000), vec![]), (Some(PAGE + 0x10000), vec!["stale-translation"])] {
         let mut guest = Guest::new();
-        for number in 0..16 {
-            guest.put(SECOND + 4 * number, FRAME | WRITE & !3 | 1);
-        }
-        let mut guest = guest.start();
+        guest.set_large([FRAME; 16]);
+        guest.operate(Operation::InvalidateTlb(Side::Both), 0);
         guest.read(PAGE + 0x3000);
         guest.operate(Operation::CleanInvalidateLine, PAGE + 0x3000);
-        for number in 0..16 {
-            guest.set(SECOND + 4 * number, 0x0005_0000 | WRITE & !3 | 1);
-        }
+        guest.set_large([0x0005_0000; 16]);
         if let Some(mva) = invalidated {
             guest.operate(Operation::InvalidateTlbEntry(Side::Both), mva);
         }
@@ -170,12 +173,11 @@ fn a_large_page_is_lost_and_invalidated_as_a_whole() {
 #[test]
 fn one_entry_of_a_large_page_serves_all_of_it() {
     let mut guest = Guest::new();
-    guest.put(SECOND + 4 * 15, 0x0005_0000 | WRITE & !3 | 1);
-    for number in 0..15 {
-        guest.put(SECOND + 4 * number, FRAME | WRITE & !3 | 1);
-    }
-    let mut guest = guest.start();
-    guest.set(SECOND + 4 * 15, FRAME | WRITE & !3 | 1);
+    let mut frames = [FRAME; 16];
+    frames[15] = 0x0005_0000;
+    guest.set_large(frames);
+    guest.operate(Operation::InvalidateTlb(Side::Both), 0);
+    guest.set_large([FRAME; 16]);
     guest.read(PAGE);
     assert_eq!(guest.kinds(), ["stale-translation"]);
 }
