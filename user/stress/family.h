@@ -169,6 +169,7 @@ private:
     Node any_writable();
     void copy_string();
     void share();
+    void share_in_the_middle();
     void write_unnoticed();
     void lose_when_moved();
     void begin_visits();

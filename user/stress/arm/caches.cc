@@ -67,6 +67,31 @@ void Family::share()
     random_.once_in(2) ? call_page(node_of(third, high_place)) : access(node_of(third, high_place), random_.once_in(2));
 }
 
+/// A new space has three megabytes that are not relocated, and shares the one that it had second, for a while; then it loses the
+/// one that it had first to another space, and goes. Whoever follows it has nothing of the third.
+void Family::share_in_the_middle()
+{
+    constexpr Word first_place = 7, last_place = 9;
+    const Word space = random_.below(spaces), other = any_space_but(space), page = random_.below(pages);
+    delete_space(space);
+    create_space(space);
+    if (!spaces_[other].alive()) return;
+    const auto use = [&](Word who, Word place, Word what) {
+        give(what, node_of(who, place), read | write);
+        access(node_of(who, place), random_.once_in(2));
+    };
+    use(space, first_place, random_.below(pages));
+    use(space, high_place, page);
+    use(space, last_place, random_.below(pages));
+    take_away(node_of(other, high_place + 1));
+    use(other, high_place, page);
+    use(other, high_place, (page + 1) % pages);
+    use(other, first_place, random_.below(pages));
+    delete_space(space);
+    create_space(space);
+    if (const Node last = node_of(space, last_place); usable(last)) access(last, false);
+}
+
 /// A space runs that nobody but the IPC path has seen run since all caches were flushed, and writes.
 void Family::write_unnoticed()
 {
