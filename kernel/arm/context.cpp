@@ -102,8 +102,8 @@ void enter_space(Thread& next) {
 }
 
 // No port of this processor's.
-bool transfer_ports(Space&, Fpage, Space&, Fpage, bool) { return true; }
-void unmap_ports(Space&, Fpage, bool) {}
+mappings::Mapped transfer_ports(Space&, Fpage, Space&, Fpage, bool, mappings::Progress&) { return mappings::Mapped::all; }
+bool unmap_ports(Space&, Fpage, bool) { return true; }
 
 }  // namespace arch
 

@@ -4,6 +4,7 @@
 // (core/schedule.hpp) and the interface page itself (core/kip.hpp).
 #pragma once
 
+#include "core/mapping.hpp"
 #include "core/space.hpp"
 #include "core/thread.hpp"
 #include "core/x2.hpp"
@@ -79,9 +80,9 @@ void copy(PAddr to, PAddr from, Word bytes);
 void preemption_point();
 
 // I/O fpages (manual A.4), where the processor has ports: maps or grants what `from` holds of `send`, as far as `window`
-// (an I/O fpage, or the complete space) allows; false when kernel memory is exhausted.
-bool transfer_ports(Space& from, Fpage send, Space& to, Fpage window, bool grant);
-void unmap_ports(Space& space, Fpage fpage, bool flush);
+// (an I/O fpage, or the complete space) allows, some at a time, as mappings::transfer() does. Unmaps some of them; true when all is done.
+mappings::Mapped transfer_ports(Space& from, Fpage send, Space& to, Fpage window, bool grant, mappings::Progress& progress);
+bool unmap_ports(Space& space, Fpage fpage, bool flush);
 
 // Time: microseconds since the boot.
 Microseconds now();

@@ -111,7 +111,7 @@ void carry_on_unmapping(Thread& t) {
     for (; u.index <= (u.control & 0x3f); ++u.index, u.fpage = Fpage::nil()) {
         if (u.fpage.is_nil()) {
             u.fpage = {t.utcb->mr[u.index]};
-            if (u.fpage.is_io()) arch::unmap_ports(*t.space, u.fpage, flush);
+            while (u.fpage.is_io() && !arch::unmap_ports(*t.space, u.fpage, flush)) arch::preemption_point();
             if (u.fpage.is_nil()) continue;     // I/O fpages, too
             u.at = u.fpage.base();
             u.status = 0;

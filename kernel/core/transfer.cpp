@@ -35,8 +35,8 @@ Mapped map_item(Thread& s, Thread& r, TypedItems& item, Word& budget) {
     Space& to = *r.space;
     bool grant = (item.first & item_type_mask) == item_grant;
     if (send.is_io()) {
-        bool accepted = window.is_io() || window.is_complete();
-        return accepted && arch::transfer_ports(*s.space, send, to, window, grant) ? Mapped::all : Mapped::no_memory;
+        if (!window.is_io() && !window.is_complete()) return Mapped::no_memory;
+        return arch::transfer_ports(*s.space, send, to, window, grant, item.progress);
     }
     if (window.is_nil()) return Mapped::no_memory;
     if (send.is_nil()) return Mapped::all;

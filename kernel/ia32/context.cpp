@@ -146,17 +146,6 @@ void enter_space(Thread& next) {
     if (space.host && processor.host != space.host) hosts::enter(*space.host);
 }
 
-bool equip_server(Space& space) { return ports::give_all(space); }
-
-bool transfer_ports(Space& from, Fpage send, Space& to, Fpage window, bool grant) {
-    ports::Range offered = ports::range_of(send), open = window.is_complete() ? ports::all : ports::range_of(window);
-    if (offered.first < open.first) offered.first = open.first;
-    if (offered.last > open.last) offered.last = open.last;
-    return offered.empty() || ports::transfer(from, offered, to, grant);
-}
-
-void unmap_ports(Space& space, Fpage fpage, bool flush) { ports::take(space, ports::range_of(fpage), flush); }
-
 }  // namespace arch
 
 extern "C" void fast_entry_ipc(Thread* t) {

@@ -267,7 +267,7 @@ bool destroy_space(Space& space) {
     // The first call puts it out of use.
     small_space::dissolve_group(space);
     small_space::release(space);
-    ports::take(space, ports::all, true);
+    if (!ports::take(space, ports::all, true)) return false;
     if (processor.host == &space.arch.own) hosts::enter(hosts::kernel);
     for (Word t = 0; t < own_tables(); ++t) {
         Word& table = space.arch.directory->entry[t];

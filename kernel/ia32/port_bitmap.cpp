@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "ia32/port_bitmap.hpp"
 
+#include "core/arch.hpp"
 #include "core/string.hpp"
 #include "ia32/cpu.hpp"
 
@@ -48,3 +49,24 @@ void ports::lost(const Space& space) {
     port_bitmap::owner = nullptr;
     port_bitmap::close();
 }
+
+namespace arch {
+
+bool equip_server(Space& space) { return ports::give_all(space); }
+
+mappings::Mapped transfer_ports(Space& from, Fpage send, Space& to, Fpage window, bool grant, mappings::Progress& progress) {
+    ports::Range offered = ports::range_of(send), open = window.is_complete() ? ports::all : ports::range_of(window);
+    if (offered.first < open.first) offered.first = open.first;
+    if (offered.last > open.last) offered.last = open.last;
+    Word first = offered.first;
+    offered.first += progress.done;
+    if (!ports::transfer(from, offered, to, grant)) return mappings::Mapped::no_memory;
+    progress.done = offered.first - first;
+    return offered.empty() ? mappings::Mapped::all : mappings::Mapped::part;
+}
+
+bool unmap_ports(Space& space, Fpage fpage, bool flush) {
+    return ports::take(space, ports::range_of(fpage), flush);
+}
+
+}  // namespace arch

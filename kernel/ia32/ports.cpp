@@ -45,12 +45,13 @@ Record* derived(const Space& source, Range range) {
     return nullptr;
 }
 
-// Leaves first: a chain of mappings may be as long as users like.
-void erase_derived(Space& space, Range range) {
-    while (Record* r = derived(space, range)) {
-        while (Record* below = derived(*r->holder, {r->first, r->last})) r = below;
-        erase(*r);
-    }
+// Leaves first: a chain of mappings may be as long as users like. False if there is none.
+bool erase_derived(Space& space, Range range) {
+    Record* r = derived(space, range);
+    if (!r) return false;
+    while (Record* below = derived(*r->holder, {r->first, r->last})) r = below;
+    erase(*r);
+    return true;
 }
 
 // Whether `space` has the port by this record, or its holder has it from there.
@@ -69,7 +70,7 @@ void cut(const Space& space, Word port) {
         if (add(*r->holder, r->source, {port, r->last})) {
             r->last = static_cast<std::uint16_t>(port - 1);
         } else {
-            erase_derived(*r->holder, {r->first, r->last});
+            while (erase_derived(*r->holder, {r->first, r->last})) {}
             erase(*r);
             next = list.front();
         }
@@ -89,9 +90,12 @@ Range range_of(Fpage f) {
 
 bool give_all(Space& server) { return add(server, nullptr, all); }
 
-bool transfer(Space& from, Range range, Space& to, bool grant) {
-    if (&from == &to) return true;
-    for (Word port = range.first, end; port <= range.last; port = end + 1) {
+bool transfer(Space& from, Range& range, Space& to, bool grant) {
+    if (&from == &to) range.first = range.last + 1;
+    // A few runs where there are few records, to be done at once; else one, which takes ways through all of them.
+    Word ways = 0;
+    for (Word port, end; !range.empty() && ways < 192; range.first = end + 1, ways += pool.in_use() + 64) {
+        port = range.first;
         end = run_end(to, port, run_end(from, port, range.last));
         if (!at(from, port) || at(to, port)) continue;
         if (!grant) {
@@ -110,16 +114,17 @@ bool transfer(Space& from, Range range, Space& to, bool grant) {
     return true;
 }
 
-void take(Space& space, Range range, bool flush) {
-    if (range.empty()) return;
+bool take(Space& space, Range range, bool flush) {
+    if (range.empty()) return true;
     cut(space, range.first);
     cut(space, range.last + 1);
-    erase_derived(space, range);
-    if (!flush) return;
-    for (Word port = range.first; port <= range.last; ++port) {
-        port = run_end(space, port, range.last);
-        if (Record* r = at(space, port)) erase(*r);
-    }
+    if (erase_derived(space, range)) return false;
+    Word port = range.first;
+    Record* r = at(space, port);
+    if (!r && (port = run_end(space, port, range.last)) != range.last) r = at(space, port + 1);
+    if (!r || !flush) return true;
+    erase(*r);
+    return false;
 }
 
 bool held(const Space& space, Range range) {

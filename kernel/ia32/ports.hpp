@@ -31,11 +31,12 @@ const Records& records();
 
 // An initial server's: all ports. False when kernel memory is exhausted.
 bool give_all(Space& server);
-// What `from` holds of the range, as far as `to` holds it not. False when kernel memory is exhausted.
-bool transfer(Space& from, Range range, Space& to, bool grant);
-// Takes the range from all that have it from `space`, and with `flush` from the space itself. Without kernel memory to
-// cut a record, all of it goes.
-void take(Space& space, Range range, bool flush);
+// What `from` holds of the range, as far as `to` holds it not. False when kernel memory is exhausted. It is done for the first
+// ports of the range only, as many as can be at a time: what is left of it is for another call.
+bool transfer(Space& from, Range& range, Space& to, bool grant);
+// Takes the range from all that have it from `space`, and with `flush` from the space itself: of one of them at a time. True
+// when none is left. Without kernel memory to cut a record, all of it goes.
+bool take(Space& space, Range range, bool flush);
 bool held(const Space& space, Range range);
 
 // Called when a space has lost some: by whoever keeps a copy (ia32/port_bitmap.cpp).

@@ -24,6 +24,16 @@ using ports::Range;
 
 constexpr Word spaces_count = 5, none = 99, root = 98;
 
+// As users of the kernel see them: what is done a part at a time is done.
+bool transfer_all(Space& from, Range range, Space& to, bool grant) {
+    while (!range.empty())
+        if (!ports::transfer(from, range, to, grant)) return false;
+    return true;
+}
+void take_all(Space& space, Range range, bool flush) {
+    while (!ports::take(space, range, flush)) {}
+}
+
 // By port: from which space each space has it.
 struct Model {
     std::array<std::array<Word, ports::count>, spaces_count> source;
@@ -57,7 +67,7 @@ struct Ports : testing::Test {
         EXPECT_TRUE(ports::give_all(spaces[0]));
     }
     ~Ports() override {
-        while (ports::Record* r = ports::records().front()) ports::take(*r->holder, ports::all, true);
+        while (ports::Record* r = ports::records().front()) take_all(*r->holder, ports::all, true);
         fake::pages_left = -1;
     }
     Word held(Word space) {
@@ -77,8 +87,8 @@ TEST_F(Ports, FpagesNameAlignedRanges) {
 }
 
 TEST_F(Ports, OnlyWhatIsHeldIsMapped) {
-    EXPECT_TRUE(ports::transfer(spaces[0], {0x60, 0x67}, spaces[1], false));
-    EXPECT_TRUE(ports::transfer(spaces[1], {0x60, 0x6f}, spaces[2], false));
+    EXPECT_TRUE(transfer_all(spaces[0], {0x60, 0x67}, spaces[1], false));
+    EXPECT_TRUE(transfer_all(spaces[1], {0x60, 0x6f}, spaces[2], false));
     EXPECT_EQ(held(2), 8u);
     EXPECT_TRUE(ports::held(spaces[2], {0x60, 0x67}));
     EXPECT_FALSE(ports::held(spaces[2], {0x60, 0x68}));
@@ -86,11 +96,11 @@ TEST_F(Ports, OnlyWhatIsHeldIsMapped) {
 }
 
 TEST_F(Ports, WhoLosesIsTold) {
-    EXPECT_TRUE(ports::transfer(spaces[0], {0, 15}, spaces[1], false));
-    EXPECT_TRUE(ports::transfer(spaces[1], {0, 15}, spaces[2], true));
+    EXPECT_TRUE(transfer_all(spaces[0], {0, 15}, spaces[1], false));
+    EXPECT_TRUE(transfer_all(spaces[1], {0, 15}, spaces[2], true));
     EXPECT_TRUE(losers.contains(&spaces[1]));
     losers.clear();
-    ports::take(spaces[0], {3, 4}, false);
+    take_all(spaces[0], {3, 4}, false);
     EXPECT_TRUE(losers.contains(&spaces[2]));
     EXPECT_FALSE(losers.contains(&spaces[0]));
     EXPECT_EQ(held(2), 14u);
@@ -98,26 +108,26 @@ TEST_F(Ports, WhoLosesIsTold) {
 
 TEST_F(Ports, WithoutMemoryNothingIsGainedAndEnoughIsLost) {
     fake::pages_left = 0;
-    while (ports::transfer(spaces[0], {0x100, 0x1ff}, spaces[1], false) && ports::give_all(spaces[2])) {}
-    ports::take(spaces[1], ports::all, true);
+    while (transfer_all(spaces[0], {0x100, 0x1ff}, spaces[1], false) && ports::give_all(spaces[2])) {}
+    take_all(spaces[1], ports::all, true);
     fake::pages_left = -1;
-    EXPECT_TRUE(ports::transfer(spaces[0], {0x100, 0x1ff}, spaces[1], false));
+    EXPECT_TRUE(transfer_all(spaces[0], {0x100, 0x1ff}, spaces[1], false));
     fake::pages_left = 0;
     while (ports::give_all(spaces[2])) {}
-    ports::take(spaces[0], {0x180, 0x180}, false);
+    take_all(spaces[0], {0x180, 0x180}, false);
     EXPECT_FALSE(ports::held(spaces[1], {0x180, 0x180}));
 }
 
 TEST_F(Ports, SomebodyElsesFpagesCutNothing) {
-    EXPECT_TRUE(ports::transfer(spaces[0], {0x100, 0x1ff}, spaces[1], false));
-    EXPECT_TRUE(ports::transfer(spaces[0], {0x200, 0x2ff}, spaces[2], false));
-    EXPECT_TRUE(ports::transfer(spaces[1], {0x180, 0x1ff}, spaces[3], false));
+    EXPECT_TRUE(transfer_all(spaces[0], {0x100, 0x1ff}, spaces[1], false));
+    EXPECT_TRUE(transfer_all(spaces[0], {0x200, 0x2ff}, spaces[2], false));
+    EXPECT_TRUE(transfer_all(spaces[1], {0x180, 0x1ff}, spaces[3], false));
     fake::pages_left = 0;
     while (ports::give_all(spaces[4])) {}
-    ports::take(spaces[2], {0x123, 0x1a5}, true);
+    take_all(spaces[2], {0x123, 0x1a5}, true);
     EXPECT_TRUE(ports::held(spaces[1], {0x100, 0x1ff}));
     EXPECT_TRUE(ports::held(spaces[3], {0x180, 0x1ff}));
-    ports::take(spaces[3], {0x1a0, 0x1a0}, true);
+    take_all(spaces[3], {0x1a0, 0x1a0}, true);
     EXPECT_TRUE(ports::held(spaces[1], {0x100, 0x1ff}));
 }
 
@@ -132,16 +142,16 @@ TEST_F(Ports, AgreesWithTheModel) {
         case 0:
         case 1:
             model.transfer(a, range, b, false);
-            EXPECT_TRUE(ports::transfer(spaces[a], range, spaces[b], false));
+            EXPECT_TRUE(transfer_all(spaces[a], range, spaces[b], false));
             break;
         case 2:
             model.transfer(a, range, b, true);
-            EXPECT_TRUE(ports::transfer(spaces[a], range, spaces[b], true));
+            EXPECT_TRUE(transfer_all(spaces[a], range, spaces[b], true));
             break;
         default: {
             bool flush = a && below(2);
             for (Word p = range.first; p <= range.last; ++p) model.take_port(a, p, flush);
-            ports::take(spaces[a], range, flush);
+            take_all(spaces[a], range, flush);
         }
         }
         for (Word s = 0; s < spaces_count; ++s)

@@ -193,6 +193,58 @@ void seek_tag()
     CHECK(worst < limit);
 }
 
+constexpr Word scattered_ports = 0x8000;
+L4_Fpage_t scattered() { return L4_IoFpageLog2(scattered_ports, 11); }
+
+/// Ports that do not lie side by side: as many mappings.
+bool give_scattered_ports(Agent *a, Word count)
+{
+    for (Word n = 0; a && n < count; n++) give(a, L4_IoFpageLog2(scattered_ports + 2 * n, 0), 0, scattered());
+    return a;
+}
+Word do_flush_ports(Word, Word, Word)
+{
+    L4_LoadMR(0, scattered().raw);
+    L4_Unmap(0x40);
+    return 0;
+}
+void unmap_ports()
+{
+    if (!wish.latency) return;
+    Agent *a = agent(Kind::large);
+    if (!give_scattered_ports(a, 512)) return;
+    const Rhythm rhythm;
+    begin(a, do_flush_ports);
+    measure("unmap_ports", a, rhythm);
+}
+
+Word do_give_ports(Word to, Word, Word)
+{
+    const L4_MapItem_t item = L4_MapItem(scattered(), 0);
+    L4_Set_MsgTag(L4_MsgTag_t{.raw = 2u << 6});
+    L4_LoadMR(1, item.raw[0]);
+    L4_LoadMR(2, item.raw[1]);
+    return L4_IpcFailed(L4_Send_Timeout(L4_ThreadId_t{.raw = to}, second)) ? L4_ErrorCode() : 0;
+}
+Word do_take_ports(Word from, Word, Word)
+{
+    L4_Accept(L4_MapGrantItems(scattered()));
+    const L4_MsgTag_t tag = L4_Receive_Timeout(L4_ThreadId_t{.raw = from}, second);
+    L4_Accept(L4_UntypedWordsAcceptor);
+    return L4_IpcFailed(tag) ? L4_ErrorCode() : 0;
+}
+void map_ports()
+{
+    if (!wish.latency) return;
+    Agent *a = agent(Kind::large), *b = agent(Kind::large);
+    if (!b || !give_scattered_ports(a, 256)) return;
+    const Rhythm rhythm;
+    begin(b, do_take_ports, a->id.raw);
+    begin(a, do_give_ports, b->id.raw);
+    measure("map_ports", a, rhythm);
+    CHECK_EQUAL(finish(b).value, 0);
+}
+
 /// Sends its first pages, or an empty message, and waits for pages of somebody else.
 Word do_pass_pages(Word to, Word empty, Word)
 {
@@ -238,6 +290,8 @@ const Test latency_tests[] = {
     {"latency.delete_space", delete_space},
     {"latency.change_slot", change_slot},
     {"latency.seek_tag", seek_tag},
+    {"latency.unmap_ports", unmap_ports},
+    {"latency.map_ports", map_ports},
     {"latency.chain_of_senders", chain_of_senders},
     {nullptr, nullptr},
 };
