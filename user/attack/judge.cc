@@ -118,7 +118,8 @@ Report run(const Attempt &t, bool inside, Attacker &a, Word &to)
 /// What QEMU lets through: limits, null selectors, a return to virtual 8086 mode and invd at any privilege.
 bool left_to_processor(const Attempt &t)
 {
-    return t.refusal == Refusal::limit || t.refusal == Refusal::null || t.refusal == Refusal::flags || t.refusal == Refusal::privileged;
+    const Refusal r = t.refusal;
+    return r == Refusal::limit || r == Refusal::null || r == Refusal::flags || r == Refusal::privileged;
 }
 
 /// Whether the same instructions inside the limits come to their end. GS is the kernel's: a clock tick between its load and its use

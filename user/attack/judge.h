@@ -30,7 +30,8 @@ void run_attempts(bool small, const char *only);
 /// What is particular to this kernel: its entries and exits, its messages, its ports.
 struct Trial {
     const char *name;
-    /// Refused or not; the report is for the row, or says that there was nothing to refuse. Called for a small and for a large attacker.
+    /// Refused or not; the report is for the row, or says that there was nothing to refuse. Called for a small and for a large
+    /// attacker.
     bool (*refused)(bool small, Report &report);
     bool by_limits; ///< only a machine that enforces limits refuses
 };

@@ -5,7 +5,8 @@
 // Command line: limits=1 this machine enforces segment limits, area=MB the kernel's small-space area, only=TEXT the attempts
 // whose names contain TEXT, kinds=small|large one kind of attacker. placed=automatic: one kind, whose slots the kernel chooses, in an
 // area that is too small for all, while slots change hands. placed=bound: one kind, bound to a victim's page directory.
-// Ends with `attack: N attempts, M refused, ...` and the machine off, with status 0 if only what this machine does not enforce was not refused.
+// Ends with `attack: N attempts, M refused, ...` and the machine off, with status 0 if only what this machine does not enforce
+// was not refused.
 #include "judge.h"
 #include "movers.h"
 
@@ -46,7 +47,8 @@ int cobnut_main(const char *command_line)
     stage.automatic = where == "automatic";
     stage.bound = where == "bound";
     for (size_t i = 0; i < text.size && i + 1 < sizeof only; i++) only[i] = text.data[i];
-    if (bad || stage.area_mb < 64 || (where && !stage.automatic && !stage.bound) || (kinds && !(kinds == "small") && !(kinds == "large"))) {
+    bad = bad || stage.area_mb < 64 || (where && !stage.automatic && !stage.bound);
+    if (bad || (kinds && !(kinds == "small") && !(kinds == "large"))) {
         cobnut::print("attack: limits=0|1 area=MB only=TEXT kinds=small|large placed=automatic|bound\n");
         return 2;
     }

@@ -275,7 +275,8 @@ bool make_victims()
     stage.large = L4_GlobalId(first + 2, 1);
     stage.twin = L4_GlobalId(first + 3, 1);
     restore_victims();
-    if (!make_victim(stage.below, slot_below, 0) || !make_victim(stage.above, slot_above, 1) || !make_victim(stage.large, L4_LargeSpace, 2))
+    if (!make_victim(stage.below, slot_below, 0) || !make_victim(stage.above, slot_above, 1) ||
+        !make_victim(stage.large, L4_LargeSpace, 2))
         return false;
     if (!stage.bound) return true;
     // The places beside the middle are taken everywhere: so the twin gets that. Then the one below gets its own place once more.

@@ -131,7 +131,8 @@ private:
     Word began_ = 0; ///< offset and size of its slot when its attempt began
 };
 
-/// A page full of `foreign_fill` of the large space in whose page directory an attacker runs: the controller, or the large victim.
+/// A page full of `foreign_fill` of the large space in whose page directory an attacker runs: the controller, or the large
+/// victim.
 Word host_page();
 
 } // namespace attack

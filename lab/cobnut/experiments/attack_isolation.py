@@ -199,7 +199,8 @@ EXPERIMENT = Experiment(
     plots=plots,
     story=(
         "An attacker, a new space for each attempt, sits between two small spaces in whose memory every byte is known, and runs in the "
-        "page directory of a third, or it is a large space itself, or is bound to a victim's page directory, or all are where the kernel puts them, while others are promoted, demoted and take their slots. It tries every segment register at the limit to the byte and across "
+        "page directory of a third, or it is a large space itself, or is bound to a victim's page directory, or all "
+        "are where the kernel puts them, while others are promoted, demoted and take their slots. It tries every segment register at the limit to the byte and across "
         "the 4 GB wrap, string instructions that cross it, stacks at the edge, far calls, jumps and returns, forged selectors, "
         "expand-down segments, privileged instructions, doctored frames and flags on each way into and out of the kernel, the tables, "
         "ports. A controller says how each ended, and looks whether anything that is not the attacker's has changed. Each "
