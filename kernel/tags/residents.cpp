@@ -7,9 +7,9 @@ namespace {
 Word lowest(Word set) { return set & -set; }
 
 Word count(Word set) {
-    Word n = 0;
-    for (; set; set &= set - 1) ++n;
-    return n;
+    set -= set >> 1 & 0x55555555;
+    set = (set & 0x33333333) + (set >> 2 & 0x33333333);
+    return ((set + (set >> 4)) & 0x0f0f0f0f) * 0x01010101 >> 24;
 }
 
 // Moves up to `most` of `from`, the lowest first.
@@ -20,8 +20,10 @@ void move(Word& to, Word from, Word& most) {
 }  // namespace
 
 // Learns from that. Somebody who had been unused longest was the wrong one to go if it is soon. Who was left was it if few
-// others have run in the meantime, those included that have lost their tags since.
+// others have run in the meantime, those included that have lost their tags since; else it is his turn again, and everybody
+// has had one who takes part.
 bool Residents::comes_back(Word loss) {
+    absent_ = 0;
     Word ago = now_ - (loss >> 2);
     if (!loss || ago >= intervals) return false;
     if (!(loss & 2)) {
@@ -30,7 +32,10 @@ bool Residents::comes_back(Word loss) {
     }
     Word ran = 0;
     for (Word i = 0; i <= ago; ++i) ran |= ran_[i];
-    if (2 * (count(ran & held_) + ago) >= count(held_)) return false;
+    if (2 * (count(ran & held_) + ago) >= count(held_)) {
+        if (going_round_) absent_ = held_ & ~ran;
+        return false;
+    }
     going_round_ = false;
     return true;
 }
@@ -51,13 +56,13 @@ Word Residents::take_free(bool by_server) {
 Word Residents::longest_unused(Word candidates) const {
     constexpr Word recent = 2;
     Word unused[intervals];         // of the candidates: unused in intervals 0 to i
-    Word left = candidates;
-    for (Word i = 0; i < intervals; ++i) unused[i] = left &= ~ran_[i];
+    Word left = candidates, known = 0;
+    for (; known < intervals && left; ++known) unused[known] = left &= ~ran_[known];
     Word victims = 0, most = batch_;
-    for (Word i = intervals; i >= recent; --i) move(victims, unused[i - 1] & ~victims, most);
+    for (Word i = known; i >= recent; --i) move(victims, unused[i - 1] & ~victims, most);
     if (!victims) {
         most = 1;
-        move(victims, unused[0], most);
+        move(victims, candidates & ~ran_[0], most);
         move(victims, candidates, most);
     }
     return victims;
@@ -74,7 +79,7 @@ void Residents::drop(Word tags) {
 Word Residents::make_room(Word pinned, Word left) {
     Word last = left ? 1u << left & held_ & ~pinned : 0, others = held_ & ~pinned & ~last;
     ran_lately_ |= ran_[0];
-    Word idle = others & ~(ran_lately_ | ran_before_);
+    Word idle = others & (~(ran_lately_ | ran_before_) | absent_);
     left_went_ = last && (!others || (going_round_ && !idle && !(last & servers_)));
     Word victims = left_went_ ? last : longest_unused(idle ? idle : others);
     for (Word i = intervals - 1; i > 0; --i) ran_[i] = ran_[i - 1];

@@ -51,6 +51,7 @@ private:
     Word batch_;                    // how many go at once, if they have not run for long
     bool left_went_ = false;        // at the end of the last interval, the holder that ran last has lost its tag
     bool going_round_ = false;      // more holders than tags take turns: the longest unused is the next to run
+    Word absent_ = 0;               // those that have not run while who comes now was away for a whole turn
     Word servers_ = 0;              // those that run again soon after others were switched to, as seen in this epoch
     Word now_ = 0;                  // how many intervals have ended
     Word ran_[intervals] = {};      // the present interval first
