@@ -23,13 +23,10 @@ struct Region {
     Space* member[most_members];
     Word members;
 
-    Word bit() const;
     Word access() const { return 1u << 2 * domain; }
 };
 Region all[most_regions];
 memory::Pool tables{sizeof(CoarseTable)};
-
-Word Region::bit() const { return 1u << (this - all); }
 
 Region* at(Word section) {
     for (Region& r : all)
@@ -41,7 +38,7 @@ Region* at(Word section) {
 Region* of(const Space& space, Word section) {
     if (!space.arch.regions) return nullptr;
     Region* r = at(section);
-    return r && space.arch.regions & r->bit() ? r : nullptr;
+    return r && space.arch.regions & r->access() ? r : nullptr;
 }
 
 PageTable* table_of(const Space& space, const Region& r) { return table(space, r.section << 20); }
@@ -78,12 +75,12 @@ void synchronise(Region& r) {
 
 void add(Region& r, Space& space) {
     r.member[r.members++] = &space;
-    space.arch.regions |= r.bit();
+    space.arch.regions |= r.access();
     if (space.arch.domain) space.arch.dacr |= r.access();
 }
 
 void close(Region& r, Space& space) {
-    space.arch.regions &= ~r.bit();
+    space.arch.regions &= ~r.access();
     space.arch.dacr &= ~r.access();
 }
 
@@ -168,7 +165,7 @@ bool may_have_lines(Word section) {
 
 void leave_all(Space& space) {
     for (Region& r : all)
-        if (space.arch.regions & r.bit()) leave(r, space);
+        if (space.arch.regions & r.access()) leave(r, space);
 }
 
 void dissolve_section(Word section) {
@@ -178,14 +175,6 @@ void dissolve_section(Word section) {
 void dissolve_domain(Word domain) {
     for (Region& r : all)
         if (r.domain == domain) dissolve(r);
-}
-
-Word domain_access(const Space& space) {
-    if (!space.arch.regions) return 0;  // most have none, and this is on the way to each new domain
-    Word access = 0;
-    for (const Region& r : all)
-        if (space.arch.regions & r.bit()) access |= r.access();
-    return access;
 }
 
 }  // namespace regions

@@ -27,7 +27,5 @@ void leave_all(Space& space);
 // The section, or the domain, is wanted for something else. What is cached has been flushed then, if there was a region.
 void dissolve_section(Word section);
 void dissolve_domain(Word domain);
-// The domains of all regions that the space has part in, as they are open to it.
-Word domain_access(const Space& space);
 
 }  // namespace regions

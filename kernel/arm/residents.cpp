@@ -145,7 +145,7 @@ Word take_domain(Word pinned, Word left, Word loss) {
     collect();
     bool server = residents.comes_back(loss);
     if (Word tag = residents.take_free(server)) return tag;
-    if (left && holder[left]) pinned |= regions::domain_access(*holder[left]);
+    if (left && holder[left]) pinned |= holder[left]->arch.regions;
     Word victims = residents.make_room(tags_of(pinned), left);
     for (; victims; victims &= victims - 1) revoke(static_cast<Word>(__builtin_ctz(victims)));
     purge_translations();
@@ -161,8 +161,8 @@ void forget_kernels_utcbs(const Space& space) {
 // `left`: the domain of the space that has run before, if it has one.
 void make_resident(Space& space, Word left) {
     ArchSpace& a = space.arch;
-    a.domain = take_domain(regions::domain_access(space), left, a.loss);
-    a.dacr = own_domain_access(a.domain) | regions::domain_access(space);
+    a.domain = take_domain(a.regions, left, a.loss);
+    a.dacr = own_domain_access(a.domain) | a.regions;
     holder[a.domain] = &space;
     first_section_of[a.domain] = none;
     space_of[a.utcb_area] = &space;
@@ -171,8 +171,8 @@ void make_resident(Space& space, Word left) {
     // It will need them again. Where others have been since, it may turn out that it does not.
     for (Word i = 0; i < a.recent_count; ++i) {
         Word s = a.recent[i];
-        const PageTable* t = table(space, original(space, s << 20));
-        if (t && !boot_directory.entry[s] && !stained(space, s)) put_in(space, s, *t);
+        if (boot_directory.entry[s] || stained(space, s)) continue;
+        if (const PageTable* t = table(space, original(space, s << 20))) put_in(space, s, *t);
     }
 }
 

@@ -139,14 +139,14 @@ Fpage place_utcb_area(Space& space, Fpage wanted) {
 
 bool equip_server(Space&) { return true; }
 
-// Not all at the same place of their pages, which is one set of the data cache.
+// Not all at the same place of their pages, which is one set of the data cache, and none where pages begin.
 Space* allocate_space() {
-    constexpr Word places = 8;
+    constexpr Word places = 7;
     static_assert(sizeof(Space) + places * caches::line <= page_size);
     void* page = memory::allocate_page();
     if (!page) return nullptr;
     Word at = reinterpret_cast<Word>(page);
-    return reinterpret_cast<Space*>(at + (at / page_size % places) * caches::line);
+    return reinterpret_cast<Space*>(at + (1 + at / page_size % places) * caches::line);
 }
 
 void free_space(Space& space) { memory::free_page(reinterpret_cast<void*>(reinterpret_cast<Word>(&space) & ~page_mask)); }

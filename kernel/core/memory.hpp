@@ -25,7 +25,9 @@ Word pages_unused();
 // Objects of one size. A page whose objects are all free is given back, but for one that may be wanted again at once.
 class Pool {
 public:
-    constexpr explicit Pool(Word object_size, Word first_offset = 0) : size_(object_size), first_(first_offset) {}
+    // In each block of a page, the first object begins at an offset, and the last one ends in it.
+    constexpr explicit Pool(Word object_size, Word first_offset = 0, Word block = page_size)
+        : size_(object_size), first_(first_offset), block_(block) {}
     // Zeroed.
     void* allocate();
     void free(void* object);
@@ -46,6 +48,7 @@ private:
 
     Word size_;
     Word first_;
+    Word block_;
     List<Page, &Page::link> pages_;     // with free objects
     Word in_use_ = 0;
 };

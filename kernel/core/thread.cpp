@@ -18,7 +18,7 @@ void Thread::settle() {
 namespace threads {
 namespace {
 
-memory::Pool pool{sizeof(Thread), alignof(Thread)};
+memory::Pool pool{sizeof(Thread), thread_alignment, thread_block};
 
 Thread* settled(Thread* t) {
     t->settle();

@@ -63,7 +63,7 @@ struct KernelMessage {
     Word words[kernel_message_words];
 };
 
-struct alignas(64) Thread {
+struct alignas(thread_alignment) Thread {
     Link<Thread> ready_link;
     Link<Thread> sender_link;
     // The next four mean nothing while the thread runs: an entry that saves more than it should falls on them (entry.S).
@@ -105,14 +105,15 @@ struct alignas(64) Thread {
     List<Thread, &Thread::sender_link> senders;
     Microseconds deadline;          // while in the timeout queue
 
-    ThreadId scheduler;
-    Time timeslice;                 // as set; never = not preempted by time
-    Time total_quantum;
-    Microseconds timeslice_left;
     Microseconds quantum_left;
+    Time total_quantum;
+    // From here to `preempted_at`: what every thread that gives way touches.
+    Time timeslice;                 // as set; never = not preempted by time
     Word preemption_control;        // sensitive priority and maximum delay, as set
+    Microseconds timeslice_left;
     Microseconds delay_left;        // how long its pending preemption may still be put off
     Microseconds preempted_at;      // nonzero: a preemption that its exception handler is still to be told of
+    ThreadId scheduler;
     ArchThread arch;
 
     bool is_interrupt() const { return receive_role == Role::interrupt; }

@@ -53,6 +53,18 @@ TEST_F(PoolTest, ObjectsDoNotOverlapAndRunOut) {
     for (auto* object : all) pool.free(object);
 }
 
+// Each begins at the offset in a part of its page, or right behind another, and ends in the same part.
+TEST_F(PoolTest, ObjectsDoNotCrossBlocks) {
+    constexpr Word first = 32, block = 1024;
+    static auto& blocks = *new memory::Pool{size, first, block};
+    std::vector<unsigned char*> all;
+    while (auto* object = static_cast<unsigned char*>(blocks.allocate())) all.push_back(object);
+    EXPECT_EQ(all.size(), pages * (page_size / block) * ((block - first) / size));
+    for (auto* object : all) EXPECT_EQ((reinterpret_cast<std::uintptr_t>(object) % block - first) % size, 0u);
+    for (auto* object : all) EXPECT_LE(reinterpret_cast<std::uintptr_t>(object) % block, block - size);
+    for (auto* object : all) blocks.free(object);
+}
+
 TEST_F(PoolTest, EmptyPagesComeBackButForOne) {
     auto all = take_all();
     for (auto* object : all) pool.free(object);

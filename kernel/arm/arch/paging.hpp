@@ -54,7 +54,7 @@ struct ArchSpace {
     Word dacr;                      // domain access: the kernel's domain, its own and those of regions
     Word pid;                       // what is added to its addresses below 32 MB
     Word domain;
-    Word regions;                   // those that it has part in, one bit each (regions.cpp)
+    Word regions;                   // domain access of those that it has part in (regions.cpp)
     Word lines_since;               // the flush since which it may have lines in the caches though it has no domain
     Word loss;                      // how it has lost its last domain (tags/residents.hpp); 0: it has not
     // Of its UTCB area, nullptr as long as there is none: as the space itself has it, and as all others have it, for the kernel.

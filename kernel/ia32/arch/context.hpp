@@ -49,3 +49,6 @@ struct ArchThread {
 struct FastEntry {
     Word eip, esp;
 };
+
+// Where control blocks lie (core/thread.cpp): the fast path's part of one is a cache line.
+constexpr Word thread_alignment = 64, thread_block = page_size;

@@ -13,3 +13,5 @@ struct Frame {
 struct FastEntry {};
 constexpr Word kernel_message_words = 12;
 struct ArchThread {};
+
+constexpr Word thread_alignment = 64, thread_block = page_size;
