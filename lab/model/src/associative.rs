@@ -117,6 +117,15 @@ impl Associative {
         held
     }
 
+    /// Where `key` is in `set`: at `slot`, if that was a good guess. Marks nothing used.
+    #[inline(always)]
+    pub fn find_at(&mut self, slot: usize, set: usize, key: u64) -> Option<usize> {
+        match self.keys.get(slot) == Some(&key) {
+            true => Some(slot),
+            false => self.find(set, key),
+        }
+    }
+
     /// Finds `key` without marking it used.
     #[inline(always)]
     pub fn find(&mut self, set: usize, key: u64) -> Option<usize> {
@@ -212,8 +221,9 @@ impl Associative {
         self.free += 1;
     }
 
+    /// Marks `slot` used.
     #[inline(always)]
-    fn touch(&mut self, slot: usize) {
+    pub fn touch(&mut self, slot: usize) {
         self.now += 1;
         self.used[slot] = self.now;
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //! A cache of lines: physically or virtually tagged, write-through or write-back.
 
+use crate::hits::{Lookup, Notes};
 use crate::past::Past;
 use crate::{Associative, Loss, Moment, Replacement, Running, Tag};
 
@@ -43,6 +44,8 @@ pub struct Cache {
     last: (u64, usize),
     running: Running,
     past: Past,
+    /// Lines that were looked up and found.
+    notes: Notes,
 }
 
 const NO_LINE: (u64, usize) = (u64::MAX, 0);
@@ -58,6 +61,7 @@ impl Cache {
             last: NO_LINE,
             running: if shape.virtually_tagged { Running::START } else { Running::START.shared() },
             past: Past::new(),
+            notes: Notes::default(),
         }
     }
 
@@ -102,14 +106,44 @@ impl Cache {
         let line = (address >> self.line_shift) as u64;
         if line != self.last.0 {
             match self.store.lookup(line as usize, self.stored(line)) {
-                Some(slot) => self.last = (line, slot),
+                Some(slot) => {
+                    self.last = (line, slot);
+                    self.notes.put(line as u32);
+                }
                 None => return false,
             }
         }
         if write && self.shape.write_back {
             self.dirty[self.last.1] = true;
+            self.notes.mark();
         }
         true
+    }
+
+    /// Whether a lookup would find `line`; marks nothing used.
+    #[inline(always)]
+    pub(crate) fn holds(&mut self, line: &mut Lookup) -> bool {
+        let number = line.key as u64;
+        let slot = self.store.find_at(line.slot(), number as usize, self.stored(number));
+        slot.is_some_and(|slot| {
+            line.set_slot(slot);
+            true
+        })
+    }
+
+    /// Uses a line that it [`holds`](Self::holds).
+    #[inline(always)]
+    pub(crate) fn use_again(&mut self, line: &Lookup) {
+        let slot = line.slot();
+        self.store.touch(slot);
+        self.last = (line.key as u64, slot);
+        self.dirty[slot] |= line.modifies();
+    }
+
+    /// The notes of what was found. The next access is noted, whatever the last one was.
+    pub(crate) fn notes(&mut self) -> &mut Notes {
+        self.last = NO_LINE;
+        &mut self.notes
     }
 
     /// An access that has not found its line.

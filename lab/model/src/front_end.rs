@@ -2,15 +2,93 @@
 //! Where instructions come from: a trace cache of decoded lines, or an ordinary instruction cache.
 
 use crate::block::Block;
+use crate::hits::{Lookup, Notes};
 use crate::machine::Memory;
-use crate::{Cache, Moment, PageTables, Running, TraceCache};
+use crate::{Cache, Moment, PageTables, Running, TraceCache, TraceCacheShape};
 
 pub(crate) enum FrontEnd {
     Trace(TraceFrontEnd),
     Cache(CacheFrontEnd),
 }
 
+/// What is open in a front end between two runs of code.
+#[derive(Clone, Copy)]
+pub(crate) enum Open {
+    Trace { used: u8, branches: u8, building: bool, next: u32 },
+    Cache { last_line: u32 },
+}
+
 impl FrontEnd {
+    pub fn open(&self) -> Open {
+        match *self {
+            FrontEnd::Trace(TraceFrontEnd { used, branches, building, next, .. }) => {
+                Open::Trace { used, branches, building, next }
+            }
+            FrontEnd::Cache(CacheFrontEnd { last_line, .. }) => Open::Cache { last_line },
+        }
+    }
+
+    #[inline]
+    pub fn set_open(&mut self, open: Open) {
+        match (self, open) {
+            (FrontEnd::Trace(front), Open::Trace { used, branches, building, next }) => {
+                (front.used, front.branches, front.building, front.next) = (used, branches, building, next);
+            }
+            (FrontEnd::Cache(front), Open::Cache { last_line }) => front.last_line = last_line,
+            _ => unreachable!("a machine keeps its front end"),
+        }
+    }
+
+    /// A number for everything open that matters to code at `linear`.
+    #[inline]
+    pub fn situation(&self, linear: u32, memory: &Memory) -> u32 {
+        match self {
+            FrontEnd::Trace(front) => {
+                let (used, branches) = front.line_at(linear);
+                // A full line ends whatever was open.
+                let open = (branches as u32) << 8 | (front.building as u32) << 16;
+                used as u32 | if used < front.cache.shape().uops_per_line { open } else { 0 }
+            }
+            FrontEnd::Cache(front) => (linear >> front.line_shift(memory) == front.last_line) as u32,
+        }
+    }
+
+    /// Calls `of` with the notes of its own cache, if it has one.
+    pub fn notes(&mut self, of: impl FnOnce(&mut Notes)) {
+        match self {
+            FrontEnd::Trace(front) => of(front.cache.notes()),
+            FrontEnd::Cache(front) => {
+                if let Some(cache) = &mut front.own {
+                    of(cache.notes());
+                }
+            }
+        }
+    }
+
+    /// Whether lookups of its own cache would find these; marks nothing used.
+    #[inline]
+    pub fn holds(&mut self, lines: &mut [Lookup]) -> bool {
+        match self {
+            FrontEnd::Trace(front) => lines.iter_mut().all(|line| front.cache.holds(line)),
+            FrontEnd::Cache(front) => {
+                front.own.as_mut().is_none_or(|cache| lines.iter_mut().all(|line| cache.holds(line)))
+            }
+        }
+    }
+
+    /// Uses lines that it [`holds`](Self::holds).
+    #[inline]
+    pub fn use_again(&mut self, lines: &[Lookup]) {
+        match self {
+            FrontEnd::Trace(front) => lines.iter().for_each(|line| front.cache.use_again(line)),
+            FrontEnd::Cache(front) => {
+                if let Some(cache) = &mut front.own {
+                    lines.iter().for_each(|line| cache.use_again(line));
+                }
+            }
+        }
+    }
+
     #[inline]
     pub fn fetch(&mut self, block: &Block, linear: u32, memory: &mut Memory, tables: &mut dyn PageTables) {
         match self {
@@ -96,15 +174,19 @@ impl TraceFrontEnd {
         TraceFrontEnd { cache, flushed_by_cr3, itlb_on_fetch, used, branches: 0, building: false, next: 0 }
     }
 
+    /// How full the open line is for code at `linear`, and how many branches it has taken then.
+    #[inline]
+    fn line_at(&self, linear: u32) -> (u8, u8) {
+        let TraceCacheShape { uops_per_line, taken_branches, .. } = *self.cache.shape();
+        match linear != self.next {
+            true if self.branches >= taken_branches => (uops_per_line, self.branches),
+            jumped => (self.used, self.branches + jumped as u8),
+        }
+    }
+
     #[inline]
     fn fetch(&mut self, block: &Block, linear: u32, memory: &mut Memory, tables: &mut dyn PageTables) {
-        if linear != self.next {
-            if self.branches >= self.cache.shape().taken_branches {
-                self.used = self.cache.shape().uops_per_line;
-            } else {
-                self.branches += 1;
-            }
-        }
+        (self.used, self.branches) = self.line_at(linear);
         if self.itlb_on_fetch {
             memory.translate_code_range(linear, block.bytes(), tables);
         }
@@ -141,8 +223,12 @@ impl CacheFrontEnd {
         CacheFrontEnd { own, last_line: u32::MAX }
     }
 
+    fn line_shift(&self, memory: &Memory) -> u32 {
+        self.own.as_ref().map_or_else(|| memory.first_level_line_shift(), Cache::line_shift)
+    }
+
     fn fetch(&mut self, block: &Block, linear: u32, memory: &mut Memory, tables: &mut dyn PageTables) {
-        let shift = self.own.as_ref().map_or_else(|| memory.first_level_line_shift(), Cache::line_shift);
+        let shift = self.line_shift(memory);
         let last = linear.wrapping_add(block.bytes().max(1) - 1) >> shift;
         for line in linear >> shift..=last {
             if line == self.last_line && self.own.is_some() && !memory.shares_tlb() {

@@ -18,6 +18,7 @@ mod checkpoint;
 mod costs;
 mod event;
 mod front_end;
+mod hits;
 mod ledger;
 mod machine;
 mod machine_file;
@@ -38,6 +39,7 @@ pub use causes::{Causes, Charge, Charges, How, Kind, Space, Sum, Switch, KINDS, 
 pub use checkpoint::Checkpoint;
 pub use costs::Costs;
 pub use event::{Class, EntryKind, Event, Instruction, Issue, PageTables, Pipe, Walk, CLASSES};
+pub use hits::{Hits, Lookup, Situation};
 pub use ledger::{Category, Ledger, CATEGORIES};
 pub use machine::{Counts, Machine};
 pub use machine_file::{MachineFile, Parameter, Value};

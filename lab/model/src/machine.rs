@@ -42,11 +42,13 @@ pub(crate) struct Memory {
     pub(crate) counts: Counts,
     pub(crate) last_code_line: u32,
     /// The line of the last data access, by its linear address, and whether that wrote: another access to it changes nothing.
-    again: (u32, bool),
+    pub(crate) again: (u32, bool),
+    /// Something was looked up that was not there, since that was last reset.
+    pub(crate) missed: bool,
 }
 
 /// An access that changes nothing is not known.
-const NEVER: (u32, bool) = (u32::MAX, false);
+pub(crate) const NEVER: (u32, bool) = (u32::MAX, false);
 
 pub struct Machine {
     pub(crate) front: FrontEnd,
@@ -94,6 +96,7 @@ impl Machine {
                 counts: Counts::default(),
                 last_code_line: u32::MAX,
                 again: NEVER,
+                missed: false,
             },
         }
     }
@@ -113,6 +116,12 @@ impl Machine {
 
     pub fn ledger(&self) -> &Ledger {
         &self.memory.ledger
+    }
+
+    /// Books a cost that is known otherwise than by its events.
+    #[inline]
+    pub fn book(&mut self, category: Category, milli: u64) {
+        self.memory.ledger.add(category, milli);
     }
 
     /// What refills were charged to; first settles a switch that no user code has followed yet.
@@ -181,7 +190,7 @@ impl Machine {
             true => physical.wrapping_add(last.wrapping_sub(linear)),
             false => match tables.walk(last) {
                 Some(walk) => walk.frame | last & 0xfff,
-                None => return,
+                None => return self.memory.missed = true,
             },
         };
         self.memory.data(last, physical, write, tables);
@@ -300,7 +309,7 @@ impl Memory {
 
     #[inline(never)]
     fn refill_code_translation(&mut self, linear: u32, tables: &mut dyn PageTables) -> Option<u32> {
-        self.again = NEVER;
+        (self.again, self.missed) = (NEVER, true);
         let walk = tables.walk(linear)?;
         self.counts.itlb_misses += 1;
         let loss = self.tlbs.fill_code(linear, &walk);
@@ -319,6 +328,7 @@ impl Memory {
 
     #[inline(never)]
     fn refill_data(&mut self, linear: u32, tables: &mut dyn PageTables) {
+        self.missed = true;
         let Some(walk) = tables.walk(linear) else { return };
         self.counts.dtlb_misses += 1;
         let loss = self.tlbs.fill_data(linear, &walk);
@@ -350,6 +360,7 @@ impl Memory {
     /// Reads code bytes for the decoder: ITLB and second-level cache, in lines of the latter (of the data cache if there
     /// is none). The cost of a second-level hit is part of the cost of building a trace line.
     pub fn read_code(&mut self, linear: u32, bytes: u32, tables: &mut dyn PageTables) {
+        self.missed = true;
         let last = linear.wrapping_add(bytes.max(1) - 1);
         let shift = self.l2.as_ref().unwrap_or(&self.l1).line_shift();
         for line in linear >> shift..=last >> shift {
@@ -398,7 +409,7 @@ impl Memory {
     /// Reads from the second level, where a hit costs `hit`, or from memory. Returns the cost, and how the second level lost
     /// the line if it had to come from memory.
     fn read_second_level(&mut self, physical: u32, hit: u64) -> (u64, Option<Loss>) {
-        self.again = NEVER;
+        (self.again, self.missed) = (NEVER, true);
         let Some(l2) = &mut self.l2 else { return (self.costs.memory_read, None) };
         let outcome = l2.access(physical, false);
         self.ledger.add(Category::WriteBack, outcome.write_backs as u64 * self.costs.memory_write_back);
@@ -428,6 +439,7 @@ impl Memory {
 
     #[inline(never)]
     fn miss_first_level(&mut self, tag: u32, physical: u32, write: bool) {
+        self.missed = true;
         let first = self.l1.miss(tag, write);
         self.book_first_level_write_backs(first.write_backs);
         if write {
@@ -456,6 +468,7 @@ impl Memory {
     /// A store has not found its line in the second level.
     #[inline(never)]
     fn miss_second_level(&mut self, physical: u32) {
+        self.missed = true;
         let Some(l2) = &mut self.l2 else { return };
         let outcome = l2.miss(physical, true);
         if let Some(loss) = outcome.missed.filter(|_| l2.shape().write_allocate) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //! A translation look-aside buffer, without address-space tags unless it is told otherwise ([`Running::tagged`]).
 
+use crate::hits::Notes;
 use crate::past::Past;
 use crate::{Associative, Loss, Moment, Replacement, Running, Tag, Walk};
 
@@ -33,6 +34,8 @@ pub struct Tlb {
     /// Where pages were found the last time. Verified at each use, so that nothing but a change of the tag has to clear it.
     /// Between small spaces fewer than one lookup in a thousand has to search.
     found: [Found; FOUND],
+    /// Pages that were looked up and found.
+    notes: Notes,
 }
 
 const FOUND: usize = 128;
@@ -66,6 +69,7 @@ impl Tlb {
             past: Past::new(),
             last: NO_PAGE,
             found: [Found::NOTHING; FOUND],
+            notes: Notes::default(),
         }
     }
 
@@ -100,38 +104,59 @@ impl Tlb {
         let found = &self.found[place(page)];
         if found.page == page && self.store.lookup_at(found.slot as usize, found.key) {
             self.last = (page, self.frames[found.slot as usize] + (linear & found.within));
+            self.notes.put(page);
             return Some(self.last.1);
         }
-        self.search(linear)
+        let (slot, frame) = self.search(page)?;
+        self.store.touch(slot);
+        self.last = (page, frame);
+        self.notes.put(page);
+        Some(frame)
     }
 
+    /// The slot that translates `page`, and the frame; marks nothing used.
     #[inline(never)]
-    fn search(&mut self, linear: u32) -> Option<u32> {
-        let page = linear >> 12;
+    fn search(&mut self, page: u32) -> Option<(usize, u32)> {
         let mut within = 0;
         let mut slot = self.find(page as usize, page as u64);
         if slot.is_none() && self.large_entries > 0 {
             within = 0x003f_f000;
             slot = self.find((page >> 10) as usize, (page >> 10) as u64 | LARGE);
         }
-        let slot = slot?;
-        self.remember(page, slot, within);
-        Some(self.last.1)
+        Some((slot?, self.remember(page, slot?, within)))
     }
 
-    fn remember(&mut self, page: u32, slot: usize, within: u32) {
-        let Some(key) = self.store.key(slot) else { return };
-        self.last = (page, self.frames[slot] + (page << 12 & within));
-        self.found[place(page)] = Found { page, slot: slot as u32, key, within };
+    /// Returns the frame of `page`, which `slot` translates.
+    fn remember(&mut self, page: u32, slot: usize, within: u32) -> u32 {
+        if let Some(key) = self.store.key(slot) {
+            self.found[place(page)] = Found { page, slot: slot as u32, key, within };
+        }
+        self.frames[slot] + (page << 12 & within)
     }
 
     #[inline]
     fn find(&mut self, set: usize, key: u64) -> Option<usize> {
         if self.running.tagged {
-            let own = self.store.lookup(set, self.running.stored(key, self.running.tag));
-            return own.or_else(|| self.store.lookup(set, self.running.stored(key, Tag::SHARED)));
+            let own = self.store.find(set, self.running.stored(key, self.running.tag));
+            return own.or_else(|| self.store.find(set, self.running.stored(key, Tag::SHARED)));
         }
-        self.store.lookup(set, key)
+        self.store.find(set, key)
+    }
+
+    /// What [`lookup`](Self::lookup) would return for an address on `page`; marks nothing used.
+    #[inline]
+    pub(crate) fn holds(&mut self, page: u32) -> Option<u32> {
+        let found = &self.found[place(page)];
+        if found.page == page && self.store.key(found.slot as usize) == Some(found.key) {
+            return Some(self.frames[found.slot as usize] + (page << 12 & found.within));
+        }
+        self.search(page).map(|(_, frame)| frame)
+    }
+
+    /// The notes of what was found. The next lookup is noted, whatever the last one was.
+    pub(crate) fn notes(&mut self) -> &mut Notes {
+        self.last = NO_PAGE;
+        &mut self.notes
     }
 
     /// Stores the result of a walk after a miss. Returns how this space lost the page the last time.
@@ -150,7 +175,7 @@ impl Tlb {
         self.large_entries += large as usize;
         self.frames[slot] = frame;
         self.tags[slot] = tag;
-        self.remember(page as u32, slot, if large { 0x003f_f000 } else { 0 });
+        self.last = (page as u32, self.remember(page as u32, slot, if large { 0x003f_f000 } else { 0 }));
         self.past.of(key, tag)
     }
 

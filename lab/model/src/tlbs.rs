@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //! The TLBs of a machine: one that code and data share, or one for each and perhaps another for data in 4 MB pages.
 
+use crate::hits::Notes;
 use crate::{Loss, Moment, Running, Tlb, Walk};
 
 pub(crate) struct Tlbs {
@@ -48,6 +49,31 @@ impl Tlbs {
     pub fn fill_data(&mut self, linear: u32, walk: &Walk) -> Loss {
         let number = self.large_data.filter(|_| walk.large).unwrap_or(self.data);
         self.all[number].fill(linear, walk)
+    }
+
+    /// What a lookup of `page` would return: of code, or of data. Marks nothing used.
+    #[inline(always)]
+    pub fn holds(&mut self, of_code: bool, page: u32) -> Option<u32> {
+        if of_code {
+            return self.all[0].holds(page);
+        }
+        let large = self.large_data;
+        self.all[self.data].holds(page).or_else(|| large.and_then(|large| self.all[large].holds(page)))
+    }
+
+    /// Uses a page that they [`hold`](Self::holds).
+    #[inline(always)]
+    pub fn use_again(&mut self, of_code: bool, page: u32) {
+        match of_code {
+            true => drop(self.lookup_code(page << 12)),
+            false => drop(self.holds_data(page << 12)),
+        }
+    }
+
+    /// Calls `of` with the notes of the TLBs of code, or of those of data only.
+    pub fn notes(&mut self, of_code: bool, mut of: impl FnMut(&mut Notes)) {
+        let tlbs = if of_code { &mut self.all[..1] } else { &mut self.all[1..] };
+        tlbs.iter_mut().for_each(|tlb| of(tlb.notes()));
     }
 
     /// Appends everything that decides what they will find and lose.

@@ -6,6 +6,7 @@
 //! that starts at the same place but continues elsewhere counts as held. An address-space switch empties the cache
 //! (U02, section 2.1).
 
+use crate::hits::{Lookup, Notes};
 use crate::past::Past;
 use crate::{Associative, Loss, Moment, Replacement, Running, Tag};
 use std::cell::Cell;
@@ -31,6 +32,8 @@ pub struct TraceCache {
     on_pages: [u32; PAGES],
     running: Running,
     past: Past,
+    /// Starts of lines that were looked up.
+    notes: Notes,
 }
 
 const PAGES: usize = 1024;
@@ -42,7 +45,14 @@ fn page_of(linear: u64) -> usize {
 impl TraceCache {
     pub fn new(shape: TraceCacheShape) -> Self {
         let store = Associative::new(shape.lines, shape.ways, shape.replacement);
-        TraceCache { shape, store, on_pages: [0; PAGES], running: Running::START, past: Past::new() }
+        TraceCache {
+            shape,
+            store,
+            on_pages: [0; PAGES],
+            running: Running::START,
+            past: Past::new(),
+            notes: Notes::default(),
+        }
     }
 
     pub fn shape(&self) -> &TraceCacheShape {
@@ -66,6 +76,7 @@ impl TraceCache {
     pub fn access(&mut self, linear: u32, slot: &Cell<u32>) -> Option<Loss> {
         let (set, key) = ((linear >> self.shape.index_shift) as usize, linear as u64);
         let stored = self.running.stored(key, self.running.tag);
+        self.notes.put(linear);
         if self.store.lookup_at(slot.get() as usize, stored) {
             return None;
         }
@@ -87,6 +98,28 @@ impl TraceCache {
             self.past.evicted(old, tag, self.running.since);
         }
         Some(self.past.of(key, self.running.tag))
+    }
+
+    /// Whether a lookup would find `line`; marks nothing used.
+    #[inline(always)]
+    pub(crate) fn holds(&mut self, line: &mut Lookup) -> bool {
+        let set = (line.key >> self.shape.index_shift) as usize;
+        let stored = self.running.stored(line.key as u64, self.running.tag);
+        let slot = self.store.find_at(line.slot(), set, stored);
+        slot.is_some_and(|slot| {
+            line.set_slot(slot);
+            true
+        })
+    }
+
+    /// Uses a line that it [`holds`](Self::holds).
+    #[inline(always)]
+    pub(crate) fn use_again(&mut self, line: &Lookup) {
+        self.store.touch(line.slot());
+    }
+
+    pub(crate) fn notes(&mut self) -> &mut Notes {
+        &mut self.notes
     }
 
     /// Drops the lines of the space that runs, which are all where they are not told apart; or `everything`.

@@ -11,9 +11,9 @@ use std::ops::Range;
 
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Sum {
-    instructions: u64,
+    pub instructions: u64,
     /// Thousandths of a cycle.
-    milli: u64,
+    pub milli: u64,
 }
 
 impl Sum {
@@ -121,6 +121,12 @@ impl CodeRanges {
     /// What was counted so far.
     pub fn sums(&self) -> &[Sum] {
         &self.sums
+    }
+
+    /// Adds to what was counted in one part.
+    pub fn add(&mut self, part: usize, instructions: u64, milli: u64) {
+        self.sums[part].instructions += instructions;
+        self.sums[part].milli += milli;
     }
 
     /// How many markers the open case has had.

@@ -4,12 +4,14 @@
 use crate::causes;
 use crate::code_ranges::{CodeRange, CodeRanges, Sum};
 use crate::counters::{self, Counters, Mode};
+use crate::effects::{Advice, Booking, Effects, Sums};
 use crate::footprint::Footprint;
 use crate::regions::{Regions, Sample, Totals};
 use crate::run::Run;
 use crate::sink::{Marker, Sink};
+use crate::stretch::Stretch;
 use crate::warnings::Warnings;
-use cobnut_model::{Costs, Event, Instruction, Machine, MachineFile, PageTables};
+use cobnut_model::{Costs, Event, Instruction, Machine, MachineFile, PageTables, Situation};
 use serde_json::{json, Value};
 use std::ops::Range;
 
@@ -26,6 +28,7 @@ pub struct Measurement {
     ranges: CodeRanges,
     totals: Option<Totals>,
     warnings: Warnings,
+    effects: Effects,
     /// Whether an iteration is being measured, so that footprints matter.
     measuring: bool,
     /// Nothing is counted before the first case begins.
@@ -49,6 +52,7 @@ impl Measurement {
             ranges: CodeRanges::new(ranges),
             totals: None,
             warnings: Warnings::default(),
+            effects: Effects::default(),
             measuring: false,
             waiting: false,
             mode: Mode::Kernel,
@@ -103,6 +107,58 @@ impl Measurement {
             self.counters[counter] += n;
         }
         self.ranges.executed(&run.shares);
+    }
+
+    fn sums(&self) -> Sums {
+        let ledger = self.machine.as_ref().map(|machine| *machine.ledger()).unwrap_or_default();
+        Sums { counters: self.counters, ledger, parts: self.ranges.sums().to_vec() }
+    }
+
+    /// Books what is known of a stretch instead of making its calls, if the machine holds what it looks up. Returns whether that
+    /// is so.
+    #[inline]
+    fn use_again(&mut self, effect: usize, tables: &mut impl PageTables) -> bool {
+        let (Some(machine), (effect, lookups, bookings)) = (&mut self.machine, self.effects.get(effect)) else {
+            return false;
+        };
+        let there = machine.use_again(&effect.hits, lookups, tables);
+        if there {
+            self.mode = effect.mode;
+            for booking in bookings {
+                match *booking {
+                    Booking::Counter(counter, n) => self.counters[counter as usize] += n,
+                    Booking::Cost(category, milli) => machine.book(category, milli),
+                    Booking::PartInstructions(part, n) => self.ranges.add(part as usize, n, 0),
+                    Booking::PartCost(part, milli) => self.ranges.add(part as usize, 0, milli),
+                }
+            }
+        }
+        there
+    }
+
+    /// Makes the calls of `stretch`.
+    #[inline(never)]
+    fn play(&mut self, number: u32, stretch: Stretch, tables: &mut impl PageTables) {
+        self.machine.as_mut().map(Machine::has_missed);
+        stretch.play(self, tables);
+        let missed = self.machine.as_mut().is_none_or(Machine::has_missed);
+        self.effects.played(number, missed);
+    }
+
+    /// Makes the calls of `stretch` and sees what they do.
+    #[inline(never)]
+    fn watch(&mut self, number: u32, situation: Situation, stretch: Stretch, tables: &mut impl PageTables) {
+        let from = self.sums();
+        self.machine.iter_mut().for_each(Machine::watch);
+        stretch.play(self, tables);
+        let machine = self.machine.as_mut();
+        match machine.and_then(|machine| machine.watched(&mut self.effects.lookups, tables)) {
+            Some(hits) => {
+                let to = self.sums();
+                self.effects.learn(number, situation, hits, self.mode, &from, &to);
+            }
+            None => self.effects.played(number, true),
+        }
     }
 
     #[inline(never)]
@@ -271,6 +327,23 @@ impl Sink for Measurement {
 
     fn warn(&mut self, text: String) {
         self.warnings.add(text);
+    }
+
+    /// While an iteration is measured, footprints need every call.
+    #[inline]
+    fn again(&mut self, number: u32, stretch: Stretch, tables: &mut impl PageTables) {
+        let machine = self.machine.as_mut().filter(|_| !self.waiting && !self.measuring);
+        let Some((machine, (_, start))) = machine.zip(stretch.runs().next()) else { return stretch.play(self, tables) };
+        let situation = machine.situation(start);
+        match self.effects.advice(number, situation) {
+            Advice::Use(effect) if self.use_again(effect, tables) => {}
+            Advice::Watch => self.watch(number, situation, stretch, tables),
+            _ => self.play(number, stretch, tables),
+        }
+    }
+
+    fn forget_stretches(&mut self) {
+        self.effects.forget();
     }
 
     fn checkpoint(&self) -> Option<Checkpoint> {

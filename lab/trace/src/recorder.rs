@@ -4,21 +4,17 @@
 use crate::chunks::{self, CHUNK};
 use crate::format::{self, bytes_of, tag, zigzag};
 use crate::header::Header;
+use crate::repetition::Words;
 use crate::run::Run;
 use crate::sink::{Marker, Sink};
+use crate::stretch::{self, Room};
 use crate::translations::{Told, Translations};
 use crate::warnings::Warnings;
 use cobnut_model::{Costs, EntryKind, Event, Instruction, PageTables};
 use std::collections::HashMap;
+use std::hash::BuildHasherDefault;
 use std::io::{self, Write};
 use std::ops::Range;
-
-/// Where a run was executed last, and which run followed it then.
-#[derive(Clone, Copy)]
-pub(crate) struct Habit {
-    pub linear: u32,
-    pub next: u32,
-}
 
 /// Room that is always left in a chunk: no event is longer, but definitions and warnings, which make their own.
 const LONGEST_EVENT: usize = 64;
@@ -31,10 +27,22 @@ pub struct Recorder<W: Write> {
     told: Translations,
     /// Numbers of the runs by their definitions: an emulator may prepare the same code more than once.
     numbers: HashMap<Vec<u8>, u32>,
-    habits: Vec<Habit>,
-    last_run: u32,
-    last_data: u32,
+    /// The stretch that has begun.
+    open: Open,
+    /// Numbers of the stretches that are remembered, by their definitions.
+    stretches: HashMap<Box<[u8]>, u32, BuildHasherDefault<Words>>,
+    remembered: Room,
     warnings: Warnings,
+}
+
+/// A stretch that has not ended yet, as it is written.
+#[derive(Default)]
+struct Open {
+    definition: Vec<u8>,
+    steps: usize,
+    last_data: u32,
+    /// The run that is the last step.
+    last_run: Option<u32>,
 }
 
 impl<W: Write> Recorder<W> {
@@ -48,20 +56,48 @@ impl<W: Write> Recorder<W> {
             chunk: Vec::with_capacity(CHUNK),
             told: Translations::default(),
             numbers: HashMap::new(),
-            habits: Vec::new(),
-            last_run: 0,
-            last_data: 0,
+            open: Open::default(),
+            stretches: HashMap::default(),
+            remembered: Room::default(),
             warnings: Warnings::default(),
         })
     }
 
     /// Ends the record.
     pub fn finish(&mut self) -> io::Result<()> {
+        self.end_stretch();
         self.flush();
         if self.failure.is_none() {
             self.failure = chunks::write_chunk(&mut self.out, &[]).and_then(|()| self.out.flush()).err();
         }
         self.failure.take().map_or(Ok(()), Err)
+    }
+
+    /// Ends the stretch that has begun, before anything else is written.
+    fn end_stretch(&mut self) {
+        if self.open.steps == 0 {
+            return;
+        }
+        let Open { definition, .. } = std::mem::take(&mut self.open);
+        self.room(LONGEST_EVENT + definition.len());
+        match self.stretches.get(&definition[..]) {
+            Some(&number) => {
+                let count = bytes_of(number);
+                self.chunk.push(format::STRETCH | count as u8);
+                put_bytes(&mut self.chunk, number, count);
+            }
+            None => {
+                if self.remembered.take(definition.len()) {
+                    self.stretches.clear();
+                }
+                self.chunk.push(tag::DEFINE_STRETCH);
+                self.chunk.extend((definition.len() as u16).to_le_bytes());
+                self.chunk.extend(&definition);
+                self.stretches.insert(definition[..].into(), self.stretches.len() as u32);
+            }
+        }
+        self.open.definition = definition;
+        self.open.definition.clear();
     }
 
     fn flush(&mut self) {
@@ -81,19 +117,12 @@ impl<W: Write> Recorder<W> {
 
     /// An event that consists of a tag and words.
     fn put(&mut self, tag: u8, words: &[u32]) {
+        self.end_stretch();
         self.room(LONGEST_EVENT);
         self.chunk.push(tag);
         for word in words {
             self.chunk.extend(word.to_le_bytes());
         }
-    }
-
-    /// The `count` low bytes of `value`.
-    #[inline]
-    fn put_bytes(&mut self, value: u32, count: usize) {
-        let end = self.chunk.len() + count;
-        self.chunk.extend(value.to_le_bytes());
-        self.chunk.truncate(end);
     }
 
     /// Tells what a walk finds for every page between two addresses, where that was not told before.
@@ -141,9 +170,9 @@ impl<W: Write> Recorder<W> {
             definition.extend(instruction.to_bytes());
         }
         let number = self.numbers.get(&definition).copied().unwrap_or_else(|| {
+            self.end_stretch();
             self.room(definition.len());
             self.chunk.extend(&definition);
-            self.habits.push(Habit { linear: run.home, next: 0 });
             let number = self.numbers.len() as u32;
             self.numbers.insert(definition, number);
             number
@@ -151,6 +180,14 @@ impl<W: Write> Recorder<W> {
         run.number.set(number);
         number
     }
+}
+
+/// Appends the `count` low bytes of `value`.
+#[inline]
+fn put_bytes(to: &mut Vec<u8>, value: u32, count: usize) {
+    let end = to.len() + count;
+    to.extend(value.to_le_bytes());
+    to.truncate(end);
 }
 
 impl<W: Write> Sink for Recorder<W> {
@@ -165,25 +202,25 @@ impl<W: Write> Sink for Recorder<W> {
             number => number,
         };
         self.tell(linear, linear.wrapping_add(run.block.bytes() - 1), tables);
-        self.room(LONGEST_EVENT);
-        let habit = &mut self.habits[number as usize];
-        let moved = habit.linear != linear;
-        habit.linear = linear;
-        let before = &mut self.habits[self.last_run as usize];
-        let expected = before.next == number;
-        before.next = number;
-        self.last_run = number;
-        let count = if expected { 0 } else { bytes_of(number).max(1) };
-        self.chunk.push(format::RUN | if moved { format::RUN_LINEAR } else { 0 } | count as u8);
-        if moved {
-            self.chunk.extend(linear.to_le_bytes());
+        if stretch::ends_before(linear, self.open.steps) {
+            self.end_stretch();
         }
-        self.put_bytes(number, count);
+        let (moved, count) = (linear != run.home, bytes_of(number));
+        let Open { definition, steps, last_run, .. } = &mut self.open;
+        (*steps, *last_run) = (*steps + 1, Some(number));
+        definition.push(format::RUN | if moved { format::RUN_LINEAR } else { 0 } | count as u8);
+        if moved {
+            definition.extend(linear.to_le_bytes());
+        }
+        put_bytes(definition, number, count);
     }
 
     fn retract(&mut self, run: &Run, instructions: Range<usize>) {
-        match run.number.get() == self.last_run && instructions == (0..1) {
-            true => self.put(tag::RETRACT_FIRST, &[]),
+        match self.open.last_run == Some(run.number.get()) && instructions == (0..1) {
+            true => {
+                self.open.definition.push(format::RETRACT_FIRST);
+                self.open.last_run = None;
+            }
             false => self.put(tag::RETRACT, &[run.number.get(), instructions.start as u32, instructions.len() as u32]),
         }
     }
@@ -194,18 +231,22 @@ impl<W: Write> Sink for Recorder<W> {
             return;
         }
         self.tell(linear, linear.wrapping_add(size as u32 - 1), tables);
-        self.room(LONGEST_EVENT);
-        let distance = zigzag(linear.wrapping_sub(self.last_data));
-        self.last_data = linear;
+        if self.open.steps == stretch::LONGEST {
+            self.end_stretch();
+        }
+        let Open { definition, steps, last_data, last_run } = &mut self.open;
+        let distance = zigzag(linear.wrapping_sub(*last_data));
+        (*steps, *last_data, *last_run) = (*steps + 1, linear, None);
         let count = bytes_of(distance);
         let size = (size.trailing_zeros() as u8) << format::DATA_SIZE_SHIFT;
-        self.chunk.push(format::DATA | if write { format::DATA_WRITE } else { 0 } | size | count as u8);
-        self.put_bytes(distance, count);
+        definition.push(format::DATA | if write { format::DATA_WRITE } else { 0 } | size | count as u8);
+        put_bytes(definition, distance, count);
     }
 
     fn event(&mut self, event: &Event, _tables: &mut impl PageTables) {
         match *event {
             Event::Cr3Write { directory, at } => {
+                self.end_stretch();
                 self.told.switch(directory);
                 self.put(tag::CR3_WRITE, &[directory, at]);
             }
@@ -232,6 +273,7 @@ impl<W: Write> Sink for Recorder<W> {
 
     fn warn(&mut self, text: String) {
         if self.warnings.add(text.clone()) {
+            self.end_stretch();
             let text = &text.as_bytes()[..text.len().min(u16::MAX as usize)];
             self.room(3 + text.len());
             self.chunk.push(tag::WARNING);

@@ -8,10 +8,10 @@ use crate::chunks::Chunks;
 use crate::format::{self, tag, unzigzag};
 use crate::header::Header;
 use crate::measurement::Checkpoint;
-use crate::recorder::Habit;
 use crate::repetition::{self, Finder, Repetition};
 use crate::run::Run;
 use crate::sink::{Marker, Sink};
+use crate::stretch::{Step, Stretches};
 use crate::translations::{Told, Translations};
 use crate::Mode;
 use cobnut_model::{EntryKind, Event, Instruction, Walk};
@@ -108,41 +108,12 @@ impl<'a> Cursor<'a> {
 const PASSES_AFTER: usize = 2;
 /// Passes within which a state may come back before longer ones are tried.
 const TRIALS: usize = 8;
-/// Bytes may repeat themselves more often than the calls that they stand for: a loop of runs that always follow each other is
-/// the same byte again and again.
-const MOST_PERIODS: usize = 8;
 
 #[derive(Default)]
 struct State {
     told: Translations,
-    known: Vec<Known>,
-    last_run: u32,
-    last_data: u32,
-}
-
-/// A run that was defined.
-struct Known {
-    habit: Habit,
-    run: Run,
-}
-
-/// Where the reader stands, but for the habits of runs.
-#[derive(PartialEq, Eq)]
-struct Place {
-    last_run: u32,
-    last_data: u32,
-    directory: usize,
-}
-
-/// What reading a stretch of events did.
-#[derive(PartialEq, Eq)]
-struct Pass {
-    /// Numbers and addresses of the runs.
-    runs: Vec<(u32, u32)>,
-    /// At its end.
-    place: Place,
-    /// It held nothing that is not said twice.
-    can_repeat: bool,
+    runs: Vec<Run>,
+    stretches: Stretches,
 }
 
 impl State {
@@ -151,7 +122,7 @@ impl State {
         finder.start();
         let mut cursor = Cursor { rest: contents };
         while let Some(&first) = cursor.rest.first() {
-            if format::is_run(first) {
+            if format::is_stretch(first) {
                 let at = contents.len() - cursor.rest.len();
                 if let Some(repetition) = finder.find(contents, at) {
                     self.repeated(&mut cursor, repetition, sink)?;
@@ -168,8 +139,11 @@ impl State {
     #[inline(never)]
     fn repeated(&mut self, cursor: &mut Cursor, repetition: Repetition, sink: &mut impl Sink) -> Option<()> {
         let end = cursor.rest.len() - repetition.extent;
-        let Some(mut length) = self.settled(cursor, end, repetition.length, sink)? else { return Some(()) };
-        let mut seen = Vec::new();
+        let (mut length, mut seen) = (repetition.length, Vec::new());
+        // After this one, each pass begins under the page directory under which the next one does.
+        if !self.pass(cursor, length, sink)? {
+            return Some(());
+        }
         while repetition::pays(cursor.rest.len() - end, length) {
             let Some(here) = sink.checkpoint() else { break };
             if let Some(place) = seen.iter().rposition(|before: &Checkpoint| before.same_state(&here)) {
@@ -208,55 +182,55 @@ impl State {
         Some(())
     }
 
-    /// Reads passes until two in a row make the same calls. Returns their length in bytes: then all others of this length do up to
-    /// `end`, for they set the same habits. The second None: there is no such length, or not enough of them.
-    fn settled(
-        &mut self,
-        cursor: &mut Cursor,
-        end: usize,
-        length: usize,
-        sink: &mut impl Sink,
-    ) -> Option<Option<usize>> {
-        for multiple in 1..=MOST_PERIODS {
-            let length = multiple * length;
-            if !repetition::pays(cursor.rest.len() - end, length) {
-                break;
-            }
-            let (first, second) = (self.pass(cursor, length, sink)?, self.pass(cursor, length, sink)?);
-            if !first.can_repeat {
-                break;
-            }
-            if first == second {
-                return Some(Some(length));
-            }
-        }
-        Some(None)
-    }
-
-    /// Reads the events of so many bytes.
-    fn pass(&mut self, cursor: &mut Cursor, length: usize, sink: &mut impl Sink) -> Option<Pass> {
+    /// Reads the events of so many bytes. Returns whether the same bytes are the same calls: they hold nothing that is not said
+    /// twice.
+    fn pass(&mut self, cursor: &mut Cursor, length: usize, sink: &mut impl Sink) -> Option<bool> {
         let end = cursor.rest.len() - length;
-        let (mut runs, mut can_repeat) = (Vec::new(), true);
+        let mut can_repeat = true;
         while cursor.rest.len() > end {
-            let first = cursor.rest[0];
-            can_repeat &= !format::is_lasting(first);
-            self.one_event(cursor, sink)?;
-            if format::is_run(first) {
-                runs.push((self.last_run, self.known[self.last_run as usize].habit.linear));
-            }
+            can_repeat &= !format::is_lasting(cursor.rest[0]);
+            self.event(cursor, sink)?;
         }
-        let place = Place { last_run: self.last_run, last_data: self.last_data, directory: self.told.directory() };
-        Some(Pass { runs, place, can_repeat })
-    }
-
-    #[inline(never)]
-    fn one_event(&mut self, cursor: &mut Cursor, sink: &mut impl Sink) -> Option<()> {
-        self.event(cursor, sink)
+        Some(can_repeat)
     }
 
     /// Reads one event and calls `sink` for it. None: there is no such event.
-    #[inline(always)]
+    #[inline]
     fn event(&mut self, cursor: &mut Cursor, sink: &mut impl Sink) -> Option<()> {
+        let (first, next) = cursor.ahead();
+        if !format::is_stretch(first) {
+            return self.rarer_event(cursor.byte()?, cursor, sink);
+        }
+        let count = (first & format::BYTES) as usize;
+        cursor.skip(1 + count)?;
+        let number = number(next, count)?;
+        sink.again(number, self.stretches.get(number, &self.runs)?, &mut self.told);
+        Some(())
+    }
+
+    /// Reads the definition of a stretch, which is its first execution.
+    #[inline(never)]
+    fn define_stretch(&mut self, cursor: &mut Cursor, sink: &mut impl Sink) -> Option<()> {
+        let length = cursor.half()? as usize;
+        let end = cursor.rest.len().checked_sub(length)?;
+        if self.stretches.begin(length) {
+            sink.forget_stretches();
+        }
+        let mut last_data = 0;
+        while cursor.rest.len() > end {
+            let step = self.step(cursor, &mut last_data)?;
+            self.stretches.put(step);
+        }
+        if cursor.rest.len() < end {
+            return None;
+        }
+        self.stretches.end(&self.runs).play(sink, &mut self.told);
+        Some(())
+    }
+
+    /// Reads a step of a stretch.
+    #[inline(always)]
+    fn step(&self, cursor: &mut Cursor, last_data: &mut u32) -> Option<Step> {
         let (first, next) = cursor.ahead();
         let count = (first & format::BYTES) as usize;
         if first & format::DATA != 0 {
@@ -265,37 +239,25 @@ impl State {
                 return None;
             }
             cursor.skip(1 + count)?;
-            let linear = self.last_data.wrapping_add(unzigzag(number(next, count)?));
-            self.last_data = linear;
-            sink.data(linear, 1 << size, first & format::DATA_WRITE != 0, &mut self.told);
-            Some(())
+            *last_data = last_data.wrapping_add(unzigzag(number(next, count)?));
+            Some(Step::Data { linear: *last_data, size: 1 << size, write: first & format::DATA_WRITE != 0 })
         } else if first & format::RUN != 0 {
-            let before = &mut self.known.get_mut(self.last_run as usize)?.habit;
             let moved = first & format::RUN_LINEAR != 0;
-            if moved || count > 0 {
-                cursor.skip(1 + if moved { 4 } else { 0 } + count)?;
-                if count > 0 {
-                    before.next = number(if moved { next >> 32 } else { next }, count)?;
-                }
-            } else {
-                cursor.skip(1)?;
-            }
-            self.last_run = before.next;
-            let Known { run, habit } = self.known.get_mut(self.last_run as usize)?;
-            if moved {
-                habit.linear = next as u32;
-            }
+            cursor.skip(if moved { 5 } else { 1 } + count)?;
+            let number = number(if moved { next >> 32 } else { next }, count)?;
+            let run = self.runs.get(number as usize)?;
+            let linear = if moved { next as u32 } else { run.home };
             // A string instruction goes on.
-            if cursor.rest.first() == Some(&tag::RETRACT_FIRST) && run.block.instructions().len() == 1 {
+            let none = cursor.rest.first() == Some(&format::RETRACT_FIRST) && run.block.instructions().len() == 1;
+            if none {
                 cursor.skip(1)?;
-                sink.fetch(run, habit.linear, &mut self.told);
-            } else {
-                sink.run(run, habit.linear, &mut self.told);
             }
-            Some(())
+            Some(if none { Step::Fetch { run: number, linear } } else { Step::Run { run: number, linear } })
+        } else if first == format::RETRACT_FIRST {
+            cursor.skip(1)?;
+            self.stretches.run_before().map(|run| Step::RetractFirst { run })
         } else {
-            let first = cursor.byte()?;
-            self.rarer_event(first, cursor, sink)
+            None
         }
     }
 
@@ -303,11 +265,8 @@ impl State {
     fn rarer_event(&mut self, tag: u8, cursor: &mut Cursor, sink: &mut impl Sink) -> Option<()> {
         let event = match tag {
             tag::DEFINE => return self.define(cursor, sink),
+            tag::DEFINE_STRETCH => return self.define_stretch(cursor, sink),
             tag::RETRACT => return self.retract(cursor, sink),
-            tag::RETRACT_FIRST => {
-                sink.retract(&self.known.get(self.last_run as usize)?.run, 0..1);
-                return Some(());
-            }
             tag::UNMAPPED => {
                 self.told.tell(cursor.word()?, Told::Unmapped);
                 return Some(());
@@ -365,13 +324,13 @@ impl State {
         let instructions: Vec<Instruction> = (0..count).map(|_| instruction(cursor)).collect::<Option<_>>()?;
         let mut run = sink.prepare(home, instructions);
         run.mode = mode;
-        self.known.push(Known { habit: Habit { linear: home, next: 0 }, run });
+        self.runs.push(run);
         Some(())
     }
 
     fn retract(&mut self, cursor: &mut Cursor, sink: &mut impl Sink) -> Option<()> {
         let (number, first, count) = (cursor.word()?, cursor.word()? as usize, cursor.word()? as usize);
-        let run = &self.known.get(number as usize)?.run;
+        let run = self.runs.get(number as usize)?;
         let end = first.checked_add(count).filter(|&end| end <= run.block.instructions().len())?;
         sink.retract(run, first..end);
         Some(())

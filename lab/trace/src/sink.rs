@@ -3,6 +3,7 @@
 
 use crate::measurement::Checkpoint;
 use crate::run::Run;
+use crate::stretch::Stretch;
 use cobnut_model::{Event, Instruction, PageTables};
 use std::ops::Range;
 
@@ -47,6 +48,14 @@ pub trait Sink {
 
     /// Something about the guest that makes figures doubtful.
     fn warn(&mut self, text: String);
+
+    /// The calls of a stretch that has occurred before. It has this number until [`Sink::forget_stretches`].
+    fn again(&mut self, _number: u32, stretch: Stretch, tables: &mut impl PageTables) {
+        stretch.play(self, tables);
+    }
+
+    /// Numbers of stretches are given anew.
+    fn forget_stretches(&mut self) {}
 
     /// Where the sink stands, to be held against where it stands later. None: it cannot tell.
     fn checkpoint(&self) -> Option<Checkpoint> {

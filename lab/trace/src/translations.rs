@@ -77,11 +77,6 @@ impl Translations {
         }
     }
 
-    /// The directory in force, by a number of its own.
-    pub fn directory(&self) -> usize {
-        self.current
-    }
-
     #[inline]
     pub fn get(&self, linear: u32) -> Told {
         match self.directories[self.current][(linear >> 22) as usize] {
