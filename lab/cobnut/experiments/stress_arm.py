@@ -38,7 +38,7 @@ LEAST = {
     "strings": (5_000, 50),
     "shares": (10_000, 100),
     "attribute_changes": (10_000, 100),
-    "megabytes": (10_000, 50),
+    "megabytes": (2_500, 50),
     "thread_deletions": (100_000, 1_500),
     "space_deletions": (100_000, 1_000),
 }
