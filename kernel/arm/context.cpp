@@ -120,7 +120,7 @@ extern "C" Thread* leave_kernel() {
             system_calls::carry_on(*t);
             continue;
         }
-        if (t->preempted_at) {
+        if (t->preempted_at || t->quantum_over) {
             ipc::preempted(*t);
             continue;
         }

@@ -277,22 +277,25 @@ void exception(Thread& t, Word number, Word error) {
     kernel_call(t, Role::exception, {t.utcb->exception_handler()});
 }
 
-void preempted(Thread& t) {
+// What happens seldom is cold, which means: made for size.
+[[gnu::cold]] void preempted(Thread& t) {
     Microseconds when = t.preempted_at;
     t.preempted_at = 0;
-    preemption_message(t, Role::preemption, {t.utcb->exception_handler()}, when);
+    // Of a quantum that is used up, it is told afterwards.
+    when ? preemption_message(t, Role::preemption, {t.utcb->exception_handler()}, when) : quantum_exhausted(t);
 }
 
-void quantum_exhausted(Thread& t) {
-    if (t.in_kernel()) return;  // that first: the next tick says so again
-    preemption_message(t, Role::quantum, t.scheduler, arch::now());
+[[gnu::cold]] void quantum_exhausted(Thread& t) {
+    t.quantum_over = t.in_kernel();     // that first
+    if (!t.quantum_over) preemption_message(t, Role::quantum, t.scheduler, arch::now());
 }
 
-void quantum_renewed(Thread& t) {
+[[gnu::cold]] void quantum_renewed(Thread& t) {
+    t.quantum_over = false;
     if (t.state == State::receiving && t.receive_role == Role::quantum) schedule::make_ready(t);
 }
 
-void wait_for_start(Thread& t) {
+[[gnu::cold]] void wait_for_start(Thread& t) {
     t.receive_role = Role::startup;
     t.awaited = {t.utcb->pager()};
     t.receive_timeout = Time::never().raw;
@@ -366,19 +369,19 @@ void arrived(Thread& s, Thread& r, Thread* apparent) {
     after_send(&s);
 }
 
-void unwind(Thread& t) {
+[[gnu::cold]] void unwind(Thread& t) {
     if (t.transfer) strings::abort(t);
     detach(t);
     reject_senders(t);
 }
 
-void end_identity(Thread& t) {
+[[gnu::cold]] void end_identity(Thread& t) {
     reject_senders(t);
     end_activity(t);
     end_waits_for(t.id);
 }
 
-void end_waits_for(ThreadId gone) {
+[[gnu::cold]] void end_waits_for(ThreadId gone) {
     for (Space* space = spaces::all().front(); space; space = spaces::all().after(*space)) {
         for (Thread* t = space->members.front(); t; t = space->members.after(*t)) {
             if (t->open_to == gone.raw) t->settle();

@@ -15,7 +15,8 @@ void call(Thread& caller, ThreadId to, ThreadId from, Word timeouts);
 void page_fault(Thread& t, VAddr address, Word rights);
 void port_fault(Thread& t, Fpage ports);
 void exception(Thread& t, Word number, Word error);
-// Tells the exception handler of a preemption at `preempted_at`, if it waits for that, and then waits for its answer.
+// Tells the exception handler of a preemption at `preempted_at`, if it waits for that, and then waits for its answer. Where there was
+// none, likewise the scheduler: `quantum_over`.
 void preempted(Thread& t);
 // Tells its scheduler that the total quantum of `t` is used up. Told or not, the thread waits: for an answer of its
 // scheduler, or for a new quantum.

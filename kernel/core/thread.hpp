@@ -93,6 +93,7 @@ struct alignas(thread_alignment) Thread {
     Role send_role;
     Role receive_role;
     bool receive_follows;           // the message being sent is followed by a receive phase
+    bool quantum_over;              // its scheduler is still to be told of that
     bool put_off;                   // a preemption is, since it was chosen to run: its flag in the UTCB is the user's
     Pending pending;
     Thread* partner;                // sending: in whose queue

@@ -262,6 +262,29 @@ void given_time_is_not_hoarded()
     CHECK(L4_PeriodUsec(slice) <= 20000); // its own 10 ms, and once the giver's
 }
 
+[[noreturn]] Word do_unmap_for_ever(Word, Word, Word)
+{
+    for (;;) {
+        L4_Flush(L4_CompleteAddressSpace);
+        revived = revived + 1;
+    }
+}
+/// A thread that is in the kernel at each tick of the clock uses its total quantum up like others.
+void quantum_ends_in_the_kernel()
+{
+    Agent *a = agent(Kind::large);
+    if (!a) return;
+    CHECK(L4_Set_Timeslice(a->id, L4_TimePeriod(10000), L4_TimePeriod(5000)) != 0);
+    begin(a, do_unmap_for_ever);
+    const L4_Clock_t began = L4_SystemClock();
+    const L4_MsgTag_t tag = L4_Receive_Timeout(a->id, second);
+    CHECK_EQUAL(tag.raw, 0xFFD00002);
+    CHECK(L4_SystemClock().raw - began.raw < 20000);
+    const Word before = revived;
+    pause(20000);
+    CHECK_EQUAL(revived, before);
+}
+
 /// The first page there is, by a size that reaches back below it.
 void attribute_of_the_first_page()
 {
@@ -284,6 +307,7 @@ const Test edge_tests[] = {
     {"edge.halted_before_it_is_canceled", halted_before_it_is_canceled},
     {"edge.delay_that_is_denied", delay_that_is_denied},
     {"edge.given_time_is_not_hoarded", given_time_is_not_hoarded},
+    {"edge.quantum_ends_in_the_kernel", quantum_ends_in_the_kernel},
     {"edge.attribute_of_the_first_page", attribute_of_the_first_page},
     {nullptr, nullptr},
 };
