@@ -10,7 +10,7 @@
 namespace stress {
 namespace {
 
-constexpr Word visits_in_all = 160, visits_meeting = 32;
+constexpr Word visits_in_all = 160, visits_meeting = 32, visits_departing = 8;
 constinit Word visits = 0; // left
 
 } // namespace
@@ -123,13 +123,17 @@ void Family::lose_when_moved()
 /// From now on, for a while, all families only let their spaces run, more than there are domains, and take nothing away.
 void Family::begin_visits() { visits = visits_in_all; }
 
-/// Whether that is so; then it is done. In the end they meet at a place that others have left when they lost their domains.
+/// Whether that is so; then it is done. In the end they meet at a place that others have left when they lost their domains: who
+/// was the last there does not run again until then.
 bool Family::visiting()
 {
     if (!visits) return false;
-    const bool meet = visits > visits_in_all - visits_meeting || visits <= visits_meeting;
+    const bool first = visits > visits_in_all - visits_meeting, depart = first && visits <= visits_in_all - visits_meeting + visits_departing;
+    const bool meet = depart ? index_ == 0 : first || visits <= visits_meeting;
     visits--;
-    const Word space = random_.below(spaces);
+    Word space = random_.below(spaces);
+    if (index_ == 0 && depart) space = 0;
+    else if (index_ == 0 && !first && space == 0) space = 1 + random_.below(spaces - 1);
     const Node node = node_of(space, high_place);
     if (!spaces_[space].alive()) create_space(space);
     if (visits > visits_in_all - visits_meeting) move(space, home(space)); // in none, they would collide everywhere
