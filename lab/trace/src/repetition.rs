@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //! Finds where a chunk repeats itself.
 //!
-//! Runs are where it is looked for: if the bytes before a run were the same before an earlier one, what follows that one may
-//! follow here as well. Whether and for how long it does is then read off the bytes.
+//! Stretches that come again are where it is looked for: if the bytes before one were the same before an earlier one, what
+//! follows that one may follow here as well. Whether and for how long it does is then read off the bytes.
 
 use std::hash::Hasher;
 
@@ -23,30 +23,25 @@ pub fn pays(extent: usize, length: usize) -> bool {
 const PASSES_READ: usize = 8;
 /// What comparing states costs, in bytes of events.
 const OVERHEAD: usize = 512;
-/// How many bytes are searched in vain before so many others are not, where events are not of the kind that repeats itself.
-const PATIENCE: usize = 32 << 10;
-const PAUSE: usize = 64 << 10;
 const PLACES: usize = 1024;
 
 /// Looks for repetitions in one chunk after the other.
 pub struct Finder {
-    /// The last place of a run by a hash of what stands before it, with other bits of the hash.
+    /// The last place of a stretch by a hash of what stands before it, with other bits of the hash.
     seen: Box<[(u32, u32); PLACES]>,
-    /// Hashes of the last four stretches between runs, 16 bits each.
-    stretches: u64,
-    /// Where the last stretch ends.
+    /// Hashes of the bytes between the last four stretches, 16 bits each.
+    between: u64,
+    /// Where the last of these bytes end.
     before: usize,
     /// Nothing is looked for before.
     quiet: usize,
     /// The last repetition that was too short: its length and end.
     too_short: (usize, usize),
-    /// When nothing was found up to here, the search pauses.
-    patience: usize,
 }
 
 impl Default for Finder {
     fn default() -> Self {
-        Finder { seen: Box::new([NOWHERE; PLACES]), stretches: 0, before: 0, quiet: 0, too_short: (0, 0), patience: 0 }
+        Finder { seen: Box::new([NOWHERE; PLACES]), between: 0, before: 0, quiet: 0, too_short: (0, 0) }
     }
 }
 
@@ -56,23 +51,19 @@ impl Finder {
     /// A chunk begins.
     pub fn start(&mut self) {
         self.seen.fill(NOWHERE);
-        (self.before, self.quiet, self.too_short, self.patience) = (0, 0, (0, 0), PATIENCE);
+        (self.before, self.quiet, self.too_short) = (0, 0, (0, 0));
     }
 
-    /// A run is at `at` in the chunk: does what follows repeat what stood before it, often enough to matter? Nothing else is found
-    /// before the end of what was.
+    /// A stretch comes again at `at` in the chunk: does what follows repeat what stood before it, often enough to matter?
+    /// Nothing else is found before the end of what was.
     #[inline(always)]
     pub fn find(&mut self, contents: &[u8], at: usize) -> Option<Repetition> {
         if at < self.quiet {
             return None;
         }
-        if at >= self.patience {
-            (self.before, self.quiet, self.patience) = (at + PAUSE, at + PAUSE, at + PAUSE + PATIENCE);
-            return None;
-        }
-        self.stretches = self.stretches << 16 | hash(&contents[self.before..at]) >> 48;
+        self.between = self.between << 16 | hash(&contents[self.before..at]) >> 48;
         self.before = at;
-        let key = mix(0, self.stretches);
+        let key = mix(0, self.between);
         let seen = &mut self.seen[(key >> 40) as usize % PLACES];
         let (bits, earlier) = std::mem::replace(seen, (key as u32, at as u32));
         match bits == key as u32 && earlier != NOWHERE.1 {
@@ -96,7 +87,6 @@ impl Finder {
             self.too_short = (length, at + extent);
             return None;
         }
-        self.patience = self.quiet + PATIENCE;
         Some(Repetition { length, extent })
     }
 }
@@ -140,7 +130,7 @@ fn mix(hash: u64, word: u64) -> u64 {
 mod tests {
     use super::*;
 
-    /// Asks at every event, each of which is a run of one byte.
+    /// Asks at every event, each of which is a stretch in one byte.
     fn found(contents: &[u8]) -> Vec<(usize, Repetition)> {
         let mut finder = Finder::default();
         finder.start();
