@@ -62,7 +62,7 @@ boot_directory:
 
         .section .bss.stack, "aw", %nobits
         .balign 64
-        .skip   8192 + 32                       // what is used most is not in that set of a cache in which pages begin
+        .skip   8192 + 224                      // what is used most is before that set of a cache in which pages begin
         .globl  processor, ready_top
 processor:
         .skip   64

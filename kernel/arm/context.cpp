@@ -15,12 +15,6 @@ namespace {
 // Users may change the condition flags and the saturation flag.
 constexpr Word user_flags_mask = 0xf8000000;
 
-// Addresses with bit 0 set mean Thumb code, as everywhere on ARM.
-void go_on_at(Thread& t, Word ip) {
-    t.frame.pc = ip & ~1u;
-    t.frame.cpsr = (t.frame.cpsr & ~STATE_THUMB) | (ip & 1 ? STATE_THUMB : 0);
-}
-
 // MR0 to MR4 are in R3 to R7.
 void show_message(Thread& t) {
     for (Word i = 0; i < 5; ++i) t.registers.r[3 + i] = t.utcb->mr[i];

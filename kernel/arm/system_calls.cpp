@@ -95,7 +95,7 @@ constexpr Word lipc_number = 0x28, kernel_interface_number = 0xb4;
 
 void dispatch(Thread& t, Word n) {
     VAddr called = t.frame.pc;
-    arch::set_user_ip(t, t.registers.lr);
+    arch::go_on_at(t, t.registers.lr);
     if (n % 4 == 0 && n / 4 < sizeof table / sizeof *table) return table[n / 4](t);
     if (n == lipc_number) return ipc_registers(t);
     if (n == kernel_interface_number) return kernel_interface_registers(t);

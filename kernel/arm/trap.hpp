@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #pragma once
 
+#include "arm/layout.hpp"
 #include "core/thread.hpp"
 
 extern "C" {
@@ -13,6 +14,14 @@ Thread* leave_kernel();
 
 // Numbers of exceptions (docs/x2-arm.md); the first one's message shows none.
 enum Exception : Word { exception_system_call = 0, exception_undefined = 1, exception_abort = 0x100 };
+
+namespace arch {
+// Addresses with bit 0 set mean Thumb code, as everywhere on ARM.
+inline void go_on_at(Thread& t, Word ip) {
+    t.frame.pc = ip & ~1u;
+    t.frame.cpsr = (t.frame.cpsr & ~STATE_THUMB) | (ip & 1 ? STATE_THUMB : 0);
+}
+}
 
 namespace faults {
 // What a user did that the processor stopped. A page that is there is granted as far as it may be, and the access can be
