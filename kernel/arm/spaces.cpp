@@ -139,14 +139,16 @@ Fpage place_utcb_area(Space& space, Fpage wanted) {
 
 bool equip_server(Space&) { return true; }
 
-// Not all at the same place of their pages, which is one set of the data cache, and none where pages begin.
+// Not all at the same place of their pages, which is one set of the data cache, and none in that of the SA-1110's 8 sets in
+// which pages begin.
 Space* allocate_space() {
-    constexpr Word places = 7;
-    static_assert(sizeof(Space) + places * caches::line <= page_size);
+    constexpr Word sets = 8, places = 56, lines = places / (sets - 1) * sets;
+    static_assert(sizeof(Space) + lines * caches::line <= page_size);
     void* page = memory::allocate_page();
     if (!page) return nullptr;
     Word at = reinterpret_cast<Word>(page);
-    return reinterpret_cast<Space*>(at + (1 + at / page_size % places) * caches::line);
+    Word place = at / page_size % places;
+    return reinterpret_cast<Space*>(at + (1 + place + place / (sets - 1)) * caches::line);
 }
 
 void free_space(Space& space) { memory::free_page(reinterpret_cast<void*>(reinterpret_cast<Word>(&space) & ~page_mask)); }
