@@ -152,11 +152,12 @@ void Family::delete_unborn()
     create_space(space);
 }
 
-/// Deletes a space as the answer to a fault behind its UTCBs, where its page table has nothing.
+/// Deletes a new space as the answer to a fault behind its UTCBs, where its page table has nothing.
 void Family::reach_behind_utcbs()
 {
     const Word space = random_.below(spaces);
-    if (!spaces_[space].alive()) return;
+    delete_space(space);
+    create_space(space);
     const Word address = L4_Address(spaces_[space].utcbs) + 0x80000, thread = any_thread(space);
     expected_ = {true, false, nowhere, space, thread, address, false, true};
     const Word found = ask(space, thread, do_read, address);
