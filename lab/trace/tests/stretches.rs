@@ -11,7 +11,13 @@ use common::{compare, machine, Call, Random, CODE, RUNS, STRIDE};
 /// Of the pages that data accesses are made to: in one area by small pages, in one by a 4 MB page, in one now by these and now by that.
 const AREAS: [u32; 3] = [0x100_0000, 0x90_0000, 0xd0_0000];
 
-/// A part of a guest's work: runs and accesses to a few pages.
+/// A line of a stack.
+fn stack(random: &mut Random) -> Call {
+    Call::Data(AREAS[0] + random.below(3) * 64, 4, random.below(2) == 0)
+}
+
+/// A part of a guest's work: runs and accesses to a few pages. The first and the last access are often to the same line, as
+/// where registers are pushed and popped.
 fn work(random: &mut Random) -> Vec<Call> {
     let (area, pages) = (AREAS[random.below(3) as usize], 1 + random.below(6));
     let first = random.below(30);
@@ -22,11 +28,15 @@ fn work(random: &mut Random) -> Vec<Call> {
         if random.below(12) == 0 {
             calls.push(Call::Retract(run));
         }
+        if calls.len() == 1 {
+            calls.push(stack(random));
+        }
         for _ in 0..random.below(5) {
             let linear = area + (first + random.below(pages) << 12) + random.below(0x1000);
             calls.push(Call::Data(linear, 1 << random.below(5), random.below(3) == 0));
         }
     }
+    calls.push(stack(random));
     calls
 }
 
