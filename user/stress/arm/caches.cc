@@ -67,8 +67,8 @@ void Family::share()
     random_.once_in(2) ? call_page(node_of(third, high_place)) : access(node_of(third, high_place), random_.once_in(2));
 }
 
-/// A new space has three megabytes that are not relocated, and shares the one that it had second, for a while; then it loses the
-/// one that it had first to another space, and goes. Whoever follows it has nothing of the third.
+/// A new space has three megabytes that are not relocated, and shares the one that it had second, for a while; then it may lose
+/// the one that it had first to another space, and goes. Whoever follows it has nothing of the others.
 void Family::share_in_the_middle()
 {
     constexpr Word first_place = 7, last_place = 9;
@@ -86,10 +86,12 @@ void Family::share_in_the_middle()
     take_away(node_of(other, high_place + 1));
     use(other, high_place, page);
     use(other, high_place, (page + 1) % pages);
-    use(other, first_place, random_.below(pages));
+    if (random_.once_in(2)) use(other, first_place, random_.below(pages));
     delete_space(space);
     create_space(space);
-    if (const Node last = node_of(space, last_place); usable(last)) access(last, false);
+    constexpr Word not_shared[] = {first_place, last_place};
+    for (const Word place : not_shared)
+        if (const Node left = node_of(space, place); usable(left)) access(left, false);
 }
 
 /// A space runs that nobody but the IPC path has seen run since all caches were flushed, and writes.
