@@ -168,7 +168,7 @@ EXPERIMENT = Experiment(
     settings={
         "seed": Setting(1, 1, range(0, 1 << 26), "the first boot's; each further boot takes the next"),
         "boots": Setting(8, 4, range(1, 1025), "how many, every fourth on the standard kernel"),
-        "operations": Setting(250_000, 10_000, range(1, 100_000_001), "of each boot"),
+        "operations": Setting(300_000, 10_000, range(1, 100_000_001), "of each boot"),
     },
     run=run,
     plots=plots,
