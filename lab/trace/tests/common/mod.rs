@@ -2,7 +2,7 @@
 //! What the tests of replays share: calls of a made-up guest, and a comparison of a replay with the run itself.
 
 use cobnut_model::{Class, Event, Instruction, Issue, MachineFile, PageTables, Pipe, Walk};
-use cobnut_trace::{Checkpoint, CodeRange, Header, Marker, Measurement, Recorder, Replay, Run, Sink, Stretch};
+use cobnut_trace::{Checkpoint, CodeRange, Header, Marker, Measurement, Mode, Recorder, Replay, Run, Sink, Stretch};
 use std::ops::Range;
 use std::path::Path;
 
@@ -65,7 +65,12 @@ pub fn instructions(number: usize) -> Vec<Instruction> {
 }
 
 pub fn play(calls: &[Call], sink: &mut impl Sink) {
-    let runs: Vec<Run> = (0..RUNS).map(|n| sink.prepare(CODE + n as u32 * STRIDE, instructions(n))).collect();
+    let run = |n: usize| {
+        let mut run = sink.prepare(CODE + n as u32 * STRIDE, instructions(n));
+        run.mode = [Mode::Kernel, Mode::Stub, Mode::Trampoline, Mode::User][n % 4];
+        run
+    };
+    let runs: Vec<Run> = (0..RUNS).map(run).collect();
     let mut tables = Tables::default();
     for call in calls {
         match *call {
