@@ -12,6 +12,7 @@ const OTHER: u32 = 0x3000;
 const PAGE: u32 = 0x0040_0000;
 const USER_WRITABLE: u32 = 7;
 const USER_ONLY: u32 = 5;
+const GLOBAL: u32 = 1 << 8;
 
 #[derive(Default)]
 struct Words(RefCell<HashMap<u32, u32>>);
@@ -54,6 +55,10 @@ impl Guest {
     fn touch(&mut self, write: bool, moved: bool) {
         let access = Access { instruction: PAGE, linear: PAGE, size: 4, write, user: true, moved };
         self.sanitizer.access(&access, &self.memory);
+    }
+
+    fn global_bits_erased(&self) -> u64 {
+        self.sanitizer.erasers().iter().map(|eraser| eraser.global_bits).sum()
     }
 
     fn kinds(&self) -> Vec<&str> {
@@ -136,4 +141,15 @@ fn a_right_that_may_come_late_is_counted_until_the_page_is_invalidated() {
     guest.touch(true, false);
     assert_eq!((guest.sanitizer.counts.late_rights, guest.kinds()), (1, vec![]));
     assert_eq!((guest.sanitizer.counts.losses, guest.sanitizer.invalidators()[1].needed), (0, 1));
+}
+
+#[test]
+fn a_global_bit_is_erased_where_nothing_else_changes() {
+    let mut guest = Guest::new();
+    guest.store(TABLE, 0x9000 | USER_ONLY | GLOBAL);
+    guest.store(TABLE, 0x9000 | USER_ONLY);
+    assert_eq!(guest.global_bits_erased(), 1);
+    guest.store(TABLE, 0x1F1); // a number
+    guest.store(TABLE, 0x203);
+    assert_eq!(guest.global_bits_erased(), 1);
 }

@@ -287,7 +287,8 @@ impl Sanitizer {
         self.counts.table_stores += 1;
         let (is_directory, places) = (page.is_directory, page.places.clone());
         let directory = is_directory && new & PRESENT == 0;
-        let global = !places.is_empty() && old.value & GLOBAL != 0 && new & (PRESENT | GLOBAL) == PRESENT;
+        // Nothing else may differ: a page that was a table once may hold numbers by now that lose the same bit.
+        let global = !places.is_empty() && without_status(old.value) == without_status(new | GLOBAL);
         if old.value & PRESENT != 0 && (directory || global) {
             self.erased(instruction, directory, global);
         }
