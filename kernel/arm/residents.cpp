@@ -172,7 +172,7 @@ void make_resident(Space& space, Word left) {
     for (Word i = 0; i < a.recent_count; ++i) {
         Word s = a.recent[i];
         if (boot_directory.entry[s] || stained(space, s)) continue;
-        if (const PageTable* t = table(space, original(space, s << 20))) enter_section(s, a.domain, a.utcb_area, first_level(*t));
+        if (const PageTable* t = table(space, original(space, s << 20))) put_in(space, s, *t);
     }
 }
 
