@@ -14,16 +14,13 @@ Pool::Page* Pool::new_page() {
     if (!memory) return nullptr;
     Page& page = page_of(memory);
     page = {};
-    for (Word at = first_, block_end = block_; at + size_ <= page_size - sizeof(Page);) {
-        if (at + size_ > block_end) {
-            at = block_end + first_;
-            block_end += block_;
-            continue;
+    for (Word block = 0; block < page_size; block += block_) {
+        Word end = block + block_ < page_size ? block + block_ : page_size - sizeof(Page);
+        for (Word at = block + first_; at + size_ <= end; at += size_) {
+            auto* object = reinterpret_cast<Free*>(memory + at);
+            object->next = page.free;
+            page.free = object;
         }
-        auto* object = reinterpret_cast<Free*>(memory + at);
-        object->next = page.free;
-        page.free = object;
-        at += size_;
     }
     pages_.push_back(page);
     return &page;
