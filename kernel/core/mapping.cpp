@@ -163,6 +163,7 @@ Mapping* mapping_at(Space& space, VAddr page) {
     return paging::get(space, page).present ? paging::mapping(space, page) : nullptr;
 }
 
+// Where there is one, not all that follows is used.
 constexpr bool several_sizes = paging::sizes[0] != page_log2;
 
 unsigned log2_of(const Space& space, VAddr page) {
@@ -192,7 +193,7 @@ Mapping* allocate_chain(Word count) {
 
 // Makes pages of the next size of one, and of all as large that were derived from it. Each part of it is followed by those of
 // the others, and by the smaller pages, that were derived from that part, in their old order. False when memory is exhausted.
-bool split(Mapping& m) {
+[[maybe_unused]] bool split(Mapping& m) {
     constexpr Word most_parts = 16;
     const unsigned* size = paging::sizes;
     unsigned log2 = log2_of(*m.space, m.page());
@@ -259,7 +260,7 @@ bool overlap(const Fpage& area, VAddr first, VAddr last) {
 }
 
 // Whether there is nothing of the kernel's, and no page of anybody's.
-bool is_empty(const Space& space, VAddr first, VAddr last) {
+[[maybe_unused]] bool is_empty(const Space& space, VAddr first, VAddr last) {
     VAddr page = first;
     return !paging::next_mapped(space, page, last) && !overlap(space.utcb_area, first, last) && !overlap(space.kip_area, first, last);
 }

@@ -88,13 +88,23 @@ def install(names: list[str], *, suite: str | None = None) -> None:
         raise CobnutError(f"missing and not installed, as COBNUT_NO_INSTALL is set: {' '.join(names)}")
     say(f"installing {' '.join(names)} (apt{', ' + suite if suite else ''})")
     apt(["update", "-q"])
-    target = ["-t", suite] if suite else []
-    apt(["install", "-q", "-y", "--no-install-recommends", *target, *names])
+    command = ["install", "-q", "-y", "--no-install-recommends"]
+    try:
+        apt([*command, *(["-t", suite] if suite else []), *names])
+    except CobnutError:
+        # QEMU may have brought a library from the backports, which others want in the release's version unless theirs are taken from there, too
+        if suite or not _backports().path.exists():
+            raise
+        apt([*command, "-t", _backports().suite, *names])
+
+
+def _backports() -> apt_sources.NewSource:
+    return apt_sources.backports_of(apt_sources.read_sources(), apt_sources.codename())
 
 
 def add_backports() -> str:
     """Makes the backports of this Debian release a package source, and returns that suite's name."""
-    source = apt_sources.backports_of(apt_sources.read_sources(), apt_sources.codename())
+    source = _backports()
     if not source.path.exists():
         say(f"adding the package source {source.path} ({source.suite})")
         as_root(["tee", str(source.path)], given=source.text)

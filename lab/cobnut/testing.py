@@ -69,6 +69,8 @@ def lab() -> Count:
     """the machine model, records and the plugin"""
     build.lab()
     qemu.ensure()
+    qemu_arm.ensure()
+    packages.ensure(packages.ARM_TOOLS)  # small guests of the plugin's tests
     command = [
         "cargo",
         "test",

@@ -91,6 +91,30 @@ def test_what_is_present_costs_no_package_manager(monkeypatch):
     packages.ensure((packages.Package("coreutils", "ls"),))
 
 
+@pytest.mark.parametrize("added", [True, False])
+def test_what_does_not_fit_a_library_from_the_backports_comes_from_there(monkeypatch, tmp_path, added):
+    asked = []
+
+    def apt(arguments):
+        asked.append(arguments)
+        if "install" in arguments and "-t" not in arguments:
+            raise CobnutError("apt-get install failed: held broken packages")
+
+    path = tmp_path / "backports.sources"
+    if added:
+        path.touch()
+    monkeypatch.delenv("COBNUT_NO_INSTALL", raising=False)
+    monkeypatch.setattr(packages.shutil, "which", lambda command: command)
+    monkeypatch.setattr(packages, "apt", apt)
+    monkeypatch.setattr(packages, "_backports", lambda: apt_sources.NewSource(path, "", "bookworm-backports"))
+    if added:
+        packages.install(["gdb"])
+        assert asked[-1][-3:] == ["-t", "bookworm-backports", "gdb"]
+    else:
+        with pytest.raises(CobnutError, match="held broken packages"):
+            packages.install(["gdb"])
+
+
 @pytest.mark.parametrize(
     ("answer", "found"),
     [
