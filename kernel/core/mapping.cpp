@@ -290,14 +290,19 @@ unsigned largest(const Space& from, VAddr source, const Space& to, VAddr target,
     return page_log2;
 }
 
-// `clearing`: what was at the target is on its way out, whatever has become of the source since.
-Mapped transfer_page(Space& from, VAddr source, Space& to, VAddr target, unsigned log2, Word rights, bool grant, bool& clearing,
-                     Word& budget) {
-    if (clearing && !fit(to, target, log2)) return Mapped::no_memory;
-    Mapping* old = clearing ? mapping_at(to, target) : nullptr;
+// What was at a target is on its way out, as large as it was then, whatever has become of the source since.
+Mapped clear_target(Space& to, VAddr target, unsigned& clearing, Word& budget) {
+    if (!clearing) return Mapped::all;
+    if (!fit(to, target, clearing)) return Mapped::no_memory;
+    Mapping* old = mapping_at(to, target);
     if (old && !remove_below(*old, budget)) return Mapped::part;
     if (old) remove(*old);
-    clearing = false;
+    clearing = 0;
+    return Mapped::all;
+}
+
+Mapped transfer_page(Space& from, VAddr source, Space& to, VAddr target, unsigned log2, Word rights, bool grant, unsigned& clearing,
+                     Word& budget) {
     if (!(rights & rights_all) || target >= paging::user_limit()) return Mapped::all;
     if (from.idempotent && !paging::get(from, source).present && sigma0_may_have(from, source) && !materialise(from, source, log2))
         return Mapped::no_memory;
@@ -309,7 +314,7 @@ Mapped transfer_page(Space& from, VAddr source, Space& to, VAddr target, unsigne
 
     paging::Page page = paging::get(from, source);
     bool writable = page.writable && rights & right_write;
-    if ((old = mapping_at(to, target))) {
+    if (Mapping* old = mapping_at(to, target)) {
         if (!grant && paging::get(to, target).frame == page.frame && parent_of(*old) == m) {
             if (!writable || paging::get(to, target).writable) return Mapped::all;
             if (!fit(to, target, log2)) return Mapped::no_memory;
@@ -320,8 +325,10 @@ Mapped transfer_page(Space& from, VAddr source, Space& to, VAddr target, unsigne
             if (!fit(to, target, log2)) return Mapped::no_memory;
             old = mapping_at(to, target), m = mapping_at(from, source);
         }
-        clearing = !remove_below(*old, budget);
-        if (clearing) return Mapped::part;
+        if (!remove_below(*old, budget)) {
+            clearing = log2;
+            return Mapped::part;
+        }
         remove(*old);
         // The source may have been derived from what just went away.
         if (mapping_at(from, source) != m) return Mapped::all;
@@ -374,8 +381,11 @@ Mapped transfer(Space& from, Fpage send, Space& to, Fpage window, Word base, boo
             continue;
         }
         done = page - r.source;
-        unsigned log2 = largest(from, page, to, r.target + done, last);
-        Mapped mapped = transfer_page(from, page, to, r.target + done, log2, send.rights(), grant, progress.clearing, budget);
+        VAddr target = r.target + done;
+        Mapped mapped = clear_target(to, target, progress.clearing, budget);
+        if (mapped != Mapped::all) return mapped;
+        unsigned log2 = largest(from, page, to, target, last);
+        mapped = transfer_page(from, page, to, target, log2, send.rights(), grant, progress.clearing, budget);
         if (mapped != Mapped::all) return mapped;
         done += 1u << log2;
         pay(budget, map_cost);

@@ -34,7 +34,7 @@ constexpr Word between_points = 64;         // the budget from one preemption po
 // another call goes on from `progress`. What was transferred until memory ran out stays.
 struct Progress {
     Word done;                  // bytes that have been dealt with
-    bool clearing;              // what is at the next one's target goes away
+    unsigned clearing;          // log2 of the size of what goes away at the next one's target; 0: nothing does
 };
 enum class Mapped { all, part, no_memory };
 Mapped transfer(Space& from, Fpage send, Space& to, Fpage window, Word base, bool grant, Progress& progress, Word& budget);
