@@ -38,6 +38,7 @@ struct Wish {
     bool limits = false;       ///< limits=1: this machine enforces segment limits
     bool latency = false;      ///< latency=1: a tick of the time-stamp counter is an instruction, and counts (QEMU's -icount)
     bool automatic = true;     ///< automatic=0: the kernel gives no slots by itself (its option automatic=off)
+    unsigned half = 0;         ///< half=1|2: every other test, from the first or the second
     Word area_mb = 512;        ///< area=MB: the kernel's small-space area
     Word seed = 1;             ///< seed=N for the random tests
     Word calls = 3000;         ///< calls=N: random system calls per test

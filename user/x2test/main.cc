@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // x2test: the interface of the kernel, statement by statement, tested from a root server.
 //
-// Command line: filter=TEXT runs the tests whose names contain TEXT, kinds=large|small|automatic chooses the agents' spaces,
+// Command line: filter=TEXT runs the tests whose names contain TEXT, half=1|2 every other one from the first or the second, kinds=large|small|automatic chooses the agents' spaces,
 // limits=1 adds what needs enforced segment limits, latency=1 what counts instructions, automatic=0 leaves out what needs slots of the kernel's choice,
 // area=MB is the kernel's small-space area, seed=N and calls=N steer the random tests, list=1 only lists. Ends with `x2test: N passed, M failed` and the machine off.
 #include "harness.h"
@@ -105,10 +105,11 @@ bool read_wish(const cobnut::Options &options)
     wish.limits = options.number("limits", 0, &bad) != 0;
     wish.latency = options.number("latency", 0, &bad) != 0;
     wish.automatic = options.number("automatic", 1, &bad) != 0;
+    wish.half = options.number("half", 0, &bad);
     wish.area_mb = options.number("area", wish.area_mb, &bad);
     wish.seed = options.number("seed", wish.seed, &bad);
     wish.calls = options.number("calls", wish.calls, &bad);
-    return !bad && (!kinds || kinds == "small" || kinds == "large" || kinds == "automatic");
+    return !bad && wish.half <= 2 && (!kinds || kinds == "small" || kinds == "large" || kinds == "automatic");
 }
 
 } // namespace
@@ -136,9 +137,11 @@ void run_all(const cobnut::Options &options)
 {
     const cobnut::Text filter = options.find("filter");
     const bool list = options.number("list", 0) != 0;
+    unsigned count = 0;
     for (const Test *const *group = groups; *group; group++)
         for (const Test *test = *group; test->name; test++) {
             if (!contains(test->name, filter) || is_left_out(*test)) continue;
+            if (wish.half && wish.half != 1 + count++ % 2) continue;
             if (list) cobnut::print("%s\n", test->name);
             else run_one(*test);
         }
