@@ -290,7 +290,7 @@ unsigned largest(const Space& from, VAddr source, const Space& to, VAddr target,
     return page_log2;
 }
 
-// What was at a target is on its way out, as large as it was then, whatever has become of the source since.
+// What is at a target goes away, as large as was said first, whatever has become of the source between two parts.
 Mapped clear_target(Space& to, VAddr target, unsigned& clearing, Word& budget) {
     if (!clearing) return Mapped::all;
     if (!fit(to, target, clearing)) return Mapped::no_memory;
@@ -321,17 +321,12 @@ Mapped transfer_page(Space& from, VAddr source, Space& to, VAddr target, unsigne
             paging::allow_write(to, target);
             return Mapped::all;
         }
-        if constexpr (several_sizes) {
-            if (!fit(to, target, log2)) return Mapped::no_memory;
-            old = mapping_at(to, target), m = mapping_at(from, source);
-        }
-        if (!remove_below(*old, budget)) {
-            clearing = log2;
-            return Mapped::part;
-        }
-        remove(*old);
-        // The source may have been derived from what just went away.
-        if (mapping_at(from, source) != m) return Mapped::all;
+        clearing = log2;
+        Mapped cleared = clear_target(to, target, clearing, budget);
+        if (cleared != Mapped::all) return cleared;
+        // The source may have been derived from what just went away, or have become several pages with it.
+        m = mapping_at(from, source);
+        if (!m) return Mapped::all;
     }
     if (!paging::ensure_table(to, target)) return Mapped::no_memory;
     if (grant) {
