@@ -168,13 +168,13 @@ bool next_mapped(const Space& space, VAddr& from, VAddr last) {
         Word behind = (page | 0xff) + 1;
         const TableDirectory* d = space.arch.tables[page >> 18];
         if (!d) behind = (page | 0x3ffff) + 1;
-        const PageTable* t = d ? d->table[page >> 8 & 0x3ff] : nullptr;
+        PageTable* t = d ? d->table[page >> 8 & 0x3ff] : nullptr;
         if (!t) {
             page = behind;
             continue;
         }
         for (; page < behind && page <= end; ++page) {
-            if (!t->mapping[page & 0xff & ~(parts(t->page[page & 0xff]) - 1)]) continue;
+            if (!mapping_of(*t, page & 0xff)) continue;
             from = page << 12;
             return true;
         }
@@ -253,8 +253,7 @@ Word take_status(Space& space, VAddr page, bool no_write) {
 }
 
 Mapping*& mapping(Space& space, VAddr page) {
-    PageTable& t = *table(space, page);
-    return t.mapping[index(page) & ~(parts(t.page[index(page)]) - 1)];
+    return mapping_of(*table(space, page), index(page));
 }
 
 unsigned log2_of(const Space& space, VAddr page) { return page_log2 + ((word_of(space, page) & size_bits) >> size_shift) * 4; }

@@ -59,6 +59,8 @@ inline Word index(VAddr page) { return page >> 12 & 0xff; }
 // How many pages of 4 KB there are in the page that one belongs to.
 inline Word parts(Word page) { return 1u << 4 * ((page & size_bits) >> size_shift); }
 constexpr Word pages_of_table = 256;
+// Who mapped the page that an entry belongs to.
+inline Mapping*& mapping_of(PageTable& t, Word index) { return t.mapping[index & ~(parts(t.page[index]) - 1)]; }
 inline VAddr first_part(VAddr page, Word parts) { return page & ~(parts * page_size - 1); }
 
 // Where the caches and the TLB know an address of the space: addresses below 32 MB are relocated.

@@ -138,7 +138,7 @@ bool join(Space& space, Word section) {
 bool share(Space& space, VAddr page) {
     Region* r = of(space, page >> 20);
     if (!r) return false;
-    Word i = page >> 12 & 0xff;
+    Word i = index(page);
     const PageTable& own = *table_of(space, *r);
     if (r->table->entry[i] == small_entry(own.page[i])) return false;
     for (Word m = 0; m < r->members; ++m)

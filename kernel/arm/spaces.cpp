@@ -93,7 +93,7 @@ bool map_utcb_page(Space& space, VAddr page, void* frame) {
     if (!a.own_utcbs && !make_utcb_tables(space)) return false;
     // The frame has been written to through the window.
     caches::clean_and_invalidate_data(reinterpret_cast<VAddr>(frame), page_size);
-    Word index = page >> 12 & 0xff, entry = physical(frame) | buffered | cached | small_page;
+    Word index = page_tables::index(page), entry = physical(frame) | buffered | cached | small_page;
     write(a.own_utcbs->entry[index], entry | page_access(access_user_write));
     write(a.kernel_utcbs->entry[index], entry | page_access(access_kernel));
     if (index >= a.utcb_pages) a.utcb_pages = static_cast<std::uint16_t>(index + 1);
@@ -101,7 +101,7 @@ bool map_utcb_page(Space& space, VAddr page, void* frame) {
 }
 
 void* utcb_page(const Space& space, VAddr page) {
-    bool there = space.arch.own_utcbs && space.arch.own_utcbs->entry[page >> 12 & 0xff];
+    bool there = space.arch.own_utcbs && space.arch.own_utcbs->entry[page_tables::index(page)];
     return there ? reinterpret_cast<void*>(page) : nullptr;
 }
 
@@ -180,7 +180,7 @@ bool map_kernel_page(Space& space, VAddr page, void* frame, bool may_write) {
 void* kernel_page(const Space& space, VAddr page) {
     if (in_utcb_areas(page)) return utcb_page(space, page);
     paging::Page p = paging::get(space, page);
-    return p.present && !table(space, page)->mapping[page >> 12 & 0xff] ? window(p.frame) : nullptr;
+    return p.present && !mapping_of(*table(space, page), index(page)) ? window(p.frame) : nullptr;
 }
 
 void* kip_page() { return &kip::kip; }
