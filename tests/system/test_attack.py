@@ -10,6 +10,7 @@ from cobnut import attacks
 from cobnut.errors import Skipped
 
 ROW = re.compile(r"attack: row (\S+) (\w+)")
+PLACED = re.compile(r"placed (\d+) exclusive, (\d+) bound, (\d+) large, (\d+) changed")
 
 
 def attack(arguments: str, on: guests.Processor, options: str = "small=1024") -> dict[str, str]:
@@ -29,24 +30,25 @@ def test_everything_is_refused_where_limits_hold(kind, on):
     assert [name for name, status in rows.items() if status != "refused"] == []
 
 
-@pytest.mark.parametrize("on", guests.BOCHS, ids=str)
-def test_everything_is_refused_where_the_kernel_chooses_the_slots(on):
-    outcome = guests.boot(guests.program("attack", "area=128 limits=1 placed=automatic"), options="small=128", on=on)
+def where_all_was_refused(placed: str, on: guests.Processor) -> tuple[int, ...]:
+    """Of the attackers: how many were in exclusive slots, in bound ones, and in none, and whose slot had changed at their end."""
+    outcome = guests.boot(guests.program("attack", f"area=128 limits=1 placed={placed}"), options="small=128", on=on)
     rows = dict(ROW.findall(outcome.console))
     assert len(rows) >= 200
     assert [name for name, status in rows.items() if status != "refused"] == []
-    exclusive, bound, changed = map(int, re.search(r"placed (\d+) exclusive, (\d+) bound, \d+ large, (\d+) changed", outcome.console).groups())
+    return tuple(map(int, PLACED.search(outcome.console).groups()))
+
+
+@pytest.mark.parametrize("on", guests.BOCHS, ids=str)
+def test_everything_is_refused_where_the_kernel_chooses_the_slots(on):
+    exclusive, bound, _, changed = where_all_was_refused("automatic", on)
     assert exclusive + bound >= 200
     assert changed >= 50
 
 
 @pytest.mark.parametrize("on", guests.BOCHS, ids=str)
 def test_everything_is_refused_where_attackers_are_bound_to_a_page_directory(on):
-    outcome = guests.boot(guests.program("attack", "area=128 limits=1 placed=bound"), options="small=128", on=on)
-    rows = dict(ROW.findall(outcome.console))
-    assert len(rows) >= 200
-    assert [name for name, status in rows.items() if status != "refused"] == []
-    exclusive, bound, large = map(int, re.search(r"placed (\d+) exclusive, (\d+) bound, (\d+) large", outcome.console).groups())
+    exclusive, bound, large, _ = where_all_was_refused("bound", on)
     assert exclusive == large == 0
     assert bound >= 200
 
