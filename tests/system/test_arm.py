@@ -115,7 +115,7 @@ def test_the_attack_program_sees_what_leaks(board):
 @pytest.mark.parametrize("board", BOARDS)
 def test_random_system_calls_do_what_the_model_says_and_use_nothing_stale(board):
     built = boards.find(board)
-    done = stress_arm.boot(built, built.kernel, seed=5, operations=6_000, timeout=TIMEOUT_SECONDS)
+    done = stress_arm.boot(built, built.kernel, seed=5, operations=12_000, timeout=TIMEOUT_SECONDS)
     assert done.failure is None
     assert done.findings.lines == []
     assert all(done.counters[name] > 50 for name in ("accesses", "faults", "maps", "grants", "unmaps", "peer_calls", "thread_deletions", "space_deletions", "resizes"))
