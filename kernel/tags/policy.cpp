@@ -32,11 +32,11 @@ Space& advance() {
 }
 
 // The first one becomes the last: a search goes on where the one before it ended.
-Space* next_exclusive() {
-    Space* s = exclusives.front();
+Space* next_of(Exclusives& list) {
+    Space* s = list.front();
     if (!s) return nullptr;
-    exclusives.remove(*s);
-    exclusives.push_back(*s);
+    list.remove(*s);
+    list.push_back(*s);
     return s;
 }
 
@@ -52,9 +52,16 @@ Word partners(const TagState& tag) {
 // Its partners change from note to note; or, where one stays for some time, there are more than a group has.
 [[gnu::noinline]] bool universal(const Space& s) { return s.tag.spread >= everybodys || partners(s.tag) >= many; }
 
-Word members(const Space& leader) {
-    Word n = 0;
-    for (const Space* s = leader.group.front(); s; s = leader.group.after(*s)) ++n;
+// Of a space, by its first thread's number (Knuth's multiplicative hashing), one of 32 bits; none if its last thread is gone.
+Word bit_of(const Space& space) {
+    const Thread* t = space.members.front();
+    return t ? 1u << (t->id.number() * 2654435769u >> 27) : 0;
+}
+
+// With how many in a leader's host `space` has had to do of late.
+Word kin(const Space& space, const Space& leader) {
+    Word met = space.tag.met | space.tag.met_before, n = &leader != &space && met & bit_of(leader);
+    for (const Space* s = leader.group.front(); s; s = leader.group.after(*s)) n += (met & bit_of(*s)) != 0;
     return n;
 }
 
@@ -72,7 +79,7 @@ bool asleep(const Space& space) {
 Space* victim(const Space& space, Word bytes) {
     Space* best = nullptr;
     for (Word i = 0; i < candidates; ++i) {
-        Space* s = next_exclusive();
+        Space* s = next_of(exclusives);
         if (!s) break;
         if (s == &space || s->tag.pinned || arch::tag_limit(*s) < bytes) continue;
         if (asleep(*s)) return s;
@@ -82,12 +89,13 @@ Space* victim(const Space& space, Word bytes) {
     return best;
 }
 
-// Somebody whose exclusive tag can as well be one that is bound to a host, so that each host can use its place.
-Space* settler(Word bytes) {
+// Who can do without its place: in a host one that sleeps; in all of them one that can as well be bound, so that each host can use it.
+Space* settler(Exclusives& list, Word bytes) {
     for (Word i = 0; i < candidates; ++i) {
-        Space* s = next_exclusive();
+        Space* s = next_of(list);
         if (!s) break;
-        if (!s->tag.pinned && arch::tag_limit(*s) >= bytes && arch::bindable(*s) && !universal(*s)) return s;
+        if (s->tag.pinned || arch::tag_limit(*s) < bytes) continue;
+        if (&list == &exclusives ? arch::bindable(*s) && !universal(*s) : asleep(*s)) return s;
     }
     return nullptr;
 }
@@ -105,7 +113,7 @@ Space* chosen_leader(const Space& space) {
         Space* p = space_of(id, space);
         if (!p || exclusive(*p)) continue;
         Space* leader = p->leader ? p->leader : p;
-        return leader == &space || leader == dissolving ? nullptr : leader;
+        return leader == dissolving ? nullptr : leader;
     }
     return nullptr;
 }
@@ -118,7 +126,8 @@ bool take_from(Space* loser, Space& space, Word bytes, Space* leader) {
 
 bool join(Space& space, Word bytes, Space* leader) {
     space.tag.astray = 0;
-    return arch::give_tag(space, bytes, leader) || take_from(settler(bytes), space, bytes, leader);
+    return arch::give_tag(space, bytes, leader) || take_from(settler(leader->group, bytes), space, bytes, leader) ||
+           take_from(settler(exclusives, bytes), space, bytes, leader);
 }
 
 // In all hosts: a free one, or somebody's to whom it is worth less.
@@ -131,8 +140,10 @@ void invite(Space& space) {
     for (ThreadId id : space.tag.partners) {
         Space* p = space_of(id, space);
         if (!p || !exclusive(*p) || p->tag.pinned || universal(*p)) continue;
+        Word bytes = arch::tag_limit(*p);
         p->tag.astray = 0;
-        arch::give_tag(*p, arch::tag_limit(*p), &space);
+        // What it gets there may be the place that it has.
+        if (!take_from(p, *p, bytes, &space)) arch::give_tag(*p, bytes, nullptr);
         return;
     }
 }
@@ -165,18 +176,16 @@ bool seek(Space& space) {
     Word bytes = needed(space);
     if (bytes > most_bytes) return false;
     Space* leader = rules.groups && !universal(space) ? chosen_leader(space) : nullptr;
-    if (!space.group.empty()) {
-        // It gives its own group up for a larger one, or to be at home in all.
-        bool larger = leader && members(*leader) >= members(space);
-        if (!dissolving && may_dissolve(space) && (larger || (universal(space) && victim(space, bytes)))) {
-            dissolving = &space;
-            dissolve_some();
-        }
-        return tagged(space) || dissolving == &space;
+    if (space.group.empty()) {
+        if (arch::give_tag(space, bytes, nullptr) || (leader && join(space, bytes, leader)) || go_anywhere(space, bytes)) return true;
+    } else if (!dissolving && leader != &space && may_dissolve(space)
+               && (leader ? kin(space, *leader) >= kin(space, space) : universal(space) && victim(space, bytes))) {
+        // It gives its own group up for one that is as good, or to be at home in all.
+        dissolving = &space;
+        dissolve_some();
     }
-    if (arch::give_tag(space, bytes, nullptr) || (leader && join(space, bytes, leader)) || go_anywhere(space, bytes)) return true;
     if (!leader && rules.groups && !universal(space)) invite(space);
-    return false;
+    return tagged(space) || dissolving == &space;
 }
 
 // After a search in vain it waits for some looks.
@@ -200,11 +209,8 @@ void settle(Space& space) {
         space.tag.astray = 0;
         return;
     }
-    if (++space.tag.astray >= patience) join(space, bytes, leader);
+    if (++space.tag.astray >= patience && !join(space, bytes, leader)) arch::take_tag(space);
 }
-
-// From 0 to 31, by the number of its first thread (Knuth's multiplicative hashing).
-Word hash(const Space& space) { return space.members.front()->id.number() * 2654435769u >> 27; }
 
 void note_partner(Space& space, ThreadId partner) {
     constexpr Word weight = 16;
@@ -216,7 +222,7 @@ void note_partner(Space& space, ThreadId partner) {
     partners[0] = partner;
     space.tag.spread += (known ? 0 : weight) - space.tag.spread / weight;
     if (++space.tag.notes % late == 0) space.tag.met_before = space.tag.met, space.tag.met = 0;
-    space.tag.met |= 1u << hash(*now);
+    space.tag.met |= bit_of(*now);
 }
 
 // In the midst of what goes on: who runs, from whom the switch to it came, and from whom the one to that.
