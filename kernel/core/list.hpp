@@ -34,6 +34,20 @@ public:
         insert(e, *where);
         if (where == head_) head_ = &e;
     }
+    // Puts `e` at the end and takes the first one out, which there must be: `e` has its place in the circle then.
+    T& rotate(T& e) {
+        T& first = *head_;
+        Link<T>& place = first.*L;
+        if (place.next == &first) {
+            (e.*L).next = (e.*L).prev = head_ = &e;
+        } else {
+            e.*L = place;
+            (place.prev->*L).next = (place.next->*L).prev = &e;
+            head_ = place.next;
+        }
+        place = {};
+        return first;
+    }
     void remove(T& e) {
         if ((e.*L).next == &e) {
             head_ = nullptr;

@@ -79,6 +79,18 @@ bool signals(Thread& t, const Thread& better) {
     return better.priority <= t.sensitive_priority() && t.utcb->flags() & preemption_signal;
 }
 
+// It has been taken out of its queue to run.
+Thread* run(Thread& t) {
+    t.put_off = false;
+    return &t;
+}
+
+// Nobody has said that it is to be: its turn has come, with a new time slice if it has none left.
+Thread* run_in_turn(Thread& t) {
+    if (!t.timeslice_left) reset_timeslice(t);
+    return run(t);
+}
+
 // Time that a thread had put a preemption off for is over: it is told so, whether it wants signals or not.
 void end_delay(Thread& t) {
     t.utcb->flags() &= ~Word{preemption_delay};
@@ -127,14 +139,16 @@ Thread* next(Thread* current) {
 
     if (current && can_run(*current)) {
         Thread* best = ready.front();
+        bool equal = best && best->priority == current->priority;
         if (wish.yields) {
-            ready.push_back(*current);
             if (wish.favourite && wish.favourite->ready_link.queued()) {
+                ready.push_back(*current);
                 ready.remove(*wish.favourite);
-                return wish.favourite;
+                return run(*wish.favourite);
             }
+            if (equal) return run_in_turn(ready.rotate(*current));
+            ready.push_back(*current);
         } else {
-            bool equal = best && best->priority == current->priority;
             bool preempts = best && (best->priority > current->priority || (equal && wish.slice_over));
             if (preempts && delays(*current, *best)) return current;
             if (wish.slice_over) reset_timeslice(*current);
@@ -145,15 +159,14 @@ Thread* next(Thread* current) {
         wish.favourite = nullptr;
     }
     Thread* chosen = wish.favourite;
-    if (!chosen || !chosen->ready_link.queued() || chosen->priority < ready_top) {
-        chosen = ready.front();
-        if (chosen && !chosen->timeslice_left) reset_timeslice(*chosen);
-    }
-    if (chosen) {
+    if (chosen && chosen->ready_link.queued() && chosen->priority >= ready_top) {
         ready.remove(*chosen);
-        chosen->put_off = false;
+        return run(*chosen);
     }
-    return chosen;
+    chosen = ready.front();
+    if (!chosen) return nullptr;
+    ready.remove(*chosen);
+    return run_in_turn(*chosen);
 }
 
 void interrupted() { wishes.asynchronous = true; }

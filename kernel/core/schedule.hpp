@@ -16,6 +16,8 @@ public:
     void push_back(Thread& t);
     void push_front(Thread& t);
     void remove(Thread& t);
+    // Queues `t` and removes the first one of its priority, which there must be.
+    Thread& rotate(Thread& t) { return queues_[t.priority].rotate(t); }
     // The first thread of the highest priority that has one; nullptr when all queues are empty.
     Thread* front() const;
     // How many are queued; all ones if something does not agree.

@@ -148,6 +148,22 @@ TEST_F(ScheduleTest, ADelayedPreemptionIsPendingUntilTheThreadSwitches) {
     EXPECT_EQ(running.delay_left, 2000u) << "a switch gives the whole delay again";
 }
 
+TEST_F(ScheduleTest, WhoIsSwitchedToHasNothingPutOff) {
+    Thread &a = make(50), &b = make(50), &better = make(60);
+    a.state = State::ready;
+    sensitive(a, 60, 2000, preemption_delay);
+    EXPECT_EQ(interrupt(a, better), &a);
+    schedule::make_unready(better, State::receiving);
+    schedule::make_ready(b);
+    schedule::yield(a, &b);
+    EXPECT_EQ(schedule::next(&a), &b);
+    EXPECT_TRUE(a.put_off);
+    schedule::yield(b, &a);
+    EXPECT_EQ(schedule::next(&b), &a);
+    schedule::tick(a, 500);
+    EXPECT_EQ(a.delay_left, 2000u);
+}
+
 TEST_F(ScheduleTest, ADelayHasItsMaximumAndItsOverflowIsSignalled) {
     Thread &running = make(50), &better = make(60);
     running.state = State::ready;
