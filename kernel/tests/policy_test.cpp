@@ -124,16 +124,28 @@ TEST_F(PolicyTest, TwoThatTalkShareAHostIfThereIsNoPlaceInAll) {
 
 TEST_F(PolicyTest, ALeaderGivesUpAGroupOfStrangers) {
     port.places = {{mb, true}};
-    Actor &stranger = begin(), &leader = begin(), &partner = begin();
-    arch::give_tag(stranger.space, mb, &leader.space);
+    Actor &stranger = make(), &leader = make(), &partner = make();
+    ASSERT_TRUE(arch::give_tag(stranger.space, mb, &leader.space));
     for (int i = 0; i < 20; ++i) talk(leader, partner, 100), look_at_all();
     EXPECT_EQ(host(leader), host(partner));
 }
 
+TEST_F(PolicyTest, WhoSleepsInAHostGivesWayThere) {
+    port.places = {{mb, true}, {mb, true}, {mb, true}};
+    Actor &leader = make(), &sleeper = make(), &friend1 = make(), &friend2 = make(), &late = make();
+    for (Actor* a : {&sleeper, &friend1, &friend2}) arch::give_tag(a->space, mb, &leader.space);
+    for (int i = 0; i < 20; ++i) {
+        for (Actor* a : {&late, &friend1, &friend2}) talk(leader, *a, 100);
+        look_at_all();
+    }
+    EXPECT_EQ(host(late), &leader.space);
+    EXPECT_TRUE(large(sleeper));
+}
+
 TEST_F(PolicyTest, AMemberWhoseLastThreadIsGoneIsAStranger) {
     port.places = {{mb, true}};
-    Actor &dying = begin(), &leader = begin(), &partner = begin();
-    arch::give_tag(dying.space, mb, &leader.space);
+    Actor &dying = make(), &leader = make(), &partner = make();
+    ASSERT_TRUE(arch::give_tag(dying.space, mb, &leader.space));
     dying.space.members.remove(dying.thread);
     for (int i = 0; i < 20; ++i) talk(leader, partner, 100), look_at_all();
     EXPECT_EQ(host(leader), host(partner));
