@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "judge.h"
+#include "trials.h"
 
 #include <cobnut/program.h>
 #include <cobnut/tls.h>
@@ -49,7 +50,12 @@ bool foreign(const Place &place, const Attacker &a)
 constexpr unsigned most_tries = 100; // until the kernel has given everybody a slot
 constexpr unsigned most_tries_inside = 3;
 
-void let_others_run() { L4_Sleep(L4_TimePeriod(2000)); }
+/// Who sleeps may lose his slot to who does not, and has it back when he is talked to.
+void let_others_run()
+{
+    if (stage.automatic) keep_victims_busy();
+    L4_Sleep(L4_TimePeriod(2000));
+}
 
 const char *kind_name(bool small) { return stage.automatic ? "automatic" : stage.bound ? "bound" : small ? "small" : "large"; }
 
@@ -122,8 +128,18 @@ bool left_to_processor(const Attempt &t)
     return r == Refusal::limit || r == Refusal::null || r == Refusal::flags || r == Refusal::privileged;
 }
 
-/// Whether the same instructions inside the limits come to their end. GS is the kernel's: a clock tick between its load and its use
-/// takes the attempt's selector away, which is no limit's doing, so that such a run is made again.
+/// After an exception the same once more, with the registers as they are.
+Report run_again(const Attempt &t, const Report &r, Attacker &a)
+{
+    Word words[message_words];
+    for (unsigned i = 0; i < message_words; i++) words[i] = r.message[i + 1];
+    words[message_ip] = reinterpret_cast<Word>(t.code);
+    return a.resume(words, message_words);
+}
+
+/// Whether the same instructions inside the limits come to their end. GS is the kernel's: a clock tick between its load and its use,
+/// or a page fault that the kernel sees to by itself (a directory entry that it copies), takes the attempt's selector away, which is
+/// no limit's doing. So such a run is made again: in the same space, where nothing is missing any more, and in others.
 bool works_inside(const Attempt &t, bool small, Report &r)
 {
     for (unsigned tries = 0; tries < most_tries_inside; tries++) {
@@ -132,6 +148,8 @@ bool works_inside(const Attempt &t, bool small, Report &r)
         if (!a.ready()) return false;
         r = run(t, true, a, to);
         if (!a.in_slot() || !victims_intact()) return false;
+        for (unsigned more = most_tries_inside; more-- > 0 && r.exception && !came_through(r, t);) r = run_again(t, r, a);
+        if (!victims_intact()) return false;
         if (came_through(r, t)) return true;
     }
     return false;

@@ -34,7 +34,7 @@ struct Stage {
     Word last_base = 0;      ///< where the last attacker's slot began
     L4_ThreadId_t controller, below, above, large;
     L4_ThreadId_t twin; ///< is there if attackers are bound
-    /// Where the slot of the neighbour above begins.
+    /// Where the slot of the neighbour above begins, or of the other one; 0 if neither has any.
     Word above_base() const;
     Word area() const { return kernel_base - (area_mb << 20); }
     Word large_limit() const { return area() < 0xC0000000 ? area() : 0xC0000000; }
@@ -78,6 +78,8 @@ extern const Word victims_sum;
 bool in_image(Word address);
 /// Creates the victims. False after a message.
 bool make_victims();
+/// Talks to those beside the attacker, so that they are worth a slot.
+void keep_victims_busy();
 /// Asks each victim whether its memory and its UTCB are its own; looks whether their slots are theirs.
 bool victims_intact();
 /// Fills their memory: at first, and after an attempt that was not stopped.
