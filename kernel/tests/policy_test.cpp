@@ -9,6 +9,7 @@
 #include <memory>
 #include <random>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,13 @@ struct PolicyTest : testing::Test {
     static bool large(const Actor& a) { return !port.of(a.space); }
     static bool exclusive(const Actor& a) { return !large(a) && !a.space.leader; }
     static const Space* host(const Actor& a) { return a.space.leader ? a.space.leader : &a.space; }
+    // Of a group's members that are not at home in all.
+    static std::set<const Space*> hosts(std::span<Actor* const> group) {
+        std::set<const Space*> found;
+        for (const Actor* a : group)
+            if (!exclusive(*a)) found.insert(host(*a));
+        return found;
+    }
 
     std::vector<std::unique_ptr<Actor>> actors;
     Word numbers = 0;
@@ -179,12 +187,8 @@ TEST_P(Groups, FormAmongThoseWhoTalkToEachOtherAndEverybodysPartnerIsInAll) {
         call(a, server), call(server, a), call(a, b), call(b, server), call(server, b), call(b, a);
     }
     EXPECT_TRUE(exclusive(server));
-    for (std::size_t group = 0; group < groups; ++group) {
-        std::set<const Space*> hosts;       // of those who are not at home in all
-        for (std::size_t i = 0; i < size; ++i)
-            if (const Actor& a = *member[group * size + i]; !exclusive(a)) hosts.insert(host(a));
-        EXPECT_LE(hosts.size(), 1u) << "group " << group;
-    }
+    for (std::size_t group = 0; group < groups; ++group)
+        EXPECT_LE(hosts({&member[group * size], size}).size(), 1u) << "group " << group;
 }
 INSTANTIATE_TEST_SUITE_P(SeedsAndTurns, Groups,
                          testing::Values(Turn{1995, 10}, Turn{2002, 64}, Turn{20021, 64}, Turn{1995, 1000}, Turn{2002, 1000},
@@ -224,12 +228,8 @@ struct WebServers : PolicyTest {
     }
     // All groups' members in one host each, but for those that are in all.
     bool found() const {
-        for (Word group = 0; group < groups; ++group) {
-            std::set<const Space*> hosts;
-            for (Word i = 0; i < size; ++i)
-                if (const Actor& a = *member[group * size + i]; !exclusive(a)) hosts.insert(host(a));
-            if (hosts.size() != 1) return false;
-        }
+        for (Word group = 0; group < groups; ++group)
+            if (hosts({&member[group * size], size}).size() != 1) return false;
         return exclusive(*server);
     }
 
