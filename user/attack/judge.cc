@@ -129,10 +129,9 @@ bool left_to_processor(const Attempt &t)
 }
 
 /// After an exception the same once more, with the registers as they are.
-Report run_again(const Attempt &t, const Report &r, Attacker &a)
+Report run_again(const Attempt &t, Report r, Attacker &a)
 {
-    Word words[message_words];
-    for (unsigned i = 0; i < message_words; i++) words[i] = r.message[i + 1];
+    Word *const words = r.message + 1;
     words[message_ip] = reinterpret_cast<Word>(t.code);
     return a.resume(words, message_words);
 }
@@ -147,7 +146,7 @@ bool works_inside(const Attempt &t, bool small, Report &r)
         Word to = 0;
         if (!a.ready()) return false;
         r = run(t, true, a, to);
-        if (!a.in_slot() || !victims_intact()) return false;
+        if (!a.in_slot()) return false;
         for (unsigned more = most_tries_inside; more-- > 0 && r.exception && !came_through(r, t);) r = run_again(t, r, a);
         if (!victims_intact()) return false;
         if (came_through(r, t)) return true;

@@ -51,8 +51,7 @@ bool lost(bool small, Report &r)
     if (!unharmed(r)) return false;
     L4_LoadMR(0, L4_IoFpageLog2(taken, 0).raw | L4_FullyAccessible);
     L4_Unmap(0);
-    Word again[message_words];
-    for (unsigned i = 0; i < message_words; i++) again[i] = r.message[i + 1];
+    Word *const again = r.message + 1;
     again[message_ip] = reinterpret_cast<Word>(trial_in_two);
     again[message_ebx] = kept;
     again[message_edx] = taken;
