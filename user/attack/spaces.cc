@@ -244,11 +244,11 @@ bool start_beside(L4_ThreadId_t id, void (*main)(), const void *stack, Word utcb
 
 const Word victims_sum = 3 * (page_size / sizeof(Word)) * foreign_word;
 
-Word Stage::above_base() const
+Word Stage::above_base(Word but) const
 {
     if (!automatic) return area() + 2 * slot_size;
     const Word base = base_of_space(above);
-    return base ? base : base_of_space(below); // where the kernel has made the one large, the other may do
+    return base && base != but ? base : base_of_space(below); // where the kernel has made the one large, the other may do
 }
 
 Word Attacker::base() const

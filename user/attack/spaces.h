@@ -34,8 +34,8 @@ struct Stage {
     Word last_base = 0;      ///< where the last attacker's slot began
     L4_ThreadId_t controller, below, above, large;
     L4_ThreadId_t twin; ///< is there if attackers are bound
-    /// Where the slot of the neighbour above begins, or of the other one; 0 if neither has any.
-    Word above_base() const;
+    /// Where the slot of the neighbour above begins, or of the other one if it is large or at `but`; 0 if neither has any.
+    Word above_base(Word but = 0) const;
     Word area() const { return kernel_base - (area_mb << 20); }
     Word large_limit() const { return area() < 0xC0000000 ? area() : 0xC0000000; }
 };

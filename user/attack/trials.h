@@ -57,8 +57,8 @@ inline Word base_of(bool small) { return !small ? 0 : stage.automatic ? stage.la
 /// The neighbour above in the next attacker's addresses. 0: has no slot, or the place that the last attacker had.
 inline Word above_from(bool small)
 {
-    const Word above = stage.above_base();
-    return above ? above - base_of(small) : 0;
+    const Word own = base_of(small), above = stage.above_base(own);
+    return above ? above - own : 0;
 }
 
 } // namespace attack
