@@ -3,28 +3,19 @@
 
 #include "arm/host.hpp"
 #include "arm/page_tables.hpp"
-#include "core/mapping.hpp"
+#include "arm/sharers.hpp"
 
 namespace aliases {
 namespace {
 
 using namespace page_tables;
+using sharers::Cell;
 
-Word word_at(const Space& space, VAddr page) { return table(space, page)->page[index(page)]; }
+// So many are granted one frame at a time: more than there are domains, and few enough to take it from all of them with interrupts
+// off. Another one takes the place of one that has come before, but not of the last three: an instruction may need as many.
+constexpr Word most_sharers = 18, most_uncached = 16, kept_sharers = 3;
 
-// 4 KB of a mapping.
-struct Place {
-    Space* space;
-    VAddr page;
-    Word word() const { return word_at(*space, page); }
-};
-
-// Where a mapping has a frame. One may have others of the frames that are derived from the same page.
-bool has(const Mapping& m, PAddr frame, Place& place) {
-    Word first = word_at(*m.space, m.page()), offset = frame - frame_of(first);
-    place = {m.space, m.page() + offset};
-    return offset < parts(first) * page_size;
-}
+Cell cell_at(Space& space, VAddr page) { return {table(space, page), index(page)}; }
 
 struct Access {
     VAddr at;
@@ -35,58 +26,79 @@ bool cached(Word word) { return !(word & attribute_bits); }
 
 // Whether an access must not be granted beside what has been granted there: there would be a copy that knows nothing of
 // a write.
-bool conflicts(const Place& place, const Access& access) {
-    Word word = place.word();
+bool conflicts(const Cell& there, const Access& access) {
+    Word word = there.word();
     if (!cached(word) && !access.cached) return false;
-    if (cached(word) && access.cached && modified(*place.space, place.page) == access.at) return false;
+    if (cached(word) && access.cached && modified(there.space(), there.page()) == access.at) return false;
     return word & (access.write ? granted_read : granted_write);
 }
 
-const Mapping* first_of_list(const Mapping* m) {
-    while (m->prev) m = m->prev;
-    return m;
+void take(const Cell& there, Word what) { change(there.space(), there.page(), there.word() & ~what); }
+
+// One that has been granted the frame has not any more.
+void make_room(PAddr frame, const Cell& self) {
+    Word newer = 0;
+    sharers::each(frame, [&](const Cell& there) {
+        if (there == self || ++newer <= kept_sharers) return true;
+        take(there, granted | aliased);
+        return false;
+    });
 }
 
 }  // namespace
 
 bool settle(Space& space, VAddr page, bool write) {
-    const Mapping* self = paging::mapping(space, page);
-    if (!self) return false;                // a page of the kernel's, which nobody writes to
-    Word own = word_at(space, page);
-    Access access{modified(space, page), cached(own), write};
-    const Mapping* first = first_of_list(self);
-    bool both = false;
-    Place there;
-    for (const Mapping* m = first; m; m = m->next) {
-        if (!has(*m, frame_of(own), there)) continue;
-        // All that are granted are not cached: one more makes no difference.
-        if (there.word() & aliased) return true;
-        both |= m != self && m->space == &space && conflicts(there, access);
-    }
-    for (const Mapping* m = first; m; m = m->next) {
-        if (m == self || !has(*m, frame_of(own), there)) continue;
-        if (both && there.word() & granted) change(*m->space, there.page, there.word() | aliased);
-        if (!both && host::keeps_caches && conflicts(there, access))
-            change(*m->space, there.page, there.word() & ~(write ? granted : granted_write));
-    }
+    Cell self = cell_at(space, page);
+    if (!self.mapping()) return false;      // a page of the kernel's, which nobody writes to
+    PAddr frame = frame_of(self.word());
+    Access access{modified(space, page), cached(self.word()), write};
+    bool both = false, none_cached = false;
+    Word count = 0;
+    sharers::each(frame, [&](const Cell& there) {
+        if (there == self) return true;
+        none_cached |= bool(there.word() & aliased);
+        both |= &there.space() == &space && conflicts(there, access);
+        return ++count < most_uncached || !none_cached;
+    });
+    if (count >= (none_cached ? most_uncached : most_sharers)) make_room(frame, self);
+    // All that are granted are not cached: one more makes no difference.
+    if (none_cached) return true;
+    sharers::each(frame, [&](const Cell& there) {
+        if (there == self) return true;
+        if (both)
+            change(there.space(), there.page(), there.word() | aliased);
+        else if (host::keeps_caches && conflicts(there, access))
+            take(there, write ? granted : granted_write);
+        return true;
+    });
     return both;
 }
 
+bool none_cached(PAddr frame) {
+    bool found = false;
+    sharers::each(frame, [&](const Cell& there) {
+        found = there.word() & aliased;
+        return false;
+    });
+    return found;
+}
+
 bool alone(Space& space, VAddr page, Word count, bool write) {
-    const Mapping* self = paging::mapping(space, page);
-    PAddr first = frame_of(word_at(space, page)), bytes = count * page_size;
-    Place there;
-    for (const Mapping* m = first_of_list(self); m; m = m->next) {
-        if (m == self || (m->space != &space && !host::keeps_caches)) continue;
-        // Its first frame of these, if it has any.
-        PAddr frame = frame_of(word_at(*m->space, m->page()));
-        if (frame - first >= bytes) frame = first;
-        for (; frame - first < bytes && has(*m, frame, there); frame += page_size) {
-            VAddr own = page + (frame - first);
-            if (there.word() & aliased || conflicts(there, {modified(space, own), cached(word_at(space, own)), write})) return false;
-        }
+    Word left = most_sharers;
+    bool good = true;
+    Cell self = cell_at(space, page);
+    for (; count && good; --count, ++self.place, page += page_size) {
+        if (sharers::nobody(self)) continue;
+        Access access{modified(space, page), cached(self.word()), write};
+        sharers::each(frame_of(self.word()), [&](const Cell& there) {
+            if (there == self) return true;
+            bool matters = &there.space() == &space || host::keeps_caches;
+            good = --left && !(matters && (there.word() & aliased || conflicts(there, access)));
+            return good;
+        });
+        good = good && !sharers::lingers(self);     // among those of another frame: not so many at once
     }
-    return true;
+    return good;
 }
 
 }  // namespace aliases

@@ -12,6 +12,8 @@ namespace aliases {
 // `page` is about to be granted, for reading or for writing: takes from all others of the frame what must not stand beside
 // that. True if the page must not be cached; the others are not, then.
 bool settle(Space& space, VAddr page, bool write);
+// Whether all who have been granted a frame have it uncached, so that the kernel may use it as well.
+bool none_cached(PAddr frame);
 // Whether `count` pages from `page` on, parts of one that somebody mapped, can be granted without that.
 bool alone(Space& space, VAddr page, Word count, bool write);
 

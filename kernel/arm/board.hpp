@@ -3,6 +3,7 @@
 // lines and the console.
 #pragma once
 
+#include "core/schedule.hpp"
 #include "core/x2.hpp"
 
 namespace board {
@@ -19,5 +20,6 @@ void finish_output();
 [[noreturn]] void end(Word code);
 
 constexpr Word tick_us = 1000;
+static_assert(tick_us <= schedule::longest_tick);
 
 }  // namespace board

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // User registers of threads: what the shared code asks for (core/arch.hpp), and the change of the running thread.
+#include "arm/checks.hpp"
 #include "arm/cpu.hpp"
 #include "arm/host.hpp"
 #include "arm/trap.hpp"
 #include "core/arch.hpp"
+#include "core/check.hpp"
 #include "core/ipc.hpp"
 #include "core/schedule.hpp"
 #include "core/string_transfer.hpp"
 #include "core/system_calls.hpp"
+#include "core/timekeeping.hpp"
 
 namespace arch {
 namespace {
@@ -30,6 +33,7 @@ void prepare_user(Thread& t) {
 }
 
 void destroy_thread(Thread&) {}
+Word bytes_beside(const Thread&) { return 0; }
 
 // What LR says is no longer where the thread goes on: not by the fast path.
 void set_user_ip(Thread& t, Word ip) {
@@ -85,6 +89,8 @@ void exception_reply(Thread& t, const Word* w, Word count) {
 // The fast path leaves R11, SP and LR in the frame, which is where a thread goes on after an IPC.
 void settle_fast_frame(Thread& t) { go_on_at(t, t.registers.lr); }
 void offer_fast_frame(Thread& t) {
+    check(t.state == State::receiving && t.receive_role == Role::user && t.fast_entry && !t.halted);
+    check(!t.timeout.queued() && !t.ready_link.queued() && t.senders.empty() == !(t.fast_veto & veto_senders));
     t.open_to = t.awaited.raw;
     t.state = State::ready;             // as the fast path leaves it: open_to alone says that it waits
 }
@@ -93,25 +99,27 @@ void enter_space(Thread& next) {
     processor.current = &next;
     *reinterpret_cast<volatile Word*>(UTCB_WORD_PAGE) = next.utcb_address;
     enter_host(*next.space, processor.left);
+    check(checks::leaves(next));
 }
 
 // No port of this processor's.
-mappings::Mapped transfer_ports(Space&, Fpage, Space&, Fpage, bool, mappings::Progress&) { return mappings::Mapped::all; }
-bool unmap_ports(Space&, Fpage, bool) { return true; }
+mappings::Mapped transfer_ports(Space&, Fpage, Space&, Fpage, bool, mappings::Progress&, Word&) { return mappings::Mapped::all; }
+bool unmap_ports(Space&, Fpage, bool, Word&) { return true; }
 
 }  // namespace arch
 
 extern "C" Thread* leave_kernel() {
     for (;;) {
+        timekeeping::expire();
         Thread* t = schedule::next(processor.current);
         processor.current = t;
         if (!t) return nullptr;
-        if (t->transfer) {
-            strings::carry_on(*t);
-            continue;
-        }
         if (t->pending != Pending::nothing) {
             system_calls::carry_on(*t);
+            continue;
+        }
+        if (t->transfer) {
+            strings::carry_on(*t);
             continue;
         }
         if (t->preempted_at || t->quantum_over) {

@@ -6,6 +6,7 @@
 #include "arm/page_tables.hpp"
 #include "arm/trap.hpp"
 #include "core/arch.hpp"
+#include "core/check.hpp"
 #include "core/string.hpp"
 
 namespace arch {
@@ -14,6 +15,7 @@ namespace arch {
 void about_to_copy(Space& space, VAddr at, Word bytes) { host::drop_lines(space, at, bytes); }
 
 void copy(PAddr to, PAddr from, Word bytes) {
+    check((to & page_mask) + bytes <= page_size && (from & page_mask) + bytes <= page_size);
     memcpy(page_tables::view(to, 0), page_tables::view(from, 1), bytes);
     cpu::drain_write_buffer();          // it may be code
 }

@@ -13,6 +13,8 @@ inline void write_control(Word v) { asm volatile("mcr p15, 0, %0, c1, c0, 0" : :
 inline void write_table_base(PAddr v) { asm volatile("mcr p15, 0, %0, c2, c0, 0" : : "r"(v) : "memory"); }
 inline void write_domain_access(Word v) { asm volatile("mcr p15, 0, %0, c3, c0, 0" : : "r"(v) : "memory"); }
 inline void write_process_id(Word v) { asm volatile("mcr p15, 0, %0, c13, c0, 0" : : "r"(v) : "memory"); }
+inline Word read_domain_access() { Word v; asm volatile("mrc p15, 0, %0, c3, c0, 0" : "=r"(v)); return v; }
+inline Word read_process_id() { Word v; asm volatile("mrc p15, 0, %0, c13, c0, 0" : "=r"(v)); return v; }
 inline Word fault_status() { Word v; asm volatile("mrc p15, 0, %0, c5, c0, 0" : "=r"(v)); return v; }
 inline VAddr fault_address() { VAddr v; asm volatile("mrc p15, 0, %0, c6, c0, 0" : "=r"(v)); return v; }
 inline void drain_write_buffer() { asm volatile("mcr p15, 0, %0, c7, c10, 4" : : "r"(0) : "memory"); }

@@ -6,6 +6,7 @@
 #include "arm/trap.hpp"
 #include "core/arch.hpp"
 #include "core/books.hpp"
+#include "core/console.hpp"
 #include "core/print.hpp"
 #include "core/schedule.hpp"
 #include "core/space.hpp"
@@ -15,26 +16,13 @@ namespace {
 
 enum Call : Word { print_char = 0x60, print_string = 0x64, read_char = 0x68, read_char_blocked = 0x6c, audit = 0x70, end = 0x74 };
 
-void print_text(const Thread& t, VAddr at) {
-    constexpr Word text_limit = 1024;
-    char part[64];
-    for (Word n = 0; n < text_limit;) {
-        Word length = user_memory::read(*t.space, at + n, part, sizeof part);
-        if (!length) return;
-        for (Word i = 0; i < length; ++i, ++n) {
-            if (!part[i]) return;
-            print(part[i]);
-        }
-    }
-}
-
 }  // namespace
 
 bool dispatch(Thread& t, Word n) {
     Word* r = t.registers.r;
     switch (n) {
     case print_char: print(static_cast<char>(r[0])); return true;
-    case print_string: print_text(t, r[0]); return true;
+    case print_string: console::print_text(t, r[0], false); return true;
     case read_char: r[0] = static_cast<Word>(arch::console_get()); return true;
     case read_char_blocked:
         r[0] = static_cast<Word>(arch::console_get());

@@ -64,7 +64,7 @@ leave:
         str     r12, [sp, #PROCESSOR_CURRENT]
         ldr     r10, [r12, #THREAD_UTCB_ADDRESS]
         mov     r9, #UTCB_WORD_PAGE
-        msr     spsr_c, #(MODE_USER | MASK_FIQ)
+        msr     spsr_cf, #(MODE_USER | MASK_FIQ)    // the sender's flags and state are not its partner's
         add     r12, r12, #THREAD_R11
         ldmia   r12, {r11-r14}^
         str     r10, [r9]                       // user registers may not be named next

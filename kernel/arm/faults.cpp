@@ -71,9 +71,17 @@ bool writes_thumb(Word i) {
     }
 }
 
-bool writes(const Thread& t) {
+Word instruction_bytes(const Thread& t) { return thumb(t) ? 2 : 4; }
+
+// Code can run at the other names of a space's memory, those after relocation. 0 if nothing is there.
+Word instruction(const Thread& t, VAddr at) {
     Word i = 0;
-    user_memory::read(*t.space, t.frame.pc, &i, thumb(t) ? 2 : 4);
+    user_memory::read(*t.space, page_tables::original(*t.space, at), &i, instruction_bytes(t));
+    return i;
+}
+
+bool writes(const Thread& t) {
+    Word i = instruction(t, t.frame.pc);
     return thumb(t) ? writes_thumb(i) : writes_arm(i);
 }
 
@@ -88,16 +96,12 @@ void ask_pager(Thread& t, VAddr address, Word rights) {
 }  // namespace
 
 void undefined(Thread& t) {
-    t.frame.pc -= thumb(t) ? 2 : 4;
-    Word code = 0;
-    user_memory::read(*t.space, t.frame.pc, &code, thumb(t) ? 2 : 4);
-    ipc::exception(t, exception_undefined, code);
+    t.frame.pc -= instruction_bytes(t);
+    ipc::exception(t, exception_undefined, instruction(t, t.frame.pc));
 }
 
 void software_interrupt(Thread& t) {
-    Word size = thumb(t) ? 2 : 4, code = 0;
-    user_memory::read(*t.space, t.frame.pc - size, &code, size);
-    ipc::exception(t, exception_system_call, code);
+    ipc::exception(t, exception_system_call, instruction(t, t.frame.pc - instruction_bytes(t)));
 }
 
 bool prefetch_abort(Thread& t) {

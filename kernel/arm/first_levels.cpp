@@ -5,6 +5,7 @@
 #include "arm/cpu.hpp"
 #include "arm/host.hpp"
 #include "arm/page_tables.hpp"
+#include "core/check.hpp"
 #include "core/space.hpp"
 #include "core/string.hpp"
 
@@ -23,6 +24,7 @@ FreeDirectory* free_directories;
 Space* in_force;                        // nullptr: the kernel's own
 
 void put_in_force(Space* space) {
+    check(!space || space->arch.directory);
     in_force = space;
     flush_caches();
     cpu::write_table_base(physical(space ? space->arch.directory : &boot_directory));
@@ -122,4 +124,5 @@ Word control(Space&, Word) { return 0; }
 extern "C" void enter_host(Space& space, Word) {
     using namespace host;
     if (in_force != &space) put_in_force(&space);
+    check(in_force == &space && !space.arch.domain);
 }

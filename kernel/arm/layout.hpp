@@ -41,6 +41,7 @@
 #define MASK_IRQ          0x80
 #define MASK_FIQ          0x40
 #define STATE_THUMB       0x20
+#define STATE_JAVA        0x01000000
 
 // UTCB addresses in one page differ in these bits; how far before one the thread's global id stands; the bits of an id that
 // are never all zero, but in local ones (manual 3.1, A.1).

@@ -5,12 +5,17 @@
 #include "arm/caches.hpp"
 #include "arm/cpu.hpp"
 #include "arm/host.hpp"
+#include "arm/sharers.hpp"
 #include "core/arch.hpp"
+#include "core/check.hpp"
 #include "core/kip.hpp"
 #include "core/memory.hpp"
+#include "core/string.hpp"
 
 namespace page_tables {
 namespace {
+
+constexpr Word of_large = 16;           // pages of 4 KB
 
 // What is known of a page, whether it is mapped or not; and of the whole that it belongs to.
 Word word_of(const Space& space, VAddr page) {
@@ -44,7 +49,6 @@ Word section_entry(Word small_entry) {
 
 // Writes the entries for what is known of some pages. True if the processor may know pages there in another size.
 bool write_entries(PageTable& t, Word first, Word end) {
-    constexpr Word of_large = 16;
     bool resized = false;
     Word* entry = t.hardware.entry;
     for (Word group = first & ~(of_large - 1); group < end; group += of_large) {
@@ -63,11 +67,20 @@ bool write_entries(PageTable& t, Word first, Word end) {
     return resized;
 }
 
-// Likewise a section, where `count` pages have changed. True if there is another than before.
-bool write_section(Space& space, VAddr page, Word count) {
+// Whether the entries are those of sixteen large pages that are one piece of memory, and equal otherwise.
+bool all_alike(const CoarseTable& t) {
+    Word wanted = t.entry[0];
+    if ((wanted & page_type) != large_page) return false;
+    for (Word i = of_large; i < pages_of_table; i += of_large)
+        if (t.entry[i] != (wanted += of_large * page_size)) return false;
+    return true;
+}
+
+// Likewise a section. True if there is another than before.
+bool write_section(Space& space, VAddr page) {
     PageTable& t = *table(space, page);
-    Word was = t.section, entry = count == pages_of_table ? common_entry(t.page, pages_of_table) : 0;
-    t.section = entry ? section_entry(entry) : 0;
+    Word was = t.section;
+    t.section = parts(t.page[0]) == pages_of_table && all_alike(t.hardware) ? section_entry(small_entry(t.page[0])) : 0;
     if (t.section == was) return false;
     host::table_changed(space, page);
     return true;
@@ -97,26 +110,40 @@ Word small_entry(Word page) {
 
 void change(Space& space, VAddr page, Word count, Word away, Word in) {
     PageTable& t = *table(space, page);
+    check(count && index(page) + count <= pages_of_table && !(page & page_mask));
     Word first = index(page), end = first + count;
-    bool changed = false, any = false, known = false, loses_lines = false;
+    bool changed = false, known = false, loses_lines = false;
     for (Word i = first; i < end; ++i) {
         Word before = small_entry(t.page[i]), after = small_entry((t.page[i] & ~away) | in);
-        any |= before;
         if (before == after) continue;
         changed = true;
         if (!before) continue;
         known = true;
         // Lines are lost by a page that goes, or that is not to be written by the space, or to be cached otherwise.
-        loses_lines |= after != (before | page_access(access_user_write));
+        loses_lines |= before & cached && after != (before | page_access(access_user_write));
     }
     if (loses_lines) host::drop_lines(space, page, count * page_size);
-    for (Word i = first; i < end; ++i) t.page[i] = (t.page[i] & ~away) | in;
+    for (Word i = first; i < end; ++i) {
+        bool had = t.page[i] & granted;
+        t.page[i] = (t.page[i] & ~away) | in;
+        if (had != bool(t.page[i] & granted)) sharers::changed({&t, i});
+    }
     if (!changed) return;
     bool resized = write_entries(t, first, end);
-    resized |= write_section(space, page, count) && any;
+    resized |= write_section(space, page);
     host::entries_changed(space, page, count);
     // Of a page that has been known in two sizes the processor must not know both.
     if (known || resized) host::drop_translations(space, page, count == 1 && !resized);
+}
+
+void withdraw_moved(const Space& space, VAddr page) {
+    PageTable& t = *table(space, page);
+    if (page >= relocated_end || t.granted_at == space.arch.pid) return;
+    t.granted_at = space.arch.pid;
+    t.section = 0;
+    for (Word& page : t.page) page &= ~(granted | aliased);
+    fill_zero(&t.hardware, sizeof t.hardware);
+    caches::clean_and_invalidate_data(reinterpret_cast<VAddr>(&t.hardware), sizeof t.hardware);
 }
 
 PageTable* table(const Space& space, VAddr page) {
@@ -128,14 +155,13 @@ PageTable* table(const Space& space, VAddr page) {
 Touch touch(Space& space, VAddr address, bool write) {
     PageTable* t = table(space, address);
     Word page = t ? t->page[index(address)] : 0;
+    check(!(page & granted_write) || (page & granted_read && page & dirty));
     if (!(page & present) || (write && !(page & writable))) return Touch::denied;
     Word noted = accessed | granted_read | (write ? dirty | granted_write : 0);
     if (!(noted & ~page)) return Touch::nothing_new;
-    // All of a large page at once, or of a sixteenth of it, as far as that takes nothing from anybody.
-    for (Word count = parts(page); count > 1; count /= 16) {
-        VAddr first = first_part(address, count);
-        if (!aliases::alone(space, first, count, write)) continue;
-        change(space, first, count, 0, noted);
+    // 64 KB at once, of a page that has as many or more, if that takes nothing from anybody.
+    if (VAddr first = first_part(address, of_large); parts(page) >= of_large && aliases::alone(space, first, of_large, write)) {
+        change(space, first, of_large, 0, noted);
         return Touch::granted;
     }
     if (noted & ~page & granted && aliases::settle(space, address & ~page_mask, write)) noted |= aliased;
@@ -170,7 +196,8 @@ bool next_mapped(const Space& space, VAddr& from, VAddr last) {
         if (!d) behind = (page | 0x3ffff) + 1;
         PageTable* t = d ? d->table[page >> 8 & 0x3ff] : nullptr;
         if (!t) {
-            page = behind;
+            // Most have few: over all that are not there.
+            for (page = behind; d && page & 0x3ffff && !d->table[page >> 8 & 0x3ff];) page += 0x100;
             continue;
         }
         for (; page < behind && page <= end; ++page) {
@@ -184,13 +211,15 @@ bool next_mapped(const Space& space, VAddr& from, VAddr last) {
 
 bool ensure_table(Space& space, VAddr page) {
     TableDirectory*& d = space.arch.tables[page >> 30];
-    if (!d && !(d = static_cast<TableDirectory*>(memory::allocate_page()))) return false;
+    if (!d && !(d = static_cast<TableDirectory*>(memory::allocate_page(space.account)))) return false;
     PageTable*& t = d->table[page >> 20 & 0x3ff];
     if (t) return true;
     host::table_wanted(space, page);
-    t = static_cast<PageTable*>(memory::allocate_page());
+    t = static_cast<PageTable*>(memory::allocate_page(space.account));
     if (!t) return false;
     caches::clean_and_invalidate_data(reinterpret_cast<VAddr>(&t->hardware), sizeof t->hardware);
+    t->granted_at = space.arch.pid;
+    if (space.idempotent) sharers::begin(page, d);
     host::table_changed(space, page);
     return true;
 }
@@ -201,10 +230,15 @@ void set(Space& space, VAddr page, PAddr frame, bool may_write, Word attribute, 
     // Nothing is granted before the first access.
     Word word = frame | present | attribute | (may_write ? writable : 0) | (log2 - page_log2) / 4 << size_shift;
     Word* at = &table(space, page)->page[index(page)];
+    check(!*at && !((frame | page) & ((1u << log2) - 1)) && !(attribute & ~attribute_bits));
     for (Word left = parts(word); left; --left, word += page_size) *at++ = word;
 }
 
 template <bool write> PAddr access(Space& space, VAddr address) {
+    // The kernel needs no grant for itself where it would get none but in somebody's place.
+    constexpr Word status = page_tables::accessed | (write ? page_tables::dirty : 0), wanted = present | status | (write ? writable : 0);
+    Word known = word_of(space, address);
+    if (!(wanted & ~known) && aliases::none_cached(frame_of(known))) return frame_of(known);
     if (touch(space, address, write) == Touch::denied) return no_frame;
     return frame_of(word_of(space, address));
 }
@@ -236,23 +270,27 @@ void flush_caches() {}
 
 void allow_write(Space& space, VAddr page) {
     Word count = parts_at(space, page);
+    check(word_of(space, page) & present);
     change(space, first_part(page, count), count, 0, writable);
 }
 
 Word clear(Space& space, VAddr page) {
     Word known = known_of(space, page);
+    check(known & present && !(page & (parts(known) * page_size - 1)));
     change(space, page, parts(known), ~Word{0}, 0);
     return status_of(known);
 }
 
 Word take_status(Space& space, VAddr page, bool no_write) {
     Word known = known_of(space, page);
+    check(known & present);
     Word taken = known & (page_tables::accessed | page_tables::dirty | (no_write ? writable : 0));
     if (taken) change(space, page, parts(known), taken | granted | aliased, 0);
     return status_of(taken);
 }
 
 Mapping*& mapping(Space& space, VAddr page) {
+    check(table(space, page));
     return mapping_of(*table(space, page), index(page));
 }
 
@@ -260,6 +298,7 @@ unsigned log2_of(const Space& space, VAddr page) { return page_log2 + ((word_of(
 
 void split(Space& space, VAddr page, unsigned log2) {
     Word* at = &table(space, page)->page[index(page)];
+    check(*at & present && parts(*at) > 1u << (log2 - page_log2));
     for (Word left = parts(*at); left; --left, ++at) *at = (*at & ~size_bits) | (log2 - page_log2) / 4 << size_shift;
 }
 

@@ -73,6 +73,9 @@ inline VAddr original(const Space& space, VAddr address) {
     return space.arch.pid && address - space.arch.pid < relocated_end ? address - space.arch.pid : address;
 }
 
+// Takes back what has been granted of a megabyte, if the space has been moved since. The processor knows nothing of it, caches included.
+void withdraw_moved(const Space& space, VAddr page);
+
 // What a space may do at an address that has faulted. `granted`: it has been noted, and the page's entry says so now.
 enum class Touch { granted, nothing_new, denied };
 Touch touch(Space& space, VAddr address, bool write);

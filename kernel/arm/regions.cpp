@@ -5,6 +5,7 @@
 #include "arm/host.hpp"
 #include "arm/page_tables.hpp"
 #include "arm/residents.hpp"
+#include "core/check.hpp"
 #include "core/memory.hpp"
 
 namespace regions {
@@ -60,34 +61,45 @@ bool at_home(const Space& space, Word section) {
 }
 
 // Entries that differ in the access alone: the bits that both have are what both may.
-void synchronise(Region& r, Word i) {
-    Word entry = small_entry(table_of(*r.member[0], r)->page[i]);
-    for (Word m = 1; m < r.members; ++m) {
-        Word other = small_entry(table_of(*r.member[m], r)->page[i]);
-        entry = (entry ^ other) & ~page_access(access_user_write) ? 0 : entry & other;
-    }
+Word common(Word entry, Word other) { return (entry ^ other) & ~page_access(access_user_write) ? 0 : entry & other; }
+
+void set_entry(Region& r, Word i, Word entry) {
     if (r.table->entry[i] != entry) write(r.table->entry[i], entry);
 }
 
-void synchronise(Region& r) {
-    for (Word i = 0; i < pages; ++i) synchronise(r, i);
+// What all members may of a page.
+void synchronise(Region& r, Word i) {
+    Word entry = small_entry(table_of(*r.member[0], r)->page[i]);
+    for (Word m = 1; m < r.members; ++m) entry = common(entry, small_entry(table_of(*r.member[m], r)->page[i]));
+    set_entry(r, i, entry);
+}
+
+// Takes from the table what one member may not: all that needs to be done at once, and without a look at the others. It may
+// grant less than all of them may afterwards, until there is a fault (share()).
+void restrict_to(Region& r, const Space& space, Word first, Word count) {
+    const PageTable& own = *table_of(space, r);
+    for (Word i = first, end = first + count; i < end; ++i)
+        if (Word entry = r.table->entry[i]) set_entry(r, i, common(entry, small_entry(own.page[i])));
 }
 
 void add(Region& r, Space& space) {
+    check(r.domain && r.members < most_members && !(space.arch.regions & r.access()));
     r.member[r.members++] = &space;
     space.arch.regions |= r.access();
     if (space.arch.domain) space.arch.dacr |= r.access();
 }
 
 void close(Region& r, Space& space) {
+    check(space.arch.regions & r.access());
     space.arch.regions &= ~r.access();
     space.arch.dacr &= ~r.access();
 }
 
 void dissolve(Region& r) {
+    check(r.domain && r.members && r.table);
     for (Word m = 0; m < r.members; ++m) close(r, *r.member[m]);
     host::release_section(r.section, r.domain);
-    tables.free(r.table);
+    tables.free(r.table, memory::kernel);
     r = {};
 }
 
@@ -96,8 +108,8 @@ void leave(Region& r, Space& space) {
     close(r, space);
     Word m = 0;
     while (r.member[m] != &space) ++m;
+    check(m < r.members);
     r.member[m] = r.member[--r.members];
-    synchronise(r);
 }
 
 // A region of a section that stands in the CPD as that of one space.
@@ -105,7 +117,7 @@ Region* make(Space& space, Space& other, Word section) {
     Region* r = all;
     while (r < all + most_regions && r->domain) ++r;
     if (r == all + most_regions) return nullptr;
-    auto* table = static_cast<CoarseTable*>(tables.allocate());
+    auto* table = static_cast<CoarseTable*>(tables.allocate(memory::kernel));
     if (!table) return nullptr;
     caches::clean_and_invalidate_data(reinterpret_cast<VAddr>(table), sizeof *table);
     *r = {host::take_section(section, space, other, *table), section, table, {}, 0};
@@ -121,16 +133,16 @@ bool join(Space& space, Word section) {
     if (!at_home(space, section)) return false;
     Region* r = at(section);
     if (r) {
-        for (Word m = 0; m < r->members; ++m)
-            if (!same_pages(space, *r->member[m], section)) return false;
-        if (r->members == most_members) return false;
+        // Not that of each other one: where they differ, nothing is granted.
+        if (r->members == most_members || !same_pages(space, *r->member[0], section)) return false;
     } else {
         Space* other = host::holder_of(section);
         if (!other || !at_home(*other, section) || !same_pages(space, *other, section)) return false;
         if (!(r = make(space, *other, section))) return false;
+        for (Word i = 0; i < pages; ++i) set_entry(*r, i, small_entry(table_of(*other, *r)->page[i]));
     }
     add(*r, space);
-    synchronise(*r);
+    restrict_to(*r, space, 0, pages);
     host::purge();                      // of what the newcomer has not been granted yet
     return true;
 }
@@ -141,21 +153,25 @@ bool share(Space& space, VAddr page) {
     Word i = index(page);
     const PageTable& own = *table_of(space, *r);
     if (r->table->entry[i] == small_entry(own.page[i])) return false;
-    for (Word m = 0; m < r->members; ++m)
-        if ((table_of(*r->member[m], *r)->page[i] ^ own.page[i]) & identity) {
-            leave(*r, space);
-            return true;
-        }
+    auto differs = [&](Word m) { return (table_of(*r->member[m], *r)->page[i] ^ own.page[i]) & identity; };
+    for (Word m = 0; m < r->members; ++m) {
+        if (!differs(m)) continue;
+        // Who is not like the first one, for that is what join() looks at.
+        leave(*r, r->member[0] == &space || differs(0) ? space : *r->member[m]);
+        return true;
+    }
     Word gained = own.page[i] & (accessed | dirty | granted | aliased);
     for (Word m = 0; m < r->members; ++m)
         if (r->member[m] != &space) change(*r->member[m], page & ~page_mask, table_of(*r->member[m], *r)->page[i] | gained);
+    Word before = r->table->entry[i];
+    synchronise(*r, i);
+    if (before && before != r->table->entry[i]) host::drop_translations(space, page & ~page_mask, true);
     if (r->table->entry[i] != small_entry(own.page[i])) leave(*r, space);
     return true;
 }
 
 void entries_changed(const Space& space, VAddr page, Word count) {
-    if (Region* r = of(space, page >> 20))
-        for (Word i = index(page), end = i + count; i < end; ++i) synchronise(*r, i);
+    if (Region* r = of(space, page >> 20)) restrict_to(*r, space, index(page), count);
 }
 
 bool may_have_lines(Word section) {

@@ -3,6 +3,7 @@
 
 #include "arm/page_tables.hpp"
 #include "arm/residents.hpp"
+#include "core/check.hpp"
 
 namespace relocation {
 namespace {
@@ -19,8 +20,13 @@ Word slot_of(const Space& space) { return space.arch.pid >> slot_log2; }
 
 // Where a space has pages of its own, its lower ones cannot be, too.
 bool uses(const Space& space, Word slot) {
-    for (VAddr at = slot << slot_log2, n = relocated_end >> 20; n; --n, at += 1u << 20)
-        if (table(space, at)) return true;
+    constexpr Word tables = relocated_end >> 20;
+    VAddr base = slot << slot_log2;
+    const TableDirectory* d = base < USER_LIMIT ? space.arch.tables[base >> 30] : nullptr;
+    if (!d) return false;
+    PageTable* const* t = &d->table[base >> 20 & 0x3ff];
+    for (Word n = tables; n; --n)
+        if (*t++) return true;
     return false;
 }
 
@@ -32,19 +38,10 @@ Word lowest_free(const Space& space, VAddr page) {
     return 0;
 }
 
-// What has been granted below 32 MB has been granted at other addresses (aliases.hpp).
-void take_back(Space& space) {
-    for (VAddr at = 0, next; at < relocated_end; at = next) {
-        const PageTable* t = table(space, at);
-        Word count = t ? parts(t->page[index(at)]) : pages_of_table;
-        next = at + count * page_size;
-        if (t) change(space, at, count, granted | aliased, 0);
-    }
-}
-
+// What has been granted below 32 MB has been granted at other addresses (aliases.hpp): each page table shows for which.
 void move(Space& space, Word slot) {
     if (slot == slot_of(space)) return;
-    take_back(space);
+    check(slot < SLOTS && (!slot || !owner[slot]) && (!slot_of(space) || owner[slot_of(space)] == &space));
     host::leave_sections(space);
     owner[slot_of(space)] = nullptr;
     owner[slot] = slot ? &space : nullptr;
@@ -63,7 +60,10 @@ void consider(Space& space, VAddr page) {
     move(space, lowest_free(space, page));
 }
 
-void release(Space& space) { owner[slot_of(space)] = nullptr; }
+void release(Space& space) {
+    check(!slot_of(space) || owner[slot_of(space)] == &space);
+    owner[slot_of(space)] = nullptr;
+}
 
 Word control(Space& space, Word word) {
     Word slot = word & control_slot, done = 0;

@@ -19,6 +19,7 @@
 #include "arm/page_tables.hpp"
 #include "arm/regions.hpp"
 #include "arm/relocation.hpp"
+#include "core/check.hpp"
 #include "tags/residents.hpp"
 
 namespace host {
@@ -34,13 +35,17 @@ struct Section {
     std::uint16_t user;                 // the space that may have lines there, by the number of its UTCB area; 0: none
 };
 constexpr std::uint16_t none = 0xffff;
+// A domain stands in so many at most: that is what taking it away takes. One more takes the place of one that has come before,
+// but not of the last three: an instruction may need as many.
+constexpr Word most_sections = 64, kept_sections = 3;
 
 constinit tags::Residents residents{domains};
 Space* holder[domains + 1];
 std::uint16_t first_section_of[domains + 1];    // while there is a holder
+std::uint16_t sections_of[domains + 1];
 Section section[USER_LIMIT >> 20];
 Space* space_of[areas + 1];             // by the number of their UTCB areas, as far as they have been resident
-Word flushes = 1;                       // of all caches
+Word flushes = checks::on ? checks::counter_start : 1;                       // of all caches
 Word dropped;                           // bytes in this stay in the kernel
 
 Word domain_of(Word entry) { return entry >> 5 & 0xf; }
@@ -55,6 +60,16 @@ Word tags_of(Word access) {
     return (x | x >> 8) & 0xffff;
 }
 
+// Whether there is an entry with that domain. A walk: one in some is looked at.
+[[maybe_unused]] bool stands(Word tag) {
+    static Word asked;
+    constexpr Word some = 16;
+    if (++asked % some) return false;
+    for (Word entry : boot_directory.entry)
+        if (domain_of(entry) == tag && entry & 3) return true;
+    return false;
+}
+
 // What the switches have left.
 void collect() {
     if (!processor.ran) return;
@@ -63,6 +78,7 @@ void collect() {
 }
 
 bool may_have_lines(const Space& space) {
+    check(bool(space.arch.domain) == bool(space.arch.dacr));
     if (!space.arch.domain) return space.arch.lines_since == flushes;
     collect();
     return residents.dirty(space.arch.domain);
@@ -75,7 +91,9 @@ void purge_translations() {
 
 // The TLB has to be purged before anything else is put there.
 void take_out(Word s, Word tag) {
+    check(tag && tag <= domains && domain_of(boot_directory.entry[s]) == tag);
     write(boot_directory.entry[s], 0);
+    sections_of[tag] -= 1;
     Section& here = section[s];
     (here.previous == none ? first_section_of[tag] : section[here.previous].next) = here.next;
     if (here.next != none) section[here.next].previous = here.previous;
@@ -89,11 +107,21 @@ bool stained(const Space& space, Word s) {
 
 // `user`: by the number of its UTCB area.
 void enter_section(Word s, Word tag, Word user, Word entry) {
+    check(s < USER_LIMIT >> 20 && tag && tag <= domains && user <= areas);
+    check(!boot_directory.entry[s] && entry && !domain_of(entry));
     Section& here = section[s];
     here = {first_section_of[tag], none, static_cast<std::uint16_t>(user)};
     if (here.next != none) section[here.next].previous = static_cast<std::uint16_t>(s);
     first_section_of[tag] = static_cast<std::uint16_t>(s);
+    sections_of[tag] += 1;
     write(boot_directory.entry[s], entry | domain(tag));
+}
+
+void take_out_one(Word tag) {
+    Word s = first_section_of[tag];
+    for (Word n = kept_sections; n; --n) s = section[s].next;
+    take_out(s, tag);
+    purge_translations();
 }
 
 void put_in(Space& space, Word s, const PageTable& t) {
@@ -106,6 +134,8 @@ void put_in(Space& space, Word s, const PageTable& t) {
         purge_translations();
     }
     if (stained(space, s)) flush_caches();
+    if (sections_of[space.arch.domain] == most_sections) take_out_one(space.arch.domain);
+    withdraw_moved(space, original(space, s << 20));
     enter_section(s, space.arch.domain, space.arch.utcb_area, first_level(t));
 }
 
@@ -116,6 +146,7 @@ bool holds(const Space& space, VAddr page) {
 
 void set_utcb_entry(const Space& space) {
     const ArchSpace& a = space.arch;
+    check(a.utcb_area && a.own_utcbs && a.kernel_utcbs);
     Word entry = a.domain ? physical(a.own_utcbs) | domain(a.domain) : physical(a.kernel_utcbs) | domain(DOMAIN_KERNEL);
     write(boot_directory.entry[utcb_section(space)], entry | first_coarse);
 }
@@ -134,6 +165,7 @@ void revoke(Word tag) {
         if (a.recent_count < most) a.recent[a.recent_count++] = static_cast<std::uint16_t>(s);
         take_out(s, tag);
     }
+    check(a.domain == tag && a.utcb_area && space_of[a.utcb_area] == &space);
     holder[tag] = nullptr;
     a.domain = a.dacr = 0;
     if (a.own_utcbs) set_utcb_entry(space);
@@ -162,6 +194,8 @@ void forget_kernels_utcbs(const Space& space) {
 void make_resident(Space& space, Word left) {
     ArchSpace& a = space.arch;
     a.domain = take_domain(a.regions, left, a.loss);
+    check(a.domain && a.domain <= domains && a.domain != DOMAIN_KERNEL && !holder[a.domain] && !stands(a.domain));
+    check(a.utcb_area && a.own_utcbs && !(a.regions & own_domain_access(a.domain) & ~own_domain_access(0)));
     a.dacr = own_domain_access(a.domain) | a.regions;
     holder[a.domain] = &space;
     first_section_of[a.domain] = none;
@@ -182,6 +216,7 @@ const bool keeps_caches = true;
 
 void leave_sections(Space& space) {
     regions::leave_all(space);
+    if (may_have_lines(space)) flush_caches();
     if (Word tag = space.arch.domain) {
         while (first_section_of[tag] != none) take_out(first_section_of[tag], tag);
         purge_translations();
@@ -221,6 +256,7 @@ bool refill(Space& space, VAddr address) {
     const PageTable* t = table(space, address);
     Word s = modified(space, address) >> 20;
     if (!t || domain_of(boot_directory.entry[s]) == space.arch.domain || regions::shares(space, s)) return false;
+    check(space.arch.domain && holder[space.arch.domain] == &space);
     put_in(space, s, *t);
     return true;
 }
@@ -229,7 +265,9 @@ bool refill(Space& space, VAddr address) {
 // clean.
 void drop_lines(Space& space, VAddr at, Word bytes) {
     constexpr Word by_lines = 2 * page_size;
-    if (!may_have_lines(space) && !regions::may_have_lines(modified(space, at) >> 20)) return;
+    // Somebody else has the page at the same place, and may have written to it: then the lines are his.
+    Word s = modified(space, at) >> 20;
+    if (!may_have_lines(space) && !stained(space, s) && !regions::may_have_lines(s)) return;
     if ((dropped += bytes) > by_lines) return flush_caches();
     clean_lines(space, at, bytes);
     caches::invalidate_instructions();
@@ -260,6 +298,7 @@ Space* holder_of(Word s) { return boot_directory.entry[s] ? holder[domain_of(boo
 
 Word take_section(Word s, const Space& space, const Space& other, const CoarseTable& table) {
     Word tag = take_domain(space.arch.dacr | other.arch.dacr, 0, 0);
+    check(tag && !holder[tag] && other.arch.domain && tag != other.arch.domain);
     take_out(s, other.arch.domain);
     holder[tag] = nullptr;
     first_section_of[tag] = none;
@@ -289,6 +328,8 @@ Word control(Space& space, Word word) { return relocation::control(space, word);
 extern "C" void enter_host(Space& space, Word left) {
     using namespace host;
     if (!space.arch.dacr) make_resident(space, left);
+    check(holder[space.arch.domain] == &space);
+    check(space.arch.dacr == (own_domain_access(space.arch.domain) | space.arch.regions));
     processor.ran |= space.arch.dacr;
     dropped = 0;
     cpu::write_process_id(space.arch.pid);

@@ -6,8 +6,8 @@
 
 namespace host {
 
-// The space's addresses are about to be moved, and nothing is granted there, so that the caches have nothing: neither has the
-// CPD or the TLB.
+// The space's addresses are about to be moved: caches, CPD and TLB have nothing of it any more. What has been granted is
+// taken back when a section is needed again (page_tables::withdraw_moved).
 void leave_sections(Space& space);
 
 // The resident space whose entry stands in the CPD for a section; nullptr: nobody's, or a region's.

@@ -4,7 +4,9 @@
 #include "arm/cpu.hpp"
 #include "arm/host.hpp"
 #include "arm/page_tables.hpp"
+#include "arm/sharers.hpp"
 #include "core/arch.hpp"
+#include "core/check.hpp"
 #include "core/kip.hpp"
 #include "core/memory.hpp"
 #include "core/string.hpp"
@@ -25,18 +27,18 @@ std::uint32_t taken_areas[utcb_areas / 32];
 
 memory::Pool utcb_tables{sizeof(CoarseTable)};
 
-CoarseTable* allocate_utcb_table() {
-    auto* table = static_cast<CoarseTable*>(utcb_tables.allocate());
+CoarseTable* allocate_utcb_table(memory::Account& payer) {
+    auto* table = static_cast<CoarseTable*>(utcb_tables.allocate(payer));
     if (table) caches::clean_and_invalidate_data(reinterpret_cast<VAddr>(table), sizeof *table);
     return table;
 }
 
 bool make_utcb_tables(Space& space) {
     ArchSpace& a = space.arch;
-    CoarseTable *own = allocate_utcb_table(), *kernels = allocate_utcb_table();
+    CoarseTable *own = allocate_utcb_table(space.account), *kernels = allocate_utcb_table(space.account);
     if (!own || !kernels) {
-        if (own) utcb_tables.free(own);
-        if (kernels) utcb_tables.free(kernels);
+        if (own) utcb_tables.free(own, space.account);
+        if (kernels) utcb_tables.free(kernels, space.account);
         return false;
     }
     a.own_utcbs = own;
@@ -90,6 +92,7 @@ void* view(PAddr at, Word number) {
 
 bool map_utcb_page(Space& space, VAddr page, void* frame) {
     ArchSpace& a = space.arch;
+    check(a.utcb_area && page >> 20 == utcb_section(space));
     if (!a.own_utcbs && !make_utcb_tables(space)) return false;
     // The frame has been written to through the window.
     caches::clean_and_invalidate_data(reinterpret_cast<VAddr>(frame), page_size);
@@ -109,10 +112,11 @@ void release_utcbs(Space& space) {
     ArchSpace& a = space.arch;
     if (a.own_utcbs) {
         for (Word e : a.own_utcbs->entry)
-            if (e) memory::free_page(window(e & ~page_mask));
-        utcb_tables.free(a.own_utcbs);
-        utcb_tables.free(a.kernel_utcbs);
+            if (e) memory::free_page(window(e & ~page_mask), space.account);
+        utcb_tables.free(a.own_utcbs, space.account);
+        utcb_tables.free(a.kernel_utcbs, space.account);
     }
+    check(!a.domain && !a.regions);
     if (Word area = a.utcb_area) taken_areas[(area - 1) / 32] &= ~(1u << (area - 1) % 32);
     a.own_utcbs = a.kernel_utcbs = nullptr;
     a.utcb_area = a.utcb_pages = 0;
@@ -127,11 +131,11 @@ using namespace page_tables;
 Fpage place_utcb_area(Space& space, Fpage wanted) {
     constexpr unsigned megabyte_log2 = 20;
     if (wanted.log2() > megabyte_log2) return Fpage::nil();
-    for (Word n = 0; !space.arch.utcb_area && n < utcb_areas; ++n) {
-        Word &word = taken_areas[n / 32], bit = 1u << n % 32;
-        if (word & bit) continue;
-        word |= bit;
-        space.arch.utcb_area = static_cast<std::uint16_t>(n + 1);
+    for (Word n = 0; !space.arch.utcb_area && n < utcb_areas; n += 32) {
+        Word &word = taken_areas[n / 32], free = ~word & (word + 1);
+        if (!free) continue;
+        word |= free;
+        space.arch.utcb_area = static_cast<std::uint16_t>(n + static_cast<Word>(__builtin_ctz(free)) + 1);
     }
     if (!space.arch.utcb_area) return Fpage::nil();
     return Fpage::memory(UTCB_AREAS + ((space.arch.utcb_area - 1) << megabyte_log2), wanted.log2());
@@ -144,28 +148,38 @@ bool equip_server(Space&) { return true; }
 Space* allocate_space() {
     constexpr Word sets = 8, places = 56, lines = places / (sets - 1) * sets;
     static_assert(sizeof(Space) + lines * caches::line <= page_size);
-    void* page = memory::allocate_page();
+    void* page = memory::allocate_page(memory::kernel);
     if (!page) return nullptr;
     Word at = reinterpret_cast<Word>(page);
     Word place = at / page_size % places;
     return reinterpret_cast<Space*>(at + (1 + place + place / (sets - 1)) * caches::line);
 }
 
-void free_space(Space& space) { memory::free_page(reinterpret_cast<void*>(reinterpret_cast<Word>(&space) & ~page_mask)); }
+void free_space(Space& space) { memory::free_page(reinterpret_cast<void*>(reinterpret_cast<Word>(&space) & ~page_mask), memory::kernel); }
 
 bool create_space(Space& space) { return host::attach(space); }
 
 bool destroy_space(Space& space) {
-    host::detach(space);
-    release_utcbs(space);
-    for (TableDirectory* d : space.arch.tables) {
-        if (!d) continue;
-        for (PageTable* t : d->table) {
+    constexpr Word at_a_time = 4;
+    if (!space.arch.detached) {
+        host::detach(space);
+        release_utcbs(space);
+        space.arch.detached = true;
+        return false;
+    }
+    Word left = at_a_time;
+    for (TableDirectory*& d : space.arch.tables) {
+        if (!d || space.idempotent) continue;       // rings begin there (sharers.hpp)
+        for (PageTable*& t : d->table) {
             if (!t) continue;
             // What is left in areas of the kernel's is the interface page, which is everybody's.
-            memory::free_page(t);
+            if (!left-- || !sharers::leave(*t)) return false;
+            memory::free_page(t, space.account);
+            t = nullptr;
         }
-        memory::free_page(d);
+        memory::free_page(d, space.account);
+        d = nullptr;
+        return false;
     }
     return true;
 }
@@ -191,6 +205,7 @@ Word space_control(Space& space, Word control) { return host::control(space, con
 VAddr tag_limit(const Space&) { return 0; }
 bool give_tag(Space&, Word, Space*) { return false; }
 void take_tag(Space&) {}
+const char* disagreement(const Space&) { return nullptr; }     // it has none of these tags
 bool bindable(const Space&) { return false; }
 Word take_switches(Space&) { return 0; }
 ThreadId partner(const Space&) { return ThreadId::nil(); }

@@ -87,22 +87,30 @@ void kernel_interface_registers(Thread& t) {
 constexpr void (*table[])(Thread&) = {
     ipc_registers, thread_switch_registers, thread_control_registers, exchange_registers_registers, schedule_registers,
     unmap_registers, space_control_registers, processor_control_registers, memory_control_registers,
-    system_clock_registers,
 };
-constexpr Word lipc_number = 0x28, kernel_interface_number = 0xb4;
+constexpr Word system_clock_number = 0x24, lipc_number = 0x28, kernel_interface_number = 0xb4;
 
 }  // namespace
 
-void dispatch(Thread& t, Word n) {
+bool dispatch(Thread& t, Word n) {
     VAddr called = t.frame.pc;
     arch::go_on_at(t, t.registers.lr);
-    if (n % 4 == 0 && n / 4 < sizeof table / sizeof *table) return table[n / 4](t);
-    if (n == lipc_number) return ipc_registers(t);
-    if (n == kernel_interface_number) return kernel_interface_registers(t);
-    if (debug_calls::dispatch(t, n)) return;
-    // No such call: nothing is there.
-    t.frame.pc = called;
-    ipc::page_fault(t, called, right_read | right_execute);
+    if (n == system_clock_number) {
+        system_clock_registers(t);
+        return true;
+    }
+    if (n % 4 == 0 && n / 4 < sizeof table / sizeof *table) {
+        table[n / 4](t);
+    } else if (n == lipc_number) {
+        ipc_registers(t);
+    } else if (n == kernel_interface_number) {
+        kernel_interface_registers(t);
+    } else if (!debug_calls::dispatch(t, n)) {
+        // No such call: nothing is there.
+        t.frame.pc = called;
+        ipc::page_fault(t, called, right_read | right_execute);
+    }
+    return false;
 }
 
 }  // namespace system_calls

@@ -5,6 +5,7 @@
 #include "arm/cpu.hpp"
 #include "arm/page_tables.hpp"
 #include "core/arch.hpp"
+#include "core/check.hpp"
 #include "core/memory.hpp"
 
 namespace arch {
@@ -39,9 +40,10 @@ Thread& nobody() { return nobody_thread; }
 Thread& thread_at(Word number) { return *place(number); }
 
 bool set_thread_at(Word number, Thread& t) {
+    check(number < thread_numbers);
     Word& entry = pages.entry[number / threads_per_page];
     if (entry == entry_of(nobody_page)) {
-        auto* fresh = static_cast<Page*>(memory::allocate_page());
+        auto* fresh = static_cast<Page*>(memory::allocate_page(memory::kernel));
         if (!fresh) return false;
         *fresh = nobody_page;
         clean(*fresh);

@@ -4,6 +4,7 @@
 
 #include "arm/board.hpp"
 #include "arm/caches.hpp"
+#include "arm/checks.hpp"
 #include "arm/cpu.hpp"
 #include "arm/host.hpp"
 #include "arm/layout.hpp"
@@ -30,6 +31,7 @@ namespace {
 }  // namespace
 
 extern "C" Thread* trap(Thread& t, Word kind) {
+    check(checks::entered(t));
     bool again = false;
     t.fast_entry = false;
     processor.left = t.space->arch.domain;
@@ -42,7 +44,7 @@ extern "C" Thread* trap(Thread& t, Word kind) {
         if (t.frame.pc < SYSTEM_CALLS)
             again = faults::prefetch_abort(t);
         else
-            system_calls::dispatch(t, t.frame.pc - SYSTEM_CALLS);
+            again = system_calls::dispatch(t, t.frame.pc - SYSTEM_CALLS);
         break;
     case TRAP_DATA: again = faults::data_abort(t, cpu::fault_address(), cpu::fault_status()); break;
     case TRAP_SWI: faults::software_interrupt(t); break;
@@ -50,6 +52,7 @@ extern "C" Thread* trap(Thread& t, Word kind) {
     }
     if (!again) return nullptr;
     enter_host(*t.space, processor.left);
+    check(checks::leaves(t));
     return &t;
 }
 

@@ -16,10 +16,11 @@ Thread* leave_kernel();
 enum Exception : Word { exception_system_call = 0, exception_undefined = 1, exception_abort = 0x100 };
 
 namespace arch {
-// Addresses with bit 0 set mean Thumb code, as everywhere on ARM.
+// Addresses with bit 0 set mean Thumb code, as everywhere on ARM; without it, ARM code. A thread that has come to Java state by
+// itself keeps it over faults, but goes on nowhere else in it.
 inline void go_on_at(Thread& t, Word ip) {
     t.frame.pc = ip & ~1u;
-    t.frame.cpsr = (t.frame.cpsr & ~STATE_THUMB) | (ip & 1 ? STATE_THUMB : 0);
+    t.frame.cpsr = (t.frame.cpsr & ~(STATE_THUMB | STATE_JAVA)) | (ip & 1 ? STATE_THUMB : 0);
 }
 }
 
@@ -33,16 +34,11 @@ bool data_abort(Thread& t, VAddr address, Word status);
 }
 
 namespace system_calls {
-// By the place that was jumped to: SYSTEM_CALLS + n.
-void dispatch(Thread& t, Word n);
+// By the place that was jumped to: SYSTEM_CALLS + n. True if the thread goes on at once: nothing else can have changed.
+bool dispatch(Thread& t, Word n);
 }
 
 namespace debug_calls {
 // Likewise, calls of the debug console (docs/x2-arm.md). False if there is no such call.
 bool dispatch(Thread& t, Word n);
-}
-
-namespace user_memory {
-// Reads up to `bytes` of a space as far as they are present; returns how many.
-Word read(Space& space, VAddr from, void* to, Word bytes);
 }

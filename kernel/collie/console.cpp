@@ -31,8 +31,10 @@ void finish_output() {
 
 namespace arch {
 
+bool console_ready() { return uart(status1) & can_send; }
+
 void console_put(char c) {
-    while (!(uart(status1) & can_send)) {}
+    while (!console_ready()) {}
     uart(data) = static_cast<unsigned char>(c);
 }
 

@@ -5,8 +5,7 @@
 #include "core/arch.hpp"
 #include "core/ipc.hpp"
 #include "core/kip.hpp"
-#include "core/schedule.hpp"
-#include "core/timeout.hpp"
+#include "core/timekeeping.hpp"
 
 namespace {
 
@@ -35,9 +34,7 @@ void set_match(Word next) {
 void tick() {
     timer(status) = 1;
     set_match(timer(match0) + tick_counts);
-    Microseconds now = arch::now();
-    while (Thread* t = timeouts::expired(now)) ipc::timed_out(*t);
-    if (Thread* t = arch::current_thread(); t && schedule::tick(*t, board::tick_us)) ipc::quantum_exhausted(*t);
+    timekeeping::tick(board::tick_us);
 }
 
 }  // namespace

@@ -18,6 +18,8 @@ void enter_space(Thread& next);                        // what user mode needs t
 void prepare_user(Thread& t);
 // The thread goes away, and what the port keeps for it beside its control block.
 void destroy_thread(Thread& t);
+// What that takes of kernel memory.
+Word bytes_beside(const Thread& t);
 void set_user_ip(Thread& t, Word ip);
 void set_user_sp(Thread& t, Word sp);
 void set_user_flags(Thread& t, Word flags);            // only the bits that a user may change
@@ -67,6 +69,8 @@ bool give_tag(Space& space, Word bytes, Space* leader);
 void take_tag(Space& space);
 // Whether tags in single hosts could take the place of this one, which is good in all.
 bool bindable(const Space& space);
+// What of a space's tag, and of what is in force of it, does not agree; nullptr if all does (core/books.hpp).
+const char* disagreement(const Space& space);
 // Switches to a space from others since this was last asked; and the thread that was left at the last one.
 Word take_switches(Space& space);
 ThreadId partner(const Space& space);
@@ -80,9 +84,10 @@ void copy(PAddr to, PAddr from, Word bytes);
 void preemption_point();
 
 // I/O fpages (manual A.4), where the processor has ports: maps or grants what `from` holds of `send`, as far as `window`
-// (an I/O fpage, or the complete space) allows, some at a time, as mappings::transfer() does. Unmaps some of them; true when all is done.
-mappings::Mapped transfer_ports(Space& from, Fpage send, Space& to, Fpage window, bool grant, mappings::Progress& progress);
-bool unmap_ports(Space& space, Fpage fpage, bool flush);
+// (an I/O fpage, or the complete space) allows, as mappings::transfer() does. Unmaps them; true when all is done.
+mappings::Mapped transfer_ports(Space& from, Fpage send, Space& to, Fpage window, bool grant, mappings::Progress& progress,
+                                Word& budget);
+bool unmap_ports(Space& space, Fpage fpage, bool flush, Word& budget);
 
 // Time: microseconds since the boot.
 Microseconds now();
@@ -97,7 +102,8 @@ void mask_interrupt(Word line);
 void unmask_interrupt(Word line);
 
 // The debug console, and the end.
-void console_put(char c);
+void console_put(char c);                              // waits until it can
+bool console_ready();                                  // it need not wait
 int console_get();                                     // -1: nothing there
 [[noreturn]] void stop(const char* why);               // one line, then power_off()
 [[noreturn]] void power_off();
@@ -106,3 +112,8 @@ int console_get();                                     // -1: nothing there
 void* kip_page();
 
 }  // namespace arch
+
+namespace user_memory {
+// Reads up to `bytes` of a space as far as they are present; returns how many.
+Word read(Space& space, VAddr from, void* to, Word bytes);
+}

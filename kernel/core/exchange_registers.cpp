@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // ExchangeRegisters: threads of one space read and change each other's state (manual 2.3, sheet 4.1).
 #include "core/arch.hpp"
+#include "core/check.hpp"
 #include "core/ipc.hpp"
 #include "core/schedule.hpp"
 #include "core/system_calls.hpp"
@@ -37,6 +38,7 @@ ThreadId exchange_registers(Thread& caller, ThreadId dest, Exchange& v) {
     if (!t || !t->active() || t->space != caller.space || t->is_interrupt()) {
         return {fail(caller, Error::invalid_thread)};
     }
+    check(t->utcb && !t->open_to);
     Exchange in = v;
     v = {
         .control = (t->halted ? halt : 0u) | (ipc::receiving(*t) ? cancel_receive : 0u) | (ipc::sending(*t) ? cancel_send : 0u),

@@ -18,6 +18,7 @@ bool create(const kip::Server& server, ThreadId id, ThreadId pager, ThreadId sch
     Thread* t = space ? threads::create(id, *space) : nullptr;
     if (!t || !arch::equip_server(*space)) return false;
     space->privileged = true;
+    space->account.limit = memory::unlimited;
     space->idempotent = idempotent;
     space->kip_area = Fpage::memory(limit - 0x100000, kip::area_log2);
     space->utcb_area = arch::place_utcb_area(*space, Fpage::memory(limit - 0x1000000, utcb_area_log2));

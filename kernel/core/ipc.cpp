@@ -2,6 +2,7 @@
 #include "core/ipc.hpp"
 
 #include "core/arch.hpp"
+#include "core/check.hpp"
 #include "core/schedule.hpp"
 #include "core/space.hpp"
 #include "core/string_transfer.hpp"
@@ -16,6 +17,8 @@ namespace {
 // canceled, the instruction faults again, or starts where ExchangeRegisters said; when there is no pager or exception
 // handler, the thread is halted first (manual 7.5).
 void fail(Thread& t, IpcError error, Phase phase) {
+    check(t.active() && !t.open_to);
+    check(!t.partner && !t.sender_link.queued());
     timeouts::cancel(t);
     Role role = phase == Phase::send ? t.send_role : t.receive_role;
     trace::event(trace::Event::ipc_failed, t.id, ipc_error_code(error, phase), static_cast<Word>(role));
@@ -44,24 +47,23 @@ void fail(Thread& t, IpcError error, Phase phase) {
             return;
         }
         [[fallthrough]];
-    case Role::preemption:
-        schedule::make_ready(t);        // a message that cannot be delivered is dropped (manual 7.4)
+    case Role::preemption:              // a message that cannot be delivered is dropped (manual 7.4)
+        schedule::make_ready(t);
         return;
     }
 }
 
-void leave_queue(Thread& sender) {
+// Whether the receive phase of `t`, interrupted, goes on with this one of its senders.
+bool looks_at(const Thread& t, const Thread* sender) { return t.pending == Pending::receive && t.next_sender == sender; }
+
+[[gnu::cold]] void leave_queue(Thread& sender) {
+    check(sender.partner && sender.state == State::sending);
+    check(sender.partner->fast_veto & veto_senders);
     Thread& partner = *sender.partner;
+    if (looks_at(partner, &sender)) partner.next_sender = partner.senders.after(sender);
     partner.senders.remove(sender);
     if (partner.senders.empty()) partner.fast_veto &= ~Word{veto_senders};
     sender.partner = nullptr;
-}
-
-void reject_senders(Thread& t) {
-    while (Thread* s = t.senders.front()) {
-        leave_queue(*s);
-        fail(*s, IpcError::no_partner, Phase::send);
-    }
 }
 
 bool accepts(const Thread& receiver, const Thread& sender) {
@@ -82,7 +84,7 @@ bool redirects(const Thread& s, const Thread& originator) {
 }
 
 // In whose name `s` sends to `r`: VirtualSender if the tag asks for it and the manual (5.4) allows it, else itself.
-Thread& apparent_sender(const Thread& s, const Thread& r) {
+[[gnu::noinline]] Thread& apparent_sender(const Thread& s, const Thread& r) {
     Thread& self = const_cast<Thread&>(s);
     if (s.virtual_sender == s.id) return self;
     Thread* v = threads::find(s.virtual_sender);
@@ -104,10 +106,15 @@ Thread* deflect(Thread& s, Thread* to) {
 
 // A message is with its receiver, who can run now.
 void received(Thread& s, Thread& r, Thread* apparent) {
+    check(&s != &r && !s.open_to && !r.open_to);
     trace::event(trace::Event::message, s.id, r.id.raw, (s.send_role == Role::user ? s.utcb->mr[0] : s.message.tag.raw),
                  static_cast<Word>(s.send_role), static_cast<Word>(r.receive_role));
     // Somebody who waits for the propagator now waits for the one the message went to.
-    if (apparent && apparent != &s && apparent->state == State::receiving && apparent->awaited == s.id) apparent->awaited = r.id;
+    if (apparent && apparent != &s && apparent->awaited == s.id) {
+        bool looks = apparent->pending == Pending::receive;
+        if (looks || apparent->state == State::receiving) apparent->awaited = r.id;
+        if (looks) apparent->next_sender = apparent->senders.front();
+    }
     if (r.receive_role == Role::interrupt)
         arch::unmask_interrupt(r.id.number());
     else
@@ -115,6 +122,8 @@ void received(Thread& s, Thread& r, Thread* apparent) {
 }
 
 void block(Thread& t, State state, Time timeout) {
+    check(state == State::sending || state == State::receiving);
+    check(!t.open_to && !t.timeout.queued());
     schedule::make_unready(t, state);
     if (t.transfer)
         strings::start_timeout(t);
@@ -124,6 +133,8 @@ void block(Thread& t, State state, Time timeout) {
 
 // Moves the message of `s` to `r`, who accepts it. True if that is all: `r` can run, and `s` goes on to its next phase.
 bool deliver(Thread& s, Thread& r, Thread& apparent) {
+    check(r.state == State::receiving && !r.open_to && accepts(r, apparent));
+    check(!s.partner && !s.open_to);
     timeouts::cancel(r);
     Moved moved = transfer(s, r, apparent);
     if (moved == Moved::part) return false;
@@ -145,10 +156,15 @@ bool deliver(Thread& s, Thread& r, Thread& apparent) {
     return true;
 }
 
-Thread* pending_sender(Thread& r) {
-    for (Thread* s = r.senders.front(); s; s = r.senders.after(*s))
-        if (accepts(r, apparent_sender(*s, r))) return s;
-    return nullptr;
+// Looks through some of those who wait to send to `r`, from next_sender on. True if that is all: next_sender is one that `r`
+// accepts, or there is none.
+[[gnu::cold]] bool find_sender(Thread& r) {
+    constexpr Word between_points = 32;
+    for (Word n = 0; n < between_points && r.next_sender; ++n, r.next_sender = r.senders.after(*r.next_sender)) {
+        Thread& s = *r.next_sender;
+        if (s.addressed == r.id && accepts(r, apparent_sender(s, r))) return true;
+    }
+    return !r.next_sender;
 }
 
 bool expired(Time timeout) {
@@ -156,11 +172,19 @@ bool expired(Time timeout) {
     return timeouts::end_of(timeout, now) <= now;
 }
 
+// `r` is to go on to look for a sender, from next_sender on, when it runs next.
+[[gnu::cold]] void receive_later(Thread& r) {
+    r.pending = Pending::receive;
+    schedule::make_ready(r);
+}
+
 // Returns a sender who waited for `r` and has been served: its send phase is over.
-Thread* begin_receive(Thread& r) {
+Thread* receive(Thread& r) {
+    check(r.receive_follows && !r.partner && !r.open_to);
     Time timeout{static_cast<std::uint16_t>(r.receive_timeout)};
+    if (!find_sender(r)) return receive_later(r), nullptr;
     r.state = State::receiving;
-    if (Thread* s = pending_sender(r)) {
+    if (Thread* s = r.next_sender) {
         Thread& apparent = apparent_sender(*s, r);
         leave_queue(*s);
         timeouts::cancel(*s);
@@ -178,27 +202,33 @@ Thread* begin_receive(Thread& r) {
     return nullptr;
 }
 
-// The send phase of `s` has succeeded. Serving one thread's receive phase may end another's send phase, and so on: users can
-// make that chain as long as they like. So those that follow do the same when it is their turn to run, if there is
+// The send phase of `s` has succeeded, in another's receive phase unless it is `first`. Serving one thread's receive phase may end another's send phase, and so on: users can
+// make that chain as long as they like. So those that follow do the same when it is their turn to run, if there may be
 // something for them to receive; nobody can tell that they have not yet.
-void after_send(Thread* s) {
-    for (bool first = true; s; first = false) {
+void after_send(Thread* s, bool first = true) {
+    for (; s; first = false) {
         if (!s->receive_follows) {
-            arch::set_ipc_result(*s, ThreadId::nil(), 0);
+            if (s->send_role == Role::user) arch::set_ipc_result(*s, ThreadId::nil(), 0);
             return schedule::make_ready(*s);
         }
-        if (!first && s->receive_role == Role::user && pending_sender(*s)) {
-            s->pending = Pending::receive;
-            return schedule::make_ready(*s);
-        }
-        s = begin_receive(*s);
+        // Whom an interrupt thread accepts, its handler, is never queued there (begin_send); others may queue as they like.
+        s->next_sender = s->is_interrupt() ? nullptr : s->senders.front();
+        if (!first && s->receive_role == Role::user && s->next_sender) return receive_later(*s);
+        s = receive(*s);
     }
 }
 
 void begin_send(Thread& s, ThreadId to, Time timeout) {
+    check(!s.partner && !s.sender_link.queued() && !s.open_to);
     Thread* r = deflect(s, to.is_any() || to.is_any_local() ? nullptr : threads::find(to, s));
     if (!r || !r->active()) return fail(s, IpcError::no_partner, Phase::send);
     Thread& apparent = apparent_sender(s, *r);
+    // A closed receive that is still looking through its queue: its partner must not find it busy for what strangers send.
+    // Of an open one that finds somebody in the queue, a timeout is right.
+    if (r->pending == Pending::receive && !r->awaited.is_any() && accepts(*r, apparent)) {
+        r->pending = Pending::nothing;
+        schedule::make_unready(*r, State::receiving);
+    }
     if (r->state == State::receiving && accepts(*r, apparent)) {
         if (deliver(s, *r, apparent)) after_send(&s);
     } else if (r->is_interrupt() && accepts(*r, apparent)) {
@@ -209,12 +239,15 @@ void begin_send(Thread& s, ThreadId to, Time timeout) {
     } else {
         block(s, State::sending, timeout);
         s.partner = r;
+        s.addressed = r->id;
         r->senders.push_back(s);
+        if (looks_at(*r, nullptr)) r->next_sender = &s;
         r->fast_veto |= veto_senders;
     }
 }
 
-// Sends a message of the kernel's in the name of `t` and waits for the answer.
+// Sends a message of the kernel's in the name of `t` and waits for the answer, but for a preemption's, which is a
+// notification only (manual 7.4).
 void kernel_call(Thread& t, Role role, ThreadId to, Time send_timeout = Time::never()) {
     const Word* words = t.message.words;
     trace::event(trace::Event::fault, t.id, static_cast<Word>(role), words[0], words[1], words[2]);
@@ -222,7 +255,7 @@ void kernel_call(Thread& t, Role role, ThreadId to, Time send_timeout = Time::ne
     t.virtual_sender = t.id;
     Thread* partner = threads::find(to, t);
     t.awaited = partner ? partner->id : to;
-    t.receive_follows = true;
+    t.receive_follows = role != Role::preemption;
     t.receive_timeout = Time::never().raw;
     begin_send(t, t.awaited, send_timeout);
 }
@@ -238,6 +271,8 @@ void preemption_message(Thread& t, Role role, ThreadId to, Microseconds when) {
 }  // namespace
 
 void call(Thread& caller, ThreadId to, ThreadId from, Word raw_timeouts) {
+    check(&caller == arch::current_thread() && caller.state == State::ready);
+    check(!caller.in_kernel() && !caller.open_to && !caller.partner);
     Utcb& utcb = *caller.utcb;
     MsgTag tag{utcb.mr[0]};
     caller.send_role = caller.receive_role = Role::user;
@@ -265,14 +300,14 @@ void page_fault(Thread& t, VAddr address, Word rights) {
     kernel_call(t, Role::page_fault, {t.utcb->pager()});
 }
 
-void port_fault(Thread& t, Fpage ports) {
+[[gnu::cold]] void port_fault(Thread& t, Fpage ports) {
     t.message.tag = MsgTag::make(label_port_fault | Word{right_read | right_write}, 2);
     t.message.words[0] = ports.raw;
     t.message.words[1] = arch::user_ip(t);
     kernel_call(t, Role::port_fault, {t.utcb->pager()});
 }
 
-void exception(Thread& t, Word number, Word error) {
+[[gnu::cold]] void exception(Thread& t, Word number, Word error) {
     arch::exception_message(t, number, error, t.message);
     kernel_call(t, Role::exception, {t.utcb->exception_handler()});
 }
@@ -292,7 +327,10 @@ void exception(Thread& t, Word number, Word error) {
 
 [[gnu::cold]] void quantum_renewed(Thread& t) {
     t.quantum_over = false;
-    if (t.state == State::receiving && t.receive_role == Role::quantum) schedule::make_ready(t);
+    if (!receiving(t) || t.receive_role != Role::quantum || t.transfer) return;
+    t.pending = Pending::nothing;
+    schedule::make_unready(t, State::receiving);
+    schedule::make_ready(t);
 }
 
 [[gnu::cold]] void wait_for_start(Thread& t) {
@@ -301,14 +339,10 @@ void exception(Thread& t, Word number, Word error) {
     t.receive_timeout = Time::never().raw;
     // Its pager need not exist yet.
     t.state = State::receiving;
-    if (Thread* s = pending_sender(t)) {
-        leave_queue(*s);
-        timeouts::cancel(*s);
-        if (deliver(*s, t, apparent_sender(*s, t))) after_send(s);
-    }
 }
 
-void attach(Thread& irq, ThreadId handler) {
+[[gnu::cold]] void attach(Thread& irq, ThreadId handler) {
+    check(!irq.active() && !irq.partner && !irq.ready_link.queued());
     irq.send_role = irq.receive_role = Role::interrupt;
     irq.virtual_sender = irq.id;
     irq.awaited = handler;
@@ -318,10 +352,13 @@ void attach(Thread& irq, ThreadId handler) {
 }
 
 void interrupt(Thread& irq) {
+    check(irq.is_interrupt() && !irq.ready_link.queued());
     if (irq.state == State::receiving) begin_send(irq, irq.awaited, Time::never());
 }
 
-void timed_out(Thread& t) {
+[[gnu::cold]] void timed_out(Thread& t) {
+    check(t.state == State::sending || t.state == State::receiving);
+    check(!t.open_to && !t.timeout.queued());
     if (t.transfer) return strings::fault_unresolved(t);
     if (t.state == State::sending) {
         leave_queue(t);
@@ -336,7 +373,7 @@ bool receiving(const Thread& t) {
     return t.transfer ? !strings::sends(t) : t.state == State::receiving || t.pending == Pending::receive;
 }
 
-void cancel(Thread& t, bool send, bool receive) {
+[[gnu::cold]] void cancel(Thread& t, bool send, bool receive) {
     if (t.transfer) {
         if (!(strings::sends(t) ? send : receive)) return;
         strings::abort(t);
@@ -352,8 +389,9 @@ void cancel(Thread& t, bool send, bool receive) {
 }
 
 void carry_on(Thread& t) {
+    check(t.pending == Pending::receive && t.receive_follows);
     t.pending = Pending::nothing;
-    after_send(&t);
+    after_send(receive(t), false);
 }
 
 void wait_on(Thread& t) { block(t, State::receiving, Time::never()); }
@@ -361,6 +399,7 @@ void wait_on(Thread& t) { block(t, State::receiving, Time::never()); }
 void detach(Thread& t) {
     timeouts::cancel(t);
     if (t.partner) leave_queue(t);
+    t.pending = Pending::nothing;
     schedule::make_unready(t, State::inactive);
 }
 
@@ -372,23 +411,26 @@ void arrived(Thread& s, Thread& r, Thread* apparent) {
 [[gnu::cold]] void unwind(Thread& t) {
     if (t.transfer) strings::abort(t);
     detach(t);
-    reject_senders(t);
 }
 
-[[gnu::cold]] void end_identity(Thread& t) {
-    reject_senders(t);
-    end_activity(t);
-    end_waits_for(t.id);
-}
-
-[[gnu::cold]] void end_waits_for(ThreadId gone) {
-    for (Space* space = spaces::all().front(); space; space = spaces::all().after(*space)) {
-        for (Thread* t = space->members.front(); t; t = space->members.after(*t)) {
-            if (t->open_to == gone.raw) t->settle();
-            bool lasts = t->receive_role == Role::startup || t->receive_role == Role::interrupt || t->receive_role == Role::quantum;
-            if (t->state == State::receiving && t->awaited == gone && !lasts) fail(*t, IpcError::no_partner, Phase::receive);
-        }
+[[gnu::cold]] bool reject_senders(Thread& t) {
+    constexpr Word between_points = 32;
+    for (Word n = 0; n < between_points; ++n) {
+        Thread* s = t.senders.front();      // who came by another id came before all others
+        if (!s || s->addressed == t.id) return true;
+        leave_queue(*s);
+        fail(*s, IpcError::no_partner, Phase::send);
     }
+    return false;
+}
+
+[[gnu::cold]] void end_vain_wait(Thread& t) {
+    bool lasts = t.receive_role == Role::startup || t.receive_role == Role::interrupt || t.receive_role == Role::quantum;
+    if (!t.open_to && (t.state != State::receiving || lasts)) return;
+    ThreadId awaited = t.open_to ? ThreadId{t.open_to} : t.awaited;
+    if (awaited.is_any() || awaited.is_any_local() || threads::exists(awaited)) return;
+    t.settle();
+    fail(t, IpcError::no_partner, Phase::receive);
 }
 
 void end_activity(Thread& t) {

@@ -15,8 +15,8 @@ void call(Thread& caller, ThreadId to, ThreadId from, Word timeouts);
 void page_fault(Thread& t, VAddr address, Word rights);
 void port_fault(Thread& t, Fpage ports);
 void exception(Thread& t, Word number, Word error);
-// Tells the exception handler of a preemption at `preempted_at`, if it waits for that, and then waits for its answer. Where there was
-// none, likewise the scheduler: `quantum_over`.
+// Tells the exception handler of a preemption at `preempted_at`, if it waits for that; the thread goes on at once. Where
+// there was none, calls the scheduler: `quantum_over`.
 void preempted(Thread& t);
 // Tells its scheduler that the total quantum of `t` is used up. Told or not, the thread waits: for an answer of its
 // scheduler, or for a new quantum.
@@ -37,9 +37,11 @@ bool sending(const Thread& t);
 bool receiving(const Thread& t);
 // Ends the phases named of an IPC (ExchangeRegisters): error 3 "canceled", or 7 "aborted" when its strings are on the way.
 void cancel(Thread& t, bool send, bool receive);
-// Takes a thread out of every queue; those who wait to send to it get error 2.
+// Takes a thread that ends out of every queue.
 void unwind(Thread& t);
-// Its send phase is over and somebody waits to send to it (Pending::receive): it receives.
+// Tells some of those who wait to send to `t` by an id that is not its own (error 2). True when there are no more.
+bool reject_senders(Thread& t);
+// It goes on to look for somebody who waits to send to it (Pending::receive).
 void carry_on(Thread& t);
 // The answer to its page fault did not come whole: it waits for another.
 void wait_on(Thread& t);
@@ -48,11 +50,9 @@ void detach(Thread& t);
 // The message of `s` has arrived at `r`, who goes on with it, as does `s` with its next phase. `apparent`: in whose name it
 // was sent.
 void arrived(Thread& s, Thread& r, Thread* apparent);
-// The thread is about to get another id: what is under way with the old one ends.
-void end_identity(Thread& t);
-// Who waits for a message from `gone` alone gets error 2, as if the wait began now. Those who were not started, interrupts and
-// threads without a quantum wait on: what they wait for can be changed.
-void end_waits_for(ThreadId gone);
+// Who waits for a message from one thread alone, which does not exist any more, gets error 2, as if the wait began now. Those who
+// were not started, interrupts and threads without a quantum wait on: what they wait for can be changed.
+void end_vain_wait(Thread& t);
 // Its own IPC ends, but for the wait for its start.
 void end_activity(Thread& t);
 

@@ -2,6 +2,8 @@
 // Intrusive circular lists: an element carries its links, so queueing never allocates and never fails.
 #pragma once
 
+#include "core/check.hpp"
+
 template <typename T>
 struct Link {
     T* next = nullptr;
@@ -17,6 +19,7 @@ public:
     T* after(const T& e) const { return (e.*L).next == head_ ? nullptr : (e.*L).next; }
 
     void push_back(T& e) {
+        check(!(e.*L).queued());
         if (!head_) {
             (e.*L).next = (e.*L).prev = &e;
             head_ = &e;
@@ -30,12 +33,14 @@ public:
     }
     // Puts `e` before `where`, or at the end where there is none.
     void insert_before(T& e, T* where) {
+        check(!(e.*L).queued());
         if (!where) return push_back(e);
         insert(e, *where);
         if (where == head_) head_ = &e;
     }
     // Puts `e` at the end and takes the first one out, which there must be: `e` has its place in the circle then.
     T& rotate(T& e) {
+        check(head_ && !(e.*L).queued());
         T& first = *head_;
         Link<T>& place = first.*L;
         if (place.next == &first) {
@@ -49,6 +54,8 @@ public:
         return first;
     }
     void remove(T& e) {
+        check(head_ && (e.*L).queued());
+        check(((e.*L).next->*L).prev == &e && ((e.*L).prev->*L).next == &e);
         if ((e.*L).next == &e) {
             head_ = nullptr;
         } else {
@@ -61,6 +68,7 @@ public:
 
 private:
     void insert(T& e, T& where) {
+        check((where.*L).queued());
         T* prev = (where.*L).prev;
         (e.*L).next = &where;
         (e.*L).prev = prev;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "core/mapping.hpp"
 
+#include "core/check.hpp"
 #include "core/memory.hpp"
 #include "core/space.hpp"
 
@@ -13,17 +14,16 @@ constexpr Word no_limit = ~Word{0};
 // A stretch without a page is looked through in one go; what that takes at most, in mappings.
 constexpr VAddr stretch = 0x3fffff;
 constexpr Word stretch_cost = between_points;
-// A page that is mapped takes about as long as four that are unmapped.
-constexpr Word map_cost = 4;
+// What it takes to see to a page, beside what is done to those derived from it; and to map it.
+constexpr Word page_cost = 2, map_cost = 4;
 
-// Ways through lists since they were paid for, in steps. A budget is in mappings: so many steps take as long as one of them;
-// a visit on the way (from_below) as long as some steps.
+// Ways through lists and tables since they were paid for, in steps. A budget is in mappings: so many steps take as long as one.
 Word steps;
-constexpr Word steps_a_mapping = 16, steps_a_visit = 4;
+constexpr Word steps_a_mapping = 16;
 
 void spend(Word& budget, Word amount) { budget -= budget < amount ? budget : amount; }
 
-// For a page that is done, and the ways that it took.
+// For what is done, and the ways that it took.
 void pay(Word& budget, Word amount) {
     spend(budget, amount + steps / steps_a_mapping);
     steps = 0;
@@ -33,51 +33,81 @@ Word pack(VAddr page, Word depth, Word status) { return page | depth << 2 | stat
 
 void move(Mapping& m, Space& space, VAddr page) {
     m.space = &space;
-    m.where = pack(page, m.depth(), m.status());
+    m.where = page | (m.where & page_mask);
 }
 
 Mapping* insert_child(Mapping* parent, Space& space, VAddr page) {
     if (parent && parent->depth() == Mapping::max_depth) return nullptr;
-    auto* m = static_cast<Mapping*>(pool.allocate());
+    auto* m = static_cast<Mapping*>(pool.allocate(space.account));
     if (!m) return nullptr;
     m->space = &space;
+    m->parent = parent;
     m->where = pack(page, parent ? parent->depth() + 1 : 0, 0);
     if (parent) {
         m->prev = parent;
         m->next = parent->next;
         if (m->next) m->next->prev = m;
         parent->next = m;
+        check(!m->next || m->next->depth() <= m->depth());
     }
     return m;
-}
-
-Mapping* parent_of(const Mapping& m) {
-    Mapping* p = m.prev;
-    for (; p && p->depth() >= m.depth(); p = p->prev) ++steps;
-    return p;
 }
 
 // Moves what the hardware noted about a page into the database: every mapping that it was derived from includes it in
 // its own status, and each is reset by itself (manual 4.2: resetting is not recursive).
 void note_status(Mapping& m, Word status) {
     if (!status) return;
-    for (Mapping* up = &m; up; up = parent_of(*up)) up->where |= status;
+    for (Mapping* up = &m; up; up = up->parent, ++steps) up->where |= status;
+}
+
+// Whether a node, or the end of the list, is below another one from which a walk has come to it.
+bool is_below(const Mapping* n, const Mapping& m) { return n && n->depth() > m.depth(); }
+
+List<Sweep, &Sweep::link> paused;
+
+void watch(Sweep& s, Mapping& root, Mapping* at) {
+    s.at = is_below(at, root) ? at : nullptr;
+    root.where |= Mapping::watched;
+    if (s.at) at->where |= Mapping::watched;
+}
+
+// A node that sweeps may name goes away.
+void leave(const Mapping& m) {
+    for (Sweep *s = paused.front(), *next; s; s = next, ++steps) {
+        next = paused.after(*s);
+        if (s->root == &m) abandon(*s);
+        else if (s->at == &m) watch(*s, *s->root, m.next);
+    }
+}
+
+// The nodes below `m` come into another order: those visited and those that were not are mixed.
+[[maybe_unused]] void begin_again(Sweep& s, Mapping& m) {
+    Mapping* up = s.at;
+    for (; up && up != &m; up = up->parent) ++steps;
+    if (!up) return;
+    s.at = s.root->depth() >= m.depth() ? s.root : &m;
+    m.where |= Mapping::watched;
 }
 
 // Takes one page out of its space and returns its last status. Its children must be gone.
 Word unlink(Mapping& m) {
+    check(paging::get(*m.space, m.page()).present && paging::mapping(*m.space, m.page()) == &m);
+    check(!m.next || m.next->depth() <= m.depth());
     Word status = paging::clear(*m.space, m.page());
     paging::mapping(*m.space, m.page()) = nullptr;
+    if (m.where & Mapping::watched) leave(m);
     if (m.prev) m.prev->next = m.next;
     if (m.next) m.next->prev = m.prev;
-    pool.free(&m);
+    pool.free(&m, m.space->account);
     return status;
 }
 
-void remove(Mapping& m) {
-    Mapping* parent = parent_of(m);
+Word remove(Mapping& m) {
+    check(m.parent ? m.parent->depth() + 1 == m.depth() : !m.depth());
+    Mapping* parent = m.parent;
     Word status = unlink(m);
     if (parent) note_status(*parent, status);
+    return status;
 }
 
 // The last node of the run below `m`, or `m` itself.
@@ -87,70 +117,89 @@ Mapping* last_below(Mapping& m) {
     return last;
 }
 
-// Visits all below `m`, last first, with a function that returns the status to note of each; it may unlink what it
-// visits. Depth alone tells a parent here, so that the whole takes one step for each.
-template <typename F>
-void from_below(Mapping& m, F visit) {
-    Mapping* n = last_below(m);
-    if (n == &m) return;
-    std::uint8_t noted[Mapping::max_depth + 2] = {};       // by depth: of the siblings seen so far
-    while (n != &m) {
-        Mapping* prev = n->prev;
-        Word depth = n->depth();
-        steps += steps_a_visit;
-        Word children = noted[depth + 1];
-        noted[depth + 1] = 0;
-        n->where |= children;
-        noted[depth] = static_cast<std::uint8_t>(noted[depth] | children | visit(*n));
-        n = prev;
+// What a walk below a page, in the list's order, sees of status: noted in all that are above, each of which is met once for a bit.
+class Notes {
+public:
+    explicit Notes(Mapping& top) : top_(top), depth_{top.depth(), top.depth()} {}
+    // What was seen of a child of `at`.
+    void add(Mapping& at, Word status) {
+        if (turn_ > at.depth()) turn_ = at.depth();
+        if (status) go_up(at, status);
     }
-    note_status(m, noted[m.depth() + 1]);
+    void finish() { note_status(top_, all_); }
+
+private:
+    void go_up(Mapping& at, Word status) {
+        for (Word i = 0; i < 2; ++i) {
+            if (depth_[i] > turn_) depth_[i] = turn_;
+            if (!(status & 1u << i)) continue;
+            for (Mapping* up = &at; up->depth() > depth_[i]; up = up->parent) up->where |= 1u << i;
+            depth_[i] = at.depth();
+        }
+        turn_ = Mapping::max_depth;
+        all_ |= status;
+    }
+
+    Mapping& top_;
+    Word depth_[2];                     // by bit: down to which depth the way to the last node that something was seen of has it
+    Word turn_ = Mapping::max_depth;    // where the ways to those after it leave that way
+    Word all_ = 0;
+};
+
+// Where there is one, not all that follows is used.
+constexpr bool several_sizes = paging::sizes[0] != page_log2;
+
+unsigned log2_of(const Space& space, VAddr page) {
+    if constexpr (several_sizes) return paging::log2_of(space, page);
+    return page_log2;
+}
+
+// What it takes to change a page, in mappings: four small parts of a large one take as long as a page of their size.
+Word cost_of(const Mapping& m) {
+    if constexpr (several_sizes) return ((1u << (log2_of(*m.space, m.page()) - page_log2)) + 3) / 4;
+    return 1;
 }
 
 // Removes all below `m`, leaf by leaf from the front, as long as there is a budget; true if all is gone. The way from `m`
-// to the next leaf leads over first children only, each right behind its parent. What a leaf saw is noted on that way before
-// another leads down, and before the end; no further up than that bit has not been noted yet.
+// to the next leaf leads over first children only.
 bool remove_below(Mapping& m, Word& budget) {
     Mapping* at = &m;
-    Word fresh = 0, all = 0;
-    Word noted[] = {m.depth(), m.depth()};      // by bit: down to which depth
-    auto note = [&] {
-        for (Word i = 0; i < 2; ++i) {
-            if (!(fresh & 1u << i)) continue;
-            for (Mapping* up = at; up->depth() > noted[i]; up = up->prev) up->where |= 1u << i;
-            noted[i] = at->depth();
-        }
-        all |= fresh;
-        fresh = 0;
-    };
+    Notes notes(m);
     for (;;) {
-        if (at->next && at->next->depth() > at->depth()) {
-            note();
+        if (is_below(at->next, *at)) {
             at = at->next;
         } else if (at == &m || !budget) {
             break;
         } else {
-            Mapping* parent = at->prev;
-            fresh |= unlink(*at);
+            Mapping* parent = at->parent;
+            Word cost = cost_of(*at);
+            notes.add(*parent, unlink(*at));
             at = parent;
-            for (Word& depth : noted)
-                if (depth > at->depth()) depth = at->depth();
-            --budget;
+            pay(budget, cost);
         }
     }
-    note();
-    note_status(m, all);
+    notes.finish();
     return at == &m;
 }
 
-// Notes the status of `m` and of all below it; takes writing from those below, and from `m` itself, as asked.
-void sweep(Mapping& m, bool no_write_below, bool no_write) {
-    from_below(m, [=](Mapping& n) {
-        Word status = paging::take_status(*n.space, n.page(), no_write_below);
-        n.where |= status;
-        return status;
-    });
-    note_status(m, paging::take_status(*m.space, m.page(), no_write));
+// Notes the status of all below `m`, and takes writing from them if asked, as long as there is a budget; true if that is done.
+// What comes to be below `m` meanwhile stands right behind its parent: if that has been visited, there was no writing to pass on.
+bool sweep_below(Mapping& m, bool no_write, Sweep& sweep, Word& budget) {
+    Mapping* at = sweep.root == &m && sweep.at != &m ? sweep.at : m.next;
+    abandon(sweep);
+    Notes notes(m);
+    for (; is_below(at, m) && budget; at = at->next) {
+        Word status = paging::take_status(*at->space, at->page(), no_write);
+        at->where |= status;
+        notes.add(*at->parent, status);
+        pay(budget, cost_of(*at));
+    }
+    notes.finish();
+    if (!is_below(at, m)) return true;
+    sweep.root = &m;
+    watch(sweep, m, at);
+    paused.push_back(sweep);
+    return false;
 }
 
 Word reset_status(Mapping& m) {
@@ -161,14 +210,6 @@ Word reset_status(Mapping& m) {
 
 Mapping* mapping_at(Space& space, VAddr page) {
     return paging::get(space, page).present ? paging::mapping(space, page) : nullptr;
-}
-
-// Where there is one, not all that follows is used.
-constexpr bool several_sizes = paging::sizes[0] != page_log2;
-
-unsigned log2_of(const Space& space, VAddr page) {
-    if constexpr (several_sizes) return paging::log2_of(space, page);
-    return page_log2;
 }
 
 // The address behind a page.
@@ -201,8 +242,12 @@ Mapping* allocate_chain(Word count) {
     Word parts = 1u << (log2 - *size), count = 0;
     Mapping *before = m.prev, *end = last_below(m)->next;
     for (const Mapping* n = &m; n != end; n = n->next) count += log2_of(*n->space, n->page()) == log2;
+    // Those below do not depend on what the accounts of their spaces allow: who splits may do so.
+    Word bytes = (parts - 1) * sizeof(Mapping);
+    if (!m.space->account.charge(bytes)) return false;
     Mapping* fresh = allocate_chain(count * (parts - 1));
-    if (!fresh) return false;
+    if (!fresh) return m.space->account.credit(bytes), false;
+    for (Sweep* s = paused.front(); s; s = paused.after(*s)) begin_again(*s, m);
 
     struct Run {
         Mapping *first, *last;
@@ -213,24 +258,31 @@ Mapping* allocate_chain(Word count) {
         r.last = &n;
     };
     PAddr frame = frame_of(m);
-    for (Mapping *n = &m, *next; n != end; n = next) {
+    // Of a node that has been split already.
+    auto part_of = [&](const Mapping& n, Word i) { return paging::mapping(*n.space, n.page() + (i << *size)); };
+    bool split_above = false;
+    for (Mapping *n = &m, *next; n != end; n = next, split_above = true) {
         next = n->next;
-        steps += steps_a_visit;
         if (log2_of(*n->space, n->page()) < log2) {
-            append(run[(frame_of(*n) - frame) >> *size], *n);
+            Word i = (frame_of(*n) - frame) >> *size;
+            // Only what begins where the whole does can have become several.
+            if (frame_of(*n->parent) == frame) n->parent = part_of(*n->parent, i);
+            append(run[i], *n);
             continue;
         }
         paging::split(*n->space, n->page(), *size);
+        if (n != &m) n->space->account.overdraw(bytes);
         append(run[0], *n);
         for (Word i = 1; i < parts; ++i) {
             Mapping* part = fresh;
             fresh = part->next;
             part->space = n->space;
+            part->parent = split_above ? part_of(*n->parent, i) : n->parent;
             part->where = n->where + (i << *size);
             paging::mapping(*part->space, part->page()) = part;
             append(run[i], *part);
-            steps += steps_a_visit;
         }
+        steps += parts;
     }
     Mapping* last = before;
     for (Word i = 0; i < parts; ++i) {
@@ -262,6 +314,7 @@ bool overlap(const Fpage& area, VAddr first, VAddr last) {
 // Whether there is nothing of the kernel's, and no page of anybody's.
 [[maybe_unused]] bool is_empty(const Space& space, VAddr first, VAddr last) {
     VAddr page = first;
+    steps += (last - first) >> page_log2;
     return !paging::next_mapped(space, page, last) && !overlap(space.utcb_area, first, last) && !overlap(space.kip_area, first, last);
 }
 
@@ -301,7 +354,7 @@ Mapped clear_target(Space& to, VAddr target, unsigned& clearing, Word& budget) {
     return Mapped::all;
 }
 
-Mapped transfer_page(Space& from, VAddr source, Space& to, VAddr target, unsigned log2, Word rights, bool grant, unsigned& clearing,
+Mapped transfer_page(Space& from, VAddr source, Space& to, VAddr target, unsigned log2, Word rights, bool grant, Progress& progress,
                      Word& budget) {
     if (!(rights & rights_all) || target >= paging::user_limit()) return Mapped::all;
     if (from.idempotent && !paging::get(from, source).present && sigma0_may_have(from, source) && !materialise(from, source, log2))
@@ -315,14 +368,14 @@ Mapped transfer_page(Space& from, VAddr source, Space& to, VAddr target, unsigne
     paging::Page page = paging::get(from, source);
     bool writable = page.writable && rights & right_write;
     if (Mapping* old = mapping_at(to, target)) {
-        if (!grant && paging::get(to, target).frame == page.frame && parent_of(*old) == m) {
+        if (!grant && paging::get(to, target).frame == page.frame && old->parent == m) {
             if (!writable || paging::get(to, target).writable) return Mapped::all;
             if (!fit(to, target, log2)) return Mapped::no_memory;
             paging::allow_write(to, target);
             return Mapped::all;
         }
-        clearing = log2;
-        Mapped cleared = clear_target(to, target, clearing, budget);
+        progress.clearing = log2;
+        Mapped cleared = clear_target(to, target, progress.clearing, budget);
         if (cleared != Mapped::all) return cleared;
         // The source may have been derived from what just went away, or have become several pages with it.
         m = mapping_at(from, source);
@@ -330,6 +383,8 @@ Mapped transfer_page(Space& from, VAddr source, Space& to, VAddr target, unsigne
     }
     if (!paging::ensure_table(to, target)) return Mapped::no_memory;
     if (grant) {
+        if (!to.account.charge(sizeof(Mapping))) return Mapped::no_memory;
+        from.account.credit(sizeof(Mapping));
         // The target takes the source's place in the tree; what was derived from it stays.
         note_status(*m, paging::clear(from, source));
         paging::mapping(from, source) = nullptr;
@@ -338,8 +393,13 @@ Mapped transfer_page(Space& from, VAddr source, Space& to, VAddr target, unsigne
         m = insert_child(m, to, target);
         if (!m) return Mapped::no_memory;
     }
+    check(!((source | target | page.frame) & ((1u << log2) - 1)));
+    check(target < paging::user_limit() && !spaces::kernel_area(to, target));
+    check(!paging::get(to, target).present && !paging::kernel_frame(page.frame));
     paging::set(to, target, page.frame, writable, page.attribute, log2);
     paging::mapping(to, target) = m;
+    VAddr end = target + (1u << log2);
+    if (end > progress.end) progress.end = end;
     return Mapped::all;
 }
 
@@ -375,12 +435,13 @@ Mapped transfer(Space& from, Fpage send, Space& to, Fpage window, Word base, boo
             spend(budget, stretch_cost);
             continue;
         }
+        steps += (page - r.source - done) >> page_log2;
         done = page - r.source;
         VAddr target = r.target + done;
         Mapped mapped = clear_target(to, target, progress.clearing, budget);
         if (mapped != Mapped::all) return mapped;
         unsigned log2 = largest(from, page, to, target, last);
-        mapped = transfer_page(from, page, to, target, log2, send.rights(), grant, progress.clearing, budget);
+        mapped = transfer_page(from, page, to, target, log2, send.rights(), grant, progress, budget);
         if (mapped != Mapped::all) return mapped;
         done += 1u << log2;
         pay(budget, map_cost);
@@ -388,17 +449,11 @@ Mapped transfer(Space& from, Fpage send, Space& to, Fpage window, Word base, boo
     return Mapped::all;
 }
 
-VAddr last_target(Fpage send, Fpage window, Word base) {
-    if (send.is_nil() || window.is_nil()) return 0;
-    Range r = match(send, window, base);
-    return r.log2 >= 32 ? ~VAddr{0} : r.target + ((1u << r.log2) - 1);
-}
-
 Word as_rights(Word status) {
     return (status & paging::accessed ? Word{right_read | right_execute} : 0) | (status & paging::dirty ? Word{right_write} : 0);
 }
 
-bool unmap(Space& space, Fpage fpage, bool flush, VAddr& at, Word& status, Word budget) {
+bool unmap(Space& space, Fpage fpage, bool flush, VAddr& at, Word& status, Sweep& sweep, Word& budget) {
     bool everything = fpage.rights() == rights_all, write = fpage.rights() & right_write;
     VAddr last = fpage.last() < paging::user_limit() ? fpage.last() : paging::user_limit() - 1;
     while (at <= last && budget) {
@@ -409,17 +464,21 @@ bool unmap(Space& space, Fpage fpage, bool flush, VAddr& at, Word& status, Word 
             spend(budget, stretch_cost);
             continue;
         }
+        steps += (page - at) >> page_log2;
         at = page;
         fit(space, page, fpage.log2());
         VAddr next = behind(space, page);
+        Word cost = page_cost;
         if (Mapping* m = mapping_at(space, page)) {
-            if (everything && !remove_below(*m, budget)) return false;
-            sweep(*m, write, write && flush);
+            cost += cost_of(*m);
+            // Itself first: while that goes on below, nobody else gets what is being taken.
+            if (!everything || !flush) note_status(*m, paging::take_status(space, m->page(), write && flush));
+            if (everything ? !remove_below(*m, budget) : !sweep_below(*m, write, sweep, budget)) return false;
             status |= reset_status(*m);
-            if (everything && flush) remove(*m);
+            if (everything && flush) status |= remove(*m);
         }
         at = next;
-        pay(budget, 1);
+        pay(budget, cost);
     }
     return at > last;
 }
@@ -427,9 +486,15 @@ bool unmap(Space& space, Fpage fpage, bool flush, VAddr& at, Word& status, Word 
 Word unmap(Space& space, Fpage fpage, bool flush) {
     if (fpage.is_nil()) return 0;
     VAddr at = fpage.base();
-    Word status = 0;
-    while (!unmap(space, fpage, flush, at, status, no_limit)) {}
+    Word status = 0, budget;
+    Sweep sweep{};
+    while (!unmap(space, fpage, flush, at, status, sweep, budget = no_limit)) {}
     return as_rights(status);
+}
+
+void abandon(Sweep& sweep) {
+    if (sweep.link.queued()) paused.remove(sweep);
+    sweep.root = sweep.at = nullptr;
 }
 
 void set_attribute(Space& space, Fpage fpage, Word attribute) {
@@ -471,8 +536,10 @@ bool consistent(Space& space, Word& count) {
         count += 1;
         if (!m || m->space != &space || m->page() != page) return false;
         PAddr frame = paging::get(space, page).frame;
-        Mapping* parent = parent_of(*m);
+        const Mapping *parent = m->parent, *up = m->prev;
         if ((parent == nullptr) != (m->depth() == 0)) return false;
+        while (up && up->depth() >= m->depth()) up = up->parent;
+        if (up != parent) return false;
         if (parent) {
             paging::Page above = paging::get(*parent->space, parent->page());
             unsigned log2 = log2_of(*parent->space, parent->page());

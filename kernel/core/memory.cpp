@@ -2,6 +2,7 @@
 #include "core/memory.hpp"
 
 #include "arch/paging.hpp"
+#include "core/check.hpp"
 #include "core/string.hpp"
 
 namespace memory {
@@ -27,26 +28,35 @@ void add(PAddr begin, PAddr last) {
 void* allocate_pool_page() {
     FreePage* page = first;
     if (!page) return nullptr;
+    check(unused && !(reinterpret_cast<std::uintptr_t>(page) & page_mask));
     first = page->next;
     unused -= 1;
     fill_zero(page, page_size);
     return page;
 }
 
-void* allocate_page() {
+void* allocate_page(Account& payer) {
+    if (!payer.charge(page_size)) return nullptr;
     void* page = allocate_pool_page();
-    if (page) in_use += 1;
+    if (page)
+        in_use += 1;
+    else
+        payer.credit(page_size);
     return page;
 }
 
 void free_pool_page(void* page) {
+    check(page && page != first && !(reinterpret_cast<std::uintptr_t>(page) & page_mask));
+    check(unused <= total);
     auto* p = static_cast<FreePage*>(page);
     p->next = first;
     first = p;
     unused += 1;
 }
 
-void free_page(void* page) {
+void free_page(void* page, Account& payer) {
+    check(in_use);
+    payer.credit(page_size);
     in_use -= 1;
     free_pool_page(page);
 }
@@ -56,5 +66,7 @@ Word pages_total() { return total; }
 Word pages_in_use() { return in_use; }
 
 Word pages_unused() { return unused; }
+
+Word bytes_charged() { return in_use * page_size + pool_bytes; }
 
 }  // namespace memory

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Kernel memory: page frames set aside at boot, and pools of equal objects carved from them. Both answer nullptr when
-// nothing is left; every caller turns that into an error of the system call at hand.
+// nothing is left, or when the account that pays may take no more; every caller turns that into an error of the system
+// call at hand.
 #pragma once
 
+#include "core/account.hpp"
 #include "core/list.hpp"
 #include "core/x2.hpp"
 
@@ -11,8 +13,8 @@ namespace memory {
 // Adds the frames of [first, last] (bytes, inclusive; only whole pages count) to the pool.
 void add(PAddr first, PAddr last);
 // One zeroed page frame, by its address in the kernel's window on physical memory.
-void* allocate_page();
-void free_page(void* page);
+void* allocate_page(Account& payer);
+void free_page(void* page, Account& payer);
 // The same for a pool's pages.
 void* allocate_pool_page();
 void free_pool_page(void* page);
@@ -21,6 +23,11 @@ Word pages_total();
 Word pages_in_use();
 // Pages that neither those nor pools have.
 Word pages_unused();
+// What accounts have to pay for, in bytes: those pages, and the objects in pools.
+Word bytes_charged();
+
+// Of all objects in pools.
+extern Word pool_bytes;
 
 // Objects of one size. A page whose objects are all free is given back, but for one that may be wanted again at once.
 class Pool {
@@ -29,6 +36,9 @@ public:
     constexpr explicit Pool(Word object_size, Word first_offset = 0, Word block = page_size)
         : size_(object_size), first_(first_offset), block_(block) {}
     // Zeroed.
+    void* allocate(Account& payer);
+    void free(void* object, Account& payer);
+    // The same for callers that see to the charge.
     void* allocate();
     void free(void* object);
     Word in_use() const { return in_use_; }

@@ -2,8 +2,10 @@
 #include "core/schedule.hpp"
 
 #include "core/arch.hpp"
+#include "core/check.hpp"
 
 void ReadyQueue::mark(Word priority) {
+    check(priority < priorities);
     occupied_[priority / 32] |= 1u << priority % 32;
     if (priority > ready_top) ready_top = priority;
 }
@@ -20,21 +22,28 @@ void ReadyQueue::unmark(Word priority) {
 }
 
 void ReadyQueue::push_back(Thread& t) {
+    check(schedule::can_run(t));
     queues_[t.priority].push_back(t);
     mark(t.priority);
 }
 
 void ReadyQueue::push_front(Thread& t) {
+    check(schedule::can_run(t));
     queues_[t.priority].push_front(t);
     mark(t.priority);
 }
 
 void ReadyQueue::remove(Thread& t) {
+    check(occupied_[t.priority / 32] >> t.priority % 32 & 1);
+    check(t.priority <= ready_top);
     queues_[t.priority].remove(t);
     if (queues_[t.priority].empty()) unmark(t.priority);
 }
 
-Thread* ReadyQueue::front() const { return queues_[ready_top].front(); }
+Thread* ReadyQueue::front() const {
+    check(!queues_[ready_top].empty() || !ready_top);
+    return queues_[ready_top].front();
+}
 
 Word ReadyQueue::count() const {
     constexpr Word wrong = ~Word{0};
@@ -63,12 +72,36 @@ struct Wishes {
     bool asynchronous;              // not the running thread's own doing: an interrupt
 } wishes;
 
+// The rest of a time slice that was given away (ThreadSwitch, manual 3.4): whoever is worse than the giver has to wait until
+// the taker has used it up.
+struct Donation {
+    Thread* taker;
+    Word priority;                  // the giver's
+    Microseconds left;              // by the clock, whatever becomes of the taker's own time slice meanwhile
+} donation;
+
+void end_donation(const Thread& taker) {
+    if (donation.taker == &taker) donation.taker = nullptr;
+}
+
+Word running_priority(const Thread& t) {
+    return donation.taker == &t && donation.priority > t.priority ? donation.priority : t.priority;
+}
+
 // A halted thread runs no user instruction; what the kernel does for it goes on.
 bool stopped(const Thread& t) { return t.halted && !t.in_kernel(); }
 
-// Whether `t` is asked to go on although `better` should run: it wants preemptions delayed and may (manual 3.6).
+bool goes_first(const Thread* t) { return t && t->ready_link.queued() && running_priority(*t) >= ready_top; }
+
+[[gnu::cold, gnu::noinline]] Thread* favourite_or_taker(Thread* favourite) {
+    return goes_first(favourite) ? favourite : donation.taker;
+}
+
+// Whether `t` is asked to go on although `better` should run: it wants preemptions delayed and may (manual 3.6). Not if the
+// next tick might be too late to end that.
 bool delays(Thread& t, const Thread& better) {
-    if (better.priority > t.sensitive_priority() || !t.delay_left) return false;
+    check(t.delay_left <= t.maximum_delay());
+    if (better.priority > t.sensitive_priority() || t.delay_left < longest_tick) return false;
     if (!(t.utcb->flags() & preemption_delay)) return false;
     t.utcb->flags() |= preemption_pending;
     t.put_off = true;
@@ -79,31 +112,74 @@ bool signals(Thread& t, const Thread& better) {
     return better.priority <= t.sensitive_priority() && t.utcb->flags() & preemption_signal;
 }
 
-// It has been taken out of its queue to run.
-Thread* run(Thread& t) {
+// A preemption that was put off has taken place, or is no more.
+[[gnu::cold, gnu::noinline]] void end_put_off(Thread& t) {
     t.put_off = false;
-    return &t;
+    t.utcb->flags() &= ~Word{preemption_pending};
 }
 
 // Nobody has said that it is to be: its turn has come, with a new time slice if it has none left.
 Thread* run_in_turn(Thread& t) {
     if (!t.timeslice_left) reset_timeslice(t);
-    return run(t);
+    return &t;
+}
+
+Thread* choose(Thread* current) {
+    Wishes wish = wishes;
+    wishes = {};
+    // A message to the running thread may have queued it.
+    if (current && current->ready_link.queued()) ready.remove(*current);
+
+    if (current && can_run(*current)) {
+        Thread* best = ready.front();
+        Word priority = running_priority(*current);
+        bool equal = best && best->priority == priority;
+        if (wish.yields) {
+            if (equal && !wish.favourite) return run_in_turn(ready.rotate(*current));
+            ready.push_back(*current);
+        } else {
+            bool preempts = best && (best->priority > priority || (equal && wish.slice_over));
+            if (preempts && delays(*current, *best)) return current;
+            if (wish.slice_over) reset_timeslice(*current);
+            if (!preempts) return current;
+            if (wish.asynchronous && !current->preempted_at && signals(*current, *best)) current->preempted_at = arch::now();
+            wish.slice_over ? ready.push_back(*current) : ready.push_front(*current);
+            wish.favourite = nullptr;
+        }
+    }
+    Thread* chosen = donation.taker ? favourite_or_taker(wish.favourite) : wish.favourite;
+    if (goes_first(chosen)) {
+        ready.remove(*chosen);
+        return chosen;
+    }
+    chosen = ready.front();
+    if (!chosen) return nullptr;
+    ready.remove(*chosen);
+    return run_in_turn(*chosen);
 }
 
 // Time that a thread had put a preemption off for is over: it is told so, whether it wants signals or not.
 void end_delay(Thread& t) {
+    end_put_off(t);
     t.utcb->flags() &= ~Word{preemption_delay};
     t.preempted_at = arch::now();
 }
+
+// Whether nothing is left then.
+[[gnu::cold, gnu::noinline]] bool spend(Microseconds& left, Word us) { return (left -= left < us ? left : us) == 0; }
 
 }  // namespace
 
 bool can_run(const Thread& t) { return t.state == State::ready && !stopped(t) && !t.open_to; }
 
 [[gnu::noinline]] void make_ready(Thread& t) {
+    check(t.utcb && !t.open_to && !t.is_interrupt());
+    check(!t.partner && !t.sender_link.queued() && !t.timeout.queued());
     // What others gave it of their time slices was for the turn that it gave up to wait.
-    if (t.state != State::ready && t.timeslice_left > t.timeslice.period()) reset_timeslice(t);
+    if (t.state != State::ready) {
+        end_donation(t);
+        if (t.timeslice_left > t.timeslice.period()) reset_timeslice(t);
+    }
     t.state = State::ready;
     if (!stopped(t) && !t.ready_link.queued()) ready.push_back(t);
 }
@@ -116,57 +192,34 @@ void hand_over(Thread& t) {
 void make_unready(Thread& t, State state) {
     if (t.ready_link.queued()) ready.remove(t);
     if (wishes.favourite == &t) wishes.favourite = nullptr;
+    end_donation(t);
     t.state = state;
 }
 
-void yield(Thread& current, Thread* to) {
+[[gnu::cold]] void yield(Thread& current, Thread* to) {
+    check(to != &current);
     wishes.yields = true;
     wishes.favourite = to && to->ready_link.queued() ? to : nullptr;
     if (wishes.favourite) {
+        // What it was given itself it gives on. An endless time slice is lent for as long as the taker's own lasts.
+        if (donation.taker != &current)
+            donation = {nullptr, current.priority, current.timeslice.is_never() ? to->timeslice_left : current.timeslice_left};
+        donation.taker = to;
         to->timeslice_left += current.timeslice_left;
         current.timeslice_left = 0;     // until its next turn (manual 3.4): two that switch to and fro make no time
     } else {
+        end_donation(current);
+        if (current.put_off) end_put_off(current);
         rearm_delay(current);
         reset_timeslice(current);
     }
 }
 
 Thread* next(Thread* current) {
-    Wishes wish = wishes;
-    wishes = {};
-    // A message to the running thread may have queued it.
-    if (current && current->ready_link.queued()) ready.remove(*current);
-
-    if (current && can_run(*current)) {
-        Thread* best = ready.front();
-        bool equal = best && best->priority == current->priority;
-        if (wish.yields) {
-            if (wish.favourite && wish.favourite->ready_link.queued()) {
-                ready.push_back(*current);
-                ready.remove(*wish.favourite);
-                return run(*wish.favourite);
-            }
-            if (equal) return run_in_turn(ready.rotate(*current));
-            ready.push_back(*current);
-        } else {
-            bool preempts = best && (best->priority > current->priority || (equal && wish.slice_over));
-            if (preempts && delays(*current, *best)) return current;
-            if (wish.slice_over) reset_timeslice(*current);
-            if (!preempts) return current;
-            if (wish.asynchronous && !current->preempted_at && signals(*current, *best)) current->preempted_at = arch::now();
-            wish.slice_over ? ready.push_back(*current) : ready.push_front(*current);
-        }
-        wish.favourite = nullptr;
-    }
-    Thread* chosen = wish.favourite;
-    if (chosen && chosen->ready_link.queued() && chosen->priority >= ready_top) {
-        ready.remove(*chosen);
-        return run(*chosen);
-    }
-    chosen = ready.front();
-    if (!chosen) return nullptr;
-    ready.remove(*chosen);
-    return run_in_turn(*chosen);
+    Thread* t = choose(current);
+    check(!t || (can_run(*t) && !t->ready_link.queued()));
+    if (t && t != current && t->put_off) end_put_off(*t);
+    return t;
 }
 
 void interrupted() { wishes.asynchronous = true; }
@@ -175,27 +228,34 @@ void interrupted() { wishes.asynchronous = true; }
 [[gnu::noinline]] void reset_timeslice(Thread& t) { t.timeslice_left = t.timeslice.is_never() ? 0 : t.timeslice.period(); }
 
 void set_timeslice(Thread& t, Time slice) {
+    check(!slice.is_point() && !slice.is_zero());
     t.timeslice = slice;
     reset_timeslice(t);
 }
 
-void set_total_quantum(Thread& t, Time quantum) {
+[[gnu::cold]] void set_total_quantum(Thread& t, Time quantum) {
+    check(!quantum.is_point());
     t.total_quantum = quantum;
     t.quantum_left = quantum.is_never() ? 0 : quantum.period();
 }
 
 void rearm_delay(Thread& t) { t.delay_left = t.maximum_delay(); }
 
-bool tick(Thread& current, Microseconds us) {
-    auto spend = [us](Microseconds& left) { return (left -= left < us ? left : us) == 0; };
+// Seldom enough to be made for size.
+[[gnu::cold]] bool tick(Thread& current, Word us) {
     Word flags = current.utcb->flags();
-    if (current.put_off && flags & preemption_delay && current.delay_left && spend(current.delay_left))
+    // At the last tick that is not too late.
+    if (current.put_off && flags & preemption_delay && current.delay_left >= longest_tick &&
+        (current.delay_left -= longest_tick) < longest_tick)
         end_delay(current);
-    if (!current.timeslice.is_never() && spend(current.timeslice_left)) wishes.slice_over = true;
-    return !current.total_quantum.is_never() && spend(current.quantum_left);
+    bool donated = donation.taker == &current;
+    if ((donated || !current.timeslice.is_never()) && spend(current.timeslice_left, us)) wishes.slice_over = true;
+    if (donated && spend(donation.left, us)) end_donation(current);
+    return !current.total_quantum.is_never() && spend(current.quantum_left, us);
 }
 
-void set_priority(Thread& t, Word priority) {
+[[gnu::cold]] void set_priority(Thread& t, Word priority) {
+    check(priority < ReadyQueue::priorities);
     bool queued = t.ready_link.queued();
     if (queued) ready.remove(t);
     t.priority = priority;

@@ -44,14 +44,17 @@ void make_ready(Thread& t);
 void hand_over(Thread& t);
 // The thread is about to wait, or must not run: out of the queue.
 void make_unready(Thread& t, State state);
-// Gives up the rest of the time slice (ThreadSwitch); donates it to `to` when that can run.
+// Gives up the rest of the time slice (ThreadSwitch); donates it to `to` when that can run, which then runs at the priority
+// of `current` until the rest is used up, or it waits or yields itself.
 void yield(Thread& current, Thread* to);
 // Queues `current` again if it can still run and does not go on; returns who runs now, nullptr for nobody.
 Thread* next(Thread* current);
 // What happens until next() is not the running thread's own doing (manual 3.6: an asynchronous preemption).
 void interrupted();
+// No board's clock ticks more slowly.
+constexpr Word longest_tick = 1000;
 // One timer tick of `us` for the running thread; true if its total quantum is used up.
-bool tick(Thread& current, Microseconds us);
+bool tick(Thread& current, Word us);
 constexpr Time default_timeslice{4 << 10 | 625};        // 10 ms
 // Gives a thread a time slice and starts it anew.
 void set_timeslice(Thread& t, Time slice);

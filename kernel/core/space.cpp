@@ -2,6 +2,7 @@
 #include "core/space.hpp"
 
 #include "core/arch.hpp"
+#include "core/check.hpp"
 #include "core/mapping.hpp"
 #include "core/memory.hpp"
 #include "core/trace.hpp"
@@ -22,6 +23,11 @@ bool inside(Fpage area, VAddr address) {
 
 All& all() { return list; }
 
+Space* leaving() {
+    Space* space = dying.front();
+    return space && !space->all_link.queued() ? space : nullptr;
+}
+
 Space* create() {
     Space* space = arch::allocate_space();
     if (!space) return nullptr;
@@ -30,11 +36,14 @@ Space* create() {
         return nullptr;
     }
     space->redirector = ThreadId::any();
+    if constexpr (checks::on) space->tag.notes = checks::counter_start;
     list.push_back(*space);
+    memory::accounts += 1;
     return space;
 }
 
 void destroy(Space& space) {
+    check(space.members.empty());
     trace::event(trace::Event::space_deleted, ThreadId::nil(), trace::name(&space));
     dying.push_back(space);
 }
@@ -43,45 +52,39 @@ bool bury(Word budget) {
     Space* space = dying.front();
     if (!space) return true;
     Word status = 0;
-    if (!mappings::unmap(*space, Fpage::complete().with_rights(rights_all), true, unmapped, status, budget)) return false;
+    mappings::Sweep none{};         // nothing is left to be walked over
+    if (!mappings::unmap(*space, Fpage::complete().with_rights(rights_all), true, unmapped, status, none, budget)) return false;
     // Up to here it is a space without threads, as far as tags are concerned.
     if (space->all_link.queued()) {
         tags::forget(*space);
         list.remove(*space);
+        return false;
     }
+    check(space->members.empty());
     if (!arch::destroy_space(*space)) return false;
     dying.remove(*space);
+    check(space->group.empty() && !space->leader && !space->group_link.queued());
+    memory::accounts -= 1;
     arch::free_space(*space);
     unmapped = 0;
     return dying.empty();
 }
 
-bool any_active(const Space& space) {
-    for (Thread* t = space.members.front(); t; t = space.members.after(*t))
-        if (t->active()) return true;
-    return false;
-}
-
-namespace {
-
 void veto_fast_path(Thread& t) {
     t.fast_veto = (t.fast_veto & ~Word{veto_redirected}) | (t.space->redirected() ? veto_redirected : 0u);
-}
-
-}  // namespace
-
-void set_redirector(Space& space, ThreadId redirector) {
-    space.redirector = redirector;
-    for (Thread* t = space.members.front(); t; t = space.members.after(*t)) veto_fast_path(*t);
 }
 
 void join(Space& space, Thread& t) {
     t.space = &space;
     space.members.push_back(t);
+    space.active_members += t.utcb != nullptr;
     veto_fast_path(t);
 }
 
-void leave(Thread& t) { t.space->members.remove(t); }
+void leave(Thread& t) {
+    t.space->members.remove(t);
+    t.space->active_members -= t.utcb != nullptr;
+}
 
 bool valid_utcb(const Space& space, VAddr utcb_address) {
     VAddr location = utcb_address - Utcb::id_offset;
@@ -91,13 +94,14 @@ bool valid_utcb(const Space& space, VAddr utcb_address) {
 bool kernel_area(const Space& space, VAddr page) { return inside(space.utcb_area, page) || inside(space.kip_area, page); }
 
 Utcb* make_utcb(Space& space, VAddr utcb_address) {
+    check(valid_utcb(space, utcb_address));
     VAddr page = utcb_address & ~page_mask;
     auto* memory = static_cast<char*>(arch::kernel_page(space, page));
     if (!memory) {
-        memory = static_cast<char*>(memory::allocate_page());
+        memory = static_cast<char*>(memory::allocate_page(space.account));
         if (!memory) return nullptr;
         if (!arch::map_kernel_page(space, page, memory, true)) {
-            memory::free_page(memory);
+            memory::free_page(memory, space.account);
             return nullptr;
         }
         memory = static_cast<char*>(arch::kernel_page(space, page));    // by that address, for virtual caches, from now on

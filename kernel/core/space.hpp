@@ -4,6 +4,7 @@
 #pragma once
 
 #include "arch/paging.hpp"
+#include "core/account.hpp"
 #include "core/list.hpp"
 #include "core/paging.hpp"
 #include "core/thread.hpp"
@@ -28,7 +29,9 @@ struct Space {
     ThreadId redirector;            // who gets what its threads send elsewhere (manual 4.3); anythread: nobody
     bool privileged;                // holds an initial server
     bool idempotent;                // sigma0: owns all physical memory, address = physical address
+    memory::Account account;        // what it holds of kernel memory beside itself
     List<Thread, &Thread::space_link> members;
+    Word active_members;            // those with a UTCB
     Link<Space> all_link;
     Link<Space> dying_link;
     TagState tag;
@@ -37,6 +40,7 @@ struct Space {
     List<Space, &Space::group_link> group;      // those that are bound to its own
 
     bool redirected() const { return !redirector.is_any(); }
+    bool any_active() const { return active_members; }
     bool initialised() const { return !utcb_area.is_nil(); }
 };
 
@@ -48,8 +52,8 @@ Space* create();
 void destroy(Space& space);
 // Part of the work of freeing what was destroyed, about `budget` mappings' worth. True when nothing is left.
 bool bury(Word budget);
-bool any_active(const Space& space);
-void set_redirector(Space& space, ThreadId redirector);
+// A space's redirector is not to be passed by on the fast path; all its threads are to be told of a new one.
+void veto_fast_path(Thread& thread);
 // Puts a thread among those of a space, and takes it out.
 void join(Space& space, Thread& thread);
 void leave(Thread& thread);
@@ -60,6 +64,9 @@ Utcb* make_utcb(Space& space, VAddr utcb_address);
 bool valid_utcb(const Space& space, VAddr utcb_address);
 // True when a page holds part of the interface page or of the UTCB area: never mapped over, granted or unmapped.
 bool kernel_area(const Space& space, VAddr page);
+
+// The one that is being freed and no longer among all; nullptr: none.
+Space* leaving();
 
 using All = List<Space, &Space::all_link>;
 All& all();

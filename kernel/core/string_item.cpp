@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "core/string_item.hpp"
 
+#include "core/check.hpp"
+
 namespace {
 
 // A length word: bytes in 31..10, another length word follows the pointers in 9, pointers - 1 in 8..4.
@@ -11,6 +13,7 @@ constexpr Word pointers(Word descriptor) { return (descriptor >> 4 & 0x1f) + 1; 
 }  // namespace
 
 Word ItemWords::read(Word index) const {
+    check(index < count);
     Word w = word0[static_cast<int>(index) * step];
     if (copy) copy[index] = w;
     return w;
@@ -43,6 +46,7 @@ StringCursor::Next StringCursor::next(const ItemWords& words, VAddr limit) {
         at_ = w;
         left_ = bytes;
     }
+    check(left_ <= limit && at_ <= limit - left_);
     return Next::bytes;
 }
 

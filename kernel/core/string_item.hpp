@@ -3,6 +3,7 @@
 // at any time: each of its words is read exactly once, and what was read is checked and kept. No hardware, no threads.
 #pragma once
 
+#include "core/check.hpp"
 #include "core/x2.hpp"
 
 // The registers that hold an item: message registers go upwards in memory, buffer registers downwards.
@@ -32,7 +33,10 @@ public:
     VAddr at() const { return at_; }
     Word left() const { return left_; }
     // Those are done.
-    void advance(Word bytes) { at_ += bytes, left_ -= bytes; }
+    void advance(Word bytes) {
+        check(bytes <= left_);
+        at_ += bytes, left_ -= bytes;
+    }
     // The index behind the item's last word, and whether another item stands there; false if it is cut off.
     bool finish(const ItemWords& words);
     Word index() const { return index_; }

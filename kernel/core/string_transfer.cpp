@@ -2,6 +2,7 @@
 #include "core/string_transfer.hpp"
 
 #include "core/arch.hpp"
+#include "core/check.hpp"
 #include "core/ipc.hpp"
 #include "core/mapping.hpp"
 #include "core/memory.hpp"
@@ -20,6 +21,7 @@ ItemWords buffer_words(const Transfer& t) { return {&t.receiver->utcb->acceptor(
 
 // Both threads out of the transfer and of whatever they wait in.
 void close(Transfer& t) {
+    check(t.sender->transfer == &t && t.receiver->transfer == &t);
     t.sender->transfer = nullptr;
     t.receiver->transfer = t.outer;
     Thread* threads[] = {t.sender, t.receiver};
@@ -28,7 +30,7 @@ void close(Transfer& t) {
         ipc::detach(*thread);
     }
     t.receiver->receive_role = t.role;
-    pool.free(&t);
+    pool.free(&t, t.sender->space->account);
 }
 
 void fail(Transfer& t, IpcError for_sender, IpcError for_receiver) {
@@ -87,6 +89,7 @@ void start_clock(Transfer& t, Microseconds now) {
 // A page fault of either thread is an IPC to its pager, while the other waits. After the answer it goes on with the
 // transfer. True if no pager is needed.
 bool fault(Transfer& t, Thread& faulting, VAddr address, bool write) {
+    check(address < paging::user_limit() && faulting.transfer == &t);
     Space& space = *faulting.space;
     VAddr page = address & ~page_mask;
     if (space.idempotent && !paging::get(space, page).present && mappings::materialise(space, page)) return true;
@@ -141,6 +144,8 @@ Copied copy(Transfer& t) {
         }
         Word in_source = source & page_mask, in_target = target & page_mask;
         Word n = least(least(t.source.left(), t.target.left()), page_size - (in_source >= in_target ? in_source : in_target));
+        check(n && in_source + n <= page_size && in_target + n <= page_size);
+        check(source + n <= paging::user_limit() && target + n <= paging::user_limit());
         arch::about_to_copy(from, source, n);
         arch::about_to_copy(to, target, n);
         arch::copy(target + target_page.distance, source + source_page.distance, n);
@@ -155,7 +160,8 @@ Copied copy(Transfer& t) {
 
 bool begin(Thread& s, Thread& r, Thread& apparent, const Arrival& arrival, const TypedItems& items, TypedItems::Next next) {
     if (next != TypedItems::Next::string && next != TypedItems::Next::more) return false;
-    auto* t = static_cast<Transfer*>(pool.allocate());
+    check(&s != &r && !s.transfer && s.send_role == Role::user);
+    auto* t = static_cast<Transfer*>(pool.allocate(s.space->account));
     if (!t) return false;
     t->sender = &s;
     t->receiver = &r;
@@ -170,7 +176,7 @@ bool begin(Thread& s, Thread& r, Thread& apparent, const Arrival& arrival, const
     t->receive_follows = s.receive_follows;
     t->target.begin(StringCursor::more_items, 0);       // as if BR0 were a buffer: the next one is at BR1
     if (next == TypedItems::Next::string && !open(*t)) {
-        pool.free(t);
+        pool.free(t, s.space->account);
         return false;
     }
     s.transfer = r.transfer = t;
@@ -186,6 +192,8 @@ bool begin(Thread& s, Thread& r, Thread& apparent, const Arrival& arrival, const
 
 void carry_on(Thread& runner) {
     Transfer& t = *runner.transfer;
+    check(&runner == t.sender || &runner == t.receiver);
+    check(runner.state == State::ready && &runner == arch::current_thread());
     for (;;) {
         if (t.next == TypedItems::Next::string) {
             Copied copied = copy(t);

@@ -2,7 +2,10 @@
 // ThreadSwitch, Schedule, Unmap, SpaceControl, ProcessorControl, MemoryControl.
 #include "core/system_calls.hpp"
 
+#include "core/aftermath.hpp"
 #include "core/arch.hpp"
+#include "core/check.hpp"
+#include "core/console.hpp"
 #include "core/ipc.hpp"
 #include "core/kip.hpp"
 #include "core/mapping.hpp"
@@ -31,7 +34,7 @@ Time half(Word control, unsigned shift) { return {static_cast<std::uint16_t>(con
 
 // Areas may be set until a thread is active; afterwards the parameters are ignored (manual 4.3).
 Error set_areas(Space& space, Fpage kip_area, Fpage utcb_area) {
-    if (spaces::any_active(space)) return Error::none;
+    if (space.any_active()) return Error::none;
     auto usable = [](Fpage f) { return !f.is_nil() && f.last() < paging::user_limit(); };
     if (!usable(utcb_area)) return Error::utcb_area;
     if (!usable(kip_area)) return Error::kip_area;
@@ -52,7 +55,7 @@ Error set_areas(Space& space, Fpage kip_area, Fpage utcb_area) {
     // As does a UTCB of an area that it used to have.
     if (void* utcbs = arch::kernel_page(space, kip_area.base())) {
         paging::clear(space, kip_area.base());
-        memory::free_page(utcbs);
+        memory::free_page(utcbs, space.account);
     }
     arch::map_kernel_page(space, kip_area.base(), arch::kip_page(), false);
     space.kip_area = kip_area;
@@ -71,8 +74,9 @@ Word schedule(Thread& caller, ThreadId dest, Word& time_control, Word processor_
               Word preemption_control) {
     Thread* t = threads::find(dest, caller);
     if (!t) return fail(caller, Error::invalid_thread);
-    Thread* scheduler = threads::find(t->scheduler);
-    if (scheduler != &caller && !caller.space->privileged) return fail(caller, Error::no_privilege);
+    // Interrupts have no scheduler of their own that ThreadControl could set.
+    bool may = t->scheduler == caller.id || (t->is_interrupt() && caller.space->privileged);
+    if (!may) return fail(caller, Error::no_privilege);
     if (priority != unchanged && (priority & 0xff) > caller.priority) return fail(caller, Error::invalid_parameter);
     if (time_control != unchanged) {
         Time slice = half(time_control, 16), quantum = half(time_control, 0);
@@ -99,6 +103,7 @@ Word schedule(Thread& caller, ThreadId dest, Word& time_control, Word processor_
 }
 
 void unmap(Thread& caller, Word control) {
+    check(&caller == arch::current_thread() && caller.pending == Pending::nothing);
     caller.unmapping = {.control = control, .index = 0, .fpage = Fpage::nil(), .at = 0, .status = 0};
     caller.pending = Pending::unmap;
 }
@@ -106,17 +111,23 @@ void unmap(Thread& caller, Word control) {
 namespace {
 
 void carry_on_unmapping(Thread& t) {
+    check(t.unmapping.fpage.is_nil() || t.unmapping.at >= t.unmapping.fpage.base());
     Unmapping& u = t.unmapping;
     bool flush = u.control & 0x40;
+    Word budget = mappings::between_points;         // for all of them: the next one goes on with what is left
+    auto point = [&] {
+        arch::preemption_point();
+        budget = mappings::between_points;
+    };
     for (; u.index <= (u.control & 0x3f); ++u.index, u.fpage = Fpage::nil()) {
         if (u.fpage.is_nil()) {
             u.fpage = {t.utcb->mr[u.index]};
-            while (u.fpage.is_io() && !arch::unmap_ports(*t.space, u.fpage, flush)) arch::preemption_point();
+            while (u.fpage.is_io() && !arch::unmap_ports(*t.space, u.fpage, flush, budget)) point();
             if (u.fpage.is_nil()) continue;     // I/O fpages, too
             u.at = u.fpage.base();
             u.status = 0;
         }
-        while (!mappings::unmap(*t.space, u.fpage, flush, u.at, u.status, mappings::between_points)) arch::preemption_point();
+        while (!mappings::unmap(*t.space, u.fpage, flush, u.at, u.status, t.sweep, budget)) point();
         t.utcb->mr[u.index] = u.fpage.with_rights(mappings::as_rights(u.status)).raw;
     }
     end_unmapping(t);
@@ -125,22 +136,41 @@ void carry_on_unmapping(Thread& t) {
 }  // namespace
 
 void carry_on(Thread& t) {
-    if (t.pending == Pending::unmap) return carry_on_unmapping(t);
-    if (t.pending == Pending::receive) {
-        arch::preemption_point();
-        return ipc::carry_on(t);
+    check(&t == arch::current_thread() && t.pending != Pending::nothing && !t.ready_link.queued());
+    arch::preemption_point();           // what an interrupt has done in between is not part of what follows
+    switch (t.pending) {
+    case Pending::nothing: return;
+    case Pending::unmap: return carry_on_unmapping(t);
+    case Pending::aftermath: return aftermath::carry_on(t);
+    case Pending::print: return console::carry_on(t);
+    case Pending::receive: return ipc::carry_on(t);
     }
-    while (!spaces::bury(mappings::between_points)) arch::preemption_point();
-    t.pending = Pending::nothing;
 }
 
 void end_unmapping(Thread& t) {
     if (t.pending != Pending::unmap) return;
     t.pending = Pending::nothing;
+    mappings::abandon(t.sweep);
     schedule::make_unready(t, State::ready);        // halted, it was ready for the kernel's sake alone
     schedule::make_ready(t);
     arch::set_unmap_result(t);
 }
+
+namespace {
+
+// SpaceControl's control word where it is about kernel memory (docs/kernel-memory.md): on all processors, and before a space has
+// areas.
+constexpr Word own_control = 1u << 28, control_change = 1u << 31, own_limit = 3;
+
+Word account_control(memory::Account& account, Word control) {
+    constexpr Word argument = 0xfffff00;
+    bool limit = (control & 0xff) == own_limit, change = limit && control & control_change;
+    Word bytes = limit ? account.limit : account.used + page_mask;
+    if (change) account.limit = (control & argument) << (page_log2 - 8);
+    return own_control | (bytes >> (page_log2 - 8) & argument) | (change ? control_change : 0);
+}
+
+}  // namespace
 
 Word space_control(Thread& caller, ThreadId dest, Word& control, Fpage kip_area, Fpage utcb_area, ThreadId redirector) {
     Word wanted = control;
@@ -148,10 +178,22 @@ Word space_control(Thread& caller, ThreadId dest, Word& control, Fpage kip_area,
     if (!caller.space->privileged) return fail(caller, Error::no_privilege);
     Thread* t = dest.is_global() ? threads::find(dest) : nullptr;
     if (!t || t->is_interrupt()) return fail(caller, Error::invalid_space);
-    if (!redirector.is_nil() && !redirector.is_any() && !threads::find(redirector)) return fail(caller, Error::invalid_thread);
+    if (wanted & own_control && (wanted & 0xff) >= own_limit) {
+        control = account_control(t->space->account, wanted);
+        return 1;
+    }
+    if (!redirector.is_nil() && !redirector.is_any()) {
+        Thread* named = threads::find(redirector, caller);
+        if (!named || named->is_interrupt()) return fail(caller, Error::invalid_thread);
+        redirector = named->id;
+    }
     Error error = set_areas(*t->space, kip_area, utcb_area);
     if (error != Error::none) return fail(caller, error);
-    if (!redirector.is_nil()) spaces::set_redirector(*t->space, redirector);
+    if (!redirector.is_nil()) {
+        bool redirected = t->space->redirected();
+        t->space->redirector = redirector;
+        if (redirected != t->space->redirected()) aftermath::visit_all(caller);
+    }
     control = arch::space_control(*t->space, wanted);
     tags::begin(*t->space);
     return 1;

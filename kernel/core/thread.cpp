@@ -2,12 +2,17 @@
 #include "core/thread.hpp"
 
 #include "core/arch.hpp"
+#include "core/check.hpp"
+#include "core/console.hpp"
+#include "core/ipc.hpp"
 #include "core/memory.hpp"
 #include "core/space.hpp"
 #include "core/trace.hpp"
 
 void Thread::settle() {
     if (!open_to) return;
+    check(state == State::ready && !ready_link.queued() && !timeout.queued());
+    check(!halted && !partner && !in_kernel());
     awaited = {open_to};
     open_to = 0;
     state = State::receiving;
@@ -20,6 +25,25 @@ namespace {
 
 memory::Pool pool{sizeof(Thread), thread_alignment, thread_block};
 
+// A circle: whoever is new stands right before the one that is visited next, which is its end.
+List<Thread, &Thread::all_link> all;
+Thread* visited_next;
+
+// Out of the table, with senders in their queues that are still to be told.
+Thread* dying;
+Word dying_count;
+
+// Threads that have a UTCB, by space and address. What users find in their UTCBs is theirs to overwrite, so it tells the
+// kernel nothing.
+constexpr Word buckets_log2 = 10;
+Thread* by_address[1u << buckets_log2];
+
+[[gnu::noinline]] Thread*& bucket(const Space& space, VAddr utcb_address) {
+    constexpr Word mix = 0x85ebca6b, golden = 0x9e3779b1;
+    Word of_space = static_cast<Word>(reinterpret_cast<std::uintptr_t>(&space) / thread_alignment);
+    return by_address[(of_space * mix + utcb_address / Utcb::size) * golden >> (32 - buckets_log2)];
+}
+
 Thread* settled(Thread* t) {
     t->settle();
     return t;
@@ -27,8 +51,23 @@ Thread* settled(Thread* t) {
 
 }  // namespace
 
+[[gnu::cold]] void take_address(Thread& t) {
+    if (!t.utcb) return;
+    Thread*& first = bucket(*t.space, t.utcb_address);
+    t.utcb_next = first;
+    first = &t;
+}
+
+[[gnu::cold]] void leave_address(Thread& t) {
+    if (!t.utcb) return;
+    Thread** place = &bucket(*t.space, t.utcb_address);
+    while (*place != &t) place = &(*place)->utcb_next;
+    *place = t.utcb_next;
+}
+
 Thread* by_number(Word number) {
     Thread* t = &arch::thread_at(number);
+    check(t == &arch::nobody() || t->id.number() == number);
     return t == &arch::nobody() ? nullptr : settled(t);
 }
 
@@ -39,15 +78,8 @@ Thread* find(ThreadId id) {
 }
 
 Thread* by_utcb(const Space& space, VAddr utcb_address) {
-    if (!spaces::valid_utcb(space, utcb_address)) return nullptr;
-    auto* page = static_cast<char*>(arch::kernel_page(space, utcb_address & ~page_mask));
-    if (!page) return nullptr;
-    // Only a hint: the user may have written over it.
-    auto* utcb = reinterpret_cast<Utcb*>(page + (utcb_address & page_mask) - Utcb::id_offset);
-    Thread* t = find({utcb->my_global_id()});
-    if (t && t->space == &space && t->active() && t->utcb_address == utcb_address) return t;
-    for (t = space.members.front(); t; t = space.members.after(*t))
-        if (t->active() && t->utcb_address == utcb_address) return settled(t);
+    for (Thread* t = bucket(space, utcb_address); t; t = t->utcb_next)
+        if (t->space == &space && t->utcb_address == utcb_address) return settled(t);
     return nullptr;
 }
 
@@ -55,25 +87,31 @@ Thread* find(ThreadId id, const Thread& caller) {
     return id.is_local() ? by_utcb(*caller.space, id.raw) : find(id);
 }
 
-Thread* create(ThreadId id, Space& space) {
-    auto* t = static_cast<Thread*>(pool.allocate());
+[[gnu::cold]] Thread* create(ThreadId id, Space& space) {
+    check(id.is_global());
+    check(&arch::thread_at(id.number()) == &arch::nobody() || arch::thread_at(id.number()).is_interrupt());
+    auto* t = static_cast<Thread*>(pool.allocate(space.account));
     if (!t) return nullptr;
     if (!arch::set_thread_at(id.number(), *t)) {
-        pool.free(t);
+        pool.free(t, space.account);
         return nullptr;
     }
     t->id = id;
     t->state = State::inactive;
     t->virtual_sender = id;
+    all.insert_before(*t, visited_next);
     spaces::join(space, *t);
     trace::event(trace::Event::thread_created, id, trace::name(&space));
     return t;
 }
 
-bool equip(Thread& t, ThreadId pager) {
+[[gnu::cold]] bool equip(Thread& t, ThreadId pager) {
+    check(!t.active() && spaces::valid_utcb(*t.space, t.utcb_address));
     Utcb* utcb = spaces::make_utcb(*t.space, t.utcb_address);
     if (!utcb) return false;
     t.utcb = utcb;
+    take_address(t);
+    ++t.space->active_members;
     *utcb = {};
     utcb->my_global_id() = t.id.raw;
     utcb->pager() = pager.raw;
@@ -82,17 +120,58 @@ bool equip(Thread& t, ThreadId pager) {
     return true;
 }
 
-void destroy(Thread& t) {
+[[gnu::cold]] void destroy(Thread& t) {
+    check(&t != arch::current_thread() && !t.active() && !t.open_to && !t.transfer && !t.partner);
+    check(!t.ready_link.queued() && !t.sender_link.queued() && !t.timeout.queued());
     trace::event(trace::Event::thread_deleted, t.id, trace::name(t.space));
-    arch::set_thread_at(t.id.number(), arch::nobody());
+    // An interrupt's thread may have a successor already.
+    if (&arch::thread_at(t.id.number()) == &t) arch::set_thread_at(t.id.number(), arch::nobody());
+    leave_address(t);
     spaces::leave(t);
+    mappings::abandon(t.sweep);
     arch::destroy_thread(t);
-    pool.free(&t);
+    console::forget(t);
+    // Until it is freed it is the kernel's to pay for: its space may go first.
+    t.space->account.credit(sizeof(Thread));
+    memory::kernel.overdraw(sizeof(Thread));
+    if (visited_next == &t) visited_next = all.after(t);
+    all.remove(t);
+    t.id = ThreadId::nil();
+    t.utcb_next = dying;
+    dying = &t;
+    ++dying_count;
 }
 
-Word in_use() { return pool.in_use(); }
+[[gnu::cold]] bool bury() {
+    Thread* t = dying;
+    if (!t) return true;
+    if (!ipc::reject_senders(*t)) return false;
+    check(t->senders.empty() && dying_count && !t->active());
+    dying = t->utcb_next;
+    --dying_count;
+    pool.free(t, memory::kernel);
+    return !dying;
+}
+
+bool move_charge(Thread& t, Space& to) {
+    Word bytes = sizeof(Thread) + arch::bytes_beside(t);
+    if (!to.account.charge(bytes)) return false;
+    t.space->account.credit(bytes);
+    return true;
+}
+
+bool exists(ThreadId id) { return arch::thread_at(id.number()).id == id; }
+
+[[gnu::cold]] Thread& visit() {
+    Thread& t = visited_next ? *visited_next : *all.front();
+    visited_next = all.after(t);
+    return t;
+}
+
+Word in_use() { return pool.in_use() - dying_count; }
 
 void set_id(Thread& t, ThreadId id) {
+    check(id.number() == t.id.number() && id.is_global());
     t.id = id;
     if (t.utcb) t.utcb->my_global_id() = id.raw;
 }

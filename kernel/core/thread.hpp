@@ -8,10 +8,12 @@
 
 #include "arch/context.hpp"
 #include "core/list.hpp"
+#include "core/mapping.hpp"
 #include "core/utcb.hpp"
 #include "core/x2.hpp"
 
 struct Space;
+struct Thread;
 struct Transfer;
 
 enum class State : std::uint8_t {
@@ -28,7 +30,7 @@ enum class Role : std::uint8_t {
     page_fault,     // the kernel, in the name of a faulting thread (manual 7.3)
     port_fault,     // likewise at an I/O port (sheet 6.2)
     exception,      // likewise for an exception (manual 7.5)
-    preemption,     // likewise for a preemption that the thread wants signalled (manual 3.6, 7.4)
+    preemption,     // likewise of a preemption that the thread wants signalled (manual 3.6, 7.4); nothing is received
     quantum,        // likewise for a thread whose total quantum is used up (manual 3.5, 7.4)
     startup,        // likewise for a thread that waits to be started (manual 7.1)
     interrupt,      // an interrupt thread (manual 7.2)
@@ -44,8 +46,9 @@ enum FastVeto : Word {
 enum class Pending : std::uint8_t {
     nothing,
     unmap,          // Thread::unmapping
-    burial,         // of destroyed spaces: spaces::bury()
+    aftermath,      // of what has ended: aftermath::carry_on()
     receive,        // the second phase of an IPC: ipc::carry_on()
+    print,          // console::carry_on()
 };
 
 // How far an Unmap has come.
@@ -57,10 +60,34 @@ struct Unmapping {
     Word status;        // of those that are done
 };
 
+// What is left to do of a call that has ended threads, identities or spaces (core/aftermath.hpp).
+struct Aftermath {
+    Word visits;        // threads still to be visited
+    ThreadId renamed;   // whose senders to its old id are still to be told; nil: nobody's
+};
+
+// A text on its way to the debug console (core/console.hpp).
+struct Printing {
+    VAddr at;
+    Word left;          // characters, at most
+    bool line;          // it ends with a new line
+};
+
 // A message that the kernel makes stands here: the sender's own message registers stay untouched.
 struct KernelMessage {
     MsgTag tag;
     Word words[kernel_message_words];
+};
+
+// A thread's node in the heap of timeouts (core/timeout.cpp).
+struct TimeoutNode {
+    Thread* parent;
+    Thread* left;
+    Thread* right;
+    Word rank;          // nodes on the way to the right from here to the end; 0: in no heap
+    Word order;         // of its start, among equal deadlines
+    Microseconds deadline;
+    bool queued() const { return rank; }
 };
 
 struct alignas(thread_alignment) Thread {
@@ -97,14 +124,22 @@ struct alignas(thread_alignment) Thread {
     bool put_off;                   // a preemption is, since it was chosen to run: its flag in the UTCB is the user's
     Pending pending;
     Thread* partner;                // sending: in whose queue
+    ThreadId addressed;             // likewise: under which id
     Transfer* transfer;             // sender and receiver of strings, until they have arrived (core/string_transfer.hpp)
     KernelMessage message;          // sending in another role than `user`
-    Unmapping unmapping;
+    Unmapping unmapping;            // by itself: its walk may stand among those that are paused
+    union {                         // by `pending`
+        Aftermath aftermath;
+        Printing printing;
+        Thread* next_sender;        // of those queued here, whom the receive phase looks at next
+    };
+    mappings::Sweep sweep;          // of `unmapping`; queued only while that is pending
 
-    Link<Thread> timeout_link;
+    TimeoutNode timeout;
+    Link<Thread> all_link;
     Link<Thread> space_link;
+    Thread* utcb_next;              // in the same bucket of the index by UTCB address; or among the dying
     List<Thread, &Thread::sender_link> senders;
-    Microseconds deadline;          // while in the timeout queue
 
     Microseconds quantum_left;
     Time total_quantum;
@@ -112,7 +147,7 @@ struct alignas(thread_alignment) Thread {
     Time timeslice;                 // as set; never = not preempted by time
     Word preemption_control;        // sensitive priority and maximum delay, as set
     Microseconds timeslice_left;
-    Microseconds delay_left;        // how long its pending preemption may still be put off
+    Word delay_left;                // how long its pending preemption may still be put off
     Microseconds preempted_at;      // nonzero: a preemption that its exception handler is still to be told of
     ThreadId scheduler;
     ArchThread arch;
@@ -139,15 +174,26 @@ Thread* find(ThreadId id, const Thread& caller);
 Thread* by_number(Word number);
 // A thread of `space` by its UTCB address.
 Thread* by_utcb(const Space& space, VAddr utcb_address);
+// A thread with a UTCB is found by it from take_address() to leave_address(), which enclose what changes its space or address.
+void take_address(Thread& thread);
+void leave_address(Thread& thread);
 
 // A new inactive thread in `space`; nullptr when kernel memory is exhausted.
 Thread* create(ThreadId id, Space& space);
 // Gives an inactive thread its UTCB, at its utcb_address, and user registers to start from; false when memory is
 // exhausted.
 bool equip(Thread& thread, ThreadId pager);
-// Takes it out of the table and frees it. It must be in no queue and not be running.
+// Takes it out of the table. It must be in no queue and not be running. bury() frees it.
 void destroy(Thread& thread);
+// Frees what was destroyed, as far as nobody is queued there any more, and tells some of those who are. True when nothing is left.
+bool bury();
 void set_id(Thread& thread, ThreadId id);
+bool exists(ThreadId global);
+// One of all threads. As many calls as there are threads bring each, though others are created and destroyed meanwhile.
+Thread& visit();
+// The kernel memory that it takes is charged to another space, for which it is about to leave its own; false if that may not
+// take so much.
+bool move_charge(Thread& thread, Space& to);
 // How many there are.
 Word in_use();
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // ThreadControl: creation, change and deletion of threads, and with their first and last thread of spaces; association
 // of interrupts. The order of the checks is the sheet's (4.2).
+#include "core/aftermath.hpp"
 #include "core/arch.hpp"
+#include "core/check.hpp"
 #include "core/ipc.hpp"
 #include "core/kip.hpp"
 #include "core/schedule.hpp"
@@ -14,6 +16,7 @@ namespace {
 constexpr Word default_priority = 100;
 
 Error activate(Thread& t, ThreadId pager) {
+    check(!t.active() && !t.ready_link.queued());
     if (!threads::equip(t, pager)) return Error::no_memory;
     ipc::wait_for_start(t);
     return Error::none;
@@ -22,20 +25,24 @@ Error activate(Thread& t, ThreadId pager) {
 // Nobody is left in it. The call returns when all of it is freed.
 void destroy(Thread& caller, Space& space) {
     spaces::destroy(space);
-    caller.pending = Pending::burial;
+    aftermath::bury(caller);
+}
+
+// Nobody can name it any more, and its space goes with its last thread. The call returns when all who waited for it know.
+void end(Thread& caller, Thread& t) {
+    Space& space = *t.space;
+    aftermath::inherit(caller, t);
+    ipc::unwind(t);
+    threads::destroy(t);
+    aftermath::visit_all(caller);
+    if (space.members.empty()) destroy(caller, space);
 }
 
 Error remove(Thread& caller, Thread* t) {
     if (!t) return Error::none;
+    check(!t->open_to && !t->is_interrupt());
     if (t == &caller) return Error::invalid_thread;
-    Space& space = *t->space;
-    ThreadId gone = t->id;
-    // What it had to bury falls to the caller.
-    if (t->pending == Pending::burial) caller.pending = Pending::burial;
-    ipc::unwind(*t);
-    threads::destroy(*t);
-    ipc::end_waits_for(gone);
-    if (space.members.empty()) destroy(caller, space);
+    end(caller, *t);
     return Error::none;
 }
 
@@ -75,6 +82,7 @@ Error create(Thread& caller, ThreadId dest, ThreadId space_id, ThreadId schedule
 Error modify(Thread& caller, Thread& t, ThreadId dest, ThreadId space_id, ThreadId scheduler, ThreadId pager, Word utcb) {
     VAddr address = utcb + Utcb::id_offset;
     if (dest.version() % 64 == 0) return Error::invalid_thread;
+    if (t.active() && address == t.utcb_address) utcb = unchanged;
     if (utcb != unchanged) {
         if (t.active()) return Error::utcb_area;
         if (t.space->initialised() && !spaces::valid_utcb(*t.space, address)) return Error::utcb_area;
@@ -94,10 +102,12 @@ Error modify(Thread& caller, Thread& t, ThreadId dest, ThreadId space_id, Thread
     }
     if ((t.active() || activates) && !scheduler.is_nil() && !scheduler_exists(scheduler, dest))
         return Error::invalid_scheduler;
-    // The one thing that can still fail comes before the first change.
+    // What can still fail comes before the first change.
     Utcb* there = settles ? spaces::make_utcb(*mate->space, place) : nullptr;
     if (settles && !there) return Error::no_memory;
+    if (migrates && !threads::move_charge(t, *mate->space)) return Error::no_memory;
 
+    threads::leave_address(t);
     if (migrates) {
         Space& old = *t.space;
         if (t.active()) {
@@ -112,10 +122,13 @@ Error modify(Thread& caller, Thread& t, ThreadId dest, ThreadId space_id, Thread
         if (old.members.empty()) destroy(caller, old);
     }
     t.utcb_address = place;
+    threads::take_address(t);
     if (dest != t.id) {
         // A new version is a new identity: what was under way with the old one ends (manual 2.4).
-        ipc::end_identity(t);
+        ipc::end_activity(t);
         threads::set_id(t, dest);
+        aftermath::visit_all(caller);
+        aftermath::tell_senders(caller, t);
     }
     if (!scheduler.is_nil()) t.scheduler = scheduler;
     if (activates) return activate(t, pager);
@@ -132,19 +145,18 @@ Error interrupt_control(Thread& caller, ThreadId irq, ThreadId space, ThreadId s
     if (handler == irq) {
         if (!attached) return Error::none;
         arch::mask_interrupt(line);
-        ipc::unwind(*attached);
-        threads::destroy(*attached);
-        ipc::end_waits_for(irq);
+        end(caller, *attached);
         return Error::none;
     }
     Thread* t = threads::find(handler, caller);
     if (!t || !t->active()) return Error::invalid_thread;
-    if (!attached) attached = threads::create(irq, *caller.space);
-    if (!attached) return Error::no_memory;
-    ipc::unwind(*attached);
-    attached->priority = default_priority;
-    attached->scheduler = t->id;
-    ipc::attach(*attached, t->id);
+    // With another handler it is another thread: those who wait to send to this one are told that it is gone.
+    Thread* fresh = threads::create(irq, *caller.space);
+    if (!fresh) return Error::no_memory;
+    if (attached) end(caller, *attached);
+    fresh->priority = default_priority;
+    fresh->scheduler = t->id;
+    ipc::attach(*fresh, t->id);
     arch::unmask_interrupt(line);
     return Error::none;
 }
@@ -169,6 +181,7 @@ Error control(Thread& caller, ThreadId dest, ThreadId space, ThreadId scheduler,
 }  // namespace
 
 Word thread_control(Thread& caller, ThreadId dest, ThreadId space, ThreadId scheduler, ThreadId pager, Word utcb) {
+    check(&caller == arch::current_thread() && caller.utcb && caller.pending == Pending::nothing);
     Error error = control(caller, dest, space, scheduler, pager, utcb);
     return error == Error::none ? 1 : fail(caller, error);
 }

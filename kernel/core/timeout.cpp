@@ -1,38 +1,84 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// A leftist heap: no child's timeout ends before its parent's, and of two children the right one has the lower rank. So the
+// way to the right is at most log2(n + 1) nodes long, and start, cancel and expiry cost no more, whoever waits.
 #include "core/timeout.hpp"
+
+#include "core/check.hpp"
 
 namespace timeouts {
 namespace {
 
-List<Thread, &Thread::timeout_link> queue;
+Thread* root;
+Word started = checks::counter_start;           // gives equal deadlines their order
+Word waiting;
+
+Word rank(const Thread* t) { return t ? t->timeout.rank : 0; }
+
+[[gnu::noinline]] bool before(const Thread& a, const Thread& b) {
+    const TimeoutNode &x = a.timeout, &y = b.timeout;
+    return x.deadline != y.deadline ? x.deadline < y.deadline : static_cast<int>(x.order - y.order) < 0;
+}
+
+// Restores the order of a node's children, and its rank; false if nothing has changed for its parent.
+bool adjust(TimeoutNode& n) {
+    if (rank(n.left) < rank(n.right)) {
+        Thread* left = n.left;
+        n.left = n.right;
+        n.right = left;
+    }
+    Word was = n.rank;
+    n.rank = rank(n.right) + 1;
+    return n.rank != was;
+}
+
+// Two heaps become one, by their ways to the right: so the recursion is no deeper than these are long. Its parent is the caller's to set.
+Thread* merge(Thread* a, Thread* b) {
+    if (!a || !b) return a ? a : b;
+    if (before(*b, *a)) return merge(b, a);
+    TimeoutNode& n = a->timeout;
+    n.right = merge(n.right, b);
+    n.right->timeout.parent = a;
+    adjust(n);
+    return a;
+}
 
 }  // namespace
 
 Microseconds end_of(Time timeout, Microseconds now) { return timeout.is_never() ? never : timeout.deadline(now); }
 
 void start(Thread& t, Microseconds deadline) {
-    t.deadline = deadline;
-    Thread* later = queue.front();
-    while (later && later->deadline <= deadline) later = queue.after(*later);
-    queue.insert_before(t, later);
+    t.timeout = {.parent = nullptr, .left = nullptr, .right = nullptr, .rank = 1, .order = started++, .deadline = deadline};
+    root = merge(root, &t);
+    root->timeout.parent = nullptr;
+    ++waiting;
 }
 
 void cancel(Thread& t) {
-    if (t.timeout_link.queued()) queue.remove(t);
+    TimeoutNode& n = t.timeout;
+    if (!n.queued()) return;
+    Thread* parent = n.parent;
+    Thread* rest = merge(n.left, n.right);
+    n.rank = 0;
+    --waiting;
+    if (rest) rest->timeout.parent = parent;
+    (!parent ? root : parent->timeout.left == &t ? parent->timeout.left : parent->timeout.right) = rest;
+    // Each rank that changes is higher than the one before it, so that is over after as many steps as ranks there are.
+    while (parent && adjust(parent->timeout)) parent = parent->timeout.parent;
 }
 
-Word count() {
-    Word waiting = 0;
-    Microseconds last = 0;
-    for (const Thread* t = queue.front(); t; last = t->deadline, t = queue.after(*t), ++waiting)
-        if (t->deadline < last) return ~Word{0};
-    return waiting;
+Word count() { return waiting; }
+
+bool in_order(const Thread& t) {
+    const TimeoutNode& n = t.timeout;
+    const Thread* p = n.parent;
+    bool linked = p ? (p->timeout.left == &t || p->timeout.right == &t) && before(*p, t) : root == &t;
+    return linked && rank(n.left) >= rank(n.right) && n.rank == rank(n.right) + 1;
 }
 
 Thread* expired(Microseconds now) {
-    Thread* t = queue.front();
-    if (!t || t->deadline > now) return nullptr;
-    queue.remove(*t);
+    Thread* t = root;
+    if (!t || t->timeout.deadline > now) return nullptr;
+    cancel(*t);
     return t;
 }
 

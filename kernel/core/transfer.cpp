@@ -2,6 +2,7 @@
 #include "core/transfer.hpp"
 
 #include "core/arch.hpp"
+#include "core/check.hpp"
 #include "core/mapping.hpp"
 #include "core/string.hpp"
 #include "core/string_transfer.hpp"
@@ -36,15 +37,15 @@ Mapped map_item(Thread& s, Thread& r, TypedItems& item, Word& budget) {
     bool grant = (item.first & item_type_mask) == item_grant;
     if (send.is_io()) {
         if (!window.is_io() && !window.is_complete()) return Mapped::no_memory;
-        return arch::transfer_ports(*s.space, send, to, window, grant, item.progress);
+        return arch::transfer_ports(*s.space, send, to, window, grant, item.progress, budget);
     }
     if (window.is_nil()) return Mapped::no_memory;
     if (send.is_nil()) return Mapped::all;
     Word base = item.first & ~Word{0x3ff};
-    // A mapping that a tagged space could not reach (manual A.5).
-    if (VAddr limit = arch::tag_limit(to), last = mappings::last_target(send, window, base); limit && last >= limit)
-        tags::outgrow(to, last);
-    return mappings::transfer(*s.space, send, to, window, base, grant, item.progress, budget);
+    Mapped mapped = mappings::transfer(*s.space, send, to, window, base, grant, item.progress, budget);
+    // A page that a tagged space could not reach (manual A.5).
+    if (VAddr limit = arch::tag_limit(to); limit && item.progress.end > limit) tags::outgrow(to, item.progress.end - 1);
+    return mapped;
 }
 
 }  // namespace
@@ -61,6 +62,7 @@ void TypedItems::show_first(Word words) const {
 }
 
 TypedItems::Next TypedItems::transfer(Thread& s, Thread& r) {
+    check(at <= count && count < message_registers);
     Word budget = mappings::between_points;
     for (; at < count; at += 2, progress = {}) {
         if (!progress.done && !progress.clearing) {
@@ -79,6 +81,7 @@ TypedItems::Next TypedItems::transfer(Thread& s, Thread& r) {
 }
 
 Moved transfer(Thread& s, Thread& r, Thread& apparent) {
+    check(&s != &r && s.utcb != r.utcb);
     bool from_user = s.send_role == Role::user;
     MsgTag tag = from_user ? MsgTag{s.utcb->mr[0]} : s.message.tag;
     const Word* words = from_user ? s.utcb->mr + 1 : s.message.words;
@@ -87,6 +90,7 @@ Moved transfer(Thread& s, Thread& r, Thread& apparent) {
     bool fits = untyped + typed < message_registers;
     TypedItems items{words + untyped, typed, 0, 0, 0, nullptr, receive_window(r), {}};
 
+    check(!to_user || r.utcb);
     if (to_user) {
         if (fits) memcpy(r.utcb->mr + 1, words, untyped * sizeof(Word));
         items.out = r.utcb->mr + 1 + untyped;

@@ -6,7 +6,9 @@
 #include "core/schedule.hpp"
 #include "core/string_transfer.hpp"
 #include "core/system_calls.hpp"
+#include "core/timekeeping.hpp"
 #include "core/trace.hpp"
+#include "ia32/checks.hpp"
 #include "ia32/coprocessor.hpp"
 #include "ia32/cpu.hpp"
 #include "ia32/debug_registers.hpp"
@@ -66,6 +68,8 @@ void destroy_thread(Thread& t) {
     debug_registers::forget(t);
 }
 
+Word bytes_beside(const Thread& t) { return coprocessor::bytes(t) + debug_registers::bytes(t); }
+
 // What the stub left on the user's stack no longer says where the thread goes on: not by the fast path.
 void set_user_ip(Thread& t, Word ip) {
     t.frame.eip = ip;
@@ -76,6 +80,7 @@ void set_user_sp(Thread& t, Word sp) {
     t.fast_entry = false;
 }
 void set_user_flags(Thread& t, Word flags) {
+    check((t.frame.eflags & (EFLAGS_IF | EFLAGS_IOPL | EFLAGS_VM)) == EFLAGS_IF);
     t.fast_entry = false;
     t.frame.eflags = (t.frame.eflags & ~user_flags_mask) | (flags & user_flags_mask);
 }
@@ -118,6 +123,8 @@ void settle_fast_frame(Thread& t) {
 }
 
 void offer_fast_frame(Thread& t) {
+    check(t.state == State::receiving && t.receive_role == Role::user && t.fast_entry && !t.halted);
+    check(!t.timeout.queued() && !t.ready_link.queued() && t.senders.empty() == !(t.fast_veto & veto_senders));
     // The fast path loads no segments but the standard ones, and no breakpoints.
     if (t.arch.tls.set || debug_registers::enabled(t)) return;
     t.fast = {t.frame.eip, t.frame.esp - stub_frame};
@@ -126,9 +133,9 @@ void offer_fast_frame(Thread& t) {
 }
 
 Word take_switches(Space& space) {
-    Word& switches = space.arch.switches;
-    Word n = switches & ~ArchSpace::has_host;
-    switches -= n;
+    space.arch.count_free_switches();
+    Word n = space.arch.switches;
+    space.arch.switches = 0;
     return n;
 }
 
@@ -149,6 +156,7 @@ void enter_space(Thread& next) {
 }  // namespace arch
 
 extern "C" void fast_entry_ipc(Thread* t) {
+    check(checks::runs(*t));
     t->fast_entry = true;
     arch::settle_fast_frame(*t);
     t->utcb->mr[0] = t->registers.esi;
@@ -159,6 +167,7 @@ extern "C" Thread* leave_kernel() {
     Thread* entered = processor.current();
     if (entered) tls::keep_selectors(*entered);
     for (;;) {
+        timekeeping::expire();
         Thread* before = processor.current();
         Thread* t = schedule::next(before);
         if (before && before != t) arch::take_back(*before);
@@ -167,12 +176,12 @@ extern "C" Thread* leave_kernel() {
             if (entered) trace::event(trace::Event::idle, ThreadId::nil());
             return nullptr;
         }
-        if (t->transfer) {
-            strings::carry_on(*t);
-            continue;
-        }
         if (t->pending != Pending::nothing) {
             system_calls::carry_on(*t);
+            continue;
+        }
+        if (t->transfer) {
+            strings::carry_on(*t);
             continue;
         }
         if (t->preempted_at || t->quantum_over) {
@@ -180,9 +189,9 @@ extern "C" Thread* leave_kernel() {
             continue;
         }
         // iret to an address past the segment's limit would fault in the kernel; nor can a segment start there.
-        VAddr limit = arch::tag_limit(*t->space);
-        bool past_limit = t->frame.eip >= limit || (t->arch.tls.set && t->arch.tls.base >= limit);
-        if (limit && past_limit) tags::outgrow(*t->space, t->frame.eip >= limit ? t->frame.eip : t->arch.tls.base);
+        VAddr last = t->frame.eip, limit = arch::tag_limit(*t->space);
+        if (t->arch.tls.set && t->arch.tls.base > last) last = t->arch.tls.base;
+        if (limit && last >= limit) tags::outgrow(*t->space, last);
         if (t->frame.eip < paging::user_limit()) {
             // SS may have been the TLS segment, which may be another by now, or none; on QEMU CS may have been null. iret
             // would fault in the kernel.
@@ -193,6 +202,7 @@ extern "C" Thread* leave_kernel() {
                 trace::event(trace::Event::switched, t->id, trace::name(t->space), t->space->arch.slot.base, t->frame.eip,
                              trace::name(hosts::owner(processor.host)));
             if (before && before->space != t->space) arch::count_switch(*t->space, before->id);
+            check(checks::leaves(*t));
             return t;
         }
         faults::raise(*t, vector_protection, 0);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "ia32/coprocessor.hpp"
 
+#include "core/check.hpp"
 #include "core/memory.hpp"
+#include "core/space.hpp"
 #include "ia32/cpu.hpp"
 
 // As fxsave writes it (volume 1, 10.5.1), or in its beginning as fnsave does (8.1.10).
@@ -19,8 +21,8 @@ memory::Pool pool{sizeof(CoprocessorState)};
 Thread* owner;
 
 // What fninit and a reset of SSE leave: all exceptions masked, all registers empty or 0.
-CoprocessorState* fresh_state() {
-    auto* s = static_cast<CoprocessorState*>(pool.allocate());
+CoprocessorState* fresh_state(memory::Account& payer) {
+    auto* s = static_cast<CoprocessorState*>(pool.allocate(payer));
     if (!s) return nullptr;
     s->word[0] = 0x37f;
     if (cpu::features.fxsave)
@@ -31,12 +33,13 @@ CoprocessorState* fresh_state() {
 }
 
 void drop_state(Thread& t) {
-    if (t.arch.coprocessor) pool.free(t.arch.coprocessor);
+    if (t.arch.coprocessor) pool.free(t.arch.coprocessor, t.space->account);
     t.arch.coprocessor = nullptr;
 }
 
 // A thread that has told that it needs them no more gets fresh ones next time.
 void save(Thread& t) {
+    check(t.arch.coprocessor);
     if (!(t.utcb->flags() & c0)) return drop_state(t);
     if (cpu::features.fxsave)
         asm volatile("fxsave %0" : "=m"(*t.arch.coprocessor));
@@ -44,11 +47,14 @@ void save(Thread& t) {
         asm volatile("fnsave %0" : "=m"(*t.arch.coprocessor));
 }
 
-// An error that the registers' last thread has not waited for would come up in here.
+// An error that the registers' last thread has not waited for would come up in here. And AMD's processors from K7 on load the
+// pointers to the last instruction and its operand only with an error that waits: a load of the kernel's own takes the place of
+// what others have left there (AMD64 Architecture Programmer's Manual, volume 4, FXRSTOR).
 void restore(const Thread& t) {
+    static const Word any = 0;
     asm volatile("fnclex");
     if (cpu::features.fxsave)
-        asm volatile("fxrstor %0" : : "m"(*t.arch.coprocessor));
+        asm volatile("fildl %1\n\tfxrstor %0" : : "m"(*t.arch.coprocessor), "m"(any));
     else
         asm volatile("frstor %0" : : "m"(*t.arch.coprocessor));
 }
@@ -64,8 +70,9 @@ void initialise() {
 }
 
 bool claim(Thread& t) {
+    check(&t == processor.current());
     if (!cpu::features.coprocessor) return false;
-    if (!t.arch.coprocessor && !(t.arch.coprocessor = fresh_state())) return false;
+    if (!t.arch.coprocessor && !(t.arch.coprocessor = fresh_state(t.space->account))) return false;
     cpu::clear_task_switched();
     if (owner != &t) {
         if (owner) save(*owner);
@@ -82,5 +89,7 @@ void forget(Thread& t) {
     if (owner == &t) owner = nullptr;
     drop_state(t);
 }
+
+Word bytes(const Thread& t) { return t.arch.coprocessor ? sizeof(CoprocessorState) : 0; }
 
 }  // namespace coprocessor

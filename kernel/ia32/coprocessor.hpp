@@ -18,5 +18,7 @@ bool claim(Thread& t);
 void release();
 // The thread goes away.
 void forget(Thread& t);
+// What is kept of its registers.
+Word bytes(const Thread& t);
 
 }  // namespace coprocessor

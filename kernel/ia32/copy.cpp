@@ -2,6 +2,7 @@
 // Copying between users' frames (core/arch.hpp): through the kernel's window on physical memory, which is the same in every
 // host, so that it does not matter where the two spaces are mapped at the moment, or whether they are.
 #include "core/arch.hpp"
+#include "core/check.hpp"
 #include "ia32/page_tables.hpp"
 
 namespace {
@@ -53,6 +54,7 @@ inline void copy_bytes(char* to, const char* from, Word bytes) {
 }  // namespace
 
 void copy(PAddr to, PAddr from, Word bytes) {
+    check((to & page_mask) + bytes <= page_size && (from & page_mask) + bytes <= page_size);
     if (to >= WINDOW_BYTES || from >= WINDOW_BYTES) return copy_beyond_window(to, from, bytes);
     copy_bytes(static_cast<char*>(window(to)), static_cast<char*>(window(from)), bytes);
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "ia32/debug_registers.hpp"
 
+#include "core/check.hpp"
 #include "core/memory.hpp"
 #include "core/space.hpp"
 #include "ia32/cpu.hpp"
-#include "ia32/small_space.hpp"
+#include "ia32/segments.hpp"
 
 struct DebugRegisters {
     Word number[8];
@@ -15,7 +16,7 @@ namespace {
 
 constexpr Word breakpoints = 4, status = 6, control = 7;
 // Volume 3, 17.2. The bits that are not there read as these.
-constexpr Word status_ones = 0xffff0ff0, status_bits = 0xe00f;     // BT, BS, BD, B3..0
+constexpr Word status_ones = DEBUG_STATUS_ONES, status_bits = 0xe00f;     // BT, BS, BD, B3..0
 constexpr Word control_ones = 0x400, control_bits = 0xffff0355;     // LEN, RW, GE, LE, L3..0: neither GD nor G3..0
 constexpr Word local(Word i) { return 1u << 2 * i; }
 constexpr Word locals = local(0) | local(1) | local(2) | local(3);
@@ -42,7 +43,7 @@ void load_control(Word value) { asm volatile("mov %0, %%dr7" : : "r"(value | con
 Word* find(Thread& t, Word number) {
     if (number >= breakpoints && number < status) return nullptr;
     if (!t.arch.debug) {
-        t.arch.debug = static_cast<DebugRegisters*>(pool.allocate());
+        t.arch.debug = static_cast<DebugRegisters*>(pool.allocate(t.space->account));
         if (!t.arch.debug) return nullptr;
         t.arch.debug->number[status] = status_ones;
         t.arch.debug->number[control] = control_ones;
@@ -61,14 +62,14 @@ bool enabled(const Thread& t) { return t.arch.debug && t.arch.debug->number[cont
 void enter(Thread& t) {
     if (!enabled(t)) return;
     const DebugRegisters& d = *t.arch.debug;
-    const Slot& slot = t.space->arch.slot;
-    VAddr end = slot.small() ? slot.size : small_space::large_limit();
+    segments::Extent reach = segments::reach(*t.space);
     Word wanted = d.number[control];
     for (Word i = 0; i < breakpoints; ++i) {
         VAddr address = d.number[i];
-        if (address > end - longest || kind(wanted, i) == on_ports) wanted &= ~local(i);
-        load(i, slot.base + address);
+        if (address > reach.bytes - longest || kind(wanted, i) == on_ports) wanted &= ~local(i);
+        load(i, reach.base + address);
     }
+    check(!(wanted & ~(control_bits | control_ones)));
     load_control(wanted);
     t.fast_veto |= held_debug;
 }
@@ -83,7 +84,9 @@ void keep_status(Thread& t) {
 }
 
 void forget(Thread& t) {
-    if (t.arch.debug) pool.free(t.arch.debug);
+    if (t.arch.debug) pool.free(t.arch.debug, t.space->account);
 }
+
+Word bytes(const Thread& t) { return t.arch.debug ? sizeof(DebugRegisters) : 0; }
 
 }  // namespace debug_registers

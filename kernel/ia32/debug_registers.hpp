@@ -25,5 +25,6 @@ void keep_status(Thread& t);
 bool enabled(const Thread& t);
 // The thread goes away.
 void forget(Thread& t);
+Word bytes(const Thread& t);
 
 }  // namespace debug_registers

@@ -4,6 +4,7 @@
 #include "core/arch.hpp"
 #include "core/string.hpp"
 #include "ia32/cpu.hpp"
+#include "ia32/page_tables.hpp"
 
 extern "C" {
 Gdt gdt;
@@ -25,7 +26,7 @@ constexpr Word vectors = 256;
 
 Processor fault_tss;
 char fault_stack[1024];
-Descriptor interrupts[vectors];
+alignas(page_size) Descriptor interrupts[vectors];
 
 Descriptor gate(void (*handler)(), Word bits) {
     Word at = reinterpret_cast<Word>(handler);
@@ -67,7 +68,10 @@ void initialise(void (*ipc)()) {
     if (ipc) interrupts[VECTOR_IPC] = gate(ipc, gate_interrupt | gate_from_user);
 
     TableRegister gdtr{sizeof(Gdt) - 1, reinterpret_cast<Word>(&gdt)};
-    TableRegister idtr{sizeof interrupts - 1, reinterpret_cast<Word>(interrupts)};
+    // The Pentium reads the gate of vector 6 for a locked cmpxchg8b of a register under a bus lock that never ends; where it may
+    // not write, there is a page fault (Pentium Processor Specification Update, erratum 81; faults.cpp).
+    page_tables::map_fixed(IDT_PAGE, physical(interrupts), page_tables::present);
+    TableRegister idtr{sizeof interrupts - 1, IDT_PAGE};
     asm volatile(
         "lgdt %0\n\t"
         "lidt %1\n\t"

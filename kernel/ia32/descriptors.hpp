@@ -39,10 +39,6 @@ struct alignas(64) Gdt {
 };
 extern "C" Gdt gdt;
 
-constexpr Descriptor user_code_segment(Word base, Word size) {
-    return segment(base, size - 1, desc_granular | desc_32bit | desc_present | desc_user | desc_code);
-}
-
 namespace descriptors {
 // Loads GDT, interrupt table and task register. The gate of the IPC call leads to `ipc`, or where all others lead.
 void initialise(void (*ipc)());

@@ -55,13 +55,18 @@ entries:
 
 // A debug exception in kernel mode: the user set TF, then executed sysenter, and this is its first kernel instruction; or a
 // breakpoint was met by a load of SS, which puts it off until behind the `int` that followed. Nothing else brings one into
-// the kernel. DS is the user's, and so are all general registers; only SS may be used. On without TF and NT.
+// the kernel. DS is the user's, and so are all general registers; only SS may be used. On without TF and NT, and without a status
+// that the next one's thread would find.
         .globl entry_1
 entry_1:
         testb   $EFLAGS_VM >> 16, 10(%esp)
         jnz     1f
         cmpw    $KERNEL_CODE, 4(%esp)
         jne     1f
+        push    %eax
+        mov     $DEBUG_STATUS_ONES, %eax
+        mov     %eax, %dr6
+        pop     %eax
         movl    $0, 8(%esp)             // the flags stand where the task segment has its back link, which NT would follow
         ret     $8
 1:      push    %eax
@@ -128,7 +133,12 @@ from_virtual_8086:
         jmp     leave_to_user
 
 from_kernel:
-        mov     %ecx, %edx
+        mov     %esp, %edx
+        sub     $processor - KERNEL_STACK_BYTES, %edx
+        cmp     $KERNEL_STACK_BYTES, %edx
+        jb      1f
+        mov     $processor, %esp        // the fast path's iret had a thread's frame for a stack
+1:      mov     %ecx, %edx
         mov     %eax, %ecx
         mov     %ebx, %eax
         call    kernel_trap

@@ -78,7 +78,7 @@ segments_\name:
         cmp     $USER_UTCB, %ebx
         jne     gs_for_segments_\way
 host_\name:
-        incl    %ss:SPACE_SWITCHES(%ecx)        // its sign: has a host
+        decl    %ss:SPACE_FREE_SWITCHES(%ecx)
         js      to_host_\way
 leave_\name:
         \leave
@@ -154,11 +154,15 @@ gs_for_segments_\way:
         mov     %ebx, %gs
         jmp     host_\way
 
-// A large space's own host, or that of the group that a small one is bound to.
+// A large space's own host, or that of the group that a small one is bound to; or none, and the budget of free switches is used up.
 to_host_\way:
+        incl    %ss:SPACE_SWITCHES(%ecx)
+        movl    $0, %ss:SPACE_FREE_SWITCHES(%ecx)
         mov     %ss:SPACE_HOST(%ecx), %ecx
         cmp     %ecx, %ss:HOST                  // in force already: nothing to switch
         je      leave_\way
+        test    %ecx, %ecx
+        jz      new_budget_\way
         mov     %ss:revocations, %ebx
         cmp     %ss:HOST_CLEAN(%ecx), %ebx
         jne     clean_for_segments_\way
@@ -167,6 +171,12 @@ enter_for_segments_\way:
         mov     %ecx, %ss:HOST
         mov     %ebx, %cr3
         xor     %ebx, %ebx
+        jmp     leave_\way
+
+new_budget_\way:
+        mov     THREAD_SPACE(%ebp), %ecx
+        addl    $SWITCH_BUDGET, %ss:SPACE_SWITCHES(%ecx)
+        movl    $SWITCH_BUDGET, %ss:SPACE_FREE_SWITCHES(%ecx)
         jmp     leave_\way
 
 clean_for_large_\way:
@@ -232,11 +242,15 @@ slow_\way:
         sysexit
         .endm
 
+// The frame is as its thread was left waiting, and is not looked at: where the space has become too small for it meanwhile, or SS is
+// a segment that the thread has lost, iret faults, and the thread leaves by the slow way (kernel_trap).
+        .globl  exit_null_int, exit_empty_int, exit_words_int
         .macro  leave_null_by_int
         lea     THREAD_FRAME(%ebp), %esp
         movl    $USER_CODE, 4(%esp)             // null if its thread moved that into CS, which QEMU lets it
         xor     %ecx, %ecx
         xor     %ebp, %ebp
+exit_null_int:
         iret
         .endm
 
@@ -247,10 +261,12 @@ slow_\way:
         test    %si, %si
         jnz     1f
         xor     %ebp, %ebp
+exit_empty_int:
         iret
 1:      mov     THREAD_UTCB(%ebp), %ebp
         mov     UTCB_MR + 4(%ebp), %ebx
         mov     UTCB_MR + 8(%ebp), %ebp
+exit_words_int:
         iret
         .endm
 

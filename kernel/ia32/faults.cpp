@@ -3,6 +3,7 @@
 // a small space's limit, registers of a foreign thread, ports, calls of the debug console.
 #include "core/arch.hpp"
 #include "core/books.hpp"
+#include "core/console.hpp"
 #include "core/ipc.hpp"
 #include "core/kip.hpp"
 #include "core/mapping.hpp"
@@ -12,6 +13,7 @@
 #include "core/string.hpp"
 #include "ia32/cpu.hpp"
 #include "ia32/debug_registers.hpp"
+#include "ia32/descriptors.hpp"
 #include "ia32/layout.hpp"
 #include "ia32/page_tables.hpp"
 #include "ia32/port_bitmap.hpp"
@@ -23,7 +25,7 @@
 
 namespace user_memory {
 
-Word read(const Space& space, VAddr from, void* to, Word bytes) {
+Word read(Space& space, VAddr from, void* to, Word bytes) {
     Word done = 0;
     while (done < bytes) {
         paging::Page page = paging::get(space, from & ~page_mask);
@@ -153,6 +155,8 @@ bool names_tls(const Instruction& i) {
 void raise(Thread& t, Word vector, Word error) { ipc::exception(t, vector, error); }
 
 void page_fault(Thread& t, VAddr linear, Word error) {
+    // The gate of the exception that a Pentium should have raised (descriptors.cpp).
+    if (linear / sizeof(Descriptor) == IDT_PAGE / sizeof(Descriptor) + vector_invalid_opcode) return raise(t, vector_invalid_opcode, 0);
     Space& space = *t.space;
     VAddr address = linear;
     if (space.arch.slot.small()) {
@@ -180,7 +184,7 @@ bool protection(Thread& t, Word error, Word ds, Word es) {
     if (!standard_selectors(t, ds, es)) return true;
     if (names_tls(i) && tls::turn(t)) return true;
     if (!t.space->arch.slot.small()) return false;
-    tags::outgrow(*t.space, tags::somewhere);
+    tags::outgrow(*t.space);
     t.arch.tls.turned = 0;
     return true;
 }
@@ -203,24 +207,17 @@ bool invalid_opcode(Thread& t) {
 bool breakpoint(Thread& t) {
     enum Request { print_char = 0, print_string = 1, read_char = 8, read_char_blocked = 0xd, audit = 0x40 };
     constexpr unsigned char cmp_al = 0x3c, jmp_short = 0xeb, mov_eax = 0xb8;
-    constexpr Word text_limit = 1024;
-    auto print_text = [&](VAddr at) {
-        char c;
-        for (Word n = 0; n < text_limit && user_memory::read(*t.space, at + n, &c, 1) && c; ++n) print(c);
-    };
-
     unsigned char code[7];
     Word length = user_memory::read(*t.space, t.frame.eip, code, sizeof code);
     Word& eax = t.registers.eax;
     if (length == sizeof code && code[0] == jmp_short && code[2] == mov_eax) {
-        print_text(static_cast<Word>(code[3] | code[4] << 8 | code[5] << 16) | static_cast<Word>(code[6]) << 24);
-        print("\n");
+        console::print_text(t, static_cast<Word>(code[3] | code[4] << 8 | code[5] << 16) | static_cast<Word>(code[6]) << 24, true);
         return true;
     }
     if (length < 2 || code[0] != cmp_al) return false;
     switch (code[1]) {
     case print_char: print(static_cast<char>(eax)); return true;
-    case print_string: print_text(eax); return true;
+    case print_string: console::print_text(t, eax, false); return true;
     case read_char: eax = static_cast<Word>(arch::console_get()); return true;
     case read_char_blocked: {
         int c = arch::console_get();

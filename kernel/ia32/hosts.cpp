@@ -2,6 +2,7 @@
 #include "ia32/hosts.hpp"
 
 #include "core/arch.hpp"
+#include "core/check.hpp"
 #include "ia32/cpu.hpp"
 #include "ia32/page_tables.hpp"
 #include "ia32/small_space.hpp"
@@ -11,7 +12,7 @@ namespace hosts {
 Host kernel;
 bool eager;
 extern "C" Word revocations;
-Word revocations;
+Word revocations = checks::counter_start;
 
 namespace {
 
@@ -29,6 +30,8 @@ Range entries_of(const Slot& slot) {
 }
 
 void clear(Host& host, Range range) {
+    check(range.first <= range.last && range.last < KERNEL_BASE >> 22);
+    check(range.first >= small_space::area_start() >> 22);
     auto& directory = *static_cast<PageTable*>(window(host.directory));
     for (Word i = range.first; i <= range.last; ++i) directory.entry[i] = 0;
 }
@@ -41,6 +44,7 @@ void initialise() {
 }
 
 void enter(Host& host) {
+    check(host.directory && !(host.directory & page_mask));
     if (host.clean != revocations) clean_host(host);
     processor.host = &host;
     cpu::write_cr3(host.directory);
@@ -61,6 +65,7 @@ extern "C" void clean_host(Host& host) {
         clear(host, area);
     }
     host.clean = revocations;
+    check(&host == &kernel || !owner(&host)->arch.slot.small());
 }
 
 void clear_copies(Host& host, const Slot& slot) { clear(host, entries_of(slot)); }

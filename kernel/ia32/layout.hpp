@@ -7,6 +7,7 @@
 //   TRAMPOLINE_PAGE           two user-executable instructions on the way back from sysexit
 //   UTCB_WORD_PAGE            the word behind gs:0
 //   READ_PAGE, WRITE_PAGE     a frame beyond the window, while the kernel reads from it or writes to it
+//   IDT_PAGE                  the interrupt table, to be read only
 //   THREAD_TABLE              thread control block addresses by thread number, 1 MB
 #pragma once
 
@@ -18,6 +19,7 @@
 #define UTCB_WORD_PAGE    0xffc01000
 #define READ_PAGE         0xffc02000
 #define WRITE_PAGE        0xffc03000
+#define IDT_PAGE          0xffc04000
 #define THREAD_TABLE      0xffd00000
 #define USER_LIMIT_MAX    0xc0000000
 #define KERNEL_STACK_BYTES 8192
@@ -38,12 +40,24 @@
 
 #define EFLAGS_USER       0x202
 #define EFLAGS_TF         0x100
+#define EFLAGS_IF         0x200
+#define EFLAGS_IOPL       0x3000
 #define EFLAGS_VM         0x20000
+// The bits of DR6 that are not there.
+#define DEBUG_STATUS_ONES 0xffff0ff0
 
 #define VECTOR_IRQ        0x20
 #define VECTOR_IPC        0x30
 #define VECTOR_SYSCALLS   0x31
 #define SYSCALLS          9
+
+// How many switches by the fast path there are to a space without a host between two looks at that (arch/paging.hpp). The
+// checked kernel uses it up all the time.
+#ifdef COBNUT_CHECKED
+#define SWITCH_BUDGET     2
+#else
+#define SWITCH_BUDGET     0xffff
+#endif
 
 // In the header of the programs that it runs.
 #define ELF_MACHINE       3

@@ -53,6 +53,7 @@ void offsets() {
     OFFSET(SPACE_SEGMENT_LOW, offsetof(Space, arch) + offsetof(ArchSpace, segment_low));
     OFFSET(SPACE_SEGMENT_HIGH, offsetof(Space, arch) + offsetof(ArchSpace, segment_high));
     OFFSET(SPACE_HOST, offsetof(Space, arch) + offsetof(ArchSpace, host));
+    OFFSET(SPACE_FREE_SWITCHES, offsetof(Space, arch) + offsetof(ArchSpace, free_switches));
     OFFSET(SPACE_SWITCHES, offsetof(Space, arch) + offsetof(ArchSpace, switches));
     OFFSET(SPACE_PARTNER, offsetof(Space, arch) + offsetof(ArchSpace, partner));
     OFFSET(HOST_DIRECTORY, offsetof(Host, directory));

@@ -2,6 +2,7 @@
 #include "ia32/page_tables.hpp"
 
 #include "core/arch.hpp"
+#include "core/check.hpp"
 #include "core/kip.hpp"
 #include "core/memory.hpp"
 #include "core/schedule.hpp"
@@ -9,6 +10,7 @@
 #include "ia32/hosts.hpp"
 #include "ia32/ports.hpp"
 #include "ia32/small_space.hpp"
+#include "tags/policy.hpp"
 
 // ia32/boot.S fills these before there is anything else.
 extern "C" PageTable boot_directory, boot_window_tables[], boot_fixed_table;
@@ -57,6 +59,7 @@ void initialise() {
 }
 
 void map_fixed(VAddr at, PAddr frame, Word bits) {
+    check(at >= FIXED_AREA && !((at | frame) & page_mask));
     boot_fixed_table.entry[at >> 12 & 0x3ff] = frame | bits | (cpu::features.global_pages ? global : 0);
     cpu::invlpg(at);
 }
@@ -165,14 +168,12 @@ VAddr extent(const Space& space) {
 }
 
 bool ensure_table(Space& space, VAddr page) {
+    check(page >> 22 < own_tables());
     if (has_table(space, page)) return true;
-    void* table = memory::allocate_page();
-    void* notes = memory::allocate_page();
-    if (!table || !notes) {
-        if (table) memory::free_page(table);
-        if (notes) memory::free_page(notes);
-        return false;
-    }
+    void* table = memory::allocate_page(space.account);
+    if (!table) return false;
+    void* notes = memory::allocate_page(space.account);
+    if (!notes) return memory::free_page(table, space.account), false;
     space.arch.mappings[page >> 22] = static_cast<MappingTable*>(notes);
     Word seen = global_bit(space) ? 0 : present;
     space.arch.directory->entry[page >> 22] = physical(table) | own_table | seen | writable | user | page_tables::accessed;
@@ -180,6 +181,8 @@ bool ensure_table(Space& space, VAddr page) {
 }
 
 void set(Space& space, VAddr page, PAddr frame, bool may_write, Word attribute, unsigned) {
+    check(has_table(space, page) && !page_tables::entry(space, page) && !((page | frame) & page_mask));
+    check(!(attribute & ~attribute_bits));
     Word& in_directory = space.arch.directory->entry[page >> 22];
     in_directory |= populated;
     Word bits = present | user | attribute | (may_write ? writable : 0) | (in_directory & present ? 0 : global);
@@ -206,6 +209,7 @@ Word attribute(Word value) {
 
 void set_attribute(Space& space, VAddr page, Word attribute) {
     Word& e = page_tables::entry(space, page);
+    check(e & present && e & user);
     e = (e & ~attribute_bits) | attribute;
     invalidate(space, page);
 }
@@ -213,12 +217,14 @@ void set_attribute(Space& space, VAddr page, Word attribute) {
 void flush_caches() { cpu::wbinvd(); }
 
 void allow_write(Space& space, VAddr page) {
+    check(page_tables::entry(space, page) & present);
     page_tables::entry(space, page) |= writable;
     invalidate(space, page);
 }
 
 Word clear(Space& space, VAddr page) {
     Word& e = page_tables::entry(space, page);
+    check(e & present && e & user);
     Word last = e;
     e = 0;
     invalidate(space, page);
@@ -227,6 +233,7 @@ Word clear(Space& space, VAddr page) {
 
 Word take_status(Space& space, VAddr page, bool no_write) {
     Word& e = page_tables::entry(space, page);
+    check(e & present && e & user);
     Word taken = e & (page_tables::accessed | page_tables::dirty | (no_write ? writable : 0));
     if (!taken) return 0;
     e &= ~taken;
@@ -234,7 +241,10 @@ Word take_status(Space& space, VAddr page, bool no_write) {
     return status_of(taken);
 }
 
-Mapping*& mapping(Space& space, VAddr page) { return space.arch.mappings[page >> 22]->entry[page >> 12 & 0x3ff]; }
+Mapping*& mapping(Space& space, VAddr page) {
+    check(has_table(space, page) && space.arch.mappings[page >> 22]);
+    return space.arch.mappings[page >> 22]->entry[page >> 12 & 0x3ff];
+}
 
 bool kernel_frame(PAddr frame) {
     if (frame >= physical(kernel_image) && frame < physical(kernel_image_end)) return true;
@@ -249,38 +259,43 @@ using namespace page_tables;
 
 Space* allocate_space() {
     static_assert(sizeof(Space) <= page_size, "a space is a page directory and one page");
-    return static_cast<Space*>(memory::allocate_page());
+    return static_cast<Space*>(memory::allocate_page(memory::kernel));
 }
 
-void free_space(Space& space) { memory::free_page(&space); }
+void free_space(Space& space) { memory::free_page(&space, memory::kernel); }
 
 bool create_space(Space& space) {
-    auto* directory = static_cast<PageTable*>(memory::allocate_page());
+    auto* directory = static_cast<PageTable*>(memory::allocate_page(memory::kernel));
     if (!directory) return false;
     for (Word i = kernel_first; i < directory_entries; ++i) directory->entry[i] = boot_directory.entry[i];
     space.arch.directory = directory;
+    space.arch.free_switches = ArchSpace::budget;
+    // Nobody reads or resets it without the rules about tags.
+    if (checks::on && !tags::rules.automatic) space.arch.switches = checks::counter_start;
     small_space::make_large(space);
     return true;
 }
 
 bool destroy_space(Space& space) {
-    // The first call puts it out of use.
-    small_space::dissolve_group(space);
+    Word budget = mappings::between_points;
+    // One of those that run on its tables at a time. It is out of use when none does.
+    if (Space* guest = space.group.front()) return small_space::release(*guest), false;
     small_space::release(space);
-    if (!ports::take(space, ports::all, true)) return false;
+    if (!ports::take(space, ports::all, true, budget)) return false;
     if (processor.host == &space.arch.own) hosts::enter(hosts::kernel);
     for (Word t = 0; t < own_tables(); ++t) {
         Word& table = space.arch.directory->entry[t];
         if (!(table & own_table)) continue;
         // All that is left are UTCBs and the interface page.
         for (Word e : static_cast<PageTable*>(window(frame_of(table)))->entry)
-            if (e & present && frame_of(e) != physical(&kip::kip)) memory::free_page(window(frame_of(e)));
-        memory::free_page(window(frame_of(table)));
-        memory::free_page(space.arch.mappings[t]);
+            if (e & present && frame_of(e) != physical(&kip::kip)) memory::free_page(window(frame_of(e)), space.account);
+        memory::free_page(window(frame_of(table)), space.account);
+        memory::free_page(space.arch.mappings[t], space.account);
         table = 0;
         return false;
     }
-    memory::free_page(space.arch.directory);
+    check(processor.host != &space.arch.own && space.group.empty());
+    memory::free_page(space.arch.directory, memory::kernel);
     return true;
 }
 

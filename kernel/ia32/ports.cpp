@@ -7,79 +7,151 @@ namespace ports {
 namespace {
 
 memory::Pool pool{sizeof(Record)};
-Records list;
+using Siblings = List<Record, &Record::sibling>;
+Siblings roots;
 
-bool add(Space& holder, Space* source, Range range) {
-    auto* r = static_cast<Record*>(pool.allocate());
-    if (!r) return false;
-    *r = {{}, &holder, source, static_cast<std::uint16_t>(range.first), static_cast<std::uint16_t>(range.last)};
-    list.push_back(*r);
-    return true;
-}
+// A look at all records of a space, in mappings; and what is done to one.
+Word way(const Space& space) { return space.arch.ports.count / 8; }
+constexpr Word map_cost = 4;
 
-void erase(Record& r) {
-    lost(*r.holder);
-    list.remove(r);
-    pool.free(&r);
-}
+void spend(Word& budget, Word amount) { budget -= budget < amount ? budget : amount; }
 
-Record* at(const Space& holder, Word port) {
-    for (Record* r = list.front(); r; r = list.after(*r))
-        if (r->holder == &holder && r->first <= port && port <= r->last) return r;
-    return nullptr;
-}
+Siblings& siblings(const Record& r) { return r.source ? r.source->derived : roots; }
 
-// The end of the run of ports that begins with `port` and is all in one record of the space, or in none.
-Word run_end(const Space& holder, Word port, Word last) {
-    for (Record* r = list.front(); r; r = list.after(*r)) {
-        if (r->holder != &holder) continue;
-        if (r->first <= port && port <= r->last && r->last < last) last = r->last;
-        if (r->first > port && r->first <= last) last = r->first - 1u;
-    }
-    return last;
-}
-
-Record* derived(const Space& source, Range range) {
-    for (Record* r = list.front(); r; r = list.after(*r))
-        if (r->source == &source && r->first <= range.last && r->last >= range.first) return r;
-    return nullptr;
-}
-
-// Leaves first: a chain of mappings may be as long as users like. False if there is none.
-bool erase_derived(Space& space, Range range) {
-    Record* r = derived(space, range);
-    if (!r) return false;
-    while (Record* below = derived(*r->holder, {r->first, r->last})) r = below;
-    erase(*r);
-    return true;
-}
-
-// Whether `space` has the port by this record, or its holder has it from there.
-bool comes_from(const Space& space, const Record* r, Word port) {
-    while (r && r->holder != &space) r = r->source ? at(*r->source, port) : nullptr;
+// `before`: one of its siblings; nullptr: it is the last.
+Record* add(Space& holder, Record* source, Word first, Word last, Record* before = nullptr, bool overdraw = false) {
+    Held& held = holder.arch.ports;
+    Word depth = source ? source->depth + 1u : 0;
+    if (held.count >= Held::most || depth > Record::max_depth) return nullptr;
+    auto* r = static_cast<Record*>(overdraw ? pool.allocate() : pool.allocate(holder.account));
+    if (!r) return nullptr;
+    if (overdraw) holder.account.overdraw(sizeof(Record));
+    r->holder = &holder;
+    r->source = source;
+    r->first = static_cast<std::uint16_t>(first);
+    r->last = static_cast<std::uint16_t>(last);
+    r->depth = static_cast<std::uint16_t>(depth);
+    held.records.push_back(*r);
+    held.count += 1;
+    siblings(*r).insert_before(*r, before);
     return r;
 }
 
-// Afterwards none of the records of `space`, and of those that come from there, crosses from below `port` to it. All others
-// stay whole: nobody pays, or loses what he has, for somebody else's fpages.
-void cut(const Space& space, Word port) {
-    if (port == 0 || port == count) return;
-    for (Record *r = list.front(), *next; r; r = next) {
-        next = list.after(*r);
-        if (r->first >= port || r->last < port || !comes_from(space, r, port)) continue;
-        if (add(*r->holder, r->source, {port, r->last})) {
-            r->last = static_cast<std::uint16_t>(port - 1);
+// Nothing is derived from it.
+void erase(Record& r) {
+    r.holder->arch.ports.records.remove(r);
+    r.holder->arch.ports.count -= 1;
+    siblings(r).remove(r);
+    pool.free(&r, r.holder->account);
+}
+
+// The space's record of a port, or nullptr. `last` becomes the end of the run of ports of which all are in that one, or in none.
+Record* look(const Space& holder, Word port, Word& last) {
+    Record* found = nullptr;
+    const auto& records = holder.arch.ports.records;
+    for (Record* r = records.front(); r; r = records.after(*r)) {
+        if (r->first > port) {
+            if (r->first <= last) last = r->first - 1u;
+        } else if (r->last >= port) {
+            if (r->last < last) last = r->last;
+            found = r;
+        }
+    }
+    return found;
+}
+
+// All that is derived from it, leaves first, as far as the budget goes. True if nothing is left.
+bool erase_below(Record& top, Word& budget) {
+    for (Record* r = &top;;) {
+        if (Record* below = r->derived.front()) {
+            r = below;
+        } else if (r == &top || !budget) {
+            return r == &top;
         } else {
-            while (erase_derived(*r->holder, {r->first, r->last})) {}
+            Record* up = r->source;
+            lost(*r->holder);
             erase(*r);
-            next = list.front();
+            r = up;
+            --budget;
         }
     }
 }
 
-}  // namespace
+bool crosses(const Record& r, Word port) { return r.first < port && r.last >= port; }
 
-const Records& records() { return list; }
+// Two records, low and high, come to stand behind one that is to be cut, in this order. What is derived from it goes to them
+// one by one (divide). Until that is over its ports are in two records; whoever looks for them finds one of these. Who removes
+// records meets that one first. Nobody loses a record because his account does not allow for those that somebody else makes of it.
+bool begin_cut(Record& r, Word port, bool of_others) {
+    Record* high = add(*r.holder, r.source, port, r.last, siblings(r).after(r), of_others);
+    if (!high) return false;
+    if (!add(*r.holder, r.source, r.first, port - 1, high, of_others)) return erase(*high), false;
+    r.cut = static_cast<std::uint16_t>(port);
+    return true;
+}
+
+// True when nothing is derived from it any more, and it is gone. What crosses its cut is cut first; without memory for that,
+// all of it goes.
+bool divide(Record& top, Word& budget) {
+    for (Record* r = &top; budget;) {
+        Record* below = r->derived.front();
+        if (below && below->cut) {          // the way down is no progress: it is not paid
+            r = below;
+            continue;
+        }
+        --budget;
+        if (!below) {
+            Record* up = r == &top ? nullptr : r->source;
+            erase(*r);
+            if (!up) return true;
+            r = up;
+        } else if (!crosses(*below, r->cut)) {
+            Record* half = siblings(*r).after(*r);
+            if (below->first >= r->cut) half = siblings(*r).after(*half);
+            r->derived.remove(*below);
+            below->source = half;
+            half->derived.push_back(*below);
+        } else if (!begin_cut(*below, r->cut, true) && erase_below(*below, budget)) {
+            lost(*below->holder);
+            erase(*below);
+        }
+    }
+    return false;
+}
+
+// The space's records do not cross the ends of a range any more, as far as there is memory for it: one that still does has
+// nothing derived from it. False when the budget is used up.
+bool isolate(Space& space, Range range, Word& budget) {
+    const auto& records = space.arch.ports.records;
+    while (budget) {
+        Record* found = nullptr;
+        for (Record* r = records.front(); r; r = records.after(*r)) {
+            if (r->cut || crosses(*r, range.first) || crosses(*r, range.last + 1)) found = r;
+            if (r->cut) break;
+        }
+        if (!found) return true;
+        if (!found->cut && !begin_cut(*found, crosses(*found, range.first) ? range.first : range.last + 1, false))
+            return erase_below(*found, budget);
+        divide(*found, budget);
+        spend(budget, way(space));
+    }
+    return false;
+}
+
+bool give(Record& r, Space& to) {
+    Space& from = *r.holder;
+    if (to.arch.ports.count == Held::most || !to.account.charge(sizeof(Record))) return false;
+    from.account.credit(sizeof(Record));
+    from.arch.ports.records.remove(r);
+    from.arch.ports.count -= 1;
+    to.arch.ports.records.push_back(r);
+    to.arch.ports.count += 1;
+    r.holder = &to;
+    lost(from);
+    return true;
+}
+
+}  // namespace
 
 Range range_of(Fpage f) {
     Word log2 = f.raw >> 10 & 0x3f, first = f.raw >> 16;
@@ -88,48 +160,46 @@ Range range_of(Fpage f) {
     return {first, first + (1u << log2) - 1};
 }
 
-bool give_all(Space& server) { return add(server, nullptr, all); }
+bool give_all(Space& server) { return add(server, nullptr, all.first, all.last); }
 
-bool transfer(Space& from, Range& range, Space& to, bool grant) {
+bool transfer(Space& from, Range& range, Space& to, bool grant, Word& budget) {
     if (&from == &to) range.first = range.last + 1;
-    // A few runs where there are few records, to be done at once; else one, which takes ways through all of them.
-    Word ways = 0;
-    for (Word port, end; !range.empty() && ways < 192; range.first = end + 1, ways += pool.in_use() + 64) {
-        port = range.first;
-        end = run_end(to, port, run_end(from, port, range.last));
-        if (!at(from, port) || at(to, port)) continue;
-        if (!grant) {
-            if (!add(to, &from, {port, end})) return false;
-            continue;
+    while (!range.empty() && budget) {
+        Word port = range.first, end = range.last;
+        Record *source = look(from, port, end), *there = look(to, port, end);
+        if (source && !there && !grant && !add(to, source, port, end)) return false;
+        if (source && !there && grant) {
+            if (!isolate(from, {port, end}, budget)) break;
+            source = look(from, port, end);
+            if (source->first != port || source->last != end || !give(*source, to)) return false;
         }
-        cut(from, port);
-        cut(from, end + 1);
-        for (Record* r = list.front(); r; r = list.after(*r)) {
-            if (r->first < port || r->last > end) continue;
-            if (r->source == &from) r->source = &to;
-            if (r->holder == &from) r->holder = &to;
-        }
-        lost(from);
+        range.first = end + 1;
+        spend(budget, map_cost + way(from) + way(to) + (grant ? way(from) : 0));
     }
     return true;
 }
 
-bool take(Space& space, Range range, bool flush) {
+bool take(Space& space, Range range, bool flush, Word& budget) {
     if (range.empty()) return true;
-    cut(space, range.first);
-    cut(space, range.last + 1);
-    if (erase_derived(space, range)) return false;
-    Word port = range.first;
-    Record* r = at(space, port);
-    if (!r && (port = run_end(space, port, range.last)) != range.last) r = at(space, port + 1);
-    if (!r || !flush) return true;
-    erase(*r);
-    return false;
+    if (!isolate(space, range, budget)) return false;
+    const auto& records = space.arch.ports.records;
+    for (Record *r = records.front(), *next; r; r = next) {
+        next = records.after(*r);
+        if (r->first > range.last || r->last < range.first) continue;
+        if (!budget || !erase_below(*r, budget)) return false;
+        if (!flush) continue;
+        erase(*r);
+        spend(budget, 1);
+        lost(space);
+    }
+    // Ways are paid behind what was done, so that any budget is enough for some of it.
+    spend(budget, 1 + way(space));
+    return true;
 }
 
 bool held(const Space& space, Range range) {
-    for (Word port = range.first; port <= range.last; port = run_end(space, port, range.last) + 1)
-        if (!at(space, port)) return false;
+    for (Word port = range.first, end; port <= range.last; port = end + 1)
+        if (!look(space, port, end = range.last)) return false;
     return !range.empty();
 }
 

@@ -2,12 +2,13 @@
 #include "ia32/small_space.hpp"
 
 #include "core/arch.hpp"
+#include "core/check.hpp"
 #include "core/memory.hpp"
 #include "core/trace.hpp"
 #include "ia32/cpu.hpp"
-#include "ia32/descriptors.hpp"
 #include "ia32/hosts.hpp"
 #include "ia32/page_tables.hpp"
+#include "ia32/segments.hpp"
 #include "tags/policy.hpp"
 #include "tags/slots.hpp"
 
@@ -34,7 +35,10 @@ tags::SlotMap* map_of(Space* leader) { return leader ? &leader->arch.bound : nul
 
 void set_segments(Space& space) {
     const Slot& slot = space.arch.slot;
-    Descriptor d = user_code_segment(slot.base, slot.small() ? slot.size : large_limit());
+    check(!slot.small() || (slot.base >= area_start() && slot.base < KERNEL_BASE));
+    check(slot.size <= KERNEL_BASE - slot.base);
+    check(!slot.small() || ((slot.base - area_start()) % slot.size == 0 && !(slot.size & (slot.size - 1))));
+    Descriptor d = segments::code(segments::reach(space));
     space.arch.segment_low = d.low;
     space.arch.segment_high = d.high;
 }
@@ -51,11 +55,11 @@ Space* neighbour(const Space& space, Space* leader, Word granule) {
 PageTable* take_table(const Space& space, Space* leader, SlotName name) {
     if (!leader) {
         PageTable*& table = exclusive_tables[name.offset_mb / tags::granule_mb];
-        if (!table) table = static_cast<PageTable*>(memory::allocate_page());
+        if (!table) table = static_cast<PageTable*>(memory::allocate_page(memory::kernel));
         return table;
     }
     if (Space* s = neighbour(space, leader, slot_of(name).base >> 22)) return s->arch.shared_table;
-    return static_cast<PageTable*>(memory::allocate_page());
+    return static_cast<PageTable*>(memory::allocate_page(memory::kernel));
 }
 
 void trace_slot(trace::Event event, const Space& space) {
@@ -69,7 +73,7 @@ bool table_in_use(const Space& space, Space* leader, SlotName name) {
 
 void free_table(Space& space, Space* leader, SlotName name) {
     if (!leader) exclusive_tables[name.offset_mb / tags::granule_mb] = nullptr;
-    memory::free_page(space.arch.shared_table);
+    memory::free_page(space.arch.shared_table, memory::kernel);
 }
 
 // What is cached of a slot. A few pages of a few tables are dropped one by one, so that all others stay. That they were global
@@ -92,6 +96,7 @@ void forget(const Space& space) {
 
 // `space` is large, and the slot is available.
 bool enter_slot(Space& space, SlotName name, Space* leader) {
+    check(!space.arch.slot.small() && !space.leader && space.group.empty() && (!leader || !leader->arch.slot.small()));
     PageTable* table = nullptr;
     if (name.size_mb < tags::granule_mb && !(table = take_table(space, leader, name))) return false;
     // Its own directory comes to no use any more: nothing may stay cached that unmapping would not find.
@@ -139,6 +144,7 @@ VAddr area_start() { return KERNEL_BASE - (area.size_mb() << mb_log2); }
 VAddr large_limit() { return area_start() < USER_LIMIT_MAX ? area_start() : USER_LIMIT_MAX; }
 
 void make_large(Space& space) {
+    check(!space.leader && !space.arch.shared_table && !space.group_link.queued());
     space.arch.slot = {0, 0};
     space.arch.own.directory = physical(space.arch.directory);
     space.arch.live_in(&space.arch.own);
@@ -146,10 +152,13 @@ void make_large(Space& space) {
 }
 
 bool copy_entry(Space& space, VAddr address) {
+    check(space.arch.slot.small() && address < space.arch.slot.size);
+    check(!space.arch.host || space.arch.host == processor.host);
     Word own = page_tables::small_directory_entry(space, address);
     auto& host = *static_cast<PageTable*>(window(processor.host->directory));
     Word& copy = host.entry[(space.arch.slot.base + address) >> 22];
     if (!own || copy & page_tables::present) return false;
+    check(own & page_tables::user && page_tables::frame_of(own) < WINDOW_BYTES);
     copy = own;
     trace::event(trace::Event::entry_copied, ThreadId::nil(), trace::name(&space), address, trace::name(hosts::owner(processor.host)));
     return true;
@@ -157,6 +166,7 @@ bool copy_entry(Space& space, VAddr address) {
 
 void release(Space& space) {
     const Slot slot = space.arch.slot;
+    check(slot.small() == space.group_link.queued() && slot.shares_table() == bool(space.arch.shared_table));
     if (!slot.small()) return;
     trace_slot(trace::Event::slot_released, space);
     SlotName name = name_of(space);
@@ -198,6 +208,7 @@ bool give_tag(Space& space, Word bytes, Space* leader) {
     SlotName name = area.find(size_mb, map_of(leader));
     if (!name.size_mb) return false;
     release(space);
+    check(name.size_mb << mb_log2 >= bytes && space.leader == nullptr);
     return enter_slot(space, name, leader);
 }
 

@@ -6,9 +6,12 @@ set(link_flags -m32 -no-pie)
 set(linker_script ${CMAKE_CURRENT_SOURCE_DIR}/kernel.ld)
 set(assembly ia32/boot.S ia32/entry.S ia32/fastpath.S ia32/kip.S)
 set(processor_sources
-    ia32/boot.cpp ia32/context.cpp ia32/coprocessor.cpp ia32/copy.cpp ia32/debug_registers.cpp ia32/descriptors.cpp ia32/faults.cpp ia32/hosts.cpp ia32/page_tables.cpp ia32/panic.cpp ia32/port_bitmap.cpp ia32/ports.cpp ia32/small_space.cpp
+    ia32/audit.cpp ia32/boot.cpp ia32/context.cpp ia32/coprocessor.cpp ia32/copy.cpp ia32/debug_registers.cpp ia32/descriptors.cpp ia32/faults.cpp ia32/hosts.cpp ia32/page_tables.cpp ia32/panic.cpp ia32/port_bitmap.cpp ia32/ports.cpp ia32/segments.cpp ia32/small_space.cpp
     ia32/string.cpp ia32/system_calls.cpp ia32/thread_table.cpp ia32/tls.cpp ia32/trap.cpp
     pc/clock.cpp pc/console.cpp pc/interrupts.cpp pc/loader.cpp pc/options.cpp)
+if(COBNUT_CHECKED STREQUAL "on")
+  list(APPEND processor_sources ia32/checks.cpp)
+endif()
 set(fast_sources ia32/context.cpp ia32/copy.cpp ia32/system_calls.cpp ia32/thread_table.cpp ia32/tls.cpp)
 
 # Multiboot loaders take the executable itself.

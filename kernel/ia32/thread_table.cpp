@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Where threads are found by number: 1 MB of linear addresses, backed where numbers are in use.
 #include "core/arch.hpp"
+#include "core/check.hpp"
 #include "core/memory.hpp"
 #include "ia32/cpu.hpp"
 #include "ia32/page_tables.hpp"
@@ -25,9 +26,10 @@ Thread& nobody() { return nobody_thread; }
 Thread& thread_at(Word number) { return *thread_of_frame_top(*reinterpret_cast<Top*>(slot(number))); }
 
 bool set_thread_at(Word number, Thread& t) {
+    check(number < thread_numbers);
     VAddr at = slot(number);
     if (page_tables::fixed_frame(at) == physical(nobody_page)) {
-        auto* page = static_cast<Top*>(memory::allocate_page());
+        auto* page = static_cast<Top*>(memory::allocate_page(memory::kernel));
         if (!page) return false;
         for (Word i = 0; i < slots_per_page; ++i) page[i] = frame_top(&nobody_thread);
         page_tables::map_fixed(at & ~page_mask, physical(page), page_tables::present | page_tables::writable);

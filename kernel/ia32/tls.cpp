@@ -4,22 +4,10 @@
 #include "core/space.hpp"
 #include "core/system_calls.hpp"
 #include "ia32/cpu.hpp"
-#include "ia32/descriptors.hpp"
-#include "ia32/small_space.hpp"
+#include "ia32/segments.hpp"
 
 namespace tls {
 namespace {
-
-Descriptor descriptor(const Thread& t) {
-    constexpr Word bits = desc_32bit | desc_present | desc_user, large = 1u << 20;
-    const Slot& slot = t.space->arch.slot;
-    VAddr base = t.arch.tls.base;
-    // From 2^32 - base on, which is the beginning of the space, but for the page that the limit is cut to.
-    if (t.arch.tls.down) return segment(slot.base + base, ~base, bits | desc_granular | desc_data_down);
-    Word bytes = (slot.small() ? slot.size : small_space::large_limit()) - base;
-    if (bytes < large) return segment(slot.base + base, bytes - 1, bits | desc_data);
-    return segment(slot.base + base, bytes - page_size, bits | desc_granular | desc_data);
-}
 
 // Who pages a thread has its memory in hand anyway.
 bool permitted(const Thread& caller, Thread& t) {
@@ -43,9 +31,11 @@ Word control(Thread& caller, ThreadId dest, VAddr base) {
 
 void enter(Thread& t) {
     const TlsSegment& s = t.arch.tls;
-    gdt.entry[USER_TLS >> 3] = s.set ? descriptor(t) : Descriptor{};
-    processor.fs = s.set && s.in_fs ? USER_TLS : USER_DATA;
-    processor.gs = s.set && s.in_gs ? USER_TLS : USER_UTCB;
+    Descriptor d = s.set ? segments::data(segments::reach(*t.space), s.base, s.down) : segments::empty;
+    gdt.entry[USER_TLS >> 3] = d;
+    // The way out cannot load a segment that is not there.
+    processor.fs = d.high && s.in_fs ? USER_TLS : USER_DATA;
+    processor.gs = d.high && s.in_gs ? USER_TLS : USER_UTCB;
     if (s.set) t.fast_veto |= held_tls;
 }
 

@@ -7,6 +7,7 @@
 #include "core/kip.hpp"
 #include "core/schedule.hpp"
 #include "core/space.hpp"
+#include "ia32/checks.hpp"
 #include "ia32/coprocessor.hpp"
 #include "ia32/cpu.hpp"
 #include "ia32/debug_registers.hpp"
@@ -16,6 +17,7 @@
 
 extern "C" char stub_ipc_return[];
 extern "C" char msr_read[], msr_write[];  // ia32/faults.cpp
+extern "C" char exit_null_int[], exit_empty_int[], exit_words_int[];  // ia32/fastpath.S
 
 namespace {
 
@@ -48,6 +50,7 @@ void user_fault(Thread& t, Word vector, Word error, Word ds, Word es) {
 }  // namespace
 
 extern "C" void trap(Thread& t, Word vector, Word error, Word ds, Word es) {
+    check(checks::entered(t));
     t.fast_entry = false;
     leave_trampoline(t);
     if (is_interrupt(vector)) {
@@ -63,6 +66,7 @@ extern "C" void trap(Thread& t, Word vector, Word error, Word ds, Word es) {
 // What was saved of such a thread is of no use to it: it goes on at address 0 with a protection fault, which an interrupt
 // puts off to its next entry.
 extern "C" void virtual_8086_trap(Thread& t, Word vector) {
+    check(checks::runs(t));
     t.fast_entry = false;
     arch::prepare_user(t);
     if (!is_interrupt(vector)) return faults::raise(t, vector_protection, 0);
@@ -70,11 +74,18 @@ extern "C" void virtual_8086_trap(Thread& t, Word vector) {
     board::interrupt(vector - VECTOR_IRQ);
 }
 
-// Only the idle loop runs in kernel mode with interrupts on, and only the access to a register of the processor's model
-// may fault there. Their frames are forgotten.
+// Only the idle loop runs in kernel mode with interrupts on. Two things may fault there: the access to a register of the
+// processor's model, whose thread gets the fault, and the fast path's iret. Then the partner's registers are saved, where its
+// frame is still whole, and leave_kernel does for it what the fast path does not look at. Other frames are forgotten.
 extern "C" void kernel_trap(const KernelFrame& f, Word vector, Word error) {
-    if (vector == vector_protection && (f.eip == reinterpret_cast<Word>(msr_read) || f.eip == reinterpret_cast<Word>(msr_write)))
-        return faults::raise(*processor.current(), vector, 0);
+    auto at = [&](const char* label) { return f.eip == reinterpret_cast<Word>(label); };
+    Thread* t = processor.current();
+    if (vector == vector_protection && (at(msr_read) || at(msr_write))) return faults::raise(*t, vector, 0);
+    if (at(exit_null_int) || at(exit_empty_int) || at(exit_words_int)) {
+        Registers registers = f.registers;      // it lies across the thread's own place for them
+        t->registers = registers;
+        return;
+    }
     if (!is_interrupt(vector)) panic(f, reinterpret_cast<Word>(&f + 1), vector, error);
     board::interrupt(vector - VECTOR_IRQ);
 }

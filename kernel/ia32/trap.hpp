@@ -49,8 +49,3 @@ namespace system_calls {
 // The system call of a gate (VECTOR_IPC, VECTOR_SYSCALLS + n), with registers as sheet 4.0 has them.
 void dispatch(Thread& t, Word vector);
 }
-
-namespace user_memory {
-// Reads up to `bytes` of a space as far as they are present; returns how many.
-Word read(const Space& space, VAddr from, void* to, Word bytes);
-}

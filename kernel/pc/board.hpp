@@ -2,6 +2,7 @@
 // The PC as a board: interrupt controllers, timer, serial line, and how it is switched off.
 #pragma once
 
+#include "core/schedule.hpp"
 #include "core/x2.hpp"
 
 namespace board {
@@ -20,6 +21,7 @@ Word tsc_ticks_per_ms();
 
 constexpr Word tick_line = 0;
 constexpr Word tick_ns = 999847;        // 1193 periods of the timer's 1.193182 MHz
+static_assert(tick_ns <= schedule::longest_tick * 1000);
 
 }  // namespace board
 

@@ -34,9 +34,11 @@ bool console_port(Word port, bool write) { return port == uart + data || (!write
 
 namespace arch {
 
+// A machine without a serial port answers 0xff: nothing to wait for.
+bool console_ready() { return cpu::in8(uart + line_status) & can_send; }
+
 void console_put(char c) {
-    // A machine without a serial port answers 0xff: nothing to wait for.
-    while (!(cpu::in8(uart + line_status) & can_send)) {}
+    while (!console_ready()) {}
     cpu::out8(uart + data, static_cast<unsigned char>(c));
 }
 

@@ -2,8 +2,7 @@
 // The two 8259 interrupt controllers, the 8254 timer, and what an interrupt means: a tick of time, or a message.
 #include "core/arch.hpp"
 #include "core/ipc.hpp"
-#include "core/schedule.hpp"
-#include "core/timeout.hpp"
+#include "core/timekeeping.hpp"
 #include "core/trace.hpp"
 #include "ia32/cpu.hpp"
 #include "ia32/layout.hpp"
@@ -67,9 +66,7 @@ void interrupt(Word line) {
         end_of_interrupt(line);
         clock::tick();
         tags::look();
-        Microseconds now = arch::now();
-        while (Thread* t = timeouts::expired(now)) ipc::timed_out(*t);
-        if (Thread* t = arch::current_thread(); t && schedule::tick(*t, tick_ns / 1000)) ipc::quantum_exhausted(*t);
+        timekeeping::tick(tick_ns / 1000);
         return;
     }
     arch::mask_interrupt(line);

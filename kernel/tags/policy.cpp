@@ -2,6 +2,7 @@
 #include "tags/policy.hpp"
 
 #include "core/arch.hpp"
+#include "core/check.hpp"
 #include "tags/slots.hpp"
 
 namespace tags {
@@ -120,11 +121,14 @@ Space* chosen_leader(const Space& space) {
 
 bool take_from(Space* loser, Space& space, Word bytes, Space* leader) {
     if (!loser) return false;
+    check(tagged(*loser) && !loser->tag.pinned);
     arch::take_tag(*loser);
+    check(!tagged(*loser) && !loser->leader);
     return arch::give_tag(space, bytes, leader);
 }
 
 bool join(Space& space, Word bytes, Space* leader) {
+    check(leader && !tagged(*leader) && !leader->leader);
     space.tag.astray = 0;
     return arch::give_tag(space, bytes, leader) || take_from(settler(leader->group, bytes), space, bytes, leader) ||
            take_from(settler(exclusives, bytes), space, bytes, leader);
@@ -198,6 +202,7 @@ void seek_now_and_then(Space& space) {
 
 // One that is bound to a host: is it the right one?
 void settle(Space& space) {
+    check(tagged(space) && space.leader && !tagged(*space.leader));
     Word bytes = arch::tag_limit(space);
     if (universal(space)) {
         // Most of its partners are elsewhere: to be large is cheaper.
@@ -221,6 +226,7 @@ void note_partner(Space& space, ThreadId partner) {
     if (!latest) partners[1] = partners[0];
     partners[0] = partner;
     space.tag.spread += (known ? 0 : weight) - space.tag.spread / weight;
+    check(space.tag.spread <= 256);
     if (++space.tag.notes % late == 0) space.tag.met_before = space.tag.met, space.tag.met = 0;
     space.tag.met |= bit_of(*now);
 }
@@ -247,16 +253,26 @@ Word needed(const Space& space) {
     return end;
 }
 
-void begin(Space& space) {
-    if (rules.automatic && !space.tag.pinned && !tagged(space)) arch::give_tag(space, needed(space), nullptr);
+namespace {
+
+// A tag that covers that much in exchange for the one that it has, or none.
+void refit(Space& space, Word bytes) {
+    bool may = rules.automatic && !space.tag.pinned && bytes <= most_bytes;
+    if (!may || !arch::give_tag(space, bytes, space.leader)) arch::take_tag(space);
 }
 
-void outgrow(Space& space, VAddr address) {
-    Word limit = arch::tag_limit(space), bytes = address < most_bytes ? address + 1 : ~Word{0};
-    if (address == somewhere) bytes = limit + 1;
-    if (rules.automatic && !space.tag.pinned && bytes <= most_bytes && arch::give_tag(space, bytes, space.leader)) return;
-    arch::take_tag(space);
+}  // namespace
+
+void begin(Space& space) {
+    if (!rules.automatic || space.tag.pinned) return;
+    Word bytes = needed(space), limit = arch::tag_limit(space);
+    if (!limit) arch::give_tag(space, bytes, nullptr);
+    else if (limit < bytes) refit(space, bytes);
 }
+
+void outgrow(Space& space, VAddr address) { refit(space, address < most_bytes ? address + 1 : ~Word{0}); }
+
+void outgrow(Space& space) { refit(space, arch::tag_limit(space) + 1); }
 
 void look() {
     if (!rules.automatic) return;

@@ -20,11 +20,12 @@ extern Exclusives exclusives;
 
 // How many bytes from 0 a tag has to cover.
 Word needed(const Space& space);
-// SpaceControl has set its areas: it starts with a tag if it fits and one is free (L95 4.3).
+// SpaceControl has set its areas: it starts with a tag if it fits and one is free (L95 4.3). If it had one before, and they
+// have been moved past it, it gets a larger one, or none.
 void begin(Space& space);
 // It needs the byte at `address`, beyond its tag, or one that is not known: it gets a larger tag, or none.
-constexpr VAddr somewhere = ~VAddr{0};
 void outgrow(Space& space, VAddr address);
+void outgrow(Space& space);
 // From the clock: looks at a few spaces.
 void look();
 // The space goes away.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "tags/residents.hpp"
 
+#include "core/check.hpp"
+
 namespace tags {
 namespace {
 
@@ -43,6 +45,7 @@ bool Residents::comes_back(Word loss) {
 Word Residents::take_free(bool by_server) {
     if (!free_) return 0;
     Word tag = static_cast<Word>(__builtin_ctz(free_)), bit = 1u << tag;
+    check(!((held_ | retired_) & bit));
     free_ &= ~bit;
     held_ |= bit;
     dirty_ &= ~bit;
@@ -69,6 +72,7 @@ Word Residents::longest_unused(Word candidates) const {
 }
 
 void Residents::drop(Word tags) {
+    check(!(tags & free_));
     held_ &= ~tags;
     retired_ |= tags;
     servers_ &= ~tags;
@@ -88,6 +92,7 @@ Word Residents::make_room(Word pinned, Word left) {
         ran_before_ = ran_lately_;
         ran_lately_ = servers_ = 0;
     }
+    check(victims && !(victims & ~held_) && !(victims & pinned));
     drop(victims);
     return victims;
 }
@@ -95,6 +100,7 @@ Word Residents::make_room(Word pinned, Word left) {
 void Residents::retire(Word tag) { drop(1u << tag); }
 
 void Residents::purged_translations() {
+    check(!(retired_ & held_));
     free_ |= retired_;
     retired_ = 0;
 }

@@ -3,6 +3,7 @@
 // taken. Rules only, no hardware: also compiled on the host. All sizes in MB.
 #pragma once
 
+#include "core/check.hpp"
 #include "core/x2.hpp"
 
 namespace tags {
@@ -97,6 +98,7 @@ public:
         return {0, 0};
     }
     constexpr void take(SlotName s, SlotMap* bound) {
+        check(s.size_mb && s.offset_mb % s.size_mb == 0 && available(s, bound));
         if (!bound) return exclusive_.take(s);
         bound->take(s);
         shared_.take(s);
@@ -105,6 +107,8 @@ public:
         ++place_[s.offset_mb].beginning;
     }
     constexpr void release(SlotName s, SlotMap* bound) {
+        check((bound ? *bound : exclusive_).any(s));
+        check(!bound || (place_[s.offset_mb].beginning && place_[s.offset_mb].size_mb == s.size_mb));
         if (!bound) return exclusive_.release(s);
         bound->release(s);
         for (Word i = s.offset_mb; i < s.offset_mb + s.size_mb; ++i)

@@ -6,13 +6,20 @@
 #include <cstdlib>
 
 #include "core/arch.hpp"
+#include "core/check.hpp"
 #include "core/memory.hpp"
 #include "core/space.hpp"
 
 Word ready_top;
 
+void checks::failed(const char* condition, const char* file, Word line) {
+    std::fprintf(stderr, "check failed: %s at %s:%u\n", condition, file, line);
+    std::abort();
+}
+
 namespace fake {
 int pages_left = -1;
+Word pages_total = 1 << 12;
 }
 
 namespace arch {
@@ -23,14 +30,15 @@ Microseconds now() { return 1995; }
 
 namespace memory {
 
-void* allocate_page() {
+void* allocate_pool_page() {
     if (fake::pages_left == 0) return nullptr;
     if (fake::pages_left > 0) --fake::pages_left;
-    void* page = std::aligned_alloc(page_size, page_size);
-    return page;
+    return std::aligned_alloc(page_size, page_size);
 }
 
-void* allocate_pool_page() { return allocate_page(); }
+Word pages_total() { return fake::pages_total; }
+
+Word pages_unused() { return fake::pages_left < 0 ? Word{1} << 20 : static_cast<Word>(fake::pages_left); }
 
 void free_pool_page(void* page) {
     if (fake::pages_left >= 0) ++fake::pages_left;

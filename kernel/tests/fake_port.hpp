@@ -6,6 +6,8 @@
 namespace fake {
 // How many more pages of kernel memory there are; -1: no end.
 extern int pages_left;
+// How many there were; only accounts ask.
+extern Word pages_total;
 }
 
 // A transfer without a limit; false when kernel memory ran out.

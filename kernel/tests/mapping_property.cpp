@@ -21,8 +21,13 @@ struct Model {
         bool writable;
         Key parent;             // itself: a root
         Word status;            // what it and all ever derived from it have seen since it was last asked
+        Word maybe = 0;         // what was seen while it was asked: that may have been reported or not
+        int noted[2] = {}, last[2] = {};        // by bit: when `status` got it, and when it was seen last
+        int writable_since = 0;
+        int born = 0;
     };
     std::map<Key, Node> nodes;
+    int now = 0;
 
     std::vector<Key> children(Key k) const {
         std::vector<Key> found;
@@ -37,21 +42,31 @@ struct Model {
         remove_children(k);
         nodes.erase(k);
     }
-    void take_write_below(Key k) {
-        for (Key c : children(k)) nodes[c].writable = false, take_write_below(c);
+    // From all that had it before `start`.
+    void take_write_below(Key k, int start) {
+        for (Key c : children(k)) {
+            if (nodes[c].writable_since < start) nodes[c].writable = false;
+            take_write_below(c, start);
+        }
     }
     void touch(Key k, Word status) {
-        nodes[k].status |= status;
-        if (nodes[k].parent != k) touch(nodes[k].parent, status);
+        Node& n = nodes[k];
+        for (Word i = 0; i < 2; ++i) {
+            if (!(status & 1u << i)) continue;
+            if (!(n.status & 1u << i)) n.noted[i] = now;
+            n.last[i] = now;
+        }
+        n.status |= status;
+        if (n.parent != k) touch(n.parent, status);
     }
     void map(Key from, Key to, bool writable, bool grant) {
-        if (from.first == 0 && !nodes.count(from)) nodes[from] = {from.second, true, from, 0};
+        if (from.first == 0 && !nodes.count(from)) nodes[from] = {.frame = from.second, .writable = true, .parent = from, .status = 0, .writable_since = now, .born = now};
         if (!nodes.count(from)) return;
         Node source = nodes[from];
         if (nodes.count(to)) {
             Node& old = nodes[to];
             if (!grant && old.frame == source.frame && old.parent == from && to != from) {
-                old.writable |= writable && source.writable;
+                if (writable && source.writable && !old.writable) old.writable = true, old.writable_since = now;
                 return;
             }
             remove(to);
@@ -59,25 +74,55 @@ struct Model {
         }
         bool may_write = source.writable && writable;
         if (!grant) {
-            nodes[to] = {source.frame, may_write, from, 0};
+            nodes[to] = {.frame = source.frame, .writable = may_write, .parent = from, .status = 0, .writable_since = now, .born = now};
             return;
         }
         bool root = source.parent == from;
         nodes.erase(from);
-        nodes[to] = {source.frame, may_write, root ? to : source.parent, source.status};
+        nodes[to] = source;
+        nodes[to].writable = may_write;
+        if (root) nodes[to].parent = to;
         for (auto& [key, n] : nodes)
             if (n.parent == from) n.parent = to;
     }
-    Word unmap(Key k, bool everything, bool write, bool flush) {
-        if (!nodes.count(k)) return 0;
+    // Begun at `start` and done now. What has to be reported, and what may be.
+    struct Status {
+        Word wanted = 0, possible = 0;
+    };
+    Status unmap(Key k, bool everything, bool write, bool flush, int start) {
+        if (!nodes.count(k)) return {};
         if (everything) remove_children(k);
-        if (write) take_write_below(k);
-        if (write && flush) nodes[k].writable = false;
-        Word status = nodes[k].status;
-        nodes[k].status = 0;
+        if (write) take_write_below(k, start);
+        Node& n = nodes[k];
+        if (write && flush) n.writable = false;
+        Status found{0, n.status | n.maybe};
+        Word later = 0;
+        for (Word i = 0; i < 2; ++i) {
+            if (n.status & 1u << i && n.noted[i] < start) found.wanted |= 1u << i;
+            if (found.possible & 1u << i && n.last[i] >= start) later |= 1u << i;
+        }
+        n.status = 0, n.maybe = later;
         if (everything && flush) remove(k);
-        return status;
+        return found;
     }
+};
+
+// An Unmap that may be between two of its parts.
+struct Unmapping {
+    int space;
+    Fpage fpage;
+    Word rights;
+    bool flush;
+    VAddr next;
+    Word status = 0;
+    Model::Status expected = {};
+    mappings::Sweep sweep = {};
+    // The pages in hand, each with what it was when this began with it.
+    std::map<VAddr, int> born = {};
+    int start = 0;
+
+    bool everything() const { return rights == rights_all; }
+    bool write() const { return rights & right_write; }
 };
 
 Word as_rights(Word status) {
@@ -90,12 +135,14 @@ struct Property {
     using Key = Model::Key;
     Model model;
     std::vector<std::unique_ptr<Space>> space;
+    std::vector<std::unique_ptr<Unmapping>> open;
 
     explicit Property(Choices& c) : choices(c) {
         for (int i = 0; i < spaces; ++i) space.push_back(std::make_unique<Space>());
         space[0]->idempotent = true;
     }
     ~Property() {
+        for (auto& u : open) mappings::abandon(u->sweep);
         for (int i = spaces; i-- > 0;) mappings::unmap(*space[static_cast<unsigned>(i)], Fpage::complete().with_rights(rights_all), true);
         expect(mappings::in_use() == 0, "mappings are left over");
     }
@@ -142,35 +189,75 @@ struct Property {
         }
     }
 
-    // Between two parts whoever unmaps can be deleted. All is as it should be then, down to the status, which later
-    // operations look at.
+    // A page in hand, and some below it, cannot be written to any more.
+    void follow_write(Key page, bool below) {
+        if (model.nodes.count(page) && !paging::get(at(page.first), page.second).writable) model.nodes[page].writable = false;
+        if (!below) return;
+        for (Key c : model.children(page)) follow_write(c, true);
+    }
+
+    // A part of an Unmap; true if that was the last.
+    bool go_on(Unmapping& u, Word budget) {
+        VAddr page = u.next;
+        bool done = mappings::unmap(at(u.space), u.fpage.with_rights(u.rights), u.flush, u.next, u.status, u.sweep, budget);
+        for (; page <= u.fpage.last() && (done || page < u.next); page += page_size) {
+            Key k{u.space, page};
+            bool begun = u.born.count(page) && model.nodes.count(k) && model.nodes[k].born == u.born[page];
+            if (u.write()) follow_write(k, !u.everything());
+            auto status = model.unmap(k, u.everything(), u.write(), u.flush, begun ? u.start : operation);
+            u.expected.wanted |= status.wanted, u.expected.possible |= status.possible;
+        }
+        if (done) return true;
+        VAddr bytes = 1u << paging::log2_of(at(u.space), u.next), in_hand = u.next & ~(bytes - 1);
+        auto before = u.born;
+        u.born.clear();
+        bool same = true;
+        for (VAddr part = in_hand; part < in_hand + bytes; part += page_size) {
+            Key k{u.space, part};
+            if (u.everything()) follow_removal(k);
+            if (u.write()) follow_write(k, !u.everything());
+            if (!model.nodes.count(k)) continue;
+            u.born[part] = model.nodes[k].born;
+            same = same && before.count(part) && before[part] == u.born[part];
+        }
+        if (!same) u.start = operation;
+        return false;
+    }
+
+    void check_status(const Unmapping& u) {
+        Word found = mappings::as_rights(u.status), wanted = as_rights(u.expected.wanted), possible = as_rights(u.expected.possible);
+        // What one part of a large page has seen, all have.
+        if (several_sizes) found &= possible;
+        expect((found & wanted) == wanted && (found & possible) == found, "unmap() returns another status");
+        // What was seen meanwhile and not reported is still to be.
+        if (several_sizes || u.fpage.last() - u.fpage.base() != page_mask || !model.nodes.count({u.space, u.fpage.base()})) return;
+        auto& n = model.nodes[{u.space, u.fpage.base()}];
+        n.status |= n.maybe & ~u.status;
+        for (Word i = 0; i < 2; ++i) n.noted[i] = n.last[i];
+    }
+
+    // Whoever unmaps can be deleted between two parts. All is as it should be then, down to the status, which later
+    // operations look at. And others unmap, map and use pages meanwhile.
     void unmap() {
-        int s = any_space();
+        constexpr unsigned at_once = 3;
+        if (open.size() == at_once || (!open.empty() && choices.one_in(2))) {
+            auto u = open.begin() + choices.below(static_cast<unsigned>(open.size()));
+            bool done = go_on(**u, 1 + choices.below(3));
+            if (done) check_status(**u);
+            if (!done && !choices.one_in(8)) return;
+            mappings::abandon((*u)->sweep);
+            open.erase(u);
+            return;
+        }
         unsigned log2_pages;
+        int s = any_space();
         Fpage fpage = any_fpage(&log2_pages);
         Word rights = choices.below(8);
-        bool flush = choices.one_in(2), whole = choices.one_in(4), done = false;
-        VAddr next = fpage.base();
-        Word found = 0, wanted = 0;
-        while (!done) {
-            VAddr page = next;
-            if (whole) {
-                found = mappings::unmap(at(s), fpage.with_rights(rights), flush), done = true;
-            } else {
-                done = mappings::unmap(at(s), fpage.with_rights(rights), flush, next, found, 1 + choices.below(3));
-            }
-            for (; page <= fpage.last() && (done || page < next); page += page_size)
-                wanted |= model.unmap({s, page}, rights == rights_all, rights & right_write, flush);
-            if (done) break;
-            VAddr in_hand = next & ~((1u << paging::log2_of(at(s), next)) - 1), bytes = 1u << paging::log2_of(at(s), next);
-            for (VAddr part = 0; part < bytes; part += page_size) follow_removal({s, in_hand + part});
-            compare();
-            if (choices.one_in(4)) return;
-        }
-        if (!whole) found = mappings::as_rights(found);
-        // What one part of a large page has seen, all have.
-        if (several_sizes) found &= as_rights(wanted);
-        expect(found == as_rights(wanted), "unmap() returns another status");
+        auto u = std::make_unique<Unmapping>(Unmapping{.space = s, .fpage = fpage, .rights = rights, .flush = choices.one_in(2), .next = fpage.base()});
+        bool done = go_on(*u, choices.one_in(4) ? ~Word{0} : 1 + choices.below(3));
+        while (!done && choices.one_in(2)) done = go_on(*u, 1 + choices.below(3));
+        if (done) check_status(*u);
+        else open.push_back(std::move(u));
     }
 
     void touch() {
@@ -200,6 +287,7 @@ struct Property {
 
     void run() {
         for (; choices.more(); ++operation) {
+            model.now = operation;
             switch (choices.below(8)) {
             case 0: case 1: unmap(); break;
             case 2: case 3: touch(); break;

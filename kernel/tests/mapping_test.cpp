@@ -20,6 +20,7 @@ struct MappingTest : testing::Test {
         space[0]->idempotent = true;
     }
     ~MappingTest() override {
+        mappings::abandon(sweep);
         for (auto i = space.rbegin(); i != space.rend(); ++i) mappings::unmap(**i, Fpage::complete().with_rights(rights_all), true);
     }
     Space& operator[](int i) { return *space[i]; }
@@ -33,6 +34,9 @@ struct MappingTest : testing::Test {
     Word unmap(int s, VAddr page, Word rights = rights_all, bool flush = false) {
         return mappings::unmap(*space[s], Fpage::memory(page, kb4).with_rights(rights), flush);
     }
+    bool unmap_part(int s, Fpage fpage, bool flush, VAddr& at, Word& status, Word budget) {
+        return mappings::unmap(*space[s], fpage, flush, at, status, sweep, budget);
+    }
     void touch(int s, VAddr page, Word status) { space[s]->arch.pages.at(page).status |= status; }
     void expect_consistent() {
         Word count = 0;
@@ -40,6 +44,7 @@ struct MappingTest : testing::Test {
         EXPECT_EQ(count, mappings::in_use());
     }
     std::vector<std::unique_ptr<Space>> space;
+    mappings::Sweep sweep{};
 };
 
 TEST_F(MappingTest, AttributesReachWhatIsDerivedThenAndLater) {
@@ -184,38 +189,87 @@ TEST_F(MappingTest, StatusIsWholeWhereAPartOfAnUnmapEnds) {
     touch(3, 0x7000, paging::accessed | paging::dirty);
     VAddr at = 0x5000;
     Word status = 0;
-    ASSERT_FALSE(mappings::unmap(*space[1], Fpage::memory(0x5000, kb4).with_rights(rights_all), false, at, status, one_mapping));
+    ASSERT_FALSE(unmap_part(1, Fpage::memory(0x5000, kb4).with_rights(rights_all), false, at, status, one_mapping));
     ASSERT_TRUE(present(2, 0x6000) && !present(3, 0x7000));
     EXPECT_EQ(unmap(2, 0x6000, 0), Word{rights_all}) << "what has been removed so far is remembered by who mapped it";
     EXPECT_EQ(unmap(1, 0x5000, 0), Word{rights_all});
     expect_consistent();
 }
 
-// Between two points lies one long way through a list, not one for each page of a budget's worth.
-constexpr Word long_way = 2000;
+constexpr Word many = 2000;
 
-TEST_F(MappingTest, ALongWayToTheParentUsesUpABudget) {
-    for (VAddr page = 0x100000; page < 0x104000; page += page_size) map(0, 0x5000, 1, page);
-    for (Word n = 0; n < long_way; ++n) map(0, 0x5000, 3, 0x400000 + n * page_size);
+TEST_F(MappingTest, TheWayToTheParentCostsNothingForItsOtherChildren) {
+    for (VAddr page = 0x100000; page < 0x102000; page += page_size) map(0, 0x5000, 1, page);
+    for (Word n = 0; n < many; ++n) map(0, 0x5000, 3, 0x400000 + n * page_size);
     VAddr at = 0x100000;
-    Word status = 0, budget = mappings::between_points;
-    EXPECT_FALSE(mappings::unmap(*space[1], Fpage::memory(at, 13).with_rights(rights_all), true, at, status, budget));
-    EXPECT_EQ(at, 0x101000u);
+    Word status = 0, budget = 7;
+    touch(1, 0x101000, paging::dirty);
+    EXPECT_TRUE(mappings::unmap(*space[1], Fpage::memory(at, 13).with_rights(rights_all), true, at, status, sweep, budget));
+    EXPECT_EQ(budget, 1u);
+    EXPECT_EQ(unmap(0, 0x5000, 0), Word{right_write});
     // What gives way to a new mapping has a parent, too.
-    map(0, 0x6000, 2, 0x6000), map(0, 0x7000, 2, 0x7000);
+    map(0, 0x6000, 2, 0x6000), map(0, 0x7000, 2, 0x7000), map(0, 0x5000, 1, 0x102000);
+    for (Word n = 0; n < many; ++n) map(0, 0x5000, 3, 0x400000 + n * page_size);
     mappings::Progress progress{};
     auto send = Fpage::memory(0x6000, 13).with_rights(rights_all), window = Fpage::memory(0x102000, 13);
-    EXPECT_EQ(mappings::transfer(*space[2], send, *space[1], window, 0, false, progress, budget), mappings::Mapped::part);
-    EXPECT_EQ(progress.done, page_size);
+    EXPECT_EQ(mappings::transfer(*space[2], send, *space[1], window, 0, false, progress, budget = 9), mappings::Mapped::all);
+    EXPECT_EQ(budget, 1u);
 }
 
-TEST_F(MappingTest, AllThatIsDerivedFromAPageUsesUpABudget) {
-    map(0, 0x5000, 1, 0x100000), map(1, 0x100000, 2, 0x5000), map(2, 0x5000, 1, 0x101000);
-    for (Word n = 0; n < long_way; ++n) map(1, 0x101000, 3, 0x400000 + n * page_size);
+TEST_F(MappingTest, TheWayUpADeepTreeIsPaid) {
+    VAddr page = 0;
+    map(0, 0x5000, 1, page);
+    for (Word depth = 0; depth < 320; ++depth, page += page_size) map(1, page, 1 + 1, page), map(2, page, 1, page + page_size);
+    constexpr VAddr wide = 0x1000000;
+    for (VAddr leaf = wide; leaf < wide + 16 * page_size; leaf += page_size) map(1, 200 * page_size, 3, leaf), touch(3, leaf, paging::dirty);
+    VAddr at = wide;
+    Word status = 0, budget = mappings::between_points;
+    EXPECT_FALSE(mappings::unmap(*space[3], Fpage::memory(at, 16).with_rights(rights_all), true, at, status, sweep, budget));
+    EXPECT_LE(at, wide + 4 * page_size);
+}
+
+// A walk over 2,000 mappings, a budget's worth at a time, is as long as one in one go.
+TEST_F(MappingTest, ASweepGoesOnWhereItWas) {
+    map(0, 0x5000, 1, 0x100000);
+    for (Word n = 0; n < many; ++n) map(1, 0x100000, 3, 0x400000 + n * page_size);
+    touch(3, 0x400000, paging::dirty), touch(3, 0x400000 + (many - 1) * page_size, paging::accessed);
+    VAddr at = 0x100000;
+    Word status = 0, parts = 1, budget;
+    for (; !mappings::unmap(*space[1], Fpage::memory(at, kb4).with_rights(right_write), false, at, status, sweep, budget = 50); ++parts) {}
+    expect_consistent();
+    EXPECT_EQ(parts, many / 50);
+    EXPECT_EQ(status, paging::accessed | paging::dirty);
+    for (Word n = 0; n < many; ++n) EXPECT_FALSE(writable(3, 0x400000 + n * page_size));
+}
+
+TEST_F(MappingTest, ASweepSurvivesWhatItWouldVisitNext) {
+    map(0, 0x5000, 1, 0x100000);
+    for (Word n = 0; n < 8; ++n) map(1, 0x100000, 2, n * page_size), map(2, n * page_size, 3, n * page_size);
     VAddr at = 0x100000;
     Word status = 0;
-    EXPECT_FALSE(mappings::unmap(*space[1], Fpage::memory(at, 13).with_rights(0), false, at, status, mappings::between_points));
-    EXPECT_EQ(at, 0x101000u);
+    ASSERT_FALSE(unmap_part(1, Fpage::memory(at, kb4).with_rights(right_write), false, at, status, 3));
+    unmap(2, 0x6000, rights_all, true);         // the last one was mapped behind it: 7, 6, ...
+    map(2, 0x5000, 1, 0x200000);
+    unmap(2, 0x5000, rights_all, true);
+    ASSERT_FALSE(unmap_part(1, Fpage::memory(0x100000, kb4).with_rights(right_write), false, at, status, 1));
+    EXPECT_FALSE(writable(2, 0x4000));
+    EXPECT_TRUE(writable(2, 0x3000));
+    // The page itself goes, and comes back: that is another one.
+    unmap(1, 0x100000, rights_all, true);
+    map(0, 0x5000, 1, 0x100000), map(1, 0x100000, 2, 0x8000);
+    EXPECT_TRUE(unmap_part(1, Fpage::memory(0x100000, kb4).with_rights(right_write), false, at, status, 9));
+    EXPECT_FALSE(writable(2, 0x8000));
+}
+
+// Nobody gets from the page what is being taken from it.
+TEST_F(MappingTest, WritingIsTakenFromThePageFirst) {
+    map(0, 0x5000, 1, 0x100000), map(1, 0x100000, 2, 0x1000), map(1, 0x100000, 2, 0x2000);
+    VAddr at = 0x100000;
+    Word status = 0;
+    ASSERT_FALSE(unmap_part(1, Fpage::memory(at, kb4).with_rights(right_write), true, at, status, 1));
+    map(1, 0x100000, 3, 0x3000);
+    EXPECT_TRUE(unmap_part(1, Fpage::memory(0x100000, kb4).with_rights(right_write), true, at, status, 9));
+    EXPECT_FALSE(writable(1, 0x100000) || writable(2, 0x1000) || writable(2, 0x2000) || writable(3, 0x3000));
 }
 
 TEST_F(MappingTest, SendBasePicksThePartOfTheLargerFpage) {
@@ -235,13 +289,20 @@ TEST_F(MappingTest, KernelAreasAreNeitherSourceNorTarget) {
     EXPECT_FALSE(present(2, 0x40000));
 }
 
-TEST_F(MappingTest, LastTargetTellsHowFarATransferReaches) {
-    auto page = Fpage::memory(0x5000, kb4);
-    EXPECT_EQ(mappings::last_target(page, Fpage::complete(), 0x3ff000), 0x3fffffu);
-    EXPECT_EQ(mappings::last_target(page, Fpage::complete(), 0x400000), 0x400fffu);
-    EXPECT_EQ(mappings::last_target(Fpage::complete(), Fpage::complete(), 0), ~VAddr{0});
-    EXPECT_EQ(mappings::last_target(Fpage::complete(), Fpage::memory(0x200000, 21), 0), 0x3fffffu);
-    EXPECT_EQ(mappings::last_target(page, Fpage::nil(), 0x400000), 0u);
+TEST_F(MappingTest, ProgressTellsHowFarPagesWereMapped) {
+    map(0, 0x5000, 1, 0x105000), map(0, 0x6000, 1, 0x10000);
+    auto end = [&](Fpage send, Fpage window, Word base) {
+        mappings::Progress progress{};
+        Word budget = ~Word{0};
+        EXPECT_EQ(mappings::transfer(*space[1], send, *space[2], window, base, false, progress, budget), mappings::Mapped::all);
+        return progress.end;
+    };
+    Fpage everything = Fpage::complete().with_rights(rights_all);
+    EXPECT_EQ(end(Fpage::memory(0x200000, 21).with_rights(rights_all), Fpage::complete(), 0x600000), 0u) << "nothing is there";
+    EXPECT_EQ(end(everything, Fpage::memory(0x40000, 12), 0x20000), 0u);
+    EXPECT_EQ(end(everything, Fpage::complete(), 0), 0x106000u);
+    EXPECT_EQ(end(everything, Fpage::complete(), 0), 0u) << "it is there already";
+    EXPECT_EQ(end(Fpage::memory(0x105000, 12).with_rights(rights_all), Fpage::complete(), 0x700000), 0x701000u);
 }
 
 TEST_F(MappingTest, RunningOutOfMemoryIsReportedAndLosesNothing) {

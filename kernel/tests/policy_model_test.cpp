@@ -299,7 +299,7 @@ protected:
         port.held.erase(&s);        // its own place is free to it, too
         bool fits = bytes <= limit || port.free_place(bytes, held.leader) < port.places.size();
         port.held[&s] = held;
-        tags::outgrow(s, unknown ? tags::somewhere : bytes - 1);
+        unknown ? tags::outgrow(s) : tags::outgrow(s, bytes - 1);
         if (fits && tags::rules.automatic && !s.tag.pinned) {
             EXPECT_EQ(s.leader, held.leader);
             EXPECT_GE(arch::tag_limit(s), bytes);

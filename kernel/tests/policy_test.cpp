@@ -85,7 +85,7 @@ TEST_F(PolicyTest, WhoGrowsGetsALongerPlaceOrNone) {
     Actor& a = begin();
     tags::outgrow(a.space, 2 * mb);
     EXPECT_EQ(arch::tag_limit(a.space), 4 * mb);
-    tags::outgrow(a.space, tags::somewhere);
+    tags::outgrow(a.space);
     EXPECT_TRUE(large(a)) << "there is none of 8 MB";
     Actor& b = begin();
     tags::outgrow(b.space, 0xbfffffff);

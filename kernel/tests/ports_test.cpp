@@ -24,14 +24,16 @@ using ports::Range;
 
 constexpr Word spaces_count = 5, none = 99, root = 98;
 
+Word each = mappings::between_points;           // the budget of a part
+
 // As users of the kernel see them: what is done a part at a time is done.
 bool transfer_all(Space& from, Range range, Space& to, bool grant) {
-    while (!range.empty())
-        if (!ports::transfer(from, range, to, grant)) return false;
+    for (Word budget; !range.empty();)
+        if (!ports::transfer(from, range, to, grant, budget = each)) return false;
     return true;
 }
 void take_all(Space& space, Range range, bool flush) {
-    while (!ports::take(space, range, flush)) {}
+    for (Word budget = each; !ports::take(space, range, flush, budget); budget = each) {}
 }
 
 // By port: from which space each space has it.
@@ -67,7 +69,8 @@ struct Ports : testing::Test {
         EXPECT_TRUE(ports::give_all(spaces[0]));
     }
     ~Ports() override {
-        while (ports::Record* r = ports::records().front()) take_all(*r->holder, ports::all, true);
+        each = mappings::between_points;
+        for (Space& s : spaces) take_all(s, ports::all, true);
         fake::pages_left = -1;
     }
     Word held(Word space) {
@@ -136,6 +139,7 @@ TEST_F(Ports, AgreesWithTheModel) {
     std::mt19937 random(7);
     auto below = [&](Word n) { return std::uniform_int_distribution<Word>(0, n - 1)(random); };
     for (int step = 0; step < 400; ++step) {
+        each = 1 + below(3);
         Word log2 = below(7), first = below(256) & ~((1u << log2) - 1), a = below(spaces_count), b = below(spaces_count);
         Range range{first, first + (1u << log2) - 1};
         switch (below(4)) {

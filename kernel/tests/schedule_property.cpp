@@ -18,16 +18,24 @@ struct Model {
     std::vector<Thread*> ready;
     Thread* favourite = nullptr;
     bool yields = false, slice_over = false;
+    // Who was given the rest of a time slice runs as if it had the giver's priority, before its own time begins to count.
+    Thread* taker = nullptr;
+    Word giver_priority = 0;
+    Microseconds given = 0;
 
     bool queued(const Thread* t) const { return std::find(ready.begin(), ready.end(), t) != ready.end(); }
     void take(Thread* t) { std::erase(ready, t); }
     void last(Thread* t) { ready.push_back(t); }
-    void first(Thread* t) { ready.insert(ready.begin(), t); }
+    void front(Thread* t) { ready.insert(ready.begin(), t); }
     Thread* best() const {
         Thread* found = nullptr;
         for (Thread* t : ready)
             if (!found || t->priority > found->priority) found = t;
         return found;
+    }
+    Word priority(const Thread* t) const { return t == taker && giver_priority > t->priority ? giver_priority : t->priority; }
+    void end_gift(const Thread* t) {
+        if (taker == t) taker = nullptr;
     }
     Thread* choose(Thread* t) {
         if (t) take(t);
@@ -35,20 +43,23 @@ struct Model {
     }
     Thread* next(Thread* current, bool can_run) {
         Thread* wished = favourite && queued(favourite) ? favourite : nullptr;
+        auto first = [&](Thread* t) {
+            Thread* top = best();
+            return t && queued(t) && priority(t) >= top->priority;
+        };
         bool gives_way = yields, over = slice_over;
         favourite = nullptr, yields = slice_over = false;
-        if (!can_run) {
+        if (can_run && gives_way) {
             Thread* top = best();
-            return choose(wished && wished->priority >= top->priority ? wished : top);
-        }
-        if (gives_way) {
             last(current);
-            return choose(wished ? wished : best());
+            if (!wished && top && top->priority == current->priority) return choose(top);
+        } else if (can_run) {
+            Thread* top = best();
+            if (!top || top->priority < priority(current) || (top->priority == priority(current) && !over)) return current;
+            over ? last(current) : front(current);
+            wished = nullptr;
         }
-        Thread* top = best();
-        if (!top || top->priority < current->priority || (top->priority == current->priority && !over)) return current;
-        over ? last(current) : first(current);
-        return choose(best());
+        return choose(first(wished) ? wished : first(taker) ? taker : best());
     }
 };
 
@@ -82,6 +93,7 @@ struct Property {
     void wake(bool hand_over) {
         Thread& t = any_thread();
         if (&t == current) return;
+        if (t.state != State::ready) model.end_gift(&t);
         if (!model.queued(&t)) model.last(&t);
         if (hand_over) model.favourite = &t;
         hand_over ? schedule::hand_over(t) : schedule::make_ready(t);
@@ -89,6 +101,7 @@ struct Property {
     void block() {
         Thread& t = choices.one_in(2) || !current ? any_thread() : *current;
         if (model.favourite == &t) model.favourite = nullptr;
+        model.end_gift(&t);
         model.take(&t);
         schedule::make_unready(t, State::receiving);
     }
@@ -106,6 +119,15 @@ struct Property {
         Thread* named = choices.one_in(2) || &to == current ? nullptr : &to;
         model.yields = true;
         model.favourite = named && model.queued(named) ? named : nullptr;
+        if (!model.favourite) {
+            model.end_gift(current);
+        } else {
+            bool on = model.taker == current;       // of what it was given itself, the rest; and of its own what is left
+            Microseconds own = on ? current->timeslice_left - model.given : 0;
+            if (!on) model.giver_priority = current->priority;
+            model.given = current->timeslice_left - own;
+            model.taker = named;
+        }
         schedule::yield(*current, named);
     }
     void tick() {
@@ -113,6 +135,9 @@ struct Property {
         Microseconds left = current->timeslice_left;
         schedule::tick(*current, 1000);
         if (left <= 1000) model.slice_over = true;
+        if (model.taker != current) return;
+        if (model.given <= 1000) model.taker = nullptr;
+        else model.given -= 1000;
     }
     void next() {
         Thread* wanted = model.next(current, current && current->state == State::ready);
@@ -144,6 +169,7 @@ struct Property {
 void schedule_property(Choices& choices) { Property{choices}.run(); }
 
 void timeout_property(Choices& choices) {
+    constexpr unsigned thread_count = 200;      // a heap of some depth
     std::unique_ptr<Thread[]> thread{new Thread[thread_count]{}};
     std::vector<Thread*> model;         // in the order in which they began to wait
     Microseconds now = 0;
@@ -158,12 +184,13 @@ void timeout_property(Choices& choices) {
             model.push_back(&t);
         } else {
             now += choices.below(16);
-            auto soonest = std::min_element(model.begin(), model.end(), [](auto* a, auto* b) { return a->deadline < b->deadline; });
-            Thread* wanted = soonest != model.end() && (*soonest)->deadline <= now ? *soonest : nullptr;
+            auto soonest = std::min_element(model.begin(), model.end(), [](auto* a, auto* b) { return a->timeout.deadline < b->timeout.deadline; });
+            Thread* wanted = soonest != model.end() && (*soonest)->timeout.deadline <= now ? *soonest : nullptr;
             require(timeouts::expired(now) == wanted, "another timeout is over", operation);
             std::erase(model, wanted);
         }
-        require(timeouts::count() == model.size(), "the timeout queue holds others than those who wait", operation);
+        require(timeouts::count() == model.size(), "others than those who wait have a timeout", operation);
+        for (const Thread* t : model) require(timeouts::in_order(*t), "the timeouts are in no order", operation);
     }
     for (Thread* t : model) timeouts::cancel(*t);
 }

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -14,8 +15,7 @@ namespace {
 
 struct ScheduleTest : testing::Test {
     ~ScheduleTest() override {
-        for (auto& t : threads)
-            if (t->ready_link.queued()) schedule::ready.remove(*t);
+        for (auto& t : threads) schedule::make_unready(*t, State::receiving);
         schedule::next(nullptr);
     }
     Thread& make(Word priority) {
@@ -112,6 +112,80 @@ TEST_F(ScheduleTest, ASwitchDonatesWhatIsLeft) {
     EXPECT_EQ(running.timeslice_left, 10000u) << "until its turn";
 }
 
+TEST_F(ScheduleTest, WhatIsDonatedRunsAtTheDonorsPriority) {
+    Thread &donor = make(50), &to = make(30), &between = make(40), &better = make(60);
+    donor.state = State::ready;
+    schedule::make_ready(to);
+    schedule::make_ready(between);
+    schedule::yield(donor, &to);
+    EXPECT_EQ(schedule::next(&donor), &to);
+    for (int ms = 0; ms < 9; ++ms) {
+        schedule::tick(to, 1000);
+        ASSERT_EQ(schedule::next(&to), &to) << ms;
+    }
+    EXPECT_EQ(interrupt(to, better), &better);
+    schedule::make_unready(better, State::receiving);
+    EXPECT_EQ(schedule::next(&better), &to) << "not the donor, nor who is between them";
+    schedule::tick(to, 1000);
+    EXPECT_EQ(schedule::next(&to), &donor);
+    EXPECT_EQ(to.timeslice_left, 10000u) << "its own time is still to come";
+    schedule::make_unready(donor, State::receiving);
+    EXPECT_EQ(schedule::next(&donor), &between);
+}
+
+TEST_F(ScheduleTest, ADonationEndsWhenItsTakerWaits) {
+    Thread &donor = make(50), &to = make(30);
+    donor.state = State::ready;
+    schedule::make_ready(to);
+    schedule::yield(donor, &to);
+    EXPECT_EQ(schedule::next(&donor), &to);
+    schedule::make_unready(to, State::receiving);
+    schedule::make_ready(to);
+    EXPECT_EQ(schedule::next(&to), &donor);
+}
+
+TEST_F(ScheduleTest, WhatWasDonatedIsPassedOnAndNoMore) {
+    Thread &donor = make(50), &first = make(30), &second = make(20);
+    donor.state = State::ready;
+    schedule::make_ready(first);
+    schedule::make_ready(second);
+    schedule::yield(donor, &first);
+    EXPECT_EQ(schedule::next(&donor), &first);
+    schedule::tick(first, 4000);
+    schedule::yield(first, &second);
+    EXPECT_EQ(schedule::next(&first), &second);
+    schedule::tick(second, 5000);
+    EXPECT_EQ(schedule::next(&second), &second);
+    schedule::tick(second, 1000);
+    EXPECT_EQ(schedule::next(&second), &donor);
+}
+
+TEST_F(ScheduleTest, AnEndlessSliceIsLentForAsLongAsTheTakersOwn) {
+    Thread &donor = make(50), &to = make(30);
+    schedule::set_timeslice(donor, Time::never());
+    donor.state = State::ready;
+    schedule::make_ready(to);
+    schedule::yield(donor, &to);
+    EXPECT_EQ(schedule::next(&donor), &to);
+    schedule::tick(to, 9000);
+    EXPECT_EQ(schedule::next(&to), &to);
+    schedule::tick(to, 1000);
+    EXPECT_EQ(schedule::next(&to), &donor);
+}
+
+TEST_F(ScheduleTest, AnEndlessTakerGivesBackWhatIsUsedUp) {
+    Thread &donor = make(50), &to = make(30);
+    schedule::set_timeslice(to, Time::never());
+    donor.state = State::ready;
+    schedule::make_ready(to);
+    schedule::yield(donor, &to);
+    EXPECT_EQ(schedule::next(&donor), &to);
+    schedule::tick(to, 9000);
+    EXPECT_EQ(schedule::next(&to), &to);
+    schedule::tick(to, 1000);
+    EXPECT_EQ(schedule::next(&to), &donor);
+}
+
 TEST_F(ScheduleTest, SwitchingToAndFroMakesNoTime) {
     Thread &one = make(50), &other = make(50);
     one.state = State::ready;
@@ -172,8 +246,29 @@ TEST_F(ScheduleTest, ADelayHasItsMaximumAndItsOverflowIsSignalled) {
     schedule::tick(running, 1000);
     schedule::tick(running, 1000);
     EXPECT_EQ(schedule::next(&running), &better);
-    EXPECT_FALSE(running.utcb->flags() & preemption_delay);
+    EXPECT_EQ(running.utcb->flags(), 0u) << "nothing is pending any more";
     EXPECT_NE(running.preempted_at, 0u);
+}
+
+TEST_F(ScheduleTest, ADelayEndsBeforeTheTickThatIsTooLate) {
+    Thread &running = make(50), &better = make(60);
+    running.state = State::ready;
+    sensitive(running, 60, 3500, preemption_delay);
+    EXPECT_EQ(interrupt(running, better), &running);
+    for (int ms = 0; ms < 2; ++ms) {
+        schedule::tick(running, 999);
+        ASSERT_EQ(schedule::next(&running), &running) << ms;
+    }
+    schedule::tick(running, 999);
+    EXPECT_EQ(schedule::next(&running), &better);
+}
+
+TEST_F(ScheduleTest, NoDelayIsSoShortThatTheNextTickIsTooLate) {
+    Thread &running = make(50), &better = make(60);
+    running.state = State::ready;
+    sensitive(running, 60, 999, preemption_delay);
+    EXPECT_EQ(interrupt(running, better), &better);
+    EXPECT_EQ(running.utcb->flags(), preemption_delay);
 }
 
 TEST_F(ScheduleTest, NobodyDelaysWhatIsAboveTheSensitivePriority) {
@@ -235,6 +330,36 @@ TEST(Timeouts, ComeSoonestFirstAndNotEarly) {
     timeouts::cancel(t[2]);
     EXPECT_EQ(timeouts::expired(1000), &t[0]);
     EXPECT_EQ(timeouts::expired(1000), nullptr);
+}
+
+// Whatever the order in which they start and end: the way to the right bounds each step, and to the left there may be all.
+TEST(Timeouts, ThousandsStandInALowHeap) {
+    constexpr Word many = 4096, most_ranks = 13;
+    auto threads = std::make_unique<Thread[]>(many);
+    auto highest = [&] {
+        Word rank = 0;
+        for (Word i = 0; i < many; ++i) {
+            EXPECT_TRUE(!threads[i].timeout.queued() || timeouts::in_order(threads[i]));
+            rank = std::max(rank, threads[i].timeout.rank);
+        }
+        return rank;
+    };
+    Microseconds (*orders[])(Word) = {[](Word i) { return Microseconds{i}; }, [](Word i) { return Microseconds{many - i}; },
+                                      [](Word) { return Microseconds{7}; }, [](Word i) { return Microseconds{i * 2654435761u % 997}; }};
+    for (auto when : orders) {
+        for (Word i = 0; i < many; ++i) timeouts::start(threads[i], when(i));
+        EXPECT_EQ(timeouts::count(), many);
+        EXPECT_LE(highest(), most_ranks);
+        for (Word i = 0; i < many; i += 3) timeouts::cancel(threads[i]);
+        EXPECT_EQ(timeouts::count(), many - (many + 2) / 3);
+        EXPECT_LE(highest(), most_ranks);
+        Microseconds last = 0;
+        while (Thread* t = timeouts::expired(many)) {
+            EXPECT_LE(last, t->timeout.deadline);
+            last = t->timeout.deadline;
+        }
+        EXPECT_EQ(timeouts::count(), 0u);
+    }
 }
 
 }  // namespace

@@ -31,8 +31,10 @@ void finish_output() {
 
 namespace arch {
 
+bool console_ready() { return !(uart(flags) & transmit_full); }
+
 void console_put(char c) {
-    while (uart(flags) & transmit_full) {}
+    while (!console_ready()) {}
     uart(data) = static_cast<unsigned char>(c);
 }
 

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from cobnut import attacks, boards, build, cpio, machines
+from cobnut import attacks, boards, build, cpio, machines, sanitizing
 from cobnut.emulators import Boot, qemu_arm
 from cobnut.experiments import Lab, attack_isolation_arm, crowd, stress_arm
 from cobnut.experiments.crowd import Crowd
@@ -62,6 +62,36 @@ def test_x2test(board, tags):
     assert int(verdict.group(1)) > 200
     assert outcome.kernel_message is None
     assert outcome.code == 0
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_nothing_stale_is_used_where_tags_change_hands(board, tmp_path):
+    """x2test's own scenes of domains, slots and aliases, with an emulator that does cache."""
+    built = boards.find(board)
+    out = tmp_path / "reports.json"
+    what = Boot(built.kernel, (program(board, "sigma0"), program(board, "x2test", "filter=domains.")), memory_mb=built.memory_mb or 64)
+    outcome = qemu_arm.run(what, board, timeout=TIMEOUT_SECONDS, plugin=sanitizing.plugin(built.kernel_executable, out))
+    assert " passed, 0 failed" in outcome.console
+    assert sanitizing.read(out).reports == []
+
+
+PIECES = {"shared_page", "moved_space", "many_megabytes", "shared_megabyte", "large_page"}
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_what_is_done_in_one_piece_is_bounded(board):
+    """Whatever users have made of it (docs/preemption.md)."""
+    outcome = boot(board, program(board, "x2test", "filter=latency. latency=1"))
+    worst = {name: int(count) for name, count in re.findall(r"^latency: (\w+) (\d+)$", outcome.console, re.M)}
+    assert worst.keys() == PIECES
+    assert all(count < 20_000 for count in worst.values()), worst
+    assert " passed, 0 failed" in outcome.console
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_greedy_spaces_beside_a_working_one(board):
+    outcome = boot(board, program(board, "share"))
+    assert outcome.code == 0 and "share: done" in outcome.console, outcome.console
 
 
 CROWDS = [

@@ -92,7 +92,7 @@ def test_root_refuses_a_bad_payload_and_starts_the_others(tmp_path, kind):
     outcome = guests.boot(
         guests.program("root", "off=1"), bad_copy("pingpong", tmp_path, kind), guests.program("hello")
     )
-    assert outcome.code == 0
+    assert outcome.code == 1
     assert re.search(r"root: pingpong: not started: .+", outcome.console)
     assert "hello: hello, world" in outcome.console
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Kernel memory that runs out is an error code: every way to ask for it, with too few pages and with just enough (user/exhaust)."""
+"""Kernel memory that runs out is an error code: every way to ask for it, with too few pages and with just enough (user/exhaust).
+And what one space takes is not what another needs (user/share)."""
 
 import re
 
@@ -34,5 +35,24 @@ def test_every_way_to_run_out(on):
     assert "exhaust: coprocessor lent" in outcome.console
     assert "exhaust: page fault answered" in outcome.console
     assert "exhaust: as many again" in outcome.console
-    # of the thread table two, and of sigma0's page two mappings and page tables
-    assert "exhaust: 6 pages and 2 objects more than at first" in outcome.console
+    # of the thread table one, and of sigma0's page two mappings and page tables
+    assert "exhaust: 5 pages and 2 objects more than at first" in outcome.console
+
+
+# One space after the other takes all that it gets, by page tables or by mappings; the working one beside them gets what it needs.
+@pytest.mark.parametrize("wish", ["greedy=1", "greedy=2", "greedy=4 step=64"])
+def test_greedy_spaces_beside_a_working_one(wish):
+    outcome = guests.boot(guests.program("share", wish), options="kmem=4096")
+    assert "share: done" in outcome.console, outcome.console
+    assert outcome.code == 0 and outcome.kernel_message is None
+    held = [int(pages) for pages in re.findall(r"^share: greedy space \d+ holds (\d+) pages$", outcome.console, re.M)]
+    assert held[0] > 512, "one that is alone with its greed gets most of the memory"
+
+
+LIMITED = ("threads", "mappings", "page tables")
+
+
+def test_limits():
+    outcome = guests.boot(guests.program("share", "limits=1"), options="kmem=4096")
+    assert outcome.code == 0 and "share: done" in outcome.console, outcome.console
+    assert tuple(re.findall(r"^share: limit kept for ([a-z ]+)", outcome.console, re.M)) == LIMITED

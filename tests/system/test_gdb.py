@@ -27,7 +27,7 @@ def gdb(*commands, module=SMALL, options=()):
 def stopped():
     """Everything asked of one stopped guest, by command."""
     commands = ["cobnut threads", "cobnut spaces", "cobnut thread 50", "cobnut thread 51.1", "cobnut walk 51 0x400020"]
-    commands += ["cobnut walk 50 0x300000", "cobnut walk 50 0", "cobnut walk 50 0xf0100000", "cobnut ready", "cobnut trace 3", "backtrace"]
+    commands += ["cobnut walk 50 0xffc04030", "cobnut walk 50 0x300000", "cobnut walk 50 0", "cobnut walk 50 0xf0100000", "cobnut ready", "cobnut trace 3", "backtrace"]
     marked = [word for command in commands for word in (f"echo == {command}\\n", command)]
     said = gdb(*STOPPED, *marked, options=["--append", "trace=16"])
     return dict(part.split("\n", 1) for part in said.split("== ")[1:])
@@ -59,6 +59,11 @@ def test_page_walks(stopped):
     assert "physical address 0x00300000" in stopped["cobnut walk 50 0x300000"], "root is where it was loaded"
     assert "table entry 0: 0x00000000 not present" in stopped["cobnut walk 50 0"]
     assert "physical address 0x00100000" in stopped["cobnut walk 50 0xf0100000"]
+
+
+def test_the_interrupt_table_is_read_only(stopped):
+    gate = re.search(r"^ *table entry 4: .*$", stopped["cobnut walk 50 0xffc04030"], re.MULTILINE).group()
+    assert "present" in gate and "writable" not in gate and "user" not in gate
 
 
 def test_nobody_else_is_ready(stopped):

@@ -2,6 +2,7 @@
 // exhaust: a kernel whose memory runs out. See main.cc.
 #pragma once
 
+#include <cobnut/account.h>
 #include <cobnut/audit.h>
 #include <cobnut/root.h>
 #include <l4/ipc.h>

@@ -246,7 +246,10 @@ Word create(Word number, Word space, bool active, Word utcb)
 {
     const L4_ThreadId_t me = L4_Myself();
     void *const at = reinterpret_cast<void *>(utcb);
-    return L4_ThreadControl(thread(number), thread(space), me, active ? me : L4_nilthread, at) ? 0 : L4_ErrorCode();
+    if (!L4_ThreadControl(thread(number), thread(space), me, active ? me : L4_nilthread, at)) return L4_ErrorCode();
+    // What is tried here is that there is no memory, not that some is kept for others (user/share).
+    if (number == space && !cobnut::limit_kernel_memory(thread(space), cobnut::no_limit)) fail("a space without a limit", number);
+    return 0;
 }
 
 Word activate(Word number, Word space)

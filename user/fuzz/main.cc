@@ -105,6 +105,8 @@ void replace(unsigned i)
     replaced++;
     if (!(random.one_in(2) && create_beside(i)) && !create_alone(i)) return remove(i);
     L4_Set_Priority(id_of(i), worker_priority);
+    // Schedule does something for a thread's scheduler alone: half of them have one among those who call at random.
+    if (random.one_in(2)) L4_ThreadControl(id_of(i), id_of(i), id_of(random.below(threads)), L4_nilthread, unchanged);
     blocks[i].random.seed(random.next());
     (void)start(i, worker_main);
 }

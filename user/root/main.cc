@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The root task: starts every payload module in a space of its own and is its pager and exception handler.
 //
-// Own options: off=1 ends the machine when all programs have finished. Options of a payload: small=MB[@SLOT] asks for
-// a small space. A payload that cannot be started or misbehaves costs one line; the others go on.
+// Own options: off=1 ends the machine when all programs have finished, with the code of the first one, in the order of the
+// modules, that did not end with 0. Options of a payload: small=MB[@SLOT] asks for a small space. A payload that cannot be
+// started or misbehaves costs one line; the others go on.
 #include "program.h"
 
 #include <cobnut/pager.h>
@@ -16,6 +17,7 @@ namespace {
 constexpr size_t max_programs = 16;
 constinit root::Program programs[max_programs];
 constinit size_t program_count = 0;
+constinit bool all_loaded = true;
 
 void load_all()
 {
@@ -25,9 +27,13 @@ void load_all()
         if (program_count == max_programs) {
             cobnut::print("root: more than %u programs: the rest is not started\n",
                           static_cast<unsigned>(max_programs));
+            all_loaded = false;
             return;
         }
-        if (programs[program_count].load(module, L4_GlobalId(own_number + 1 + i, 1))) program_count++;
+        if (programs[program_count].load(module, L4_GlobalId(own_number + 1 + i, 1)))
+            program_count++;
+        else
+            all_loaded = false;
     }
 }
 
@@ -59,16 +65,16 @@ bool serve(root::Program &program, L4_MsgTag_t tag)
         }
         program.say("ended: %s at %08x without permission, ip %08x", label & L4_Writable ? "write" : "read", mr[1],
                     mr[2]);
-        program.end();
+        program.end(root::Program::failed);
     } else if ((label & 0xFFF0) == 0xFF80) {
         program.say("ended: port %x without permission, ip %08x", L4_IoFpagePort(L4_Fpage_t{.raw = mr[1]}), mr[2]);
-        program.end();
+        program.end(root::Program::failed);
     } else if (label == 0xFFB0) {
         program.say("ended: exception %u, error code %u, ip %08x", mr[3], mr[4], mr[1]);
-        program.end();
+        program.end(root::Program::failed);
     } else if (label == cobnut::exit_label) {
         program.say("finished with code %d", static_cast<int>(mr[1]));
-        program.end();
+        program.end(static_cast<int>(mr[1]));
     }
     return false;
 }
@@ -80,7 +86,7 @@ void end_stopped()
         root::Program &p = programs[i];
         if (!p.running() || L4_Schedule(p.tid(), ~0u, ~0u, ~0u, ~0u, nullptr) > L4_SCHEDRESULT_INACTIVE) continue;
         p.say("ended: stopped by an exception that it does not handle");
-        p.end();
+        p.end(root::Program::failed);
     }
 }
 
@@ -99,6 +105,14 @@ void serve_until_finished()
     }
 }
 
+/// The code of the first program that did not end with 0. Emulators take 0 to 127.
+int status()
+{
+    for (size_t i = 0; i < program_count; i++)
+        if (const int code = programs[i].code()) return code > 0 && code < 128 ? code : root::Program::failed;
+    return all_loaded ? 0 : root::Program::failed;
+}
+
 } // namespace
 
 int cobnut_main(const char *command_line)
@@ -107,6 +121,6 @@ int cobnut_main(const char *command_line)
     for (size_t i = 0; i < program_count; i++) programs[i].start();
     serve_until_finished();
     cobnut::print("root: all programs finished\n");
-    if (cobnut::Options(command_line).number("off", 0)) cobnut::machine_off(0);
+    if (cobnut::Options(command_line).number("off", 0)) cobnut::machine_off(status());
     for (;;) L4_Sleep(L4_Never);
 }

@@ -132,11 +132,11 @@ bool Program::make_space(const char *command_line)
     if (!Cobnut_SpaceControl(tid_, 0, kip, &utcbs, L4_nilthread, nullptr) ||
         !L4_ThreadControl(tid_, tid_, me, me, reinterpret_cast<void *>(L4_Address(utcbs)))) {
         say("cannot set up its space (error %u)", L4_ErrorCode());
-        end();
+        end(failed);
         return false;
     }
     if (make_small(command_line)) return true;
-    end();
+    end(failed);
     return false;
 }
 
@@ -179,7 +179,7 @@ bool Program::start()
     L4_LoadMR(2, stack_pointer_);
     if (L4_IpcFailed(L4_Send_Timeout(tid_, L4_TimePeriod(1000000)))) {
         say("does not take its start message (error %u)", L4_ErrorCode());
-        end();
+        end(failed);
         return false;
     }
     return running_ = true;
@@ -199,8 +199,9 @@ bool Program::resolve(L4_Word_t address, bool write, L4_MapItem_t &item) const
     return false;
 }
 
-void Program::end()
+void Program::end(int code)
 {
+    code_ = code;
     L4_ThreadControl(tid_, L4_nilthread, L4_nilthread, L4_nilthread, reinterpret_cast<void *>(-1));
     running_ = false;
 }

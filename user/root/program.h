@@ -33,7 +33,10 @@ public:
     bool resolve(L4_Word_t address, bool write, L4_MapItem_t &item) const;
 
     /// Deletes the thread, and with it the space. The frames stay: root has no use for them.
-    void end();
+    void end(int code);
+    /// What it ended with: 0 is success. A program that could not be started, or was ended for a fault, has `failed`.
+    int code() const { return code_; }
+    static constexpr int failed = 1;
 
     /// Prints "root: NAME: " and a message.
     void say(const char *text, ...) const __attribute__((format(printf, 2, 3)));
@@ -58,6 +61,7 @@ private:
     L4_Word_t entry_ = 0, stack_pointer_ = 0;
     size_t first_page_ = 0, page_count_ = 0;
     bool running_ = false;
+    int code_ = failed;
 
     // All programs share one table; a program's pages are consecutive since programs are loaded one after another.
     // Entries from pages_used_ to frames_ have frames but no owner: left by a program that could not be loaded.

@@ -12,6 +12,7 @@
 //   slot=16                    MB of a small space
 // Case 0: calls of one partner, in another space. Case 1: of partners at random, in other spaces of the same kind.
 // Case 2, for small_small: of partners at random, in small and large spaces.
+#include <cobnut/account.h>
 #include <cobnut/audit.h>
 #include <cobnut/lab.h>
 #include <cobnut/options.h>
@@ -187,6 +188,9 @@ void make_threads()
         if (!L4_SpaceControl(thread(i), L4_SmallSpaceChange | L4_LargeSpace, L4_FpageLog2(kip_address, 12),
                              L4_FpageLog2(utcb_address, 12), L4_nilthread, nullptr))
             fail("SpaceControl", i, L4_ErrorCode());
+    // As many as there is memory for: none of it is a reserve.
+    for (Word i = 0; i < spaces(); i++)
+        if (!cobnut::limit_kernel_memory(thread(i), cobnut::no_limit)) fail("SpaceControl", i, L4_ErrorCode());
     const Taken by_areas = taken();
     for (Word i = 0; i < spaces(); i++) control_thread(i, L4_Myself(), reinterpret_cast<void *>(-1));
     const Taken by_utcbs = taken();

@@ -166,9 +166,8 @@ bool Family::answer_fault(Word space, Word thread, L4_MsgTag_t tag)
         return false;
     }
     const Word given = random_.below(pages), rights = writes || random_.once_in(2) ? read | write : Word{read};
-    reached(space, address);
-    if (e.node == nowhere) e.node = root_of(given);
-    else model_.map(root_of(given), e.node, rights, false);
+    if (e.node == nowhere) e.node = root_of(given), reached(space, address);
+    else if (model_.map(root_of(given), e.node, rights, false)) reached(space, address);
     answer_with(page_address(index_, given), address, rights);
     return true;
 }

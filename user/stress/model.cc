@@ -3,22 +3,22 @@
 
 namespace stress {
 
-void Model::map(Node from, Node to, Word rights, bool grant)
+bool Model::map(Node from, Node to, Word rights, bool grant)
 {
-    if (!present(from) || !(rights & all)) return;
+    if (!present(from) || !(rights & all)) return false;
     const bool may_write = writable(from) && (rights & write);
     Entry &target = entry_[to];
     if (present(to)) {
         if (!grant && target.page == entry_[from].page && target.parent == from) {
             target.writable = target.writable || may_write; // mapped again: rights are only added
-            return;
+            return false;
         }
         remove(to);
-        if (!present(from)) return; // it was derived from what had to give way
+        if (!present(from)) return false; // it was derived from what had to give way
     }
     if (!grant) {
         target = {entry_[from].page, may_write, from, {}};
-        return;
+        return true;
     }
     target = entry_[from];
     target.writable = may_write;
@@ -26,6 +26,7 @@ void Model::map(Node from, Node to, Word rights, bool grant)
     lost(from);
     for (Node n = 0; n < nodes; n++)
         if (present(n) && entry_[n].parent == from) entry_[n].parent = to;
+    return true;
 }
 
 Status Model::unmap(Node n, Word rights, bool flush)

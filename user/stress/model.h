@@ -51,8 +51,9 @@ public:
         return present(n) && !writable(n) && writable(entry_[n].parent) ? entry_[n].parent : nowhere;
     }
 
-    /// What a map or grant item does. `from` is not in the space of `to`.
-    void map(Node from, Node to, Word rights, bool grant);
+    /// What a map or grant item does. `from` is not in the space of `to`. Whether a page has come to be there: an item of a page that
+    /// is not there, or that adds rights to a mapping, brings none.
+    bool map(Node from, Node to, Word rights, bool grant);
     /// What Unmap of one page does, and returns.
     Status unmap(Node n, Word rights, bool flush);
     /// An access that went through.

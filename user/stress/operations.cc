@@ -123,8 +123,7 @@ void Family::give(Word page, Node node, Word rights)
     const Word mr[] = {static_cast<Word>(nothing) << 16 | 2u << 6, item.raw[0], item.raw[1]};
     L4_LoadMRs(0, 3, mr);
     await(space, any_thread(space));
-    reached(space, place_address(place));
-    model_.map(root_of(page), node, rights, false);
+    if (model_.map(root_of(page), node, rights, false)) reached(space, place_address(place));
     count[maps]++;
 }
 
@@ -146,8 +145,7 @@ void Family::pass(Node from, Node to, Word rights, bool grant, Word value)
     const L4_ThreadId_t receiver = worker(peer, any_thread(peer)).id;
     if (ask(space, any_thread(space), do_send, receiver.raw, item0, source.raw, value))
         fail("space %u cannot send an item", space);
-    reached(peer, base);
-    model_.map(from, to, rights, grant);
+    if (model_.map(from, to, rights, grant)) reached(peer, base);
     count[grant ? grants : maps]++;
 }
 

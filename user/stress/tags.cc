@@ -24,7 +24,7 @@ Word any_name(Random &random)
 
 } // namespace
 
-/// Something of the space was mapped or touched at `address`: one whose slot was asked for, and ends before it, is large now.
+/// A page of the space has come to be at `address`: one whose slot was asked for, and ends before it, is large now.
 void Family::reached(Word space, Word address)
 {
     Space &s = spaces_[space];

@@ -115,5 +115,16 @@ TEST(StressModel, ADeletedSpaceTakesWhatItMapped)
     EXPECT_TRUE(m.present(root_of(1)));
 }
 
+TEST(StressModel, MapSaysWhetherAPageHasCome)
+{
+    Model m;
+    EXPECT_FALSE(m.map(a, b, all, false)) << "nothing is there";
+    EXPECT_FALSE(m.map(root_of(1), a, 0, false)) << "no rights";
+    EXPECT_TRUE(m.map(root_of(1), a, read, false));
+    EXPECT_FALSE(m.map(root_of(1), a, read | write, false)) << "rights are added";
+    EXPECT_TRUE(m.map(root_of(2), a, read, false)) << "another page";
+    EXPECT_TRUE(m.map(a, b, all, true));
+}
+
 } // namespace
 } // namespace stress

@@ -143,6 +143,22 @@ void pager_deleted_meanwhile()
     CHECK_EQUAL(finish(a).faults, 0);
 }
 
+/// A pager may be named by its local id.
+void pager_by_local_id()
+{
+    constexpr Word place = 0x69100000; // in main's own space, where nothing is
+    Agent *pager = agent(Kind::here), *a = agent(Kind::here);
+    if (!pager || !a) return;
+    silent_pager = pager->local;
+    begin(pager, [](Word, Word, Word) {
+        L4_ThreadId_t from;
+        L4_Wait(&from);
+        return from.raw;
+    });
+    begin(a, do_read_by_silent_pager, place);
+    CHECK_EQUAL(finish(pager).value, a->local.raw);
+}
+
 /// The registers that the protocol uses come back as they were (manual 7.3; UTCB words too).
 Word do_fault_with_full_utcb(Word address, Word, Word)
 {
@@ -264,6 +280,7 @@ const Test fault_tests[] = {
     {"fault.empty_reply_restarts", empty_reply_restarts},
     {"fault.bad_reply_is_not_taken", bad_reply_is_not_taken},
     {"fault.pager_deleted_meanwhile", pager_deleted_meanwhile},
+    {"fault.pager_by_local_id", pager_by_local_id},
     {"fault.utcb_unchanged", utcb_unchanged},
     {"fault.cancelled_restarts", cancelled_fault_restarts},
     {"fault.cancelled_goes_elsewhere", cancelled_fault},

@@ -28,7 +28,7 @@ extern const Test kip_tests[], sigma0_tests[], ipc_tests[], ipc_error_tests[], f
     redirect_tests[],
     control_tests[], coprocessor_tests[], registers_tests[], reflection_tests[], port_tests[], tls_tests[], debug_tests[],
     exception_tests[], small_tests[], tag_tests[], string_tests[], string_fault_tests[], string_middle_tests[], robust_tests[],
-    ipc_rule_tests[], map_rule_tests[], size_tests[], long_tests[], latency_tests[];
+    ipc_rule_tests[], map_rule_tests[], size_tests[], long_tests[], latency_tests[], isolation_tests[], waiting_tests[];
 
 enum class Kind { here, other, large, small, automatic }; ///< `other`: as the command line says, while there are slots
 
@@ -40,6 +40,8 @@ struct Wish {
     bool automatic = true;     ///< automatic=0: the kernel gives no slots by itself (its option automatic=off)
     unsigned half = 0;         ///< half=1|2: every other test, from the first or the second
     Word area_mb = 512;        ///< area=MB: the kernel's small-space area
+    Word threads = 200;        ///< threads=N: in a crowd (crowd.h)
+    Word spaces = 0;           ///< spaces=N: that exist beside those of the tests
     Word seed = 1;             ///< seed=N for the random tests
     Word calls = 3000;         ///< calls=N: random system calls per test
 };

@@ -2,13 +2,16 @@
 // x2test: the interface of the kernel, statement by statement, tested from a root server.
 //
 // Command line: filter=TEXT runs the tests whose names contain TEXT, half=1|2 every other one from the first or the second, kinds=large|small|automatic chooses the agents' spaces,
-// limits=1 adds what needs enforced segment limits, latency=1 what counts instructions, automatic=0 leaves out what needs slots of the kernel's choice,
+// limits=1 adds what needs enforced segment limits, latency=1 what counts instructions or makes the kernel's work long, with threads=N in a crowd and spaces=N beside all others, automatic=0 leaves out what needs slots of the kernel's choice,
 // area=MB is the kernel's small-space area, seed=N and calls=N steer the random tests, list=1 only lists. Ends with `x2test: N passed, M failed` and the machine off.
+#include "crowd.h"
 #include "harness.h"
 #include "machine.h"
 #include "run.h"
 
+#include <cobnut/audit.h>
 #include <cobnut/format.h>
+#include <cobnut/lab.h>
 #include <cobnut/options.h>
 #include <cobnut/program.h>
 
@@ -84,8 +87,12 @@ void run_one(const Test &test)
     failed = false;
     reason[0] = 0;
     tests_begun = tests_begun + 1;
+    if (wish.latency) cobnut::print("case %u %s\n", tests_begun, test.name);
+    cobnut_lab_mark(COBNUT_LAB_BEGIN, tests_begun);
     test.run();
     remove_all_agents();
+    cobnut_lab_mark(COBNUT_LAB_END, tests_begun);
+    if (wish.latency && cobnut::audit().faults) fail("the kernel's books do not agree");
     L4_Accept(L4_UntypedWordsAcceptor);
     if (failed) {
         failed_count++;
@@ -104,12 +111,14 @@ bool read_wish(const cobnut::Options &options)
     if (kinds == "automatic") wish.kinds = Kind::automatic;
     wish.limits = options.number("limits", 0, &bad) != 0;
     wish.latency = options.number("latency", 0, &bad) != 0;
+    wish.threads = options.number("threads", wish.threads, &bad);
+    wish.spaces = options.number("spaces", wish.spaces, &bad);
     wish.automatic = options.number("automatic", 1, &bad) != 0;
     wish.half = options.number("half", 0, &bad);
     wish.area_mb = options.number("area", wish.area_mb, &bad);
     wish.seed = options.number("seed", wish.seed, &bad);
     wish.calls = options.number("calls", wish.calls, &bad);
-    return !bad && wish.half <= 2 && (!kinds || kinds == "small" || kinds == "large" || kinds == "automatic");
+    return !bad && wish.half <= 2 && wish.threads <= most_in_crowd && (!kinds || kinds == "small" || kinds == "large" || kinds == "automatic");
 }
 
 } // namespace
@@ -162,6 +171,10 @@ int cobnut_main(const char *command_line)
     // Agents' spaces and sigma0's ownership need every page of the image present here.
     for (char *p = image_start; p < image_end; p += page_size) (void)*static_cast<volatile char *>(p);
     if (!start_watchdog()) cobnut::print("x2test: no watchdog (error %u): a hanging test will hang\n", L4_ErrorCode());
+    if (!make_spaces()) {
+        cobnut::print("FAIL: %s\n", reason);
+        failed_count++;
+    }
     run_all(options);
     report_and_stop();
 }

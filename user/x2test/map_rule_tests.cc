@@ -47,6 +47,20 @@ void same_frame_from_another_mapper()
     CHECK_EQUAL(seen(b, free_area), 0);
 }
 
+/// Address bits below the size do not count: neither in what is sent, nor in the window, nor in what is unmapped.
+void bases_are_aligned()
+{
+    Agent *a = agent(Kind::other);
+    if (!a) return;
+    mark_arena();
+    constexpr Word size = 16; // 64 KB
+    auto within = [](Word address, Word rights) { return L4_Fpage_t{.raw = address | size << 4 | rights}; };
+    give(a, within(arena_page(3), L4_FullyAccessible), 0, within(free_area + 5 * page_size, 0));
+    for (Word i = 0; i < arena_pages; i += 5) CHECK_EQUAL(seen(a, free_area + i * page_size), mark + i);
+    L4_Unmap(within(arena_page(7), L4_FullyAccessible));
+    for (Word i = 0; i < arena_pages; i += 5) CHECK_EQUAL(seen(a, free_area + i * page_size), 0);
+}
+
 /// Rights of zero map nothing, and take nothing away.
 void no_rights()
 {
@@ -220,6 +234,7 @@ void status_is_not_reset_below()
 const Test map_rule_tests[] = {
     {"map.rights_do_not_spread", rights_do_not_spread},
     {"map.same_frame_from_another_mapper", same_frame_from_another_mapper},
+    {"map.bases_are_aligned", bases_are_aligned},
     {"map.no_rights", no_rights},
     {"map.each_right_alone", each_right_alone},
     {"map.items_in_order", items_in_order},

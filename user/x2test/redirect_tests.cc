@@ -212,6 +212,7 @@ void bad_redirector()
     if (!a) return;
     CHECK_EQUAL(redirect(a, unused_id()), L4_ErrInvalidThread);
     CHECK_EQUAL(redirect(a, L4_anylocalthread), L4_ErrInvalidThread);
+    CHECK_EQUAL(redirect(a, a->local), L4_ErrInvalidThread); // a local id of another space
     CHECK(ask(a, do_nothing).done); // nothing has changed
 }
 

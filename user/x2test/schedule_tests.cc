@@ -27,6 +27,12 @@ void not_the_scheduler()
     Agent *a = agent(Kind::other), *b = agent(Kind::other);
     if (!a || !b) return;
     CHECK_EQUAL(ask(a, do_schedule, b->id.raw).value, L4_ErrNoPrivilege);
+    // Neither privilege nor the scheduler's space stands in for it.
+    Agent *mate = agent(Kind::here);
+    if (!mate) return;
+    CHECK_EQUAL(ask(mate, do_schedule, b->id.raw).value, L4_ErrNoPrivilege);
+    CHECK_EQUAL(ask(mate, do_schedule, mate->id.raw).value, L4_ErrNoPrivilege);
+    CHECK_EQUAL(schedule(b->id, keep, keep, 50, keep), 0);
 }
 
 void bad_parameters()
@@ -176,6 +182,24 @@ void slices_count()
     CHECK(counters[1] != 0 && counters[0] / 2 > counters[1]);
 }
 
+/// A microsecond is the shortest time slice that there is: it is rounded up.
+void shortest_slice()
+{
+    Agent *a = agent(Kind::other), *b = agent(Kind::other);
+    if (!a || !b) return;
+    counters[0] = 0;
+    counters[1] = 0;
+    const Word slice = static_cast<Word>(L4_TimePeriod(1).raw) << 16;
+    CHECK_EQUAL(schedule(a->id, slice, keep, keep, keep), 0);
+    CHECK_EQUAL(schedule(b->id, slice, keep, keep, keep), 0);
+    begin(a, do_count, 0);
+    begin(b, do_count, 1);
+    pause(100000);
+    const Word x = counters[0], y = counters[1];
+    CHECK(x != 0 && y != 0);
+    CHECK(x / 3 < y && y / 3 < x);
+}
+
 Word do_yield(Word i, Word, Word)
 {
     for (;;) {
@@ -320,13 +344,13 @@ void bad_preemption_control()
     CHECK_EQUAL(schedule(a->id, keep, keep, keep, 0), 0);
 }
 
-/// The only processor is number 0; another one leaves the thread where it is.
+/// The only processor is number 0; another one is an error, and leaves the thread where it is.
 void processor_numbers()
 {
     Agent *a = agent(Kind::other);
     if (!a) return;
     CHECK(L4_Set_ProcessorNo(a->id, 0) != 0);
-    (void)L4_Set_ProcessorNo(a->id, 1);
+    CHECK_EQUAL(schedule(a->id, keep, 1, keep, keep), L4_ErrInvalidParam);
     CHECK_EQUAL(ask(a, [](Word, Word, Word) { return static_cast<Word>(L4_ProcessorNo()); }).value, 0);
 }
 
@@ -375,6 +399,7 @@ const Test schedule_tests[] = {
     {"schedule.lower_starves", lower_starves},
     {"schedule.equals_share", equals_share},
     {"schedule.slices_count", slices_count},
+    {"schedule.shortest_slice", shortest_slice},
     {"schedule.yield_alternates", yield_alternates},
     {"schedule.switch_to_lower", switch_to_lower},
     {"schedule.switchers_share", switchers_share},

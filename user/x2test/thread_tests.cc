@@ -60,6 +60,16 @@ void utcb_of_active_thread()
     CHECK_EQUAL(control(a->id, a->id, L4_nilthread, L4_nilthread, own_utcb(250)), L4_ErrUtcbArea);
 }
 
+/// Where it is already is no change.
+void utcb_stays_where_it_is()
+{
+    Agent *a = agent(Kind::other);
+    if (!a) return;
+    CHECK_EQUAL(control(a->id, a->id, L4_nilthread, L4_nilthread, reinterpret_cast<void *>(a->utcb)), success);
+    CHECK_EQUAL(ask(a, do_nothing).value, 0);
+    CHECK_EQUAL(control(a->id, a->id, L4_nilthread, L4_nilthread, reinterpret_cast<void *>(a->utcb + 512)), L4_ErrUtcbArea);
+}
+
 void bad_utcb_location()
 {
     const L4_ThreadId_t id = unused_id();
@@ -334,6 +344,7 @@ const Test thread_tests[] = {
     {"thread.delete_nobody", delete_nobody},
     {"thread.delete_self", delete_self},
     {"thread.utcb_of_active_thread", utcb_of_active_thread},
+    {"thread.utcb_stays_where_it_is", utcb_stays_where_it_is},
     {"thread.bad_utcb_location", bad_utcb_location},
     {"thread.bad_space", bad_space},
     {"thread.no_scheduler", no_scheduler},

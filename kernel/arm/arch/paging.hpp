@@ -38,6 +38,11 @@ struct PageTable {
     Word page[256];
     Mapping* mapping[256];
     Word section;               // what stands in the first level instead of the table, which says the same; but for the domain. Or 0
+    Word granted_at;            // where the space was relocated to when its pages were granted
+    // The next of those that have the frame (sharers.hpp): the page of its table, by number, and the place there. 0: nobody.
+    std::uint16_t next_table[256];
+    std::uint8_t next_place[256];
+    bool begins_rings;
 };
 
 // A gigabyte of a space.
@@ -62,6 +67,7 @@ struct ArchSpace {
     CoarseTable* kernel_utcbs;
     std::uint16_t utcb_area;        // its number, and one more; 0: none has been placed
     std::uint16_t utcb_pages;       // how many of its pages, from its start, can have been used
+    bool detached;                  // it is being destroyed, and nothing of the processor's knows it any more
     bool slot_chosen;               // `pid` is what the kernel or SpaceControl has chosen
     std::uint8_t recent_count;
     std::uint16_t recent[6];        // sections that it had when it lost its domain

@@ -8,6 +8,7 @@
 
 #include "core/x2.hpp"
 #include "ia32/layout.hpp"
+#include "ia32/port_record.hpp"
 #include "tags/slots.hpp"
 
 struct Mapping;
@@ -59,18 +60,25 @@ struct ArchSpace {
     Word segment_high;
     Host* host;                     // that it has to run on; nullptr: on any
     Host own;
-    Word switches;                  // how often it was switched to from another space, since tags::policy looked; has_host
+    Word free_switches;             // how many the fast path may still make to it without a look at `host`; 0 if there is one
+    Word switches;                  // from other spaces to it that are not counted there, since tags::policy looked
     Word partner;                   // the thread that was left then, by its global id
     Slot slot;
     PageTable* directory;
     PageTable* shared_table;        // what holds its leaf entries while its slot shares a table
     tags::SlotMap bound;            // the slots of those that are bound to its directory
+    ports::Held ports;
     MappingTable* mappings[user_tables];
 
-    // The sign of `switches`: the fast path counts, and learns whether there is a host.
-    static constexpr Word has_host = 1u << 31;
+    // The fast path counts down, and at the end of the budget does the same as for a space that has a host.
+    static constexpr Word budget = SWITCH_BUDGET;
+    void count_free_switches() {
+        if (!host) switches += budget - free_switches;
+        free_switches = host ? 0 : budget;
+    }
     void live_in(Host* where) {
+        count_free_switches();
         host = where;
-        switches = (switches & ~has_host) | (where ? has_host : 0);
+        free_switches = where ? 0 : budget;
     }
 };

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "core/x2.hpp"
+#include "ia32/port_record.hpp"
 
 struct Mapping;
 
@@ -27,4 +28,5 @@ struct ArchSpace {
         unsigned log2 = page_log2;      // of the page that this is a part of
     };
     std::map<VAddr, Entry> pages;
+    ports::Held ports;
 };

@@ -109,6 +109,42 @@ attack_writer:
         mov     pc, r11
         b       1b
 
+@ Waits for a message; ends with the flags that it woke up with in R0.
+        .globl  attack_flags_reader
+attack_flags_reader:
+        hand_over
+        find_ipc
+        mov     r0, #0
+        mvn     r1, #0
+        mov     r2, #0
+        mov     r3, #0
+        msr     cpsr_f, #0
+        mov     lr, pc
+        mov     pc, r11
+        mrs     r0, cpsr
+        end
+
+@ Calls the thread whose id is in SP with all flags set that a user has.
+        .globl  attack_flags_caller
+attack_flags_caller:
+        hand_over
+        find_ipc
+        mov     r0, sp
+        mov     r1, sp
+        mov     r2, #0
+        mov     r3, #0
+        msr     cpsr_f, #0xf8000000
+        mov     lr, pc
+        mov     pc, r11
+        end
+
+@ Runs on from the last word of a page.
+        .globl  attack_runner
+attack_runner:
+        hand_over
+        mov     r0, #0x5a
+        sub     pc, sp, #4
+
 @ Accesses to the target.
         try     load, ldr r0, [sp]
         try     load_byte, ldrb r0, [sp]
@@ -125,6 +161,30 @@ attack_writer:
         try     store_translated, strt r1, [sp], #0
         try     jump, mov pc, sp
         try     load_pc_behind, ldmia sp, {r0, pc}
+        try     load_double, .inst 0xe1cd20d0           @ ldrd r2, [sp]: ARMv5TE
+        try     store_double, .inst 0xe1cd20f0          @ strd r2, [sp]
+        try     load_user_registers, ldmia sp, {r0, r3}^
+        try     store_user_registers, stmia sp, {r1, r2}^
+        try     load_below, ldr r0, [sp, #-4]
+        try     store_below, str r1, [sp, #-4]
+        try     load_above, ldr r0, [sp, #4]
+        try     load_unaligned, ldr r0, [sp, #-2]
+        try     store_unaligned, str r1, [sp, #-2]
+        try     swap_unaligned, swp r0, r1, [sp]        @ SP is not aligned
+        try     store_across, stmdb sp, {r1, r2}
+
+@ The same by Thumb code: R0 or R1 from SP.
+        .macro  thumb name, code
+        attempt \name
+        add     r0, pc, #1
+        .inst   0xe12fff10                              @ bx r0
+        .short  \code
+        .short  0xdf5a                                  @ swi #0x5a
+        .endm
+        thumb   thumb_load, 0x9800
+        thumb   thumb_store, 0x9100
+        thumb   thumb_push, 0xb402
+        thumb   thumb_pop_pc, 0xbd01
 
 @ What only the kernel may do.
         .macro  coprocessor name, code:vararg
@@ -159,6 +219,25 @@ attack_writer:
         coprocessor clock_switching, mcr p15, 0, r1, c15, c1, 2
         coprocessor floating_point, .inst 0xee100110
         coprocessor undefined, .inst 0xe7f000f0
+        coprocessor undefined_always, .inst 0xf7f000f0
+        coprocessor debug_id, mrc p14, 0, r0, c0, c0, 0
+        coprocessor java_id, mrc p14, 7, r0, c0, c0, 0
+        coprocessor java_control, mcr p14, 7, r1, c1, c0, 0
+        coprocessor java_configuration, mcr p14, 7, r1, c2, c0, 0
+        coprocessor system_operation, cdp p15, 0, c0, c0, c0, 0
+        coprocessor system_load, ldc p15, c3, [sp]
+        coprocessor system_store, stc p15, c3, [sp]
+        coprocessor system_two_registers, .inst 0xec410f05
+        coprocessor lock_down, mcr p15, 0, r1, c9, c0, 0
+        coprocessor write_fault_status, mcr p15, 0, r1, c5, c0, 0
+        coprocessor clean_all, .inst 0xee17ff7e         @ mrc p15, 0, r15, c7, c14, 3
+        coprocessor invalidate_data_way, mcr p15, 0, r1, c7, c14, 2
+        coprocessor drain, mcr p15, 0, r1, c7, c10, 4
+        coprocessor wait, mcr p15, 0, r1, c7, c0, 4
+        coprocessor breakpoint, .inst 0xe1200070
+        coprocessor semihosting, .inst 0xef123456
+        attempt odd_software_interrupt
+        swi     #0xffffff
 
 @ The mode: R0 = CPSR afterwards.
         .macro  mode name, code:vararg
@@ -173,6 +252,13 @@ attack_writer:
         mode    masks, msr cpsr_c, #0xd0
         mode    all_fields, msr cpsr_cxsf, #0xdf
         mode    saved_status, msr spsr_cxsf, #0xd3
+        mode    java_bit, msr cpsr_fsxc, #0x01000000
+        attempt java_state              @ BXJ: back to ARM code, as there is no Java state
+        mov     r0, #0
+        add     r1, pc, #0
+        .inst   0xe12fff21
+        mrs     r0, cpsr
+        end
         attempt return_with_status
         mov     r1, #0xd3
         msr     spsr_cxsf, r1
@@ -261,6 +347,31 @@ attack_writer:
         mvn     r4, #0x20
         call_kernel 0x0c
         mrs     r0, cpsr
+        end
+        attempt own_state               @ likewise, with the bits of Thumb and Java state
+        mov     r12, #UTCB_WORD
+        ldr     r12, [r12]
+        ldr     r0, [r12, #-60]
+        mov     r1, #0x28
+        mov     r2, #0
+        mov     r3, #0
+        mvn     r4, #0
+        call_kernel 0x0c
+        mrs     r0, cpsr
+        end
+        attempt utcb_across             @ the last word of its UTCB's page and the first behind it
+        mov     r12, #UTCB_WORD
+        ldr     r12, [r12]
+        mov     r1, r12, lsr #12
+        mov     r1, r1, lsl #12
+        add     r1, r1, #4096
+        sub     r1, r1, #4
+        ldmia   r1, {r0, r3}
+        end
+        attempt print_target            @ by the kernel; R0 = 0
+        mov     r0, sp
+        call_kernel 0x64
+        mov     r0, #0
         end
         attempt write_utcb_word
         mov     r1, #UTCB_WORD

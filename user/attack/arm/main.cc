@@ -80,6 +80,7 @@ int cobnut_main(const char *command_line)
     run_privileged(only);
     run_accesses(only);
     run_scenes(only);
+    run_edge_scenes(only);
     cobnut::print("attack: %u attempts, %u refused\n", rows, refused_rows);
     return rows && rows == refused_rows ? 0 : 1;
 }

@@ -104,5 +104,6 @@ bool wanted(const char *name, const char *only);
 void run_accesses(const char *only);
 void run_privileged(const char *only);
 void run_scenes(const char *only);
+void run_edge_scenes(const char *only);
 
 } // namespace attack

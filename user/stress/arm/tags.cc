@@ -13,7 +13,7 @@ constexpr Word slot_log2 = 25;  // 32 MB
 
 } // namespace
 
-/// Something of the space was mapped at `address`: if that is in its slot, it is moved to another.
+/// A page of the space has come to be at `address`: if that is in its slot, it is moved to another.
 void Family::reached(Word space, Word address)
 {
     Space &s = spaces_[space];

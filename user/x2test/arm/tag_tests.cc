@@ -2,6 +2,7 @@
 // Tags: domains and PID slots (docs/tags-arm.md). Programs see nothing of them but SpaceControl's word; these tests look for
 // what shows when something is wrong, and hold for the standard kernel, too, where it has the same.
 #include "../harness.h"
+#include "../strings.h"
 
 extern "C" {
 using x2test::Word;
@@ -307,6 +308,92 @@ void written_code()
     }
 }
 
+/// Two spaces have a page at the same place, but share no region, as one has another page beside it. One waits to send it as a string
+/// while the other writes to it: what is sent is what has been written, though it is in the cache.
+void copy_of_what_a_neighbour_wrote()
+{
+    Agent *sender = agent(Kind::other), *neighbour = agent(Kind::other), *receiver = agent(Kind::other);
+    if (!sender || !neighbour || !receiver) return;
+    constexpr Word bytes = 64;
+    give_at(sender, 0, everywhere);
+    give_at(neighbour, 0, everywhere);
+    give_at(neighbour, 1, everywhere + page_size);
+    ask(sender, do_write, everywhere, 0x01D);
+    strings::clear();
+    strings::send(everywhere, bytes);
+    strings::accept(strings::target(), bytes);
+    begin(sender, strings::do_send, receiver->id.raw, second.raw);
+    pause(2000);
+    ask(neighbour, do_write, everywhere + page_size, 1);
+    ask(neighbour, do_write, everywhere, 0x2E3);
+    begin(receiver, strings::do_receive, sender->id.raw, second.raw);
+    strings::wait(sender, receiver);
+    CHECK(strings::arrived());
+    CHECK_EQUAL(*reinterpret_cast<volatile Word *>(strings::target()), 0x2E3);
+}
+
+/// Two spaces have a page at one place after relocation, which one of them is moved away from: from then on only one may write to it.
+void moved_away_from_a_neighbour()
+{
+    if (!tagged()) return;
+    Agent *a = agent(Kind::other), *b = agent(Kind::other);
+    if (!a || !b) return;
+    const Word there = slot_of(a) * slot_bytes + free_area;
+    give_at(a, 0, free_area);
+    give_at(b, 0, there);
+    ask(a, do_write, free_area, 1);
+    ask(b, do_write, there, 2);
+    CHECK_EQUAL(control_of(a, change | 57), change | 57);
+    for (Word i = 3; i < 6; i++) {
+        ask(a, do_write, free_area, i);
+        CHECK_EQUAL(read(b, there), i);
+        ask(b, do_write, there, ~i);
+        CHECK_EQUAL(read(a, free_area), ~i);
+    }
+}
+
+/// A space with more megabytes than its domain can stand in runs an instruction that needs two of them at once, and its own.
+void more_megabytes_than_fit()
+{
+    constexpr Word megabytes = 100, between = everywhere + (2 * megabytes + 1) * mb;
+    Agent *a = agent(Kind::other);
+    if (!a) return;
+    for (Word i = 0; i < megabytes; i++) give_at(a, i % 4, everywhere + 2 * i * mb);
+    give_at(a, 8, between - page_size);
+    give_at(a, 9, between);
+    for (Word round = 0; round < 3; round++) {
+        for (Word i = 0; i < megabytes; i++) {
+            ask(a, do_write, everywhere + 2 * i * mb, i);
+            CHECK_EQUAL(a->out.faults, 0);
+        }
+        ask(a, x2test_store_two, between, 0xA0 + round, 0xB0 + round);
+        CHECK_EQUAL(arena_word(8 + 1), 0xB0 + round);
+        CHECK_EQUAL(*reinterpret_cast<volatile Word *>(arena_page(9) - sizeof(Word)), 0xA0 + round);
+    }
+}
+
+/// A page at more addresses than may have been granted it at a time, in one space and in many: all see what one writes.
+void more_sharers_than_fit()
+{
+    constexpr Word here = 12, elsewhere = 16;
+    Agent *a = agent(Kind::other), *others[elsewhere];
+    if (!a) return;
+    for (Word i = 0; i < here; i++) give_at(a, 0, everywhere + i * mb);
+    for (Word i = 0; i < elsewhere; i++) {
+        if (!(others[i] = agent(Kind::other))) return;
+        give_at(others[i], 0, everywhere + i * page_size);
+    }
+    Random random(wish.seed);
+    for (Word round = 0; round < 40; round++) {
+        for (Word i = 0; i < elsewhere; i++) CHECK_EQUAL(read(others[i], everywhere + i * page_size), arena_word(0));
+        for (Word i = 0; i < here; i += 1 + round % 4) CHECK_EQUAL(read(a, everywhere + i * mb), arena_word(0));
+        const Word value = random.next(), who = random.below(elsewhere + here);
+        if (who < elsewhere) ask(others[who], do_write, everywhere + who * page_size, value);
+        else ask(a, do_write, everywhere + (who - elsewhere) * mb, value);
+        CHECK_EQUAL(read(others[round % elsewhere], everywhere + round % elsewhere * page_size), value);
+    }
+}
+
 } // namespace
 
 const Test tag_tests[] = {
@@ -324,6 +411,10 @@ const Test tag_tests[] = {
     {"domains.aliases_in_one_space", aliases_in_one_space},
     {"domains.utcbs_of_others", utcbs_of_others},
     {"domains.written_code", written_code},
+    {"domains.copy_of_what_a_neighbour_wrote", copy_of_what_a_neighbour_wrote},
+    {"domains.moved_away_from_a_neighbour", moved_away_from_a_neighbour},
+    {"domains.more_megabytes_than_fit", more_megabytes_than_fit},
+    {"domains.more_sharers_than_fit", more_sharers_than_fit},
     {nullptr, nullptr},
 };
 

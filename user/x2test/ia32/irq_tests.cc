@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The interrupt protocol (manual 7.2). The device is the serial port COM1: its transmitter interrupt can be raised at
 // will, and the kernel, which prints through the same port, only polls it.
+#include "../crowd.h"
 #include "../harness.h"
 
 namespace x2test {
@@ -134,6 +135,25 @@ void cannot_be_deleted_or_moved()
     CHECK(L4_DeassociateInterrupt(line3));
 }
 
+/// They are scheduled by privileged threads, whoever handles them; and receive nothing in other threads' stead.
+Word do_set_priority(Word id, Word priority, Word)
+{
+    return L4_Set_Priority(L4_ThreadId_t{.raw = id}, priority) ? 0 : L4_ErrorCode();
+}
+void scheduled_by_privileged_threads()
+{
+    Agent *mate = agent(Kind::here), *a = agent(Kind::other);
+    if (!mate || !a) return;
+    CHECK(L4_AssociateInterrupt(line3, main_id));
+    const Word privileged = ask(mate, do_set_priority, line3.raw, 50).value;
+    const Word unprivileged = ask(a, do_set_priority, line3.raw, 50).value;
+    const Word redirected = L4_SpaceControl(a->id, 0, L4_Nilpage, L4_Nilpage, line3, nullptr);
+    CHECK(L4_DeassociateInterrupt(line3));
+    CHECK_EQUAL(privileged, 0);
+    CHECK_EQUAL(unprivileged, L4_ErrNoPrivilege);
+    CHECK_EQUAL(redirected, 0);
+}
+
 /// Raises the interrupt of the serial port, which main is to hear.
 void raise()
 {
@@ -183,9 +203,30 @@ void propagated()
     CHECK_EQUAL(actual, main_id.raw);
 }
 
+/// Threads that queue at the interrupt keep neither it from its handler nor its acknowledgements from it.
+void crowd_at_interrupt()
+{
+    CHECK(L4_AssociateInterrupt(line4, main_id));
+    const Crowd crowd(line4, L4_nilthread, L4_Never, L4_Never);
+    if (!crowd.complete()) return;
+    out(modem_control, in(modem_control) | out2);
+    for (int i = 0; i < 50; i++) {
+        out(interrupt_enable, transmitter_empty);
+        const L4_MsgTag_t tag = L4_Receive_Timeout(line4, second);
+        out(interrupt_enable, 0);
+        in(interrupt_id);
+        if (tag.raw != 0xFFF00000) return quiet(), fail("round %d: tag %08x", i, tag.raw);
+        if (i % 10 == 0) pause(2000); // ticks while the kernel may look through the queue
+        L4_Set_MsgTag(L4_Niltag);
+        if (L4_IpcFailed(L4_Reply(line4))) return quiet(), fail("round %d: the acknowledgement is not taken", i);
+    }
+    quiet();
+}
+
 } // namespace
 
 const Test irq_tests[] = {
+    {"irq.crowd_at_interrupt", crowd_at_interrupt},
     {"irq.unattached_is_unknown", unattached_is_unknown},
     {"irq.attach_and_detach", attach_and_detach},
     {"irq.unavailable_lines", unavailable_lines},
@@ -194,6 +235,7 @@ const Test irq_tests[] = {
     {"irq.delivery", delivery},
     {"irq.masked_until_acknowledged", masked_until_acknowledged},
     {"irq.acknowledged_while_pending", acknowledged_while_pending},
+    {"irq.scheduled_by_privileged_threads", scheduled_by_privileged_threads},
     {"irq.cannot_be_deleted_or_moved", cannot_be_deleted_or_moved},
     {"irq.received_by_open_wait", received_by_open_wait},
     {"irq.propagated", propagated},

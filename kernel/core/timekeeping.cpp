@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "core/timekeeping.hpp"
+
+#include "core/arch.hpp"
+#include "core/ipc.hpp"
+#include "core/schedule.hpp"
+#include "core/timeout.hpp"
+
+namespace timekeeping {
+namespace {
+
+Microseconds last_tick;
+
+}  // namespace
+
+bool ticked;
+
+void tick(Microseconds us) {
+    last_tick = arch::now();
+    ticked = true;
+    if (Thread* t = arch::current_thread(); t && schedule::tick(*t, us)) ipc::quantum_exhausted(*t);
+}
+
+[[gnu::cold]] void expire_all() {
+    constexpr Word between_points = 8;
+    Word done = 0;
+    while (Thread* t = timeouts::expired(last_tick)) {
+        ipc::timed_out(*t);
+        if (++done % between_points == 0) arch::preemption_point();
+    }
+    ticked = false;
+}
+
+}  // namespace timekeeping

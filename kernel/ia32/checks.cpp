@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "ia32/checks.hpp"
+
+#include "core/arch.hpp"
+#include "ia32/cpu.hpp"
+#include "ia32/descriptors.hpp"
+#include "ia32/hosts.hpp"
+#include "ia32/segments.hpp"
+
+extern "C" Word utcb_word[];
+
+namespace checks {
+namespace {
+
+constexpr Word empty_stack = 128;           // bytes: what trap() and its like have taken of it at once
+
+// The page directory that a space has to run on; nullptr: any.
+const Host* host_of(const Space& space) {
+    if (!space.arch.slot.small()) return &space.arch.own;
+    return space.leader ? &space.leader->arch.own : nullptr;
+}
+
+}  // namespace
+
+bool runs(const Thread& t) {
+    check(&t == processor.current() && t.state == State::ready && !t.open_to);
+    check(!t.ready_link.queued() && !t.timeout.queued() && !t.partner);
+    return true;
+}
+
+bool entered(const Thread& t) {
+    runs(t);
+    check((t.frame.eflags & (EFLAGS_IF | EFLAGS_IOPL | EFLAGS_VM)) == EFLAGS_IF);
+    Word stack = reinterpret_cast<Word>(&processor) - reinterpret_cast<Word>(__builtin_frame_address(0));
+    check(stack < empty_stack);
+    return true;
+}
+
+bool leaves(const Thread& t) {
+    runs(t);
+    check(!t.halted && !t.in_kernel() && !t.preempted_at && !t.quantum_over);
+    check((t.frame.eflags & (EFLAGS_IF | EFLAGS_IOPL | EFLAGS_VM)) == EFLAGS_IF);
+    segments::Extent reach = segments::reach(*t.space);
+    check(t.frame.cs == USER_CODE && t.frame.ss == USER_DATA && t.frame.eip < reach.bytes);
+    check(spaces::valid_utcb(*t.space, t.utcb_address) && utcb_word[0] == t.utcb_address);
+    check(segments::within(gdt.entry[USER_CODE >> 3], reach) && segments::within(gdt.entry[USER_DATA >> 3], reach));
+    check(segments::within(gdt.entry[USER_TLS >> 3], reach));
+    check(t.space->arch.host == host_of(*t.space));
+    check(!t.space->arch.host || processor.host == t.space->arch.host);
+    check(cpu::read_cr3() == processor.host->directory && processor.host->clean == hosts::revocations);
+    check(cpu::read_cr0() & cpu::cr0_task_switched || t.fast_veto & held_coprocessor);
+    check(processor.io_map == io_map_none || t.fast_veto & held_ports);
+    check(t.arch.tls.set || (processor.fs == USER_DATA && processor.gs == USER_UTCB));
+    check(!(t.fast_veto & veto_senders) == t.senders.empty());
+    check(!(t.fast_veto & veto_redirected) == !t.space->redirected());
+    return true;
+}
+
+}  // namespace checks

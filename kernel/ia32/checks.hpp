@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What the checked kernel asserts (core/check.hpp) whenever it is entered from a user thread and left for one: true, unless
+// one of the checks in them fails. The ordinary kernel does not have them.
+#pragma once
+
+#include "core/check.hpp"
+#include "core/thread.hpp"
+
+namespace checks {
+
+// `t` is the running thread.
+bool runs(const Thread& t);
+// It has just entered the kernel by a gate.
+bool entered(const Thread& t);
+// The kernel is about to be left for it: all that keeps it in its space is in force.
+bool leaves(const Thread& t);
+
+}  // namespace checks

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The kernel's audit (core/books.cpp) holds what keeps spaces apart against their slots: gdb breaks one thing, the audit names it."""
+
+import pytest
+
+from conftest import run_cobnut
+
+# At the audit of the test isolation.audited: a large space runs, others are small, one of them is bound to another space.
+BROKEN = """
+gdb.execute("break books::audit")
+gdb.execute("continue", to_string=True)
+spaces = list(all_spaces())
+runs = next(space for space in spaces if address_of(space) == int(gdb.parse_and_eval(f"((Thread*){current()})->space")))
+small = next(space for space in spaces if int(space["arch"]["slot"]["size"]) and not int(space["leader"]))
+bound = next(space for space in spaces if int(space["leader"]))
+place = lambda space: f"((Space*){address_of(space)})->arch"
+gdb.execute("set var " + BREAK)
+gdb.execute("delete")
+gdb.execute("continue")
+"""
+
+PAST, HOST, COPIES = "a segment reaches past its space", "a space is in a wrong host", "a host has copies of what is gone"
+
+
+@pytest.mark.parametrize(
+    ("broken", "said"),
+    [
+        ("f'{place(small)}.segment_low |= 0xffff'", PAST),
+        ("f'{place(small)}.segment_high += 0x10'", PAST),
+        ("f'{place(bound)}.slot.base += 0x100000'", PAST),
+        ("'gdt.entry[3].high |= 0xf0000'", PAST),
+        ("'gdt.entry[4].high |= 0xf0000'", PAST),
+        ("f'gdt.entry[7].low = 0xffff, gdt.entry[7].high = 0xcff300'", PAST),
+        ("f'{place(small)}.host = &{place(runs)}.own'", HOST),
+        ("f'{place(bound)}.host = 0'", HOST),
+        ("f'{place(bound)}.free_switches = 1'", HOST),
+        ("f'{place(runs)}.host = 0'", HOST),
+        ("f'{place(small)}.slot.size = 0'", COPIES),
+        ("f'{place(small)}.directory = {place(runs)}.directory'", COPIES),
+    ],
+)
+def test_what_is_broken_is_named(tmp_path, broken, said):
+    script = tmp_path / "broken.py"
+    script.write_text(BROKEN.replace("BREAK", broken))
+    done = run_cobnut("boot", "--gdb", "--ex", f"source {script}", "--root", "x2test filter=isolation.audited")
+    assert f"books: {said} (" in done.stdout, done.stdout[-2000:] + done.stderr

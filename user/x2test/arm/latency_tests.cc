@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// How many instructions the kernel takes at worst for what it does in one piece, with interrupts off, where a user has made that as
+// long as it can. With the option latency=1 only: where time follows the instruction count, 8 ns each.
+#include "../harness.h"
+
+#include <cobnut/program.h>
+#include <l4/schedule.h>
+#include <l4/sigma0.h>
+
+namespace x2test {
+namespace {
+
+constexpr Word mb = 1u << 20, slot_bytes = 32 * mb;
+constexpr Word per_microsecond = 125, limit = 20000; ///< instructions
+constexpr Word everywhere = 0x40000000;              ///< not relocated
+
+Word clock() { return static_cast<Word>(L4_SystemClock().raw); }
+
+/// How long one access takes, its fault included if the kernel grants it by itself.
+Word do_timed_write(Word address, Word value, Word)
+{
+    const Word before = clock();
+    *reinterpret_cast<volatile Word *>(address) = value;
+    return clock() - before;
+}
+Word do_timed_read(Word address, Word, Word)
+{
+    const Word before = clock();
+    const Word seen = *reinterpret_cast<const volatile Word *>(address);
+    return clock() - before + (seen & 0);
+}
+Word do_read_all(Word first, Word step, Word count)
+{
+    Word sum = 0;
+    for (; count; count--, first += step) sum += *reinterpret_cast<const volatile Word *>(first);
+    return sum;
+}
+
+void judge(const char *what, Word microseconds)
+{
+    cobnut::print("latency: %s %u\n", what, microseconds * per_microsecond);
+    CHECK(microseconds * per_microsecond < limit);
+}
+
+Word worst_of(Word a, Word b) { return a > b ? a : b; }
+
+/// All of the arena, `times` in a row from `to` on.
+void give_arena(Agent *a, Word to, Word times)
+{
+    for (Word i = 0; i < times; i++, to += 0x10000)
+        give(a, L4_FpageLog2(arena_page(0), 16) + L4_FullyAccessible, 0, L4_FpageLog2(to, 16));
+}
+
+/// A page that a space has at very many addresses, or many spaces have, and somebody else wants to write to.
+void shared_page()
+{
+    constexpr Word times = 64, members = 12;
+    if (!wish.latency) return;
+    Agent *a = agent(Kind::other), *b = agent(Kind::other);
+    if (!a || !b) return;
+    give_arena(a, everywhere, times);
+    give_page(b, 0, everywhere, L4_FullyAccessible);
+    for (Word i = 0; i < members; i++) {
+        Agent *one = agent(Kind::other);
+        if (!one) return;
+        give_page(one, 0, everywhere + i * mb, L4_FullyAccessible);
+        ask(one, do_read, everywhere + i * mb);
+    }
+    ask(a, do_read_all, everywhere, 0x10000, times);
+    Word worst = ask(b, do_timed_write, everywhere, 1).value;
+    CHECK_EQUAL(b->out.faults, 0);
+    for (Word i = 0; i < 4; i++) worst = worst_of(worst, ask(a, do_timed_read, everywhere + i * 0x10000).value);
+    ask(a, do_read_all, everywhere, 0x10000, times);
+    worst = worst_of(worst, ask(b, do_timed_write, everywhere, 2).value);
+    CHECK_EQUAL(ask(a, do_read, everywhere + (times - 1) * 0x10000).value, 2);
+    judge("shared_page", worst);
+}
+
+Word timed_give(Agent *a, Word to)
+{
+    const Word before = clock();
+    give_page(a, 1, to, L4_FullyAccessible);
+    return clock() - before;
+}
+
+constexpr Word low = 16 * mb; ///< relocated
+
+/// How long it takes to map a page that moves a space with pages below 32 MB to another slot, or to access one of those again. All
+/// of them have been accessed before.
+Word move_with(Word times)
+{
+    Agent *a = agent(Kind::other);
+    if (!a) return 0;
+    Word word = 0;
+    L4_SpaceControl(a->id, 0, L4_Nilpage, L4_Nilpage, L4_nilthread, &word);
+    give_arena(a, low, times);
+    ask(a, do_read_all, low, page_size, times * 16);
+    ask(a, do_write, low + 64, 0x0DE);
+    Word worst = timed_give(a, (word & 0x7F) * slot_bytes + 8 * mb);
+    for (Word i = 0; i < 4; i++) worst = worst_of(worst, ask(a, do_timed_read, low + i % times * 0x10000).value);
+    if (ask(a, do_read, low + 64).value != 0x0DE) fail("a moved space has lost a word");
+    remove(a);
+    return worst;
+}
+
+/// What it is longer by for a space with very many pages than for one with few: else it is several ways through the kernel.
+void moved_space()
+{
+    if (!wish.latency) return;
+    const Word few = move_with(1), many = move_with(255);
+    judge("moved_space", many > few ? many - few : 0);
+}
+
+constexpr Word others = 18; ///< more than there are domains
+Word worst_call_of_others(Agent *a, Agent *const (&other)[others], Word megabytes)
+{
+    Word worst = 0;
+    for (Word round = 0; round < 4; round++) {
+        ask(a, do_read_all, everywhere, mb, megabytes);
+        for (Agent *one : other) {
+            const Word before = clock();
+            ask(one, do_nothing);
+            worst = worst_of(worst, clock() - before);
+        }
+    }
+    return worst;
+}
+
+/// A space with a page in each of very many megabytes has its domain taken away. A call's time is that of several ways through the
+/// kernel: what it is longer by than where the space has a few pages is of that one.
+void many_megabytes()
+{
+    constexpr Word few = 4, many = 800;
+    if (!wish.latency) return;
+    Agent *a = agent(Kind::other), *other[others];
+    if (!a) return;
+    for (Word i = 0; i < many; i++) give_page(a, i % arena_pages, everywhere + i * mb, L4_FullyAccessible);
+    for (Agent *&one : other)
+        if (!(one = agent(Kind::other))) return;
+    const Word usual = worst_call_of_others(a, other, few), worst = worst_call_of_others(a, other, many);
+    judge("many_megabytes", worst > usual ? worst - usual : 0);
+}
+
+/// A megabyte that as many spaces share as can, and one more; what one of them does to a page concerns them all.
+void shared_megabyte()
+{
+    constexpr Word members = 17;
+    if (!wish.latency) return;
+    Agent *all[members];
+    Word worst = 0;
+    for (Agent *&one : all) {
+        if (!(one = agent(Kind::other))) return;
+        give_arena(one, everywhere, 1);
+        ask(one, do_read_all, everywhere, page_size, 16);
+    }
+    for (Word round = 0; round < 3; round++)
+        for (Agent *one : all) {
+            worst = worst_of(worst, ask(one, do_timed_read, everywhere).value);
+            worst = worst_of(worst, ask(one, do_timed_write, everywhere + round * page_size, round).value);
+        }
+    judge("shared_megabyte", worst);
+}
+
+/// A megabyte that is one page: it is granted, taken, granted to others and unmapped as one.
+void large_page()
+{
+    if (!wish.latency) return;
+    Agent *a = agent(Kind::other), *b = agent(Kind::other);
+    const L4_Fpage_t f = L4_Sigma0_GetAny(L4_nilthread, 20, L4_CompleteAddressSpace);
+    if (!a || !b || L4_IsNilFpage(f)) return fail("no megabyte");
+    Word worst = 0;
+    Agent *const both[] = {a, b};
+    for (Agent *one : both) {
+        give(one, f + L4_FullyAccessible, 0, L4_FpageLog2(everywhere + (one == b ? 16 * mb : 0), 20));
+        const Word at = everywhere + (one == b ? 16 * mb : 0);
+        worst = worst_of(worst, ask(one, do_timed_read, at).value);
+        worst = worst_of(worst, ask(one, do_timed_write, at, 1).value);
+    }
+    const Word before = clock();
+    L4_UnmapFpage(f + L4_FullyAccessible);
+    const Word took = clock() - before;
+    CHECK(faults_on_read(a, everywhere));
+    judge("large_page", worst_of(worst, took / 2)); // there is a preemption point between two pages
+}
+
+} // namespace
+
+const Test latency_tests[] = {
+    {"latency.shared_page", shared_page},
+    {"latency.moved_space", moved_space},
+    {"latency.many_megabytes", many_megabytes},
+    {"latency.shared_megabyte", shared_megabyte},
+    {"latency.large_page", large_page},
+    {nullptr, nullptr},
+};
+
+} // namespace x2test
