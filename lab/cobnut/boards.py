@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from cobnut import paths
-from cobnut.errors import CobnutError
+from cobnut.errors import CobnutError, unknown
 
 
 @dataclass(frozen=True)
@@ -33,11 +33,23 @@ class Board:
     memory_mb: int | None = None  # where its emulator knows only one size
     machine: str | None = None  # the model of its processor, where an experiment has none of its own
     tags: bool = True  # False: with a kernel that gives spaces no tags
+    checked: bool = False  # with a kernel that asserts its invariants as it runs
 
     @property
     def folder(self) -> Path:
         """Where it is built."""
-        return paths.BUILD / (self.name if self.tags else f"{self.name}-standard")
+        kernel = ("" if self.tags else "-standard") + ("-checked" if self.checked else "")
+        return paths.BUILD / f"{self.name}{kernel}"
+
+    @property
+    def definitions(self) -> list[str]:
+        """What CMake is told of its kernel, where that is not the usual one."""
+        return ["-DCOBNUT_TAGS=off"] * (not self.tags) + ["-DCOBNUT_CHECKED=on"] * self.checked
+
+    @property
+    def kernel_settings(self) -> tuple[str, ...]:
+        """What --set can choose of its kernel, on or off."""
+        return ("checked", "tags") if self.processor is ARM else ("checked",)
 
     @property
     def standard(self) -> "Board":
@@ -71,20 +83,20 @@ BOARDS = {
             "IA-32 PC, 486 and later, on QEMU or Bochs",
             (
                 *("sigma0", "root", "pingpong", "hello", "x2test", "stress", "strings", "fuzz", "attack", "scale"),
-                *("exhaust", "groups", "revoke"),
+                *("compose", "exhaust", "groups", "revoke", "share"),
             ),
         ),
         Board(
             "versatilepb",
             "ARM Versatile baseboard with an ARM926EJ-S, on QEMU",
-            ("sigma0", "root", "hello", "x2test", "crowd", "attack", "stress"),
+            ("sigma0", "root", "hello", "x2test", "crowd", "attack", "stress", "share"),
             ARM,
             machine="arm926-400",
         ),
         Board(
             "collie",
             "Sharp Zaurus SL-5500 with a StrongARM SA-1110, on QEMU",
-            ("sigma0", "root", "hello", "x2test", "crowd", "attack", "stress"),
+            ("sigma0", "root", "hello", "x2test", "crowd", "attack", "stress", "share"),
             ARM,
             memory_mb=512,
             machine="sa1100-200",
@@ -96,14 +108,16 @@ BOARDS = {
 def find(name: str) -> Board:
     """The board called `name`."""
     if name not in BOARDS:
-        raise CobnutError(f"unknown board '{name}' (known: {', '.join(BOARDS)})")
+        raise unknown("board", name, BOARDS)
     return BOARDS[name]
 
 
 def settled(board: Board, given: list[str]) -> Board:
-    """The board with what --set asks of its kernel, a list of K=V: tags=off is the standard kernel."""
+    """The board with what --set asks of its kernel, a list of K=V: checked=on is the checked one, tags=off the standard one."""
     for pair in given:
-        if board.processor is not ARM or pair not in ("tags=on", "tags=off"):
-            raise CobnutError(f"--set {pair}: a kernel is built with tags=on or tags=off, for the boards with an ARM processor")
-        board = replace(board, tags=pair == "tags=on")
+        name, _, value = pair.partition("=")
+        if name not in board.kernel_settings or value not in ("on", "off"):
+            known = ", ".join(f"{setting}=on or {setting}=off" for setting in board.kernel_settings)
+            raise CobnutError(f"--set {pair}: the kernel for {board.name} is built with {known}")
+        board = replace(board, **{name: value == "on"})
     return board

@@ -3,6 +3,7 @@
 
 import re
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from cobnut import packages, paths, progress
@@ -17,7 +18,7 @@ def images(board: Board) -> None:
         board.name,
         f"building for {board.folder.name}",
         folder=board.folder,
-        definitions=() if board.tags else ("-DCOBNUT_TAGS=off",),
+        definitions=board.definitions,
     )
 
 
@@ -61,7 +62,7 @@ def everything(board: Board) -> None:
     lab()
 
 
-def _cmake(preset: str, title: str, *, folder: Path | None = None, definitions: tuple[str, ...] = ()) -> None:
+def _cmake(preset: str, title: str, *, folder: Path | None = None, definitions: Sequence[str] = ()) -> None:
     """Builds in `folder`, by default the preset's own."""
     folder = folder or paths.BUILD / preset
     log = f"build-{folder.name}.log"

@@ -1,37 +1,44 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Checks: a measured number held against a rule, beside what a paper published.
 
-A check is never ok by default: it needs a measurement, and a rule that the measurement satisfies. One that fails stays in the
-result with its reason.
+A check is never ok by default: it needs a measurement, and a rule that the measurement satisfies. One that is not ok stays in the
+result with its reason: a *known miss* if the difference is understood and the value lies where that explains it, else *failed*.
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
+
+Verdict = Literal["ok", "known_miss", "failed"]
+# published: a value to reproduce; no_worse: a published bound to stay on the good side of; own: nobody published it
+Kind = Literal["published", "no_worse", "own"]
+KINDS: Mapping[Kind, str] = {"published": "published values", "no_worse": "published bounds", "own": "own checks"}
 
 
 @dataclass(frozen=True)
 class Rule:
-    """What a measurement has to satisfy, and how that reads in a sentence."""
+    """What a measurement has to satisfy, and how that reads in a sentence. A bound lets one side go as far as it likes."""
 
     text: str
     holds: Callable[[float], bool]
+    is_bound: bool = False
 
 
 def at_most(limit: float) -> Rule:
-    return Rule(f"at most {limit:g}", lambda value: value <= limit)
+    return Rule(f"at most {limit:g}", lambda value: value <= limit, is_bound=True)
 
 
 def at_least(limit: float) -> Rule:
-    return Rule(f"at least {limit:g}", lambda value: value >= limit)
+    return Rule(f"at least {limit:g}", lambda value: value >= limit, is_bound=True)
 
 
 def below(limit: float) -> Rule:
-    return Rule(f"below {limit:g}", lambda value: value < limit)
+    return Rule(f"below {limit:g}", lambda value: value < limit, is_bound=True)
 
 
 def above(limit: float) -> Rule:
-    return Rule(f"above {limit:g}", lambda value: value > limit)
+    return Rule(f"above {limit:g}", lambda value: value > limit, is_bound=True)
 
 
 def exactly(wanted: float) -> Rule:
@@ -44,7 +51,7 @@ def between(low: float, high: float) -> Rule:
 
 @dataclass(frozen=True)
 class Check:
-    """One line of a result's verdict. `published` is None where the paper gives no number."""
+    """One line of a result. `published` is None where the paper gives no number; `ok` says that the verdict is "ok"."""
 
     name: str
     published: float | None
@@ -52,26 +59,61 @@ class Check:
     unit: str
     ok: bool
     why: str
+    verdict: Verdict
+    kind: Kind
+
+
+@dataclass(frozen=True)
+class KnownMiss:
+    """Why a check is missed, and the values, `low` to `high`, that this explains. Another value has failed all the same."""
+
+    low: float
+    high: float
+    reason: str
 
 
 def judge(
     name: str, measured: float | None, unit: str, rule: Rule | None, why: str, *, published: float | None = None
 ) -> Check:
-    """Holds `measured` against `rule`; None as a measurement, or no rule to hold it against, is never ok."""
+    """Holds `measured` against `rule`; None as a measurement, or no rule to hold it against, is never ok.
+
+    With a published value, a rule that is a bound makes the check one of kind `no_worse`.
+    """
+    kind: Kind = "own" if published is None else "no_worse" if rule and rule.is_bound else "published"
+    ok = False
     if measured is None or not math.isfinite(measured):
-        return Check(
-            name, published, None, unit, False, f"not measured; wanted {rule.text if rule else 'a rule'}. {why}"
-        )
-    if rule is None:
-        return Check(name, published, measured, unit, False, f"nothing to hold it against. {why}")
-    return Check(name, published, measured, unit, rule.holds(measured), f"{rule.text}. {why}")
+        measured, why = None, f"not measured; wanted {rule.text if rule else 'a rule'}. {why}"
+    elif rule is None:
+        why = f"nothing to hold it against. {why}"
+    else:
+        ok, why = rule.holds(measured), f"{rule.text}. {why}"
+    return Check(name, published, measured, unit, ok, why, "ok" if ok else "failed", kind)
 
 
-def explained(checks: Sequence[Check], explanations: Mapping[str, str]) -> list[Check]:
-    """Adds to the checks that were measured and failed what is known about the difference, by the check's name."""
-    return [
-        replace(check, why=f"{check.why} {explanations[check.name]}")
-        if not check.ok and check.measured is not None and check.name in explanations
-        else check
-        for check in checks
-    ]
+def with_known_misses(checks: Sequence[Check], misses: Mapping[str, KnownMiss]) -> list[Check]:
+    """Tells known misses from failures, by the checks' names; the reason is added to both."""
+
+    def settled(check: Check) -> Check:
+        miss = misses.get(check.name)
+        if check.ok or check.measured is None or miss is None:
+            return check
+        known = miss.low <= check.measured <= miss.high
+        why = f"{check.why} {miss.reason}" + ("" if known else f" That explains {miss.low:g} to {miss.high:g}.")
+        return replace(check, why=why, verdict="known_miss" if known else "failed")
+
+    return [settled(check) for check in checks]
+
+
+def tally(checks: Iterable[Check]) -> list[tuple[Kind, int, int]]:
+    """Of each kind that there is, how many checks are ok and how many there are."""
+    checks = list(checks)
+    found = [(kind, [check.ok for check in checks if check.kind == kind]) for kind in KINDS]
+    return [(kind, sum(oks), len(oks)) for kind, oks in found if oks]
+
+
+def in_words(checks: Sequence[Check]) -> str:
+    """For example: published values 3 of 4, own checks 5 of 5; 1 known miss, 0 failed."""
+    known = sum(check.verdict == "known_miss" for check in checks)
+    failed = sum(check.verdict == "failed" for check in checks)
+    kinds = ", ".join(f"{KINDS[kind]} {good} of {count}" for kind, good, count in tally(checks))
+    return f"{kinds}; {known} known {'miss' if known == 1 else 'misses'}, {failed} failed"

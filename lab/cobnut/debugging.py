@@ -35,7 +35,7 @@ def run(boot: Boot, commands: list[str]) -> int:
     if not commands and not sys.stdin.isatty():
         return 1 if qemu.interact(boot, repeatable=True, stub=f"tcp:{HOST}:{port}") else 0
     paths.RUNS.mkdir(parents=True, exist_ok=True)
-    console = paths.RUNS / "gdb-console"
+    console = paths.RUNS / f"gdb-console-{port}"  # another run may be under way
     console.write_text("")
     print(f"gdb: the console goes to {paths.shown(console)}", flush=True)
     with tempfile.TemporaryDirectory(prefix="cobnut-") as name:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from cobnut import paths
 from cobnut.boards import Processor
-from cobnut.errors import CobnutError
+from cobnut.errors import CobnutError, unknown
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ def locate(name: str) -> Path:
             raise CobnutError(f"machine file {name}: no such file")
         return path.resolve()
     if name not in known():
-        raise CobnutError(f"unknown machine '{name}' (known: {', '.join(known()) or 'none'})")
+        raise unknown("machine", name, known())
     return known()[name]
 
 

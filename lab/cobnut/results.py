@@ -65,6 +65,11 @@ class Result:
         """A result without checks is none."""
         return bool(self.checks) and all(check.ok for check in self.checks)
 
+    @property
+    def failed(self) -> bool:
+        """Whether a check is neither ok nor a known miss."""
+        return not self.checks or any(check.verdict == "failed" for check in self.checks)
+
     def find(self, name: str) -> Series | None:
         """The series called `name`."""
         return next((series for series in self.series if series.name == name), None)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from cobnut import boards, build, experiments, machines, paths, progress, recording, report, sweeping
+from cobnut.checks import with_known_misses
 from cobnut.emulators import qemu, qemu_arm
 from cobnut.errors import CobnutError
 from cobnut.experiments import Experiment, Lab
@@ -56,17 +57,23 @@ def run(
     if sweep and (name not in experiments.reproductions() or target.processor is boards.ARM):
         raise CobnutError(f"--sweep: {name} does not record its guests on {target.name}, so it cannot be measured again")
     experiment = experiment.on(target.name)
+    of_kernel = [pair for pair in given if pair.partition("=")[0] == "checked"]
+    if of_kernel and not experiment.checkable:
+        raise CobnutError(f"--set {of_kernel[0]}: {name} measures the ordinary kernel")
+    target = boards.settled(target, of_kernel)
     machine = target.machine or experiment.machine if machine is None else machine
     machines.locate(machine)  # a wrong name is said before anything is built
     version = qemu_arm.ensure() if target.processor is boards.ARM else qemu.ensure()
     build.everything(target)
     described = machines.load_for(machine, target.processor)
-    settings, overrides = experiments.settle(experiment, described, quick, given)
+    own = [pair for pair in given if pair not in of_kernel]
+    settings, overrides = experiments.settle(experiment, described, quick, own)
     machines.check(described.path, overrides)
     sweeps = sweeping.parse(sweep, described)
     with progress.meter(name) as meter:
         lab = Lab(target, described, f"QEMU {version}", quick, settings, overrides, meter, images=images, append=append)
         result = experiment.run(lab)
+    result = replace(result, checks=with_known_misses(result.checks, experiment.known_misses))
     notes = (cost_of_modelling(replace(lab, meter=progress.Silent())),) if show_cost else ()
     if sweeps:
         result, note = _swept(experiment, lab, result, sweeps)

@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from cobnut.causes import TAKERS, by_taker
+from cobnut.checks import Verdict, in_words
 from cobnut.recording import Replayed
 from cobnut.report.page import number
 from cobnut.results import Result
@@ -17,18 +18,21 @@ from cobnut.sweeping import moved
 MOST_ROWS = 12
 MOST_CAUSES = 5
 SMALL, LARGE = "small_small", "large_large"
+SHOWN: dict[Verdict, str] = {"ok": "ok", "known_miss": "known miss", "failed": "NOT OK"}
+STYLES = {SHOWN["known_miss"]: "yellow", SHOWN["failed"]: "red"}
 
 
 def show_checks(result: Result) -> None:
-    """Every check, and for those that are not ok the whole reason."""
+    """Every check, for those that are not ok the whole reason, and how many of each kind are."""
     rows = [
-        ("ok" if check.ok else "NOT OK", check.name, number(check.published), number(check.measured), check.unit)
+        (SHOWN[check.verdict], check.name, number(check.published), number(check.measured), check.unit)
         for check in result.checks
     ]
     _show(f"{result.experiment}: checks", ("", "check", "published", "measured", "unit"), rows)
     for check in result.checks:
         if not check.ok:
-            print(f"not ok: {check.name} is {number(check.measured)}, wanted {check.why}")
+            print(f"{SHOWN[check.verdict].lower()}: {check.name} is {number(check.measured)}, wanted {check.why}")
+    print(f"{result.experiment}: {in_words(result.checks)}")
 
 
 def show_ping_pong(result: Result) -> None:
@@ -127,7 +131,7 @@ def _show(title: str, heads: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -
         for head in heads:
             table.add_column(head, justify="right" if head not in ("", "check", "unit") else "left")
         for row in rows:
-            table.add_row(*row, style="red" if row[0] == "NOT OK" else None)
+            table.add_row(*row, style=STYLES.get(row[0]))
         Console().print(table)
         return
     widths = [max(len(row[column]) for row in [heads, *rows]) for column in range(len(heads))]

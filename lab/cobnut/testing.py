@@ -15,7 +15,7 @@ from xml.etree import ElementTree
 
 from cobnut import boards, build, packages, paths
 from cobnut.emulators import bochs, qemu, qemu_arm
-from cobnut.errors import CobnutError
+from cobnut.errors import CobnutError, unknown
 
 RESULTS = paths.BUILD / "test"
 
@@ -32,7 +32,7 @@ class Count:
 def run(part: str | None) -> int:
     """Runs one part or all, prints the sum as the last line, and returns the exit status."""
     if part is not None and part not in PARTS:
-        raise CobnutError(f"unknown part '{part}' (known: {', '.join(PARTS)})")
+        raise unknown("part", part, PARTS)
     RESULTS.mkdir(parents=True, exist_ok=True)
     total = Count()
     for name in [part] if part else PARTS:

@@ -69,7 +69,7 @@ def test_enough_attackers_have_to_be_bound():
 
 
 def test_on_arm_each_attempt_has_to_be_refused_and_there_have_to_be_enough():
-    enough = [Attempt(f"load.slot_{n}", "refused", "fault") for n in range(250)]
+    enough = [Attempt(f"load.slot_{n}", "refused", "fault") for n in range(attack_isolation_arm.LEAST_ATTEMPTS)]
     clean, dirty = (Findings([{"line": "stale"}] * many, [], [], {"accesses": 1}) for many in (0, 1))
     good = {"fast.attempts": True, "fast.not_refused": True, "fast.reports": True}
     assert verdicts(attack_isolation_arm.judge_run("fast", enough, clean)) == good

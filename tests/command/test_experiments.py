@@ -18,7 +18,7 @@ KEYS = {
     "": ["experiment", "machine", "provenance", "series", "checks", "ledger"],
     "provenance": ["revision", "machine_file_sha256", "emulator", "date"],
     "series": ["name", "unit", "x", "y"],
-    "checks": ["name", "published", "measured", "unit", "ok", "why"],
+    "checks": ["name", "published", "measured", "unit", "ok", "why", "verdict", "kind"],
 }
 
 
@@ -217,3 +217,35 @@ def test_a_check_without_a_rule_is_not_ok():
 def test_a_result_without_checks_is_not_ok(made):
     result = ipc_path.run(made_up.lab(ipc_path.EXPERIMENT))
     assert not replace(result, checks=[]).ok
+
+
+def test_a_known_miss_is_one_only_where_the_reason_explains_the_value():
+    missed = {"a": checks.KnownMiss(6, 7, "Known reason.")}
+
+    def verdict(name, value):
+        [check] = checks.with_known_misses([checks.judge(name, value, "unit", checks.at_most(5), "why")], missed)
+        return check.verdict, check.ok, "Known reason." in check.why
+
+    assert verdict("a", 5.0) == ("ok", True, False)
+    assert verdict("a", 6.5) == ("known_miss", False, True)
+    assert verdict("a", 7.5) == ("failed", False, True)
+    assert verdict("a", None) == ("failed", False, False)
+    assert verdict("b", 6.5) == ("failed", False, False)
+
+
+@pytest.mark.parametrize(
+    "published, rule, kind",
+    [(5, checks.between(4, 6), "published"), (5, checks.at_most(5), "no_worse"), (None, checks.at_most(5), "own"), (5, None, "published")],
+)
+def test_a_bound_of_a_published_value_is_another_kind_of_check(published, rule, kind):
+    assert checks.judge("name", 1.0, "unit", rule, "why", published=published).kind == kind
+
+
+def test_a_known_miss_does_not_fail_a_result(made):
+    result = ipc_path.run(made_up.lab(ipc_path.EXPERIMENT))
+    good = checks.judge("good", 1.0, "unit", checks.exactly(1), "why")
+    bad = checks.judge("bad", 1.0, "unit", checks.exactly(2), "why", published=2.0)
+    known = checks.with_known_misses([good, bad], {"bad": checks.KnownMiss(1, 1, "why")})
+    assert replace(result, checks=[good, bad]).failed and not replace(result, checks=known).failed
+    assert not replace(result, checks=known).ok and replace(result, checks=[]).failed
+    assert checks.in_words(known) == "published values 0 of 1, own checks 1 of 1; 1 known miss, 0 failed"

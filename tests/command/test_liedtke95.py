@@ -8,13 +8,15 @@ import pytest
 import made_up
 from cobnut import experiments, published
 from cobnut.causes import Charge
+from cobnut.checks import with_known_misses
 from cobnut.experiments import address_spaces, liedtke95_fig4, liedtke95_table1, liedtke95_table2, liedtke95_table3
 
 TABLES = [liedtke95_table2.EXPERIMENT, liedtke95_table3.EXPERIMENT]
 
 
 def checks_of(experiment, **settings) -> dict:
-    return {check.name: check for check in experiment.run(made_up.lab(experiment, **settings)).checks}
+    found = experiment.run(made_up.lab(experiment, **settings)).checks
+    return {check.name: check for check in with_known_misses(found, experiment.known_misses)}
 
 
 @pytest.fixture
@@ -104,8 +106,9 @@ def test_a_dearer_switch_fails_and_says_why(monkeypatch, experiment):
     for name, check in checks_of(experiment).items():
         if name.endswith(".charged"):
             continue
-        assert not check.ok
-        assert experiment.explanations.get(name, "") in check.why
+        assert check.verdict == "failed"
+        if name in experiment.known_misses:
+            assert experiment.known_misses[name].reason in check.why
 
 
 def test_charges_confirm_what_was_counted(monkeypatch):

@@ -5,13 +5,15 @@ QEMU is fast, takes the laboratory's plugin and lets a guest end with a status; 
 processors that QEMU lacks. Which of the two shows what is in docs/architecture.md.
 """
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from cobnut.errors import CobnutError
+from cobnut.errors import unknown
 from cobnut.modules import Module
 
 NAMES = ("qemu", "bochs")
+CHECK_FAILED = re.compile(r"^cobnut: (check failed: .*)$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -50,19 +52,25 @@ class Outcome:
 
 
 def kernel_message(console: str) -> str | None:
-    """The kernel's own last words: its lines, if the console ends with any, about why it could not go on."""
+    """The kernel's own last words: its lines, if the console ends with any, about why it could not go on.
+
+    A check that has failed is told before the fault that it led to (kernel/core/check.cpp).
+    """
     words: list[str] = []
     for line in reversed([line for line in console.splitlines() if line.strip()]):
         if not line.startswith("cobnut: "):
             break
         words.insert(0, line.removeprefix("cobnut: "))
+    failed = CHECK_FAILED.search(console)
+    if words and failed:
+        words.insert(0, failed.group(1))
     return "; ".join(words) or None
 
 
 def check_name(name: str) -> None:
     """Refuses an emulator that is not known."""
     if name not in NAMES:
-        raise CobnutError(f"unknown emulator '{name}' (known: {', '.join(NAMES)})")
+        raise unknown("emulator", name, NAMES)
 
 
 def stage(boot: Boot, folder: Path) -> list[str]:

@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from cobnut.boards import Board
-from cobnut.errors import CobnutError
+from cobnut.checks import KnownMiss
+from cobnut.errors import CobnutError, unknown
 from cobnut.experiments.records import Records
 from cobnut.machines import Machine, change
 from cobnut.modules import Module
@@ -88,7 +89,7 @@ class Plot:
 class Experiment:
     """An experiment: what it is, what it needs, how it is run and how its result is drawn.
 
-    `explanations` are by the name of a check: what is known about the difference if it fails.
+    `known_misses` are by the name of a check: what is known about the difference if it is not ok.
     """
 
     name: str
@@ -103,8 +104,9 @@ class Experiment:
     boards: tuple[str, ...] = field(default=("pc",))
     has_curves: bool = False  # that can be drawn as a picture
     takes_images: bool = False  # runs on kernels that are named by --image
+    checkable: bool = False  # says something about the checked kernel, too, which it takes with --set checked=on
     show: Callable[[Result], None] | None = None  # prints more than the checks
-    explanations: Mapping[str, str] = field(default_factory=dict)
+    known_misses: Mapping[str, KnownMiss] = field(default_factory=dict)
     elsewhere: tuple["Experiment", ...] = ()  # what goes by the same name on other boards
 
     def on(self, board: str) -> "Experiment":
@@ -120,6 +122,7 @@ def all_experiments() -> dict[str, Experiment]:
     """Every experiment, by name."""
     from cobnut.experiments import (
         agreement,
+        attack_compose,
         attack_isolation,
         counterfactual,
         fuzz_syscalls,
@@ -129,6 +132,7 @@ def all_experiments() -> dict[str, Experiment]:
         ipc_scale,
         ipc_strings,
         ipc_trace,
+        latency_worst,
         liedtke95_fig4,
         liedtke95_messages,
         liedtke95_table1,
@@ -169,9 +173,11 @@ def all_experiments() -> dict[str, Experiment]:
         agreement.EXPERIMENT,
         replay.EXPERIMENT,
         attack_isolation.EXPERIMENT,
+        attack_compose.EXPERIMENT,
         silicon_segments.EXPERIMENT,
         groups_policy.EXPERIMENT,
         groups_revocation.EXPERIMENT,
+        latency_worst.EXPERIMENT,
     )
     return {experiment.name: experiment for experiment in every}
 
@@ -181,7 +187,7 @@ def reproductions() -> dict[str, Experiment]:
     others = {
         name
         for name, one in all_experiments().items()
-        if name.startswith(("attack/", "fuzz/", "groups/", "lab/", "sanitize/", "silicon/")) or one.takes_images
+        if name.startswith(("attack/", "fuzz/", "groups/", "lab/", "latency/", "sanitize/", "silicon/")) or one.takes_images
     }
     return {name: one for name, one in all_experiments().items() if name not in others}
 
@@ -190,7 +196,7 @@ def find(name: str) -> Experiment:
     """The experiment called `name`."""
     known = all_experiments()
     if name not in known:
-        raise CobnutError(f"unknown experiment '{name}' (known: {', '.join(known)}, all)")
+        raise unknown("experiment", name, [*known, "all"])
     return known[name]
 
 

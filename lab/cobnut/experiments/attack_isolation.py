@@ -195,6 +195,7 @@ EXPERIMENT = Experiment(
     source="L95 section 4 (small spaces share one linear address space)",
     machine="pentium4-1400",
     settings={"processors": Setting(len(BOCHS_CPUS), 1, range(1, len(BOCHS_CPUS) + 1), "of Bochs: a Pentium 4, a Pentium")},
+    checkable=True,
     run=run,
     plots=plots,
     story=(

@@ -21,7 +21,7 @@ from cobnut.sanitizing import Findings
 
 MEMORY_MB = 64
 TIMEOUT_SECONDS = 300
-LEAST_ATTEMPTS = 250
+LEAST_ATTEMPTS = 450
 KERNELS = {"fast": True, "standard": False}
 
 
@@ -100,6 +100,7 @@ EXPERIMENT = Experiment(
     machine="sa1100-200",
     boards=("collie", "versatilepb"),
     settings={},
+    checkable=True,
     run=run,
     plots=plots,
     story=(
@@ -107,7 +108,7 @@ EXPERIMENT = Experiment(
         "access to the victims' memory, by its address after relocation too and in every slot, to their UTCBs, the kernel and the devices; tries the coprocessor's and the status "
         "registers, domains and PID among them; jumps to where the kernel's entries are not; and uses the kernel as a deputy. Then scenes: memory that "
         "was mapped and revoked, sections and pages; successors of dead spaces; more spaces than there are domains at one address; spaces that the timer switches between while "
-        "each watches its own word; aliases. Each access has to come through in the attacker's own memory first."
+        "each watches its own word; aliases; instructions that straddle the end of the addresses that are relocated; flags that a partner sees. Each access has to come through in the attacker's own memory first."
     ),
     cannot_say=(
         "QEMU drops translations at each write of the domain register and has no caches: that nothing stale is used is what the sanitizer says, by its model of both.",

@@ -194,7 +194,6 @@ EXPERIMENT = Experiment(
         "rounds": Setting(50, 20, pingpong.ROUNDS, "round trips measured at each size"),
         "warmup": Setting(10, 4, pingpong.WARMUP, "round trips before the measured ones"),
     },
-    explanations={f"{part.letter}.difference_while_it_fits": CONFLICTS for part in PARTS},
     run=run,
     plots=plots,
     has_curves=True,

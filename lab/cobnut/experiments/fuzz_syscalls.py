@@ -67,10 +67,11 @@ class Kind:
     def arguments(self, seed: int, calls: int) -> str:
         return f"seed={seed} calls={calls}" + (" hoard=1" if self.hoard else "")
 
-    def replay(self, seed: int, calls: int) -> str:
+    def replay(self, seed: int, calls: int, *, checked: bool = False) -> str:
         """The command that runs it once more."""
         program = f'"fuzz {self.arguments(seed, calls)}"'
-        return f"./cobnut boot --sanitize --cpu {self.cpu} --memory {self.memory_mb} --root {program}"
+        kernel = "--set checked=on " * checked
+        return f"./cobnut boot {kernel}--sanitize --cpu {self.cpu} --memory {self.memory_mb} --root {program}"
 
 
 KINDS = (Kind("pentium3", 64, False), Kind("486", 64, False), Kind("pentium3", 9, True), Kind("486", 9, True))
@@ -115,7 +116,7 @@ def boot(lab: Lab, kind: Kind, *, seed: int, calls: int) -> Run:
     elif message := kernel_message(outcome.console):
         failure = f"the kernel stopped: {message}"
     name = f"seed {seed} on {kind.cpu}" + (", little memory" if kind.hoard else "")
-    return read(name, kind.replay(seed, calls), outcome.console, failure, findings)
+    return read(name, kind.replay(seed, calls, checked=lab.board.checked), outcome.console, failure, findings)
 
 
 def read(name: str, replay: str, console: str, failure: str | None, findings: Findings) -> Run:
@@ -253,6 +254,7 @@ EXPERIMENT = Experiment(
         "seed": Setting(1, 1, range(0, 1 << 26), "the first boot's; each further boot takes the next"),
         "calls": Setting(1_000_000, 40_000, range(1, 1_000_000_001), "in all; four boots or more of at most 250,000"),
     },
+    checkable=True,
     run=run,
     plots=plots,
     story=(

@@ -10,7 +10,7 @@ import statistics
 from dataclasses import dataclass, replace
 
 from cobnut import published, results
-from cobnut.checks import Check, above, between, explained, judge
+from cobnut.checks import Check, above, between, judge
 from cobnut.experiments import Experiment, Lab, Plot, Setting, pingpong
 from cobnut.experiments.pingpong import Measurement, PingPong, Region, measure, raise_if_all_failed
 from cobnut.results import LedgerRow, Result, Series
@@ -19,10 +19,6 @@ STANDARD, SEGMENTED = "standard", "segmented"
 PAIRS = {STANDARD: "large_large", SEGMENTED: "large_small"}
 LABELS = {STANDARD: "standard: both spaces large", SEGMENTED: "segmented: the server's space small"}
 ALONE = "alone"
-EXPLANATIONS = {
-    "compact.refill_a_page": "A page more in the working set is a TLB miss more after a flush. The difference to nine cycles is "
-    "what the model adds where the page-table entry or the word itself is not in the first-level cache.",
-}
 
 
 @dataclass(frozen=True)
@@ -101,7 +97,7 @@ def run(lab: Lab) -> Result:
         lab.machine_name,
         origin,
         [series for graph in graphs.values() for series in series_of(graph, clock)],
-        explained(judge_all(graphs), EXPLANATIONS),
+        judge_all(graphs),
         [row for graph in graphs.values() for row in ledger_of(graph)],
     )
 
@@ -297,7 +293,6 @@ EXPERIMENT = Experiment(
     run=run,
     plots=plots,
     has_curves=True,
-    explanations=EXPLANATIONS,
     story=(
         "An application goes over its data pages again and again; in between it calls a server that touches two pages. Between large "
         "spaces each switch empties the TLBs, and the application pays for the call and once more for every page that it comes back "

@@ -232,6 +232,7 @@ EXPERIMENT = Experiment(
         "boots": Setting(8, 2, range(1, 1025), "how many, on the two processors in turn"),
         "operations": Setting(200_000, 25_000, range(1, 100_000_001), "of each boot"),
     },
+    checkable=True,
     run=run,
     plots=plots,
     story=(

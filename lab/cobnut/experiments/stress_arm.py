@@ -170,6 +170,7 @@ EXPERIMENT = Experiment(
         "boots": Setting(8, 4, range(1, 1025), "how many, every fourth on the standard kernel"),
         "operations": Setting(300_000, 10_000, range(1, 100_000_001), "of each boot"),
     },
+    checkable=True,
     run=run,
     plots=plots,
     story=(

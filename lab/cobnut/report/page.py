@@ -7,13 +7,14 @@ from typing import Any
 
 import jinja2
 
-from cobnut.checks import Check
+from cobnut.checks import Check, Verdict, in_words
 from cobnut.experiments import Experiment
 from cobnut.machines import Machine
 from cobnut.report import figures, tables
 from cobnut.results import Result
 
 TEMPLATES = Path(__file__).parent
+SHOWN: dict[Verdict, str] = {"ok": "ok", "known_miss": "known miss", "failed": "not ok"}
 
 
 def write(
@@ -47,7 +48,8 @@ def write(
         machine=machine,
         plots=plots,
         figures_json=_for_script({entry["id"]: entry["figure"] for entry in plots if entry["figure"]}),
-        passed=sum(check.ok for check in result.checks),
+        verdicts=in_words(result.checks),
+        shown=SHOWN,
         off=_off,
         open_parameters={name: parameter for name, parameter in machine.parameters.items() if parameter.open},
         command=command,

@@ -19,6 +19,7 @@ mod listings;
 mod output;
 mod registers;
 mod sanitize;
+mod stretch;
 mod tracker;
 mod translated_block;
 
@@ -107,6 +108,10 @@ pub unsafe extern "C" fn qemu_plugin_install(
     match prepare(words, architecture) {
         Ok(setup) => SETUP = Box::into_raw(Box::new(setup)),
         Err(message) => fail(&message),
+    }
+    if (*SETUP).arguments.stretch {
+        stretch::install(id, architecture);
+        return 0;
     }
     if architecture == Architecture::Arm {
         arm::install(id);

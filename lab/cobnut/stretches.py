@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How long the kernel keeps interrupts off: the plugin's longest stretches for each of x2test's ways to provoke them."""
+
+import json
+import re
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from cobnut import boards, paths
+from cobnut.boards import Board
+from cobnut.emulators import Boot, Outcome, qemu, qemu_arm
+from cobnut.emulators.qemu import Plugin
+from cobnut.errors import CobnutError
+from cobnut.modules import Module
+
+MEMORY_MB = 256
+KERNEL_KB = 56 << 10  # what the kernel gets of it on a PC, for a thousand spaces; an ARM board's kernel takes a quarter
+TIMEOUT_SECONDS = 600
+THE_PROGRAMS_OWN = 2  # spaces: sigma0's and the root server's
+CASE = re.compile(r"^case (\d+) latency\.(\w+)$", re.MULTILINE)
+PASSED = re.compile(r"^x2test: (\d+) passed, 0 failed$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """The longest one that was seen in a case: instructions, and the functions that most of them are in."""
+
+    instructions: int
+    most_in: tuple[str, ...]
+
+
+def measure(board: Board, *, spaces: int, threads: int, only: str = "") -> dict[str, Stretch]:
+    """Of each case whose name contains `only`, among `spaces` spaces, with `threads` threads in a crowd."""
+    others = max(0, spaces - THE_PROGRAMS_OWN)
+    arguments = f"filter=latency.{only} latency=1 spaces={others} threads={threads}"
+    modules = (Module(board.program("sigma0")), Module(board.program("x2test"), arguments))
+    options = "" if board.processor is boards.ARM else f"kmem={KERNEL_KB}"
+    what = Boot(board.kernel, modules, options, memory_mb=board.memory_mb or MEMORY_MB)
+    with tempfile.TemporaryDirectory(prefix="cobnut-") as folder:
+        out = Path(folder) / "stretches.json"
+        outcome = _run(board, what, out)
+        if outcome.timed_out or not PASSED.search(outcome.console):
+            raise CobnutError(f"{board.name}, {spaces} spaces: x2test does not pass: {outcome.console[-300:]}")
+        return read(outcome.console, out.read_text())
+
+
+def _run(board: Board, what: Boot, out: Path) -> Outcome:
+    plugin = Plugin(paths.PLUGIN, (("mode", "stretch"), ("kernel", str(board.kernel_executable)), ("out", str(out))))
+    if board.processor is boards.ARM:
+        return qemu_arm.run(what, board.name, timeout=TIMEOUT_SECONDS, plugin=plugin)
+    return qemu.run(what, timeout=TIMEOUT_SECONDS, plugin=plugin)
+
+
+def read(console: str, written: str) -> dict[str, Stretch]:
+    """What the plugin wrote, by the names that the guest printed. A case without a stretch was not measured."""
+    by_number = {one["case"]: one for one in json.loads(written)["cases"]}
+    found = {}
+    for number, name in CASE.findall(console):
+        one = by_number.get(int(number))
+        if not one:
+            raise CobnutError(f"the plugin has seen nothing of latency.{name}")
+        found[name] = Stretch(one["instructions"], tuple(function for function, _ in one["most_in"]))
+    return found
