@@ -188,6 +188,15 @@ VAddr extent(const Space& space) {
     return end;
 }
 
+VAddr skip_unmapped(const Space& space, VAddr from, VAddr last) {
+    for (Word mb = from >> 20, end = last >> 20; mb <= end;) {
+        const TableDirectory* d = space.arch.tables[mb >> 10];
+        if (d && d->table[mb & 0x3ff]) return mb == from >> 20 ? from : mb << 20;
+        mb = d ? mb + 1 : (mb | 0x3ff) + 1;
+    }
+    return last + 1;
+}
+
 bool next_mapped(const Space& space, VAddr& from, VAddr last) {
     if (last >= USER_LIMIT) last = USER_LIMIT - 1;
     for (Word page = from >> 12, end = last >> 12; page <= end;) {

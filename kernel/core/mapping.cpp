@@ -29,6 +29,14 @@ void pay(Word& budget, Word amount) {
     steps = 0;
 }
 
+// Over what has no page tables, paid for as ways: the next address up to `last` that may have pages; last + 1 if none has.
+VAddr skip_unmapped(const Space& space, VAddr from, VAddr last, Word& budget) {
+    VAddr next = paging::skip_unmapped(space, from, last);
+    steps += (next - from) >> 22;
+    if (next > last) pay(budget, 0);
+    return next;
+}
+
 Word pack(VAddr page, Word depth, Word status) { return page | depth << 2 | status; }
 
 void move(Mapping& m, Space& space, VAddr page) {
@@ -427,13 +435,17 @@ Mapped transfer(Space& from, Fpage send, Space& to, Fpage window, Word base, boo
     Word& done = progress.done;
     for (VAddr page; (page = r.source + done) <= last;) {
         if (!budget) return Mapped::part;
-        VAddr end = page | stretch;
-        if (end > last) end = last;
         // Sigma0 has every page, also where it has no page table yet.
-        if (!from.idempotent && !progress.clearing && !paging::next_mapped(from, page, end)) {
-            done = end + 1 - r.source;
-            spend(budget, stretch_cost);
-            continue;
+        if (!from.idempotent && !progress.clearing) {
+            page = skip_unmapped(from, page, last, budget);
+            done = page - r.source;
+            if (page > last) break;
+            VAddr end = (page | stretch) < last ? page | stretch : last;
+            if (!paging::next_mapped(from, page, end)) {
+                done = end + 1 - r.source;
+                spend(budget, stretch_cost);
+                continue;
+            }
         }
         steps += (page - r.source - done) >> page_log2;
         done = page - r.source;
@@ -457,8 +469,9 @@ bool unmap(Space& space, Fpage fpage, bool flush, VAddr& at, Word& status, Sweep
     bool everything = fpage.rights() == rights_all, write = fpage.rights() & right_write;
     VAddr last = fpage.last() < paging::user_limit() ? fpage.last() : paging::user_limit() - 1;
     while (at <= last && budget) {
-        VAddr page = at, end = at | stretch;
-        if (end > last) end = last;
+        at = skip_unmapped(space, at, last, budget);
+        if (at > last) break;
+        VAddr page = at, end = (at | stretch) < last ? at | stretch : last;
         if (!paging::next_mapped(space, page, end)) {
             at = end + 1;
             spend(budget, stretch_cost);

@@ -23,6 +23,8 @@ constexpr Word accessed = 1, dirty = 2;
 Page get(const Space& space, VAddr page);
 // The first page at or after `from`, and not after `last`, that somebody mapped; false if there is none.
 bool next_mapped(const Space& space, VAddr& from, VAddr last);
+// The first address at or after `from` that has a page table; last + 1 if none up to `last` has. A few instructions a table.
+VAddr skip_unmapped(const Space& space, VAddr from, VAddr last);
 // The end of its highest page, UTCBs and interface page included; 0 if it has none. A port may say more than that where a space
 // has many tables without pages, and less at each call until it is exact.
 VAddr extent(const Space& space);

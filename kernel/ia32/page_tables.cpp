@@ -131,6 +131,14 @@ Page get(const Space& space, VAddr page) {
     return {bool(e & present), bool(e & writable), frame_of(e), e & attribute_bits};
 }
 
+VAddr skip_unmapped(const Space& space, VAddr from, VAddr last) {
+    Word t = from >> 22, end = last >> 22;
+    if (space.arch.mappings[t]) return from;
+    while (++t <= end)
+        if (space.arch.mappings[t]) return t << 22;
+    return last + 1;
+}
+
 bool next_mapped(const Space& space, VAddr& from, VAddr last) {
     if (last >= user_limit()) last = user_limit() - 1;
     for (Word page = from >> 12, end = last >> 12; page <= end;) {

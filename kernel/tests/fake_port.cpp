@@ -90,6 +90,11 @@ Page get(const Space& space, VAddr page) {
     auto e = look(space, page);
     return {e.present, e.writable, e.frame, e.attribute};
 }
+VAddr skip_unmapped(const Space& space, VAddr from, VAddr last) {
+    auto i = space.arch.pages.lower_bound(from & ~VAddr{0x3fffff});
+    if (i == space.arch.pages.end() || i->first > last) return last + 1;
+    return std::max(from, i->first & ~VAddr{0x3fffff});
+}
 bool next_mapped(const Space& space, VAddr& from, VAddr last) {
     auto i = space.arch.pages.lower_bound(from);
     while (i != space.arch.pages.end() && !look(space, first_of(space, i->first)).mapping) ++i;
