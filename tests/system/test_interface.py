@@ -15,8 +15,13 @@ CASES = [
     # the small-space area reaches into what is the large spaces' with a smaller one
     *((guests.USUAL, "small", option) for option in ("small=64", "small=2048")),
     (guests.Processor("qemu", "pentium,-fpu"), "small", ""),
-    # an interpreter takes its time: each half by itself
-    *((on, kinds, half) for on in guests.BOCHS for kinds in ("large", "small", "automatic") for half in ("half=1", "half=2")),
+    # an interpreter takes its time: each third by itself
+    *(
+        (on, kinds, f"part={k} parts=3")
+        for on in guests.BOCHS
+        for kinds in ("large", "small", "automatic")
+        for k in (1, 2, 3)
+    ),
 ]
 
 
@@ -24,8 +29,8 @@ CASES = [
 def test_x2test(on, kinds, option):
     limits = "limits=1" if on.emulator == "bochs" else ""  # QEMU does not enforce segment limits
     area = option.replace("small=", "area=") if option.startswith("small=") else ""
-    half, option = (option, "") if option.startswith("half=") else ("", option)
-    outcome = guests.boot(guests.program("x2test", f"kinds={kinds} {limits} {area} {half}"), options=option, on=on)
+    part, option = (option, "") if option.startswith("part=") else ("", option)
+    outcome = guests.boot(guests.program("x2test", f"kinds={kinds} {limits} {area} {part}"), options=option, on=on)
     failed = [line for line in outcome.console.splitlines() if line.startswith("FAIL")]
     assert not failed, "\n".join(failed)
     verdict = re.search(r"^x2test: (\d+) passed, 0 failed$", outcome.console, re.M)

@@ -38,7 +38,8 @@ struct Wish {
     bool limits = false;       ///< limits=1: this machine enforces segment limits
     bool latency = false;      ///< latency=1: a tick of the time-stamp counter is an instruction, and counts (QEMU's -icount)
     bool automatic = true;     ///< automatic=0: the kernel gives no slots by itself (its option automatic=off)
-    unsigned half = 0;         ///< half=1|2: every other test, from the first or the second
+    unsigned part = 1;         ///< part=K parts=N: every N-th test, from the K-th on
+    unsigned parts = 1;
     Word area_mb = 512;        ///< area=MB: the kernel's small-space area
     Word threads = 200;        ///< threads=N: in a crowd (crowd.h)
     Word spaces = 0;           ///< spaces=N: that exist beside those of the tests

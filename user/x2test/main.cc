@@ -1,9 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // x2test: the interface of the kernel, statement by statement, tested from a root server.
 //
-// Command line: filter=TEXT runs the tests whose names contain TEXT, half=1|2 every other one from the first or the second, kinds=large|small|automatic chooses the agents' spaces,
-// limits=1 adds what needs enforced segment limits, latency=1 what counts instructions or makes the kernel's work long, with threads=N in a crowd and spaces=N beside all others, automatic=0 leaves out what needs slots of the kernel's choice,
-// area=MB is the kernel's small-space area, seed=N and calls=N steer the random tests, list=1 only lists. Ends with `x2test: N passed, M failed` and the machine off.
+// Command line:
+//   filter=TEXT                   the tests whose names contain TEXT
+//   part=K parts=N                every N-th of them, from the K-th on
+//   kinds=large|small|automatic   the agents' spaces
+//   limits=1                      also what needs enforced segment limits
+//   latency=1                     what counts instructions or makes the kernel's work long,
+//                                 with threads=N in a crowd and spaces=N beside all others
+//   automatic=0                   without what needs slots of the kernel's choice
+//   area=MB                       the kernel's small-space area
+//   seed=N calls=N                the random tests
+//   list=1                        only lists
+// Ends with `x2test: N passed, M failed` and the machine off.
 #include "crowd.h"
 #include "harness.h"
 #include "machine.h"
@@ -114,11 +123,13 @@ bool read_wish(const cobnut::Options &options)
     wish.threads = options.number("threads", wish.threads, &bad);
     wish.spaces = options.number("spaces", wish.spaces, &bad);
     wish.automatic = options.number("automatic", 1, &bad) != 0;
-    wish.half = options.number("half", 0, &bad);
+    wish.part = options.number("part", 1, &bad);
+    wish.parts = options.number("parts", 1, &bad);
     wish.area_mb = options.number("area", wish.area_mb, &bad);
     wish.seed = options.number("seed", wish.seed, &bad);
     wish.calls = options.number("calls", wish.calls, &bad);
-    return !bad && wish.half <= 2 && wish.threads <= most_in_crowd && (!kinds || kinds == "small" || kinds == "large" || kinds == "automatic");
+    const bool known = !kinds || kinds == "small" || kinds == "large" || kinds == "automatic";
+    return !bad && known && wish.part >= 1 && wish.part <= wish.parts && wish.threads <= most_in_crowd;
 }
 
 } // namespace
@@ -150,7 +161,7 @@ void run_all(const cobnut::Options &options)
     for (const Test *const *group = groups; *group; group++)
         for (const Test *test = *group; test->name; test++) {
             if (!contains(test->name, filter) || is_left_out(*test)) continue;
-            if (wish.half && wish.half != 1 + count++ % 2) continue;
+            if (count++ % wish.parts != wish.part - 1) continue;
             if (list) cobnut::print("%s\n", test->name);
             else run_one(*test);
         }
