@@ -87,10 +87,12 @@ def show_measured(machine: str, text: str) -> dict:
 
 
 def _show_cases(name: str, measured: dict) -> None:
-    regions = measured["regions"]
+    regions = [region for region in measured["regions"] if region["iterations"]]
     if not regions:
+        # Nobody marked what is to be measured: the run as a whole.
         totals = measured["totals"]
-        print(f"{name}: no cases; {totals['cycles']:,} modelled cycles in all")
+        spent = [(key.replace("_", " "), f"{cycles:,}") for key, cycles in totals["ledger"].items() if cycles]
+        _show(f"{name}: modelled cycles of the whole run", ("", "cycles"), [*spent, ("total", f"{totals['cycles']:,}")])
         return
     paid = [key for key in regions[0]["ledger"] if any(region["ledger"][key] for region in regions)]
     rows = []

@@ -125,3 +125,14 @@ def test_build_prints_the_images_kernel_first(cobnut):
     assert done.returncode == 0
     assert done.stdout.splitlines() == [str(path) for path in guests.PC.images]
     assert all(path.is_file() for path in guests.PC.images)
+
+
+@pytest.mark.parametrize("words", [("--machine", "pentium-90"), ("--board", "collie", "--machine", "sa1100-200")])
+def test_what_nobody_marked_is_measured_as_a_whole(cobnut, words):
+    done = cobnut("boot", *words, "hello")
+    assert done.returncode == 0, done.stderr
+    rows = dict(re.findall(r"^ +(\S[a-z ]*\S) +([\d,]+)$", done.stdout, re.M))
+    cycles = {name: int(text.replace(",", "")) for name, text in rows.items()}
+    total = cycles.pop("total")
+    # each row is rounded down by itself
+    assert 0 <= total - sum(cycles.values()) < 20 and cycles["instructions"] > 10_000

@@ -217,23 +217,26 @@ fn difference(now: &Counts, last: &Counts) -> Counts {
 #[derive(Clone, Copy)]
 pub struct Totals {
     counters: Counters,
-    modelled: Option<(Counts, u64)>,
+    modelled: Option<(Counts, Ledger)>,
 }
 
 impl Totals {
     pub fn new(counters: &Counters, machine: Option<&Machine>) -> Self {
-        let modelled = machine.map(|m| (*m.counts(), m.ledger().total() / cobnut_model::MILLI));
+        let modelled = machine.map(|m| (*m.counts(), *m.ledger()));
         Totals { counters: *counters, modelled }
     }
 
     pub fn report(&self) -> Value {
         let mut totals: Map<String, Value> =
             counters::NAMES.iter().zip(&self.counters).map(|(name, &n)| (name.to_string(), n.into())).collect();
-        if let Some((counts, cycles)) = &self.modelled {
+        if let Some((counts, ledger)) = &self.modelled {
             for (name, count) in COUNTS {
                 totals.insert(name.into(), count(counts).into());
             }
-            totals.insert("cycles".into(), (*cycles).into());
+            totals.insert("cycles".into(), (ledger.total() / cobnut_model::MILLI).into());
+            let rows = ledger.whole_cycles_since(&Ledger::default());
+            let rows: Map<_, _> = CATEGORIES.iter().map(|&(c, name)| (name.into(), rows[c as usize].into())).collect();
+            totals.insert("ledger".into(), rows.into());
         }
         totals.into()
     }

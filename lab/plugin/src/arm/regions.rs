@@ -45,6 +45,9 @@ impl Sample {
         if let Some((counts, ledger)) = &self.modelled {
             totals.extend(COUNTS.iter().map(|(name, count)| (name.to_string(), count(counts).into())));
             totals.insert("cycles".into(), (ledger.total() / MILLI).into());
+            let rows = ledger.whole_cycles_since(&Ledger::default());
+            let rows: Map<_, _> = CATEGORIES.iter().map(|&(c, name)| (name.into(), rows[c as usize].into())).collect();
+            totals.insert("ledger".into(), rows.into());
         }
         totals.into()
     }
