@@ -201,6 +201,29 @@ def boot(
     raise typer.Exit(code)
 
 
+@app.command()
+def iso(
+    file: Annotated[Path, typer.Argument(help="The image to be written; an old one is replaced.", metavar="FILE")],
+    module: Payload = None,
+    root: RootOption = DEFAULT_ROOT,
+    sigma0: Sigma0Option = "sigma0",
+    append: AppendOption = "",
+    given: KernelSetting = None,
+) -> None:
+    """Writes a CD image that boots modules on a PC with a BIOS, from CD or stick; the console is the first serial port."""
+    from cobnut import cd
+
+    target = boards.settled(boards.find("pc"), given or [])
+    _check_place(str(file), file, _try_file)
+    _check_payload("iso", module, root)
+    building.images(target)
+    chosen = tuple(modules.parse(text, target) for text in (sigma0, root, *(module or [])))
+    cd.ensure()
+    with tempfile.TemporaryDirectory(prefix="cobnut-") as folder:
+        cd.write(Boot(target.kernel, chosen, append), file.resolve(), Path(folder))
+    print(f"{file}: {file.stat().st_size / 1e6:.1f} MB; to a stick: dd if={file} of=/dev/STICK bs=1M conv=fsync")
+
+
 def _check_debugging(gdb: bool, ex: list[str], emulator: str, sanitize: bool, image: list[str]) -> None:
     if ex and not gdb:
         raise CobnutError("--ex: is for --gdb")
@@ -222,7 +245,7 @@ def _check_measuring(
             raise CobnutError(f"--machine: does not go with {option}")
     if machine:
         machines.locate(machine)
-    _check_place("json", json, _try_file)
+    _check_place(f"--json {json}", json, _try_file)
 
 
 def _boot_arm(
@@ -345,7 +368,7 @@ def trace(
     tracing.check_ring(ring)
     if seconds is not None and seconds <= 0:
         raise CobnutError(f"--seconds {seconds:g}: must be more than 0")
-    _check_place("output", output, _try_file)
+    _check_place(f"--output {output}", output, _try_file)
     building.images(target)
     chosen = tuple(modules.parse(text, target) for text in (sigma0, root, *(module or [])))
     qemu.ensure()
@@ -376,7 +399,7 @@ def record(
     target = _board_for("record", board)
     _check_payload("record --out x.record", module, root)
     _check_memory(memory, LEAST_MEMORY_MB, "qemu")
-    _check_place("out", out, _try_file)
+    _check_place(f"--out {out}", out, _try_file)
     version = qemu.ensure()
     building.everything(target)
     chosen = tuple(modules.parse(text, target) for text in (sigma0, root, *(module or [])))
@@ -415,7 +438,7 @@ def replay(
     wanted = machine or list(machines.known("ia32"))
     for name in wanted:
         machines.locate(name)
-    _check_place("json", json, _try_file)
+    _check_place(f"--json {json}", json, _try_file)
     building.lab()
     described = [machines.load(name) for name in wanted]
     for one in described:
@@ -519,17 +542,17 @@ def _check_writable(json: Path | None, report: Path | None, picture: Path | None
         raise CobnutError(f"--report {report}: is not a folder")
     wanted = (("json", json, _try_file), ("picture", picture, _try_file), ("report", report, _try_folder))
     for option, path, try_out in wanted:
-        _check_place(option, path, try_out)
+        _check_place(f"--{option} {path}", path, try_out)
 
 
-def _check_place(option: str, path: Path | None, try_out: Callable[[Path], None]) -> None:
-    """Says that `path`, which an option gave, cannot be written, if so; `try_out` tries."""
+def _check_place(said: str, path: Path | None, try_out: Callable[[Path], None]) -> None:
+    """Says that `path`, which the user gave as `said`, cannot be written, if so; `try_out` tries."""
     if path is None:
         return
     try:
         try_out(path)
     except OSError as error:
-        raise CobnutError(f"--{option} {path}: cannot be written there ({error.strerror})") from None
+        raise CobnutError(f"{said}: cannot be written there ({error.strerror})") from None
 
 
 def _try_file(path: Path) -> None:

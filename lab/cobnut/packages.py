@@ -52,6 +52,8 @@ BOCHS = (
     Package("bochs", "bochs"),
     Package("bochsbios", "/usr/share/bochs/BIOS-bochs-latest"),
     Package("vgabios", "/usr/share/bochs/VGABIOS-lgpl-latest"),
+)
+CD = (
     Package("grub-common", "grub-mkrescue"),
     Package("grub-pc-bin", "/usr/lib/grub/i386-pc/multiboot.mod"),
     Package("xorriso", "xorriso"),

@@ -19,24 +19,16 @@ import tty
 from collections.abc import Iterator
 from pathlib import Path
 
-from cobnut import backtrace, packages
-from cobnut.emulators import Boot, Outcome, kernel_message, stage
+from cobnut import backtrace, cd, packages
+from cobnut.emulators import Boot, Outcome, kernel_message
 from cobnut.errors import CobnutError
-from cobnut.process import limit, run_logged, spent
+from cobnut.process import limit, spent
 
 PROGRAM = "bochs"
 DEFAULT_CPU = "p4_willamette"
 PLUGINS = "/usr/lib/*/bochs/plugins"
-GRUB_MODULES = "multiboot normal iso9660 biosdisk configfile"
 LEAST_MEMORY_MB = 32
 CTRL_A = b"\x01"
-
-GRUB_CONFIG = """set timeout=0
-menuentry cobnut {{
-{lines}
-    boot
-}}
-"""
 
 # the dummy sound driver: the ALSA one ends the process on a machine without a sound card
 CONFIG = """megs: {megs}
@@ -56,7 +48,7 @@ log: {log}
 
 def ensure() -> None:
     """Makes sure of Bochs, its BIOS images and what makes a boot CD."""
-    packages.ensure(packages.BOCHS)
+    packages.ensure(packages.BOCHS, packages.CD)
 
 
 def version() -> str:
@@ -186,11 +178,13 @@ def _start(
     plugins = glob.glob(PLUGINS)
     if not plugins:
         raise CobnutError(f"Bochs' plugins are not at {PLUGINS}: is this Debian's package?")
+    iso = folder / "boot.iso"
+    cd.write(boot, iso, folder)
     (folder / "bochsrc").write_text(
         CONFIG.format(
             megs=boot.memory_mb,
             cpu=boot.cpu,
-            iso=_iso(boot, folder),
+            iso=iso,
             mode=mode,
             device=device,
             log=folder / "log",
@@ -207,43 +201,10 @@ def _start(
     )
 
 
-def _iso(boot: Boot, folder: Path) -> Path:
-    """A boot CD with GRUB, the kernel and its modules."""
-    tree = folder / "tree"
-    (tree / "boot" / "grub").mkdir(parents=True)
-    modules = folder / "modules"
-    modules.mkdir()
-    lines = stage(boot, modules)
-    (tree / "boot" / "kernel").write_bytes(boot.kernel.read_bytes())
-    # GRUB leaves the file's name out of a command line, QEMU does not: repeat it, so that a guest sees the same on both
-    config = [f"    multiboot /boot/kernel {_quoted('cobnut-kernel ' + boot.options)}"]
-    for line in lines:
-        name = line.split(" ", 1)[0]
-        (tree / "boot" / name).write_bytes((modules / name).read_bytes())
-        config.append(f"    module /boot/{name} {_quoted(line)}")
-    (tree / "boot" / "grub" / "grub.cfg").write_text(GRUB_CONFIG.format(lines="\n".join(config)))
-    iso = folder / "boot.iso"
-    make = [
-        "grub-mkrescue",
-        "-d",
-        "/usr/lib/grub/i386-pc",
-        f"--install-modules={GRUB_MODULES}",
-        "--fonts=",
-        "--locales=",
-        "--themes=",
-    ]
-    run_logged([*make, "-o", str(iso), str(tree)], str(folder / "grub.log"))
-    return iso
-
-
 def _raise_if_refused(boot: Boot, status: int | None, console: str) -> None:
     """What Bochs finds wrong with its configuration ends it before it opens its log; `status` is None if it was ended."""
     if status and not console.strip():
         raise CobnutError(f"Bochs refused to start (processor '{boot.cpu}'?)")
-
-
-def _quoted(line: str) -> str:
-    return " ".join("'" + word.replace("'", "") + "'" for word in line.split())
 
 
 def _panic(log: Path) -> str | None:
