@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cobnut import cli
+from cobnut import cd, cli
 from cobnut.emulators import Boot, bochs
 from cobnut.errors import CobnutError
 from conftest import ROOT, assert_refused
@@ -175,6 +175,6 @@ def test_what_the_system_refuses_is_one_line(monkeypatch, capsys):
 def test_a_bochs_that_ends_before_it_starts_is_an_error(monkeypatch, tmp_path, start):
     monkeypatch.setattr(bochs, "PROGRAM", "false")
     monkeypatch.setattr(bochs, "PLUGINS", str(tmp_path))
-    monkeypatch.setattr(bochs, "_iso", lambda boot, folder: folder / "boot.iso")
+    monkeypatch.setattr(cd, "write", lambda boot, iso, folder: None)
     with pytest.raises(CobnutError, match=r"Bochs refused to start \(processor 'nope'\?\)"):
         start(Boot(tmp_path / "kernel", (), cpu="nope"))
