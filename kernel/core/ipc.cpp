@@ -405,7 +405,7 @@ void detach(Thread& t) {
 
 void arrived(Thread& s, Thread& r, Thread* apparent) {
     received(s, r, apparent);
-    after_send(&s);
+    after_send(&s, false);      // what it was the end of took long
 }
 
 [[gnu::cold]] void unwind(Thread& t) {

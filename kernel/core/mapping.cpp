@@ -15,11 +15,13 @@ constexpr Word no_limit = ~Word{0};
 constexpr VAddr stretch = 0x3fffff;
 constexpr Word stretch_cost = between_points;
 // What it takes to see to a page, beside what is done to those derived from it; and to map it.
-constexpr Word page_cost = 2, map_cost = 4;
+constexpr Word page_cost = 2, map_cost = 8;
 
 // Ways through lists and tables since they were paid for, in steps. A budget is in mappings: so many steps take as long as one.
 Word steps;
 constexpr Word steps_a_mapping = 16;
+// A page of the kernel's for tables: it is zeroed.
+constexpr Word table_steps = 6 * steps_a_mapping;
 
 void spend(Word& budget, Word amount) { budget -= budget < amount ? budget : amount; }
 
@@ -389,7 +391,9 @@ Mapped transfer_page(Space& from, VAddr source, Space& to, VAddr target, unsigne
         m = mapping_at(from, source);
         if (!m) return Mapped::all;
     }
+    Word unused = memory::pages_unused();
     if (!paging::ensure_table(to, target)) return Mapped::no_memory;
+    steps += (unused - memory::pages_unused()) * table_steps;
     if (grant) {
         if (!to.account.charge(sizeof(Mapping))) return Mapped::no_memory;
         from.account.credit(sizeof(Mapping));

@@ -31,17 +31,15 @@ void* allocate_pool_page() {
     check(unused && !(reinterpret_cast<std::uintptr_t>(page) & page_mask));
     first = page->next;
     unused -= 1;
-    fill_zero(page, page_size);
     return page;
 }
 
 void* allocate_page(Account& payer) {
     if (!payer.charge(page_size)) return nullptr;
     void* page = allocate_pool_page();
-    if (page)
-        in_use += 1;
-    else
-        payer.credit(page_size);
+    if (!page) return payer.credit(page_size), nullptr;
+    in_use += 1;
+    fill_zero(page, page_size);
     return page;
 }
 

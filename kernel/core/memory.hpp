@@ -15,7 +15,7 @@ void add(PAddr first, PAddr last);
 // One zeroed page frame, by its address in the kernel's window on physical memory.
 void* allocate_page(Account& payer);
 void free_page(void* page, Account& payer);
-// The same for a pool's pages.
+// The same for a pool's pages, which are not zeroed: its objects are, one by one.
 void* allocate_pool_page();
 void free_pool_page(void* page);
 Word pages_total();

@@ -194,6 +194,7 @@ void carry_on(Thread& runner) {
     Transfer& t = *runner.transfer;
     check(&runner == t.sender || &runner == t.receiver);
     check(runner.state == State::ready && &runner == arch::current_thread());
+    arch::preemption_point();           // the message may have used up a budget before it came to be a transfer
     for (;;) {
         if (t.next == TypedItems::Next::string) {
             Copied copied = copy(t);

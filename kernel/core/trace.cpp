@@ -3,6 +3,7 @@
 
 #include "core/arch.hpp"
 #include "core/memory.hpp"
+#include "core/string.hpp"
 
 namespace trace {
 
@@ -15,6 +16,7 @@ void initialise(Word kb) {
         // Fresh kernel memory comes page by page from its end.
         auto* page = static_cast<char*>(memory::allocate_pool_page());
         if (!page || (start && page + page_size != start)) arch::stop("too little kernel memory for the trace");
+        fill_zero(page, page_size);
         if (!end) end = page + page_size;
         start = page;
     }

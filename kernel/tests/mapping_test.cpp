@@ -212,7 +212,7 @@ TEST_F(MappingTest, TheWayToTheParentCostsNothingForItsOtherChildren) {
     for (Word n = 0; n < many; ++n) map(0, 0x5000, 3, 0x400000 + n * page_size);
     mappings::Progress progress{};
     auto send = Fpage::memory(0x6000, 13).with_rights(rights_all), window = Fpage::memory(0x102000, 13);
-    EXPECT_EQ(mappings::transfer(*space[2], send, *space[1], window, 0, false, progress, budget = 9), mappings::Mapped::all);
+    EXPECT_EQ(mappings::transfer(*space[2], send, *space[1], window, 0, false, progress, budget = 17), mappings::Mapped::all);
     EXPECT_EQ(budget, 1u);
 }
 

@@ -7,8 +7,8 @@ import guests
 import pytest
 from cobnut import boards, build, stretches
 
-OPERATIONS = {"unmap_tree", "unmap_range", "unmap_far", "map_range", "delete_space", "change_slot", "seek_tag", "unmap_ports", "map_ports",
-              "chain_of_senders", "unmap_status", "unmap_write", "unmap_sparse", "unmap_port_registers", "map_port_items"}
+OPERATIONS = {"unmap_tree", "unmap_range", "unmap_far", "map_range", "map_apart", "delete_space", "change_slot", "seek_tag", "unmap_ports",
+              "map_ports", "chain_of_senders", "unmap_status", "unmap_write", "unmap_sparse", "unmap_port_registers", "map_port_items"}
 LIMIT = 30_000
 
 
@@ -22,6 +22,13 @@ def test_no_operation_keeps_interrupts_waiting():
 
 WAITS = {"wait_queue", "wait_expiry", "wait_receive", "wait_deletion", "wait_renaming", "wait_local_ids", "wait_console"}
 WORST = 20_000  # instructions with interrupts off
+
+
+def test_no_stretch_is_longer_than_its_bound():
+    build.lab()
+    found = stretches.measure(boards.find("pc"), spaces=100, threads=200)
+    assert found.keys() >= OPERATIONS | WAITS
+    assert max(one.instructions for one in found.values()) <= WORST, found
 
 
 @pytest.mark.parametrize("board", ["pc", "versatilepb", "collie"])

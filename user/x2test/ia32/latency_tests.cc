@@ -124,6 +124,7 @@ void unmap_far()
 }
 
 constexpr Word registers = 64;
+constexpr int rounds = 4; ///< of what takes less than a tick
 
 /// Unmap with all message registers, `times` in a row; they all name the same fpage.
 Word do_unmap_registers(Word fpage, Word times, Word)
@@ -173,6 +174,48 @@ void map_range()
     begin(forest.left, do_give_all, forest.root->id.raw);
     watch.during(forest.left);
     watch.report("map_range");
+}
+
+/// A page to each of many places, 4 MB apart, in messages full of map items: the receiver needs a page table for each.
+Word do_give_apart(Word to, Word first, Word times)
+{
+    constexpr Word items = (registers - 1) / 2;
+    for (Word i = 0; i < times; i++) {
+        L4_Set_MsgTag(L4_MsgTag_t{.raw = 2 * items << 6});
+        for (Word n = 0; n < items; n++) {
+            const L4_MapItem_t item = L4_MapItem(region(12), first + (i * items + n) * table_bytes);
+            L4_LoadMR(static_cast<int>(1 + 2 * n), item.raw[0] | (n + 1 < items));
+            L4_LoadMR(static_cast<int>(2 + 2 * n), item.raw[1]);
+        }
+        if (L4_IpcFailed(L4_Send_Timeout(L4_ThreadId_t{.raw = to}, second))) return L4_ErrorCode();
+    }
+    return 0;
+}
+Word do_take_apart(Word from, Word times, Word)
+{
+    L4_MsgTag_t tag = {.raw = 0};
+    L4_Accept(L4_MapGrantItems(L4_CompleteAddressSpace));
+    for (Word i = 0; i < times && !L4_IpcFailed(tag); i++) tag = L4_Receive_Timeout(L4_ThreadId_t{.raw = from}, second);
+    L4_Accept(L4_UntypedWordsAcceptor);
+    return L4_IpcFailed(tag) ? L4_ErrorCode() : 0;
+}
+void map_apart()
+{
+    constexpr Word first = 0x40000000, times = 8;
+    if (!wish.latency) return;
+    Watch watch;
+    for (int round = 0; round < rounds; round++) {
+        Agent *a = agent(Kind::large), *b = agent(Kind::large);
+        if (!b) return;
+        give(a, L4_FpageLog2(arena_page(0), first_log2) + L4_FullyAccessible, 0, region(first_log2, 0));
+        begin(b, do_take_apart, a->id.raw, times);
+        begin(a, do_give_apart, b->id.raw, first, times);
+        watch.during(a);
+        CHECK_EQUAL(finish(b).value, 0);
+        remove(a);
+        remove(b);
+    }
+    watch.report("map_apart");
 }
 
 void delete_space()
@@ -249,7 +292,6 @@ void seek_tag()
     CHECK(worst < limit);
 }
 
-constexpr int rounds_of_ports = 4; ///< one takes less than a tick
 constexpr Word scattered_ports = 0x8000, most_scattered = 256; ///< a space has no more
 L4_Fpage_t scattered() { return L4_IoFpageLog2(scattered_ports, 11); }
 
@@ -269,7 +311,7 @@ void unmap_ports()
 {
     if (!wish.latency) return;
     Watch watch;
-    for (int round = 0; round < rounds_of_ports; round++) {
+    for (int round = 0; round < rounds; round++) {
         Agent *a = agent(Kind::large);
         if (!give_scattered_ports(a, most_scattered)) return;
         begin(a, do_flush_ports);
@@ -298,7 +340,7 @@ void map_ports()
 {
     if (!wish.latency) return;
     Watch watch;
-    for (int round = 0; round < rounds_of_ports; round++) {
+    for (int round = 0; round < rounds; round++) {
         Agent *a = agent(Kind::large), *b = agent(Kind::large);
         if (!b || !give_scattered_ports(a, most_scattered)) return;
         begin(b, do_take_ports, a->id.raw);
@@ -407,6 +449,7 @@ const Test latency_tests[] = {
     {"latency.unmap_write", unmap_write},
     {"latency.unmap_sparse", unmap_sparse},
     {"latency.map_range", map_range},
+    {"latency.map_apart", map_apart},
     {"latency.delete_space", delete_space},
     {"latency.change_slot", change_slot},
     {"latency.seek_tag", seek_tag},
