@@ -6,6 +6,7 @@
 #include "core/kip.hpp"
 #include "core/memory.hpp"
 #include "core/schedule.hpp"
+#include "core/string.hpp"
 #include "ia32/cpu.hpp"
 #include "ia32/hosts.hpp"
 #include "ia32/ports.hpp"
@@ -36,6 +37,12 @@ void invalidate(const Space& space, VAddr page) {
     const Slot& slot = space.arch.slot;
     if (space.arch.host && processor.host != space.arch.host) return;
     if (!slot.small() || page < slot.size) cpu::invlpg(slot.base + page);
+}
+
+void move_entries(Word* to, Word* from, const Slot& slot) {
+    Word bytes = (slot.size >> 12) * sizeof(Word);
+    memcpy(to, from, bytes);
+    fill_zero(from, bytes);
 }
 
 Word global_bit(const Space& space) {
@@ -75,20 +82,21 @@ void enter_slot(Space& space) {
     const Slot& slot = space.arch.slot;
     if (!slot.shares_table() || !has_table(space, 0)) return;
     settle(space, 0);
-    for (Word i = 0; i < slot.size >> 12; ++i) {
-        Word& own = table_at(space, 0).entry[i];
-        slice(space)[i] = own;
-        own = 0;
-    }
+    move_entries(slice(space), table_at(space, 0).entry, slot);
 }
 
 void leave_slot(Space& space) {
     const Slot& slot = space.arch.slot;
     if (!slot.shares_table() || !has_table(space, 0)) return;
-    for (Word i = 0; i < slot.size >> 12; ++i) {
-        table_at(space, 0).entry[i] = slice(space)[i];
-        slice(space)[i] = 0;
+    move_entries(table_at(space, 0).entry, slice(space), slot);
+}
+
+Word used(const Word* entries, Word count) {
+    while (count && !entries[count - 1]) {
+        --count;
+        while (count >= 4 && !(entries[count - 1] | entries[count - 2] | entries[count - 3] | entries[count - 4])) count -= 4;
     }
+    return count;
 }
 
 bool settle(const Space& space, VAddr address) {
@@ -166,10 +174,10 @@ VAddr extent(const Space& space) {
         Word& in_directory = space.arch.directory->entry[t];
         if (!(in_directory & populated)) continue;
         if (tables++ == tables_at_once) return (t + 1) << 22;
-        Word shared = !t && slot.shares_table() ? slot.size >> 12 : 0;      // pages whose entries are elsewhere
-        const auto& table = table_at(space, t);
-        for (Word i = directory_entries; i-- > 0;)
-            if (table.entry[i] || (i < shared && slice(space)[i])) return (t << 22 | i << 12) + page_size;
+        Word end = used(table_at(space, t).entry, directory_entries);
+        // The first entries can be elsewhere.
+        if (!end && !t && slot.shares_table()) end = used(slice(space), slot.size >> 12);
+        if (end) return (t << 22) + (end << 12);
         in_directory &= ~populated;
     }
     return 0;
@@ -288,15 +296,18 @@ bool destroy_space(Space& space) {
     Word budget = mappings::between_points;
     // One of those that run on its tables at a time. It is out of use when none does.
     if (Space* guest = space.group.front()) return small_space::release(*guest), false;
-    small_space::release(space);
+    if (space.arch.slot.small()) return small_space::release(space), false;
     if (!ports::take(space, ports::all, true, budget)) return false;
     if (processor.host == &space.arch.own) hosts::enter(hosts::kernel);
-    for (Word t = 0; t < own_tables(); ++t) {
+    for (Word t = 0, end = own_tables(); t < end; ++t) {
         Word& table = space.arch.directory->entry[t];
         if (!(table & own_table)) continue;
         // All that is left are UTCBs and the interface page.
-        for (Word e : static_cast<PageTable*>(window(frame_of(table)))->entry)
-            if (e & present && frame_of(e) != physical(&kip::kip)) memory::free_page(window(frame_of(e)), space.account);
+        const Word* entries = table_at(space, t).entry;
+        for (Word i = directory_entries; (i = used(entries, i));) {
+            PAddr frame = frame_of(entries[--i]);
+            if (frame != physical(&kip::kip)) memory::free_page(window(frame), space.account);
+        }
         memory::free_page(window(frame_of(table)), space.account);
         memory::free_page(space.arch.mappings[t], space.account);
         table = 0;

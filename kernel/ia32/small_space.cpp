@@ -85,11 +85,10 @@ void forget(const Space& space) {
     for (Word t = 0; t << 22 < slot.size; ++t) {
         if (!(space.arch.directory->entry[t] & page_tables::populated)) continue;
         if (++tables > few_tables) return page_tables::flush_all();
-        VAddr linear = slot.base + (t << 22);
-        for (Word entry : page_tables::table_at(space, t).entry) {
-            if (entry && ++pages > few_pages) return page_tables::flush_all();
-            if (entry) cpu::invlpg(linear);
-            linear += page_size;
+        const Word* entries = page_tables::table_at(space, t).entry;
+        for (Word i = directory_entries; (i = page_tables::used(entries, i));) {
+            if (++pages > few_pages) return page_tables::flush_all();
+            cpu::invlpg(slot.base + (t << 22) + (--i << 12));
         }
     }
 }
@@ -135,13 +134,14 @@ bool may_be_small(const Space& space, Space* leader) {
 
 }  // namespace
 
+VAddr first_of_area, behind_large;
+
 void initialise(Word area_mb) {
     area.resize(area_mb);
+    first_of_area = KERNEL_BASE - (area_mb << mb_log2);
+    behind_large = first_of_area < USER_LIMIT_MAX ? first_of_area : USER_LIMIT_MAX;
     hosts::initialise();
 }
-
-VAddr area_start() { return KERNEL_BASE - (area.size_mb() << mb_log2); }
-VAddr large_limit() { return area_start() < USER_LIMIT_MAX ? area_start() : USER_LIMIT_MAX; }
 
 void make_large(Space& space) {
     check(!space.leader && !space.arch.shared_table && !space.group_link.queued());

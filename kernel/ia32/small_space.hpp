@@ -9,9 +9,10 @@ namespace small_space {
 
 // The size of the area below the kernel, in MB: a multiple of 64, at most 2048. At boot.
 void initialise(Word area_mb);
-VAddr area_start();
+extern VAddr first_of_area, behind_large;
+inline VAddr area_start() { return first_of_area; }
 // The first linear address behind what a large space may use.
-VAddr large_limit();
+inline VAddr large_limit() { return behind_large; }
 
 // Segments and host of a space without a slot.
 void make_large(Space& space);
