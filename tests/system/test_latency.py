@@ -8,7 +8,8 @@ import pytest
 from cobnut import boards, build, stretches
 
 OPERATIONS = {"unmap_tree", "unmap_range", "unmap_far", "map_range", "map_apart", "delete_space", "change_slot", "seek_tag", "unmap_ports",
-              "map_ports", "chain_of_senders", "unmap_status", "unmap_write", "unmap_sparse", "unmap_port_registers", "map_port_items"}
+              "map_ports", "chain_of_senders", "unmap_status", "unmap_write", "unmap_sparse", "unmap_port_registers", "map_port_items",
+              "unmap_short_registers"}
 LIMIT = 30_000
 
 

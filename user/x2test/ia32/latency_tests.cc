@@ -150,6 +150,21 @@ void sweep(const char *name, Word rights)
 void unmap_status() { sweep("unmap_status", L4_NoAccess); }
 void unmap_write() { sweep("unmap_write", L4_Writable); }
 
+/// A page with less below it than the kernel sees to in one go, in all registers.
+void unmap_short_registers()
+{
+    constexpr Word copies = 40, times = 100;
+    if (!wish.latency) return;
+    Agent *a = agent(Kind::large), *b = agent(Kind::large);
+    if (!b) return;
+    give(a, L4_FpageLog2(arena_page(0), first_log2) + L4_FullyAccessible, 0, region(first_log2, 0));
+    for (Word n = 0; n < copies; n++) CHECK(pass(a, b, region(12), 0, L4_FpageLog2(to_base + n * page_size, 12)));
+    Watch watch;
+    begin(a, do_unmap_registers, region(12, L4_NoAccess).raw, times);
+    watch.during(a);
+    watch.report("unmap_short_registers");
+}
+
 /// Pages far apart: one in each table, the last one there.
 void unmap_sparse()
 {
@@ -447,6 +462,7 @@ const Test latency_tests[] = {
     {"latency.unmap_far", unmap_far},
     {"latency.unmap_status", unmap_status},
     {"latency.unmap_write", unmap_write},
+    {"latency.unmap_short_registers", unmap_short_registers},
     {"latency.unmap_sparse", unmap_sparse},
     {"latency.map_range", map_range},
     {"latency.map_apart", map_apart},
