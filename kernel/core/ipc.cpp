@@ -162,7 +162,7 @@ bool deliver(Thread& s, Thread& r, Thread& apparent) {
     constexpr Word between_points = 32;
     for (Word n = 0; n < between_points && r.next_sender; ++n, r.next_sender = r.senders.after(*r.next_sender)) {
         Thread& s = *r.next_sender;
-        if (s.addressed == r.id && accepts(r, apparent_sender(s, r))) return true;
+        if (s.addressed == r.identity && accepts(r, apparent_sender(s, r))) return true;
     }
     return !r.next_sender;
 }
@@ -239,7 +239,7 @@ void begin_send(Thread& s, ThreadId to, Time timeout) {
     } else {
         block(s, State::sending, timeout);
         s.partner = r;
-        s.addressed = r->id;
+        s.addressed = r->identity;
         r->senders.push_back(s);
         if (looks_at(*r, nullptr)) r->next_sender = &s;
         r->fast_veto |= veto_senders;
@@ -417,7 +417,7 @@ void arrived(Thread& s, Thread& r, Thread* apparent) {
     constexpr Word between_points = 32;
     for (Word n = 0; n < between_points; ++n) {
         Thread* s = t.senders.front();      // who came by another id came before all others
-        if (!s || s->addressed == t.id) return true;
+        if (!s || s->addressed == t.identity) return true;
         leave_queue(*s);
         fail(*s, IpcError::no_partner, Phase::send);
     }

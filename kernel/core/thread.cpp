@@ -137,6 +137,7 @@ Thread* find(ThreadId id, const Thread& caller) {
     if (visited_next == &t) visited_next = all.after(t);
     all.remove(t);
     t.id = ThreadId::nil();
+    ++t.identity;
     t.utcb_next = dying;
     dying = &t;
     ++dying_count;
@@ -173,6 +174,7 @@ Word in_use() { return pool.in_use() - dying_count; }
 void set_id(Thread& t, ThreadId id) {
     check(id.number() == t.id.number() && id.is_global());
     t.id = id;
+    ++t.identity;
     if (t.utcb) t.utcb->my_global_id() = id.raw;
 }
 

@@ -124,7 +124,8 @@ struct alignas(thread_alignment) Thread {
     bool put_off;                   // a preemption is, since it was chosen to run: its flag in the UTCB is the user's
     Pending pending;
     Thread* partner;                // sending: in whose queue
-    ThreadId addressed;             // likewise: under which id
+    Word addressed;                 // likewise: its `identity` then
+    Word identity;                  // how many ids it has had before this one; an old id can come again
     Transfer* transfer;             // sender and receiver of strings, until they have arrived (core/string_transfer.hpp)
     KernelMessage message;          // sending in another role than `user`
     Unmapping unmapping;            // by itself: its walk may stand among those that are paused

@@ -144,6 +144,49 @@ void new_version()
     CHECK_EQUAL(ask(a, [](Word, Word, Word) { return L4_MyGlobalId().raw; }).value, next.raw);
 }
 
+Word do_send_to(Word to, Word, Word)
+{
+    L4_Set_MsgTag(L4_Niltag);
+    return L4_IpcFailed(L4_Send(L4_ThreadId_t{.raw = to})) ? L4_ErrorCode() : 0;
+}
+/// Waits in vain, and then tells main.
+Word do_wait_and_tell(Word, Word, Word)
+{
+    L4_Receive(main_id);
+    return do_send_to(main_id.raw, 0, 0);
+}
+Word do_rename(Word from, Word to, Word)
+{
+    return control(L4_ThreadId_t{.raw = to}, L4_ThreadId_t{.raw = from}, L4_nilthread, L4_nilthread, unchanged);
+}
+
+/// A thread that has its old version again before those who wait to send to it under that one have been told: they are told none
+/// the less, as are those who came under the version in between.
+void old_version_again()
+{
+    constexpr Word no_partner = 4;
+    Agent *a = agent(Kind::here), *renames = agent(Kind::here), *first = agent(Kind::here), *second_one = agent(Kind::here);
+    if (!a || !renames || !first || !second_one) return;
+    const L4_ThreadId_t old = a->id, next = L4_GlobalId(L4_ThreadNo(old), (L4_Version(old) + 1) | 1);
+    CHECK(L4_Set_Priority(a->id, 200) && L4_Set_Priority(renames->id, 90));
+    begin(a, do_wait_and_tell);
+    begin(first, do_send_to, old.raw);
+    pause(2000);
+    // Canceled, `a` runs before the call that has renamed it goes on, and main does.
+    begin(renames, do_rename, old.raw, next.raw);
+    L4_ThreadId_t from;
+    CHECK(L4_IpcSucceeded(L4_Wait_Timeout(second, &from)));
+    CHECK_EQUAL(from.raw, a->local.raw);
+    CHECK_EQUAL(L4_Schedule(first->id, ~0u, ~0u, ~0u, ~0u, nullptr), L4_SCHEDRESULT_PENDING_SEND);
+    begin(second_one, do_send_to, next.raw);
+    L4_ThreadSwitch(second_one->id);
+    CHECK_EQUAL(L4_Schedule(second_one->id, ~0u, ~0u, ~0u, ~0u, nullptr), L4_SCHEDRESULT_PENDING_SEND);
+    CHECK_EQUAL(control(old, next, L4_nilthread, L4_nilthread, unchanged), success);
+    CHECK_EQUAL(finish(first).value, no_partner);
+    CHECK_EQUAL(finish(second_one).value, no_partner);
+    CHECK_EQUAL(finish(renames).value, success);
+}
+
 /// A thread can only move to a space whose UTCB area contains its UTCB.
 void migrate_without_utcb()
 {
@@ -352,6 +395,7 @@ const Test thread_tests[] = {
     {"thread.activate_in_bare_space", activate_in_bare_space},
     {"thread.two_steps", two_steps},
     {"thread.new_version", new_version},
+    {"thread.old_version_again", old_version_again},
     {"thread.migrate_without_utcb", migrate_without_utcb},
     {"thread.new_scheduler", new_scheduler},
     {"thread.create_and_delete", create_and_delete},
