@@ -73,29 +73,41 @@ struct Wishes {
 } wishes;
 
 // The rest of a time slice that was given away (ThreadSwitch, manual 3.4): whoever is worse than the giver has to wait until
-// the taker has used it up.
+// the taker has used it up. Meanwhile that has the giver's priority if it is higher than its own, and is queued by it.
 struct Donation {
     Thread* taker;
     Word priority;                  // the giver's
+    Word own;                       // the taker's
     Microseconds left;              // by the clock, whatever becomes of the taker's own time slice meanwhile
 } donation;
 
-void end_donation(const Thread& taker) {
-    if (donation.taker == &taker) donation.taker = nullptr;
+[[gnu::cold]] void change_priority(Thread& t, Word priority) {
+    bool queued = t.ready_link.queued();
+    if (queued) ready.remove(t);
+    t.priority = priority;
+    if (queued) ready.push_back(t);
 }
 
-Word running_priority(const Thread& t) {
-    return donation.taker == &t && donation.priority > t.priority ? donation.priority : t.priority;
+[[gnu::cold, gnu::noinline]] void take_donation_back() {
+    Thread& t = *donation.taker;
+    donation.taker = nullptr;
+    t.fast_veto &= ~Word{veto_donated};
+    change_priority(t, donation.own);
+}
+
+void end_donation(const Thread& taker) {
+    if (donation.taker == &taker) take_donation_back();
+}
+
+// What a taker's priority becomes with what it is given.
+void apply_donation() {
+    change_priority(*donation.taker, donation.priority > donation.own ? donation.priority : donation.own);
 }
 
 // A halted thread runs no user instruction; what the kernel does for it goes on.
 bool stopped(const Thread& t) { return t.halted && !t.in_kernel(); }
 
-bool goes_first(const Thread* t) { return t && t->ready_link.queued() && running_priority(*t) >= ready_top; }
-
-[[gnu::cold, gnu::noinline]] Thread* favourite_or_taker(Thread* favourite) {
-    return goes_first(favourite) ? favourite : donation.taker;
-}
+bool goes_first(const Thread* t) { return t && t->ready_link.queued() && t->priority >= ready_top; }
 
 // Whether `t` is asked to go on although `better` should run: it wants preemptions delayed and may (manual 3.6). Not if the
 // next tick might be too late to end that.
@@ -132,13 +144,12 @@ Thread* choose(Thread* current) {
 
     if (current && can_run(*current)) {
         Thread* best = ready.front();
-        Word priority = running_priority(*current);
-        bool equal = best && best->priority == priority;
+        bool equal = best && best->priority == current->priority;
         if (wish.yields) {
             if (equal && !wish.favourite) return run_in_turn(ready.rotate(*current));
             ready.push_back(*current);
         } else {
-            bool preempts = best && (best->priority > priority || (equal && wish.slice_over));
+            bool preempts = best && (best->priority > current->priority || (equal && wish.slice_over));
             if (preempts && delays(*current, *best)) return current;
             if (wish.slice_over) reset_timeslice(*current);
             if (!preempts) return current;
@@ -146,8 +157,10 @@ Thread* choose(Thread* current) {
             wish.slice_over ? ready.push_back(*current) : ready.push_front(*current);
             wish.favourite = nullptr;
         }
+    } else if (current) {
+        end_donation(*current);         // it may have halted itself
     }
-    Thread* chosen = donation.taker ? favourite_or_taker(wish.favourite) : wish.favourite;
+    Thread* chosen = wish.favourite;
     if (goes_first(chosen)) {
         ready.remove(*chosen);
         return chosen;
@@ -202,9 +215,13 @@ void make_unready(Thread& t, State state) {
     wishes.favourite = to && to->ready_link.queued() ? to : nullptr;
     if (wishes.favourite) {
         // What it was given itself it gives on. An endless time slice is lent for as long as the taker's own lasts.
-        if (donation.taker != &current)
-            donation = {nullptr, current.priority, current.timeslice.is_never() ? to->timeslice_left : current.timeslice_left};
-        donation.taker = to;
+        Donation given = donation;
+        if (given.taker != &current)
+            given = {to, current.priority, 0, current.timeslice.is_never() ? to->timeslice_left : current.timeslice_left};
+        if (donation.taker) take_donation_back();
+        donation = {to, given.priority, to->priority, given.left};
+        to->fast_veto |= veto_donated;  // it has to be seen to wait
+        apply_donation();
         to->timeslice_left += current.timeslice_left;
         current.timeslice_left = 0;     // until its next turn (manual 3.4): two that switch to and fro make no time
     } else {
@@ -256,10 +273,11 @@ void rearm_delay(Thread& t) { t.delay_left = t.maximum_delay(); }
 
 [[gnu::cold]] void set_priority(Thread& t, Word priority) {
     check(priority < ReadyQueue::priorities);
-    bool queued = t.ready_link.queued();
-    if (queued) ready.remove(t);
-    t.priority = priority;
-    if (queued) ready.push_back(t);
+    if (donation.taker != &t) return change_priority(t, priority);
+    donation.own = priority;
+    apply_donation();
 }
+
+Word own_priority(const Thread& t) { return donation.taker == &t ? donation.own : t.priority; }
 
 }  // namespace schedule

@@ -45,7 +45,7 @@ void hand_over(Thread& t);
 // The thread is about to wait, or must not run: out of the queue.
 void make_unready(Thread& t, State state);
 // Gives up the rest of the time slice (ThreadSwitch); donates it to `to` when that can run, which then runs at the priority
-// of `current` until the rest is used up, or it waits or yields itself.
+// of `current` until the rest is used up, or it waits, yields itself or is halted.
 void yield(Thread& current, Thread* to);
 // Queues `current` again if it can still run and does not go on; returns who runs now, nullptr for nobody.
 Thread* next(Thread* current);
@@ -64,5 +64,7 @@ void set_total_quantum(Thread& t, Time quantum);
 // A thread may delay preemptions for its maximum delay again.
 void rearm_delay(Thread& t);
 void set_priority(Thread& t, Word priority);
+// As it was set, whatever a donor has lent it.
+Word own_priority(const Thread& t);
 
 }  // namespace schedule

@@ -77,12 +77,13 @@ Word schedule(Thread& caller, ThreadId dest, Word& time_control, Word processor_
     // Interrupts have no scheduler of their own that ThreadControl could set.
     bool may = t->scheduler == caller.id || (t->is_interrupt() && caller.space->privileged);
     if (!may) return fail(caller, Error::no_privilege);
-    if (priority != unchanged && (priority & 0xff) > caller.priority) return fail(caller, Error::invalid_parameter);
+    Word own = schedule::own_priority(caller);
+    if (priority != unchanged && (priority & 0xff) > own) return fail(caller, Error::invalid_parameter);
     if (time_control != unchanged) {
         Time slice = half(time_control, 16), quantum = half(time_control, 0);
         if (slice.is_point() || slice.is_zero() || quantum.is_point()) return fail(caller, Error::invalid_parameter);
     }
-    if (preemption_control != unchanged && (preemption_control >> 16 & 0xff) > caller.priority)
+    if (preemption_control != unchanged && (preemption_control >> 16 & 0xff) > own)
         return fail(caller, Error::invalid_parameter);
     if (processor_control != unchanged && (processor_control & 0xffff) != 0) return fail(caller, Error::invalid_parameter);
 

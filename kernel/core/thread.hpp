@@ -39,6 +39,7 @@ enum class Role : std::uint8_t {
 enum FastVeto : Word {
     veto_senders = 1,               // `senders` is not empty: somebody may be queued in the partner's name, too
     veto_redirected = 2,            // its space has a redirector
+    veto_donated = 4,               // it runs by a time slice that it was given, until it waits (core/schedule.cpp)
     veto_arch = 0x100,              // this and higher ones: the port's own (arch/context.hpp)
 };
 
@@ -109,7 +110,7 @@ struct alignas(thread_alignment) Thread {
     ThreadId id;
     Space* space;
     VAddr utcb_address;             // the local id
-    Word priority;
+    Word priority;                  // with what it was given of another's time slice, that one's if it is higher
     Word fast_veto;                 // FastVeto bits: nonzero while the fast path must not send for this thread
     Utcb* utcb;                     // the kernel's own view of the same memory
     FastEntry fast;

@@ -2,6 +2,7 @@
 // The scheduler's choices against a plain list of those who want to run, searched from its front each time; the timeout
 // queue against a list that is searched for the soonest.
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -19,6 +20,7 @@ struct Model {
     Thread* favourite = nullptr;
     bool yields = false, slice_over = false;
     // Who was given the rest of a time slice runs as if it had the giver's priority, before its own time begins to count.
+    std::map<const Thread*, Word> own;      // priorities as they were set
     Thread* taker = nullptr;
     Word giver_priority = 0;
     Microseconds given = 0;
@@ -30,12 +32,20 @@ struct Model {
     Thread* best() const {
         Thread* found = nullptr;
         for (Thread* t : ready)
-            if (!found || t->priority > found->priority) found = t;
+            if (!found || priority(t) > priority(found)) found = t;
         return found;
     }
-    Word priority(const Thread* t) const { return t == taker && giver_priority > t->priority ? giver_priority : t->priority; }
-    void end_gift(const Thread* t) {
-        if (taker == t) taker = nullptr;
+    Word priority(const Thread* t) const { return t == taker && giver_priority > own.at(t) ? giver_priority : own.at(t); }
+    // Among those of another priority it is the last.
+    void requeue(Thread* t) {
+        if (!queued(t)) return;
+        take(t);
+        last(t);
+    }
+    void end_gift(Thread* t) {
+        if (!t || taker != t) return;
+        taker = nullptr;
+        requeue(t);
     }
     Thread* choose(Thread* t) {
         if (t) take(t);
@@ -45,21 +55,21 @@ struct Model {
         Thread* wished = favourite && queued(favourite) ? favourite : nullptr;
         auto first = [&](Thread* t) {
             Thread* top = best();
-            return t && queued(t) && priority(t) >= top->priority;
+            return t && queued(t) && priority(t) >= priority(top);
         };
         bool gives_way = yields, over = slice_over;
         favourite = nullptr, yields = slice_over = false;
         if (can_run && gives_way) {
             Thread* top = best();
             last(current);
-            if (!wished && top && top->priority == current->priority) return choose(top);
+            if (!wished && top && priority(top) == priority(current)) return choose(top);
         } else if (can_run) {
             Thread* top = best();
-            if (!top || top->priority < priority(current) || (top->priority == priority(current) && !over)) return current;
+            if (!top || priority(top) < priority(current) || (priority(top) == priority(current) && !over)) return current;
             over ? last(current) : front(current);
             wished = nullptr;
         }
-        return choose(first(wished) ? wished : first(taker) ? taker : best());
+        return choose(first(wished) ? wished : best());
     }
 };
 
@@ -77,7 +87,7 @@ struct Property {
             Thread& t = thread[i];
             t.utcb = &utcb[i];
             t.state = State::receiving;
-            t.priority = any_priority();
+            t.priority = model.own[&t] = any_priority();
             schedule::set_timeslice(t, Time{4 << 10 | 625});
         }
     }
@@ -109,9 +119,8 @@ struct Property {
         Thread& t = any_thread();
         Word priority = any_priority();
         schedule::set_priority(t, priority);
-        if (!model.queued(&t)) return;
-        model.take(&t);
-        model.last(&t);
+        model.own[&t] = priority;
+        model.requeue(&t);
     }
     void yield() {
         if (!current || current->state != State::ready) return;
@@ -124,9 +133,11 @@ struct Property {
         } else {
             bool on = model.taker == current;       // of what it was given itself, the rest; and of its own what is left
             Microseconds own = on ? current->timeslice_left - model.given : 0;
-            if (!on) model.giver_priority = current->priority;
+            if (!on) model.giver_priority = model.own[current];
             model.given = current->timeslice_left - own;
+            if (!on) model.end_gift(model.taker);
             model.taker = named;
+            model.requeue(named);
         }
         schedule::yield(*current, named);
     }
@@ -159,7 +170,7 @@ struct Property {
             }
             expect(schedule::ready.count() == model.ready.size(), "the queues hold others than those who want to run");
             Thread* top = model.best();
-            expect(schedule::ready.front() == top && ready_top == (top ? top->priority : 0), "the queues' best is another");
+            expect(schedule::ready.front() == top && ready_top == (top ? model.priority(top) : 0), "the queues' best is another");
         }
     }
 };

@@ -144,6 +144,75 @@ TEST_F(ScheduleTest, ADonationEndsWhenItsTakerWaits) {
     EXPECT_EQ(schedule::next(&to), &donor);
 }
 
+// What the fast path reads is right about it, too.
+TEST_F(ScheduleTest, WhoAPreemptingThreadWakesComesAfterATakerWithABetterDonor) {
+    Thread &donor = make(50), &to = make(30), &between = make(40), &better = make(60);
+    donor.state = State::ready;
+    schedule::make_ready(to);
+    schedule::yield(donor, &to);
+    EXPECT_EQ(schedule::next(&donor), &to);
+    schedule::make_unready(donor, State::receiving);
+    EXPECT_EQ(interrupt(to, better), &better);
+    EXPECT_EQ(ready_top, 50u);
+    schedule::make_unready(better, State::receiving);
+    schedule::hand_over(between);
+    EXPECT_EQ(schedule::next(&better), &to);
+    for (int ms = 0; ms < 10; ++ms) schedule::tick(to, 1000);
+    EXPECT_EQ(schedule::next(&to), &between);
+    EXPECT_EQ(ready_top, 30u);
+}
+
+TEST_F(ScheduleTest, ATakerThatIsHaltedKeepsNothing) {
+    Thread &donor = make(50), &to = make(30), &between = make(40);
+    donor.state = State::ready;
+    schedule::make_ready(to);
+    schedule::make_ready(between);
+    schedule::yield(donor, &to);
+    EXPECT_EQ(schedule::next(&donor), &to);
+    to.halted = true;           // by itself
+    EXPECT_EQ(schedule::next(&to), &donor);
+    to.halted = false;
+    schedule::make_ready(to);
+    schedule::make_unready(donor, State::receiving);
+    EXPECT_EQ(schedule::next(&donor), &between);
+}
+
+TEST_F(ScheduleTest, AnotherDonationEndsTheOneBefore) {
+    Thread &donor = make(50), &to = make(30), &better = make(60), &other = make(20);
+    donor.state = State::ready;
+    schedule::make_ready(to);
+    schedule::yield(donor, &to);
+    EXPECT_EQ(schedule::next(&donor), &to);
+    EXPECT_EQ(interrupt(to, better), &better);
+    schedule::make_ready(other);
+    schedule::yield(better, &other);
+    EXPECT_EQ(schedule::next(&better), &other);
+    EXPECT_EQ(to.priority, 30u);
+    schedule::make_unready(better, State::receiving);
+    schedule::make_unready(other, State::receiving);
+    EXPECT_EQ(schedule::next(&other), &donor);
+}
+
+TEST_F(ScheduleTest, ATakersOwnPriorityIsTheOneThatItIsGiven) {
+    Thread &donor = make(50), &to = make(30), &between = make(40);
+    donor.state = State::ready;
+    schedule::make_ready(to);
+    schedule::yield(donor, &to);
+    EXPECT_EQ(schedule::next(&donor), &to);
+    EXPECT_EQ(schedule::own_priority(to), 30u);
+    EXPECT_EQ(schedule::own_priority(donor), 50u);
+    schedule::set_priority(to, 45);
+    EXPECT_EQ(schedule::next(&to), &to) << "the donor's lasts";
+    EXPECT_EQ(schedule::own_priority(to), 45u);
+    schedule::make_ready(between);
+    schedule::make_unready(donor, State::receiving);
+    for (int ms = 0; ms < 10; ++ms) schedule::tick(to, 1000);
+    EXPECT_EQ(schedule::next(&to), &to);
+    EXPECT_EQ(to.priority, 45u);
+    schedule::set_priority(to, 35);
+    EXPECT_EQ(schedule::next(&to), &between);
+}
+
 TEST_F(ScheduleTest, WhatWasDonatedIsPassedOnAndNoMore) {
     Thread &donor = make(50), &first = make(30), &second = make(20);
     donor.state = State::ready;

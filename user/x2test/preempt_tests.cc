@@ -387,6 +387,82 @@ void donation_ends_with_a_wait()
     fail("the giver's turn comes after %u us", turned_after);
 }
 
+/// Also where it waits and goes on by the fast path. It calls when main says so, with nobody ready who is above it.
+Word do_call_and_count(Word server, Word, Word)
+{
+    while (!turned_after) {}
+    L4_Set_MsgTag(L4_Niltag);
+    L4_Call(L4_ThreadId_t{.raw = server});
+    for (;;) counter = counter + 1;
+}
+void donation_ends_with_a_call()
+{
+    Trio trio;
+    CHECK(trio.ready());
+    Agent *server = agent(Kind::other);
+    CHECK(server && L4_Set_Priority(server->id, 150));
+    begin(server, do_increment_words, trio.taker->id.raw);
+    counter = 0;
+    turned_after = 0;
+    begin(trio.taker, do_call_and_count, server->id.raw);
+    begin(trio.giver, do_switch_to, trio.taker->id.raw);
+    pause(2000);
+    CHECK(L4_Set_Priority(trio.giver->id, 10));
+    turned_after = 1;
+    pause(2000);
+    CHECK(counter > 1);
+    stage = 0;
+    begin(trio.between, do_stage);
+    pause(2000);
+    CHECK(stage != 0);
+}
+
+/// It is over for a taker that halts itself.
+Word do_halt_and_count(Word me, Word, Word)
+{
+    L4_Stop(L4_ThreadId_t{.raw = me});
+    for (;;) counter = counter + 1;
+}
+void donation_ends_with_a_halt()
+{
+    Agent *giver = agent(Kind::here), *taker = agent(Kind::here), *between = agent(Kind::other);
+    CHECK(giver && taker && between && L4_Set_Timeslice(giver->id, L4_TimePeriod(50000), L4_Never));
+    CHECK(L4_Set_Priority(taker->id, 80) && L4_Set_Priority(between->id, 90));
+    begin(taker, do_halt_and_count, taker->id.raw);
+    CHECK(ask(giver, do_switch_to, taker->id.raw).done);
+    CHECK_EQUAL(L4_Schedule(taker->id, ~0u, ~0u, ~0u, ~0u, nullptr), L4_SCHEDRESULT_INACTIVE);
+    stage = 0;
+    counter = 0;
+    begin(between, do_stage);
+    L4_Start(taker->id);
+    pause(5000);
+    CHECK_EQUAL(counter, 0); // it waits for its own turn
+    CHECK(stage != 0);
+}
+
+/// A taker's priority, as far as it may give it, is its own.
+Word do_set_own_priority(Word me, Word priority, Word)
+{
+    counter = 0;
+    while (!counter) {} // until main says that it is with what it was given
+    stage = L4_Set_Priority(L4_ThreadId_t{.raw = me}, priority) ? 1 : 2;
+    for (;;) counter = counter + 1;
+}
+void donation_raises_no_priority()
+{
+    Trio trio;
+    CHECK(trio.ready());
+    CHECK(L4_ThreadControl(trio.taker->id, trio.taker->id, trio.taker->id, L4_nilthread, reinterpret_cast<void *>(-1)));
+    stage = 0;
+    begin(trio.taker, do_set_own_priority, trio.taker->id.raw, 95);
+    pause(2000);
+    begin(trio.giver, do_switch_to, trio.taker->id.raw);
+    pause(2000);
+    counter = 1;
+    pause(2000);
+    CHECK_EQUAL(stage, 2);
+}
+
 /// Its own scheduler, a taker gives itself a time slice of hours while it has the giver's.
 Word do_lengthen_and_count(Word me, Word, Word)
 {
@@ -431,6 +507,9 @@ const Test preempt_tests[] = {
     {"preempt.slice_end_is_signalled", slice_end_is_signalled},
     {"preempt.switch_donates", switch_donates},
     {"preempt.donation_ends_with_a_wait", donation_ends_with_a_wait},
+    {"preempt.donation_ends_with_a_call", donation_ends_with_a_call},
+    {"preempt.donation_ends_with_a_halt", donation_ends_with_a_halt},
+    {"preempt.donation_raises_no_priority", donation_raises_no_priority},
     {nullptr, nullptr},
 };
 
