@@ -154,12 +154,13 @@ Thread* find(ThreadId id, const Thread& caller) {
     return !dying;
 }
 
-bool move_charge(Thread& t, Space& to) {
-    Word bytes = sizeof(Thread) + arch::bytes_beside(t);
-    if (!to.account.charge(bytes)) return false;
-    t.space->account.credit(bytes);
-    return true;
-}
+namespace {
+[[gnu::cold, gnu::noinline]] Word bytes_of(const Thread& t) { return sizeof(Thread) + arch::bytes_beside(t); }
+}  // namespace
+
+[[gnu::cold]] bool charge(const Thread& t, Space& space) { return space.account.charge(bytes_of(t)); }
+
+[[gnu::cold]] void credit(const Thread& t, Space& space) { space.account.credit(bytes_of(t)); }
 
 bool exists(ThreadId id) { return arch::thread_at(id.number()).id == id; }
 

@@ -193,9 +193,10 @@ void set_id(Thread& thread, ThreadId id);
 bool exists(ThreadId global);
 // One of all threads. As many calls as there are threads bring each, though others are created and destroyed meanwhile.
 Thread& visit();
-// The kernel memory that it takes is charged to another space, for which it is about to leave its own; false if that may not
-// take so much.
-bool move_charge(Thread& thread, Space& to);
+// The kernel memory that it takes, when it goes from one space to another: charged to that, false if that may not take so much;
+// and no longer to the one.
+bool charge(const Thread& thread, Space& space);
+void credit(const Thread& thread, Space& space);
 // How many there are.
 Word in_use();
 

@@ -102,14 +102,18 @@ Error modify(Thread& caller, Thread& t, ThreadId dest, ThreadId space_id, Thread
     }
     if ((t.active() || activates) && !scheduler.is_nil() && !scheduler_exists(scheduler, dest))
         return Error::invalid_scheduler;
-    // What can still fail comes before the first change.
+    // What can still fail comes before the first change; last what cannot be taken back.
+    if (migrates && !threads::charge(t, *mate->space)) return Error::no_memory;
     Utcb* there = settles ? spaces::make_utcb(*mate->space, place) : nullptr;
-    if (settles && !there) return Error::no_memory;
-    if (migrates && !threads::move_charge(t, *mate->space)) return Error::no_memory;
+    if (settles && !there) {
+        if (migrates) threads::credit(t, *mate->space);
+        return Error::no_memory;
+    }
 
     threads::leave_address(t);
     if (migrates) {
         Space& old = *t.space;
+        threads::credit(t, old);
         if (t.active()) {
             // What was under way belongs to the old space; the UTCB goes along, at its place.
             ipc::end_activity(t);

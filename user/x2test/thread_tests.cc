@@ -2,6 +2,8 @@
 // ThreadControl, row by row of its table of errors (manual 2.4).
 #include "harness.h"
 
+#include <cobnut/account.h>
+
 namespace x2test {
 namespace {
 
@@ -288,6 +290,32 @@ void migrates()
     CHECK_EQUAL(ask(a, do_read, free_word).value, 0x316A);
 }
 
+/// A space that may take the page for its UTCB and not the thread takes neither.
+void refused_migration_costs_nothing()
+{
+    constexpr Word most = 64, utcb_page = 2 * page_size;
+    Agent *from = agent(Kind::other), *to = agent(Kind::other);
+    if (!from || !to) return;
+    const L4_ThreadId_t id = unused_id();
+    const auto number = [&](Word n) { return L4_GlobalId(L4_ThreadNo(id) + 1 + n, 1); };
+    CHECK_EQUAL(control(id, from->id, main_id, main_id, reinterpret_cast<void *>(from->utcb_area + utcb_page)), success);
+    // Filled up with threads to the last byte but for less than one takes, the account gets room again step by step.
+    CHECK(cobnut::limit_kernel_memory(to->id, cobnut::kernel_memory_used(to->id) + 2));
+    Word count = 0, moved = 0;
+    while (count < most && control(number(count), to->id, main_id, L4_nilthread, unchanged) == success) count++;
+    bool costs = false;
+    for (Word n = 0; n < count; n++) {
+        const unsigned used = cobnut::kernel_memory_used(to->id);
+        moved = moved == success ? moved : control(id, to->id, L4_nilthread, L4_nilthread, unchanged);
+        costs = costs || (moved == L4_ErrNoMem && cobnut::kernel_memory_used(to->id) != used);
+        erase(number(n));
+    }
+    erase(id);
+    CHECK(count < most);
+    CHECK_EQUAL(moved, success);
+    CHECK(!costs);
+}
+
 /// Moved in the middle of something: its IPC ends with an error, a page fault is raised anew in the new space.
 void migrates_while_busy()
 {
@@ -403,6 +431,7 @@ const Test thread_tests[] = {
     {"thread.mates_share_memory", mates_share_memory},
     {"thread.delete_while_sending", delete_while_sending},
     {"thread.migrates", migrates},
+    {"thread.refused_migration_costs_nothing", refused_migration_costs_nothing},
     {"thread.migrates_while_busy", migrates_while_busy},
     {"thread.cannot_migrate", cannot_migrate},
     {"thread.nil_changes_nothing", nil_changes_nothing},
