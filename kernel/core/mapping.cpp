@@ -74,15 +74,16 @@ void note_status(Mapping& m, Word status) {
 bool is_below(const Mapping* n, const Mapping& m) { return n && n->depth() > m.depth(); }
 
 List<Sweep, &Sweep::link> paused;
+Word paused_count;
 
-void watch(Sweep& s, Mapping& root, Mapping* at) {
+[[gnu::cold, gnu::noinline]] void watch(Sweep& s, Mapping& root, Mapping* at) {
     s.at = is_below(at, root) ? at : nullptr;
     root.where |= Mapping::watched;
     if (s.at) at->where |= Mapping::watched;
 }
 
 // A node that sweeps may name goes away.
-void leave(const Mapping& m) {
+[[gnu::cold, gnu::noinline]] void leave(const Mapping& m) {
     for (Sweep *s = paused.front(), *next; s; s = next, ++steps) {
         next = paused.after(*s);
         if (s->root == &m) abandon(*s);
@@ -192,38 +193,66 @@ bool remove_below(Mapping& m, Word& budget) {
     return at == &m;
 }
 
-// Notes the status of all below `m`, and takes writing from them if asked, as long as there is a budget; true if that is done.
-// What comes to be below `m` meanwhile stands right behind its parent: if that has been visited, there was no writing to pass on.
-bool sweep_below(Mapping& m, bool no_write, Sweep& sweep, Word& budget) {
-    Mapping* at = sweep.root == &m && sweep.at != &m ? sweep.at : m.next;
-    abandon(sweep);
-    Notes notes(m);
-    for (; is_below(at, m) && budget; at = at->next) {
-        Word status = paging::take_status(*at->space, at->page(), no_write);
-        at->where |= status;
-        notes.add(*at->parent, status);
-        pay(budget, cost_of(*at));
-    }
-    notes.finish();
-    if (!is_below(at, m)) return true;
-    sweep.root = &m;
-    watch(sweep, m, at);
-    paused.push_back(sweep);
-    return false;
-}
-
 Word reset_status(Mapping& m) {
     Word status = m.status();
     m.where &= ~Mapping::status_mask;
     return status;
 }
 
+// The address behind a page.
+VAddr behind(const Space& space, VAddr page) { return (page | ((1u << log2_of(space, page)) - 1)) + 1; }
+
+// Notes the status of all below `m`, and takes writing from them if asked, as long as there is a budget; true if that is done.
+// What comes to be below `m` meanwhile stands right behind its parent: if that has been visited, there was no writing to pass on.
+bool walk(Mapping& m, Sweep& sweep, Word& budget) {
+    Mapping* at = sweep.root == &m && sweep.at != &m ? sweep.at : m.next;
+    abandon(sweep);
+    sweep.had_no_place = false;
+    Notes notes(m);
+    for (; is_below(at, m) && budget; at = at->next) {
+        Word status = paging::take_status(*at->space, at->page(), sweep.no_write);
+        at->where |= status;
+        notes.add(*at->parent, status);
+        pay(budget, cost_of(*at));
+    }
+    notes.finish();
+    if (!is_below(at, m)) return true;
+    sweep.had_no_place = paused_count == most_paused;
+    if (sweep.had_no_place) return false;
+    sweep.root = &m;
+    watch(sweep, m, at);
+    paused.push_back(sweep);
+    ++paused_count;
+    return false;
+}
+
+// Goes on with the one that has been there the longest, which it stays; true if that is at its end.
+[[gnu::cold]] bool help(Word& budget) {
+    Sweep& sweep = *paused.front();
+    Mapping& m = *sweep.root;
+    if (!walk(m, sweep, budget)) {
+        paused.remove(sweep);
+        paused.push_front(sweep);
+        return false;
+    }
+    *sweep.status |= reset_status(m);
+    *sweep.page = behind(*m.space, m.page());
+    return true;
+}
+
+// The walk over what is below a page, part by part.
+[[gnu::cold]] bool sweep_below(Mapping& m, Sweep& sweep, Word& budget) {
+    if (sweep.root != &m) {
+        abandon(sweep);
+        // What is free then is its own: even without a budget it comes to the first node.
+        if (sweep.had_no_place && paused_count == most_paused && !help(budget)) return false;
+    }
+    return walk(m, sweep, budget);
+}
+
 Mapping* mapping_at(Space& space, VAddr page) {
     return paging::get(space, page).present ? paging::mapping(space, page) : nullptr;
 }
-
-// The address behind a page.
-VAddr behind(const Space& space, VAddr page) { return (page | ((1u << log2_of(space, page)) - 1)) + 1; }
 
 PAddr frame_of(const Mapping& m) { return paging::get(*m.space, m.page()).frame; }
 
@@ -490,7 +519,8 @@ bool unmap(Space& space, Fpage fpage, bool flush, VAddr& at, Word& status, Sweep
             cost += cost_of(*m);
             // Itself first: while that goes on below, nobody else gets what is being taken.
             if (!everything || !flush) note_status(*m, paging::take_status(space, m->page(), write && flush));
-            if (everything ? !remove_below(*m, budget) : !sweep_below(*m, write, sweep, budget)) return false;
+            sweep.page = &at, sweep.status = &status, sweep.no_write = write;
+            if (everything ? !remove_below(*m, budget) : !sweep_below(*m, sweep, budget)) return false;
             status |= reset_status(*m);
             if (everything && flush) status |= remove(*m);
         }
@@ -509,8 +539,8 @@ Word unmap(Space& space, Fpage fpage, bool flush) {
     return as_rights(status);
 }
 
-void abandon(Sweep& sweep) {
-    if (sweep.link.queued()) paused.remove(sweep);
+[[gnu::cold]] void abandon(Sweep& sweep) {
+    if (sweep.link.queued()) paused.remove(sweep), --paused_count;
     sweep.root = sweep.at = nullptr;
 }
 

@@ -34,12 +34,18 @@ namespace mappings {
 constexpr Word between_points = 64;         // the budget from one preemption point to the next, in mappings
 
 // A walk over all that is derived from a page without removing it, between two parts of it. While it is queued, whoever
-// removes or moves a node that it names sees to it.
+// removes or moves a node that it names sees to it. No more than a few are: who would be one more begins anew, but brings one of
+// the others to its end first, for its owner.
 struct Sweep {
     Link<Sweep> link;
     Mapping* root;              // the page's
     Mapping* at;                // the next to be visited; `root`: its first child; nullptr: none is left
+    VAddr* page;                // its owner's: what goes on behind the page when that is done
+    Word* status;               // likewise: gathers the page's then
+    bool no_write;              // writing is taken
+    bool had_no_place;
 };
+constexpr Word most_paused = 16;
 // Its owner does not go on with it.
 void abandon(Sweep& sweep);
 
@@ -59,7 +65,7 @@ Mapped transfer(Space& from, Fpage send, Space& to, Fpage window, Word base, boo
 Word unmap(Space& space, Fpage fpage, bool flush);
 // Part of the same, about `budget` mappings' worth, which is used up: from `at` on, which follows, as `status`
 // (paging::accessed, dirty) gathers. True when all is done. In between everything may change, and `sweep` is either handed to
-// another call or abandoned. Of a page that is larger than the fpage and cannot be split, as memory is exhausted, all is taken.
+// another call, with the same two, or abandoned; while it is neither, `at` and `status` may be written. Of a page that is larger than the fpage and cannot be split, as memory is exhausted, all is taken.
 bool unmap(Space& space, Fpage fpage, bool flush, VAddr& at, Word& status, Sweep& sweep, Word& budget);
 Word as_rights(Word status);
 // How the space's pages in `fpage`, and all derived from them, are cached (paging::attribute). Pages mapped later take over

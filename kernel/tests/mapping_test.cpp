@@ -261,6 +261,99 @@ TEST_F(MappingTest, ASweepSurvivesWhatItWouldVisitNext) {
     EXPECT_FALSE(writable(2, 0x8000));
 }
 
+// Walks over as many pages of space 1, each with as many derived from it in space 3.
+struct Walks {
+    static constexpr Word derived = 200, first = 0x1000000;
+    struct One {
+        VAddr at;
+        Word status = 0;
+        mappings::Sweep sweep{};
+        bool done = false;
+    };
+    std::vector<std::unique_ptr<One>> all;
+    Space& space;
+
+    explicit Walks(Space& s) : space(s) {}
+    ~Walks() {
+        for (auto& one : all) mappings::abandon(one->sweep);
+    }
+    bool go_on(Word n, Word budget) {
+        One& w = *all[n];
+        Fpage page = Fpage::memory(first + n * page_size, kb4).with_rights(right_write);
+        return w.done = mappings::unmap(space, page, false, w.at, w.status, w.sweep, budget);
+    }
+    void begin(Word count) {
+        for (Word n = 0; n < count; ++n) all.push_back(std::make_unique<One>(One{.at = first + n * page_size})), go_on(n, 50);
+    }
+};
+
+void make_trees(std::vector<std::unique_ptr<Space>>& space, Word count) {
+    for (Word n = 0; n < count; ++n) {
+        VAddr page = Walks::first + n * page_size;
+        transfer_whole(*space[0], Fpage::memory(page, kb4).with_rights(7), *space[1], Fpage::complete(), page, false);
+        for (Word i = 0; i < Walks::derived; ++i)
+            transfer_whole(*space[1], Fpage::memory(page, kb4).with_rights(7), *space[3], Fpage::complete(), page + (i << 20), false);
+    }
+}
+
+// Each removal of a mapping that a walk names looks through those that are paused, which are never many.
+TEST_F(MappingTest, ARemovalCostsNoMoreForAThousandWalks) {
+    constexpr Word walks = 1000, enough = 8;
+    map(0, 0x5000, 1, Walks::first);
+    for (Word i = 0; i < Walks::derived; ++i) map(1, Walks::first, 3, i * page_size);
+    std::vector<std::unique_ptr<Walks::One>> all;
+    for (Word n = 0; n < walks; ++n) {
+        all.push_back(std::make_unique<Walks::One>(Walks::One{.at = Walks::first}));
+        Word budget = 50;
+        auto& w = *all.back();
+        EXPECT_FALSE(mappings::unmap(*space[1], Fpage::memory(w.at, kb4).with_rights(right_write), false, w.at, w.status, w.sweep, budget));
+    }
+    // The one that they all name.
+    VAddr next = (Walks::derived - 1 - 50) * page_size, at = next;
+    ASSERT_TRUE(writable(3, next) && !writable(3, next + page_size));
+    Word status = 0, budget = 1000;
+    EXPECT_TRUE(mappings::unmap(*space[3], Fpage::memory(next, kb4).with_rights(rights_all), true, at, status, sweep, budget));
+    EXPECT_GE(budget, 1000 - enough) << "in mappings";
+    for (auto& w : all) mappings::abandon(w->sweep);
+}
+
+TEST_F(MappingTest, ManyWalksTakeTurnsAndAllComeToAnEnd) {
+    constexpr Word walks = 60, budget = 50;
+    make_trees(space, walks);
+    for (Word n = 0; n < walks; ++n) touch(3, Walks::first + n * page_size, paging::dirty);      // the last of each
+    Walks w(*space[1]);
+    w.begin(walks);
+    Word parts = 0, left = walks;
+    for (; left && parts < 40 * walks; )
+        for (Word n = 0; n < walks; ++n)
+            if (!w.all[n]->done) ++parts, left -= w.go_on(n, budget);
+    EXPECT_EQ(left, 0u);
+    EXPECT_LE(parts, 4 * walks * Walks::derived / budget);
+    for (Word n = 0; n < walks; ++n) {
+        EXPECT_EQ(w.all[n]->status, paging::dirty) << n;
+        for (Word i = 0; i < Walks::derived; ++i) ASSERT_FALSE(writable(3, Walks::first + n * page_size + (i << 20)));
+    }
+    expect_consistent();
+}
+
+// Those who do not run hold nobody up: who comes later finishes one of their walks.
+TEST_F(MappingTest, AWalkWithoutAPlaceFinishesAnothers) {
+    constexpr Word walks = 60, budget = 50;
+    make_trees(space, walks);
+    touch(3, Walks::first, paging::dirty);
+    Walks w(*space[1]);
+    w.begin(walks);
+    Word parts = 0;
+    while (!w.go_on(walks - 1, budget)) ++parts;
+    EXPECT_LE(parts, 3 * Walks::derived / budget);
+    for (Word i = 0; i < Walks::derived; ++i) EXPECT_FALSE(writable(3, Walks::first + (walks - 1) * page_size + (i << 20)));
+    EXPECT_FALSE(writable(3, Walks::first));
+    EXPECT_TRUE(w.go_on(0, 1)) << "somebody has finished it";
+    EXPECT_EQ(w.all[0]->status, paging::dirty);
+    EXPECT_EQ(unmap(1, Walks::first, 0), 0u) << "reported once";
+    expect_consistent();
+}
+
 // Nobody gets from the page what is being taken from it.
 TEST_F(MappingTest, WritingIsTakenFromThePageFirst) {
     map(0, 0x5000, 1, 0x100000), map(1, 0x100000, 2, 0x1000), map(1, 0x100000, 2, 0x2000);
