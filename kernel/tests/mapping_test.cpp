@@ -354,6 +354,24 @@ TEST_F(MappingTest, AWalkWithoutAPlaceFinishesAnothers) {
     expect_consistent();
 }
 
+// What an Unmap promises holds when it has returned. One that is given up half-way leaves pages with more rights than those
+// that they were derived from; the next takes them.
+TEST_F(MappingTest, WhatAnAbandonedWalkLeftTheNextOneTakes) {
+    map(0, 0x5000, 1, 0x100000), map(1, 0x100000, 2, 0x1000), map(1, 0x100000, 2, 0x2000), map(2, 0x1000, 3, 0x3000);
+    VAddr at = 0x100000;
+    Word status = 0;
+    ASSERT_FALSE(unmap_part(1, Fpage::memory(at, kb4).with_rights(right_write), true, at, status, 1));
+    mappings::abandon(sweep);
+    EXPECT_FALSE(writable(1, 0x100000) || writable(2, 0x2000));
+    EXPECT_TRUE(writable(2, 0x1000) && writable(3, 0x3000));
+    expect_consistent();
+    map(1, 0x100000, 3, 0x4000), map(2, 0x2000, 3, 0x5000);
+    EXPECT_FALSE(writable(3, 0x4000) || writable(3, 0x5000)) << "nobody gets what is gone";
+    unmap(1, 0x100000, right_write);
+    EXPECT_FALSE(writable(2, 0x1000) || writable(3, 0x3000));
+    expect_consistent();
+}
+
 // Nobody gets from the page what is being taken from it.
 TEST_F(MappingTest, WritingIsTakenFromThePageFirst) {
     map(0, 0x5000, 1, 0x100000), map(1, 0x100000, 2, 0x1000), map(1, 0x100000, 2, 0x2000);
