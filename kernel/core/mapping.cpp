@@ -199,6 +199,10 @@ Word reset_status(Mapping& m) {
     return status;
 }
 
+Mapping* mapping_at(Space& space, VAddr page) {
+    return paging::get(space, page).present ? paging::mapping(space, page) : nullptr;
+}
+
 // The address behind a page.
 VAddr behind(const Space& space, VAddr page) { return (page | ((1u << log2_of(space, page)) - 1)) + 1; }
 
@@ -226,17 +230,18 @@ bool walk(Mapping& m, Sweep& sweep, Word& budget) {
     return false;
 }
 
-// Goes on with the one that has been there the longest, which it stays; true if that is at its end.
+// Goes on with the one that has been there the longest, which it stays; true if that is at its end, or its page has been granted.
 [[gnu::cold]] bool help(Word& budget) {
     Sweep& sweep = *paused.front();
     Mapping& m = *sweep.root;
+    if (mapping_at(*sweep.space, *sweep.page) != &m) return abandon(sweep), true;
     if (!walk(m, sweep, budget)) {
         paused.remove(sweep);
         paused.push_front(sweep);
         return false;
     }
     *sweep.status |= reset_status(m);
-    *sweep.page = behind(*m.space, m.page());
+    *sweep.page = behind(*sweep.space, m.page());
     return true;
 }
 
@@ -248,10 +253,6 @@ bool walk(Mapping& m, Sweep& sweep, Word& budget) {
         if (sweep.had_no_place && paused_count == most_paused && !help(budget)) return false;
     }
     return walk(m, sweep, budget);
-}
-
-Mapping* mapping_at(Space& space, VAddr page) {
-    return paging::get(space, page).present ? paging::mapping(space, page) : nullptr;
 }
 
 PAddr frame_of(const Mapping& m) { return paging::get(*m.space, m.page()).frame; }
@@ -519,7 +520,7 @@ bool unmap(Space& space, Fpage fpage, bool flush, VAddr& at, Word& status, Sweep
             cost += cost_of(*m);
             // Itself first: while that goes on below, nobody else gets what is being taken.
             if (!everything || !flush) note_status(*m, paging::take_status(space, m->page(), write && flush));
-            sweep.page = &at, sweep.status = &status, sweep.no_write = write;
+            sweep.space = &space, sweep.page = &at, sweep.status = &status, sweep.no_write = write;
             if (everything ? !remove_below(*m, budget) : !sweep_below(*m, sweep, budget)) return false;
             status |= reset_status(*m);
             if (everything && flush) status |= remove(*m);

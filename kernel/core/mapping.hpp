@@ -40,8 +40,9 @@ struct Sweep {
     Link<Sweep> link;
     Mapping* root;              // the page's
     Mapping* at;                // the next to be visited; `root`: its first child; nullptr: none is left
-    VAddr* page;                // its owner's: what goes on behind the page when that is done
-    Word* status;               // likewise: gathers the page's then
+    Space* space;               // its owner's,
+    VAddr* page;                // and the page: goes on behind it when that is done
+    Word* status;               // which gathers the page's then
     bool no_write;              // writing is taken
     bool had_no_place;
 };

@@ -354,6 +354,23 @@ TEST_F(MappingTest, AWalkWithoutAPlaceFinishesAnothers) {
     expect_consistent();
 }
 
+// The page that a walk began at can have been granted away meanwhile: it is its owner's no more.
+TEST_F(MappingTest, NobodyFinishesAWalkWhosePageHasBeenGranted) {
+    constexpr Word walks = 60, budget = 50;
+    make_trees(space, walks);
+    Walks w(*space[1]);
+    w.begin(walks);
+    ASSERT_TRUE(map(1, Walks::first, 2, 0x5000000, rights_all, true));
+    touch(2, 0x5000000, paging::dirty);
+    touch(3, Walks::first, paging::dirty);
+    while (!w.go_on(walks - 1, budget)) {}
+    EXPECT_EQ(w.all[0]->at, Walks::first);
+    EXPECT_TRUE(w.go_on(0, budget));
+    EXPECT_EQ(w.all[0]->status, 0u);
+    EXPECT_EQ(unmap(2, 0x5000000, 0), Word{right_write});
+    expect_consistent();
+}
+
 // What an Unmap promises holds when it has returned. One that is given up half-way leaves pages with more rights than those
 // that they were derived from; the next takes them.
 TEST_F(MappingTest, WhatAnAbandonedWalkLeftTheNextOneTakes) {
