@@ -29,7 +29,7 @@ bool cached(Word word) { return !(word & attribute_bits); }
 bool conflicts(const Cell& there, const Access& access) {
     Word word = there.word();
     if (!cached(word) && !access.cached) return false;
-    if (cached(word) && access.cached && modified(there.space(), there.page()) == access.at) return false;
+    if (cached(word) && access.cached && there.granted_at() == access.at) return false;
     return word & (access.write ? granted_read : granted_write);
 }
 

@@ -154,7 +154,9 @@ PageTable* table(const Space& space, VAddr page) {
 
 Touch touch(Space& space, VAddr address, bool write) {
     PageTable* t = table(space, address);
-    Word page = t ? t->page[index(address)] : 0;
+    if (!t) return Touch::denied;
+    withdraw_moved(space, address);     // the kernel accesses what may not be in the CPD
+    Word page = t->page[index(address)];
     check(!(page & granted_write) || (page & granted_read && page & dirty));
     if (!(page & present) || (write && !(page & writable))) return Touch::denied;
     Word noted = accessed | granted_read | (write ? dirty | granted_write : 0);

@@ -125,6 +125,7 @@ void take_out_one(Word tag) {
 }
 
 void put_in(Space& space, Word s, const PageTable& t) {
+    withdraw_moved(space, original(space, s << 20));        // before others use what has been granted, too
     if (boot_directory.entry[s]) {
         if (regions::join(space, s)) return;
         regions::dissolve_section(s);
@@ -135,7 +136,6 @@ void put_in(Space& space, Word s, const PageTable& t) {
     }
     if (stained(space, s)) flush_caches();
     if (sections_of[space.arch.domain] == most_sections) take_out_one(space.arch.domain);
-    withdraw_moved(space, original(space, s << 20));
     enter_section(s, space.arch.domain, space.arch.utcb_area, first_level(t));
 }
 

@@ -26,6 +26,8 @@ struct Cell {
     }
     Space& space() const { return *mapping()->space; }
     VAddr page() const { return (mapping()->page() & ~0xfffffu) | place << 12; }
+    // Where the caches know what has been granted. The space may have been moved since, and be moved back.
+    VAddr granted_at() const { return page() < page_tables::relocated_end ? page() + table->granted_at : page(); }
 };
 
 // sigma0 has a page table; it is never freed.

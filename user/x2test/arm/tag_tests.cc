@@ -352,6 +352,81 @@ void moved_away_from_a_neighbour()
     }
 }
 
+/// A space that is moved away and back, while at the place in between another one has its page: never may both write to it.
+void moved_away_and_back()
+{
+    if (!tagged()) return;
+    constexpr Word away = 57, there = away * slot_bytes + free_area;
+    Agent *a = agent(Kind::other), *b = agent(Kind::other);
+    if (!a || !b) return;
+    const Word home = slot_of(a);
+    give_at(a, 0, free_area);
+    give_at(b, 0, there);
+    ask(a, do_write, free_area, 1);
+    CHECK_EQUAL(control_of(a, change | away), change | away);
+    ask(b, do_write, there, 2);
+    CHECK_EQUAL(control_of(a, change | home), change | home);
+    for (Word i = 3; i < 6; i++) {
+        ask(a, do_write, free_area, i);
+        CHECK_EQUAL(read(b, there), i);
+        ask(b, do_write, there, ~i);
+        CHECK_EQUAL(read(a, free_area), ~i);
+    }
+}
+
+/// A space is moved to where another one has the same pages, and shares them there. What it could write to where it was before is
+/// written to there by a third one.
+void moved_to_an_equal()
+{
+    if (!tagged()) return;
+    constexpr Word low = 16 * mb;
+    Agent *a = agent(Kind::other), *equal = agent(Kind::other), *c = agent(Kind::other);
+    if (!a || !equal || !c) return;
+    const Word before = slot_of(a) * slot_bytes + low;
+    CHECK_EQUAL(control_of(equal, change), change);
+    for (Word n = 0; n < 2; n++) {
+        give_at(a, n, low + n * page_size);
+        give_at(equal, n, low + n * page_size);
+    }
+    give_at(c, 0, before);
+    ask(a, do_write, low, 1);
+    ask(c, do_write, before, 2);
+    read(equal, low + page_size);
+    CHECK_EQUAL(control_of(a, change), change);
+    for (Word i = 3; i < 6; i++) {
+        ask(c, do_write, before, ~i);
+        CHECK_EQUAL(read(a, low), ~i);
+        ask(a, do_write, low, i);
+        CHECK_EQUAL(read(equal, low), i);
+        CHECK_EQUAL(read(c, before), i);
+    }
+}
+
+/// A space waits to send a page, and is moved; who has that page where the space was before writes to it: that is what is sent.
+void copy_from_a_moved_space()
+{
+    if (!tagged()) return;
+    Agent *sender = agent(Kind::other), *neighbour = agent(Kind::other), *receiver = agent(Kind::other);
+    if (!sender || !neighbour || !receiver) return;
+    constexpr Word bytes = 64;
+    const Word there = slot_of(sender) * slot_bytes + free_area;
+    give_at(sender, 0, free_area);
+    give_at(neighbour, 0, there);
+    ask(sender, do_write, free_area, 0x01D);
+    ask(neighbour, do_write, there, 0x01E);
+    strings::clear();
+    strings::send(free_area, bytes);
+    strings::accept(strings::target(), bytes);
+    begin(sender, strings::do_send, receiver->id.raw, second.raw);
+    pause(2000);
+    CHECK_EQUAL(control_of(sender, change | 57), change | 57);
+    ask(neighbour, do_write, there, 0x2E3);
+    begin(receiver, strings::do_receive, sender->id.raw, second.raw);
+    strings::wait(sender, receiver);
+    CHECK(strings::arrived());
+    CHECK_EQUAL(*reinterpret_cast<volatile Word *>(strings::target()), 0x2E3);
+}
+
 /// A space with more megabytes than its domain can stand in runs an instruction that needs two of them at once, and its own.
 void more_megabytes_than_fit()
 {
@@ -413,6 +488,9 @@ const Test tag_tests[] = {
     {"domains.written_code", written_code},
     {"domains.copy_of_what_a_neighbour_wrote", copy_of_what_a_neighbour_wrote},
     {"domains.moved_away_from_a_neighbour", moved_away_from_a_neighbour},
+    {"domains.moved_away_and_back", moved_away_and_back},
+    {"domains.moved_to_an_equal", moved_to_an_equal},
+    {"domains.copy_from_a_moved_space", copy_from_a_moved_space},
     {"domains.more_megabytes_than_fit", more_megabytes_than_fit},
     {"domains.more_sharers_than_fit", more_sharers_than_fit},
     {nullptr, nullptr},
