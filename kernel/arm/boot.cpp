@@ -11,6 +11,7 @@
 #include "core/memory.hpp"
 #include "core/print.hpp"
 #include "core/string.hpp"
+#include "tags/policy.hpp"
 
 extern "C" char vectors_source[], vectors_bytes[];
 
@@ -44,6 +45,7 @@ extern "C" void boot_main(PAddr tags) {
     arch::initialise_thread_table();
     describe_kernel();
     board::initialise();
+    tags::rules = {.automatic = false, .groups = false};    // domains and slots are given by rules of their own
     print("Cobnut: ", memory::pages_total() / 256, " MB kernel memory\n");
     initial_servers::start();
     // Users see the interface page at addresses of their own.

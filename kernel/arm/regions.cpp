@@ -139,7 +139,13 @@ bool join(Space& space, Word section) {
         Space* other = host::holder_of(section);
         if (!other || !at_home(*other, section) || !same_pages(space, *other, section)) return false;
         if (!(r = make(space, *other, section))) return false;
-        for (Word i = 0; i < pages; ++i) set_entry(*r, i, small_entry(table_of(*other, *r)->page[i]));
+        // Of a newcomer's pages nothing is granted that the other one has not been: the table begins as that one's.
+        const PageTable &own = *table_of(space, *r), &others = *table_of(*other, *r);
+        for (Word i = 0; i < pages; ++i)
+            if (others.page[i] & granted_read) set_entry(*r, i, common(small_entry(others.page[i]), small_entry(own.page[i])));
+        add(*r, space);
+        host::purge();
+        return true;
     }
     add(*r, space);
     restrict_to(*r, space, 0, pages);

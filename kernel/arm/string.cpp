@@ -4,6 +4,8 @@
 
 namespace {
 
+constexpr std::size_t line = 32;
+
 bool aligned(const void* a, const void* b = nullptr) {
     return ((reinterpret_cast<Word>(a) | reinterpret_cast<Word>(b)) & 3) == 0;
 }
@@ -16,6 +18,13 @@ void* memset(void* to, int value, std::size_t bytes) {
     auto* d = static_cast<unsigned char*>(to);
     if (aligned(d)) {
         Word pattern = static_cast<Word>(value & 0xff) * 0x01010101;
+        // Whole pages, for the most part.
+        if (std::size_t lines = bytes / line) {
+            bytes %= line;
+            asm volatile("mov r4, %2\n\tmov r5, %2\n\tmov r6, %2\n\tmov r7, %2\n"
+                         "1:\tstmia %0!, {r4-r7}\n\tstmia %0!, {r4-r7}\n\tsubs %1, %1, #1\n\tbne 1b"
+                         : "+r"(d), "+r"(lines) : "r"(pattern) : "r4", "r5", "r6", "r7", "cc", "memory");
+        }
         for (; bytes >= 4; bytes -= 4, d += 4) *reinterpret_cast<Word*>(d) = pattern;
     }
     for (; bytes; --bytes) *d++ = static_cast<unsigned char>(value);

@@ -10,18 +10,18 @@ Word accounts = 1;
 
 namespace {
 
-Word share() {
+// What is left over is asked first: not all processors can divide.
+bool in_share(Word bytes) {
     Word reserve = pages_total() / reserve_part, unused = pages_unused();
-    Word own = reserve * page_size / accounts;
     Word more = unused > reserve ? (unused - reserve) * share_of_unused * page_size : 0;
-    return own > more ? own : more;
+    return bytes <= more || bytes <= reserve * page_size / accounts;
 }
 
 }  // namespace
 
 bool Account::charge(Word bytes) {
     Word after = used + bytes;
-    if (after > (limit ? limit : share())) return false;
+    if (limit ? after > limit : !in_share(after)) return false;
     used = after;
     return true;
 }

@@ -196,6 +196,7 @@ void carry_on(Thread& runner) {
     check(runner.state == State::ready && &runner == arch::current_thread());
     arch::preemption_point();           // the message may have used up a budget before it came to be a transfer
     for (;;) {
+        arch::preemption_point();       // also at first: the system call has moved its part of the items
         if (t.next == TypedItems::Next::string) {
             Copied copied = copy(t);
             if (copied == Copied::stopped) return;
@@ -206,7 +207,6 @@ void carry_on(Thread& runner) {
         t.next = t.items.transfer(*t.sender, *t.receiver);
         if (t.next == TypedItems::Next::done) return succeed(t);
         if (t.next == TypedItems::Next::overflow || (t.next == TypedItems::Next::string && !open(t))) break;
-        arch::preemption_point();
     }
     fail(t, IpcError::overflow, IpcError::overflow);
 }

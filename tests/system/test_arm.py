@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from cobnut import attacks, boards, build, cpio, machines, sanitizing
+from cobnut import attacks, boards, build, cpio, machines, sanitizing, stretches
 from cobnut.emulators import Boot, qemu_arm
 from cobnut.experiments import Lab, attack_isolation_arm, crowd, stress_arm
 from cobnut.experiments.crowd import Crowd
@@ -86,6 +86,14 @@ def test_what_is_done_in_one_piece_is_bounded(board):
     assert worst.keys() == PIECES
     assert all(count < 20_000 for count in worst.values()), worst
     assert " passed, 0 failed" in outcome.console
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_no_stretch_with_interrupts_off_is_long(board):
+    """Of all that happens in those cases and others, the making of their spaces included: what `latency/worst` measures."""
+    found = stretches.measure(boards.find(board), spaces=100, threads=200)
+    assert PIECES < found.keys()
+    assert {name: one for name, one in found.items() if one.instructions >= 20_000} == {}
 
 
 @pytest.mark.parametrize("board", BOARDS)
