@@ -83,6 +83,19 @@ bool none_cached(PAddr frame) {
     return found;
 }
 
+bool room(Space& space, VAddr page, Word region, Word more) {
+    if (more > most_sharers) return false;
+    Word left = most_sharers - more;
+    bool good = true;
+    sharers::each(frame_of(cell_at(space, page).word()), [&](const Cell& there) {
+        bool at_the_place = there.page() == page && there.space().arch.regions & region;
+        good = at_the_place || left;
+        left -= good && !at_the_place;
+        return good;
+    });
+    return good;
+}
+
 bool alone(Space& space, VAddr page, Word count, bool write) {
     Word left = most_sharers;
     bool good = true;

@@ -14,6 +14,9 @@ namespace aliases {
 bool settle(Space& space, VAddr page, bool write);
 // Whether all who have been granted a frame have it uncached, so that the kernel may use it as well.
 bool none_cached(PAddr frame);
+// Whether `more` spaces that share a region with `space` can be granted `page` with it, and no more have the frame than may at a
+// time.
+bool room(Space& space, VAddr page, Word region, Word more);
 // Whether `count` pages from `page` on, parts of one that somebody mapped, can be granted without that.
 bool alone(Space& space, VAddr page, Word count, bool write);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "arm/regions.hpp"
 
+#include "arm/aliases.hpp"
 #include "arm/caches.hpp"
 #include "arm/host.hpp"
 #include "arm/page_tables.hpp"
@@ -164,6 +165,11 @@ bool share(Space& space, VAddr page) {
         if (!differs(m)) continue;
         // Who is not like the first one, for that is what join() looks at.
         leave(*r, r->member[0] == &space || differs(0) ? space : *r->member[m]);
+        return true;
+    }
+    // Where a frame is at many places of a region, each has its own entry: its turn ends when another one comes.
+    if (!aliases::room(space, page & ~page_mask, r->access(), r->members - 1)) {
+        dissolve(*r);
         return true;
     }
     Word gained = own.page[i] & (accessed | dirty | granted | aliased);

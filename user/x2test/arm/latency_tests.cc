@@ -161,6 +161,31 @@ void shared_megabyte()
     judge("shared_megabyte", worst);
 }
 
+/// A megabyte that ten spaces share, with one page at all of its places, and somebody else wants to write to that page.
+void shared_places()
+{
+    constexpr Word members = 10, places = 256;
+    if (!wish.latency) return;
+    Agent *all[members], *other = agent(Kind::other);
+    if (!other) return;
+    for (Agent *&one : all)
+        if (!(one = agent(Kind::other))) return;
+    for (Word i = 0; i < places; i++) give_page(all[0], 0, everywhere + i * page_size, L4_FullyAccessible);
+    const L4_Fpage_t whole = L4_FpageLog2(everywhere, 20) + L4_FullyAccessible;
+    for (Word i = 1; i < members; i++) CHECK(pass(all[0], all[i], whole, 0, whole));
+    give_page(other, 0, everywhere + mb, L4_FullyAccessible);
+    Word worst = 0;
+    for (Word round = 0; round < 3; round++) {
+        for (Agent *one : all) ask(one, do_read, everywhere);
+        for (Agent *one : all) worst = worst_of(worst, ask(one, do_timed_read, everywhere + (round + 1) * page_size).value);
+        ask(all[round], do_read_all, everywhere, page_size, places);
+        worst = worst_of(worst, ask(other, do_timed_write, everywhere + mb, round).value);
+        CHECK_EQUAL(other->out.faults, 0);
+        CHECK_EQUAL(ask(all[round + 3], do_read, everywhere + (places - 1) * page_size).value, round);
+    }
+    judge("shared_places", worst);
+}
+
 /// A megabyte that is one page: it is granted, taken, granted to others and unmapped as one.
 void large_page()
 {
@@ -190,6 +215,7 @@ const Test latency_tests[] = {
     {"latency.moved_space", moved_space},
     {"latency.many_megabytes", many_megabytes},
     {"latency.shared_megabyte", shared_megabyte},
+    {"latency.shared_places", shared_places},
     {"latency.large_page", large_page},
     {nullptr, nullptr},
 };

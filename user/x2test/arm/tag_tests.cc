@@ -469,6 +469,30 @@ void more_sharers_than_fit()
     }
 }
 
+/// One page at two places of a megabyte that many spaces share; they run instructions that need both.
+void shared_places()
+{
+    constexpr unsigned most = 12;
+    Agent *agents[most], *c = agent(Kind::other);
+    if (!c) return;
+    give_at(c, 0, everywhere + mb);
+    for (Agent *&one : agents) {
+        if (!(one = agent(Kind::other))) return;
+        give_at(one, 0, everywhere);
+        give_at(one, 0, everywhere + page_size);
+        read(one, everywhere);
+    }
+    for (Word i = 1; i < 3 * most; i++) {
+        ask(agents[i % most], x2test_store_two, everywhere + page_size, i, 50 + i);
+        CHECK_EQUAL(agents[i % most]->out.faults, 0);
+        CHECK_EQUAL(read(agents[(i + 1) % most], everywhere + page_size), 50 + i);
+        CHECK_EQUAL(read(agents[(i + 2) % most], everywhere + page_size - 4), i);
+        CHECK_EQUAL(read(c, everywhere + mb), 50 + i);
+        ask(c, do_write, everywhere + mb, i);
+        CHECK_EQUAL(read(agents[(i + 3) % most], everywhere), i);
+    }
+}
+
 } // namespace
 
 const Test tag_tests[] = {
@@ -493,6 +517,7 @@ const Test tag_tests[] = {
     {"domains.copy_from_a_moved_space", copy_from_a_moved_space},
     {"domains.more_megabytes_than_fit", more_megabytes_than_fit},
     {"domains.more_sharers_than_fit", more_sharers_than_fit},
+    {"domains.shared_places", shared_places},
     {nullptr, nullptr},
 };
 
