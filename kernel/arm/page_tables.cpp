@@ -192,9 +192,12 @@ VAddr extent(const Space& space) {
 
 VAddr skip_unmapped(const Space& space, VAddr from, VAddr last) {
     for (Word mb = from >> 20, end = last >> 20; mb <= end;) {
-        const TableDirectory* d = space.arch.tables[mb >> 10];
-        if (d && d->table[mb & 0x3ff]) return mb == from >> 20 ? from : mb << 20;
-        mb = d ? mb + 1 : (mb | 0x3ff) + 1;
+        Word behind = (mb | 0x3ff) + 1;
+        if (behind > end) behind = end + 1;
+        if (const TableDirectory* d = space.arch.tables[mb >> 10])
+            for (PageTable* const* t = &d->table[mb & 0x3ff]; mb < behind; ++mb)
+                if (*t++) return mb == from >> 20 ? from : mb << 20;
+        mb = behind;
     }
     return last + 1;
 }
@@ -211,8 +214,9 @@ bool next_mapped(const Space& space, VAddr& from, VAddr last) {
             for (page = behind; d && page & 0x3ffff && !d->table[page >> 8 & 0x3ff];) page += 0x100;
             continue;
         }
-        for (; page < behind && page <= end; ++page) {
-            if (!mapping_of(*t, page & 0xff)) continue;
+        if (behind > end) behind = end + 1;
+        for (const Word* known = &t->page[page & 0xff]; page < behind; ++page) {
+            if (!*known++ || !mapping_of(*t, page & 0xff)) continue;
             from = page << 12;
             return true;
         }

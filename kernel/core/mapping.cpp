@@ -165,9 +165,10 @@ unsigned log2_of(const Space& space, VAddr page) {
     return page_log2;
 }
 
-// What it takes to change a page, in mappings: four small parts of a large one take as long as a page of their size.
+// What it takes to change a page, in mappings: four small parts of a large one take as long as a page of their size. Who has
+// such pages has more to do for each one (arm/page_tables.cpp: other addresses of the frame, lines of the cache).
 Word cost_of(const Mapping& m) {
-    if constexpr (several_sizes) return ((1u << (log2_of(*m.space, m.page()) - page_log2)) + 3) / 4;
+    if constexpr (several_sizes) return ((1u << (log2_of(*m.space, m.page()) - page_log2)) + 3) / 4 + 1;
     return 1;
 }
 

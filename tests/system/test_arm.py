@@ -75,7 +75,7 @@ def test_nothing_stale_is_used_where_tags_change_hands(board, tmp_path):
     assert sanitizing.read(out).reports == []
 
 
-PIECES = {"shared_page", "moved_space", "many_megabytes", "shared_megabyte", "shared_places", "large_page"}
+PIECES = {"shared_page", "moved_space", "many_megabytes", "shared_megabyte", "shared_places", "large_page", "split_page"}
 
 
 @pytest.mark.parametrize("board", BOARDS)

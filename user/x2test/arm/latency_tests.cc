@@ -208,6 +208,33 @@ void large_page()
     judge("large_page", worst_of(worst, took / 2)); // there is a preemption point between two pages
 }
 
+/// How long it takes to read the status of one page of 4 KB of one of 64 KB, which so many spaces have in one piece.
+Word split_of(Word spaces)
+{
+    const L4_Fpage_t f = L4_Sigma0_GetAny(L4_nilthread, 16, L4_CompleteAddressSpace);
+    if (L4_IsNilFpage(f)) return fail("no page of 64 KB"), 0;
+    for (Word i = 0; i < spaces; i++) {
+        Agent *one = agent(Kind::other);
+        if (!one) return 0;
+        give(one, f + L4_FullyAccessible, 0, L4_FpageLog2(everywhere, 16));
+        ask(one, do_read, everywhere);
+    }
+    const Word before = clock();
+    L4_GetStatus(L4_FpageLog2(L4_Address(f), 12));
+    const Word took = clock() - before;
+    L4_UnmapFpage(f + L4_FullyAccessible);
+    return took;
+}
+
+/// For each such space: that has no bound (docs/preemption.md).
+void split_page()
+{
+    constexpr Word few = 1, many = 3;
+    if (!wish.latency) return;
+    const Word before = split_of(few), after = split_of(many);
+    judge("split_page", after > before ? (after - before) / (many - few) : 0);
+}
+
 } // namespace
 
 const Test latency_tests[] = {
@@ -217,6 +244,7 @@ const Test latency_tests[] = {
     {"latency.shared_megabyte", shared_megabyte},
     {"latency.shared_places", shared_places},
     {"latency.large_page", large_page},
+    {"latency.split_page", split_page},
     {nullptr, nullptr},
 };
 
