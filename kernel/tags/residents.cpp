@@ -26,7 +26,7 @@ void move(Word& to, Word from, Word& most) {
 // has had one who takes part.
 bool Residents::comes_back(Word loss) {
     absent_ = 0;
-    Word ago = now_ - (loss >> 2);
+    Word ago = (now_ - (loss >> 2)) & ~Word{0} >> 2;     // a loss has not all of it
     if (!loss || ago >= intervals) return false;
     if (!(loss & 2)) {
         going_round_ = true;

@@ -3,6 +3,7 @@
 // port's; here they are numbers 1 to `capacity`. Sets of tags are words with bit n for tag n.
 #pragma once
 
+#include "core/check.hpp"
 #include "core/x2.hpp"
 
 namespace tags {
@@ -53,7 +54,8 @@ private:
     bool going_round_ = false;      // more holders than tags take turns: the longest unused is the next to run
     Word absent_ = 0;               // those that have not run while who comes now was away for a whole turn
     Word servers_ = 0;              // those that run again soon after others were switched to, as seen in this epoch
-    Word now_ = 0;                  // how many intervals have ended
+    // How many intervals have ended; a loss has it modulo 2^30.
+    Word now_ = checks::counter_start & ~(epoch - 1);
     Word ran_[intervals] = {};      // the present interval first
     Word ran_lately_ = 0, ran_before_ = 0;      // in the present epoch, and in the one before
 };
