@@ -23,7 +23,8 @@ void finish(Thread& t) {
     }
     if (text.line) print("\n");
     speaker = nullptr;
-    t.pending = Pending::nothing;
+    schedule::end_pending(t, State::ready);
+    schedule::make_ready(t);
 }
 
 }  // namespace
@@ -34,13 +35,7 @@ void print_text(Thread& t, VAddr at, bool line) {
 }
 
 void carry_on(Thread& t) {
-    if (speaker && speaker != &t) {
-        Thread& other = *speaker;
-        finish(other);
-        // Halted, it was ready for the kernel's sake alone.
-        schedule::make_unready(other, State::ready);
-        schedule::make_ready(other);
-    }
+    if (speaker && speaker != &t) finish(*speaker);
     speaker = &t;
     finish(t);
 }

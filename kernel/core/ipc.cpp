@@ -202,9 +202,9 @@ Thread* receive(Thread& r) {
     return nullptr;
 }
 
-// The send phase of `s` has succeeded, in another's receive phase unless it is `first`. Serving one thread's receive phase may end another's send phase, and so on: users can
-// make that chain as long as they like. So those that follow do the same when it is their turn to run, if there may be
-// something for them to receive; nobody can tell that they have not yet.
+// The send phase of `s` has succeeded, in another's receive phase unless it is `first`. Serving one thread's receive phase may
+// end another's send phase, and so on: users can make that chain as long as they like. So those that follow do the same when it
+// is their turn to run, if there may be something for them to receive; nobody can tell that they have not yet.
 void after_send(Thread* s, bool first = true) {
     for (; s; first = false) {
         if (!s->receive_follows) {
@@ -226,8 +226,7 @@ void begin_send(Thread& s, ThreadId to, Time timeout) {
     // A closed receive that is still looking through its queue: its partner must not find it busy for what strangers send.
     // Of an open one that finds somebody in the queue, a timeout is right.
     if (r->pending == Pending::receive && !r->awaited.is_any() && accepts(*r, apparent)) {
-        r->pending = Pending::nothing;
-        schedule::make_unready(*r, State::receiving);
+        schedule::end_pending(*r, State::receiving);
     }
     if (r->state == State::receiving && accepts(*r, apparent)) {
         if (deliver(s, *r, apparent)) after_send(&s);
@@ -328,8 +327,7 @@ void page_fault(Thread& t, VAddr address, Word rights) {
 [[gnu::cold]] void quantum_renewed(Thread& t) {
     t.quantum_over = false;
     if (!receiving(t) || t.receive_role != Role::quantum || t.transfer) return;
-    t.pending = Pending::nothing;
-    schedule::make_unready(t, State::receiving);
+    schedule::end_pending(t, State::receiving);
     schedule::make_ready(t);
 }
 
@@ -382,8 +380,7 @@ bool receiving(const Thread& t) {
         leave_queue(t);
         fail(t, IpcError::canceled, Phase::send);
     } else if (receive && receiving(t)) {
-        t.pending = Pending::nothing;
-        schedule::make_unready(t, State::receiving);    // also where it was ready for the kernel's sake alone
+        schedule::end_pending(t, State::receiving);
         fail(t, IpcError::canceled, Phase::receive);
     }
 }
@@ -399,8 +396,7 @@ void wait_on(Thread& t) { block(t, State::receiving, Time::never()); }
 void detach(Thread& t) {
     timeouts::cancel(t);
     if (t.partner) leave_queue(t);
-    t.pending = Pending::nothing;
-    schedule::make_unready(t, State::inactive);
+    schedule::end_pending(t, State::inactive);
 }
 
 void arrived(Thread& s, Thread& r, Thread* apparent) {

@@ -209,6 +209,11 @@ void make_unready(Thread& t, State state) {
     t.state = state;
 }
 
+[[gnu::cold]] void end_pending(Thread& t, State state) {
+    t.pending = Pending::nothing;
+    make_unready(t, state);
+}
+
 [[gnu::cold]] void yield(Thread& current, Thread* to) {
     check(to != &current);
     wishes.yields = true;

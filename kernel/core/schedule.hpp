@@ -47,6 +47,8 @@ void make_unready(Thread& t, State state);
 // Gives up the rest of the time slice (ThreadSwitch); donates it to `to` when that can run, which then runs at the priority
 // of `current` until the rest is used up, or it waits, yields itself or is halted.
 void yield(Thread& current, Thread* to);
+// make_unready() of one for which the kernel had something left to do, perhaps, and was ready for its sake alone: no more.
+void end_pending(Thread& t, State state);
 // Queues `current` again if it can still run and does not go on; returns who runs now, nullptr for nobody.
 Thread* next(Thread* current);
 // What happens until next() is not the running thread's own doing (manual 3.6: an asynchronous preemption).

@@ -150,9 +150,8 @@ void carry_on(Thread& t) {
 
 void end_unmapping(Thread& t) {
     if (t.pending != Pending::unmap) return;
-    t.pending = Pending::nothing;
     mappings::abandon(t.sweep);
-    schedule::make_unready(t, State::ready);        // halted, it was ready for the kernel's sake alone
+    schedule::end_pending(t, State::ready);
     schedule::make_ready(t);
     arch::set_unmap_result(t);
 }
