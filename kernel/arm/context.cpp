@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // User registers of threads: what the shared code asks for (core/arch.hpp), and the change of the running thread.
-#include "arm/checks.hpp"
 #include "arm/cpu.hpp"
 #include "arm/host.hpp"
 #include "arm/trap.hpp"
 #include "core/arch.hpp"
 #include "core/check.hpp"
+#include "core/checks.hpp"
 #include "core/ipc.hpp"
 #include "core/schedule.hpp"
 #include "core/string_transfer.hpp"

@@ -4,11 +4,11 @@
 
 #include "arm/board.hpp"
 #include "arm/caches.hpp"
-#include "arm/checks.hpp"
 #include "arm/cpu.hpp"
 #include "arm/host.hpp"
 #include "arm/layout.hpp"
 #include "core/arch.hpp"
+#include "core/checks.hpp"
 #include "core/print.hpp"
 #include "core/schedule.hpp"
 

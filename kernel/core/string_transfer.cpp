@@ -161,6 +161,8 @@ Copied copy(Transfer& t) {
 bool begin(Thread& s, Thread& r, Thread& apparent, const Arrival& arrival, const TypedItems& items, TypedItems::Next next) {
     if (next != TypedItems::Next::string && next != TypedItems::Next::more) return false;
     check(&s != &r && !s.transfer && s.send_role == Role::user);
+    // Nobody else has a window or a buffer: what is under way for a thread is never its start.
+    check(r.receive_role == Role::user || r.receive_role == Role::page_fault || r.receive_role == Role::port_fault);
     auto* t = static_cast<Transfer*>(pool.allocate(s.space->account));
     if (!t) return false;
     t->sender = &s;

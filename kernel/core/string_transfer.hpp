@@ -15,7 +15,7 @@ struct Transfer {
     ThreadId apparent;              // in whose name it is sent
     TypedItems items;
     TypedItems::Next next;          // string: the one at `items` is under way; more: so is the map item there
-    Role role;                      // the receiver's: user or page_fault
+    Role role;                      // the receiver's: user, page_fault or port_fault
     Transfer* outer;                // the receiver's own, in which it had the page fault
     StringCursor source;            // the string under way
     StringCursor target;            // its buffer

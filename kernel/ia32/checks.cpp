@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "ia32/checks.hpp"
+#include "core/checks.hpp"
 
 #include "core/arch.hpp"
 #include "ia32/cpu.hpp"
@@ -12,8 +12,6 @@ extern "C" Word utcb_word[];
 namespace checks {
 namespace {
 
-constexpr Word empty_stack = 128;           // bytes: what trap() and its like have taken of it at once
-
 // The page directory that a space has to run on; nullptr: any.
 const Host* host_of(const Space& space) {
     if (!space.arch.slot.small()) return &space.arch.own;
@@ -22,27 +20,14 @@ const Host* host_of(const Space& space) {
 
 }  // namespace
 
-bool runs(const Thread& t) {
-    check(&t == processor.current() && t.state == State::ready && !t.open_to);
-    check(!t.ready_link.queued() && !t.timeout.queued() && !t.partner);
-    return true;
-}
+Word stack_top() { return reinterpret_cast<Word>(&processor); }
 
-bool entered(const Thread& t) {
-    runs(t);
-    check((t.frame.eflags & (EFLAGS_IF | EFLAGS_IOPL | EFLAGS_VM)) == EFLAGS_IF);
-    Word stack = reinterpret_cast<Word>(&processor) - reinterpret_cast<Word>(__builtin_frame_address(0));
-    check(stack < empty_stack);
-    return true;
-}
+bool in_user_mode(const Thread& t) { return (t.frame.eflags & (EFLAGS_IF | EFLAGS_IOPL | EFLAGS_VM)) == EFLAGS_IF; }
 
-bool leaves(const Thread& t) {
-    runs(t);
-    check(!t.halted && !t.in_kernel() && !t.preempted_at && !t.quantum_over);
-    check((t.frame.eflags & (EFLAGS_IF | EFLAGS_IOPL | EFLAGS_VM)) == EFLAGS_IF);
+bool confined(const Thread& t) {
     segments::Extent reach = segments::reach(*t.space);
     check(t.frame.cs == USER_CODE && t.frame.ss == USER_DATA && t.frame.eip < reach.bytes);
-    check(spaces::valid_utcb(*t.space, t.utcb_address) && utcb_word[0] == t.utcb_address);
+    check(utcb_word[0] == t.utcb_address);
     check(segments::within(gdt.entry[USER_CODE >> 3], reach) && segments::within(gdt.entry[USER_DATA >> 3], reach));
     check(segments::within(gdt.entry[USER_TLS >> 3], reach));
     check(t.space->arch.host == host_of(*t.space));
@@ -51,8 +36,6 @@ bool leaves(const Thread& t) {
     check(cpu::read_cr0() & cpu::cr0_task_switched || t.fast_veto & held_coprocessor);
     check(processor.io_map == io_map_none || t.fast_veto & held_ports);
     check(t.arch.tls.set || (processor.fs == USER_DATA && processor.gs == USER_UTCB));
-    check(!(t.fast_veto & veto_senders) == t.senders.empty());
-    check(!(t.fast_veto & veto_redirected) == !t.space->redirected());
     return true;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // User registers of threads: what the shared code asks for (core/arch.hpp), and the change of the running thread.
 #include "core/arch.hpp"
+#include "core/checks.hpp"
 #include "core/ipc.hpp"
 #include "core/kip.hpp"
 #include "core/schedule.hpp"
@@ -8,7 +9,6 @@
 #include "core/system_calls.hpp"
 #include "core/timekeeping.hpp"
 #include "core/trace.hpp"
-#include "ia32/checks.hpp"
 #include "ia32/coprocessor.hpp"
 #include "ia32/cpu.hpp"
 #include "ia32/debug_registers.hpp"

@@ -3,11 +3,11 @@
 #include "ia32/trap.hpp"
 
 #include "core/arch.hpp"
+#include "core/checks.hpp"
 #include "core/ipc.hpp"
 #include "core/kip.hpp"
 #include "core/schedule.hpp"
 #include "core/space.hpp"
-#include "ia32/checks.hpp"
 #include "ia32/coprocessor.hpp"
 #include "ia32/cpu.hpp"
 #include "ia32/debug_registers.hpp"

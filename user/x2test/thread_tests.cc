@@ -189,6 +189,27 @@ void old_version_again()
     CHECK_EQUAL(finish(renames).value, success);
 }
 
+/// A start message cannot be in the middle of something: it takes no map items at all. The thread waits on, also when it has got
+/// another version meanwhile.
+void start_takes_no_items()
+{
+    constexpr Word overflow = 8;
+    Agent *a = create(L4_nilthread, Kind::other);
+    if (!a) return;
+    L4_Set_MsgTag(L4_MsgTag_t{.raw = 4u << 6 | 2});
+    L4_LoadMR(1, 0), L4_LoadMR(2, 0);
+    const L4_Fpage_t all = L4_CompleteAddressSpace + L4_FullyAccessible;
+    for (int i = 0; i < 2; i++) L4_LoadMR(3 + 2 * i, L4_MapItem(all, 0).raw[0]), L4_LoadMR(4 + 2 * i, all.raw);
+    CHECK(L4_IpcFailed(L4_Send_Timeout(a->id, L4_ZeroTime)));
+    CHECK_EQUAL(L4_ErrorCode() & 0xF, overflow);
+    const L4_ThreadId_t next = L4_GlobalId(L4_ThreadNo(a->id), (L4_Version(a->id) + 1) | 1);
+    CHECK_EQUAL(control(next, a->id, L4_nilthread, L4_nilthread, unchanged), success);
+    a->id = next;
+    pause(2000);
+    CHECK_EQUAL(L4_Schedule(a->id, ~0u, ~0u, ~0u, ~0u, nullptr), L4_SCHEDRESULT_WAITING);
+    CHECK_EQUAL(a->out.faults, 0);
+}
+
 /// A thread can only move to a space whose UTCB area contains its UTCB.
 void migrate_without_utcb()
 {
@@ -424,6 +445,7 @@ const Test thread_tests[] = {
     {"thread.two_steps", two_steps},
     {"thread.new_version", new_version},
     {"thread.old_version_again", old_version_again},
+    {"thread.start_takes_no_items", start_takes_no_items},
     {"thread.migrate_without_utcb", migrate_without_utcb},
     {"thread.new_scheduler", new_scheduler},
     {"thread.create_and_delete", create_and_delete},
