@@ -162,12 +162,13 @@ Word do_rename(Word from, Word to, Word)
     return control(L4_ThreadId_t{.raw = to}, L4_ThreadId_t{.raw = from}, L4_nilthread, L4_nilthread, unchanged);
 }
 
-/// A thread that has its old version again before those who wait to send to it under that one have been told: they are told none
-/// the less, as are those who came under the version in between.
+/// A thread that has its old version again before those who wait to send to it under that one have been told: they are
+/// told none the less, as are those who came under the version in between.
 void old_version_again()
 {
     constexpr Word no_partner = 4;
-    Agent *a = agent(Kind::here), *renames = agent(Kind::here), *first = agent(Kind::here), *second_one = agent(Kind::here);
+    Agent *a = agent(Kind::here), *renames = agent(Kind::here);
+    Agent *first = agent(Kind::here), *second_one = agent(Kind::here);
     if (!a || !renames || !first || !second_one) return;
     const L4_ThreadId_t old = a->id, next = L4_GlobalId(L4_ThreadNo(old), (L4_Version(old) + 1) | 1);
     CHECK(L4_Set_Priority(a->id, 200) && L4_Set_Priority(renames->id, 90));
@@ -189,8 +190,8 @@ void old_version_again()
     CHECK_EQUAL(finish(renames).value, success);
 }
 
-/// A start message cannot be in the middle of something: it takes no map items at all. The thread waits on, also when it has got
-/// another version meanwhile.
+/// A start message cannot be in the middle of something: it takes no map items at all. The thread waits on, also when it
+/// has got another version meanwhile.
 void start_takes_no_items()
 {
     constexpr Word overflow = 8;

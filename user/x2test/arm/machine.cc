@@ -34,7 +34,7 @@ const Test *const groups[] = {
 const char *const left_out[] = {
     // Each UTCB has an address of its own, which no thread can take along to another space, and no two can have.
     "thread.migrates", "thread.migrates_while_busy", "thread.cannot_migrate", "ipc.same_local_id_twice",
-    "long.unmapper_migrates", "long.halted_unmapper_migrates", nullptr,
+    "thread.refused_migration_costs_nothing", "long.unmapper_migrates", "long.halted_unmapper_migrates", nullptr,
 };
 
 namespace machine {
