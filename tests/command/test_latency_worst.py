@@ -2,10 +2,11 @@
 """What `latency/worst` makes of what x2test and the plugin tell. No emulator runs here."""
 
 import json
+import re
 
 import made_up
 import pytest
-from cobnut import stretches
+from cobnut import paths, stretches
 from cobnut.errors import CobnutError
 from cobnut.experiments import latency_worst
 from cobnut.stretches import Stretch
@@ -41,3 +42,29 @@ def test_limit_and_growth(monkeypatch, few, many, failed):
     result = latency_worst.EXPERIMENT.run(made_up.lab(latency_worst.EXPERIMENT, quick=False))
     assert [check.name for check in result.checks if not check.ok] == failed
     assert [line.y for line in result.series] == [[few], [few], [many]]
+
+
+DOCUMENT = {
+    "provenance": {"revision": "0123456789ab", "date": "1995-12-03T10:00:00+00:00", "emulator": "QEMU 10.0"},
+    "series": [{"name": f"spaces_{n}", "x": ["one", "two"], "y": [900, 12_345 + n]} for n in (2, 100)],
+}
+TABLE = """\
+Commit 0123456789ab, 1995-12-03, QEMU 10.0:
+
+| provoked by | 2 spaces | 100 spaces |
+| --- | ---: | ---: |
+| `two` | 12,347 | 12,445 |
+| `one` | 900 | 900 |"""
+
+
+def test_the_table_has_the_longest_first():
+    assert latency_worst.markdown(DOCUMENT) == TABLE
+
+
+def test_the_documents_table_has_every_case_of_the_pc():
+    rows = re.findall(r"^\| `(\w+)` \|((?: [\d,]+ \|)+)$", (paths.ROOT / "docs" / "preemption.md").read_text(), re.MULTILINE)
+    sources = ((paths.ROOT / "user" / "x2test" / name).read_text() for name in ("ia32/latency_tests.cc", "waiting_tests.cc"))
+    cases = {case for source in sources for case in re.findall(r'"latency\.(\w+)"', source)}
+    assert cases and {name for name, _ in rows} == cases
+    figures = [int(figure.replace(",", "")) for _, line in rows for figure in re.findall(r"[\d,]+", line)]
+    assert len(figures) == len(cases) * len(latency_worst.SPACES) and max(figures) <= latency_worst.LIMIT

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`latency/worst`: the longest stretch with interrupts off for each way in which users can provoke one (docs/preemption.md)."""
 
+from dataclasses import asdict
+from typing import Any
+
 from cobnut import boards, results, stretches
 from cobnut.checks import Check, at_most, judge
 from cobnut.experiments import Experiment, Lab, Plot, Setting
@@ -53,6 +56,30 @@ def plots(result: Result) -> list[Plot]:
     return [Plot("table", "Longest stretch with interrupts off", "provoked by", "instructions", columns)]
 
 
+def markdown(document: dict[str, Any]) -> str:
+    """A result in its JSON form as the table of docs/preemption.md: the numbers of spaces side by side, the longest first."""
+    of, lines = document["provenance"], document["series"]
+    heads = ["provoked by", *(line["name"].removeprefix("spaces_") + " spaces" for line in lines)]
+    rows = sorted(zip(lines[0]["x"], *(line["y"] for line in lines), strict=True), key=lambda row: -max(row[1:]))
+    written = [
+        f"Commit {of['revision']}, {of['date'][:10]}, {of['emulator']}:",
+        "",
+        _row(heads),
+        _row(["---", *["---:"] * len(lines)]),
+        *(_row([f"`{name}`", *(f"{count:,}" for count in counts)]) for name, *counts in rows),
+    ]
+    return "\n".join(written)
+
+
+def _row(cells: list[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def show(result: Result) -> None:
+    """Prints the table for docs/preemption.md."""
+    print(markdown(asdict(result)))
+
+
 EXPERIMENT = Experiment(
     name="latency/worst",
     title="How long users can keep interrupts waiting",
@@ -62,6 +89,7 @@ EXPERIMENT = Experiment(
     settings={"threads": Setting(200, 200, range(1, 201), "that wait in one queue, where a case makes them")},
     run=run,
     plots=plots,
+    show=show,
     story=(
         "x2test provokes what takes the kernel long, one case after the other, while other spaces do nothing. The emulator's plugin follows each "
         "instruction of the kernel, from an entry or a preemption point to the next preemption point, to idling or to user mode, and keeps the longest stretch."
