@@ -7,10 +7,7 @@
 #include "core/check.hpp"
 #include "core/checks.hpp"
 #include "core/ipc.hpp"
-#include "core/schedule.hpp"
-#include "core/string_transfer.hpp"
-#include "core/system_calls.hpp"
-#include "core/timekeeping.hpp"
+#include "core/leave.hpp"
 
 namespace arch {
 namespace {
@@ -95,11 +92,13 @@ void offer_fast_frame(Thread& t) {
     t.state = State::ready;             // as the fast path leaves it: open_to alone says that it waits
 }
 
-void enter_space(Thread& next) {
-    processor.current = &next;
+void change_thread(Thread*, Thread* next) { processor.current = next; }
+
+bool enter(Thread& next, const Thread*) {
     *reinterpret_cast<volatile Word*>(UTCB_WORD_PAGE) = next.utcb_address;
     enter_host(*next.space, processor.left);
     check(checks::leaves(next));
+    return true;
 }
 
 // No port of this processor's.
@@ -108,25 +107,4 @@ bool unmap_ports(Space&, Fpage, bool, Word&) { return true; }
 
 }  // namespace arch
 
-extern "C" Thread* leave_kernel() {
-    for (;;) {
-        timekeeping::expire();
-        Thread* t = schedule::next(processor.current);
-        processor.current = t;
-        if (!t) return nullptr;
-        if (t->pending != Pending::nothing) {
-            system_calls::carry_on(*t);
-            continue;
-        }
-        if (t->transfer) {
-            strings::carry_on(*t);
-            continue;
-        }
-        if (t->preempted_at || t->quantum_over) {
-            ipc::preempted(*t);
-            continue;
-        }
-        arch::enter_space(*t);
-        return t;
-    }
-}
+extern "C" Thread* leave_kernel() { return leave(); }

@@ -13,7 +13,11 @@ namespace arch {
 
 // Threads and the processor.
 extern "C" Thread* current_thread();                   // nullptr while idle
-void enter_space(Thread& next);                        // what user mode needs to run `next`, its space included
+// From now on `next` is the current thread, nullptr for nobody; what `before` had of the processor to itself is taken back.
+void change_thread(Thread* before, Thread* next);
+// What user mode needs to run `next`, its space included; `before` ran last, or nobody. False if it cannot run as it stands:
+// then an exception has been raised in its name.
+bool enter(Thread& next, const Thread* before);
 // A thread that has not run yet: user registers as the start protocol wants them.
 void prepare_user(Thread& t);
 // The thread goes away, and what the port keeps for it beside its control block.

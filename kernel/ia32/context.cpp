@@ -4,10 +4,7 @@
 #include "core/checks.hpp"
 #include "core/ipc.hpp"
 #include "core/kip.hpp"
-#include "core/schedule.hpp"
-#include "core/string_transfer.hpp"
-#include "core/system_calls.hpp"
-#include "core/timekeeping.hpp"
+#include "core/leave.hpp"
 #include "core/trace.hpp"
 #include "ia32/coprocessor.hpp"
 #include "ia32/cpu.hpp"
@@ -141,16 +138,35 @@ Word take_switches(Space& space) {
 
 ThreadId partner(const Space& space) { return {space.arch.partner}; }
 
-void enter_space(Thread& next) {
-    const ArchSpace& space = next.space->arch;
-    processor.set_current(&next);
+void change_thread(Thread* before, Thread* next) {
+    if (before && before != next) take_back(*before);
+    processor.set_current(next);
+}
+
+bool enter(Thread& next, const Thread* before) {
+    // iret to an address past the segment's limit would fault in the kernel; nor can a segment start there.
+    VAddr last = next.frame.eip, limit = tag_limit(*next.space);
+    if (next.arch.tls.set && next.arch.tls.base > last) last = next.arch.tls.base;
+    if (limit && last >= limit) tags::outgrow(*next.space, last);
+    if (next.frame.eip >= paging::user_limit()) {
+        faults::raise(next, vector_protection, 0);
+        return false;
+    }
+    // SS may have been the TLS segment, which may be another by now, or none; on QEMU CS may have been null. iret would
+    // fault in the kernel.
+    next.frame.cs = USER_CODE;
+    next.frame.ss = USER_DATA;
     tls::enter(next);
     debug_registers::enter(next);
     utcb_word[0] = next.utcb_address;
+    const ArchSpace& space = next.space->arch;
     Word data_high = space.segment_high ^ desc_code_not_data;
     gdt.entry[USER_CODE >> 3] = {space.segment_low, space.segment_high};
     gdt.entry[USER_DATA >> 3] = {space.segment_low, data_high};
     if (space.host && processor.host != space.host) hosts::enter(*space.host);
+    if (before && before->space != next.space) count_switch(*next.space, before->id);
+    check(checks::leaves(next));
+    return true;
 }
 
 }  // namespace arch
@@ -166,45 +182,10 @@ extern "C" void fast_entry_ipc(Thread* t) {
 extern "C" Thread* leave_kernel() {
     Thread* entered = processor.current();
     if (entered) tls::keep_selectors(*entered);
-    for (;;) {
-        timekeeping::expire();
-        Thread* before = processor.current();
-        Thread* t = schedule::next(before);
-        if (before && before != t) arch::take_back(*before);
-        processor.set_current(t);
-        if (!t) {
-            if (entered) trace::event(trace::Event::idle, ThreadId::nil());
-            return nullptr;
-        }
-        if (t->pending != Pending::nothing) {
-            system_calls::carry_on(*t);
-            continue;
-        }
-        if (t->transfer) {
-            strings::carry_on(*t);
-            continue;
-        }
-        if (t->preempted_at || t->quantum_over) {
-            ipc::preempted(*t);
-            continue;
-        }
-        // iret to an address past the segment's limit would fault in the kernel; nor can a segment start there.
-        VAddr last = t->frame.eip, limit = arch::tag_limit(*t->space);
-        if (t->arch.tls.set && t->arch.tls.base > last) last = t->arch.tls.base;
-        if (limit && last >= limit) tags::outgrow(*t->space, last);
-        if (t->frame.eip < paging::user_limit()) {
-            // SS may have been the TLS segment, which may be another by now, or none; on QEMU CS may have been null. iret
-            // would fault in the kernel.
-            t->frame.cs = USER_CODE;
-            t->frame.ss = USER_DATA;
-            arch::enter_space(*t);
-            if (t != entered)
-                trace::event(trace::Event::switched, t->id, trace::name(t->space), t->space->arch.slot.base, t->frame.eip,
-                             trace::name(hosts::owner(processor.host)));
-            if (before && before->space != t->space) arch::count_switch(*t->space, before->id);
-            check(checks::leaves(*t));
-            return t;
-        }
-        faults::raise(*t, vector_protection, 0);
-    }
+    Thread* t = leave();
+    if (t && t != entered)
+        trace::event(trace::Event::switched, t->id, trace::name(t->space), t->space->arch.slot.base, t->frame.eip,
+                     trace::name(hosts::owner(processor.host)));
+    if (!t && entered) trace::event(trace::Event::idle, ThreadId::nil());
+    return t;
 }
