@@ -16,7 +16,9 @@ sys.path[:0] = [str(ROOT / "lab"), str(Path(__file__).parent)]
 def run_cobnut(
     *arguments: str, env: dict[str, str] | None = None, cwd: Path = ROOT
 ) -> "subprocess.CompletedProcess[str]":
-    """Runs ./cobnut with arguments and nothing to read; `env` adds to the environment, `cwd` is where it is called from."""
+    """Runs ./cobnut with arguments and nothing to read; `env` adds to the environment, `cwd` is where it is called
+    from.
+    """
     return subprocess.run(
         [str(ROOT / "cobnut"), *arguments],
         cwd=cwd,

@@ -114,7 +114,9 @@ def output(spec: PingPong) -> dict:
 
 
 def parts(spec: PingPong) -> dict:
-    """Parts of the kernel's code: two instructions and three cycles in each of them, each way; one instruction that all pass."""
+    """Parts of the kernel's code: two instructions and three cycles in each of them, each way; one instruction that
+    all pass.
+    """
     ways = 1 if spec.halves else 2
     counts = {name: (1, 1) if name == "passes" else (2, 3) for name, _, _ in spec.parts}
     return {
@@ -188,7 +190,9 @@ def console(spec: PingPong) -> str:
 
 
 def crowd_output(spec: Crowd) -> dict:
-    """What the plugin could have written for `spec`: a standard kernel that flushes at each switch, and one with 15 domains and 32 TLB entries."""
+    """What the plugin could have written for `spec`: a standard kernel that flushes at each switch, and one with 15
+    domains and 32 TLB entries.
+    """
     return {
         "regions": [crowd_region(spec, index, case) for index, case in enumerate(spec.cases)],
         "switches": [{"from": CALLER, "to": PARTNER, "how": "table_base", "at": "fff00100"}],
@@ -244,16 +248,29 @@ def measure(lab: Lab, specs) -> list[Measurement] | list[Counted]:
 
 
 def heard(talk: Talk) -> Heard:
-    """A run in which the pattern's groups have four spaces and a host each; who is in none is in all hosts. All call the first of theirs."""
+    """A run in which the pattern's groups have four spaces and a host each; who is in none is in all hosts. All
+    call the first of theirs.
+    """
     alone = 2 if talk.pattern == "web" else 1
     groups = [-1 if space < alone else (space - alone) // 4 for space in range(talk.spaces)]
     first = {group: groups.index(group) for group in groups}
     tags = [
-        Tag(space, group, 16 * (space - first[group]) if group >= 0 else 480 + 16 * space, 0 if group >= 0 and space == first[group] else 16, group >= 0 and space != first[group])
+        Tag(
+            space,
+            group,
+            16 * (space - first[group]) if group >= 0 else 480 + 16 * space,
+            0 if group >= 0 and space == first[group] else 16,
+            group >= 0 and space != first[group],
+        )
         for space, group in enumerate(groups)
     ]
     names = [
-        f"{tag.group + 2:08x}" if not tag.size_mb else f"{max(tag.group, 0) + 2:08x}+{0xE0000000 + (tag.offset_mb << 20):08x}" for tag in tags
+        (
+            f"{tag.group + 2:08x}"
+            if not tag.size_mb
+            else f"{max(tag.group, 0) + 2:08x}+{0xE0000000 + (tag.offset_mb << 20):08x}"
+        )
+        for tag in tags
     ]
     pairs = [(first[group] if group >= 0 else 0, space) for space, group in enumerate(groups)]
     pairs = [pair for a, b in pairs if a != b for pair in ((a, b), (b, a))] + [(0, alone), (alone, 0)]

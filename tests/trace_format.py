@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The Trace Event Format, as far as this project writes it, checked: what each phase needs, order, and that arrows meet slices."""
+"""The Trace Event Format, as far as this project writes it, checked: what each phase needs, order, and that arrows
+meet slices.
+"""
 
 NEEDED = {
     "M": {"args"},
@@ -21,7 +23,9 @@ def check(trace: dict) -> None:
     times = [event["ts"] for event in events]
     assert times == sorted(times), "not in the order of time"
     tracks = {(event["pid"], event["tid"]) for event in events if event["ph"] != "M"}
-    assert tracks <= {(event["pid"], event["tid"]) for event in events if event["name"] == "thread_name"}, "a track has no name"
+    assert tracks <= {(event["pid"], event["tid"]) for event in events if event["name"] == "thread_name"}, (
+        "a track has no name"
+    )
     _check_slices(events)
     _check_arrows(events)
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """GDB commands that know the kernel's threads and spaces, on IA-32: `help cobnut` lists them.
 
-For a kernel with debug information: gdb -x kernel/gdb/cobnut.py build/pc/kernel/cobnut-kernel. They look and change nothing.
+For a kernel with debug information: gdb -x kernel/gdb/cobnut.py build/pc/kernel/cobnut-kernel. They look and change
+nothing.
 """
 
 import gdb
@@ -10,8 +11,16 @@ VERSION_BITS = 14
 ANY, ANY_LOCAL = 0xFFFFFFFF, 0xFFFFFFC0
 KERNEL_BASE = 0xF0000000
 # bits of directory and table entries (processor manual, volume 3, 3.7.6)
-ENTRY_BITS = ((0x1, "present"), (0x2, "writable"), (0x4, "user"), (0x8, "write-through"), (0x10, "uncached"),
-              (0x20, "accessed"), (0x40, "dirty"), (0x100, "global"))
+ENTRY_BITS = (
+    (0x1, "present"),
+    (0x2, "writable"),
+    (0x4, "user"),
+    (0x8, "write-through"),
+    (0x10, "uncached"),
+    (0x20, "accessed"),
+    (0x40, "dirty"),
+    (0x100, "global"),
+)
 PRESENT, LARGE_PAGE = 0x1, 0x80
 OWN_TABLE = 0x200  # of a space's own directory, whose entries need not be present (kernel/ia32/page_tables.hpp)
 
@@ -88,7 +97,9 @@ def state_of(thread):
     if address_of(thread) == current():
         return "running", "-"
     if int(thread["open_to"]):
-        return "receiving", id_text(int(thread["open_to"]))     # the short form of waiting, which the fast path leaves behind
+        return "receiving", id_text(
+            int(thread["open_to"])
+        )  # the short form of waiting, which the fast path leaves behind
     state = name_of(thread["state"])
     if state == "sending":
         return state, id_text(thread["partner"]["id"]["raw"])
@@ -164,7 +175,9 @@ class Cobnut(Command):
 
 
 class Threads(Command):
-    """cobnut threads: all threads, * the running one; id, state, whom it waits for, priority, space, ip and sp in user mode."""
+    """cobnut threads: all threads, * the running one; id, state, whom it waits for, priority, space, ip and sp in
+    user mode.
+    """
 
     name = "threads"
 
@@ -174,8 +187,17 @@ class Threads(Command):
             state, partner = state_of(thread)
             ip, sp = user_place(thread)
             mark = "*" if state == "running" else " "
-            rows.append((mark + id_text(thread["id"]["raw"]), state, partner, str(int(thread["priority"])),
-                         f"{int(thread['space']):#x}", f"{ip:#010x}", f"{sp:#010x}"))
+            rows.append(
+                (
+                    mark + id_text(thread["id"]["raw"]),
+                    state,
+                    partner,
+                    str(int(thread["priority"])),
+                    f"{int(thread['space']):#x}",
+                    f"{ip:#010x}",
+                    f"{sp:#010x}",
+                )
+            )
         table((" thread", "state", "partner", "priority", "space", "ip", "sp"), rows)
 
 
@@ -190,13 +212,25 @@ class ThreadCommand(Command):
         state, partner = state_of(thread)
         ip, sp = user_place(thread)
         print(f"thread {id_text(thread['id']['raw'])} at {address_of(thread):#x}: {state}, partner {partner}")
-        print(f"  space {int(thread['space']):#x} ({kind_of(thread['space'])}), priority {int(thread['priority'])}, "
-              f"scheduler {id_text(thread['scheduler']['raw'])}")
-        print(f"  ip {ip:#010x} sp {sp:#010x} UTCB {int(thread['utcb_address']):#010x}, the kernel's view {int(thread['utcb']):#x}")
+        print(
+            f"  space {int(thread['space']):#x} ({kind_of(thread['space'])}), priority {int(thread['priority'])}, "
+            f"scheduler {id_text(thread['scheduler']['raw'])}"
+        )
+        print(
+            f"  ip {ip:#010x} sp {sp:#010x} UTCB {int(thread['utcb_address']):#010x}, the kernel's view"
+            f" {int(thread['utcb']):#x}"
+        )
         registers = thread["registers"]
-        print("  " + " ".join(f"{name} {int(registers[name]):08x}" for name in ("eax", "ebx", "ecx", "edx", "esi", "edi", "ebp")))
-        print(f"  roles: sends as {name_of(thread['send_role'])}, receives as {name_of(thread['receive_role'])}; "
-              f"fast path vetoed by {int(thread['fast_veto']):#x}")
+        print(
+            "  "
+            + " ".join(
+                f"{name} {int(registers[name]):08x}" for name in ("eax", "ebx", "ecx", "edx", "esi", "edi", "ebp")
+            )
+        )
+        print(
+            f"  roles: sends as {name_of(thread['send_role'])}, receives as {name_of(thread['receive_role'])}; "
+            f"fast path vetoed by {int(thread['fast_veto']):#x}"
+        )
         senders = [id_text(sender["id"]["raw"]) for sender in members(thread["senders"], "sender_link")]
         print(f"  wait to send to it: {' '.join(senders) or 'nobody'}")
 
@@ -218,7 +252,9 @@ class Spaces(Command):
 
 
 class Walk(Command):
-    """cobnut walk SPACE ADDRESS: the page walk of an address in a space, which is named by its address or by a thread's number."""
+    """cobnut walk SPACE ADDRESS: the page walk of an address in a space, which is named by its address or by a
+    thread's number.
+    """
 
     name = "walk"
     arguments = (2, 2)
@@ -234,8 +270,10 @@ class Walk(Command):
         if base:
             host = int(processor()["host"]["directory"])
             copy = int(gdb.parse_and_eval(f"((PageTable*){host + KERNEL_BASE:#x})->entry[{base + address >> 22}]"))
-            print(f"  its copy in the host {host:#010x}, entry {base + address >> 22}: "
-                  f"{copy:#010x} {bits_text(copy) or 'not copied'}")
+            print(
+                f"  its copy in the host {host:#010x}, entry {base + address >> 22}: "
+                f"{copy:#010x} {bits_text(copy) or 'not copied'}"
+            )
         if not entry & (PRESENT | OWN_TABLE):
             return
         if entry & LARGE_PAGE:
@@ -257,8 +295,11 @@ class Ready(Command):
     def run(self):
         queues = gdb.parse_and_eval("schedule::ready")["queues_"]
         last = queues.type.range()[1]
-        filled = [(priority, [id_text(thread["id"]["raw"]) for thread in members(queues[priority], "ready_link")])
-                  for priority in range(last, -1, -1) if int(queues[priority]["head_"])]
+        filled = [
+            (priority, [id_text(thread["id"]["raw"]) for thread in members(queues[priority], "ready_link")])
+            for priority in range(last, -1, -1)
+            if int(queues[priority]["head_"])
+        ]
         for priority, threads in filled:
             print(f"{priority:3}: {' '.join(threads)}")
         if not filled:
@@ -266,7 +307,9 @@ class Ready(Command):
 
 
 class Trace(Command):
-    """cobnut trace [N]: the last N (20) events of the kernel's trace (boot option trace=KB), times in microseconds before the last."""
+    """cobnut trace [N]: the last N (20) events of the kernel's trace (boot option trace=KB), times in microseconds
+    before the last.
+    """
 
     name = "trace"
     arguments = (0, 1)
@@ -284,9 +327,15 @@ class Trace(Command):
             at = start + (following - start - back * size) % (end - start)
             events.append(gdb.parse_and_eval(f"*(trace::Record*){at:#x}"))
         last = int(events[-1]["time"]) if events else 0
-        rows = [(f"{(int(event['time']) - last) * 1000 / int(ring['ticks_per_ms']):.3f}", name_of(event["event"]),
-                 id_text(event["thread"]),
-                 " ".join(f"{int(event['words'][index]):#x}" for index in range(4))) for event in events]
+        rows = [
+            (
+                f"{(int(event['time']) - last) * 1000 / int(ring['ticks_per_ms']):.3f}",
+                name_of(event["event"]),
+                id_text(event["thread"]),
+                " ".join(f"{int(event['words'][index]):#x}" for index in range(4)),
+            )
+            for event in events
+        ]
         table(("us", "event", "thread", "words (kernel/core/trace.hpp)"), rows)
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Holds what two emulators saw of one guest against each other: a record of QEMU's run, and Bochs' trace.
 
-Every instruction, data access, page directory and base of user code has to be the same, in the same order. Where the two
-observers differ by what they are, the difference is counted under its reason; anything else is unexplained.
+Every instruction, data access, page directory and base of user code has to be the same, in the same order. Where the
+two observers differ by what they are, the difference is counted under its reason; anything else is unexplained.
 """
 
 from collections import Counter
@@ -14,14 +14,24 @@ from cobnut.emulators.bochs_trace import Access, Step
 PAGE = 4096
 WORD = 4
 KERNEL_BASE = 0xF000_0000  # from here on kernel memory: its addresses follow from where frames were free
-MICROCODED = {"iret", "far_return", "far_jump", "segment_load"}  # what these read, and in which order, is the processor's own business
+MICROCODED = {
+    "iret",
+    "far_return",
+    "far_jump",
+    "segment_load",
+}  # what these read, and in which order, is the processor's own business
 MOST_SHOWN = 5
 
 REASONS = {
     "walk": "accesses of page walks: Bochs shows them, QEMU does not tell its plugins",
-    "entry": "the processor's own accesses when it enters the kernel (gate, descriptors, task state, pushes): QEMU does not tell",
+    "entry": (
+        "the processor's own accesses when it enters the kernel (gate, descriptors, task state, pushes): QEMU does not"
+        " tell"
+    ),
     "microcode": "reads of iret and segment loads in another order or size",
-    "interrupt.bochs": "instructions of the timer's handler, which ran here in Bochs only: the two count time differently",
+    "interrupt.bochs": (
+        "instructions of the timer's handler, which ran here in Bochs only: the two count time differently"
+    ),
     "interrupt.qemu": "instructions of the timer's handler, which ran here in QEMU only",
     "frames": "pages of kernel memory in other frames: the firmwares leave different memory free",
 }
@@ -99,7 +109,9 @@ class Renaming:
 
 
 def compare(qemu: Sequence[Group], bochs: Sequence[Step]) -> Comparison:
-    """Compares from the start to where the shorter one ends, or to the first instruction that differs without a reason."""
+    """Compares from the start to where the shorter one ends, or to the first instruction that differs without a
+    reason.
+    """
     return _Comparison(qemu, bochs).run()
 
 
@@ -205,7 +217,9 @@ class _Comparison:
         if ours_bases != their_bases:
             pairs = zip([*ours_bases, None], [*their_bases, None], strict=False)
             where = next(pair for pair in pairs if pair[0] != pair[1])
-            self.result.complain(f"user code's base {where[0]} in QEMU, {where[1]} in Bochs (instructions before, base)")
+            self.result.complain(
+                f"user code's base {where[0]} in QEMU, {where[1]} in Bochs (instructions before, base)"
+            )
         self.result.bases = len(their_bases)
 
     def _compare_accesses(self, group: Group, steps: list[Step]) -> None:
@@ -228,9 +242,7 @@ class _Comparison:
         theirs = _words(step.accesses)
         order = []
         while rest:
-            matches = [
-                next((word for word in theirs if self._same(ours, word)), None) for ours in _words(rest[:1])
-            ]
+            matches = [next((word for word in theirs if self._same(ours, word)), None) for ours in _words(rest[:1])]
             if None in matches:
                 break
             order += [word for word in matches if word]

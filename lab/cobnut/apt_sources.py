@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Reading Debian's package sources, to repeat one of them for the backports suite.
 
-QEMU below 10 lacks plugin functions that the laboratory needs; Debian 12 has QEMU 10 in its backports. The mirror that the
-machine is already set up with is used again with the same key and options, whichever of the two file formats it is written
-in, so that a private mirror stays the only one asked.
+QEMU below 10 lacks plugin functions that the laboratory needs; Debian 12 has QEMU 10 in its backports. The mirror that
+the machine is already set up with is used again with the same key and options, whichever of the two file formats it is
+written in, so that a private mirror stays the only one asked.
 """
 
 import re
@@ -36,7 +36,11 @@ class NewSource:
 
 def codename(os_release: Path = OS_RELEASE) -> str:
     """Debian's name of the release, such as bookworm."""
-    match = re.search(r'^VERSION_CODENAME="?(\w+)"?$', os_release.read_text(), re.M) if os_release.exists() else None
+    match = (
+        re.search(r'^VERSION_CODENAME="?(\w+)"?$', os_release.read_text(), re.MULTILINE)
+        if os_release.exists()
+        else None
+    )
     if match is None:
         raise CobnutError("cannot tell which Debian release this is (/etc/os-release has no VERSION_CODENAME)")
     return match.group(1)
@@ -58,7 +62,7 @@ def read_sources(etc_apt: Path = APT) -> list[Source]:
 def parse_deb822(text: str) -> list[Source]:
     """The enabled `deb` stanzas of a .sources file."""
     sources = []
-    for stanza in re.split(r"\n\s*\n", re.sub(r"^#.*\n?", "", text, flags=re.M)):
+    for stanza in re.split(r"\n\s*\n", re.sub(r"^#.*\n?", "", text, flags=re.MULTILINE)):
         fields: dict[str, str] = {}
         key = ""
         for line in stanza.splitlines():

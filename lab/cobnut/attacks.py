@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the attack programs print (user/attack, in Cobnut and under Linux): a row for each attempt, and how many there were."""
+"""What the attack programs print (user/attack, in Cobnut and under Linux): a row for each attempt, and how many
+there were.
+"""
 
 import re
 import subprocess
@@ -49,7 +51,18 @@ def linux_program() -> Path:
         if not LINUX_PROGRAM.exists() or LINUX_PROGRAM.stat().st_mtime < newest:
             LINUX_PROGRAM.parent.mkdir(parents=True, exist_ok=True)
             # no stack protector: it reads GS, which is anything where an attempt has just been stopped
-            options = ["-m32", "-O2", "-std=c++20", "-static", "-no-pie", "-fno-pie", "-fno-stack-protector", "-Wall", "-Wextra", "-Werror"]
+            options = [
+                "-m32",
+                "-O2",
+                "-std=c++20",
+                "-static",
+                "-no-pie",
+                "-fno-pie",
+                "-fno-stack-protector",
+                "-Wall",
+                "-Wextra",
+                "-Werror",
+            ]
             run_logged(["g++", *options, "-o", str(LINUX_PROGRAM), *map(str, sources)], "silicon.log")
     return LINUX_PROGRAM
 
@@ -82,5 +95,7 @@ def costs(output: str) -> dict[str, float]:
 
 
 def speculation(output: str) -> dict[str, float]:
-    """How often, in percent, the cache shows what a load brought from `inside` the limits, from `beyond` them, and from nowhere (`absent`)."""
+    """How often, in percent, the cache shows what a load brought from `inside` the limits, from `beyond` them, and
+    from nowhere (`absent`).
+    """
     return {where: float(percent) for where, percent in SPECULATION.findall(output)}

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the kernel says when it stops for a fault of its own (kernel/ia32/panic.cpp), with names: where it was, and who called.
+"""What the kernel says when it stops for a fault of its own (kernel/ia32/panic.cpp), with names: where it was, and who
+called.
 
-The kernel has no names and prints every word of its stack that could be a return address. One that is has a call before it.
+The kernel has no names and prints every word of its stack that could be a return address. One that is has a call before
+it.
 """
 
 import re
@@ -18,7 +20,9 @@ LONGEST_CALL = 7  # bytes: opcode, ModRM, SIB, displacement
 
 
 def lines(console: str, kernel: Path) -> list[str]:
-    """The backtrace in what the kernel in the file `kernel` wrote to the console, innermost first; empty if there is none."""
+    """The backtrace in what the kernel in the file `kernel` wrote to the console, innermost first; empty if there
+    is none.
+    """
     end = LAST_WORDS.search(console)
     if not end:
         return []
@@ -46,7 +50,9 @@ def with_names(console: str, kernel: Path) -> str:
 
 
 def is_after_call(code: bytes) -> bool:
-    """Whether `code` ends with a call instruction: E8 with a displacement, or FF /2 with its operand (processor manual, CALL)."""
+    """Whether `code` ends with a call instruction: E8 with a displacement, or FF /2 with its operand (processor
+    manual, CALL).
+    """
     if len(code) >= 5 and code[-5] == 0xE8:
         return True
     return any(

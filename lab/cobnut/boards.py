@@ -113,7 +113,9 @@ def find(name: str) -> Board:
 
 
 def settled(board: Board, given: list[str]) -> Board:
-    """The board with what --set asks of its kernel, a list of K=V: checked=on is the checked one, tags=off the standard one."""
+    """The board with what --set asks of its kernel, a list of K=V: checked=on is the checked one, tags=off the
+    standard one.
+    """
     for pair in given:
         name, _, value = pair.partition("=")
         if name not in board.kernel_settings or value not in ("on", "off"):

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Whom the refills of a measured case are charged to (docs/lab.md, causes): as the model says it, and summed for people."""
+"""Whom the refills of a measured case are charged to (docs/lab.md, causes): as the model says it, and summed for
+people.
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

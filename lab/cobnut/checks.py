@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Checks: a measured number held against a rule, beside what a paper published.
 
-A check is never ok by default: it needs a measurement, and a rule that the measurement satisfies. One that is not ok stays in the
-result with its reason: a *known miss* if the difference is understood and the value lies where that explains it, else *failed*.
+A check is never ok by default: it needs a measurement, and a rule that the measurement satisfies. One that is not ok
+stays in the result with its reason: a *known miss* if the difference is understood and the value lies where that
+explains it, else *failed*.
 """
 
 import math
@@ -18,7 +19,9 @@ KINDS: Mapping[Kind, str] = {"published": "published values", "no_worse": "publi
 
 @dataclass(frozen=True)
 class Rule:
-    """What a measurement has to satisfy, and how that reads in a sentence. A bound lets one side go as far as it likes."""
+    """What a measurement has to satisfy, and how that reads in a sentence. A bound lets one side go as far as it
+    likes.
+    """
 
     text: str
     holds: Callable[[float], bool]
@@ -65,7 +68,9 @@ class Check:
 
 @dataclass(frozen=True)
 class KnownMiss:
-    """Why a check is missed, and the values, `low` to `high`, that this explains. Another value has failed all the same."""
+    """Why a check is missed, and the values, `low` to `high`, that this explains. Another value has failed all the
+    same.
+    """
 
     low: float
     high: float

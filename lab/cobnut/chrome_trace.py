@@ -11,12 +11,34 @@ from dataclasses import dataclass
 from cobnut.kernel_trace import LEAST_US, ROLES, Record, Trace, interrupt_thread, number, thread_name
 
 FunctionAt = Callable[[int], str | None]  # the name of the user's code at an address
-# the kernel's process, and its threads: idle, then one for each interrupt line; not 0, which readers keep for themselves
+# the kernel's process, and its threads: idle, then one for each interrupt line; not 0, which readers keep for
+# themselves
 KERNEL, IDLE, FIRST_LINE = 1, 1, 2
 SIGMA0, ROOT = 0, 2  # initial servers, counted from the first user thread (kernel/ia32/boot.cpp)
 # IA-32 exceptions (processor manual, volume 3, 6.3.1)
-EXCEPTIONS = {0: "#DE", 1: "#DB", 3: "#BP", 4: "#OF", 5: "#BR", 6: "#UD", 7: "#NM", 11: "#NP", 12: "#SS", 13: "#GP", 14: "#PF"}
-IPC_ERRORS = ("", "timeout", "no partner", "canceled", "overflow", "transfer timeout (own)", "transfer timeout (partner's)", "aborted")
+EXCEPTIONS = {
+    0: "#DE",
+    1: "#DB",
+    3: "#BP",
+    4: "#OF",
+    5: "#BR",
+    6: "#UD",
+    7: "#NM",
+    11: "#NP",
+    12: "#SS",
+    13: "#GP",
+    14: "#PF",
+}
+IPC_ERRORS = (
+    "",
+    "timeout",
+    "no partner",
+    "canceled",
+    "overflow",
+    "transfer timeout (own)",
+    "transfer timeout (partner's)",
+    "aborted",
+)
 
 
 @dataclass
@@ -227,7 +249,9 @@ class _Writer:
         return track
 
     def _space_name(self, space: int) -> str:
-        return self._process_names.get(self._processes.get(space, -1), "the kernel's own" if not space else f"{space:#010x}")
+        return self._process_names.get(
+            self._processes.get(space, -1), "the kernel's own" if not space else f"{space:#010x}"
+        )
 
 
 def _role(role: int) -> str:

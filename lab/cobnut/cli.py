@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The command line: what a user types, and what it means for the exit status.
 
-0 done, 1 a check or a test failed, 2 wrong usage or something that keeps the command from working, as one line on stderr.
+0 done, 1 a check or a test failed, 2 wrong usage or something that keeps the command from working, as one line on
+stderr.
 """
 
 import os
@@ -10,7 +11,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Optional
+from typing import Annotated
 
 import typer
 
@@ -29,7 +30,7 @@ app = typer.Typer(
 )
 
 Payload = Annotated[
-    Optional[list[str]],
+    list[str] | None,
     typer.Argument(
         help="Payload: a built program's name or an ELF file, quoted if it has arguments.", metavar="MODULE..."
     ),
@@ -38,24 +39,24 @@ RootOption = Annotated[str, typer.Option("--root", help="The root server, as a M
 Sigma0Option = Annotated[str, typer.Option("--sigma0", help="The sigma0 server.", metavar="FILE")]
 AppendOption = Annotated[str, typer.Option("--append", help="Options of the kernel.", metavar="OPTIONS")]
 ImageOption = Annotated[
-    Optional[list[str]],
+    list[str] | None,
     typer.Option(
         "--image",
         help="Any kernel (multiboot or bzImage), then its modules, each quoted with its arguments.",
         metavar="FILE",
     ),
 ]
-CpuOption = Annotated[
-    Optional[str], typer.Option("--cpu", help="The emulator's name of a processor.", metavar="MODEL")
-]
+CpuOption = Annotated[str | None, typer.Option("--cpu", help="The emulator's name of a processor.", metavar="MODEL")]
 MemoryOption = Annotated[int, typer.Option("--memory", help="Main memory in MB.", metavar="MB")]
 BoardOption = Annotated[str, typer.Option("--board", help="The board to build for.", metavar="BOARD")]
 KernelSetting = Annotated[
-    Optional[list[str]],
+    list[str] | None,
     typer.Option(
         "--set",
-        help="checked=on: a kernel that asserts its invariants as it runs. For ARM, tags=off: the standard kernel, which "
-        "flushes at every switch.",
+        help=(
+            "checked=on: a kernel that asserts its invariants as it runs. For ARM, tags=off: the standard kernel, which"
+            " flushes at every switch."
+        ),
         metavar="K=on|off",
     ),
 ]
@@ -91,7 +92,7 @@ def demo() -> None:
 @app.command()
 def test(
     part: Annotated[
-        Optional[str], typer.Argument(help="unit, lab, command or system; all of them if left out.", metavar="[PART]")
+        str | None, typer.Argument(help="unit, lab, command or system; all of them if left out.", metavar="[PART]")
     ] = None,
 ) -> None:
     """Runs the tests; the last line is 'N passed, N failed'."""
@@ -144,19 +145,25 @@ def boot(
         bool, typer.Option("--sanitize", help="Looks for forgotten invalidations; status 1 if there are any.")
     ] = False,
     machine: Annotated[
-        Optional[str], typer.Option("--machine", help="Measures the run on this machine.", metavar="MACHINE")
+        str | None, typer.Option("--machine", help="Measures the run on this machine.", metavar="MACHINE")
     ] = None,
     json: Annotated[
-        Optional[Path], typer.Option("--json", help="With --machine: also writes everything measured here.", metavar="FILE")
+        Path | None,
+        typer.Option("--json", help="With --machine: also writes everything measured here.", metavar="FILE"),
     ] = None,
     image: ImageOption = None,
     given: KernelSetting = None,
     gdb: Annotated[
-        bool, typer.Option("--gdb", help="Stops at the first instruction and starts gdb; without a terminal, waits for one.")
+        bool,
+        typer.Option("--gdb", help="Stops at the first instruction and starts gdb; without a terminal, waits for one."),
     ] = False,
     ex: Annotated[
-        Optional[list[str]],
-        typer.Option("--ex", help="With --gdb: a command of gdb's to be executed; after the last, the run ends.", metavar="COMMAND"),
+        list[str] | None,
+        typer.Option(
+            "--ex",
+            help="With --gdb: a command of gdb's to be executed; after the last, the run ends.",
+            metavar="COMMAND",
+        ),
     ] = None,
 ) -> None:
     """Boots modules with the serial console on this terminal; Ctrl-A x leaves."""
@@ -210,7 +217,9 @@ def iso(
     append: AppendOption = "",
     given: KernelSetting = None,
 ) -> None:
-    """Writes a CD image that boots modules on a PC with a BIOS, from CD or stick; the console is the first serial port."""
+    """Writes a CD image that boots modules on a PC with a BIOS, from CD or stick; the console is the first serial
+    port.
+    """
     from cobnut import cd
 
     target = boards.settled(boards.find("pc"), given or [])
@@ -257,7 +266,9 @@ def _boot_arm(
     machine: str | None,
     json: Path | None,
 ) -> int:
-    """Boots modules on a board with an ARM processor, sanitized or measured on `machine` if wanted; returns the exit status."""
+    """Boots modules on a board with an ARM processor, sanitized or measured on `machine` if wanted; returns the
+    exit status.
+    """
     from cobnut.emulators import qemu_arm
 
     _check_memory(memory, LEAST_MEMORY_MB, "qemu")
@@ -347,10 +358,10 @@ def trace(
     output: Annotated[
         Path, typer.Option("--output", help="Where the JSON goes.", metavar="FILE", show_default="build/trace.json")
     ] = paths.BUILD / "trace.json",
-    ring: Annotated[int, typer.Option("--ring", help="KB of kernel memory for events, 32 bytes each.", metavar="KB")] = 1024,
-    seconds: Annotated[
-        Optional[float], typer.Option("--seconds", help="Ends the run after so long.", metavar="N")
-    ] = None,
+    ring: Annotated[
+        int, typer.Option("--ring", help="KB of kernel memory for events, 32 bytes each.", metavar="KB")
+    ] = 1024,
+    seconds: Annotated[float | None, typer.Option("--seconds", help="Ends the run after so long.", metavar="N")] = None,
     board: BoardOption = "pc",
     root: RootOption = DEFAULT_ROOT,
     sigma0: Sigma0Option = "sigma0",
@@ -416,16 +427,16 @@ def record(
 def replay(
     record: Annotated[Path, typer.Argument(help="What record wrote.", metavar="RECORD")],
     machine: Annotated[
-        Optional[list[str]],
-        typer.Option("--machine", help="A machine's name, or a machine file; all machines if left out.", metavar="MACHINE"),
+        list[str] | None,
+        typer.Option(
+            "--machine", help="A machine's name, or a machine file; all machines if left out.", metavar="MACHINE"
+        ),
     ] = None,
     given: Annotated[
-        Optional[list[str]], typer.Option("--set", help="Changes a number of every machine.", metavar="K=V")
+        list[str] | None, typer.Option("--set", help="Changes a number of every machine.", metavar="K=V")
     ] = None,
-    without: Annotated[
-        Optional[str], typer.Option(help="flush: as if switches flushed nothing.", metavar="WHAT")
-    ] = None,
-    json: Annotated[Optional[Path], typer.Option(help="Also writes everything measured here.", metavar="FILE")] = None,
+    without: Annotated[str | None, typer.Option(help="flush: as if switches flushed nothing.", metavar="WHAT")] = None,
+    json: Annotated[Path | None, typer.Option(help="Also writes everything measured here.", metavar="FILE")] = None,
 ) -> None:
     """Measures a recorded run on machines and prints where the cycles of each case go."""
     from cobnut import recording, tables
@@ -459,17 +470,15 @@ def replay(
 def run(
     experiment: Annotated[str, typer.Argument(help="Its name, or all.", metavar="EXPERIMENT")],
     board: Annotated[
-        Optional[str], typer.Option("--board", help="The board; by default the experiment's first.", metavar="BOARD")
+        str | None, typer.Option("--board", help="The board; by default the experiment's first.", metavar="BOARD")
     ] = None,
-    machine: Annotated[
-        Optional[str], typer.Option(help="A machine's name, or a machine file.", metavar="MACHINE")
-    ] = None,
+    machine: Annotated[str | None, typer.Option(help="A machine's name, or a machine file.", metavar="MACHINE")] = None,
     given: Annotated[
-        Optional[list[str]],
+        list[str] | None,
         typer.Option("--set", help="Changes a setting of the experiment or a number of the machine.", metavar="K=V"),
     ] = None,
     sweep: Annotated[
-        Optional[list[str]],
+        list[str] | None,
         typer.Option(
             "--sweep",
             help="Also measures with this number of the machine at both ends: PARAM, PARAM=LO:HI, or all.",
@@ -480,9 +489,9 @@ def run(
     strict: Annotated[bool, typer.Option("--strict", help="Status 1 for known misses, too.")] = False,
     image: ImageOption = None,
     append: AppendOption = "",
-    json: Annotated[Optional[Path], typer.Option(help="Also writes the result here.", metavar="FILE")] = None,
-    report: Annotated[Optional[Path], typer.Option(help="Folder for the HTML report.", metavar="DIR")] = None,
-    picture: Annotated[Optional[Path], typer.Option(help="Also draws the curves as a PNG.", metavar="FILE")] = None,
+    json: Annotated[Path | None, typer.Option(help="Also writes the result here.", metavar="FILE")] = None,
+    report: Annotated[Path | None, typer.Option(help="Folder for the HTML report.", metavar="DIR")] = None,
+    picture: Annotated[Path | None, typer.Option(help="Also draws the curves as a PNG.", metavar="FILE")] = None,
 ) -> None:
     """Runs an experiment, prints its checks and writes its report; status 1 if a check fails that is no known miss."""
     from cobnut import running, tables

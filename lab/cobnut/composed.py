@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 from cobnut.emulators import Outcome
 
-END = re.compile(r"^compose: (\d+) episodes, (\d+) steps, seed \d+, (\d+) findings, (\d+) faults in the books: \w+$", re.MULTILINE)
+END = re.compile(
+    r"^compose: (\d+) episodes, (\d+) steps, seed \d+, (\d+) findings, (\d+) faults in the books: \w+$", re.MULTILINE
+)
 OPERATION = re.compile(r"^compose: op (\w+) (\d+) followed by ([0-9a-f]+)$", re.MULTILINE)
 EPISODE = re.compile(r"^compose: episode (\d+)$", re.MULTILINE)
 FOUND = re.compile(r"^compose: found (.+): seed (\d+) episode (\d+)$", re.MULTILINE)
@@ -68,7 +70,9 @@ def last_episode(console: str) -> int | None:
 
 
 def shortest(seed: int, episode: int, stops: Callable[[str], bool], steps: int = STEPS_EACH) -> str | None:
-    """The arguments of the shortest part of an episode that still `stops` the kernel; None if it does not do so by itself."""
+    """The arguments of the shortest part of an episode that still `stops` the kernel; None if it does not do so by
+    itself.
+    """
 
     def arguments(keep: int) -> str:
         return f"seed={seed} first={episode} episodes=1 keep={keep:#x}"

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Writing an initial file system for Linux: a cpio archive of the "newc" format (Linux, Documentation/driver-api/early-userspace)."""
+"""Writing an initial file system for Linux: a cpio archive of the "newc" format (Linux,
+Documentation/driver-api/early-userspace).
+"""
 
 import stat
 from dataclasses import dataclass
@@ -10,7 +12,9 @@ LAST = "TRAILER!!!"
 
 @dataclass(frozen=True)
 class Entry:
-    """A folder, a file or a character device, owned by root. `mode` holds kind and permissions, `device` major and minor."""
+    """A folder, a file or a character device, owned by root. `mode` holds kind and permissions, `device` major and
+    minor.
+    """
 
     name: str
     mode: int

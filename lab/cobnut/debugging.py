@@ -22,9 +22,9 @@ python gdb.events.gdb_exiting.connect(lambda event: gdb.selected_inferior().pid 
 
 
 def run(boot: Boot, commands: list[str]) -> int:
-    """Boots `boot`, stopped at its first instruction, and lets gdb have it: with `commands` gdb executes these and ends, else it
-    is a person's on this terminal. Where there is neither, whoever attaches may have it, and the console is here. Time follows
-    the instruction count: it stands still while the guest does.
+    """Boots `boot`, stopped at its first instruction, and lets gdb have it: with `commands` gdb executes these and
+    ends, else it is a person's on this terminal. Where there is neither, whoever attaches may have it, and the console
+    is here. Time follows the instruction count: it stands still while the guest does.
 
     Returns 0, or 1 if a command of gdb's failed, which is then the last one.
     """
@@ -39,7 +39,11 @@ def run(boot: Boot, commands: list[str]) -> int:
     console.write_text("")
     print(f"gdb: the console goes to {paths.shown(console)}", flush=True)
     with tempfile.TemporaryDirectory(prefix="cobnut-") as name:
-        words = [*qemu.command(boot, Path(name), repeatable=True, stub=f"tcp:{HOST}:{port}"), "-serial", f"file:{console}"]
+        words = [
+            *qemu.command(boot, Path(name), repeatable=True, stub=f"tcp:{HOST}:{port}"),
+            "-serial",
+            f"file:{console}",
+        ]
         # in a session of its own: Ctrl-C is for gdb
         guest = subprocess.Popen(
             words, cwd=name, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`./cobnut demo`: the shortest way from a fresh clone to the figure.
 
-It shows, and does not judge: its status says whether it came to its end. What the checks say stands in the table and the
-report; `./cobnut run` makes it the status.
+It shows, and does not judge: its status says whether it came to its end. What the checks say stands in the table and
+the report; `./cobnut run` makes it the status.
 """
 
 import time
@@ -25,6 +25,7 @@ def run() -> int:
         print(note)
     print(f"report: {paths.shown(done.page)}  (open it in a browser)")
     print(
-        f"{time.monotonic() - start:.0f} s. All sizes and rounds: ./cobnut run {EXPERIMENT}; everything else: ./cobnut list"
+        f"{time.monotonic() - start:.0f} s. All sizes and rounds: ./cobnut run {EXPERIMENT}; everything else: ./cobnut"
+        " list"
     )
     return 0

@@ -8,8 +8,8 @@ from collections.abc import Iterable
 class CobnutError(Exception):
     """What kept a command from doing its work, as one line that names the thing at fault.
 
-    The command line prints it on stderr without a traceback and exits with status 2. A check of an experiment that fails is
-    not an error: it is a result, and exits with status 1.
+    The command line prints it on stderr without a traceback and exits with status 2. A check of an experiment that
+    fails is not an error: it is a result, and exits with status 1.
     """
 
 
@@ -22,4 +22,6 @@ def unknown(what: str, name: str, known: Iterable[str]) -> CobnutError:
 
 
 class Skipped(CobnutError):
-    """An experiment that cannot be made on this machine, for a reason that is not wrong usage: said in one line, status 0."""
+    """An experiment that cannot be made on this machine, for a reason that is not wrong usage: said in one line,
+    status 0.
+    """

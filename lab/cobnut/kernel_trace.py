@@ -62,7 +62,9 @@ class Trace:
         counts = Counter(record.event for record in self.records)
         span = self.records[-1].microseconds if self.records else 0
         kinds = ", ".join(f"{many:,} {event}" for event, many in counts.most_common())
-        return f"{len(self.records):,} events in {span / 1000:,.3f} ms, {self.lost:,} lost" + (f": {kinds}" if kinds else "")
+        return f"{len(self.records):,} events in {span / 1000:,.3f} ms, {self.lost:,} lost" + (
+            f": {kinds}" if kinds else ""
+        )
 
 
 def read(memory: Path, kernel: Symbols) -> Trace:
@@ -87,11 +89,18 @@ def read(memory: Path, kernel: Symbols) -> Trace:
 def decode(ring: bytes, records: bytes, first_user_thread: int = 0) -> Trace:
     """The trace that `ring` (the kernel's Ring) and its `records` hold."""
     start, end, following, wraps, ticks_per_ms = RING.unpack(ring)
-    if end - start != len(records) or not start <= following < end or (following - start) % RECORD.size or not ticks_per_ms:
+    if (
+        end - start != len(records)
+        or not start <= following < end
+        or (following - start) % RECORD.size
+        or not ticks_per_ms
+    ):
         raise CobnutError("the trace in the guest's memory is damaged")
     split = following - start
     raw = list(RECORD.iter_unpack((records[split:] if wraps else b"") + records[:split]))
-    known = [(ticks, EVENTS[event], thread, tuple(words)) for ticks, event, thread, *words in raw if event < len(EVENTS)]
+    known = [
+        (ticks, EVENTS[event], thread, tuple(words)) for ticks, event, thread, *words in raw if event < len(EVENTS)
+    ]
     if len(known) != len(raw):
         raise CobnutError("the trace holds events that are not known: another kernel's?")
     origin = known[0][0] if known else 0

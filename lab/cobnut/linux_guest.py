@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Debian's Linux for 32-bit PCs as a guest: a kernel that is not ours, for the sanitizer and for `ipc/trace`.
 
-Nothing is installed. apt downloads the kernel and a static busybox for i386 with lists and a cache of its own below build/linux,
-checks them as it checks every package, and they are unpacked there. The flavour is 686, which has page tables without PAE: those
-of the 686-pae flavour are not understood by the plugin. Programs of our own (lab/guests) go with busybox into an initial file
-system whose script is the guest's only user.
+Nothing is installed. apt downloads the kernel and a static busybox for i386 with lists and a cache of its own below
+build/linux, checks them as it checks every package, and they are unpacked there. The flavour is 686, which has page
+tables without PAE: those of the 686-pae flavour are not understood by the plugin. Programs of our own (lab/guests) go
+with busybox into an initial file system whose script is the guest's only user.
 """
 
 import os
@@ -96,7 +96,9 @@ def ensure() -> LinuxGuest:
 
 
 def boot(guest: LinuxGuest, folder: Path, commands: str) -> Boot:
-    """A boot whose shell runs `commands` and switches the machine off; its initial file system is written to `folder`."""
+    """A boot whose shell runs `commands` and switches the machine off; its initial file system is written to
+    `folder`.
+    """
     image = folder / "initrd"
     devices = (("console", 5, 1), ("null", 1, 3), ("zero", 1, 5), ("ttyS1", 4, 65))
     image.write_bytes(
@@ -194,7 +196,9 @@ def _built(name: str) -> Path:
 
 
 def _read_symbols(guest: LinuxGuest) -> None:
-    """Debian's package has no map of the kernel's symbols: the kernel itself is asked, once, by its second serial port."""
+    """Debian's package has no map of the kernel's symbols: the kernel itself is asked, once, by its second serial
+    port.
+    """
     with tempfile.TemporaryDirectory(prefix="cobnut-", dir=FOLDER) as name:
         folder = Path(name)
         listing = folder / "symbols"

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Machine files: finding them, having them checked, and what of them an experiment needs.
 
-What a parameter means and which values are absurd is the model's business (lab/model); its own tool `cobnut-machine` is asked.
+What a parameter means and which values are absurd is the model's business (lab/model); its own tool `cobnut-machine` is
+asked.
 """
 
 import hashlib
@@ -58,7 +59,9 @@ def known(architecture: str | None = None) -> dict[str, Path]:
     found = {path.stem: path for path in sorted(paths.MACHINES.glob("*.toml"))}
     if architecture is None:
         return found
-    return {name: path for name, path in found.items() if architecture_of(tomllib.loads(path.read_text())) == architecture}
+    return {
+        name: path for name, path in found.items() if architecture_of(tomllib.loads(path.read_text())) == architecture
+    }
 
 
 def architecture_of(tree: Mapping[str, object]) -> str:
@@ -124,7 +127,11 @@ def check(path: Path, changes: Mapping[str, str] | None = None) -> None:
     """Has the model judge a machine file with `changes` of its numbers; its complaint becomes ours, in one line."""
     sets = [word for name, value in (changes or {}).items() for word in ("--set", f"{name}:{value}")]
     done = subprocess.run(
-        [paths.MACHINE_TOOL, "check", path, *sets], capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL
+        [paths.MACHINE_TOOL, "check", path, *sets],
+        capture_output=True,
+        text=True,
+        check=False,
+        stdin=subprocess.DEVNULL,
     )
     if done.returncode != 0:
         lines = (done.stderr or done.stdout).strip().splitlines() or [f"machine file {path}: refused"]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Debian packages: which ones each kind of work needs, and installing the missing ones.
 
-A package counts as present when the file or command that is wanted from it is there, so that a machine with its own builds
-of these tools is left alone, and the usual case costs a few look-ups instead of a package manager's start.
+A package counts as present when the file or command that is wanted from it is there, so that a machine with its own
+builds of these tools is left alone, and the usual case costs a few look-ups instead of a package manager's start.
 """
 
 import glob
@@ -78,7 +78,8 @@ def ensure_rust() -> None:
         os.environ["PATH"] += f":{installed}"  # rustup puts it there, and on the PATH of later logins only
     if shutil.which("cargo") is None:
         raise CobnutError(
-            "cargo is not on the PATH: the laboratory is built with a Rust toolchain (1.88 or newer), please install one"
+            "cargo is not on the PATH: the laboratory is built with a Rust toolchain (1.88 or newer), please"
+            " install one"
         )
 
 
@@ -94,7 +95,8 @@ def install(names: list[str], *, suite: str | None = None) -> None:
     try:
         apt([*command, *(["-t", suite] if suite else []), *names])
     except CobnutError:
-        # QEMU may have brought a library from the backports, which others want in the release's version unless theirs are taken from there, too
+        # QEMU may have brought a library from the backports, which others want in the release's version unless theirs
+        # are taken from there, too
         if suite or not _backports().path.exists():
             raise
         apt([*command, "-t", _backports().suite, *names])

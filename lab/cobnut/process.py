@@ -13,7 +13,8 @@ from pathlib import Path
 from cobnut import paths
 from cobnut.errors import CobnutError
 
-# An emulator on a busy machine waits for its turn; one that does nothing at all is given up after so many times its limit.
+# An emulator on a busy machine waits for its turn; one that does nothing at all is given up after so many times its
+# limit.
 PATIENCE = 3
 
 

@@ -106,7 +106,8 @@ L95_PAGES = 4
 L95_MISS = 9
 L95_FLUSHING = 50
 L95_MISSES = (5, 96)
-# L95 table 2: the types of switch, cycles; L large, S small, P the previous large space; least and most where they depend on n
+# L95 table 2: the types of switch, cycles; L large, S small, P the previous large space; least and most where they
+# depend on n
 L95_TABLE2 = {"LL": (95, 914), "LP": (28, 28), "LS": (23, 23), "SS": (23, 23), "SP": (28, 28), "SL": (95, 914)}
 # L95 table 3: remote procedure calls
 L95_TABLE3 = {

@@ -54,9 +54,7 @@ def header(record: Path) -> dict:
     return json.loads(_replayer(record, "--header"))
 
 
-def replay(
-    record: Path, machine: Machine, changes: Sequence[str] = (), *, without_flush: bool = False
-) -> Replayed:
+def replay(record: Path, machine: Machine, changes: Sequence[str] = (), *, without_flush: bool = False) -> Replayed:
     """Measures `record` on `machine`, with `changes` of its numbers, each PARAMETER:VALUE; if wanted, as it would be if
     switches flushed nothing (docs/lab.md, causes)."""
     sets = [word for change in changes for word in ("--set", change)]
@@ -75,7 +73,10 @@ def doubts(record_header: dict, machine: Machine) -> str | None:
     own = machine.parameters["processor.emulated_as"].value
     if recorded in (None, own):
         return None
-    return f"{machine.name}: the guest saw a {recorded}, not a {own}: what this machine lacks costs nothing (record --cpu {own})"
+    return (
+        f"{machine.name}: the guest saw a {recorded}, not a {own}: what this machine lacks costs nothing (record --cpu"
+        f" {own})"
+    )
 
 
 def to_json(record: Path, replays: Sequence[Replayed]) -> str:

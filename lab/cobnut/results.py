@@ -24,7 +24,8 @@ class Series:
 
 @dataclass(frozen=True)
 class LedgerRow:
-    """Where the modelled cycles of one measured case went: `entries` adds up to `total` exactly, over `rounds` round trips.
+    """Where the modelled cycles of one measured case went: `entries` adds up to `total` exactly, over `rounds` round
+    trips.
 
     `causes` says whom its refills are charged to, `space` which space was measured.
     """

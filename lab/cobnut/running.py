@@ -13,7 +13,15 @@ from cobnut.checks import with_known_misses
 from cobnut.emulators import qemu, qemu_arm
 from cobnut.errors import CobnutError
 from cobnut.experiments import Experiment, Lab
-from cobnut.experiments.pingpong import TIMEOUT_SECONDS, PingPong, boot_of, changes_of, guest_failure, plugin_of, recorder_of
+from cobnut.experiments.pingpong import (
+    TIMEOUT_SECONDS,
+    PingPong,
+    boot_of,
+    changes_of,
+    guest_failure,
+    plugin_of,
+    recorder_of,
+)
 from cobnut.machines import Machine
 from cobnut.modules import Module
 from cobnut.process import children_seconds
@@ -55,7 +63,9 @@ def run(
     experiment = experiments.find(name)
     target = boards.find(board or experiment.boards[0])
     if sweep and (name not in experiments.reproductions() or target.processor is boards.ARM):
-        raise CobnutError(f"--sweep: {name} does not record its guests on {target.name}, so it cannot be measured again")
+        raise CobnutError(
+            f"--sweep: {name} does not record its guests on {target.name}, so it cannot be measured again"
+        )
     experiment = experiment.on(target.name)
     of_kernel = [pair for pair in given if pair.partition("=")[0] == "checked"]
     if of_kernel and not experiment.checkable:
@@ -111,8 +121,9 @@ def cost_of_modelling(lab: Lab) -> str:
     if plain <= 0:
         return "the cost of modelling was too small to be measured"
     return (
-        f"modelling cost {modelled / plain:.1f} times the processor time of plain QEMU ({COST_ROUNDS:,} round trips between "
-        f"small spaces); a replay of the recorded run takes {live / _replay_seconds(lab, busy):.1f} times less than the modelled run"
+        f"modelling cost {modelled / plain:.1f} times the processor time of plain QEMU ({COST_ROUNDS:,} round trips"
+        f" between small spaces); a replay of the recorded run takes {live / _replay_seconds(lab, busy):.1f} times less"
+        " than the modelled run"
     )
 
 

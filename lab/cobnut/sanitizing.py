@@ -39,8 +39,8 @@ def plugin(
 ) -> Plugin:
     """The plugin as a sanitizer, writing to `out`. Names come from a kernel that is an ELF file.
 
-    The run can end at the first report, and after `stop_after` accesses. `watch` (ARM only): addresses and sizes in bytes to which stores
-    are noted.
+    The run can end at the first report, and after `stop_after` accesses. `watch` (ARM only): addresses and sizes in
+    bytes to which stores are noted.
     """
     names = (("kernel", str(kernel.resolve())),) if kernel.read_bytes().startswith(ELF_MAGIC) else ()
     stops = (("stop", "first"),) if stop_at_first else ()
@@ -65,7 +65,14 @@ def read(out: Path) -> Findings:
     found = json.loads(out.read_text())
     if found["warnings"]:
         raise CobnutError(f"the sanitizer cannot judge this guest: {found['warnings'][0]}")
-    return Findings(found["reports"], found["invalidations"], found["erasures"], found["counts"], found["losses"], found.get("marks", []))
+    return Findings(
+        found["reports"],
+        found["invalidations"],
+        found["erasures"],
+        found["counts"],
+        found["losses"],
+        found.get("marks", []),
+    )
 
 
 def say(findings: Findings) -> str:

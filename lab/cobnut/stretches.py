@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How long the kernel keeps interrupts off: the plugin's longest stretches for each of x2test's ways to provoke them."""
+"""How long the kernel keeps interrupts off: the plugin's longest stretches for each of x2test's ways to provoke
+them.
+"""
 
 import json
 import re

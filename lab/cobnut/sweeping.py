@@ -18,7 +18,8 @@ ALL = "all"
 ENDS = ("low", "high")
 LEAST_SHOWN = 0.01  # of the measured value: what moves a check by less is not drawn
 CAPTION = (
-    "One number of the machine at a time goes to the ends of its range; those that move the check by less than 1 % are left out."
+    "One number of the machine at a time goes to the ends of its range; those that move the check by less than 1 % are"
+    " left out."
 )
 
 
@@ -103,7 +104,10 @@ def moved(result: Result) -> list[tuple[str, float, float, float, str]]:
         if check.measured is None or ends[0] is None or ends[1] is None:
             continue
         reached = [
-            (value, str(name)) for series in ends for name, value in zip(series.x, series.y, strict=True) if value is not None
+            (value, str(name))
+            for series in ends
+            for name, value in zip(series.x, series.y, strict=True)
+            if value is not None
         ]
         far = max(reached, key=lambda one: abs(one[0] - check.measured), default=None)
         if far and abs(far[0] - check.measured) >= LEAST_SHOWN * abs(check.measured) and far[0] != check.measured:

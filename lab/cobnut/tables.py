@@ -36,7 +36,9 @@ def show_checks(result: Result) -> None:
 
 
 def show_ping_pong(result: Result) -> None:
-    """The curves of uhlig02/fig4 as rows, some of the sizes: cycles of a round trip in both kinds of space, their ratio."""
+    """The curves of uhlig02/fig4 as rows, some of the sizes: cycles of a round trip in both kinds of space, their
+    ratio.
+    """
     for letter, title in (("a", "bytes of nops"), ("b", "pages jumped to"), ("c", "pages read")):
         large, small, ratio = (result.find(f"{letter}.{name}") for name in (LARGE, SMALL, "ratio"))
         if large and small and ratio:
@@ -51,7 +53,9 @@ def show_sweep(result: Result) -> None:
     """The checks that a sweep moved, how far, and by which of the machine's numbers most."""
     rows = [(name, number(value), number(least), number(most), by) for name, value, least, most, by in moved(result)]
     if rows:
-        _show(f"{result.experiment}: what the sweep moved", ("check", "measured", "least", "most", "moved most by"), rows)
+        _show(
+            f"{result.experiment}: what the sweep moved", ("check", "measured", "least", "most", "moved most by"), rows
+        )
 
 
 def show_causes(result: Result) -> None:
@@ -114,7 +118,9 @@ def show_rows(result: Result, title: str, names: Sequence[str]) -> None:
 def show_columns(result: Result, title: str, names: Sequence[str]) -> None:
     """Series over the same names, a column for each."""
     found = [series for series in map(result.find, names) if series is not None]
-    rows = [(str(name), *map(number, values)) for name, *values in zip(found[0].x, *(one.y for one in found), strict=True)]
+    rows = [
+        (str(name), *map(number, values)) for name, *values in zip(found[0].x, *(one.y for one in found), strict=True)
+    ]
     _show(title, ("", *(one.unit for one in found)), rows)
 
 

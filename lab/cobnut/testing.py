@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`./cobnut test`: every kind of test that the project has, counted together.
 
-A part that fails to build, or that comes to an end without having run a test, counts as a failed one: nothing passes by absence.
+A part that fails to build, or that comes to an end without having run a test, counts as a failed one: nothing passes by
+absence.
 """
 
 import re
@@ -116,7 +117,19 @@ def system() -> Count:
 def _pytest(folder: str) -> Count:
     report = RESULTS / f"{folder}.xml"
     # one for each processor: what a test may take is processor time, so they do not disturb each other
-    options = ["-p", "no:cacheprovider", "-q", "-n", "auto", "--maxprocesses", "8", "--dist", "worksteal", "--durations=5", f"--junitxml={report}"]
+    options = [
+        "-p",
+        "no:cacheprovider",
+        "-q",
+        "-n",
+        "auto",
+        "--maxprocesses",
+        "8",
+        "--dist",
+        "worksteal",
+        "--durations=5",
+        f"--junitxml={report}",
+    ]
     return _junit([sys.executable, "-m", "pytest", *options, str(paths.ROOT / "tests" / folder)], report)
 
 

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Two emulators' accounts of one guest: what is the same, what has a reason, and what has none. No emulator runs here."""
+"""Two emulators' accounts of one guest: what is the same, what has a reason, and what has none. No emulator runs
+here.
+"""
 
 import pytest
 

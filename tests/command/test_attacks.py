@@ -35,7 +35,9 @@ def test_a_run_that_lost_something_is_none(lost):
 
 
 def many(status: str, other: str = "refused") -> list[Attempt]:
-    return [Attempt(f"{kind}.{n}", other if n else status, "vector 13") for kind in ("small", "large") for n in range(70)]
+    return [
+        Attempt(f"{kind}.{n}", other if n else status, "vector 13") for kind in ("small", "large") for n in range(70)
+    ]
 
 
 def verdicts(checks) -> dict[str, bool]:
@@ -57,15 +59,21 @@ def test_where_the_kernel_chooses_slots_they_have_to_be_used_and_to_change():
     assert good == {"x.in_slots": True, "x.changed": True, "x.not_refused": True}
     assert verdicts(attack_isolation.judge_automatic(run("x", refused, 199, 50))) == good | {"x.in_slots": False}
     assert verdicts(attack_isolation.judge_automatic(run("x", refused, 200, 49))) == good | {"x.changed": False}
-    assert verdicts(attack_isolation.judge_automatic(run("x", many("escaped"), 200, 50))) == good | {"x.not_refused": False}
+    assert verdicts(attack_isolation.judge_automatic(run("x", many("escaped"), 200, 50))) == good | {
+        "x.not_refused": False
+    }
 
 
 def test_enough_attackers_have_to_be_bound():
     run, refused = attack_isolation.Run, many("refused")
     good = verdicts(attack_isolation.judge_bound(run("x", refused, bound=200)))
     assert good == {"x.in_bound_slots": True, "x.not_refused": True}
-    assert verdicts(attack_isolation.judge_bound(run("x", refused, in_slots=200, bound=199))) == good | {"x.in_bound_slots": False}
-    assert verdicts(attack_isolation.judge_bound(run("x", many("escaped"), bound=200))) == good | {"x.not_refused": False}
+    assert verdicts(attack_isolation.judge_bound(run("x", refused, in_slots=200, bound=199))) == good | {
+        "x.in_bound_slots": False
+    }
+    assert verdicts(attack_isolation.judge_bound(run("x", many("escaped"), bound=200))) == good | {
+        "x.not_refused": False
+    }
 
 
 def test_on_arm_each_attempt_has_to_be_refused_and_there_have_to_be_enough():
@@ -152,5 +160,13 @@ def test_what_is_read_ahead_has_to_be_visible():
 
 def test_models_stand_beside():
     assert silicon_segments.modelled(MACHINE)["load_ds"] == pytest.approx(253 / 6)
-    one = MACHINE.parameters | {"segments.load_cycles": Parameter(3, ""), "segments.far_return_cycles": Parameter(4, "")}
-    assert silicon_segments.modelled(replace(MACHINE, parameters=one)) == {"load_ds": 3, "load_es": 3, "load_fs": 3, "far_return": 4}
+    one = MACHINE.parameters | {
+        "segments.load_cycles": Parameter(3, ""),
+        "segments.far_return_cycles": Parameter(4, ""),
+    }
+    assert silicon_segments.modelled(replace(MACHINE, parameters=one)) == {
+        "load_ds": 3,
+        "load_es": 3,
+        "load_fs": 3,
+        "far_return": 4,
+    }

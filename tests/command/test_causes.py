@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What refills are charged to: read from the plugin's output, summed for people, and held against a run without flushes."""
+"""What refills are charged to: read from the plugin's output, summed for people, and held against a run without
+flushes.
+"""
 
 from dataclasses import replace
 
@@ -24,7 +26,10 @@ def charge(kind, switch, cycles):
 
 def test_every_cycle_has_a_taker_or_none():
     charges = [charge("flushed", 0, 1), charge("flushed", 1, 2), charge("flushed", 2, 4), charge("evicted", 0, 8)]
-    found = {"causes": [*charges, charge("cold", None, 16), charge("evicted", None, 32)], "ledger": {"cache_refill": 64}}
+    found = {
+        "causes": [*charges, charge("cold", None, 16), charge("evicted", None, 32)],
+        "ledger": {"cache_refill": 64},
+    }
     sums = causes.by_taker(causes.read(found, SWITCHES), "a", 100)
     assert sums == {"call": 1, "reply": 2, "invalidation": 4, "eviction": 40, "cold": 16, "none": 37}
 
@@ -55,7 +60,8 @@ def spoilt(spoil):
     def measure(lab, specs):
         done = made_up.measure(lab, specs)
         return [
-            replace(one, regions={size: spoil(region, one.spec) for size, region in one.regions.items()}) for one in done
+            replace(one, regions={size: spoil(region, one.spec) for size, region in one.regions.items()})
+            for one in done
         ]
 
     return measure
@@ -71,7 +77,9 @@ def half(region, spec):
     return replace(region, causes=[replace(one, cycles=one.cycles / 2) for one in region.causes])
 
 
-@pytest.mark.parametrize(("spoil", "failing"), [(more, {"unexplained"}), (half, {"unexplained", "difference_while_it_fits"})])
+@pytest.mark.parametrize(
+    ("spoil", "failing"), [(more, {"unexplained"}), (half, {"unexplained", "difference_while_it_fits"})]
+)
 def test_a_wrong_charge_fails_the_counterfactual(monkeypatch, spoil, failing):
     made_up.install(monkeypatch, spoilt(spoil))
     checks = counterfactual.run(made_up.lab(counterfactual.EXPERIMENT)).checks

@@ -7,7 +7,7 @@ import re
 from cobnut import paths
 
 SOURCES = sorted((paths.ROOT / "user/x2test").rglob("*_tests.cc"))
-TESTS = {name for path in SOURCES for name in re.findall(r'^    \{"([a-z0-9_.]+)",', path.read_text(), re.M)}
+TESTS = {name for path in SOURCES for name in re.findall(r'^    \{"([a-z0-9_.]+)",', path.read_text(), re.MULTILINE)}
 ROWS = [
     line.strip("|").rsplit("|", 1)
     for line in (paths.ROOT / "docs/conformance.md").read_text().splitlines()
@@ -35,5 +35,7 @@ def test_every_test_is_named():
 
 
 def test_a_statement_has_a_test_or_a_reason():
-    bare = [statement for statement, cell in ROWS if not named(cell) and not re.match(r" (– \(.+\)|missing: .+) $", cell)]
+    bare = [
+        statement for statement, cell in ROWS if not named(cell) and not re.match(r" (– \(.+\)|missing: .+) $", cell)
+    ]
     assert not bare

@@ -235,7 +235,12 @@ def test_a_known_miss_is_one_only_where_the_reason_explains_the_value():
 
 @pytest.mark.parametrize(
     "published, rule, kind",
-    [(5, checks.between(4, 6), "published"), (5, checks.at_most(5), "no_worse"), (None, checks.at_most(5), "own"), (5, None, "published")],
+    [
+        (5, checks.between(4, 6), "published"),
+        (5, checks.at_most(5), "no_worse"),
+        (None, checks.at_most(5), "own"),
+        (5, None, "published"),
+    ],
 )
 def test_a_bound_of_a_published_value_is_another_kind_of_check(published, rule, kind):
     assert checks.judge("name", 1.0, "unit", rule, "why", published=published).kind == kind

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What `ipc/path` on ARM makes of counts. No emulator runs here."""
 
-
 import pytest
 
 import made_up
@@ -89,7 +88,9 @@ def test_the_standard_kernel_is_asked_for_by_its_setting():
     assert boards.settled(collie, ["tags=off"]) == collie.standard
     assert boards.settled(collie, ["tags=off", "tags=on"]) == boards.settled(collie, []) == collie
     for pair in ("tags=0", "small=1"):
-        with pytest.raises(CobnutError, match=f"--set {pair}: the kernel for collie is built with .*tags=on or tags=off"):
+        with pytest.raises(
+            CobnutError, match=f"--set {pair}: the kernel for collie is built with .*tags=on or tags=off"
+        ):
             boards.settled(collie, [pair])
     with pytest.raises(CobnutError, match="--set tags=off: the kernel for pc is built with checked=on or checked=off"):
         boards.settled(boards.find("pc"), ["tags=off"])

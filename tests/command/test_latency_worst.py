@@ -4,8 +4,9 @@
 import json
 import re
 
-import made_up
 import pytest
+
+import made_up
 from cobnut import paths, stretches
 from cobnut.errors import CobnutError
 from cobnut.experiments import latency_worst
@@ -34,11 +35,18 @@ def test_a_case_that_was_not_seen_is_an_error():
 
 @pytest.mark.parametrize(
     ("few", "many", "failed"),
-    [(9000, 9000, []), (20_001, 20_001, ["one.longest"]), (9000, 10_401, ["one.growth"]), (1, 30_000, ["one.longest", "one.growth"])],
+    [
+        (9000, 9000, []),
+        (20_001, 20_001, ["one.longest"]),
+        (9000, 10_401, ["one.growth"]),
+        (1, 30_000, ["one.longest", "one.growth"]),
+    ],
 )
 def test_limit_and_growth(monkeypatch, few, many, failed):
     counts = {2: few, 100: few, 1000: many}
-    monkeypatch.setattr(stretches, "measure", lambda board, *, spaces, threads: {"one": Stretch(counts[spaces], ("work",))})
+    monkeypatch.setattr(
+        stretches, "measure", lambda board, *, spaces, threads: {"one": Stretch(counts[spaces], ("work",))}
+    )
     result = latency_worst.EXPERIMENT.run(made_up.lab(latency_worst.EXPERIMENT, quick=False))
     assert [check.name for check in result.checks if not check.ok] == failed
     assert [line.y for line in result.series] == [[few], [few], [many]]
@@ -62,8 +70,12 @@ def test_the_table_has_the_longest_first():
 
 
 def test_the_documents_table_has_every_case_of_the_pc():
-    rows = re.findall(r"^\| `(\w+)` \|((?: [\d,]+ \|)+)$", (paths.ROOT / "docs" / "preemption.md").read_text(), re.MULTILINE)
-    sources = ((paths.ROOT / "user" / "x2test" / name).read_text() for name in ("ia32/latency_tests.cc", "waiting_tests.cc"))
+    rows = re.findall(
+        r"^\| `(\w+)` \|((?: [\d,]+ \|)+)$", (paths.ROOT / "docs" / "preemption.md").read_text(), re.MULTILINE
+    )
+    sources = (
+        (paths.ROOT / "user" / "x2test" / name).read_text() for name in ("ia32/latency_tests.cc", "waiting_tests.cc")
+    )
     cases = {case for source in sources for case in re.findall(r'"latency\.(\w+)"', source)}
     assert cases and {name for name, _ in rows} == cases
     figures = [int(figure.replace(",", "")) for _, line in rows for figure in re.findall(r"[\d,]+", line)]

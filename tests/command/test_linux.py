@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Linux as a guest: what is downloaded, what its initial file system holds, and what is made of the sanitizer's findings."""
+"""Linux as a guest: what is downloaded, what its initial file system holds, and what is made of the sanitizer's
+findings.
+"""
 
 import subprocess
 
@@ -137,7 +139,9 @@ def test_a_silent_run_that_notices_what_is_ignored_is_ok(monkeypatch):
     names = [check.name for check in result.checks]
     assert names[4:] == ["noticed.often+0x1", "noticed.rare+0x1"], "the busiest first, only what mattered"
     assert result.find("late.longest").x == ["unmap: unmap_page_range+0x1"]
-    assert [check.name for check in experiment(monkeypatch, findings(), findings("x"), quick=True).checks][4:] == names[4:5]
+    assert [check.name for check in experiment(monkeypatch, findings(), findings("x"), quick=True).checks][4:] == names[
+        4:5
+    ]
 
 
 @pytest.mark.parametrize(

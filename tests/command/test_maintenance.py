@@ -78,7 +78,9 @@ def test_what_cleans_by_reading_is_a_site(listed):
 
 def test_stores_that_were_noted_are_sites(listed):
     stores = [{"instruction": "0xfff14008", "executed": 3}, {"instruction": "0xfff11000", "executed": 1}]
-    assert [site.name for site in maintenance.marks(listed(LISTING), stores)] == ["enter_host+0x8"], "not those of the boot"
+    assert [site.name for site in maintenance.marks(listed(LISTING), stores)] == ["enter_host+0x8"], (
+        "not those of the boot"
+    )
 
 
 @pytest.mark.parametrize(("line", "is_site"), [("    dirty_ |= tags;", True), ("    dirty_ = 0;", False)])
@@ -90,7 +92,11 @@ def test_stores_to_fields_that_note_dirt_are_sites(listed, tmp_path, line, is_si
 
 
 def test_operations_are_sites_without_their_calls(listed):
-    assert [site.name for site in maintenance.operations(listed(LISTING))] == ["caches::clean_line+0x0", "caches::clean_line+0x4", "enter_host+0x4"]
+    assert [site.name for site in maintenance.operations(listed(LISTING))] == [
+        "caches::clean_line+0x0",
+        "caches::clean_line+0x4",
+        "enter_host+0x4",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -113,14 +119,33 @@ def test_what_had_nothing_to_do_is_not_tried(counted, why):
 def test_what_is_noted_for_later_is_found_by_name(listed, tmp_path):
     offsets = tmp_path / "offsets.h"
     offsets.write_text("#define PROCESSOR_RAN 8\n")
-    symbols = ["fff26000 B processor", "fff1e078 00000008 b host::(anonymous namespace)::section", "fff1e000 00000004 d other"]
+    symbols = [
+        "fff26000 B processor",
+        "fff1e078 00000008 b host::(anonymous namespace)::section",
+        "fff1e000 00000004 d other",
+    ]
     assert maintenance.notes(listed(symbols), offsets) == [(0xFFF26008, 4), (0xFFF1E078, 8)]
     offsets.write_text("")
     assert maintenance.notes(listed(symbols), offsets) == [(0xFFF1E078, 8)], "a kernel without tags has no such word"
 
 
 def test_one_word_of_the_image_is_replaced(tmp_path):
-    header = ELF_HEADER.pack(b"\x7fELF\x01".ljust(16, b"\0"), 2, 40, 1, 0, ELF_HEADER.size, 0, 0, ELF_HEADER.size, PROGRAM_HEADER.size, 2, 0, 0, 0)
+    header = ELF_HEADER.pack(
+        b"\x7fELF\x01".ljust(16, b"\0"),
+        2,
+        40,
+        1,
+        0,
+        ELF_HEADER.size,
+        0,
+        0,
+        ELF_HEADER.size,
+        PROGRAM_HEADER.size,
+        2,
+        0,
+        0,
+        0,
+    )
     text = PROGRAM_HEADER.pack(PT_LOAD, 0, 0xFFF10000, 0x10000, 0x100, 0x100, 5, 4)
     vectors = PROGRAM_HEADER.pack(PT_LOAD, 0, 0xFFFF0000, 0x10100, 0x20, 0x20, 5, 4)
     kernel = tmp_path / "kernel"

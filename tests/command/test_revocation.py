@@ -66,12 +66,19 @@ def test_a_program_that_does_not_tell_is_a_failure():
 def found(scheme: str, spaces: int, cycles: float, *, instructions: float = 1000, pieces: float = 1) -> Found:
     """All stretches alike, but for the switch after 32 revocations."""
     one = Stretch(instructions, cycles)
-    stretches = {case: [one] for case in CASES} | {revocation.SWITCHES["missed_32"]: [replace(one, cycles=pieces * cycles)]}
+    stretches = {case: [one] for case in CASES} | {
+        revocation.SWITCHES["missed_32"]: [replace(one, cycles=pieces * cycles)]
+    }
     return Found(scheme, spaces, stretches)
 
 
 def verdicts(many: Found, other: Found) -> dict[str, bool]:
-    every = {("lazy", 2): found("lazy", 2, 5000), ("lazy", 1000): many, ("eager", 2): found("eager", 2, 4000), ("eager", 1000): other}
+    every = {
+        ("lazy", 2): found("lazy", 2, 5000),
+        ("lazy", 1000): many,
+        ("eager", 2): found("eager", 2, 4000),
+        ("eager", 1000): other,
+    }
     return {check.name: check.ok for check in revocation.judge_all((2, 1000), every)}
 
 

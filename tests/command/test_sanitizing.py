@@ -54,9 +54,21 @@ def findings(*lines: str) -> Findings:
         [{"line": line} for line in lines],
         [
             {"instruction": "0xf0101010", "symbol": "large_to_large+0x10", "executed": 8, "effective": 8, "needed": 0},
-            {"instruction": "0xf0102004", "symbol": "page_tables::flush_all+0x4", "executed": 900_000, "effective": 9, "needed": 7},
+            {
+                "instruction": "0xf0102004",
+                "symbol": "page_tables::flush_all+0x4",
+                "executed": 900_000,
+                "effective": 9,
+                "needed": 7,
+            },
             {"instruction": "0xf0103004", "symbol": "paging::clear+0x4", "executed": 5, "effective": 5, "needed": 2},
-            {"instruction": "0xf0105000", "symbol": "coprocessor::initialise", "executed": 1, "effective": 0, "needed": 0},
+            {
+                "instruction": "0xf0105000",
+                "symbol": "coprocessor::initialise",
+                "executed": 1,
+                "effective": 0,
+                "needed": 0,
+            },
         ],
         [
             {"instruction": "0xf0104020", "symbol": "", "directory_entries": 3, "global_bits": 0},
@@ -188,14 +200,23 @@ def test_reports_are_counted_in_words():
 
 def arm_runs(*, reports=0, failure=None, least=1.0):
     counters = {name: int(wanted * least) for name, (wanted, _) in (stress_arm.LEAST | stress_arm.OF_TAGS).items()}
-    recycled = {"instruction": "0xfff1b000", "symbol": "host::take_domain+0x8", "executed": int(stress_arm.RECYCLINGS[0] * least)}
+    recycled = {
+        "instruction": "0xfff1b000",
+        "symbol": "host::take_domain+0x8",
+        "executed": int(stress_arm.RECYCLINGS[0] * least),
+    }
     findings = Findings([{"line": "stale"}] * reports, [recycled], [], {"accesses": 1})
     standard = {name: 0 for name in counters}
-    return [stress_arm.Run("fast", 1, counters, failure, findings), stress_arm.Run("standard", 2, standard, None, findings)]
+    return [
+        stress_arm.Run("fast", 1, counters, failure, findings),
+        stress_arm.Run("standard", 2, standard, None, findings),
+    ]
 
 
 def arm_verdicts(runs):
-    checks = [check for each in runs for check in stress_arm.judge_run(each)] + stress_arm.judge_amounts(runs, quick=False)
+    checks = [check for each in runs for check in stress_arm.judge_run(each)] + stress_arm.judge_amounts(
+        runs, quick=False
+    )
     return {check.name: check.ok for check in checks}
 
 
@@ -208,7 +229,10 @@ def test_stress_on_arm_wants_no_report_no_failure_and_enough():
 
 
 def test_stress_on_arm_wants_each_operation_executed():
-    sites = [maintenance.Site(name, address, "mcr") for name, address in (("host::take_domain+0x8", 0xFFF1B000), ("host::purge+0x4", 0xFFF1C000))]
+    sites = [
+        maintenance.Site(name, address, "mcr")
+        for name, address in (("host::take_domain+0x8", 0xFFF1B000), ("host::purge+0x4", 0xFFF1C000))
+    ]
     assert stress_arm.judge_coverage("fast", sites[:1], arm_runs()).ok
     assert "host::purge+0x4" in stress_arm.judge_coverage("fast", sites, arm_runs()).why
     assert not stress_arm.judge_coverage("standard", sites[1:], arm_runs()).ok

@@ -56,7 +56,9 @@ def test_a_range_left_out_is_the_machines_own():
     machine = machines.load(MACHINE)
     own = machine.parameters["dtlb.entries"]
     assert own.open
-    assert sweeping.parse(["dtlb.entries"], machine) == [sweeping.Sweep("dtlb.entries", own.text("low"), own.text("high"))]
+    assert sweeping.parse(["dtlb.entries"], machine) == [
+        sweeping.Sweep("dtlb.entries", own.text("low"), own.text("high"))
+    ]
 
 
 def test_all_is_every_range_and_what_is_said_last_holds():

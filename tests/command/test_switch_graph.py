@@ -119,7 +119,11 @@ def test_a_graph_is_a_circle_with_the_others_in_its_middle():
 
 def test_more_switches_make_a_wider_edge():
     one = heard()
-    widths = {edge.width for edge in layout(switch(one, name_of(one, 2), name_of(one, 3), 10_000))[1] if (edge.start, edge.end) == ("2", "3")}
+    widths = {
+        edge.width
+        for edge in layout(switch(one, name_of(one, 2), name_of(one, 3), 10_000))[1]
+        if (edge.start, edge.end) == ("2", "3")
+    }
     assert widths.pop() > max(edge.width for edge in layout(one)[1])
 
 
@@ -131,4 +135,7 @@ def test_a_picture_is_drawn(tmp_path, monkeypatch):
 
 
 def test_a_result_without_series_draws_nothing():
-    assert graphs.layout(Plot("graph", "", "", "", {"a": "", "b": "", "c": ""}), Result("x", "m", None, [Series("a", "", [], [])], [], [])) == ([], [])
+    assert graphs.layout(
+        Plot("graph", "", "", "", {"a": "", "b": "", "c": ""}),
+        Result("x", "m", None, [Series("a", "", [], [])], [], []),
+    ) == ([], [])

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`ipc/trace`: what is taken for a kernel, and what is made of what the plugin measured on it. No emulator runs here."""
+"""`ipc/trace`: what is taken for a kernel, and what is made of what the plugin measured on it. No emulator runs
+here.
+"""
 
 import json
 import os

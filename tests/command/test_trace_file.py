@@ -116,7 +116,11 @@ def test_spaces_are_processes_and_threads_are_named():
 
 def test_a_thread_is_a_slice_where_it_runs():
     runs = [e for e in written(events(*CALL)) if e["ph"] == "X" and e["cat"] == "run" and e["pid"] > 1]
-    assert [(e["name"], e["ts"], e["dur"]) for e in runs] == [("main", 1, 1.1), ("running", 2.1, 1.4), ("running", 5, 1.1)]
+    assert [(e["name"], e["ts"], e["dur"]) for e in runs] == [
+        ("main", 1, 1.1),
+        ("running", 2.1, 1.4),
+        ("running", 5, 1.1),
+    ]
     assert runs[1]["args"]["space"] == "small at 0xd0000000, host sigma0"
 
 
@@ -130,7 +134,9 @@ def test_messages_are_arrows_from_slice_to_slice():
 
 
 def test_a_queued_message_starts_where_its_sender_stopped():
-    late = events(*CALL[:3], (2.0, "switched", B, SPACE_B, 0, 0, SPACE_B), (4.0, "message", A, B, 0, 0, 0), (5.0, "idle", 0))
+    late = events(
+        *CALL[:3], (2.0, "switched", B, SPACE_B, 0, 0, SPACE_B), (4.0, "message", A, B, 0, 0, 0), (5.0, "idle", 0)
+    )
     (start,) = [e for e in written(late) if e["ph"] == "s"]
     assert (start["tid"], start["ts"]) == (48, 1.999)
 

@@ -34,7 +34,9 @@ def test_figure_5_fails_where_it_should(monkeypatch):
         return slower(region, 20) if spec.tags else region
 
     checks = measured(monkeypatch, wiggins03_fig5.EXPERIMENT, fast_is_slow)
-    assert not any(checks[name].ok for name in ("fast_over_standard.32", "fast.cycles.1", "fast.us.1", "gain.1", "gain.14"))
+    assert not any(
+        checks[name].ok for name in ("fast_over_standard.32", "fast.cycles.1", "fast.us.1", "gain.1", "gain.14")
+    )
 
     def flushes(spec, region):
         region.counters["line_operations"] = [1] + [0] * (region.rounds - 1)
@@ -48,7 +50,9 @@ def test_figure_4_finds_where_a_turn_gets_slower(monkeypatch):
     assert checks["private.flat_until.2"].measured == 12 and checks["shared.flat_until.2"].measured == 24
     assert checks["gain.2"].measured > 5 and checks["gain.2"].published == 9
     assert checks["same_beyond.16"].measured == 1
-    assert not measured(monkeypatch, wiggins03_fig4.EXPERIMENT, lambda spec, region: slower(region, 9) if spec.shared else region)["gain.2"].ok
+    assert not measured(
+        monkeypatch, wiggins03_fig4.EXPERIMENT, lambda spec, region: slower(region, 9) if spec.shared else region
+    )["gain.2"].ok
 
 
 def test_flushes_are_wanted_where_a_condition_is_met_and_only_there(monkeypatch):
@@ -70,4 +74,6 @@ def test_flushes_are_wanted_where_a_condition_is_met_and_only_there(monkeypatch)
         return region
 
     checks = measured(monkeypatch, wiggins03_flushes.EXPERIMENT, never)
-    assert checks["same_address.flushes"].ok and not checks["slot_in_use.flushes"].ok and not checks["standard.flushes"].ok
+    assert (
+        checks["same_address.flushes"].ok and not checks["slot_in_use.flushes"].ok and not checks["standard.flushes"].ok
+    )

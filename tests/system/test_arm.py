@@ -15,7 +15,9 @@ from cobnut.progress import Silent
 from conftest import run_cobnut
 
 BOARDS = [board.name for board in boards.BOARDS.values() if board.processor is boards.ARM]
-TIMEOUT_SECONDS = 180  # the StrongARM has no way to wait for an interrupt that its emulator knows: it idles by instructions
+TIMEOUT_SECONDS = (
+    180  # the StrongARM has no way to wait for an interrupt that its emulator knows: it idles by instructions
+)
 EMPTY = cpio.archive([])
 
 
@@ -39,7 +41,9 @@ def boot(board, *modules, options="", tags=True):
 def test_hello(board):
     outcome = boot(board, program(board, "root", "off=1"), program(board, "hello"))
     assert "hello: hello, world" in outcome.console
-    before, after = (int(n) for n in re.search(r"at (\d+) us I slept for 100 ms, now it is (\d+) us", outcome.console).groups())
+    before, after = (
+        int(n) for n in re.search(r"at (\d+) us I slept for 100 ms, now it is (\d+) us", outcome.console).groups()
+    )
     # as a timeout has it: ten bits, times a power of two (manual 3.2)
     assert 100_000 >> 7 << 7 <= after - before < 110_000
     assert outcome.code == 0
@@ -57,7 +61,7 @@ def test_x2test(board, tags):
     outcome = boot(board, program(board, "x2test"), tags=tags)
     failed = [line for line in outcome.console.splitlines() if line.startswith("FAIL")]
     assert not failed, "\n".join(failed)
-    verdict = re.search(r"^x2test: (\d+) passed, 0 failed$", outcome.console, re.M)
+    verdict = re.search(r"^x2test: (\d+) passed, 0 failed$", outcome.console, re.MULTILINE)
     assert verdict, outcome.console[-2000:]
     assert int(verdict.group(1)) > 200
     assert outcome.kernel_message is None
@@ -69,20 +73,32 @@ def test_nothing_stale_is_used_where_tags_change_hands(board, tmp_path):
     """x2test's own scenes of domains, slots and aliases, with an emulator that does cache."""
     built = boards.find(board)
     out = tmp_path / "reports.json"
-    what = Boot(built.kernel, (program(board, "sigma0"), program(board, "x2test", "filter=domains.")), memory_mb=built.memory_mb or 64)
+    what = Boot(
+        built.kernel,
+        (program(board, "sigma0"), program(board, "x2test", "filter=domains.")),
+        memory_mb=built.memory_mb or 64,
+    )
     outcome = qemu_arm.run(what, board, timeout=TIMEOUT_SECONDS, plugin=sanitizing.plugin(built.kernel_executable, out))
     assert " passed, 0 failed" in outcome.console
     assert sanitizing.read(out).reports == []
 
 
-PIECES = {"shared_page", "moved_space", "many_megabytes", "shared_megabyte", "shared_places", "large_page", "split_page"}
+PIECES = {
+    "shared_page",
+    "moved_space",
+    "many_megabytes",
+    "shared_megabyte",
+    "shared_places",
+    "large_page",
+    "split_page",
+}
 
 
 @pytest.mark.parametrize("board", BOARDS)
 def test_what_is_done_in_one_piece_is_bounded(board):
     """Whatever users have made of it (docs/preemption.md)."""
     outcome = boot(board, program(board, "x2test", "filter=latency. latency=1"))
-    worst = {name: int(count) for name, count in re.findall(r"^latency: (\w+) (\d+)$", outcome.console, re.M)}
+    worst = {name: int(count) for name, count in re.findall(r"^latency: (\w+) (\d+)$", outcome.console, re.MULTILINE)}
     assert worst.keys() == PIECES
     assert all(count < 20_000 for count in worst.values()), worst
     assert " passed, 0 failed" in outcome.console
@@ -90,7 +106,9 @@ def test_what_is_done_in_one_piece_is_bounded(board):
 
 @pytest.mark.parametrize("board", BOARDS)
 def test_no_stretch_with_interrupts_off_is_long(board):
-    """Of all that happens in those cases and others, the making of their spaces included: what `latency/worst` measures."""
+    """Of all that happens in those cases and others, the making of their spaces included: what `latency/worst`
+    measures.
+    """
     found = stretches.measure(boards.find(board), spaces=100, threads=200)
     assert PIECES < found.keys()
     assert {name: one for name, one in found.items() if one.instructions >= 20_000} == {}
@@ -103,8 +121,16 @@ def test_greedy_spaces_beside_a_working_one(board):
 
 
 CROWDS = [
-    *(f"pattern=calls place={place} members={n}" for place in ("apart", "alike", "collide", "slots", "within") for n in (1, 20, 64)),
-    *(f"pattern=reads place={place} members=16 shared={n} pages=1:40:13" for place in ("apart", "alike") for n in (0, 1)),
+    *(
+        f"pattern=calls place={place} members={n}"
+        for place in ("apart", "alike", "collide", "slots", "within")
+        for n in (1, 20, 64)
+    ),
+    *(
+        f"pattern=reads place={place} members=16 shared={n} pages=1:40:13"
+        for place in ("apart", "alike")
+        for n in (0, 1)
+    ),
 ]
 
 
@@ -125,7 +151,9 @@ def test_a_large_page_takes_one_entry_of_the_tlb(board):
 
 
 @pytest.mark.parametrize("board", BOARDS)
-@pytest.mark.parametrize("wish", ["members=65", "members=0", "pattern=reads members=17", "place=here", "pages=0:3:1", "seed=0", "rounds=x"])
+@pytest.mark.parametrize(
+    "wish", ["members=65", "members=0", "pattern=reads members=17", "place=here", "pages=0:3:1", "seed=0", "rounds=x"]
+)
 def test_a_crowd_that_is_not_possible(board, wish):
     outcome = boot(board, program(board, "crowd", wish))
     assert outcome.code == 1 and "crowd: FAIL bad option" in outcome.console
@@ -156,7 +184,20 @@ def test_random_system_calls_do_what_the_model_says_and_use_nothing_stale(board)
     done = stress_arm.boot(built, built.kernel, seed=5, operations=12_000, timeout=TIMEOUT_SECONDS)
     assert done.failure is None
     assert done.findings.lines == []
-    assert all(done.counters[name] > 50 for name in ("accesses", "faults", "maps", "grants", "unmaps", "peer_calls", "thread_deletions", "space_deletions", "resizes"))
+    assert all(
+        done.counters[name] > 50
+        for name in (
+            "accesses",
+            "faults",
+            "maps",
+            "grants",
+            "unmaps",
+            "peer_calls",
+            "thread_deletions",
+            "space_deletions",
+            "resizes",
+        )
+    )
 
 
 @pytest.mark.parametrize("board", BOARDS)

@@ -31,7 +31,9 @@ def test_everything_is_refused_where_limits_hold(kind, on):
 
 
 def where_all_was_refused(placed: str, on: guests.Processor) -> tuple[int, ...]:
-    """Of the attackers: how many were in exclusive slots, in bound ones, and in none, and whose slot had changed at their end."""
+    """Of the attackers: how many were in exclusive slots, in bound ones, and in none, and whose slot had changed at
+    their end.
+    """
     outcome = guests.boot(guests.program("attack", f"area=128 limits=1 placed={placed}"), options="small=128", on=on)
     rows = dict(ROW.findall(outcome.console))
     assert len(rows) >= 200
@@ -70,7 +72,9 @@ def test_nothing_escapes_where_the_kernel_has_few_slots_to_choose():
     assert int(re.search(r"placed (\d+) exclusive", outcome.console).group(1)) >= 200
 
 
-@pytest.mark.parametrize(("option", "only"), [("sysenter=off", ""), ("fastpath=off", "only=call."), ("fastpath=off", "only=entry.")])
+@pytest.mark.parametrize(
+    ("option", "only"), [("sysenter=off", ""), ("fastpath=off", "only=call."), ("fastpath=off", "only=entry.")]
+)
 def test_other_ways_into_the_kernel(option, only):
     assert "escaped" not in attack(only, guests.USUAL, f"small=1024 {option}").values()
 

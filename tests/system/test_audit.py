@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The kernel's audit (core/books.cpp) holds what keeps spaces apart against their slots: gdb breaks one thing, the audit names it."""
+"""The kernel's audit (core/books.cpp) holds what keeps spaces apart against their slots: gdb breaks one thing, the
+audit names it.
+"""
 
 import pytest
 
 from conftest import run_cobnut
 
-# At the audit of the test isolation.audited: a large space runs, others are small, one of them is bound to another space.
+# At the audit of the test isolation.audited: a large space runs, others are small, one of them is bound to another
+# space.
 BROKEN = """
 gdb.execute("break books::audit")
 gdb.execute("continue", to_string=True)
@@ -19,7 +22,11 @@ gdb.execute("delete")
 gdb.execute("continue")
 """
 
-PAST, HOST, COPIES = "a segment reaches past its space", "a space is in a wrong host", "a host has copies of what is gone"
+PAST, HOST, COPIES = (
+    "a segment reaches past its space",
+    "a space is in a wrong host",
+    "a host has copies of what is gone",
+)
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,9 @@ def test_kernel_options(option):
     assert outcome.code == 0 and "hello: hello, world" in outcome.console
 
 
-@pytest.mark.parametrize("option", ["small=banana", "small=63", "small=4096", "small=", "sysenter=maybe", "turbo=on", "trace=much"])
+@pytest.mark.parametrize(
+    "option", ["small=banana", "small=63", "small=4096", "small=", "sysenter=maybe", "turbo=on", "trace=much"]
+)
 def test_a_wrong_kernel_option_is_named(option):
     outcome = guests.boot(guests.program("root", "off=1"), guests.program("hello"), options=option)
     assert outcome.code == 1
@@ -131,7 +133,7 @@ def test_build_prints_the_images_kernel_first(cobnut):
 def test_what_nobody_marked_is_measured_as_a_whole(cobnut, words):
     done = cobnut("boot", *words, "hello")
     assert done.returncode == 0, done.stderr
-    rows = dict(re.findall(r"^ +(\S[a-z ]*\S) +([\d,]+)$", done.stdout, re.M))
+    rows = dict(re.findall(r"^ +(\S[a-z ]*\S) +([\d,]+)$", done.stdout, re.MULTILINE))
     cycles = {name: int(text.replace(",", "")) for name, text in rows.items()}
     total = cycles.pop("total")
     # each row is rounded down by itself

@@ -22,7 +22,9 @@ def built(name: str) -> boards.Board:
     return board
 
 
-def boot(board: boards.Board, *words: tuple[str, ...], on: guests.Processor = guests.USUAL, kernel: Path | None = None) -> Outcome:
+def boot(
+    board: boards.Board, *words: tuple[str, ...], on: guests.Processor = guests.USUAL, kernel: Path | None = None
+) -> Outcome:
     """Boots the checked kernel of `board`, or a mutant of it, with programs and their arguments; waits for the end."""
     modules = tuple(Module(board.program(name), *arguments) for name, *arguments in (("sigma0",), *words))
     what = Boot(kernel or board.kernel, modules, cpu=on.cpu)
@@ -45,7 +47,9 @@ def test_x2test():
 
 
 def test_x2test_on_arm(monkeypatch):
-    """On a processor that is four times as fast: two reads of the clock are no longer within a microsecond otherwise."""
+    """On a processor that is four times as fast: two reads of the clock are no longer within a microsecond
+    otherwise.
+    """
     monkeypatch.setattr(qemu_arm, "ICOUNT_SHIFT", qemu_arm.ICOUNT_SHIFT - 2)
     assert_passed(boot(built("versatilepb"), ("x2test",)))
 
@@ -66,7 +70,11 @@ def test_a_broken_invariant_is_reported_with_its_thread_and_a_backtrace(tmp_path
     """In a copy of the kernel, who is woken before his time stays among those that wait for it."""
     board = built("pc")
     symbols = Symbols(board.kernel)
-    (address,) = [value for name, value in symbols.addresses.items() if name.startswith("_ZN8timeouts6cancel") and ".cold" not in name]
+    (address,) = [
+        value
+        for name, value in symbols.addresses.items()
+        if name.startswith("_ZN8timeouts6cancel") and ".cold" not in name
+    ]
     data = bytearray(board.kernel.read_bytes())
     at = symbols.offset(address)
     data[at : at + 1] = b"\xc3"  # ret

@@ -10,7 +10,9 @@ from conftest import run_cobnut
 ENFORCED = "limits=1 area=512"
 
 
-def compose(arguments: str, options: str = "small=512", on: guests.Processor = guests.USUAL) -> tuple[composed.Composed, str]:
+def compose(
+    arguments: str, options: str = "small=512", on: guests.Processor = guests.USUAL
+) -> tuple[composed.Composed, str]:
     outcome = guests.boot(guests.program("compose", arguments), options=options, on=on)
     return composed.read(str(on), outcome), outcome.console
 
@@ -69,10 +71,12 @@ def test_a_seed_gives_the_same_run():
 
 
 def test_counters_of_switches_may_overflow():
-    """Two switches before they do: more than tens of minutes of ping-pong, without the wait. Nothing drains them with automatic=off."""
+    """Two switches before they do: more than tens of minutes of ping-pong, without the wait. Nothing drains them
+    with automatic=off.
+    """
     preset = (
-        'python for s in all_spaces(): a = "((Space*)%d)->arch." % int(s.address); gdb.execute(f"set var {a}switches = 0xfffffffe"); '
-        'gdb.execute(f"set var {a}free_switches = {a}host ? 0 : 1")'
+        'python for s in all_spaces(): a = "((Space*)%d)->arch." % int(s.address); gdb.execute(f"set var {a}switches ='
+        ' 0xfffffffe"); gdb.execute(f"set var {a}free_switches = {a}host ? 0 : 1")'
     )
     words = [word for command in ("tbreak tls::control", "continue", preset, "continue") for word in ("--ex", command)]
     options = ("--append", "small=512 automatic=off sysenter=off", "--root", "compose seed=5 episodes=60")

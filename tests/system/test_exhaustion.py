@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Kernel memory that runs out is an error code: every way to ask for it, with too few pages and with just enough (user/exhaust).
-And what one space takes is not what another needs (user/share)."""
+"""Kernel memory that runs out is an error code: every way to ask for it, with too few pages and with just enough
+(user/exhaust). And what one space takes is not what another needs (user/share)."""
 
 import re
 
-import guests
 import pytest
 
-# What each takes, in kernel pages, when the pools of small objects are empty: a page for each pool that it needs an object
-# of, two for a page table (its entries, and who mapped each page), two for a space, one for UTCBs or of the thread table.
+import guests
+
+# What each takes, in kernel pages, when the pools of small objects are empty: a page for each pool that it needs an
+# object of, two for a page table (its entries, and who mapped each page), two for a space, one for UTCBs or of the
+# thread table.
 NEEDS = {
     "thread": 1,
     "space": 1 + 2,
@@ -30,7 +32,7 @@ def test_every_way_to_run_out(on):
     outcome = guests.boot(guests.program("exhaust"), options="kmem=512", on=on)
     assert "exhaust: done" in outcome.console, outcome.console
     assert outcome.code == 0 and outcome.kernel_message is None
-    needs = re.findall(r"^exhaust: (\w+) needs (\d+) pages$", outcome.console, re.M)
+    needs = re.findall(r"^exhaust: (\w+) needs (\d+) pages$", outcome.console, re.MULTILINE)
     assert {name: int(pages) for name, pages in needs} == NEEDS
     assert "exhaust: coprocessor lent" in outcome.console
     assert "exhaust: page fault answered" in outcome.console
@@ -39,13 +41,17 @@ def test_every_way_to_run_out(on):
     assert "exhaust: 5 pages and 2 objects more than at first" in outcome.console
 
 
-# One space after the other takes all that it gets, by page tables or by mappings; the working one beside them gets what it needs.
+# One space after the other takes all that it gets, by page tables or by mappings; the working one beside them gets what
+# it needs.
 @pytest.mark.parametrize("wish", ["greedy=1", "greedy=2", "greedy=4 step=64"])
 def test_greedy_spaces_beside_a_working_one(wish):
     outcome = guests.boot(guests.program("share", wish), options="kmem=4096")
     assert "share: done" in outcome.console, outcome.console
     assert outcome.code == 0 and outcome.kernel_message is None
-    held = [int(pages) for pages in re.findall(r"^share: greedy space \d+ holds (\d+) pages$", outcome.console, re.M)]
+    held = [
+        int(pages)
+        for pages in re.findall(r"^share: greedy space \d+ holds (\d+) pages$", outcome.console, re.MULTILINE)
+    ]
     assert held[0] > 512, "one that is alone with its greed gets most of the memory"
 
 
@@ -55,4 +61,4 @@ LIMITED = ("threads", "mappings", "page tables")
 def test_limits():
     outcome = guests.boot(guests.program("share", "limits=1"), options="kmem=4096")
     assert outcome.code == 0 and "share: done" in outcome.console, outcome.console
-    assert tuple(re.findall(r"^share: limit kept for ([a-z ]+)", outcome.console, re.M)) == LIMITED
+    assert tuple(re.findall(r"^share: limit kept for ([a-z ]+)", outcome.console, re.MULTILINE)) == LIMITED

@@ -49,12 +49,19 @@ def test_images_are_any_kernels_and_ours_is_one(cobnut, tmp_path):
 
 def test_a_guest_that_marks_nothing_is_an_error(cobnut, tmp_path):
     images = ["--image", str(guests.PC.kernel), "--image", str(guests.PC.program("sigma0"))]
-    done = cobnut("run", "ipc/trace", *images, "--image", f"{guests.PC.program('root')} off=1", "--report", str(tmp_path))
+    done = cobnut(
+        "run", "ipc/trace", *images, "--image", f"{guests.PC.program('root')} off=1", "--report", str(tmp_path)
+    )
     assert_refused(done, "cobnut-kernel", "no case was measured")
 
 
 def test_any_kernel_can_be_sanitized(cobnut):
-    images = [guests.PC.kernel, guests.PC.program("sigma0"), f"{guests.PC.program('root')} off=1", guests.PC.program("hello")]
+    images = [
+        guests.PC.kernel,
+        guests.PC.program("sigma0"),
+        f"{guests.PC.program('root')} off=1",
+        guests.PC.program("hello"),
+    ]
     done = cobnut("boot", "--sanitize", *(word for image in images for word in ("--image", str(image))))
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.splitlines()[-1].startswith("sanitizer: 0 reports in ")

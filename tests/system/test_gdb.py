@@ -27,7 +27,15 @@ def gdb(*commands, module=SMALL, options=()):
 def stopped():
     """Everything asked of one stopped guest, by command."""
     commands = ["cobnut threads", "cobnut spaces", "cobnut thread 50", "cobnut thread 51.1", "cobnut walk 51 0x400020"]
-    commands += ["cobnut walk 50 0xffc04030", "cobnut walk 50 0x300000", "cobnut walk 50 0", "cobnut walk 50 0xf0100000", "cobnut ready", "cobnut trace 3", "backtrace"]
+    commands += [
+        "cobnut walk 50 0xffc04030",
+        "cobnut walk 50 0x300000",
+        "cobnut walk 50 0",
+        "cobnut walk 50 0xf0100000",
+        "cobnut ready",
+        "cobnut trace 3",
+        "backtrace",
+    ]
     marked = [word for command in commands for word in (f"echo == {command}\\n", command)]
     said = gdb(*STOPPED, *marked, options=["--append", "trace=16"])
     return dict(part.split("\n", 1) for part in said.split("== ")[1:])
@@ -114,6 +122,8 @@ def test_without_a_terminal_it_waits_for_somebody_to_attach():
     line = process.stdout.readline()
     port = re.search(r"^gdb: attach with: gdb .*target remote 127.0.0.1:(\d+)' .*cobnut-kernel$", line).group(1)
     attach = ["gdb", "-nx", "--batch", "-ex", f"target remote 127.0.0.1:{port}", "-ex", "break trap", "-ex", "continue"]
-    done = subprocess.run([*attach, "-ex", "kill", guests.PC.kernel], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(
+        [*attach, "-ex", "kill", guests.PC.kernel], capture_output=True, text=True, timeout=60, check=False
+    )
     assert "Breakpoint 1, trap" in done.stdout
     assert "small-space area" in process.communicate(timeout=60)[0], "the console is here"

@@ -6,7 +6,9 @@ import subprocess
 
 import guests
 
-TEXT_LIMIT = 61_440  # bytes; another X.2 kernel (L4Ka::Pistachio) has 60,438, and lacks what keeps this one within bounds
+TEXT_LIMIT = (
+    61_440  # bytes; another X.2 kernel (L4Ka::Pistachio) has 60,438, and lacks what keeps this one within bounds
+)
 PAGE = 4096
 LOAD, WRITABLE = 1, 2  # of ELF program headers
 
@@ -19,7 +21,9 @@ def test_text_is_small():
 
 def test_the_x87_pointers_are_the_kernels_before_a_state_is_loaded():
     # fxrstor leaves them alone on AMD's processors from K7 on, which no emulator does
-    listing = subprocess.run(["objdump", "-d", guests.PC.kernel], capture_output=True, text=True, check=True).stdout.splitlines()
+    listing = subprocess.run(
+        ["objdump", "-d", guests.PC.kernel], capture_output=True, text=True, check=True
+    ).stdout.splitlines()
     loads = [number for number, line in enumerate(listing) if "fxrstor" in line]
     assert loads and all("fildl" in listing[number - 1] for number in loads)
 

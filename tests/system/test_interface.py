@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The kernel's interface, statement by statement: the program x2test, on every kind of processor and with every way in."""
+"""The kernel's interface, statement by statement: the program x2test, on every kind of processor and with every way
+in.
+"""
 
 import re
 
@@ -10,7 +12,8 @@ import guests
 CASES = [
     *((on, kinds, "") for on in guests.QEMU for kinds in ("large", "small", "automatic")),
     *((guests.USUAL, kinds, option) for kinds in ("large", "small") for option in ("sysenter=off", "fastpath=off")),
-    # the kernel's own choice: with slots that run out, with the area of L95's example, and with what is there to be compared
+    # the kernel's own choice: with slots that run out, with the area of L95's example, and with what is there to be
+    # compared
     *((guests.USUAL, "automatic", option) for option in ("small=64", "small=640", "revocation=eager", "groups=off")),
     # the small-space area reaches into what is the large spaces' with a smaller one
     *((guests.USUAL, "small", option) for option in ("small=64", "small=2048")),
@@ -33,7 +36,7 @@ def test_x2test(on, kinds, option):
     outcome = guests.boot(guests.program("x2test", f"kinds={kinds} {limits} {area} {part}"), options=option, on=on)
     failed = [line for line in outcome.console.splitlines() if line.startswith("FAIL")]
     assert not failed, "\n".join(failed)
-    verdict = re.search(r"^x2test: (\d+) passed, 0 failed$", outcome.console, re.M)
+    verdict = re.search(r"^x2test: (\d+) passed, 0 failed$", outcome.console, re.MULTILINE)
     assert verdict, outcome.console[-2000:]
     assert int(verdict.group(1)) > 30
     assert outcome.kernel_message is None
@@ -42,5 +45,5 @@ def test_x2test(on, kinds, option):
 
 def test_tags_where_the_kernel_gives_none_by_itself():
     outcome = guests.boot(guests.program("x2test", "filter=tags. automatic=0"), options="automatic=off")
-    assert re.search(r"^x2test: \d+ passed, 0 failed$", outcome.console, re.M), outcome.console[-2000:]
+    assert re.search(r"^x2test: \d+ passed, 0 failed$", outcome.console, re.MULTILINE), outcome.console[-2000:]
     assert outcome.code == 0

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A CD image on a PC with a BIOS: from a CD, and from a stick, which is a hard disk to it. (Bochs boots all from CDs.)"""
+"""A CD image on a PC with a BIOS: from a CD, and from a stick, which is a hard disk to it. (Bochs boots all from
+CDs.)
+"""
 
 import subprocess
 

@@ -41,7 +41,9 @@ def test_a_ping_pong_is_all_there(tmp_path, cpu):
     assert len(named(result, "slot taken")) == 2
     changes = [event["ts"] for event in named(result, "host changes")]
     calls_seen = [event["ts"] for event in messages if event["tid"] == client]
-    assert not [at for at in changes if calls_seen[-20] < at < calls_seen[-1]], "small spaces call each other on one host"
+    assert not [at for at in changes if calls_seen[-20] < at < calls_seen[-1]], (
+        "small spaces call each other on one host"
+    )
     copied = named(result, "directory entry copied")
     assert copied and all(event["args"]["space"].startswith("space ") for event in copied)
     assert any(event["args"]["function"] for event in named(result, "page fault"))
@@ -76,7 +78,6 @@ def test_a_small_ring_keeps_the_latest_and_counts_the_lost(tmp_path):
 def test_it_can_be_ended(tmp_path):
     result, _ = traced(tmp_path, "--seconds", "2", "--ring", "64", "--root", "root", "hello")
     assert result["otherData"]["events"] == 64 * 1024 // 32, "it went on until then"
-
 
 
 def test_more_than_there_is_is_said():

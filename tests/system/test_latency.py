@@ -3,25 +3,50 @@
 
 import re
 
-import guests
 import pytest
+
+import guests
 from cobnut import boards, build, stretches
 
-OPERATIONS = {"unmap_tree", "unmap_range", "unmap_far", "map_range", "map_apart", "delete_space", "change_slot", "seek_tag", "unmap_ports",
-              "map_ports", "chain_of_senders", "unmap_status", "unmap_write", "unmap_sparse", "unmap_port_registers", "map_port_items",
-              "unmap_short_registers"}
+OPERATIONS = {
+    "unmap_tree",
+    "unmap_range",
+    "unmap_far",
+    "map_range",
+    "map_apart",
+    "delete_space",
+    "change_slot",
+    "seek_tag",
+    "unmap_ports",
+    "map_ports",
+    "chain_of_senders",
+    "unmap_status",
+    "unmap_write",
+    "unmap_sparse",
+    "unmap_port_registers",
+    "map_port_items",
+    "unmap_short_registers",
+}
 LIMIT = 30_000
 
 
 def test_no_operation_keeps_interrupts_waiting():
     outcome = guests.boot(guests.program("x2test", "filter=latency. latency=1"))
-    worst = {name: int(count) for name, count in re.findall(r"^latency: (\w+) (\d+)$", outcome.console, re.M)}
+    worst = {name: int(count) for name, count in re.findall(r"^latency: (\w+) (\d+)$", outcome.console, re.MULTILINE)}
     assert worst.keys() == OPERATIONS
     assert all(0 < count < LIMIT for count in worst.values()), worst
     assert re.search(r"^x2test: \d+ passed, 0 failed$", outcome.console, re.MULTILINE)
 
 
-WAITS = {"wait_queue", "wait_expiry", "wait_receive", "wait_deletion", "wait_renaming", "wait_local_ids", "wait_console"}
+WAITS = {
+    "wait_queue",
+    "wait_expiry",
+    "wait_receive",
+    "wait_deletion",
+    "wait_renaming",
+    "wait_local_ids",
+    "wait_console",
+}
 WORST = 20_000  # instructions with interrupts off
 
 

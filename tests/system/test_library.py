@@ -21,8 +21,8 @@ def built(tmp_path_factory):
     folder = tmp_path_factory.mktemp("outside")
     text = (paths.ROOT / "docs/user-library.md").read_text()
     for name, language in (("first.c", "c"), ("second.cc", r"c\+\+")):
-        (folder / name).write_text(re.search(rf"```{language}\n(.*?)```", text, re.S).group(1))
-    commands = re.search(r"```sh\n(.*?)```", text, re.S).group(1)
+        (folder / name).write_text(re.search(rf"```{language}\n(.*?)```", text, re.DOTALL).group(1))
+    commands = re.search(r"```sh\n(.*?)```", text, re.DOTALL).group(1)
     done = subprocess.run(
         ["sh", "-e", "-c", commands],
         cwd=folder,
@@ -50,7 +50,16 @@ def test_programs_from_outside_run(built, on):
 def test_each_header_stands_alone(tmp_path, header, language):
     """Every public header compiles by itself, without warnings, and reads no header but public ones."""
     include = paths.ROOT / "user/include"
-    command = [*COMPILERS[language], "-m32", "-ffreestanding", "-pedantic", "-Wall", "-Wextra", "-Werror", f"-I{include}"]
+    command = [
+        *COMPILERS[language],
+        "-m32",
+        "-ffreestanding",
+        "-pedantic",
+        "-Wall",
+        "-Wextra",
+        "-Werror",
+        f"-I{include}",
+    ]
     source = tmp_path / "alone"
     source.write_text(f"#include <l4/{header.name}>\n")
     done = subprocess.run(

@@ -33,7 +33,10 @@ def broken_kernel(folder, victim, code=UD2):
 
 
 def stopped(kernel, on=guests.USUAL):
-    outcome = guests.run(Boot(kernel, (guests.program("sigma0"), guests.program("root", "off=1"), guests.program("hello")), "", on.cpu), on)
+    outcome = guests.run(
+        Boot(kernel, (guests.program("sigma0"), guests.program("root", "off=1"), guests.program("hello")), "", on.cpu),
+        on,
+    )
     assert outcome.code in (1, None)
     return outcome.console
 
@@ -45,7 +48,9 @@ def test_a_kernel_fault_says_where_and_who(tmp_path, on):
     root = 50 << 14 | 1
     assert re.search(rf"^ thread {root:08x} space f[0-9a-f]{{7}} ip [0-9a-f]{{8}} sp ", console, re.MULTILINE)
     frames = console.split("backtrace:\n", 1)[1].splitlines()
-    assert re.search(r"^  [0-9a-f]{8} system_calls::thread_control\(.* at kernel/core/thread_control.cpp:\d+$", frames[0])
+    assert re.search(
+        r"^  [0-9a-f]{8} system_calls::thread_control\(.* at kernel/core/thread_control.cpp:\d+$", frames[0]
+    )
     assert re.search(rf"^  [0-9a-f]{{8}} .*{CALLER}\(Thread&\) at kernel/ia32/system_calls.cpp:\d+$", frames[1])
     assert " stack " not in console, "what is no return address is gone"
 
@@ -84,7 +89,9 @@ def test_the_trace_of_a_kernel_that_stopped_is_there(tmp_path):
 def test_a_fault_in_the_fast_path_has_no_stack_to_show(tmp_path):
     console = stopped(broken_kernel(tmp_path, "receives_sysenter"))
     sigma0 = 48 << 14 | 1
-    assert re.search(rf"^ thread {sigma0:08x} space f[0-9a-f]{{7}} ip 0002", console, re.MULTILINE), "sigma0 answers first"
+    assert re.search(rf"^ thread {sigma0:08x} space f[0-9a-f]{{7}} ip 0002", console, re.MULTILINE), (
+        "sigma0 answers first"
+    )
     frames = console.split("backtrace:\n", 1)[1].splitlines()
     assert "sysenter_fast" in frames[0] or "receives_sysenter" in frames[0]
     assert "kernel/ia32/fastpath.S:" in frames[0]

@@ -29,7 +29,11 @@ def test_a_replay_is_the_run_on_every_machine(record, tmp_path):
     assert done.returncode == 0, done.stderr
     result = json.loads(out.read_text())
     assert result["record"]["provenance"]["revision"]
-    assert [image["name"] for image in result["record"]["provenance"]["images"]] == ["cobnut-kernel", "sigma0", "pingpong"]
+    assert [image["name"] for image in result["record"]["provenance"]["images"]] == [
+        "cobnut-kernel",
+        "sigma0",
+        "pingpong",
+    ]
     assert len(result["replays"]) == len(machines.known("ia32"))
     for name, path in machines.known("ia32").items():
         live = _live(path, tmp_path)

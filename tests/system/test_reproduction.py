@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The experiments themselves, quickly: every check, the report in a browser, and that a second run gives the same numbers."""
+"""The experiments themselves, quickly: every check, the report in a browser, and that a second run gives the same
+numbers.
+"""
 
 import json
 
@@ -23,7 +25,9 @@ def finished(request, tmp_path_factory):
 
 
 def test_its_checks(finished):
-    """The path's targets are ours to reach. What a paper found is a prediction: where it is missed, that has to be known."""
+    """The path's targets are ours to reach. What a paper found is a prediction: where it is missed, that has to be
+    known.
+    """
     name, result, _, done = finished
     assert result["checks"] and all(check["measured"] is not None for check in result["checks"])
     assert not [check for check in result["checks"] if check["verdict"] == "failed"]

@@ -3,8 +3,9 @@
 
 import re
 
-import guests
 import pytest
+
+import guests
 
 PLENTY = "kmem=24576"
 
@@ -20,7 +21,7 @@ def test_all_are_alive_at_once(pair, on):
 
 def test_too_little_memory_is_an_error_code():
     outcome = guests.boot(guests.program("scale", "threads=4000"), options="kmem=4096", memory_mb=64)
-    assert re.search(r"^scale: FAIL \w+ \([0-9a-f]{8}, 00000008\)$", outcome.console, re.M), outcome.console
+    assert re.search(r"^scale: FAIL \w+ \([0-9a-f]{8}, 00000008\)$", outcome.console, re.MULTILINE), outcome.console
     assert outcome.code == 1 and outcome.kernel_message is None
 
 

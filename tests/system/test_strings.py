@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Strings of all sizes arrive, wherever their memory lies: below and beyond the kernel's window on physical memory."""
 
-import guests
 import pytest
+
+import guests
 
 WINDOW_MB = 240
 

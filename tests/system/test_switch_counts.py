@@ -38,6 +38,8 @@ def test_a_count_that_wraps_changes_nobodys_directory(tmp_path, pair, servers, s
     script = tmp_path / "preset.py"
     script.write_text(PRESET.replace("SPACES", str(3 + servers)))
     program = f"pingpong pair={pair} servers={servers} slot=16 rounds=30000"
-    done = run_cobnut("boot", "--gdb", "--append", f"automatic=off sysenter={sysenter}", "--ex", f"source {script}", "--root", program)
+    done = run_cobnut(
+        "boot", "--gdb", "--append", f"automatic=off sysenter={sysenter}", "--ex", f"source {script}", "--root", program
+    )
     assert re.search(r"^pingpong: done$", done.stdout, re.MULTILINE), done.stdout[-2000:] + done.stderr
     assert "another's directory" not in done.stdout

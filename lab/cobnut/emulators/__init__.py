@@ -35,8 +35,8 @@ class Boot:
 class Outcome:
     """How a run without a person at the console ended.
 
-    `code` is the number that the guest ended with (0: success), None when it did not end by itself or, on Bochs, always:
-    there only the console tells.
+    `code` is the number that the guest ended with (0: success), None when it did not end by itself or, on Bochs,
+    always: there only the console tells.
     """
 
     code: int | None

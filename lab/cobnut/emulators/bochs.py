@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Bochs: boots the same modules from a GRUB image on CD.
 
-Slower than QEMU and without plugins, but it enforces segment limits, keeps global pages until they are invalidated, and has
-a Pentium 4. A guest ends a run by writing "Shutdown" to port 0x8900; no number comes with it, so the console tells how it went.
+Slower than QEMU and without plugins, but it enforces segment limits, keeps global pages until they are invalidated, and
+has a Pentium 4. A guest ends a run by writing "Shutdown" to port 0x8900; no number comes with it, so the console tells
+how it went.
 """
 
 import glob
@@ -61,7 +62,9 @@ def version() -> str:
 
 
 def run(boot: Boot, *, timeout: float) -> Outcome:
-    """Boots without a person and waits for the guest to shut down, `timeout` seconds of processor time at most (`process.limit`)."""
+    """Boots without a person and waits for the guest to shut down, `timeout` seconds of processor time at most
+    (`process.limit`).
+    """
     with tempfile.TemporaryDirectory(prefix="cobnut-") as name:
         folder = Path(name)
         console = folder / "console"
@@ -84,7 +87,9 @@ def run(boot: Boot, *, timeout: float) -> Outcome:
 
 
 def interact(boot: Boot) -> int:
-    """Boots with the serial console on this terminal; Ctrl-A x leaves. Bochs gives no number back, so it is always 0."""
+    """Boots with the serial console on this terminal; Ctrl-A x leaves. Bochs gives no number back, so it is always
+    0.
+    """
     with tempfile.TemporaryDirectory(prefix="cobnut-") as name:
         folder = Path(name)
         ours, theirs = pty.openpty()
@@ -146,9 +151,9 @@ def _pump(process: subprocess.Popen[bytes], console: int) -> bytes:
 
 
 def trace(boot: Boot, start: int, instructions: int, *, timeout: float) -> Iterator[str]:
-    """What Bochs' debugger prints (`bochs_trace` reads it): from the first time that the instruction at the linear address
-    `start` is reached, so many instructions and their accesses. Nothing comes if the guest never gets there; a run that takes
-    more than `timeout` seconds of processor time is cut off (`process.limit`)."""
+    """What Bochs' debugger prints (`bochs_trace` reads it): from the first time that the instruction at the linear
+    address `start` is reached, so many instructions and their accesses. Nothing comes if the guest never gets there; a
+    run that takes more than `timeout` seconds of processor time is cut off (`process.limit`)."""
     with tempfile.TemporaryDirectory(prefix="cobnut-") as name:
         folder = Path(name)
         steps = f"lb {start:#x}\nc\nd 1\nsreg\ntrace on\ntrace-mem on\ns {instructions}\nq\n"
@@ -202,7 +207,9 @@ def _start(
 
 
 def _raise_if_refused(boot: Boot, status: int | None, console: str) -> None:
-    """What Bochs finds wrong with its configuration ends it before it opens its log; `status` is None if it was ended."""
+    """What Bochs finds wrong with its configuration ends it before it opens its log; `status` is None if it was
+    ended.
+    """
     if status and not console.strip():
         raise CobnutError(f"Bochs refused to start (processor '{boot.cpu}'?)")
 

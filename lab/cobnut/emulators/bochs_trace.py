@@ -2,8 +2,9 @@
 """Reads what Bochs' debugger prints of a guest: instructions, accesses, entries into the kernel.
 
 An instruction's line gives its physical address, then selector and offset; its linear address needs the segment's base,
-which is seen when the processor reads the descriptor. Accesses follow their instruction. After an interrupt from outside the
-debugger still names the instruction that would have come next, while the first one of the handler is executed.
+which is seen when the processor reads the descriptor. Accesses follow their instruction. After an interrupt from
+outside the debugger still names the instruction that would have come next, while the first one of the handler is
+executed.
 """
 
 import re
@@ -13,7 +14,9 @@ from dataclasses import dataclass, field
 from cobnut.errors import CobnutError
 
 INSTRUCTION = re.compile(r"\(0\)\.\[\d+\] \[0x[0-9a-f]+\] ([0-9a-f]{4}):([0-9a-f]+) \([^)]*\): (.*?)\s*; [0-9a-f]+$")
-LINEAR = re.compile(r"\[CPU0 (\w+)\]: LIN 0x([0-9a-f]+) PHY 0x([0-9a-f]+) \(len=(\d+), \w+\): 0x([0-9A-F]+)(?: 0x([0-9A-F]+))?")
+LINEAR = re.compile(
+    r"\[CPU0 (\w+)\]: LIN 0x([0-9a-f]+) PHY 0x([0-9a-f]+) \(len=(\d+), \w+\): 0x([0-9A-F]+)(?: 0x([0-9A-F]+))?"
+)
 PHYSICAL = re.compile(r"\[CPU0 (\w+)\]: PHY 0x([0-9a-f]+) \(len=(\d+), \w+\): 0x([0-9A-F]+)\s*(?:; (\w+))?")
 ENTRY = re.compile(r"CPU 0: Interrupt (0x[0-9a-f]+) occurred")
 FAULT = "CPU 0: Exception "
@@ -36,8 +39,9 @@ class Access:
 class Step:
     """An instruction and what the processor did in it.
 
-    `walks` are accesses to page tables, `entry` those of an entry into the kernel by the interrupt or exception `vector` at
-    its end. `directory` is where the first walk after it began, None if there was none; `base` is the code segment's.
+    `walks` are accesses to page tables, `entry` those of an entry into the kernel by the interrupt or exception
+    `vector` at its end. `directory` is where the first walk after it began, None if there was none; `base` is the code
+    segment's.
     """
 
     linear: int

@@ -61,7 +61,9 @@ def ensure_new_enough(program: str, package: packages.Package, version: Callable
         return found[1]
     packaged = packages.installed_version(package.name)
     if found and packaged and _major(packaged) >= OLDEST:
-        raise _too_old(program, found[1])  # another QEMU stands before the package's on the PATH: installing would not help
+        raise _too_old(
+            program, found[1]
+        )  # another QEMU stands before the package's on the PATH: installing would not help
     candidate = packages.candidate_version(package.name) if shutil.which("apt-get") else None
     if candidate and _major(candidate) >= OLDEST:
         packages.install([package.name])
@@ -88,8 +90,9 @@ def command(
 ) -> list[str]:
     """The command line that boots `boot`, to be run in `folder`; the console is left to the caller to add.
 
-    `repeatable` makes virtual time follow the instruction count, so that two runs do the same to the instruction. The guest's
-    physical memory is the file `memory`, which outlives the run. With `stub` (what -gdb takes) it waits for a debugger.
+    `repeatable` makes virtual time follow the instruction count, so that two runs do the same to the instruction. The
+    guest's physical memory is the file `memory`, which outlives the run. With `stub` (what -gdb takes) it waits for a
+    debugger.
     """
     # a comma ends an argument, so QEMU wants it doubled inside one
     lines = [line.replace(",", ",,") for line in stage(boot, folder)]
@@ -142,7 +145,8 @@ def run(
     repeatable: bool = False,
     second_serial: Path | None = None,
 ) -> Outcome:
-    """Boots without a person and waits for the guest to end the run, `timeout` seconds of processor time at most (`process.limit`).
+    """Boots without a person and waits for the guest to end the run, `timeout` seconds of processor time at most
+    (`process.limit`).
 
     What the guest writes to its second serial port goes to the file `second_serial`.
     """

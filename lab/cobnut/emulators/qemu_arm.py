@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """QEMU for boards with an ARM processor.
 
-They boot by Linux's convention: the kernel's plain image, and an archive of the modules in the place of an initial RAM disk;
-the name of each of its members is its module's command line. A guest ends a run by semihosting, with any number.
+They boot by Linux's convention: the kernel's plain image, and an archive of the modules in the place of an initial RAM
+disk; the name of each of its members is its module's command line. A guest ends a run by semihosting, with any number.
 """
 
 import subprocess
@@ -34,7 +34,8 @@ def ensure() -> str:
 def command(
     boot: Boot, machine: str, folder: Path, *, plugin: Plugin | None = None, repeatable: bool = False
 ) -> list[str]:
-    """The command line that boots `boot` on the board that QEMU calls `machine`; the console is left to the caller to add.
+    """The command line that boots `boot` on the board that QEMU calls `machine`; the console is left to the caller to
+    add.
 
     `repeatable` makes virtual time follow the instruction count, so that two runs do the same to the instruction; a
     `plugin` implies it, and its arguments `ram` and `base` are filled in here.
@@ -78,7 +79,9 @@ def command(
 
 
 def run(boot: Boot, machine: str, *, timeout: float, plugin: Plugin | None = None) -> Outcome:
-    """Boots without a person and waits for the guest to end the run, `timeout` seconds of processor time at most (`process.limit`)."""
+    """Boots without a person and waits for the guest to end the run, `timeout` seconds of processor time at most
+    (`process.limit`).
+    """
     with tempfile.TemporaryDirectory(prefix="cobnut-") as name:
         folder = Path(name)
         console = folder / "console"
@@ -92,13 +95,19 @@ def run(boot: Boot, machine: str, *, timeout: float, plugin: Plugin | None = Non
 
 
 def interact(boot: Boot, machine: str, *, plugin: Plugin | None = None) -> int:
-    """Boots with the serial console on this terminal (Ctrl-A x leaves); returns the guest's number, 0 if a person left."""
+    """Boots with the serial console on this terminal (Ctrl-A x leaves); returns the guest's number, 0 if a person
+    left.
+    """
     with tempfile.TemporaryDirectory(prefix="cobnut-") as name:
         copy = Path(name) / "console"
         console = ["-chardev", f"stdio,id=console,mux=on,signal=off,logfile={copy}"]
         console += ["-serial", "chardev:console", "-mon", "chardev=console"]
         done = subprocess.run(
-            [*command(boot, machine, Path(name), plugin=plugin), *console], cwd=name, stderr=subprocess.PIPE, text=True, check=False
+            [*command(boot, machine, Path(name), plugin=plugin), *console],
+            cwd=name,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
         )
         message = kernel_message(copy.read_text(errors="replace").replace("\r", "")) if copy.exists() else None
     _check(done.stderr)

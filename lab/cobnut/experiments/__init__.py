@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The experiments, each named after its source, and what an experiment is.
 
-To add one: a module here with an `Experiment` in it, and its line in `all_experiments`. docs/command.md walks through it.
+To add one: a module here with an `Experiment` in it, and its line in `all_experiments`. docs/command.md walks through
+it.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -66,10 +67,11 @@ class Plot:
     """One picture of a report, in terms of a result's series.
 
     `kind` is lines, bars (stacked), ranges (two series: both ends of each bar), ledger, causes (ledger rows by what
-    their refills are charged to), graph (three series: edges named FROM-TO; of the nodes their groups, and what keeps them
-    side by side), or table (the series are its columns); `rows` says what the x of bars and tables are called. `series`
-    maps series names to labels; for ledger and causes it maps ledger row names to short labels. `band` names two series to shade the room between.
-    Ranges that come from the mark by less than the share `least` of it are left out.
+    their refills are charged to), graph (three series: edges named FROM-TO; of the nodes their groups, and what keeps
+    them side by side), or table (the series are its columns); `rows` says what the x of bars and tables are called.
+    `series` maps series names to labels; for ledger and causes it maps ledger row names to short labels. `band` names
+    two series to shade the room between. Ranges that come from the mark by less than the share `least` of it are left
+    out.
     """
 
     kind: str
@@ -183,11 +185,14 @@ def all_experiments() -> dict[str, Experiment]:
 
 
 def reproductions() -> dict[str, Experiment]:
-    """Those that measure this kernel on a machine model: what `run all` runs. The others take longer or download something."""
+    """Those that measure this kernel on a machine model: what `run all` runs. The others take longer or download
+    something.
+    """
     others = {
         name
         for name, one in all_experiments().items()
-        if name.startswith(("attack/", "fuzz/", "groups/", "lab/", "latency/", "sanitize/", "silicon/")) or one.takes_images
+        if name.startswith(("attack/", "fuzz/", "groups/", "lab/", "latency/", "sanitize/", "silicon/"))
+        or one.takes_images
     }
     return {name: one for name, one in all_experiments().items() if name not in others}
 
@@ -217,7 +222,8 @@ def settle(
         else:
             own = ", ".join(experiment.settings)
             raise CobnutError(
-                f"--set {pair}: {experiment.name} has no setting '{key}' (it has {own}) and {machine.name} no such number"
+                f"--set {pair}: {experiment.name} has no setting '{key}' (it has {own}) and {machine.name} no such"
+                " number"
             )
     return settings, overrides
 

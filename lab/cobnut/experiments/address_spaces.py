@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The handling of address spaces in an IPC, counted by itself, as L95 section 4.1 delimits it in its listing.
 
-The kernel's fast path carries labels (kernel/ia32/fastpath.S); the plugin counts what is executed between them. Of L95's
-listing, `space` is the comparison of the two spaces, `host` that of the page directories with the load of CR3, `segments` the
-update of the descriptors with the reloads of the user's segment registers. The entry load of a kernel data segment is not
-there: the fast path reaches memory through the stack segment. The switch of threads, the message, and what the instructions
-of kernel entry and exit do (CS and SS among it) are no part of it, there as here.
+The kernel's fast path carries labels (kernel/ia32/fastpath.S); the plugin counts what is executed between them. Of
+L95's listing, `space` is the comparison of the two spaces, `host` that of the page directories with the load of CR3,
+`segments` the update of the descriptors with the reloads of the user's segment registers. The entry load of a kernel
+data segment is not there: the fast path reaches memory through the stack segment. The switch of threads, the message,
+and what the instructions of kernel entry and exit do (CS and SS among it) are no part of it, there as here.
 
 What a flush costs later comes in as L95's 9n: n is the number of TLB misses on what a flush has taken away.
 """
@@ -113,7 +113,9 @@ def handling(region: Region | None, half: int | None = None) -> Handling | None:
 
 
 def charged(region: Region | None) -> float | None:
-    """TLB refills of a round trip, or of a half, that the model charges to a flush by a switch: n, by another account."""
+    """TLB refills of a round trip, or of a half, that the model charges to a flush by a switch: n, by another
+    account.
+    """
     if region is None:
         return None
     refills = sum(charge.refills for charge in region.causes if charge.by_switch and charge.category in TLB_REFILLS)

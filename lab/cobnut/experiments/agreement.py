@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`lab/agreement`: the same guest in QEMU and in Bochs: do the two see the same accesses and switches?
 
-QEMU's side is a record by the plugin, so what every figure of this laboratory rests on; Bochs' side is its debugger's trace.
-Both begin at the marker of the first measured round trip of the ping-pong. What is compared is in `cobnut/agreement.py`.
+QEMU's side is a record by the plugin, so what every figure of this laboratory rests on; Bochs' side is its debugger's
+trace. Both begin at the marker of the first measured round trip of the ping-pong. What is compared is in
+`cobnut/agreement.py`.
 """
 
 import tempfile
@@ -54,14 +55,16 @@ def judge_pair(pair: str, found: Comparison, wanted: int) -> list[Check]:
             found.accesses,
             "accesses",
             above(0),
-            "Of the same instructions, sizes and linear addresses, each read where the other reads and written where the other writes.",
+            "Of the same instructions, sizes and linear addresses, each read where the other reads and written where"
+            " the other writes.",
         ),
         judge(
             f"{pair}.switches",
             switches,
             "switches",
             above(0),
-            f"As {kind} between the same instructions; here {found.directories:,} of CR3 and {found.bases:,} of the base.",
+            f"As {kind} between the same instructions; here {found.directories:,} of CR3 and {found.bases:,} of the"
+            " base.",
         ),
         judge(
             f"{pair}.unexplained",
@@ -135,10 +138,11 @@ EXPERIMENT = Experiment(
     run=run,
     plots=plots,
     story=(
-        "Every figure here rests on what the plugin sees in QEMU. Bochs is another emulator by other authors, and its debugger shows "
-        "each instruction and access, the processor's own ones included. The ping-pong runs in both, between two large spaces and between "
-        "two small ones; from the first measured round trip on, instructions, accesses, writes of CR3 and bases of user code have to be "
-        "the same in the same order. What the two show differently by their nature is counted under its reason; nothing may be left over."
+        "Every figure here rests on what the plugin sees in QEMU. Bochs is another emulator by other authors, and its"
+        " debugger shows each instruction and access, the processor's own ones included. The ping-pong runs in both,"
+        " between two large spaces and between two small ones; from the first measured round trip on, instructions,"
+        " accesses, writes of CR3 and bases of user code have to be the same in the same order. What the two show"
+        " differently by their nature is counted under its reason; nothing may be left over."
     ),
     cannot_say=(
         "System calls by int on a Pentium: sysenter and global pages are not compared.",

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`attack/compose`: random sequences of the calls that change a space's shape; after each step attackers tell what they can reach.
+"""`attack/compose`: random sequences of the calls that change a space's shape; after each step attackers tell what they
+can reach.
 
-user/compose takes the steps and judges them. Bochs enforces segment limits and has a Pentium (int, iret) and a Pentium 4 (sysenter); the
-kernel's options, and an area with few slots, make variants of both. A seed gives the same run each time.
+user/compose takes the steps and judges them. Bochs enforces segment limits and has a Pentium (int, iret) and a Pentium
+4 (sysenter); the kernel's options, and an area with few slots, make variants of both. A seed gives the same run each
+time.
 """
 
 from dataclasses import dataclass
@@ -32,7 +34,12 @@ class Variant:
 
     def boot(self, lab: Lab, arguments: str) -> Boot:
         program = Module(lab.board.program("compose"), f"limits=1 area={self.area_mb} {arguments}")
-        return Boot(lab.board.kernel, (Module(lab.board.program("sigma0")), program), f"small={self.area_mb} {self.options}".strip(), self.cpu)
+        return Boot(
+            lab.board.kernel,
+            (Module(lab.board.program("sigma0")), program),
+            f"small={self.area_mb} {self.options}".strip(),
+            self.cpu,
+        )
 
     def replay(self, arguments: str, *, checked: bool = False) -> str:
         """The command that runs it once more."""
@@ -85,7 +92,12 @@ def one(lab: Lab, variant: Variant, episodes: int) -> Composed:
 
 def _read(lab: Lab, variant: Variant, outcome: Outcome, again: str | None = None) -> Composed:
     done = composed.read(variant.name, outcome, again)
-    return Composed(**{**done.__dict__, "again": tuple(variant.replay(arguments, checked=lab.board.checked) for arguments in done.again)})
+    return Composed(
+        **{
+            **done.__dict__,
+            "again": tuple(variant.replay(arguments, checked=lab.board.checked) for arguments in done.again),
+        }
+    )
 
 
 def judge_runs(runs: list[Composed], steps: int) -> list[Check]:
@@ -93,16 +105,48 @@ def judge_runs(runs: list[Composed], steps: int) -> list[Check]:
     checks = []
     for each in runs:
         said = "; ".join([*each.findings, *(f"again: {command}" for command in each.again)])
-        checks.append(judge(f"{each.name}.findings", len(each.findings), "episodes", exactly(0), f"Each segment ends with its slot, nothing is lost or touched. {said}"))
+        checks.append(
+            judge(
+                f"{each.name}.findings",
+                len(each.findings),
+                "episodes",
+                exactly(0),
+                f"Each segment ends with its slot, nothing is lost or touched. {said}",
+            )
+        )
         bad = int(each.failure is not None)
-        checks.append(judge(f"{each.name}.failed", bad, "boots", exactly(0), f"No kernel fault and no panic. {each.failure or ''} {said if bad else ''}"))
-        checks.append(judge(f"{each.name}.book_faults", each.book_faults, "faults", exactly(0), "The kernel's books agree at the end."))
+        checks.append(
+            judge(
+                f"{each.name}.failed",
+                bad,
+                "boots",
+                exactly(0),
+                f"No kernel fault and no panic. {each.failure or ''} {said if bad else ''}",
+            )
+        )
+        checks.append(
+            judge(
+                f"{each.name}.book_faults",
+                each.book_faults,
+                "faults",
+                exactly(0),
+                "The kernel's books agree at the end.",
+            )
+        )
     taken = sum(each.episodes for each in runs) * composed.STEPS_EACH
     asked = len(runs) * composed.STEPS_EACH * max(1, steps // (composed.STEPS_EACH * len(runs)))
     checks.append(judge("steps", taken, "steps", at_least(asked), f"In {len(runs)} boots."))
     pairs = set().union(*(each.pairs for each in runs))
     wanted = LEAST_PAIRS if steps >= ALL_PAIRS_FROM else LEAST_PAIRS_QUICK
-    checks.append(judge("pairs", len(pairs), "pairs", at_least(wanted), "Operations that came one right after the other, for one space."))
+    checks.append(
+        judge(
+            "pairs",
+            len(pairs),
+            "pairs",
+            at_least(wanted),
+            "Operations that came one right after the other, for one space.",
+        )
+    )
     return checks
 
 
@@ -137,17 +181,24 @@ EXPERIMENT = Experiment(
     source="random testing with an oracle for isolation",
     machine="pentium4-1400",
     settings={
-        "seed": Setting(1, 1, range(0, 1 << 26), "the first boot's; each further boot takes the next"),
-        "steps": Setting(100_000, 6_000, range(1, 100_000_001), f"in all; episodes of {composed.STEPS_EACH}, shared by {len(VARIANTS)} boots"),
+        "seed": Setting(1, 1, range(1 << 26), "the first boot's; each further boot takes the next"),
+        "steps": Setting(
+            100_000,
+            6_000,
+            range(1, 100_000_001),
+            f"in all; episodes of {composed.STEPS_EACH}, shared by {len(VARIANTS)} boots",
+        ),
     },
     run=run,
     plots=plots,
     checkable=True,
     story=(
-        "Three attackers' spaces between victims are given slots by name, by size, by the kernel's choice, in groups, or none; their threads get "
-        "segments of their own, go to addresses of each other's choice, wait in IPC while their pages are taken or their space becomes another, "
-        "migrate, and get map items with nothing behind them. Most steps concern one thread, so that each meets what the one before it has left. After "
-        "each, a thread of the space says what its segments are, and the controller looks at slots, at the victims' memory and at what was read."
+        "Three attackers' spaces between victims are given slots by name, by size, by the kernel's choice, in groups,"
+        " or none; their threads get segments of their own, go to addresses of each other's choice, wait in IPC while"
+        " their pages are taken or their space becomes another, migrate, and get map items with nothing behind them."
+        " Most steps concern one thread, so that each meets what the one before it has left. After each, a thread of"
+        " the space says what its segments are, and the controller looks at slots, at the victims' memory and at what"
+        " was read."
     ),
     cannot_say=(
         "One attacker runs at a time: races are the business of fuzz and sanitize/stress.",

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`attack/isolation`: everything that a user can try to get out of its space, on processors that enforce segment limits.
+"""`attack/isolation`: everything that a user can try to get out of its space, on processors that enforce segment
+limits.
 
-user/attack makes the attempts and judges them. Bochs enforces limits and has a Pentium (int, iret) and a Pentium 4 (sysenter,
-sysexit, trampoline). QEMU does not enforce them: there the same run shows that the program sees what gets through.
+user/attack makes the attempts and judges them. Bochs enforces limits and has a Pentium (int, iret) and a Pentium 4
+(sysenter, sysexit, trampoline). QEMU does not enforce them: there the same run shows that the program sees what gets
+through.
 """
 
 import re
@@ -53,12 +55,16 @@ def run(lab: Lab) -> Result:
     for cpu in cpus:
         runs.append(_run(f"bochs.{cpu}", bochs.run(_boot(lab, cpu, limits=True), timeout=TIMEOUT_SECONDS)))
         lab.meter.advance(note=cpu)
-        bound.append(_run(f"bochs.{cpu}.bound", bochs.run(_boot(lab, cpu, limits=True, placed="bound"), timeout=TIMEOUT_SECONDS)))
+        bound.append(
+            _run(f"bochs.{cpu}.bound", bochs.run(_boot(lab, cpu, limits=True, placed="bound"), timeout=TIMEOUT_SECONDS))
+        )
         lab.meter.advance(note=f"{cpu}, bound slots")
         boot = _boot(lab, cpu, limits=True, placed="automatic")
         automatic.append(_run(f"bochs.{cpu}.automatic", bochs.run(boot, timeout=TIMEOUT_SECONDS)))
         lab.meter.advance(note=f"{cpu}, slots of the kernel's choice")
-    without = _run(f"qemu.{QEMU_CPU}", qemu.run(_boot(lab, QEMU_CPU, limits=False), timeout=TIMEOUT_SECONDS, repeatable=True))
+    without = _run(
+        f"qemu.{QEMU_CPU}", qemu.run(_boot(lab, QEMU_CPU, limits=False), timeout=TIMEOUT_SECONDS, repeatable=True)
+    )
     lab.meter.advance(note=QEMU_CPU)
     checks = [check for each in runs for check in judge_run(each)]
     checks += [check for each in bound for check in judge_bound(each)]
@@ -68,7 +74,9 @@ def run(lab: Lab) -> Result:
 
 def _boot(lab: Lab, cpu: str, *, limits: bool, placed: str | None = None) -> Boot:
     area = SMALL_AREA_MB if placed else AREA_MB
-    program = Module(lab.board.program("attack"), f"area={area} limits={int(limits)}{f' placed={placed}' if placed else ''}")
+    program = Module(
+        lab.board.program("attack"), f"area={area} limits={int(limits)}{f' placed={placed}' if placed else ''}"
+    )
     return Boot(lab.board.kernel, (Module(lab.board.program("sigma0")), program), f"small={area}", cpu)
 
 
@@ -94,7 +102,15 @@ def judge_run(each: Run) -> list[Check]:
     for kind in ("small", "large"):
         names = {one.name for one in each.attempts if one.name.startswith(f"{kind}.")}
         what = "Distinct attempts" if kind == "small" else "The same, where they make sense,"
-        checks.append(judge(f"{each.where}.{kind}.attempts", len(names), "attempts", at_least(LEAST_ATTEMPTS), f"{what} from a {kind} space."))
+        checks.append(
+            judge(
+                f"{each.where}.{kind}.attempts",
+                len(names),
+                "attempts",
+                at_least(LEAST_ATTEMPTS),
+                f"{what} from a {kind} space.",
+            )
+        )
     return [*checks, judge_refusals(each)]
 
 
@@ -113,14 +129,26 @@ def judge_refusals(each: Run) -> Check:
 
 def judge_bound(each: Run) -> list[Check]:
     """The verdict where attackers are bound to a page directory."""
-    why = "Attempts from a slot that is bound to a victim's page directory; another victim has the same place in another one."
-    return [judge(f"{each.where}.in_bound_slots", each.bound, "attempts", at_least(LEAST_BOUND), why), judge_refusals(each)]
+    why = (
+        "Attempts from a slot that is bound to a victim's page directory; another victim has the same place in another"
+        " one."
+    )
+    return [
+        judge(f"{each.where}.in_bound_slots", each.bound, "attempts", at_least(LEAST_BOUND), why),
+        judge_refusals(each),
+    ]
 
 
 def judge_automatic(each: Run) -> list[Check]:
     """The verdict where the kernel chooses the slots, and takes them back meanwhile."""
     return [
-        judge(f"{each.where}.in_slots", each.in_slots, "attempts", at_least(LEAST_IN_SLOTS), "Attempts that began in a slot of the kernel's choice."),
+        judge(
+            f"{each.where}.in_slots",
+            each.in_slots,
+            "attempts",
+            at_least(LEAST_IN_SLOTS),
+            "Attempts that began in a slot of the kernel's choice.",
+        ),
         judge(
             f"{each.where}.changed",
             each.changed,
@@ -141,7 +169,8 @@ def judge_without_limits(each: Run) -> list[Check]:
             len(each.named(UNENFORCED)),
             "attempts",
             at_least(LEAST_SEEN),
-            "This emulator lets accesses past a segment's limit pass: the program sees foreign memory read, written or executed.",
+            "This emulator lets accesses past a segment's limit pass: the program sees foreign memory read, written or"
+            " executed.",
         ),
         judge(
             f"{each.where}.not_refused",
@@ -160,7 +189,12 @@ def series_of(runs: list[Run], without: Run) -> list[Series]:
     for each in [*runs, without]:
         found = {one.name: one for one in each.attempts}
         every.append(
-            Series(f"{each.where}.refused", "times", names, [int(found[n].status == REFUSED) if n in found else None for n in names])
+            Series(
+                f"{each.where}.refused",
+                "times",
+                names,
+                [int(found[n].status == REFUSED) if n in found else None for n in names],
+            )
         )
         every.append(Series(f"{each.where}.vector", "vector", names, [_vector(found.get(n)) for n in names]))
     return every
@@ -181,8 +215,8 @@ def plots(result: Result) -> list[Plot]:
             "refused (1), and the vector of the exception it ended with",
             columns,
             caption=(
-                "Vector 6 is the attempt's own end: it found its own memory where it aimed at foreign memory, after promotion and a "
-                "page fault that its pager has answered. A dash: a message about a port, or silence."
+                "Vector 6 is the attempt's own end: it found its own memory where it aimed at foreign memory, after"
+                " promotion and a page fault that its pager has answered. A dash: a message about a port, or silence."
             ),
             wide=True,
         )
@@ -194,21 +228,27 @@ EXPERIMENT = Experiment(
     title="What a user can try to read, write or execute outside of its space: all refused",
     source="L95 section 4 (small spaces share one linear address space)",
     machine="pentium4-1400",
-    settings={"processors": Setting(len(BOCHS_CPUS), 1, range(1, len(BOCHS_CPUS) + 1), "of Bochs: a Pentium 4, a Pentium")},
+    settings={
+        "processors": Setting(len(BOCHS_CPUS), 1, range(1, len(BOCHS_CPUS) + 1), "of Bochs: a Pentium 4, a Pentium")
+    },
     checkable=True,
     run=run,
     plots=plots,
     story=(
-        "An attacker, a new space for each attempt, sits between two small spaces in whose memory every byte is known, and runs in the "
-        "page directory of a third, or it is a large space itself, or is bound to a victim's page directory, or all "
-        "are where the kernel puts them, while others are promoted, demoted and take their slots. It tries every segment register at the limit to the byte and across "
-        "the 4 GB wrap, string instructions that cross it, stacks at the edge, far calls, jumps and returns, forged selectors, "
-        "expand-down segments, privileged instructions, doctored frames and flags on each way into and out of the kernel, the tables, "
-        "ports. A controller says how each ended, and looks whether anything that is not the attacker's has changed. Each "
-        "instruction has to come through inside the limits first."
+        "An attacker, a new space for each attempt, sits between two small spaces in whose memory every byte is known,"
+        " and runs in the page directory of a third, or it is a large space itself, or is bound to a victim's page"
+        " directory, or all are where the kernel puts them, while others are promoted, demoted and take their slots. It"
+        " tries every segment register at the limit to the byte and across the 4 GB wrap, string instructions that"
+        " cross it, stacks at the edge, far calls, jumps and returns, forged selectors, expand-down segments,"
+        " privileged instructions, doctored frames and flags on each way into and out of the kernel, the tables, ports."
+        " A controller says how each ended, and looks whether anything that is not the attacker's has changed. Each"
+        " instruction has to come through inside the limits first."
     ),
     cannot_say=(
-        "An emulator's processor does not speculate: what real ones read past a limit without ever showing it is not seen (docs/security.md).",
+        (
+            "An emulator's processor does not speculate: what real ones read past a limit without ever showing it is"
+            " not seen (docs/security.md)."
+        ),
         "Attempts are single: two threads that race against each other are the business of fuzz and sanitize/stress.",
         "The machine model is not used here.",
     ),

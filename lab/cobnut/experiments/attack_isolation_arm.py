@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`attack/isolation` on the boards with an ARM processor: everything that a user can try to get out of its space.
 
-user/attack/arm makes the attempts and judges them, on the kernel with tags, where the translations of several spaces stay cached side
-by side, and on the standard one. The sanitizer sees what the emulator, which caches nothing, does not show.
+user/attack/arm makes the attempts and judges them, on the kernel with tags, where the translations of several spaces
+stay cached side by side, and on the standard one. The sanitizer sees what the emulator, which caches nothing, does not
+show.
 """
 
 import tempfile
@@ -62,13 +63,20 @@ def judge_run(kernel: str, made: list[Attempt], findings: Findings) -> list[Chec
     """The verdict on one kernel."""
     others = [f"{one.name} {one.status} {one.how}" for one in made if one.status != REFUSED]
     return [
-        judge(f"{kernel}.attempts", len({one.name for one in made}), "attempts", at_least(LEAST_ATTEMPTS), "Distinct attempts."),
+        judge(
+            f"{kernel}.attempts",
+            len({one.name for one in made}),
+            "attempts",
+            at_least(LEAST_ATTEMPTS),
+            "Distinct attempts.",
+        ),
         judge(
             f"{kernel}.not_refused",
             len(others),
             "attempts",
             exactly(0),
-            f"Each is stopped in the way that is expected of it, and no victim's memory has changed. {'; '.join(others)}".rstrip(),
+            "Each is stopped in the way that is expected of it, and no victim's memory has changed."
+            f" {'; '.join(others)}".rstrip(),
         ),
         judge(
             f"{kernel}.reports",
@@ -84,7 +92,11 @@ def series_of(found: dict[str, list[Attempt]]) -> list[Series]:
     """By attempt: 1 for those that were refused."""
     lines = []
     for kernel, made in found.items():
-        lines.append(Series(f"{kernel}.refused", "times", [one.name for one in made], [int(one.status == REFUSED) for one in made]))
+        lines.append(
+            Series(
+                f"{kernel}.refused", "times", [one.name for one in made], [int(one.status == REFUSED) for one in made]
+            )
+        )
     return lines
 
 
@@ -104,15 +116,24 @@ EXPERIMENT = Experiment(
     run=run,
     plots=plots,
     story=(
-        "An attacker, a new space for each attempt, runs at the address of a victim, from which only its domain and its PID slot tell it apart. It makes every kind of "
-        "access to the victims' memory, by its address after relocation too and in every slot, to their UTCBs, the kernel and the devices; tries the coprocessor's and the status "
-        "registers, domains and PID among them; jumps to where the kernel's entries are not; and uses the kernel as a deputy. Then scenes: memory that "
-        "was mapped and revoked, sections and pages; successors of dead spaces; more spaces than there are domains at one address; spaces that the timer switches between while "
-        "each watches its own word; aliases; instructions that straddle the end of the addresses that are relocated; flags that a partner sees. Each access has to come through in the attacker's own memory first."
+        "An attacker, a new space for each attempt, runs at the address of a victim, from which only its domain and its"
+        " PID slot tell it apart. It makes every kind of access to the victims' memory, by its address after relocation"
+        " too and in every slot, to their UTCBs, the kernel and the devices; tries the coprocessor's and the status"
+        " registers, domains and PID among them; jumps to where the kernel's entries are not; and uses the kernel as a"
+        " deputy. Then scenes: memory that was mapped and revoked, sections and pages; successors of dead spaces; more"
+        " spaces than there are domains at one address; spaces that the timer switches between while each watches its"
+        " own word; aliases; instructions that straddle the end of the addresses that are relocated; flags that a"
+        " partner sees. Each access has to come through in the attacker's own memory first."
     ),
     cannot_say=(
-        "QEMU drops translations at each write of the domain register and has no caches: that nothing stale is used is what the sanitizer says, by its model of both.",
+        (
+            "QEMU drops translations at each write of the domain register and has no caches: that nothing stale is used"
+            " is what the sanitizer says, by its model of both."
+        ),
         "The machine model is not used here.",
-        "What a user learns from the time that an access takes is not tried: TLBs and caches are shared, more than with a standard kernel.",
+        (
+            "What a user learns from the time that an access takes is not tried: TLBs and caches are shared, more than"
+            " with a standard kernel."
+        ),
     ),
 )

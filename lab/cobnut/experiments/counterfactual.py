@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`ledger/counterfactual`: what the flushes of switches are charged with, against what a machine saves that keeps its entries.
+"""`ledger/counterfactual`: what the flushes of switches are charged with, against what a machine saves that keeps its
+entries.
 
-One ping-pong between large spaces is recorded and replayed twice: on the machine, and on the same machine with entries that
-are told apart by address space, so that a switch flushes nothing (docs/lab.md, causes). The two differ in flushes alone, so
-the difference of their totals confirms the sum of the charges, but for the room that kept entries take from others.
+One ping-pong between large spaces is recorded and replayed twice: on the machine, and on the same machine with entries
+that are told apart by address space, so that a switch flushes nothing (docs/lab.md, causes). The two differ in flushes
+alone, so the difference of their totals confirms the sum of the charges, but for the room that kept entries take from
+others.
 """
 
 from collections.abc import Callable
@@ -17,8 +19,9 @@ from cobnut.results import LedgerRow, Result, Series
 
 LARGEST_SHARE = 0.01  # while entries have room: single sets fill up before the whole, and a line from memory costs 138
 CONFLICTS = (
-    "Which sets of the trace cache and of the second level the kernel's code shares with the working set depends on where the build "
-    "has placed it; where that costs more, the next two checks say how much evictions cost, and that nothing else does."
+    "Which sets of the trace cache and of the second level the kernel's code shares with the working set depends on"
+    " where the build has placed it; where that costs more, the next two checks say how much evictions cost, and that"
+    " nothing else does."
 )
 WRITE_BACK = "write_back"  # the one category that depends on what is displaced, and is not charged for it
 SLOT_MB, AREA_MB = 256, 512  # of small spaces, of which there are none here
@@ -103,7 +106,9 @@ def _spec(lab: Lab, part: Part) -> PingPong:
 
 def judge_part(part: Part, pairs: dict[int, Pair]) -> list[Check]:
     """The checks of one part: over all sizes, and over those that fit."""
-    shares = [abs(pair.second_order) / pair.charged for size, pair in pairs.items() if size <= part.fits and pair.charged]
+    shares = [
+        abs(pair.second_order) / pair.charged for size, pair in pairs.items() if size <= part.fits and pair.charged
+    ]
     letter = part.letter
     return [
         judge(
@@ -111,16 +116,16 @@ def judge_part(part: Part, pairs: dict[int, Pair]) -> list[Check]:
             max(shares, default=None),
             "of what is charged",
             at_most(LARGEST_SHARE),
-            f"Up to size {part.fits} kept entries have room: what is charged to flushes is what a machine without them saves, "
-            "but for what conflicts in single sets. The largest difference. " + CONFLICTS,
+            f"Up to size {part.fits} kept entries have room: what is charged to flushes is what a machine without them"
+            " saves, but for what conflicts in single sets. The largest difference. " + CONFLICTS,
         ),
         judge(
             f"{letter}.difference_beyond_evictions",
             max((abs(pair.second_order) - pair.evicted for pair in pairs.values()), default=None),
             "modelled cycles",
             at_most(0),
-            "A kept entry can save less than its refill only by being evicted, or by evicting another: the difference is no more "
-            "than what evictions cost without flushes, and nothing where nothing is evicted.",
+            "A kept entry can save less than its refill only by being evicted, or by evicting another: the difference"
+            " is no more than what evictions cost without flushes, and nothing where nothing is evicted.",
         ),
         judge(
             f"{letter}.unexplained",
@@ -179,7 +184,10 @@ def plots(result: Result) -> list[Plot]:
                 "modelled cycles",
                 {f"{letter}.flushing": "F", f"{letter}.keeping": "K"},
                 wide=True,
-                caption="For each working set the left bar (F) is the machine that flushes, the right bar (K) the one that keeps.",
+                caption=(
+                    "For each working set the left bar (F) is the machine that flushes, the right bar (K) the one that"
+                    " keeps."
+                ),
             ),
         ]
     return found
@@ -199,15 +207,23 @@ EXPERIMENT = Experiment(
     has_curves=True,
     show=tables.show_causes,
     story=(
-        "The ledger charges a refill to the switch that flushed the entry. Whether that is right can be tried: one run between large "
-        "spaces is recorded and replayed on a machine that keeps its entries over a switch, as one with address-space numbers would. "
-        "What it saves has to be what the flushes were charged with, as long as the kept entries have room."
+        "The ledger charges a refill to the switch that flushed the entry. Whether that is right can be tried: one run"
+        " between large spaces is recorded and replayed on a machine that keeps its entries over a switch, as one with"
+        " address-space numbers would. What it saves has to be what the flushes were charged with, as long as the kept"
+        " entries have room."
     ),
     cannot_say=(
-        "The machine that keeps its entries never existed: no kernel was changed for it, so one that relies on a switch to drop what it "
-        "changed elsewhere would have to invalidate more.",
-        "Where the entries of both spaces do not fit at once, a kept entry is evicted before it is used: then flushes are charged with "
-        "what would have been lost anyway.",
-        "Lines of the physically tagged caches are shared by all spaces; what displaces what there changes a little, too.",
+        (
+            "The machine that keeps its entries never existed: no kernel was changed for it, so one that relies on a"
+            " switch to drop what it changed elsewhere would have to invalidate more."
+        ),
+        (
+            "Where the entries of both spaces do not fit at once, a kept entry is evicted before it is used: then"
+            " flushes are charged with what would have been lost anyway."
+        ),
+        (
+            "Lines of the physically tagged caches are shared by all spaces; what displaces what there changes a"
+            " little, too."
+        ),
     ),
 )

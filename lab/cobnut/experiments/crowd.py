@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Running the program `crowd` on a board with an ARM processor under the laboratory's plugin, and reading what that measured.
+"""Running the program `crowd` on a board with an ARM processor under the laboratory's plugin, and reading what that
+measured.
 
-As for the ping-pong (pingpong.py), boots run two at a time, and a measurement that is not complete is a failure. Its guests
-are not recorded: each boot is measured as it runs.
+As for the ping-pong (pingpong.py), boots run two at a time, and a measurement that is not complete is a failure. Its
+guests are not recorded: each boot is measured as it runs.
 """
 
 import statistics
@@ -45,7 +46,10 @@ class Crowd:
 
     @property
     def arguments(self) -> str:
-        wish = f"pattern={self.pattern} place={self.place} members={self.members} rounds={self.rounds} warmup={self.warmup}"
+        wish = (
+            f"pattern={self.pattern} place={self.place} members={self.members} rounds={self.rounds}"
+            f" warmup={self.warmup}"
+        )
         if self.pattern == "calls":
             return wish
         kind = "large=1" if self.large else f"shared={int(self.shared)}"
@@ -65,7 +69,9 @@ class Counted:
     spec: Crowd
     regions: dict[int, Region]
     failure: str | None
-    functions: dict[int, dict[str, float]] = field(default_factory=dict)  # by case: cycles of an iteration by kernel function
+    functions: dict[int, dict[str, float]] = field(
+        default_factory=dict
+    )  # by case: cycles of an iteration by kernel function
 
     def at(self, case: int) -> Region | None:
         return self.regions.get(case)
@@ -135,7 +141,9 @@ def read(spec: Crowd, measured: dict) -> dict[int, Region]:
 def functions_of(spec: Crowd, measured: dict) -> dict[int, dict[str, float]]:
     """What each of the kernel's functions costs in an iteration, with all of its refills; `user` is all user code."""
     return {
-        spec.cases[found["case"]]: {one["symbol"]: one["cycles"] / found["iterations"] for one in found.get("functions", [])}
+        spec.cases[found["case"]]: {
+            one["symbol"]: one["cycles"] / found["iterations"] for one in found.get("functions", [])
+        }
         for found in measured["regions"]
     }
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`fuzz/syscalls`: random system calls under the sanitizer, and the kernel's check of its own books (user/fuzz).
 
-The calls are made in boots of their own seeds, on two processors, with plenty of kernel memory and with too little, two boots
-at a time. A seed gives the same run each time: the guest's clock follows its instructions.
+The calls are made in boots of their own seeds, on two processors, with plenty of kernel memory and with too little, two
+boots at a time. A seed gives the same run each time: the guest's clock follows its instructions.
 """
 
 import re
@@ -26,11 +26,13 @@ ALL_OUTCOMES_FROM = 1_000_000  # calls: with fewer, those in RARE need not come 
 NOTHING = Findings([], [], [], {"accesses": 0, "late_rights": 0})
 OUTCOME = re.compile(r"^fuzz: outcome (\w+) (\d+) (\d+)$", re.MULTILINE)
 END = re.compile(
-    r"^fuzz: (\d+) calls, seed \d+: (\d+) faults in the books, kernel pages (\d+) to (\d+), objects (\d+) to (\d+): \w+$",
+    r"^fuzz: (\d+) calls, seed \d+: (\d+) faults in the books, kernel pages (\d+) to (\d+), objects (\d+) to (\d+):"
+    r" \w+$",
     re.MULTILINE,
 )
 
-# error codes by call: those of IPC are phase (1: receive) and 2 * the code of the manual's 5.6, the others' are those of 2.4
+# error codes by call: those of IPC are phase (1: receive) and 2 * the code of the manual's 5.6, the others' are those
+# of 2.4
 IPC_ERRORS = tuple(range(2, 16))
 CODES = {
     "ipc": (0, *IPC_ERRORS),
@@ -94,8 +96,9 @@ class Run:
     def reports(self) -> list[str]:
         """The reports that are the kernel's affair.
 
-        Workers run into garbage, which loads segment registers and uses them past their limits. A processor refuses that, QEMU
-        does not (docs/sanitizer.md); what the kernel loads for users is judged by the other kinds of reports.
+        Workers run into garbage, which loads segment registers and uses them past their limits. A processor refuses
+        that, QEMU does not (docs/sanitizer.md); what the kernel loads for users is judged by the other kinds of
+        reports.
         """
         own = (one for one in self.findings.reports if (one["kind"], one["privilege"]) != ("segment-limit", 3))
         return [one["line"] for one in own]
@@ -144,7 +147,9 @@ def run(lab: Lab) -> Result:
 
     with ThreadPoolExecutor(AT_ONCE) as pool:
         runs = list(pool.map(one, range(boots)))
-    return Result("fuzz/syscalls", None, origin, series_of(runs), [*judge_runs(runs, calls), judge_outcomes(runs, calls)], [])
+    return Result(
+        "fuzz/syscalls", None, origin, series_of(runs), [*judge_runs(runs, calls), judge_outcomes(runs, calls)], []
+    )
 
 
 def judge_runs(runs: list[Run], calls: int) -> list[Check]:
@@ -210,7 +215,10 @@ def judge_outcomes(runs: list[Run], calls: int) -> Check:
     rare = RARE if calls < ALL_OUTCOMES_FROM else set()
     missing = [said(key) for key, count in counts.items() if not count and key not in rare]
     unknown = [said(key) for key in counts if key[1] not in CODES.get(key[0], ())]
-    why = f"Of {len(counts) - len(rare)} results that calls can have: never {', '.join(missing) or 'none'}; unknown {', '.join(unknown) or 'none'}."
+    why = (
+        f"Of {len(counts) - len(rare)} results that calls can have: never {', '.join(missing) or 'none'}; unknown"
+        f" {', '.join(unknown) or 'none'}."
+    )
     return judge("unseen_results", len(missing) + len(unknown), "results", exactly(0), why)
 
 
@@ -251,21 +259,25 @@ EXPERIMENT = Experiment(
     source="random testing with the kernel's own consistency walk",
     machine="pentium4-1400",
     settings={
-        "seed": Setting(1, 1, range(0, 1 << 26), "the first boot's; each further boot takes the next"),
+        "seed": Setting(1, 1, range(1 << 26), "the first boot's; each further boot takes the next"),
         "calls": Setting(1_000_000, 40_000, range(1, 1_000_000_001), "in all; four boots or more of at most 250,000"),
     },
     checkable=True,
     run=run,
     plots=plots,
     story=(
-        "Twenty threads without privileges, in small and large spaces of their own or shared, and two privileged ones make every system call "
-        "with arguments that make some sense or none, enter the kernel past its stubs, execute what users must not, and are answered with "
-        "doctored registers by their exception handler. Half of the boots have so little memory that the kernel's runs out over and over. At "
-        "the end everything is deleted and the kernel checks its books; the sanitizer holds each access against what a processor may still have cached."
+        "Twenty threads without privileges, in small and large spaces of their own or shared, and two privileged ones"
+        " make every system call with arguments that make some sense or none, enter the kernel past its stubs, execute"
+        " what users must not, and are answered with doctored registers by their exception handler. Half of the boots"
+        " have so little memory that the kernel's runs out over and over. At the end everything is deleted and the"
+        " kernel checks its books; the sanitizer holds each access against what a processor may still have cached."
     ),
     cannot_say=(
         "Calls of threads that are deleted under way are counted as made, but not by what they came to.",
-        "What users do past the limits of their segments goes through on QEMU, where a processor refuses it: counted apart.",
+        (
+            "What users do past the limits of their segments goes through on QEMU, where a processor refuses it:"
+            " counted apart."
+        ),
         "The fuzzer's data holds no iret, which QEMU lets lead into virtual 8086 mode at any privilege.",
         "The machine model is not used here.",
     ),

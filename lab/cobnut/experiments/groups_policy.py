@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`groups/policy`: what the kernel's choice of tags and groups is worth, on patterns of communication.
 
-The program `groups` runs each pattern among 8 to 512 spaces: without small spaces, with slots for those that ask first, with
-slots that the kernel gives, and with groups that it forms beside. More than 32 spaces find no slot in all hosts.
+The program `groups` runs each pattern among 8 to 512 spaces: without small spaces, with slots for those that ask first,
+with slots that the kernel gives, and with groups that it forms beside. More than 32 spaces find no slot in all hosts.
 """
 
 from cobnut import results
@@ -42,14 +42,23 @@ def judge_one(pattern: str, n: int, heard: dict[tuple[str, int, str], Heard]) ->
     ours, without = cycles[OURS], cycles[WITHOUT]
     whole = all(cycles.values())
     best = min(cycles, key=lambda mode: cycles[mode] or 0) if whole else None
-    failures = "; ".join(sorted({one.failure for one in heard.values() if one.talk.spaces == n and one.talk.pattern == pattern and one.failure}))
+    failures = "; ".join(
+        sorted(
+            {
+                one.failure
+                for one in heard.values()
+                if one.talk.spaces == n and one.talk.pattern == pattern and one.failure
+            }
+        )
+    )
     checks = [
         judge(
             f"{pattern}.{n}.of_best",
             ours / cycles[best] if ours and best else None,
             "of the best mode's cycles",
             at_most(1 + OFF_BEST),
-            f"Modelled cycles of an IPC with automatic slots and groups, over those of the best of four modes{f' ({MODES[best][0]})' if best else ''}. {failures}".rstrip(),
+            "Modelled cycles of an IPC with automatic slots and groups, over those of the best of four"
+            f" modes{f' ({MODES[best][0]})' if best else ''}. {failures}".rstrip(),
         )
     ]
     if pattern in NAMED:
@@ -59,7 +68,8 @@ def judge_one(pattern: str, n: int, heard: dict[tuple[str, int, str], Heard]) ->
                 without / ours if ours and without else None,
                 "times",
                 at_least(BETTER),
-                f"Modelled cycles of an IPC without small spaces, over those with automatic slots and groups. {failures}".rstrip(),
+                "Modelled cycles of an IPC without small spaces, over those with automatic slots and groups."
+                f" {failures}".rstrip(),
             )
         )
     return checks
@@ -72,9 +82,17 @@ def series_of(sizes: tuple[int, ...], heard: dict[tuple[str, int, str], Heard]) 
         for mode in MODES:
             row = [heard[pattern, n, mode] for n in sizes]
             lines.append(Series(f"{pattern}.{mode}", "modelled cycles", sizes, [one.cycles for one in row]))
-            lines += [Series(f"{pattern}.{mode}.{name}", COUNTERS[name], sizes, [one.each(name) for one in row]) for name in COUNTERS]
             lines += [
-                Series(f"{pattern}.{mode}.{kind}", "spaces", sizes, [None if one.failure else one.count(kind) for one in row])
+                Series(f"{pattern}.{mode}.{name}", COUNTERS[name], sizes, [one.each(name) for one in row])
+                for name in COUNTERS
+            ]
+            lines += [
+                Series(
+                    f"{pattern}.{mode}.{kind}",
+                    "spaces",
+                    sizes,
+                    [None if one.failure else one.count(kind) for one in row],
+                )
                 for kind in ("exclusive", "bound", "large")
             ]
     return lines
@@ -83,7 +101,15 @@ def series_of(sizes: tuple[int, ...], heard: dict[tuple[str, int, str], Heard]) 
 def ledger_of(heard: dict[tuple[str, int, str], Heard]) -> list[LedgerRow]:
     """Where the cycles go; a round is an IPC."""
     return [
-        LedgerRow(f"{pattern}.{mode}", n, one.ipcs, "cycles", one.region["ledger"], one.region["cycles_total"], space=one.region["space"])
+        LedgerRow(
+            f"{pattern}.{mode}",
+            n,
+            one.ipcs,
+            "cycles",
+            one.region["ledger"],
+            one.region["cycles_total"],
+            space=one.region["space"],
+        )
         for (pattern, n, mode), one in heard.items()
         if one.region
     ]
@@ -96,8 +122,20 @@ def plots(result: Result) -> list[Plot]:
         modes = {f"{pattern}.{mode}": title for mode, (title, _, _) in MODES.items()}
         found += [
             Plot("lines", f"{pattern}: an IPC", "spaces", "modelled cycles", modes),
-            Plot("lines", f"{pattern}: CR3 writes of an IPC", "spaces", "CR3 writes", {f"{name}.cr3_writes": title for name, title in modes.items()}),
-            Plot("lines", f"{pattern}: data TLB misses of an IPC", "spaces", "misses", {f"{name}.dtlb_misses": title for name, title in modes.items()}),
+            Plot(
+                "lines",
+                f"{pattern}: CR3 writes of an IPC",
+                "spaces",
+                "CR3 writes",
+                {f"{name}.cr3_writes": title for name, title in modes.items()},
+            ),
+            Plot(
+                "lines",
+                f"{pattern}: data TLB misses of an IPC",
+                "spaces",
+                "misses",
+                {f"{name}.dtlb_misses": title for name, title in modes.items()},
+            ),
             Plot(
                 "ledger",
                 f"{pattern}: where the modelled cycles go",
@@ -123,17 +161,24 @@ EXPERIMENT = Experiment(
     run=run,
     plots=plots,
     story=(
-        f"Each space needs a slot of {SLOT_MB} MB, of which the area of {AREA_MB} MB has {AREA_MB // SLOT_MB}. At each message a space touches three pages of its own. "
-        "A driver chooses a group at random, has it work on a batch of items, and chooses another: that is what a scheduler does. `pipeline`: groups of three or four, "
-        "each of which passes an item on to the next, like cpp, cc1 and as. `web`: groups of a server and three workers, and one server of all, as the operating "
-        "system's is: six messages in ten go to it or come from it. `star`: one server, called by all others. `random`: everybody calls anybody. "
-        f"Before anything is measured, the kernel's rules have looked at every space {LOOKS} times (docs/tags.md)."
+        f"Each space needs a slot of {SLOT_MB} MB, of which the area of {AREA_MB} MB has {AREA_MB // SLOT_MB}. At each"
+        " message a space touches three pages of its own. A driver chooses a group at random, has it work on a batch"
+        " of items, and chooses another: that is what a scheduler does. `pipeline`: groups of three or four, each of"
+        " which passes an item on to the next, like cpp, cc1 and as. `web`: groups of a server and three workers, and"
+        " one server of all, as the operating system's is: six messages in ten go to it or come from it. `star`: one"
+        " server, called by all others. `random`: everybody calls anybody. Before anything is measured, the kernel's"
+        f" rules have looked at every space {LOOKS} times (docs/tags.md)."
     ),
     cannot_say=(
         "Cycles are modelled, those of the programs' own code included; an IPC is a call or an answer.",
-        f"A batch of {64} items is a few hundred IPCs, less than a time slice would allow: switches between groups are as frequent as they could be, not as they would be.",
-        "What the rules themselves cost at each tick of the clock is in the measured cycles. A tick comes every 125,000 instructions, about as many as a Pentium 4 would "
-        "have executed in a millisecond of such work.",
+        (
+            f"A batch of {64} items is a few hundred IPCs, less than a time slice would allow: switches between groups"
+            " are as frequent as they could be, not as they would be."
+        ),
+        (
+            "What the rules themselves cost at each tick of the clock is in the measured cycles. A tick comes every"
+            " 125,000 instructions, about as many as a Pentium 4 would have executed in a millisecond of such work."
+        ),
         "Nothing is said about patterns that change: the rules have had time to settle.",
     ),
     has_curves=True,

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`groups/revocation`: what it takes to take a slot back that stands in many page directories, by two schemes.
 
-The program `revoke` has a small space called from up to 1,000 large ones, so that each page directory holds copies of its
-entries, and takes its slot away. `eager` clears them in all directories at once; `lazy`, which the kernel does by itself,
-in the one in force, and in each other before it is in force again. Interrupts are off for all of it, both times.
+The program `revoke` has a small space called from up to 1,000 large ones, so that each page directory holds copies of
+its entries, and takes its slot away. `eager` clears them in all directories at once; `lazy`, which the kernel does by
+itself, in the one in force, and in each other before it is in force again. Interrupts are off for all of it, both
+times.
 """
 
 import re
@@ -35,7 +36,9 @@ DONE = re.compile(r"^revoke: (\d+) spaces, (\d+) revocations$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Stretch:
-    """One way through the kernel with interrupts off: its instructions, and its modelled cycles with the few of user code around it."""
+    """One way through the kernel with interrupts off: its instructions, and its modelled cycles with the few of
+    user code around it.
+    """
 
     instructions: float
     cycles: float
@@ -106,7 +109,9 @@ def _measure(lab: Lab, scheme: str, spaces: int) -> Found:
 
 
 def read(scheme: str, spaces: int, rounds: int, measured: dict, console: str) -> Found:
-    """The stretches in what the plugin wrote: of every other iteration, if no interrupt came in it. A failure if one is missing."""
+    """The stretches in what the plugin wrote: of every other iteration, if no interrupt came in it. A failure if
+    one is missing.
+    """
     done = DONE.search(console)
     if done is None or int(done[1]) != spaces:
         return Found(scheme, spaces, failure="the program has not told of all its spaces")
@@ -128,7 +133,9 @@ def read(scheme: str, spaces: int, rounds: int, measured: dict, console: str) ->
 
 
 def judge_all(sizes: Sequence[int], found: dict[tuple[str, int], Found]) -> list[Check]:
-    """The scheme that is kept costs the same whatever the number of spaces, has a bound, and beats the other among many."""
+    """The scheme that is kept costs the same whatever the number of spaces, has a bound, and beats the other among
+    many.
+    """
     checks = []
     few, most = found[KEPT, sizes[0]], found[KEPT, sizes[-1]]
     for n in sizes[1:]:
@@ -146,7 +153,11 @@ def judge_all(sizes: Sequence[int], found: dict[tuple[str, int], Found]) -> list
                 _ratio(one.longest, few.longest),
                 f"times {sizes[0]} spaces",
                 at_most(SAME_CYCLES),
-                _why(one, "Modelled cycles of the longest stretch with interrupts off, at a revocation or at a switch after any number of them."),
+                _why(
+                    one,
+                    "Modelled cycles of the longest stretch with interrupts off, at a revocation or at a switch after"
+                    " any number of them.",
+                ),
             ),
         ]
     whole, pieces = (most.cycles(SWITCHES[name]) for name in ("missed_33", "missed_32"))
@@ -158,7 +169,11 @@ def judge_all(sizes: Sequence[int], found: dict[tuple[str, int], Found]) -> list
             _ratio(pieces, whole),
             "of the whole area's",
             at_most(SAME_CYCLES),
-            _why(most, "Modelled cycles of a switch to a host that has missed 32 revocations of the longest slots, over one that clears the whole area."),
+            _why(
+                most,
+                "Modelled cycles of a switch to a host that has missed 32 revocations of the longest slots, over one"
+                " that clears the whole area.",
+            ),
         ),
         judge(
             f"{sizes[-1]}.revocation",
@@ -172,7 +187,11 @@ def judge_all(sizes: Sequence[int], found: dict[tuple[str, int], Found]) -> list
             _ratio(most.longest, other.longest),
             f"of the {OTHER} scheme's",
             below(1),
-            _why(other, "Modelled cycles of the longest stretch with interrupts off, among most spaces. U02 (5.1) expects the opposite of lazy purging."),
+            _why(
+                other,
+                "Modelled cycles of the longest stretch with interrupts off, among most spaces. U02 (5.1) expects the"
+                " opposite of lazy purging.",
+            ),
         ),
     ]
 
@@ -193,27 +212,38 @@ def series_of(sizes: Sequence[int], found: dict[tuple[str, int], Found]) -> list
         lines.append(Series(f"{scheme}.longest", "modelled cycles", sizes, [one.longest for one in row]))
         for name, case in {"revocation": REVOCATION, **SWITCHES}.items():
             lines.append(Series(f"{scheme}.{name}", "modelled cycles", sizes, [one.cycles(case) for one in row]))
-            lines.append(Series(f"{scheme}.{name}.instructions", "instructions", sizes, [one.instructions(case) for one in row]))
+            lines.append(
+                Series(f"{scheme}.{name}.instructions", "instructions", sizes, [one.instructions(case) for one in row])
+            )
     return lines
 
 
 def plots(result: Result) -> list[Plot]:
     return [
-        Plot("lines", "To take a slot back", "spaces", "modelled cycles", {f"{scheme}.revocation": scheme for scheme in SCHEMES}),
+        Plot(
+            "lines",
+            "To take a slot back",
+            "spaces",
+            "modelled cycles",
+            {f"{scheme}.revocation": scheme for scheme in SCHEMES},
+        ),
         Plot(
             "lines",
             "The longest stretch with interrupts off",
             "spaces",
             "modelled cycles",
             {f"{scheme}.longest": scheme for scheme in SCHEMES},
-            caption="Of the revocation itself, and of the first switch to a host that has missed none, 1, 32 or 33 of them.",
+            caption=(
+                "Of the revocation itself, and of the first switch to a host that has missed none, 1, 32 or 33 of them."
+            ),
         ),
         Plot(
             "lines",
             "A switch to a host that has missed revocations",
             "spaces",
             "modelled cycles",
-            {f"{KEPT}.{name}": f"{KEPT}: {name.removeprefix('missed_')} missed" for name in SWITCHES} | {f"{OTHER}.missed_0": f"{OTHER}: none missed"},
+            {f"{KEPT}.{name}": f"{KEPT}: {name.removeprefix('missed_')} missed" for name in SWITCHES}
+            | {f"{OTHER}.missed_0": f"{OTHER}: none missed"},
         ),
     ]
 
@@ -221,7 +251,9 @@ def plots(result: Result) -> list[Plot]:
 EXPERIMENT = Experiment(
     name="groups/revocation",
     title="Taking a slot back among many spaces",
-    source="U02 section 5.1, which calls it extremely costly and rejects lazy purging for its worst-case interrupt latency",
+    source=(
+        "U02 section 5.1, which calls it extremely costly and rejects lazy purging for its worst-case interrupt latency"
+    ),
     machine="pentium4-1400",
     settings={
         "rounds": Setting(20, 5, range(1, 1001), "how often each case is measured"),
@@ -230,14 +262,21 @@ EXPERIMENT = Experiment(
     run=run,
     plots=plots,
     story=(
-        f"A small space is called from each of up to 1,000 large ones, whose page directories then hold copies of its entries. Its slot of 16 MB, in an area of {AREA_MB} MB, "
-        "is taken back by SpaceControl. Then a message goes to a large space that was not in force since. Before each measured step a megabyte is read, so that "
-        "caches and TLBs hold nothing that helps: this is the worst case, not the usual one."
+        "A small space is called from each of up to 1,000 large ones, whose page directories then hold copies of its"
+        f" entries. Its slot of 16 MB, in an area of {AREA_MB} MB, is taken back by SpaceControl. Then a message goes"
+        " to a large space that was not in force since. Before each measured step a megabyte is read, so that caches"
+        " and TLBs hold nothing that helps: this is the worst case, not the usual one."
     ),
     cannot_say=(
-        "Cycles are modelled. They are those from one marker of the program to the next, with a dozen of its own instructions; between them the kernel is entered once, "
-        "and has interrupts off until it leaves: a stretch is up to that much shorter.",
-        "A revocation also takes as long as the space has pages: each present one is looked at, and up to 32 are invalidated one by one. The setting `pages` changes that.",
+        (
+            "Cycles are modelled. They are those from one marker of the program to the next, with a dozen of its own"
+            " instructions; between them the kernel is entered once, and has interrupts off until it leaves: a stretch"
+            " is up to that much shorter."
+        ),
+        (
+            "A revocation also takes as long as the space has pages: each present one is looked at, and up to 32 are"
+            " invalidated one by one. The setting `pages` changes that."
+        ),
         "The scheme of the background (docs/tags.md) is not built, so not measured.",
     ),
     has_curves=True,

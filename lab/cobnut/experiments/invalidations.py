@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The kernel's invalidations, from its disassembly: what `sanitize/stress` has to execute and `sanitize/mutations` removes."""
+"""The kernel's invalidations, from its disassembly: what `sanitize/stress` has to execute and `sanitize/mutations`
+removes.
+"""
 
+import itertools
 import re
 import subprocess
 from collections.abc import Iterator
@@ -66,7 +69,7 @@ def relocations(listing: list[str]) -> list[Site]:
     code = list(_instructions(listing))
     return [
         Site(before.name, before.address, before.length, "adds the slot's base for invlpg")
-        for before, site in zip(code, code[1:], strict=False)
+        for before, site in itertools.pairwise(code)
         if site.text.startswith("invlpg") and RELOCATES.match(before.text)
     ]
 
@@ -90,7 +93,10 @@ def calls(listing: list[str], sites: list[Site]) -> list[Site]:
     found = [(site, CALLS.match(site.text)) for site in _instructions(listing) if not BOOT.match(site.name)]
     code = [(site, _short(call[2]), call[1] == "jmp") for site, call in found if call and OWNERS.match(call[2])]
     invalidate = {function_of(site) for site in sites if not MAPS.match(site.name)}
-    while more := {function_of(site) for site, callee, _ in code if callee in invalidate and OWNERS.match(site.name)} - invalidate:
+    while (
+        more := {function_of(site) for site, callee, _ in code if callee in invalidate and OWNERS.match(site.name)}
+        - invalidate
+    ):
         invalidate |= more
     return [
         Site(site.name, site.address, site.length, f"calls {callee}", leaves)

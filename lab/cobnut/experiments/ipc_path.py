@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`ipc/path`: what a null IPC consists of, for each pair of space kinds.
 
-Instruction counts, segment loads and footprints are counted, not modelled: they are the same on every run. Only the cycles
-come from the machine model.
+Instruction counts, segment loads and footprints are counted, not modelled: they are the same on every run. Only the
+cycles come from the machine model.
 """
 
 from dataclasses import dataclass
@@ -155,9 +155,9 @@ def judge_path(path: Path, machine: Machine) -> list[Check]:
 def peer_cycles(path: Path, machine: Machine) -> float | None:
     """Modelled cycles, one way, of a path with the peer's counts, everything else being as in ours.
 
-    The same kernel entry and exit, the same user code and the same warm caches are granted to it. It differs by its instructions,
-    each at the mean cost of ours, and by its segment loads and CR3 writes at the machine file's costs; for what a CR3 write
-    flushes it pays nothing.
+    The same kernel entry and exit, the same user code and the same warm caches are granted to it. It differs by its
+    instructions, each at the mean cost of ours, and by its segment loads and CR3 writes at the machine file's costs;
+    for what a CR3 write flushes it pays nothing.
     """
     ours, each = path.count("cycles"), path.cycles_an_instruction
     counts = (path.instructions, path.count("segment_loads"), path.count("cr3_writes"))
@@ -194,9 +194,7 @@ def series_of(paths: dict[str, Path]) -> list[Series]:
 def ledger_of(measurements: list[Measurement]) -> list[LedgerRow]:
     """Where the modelled cycles of each pair went."""
     return [
-        region.row(measurement.spec.pair)
-        for measurement in measurements
-        for region in measurement.regions.values()
+        region.row(measurement.spec.pair) for measurement in measurements for region in measurement.regions.values()
     ]
 
 
@@ -210,7 +208,10 @@ def plots(result: Result) -> list[Plot]:
             "pair of spaces",
             "instructions",
             shares,
-            caption="User code outside the system-call stub is left out. The dashed line is the best other kernel with small spaces.",
+            caption=(
+                "User code outside the system-call stub is left out. The dashed line is the best other kernel with"
+                " small spaces."
+            ),
             marks=(Mark(f"best peer, small to small: {best:g}", y=best),),
         ),
         Plot(
@@ -248,8 +249,12 @@ def plots(result: Result) -> list[Plot]:
 def _instruction_rule(pair: str) -> tuple[Rule, str]:
     peer = published.PISTACHIO[pair].instructions
     if pair in INSTRUCTION_LIMITS:
-        return at_most(INSTRUCTION_LIMITS[pair]), (
-            f"Kernel, stub and trampoline of one null IPC; {PEER} has {peer:g}, seL4 {published.SEL4_KERNEL_INSTRUCTIONS} in its kernel alone."
+        return (
+            at_most(INSTRUCTION_LIMITS[pair]),
+            (
+                f"Kernel, stub and trampoline of one null IPC; {PEER} has {peer:g}, seL4"
+                f" {published.SEL4_KERNEL_INSTRUCTIONS} in its kernel alone."
+            ),
         )
     return below(peer), f"Kernel, stub and trampoline of one null IPC, against {PEER} with {peer:g}."
 
@@ -269,8 +274,9 @@ def _cycles_rule(path: Path, machine: Machine) -> tuple[Rule | None, str]:
     if limit is None:
         return None, "The peer's cost needs our counts as well."
     return below(limit), (
-        f"{limit:.1f} is the modelled cost of a path with Pistachio's {peer.instructions:g} instructions, {peer.segment_loads:g} segment loads "
-        f"and {peer.cr3_writes:g} CR3 writes at the costs of {machine.name}, with our entry, exit, user code and warm caches."
+        f"{limit:.1f} is the modelled cost of a path with Pistachio's {peer.instructions:g} instructions,"
+        f" {peer.segment_loads:g} segment loads and {peer.cr3_writes:g} CR3 writes at the costs of {machine.name}, with"
+        " our entry, exit, user code and warm caches."
         + (_beside_the_published(path) if _published_cycles(path.pair) else "")
     )
 
@@ -283,10 +289,11 @@ def _beside_the_published(path: Path) -> str:
         for name in ("kernel_entry_exit", "segment_reload", "instructions")
     ]
     return (
-        f" The published number is half of U02's {published.U02_SMALL_ROUND_TRIP} for a round trip. The costs that U02 states one by one, "
-        f"of which the model is made, add up to nearly twice that: {2 * sum(parts):,} for a round trip, each way {parts[0]} for entry and exit, "
-        f"{parts[1]} for segment registers and about {parts[2]} for the path. Modelled, one way: {modelled[0]:.0f}, {modelled[1]:.0f} and "
-        f"{modelled[2]:.0f} for instructions, user code included."
+        f" The published number is half of U02's {published.U02_SMALL_ROUND_TRIP} for a round trip. The costs that U02"
+        f" states one by one, of which the model is made, add up to nearly twice that: {2 * sum(parts):,} for a round"
+        f" trip, each way {parts[0]} for entry and exit, {parts[1]} for segment registers and about {parts[2]} for the"
+        f" path. Modelled, one way: {modelled[0]:.0f}, {modelled[1]:.0f} and {modelled[2]:.0f} for instructions, user"
+        " code included."
     )
 
 
@@ -323,15 +330,23 @@ EXPERIMENT = Experiment(
     run=run,
     plots=plots,
     story=(
-        "A client sends an empty message to a server and waits for the empty answer. What one direction of that takes is counted "
-        "here, instruction by instruction, for four pairs of address spaces: two large ones, two small ones, a large client with a "
-        "small server, and two threads in one space."
+        "A client sends an empty message to a server and waits for the empty answer. What one direction of that takes"
+        " is counted here, instruction by instruction, for four pairs of address spaces: two large ones, two small"
+        " ones, a large client with a small server, and two threads in one space."
     ),
     cannot_say=(
-        "The counts are exact for this kernel on QEMU's instruction set; they are not a prediction of time on any processor.",
-        "The modelled cycles charge each class of instruction a fixed cost: overlap between instructions, branch prediction and "
-        "store forwarding of a real Pentium 4 are not in them.",
-        "The peers' counts were taken with their own benchmark loops and message stubs; the loops are left out on both sides.",
+        (
+            "The counts are exact for this kernel on QEMU's instruction set; they are not a prediction of time on any"
+            " processor."
+        ),
+        (
+            "The modelled cycles charge each class of instruction a fixed cost: overlap between instructions, branch"
+            " prediction and store forwarding of a real Pentium 4 are not in them."
+        ),
+        (
+            "The peers' counts were taken with their own benchmark loops and message stubs; the loops are left out on"
+            " both sides."
+        ),
     ),
     elsewhere=(ipc_path_arm.EXPERIMENT,),
 )

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`ipc/path` on the boards with an ARM processor: what a null IPC consists of there, by where the two spaces lie.
 
-Instructions, register writes and flushes are counted, not modelled: they are the same on every run. Only the cycles come
-from the machine model.
+Instructions, register writes and flushes are counted, not modelled: they are the same on every run. Only the cycles
+come from the machine model.
 """
 
 from cobnut import published, results
@@ -14,7 +14,11 @@ from cobnut.results import LedgerRow, Result, Series
 
 # places of `crowd`, by what they make of the two spaces
 PAIRS = {"different_address": "apart", "same_address": "alike", "intra": "within"}
-TITLES = {"different_address": "two spaces at different addresses", "same_address": "two spaces at the same address", "intra": "two threads of one space"}
+TITLES = {
+    "different_address": "two spaces at different addresses",
+    "same_address": "two spaces at the same address",
+    "intra": "two threads of one space",
+}
 SHORT = {"different_address": "different addresses", "same_address": "the same address", "intra": "one space"}
 PAPERS_MACHINE = "sa1100-200"
 INSTRUCTION_LIMIT, STUB_LIMIT, ROUND_TRIP_LIMIT = 60, 1, 400
@@ -53,15 +57,52 @@ def judge_path(pair: str, counted: Counted) -> list[Check]:
             "instructions",
             both,
             at_most(INSTRUCTION_LIMIT),
-            f"Kernel and stub of one null IPC; {PEER} has {published.PISTACHIO_ARM_KERNEL:g} between spaces in its kernel alone.",
+            f"Kernel and stub of one null IPC; {PEER} has {published.PISTACHIO_ARM_KERNEL:g} between spaces in its"
+            " kernel alone.",
         ),
-        count("stub", "instructions", stub, exactly(STUB_LIMIT), "The system-call stub in the kernel interface page: a jump to where no user may execute."),
+        count(
+            "stub",
+            "instructions",
+            stub,
+            exactly(STUB_LIMIT),
+            "The system-call stub in the kernel interface page: a jump to where no user may execute.",
+        ),
         count("entries", "entries", ("entries_call",), exactly(1), "One system call each way."),
-        count("other_entries", "entries", ("entries_prefetch", "entries_data", "entries_undefined", "entries_swi"), exactly(0), "No fault in a steady round trip."),
-        count("table_base_writes", "writes", ("table_base_writes",), exactly(0), "There is one page directory, which is never changed."),
-        count("domain_writes", "writes", ("domain_writes",), exactly(int(other)), "Which domains are open changes with the space."),
-        count("pid_writes", "writes", ("pid_writes",), at_most(int(other)), "And which slot its addresses below 32 MB are in."),
-        count("flushes", "operations", FLUSHES, exactly(0), "Nothing is flushed, neither TLBs nor caches nor a line of them."),
+        count(
+            "other_entries",
+            "entries",
+            ("entries_prefetch", "entries_data", "entries_undefined", "entries_swi"),
+            exactly(0),
+            "No fault in a steady round trip.",
+        ),
+        count(
+            "table_base_writes",
+            "writes",
+            ("table_base_writes",),
+            exactly(0),
+            "There is one page directory, which is never changed.",
+        ),
+        count(
+            "domain_writes",
+            "writes",
+            ("domain_writes",),
+            exactly(int(other)),
+            "Which domains are open changes with the space.",
+        ),
+        count(
+            "pid_writes",
+            "writes",
+            ("pid_writes",),
+            at_most(int(other)),
+            "And which slot its addresses below 32 MB are in.",
+        ),
+        count(
+            "flushes",
+            "operations",
+            FLUSHES,
+            exactly(0),
+            "Nothing is flushed, neither TLBs nor caches nor a line of them.",
+        ),
     ]
 
 
@@ -72,8 +113,8 @@ def judge_cycles(pair: str, counted: Counted) -> Check:
         crowd.cycles(counted.at(1)),
         "modelled cycles",
         at_most(ROUND_TRIP_LIMIT),
-        "A whole round trip, user code included, with warm TLBs and caches: what W03 section 4.2 calls optimal is about "
-        f"{published.W03_OPTIMAL_US:g} us at {published.W03_CLOCK_MHZ} MHz. {counted.failure or ''}".rstrip(),
+        "A whole round trip, user code included, with warm TLBs and caches: what W03 section 4.2 calls optimal is"
+        f" about {published.W03_OPTIMAL_US:g} us at {published.W03_CLOCK_MHZ} MHz. {counted.failure or ''}".rstrip(),
         published=ROUND_TRIP_LIMIT if pair != "intra" else None,
     )
 
@@ -88,10 +129,18 @@ def series_of(counted: dict[str, Counted]) -> list[Series]:
     """The counts as rows of bars over the pairs."""
     pairs, regions = list(counted), [one.at(1) for one in counted.values()]
     rows = [
-        Series(f"one_way.{share}", "instructions", pairs, [median_one_way(region, (f"instructions_{share}",)) for region in regions])
+        Series(
+            f"one_way.{share}",
+            "instructions",
+            pairs,
+            [median_one_way(region, (f"instructions_{share}",)) for region in regions],
+        )
         for share in (*SHARES, "user")
     ]
-    rows += [Series(f"one_way.{name}", "a way", pairs, [median_one_way(region, (name,)) for region in regions]) for name in (*SWITCH_WRITES, *FLUSHES)]
+    rows += [
+        Series(f"one_way.{name}", "a way", pairs, [median_one_way(region, (name,)) for region in regions])
+        for name in (*SWITCH_WRITES, *FLUSHES)
+    ]
     return [*rows, Series("round_trip.cycles", "modelled cycles", pairs, [crowd.cycles(region) for region in regions])]
 
 
@@ -110,7 +159,10 @@ def plots(result: Result) -> list[Plot]:
             "instructions",
             {f"one_way.{share}": share for share in SHARES},
             rows=SHORT,
-            caption="User code outside the system-call stub is left out. The dashed line is the best other kernel, between spaces at different addresses.",
+            caption=(
+                "User code outside the system-call stub is left out. The dashed line is the best other kernel, between"
+                " spaces at different addresses."
+            ),
             marks=(Mark(f"best peer, its kernel alone: {peer:g}", y=peer),),
         ),
         Plot(
@@ -134,18 +186,30 @@ EXPERIMENT = Experiment(
     settings={
         "rounds": Setting(100, 20, crowd.ROUNDS, "round trips measured"),
         "warmup": Setting(20, 20, crowd.ROUNDS, "round trips before the measured ones"),
-        "tags": Setting(1, 1, range(2), "0: the standard kernel, which gives spaces no tags and flushes at every switch"),
+        "tags": Setting(
+            1, 1, range(2), "0: the standard kernel, which gives spaces no tags and flushes at every switch"
+        ),
     },
     run=run,
     plots=plots,
     story=(
-        "A server sends an empty message to a client and waits for the empty answer. What one direction of that takes is counted here, instruction by "
-        f"instruction, for {', '.join(TITLES.values())}. At different addresses each space has a megabyte of its own; the same address is below 32 MB, "
-        "where the processor relocates by its PID register."
+        "A server sends an empty message to a client and waits for the empty answer. What one direction of that takes"
+        f" is counted here, instruction by instruction, for {', '.join(TITLES.values())}. At different addresses each"
+        " space has a megabyte of its own; the same address is below 32 MB, where the processor relocates by its PID"
+        " register."
     ),
     cannot_say=(
-        "The counts are exact for this kernel on QEMU's instruction set; they are not a prediction of time on any processor.",
-        "The modelled cycles charge each class of instruction a fixed cost, and TLBs and caches what the machine file says; the write buffer never fills.",
-        "The client and the server are a few instructions each, written in assembly. A program that does something between two calls has more in TLBs and caches.",
+        (
+            "The counts are exact for this kernel on QEMU's instruction set; they are not a prediction of time on any"
+            " processor."
+        ),
+        (
+            "The modelled cycles charge each class of instruction a fixed cost, and TLBs and caches what the machine"
+            " file says; the write buffer never fills."
+        ),
+        (
+            "The client and the server are a few instructions each, written in assembly. A program that does something"
+            " between two calls has more in TLBs and caches."
+        ),
     ),
 )

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`ipc/scale`: what a call costs among many threads and spaces, and what these take of the kernel's memory.
 
-The program `scale` makes them, four threads to a space, in a machine of 64 MB. One of them calls another in a loop, then
-others at random, while all the rest wait in a receive phase. Instructions and pages are counted; only the cycles are modelled.
+The program `scale` makes them, four threads to a space, in a machine of 64 MB. One of them calls another in a loop,
+then others at random, while all the rest wait in a receive phase. Instructions and pages are counted; only the cycles
+are modelled.
 """
 
 import re
@@ -65,8 +66,9 @@ class Scale(PingPong):
 class Population:
     """What the guest printed of itself: how many there are, who answered, and what they take of the kernel's pages.
 
-    `utcb_pages` and `thread_pages` (control blocks and the thread table) are the threads'; each space has `table_pages`,
-    for interface page, UTCBs and image, beside its `space_pages`. `mapping_pages` hold who mapped what to whom.
+    `utcb_pages` and `thread_pages` (control blocks and the thread table) are the threads'; each space has
+    `table_pages`, for interface page, UTCBs and image, beside its `space_pages`. `mapping_pages` hold who mapped what
+    to whom.
     """
 
     spaces: int
@@ -131,7 +133,9 @@ def run(lab: Lab) -> Result:
     measurements = measure(lab, specs)
     raise_if_all_failed(measurements)
     by_pair = {pair: [one for one in measurements if one.spec.pair == pair] for pair in PAIRS}
-    checks = [check for pair, found in by_pair.items() for check in (*judge_calls(pair, found), *judge_memory(pair, found))]
+    checks = [
+        check for pair, found in by_pair.items() for check in (*judge_calls(pair, found), *judge_memory(pair, found))
+    ]
     series = [line for pair, found in by_pair.items() for line in series_of(pair, found)]
     return Result("ipc/scale", lab.machine_name, origin, series, checks, ledger_of(measurements))
 
@@ -162,7 +166,11 @@ def judge_calls(pair: str, found: list[Measurement]) -> list[Check]:
 
 
 def _partners(case: int) -> str:
-    return "always to the same partner" if case == FIXED else "to partners at random in other spaces of the same kind, on average"
+    return (
+        "always to the same partner"
+        if case == FIXED
+        else "to partners at random in other spaces of the same kind, on average"
+    )
 
 
 def judge_memory(pair: str, found: list[Measurement]) -> list[Check]:
@@ -176,14 +184,22 @@ def judge_memory(pair: str, found: list[Measurement]) -> list[Check]:
             here.answers + 1 if here else None,
             "threads",
             exactly(threads(most)),
-            _why(most, f"Threads{spaces} that have waited in a receive phase and answered a call, and the one that called them, in {MEMORY_MB} MB."),
+            _why(
+                most,
+                f"Threads{spaces} that have waited in a receive phase and answered a call, and the one that called"
+                f" them, in {MEMORY_MB} MB.",
+            ),
         ),
         judge(
             f"{pair}.thread_bytes",
             here.thread_bytes if here else None,
             "bytes",
             at_most(THREAD_LIMIT),
-            _why(most, "Kernel memory of a thread: its control block, its part of the thread table, and of the page of UTCBs that it shares with three others."),
+            _why(
+                most,
+                "Kernel memory of a thread: its control block, its part of the thread table, and of the page of UTCBs"
+                " that it shares with three others.",
+            ),
         ),
         judge(
             f"{pair}.space_bytes",
@@ -241,7 +257,10 @@ def plots(result: Result) -> list[Plot]:
             "threads",
             "instructions",
             labels,
-            caption="Of the kernel, stub and trampoline together. The others wait. Random partners are in other spaces of the same kind, mixed ones of both.",
+            caption=(
+                "Of the kernel, stub and trampoline together. The others wait. Random partners are in other spaces of"
+                " the same kind, mixed ones of both."
+            ),
         ),
         Plot(
             "lines",
@@ -277,16 +296,29 @@ EXPERIMENT = Experiment(
     run=run,
     plots=plots,
     story=(
-        f"Up to 4,000 threads, four to a space, live at once in a machine of {MEMORY_MB} MB, of which the kernel has {KERNEL_KB >> 10} MB. Each has been started, waits in a "
-        "receive phase, and has answered a call by saying who it is. One of them then calls a partner in a loop, and partners at random. Of the spaces, all are "
-        "large, or the first 32 are small, the caller's and the fixed partner's among them."
+        f"Up to 4,000 threads, four to a space, live at once in a machine of {MEMORY_MB} MB, of which the kernel has"
+        f" {KERNEL_KB >> 10} MB. Each has been started, waits in a receive phase, and has answered a call by saying who"
+        " it is. One of them then calls a partner in a loop, and partners at random. Of the spaces, all are large, or"
+        " the first 32 are small, the caller's and the fixed partner's among them."
     ),
     cannot_say=(
-        "`small_small.mixed` has no limit: its partners are in small and large spaces alike. A small space that runs on a large one's page directory for the first "
-        "time has a directory entry copied there by a page fault, once for each such pair, and thousands of random calls hardly meet one twice.",
-        "Modelled cycles of random partners grow with the working set: caches and TLBs are the machine's, and no limit is set for that.",
-        "A thread's UTCB counts with four threads to a page of UTCBs; a space with one thread has a page for it alone, and one with eight or more half of that for each.",
-        "Page tables are beside a space's own pages: two pages for each 4 MB that it uses, one of them for who mapped what.",
+        (
+            "`small_small.mixed` has no limit: its partners are in small and large spaces alike. A small space that"
+            " runs on a large one's page directory for the first time has a directory entry copied there by a page"
+            " fault, once for each such pair, and thousands of random calls hardly meet one twice."
+        ),
+        (
+            "Modelled cycles of random partners grow with the working set: caches and TLBs are the machine's, and no"
+            " limit is set for that."
+        ),
+        (
+            "A thread's UTCB counts with four threads to a page of UTCBs; a space with one thread has a page for it"
+            " alone, and one with eight or more half of that for each."
+        ),
+        (
+            "Page tables are beside a space's own pages: two pages for each 4 MB that it uses, one of them for who"
+            " mapped what."
+        ),
     ),
     has_curves=True,
 )

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`ipc/strings`: what it takes to send a string, a byte, beside a plain `rep movs` loop over the same memory in the same run.
+"""`ipc/strings`: what it takes to send a string, a byte, beside a plain `rep movs` loop over the same memory in the
+same run.
 
-The guest's instructions are counted, with one more for each repetition of a `rep movs`, which the plugin counts once: both
-sides move words of four bytes, so that is a quarter of the size. A string's *copy* is what a message with it takes more than
-one with the shortest string; the *whole* is a call with the string and an empty answer.
+The guest's instructions are counted, with one more for each repetition of a `rep movs`, which the plugin counts once:
+both sides move words of four bytes, so that is a quarter of the size. A string's *copy* is what a message with it takes
+more than one with the shortest string; the *whole* is a call with the string and an empty answer.
 """
 
 from dataclasses import dataclass
@@ -45,7 +46,9 @@ def case(size: int, kind: int) -> int:
 
 
 def instructions(measurement: Measurement, size: int, kind: int) -> float | None:
-    """All instructions of the median iteration, each repetition counted: most have no timer interrupt, but the longest all do."""
+    """All instructions of the median iteration, each repetition counted: most have no timer interrupt, but the
+    longest all do.
+    """
     region = measurement.at(case(size, kind))
     shares = [region.median(f"instructions_{share}") for share in SHARES] if region else [None]
     return None if None in shares else sum(shares) + size / WORD_BYTES
@@ -82,7 +85,13 @@ def run(lab: Lab) -> Result:
 def judge_pair(measurement: Measurement) -> list[Check]:
     """The copy at every size that is large enough for a bandwidth to be spoken of."""
     return [
-        judge(f"{measurement.spec.pair}.{size}", copy(measurement, size), "times the plain copy", at_most(LIMIT), _why(measurement, size))
+        judge(
+            f"{measurement.spec.pair}.{size}",
+            copy(measurement, size),
+            "times the plain copy",
+            at_most(LIMIT),
+            _why(measurement, size),
+        )
         for size in SIZES
         if size >= CHECKED_FROM
     ]
@@ -90,13 +99,16 @@ def judge_pair(measurement: Measurement) -> list[Check]:
 
 def _why(measurement: Measurement, size: int) -> str:
     text = (
-        "Instructions a byte of the string's copy over those of a plain `rep movs` loop, each repetition counted: what a message with this "
-        "string takes more than one with 4 bytes."
+        "Instructions a byte of the string's copy over those of a plain `rep movs` loop, each repetition counted: what"
+        " a message with this string takes more than one with 4 bytes."
     )
     all_of_it, fixed = whole(measurement, size), instructions(measurement, SIZES[0], STRING)
     if all_of_it is None or fixed is None:
         return text
-    return f"{text} The whole call, answer included, is {all_of_it:.2f} times the plain copy; with 4 bytes it takes {fixed:,.0f} instructions."
+    return (
+        f"{text} The whole call, answer included, is {all_of_it:.2f} times the plain copy; with 4 bytes it takes"
+        f" {fixed:,.0f} instructions."
+    )
 
 
 def series_of(measurement: Measurement) -> list[Series]:
@@ -141,7 +153,9 @@ def plots(result: Result) -> list[Plot]:
             "bytes of the string",
             "instructions a byte",
             {"large_large.plain": "plain rep movs", **strings},
-            caption="A call with the string and an empty answer, each repetition of a rep movs counted as an instruction.",
+            caption=(
+                "A call with the string and an empty answer, each repetition of a rep movs counted as an instruction."
+            ),
         ),
         Plot(
             "lines",
@@ -168,14 +182,21 @@ EXPERIMENT = Experiment(
     run=run,
     plots=plots,
     story=(
-        "A client calls a server with a string of 4 bytes to 4 MB, from spaces of either kind, and gets an empty answer. Strings of less than "
-        "64 KB go through a block of 64 KB one after the other. Beside it the client copies the same bytes with a plain loop."
+        "A client calls a server with a string of 4 bytes to 4 MB, from spaces of either kind, and gets an empty"
+        " answer. Strings of less than 64 KB go through a block of 64 KB one after the other. Beside it the client"
+        " copies the same bytes with a plain loop."
     ),
     cannot_say=(
-        "A repetition of a string instruction counts as one instruction here, and costs nothing but its data accesses in the machine model: "
-        "modelled cycles of a copy that stays in the caches are too few, on both sides.",
-        "The checks are about the copy. A message also has its own instructions, some 2,000 with its answer, which is twice what a plain copy of 4 KB takes: the "
-        "whole call comes near the limit only from megabytes up, as the series `PAIR.whole` show.",
+        (
+            "A repetition of a string instruction counts as one instruction here, and costs nothing but its data"
+            " accesses in the machine model: modelled cycles of a copy that stays in the caches are too few, on both"
+            " sides."
+        ),
+        (
+            "The checks are about the copy. A message also has its own instructions, some 2,000 with its answer, which"
+            " is twice what a plain copy of 4 KB takes: the whole call comes near the limit only from megabytes up, as"
+            " the series `PAIR.whole` show."
+        ),
         "The plain copy is made inside one space by the client; the string is read by nobody afterwards.",
     ),
     has_curves=True,

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`ipc/trace`: what a round trip between two programs consists of, on any kernel: entries, exits, switches and their ledger.
+"""`ipc/trace`: what a round trip between two programs consists of, on any kernel: entries, exits, switches and their
+ledger.
 
-Without images, Debian's Linux with a ping-pong through pipes, and this kernel with its own. With `--image`, the kernel that is
-named; its programs say by markers (docs/lab.md) what is to be measured.
+Without images, Debian's Linux with a ping-pong through pipes, and this kernel with its own. With `--image`, the kernel
+that is named; its programs say by markers (docs/lab.md) what is to be measured.
 """
 
 import json
@@ -95,7 +96,7 @@ def run(lab: Lab) -> Result:
         origin = results.provenance(lab.emulator, lab.machine.sha256)
         lab.meter.total(1)
         kernel, *rest = lab.images
-        options = " ".join([kernel.arguments, lab.append]).strip()
+        options = f"{kernel.arguments} {lab.append}".strip()
         what = Boot(kernel.path, tuple(rest), options, cpu_for(lab, kernel.path), lab.settings["memory"])
         traces = measure(lab, what, from_begin=images.kind(kernel.path.read_bytes()) == "linux")
         checks = [check for trace in traces for check in judge_trace(trace)]
@@ -119,7 +120,9 @@ def measure(
     names: tuple[str, ...] = (),
     symbol_at: SymbolAt = lambda address: None,
 ) -> list[Trace]:
-    """Boots `what` and returns its cases, called by their numbers or by `names` in the order in which they were measured."""
+    """Boots `what` and returns its cases, called by their numbers or by `names` in the order in which they were
+    measured.
+    """
     with tempfile.TemporaryDirectory(prefix="cobnut-") as folder:
         out = Path(folder) / "measured.json"
         plugin = plugin_of(lab, what.kernel, out, from_begin=from_begin)
@@ -147,7 +150,9 @@ def numbered(cases: list[int]) -> list[str]:
 
 
 def cpu_for(lab: Lab, kernel: Path) -> str:
-    """The emulator's processor for a given kernel: the machine's, but for Linux, whose kernels want one that is not too old."""
+    """The emulator's processor for a given kernel: the machine's, but for Linux, whose kernels want one that is not
+    too old.
+    """
     if images.kind(kernel.read_bytes()) == "linux":
         return linux_guest.CPU if has_sysenter(lab) else f"{linux_guest.CPU},-sep"
     return str(lab.machine.parameters["processor.emulated_as"].value)
@@ -273,20 +278,17 @@ def judge_same(trace: Trace, region: Region) -> Check:
         trace.total - region.cycles_total,
         "cycles",
         exactly(0),
-        f"The same images as those of ipc/path cost the same: {region.cycles_total:,} modelled cycles for {region.rounds} round trips.",
+        f"The same images as those of ipc/path cost the same: {region.cycles_total:,} modelled cycles for"
+        f" {region.rounds} round trips.",
     )
 
 
 def series_of(traces: list[Trace]) -> list[Series]:
     """A round trip's counts over the cases."""
     names = [trace.name for trace in traces]
-    rows = [
-        Series(f"round_trip.{name}", unit, names, [trace.each(name) for trace in traces]) for name, unit in COUNTED
-    ]
+    rows = [Series(f"round_trip.{name}", unit, names, [trace.each(name) for trace in traces]) for name, unit in COUNTED]
     rows.append(
-        Series(
-            "round_trip.switches", "switches", names, [trace.times(*SWITCHING) / trace.rounds for trace in traces]
-        )
+        Series("round_trip.switches", "switches", names, [trace.times(*SWITCHING) / trace.rounds for trace in traces])
     )
     rows.append(Series("round_trip.cycles", "modelled cycles", names, [trace.total / trace.rounds for trace in traces]))
     for trace in traces:
@@ -353,14 +355,24 @@ EXPERIMENT = Experiment(
     run=run,
     plots=plots,
     story=(
-        "Two programs talk to each other, and the kernel between them is not changed and not asked. How often they enter it and how, "
-        "which page directories and segments it loads on the way, and what each of these costs on a model of a processor is seen from "
-        "outside. The programs only say where a round trip begins, with an instruction that does nothing."
+        "Two programs talk to each other, and the kernel between them is not changed and not asked. How often they"
+        " enter it and how, which page directories and segments it loads on the way, and what each of these costs on a"
+        " model of a processor is seen from outside. The programs only say where a round trip begins, with an"
+        " instruction that does nothing."
     ),
     cannot_say=(
-        "Linux's pipe copies a byte through a buffer and wakes a sleeping process; a null IPC moves registers. They are not the same service.",
-        "An exit by iret may lead back into the kernel, from an interrupt that came while it ran. Page tables with PAE are not understood.",
-        "Of Linux nothing is modelled before the ping-pong begins: caches and TLBs are warm by its own round trips only.",
+        (
+            "Linux's pipe copies a byte through a buffer and wakes a sleeping process; a null IPC moves registers. They"
+            " are not the same service."
+        ),
+        (
+            "An exit by iret may lead back into the kernel, from an interrupt that came while it ran. Page tables with"
+            " PAE are not understood."
+        ),
+        (
+            "Of Linux nothing is modelled before the ping-pong begins: caches and TLBs are warm by its own round trips"
+            " only."
+        ),
     ),
     takes_images=True,
     show=show,

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`latency/worst`: the longest stretch with interrupts off for each way in which users can provoke one (docs/preemption.md)."""
+"""`latency/worst`: the longest stretch with interrupts off for each way in which users can provoke one
+(docs/preemption.md).
+"""
 
 from dataclasses import asdict
 from typing import Any
@@ -13,7 +15,10 @@ from cobnut.stretches import Stretch
 SPACES = (2, 100, 1000)
 SPACES_ON_ARM = (2, 100, 480)  # each has a megabyte of 512 for its UTCBs there, and the tests make some
 LIMIT = 20_000  # instructions
-GROWTH, SLACK = 1.1, 500  # from the fewest spaces to the most: what lies side by side in caches of page tables is by chance
+GROWTH, SLACK = (
+    1.1,
+    500,
+)  # from the fewest spaces to the most: what lies side by side in caches of page tables is by chance
 
 
 def run(lab: Lab) -> Result:
@@ -35,7 +40,10 @@ def judge_all(found: dict[int, dict[str, Stretch]]) -> list[Check]:
     checks = []
     for name in few:
         worst = max((one[name] for one in found.values()), key=lambda stretch: stretch.instructions)
-        why = f"Longest stretch with interrupts off, among {', '.join(map(str, found))} spaces; mostly in {', '.join(worst.most_in)}."
+        why = (
+            f"Longest stretch with interrupts off, among {', '.join(map(str, found))} spaces; mostly in"
+            f" {', '.join(worst.most_in)}."
+        )
         checks.append(judge(f"{name}.longest", worst.instructions, "instructions", at_most(LIMIT), why))
         bound = GROWTH * few[name].instructions + SLACK
         grown = f"The same with {max(found)} spaces, where it was {few[name].instructions:,} with {min(found)}."
@@ -57,7 +65,9 @@ def plots(result: Result) -> list[Plot]:
 
 
 def markdown(document: dict[str, Any]) -> str:
-    """A result in its JSON form as the table of docs/preemption.md: the numbers of spaces side by side, the longest first."""
+    """A result in its JSON form as the table of docs/preemption.md: the numbers of spaces side by side, the longest
+    first.
+    """
     of, lines = document["provenance"], document["series"]
     heads = ["provoked by", *(line["name"].removeprefix("spaces_") + " spaces" for line in lines)]
     rows = sorted(zip(lines[0]["x"], *(line["y"] for line in lines), strict=True), key=lambda row: -max(row[1:]))
@@ -91,8 +101,9 @@ EXPERIMENT = Experiment(
     plots=plots,
     show=show,
     story=(
-        "x2test provokes what takes the kernel long, one case after the other, while other spaces do nothing. The emulator's plugin follows each "
-        "instruction of the kernel, from an entry or a preemption point to the next preemption point, to idling or to user mode, and keeps the longest stretch."
+        "x2test provokes what takes the kernel long, one case after the other, while other spaces do nothing. The"
+        " emulator's plugin follows each instruction of the kernel, from an entry or a preemption point to the next"
+        " preemption point, to idling or to user mode, and keeps the longest stretch."
     ),
     cannot_say=(
         "Instructions are counted, not cycles: a cold cache, a device register or a flush of a cache costs more.",

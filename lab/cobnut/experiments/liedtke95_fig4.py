@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`liedtke95/fig4`: a short remote procedure call and the re-establishing of the caller's working set.
 
-L95's figure 4. An application reads one word in each page of its working set, calls a server that reads two pages, and reads
-its own pages again. What that takes more than the same loop without the call is the cost of the call: segmented, with the
-server in a small space, and standard, with both in large spaces.
+L95's figure 4. An application reads one word in each page of its working set, calls a server that reads two pages, and
+reads its own pages again. What that takes more than the same loop without the call is the cost of the call: segmented,
+with the server in a small space, and standard, with both in large spaces.
 """
 
 import statistics
@@ -115,7 +115,8 @@ def judge_all(graphs: dict[str, Graph]) -> list[Check]:
             None if None in graph.gain else min(graph.gain),
             "modelled cycles",
             above(0),
-            f"L95 section 1: a switch to a small space is always fast, so the segmented call is cheaper at every size; {graph.layout.title}.",
+            "L95 section 1: a switch to a small space is always fast, so the segmented call is cheaper at every size;"
+            f" {graph.layout.title}.",
         )
         for graph in graphs.values()
     ]
@@ -127,8 +128,8 @@ def judge_all(graphs: dict[str, Graph]) -> list[Check]:
             growth,
             "modelled cycles",
             between(-published.L95_MISS, published.L95_MISS),
-            f"L95: nothing is flushed, so while all fits the TLB (up to {held} pages) the call costs what it costs with "
-            f"{first} pages, give or take less than one TLB miss.",
+            f"L95: nothing is flushed, so while all fits the TLB (up to {held} pages) the call costs what it costs with"
+            f" {first} pages, give or take less than one TLB miss.",
         ),
         judge(
             "compact.refill_a_page",
@@ -158,8 +159,8 @@ def judge_all(graphs: dict[str, Graph]) -> list[Check]:
             _share(same.cycles(ALONE)[-1], compact.cycles(ALONE)[-1]),
             "times the compact working set",
             above(1),
-            f"L95 section 1, note 1: {same.sizes[-1]} data pages will most likely thrash the two-way cache; here, because all "
-            "words share a cache set. The loop without calls, against words on different lines.",
+            f"L95 section 1, note 1: {same.sizes[-1]} data pages will most likely thrash the two-way cache; here,"
+            " because all words share a cache set. The loop without calls, against words on different lines.",
         ),
     ]
 
@@ -212,7 +213,9 @@ def plots(result: Result) -> list[Plot]:
             pages,
             "modelled microseconds",
             {f"compact.{kind}.us": label for kind, label in LABELS.items()},
-            caption="L95's figure 4. The paper prints its curves only as a picture: there is no published number to draw.",
+            caption=(
+                "L95's figure 4. The paper prints its curves only as a picture: there is no published number to draw."
+            ),
         )
     ]
     for layout in LAYOUTS:
@@ -235,7 +238,10 @@ def plots(result: Result) -> list[Plot]:
             "modelled cycles",
             {f"compact.{STANDARD}": "L", f"compact.{SEGMENTED}": "S", f"compact.{ALONE}": "–"},
             wide=True,
-            caption="For each working set: the loop with the standard call (L), with the segmented call (S), and without a call (–).",
+            caption=(
+                "For each working set: the loop with the standard call (L), with the segmented call (S), and without a"
+                " call (–)."
+            ),
         ),
         Plot(
             "causes",
@@ -244,16 +250,23 @@ def plots(result: Result) -> list[Plot]:
             "modelled cycles",
             {f"compact.{STANDARD}": "L", f"compact.{SEGMENTED}": "S"},
             wide=True,
-            caption="Refills of TLBs and caches by what took the entry. The standard call (L) flushes twice, the segmented one (S) never.",
+            caption=(
+                "Refills of TLBs and caches by what took the entry. The standard call (L) flushes twice, the segmented"
+                " one (S) never."
+            ),
         ),
     ]
 
 
 CAPTIONS = {
-    "compact": "Pages in a row use all sets of the TLB alike. Where working set, server and kernel no longer fit, the "
-    "segmented call too meets misses.",
-    "spread": "Every other page uses half of the sets. Past half of the TLB's size the application misses also without a call, "
-    "and what the call adds gets smaller.",
+    "compact": (
+        "Pages in a row use all sets of the TLB alike. Where working set, server and kernel no longer fit, the "
+        "segmented call too meets misses."
+    ),
+    "spread": (
+        "Every other page uses half of the sets. Past half of the TLB's size the application misses also without a"
+        " call, and what the call adds gets smaller."
+    ),
     "same_line": "All words compete for one set of the two-way cache: each read misses it.",
 }
 
@@ -294,21 +307,31 @@ EXPERIMENT = Experiment(
     plots=plots,
     has_curves=True,
     story=(
-        "An application goes over its data pages again and again; in between it calls a server that touches two pages. Between large "
-        "spaces each switch empties the TLBs, and the application pays for the call and once more for every page that it comes back "
-        "to. With the server in a small space nothing is flushed, and the call costs what it costs, however large the working set, "
-        "until application, server and kernel no longer fit the TLB together. Both curves are what the loop takes more than the "
-        "same loop without the call."
+        "An application goes over its data pages again and again; in between it calls a server that touches two pages."
+        " Between large spaces each switch empties the TLBs, and the application pays for the call and once more for"
+        " every page that it comes back to. With the server in a small space nothing is flushed, and the call costs"
+        " what it costs, however large the working set, until application, server and kernel no longer fit the TLB"
+        " together. Both curves are what the loop takes more than the same loop without the call."
     ),
     cannot_say=(
-        "Cycles are modelled, not measured on a processor: the emulator runs the real kernel and programs, and a model of the machine "
-        "charges each event what the machine file says.",
-        "The paper prints the curves only as a picture, and its text gives no number of them. The checks are about the shape that its "
-        "text states; how long the paper's call takes is not known here.",
-        f"The paper repeats each point {published.L95_REPETITIONS:,} times. The model is deterministic, and a turn of the loop is like "
-        "the next one but for the timer's interrupts, which are left out: few repetitions give the same mean.",
-        "Where the application's pages lie decides how many TLB entries and cache lines they can use at once (the paper's note 1 on "
-        "four-way conflicts and cache thrashing); the paper does not say where they lay. Three layouts stand for the range.",
+        (
+            "Cycles are modelled, not measured on a processor: the emulator runs the real kernel and programs, and a"
+            " model of the machine charges each event what the machine file says."
+        ),
+        (
+            "The paper prints the curves only as a picture, and its text gives no number of them. The checks are about"
+            " the shape that its text states; how long the paper's call takes is not known here."
+        ),
+        (
+            f"The paper repeats each point {published.L95_REPETITIONS:,} times. The model is deterministic, and a turn"
+            " of the loop is like the next one but for the timer's interrupts, which are left out: few repetitions"
+            " give the same mean."
+        ),
+        (
+            "Where the application's pages lie decides how many TLB entries and cache lines they can use at once (the"
+            " paper's note 1 on four-way conflicts and cache thrashing); the paper does not say where they lay. Three"
+            " layouts stand for the range."
+        ),
         "What writes would add, and a second level cache other than the machine file's, are not shown.",
     ),
 )

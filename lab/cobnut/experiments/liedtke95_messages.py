@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`liedtke95/messages`: what a message with a string pays for reaching both spaces, and what a temporary mapping would cost.
+"""`liedtke95/messages`: what a message with a string pays for reaching both spaces, and what a temporary mapping would
+cost.
 
-L95 4.2: L4 of that time mapped the receiver's buffer into the sender's space for the time of a copy, by two directory entries, and
-needs none of that where one of the two spaces is small, since the other's directory has it. This kernel copies through its window on
-physical memory (docs/string-transfer.md), for all pairs alike. So the absence of a temporary mapping is measured, its price is put
-together from the machine's numbers, and what is paid here in its place is measured, too.
+L95 4.2: L4 of that time mapped the receiver's buffer into the sender's space for the time of a copy, by two directory
+entries, and needs none of that where one of the two spaces is small, since the other's directory has it. This kernel
+copies through its window on physical memory (docs/string-transfer.md), for all pairs alike. So the absence of a
+temporary mapping is measured, its price is put together from the machine's numbers, and what is paid here in its place
+is measured, too.
 """
 
 from dataclasses import dataclass
@@ -45,9 +47,11 @@ def pages(size: int) -> int:
 
 
 def temporary_mapping(machine: Machine, pair: str, size: int) -> float:
-    """Modelled cycles of a temporary mapping for one string: entries copied, the window's pages walked for, and invalidated.
+    """Modelled cycles of a temporary mapping for one string: entries copied, the window's pages walked for, and
+    invalidated.
 
-    From one large space to another the write of CR3 that follows invalidates the window; otherwise an invlpg for each page does.
+    From one large space to another the write of CR3 that follows invalidates the window; otherwise an invlpg for each
+    page does.
     """
     cost = {name: float(machine.parameters[name].value) for name in PRICES}
     copied = DIRECTORY_ENTRIES * (cost["instructions.load"] + cost["instructions.store"])
@@ -101,13 +105,25 @@ def run(lab: Lab) -> Result:
 def judge_message(machine: Machine, measured: dict[str, Measurement], pair: str, size: int) -> list[Check]:
     one, where = measured[pair], f"{pair}.{size}"
     region = region_of(one, size)
-    refills, text = more(one, size, "dtlb_misses"), "What the string adds to the kernel's work is the same for all pairs of spaces, but for a test of the slot in each lookup."
+    refills, text = (
+        more(one, size, "dtlb_misses"),
+        (
+            "What the string adds to the kernel's work is the same for all pairs of spaces, but for a test of the slot"
+            " in each lookup."
+        ),
+    )
     here, large = (more(each, size, "instructions_kernel") for each in (one, measured["large_large"]))
     mapping = temporary_mapping(machine, pair, size)
     price = float(machine.parameters["dtlb.miss_cycles"].value)
     saved = None if refills is None else mapping - max(refills, 0) * price
     return [
-        judge(f"{where}.invlpg", region and region.median("invlpg"), "times", exactly(0), "No page of a window is invalidated."),
+        judge(
+            f"{where}.invlpg",
+            region and region.median("invlpg"),
+            "times",
+            exactly(0),
+            "No page of a window is invalidated.",
+        ),
         judge(
             f"{where}.cr3_writes",
             more(one, size, "cr3_writes"),
@@ -120,17 +136,25 @@ def judge_message(machine: Machine, measured: dict[str, Measurement], pair: str,
             refills,
             "TLB misses",
             at_most(0),
-            "No TLB entry of data is walked for that a message with 4 bytes needs not: there is no window that had to be mapped.",
+            "No TLB entry of data is walked for that a message with 4 bytes needs not: there is no window that had to"
+            " be mapped.",
         ),
         judge(
             f"{where}.saving",
             saved,
             "modelled cycles",
             above(0),
-            f"A temporary mapping of {pages(size)} pages would cost {mapping:g}: modelled from the machine's numbers, not run. In its place "
-            f"this kernel looks pages up by software: {_say(lookups(one))} instructions for each further page.",
+            f"A temporary mapping of {pages(size)} pages would cost {mapping:g}: modelled from the machine's numbers,"
+            f" not run. In its place this kernel looks pages up by software: {_say(lookups(one))} instructions for each"
+            " further page.",
         ),
-        judge(f"{where}.copy", here, "instructions", None if large is None else at_most(large + TOLERANCE * abs(large)), text),
+        judge(
+            f"{where}.copy",
+            here,
+            "instructions",
+            None if large is None else at_most(large + TOLERANCE * abs(large)),
+            text,
+        ),
     ]
 
 
@@ -147,7 +171,9 @@ def series_of(machine: Machine, measured: dict[str, Measurement]) -> list[Series
         lines += [
             Series(f"{pair}.message", "modelled cycles", sizes, [region and region.mean_cycles for region in regions]),
             Series(f"{pair}.string", "modelled cycles", sizes, [copied(one, size) for size in sizes]),
-            Series(f"{pair}.mapping", "modelled cycles", sizes, [temporary_mapping(machine, pair, size) for size in sizes]),
+            Series(
+                f"{pair}.mapping", "modelled cycles", sizes, [temporary_mapping(machine, pair, size) for size in sizes]
+            ),
         ]
     return [*lines, Series("lookups", "instructions a page", list(PAIRS), [lookups(measured[pair]) for pair in PAIRS])]
 
@@ -176,7 +202,10 @@ def plots(result: Result) -> list[Plot]:
             "bytes of the string",
             "modelled cycles",
             lines("mapping"),
-            caption="Put together from the machine's numbers: two directory entries, a walk for each page and, where no write of CR3 follows, its invalidation.",
+            caption=(
+                "Put together from the machine's numbers: two directory entries, a walk for each page and, where no"
+                " write of CR3 follows, its invalidation."
+            ),
         ),
         Plot(
             "bars",
@@ -197,14 +226,20 @@ EXPERIMENT = Experiment(
     run=run,
     plots=plots,
     story=(
-        "A client calls a server with a string of 1, 4 or 16 KB, from spaces of either kind. L4 of 1995 maps the receiver's buffer for the copy "
-        "unless one of the two spaces is small. This kernel never does: it copies between frames that it sees in a window of its own."
+        "A client calls a server with a string of 1, 4 or 16 KB, from spaces of either kind. L4 of 1995 maps the"
+        " receiver's buffer for the copy unless one of the two spaces is small. This kernel never does: it copies"
+        " between frames that it sees in a window of its own."
     ),
     cannot_say=(
-        "The saving is that of a mechanism which this kernel does not have: two directory entries, walks and invalidations at the "
-        "machine's prices. It is not measured.",
-        "Looking pages up by software takes more than a temporary mapping saves: the window is there for its simplicity, and for being the same "
-        "everywhere. A kernel that let the processor look up both sides between small spaces would pay neither.",
+        (
+            "The saving is that of a mechanism which this kernel does not have: two directory entries, walks and"
+            " invalidations at the machine's prices. It is not measured."
+        ),
+        (
+            "Looking pages up by software takes more than a temporary mapping saves: the window is there for its"
+            " simplicity, and for being the same everywhere. A kernel that let the processor look up both sides between"
+            " small spaces would pay neither."
+        ),
         "A repetition of a string instruction costs nothing in the machine model but its data accesses.",
     ),
     has_curves=True,

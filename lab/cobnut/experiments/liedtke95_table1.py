@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`liedtke95/table1`: the hardware behind a switch, recovered from the machine models by what programs meet on them.
 
-L95's table 1, the rows of the i486 and the Pentium. Nothing is read from a machine file: the size of the TLBs is the number of
-pages that a loop can touch without a miss, the cost of a miss is what loops pay that miss, with the page-table entries in the
-cache and with the cache swept before, and the switch of segments is counted in the kernel.
+L95's table 1, the rows of the i486 and the Pentium. Nothing is read from a machine file: the size of the TLBs is the
+number of pages that a loop can touch without a miss, the cost of a miss is what loops pay that miss, with the
+page-table entries in the cache and with the cache swept before, and the switch of segments is counted in the kernel.
 """
 
 from collections.abc import Callable
@@ -24,12 +24,12 @@ DATA_PAGES, CODE_PAGES = (1, 80, 1), (1, 48, 1)
 # reads on pages whose numbers differ by the number of sets of a TLB, or by a multiple: few of them fill the set
 SAME_SET_DISTANCE, SAME_SET_PAGES = 65536, (8, 16, 1)
 TOLERANCE = 0.05
-# How many of the two entries that a walk reads are not in the cache where the paper's most is paid. The paper speaks of the
-# page-table entry; of the i486, its manual gives the same 13 cycles for a walk that finds neither entry.
+# How many of the two entries that a walk reads are not in the cache where the paper's most is paid. The paper speaks of
+# the page-table entry; of the i486, its manual gives the same 13 cycles for a walk that finds neither entry.
 ENTRIES_MISSED = {"Pentium": 1, "i486": 2}
 SEGMENTS = (
-    "The paper's is the update of one descriptor, of data, and the reload of four registers. This kernel updates two, code and "
-    "data, and reaches them by segment overrides, which cost a cycle each."
+    "The paper's is the update of one descriptor, of data, and the reload of four registers. This kernel updates two,"
+    " code and data, and reaches them by segment overrides, which cost a cycle each."
 )
 KNOWN_MISSES = {
     f"{OWN_ROW}.segment_switch": KnownMiss(15, 25, SEGMENTS),
@@ -92,8 +92,8 @@ def run(lab: Lab) -> Result:
 def recover(lab: Lab, row: str) -> tuple[Hardware, list[LedgerRow]]:
     """Runs the loops on one machine. How much code one can touch besides its data needs to know how much data that is.
 
-    Where code and data share a pseudo-LRU TLB, reads alone do not fill it: between two of them the loop's own page is used,
-    and what stands beside that in its set is never replaced. Code that runs through its pages uses each in turn.
+    Where code and data share a pseudo-LRU TLB, reads alone do not fill it: between two of them the loop's own page is
+    used, and what stands beside that in its set is never replaced. Code that runs through its pages uses each in turn.
     """
     reads = replace(boot(lab, "large_large"), calls=False, gen="reads", sizes=DATA_PAGES, parts=())
     same_set = replace(reads, sizes=SAME_SET_PAGES, distance=SAME_SET_DISTANCE)
@@ -136,7 +136,9 @@ def _fits(measurement: Measurement) -> int | None:
 
 
 def _refills(region: Region | None) -> tuple[float, float] | None:
-    """Data TLB misses and the cycles of their refills, over all turns of a loop; None if an interrupt came in between."""
+    """Data TLB misses and the cycles of their refills, over all turns of a loop; None if an interrupt came in
+    between.
+    """
     if region is None or sum(region.counters.get("entries_irq", [1])):
         return None
     misses = sum(region.counters.get("dtlb_misses", []))
@@ -153,9 +155,9 @@ def _least(regions: list[Region]) -> float | None:
 def _walk_costs(walks: Measurement, more_walks: Measurement) -> tuple[float | None, float | None]:
     """What a refill costs whose page-table entry is not in the cache, and what the first of a turn pays on top.
 
-    Before each turn the cache is swept. The first walk then brings the directory's entry back, which all share; each has a
-    page-table entry of its own. More walks in a turn therefore cost the former each. What the first turns find displaced by
-    other code cancels out between the two boots, one of which makes more turns.
+    Before each turn the cache is swept. The first walk then brings the directory's entry back, which all share; each
+    has a page-table entry of its own. More walks in a turn therefore cost the former each. What the first turns find
+    displaced by other code cancels out between the two boots, one of which makes more turns.
     """
     turns = more_walks.spec.rounds - walks.spec.rounds
     by_turn = []
@@ -175,8 +177,8 @@ def judge_row(row: str, found: Hardware) -> list[Check]:
     wanted = published.L95_TABLE1[row]
     missed = "the page-table entry is" if ENTRIES_MISSED[row] == 1 else "neither entry of the walk is"
     both = (
-        f"Here {_text(found.miss_one_entry)} where the page-table entry is not in the cache, {_text(found.miss_both_entries)} "
-        "where neither is."
+        f"Here {_text(found.miss_one_entry)} where the page-table entry is not in the cache,"
+        f" {_text(found.miss_both_entries)} where neither is."
     )
     seen = f" Here: {found.segments}." if found.segments else ""
 
@@ -186,8 +188,8 @@ def judge_row(row: str, found: Hardware) -> list[Check]:
         return judge(f"{row}.{what}", measured, unit, rule(limit), f"L95 table 1. {why}", published=limit)
 
     pages = (
-        f"Without a miss a loop reads {_text(found.data_pages)} pages, runs through {_text(found.code_pages)}, and through "
-        f"{_text(found.code_besides)} when it reads as well, besides its own {LOOP_PAGES}."
+        f"Without a miss a loop reads {_text(found.data_pages)} pages, runs through {_text(found.code_pages)}, and"
+        f" through {_text(found.code_besides)} when it reads as well, besides its own {LOOP_PAGES}."
     )
     return [
         one("tlb_entries", found.entries, "entries", exactly, wanted.entries, pages),
@@ -296,7 +298,10 @@ def plots(result: Result) -> list[Plot]:
             },
             rows=rows,
             wide=True,
-            caption="Each of the paper's numbers is followed by the recovered one. A dash: the paper gives none, or there is no model.",
+            caption=(
+                "Each of the paper's numbers is followed by the recovered one. A dash: the paper gives none, or there"
+                " is no model."
+            ),
         )
         for title, heads in TABLES.items()
     ]
@@ -334,16 +339,27 @@ EXPERIMENT = Experiment(
     plots=plots,
     known_misses=KNOWN_MISSES,
     story=(
-        "How many translations does a processor keep, what does it pay for one that it lost, and what for new segments? The answers "
-        "are in the machine files, but here they are found out as one would on the processor itself: by loops over more and more "
-        "pages, with the page-table entries in the cache and without, and by an IPC between small spaces."
+        "How many translations does a processor keep, what does it pay for one that it lost, and what for new segments?"
+        " The answers are in the machine files, but here they are found out as one would on the processor itself: by"
+        " loops over more and more pages, with the page-table entries in the cache and without, and by an IPC between"
+        " small spaces."
     ),
     cannot_say=(
-        "Cycles are modelled. The machine files take TLB sizes and miss costs from this very table: that they are recovered shows "
-        "that the model does what its file says, not that the file is right.",
-        "PowerPC 601, Alpha 21064 and MIPS R4000 are in the paper's table and are not modelled; their rows are listed without checks.",
-        "The costs of a page-table switch are the paper's arithmetic on the recovered numbers, not a measured switch; "
-        "liedtke95/table2 measures that.",
-        "Which of a walk's two entries the paper's most finds in the cache is not said there; what is assumed stands with the check.",
+        (
+            "Cycles are modelled. The machine files take TLB sizes and miss costs from this very table: that they are"
+            " recovered shows that the model does what its file says, not that the file is right."
+        ),
+        (
+            "PowerPC 601, Alpha 21064 and MIPS R4000 are in the paper's table and are not modelled; their rows are"
+            " listed without checks."
+        ),
+        (
+            "The costs of a page-table switch are the paper's arithmetic on the recovered numbers, not a measured"
+            " switch; liedtke95/table2 measures that."
+        ),
+        (
+            "Which of a walk's two entries the paper's most finds in the cache is not said there; what is assumed"
+            " stands with the check."
+        ),
     ),
 )

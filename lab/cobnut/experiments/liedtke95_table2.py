@@ -17,18 +17,19 @@ from cobnut.results import Result, Series
 THERE, BACK = 0, 1
 FULL = "full"
 SMALL_TARGET = (
-    "The paper's listing updates one descriptor, of data, with two stores; that of the code segment does not appear in it. This "
-    "kernel updates both with four. It saves the entry load of a kernel data segment, and pays for that with a segment override, "
-    "a cycle on a Pentium, in most of these instructions. One more notes the partner for the rules that give tags away "
-    "(docs/tags.md), which the paper asks for and does not list, and two count the switch: a budget, whose end leads to the host in force, and which is "
-    "renewed there, so that no count that overflows can pass for the absence of a host."
+    "The paper's listing updates one descriptor, of data, with two stores; that of the code segment does not appear in"
+    " it. This kernel updates both with four. It saves the entry load of a kernel data segment, and pays for that with"
+    " a segment override, a cycle on a Pentium, in most of these instructions. One more notes the partner for the rules"
+    " that give tags away (docs/tags.md), which the paper asks for and does not list, and two count the switch: a"
+    " budget, whose end leads to the host in force, and which is renewed there, so that no count that overflows can"
+    " pass for the absence of a host."
 )
 KNOWN_MISSES = {
     "LL.least": KnownMiss(
         95,
         118,
-        "The direct cost is below the published one. The paper's least n is 5; here n is the pages of code and data that "
-        "kernel and program touch up to the next switch.",
+        "The direct cost is below the published one. The paper's least n is 5; here n is the pages of code and data"
+        " that kernel and program touch up to the next switch.",
     ),
     "LS.cycles": KnownMiss(23, 35, SMALL_TARGET),
     "SS.cycles": KnownMiss(23, 35, SMALL_TARGET),
@@ -86,9 +87,7 @@ def run(lab: Lab) -> Result:
         for (name, full), spec in wanted.items()
         for line in ledger_row(f"{name}.{FULL}" if full else name, measured[spec].at(spec.cases[0]))
     ]
-    return Result(
-        "liedtke95/table2", lab.machine_name, origin, series_of(found), checks, ledger
-    )
+    return Result("liedtke95/table2", lab.machine_name, origin, series_of(found), checks, ledger)
 
 
 def row_of(name: str) -> Row:
@@ -193,8 +192,8 @@ def plots(result: Result) -> list[Plot]:
 
 
 TABLE_CAPTION = (
-    "Modelled cycles beside the paper's. Least: no working set; most: a working set that nearly fills the TLBs. Cycles are the "
-    "direct cost and nine for each of n misses on what the flush took."
+    "Modelled cycles beside the paper's. Least: no working set; most: a working set that nearly fills the TLBs. Cycles"
+    " are the direct cost and nine for each of n misses on what the flush took."
 )
 
 
@@ -209,12 +208,20 @@ SETTINGS = {
     "small": Setting(512, 512, pingpong.AREAS_MB, "size of the small-space area, MB"),
 }
 CANNOT_SAY = (
-    "Cycles are modelled: the emulator runs the real kernel and programs, and each counted instruction costs what the machine "
-    "file says, with all its data in the cache. The paper's are counted by its author in a listing, under the same assumption.",
-    "What counts as handling of address spaces is cut along the paper's listing, but the two kernels are not the same: this one "
-    "implements a later interface, updates the code segment as well, and loads no kernel data segment on entry.",
-    "n is counted, and each of its misses costs the paper's nine cycles. What a miss costs the model, with the page-table entry "
-    "in the cache or not, is in the ledger.",
+    (
+        "Cycles are modelled: the emulator runs the real kernel and programs, and each counted instruction costs what"
+        " the machine file says, with all its data in the cache. The paper's are counted by its author in a listing,"
+        " under the same assumption."
+    ),
+    (
+        "What counts as handling of address spaces is cut along the paper's listing, but the two kernels are not the"
+        " same: this one implements a later interface, updates the code segment as well, and loads no kernel data"
+        " segment on entry."
+    ),
+    (
+        "n is counted, and each of its misses costs the paper's nine cycles. What a miss costs the model, with the"
+        " page-table entry in the cache or not, is in the ledger."
+    ),
 )
 
 EXPERIMENT = Experiment(
@@ -227,9 +234,10 @@ EXPERIMENT = Experiment(
     plots=plots,
     known_misses=KNOWN_MISSES,
     story=(
-        "A switch between large spaces writes CR3 and with that empties the TLBs. A switch to a small space, and back to the large "
-        "space that was there before, only rewrites segments. Client and server play all types of switch in turn; of each IPC, only "
-        "the instructions that deal with address spaces are counted, and what a flush makes them pay later."
+        "A switch between large spaces writes CR3 and with that empties the TLBs. A switch to a small space, and back"
+        " to the large space that was there before, only rewrites segments. Client and server play all types of switch"
+        " in turn; of each IPC, only the instructions that deal with address spaces are counted, and what a flush makes"
+        " them pay later."
     ),
     cannot_say=CANNOT_SAY,
 )

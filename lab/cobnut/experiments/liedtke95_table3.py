@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`liedtke95/table3`: what the handling of address spaces costs in a remote procedure call, for typical pairs of spaces.
+"""`liedtke95/table3`: what the handling of address spaces costs in a remote procedure call, for typical pairs of
+spaces.
 
-L95's table 3. Whole round trips are measured, not sums of table 2; which instructions count is said in `address_spaces`.
+L95's table 3. Whole round trips are measured, not sums of table 2; which instructions count is said in
+`address_spaces`.
 """
 
 from dataclasses import dataclass
@@ -75,9 +77,7 @@ def run(lab: Lab) -> Result:
         for (name, full), region in regions.items()
         for line in ledger_row(f"{name}.full" if full else name, region)
     ]
-    return Result(
-        "liedtke95/table3", lab.machine_name, origin, series_of(found), checks, ledger
-    )
+    return Result("liedtke95/table3", lab.machine_name, origin, series_of(found), checks, ledger)
 
 
 def judge_row(row: Row, least: Handling | None, most: Handling | None) -> list[Check]:
@@ -103,7 +103,8 @@ def judge_charges(row: Row, found: Handling | None, charges: float | None) -> Ch
         None if n is None else charges,
         "TLB misses",
         None if n is None else between((1 - TOLERANCE) * n, (1 + TOLERANCE) * n),
-        f"L95's n is the misses that a flush causes. Counted: {n}; charged to a switch by what the entry remembers: about as many.",
+        f"L95's n is the misses that a flush causes. Counted: {n}; charged to a switch by what the entry remembers:"
+        " about as many.",
     )
 
 
@@ -147,7 +148,10 @@ def plots(result: Result) -> list[Plot]:
             columns,
             rows={row.name: f"{row.name}: {row.text}" for row in ROWS},
             wide=True,
-            caption="Modelled cycles of a round trip beside the paper's. Least: no working sets; most: they nearly fill the TLBs.",
+            caption=(
+                "Modelled cycles of a round trip beside the paper's. Least: no working sets; most: they nearly fill the"
+                " TLBs."
+            ),
         ),
         Plot(
             "bars",
@@ -182,13 +186,16 @@ EXPERIMENT = Experiment(
     plots=plots,
     known_misses=KNOWN_MISSES,
     story=(
-        "A remote procedure call switches the address space twice. Where client or server is small and the large one is still the "
-        "previous large space, neither switch flushes the TLBs. Whole round trips of each pair of spaces are measured; of each, only "
-        "the instructions that deal with address spaces are counted, and what a flush makes them pay later."
+        "A remote procedure call switches the address space twice. Where client or server is small and the large one is"
+        " still the previous large space, neither switch flushes the TLBs. Whole round trips of each pair of spaces are"
+        " measured; of each, only the instructions that deal with address spaces are counted, and what a flush makes"
+        " them pay later."
     ),
     cannot_say=(
         *CANNOT_SAY,
-        "The paper's most assumes that a flush takes all 96 entries of the TLBs. Here client and server nearly fill them; the "
-        "server runs little code.",
+        (
+            "The paper's most assumes that a flush takes all 96 entries of the TLBs. Here client and server nearly fill"
+            " them; the server runs little code."
+        ),
     ),
 )

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`sanitize/linux`: Debian's Linux from its start to a shell and off again under the sanitizer: does it raise false alarms?
+"""`sanitize/linux`: Debian's Linux from its start to a shell and off again under the sanitizer: does it raise false
+alarms?
 
-Linux invalidates late on purpose. What it took away and when it was invalidated is listed by the function that did it, and each
-such function has to belong to a known way of being late. That the silence means something is shown by taking one of Linux's own
-invalidations at a time to be without effect.
+Linux invalidates late on purpose. What it took away and when it was invalidated is listed by the function that did it,
+and each such function has to belong to a known way of being late. That the silence means something is shown by taking
+one of Linux's own invalidations at a time to be without effect.
 """
 
 import re
@@ -50,7 +51,8 @@ LAZINESS = (
     Laziness(
         "vmalloc",
         re.compile(r"v(un)?map_|purge_"),
-        "areas of the kernel's vmalloc space are unmapped at once and invalidated together, much later; nobody uses an address in between",
+        "areas of the kernel's vmalloc space are unmapped at once and invalidated together, much later; nobody uses an"
+        " address in between",
     ),
     Laziness(
         "unmap",
@@ -152,7 +154,8 @@ def judge_stock(stock: Findings, reason: str | None) -> list[Check]:
             len(unknown),
             "functions",
             exactly(0),
-            f"Functions that take translations away and belong to no known way of doing so{': ' + where if where else ''}.",
+            "Functions that take translations away and belong to no known way of doing"
+            f" so{': ' + where if where else ''}.",
         ),
     ]
 
@@ -206,7 +209,9 @@ def plots(result: Result) -> list[Plot]:
 
 
 def _boot(lab: Lab, guest: LinuxGuest, ignore: str | None = None) -> tuple[Findings, str | None]:
-    """One run under the sanitizer, until the first report if an invalidation is ignored; and why it did not come to its end."""
+    """One run under the sanitizer, until the first report if an invalidation is ignored; and why it did not come to
+    its end.
+    """
     with tempfile.TemporaryDirectory(prefix="cobnut-") as name:
         folder = Path(name)
         out = folder / "reports.json"
@@ -230,12 +235,16 @@ EXPERIMENT = Experiment(
     run=run,
     plots=plots,
     story=(
-        "A sanitizer that cries wolf is of no use. Linux has run on real processors for decades and is taken to be right. Here Debian's "
-        "kernel boots to a shell, runs programs that map, unmap, protect, share and copy memory, and is switched off; nothing may be "
-        "reported. Then one of its own invalidations at a time is taken to be without effect, which has to be noticed."
+        "A sanitizer that cries wolf is of no use. Linux has run on real processors for decades and is taken to be"
+        " right. Here Debian's kernel boots to a shell, runs programs that map, unmap, protect, share and copy memory,"
+        " and is switched off; nothing may be reported. Then one of its own invalidations at a time is taken to be"
+        " without effect, which has to be noticed."
     ),
     cannot_say=(
-        "One processor, 32-bit page tables without PAE: Debian's flavour 686. What Linux does between processors is not looked at.",
+        (
+            "One processor, 32-bit page tables without PAE: Debian's flavour 686. What Linux does between processors is"
+            " not looked at."
+        ),
         "Code that this run never reaches is not judged.",
         "The machine model is not used here.",
     ),

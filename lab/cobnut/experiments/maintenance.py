@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What an ARM kernel does for its TLBs and virtual caches, from its disassembly: what `sanitize/mutations` removes there.
+"""What an ARM kernel does for its TLBs and virtual caches, from its disassembly: what `sanitize/mutations` removes
+there.
 
-Sites are: the operations of coprocessor 15 on TLBs and caches; on the SA-1110 the reads that clean its cache; the calls of the
-functions that are there for such operations; and the marks by which the kernel with tags knows what may be dirty or stale.
+Sites are: the operations of coprocessor 15 on TLBs and caches; on the SA-1110 the reads that clean its cache; the calls
+of the functions that are there for such operations; and the marks by which the kernel with tags knows what may be dirty
+or stale.
 """
 
 import re
@@ -19,12 +21,15 @@ FUNCTION = re.compile(r"^([0-9a-f]+) <(.*)>:$")
 OPERATION = re.compile(r"mcr\S*\s+15, 0, \w+, cr(?:8, |7, cr(?!0, ))|mrc\S*\s+15, 0, APSR_nzcv, cr7, ")
 CALL = re.compile(r"(bl|b)(eq|ne|cs|cc|hs|lo|mi|pl|vs|vc|hi|ls|ge|lt|gt|le|)\s+[0-9a-f]+ <([^+>]*)>$")
 # functions that are called for this and nothing else
-MAINTAINS = re.compile(r"caches::(?!wait)|host::(flush_caches|drop_lines|drop_translation)$|page_tables::(clean_lines|invalidate)$|\w*::?(purge|forget)_\w+$")
+MAINTAINS = re.compile(
+    r"caches::(?!wait)|host::(flush_caches|drop_lines|drop_translation)$|page_tables::(clean_lines|invalidate)$|\w*::?(purge|forget)_\w+$"
+)
 # before the first user runs; and what only an idle processor does
 BOOT = re.compile(r"boot_|\w+::initialise|loader::|page_tables::cache_window")
 CLEANS_BY_READING = "caches::clean_and_invalidate_data"
 READ = re.compile(r"ldr(b|h|sb)?\s+\w+, \[(?!pc)")
-# what the kernel with tags notes for later: who has run, and whose lines a section may have. A count of flushes is no such note: without it more is cleaned, not less
+# what the kernel with tags notes for later: who has run, and whose lines a section may have. A count of flushes is no
+# such note: without it more is cleaned, not less
 NOTES = {"processor": "PROCESSOR_RAN", "host::section": None}
 # the like in structures that have no fixed place, by the source line of the store
 FIELD = re.compile(r"\b(dirty_ \|=|lines_since =) ")
@@ -64,7 +69,9 @@ def marks(kernel: Path, stores: list[dict]) -> list[Site]:
 
 
 def notes(kernel: Path, offsets: Path) -> list[tuple[int, int]]:
-    """Addresses and sizes of what NOTES names, as far as this kernel has it. `offsets`: the header that its build has made."""
+    """Addresses and sizes of what NOTES names, as far as this kernel has it. `offsets`: the header that its build
+    has made.
+    """
     places = dict(re.findall(r"#define (\w+) (\d+)", offsets.read_text()))
     found = []
     for line in _output(["nm", "-SC"], kernel):
@@ -98,7 +105,11 @@ def _stores_to_fields(kernel: Path, code: list[Site]) -> list[Site]:
     stores = [one for one in code if STORE.match(one.text)]
     asked = "\n".join(f"{one.address:#x}" for one in stores)
     said = _output(["addr2line", "-e"], kernel, asked)
-    return [Site(one.name, one.address, f"marks: {one.text}") for one, at in zip(stores, said, strict=True) if FIELD.search(_source(at))]
+    return [
+        Site(one.name, one.address, f"marks: {one.text}")
+        for one, at in zip(stores, said, strict=True)
+        if FIELD.search(_source(at))
+    ]
 
 
 def _source(place: str) -> str:

@@ -3,8 +3,8 @@
 
 The list is derived (`experiments/invalidations.py`): every `invlpg` and every write of CR3 or CR4 in the kernel's
 disassembly, every store that was seen to clear a directory entry or a global bit, every addition that turns a small
-space's address into the processor's for `invlpg`, and every call of a function that has one of these. A mutant is the built
-kernel with that instruction replaced by nops. The stress program runs on it.
+space's address into the processor's for `invlpg`, and every call of a function that has one of these. A mutant is the
+built kernel with that instruction replaced by nops. The stress program runs on it.
 """
 
 import tempfile
@@ -155,7 +155,10 @@ def judge_mutant(mutant: Mutant, found: Run) -> Check:
 
 
 def judge_idle(mutant: Mutant) -> Check:
-    why = f"No invalidation ({mutant.site.text}): each of its {mutant.seen.executed} writes left the bits of paging as they were."
+    why = (
+        f"No invalidation ({mutant.site.text}): each of its {mutant.seen.executed} writes left the bits of paging as"
+        " they were."
+    )
     return judge(f"none.{mutant.name}", mutant.seen.effective, "times", exactly(0), why)
 
 
@@ -188,7 +191,10 @@ def plots(result: Result) -> list[Plot]:
             "removed instruction",
             "million accesses from the start",
             {"caught_after": "accesses"},
-            caption="Refusals are counted to the end of the run. An instruction without a bar was not caught; the checks say why.",
+            caption=(
+                "Refusals are counted to the end of the run. An instruction without a bar was not caught; the checks"
+                " say why."
+            ),
         )
     ]
 
@@ -225,15 +231,19 @@ EXPERIMENT = Experiment(
     plots=plots,
     elsewhere=(mutations_arm.EXPERIMENT,),
     story=(
-        "A kernel that forgets an invalidation runs perfectly on an emulator, and on most processors for most of the time. Here each "
-        "invalidation is taken out of the built kernel in turn, the stress program runs on what is left, and the sanitizer has to notice; "
-        "where the wrong space runs instead, the program does. The mutants called unrelocated invalidate a small space's page at the "
-        "address that it has for the space, not for the processor; those called uncalled skip all of a function that invalidates. The unchanged kernel has to pass without a report."
+        "A kernel that forgets an invalidation runs perfectly on an emulator, and on most processors for most of the"
+        " time. Here each invalidation is taken out of the built kernel in turn, the stress program runs on what is"
+        " left, and the sanitizer has to notice; where the wrong space runs instead, the program does. The mutants"
+        " called unrelocated invalidate a small space's page at the address that it has for the space, not for the"
+        " processor; those called uncalled skip all of a function that invalidates. The unchanged kernel has to pass"
+        " without a report."
     ),
     cannot_say=(
         "One invalidation at a time: two that stand in for each other would each look needless.",
-        "An invalidation after a store that only adds rights keeps a processor from faults that nobody expects; they are counted "
-        "as refusals, for such a fault is legal and no stale use.",
+        (
+            "An invalidation after a store that only adds rights keeps a processor from faults that nobody expects;"
+            " they are counted as refusals, for such a fault is legal and no stale use."
+        ),
         "The machine model is not used here.",
     ),
 )

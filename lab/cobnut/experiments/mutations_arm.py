@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`sanitize/mutations` on the boards with an ARM processor: the kernel without one of its operations on TLBs and caches, each in
-turn, and without one of the marks by which it knows what to flush: does anybody notice?
+"""`sanitize/mutations` on the boards with an ARM processor: the kernel without one of its operations on TLBs and
+caches, each in turn, and without one of the marks by which it knows what to flush: does anybody notice?
 
-The list is derived (`experiments/maintenance.py`). A mutant is the built kernel with that instruction replaced. The stress
-program runs on it.
+The list is derived (`experiments/maintenance.py`). A mutant is the built kernel with that instruction replaced. The
+stress program runs on it.
 """
 
 import tempfile
@@ -55,11 +55,17 @@ def run(lab: Lab) -> Result:
 
 
 def needless(counted: dict | None) -> str | None:
-    """What `counted` says of an instruction that was executed but had nothing to do; None if it had, or nobody can know."""
+    """What `counted` says of an instruction that was executed but had nothing to do; None if it had, or nobody can
+    know.
+    """
     if not counted:
         return None
     if "by" not in counted:
-        return "it only cleared bits: without it more is cleaned, not less" if counted["cleared"] == counted["executed"] else None
+        return (
+            "it only cleared bits: without it more is cleaned, not less"
+            if counted["cleared"] == counted["executed"]
+            else None
+        )
     if counted["needed"] or "Tlb" in counted["by"]:
         return None
     if counted["by"] == "DrainWriteBuffer":
@@ -89,7 +95,13 @@ def judge_mutant(site: Site, found: Run) -> Check:
 
 
 def judge_idle(site: Site, executed: int, why: str) -> Check:
-    return judge(f"none.{site.name}", 0, "times", exactly(0), f"Nothing to do ({site.text}): each of the {executed:,} times, {why}.")
+    return judge(
+        f"none.{site.name}",
+        0,
+        "times",
+        exactly(0),
+        f"Nothing to do ({site.text}): each of the {executed:,} times, {why}.",
+    )
 
 
 def series_of(sites: list[Site], runs: dict[Site, Run], counted: dict[int, dict]) -> list[Series]:
@@ -146,9 +158,11 @@ EXPERIMENT = Experiment(
     run=run,
     plots=plots,
     story=(
-        "The emulator has no caches, and drops translations at nearly every write of the coprocessor: a kernel that forgets to flush runs perfectly on it. Here each operation on TLBs and "
-        "caches, each call of a function that is there for them, and each store that notes what may be dirty is taken out of the built kernel in turn, the stress program runs on "
-        "what is left, and the sanitizer has to notice. The unchanged kernel has to pass without a report."
+        "The emulator has no caches, and drops translations at nearly every write of the coprocessor: a kernel that"
+        " forgets to flush runs perfectly on it. Here each operation on TLBs and caches, each call of a function that"
+        " is there for them, and each store that notes what may be dirty is taken out of the built kernel in turn, the"
+        " stress program runs on what is left, and the sanitizer has to notice. The unchanged kernel has to pass"
+        " without a report."
     ),
     cannot_say=(
         "One operation at a time: two that stand in for each other would each look needless.",

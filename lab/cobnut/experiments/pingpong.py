@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Running the ping-pong program under the laboratory's plugin, and reading what the plugin measured.
 
-A boot is independent of every other, so boots run two at a time. Each is recorded; its measurements are replays, so that
-what differs in numbers of the machine only is booted once. What comes back is checked for completeness here: a
+A boot is independent of every other, so boots run two at a time. Each is recorded; its measurements are replays, so
+that what differs in numbers of the machine only is booted once. What comes back is checked for completeness here: a
 measurement that lacks a size or whose ledger does not add up is a failure, never a number.
 """
 
@@ -24,7 +24,8 @@ from cobnut.results import LedgerRow
 
 AT_ONCE = 2
 TIMEOUT_SECONDS = 600
-# what its settings may be: more round trips than this tell nothing new, the rest are the program's and the kernel's limits
+# what its settings may be: more round trips than this tell nothing new, the rest are the program's and the kernel's
+# limits
 ROUNDS, WARMUP = range(1, 1_000_001), range(1, 1_000_001)
 SLOTS_MB, AREAS_MB = (16, 32, 64, 128, 256), range(64, 2049, 64)
 WORDS = range(64)
@@ -102,7 +103,8 @@ class PingPong:
 
 @dataclass(frozen=True)
 class Region:
-    """What was measured at one size. Counters and cycles are a number for each round trip, footprints those of the last.
+    """What was measured at one size. Counters and cycles are a number for each round trip, footprints those of the
+    last.
 
     `parts` holds instructions and cycles of the parts of the kernel that were asked for, in the same form.
     """

@@ -19,7 +19,9 @@ class Recorded:
 
 
 class Records:
-    """The records of one run of an experiment, by what was booted; they go with it. Safe to use from several threads."""
+    """The records of one run of an experiment, by what was booted; they go with it. Safe to use from several
+    threads.
+    """
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -27,7 +29,9 @@ class Records:
         self._folder: tempfile.TemporaryDirectory[str] | None = None
 
     def of(self, what: Hashable, make: Callable[[Path], Recorded]) -> Recorded:
-        """The record of `what`; `make` runs it if that was not done yet, and records it at the path that it is given."""
+        """The record of `what`; `make` runs it if that was not done yet, and records it at the path that it is
+        given.
+        """
         with self._lock:
             if self._folder is None:
                 self._folder = tempfile.TemporaryDirectory(prefix="cobnut-records-")

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`lab/replay`: is a replay what the run itself would have measured, and how much less does it take?
 
-Each guest is run twice under the machine model, recorded twice, and replayed a few times. What is compared is processor time of
-the whole process, user and system together: QEMU with the plugin on one side, the replayer on the other. The least of several
-counts, for whatever else the computer does only adds to it.
+Each guest is run twice under the machine model, recorded twice, and replayed a few times. What is compared is processor
+time of the whole process, user and system together: QEMU with the plugin on one side, the replayer on the other. The
+least of several counts, for whatever else the computer does only adds to it.
 """
 
 import hashlib
@@ -30,8 +30,10 @@ SWEEP_ROUNDS = 100
 RANDOM, LINUX = "stress", "linux"
 # too slow, and why; docs/trace.md says it at length
 SLOW = {
-    RANDOM: "Random system calls: hardly anything is repeated at once, and two thirds of what comes later is new or misses something, so that "
-    "it is modelled access by access, as in the run.",
+    RANDOM: (
+        "Random system calls: hardly anything is repeated at once, and two thirds of what comes later is new or misses"
+        " something, so that it is modelled access by access, as in the run."
+    ),
 }
 T = TypeVar("T")
 
@@ -115,7 +117,13 @@ def judge_guest(name: str, cost: Cost) -> list[Check]:
             "The replay prints the bytes that the plugin has written in the run itself.",
         ),
         judge(f"{name}.same_again", int(cost.same_again), "", exactly(1), "Each replay prints the same bytes."),
-        judge(f"{name}.same_records", int(cost.same_records), "", exactly(1), "Two records of the guest are the same bytes."),
+        judge(
+            f"{name}.same_records",
+            int(cost.same_records),
+            "",
+            exactly(1),
+            "Two records of the guest are the same bytes.",
+        ),
         judge(
             f"{name}.ratio",
             round(cost.ratio, 1),
@@ -143,7 +151,13 @@ def series_of(costs: dict[str, Cost]) -> list[Series]:
 
 
 def plots(_result: Result) -> list[Plot]:
-    columns = {"live": "modelled run, s", "record": "recording, s", "replay": "replay, s", "ratio": "times", "bytes": "record, bytes"}
+    columns = {
+        "live": "modelled run, s",
+        "record": "recording, s",
+        "replay": "replay, s",
+        "ratio": "times",
+        "bytes": "record, bytes",
+    }
     return [Plot("table", "Processor time", "guest", "", columns)]
 
 
@@ -163,7 +177,9 @@ def _measure(lab: Lab, guest: Guest) -> Cost:
         changes = [f"{key}:{value}" for key, value in lab.overrides.items()]
         kernel = [("kernel", str(guest.kernel))] if guest.kernel else []
         machine = ("machine", str(lab.machine.path))
-        model = qemu.Plugin(paths.PLUGIN, (machine, *kernel, ("out", str(out)), *(("set", change) for change in changes)))
+        model = qemu.Plugin(
+            paths.PLUGIN, (machine, *kernel, ("out", str(out)), *(("set", change) for change in changes))
+        )
         recorder = qemu.Plugin(paths.PLUGIN, (("mode", "record"), *kernel, ("out", str(record))))
         live, outputs = _least(RUNS, lambda: _boot(guest, model, out).read_bytes())
         recorded, digests = _least(RUNS, lambda: _digest(_boot(guest, recorder, record)))
@@ -210,19 +226,22 @@ EXPERIMENT = Experiment(
     machine="pentium4-1400",
     settings={
         "rounds": Setting(200_000, 100_000, range(1_000, 1_000_001), "round trips of the ping-pong"),
-        "sweep": Setting(1_000, 1_000, range(1, 1_000_001), f"round trips before the {SWEEP_ROUNDS} that are measured at each size"),
+        "sweep": Setting(
+            1_000, 1_000, range(1, 1_000_001), f"round trips before the {SWEEP_ROUNDS} that are measured at each size"
+        ),
         "operations": Setting(4_000, 1_000, range(100, 1_000_001), "system calls of the random guest"),
-        "linux": Setting(1, 0, range(0, 2), "1 runs Debian's kernel to a shell as well, which takes minutes"),
+        "linux": Setting(1, 0, range(2), "1 runs Debian's kernel to a shell as well, which takes minutes"),
     },
     run=run,
     plots=plots,
     show=show,
     story=(
-        "A guest is recorded once and measured on any machine afterwards. Here the same guests are measured both ways: under the machine "
-        "model while they run, and from a record. The ping-pong does the same again and again, and a replay models what repeats itself only "
-        "until the machine's state does so, too. Linux from its start to a shell repeats little at once, but most of its work later: what was "
-        "executed before, to the last address, and misses nothing, is booked and not modelled. The random system calls of the stress program "
-        "are the other extreme: much is new, and much of what is not misses something."
+        "A guest is recorded once and measured on any machine afterwards. Here the same guests are measured both ways:"
+        " under the machine model while they run, and from a record. The ping-pong does the same again and again, and a"
+        " replay models what repeats itself only until the machine's state does so, too. Linux from its start to a"
+        " shell repeats little at once, but most of its work later: what was executed before, to the last address, and"
+        " misses nothing, is booked and not modelled. The random system calls of the stress program are the other"
+        " extreme: much is new, and much of what is not misses something."
     ),
     cannot_say=(
         "Processor time depends on the computer; a ratio of two depends on it less.",

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """How much a ratio hinges on what a paper leaves open.
 
-Every open parameter of the machine file (one with a low and a high end) is set to each end in turn, the others staying at
-their values, and the curves are measured again. The costs of the instruction classes are moved together: they come from the
-same sources, and one by one they are too many to look at.
+Every open parameter of the machine file (one with a low and a high end) is set to each end in turn, the others staying
+at their values, and the curves are measured again. The costs of the instruction classes are moved together: they come
+from the same sources, and one by one they are too many to look at.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -39,7 +39,8 @@ class Curve:
 
 
 def open_parameters(lab: Lab, sections: tuple[str, ...]) -> dict[str, list[str]]:
-    """The open parameters that the run does not fix itself: what each is called, and the machine's numbers that it moves.
+    """The open parameters that the run does not fix itself: what each is called, and the machine's numbers that it
+    moves.
 
     With few hinges wanted, only those in `sections`.
     """
@@ -89,7 +90,9 @@ def _end(lab: Lab, name: str, end: str) -> str:
 
 
 def series_at(point: str, size: int, nominal: float | None, hinges: dict[str, dict[str, Ratios]]) -> list[Series]:
-    """The ratios at one size as `hinge.POINT.low`, `.high` and, for comparison, `.value`, over the parameters' names."""
+    """The ratios at one size as `hinge.POINT.low`, `.high` and, for comparison, `.value`, over the parameters'
+    names.
+    """
     names = list(hinges[ENDS[0]])
     found = [
         Series(f"hinge.{point}.{end}", "ratio", names, [hinges[end][name].get(size) for name in names]) for end in ENDS

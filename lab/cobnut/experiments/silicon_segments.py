@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`silicon/segments`: the attempts of `attack/isolation` that need no kernel of ours, on the processor that this runs on.
+"""`silicon/segments`: the attempts of `attack/isolation` that need no kernel of ours, on the processor that this runs
+on.
 
-Linux lets a process define segments (modify_ldt), whose limits the processor enforces. What segment loads, far returns, a
-system call and a pipe round trip take there stands beside the models' figures; it says nothing about the modelled machines.
+Linux lets a process define segments (modify_ldt), whose limits the processor enforces. What segment loads, far returns,
+a system call and a pipe round trip take there stands beside the models' figures; it says nothing about the modelled
+machines.
 """
 
 from cobnut import attacks, machines, results
@@ -38,7 +40,10 @@ def run(lab: Lab) -> Result:
     measured, traces = attacks.costs(output), attacks.speculation(output)
     origin = results.provenance(f"no emulator: {processor()}", None)
     described = [machines.load(name) for name in machines.known("ia32")]
-    series = [*series_of(attempts, measured, described), Series("speculation", "%", WHERE, [traces.get(where) for where in WHERE])]
+    series = [
+        *series_of(attempts, measured, described),
+        Series("speculation", "%", WHERE, [traces.get(where) for where in WHERE]),
+    ]
     return Result("silicon/segments", None, origin, series, judge_all(attempts, measured, traces), [])
 
 
@@ -53,8 +58,8 @@ def processor() -> str:
 
 
 def judge_all(attempts: list[attacks.Attempt], measured: dict[str, float], traces: dict[str, float]) -> list[Check]:
-    """The limits hold for what instructions do. What is loaded ahead past them is a fact about this processor and no verdict; that
-    it could be seen is checked."""
+    """The limits hold for what instructions do. What is loaded ahead past them is a fact about this processor and no
+    verdict; that it could be seen is checked."""
     others = [f"{one.name} {one.status} {one.how}" for one in attempts if one.status != REFUSED]
     checks = [
         judge("attempts", len({one.name for one in attempts}), "attempts", at_least(LEAST_ATTEMPTS), "Distinct ones."),
@@ -63,23 +68,38 @@ def judge_all(attempts: list[attacks.Attempt], measured: dict[str, float], trace
             len(others),
             "attempts",
             exactly(0),
-            "Each comes through inside the limits, reaches foreign memory under segments of 4 GB, and is stopped by the limits. "
-            + "; ".join(others),
+            "Each comes through inside the limits, reaches foreign memory under segments of 4 GB, and is stopped by the"
+            " limits. " + "; ".join(others),
         ),
     ]
     for name, what in MEASURED.items():
-        checks.append(judge(f"ticks.{name}", measured.get(name), "ticks", above(0), f"Of the time-stamp counter, median of many: {what}."))
+        checks.append(
+            judge(
+                f"ticks.{name}",
+                measured.get(name),
+                "ticks",
+                above(0),
+                f"Of the time-stamp counter, median of many: {what}.",
+            )
+        )
     checks.append(
         judge(
             "speculation.inside",
             traces.get("inside"),
             "%",
             at_least(SEEN_PERCENT),
-            "Of the loads inside the limits whose value shows in the cache: what is loaded ahead past them would be seen.",
+            "Of the loads inside the limits whose value shows in the cache: what is loaded ahead past them would be"
+            " seen.",
         )
     )
     checks.append(
-        judge("speculation.absent", traces.get("absent"), "%", at_most(NOISE_PERCENT), "Of a value that is nowhere: what is seen is the value.")
+        judge(
+            "speculation.absent",
+            traces.get("absent"),
+            "%",
+            at_most(NOISE_PERCENT),
+            "Of a value that is nowhere: what is seen is the value.",
+        )
     )
     return checks
 
@@ -90,14 +110,25 @@ def show(result: Result) -> None:
     beyond = dict(zip(traces.x, traces.y, strict=True))["beyond"] if traces else None
     if beyond is None:
         return
-    sees = "it reads past segment limits speculatively" if beyond >= SEEN_PERCENT else "no value from past a limit was seen"
-    print(f"of the loads past a limit, {beyond:g} % left what they would have read in the cache: {sees} (docs/security.md)")
+    sees = (
+        "it reads past segment limits speculatively"
+        if beyond >= SEEN_PERCENT
+        else "no value from past a limit was seen"
+    )
+    print(
+        f"of the loads past a limit, {beyond:g} % left what they would have read in the cache: {sees}"
+        " (docs/security.md)"
+    )
 
 
 def modelled(machine: Machine) -> dict[str, float]:
     """The cycles of a segment load and of a far return in a machine file, where it gives them."""
     given = machine.parameters
-    load = machine["segments.load_cycles"] if "segments.load_cycles" in given else machine["segments.reload_cycles"] / machine["segments.loads"]
+    load = (
+        machine["segments.load_cycles"]
+        if "segments.load_cycles" in given
+        else machine["segments.reload_cycles"] / machine["segments.loads"]
+    )
     far = machine["segments.far_return_cycles"] if "segments.far_return_cycles" in given else load
     return dict.fromkeys(LOADS, load) | {"far_return": far}
 
@@ -110,12 +141,16 @@ def series_of(attempts: list[attacks.Attempt], measured: dict[str, float], descr
     ]
     for machine in described:
         figures = modelled(machine)
-        every.append(Series(f"cycles.{machine.name}", "cycles", list(MEASURED), [figures.get(name) for name in MEASURED]))
+        every.append(
+            Series(f"cycles.{machine.name}", "cycles", list(MEASURED), [figures.get(name) for name in MEASURED])
+        )
     return every
 
 
 def plots(result: Result) -> list[Plot]:
-    columns = {one.name: one.name.split(".", 1)[1] for one in result.series if one.name.startswith(("ticks.", "cycles."))}
+    columns = {
+        one.name: one.name.split(".", 1)[1] for one in result.series if one.name.startswith(("ticks.", "cycles."))
+    }
     columns["ticks.here"] = f"here ({result.provenance.emulator.split(': ', 1)[1]})"
     return [
         Plot(
@@ -124,7 +159,10 @@ def plots(result: Result) -> list[Plot]:
             "operation",
             "ticks, cycles",
             columns,
-            caption="The counter's ticks are not cycles of the core where that changes its clock. The models' figures are their machine files'.",
+            caption=(
+                "The counter's ticks are not cycles of the core where that changes its clock. The models' figures are"
+                " their machine files'."
+            ),
             rows=MEASURED,
         ),
         Plot(
@@ -149,14 +187,21 @@ EXPERIMENT = Experiment(
     plots=plots,
     show=show,
     story=(
-        "A 32-bit Linux process defines code and data segments in its LDT, of the size of a slot, with known memory on both sides, "
-        "and runs the very instructions that the attack program runs in a small space. Each runs three times: inside the limits, where "
-        "it has to come through; under segments of 4 GB with the same base, where it has to get what is not its own; and under limits. "
-        "Then loads inside and past the limit are followed by one of a line that their value names, and the line's time says whether it got there."
+        "A 32-bit Linux process defines code and data segments in its LDT, of the size of a slot, with known memory on"
+        " both sides, and runs the very instructions that the attack program runs in a small space. Each runs three"
+        " times: inside the limits, where it has to come through; under segments of 4 GB with the same base, where it"
+        " has to get what is not its own; and under limits. Then loads inside and past the limit are followed by one of"
+        " a line that their value names, and the line's time says whether it got there."
     ),
     cannot_say=(
-        "Which processor this is nobody can choose; its figures stand beside the models' as a check of their order, not of their values.",
-        "Descriptors come from an LDT, and Linux' own flat segments are in its GDT: forged selectors are tried where both agree.",
+        (
+            "Which processor this is nobody can choose; its figures stand beside the models' as a check of their order,"
+            " not of their values."
+        ),
+        (
+            "Descriptors come from an LDT, and Linux' own flat segments are in its GDT: forged selectors are tried"
+            " where both agree."
+        ),
         "That no value from past a limit was seen does not prove that none can be (docs/security.md).",
     ),
 )

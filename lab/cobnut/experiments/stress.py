@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`sanitize/stress`: random system calls under the sanitizer, each outcome held against a model (user/stress).
 
-One boot for each seed, on the two processors in turn. A seed gives the same run each time: the guest's clock follows its
-instructions.
+One boot for each seed, on the two processors in turn. A seed gives the same run each time: the guest's clock follows
+its instructions.
 """
 
 import tempfile
@@ -128,7 +128,8 @@ def total(runs: list[Run], counter: str) -> int:
 def judge_amounts(runs: list[Run], quick: bool) -> list[Check]:
     seeds = f"seeds {runs[0].seed} to {runs[-1].seed}"
     return [
-        judge(name, total(runs, name), "times", at_least(least[quick]), f"Over {seeds}.") for name, least in LEAST.items()
+        judge(name, total(runs, name), "times", at_least(least[quick]), f"Over {seeds}.")
+        for name, least in LEAST.items()
     ]
 
 
@@ -147,8 +148,8 @@ def judge_confirmations(runs: list[Run]) -> list[Check]:
             flushed,
             "invalidations",
             at_least(changed_slots),
-            "The sanitizer saw what is cached of a slot dropped, page by page or with all the rest, at least as often as "
-            f"the program saw spaces leave slots ({changed_slots}).",
+            "The sanitizer saw what is cached of a slot dropped, page by page or with all the rest, at least as often"
+            f" as the program saw spaces leave slots ({changed_slots}).",
         ),
         judge(
             "confirmed.unmaps",
@@ -185,7 +186,9 @@ def observed(sites: list[Site], runs: list[Run]) -> dict[Site, Seen]:
     seen = {}
     for site in sites:
         each = [invalidations.observe(site, {one.cpu: one.findings}) for one in runs]
-        executed, effective, needed = (sum(getattr(one, name) for one in each) for name in ("executed", "effective", "needed"))
+        executed, effective, needed = (
+            sum(getattr(one, name) for one in each) for name in ("executed", "effective", "needed")
+        )
         seen[site] = Seen("", executed, effective, needed)
     return seen
 
@@ -194,7 +197,9 @@ def judge_coverage(sites: list[Site], runs: list[Run]) -> Check:
     seen = observed(sites, runs)
     never = [site.name for site in sites if not seen[site].executed]
     why = f"Of {len(sites)} invalidations in the kernel's code (invlpg, writes of CR3 and CR4)"
-    return judge("never_executed", len(never), "sites", exactly(0), f"{why}: {', '.join(never) or 'all were executed'}.")
+    return judge(
+        "never_executed", len(never), "sites", exactly(0), f"{why}: {', '.join(never) or 'all were executed'}."
+    )
 
 
 def series_of(sites: list[Site], runs: list[Run]) -> list[Series]:
@@ -228,7 +233,7 @@ EXPERIMENT = Experiment(
     source="differential test against a model of who may see what",
     machine="pentium4-1400",
     settings={
-        "seed": Setting(1, 1, range(0, 1 << 26), "the first boot's; each further boot takes the next"),
+        "seed": Setting(1, 1, range(1 << 26), "the first boot's; each further boot takes the next"),
         "boots": Setting(8, 2, range(1, 1025), "how many, on the two processors in turn"),
         "operations": Setting(200_000, 25_000, range(1, 100_000_001), "of each boot"),
     },
@@ -236,13 +241,17 @@ EXPERIMENT = Experiment(
     run=run,
     plots=plots,
     story=(
-        "Sixteen spaces in four families map, grant and unmap pages, move in and out of small-space slots, which the kernel gives and "
-        "takes, too, are bound to each other's page directories, call each other, and are deleted, at random. A model of each family says before each access whether it faults and what it reads; the sanitizer holds "
-        "each access of the whole machine against what a processor may still have cached."
+        "Sixteen spaces in four families map, grant and unmap pages, move in and out of small-space slots, which the"
+        " kernel gives and takes, too, are bound to each other's page directories, call each other, and are deleted, at"
+        " random. A model of each family says before each access whether it faults and what it reads; the sanitizer"
+        " holds each access of the whole machine against what a processor may still have cached."
     ),
     cannot_say=(
         "The families are preempted by each other, but the kernel itself is not: it runs with interrupts off.",
-        "Accesses past a small space's limit go where QEMU sees the kernel's own pages, since it does not enforce limits.",
+        (
+            "Accesses past a small space's limit go where QEMU sees the kernel's own pages, since it does not enforce"
+            " limits."
+        ),
         "The machine model is not used here.",
     ),
     elsewhere=(stress_arm.EXPERIMENT,),

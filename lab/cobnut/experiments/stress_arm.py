@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`sanitize/stress` on the boards with an ARM processor: random system calls under the sanitizer, held against a model (user/stress).
+"""`sanitize/stress` on the boards with an ARM processor: random system calls under the sanitizer, held against a model
+(user/stress).
 
-A boot for each seed, on the kernel with tags and on the standard one in turn. A seed gives the same run each time: the guest's clock
-follows its instructions.
+A boot for each seed, on the kernel with tags and on the standard one in turn. A seed gives the same run each time: the
+guest's clock follows its instructions.
 """
 
 import tempfile
@@ -42,7 +43,8 @@ LEAST = {
     "thread_deletions": (100_000, 1_500),
     "space_deletions": (100_000, 1_000),
 }
-# on the kernel with tags: slots changed and passed on; and how often somebody had to give his domain up, which the sanitizer saw
+# on the kernel with tags: slots changed and passed on; and how often somebody had to give his domain up, which the
+# sanitizer saw
 OF_TAGS = {"resizes": (100_000, 250), "slot_reuses": (100_000, 150)}
 RECYCLINGS = (100_000, 500)
 
@@ -74,14 +76,18 @@ def boot(
     watch: Iterable[tuple[int, int]] = (),
     timeout: float = TIMEOUT_SECONDS,
 ) -> Run:
-    """Runs the stress program on `kernel`, the board's or a mutant of it, at most for `stop_after` accesses of the guest's.
+    """Runs the stress program on `kernel`, the board's or a mutant of it, at most for `stop_after` accesses of the
+    guest's.
 
-    `watch`: addresses and sizes in bytes to which stores are noted. A run without the program's counters at its end has failed,
-    unless a report has stopped it.
+    `watch`: addresses and sizes in bytes to which stores are noted. A run without the program's counters at its end has
+    failed, unless a report has stopped it.
     """
     with tempfile.TemporaryDirectory(prefix="cobnut-") as folder:
         out = Path(folder) / "reports.json"
-        modules = (Module(board.program("sigma0")), Module(board.program("stress"), f"seed={seed} operations={operations}"))
+        modules = (
+            Module(board.program("sigma0")),
+            Module(board.program("stress"), f"seed={seed} operations={operations}"),
+        )
         what = Boot(kernel, modules, memory_mb=board.memory_mb or MEMORY_MB)
         plugin = sanitizing.plugin(
             board.kernel_executable, out, stop_at_first=stop_at_first, stop_after=stop_after, watch=watch
@@ -110,14 +116,19 @@ def run(lab: Lab) -> Result:
     checks = [check for each in runs for check in judge_run(each)] + judge_amounts(runs, lab.quick)
     if not lab.quick:  # a short run comes past most of them
         kernels = {"fast": lab.board, "standard": lab.board.standard}
-        checks += [judge_coverage(name, maintenance.operations(board.kernel_executable), runs) for name, board in kernels.items()]
+        checks += [
+            judge_coverage(name, maintenance.operations(board.kernel_executable), runs)
+            for name, board in kernels.items()
+        ]
     return Result("sanitize/stress", None, origin, series_of(runs), checks, [])
 
 
 def judge_run(each: Run) -> list[Check]:
     where = f"seed{each.seed}.{each.kernel}"
     return [
-        stress_console.judge_reports(where, each.findings, "Nothing stale is used, no line of a cache is lost or read stale."),
+        stress_console.judge_reports(
+            where, each.findings, "Nothing stale is used, no line of a cache is lost or read stale."
+        ),
         stress_console.judge_failure(where, each.failure),
     ]
 
@@ -131,9 +142,20 @@ def judge_amounts(runs: list[Run], quick: bool) -> list[Check]:
 
     checks = [judge(name, total(name, runs), "times", at_least(least[quick]), seeds) for name, least in LEAST.items()]
     tagged = [each for each in runs if each.kernel == "fast"]
-    checks += [judge(name, total(name, tagged), "times", at_least(least[quick]), f"{seeds} PID slots.") for name, least in OF_TAGS.items()]
-    recycled = sum(one["executed"] for each in tagged for one in each.findings.invalidations if "take_domain" in (one["symbol"] or ""))
-    why = f"{seeds} The sanitizer saw the TLB flushed because domains were taken away from spaces, one at least each time."
+    checks += [
+        judge(name, total(name, tagged), "times", at_least(least[quick]), f"{seeds} PID slots.")
+        for name, least in OF_TAGS.items()
+    ]
+    recycled = sum(
+        one["executed"]
+        for each in tagged
+        for one in each.findings.invalidations
+        if "take_domain" in (one["symbol"] or "")
+    )
+    why = (
+        f"{seeds} The sanitizer saw the TLB flushed because domains were taken away from spaces, one at least each"
+        " time."
+    )
     return [*checks, judge("recyclings", recycled, "times", at_least(RECYCLINGS[quick]), why)]
 
 
@@ -141,7 +163,10 @@ def judge_coverage(kernel: str, operations: list[Site], runs: list[Run]) -> Chec
     """Over all boots of one of the two kernels."""
     executed = {one["instruction"] for each in runs if each.kernel == kernel for one in each.findings.invalidations}
     never = [site.name for site in operations if f"{site.address:#010x}" not in executed]
-    why = f"Of {len(operations)} operations on TLBs and caches in the {kernel} kernel's code: {', '.join(never) or 'all were executed'}."
+    why = (
+        f"Of {len(operations)} operations on TLBs and caches in the {kernel} kernel's code:"
+        f" {', '.join(never) or 'all were executed'}."
+    )
     return judge(f"never_executed.{kernel}", len(never), "sites", exactly(0), why)
 
 
@@ -166,7 +191,7 @@ EXPERIMENT = Experiment(
     machine="sa1100-200",
     boards=("collie", "versatilepb"),
     settings={
-        "seed": Setting(1, 1, range(0, 1 << 26), "the first boot's; each further boot takes the next"),
+        "seed": Setting(1, 1, range(1 << 26), "the first boot's; each further boot takes the next"),
         "boots": Setting(8, 4, range(1, 1025), "how many, every fourth on the standard kernel"),
         "operations": Setting(300_000, 10_000, range(1, 100_000_001), "of each boot"),
     },
@@ -174,9 +199,10 @@ EXPERIMENT = Experiment(
     run=run,
     plots=plots,
     story=(
-        "Sixteen spaces in four families, one more than there are domains, map, grant and unmap pages, below 32 MB, where others' pages are after relocation, and above 2 GB; "
-        "move from PID slot to PID slot, call each other, and are deleted, at random. A model of each family says before each access whether it faults and what it reads; the "
-        "sanitizer holds each access of the whole machine against what TLBs and caches may still hold."
+        "Sixteen spaces in four families, one more than there are domains, map, grant and unmap pages, below 32 MB,"
+        " where others' pages are after relocation, and above 2 GB; move from PID slot to PID slot, call each other,"
+        " and are deleted, at random. A model of each family says before each access whether it faults and what it"
+        " reads; the sanitizer holds each access of the whole machine against what TLBs and caches may still hold."
     ),
     cannot_say=(
         "The families are preempted by each other, but the kernel itself is not: it runs with interrupts off.",

@@ -17,7 +17,9 @@ def counters(outcome: Outcome) -> dict[str, int]:
 
 
 def failure(outcome: Outcome, timeout: float, *, stopped: bool = False) -> str | None:
-    """Why a boot of at most `timeout` seconds failed, None if it did not. Without counters it has, unless a report `stopped` it."""
+    """Why a boot of at most `timeout` seconds failed, None if it did not. Without counters it has, unless a report
+    `stopped` it.
+    """
     if said := FAILURE.search(outcome.console):
         return said.group(1)
     if outcome.timed_out:

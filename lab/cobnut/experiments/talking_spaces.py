@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Running the program `groups`, whose spaces talk to each other in a pattern, under the plugin, and reading what came of it.
+"""Running the program `groups`, whose spaces talk to each other in a pattern, under the plugin, and reading what came
+of it.
 
-The kernel's rules about tags need some time to settle, of which nothing is wanted: the plugin models from the beginning of
-the measured case on, so that these runs are not recorded.
+The kernel's rules about tags need some time to settle, of which nothing is wanted: the plugin models from the beginning
+of the measured case on, so that these runs are not recorded.
 """
 
 import re
@@ -63,7 +64,9 @@ class Talk:
 
 @dataclass(frozen=True)
 class Tag:
-    """What the program printed of a space at the end. `group` is the pattern's, -1: none; `size_mb` 0: the space is large."""
+    """What the program printed of a space at the end. `group` is the pattern's, -1: none; `size_mb` 0: the space is
+    large.
+    """
 
     space: int
     group: int
@@ -126,7 +129,8 @@ def read(talk: Talk, measured: dict, console: str) -> Heard:
     """A run's result from what the plugin wrote and the program printed; a failure if anything is missing."""
     total = TOTAL.search(console)
     tags = tuple(
-        Tag(int(space), int(group), int(offset), int(size), bool(bound)) for space, group, offset, size, bound in SPACE.findall(console)
+        Tag(int(space), int(group), int(offset), int(size), bool(bound))
+        for space, group, offset, size, bound in SPACE.findall(console)
     )
     if total is None or [tag.space for tag in tags] != list(range(talk.spaces)):
         return Heard(talk, {}, 0, 0, (), "the program has not told of all its spaces")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`uhlig02/fig4`: the cost of an IPC round trip over the caller's working set, small spaces against large ones.
 
-U02's figure 4. The active side of a ping-pong fills its working set, calls, and touches the working set again; what a switch of
-page tables flushed is paid for there. Part a fills the trace cache, b the instruction TLB, c the data TLB.
+U02's figure 4. The active side of a ping-pong fills its working set, calls, and touches the working set again; what a
+switch of page tables flushed is paid for there. Part a fills the trace cache, b the instruction TLB, c the data TLB.
 """
 
 from dataclasses import dataclass, replace
@@ -19,33 +19,37 @@ MISSES = ("itlb_misses", "dtlb_misses", "trace_misses")
 ITLB_ENTRIES = "itlb.entries"
 # shown with a check that fails: what is known about the difference
 KNOWN_MISSES = {
-    "a.ratio_at_8000": KnownMiss(2.5, 2.8, "The costs of rebuilding the trace cache are a range in the paper, and the ratio moves with them."),
+    "a.ratio_at_8000": KnownMiss(
+        2.5, 2.8, "The costs of rebuilding the trace cache are a range in the paper, and the ratio moves with them."
+    ),
     "a.ratio_at_15000": KnownMiss(
         1.15,
         1.4,
-        "The paper's trace cache is full at 8 K nops, the processor's documents give it 12 K micro-operations: with the "
-        "latter (the machine file's trace_cache.lines) part of 15,000 nops still survives a switch between small spaces.",
+        "The paper's trace cache is full at 8 K nops, the processor's documents give it 12 K micro-operations: with the"
+        " latter (the machine file's trace_cache.lines) part of 15,000 nops still survives a switch between small"
+        " spaces.",
     ),
     "b.ratio_at_itlb_capacity": KnownMiss(
         4,
         5.8,
-        "The large side follows from the costs that the paper states. The small side costs one cycle for each jump here: what "
-        "a taken jump costs the Pentium 4 beyond that (branch targets, a trace line for each jump) is not modelled, would be "
-        "paid in both kinds of space, and would bring the ratio down.",
+        "The large side follows from the costs that the paper states. The small side costs one cycle for each jump"
+        " here: what a taken jump costs the Pentium 4 beyond that (branch targets, a trace line for each jump) is not"
+        " modelled, would be paid in both kinds of space, and would bring the ratio down.",
     ),
     "c.ratio_most": KnownMiss(
         2.5,
         4.1,
-        "The large side follows from the costs that the paper states. The small side costs two cycles for each read here: what "
-        "else slows reads of many pages on the Pentium 4 is not modelled, would be paid in both kinds of space, and would "
-        "bring the ratio down.",
+        "The large side follows from the costs that the paper states. The small side costs two cycles for each read"
+        " here: what else slows reads of many pages on the Pentium 4 is not modelled, would be paid in both kinds of"
+        " space, and would bring the ratio down.",
     ),
 }
 BAND_CAPTION = (
     "Shaded: what the ratio becomes when one open number of the machine file at a time goes to its low or high end."
 )
 CAUSES_CAPTION = (
-    "A refill is charged to the switch that took the entry: the call takes what the caller had, the reply what the server had."
+    "A refill is charged to the switch that took the entry: the call takes what the caller had, the reply what the"
+    " server had."
 )
 POINTS = {
     "a.full": "8,000 bytes of nops",
@@ -266,7 +270,10 @@ def plots(result: Result) -> list[Plot]:
                 "modelled cycles",
                 {f"{letter}.{LARGE}": "L", f"{letter}.{SMALL}": "S"},
                 wide=True,
-                caption="For each working set the left bar (L) is a round trip between large spaces, the right bar (S) one between small spaces.",
+                caption=(
+                    "For each working set the left bar (L) is a round trip between large spaces, the right bar (S) one"
+                    " between small spaces."
+                ),
             ),
             Plot(
                 "causes",
@@ -354,18 +361,24 @@ EXPERIMENT = Experiment(
     show=tables.show_causes,
     known_misses=KNOWN_MISSES,
     story=(
-        "A client fills a working set, calls a server that only replies, and touches the working set again. Between large spaces each "
-        "call and each reply writes CR3, which empties the TLBs and the Pentium 4's trace cache, and the working set has to be fetched "
-        "anew. Between small spaces only segments change, and the working set is still there. The more of it there is, the wider the "
-        "gap, until the working set no longer fits by itself and both pay the same."
+        "A client fills a working set, calls a server that only replies, and touches the working set again. Between"
+        " large spaces each call and each reply writes CR3, which empties the TLBs and the Pentium 4's trace cache, and"
+        " the working set has to be fetched anew. Between small spaces only segments change, and the working set is"
+        " still there. The more of it there is, the wider the gap, until the working set no longer fits by itself and"
+        " both pay the same."
     ),
     cannot_say=(
-        "Cycles are modelled, not measured on a processor: the emulator runs the real kernel and programs, and a model of the machine "
-        "charges each event what the machine file says. The machine file was calibrated with the costs that the paper states one by "
-        "one, never with this figure.",
+        (
+            "Cycles are modelled, not measured on a processor: the emulator runs the real kernel and programs, and a"
+            " model of the machine charges each event what the machine file says. The machine file was calibrated with"
+            " the costs that the paper states one by one, never with this figure."
+        ),
         "The paper prints the curves only as a picture; the marks are the statements in its text.",
-        "What the paper leaves open (sizes and penalties of the TLBs and of the trace cache) is a range in the machine file. The "
-        "hinge plots show how far a ratio moves over each range, one parameter at a time; combinations may move it further.",
+        (
+            "What the paper leaves open (sizes and penalties of the TLBs and of the trace cache) is a range in the"
+            " machine file. The hinge plots show how far a ratio moves over each range, one parameter at a time;"
+            " combinations may move it further."
+        ),
         "Out-of-order overlap, hardware prefetch, branch prediction and the second hardware thread are not modelled.",
     ),
 )

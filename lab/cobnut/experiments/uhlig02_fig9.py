@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`uhlig02/fig9`: who switches to whom, how often, and which groups the kernel made of them by itself.
 
-U02 draws the switches of three compilations (figure 9) and of a web server (figure 10) as graphs and sees that programs talk
-in small groups, from which it proposes groups and leaves them to others. Here the kernel forms them from the switches
-that it counts, and the graph is of the switches that the plugin sees. The program `groups` makes the patterns.
+U02 draws the switches of three compilations (figure 9) and of a web server (figure 10) as graphs and sees that programs
+talk in small groups, from which it proposes groups and leaves them to others. Here the kernel forms them from the
+switches that it counts, and the graph is of the switches that the plugin sees. The program `groups` makes the patterns.
 """
 
 from dataclasses import dataclass
@@ -14,8 +14,8 @@ from cobnut.experiments import Experiment, Lab, Plot, Setting
 from cobnut.experiments.talking_spaces import SLOT_MB, Heard, Talk, listen
 from cobnut.results import LedgerRow, Result, Series
 
-# pattern: how many spaces, and an area in MB that has few enough slots that there is no way but groups: three or four of them
-# in each host beside those for who is in no group
+# pattern: how many spaces, and an area in MB that has few enough slots that there is no way but groups: three or four
+# of them in each host beside those for who is in no group
 PATTERNS = {"pipeline": (25, 64), "web": (26, 128)}
 WARMUP_MS = 2000
 MOST_BETWEEN, LEAST_KNOWN = 0.02, 0.999
@@ -26,7 +26,8 @@ GLOBAL = -1  # the group of a space that is at home in all
 class Graph:
     """The switches of a run between the spaces that it names, and where each is at home.
 
-    `groups` has for each space the number of its host, in order of appearance, or GLOBAL; `clusters` the pattern's group, -1: none.
+    `groups` has for each space the number of its host, in order of appearance, or GLOBAL; `clusters` the pattern's
+    group, -1: none.
     """
 
     times: dict[tuple[int, int], int]
@@ -46,12 +47,18 @@ class Graph:
     @property
     def between(self) -> float | None:
         """Of all switches, those from one group to another, without those from and to global spaces."""
-        found = sum(n for (a, b), n in self.times.items() if GLOBAL not in (self.groups[a], self.groups[b]) and self.groups[a] != self.groups[b])
+        found = sum(
+            n
+            for (a, b), n in self.times.items()
+            if GLOBAL not in (self.groups[a], self.groups[b]) and self.groups[a] != self.groups[b]
+        )
         return found / self.total if self.total else None
 
     @property
     def found(self) -> int:
-        """How many of the pattern's groups are groups: all who are not global in one host, and nobody of another group there."""
+        """How many of the pattern's groups are groups: all who are not global in one host, and nobody of another
+        group there.
+        """
         return sum(self._is_group(cluster) for cluster in set(self.clusters.values()) - {-1})
 
     def _is_group(self, cluster: int) -> bool:
@@ -67,7 +74,9 @@ class Graph:
 
 
 def graph_of(heard: Heard) -> Graph:
-    """Gives the spaces in the plugin's output their numbers: by host and slot, or by the slot alone where that is in all hosts."""
+    """Gives the spaces in the plugin's output their numbers: by host and slot, or by the slot alone where that is
+    in all hosts.
+    """
     names = {region["case"] - 1: region["space"] for region in heard.measured["regions"] if region["case"] > 0}
     numbers, hosts, groups = {}, {}, {}
     for tag in heard.tags:
@@ -101,7 +110,16 @@ def graph_of(heard: Heard) -> Graph:
 def run(lab: Lab) -> Result:
     """One run of each pattern, with groups by the kernel's choice."""
     talks = [
-        Talk(pattern, spaces, "groups", lab.settings["batch"], lab.settings["rounds"], WARMUP_MS, names=True, area_mb=area_mb)
+        Talk(
+            pattern,
+            spaces,
+            "groups",
+            lab.settings["batch"],
+            lab.settings["rounds"],
+            WARMUP_MS,
+            names=True,
+            area_mb=area_mb,
+        )
         for pattern, (spaces, area_mb) in PATTERNS.items()
     ]
     lab.meter.total(len(talks))
@@ -110,7 +128,15 @@ def run(lab: Lab) -> Result:
     checks = [check for one in heard for check in judge_one(one)]
     series = [line for one in heard if not one.failure for line in series_of(one.talk.pattern, graph_of(one))]
     ledger = [
-        LedgerRow(one.talk.pattern, None, one.ipcs, "cycles", one.region["ledger"], one.region["cycles_total"], space=one.region["space"])
+        LedgerRow(
+            one.talk.pattern,
+            None,
+            one.ipcs,
+            "cycles",
+            one.region["ledger"],
+            one.region["cycles_total"],
+            space=one.region["space"],
+        )
         for one in heard
         if one.region
     ]
@@ -129,7 +155,8 @@ def judge_one(heard: Heard) -> list[Check]:
             graph.found if graph else None,
             "groups",
             exactly(wanted) if graph else None,
-            f"Groups of the pattern that the kernel found: all their spaces at home in one host, and nobody of another group there. {failure}".rstrip(),
+            "Groups of the pattern that the kernel found: all their spaces at home in one host, and nobody of another"
+            f" group there. {failure}".rstrip(),
         ),
         judge(
             f"{pattern}.between",
@@ -150,7 +177,8 @@ def judge_one(heard: Heard) -> list[Check]:
             float(graph.groups[busiest] == GLOBAL) if graph and busiest is not None else None,
             "spaces",
             exactly(1),
-            f"Of those in no group of the pattern the one with the most switches is in all hosts, like D in U02's figure 11. {failure}".rstrip(),
+            "Of those in no group of the pattern the one with the most switches is in all hosts, like D in U02's"
+            f" figure 11. {failure}".rstrip(),
         ),
         judge(
             f"{pattern}.known",
@@ -163,14 +191,26 @@ def judge_one(heard: Heard) -> list[Check]:
 
 
 def series_of(pattern: str, graph: Graph) -> list[Series]:
-    """The graph: edges `FROM-TO` with their times; nodes with their host's number, null for those in all, and the pattern's group."""
+    """The graph: edges `FROM-TO` with their times; nodes with their host's number, null for those in all, and the
+    pattern's group.
+    """
     ends = sorted(graph.times)
     spaces = sorted(graph.groups)
     names = [str(space) for space in spaces]
     return [
         Series(f"{pattern}.switches", "switches", [f"{a}-{b}" for a, b in ends], [graph.times[pair] for pair in ends]),
-        Series(f"{pattern}.host", "host", names, [None if graph.groups[one] == GLOBAL else graph.groups[one] for one in spaces]),
-        Series(f"{pattern}.cluster", "group of the pattern", names, [None if graph.clusters[one] == -1 else graph.clusters[one] for one in spaces]),
+        Series(
+            f"{pattern}.host",
+            "host",
+            names,
+            [None if graph.groups[one] == GLOBAL else graph.groups[one] for one in spaces],
+        ),
+        Series(
+            f"{pattern}.cluster",
+            "group of the pattern",
+            names,
+            [None if graph.clusters[one] == -1 else graph.clusters[one] for one in spaces],
+        ),
     ]
 
 
@@ -182,9 +222,17 @@ def plots(result: Result) -> list[Plot]:
             titles[pattern],
             "",
             "",
-            {f"{pattern}.switches": "switches", f"{pattern}.host": "group", f"{pattern}.cluster": "group of the pattern"},
-            caption="Who switches to whom. The wider a line, the more often, by a logarithm. A colour is a host, with the spaces at home in it and the switches among them; grey "
-            "are spaces that are in all hosts, and switches to them, from them and between groups. Side by side: a group of the pattern; in the middle: those in none.",
+            {
+                f"{pattern}.switches": "switches",
+                f"{pattern}.host": "group",
+                f"{pattern}.cluster": "group of the pattern",
+            },
+            caption=(
+                "Who switches to whom. The wider a line, the more often, by a logarithm. A colour is a host, with the"
+                " spaces at home in it and the switches among them; grey are spaces that are in all hosts, and switches"
+                " to them, from them and between groups. Side by side: a group of the pattern; in the middle: those in"
+                " none."
+            ),
         )
         for pattern in PATTERNS
     ]
@@ -202,14 +250,22 @@ EXPERIMENT = Experiment(
     run=run,
     plots=plots,
     story=(
-        "U02 shows the switches of three compilations: cpp, cc1 and as of each talk to one another only. So programs that talk should share a page directory, and who talks to "
-        f"all should be in every one. The program makes the patterns; with slots of {SLOT_MB} MB in an area of 64 or 128 MB spaces have to share hosts. Nobody tells the kernel "
-        "who belongs together: it counts switches and notes who was left (docs/tags.md). What is drawn are the switches that the plugin saw, and where the spaces are at home then."
+        "U02 shows the switches of three compilations: cpp, cc1 and as of each talk to one another only. So programs"
+        " that talk should share a page directory, and who talks to all should be in every one. The program makes the"
+        f" patterns; with slots of {SLOT_MB} MB in an area of 64 or 128 MB spaces have to share hosts. Nobody tells the"
+        " kernel who belongs together: it counts switches and notes who was left (docs/tags.md). What is drawn are the"
+        " switches that the plugin saw, and where the spaces are at home then."
     ),
     cannot_say=(
-        "The patterns are made up: no compiler and no web server runs. Figure 9 is of a kernel tree's compilation under Linux; its picture has no numbers to compare with.",
+        (
+            "The patterns are made up: no compiler and no web server runs. Figure 9 is of a kernel tree's compilation"
+            " under Linux; its picture has no numbers to compare with."
+        ),
         "Groups have had seconds to form, and the patterns do not change.",
-        "How often batches change the group is the program's choice: the share of switches between groups says that the kernel's groups are the pattern's, not how real programs behave.",
+        (
+            "How often batches change the group is the program's choice: the share of switches between groups says that"
+            " the kernel's groups are the pattern's, not how real programs behave."
+        ),
     ),
     has_curves=True,
 )

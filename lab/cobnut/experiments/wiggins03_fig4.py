@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`wiggins03/fig4`: what sharing TLB entries is worth at most.
 
-W03's figure 4, its benchmark "extreme": 2, 4 or 16 processes of one program read a byte from each of the same number of pages, and
-yield to the next. The pages are each one's own, or the same for all at the same address, where they have a domain of their own.
+W03's figure 4, its benchmark "extreme": 2, 4 or 16 processes of one program read a byte from each of the same number of
+pages, and yield to the next. The pages are each one's own, or the same for all at the same address, where they have a
+domain of their own.
 """
 
 from dataclasses import dataclass
@@ -24,9 +25,11 @@ SAME = 0.1
 PAPERS_MACHINE = "sa1100-200"
 
 OUT_OF_DOMAINS = (
-    "Sixteen processes and the region that they share want 17 domains of 15, so in each round two or three processes find none, and the TLB is flushed for them: that is a fifth of a turn with some "
-    "20 shared pages. Another fifth are misses in that set of the data cache in which all pages begin, where the shared ones leave little room for control blocks and the kernel's own data. Most of both is the "
-    "same with private pages. Where code and data happen to lie moves this by a few percent."
+    "Sixteen processes and the region that they share want 17 domains of 15, so in each round two or three processes"
+    " find none, and the TLB is flushed for them: that is a fifth of a turn with some 20 shared pages. Another fifth"
+    " are misses in that set of the data cache in which all pages begin, where the shared ones leave little room for"
+    " control blocks and the kernel's own data. Most of both is the same with private pages. Where code and data happen"
+    " to lie moves this by a few percent."
 )
 KNOWN_MISSES = {"gain.16": KnownMiss(2.8, 3, OUT_OF_DOMAINS)}
 
@@ -79,7 +82,9 @@ def run(lab: Lab) -> Result:
     """Both kinds of pages for each number of processes."""
     chosen, pages = lab.settings, QUICK if lab.quick else PAGES
     specs = {
-        (readers, kind): Crowd("reads", "alike", readers, chosen["rounds"], chosen["warmup"], shared=shared, pages=pages)
+        (readers, kind): Crowd(
+            "reads", "alike", readers, chosen["rounds"], chosen["warmup"], shared=shared, pages=pages
+        )
         for readers in READERS
         for kind, shared in KINDS.items()
     }
@@ -111,7 +116,8 @@ def judge_graph(graph: Graph) -> list[Check]:
             graph.flat_until("private"),
             "pages",
             at_most(entries // 2),
-            f"{n} processes, private pages; W03: execution slows markedly as soon as more than about ten pages are touched.",
+            f"{n} processes, private pages; W03: execution slows markedly as soon as more than about ten pages are"
+            " touched.",
             published.W03_PRIVATE_PAGES,
         ),
         line(
@@ -127,7 +133,8 @@ def judge_graph(graph: Graph) -> list[Check]:
             graph.gain(40),
             "times",
             between(1 - SAME, 1 + SAME),
-            f"{n} processes, 40 pages, private over shared; W03: the same once the number of pages reaches {entries}, the TLB's capacity.",
+            f"{n} processes, 40 pages, private over shared; W03: the same once the number of pages reaches {entries},"
+            " the TLB's capacity.",
             1,
         ),
     ]
@@ -138,7 +145,8 @@ def judge_graph(graph: Graph) -> list[Check]:
                 graph.best,
                 "times",
                 at_least(GAIN[n]),
-                f"{n} processes: how many times as long a turn takes with private pages, at the number of pages where that is most.",
+                f"{n} processes: how many times as long a turn takes with private pages, at the number of pages where"
+                " that is most.",
                 published.W03_EXTREME_GAIN[n],
             )
         )
@@ -148,7 +156,10 @@ def judge_graph(graph: Graph) -> list[Check]:
 def series_of(graph: Graph) -> list[Series]:
     """Both kinds of pages over their number, and what is behind them; all for one turn of one process."""
     n, sizes = graph.readers, graph.sizes
-    lines = [Series(f"{n}.{kind}", "modelled cycles", sizes, [graph.cycles(kind, pages) for pages in sizes]) for kind in KINDS]
+    lines = [
+        Series(f"{n}.{kind}", "modelled cycles", sizes, [graph.cycles(kind, pages) for pages in sizes])
+        for kind in KINDS
+    ]
     lines.append(Series(f"{n}.gain", "times", sizes, [graph.gain(pages) for pages in sizes]))
     return lines + [
         Series(f"{n}.{kind}.{counter}", "a turn", sizes, [graph.misses(kind, pages, counter) for pages in sizes])
@@ -184,9 +195,17 @@ def plots(result: Result) -> list[Plot]:
             "pages",
             "times",
             {f"{n}.gain": f"{n} processes" for n in READERS},
-            marks=tuple(Mark(f"W03: up to {gain:g}, {n} processes", y=gain) for n, gain in published.W03_EXTREME_GAIN.items()),
+            marks=tuple(
+                Mark(f"W03: up to {gain:g}, {n} processes", y=gain) for n, gain in published.W03_EXTREME_GAIN.items()
+            ),
         ),
-        Plot("lines", "Data TLB misses of a turn", "pages", "misses", {f"{name}.dtlb_misses": title for name, title in curves.items()}),
+        Plot(
+            "lines",
+            "Data TLB misses of a turn",
+            "pages",
+            "misses",
+            {f"{name}.dtlb_misses": title for name, title in curves.items()},
+        ),
         Plot(
             "ledger",
             "Where the modelled cycles go, 2 processes",
@@ -212,14 +231,23 @@ EXPERIMENT = Experiment(
     run=run,
     plots=plots,
     story=(
-        "Up to sixteen processes of one program, all at the same address below 32 MB, read the first byte of each of a number of pages and yield. Private pages are at "
-        "addresses of their own in each process, as mmap() gives them in the paper's kernel; shared ones are the same frames at the same address for all, so that one TLB "
-        "entry can serve all. The paper ran this on Linux, where sharing was added last; the kernel here is L4's, and the yield its ThreadSwitch."
+        "Up to sixteen processes of one program, all at the same address below 32 MB, read the first byte of each of a"
+        " number of pages and yield. Private pages are at addresses of their own in each process, as mmap() gives them"
+        " in the paper's kernel; shared ones are the same frames at the same address for all, so that one TLB entry can"
+        " serve all. The paper ran this on Linux, where sharing was added last; the kernel here is L4's, and the yield"
+        " its ThreadSwitch."
     ),
     cannot_say=(
         "Cycles are modelled, those of the loop itself included.",
-        "The paper's Linux has a longer way through its scheduler, and library code that the processes do not share: both make its ratios smaller, the more the more processes there are.",
-        "Of each page the first byte is read, and all of these lie in one of the data cache's eight sets, which has room for 32 lines: with private pages it runs out together with the TLB. Which bytes the paper read is not said.",
+        (
+            "The paper's Linux has a longer way through its scheduler, and library code that the processes do not"
+            " share: both make its ratios smaller, the more the more processes there are."
+        ),
+        (
+            "Of each page the first byte is read, and all of these lie in one of the data cache's eight sets, which has"
+            " room for 32 lines: with private pages it runs out together with the TLB. Which bytes the paper read is"
+            " not said."
+        ),
         "The curves of the paper are known here by what its text says about them.",
     ),
     has_curves=True,

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`wiggins03/fig5`: a server calls clients at random, each in a space of its own, with the standard and with the fast kernel.
+"""`wiggins03/fig5`: a server calls clients at random, each in a space of its own, with the standard and with the fast
+kernel.
 
-W03's figure 5. The server and up to 14 clients have a domain each; beyond that domains are taken away and given again. The clients
-lie at different addresses, or all at the same one below 32 MB, where the processor relocates them.
+W03's figure 5. The server and up to 14 clients have a domain each; beyond that domains are taken away and given again.
+The clients lie at different addresses, or all at the same one below 32 MB, where the processor relocates them.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from cobnut import published, results
-from cobnut.checks import Check, KnownMiss, Rule, above, at_least, at_most, between, exactly, judge
+from cobnut.checks import Check, KnownMiss, Rule, at_least, at_most, between, exactly, judge
 from cobnut.experiments import Experiment, Lab, Mark, Plot, Setting, crowd
 from cobnut.experiments.crowd import FLUSHES, SWITCH_WRITES, Counted, Crowd, measure
 from cobnut.experiments.pingpong import Region, raise_if_all_failed
@@ -36,9 +37,11 @@ STANDARD_US = (60, 200)
 FLAT = 0.1
 
 FLUSHING = (
-    "The paper's is 27,000 cycles, and 2,000 with nothing flushed. This kernel's path is a tenth of that, and finds less to load again after a flush: by the ledger, of some 10,300 cycles, 5,200 are 74 lines "
-    "of the caches, 600 TLB misses, 4,200 the two flushes. These read the bank of zeros, which needs no memory (SA-1100 Developer's Manual, 6.2.3, which does not say how many cycles it takes; with 10 a line, "
-    "the machine file's upper end, it is 65 us). With 256 lines of memory read instead, at the paper's 70 cycles, it was 220 us."
+    "The paper's is 27,000 cycles, and 2,000 with nothing flushed. This kernel's path is a tenth of that, and finds"
+    " less to load again after a flush: by the ledger, of some 10,300 cycles, 5,200 are 74 lines of the caches, 600 TLB"
+    " misses, 4,200 the two flushes. These read the bank of zeros, which needs no memory (SA-1100 Developer's Manual,"
+    " 6.2.3, which does not say how many cycles it takes; with 10 a line, the machine file's upper end, it is 65 us)."
+    " With 256 lines of memory read instead, at the paper's 70 cycles, it was 220 us."
 )
 KNOWN_MISSES = {f"standard.us.{n}": KnownMiss(48, 60, FLUSHING) for n in (CLIENTS[0], CLIENTS[-1])}
 
@@ -117,11 +120,23 @@ def judge_counts(curves: dict[tuple[str, str], Curve], sizes: tuple[int, ...]) -
                 peer = published.PISTACHIO_ARM[max(n, LAST)] - published.PISTACHIO_ARM_USER
                 beside = f"; the best peer has {peer:g}" if place == "different" else ""
                 rule = at_most(WARM_LIMIT if n <= LAST else TWENTY_LIMIT)
-                text = f"Kernel and stub of an IPC one way, {n} client{'s' * (n > 1)} at {place} address{'es' * (place == 'different')}{beside}."
-                checks.append(judge(f"fast.{place}.instructions.{n}", fast.instructions(n), "instructions", rule, fast.why(n, text)))
+                text = (
+                    f"Kernel and stub of an IPC one way, {n} client{'s' * (n > 1)} at {place}"
+                    f" address{'es' * (place == 'different')}{beside}."
+                )
+                checks.append(
+                    judge(
+                        f"fast.{place}.instructions.{n}", fast.instructions(n), "instructions", rule, fast.why(n, text)
+                    )
+                )
             if n <= LAST:
-                text = f"W03 section 5: with domains for all nothing is flushed; TLBs, caches and single lines of both, an IPC, {n} clients."
-                checks.append(judge(f"fast.{place}.flushes.{n}", fast.each(n, *FLUSHES), "flushes", exactly(0), fast.why(n, text)))
+                text = (
+                    "W03 section 5: with domains for all nothing is flushed; TLBs, caches and single lines of both, an"
+                    f" IPC, {n} clients."
+                )
+                checks.append(
+                    judge(f"fast.{place}.flushes.{n}", fast.each(n, *FLUSHES), "flushes", exactly(0), fast.why(n, text))
+                )
     return checks
 
 
@@ -137,7 +152,11 @@ def judge_cycles(curves: dict[tuple[str, str], Curve], sizes: tuple[int, ...]) -
                     _over(same.cycles(n), fast.cycles(n)),
                     "times",
                     between(1 - SAME_OVER_DIFFERENT, 1 + SAME_OVER_DIFFERENT),
-                    same.why(n, f"Modelled cycles of a round trip with {n} clients at the same address, over those at different ones."),
+                    same.why(
+                        n,
+                        f"Modelled cycles of a round trip with {n} clients at the same address, over those at different"
+                        " ones.",
+                    ),
                 )
             )
         if n in CROWDED:
@@ -164,7 +183,11 @@ def judge_paper(curves: dict[tuple[str, str], Curve], sizes: tuple[int, ...]) ->
             fast.cycles(first),
             "modelled cycles",
             at_most(ROUND_TRIP_LIMIT),
-            fast.why(first, f"A round trip with one warm client; W03: an optimised one should be around {published.W03_OPTIMAL_US} us."),
+            fast.why(
+                first,
+                "A round trip with one warm client; W03: an optimised one should be around"
+                f" {published.W03_OPTIMAL_US} us.",
+            ),
             published=ROUND_TRIP_LIMIT,
         ),
         judge(
@@ -197,7 +220,11 @@ def judge_paper(curves: dict[tuple[str, str], Curve], sizes: tuple[int, ...]) ->
                 standard.us(n),
                 "modelled us",
                 between(*STANDARD_US),
-                standard.why(n, f"A round trip of the standard kernel, which flushes at both switches, with {n} client{'s' * (n > 1)}."),
+                standard.why(
+                    n,
+                    f"A round trip of the standard kernel, which flushes at both switches, with {n}"
+                    f" client{'s' * (n > 1)}.",
+                ),
                 published=published.W03_STANDARD_US,
             )
             for n in (first, last)
@@ -239,15 +266,23 @@ def judge_beyond(fast: Curve, sizes: tuple[int, ...]) -> list[Check]:
             "growth.beyond_domains",
             middle,
             "modelled us a client",
-            Rule(f"above {early or 0:.3g}, what it is up to {LAST} clients", lambda value: early is not None and value > early),
-            f"From {LAST} to {TWENTY} clients; W03: from 15 the cost rises faster, for there are more processes than domains.",
+            Rule(
+                f"above {early or 0:.3g}, what it is up to {LAST} clients",
+                lambda value: early is not None and value > early,
+            ),
+            f"From {LAST} to {TWENTY} clients; W03: from 15 the cost rises faster, for there are more processes than"
+            " domains.",
         ),
         judge(
             "growth.late",
             late,
             "modelled us a client",
-            Rule(f"below {middle or 0:.3g}, what it is up to {TWENTY} clients", lambda value: middle is not None and value < middle),
-            f"From {beyond[-2]} to {beyond[-1]} clients; W03: the increase slows down, for a flush makes all domains clean.",
+            Rule(
+                f"below {middle or 0:.3g}, what it is up to {TWENTY} clients",
+                lambda value: middle is not None and value < middle,
+            ),
+            f"From {beyond[-2]} to {beyond[-1]} clients; W03: the increase slows down, for a flush makes all domains"
+            " clean.",
         ),
     ]
 
@@ -273,7 +308,10 @@ def series_of(curve: Curve, sizes: tuple[int, ...]) -> list[Series]:
         Series(f"{name}.us", "modelled us", sizes, [curve.us(n) for n in sizes]),
         Series(f"{name}.cycles", "modelled cycles", sizes, [curve.cycles(n) for n in sizes]),
         Series(f"{name}.instructions", "instructions", sizes, [curve.instructions(n) for n in sizes]),
-        *(Series(f"{name}.{counter}", "an IPC", sizes, [curve.each(n, counter) for n in sizes]) for counter in counters),
+        *(
+            Series(f"{name}.{counter}", "an IPC", sizes, [curve.each(n, counter) for n in sizes])
+            for counter in counters
+        ),
     ]
 
 
@@ -315,11 +353,24 @@ def plots(result: Result) -> list[Plot]:
             "Instructions of an IPC, one way",
             "clients",
             "instructions",
-            {f"{name}.instructions": title for name, title in fast.items()} | {"peer.instructions": "best peer, different addresses"},
+            {f"{name}.instructions": title for name, title in fast.items()}
+            | {"peer.instructions": "best peer, different addresses"},
             caption="Kernel and stub. The peer is L4Ka::Pistachio with fast switching and its assembly path.",
         ),
-        Plot("lines", "TLB flushes of an IPC", "clients", "flushes", {f"{name}.tlb_flushes": title for name, title in curves.items()}),
-        Plot("lines", "Flushes of the data cache of an IPC", "clients", "flushes", {f"{name}.dcache_flushes": title for name, title in curves.items()}),
+        Plot(
+            "lines",
+            "TLB flushes of an IPC",
+            "clients",
+            "flushes",
+            {f"{name}.tlb_flushes": title for name, title in curves.items()},
+        ),
+        Plot(
+            "lines",
+            "Flushes of the data cache of an IPC",
+            "clients",
+            "flushes",
+            {f"{name}.dcache_flushes": title for name, title in curves.items()},
+        ),
         Plot(
             "ledger",
             "Where the modelled cycles of a round trip go",
@@ -345,17 +396,31 @@ EXPERIMENT = Experiment(
     run=run,
     plots=plots,
     story=(
-        "A server sends an empty message to one of its clients, chosen at random, and waits for the answer. Server and clients have a space each. The standard kernel "
-        "changes the page directory at each switch of spaces and flushes TLBs and caches. The fast one keeps one page directory for all: a domain tells whose a "
-        "translation is, and the PID register moves what lies below 32 MB. There are 15 domains for users: a server and 14 clients."
+        "A server sends an empty message to one of its clients, chosen at random, and waits for the answer. Server and"
+        " clients have a space each. The standard kernel changes the page directory at each switch of spaces and"
+        " flushes TLBs and caches. The fast one keeps one page directory for all: a domain tells whose a translation"
+        " is, and the PID register moves what lies below 32 MB. There are 15 domains for users: a server and 14"
+        " clients."
     ),
     cannot_say=(
-        "Counts are exact for this kernel on QEMU's instruction set. Cycles and microseconds are modelled from them by the machine file, with no overlap between "
-        "instructions and memory, and a write buffer that never fills.",
-        "The paper's figure is known here by what its text says: 135 us, 10 us, 12 us with 14 clients, and how the curve goes on.",
-        "The paper measured a kernel that it calls mostly unoptimised, with the generic IPC path in C++; the fast path here is assembly. What the two have in common is what a switch flushes.",
+        (
+            "Counts are exact for this kernel on QEMU's instruction set. Cycles and microseconds are modelled from them"
+            " by the machine file, with no overlap between instructions and memory, and a write buffer that never"
+            " fills."
+        ),
+        (
+            "The paper's figure is known here by what its text says: 135 us, 10 us, 12 us with 14 clients, and how the"
+            " curve goes on."
+        ),
+        (
+            "The paper measured a kernel that it calls mostly unoptimised, with the generic IPC path in C++; the fast"
+            " path here is assembly. What the two have in common is what a switch flushes."
+        ),
         "Clients and server are a few instructions each; the program of the paper was larger by an unknown amount.",
-        f"Only {published.W03_CLOCK_MHZ} MHz and the SA-1100's TLBs and caches are the paper's: with another machine the published values are not judged.",
+        (
+            f"Only {published.W03_CLOCK_MHZ} MHz and the SA-1100's TLBs and caches are the paper's: with another"
+            " machine the published values are not judged."
+        ),
     ),
     has_curves=True,
     known_misses=KNOWN_MISSES,

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`wiggins03/flushes`: what makes the fast kernel flush, what the standard kernel's flushes cost, and where the cycles go.
+"""`wiggins03/flushes`: what makes the fast kernel flush, what the standard kernel's flushes cost, and where the cycles
+go.
 
-W03 section 5 names what alone makes the fast kernel flush: a mapping where a PID slot in use is, mappings that collide in the shared
-area, and domains that run out (a shared area that is full is not met here: L4's is the user's to fill). Each is a scene of its own, a
-server that calls clients at random, beside scenes without any of them.
+W03 section 5 names what alone makes the fast kernel flush: a mapping where a PID slot in use is, mappings that collide
+in the shared area, and domains that run out (a shared area that is full is not met here: L4's is the user's to fill).
+Each is a scene of its own, a server that calls clients at random, beside scenes without any of them.
 """
 
 from dataclasses import dataclass
@@ -42,14 +43,21 @@ SCENES = (
     Scene("domains_64", "apart", 64, "domains run out"),
     Scene(STANDARD, "apart", 1, tags=False),
 )
-COUNTERS = {"tlb_flushes": "TLB flushes", "dcache_flushes": "data-cache flushes", "icache_flushes": "instruction-cache flushes", "tlb_entry_flushes": "TLB entries", "line_operations": "cache lines"}
+COUNTERS = {
+    "tlb_flushes": "TLB flushes",
+    "dcache_flushes": "data-cache flushes",
+    "icache_flushes": "instruction-cache flushes",
+    "tlb_entry_flushes": "TLB entries",
+    "line_operations": "cache lines",
+}
 
 
 def run(lab: Lab) -> Result:
     """One boot for each scene."""
     chosen = lab.settings
     specs = {
-        scene: Crowd("calls", scene.place, scene.clients, chosen["rounds"], chosen["warmup"], tags=scene.tags) for scene in SCENES
+        scene: Crowd("calls", scene.place, scene.clients, chosen["rounds"], chosen["warmup"], tags=scene.tags)
+        for scene in SCENES
     }
     lab.meter.total(len(specs))
     origin = results.provenance(lab.emulator, lab.machine.sha256)
@@ -71,7 +79,11 @@ def judge_scene(scene: Scene, counted: Counted) -> list[Check]:
     if scene.name == STANDARD:
         return []
     count = crowd.each(region_of(counted), FLUSHES)
-    text = f"W03 section 5: {scene.condition}: only then something is flushed." if scene.condition else "W03 section 5: no condition is met, so nothing is flushed."
+    text = (
+        f"W03 section 5: {scene.condition}: only then something is flushed."
+        if scene.condition
+        else "W03 section 5: no condition is met, so nothing is flushed."
+    )
     rule = above(0) if scene.condition else exactly(0)
     return [judge(f"{scene.name}.flushes", count, "flushes an IPC", rule, f"{text} {counted.failure or ''}".rstrip())]
 
@@ -88,7 +100,8 @@ def judge_clean(counted: dict[str, Counted]) -> list[Check]:
                 cache / tlb if tlb and cache is not None else None,
                 "cache flushes a TLB flush",
                 below(1),
-                "W03 section 3: a domain that is clean is revoked without a flush of the caches, and a flush makes every domain clean.",
+                "W03 section 3: a domain that is clean is revoked without a flush of the caches, and a flush makes"
+                " every domain clean.",
             )
         )
     region = region_of(counted["domains_20"])
@@ -124,7 +137,8 @@ def judge_costs(standard: Counted) -> list[Check]:
             direct,
             "modelled cycles a switch",
             between(least, most),
-            f"In the kernel's functions that flush the caches; W03: {least:,} to {most:,} cycles, published is the most.",
+            f"In the kernel's functions that flush the caches; W03: {least:,} to {most:,} cycles, published is the"
+            " most.",
             published=most,
         ),
         judge(
@@ -148,7 +162,8 @@ def judge_costs(standard: Counted) -> list[Check]:
             _mean(region, ("tlb_refill_code", "tlb_refill_data"), ("itlb_misses", "dtlb_misses")),
             "modelled cycles",
             between(0.5 * published.W03_TLB_MISS_CYCLES, 1.1 * published.W03_TLB_MISS_CYCLES),
-            "What a TLB miss costs, on average over pages and sections, which take one read instead of two; W03: about 45 cycles.",
+            "What a TLB miss costs, on average over pages and sections, which take one read instead of two; W03: about"
+            " 45 cycles.",
             published=published.W03_TLB_MISS_CYCLES,
         ),
     ]
@@ -172,18 +187,38 @@ def _mean(region: Region | None, categories: tuple[str, ...], counters: tuple[st
 def series_of(counted: dict[str, Counted]) -> list[Series]:
     """Counts and cycles of an IPC one way, by scene; and the cycles by what they are charged to."""
     names, regions = list(counted), [region_of(one) for one in counted.values()]
-    rows = [Series(counter, "an IPC", names, [crowd.each(region, (counter,)) for region in regions]) for counter in COUNTERS]
-    rows.append(Series("cycles", "modelled cycles", names, [region.mean_cycles / WAYS if region else None for region in regions]))
+    rows = [
+        Series(counter, "an IPC", names, [crowd.each(region, (counter,)) for region in regions]) for counter in COUNTERS
+    ]
+    rows.append(
+        Series(
+            "cycles", "modelled cycles", names, [region.mean_cycles / WAYS if region else None for region in regions]
+        )
+    )
     rows.append(Series("flush_functions", "modelled cycles", names, [flush_cycles(one) for one in counted.values()]))
-    hows = sorted({charge.how for region in regions if region for charge in region.causes if charge.kind == "flushed" and charge.how})
-    return rows + [Series(f"refills.{how}", "modelled cycles", names, [refills(region, how) for region in regions]) for how in hows]
+    hows = sorted(
+        {
+            charge.how
+            for region in regions
+            if region
+            for charge in region.causes
+            if charge.kind == "flushed" and charge.how
+        }
+    )
+    return rows + [
+        Series(f"refills.{how}", "modelled cycles", names, [refills(region, how) for region in regions]) for how in hows
+    ]
 
 
 def refills(region: Region | None, how: str) -> float | None:
     """Cycles of an IPC for refills of what operations of the kind `how` have flushed."""
     if region is None:
         return None
-    return sum(charge.cycles for charge in region.causes if charge.kind == "flushed" and charge.how == how) / region.rounds / WAYS
+    return (
+        sum(charge.cycles for charge in region.causes if charge.kind == "flushed" and charge.how == how)
+        / region.rounds
+        / WAYS
+    )
 
 
 def ledger_of(counted: dict[str, Counted]) -> list[LedgerRow]:
@@ -192,8 +227,15 @@ def ledger_of(counted: dict[str, Counted]) -> list[LedgerRow]:
 
 
 def plots(result: Result) -> list[Plot]:
-    columns = {counter: title for counter, title in COUNTERS.items()} | {"cycles": "modelled cycles", "flush_functions": "of them in flushing functions"}
-    columns |= {one.name: f"refills after {one.name.removeprefix('refills.').replace('_', ' ')}" for one in result.series if one.name.startswith("refills.")}
+    columns = {counter: title for counter, title in COUNTERS.items()} | {
+        "cycles": "modelled cycles",
+        "flush_functions": "of them in flushing functions",
+    }
+    columns |= {
+        one.name: f"refills after {one.name.removeprefix('refills.').replace('_', ' ')}"
+        for one in result.series
+        if one.name.startswith("refills.")
+    }
     titles = {scene.name: scene.name.replace("_", " ") for scene in SCENES}
     return [
         Plot(
@@ -202,7 +244,11 @@ def plots(result: Result) -> list[Plot]:
             "scene",
             "flushes and modelled cycles",
             columns,
-            caption="; ".join(f"{scene.name}: {scene.clients} client{'s' * (scene.clients > 1)}, {scene.condition or 'no condition'}" for scene in SCENES[:-1]) + ".",
+            caption="; ".join(
+                f"{scene.name}: {scene.clients} client{'s' * (scene.clients > 1)}, {scene.condition or 'no condition'}"
+                for scene in SCENES[:-1]
+            )
+            + ".",
             rows=titles,
             wide=True,
         ),
@@ -220,7 +266,10 @@ def plots(result: Result) -> list[Plot]:
             "scene",
             "modelled cycles",
             {STANDARD: STANDARD},
-            caption="On the SA-1100 the data cache is written back by reading as much as it holds: cache refills that serve nothing else.",
+            caption=(
+                "On the SA-1100 the data cache is written back by reading as much as it holds: cache refills that serve"
+                " nothing else."
+            ),
         ),
     ]
 
@@ -238,13 +287,20 @@ EXPERIMENT = Experiment(
     run=run,
     plots=plots,
     story=(
-        "A server calls clients at random, in scenes that meet one of the paper's conditions for a flush, or none: clients at different addresses and at the same "
-        "one, with domains for all; clients where others' PID slots are; clients at the same address above 2 GB, where nothing is relocated; and more clients than "
-        "domains. The last scene is the standard kernel, which flushes at every switch."
+        "A server calls clients at random, in scenes that meet one of the paper's conditions for a flush, or none:"
+        " clients at different addresses and at the same one, with domains for all; clients where others' PID slots"
+        " are; clients at the same address above 2 GB, where nothing is relocated; and more clients than domains. The"
+        " last scene is the standard kernel, which flushes at every switch."
     ),
     cannot_say=(
-        "Counts are exact for this kernel on QEMU's instruction set; cycles are modelled from them by the machine file.",
+        (
+            "Counts are exact for this kernel on QEMU's instruction set; cycles are modelled from them by the machine"
+            " file."
+        ),
         "Unmapping, the end of spaces and aliases flush for reasons of their own, which do not occur here.",
-        "The paper's fourth condition, a shared area that is full, is its Linux' choice of addresses; in L4 users choose.",
+        (
+            "The paper's fourth condition, a shared area that is full, is its Linux' choice of addresses; in L4 users"
+            " choose."
+        ),
     ),
 )

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""From an experiment's plots to the data and layout that plotly.js draws. Colours are left to the page, which knows its theme.
+"""From an experiment's plots to the data and layout that plotly.js draws. Colours are left to the page, which knows its
+theme.
 
-A trace names its colour by role ("role:large"); the page's script replaces roles by the theme's colours, so that the same
-figure is readable in light and dark.
+A trace names its colour by role ("role:large"); the page's script replaces roles by the theme's colours, so that the
+same figure is readable in light and dark.
 """
 
 from collections.abc import Callable
@@ -168,7 +169,9 @@ def _graph(plot: Plot, result: Result) -> tuple[list[dict], dict]:
             "opacity": 1 if edge.group is not None else 0.5,
             "line": {"width": edge.width},
             "showlegend": False,
-            "hovertemplate": f"{edge.start} → {edge.end}: {edge.times:,.0f} {plot.series[next(iter(plot.series))]}<extra></extra>",
+            "hovertemplate": (
+                f"{edge.start} → {edge.end}: {edge.times:,.0f} {plot.series[next(iter(plot.series))]}<extra></extra>"
+            ),
         }
         for edge in sorted(edges, key=lambda edge: edge.group is not None)
     ]
@@ -190,7 +193,12 @@ def _graph(plot: Plot, result: Result) -> tuple[list[dict], dict]:
             }
         )
     hidden = {"visible": False, "range": [-1.25, 1.25]}
-    return data, {"xaxis": hidden, "yaxis": hidden | {"scaleanchor": "x", "rangemode": "normal"}, "height": 560, "hovermode": "closest"}
+    return data, {
+        "xaxis": hidden,
+        "yaxis": hidden | {"scaleanchor": "x", "rangemode": "normal"},
+        "height": 560,
+        "hovermode": "closest",
+    }
 
 
 def _group_role(group: int | None) -> str:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Where the nodes and edges of a graph are drawn, for pages and pictures alike.
 
-Nodes of a cluster stand side by side on a circle, those of none in its middle. An edge bends to the left of its way, so that the
-two directions between nodes run apart, and its width is a logarithm of how often it is taken.
+Nodes of a cluster stand side by side on a circle, those of none in its middle. An edge bends to the left of its way, so
+that the two directions between nodes run apart, and its width is a logarithm of how often it is taken.
 """
 
 import math
@@ -38,12 +38,17 @@ class Edge:
 
 
 def layout(plot: Plot, result: Result) -> tuple[list[Node], list[Edge]]:
-    """The graph of `plot`, whose series are edges named FROM-TO with their times, and of the nodes their groups and their clusters."""
+    """The graph of `plot`, whose series are edges named FROM-TO with their times, and of the nodes their groups and
+    their clusters.
+    """
     edges, groups, clusters = (result.find(name) for name in plot.series)
     if edges is None or groups is None or clusters is None:
         return [], []
     places = place({str(name): cluster for name, cluster in zip(clusters.x, clusters.y, strict=True)})
-    placed = {str(name): Node(str(name), None if group is None else int(group), *places[str(name)]) for name, group in zip(groups.x, groups.y, strict=True)}
+    placed = {
+        str(name): Node(str(name), None if group is None else int(group), *places[str(name)])
+        for name, group in zip(groups.x, groups.y, strict=True)
+    }
     found = []
     for name, times in zip(edges.x, edges.y, strict=True):
         start, end = (placed[part] for part in str(name).split("-"))

@@ -26,7 +26,9 @@ def write(
     command: str,
     notes: tuple[str, ...] = (),
 ) -> Path:
-    """Writes the page of `result` into `folder` and returns its path. `command` makes it again; `notes` are facts about the run."""
+    """Writes the page of `result` into `folder` and returns its path. `command` makes it again; `notes` are facts
+    about the run.
+    """
     from plotly.offline import get_plotlyjs
 
     environment = jinja2.Environment(

@@ -18,7 +18,9 @@ PUBLISHED, RATIO, INK, GRID = "#98670a", "#6a4c93", "#22252a", "#e3e1da"
 
 
 def write(result: Result, experiment: Experiment, path: Path) -> None:
-    """Draws every curve of `experiment` into one PNG: a column for each part, cycles above, their ratio below; graphs side by side."""
+    """Draws every curve of `experiment` into one PNG: a column for each part, cycles above, their ratio below;
+    graphs side by side.
+    """
     plots = [plot for plot in experiment.plots(result) if plot.kind in DRAWN]
     if not plots:
         raise CobnutError(f"{experiment.name} has no curves to draw")
@@ -52,8 +54,8 @@ def write(result: Result, experiment: Experiment, path: Path) -> None:
         figure.text(
             0.01,
             0.005,
-            f"cycles are modelled: {result.machine}; kernel and programs run on {result.provenance.emulator}, revision {short}; "
-            f"diamonds and dashes: {experiment.source}",
+            f"cycles are modelled: {result.machine}; kernel and programs run on {result.provenance.emulator}, revision"
+            f" {short}; diamonds and dashes: {experiment.source}",
             fontsize=7.5,
             color="#626872",
         )
@@ -109,9 +111,24 @@ def _draw_graph(axis, plot: Plot, result: Result) -> None:
     nodes, edges = graphs.layout(plot, result)
     for edge in sorted(edges, key=lambda edge: edge.group is not None):
         own = edge.group is not None
-        axis.plot(edge.x, edge.y, color=_group_colour(edge.group), linewidth=edge.width, alpha=1 if own else 0.35, zorder=2 if own else 1)
+        axis.plot(
+            edge.x,
+            edge.y,
+            color=_group_colour(edge.group),
+            linewidth=edge.width,
+            alpha=1 if own else 0.35,
+            zorder=2 if own else 1,
+        )
     for node in nodes:
-        axis.plot([node.x], [node.y], marker="o", markersize=15, color=_group_colour(node.group), markeredgecolor="white", zorder=3)
+        axis.plot(
+            [node.x],
+            [node.y],
+            marker="o",
+            markersize=15,
+            color=_group_colour(node.group),
+            markeredgecolor="white",
+            zorder=3,
+        )
         axis.text(node.x, node.y, node.name, ha="center", va="center", fontsize=8, color="white", zorder=4)
     axis.set_title(plot.title, loc="left", fontsize=10)
     axis.set_xlim(-1.25, 1.25)
