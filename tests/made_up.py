@@ -114,8 +114,8 @@ def output(spec: PingPong) -> dict:
 
 
 def parts(spec: PingPong) -> dict:
-    """Parts of the kernel's code: two instructions and three cycles in each of them, each way; one instruction that
-    all pass.
+    """Parts of the kernel's code: two instructions and three cycles in each of them, each way; one instruction that all
+    pass.
     """
     ways = 1 if spec.halves else 2
     counts = {name: (1, 1) if name == "passes" else (2, 3) for name, _, _ in spec.parts}
@@ -248,8 +248,8 @@ def measure(lab: Lab, specs) -> list[Measurement] | list[Counted]:
 
 
 def heard(talk: Talk) -> Heard:
-    """A run in which the pattern's groups have four spaces and a host each; who is in none is in all hosts. All
-    call the first of theirs.
+    """A run in which the pattern's groups have four spaces and a host each; who is in none is in all hosts. All call
+    the first of theirs.
     """
     alone = 2 if talk.pattern == "web" else 1
     groups = [-1 if space < alone else (space - alone) // 4 for space in range(talk.spaces)]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The Trace Event Format, as far as this project writes it, checked: what each phase needs, order, and that arrows
-meet slices.
+"""The Trace Event Format, as far as this project writes it, checked: what each phase needs, order, and that arrows meet
+slices.
 """
 
 NEEDED = {

@@ -175,8 +175,8 @@ class Cobnut(Command):
 
 
 class Threads(Command):
-    """cobnut threads: all threads, * the running one; id, state, whom it waits for, priority, space, ip and sp in
-    user mode.
+    """cobnut threads: all threads, * the running one; id, state, whom it waits for, priority, space, ip and sp in user
+    mode.
     """
 
     name = "threads"
@@ -252,8 +252,8 @@ class Spaces(Command):
 
 
 class Walk(Command):
-    """cobnut walk SPACE ADDRESS: the page walk of an address in a space, which is named by its address or by a
-    thread's number.
+    """cobnut walk SPACE ADDRESS: the page walk of an address in a space, which is named by its address or by a thread's
+    number.
     """
 
     name = "walk"

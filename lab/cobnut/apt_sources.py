@@ -14,6 +14,7 @@ from cobnut.errors import CobnutError
 
 APT = Path("/etc/apt")
 OS_RELEASE = Path("/etc/os-release")
+KEPT = ("signed-by", "trusted")  # options of a source that its backports need as well
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,7 @@ def parse_deb822(text: str) -> list[Source]:
                 fields[key] = value.strip()
         if "deb" not in fields.get("types", "").split() or fields.get("enabled", "yes").lower() == "no":
             continue
-        kept = {name: fields[name] for name in ("signed-by", "trusted") if name in fields}
+        kept = {name: value for name, value in fields.items() if name in KEPT}
         for uri in fields.get("uris", "").split():
             sources.append(Source(uri, tuple(fields.get("suites", "").split()), kept))
     return sources
@@ -87,7 +88,7 @@ def parse_one_line(text: str) -> list[Source]:
         match = re.match(r"\s*deb\s+(?:\[([^\]]*)\]\s+)?(\S+)\s+(\S+)", line)
         if match:
             given = dict(pair.split("=", 1) for pair in (match.group(1) or "").split() if "=" in pair)
-            kept = {name: value for name, value in given.items() if name in ("signed-by", "trusted")}
+            kept = {name: value for name, value in given.items() if name in KEPT}
             sources.append(Source(match.group(2), (match.group(3),), kept))
     return sources
 

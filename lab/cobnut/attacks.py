@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the attack programs print (user/attack, in Cobnut and under Linux): a row for each attempt, and how many
-there were.
+"""What the attack programs print (user/attack, in Cobnut and under Linux): a row for each attempt, and how many there
+were.
 """
 
 import re
@@ -95,7 +95,7 @@ def costs(output: str) -> dict[str, float]:
 
 
 def speculation(output: str) -> dict[str, float]:
-    """How often, in percent, the cache shows what a load brought from `inside` the limits, from `beyond` them, and
-    from nowhere (`absent`).
+    """How often, in percent, the cache shows what a load brought from `inside` the limits, from `beyond` them, and from
+    nowhere (`absent`).
     """
     return {where: float(percent) for where, percent in SPECULATION.findall(output)}

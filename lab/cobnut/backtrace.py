@@ -20,8 +20,8 @@ LONGEST_CALL = 7  # bytes: opcode, ModRM, SIB, displacement
 
 
 def lines(console: str, kernel: Path) -> list[str]:
-    """The backtrace in what the kernel in the file `kernel` wrote to the console, innermost first; empty if there
-    is none.
+    """The backtrace in what the kernel in the file `kernel` wrote to the console, innermost first; empty if there is
+    none.
     """
     end = LAST_WORDS.search(console)
     if not end:
@@ -50,8 +50,8 @@ def with_names(console: str, kernel: Path) -> str:
 
 
 def is_after_call(code: bytes) -> bool:
-    """Whether `code` ends with a call instruction: E8 with a displacement, or FF /2 with its operand (processor
-    manual, CALL).
+    """Whether `code` ends with a call instruction: E8 with a displacement, or FF /2 with its operand (processor manual,
+    CALL).
     """
     if len(code) >= 5 and code[-5] == 0xE8:
         return True

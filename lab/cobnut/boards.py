@@ -113,13 +113,14 @@ def find(name: str) -> Board:
 
 
 def settled(board: Board, given: list[str]) -> Board:
-    """The board with what --set asks of its kernel, a list of K=V: checked=on is the checked one, tags=off the
-    standard one.
+    """The board with what --set asks of its kernel, a list of K=V: checked=on is the checked one, tags=off the standard
+    one.
     """
     for pair in given:
         name, _, value = pair.partition("=")
         if name not in board.kernel_settings or value not in ("on", "off"):
             known = ", ".join(f"{setting}=on or {setting}=off" for setting in board.kernel_settings)
             raise CobnutError(f"--set {pair}: the kernel for {board.name} is built with {known}")
-        board = replace(board, **{name: value == "on"})
+        on = value == "on"
+        board = replace(board, checked=on) if name == "checked" else replace(board, tags=on)
     return board

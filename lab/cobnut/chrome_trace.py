@@ -112,13 +112,14 @@ class _Writer:
         self._belongs(record.thread, space)
         kind = f"small at {slot:#010x}, host {self._space_name(host)}" if slot else "large"
         name = self._function_at(ip) or "running"
-        self._start(Slice(self._track(record.thread), self._now, name, {"ip": f"{ip:#010x}", "space": kind}))
-        self._last[record.thread] = self._running
+        runs = Slice(self._track(record.thread), self._now, name, {"ip": f"{ip:#010x}", "space": kind})
+        self._start(runs)
+        self._last[record.thread] = runs
         if host != self._host:
             self._host = host
             self._instant(record, "host changes", "tag", {"host": self._space_name(host)})
         for arrow in self._arrows.pop(record.thread, []):
-            self._add("f", "message", self._running.track, cat="ipc", id=arrow, bp="e")
+            self._add("f", "message", runs.track, cat="ipc", id=arrow, bp="e")
 
     def _idle(self, record: Record, following: Record | None) -> None:
         self._start(Slice((KERNEL, IDLE), self._now, "idle", {}))
@@ -167,7 +168,7 @@ class _Writer:
 
     def _fault(self, record: Record, following: Record | None) -> None:
         role, *words = record.words
-        args = {"ip": f"{words[1]:#010x}", "function": self._function_at(words[1])}
+        args: dict[str, str | int | None] = {"ip": f"{words[1]:#010x}", "function": self._function_at(words[1])}
         if _role(role) == "page_fault":
             name, args["address"] = "page fault", f"{words[0]:#010x}"
         elif _role(role) == "port_fault":
@@ -229,7 +230,7 @@ class _Writer:
         track = self._running.track if self._running else (KERNEL, IDLE)
         self._add("i", name, track, s="t", cat=category, args=args)
 
-    def _add(self, phase: str, name: str, track: tuple[int, int], ts: float | None = None, **more) -> None:
+    def _add(self, phase: str, name: str, track: tuple[int, int], ts: float | None = None, **more: object) -> None:
         event = {"ph": phase, "name": name, "ts": self._now if ts is None else ts, "pid": track[0], "tid": track[1]}
         self.events.append(event | more)
 

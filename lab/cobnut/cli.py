@@ -179,22 +179,20 @@ def boot(
         raise CobnutError(f"--sanitize: works on qemu, not on {emulator}")
     _check_payload("boot", module, root)
     if target.processor is boards.ARM:
-        for option, given in (("--gdb", gdb), ("--cpu", cpu), ("--emulator bochs", emulator == "bochs")):
-            if given:
+        refused = (("--gdb", gdb), ("--cpu", cpu), ("--emulator bochs", emulator == "bochs"))
+        for option, asked in refused:
+            if asked:
                 raise CobnutError(f"{option}: not on board {board}")
         raise typer.Exit(_boot_arm(target, (sigma0, root, *(module or [])), append, memory, sanitize, machine, json))
-    if emulator == "bochs":
-        from cobnut.emulators import bochs as chosen_emulator
+    from cobnut.emulators import bochs, qemu
 
-        default_cpu, least_memory_mb = chosen_emulator.DEFAULT_CPU, chosen_emulator.LEAST_MEMORY_MB
-    else:
-        from cobnut.emulators import qemu as chosen_emulator
-
-        default_cpu, least_memory_mb = Boot.cpu, LEAST_MEMORY_MB
+    on_bochs = emulator == "bochs"
+    least_memory_mb = bochs.LEAST_MEMORY_MB if on_bochs else LEAST_MEMORY_MB
+    default_cpu = bochs.DEFAULT_CPU if on_bochs else Boot.cpu
     _check_memory(memory, least_memory_mb, emulator)
     building.images(target)
     chosen = tuple(modules.parse(text, target) for text in (sigma0, root, *(module or [])))
-    chosen_emulator.ensure()
+    (bochs if on_bochs else qemu).ensure()
     what = Boot(target.kernel, chosen, append, default_cpu if cpu is None else cpu, memory)
     if sanitize:
         raise typer.Exit(_sanitized(what))
@@ -204,8 +202,7 @@ def boot(
         from cobnut import debugging
 
         raise typer.Exit(debugging.run(what, ex or []))
-    code = chosen_emulator.interact(what)
-    raise typer.Exit(code)
+    raise typer.Exit(bochs.interact(what) if on_bochs else qemu.interact(what))
 
 
 @app.command()
@@ -266,8 +263,8 @@ def _boot_arm(
     machine: str | None,
     json: Path | None,
 ) -> int:
-    """Boots modules on a board with an ARM processor, sanitized or measured on `machine` if wanted; returns the
-    exit status.
+    """Boots modules on a board with an ARM processor, sanitized or measured on `machine` if wanted; returns the exit
+    status.
     """
     from cobnut.emulators import qemu_arm
 
@@ -457,9 +454,9 @@ def replay(
     sets = [f"{name}:{value}" for name, value in changes.items()]
     replays = [recording.replay(record, one, sets, without_flush=without == "flush") for one in described]
     origin = recording.header(record)
-    for one in replays:
-        tables.show_replay(one)
-        for doubt in [*one.measured["warnings"], recording.doubts(origin, one.machine)]:
+    for replayed in replays:
+        tables.show_replay(replayed)
+        for doubt in [*replayed.measured["warnings"], recording.doubts(origin, replayed.machine)]:
             if doubt:
                 print(f"note: {doubt}")
     if json:

@@ -22,6 +22,6 @@ def unknown(what: str, name: str, known: Iterable[str]) -> CobnutError:
 
 
 class Skipped(CobnutError):
-    """An experiment that cannot be made on this machine, for a reason that is not wrong usage: said in one line,
-    status 0.
+    """An experiment that cannot be made on this machine, for a reason that is not wrong usage: said in one line, status
+    0.
     """

@@ -88,17 +88,29 @@ class Switching:
     """A row of L95 table 1: TLB entries, cycles of a TLB miss, of a switch of page tables, of a switch of segments."""
 
     entries: int
-    miss: tuple[int | None, int | None]
-    page_table: tuple[int | None, int | None]
+    miss: tuple[int, int]
+    page_table: tuple[int, int]
+    segments: int
+
+
+@dataclass(frozen=True)
+class PartlyKnown:
+    """The same of a processor that is not modelled; what the paper leaves open is None."""
+
+    entries: int
+    miss: tuple[int, int] | tuple[None, None]
+    page_table: tuple[int, int] | tuple[None, None]
     segments: int | None
 
 
 L95_TABLE1 = {
     "i486": Switching(32, (9, 13), (36, 364), 39),
     "Pentium": Switching(96, (9, 13), (36, 1196), 15),
-    "PowerPC 601": Switching(256, (None, None), (None, None), 29),
-    "Alpha 21064": Switching(40, (20, 50), (80, 1800), None),
-    "MIPS R4000": Switching(48, (20, 50), (0, 0), None),
+}
+L95_TABLE1_OTHERS = {
+    "PowerPC 601": PartlyKnown(256, (None, None), (None, None), 29),
+    "Alpha 21064": PartlyKnown(40, (20, 50), (80, 1800), None),
+    "MIPS R4000": PartlyKnown(48, (20, 50), (0, 0), None),
 }
 # L95 section 1 on its table 1: the least is 4 pages, the most is all entries but the kernel's 4 pages
 L95_PAGES = 4

@@ -40,7 +40,7 @@ class Finished:
     machine: Machine
     result: Result
     page: Path
-    notes: tuple[str, ...]
+    notes: list[str]
 
 
 def run(
@@ -84,10 +84,10 @@ def run(
         lab = Lab(target, described, f"QEMU {version}", quick, settings, overrides, meter, images=images, append=append)
         result = experiment.run(lab)
     result = replace(result, checks=with_known_misses(result.checks, experiment.known_misses))
-    notes = (cost_of_modelling(replace(lab, meter=progress.Silent())),) if show_cost else ()
+    notes = [cost_of_modelling(replace(lab, meter=progress.Silent()))] if show_cost else []
     if sweeps:
         result, note = _swept(experiment, lab, result, sweeps)
-        notes += (note,)
+        notes.append(note)
         own_plots = experiment.plots
         experiment = replace(experiment, plots=lambda result: [*own_plots(result), *sweeping.plots(result)])
     words = ["./cobnut", "run", name, "--board", target.name, "--machine", machine]

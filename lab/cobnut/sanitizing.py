@@ -43,8 +43,8 @@ def plugin(
     bytes to which stores are noted.
     """
     names = (("kernel", str(kernel.resolve())),) if kernel.read_bytes().startswith(ELF_MAGIC) else ()
-    stops = (("stop", "first"),) if stop_at_first else ()
-    stops += (("stop", str(stop_after)),) if stop_after is not None else ()
+    stops = [("stop", "first")] if stop_at_first else []
+    stops += [("stop", str(stop_after))] if stop_after is not None else []
     watched = (("watch", f"{address:x}:{size:x}") for address, size in watch)
     return Plugin(paths.PLUGIN, (("mode", "sanitize"), *names, ("out", str(out)), *stops, *watched))
 

@@ -100,8 +100,9 @@ def moved(result: Result) -> list[tuple[str, float, float, float, str]]:
     """For each check that a sweep moved: its name, value, least and most, and the parameter that moves it furthest."""
     found = []
     for check in result.checks:
-        ends = [result.find(f"sweep.{check.name}.{end}") for end in ENDS]
-        if check.measured is None or ends[0] is None or ends[1] is None:
+        ends = [series for end in ENDS if (series := result.find(f"sweep.{check.name}.{end}"))]
+        measured = check.measured
+        if measured is None or len(ends) != len(ENDS):
             continue
         reached = [
             (value, str(name))
@@ -109,10 +110,11 @@ def moved(result: Result) -> list[tuple[str, float, float, float, str]]:
             for name, value in zip(series.x, series.y, strict=True)
             if value is not None
         ]
-        far = max(reached, key=lambda one: abs(one[0] - check.measured), default=None)
-        if far and abs(far[0] - check.measured) >= LEAST_SHOWN * abs(check.measured) and far[0] != check.measured:
-            values = [check.measured, *(value for value, _ in reached)]
-            found.append((check.name, check.measured, min(values), max(values), far[1]))
+        distances = [abs(value - measured) for value, _ in reached]
+        most = max(distances, default=0)
+        if most > 0 and most >= LEAST_SHOWN * abs(measured):
+            values = [measured, *(value for value, _ in reached)]
+            found.append((check.name, measured, min(values), max(values), reached[distances.index(most)][1]))
     return found
 
 

@@ -42,8 +42,8 @@ def show_ping_pong(result: Result) -> None:
     for letter, title in (("a", "bytes of nops"), ("b", "pages jumped to"), ("c", "pages read")):
         large, small, ratio = (result.find(f"{letter}.{name}") for name in (LARGE, SMALL, "ratio"))
         if large and small and ratio:
-            columns = (large.x, large.y, small.y, ratio.y)
-            rows = [tuple(number(value) for value in row) for row in zip(*columns, strict=True)]
+            columns: list[Sequence[float | str | None]] = [large.x, large.y, small.y, ratio.y]
+            rows = [tuple(map(number, row)) for row in zip(*columns, strict=True)]
             step = -(-len(rows) // MOST_ROWS)
             shown = rows[::step] if (len(rows) - 1) % step == 0 else [*rows[::step], rows[-1]]
             _show(f"({letter}) modelled cycles of a round trip", (title, "large", "small", "large/small"), shown)

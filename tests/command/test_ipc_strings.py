@@ -19,7 +19,7 @@ def counted(spec: Strings):
     for size in ipc_strings.SIZES:
         for kind, count in ((PLAIN, LOOP), (STRING, FIXED + A_PAGE * (size // 4096))):
             region = measurement.regions[case(size, kind)]
-            shares = {f"instructions_{share}": [0] * region.rounds for share in SHARES}
+            shares = {f"instructions_{share}": [0.0] * region.rounds for share in SHARES}
             shares["instructions_kernel"] = [count] * region.rounds
             regions[case(size, kind)] = replace(region, counters=region.counters | shares)
     return replace(measurement, regions=regions)

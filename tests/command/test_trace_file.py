@@ -20,8 +20,9 @@ A, B, IRQ_4 = 48 << 14 | 1, 51 << 14 | 2, 4 << 14 | 1
 def enumerators(header: str, name: str) -> list[str]:
     """The names in an enumeration of a header of the kernel's."""
     text = (ROOT / "kernel" / "core" / header).read_text()
-    body = re.search(rf"enum class {name} : [\w:]+ {{(.*?)}};", text, re.DOTALL).group(1)
-    return re.findall(r"^\s*(\w+),", body, re.MULTILINE)
+    body = re.search(rf"enum class {name} : [\w:]+ {{(.*?)}};", text, re.DOTALL)
+    assert body, f"{header} has no {name}"
+    return re.findall(r"^\s*(\w+),", body.group(1), re.MULTILINE)
 
 
 def ring_of(count: int, ticks_per_ms: int = 1_000_000) -> tuple[bytes, bytes]:

@@ -38,7 +38,9 @@ def where_all_was_refused(placed: str, on: guests.Processor) -> tuple[int, ...]:
     rows = dict(ROW.findall(outcome.console))
     assert len(rows) >= 200
     assert [name for name, status in rows.items() if status != "refused"] == []
-    return tuple(map(int, PLACED.search(outcome.console).groups()))
+    placed_where = PLACED.search(outcome.console)
+    assert placed_where
+    return tuple(map(int, placed_where.groups()))
 
 
 @pytest.mark.parametrize("on", guests.BOCHS, ids=str)

@@ -71,8 +71,8 @@ def test_a_seed_gives_the_same_run():
 
 
 def test_counters_of_switches_may_overflow():
-    """Two switches before they do: more than tens of minutes of ping-pong, without the wait. Nothing drains them
-    with automatic=off.
+    """Two switches before they do: more than tens of minutes of ping-pong, without the wait. Nothing drains them with
+    automatic=off.
     """
     preset = (
         'python for s in all_spaces(): a = "((Space*)%d)->arch." % int(s.address); gdb.execute(f"set var {a}switches ='

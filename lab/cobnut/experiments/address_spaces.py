@@ -99,12 +99,12 @@ def handling(region: Region | None, half: int | None = None) -> Handling | None:
         return None
     chosen = slice(None) if half is None else slice(half, None, 2)
     parts = {name: {what: values[chosen] for what, values in found.items()} for name, found in region.parts.items()}
-    flushed = [region.counters.get(f"{tlb}_flushed_refills") for tlb in ("itlb", "dtlb")]
-    if None in flushed or any(not parts.get(name, {}).get("cycles") for name in (*PARTS, PASSES)):
+    code, data = (region.counters.get(f"{tlb}_flushed_refills") for tlb in ("itlb", "dtlb"))
+    if code is None or data is None or any(not parts.get(name, {}).get("cycles") for name in (*PARTS, PASSES)):
         return None
     if statistics.median(parts[PASSES]["instructions"]) != (2 if half is None else 1):
         return None
-    refills = [sum(pair) for pair in zip(*(values[chosen] for values in flushed), strict=True)]
+    refills = [sum(pair) for pair in zip(code[chosen], data[chosen], strict=True)]
     return Handling(
         {name: statistics.median(parts[name]["cycles"]) for name in PARTS},
         sum(statistics.median(parts[name]["instructions"]) for name in PARTS),

@@ -90,8 +90,8 @@ def run(lab: Lab) -> Result:
     raise_if_all_failed(measured)
     series, checks, ledger = [], [], []
     for part, flushing, keeping in zip(PARTS, measured[::2], measured[1::2], strict=True):
-        both = {size: (flushing.at(size), keeping.at(size)) for size in flushing.spec.cases}
-        pairs = {size: Pair(*regions) for size, regions in both.items() if all(regions)}
+        both = ((size, flushing.at(size), keeping.at(size)) for size in flushing.spec.cases)
+        pairs = {size: Pair(flushed, kept) for size, flushed, kept in both if flushed and kept}
         series += _series(part, flushing.spec.cases, pairs)
         checks += judge_part(part, pairs)
         ledger += _ledger(part, pairs)

@@ -152,10 +152,11 @@ def each(region: Region | None, counters: Iterable[str], ways: int = 2) -> float
     """The mean of the sum of `counters`, for each of the `ways` that an iteration goes: a round trip goes two."""
     if region is None:
         return None
-    values = [region.counters.get(name) for name in counters]
-    if not values or any(not value for value in values):
+    names = list(counters)
+    values = [value for name in names if (value := region.counters.get(name))]
+    if not values or len(values) != len(names):
         return None
-    return sum(statistics.fmean(value) for value in values) / ways
+    return sum(map(statistics.fmean, values)) / ways
 
 
 def instructions(region: Region | None) -> float | None:

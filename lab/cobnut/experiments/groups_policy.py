@@ -9,6 +9,7 @@ from cobnut import results
 from cobnut.checks import Check, at_least, at_most, judge
 from cobnut.experiments import Experiment, Lab, Plot, Setting
 from cobnut.experiments.talking_spaces import AREA_MB, MODES, PATTERNS, SLOT_MB, Heard, Talk, listen
+from cobnut.missing import known
 from cobnut.results import LedgerRow, Result, Series
 
 SPACES, QUICK = (8, 32, 128, 512), (8, 64)
@@ -40,8 +41,9 @@ def judge_one(pattern: str, n: int, heard: dict[tuple[str, int, str], Heard]) ->
     """Our mode against the best, and where U02 says so against none at all."""
     cycles = {mode: heard[pattern, n, mode].cycles for mode in MODES}
     ours, without = cycles[OURS], cycles[WITHOUT]
-    whole = all(cycles.values())
-    best = min(cycles, key=lambda mode: cycles[mode] or 0) if whole else None
+    found = known(cycles.values())
+    least = min(found) if found else None
+    best = next((mode for mode, count in cycles.items() if count == least), None) if least else None
     failures = "; ".join(
         sorted(
             {
@@ -54,7 +56,7 @@ def judge_one(pattern: str, n: int, heard: dict[tuple[str, int, str], Heard]) ->
     checks = [
         judge(
             f"{pattern}.{n}.of_best",
-            ours / cycles[best] if ours and best else None,
+            ours / least if ours and least else None,
             "of the best mode's cycles",
             at_most(1 + OFF_BEST),
             "Modelled cycles of an IPC with automatic slots and groups, over those of the best of four"

@@ -36,8 +36,8 @@ DONE = re.compile(r"^revoke: (\d+) spaces, (\d+) revocations$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Stretch:
-    """One way through the kernel with interrupts off: its instructions, and its modelled cycles with the few of
-    user code around it.
+    """One way through the kernel with interrupts off: its instructions, and its modelled cycles with the few of user
+    code around it.
     """
 
     instructions: float
@@ -109,8 +109,8 @@ def _measure(lab: Lab, scheme: str, spaces: int) -> Found:
 
 
 def read(scheme: str, spaces: int, rounds: int, measured: dict, console: str) -> Found:
-    """The stretches in what the plugin wrote: of every other iteration, if no interrupt came in it. A failure if
-    one is missing.
+    """The stretches in what the plugin wrote: of every other iteration, if no interrupt came in it. A failure if one is
+    missing.
     """
     done = DONE.search(console)
     if done is None or int(done[1]) != spaces:

@@ -12,6 +12,7 @@ from cobnut.checks import Check, Rule, at_most, below, exactly, judge
 from cobnut.experiments import Experiment, Lab, Mark, Plot, Setting, ipc_path_arm, pingpong
 from cobnut.experiments.pingpong import Measurement, PingPong, Region, measure, raise_if_all_failed
 from cobnut.machines import Machine
+from cobnut.missing import known, total
 from cobnut.results import LedgerRow, Result, Series
 
 PAIRS = ("large_large", "small_small", "large_small", "intra")
@@ -41,15 +42,15 @@ class Path:
     @property
     def instructions(self) -> float | None:
         shares = [self.count(f"instructions_{share}") for share in SHARES]
-        return None if None in shares else sum(shares)
+        return total(shares)
 
     @property
     def cycles_an_instruction(self) -> float | None:
         """The mean cost of this path's ordinary instructions, user code included."""
-        shares = [self.region.mean(f"instructions_{share}") for share in (*SHARES, "user")] if self.region else [None]
-        if None in shares or not sum(shares):
+        if self.region is None:
             return None
-        return self.region.ledger["instructions"] / self.region.rounds / sum(shares)
+        count = total(self.region.mean(f"instructions_{share}") for share in (*SHARES, "user"))
+        return self.region.ledger["instructions"] / self.region.rounds / count if count else None
 
     def footprint(self, what: str) -> float | None:
         return self.region.footprint.get(what) if self.region else None
@@ -160,8 +161,8 @@ def peer_cycles(path: Path, machine: Machine) -> float | None:
     for what a CR3 write flushes it pays nothing.
     """
     ours, each = path.count("cycles"), path.cycles_an_instruction
-    counts = (path.instructions, path.count("segment_loads"), path.count("cr3_writes"))
-    if ours is None or each is None or None in counts:
+    counts = known((path.instructions, path.count("segment_loads"), path.count("cr3_writes")))
+    if ours is None or each is None or counts is None:
         return None
     peer = published.PISTACHIO[path.pair]
     costs = (each, machine["segments.reload_cycles"] / machine["segments.loads"], machine["address_space.cr3_cycles"])

@@ -10,6 +10,7 @@ from cobnut.checks import Check, Rule, at_most, exactly, judge
 from cobnut.experiments import Experiment, Lab, Mark, Plot, Setting, crowd
 from cobnut.experiments.crowd import FLUSHES, SHARES, SWITCH_WRITES, Counted, Crowd, measure
 from cobnut.experiments.pingpong import Region, raise_if_all_failed
+from cobnut.missing import total
 from cobnut.results import LedgerRow, Result, Series
 
 # places of `crowd`, by what they make of the two spaces
@@ -122,7 +123,7 @@ def judge_cycles(pair: str, counted: Counted) -> Check:
 def median_one_way(region: Region | None, names: tuple[str, ...]) -> float | None:
     """Half of the sum of the counters' medians; interrupts are in few round trips."""
     values = [region.one_way(name) for name in names] if region else [None]
-    return None if None in values else sum(values)
+    return total(values)
 
 
 def series_of(counted: dict[str, Counted]) -> list[Series]:

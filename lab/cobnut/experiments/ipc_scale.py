@@ -15,6 +15,7 @@ from cobnut import results
 from cobnut.checks import Check, at_most, between, exactly, judge
 from cobnut.experiments import Experiment, Lab, Mark, Plot, Setting, pingpong
 from cobnut.experiments.pingpong import Measurement, PingPong, measure, raise_if_all_failed
+from cobnut.missing import total
 from cobnut.results import LedgerRow, Result, Series
 
 PAIRS = ("large_large", "small_small")
@@ -112,7 +113,7 @@ def instructions(measurement: Measurement | None, case: int) -> float | None:
     """Of the kernel, stub and trampoline together, in the mean round trip."""
     region = measurement.at(case) if measurement else None
     shares = [region.mean(f"instructions_{share}") for share in SHARES] if region else [None]
-    return None if None in shares else sum(shares)
+    return total(shares)
 
 
 def cycles(measurement: Measurement | None, case: int) -> float | None:

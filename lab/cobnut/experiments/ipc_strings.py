@@ -14,6 +14,7 @@ from cobnut import results
 from cobnut.checks import Check, at_most, judge
 from cobnut.experiments import Experiment, Lab, Mark, Plot, Setting, pingpong
 from cobnut.experiments.pingpong import Measurement, PingPong, Region, measure, raise_if_all_failed
+from cobnut.missing import difference, total
 from cobnut.results import LedgerRow, Result, Series
 
 PAIRS = ("large_large", "small_small", "large_small", "small_large", "intra")
@@ -46,12 +47,12 @@ def case(size: int, kind: int) -> int:
 
 
 def instructions(measurement: Measurement, size: int, kind: int) -> float | None:
-    """All instructions of the median iteration, each repetition counted: most have no timer interrupt, but the
-    longest all do.
+    """All instructions of the median iteration, each repetition counted: most have no timer interrupt, but the longest
+    all do.
     """
     region = measurement.at(case(size, kind))
     shares = [region.median(f"instructions_{share}") for share in SHARES] if region else [None]
-    return None if None in shares else sum(shares) + size / WORD_BYTES
+    return total([*shares, size / WORD_BYTES])
 
 
 def whole(measurement: Measurement, size: int) -> float | None:
@@ -62,7 +63,7 @@ def whole(measurement: Measurement, size: int) -> float | None:
 def copy(measurement: Measurement, size: int) -> float | None:
     """The string's copy over the plain copy."""
     sent, shortest = (instructions(measurement, bytes_, STRING) for bytes_ in (size, SIZES[0]))
-    return _ratio(None if None in (sent, shortest) else sent - shortest, instructions(measurement, size, PLAIN))
+    return _ratio(difference(sent, shortest), instructions(measurement, size, PLAIN))
 
 
 def _ratio(value: float | None, base: float | None) -> float | None:
@@ -121,7 +122,7 @@ def series_of(measurement: Measurement) -> list[Series]:
 
     def cycles(name: str, kind: int) -> Series:
         regions = [measurement.at(case(size, kind)) for size in sizes]
-        values = [region and region.mean_cycles / size for region, size in zip(regions, sizes, strict=True)]
+        values = [region.mean_cycles / size if region else None for region, size in zip(regions, sizes, strict=True)]
         return Series(f"{pair}.cycles.{name}", "modelled cycles a byte", sizes, values)
 
     return [

@@ -150,8 +150,8 @@ def numbered(cases: list[int]) -> list[str]:
 
 
 def cpu_for(lab: Lab, kernel: Path) -> str:
-    """The emulator's processor for a given kernel: the machine's, but for Linux, whose kernels want one that is not
-    too old.
+    """The emulator's processor for a given kernel: the machine's, but for Linux, whose kernels want one that is not too
+    old.
     """
     if images.kind(kernel.read_bytes()) == "linux":
         return linux_guest.CPU if has_sysenter(lab) else f"{linux_guest.CPU},-sep"

@@ -13,6 +13,7 @@ from cobnut import published, results
 from cobnut.checks import Check, above, between, judge
 from cobnut.experiments import Experiment, Lab, Plot, Setting, pingpong
 from cobnut.experiments.pingpong import Measurement, PingPong, Region, measure, raise_if_all_failed
+from cobnut.missing import difference, known
 from cobnut.results import LedgerRow, Result, Series
 
 STANDARD, SEGMENTED = "standard", "segmented"
@@ -55,13 +56,13 @@ class Graph:
     def cost(self, kind: str) -> list[float | None]:
         """What the call costs at each size: the loop with it, less the loop without it."""
         pairs = zip(self.cycles(kind), self.cycles(ALONE), strict=True)
-        return [None if None in pair else pair[0] - pair[1] for pair in pairs]
+        return [difference(*pair) for pair in pairs]
 
     @property
     def gain(self) -> list[float | None]:
         """By how much the segmented switch is cheaper."""
         pairs = zip(self.cost(STANDARD), self.cost(SEGMENTED), strict=True)
-        return [None if None in pair else pair[0] - pair[1] for pair in pairs]
+        return [difference(*pair) for pair in pairs]
 
     def misses(self, kind: str) -> list[float | None]:
         """Misses of the data TLB in one turn of the loop."""
@@ -112,7 +113,7 @@ def judge_all(graphs: dict[str, Graph]) -> list[Check]:
     checks = [
         judge(
             f"{graph.layout.name}.gain_least",
-            None if None in graph.gain else min(graph.gain),
+            min(known(graph.gain) or [], default=None),
             "modelled cycles",
             above(0),
             "L95 section 1: a switch to a small space is always fast, so the segmented call is cheaper at every size;"
@@ -135,7 +136,7 @@ def judge_all(graphs: dict[str, Graph]) -> list[Check]:
             "compact.refill_a_page",
             _slope(standard, first, held),
             "modelled cycles",
-            between(published.L95_TABLE1["Pentium"].miss[0], published.L95_TABLE1["Pentium"].miss[1]),
+            between(*published.L95_TABLE1["Pentium"].miss),
             "L95 table 1: a TLB miss takes 9 to 13 cycles, so the standard call gets dearer by that with each page.",
             published=published.L95_MISS,
         ),
@@ -166,13 +167,12 @@ def judge_all(graphs: dict[str, Graph]) -> list[Check]:
 
 
 def _growth(values: dict[int, float | None], first: int, last: int | None) -> float | None:
-    ends = (values.get(first), values.get(last) if last is not None else None)
-    return None if None in ends or first == last else ends[1] - ends[0]
+    return None if last is None or first == last else difference(values.get(last), values.get(first))
 
 
 def _slope(values: dict[int, float | None], first: int, last: int | None) -> float | None:
     growth = _growth(values, first, last)
-    return None if growth is None else growth / (last - first)
+    return None if growth is None or last is None else growth / (last - first)
 
 
 def _share(part: float | None, whole: float | None) -> float | None:

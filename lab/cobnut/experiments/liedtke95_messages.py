@@ -119,7 +119,7 @@ def judge_message(machine: Machine, measured: dict[str, Measurement], pair: str,
     return [
         judge(
             f"{where}.invlpg",
-            region and region.median("invlpg"),
+            region.median("invlpg") if region else None,
             "times",
             exactly(0),
             "No page of a window is invalidated.",
@@ -169,7 +169,12 @@ def series_of(machine: Machine, measured: dict[str, Measurement]) -> list[Series
     for pair, one in measured.items():
         regions = [region_of(one, size) for size in sizes]
         lines += [
-            Series(f"{pair}.message", "modelled cycles", sizes, [region and region.mean_cycles for region in regions]),
+            Series(
+                f"{pair}.message",
+                "modelled cycles",
+                sizes,
+                [region.mean_cycles if region else None for region in regions],
+            ),
             Series(f"{pair}.string", "modelled cycles", sizes, [copied(one, size) for size in sizes]),
             Series(
                 f"{pair}.mapping", "modelled cycles", sizes, [temporary_mapping(machine, pair, size) for size in sizes]

@@ -15,6 +15,8 @@ from cobnut.experiments import Experiment, Lab, Plot, Setting, pingpong
 from cobnut.experiments.address_spaces import Handling, boot, handling, ledger_row
 from cobnut.experiments.liedtke95_table2 import THERE
 from cobnut.experiments.pingpong import Measurement, Region, measure, raise_if_all_failed
+from cobnut.missing import total
+from cobnut.published import PartlyKnown, Switching
 from cobnut.results import LedgerRow, Result, Series
 
 OWN_ROW, OTHER_ROW, OTHER_MACHINE = "Pentium", "i486", "i486"
@@ -126,8 +128,7 @@ def recover(lab: Lab, row: str) -> tuple[Hardware, list[LedgerRow]]:
 
 def _misses(region: Region) -> float | None:
     """TLB misses of a turn of the loop, of code and data: the median, for interrupts bring their own."""
-    found = [region.median(f"{tlb}_misses") for tlb in ("itlb", "dtlb")]
-    return None if None in found else sum(found)
+    return total(region.median(f"{tlb}_misses") for tlb in ("itlb", "dtlb"))
 
 
 def _fits(measurement: Measurement) -> int | None:
@@ -139,7 +140,7 @@ def _refills(region: Region | None) -> tuple[float, float] | None:
     """Data TLB misses and the cycles of their refills, over all turns of a loop; None if an interrupt came in
     between.
     """
-    if region is None or sum(region.counters.get("entries_irq", [1])):
+    if region is None or any(region.counters.get("entries_irq", [1])):
         return None
     misses = sum(region.counters.get("dtlb_misses", []))
     cycles = region.ledger.get("tlb_refill_data")
@@ -246,8 +247,8 @@ def _text(value: float | None) -> str:
 
 def series_of(found: dict[str, Hardware]) -> list[Series]:
     """The table: every row that the paper has, and beside it what was recovered of those that are modelled."""
-    names = list(published.L95_TABLE1)
-    rows = list(published.L95_TABLE1.values())
+    names = [*published.L95_TABLE1, *published.L95_TABLE1_OTHERS]
+    rows: list[Switching | PartlyKnown] = [*published.L95_TABLE1.values(), *published.L95_TABLE1_OTHERS.values()]
     hardware = {name: found.get(name) for name in names}
 
     def recovered(unit: str, what: str, value: Callable[[str, Hardware], float | None]) -> Series:
@@ -284,7 +285,8 @@ TABLES = {
 
 
 def plots(result: Result) -> list[Plot]:
-    rows = {name: name if name in (OWN_ROW, OTHER_ROW) else f"{name} (not modelled)" for name in published.L95_TABLE1}
+    modelled = {name: name for name in published.L95_TABLE1}
+    rows = modelled | {name: f"{name} (not modelled)" for name in published.L95_TABLE1_OTHERS}
     tables = [
         Plot(
             "table",

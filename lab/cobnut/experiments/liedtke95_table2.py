@@ -111,13 +111,13 @@ def judge_row(row: Row, least: Handling | None, most: Handling | None) -> list[C
     cost = published.L95_TABLE2[row.name]
     text = f"L95 table 2, {row.text}."
     if not row.flushes:
-        return [_check(f"{row.name}.cycles", least and least.cycles, cost[0], text, least)]
+        return [_check(f"{row.name}.cycles", least.cycles if least else None, cost[0], text, least)]
     direct = f"L95 table 2, {row.text}: the part without n."
     with_n = f"L95 table 2, {row.text}, 50 + 9n with n from {published.L95_MISSES[0]} to {published.L95_MISSES[1]}."
     return [
-        _check(f"{row.name}.direct", least and least.direct, published.L95_FLUSHING, direct, least),
-        _check(f"{row.name}.least", least and least.cycles, cost[0], f"{with_n} No working set.", least),
-        _check(f"{row.name}.most", most and most.cycles, cost[1], f"{with_n} {_full_text()}", most),
+        _check(f"{row.name}.direct", least.direct if least else None, published.L95_FLUSHING, direct, least),
+        _check(f"{row.name}.least", least.cycles if least else None, cost[0], f"{with_n} No working set.", least),
+        _check(f"{row.name}.most", most.cycles if most else None, cost[1], f"{with_n} {_full_text()}", most),
     ]
 
 
@@ -138,15 +138,15 @@ def series_of(found: dict[tuple[str, bool], Handling | None]) -> list[Series]:
     columns = [
         Series("published.least", "cycles", names, [published.L95_TABLE2[name][0] for name in names]),
         Series("published.most", "cycles", names, [published.L95_TABLE2[name][1] for name in names]),
-        Series("direct", "modelled cycles", names, [one and one.direct for one in plain]),
-        Series("refills.least", "TLB misses", names, [one and one.refills for one in plain]),
-        Series("cycles.least", "modelled cycles", names, [one and one.cycles for one in plain]),
-        Series("refills.most", "TLB misses", names, [one and one.refills for one in full]),
-        Series("cycles.most", "modelled cycles", names, [one and one.cycles for one in full]),
-        Series("instructions", "instructions", names, [one and one.instructions for one in plain]),
+        Series("direct", "modelled cycles", names, [one.direct if one else None for one in plain]),
+        Series("refills.least", "TLB misses", names, [one.refills if one else None for one in plain]),
+        Series("cycles.least", "modelled cycles", names, [one.cycles if one else None for one in plain]),
+        Series("refills.most", "TLB misses", names, [one.refills if one else None for one in full]),
+        Series("cycles.most", "modelled cycles", names, [one.cycles if one else None for one in full]),
+        Series("instructions", "instructions", names, [one.instructions if one else None for one in plain]),
     ]
     return columns + [
-        Series(f"part.{part}", "modelled cycles", names, [one and one.parts[part] for one in plain])
+        Series(f"part.{part}", "modelled cycles", names, [one.parts[part] if one else None for one in plain])
         for part in address_spaces.PARTS
     ]
 

@@ -110,7 +110,7 @@ def judge_charges(row: Row, found: Handling | None, charges: float | None) -> Ch
 
 def _check(name: str, limit: float, why: str, found: Handling | None) -> Check:
     seen = f" Here: {found}." if found else ""
-    return judge(name, found and found.cycles, "modelled cycles", at_most(limit), why + seen, published=limit)
+    return judge(name, found.cycles if found else None, "modelled cycles", at_most(limit), why + seen, published=limit)
 
 
 def series_of(found: dict[tuple[str, bool], Handling | None]) -> list[Series]:
@@ -121,11 +121,11 @@ def series_of(found: dict[tuple[str, bool], Handling | None]) -> list[Series]:
     return [
         Series("published.least", "cycles", names, [published.L95_TABLE3[name][0] for name in names]),
         Series("published.most", "cycles", names, [published.L95_TABLE3[name][1] for name in names]),
-        Series("direct", "modelled cycles", names, [one and one.direct for one in plain]),
-        Series("refills.least", "TLB misses", names, [one and one.refills for one in plain]),
-        Series("cycles.least", "modelled cycles", names, [one and one.cycles for one in plain]),
-        Series("refills.most", "TLB misses", names, [one and one.refills for one in full]),
-        Series("cycles.most", "modelled cycles", names, [one and one.cycles for one in full]),
+        Series("direct", "modelled cycles", names, [one.direct if one else None for one in plain]),
+        Series("refills.least", "TLB misses", names, [one.refills if one else None for one in plain]),
+        Series("cycles.least", "modelled cycles", names, [one.cycles if one else None for one in plain]),
+        Series("refills.most", "TLB misses", names, [one.refills if one else None for one in full]),
+        Series("cycles.most", "modelled cycles", names, [one.cycles if one else None for one in full]),
     ]
 
 

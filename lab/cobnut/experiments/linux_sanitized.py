@@ -209,8 +209,8 @@ def plots(result: Result) -> list[Plot]:
 
 
 def _boot(lab: Lab, guest: LinuxGuest, ignore: str | None = None) -> tuple[Findings, str | None]:
-    """One run under the sanitizer, until the first report if an invalidation is ignored; and why it did not come to
-    its end.
+    """One run under the sanitizer, until the first report if an invalidation is ignored; and why it did not come to its
+    end.
     """
     with tempfile.TemporaryDirectory(prefix="cobnut-") as name:
         folder = Path(name)

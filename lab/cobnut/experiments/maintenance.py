@@ -22,7 +22,8 @@ OPERATION = re.compile(r"mcr\S*\s+15, 0, \w+, cr(?:8, |7, cr(?!0, ))|mrc\S*\s+15
 CALL = re.compile(r"(bl|b)(eq|ne|cs|cc|hs|lo|mi|pl|vs|vc|hi|ls|ge|lt|gt|le|)\s+[0-9a-f]+ <([^+>]*)>$")
 # functions that are called for this and nothing else
 MAINTAINS = re.compile(
-    r"caches::(?!wait)|host::(flush_caches|drop_lines|drop_translation)$|page_tables::(clean_lines|invalidate)$|\w*::?(purge|forget)_\w+$"
+    r"caches::(?!wait)|host::(flush_caches|drop_lines|drop_translation)$|page_tables::(clean_lines|invalidate)$"
+    r"|\w*::?(purge|forget)_\w+$"
 )
 # before the first user runs; and what only an idle processor does
 BOOT = re.compile(r"boot_|\w+::initialise|loader::|page_tables::cache_window")
@@ -69,8 +70,8 @@ def marks(kernel: Path, stores: list[dict]) -> list[Site]:
 
 
 def notes(kernel: Path, offsets: Path) -> list[tuple[int, int]]:
-    """Addresses and sizes of what NOTES names, as far as this kernel has it. `offsets`: the header that its build
-    has made.
+    """Addresses and sizes of what NOTES names, as far as this kernel has it. `offsets`: the header that its build has
+    made.
     """
     places = dict(re.findall(r"#define (\w+) (\d+)", offsets.read_text()))
     found = []

@@ -177,8 +177,8 @@ def series_of(mutants: list[Mutant], runs: dict[Mutant, Run]) -> list[Series]:
     counted = [None if mutant.called else mutant.seen for mutant in mutants]
     soon = [runs[m].findings.counts["accesses"] / 1e6 if m in runs and caught(runs[m]) else None for m in mutants]
     return [
-        Series("executed", "times", names, [seen and seen.executed for seen in counted]),
-        Series("needed", "times", names, [seen and seen.needed for seen in counted]),
+        Series("executed", "times", names, [seen.executed if seen else None for seen in counted]),
+        Series("needed", "times", names, [seen.needed if seen else None for seen in counted]),
         Series("caught_after", "million accesses", names, soon),
     ]
 

@@ -56,8 +56,8 @@ class Graph:
 
     @property
     def found(self) -> int:
-        """How many of the pattern's groups are groups: all who are not global in one host, and nobody of another
-        group there.
+        """How many of the pattern's groups are groups: all who are not global in one host, and nobody of another group
+        there.
         """
         return sum(self._is_group(cluster) for cluster in set(self.clusters.values()) - {-1})
 
@@ -74,11 +74,13 @@ class Graph:
 
 
 def graph_of(heard: Heard) -> Graph:
-    """Gives the spaces in the plugin's output their numbers: by host and slot, or by the slot alone where that is
-    in all hosts.
+    """Gives the spaces in the plugin's output their numbers: by host and slot, or by the slot alone where that is in
+    all hosts.
     """
     names = {region["case"] - 1: region["space"] for region in heard.measured["regions"] if region["case"] > 0}
-    numbers, hosts, groups = {}, {}, {}
+    numbers: dict[tuple[str, str], int | None] = {}  # None: a place that several spaces have, each in its own host
+    hosts: dict[str, int] = {}
+    groups: dict[int, int] = {}
     for tag in heard.tags:
         host, _, base = names[tag.space].partition("+")
         exclusive = tag.size_mb and not tag.bound
@@ -95,15 +97,15 @@ def graph_of(heard: Heard) -> Graph:
 
     times: dict[tuple[int, int], int] = {}
     unknown = 0
-    for found in heard.region["switches"]:
+    for found in heard.region["switches"] if heard.region else []:
         switch = heard.measured["switches"][found["switch"]]
         if switch["how"] not in ("cr3", "segments"):
             continue  # an invalidation
-        ends = number(switch["from"]), number(switch["to"])
-        if None in ends:
+        source, target = number(switch["from"]), number(switch["to"])
+        if source is None or target is None:
             unknown += found["times"]
         else:
-            times[ends] = times.get(ends, 0) + found["times"]
+            times[source, target] = times.get((source, target), 0) + found["times"]
     return Graph(times, unknown, groups, {tag.space: tag.group for tag in heard.tags})
 
 
@@ -163,7 +165,8 @@ def judge_one(heard: Heard) -> list[Check]:
             graph.between if graph else None,
             "of all switches",
             at_most(MOST_BETWEEN),
-            f"Switches from one group to another, neither end being in all hosts: infrequent, says U02. {failure}".rstrip(),
+            "Switches from one group to another, neither end being in all hosts: infrequent, says U02."
+            f" {failure}".rstrip(),
         ),
         judge(
             f"{pattern}.cr3_writes",
@@ -185,7 +188,8 @@ def judge_one(heard: Heard) -> list[Check]:
             graph.known if graph else None,
             "of all switches",
             at_least(LEAST_KNOWN),
-            f"Switches that the graph shows; others are to the program's root thread or the kernel's own. {failure}".rstrip(),
+            "Switches that the graph shows; others are to the program's root thread or the kernel's own."
+            f" {failure}".rstrip(),
         ),
     ]
 

@@ -9,10 +9,11 @@ domain of their own.
 from dataclasses import dataclass
 
 from cobnut import published, results
-from cobnut.checks import Check, KnownMiss, at_least, at_most, between, judge
+from cobnut.checks import Check, KnownMiss, Rule, at_least, at_most, between, judge
 from cobnut.experiments import Experiment, Lab, Mark, Plot, Setting, crowd
 from cobnut.experiments.crowd import Counted, Crowd, measure
 from cobnut.experiments.pingpong import Region, raise_if_all_failed
+from cobnut.missing import known
 from cobnut.results import LedgerRow, Result, Series
 
 READERS = (2, 4, 16)
@@ -67,8 +68,8 @@ class Graph:
 
     def flat_until(self, kind: str) -> float | None:
         """The last number of pages up to which a turn does not slow down markedly."""
-        cycles = [self.cycles(kind, pages) for pages in self.sizes]
-        if None in cycles:
+        cycles = known(self.cycles(kind, pages) for pages in self.sizes)
+        if cycles is None:
             return None
         slow = [now > SLOWER * cycles[0] for now in cycles]
         return float(self.sizes[slow.index(True) - 1 if True in slow else -1])
@@ -107,7 +108,7 @@ def judge_graph(graph: Graph) -> list[Check]:
     """What W03 section 4.2 says about the figure."""
     n, entries = graph.readers, published.W03_TLB_ENTRIES
 
-    def line(name: str, measured: float | None, unit: str, rule, why: str, value: float | None) -> Check:
+    def line(name: str, measured: float | None, unit: str, rule: Rule | None, why: str, value: float | None) -> Check:
         return judge(f"{name}.{n}", measured, unit, rule, f"{why} {graph.failure}".rstrip(), published=value)
 
     checks = [

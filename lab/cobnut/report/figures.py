@@ -117,12 +117,12 @@ def _bars(plot: Plot, result: Result) -> tuple[list[dict], dict]:
 
 
 def _ranges(plot: Plot, result: Result) -> tuple[list[dict], dict]:
-    ends = [result.find(name) for name in plot.series]
+    lows, highs = (result.find(name) for name in plot.series)
     rows = []
-    if None not in ends:
+    if lows is not None and highs is not None:
         rows = [
             (x, low, high)
-            for x, low, high in zip(ends[0].x, ends[0].y, ends[1].y, strict=True)
+            for x, low, high in zip(lows.x, lows.y, highs.y, strict=True)
             if low is not None and high is not None
         ]
     value = plot.marks[0].x if plot.marks else None
@@ -159,7 +159,7 @@ def _ranges(plot: Plot, result: Result) -> tuple[list[dict], dict]:
 
 def _graph(plot: Plot, result: Result) -> tuple[list[dict], dict]:
     nodes, edges = graphs.layout(plot, result)
-    data = [
+    data: list[dict] = [
         {
             "type": "scatter",
             "mode": "lines",
@@ -219,8 +219,6 @@ def _stacked(
     """The ledger rows that `plot` names as bars of their `amounts`, which `labels` names in order from below."""
     rows = _thinned([row for row in result.ledger if row.name in plot.series])
     order = {name: index for index, name in enumerate(plot.series)}
-    value = plot.marks[0].x if plot.marks else None
-    rows = [row for row in rows if value is None or max(abs(row[1] - value), abs(row[2] - value)) >= plot.least * value]
     rows.sort(key=lambda row: (row.x if row.x is not None else 0, order[row.name]))
     by_size = all(row.x is not None for row in rows)
     if by_size:
@@ -259,7 +257,7 @@ def _marks(plot: Plot, result: Result) -> tuple[list[dict], list[dict], list[dic
     series = next((found for name in plot.series if (found := result.find(name))), None)
     widest = max((x for x in series.x if isinstance(x, (int, float))), default=0) if series else 0
     shapes, notes = [], []
-    points = [mark for mark in plot.marks if mark.x is not None and mark.y is not None]
+    points = [(mark.x, mark.y, mark.label) for mark in plot.marks if mark.x is not None and mark.y is not None]
     for mark in plot.marks:
         if mark.x is None and mark.y is not None:
             shapes.append(
@@ -288,21 +286,21 @@ def _marks(plot: Plot, result: Result) -> tuple[list[dict], list[dict], list[dic
                 "type": "scatter",
                 "mode": "markers",
                 "name": "published",
-                "x": [mark.x for mark in points],
-                "y": [mark.y for mark in points],
-                "text": [mark.label for mark in points],
+                "x": [x for x, _, _ in points],
+                "y": [y for _, y, _ in points],
+                "text": [label for _, _, label in points],
                 "role": "published",
                 "marker": {"symbol": "diamond-open", "size": 13, "line": {"width": 2.5}},
                 "hovertemplate": "%{text}<extra>published</extra>",
             }
         )
-        for mark in points:
-            at_right = mark.x > widest / 2
+        for x, y, label in points:
+            at_right = x > widest / 2
             notes.append(
                 {
-                    "x": mark.x,
-                    "y": mark.y,
-                    "text": mark.label,
+                    "x": x,
+                    "y": y,
+                    "text": label,
                     "showarrow": False,
                     "xanchor": "right" if at_right else "left",
                     "xshift": -12 if at_right else 12,

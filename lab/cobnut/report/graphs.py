@@ -60,7 +60,8 @@ def layout(plot: Plot, result: Result) -> tuple[list[Node], list[Edge]]:
 
 def place(clusters: dict[str, float | None]) -> dict[str, tuple[float, float]]:
     """A position for each node, on or within the unit circle, by its cluster; clockwise from the top."""
-    around = sorted((name for name in clusters if clusters[name] is not None), key=lambda name: clusters[name])
+    numbered = {name: cluster for name, cluster in clusters.items() if cluster is not None}
+    around = sorted(numbered, key=lambda name: numbered[name])
     middle = [name for name in clusters if clusters[name] is None]
     gaps = len({clusters[name] for name in around})
     turn, radius = 0, INNER if len(middle) > 1 else 0.0

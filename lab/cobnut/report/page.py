@@ -2,6 +2,7 @@
 """Filling the report's template."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,10 +25,10 @@ def write(
     folder: Path,
     *,
     command: str,
-    notes: tuple[str, ...] = (),
+    notes: Sequence[str] = (),
 ) -> Path:
-    """Writes the page of `result` into `folder` and returns its path. `command` makes it again; `notes` are facts
-    about the run.
+    """Writes the page of `result` into `folder` and returns its path. `command` makes it again; `notes` are facts about
+    the run.
     """
     from plotly.offline import get_plotlyjs
 

@@ -1,12 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A still picture of an experiment's curves, for a README or a paper. The report is the place to explore them."""
 
+import math
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from cobnut.errors import CobnutError
 from cobnut.experiments import Experiment, Plot
 from cobnut.report import graphs
 from cobnut.results import Result
+
+if TYPE_CHECKING:  # matplotlib takes half a second to import, which only a picture should cost
+    from matplotlib.axes import Axes
 
 LARGE, SMALL = "#b4472e", "#1f6f8b"
 COLOURS = {"large spaces": LARGE, "small spaces": SMALL, "standard": LARGE, "segmented": SMALL}
@@ -18,8 +24,8 @@ PUBLISHED, RATIO, INK, GRID = "#98670a", "#6a4c93", "#22252a", "#e3e1da"
 
 
 def write(result: Result, experiment: Experiment, path: Path) -> None:
-    """Draws every curve of `experiment` into one PNG: a column for each part, cycles above, their ratio below;
-    graphs side by side.
+    """Draws every curve of `experiment` into one PNG: a column for each part, cycles above, their ratio below; graphs
+    side by side.
     """
     plots = [plot for plot in experiment.plots(result) if plot.kind in DRAWN]
     if not plots:
@@ -64,16 +70,18 @@ def write(result: Result, experiment: Experiment, path: Path) -> None:
         pyplot.close(figure)
 
 
-def _draw(axis, plot: Plot, result: Result, legend_room: float) -> None:
+def _draw(axis: "Axes", plot: Plot, result: Result, legend_room: float) -> None:
     least, most = (result.find(name) for name in plot.band) if plot.band else (None, None)
     if least and most:
-        axis.fill_between(least.x, least.y, most.y, color=BAND, linewidth=0, label="open numbers at their ends")
+        axis.fill_between(
+            least.x, gapped(least.y), gapped(most.y), color=BAND, linewidth=0, label="open numbers at their ends"
+        )
     for name, label in plot.series.items():
         series = result.find(name)
         if series is not None:
             axis.plot(
                 series.x,
-                series.y,
+                gapped(series.y),
                 marker="o",
                 markersize=2.2,
                 linewidth=1.8,
@@ -107,7 +115,12 @@ def _draw(axis, plot: Plot, result: Result, legend_room: float) -> None:
         axis.spines[side].set_visible(False)
 
 
-def _draw_graph(axis, plot: Plot, result: Result) -> None:
+def gapped(values: Sequence[float | None]) -> list[float]:
+    """The values as matplotlib takes them: one that is missing leaves a gap."""
+    return [math.nan if value is None else value for value in values]
+
+
+def _draw_graph(axis: "Axes", plot: Plot, result: Result) -> None:
     nodes, edges = graphs.layout(plot, result)
     for edge in sorted(edges, key=lambda edge: edge.group is not None):
         own = edge.group is not None
