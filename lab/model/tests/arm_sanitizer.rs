@@ -192,7 +192,7 @@ fn a_section_becomes_a_table() {
         guest.read(PAGE + 0x5000);
         guest.operate(Operation::CleanInvalidateLine, PAGE + 0x5000);
         for number in 0..256 {
-            guest.set(SECOND + 4 * number, 0x0070_0000 + (number << 12) | WRITE);
+            guest.set(SECOND + 4 * number, (0x0070_0000 + (number << 12)) | WRITE);
         }
         guest.set(SECOND + 4 * 5, 0);
         guest.set(TABLES + (PAGE >> 18), SECOND | DOMAIN | 1);

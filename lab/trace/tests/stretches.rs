@@ -32,7 +32,7 @@ fn work(random: &mut Random) -> Vec<Call> {
             calls.push(stack(random));
         }
         for _ in 0..random.below(5) {
-            let linear = area + (first + random.below(pages) << 12) + random.below(0x1000);
+            let linear = area + ((first + random.below(pages)) << 12) + random.below(0x1000);
             calls.push(Call::Data(linear, 1 << random.below(5), random.below(3) == 0));
         }
     }

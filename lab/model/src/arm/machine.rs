@@ -97,7 +97,7 @@ impl Machine {
         self.after_branch = block.ends_with_branch().then(|| mva.wrapping_add(block.bytes()));
         let line = 1 << self.code_cache.line_shift();
         let mut at = mva & !(line - 1);
-        while at.wrapping_sub(mva) as i32 <= block.bytes() as i32 - 1 {
+        while (at.wrapping_sub(mva) as i32) < block.bytes() as i32 {
             self.fetch_line(at.max(mva), tables);
             at = at.wrapping_add(line);
         }

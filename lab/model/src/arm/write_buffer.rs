@@ -40,8 +40,7 @@ impl WriteBuffer {
     fn take(&mut self, entries: u64, each: u64, now: u64) -> u64 {
         self.empty_at = self.empty_at.max(now) + entries * each;
         let room = self.entries * each;
-        let wait = (self.empty_at - now).saturating_sub(room);
-        wait
+        (self.empty_at - now).saturating_sub(room)
     }
 
     /// How long until it is empty.

@@ -394,15 +394,14 @@ impl Follower {
             return; // on its way to its own segments
         }
         self.verified = true;
-        for register in 0..6 {
-            let hidden = self.segments[register];
+        for (name, hidden) in NAMES.iter().zip(self.segments) {
             if !hidden.usable {
                 continue;
             }
             let detail = |now: &Segment| {
                 format!(
-                    "{} = {:x} holds base {:x}, limit {:x}; its descriptor says base {:x}, limit {:x}",
-                    NAMES[register], hidden.selector, hidden.base, hidden.limit, now.base, now.limit
+                    "{name} = {:x} holds base {:x}, limit {:x}; its descriptor says base {:x}, limit {:x}",
+                    hidden.selector, hidden.base, hidden.limit, now.base, now.limit
                 )
             };
             let now = self.descriptor(hidden.selector);

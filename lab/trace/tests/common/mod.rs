@@ -29,8 +29,8 @@ impl PageTables for Tables {
             _ => false,
         };
         let entries = [0x1000 + (linear >> 22) * 4, 0x2000 + page % 1024 * 4];
-        let frame = (page + if large { 0 } else { changed * 64 } << 12) % MEMORY as u32;
-        (page % 61 != 60).then_some(Walk { frame, large, global: page % 5 == 0, entries })
+        let frame = ((page + if large { 0 } else { changed * 64 }) << 12) % MEMORY as u32;
+        (page % 61 != 60).then_some(Walk { frame, large, global: page.is_multiple_of(5), entries })
     }
 }
 

@@ -16,7 +16,7 @@ const CODE: u8 = 1;
 const DATA: u8 = 2;
 
 fn sides(side: Side) -> u8 {
-    side.code() as u8 * CODE | side.data() as u8 * DATA
+    (side.code() as u8 * CODE) | (side.data() as u8 * DATA)
 }
 
 /// A translation that the tables no longer give.
