@@ -23,9 +23,9 @@ const SCANNED_WAYS: usize = 8;
 
 /// `sets * ways` slots; a slot's index is stable while its key stays.
 ///
-/// Each slot has the time of its last use, which is all that a use writes. Both orders of leaving follow from these times when
-/// something has to leave: the least recently used has the earliest, and a node of a tree points away from the half that holds the
-/// latest.
+/// Each slot has the time of its last use, which is all that a use writes. Both orders of leaving follow from these
+/// times when something has to leave: the least recently used has the earliest, and a node of a tree points away from
+/// the half that holds the latest.
 pub struct Associative {
     ways: usize,
     sets: usize,
@@ -131,7 +131,8 @@ impl Associative {
     pub fn find(&mut self, set: usize, key: u64) -> Option<usize> {
         let base = self.wrap(set) * self.ways;
         if self.hints.is_empty() {
-            // To the end, whichever holds it: that cannot be guessed, and each wrong guess would cost more than the whole scan.
+            // To the end, whichever holds it: that cannot be guessed, and each wrong guess would cost more than the
+            // whole scan.
             let slots = self.keys[base..base + self.ways].iter().zip(base..);
             let slot = slots.fold(usize::MAX, |found, (&k, slot)| if k == key { slot } else { found });
             return (slot != usize::MAX).then_some(slot);
@@ -162,8 +163,8 @@ impl Associative {
         }
     }
 
-    /// Appends everything that decides what is held and what leaves next, each key with what `of` says of its slot. Where the
-    /// least recently used leaves, that is the order of the keys, whatever their slots.
+    /// Appends everything that decides what is held and what leaves next, each key with what `of` says of its slot.
+    /// Where the least recently used leaves, that is the order of the keys, whatever their slots.
     pub fn state(&self, out: &mut Vec<u64>, of: impl Fn(usize) -> u64) {
         if self.replacement == Replacement::Lru {
             let mut held = Vec::with_capacity(self.ways);
@@ -264,8 +265,8 @@ impl Associative {
     }
 }
 
-/// Appends where each node of the tree above slots with these times of use points, 1 for the right half: it does if the last use
-/// was in the left one. Returns the time of the last use.
+/// Appends where each node of the tree above slots with these times of use points, 1 for the right half: it does if the
+/// last use was in the left one. Returns the time of the last use.
 fn tree(used: &[u64], out: &mut Vec<u64>) -> u64 {
     let (left, right) = match used {
         [one] => return *one,
@@ -280,7 +281,8 @@ fn tree(used: &[u64], out: &mut Vec<u64>) -> u64 {
 mod tests {
     use super::*;
 
-    /// Trees as hardware keeps them: a bit for each node, node n above 2n and 2n + 1, which each use on its way down turns to the other half.
+    /// Trees as hardware keeps them: a bit for each node, node n above 2n and 2n + 1, which each use on its way down
+    /// turns to the other half.
     struct Trees {
         ways: usize,
         bits: Vec<u128>,

@@ -2,10 +2,10 @@
 //! A straight run of instructions, prepared once and executed many times.
 //!
 //! Everything that does not depend on the machine's state is summed when the block is built: costs per category and
-//! micro-operations. On a machine that issues instructions in pairs, pairs are formed within the block. How its instructions fall into trace lines depends only on how full the current line is when the
-//! block is entered; the few possible packings are computed on first use and kept. But for pairs and stalls between
-//! instructions, executing a block gives exactly what executing its instructions one at a time gives (a test holds the two
-//! against each other).
+//! micro-operations. On a machine that issues instructions in pairs, pairs are formed within the block. How its
+//! instructions fall into trace lines depends only on how full the current line is when the block is entered; the few
+//! possible packings are computed on first use and kept. But for pairs and stalls between instructions, executing a
+//! block gives exactly what executing its instructions one at a time gives (a test holds the two against each other).
 
 use crate::pairing::issue_costs;
 use crate::{Category, Class, Costs, Instruction, CATEGORIES};

@@ -40,7 +40,8 @@ pub struct Cache {
     store: Associative,
     dirty: Vec<bool>,
     line_shift: u32,
-    /// The line that was found or brought in last, and its slot. It was used last of all, so that using it once more changes nothing.
+    /// The line that was found or brought in last, and its slot. It was used last of all, so that using it once more
+    /// changes nothing.
     last: (u64, usize),
     running: Running,
     past: Past,
@@ -198,7 +199,8 @@ impl Cache {
         self.dirty.iter_mut().map(|dirty| std::mem::take(dirty) as u32).sum()
     }
 
-    /// Drops the line of `address`; returns whether it was modified, which is then lost unless the caller writes it back.
+    /// Drops the line of `address`; returns whether it was modified, which is then lost unless the caller writes it
+    /// back.
     pub fn invalidate(&mut self, address: u32, by: Moment) -> bool {
         let Some(slot) = self.slot(address) else { return false };
         self.last = NO_LINE;
@@ -212,8 +214,8 @@ impl Cache {
         self.drop_where(by, |_| true)
     }
 
-    /// An address-space switch empties a virtually tagged cache: of the lines of the space that runs, which are all where
-    /// they are not told apart, or of `everything`.
+    /// An address-space switch empties a virtually tagged cache: of the lines of the space that runs, which are all
+    /// where they are not told apart, or of `everything`.
     pub fn flush_virtual(&mut self, by: Moment, everything: bool) -> u32 {
         let tag = self.running.tag;
         match self.shape.virtually_tagged {

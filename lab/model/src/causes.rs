@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //! Whom a refill is charged to: the switch or invalidation that took the entry, or the switch whose code displaced it.
 //!
-//! A switch is a change of the running space: a CR3 write that names another directory, or user code in another segment.
-//! Entering the kernel is none. The same switch happens again and again, so what is charged is summed for each distinct
-//! [`Switch`]; an entry remembers the [`Moment`] of one, and a table of moments leads to it. The segment that the new
-//! space runs in is known only when its first user code runs, so a CR3 switch stays unsettled until then.
+//! A switch is a change of the running space: a CR3 write that names another directory, or user code in another
+//! segment. Entering the kernel is none. The same switch happens again and again, so what is charged is summed for each
+//! distinct [`Switch`]; an entry remembers the [`Moment`] of one, and a table of moments leads to it. The segment that
+//! the new space runs in is known only when its first user code runs, so a CR3 switch stays unsettled until then.
 
 use crate::{Category, Loss, Moment, CATEGORIES};
 use std::collections::HashMap;
@@ -252,8 +252,8 @@ impl Causes {
         &self.charges
     }
 
-    /// How often what happened since `from` can happen again before the last switch is too long ago to be charged, or what was
-    /// lost in the last passes is.
+    /// How often what happened since `from` can happen again before the last switch is too long ago to be charged, or
+    /// what was lost in the last passes is.
     pub(crate) fn repeatable(&self, from: Moment) -> u64 {
         let age = if self.is_known(self.current) { self.newest.0 - self.current.0 } else { 0 };
         match self.newest.0 - from.0 {
@@ -262,8 +262,8 @@ impl Causes {
         }
     }
 
-    /// What happened since `from`, when `charges` were charged, happens so many `times` more. What was lost in these is not told
-    /// by their moments, but by those of the last time.
+    /// What happened since `from`, when `charges` were charged, happens so many `times` more. What was lost in these is
+    /// not told by their moments, but by those of the last time.
     pub(crate) fn repeat(&mut self, from: Moment, charges: &Charges, times: u64) {
         self.charges.repeat(charges, times);
         self.newest.0 += (self.newest.0 - from.0) * times as u32;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //! Recognising that a machine does the same again, so that a repetition need not be modelled.
 //!
-//! What a machine does with a sequence of events, a *pass*, depends on its state alone. Where passes of the same events lead
-//! from a state to the same state again, any number of further ones cost what the last one did. The state is compared
-//! whole and exactly: what TLBs and caches hold and in which order it would leave, what is open in the front end, which
-//! space runs. Only when something was lost is left out, for it is another moment each time. To which switch a refill is charged
-//! follows from that, so it takes two passes from and to the same state to know: in the second one whatever was lost in the
-//! first is charged, as it will be in the third.
+//! What a machine does with a sequence of events, a *pass*, depends on its state alone. Where passes of the same events
+//! lead from a state to the same state again, any number of further ones cost what the last one did. The state is
+//! compared whole and exactly: what TLBs and caches hold and in which order it would leave, what is open in the front
+//! end, which space runs. Only when something was lost is left out, for it is another moment each time. To which switch
+//! a refill is charged follows from that, so it takes two passes from and to the same state to know: in the second one
+//! whatever was lost in the first is charged, as it will be in the third.
 
 use crate::machine::Memory;
 use crate::{Charges, Counts, Ledger, Machine, Moment};
@@ -49,8 +49,9 @@ impl Machine {
         self.memory.causes.repeatable(from.newest)
     }
 
-    /// The pass from `from` to now is made so many `times` more. It was the second one from the same state to the same state.
-    /// When something was lost is then not up to date: the events of two more passes have to follow before any others.
+    /// The pass from `from` to now is made so many `times` more. It was the second one from the same state to the same
+    /// state. When something was lost is then not up to date: the events of two more passes have to follow before any
+    /// others.
     pub fn repeat(&mut self, from: &Checkpoint, times: u64) {
         let Memory { ledger, counts, causes, .. } = &mut self.memory;
         let (booked, counted) = (*ledger, *counts);

@@ -119,9 +119,9 @@ pub enum Pipe {
 
 const PIPES: [Pipe; 4] = [Pipe::Alone, Pipe::Either, Pipe::First, Pipe::Second];
 
-/// What of an instruction matters for when it can be issued. Sets of general registers have a bit for each, by its number in
-/// instructions (eax 0, esp 4); parts of a register count as all of it. What push, pop, call and return do to esp is not in
-/// `reads` and `writes` but in `stack`.
+/// What of an instruction matters for when it can be issued. Sets of general registers have a bit for each, by its
+/// number in instructions (eax 0, esp 4); parts of a register count as all of it. What push, pop, call and return do to
+/// esp is not in `reads` and `writes` but in `stack`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Issue {
     pub pipe: Pipe,
@@ -197,8 +197,9 @@ pub enum Event {
         physical: u32,
         size: u8,
     },
-    /// CR3 was written by the instruction at `at`, or paging was turned on by it, and the page directory is at `directory`:
-    /// non-global translations and virtually tagged contents are gone. The cost of the instruction itself came with its `Fetch`.
+    /// CR3 was written by the instruction at `at`, or paging was turned on by it, and the page directory is at
+    /// `directory`: non-global translations and virtually tagged contents are gone. The cost of the instruction itself
+    /// came with its `Fetch`.
     Cr3Write {
         directory: u32,
         at: u32,

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //! Events of which it is known what they do when everything that they look up is there.
 //!
-//! Of a stretch of events that has missed nothing it is enough to remember which pages and lines were looked up, in the order of
-//! their last use. On a machine that holds all of them, in whatever slots, the same events miss nothing again: finding an entry
-//! neither takes one away nor brings one, however often it happens and whatever would be replaced next. So what they do is to use each of these once, in
-//! this order, to modify the same lines, and to leave the front end as they did. What they cost is what they cost before.
+//! Of a stretch of events that has missed nothing it is enough to remember which pages and lines were looked up, in the
+//! order of their last use. On a machine that holds all of them, in whatever slots, the same events miss nothing again:
+//! finding an entry neither takes one away nor brings one, however often it happens and whatever would be replaced
+//! next. So what they do is to use each of these once, in this order, to modify the same lines, and to leave the front
+//! end as they did. What they cost is what they cost before.
 
 use crate::front_end::Open;
 use crate::machine::{Memory, NEVER};
@@ -65,7 +66,8 @@ impl Notes {
 pub struct Lookup {
     /// As the structure names it: a page, a line's number, or the linear address where a trace starts.
     pub(crate) key: u32,
-    /// Of a page, its frame. Of a line, twice the slot where it was found the last time, which is only a hint, plus 1 if it is modified.
+    /// Of a page, its frame. Of a line, twice the slot where it was found the last time, which is only a hint, plus 1
+    /// if it is modified.
     pub(crate) value: u32,
 }
 
@@ -86,8 +88,8 @@ impl Lookup {
     }
 }
 
-/// What a stretch of events looks up and how it leaves the front end. The lookups are in a list of the caller's, in the order of
-/// the structures below.
+/// What a stretch of events looks up and how it leaves the front end. The lookups are in a list of the caller's, in the
+/// order of the structures below.
 pub struct Hits {
     first: u32,
     /// Where those of each structure end, from the first on.
@@ -123,7 +125,8 @@ impl Machine {
         self.front.notes(Notes::start);
     }
 
-    /// Ends that. If everything that was looked up was there, and pages are where `tables` say, appends it to `lookups`.
+    /// Ends that. If everything that was looked up was there, and pages are where `tables` say, appends it to
+    /// `lookups`.
     pub fn watched(&mut self, lookups: &mut Vec<Lookup>, tables: &mut dyn PageTables) -> Option<Hits> {
         let Memory { tlbs, l1, l2, missed, .. } = &mut self.memory;
         let (first, mut ends) = (lookups.len(), [0; STRUCTURES]);
@@ -151,9 +154,9 @@ impl Machine {
         Some(Hits { first: first as u32, ends, open: self.front.open(), after_branch: self.after_branch })
     }
 
-    /// If everything is there that `hits` name, uses it as the events did that they are known from. Returns whether that is
-    /// so; if not, nothing has changed. The machine has to stand where it stood before those events ([`Machine::situation`]).
-    /// Costs are not booked.
+    /// If everything is there that `hits` name, uses it as the events did that they are known from. Returns whether
+    /// that is so; if not, nothing has changed. The machine has to stand where it stood before those events
+    /// ([`Machine::situation`]). Costs are not booked.
     #[inline]
     pub fn use_again(&mut self, hits: &Hits, lookups: &mut [Lookup], tables: &mut impl PageTables) -> bool {
         let Memory { tlbs, l1, l2, again, .. } = &mut self.memory;

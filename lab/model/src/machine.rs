@@ -41,7 +41,8 @@ pub(crate) struct Memory {
     pub(crate) causes: Causes,
     pub(crate) counts: Counts,
     pub(crate) last_code_line: u32,
-    /// The line of the last data access, by its linear address, and whether that wrote: another access to it changes nothing.
+    /// The line of the last data access, by its linear address, and whether that wrote: another access to it changes
+    /// nothing.
     pub(crate) again: (u32, bool),
     /// Something was looked up that was not there, since that was last reset.
     pub(crate) missed: bool,
@@ -53,7 +54,8 @@ pub(crate) const NEVER: (u32, bool) = (u32::MAX, false);
 pub struct Machine {
     pub(crate) front: FrontEnd,
     pub(crate) memory: Memory,
-    /// The last block ended with a direct jump; where execution goes on here, it was not taken. Only where taken jumps cost more.
+    /// The last block ended with a direct jump; where execution goes on here, it was not taken. Only where taken jumps
+    /// cost more.
     pub(crate) after_branch: Option<u32>,
     /// Whether TLBs and virtual caches tell spaces apart, so that a switch need not flush them.
     tagged: bool,
@@ -101,9 +103,9 @@ impl Machine {
         }
     }
 
-    /// The same machine, before its first event, if its TLBs, virtual caches and trace cache told address spaces apart, so
-    /// that a switch flushed nothing. What is invalidated on purpose still is: a write of CR3 that names the directory in
-    /// force is no switch.
+    /// The same machine, before its first event, if its TLBs, virtual caches and trace cache told address spaces apart,
+    /// so that a switch flushed nothing. What is invalidated on purpose still is: a write of CR3 that names the
+    /// directory in force is no switch.
     pub fn without_flush(mut self) -> Self {
         self.tagged = true;
         self.enter(true);
@@ -254,8 +256,8 @@ impl Machine {
         }
     }
 
-    /// Drops what is virtually tagged: of the space that runs, or `everything`. Modified lines that have to be written are
-    /// charged to the flush.
+    /// Drops what is virtually tagged: of the space that runs, or `everything`. Modified lines that have to be written
+    /// are charged to the flush.
     fn flush_virtual(&mut self, by: Moment, everything: bool) {
         self.front.flush(by, everything);
         for _ in 0..self.memory.l1.flush_virtual(by, everything) {
@@ -337,8 +339,8 @@ impl Memory {
         self.refill(Category::TlbRefillData, loss, self.costs.data_refill(&walk) + beyond);
     }
 
-    /// The refill cost assumes that the entries are in the cache that walks read through; returns what is added by those
-    /// that are not.
+    /// The refill cost assumes that the entries are in the cache that walks read through; returns what is added by
+    /// those that are not.
     fn read_walked_entries(&mut self, walk: &Walk) -> u64 {
         let mut cost = 0;
         for &entry in &walk.entries[..walk.levels()] {
@@ -357,8 +359,8 @@ impl Memory {
         cost
     }
 
-    /// Reads code bytes for the decoder: ITLB and second-level cache, in lines of the latter (of the data cache if there
-    /// is none). The cost of a second-level hit is part of the cost of building a trace line.
+    /// Reads code bytes for the decoder: ITLB and second-level cache, in lines of the latter (of the data cache if
+    /// there is none). The cost of a second-level hit is part of the cost of building a trace line.
     pub fn read_code(&mut self, linear: u32, bytes: u32, tables: &mut dyn PageTables) {
         self.missed = true;
         let last = linear.wrapping_add(bytes.max(1) - 1);
@@ -406,8 +408,8 @@ impl Memory {
         }
     }
 
-    /// Reads from the second level, where a hit costs `hit`, or from memory. Returns the cost, and how the second level lost
-    /// the line if it had to come from memory.
+    /// Reads from the second level, where a hit costs `hit`, or from memory. Returns the cost, and how the second level
+    /// lost the line if it had to come from memory.
     fn read_second_level(&mut self, physical: u32, hit: u64) -> (u64, Option<Loss>) {
         (self.again, self.missed) = (NEVER, true);
         let Some(l2) = &mut self.l2 else { return (self.costs.memory_read, None) };
@@ -450,8 +452,9 @@ impl Memory {
         }
     }
 
-    /// A store that goes on to the second level. Buffers hide it, unless a line has to be fetched. Without a second level
-    /// they hide the store itself; the line that it `allocated` in the first level, lost so before, has to be fetched.
+    /// A store that goes on to the second level. Buffers hide it, unless a line has to be fetched. Without a second
+    /// level they hide the store itself; the line that it `allocated` in the first level, lost so before, has to be
+    /// fetched.
     #[inline(always)]
     fn write_beyond_first_level(&mut self, physical: u32, allocated: Option<Loss>) {
         let Some(l2) = &mut self.l2 else {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //! `cobnut-machine check FILE [--json] [--set PARAMETER:VALUE]...`: validates a machine file, with some values set if
-//! wanted; with `--json` prints it for other tools, so that nobody needs a second validator. Exit status 0 good, 1 bad file, 2 wrong usage.
+//! wanted; with `--json` prints it for other tools, so that nobody needs a second validator. Exit status 0 good, 1 bad
+//! file, 2 wrong usage.
 
 use cobnut_model::MachineFile;
 use std::path::Path;

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-//! What each instruction of a straight run costs, given those before it: pairs in the Pentium's two pipes, addresses that
-//! wait for a register, prefixes.
+//! What each instruction of a straight run costs, given those before it: pairs in the Pentium's two pipes, addresses
+//! that wait for a register, prefixes.
 //!
-//! The rules are those of Intel, "Optimizations for Intel's 32-bit Processors" (AP-500, 241799), sections on integer pairing
-//! and on the address generation interlock. Not modelled: a pair's second half must have been decoded before (the first
-//! execution of code does not pair), and two accesses to one cache bank.
+//! The rules are those of Intel, "Optimizations for Intel's 32-bit Processors" (AP-500, 241799), sections on integer
+//! pairing and on the address generation interlock. Not modelled: a pair's second half must have been decoded before
+//! (the first execution of code does not pair), and two accesses to one cache bank.
 
 use crate::{Class, Costs, Instruction, Pipe, MILLI};
 
 const ESP: u8 = 1 << 4;
 
-/// Thousandths of a cycle that each instruction adds to the run. The second of a pair adds what the pair takes longer than
-/// the first alone.
+/// Thousandths of a cycle that each instruction adds to the run. The second of a pair adds what the pair takes longer
+/// than the first alone.
 pub(crate) fn issue_costs(instructions: &[Instruction], costs: &Costs) -> Vec<u64> {
     let mut each = Vec::with_capacity(instructions.len());
     // Registers that the instruction or pair before has written.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //! What TLBs and caches remember of the entries that they have lost; hardware remembers nothing.
 //!
-//! An entry belongs to the space that filled it, told apart by a [`Tag`]: that the page of the same number was flushed in
-//! another space is no reason for a miss in this one.
+//! An entry belongs to the space that filled it, told apart by a [`Tag`]: that the page of the same number was flushed
+//! in another space is no reason for a miss in this one.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};

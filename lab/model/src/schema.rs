@@ -2,8 +2,8 @@
 //! Which parameters a machine file has, and which values make sense: one table, used for parsing, overriding and
 //! reporting.
 
-use crate::event::ORDINARY_CLASSES;
 use crate::arm::CLASSES as ARM_CLASSES;
+use crate::event::ORDINARY_CLASSES;
 use crate::CLASSES;
 
 /// What a parameter's value may be.
@@ -99,8 +99,8 @@ pub(crate) fn of(architecture: Architecture) -> Schema {
     }
 }
 
-/// Sections that exclude or need each other: of each group a machine has exactly one of the lists. Apart from them only l2
-/// may be left out.
+/// Sections that exclude or need each other: of each group a machine has exactly one of the lists. Apart from them only
+/// l2 may be left out.
 const LAYOUTS: [Layout; 2] = [
     &[&["trace_cache", "micro_ops", "l1d"], &["l1i", "l1d"], &["l1"]],
     &[&["itlb", "dtlb"], &["itlb", "dtlb", "dtlb_large"], &["tlb"]],

@@ -29,10 +29,11 @@ pub struct Tlb {
     global_pages: bool,
     running: Running,
     past: Past,
-    /// The page that was looked up last, and its frame. It was used last of all, so that using it once more changes nothing.
+    /// The page that was looked up last, and its frame. It was used last of all, so that using it once more changes
+    /// nothing.
     last: (u32, u32),
-    /// Where pages were found the last time. Verified at each use, so that nothing but a change of the tag has to clear it.
-    /// Between small spaces fewer than one lookup in a thousand has to search.
+    /// Where pages were found the last time. Verified at each use, so that nothing but a change of the tag has to clear
+    /// it. Between small spaces fewer than one lookup in a thousand has to search.
     found: [Found; FOUND],
     /// Pages that were looked up and found.
     notes: Notes,
@@ -41,8 +42,8 @@ pub struct Tlb {
 const FOUND: usize = 128;
 const NO_PAGE: (u32, u32) = (u32::MAX, 0);
 
-/// Where the entry was that translates `page`. Between two fills of the page itself no other entry can come to translate
-/// it while this one is held.
+/// Where the entry was that translates `page`. Between two fills of the page itself no other entry can come to
+/// translate it while this one is held.
 #[derive(Clone, Copy)]
 struct Found {
     page: u32,

@@ -70,8 +70,8 @@ impl TraceCache {
         out.push(self.running.tag.number() as u64);
     }
 
-    /// Looks for the line that starts at `linear` and makes it present; `slot` says where it may be, and then where it is. Returns
-    /// how it was lost if it was not there.
+    /// Looks for the line that starts at `linear` and makes it present; `slot` says where it may be, and then where it
+    /// is. Returns how it was lost if it was not there.
     #[inline(always)]
     pub fn access(&mut self, linear: u32, slot: &Cell<u32>) -> Option<Loss> {
         let (set, key) = ((linear >> self.shape.index_shift) as usize, linear as u64);

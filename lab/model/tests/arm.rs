@@ -60,7 +60,10 @@ fn t701_walks_find_sections_and_pages_of_each_size() {
     let memory = Words(words.into_iter().collect());
     let walk = |mva| translate(&memory, 0x4000, mva);
     let section = walk(0x0010_0abc).unwrap();
-    assert_eq!((section.physical(0x0010_0abc), section.domain, section.access, section.cached), (0x0130_0abc, 3, 3, true));
+    assert_eq!(
+        (section.physical(0x0010_0abc), section.domain, section.access, section.cached),
+        (0x0130_0abc, 3, 3, true)
+    );
     assert!(!section.buffered && section.is_section());
     let large = walk(0x0020_5123).unwrap();
     assert_eq!((large.physical(0x0020_5123), large.shift, large.access), (0x0055_5123, 16, 3));
@@ -134,7 +137,15 @@ fn t717_reading_the_bank_of_zeros_is_a_flush() {
     impl Tables for Zeros {
         fn walk(&mut self, mva: u32) -> Option<Translation> {
             let frame = 0xe000_0000 | mva & 0x000f_f000;
-            Some(Translation { frame, shift: 12, domain: 0, access: 1, cached: true, buffered: true, entries: [(0, 0); 2] })
+            Some(Translation {
+                frame,
+                shift: 12,
+                domain: 0,
+                access: 1,
+                cached: true,
+                buffered: true,
+                entries: [(0, 0); 2],
+            })
         }
     }
     let mut machine = strongarm();
@@ -280,9 +291,15 @@ fn t714_every_class_has_its_cost() {
 fn t715_an_arm_file_has_its_own_parameters() {
     let text = std::fs::read_to_string(format!("{}/../machines/sa1100-200.toml", env!("CARGO_MANIFEST_DIR"))).unwrap();
     let error = |text: &str| MachineFile::parse(text, "bad.toml").unwrap_err();
-    assert_eq!(error(&text.replace("\"arm\"", "\"vax\"")), "machine file bad.toml: architecture: vax is not one of ia32, arm");
+    assert_eq!(
+        error(&text.replace("\"arm\"", "\"vax\"")),
+        "machine file bad.toml: architecture: vax is not one of ia32, arm"
+    );
     assert!(error(&text.replace("architecture = \"arm\"\n", "")).contains("unknown"));
-    assert_eq!(error(&text.replace("[dtlb]", "[tlb]")), "machine file bad.toml: sections: must have exactly itlb and dtlb, or tlb");
+    assert_eq!(
+        error(&text.replace("[dtlb]", "[tlb]")),
+        "machine file bad.toml: sections: must have exactly itlb and dtlb, or tlb"
+    );
     let odd = text.replace("entry_bytes = { value = 16", "entry_bytes = { value = 12");
     assert_eq!(error(&odd), "machine file bad.toml: write_buffer.entry_bytes: is not a power of two");
 }

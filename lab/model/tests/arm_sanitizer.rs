@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-//! What the sanitizer for ARM makes of tables, virtual caches and their maintenance. The tables are at 0x4000, second levels at
-//! 0x8000 and 0x9000; the kernel's own memory is seen at its physical address plus 0xc0000000, by sections.
+//! What the sanitizer for ARM makes of tables, virtual caches and their maintenance. The tables are at 0x4000, second
+//! levels at 0x8000 and 0x9000; the kernel's own memory is seen at its physical address plus 0xc0000000, by sections.
 
 use cobnut_model::arm::sanitizer::{Access, Sanitizer, View};
 use cobnut_model::arm::{Operation, Side};
@@ -40,7 +40,12 @@ struct Guest {
 impl Guest {
     /// `PAGE` leads to `FRAME`, and may be written by all.
     fn new() -> Self {
-        let guest = Guest { memory: Words::default(), sanitizer: Sanitizer::default(), table_base: TABLES, domain_access: OPEN };
+        let guest = Guest {
+            memory: Words::default(),
+            sanitizer: Sanitizer::default(),
+            table_base: TABLES,
+            domain_access: OPEN,
+        };
         for base in [TABLES, 2 * TABLES + 0x8000] {
             guest.put(base + (WINDOW >> 18), 0x41e);
             guest.put(base + (PAGE >> 18), SECOND | DOMAIN | 1);
@@ -151,10 +156,15 @@ fn a_changed_entry_needs_its_invalidation() {
     }
 }
 
-/// A large page's entry stands sixteen times: what was walked through one of them serves all of it, and goes as a whole.
+/// A large page's entry stands sixteen times: what was walked through one of them serves all of it, and goes as a
+/// whole.
 #[test]
 fn a_large_page_is_lost_and_invalidated_as_a_whole() {
-    for (invalidated, expected) in [(None, vec!["stale-translation"]), (Some(PAGE + 0x7000), vec![]), (Some(PAGE + 0x10000), vec!["stale-translation"])] {
+    for (invalidated, expected) in [
+        (None, vec!["stale-translation"]),
+        (Some(PAGE + 0x7000), vec![]),
+        (Some(PAGE + 0x10000), vec!["stale-translation"]),
+    ] {
         let mut guest = Guest::new();
         guest.set_large([FRAME; 16]);
         guest.operate(Operation::InvalidateTlb(Side::Both), 0);
@@ -454,7 +464,8 @@ fn a_drain_is_needed_by_what_is_read_before_the_next() {
         }
     }
     guest.operate_at(0x404, Operation::DrainWriteBuffer, 0);
-    let drain = guest.sanitizer.invalidators().iter().find(|known| known.operation == Operation::DrainWriteBuffer).unwrap();
+    let drain =
+        guest.sanitizer.invalidators().iter().find(|known| known.operation == Operation::DrainWriteBuffer).unwrap();
     assert_eq!((drain.executed, drain.needed), (3, 1));
 }
 

@@ -117,7 +117,8 @@ fn t210_an_access_that_was_just_seen_changes_nothing() {
         let (mut told, mut spared) = (Machine::new(&file), Machine::new(&file));
         let mut tables = Identity { global_from: 0x40_0000, large_from: 0x60_0000, walks: 0 };
         let (mut random, mut linear, mut seen) = (1u64, 0, 0);
-        let code: Vec<Block> = (1..9).map(|length| Block::new(vec![instruction(Class::Nop, length)], told.costs())).collect();
+        let code: Vec<Block> =
+            (1..9).map(|length| Block::new(vec![instruction(Class::Nop, length)], told.costs())).collect();
         for _ in 0..100_000 {
             random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             let (place, choice) = ((random >> 44) as u32, (random >> 33) as u32 % 64);
@@ -134,7 +135,8 @@ fn t210_an_access_that_was_just_seen_changes_nothing() {
                     [&mut told, &mut spared].into_iter().for_each(|machine| machine.event(&event, &mut tables));
                 }
                 1..16 => {
-                    let (block, at) = (&code[place as usize % code.len()], if choice < 4 { far } else { far & 0x60_0fff });
+                    let (block, at) =
+                        (&code[place as usize % code.len()], if choice < 4 { far } else { far & 0x60_0fff });
                     [&mut told, &mut spared].into_iter().for_each(|machine| machine.block(block, at, &mut tables));
                 }
                 _ => {

@@ -315,7 +315,8 @@ fn t606_random_streams_are_charged_as_by_a_model_that_keeps_everything() {
     }
 }
 
-/// Code and data of three spaces, and switches between them. With few `pages` all of it fits into each set of each machine.
+/// Code and data of three spaces, and switches between them. With few `pages` all of it fits into each set of each
+/// machine.
 fn busy_stream(dice: &mut Dice, pages: u32) -> Vec<Event> {
     let place = |dice: &mut Dice| dice.below(pages) * 0x1100 + dice.below(4) * 0x40;
     let mut events = Vec::new();

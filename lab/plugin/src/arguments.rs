@@ -36,7 +36,8 @@ pub struct Arguments {
     pub ranges: Vec<String>,
     /// `from=begin`: nothing is counted or modelled before the first case begins.
     pub from_begin: bool,
-    /// `symbols=FILE`, with `mode=sanitize`: names of the kernel's code as Linux writes them (System.map, /proc/kallsyms).
+    /// `symbols=FILE`, with `mode=sanitize`: names of the kernel's code as Linux writes them (System.map,
+    /// /proc/kallsyms).
     pub symbols: Option<PathBuf>,
     /// `ignore=ADDRESS`, with `mode=sanitize`: instructions that are taken not to invalidate, by linear address.
     pub ignored: Vec<u32>,
@@ -62,7 +63,9 @@ impl Arguments {
                     arguments.sanitize = value == "sanitize";
                     arguments.stretch = value == "stretch";
                 }
-                "mode" => return Err(format!("argument mode: {value} is not one of count, model, record, sanitize, stretch")),
+                "mode" => {
+                    return Err(format!("argument mode: {value} is not one of count, model, record, sanitize, stretch"))
+                }
                 "stop" if value == "first" => arguments.stop_at_first = true,
                 "stop" => {
                     let many = value.parse();
@@ -78,7 +81,8 @@ impl Arguments {
                 "from" => return Err(format!("argument from: {value} is not begin")),
                 "symbols" => arguments.symbols = Some(value.into()),
                 "watch" => {
-                    let (first, bytes) = value.split_once(':').ok_or(format!("argument watch: {value} is not ADDRESS:BYTES"))?;
+                    let (first, bytes) =
+                        value.split_once(':').ok_or(format!("argument watch: {value} is not ADDRESS:BYTES"))?;
                     arguments.watched.push((address(key, first)?, address(key, bytes)?));
                 }
                 "base" => arguments.base = address(key, value)?,
@@ -94,7 +98,9 @@ impl Arguments {
         if arguments.count_only || arguments.record || arguments.sanitize || arguments.stretch {
             arguments.machine = None;
         } else if arguments.machine.is_none() {
-            return Err("missing argument machine=FILE (or mode=count, mode=record, mode=sanitize, mode=stretch)".into());
+            return Err(
+                "missing argument machine=FILE (or mode=count, mode=record, mode=sanitize, mode=stretch)".into()
+            );
         }
         if arguments.without_flush && arguments.machine.is_none() {
             return Err("argument without: there is no machine to change".into());

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //! How an instruction can be issued on a processor that issues two at a time: pipes, registers, address.
 //!
-//! Pipes follow the pairing table of Intel, "Optimizations for Intel's 32-bit Processors" (AP-500, 241799). Registers are
-//! exact for instructions that pair, and for what others write, since an address may wait for that; flags are left out, for
-//! they never keep two of these instructions apart.
+//! Pipes follow the pairing table of Intel, "Optimizations for Intel's 32-bit Processors" (AP-500, 241799). Registers
+//! are exact for instructions that pair, and for what others write, since an address may wait for that; flags are left
+//! out, for they never keep two of these instructions apart.
 
 use cobnut_model::{Issue, Pipe};
 
@@ -29,7 +29,8 @@ struct ModRm {
 }
 
 impl ModRm {
-    /// `bytes` start with the ModRM byte; `byte_sized`: register numbers 4 to 7 name the second bytes of the first four.
+    /// `bytes` start with the ModRM byte; `byte_sized`: register numbers 4 to 7 name the second bytes of the first
+    /// four.
     fn new(bytes: &[u8], byte_sized: bool) -> Self {
         let byte = |at: usize| bytes.get(at).copied().unwrap_or(0xc0);
         let (mode, group, low) = (byte(0) >> 6, byte(0) >> 3 & 7, byte(0) & 7);

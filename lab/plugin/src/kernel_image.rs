@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-//! What the plugin needs to know of the kernel's ELF file: where the interface page and the trampoline are, and the names
-//! of its code.
+//! What the plugin needs to know of the kernel's ELF file: where the interface page and the trampoline are, and the
+//! names of its code.
 
 use crate::sanitize::Symbols;
 use std::path::Path;
@@ -27,7 +27,8 @@ fn incomplete(path: &Path) -> String {
 }
 
 impl KernelImage {
-    /// Whether the kernel is one of ours, whose user code never holds a flat segment: others may have a `trampoline`, too.
+    /// Whether the kernel is one of ours, whose user code never holds a flat segment: others may have a `trampoline`,
+    /// too.
     pub fn has_small_spaces(&self) -> bool {
         self.interface_frame.is_some() && self.trampoline_page.is_some()
     }

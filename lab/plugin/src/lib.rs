@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-//! The QEMU plugin: counts what a guest does between markers and feeds a machine model. Guests with an ARM processor are
-//! followed by [`arm`], the others, IA-32, by everything else here.
+//! The QEMU plugin: counts what a guest does between markers and feeds a machine model. Guests with an ARM processor
+//! are followed by [`arm`], the others, IA-32, by everything else here.
 //!
 //! This file is the seam to QEMU: it installs the callbacks and hands them to the [`tracker`]. The guest has one
 //! processor and, under `-icount`, one thread runs it, so one tracker serves all callbacks. Requires plugin API 4

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-//! The listings of Liedtke, GMD TR 933, 1995, instruction by instruction, with the cycles that it prints beside them: decoder
-//! and cost model must agree, or say why not.
+//! The listings of Liedtke, GMD TR 933, 1995, instruction by instruction, with the cycles that it prints beside them:
+//! decoder and cost model must agree, or say why not.
 
 use crate::decode::decode;
 use cobnut_model::{Block, Costs, Instruction, MachineFile, MILLI};
@@ -99,9 +99,9 @@ fn the_listing_for_the_pentium() {
             ],
         ],
     );
-    // The paper counts 3 and 4 for its two comparisons with a jump. By the manual a register compared with a constant takes 1
-    // and memory with a register 2, and a predicted jump pairs with either. The 2 more of the paper are not modelled: about
-    // what a wrong prediction (4) costs every other time.
+    // The paper counts 3 and 4 for its two comparisons with a jump. By the manual a register compared with a constant
+    // takes 1 and memory with a register 2, and a predicted jump pairs with either. The 2 more of the paper are not
+    // modelled: about what a wrong prediction (4) costs every other time.
     let differing: Vec<_> = rows.iter().filter(|(printed, modelled)| printed != modelled).copied().collect();
     assert_eq!(differing, [(3, 1), (4, 2)], "{rows:?}");
     assert_eq!(rows.iter().map(|(printed, _)| printed).sum::<u64>(), 50, "table 2, LL: 50 + 9n");

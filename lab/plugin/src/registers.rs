@@ -20,8 +20,8 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// A reader, and the handles of the registers called `names`. Must be called in the context of a virtual processor that
-    /// exists already.
+    /// A reader, and the handles of the registers called `names`. Must be called in the context of a virtual processor
+    /// that exists already.
     pub fn find<const N: usize>(names: [&str; N]) -> Result<(Self, [Handle; N]), String> {
         let list = unsafe { qemu::qemu_plugin_get_registers() };
         if list.is_null() {
@@ -32,7 +32,8 @@ impl Reader {
         };
         let mut handles = [std::ptr::null_mut(); N];
         for (handle, name) in handles.iter_mut().zip(names) {
-            let named = |d: &&qemu::qemu_plugin_reg_descriptor| unsafe { CStr::from_ptr(d.name) }.to_bytes() == name.as_bytes();
+            let named =
+                |d: &&qemu::qemu_plugin_reg_descriptor| unsafe { CStr::from_ptr(d.name) }.to_bytes() == name.as_bytes();
             *handle = descriptors.iter().find(named).ok_or(format!("QEMU offers no register {name}"))?.handle;
         }
         unsafe { g_array_free(list, 1) };

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-//! `mode=stretch`: how many instructions of the kernel run with interrupts off at a time, for guests of either architecture.
+//! `mode=stretch`: how many instructions of the kernel run with interrupts off at a time, for guests of either
+//! architecture.
 //!
-//! A stretch begins when the kernel is entered or a preemption point is left, and ends with the next preemption point, with
-//! idling, or on the way to user mode. The longest one of each case that the guest marks is written, with the functions that
-//! most of its instructions are in. A repeated string instruction counts as often as QEMU starts it.
+//! A stretch begins when the kernel is entered or a preemption point is left, and ends with the next preemption point,
+//! with idling, or on the way to user mode. The longest one of each case that the guest marks is written, with the
+//! functions that most of its instructions are in. A repeated string instruction counts as often as QEMU starts it.
 
 use crate::kernel_image::KernelImage;
 use crate::registers::{Handle, Reader};
@@ -96,11 +97,13 @@ impl Watcher {
 
     fn report(&self) -> serde_json::Value {
         let cases = self.longest.iter().map(|(case, stretch)| {
-            let mut functions: Vec<_> = stretch.functions.iter().map(|(&function, &n)| (n, &self.names[function])).collect();
+            let mut functions: Vec<_> =
+                stretch.functions.iter().map(|(&function, &n)| (n, &self.names[function])).collect();
             functions.sort_by(|a, b| b.cmp(a));
             functions.truncate(FUNCTIONS_SHOWN);
             let most: Vec<_> = functions.iter().map(|(n, name)| json!([name, n])).collect();
-            json!({"case": case, "instructions": stretch.instructions, "ended_in": self.names[stretch.last], "most_in": most})
+            let ended_in = &self.names[stretch.last];
+            json!({"case": case, "instructions": stretch.instructions, "ended_in": ended_in, "most_in": most})
         });
         json!({"cases": cases.collect::<Vec<_>>()})
     }
@@ -118,7 +121,14 @@ fn watcher() -> &'static mut Watcher {
 pub unsafe fn install(id: qemu::qemu_plugin_id_t, architecture: Architecture) {
     let kernel = (*SETUP).arguments.kernel.as_deref().unwrap_or_else(|| fail("mode=stretch needs kernel=ELF"));
     let symbols = KernelImage::symbols(kernel).unwrap_or_else(|e| fail(&e));
-    let watcher = Watcher { symbols, names: Vec::new(), now: Stretch::default(), case: None, longest: BTreeMap::new(), mark: None };
+    let watcher = Watcher {
+        symbols,
+        names: Vec::new(),
+        now: Stretch::default(),
+        case: None,
+        longest: BTreeMap::new(),
+        mark: None,
+    };
     WATCHER = Box::into_raw(Box::new(watcher));
     qemu::qemu_plugin_register_vcpu_init_cb(
         id,
@@ -182,7 +192,14 @@ mod tests {
         let symbols = [(0, "entry"), (0x100, "work"), (0x200, "_ZN4arch16preemption_pointEv"), (0x300, "idle")];
         let list = symbols.map(|(at, name)| (KERNEL + at, name.to_string())).to_vec();
         let symbols = Symbols::new(list, vec![(KERNEL, KERNEL + 0x1000)]);
-        Watcher { symbols, names: Vec::new(), now: Stretch::default(), case: None, longest: BTreeMap::new(), mark: None }
+        Watcher {
+            symbols,
+            names: Vec::new(),
+            now: Stretch::default(),
+            case: None,
+            longest: BTreeMap::new(),
+            mark: None,
+        }
     }
 
     fn run(watcher: &mut Watcher, blocks: &[(u32, u64)]) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-//! Follows the guest block by block: where it runs, at which privilege, what it did to its address space, and how it got
-//! into the kernel.
+//! Follows the guest block by block: where it runs, at which privilege, what it did to its address space, and how it
+//! got into the kernel.
 //!
 //! A block is accounted for as a whole when it starts. That it was left early, by a fault or because QEMU restarted it
 //! in the middle, shows at the start of the next block; what was not executed is then taken back. Nothing is followed
@@ -24,8 +24,8 @@ const CR4_PAE: u32 = 1 << 5;
 const KERNEL: u8 = 0;
 /// Where the guests of the laboratory have QEMU's isa-debug-exit.
 const EXIT_PORT: u16 = 0xf4;
-/// Power management control of QEMU's `pc`, and the bit that makes it sleep (ACPI 6.4, 4.8.3.2.1): only powering off is left
-/// without a firmware's help.
+/// Power management control of QEMU's `pc`, and the bit that makes it sleep (ACPI 6.4, 4.8.3.2.1): only powering off is
+/// left without a firmware's help.
 const POWER_PORT: u16 = 0x604;
 const SLEEP_ENABLE: u32 = 1 << 13;
 
@@ -128,7 +128,8 @@ impl<S: Sink> Tracker<S> {
         let Some(before) = (unsafe { self.previous.block.as_ref() }) else { return false };
         let eip = self.registers.eip();
         let entry = block.learned.map_or(block.reported, |learned| eip.wrapping_add(learned.code_base));
-        let fault = self.descriptors.vectors(entry, &mut self.memory).iter().copied().find(|&v| descriptors::is_fault(v));
+        let fault =
+            self.descriptors.vectors(entry, &mut self.memory).iter().copied().find(|&v| descriptors::is_fault(v));
         fault.is_none_or(|vector| self.fault_offset(before, vector) != Some(before.last_offset))
     }
 

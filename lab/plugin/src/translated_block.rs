@@ -3,8 +3,8 @@
 //!
 //! QEMU keys a block by physical page, code segment base and processor flags (which hold the privilege level), not by
 //! linear address. So privilege, code base and frame are constants of a block, learned when it is first executed: then
-//! the linear address that QEMU reported at translation still is the true one, and `linear - eip` is the code base. This
-//! saves shadowing descriptors, and is right also for the code segment that sysenter loads without a descriptor.
+//! the linear address that QEMU reported at translation still is the true one, and `linear - eip` is the code base.
+//! This saves shadowing descriptors, and is right also for the code segment that sysenter loads without a descriptor.
 
 use crate::decode::{Decoded, Special};
 use cobnut_model::Instruction;

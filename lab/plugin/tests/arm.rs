@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-//! A guest with an ARM processor: what is counted, what is modelled, and what is refused. Expected figures are counted by hand
-//! from tests/guests/arm.S.
+//! A guest with an ARM processor: what is counted, what is modelled, and what is refused. Expected figures are counted
+//! by hand from tests/guests/arm.S.
 
 mod common;
 
@@ -25,7 +25,16 @@ fn qemu(folder: &Path, arguments: &str) -> Output {
     let ram = folder.join("ram");
     Command::new("qemu-system-arm")
         .args(["-machine", "versatilepb,memory-backend=m", "-m", "64M", "-display", "none", "-audio", "driver=none"])
-        .args(["-net", "none", "-semihosting-config", "enable=on,target=native", "-serial", "null", "-icount", "shift=3,sleep=off"])
+        .args([
+            "-net",
+            "none",
+            "-semihosting-config",
+            "enable=on,target=native",
+            "-serial",
+            "null",
+            "-icount",
+            "shift=3,sleep=off",
+        ])
         .args(["-object", &format!("memory-backend-file,id=m,size=64M,mem-path={},share=on", ram.display())])
         .arg("-kernel")
         .arg(build(folder))
@@ -79,7 +88,8 @@ fn rows_add_up_and_refills_have_causes() {
     // The loop of case 3 and its literals lie in one section: each flush takes one entry of the TLB.
     let misses = series(&report, 3, "itlb_misses");
     assert_eq!(misses, [1; 3]);
-    let flushed = report["regions"][2]["causes"].as_array().unwrap().iter().find(|c| c["category"] == "tlb_refill_code");
+    let flushed =
+        report["regions"][2]["causes"].as_array().unwrap().iter().find(|c| c["category"] == "tlb_refill_code");
     let flushed = flushed.expect("charged");
     assert_eq!((&flushed["kind"], &flushed["refills"]), (&"flushed".into(), &3.into()));
     let switch = flushed["switch"].as_u64().unwrap() as usize;
@@ -106,7 +116,8 @@ fn a_machine_of_another_architecture_is_refused() {
 
 #[test]
 fn the_sanitizer_finds_what_the_guest_forgets() {
-    // The vector is copied and never cleaned; then it is dropped with everything else that is dirty. Nothing else is wrong.
+    // The vector is copied and never cleaned; then it is dropped with everything else that is dirty. Nothing else is
+    // wrong.
     let report = measure("arm-sanitize", "mode=sanitize");
     let found: Vec<(&str, &str)> = report["reports"]
         .as_array()

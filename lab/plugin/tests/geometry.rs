@@ -33,8 +33,8 @@ const PROBED: [&str; 13] = [
     "pipeline",
 ];
 
-/// Parameters of these sections that are not: with one cost stated as a whole (recovered for its part), a second level that
-/// shows lines only if stores allocate (its bytes per fill do), and what a processor never lets a program see.
+/// Parameters of these sections that are not: with one cost stated as a whole (recovered for its part), a second level
+/// that shows lines only if stores allocate (its bytes per fill do), and what a processor never lets a program see.
 const NOT_PROBED: [&str; 9] = [
     "refill_cycles",
     "reload_cycles",

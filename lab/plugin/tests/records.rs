@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-//! Records (`mode=record`) and their replay: what a replay measures is what the plugin measures in the run itself, to the
-//! byte, on every machine.
+//! Records (`mode=record`) and their replay: what a replay measures is what the plugin measures in the run itself, to
+//! the byte, on every machine.
 
 mod common;
 use cobnut_model::MachineFile;

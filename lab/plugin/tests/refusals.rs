@@ -26,7 +26,10 @@ fn every_mistake_has_its_line() {
     let text = std::fs::read_to_string(machine_file()).unwrap();
     std::fs::write(&bad, text.replace("value = 480", "value = -480")).unwrap();
     for (arguments, expected) in [
-        ("ram=FOLDER/ram,out=FOLDER/out", "missing argument machine=FILE (or mode=count, mode=record, mode=sanitize, mode=stretch)"),
+        (
+            "ram=FOLDER/ram,out=FOLDER/out",
+            "missing argument machine=FILE (or mode=count, mode=record, mode=sanitize, mode=stretch)",
+        ),
         ("machine=MACHINE,out=FOLDER/out", "missing argument ram=FILE"),
         ("machine=MACHINE,ram=FOLDER/ram", "missing argument out=FILE"),
         ("machine=MACHINE,ram=FOLDER/ram,out=FOLDER/out,speed=9", "unknown argument speed"),

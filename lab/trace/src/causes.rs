@@ -34,8 +34,8 @@ impl CaseCauses {
         times.into_iter().map(|(switch, times)| json!({ "switch": switch, "times": times })).collect::<Vec<_>>().into()
     }
 
-    /// In whole cycles, rounded down along the charges of a category, so that they and the costs that are no refills are
-    /// the category's whole cycles.
+    /// In whole cycles, rounded down along the charges of a category, so that they and the costs that are no refills
+    /// are the category's whole cycles.
     pub fn report(&self) -> Value {
         let mut sums = [0; CATEGORIES.len()];
         let charges = self.last.since(&self.origin).into_iter().map(|charge| {

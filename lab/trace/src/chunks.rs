@@ -7,9 +7,9 @@
 //! | 4 | version |
 //! | | chunks |
 //!
-//! A chunk is its length (4), the length of what is stored of it (4), CRC-32 of both and of what is stored (4), and what
-//! is stored: the contents as one LZ4 block. The first chunk is the header, the others hold events; the last one has
-//! length 0 and stores nothing. Numbers are little endian here and in the chunks.
+//! A chunk is its length (4), the length of what is stored of it (4), CRC-32 of both and of what is stored (4), and
+//! what is stored: the contents as one LZ4 block. The first chunk is the header, the others hold events; the last one
+//! has length 0 and stores nothing. Numbers are little endian here and in the chunks.
 
 use std::io::{self, Read, Write};
 

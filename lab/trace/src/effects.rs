@@ -139,8 +139,8 @@ impl Effects {
         }
     }
 
-    /// The calls of `stretch` were made in `situation`. They have looked up what was there, `hits`, and added to the sums what lies between
-    /// `from` and `to`.
+    /// The calls of `stretch` were made in `situation`. They have looked up what was there, `hits`, and added to the
+    /// sums what lies between `from` and `to`.
     pub fn learn(&mut self, stretch: u32, situation: Situation, hits: Hits, mode: Mode, from: &Sums, to: &Sums) {
         let start = self.bookings.len() as u32;
         to.since(from, &mut self.bookings);

@@ -151,7 +151,8 @@ mod tests {
         }
     }
 
-    /// Before the first iteration nothing is written, and nothing of a run after the last instruction that was asked for.
+    /// Before the first iteration nothing is written, and nothing of a run after the last instruction that was asked
+    /// for.
     #[test]
     fn events_are_written_from_the_first_iteration_on() {
         let mut text = Vec::new();

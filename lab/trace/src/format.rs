@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //! How events are encoded. docs/trace.md describes a record to the byte.
 //!
-//! The first byte of an event says what it is: `01000nnn` a stretch that comes again, anything below 40 hexadecimal one of the
-//! rest. Within the definition of a stretch, it is `1wsssnnn` a data access, `01l00nnn` a run, or [`RETRACT_FIRST`]. `nnn` is a number of
-//! bytes that follow.
+//! The first byte of an event says what it is: `01000nnn` a stretch that comes again, anything below 40 hexadecimal one
+//! of the rest. Within the definition of a stretch, it is `1wsssnnn` a data access, `01l00nnn` a run, or
+//! [`RETRACT_FIRST`]. `nnn` is a number of bytes that follow.
 
 /// `01000nnn`: bytes of the stretch's number.
 pub const STRETCH: u8 = 0x40;
-/// `1wsssnnn`: write, binary logarithm of the size, bytes of the distance from the address of the stretch's data access before, or from 0.
+/// `1wsssnnn`: write, binary logarithm of the size, bytes of the distance from the address of the stretch's data access
+/// before, or from 0.
 pub const DATA: u8 = 0x80;
 pub const DATA_WRITE: u8 = 0x40;
 pub const DATA_SIZE_SHIFT: u8 = 3;
-/// `01l00nnn`: whether a linear address of 4 bytes comes first, bytes of the run's number. Without an address it is where that run
-/// was defined.
+/// `01l00nnn`: whether a linear address of 4 bytes comes first, bytes of the run's number. Without an address it is
+/// where that run was defined.
 pub const RUN: u8 = 0x40;
 pub const RUN_LINEAR: u8 = 0x20;
 /// Bits of `nnn`.

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //! `cobnut-replay RECORD --machine FILE [--set PARAMETER:VALUE]... [--without flush]`: measures a record on a machine
-//! and prints what the plugin writes when it measures the run itself, to the byte. `--header` prints what the record says of itself instead,
-//! `--events COUNT` so many instructions from the first iteration on with their accesses, as text (`events.rs` has the format).
-//! Exit status 0 done, 2 wrong usage, bad record or bad machine file, as one line on stderr.
+//! and prints what the plugin writes when it measures the run itself, to the byte. `--header` prints what the record
+//! says of itself instead, `--events COUNT` so many instructions from the first iteration on with their accesses, as
+//! text (`events.rs` has the format). Exit status 0 done, 2 wrong usage, bad record or bad machine file, as one line on
+//! stderr.
 
 use cobnut_model::{Architecture, MachineFile};
 use cobnut_trace::{Events, Measurement, Replay};
@@ -11,8 +12,8 @@ use std::io::{BufReader, BufWriter, ErrorKind, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
-const USAGE: &str =
-    "usage: cobnut-replay RECORD (--header | --events COUNT | --machine FILE [--set PARAMETER:VALUE]... [--without flush])";
+const USAGE: &str = "usage: cobnut-replay RECORD \
+    (--header | --events COUNT | --machine FILE [--set PARAMETER:VALUE]... [--without flush])";
 
 #[derive(Default)]
 struct Wish {
@@ -76,7 +77,11 @@ fn machine(file: &str, assignments: &[String]) -> Result<MachineFile, String> {
     let mut machine = MachineFile::read(Path::new(file))?;
     assignments.iter().try_for_each(|assignment| machine.set(assignment))?;
     if machine.architecture != Architecture::Ia32 {
-        return Err(format!("machine {} is for {} processors, and records are of IA-32 guests", machine.name, machine.architecture.name()));
+        return Err(format!(
+            "machine {} is for {} processors, and records are of IA-32 guests",
+            machine.name,
+            machine.architecture.name()
+        ));
     }
     Ok(machine)
 }

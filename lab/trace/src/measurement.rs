@@ -38,7 +38,8 @@ pub struct Measurement {
 
 impl Measurement {
     /// On the machine of `file`, changed by `overrides` already, which are only reported; without a file, counters and
-    /// footprints only. `ranges` are counted by themselves, too; `memory` is the size of the guest's main memory in bytes.
+    /// footprints only. `ranges` are counted by themselves, too; `memory` is the size of the guest's main memory in
+    /// bytes.
     pub fn new(file: Option<&MachineFile>, overrides: &[String], ranges: &[CodeRange], memory: usize) -> Self {
         Measurement {
             costs: file.map(Costs::from_file).unwrap_or_default(),
@@ -114,8 +115,8 @@ impl Measurement {
         Sums { counters: self.counters, ledger, parts: self.ranges.sums().to_vec() }
     }
 
-    /// Books what is known of a stretch instead of making its calls, if the machine holds what it looks up. Returns whether that
-    /// is so.
+    /// Books what is known of a stretch instead of making its calls, if the machine holds what it looks up. Returns
+    /// whether that is so.
     #[inline]
     fn use_again(&mut self, effect: usize, tables: &mut impl PageTables) -> bool {
         let (Some(machine), (effect, lookups, bookings)) = (&mut self.machine, self.effects.get(effect)) else {

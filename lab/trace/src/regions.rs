@@ -116,7 +116,8 @@ impl Regions {
         self.open.as_ref().map_or(0, |region| region.iterations.len())
     }
 
-    /// The iterations from index `first` on, and whatever else was sampled between `from` and `to`, happen so many `times` more.
+    /// The iterations from index `first` on, and whatever else was sampled between `from` and `to`, happen so many
+    /// `times` more.
     pub fn repeat(&mut self, first: usize, from: &Sample, to: &Sample, times: u64) {
         let Some(region) = self.open.as_mut().filter(|region| region.iterations.len() > first) else { return };
         let again = first..region.iterations.len();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //! Finds where a chunk repeats itself.
 //!
-//! Stretches that come again are where it is looked for: if the bytes before one were the same before an earlier one, what
-//! follows that one may follow here as well. Whether and for how long it does is then read off the bytes.
+//! Stretches that come again are where it is looked for: if the bytes before one were the same before an earlier one,
+//! what follows that one may follow here as well. Whether and for how long it does is then read off the bytes.
 
 use std::hash::Hasher;
 
@@ -13,8 +13,8 @@ pub struct Repetition {
     pub extent: usize,
 }
 
-/// Whether it pays to look for a state that repeats itself when passes of `length` bytes go on for `extent` bytes: a few are
-/// always read, and comparing states costs about as much as reading the rest.
+/// Whether it pays to look for a state that repeats itself when passes of `length` bytes go on for `extent` bytes: a
+/// few are always read, and comparing states costs about as much as reading the rest.
 pub fn pays(extent: usize, length: usize) -> bool {
     extent >= PASSES_READ * length + OVERHEAD
 }
@@ -54,8 +54,8 @@ impl Finder {
         (self.before, self.quiet, self.too_short) = (0, 0, (0, 0));
     }
 
-    /// A stretch comes again at `at` in the chunk: does what follows repeat what stood before it, often enough to matter?
-    /// Nothing else is found before the end of what was.
+    /// A stretch comes again at `at` in the chunk: does what follows repeat what stood before it, often enough to
+    /// matter? Nothing else is found before the end of what was.
     #[inline(always)]
     pub fn find(&mut self, contents: &[u8], at: usize) -> Option<Repetition> {
         if at < self.quiet {

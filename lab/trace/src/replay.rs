@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //! Reads a record and makes the calls again that were recorded.
 //!
-//! Whatever a file holds, reading it ends with a result or with one line that says what is wrong; memory stays bounded by
-//! what the record defines, not by its length.
+//! Whatever a file holds, reading it ends with a result or with one line that says what is wrong; memory stays bounded
+//! by what the record defines, not by its length.
 
 use crate::chunks::Chunks;
 use crate::format::{self, tag, unzigzag};
@@ -134,8 +134,8 @@ impl State {
         Some(())
     }
 
-    /// Reads events that repeat themselves, perhaps not to their end. Where two passes have led the sink from one state to the same
-    /// one, the calls of those that follow are not made: the sink is told how many there are.
+    /// Reads events that repeat themselves, perhaps not to their end. Where two passes have led the sink from one state
+    /// to the same one, the calls of those that follow are not made: the sink is told how many there are.
     #[inline(never)]
     fn repeated(&mut self, cursor: &mut Cursor, repetition: Repetition, sink: &mut impl Sink) -> Option<()> {
         let end = cursor.rest.len() - repetition.extent;
@@ -163,8 +163,8 @@ impl State {
         Some(())
     }
 
-    /// A pass of `length` bytes has led to the state `before`, from the same state. Makes another, and tells the sink of most others up to
-    /// `end`.
+    /// A pass of `length` bytes has led to the state `before`, from the same state. Makes another, and tells the sink
+    /// of most others up to `end`.
     fn repeat(
         &mut self,
         cursor: &mut Cursor,
@@ -182,8 +182,8 @@ impl State {
         Some(())
     }
 
-    /// Reads the events of so many bytes. Returns whether the same bytes are the same calls: they hold nothing that is not said
-    /// twice.
+    /// Reads the events of so many bytes. Returns whether the same bytes are the same calls: they hold nothing that is
+    /// not said twice.
     fn pass(&mut self, cursor: &mut Cursor, length: usize, sink: &mut impl Sink) -> Option<bool> {
         let end = cursor.rest.len() - length;
         let mut can_repeat = true;

@@ -37,8 +37,8 @@ pub trait Sink {
     /// Some instructions of a run turn out not to have been executed. That their code was fetched stands.
     fn retract(&mut self, run: &Run, instructions: Range<usize>);
 
-    /// A data access of 1 to 16 bytes was carried out by the run executed last. Where `linear` is not mapped, it did not
-    /// happen.
+    /// A data access of 1 to 16 bytes was carried out by the run executed last. Where `linear` is not mapped, it did
+    /// not happen.
     fn data(&mut self, linear: u32, size: u8, write: bool, tables: &mut impl PageTables);
 
     /// Anything else that happened: neither `Fetch` nor `Read` nor `Write`.
@@ -62,9 +62,9 @@ pub trait Sink {
         None
     }
 
-    /// Takes the calls between `from` and `now` as made up to `at_most` times more; returns how often. For sinks that have
-    /// checkpoints. The same calls have been made twice in a row, `from` lies between, and the state was the same before, between and
-    /// after. They must be made twice more afterwards.
+    /// Takes the calls between `from` and `now` as made up to `at_most` times more; returns how often. For sinks that
+    /// have checkpoints. The same calls have been made twice in a row, `from` lies between, and the state was the same
+    /// before, between and after. They must be made twice more afterwards.
     fn repeat(&mut self, _from: &Checkpoint, _now: &Checkpoint, _at_most: u64) -> u64 {
         0
     }

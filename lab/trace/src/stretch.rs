@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //! Stretches: what a guest does between two places that its code decides, to the last address.
 //!
-//! Guests do little that is new, so a record writes each stretch down once and then refers to it. Both sides number stretches in
-//! the order of their definitions, and forget all of them when there is no room for another one.
+//! Guests do little that is new, so a record writes each stretch down once and then refers to it. Both sides number
+//! stretches in the order of their definitions, and forget all of them when there is no room for another one.
 
 use crate::run::Run;
 use crate::sink::Sink;
@@ -14,8 +14,8 @@ const MOST_BYTES: usize = 10 << 20;
 /// Steps of one stretch, at most.
 pub(crate) const LONGEST: usize = 512;
 
-/// Whether a stretch of `steps` steps ends before a run at `linear`. That is decided by the code, so that a stretch that comes again is
-/// cut where it was cut before, whatever came before it.
+/// Whether a stretch of `steps` steps ends before a run at `linear`. That is decided by the code, so that a stretch
+/// that comes again is cut where it was cut before, whatever came before it.
 #[inline]
 pub(crate) fn ends_before(linear: u32, steps: usize) -> bool {
     const LEAST: usize = 12;

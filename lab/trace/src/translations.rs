@@ -3,7 +3,8 @@
 //!
 //! A replayed machine misses its TLBs at other moments than any other, so a record has to know at each use what a walk
 //! would find. The recorder walks at every use and writes down what differs from what it told last; a replay walks
-//! through what it was told. Translations are told by page directory, so that a return to a directory tells nothing again.
+//! through what it was told. Translations are told by page directory, so that a return to a directory tells nothing
+//! again.
 
 use cobnut_model::{PageTables, Walk};
 use std::collections::HashMap;
@@ -60,7 +61,13 @@ fn place(page: u32) -> usize {
 impl Default for Translations {
     fn default() -> Self {
         let by_address = HashMap::from([(0, 0)]);
-        Translations { directories: vec![[NO_TABLE; ENTRIES]], tables: Vec::new(), by_address, current: 0, frames: [Frame::NONE; FRAMES] }
+        Translations {
+            directories: vec![[NO_TABLE; ENTRIES]],
+            tables: Vec::new(),
+            by_address,
+            current: 0,
+            frames: [Frame::NONE; FRAMES],
+        }
     }
 }
 

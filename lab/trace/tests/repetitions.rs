@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-//! Calls that repeat themselves: a replay that makes only some of them and counts the others measures what one that makes
-//! all does, to the byte, on every machine.
+//! Calls that repeat themselves: a replay that makes only some of them and counts the others measures what one that
+//! makes all does, to the byte, on every machine.
 
 mod common;
 
@@ -90,7 +90,8 @@ fn a_replay_that_counts_repetitions_measures_the_same() {
     assert!(shares[shares.len() / 2] < 0.5, "most replays make few of the calls: {shares:?}");
 }
 
-/// Two runs that follow each other are the same byte again and again, and trace lines come out even only after some rounds.
+/// Two runs that follow each other are the same byte again and again, and trace lines come out even only after some
+/// rounds.
 #[test]
 fn a_loop_of_runs_is_hardly_modelled() {
     let mut calls = vec![Call::Event(Event::Cr3Write { directory: 0x1000, at: 0 })];
@@ -101,7 +102,8 @@ fn a_loop_of_runs_is_hardly_modelled() {
     assert!(share < 0.01, "{share}");
 }
 
-/// What was lost more than 1,048,576 switches and invalidations ago is charged to none of them, however these came about.
+/// What was lost more than 1,048,576 switches and invalidations ago is charged to none of them, however these came
+/// about.
 #[test]
 fn what_was_lost_long_ago_is_charged_as_in_the_run() {
     let machine = machine("pentium4-1400", &[]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-//! Stretches that come again and again, in an order that is never the same: a replay that books what it knows of them measures what the run
-//! did, to the byte, on every machine.
+//! Stretches that come again and again, in an order that is never the same: a replay that books what it knows of them
+//! measures what the run did, to the byte, on every machine.
 
 mod common;
 
@@ -8,7 +8,8 @@ use cobnut_model::{EntryKind, Event};
 use cobnut_trace::Marker;
 use common::{compare, machine, Call, Random, CODE, RUNS, STRIDE};
 
-/// Of the pages that data accesses are made to: in one area by small pages, in one by a 4 MB page, in one now by these and now by that.
+/// Of the pages that data accesses are made to: in one area by small pages, in one by a 4 MB page, in one now by these
+/// and now by that.
 const AREAS: [u32; 3] = [0x100_0000, 0x90_0000, 0xd0_0000];
 
 /// A line of a stack.
@@ -16,8 +17,8 @@ fn stack(random: &mut Random) -> Call {
     Call::Data(AREAS[0] + random.below(3) * 64, 4, random.below(2) == 0)
 }
 
-/// A part of a guest's work: runs and accesses to a few pages. The first and the last access are often to the same line, as
-/// where registers are pushed and popped.
+/// A part of a guest's work: runs and accesses to a few pages. The first and the last access are often to the same
+/// line, as where registers are pushed and popped.
 fn work(random: &mut Random) -> Vec<Call> {
     let (area, pages) = (AREAS[random.below(3) as usize], 1 + random.below(6));
     let first = random.below(30);

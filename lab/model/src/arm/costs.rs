@@ -27,8 +27,8 @@ pub struct Costs {
     pub word_read: u64,
     /// Writing a line back.
     pub line_write: u64,
-    /// Writing a register of the coprocessor's, beyond the instruction; an operation on TLBs and caches; and a test for a
-    /// dirty line.
+    /// Writing a register of the coprocessor's, beyond the instruction; an operation on TLBs and caches; and a test for
+    /// a dirty line.
     pub register_write: u64,
     pub operation: u64,
     pub test: u64,
@@ -46,7 +46,10 @@ impl Costs {
             exception: milli("entry.exception_cycles"),
             tlb_misses: [milli(&format!("{tlb}.miss_cycles")), milli(&format!("{tlb}.section_miss_cycles"))],
             line_fill: milli("memory.line_read_cycles"),
-            zeros: file.integer("memory.zeros_at").zip(file.milli("memory.zeros_line_read_cycles")).map(|(at, milli)| (at as u32, milli)),
+            zeros: file
+                .integer("memory.zeros_at")
+                .zip(file.milli("memory.zeros_line_read_cycles"))
+                .map(|(at, milli)| (at as u32, milli)),
             word_read: milli("memory.word_read_cycles"),
             line_write: milli("memory.line_write_cycles"),
             register_write: milli("coprocessor.register_cycles"),

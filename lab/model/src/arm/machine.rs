@@ -103,7 +103,8 @@ impl Machine {
         }
     }
 
-    /// Takes back the cost of some instructions of `block`: a fault kept them from being executed. That they were fetched stands.
+    /// Takes back the cost of some instructions of `block`: a fault kept them from being executed. That they were
+    /// fetched stands.
     pub fn retract(&mut self, block: &Block, instructions: std::ops::Range<usize>) {
         let milli = block.each_milli()[instructions].iter().sum();
         self.ledger.take_back(Category::Instructions, milli);
@@ -209,7 +210,8 @@ impl Machine {
         self.ledger.add(Category::KernelEntryExit, self.costs.exception);
     }
 
-    /// The coprocessor operation of the instruction at `at`; `operand` is its register's value. A switch leads to `space`.
+    /// The coprocessor operation of the instruction at `at`; `operand` is its register's value. A switch leads to
+    /// `space`.
     pub fn operation(&mut self, operation: Operation, operand: u32, at: u32, space: Space) {
         use Operation::*;
         self.code_page = None;
@@ -262,7 +264,8 @@ impl Machine {
         }
     }
 
-    /// The emulator has no dirty line, so the guest executes the operation once; a processor would for each that is dirty.
+    /// The emulator has no dirty line, so the guest executes the operation once; a processor would for each that is
+    /// dirty.
     fn test_and_clean(&mut self, invalidates: bool, at: u32) {
         let by = self.causes.invalidated_by(How::CacheFlush, at);
         for _ in 0..self.data_cache.clean_all() {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //! ARM processors with virtual caches (ARMv4 and ARMv5): the machine and what it consumes.
 //!
-//! Addresses are *modified virtual addresses* (MVA): what the process identifier makes of a program's address below 32 MB.
-//! Caches and TLBs find everything by it, and by nothing else: there are no address-space tags. A TLB entry keeps the domain of
-//! the first-level entry that it came from; who may use it the domain access register says at each access, so a write
-//! of that register takes nothing away.
+//! Addresses are *modified virtual addresses* (MVA): what the process identifier makes of a program's address below 32
+//! MB. Caches and TLBs find everything by it, and by nothing else: there are no address-space tags. A TLB entry keeps
+//! the domain of the first-level entry that it came from; who may use it the domain access register says at each
+//! access, so a write of that register takes nothing away.
 
 mod costs;
 mod instruction;

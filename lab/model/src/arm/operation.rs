@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-//! The operations of coprocessor 15 (SA-1110 Developer's Manual 5.2; ARM926EJ-S TRM 2.3; both follow the ARM Architecture
-//! Reference Manual, part B).
+//! The operations of coprocessor 15 (SA-1110 Developer's Manual 5.2; ARM926EJ-S TRM 2.3; both follow the ARM
+//! Architecture Reference Manual, part B).
 
 /// Whose TLB or cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

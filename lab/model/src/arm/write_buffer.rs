@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-//! The write buffer: stores and written-back lines leave the processor one after the other while it goes on, until there
-//! is no room.
+//! The write buffer: stores and written-back lines leave the processor one after the other while it goes on, until
+//! there is no room.
 
 /// Times are in thousandths of a cycle since the start of the run.
 pub(crate) struct WriteBuffer {

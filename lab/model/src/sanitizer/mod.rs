@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //! The sanitizer: finds the invalidations that a kernel forgot, on an emulator that would never miss them.
 //!
-//! Its TLB never evicts, and holds every translation that could be walked since the last invalidation, asked for or not:
-//! a processor may do so. An access is held against the very entries that such a translation came from. docs/sanitizer.md
-//! says how it judges.
+//! Its TLB never evicts, and holds every translation that could be walked since the last invalidation, asked for or
+//! not: a processor may do so. An access is held against the very entries that such a translation came from.
+//! docs/sanitizer.md says how it judges.
 
 mod entry;
 mod report;
@@ -527,7 +527,8 @@ impl Sanitizer {
     }
 
     /// A space whose segments have a base goes through copied directory entries. If the table behind one was wiped
-    /// since, or has served user code at another linear address, its space has left the slot and the copy was forgotten.
+    /// since, or has served user code at another linear address, its space has left the slot and the copy was
+    /// forgotten.
     #[cold]
     fn first_user_access(&mut self, access: &Access) {
         let index = access.linear >> 22;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-//! A TLB that never evicts, seen from its dangerous side: it holds what may still be cached although the entries that it
-//! came from have lost it. What agrees with the page tables does not have to be held.
+//! A TLB that never evicts, seen from its dangerous side: it holds what may still be cached although the entries that
+//! it came from have lost it. What agrees with the page tables does not have to be held.
 
 use super::entry::Translation;
 use std::collections::HashMap;
@@ -36,8 +36,8 @@ pub struct Stale {
     pub accesses: u64,
 }
 
-/// An instruction that took translations away: how many, and during how many accesses one of them stayed in place at most.
-/// Until the invalidation that time is harmless as long as nobody uses the page.
+/// An instruction that took translations away: how many, and during how many accesses one of them stayed in place at
+/// most. Until the invalidation that time is harmless as long as nobody uses the page.
 #[derive(Clone, Copy, Debug)]
 pub struct Delay {
     pub store: u32,

@@ -14,7 +14,11 @@ pub enum Special {
     None,
     Marker,
     /// With the number of the register that has the operand, and the condition.
-    Coprocessor { operation: Operation, register: usize, condition: u32 },
+    Coprocessor {
+        operation: Operation,
+        register: usize,
+        condition: u32,
+    },
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -159,31 +163,31 @@ mod tests {
     #[test]
     fn classes_by_encoding() {
         let of = [
-            (0xe3a0_0001, Class::Alu),             // mov r0, #1
-            (0xe1a0_0211, Class::AluShift),        // mov r0, r1, lsl r2
-            (0xe000_0291, Class::Multiply),        // mul r0, r1, r2
-            (0xe081_0392, Class::MultiplyLong),    // umull r0, r1, r2, r3
-            (0xe591_0000, Class::Load),            // ldr r0, [r1]
-            (0xe1d1_00b0, Class::Load),            // ldrh r0, [r1]
-            (0xe1c1_00b0, Class::Store),           // strh r0, [r1]
-            (0xe1c1_00d0, Class::LoadMultiple),    // ldrd r0, [r1]
-            (0xe1c1_00f0, Class::StoreMultiple),   // strd r0, [r1]
-            (0xe581_0000, Class::Store),           // str r0, [r1]
-            (0xe59f_f000, Class::LoadPc),          // ldr pc, [pc]
-            (0xe8bd_0007, Class::LoadMultiple),    // ldmfd sp!, {r0-r2}
-            (0xe8bd_8007, Class::LoadPc),          // ldmfd sp!, {r0-r2, pc}
-            (0xe92d_4007, Class::StoreMultiple),   // stmfd sp!, {r0-r2, lr}
-            (0xe101_0092, Class::Swap),            // swp r0, r2, [r1]
-            (0xeb00_0000, Class::Branch),          // bl
-            (0xe12f_ff1e, Class::WritePc),         // bx lr
-            (0xe1b0_f00e, Class::WritePc),         // movs pc, lr
-            (0xe3e0_f0ff, Class::WritePc),         // mvn pc, #255
-            (0xe14f_0000, Class::StatusRead),      // mrs r0, spsr
-            (0xe121_f000, Class::StatusWrite),     // msr cpsr_c, r0
-            (0xe321_f0d3, Class::StatusWrite),     // msr cpsr_c, #0xd3
-            (0xe350_0000, Class::Alu),             // cmp r0, #0
+            (0xe3a0_0001, Class::Alu),           // mov r0, #1
+            (0xe1a0_0211, Class::AluShift),      // mov r0, r1, lsl r2
+            (0xe000_0291, Class::Multiply),      // mul r0, r1, r2
+            (0xe081_0392, Class::MultiplyLong),  // umull r0, r1, r2, r3
+            (0xe591_0000, Class::Load),          // ldr r0, [r1]
+            (0xe1d1_00b0, Class::Load),          // ldrh r0, [r1]
+            (0xe1c1_00b0, Class::Store),         // strh r0, [r1]
+            (0xe1c1_00d0, Class::LoadMultiple),  // ldrd r0, [r1]
+            (0xe1c1_00f0, Class::StoreMultiple), // strd r0, [r1]
+            (0xe581_0000, Class::Store),         // str r0, [r1]
+            (0xe59f_f000, Class::LoadPc),        // ldr pc, [pc]
+            (0xe8bd_0007, Class::LoadMultiple),  // ldmfd sp!, {r0-r2}
+            (0xe8bd_8007, Class::LoadPc),        // ldmfd sp!, {r0-r2, pc}
+            (0xe92d_4007, Class::StoreMultiple), // stmfd sp!, {r0-r2, lr}
+            (0xe101_0092, Class::Swap),          // swp r0, r2, [r1]
+            (0xeb00_0000, Class::Branch),        // bl
+            (0xe12f_ff1e, Class::WritePc),       // bx lr
+            (0xe1b0_f00e, Class::WritePc),       // movs pc, lr
+            (0xe3e0_f0ff, Class::WritePc),       // mvn pc, #255
+            (0xe14f_0000, Class::StatusRead),    // mrs r0, spsr
+            (0xe121_f000, Class::StatusWrite),   // msr cpsr_c, r0
+            (0xe321_f0d3, Class::StatusWrite),   // msr cpsr_c, #0xd3
+            (0xe350_0000, Class::Alu),           // cmp r0, #0
             (0xef12_3456, Class::SoftwareInterrupt),
-            (0xee07_0f3a, Class::Coprocessor),     // mcr p15, 0, r0, c7, c10, 1
+            (0xee07_0f3a, Class::Coprocessor), // mcr p15, 0, r0, c7, c10, 1
         ];
         for (code, expected) in of {
             assert_eq!(class(code), expected, "{code:08x}");

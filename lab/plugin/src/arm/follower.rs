@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-//! Follows an ARM guest block by block for an [`Observer`]: where it runs, at which privilege, what it did with coprocessor 15,
-//! and which exceptions it took.
+//! Follows an ARM guest block by block for an [`Observer`]: where it runs, at which privilege, what it did with
+//! coprocessor 15, and which exceptions it took.
 //!
-//! A block is told when it starts. Each instruction leaves its number behind when it begins, so what a fault kept from being
-//! executed is known at the start of the next block, and taken back. Nothing is followed before the MMU is on.
+//! A block is told when it starts. Each instruction leaves its number behind when it begins, so what a fault kept from
+//! being executed is known at the start of the next block, and taken back. Nothing is followed before the MMU is on.
 
 use super::decode::{Decoded, Special};
 use super::memory::Memory;
@@ -131,8 +131,8 @@ pub trait Observer {
     /// Of those that were told last, the instructions from `first` on were not executed.
     fn retract(&mut self, prepared: &Self::Prepared, first: usize, mode: Mode);
 
-    /// A coprocessor operation, by the instruction at `at`. `memory` knows its registers as they will be after it; the `operand`
-    /// of an operation that writes one of these is what was there before.
+    /// A coprocessor operation, by the instruction at `at`. `memory` knows its registers as they will be after it; the
+    /// `operand` of an operation that writes one of these is what was there before.
     fn operation(&mut self, operation: Operation, operand: u32, at: u32, memory: &mut Memory);
 
     /// An exception was entered; `at` is the instruction that raised it or, for an interrupt, did not come to its turn.
@@ -166,7 +166,17 @@ impl<O: Observer> Follower<O> {
         observer: O,
     ) -> Self {
         let previous = std::ptr::null();
-        Follower { observer, memory, registers, interface_frame, began, previous, told: 0, next_fall: NOWHERE, next_taken: NOWHERE }
+        Follower {
+            observer,
+            memory,
+            registers,
+            interface_frame,
+            began,
+            previous,
+            told: 0,
+            next_fall: NOWHERE,
+            next_taken: NOWHERE,
+        }
     }
 
     /// Whether anything is told yet.
@@ -247,7 +257,9 @@ impl<O: Observer> Follower<O> {
         let Some(before) = (unsafe { self.previous.as_ref() }) else { return };
         let last = unsafe { *self.began } as usize;
         // A device access makes QEMU begin its instruction again, in a block of its own.
-        let again = exception.is_none() && before.address(last) == at && accesses_memory(before.decoded[last].instruction.class);
+        let again = exception.is_none()
+            && before.address(last) == at
+            && accesses_memory(before.decoded[last].instruction.class);
         let undone = again || exception.is_some_and(Exception::undoes);
         self.retract(before, if undone { last } else { last + 1 });
         if let Some(exception) = exception {
@@ -330,7 +342,8 @@ impl<O: Observer> Follower<O> {
         }
     }
 
-    /// Tells the segment whose first instruction has the number `first`; one that begins with a marker only when that is reached.
+    /// Tells the segment whose first instruction has the number `first`; one that begins with a marker only when that
+    /// is reached.
     fn tell_from(&mut self, block: &Block<O::Prepared>, first: usize, marked: bool) {
         let wanted = |segment: &Segment<_>| segment.first == first && segment.marked == marked;
         if let Some(index) = block.segments.iter().position(wanted) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-//! The observer that measures: counters and, if wanted, a machine model, sampled at the guest's markers. Its report has the
-//! form of `cobnut_trace::Measurement`'s.
+//! The observer that measures: counters and, if wanted, a machine model, sampled at the guest's markers. Its report has
+//! the form of `cobnut_trace::Measurement`'s.
 
 use super::counters::{self, Counters};
 use super::decode::Decoded;
@@ -29,7 +29,8 @@ pub struct Measurement {
 }
 
 impl Measurement {
-    /// On the machine of `file`, changed by `overrides` already, which are only reported; without a file, counters only.
+    /// On the machine of `file`, changed by `overrides` already, which are only reported; without a file, counters
+    /// only.
     pub fn new(file: Option<&MachineFile>, overrides: &[String], functions: Functions, waiting: bool) -> Self {
         Measurement {
             costs: file.map(Costs::from_file).unwrap_or_default(),

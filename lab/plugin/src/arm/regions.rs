@@ -124,7 +124,8 @@ impl Region {
         report.insert("case".into(), self.case.into());
         report.insert("iterations".into(), pairs().len().into());
         let ends = self.samples.first().zip(self.samples.last());
-        let Some((origin, rows)) = ends.and_then(|(origin, last)| Some((origin, last.whole_cycles_since(origin)?))) else {
+        let Some((origin, rows)) = ends.and_then(|(origin, last)| Some((origin, last.whole_cycles_since(origin)?)))
+        else {
             report.insert("per_iteration".into(), series.into());
             return report.into();
         };

@@ -3,7 +3,8 @@
 
 use cobnut_model::sanitizer::{CS, DS, ES, FS, GS, SS};
 
-/// Registers as bit masks, for its reads and for its writes. Where several bits are set, any of them may have been used.
+/// Registers as bit masks, for its reads and for its writes. Where several bits are set, any of them may have been
+/// used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Operands {
     pub reads: u8,

@@ -24,8 +24,8 @@ impl Symbols {
         Self::parse(&text).ok_or_else(|| format!("symbol file {}: not lines of address, type and name", path.display()))
     }
 
-    /// From lines of address, type and name, as `nm`, System.map and /proc/kallsyms have them. Code is what lies between
-    /// the first and the last symbol of types t and T.
+    /// From lines of address, type and name, as `nm`, System.map and /proc/kallsyms have them. Code is what lies
+    /// between the first and the last symbol of types t and T.
     pub fn parse(text: &str) -> Option<Self> {
         let mut list = Vec::new();
         for line in text.lines() {

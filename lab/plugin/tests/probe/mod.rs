@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-//! Probes of a machine's geometry: small cases in one generated guest, of which the caller sees only what the plugin reports.
+//! Probes of a machine's geometry: small cases in one generated guest, of which the caller sees only what the plugin
+//! reports.
 
 #[path = "../common/mod.rs"]
 pub mod common;
@@ -18,8 +19,8 @@ const PASSES: usize = 3;
 pub struct Case {
     pub before: String,
     pub measured: String,
-    /// The first execution counts, when nothing has touched what the case names; otherwise the last, when its own code is
-    /// known to the machine.
+    /// The first execution counts, when nothing has touched what the case names; otherwise the last, when its own code
+    /// is known to the machine.
     pub cold: bool,
 }
 
@@ -176,7 +177,8 @@ impl Ground<'_> {
     }
 }
 
-/// How many places, a stride apart, are held together with the first of them, found by probing it after touching so many.
+/// How many places, a stride apart, are held together with the first of them, found by probing it after touching so
+/// many.
 pub struct Search<'a> {
     pub ground: &'a Ground<'a>,
     pub stride: u32,

@@ -4,8 +4,8 @@
 use crate::probe::*;
 use std::collections::BTreeMap;
 
-/// Parameters by their names in machine files, in the words of machine files. A cost of which the file states the whole is
-/// recovered for one part, under the name of the part.
+/// Parameters by their names in machine files, in the words of machine files. A cost of which the file states the whole
+/// is recovered for one part, under the name of the part.
 pub type Recovered = BTreeMap<String, String>;
 
 /// Drops what a CR3 write drops.
@@ -174,9 +174,9 @@ fn tlb_pages(subject: &Subject, probe: &TlbProbe, entries: u32, found: &mut Reco
     }
 }
 
-/// The policy, by which place of a full set goes: after a new use of the first, the next newcomer displaces the second where
-/// the least recently used goes; after one of the third, the first. Trees of bits differ in one or the other, by whether the
-/// set was empty. Below four ways a tree is an order, so nothing is said.
+/// The policy, by which place of a full set goes: after a new use of the first, the next newcomer displaces the second
+/// where the least recently used goes; after one of the third, the first. Trees of bits differ in one or the other, by
+/// whether the set was empty. Below four ways a tree is an order, so nothing is said.
 fn replacement(subject: &Subject, ground: &Ground, stride: u32, ways: u32) -> Option<String> {
     if ways < 4 {
         return None;
@@ -398,7 +398,8 @@ fn direct_costs(subject: &Subject, found: &mut Recovered) {
     );
 }
 
-/// The trace cache: how many micro-operations a line takes, what one costs, what a CR3 write does, and when the ITLB is asked.
+/// The trace cache: how many micro-operations a line takes, what one costs, what a CR3 write does, and when the ITLB is
+/// asked.
 fn traces(subject: &Subject, found: &mut Recovered) {
     let nops = |count: u32| format!("\t.fill {count}, 1, 0x90\n");
     let elsewhere = Access::Execute.sweep("CODE_PAGES + 0x1010", PAGE + 16, 600);

@@ -12,8 +12,8 @@ pub const CODE: u32 = 0x40_0000;
 /// Of the distance between two runs, so that some start on one page and end on the next.
 pub const STRIDE: u32 = 0xff8;
 
-/// One frame for each page, some of them global, some by 4 MB pages. How often these were changed says which frame some pages have, and whether
-/// some are parts of a 4 MB page.
+/// One frame for each page, some of them global, some by 4 MB pages. How often these were changed says which frame some
+/// pages have, and whether some are parts of a 4 MB page.
 #[derive(Default)]
 pub struct Tables {
     changes: u32,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-//! What a virtual data cache may hold: every line that was accessed since it was invalidated, found by its MVA. Lines are
-//! never evicted, stores allocate them as well, and dirty words stay dirty until they are cleaned; but any line may also be
-//! evicted at any time, so what is dirty may reach memory whenever that does harm.
+//! What a virtual data cache may hold: every line that was accessed since it was invalidated, found by its MVA. Lines
+//! are never evicted, stores allocate them as well, and dirty words stay dirty until they are cleaned; but any line may
+//! also be evicted at any time, so what is dirty may reach memory whenever that does harm.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -211,11 +211,13 @@ impl DataCache {
     }
 
     pub fn invalidate_all(&mut self, by: u32) -> bool {
-        std::mem::take(&mut self.held).into_iter().fold(false, |any, line| self.invalidate(line << LINE_SHIFT, by) | any)
+        std::mem::take(&mut self.held)
+            .into_iter()
+            .fold(false, |any, line| self.invalidate(line << LINE_SHIFT, by) | any)
     }
 
-    /// The write buffer is emptied. Returns whether the last time was needed: something was read since, past the buffer, that would
-    /// still have been in it.
+    /// The write buffer is emptied. Returns whether the last time was needed: something was read since, past the
+    /// buffer, that would still have been in it.
     pub fn drain(&mut self) -> bool {
         self.drained.clear();
         self.drained.extend(self.buffered.drain().map(|(frame, (words, _))| (frame, words)));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //! The sanitizer for ARM: finds forgotten operations on TLBs and virtual caches, on an emulator that has neither.
 //!
-//! Whatever could be cached counts as cached until an operation takes it away, and whatever is dirty may reach memory at any
-//! time or never. An access is held against all of it. docs/sanitizer.md says how it judges.
+//! Whatever could be cached counts as cached until an operation takes it away, and whatever is dirty may reach memory
+//! at any time or never. An access is held against all of it. docs/sanitizer.md says how it judges.
 
 mod code_cache;
 mod data_cache;
@@ -43,8 +43,8 @@ pub struct Counts {
     pub faults: u64,
 }
 
-/// An instruction that operates on TLBs or caches: how often it was executed, and how often it took something away: stale
-/// translations, lines, dirty words.
+/// An instruction that operates on TLBs or caches: how often it was executed, and how often it took something away:
+/// stale translations, lines, dirty words.
 #[derive(Clone, Copy, Debug)]
 pub struct Invalidator {
     pub instruction: u32,
@@ -53,7 +53,8 @@ pub struct Invalidator {
     pub needed: u64,
 }
 
-/// An instruction that has stored to memory which was to be watched: how often, and how often that only cleared bits there.
+/// An instruction that has stored to memory which was to be watched: how often, and how often that only cleared bits
+/// there.
 #[derive(Clone, Copy, Debug)]
 pub struct Mark {
     pub instruction: u32,
@@ -283,7 +284,8 @@ impl Sanitizer {
         };
         let Translation { domain, access: permission, entries: [first, second], .. } = stale.cached;
         let detail = format!(
-            "cached frame {:x}, domain {domain}, access {permission}, from first-level entry {:x} = {:x} and second-level entry {:x} = {:x}",
+            "cached frame {:x}, domain {domain}, access {permission}, from first-level entry {:x} = {:x} and \
+             second-level entry {:x} = {:x}",
             stale.cached.physical(access.mva) & !0x3ff,
             first.0,
             first.1,
@@ -366,7 +368,10 @@ impl Sanitizer {
             DrainWriteBuffer => {
                 let before = std::mem::replace(&mut self.last_drain, at);
                 if data.drain() {
-                    self.invalidators.iter_mut().filter(|known| known.instruction == before).for_each(|known| known.needed += 1);
+                    self.invalidators
+                        .iter_mut()
+                        .filter(|known| known.instruction == before)
+                        .for_each(|known| known.needed += 1);
                 }
                 false
             }
@@ -386,7 +391,8 @@ impl Sanitizer {
     }
 }
 
-/// Whether a TLB with this entry lets the access through (ARM Architecture Reference Manual, B4.3; the S and R bits are 0).
+/// Whether a TLB with this entry lets the access through (ARM Architecture Reference Manual, B4.3; the S and R bits are
+/// 0).
 fn permits(cached: &Translation, access: &Access, domain_access: u32) -> bool {
     match domain_access >> (2 * cached.domain) & 3 {
         3 => true,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-//! What the TLBs may hold: every translation that could be walked since it was invalidated, by whatever tables were in force.
-//! Nothing has to be recorded until an entry changes: then the translation that it gave is stale.
+//! What the TLBs may hold: every translation that could be walked since it was invalidated, by whatever tables were in
+//! force. Nothing has to be recorded until an entry changes: then the translation that it gave is stale.
 
 use crate::arm::{translate, Side, Translation};
 use crate::sanitizer::PhysicalMemory;
@@ -23,8 +23,8 @@ fn sides(side: Side) -> u8 {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stale {
     pub cached: Translation,
-    /// Physical address of the entry that has changed, and the instruction that stored there; 0, 0 where other tables have been
-    /// put in force since.
+    /// Physical address of the entry that has changed, and the instruction that stored there; 0, 0 where other tables
+    /// have been put in force since.
     pub entry: u32,
     pub store: u32,
     sides: u8,
@@ -122,7 +122,11 @@ impl Translations {
             if leads_here && self.live(lead & !0x3fff) {
                 let first = (lead & 0x3ffc) << 6;
                 let number = number as u32;
-                let served = if old & 3 == LARGE_PAGE { number / COPIES * COPIES..(number / COPIES + 1) * COPIES } else { number..number + 1 };
+                let served = if old & 3 == LARGE_PAGE {
+                    number / COPIES * COPIES..(number / COPIES + 1) * COPIES
+                } else {
+                    number..number + 1
+                };
                 for number in served {
                     let second = (value & 0xffff_fc00 | number << 2, old);
                     self.lose(first | number, at, by, &Entries { first: (lead, value), second });
@@ -137,7 +141,8 @@ impl Translations {
 
     fn first_level_changed(&mut self, at: u32, old: u32, by: u32) {
         let first = (at & 0x3ffc) << 6;
-        let table = if old & 3 == COARSE { self.tables.get(&(old >> 10)).map(|table| table.words.clone()) } else { None };
+        let table =
+            if old & 3 == COARSE { self.tables.get(&(old >> 10)).map(|table| table.words.clone()) } else { None };
         for number in 0..WORDS as u32 {
             let second = match &table {
                 Some(words) => (old & 0xffff_fc00 | number << 2, words[number as usize]),
@@ -177,8 +182,8 @@ impl Translations {
         own.copied().filter(|stale| stale.sides & sides(side) != 0).chain(older).collect()
     }
 
-    /// The TLBs are emptied. Entries whose change has not reached memory are walked again as they were: `pending` knows them.
-    /// Returns whether anything stale was taken away.
+    /// The TLBs are emptied. Entries whose change has not reached memory are walked again as they were: `pending` knows
+    /// them. Returns whether anything stale was taken away.
     pub fn flush(&mut self, side: Side, pending: impl Fn(u32) -> bool) -> bool {
         let mut any = side == Side::Both && !self.older.is_empty();
         if side == Side::Both {
