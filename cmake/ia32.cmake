@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # Freestanding IA-32 with the host's gcc: nothing is linked against a C library, so the compiler is probed with a static
-# library and no 32-bit libc is looked for. The instruction set stops at the 486, the oldest processor that the one image boots on.
+# library and no 32-bit libc is looked for. The instruction set stops at the 486, the oldest processor that the one
+# image boots on.
 set(CMAKE_SYSTEM_NAME Generic)
 set(CMAKE_SYSTEM_PROCESSOR i486)
 set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)

@@ -19,16 +19,19 @@ usable() {
 
 install_python() {
     command -v apt-get >/dev/null || die "needs Python 3.11 or newer with its venv module; please install it"
-    [ "$(id -u)" -eq 0 ] || command -v sudo >/dev/null || die "needs root and there is no sudo; please run as root: apt-get install python3-venv"
+    [ "$(id -u)" -eq 0 ] || command -v sudo >/dev/null ||
+        die "needs root and there is no sudo; please run as root: apt-get install python3-venv"
     say "installing python3 and python3-venv (apt)"
     mkdir -p "$root/build/log"
     tries=60 # another package manager may hold the lock
     until {
         as_root env DEBIAN_FRONTEND=noninteractive apt-get update -q &&
-        as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends python3 python3-venv ca-certificates
+        as_root env DEBIAN_FRONTEND=noninteractive \
+            apt-get install -q -y --no-install-recommends python3 python3-venv ca-certificates
     } >"$root/build/log/python.log" 2>&1 </dev/null; do
         tries=$((tries - 1))
-        [ "$tries" -gt 0 ] && grep -qi lock "$root/build/log/python.log" || die "apt could not install python3-venv; see build/log/python.log"
+        [ "$tries" -gt 0 ] && grep -qi lock "$root/build/log/python.log" ||
+            die "apt could not install python3-venv; see build/log/python.log"
         sleep 5
     done
 }
@@ -51,7 +54,8 @@ if [ "$(cat "$venv/stamp" 2>/dev/null)" != "$(cksum <"$requirements")" ]; then
     rm -rf "$venv"
     "$python" -m venv "$venv" >"$root/build/log/venv.log" 2>&1 </dev/null ||
         die "could not make build/venv; see build/log/venv.log"
-    "$venv/bin/python" -m pip install -q --disable-pip-version-check -r "$requirements" >>"$root/build/log/venv.log" 2>&1 </dev/null ||
+    "$venv/bin/python" -m pip install -q --disable-pip-version-check -r "$requirements" \
+        >>"$root/build/log/venv.log" 2>&1 </dev/null ||
         die "pip could not install lab/requirements.txt; see build/log/venv.log"
     cksum <"$requirements" >"$venv/stamp"
 fi

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What makes Linux change page tables under a running process: mapping, unmapping, protecting, moving, giving back and sharing
- * memory, copy-on-write after fork, and segments of a local descriptor table. `memory ROUNDS`. Every value is checked.
+ * What makes Linux change page tables under a running process: mapping, unmapping, protecting, moving, giving back and
+ * sharing memory, copy-on-write after fork, and segments of a local descriptor table. `memory ROUNDS`. Every value is
+ * checked.
  */
 #define _GNU_SOURCE
 #include <asm/ldt.h>
@@ -70,7 +71,8 @@ static void unmapped(void)
     fill(at, 1);
     munmap((void *)at, REGION);
     wanted(refuses(at), "a page that is not mapped");
-    volatile char *again = mmap((void *)at, REGION, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    int how = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED;
+    volatile char *again = mmap((void *)at, REGION, PROT_READ | PROT_WRITE, how, -1, 0);
     wanted(holds(again, 0), "a page that is mapped anew");
     munmap((void *)again, REGION);
 }

@@ -53,7 +53,8 @@ _start:
         mark    2, 1
         mark    3, 1
 
-        // Case 2: 8 words of one line are written and read, the line cleaned, the address not mapped: an abort that skips.
+        // Case 2: 8 words of one line are written and read, the line cleaned, the address not mapped: an abort that
+        // skips.
         mov     r10, #4
         mark    1, 2
 2:      mark    2, 2
