@@ -137,10 +137,10 @@ def test_a_silent_run_that_notices_what_is_ignored_is_ok(monkeypatch):
     result = experiment(monkeypatch, findings(), findings("stale"))
     assert result.ok
     names = [check.name for check in result.checks]
-    assert names[4:] == ["noticed.often+0x1", "noticed.rare+0x1"], "the busiest first, only what mattered"
+    assert names[4:] == ["candidates", "noticed.often+0x1", "noticed.rare+0x1"], "the busiest first, only what mattered"
     assert result.find("late.longest").x == ["unmap: unmap_page_range+0x1"]
     assert [check.name for check in experiment(monkeypatch, findings(), findings("x"), quick=True).checks][4:] == names[
-        4:5
+        4:6
     ]
 
 
@@ -176,3 +176,10 @@ def test_what_is_wrong_is_said(monkeypatch, stock, ignored, reason, bad):
 def test_ways_of_being_late_are_known_by_the_function(symbol, name):
     found = linux_sanitized.laziness_of(symbol)
     assert (found and found.name) == name
+
+
+def test_a_run_without_invalidations_that_matter_fails(monkeypatch):
+    stock = findings()
+    useless = Findings(stock.reports, stock.invalidations[1:], stock.erasures, stock.counts, stock.losses)
+    result = experiment(monkeypatch, useless, findings("stale"))
+    assert [check.name for check in result.checks if not check.ok] == ["candidates"]

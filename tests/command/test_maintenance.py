@@ -173,3 +173,10 @@ def test_verdicts():
     assert mutations_arm.judge_baseline(booted(findings(), None)).ok
     assert not mutations_arm.judge_baseline(booted(findings("old-line: ..."), None)).ok
     assert not mutations_arm.judge_baseline(booted(findings(), "does not come to its end")).ok
+
+
+def test_an_operation_more_that_is_not_tried_fails():
+    idle = {maintenance.Site(f"f+{n:#x}", n, "mcr", 0): "nothing left" for n in range(mutations_arm.MOST_IDLE + 1)}
+    assert not mutations_arm.judge_idle(idle).ok
+    idle.popitem()
+    assert mutations_arm.judge_idle(idle).ok

@@ -126,7 +126,7 @@ def test_each_mutant_has_to_be_caught(monkeypatch):
     found = verdicts(experiment(monkeypatch, ["stale"]))
     assert all(found.pop(f"unchanged.{machine}") for machine in mutations.MACHINES)
     # what changes nothing is no invalidation; what is never executed is not judged, and so not caught
-    assert found.pop("none.coprocessor::initialise+0x0")
+    assert found.pop("idle")
     assert not found.pop("caught.arch::destroy_space+0x0") and not found.pop("caught")
     assert len(found) == 7 and all(found.values())
 
@@ -236,3 +236,9 @@ def test_stress_on_arm_wants_each_operation_executed():
     assert stress_arm.judge_coverage("fast", sites[:1], arm_runs()).ok
     assert "host::purge+0x4" in stress_arm.judge_coverage("fast", sites, arm_runs()).why
     assert not stress_arm.judge_coverage("standard", sites[1:], arm_runs()).ok
+
+
+def test_a_mutant_more_that_is_not_tried_fails():
+    found = mutations.derive(LISTING, {"pentium3": made_up_run(findings())})
+    idle = [mutant for mutant in found if mutant.name == "coprocessor::initialise+0x0"]
+    assert mutations.judge_idle(idle).ok and not mutations.judge_idle(idle * 2).ok

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cobnut import linux_guest, results, sanitizing
-from cobnut.checks import Check, above, exactly, judge
+from cobnut.checks import Check, above, at_least, exactly, judge
 from cobnut.emulators import qemu
 from cobnut.errors import CobnutError
 from cobnut.experiments import Experiment, Lab, Plot, Setting
@@ -26,6 +26,7 @@ AT_ONCE = 2
 TIMEOUT_SECONDS = 900
 IGNORABLE = ("invlpg", "cr3")  # what the plugin's argument ignore= knows
 LEAST_ACCESSES = 1_000_000_000  # fewer were not a whole boot
+LEAST_TRIED = 2  # the kernel has one function that invalidates a page, and one that invalidates all
 
 COMMANDS = """uname -a
 memory {rounds}
@@ -94,7 +95,7 @@ def run(lab: Lab) -> Result:
     lab.meter.total(1)
     stock, reason = _boot(lab, guest)
     lab.meter.advance(note="stock")
-    tried = candidates(stock)
+    tried = useful = candidates(stock)
     if lab.settings["most"]:
         tried = tried[: lab.settings["most"]]
     lab.meter.total(1 + len(tried))
@@ -106,7 +107,7 @@ def run(lab: Lab) -> Result:
 
     with ThreadPoolExecutor(AT_ONCE) as pool:
         ignored = list(pool.map(one, tried))
-    checks = [*judge_stock(stock, reason), *map(judge_ignored, tried, ignored)]
+    checks = [*judge_stock(stock, reason), judge_candidates(useful), *map(judge_ignored, tried, ignored)]
     return Result("sanitize/linux", None, origin, series_of(stock), checks, [])
 
 
@@ -158,6 +159,13 @@ def judge_stock(stock: Findings, reason: str | None) -> list[Check]:
             f" so{': ' + where if where else ''}.",
         ),
     ]
+
+
+def judge_candidates(useful: list[dict]) -> Check:
+    """Without invalidations that matter none could be ignored, and nothing would be shown by that."""
+    names = ", ".join(one["symbol"] or one["instruction"] for one in useful)
+    why = f"Invalidations that took something stale away and can be ignored: {names or 'none'}."
+    return judge("candidates", len(useful), "invalidations", at_least(LEAST_TRIED), why)
 
 
 def judge_ignored(invalidation: dict, found: Findings) -> Check:
