@@ -7,6 +7,8 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from conftest import run_limited
+
 # one browser for one page, without the services that would look for a network
 OPTIONS = (
     "--headless",
@@ -21,6 +23,8 @@ OPTIONS = (
     "--hide-scrollbars",
     "--virtual-time-budget=10000",
 )
+
+LIMIT_SECONDS = 180
 
 
 @dataclass(frozen=True)
@@ -47,6 +51,6 @@ def _theme(dark: bool) -> list[str]:
 def _chromium(options: list[str], page: Path) -> "subprocess.CompletedProcess[str]":
     with tempfile.TemporaryDirectory(prefix="cobnut-") as profile:
         command = ["chromium", *OPTIONS, f"--user-data-dir={profile}", *options, page.resolve().as_uri()]
-        return subprocess.run(
-            command, capture_output=True, text=True, timeout=180, check=True, stdin=subprocess.DEVNULL
-        )
+        done = run_limited(command, seconds=LIMIT_SECONDS)
+        done.check_returncode()
+        return done

@@ -12,23 +12,40 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "lab"), str(Path(__file__).parent)]
 
+from cobnut.process import Limit
+
+LIMIT_SECONDS = 600
+
 
 def run_cobnut(
     *arguments: str, env: dict[str, str] | None = None, cwd: Path = ROOT
 ) -> "subprocess.CompletedProcess[str]":
-    """Runs ./cobnut with arguments and nothing to read; `env` adds to the environment, `cwd` is where it is called
-    from.
+    """Runs ./cobnut with arguments and nothing to read; `env` adds to the environment, `cwd` is where it is called.
+
+    It and all that it starts may use LIMIT_SECONDS of processor time.
     """
-    return subprocess.run(
-        [str(ROOT / "cobnut"), *arguments],
-        cwd=cwd,
-        env={**os.environ, **(env or {})},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=600,
-        check=False,
-    )
+    return run_limited([str(ROOT / "cobnut"), *arguments], env={**os.environ, **(env or {})}, cwd=cwd)
+
+
+def run_limited(
+    command: list[str], *, env: dict[str, str] | None = None, cwd: Path = ROOT, seconds: float = LIMIT_SECONDS
+) -> "subprocess.CompletedProcess[str]":
+    """Runs any command so."""
+    with (
+        subprocess.Popen(
+            command,
+            cwd=cwd,
+            env=env,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        ) as running,
+        Limit(running, seconds) as limit,
+    ):
+        out, errors = running.communicate()
+    assert not limit.reached, f"{command}: stalled, or no end after {seconds} s of processor time\n{out}{errors}"
+    return subprocess.CompletedProcess(command, running.returncode, out, errors)
 
 
 @pytest.fixture

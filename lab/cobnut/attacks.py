@@ -10,7 +10,7 @@ from pathlib import Path
 
 from cobnut import packages, paths
 from cobnut.errors import CobnutError, Skipped
-from cobnut.process import alone, run_logged
+from cobnut.process import Limit, alone, run_logged
 
 ROW = re.compile(r"attack: row (\S+) (\w+) *(.*)")
 TOTAL = re.compile(r"attack: (\d+) attempts, \d+ refused")
@@ -70,23 +70,26 @@ def linux_program() -> Path:
 def run_on_silicon(program: Path, *, measure: bool) -> str:
     """What `program` prints on this machine's own processor; Skipped where that has no 32-bit segments for users."""
     try:
-        done = subprocess.run(
-            [str(program), *["measure"] * measure],
-            capture_output=True,
-            text=True,
-            stdin=subprocess.DEVNULL,
-            timeout=TIMEOUT_SECONDS,
-            check=False,
-        )
+        with (
+            subprocess.Popen(
+                [str(program), *["measure"] * measure],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+            ) as running,
+            Limit(running, TIMEOUT_SECONDS) as limit,
+        ):
+            out, errors = running.communicate()
     except OSError as error:
         raise Skipped(f"this Linux runs no 32-bit programs ({error.strerror})") from None
-    except subprocess.TimeoutExpired:
-        raise CobnutError(f"{program.name} does not end within {TIMEOUT_SECONDS} s") from None
-    if done.returncode == 3:
-        raise Skipped(f"this Linux has no segments for users ({done.stderr.strip()})")
-    if done.returncode not in (0, 1):
-        raise CobnutError(f"{program.name} ended with status {done.returncode}")
-    return done.stdout
+    if limit.reached:
+        raise CobnutError(f"{program.name} does not end within {TIMEOUT_SECONDS} s")
+    if running.returncode == 3:
+        raise Skipped(f"this Linux has no segments for users ({errors.strip()})")
+    if running.returncode not in (0, 1):
+        raise CobnutError(f"{program.name} ended with status {running.returncode}")
+    return out
 
 
 def costs(output: str) -> dict[str, float]:

@@ -2,20 +2,25 @@
 """Running a tool whose output matters only when it fails, limits on how long one may run, and what tools have taken."""
 
 import fcntl
+import os
 import resource
 import signal
 import subprocess
 import sys
+import threading
+import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Protocol, Self
 
 from cobnut import paths
 from cobnut.errors import CobnutError
 
-# An emulator on a busy machine waits for its turn; one that does nothing at all is given up after so many times its
-# limit.
-PATIENCE = 3
+# What waits for its turn on a busy machine gets some of a processor; what gets less than this share of one for so long
+# waits for something that does not happen.
+STALL_SHARE, STALL_SECONDS = 0.03, 60.0
+POLL_SECONDS = 0.5
 
 
 @contextmanager
@@ -63,36 +68,85 @@ def run_logged(
         )
 
 
-def limit(process: subprocess.Popen, seconds: float) -> float:
-    """Lets `process` use `seconds` of processor time, not more; returns how many seconds to wait for it at most.
+class Killable(Protocol):
+    """A process that somebody else waits for, `subprocess.Popen` for example."""
 
-    What else a machine has to do changes the time that passes, and must not decide whether a run ends.
+    @property
+    def pid(self) -> int: ...
+
+    def kill(self) -> None: ...
+
+
+class Limit:
+    """How much processor time a process and its descendants may use, in a `with` that ends when the process has ended.
+
+    What else a machine has to do changes the time that passes, and must not decide whether a run ends. So nothing but
+    processor time counts, but for a process that stalls: that uses next to none for a while. `reached` says afterwards
+    whether they were killed.
     """
-    whole = max(1, round(seconds))
-    try:
-        resource.prlimit(process.pid, resource.RLIMIT_CPU, (whole, whole + 1))
-    except ProcessLookupError:
-        pass  # it has ended already
-    return seconds * PATIENCE
+
+    def __init__(self, process: "Killable", seconds: float):
+        self.reached = False
+        self._process, self._seconds = process, seconds
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self._thread.join()
+
+    def _watch(self) -> None:
+        before, since = 0.0, time.monotonic()
+        while not self._over.wait(POLL_SECONDS):
+            used, now = processor_seconds(self._process.pid), time.monotonic()
+            if used < self._seconds and now - since < STALL_SECONDS:
+                continue
+            if used >= self._seconds or used - before < STALL_SHARE * (now - since):
+                self.reached = True
+                self._kill()
+                return
+            before, since = used, now
+
+    def _kill(self) -> None:
+        for pid in descendants(self._process.pid):
+            with suppress(ProcessLookupError):  # it has ended by itself
+                os.kill(pid, signal.SIGKILL)
+        self._process.kill()
 
 
-def spent(status: int) -> bool:
-    """Whether a process that ended with `status` had used up its processor time."""
-    return status in (-signal.SIGXCPU, -signal.SIGKILL)
+def descendants(pid: int) -> list[int]:
+    """The children of a process, theirs, and so on."""
+    children: list[int] = []
+    with suppress(FileNotFoundError, ProcessLookupError):
+        for task in Path(f"/proc/{pid}/task").iterdir():
+            children += map(int, (task / "children").read_text().split())
+    return [*children, *(below for child in children for below in descendants(child))]
+
+
+def processor_seconds(pid: int) -> float:
+    """Processor time, user and system together, of a process, of its children that have ended, and of all below it."""
+    ticks = 0
+    for one in [pid, *descendants(pid)]:
+        with suppress(FileNotFoundError, ProcessLookupError):  # it has ended; its parent has its time
+            fields = Path(f"/proc/{one}/stat").read_text().rpartition(")")[2].split()
+            ticks += sum(map(int, fields[11:15]))  # utime, stime, cutime, cstime (proc(5))
+    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 def run_limited(command: list[str], folder: Path, seconds: float) -> tuple[int, str, bool]:
-    """Runs `command` in `folder` under `limit`: its status, what it wrote to stderr, and whether it was cut off."""
-    with subprocess.Popen(
-        command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
-    ) as process:
-        try:
-            errors = process.communicate(timeout=limit(process, seconds))[1]
-            cut_off = spent(process.returncode)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            errors, cut_off = process.communicate()[1], True
-    return process.returncode, errors.decode(errors="replace"), cut_off
+    """Runs `command` in `folder` under a `Limit`: its status, what it wrote to stderr, and whether it was cut off."""
+    with (
+        subprocess.Popen(
+            command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+        ) as process,
+        Limit(process, seconds) as limit,
+    ):
+        errors = process.communicate()[1]
+    return process.returncode, errors.decode(errors="replace"), limit.reached
 
 
 def children_seconds() -> float:

@@ -21,7 +21,27 @@ def test_what_uses_its_processor_time_up_is_cut_off(tmp_path):
     assert process.run_limited(python("while True: pass"), tmp_path, 1)[2]
 
 
-@pytest.mark.parametrize("patience, cut_off", [(10, False), (0.5, True)])
-def test_waiting_is_not_using_and_has_a_limit_of_its_own(tmp_path, monkeypatch, patience, cut_off):
-    monkeypatch.setattr(process, "PATIENCE", patience)
-    assert process.run_limited(python("import time; time.sleep(2)"), tmp_path, 1)[2] == cut_off
+def test_what_its_children_use_counts(tmp_path):
+    busy = python(f"import subprocess; subprocess.run([{sys.executable!r}, '-c', 'while True: pass'])")
+    assert process.run_limited(busy, tmp_path, 1)[2]
+
+
+@pytest.mark.parametrize("stall, cut_off", [(60, False), (0.5, True)])
+def test_waiting_is_not_using_and_has_a_limit_of_its_own(tmp_path, monkeypatch, stall, cut_off):
+    monkeypatch.setattr(process, "STALL_SECONDS", stall)
+    assert process.run_limited(python("import time; time.sleep(3)"), tmp_path, 1)[2] == cut_off
+
+
+def test_a_turn_now_and_then_is_enough(tmp_path, monkeypatch):
+    """A process that gets little of a busy machine's processors is not taken for one that waits for nothing."""
+    monkeypatch.setattr(process, "STALL_SECONDS", 2)
+    now_and_then = """
+import time
+end = time.monotonic() + 5
+while time.monotonic() < end:
+    turn = time.process_time() + 0.04
+    while time.process_time() < turn:
+        pass
+    time.sleep(0.4)
+"""
+    assert not process.run_limited(python(now_and_then), tmp_path, 1)[2]

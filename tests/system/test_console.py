@@ -3,14 +3,15 @@
 
 import os
 import pty
-import select
-import time
+import signal
+from types import SimpleNamespace
 
 import pytest
 
+from cobnut.process import Limit
 from conftest import ROOT
 
-PATIENCE_SECONDS = 60
+LIMIT_SECONDS = 60  # of processor time
 CTRL_A_X = b"\x01x"
 
 
@@ -19,16 +20,16 @@ def on_a_terminal(*arguments, wait_for="", then=b""):
     pid, terminal = pty.fork()
     if pid == 0:
         os.execv(ROOT / "cobnut", [str(ROOT / "cobnut"), *arguments])
-    shown, end = b"", time.monotonic() + PATIENCE_SECONDS
-    while time.monotonic() < end:
-        if select.select([terminal], [], [], 0.5)[0]:
+    shown = b""
+    with Limit(SimpleNamespace(pid=pid, kill=lambda: os.kill(pid, signal.SIGKILL)), LIMIT_SECONDS):
+        while True:
             try:
                 shown += os.read(terminal, 4096)
             except OSError:  # the last process with this terminal has ended
                 break
-        if then and wait_for.encode() in shown:
-            os.write(terminal, then)
-            then = b""
+            if then and wait_for.encode() in shown:
+                os.write(terminal, then)
+                then = b""
     os.close(terminal)
     _, status = os.waitpid(pid, 0)
     return shown.decode(errors="replace"), os.waitstatus_to_exitcode(status)

@@ -7,7 +7,8 @@ import subprocess
 import pytest
 
 import guests
-from conftest import ROOT, run_cobnut
+from cobnut.process import Limit
+from conftest import ROOT, run_cobnut, run_limited
 
 ROOT_SERVER, SIGMA0 = "50.1", "48.1"
 # a small space has touched its first page, and then its pager has mapped it
@@ -52,7 +53,7 @@ def test_spaces(stopped):
     lines = stopped["cobnut spaces"].splitlines()[1:4]
     assert [line.split()[-1] for line in lines] == [SIGMA0, ROOT_SERVER, "51.1"]
     assert "small, slot 0xd0000000 + 16 MB" in lines[2] and "large" in lines[1]
-    assert lines[1].startswith("*"), "the small space runs on the directory of who ran last"
+    assert lines[1].startswith("*"), "the small space runs on the directory of the space that ran last"
 
 
 def test_one_thread(stopped):
@@ -120,10 +121,13 @@ def test_without_a_terminal_it_waits_for_somebody_to_attach():
     )
     assert process.stdout is not None
     line = process.stdout.readline()
-    port = re.search(r"^gdb: attach with: gdb .*target remote 127.0.0.1:(\d+)' .*cobnut-kernel$", line).group(1)
-    attach = ["gdb", "-nx", "--batch", "-ex", f"target remote 127.0.0.1:{port}", "-ex", "break trap", "-ex", "continue"]
-    done = subprocess.run(
-        [*attach, "-ex", "kill", guests.PC.kernel], capture_output=True, text=True, timeout=60, check=False
+    said = re.search(r"^gdb: attach with: gdb .*target remote 127.0.0.1:(\d+)' .*cobnut-kernel$", line)
+    assert said
+    attach = ["gdb", "-nx", "--batch", "-ex", f"target remote 127.0.0.1:{said.group(1)}"]
+    done = run_limited(
+        [*attach, "-ex", "break trap", "-ex", "continue", "-ex", "kill", str(guests.PC.kernel)], seconds=60
     )
     assert "Breakpoint 1, trap" in done.stdout
-    assert "small-space area" in process.communicate(timeout=60)[0], "the console is here"
+    with Limit(process, 60) as limit:
+        assert "small-space area" in process.communicate()[0], "the console is here"
+    assert not limit.reached

@@ -14,7 +14,6 @@ import subprocess
 import sys
 import tempfile
 import termios
-import threading
 import time
 import tty
 from collections.abc import Iterator
@@ -23,7 +22,7 @@ from pathlib import Path
 from cobnut import backtrace, cd, packages
 from cobnut.emulators import Boot, Outcome, kernel_message
 from cobnut.errors import CobnutError
-from cobnut.process import limit, spent
+from cobnut.process import Limit
 
 PROGRAM = "bochs"
 DEFAULT_CPU = "p4_willamette"
@@ -63,27 +62,23 @@ def version() -> str:
 
 def run(boot: Boot, *, timeout: float) -> Outcome:
     """Boots without a person and waits for the guest to shut down, `timeout` seconds of processor time at most
-    (`process.limit`).
+    (`process.Limit`).
     """
     with tempfile.TemporaryDirectory(prefix="cobnut-") as name:
         folder = Path(name)
         console = folder / "console"
         start = time.monotonic()
         process = _start(boot, folder, mode="file", device=console)
-        try:
-            timed_out = spent(process.wait(limit(process, timeout)))
-        except subprocess.TimeoutExpired:
-            process.kill()
+        with Limit(process, timeout) as limit:
             process.wait()
-            timed_out = True
         text = console.read_text(errors="replace") if console.exists() else ""
         fault = _panic(folder / "log")
         if fault and not text:
             raise CobnutError(f"Bochs: {fault}")
-        if not timed_out:
+        if not limit.reached:
             _raise_if_refused(boot, process.returncode, text)
         text = backtrace.with_names(text.replace("\r", ""), boot.kernel)
-        return Outcome(None, text, fault or "", time.monotonic() - start, timed_out)
+        return Outcome(None, text, fault or "", time.monotonic() - start, limit.reached)
 
 
 def interact(boot: Boot) -> int:
@@ -153,20 +148,18 @@ def _pump(process: subprocess.Popen[bytes], console: int) -> bytes:
 def trace(boot: Boot, start: int, instructions: int, *, timeout: float) -> Iterator[str]:
     """What Bochs' debugger prints (`bochs_trace` reads it): from the first time that the instruction at the linear
     address `start` is reached, so many instructions and their accesses. Nothing comes if the guest never gets there; a
-    run that takes more than `timeout` seconds of processor time is cut off (`process.limit`)."""
+    run that takes more than `timeout` seconds of processor time is cut off (`process.Limit`)."""
     with tempfile.TemporaryDirectory(prefix="cobnut-") as name:
         folder = Path(name)
         steps = f"lb {start:#x}\nc\nd 1\nsreg\ntrace on\ntrace-mem on\ns {instructions}\nq\n"
         console = folder / "console"
         process = _start(boot, folder, mode="file", device=console, commands=steps, output=subprocess.PIPE)
-        cut_off = threading.Timer(limit(process, timeout), process.kill)
-        cut_off.start()
         try:
             assert process.stdout is not None
-            for line in process.stdout:
-                yield line.decode(errors="replace")
+            with Limit(process, timeout):
+                for line in process.stdout:
+                    yield line.decode(errors="replace")
         finally:
-            cut_off.cancel()
             process.kill()
             process.wait()
 

@@ -146,7 +146,7 @@ def run(
     second_serial: Path | None = None,
 ) -> Outcome:
     """Boots without a person and waits for the guest to end the run, `timeout` seconds of processor time at most
-    (`process.limit`).
+    (`process.Limit`).
 
     What the guest writes to its second serial port goes to the file `second_serial`.
     """

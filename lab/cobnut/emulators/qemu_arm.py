@@ -80,7 +80,7 @@ def command(
 
 def run(boot: Boot, machine: str, *, timeout: float, plugin: Plugin | None = None) -> Outcome:
     """Boots without a person and waits for the guest to end the run, `timeout` seconds of processor time at most
-    (`process.limit`).
+    (`process.Limit`).
     """
     with tempfile.TemporaryDirectory(prefix="cobnut-") as name:
         folder = Path(name)
