@@ -15,9 +15,7 @@ EXPERIMENT = "uhlig02/fig4"
 def run() -> int:
     """Runs the figure with its report; returns the exit status."""
     start = time.monotonic()
-    done = running.run(
-        EXPERIMENT, board="pc", machine=None, given=[], quick=True, report_folder=paths.REPORTS, show_cost=True
-    )
+    done = running.run(EXPERIMENT, board="pc", machine=None, given=[], quick=True, report_folder=paths.REPORTS)
     print(f"{done.experiment.title}\n{done.experiment.source}; cycles are modelled: {done.machine.name}\n")
     tables.show_ping_pong(done.result)
     tables.show_checks(done.result)

@@ -2,6 +2,7 @@
 """Running an experiment from its name to its report: what `run`, `demo` and the tests share."""
 
 import shlex
+import statistics
 import tempfile
 import time
 from collections.abc import Sequence
@@ -29,7 +30,8 @@ from cobnut.results import Result
 from cobnut.sweeping import Sweep
 
 COST_ROUNDS = 200_000
-COST_BOOTS = 2
+COST_BOOTS = 5
+MOST_SPREAD = 2  # the difference of boots has to be so many times what boots alike differ by
 
 
 @dataclass(frozen=True)
@@ -115,20 +117,28 @@ def cost_of_modelling(lab: Lab) -> str:
     chosen = lab.settings
     idle = PingPong("small_small", rounds=1, warmup=1, slot=chosen["slot"], small=chosen["small"])
     busy = replace(idle, warmup=COST_ROUNDS)
-    plain = _seconds(lab, busy, modelled=False) - _seconds(lab, idle, modelled=False)
+    plain = round_trips(_seconds(lab, idle, modelled=False), _seconds(lab, busy, modelled=False))
     live = _seconds(lab, busy, modelled=True)
-    modelled = live - _seconds(lab, idle, modelled=True)
-    if plain <= 0:
-        return "the cost of modelling was too small to be measured"
+    modelled = round_trips(_seconds(lab, idle, modelled=True), live)
+    if plain is None or modelled is None:
+        return "what modelling costs is not said: boots alike took too different times"
     return (
         f"modelling cost {modelled / plain:.1f} times the processor time of plain QEMU ({COST_ROUNDS:,} round trips"
-        f" between small spaces); a replay of the recorded run takes {live / _replay_seconds(lab, busy):.1f} times less"
-        " than the modelled run"
+        f" between small spaces, medians of {COST_BOOTS} boots); a replay of the recorded run takes"
+        f" {statistics.median(live) / _replay_seconds(lab, busy):.1f} times less than the modelled run"
     )
 
 
+def round_trips(idle: list[float], busy: list[float]) -> float | None:
+    """What the round trips took, from boots without and with them; None where boots alike differ by as much."""
+    least, most = (sorted(times)[1:-1] for times in (idle, busy))  # the first of a cold machine takes longer
+    took = statistics.median(busy) - statistics.median(idle)
+    spread = max(least[-1] - least[0], most[-1] - most[0])
+    return took if took > MOST_SPREAD * spread and took > 0 else None
+
+
 def _replay_seconds(lab: Lab, spec: PingPong) -> float:
-    """The least processor time of a few replays of `spec`."""
+    """The median processor time of replays of `spec`."""
     with tempfile.TemporaryDirectory(prefix="cobnut-") as folder:
         record = Path(folder) / "record"
         qemu.run(boot_of(lab, spec), timeout=TIMEOUT_SECONDS, plugin=recorder_of(lab, spec, record))
@@ -137,7 +147,7 @@ def _replay_seconds(lab: Lab, spec: PingPong) -> float:
             before = children_seconds()
             recording.replay(record, lab.machine, changes_of(lab, spec))
             times.append(children_seconds() - before)
-    return min(times)
+    return statistics.median(times)
 
 
 def write_json(finished: list[Finished], path: Path, *, several: bool) -> None:
@@ -146,8 +156,8 @@ def write_json(finished: list[Finished], path: Path, *, several: bool) -> None:
     path.write_text(("[\n" + ",\n".join(texts) + "\n]" if several else texts[0]) + "\n")
 
 
-def _seconds(lab: Lab, spec: PingPong, *, modelled: bool) -> float:
-    """The least processor time of a few boots of `spec`: what else the machine does only adds to it."""
+def _seconds(lab: Lab, spec: PingPong, *, modelled: bool) -> list[float]:
+    """The processor time of each of a few boots of `spec`."""
     out = paths.RUNS / "cost.json"
     out.parent.mkdir(parents=True, exist_ok=True)
     plugin = plugin_of(lab, spec, out) if modelled else None
@@ -159,4 +169,4 @@ def _seconds(lab: Lab, spec: PingPong, *, modelled: bool) -> float:
         if failure:
             raise CobnutError(f"the cost of modelling could not be measured: {failure}")
         times.append(children_seconds() - before)
-    return min(times)
+    return times
