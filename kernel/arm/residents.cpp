@@ -171,8 +171,8 @@ void revoke(Word tag) {
     if (a.own_utcbs) set_utcb_entry(space);
 }
 
-// A domain, if need be of somebody who has one. Not of those that are `pinned`, and not of the regions of who is left.
-// `loss`: how whom it is for has lost the one before.
+// A free domain, or one that is taken from its holder. Not from the `pinned` ones, and not from the regions of the space
+// that is being left. `loss`: how the space that gets it has lost the one before.
 Word take_domain(Word pinned, Word left, Word loss) {
     collect();
     bool server = residents.comes_back(loss);

@@ -5,8 +5,8 @@
 
 #include "core/thread.hpp"
 
-// The highest priority with a ready thread, 0 when there is none: what the fast path holds a thread against that is to
-// run next. The architecture places it beside what else the fast path reads.
+// The highest priority with a ready thread, 0 when there is none: the fast path compares the thread that is to run next
+// with it. The architecture places it beside what else the fast path reads.
 extern "C" Word ready_top;
 
 class ReadyQueue {

@@ -75,8 +75,8 @@ bool asleep(const Space& space) {
     return true;
 }
 
-// Whose exclusive tag, good for that many bytes, `space` may have: somebody's who sleeps, or to whom it is worth less
-// than a quarter of what it is to `space`. One that is everybody's partner gives way to nobody, and others give way to it.
+// The space that loses its exclusive tag, good for that many bytes, to `space`: one that sleeps, or one that gains less
+// than a quarter of what `space` does by it. Everybody's partner gives way to nobody, and others give way to it.
 Space* victim(const Space& space, Word bytes) {
     Space* best = nullptr;
     for (Word i = 0; i < candidates; ++i) {
@@ -90,7 +90,8 @@ Space* victim(const Space& space, Word bytes) {
     return best;
 }
 
-// Who can do without its place: in a host one that sleeps; in all of them one that can as well be bound, so that each host can use it.
+// A space that can be without its slot: in a host one that sleeps; in all of them one that can as well be bound, so that
+// each host can use the slot.
 Space* settler(Exclusives& list, Word bytes) {
     for (Word i = 0; i < candidates; ++i) {
         Space* s = next_of(list);
@@ -134,7 +135,7 @@ bool join(Space& space, Word bytes, Space* leader) {
            take_from(settler(exclusives, bytes), space, bytes, leader);
 }
 
-// In all hosts: a free one, or somebody's to whom it is worth less.
+// In all hosts: a free tag, or that of a space which gains less by it.
 bool go_anywhere(Space& space, Word bytes) {
     return arch::give_tag(space, bytes, nullptr) || take_from(victim(space, bytes), space, bytes, nullptr);
 }
@@ -231,7 +232,7 @@ void note_partner(Space& space, ThreadId partner) {
     space.tag.met |= bit_of(*now);
 }
 
-// In the midst of what goes on: who runs, from whom the switch to it came, and from whom the one to that.
+// At a tick: the space that runs, the one that it was switched to from, and the one before that.
 void note_running() {
     constexpr Word back = 3;
     Thread* current = arch::current_thread();

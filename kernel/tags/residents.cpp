@@ -78,8 +78,8 @@ void Residents::drop(Word tags) {
     servers_ &= ~tags;
 }
 
-// Who is left waits for the one that comes, most of the time, and stays. Where holders go round, he is the last to run
-// again; only who takes no part in that goes before him.
+// The holder that is being left mostly waits for the one that comes, and stays. Where holders run in turns, it is the last
+// to run again; only one that takes no part in the turns goes before it.
 Word Residents::make_room(Word pinned, Word left) {
     Word last = left ? 1u << left & held_ & ~pinned : 0, others = held_ & ~pinned & ~last;
     ran_lately_ |= ran_[0];

@@ -139,7 +139,7 @@ protected:
         return found;
     }
 
-    // Who sleeps in a host, or else could as well be bound.
+    // Those that sleep in a host, or else could as well be bound.
     std::set<const Space*> losers(const Space* host, Word bytes) {
         std::set<const Space*> found;
         for (auto& [v, held] : before)
@@ -192,7 +192,7 @@ protected:
         if (members(before, &s)) return nothing_done();
         judge_gift(s, bytes, host, events);
         bool free = free_before(bytes, nullptr) || (host && (free_before(bytes, host) || !losers(host, bytes).empty()));
-        EXPECT_EQ(got, free || !victims(s, bytes).empty()) << "a tag was there to be had, or none";
+        EXPECT_EQ(got, free || !victims(s, bytes).empty()) << "a tag was free or could be taken, or not";
     }
 
     // It stays large and has no host to go to: of its partners in all hosts, the last that need not be there comes to it.

@@ -151,7 +151,7 @@ class _Writer:
         }
         last = self._last.get(record.thread)
         if last is None:
-            return  # its sender's last deed is lost
+            return  # its sender's last event is lost
         self._add("i", f"message to {thread_name(receiver)}", last.track, s="t", cat="ipc", args=args)
         self._messages += 1
         # Queued, it was sent when its sender ran last; so an arrow starts in a slice of the sender's in any case.

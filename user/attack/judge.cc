@@ -50,7 +50,7 @@ bool foreign(const Place &place, const Attacker &a)
 constexpr unsigned most_tries = 100; // until the kernel has given everybody a slot
 constexpr unsigned most_tries_inside = 3;
 
-/// Who sleeps may lose his slot to who does not, and has it back when he is talked to.
+/// A space that sleeps may lose its slot to one that runs, and has one again when it is talked to.
 void let_others_run()
 {
     if (stage.automatic) keep_victims_busy();

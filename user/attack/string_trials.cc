@@ -32,7 +32,7 @@ void load(Word label, const void *string)
     L4_LoadMR(2, item.raw[1]);
 }
 
-/// Takes strings; gives one to who asks for it.
+/// Takes strings; gives one to each thread that asks for it.
 [[noreturn]] void catcher_main()
 {
     accept(caught);

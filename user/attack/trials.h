@@ -54,7 +54,7 @@ inline Word end_of(bool small) { return small ? slot_size : stage.large_limit();
 /// Where the next attacker's addresses begin; if the kernel chooses, most likely where the last one's did.
 inline Word base_of(bool small) { return !small ? 0 : stage.automatic ? stage.last_base : stage.area() + slot_size; }
 
-/// The neighbour above in the next attacker's addresses. 0: has no slot, or the place that the last attacker had.
+/// The neighbour above in the next attacker's addresses. 0: has no slot, or that of the last attacker.
 inline Word above_from(bool small)
 {
     const Word own = base_of(small), above = stage.above_base(own);

@@ -26,7 +26,7 @@ constinit L4_ThreadId_t supervisor = {};
 namespace {
 
 constexpr Word worker_priority = 100, clerk_priority = 200;
-constexpr Word interval = 2000; ///< microseconds until somebody is looked for who makes no calls
+constexpr Word interval = 2000; ///< microseconds between two searches for threads that make no calls
 constexpr L4_Time_t moment = {.raw = (5 << 10) | 625}; // 20 ms
 constinit Random random = {};
 constinit bool small_spaces = true, hoards = false;

@@ -18,8 +18,8 @@ constinit Word seen_calls[threads] = {};
 
 } // namespace
 
-// Blocks get mapped to other workers, who write to them. Where more calls came to something than were made, or more were
-// made than can be, nothing of it is believed.
+// Blocks get mapped to other workers, who write to them. Where more calls have results than were made, or more were
+// made than is possible, nothing of it is believed.
 Word collect(unsigned i)
 {
     constexpr Word most = 10000, under_way = 1;

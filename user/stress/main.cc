@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// stress: random system calls of many threads in many spaces, each outcome held against a model of who may see what.
+// stress: random system calls of many threads in many spaces, each outcome compared with a model of who may see what.
 //
 // Command line: seed=N and operations=N (of all families together), families=N (1 to 4), area=MB the kernel's
 // small-space area. The same seed gives the same run where time follows the instruction count. Ends with a line

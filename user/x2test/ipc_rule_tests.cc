@@ -39,7 +39,7 @@ void propagated_within_a_space()
     CHECK(L4_SameThreads(L4_ActualSender(), real->id));
 }
 
-/// A name that nobody has is no name: the message comes from who sends it.
+/// A name that nobody has is no name: the message comes from its sender.
 void propagated_for_nobody()
 {
     Agent *real = agent(Kind::here);

@@ -159,7 +159,7 @@ void signal_leaves_no_trace()
     begin(a, do_check_registers);
     for (int i = 0; i < 10; i++) {
         expect_signal(a);
-        CHECK(counts()); // its signal finds nobody who waits, and is dropped
+        CHECK(counts()); // nobody waits for its signal, which is dropped
         CHECK_EQUAL(stage, 0);
     }
 }

@@ -82,7 +82,7 @@ def _otherwise(region: Region) -> float:
 
 
 def run(lab: Lab) -> Result:
-    """Records each part once, replays it twice, and holds the charges against the difference."""
+    """Records each part once, replays it twice, and compares the charges with the difference."""
     origin = results.provenance(lab.emulator, lab.machine.sha256)
     specs = [_spec(lab, part) for part in PARTS]
     lab.meter.total(2 * len(specs))

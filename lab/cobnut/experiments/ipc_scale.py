@@ -317,8 +317,8 @@ EXPERIMENT = Experiment(
             " alone, and one with eight or more half of that for each."
         ),
         (
-            "Page tables are beside a space's own pages: two pages for each 4 MB that it uses, one of them for who"
-            " mapped what."
+            "Page tables are beside a space's own pages: two pages for each 4 MB that it uses, one of them for"
+            " who mapped what."
         ),
     ),
     has_curves=True,

@@ -136,7 +136,7 @@ def judge_message(machine: Machine, measured: dict[str, Measurement], pair: str,
             refills,
             "TLB misses",
             at_most(0),
-            "No TLB entry of data is walked for that a message with 4 bytes needs not: there is no window that had to"
+            "No TLB entry of data is refilled that a message with 4 bytes does not need: there is no window that had to"
             " be mapped.",
         ),
         judge(

@@ -274,7 +274,7 @@ def read(spec: PingPong, measured: dict) -> dict[int, Region]:
 
 
 class Failing(Protocol):
-    """What came of a boot; `failure` says why there is nothing to be had of it."""
+    """What came of a boot; `failure` says why nothing was measured."""
 
     @property
     def failure(self) -> str | None: ...

@@ -15,7 +15,7 @@ from cobnut.experiments.talking_spaces import SLOT_MB, Heard, Talk, listen
 from cobnut.results import LedgerRow, Result, Series
 
 # pattern: how many spaces, and an area in MB that has few enough slots that there is no way but groups: three or four
-# of them in each host beside those for who is in no group
+# of them in each host beside those of the spaces in no group
 PATTERNS = {"pipeline": (25, 64), "web": (26, 128)}
 WARMUP_MS = 2000
 MOST_BETWEEN, LEAST_KNOWN = 0.02, 0.999

@@ -270,8 +270,8 @@ def judge_beyond(fast: Curve, sizes: tuple[int, ...]) -> list[Check]:
                 f"above {early or 0:.3g}, what it is up to {LAST} clients",
                 lambda value: early is not None and value > early,
             ),
-            f"From {LAST} to {TWENTY} clients; W03: from 15 the cost rises faster, for there are more processes than"
-            " domains.",
+            f"From {LAST} to {TWENTY} clients; W03: from 15 the cost rises faster, because there are more processes"
+            " than domains.",
         ),
         judge(
             "growth.late",

@@ -5,7 +5,7 @@
 //! micro-operations. On a machine that issues instructions in pairs, pairs are formed within the block. How its
 //! instructions fall into trace lines depends only on how full the current line is when the block is entered; the few
 //! possible packings are computed on first use and kept. But for pairs and stalls between instructions, executing a
-//! block gives exactly what executing its instructions one at a time gives (a test holds the two against each other).
+//! block gives exactly what executing its instructions one at a time gives (a test compares the two).
 
 use crate::pairing::issue_costs;
 use crate::{Category, Class, Costs, Instruction, CATEGORIES};

@@ -4,7 +4,7 @@
 //! What a machine does with a sequence of events, a *pass*, depends on its state alone. Where passes of the same events
 //! lead from a state to the same state again, any number of further ones cost what the last one did. The state is
 //! compared whole and exactly: what TLBs and caches hold and in which order it would leave, what is open in the front
-//! end, which space runs. Only when something was lost is left out, for it is another moment each time. To which switch
+//! end, which space runs. Only when something was lost is left out, because it differs each time. To which switch
 //! a refill is charged follows from that, so it takes two passes from and to the same state to know: in the second one
 //! whatever was lost in the first is charged, as it will be in the third.
 

@@ -166,7 +166,7 @@ void Family::reach_behind_utcbs()
     if (!expected_.happened) fail("space %u reads %08x behind its UTCBs", space, found);
 }
 
-/// A thread whose number nobody near had before, and to which somebody has sent in vain.
+/// A thread whose number no neighbour had before, and to which a message was sent in vain.
 void Family::number()
 {
     constexpr Word per_page = 1024, most = 32; // what is allocated for numbers stays

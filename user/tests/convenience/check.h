@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Checks for programs without GoogleTest, which is not to be had for -m32.
+// Checks for programs without GoogleTest, which does not exist for -m32.
 #ifndef COBNUT_CHECK_H
 #define COBNUT_CHECK_H
 #include <cstdio>

@@ -119,7 +119,7 @@ void nested_task_without_wait()
     }
 }
 
-/// Who gets a slot sees nothing of who had it.
+/// A space that gets a slot sees nothing of the one that had it before.
 void reused_slot_is_clean()
 {
     Agent *first = agent_with_page(Kind::large, 1), *next = agent_with_page(Kind::large, 2);

@@ -164,7 +164,7 @@ void windows()
     }
 }
 
-/// Nobody maps what he has not.
+/// A thread cannot map ports that its space does not have.
 void only_ones_own()
 {
     Agent *a = agent(Kind::large), *b = agent(Kind::small);
@@ -208,7 +208,7 @@ Word do_unmap_each(Word first, Word count, Word)
     for (Word i = 0; i < count; i++) do_unmap(ports(first + i, 0).raw, 0x40, 0);
     return 0;
 }
-/// Who has none cuts nobody's to pieces, which would cost kernel memory; and without any, ports.
+/// A space without ports splits no other's mappings, which would cost kernel memory; and without any, ports.
 void others_stay_whole()
 {
     constexpr Word first = 0x4000;
@@ -270,7 +270,7 @@ Word do_wait_and_use(Word number, Word, Word)
     L4_Wait(&from);
     return x2test_in8(number, 0, 0);
 }
-/// Who runs right after one that used its ports, by the shortest way, has them not; its mate in the space has.
+/// A thread that the fast path switches to from one that used its ports cannot use them; one of the same space can.
 void nobody_elses()
 {
     for (const Kind kind : own_kinds)
