@@ -92,7 +92,8 @@ def demo() -> None:
 @app.command()
 def test(
     part: Annotated[
-        str | None, typer.Argument(help="unit, lab, command or system; all of them if left out.", metavar="[PART]")
+        str | None,
+        typer.Argument(help="lint, unit, lab, command or system; all of them if left out.", metavar="[PART]"),
     ] = None,
 ) -> None:
     """Runs the tests; the last line is 'N passed, N failed'."""

@@ -16,7 +16,9 @@ from pathlib import Path
 
 from cobnut import apt_sources, paths
 from cobnut.errors import CobnutError
+from cobnut.process import run_logged
 
+RUST_COMPONENTS = {"rustfmt": "rustfmt", "clippy": "cargo-clippy"}
 LOCK_RETRIES = 60
 LOCK_PAUSE_SECONDS = 5
 
@@ -60,6 +62,7 @@ CD = (
     Package("mtools", "mformat"),
 )
 GDB = (Package("gdb", "gdb"),)
+GIT = (Package("git", "git"),)
 QEMU = Package("qemu-system-x86", "qemu-system-i386")
 QEMU_ARM = Package("qemu-system-arm", "qemu-system-arm")
 
@@ -81,6 +84,22 @@ def ensure_rust() -> None:
             "cargo is not on the PATH: the laboratory is built with a Rust toolchain (1.88 or newer), please"
             " install one"
         )
+
+
+def ensure_rust_components() -> None:
+    """The toolchain's formatter and linter, which a small installation lacks."""
+    missing = [name for name, command in RUST_COMPONENTS.items() if not _works(command)]
+    if missing and shutil.which("rustup") is None:
+        raise CobnutError(f"the Rust toolchain lacks {' and '.join(missing)}, please install them")
+    if missing:
+        say(f"adding {' and '.join(missing)} to the Rust toolchain (rustup)")
+        run_logged(["rustup", "component", "add", *missing], "rustup.log")
+
+
+def _works(command: str) -> bool:
+    """Whether it says its version; rustup's stand-in for a component that is not installed does not."""
+    found = shutil.which(command)
+    return found is not None and subprocess.run([found, "--version"], capture_output=True, check=False).returncode == 0
 
 
 def install(names: list[str], *, suite: str | None = None) -> None:

@@ -53,6 +53,14 @@ def run(part: str | None) -> int:
     return 0 if total.failed == 0 and total.passed > 0 else 1
 
 
+def lint() -> Count:
+    """formats, lints and types of all languages, how long lines are, and what is not said"""
+    packages.ensure_rust()
+    packages.ensure_rust_components()
+    packages.ensure(packages.GIT)
+    return _pytest("lint")
+
+
 def unit() -> Count:
     """the hardware-free parts of kernel and user programs, on this machine, and a short run of their fuzzers"""
     build.host_tests()
@@ -152,4 +160,10 @@ def _at_least_one_failed(count: Count, status: int) -> Count:
     return Count(count.passed, 1) if status != 0 and count.failed == 0 else count
 
 
-PARTS: dict[str, Callable[[], Count]] = {"unit": unit, "lab": lab, "command": command, "system": system}
+PARTS: dict[str, Callable[[], Count]] = {
+    "lint": lint,
+    "unit": unit,
+    "lab": lab,
+    "command": command,
+    "system": system,
+}

@@ -36,15 +36,13 @@ static volatile char *map(int flags, int file)
 
 static void fill(volatile char *at, char value)
 {
-    for (int page = 0; page < PAGES; page++)
-        at[page * PAGE] = value;
+    for (int page = 0; page < PAGES; page++) at[page * PAGE] = value;
 }
 
 static int holds(volatile char *at, char value)
 {
     for (int page = 0; page < PAGES; page++)
-        if (at[page * PAGE] != value)
-            return 0;
+        if (at[page * PAGE] != value) return 0;
     return 1;
 }
 
@@ -59,8 +57,7 @@ static void on_fault(int signal)
 /* Whether a store to `at` is refused by a signal. */
 static int refuses(volatile char *at)
 {
-    if (sigsetjmp(refused, 1))
-        return 1;
+    if (sigsetjmp(refused, 1)) return 1;
     *at = 1;
     return 0;
 }

@@ -7,7 +7,7 @@
  */
 
 enum { SYS_EXIT = 1, SYS_FORK = 2, SYS_READ = 3, SYS_WRITE = 4, SYS_CLOSE = 6, SYS_PIPE = 42 }; /* syscall_32.tbl */
-enum { AT_NULL = 0, AT_SYSINFO = 32 };                                            /* auxiliary vector, linux/auxvec.h */
+enum { AT_NULL = 0, AT_SYSINFO = 32 }; /* auxiliary vector, linux/auxvec.h */
 enum { MARK_BEGIN = 0xC0B00001, MARK_ITERATION = 0xC0B00002, MARK_END = 0xC0B00003 };
 
 void by_int(void);
@@ -24,36 +24,29 @@ static long system_call(long number, long first, const void *second, long third)
     return result;
 }
 
-static void mark(unsigned long kind)
-{
-    __asm__ volatile("xchg %%cx, %%cx" : : "a"(kind), "d"(0) : "memory");
-}
+static void mark(unsigned long kind) { __asm__ volatile("xchg %%cx, %%cx" : : "a"(kind), "d"(0) : "memory"); }
 
 static void end(int status)
 {
-    for (;;)
-        system_call(SYS_EXIT, status, 0, 0);
+    for (;;) system_call(SYS_EXIT, status, 0, 0);
 }
 
 static long number(const char *text)
 {
     long value = 0;
-    for (; *text >= '0' && *text <= '9'; text++)
-        value = 10 * value + *text - '0';
+    for (; *text >= '0' && *text <= '9'; text++) value = 10 * value + *text - '0';
     return value;
 }
 
 static void send(int pipe)
 {
-    if (system_call(SYS_WRITE, pipe, "x", 1) != 1)
-        end(2);
+    if (system_call(SYS_WRITE, pipe, "x", 1) != 1) end(2);
 }
 
 static void receive(int pipe)
 {
     char byte;
-    if (system_call(SYS_READ, pipe, &byte, 1) != 1)
-        end(0); /* the other side has ended */
+    if (system_call(SYS_READ, pipe, &byte, 1) != 1) end(0); /* the other side has ended */
 }
 
 static void answer(int questions, int answers)
@@ -85,12 +78,10 @@ void start(long *stack)
 {
     const char **arguments = (const char **)(stack + 1);
     long *words = stack + 1 + stack[0] + 1;
-    while (*words++)
-        ;
+    while (*words++);
     if (stack[0] < 4)
         for (; words[0] != AT_NULL; words += 2)
-            if (words[0] == AT_SYSINFO)
-                enter_kernel = (void (*)(void))words[1];
+            if (words[0] == AT_SYSINFO) enter_kernel = (void (*)(void))words[1];
     int questions[2], answers[2];
     if (stack[0] < 3 || system_call(SYS_PIPE, (long)questions, 0, 0) || system_call(SYS_PIPE, (long)answers, 0, 0))
         end(1);
