@@ -5,17 +5,14 @@
 stderr.
 """
 
-import os
-import stat
 import sys
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from cobnut import boards, emulators, experiments, machines, modules, paths
+from cobnut import boards, emulators, experiments, machines, modules, paths, writable
 from cobnut import build as building
 from cobnut.emulators import Boot
 from cobnut.errors import CobnutError, Skipped
@@ -221,7 +218,7 @@ def iso(
     from cobnut import cd
 
     target = boards.settled(boards.find("pc"), given or [])
-    _check_place(str(file), file, _try_file)
+    writable.check(str(file), file, writable.try_file)
     _check_payload("iso", module, root)
     building.images(target)
     chosen = tuple(modules.parse(text, target) for text in (sigma0, root, *(module or [])))
@@ -252,7 +249,7 @@ def _check_measuring(
             raise CobnutError(f"--machine: does not go with {option}")
     if machine:
         machines.locate(machine)
-    _check_place(f"--json {json}", json, _try_file)
+    writable.check(f"--json {json}", json, writable.try_file)
 
 
 def _boot_arm(
@@ -377,7 +374,7 @@ def trace(
     tracing.check_ring(ring)
     if seconds is not None and seconds <= 0:
         raise CobnutError(f"--seconds {seconds:g}: must be more than 0")
-    _check_place(f"--output {output}", output, _try_file)
+    writable.check(f"--output {output}", output, writable.try_file)
     building.images(target)
     chosen = tuple(modules.parse(text, target) for text in (sigma0, root, *(module or [])))
     qemu.ensure()
@@ -408,7 +405,7 @@ def record(
     target = _board_for("record", board)
     _check_payload("record --out x.record", module, root)
     _check_memory(memory, LEAST_MEMORY_MB, "qemu")
-    _check_place(f"--out {out}", out, _try_file)
+    writable.check(f"--out {out}", out, writable.try_file)
     version = qemu.ensure()
     building.everything(target)
     chosen = tuple(modules.parse(text, target) for text in (sigma0, root, *(module or [])))
@@ -447,7 +444,7 @@ def replay(
     wanted = machine or list(machines.known("ia32"))
     for name in wanted:
         machines.locate(name)
-    _check_place(f"--json {json}", json, _try_file)
+    writable.check(f"--json {json}", json, writable.try_file)
     building.lab()
     described = [machines.load(name) for name in wanted]
     for one in described:
@@ -501,7 +498,7 @@ def run(
     if picture and not experiments.find(experiment).has_curves:
         raise CobnutError(f"--picture: {experiment} has no curves to draw")
     given_images = _images(experiment, image or [], append)
-    _check_writable(json, report, picture)
+    writable.check_all(json, report, picture)
     finished = []
     for name in names:
         one = running.run(
@@ -541,44 +538,6 @@ def _images(experiment: str, texts: list[str], append: str) -> tuple[Module, ...
     if texts and (experiment == "all" or not experiments.find(experiment).takes_images):
         raise CobnutError(f"--image: {experiment} does not run on kernels that are given to it; ipc/trace does")
     return images.parse(texts)
-
-
-def _check_writable(json: Path | None, report: Path | None, picture: Path | None) -> None:
-    """Says what cannot be written before an experiment has run for minutes. Only the report makes its folder."""
-    if report and report.exists() and not report.is_dir():
-        raise CobnutError(f"--report {report}: is not a folder")
-    wanted = (("json", json, _try_file), ("picture", picture, _try_file), ("report", report, _try_folder))
-    for option, path, try_out in wanted:
-        _check_place(f"--{option} {path}", path, try_out)
-
-
-def _check_place(said: str, path: Path | None, try_out: Callable[[Path], None]) -> None:
-    """Says that `path`, which the user gave as `said`, cannot be written, if so; `try_out` tries."""
-    if path is None:
-        return
-    try:
-        try_out(path)
-    except OSError as error:
-        raise CobnutError(f"{said}: cannot be written there ({error.strerror})") from None
-
-
-def _try_file(path: Path) -> None:
-    """Opens `path` as if to write it, and leaves everything as it was."""
-    there = path.exists()
-    if there and stat.S_ISFIFO(path.stat().st_mode):
-        return  # opening one waits for a reader
-    with open(path, "ab"):
-        pass
-    if not there:
-        path.resolve().unlink()  # not a link to it
-
-
-def _try_folder(path: Path) -> None:
-    """Writes into `path`, or into the nearest folder above it that is there."""
-    while not os.path.lexists(path):
-        path = path.parent
-    with tempfile.TemporaryFile(dir=path):
-        pass
 
 
 def main() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cobnut import cd, cli
+from cobnut import cd, cli, writable
 from cobnut.emulators import Boot, bochs
 from cobnut.errors import CobnutError
 from conftest import ROOT, assert_refused
@@ -143,11 +143,11 @@ def test_a_number_of_the_machine_that_makes_no_sense_is_refused(cobnut):
 def test_trying_what_can_be_written_leaves_no_trace(tmp_path):
     old = tmp_path / "old.json"
     old.write_text("old")
-    cli._check_writable(old, tmp_path / "deep" / "report", tmp_path / "new.png")
-    cli._check_writable(Path("/dev/stdout"), tmp_path, Path("/dev/null"))
+    writable.check_all(old, tmp_path / "deep" / "report", tmp_path / "new.png")
+    writable.check_all(Path("/dev/stdout"), tmp_path, Path("/dev/null"))
     link = tmp_path / "link.json"
     link.symlink_to(tmp_path / "later.json")
-    cli._check_writable(link, None, None)
+    writable.check_all(link, None, None)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["link.json", "old.json"]
     assert old.read_text() == "old"
 
@@ -158,7 +158,7 @@ def test_a_report_that_could_not_make_its_folder_is_refused(tmp_path, place):
     (tmp_path / "link").symlink_to(tmp_path / "nothing")
     (tmp_path / "circle").symlink_to(tmp_path / "circle")
     with pytest.raises(CobnutError, match="--report .* cannot be written there"):
-        cli._check_writable(None, tmp_path / place, None)
+        writable.check_all(None, tmp_path / place, None)
 
 
 def test_what_the_system_refuses_is_one_line(monkeypatch, capsys):
