@@ -314,7 +314,10 @@ unsigned log2_of(const Space& space, VAddr page) { return page_log2 + ((word_of(
 void split(Space& space, VAddr page, unsigned log2) {
     Word* at = &table(space, page)->page[index(page)];
     check(*at & present && parts(*at) > 1u << (log2 - page_log2));
-    for (Word left = parts(*at); left; --left, ++at) *at = (*at & ~size_bits) | (log2 - page_log2) / 4 << size_shift;
+    const Word change = (*at & size_bits) ^ (log2 - page_log2) / 4 << size_shift;       // all parts of one page have the same
+    Word left = parts(*at);
+#pragma GCC unroll 16
+    for (; left; --left) *at++ ^= change;
 }
 
 bool of_one_kind(PAddr frame, unsigned log2) {

@@ -91,11 +91,18 @@ Word paused_count;
     }
 }
 
+// What may come of a large page, in mappings: a large one counts as what splitting it takes. So a split never takes more than
+// the budget from one preemption point to the next.
+constexpr Word large_weight = 16, most_weight = between_points;
+// Below a large page nothing is deeper than that.
+constexpr Word most_below_large = most_weight - large_weight;
+
 // The nodes below `m` come into another order: those visited and those that were not are mixed.
 [[maybe_unused]] void begin_again(Sweep& s, Mapping& m) {
     Mapping* up = s.at;
-    for (; up && up != &m; up = up->parent) ++steps;
-    if (!up) return;
+    if (up && up->depth() > m.depth() + most_below_large) return;
+    for (; up && up != &m && up->depth() > m.depth(); up = up->parent) ++steps;
+    if (up != &m) return;
     s.at = s.root->depth() >= m.depth() ? s.root : &m;
     m.where |= Mapping::watched;
 }
@@ -273,27 +280,47 @@ Mapping* allocate_chain(Word count) {
     return chain;
 }
 
+// A page and all that was derived from it, the end of its run in the list; what it weighs, and how many are as large as the page.
+struct Run {
+    Mapping* end;
+    Word weight, large;
+};
+
+// Of a large page all, for it is no more than `most_weight`. Of others so much that it is more.
+[[maybe_unused]] Run run_of(Mapping& m) {
+    unsigned log2 = log2_of(*m.space, m.page());
+    Run run{m.next, log2 == page_log2 ? 1 : large_weight, 1};
+    for (; is_below(run.end, m) && run.weight <= most_weight; run.end = run.end->next) {
+        unsigned its = log2_of(*run.end->space, run.end->page());
+        run.weight += its == page_log2 ? 1 : large_weight;
+        run.large += its == log2;
+        steps += 3;
+    }
+    return run;
+}
+
 // Makes pages of the next size of one, and of all as large that were derived from it. Each part of it is followed by those of
-// the others, and by the smaller pages, that were derived from that part, in their old order. False when memory is exhausted.
-[[maybe_unused]] bool split(Mapping& m) {
+// the others, and by the smaller pages, that were derived from that part, in their old order. `owner`: on behalf of the space
+// that has it, whose account has to allow that. False when memory is exhausted.
+[[maybe_unused]] bool split(Mapping& m, const Run& whole, bool owner) {
     constexpr Word most_parts = 16;
     const unsigned* size = paging::sizes;
     unsigned log2 = log2_of(*m.space, m.page());
     while (*size >= log2) ++size;
-    Word parts = 1u << (log2 - *size), count = 0;
-    Mapping *before = m.prev, *end = last_below(m)->next;
-    for (const Mapping* n = &m; n != end; n = n->next) count += log2_of(*n->space, n->page()) == log2;
+    Word parts = 1u << (log2 - *size);
+    Mapping *before = m.prev, *end = whole.end;
     // Those below do not depend on what the accounts of their spaces allow: who splits may do so.
     Word bytes = (parts - 1) * sizeof(Mapping);
-    if (!m.space->account.charge(bytes)) return false;
-    Mapping* fresh = allocate_chain(count * (parts - 1));
+    if (!owner) m.space->account.overdraw(bytes);
+    else if (!m.space->account.charge(bytes)) return false;
+    Mapping* fresh = allocate_chain(whole.large * (parts - 1));
     if (!fresh) return m.space->account.credit(bytes), false;
     for (Sweep* s = paused.front(); s; s = paused.after(*s)) begin_again(*s, m);
 
-    struct Run {
+    struct Part {
         Mapping *first, *last;
     } run[most_parts] = {};
-    auto append = [&](Run& r, Mapping& n) {
+    auto append = [&](Part& r, Mapping& n) {
         n.prev = r.last;
         (r.last ? r.last->next : r.first) = &n;
         r.last = &n;
@@ -307,7 +334,7 @@ Mapping* allocate_chain(Word count) {
         if (log2_of(*n->space, n->page()) < log2) {
             Word i = (frame_of(*n) - frame) >> *size;
             // Only what begins where the whole does can have become several.
-            if (frame_of(*n->parent) == frame) n->parent = part_of(*n->parent, i);
+            if (!(n->parent->page() & ((1u << log2) - 1)) && frame_of(*n->parent) == frame) n->parent = part_of(*n->parent, i);
             append(run[i], *n);
             continue;
         }
@@ -323,7 +350,6 @@ Mapping* allocate_chain(Word count) {
             paging::mapping(*part->space, part->page()) = part;
             append(run[i], *part);
         }
-        steps += parts;
     }
     Mapping* last = before;
     for (Word i = 0; i < parts; ++i) {
@@ -336,12 +362,43 @@ Mapping* allocate_chain(Word count) {
     return true;
 }
 
-// No page of the space there is larger than asked for, afterwards; false when memory is exhausted.
-bool fit(Space& space, VAddr page, unsigned log2) {
+// A split is for who has what it takes left of a budget; else it comes first after the next point.
+[[maybe_unused]] Mapped split_within(Mapping& m, const Run& whole, bool owner, Word& budget) {
+    check(whole.weight <= most_weight);
+    if (whole.weight > budget) return Mapped::part;
+    if (!split(m, whole, owner)) return Mapped::no_memory;
+    pay(budget, whole.weight);
+    return Mapped::all;
+}
+
+// No page of the space there is larger than asked for, afterwards.
+Mapped fit(Space& space, VAddr page, unsigned log2, Word& budget) {
     if constexpr (several_sizes)
-        while (log2_of(space, page) > log2)
-            if (!split(*paging::mapping(space, page))) return false;
-    return true;
+        while (log2_of(space, page) > log2) {
+            Mapping& m = *paging::mapping(space, page);
+            Mapped fitted = split_within(m, run_of(m), true, budget);
+            if (fitted != Mapped::all) return fitted;
+        }
+    return Mapped::all;
+}
+
+// Before something is derived from a page, `log2` large: the largest page above is split until what comes of it, with that, is no
+// more than may be. The page may be smaller then than was asked for; so is what is derived from it.
+Mapped make_room(Space& from, VAddr source, unsigned& log2, Word& budget) {
+    if constexpr (several_sizes)
+        for (;;) {
+            Mapping* top = mapping_at(from, source);
+            // Nothing large is above it.
+            if (top->depth() > most_below_large) return Mapped::all;
+            for (; top->parent; top = top->parent) ++steps;
+            if (log2_of(*top->space, top->page()) == page_log2) return Mapped::all;
+            Run whole = run_of(*top);
+            if (whole.weight + (log2 == page_log2 ? 1 : large_weight) <= most_weight) return Mapped::all;
+            Mapped made = split_within(*top, whole, false, budget);
+            if (made != Mapped::all) return made;
+            if (unsigned left = log2_of(from, source); left < log2) log2 = left;
+        }
+    return Mapped::all;
 }
 
 bool sigma0_may_have(const Space& sigma0, VAddr page) {
@@ -387,7 +444,8 @@ unsigned largest(const Space& from, VAddr source, const Space& to, VAddr target,
 // What is at a target goes away, as large as was said first, whatever has become of the source between two parts.
 Mapped clear_target(Space& to, VAddr target, unsigned& clearing, Word& budget) {
     if (!clearing) return Mapped::all;
-    if (!fit(to, target, clearing)) return Mapped::no_memory;
+    Mapped fitted = fit(to, target, clearing, budget);
+    if (fitted != Mapped::all) return fitted;
     Mapping* old = mapping_at(to, target);
     if (old && !remove_below(*old, budget)) return Mapped::part;
     if (old) remove(*old);
@@ -395,12 +453,16 @@ Mapped clear_target(Space& to, VAddr target, unsigned& clearing, Word& budget) {
     return Mapped::all;
 }
 
-Mapped transfer_page(Space& from, VAddr source, Space& to, VAddr target, unsigned log2, Word rights, bool grant, Progress& progress,
+// `log2` is what it has been in the end.
+Mapped transfer_page(Space& from, VAddr source, Space& to, VAddr target, unsigned& log2, Word rights, bool grant, Progress& progress,
                      Word& budget) {
     if (!(rights & rights_all) || target >= paging::user_limit()) return Mapped::all;
     if (from.idempotent && !paging::get(from, source).present && sigma0_may_have(from, source) && !materialise(from, source, log2))
         return Mapped::no_memory;
-    if (grant && !fit(from, source, log2)) return Mapped::no_memory;
+    if (grant) {
+        Mapped fitted = fit(from, source, log2, budget);
+        if (fitted != Mapped::all) return fitted;
+    }
     Mapping* m = mapping_at(from, source);
     if (!m || spaces::kernel_area(to, target)) return Mapped::all;
     // A page that nobody mapped is the kernel's: a UTCB of an area that has been moved.
@@ -411,7 +473,8 @@ Mapped transfer_page(Space& from, VAddr source, Space& to, VAddr target, unsigne
     if (Mapping* old = mapping_at(to, target)) {
         if (!grant && paging::get(to, target).frame == page.frame && old->parent == m) {
             if (!writable || paging::get(to, target).writable) return Mapped::all;
-            if (!fit(to, target, log2)) return Mapped::no_memory;
+            Mapped fitted = fit(to, target, log2, budget);
+            if (fitted != Mapped::all) return fitted;
             paging::allow_write(to, target);
             return Mapped::all;
         }
@@ -421,6 +484,11 @@ Mapped transfer_page(Space& from, VAddr source, Space& to, VAddr target, unsigne
         // The source may have been derived from what just went away, or have become several pages with it.
         m = mapping_at(from, source);
         if (!m) return Mapped::all;
+    }
+    if (!grant) {
+        Mapped made = make_room(from, source, log2, budget);
+        if (made != Mapped::all) return made;
+        m = mapping_at(from, source);
     }
     Word unused = memory::pages_unused();
     if (!paging::ensure_table(to, target)) return Mapped::no_memory;
@@ -514,7 +582,7 @@ bool unmap(Space& space, Fpage fpage, bool flush, VAddr& at, Word& status, Sweep
         }
         steps += (page - at) >> page_log2;
         at = page;
-        fit(space, page, fpage.log2());
+        if (fit(space, page, fpage.log2(), budget) == Mapped::part) return false;
         VAddr next = behind(space, page);
         Word cost = page_cost;
         if (Mapping* m = mapping_at(space, page)) {
@@ -557,7 +625,8 @@ void set_attribute(Space& space, Fpage fpage, Word attribute) {
             if (next - 1 >= last) break;
         }
     for (VAddr page = fpage.base(), next; paging::next_mapped(space, page, last); page = next) {
-        fit(space, page, fpage.log2());
+        Word budget = no_limit;
+        fit(space, page, fpage.log2(), budget);
         next = behind(space, page);
         if (Mapping* m = mapping_at(space, page)) {
             for (Mapping *n = m, *end = last_below(*m)->next; n != end; n = n->next)

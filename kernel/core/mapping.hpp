@@ -6,7 +6,8 @@
 // knows its parent, too: its elder siblings and all that is derived from them lie between the two in the list.
 //
 // A port can have pages of several sizes. One is one node, whatever its size; what is derived from it is as large, or a
-// smaller part of it. Who does something to a part of a page makes smaller ones of it first, and of those derived from it.
+// smaller part of it. Who does something to a part of a page makes smaller ones of it first, and of those derived from it. That
+// is one piece of work, so only few mappings may come of a large page: before there are more, it becomes several smaller ones.
 #pragma once
 
 #include "core/list.hpp"
@@ -31,7 +32,9 @@ struct Mapping {
 
 namespace mappings {
 
-constexpr Word between_points = 64;         // the budget from one preemption point to the next, in mappings
+// The budget from one preemption point to the next, in mappings. A call that begins with less may do nothing: where a large page
+// becomes several, that takes up to all of it.
+constexpr Word between_points = 64;
 
 // A walk over all that is derived from a page without removing it, between two parts of it. While it is queued, whoever
 // removes or moves a node that it names sees to it. No more than a few are: who would be one more begins anew, but brings one of

@@ -20,6 +20,7 @@ void checks::failed(const char* condition, const char* file, Word line) {
 namespace fake {
 int pages_left = -1;
 Word pages_total = 1 << 12;
+Word sizes_asked, splits;
 }
 
 namespace arch {
@@ -77,8 +78,12 @@ template <typename F> void each(Space& s, VAddr page, unsigned log2, F&& change)
 }
 }  // namespace
 
-unsigned log2_of(const Space& space, VAddr page) { return look(space, page).log2; }
+unsigned log2_of(const Space& space, VAddr page) {
+    ++fake::sizes_asked;
+    return look(space, page).log2;
+}
 void split(Space& space, VAddr page, unsigned log2) {
+    ++fake::splits;
     each(space, page, log2_of(space, page), [=](ArchSpace::Entry& e) {
         demand(log2 < e.log2, "split() for no smaller size");
         e.log2 = log2;

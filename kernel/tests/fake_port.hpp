@@ -8,6 +8,8 @@ namespace fake {
 extern int pages_left;
 // How many there were; only accounts ask.
 extern Word pages_total;
+// How often the shared code has asked for the size of a page, and for a page to become several: what splitting takes.
+extern Word sizes_asked, splits;
 }
 
 // A transfer without a limit; false when kernel memory ran out.

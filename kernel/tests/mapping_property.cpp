@@ -132,6 +132,7 @@ Word as_rights(Word status) {
 struct Property {
     Choices& choices;
     int operation = 0;
+    Word parts = 0;
     using Key = Model::Key;
     Model model;
     std::vector<std::unique_ptr<Space>> space;
@@ -156,6 +157,9 @@ struct Property {
         return Fpage::memory(first << 12, 12 + *log2_pages);
     }
 
+    // Few mappings at a time. But a large page becomes several with a whole budget only.
+    Word little(Word budget) { return several_sizes && ++parts % 3 == 0 ? mappings::between_points : budget; }
+
     void transfer() {
         int a = any_space(), b = 1 + static_cast<int>(choices.below(spaces - 1));
         unsigned source, target;
@@ -166,7 +170,7 @@ struct Property {
         Word left, each = 1 + choices.below(3), count = 0;
         mappings::Progress progress{};
         mappings::Mapped mapped;
-        while ((mapped = mappings::transfer(at(a), send.with_rights(rights), at(b), window, base, grant, progress, left = each)) ==
+        while ((mapped = mappings::transfer(at(a), send.with_rights(rights), at(b), window, base, grant, progress, left = little(each))) ==
                mappings::Mapped::part)
             for (auto& s : space) expect(mappings::consistent(*s, count), "the lists are not consistent between two parts");
         expect(mapped == mappings::Mapped::all, "transfer() ran out of memory");
@@ -198,6 +202,7 @@ struct Property {
 
     // A part of an Unmap; true if that was the last.
     bool go_on(Unmapping& u, Word budget) {
+        budget = little(budget);
         VAddr page = u.next;
         bool done = mappings::unmap(at(u.space), u.fpage.with_rights(u.rights), u.flush, u.next, u.status, u.sweep, budget);
         for (; page <= u.fpage.last() && (done || page < u.next); page += page_size) {
