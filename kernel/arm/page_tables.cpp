@@ -190,13 +190,15 @@ VAddr extent(const Space& space) {
     return end;
 }
 
+// Over so many megabytes in which there may be tables at a time.
 VAddr skip_unmapped(const Space& space, VAddr from, VAddr last) {
-    for (Word mb = from >> 20, end = last >> 20; mb <= end;) {
+    constexpr Word at_a_time = 128;
+    for (Word mb = from >> 20, end = last >> 20, left = at_a_time; mb <= end;) {
         Word behind = (mb | 0x3ff) + 1;
         if (behind > end) behind = end + 1;
         if (const TableDirectory* d = space.arch.tables[mb >> 10])
             for (PageTable* const* t = &d->table[mb & 0x3ff]; mb < behind; ++mb)
-                if (*t++) return mb == from >> 20 ? from : mb << 20;
+                if (*t++ || !left--) return mb == from >> 20 ? from : mb << 20;
         mb = behind;
     }
     return last + 1;
@@ -211,7 +213,7 @@ bool next_mapped(const Space& space, VAddr& from, VAddr last) {
         PageTable* t = d ? d->table[page >> 8 & 0x3ff] : nullptr;
         if (!t) {
             // Most have few: over all that are not there.
-            for (page = behind; d && page & 0x3ffff && !d->table[page >> 8 & 0x3ff];) page += 0x100;
+            for (page = behind; d && page <= end && page & 0x3ffff && !d->table[page >> 8 & 0x3ff];) page += 0x100;
             continue;
         }
         if (behind > end) behind = end + 1;
@@ -234,6 +236,7 @@ bool ensure_table(Space& space, VAddr page) {
     if (!t) return false;
     caches::clean_and_invalidate_data(reinterpret_cast<VAddr>(&t->hardware), sizeof t->hardware);
     t->granted_at = space.arch.pid;
+    space.arch.slots_with_tables[page >> 30] |= 1u << (page >> 25 & 31);
     if (space.idempotent) sharers::begin(page, d);
     host::table_changed(space, page);
     return true;

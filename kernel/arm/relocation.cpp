@@ -19,16 +19,7 @@ Space* owner[SLOTS];
 Word slot_of(const Space& space) { return space.arch.pid >> slot_log2; }
 
 // Where a space has pages of its own, its lower ones cannot be, too.
-bool uses(const Space& space, Word slot) {
-    constexpr Word tables = relocated_end >> 20;
-    VAddr base = slot << slot_log2;
-    const TableDirectory* d = base < USER_LIMIT ? space.arch.tables[base >> 30] : nullptr;
-    if (!d) return false;
-    PageTable* const* t = &d->table[base >> 20 & 0x3ff];
-    for (Word n = tables; n; --n)
-        if (*t++) return true;
-    return false;
-}
+bool uses(const Space& space, Word slot) { return space.arch.slots_with_tables[slot / 32] >> slot % 32 & 1; }
 
 bool usable(const Space& space, Word slot) { return !slot || (slot < SLOTS && !owner[slot] && !uses(space, slot)); }
 

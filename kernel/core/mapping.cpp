@@ -12,7 +12,7 @@ memory::Pool pool{sizeof(Mapping)};
 
 constexpr Word no_limit = ~Word{0};
 // A stretch without a page is looked through in one go; what that takes at most, in mappings.
-constexpr VAddr stretch = 0x3fffff;
+constexpr VAddr stretch = (VAddr{1} << paging::table_log2) - 1;
 constexpr Word stretch_cost = between_points;
 // What it takes to see to a page, beside what is done to those derived from it; and to map it.
 constexpr Word page_cost = 2, map_cost = 8;
@@ -34,7 +34,7 @@ void pay(Word& budget, Word amount) {
 // Over what has no page tables, paid for as ways: the next address up to `last` that may have pages; last + 1 if none has.
 VAddr skip_unmapped(const Space& space, VAddr from, VAddr last, Word& budget) {
     VAddr next = paging::skip_unmapped(space, from, last);
-    steps += (next - from) >> 22;
+    steps += (next - from) >> paging::table_log2;
     if (next > last) pay(budget, 0);
     return next;
 }

@@ -24,6 +24,7 @@ void about_to_copy(Space& space, VAddr at, Word bytes);
 
 namespace paging {
 constexpr unsigned sizes[] = {20, 16, page_log2};
+constexpr unsigned table_log2 = 20;
 }
 
 // The second-level table of one megabyte (ARM architecture manual, B3.3): small pages, and large ones in sixteen equal entries.
@@ -72,5 +73,6 @@ struct ArchSpace {
     std::uint8_t recent_count;
     std::uint16_t recent[6];        // sections that it had when it lost its domain
     TableDirectory* tables[4];
+    std::uint32_t slots_with_tables[4];     // of each gigabyte: in which of its 32 MB there are any
     FirstLevel* directory;          // without tags: what the processor walks while the space runs
 };

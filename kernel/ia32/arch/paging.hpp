@@ -26,6 +26,7 @@ inline void about_to_copy(Space&, VAddr, Word) {}
 
 namespace paging {
 constexpr unsigned sizes[] = {page_log2};
+constexpr unsigned table_log2 = 22;
 }
 
 constexpr unsigned directory_entries = 1024;

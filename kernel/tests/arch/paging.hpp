@@ -16,6 +16,7 @@ constexpr unsigned sizes[] = {15, 13, page_log2};
 #else
 constexpr unsigned sizes[] = {page_log2};
 #endif
+constexpr unsigned table_log2 = 22;
 }
 
 struct ArchSpace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // How many instructions the kernel takes at worst for what it does in one piece, with interrupts off, where a user has made that as
 // long as it can. With the option latency=1 only: where time follows the instruction count, 8 ns each.
-#include "../harness.h"
+#include "../forest.h"
 
 #include <cobnut/program.h>
 #include <l4/schedule.h>
@@ -242,9 +242,153 @@ void split_page()
     judge("split_page", worst_of(split_of(16), split_of(20) / 2)); // a megabyte becomes 64 KB, and with another budget one of those 4 KB
 }
 
+Word do_take_all_there_is(Word from, Word, Word)
+{
+    L4_Accept(L4_MapGrantItems(L4_CompleteAddressSpace));
+    const L4_MsgTag_t tag = L4_Receive_Timeout(L4_ThreadId_t{.raw = from}, second);
+    L4_Accept(L4_UntypedWordsAcceptor);
+    return L4_IpcFailed(tag) ? L4_ErrorCode() : 0;
+}
+
+/// The first page at `everywhere` to so many places, in one message.
+constexpr Word most_places = 31;
+constinit Word place[most_places] = {};
+Word do_give_to_places(Word to, Word places, Word)
+{
+    L4_Set_MsgTag(L4_MsgTag_t{.raw = 2 * places << 6});
+    for (Word n = 0; n < places; n++) {
+        const L4_MapItem_t item = L4_MapItem(page_at(everywhere, L4_FullyAccessible), place[n]);
+        L4_LoadMR(static_cast<int>(1 + 2 * n), item.raw[0] | (n + 1 < places));
+        L4_LoadMR(static_cast<int>(2 + 2 * n), item.raw[1]);
+    }
+    return L4_IpcFailed(L4_Send_Timeout(L4_ThreadId_t{.raw = to}, second)) ? L4_ErrorCode() : 0;
+}
+
+/// The slot of a space. `control`: bit 31 and another slot.
+Word slot_of(const Agent *a, Word control = 0)
+{
+    Word word = 0;
+    L4_SpaceControl(a->id, control, L4_Nilpage, L4_Nilpage, L4_nilthread, &word);
+    return word & 0x7F;
+}
+
+/// Each item of a message is mapped into the slot where the receiver has just been moved to, and it has pages in nearly all others:
+/// the last four are free.
+void own_slots()
+{
+    constexpr Word left_free = 4, change = 1u << 31, most_slots = 104, fewer_slots = 64;
+    if (!wish.latency) return;
+    Agent *a = agent(Kind::other), *b = agent(Kind::other);
+    if (!a || !b || !slot_of(b)) return;
+    const Word slots = slot_of(a, change | (most_slots - 1)) == most_slots - 1 ? most_slots : fewer_slots;
+    slot_of(a, change | 1);
+    give_page(a, 0, everywhere, L4_FullyAccessible);
+    for (Word s = 2; s < slots - left_free; s++) give_page(b, 1, s * slot_bytes + 31 * mb, L4_FullyAccessible);
+    CHECK_EQUAL(slot_of(b), slots - left_free);
+    for (Word n = 0; n < left_free; n++) place[n] = (slots - left_free + n) * slot_bytes + 31 * mb;
+    begin(b, do_take_all_there_is, a->id.raw);
+    begin(a, do_give_to_places, b->id.raw, left_free);
+    CHECK_EQUAL(finish(a).value, 0);
+    CHECK_EQUAL(finish(b).value, 0);
+    CHECK_EQUAL(slot_of(b), 0); // none is left
+    CHECK_EQUAL(ask(b, do_read, place[left_free - 1]).value, arena_word(0));
+}
+
+Word do_give_range(Word to, Word fpage, Word)
+{
+    const L4_MapItem_t item = L4_MapItem(L4_Fpage_t{.raw = fpage} + L4_FullyAccessible, 0);
+    L4_Set_MsgTag(L4_MsgTag_t{.raw = 2u << 6});
+    L4_LoadMR(1, item.raw[0]);
+    L4_LoadMR(2, item.raw[1]);
+    return L4_IpcFailed(L4_Send_Timeout(L4_ThreadId_t{.raw = to}, second)) ? L4_ErrorCode() : 0;
+}
+
+/// A few pages, more and more of them; then page tables without pages; then two gigabytes without tables.
+void far_apart(bool map, Word tables)
+{
+    constexpr Word most = 15, far = 0xBFF00000;
+    if (!wish.latency) return;
+    for (Word pages = 8; pages < most; pages++) {
+        Agent *a = agent(Kind::other), *b = agent(Kind::other);
+        if (!a || !b) return;
+        for (Word i = 1; i <= tables; i++) give_page(a, most, everywhere + i * mb, L4_FullyAccessible);
+        L4_Unmap(page_at(arena_page(most), L4_FullyAccessible));
+        for (Word i = 0; i < pages; i++) give_page(a, i, everywhere + i * page_size, L4_FullyAccessible);
+        give_page(a, 0, far, L4_FullyAccessible);
+        ask(a, do_read_all, everywhere, page_size, pages);
+        if (map) {
+            begin(b, do_take_all_there_is, a->id.raw);
+            begin(a, do_give_range, b->id.raw, L4_CompleteAddressSpace.raw);
+            CHECK_EQUAL(finish(a).value, 0);
+            CHECK_EQUAL(finish(b).value, 0);
+            CHECK_EQUAL(ask(b, do_read, far).faults, 0);
+        } else {
+            ask(a, do_flush, (L4_CompleteAddressSpace + L4_FullyAccessible).raw, 0x40);
+            CHECK(faults_on_read(a, far));
+        }
+        remove(a);
+        remove(b);
+    }
+}
+void map_far_apart() { far_apart(true, 0); }
+void map_past_tables() { far_apart(true, 3); }
+void unmap_far_apart() { far_apart(false, 0); }
+void unmap_past_tables() { far_apart(false, 3); }
+
+/// The receiver needs a page table for each of many pages.
+void map_apart()
+{
+    if (!wish.latency) return;
+    Agent *a = agent(Kind::other), *b = agent(Kind::other);
+    if (!a || !b) return;
+    give_page(a, 0, everywhere, L4_FullyAccessible);
+    for (Word n = 0; n < most_places; n++) place[n] = everywhere + (n + 1) * mb;
+    begin(b, do_take_all_there_is, a->id.raw);
+    begin(a, do_give_to_places, b->id.raw, most_places);
+    CHECK_EQUAL(finish(a).value, 0);
+    CHECK_EQUAL(finish(b).value, 0);
+}
+
+void forest_unmapped(Word log2, Word rights, Word control)
+{
+    if (!wish.latency) return;
+    const Forest forest;
+    if (!forest.complete()) return;
+    ask(forest.left, do_read_all, base, page_size, whole_pages);
+    ask(forest.root, do_write, base, 1);
+    ask(forest.left, do_write, base, 1);
+    ask(forest.root, do_flush, region(log2, rights).raw, control);
+}
+void unmap_tree() { forest_unmapped(first_log2, L4_FullyAccessible, 0); }
+void unmap_status() { forest_unmapped(first_log2, L4_NoAccess, 0); }
+void unmap_write() { forest_unmapped(first_log2, L4_Writable, 0); }
+void map_range()
+{
+    if (!wish.latency) return;
+    const Forest forest;
+    if (!forest.complete()) return;
+    begin(forest.root, do_take_all, forest.left->id.raw);
+    begin(forest.left, do_give_all, forest.root->id.raw);
+    finish(forest.left), finish(forest.root);
+    // Once more, over what is there.
+    begin(forest.root, do_take_all, forest.left->id.raw);
+    begin(forest.left, do_give_all, forest.root->id.raw);
+    finish(forest.left), finish(forest.root);
+}
+
 } // namespace
 
 const Test latency_tests[] = {
+    {"latency.own_slots", own_slots},
+    {"latency.map_far_apart", map_far_apart},
+    {"latency.map_past_tables", map_past_tables},
+    {"latency.unmap_far_apart", unmap_far_apart},
+    {"latency.unmap_past_tables", unmap_past_tables},
+    {"latency.map_apart", map_apart},
+    {"latency.map_range", map_range},
+    {"latency.unmap_tree", unmap_tree},
+    {"latency.unmap_status", unmap_status},
+    {"latency.unmap_write", unmap_write},
     {"latency.shared_page", shared_page},
     {"latency.moved_space", moved_space},
     {"latency.many_megabytes", many_megabytes},
