@@ -16,7 +16,7 @@ extern "C" Thread* current_thread();                   // nullptr while idle
 // From now on `next` is the current thread, nullptr for nobody; what `before` had of the processor to itself is taken back.
 void change_thread(Thread* before, Thread* next);
 // What user mode needs to run `next`, its space included; `before` ran last, or nobody. False if it cannot run as it stands:
-// then an exception has been raised in its name.
+// then something has been done about that, or an exception has been raised in its name.
 bool enter(Thread& next, const Thread* before);
 // A thread that has not run yet: user registers as the start protocol wants them.
 void prepare_user(Thread& t);

@@ -30,6 +30,9 @@ Thread* leave() {
         Thread* before = arch::current_thread();
         Thread* t = schedule::next(before);
         arch::change_thread(before, t);
-        if (!t || (!carry_on(*t) && arch::enter(*t, before))) return t;
+        if (!t) return nullptr;
+        if (carry_on(*t)) continue;
+        if (arch::enter(*t, before)) return t;
+        arch::preemption_point();       // users can make many of that kind ready at one time
     }
 }

@@ -147,7 +147,10 @@ bool enter(Thread& next, const Thread* before) {
     // iret to an address past the segment's limit would fault in the kernel; nor can a segment start there.
     VAddr last = next.frame.eip, limit = tag_limit(*next.space);
     if (next.arch.tls.set && next.arch.tls.base > last) last = next.arch.tls.base;
-    if (limit && last >= limit) tags::outgrow(*next.space, last);
+    if (limit && last >= limit) {
+        tags::outgrow(*next.space, last);
+        return false;
+    }
     if (next.frame.eip >= paging::user_limit()) {
         faults::raise(next, vector_protection, 0);
         return false;

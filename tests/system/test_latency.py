@@ -53,7 +53,7 @@ WORST = 20_000  # instructions with interrupts off
 def test_no_stretch_is_longer_than_its_bound():
     build.lab()
     found = stretches.measure(boards.find("pc"), spaces=100, threads=200)
-    assert found.keys() >= OPERATIONS | WAITS
+    assert found.keys() >= OPERATIONS | WAITS | {"wait_wild"}
     assert max(one.instructions for one in found.values()) <= WORST, found
 
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // How many instructions the clock's interrupt waits at worst, while an agent keeps the kernel at something long. With the
 // option latency=1 only: where the time-stamp counter counts instructions.
+#include "../crowd.h"
 #include "../forest.h"
 
 #include <cobnut/format.h>
@@ -454,6 +455,20 @@ void chain_of_senders()
     for (unsigned i = 0; i + 1 < length; i++) CHECK_EQUAL(finish(chain[i]).value, 0);
 }
 
+void set_exception_handler() { L4_Set_ExceptionHandler(main_id); }
+
+/// Threads that are to go on outside of user memory, all at one time. The laboratory counts how long interrupts are off.
+void wild_threads()
+{
+    constexpr Word cancel_and_set_ip = 0x16, outside = ~0u;
+    if (!wish.latency) return;
+    const Crowd crowd(L4_nilthread, main_id, L4_Never, L4_Never, set_exception_handler);
+    if (!crowd.complete()) return;
+    for (Word n = 0; n < wish.threads; n++) __L4_Exregs(crowd.id(n), cancel_and_set_ip, 0, outside, 0);
+    pause(20000);
+    CHECK_EQUAL(L4_Schedule(crowd.id(wish.threads - 1), ~0u, ~0u, ~0u, ~0u, nullptr), L4_SCHEDRESULT_PENDING_SEND);
+}
+
 } // namespace
 
 const Test latency_tests[] = {
@@ -474,6 +489,7 @@ const Test latency_tests[] = {
     {"latency.unmap_port_registers", unmap_port_registers},
     {"latency.map_port_items", map_port_items},
     {"latency.chain_of_senders", chain_of_senders},
+    {"latency.wait_wild", wild_threads},
     {nullptr, nullptr},
 };
 
