@@ -91,7 +91,7 @@ Word paused_count;
     }
 }
 
-// What may come of a large page, in mappings: a large one counts as what splitting it takes. So a split never takes more than
+// What may come of a large page, in mappings (Run): one as large counts as what splitting it takes. So a split never takes more than
 // the budget from one preemption point to the next.
 constexpr Word large_weight = 16, most_weight = between_points;
 // Below a large page nothing is deeper than that.
@@ -280,34 +280,61 @@ Mapping* allocate_chain(Word count) {
     return chain;
 }
 
-// A page and all that was derived from it, the end of its run in the list; what it weighs, and how many are as large as the page.
+// What comes of a large page, itself included. Of the page: one as large counts as `large_weight`, and a smaller one as 1. Of each
+// part that it can become: likewise, with one as large as that, or larger, as `large_weight`. Neither is more than `most_weight`.
 struct Run {
-    Mapping* end;
-    Word weight, large;
+    static constexpr Word most_parts = 16;
+    Mapping* end;               // in the list
+    unsigned log2;
+    PAddr frame;
+    Word large;                 // how many are as large as the page
+    Word weight;
+    Word part[most_parts];      // without those as large as the page
+
+    // Where parts are split no more, nothing is asked of them.
+    unsigned part_log2() const {
+        const unsigned* size = paging::sizes;
+        while (*size >= log2) ++size;
+        return *size;
+    }
+    // Whether one more may come of it, that large, of a frame.
+    bool has_room(unsigned its, PAddr of) const {
+        if (weight + (its == log2 ? large_weight : 1) > most_weight) return false;
+        if (part_log2() == page_log2) return true;
+        Word most = most_weight - large * large_weight;
+        if (its < log2) return part[(of - frame) >> part_log2()] + (its == page_log2 ? 1 : large_weight) <= most;
+        for (Word weight : part)
+            if (weight + large_weight > most) return false;
+        return true;
+    }
 };
 
-// Of a large page all, for it is no more than `most_weight`. Of others so much that it is more.
 [[maybe_unused]] Run run_of(Mapping& m) {
-    unsigned log2 = log2_of(*m.space, m.page());
-    Run run{m.next, log2 == page_log2 ? 1 : large_weight, 1};
-    for (; is_below(run.end, m) && run.weight <= most_weight; run.end = run.end->next) {
+    Run run{m.next, log2_of(*m.space, m.page()), frame_of(m), 1, large_weight, {}};
+    unsigned part = run.part_log2();
+    for (; is_below(run.end, m); run.end = run.end->next) {
         unsigned its = log2_of(*run.end->space, run.end->page());
-        run.weight += its == page_log2 ? 1 : large_weight;
-        run.large += its == log2;
-        steps += 3;
+        run.large += its == run.log2;
+        run.weight += its == run.log2 ? large_weight : 1;
+        if (its != run.log2 && part != page_log2)
+            run.part[(frame_of(*run.end) - run.frame) >> part] += its == page_log2 ? 1 : large_weight;
+        steps += 4;
     }
     return run;
+}
+
+Mapping& topmost(Mapping& m) {
+    Mapping* top = &m;
+    for (; top->parent; top = top->parent) ++steps;
+    return *top;
 }
 
 // Makes pages of the next size of one, and of all as large that were derived from it. Each part of it is followed by those of
 // the others, and by the smaller pages, that were derived from that part, in their old order. `owner`: on behalf of the space
 // that has it, whose account has to allow that. False when memory is exhausted.
 [[maybe_unused]] bool split(Mapping& m, const Run& whole, bool owner) {
-    constexpr Word most_parts = 16;
-    const unsigned* size = paging::sizes;
-    unsigned log2 = log2_of(*m.space, m.page());
-    while (*size >= log2) ++size;
-    Word parts = 1u << (log2 - *size);
+    const unsigned log2 = whole.log2, part_log2 = whole.part_log2();
+    Word parts = 1u << (log2 - part_log2);
     Mapping *before = m.prev, *end = whole.end;
     // Those below do not depend on what the accounts of their spaces allow: who splits may do so.
     Word bytes = (parts - 1) * sizeof(Mapping);
@@ -319,26 +346,26 @@ struct Run {
 
     struct Part {
         Mapping *first, *last;
-    } run[most_parts] = {};
+    } run[Run::most_parts] = {};
     auto append = [&](Part& r, Mapping& n) {
         n.prev = r.last;
         (r.last ? r.last->next : r.first) = &n;
         r.last = &n;
     };
-    PAddr frame = frame_of(m);
+    PAddr frame = whole.frame;
     // Of a node that has been split already.
-    auto part_of = [&](const Mapping& n, Word i) { return paging::mapping(*n.space, n.page() + (i << *size)); };
+    auto part_of = [&](const Mapping& n, Word i) { return paging::mapping(*n.space, n.page() + (i << part_log2)); };
     bool split_above = false;
     for (Mapping *n = &m, *next; n != end; n = next, split_above = true) {
         next = n->next;
         if (log2_of(*n->space, n->page()) < log2) {
-            Word i = (frame_of(*n) - frame) >> *size;
+            Word i = (frame_of(*n) - frame) >> part_log2;
             // Only what begins where the whole does can have become several.
             if (!(n->parent->page() & ((1u << log2) - 1)) && frame_of(*n->parent) == frame) n->parent = part_of(*n->parent, i);
             append(run[i], *n);
             continue;
         }
-        paging::split(*n->space, n->page(), *size);
+        paging::split(*n->space, n->page(), part_log2);
         if (n != &m) n->space->account.overdraw(bytes);
         append(run[0], *n);
         for (Word i = 1; i < parts; ++i) {
@@ -346,7 +373,7 @@ struct Run {
             fresh = part->next;
             part->space = n->space;
             part->parent = split_above ? part_of(*n->parent, i) : n->parent;
-            part->where = n->where + (i << *size);
+            part->where = n->where + (i << part_log2);
             paging::mapping(*part->space, part->page()) = part;
             append(run[i], *part);
         }
@@ -375,8 +402,15 @@ struct Run {
 Mapped fit(Space& space, VAddr page, unsigned log2, Word& budget) {
     if constexpr (several_sizes)
         while (log2_of(space, page) > log2) {
-            Mapping& m = *paging::mapping(space, page);
-            Mapped fitted = split_within(m, run_of(m), true, budget);
+            Mapping &m = *paging::mapping(space, page), &top = topmost(m);
+            Run whole = run_of(m);
+            // In a larger one, each that becomes several counts as those.
+            Word more = whole.large * ((1u << (whole.log2 - whole.part_log2())) - 1);
+            Mapped fitted;
+            if (Run all; log2_of(*top.space, top.page()) != whole.log2 && (all = run_of(top)).weight + more > most_weight)
+                fitted = split_within(top, all, false, budget);
+            else
+                fitted = split_within(m, whole, true, budget);
             if (fitted != Mapped::all) return fitted;
         }
     return Mapped::all;
@@ -387,14 +421,14 @@ Mapped fit(Space& space, VAddr page, unsigned log2, Word& budget) {
 Mapped make_room(Space& from, VAddr source, unsigned& log2, Word& budget) {
     if constexpr (several_sizes)
         for (;;) {
-            Mapping* top = mapping_at(from, source);
+            Mapping& m = *mapping_at(from, source);
             // Nothing large is above it.
-            if (top->depth() > most_below_large) return Mapped::all;
-            for (; top->parent; top = top->parent) ++steps;
-            if (log2_of(*top->space, top->page()) == page_log2) return Mapped::all;
-            Run whole = run_of(*top);
-            if (whole.weight + (log2 == page_log2 ? 1 : large_weight) <= most_weight) return Mapped::all;
-            Mapped made = split_within(*top, whole, false, budget);
+            if (m.depth() > most_below_large) return Mapped::all;
+            Mapping& top = topmost(m);
+            if (log2_of(*top.space, top.page()) == page_log2) return Mapped::all;
+            Run whole = run_of(top);
+            if (whole.has_room(log2, paging::get(from, source).frame)) return Mapped::all;
+            Mapped made = split_within(top, whole, false, budget);
             if (made != Mapped::all) return made;
             if (unsigned left = log2_of(from, source); left < log2) log2 = left;
         }

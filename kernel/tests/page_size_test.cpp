@@ -215,6 +215,21 @@ TEST_F(WidelyShared, PartByPart) {
     for (Word i = 0; i < places; ++i) expect_frames(2, place(i), 0x8000);
 }
 
+// What becomes several in the middle of a tree, where it is larger above.
+TEST_F(WidelyShared, SplitInTheMiddle) {
+    ASSERT_TRUE(map(0, 0x8000, 1, 0x10000, kb32) && map(1, 0x10000, 2, place(0), kb32) && map(2, place(0), 3, place(0), kb32));
+    unmap_in_parts(2, place(0), kb8, 0);
+    EXPECT_EQ(log2(3, place(0)), kb8);
+    EXPECT_EQ(log2(1, 0x10000), kb32);
+    for (Word i = 1; i < places; ++i) {
+        map_in_parts(2, place(0), 2 + i % 2, place(i), i % 3 ? kb32 : kb8);
+        unmap_in_parts(2 + i % 2, place(i) + page_size, kb4, 0);
+    }
+    unmap_in_parts(1, 0x12000, kb4, 0);
+    unmap_in_parts(0, 0x8000, kb4, rights_all);
+    EXPECT_FALSE(at(3, place(0)).present);
+}
+
 // A few have it as it is.
 TEST_F(WidelyShared, FewHaveItInOnePiece) {
     ASSERT_TRUE(map(0, 0x8000, 1, 0x10000, kb32) && map(1, 0x10000, 2, 0x20000, kb32) && map(2, 0x20000, 3, 0x30000, kb32));
