@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "core/mapping_tree.hpp"
+
+#include "core/check.hpp"
+#include "core/memory.hpp"
+
+namespace mappings {
+namespace {
+
+memory::Pool pool{sizeof(Mapping)};
+
+Word pack(VAddr page, Word depth, Word status) { return page | depth << 2 | status; }
+
+List<Sweep, &Sweep::link> paused;
+Word paused_count;
+
+[[gnu::cold, gnu::noinline]] void watch(Sweep& s, Mapping& root, Mapping* at) {
+    s.at = is_below(at, root) ? at : nullptr;
+    root.where |= Mapping::watched;
+    if (s.at) at->where |= Mapping::watched;
+}
+
+// A node that sweeps may name goes away.
+[[gnu::cold, gnu::noinline]] void leave(const Mapping& m) {
+    for (Sweep *s = paused.front(), *next; s; s = next, ++steps) {
+        next = paused.after(*s);
+        if (s->root == &m) abandon(*s);
+        else if (s->at == &m) watch(*s, *s->root, m.next);
+    }
+}
+
+void begin_again(Sweep& s, Mapping& m) {
+    Mapping* up = s.at;
+    if (up && up->depth() > m.depth() + most_below_large) return;
+    for (; up && up != &m && up->depth() > m.depth(); up = up->parent) ++steps;
+    if (up != &m) return;
+    s.at = s.root->depth() >= m.depth() ? s.root : &m;
+    m.where |= Mapping::watched;
+}
+
+// Takes one page out of its space and returns its last status. Its children must be gone.
+Word unlink(Mapping& m) {
+    check(paging::get(*m.space, m.page()).present && paging::mapping(*m.space, m.page()) == &m);
+    check(!m.next || m.next->depth() <= m.depth());
+    Word status = paging::clear(*m.space, m.page());
+    paging::mapping(*m.space, m.page()) = nullptr;
+    if (m.where & Mapping::watched) leave(m);
+    if (m.prev) m.prev->next = m.next;
+    if (m.next) m.next->prev = m.prev;
+    pool.free(&m, m.space->account);
+    return status;
+}
+
+// What a walk below a page, in the list's order, sees of status: noted in all that are above, each of which is met once for a bit.
+class Notes {
+public:
+    explicit Notes(Mapping& top) : top_(top), depth_{top.depth(), top.depth()} {}
+    // What was seen of a child of `at`.
+    void add(Mapping& at, Word status) {
+        if (turn_ > at.depth()) turn_ = at.depth();
+        if (status) go_up(at, status);
+    }
+    void finish() { note_status(top_, all_); }
+
+private:
+    void go_up(Mapping& at, Word status) {
+        for (Word i = 0; i < 2; ++i) {
+            if (depth_[i] > turn_) depth_[i] = turn_;
+            if (!(status & 1u << i)) continue;
+            for (Mapping* up = &at; up->depth() > depth_[i]; up = up->parent) up->where |= 1u << i;
+            depth_[i] = at.depth();
+        }
+        turn_ = Mapping::max_depth;
+        all_ |= status;
+    }
+
+    Mapping& top_;
+    Word depth_[2];                     // by bit: down to which depth the way to the last node that something was seen of has it
+    Word turn_ = Mapping::max_depth;    // where the ways to those after it leave that way
+    Word all_ = 0;
+};
+
+}  // namespace
+
+void pay(Word& budget, Word amount) {
+    spend(budget, amount + steps / steps_a_mapping);
+    steps = 0;
+}
+
+Mapping* mapping_at(Space& space, VAddr page) {
+    return paging::get(space, page).present ? paging::mapping(space, page) : nullptr;
+}
+
+Mapping* insert_child(Mapping* parent, Space& space, VAddr page) {
+    if (parent && parent->depth() == Mapping::max_depth) return nullptr;
+    auto* m = static_cast<Mapping*>(pool.allocate(space.account));
+    if (!m) return nullptr;
+    m->space = &space;
+    m->parent = parent;
+    m->where = pack(page, parent ? parent->depth() + 1 : 0, 0);
+    if (parent) {
+        m->prev = parent;
+        m->next = parent->next;
+        if (m->next) m->next->prev = m;
+        parent->next = m;
+        check(!m->next || m->next->depth() <= m->depth());
+    }
+    return m;
+}
+
+Mapping* allocate_chain(Word count) {
+    Mapping* chain = nullptr;
+    while (count--) {
+        auto* m = static_cast<Mapping*>(pool.allocate());
+        if (!m) {
+            for (Mapping* next; chain; chain = next) next = chain->next, pool.free(chain);
+            return nullptr;
+        }
+        m->next = chain;
+        chain = m;
+    }
+    return chain;
+}
+
+void move(Mapping& m, Space& space, VAddr page) {
+    m.space = &space;
+    m.where = page | (m.where & page_mask);
+}
+
+void note_status(Mapping& m, Word status) {
+    if (!status) return;
+    for (Mapping* up = &m; up; up = up->parent, ++steps) up->where |= status;
+}
+
+Word remove(Mapping& m) {
+    check(m.parent ? m.parent->depth() + 1 == m.depth() : !m.depth());
+    Mapping* parent = m.parent;
+    Word status = unlink(m);
+    if (parent) note_status(*parent, status);
+    return status;
+}
+
+Mapping* last_below(Mapping& m) {
+    Mapping* last = &m;
+    while (last->next && last->next->depth() > m.depth()) last = last->next;
+    return last;
+}
+
+// The way from `m` to the next leaf leads over first children only.
+bool remove_below(Mapping& m, Word& budget) {
+    Mapping* at = &m;
+    Notes notes(m);
+    for (;;) {
+        if (is_below(at->next, *at)) {
+            at = at->next;
+        } else if (at == &m || !budget) {
+            break;
+        } else {
+            Mapping* parent = at->parent;
+            Word cost = cost_of(*at);
+            notes.add(*parent, unlink(*at));
+            at = parent;
+            pay(budget, cost);
+        }
+    }
+    notes.finish();
+    return at == &m;
+}
+
+namespace {
+
+// As much of the walk as the budget allows; true if that is all.
+// What comes to be below `m` meanwhile stands right behind its parent: if that has been visited, there was no writing to pass on.
+bool walk(Mapping& m, Sweep& sweep, Word& budget) {
+    Mapping* at = sweep.root == &m && sweep.at != &m ? sweep.at : m.next;
+    abandon(sweep);
+    sweep.had_no_place = false;
+    Notes notes(m);
+    for (; is_below(at, m) && budget; at = at->next) {
+        Word status = paging::take_status(*at->space, at->page(), sweep.no_write);
+        at->where |= status;
+        notes.add(*at->parent, status);
+        pay(budget, cost_of(*at));
+    }
+    notes.finish();
+    if (!is_below(at, m)) return true;
+    sweep.had_no_place = paused_count == most_paused;
+    if (sweep.had_no_place) return false;
+    sweep.root = &m;
+    watch(sweep, m, at);
+    paused.push_back(sweep);
+    ++paused_count;
+    return false;
+}
+
+// Goes on with the one that has been there the longest, which it stays; true if that is at its end, or its page has been granted.
+[[gnu::cold]] bool help(Word& budget) {
+    Sweep& sweep = *paused.front();
+    Mapping& m = *sweep.root;
+    if (mapping_at(*sweep.space, *sweep.page) != &m) return abandon(sweep), true;
+    if (!walk(m, sweep, budget)) {
+        paused.remove(sweep);
+        paused.push_front(sweep);
+        return false;
+    }
+    *sweep.status |= reset_status(m);
+    *sweep.page = behind(*sweep.space, m.page());
+    return true;
+}
+
+}  // namespace
+
+[[gnu::cold]] bool sweep_below(Mapping& m, Sweep& sweep, Word& budget) {
+    if (sweep.root != &m) {
+        abandon(sweep);
+        // What is free then is its own: even without a budget it comes to the first node.
+        if (sweep.had_no_place && paused_count == most_paused && !help(budget)) return false;
+    }
+    return walk(m, sweep, budget);
+}
+
+void begin_again_below(Mapping& m) {
+    for (Sweep* s = paused.front(); s; s = paused.after(*s)) begin_again(*s, m);
+}
+
+void abandon(Sweep& sweep) {
+    if (sweep.link.queued()) paused.remove(sweep), --paused_count;
+    sweep.root = sweep.at = nullptr;
+}
+
+Word in_use() { return pool.in_use(); }
+
+}  // namespace mappings
