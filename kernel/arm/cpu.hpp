@@ -11,6 +11,7 @@ namespace cpu {
 inline Word read_control() { Word v; asm volatile("mrc p15, 0, %0, c1, c0, 0" : "=r"(v)); return v; }
 inline void write_control(Word v) { asm volatile("mcr p15, 0, %0, c1, c0, 0" : : "r"(v) : "memory"); }
 inline void write_table_base(PAddr v) { asm volatile("mcr p15, 0, %0, c2, c0, 0" : : "r"(v) : "memory"); }
+inline PAddr read_table_base() { PAddr v; asm volatile("mrc p15, 0, %0, c2, c0, 0" : "=r"(v)); return v; }
 inline void write_domain_access(Word v) { asm volatile("mcr p15, 0, %0, c3, c0, 0" : : "r"(v) : "memory"); }
 inline void write_process_id(Word v) { asm volatile("mcr p15, 0, %0, c13, c0, 0" : : "r"(v) : "memory"); }
 inline Word read_domain_access() { Word v; asm volatile("mrc p15, 0, %0, c3, c0, 0" : "=r"(v)); return v; }

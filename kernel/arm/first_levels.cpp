@@ -5,6 +5,7 @@
 #include "arm/cpu.hpp"
 #include "arm/host.hpp"
 #include "arm/page_tables.hpp"
+#include "core/arch.hpp"
 #include "core/check.hpp"
 #include "core/space.hpp"
 #include "core/string.hpp"
@@ -114,6 +115,31 @@ void drop_translations(Space& space, VAddr page, bool one) {
 void flush_caches() {
     caches::clean_and_invalidate_data();
     caches::invalidate_instructions();
+}
+
+namespace {
+
+Word wanted_entry(const Space& space, Word i) {
+    if (i >= USER_LIMIT >> 20) {
+        bool own = space.arch.own_utcbs && i == utcb_section(space);
+        return own ? physical(space.arch.own_utcbs) | domain(own_domain) | first_coarse : boot_directory.entry[i];
+    }
+    const PageTable* t = table(space, i << 20);
+    return t ? first_level(*t) | domain(own_domain) : 0;
+}
+
+}  // namespace
+
+const char* disagreement(const Space& space) {
+    const Thread* t = arch::current_thread();
+    const FirstLevel& d = *space.arch.directory;
+    if (t && t->space == &space && (in_force != &space || cpu::read_table_base() != physical(&d)))
+        return "another first level is in force than the running space's";
+    for (Word i = 0; i < sizeof d.entry / sizeof(Word); ++i) {
+        const PageTable* below = table(space, i << 20);
+        if (d.entry[i] != wanted_entry(space, i) || (below && !agrees(*below))) return "the first level is not what its holders' tables say";
+    }
+    return nullptr;
 }
 
 // No tags: there is nothing to change.

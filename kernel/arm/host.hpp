@@ -42,6 +42,10 @@ void drop_translations(Space& space, VAddr page, bool one);      // `one`: that 
 // All caches are empty afterwards, and what was in them is in memory.
 void flush_caches();
 
+// What the processor goes by for a space, held against its page tables, for the kernel's audit (core/books.cpp): what does not agree,
+// or nullptr.
+const char* disagreement(const Space& space);
+
 // SpaceControl's word (docs/x2-arm.md).
 Word control(Space& space, Word word);
 

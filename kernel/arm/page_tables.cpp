@@ -136,6 +136,18 @@ void change(Space& space, VAddr page, Word count, Word away, Word in) {
     if (known || resized) host::drop_translations(space, page, count == 1 && !resized);
 }
 
+bool agrees(const PageTable& t) {
+    for (Word i = 0; i < pages_of_table; ++i) {
+        const Word entry = t.hardware.entry[i], wanted = small_entry(t.page[i]);
+        const Word offset = i % of_large * page_size;
+        bool large = entry && (entry & page_type) == large_page;
+        if (large ? (entry & ~page_type) + offset != (wanted & ~page_type) : entry != wanted) return false;
+        // Sixteen entries, all the same.
+        if (large && entry != t.hardware.entry[i & ~(of_large - 1)]) return false;
+    }
+    return !t.section || (all_alike(t.hardware) && t.section == section_entry(small_entry(t.page[0])));
+}
+
 void withdraw_moved(const Space& space, VAddr page) {
     PageTable& t = *table(space, page);
     if (page >= relocated_end || t.granted_at == space.arch.pid) return;

@@ -51,6 +51,8 @@ void change(Space& space, VAddr page, Word count, Word away, Word in);
 inline void change(Space& space, VAddr page, Word to) { change(space, page, 1, ~Word{0}, to); }
 // What the processor is told of a page in an entry of its own.
 Word small_entry(Word page);
+// Whether the processor's entries say what is known of the pages, and so does the section if there is one.
+bool agrees(const PageTable& t);
 // The first-level entry of a table, but for the domain.
 inline Word first_level(const CoarseTable& table) { return physical(&table) | first_coarse; }
 inline Word first_level(const PageTable& t) { return t.section ? t.section : first_level(t.hardware); }

@@ -186,6 +186,25 @@ void entries_changed(const Space& space, VAddr page, Word count) {
     if (Region* r = of(space, page >> 20)) restrict_to(*r, space, index(page), count);
 }
 
+bool agree(const Space& space) {
+    Word open = 0;
+    for (const Region& r : all) {
+        Word m = 0;
+        while (m < r.members && r.member[m] != &space) ++m;
+        if (!r.domain || m == r.members) continue;
+        open |= r.access();
+        const PageTable* own = table_of(space, r);
+        for (Word i = 0; i < pages; ++i)
+            if (Word entry = r.table->entry[i]; entry && (!own || common(entry, small_entry(own->page[i])) != entry)) return false;
+    }
+    return space.arch.regions == open;
+}
+
+Word entry_of(Word section, Word domain) {
+    const Region* r = at(section);
+    return r && r->domain == domain ? first_level(*r->table) | page_tables::domain(domain) : 0;
+}
+
 bool may_have_lines(Word section) {
     const Region* r = at(section);
     return r && host::dirty(r->domain);

@@ -20,6 +20,11 @@ bool share(Space& space, VAddr page);
 // Some of a space's own entries have changed.
 void entries_changed(const Space& space, VAddr page, Word count);
 
+// For the kernel's audit: whether the space has part in those regions that have it as a member, and none of their tables grants more
+// than its own; and what stands in the first level for a region's domain, 0 if there is no such region.
+bool agree(const Space& space);
+Word entry_of(Word section, Word domain);
+
 // Whether the caches may have lines of the section through others than the space.
 bool may_have_lines(Word section);
 // The space has part in no region any more.

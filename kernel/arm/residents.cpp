@@ -321,6 +321,51 @@ bool dirty(Word tag) {
     return residents.dirty(tag);
 }
 
+namespace {
+
+// The processor has the domain access word while the space's code runs; the kernel opens all.
+bool domain_is_right(const Space& space) {
+    const ArchSpace& a = space.arch;
+    return a.domain ? holder[a.domain] == &space && a.dacr == (own_domain_access(a.domain) | a.regions) : !a.dacr;
+}
+
+// Of the space's domain, and of those that are no space's: what stands there is a region's.
+bool sections_are_right(const Space& space) {
+    const Word tag = space.arch.domain;
+    Word count = 0;
+    for (Word s = 0; s < USER_LIMIT >> 20; ++s) {
+        const Word entry = boot_directory.entry[s];
+        if (!entry) continue;
+        if (!holder[domain_of(entry)] && entry != regions::entry_of(s, domain_of(entry))) return false;
+        if (!tag || domain_of(entry) != tag) continue;
+        ++count;
+        const VAddr page = original(space, s << 20);
+        const PageTable* t = table(space, page);
+        if (modified(space, page) >> 20 != s || !t || entry != (first_level(*t) | domain(tag)) || !agrees(*t)) return false;
+    }
+    if (!tag) return true;
+    Word chained = 0;
+    for (Word s = first_section_of[tag]; s != none && chained <= count; s = section[s].next, ++chained)
+        if (domain_of(boot_directory.entry[s]) != tag) return false;
+    return count == sections_of[tag] && count == chained;
+}
+
+bool utcbs_are_right(const Space& space) {
+    const ArchSpace& a = space.arch;
+    if (!a.own_utcbs) return true;
+    const Word wanted = a.domain ? physical(a.own_utcbs) | domain(a.domain) : physical(a.kernel_utcbs) | domain(DOMAIN_KERNEL);
+    return boot_directory.entry[utcb_section(space)] == (wanted | first_coarse);
+}
+
+}  // namespace
+
+const char* disagreement(const Space& space) {
+    if (!domain_is_right(space)) return "a space has a wrong domain";
+    if (!regions::agree(space)) return "a region grants what a member has not";
+    if (!sections_are_right(space) || !utcbs_are_right(space)) return "the first level is not what its holders' tables say";
+    return nullptr;
+}
+
 Word control(Space& space, Word word) { return relocation::control(space, word); }
 
 }  // namespace host

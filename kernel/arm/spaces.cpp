@@ -205,7 +205,7 @@ Word space_control(Space& space, Word control) { return host::control(space, con
 VAddr tag_limit(const Space&) { return 0; }
 bool give_tag(Space&, Word, Space*) { return false; }
 void take_tag(Space&) {}
-const char* disagreement(const Space&) { return nullptr; }     // it has none of these tags
+const char* disagreement(const Space& space) { return host::disagreement(space); }
 bool bindable(const Space&) { return false; }
 Word take_switches(Space&) { return 0; }
 ThreadId partner(const Space&) { return ThreadId::nil(); }
