@@ -36,6 +36,13 @@ void clear(Host& host, Range range) {
     for (Word i = range.first; i <= range.last; ++i) directory.entry[i] = 0;
 }
 
+// Half-way round, all hosts have missed more than is remembered: so none can be as the count was when it comes there again.
+[[gnu::cold, gnu::noinline]] void age_all() {
+    Word clean = revocations - remembered - 1;
+    for (Space* s = spaces::all().front(); s; s = spaces::all().after(*s)) s->arch.own.clean = clean;
+    kernel.clean = clean;
+}
+
 }  // namespace
 
 void initialise() {
@@ -77,7 +84,7 @@ void clear_all_copies(const Slot& slot) {
         return clear_copies(kernel, slot);
     }
     ranges[revocations % remembered] = entries_of(slot);
-    ++revocations;
+    if (!(++revocations << 1)) age_all();
     processor.host->clean = revocations;
 }
 
