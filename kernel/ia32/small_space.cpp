@@ -43,32 +43,28 @@ void set_segments(Space& space) {
     space.arch.segment_high = d.high;
 }
 
-// Another space with a slot in the same directory entry, of the same kind.
-Space* neighbour(const Space& space, Space* leader, Word granule) {
-    if (!leader) return nullptr;
-    for (Space* s = leader->group.front(); s; s = leader->group.after(*s))
-        if (s != &space && s->arch.slot.shares_table() && s->arch.slot.base >> 22 == granule) return s;
-    return nullptr;
+// Whether somebody has a slot in the directory entry of one that does not have it to itself.
+bool table_in_use(Space* leader, SlotName name) {
+    return leader ? leader->arch.bound.any(name.granules()) : area.exclusive(name.granules());
 }
 
 // The table that slots in one directory entry of the area share; made if there is none. nullptr: out of memory.
-PageTable* take_table(const Space& space, Space* leader, SlotName name) {
+PageTable* take_table(Space* leader, SlotName name) {
     if (!leader) {
         PageTable*& table = exclusive_tables[name.offset_mb / tags::granule_mb];
         if (!table) table = static_cast<PageTable*>(memory::allocate_page(memory::kernel));
         return table;
     }
-    if (Space* s = neighbour(space, leader, slot_of(name).base >> 22)) return s->arch.shared_table;
-    return static_cast<PageTable*>(memory::allocate_page(memory::kernel));
+    if (!table_in_use(leader, name)) return static_cast<PageTable*>(memory::allocate_page(memory::kernel));
+    // A directory entry that bound slots share is not one that a longer slot has.
+    Word granule = slot_of(name).base >> 22;
+    const Space* s = leader->group.front();
+    while (s->arch.slot.base >> 22 != granule) s = leader->group.after(*s);
+    return s->arch.shared_table;
 }
 
 void trace_slot(trace::Event event, const Space& space) {
     trace::event(event, ThreadId::nil(), trace::name(&space), space.arch.slot.base, space.arch.slot.size);
-}
-
-// Whether others have slots in the table that a space has just left.
-bool table_in_use(const Space& space, Space* leader, SlotName name) {
-    return leader ? neighbour(space, leader, slot_of(name).base >> 22) != nullptr : area.exclusive(name.granules());
 }
 
 void free_table(Space& space, Space* leader, SlotName name) {
@@ -97,7 +93,7 @@ void forget(const Space& space) {
 bool enter_slot(Space& space, SlotName name, Space* leader) {
     check(!space.arch.slot.small() && !space.leader && space.group.empty() && (!leader || !leader->arch.slot.small()));
     PageTable* table = nullptr;
-    if (name.size_mb < tags::granule_mb && !(table = take_table(space, leader, name))) return false;
+    if (name.size_mb < tags::granule_mb && !(table = take_table(leader, name))) return false;
     // Its own directory comes to no use any more: nothing may stay cached that unmapping would not find.
     if (processor.host == &space.arch.own) hosts::enter(hosts::kernel);
     area.take(name, map_of(leader));
@@ -175,7 +171,7 @@ void release(Space& space) {
     area.release(name, map_of(leader));
     holders(leader).remove(space);
     space.leader = nullptr;
-    bool shared = slot.shares_table(), last = shared && !table_in_use(space, leader, name);
+    bool shared = slot.shares_table(), last = shared && !table_in_use(leader, name);
     if (!shared || last) {
         Slot cleared = slot_of(name.granules());
         leader ? hosts::clear_copies(leader->arch.own, cleared) : hosts::clear_all_copies(cleared);

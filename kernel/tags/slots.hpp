@@ -88,6 +88,10 @@ public:
         // Slots of less than a word of the maps are looked for in the free bits of one after the other.
         for (SlotName s{0, size_mb}; s.offset_mb < size_mb_;) {
             Word taken = unusable(s.offset_mb / 32, bound);
+            if (!~taken) {
+                s.offset_mb += size_mb < 32 ? 32 : size_mb;
+                continue;
+            }
             for (Word n = 1; n < size_mb && n < 32; n *= 2) taken |= taken >> n;
             do {
                 if (!(taken & 1) && available(s, bound)) return s;

@@ -32,12 +32,15 @@ class Stretch:
     most_in: tuple[str, ...]
 
 
-def measure(board: Board, *, spaces: int, threads: int, only: str = "") -> dict[str, Stretch]:
-    """Of each case whose name contains `only`, among `spaces` spaces, with `threads` threads in a crowd."""
+def measure(board: Board, *, spaces: int, threads: int, only: str = "", area_mb: int = 512) -> dict[str, Stretch]:
+    """Of each case whose name contains `only`, among `spaces` spaces, with `threads` threads in a crowd.
+
+    `area_mb`: what a PC's kernel sets aside for small spaces.
+    """
     others = max(0, spaces - THE_PROGRAMS_OWN)
-    arguments = f"filter=latency.{only} latency=1 spaces={others} threads={threads}"
+    arguments = f"filter=latency.{only} latency=1 spaces={others} threads={threads} area={area_mb}"
     modules = (Module(board.program("sigma0")), Module(board.program("x2test"), arguments))
-    options = "" if board.processor is boards.ARM else f"kmem={KERNEL_KB}"
+    options = "" if board.processor is boards.ARM else f"kmem={KERNEL_KB} small={area_mb}"
     what = Boot(board.kernel, modules, options, memory_mb=board.memory_mb or MEMORY_MB)
     with tempfile.TemporaryDirectory(prefix="cobnut-") as folder:
         out = Path(folder) / "stretches.json"

@@ -48,6 +48,9 @@ struct Wish {
 };
 extern Wish wish;
 
+/// How many tests have begun; the running one's number for the laboratory (cobnut/lab.h).
+extern volatile unsigned tests_begun;
+
 /// Marks the running test as failed; only the first reason is kept. Callable from agents.
 void fail(const char *text, ...) __attribute__((format(printf, 1, 2)));
 

@@ -30,9 +30,10 @@ namespace x2test {
 
 constinit Wish wish = {};
 
+constinit volatile unsigned tests_begun = 0;
+
 namespace {
 
-constinit volatile unsigned tests_begun = 0;
 constinit volatile bool failed = false;
 constinit char reason[200] = {};
 constinit const char *running = "";

@@ -5,6 +5,7 @@
 #include "../forest.h"
 
 #include <cobnut/format.h>
+#include <cobnut/lab.h>
 #include <cobnut/program.h>
 #include <cobnut/tags.h>
 #include <initializer_list>
@@ -469,6 +470,43 @@ void wild_threads()
     CHECK_EQUAL(L4_Schedule(crowd.id(wish.threads - 1), ~0u, ~0u, ~0u, ~0u, nullptr), L4_SCHEDRESULT_PENDING_SEND);
 }
 
+constexpr Word low_kip = 0x10000, low_utcbs = 0x20000, past_the_slot = 0x180000; ///< the first two within 1 MB
+
+/// A space with a slot of 1 MB in the host of `leader`, whose thread waits for its start. The rules may give it another one.
+bool make_bound(Word n, L4_ThreadId_t leader)
+{
+    const L4_ThreadId_t id = Crowd::id(n);
+    return L4_ThreadControl(id, id, main_id, L4_nilthread, reinterpret_cast<void *>(-1)) &&
+           L4_SpaceControl(id, 0, L4_FpageLog2(low_kip, 12), L4_FpageLog2(low_utcbs, 12), L4_nilthread, nullptr) &&
+           L4_ThreadControl(id, id, main_id, main_id, reinterpret_cast<void *>(low_utcbs)) && cobnut::bind(id, leader) &&
+           cobnut::leave_to_kernel(id);
+}
+
+/// Members of a large group outgrow their slots: their threads begin past these. What makes the group, by privileged calls, is not
+/// counted.
+void grow_in_group()
+{
+    if (!wish.latency || !wish.automatic) return;
+    cobnut_lab_mark(COBNUT_LAB_END, tests_begun);
+    const Agent *leader = agent(Kind::large);
+    if (!leader) return;
+    const Word room = wish.area_mb / 4 * 3, most = room - 16;
+    Word made = 0;
+    while (made < most && make_bound(made, leader->id)) made++;
+    cobnut_lab_mark(COBNUT_LAB_BEGIN, tests_begun);
+    for (Word n = made; made == most && n-- > made - 4;) {
+        L4_Set_MsgTag(L4_MsgTag_t{.raw = 2});
+        L4_LoadMR(1, past_the_slot);
+        L4_LoadMR(2, 0);
+        if (L4_IpcFailed(L4_Send_Timeout(Crowd::id(n), second))) fail("%u does not start", n);
+        pause(1000);
+    }
+    cobnut_lab_mark(COBNUT_LAB_END, tests_begun);
+    if (cobnut::tag_of(Crowd::id(most - 1)).size_mb != 2) fail("it does not grow");
+    if (made < most) fail("only %u in the group: error %u", made, L4_ErrorCode());
+    while (made-- > 0) L4_ThreadControl(Crowd::id(made), L4_nilthread, L4_nilthread, L4_nilthread, reinterpret_cast<void *>(-1));
+}
+
 } // namespace
 
 const Test latency_tests[] = {
@@ -490,6 +528,7 @@ const Test latency_tests[] = {
     {"latency.map_port_items", map_port_items},
     {"latency.chain_of_senders", chain_of_senders},
     {"latency.wait_wild", wild_threads},
+    {"latency.grow_in_group", grow_in_group},
     {nullptr, nullptr},
 };
 
