@@ -22,6 +22,8 @@ constexpr Word memory = 8, worthwhile = 64;
 constexpr Word everybodys = 176, many = 9, late = 256, patience = 4;
 // Looks between two searches of a space that found no tag.
 constexpr Word pause = 8;
+// So many members of a group are looked at, at most; a leader with more keeps them.
+constexpr Word members = 128;
 
 Space* hand;            // where look() goes on; nullptr: at the first
 Space* dissolving;      // a leader that gives up its group; nullptr: none
@@ -59,10 +61,11 @@ Word bit_of(const Space& space) {
     return t ? 1u << (t->id.number() * 2654435769u >> 27) : 0;
 }
 
-// With how many in a leader's host `space` has had to do of late.
+// With how many in a leader's host `space` has had to do of late, as far as is looked.
 Word kin(const Space& space, const Space& leader) {
     Word met = space.tag.met | space.tag.met_before, n = &leader != &space && met & bit_of(leader);
-    for (const Space* s = leader.group.front(); s; s = leader.group.after(*s)) n += (met & bit_of(*s)) != 0;
+    Word looked = 0;
+    for (const Space* s = leader.group.front(); s && looked++ < members; s = leader.group.after(*s)) n += (met & bit_of(*s)) != 0;
     return n;
 }
 
@@ -154,8 +157,9 @@ void invite(Space& space) {
 }
 
 bool may_dissolve(const Space& leader) {
+    Word looked = 0;
     for (const Space* s = leader.group.front(); s; s = leader.group.after(*s))
-        if (s->tag.pinned) return false;
+        if (s->tag.pinned || ++looked > members) return false;
     return true;
 }
 

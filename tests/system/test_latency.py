@@ -53,7 +53,7 @@ WORST = 20_000  # instructions with interrupts off
 def test_no_stretch_is_longer_than_its_bound():
     build.lab()
     found = stretches.measure(boards.find("pc"), spaces=100, threads=200)
-    assert found.keys() >= OPERATIONS | WAITS | {"wait_wild", "grow_in_group"}
+    assert found.keys() >= OPERATIONS | WAITS | {"wait_wild", "grow_in_group", "leave_group"}
     assert max(one.instructions for one in found.values()) <= WORST, found
 
 
@@ -61,6 +61,12 @@ def test_no_group_makes_a_member_slow_to_grow():
     build.lab()
     found = stretches.measure(boards.find("pc"), spaces=2, threads=2, only="grow_in_group", area_mb=2048)
     assert found["grow_in_group"].instructions <= WORST, found
+
+
+def test_no_group_makes_the_clock_slow():
+    build.lab()
+    found = stretches.measure(boards.find("pc"), spaces=2, threads=2, only="leave_group", area_mb=1024)
+    assert found["leave_group"].instructions <= WORST, found
 
 
 @pytest.mark.parametrize("board", ["pc", "versatilepb", "collie"])

@@ -507,6 +507,26 @@ void grow_in_group()
     while (made-- > 0) L4_ThreadControl(Crowd::id(made), L4_nilthread, L4_nilthread, L4_nilthread, reinterpret_cast<void *>(-1));
 }
 
+/// The rules look at a leader with a large group that has to do with somebody else.
+void leave_group()
+{
+    if (!wish.latency || !wish.automatic) return;
+    cobnut_lab_mark(COBNUT_LAB_END, tests_begun);
+    Agent *leader = agent(Kind::large), *other = agent(Kind::large);
+    if (!other) return;
+    const Word most = wish.area_mb / 4 * 3 - 16;
+    Word made = 0;
+    while (made < most && make_bound(made, leader->id)) made++;
+    if (!cobnut::leave_to_kernel(leader->id)) fail("the leader stays as it is");
+    cobnut_lab_mark(COBNUT_LAB_BEGIN, tests_begun);
+    begin(other, do_increment_words, leader->id.raw);
+    begin(leader, do_call_for_ever, other->id.raw);
+    for (Word tick = 0; tick < most / 2; tick++) sleep_to_next_tick();
+    cobnut_lab_mark(COBNUT_LAB_END, tests_begun);
+    if (made < most) fail("only %u in the group: error %u", made, L4_ErrorCode());
+    while (made-- > 0) L4_ThreadControl(Crowd::id(made), L4_nilthread, L4_nilthread, L4_nilthread, reinterpret_cast<void *>(-1));
+}
+
 } // namespace
 
 const Test latency_tests[] = {
@@ -529,6 +549,7 @@ const Test latency_tests[] = {
     {"latency.chain_of_senders", chain_of_senders},
     {"latency.wait_wild", wild_threads},
     {"latency.grow_in_group", grow_in_group},
+    {"latency.leave_group", leave_group},
     {nullptr, nullptr},
 };
 
