@@ -20,7 +20,7 @@
 #include "arm/regions.hpp"
 #include "arm/relocation.hpp"
 #include "core/check.hpp"
-#include "tags/residents.hpp"
+#include "domains/residents.hpp"
 
 namespace host {
 namespace {
@@ -39,7 +39,7 @@ constexpr std::uint16_t none = 0xffff;
 // but not of the last three: an instruction may need as many.
 constexpr Word most_sections = 64, kept_sections = 3;
 
-constinit tags::Residents residents{domains};
+constinit domains::Residents residents{domains};
 Space* holder[domains + 1];
 std::uint16_t first_section_of[domains + 1];    // while there is a holder
 std::uint16_t sections_of[domains + 1];

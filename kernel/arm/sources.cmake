@@ -18,7 +18,7 @@ add_custom_command(OUTPUT ${linker_script}
 # Which kernel: with tags (fast address-space switching), or the standard one, which flushes everything at each switch.
 set(COBNUT_TAGS fass CACHE STRING "ARM: fass, or off for the standard kernel")
 set_property(CACHE COBNUT_TAGS PROPERTY STRINGS fass off)
-set(host_sources_fass arm/regions.cpp arm/relocation.cpp arm/residents.cpp tags/residents.cpp)
+set(host_sources_fass arm/regions.cpp arm/relocation.cpp arm/residents.cpp domains/residents.cpp)
 set(host_sources_off arm/first_levels.cpp)
 if(NOT DEFINED host_sources_${COBNUT_TAGS})
   message(FATAL_ERROR "unknown COBNUT_TAGS '${COBNUT_TAGS}' (known: fass, off)")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Who gives a tag up: what is promised (docs/tags-arm.md), and everything against a model that keeps each tag's whole past.
-#include "tags/residents.hpp"
+#include "domains/residents.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 
 namespace {
 
-using tags::Residents;
+using domains::Residents;
 
 Word set_of(const std::set<Word>& tags) {
     Word set = 0;

@@ -62,7 +62,7 @@ struct ArchSpace {
     Word domain;
     Word regions;                   // domain access of those that it has part in (regions.cpp)
     Word lines_since;               // the flush since which it may have lines in the caches though it has no domain
-    Word loss;                      // how it has lost its last domain (tags/residents.hpp); 0: it has lost none
+    Word loss;                      // how it has lost its last domain (domains/residents.hpp); 0: it has lost none
     // Of its UTCB area, nullptr as long as there is none: as the space itself has it, and as all others have it, for the kernel.
     CoarseTable* own_utcbs;
     CoarseTable* kernel_utcbs;

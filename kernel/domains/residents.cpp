@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "tags/residents.hpp"
+#include "domains/residents.hpp"
 
 #include "core/check.hpp"
 
-namespace tags {
+namespace domains {
 namespace {
 
 Word lowest(Word set) { return set & -set; }
@@ -110,4 +110,4 @@ void Residents::ran(Word tags) {
     dirty_ |= tags & held_;
 }
 
-}  // namespace tags
+}  // namespace domains

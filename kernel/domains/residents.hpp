@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A small number of equal tags, and who has to give one up when there is none left (docs/tags-arm.md). Holders are the
-// port's; here they are numbers 1 to `capacity`. Sets of tags are words with bit n for tag n.
+// ARM's domains: which spaces have one, and which have to give it up when there is none left (docs/tags-arm.md). To these
+// rules a tag is a domain's number, 1 to `capacity`; which space holds it is arm/residents.cpp's business. Sets of tags are
+// words with bit n for tag n.
 #pragma once
 
 #include "core/check.hpp"
 #include "core/x2.hpp"
 
-namespace tags {
+namespace domains {
 
 class Residents {
 public:
@@ -60,4 +61,4 @@ private:
     Word ran_lately_ = 0, ran_before_ = 0;      // in the present epoch, and in the one before
 };
 
-}  // namespace tags
+}  // namespace domains
