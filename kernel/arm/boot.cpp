@@ -11,7 +11,6 @@
 #include "core/memory.hpp"
 #include "core/print.hpp"
 #include "core/string.hpp"
-#include "tags/policy.hpp"
 
 extern "C" char vectors_source[], vectors_bytes[];
 
@@ -45,7 +44,6 @@ extern "C" void boot_main(PAddr tags) {
     arch::initialise_thread_table();
     describe_kernel();
     board::initialise();
-    tags::rules = {.automatic = false, .groups = false};    // domains and slots are given by rules of their own
     print("Cobnut: ", memory::pages_total() / 256, " MB kernel memory\n");
     initial_servers::start();
     // Users see the interface page at addresses of their own.

@@ -201,13 +201,6 @@ void* kip_page() { return &kip::kip; }
 
 Word space_control(Space& space, Word control) { return host::control(space, control); }
 
-// Domains and slots are not the shared rules': they are given where they are needed (docs/tags-arm.md).
-VAddr tag_limit(const Space&) { return 0; }
-bool give_tag(Space&, Word, Space*) { return false; }
-void take_tag(Space&) {}
 const char* disagreement(const Space& space) { return host::disagreement(space); }
-bool bindable(const Space&) { return false; }
-Word take_switches(Space&) { return 0; }
-ThreadId partner(const Space&) { return ThreadId::nil(); }
 
 }  // namespace arch

@@ -62,22 +62,15 @@ void* kernel_page(const Space& space, VAddr page);
 bool equip_server(Space& space);
 Space* allocate_space();
 void free_space(Space& space);
-// SpaceControl's architecture word: carries it out, returns the old one (sheet 7).
+// SpaceControl has set the space's areas, or left them as they were, and has an architecture word: carries that out, returns
+// the old one (sheet 7).
 Word space_control(Space& space, Word control);
-// How many bytes from 0 a space can address while it holds its tag; 0 when it holds none.
-VAddr tag_limit(const Space& space);
-// Gives a space a tag good for that many bytes, in exchange for the one that it has: in all hosts, or, if there is a
-// leader, in that space's alone. False if there is none free, and nothing has changed; or if memory is exhausted, and
-// it may have none.
-bool give_tag(Space& space, Word bytes, Space* leader);
-void take_tag(Space& space);
-// Whether tags in single hosts could take the place of this one, which is good in all.
-bool bindable(const Space& space);
+// Map items have mapped pages in the space up to `end`, where it must be able to reach them (manual A.5).
+void mapped_up_to(Space& space, VAddr end);
+// A space that is being destroyed has no mappings any more, and is about to be taken off spaces::all().
+void leave_all(Space& space);
 // What of a space's tag, and of what is in force of it, does not agree; nullptr if all does (core/books.hpp).
 const char* disagreement(const Space& space);
-// Switches to a space from others since this was last asked; and the thread that was left at the last one.
-Word take_switches(Space& space);
-ThreadId partner(const Space& space);
 
 // Copies bytes between two frames, each by its physical address; they may not cross a page. Nothing of it is a user's
 // access: no translation of a user's is used or made. Where caches know users' addresses, about_to_copy (arch/paging.hpp)

@@ -11,17 +11,18 @@ struct Link {
     bool queued() const { return next != nullptr; }
 };
 
-template <typename T, Link<T> T::*L>
+// `link`: where an element has its link for this list, a member of its own or what a function object returns.
+template <typename T, auto link>
 class List {
 public:
     bool empty() const { return !head_; }
     T* front() const { return head_; }
-    T* after(const T& e) const { return (e.*L).next == head_ ? nullptr : (e.*L).next; }
+    T* after(const T& e) const { return of(e).next == head_ ? nullptr : of(e).next; }
 
     void push_back(T& e) {
-        check(!(e.*L).queued());
+        check(!of(e).queued());
         if (!head_) {
-            (e.*L).next = (e.*L).prev = &e;
+            of(e).next = of(e).prev = &e;
             head_ = &e;
             return;
         }
@@ -33,47 +34,53 @@ public:
     }
     // Puts `e` before `where`, or at the end where there is none.
     void insert_before(T& e, T* where) {
-        check(!(e.*L).queued());
+        check(!of(e).queued());
         if (!where) return push_back(e);
         insert(e, *where);
         if (where == head_) head_ = &e;
     }
     // Puts `e` at the end and takes the first one out, which there must be: `e` has its place in the circle then.
     T& rotate(T& e) {
-        check(head_ && !(e.*L).queued());
+        check(head_ && !of(e).queued());
         T& first = *head_;
-        Link<T>& place = first.*L;
+        Link<T>& place = of(first);
         if (place.next == &first) {
-            (e.*L).next = (e.*L).prev = head_ = &e;
+            of(e).next = of(e).prev = head_ = &e;
         } else {
-            e.*L = place;
-            (place.prev->*L).next = (place.next->*L).prev = &e;
+            of(e) = place;
+            of(*place.prev).next = of(*place.next).prev = &e;
             head_ = place.next;
         }
         place = {};
         return first;
     }
     void remove(T& e) {
-        check(head_ && (e.*L).queued());
-        check(((e.*L).next->*L).prev == &e && ((e.*L).prev->*L).next == &e);
-        if ((e.*L).next == &e) {
+        check(head_ && of(e).queued());
+        check(of(*of(e).next).prev == &e && of(*of(e).prev).next == &e);
+        if (of(e).next == &e) {
             head_ = nullptr;
         } else {
-            ((e.*L).prev->*L).next = (e.*L).next;
-            ((e.*L).next->*L).prev = (e.*L).prev;
-            if (head_ == &e) head_ = (e.*L).next;
+            of(*of(e).prev).next = of(e).next;
+            of(*of(e).next).prev = of(e).prev;
+            if (head_ == &e) head_ = of(e).next;
         }
-        e.*L = {};
+        of(e) = {};
     }
 
 private:
+    static Link<T>& of(T& e) {
+        if constexpr (requires { e.*link; }) return e.*link;
+        else return link(e);
+    }
+    static const Link<T>& of(const T& e) { return of(const_cast<T&>(e)); }
+
     void insert(T& e, T& where) {
-        check((where.*L).queued());
-        T* prev = (where.*L).prev;
-        (e.*L).next = &where;
-        (e.*L).prev = prev;
-        (prev->*L).next = &e;
-        (where.*L).prev = &e;
+        check(of(where).queued());
+        T* prev = of(where).prev;
+        of(e).next = &where;
+        of(e).prev = prev;
+        of(*prev).next = &e;
+        of(where).prev = &e;
     }
 
     T* head_ = nullptr;

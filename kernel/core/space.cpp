@@ -6,7 +6,6 @@
 #include "core/mapping.hpp"
 #include "core/memory.hpp"
 #include "core/trace.hpp"
-#include "tags/policy.hpp"
 
 namespace spaces {
 namespace {
@@ -36,7 +35,6 @@ Space* create() {
         return nullptr;
     }
     space->redirector = ThreadId::any();
-    if constexpr (checks::on) space->tag.notes = checks::counter_start;
     list.push_back(*space);
     memory::accounts += 1;
     return space;
@@ -54,16 +52,14 @@ bool bury(Word budget) {
     Word status = 0;
     mappings::Sweep none{};         // nothing is left to be walked over
     if (!mappings::unmap(*space, Fpage::complete().with_rights(rights_all), true, unmapped, status, none, budget)) return false;
-    // Up to here it is a space without threads, as far as tags are concerned.
     if (space->all_link.queued()) {
-        tags::forget(*space);
+        arch::leave_all(*space);
         list.remove(*space);
         return false;
     }
     check(space->members.empty());
     if (!arch::destroy_space(*space)) return false;
     dying.remove(*space);
-    check(space->group.empty() && !space->leader && !space->group_link.queued());
     memory::accounts -= 1;
     arch::free_space(*space);
     unmapped = 0;

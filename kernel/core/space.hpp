@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Address spaces: the areas that SpaceControl sets, the tag (IA-32: a small-space slot), and the page tables that the
-// architecture keeps.
+// Address spaces: the areas that SpaceControl sets, their threads, and what the port keeps of them (page tables, tags).
 #pragma once
 
 #include "arch/paging.hpp"
@@ -9,18 +8,6 @@
 #include "core/paging.hpp"
 #include "core/thread.hpp"
 #include "core/x2.hpp"
-
-// What the rules about tags (tags/policy.hpp) know about a space.
-struct TagState {
-    bool pinned;                    // SpaceControl has asked for the tag that it has, or for none
-    Word gain;                      // switches to it, those of late counting more: what a tag is worth to it
-    ThreadId partners[2];           // of the last two other spaces, who was left for it when it was looked at
-    Word spread;                    // how often that is a thread of yet another space: 0 never .. 256 always
-    Word met, met_before;           // a bit for each partner of late, by a hash; and of the time before
-    Word notes;                     // how often a partner was noted
-    Word astray;                    // for how many looks it would rather have been bound to another host
-    Word waits;                     // for how many looks it seeks no tag
-};
 
 struct Space {
     ArchSpace arch;                 // first: the fast path reads it (ia32/fastpath.S)
@@ -34,10 +21,6 @@ struct Space {
     Word active_members;            // those with a UTCB
     Link<Space> all_link;
     Link<Space> dying_link;
-    TagState tag;
-    Space* leader;                  // the large space whose page directory it is bound to; nullptr: to none
-    Link<Space> group_link;         // among those that are bound there, or with tags in all hosts (tags::exclusives)
-    List<Space, &Space::group_link> group;      // those that are bound to its own
 
     bool redirected() const { return !redirector.is_any(); }
     bool any_active() const { return active_members; }

@@ -12,7 +12,6 @@
 #include "core/memory.hpp"
 #include "core/schedule.hpp"
 #include "core/space.hpp"
-#include "tags/policy.hpp"
 
 namespace system_calls {
 namespace {
@@ -195,7 +194,6 @@ Word space_control(Thread& caller, ThreadId dest, Word& control, Fpage kip_area,
         if (redirected != t->space->redirected()) aftermath::visit_all(caller);
     }
     control = arch::space_control(*t->space, wanted);
-    tags::begin(*t->space);
     return 1;
 }
 

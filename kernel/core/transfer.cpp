@@ -6,7 +6,6 @@
 #include "core/mapping.hpp"
 #include "core/string.hpp"
 #include "core/string_transfer.hpp"
-#include "tags/policy.hpp"
 
 namespace {
 
@@ -43,8 +42,7 @@ Mapped map_item(Thread& s, Thread& r, TypedItems& item, Word& budget) {
     if (send.is_nil()) return Mapped::all;
     Word base = item.first & ~Word{0x3ff};
     Mapped mapped = mappings::transfer(*s.space, send, to, window, base, grant, item.progress, budget);
-    // A page that a tagged space could not reach (manual A.5).
-    if (VAddr limit = arch::tag_limit(to); limit && item.progress.end > limit) tags::outgrow(to, item.progress.end - 1);
+    arch::mapped_up_to(to, item.progress.end);
     return mapped;
 }
 

@@ -17,7 +17,7 @@ PAddr table_behind(const Host& host, Word index) {
     for (const Space* s = spaces::all().front(); s; s = spaces::all().after(*s)) {
         const Slot& slot = s->arch.slot;
         Word first = slot.base >> table_log2;
-        if (!slot.small() || (s->leader && &s->leader->arch.own != &host)) continue;
+        if (!slot.small() || (s->arch.slots.leader && &s->arch.slots.leader->arch.own != &host)) continue;
         if (index < first || index > (slot.base + slot.size - 1) >> table_log2) continue;
         if (slot.shares_table()) return physical(s->arch.shared_table);
         return page_tables::frame_of(s->arch.directory->entry[index - first]);
@@ -36,8 +36,8 @@ bool copies_are_current(const Host& host) {
 
 bool host_is_right(const Space& space, bool runs) {
     const ArchSpace& s = space.arch;
-    const Host* host = space.leader ? &space.leader->arch.own : s.slot.small() ? nullptr : &s.own;
-    if (space.leader && space.leader->arch.slot.small()) return false;
+    const Host* host = space.arch.slots.leader ? &space.arch.slots.leader->arch.own : s.slot.small() ? nullptr : &s.own;
+    if (space.arch.slots.leader && space.arch.slots.leader->arch.slot.small()) return false;
     return s.host == host && s.free_switches <= (host ? 0 : ArchSpace::budget) && (!runs || !host || processor.host == host);
 }
 

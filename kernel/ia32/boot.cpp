@@ -13,9 +13,9 @@
 #include "ia32/hosts.hpp"
 #include "ia32/page_tables.hpp"
 #include "ia32/small_space.hpp"
-#include "tags/policy.hpp"
 #include "pc/board.hpp"
 #include "pc/loader.hpp"
+#include "slots/policy.hpp"
 
 extern "C" {
 extern char kernel_image[], kernel_image_end[], trampoline_code[], trampoline_code_end[];
@@ -119,7 +119,7 @@ extern "C" void boot_main(Word magic, PAddr multiboot_info) {
     loader::Options options = loader::options(magic, multiboot_info);
     if (!options.sysenter) cpu::features.sysenter = false;
     small_space::initialise(options.small_area_mb);
-    tags::rules = {options.automatic, options.groups};
+    slots::rules = {options.automatic, options.groups};
     hosts::eager = !options.lazy_revocation;
     if (!loader::page_is_patched()) loader::load(magic, multiboot_info, options.kernel_memory_kb);
 

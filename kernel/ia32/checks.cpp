@@ -15,7 +15,7 @@ namespace {
 // The page directory that a space has to run on; nullptr: any.
 const Host* host_of(const Space& space) {
     if (!space.arch.slot.small()) return &space.arch.own;
-    return space.leader ? &space.leader->arch.own : nullptr;
+    return space.arch.slots.leader ? &space.arch.slots.leader->arch.own : nullptr;
 }
 
 }  // namespace

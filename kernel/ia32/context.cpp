@@ -14,7 +14,8 @@
 #include "ia32/port_bitmap.hpp"
 #include "ia32/tls.hpp"
 #include "ia32/trap.hpp"
-#include "tags/policy.hpp"
+#include "slots/policy.hpp"
+#include "slots/port.hpp"
 
 // Behind gs:0 of every user thread: its UTCB address. In a page of its own, for users can read it.
 extern "C" alignas(page_size) Word utcb_word[page_size / sizeof(Word)];
@@ -129,15 +130,6 @@ void offer_fast_frame(Thread& t) {
     t.state = State::ready;             // as the fast path leaves it: open_to alone says that it waits
 }
 
-Word take_switches(Space& space) {
-    space.arch.count_free_switches();
-    Word n = space.arch.switches;
-    space.arch.switches = 0;
-    return n;
-}
-
-ThreadId partner(const Space& space) { return {space.arch.partner}; }
-
 void change_thread(Thread* before, Thread* next) {
     if (before && before != next) take_back(*before);
     processor.set_current(next);
@@ -145,10 +137,10 @@ void change_thread(Thread* before, Thread* next) {
 
 bool enter(Thread& next, const Thread* before) {
     // iret to an address past the segment's limit would fault in the kernel; nor can a segment start there.
-    VAddr last = next.frame.eip, limit = tag_limit(*next.space);
+    VAddr last = next.frame.eip, limit = next.space->arch.slot.size;
     if (next.arch.tls.set && next.arch.tls.base > last) last = next.arch.tls.base;
     if (limit && last >= limit) {
-        tags::outgrow(*next.space, last);
+        slots::outgrow(*next.space, last);
         return false;
     }
     if (next.frame.eip >= paging::user_limit()) {

@@ -21,7 +21,7 @@
 #include "ia32/tls.hpp"
 #include "ia32/trap.hpp"
 #include "pc/board.hpp"
-#include "tags/policy.hpp"
+#include "slots/policy.hpp"
 
 namespace user_memory {
 
@@ -163,7 +163,7 @@ void page_fault(Thread& t, VAddr linear, Word error) {
         address = linear - space.arch.slot.base;
         if (address >= space.arch.slot.size) {
             // Past the limit: on a processor (or emulator) that does not enforce it.
-            tags::outgrow(space, address);
+            slots::outgrow(space, address);
             return;
         }
         if (small_space::copy_entry(space, address)) return;
@@ -184,7 +184,7 @@ bool protection(Thread& t, Word error, Word ds, Word es) {
     if (!standard_selectors(t, ds, es)) return true;
     if (names_tls(i) && tls::turn(t)) return true;
     if (!t.space->arch.slot.small()) return false;
-    tags::outgrow(*t.space);
+    slots::outgrow(*t.space);
     t.arch.tls.turned = 0;
     return true;
 }

@@ -11,7 +11,7 @@
 #include "ia32/hosts.hpp"
 #include "ia32/ports.hpp"
 #include "ia32/small_space.hpp"
-#include "tags/policy.hpp"
+#include "slots/policy.hpp"
 
 // ia32/boot.S fills these before there is anything else.
 extern "C" PageTable boot_directory, boot_window_tables[], boot_fixed_table;
@@ -46,7 +46,7 @@ void move_entries(Word* to, Word* from, const Slot& slot) {
 }
 
 Word global_bit(const Space& space) {
-    return space.arch.slot.small() && !space.leader && cpu::features.global_pages ? global : 0;
+    return space.arch.slot.small() && !space.arch.slots.leader && cpu::features.global_pages ? global : 0;
 }
 
 }  // namespace
@@ -286,8 +286,9 @@ bool create_space(Space& space) {
     for (Word i = kernel_first; i < directory_entries; ++i) directory->entry[i] = boot_directory.entry[i];
     space.arch.directory = directory;
     space.arch.free_switches = ArchSpace::budget;
-    // Nobody reads or resets it without the rules about tags.
-    if (checks::on && !tags::rules.automatic) space.arch.switches = checks::counter_start;
+    // Nobody reads or resets it without the rules about slots.
+    if (checks::on && !slots::rules.automatic) space.arch.switches = checks::counter_start;
+    if constexpr (checks::on) space.arch.slots.notes = checks::counter_start;
     small_space::make_large(space);
     return true;
 }
@@ -295,7 +296,7 @@ bool create_space(Space& space) {
 bool destroy_space(Space& space) {
     Word budget = mappings::between_points;
     // One of those that run on its tables at a time. It is out of use when none does.
-    if (Space* guest = space.group.front()) return small_space::release(*guest), false;
+    if (Space* guest = space.arch.slots.group.front()) return small_space::release(*guest), false;
     if (space.arch.slot.small()) return small_space::release(space), false;
     if (!ports::take(space, ports::all, true, budget)) return false;
     if (processor.host == &space.arch.own) hosts::enter(hosts::kernel);
@@ -313,7 +314,8 @@ bool destroy_space(Space& space) {
         table = 0;
         return false;
     }
-    check(processor.host != &space.arch.own && space.group.empty());
+    check(processor.host != &space.arch.own && space.arch.slots.group.empty());
+    check(!space.arch.slots.leader && !space.arch.slots.link.queued());
     memory::free_page(space.arch.directory, memory::kernel);
     return true;
 }

@@ -9,20 +9,22 @@
 #include "ia32/hosts.hpp"
 #include "ia32/page_tables.hpp"
 #include "ia32/segments.hpp"
-#include "tags/policy.hpp"
-#include "tags/slots.hpp"
+#include "slots/area.hpp"
+#include "slots/groups.hpp"
+#include "slots/policy.hpp"
+#include "slots/port.hpp"
 
 namespace small_space {
 namespace {
 
-using tags::SlotName;
+using slots::SlotName;
 
 constexpr unsigned mb_log2 = 20;
 constexpr Word control_own = 1u << 28;
 
-tags::Area area;
+slots::Area area;
 // The tables that exclusive slots below 4 MB share, by directory entry of the area.
-PageTable* exclusive_tables[tags::area_max_mb / tags::granule_mb];
+PageTable* exclusive_tables[slots::area_max_mb / slots::granule_mb];
 
 SlotName name_of(const Space& space) {
     const Slot& s = space.arch.slot;
@@ -30,8 +32,7 @@ SlotName name_of(const Space& space) {
 }
 Slot slot_of(SlotName name) { return {area_start() + (name.offset_mb << mb_log2), name.size_mb << mb_log2}; }
 
-tags::Exclusives& holders(Space* leader) { return leader ? leader->group : tags::exclusives; }
-tags::SlotMap* map_of(Space* leader) { return leader ? &leader->arch.bound : nullptr; }
+slots::SlotMap* map_of(Space* leader) { return leader ? &leader->arch.bound : nullptr; }
 
 void set_segments(Space& space) {
     const Slot& slot = space.arch.slot;
@@ -51,7 +52,7 @@ bool table_in_use(Space* leader, SlotName name) {
 // The table that slots in one directory entry of the area share; made if there is none. nullptr: out of memory.
 PageTable* take_table(Space* leader, SlotName name) {
     if (!leader) {
-        PageTable*& table = exclusive_tables[name.offset_mb / tags::granule_mb];
+        PageTable*& table = exclusive_tables[name.offset_mb / slots::granule_mb];
         if (!table) table = static_cast<PageTable*>(memory::allocate_page(memory::kernel));
         return table;
     }
@@ -68,7 +69,7 @@ void trace_slot(trace::Event event, const Space& space) {
 }
 
 void free_table(Space& space, Space* leader, SlotName name) {
-    if (!leader) exclusive_tables[name.offset_mb / tags::granule_mb] = nullptr;
+    if (!leader) exclusive_tables[name.offset_mb / slots::granule_mb] = nullptr;
     memory::free_page(space.arch.shared_table, memory::kernel);
 }
 
@@ -91,14 +92,13 @@ void forget(const Space& space) {
 
 // `space` is large, and the slot is available.
 bool enter_slot(Space& space, SlotName name, Space* leader) {
-    check(!space.arch.slot.small() && !space.leader && space.group.empty() && (!leader || !leader->arch.slot.small()));
+    check(!space.arch.slot.small() && !space.arch.slots.leader && space.arch.slots.group.empty() && (!leader || !leader->arch.slot.small()));
     PageTable* table = nullptr;
-    if (name.size_mb < tags::granule_mb && !(table = take_table(leader, name))) return false;
+    if (name.size_mb < slots::granule_mb && !(table = take_table(leader, name))) return false;
     // Its own directory comes to no use any more: nothing may stay cached that unmapping would not find.
     if (processor.host == &space.arch.own) hosts::enter(hosts::kernel);
     area.take(name, map_of(leader));
-    space.leader = leader;
-    holders(leader).push_back(space);
+    slots::enter(space, leader);
     space.arch.live_in(leader ? &leader->arch.own : nullptr);
     space.arch.slot = slot_of(name);
     space.arch.shared_table = table;
@@ -111,10 +111,10 @@ bool enter_slot(Space& space, SlotName name, Space* leader) {
 // To a longer slot that begins at the same place: nothing that is cached becomes wrong. (In a shorter one it would.)
 bool grow_in_place(Space& space, Word size_mb, Space* leader) {
     SlotName name = name_of(space), longer{name.offset_mb, size_mb};
-    if (!space.arch.slot.small() || leader != space.leader) return false;
+    if (!space.arch.slot.small() || leader != space.arch.slots.leader) return false;
     if (size_mb == name.size_mb) return true;
     if (size_mb < name.size_mb || space.arch.slot.shares_table() || name.offset_mb % size_mb) return false;
-    tags::SlotMap* map = map_of(leader);
+    slots::SlotMap* map = map_of(leader);
     area.release(name, map);
     bool grows = area.available(longer, map);
     area.take(grows ? longer : name, map);
@@ -125,7 +125,7 @@ bool grow_in_place(Space& space, Word size_mb, Space* leader) {
 }
 
 bool may_be_small(const Space& space, Space* leader) {
-    return space.group.empty() && leader != &space && (!leader || !leader->arch.slot.small());
+    return space.arch.slots.group.empty() && leader != &space && (!leader || !leader->arch.slot.small());
 }
 
 }  // namespace
@@ -140,7 +140,7 @@ void initialise(Word area_mb) {
 }
 
 void make_large(Space& space) {
-    check(!space.leader && !space.arch.shared_table && !space.group_link.queued());
+    check(!space.arch.slots.leader && !space.arch.shared_table && !space.arch.slots.link.queued());
     space.arch.slot = {0, 0};
     space.arch.own.directory = physical(space.arch.directory);
     space.arch.live_in(&space.arch.own);
@@ -162,15 +162,14 @@ bool copy_entry(Space& space, VAddr address) {
 
 void release(Space& space) {
     const Slot slot = space.arch.slot;
-    check(slot.small() == space.group_link.queued() && slot.shares_table() == bool(space.arch.shared_table));
+    check(slot.small() == space.arch.slots.link.queued() && slot.shares_table() == bool(space.arch.shared_table));
     if (!slot.small()) return;
     trace_slot(trace::Event::slot_released, space);
     SlotName name = name_of(space);
-    Space* leader = space.leader;
+    Space* leader = space.arch.slots.leader;
     page_tables::leave_slot(space);
     area.release(name, map_of(leader));
-    holders(leader).remove(space);
-    space.leader = nullptr;
+    slots::leave(space);
     bool shared = slot.shares_table(), last = shared && !table_in_use(leader, name);
     if (!shared || last) {
         Slot cleared = slot_of(name.granules());
@@ -185,35 +184,50 @@ void release(Space& space) {
 }
 
 void dissolve_group(Space& leader) {
-    while (Space* s = leader.group.front()) release(*s);
+    while (Space* s = leader.arch.slots.group.front()) release(*s);
 }
 
 }  // namespace small_space
 
-namespace arch {
+namespace slots {
 
 using namespace small_space;
 
-VAddr tag_limit(const Space& space) { return space.arch.slot.size; }
+VAddr slot_limit(const Space& space) { return space.arch.slot.size; }
 
-bool give_tag(Space& space, Word bytes, Space* leader) {
-    if (!bytes || bytes > tags::slot_max_mb << mb_log2 || !may_be_small(space, leader)) return false;
-    Word size_mb = tags::slot_min_mb;
+bool give_slot(Space& space, Word bytes, Space* leader) {
+    if (!bytes || bytes > slot_max_mb << mb_log2 || !may_be_small(space, leader)) return false;
+    Word size_mb = slot_min_mb;
     while (size_mb << mb_log2 < bytes) size_mb *= 2;
     if (grow_in_place(space, size_mb, leader)) return true;
     SlotName name = area.find(size_mb, map_of(leader));
     if (!name.size_mb) return false;
     release(space);
-    check(name.size_mb << mb_log2 >= bytes && space.leader == nullptr);
+    check(name.size_mb << mb_log2 >= bytes && space.arch.slots.leader == nullptr);
     return enter_slot(space, name, leader);
 }
 
-void take_tag(Space& space) {
+void take_slot(Space& space) {
     trace::event(trace::Event::promoted, ThreadId::nil(), trace::name(&space));
     release(space);
 }
 
 bool bindable(const Space& space) { return area.bindable(name_of(space)); }
+
+Word take_switches(Space& space) {
+    space.arch.count_free_switches();
+    Word n = space.arch.switches;
+    space.arch.switches = 0;
+    return n;
+}
+
+ThreadId partner(const Space& space) { return {space.arch.partner}; }
+
+}  // namespace slots
+
+namespace arch {
+
+using namespace small_space;
 
 namespace {
 
@@ -221,19 +235,19 @@ namespace {
 Word described(const Space& space) {
     SlotName name = name_of(space);
     Word log2 = name.size_mb ? 32 - static_cast<Word>(__builtin_clz(name.size_mb)) : 0;
-    return control_own | name.offset_mb << 16 | log2 << 12 | (space.leader ? 1u << 11 : 0) | (space.tag.pinned ? 1u << 10 : 0);
+    return control_own | name.offset_mb << 16 | log2 << 12 | (space.arch.slots.leader ? 1u << 11 : 0) | (space.arch.slots.pinned ? 1u << 10 : 0);
 }
 
 // The slot by its name; size 0: none. A slot of the kernel's choice gives way, one that was asked for does not.
 bool take_named_slot(Space& space, SlotName wanted) {
-    if (wanted == name_of(space) && !space.leader) return true;
+    if (wanted == name_of(space) && !space.arch.slots.leader) return true;
     if (!wanted.size_mb) return release(space), true;
     if (wanted.offset_mb + wanted.size_mb > area.size_mb()) return false;
     // All spaces are looked at only where somebody is in the way. Nobody loses his slot if one of them stays.
     if (!area.available(wanted, nullptr)) {
         auto in_the_way = [&](Space& s) { return name_of(s).granules().overlaps(wanted); };
         for (Space* s = spaces::all().front(); s; s = spaces::all().after(*s))
-            if (s != &space && s->tag.pinned && in_the_way(*s)) return false;
+            if (s != &space && s->arch.slots.pinned && in_the_way(*s)) return false;
         for (Space* s = spaces::all().front(); s; s = spaces::all().after(*s))
             if (in_the_way(*s)) release(*s);
     }
@@ -245,37 +259,49 @@ bool take_named_slot(Space& space, SlotName wanted) {
 bool own_request(Space& space, Word control) {
     Word argument = control >> 8 & 0xfffff;
     switch (control & 0xff) {
-    case 0: space.tag.pinned = false; return true;
+    case 0: space.arch.slots.pinned = false; return true;
     case 1: {
         Thread* t = argument >> ThreadId::number_bits ? nullptr : threads::by_number(argument);
-        Space* leader = t ? t->space->leader ? t->space->leader : t->space : nullptr;
-        if (!leader || leader == space.leader) return leader;
-        VAddr bytes = tags::needed(space);
+        Space* leader = t ? t->space->arch.slots.leader ? t->space->arch.slots.leader : t->space : nullptr;
+        if (!leader || leader == space.arch.slots.leader) return leader;
+        VAddr bytes = slots::needed(space);
         dissolve_group(space);
-        return give_tag(space, bytes, leader);
+        return slots::give_slot(space, bytes, leader);
     }
     case 2:
         if (argument > 8) return false;
         dissolve_group(space);
-        return give_tag(space, 1u << (argument + mb_log2), nullptr);
+        return slots::give_slot(space, 1u << (argument + mb_log2), nullptr);
     default: return false;
     }
 }
 
-}  // namespace
-
 // Sheet 7: bit 31 in: change; out: done. Bits 7..0: the slot by its name, 0 = large. Programs cannot tell by it what
 // the kernel has chosen by itself.
-Word space_control(Space& space, Word control) {
+Word carry_out(Space& space, Word control) {
     constexpr Word change = 1u << 31, number = 0xff;
     bool own = control & control_own;
-    Word old = own ? described(space) : space.tag.pinned ? name_of(space).encode() : 0;
+    Word old = own ? described(space) : space.arch.slots.pinned ? name_of(space).encode() : 0;
     if (!(control & change)) return old;
-    bool pinned = space.tag.pinned;
-    space.tag.pinned = true;
+    bool pinned = space.arch.slots.pinned;
+    space.arch.slots.pinned = true;
     bool done = own ? own_request(space, control) : take_named_slot(space, SlotName::decode(control & number));
-    if (!done) space.tag.pinned = pinned;
+    if (!done) space.arch.slots.pinned = pinned;
     return old | (done ? change : 0);
 }
+
+}  // namespace
+
+Word space_control(Space& space, Word control) {
+    Word old = carry_out(space, control);
+    slots::begin(space);
+    return old;
+}
+
+void mapped_up_to(Space& space, VAddr end) {
+    if (space.arch.slot.small() && end > space.arch.slot.size) slots::outgrow(space, end - 1);
+}
+
+void leave_all(Space& space) { slots::forget(space); }
 
 }  // namespace arch

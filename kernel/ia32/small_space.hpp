@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Small spaces on IA-32: their slots in the linear address space, and what has to be invalidated when a slot changes
-// hands. tags/policy.hpp decides who gets one.
+// hands. slots/policy.hpp decides who gets one.
 #pragma once
 
 #include "core/space.hpp"

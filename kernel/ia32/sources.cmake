@@ -12,6 +12,7 @@ set(assembly ia32/boot.S ia32/entry.S ia32/fastpath.S ia32/kip.S)
 set(processor_sources
     ia32/audit.cpp ia32/boot.cpp ia32/context.cpp ia32/coprocessor.cpp ia32/copy.cpp ia32/debug_registers.cpp ia32/descriptors.cpp ia32/faults.cpp ia32/hosts.cpp ia32/page_tables.cpp ia32/panic.cpp ia32/port_bitmap.cpp ia32/ports.cpp ia32/segments.cpp ia32/small_space.cpp
     ia32/string.cpp ia32/system_calls.cpp ia32/thread_table.cpp ia32/tls.cpp ia32/trap.cpp
+    slots/groups.cpp slots/policy.cpp
     pc/clock.cpp pc/console.cpp pc/interrupts.cpp pc/loader.cpp pc/options.cpp)
 if(COBNUT_CHECKED STREQUAL "on")
   list(APPEND processor_sources ia32/checks.cpp)

@@ -7,7 +7,7 @@
 #include "ia32/cpu.hpp"
 #include "ia32/layout.hpp"
 #include "pc/board.hpp"
-#include "tags/policy.hpp"
+#include "slots/policy.hpp"
 
 namespace {
 
@@ -65,7 +65,7 @@ void interrupt(Word line) {
     if (line == tick_line) {
         end_of_interrupt(line);
         clock::tick();
-        tags::look();
+        slots::look();
         timekeeping::tick(tick_ns / 1000);
         return;
     }

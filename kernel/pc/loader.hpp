@@ -16,7 +16,7 @@ struct Options {
     bool fast_path = true;
     Word trace_kb = 0;
     Word kernel_memory_kb = 0;      // 0: a share of what there is
-    bool automatic = true;          // tags::Rules
+    bool automatic = true;          // slots::Rules
     bool groups = true;
     bool lazy_revocation = true;    // ia32/hosts.hpp
 };

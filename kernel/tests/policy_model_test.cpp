@@ -41,7 +41,7 @@ protected:
     }
     ~PolicyModel() override {
         actors.clear();
-        tags::rules = {};
+        slots::rules = {};
         port = {};
     }
     unsigned below(std::size_t n) { return static_cast<unsigned>(random() % n); }
@@ -80,7 +80,7 @@ protected:
     // The bits are the rules' own; that there are not more than partners is checked.
     bool universal(const Space& s) {
         const Known& k = known[&s];
-        auto bits = static_cast<Word>(__builtin_popcount(s.tag.met | s.tag.met_before));
+        auto bits = static_cast<Word>(__builtin_popcount(slots::of(s).met | slots::of(s).met_before));
         EXPECT_LE(bits, std::set<Word>(k.notes.begin(), k.notes.end()).size());
         return k.spread >= everybodys || bits >= many;
     }
@@ -105,7 +105,7 @@ protected:
     }
     // To how many there it has talked of late, by the rules' own bits.
     static int kin(const Tags& tags, const Space& s, const Space* leader) {
-        auto met = [&](const Space* o) { return (s.tag.met | s.tag.met_before) >> (o->members.front()->id.number() * 2654435769u >> 27) & 1; };
+        auto met = [&](const Space* o) { return (slots::of(s).met | slots::of(s).met_before) >> (o->members.front()->id.number() * 2654435769u >> 27) & 1; };
         Word n = leader != &s && met(leader);
         for (auto& [o, held] : tags) n += held.leader == leader && met(o);
         return static_cast<int>(n);
@@ -122,7 +122,7 @@ protected:
         std::set<const Space*> sleeping, least;
         Word gain = ~Word{0};
         for (auto& [v, held] : before) {
-            if (held.leader || v == &s || v->tag.pinned || !long_enough(v, bytes)) continue;
+            if (held.leader || v == &s || slots::of(*v).pinned || !long_enough(v, bytes)) continue;
             if (asleep(*v)) sleeping.insert(v);
             Word its = known[v].gain;
             if (universal(*v) || (!universal(s) && its >= known[&s].gain / 4)) continue;
@@ -134,7 +134,7 @@ protected:
     std::set<const Space*> settlers(Word bytes) {
         std::set<const Space*> found;
         for (auto& [v, held] : before)
-            if (!held.leader && !v->tag.pinned && long_enough(v, bytes) && port.places[held.place].bindable && !universal(*v))
+            if (!held.leader && !slots::of(*v).pinned && long_enough(v, bytes) && port.places[held.place].bindable && !universal(*v))
                 found.insert(v);
         return found;
     }
@@ -143,7 +143,7 @@ protected:
     std::set<const Space*> losers(const Space* host, Word bytes) {
         std::set<const Space*> found;
         for (auto& [v, held] : before)
-            if (held.leader == host && !v->tag.pinned && long_enough(v, bytes) && asleep(*v)) found.insert(v);
+            if (held.leader == host && !slots::of(*v).pinned && long_enough(v, bytes) && asleep(*v)) found.insert(v);
         return found.empty() ? settlers(bytes) : found;
     }
 
@@ -167,11 +167,11 @@ protected:
         Space& s = *std::exchange(looked, nullptr);
         Known& k = known[&s];
         for (auto& e : port.events) given += e.given, bound += e.given && e.held.leader;
-        ASSERT_EQ(s.tag.gain, k.gain);
-        ASSERT_EQ(s.tag.spread, k.spread);
-        if (s.tag.pinned || !tags::rules.automatic || exclusive(before, &s)) return nothing_done();
+        ASSERT_EQ(slots::of(s).gain, k.gain);
+        ASSERT_EQ(slots::of(s).spread, k.spread);
+        if (slots::of(s).pinned || !slots::rules.automatic || exclusive(before, &s)) return nothing_done();
         before.contains(&s) ? judge_bound(s, k) : judge_large(s, k);
-        if (!tags::rules.groups) {
+        if (!slots::rules.groups) {
             for (auto& e : port.events) EXPECT_TRUE(!e.given || !e.held.leader);
         }
     }
@@ -181,7 +181,7 @@ protected:
         Word bytes = needed(s);
         if (k.gain < worthwhile) return nothing_done();
         if (k.waits) return --k.waits, nothing_done();
-        const Space* host = tags::rules.groups && !universal(s) && bytes <= most_bytes ? right_host(s) : nullptr;
+        const Space* host = slots::rules.groups && !universal(s) && bytes <= most_bytes ? right_host(s) : nullptr;
         auto events = without_own_group(s, host);
         bool got = port.of(s) != nullptr;
         if (!got) k.waits = pause;
@@ -199,9 +199,9 @@ protected:
     void judge_invitation(const Space& s) {
         EXPECT_FALSE(!members(before, &s) && (free_before(needed(s), nullptr) || !victims(s, needed(s)).empty()));
         const Space* guest = nullptr;
-        if (tags::rules.groups && !universal(s))
+        if (slots::rules.groups && !universal(s))
             for (const Space* p : known[&s].partners)
-                if (!guest && p && exclusive(before, p) && !p->tag.pinned && !universal(*p)) guest = p;
+                if (!guest && p && exclusive(before, p) && !slots::of(*p).pinned && !universal(*p)) guest = p;
         if (!guest) return nothing_done();
         EXPECT_TRUE(std::ranges::all_of(port.events, [&](auto& e) { return e.space == guest; }));
         known[guest].astray = 0;
@@ -217,7 +217,7 @@ protected:
         for (auto& e : port.events)
             if (!e.given && e.held.leader == &s) {
                 ++dissolved;
-                EXPECT_FALSE(e.space->tag.pinned);
+                EXPECT_FALSE(slots::of(*e.space).pinned);
             } else {
                 rest.push_back(e);
             }
@@ -246,12 +246,12 @@ protected:
     }
 
     void judge_bound(Space& s, Known& k) {
-        if (!tags::rules.groups) return nothing_done();
+        if (!slots::rules.groups) return nothing_done();
         Word bytes = port.places[before.at(&s).place].bytes;
         if (universal(s)) {
             bool free = free_before(bytes, nullptr) || !victims(s, bytes).empty();
             EXPECT_EQ(port.of(s) != nullptr, free) << "everybody's partner is in all hosts or large";
-            EXPECT_EQ(s.leader, nullptr);
+            EXPECT_EQ(slots::of(s).leader, nullptr);
             return free ? judge_gift(s, bytes, nullptr, port.events) : void();
         }
         const Space* host = right_host(s);
@@ -259,7 +259,7 @@ protected:
         if (++k.astray < patience) return nothing_done();
         k.astray = 0;
         if (port.of(s)) judge_gift(s, bytes, host, port.events);
-        if (free_before(bytes, host) || !losers(host, bytes).empty()) EXPECT_EQ(s.leader, host);
+        if (free_before(bytes, host) || !losers(host, bytes).empty()) EXPECT_EQ(slots::of(s).leader, host);
         else EXPECT_TRUE(!port.of(s) && port.events.size() == 1) << "its group can come to it";
     }
 
@@ -276,8 +276,8 @@ protected:
         actors.push_back(std::make_unique<Actor>(++numbers, (below(4) + 1) * mb / (below(2) + 1)));
         Space& s = actors.back()->space;
         bool free = port.free_place(needed(s), nullptr) < port.places.size();
-        tags::begin(s);
-        EXPECT_EQ(port.of(s) != nullptr, free && tags::rules.automatic);
+        slots::begin(s);
+        EXPECT_EQ(port.of(s) != nullptr, free && slots::rules.automatic);
     }
     void destroy() {
         unsigned i = below(actors.size());
@@ -299,18 +299,18 @@ protected:
         port.held.erase(&s);        // its own place is free to it, too
         bool fits = bytes <= limit || port.free_place(bytes, held.leader) < port.places.size();
         port.held[&s] = held;
-        unknown ? tags::outgrow(s) : tags::outgrow(s, bytes - 1);
-        if (fits && tags::rules.automatic && !s.tag.pinned) {
-            EXPECT_EQ(s.leader, held.leader);
-            EXPECT_GE(arch::tag_limit(s), bytes);
+        unknown ? slots::outgrow(s) : slots::outgrow(s, bytes - 1);
+        if (fits && slots::rules.automatic && !slots::of(s).pinned) {
+            EXPECT_EQ(slots::of(s).leader, held.leader);
+            EXPECT_GE(slots::slot_limit(s), bytes);
         } else {
             EXPECT_EQ(port.of(s), nullptr);
         }
     }
     void pin() {
         Space& s = any().space;
-        s.tag.pinned = below(8) == 0;
-        if (s.tag.pinned && below(2)) arch::take_tag(s);
+        slots::of(s).pinned = below(8) == 0;
+        if (slots::of(s).pinned && below(2)) slots::take_slot(s);
     }
     // Often among neighbours, at times with the first one or with anybody.
     void talk() {
@@ -321,9 +321,9 @@ protected:
         for (unsigned n = below(60); n--;) port.switch_to(a, b), port.switch_to(b, a);
     }
     void look() {
-        if (!tags::rules.automatic) return tags::look();
+        if (!slots::rules.automatic) return slots::look();
         note_running();
-        tags::look();
+        slots::look();
         finish_look();
     }
     void check_lists() {
@@ -331,11 +331,11 @@ protected:
         auto count = [&](auto& list, const Space* leader) {
             for (const Space* s = list.front(); s; s = list.after(*s), ++listed) {
                 ASSERT_TRUE(port.held.contains(s));
-                EXPECT_EQ(s->leader, leader);
+                EXPECT_EQ(slots::of(*s).leader, leader);
             }
         };
-        count(tags::exclusives, nullptr);
-        for (auto& a : actors) count(a->space.group, &a->space);
+        count(slots::exclusives, nullptr);
+        for (auto& a : actors) count(slots::of(a->space).group, &a->space);
         EXPECT_EQ(listed, port.held.size());
     }
 
@@ -360,7 +360,7 @@ TEST_P(PolicyModel, AllowsEveryDecision) {
         else if (what < 23 && actors.size() > 4) destroy();
         else if (what < 29) outgrow();
         else if (what < 32) pin();
-        else if (what < 34) tags::rules = {below(8) != 0, below(4) != 0};
+        else if (what < 34) slots::rules = {below(8) != 0, below(4) != 0};
         else if (what < 38) partner = below(8);
         else if (what < 80) any().set_ready(below(2));
         else if (what < 700) talk();

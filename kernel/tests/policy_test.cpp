@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The rules about tags (docs/tags.md): what each of them promises in small examples; and on random operations every single
 // decision against a model that searches all spaces for what would have been allowed.
-#include "tags/policy.hpp"
+#include "slots/policy.hpp"
 
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ struct PolicyTest : testing::Test {
     PolicyTest() { port = {}; }
     ~PolicyTest() override {
         actors.clear();
-        tags::rules = {};
+        slots::rules = {};
         port = {};
     }
     Actor& make(Word bytes = mb) {
@@ -34,7 +34,7 @@ struct PolicyTest : testing::Test {
     }
     Actor& begin(Word bytes = mb) {
         Actor& a = make(bytes);
-        tags::begin(a.space);
+        slots::begin(a.space);
         return a;
     }
     // Both ways.
@@ -42,11 +42,11 @@ struct PolicyTest : testing::Test {
         for (int i = 0; i < times; ++i) port.switch_to(from, to), port.switch_to(to, from);
     }
     void look_at_all() {
-        for (std::size_t i = 0; i < actors.size(); i += 4) tags::look();
+        for (std::size_t i = 0; i < actors.size(); i += 4) slots::look();
     }
     static bool large(const Actor& a) { return !port.of(a.space); }
-    static bool exclusive(const Actor& a) { return !large(a) && !a.space.leader; }
-    static const Space* host(const Actor& a) { return a.space.leader ? a.space.leader : &a.space; }
+    static bool exclusive(const Actor& a) { return !large(a) && !slots::of(a.space).leader; }
+    static const Space* host(const Actor& a) { return slots::of(a.space).leader ? slots::of(a.space).leader : &a.space; }
     // Of a group's members that are not at home in all.
     static std::set<const Space*> hosts(std::span<Actor* const> group) {
         std::set<const Space*> found;
@@ -62,19 +62,19 @@ struct PolicyTest : testing::Test {
 TEST_F(PolicyTest, ASpaceStartsInTheSmallestPlaceThatHoldsItAndIsFree) {
     port.places = {{mb, false}, {4 * mb, false}};
     EXPECT_TRUE(exclusive(begin(mb)));
-    EXPECT_EQ(arch::tag_limit(begin(2 * mb).space), 4 * mb);
+    EXPECT_EQ(slots::slot_limit(begin(2 * mb).space), 4 * mb);
     EXPECT_TRUE(large(begin(mb)));
 }
 
 TEST_F(PolicyTest, UtcbsBelongToWhatATagHasToCover) {
     Actor& a = make(0);
     a.space.utcb_area = Fpage::memory(8 * mb, 12);
-    EXPECT_EQ(tags::needed(a.space), 8 * mb + page_size);
+    EXPECT_EQ(slots::needed(a.space), 8 * mb + page_size);
 }
 
 TEST_F(PolicyTest, NothingIsGivenWithoutTheOption) {
     port.places = {{mb, false}};
-    tags::rules.automatic = false;
+    slots::rules.automatic = false;
     Actor &a = begin(), &b = begin();
     for (int i = 0; i < 20; ++i) talk(a, b, 100), look_at_all();
     EXPECT_TRUE(large(a) && large(b));
@@ -83,12 +83,12 @@ TEST_F(PolicyTest, NothingIsGivenWithoutTheOption) {
 TEST_F(PolicyTest, WhoGrowsGetsALongerPlaceOrNone) {
     port.places = {{mb, false}, {4 * mb, false}};
     Actor& a = begin();
-    tags::outgrow(a.space, 2 * mb);
-    EXPECT_EQ(arch::tag_limit(a.space), 4 * mb);
-    tags::outgrow(a.space);
+    slots::outgrow(a.space, 2 * mb);
+    EXPECT_EQ(slots::slot_limit(a.space), 4 * mb);
+    slots::outgrow(a.space);
     EXPECT_TRUE(large(a)) << "there is none of 8 MB";
     Actor& b = begin();
-    tags::outgrow(b.space, 0xbfffffff);
+    slots::outgrow(b.space, 0xbfffffff);
     EXPECT_TRUE(large(b)) << "that no slot can hold";
 }
 
@@ -102,7 +102,7 @@ TEST_F(PolicyTest, WhoSleepsGivesWayToWhoTalks) {
 
 TEST_F(PolicyTest, WhoIsReadyToRunDoesNot) {
     port.places = {{mb, false}};
-    tags::rules.groups = false;
+    slots::rules.groups = false;
     Actor &busy = begin(), &a = begin(), &b = begin();
     busy.set_ready(true);
     talk(busy, b, 100);
@@ -114,8 +114,8 @@ TEST_F(PolicyTest, WhoIsReadyToRunDoesNot) {
 TEST_F(PolicyTest, APinnedOneIsLeftAlone) {
     port.places = {{mb, true}};
     Actor &pinned = begin(), &a = begin(), &b = begin();
-    pinned.space.tag.pinned = true;
-    b.space.tag.pinned = true;
+    slots::of(pinned.space).pinned = true;
+    slots::of(b.space).pinned = true;
     for (int i = 0; i < 40; ++i) talk(a, b, 100), look_at_all();
     EXPECT_TRUE(exclusive(pinned));
     EXPECT_TRUE(large(a) && large(b));
@@ -133,7 +133,7 @@ TEST_F(PolicyTest, TwoThatTalkShareAHostIfThereIsNoPlaceInAll) {
 TEST_F(PolicyTest, ALeaderGivesUpAGroupOfStrangers) {
     port.places = {{mb, true}};
     Actor &stranger = make(), &leader = make(), &partner = make();
-    ASSERT_TRUE(arch::give_tag(stranger.space, mb, &leader.space));
+    ASSERT_TRUE(slots::give_slot(stranger.space, mb, &leader.space));
     stranger.set_ready(true);
     for (int i = 0; i < 20; ++i) talk(leader, partner, 100), look_at_all();
     EXPECT_EQ(host(leader), host(partner));
@@ -142,7 +142,7 @@ TEST_F(PolicyTest, ALeaderGivesUpAGroupOfStrangers) {
 TEST_F(PolicyTest, WhoSleepsInAHostGivesWayThere) {
     port.places = {{mb, true}, {mb, true}, {mb, true}};
     Actor &leader = make(), &sleeper = make(), &friend1 = make(), &friend2 = make(), &late = make();
-    for (Actor* a : {&sleeper, &friend1, &friend2}) arch::give_tag(a->space, mb, &leader.space);
+    for (Actor* a : {&sleeper, &friend1, &friend2}) slots::give_slot(a->space, mb, &leader.space);
     for (int i = 0; i < 20; ++i) {
         for (Actor* a : {&late, &friend1, &friend2}) talk(leader, *a, 100);
         look_at_all();
@@ -154,7 +154,7 @@ TEST_F(PolicyTest, WhoSleepsInAHostGivesWayThere) {
 TEST_F(PolicyTest, AMemberWhoseLastThreadIsGoneIsAStranger) {
     port.places = {{mb, true}};
     Actor &dying = make(), &leader = make(), &partner = make();
-    ASSERT_TRUE(arch::give_tag(dying.space, mb, &leader.space));
+    ASSERT_TRUE(slots::give_slot(dying.space, mb, &leader.space));
     dying.space.members.remove(dying.thread);
     for (int i = 0; i < 20; ++i) talk(leader, partner, 100), look_at_all();
     EXPECT_EQ(host(leader), host(partner));
@@ -178,7 +178,7 @@ TEST_P(Groups, FormAmongThoseWhoTalkToEachOtherAndEverybodysPartnerIsInAll) {
     Actor& server = begin();
     auto call = [&](Actor& from, Actor& to) {
         port.switch_to(from, to);
-        if (random() % switches_a_tick == 0) tags::look();
+        if (random() % switches_a_tick == 0) slots::look();
     };
     std::size_t first = 0;
     for (int item = 0; item < items; ++item) {
@@ -212,7 +212,7 @@ struct WebServers : PolicyTest {
     void call(Actor& from, Actor& to) {
         constexpr int switches_a_tick = 700;
         port.switch_to(from, to);
-        if (random() % switches_a_tick == 0) tags::look(), ++ticks;
+        if (random() % switches_a_tick == 0) slots::look(), ++ticks;
     }
     void run_until(int end) {
         while (ticks < end) {
@@ -262,9 +262,9 @@ struct LargeGroup : PolicyTest {
         sleeper = &make();
         for (Word i = 0; i < size; ++i) {
             clients.push_back(&make());
-            arch::give_tag(clients[i]->space, mb, &server->space);
+            slots::give_slot(clients[i]->space, mb, &server->space);
         }
-        arch::give_tag(sleeper->space, mb, nullptr);
+        slots::give_slot(sleeper->space, mb, nullptr);
     }
     // How many have lost their tags at a tick.
     Word tick() {
@@ -272,11 +272,11 @@ struct LargeGroup : PolicyTest {
         for (Actor* c : clients) talk(*c, *server);
         Word before = members();
         port.events.clear();
-        tags::look();
+        slots::look();
         for (auto& e : port.events) EXPECT_FALSE(e.given && e.held.leader == &server->space && before < size) << "it is being given up";
         return before - members();
     }
-    Word members() { return static_cast<Word>(std::ranges::count_if(clients, [&](Actor* c) { return c->space.leader == &server->space; })); }
+    Word members() { return static_cast<Word>(std::ranges::count_if(clients, [&](Actor* c) { return slots::of(c->space).leader == &server->space; })); }
 
     Actor *server, *sleeper;
     std::vector<Actor*> clients;
@@ -294,7 +294,7 @@ TEST_F(LargeGroup, IsGivenUpInParts) {
 }
 
 TEST_F(LargeGroup, StaysWithAPinnedMember) {
-    clients[size - 1]->space.tag.pinned = true;
+    slots::of(clients[size - 1]->space).pinned = true;
     for (int ticks = 0; ticks < 1000; ++ticks) ASSERT_EQ(tick(), 0u);
 }
 
@@ -304,17 +304,17 @@ TEST_F(LargeGroup, ItsLeaderCanGoMeanwhile) {
     std::erase_if(actors, [&](auto& a) { return a.get() == server; });
     for (int ticks = 0; ticks < 100; ++ticks) {
         talk(*clients[0], *clients[1], 100);
-        tags::look();
+        slots::look();
     }
 }
 
 TEST_F(PolicyTest, NoGroupsFormWithoutTheOption) {
     port.places = {{mb, true}};
-    tags::rules.groups = false;
+    slots::rules.groups = false;
     std::vector<Actor*> all;
     for (int i = 0; i < 6; ++i) all.push_back(&begin());
     for (int i = 0; i < 200; ++i) talk(*all[i % 3 * 2], *all[i % 3 * 2 + 1], 50), look_at_all();
-    for (Actor* a : all) EXPECT_EQ(a->space.leader, nullptr);
+    for (Actor* a : all) EXPECT_EQ(slots::of(a->space).leader, nullptr);
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Slots of small spaces: names as the sheet lists them, and the area against a brute-force model.
-#include "tags/slots.hpp"
+#include "slots/area.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,9 +10,9 @@
 
 namespace {
 
-using tags::Area;
-using tags::SlotMap;
-using tags::SlotName;
+using slots::Area;
+using slots::SlotMap;
+using slots::SlotName;
 
 TEST(SlotNames, AreTheManuals) {
     struct {

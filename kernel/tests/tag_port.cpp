@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "tag_port.hpp"
 
-#include "tags/slots.hpp"
-
 namespace tag_port {
 
 Port port;
@@ -23,9 +21,9 @@ Actor::Actor(Word number, Word bytes) : extent(bytes) {
 }
 
 Actor::~Actor() {
-    tags::forget(space);
-    arch::take_tag(space);
-    while (Space* s = space.group.front()) arch::take_tag(*s);
+    slots::forget(space);
+    slots::take_slot(space);
+    while (Space* s = slots::of(space).group.front()) slots::take_slot(*s);
     set_ready(false);
     if (port.current == &thread) port.current = nullptr;
     port.table.erase(thread.id.number());
@@ -81,6 +79,11 @@ Thread& thread_at(Word number) {
     auto i = port.table.find(number);
     return i == port.table.end() ? nobody : *i->second;
 }
+
+}  // namespace arch
+
+namespace slots {
+
 ThreadId partner(const Space& space) { return tag_port::actor(space).left; }
 Word take_switches(Space& space) {
     Word n = tag_port::actor(space).switches;
@@ -88,33 +91,31 @@ Word take_switches(Space& space) {
     tag_port::actor(space).switches = 0;
     return n;
 }
-VAddr tag_limit(const Space& space) {
+VAddr slot_limit(const Space& space) {
     auto* h = port.of(space);
     return h ? port.places[h->place].bytes : 0;
 }
 bool bindable(const Space& space) { return port.places[port.of(space)->place].bindable; }
 
-bool give_tag(Space& space, Word bytes, Space* leader) {
-    if (!bytes || !space.group.empty() || leader == &space || (leader && port.of(*leader))) return false;
+bool give_slot(Space& space, Word bytes, Space* leader) {
+    if (!bytes || !of(space).group.empty() || leader == &space || (leader && port.of(*leader))) return false;
     auto* h = port.of(space);
     if (h && h->leader == leader && port.places[h->place].bytes >= bytes) return true;
     std::size_t place = port.free_place(bytes, leader);
     if (place == port.places.size()) return false;
-    take_tag(space);
+    take_slot(space);
     port.held[&space] = {place, leader};
     port.events.push_back({&space, true, {place, leader}});
-    space.leader = leader;
-    (leader ? leader->group : tags::exclusives).push_back(space);
+    enter(space, leader);
     return true;
 }
 
-void take_tag(Space& space) {
+void take_slot(Space& space) {
     auto* h = port.of(space);
     if (!h) return;
     port.events.push_back({&space, false, *h});
-    (h->leader ? h->leader->group : tags::exclusives).remove(space);
-    space.leader = nullptr;
+    leave(space);
     port.held.erase(&space);
 }
 
-}  // namespace arch
+}  // namespace slots

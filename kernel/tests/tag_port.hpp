@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A port whose tags are places of a certain length: each is one space's in all hosts, or, if it may be, one space's in each
-// host. What core/arch.hpp says of tags, and nothing else.
+// host. What slots/port.hpp asks, and nothing else.
 #pragma once
 
 #include <map>
@@ -8,7 +8,8 @@
 #include <vector>
 
 #include "core/arch.hpp"
-#include "tags/policy.hpp"
+#include "slots/groups.hpp"
+#include "slots/policy.hpp"
 
 namespace tag_port {
 

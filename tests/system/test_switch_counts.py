@@ -12,7 +12,7 @@ from conftest import run_cobnut
 
 # With automatic=off nobody else reads the counts. Above a count there may be a flag, which stays.
 PRESET = """
-tick = gdb.Breakpoint("tags::look", internal=True)
+tick = gdb.Breakpoint("slots::look", internal=True)
 tick.silent = True
 left = 6
 while left:

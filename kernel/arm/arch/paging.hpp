@@ -20,6 +20,9 @@ namespace arch {
 Fpage place_utcb_area(Space& space, Fpage wanted);
 // What the caches have of the space's bytes goes to memory, and is no longer cached.
 void about_to_copy(Space& space, VAddr at, Word bytes);
+// A domain does not limit what a space reaches, and nothing here goes through all spaces.
+inline void mapped_up_to(Space&, VAddr) {}
+inline void leave_all(Space&) {}
 }
 
 namespace paging {

@@ -9,7 +9,8 @@
 #include "core/x2.hpp"
 #include "ia32/layout.hpp"
 #include "ia32/port_record.hpp"
-#include "tags/slots.hpp"
+#include "slots/area.hpp"
+#include "slots/state.hpp"
 
 struct Mapping;
 struct Space;
@@ -45,7 +46,7 @@ struct Slot {
     Word size;
     bool small() const { return size != 0; }
     // Below 4 MB a directory entry serves several slots: their leaf entries stand in one table.
-    bool shares_table() const { return size && size < tags::granule_mb << 20; }
+    bool shares_table() const { return size && size < slots::granule_mb << 20; }
 };
 
 // A page directory that can be in force.
@@ -62,12 +63,13 @@ struct ArchSpace {
     Host* host;                     // that it has to run on; nullptr: on any
     Host own;
     Word free_switches;             // how many the fast path may still make to it without a look at `host`; 0 if there is one
-    Word switches;                  // from other spaces to it that are not counted there, since tags::policy looked
+    Word switches;                  // from other spaces to it that are not counted there, since slots::look() looked
     Word partner;                   // the thread that was left then, by its global id
     Slot slot;
     PageTable* directory;
     PageTable* shared_table;        // what holds its leaf entries while its slot shares a table
-    tags::SlotMap bound;            // the slots of those that are bound to its directory
+    slots::State slots;
+    slots::SlotMap bound;           // the slots of those that are bound to its directory
     ports::Held ports;
     MappingTable* mappings[user_tables];
 

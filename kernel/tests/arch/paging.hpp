@@ -6,6 +6,7 @@
 
 #include "core/x2.hpp"
 #include "ia32/port_record.hpp"
+#include "slots/state.hpp"
 
 struct Mapping;
 
@@ -30,4 +31,5 @@ struct ArchSpace {
     };
     std::map<VAddr, Entry> pages;
     ports::Held ports;
+    slots::State slots;
 };

@@ -6,7 +6,7 @@
 #include "core/check.hpp"
 #include "core/x2.hpp"
 
-namespace tags {
+namespace slots {
 
 constexpr Word slot_min_mb = 1, slot_max_mb = 256;      // what the kernel chooses by itself
 constexpr Word area_max_mb = 2048;
@@ -72,7 +72,7 @@ public:
 
     // Whether any of it is exclusive.
     constexpr bool exclusive(SlotName s) const { return exclusive_.any(s); }
-    // The last quarter is for exclusive slots alone: who turns out to be everybody's partner finds a place.
+    // The last quarter is for exclusive slots alone: a space that turns out to be a hub finds one.
     constexpr bool bindable(SlotName s) const { return s.offset_mb + s.size_mb <= size_mb_ - size_mb_ / 4; }
     // `bound`: the map of the directory it would be bound to; nullptr for an exclusive slot.
     constexpr bool available(SlotName s, const SlotMap* bound) const {
@@ -145,4 +145,4 @@ static_assert(SlotName{16, 16}.encode() == 0x0c && SlotName{0, 256}.encode() == 
 static_assert(!SlotName{0, 0}.granules().overlaps({0, 4}) && SlotName{5, 1}.granules() == SlotName{4, 4});
 static_assert(SlotName{600, 4}.encode() == 0 && SlotName{0, 1}.encode() == 0);
 
-}  // namespace tags
+}  // namespace slots

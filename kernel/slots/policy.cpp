@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "tags/policy.hpp"
+#include "slots/policy.hpp"
 
 #include "core/arch.hpp"
 #include "core/check.hpp"
-#include "tags/slots.hpp"
+#include "slots/area.hpp"
+#include "slots/groups.hpp"
 
-namespace tags {
+namespace slots {
 
 Rules rules;
-Exclusives exclusives;
 
 namespace {
 
@@ -34,26 +34,17 @@ Space& advance() {
     return *s;
 }
 
-// The first one becomes the last: a search goes on where the one before it ended.
-Space* next_of(Exclusives& list) {
-    Space* s = list.front();
-    if (!s) return nullptr;
-    list.remove(*s);
-    list.push_back(*s);
-    return s;
-}
+bool tagged(const Space& s) { return slot_limit(s); }
+bool exclusive(const Space& s) { return tagged(s) && !of(s).leader; }
 
-bool tagged(const Space& s) { return arch::tag_limit(s); }
-bool exclusive(const Space& s) { return tagged(s) && !s.leader; }
-
-Word partners(const TagState& tag) {
+Word partners(const State& state) {
     Word n = 0;
-    for (Word met = tag.met | tag.met_before; met; met &= met - 1) ++n;
+    for (Word met = state.met | state.met_before; met; met &= met - 1) ++n;
     return n;
 }
 
 // Its partners change from note to note; or, where one stays for some time, there are more than a group has.
-[[gnu::noinline]] bool universal(const Space& s) { return s.tag.spread >= everybodys || partners(s.tag) >= many; }
+[[gnu::noinline]] bool universal(const Space& s) { return of(s).spread >= everybodys || partners(of(s)) >= many; }
 
 // Of a space, by its first thread's number (Knuth's multiplicative hashing), one of 32 bits; none if its last thread is gone.
 Word bit_of(const Space& space) {
@@ -63,15 +54,16 @@ Word bit_of(const Space& space) {
 
 // With how many in a leader's host `space` has had to do of late, as far as is looked.
 Word kin(const Space& space, const Space& leader) {
-    Word met = space.tag.met | space.tag.met_before, n = &leader != &space && met & bit_of(leader);
+    Word met = of(space).met | of(space).met_before, n = &leader != &space && met & bit_of(leader);
     Word looked = 0;
-    for (const Space* s = leader.group.front(); s && looked++ < members; s = leader.group.after(*s)) n += (met & bit_of(*s)) != 0;
+    for (const Space* s = of(leader).group.front(); s && looked++ < members; s = of(leader).group.after(*s))
+        n += (met & bit_of(*s)) != 0;
     return n;
 }
 
 // As far as a few of its threads tell.
 bool asleep(const Space& space) {
-    if (space.tag.gain) return false;
+    if (of(space).gain) return false;
     Word asked = 0;
     for (const Thread* t = space.members.front(); t && ++asked <= candidates; t = space.members.after(*t))
         if (t->ready_link.queued() || t == arch::current_thread()) return false;
@@ -85,22 +77,22 @@ Space* victim(const Space& space, Word bytes) {
     for (Word i = 0; i < candidates; ++i) {
         Space* s = next_of(exclusives);
         if (!s) break;
-        if (s == &space || s->tag.pinned || arch::tag_limit(*s) < bytes) continue;
+        if (s == &space || of(*s).pinned || slot_limit(*s) < bytes) continue;
         if (asleep(*s)) return s;
-        if (universal(*s) || (!universal(space) && s->tag.gain >= space.tag.gain / 4)) continue;
-        if (!best || s->tag.gain < best->tag.gain) best = s;
+        if (universal(*s) || (!universal(space) && of(*s).gain >= of(space).gain / 4)) continue;
+        if (!best || of(*s).gain < of(*best).gain) best = s;
     }
     return best;
 }
 
 // A space that can be without its slot: in a host one that sleeps; in all of them one that can as well be bound, so that
 // each host can use the slot.
-Space* settler(Exclusives& list, Word bytes) {
+Space* settler(Members& list, Word bytes) {
     for (Word i = 0; i < candidates; ++i) {
         Space* s = next_of(list);
         if (!s) break;
-        if (s->tag.pinned || arch::tag_limit(*s) < bytes) continue;
-        if (&list == &exclusives ? arch::bindable(*s) && !universal(*s) : asleep(*s)) return s;
+        if (of(*s).pinned || slot_limit(*s) < bytes) continue;
+        if (&list == &exclusives ? bindable(*s) && !universal(*s) : asleep(*s)) return s;
     }
     return nullptr;
 }
@@ -114,10 +106,10 @@ Space* space_of(ThreadId id, const Space& space) {
 
 // Whose host `space` had best share: that of its last partner but for those who are at home in all.
 Space* chosen_leader(const Space& space) {
-    for (ThreadId id : space.tag.partners) {
+    for (ThreadId id : of(space).partners) {
         Space* p = space_of(id, space);
         if (!p || exclusive(*p)) continue;
-        Space* leader = p->leader ? p->leader : p;
+        Space* leader = of(*p).leader ? of(*p).leader : p;
         return leader == dissolving ? nullptr : leader;
     }
     return nullptr;
@@ -125,41 +117,41 @@ Space* chosen_leader(const Space& space) {
 
 bool take_from(Space* loser, Space& space, Word bytes, Space* leader) {
     if (!loser) return false;
-    check(tagged(*loser) && !loser->tag.pinned);
-    arch::take_tag(*loser);
-    check(!tagged(*loser) && !loser->leader);
-    return arch::give_tag(space, bytes, leader);
+    check(tagged(*loser) && !of(*loser).pinned);
+    take_slot(*loser);
+    check(!tagged(*loser) && !of(*loser).leader);
+    return give_slot(space, bytes, leader);
 }
 
 bool join(Space& space, Word bytes, Space* leader) {
-    check(leader && !tagged(*leader) && !leader->leader);
-    space.tag.astray = 0;
-    return arch::give_tag(space, bytes, leader) || take_from(settler(leader->group, bytes), space, bytes, leader) ||
+    check(leader && !tagged(*leader) && !of(*leader).leader);
+    of(space).astray = 0;
+    return give_slot(space, bytes, leader) || take_from(settler(of(*leader).group, bytes), space, bytes, leader) ||
            take_from(settler(exclusives, bytes), space, bytes, leader);
 }
 
 // In all hosts: a free tag, or that of a space which gains less by it.
 bool go_anywhere(Space& space, Word bytes) {
-    return arch::give_tag(space, bytes, nullptr) || take_from(victim(space, bytes), space, bytes, nullptr);
+    return give_slot(space, bytes, nullptr) || take_from(victim(space, bytes), space, bytes, nullptr);
 }
 
 // Where only partners in all hosts keep two others of a group apart, one of these comes to `space`, and the rest can follow.
 void invite(Space& space) {
-    for (ThreadId id : space.tag.partners) {
+    for (ThreadId id : of(space).partners) {
         Space* p = space_of(id, space);
-        if (!p || !exclusive(*p) || p->tag.pinned || universal(*p)) continue;
-        Word bytes = arch::tag_limit(*p);
-        p->tag.astray = 0;
+        if (!p || !exclusive(*p) || of(*p).pinned || universal(*p)) continue;
+        Word bytes = slot_limit(*p);
+        of(*p).astray = 0;
         // What it gets there may be the place that it has.
-        if (!take_from(p, *p, bytes, &space)) arch::give_tag(*p, bytes, nullptr);
+        if (!take_from(p, *p, bytes, &space)) give_slot(*p, bytes, nullptr);
         return;
     }
 }
 
 bool may_dissolve(const Space& leader) {
     Word looked = 0;
-    for (const Space* s = leader.group.front(); s; s = leader.group.after(*s))
-        if (s->tag.pinned || ++looked > members) return false;
+    for (const Space* s = of(leader).group.front(); s; s = of(leader).group.after(*s))
+        if (of(*s).pinned || ++looked > members) return false;
     return true;
 }
 
@@ -169,10 +161,10 @@ bool seek(Space& space);
 void dissolve_some() {
     constexpr Word few = 8;
     for (Word i = 0; dissolving; ++i) {
-        Space &leader = *dissolving, *s = leader.group.front();
-        if (s && !s->tag.pinned && i == few) return;
-        if (s && !s->tag.pinned) {
-            arch::take_tag(*s);
+        Space &leader = *dissolving, *s = of(leader).group.front();
+        if (s && !of(*s).pinned && i == few) return;
+        if (s && !of(*s).pinned) {
+            take_slot(*s);
             continue;
         }
         dissolving = nullptr;
@@ -185,8 +177,8 @@ bool seek(Space& space) {
     Word bytes = needed(space);
     if (bytes > most_bytes) return false;
     Space* leader = rules.groups && !universal(space) ? chosen_leader(space) : nullptr;
-    if (space.group.empty()) {
-        if (arch::give_tag(space, bytes, nullptr) || (leader && join(space, bytes, leader)) || go_anywhere(space, bytes)) return true;
+    if (of(space).group.empty()) {
+        if (give_slot(space, bytes, nullptr) || (leader && join(space, bytes, leader)) || go_anywhere(space, bytes)) return true;
     } else if (!dissolving && leader != &space && may_dissolve(space)
                && (leader ? kin(space, *leader) >= kin(space, space) : universal(space) && victim(space, bytes))) {
         // It gives its own group up for one that is as good, or to be at home in all.
@@ -199,41 +191,41 @@ bool seek(Space& space) {
 
 // After a search in vain it waits for some looks.
 void seek_now_and_then(Space& space) {
-    if (space.tag.waits)
-        --space.tag.waits;
+    if (of(space).waits)
+        --of(space).waits;
     else if (!seek(space))
-        space.tag.waits = pause;
+        of(space).waits = pause;
 }
 
 // One that is bound to a host: is it the right one?
 void settle(Space& space) {
-    check(tagged(space) && space.leader && !tagged(*space.leader));
-    Word bytes = arch::tag_limit(space);
+    check(tagged(space) && of(space).leader && !tagged(*of(space).leader));
+    Word bytes = slot_limit(space);
     if (universal(space)) {
         // Most of its partners are elsewhere: to be large is cheaper.
-        if (!go_anywhere(space, bytes)) arch::take_tag(space);
+        if (!go_anywhere(space, bytes)) take_slot(space);
         return;
     }
     Space* leader = chosen_leader(space);
-    if (!leader || leader == space.leader) {
-        space.tag.astray = 0;
+    if (!leader || leader == of(space).leader) {
+        of(space).astray = 0;
         return;
     }
-    if (++space.tag.astray >= patience && !join(space, bytes, leader)) arch::take_tag(space);
+    if (++of(space).astray >= patience && !join(space, bytes, leader)) take_slot(space);
 }
 
 void note_partner(Space& space, ThreadId partner) {
     constexpr Word weight = 16;
-    ThreadId(&partners)[2] = space.tag.partners;
+    ThreadId(&partners)[2] = of(space).partners;
     Space* now = space_of(partner, space);
     if (!now) return;
     bool latest = now == space_of(partners[0], space), known = latest || now == space_of(partners[1], space);
     if (!latest) partners[1] = partners[0];
     partners[0] = partner;
-    space.tag.spread += (known ? 0 : weight) - space.tag.spread / weight;
-    check(space.tag.spread <= 256);
-    if (++space.tag.notes % late == 0) space.tag.met_before = space.tag.met, space.tag.met = 0;
-    space.tag.met |= bit_of(*now);
+    of(space).spread += (known ? 0 : weight) - of(space).spread / weight;
+    check(of(space).spread <= 256);
+    if (++of(space).notes % late == 0) of(space).met_before = of(space).met, of(space).met = 0;
+    of(space).met |= bit_of(*now);
 }
 
 // At a tick: the space that runs, the one that it was switched to from, and the one before that.
@@ -242,7 +234,7 @@ void note_running() {
     Thread* current = arch::current_thread();
     Space* space = current ? current->space : nullptr;
     for (Word i = 0; space && i < back; ++i) {
-        ThreadId partner = arch::partner(*space);
+        ThreadId partner = slots::partner(*space);
         note_partner(*space, partner);
         space = space_of(partner, *space);
         if (current->space == space) break;     // a second note of the same partner would look as if it had stayed
@@ -262,22 +254,22 @@ namespace {
 
 // A tag that covers that much in exchange for the one that it has, or none.
 void refit(Space& space, Word bytes) {
-    bool may = rules.automatic && !space.tag.pinned && bytes <= most_bytes;
-    if (!may || !arch::give_tag(space, bytes, space.leader)) arch::take_tag(space);
+    bool may = rules.automatic && !of(space).pinned && bytes <= most_bytes;
+    if (!may || !give_slot(space, bytes, of(space).leader)) take_slot(space);
 }
 
 }  // namespace
 
 void begin(Space& space) {
-    if (!rules.automatic || space.tag.pinned) return;
-    Word bytes = needed(space), limit = arch::tag_limit(space);
-    if (!limit) arch::give_tag(space, bytes, nullptr);
+    if (!rules.automatic || of(space).pinned) return;
+    Word bytes = needed(space), limit = slot_limit(space);
+    if (!limit) give_slot(space, bytes, nullptr);
     else if (limit < bytes) refit(space, bytes);
 }
 
 void outgrow(Space& space, VAddr address) { refit(space, address < most_bytes ? address + 1 : ~Word{0}); }
 
-void outgrow(Space& space) { refit(space, arch::tag_limit(space) + 1); }
+void outgrow(Space& space) { refit(space, slot_limit(space) + 1); }
 
 void look() {
     if (!rules.automatic) return;
@@ -285,13 +277,13 @@ void look() {
     dissolve_some();
     for (Word i = 0; i < looks; ++i) {
         Space& space = advance();
-        Word switches = arch::take_switches(space);
-        space.tag.gain += switches - (space.tag.gain + memory - 1) / memory;
-        if (switches) note_partner(space, arch::partner(space));
-        if (space.tag.pinned || !space.initialised()) continue;
-        if (space.leader && rules.groups)
+        Word switches = take_switches(space);
+        of(space).gain += switches - (of(space).gain + memory - 1) / memory;
+        if (switches) note_partner(space, slots::partner(space));
+        if (of(space).pinned || !space.initialised()) continue;
+        if (of(space).leader && rules.groups)
             settle(space);
-        else if (!tagged(space) && space.tag.gain >= worthwhile && !dissolving)
+        else if (!tagged(space) && of(space).gain >= worthwhile && !dissolving)
             seek_now_and_then(space);
     }
 }
@@ -301,4 +293,4 @@ void forget(Space& space) {
     if (dissolving == &space) dissolving = nullptr;
 }
 
-}  // namespace tags
+}  // namespace slots
