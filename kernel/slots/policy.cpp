@@ -13,29 +13,29 @@ Rules rules;
 namespace {
 
 constexpr Word most_bytes = slot_max_mb << 20;
-// Spaces that one tick of the clock looks at; how many of those with exclusive tags a search looks at.
-constexpr Word looks = 4, candidates = 32;
-// Over how many looks switches are added up, and from how many on a tag is worth the work of giving it.
-constexpr Word memory = 8, worthwhile = 64;
-// A spread (of 256), or a number of partners, from which on a space counts as everybody's partner; how many notes make up
-// `met`; and how long one has to be astray to be moved.
-constexpr Word everybodys = 176, many = 9, late = 256, patience = 4;
-// Looks between two searches of a space that found no tag.
-constexpr Word pause = 8;
-// So many members of a group are looked at, at most; a leader with more keeps them.
-constexpr Word members = 128;
+// How many spaces a tick of the clock looks at; and how many a search for a victim does, or threads of one of them.
+constexpr Word looks_per_tick = 4, most_candidates = 32;
+// A space's gain loses one part in `decay` at each look. From `least_gain` on a slot is worth the work of giving it.
+constexpr Word decay = 8, least_gain = 64;
+// A spread (of 256), or a number of partners, from which on a space is a hub. After `period` notes `met` begins anew.
+// Hysteresis: at so many looks in a row a bound space has to prefer another host before it is moved there.
+constexpr Word hub_spread = 176, hub_partners = 9, period = 256, hysteresis = 4;
+// Looks that a space skips after it has sought a slot in vain.
+constexpr Word backoff = 8;
+// How many members of a group the rules look at. A leader with more keeps its group.
+constexpr Word most_members = 128;
 
 Space* hand;            // where look() goes on; nullptr: at the first
 Space* dissolving;      // a leader that gives up its group; nullptr: none
 
-Space& advance() {
+Space& next_space() {
     Space* s = hand ? hand : spaces::all().front();
     hand = spaces::all().after(*s);
     return *s;
 }
 
-bool tagged(const Space& s) { return slot_limit(s); }
-bool exclusive(const Space& s) { return tagged(s) && !of(s).leader; }
+bool is_small(const Space& s) { return slot_limit(s); }
+bool is_exclusive(const Space& s) { return is_small(s) && !of(s).leader; }
 
 Word partners(const State& state) {
     Word n = 0;
@@ -43,106 +43,111 @@ Word partners(const State& state) {
     return n;
 }
 
-// Its partners change from note to note; or, where one stays for some time, there are more than a group has.
-[[gnu::noinline]] bool universal(const Space& s) { return of(s).spread >= everybodys || partners(of(s)) >= many; }
+// A hub is a space with many partners: they change from note to note; or, where one stays for some time, there are more
+// of them than a group has members.
+[[gnu::noinline]] bool is_hub(const Space& s) { return of(s).spread >= hub_spread || partners(of(s)) >= hub_partners; }
 
-// Of a space, by its first thread's number (Knuth's multiplicative hashing), one of 32 bits; none if its last thread is gone.
-Word bit_of(const Space& space) {
+// One of 32 bits for a space, by its first thread's number (Knuth's multiplicative hashing); 0 if it has no thread.
+Word hash_bit(const Space& space) {
     const Thread* t = space.members.front();
     return t ? 1u << (t->id.number() * 2654435769u >> 27) : 0;
 }
 
-// With how many in a leader's host `space` has had to do of late, as far as is looked.
-Word kin(const Space& space, const Space& leader) {
-    Word met = of(space).met | of(space).met_before, n = &leader != &space && met & bit_of(leader);
+// Counts the partners that `space` has among a leader and the first of its members. Two spaces may have the same bit.
+Word partners_among(const Space& space, const Space& leader) {
+    Word met = of(space).met | of(space).met_before, n = &leader != &space && met & hash_bit(leader);
     Word looked = 0;
-    for (const Space* s = of(leader).group.front(); s && looked++ < members; s = of(leader).group.after(*s))
-        n += (met & bit_of(*s)) != 0;
+    for (const Space* s = of(leader).group.front(); s && looked++ < most_members; s = of(leader).group.after(*s))
+        n += (met & hash_bit(*s)) != 0;
     return n;
 }
 
-// As far as a few of its threads tell.
+// A space sleeps if nobody has switched to it of late, and none of its first threads is ready.
 bool asleep(const Space& space) {
     if (of(space).gain) return false;
     Word asked = 0;
-    for (const Thread* t = space.members.front(); t && ++asked <= candidates; t = space.members.after(*t))
+    for (const Thread* t = space.members.front(); t && ++asked <= most_candidates; t = space.members.after(*t))
         if (t->ready_link.queued() || t == arch::current_thread()) return false;
     return true;
 }
 
-// The space that loses its exclusive tag, good for that many bytes, to `space`: one that sleeps, or one that gains less
-// than a quarter of what `space` does by it. Everybody's partner gives way to nobody, and others give way to it.
-Space* victim(const Space& space, Word bytes) {
+// Finds the victim that loses an exclusive slot of `bytes` or more to `space`: a space that sleeps, or one that gains
+// less than a quarter of what `space` does. A hub that is awake is never a victim, and for a hub every other space may
+// be one.
+Space* exclusive_victim(const Space& space, Word bytes) {
     Space* best = nullptr;
-    for (Word i = 0; i < candidates; ++i) {
+    for (Word i = 0; i < most_candidates; ++i) {
         Space* s = next_of(exclusives);
         if (!s) break;
         if (s == &space || of(*s).pinned || slot_limit(*s) < bytes) continue;
         if (asleep(*s)) return s;
-        if (universal(*s) || (!universal(space) && of(*s).gain >= of(space).gain / 4)) continue;
+        if (is_hub(*s) || (!is_hub(space) && of(*s).gain >= of(space).gain / 4)) continue;
         if (!best || of(*s).gain < of(*best).gain) best = s;
     }
     return best;
 }
 
-// A space that can be without its slot: in a host one that sleeps; in all of them one that can as well be bound, so that
-// each host can use the slot.
-Space* settler(Members& list, Word bytes) {
-    for (Word i = 0; i < candidates; ++i) {
+// Finds the victim whose slot makes room for a bound one: among a group's members a space that sleeps; among the
+// exclusive ones a space that is no hub, whose slot bound ones can use in every host.
+Space* bound_victim(Members& list, Word bytes) {
+    for (Word i = 0; i < most_candidates; ++i) {
         Space* s = next_of(list);
         if (!s) break;
         if (of(*s).pinned || slot_limit(*s) < bytes) continue;
-        if (&list == &exclusives ? bindable(*s) && !universal(*s) : asleep(*s)) return s;
+        if (&list == &exclusives ? bindable(*s) && !is_hub(*s) : asleep(*s)) return s;
     }
     return nullptr;
 }
 
-// Whose thread that is, if it is another space's.
+// The space that a thread belongs to; nullptr if the thread is gone, or the space is `space` itself.
 Space* space_of(ThreadId id, const Space& space) {
     // Not threads::find(): that takes a waiting thread out of the fast path's way.
     const Thread& t = arch::thread_at(id.number());
     return id.is_global() && t.id == id && t.space != &space ? t.space : nullptr;
 }
 
-// Whose host `space` had best share: that of its last partner but for those who are at home in all.
-Space* chosen_leader(const Space& space) {
+// The leader whose host `space` should share: its last partner that has no exclusive slot, or that partner's leader.
+Space* preferred_leader(const Space& space) {
     for (ThreadId id : of(space).partners) {
         Space* p = space_of(id, space);
-        if (!p || exclusive(*p)) continue;
+        if (!p || is_exclusive(*p)) continue;
         Space* leader = of(*p).leader ? of(*p).leader : p;
         return leader == dissolving ? nullptr : leader;
     }
     return nullptr;
 }
 
-bool take_from(Space* loser, Space& space, Word bytes, Space* leader) {
-    if (!loser) return false;
-    check(tagged(*loser) && !of(*loser).pinned);
-    take_slot(*loser);
-    check(!tagged(*loser) && !of(*loser).leader);
+// Takes the victim's slot, if there is a victim, and gives `space` one.
+bool take_from(Space* victim, Space& space, Word bytes, Space* leader) {
+    if (!victim) return false;
+    check(is_small(*victim) && !of(*victim).pinned);
+    take_slot(*victim);
+    check(!is_small(*victim) && !of(*victim).leader);
     return give_slot(space, bytes, leader);
 }
 
-bool join(Space& space, Word bytes, Space* leader) {
-    check(leader && !tagged(*leader) && !of(*leader).leader);
-    of(space).astray = 0;
-    return give_slot(space, bytes, leader) || take_from(settler(of(*leader).group, bytes), space, bytes, leader) ||
-           take_from(settler(exclusives, bytes), space, bytes, leader);
+// Gives `space` a slot in the leader's host: a free one, or that of a victim.
+bool get_bound(Space& space, Word bytes, Space* leader) {
+    check(leader && !is_small(*leader) && !of(*leader).leader);
+    of(space).misplaced = 0;
+    return give_slot(space, bytes, leader) || take_from(bound_victim(of(*leader).group, bytes), space, bytes, leader) ||
+           take_from(bound_victim(exclusives, bytes), space, bytes, leader);
 }
 
-// In all hosts: a free tag, or that of a space which gains less by it.
-bool go_anywhere(Space& space, Word bytes) {
-    return give_slot(space, bytes, nullptr) || take_from(victim(space, bytes), space, bytes, nullptr);
+// Gives `space` an exclusive slot: a free one, or that of a victim.
+bool get_exclusive(Space& space, Word bytes) {
+    return give_slot(space, bytes, nullptr) || take_from(exclusive_victim(space, bytes), space, bytes, nullptr);
 }
 
-// Where only partners in all hosts keep two others of a group apart, one of these comes to `space`, and the rest can follow.
-void invite(Space& space) {
+// Binds a partner of `space` that has an exclusive slot, but is no hub, to the host of `space`. Spaces that talk to
+// that partner find a leader then, where they knew none before.
+void bind_partner(Space& space) {
     for (ThreadId id : of(space).partners) {
         Space* p = space_of(id, space);
-        if (!p || !exclusive(*p) || of(*p).pinned || universal(*p)) continue;
+        if (!p || !is_exclusive(*p) || of(*p).pinned || is_hub(*p)) continue;
         Word bytes = slot_limit(*p);
-        of(*p).astray = 0;
-        // What it gets there may be the place that it has.
+        of(*p).misplaced = 0;
+        // The slot that it gets there may be the one that it has had.
         if (!take_from(p, *p, bytes, &space)) give_slot(*p, bytes, nullptr);
         return;
     }
@@ -151,14 +156,15 @@ void invite(Space& space) {
 bool may_dissolve(const Space& leader) {
     Word looked = 0;
     for (const Space* s = of(leader).group.front(); s; s = of(leader).group.after(*s))
-        if (of(*s).pinned || ++looked > members) return false;
+        if (of(*s).pinned || ++looked > most_members) return false;
     return true;
 }
 
 bool seek(Space& space);
 
-// Its members lose their tags, a few at once and the rest at the next ticks. Then it seeks one.
-void dissolve_some() {
+// Takes the slots of the members of the group that is given up: a few now, the others at the next ticks. Then its
+// leader seeks a slot.
+void dissolve() {
     constexpr Word few = 8;
     for (Word i = 0; dissolving; ++i) {
         Space &leader = *dissolving, *s = of(leader).group.front();
@@ -172,48 +178,51 @@ void dissolve_some() {
     }
 }
 
-// A space without a tag that is switched to a lot: whether it has one now, or will seek again when its group is gone.
+// Seeks a slot for a large space. True if it has one now, or will seek again when its group is gone.
 bool seek(Space& space) {
     Word bytes = needed(space);
     if (bytes > most_bytes) return false;
-    Space* leader = rules.groups && !universal(space) ? chosen_leader(space) : nullptr;
+    Space* leader = rules.groups && !is_hub(space) ? preferred_leader(space) : nullptr;
     if (of(space).group.empty()) {
-        if (give_slot(space, bytes, nullptr) || (leader && join(space, bytes, leader)) || go_anywhere(space, bytes)) return true;
+        if (give_slot(space, bytes, nullptr)) return true;
+        if ((leader && get_bound(space, bytes, leader)) || get_exclusive(space, bytes)) return true;
     } else if (!dissolving && leader != &space && may_dissolve(space)
-               && (leader ? kin(space, *leader) >= kin(space, space) : universal(space) && victim(space, bytes))) {
-        // It gives its own group up for one that is as good, or to be at home in all.
+               && (leader ? partners_among(space, *leader) >= partners_among(space, space)
+                          : is_hub(space) && exclusive_victim(space, bytes))) {
+        // It gives its own group up for one with as many partners, or, a hub, for an exclusive slot.
         dissolving = &space;
-        dissolve_some();
+        dissolve();
     }
-    if (!leader && rules.groups && !universal(space)) invite(space);
-    return tagged(space) || dissolving == &space;
+    if (!leader && rules.groups && !is_hub(space)) bind_partner(space);
+    return is_small(space) || dissolving == &space;
 }
 
-// After a search in vain it waits for some looks.
-void seek_now_and_then(Space& space) {
-    if (of(space).waits)
-        --of(space).waits;
+// Seeks a slot, but not at the looks that follow a search in vain.
+void seek_with_backoff(Space& space) {
+    if (of(space).skips)
+        --of(space).skips;
     else if (!seek(space))
-        of(space).waits = pause;
+        of(space).skips = backoff;
 }
 
-// One that is bound to a host: is it the right one?
-void settle(Space& space) {
-    check(tagged(space) && of(space).leader && !tagged(*of(space).leader));
+// Looks at a bound space: it is moved to the host of its partners when it has preferred that for some looks.
+void review(Space& space) {
+    check(is_small(space) && of(space).leader && !is_small(*of(space).leader));
     Word bytes = slot_limit(space);
-    if (universal(space)) {
-        // Most of its partners are elsewhere: to be large is cheaper.
-        if (!go_anywhere(space, bytes)) take_slot(space);
+    if (is_hub(space)) {
+        // Most of its partners are in other hosts: to be large is cheaper for it.
+        if (!get_exclusive(space, bytes)) take_slot(space);
         return;
     }
-    Space* leader = chosen_leader(space);
+    Space* leader = preferred_leader(space);
     if (!leader || leader == of(space).leader) {
-        of(space).astray = 0;
+        of(space).misplaced = 0;
         return;
     }
-    if (++of(space).astray >= patience && !join(space, bytes, leader)) take_slot(space);
+    if (++of(space).misplaced >= hysteresis && !get_bound(space, bytes, leader)) take_slot(space);
 }
 
+// Notes that `space` was switched to from that thread.
 void note_partner(Space& space, ThreadId partner) {
     constexpr Word weight = 16;
     ThreadId(&partners)[2] = of(space).partners;
@@ -224,11 +233,11 @@ void note_partner(Space& space, ThreadId partner) {
     partners[0] = partner;
     of(space).spread += (known ? 0 : weight) - of(space).spread / weight;
     check(of(space).spread <= 256);
-    if (++of(space).notes % late == 0) of(space).met_before = of(space).met, of(space).met = 0;
-    of(space).met |= bit_of(*now);
+    if (++of(space).notes % period == 0) of(space).met_before = of(space).met, of(space).met = 0;
+    of(space).met |= hash_bit(*now);
 }
 
-// At a tick: the space that runs, the one that it was switched to from, and the one before that.
+// Notes partners for the space that runs, for the one that it was switched to from, and for the one before that.
 void note_running() {
     constexpr Word back = 3;
     Thread* current = arch::current_thread();
@@ -252,7 +261,7 @@ Word needed(const Space& space) {
 
 namespace {
 
-// A tag that covers that much in exchange for the one that it has, or none.
+// Exchanges a space's slot for one of that many bytes; it becomes large if it cannot have that.
 void refit(Space& space, Word bytes) {
     bool may = rules.automatic && !of(space).pinned && bytes <= most_bytes;
     if (!may || !give_slot(space, bytes, of(space).leader)) take_slot(space);
@@ -274,17 +283,17 @@ void outgrow(Space& space) { refit(space, slot_limit(space) + 1); }
 void look() {
     if (!rules.automatic) return;
     note_running();
-    dissolve_some();
-    for (Word i = 0; i < looks; ++i) {
-        Space& space = advance();
+    dissolve();
+    for (Word i = 0; i < looks_per_tick; ++i) {
+        Space& space = next_space();
         Word switches = take_switches(space);
-        of(space).gain += switches - (of(space).gain + memory - 1) / memory;
+        of(space).gain += switches - (of(space).gain + decay - 1) / decay;
         if (switches) note_partner(space, slots::partner(space));
         if (of(space).pinned || !space.initialised()) continue;
         if (of(space).leader && rules.groups)
-            settle(space);
-        else if (!tagged(space) && of(space).gain >= worthwhile && !dissolving)
-            seek_now_and_then(space);
+            review(space);
+        else if (!is_small(space) && of(space).gain >= least_gain && !dissolving)
+            seek_with_backoff(space);
     }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Every decision of the rules about tags, on random operations, against a model that searches all spaces for what may be
-// done: who could have been taken a tag from, which tags were free, whose host is the right one. The model keeps what the
+// Every decision of the rules about slots, on random operations, against a model that searches all spaces for what may be
+// done: which spaces could have lost a slot, which slots were free, which host is the right one. The model keeps what the
 // rules are to know of a space by itself.
 #include <gtest/gtest.h>
 
@@ -19,12 +19,12 @@ namespace {
 using namespace tag_port;
 
 constexpr Word mb = 1u << 20, most_bytes = 256 * mb;
-// docs/tags.md, and policy.cpp for what it calls a lot, a few and so on.
-constexpr Word looks = 4, worthwhile = 64, everybodys = 176, many = 9, patience = 4, pause = 8, notes_kept = 512;
+// docs/tags.md, and the constants of slots/policy.cpp.
+constexpr Word looks_per_tick = 4, least_gain = 64, hub_spread = 176, hub_partners = 9, hysteresis = 4, backoff = 8, notes_kept = 512;
 
 // What is to be known of a space.
 struct Known {
-    Word gain = 0, spread = 0, astray = 0, waits = 0;
+    Word gain = 0, spread = 0, misplaced = 0, skips = 0;
     const Space* partners[2] = {};      // nullptr: none, or it is gone
     std::deque<Word> notes;             // all of late: which thread was left
 };
@@ -78,11 +78,11 @@ protected:
         }
     }
     // The bits are the rules' own; that there are not more than partners is checked.
-    bool universal(const Space& s) {
+    bool is_hub(const Space& s) {
         const Known& k = known[&s];
         auto bits = static_cast<Word>(__builtin_popcount(slots::of(s).met | slots::of(s).met_before));
         EXPECT_LE(bits, std::set<Word>(k.notes.begin(), k.notes.end()).size());
-        return k.spread >= everybodys || bits >= many;
+        return k.spread >= hub_spread || bits >= hub_partners;
     }
     bool asleep(const Space& s) {
         const Actor& a = actor(s);
@@ -104,7 +104,7 @@ protected:
         return nullptr;
     }
     // To how many there it has talked of late, by the rules' own bits.
-    static int kin(const Tags& tags, const Space& s, const Space* leader) {
+    static int partners_among(const Tags& tags, const Space& s, const Space* leader) {
         auto met = [&](const Space* o) { return (slots::of(s).met | slots::of(s).met_before) >> (o->members.front()->id.number() * 2654435769u >> 27) & 1; };
         Word n = leader != &s && met(leader);
         for (auto& [o, held] : tags) n += held.leader == leader && met(o);
@@ -125,16 +125,16 @@ protected:
             if (held.leader || v == &s || slots::of(*v).pinned || !long_enough(v, bytes)) continue;
             if (asleep(*v)) sleeping.insert(v);
             Word its = known[v].gain;
-            if (universal(*v) || (!universal(s) && its >= known[&s].gain / 4)) continue;
+            if (is_hub(*v) || (!is_hub(s) && its >= known[&s].gain / 4)) continue;
             if (its < gain) least.clear(), gain = its;
             if (its == gain) least.insert(v);
         }
         return sleeping.empty() ? least : sleeping;
     }
-    std::set<const Space*> settlers(Word bytes) {
+    std::set<const Space*> bindable_victims(Word bytes) {
         std::set<const Space*> found;
         for (auto& [v, held] : before)
-            if (!held.leader && !slots::of(*v).pinned && long_enough(v, bytes) && port.places[held.place].bindable && !universal(*v))
+            if (!held.leader && !slots::of(*v).pinned && long_enough(v, bytes) && port.places[held.place].bindable && !is_hub(*v))
                 found.insert(v);
         return found;
     }
@@ -144,7 +144,7 @@ protected:
         std::set<const Space*> found;
         for (auto& [v, held] : before)
             if (held.leader == host && !slots::of(*v).pinned && long_enough(v, bytes) && asleep(*v)) found.insert(v);
-        return found.empty() ? settlers(bytes) : found;
+        return found.empty() ? bindable_victims(bytes) : found;
     }
 
     // The rules are about to look at `s`.
@@ -179,13 +179,13 @@ protected:
 
     void judge_large(Space& s, Known& k) {
         Word bytes = needed(s);
-        if (k.gain < worthwhile) return nothing_done();
-        if (k.waits) return --k.waits, nothing_done();
-        const Space* host = slots::rules.groups && !universal(s) && bytes <= most_bytes ? right_host(s) : nullptr;
+        if (k.gain < least_gain) return nothing_done();
+        if (k.skips) return --k.skips, nothing_done();
+        const Space* host = slots::rules.groups && !is_hub(s) && bytes <= most_bytes ? right_host(s) : nullptr;
         auto events = without_own_group(s, host);
         bool got = port.of(s) != nullptr;
-        if (!got) k.waits = pause;
-        if (host) k.astray = 0;
+        if (!got) k.skips = backoff;
+        if (host) k.misplaced = 0;
         if (bytes > most_bytes) return nothing_done();
         if (events.size() < port.events.size()) return;     // it gave up its group: what was free before does not count
         if (!got && !host) return judge_invitation(s);
@@ -199,12 +199,12 @@ protected:
     void judge_invitation(const Space& s) {
         EXPECT_FALSE(!members(before, &s) && (free_before(needed(s), nullptr) || !victims(s, needed(s)).empty()));
         const Space* guest = nullptr;
-        if (slots::rules.groups && !universal(s))
+        if (slots::rules.groups && !is_hub(s))
             for (const Space* p : known[&s].partners)
-                if (!guest && p && exclusive(before, p) && !slots::of(*p).pinned && !universal(*p)) guest = p;
+                if (!guest && p && exclusive(before, p) && !slots::of(*p).pinned && !is_hub(*p)) guest = p;
         if (!guest) return nothing_done();
         EXPECT_TRUE(std::ranges::all_of(port.events, [&](auto& e) { return e.space == guest; }));
-        known[guest].astray = 0;
+        known[guest].misplaced = 0;
         Word bytes = port.places[before.at(guest).place].bytes;
         before.erase(guest);
         EXPECT_EQ(port.held.at(guest).leader, free_before(bytes, &s) ? &s : nullptr);
@@ -223,7 +223,7 @@ protected:
             }
         if (!dissolved) return rest;
         EXPECT_EQ(dissolved, members(before, &s)) << "all or none";
-        EXPECT_TRUE((host && host != &s && kin(before, s, host) >= kin(before, s, &s)) || (universal(s) && !victims(s, needed(s)).empty()));
+        EXPECT_TRUE((host && host != &s && partners_among(before, s, host) >= partners_among(before, s, &s)) || (is_hub(s) && !victims(s, needed(s)).empty()));
         return rest;
     }
 
@@ -248,16 +248,16 @@ protected:
     void judge_bound(Space& s, Known& k) {
         if (!slots::rules.groups) return nothing_done();
         Word bytes = port.places[before.at(&s).place].bytes;
-        if (universal(s)) {
+        if (is_hub(s)) {
             bool free = free_before(bytes, nullptr) || !victims(s, bytes).empty();
             EXPECT_EQ(port.of(s) != nullptr, free) << "everybody's partner is in all hosts or large";
             EXPECT_EQ(slots::of(s).leader, nullptr);
             return free ? judge_gift(s, bytes, nullptr, port.events) : void();
         }
         const Space* host = right_host(s);
-        if (!host || host == leader_of(before, &s)) return k.astray = 0, nothing_done();
-        if (++k.astray < patience) return nothing_done();
-        k.astray = 0;
+        if (!host || host == leader_of(before, &s)) return k.misplaced = 0, nothing_done();
+        if (++k.misplaced < hysteresis) return nothing_done();
+        k.misplaced = 0;
         if (port.of(s)) judge_gift(s, bytes, host, port.events);
         if (free_before(bytes, host) || !losers(host, bytes).empty()) EXPECT_EQ(slots::of(s).leader, host);
         else EXPECT_TRUE(!port.of(s) && port.events.size() == 1) << "its group can come to it";

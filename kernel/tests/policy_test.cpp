@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The rules about tags (docs/tags.md): what each of them promises in small examples; and on random operations every single
+// The rules about slots (docs/tags.md): what each of them promises in small examples; and on random operations every single
 // decision against a model that searches all spaces for what would have been allowed.
 #include "slots/policy.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A port whose tags are places of a certain length: each is one space's in all hosts, or, if it may be, one space's in each
+// A port whose slots are places of a certain length: each is one space's in all hosts, or, if it may be, one space's in each
 // host. What slots/port.hpp asks, and nothing else.
 #pragma once
 
