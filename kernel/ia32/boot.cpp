@@ -7,14 +7,14 @@
 #include "core/print.hpp"
 #include "core/string.hpp"
 #include "core/trace.hpp"
+#include "ia32/board.hpp"
 #include "ia32/coprocessor.hpp"
 #include "ia32/cpu.hpp"
 #include "ia32/descriptors.hpp"
 #include "ia32/hosts.hpp"
+#include "ia32/loader.hpp"
 #include "ia32/page_tables.hpp"
 #include "ia32/small_space.hpp"
-#include "pc/board.hpp"
-#include "pc/loader.hpp"
 #include "slots/policy.hpp"
 
 extern "C" {

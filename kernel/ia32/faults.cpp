@@ -11,6 +11,7 @@
 #include "core/schedule.hpp"
 #include "core/space.hpp"
 #include "core/string.hpp"
+#include "ia32/board.hpp"
 #include "ia32/cpu.hpp"
 #include "ia32/debug_registers.hpp"
 #include "ia32/descriptors.hpp"
@@ -20,7 +21,6 @@
 #include "ia32/small_space.hpp"
 #include "ia32/tls.hpp"
 #include "ia32/trap.hpp"
-#include "pc/board.hpp"
 #include "slots/policy.hpp"
 
 namespace user_memory {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Traps by vector: interrupts, system calls by gate, faults.
 #include "ia32/trap.hpp"
+#include "ia32/board.hpp"
 
 #include "core/arch.hpp"
 #include "core/checks.hpp"
@@ -13,7 +14,6 @@
 #include "ia32/debug_registers.hpp"
 #include "ia32/layout.hpp"
 #include "ia32/panic.hpp"
-#include "pc/board.hpp"
 
 extern "C" char stub_ipc_return[];
 extern "C" char msr_read[], msr_write[];  // ia32/faults.cpp

@@ -3,8 +3,9 @@
 // User programs read the same clock through the stub in the interface page (ia32/kip.S).
 #include "core/arch.hpp"
 #include "core/kip.hpp"
+#include "ia32/board.hpp"
 #include "ia32/cpu.hpp"
-#include "pc/board.hpp"
+#include "pc/timer.hpp"
 
 extern "C" {
 // In the interface page.

@@ -2,8 +2,8 @@
 // The debug console: the first serial port (16550), polled; and the end of a run in an emulator.
 #include "core/arch.hpp"
 #include "core/print.hpp"
+#include "ia32/board.hpp"
 #include "ia32/cpu.hpp"
-#include "pc/board.hpp"
 
 namespace {
 

@@ -4,9 +4,10 @@
 #include "core/ipc.hpp"
 #include "core/timekeeping.hpp"
 #include "core/trace.hpp"
+#include "ia32/board.hpp"
 #include "ia32/cpu.hpp"
 #include "ia32/layout.hpp"
-#include "pc/board.hpp"
+#include "pc/timer.hpp"
 #include "slots/policy.hpp"
 
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "pc/loader.hpp"
+#include "ia32/loader.hpp"
 
 #include "arch/paging.hpp"
 #include "boot/formats.hpp"

@@ -4,7 +4,7 @@
 #include "core/arch.hpp"
 #include "core/print.hpp"
 #include "core/string.hpp"
-#include "pc/loader.hpp"
+#include "ia32/loader.hpp"
 #include "pc/multiboot.hpp"
 
 namespace loader {

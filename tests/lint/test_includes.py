@@ -17,7 +17,7 @@ MAY_INCLUDE = {
     "boot": {*CORE, "boot"},
     "slots": {*CORE, "slots"},
     "domains": {"core", "domains"},
-    "ia32": {*PORT, "ia32", "pc", "slots"},
+    "ia32": {*PORT, "ia32", "slots"},
     "pc": {*PORT, "ia32", "pc", "slots"},
     "arm": {*PORT, "arm", "domains"},
     "collie": {*PORT, "arm", "collie"},

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The PC as a board: interrupt controllers, timer, serial line, and how it is switched off.
+// What a board with an IA-32 processor defines beside its part of core/arch.hpp (clock, interrupt lines, console, the end),
+// and its loader (ia32/loader.hpp).
 #pragma once
 
-#include "core/schedule.hpp"
 #include "core/x2.hpp"
 
 namespace board {
@@ -18,10 +18,6 @@ void initialise();
 void interrupt(Word line);
 // Processor ticks in a millisecond by the timer, for calibration.
 Word tsc_ticks_per_ms();
-
-constexpr Word tick_line = 0;
-constexpr Word tick_ns = 999847;        // 1193 periods of the timer's 1.193182 MHz
-static_assert(tick_ns <= schedule::longest_tick * 1000);
 
 }  // namespace board
 
