@@ -108,6 +108,23 @@ def build(board: BoardOption = "pc", given: KernelSetting = None) -> None:
         print(path)
 
 
+@app.command()
+def new(
+    folder: Annotated[Path, typer.Argument(help="Where it goes; its last part is the program's name.", metavar="DIR")],
+    language: Annotated[str, typer.Option("--language", help="c or c++.", metavar="LANGUAGE")] = "c",
+    build: Annotated[str, typer.Option("--build", help="make or cmake.", metavar="TOOL")] = "make",
+    board: BoardOption = "pc",
+) -> None:
+    """Writes a program of your own into a new folder, with what builds and boots it."""
+    from cobnut import starting
+
+    program = starting.Program(folder, language, build, boards.find(board))
+    starting.check(program)
+    starting.ensure_tools(program)
+    for path in starting.write(program):
+        print(paths.shown(path))
+
+
 @app.command("list")
 def list_() -> None:
     """Lists experiments, machines and boards."""

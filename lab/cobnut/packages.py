@@ -43,6 +43,7 @@ BUILD_TOOLS = (
     Package("gcc-multilib", "/usr/lib/gcc/x86_64-linux-gnu/*/32/libgcc.a"),
     Package("g++-multilib", "/usr/lib/gcc/x86_64-linux-gnu/*/32/libstdc++.a"),
 )
+MAKE = (Package("make", "make"),)  # not needed here, but by programs that `cobnut new` writes
 ARM_TOOLS = (Package("gcc-arm-none-eabi", "arm-none-eabi-g++"),)
 UNIT_TEST_TOOLS = (Package("libgtest-dev", "/usr/include/gtest/gtest.h"),)
 FUZZING_TOOLS = (

@@ -11,6 +11,7 @@ RUNS = BUILD / "run"
 LOCKS = BUILD / "lock"
 
 GDB_SCRIPT = ROOT / "kernel" / "gdb" / "cobnut.py"
+TEMPLATES = ROOT / "user" / "templates"
 LAB = ROOT / "lab"
 MACHINES = LAB / "machines"
 CARGO_TARGET = BUILD / "cargo"

@@ -7,8 +7,25 @@ from pathlib import Path
 from cobnut import paths
 
 PARTS = (".ci", "cmake", "docs", "kernel", "lab", "tests", "user")
-CODE = {".py", ".rs", ".cpp", ".hpp", ".cc", ".hh", ".h", ".c", ".S", ".inc", ".def", ".ld", ".cmake", ".sh", ".toml"}
-CODE_NAMES = {"cobnut", "run", "fresh-machine", "CMakeLists.txt", ".clang-format"}
+CODE = {
+    ".py",
+    ".rs",
+    ".cpp",
+    ".hpp",
+    ".cc",
+    ".hh",
+    ".h",
+    ".c",
+    ".S",
+    ".inc",
+    ".def",
+    ".ld",
+    ".mk",
+    ".cmake",
+    ".sh",
+    ".toml",
+}
+CODE_NAMES = {"cobnut", "run", "fresh-machine", "CMakeLists.txt", "Makefile", ".clang-format"}
 CXX = {".cpp", ".hpp", ".cc", ".h", ".c"}
 PROSE = {".md"}
 # These are to be laid out anew in one commit of their own, when nothing else is being done to them.

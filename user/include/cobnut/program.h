@@ -6,10 +6,7 @@
 // on its stack.
 #ifndef COBNUT_PROGRAM_H
 #define COBNUT_PROGRAM_H
-#include <l4/types.h>
-
-/// The program. A server's result ends the machine, a payload's goes to root.
-extern "C" int cobnut_main(const char *command_line);
+#include <cobnut/payload.h>
 
 namespace cobnut {
 
