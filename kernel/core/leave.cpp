@@ -31,8 +31,7 @@ Thread* leave() {
         Thread* t = schedule::next(before);
         arch::change_thread(before, t);
         if (!t) return nullptr;
-        if (carry_on(*t)) continue;
-        if (arch::enter(*t, before)) return t;
-        arch::preemption_point();       // users can make many of that kind ready at one time
+        if (!carry_on(*t) && arch::enter(*t, before)) return t;
+        arch::preemption_point();       // users can make many threads ready for which there is something to do
     }
 }

@@ -59,8 +59,8 @@ PageTable* take_table(Space* leader, SlotName name) {
     if (!table_in_use(leader, name)) return static_cast<PageTable*>(memory::allocate_page(memory::kernel));
     // A directory entry that bound slots share is not one that a longer slot has.
     Word granule = slot_of(name).base >> 22;
-    const Space* s = leader->group.front();
-    while (s->arch.slot.base >> 22 != granule) s = leader->group.after(*s);
+    const Space* s = leader->arch.slots.group.front();
+    while (s->arch.slot.base >> 22 != granule) s = leader->arch.slots.group.after(*s);
     return s->arch.shared_table;
 }
 
