@@ -15,16 +15,25 @@ HEADERS = sorted((paths.ROOT / "user/include/l4").glob("*.h"))
 COMPILERS = {"c": ["gcc", "-std=c99"], "c++": ["g++", "-std=c++20"]}
 
 
-@pytest.fixture(scope="module")
-def built(tmp_path_factory):
-    """The folder where the documented commands have built the documented programs."""
-    folder = tmp_path_factory.mktemp("outside")
+# The text is in a page that nothing else of the program touches.
+UNTOUCHED = """
+#include <l4/kdebug.h>
+alignas(4096) static const char text[4096] = "second: nobody has touched this\\n";
+extern "C" int cobnut_main(const char *) { L4_KDB_PrintString(text); return 0; }
+"""
+
+
+def documented(pattern):
     text = (paths.ROOT / "docs/user-library.md").read_text()
-    for name, language in (("first.c", "c"), ("second.cc", r"c\+\+")):
-        (folder / name).write_text(re.search(rf"```{language}\n(.*?)```", text, re.DOTALL).group(1))
-    commands = re.search(r"```sh\n(.*?)```", text, re.DOTALL).group(1)
+    return re.search(rf"```{pattern}\n(.*?)```", text, re.DOTALL).group(1)
+
+
+def compile_in(folder, second):
+    """Builds first.c as documented, and second.cc, by the documented commands."""
+    (folder / "first.c").write_text(documented("c"))
+    (folder / "second.cc").write_text(second)
     done = subprocess.run(
-        ["sh", "-e", "-c", commands],
+        ["sh", "-e", "-c", documented("sh")],
         cwd=folder,
         env=os.environ | {"COBNUT": str(paths.ROOT)},
         capture_output=True,
@@ -33,6 +42,18 @@ def built(tmp_path_factory):
     )
     assert done.returncode == 0 and not done.stderr, done.stdout + done.stderr
     return folder
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    """The folder where the documented commands have built the documented programs."""
+    return compile_in(tmp_path_factory.mktemp("outside"), documented(r"c\+\+"))
+
+
+def test_text_is_printed_from_a_page_that_nobody_has_touched(tmp_path):
+    compile_in(tmp_path, UNTOUCHED)
+    outcome = guests.boot(guests.program("root", "off=1"), Module(tmp_path / "second"))
+    assert "second: nobody has touched this" in outcome.console
 
 
 @pytest.mark.parametrize("on", [guests.USUAL, guests.QEMU[0], guests.BOCHS[-1]], ids=str)
