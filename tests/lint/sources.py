@@ -6,7 +6,7 @@ from pathlib import Path
 
 from cobnut import paths
 
-PARTS = (".ci", "cmake", "docs", "kernel", "lab", "tests", "user")
+PARTS = (".ci", "cmake", "docs", "examples", "kernel", "lab", "tests", "user")
 CODE = {
     ".py",
     ".rs",

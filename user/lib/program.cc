@@ -5,35 +5,15 @@
 #include <l4/ipc.h>
 #include <l4/kdebug.h>
 
-namespace {
-
-size_t print_line(const char *text, va_list arguments)
-{
-    char line[256];
-    const size_t size = cobnut::format(line, sizeof line, text, arguments);
-    L4_KDB_PrintString(line);
-    return size;
-}
-
-} // namespace
-
-int cobnut_printf(const char *text, ...)
-{
-    va_list arguments;
-    va_start(arguments, text);
-    const size_t size = print_line(text, arguments);
-    va_end(arguments);
-    return static_cast<int>(size);
-}
-
 namespace cobnut {
-
 void print(const char *text, ...)
 {
+    char line[256];
     va_list arguments;
     va_start(arguments, text);
-    print_line(text, arguments);
+    format(line, sizeof line, text, arguments);
     va_end(arguments);
+    L4_KDB_PrintString(line);
 }
 
 void exit(int code)

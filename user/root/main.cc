@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The root task: starts every payload module in a space of its own and is its pager and exception handler.
 //
-// Own options: off=1 ends the machine when all programs have finished, with the code of the first one, in the order of the
-// modules, that did not end with 0. Options of a payload: small=MB[@SLOT] asks for a small space. A payload that cannot be
-// started or misbehaves costs one line; the others go on.
+// Own options: off=1 ends the machine when all programs have finished, with the code of the first one, in the order
+// of the modules, that did not end with 0. Options of a payload: small=MB[@SLOT] asks for a small space; name=NAME is
+// what others find it by (cobnut_find) in place of the file's name; server=1: the end of the others is not put off
+// for it. A payload that cannot be started or misbehaves costs one line; the others go on.
 #include "program.h"
 
 #include <cobnut/pager.h>
@@ -47,8 +48,21 @@ root::Program *find(L4_ThreadId_t tid)
 bool any_running()
 {
     for (size_t i = 0; i < program_count; i++)
-        if (programs[i].running()) return true;
+        if (programs[i].running() && !programs[i].server()) return true;
     return false;
+}
+
+/// Loads the answer to cobnut_find: `words` of the message are the name.
+void load_found(const L4_Word_t *name, L4_Word_t words)
+{
+    char text[COBNUT_NAME_WORDS * sizeof(L4_Word_t) + 1] = {};
+    for (L4_Word_t i = 0; i < words * sizeof(L4_Word_t) && i + 1 < sizeof text; i++)
+        text[i] = static_cast<char>(name[i / sizeof(L4_Word_t)] >> i % sizeof(L4_Word_t) * 8);
+    L4_ThreadId_t found = L4_nilthread;
+    for (size_t i = 0; i < program_count && L4_IsNilThread(found); i++)
+        if (programs[i].running() && programs[i].name() == text) found = programs[i].tid();
+    L4_Set_MsgTag(L4_MsgTag_t{.raw = 1});
+    L4_LoadMR(1, found.raw);
 }
 
 /// Serves one message of a payload; true if the MRs hold the answer.
@@ -75,6 +89,9 @@ bool serve(root::Program &program, L4_MsgTag_t tag)
     } else if (label == cobnut::exit_label) {
         program.say("finished with code %d", static_cast<int>(mr[1]));
         program.end(static_cast<int>(mr[1]));
+    } else if (label == COBNUT_FIND_LABEL) {
+        load_found(mr + 1, L4_UntypedWords(tag));
+        return true;
     }
     return false;
 }
@@ -105,11 +122,13 @@ void serve_until_finished()
     }
 }
 
-/// The code of the first program that did not end with 0. Emulators take 0 to 127.
+/// The code of the first program that did not end with 0; servers that run on have none. Emulators take 0 to 127.
 int status()
 {
-    for (size_t i = 0; i < program_count; i++)
+    for (size_t i = 0; i < program_count; i++) {
+        if (programs[i].running()) continue;
         if (const int code = programs[i].code()) return code > 0 && code < 128 ? code : root::Program::failed;
+    }
     return all_loaded ? 0 : root::Program::failed;
 }
 

@@ -3,9 +3,8 @@
 
 #include <cobnut/format.h>
 #include <cobnut/program.h>
-#include <l4/schedule.h>
+#include <cobnut/space.h>
 #include <l4/sigma0.h>
-#include <l4/space.h>
 
 extern "C" void *memset(void *, int, size_t);
 extern "C" void *memcpy(void *, const void *, size_t);
@@ -122,17 +121,8 @@ bool Program::make_small(const char *command_line)
 
 bool Program::make_space(const char *command_line)
 {
-    const L4_ThreadId_t me = L4_Myself();
-    const L4_Fpage_t kip = L4_FpageLog2(kip_address, L4_KipAreaSizeLog2(L4_GetKernelInterface()));
-    L4_Fpage_t utcbs = L4_FpageLog2(utcb_address, utcb_area_log2);
-    if (!L4_ThreadControl(tid_, tid_, me, L4_nilthread, reinterpret_cast<void *>(-1))) {
-        say("cannot create a thread (error %u)", L4_ErrorCode());
-        return false;
-    }
-    if (!Cobnut_SpaceControl(tid_, 0, kip, &utcbs, L4_nilthread, nullptr) ||
-        !L4_ThreadControl(tid_, tid_, me, me, reinterpret_cast<void *>(L4_Address(utcbs)))) {
-        say("cannot set up its space (error %u)", L4_ErrorCode());
-        end(failed);
+    if (const L4_Word_t error = cobnut_make_space(tid_, L4_Myself(), nullptr)) {
+        say("cannot set up its space (error %u)", error);
         return false;
     }
     if (make_small(command_line)) return true;
@@ -142,7 +132,10 @@ bool Program::make_space(const char *command_line)
 
 bool Program::load(const cobnut::Module &module, L4_ThreadId_t tid)
 {
-    name_ = cobnut::Options(module.command_line).program();
+    const cobnut::Options options(module.command_line);
+    name_ = options.find("name");
+    if (!name_.size) name_ = options.program();
+    server_ = options.number("server", 0);
     if (!name_.size) name_ = {"(unnamed)", 9};
     tid_ = tid;
     first_page_ = pages_used_;
@@ -174,11 +167,8 @@ bool Program::load_all(const void *file, const cobnut::ElfImage &image, const ch
 
 bool Program::start()
 {
-    L4_Set_MsgTag(L4_MsgTag_t{.raw = 2});
-    L4_LoadMR(1, entry_);
-    L4_LoadMR(2, stack_pointer_);
-    if (L4_IpcFailed(L4_Send_Timeout(tid_, L4_TimePeriod(1000000)))) {
-        say("does not take its start message (error %u)", L4_ErrorCode());
+    if (const L4_Word_t error = cobnut_start(tid_, entry_, stack_pointer_)) {
+        say("does not take its start message (error %u)", error);
         end(failed);
         return false;
     }

@@ -9,10 +9,8 @@
 
 namespace root {
 
-// Layout of a payload's space. All of it lies low, so that a small space of 8 MB already suffices.
-inline constexpr L4_Word_t kip_address = 0x00100000;
-inline constexpr L4_Word_t utcb_address = 0x00110000;
-inline constexpr L4_Word_t utcb_area_log2 = 16;
+// Layout of a payload's space, behind what cobnut/space.h puts at its start. All of it lies low, so that a small
+// space of 8 MB already suffices.
 inline constexpr L4_Word_t stack_top = 0x00190000;
 inline constexpr L4_Word_t stack_size = 16384;
 inline constexpr L4_Word_t program_low = 0x00200000; ///< segments lie between these
@@ -28,6 +26,10 @@ public:
 
     bool running() const { return running_; }
     L4_ThreadId_t tid() const { return tid_; }
+    /// What others find it by.
+    cobnut::Text name() const { return name_; }
+    /// Whether it runs for others, as long as they do.
+    bool server() const { return server_; }
 
     /// The item that resolves a fault at `address`, a nil item if the program may not do what it tried.
     bool resolve(L4_Word_t address, bool write, L4_MapItem_t &item) const;
@@ -60,7 +62,7 @@ private:
     L4_ThreadId_t tid_ = {};
     L4_Word_t entry_ = 0, stack_pointer_ = 0;
     size_t first_page_ = 0, page_count_ = 0;
-    bool running_ = false;
+    bool running_ = false, server_ = false;
     int code_ = failed;
 
     // All programs share one table; a program's pages are consecutive since programs are loaded one after another.

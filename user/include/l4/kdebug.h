@@ -16,8 +16,8 @@ L4_INLINE void L4_KDB_PrintChar(char c)
     L4_Word_t word = (unsigned char)c;
     __L4_KDB(__L4_KDB_PRINT_CHAR, word);
 }
-/// NUL-terminated. The kernel prints what is mapped and raises no page faults for it; so the text is read here first, which
-/// does.
+/// NUL-terminated. The kernel prints what is mapped and raises no page faults for it; so the text is read here first,
+/// which does.
 L4_INLINE void L4_KDB_PrintString(const char *s)
 {
     L4_Word_t word = (L4_Word_t)s;
