@@ -116,7 +116,7 @@ bool split(Mapping& m, const Run& whole, bool owner) {
     return true;
 }
 
-// A split is for who has what it takes left of a budget; else it comes first after the next point.
+// A split needs what it weighs left of a budget; else it comes first after the next point.
 Mapped split_within(Mapping& m, const Run& whole, bool owner, Word& budget) {
     check(whole.weight <= most_weight);
     if (whole.weight > budget) return Mapped::part;

@@ -30,7 +30,8 @@ PAST, HOST, COPIES = (
 )
 
 
-# The kernel's own directory has a copy of what is gone; then 2^32 slots are revoked, of which two are where the count is half-way.
+# The kernel's own directory has a copy of what is gone; then 2^32 slots are revoked, of which two
+# are where the count is half-way.
 MISSED = """
 before = int(gdb.parse_and_eval("hosts::revocations"))
 area = int(gdb.parse_and_eval(f"{place(small)}.slot.base")) >> 22

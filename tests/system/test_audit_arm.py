@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The kernel's audit on ARM: the emulator's debugger stub breaks one entry that the processor goes by, the audit names it."""
+"""The kernel's audit on ARM: the debugger stub breaks one entry that the processor goes by, the audit names it."""
 
 import socket
 import struct
@@ -35,7 +35,9 @@ class Stub:
 
     def words(self, at, count):
         most = 256
-        raw = b"".join(bytes.fromhex(self.ask(f"m{at + i * 4:x},{min(most, count - i) * 4:x}")) for i in range(0, count, most))
+        raw = b"".join(
+            bytes.fromhex(self.ask(f"m{at + i * 4:x},{min(most, count - i) * 4:x}")) for i in range(0, count, most)
+        )
         return list(struct.unpack(f"<{count}I", raw))
 
     def write(self, at, word):
@@ -43,13 +45,23 @@ class Stub:
 
 
 def audited(tmp_path, board, change):
-    """The console of a run in which `change` is called, with the stub and the first level's address, when an audit begins."""
+    """The console of a run with `change` called, given the stub and the first level, when an audit begins."""
     build.images(board)
-    names = subprocess.run(["nm", "-C", board.kernel_executable], capture_output=True, text=True, check=True).stdout.splitlines()
+    names = subprocess.run(
+        ["nm", "-C", board.kernel_executable], capture_output=True, text=True, check=True
+    ).stdout.splitlines()
     address = {name: int(at, 16) for at, _, name in (line.split(" ", 2) for line in names if line[0] != " ")}
     modules = (Module(board.program("sigma0"), ""), Module(board.program("x2test"), "filter=edge.halted_before"))
     words = qemu_arm.command(Boot(board.kernel, modules, "", memory_mb=64), "versatilepb", tmp_path, repeatable=True)
-    words += ["-serial", "file:console", "-S", "-chardev", "socket,path=stub,server=on,wait=off,id=stub", "-gdb", "chardev:stub"]
+    words += [
+        "-serial",
+        "file:console",
+        "-S",
+        "-chardev",
+        "socket,path=stub,server=on,wait=off,id=stub",
+        "-gdb",
+        "chardev:stub",
+    ]
     console = tmp_path / "console"
     guest = subprocess.Popen(words, cwd=tmp_path, stdin=subprocess.DEVNULL)
     try:
