@@ -11,8 +11,9 @@ namespace {
 using namespace page_tables;
 using sharers::Cell;
 
-// So many are granted one frame at a time: more than there are domains, and few enough to take it from all of them with interrupts
-// off. Another one takes the place of one that has come before, but not of the last three: an instruction may need as many.
+// So many are granted one frame at a time: more than there are domains, and few enough to take it from all of them with
+// interrupts off. Another one takes the place of one that has come before, but not of the last three: an instruction
+// may need as many.
 constexpr Word most_sharers = 18, most_uncached = 16, kept_sharers = 3;
 
 Cell cell_at(Space& space, VAddr page) { return {table(space, page), index(page)}; }
@@ -65,10 +66,8 @@ bool settle(Space& space, VAddr page, bool write) {
     if (none_cached) return true;
     sharers::each(frame, [&](const Cell& there) {
         if (there == self) return true;
-        if (both)
-            change(there.space(), there.page(), there.word() | aliased);
-        else if (host::keeps_caches && conflicts(there, access))
-            take(there, write ? granted : granted_write);
+        if (both) change(there.space(), there.page(), there.word() | aliased);
+        else if (host::keeps_caches && conflicts(there, access)) take(there, write ? granted : granted_write);
         return true;
     });
     return both;

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// From the boot loader, which follows Linux's convention (its Documentation/arch/arm/booting.rst): MMU and caches off, at
-// RAM_BASE + IMAGE_OFFSET, R0 = 0, R1 = machine number, R2 = physical address of the tag list. To C++ at IMAGE.
+// From the boot loader, which follows Linux's convention (its Documentation/arch/arm/booting.rst): MMU and caches off,
+// at RAM_BASE + IMAGE_OFFSET, R0 = 0, R1 = machine number, R2 = physical address of the tag list. To C++ at IMAGE.
 
 #include "arm/layout.hpp"
 
 #define PHYS(x) ((x) - IMAGE + RAM_BASE)
 // A section: kernel only, domain 0, cached and buffered.
 #define SECTION_CACHED 0x41e
-// Control register: MMU, alignment faults, data cache, write buffer, bits that are ones, instruction cache, high vectors.
+// Control register: MMU, alignment faults, data cache, write buffer, bits that are ones, instruction cache, high
+// vectors.
 #define CONTROL_ON 0x307f
 
         .section .boot, "ax"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// SA-1100 and SA-1110 (developer's manual, chapters 5 and 6): 8 KB of data, 16 KB of instructions, 32 ways, replaced in turn.
-// No page is mapped so that the minicache would take its lines.
+// SA-1100 and SA-1110 (developer's manual, chapters 5 and 6): 8 KB of data, 16 KB of instructions, 32 ways, replaced in
+// turn. No page is mapped so that the minicache would take its lines.
 #include "arm/caches.hpp"
 #include "arm/cpu.hpp"
 #include "arm/layout.hpp"
@@ -12,10 +12,11 @@ constexpr Word data_bytes = 8192;
 
 }  // namespace
 
-// There is no operation that cleans more than a line: as much as the cache holds is read from the bank of zeros. That leaves
-// no room for anything that has been there before, for none of it is left from the time before.
+// There is no operation that cleans more than a line: as much as the cache holds is read from the bank of zeros. That
+// leaves no room for anything that has been there before, for none of it is left from the time before.
 void clean_and_invalidate_data() {
-    for (VAddr at = ZEROS; at < ZEROS + data_bytes; at += line) static_cast<void>(*reinterpret_cast<const volatile Word*>(at));
+    for (VAddr at = ZEROS; at < ZEROS + data_bytes; at += line)
+        static_cast<void>(*reinterpret_cast<const volatile Word*>(at));
     cpu::drain_write_buffer();
     asm volatile("mcr p15, 0, %0, c7, c6, 0" : : "r"(0) : "memory");
 }

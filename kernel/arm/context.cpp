@@ -102,7 +102,9 @@ bool enter(Thread& next, const Thread*) {
 }
 
 // No port of this processor's.
-mappings::Mapped transfer_ports(Space&, Fpage, Space&, Fpage, bool, mappings::Progress&, Word&) { return mappings::Mapped::all; }
+mappings::Mapped transfer_ports(Space&, Fpage, Space&, Fpage, bool, mappings::Progress&, Word&) {
+    return mappings::Mapped::all;
+}
 bool unmap_ports(Space&, Fpage, bool, Word&) { return true; }
 
 }  // namespace arch

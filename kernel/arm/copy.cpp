@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Access to users' frames: through the window on physical memory and its like, which cache nothing of them. What a user's own
-// addresses have in the data cache goes to memory first.
+// Access to users' frames: through the window on physical memory and its like, which cache nothing of them. What a
+// user's own addresses have in the data cache goes to memory first.
 #include "arm/cpu.hpp"
 #include "arm/host.hpp"
 #include "arm/page_tables.hpp"
@@ -24,7 +24,9 @@ void copy(PAddr to, PAddr from, Word bytes) {
 void preemption_point() {
     Word state;
     asm volatile("mrs %0, cpsr\n\tbic %0, %0, %1\n\tmsr cpsr_c, %0\n\tnop\n\torr %0, %0, %1\n\tmsr cpsr_c, %0"
-                 : "=&r"(state) : "i"(MASK_IRQ) : "memory");
+        : "=&r"(state)
+        : "i"(MASK_IRQ)
+        : "memory");
 }
 
 }  // namespace arch

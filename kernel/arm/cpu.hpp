@@ -8,16 +8,40 @@
 
 namespace cpu {
 
-inline Word read_control() { Word v; asm volatile("mrc p15, 0, %0, c1, c0, 0" : "=r"(v)); return v; }
+inline Word read_control() {
+    Word v;
+    asm volatile("mrc p15, 0, %0, c1, c0, 0" : "=r"(v));
+    return v;
+}
 inline void write_control(Word v) { asm volatile("mcr p15, 0, %0, c1, c0, 0" : : "r"(v) : "memory"); }
 inline void write_table_base(PAddr v) { asm volatile("mcr p15, 0, %0, c2, c0, 0" : : "r"(v) : "memory"); }
-inline PAddr read_table_base() { PAddr v; asm volatile("mrc p15, 0, %0, c2, c0, 0" : "=r"(v)); return v; }
+inline PAddr read_table_base() {
+    PAddr v;
+    asm volatile("mrc p15, 0, %0, c2, c0, 0" : "=r"(v));
+    return v;
+}
 inline void write_domain_access(Word v) { asm volatile("mcr p15, 0, %0, c3, c0, 0" : : "r"(v) : "memory"); }
 inline void write_process_id(Word v) { asm volatile("mcr p15, 0, %0, c13, c0, 0" : : "r"(v) : "memory"); }
-inline Word read_domain_access() { Word v; asm volatile("mrc p15, 0, %0, c3, c0, 0" : "=r"(v)); return v; }
-inline Word read_process_id() { Word v; asm volatile("mrc p15, 0, %0, c13, c0, 0" : "=r"(v)); return v; }
-inline Word fault_status() { Word v; asm volatile("mrc p15, 0, %0, c5, c0, 0" : "=r"(v)); return v; }
-inline VAddr fault_address() { VAddr v; asm volatile("mrc p15, 0, %0, c6, c0, 0" : "=r"(v)); return v; }
+inline Word read_domain_access() {
+    Word v;
+    asm volatile("mrc p15, 0, %0, c3, c0, 0" : "=r"(v));
+    return v;
+}
+inline Word read_process_id() {
+    Word v;
+    asm volatile("mrc p15, 0, %0, c13, c0, 0" : "=r"(v));
+    return v;
+}
+inline Word fault_status() {
+    Word v;
+    asm volatile("mrc p15, 0, %0, c5, c0, 0" : "=r"(v));
+    return v;
+}
+inline VAddr fault_address() {
+    VAddr v;
+    asm volatile("mrc p15, 0, %0, c6, c0, 0" : "=r"(v));
+    return v;
+}
 inline void drain_write_buffer() { asm volatile("mcr p15, 0, %0, c7, c10, 4" : : "r"(0) : "memory"); }
 inline void invalidate_tlb() { asm volatile("mcr p15, 0, %0, c8, c7, 0" : : "r"(0) : "memory"); }
 inline void invalidate_data_tlb_entry(VAddr v) { asm volatile("mcr p15, 0, %0, c8, c6, 1" : : "r"(v) : "memory"); }
@@ -29,7 +53,8 @@ inline void invalidate_data_tlb_entry(VAddr v) { asm volatile("mcr p15, 0, %0, c
 struct Processor {
     Thread* current;            // nullptr while idle
     Word ready_top;             // core/schedule.hpp
-    Word ran;                   // domain access of all spaces that were switched to since somebody has looked (residents.cpp)
+    // domain access of all spaces that were switched to since somebody has looked (residents.cpp)
+    Word ran;
     Word left;                  // domain of the space that ran before the kernel was entered
     Word saved_pc, saved_psr;   // on the way from an exception's mode to supervisor mode
 };

@@ -14,7 +14,14 @@
 namespace debug_calls {
 namespace {
 
-enum Call : Word { print_char = 0x60, print_string = 0x64, read_char = 0x68, read_char_blocked = 0x6c, audit = 0x70, end = 0x74 };
+enum Call : Word {
+    print_char = 0x60,
+    print_string = 0x64,
+    read_char = 0x68,
+    read_char_blocked = 0x6c,
+    audit = 0x70,
+    end = 0x74
+};
 
 }  // namespace
 

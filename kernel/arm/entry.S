@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Ways into the kernel and out of it. Every exception mode finds `processor` as its stack pointer, and the kernel's only
-// stack below it, which is empty whenever a user runs. An entry from user mode saves the registers right where they
-// belong, in the running thread; the way out loads those of the thread that runs next.
+// Ways into the kernel and out of it. Every exception mode finds `processor` as its stack pointer, and the kernel's
+// only stack below it, which is empty whenever a user runs. An entry from user mode saves the registers right where
+// they belong, in the running thread; the way out loads those of the thread that runs next.
 
 #include "arm/layout.hpp"
 #include "offsets.h"

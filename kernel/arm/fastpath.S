@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The common IPC: a call, or a reply that waits for anybody, of up to four untyped words, to a partner that waits for it,
-// without a receive timeout, with nobody queued, no redirector, and nobody better ready. Whatever is different goes to
-// `slow`, which has lost nothing by then.
+// The common IPC: a call, or a reply that waits for anybody, of up to four untyped words, to a partner that waits for
+// it, without a receive timeout, with nobody queued, no redirector, and nobody better ready. Whatever is different goes
+// to `slow`, which has lost nothing by then.
 //
-// On entry, in abort mode: R0 to, R1 from, R2 timeouts, R3 to R7 MR0 to MR4; SP `processor`; LR 4 past the address that was
-// jumped to. R8 to R10, R12 and the user's LR, which is the return address, need not be kept.
-// On the way: R10 the current thread, R12 its partner, LR where that goes on. Both sides' message registers are R3 to R7.
-// On exit: R0 from, R3 to R7 as they are. No kernel address leaves the kernel: R8 is 0, R9 and R10 say where the UTCB is.
+// On entry, in abort mode: R0 to, R1 from, R2 timeouts, R3 to R7 MR0 to MR4; SP `processor`; LR 4 past the address that
+// was jumped to. R8 to R10, R12 and the user's LR, which is the return address, need not be kept. On the way: R10 the
+// current thread, R12 its partner, LR where that goes on. Both sides' message registers are R3 to R7. On exit: R0 from,
+// R3 to R7 as they are. No kernel address leaves the kernel: R8 is 0, R9 and R10 say where the UTCB is.
 
 #include "arm/layout.hpp"
 #include "offsets.h"
@@ -83,8 +83,8 @@ not_resident:
         ldmfd   sp!, {r0-r3, r8, r10, r12, lr}
         b       leave
 
-// A local id of a thread whose UTCB is in the same page as the running one's, and so can be read: it names itself. Whoever
-// writes something else there gets what he says.
+// A local id of a thread whose UTCB is in the same page as the running one's, and so can be read: it names itself.
+// Whoever writes something else there gets what he says.
 other_id:
         ldr     r8, [r10, #THREAD_UTCB_ADDRESS]
         eor     r8, r8, r0

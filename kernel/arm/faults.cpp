@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Faults of user threads. The processor says where a data access failed, but not whether it was to write, and of a failed
-// fetch nothing but where it was; so instructions are looked at.
+// Faults of user threads. The processor says where a data access failed, but not whether it was to write, and of a
+// failed fetch nothing but where it was; so instructions are looked at.
 #include "arm/cpu.hpp"
 #include "arm/host.hpp"
 #include "arm/layout.hpp"
@@ -17,10 +17,14 @@ using page_tables::Touch;
 
 // Fault status, bits 3..0 (ARM architecture manual, B3.6.1).
 enum Status : Word {
-    status_alignment = 1, status_alignment_too = 3,
-    status_translation_section = 5, status_translation_page = 7,
-    status_domain_section = 9, status_domain_page = 11,
-    status_permission_section = 13, status_permission_page = 15,
+    status_alignment = 1,
+    status_alignment_too = 3,
+    status_translation_section = 5,
+    status_translation_page = 7,
+    status_domain_section = 9,
+    status_domain_page = 11,
+    status_permission_section = 13,
+    status_permission_page = 15,
 };
 constexpr Word status_mask = 0xf;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The kernel without tags (COBNUT_TAGS=off): each space has a first level of its own, and the processor forgets everything
-// when another one's is put in force, for virtual caches and the TLB know addresses, not spaces.
+// The kernel without tags (COBNUT_TAGS=off): each space has a first level of its own, and the processor forgets
+// everything when another one's is put in force, for virtual caches and the TLB know addresses, not spaces.
 #include "arm/caches.hpp"
 #include "arm/cpu.hpp"
 #include "arm/host.hpp"
@@ -71,10 +71,8 @@ bool attach(Space& space) {
 
 void detach(Space& space) {
     // Lines that are still dirty must not reach the frames when others have them.
-    if (in_force == &space)
-        put_in_force(nullptr);
-    else
-        flush_caches();
+    if (in_force == &space) put_in_force(nullptr);
+    else flush_caches();
     if (space.arch.own_utcbs) {
         set_utcb_entries(space, 0, 0);
         cpu::invalidate_tlb();
@@ -90,7 +88,7 @@ void table_changed(Space& space, VAddr page) {
 
 void utcbs_made(Space& space) {
     set_utcb_entries(space, physical(space.arch.own_utcbs) | domain(own_domain) | first_coarse,
-                     physical(space.arch.kernel_utcbs) | domain(DOMAIN_KERNEL) | first_coarse);
+        physical(space.arch.kernel_utcbs) | domain(DOMAIN_KERNEL) | first_coarse);
 }
 
 bool refill(Space&, VAddr) { return false; }
@@ -137,7 +135,8 @@ const char* disagreement(const Space& space) {
         return "another first level is in force than the running space's";
     for (Word i = 0; i < sizeof d.entry / sizeof(Word); ++i) {
         const PageTable* below = table(space, i << 20);
-        if (d.entry[i] != wanted_entry(space, i) || (below && !agrees(*below))) return "the first level is not what its holders' tables say";
+        if (d.entry[i] != wanted_entry(space, i) || (below && !agrees(*below)))
+            return "the first level is not what its holders' tables say";
     }
     return nullptr;
 }

@@ -7,8 +7,8 @@
 #include "arch/paging.hpp"
 #include "core/x2.hpp"
 
-// The space's code runs next; before it, that of the one with the domain `left` did (0: it has none). For spaces that hold a
-// domain the fast path does the same itself.
+// The space's code runs next; before it, that of the one with the domain `left` did (0: it has none). For spaces that
+// hold a domain the fast path does the same itself.
 extern "C" void enter_host(Space& space, Word left);
 
 namespace host {
@@ -30,20 +30,20 @@ void utcbs_made(Space& space);
 
 // The running space has a page table for an address where it has faulted: whether that was not in force, and is now.
 bool refill(Space& space, VAddr address);
-// The running space may access an address, by its own entry, and has faulted there: whether the entry in force did not say
-// so, and what to do about it has been done.
+// The running space may access an address, by its own entry, and has faulted there: whether the entry in force did not
+// say so, and what to do about it has been done.
 bool share(Space& space, VAddr address);
 // Some of the space's own entries in one page table have changed.
 void entries_changed(const Space& space, VAddr page, Word count);
-// What the caches hold of some bytes in one page table goes to memory, because entries are about to change or the kernel to access
-// the frame. Entries have changed: no translation is left.
+// What the caches hold of some bytes in one page table goes to memory, because entries are about to change or the
+// kernel to access the frame. Entries have changed: no translation is left.
 void drop_lines(Space& space, VAddr at, Word bytes);
 void drop_translations(Space& space, VAddr page, bool one);      // `one`: that of a page of 4 KB alone
 // All caches are empty afterwards, and what was in them is in memory.
 void flush_caches();
 
-// What the processor goes by for a space, held against its page tables, for the kernel's audit (core/books.cpp): what does not agree,
-// or nullptr.
+// What the processor goes by for a space, held against its page tables, for the kernel's audit (core/books.cpp): what
+// does not agree, or nullptr.
 const char* disagreement(const Space& space);
 
 // SpaceControl's word (docs/x2-arm.md).

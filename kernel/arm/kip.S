@@ -40,8 +40,8 @@ kernel_description:
         .asciz  "Cobnut: L4 X.2 with tagged spaces on untagged TLBs"
         .byte   0
 
-// At the end of the page: in a virtual cache each space has these lines for itself, and so many spaces have code at the start
-// of a page that lines there compete for few places.
+// At the end of the page: in a virtual cache each space has these lines for itself, and so many spaces have code at the
+// start of a page that lines there compete for few places.
         .org    kip + 0xfc0
         .macro  stub name, number
 stub_\name:

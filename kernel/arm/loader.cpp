@@ -10,7 +10,12 @@ namespace loader {
 namespace {
 
 // Tags (Linux, Documentation/arch/arm/setup.rst).
-enum TagKind : Word { tag_core = 0x54410001, tag_memory = 0x54410002, tag_disk = 0x54420005, tag_command_line = 0x54410009 };
+enum TagKind : Word {
+    tag_core = 0x54410001,
+    tag_memory = 0x54410002,
+    tag_disk = 0x54420005,
+    tag_command_line = 0x54410009
+};
 struct Tag {
     Word words, kind;           // words in all
     Word value[2];              // memory: size, start; disk: start, size
@@ -27,7 +32,8 @@ Disk read_tags(PAddr at) {
     if (at - RAM_BASE >= page_size) boot::refuse("the loader has left no tag list");
     auto* tag = reinterpret_cast<const Tag*>(at - RAM_BASE + IMAGE);
     if (tag->kind != tag_core) boot::refuse("the loader has left no tag list");
-    for (; tag->words >= 2 && tag->kind; tag = reinterpret_cast<const Tag*>(reinterpret_cast<const Word*>(tag) + tag->words)) {
+    for (; tag->words >= 2 && tag->kind;
+        tag = reinterpret_cast<const Tag*>(reinterpret_cast<const Word*>(tag) + tag->words)) {
         if (tag->kind == tag_memory && tag->value[0]) {
             // What the kernel cannot reach is not used.
             PAddr first = tag->value[1], last = first + tag->value[0] - 1;
@@ -50,7 +56,9 @@ Word number(const char* header, Field field) {
     Word n = 0;
     for (Word i = 0; i < digits; ++i) {
         char c = header[magic_bytes + field * digits + i];
-        Word digit = c >= '0' && c <= '9' ? c - '0' : (c | 0x20) >= 'a' && (c | 0x20) <= 'f' ? (c | 0x20) - 'a' + 10 : 16;
+        Word digit = c >= '0' && c <= '9'                     ? c - '0'
+                     : (c | 0x20) >= 'a' && (c | 0x20) <= 'f' ? (c | 0x20) - 'a' + 10
+                                                              : 16;
         if (digit == 16) boot::refuse("the archive of the modules is damaged");
         n = n << 4 | digit;
     }
@@ -60,7 +68,8 @@ Word number(const char* header, Field field) {
 Word padded(Word bytes) { return (bytes + 3) & ~3u; }
 
 void collect_modules(Disk disk) {
-    if (!disk.size || !boot::reachable(disk.start, disk.size)) boot::refuse("the loader has left no archive of modules");
+    if (!disk.size || !boot::reachable(disk.start, disk.size))
+        boot::refuse("the loader has left no archive of modules");
     for (Word at = 0;;) {
         auto* header = static_cast<const char*>(window(disk.start + at));
         if (disk.size - at < header_bytes || memcmp(header, "070701", magic_bytes) != 0)

@@ -10,7 +10,8 @@
 
 static_assert(offsetof(Thread, frame) == offsetof(Thread, registers) + sizeof(Registers), "one base register for both");
 static_assert(offsetof(Processor, ready_top) == 4, "arm/boot.S");
-static_assert(offsetof(Space, arch) == 0 && offsetof(ArchSpace, dacr) == 0 && offsetof(ArchSpace, pid) == 4, "arm/fastpath.S");
+static_assert(offsetof(Space, arch) == 0 && offsetof(ArchSpace, dacr) == 0 && offsetof(ArchSpace, pid) == 4,
+    "arm/fastpath.S");
 static_assert(UTCB_NUMBER == page_mask - (Utcb::size - 1), "arm/fastpath.S");
 
 void offsets() {

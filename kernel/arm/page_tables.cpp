@@ -44,7 +44,8 @@ Word common_entry(const Word* page, Word count) {
 
 Word section_entry(Word small_entry) {
     Word access = small_entry >> 4 & 3;
-    return frame_of(small_entry) | section_access(static_cast<Access>(access)) | (small_entry & (buffered | cached)) | first_section;
+    return frame_of(small_entry) | section_access(static_cast<Access>(access)) | (small_entry & (buffered | cached)) |
+           first_section;
 }
 
 // Writes the entries for what is known of some pages. True if the processor may know pages there in another size.
@@ -92,8 +93,8 @@ Word status_of(Word page) {
 
 }  // namespace
 
-// An operation on one line takes the address that it is given, or relocates it, too: where that would make a difference,
-// nothing is relocated until the kernel is left.
+// An operation on one line takes the address that it is given, or relocates it, too: where that would make a
+// difference, nothing is relocated until the kernel is left.
 void clean_lines(const Space& space, VAddr at, Word bytes) {
     VAddr modified_at = modified(space, at);
     if (modified_at < relocated_end) cpu::write_process_id(0);
@@ -174,7 +175,8 @@ Touch touch(Space& space, VAddr address, bool write) {
     Word noted = accessed | granted_read | (write ? dirty | granted_write : 0);
     if (!(noted & ~page)) return Touch::nothing_new;
     // 64 KB at once, of a page that has as many or more, if that takes nothing from anybody.
-    if (VAddr first = first_part(address, of_large); parts(page) >= of_large && aliases::alone(space, first, of_large, write)) {
+    if (VAddr first = first_part(address, of_large);
+        parts(page) >= of_large && aliases::alone(space, first, of_large, write)) {
         change(space, first, of_large, 0, noted);
         return Touch::granted;
     }
@@ -266,7 +268,8 @@ void set(Space& space, VAddr page, PAddr frame, bool may_write, Word attribute, 
 
 template <bool write> PAddr access(Space& space, VAddr address) {
     // The kernel needs no grant for itself where it would get none but in somebody's place.
-    constexpr Word status = page_tables::accessed | (write ? page_tables::dirty : 0), wanted = present | status | (write ? writable : 0);
+    constexpr Word status = page_tables::accessed | (write ? page_tables::dirty : 0),
+                   wanted = present | status | (write ? writable : 0);
     Word known = word_of(space, address);
     if (!(wanted & ~known) && aliases::none_cached(frame_of(known))) return frame_of(known);
     if (touch(space, address, write) == Touch::denied) return no_frame;
@@ -275,8 +278,8 @@ template <bool write> PAddr access(Space& space, VAddr address) {
 template PAddr access<false>(Space& space, VAddr address);
 template PAddr access<true>(Space& space, VAddr address);
 
-// Pistachio's values (sheet 4.10): write-back, and uncached with and without the write buffer. What is written through is
-// not cached at all, which nobody can tell apart; not all cores know it.
+// Pistachio's values (sheet 4.10): write-back, and uncached with and without the write buffer. What is written through
+// is not cached at all, which nobody can tell apart; not all cores know it.
 Word attribute(Word value) {
     switch (value) {
     case 0:
@@ -324,12 +327,15 @@ Mapping*& mapping(Space& space, VAddr page) {
     return mapping_of(*table(space, page), index(page));
 }
 
-unsigned log2_of(const Space& space, VAddr page) { return page_log2 + ((word_of(space, page) & size_bits) >> size_shift) * 4; }
+unsigned log2_of(const Space& space, VAddr page) {
+    return page_log2 + ((word_of(space, page) & size_bits) >> size_shift) * 4;
+}
 
 void split(Space& space, VAddr page, unsigned log2) {
     Word* at = &table(space, page)->page[index(page)];
     check(*at & present && parts(*at) > 1u << (log2 - page_log2));
-    const Word change = (*at & size_bits) ^ (log2 - page_log2) / 4 << size_shift;       // all parts of one page have the same
+    // all parts of one page have the same
+    const Word change = (*at & size_bits) ^ (log2 - page_log2) / 4 << size_shift;
     Word left = parts(*at);
 #pragma GCC unroll 16
     for (; left; --left) *at++ ^= change;
@@ -345,8 +351,6 @@ bool of_one_kind(PAddr frame, unsigned log2) {
     return true;
 }
 
-bool kernel_frame(PAddr frame) {
-    return frame - RAM_BASE < IMAGE_BYTES || kip::memory_type(frame) == kip::reserved;
-}
+bool kernel_frame(PAddr frame) { return frame - RAM_BASE < IMAGE_BYTES || kip::memory_type(frame) == kip::reserved; }
 
 }  // namespace paging

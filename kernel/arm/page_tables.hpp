@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// First- and second-level entries (ARM architecture manual, B3.3), and what stands beside them, for the files of arm/ only.
+// First- and second-level entries (ARM architecture manual, B3.3), and what stands beside them, for the files of arm/
+// only.
 #pragma once
 
 #include "core/space.hpp"
@@ -24,7 +25,8 @@ constexpr Word accessed = 1u << 2;
 constexpr Word dirty = 1u << 3;
 constexpr Word attribute_bits = 3u << 4;        // 0: cached and buffered
 constexpr Word attribute_uncached = 1u << 4, attribute_buffered = 2u << 4;
-// What the processor's entry grants of what is allowed: taken away and given back without anybody's notice (aliases.hpp).
+// What the processor's entry grants of what is allowed: taken away and given back without anybody's notice
+// (aliases.hpp).
 constexpr Word granted_read = 1u << 6, granted_write = 1u << 7, granted = granted_read | granted_write;
 constexpr Word aliased = 1u << 8;               // as long as it is granted, it is not cached, for the same reason
 constexpr Word size_shift = 9;                  // 0: a page of 4 KB; 1, 2: a part of one of 64 KB, 1 MB
@@ -38,14 +40,14 @@ void write(Word& entry, Word value);
 void initialise();
 // The kernel's own memory, whole megabytes, is cached; and the TLB has nothing of what was before.
 void cache_window(PAddr first, PAddr last);
-// Where the kernel has memory, uncached, as far as its page goes: in the window, or in one of two pages, by number, until
-// another view there is asked for.
+// Where the kernel has memory, uncached, as far as its page goes: in the window, or in one of two pages, by number,
+// until another view there is asked for.
 void* view(PAddr at, Word number);
 PageTable* table(const Space& space, VAddr page);
 // What the data cache has of [at, at + bytes) of the space goes to memory, and is no longer cached.
 void clean_lines(const Space& space, VAddr at, Word bytes);
-// In what is known of `count` pages of 4 KB, parts of one page, takes some bits away and puts others in; the processor's entries
-// say so then.
+// In what is known of `count` pages of 4 KB, parts of one page, takes some bits away and puts others in; the
+// processor's entries say so then.
 void change(Space& space, VAddr page, Word count, Word away, Word in);
 // Replaces what is known of one.
 inline void change(Space& space, VAddr page, Word to) { change(space, page, 1, ~Word{0}, to); }
@@ -75,7 +77,8 @@ inline VAddr original(const Space& space, VAddr address) {
     return space.arch.pid && address - space.arch.pid < relocated_end ? address - space.arch.pid : address;
 }
 
-// Takes back what has been granted of a megabyte, if the space has been moved since. The processor knows nothing of it, caches included.
+// Takes back what has been granted of a megabyte, if the space has been moved since. The processor knows nothing of it,
+// caches included.
 void withdraw_moved(const Space& space, VAddr page);
 
 // What a space may do at an address that has faulted. `granted`: it has been noted, and the page's entry says so now.

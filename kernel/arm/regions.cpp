@@ -75,8 +75,8 @@ void synchronise(Region& r, Word i) {
     set_entry(r, i, entry);
 }
 
-// Takes from the table what one member may not: all that needs to be done at once, and without a look at the others. It may
-// grant less than all of them may afterwards, until there is a fault (share()).
+// Takes from the table what one member may not: all that needs to be done at once, and without a look at the others. It
+// may grant less than all of them may afterwards, until there is a fault (share()).
 void restrict_to(Region& r, const Space& space, Word first, Word count) {
     const PageTable& own = *table_of(space, r);
     for (Word i = first, end = first + count; i < end; ++i)
@@ -143,7 +143,8 @@ bool join(Space& space, Word section) {
         // Of a newcomer's pages nothing is granted that the other one has not been: the table begins as that one's.
         const PageTable &own = *table_of(space, *r), &others = *table_of(*other, *r);
         for (Word i = 0; i < pages; ++i)
-            if (others.page[i] & granted_read) set_entry(*r, i, common(small_entry(others.page[i]), small_entry(own.page[i])));
+            if (others.page[i] & granted_read)
+                set_entry(*r, i, common(small_entry(others.page[i]), small_entry(own.page[i])));
         add(*r, space);
         host::purge();
         return true;
@@ -174,7 +175,8 @@ bool share(Space& space, VAddr page) {
     }
     Word gained = own.page[i] & (accessed | dirty | granted | aliased);
     for (Word m = 0; m < r->members; ++m)
-        if (r->member[m] != &space) change(*r->member[m], page & ~page_mask, table_of(*r->member[m], *r)->page[i] | gained);
+        if (r->member[m] != &space)
+            change(*r->member[m], page & ~page_mask, table_of(*r->member[m], *r)->page[i] | gained);
     Word before = r->table->entry[i];
     synchronise(*r, i);
     if (before && before != r->table->entry[i]) host::drop_translations(space, page & ~page_mask, true);
@@ -195,7 +197,8 @@ bool agree(const Space& space) {
         open |= r.access();
         const PageTable* own = table_of(space, r);
         for (Word i = 0; i < pages; ++i)
-            if (Word entry = r.table->entry[i]; entry && (!own || common(entry, small_entry(own->page[i])) != entry)) return false;
+            if (Word entry = r.table->entry[i]; entry && (!own || common(entry, small_entry(own->page[i])) != entry))
+                return false;
     }
     return space.arch.regions == open;
 }

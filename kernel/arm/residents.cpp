@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The kernel with tags (W03): one first level for all spaces, the caching page directory (CPD), which is never changed for
-// another. A space that runs is resident: it has a domain, with which its sections stand in the CPD, each since it was
-// first touched. At a switch, the processor is told which domain is open and where addresses below 32 MB are; nothing is
-// flushed. What makes a flush necessary is here, and in relocation.cpp:
+// The kernel with tags (W03): one first level for all spaces, the caching page directory (CPD), which is never changed
+// for another. A space that runs is resident: it has a domain, with which its sections stand in the CPD, each since it
+// was first touched. At a switch, the processor is told which domain is open and where addresses below 32 MB are;
+// nothing is flushed. What makes a flush necessary is here, and in relocation.cpp:
 //
 // - no domain is left: those of a few spaces are taken away, and the TLB is flushed, which knows their numbers;
 // - a section that the running space needs is another's in the CPD: likewise, and it has the lines there, too;
@@ -32,21 +32,21 @@ constexpr Word domains = 15, areas = (UTCB_AREAS_END - UTCB_AREAS) >> 20;
 // Of a megabyte of the CPD. Those that stand there with a domain are chained.
 struct Section {
     std::uint16_t next, previous;
-    std::uint16_t user;                 // the space that may have lines there, by the number of its UTCB area; 0: none
+    std::uint16_t user;  // the space that may have lines there, by the number of its UTCB area; 0: none
 };
 constexpr std::uint16_t none = 0xffff;
-// A domain stands in so many at most: that is what taking it away takes. One more takes the place of one that has come before,
-// but not of the last three: an instruction may need as many.
+// A domain stands in so many at most: that is what taking it away takes. One more takes the place of one that has come
+// before, but not of the last three: an instruction may need as many.
 constexpr Word most_sections = 64, kept_sections = 3;
 
 constinit domains::Residents residents{domains};
 Space* holder[domains + 1];
-std::uint16_t first_section_of[domains + 1];    // while there is a holder
+std::uint16_t first_section_of[domains + 1];  // while there is a holder
 std::uint16_t sections_of[domains + 1];
 Section section[USER_LIMIT >> 20];
-Space* space_of[areas + 1];             // by the number of their UTCB areas, as far as they have been resident
-Word flushes = checks::on ? checks::counter_start : 1;                       // of all caches
-Word dropped;                           // bytes in this stay in the kernel
+Space* space_of[areas + 1];  // by the number of their UTCB areas, as far as they have been resident
+Word flushes = checks::on ? checks::counter_start : 1;  // of all caches
+Word dropped;  // bytes in this stay in the kernel
 
 Word domain_of(Word entry) { return entry >> 5 & 0xf; }
 Word own_domain_access(Word tag) { return 1u << 2 * tag | 1u << 2 * DOMAIN_KERNEL; }
@@ -125,7 +125,7 @@ void take_out_one(Word tag) {
 }
 
 void put_in(Space& space, Word s, const PageTable& t) {
-    withdraw_moved(space, original(space, s << 20));        // before others use what has been granted, too
+    withdraw_moved(space, original(space, s << 20));  // before others use what has been granted, too
     if (boot_directory.entry[s]) {
         if (regions::join(space, s)) return;
         regions::dissolve_section(s);
@@ -171,8 +171,8 @@ void revoke(Word tag) {
     if (a.own_utcbs) set_utcb_entry(space);
 }
 
-// A free domain, or one that is taken from its holder. Not from the `pinned` ones, and not from the regions of the space
-// that is being left. `loss`: how the space that gets it has lost the one before.
+// A free domain, or one that is taken from its holder. Not from the `pinned` ones, and not from the regions of the
+// space that is being left. `loss`: how the space that gets it has lost the one before.
 Word take_domain(Word pinned, Word left, Word loss) {
     collect();
     bool server = residents.comes_back(loss);
@@ -247,7 +247,8 @@ void table_wanted(Space& space, VAddr page) { relocation::consider(space, page);
 
 void table_changed(Space& space, VAddr page) {
     if (!holds(space, page)) return;
-    write(boot_directory.entry[modified(space, page) >> 20], first_level(*table(space, page)) | domain(space.arch.domain));
+    write(boot_directory.entry[modified(space, page) >> 20],
+        first_level(*table(space, page)) | domain(space.arch.domain));
 }
 
 void utcbs_made(Space& space) { set_utcb_entry(space); }
@@ -261,8 +262,8 @@ bool refill(Space& space, VAddr address) {
     return true;
 }
 
-// Line by line as long as that is no more than the data cache could hold: after that, all caches are flushed, and the rest is
-// clean.
+// Line by line as long as that is no more than the data cache could hold: after that, all caches are flushed, and the
+// rest is clean.
 void drop_lines(Space& space, VAddr at, Word bytes) {
     constexpr Word by_lines = 2 * page_size;
     // Somebody else has the page at the same place, and may have written to it: then the lines are his.
@@ -303,7 +304,7 @@ Word take_section(Word s, const Space& space, const Space& other, const CoarseTa
     holder[tag] = nullptr;
     first_section_of[tag] = none;
     enter_section(s, tag, 0, first_level(table));
-    residents.ran(1u << tag);           // as far as the caches know, it has
+    residents.ran(1u << tag);  // as far as the caches know, it has
     return tag;
 }
 
@@ -341,7 +342,8 @@ bool sections_are_right(const Space& space) {
         ++count;
         const VAddr page = original(space, s << 20);
         const PageTable* t = table(space, page);
-        if (modified(space, page) >> 20 != s || !t || entry != (first_level(*t) | domain(tag)) || !agrees(*t)) return false;
+        if (modified(space, page) >> 20 != s || !t || entry != (first_level(*t) | domain(tag)) || !agrees(*t))
+            return false;
     }
     if (!tag) return true;
     Word chained = 0;
@@ -353,7 +355,8 @@ bool sections_are_right(const Space& space) {
 bool utcbs_are_right(const Space& space) {
     const ArchSpace& a = space.arch;
     if (!a.own_utcbs) return true;
-    const Word wanted = a.domain ? physical(a.own_utcbs) | domain(a.domain) : physical(a.kernel_utcbs) | domain(DOMAIN_KERNEL);
+    const Word wanted =
+        a.domain ? physical(a.own_utcbs) | domain(a.domain) : physical(a.kernel_utcbs) | domain(DOMAIN_KERNEL);
     return boot_directory.entry[utcb_section(space)] == (wanted | first_coarse);
 }
 
@@ -362,7 +365,8 @@ bool utcbs_are_right(const Space& space) {
 const char* disagreement(const Space& space) {
     if (!domain_is_right(space)) return "a space has a wrong domain";
     if (!regions::agree(space)) return "a region grants what a member has not";
-    if (!sections_are_right(space) || !utcbs_are_right(space)) return "the first level is not what its holders' tables say";
+    if (!sections_are_right(space) || !utcbs_are_right(space))
+        return "the first level is not what its holders' tables say";
     return nullptr;
 }
 

@@ -6,14 +6,14 @@
 
 namespace host {
 
-// The space's addresses are about to be moved: caches, CPD and TLB have nothing of it any more. What has been granted is
-// taken back when a section is needed again (page_tables::withdraw_moved).
+// The space's addresses are about to be moved: caches, CPD and TLB have nothing of it any more. What has been granted
+// is taken back when a section is needed again (page_tables::withdraw_moved).
 void leave_sections(Space& space);
 
 // The resident space whose entry stands in the CPD for a section; nullptr: nobody's, or a region's.
 Space* holder_of(Word section);
-// Replaces that entry by one with a domain of its own, for `space` and `other`, which had it. Returns the domain. The TLB
-// has to be purged.
+// Replaces that entry by one with a domain of its own, for `space` and `other`, which had it. Returns the domain. The
+// TLB has to be purged.
 Word take_section(Word section, const Space& space, const Space& other, const CoarseTable& table);
 // Undoes that: nothing stands there any more, nothing is cached.
 void release_section(Word section, Word domain);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The end of a run in an emulator, by ARM's semihosting: a software interrupt that a debugger or emulator takes for itself.
+// The end of a run in an emulator, by ARM's semihosting: a software interrupt that a debugger or emulator takes for
+// itself.
 #include "arm/board.hpp"
 
 namespace board {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Who has been granted a frame: a ring for each frame, through the page tables of those who have. It begins in sigma0's table, where
-// the frame's address is its own. So an access finds them without the mapping database, which knows all that could have it.
+// Who has been granted a frame: a ring for each frame, through the page tables of those who have. It begins in sigma0's
+// table, where the frame's address is its own. So an access finds them without the mapping database, which knows all
+// that could have it.
 //
-// Who has lost the frame may stay in the ring until somebody walks it, or until its place is granted another frame: taking a
-// page away costs no search. A ring is no longer than aliases.cpp allows.
+// Who has lost the frame may stay in the ring until somebody walks it, or until its place is granted another frame:
+// taking a page away costs no search. A ring is no longer than aliases.cpp allows.
 #pragma once
 
 #include "arm/page_tables.hpp"
@@ -39,7 +40,7 @@ void changed(Cell cell);
 // Whether it may be in a ring without being granted.
 bool lingers(Cell cell);
 
-extern TableDirectory* roots[4];        // sigma0's
+extern TableDirectory* roots[4];  // sigma0's
 
 // Where rings begin; no table: the frame has none.
 inline Cell root_of(PAddr frame) {
@@ -60,8 +61,8 @@ inline bool nobody(Cell cell) {
     return root.table && !root.table->next_table[root.place] && !(root.word() & page_tables::granted);
 }
 
-// Visits all who have a frame, in turn, sigma0 and then the newest first, as long as the function returns true. It may take from
-// the visited what has been granted.
+// Visits all who have a frame, in turn, sigma0 and then the newest first, as long as the function returns true. It may
+// take from the visited what has been granted.
 template <typename F> void each(PAddr frame, F visit) {
     Cell root = root_of(frame), before = root;
     if (!root.table || (root.has(frame) && !visit(root))) return;

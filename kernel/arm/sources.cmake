@@ -26,14 +26,17 @@ endif()
 
 set(assembly arm/boot.S arm/entry.S arm/fastpath.S arm/kip.S)
 set(processor_sources ${linker_script}
-    arm/aliases.cpp arm/boot.cpp arm/context.cpp arm/copy.cpp arm/debug_calls.cpp arm/faults.cpp arm/loader.cpp arm/page_tables.cpp arm/sharers.cpp arm/spaces.cpp
-    arm/semihosting.cpp arm/string.cpp arm/system_calls.cpp arm/thread_table.cpp arm/trap.cpp ${board_caches_${COBNUT_BOARD}}
+    arm/aliases.cpp arm/boot.cpp arm/context.cpp arm/copy.cpp arm/debug_calls.cpp arm/faults.cpp arm/loader.cpp
+    arm/page_tables.cpp arm/sharers.cpp arm/spaces.cpp
+    arm/semihosting.cpp arm/string.cpp arm/system_calls.cpp arm/thread_table.cpp arm/trap.cpp
+    ${board_caches_${COBNUT_BOARD}}
     core/large_pages.cpp ${host_sources_${COBNUT_TAGS}}
     ${COBNUT_BOARD}/console.cpp ${COBNUT_BOARD}/interrupts.cpp)
 if(COBNUT_CHECKED STREQUAL "on")
   list(APPEND processor_sources arm/checks.cpp)
 endif()
-set(fast_sources arm/aliases.cpp arm/context.cpp arm/page_tables.cpp arm/sharers.cpp arm/system_calls.cpp arm/thread_table.cpp ${host_sources_${COBNUT_TAGS}})
+set(fast_sources arm/aliases.cpp arm/context.cpp arm/page_tables.cpp arm/sharers.cpp arm/system_calls.cpp
+    arm/thread_table.cpp ${host_sources_${COBNUT_TAGS}})
 # A compiler that recognises the loops of memcpy calls memcpy.
 set_source_files_properties(arm/string.cpp PROPERTIES COMPILE_OPTIONS "-fno-tree-loop-distribute-patterns;-O2")
 

@@ -59,9 +59,10 @@ void initialise() {
     Word device_section = first_section | section_access(access_kernel);
     for (Word i = 0; i < WINDOW_BYTES >> 20; ++i)
         write(boot_directory.entry[window_first + i], (WINDOW_FIRST + (i << 20)) | memory_section);
-    const Word devices[] = {DEVICE_SECTION_0,
+    const Word devices[] = {
+        DEVICE_SECTION_0,
 #if DEVICE_SECTIONS > 1
-                            DEVICE_SECTION_1,
+        DEVICE_SECTION_1,
 #endif
     };
     for (Word i = 0; i < DEVICE_SECTIONS; ++i)
@@ -143,8 +144,8 @@ Fpage place_utcb_area(Space& space, Fpage wanted) {
 
 bool equip_server(Space&) { return true; }
 
-// Not all at the same place of their pages, which is one set of the data cache, and none in that of the SA-1110's 8 sets in
-// which pages begin.
+// Not all at the same place of their pages, which is one set of the data cache, and none in that of the SA-1110's 8
+// sets in which pages begin.
 Space* allocate_space() {
     constexpr Word sets = 8, places = 56, lines = places / (sets - 1) * sets;
     static_assert(sizeof(Space) + lines * caches::line <= page_size);
@@ -155,7 +156,9 @@ Space* allocate_space() {
     return reinterpret_cast<Space*>(at + (1 + place + place / (sets - 1)) * caches::line);
 }
 
-void free_space(Space& space) { memory::free_page(reinterpret_cast<void*>(reinterpret_cast<Word>(&space) & ~page_mask), memory::kernel); }
+void free_space(Space& space) {
+    memory::free_page(reinterpret_cast<void*>(reinterpret_cast<Word>(&space) & ~page_mask), memory::kernel);
+}
 
 bool create_space(Space& space) { return host::attach(space); }
 

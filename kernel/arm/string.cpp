@@ -23,7 +23,9 @@ void* memset(void* to, int value, std::size_t bytes) {
             bytes %= line;
             asm volatile("mov r4, %2\n\tmov r5, %2\n\tmov r6, %2\n\tmov r7, %2\n"
                          "1:\tstmia %0!, {r4-r7}\n\tstmia %0!, {r4-r7}\n\tsubs %1, %1, #1\n\tbne 1b"
-                         : "+r"(d), "+r"(lines) : "r"(pattern) : "r4", "r5", "r6", "r7", "cc", "memory");
+                : "+r"(d), "+r"(lines)
+                : "r"(pattern)
+                : "r4", "r5", "r6", "r7", "cc", "memory");
         }
         for (; bytes >= 4; bytes -= 4, d += 4) *reinterpret_cast<Word*>(d) = pattern;
     }

@@ -85,8 +85,15 @@ void kernel_interface_registers(Thread& t) {
 
 // In the order of the stubs in kip.S.
 constexpr void (*table[])(Thread&) = {
-    ipc_registers, thread_switch_registers, thread_control_registers, exchange_registers_registers, schedule_registers,
-    unmap_registers, space_control_registers, processor_control_registers, memory_control_registers,
+    ipc_registers,
+    thread_switch_registers,
+    thread_control_registers,
+    exchange_registers_registers,
+    schedule_registers,
+    unmap_registers,
+    space_control_registers,
+    processor_control_registers,
+    memory_control_registers,
 };
 constexpr Word system_clock_number = 0x24, lipc_number = 0x28, kernel_interface_number = 0xb4;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Where threads are found by number: a table of control block addresses in a megabyte of its own. Pages for numbers that are
-// not in use are one page, with nobody in all places.
+// Where threads are found by number: a table of control block addresses in a megabyte of its own. Pages for numbers
+// that are not in use are one page, with nobody in all places.
 #include "arm/caches.hpp"
 #include "arm/cpu.hpp"
 #include "arm/page_tables.hpp"
@@ -61,7 +61,8 @@ void initialise_thread_table() {
     for (Thread*& t : nobody_page.thread) t = &nobody_thread;
     clean(nobody_page);
     for (Word& entry : pages.entry) page_tables::write(entry, entry_of(nobody_page));
-    page_tables::write(page_tables::boot_directory.entry[THREAD_TABLE >> 20], physical(&pages) | page_tables::first_coarse);
+    page_tables::write(page_tables::boot_directory.entry[THREAD_TABLE >> 20],
+        physical(&pages) | page_tables::first_coarse);
 }
 
 }  // namespace arch

@@ -23,7 +23,7 @@ namespace {
 [[noreturn]] void panic(Word kind, Word pc, Word psr) {
     Thread* t = processor.current;
     print(" thread ", hex(t ? t->id.raw : 0), " cpsr ", hex(psr), " address ", hex(cpu::fault_address()), " status ",
-          hex(cpu::fault_status()), "\n");
+        hex(cpu::fault_status()), "\n");
     print("cobnut: kernel fault ", kind, " at ", hex(pc), "\n");
     arch::power_off();
 }
@@ -41,10 +41,8 @@ extern "C" Thread* trap(Thread& t, Word kind) {
         board::interrupt();
         break;
     case TRAP_PREFETCH:
-        if (t.frame.pc < SYSTEM_CALLS)
-            again = faults::prefetch_abort(t);
-        else
-            again = system_calls::dispatch(t, t.frame.pc - SYSTEM_CALLS);
+        if (t.frame.pc < SYSTEM_CALLS) again = faults::prefetch_abort(t);
+        else again = system_calls::dispatch(t, t.frame.pc - SYSTEM_CALLS);
         break;
     case TRAP_DATA: again = faults::data_abort(t, cpu::fault_address(), cpu::fault_status()); break;
     case TRAP_SWI: faults::software_interrupt(t); break;

@@ -5,8 +5,8 @@
 #include "core/thread.hpp"
 
 extern "C" {
-// From user mode: registers and frame of `t` are saved. `kind`: one of TRAP_*. Returns `t` if it goes on as if nothing had
-// happened, else nullptr: whoever is to run.
+// From user mode: registers and frame of `t` are saved. `kind`: one of TRAP_*. Returns `t` if it goes on as if nothing
+// had happened, else nullptr: whoever is to run.
 Thread* trap(Thread& t, Word kind);
 void kernel_trap(Word kind, Word pc, Word psr);
 Thread* leave_kernel();
@@ -16,8 +16,8 @@ Thread* leave_kernel();
 enum Exception : Word { exception_system_call = 0, exception_undefined = 1, exception_abort = 0x100 };
 
 namespace arch {
-// Addresses with bit 0 set mean Thumb code, as everywhere on ARM; without it, ARM code. A thread that has come to Java state by
-// itself keeps it over faults, but goes on nowhere else in it.
+// Addresses with bit 0 set mean Thumb code, as everywhere on ARM; without it, ARM code. A thread that has come to Java
+// state by itself keeps it over faults, but goes on nowhere else in it.
 inline void go_on_at(Thread& t, Word ip) {
     t.frame.pc = ip & ~1u;
     t.frame.cpsr = (t.frame.cpsr & ~(STATE_THUMB | STATE_JAVA)) | (ip & 1 ? STATE_THUMB : 0);
@@ -25,8 +25,8 @@ inline void go_on_at(Thread& t, Word ip) {
 }
 
 namespace faults {
-// What a user did that the processor stopped. A page that is there is granted as far as it may be, and the access can be
-// repeated (true); anything else becomes a message.
+// What a user did that the processor stopped. A page that is there is granted as far as it may be, and the access can
+// be repeated (true); anything else becomes a message.
 void undefined(Thread& t);
 void software_interrupt(Thread& t);
 bool prefetch_abort(Thread& t);

@@ -50,7 +50,8 @@ void Writer::loaders_own(Word type, const void* data, Word size) {
 }
 
 bool Writer::finish() {
-    *static_cast<bootinfo::Header*>(window(base_)) = {bootinfo::magic, 1, used_, sizeof(bootinfo::Header), records_, {}};
+    *static_cast<bootinfo::Header*>(window(base_)) = {
+        bootinfo::magic, 1, used_, sizeof(bootinfo::Header), records_, {}};
     return !full_;
 }
 

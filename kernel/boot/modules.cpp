@@ -15,7 +15,8 @@ namespace {
 constexpr Word kb = 1u << 10;
 constexpr Word memory_min_mb = 8;
 constexpr Word kernel_memory_max_mb = 16;
-constexpr Word kernel_memory_share = 4;         // at most a quarter of the memory, unless the option kmem= says otherwise
+// at most a quarter of the memory, unless the option kmem= says otherwise
+constexpr Word kernel_memory_share = 4;
 constexpr Word modules_max = 32;
 constexpr Word text_room = 4096;                // all command lines together
 
@@ -63,7 +64,8 @@ void check_server(Word i, PAddr ceiling) {
     if (h.class_and_data != elf::class32_little || h.machine != elf::this_machine || h.type != elf::executable)
         refuse(name(i), " is not an ELF executable for this processor");
     Word table = Word{h.program_header_count} * h.program_header_size;
-    if (h.program_header_size < sizeof(elf::ProgramHeader) || h.program_headers > size || table > size - h.program_headers)
+    if (h.program_header_size < sizeof(elf::ProgramHeader) || h.program_headers > size ||
+        table > size - h.program_headers)
         refuse(name(i), " is truncated: its program headers are missing");
     m.server = {0, 0, ~Word{0}, 0};
     bool entry_found = false;
@@ -71,7 +73,8 @@ void check_server(Word i, PAddr ceiling) {
         auto& p = *program_header(m, h, n);
         if (p.type != elf::segment_load || !p.memory_size) continue;
         if (p.offset > size || p.file_size > size - p.offset) refuse(name(i), " is truncated: a segment is missing");
-        if (p.file_size > p.memory_size || p.paddr + p.memory_size < p.paddr) refuse(name(i), " has an impossible segment");
+        if (p.file_size > p.memory_size || p.paddr + p.memory_size < p.paddr)
+            refuse(name(i), " has an impossible segment");
         check_target(i, p.paddr, p.memory_size, ceiling);
         if (p.paddr < m.server.low) m.server.low = p.paddr;
         if (p.paddr + p.memory_size > m.server.high) m.server.high = p.paddr + p.memory_size;
@@ -158,10 +161,12 @@ Room place_modules(Word alignment, Word kernel_memory_kb) {
     if (module_count < 2) refuse("two modules at least are needed: sigma0 and a root server; there are ", module_count);
     PAddr top = memory_top() & ~page_mask;
     Word bytes = top - WINDOW_FIRST;
-    if (bytes < memory_min_mb * mb) refuse("too little memory: ", bytes / mb, " MB, at least ", memory_min_mb, " are needed");
+    if (bytes < memory_min_mb * mb)
+        refuse("too little memory: ", bytes / mb, " MB, at least ", memory_min_mb, " are needed");
     Word pool = bytes / kernel_memory_share;
     if (pool > kernel_memory_max_mb * mb) pool = kernel_memory_max_mb * mb;
-    if (kernel_memory_kb > bytes / 2 / kb) refuse("option kmem=", kernel_memory_kb, ": more than half of the memory (KB)");
+    if (kernel_memory_kb > bytes / 2 / kb)
+        refuse("option kmem=", kernel_memory_kb, ": more than half of the memory (KB)");
     if (kernel_memory_kb) pool = kernel_memory_kb * kb;
     Room room;
     room.kernel_memory = (top - pool) & ~(alignment - 1);
@@ -182,17 +187,16 @@ Room place_modules(Word alignment, Word kernel_memory_kb) {
 void describe_modules(boot_info::Writer& writer) {
     for (Word i = 0; i < module_count; ++i) {
         Loaded& m = modules[i];
-        if (m.executable)
-            writer.executable(m.server, m.command_line);
-        else
-            writer.module(m.start, m.end - m.start, m.command_line);
+        if (m.executable) writer.executable(m.server, m.command_line);
+        else writer.module(m.start, m.end - m.start, m.command_line);
     }
 }
 
 void finish(boot_info::Writer& writer, const Room& room) {
     if (!writer.finish()) refuse("too many modules for the boot information");
     kip::kip.boot_info = room.info;
-    if (room.modules < room.info) kip::add(kip::MemoryDescriptor::make(kip::boot_loader | 3 << 4, room.modules, room.info - 1));
+    if (room.modules < room.info)
+        kip::add(kip::MemoryDescriptor::make(kip::boot_loader | 3 << 4, room.modules, room.info - 1));
     if (!kip::add(kip::MemoryDescriptor::make(kip::boot_loader | 1 << 4, room.info, room.kernel_memory - 1)))
         refuse("the memory map is too long");
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What an X.2 boot loader does before the kernel runs (sheet 6.8), for boards whose loader starts the kernel itself: from
-// files in memory to initial servers, memory descriptors and BootInfo in the interface page.
+// What an X.2 boot loader does before the kernel runs (sheet 6.8), for boards whose loader starts the kernel itself:
+// from files in memory to initial servers, memory descriptors and BootInfo in the interface page.
 #pragma once
 
 #include "boot/boot_info.hpp"
@@ -31,8 +31,8 @@ struct Room {
     PAddr info;                 // below it: the BootInfo
     PAddr modules;              // below it: modules that are no servers
 };
-// Sets kernel memory aside, at a multiple of `alignment` and so many KB (0: a share of what there is), moves the modules
-// below it, loads the first two where they are linked, and puts both into the interface page.
+// Sets kernel memory aside, at a multiple of `alignment` and so many KB (0: a share of what there is), moves the
+// modules below it, loads the first two where they are linked, and puts both into the interface page.
 Room place_modules(Word alignment, Word kernel_memory_kb = 0);
 // Begins the BootInfo with a record for each module. The board may add to it.
 void describe_modules(boot_info::Writer& writer);

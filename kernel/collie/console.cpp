@@ -6,7 +6,14 @@
 
 namespace {
 
-enum UartRegister : Word { control0 = 0x00, divisor_high = 0x04, divisor_low = 0x08, control3 = 0x0c, data = 0x14, status1 = 0x20 };
+enum UartRegister : Word {
+    control0 = 0x00,
+    divisor_high = 0x04,
+    divisor_low = 0x08,
+    control3 = 0x0c,
+    data = 0x14,
+    status1 = 0x20
+};
 enum UartStatus : Word { transmitting = 1u << 0, received = 1u << 1, can_send = 1u << 2 };
 
 volatile Word& uart(Word offset) { return device(UART1, offset); }

@@ -24,8 +24,8 @@ volatile Word& timer(Word offset) { return device(OS_TIMER, offset); }
 Word last_count, rest;
 Microseconds time;
 
-// The match happens when the counter passes it: one that it has passed already would be a long time coming. A tick that has
-// been missed is left out.
+// The match happens when the counter passes it: one that it has passed already would be a long time coming. A tick that
+// has been missed is left out.
 void set_match(Word next) {
     timer(match0) = next;
     while (static_cast<std::int32_t>(next - timer(counter)) <= 0) timer(match0) = next = timer(counter) + tick_counts;

@@ -23,8 +23,8 @@ struct Account {
 
 // A limit that is none.
 constexpr Word unlimited = ~page_mask;
-// Without a limit: a part of all memory is a reserve, of which each space has an equal part for itself; beyond that part it may
-// hold so many times what is left outside the reserve.
+// Without a limit: a part of all memory is a reserve, of which each space has an equal part for itself; beyond that
+// part it may hold so many times what is left outside the reserve.
 constexpr Word reserve_part = 8, share_of_unused = 8;
 // How many have a part of the reserve.
 extern Word accounts;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What is left to do when threads, identities, spaces or redirections have ended: others wait in vain, and there is memory to free.
-// Their number is the users' choice, so the call that ended them does it in parts, with preemption points, before it returns.
+// What is left to do when threads, identities, spaces or redirections have ended: others wait in vain, and there is
+// memory to free. Their number is the users' choice, so the call that ended them does it in parts, with preemption
+// points, before it returns.
 #pragma once
 
 #include "core/thread.hpp"
@@ -9,8 +10,8 @@ namespace aftermath {
 
 // The caller of a system call frees what was destroyed before it returns.
 void bury(Thread& caller);
-// It visits all threads as well: those that wait for somebody who is gone are told, and those whose space has got or lost a
-// redirector leave the fast path or may use it.
+// It visits all threads as well: those that wait for somebody who is gone are told, and those whose space has got or
+// lost a redirector leave the fast path or may use it.
 void visit_all(Thread& caller);
 // It tells those who wait to send to `t` by an id that it no longer has.
 void tell_senders(Thread& caller, const Thread& t);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The architecture contract: what a port defines beside arch/context.hpp (user registers), arch/paging.hpp (what it keeps
-// of a space) and core/paging.hpp (page tables). Beside these only: the functions of core/string.hpp, `ready_top`
+// The architecture contract: what a port defines beside arch/context.hpp (user registers), arch/paging.hpp (what it
+// keeps of a space) and core/paging.hpp (page tables). Beside these only: the functions of core/string.hpp, `ready_top`
 // (core/schedule.hpp) and the interface page itself (core/kip.hpp).
 #pragma once
 
@@ -12,11 +12,12 @@
 namespace arch {
 
 // Threads and the processor.
-extern "C" Thread* current_thread();                   // nullptr while idle
-// From now on `next` is the current thread, nullptr for nobody; what `before` had of the processor to itself is taken back.
+extern "C" Thread* current_thread();  // nullptr while idle
+// From now on `next` is the current thread, nullptr for nobody; what `before` had of the processor to itself is taken
+// back.
 void change_thread(Thread* before, Thread* next);
-// What user mode needs to run `next`, its space included; `before` ran last, or nobody. False if it cannot run as it stands:
-// then something has been done about that, or an exception has been raised in its name.
+// What user mode needs to run `next`, its space included; `before` ran last, or nobody. False if it cannot run as it
+// stands: then something has been done about that, or an exception has been raised in its name.
 bool enter(Thread& next, const Thread* before);
 // A thread that has not run yet: user registers as the start protocol wants them.
 void prepare_user(Thread& t);
@@ -26,7 +27,7 @@ void destroy_thread(Thread& t);
 Word bytes_beside(const Thread& t);
 void set_user_ip(Thread& t, Word ip);
 void set_user_sp(Thread& t, Word sp);
-void set_user_flags(Thread& t, Word flags);            // only the bits that a user may change
+void set_user_flags(Thread& t, Word flags);  // only the bits that a user may change
 Word user_ip(const Thread& t);
 Word user_sp(const Thread& t);
 Word user_flags(const Thread& t);
@@ -62,8 +63,8 @@ void* kernel_page(const Space& space, VAddr page);
 bool equip_server(Space& space);
 Space* allocate_space();
 void free_space(Space& space);
-// SpaceControl has set the space's areas, or left them as they were, and has an architecture word: carries that out, returns
-// the old one (sheet 7).
+// SpaceControl has set the space's areas, or left them as they were, and has an architecture word: carries that out,
+// returns the old one (sheet 7).
 Word space_control(Space& space, Word control);
 // Map items have mapped pages in the space up to `end`, where it must be able to reach them (manual A.5).
 void mapped_up_to(Space& space, VAddr end);
@@ -73,17 +74,18 @@ void leave_all(Space& space);
 const char* disagreement(const Space& space);
 
 // Copies bytes between two frames, each by its physical address; they may not cross a page. Nothing of it is a user's
-// access: no translation of a user's is used or made. Where caches know users' addresses, about_to_copy (arch/paging.hpp)
-// has been told both.
+// access: no translation of a user's is used or made. Where caches know users' addresses, about_to_copy
+// (arch/paging.hpp) has been told both.
 void copy(PAddr to, PAddr from, Word bytes);
-// Lets an interrupt in that has come meanwhile. It forgets whatever the kernel is doing, like the way out to a user: what
-// has to go on stands in control blocks. Returns when there was none.
+// Lets an interrupt in that has come meanwhile. It forgets whatever the kernel is doing, like the way out to a user:
+// what has to go on stands in control blocks. Returns when there was none.
 void preemption_point();
 
-// I/O fpages (manual A.4), where the processor has ports: maps or grants what `from` holds of `send`, as far as `window`
-// (an I/O fpage, or the complete space) allows, as mappings::transfer() does. Unmaps them; true when all is done.
-mappings::Mapped transfer_ports(Space& from, Fpage send, Space& to, Fpage window, bool grant, mappings::Progress& progress,
-                                Word& budget);
+// I/O fpages (manual A.4), where the processor has ports: maps or grants what `from` holds of `send`, as far as
+// `window` (an I/O fpage, or the complete space) allows, as mappings::transfer() does. Unmaps them; true when all is
+// done.
+mappings::Mapped transfer_ports(Space& from, Fpage send, Space& to, Fpage window, bool grant,
+    mappings::Progress& progress, Word& budget);
 bool unmap_ports(Space& space, Fpage fpage, bool flush, Word& budget);
 
 // Time: microseconds since the boot.
@@ -99,10 +101,10 @@ void mask_interrupt(Word line);
 void unmask_interrupt(Word line);
 
 // The debug console, and the end.
-void console_put(char c);                              // waits until it can
-bool console_ready();                                  // it need not wait
-int console_get();                                     // -1: nothing there
-[[noreturn]] void stop(const char* why);               // one line, then power_off()
+void console_put(char c);  // waits until it can
+bool console_ready();  // it need not wait
+int console_get();  // -1: nothing there
+[[noreturn]] void stop(const char* why);  // one line, then power_off()
 [[noreturn]] void power_off();
 
 // The kernel interface page, as the kernel writes it.

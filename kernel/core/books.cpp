@@ -28,7 +28,8 @@ struct Walk {
 
 void Walk::senders(const Thread& t) {
     for (const Thread* s = t.senders.front(); s; s = t.senders.after(*s)) {
-        expect(s->partner == &t && s->state == State::sending, "a sender is queued where it does not send to", s->id.raw);
+        expect(s->partner == &t && s->state == State::sending, "a sender is queued where it does not send to",
+            s->id.raw);
         expect(arch::thread_at(s->id.number()).id == s->id, "a sender is queued that does not exist", s->id.raw);
     }
     expect(!(t.fast_veto & veto_senders) == t.senders.empty(), "the fast path is wrong about senders", t.id.raw);
@@ -45,8 +46,10 @@ void Walk::thread(const Thread& t, Word number) {
     bool waits = t.state == State::sending || t.state == State::receiving;
     expect(!t.timeout.queued() || waits, "a thread has a timeout and does not wait", t.id.raw);
     expect(!t.timeout.queued() || timeouts::in_order(t), "the timeouts are in no order", t.id.raw);
-    expect(t.sender_link.queued() == (t.state == State::sending), "a sender is in no queue, or no sender in one", t.id.raw);
-    expect(!(t.fast_veto & veto_redirected) == !t.space->redirected(), "the fast path is wrong about redirection", t.id.raw);
+    expect(t.sender_link.queued() == (t.state == State::sending), "a sender is in no queue, or no sender in one",
+        t.id.raw);
+    expect(!(t.fast_veto & veto_redirected) == !t.space->redirected(), "the fast path is wrong about redirection",
+        t.id.raw);
     if (t.active() && !t.is_interrupt())
         expect(t.utcb && spaces::valid_utcb(*t.space, t.utcb_address), "an active thread has no UTCB", t.id.raw);
     senders(t);
@@ -74,7 +77,8 @@ Audit audit() {
     if (const Space* s = spaces::leaving()) walk.charged += s->account.used;
     walk.expect(walk.charged == memory::bytes_charged(), "the accounts' sum is not what is in use", walk.charged);
     walk.expect(walk.members == walk.threads, "threads are not in the spaces that they should be in", walk.members);
-    walk.expect(schedule::ready.count() == walk.queued, "the ready queues hold others than the ready threads", walk.queued);
+    walk.expect(schedule::ready.count() == walk.queued, "the ready queues hold others than the ready threads",
+        walk.queued);
     walk.expect(timeouts::count() == walk.timed, "others than those who wait have a timeout", walk.timed);
     Word threads = threads::in_use(), mappings = mappings::in_use();
     walk.expect(threads == walk.threads, "threads were lost", threads);

@@ -8,10 +8,10 @@
 namespace books {
 
 struct Audit {
-    Word faults;        // what does not agree; each has been printed
-    Word pages;         // kernel pages in use, those of the pools left out
-    Word objects;       // threads and mappings
-    Word unused;        // kernel pages that neither pages nor pools have taken
+    Word faults;  // what does not agree; each has been printed
+    Word pages;  // kernel pages in use, those of the pools left out
+    Word objects;  // threads and mappings
+    Word unused;  // kernel pages that neither pages nor pools have taken
 };
 
 // Takes as long as there is to look at; changes nothing.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Assertions of the kernel's invariants. In the checked kernel (CMake option COBNUT_CHECKED) a condition that does not hold
-// ends the run: one line names it, then come the last words of a kernel fault. In the ordinary kernel it is not evaluated.
+// Assertions of the kernel's invariants. In the checked kernel (CMake option COBNUT_CHECKED) a condition that does not
+// hold ends the run: one line names it, then come the last words of a kernel fault. In the ordinary kernel it is not
+// evaluated.
 #pragma once
 
 #include "core/x2.hpp"

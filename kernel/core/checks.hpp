@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the checked kernel asserts (core/check.hpp) whenever it is entered from a user thread and left for one: true, unless
-// one of the checks in them fails. The ordinary kernel does not have them.
+// What the checked kernel asserts (core/check.hpp) whenever it is entered from a user thread and left for one: true,
+// unless one of the checks in them fails. The ordinary kernel does not have them.
 #pragma once
 
 #include "core/check.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Texts of users for the debug console. It is slow, so a text goes out in parts, with preemption points. A text that has begun
-// is brought to its end before the next one begins, whoever runs: lines do not mix.
+// Texts of users for the debug console. It is slow, so a text goes out in parts, with preemption points. A text that
+// has begun is brought to its end before the next one begins, whoever runs: lines do not mix.
 #pragma once
 
 #include "core/thread.hpp"

@@ -41,7 +41,8 @@ ThreadId exchange_registers(Thread& caller, ThreadId dest, Exchange& v) {
     check(t->utcb && !t->open_to);
     Exchange in = v;
     v = {
-        .control = (t->halted ? halt : 0u) | (ipc::receiving(*t) ? cancel_receive : 0u) | (ipc::sending(*t) ? cancel_send : 0u),
+        .control = (t->halted ? halt : 0u) | (ipc::receiving(*t) ? cancel_receive : 0u) |
+                   (ipc::sending(*t) ? cancel_send : 0u),
         .sp = arch::user_sp(*t),
         .ip = arch::user_ip(*t),
         .flags = arch::user_flags(*t),

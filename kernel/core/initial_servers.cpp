@@ -23,7 +23,8 @@ bool create(const kip::Server& server, ThreadId id, ThreadId pager, ThreadId sch
     space->kip_area = Fpage::memory(limit - 0x100000, kip::area_log2);
     space->utcb_area = arch::place_utcb_area(*space, Fpage::memory(limit - 0x1000000, utcb_area_log2));
     t->utcb_address = space->utcb_area.base() + Utcb::id_offset;
-    if (!threads::equip(*t, pager) || !arch::map_kernel_page(*space, space->kip_area.base(), arch::kip_page(), false)) return false;
+    if (!threads::equip(*t, pager) || !arch::map_kernel_page(*space, space->kip_area.base(), arch::kip_page(), false))
+        return false;
     t->scheduler = scheduler;
     t->priority = priority;
     schedule::set_timeslice(*t, schedule::default_timeslice);

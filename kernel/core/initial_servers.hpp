@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The servers that the interface page names (manual 1.1): sigma0, sigma1 and the root server, each the first thread of a
-// privileged space.
+// The servers that the interface page names (manual 1.1): sigma0, sigma1 and the root server, each the first thread of
+// a privileged space.
 #pragma once
 
 namespace initial_servers {

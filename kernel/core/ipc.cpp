@@ -54,7 +54,9 @@ void fail(Thread& t, IpcError error, Phase phase) {
 }
 
 // Whether the receive phase of `t`, interrupted, goes on with this one of its senders.
-bool looks_at(const Thread& t, const Thread* sender) { return t.pending == Pending::receive && t.next_sender == sender; }
+bool looks_at(const Thread& t, const Thread* sender) {
+    return t.pending == Pending::receive && t.next_sender == sender;
+}
 
 [[gnu::cold]] void leave_queue(Thread& sender) {
     check(sender.partner && sender.state == State::sending);
@@ -108,27 +110,23 @@ Thread* deflect(Thread& s, Thread* to) {
 void received(Thread& s, Thread& r, Thread* apparent) {
     check(&s != &r && !s.open_to && !r.open_to);
     trace::event(trace::Event::message, s.id, r.id.raw, (s.send_role == Role::user ? s.utcb->mr[0] : s.message.tag.raw),
-                 static_cast<Word>(s.send_role), static_cast<Word>(r.receive_role));
+        static_cast<Word>(s.send_role), static_cast<Word>(r.receive_role));
     // Somebody who waits for the propagator now waits for the one the message went to.
     if (apparent && apparent != &s && apparent->awaited == s.id) {
         bool looks = apparent->pending == Pending::receive;
         if (looks || apparent->state == State::receiving) apparent->awaited = r.id;
         if (looks) apparent->next_sender = apparent->senders.front();
     }
-    if (r.receive_role == Role::interrupt)
-        arch::unmask_interrupt(r.id.number());
-    else
-        schedule::hand_over(r);
+    if (r.receive_role == Role::interrupt) arch::unmask_interrupt(r.id.number());
+    else schedule::hand_over(r);
 }
 
 void block(Thread& t, State state, Time timeout) {
     check(state == State::sending || state == State::receiving);
     check(!t.open_to && !t.timeout.queued());
     schedule::make_unready(t, state);
-    if (t.transfer)
-        strings::start_timeout(t);
-    else if (!timeout.is_never())
-        timeouts::start(t, timeouts::end_of(timeout, arch::now()));
+    if (t.transfer) strings::start_timeout(t);
+    else if (!timeout.is_never()) timeouts::start(t, timeouts::end_of(timeout, arch::now()));
 }
 
 // Moves the message of `s` to `r`, who accepts it. True if that is all: `r` can run, and `s` goes on to its next phase.
@@ -139,9 +137,9 @@ bool deliver(Thread& s, Thread& r, Thread& apparent) {
     Moved moved = transfer(s, r, apparent);
     if (moved == Moved::part) return false;
     if (moved == Moved::overflow) {
-        // A user-level receiver finds the error in what it did receive. A thread that was not started, or whose page fault was
-        // not answered, waits on: its pager is told of the error, and the same fault again would tell it nothing. An
-        // interrupt thread has nothing to run.
+        // A user-level receiver finds the error in what it did receive. A thread that was not started, or whose page
+        // fault was not answered, waits on: its pager is told of the error, and the same fault again would tell it
+        // nothing. An interrupt thread has nothing to run.
         switch (r.receive_role) {
         case Role::startup:
         case Role::interrupt:
@@ -156,8 +154,8 @@ bool deliver(Thread& s, Thread& r, Thread& apparent) {
     return true;
 }
 
-// Looks through some of those who wait to send to `r`, from next_sender on. True if that is all: next_sender is one that `r`
-// accepts, or there is none.
+// Looks through some of those who wait to send to `r`, from next_sender on. True if that is all: next_sender is one
+// that `r` accepts, or there is none.
 [[gnu::cold]] bool find_sender(Thread& r) {
     constexpr Word between_points = 32;
     for (Word n = 0; n < between_points && r.next_sender; ++n, r.next_sender = r.senders.after(*r.next_sender)) {
@@ -202,16 +200,18 @@ Thread* receive(Thread& r) {
     return nullptr;
 }
 
-// The send phase of `s` has succeeded, in another's receive phase unless it is `first`. Serving one thread's receive phase may
-// end another's send phase, and so on: users can make that chain as long as they like. So those that follow do the same when it
-// is their turn to run, if there may be something for them to receive; nobody can tell that they have not yet.
+// The send phase of `s` has succeeded, in another's receive phase unless it is `first`. Serving one thread's receive
+// phase may end another's send phase, and so on: users can make that chain as long as they like. So those that follow
+// do the same when it is their turn to run, if there may be something for them to receive; nobody can tell that they
+// have not yet.
 void after_send(Thread* s, bool first = true) {
     for (; s; first = false) {
         if (!s->receive_follows) {
             if (s->send_role == Role::user) arch::set_ipc_result(*s, ThreadId::nil(), 0);
             return schedule::make_ready(*s);
         }
-        // Whom an interrupt thread accepts, its handler, is never queued there (begin_send); others may queue as they like.
+        // Whom an interrupt thread accepts, its handler, is never queued there (begin_send); others may queue as they
+        // like.
         s->next_sender = s->is_interrupt() ? nullptr : s->senders.front();
         if (!first && s->receive_role == Role::user && s->next_sender) return receive_later(*s);
         s = receive(*s);
@@ -223,8 +223,8 @@ void begin_send(Thread& s, ThreadId to, Time timeout) {
     Thread* r = deflect(s, to.is_any() || to.is_any_local() ? nullptr : threads::find(to, s));
     if (!r || !r->active()) return fail(s, IpcError::no_partner, Phase::send);
     Thread& apparent = apparent_sender(s, *r);
-    // A closed receive that is still looking through its queue: its partner must not find it busy for what strangers send.
-    // Of an open one that finds somebody in the queue, a timeout is right.
+    // A closed receive that is still looking through its queue: its partner must not find it busy for what strangers
+    // send. Of an open one that finds somebody in the queue, a timeout is right.
     if (r->pending == Pending::receive && !r->awaited.is_any() && accepts(*r, apparent)) {
         schedule::end_pending(*r, State::receiving);
     }
@@ -286,10 +286,8 @@ void call(Thread& caller, ThreadId to, ThreadId from, Word raw_timeouts) {
         if (v) caller.virtual_sender = v->id;
     }
 
-    if (!to.is_nil())
-        begin_send(caller, to, Time{static_cast<std::uint16_t>(raw_timeouts >> 16)});
-    else
-        after_send(&caller);
+    if (!to.is_nil()) begin_send(caller, to, Time{static_cast<std::uint16_t>(raw_timeouts >> 16)});
+    else after_send(&caller);
 }
 
 void page_fault(Thread& t, VAddr address, Word rights) {
@@ -421,7 +419,8 @@ void arrived(Thread& s, Thread& r, Thread* apparent) {
 }
 
 [[gnu::cold]] void end_vain_wait(Thread& t) {
-    bool lasts = t.receive_role == Role::startup || t.receive_role == Role::interrupt || t.receive_role == Role::quantum;
+    bool lasts =
+        t.receive_role == Role::startup || t.receive_role == Role::interrupt || t.receive_role == Role::quantum;
     if (!t.open_to && (t.state != State::receiving || lasts)) return;
     ThreadId awaited = t.open_to ? ThreadId{t.open_to} : t.awaited;
     if (awaited.is_any() || awaited.is_any_local() || threads::exists(awaited)) return;

@@ -15,8 +15,8 @@ void call(Thread& caller, ThreadId to, ThreadId from, Word timeouts);
 void page_fault(Thread& t, VAddr address, Word rights);
 void port_fault(Thread& t, Fpage ports);
 void exception(Thread& t, Word number, Word error);
-// Tells the exception handler of a preemption at `preempted_at`, if it waits for that; the thread goes on at once. Where
-// there was none, calls the scheduler: `quantum_over`.
+// Tells the exception handler of a preemption at `preempted_at`, if it waits for that; the thread goes on at once.
+// Where there was none, calls the scheduler: `quantum_over`.
 void preempted(Thread& t);
 // Tells its scheduler that the total quantum of `t` is used up. Told or not, the thread waits: for an answer of its
 // scheduler, or for a new quantum.
@@ -35,7 +35,8 @@ void timed_out(Thread& t);
 // In which phase of an IPC a thread is, waiting for its partner or with its message on the way.
 bool sending(const Thread& t);
 bool receiving(const Thread& t);
-// Ends the phases named of an IPC (ExchangeRegisters): error 3 "canceled", or 7 "aborted" when its strings are on the way.
+// Ends the phases named of an IPC (ExchangeRegisters): error 3 "canceled", or 7 "aborted" when its strings are on the
+// way.
 void cancel(Thread& t, bool send, bool receive);
 // Takes a thread that ends out of every queue.
 void unwind(Thread& t);
@@ -47,11 +48,11 @@ void carry_on(Thread& t);
 void wait_on(Thread& t);
 // Takes a thread out of what it waits in. The caller says how it goes on.
 void detach(Thread& t);
-// The message of `s` has arrived at `r`, who goes on with it, as does `s` with its next phase. `apparent`: in whose name it
-// was sent.
+// The message of `s` has arrived at `r`, who goes on with it, as does `s` with its next phase. `apparent`: in whose
+// name it was sent.
 void arrived(Thread& s, Thread& r, Thread* apparent);
-// Who waits for a message from one thread alone, which does not exist any more, gets error 2, as if the wait began now. Those who
-// were not started, interrupts and threads without a quantum wait on: what they wait for can be changed.
+// Who waits for a message from one thread alone, which does not exist any more, gets error 2, as if the wait began now.
+// Those who were not started, interrupts and threads without a quantum wait on: what they wait for can be changed.
 void end_vain_wait(Thread& t);
 // Its own IPC ends, but for the wait for its start.
 void end_activity(Thread& t);

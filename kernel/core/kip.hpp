@@ -17,7 +17,14 @@ struct Server {
 };
 
 // Memory descriptor types (manual 1.1); the upper nibble is the subtype of the types 0xe and 0xf.
-enum MemoryType : Word { conventional = 1, reserved = 2, dedicated = 3, shared = 4, boot_loader = 0xe, arch_specific = 0xf };
+enum MemoryType : Word {
+    conventional = 1,
+    reserved = 2,
+    dedicated = 3,
+    shared = 4,
+    boot_loader = 0xe,
+    arch_specific = 0xf
+};
 
 struct MemoryDescriptor {
     Word low;       // first byte | virtual << 9 | subtype << 4 | type
@@ -74,7 +81,8 @@ struct Kip {
 };
 static_assert(offsetof(Kip, sigma0) == 0x20 && offsetof(Kip, memory_info) == 0x54);
 static_assert(offsetof(Kip, utcb_info) == 0xa8 && offsetof(Kip, boot_info) == 0xb8);
-static_assert(offsetof(Kip, space_control) == 0xd0 && offsetof(Kip, schedule) == 0xf8 && offsetof(Kip, arch_syscall) == 0x110);
+static_assert(offsetof(Kip, space_control) == 0xd0 && offsetof(Kip, schedule) == 0xf8 &&
+              offsetof(Kip, arch_syscall) == 0x110);
 static_assert(offsetof(Kip, processor) == 0x120);
 
 constexpr Word descriptors_room = 0x480;        // bytes, as ia32/kip.S lays the page out

@@ -7,8 +7,9 @@
 namespace mappings::large {
 namespace {
 
-// What comes of a large page, itself included. Of the page: one as large counts as `large_weight`, and a smaller one as 1. Of each
-// part that it can become: likewise, with one as large as that, or larger, as `large_weight`. Neither is more than `most_weight`.
+// What comes of a large page, itself included. Of the page: one as large counts as `large_weight`, and a smaller one as
+// 1. Of each part that it can become: likewise, with one as large as that, or larger, as `large_weight`. Neither is
+// more than `most_weight`.
 struct Run {
     static constexpr Word most_parts = 16;
     Mapping* end;               // in the list
@@ -56,9 +57,9 @@ Mapping& topmost(Mapping& m) {
     return *top;
 }
 
-// Makes pages of the next size of one, and of all as large that were derived from it. Each part of it is followed by those of
-// the others, and by the smaller pages, that were derived from that part, in their old order. `owner`: on behalf of the space
-// that has it, whose account has to allow that. False when memory is exhausted.
+// Makes pages of the next size of one, and of all as large that were derived from it. Each part of it is followed by
+// those of the others, and by the smaller pages, that were derived from that part, in their old order. `owner`: on
+// behalf of the space that has it, whose account has to allow that. False when memory is exhausted.
 bool split(Mapping& m, const Run& whole, bool owner) {
     const unsigned log2 = whole.log2, part_log2 = whole.part_log2();
     Word parts = 1u << (log2 - part_log2);
@@ -88,7 +89,8 @@ bool split(Mapping& m, const Run& whole, bool owner) {
         if (log2_of(*n->space, n->page()) < log2) {
             Word i = (frame_of(*n) - frame) >> part_log2;
             // Only what begins where the whole does can have become several.
-            if (!(n->parent->page() & ((1u << log2) - 1)) && frame_of(*n->parent) == frame) n->parent = part_of(*n->parent, i);
+            if (!(n->parent->page() & ((1u << log2) - 1)) && frame_of(*n->parent) == frame)
+                n->parent = part_of(*n->parent, i);
             append(run[i], *n);
             continue;
         }
@@ -133,7 +135,8 @@ bool overlap(const Fpage& area, VAddr first, VAddr last) {
 bool is_empty(const Space& space, VAddr first, VAddr last) {
     VAddr page = first;
     steps += (last - first) >> page_log2;
-    return !paging::next_mapped(space, page, last) && !overlap(space.utcb_area, first, last) && !overlap(space.kip_area, first, last);
+    return !paging::next_mapped(space, page, last) && !overlap(space.utcb_area, first, last) &&
+           !overlap(space.kip_area, first, last);
 }
 
 }  // namespace
@@ -147,8 +150,7 @@ Mapped fit(Space& space, VAddr page, unsigned log2, Word& budget) {
         Mapped fitted;
         if (Run all; log2_of(*top.space, top.page()) != whole.log2 && (all = run_of(top)).weight + more > most_weight)
             fitted = split_within(top, all, false, budget);
-        else
-            fitted = split_within(m, whole, true, budget);
+        else fitted = split_within(m, whole, true, budget);
         if (fitted != Mapped::all) return fitted;
     }
     return Mapped::all;

@@ -20,8 +20,8 @@ inline Mapped fit(Space& space, VAddr page, unsigned log2, Word& budget) {
     if constexpr (several_sizes) return large::fit(space, page, log2, budget);
     return Mapped::all;
 }
-// Before something is derived from a page, `log2` large: the largest page above is split until what comes of it, with that, is no
-// more than may be. The page may be smaller then than was asked for; so is what is derived from it.
+// Before something is derived from a page, `log2` large: the largest page above is split until what comes of it, with
+// that, is no more than may be. The page may be smaller then than was asked for; so is what is derived from it.
 inline Mapped make_room(Space& from, VAddr source, unsigned& log2, Word& budget) {
     if constexpr (several_sizes) return large::make_room(from, source, log2, budget);
     return Mapped::all;

@@ -10,8 +10,8 @@
 
 namespace {
 
-// One thing that the kernel has to do in a thread's name before it runs itself; false if there is none. A call that let an
-// interrupt in goes first: the thread's strings may be part of it, and its handlers are told when it is through.
+// One thing that the kernel has to do in a thread's name before it runs itself; false if there is none. A call that let
+// an interrupt in goes first: the thread's strings may be part of it, and its handlers are told when it is through.
 bool carry_on(Thread& t) {
     if (t.pending != Pending::nothing) system_calls::carry_on(t);
     else if (t.transfer) strings::carry_on(t);
@@ -22,8 +22,8 @@ bool carry_on(Thread& t) {
 
 }  // namespace
 
-// After each step the scheduler is asked again: what was done, or an interrupt at a preemption point, may have made another
-// thread the one to run.
+// After each step the scheduler is asked again: what was done, or an interrupt at a preemption point, may have made
+// another thread the one to run.
 Thread* leave() {
     for (;;) {
         timekeeping::expire();

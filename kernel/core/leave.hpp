@@ -4,6 +4,6 @@
 
 #include "core/thread.hpp"
 
-// Does what the kernel has left to do for the threads that are to run, in the order of their priorities, and enters the first
-// for which nothing is left. Returns it; nullptr while there is nobody.
+// Does what the kernel has left to do for the threads that are to run, in the order of their priorities, and enters the
+// first for which nothing is left. Returns it; nullptr while there is nobody.
 Thread* leave();

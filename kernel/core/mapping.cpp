@@ -16,7 +16,8 @@ constexpr Word stretch_cost = between_points;
 // What it takes to see to a page, beside what is done to those derived from it; and to map it.
 constexpr Word page_cost = 2, map_cost = 8;
 
-// Over what has no page tables, paid for as ways: the next address up to `last` that may have pages; last + 1 if none has.
+// Over what has no page tables, paid for as ways: the next address up to `last` that may have pages; last + 1 if none
+// has.
 VAddr skip_unmapped(const Space& space, VAddr from, VAddr last, Word& budget) {
     VAddr next = paging::skip_unmapped(space, from, last);
     steps += (next - from) >> paging::table_log2;
@@ -41,10 +42,11 @@ Mapped clear_target(Space& to, VAddr target, unsigned& clearing, Word& budget) {
 }
 
 // `log2` is what it has been in the end.
-Mapped transfer_page(Space& from, VAddr source, Space& to, VAddr target, unsigned& log2, Word rights, bool grant, Progress& progress,
-                     Word& budget) {
+Mapped transfer_page(Space& from, VAddr source, Space& to, VAddr target, unsigned& log2, Word rights, bool grant,
+    Progress& progress, Word& budget) {
     if (!(rights & rights_all) || target >= paging::user_limit()) return Mapped::all;
-    if (from.idempotent && !paging::get(from, source).present && sigma0_may_have(from, source) && !materialise(from, source, log2))
+    if (from.idempotent && !paging::get(from, source).present && sigma0_may_have(from, source) &&
+        !materialise(from, source, log2))
         return Mapped::no_memory;
     if (grant) {
         Mapped fitted = fit(from, source, log2, budget);
@@ -117,7 +119,8 @@ Range match(Fpage send, Fpage window, Word base) {
 
 }  // namespace
 
-Mapped transfer(Space& from, Fpage send, Space& to, Fpage window, Word base, bool grant, Progress& progress, Word& budget) {
+Mapped transfer(Space& from, Fpage send, Space& to, Fpage window, Word base, bool grant, Progress& progress,
+    Word& budget) {
     if (send.is_nil() || window.is_nil() || &from == &to) return Mapped::all;
     Range r = match(send, window, base);
     VAddr last = r.source + (r.log2 >= 32 ? ~Word{0} : (1u << r.log2) - 1);
@@ -152,7 +155,8 @@ Mapped transfer(Space& from, Fpage send, Space& to, Fpage window, Word base, boo
 }
 
 Word as_rights(Word status) {
-    return (status & paging::accessed ? Word{right_read | right_execute} : 0) | (status & paging::dirty ? Word{right_write} : 0);
+    return (status & paging::accessed ? Word{right_read | right_execute} : 0) |
+           (status & paging::dirty ? Word{right_write} : 0);
 }
 
 bool unmap(Space& space, Fpage fpage, bool flush, VAddr& at, Word& status, Sweep& sweep, Word& budget) {

@@ -51,7 +51,8 @@ Word unlink(Mapping& m) {
     return status;
 }
 
-// What a walk below a page, in the list's order, sees of status: noted in all that are above, each of which is met once for a bit.
+// What a walk below a page, in the list's order, sees of status: noted in all that are above, each of which is met once
+// for a bit.
 class Notes {
 public:
     explicit Notes(Mapping& top) : top_(top), depth_{top.depth(), top.depth()} {}
@@ -75,7 +76,8 @@ private:
     }
 
     Mapping& top_;
-    Word depth_[2];                     // by bit: down to which depth the way to the last node that something was seen of has it
+    // by bit: down to which depth the way to the last node that something was seen of has it
+    Word depth_[2];
     Word turn_ = Mapping::max_depth;    // where the ways to those after it leave that way
     Word all_ = 0;
 };
@@ -170,7 +172,8 @@ bool remove_below(Mapping& m, Word& budget) {
 namespace {
 
 // As much of the walk as the budget allows; true if that is all.
-// What comes to be below `m` meanwhile stands right behind its parent: if that has been visited, there was no writing to pass on.
+// What comes to be below `m` meanwhile stands right behind its parent: if that has been visited, there was no writing
+// to pass on.
 bool walk(Mapping& m, Sweep& sweep, Word& budget) {
     Mapping* at = sweep.root == &m && sweep.at != &m ? sweep.at : m.next;
     abandon(sweep);
@@ -193,7 +196,8 @@ bool walk(Mapping& m, Sweep& sweep, Word& budget) {
     return false;
 }
 
-// Goes on with the one that has been there the longest, which it stays; true if that is at its end, or its page has been granted.
+// Goes on with the one that has been there the longest, which it stays; true if that is at its end, or its page has
+// been granted.
 [[gnu::cold]] bool help(Word& budget) {
     Sweep& sweep = *paused.front();
     Mapping& m = *sweep.root;

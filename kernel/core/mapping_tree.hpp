@@ -10,7 +10,8 @@ namespace mappings {
 
 constexpr Word no_limit = ~Word{0};
 
-// Ways through lists and tables since they were paid for, in steps. A budget is in mappings: so many steps take as long as one.
+// Ways through lists and tables since they were paid for, in steps. A budget is in mappings: so many steps take as long
+// as one.
 inline Word steps;
 constexpr Word steps_a_mapping = 16;
 // A page of the kernel's for tables: it is zeroed.
@@ -27,8 +28,8 @@ inline unsigned log2_of(const Space& space, VAddr page) {
     return page_log2;
 }
 
-// What may come of a large page, in mappings (Run): one as large counts as what splitting it takes. So a split never takes more than
-// the budget from one preemption point to the next.
+// What may come of a large page, in mappings (Run): one as large counts as what splitting it takes. So a split never
+// takes more than the budget from one preemption point to the next.
 constexpr Word large_weight = 16, most_weight = between_points;
 // Below a large page nothing is deeper than that.
 constexpr Word most_below_large = most_weight - large_weight;
@@ -38,8 +39,9 @@ Mapping* mapping_at(Space& space, VAddr page);
 inline PAddr frame_of(const Mapping& m) { return paging::get(*m.space, m.page()).frame; }
 // The address behind a page.
 inline VAddr behind(const Space& space, VAddr page) { return (page | ((1u << log2_of(space, page)) - 1)) + 1; }
-// What it takes to change a page, in mappings: four small parts of a large one take as long as a page of their size. A port with
-// such pages has more to do for each one (arm/page_tables.cpp: other addresses of the frame, lines of the cache).
+// What it takes to change a page, in mappings: four small parts of a large one take as long as a page of their size. A
+// port with such pages has more to do for each one (arm/page_tables.cpp: other addresses of the frame, lines of the
+// cache).
 inline Word cost_of(const Mapping& m) {
     if constexpr (several_sizes) return ((1u << (log2_of(*m.space, m.page()) - page_log2)) + 3) / 4 + 1;
     return 1;
@@ -50,7 +52,8 @@ inline bool is_below(const Mapping* n, const Mapping& m) { return n && n->depth(
 // The last node of the run below `m`, or `m` itself.
 Mapping* last_below(Mapping& m);
 
-// A new node for a page of `space`, below `parent` if there is one; nullptr without memory, or where the tree is too deep.
+// A new node for a page of `space`, below `parent` if there is one; nullptr without memory, or where the tree is too
+// deep.
 Mapping* insert_child(Mapping* parent, Space& space, VAddr page);
 // New nodes, as many, chained by `next` and charged to nobody; nullptr when memory is exhausted.
 Mapping* allocate_chain(Word count);
@@ -69,10 +72,11 @@ inline Word reset_status(Mapping& m) {
 Word remove(Mapping& m);
 // Removes all below `m`, leaf by leaf from the front, as long as there is a budget; true if all is gone.
 bool remove_below(Mapping& m, Word& budget);
-// The walk over what is below a page, part by part: it notes the status of all, and takes writing from them if the sweep says
-// so, as long as there is a budget; true if that is done.
+// The walk over what is below a page, part by part: it notes the status of all, and takes writing from them if the
+// sweep says so, as long as there is a budget; true if that is done.
 bool sweep_below(Mapping& m, Sweep& sweep, Word& budget);
-// The nodes below `m` come into another order: those visited and those that were not are mixed. Paused walks do them again.
+// The nodes below `m` come into another order: those visited and those that were not are mixed. Paused walks do them
+// again.
 void begin_again_below(Mapping& m);
 
 }  // namespace mappings

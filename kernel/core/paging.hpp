@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The architecture contract for page tables: what the shared code asks of a port, which also defines ArchSpace, window()
-// and physical() in arch/paging.hpp.
+// The architecture contract for page tables: what the shared code asks of a port, which also defines ArchSpace,
+// window() and physical() in arch/paging.hpp.
 #pragma once
 
 #include "core/x2.hpp"
@@ -23,11 +23,11 @@ constexpr Word accessed = 1, dirty = 2;
 Page get(const Space& space, VAddr page);
 // The first page at or after `from`, and not after `last`, that somebody mapped; false if there is none.
 bool next_mapped(const Space& space, VAddr& from, VAddr last);
-// The first address at or after `from` that has a page table; last + 1 if none up to `last` has. A few instructions a table: a port
-// that has very many ends at one that is not there, and is asked again.
+// The first address at or after `from` that has a page table; last + 1 if none up to `last` has. A few instructions a
+// table: a port that has very many ends at one that is not there, and is asked again.
 VAddr skip_unmapped(const Space& space, VAddr from, VAddr last);
-// The end of its highest page, UTCBs and interface page included; 0 if it has none. A port may say more than that where a space
-// has many tables without pages, and less at each call until it is exact.
+// The end of its highest page, UTCBs and interface page included; 0 if it has none. A port may say more than that where
+// a space has many tables without pages, and less at each call until it is exact.
 VAddr extent(const Space& space);
 // Makes the page table of `page` if it is missing; false when memory is exhausted. A page of any size has one.
 bool ensure_table(Space& space, VAddr page);
@@ -52,12 +52,12 @@ Word take_status(Space& space, VAddr page, bool no_write);
 // Who mapped a page; the page must have a table.
 Mapping*& mapping(Space& space, VAddr page);
 
-// Beside these, in arch/paging.hpp: arch::place_utcb_area(), which says where a space's UTCB area really lies; and the sizes
-// of pages, largest first and 4 KB last: `constexpr unsigned sizes[]`, as log2. Each is 1 << n times the next one, with n at most
-// 4; and what one page table covers, `constexpr unsigned table_log2`. All that is said of a page above holds for one of any size: it
-// is changed as a whole, whichever of its addresses is given to get(), access() and mapping(), and its first one to the others. Ports
-// with more than one size define these, too:
-// That of a present page; 4 KB where none is.
+// Beside these, in arch/paging.hpp: arch::place_utcb_area(), which says where a space's UTCB area really lies; and the
+// sizes of pages, largest first and 4 KB last: `constexpr unsigned sizes[]`, as log2. Each is 1 << n times the next
+// one, with n at most 4; and what one page table covers, `constexpr unsigned table_log2`. All that is said of a page
+// above holds for one of any size: it is changed as a whole, whichever of its addresses is given to get(), access() and
+// mapping(), and its first one to the others. Ports with more than one size define these, too: That of a present page;
+// 4 KB where none is.
 unsigned log2_of(const Space& space, VAddr page);
 // A page becomes several of the next size. All but the first have nobody who mapped them yet.
 void split(Space& space, VAddr page, unsigned log2);

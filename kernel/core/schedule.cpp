@@ -72,8 +72,9 @@ struct Wishes {
     bool asynchronous;              // not the running thread's own doing: an interrupt
 } wishes;
 
-// The rest of a time slice that was given away (ThreadSwitch, manual 3.4): whoever is worse than the giver has to wait until
-// the taker has used it up. Meanwhile that has the giver's priority if it is higher than its own, and is queued by it.
+// The rest of a time slice that was given away (ThreadSwitch, manual 3.4): whoever is worse than the giver has to wait
+// until the taker has used it up. Meanwhile that has the giver's priority if it is higher than its own, and is queued
+// by it.
 struct Donation {
     Thread* taker;
     Word priority;                  // the giver's
@@ -109,8 +110,8 @@ bool stopped(const Thread& t) { return t.halted && !t.in_kernel(); }
 
 bool goes_first(const Thread* t) { return t && t->ready_link.queued() && t->priority >= ready_top; }
 
-// Whether `t` is asked to go on although `better` should run: it wants preemptions delayed and may (manual 3.6). Not if the
-// next tick might be too late to end that.
+// Whether `t` is asked to go on although `better` should run: it wants preemptions delayed and may (manual 3.6). Not if
+// the next tick might be too late to end that.
 bool delays(Thread& t, const Thread& better) {
     check(t.delay_left <= t.maximum_delay());
     if (better.priority > t.sensitive_priority() || t.delay_left < longest_tick) return false;
@@ -153,7 +154,8 @@ Thread* choose(Thread* current) {
             if (preempts && delays(*current, *best)) return current;
             if (wish.slice_over) reset_timeslice(*current);
             if (!preempts) return current;
-            if (wish.asynchronous && !current->preempted_at && signals(*current, *best)) current->preempted_at = arch::now();
+            if (wish.asynchronous && !current->preempted_at && signals(*current, *best))
+                current->preempted_at = arch::now();
             wish.slice_over ? ready.push_back(*current) : ready.push_front(*current);
             wish.favourite = nullptr;
         }
@@ -222,7 +224,8 @@ void make_unready(Thread& t, State state) {
         // What it was given itself it gives on. An endless time slice is lent for as long as the taker's own lasts.
         Donation given = donation;
         if (given.taker != &current)
-            given = {to, current.priority, 0, current.timeslice.is_never() ? to->timeslice_left : current.timeslice_left};
+            given = {
+                to, current.priority, 0, current.timeslice.is_never() ? to->timeslice_left : current.timeslice_left};
         if (donation.taker) take_donation_back();
         donation = {to, given.priority, to->priority, given.left};
         to->fast_veto |= veto_donated;  // it has to be seen to wait
@@ -247,7 +250,9 @@ Thread* next(Thread* current) {
 void interrupted() { wishes.asynchronous = true; }
 
 // Not a copy in each caller: text is scarce.
-[[gnu::noinline]] void reset_timeslice(Thread& t) { t.timeslice_left = t.timeslice.is_never() ? 0 : t.timeslice.period(); }
+[[gnu::noinline]] void reset_timeslice(Thread& t) {
+    t.timeslice_left = t.timeslice.is_never() ? 0 : t.timeslice.period();
+}
 
 void set_timeslice(Thread& t, Time slice) {
     check(!slice.is_point() && !slice.is_zero());

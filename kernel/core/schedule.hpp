@@ -44,10 +44,11 @@ void make_ready(Thread& t);
 void hand_over(Thread& t);
 // The thread is about to wait, or must not run: out of the queue.
 void make_unready(Thread& t, State state);
-// Gives up the rest of the time slice (ThreadSwitch); donates it to `to` when that can run, which then runs at the priority
-// of `current` until the rest is used up, or it waits, yields itself or is halted.
+// Gives up the rest of the time slice (ThreadSwitch); donates it to `to` when that can run, which then runs at the
+// priority of `current` until the rest is used up, or it waits, yields itself or is halted.
 void yield(Thread& current, Thread* to);
-// make_unready() of one for which the kernel had something left to do, perhaps, and was ready for its sake alone: no more.
+// make_unready() of one for which the kernel had something left to do, perhaps, and was ready for its sake alone: no
+// more.
 void end_pending(Thread& t, State state);
 // Queues `current` again if it can still run and does not go on; returns who runs now, nullptr for nobody.
 Thread* next(Thread* current);

@@ -14,9 +14,7 @@ All list;
 List<Space, &Space::dying_link> dying;
 VAddr unmapped;         // how far the first of them is
 
-bool inside(Fpage area, VAddr address) {
-    return !area.is_nil() && address >= area.base() && address <= area.last();
-}
+bool inside(Fpage area, VAddr address) { return !area.is_nil() && address >= area.base() && address <= area.last(); }
 
 }  // namespace
 
@@ -51,7 +49,8 @@ bool bury(Word budget) {
     if (!space) return true;
     Word status = 0;
     mappings::Sweep none{};         // nothing is left to be walked over
-    if (!mappings::unmap(*space, Fpage::complete().with_rights(rights_all), true, unmapped, status, none, budget)) return false;
+    if (!mappings::unmap(*space, Fpage::complete().with_rights(rights_all), true, unmapped, status, none, budget))
+        return false;
     if (space->all_link.queued()) {
         arch::leave_all(*space);
         list.remove(*space);
@@ -87,7 +86,9 @@ bool valid_utcb(const Space& space, VAddr utcb_address) {
     return location % Utcb::size == 0 && inside(space.utcb_area, location);
 }
 
-bool kernel_area(const Space& space, VAddr page) { return inside(space.utcb_area, page) || inside(space.kip_area, page); }
+bool kernel_area(const Space& space, VAddr page) {
+    return inside(space.utcb_area, page) || inside(space.kip_area, page);
+}
 
 Utcb* make_utcb(Space& space, VAddr utcb_address) {
     check(valid_utcb(space, utcb_address));
@@ -100,7 +101,8 @@ Utcb* make_utcb(Space& space, VAddr utcb_address) {
             memory::free_page(memory, space.account);
             return nullptr;
         }
-        memory = static_cast<char*>(arch::kernel_page(space, page));    // by that address, for virtual caches, from now on
+        // by that address, for virtual caches, from now on
+        memory = static_cast<char*>(arch::kernel_page(space, page));
     }
     return reinterpret_cast<Utcb*>(memory + (utcb_address & page_mask) - Utcb::id_offset);
 }

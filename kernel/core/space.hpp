@@ -10,15 +10,15 @@
 #include "core/x2.hpp"
 
 struct Space {
-    ArchSpace arch;                 // first: the fast path reads it (ia32/fastpath.S)
+    ArchSpace arch;  // first: the fast path reads it (ia32/fastpath.S)
     Fpage kip_area;
     Fpage utcb_area;
-    ThreadId redirector;            // who gets what its threads send elsewhere (manual 4.3); anythread: nobody
-    bool privileged;                // holds an initial server
-    bool idempotent;                // sigma0: owns all physical memory, address = physical address
-    memory::Account account;        // what it holds of kernel memory beside itself
+    ThreadId redirector;  // who gets what its threads send elsewhere (manual 4.3); anythread: nobody
+    bool privileged;  // holds an initial server
+    bool idempotent;  // sigma0: owns all physical memory, address = physical address
+    memory::Account account;  // what it holds of kernel memory beside itself
     List<Thread, &Thread::space_link> members;
-    Word active_members;            // those with a UTCB
+    Word active_members;  // those with a UTCB
     Link<Space> all_link;
     Link<Space> dying_link;
 

@@ -9,9 +9,9 @@
 // The registers that hold an item: message registers go upwards in memory, buffer registers downwards.
 struct ItemWords {
     const volatile Word* word0;
-    int step;                   // 1 or -1
-    Word count;                 // words there are
-    volatile Word* copy;        // nullptr, or where each word read is written to as well, at its index
+    int step;  // 1 or -1
+    Word count;  // words there are
+    volatile Word* copy;  // nullptr, or where each word read is written to as well, at its index
 
     Word read(Word index) const;
 };
@@ -47,8 +47,8 @@ private:
 
     VAddr at_;
     Word left_;
-    Word descriptor_;           // the length word in force
-    std::uint8_t index_;        // of the next word
-    std::uint8_t pointers_;     // of this length that are still to come
+    Word descriptor_;  // the length word in force
+    std::uint8_t index_;  // of the next word
+    std::uint8_t pointers_;  // of this length that are still to come
     bool more_;
 };

@@ -132,7 +132,8 @@ Copied copy(Transfer& t) {
             Next next = t.source.next(source_words(t), paging::user_limit());
             if (next != Next::bytes) return next == Next::end ? Copied::string : Copied::overflow;
         }
-        if (!t.target.left() && t.target.next(buffer_words(t), paging::user_limit()) != Next::bytes) return Copied::overflow;
+        if (!t.target.left() && t.target.next(buffer_words(t), paging::user_limit()) != Next::bytes)
+            return Copied::overflow;
         VAddr source = t.source.at(), target = t.target.at();
         if (!source_page.reach<false>(from, source)) {
             if (fault(t, *t.sender, source, false)) continue;
@@ -143,7 +144,8 @@ Copied copy(Transfer& t) {
             return Copied::stopped;
         }
         Word in_source = source & page_mask, in_target = target & page_mask;
-        Word n = least(least(t.source.left(), t.target.left()), page_size - (in_source >= in_target ? in_source : in_target));
+        Word n = least(least(t.source.left(), t.target.left()),
+            page_size - (in_source >= in_target ? in_source : in_target));
         check(n && in_source + n <= page_size && in_target + n <= page_size);
         check(source + n <= paging::user_limit() && target + n <= paging::user_limit());
         arch::about_to_copy(from, source, n);
@@ -158,7 +160,8 @@ Copied copy(Transfer& t) {
 
 }  // namespace
 
-bool begin(Thread& s, Thread& r, Thread& apparent, const Arrival& arrival, const TypedItems& items, TypedItems::Next next) {
+bool begin(Thread& s, Thread& r, Thread& apparent, const Arrival& arrival, const TypedItems& items,
+    TypedItems::Next next) {
     if (next != TypedItems::Next::string && next != TypedItems::Next::more) return false;
     check(&s != &r && !s.transfer && s.send_role == Role::user);
     // Nobody else has a window or a buffer: what is under way for a thread is never its start.
@@ -185,10 +188,8 @@ bool begin(Thread& s, Thread& r, Thread& apparent, const Arrival& arrival, const
     // The one that runs moves the strings; of two that wait, the sender.
     Thread* running = arch::current_thread();
     schedule::make_unready(running == &r ? s : r, State::transferring);
-    if (running == &s || running == &r)
-        running->state = State::ready;
-    else
-        schedule::make_ready(s);
+    if (running == &s || running == &r) running->state = State::ready;
+    else schedule::make_ready(s);
     return true;
 }
 
@@ -231,10 +232,8 @@ void start_timeout(Thread& t) {
 }
 
 void fault_unresolved(Thread& t) {
-    if (sends(t))
-        fail(*t.transfer, IpcError::xfer_timeout_mine, IpcError::xfer_timeout_partners);
-    else
-        fail(*t.transfer, IpcError::xfer_timeout_partners, IpcError::xfer_timeout_mine);
+    if (sends(t)) fail(*t.transfer, IpcError::xfer_timeout_mine, IpcError::xfer_timeout_partners);
+    else fail(*t.transfer, IpcError::xfer_timeout_partners, IpcError::xfer_timeout_mine);
 }
 
 void abort(Thread& t) { fail(own(t), IpcError::aborted, IpcError::aborted); }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Strings of a message on their way (manual 5.4 to 5.6; docs/string-transfer.md): they take time, meet page faults and can
-// be interrupted, timed out, aborted. All there is to know stands in a Transfer, from which either thread goes on. Map items of
-// many pages take time, too (docs/preemption.md): they make a message a transfer whoever it is for, also the kernel in the
-// name of a thread with a page fault, which itself may be in a transfer of strings.
+// Strings of a message on their way (manual 5.4 to 5.6; docs/string-transfer.md): they take time, meet page faults and
+// can be interrupted, timed out, aborted. All there is to know stands in a Transfer, from which either thread goes on.
+// Map items of many pages take time, too (docs/preemption.md): they make a message a transfer whoever it is for, also
+// the kernel in the name of a thread with a page fault, which itself may be in a transfer of strings.
 #pragma once
 
 #include "core/string_item.hpp"
@@ -31,9 +31,10 @@ struct Transfer {
 
 namespace strings {
 
-// The message of `s` goes on with `next` at `items`: starts a transfer. False if it does not go on, if `r` has no buffer for the
-// string, or when kernel memory is exhausted.
-bool begin(Thread& s, Thread& r, Thread& apparent, const Arrival& arrival, const TypedItems& items, TypedItems::Next next);
+// The message of `s` goes on with `next` at `items`: starts a transfer. False if it does not go on, if `r` has no
+// buffer for the string, or when kernel memory is exhausted.
+bool begin(Thread& s, Thread& r, Thread& apparent, const Arrival& arrival, const TypedItems& items,
+    TypedItems::Next next);
 // Goes on with the transfer of the running thread, until it is over or a pager has been asked.
 void carry_on(Thread& runner);
 

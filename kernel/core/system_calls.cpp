@@ -70,7 +70,7 @@ void thread_switch(Thread& caller, ThreadId dest) {
 }
 
 Word schedule(Thread& caller, ThreadId dest, Word& time_control, Word processor_control, Word priority,
-              Word preemption_control) {
+    Word preemption_control) {
     Thread* t = threads::find(dest, caller);
     if (!t) return fail(caller, Error::invalid_thread);
     // Interrupts have no scheduler of their own that ThreadControl could set.
@@ -84,9 +84,11 @@ Word schedule(Thread& caller, ThreadId dest, Word& time_control, Word processor_
     }
     if (preemption_control != unchanged && (preemption_control >> 16 & 0xff) > own)
         return fail(caller, Error::invalid_parameter);
-    if (processor_control != unchanged && (processor_control & 0xffff) != 0) return fail(caller, Error::invalid_parameter);
+    if (processor_control != unchanged && (processor_control & 0xffff) != 0)
+        return fail(caller, Error::invalid_parameter);
 
-    Word left = static_cast<Word>(t->timeslice.is_never() ? Time::never().raw : Time::from_us(t->timeslice_left).raw) << 16 |
+    Word left = static_cast<Word>(t->timeslice.is_never() ? Time::never().raw : Time::from_us(t->timeslice_left).raw)
+                    << 16 |
                 (t->total_quantum.is_never() ? Time::never().raw : Time::from_us(t->quantum_left).raw);
     if (time_control != unchanged) {
         schedule::set_timeslice(*t, half(time_control, 16));
@@ -157,8 +159,8 @@ void end_unmapping(Thread& t) {
 
 namespace {
 
-// SpaceControl's control word where it is about kernel memory (docs/kernel-memory.md): on all processors, and before a space has
-// areas.
+// SpaceControl's control word where it is about kernel memory (docs/kernel-memory.md): on all processors, and before a
+// space has areas.
 constexpr Word own_control = 1u << 28, control_change = 1u << 31, own_limit = 3;
 
 Word account_control(memory::Account& account, Word control) {

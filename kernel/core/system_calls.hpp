@@ -31,10 +31,10 @@ void thread_switch(Thread& caller, ThreadId dest);
 
 // Manual 3.5. Result: thread state (0 = error); `time_control` out: what is left of time slice and total quantum.
 Word schedule(Thread& caller, ThreadId dest, Word& time_control, Word processor_control, Word priority,
-              Word preemption_control);
+    Word preemption_control);
 
-// Manual 4.2. The fpages stand in MR0..MRk of the caller's UTCB; their statuses are put into their rights. carry_on() does
-// the work.
+// Manual 4.2. The fpages stand in MR0..MRk of the caller's UTCB; their statuses are put into their rights. carry_on()
+// does the work.
 void unmap(Thread& caller, Word control);
 
 // Ends it wherever it is, for a thread that leaves its space.

@@ -33,8 +33,8 @@ Thread* visited_next;
 Thread* dying;
 Word dying_count;
 
-// Threads that have a UTCB, by space and address. What users find in their UTCBs is theirs to overwrite, so it tells the
-// kernel nothing.
+// Threads that have a UTCB, by space and address. What users find in their UTCBs is theirs to overwrite, so it tells
+// the kernel nothing.
 constexpr Word buckets_log2 = 10;
 Thread* by_address[1u << buckets_log2];
 
@@ -83,9 +83,7 @@ Thread* by_utcb(const Space& space, VAddr utcb_address) {
     return nullptr;
 }
 
-Thread* find(ThreadId id, const Thread& caller) {
-    return id.is_local() ? by_utcb(*caller.space, id.raw) : find(id);
-}
+Thread* find(ThreadId id, const Thread& caller) { return id.is_local() ? by_utcb(*caller.space, id.raw) : find(id); }
 
 [[gnu::cold]] Thread* create(ThreadId id, Space& space) {
     check(id.is_global());

@@ -30,48 +30,48 @@ enum class Role : std::uint8_t {
     page_fault,     // the kernel, in the name of a faulting thread (manual 7.3)
     port_fault,     // likewise at an I/O port (sheet 6.2)
     exception,      // likewise for an exception (manual 7.5)
-    preemption,     // likewise of a preemption that the thread wants signalled (manual 3.6, 7.4); nothing is received
-    quantum,        // likewise for a thread whose total quantum is used up (manual 3.5, 7.4)
-    startup,        // likewise for a thread that waits to be started (manual 7.1)
-    interrupt,      // an interrupt thread (manual 7.2)
+    preemption,  // likewise of a preemption that the thread wants signalled (manual 3.6, 7.4); nothing is received
+    quantum,  // likewise for a thread whose total quantum is used up (manual 3.5, 7.4)
+    startup,  // likewise for a thread that waits to be started (manual 7.1)
+    interrupt,  // an interrupt thread (manual 7.2)
 };
 
 enum FastVeto : Word {
-    veto_senders = 1,               // `senders` is not empty: somebody may be queued in the partner's name, too
-    veto_redirected = 2,            // its space has a redirector
-    veto_donated = 4,               // it runs by a time slice that it was given, until it waits (core/schedule.cpp)
-    veto_arch = 0x100,              // this and higher ones: the port's own (arch/context.hpp)
+    veto_senders = 1,  // `senders` is not empty: somebody may be queued in the partner's name, too
+    veto_redirected = 2,  // its space has a redirector
+    veto_donated = 4,  // it runs by a time slice that it was given, until it waits (core/schedule.cpp)
+    veto_arch = 0x100,  // this and higher ones: the port's own (arch/context.hpp)
 };
 
 // What a system call has left to do when it lets an interrupt in (docs/preemption.md).
 enum class Pending : std::uint8_t {
     nothing,
-    unmap,          // Thread::unmapping
-    aftermath,      // of what has ended: aftermath::carry_on()
-    receive,        // the second phase of an IPC: ipc::carry_on()
-    print,          // console::carry_on()
+    unmap,  // Thread::unmapping
+    aftermath,  // of what has ended: aftermath::carry_on()
+    receive,  // the second phase of an IPC: ipc::carry_on()
+    print,  // console::carry_on()
 };
 
 // How far an Unmap has come.
 struct Unmapping {
-    Word control;       // as given
-    Word index;         // of the fpage in hand
-    Fpage fpage;        // itself; nil before its first page
-    VAddr at;           // the first address that is still to be done
-    Word status;        // of those that are done
+    Word control;  // as given
+    Word index;  // of the fpage in hand
+    Fpage fpage;  // itself; nil before its first page
+    VAddr at;  // the first address that is still to be done
+    Word status;  // of those that are done
 };
 
 // What is left to do of a call that has ended threads, identities or spaces (core/aftermath.hpp).
 struct Aftermath {
-    Word visits;        // threads still to be visited
-    ThreadId renamed;   // whose senders to its old id are still to be told; nil: nobody's
+    Word visits;  // threads still to be visited
+    ThreadId renamed;  // whose senders to its old id are still to be told; nil: nobody's
 };
 
 // A text on its way to the debug console (core/console.hpp).
 struct Printing {
     VAddr at;
-    Word left;          // characters, at most
-    bool line;          // it ends with a new line
+    Word left;  // characters, at most
+    bool line;  // it ends with a new line
 };
 
 // A message that the kernel makes stands here: the sender's own message registers stay untouched.
@@ -85,8 +85,8 @@ struct TimeoutNode {
     Thread* parent;
     Thread* left;
     Thread* right;
-    Word rank;          // nodes on the way to the right from here to the end; 0: in no heap
-    Word order;         // of its start, among equal deadlines
+    Word rank;  // nodes on the way to the right from here to the end; 0: in no heap
+    Word order;  // of its start, among equal deadlines
     Microseconds deadline;
     bool queued() const { return rank; }
 };
@@ -94,63 +94,66 @@ struct TimeoutNode {
 struct alignas(thread_alignment) Thread {
     Link<Thread> ready_link;
     Link<Thread> sender_link;
-    // The next four mean nothing while the thread runs: an entry that saves more than it should falls on them (entry.S).
-    ThreadId awaited;               // whom it waits for, in the receive phase or in the one that follows
-    ThreadId virtual_sender;        // in whose name it sends; itself unless it propagates
-    ThreadId intended;              // to whom it would send if its redirector did not get it; nil if that is its partner
-    Word receive_timeout;           // its timeout (Time), while sending
+    // The next four mean nothing while the thread runs: an entry that saves more than it should falls on them
+    // (entry.S).
+    ThreadId awaited;  // whom it waits for, in the receive phase or in the one that follows
+    ThreadId virtual_sender;  // in whose name it sends; itself unless it propagates
+    // to whom it would send if its redirector did not get it; nil if that is its partner
+    ThreadId intended;
+    Word receive_timeout;  // its timeout (Time), while sending
     // Entries from user mode save the registers right here: the end of the frame is their stack.
     Registers registers;
     // From here on a cache line that is the IPC fast path's (ia32/fastpath.S).
-    Frame frame;                    // what iret takes
+    Frame frame;  // what iret takes
     // The one sender, or anythread, from whom the fast path may deliver; 0 while it may not. Nonzero means: this thread
     // entered by the fast path's kind of system call, waits without a timeout, and goes on where that entry left it
     // (`fast`), whatever its frame says. settle() turns that into the long form.
     Word open_to;
     ThreadId id;
     Space* space;
-    VAddr utcb_address;             // the local id
-    Word priority;                  // with what it was given of another's time slice, that one's if it is higher
-    Word fast_veto;                 // FastVeto bits: nonzero while the fast path must not send for this thread
-    Utcb* utcb;                     // the kernel's own view of the same memory
+    VAddr utcb_address;  // the local id
+    Word priority;  // with what it was given of another's time slice, that one's if it is higher
+    Word fast_veto;  // FastVeto bits: nonzero while the fast path must not send for this thread
+    Utcb* utcb;  // the kernel's own view of the same memory
     FastEntry fast;
 
     State state;
-    bool halted;                    // runs no user instruction until resumed (ExchangeRegisters)
-    bool fast_entry;                // in an IPC that came by the fast path's kind of system call, and returns from it
+    bool halted;  // runs no user instruction until resumed (ExchangeRegisters)
+    bool fast_entry;  // in an IPC that came by the fast path's kind of system call, and returns from it
     Role send_role;
     Role receive_role;
-    bool receive_follows;           // the message being sent is followed by a receive phase
-    bool quantum_over;              // its scheduler is still to be told of that
-    bool put_off;                   // a preemption is, since it was chosen to run: its flag in the UTCB is the user's
+    bool receive_follows;  // the message being sent is followed by a receive phase
+    bool quantum_over;  // its scheduler is still to be told of that
+    bool put_off;  // a preemption is, since it was chosen to run: its flag in the UTCB is the user's
     Pending pending;
-    Thread* partner;                // sending: in whose queue
-    Word addressed;                 // likewise: its `identity` then
-    Word identity;                  // how many ids it has had before this one; an old id can come again
-    Transfer* transfer;             // sender and receiver of strings, until they have arrived (core/string_transfer.hpp)
-    KernelMessage message;          // sending in another role than `user`
-    Unmapping unmapping;            // by itself: its walk may stand among those that are paused
-    union {                         // by `pending`
+    Thread* partner;  // sending: in whose queue
+    Word addressed;  // likewise: its `identity` then
+    Word identity;  // how many ids it has had before this one; an old id can come again
+    // sender and receiver of strings, until they have arrived (core/string_transfer.hpp)
+    Transfer* transfer;
+    KernelMessage message;  // sending in another role than `user`
+    Unmapping unmapping;  // by itself: its walk may stand among those that are paused
+    union {  // by `pending`
         Aftermath aftermath;
         Printing printing;
-        Thread* next_sender;        // of those queued here, whom the receive phase looks at next
+        Thread* next_sender;  // of those queued here, whom the receive phase looks at next
     };
-    mappings::Sweep sweep;          // of `unmapping`; queued only while that is pending
+    mappings::Sweep sweep;  // of `unmapping`; queued only while that is pending
 
     TimeoutNode timeout;
     Link<Thread> all_link;
     Link<Thread> space_link;
-    Thread* utcb_next;              // in the same bucket of the index by UTCB address; or among the dying
+    Thread* utcb_next;  // in the same bucket of the index by UTCB address; or among the dying
     List<Thread, &Thread::sender_link> senders;
 
     Microseconds quantum_left;
     Time total_quantum;
     // From here to `preempted_at`: what every thread that gives way touches.
-    Time timeslice;                 // as set; never = not preempted by time
-    Word preemption_control;        // sensitive priority and maximum delay, as set
+    Time timeslice;  // as set; never = not preempted by time
+    Word preemption_control;  // sensitive priority and maximum delay, as set
     Microseconds timeslice_left;
-    Word delay_left;                // how long its pending preemption may still be put off
-    Microseconds preempted_at;      // nonzero: a preemption that its exception handler is still to be told of
+    Word delay_left;  // how long its pending preemption may still be put off
+    Microseconds preempted_at;  // nonzero: a preemption that its exception handler is still to be told of
     ThreadId scheduler;
     ArchThread arch;
 
@@ -176,7 +179,8 @@ Thread* find(ThreadId id, const Thread& caller);
 Thread* by_number(Word number);
 // A thread of `space` by its UTCB address.
 Thread* by_utcb(const Space& space, VAddr utcb_address);
-// A thread with a UTCB is found by it from take_address() to leave_address(), which enclose what changes its space or address.
+// A thread with a UTCB is found by it from take_address() to leave_address(), which enclose what changes its space or
+// address.
 void take_address(Thread& thread);
 void leave_address(Thread& thread);
 
@@ -187,14 +191,15 @@ Thread* create(ThreadId id, Space& space);
 bool equip(Thread& thread, ThreadId pager);
 // Takes it out of the table. It must be in no queue and not be running. bury() frees it.
 void destroy(Thread& thread);
-// Frees what was destroyed, as far as nobody is queued there any more, and tells some of those who are. True when nothing is left.
+// Frees what was destroyed, as far as nobody is queued there any more, and tells some of those who are. True when
+// nothing is left.
 bool bury();
 void set_id(Thread& thread, ThreadId id);
 bool exists(ThreadId global);
 // One of all threads. As many calls as there are threads bring each, though others are created and destroyed meanwhile.
 Thread& visit();
-// The kernel memory that it takes, when it goes from one space to another: charged to that, false if that may not take so much;
-// and no longer to the one.
+// The kernel memory that it takes, when it goes from one space to another: charged to that, false if that may not take
+// so much; and no longer to the one.
 bool charge(const Thread& thread, Space& space);
 void credit(const Thread& thread, Space& space);
 // How many there are.

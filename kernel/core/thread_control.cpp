@@ -28,7 +28,8 @@ void destroy(Thread& caller, Space& space) {
     aftermath::bury(caller);
 }
 
-// Nobody can name it any more, and its space goes with its last thread. The call returns when all who waited for it know.
+// Nobody can name it any more, and its space goes with its last thread. The call returns when all who waited for it
+// know.
 void end(Thread& caller, Thread& t) {
     Space& space = *t.space;
     aftermath::inherit(caller, t);
@@ -79,7 +80,8 @@ Error create(Thread& caller, ThreadId dest, ThreadId space_id, ThreadId schedule
     return error;
 }
 
-Error modify(Thread& caller, Thread& t, ThreadId dest, ThreadId space_id, ThreadId scheduler, ThreadId pager, Word utcb) {
+Error modify(Thread& caller, Thread& t, ThreadId dest, ThreadId space_id, ThreadId scheduler, ThreadId pager,
+    Word utcb) {
     VAddr address = utcb + Utcb::id_offset;
     if (dest.version() % 64 == 0) return Error::invalid_thread;
     if (t.active() && address == t.utcb_address) utcb = unchanged;
@@ -179,7 +181,8 @@ Error control(Thread& caller, ThreadId dest, ThreadId space, ThreadId scheduler,
     };
     scheduler = as_global(scheduler), pager = as_global(pager);
     if (scheduler.is_local()) return Error::invalid_scheduler;
-    return t ? modify(caller, *t, dest, space, scheduler, pager, utcb) : create(caller, dest, space, scheduler, pager, utcb);
+    return t ? modify(caller, *t, dest, space, scheduler, pager, utcb)
+             : create(caller, dest, space, scheduler, pager, utcb);
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A leftist heap: no child's timeout ends before its parent's, and of two children the right one has the lower rank. So the
-// way to the right is at most log2(n + 1) nodes long, and start, cancel and expiry cost no more, whoever waits.
+// A leftist heap: no child's timeout ends before its parent's, and of two children the right one has the lower rank. So
+// the way to the right is at most log2(n + 1) nodes long, and start, cancel and expiry cost no more, whoever waits.
 #include "core/timeout.hpp"
 
 #include "core/check.hpp"
@@ -9,7 +9,7 @@ namespace timeouts {
 namespace {
 
 Thread* root;
-Word started = checks::counter_start;           // gives equal deadlines their order
+Word started = checks::counter_start;  // gives equal deadlines their order
 Word waiting;
 
 Word rank(const Thread* t) { return t ? t->timeout.rank : 0; }
@@ -31,7 +31,8 @@ bool adjust(TimeoutNode& n) {
     return n.rank != was;
 }
 
-// Two heaps become one, by their ways to the right: so the recursion is no deeper than these are long. Its parent is the caller's to set.
+// Two heaps become one, by their ways to the right: so the recursion is no deeper than these are long. Its parent is
+// the caller's to set.
 Thread* merge(Thread* a, Thread* b) {
     if (!a || !b) return a ? a : b;
     if (before(*b, *a)) return merge(b, a);
@@ -47,7 +48,8 @@ Thread* merge(Thread* a, Thread* b) {
 Microseconds end_of(Time timeout, Microseconds now) { return timeout.is_never() ? never : timeout.deadline(now); }
 
 void start(Thread& t, Microseconds deadline) {
-    t.timeout = {.parent = nullptr, .left = nullptr, .right = nullptr, .rank = 1, .order = started++, .deadline = deadline};
+    t.timeout = {
+        .parent = nullptr, .left = nullptr, .right = nullptr, .rank = 1, .order = started++, .deadline = deadline};
     root = merge(root, &t);
     root->timeout.parent = nullptr;
     ++waiting;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the kernel did lately: records of one size in a ring, for whoever reads the machine's memory (`./cobnut trace`, the
-// debugger; docs/debugging.md). The boot option trace= gives the ring its size. Without it there is none: an event then
-// costs a test, and the IPC fast path nothing, for it records no events and is not used while there is a ring.
+// What the kernel did lately: records of one size in a ring, for whoever reads the machine's memory (`./cobnut trace`,
+// the debugger; docs/debugging.md). The boot option trace= gives the ring its size. Without it there is none: an event
+// then costs a test, and the IPC fast path nothing, for it records no events and is not used while there is a ring.
 #pragma once
 
 #include "core/x2.hpp"
@@ -13,10 +13,12 @@ namespace trace {
 // What the words of a record hold follows each event; its thread is the running one where nothing else is said.
 enum class Event : Word {
     none,               // a record that was never written
-    switched,           // thread: who runs now; its space, slot base (0: large), ip, the space whose directory is in force
+    // thread: who runs now; its space, slot base (0: large), ip, the space whose directory is in force
+    switched,
     idle,               // nobody runs
     message,            // thread: the sender; receiver, tag, the sender's role, the receiver's
-    ipc_failed,         // thread: who is told; error code (manual 5.6), role, and who else is told if a string broke off
+    // thread: who is told; error code (manual 5.6), role, and who else is told if a string broke off
+    ipc_failed,
     fault,              // role, the first three words of the message that the kernel sends in the thread's name
     interrupt,          // line
     thread_created,     // thread: the new one; its space
@@ -52,7 +54,8 @@ void initialise(Word kb);
 
 // `thread` nil: the running one.
 inline void event(Event event, ThreadId thread, Word a = 0, Word b = 0, Word c = 0, Word d = 0) {
-    if (trace_ring.records) [[unlikely]] record(event, thread.raw, a, b, c, d);
+    if (trace_ring.records) [[unlikely]]
+        record(event, thread.raw, a, b, c, d);
 }
 
 // How records name a space: where the kernel keeps it.

@@ -28,7 +28,8 @@ struct TypedItems {
     mappings::Progress progress;    // of the map item at `at`
 
     enum class Next { done, overflow, string, more };
-    // Transfers items up to the end or to the next string, or as much as may be done from one preemption point to the next.
+    // Transfers items up to the end or to the next string, or as much as may be done from one preemption point to the
+    // next.
     Next transfer(Thread& s, Thread& r);
     // What the receiver sees of the first word: its C bit says whether another item follows `words` words further on.
     void show_first(Word words) const;

@@ -92,9 +92,7 @@ struct Fpage {
     constexpr bool is_io() const { return size_field() == 2; }
     constexpr bool is_complete() const { return size_field() == 1 && raw >> 10 == 0; }
     // Fpages below the smallest page count as nil (manual 4.1); so do sizes beyond the address space.
-    constexpr bool is_nil() const {
-        return !is_complete() && (size_field() < page_log2 || size_field() > 31);
-    }
+    constexpr bool is_nil() const { return !is_complete() && (size_field() < page_log2 || size_field() > 31); }
     // log2 of the size; 32 for the complete address space. Only for memory fpages that are not nil.
     constexpr unsigned log2() const { return is_complete() ? 32 : size_field(); }
     constexpr VAddr base() const { return is_complete() ? 0 : raw & ~((1u << size_field()) - 1) & ~Word{0x3ff}; }
@@ -112,7 +110,9 @@ struct MsgTag {
     static constexpr Word propagated_bit = 1u << 12;
     static constexpr Word redirected_bit = 1u << 13;
 
-    static constexpr MsgTag make(Word label, Word untyped, Word typed = 0) { return {label << 16 | typed << 6 | untyped}; }
+    static constexpr MsgTag make(Word label, Word untyped, Word typed = 0) {
+        return {label << 16 | typed << 6 | untyped};
+    }
     constexpr Word untyped() const { return raw & 0x3f; }
     constexpr Word typed() const { return raw >> 6 & 0x3f; }
     constexpr bool propagated() const { return raw & propagated_bit; }

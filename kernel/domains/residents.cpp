@@ -21,9 +21,9 @@ void move(Word& to, Word from, Word& most) {
 
 }  // namespace
 
-// Learns from that. Somebody who had been unused longest was the wrong one to go if it is soon. Who was left was it if few
-// others have run in the meantime, those included that have lost their tags since; else it is his turn again, and everybody
-// has had one who takes part.
+// Learns from that. Somebody who had been unused longest was the wrong one to go if it is soon. Who was left was it if
+// few others have run in the meantime, those included that have lost their tags since; else it is his turn again, and
+// everybody has had one who takes part.
 bool Residents::comes_back(Word loss) {
     absent_ = 0;
     Word ago = (now_ - (loss >> 2)) & ~Word{0} >> 2;     // a loss has not all of it
@@ -78,8 +78,8 @@ void Residents::drop(Word tags) {
     servers_ &= ~tags;
 }
 
-// The holder that is being left mostly waits for the one that comes, and stays. Where holders run in turns, it is the last
-// to run again; only one that takes no part in the turns goes before it.
+// The holder that is being left mostly waits for the one that comes, and stays. Where holders run in turns, it is the
+// last to run again; only one that takes no part in the turns goes before it.
 Word Residents::make_room(Word pinned, Word left) {
     Word last = left ? 1u << left & held_ & ~pinned : 0, others = held_ & ~pinned & ~last;
     ran_lately_ |= ran_[0];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// ARM's domains: which spaces have one, and which have to give it up when there is none left (docs/tags-arm.md). To these
-// rules a tag is a domain's number, 1 to `capacity`; which space holds it is arm/residents.cpp's business. Sets of tags are
-// words with bit n for tag n.
+// ARM's domains: which spaces have one, and which have to give it up when there is none left (docs/tags-arm.md). To
+// these rules a tag is a domain's number, 1 to `capacity`; which space holds it is arm/residents.cpp's business. Sets
+// of tags are words with bit n for tag n.
 #pragma once
 
 #include "core/check.hpp"
@@ -12,16 +12,17 @@ namespace domains {
 class Residents {
 public:
     // At most 31.
-    constexpr explicit Residents(Word capacity) : free_((2u << capacity) - 2), batch_(capacity / 4 ? capacity / 4 : 1) {}
+    constexpr explicit Residents(Word capacity)
+        : free_((2u << capacity) - 2), batch_(capacity / 4 ? capacity / 4 : 1) {}
 
-    // Somebody wants a tag again who has lost one, if `loss` is not 0: what loss() said then. Returns whether he turns out
-    // to be a server.
+    // Somebody wants a tag again who has lost one, if `loss` is not 0: what loss() said then. Returns whether he turns
+    // out to be a server.
     bool comes_back(Word loss);
     // A tag that nothing stale carries any more, held from now on; 0 if there is none.
     Word take_free(bool by_server = false);
-    // Takes tags away so that there will be free ones: one at least, and none that is `pinned`, of which there are fewer
-    // than tags. `left`: the tag of the holder that ran last, 0 if there is none. Returns whose they were; they are free
-    // after the next purge.
+    // Takes tags away so that there will be free ones: one at least, and none that is `pinned`, of which there are
+    // fewer than tags. `left`: the tag of the holder that ran last, 0 if there is none. Returns whose they were; they
+    // are free after the next purge.
     Word make_room(Word pinned, Word left);
     // What the holders that it took them from have to remember.
     Word loss() const { return now_ << 2 | left_went_ << 1 | 1; }

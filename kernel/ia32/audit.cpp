@@ -38,7 +38,8 @@ bool host_is_right(const Space& space, bool runs) {
     const ArchSpace& s = space.arch;
     const Host* host = space.arch.slots.leader ? &space.arch.slots.leader->arch.own : s.slot.small() ? nullptr : &s.own;
     if (space.arch.slots.leader && space.arch.slots.leader->arch.slot.small()) return false;
-    return s.host == host && s.free_switches <= (host ? 0 : ArchSpace::budget) && (!runs || !host || processor.host == host);
+    return s.host == host && s.free_switches <= (host ? 0 : ArchSpace::budget) &&
+           (!runs || !host || processor.host == host);
 }
 
 bool segments_are_right(const Space& space, bool runs) {
@@ -56,7 +57,8 @@ const char* disagreement(const Space& space) {
     bool runs = t && t->space == &space;
     if (!segments_are_right(space, runs)) return "a segment reaches past its space";
     if (!host_is_right(space, runs)) return "a space is in a wrong host";
-    if (!copies_are_current(space.arch.own) || !copies_are_current(hosts::kernel)) return "a host has copies of what is gone";
+    if (!copies_are_current(space.arch.own) || !copies_are_current(hosts::kernel))
+        return "a host has copies of what is gone";
     return nullptr;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a board with an IA-32 processor defines beside its part of core/arch.hpp (clock, interrupt lines, console, the end),
-// and its loader (ia32/loader.hpp).
+// What a board with an IA-32 processor defines beside its part of core/arch.hpp (clock, interrupt lines, console, the
+// end), and its loader (ia32/loader.hpp).
 #pragma once
 
 #include "core/x2.hpp"

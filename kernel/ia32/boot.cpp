@@ -44,8 +44,7 @@ bool answers_fninit() {
 Features detect() {
     constexpr Word id_flag = 1u << 21;
     Word before, after;
-    asm volatile(
-        "pushf\n\tpop %0\n\tmov %0, %1\n\txor %2, %1\n\tpush %1\n\tpopf\n\tpushf\n\tpop %1"
+    asm volatile("pushf\n\tpop %0\n\tmov %0, %1\n\txor %2, %1\n\tpush %1\n\tpopf\n\tpushf\n\tpop %1"
         : "=&r"(before), "=&r"(after)
         : "i"(id_flag));
     Features old{};
@@ -78,7 +77,8 @@ namespace {
 void map_trampoline() {
     alignas(page_size) static unsigned char page[page_size];
     memset(page, 0xcc, page_size);
-    memcpy(page + (TRAMPOLINE - TRAMPOLINE_PAGE), trampoline_code, static_cast<Word>(trampoline_code_end - trampoline_code));
+    memcpy(page + (TRAMPOLINE - TRAMPOLINE_PAGE), trampoline_code,
+        static_cast<Word>(trampoline_code_end - trampoline_code));
     page_tables::map_fixed(TRAMPOLINE_PAGE, physical(page), page_tables::present | page_tables::user);
 }
 
@@ -146,7 +146,7 @@ extern "C" void boot_main(Word magic, PAddr multiboot_info) {
     if (options.trace_kb) trace::initialise(options.trace_kb);
 
     print("Cobnut: ", memory::pages_total() / 256, " MB kernel memory, small-space area ", options.small_area_mb,
-          " MB, IPC by ", cpu::features.sysenter ? "sysenter" : "int",
-          cpu::features.global_pages ? ", global pages" : "", "\n");
+        " MB, IPC by ", cpu::features.sysenter ? "sysenter" : "int", cpu::features.global_pages ? ", global pages" : "",
+        "\n");
     initial_servers::start();
 }

@@ -24,8 +24,8 @@ Word utcb_word[page_size / sizeof(Word)];
 namespace arch {
 namespace {
 
-// Users may change the arithmetic flags, DF, TF and RF, which lets a thread go on behind a breakpoint; never IF, IOPL, NT, VM
-// or AC.
+// Users may change the arithmetic flags, DF, TF and RF, which lets a thread go on behind a breakpoint; never IF, IOPL,
+// NT, VM or AC.
 constexpr Word user_flags_mask = 0x10dd5;
 
 // sysenter's stub has pushed the return address and a selector.
@@ -107,7 +107,8 @@ void exception_message(const Thread& t, Word number, Word error, KernelMessage& 
 
 void exception_reply(Thread& t, const Word* w, Word count) {
     Registers& r = t.registers;
-    Word* to[12] = {&t.frame.eip, nullptr, nullptr, nullptr, &r.edi, &r.esi, &r.ebp, &t.frame.esp, &r.ebx, &r.edx, &r.ecx, &r.eax};
+    Word* to[12] = {
+        &t.frame.eip, nullptr, nullptr, nullptr, &r.edi, &r.esi, &r.ebp, &t.frame.esp, &r.ebx, &r.edx, &r.ecx, &r.eax};
     for (Word i = 0; i < count && i < 12; ++i)
         if (to[i]) *to[i] = w[i];
     if (count > 1) set_user_flags(t, w[1]);
@@ -180,7 +181,7 @@ extern "C" Thread* leave_kernel() {
     Thread* t = leave();
     if (t && t != entered)
         trace::event(trace::Event::switched, t->id, trace::name(t->space), t->space->arch.slot.base, t->frame.eip,
-                     trace::name(hosts::owner(processor.host)));
+            trace::name(hosts::owner(processor.host)));
     if (!t && entered) trace::event(trace::Event::idle, ThreadId::nil());
     return t;
 }

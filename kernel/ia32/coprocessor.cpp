@@ -25,10 +25,8 @@ CoprocessorState* fresh_state(memory::Account& payer) {
     auto* s = static_cast<CoprocessorState*>(pool.allocate(payer));
     if (!s) return nullptr;
     s->word[0] = 0x37f;
-    if (cpu::features.fxsave)
-        s->word[6] = 0x1f80;        // MXCSR
-    else
-        s->word[2] = 0xffff;        // the tags say empty; fxsave's own form of them says so by 0
+    if (cpu::features.fxsave) s->word[6] = 0x1f80;        // MXCSR
+    else s->word[2] = 0xffff;        // the tags say empty; fxsave's own form of them says so by 0
     return s;
 }
 
@@ -41,22 +39,18 @@ void drop_state(Thread& t) {
 void save(Thread& t) {
     check(t.arch.coprocessor);
     if (!(t.utcb->flags() & c0)) return drop_state(t);
-    if (cpu::features.fxsave)
-        asm volatile("fxsave %0" : "=m"(*t.arch.coprocessor));
-    else
-        asm volatile("fnsave %0" : "=m"(*t.arch.coprocessor));
+    if (cpu::features.fxsave) asm volatile("fxsave %0" : "=m"(*t.arch.coprocessor));
+    else asm volatile("fnsave %0" : "=m"(*t.arch.coprocessor));
 }
 
-// An error that the registers' last thread has not waited for would come up in here. And AMD's processors from K7 on load the
-// pointers to the last instruction and its operand only with an error that waits: a load of the kernel's own takes the place of
-// what others have left there (AMD64 Architecture Programmer's Manual, volume 4, FXRSTOR).
+// An error that the registers' last thread has not waited for would come up in here. And AMD's processors from K7 on
+// load the pointers to the last instruction and its operand only with an error that waits: a load of the kernel's own
+// takes the place of what others have left there (AMD64 Architecture Programmer's Manual, volume 4, FXRSTOR).
 void restore(const Thread& t) {
     static const Word any = 0;
     asm volatile("fnclex");
-    if (cpu::features.fxsave)
-        asm volatile("fildl %1\n\tfxrstor %0" : : "m"(*t.arch.coprocessor), "m"(any));
-    else
-        asm volatile("frstor %0" : : "m"(*t.arch.coprocessor));
+    if (cpu::features.fxsave) asm volatile("fildl %1\n\tfxrstor %0" : : "m"(*t.arch.coprocessor), "m"(any));
+    else asm volatile("frstor %0" : : "m"(*t.arch.coprocessor));
 }
 
 }  // namespace

@@ -2,9 +2,9 @@
 // The coprocessor: x87, MMX and SSE registers, switched lazily.
 //
 // They belong to the thread that used them last, the owner, whoever runs. CR0.TS is clear only while the owner runs and
-// has used them since it came to run: then it holds them (Thread::fast_veto). Everybody else's first instruction raises #NM,
-// which brings its own registers. A thread that holds them takes the slow way out of an IPC, which sets TS; so no IPC
-// pays for them but those of threads that just used them.
+// has used them since it came to run: then it holds them (Thread::fast_veto). Everybody else's first instruction raises
+// #NM, which brings its own registers. A thread that holds them takes the slow way out of an IPC, which sets TS; so no
+// IPC pays for them but those of threads that just used them.
 #pragma once
 
 #include "core/thread.hpp"

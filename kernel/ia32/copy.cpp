@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Copying between users' frames (core/arch.hpp): through the kernel's window on physical memory, which is the same in every
-// host, so that it does not matter where the two spaces are mapped at the moment, or whether they are.
+// Copying between users' frames (core/arch.hpp): through the kernel's window on physical memory, which is the same in
+// every host, so that it does not matter where the two spaces are mapped at the moment, or whether they are.
 #include "core/arch.hpp"
 #include "core/check.hpp"
 #include "ia32/page_tables.hpp"
@@ -10,7 +10,8 @@ namespace {
 // As the processor would: the frame, if the entry permits the access, which it then notes.
 template <bool write> inline PAddr access_by(Word& entry) {
     using namespace page_tables;
-    constexpr Word wanted = present | (write ? writable : 0), noted = page_tables::accessed | (write ? page_tables::dirty : 0);
+    constexpr Word wanted = present | (write ? writable : 0),
+                   noted = page_tables::accessed | (write ? page_tables::dirty : 0);
     Word e = entry;
     if ((e & wanted) != wanted) return paging::no_frame;
     entry = e | noted;

@@ -8,26 +8,66 @@
 
 namespace cpu {
 
-inline Word read_cr0() { Word v; asm volatile("mov %%cr0, %0" : "=r"(v)); return v; }
+inline Word read_cr0() {
+    Word v;
+    asm volatile("mov %%cr0, %0" : "=r"(v));
+    return v;
+}
 inline void write_cr0(Word v) { asm volatile("mov %0, %%cr0" : : "r"(v)); }
-inline Word read_cr2() { Word v; asm volatile("mov %%cr2, %0" : "=r"(v)); return v; }
-inline Word read_cr3() { Word v; asm volatile("mov %%cr3, %0" : "=r"(v)); return v; }
+inline Word read_cr2() {
+    Word v;
+    asm volatile("mov %%cr2, %0" : "=r"(v));
+    return v;
+}
+inline Word read_cr3() {
+    Word v;
+    asm volatile("mov %%cr3, %0" : "=r"(v));
+    return v;
+}
 inline void write_cr3(Word v) { asm volatile("mov %0, %%cr3" : : "r"(v) : "memory"); }
-inline Word read_cr4() { Word v; asm volatile("mov %%cr4, %0" : "=r"(v)); return v; }
+inline Word read_cr4() {
+    Word v;
+    asm volatile("mov %%cr4, %0" : "=r"(v));
+    return v;
+}
 inline void write_cr4(Word v) { asm volatile("mov %0, %%cr4" : : "r"(v) : "memory"); }
 inline void clear_task_switched() { asm volatile("clts"); }
 inline void invlpg(VAddr linear) { asm volatile("invlpg (%0)" : : "r"(linear) : "memory"); }
-inline std::uint64_t rdtsc() { std::uint64_t v; asm volatile("rdtsc" : "=A"(v)); return v; }
+inline std::uint64_t rdtsc() {
+    std::uint64_t v;
+    asm volatile("rdtsc" : "=A"(v));
+    return v;
+}
 inline void wrmsr(Word msr, Word low, Word high = 0) { asm volatile("wrmsr" : : "c"(msr), "a"(low), "d"(high)); }
 inline void wbinvd() { asm volatile("wbinvd" : : : "memory"); }
 inline void out8(Word port, Word v) { asm volatile("outb %b0, %w1" : : "a"(v), "Nd"(port)); }
 inline void out16(Word port, Word v) { asm volatile("outw %w0, %w1" : : "a"(v), "Nd"(port)); }
 inline void out32(Word port, Word v) { asm volatile("outl %0, %w1" : : "a"(v), "Nd"(port)); }
-inline Word in8(Word port) { Word v = 0; asm volatile("inb %w1, %b0" : "+a"(v) : "Nd"(port)); return v; }
-inline Word in16(Word port) { Word v = 0; asm volatile("inw %w1, %w0" : "+a"(v) : "Nd"(port)); return v; }
-inline Word in32(Word port) { Word v; asm volatile("inl %w1, %0" : "=a"(v) : "Nd"(port)); return v; }
-inline Word fs_selector() { Word v; asm volatile("mov %%fs, %0" : "=r"(v)); return v & 0xffff; }
-inline Word gs_selector() { Word v; asm volatile("mov %%gs, %0" : "=r"(v)); return v & 0xffff; }
+inline Word in8(Word port) {
+    Word v = 0;
+    asm volatile("inb %w1, %b0" : "+a"(v) : "Nd"(port));
+    return v;
+}
+inline Word in16(Word port) {
+    Word v = 0;
+    asm volatile("inw %w1, %w0" : "+a"(v) : "Nd"(port));
+    return v;
+}
+inline Word in32(Word port) {
+    Word v;
+    asm volatile("inl %w1, %0" : "=a"(v) : "Nd"(port));
+    return v;
+}
+inline Word fs_selector() {
+    Word v;
+    asm volatile("mov %%fs, %0" : "=r"(v));
+    return v & 0xffff;
+}
+inline Word gs_selector() {
+    Word v;
+    asm volatile("mov %%gs, %0" : "=r"(v));
+    return v & 0xffff;
+}
 
 enum Cr0 : Word {
     cr0_monitor = 1u << 1,          // wait looks at task_switched, too

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The debug registers of each thread (manual A.9). User code cannot reach the processor's: the kernel carries such moves out on
-// a copy, and loads what a thread has enabled for as long as it runs. It then holds them (Thread::fast_veto), like a
-// coprocessor that it has used: all others pay nothing.
+// The debug registers of each thread (manual A.9). User code cannot reach the processor's: the kernel carries such
+// moves out on a copy, and loads what a thread has enabled for as long as it runs. It then holds them
+// (Thread::fast_veto), like a coprocessor that it has used: all others pay nothing.
 //
-// Breakpoints are addresses of the thread's space. One that reaches outside of it is never loaded, so the kernel, which uses
-// no user address, meets none of them but one that was due before its entry (entry.S).
+// Breakpoints are addresses of the thread's space. One that reaches outside of it is never loaded, so the kernel, which
+// uses no user address, meets none of them but one that was due before its entry (entry.S).
 #pragma once
 
 #include "core/thread.hpp"

@@ -68,18 +68,17 @@ void initialise(void (*ipc)()) {
     if (ipc) interrupts[VECTOR_IPC] = gate(ipc, gate_interrupt | gate_from_user);
 
     TableRegister gdtr{sizeof(Gdt) - 1, reinterpret_cast<Word>(&gdt)};
-    // The Pentium reads the gate of vector 6 for a locked cmpxchg8b of a register under a bus lock that never ends; where it may
-    // not write, there is a page fault (Pentium Processor Specification Update, erratum 81; faults.cpp).
+    // The Pentium reads the gate of vector 6 for a locked cmpxchg8b of a register under a bus lock that never ends;
+    // where it may not write, there is a page fault (Pentium Processor Specification Update, erratum 81; faults.cpp).
     page_tables::map_fixed(IDT_PAGE, physical(interrupts), page_tables::present);
     TableRegister idtr{sizeof interrupts - 1, IDT_PAGE};
-    asm volatile(
-        "lgdt %0\n\t"
-        "lidt %1\n\t"
-        "ljmp %2, $1f\n"
-        "1:\tmov %3, %%ds\n\tmov %3, %%es\n\tmov %3, %%ss\n\t"
-        "mov %4, %%fs\n\tmov %4, %%gs\n\t"
-        "lldt %w4\n\t"
-        "ltr %w5"
+    asm volatile("lgdt %0\n\t"
+                 "lidt %1\n\t"
+                 "ljmp %2, $1f\n"
+                 "1:\tmov %3, %%ds\n\tmov %3, %%es\n\tmov %3, %%ss\n\t"
+                 "mov %4, %%fs\n\tmov %4, %%gs\n\t"
+                 "lldt %w4\n\t"
+                 "ltr %w5"
         :
         : "m"(gdtr), "m"(idtr), "i"(KERNEL_CODE), "r"(KERNEL_DATA), "r"(0), "r"(TSS_SELECTOR)
         : "memory");

@@ -28,12 +28,12 @@ static_assert(desc_code_not_data == 0x800);
 // `limit` is the last valid offset, in bytes below 1 MB, else its last page.
 constexpr Descriptor segment(Word base, Word limit, Word bits) {
     Word field = bits & desc_granular ? limit >> 12 : limit;
-    return {(base & 0xffff) << 16 | (field & 0xffff),
-            (base & 0xff000000) | (field & 0xf0000) | (base >> 16 & 0xff) | bits};
+    return {
+        (base & 0xffff) << 16 | (field & 0xffff), (base & 0xff000000) | (field & 0xf0000) | (base >> 16 & 0xff) | bits};
 }
 
-// One 64-byte line: null, kernel code and data, user code and data, the UTCB word, the task segment, the running thread's
-// TLS; and the double fault's task segment.
+// One 64-byte line: null, kernel code and data, user code and data, the UTCB word, the task segment, the running
+// thread's TLS; and the double fault's task segment.
 struct alignas(64) Gdt {
     Descriptor entry[9];
 };

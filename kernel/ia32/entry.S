@@ -53,10 +53,10 @@ entries:
         .endr
         .text
 
-// A debug exception in kernel mode: the user set TF, then executed sysenter, and this is its first kernel instruction; or a
-// breakpoint was met by a load of SS, which puts it off until behind the `int` that followed. Nothing else brings one into
-// the kernel. DS is the user's, and so are all general registers; only SS may be used. On without TF and NT, and without a status
-// that the next one's thread would find.
+// A debug exception in kernel mode: the user set TF, then executed sysenter, and this is its first kernel instruction;
+// or a breakpoint was met by a load of SS, which puts it off until behind the `int` that followed. Nothing else brings
+// one into the kernel. DS is the user's, and so are all general registers; only SS may be used. On without TF and NT,
+// and without a status that the next one's thread would find.
         .globl entry_1
 entry_1:
         testb   $EFLAGS_VM >> 16, 10(%esp)
@@ -67,7 +67,8 @@ entry_1:
         mov     $DEBUG_STATUS_ONES, %eax
         mov     %eax, %dr6
         pop     %eax
-        movl    $0, 8(%esp)             // the flags stand where the task segment has its back link, which NT would follow
+        // the flags stand where the task segment has its back link, which NT would follow
+        movl    $0, 8(%esp)
         ret     $8
 1:      push    %eax
         xor     %eax, %eax

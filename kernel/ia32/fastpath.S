@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The common IPC: a call, or a reply that waits for anybody, with untyped words only, to a partner that waits for it,
-// without a receive timeout, with nobody queued, no redirector, and nothing of the processor that only the caller may use
-// (fast_veto). Whatever is different goes to `slow`, which has lost nothing by then.
-// One path serves all kinds of spaces and both ways in; it branches where the work of spaces differs, and is assembled
-// once for sysenter and once for `int`, on processors that lack sysenter.
+// without a receive timeout, with nobody queued, no redirector, and nothing of the processor that only the caller may
+// use (fast_veto). Whatever is different goes to `slow`, which has lost nothing by then. One path serves all kinds of
+// spaces and both ways in; it branches where the work of spaces differs, and is assembled once for sysenter and once
+// for `int`, on processors that lack sysenter.
 //
 // On entry: EAX to, ECX timeouts, EDX from, ESI MR0; EDI not used.
 //   sysenter: EBP user stack pointer, EBX user return address; at EBP the stub has pushed what the trampoline's lret
@@ -11,15 +11,16 @@
 //     debug exception comes before the first instruction, and clears it (entry.S). NT and AC stay as they are: they
 //     matter to no kernel instruction here; DF is cleared for the next user.
 //   int: ESP is the thread's frame, which the processor has filled in; the flags are the gate's.
-//   CS, SS flat; DS, ES, FS, GS are the user's: memory is reached through SS (EBP and ESP imply it). Interrupts are off.
+//   CS, SS flat; DS, ES, FS, GS are the user's: memory is reached through SS (EBP and ESP imply it). Interrupts are
+//   off.
 // On the way: ESP + BIAS is the current thread, EBP its partner, each by the top of its frame. No stack is used. A
 //   non-maskable interrupt pushes below ESP: over a frame that sysenter leaves unused, or below one that is in use.
 //   EAX is the caller's own id once the partner is known (slow_known takes `to` back from the partner).
 // On exit: EAX from, ESI MR0, EBX MR1 and EBP MR2 if there are words, EDI UTCB; by sysexit also EDX trampoline and user
 //   data selector, ECX user stack. No kernel address leaves the kernel.
 // Labels that nothing jumps to delimit the handling of address spaces, which experiments count by itself (docs/lab.md):
-// `space` to `thread` and `compare` to `segments`, `segments` to `host`, `host` to `leave`; what is out of line likewise.
-// A message of no words, the most common, has all that follows its transfer for itself, but for what is rare.
+// `space` to `thread` and `compare` to `segments`, `segments` to `host`, `host` to `leave`; what is out of line
+// likewise. A message of no words, the most common, has all that follows its transfer for itself, but for what is rare.
 
 #include "ia32/layout.hpp"
 #include "offsets.h"
@@ -45,8 +46,8 @@
         mov     %ebx, %es
         .endm
 
-// The switch to the partner and the way out, for one of two kinds of messages. `name` ends the labels, `way` those of what both
-// kinds share, which ends as a message of any kind does.
+// The switch to the partner and the way out, for one of two kinds of messages. `name` ends the labels, `way` those of
+// what both kinds share, which ends as a message of any kind does.
         .macro  to_partner name, way, bias, leave
         mov     %edx, THREAD_OPEN_TO + \bias(%esp)
         movl    $0, THREAD_OPEN_TO(%ebp)
@@ -83,8 +84,8 @@ host_\name:
 leave_\name:
         \leave
 
-// Equal segments, different spaces: two large ones, or two small ones that are bound to different hosts. Only GS could be
-// foreign without a fault to tell (gs:0 is read at address 0 of any data segment); nulled or limited other registers
+// Equal segments, different spaces: two large ones, or two small ones that are bound to different hosts. Only GS could
+// be foreign without a fault to tell (gs:0 is read at address 0 of any data segment); nulled or limited other registers
 // raise #GP and are repaired there (faults.cpp).
 equal_segments_\name:
         cmp     THREAD_SPACE + \bias(%esp), %ecx
@@ -154,7 +155,8 @@ gs_for_segments_\way:
         mov     %ebx, %gs
         jmp     host_\way
 
-// A large space's own host, or that of the group that a small one is bound to; or none, and the budget of free switches is used up.
+// A large space's own host, or that of the group that a small one is bound to; or none, and the budget of free switches
+// is used up.
 to_host_\way:
         incl    %ss:SPACE_SWITCHES(%ecx)
         movl    $0, %ss:SPACE_FREE_SWITCHES(%ecx)
@@ -242,8 +244,9 @@ slow_\way:
         sysexit
         .endm
 
-// The frame is as its thread was left waiting, and is not looked at: where the space has become too small for it meanwhile, or SS is
-// a segment that the thread has lost, iret faults, and the thread leaves by the slow way (kernel_trap).
+// The frame is as its thread was left waiting, and is not looked at: where the space has become too small for it
+// meanwhile, or SS is a segment that the thread has lost, iret faults, and the thread leaves by the slow way
+// (kernel_trap).
         .globl  exit_null_int, exit_empty_int, exit_words_int
         .macro  leave_null_by_int
         lea     THREAD_FRAME(%ebp), %esp

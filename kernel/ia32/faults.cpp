@@ -49,8 +49,8 @@ enum PageFaultBits : Word { fault_write = 2 };
 // The instruction at a thread's IP, prefixes apart.
 struct Instruction {
     unsigned char byte[15];
-    Word length = 0;            // bytes that could be read
-    Word at = 0;                // the opcode
+    Word length = 0;  // bytes that could be read
+    Word at = 0;  // the opcode
     bool operand16 = false;
     unsigned char segment = 0;  // the prefix that names another segment
 
@@ -77,7 +77,7 @@ struct Instruction {
     // port, name an address past a segment limit, or a segment register without a segment.
     bool privileged() const {
         unsigned char op = opcode();
-        if (op == 0xf4 || op == 0xfa || op == 0xfb) return true;         // hlt, cli, sti
+        if (op == 0xf4 || op == 0xfa || op == 0xfb) return true;  // hlt, cli, sti
         if (op != 0x0f) return false;
         unsigned char two = second();
         return two <= 0x01 || two == 0x06 || (two >= 0x08 && two <= 0x09) || (two >= 0x20 && two <= 0x23) ||
@@ -156,7 +156,8 @@ void raise(Thread& t, Word vector, Word error) { ipc::exception(t, vector, error
 
 void page_fault(Thread& t, VAddr linear, Word error) {
     // The gate of the exception that a Pentium should have raised (descriptors.cpp).
-    if (linear / sizeof(Descriptor) == IDT_PAGE / sizeof(Descriptor) + vector_invalid_opcode) return raise(t, vector_invalid_opcode, 0);
+    if (linear / sizeof(Descriptor) == IDT_PAGE / sizeof(Descriptor) + vector_invalid_opcode)
+        return raise(t, vector_invalid_opcode, 0);
     Space& space = *t.space;
     VAddr address = linear;
     if (space.arch.slot.small()) {
@@ -170,7 +171,8 @@ void page_fault(Thread& t, VAddr linear, Word error) {
     } else if (page_tables::settle(space, address)) {
         return;
     }
-    if (space.idempotent && !paging::get(space, address & ~page_mask).present && mappings::materialise(space, address)) return;
+    if (space.idempotent && !paging::get(space, address & ~page_mask).present && mappings::materialise(space, address))
+        return;
     ipc::page_fault(t, address, error & fault_write ? right_write : right_read);
 }
 
@@ -201,9 +203,9 @@ bool invalid_opcode(Thread& t) {
     return true;
 }
 
-// int3 and an instruction that says what is wanted (sheet 6.9): cmp $n, %al; or a jump over the load of a text's address.
-// `audit` is Cobnut's own, for the initial servers: EAX faults in the kernel's books (core/books.hpp), ECX pages, EDX objects, ESI unused
-// pages.
+// int3 and an instruction that says what is wanted (sheet 6.9): cmp $n, %al; or a jump over the load of a text's
+// address. `audit` is Cobnut's own, for the initial servers: EAX faults in the kernel's books (core/books.hpp), ECX
+// pages, EDX objects, ESI unused pages.
 bool breakpoint(Thread& t) {
     enum Request { print_char = 0, print_string = 1, read_char = 8, read_char_blocked = 0xd, audit = 0x40 };
     constexpr unsigned char cmp_al = 0x3c, jmp_short = 0xeb, mov_eax = 0xb8;
@@ -211,7 +213,8 @@ bool breakpoint(Thread& t) {
     Word length = user_memory::read(*t.space, t.frame.eip, code, sizeof code);
     Word& eax = t.registers.eax;
     if (length == sizeof code && code[0] == jmp_short && code[2] == mov_eax) {
-        console::print_text(t, static_cast<Word>(code[3] | code[4] << 8 | code[5] << 16) | static_cast<Word>(code[6]) << 24, true);
+        console::print_text(t,
+            static_cast<Word>(code[3] | code[4] << 8 | code[5] << 16) | static_cast<Word>(code[6]) << 24, true);
         return true;
     }
     if (length < 2 || code[0] != cmp_al) return false;

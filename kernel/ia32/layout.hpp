@@ -11,53 +11,53 @@
 //   THREAD_TABLE              thread control block addresses by thread number, 1 MB
 #pragma once
 
-#define KERNEL_BASE       0xf0000000
-#define WINDOW_FIRST      0
-#define WINDOW_BYTES      0x0f000000
-#define FIXED_AREA        0xffc00000
-#define TRAMPOLINE_PAGE   0xffc00000
-#define UTCB_WORD_PAGE    0xffc01000
-#define READ_PAGE         0xffc02000
-#define WRITE_PAGE        0xffc03000
-#define IDT_PAGE          0xffc04000
-#define THREAD_TABLE      0xffd00000
-#define USER_LIMIT_MAX    0xc0000000
+#define KERNEL_BASE        0xf0000000
+#define WINDOW_FIRST       0
+#define WINDOW_BYTES       0x0f000000
+#define FIXED_AREA         0xffc00000
+#define TRAMPOLINE_PAGE    0xffc00000
+#define UTCB_WORD_PAGE     0xffc01000
+#define READ_PAGE          0xffc02000
+#define WRITE_PAGE         0xffc03000
+#define IDT_PAGE           0xffc04000
+#define THREAD_TABLE       0xffd00000
+#define USER_LIMIT_MAX     0xc0000000
 #define KERNEL_STACK_BYTES 8192
 
 // The trampoline's offset in its page is the user data selector: the low half of the address that sysexit needs in EDX
 // is at the same time what goes into the segment registers, which saves an instruction on the IPC path.
-#define TRAMPOLINE        0xffc00023
+#define TRAMPOLINE 0xffc00023
 
 // sysenter and sysexit want kernel code, kernel data, user code and user data next to each other.
-#define KERNEL_CODE       0x08
-#define KERNEL_DATA       0x10
-#define USER_CODE         0x1b
-#define USER_DATA         0x23
-#define USER_UTCB         0x2b
-#define TSS_SELECTOR      0x30
-#define USER_TLS          0x3b
-#define FAULT_TSS         0x40
+#define KERNEL_CODE  0x08
+#define KERNEL_DATA  0x10
+#define USER_CODE    0x1b
+#define USER_DATA    0x23
+#define USER_UTCB    0x2b
+#define TSS_SELECTOR 0x30
+#define USER_TLS     0x3b
+#define FAULT_TSS    0x40
 
-#define EFLAGS_USER       0x202
-#define EFLAGS_TF         0x100
-#define EFLAGS_IF         0x200
-#define EFLAGS_IOPL       0x3000
-#define EFLAGS_VM         0x20000
+#define EFLAGS_USER 0x202
+#define EFLAGS_TF   0x100
+#define EFLAGS_IF   0x200
+#define EFLAGS_IOPL 0x3000
+#define EFLAGS_VM   0x20000
 // The bits of DR6 that are not there.
 #define DEBUG_STATUS_ONES 0xffff0ff0
 
-#define VECTOR_IRQ        0x20
-#define VECTOR_IPC        0x30
-#define VECTOR_SYSCALLS   0x31
-#define SYSCALLS          9
+#define VECTOR_IRQ      0x20
+#define VECTOR_IPC      0x30
+#define VECTOR_SYSCALLS 0x31
+#define SYSCALLS        9
 
-// How many switches by the fast path there are to a space without a host between two looks at that (arch/paging.hpp). The
-// checked kernel uses it up all the time.
+// How many switches by the fast path there are to a space without a host between two looks at that (arch/paging.hpp).
+// The checked kernel uses it up all the time.
 #ifdef COBNUT_CHECKED
-#define SWITCH_BUDGET     2
+#define SWITCH_BUDGET 2
 #else
-#define SWITCH_BUDGET     0xffff
+#define SWITCH_BUDGET 0xffff
 #endif
 
 // In the header of the programs that it runs.
-#define ELF_MACHINE       3
+#define ELF_MACHINE 3

@@ -14,15 +14,18 @@ namespace {
 constexpr int top = offsetof(Thread, frame) + sizeof(Frame);
 
 static_assert(offsetof(Thread, frame) == offsetof(Thread, registers) + sizeof(Registers), "entries push through both");
-static_assert(offsetof(Thread, awaited) == offsetof(Thread, registers) - 16, "what an entry from virtual 8086 mode overwrites");
-static_assert(offsetof(Thread, fast_veto) - 16 == offsetof(Thread, id), "such an entry by the fast path's gate finds a veto there");
-static_assert(offsetof(Thread, frame) % 64 == 0 && offsetof(Thread, fast) + sizeof(FastEntry) <= offsetof(Thread, frame) + 64,
-              "the fast path touches one line of a thread");
+static_assert(offsetof(Thread, awaited) == offsetof(Thread, registers) - 16,
+    "what an entry from virtual 8086 mode overwrites");
+static_assert(offsetof(Thread, fast_veto) - 16 == offsetof(Thread, id),
+    "such an entry by the fast path's gate finds a veto there");
+static_assert(offsetof(Thread, frame) % 64 == 0 &&
+                  offsetof(Thread, fast) + sizeof(FastEntry) <= offsetof(Thread, frame) + 64,
+    "the fast path touches one line of a thread");
 
 }  // namespace
 
 #define THREAD(name, offset) OFFSET(THREAD_##name, static_cast<int>(offset) - top)
-#define REGISTER(member) offsetof(Thread, registers) + offsetof(Registers, member)
+#define REGISTER(member)     offsetof(Thread, registers) + offsetof(Registers, member)
 
 void offsets() {
     OFFSET(THREAD_TOP, top);

@@ -94,7 +94,8 @@ void leave_slot(Space& space) {
 Word used(const Word* entries, Word count) {
     while (count && !entries[count - 1]) {
         --count;
-        while (count >= 4 && !(entries[count - 1] | entries[count - 2] | entries[count - 3] | entries[count - 4])) count -= 4;
+        while (count >= 4 && !(entries[count - 1] | entries[count - 2] | entries[count - 3] | entries[count - 4]))
+            count -= 4;
     }
     return count;
 }
@@ -111,7 +112,8 @@ bool settle(const Space& space, VAddr address) {
 }
 
 Word small_directory_entry(const Space& space, VAddr address) {
-    if (space.arch.slot.shares_table()) return physical(space.arch.shared_table) | present | writable | user | page_tables::accessed;
+    if (space.arch.slot.shares_table())
+        return physical(space.arch.shared_table) | present | writable | user | page_tables::accessed;
     if (!has_table(space, address)) return 0;
     settle(space, address);
     return space.arch.directory->entry[address >> 22] | present;
@@ -192,7 +194,8 @@ bool ensure_table(Space& space, VAddr page) {
     if (!notes) return memory::free_page(table, space.account), false;
     space.arch.mappings[page >> 22] = static_cast<MappingTable*>(notes);
     Word seen = global_bit(space) ? 0 : present;
-    space.arch.directory->entry[page >> 22] = physical(table) | own_table | seen | writable | user | page_tables::accessed;
+    space.arch.directory->entry[page >> 22] =
+        physical(table) | own_table | seen | writable | user | page_tables::accessed;
     return true;
 }
 

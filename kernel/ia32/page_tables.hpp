@@ -18,8 +18,8 @@ constexpr Word page_attribute = 1u << 7;        // leaf entries of 4 KB pages
 constexpr Word global = 1u << 8;        // leaf entries: survives a switch of page directory
 // Directory entries of a space's own, for the kernel alone. The leaf entries of a table that is not `present` there are
 // global, those of all others are not: settle() changes a table from one to the other.
-constexpr Word own_table = 1u << 9;     // a page table is there
-constexpr Word populated = 1u << 10;    // and may hold pages
+constexpr Word own_table = 1u << 9;  // a page table is there
+constexpr Word populated = 1u << 10;  // and may hold pages
 
 // The kernel's part, shared by all directories; also what is in force before the first large space runs.
 PageTable& kernel_directory();
@@ -27,8 +27,8 @@ PageTable& kernel_directory();
 void initialise();
 // Maps a page of the fixed area at the top of the address space.
 void map_fixed(VAddr at, PAddr frame, Word bits);
-// Where the kernel finds the bytes at a physical address, up to the end of their frame: in the window on physical memory,
-// or for a frame beyond it in the fixed page at `fixed` for a while.
+// Where the kernel finds the bytes at a physical address, up to the end of their frame: in the window on physical
+// memory, or for a frame beyond it in the fixed page at `fixed` for a while.
 char* beyond_window(PAddr at, VAddr fixed, Word bits);
 inline char* frame_bytes(PAddr at, VAddr fixed, Word bits) {
     return at < WINDOW_BYTES ? static_cast<char*>(window(at)) : beyond_window(at, fixed, bits);
@@ -54,7 +54,8 @@ inline Word& entry(const Space& space, VAddr page) {
 void enter_slot(Space& space);
 void leave_slot(Space& space);
 // Makes the leaf entries of the table for `address` global or not, as the space's slot wants it. That is done when the
-// table is first touched after a change, so that a slot of 64 tables changes hands in no time. False: there is nothing to do.
+// table is first touched after a change, so that a slot of 64 tables changes hands in no time. False: there is nothing
+// to do.
 bool settle(const Space& space, VAddr address);
 // What hosts hold copies of; 0: nothing yet.
 Word small_directory_entry(const Space& space, VAddr address);

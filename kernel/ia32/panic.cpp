@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The kernel's last words after a fault of its own: registers, the thread that ran, and the words on its stack that may be
-// return addresses. Which of them are, and their names, is for the reader to find out (lab/cobnut/backtrace.py).
+// The kernel's last words after a fault of its own: registers, the thread that ran, and the words on its stack that may
+// be return addresses. Which of them are, and their names, is for the reader to find out (lab/cobnut/backtrace.py).
 #include "ia32/panic.hpp"
 
 #include "core/arch.hpp"
@@ -40,8 +40,8 @@ void show_stack(Word at) {
 }  // namespace
 
 void panic(const KernelFrame& f, Word stack, Word vector, Word error) {
-    static constexpr const char names[][6] = {" edi ", " esi ", " ebp ", " esp ", " ebx ", " edx ", " ecx ", " eax ",
-                                              " eip ", " cs ",  " efl "};
+    static constexpr const char names[][6] = {
+        " edi ", " esi ", " ebp ", " esp ", " ebx ", " edx ", " ecx ", " eax ", " eip ", " cs ", " efl "};
     const Word* word = &f.registers.edi;
     for (const char* name : names) show(name, *word++);
     print("\n");

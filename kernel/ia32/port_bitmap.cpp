@@ -56,8 +56,8 @@ namespace arch {
 
 bool equip_server(Space& space) { return ports::give_all(space); }
 
-mappings::Mapped transfer_ports(Space& from, Fpage send, Space& to, Fpage window, bool grant, mappings::Progress& progress,
-                                Word& budget) {
+mappings::Mapped transfer_ports(Space& from, Fpage send, Space& to, Fpage window, bool grant,
+    mappings::Progress& progress, Word& budget) {
     ports::Range offered = ports::range_of(send), open = window.is_complete() ? ports::all : ports::range_of(window);
     if (offered.first < open.first) offered.first = open.first;
     if (offered.last > open.last) offered.last = open.last;

@@ -45,7 +45,8 @@ void erase(Record& r) {
     pool.free(&r, r.holder->account);
 }
 
-// The space's record of a port, or nullptr. `last` becomes the end of the run of ports of which all are in that one, or in none.
+// The space's record of a port, or nullptr. `last` becomes the end of the run of ports of which all are in that one, or
+// in none.
 Record* look(const Space& holder, Word port, Word& last) {
     Record* found = nullptr;
     const auto& records = holder.arch.ports.records;
@@ -79,9 +80,10 @@ bool erase_below(Record& top, Word& budget) {
 
 bool crosses(const Record& r, Word port) { return r.first < port && r.last >= port; }
 
-// Two records, low and high, come to stand behind one that is to be cut, in this order. What is derived from it goes to them
-// one by one (divide). Until that is over its ports are in two records; whoever looks for them finds one of these. Who removes
-// records meets that one first. Nobody loses a record because his account does not allow for those that somebody else makes of it.
+// Two records, low and high, come to stand behind one that is to be cut, in this order. What is derived from it goes to
+// them one by one (divide). Until that is over its ports are in two records; whoever looks for them finds one of these.
+// Who removes records meets that one first. Nobody loses a record because his account does not allow for those that
+// somebody else makes of it.
 bool begin_cut(Record& r, Word port, bool of_others) {
     Record* high = add(*r.holder, r.source, port, r.last, siblings(r).after(r), of_others);
     if (!high) return false;
@@ -90,8 +92,8 @@ bool begin_cut(Record& r, Word port, bool of_others) {
     return true;
 }
 
-// True when nothing is derived from it any more, and it is gone. What crosses its cut is cut first; without memory for that,
-// all of it goes.
+// True when nothing is derived from it any more, and it is gone. What crosses its cut is cut first; without memory for
+// that, all of it goes.
 bool divide(Record& top, Word& budget) {
     for (Record* r = &top; budget;) {
         Record* below = r->derived.front();
@@ -119,8 +121,8 @@ bool divide(Record& top, Word& budget) {
     return false;
 }
 
-// The space's records do not cross the ends of a range any more, as far as there is memory for it: one that still does has
-// nothing derived from it. False when the budget is used up.
+// The space's records do not cross the ends of a range any more, as far as there is memory for it: one that still does
+// has nothing derived from it. False when the budget is used up.
 bool isolate(Space& space, Range range, Word& budget) {
     const auto& records = space.arch.ports.records;
     while (budget) {

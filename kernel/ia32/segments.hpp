@@ -22,8 +22,8 @@ constexpr Descriptor empty{0, 0};
 // All of it, to execute; a multiple of a page.
 constexpr Descriptor code(Extent e) { return segment(e.base, e.bytes - 1, user_segment | desc_granular | desc_code); }
 
-// From `offset` to its end; or, `down`, from its beginning to there, but for the page that the limit is cut to: offsets from
-// 2^32 - `offset` on. Empty, and not present, where the base is not inside.
+// From `offset` to its end; or, `down`, from its beginning to there, but for the page that the limit is cut to: offsets
+// from 2^32 - `offset` on. Empty, and not present, where the base is not inside.
 constexpr Descriptor data(Extent e, VAddr offset, bool down) {
     constexpr Word large = 1u << 20;
     if (offset >= e.bytes) return empty;

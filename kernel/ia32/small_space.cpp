@@ -73,8 +73,8 @@ void free_table(Space& space, Space* leader, SlotName name) {
     memory::free_page(space.arch.shared_table, memory::kernel);
 }
 
-// What is cached of a slot. A few pages of a few tables are dropped one by one, so that all others stay. That they were global
-// is undone when their tables are touched again (page_tables::settle).
+// What is cached of a slot. A few pages of a few tables are dropped one by one, so that all others stay. That they were
+// global is undone when their tables are touched again (page_tables::settle).
 void forget(const Space& space) {
     constexpr Word few_tables = 4, few_pages = 32;
     const Slot& slot = space.arch.slot;
@@ -92,7 +92,8 @@ void forget(const Space& space) {
 
 // `space` is large, and the slot is available.
 bool enter_slot(Space& space, SlotName name, Space* leader) {
-    check(!space.arch.slot.small() && !space.arch.slots.leader && space.arch.slots.group.empty() && (!leader || !leader->arch.slot.small()));
+    check(!space.arch.slot.small() && !space.arch.slots.leader && space.arch.slots.group.empty() &&
+          (!leader || !leader->arch.slot.small()));
     PageTable* table = nullptr;
     if (name.size_mb < slots::granule_mb && !(table = take_table(leader, name))) return false;
     // Its own directory comes to no use any more: nothing may stay cached that unmapping would not find.
@@ -156,7 +157,8 @@ bool copy_entry(Space& space, VAddr address) {
     if (!own || copy & page_tables::present) return false;
     check(own & page_tables::user && page_tables::frame_of(own) < WINDOW_BYTES);
     copy = own;
-    trace::event(trace::Event::entry_copied, ThreadId::nil(), trace::name(&space), address, trace::name(hosts::owner(processor.host)));
+    trace::event(trace::Event::entry_copied, ThreadId::nil(), trace::name(&space), address,
+        trace::name(hosts::owner(processor.host)));
     return true;
 }
 
@@ -235,7 +237,8 @@ namespace {
 Word described(const Space& space) {
     SlotName name = name_of(space);
     Word log2 = name.size_mb ? 32 - static_cast<Word>(__builtin_clz(name.size_mb)) : 0;
-    return control_own | name.offset_mb << 16 | log2 << 12 | (space.arch.slots.leader ? 1u << 11 : 0) | (space.arch.slots.pinned ? 1u << 10 : 0);
+    return control_own | name.offset_mb << 16 | log2 << 12 | (space.arch.slots.leader ? 1u << 11 : 0) |
+           (space.arch.slots.pinned ? 1u << 10 : 0);
 }
 
 // The slot by its name; size 0: none. A slot of the kernel's choice gives way, one that was asked for does not.

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # One image for all IA-32 processors (board pc).
 set(processor ia32)
-list(APPEND kernel_flags -m32 -march=i486 -mno-sse -mno-mmx -mgeneral-regs-only -mpreferred-stack-boundary=2 -mregparm=3)
+list(APPEND kernel_flags -m32 -march=i486 -mno-sse -mno-mmx -mgeneral-regs-only -mpreferred-stack-boundary=2
+    -mregparm=3)
 # A frame pointer is what -Os keeps on this processor: an instruction in each function and its end, and a register.
 list(APPEND kernel_flags -fomit-frame-pointer)
 # Not to 16 bytes, as -O2 does: that was 750 bytes that only fill.
@@ -10,7 +11,9 @@ set(link_flags -m32 -no-pie)
 set(linker_script ${CMAKE_CURRENT_SOURCE_DIR}/kernel.ld)
 set(assembly ia32/boot.S ia32/entry.S ia32/fastpath.S ia32/kip.S)
 set(processor_sources
-    ia32/audit.cpp ia32/boot.cpp ia32/context.cpp ia32/coprocessor.cpp ia32/copy.cpp ia32/debug_registers.cpp ia32/descriptors.cpp ia32/faults.cpp ia32/hosts.cpp ia32/page_tables.cpp ia32/panic.cpp ia32/port_bitmap.cpp ia32/ports.cpp ia32/segments.cpp ia32/small_space.cpp
+    ia32/audit.cpp ia32/boot.cpp ia32/context.cpp ia32/coprocessor.cpp ia32/copy.cpp ia32/debug_registers.cpp
+    ia32/descriptors.cpp ia32/faults.cpp ia32/hosts.cpp ia32/page_tables.cpp ia32/panic.cpp ia32/port_bitmap.cpp
+    ia32/ports.cpp ia32/segments.cpp ia32/small_space.cpp
     ia32/string.cpp ia32/system_calls.cpp ia32/thread_table.cpp ia32/tls.cpp ia32/trap.cpp
     slots/groups.cpp slots/policy.cpp
     pc/clock.cpp pc/console.cpp pc/interrupts.cpp pc/loader.cpp pc/options.cpp)

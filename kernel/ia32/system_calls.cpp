@@ -63,8 +63,14 @@ void tls_control_registers(Thread& t) {
 
 // In the order of the stubs in kip.S.
 constexpr void (*table[])(Thread&) = {
-    thread_switch_registers, schedule_registers,      unmap_registers,             exchange_registers_registers,
-    thread_control_registers, space_control_registers, processor_control_registers, memory_control_registers,
+    thread_switch_registers,
+    schedule_registers,
+    unmap_registers,
+    exchange_registers_registers,
+    thread_control_registers,
+    space_control_registers,
+    processor_control_registers,
+    memory_control_registers,
     tls_control_registers,
 };
 static_assert(sizeof table / sizeof *table == SYSCALLS);

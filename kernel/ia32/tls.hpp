@@ -2,9 +2,9 @@
 // Thread-local storage through FS or GS, for programs of other systems (sheet 14.1): one descriptor, USER_TLS, is the
 // running thread's own. Threads that have none find it empty.
 //
-// A program takes offsets on both sides of its segment's base, but a segment that reaches both sides reaches everything,
-// also the small spaces of the page directory. So it reaches one side at a time, up to the end of the thread's space on
-// that side, and is turned round when an instruction wants the other.
+// A program takes offsets on both sides of its segment's base, but a segment that reaches both sides reaches
+// everything, also the small spaces of the page directory. So it reaches one side at a time, up to the end of the
+// thread's space on that side, and is turned round when an instruction wants the other.
 #pragma once
 
 #include "core/thread.hpp"

@@ -63,8 +63,8 @@ extern "C" void trap(Thread& t, Word vector, Word error, Word ds, Word es) {
     }
 }
 
-// What was saved of such a thread is of no use to it: it goes on at address 0 with a protection fault, which an interrupt
-// puts off to its next entry.
+// What was saved of such a thread is of no use to it: it goes on at address 0 with a protection fault, which an
+// interrupt puts off to its next entry.
 extern "C" void virtual_8086_trap(Thread& t, Word vector) {
     check(checks::runs(t));
     t.fast_entry = false;
@@ -74,9 +74,10 @@ extern "C" void virtual_8086_trap(Thread& t, Word vector) {
     board::interrupt(vector - VECTOR_IRQ);
 }
 
-// Only the idle loop runs in kernel mode with interrupts on. Two things may fault there: the access to a register of the
-// processor's model, whose thread gets the fault, and the fast path's iret. Then the partner's registers are saved, where its
-// frame is still whole, and leave_kernel does for it what the fast path does not look at. Other frames are forgotten.
+// Only the idle loop runs in kernel mode with interrupts on. Two things may fault there: the access to a register of
+// the processor's model, whose thread gets the fault, and the fast path's iret. Then the partner's registers are saved,
+// where its frame is still whole, and leave_kernel does for it what the fast path does not look at. Other frames are
+// forgotten.
 extern "C" void kernel_trap(const KernelFrame& f, Word vector, Word error) {
     auto at = [&](const char* label) { return f.eip == reinterpret_cast<Word>(label); };
     Thread* t = processor.current();

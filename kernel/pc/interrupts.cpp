@@ -90,7 +90,9 @@ Word tsc_ticks_per_ms() {
 
 namespace arch {
 
-bool interrupt_available(Word line) { return line < interrupt_lines && line != board::tick_line && line != cascade_line; }
+bool interrupt_available(Word line) {
+    return line < interrupt_lines && line != board::tick_line && line != cascade_line;
+}
 
 void mask_interrupt(Word line) { cpu::out8(pic_data(line), cpu::in8(pic_data(line)) | 1u << (line & 7)); }
 void unmask_interrupt(Word line) { cpu::out8(pic_data(line), cpu::in8(pic_data(line)) & ~(1u << (line & 7))); }

@@ -72,11 +72,14 @@ Options options(Word magic, PAddr info_at) {
             o.trace_kb = number(t, 6);
         } else if (t.begins("kmem=")) {
             o.kernel_memory_kb = number(t, 5);
-        } else if (!(t.chooses("sysenter=", "on", "off", o.sysenter) || t.chooses("fastpath=", "on", "off", o.fast_path) ||
-                     t.chooses("automatic=", "on", "off", o.automatic) || t.chooses("groups=", "on", "off", o.groups) ||
-                     t.chooses("revocation=", "lazy", "eager", o.lazy_revocation)) &&
+        } else if (!(t.chooses("sysenter=", "on", "off", o.sysenter) ||
+                       t.chooses("fastpath=", "on", "off", o.fast_path) ||
+                       t.chooses("automatic=", "on", "off", o.automatic) ||
+                       t.chooses("groups=", "on", "off", o.groups) ||
+                       t.chooses("revocation=", "lazy", "eager", o.lazy_revocation)) &&
                    (!first || t.has('='))) {
-            refuse(t, "unknown; there are small=, sysenter=, fastpath=, automatic=, groups=, revocation=, trace=, kmem=");
+            refuse(t,
+                "unknown; there are small=, sysenter=, fastpath=, automatic=, groups=, revocation=, trace=, kmem=");
         }
     }
 }

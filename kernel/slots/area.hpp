@@ -39,7 +39,8 @@ struct SlotName {
     constexpr bool operator==(const SlotName&) const = default;
 };
 
-// A set of megabytes of the area. Slots being powers of two at multiples of their size, one lies within a word or is some.
+// A set of megabytes of the area. Slots being powers of two at multiples of their size, one lies within a word or is
+// some.
 class SlotMap {
 public:
     constexpr bool any(SlotName s) const {
@@ -58,13 +59,16 @@ public:
 
 private:
     static constexpr Word words(SlotName s) { return (s.size_mb + 31) / 32; }
-    static constexpr Word mask(SlotName s) { return s.size_mb < 32 ? ((1u << s.size_mb) - 1) << s.offset_mb % 32 : ~Word{0}; }
+    static constexpr Word mask(SlotName s) {
+        return s.size_mb < 32 ? ((1u << s.size_mb) - 1) << s.offset_mb % 32 : ~Word{0};
+    }
 
     Word taken_[area_max_mb / 32] = {};
 };
 
 // The small-space area. A slot is either exclusive, one space's in all page directories, or bound, one space's in a
-// single directory: each directory has a map of those bound to it, and may use what others use. A directory entry never serves both.
+// single directory: each directory has a map of those bound to it, and may use what others use. A directory entry never
+// serves both.
 class Area {
 public:
     constexpr void resize(Word mb) { size_mb_ = mb; }
@@ -81,7 +85,8 @@ public:
         // Slots that begin at one place in several directories are equally long: a switch that finds equal bases
         // does not look at the limit (ia32/fastpath.S).
         const Place& place = place_[s.offset_mb];
-        return bindable(s) && !bound->any(s) && !exclusive_.any(s.granules()) && (!place.beginning || place.size_mb == s.size_mb);
+        return bindable(s) && !bound->any(s) && !exclusive_.any(s.granules()) &&
+               (!place.beginning || place.size_mb == s.size_mb);
     }
     // The first one of that size; size 0 if there is none.
     constexpr SlotName find(Word size_mb, const SlotMap* bound) const {
@@ -134,7 +139,8 @@ private:
     };
 
     Word size_mb_ = 0;
-    SlotMap exclusive_, shared_;        // in whose hands a megabyte is: one space's in all directories; somebody's in some
+    // in whose hands a megabyte is: one space's in all directories; somebody's in some
+    SlotMap exclusive_, shared_;
     Place place_[area_max_mb] = {};
 };
 

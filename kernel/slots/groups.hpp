@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Groups: a large space, the leader, and its members, the spaces with slots bound to its page directory. Exclusive slots are
-// good in all groups; the spaces with such are listed here, too.
+// Groups: a large space, the leader, and its members, the spaces with slots bound to its page directory. Exclusive
+// slots are good in all groups; the spaces with such are listed here, too.
 #pragma once
 
 #include "slots/port.hpp"
@@ -16,7 +16,8 @@ inline Members& holders(Space* leader) { return leader ? of(*leader).group : exc
 void enter(Space& space, Space* leader);
 void leave(Space& space);
 
-// The first of a list, which becomes the last: a search goes on where the one before it ended. nullptr if there is none.
+// The first of a list, which becomes the last: a search goes on where the one before it ended. nullptr if there is
+// none.
 Space* next_of(Members& list);
 
 }  // namespace slots

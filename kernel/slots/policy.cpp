@@ -186,9 +186,9 @@ bool seek(Space& space) {
     if (of(space).group.empty()) {
         if (give_slot(space, bytes, nullptr)) return true;
         if ((leader && get_bound(space, bytes, leader)) || get_exclusive(space, bytes)) return true;
-    } else if (!dissolving && leader != &space && may_dissolve(space)
-               && (leader ? partners_among(space, *leader) >= partners_among(space, space)
-                          : is_hub(space) && exclusive_victim(space, bytes))) {
+    } else if (!dissolving && leader != &space && may_dissolve(space) &&
+               (leader ? partners_among(space, *leader) >= partners_among(space, space)
+                       : is_hub(space) && exclusive_victim(space, bytes))) {
         // It gives its own group up for one with as many partners, or, a hub, for an exclusive slot.
         dissolving = &space;
         dissolve();
@@ -199,10 +199,8 @@ bool seek(Space& space) {
 
 // Seeks a slot, but not at the looks that follow a search in vain.
 void seek_with_backoff(Space& space) {
-    if (of(space).skips)
-        --of(space).skips;
-    else if (!seek(space))
-        of(space).skips = backoff;
+    if (of(space).skips) --of(space).skips;
+    else if (!seek(space)) of(space).skips = backoff;
 }
 
 // Looks at a bound space: it is moved to the host of its partners when it has preferred that for some looks.
@@ -290,10 +288,8 @@ void look() {
         of(space).gain += switches - (of(space).gain + decay - 1) / decay;
         if (switches) note_partner(space, slots::partner(space));
         if (of(space).pinned || !space.initialised()) continue;
-        if (of(space).leader && rules.groups)
-            review(space);
-        else if (!is_small(space) && of(space).gain >= least_gain && !dissolving)
-            seek_with_backoff(space);
+        if (of(space).leader && rules.groups) review(space);
+        else if (!is_small(space) && of(space).gain >= least_gain && !dissolving) seek_with_backoff(space);
     }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The rules by which spaces get slots and lose them (docs/tags.md). The port tells them what happens; they ask it for slots
-// by slots/port.hpp.
+// The rules by which spaces get slots and lose them (docs/tags.md). The port tells them what happens; they ask it for
+// slots by slots/port.hpp.
 #pragma once
 
 #include "core/space.hpp"

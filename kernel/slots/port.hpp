@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The contract between the rules about slots and the port that has slots: what the rules ask, and what they tell to be done.
-// The port is IA-32, or the host's tests. What the port tells the rules: slots/policy.hpp.
+// The contract between the rules about slots and the port that has slots: what the rules ask, and what they tell to be
+// done. The port is IA-32, or the host's tests. What the port tells the rules: slots/policy.hpp.
 #pragma once
 
 #include "core/space.hpp"
@@ -15,9 +15,9 @@ inline Link<Space>& InGroup::operator()(Space& space) const { return of(space).l
 
 // How many bytes from 0 a space can address in its slot; 0: it is large.
 VAddr slot_limit(const Space& space);
-// Gives a space a slot of that many bytes or more, in exchange for the one that it has: an exclusive one, or, if there is a
-// leader, one bound to that space's page directory. False if there is none free, and nothing has changed; or if memory is
-// exhausted, and it may have none.
+// Gives a space a slot of that many bytes or more, in exchange for the one that it has: an exclusive one, or, if there
+// is a leader, one bound to that space's page directory. False if there is none free, and nothing has changed; or if
+// memory is exhausted, and it may have none.
 bool give_slot(Space& space, Word bytes, Space* leader);
 // The space becomes large.
 void take_slot(Space& space);

@@ -21,14 +21,14 @@ struct State {
     Word gain;                      // switches to it, those of late counting more: what a slot is worth to it
     ThreadId partners[2];           // its last two partners: threads of other spaces from which it was switched to
     Word spread;                    // how often a partner was neither of the last two: 0 never .. 256 always
-    Word met, met_before;           // a bit for each partner, by a hash, in this period of notes and in the one before
-    Word notes;                     // how often a partner was noted
-    Word misplaced;                 // at how many looks in a row it has preferred another host
-    Word skips;                     // at how many looks it is still to seek no slot
+    Word met, met_before;  // a bit for each partner, by a hash, in this period of notes and in the one before
+    Word notes;  // how often a partner was noted
+    Word misplaced;  // at how many looks in a row it has preferred another host
+    Word skips;  // at how many looks it is still to seek no slot
     // Its place in a group (slots/groups.hpp).
-    Space* leader;                  // the large space whose page directory its slot is bound to; nullptr: none
-    Link<Space> link;               // among those that are bound there, or among those with exclusive slots
-    Members group;                  // those that are bound to its own page directory
+    Space* leader;  // the large space whose page directory its slot is bound to; nullptr: none
+    Link<Space> link;  // among those that are bound there, or among those with exclusive slots
+    Members group;  // those that are bound to its own page directory
 };
 
 }  // namespace slots

@@ -180,7 +180,8 @@ struct PortAccounts : testing::Test {
         for (Space& s : space) EXPECT_EQ(s.account.used, 0u);
     }
     static void take(Space& from, ports::Range range, bool flush) {
-        for (Word budget = mappings::between_points; !ports::take(from, range, flush, budget); budget = mappings::between_points) {}
+        for (Word budget = mappings::between_points; !ports::take(from, range, flush, budget);
+            budget = mappings::between_points) {}
     }
     static bool transfer(Space& from, ports::Range range, Space& to, bool grant) {
         for (Word budget; !range.empty();)

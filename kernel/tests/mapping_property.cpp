@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The mapping database does what a table of (space, page) with parents does, in which every rule is carried out by definition.
+// The mapping database does what a table of (space, page) with parents does, in which every rule is carried out by
+// definition.
 #include <map>
 #include <memory>
 #include <vector>
@@ -60,7 +61,13 @@ struct Model {
         if (n.parent != k) touch(n.parent, status);
     }
     void map(Key from, Key to, bool writable, bool grant) {
-        if (from.first == 0 && !nodes.count(from)) nodes[from] = {.frame = from.second, .writable = true, .parent = from, .status = 0, .writable_since = now, .born = now};
+        if (from.first == 0 && !nodes.count(from))
+            nodes[from] = {.frame = from.second,
+                .writable = true,
+                .parent = from,
+                .status = 0,
+                .writable_since = now,
+                .born = now};
         if (!nodes.count(from)) return;
         Node source = nodes[from];
         if (nodes.count(to)) {
@@ -74,7 +81,12 @@ struct Model {
         }
         bool may_write = source.writable && writable;
         if (!grant) {
-            nodes[to] = {.frame = source.frame, .writable = may_write, .parent = from, .status = 0, .writable_since = now, .born = now};
+            nodes[to] = {.frame = source.frame,
+                .writable = may_write,
+                .parent = from,
+                .status = 0,
+                .writable_since = now,
+                .born = now};
             return;
         }
         bool root = source.parent == from;
@@ -126,7 +138,8 @@ struct Unmapping {
 };
 
 Word as_rights(Word status) {
-    return (status & paging::accessed ? Word{right_read | right_execute} : 0) | (status & paging::dirty ? Word{right_write} : 0);
+    return (status & paging::accessed ? Word{right_read | right_execute} : 0) |
+           (status & paging::dirty ? Word{right_write} : 0);
 }
 
 struct Property {
@@ -144,7 +157,8 @@ struct Property {
     }
     ~Property() {
         for (auto& u : open) mappings::abandon(u->sweep);
-        for (int i = spaces; i-- > 0;) mappings::unmap(*space[static_cast<unsigned>(i)], Fpage::complete().with_rights(rights_all), true);
+        for (int i = spaces; i-- > 0;)
+            mappings::unmap(*space[static_cast<unsigned>(i)], Fpage::complete().with_rights(rights_all), true);
         expect(mappings::in_use() == 0, "mappings are left over");
     }
     void expect(bool holds, const char* what) { require(holds, what, operation); }
@@ -170,9 +184,10 @@ struct Property {
         Word left, each = 1 + choices.below(3), count = 0;
         mappings::Progress progress{};
         mappings::Mapped mapped;
-        while ((mapped = mappings::transfer(at(a), send.with_rights(rights), at(b), window, base, grant, progress, left = little(each))) ==
-               mappings::Mapped::part)
-            for (auto& s : space) expect(mappings::consistent(*s, count), "the lists are not consistent between two parts");
+        while ((mapped = mappings::transfer(at(a), send.with_rights(rights), at(b), window, base, grant, progress,
+                    left = little(each))) == mappings::Mapped::part)
+            for (auto& s : space)
+                expect(mappings::consistent(*s, count), "the lists are not consistent between two parts");
         expect(mapped == mappings::Mapped::all, "transfer() ran out of memory");
         if (a == b || !rights) return;
         // Manual 5.2: the smaller of the two fpages, at the place in the larger one that the send base names.
@@ -195,7 +210,8 @@ struct Property {
 
     // A page in hand, and some below it, cannot be written to any more.
     void follow_write(Key page, bool below) {
-        if (model.nodes.count(page) && !paging::get(at(page.first), page.second).writable) model.nodes[page].writable = false;
+        if (model.nodes.count(page) && !paging::get(at(page.first), page.second).writable)
+            model.nodes[page].writable = false;
         if (!below) return;
         for (Key c : model.children(page)) follow_write(c, true);
     }
@@ -204,7 +220,8 @@ struct Property {
     bool go_on(Unmapping& u, Word budget) {
         budget = little(budget);
         VAddr page = u.next;
-        bool done = mappings::unmap(at(u.space), u.fpage.with_rights(u.rights), u.flush, u.next, u.status, u.sweep, budget);
+        bool done =
+            mappings::unmap(at(u.space), u.fpage.with_rights(u.rights), u.flush, u.next, u.status, u.sweep, budget);
         for (; page <= u.fpage.last() && (done || page < u.next); page += page_size) {
             Key k{u.space, page};
             bool begun = u.born.count(page) && model.nodes.count(k) && model.nodes[k].born == u.born[page];
@@ -230,12 +247,15 @@ struct Property {
     }
 
     void check_status(const Unmapping& u) {
-        Word found = mappings::as_rights(u.status), wanted = as_rights(u.expected.wanted), possible = as_rights(u.expected.possible);
+        Word found = mappings::as_rights(u.status), wanted = as_rights(u.expected.wanted),
+             possible = as_rights(u.expected.possible);
         // What one part of a large page has seen, all have.
         if (several_sizes) found &= possible;
         expect((found & wanted) == wanted && (found & possible) == found, "unmap() returns another status");
         // What was seen meanwhile and not reported is still to be.
-        if (several_sizes || u.fpage.last() - u.fpage.base() != page_mask || !model.nodes.count({u.space, u.fpage.base()})) return;
+        if (several_sizes || u.fpage.last() - u.fpage.base() != page_mask ||
+            !model.nodes.count({u.space, u.fpage.base()}))
+            return;
         auto& n = model.nodes[{u.space, u.fpage.base()}];
         n.status |= n.maybe & ~u.status;
         for (Word i = 0; i < 2; ++i) n.noted[i] = n.last[i];
@@ -258,7 +278,8 @@ struct Property {
         int s = any_space();
         Fpage fpage = any_fpage(&log2_pages);
         Word rights = choices.below(8);
-        auto u = std::make_unique<Unmapping>(Unmapping{.space = s, .fpage = fpage, .rights = rights, .flush = choices.one_in(2), .next = fpage.base()});
+        auto u = std::make_unique<Unmapping>(Unmapping{
+            .space = s, .fpage = fpage, .rights = rights, .flush = choices.one_in(2), .next = fpage.base()});
         bool done = go_on(*u, choices.one_in(4) ? ~Word{0} : 1 + choices.below(3));
         while (!done && choices.one_in(2)) done = go_on(*u, 1 + choices.below(3));
         if (done) check_status(*u);
@@ -294,8 +315,10 @@ struct Property {
         for (; choices.more(); ++operation) {
             model.now = operation;
             switch (choices.below(8)) {
-            case 0: case 1: unmap(); break;
-            case 2: case 3: touch(); break;
+            case 0:
+            case 1: unmap(); break;
+            case 2:
+            case 3: touch(); break;
             default: transfer();
             }
             compare();

@@ -21,7 +21,8 @@ struct MappingTest : testing::Test {
     }
     ~MappingTest() override {
         mappings::abandon(sweep);
-        for (auto i = space.rbegin(); i != space.rend(); ++i) mappings::unmap(**i, Fpage::complete().with_rights(rights_all), true);
+        for (auto i = space.rbegin(); i != space.rend(); ++i)
+            mappings::unmap(**i, Fpage::complete().with_rights(rights_all), true);
     }
     Space& operator[](int i) { return *space[i]; }
     bool present(int s, VAddr page) { return paging::get(*space[s], page).present; }
@@ -29,7 +30,8 @@ struct MappingTest : testing::Test {
     PAddr frame(int s, VAddr page) { return paging::get(*space[s], page).frame; }
     // Maps one page.
     bool map(int from, VAddr a, int to, VAddr b, Word rights = rights_all, bool grant = false) {
-        return transfer_whole(*space[from], Fpage::memory(a, kb4).with_rights(rights), *space[to], Fpage::complete(), b, grant);
+        return transfer_whole(*space[from], Fpage::memory(a, kb4).with_rights(rights), *space[to], Fpage::complete(), b,
+            grant);
     }
     Word unmap(int s, VAddr page, Word rights = rights_all, bool flush = false) {
         return mappings::unmap(*space[s], Fpage::memory(page, kb4).with_rights(rights), flush);
@@ -204,7 +206,8 @@ TEST_F(MappingTest, TheWayToTheParentCostsNothingForItsOtherChildren) {
     VAddr at = 0x100000;
     Word status = 0, budget = 7;
     touch(1, 0x101000, paging::dirty);
-    EXPECT_TRUE(mappings::unmap(*space[1], Fpage::memory(at, 13).with_rights(rights_all), true, at, status, sweep, budget));
+    EXPECT_TRUE(mappings::unmap(*space[1], Fpage::memory(at, 13).with_rights(rights_all), true, at, status, sweep,
+        budget));
     EXPECT_EQ(budget, 1u);
     EXPECT_EQ(unmap(0, 0x5000, 0), Word{right_write});
     // What gives way to a new mapping has a parent, too.
@@ -212,19 +215,23 @@ TEST_F(MappingTest, TheWayToTheParentCostsNothingForItsOtherChildren) {
     for (Word n = 0; n < many; ++n) map(0, 0x5000, 3, 0x400000 + n * page_size);
     mappings::Progress progress{};
     auto send = Fpage::memory(0x6000, 13).with_rights(rights_all), window = Fpage::memory(0x102000, 13);
-    EXPECT_EQ(mappings::transfer(*space[2], send, *space[1], window, 0, false, progress, budget = 17), mappings::Mapped::all);
+    EXPECT_EQ(mappings::transfer(*space[2], send, *space[1], window, 0, false, progress, budget = 17),
+        mappings::Mapped::all);
     EXPECT_EQ(budget, 1u);
 }
 
 TEST_F(MappingTest, TheWayUpADeepTreeIsPaid) {
     VAddr page = 0;
     map(0, 0x5000, 1, page);
-    for (Word depth = 0; depth < 320; ++depth, page += page_size) map(1, page, 1 + 1, page), map(2, page, 1, page + page_size);
+    for (Word depth = 0; depth < 320; ++depth, page += page_size)
+        map(1, page, 1 + 1, page), map(2, page, 1, page + page_size);
     constexpr VAddr wide = 0x1000000;
-    for (VAddr leaf = wide; leaf < wide + 16 * page_size; leaf += page_size) map(1, 200 * page_size, 3, leaf), touch(3, leaf, paging::dirty);
+    for (VAddr leaf = wide; leaf < wide + 16 * page_size; leaf += page_size)
+        map(1, 200 * page_size, 3, leaf), touch(3, leaf, paging::dirty);
     VAddr at = wide;
     Word status = 0, budget = mappings::between_points;
-    EXPECT_FALSE(mappings::unmap(*space[3], Fpage::memory(at, 16).with_rights(rights_all), true, at, status, sweep, budget));
+    EXPECT_FALSE(mappings::unmap(*space[3], Fpage::memory(at, 16).with_rights(rights_all), true, at, status, sweep,
+        budget));
     EXPECT_LE(at, wide + 4 * page_size);
 }
 
@@ -235,7 +242,9 @@ TEST_F(MappingTest, ASweepGoesOnWhereItWas) {
     touch(3, 0x400000, paging::dirty), touch(3, 0x400000 + (many - 1) * page_size, paging::accessed);
     VAddr at = 0x100000;
     Word status = 0, parts = 1, budget;
-    for (; !mappings::unmap(*space[1], Fpage::memory(at, kb4).with_rights(right_write), false, at, status, sweep, budget = 50); ++parts) {}
+    for (; !mappings::unmap(*space[1], Fpage::memory(at, kb4).with_rights(right_write), false, at, status, sweep,
+             budget = 50);
+        ++parts) {}
     expect_consistent();
     EXPECT_EQ(parts, many / 50);
     EXPECT_EQ(status, paging::accessed | paging::dirty);
@@ -283,7 +292,8 @@ struct Walks {
         return w.done = mappings::unmap(space, page, false, w.at, w.status, w.sweep, budget);
     }
     void begin(Word count) {
-        for (Word n = 0; n < count; ++n) all.push_back(std::make_unique<One>(One{.at = first + n * page_size})), go_on(n, 50);
+        for (Word n = 0; n < count; ++n)
+            all.push_back(std::make_unique<One>(One{.at = first + n * page_size})), go_on(n, 50);
     }
 };
 
@@ -292,7 +302,8 @@ void make_trees(std::vector<std::unique_ptr<Space>>& space, Word count) {
         VAddr page = Walks::first + n * page_size;
         transfer_whole(*space[0], Fpage::memory(page, kb4).with_rights(7), *space[1], Fpage::complete(), page, false);
         for (Word i = 0; i < Walks::derived; ++i)
-            transfer_whole(*space[1], Fpage::memory(page, kb4).with_rights(7), *space[3], Fpage::complete(), page + (i << 20), false);
+            transfer_whole(*space[1], Fpage::memory(page, kb4).with_rights(7), *space[3], Fpage::complete(),
+                page + (i << 20), false);
     }
 }
 
@@ -306,13 +317,15 @@ TEST_F(MappingTest, ARemovalCostsNoMoreForAThousandWalks) {
         all.push_back(std::make_unique<Walks::One>(Walks::One{.at = Walks::first}));
         Word budget = 50;
         auto& w = *all.back();
-        EXPECT_FALSE(mappings::unmap(*space[1], Fpage::memory(w.at, kb4).with_rights(right_write), false, w.at, w.status, w.sweep, budget));
+        EXPECT_FALSE(mappings::unmap(*space[1], Fpage::memory(w.at, kb4).with_rights(right_write), false, w.at,
+            w.status, w.sweep, budget));
     }
     // The one that they all name.
     VAddr next = (Walks::derived - 1 - 50) * page_size, at = next;
     ASSERT_TRUE(writable(3, next) && !writable(3, next + page_size));
     Word status = 0, budget = 1000;
-    EXPECT_TRUE(mappings::unmap(*space[3], Fpage::memory(next, kb4).with_rights(rights_all), true, at, status, sweep, budget));
+    EXPECT_TRUE(mappings::unmap(*space[3], Fpage::memory(next, kb4).with_rights(rights_all), true, at, status, sweep,
+        budget));
     EXPECT_GE(budget, 1000 - enough) << "in mappings";
     for (auto& w : all) mappings::abandon(w->sweep);
 }
@@ -324,7 +337,7 @@ TEST_F(MappingTest, ManyWalksTakeTurnsAndAllComeToAnEnd) {
     Walks w(*space[1]);
     w.begin(walks);
     Word parts = 0, left = walks;
-    for (; left && parts < 40 * walks; )
+    for (; left && parts < 40 * walks;)
         for (Word n = 0; n < walks; ++n)
             if (!w.all[n]->done) ++parts, left -= w.go_on(n, budget);
     EXPECT_EQ(left, 0u);
@@ -346,7 +359,8 @@ TEST_F(MappingTest, AWalkWithoutAPlaceFinishesAnothers) {
     Word parts = 0;
     while (!w.go_on(walks - 1, budget)) ++parts;
     EXPECT_LE(parts, 3 * Walks::derived / budget);
-    for (Word i = 0; i < Walks::derived; ++i) EXPECT_FALSE(writable(3, Walks::first + (walks - 1) * page_size + (i << 20)));
+    for (Word i = 0; i < Walks::derived; ++i)
+        EXPECT_FALSE(writable(3, Walks::first + (walks - 1) * page_size + (i << 20)));
     EXPECT_FALSE(writable(3, Walks::first));
     EXPECT_TRUE(w.go_on(0, 1)) << "somebody has finished it";
     EXPECT_EQ(w.all[0]->status, paging::dirty);
@@ -371,8 +385,8 @@ TEST_F(MappingTest, NobodyFinishesAWalkWhosePageHasBeenGranted) {
     expect_consistent();
 }
 
-// What an Unmap promises holds when it has returned. One that is given up half-way leaves pages with more rights than those
-// that they were derived from; the next takes them.
+// What an Unmap promises holds when it has returned. One that is given up half-way leaves pages with more rights than
+// those that they were derived from; the next takes them.
 TEST_F(MappingTest, WhatAnAbandonedWalkLeftTheNextOneTakes) {
     map(0, 0x5000, 1, 0x100000), map(1, 0x100000, 2, 0x1000), map(1, 0x100000, 2, 0x2000), map(2, 0x1000, 3, 0x3000);
     VAddr at = 0x100000;
@@ -403,11 +417,13 @@ TEST_F(MappingTest, WritingIsTakenFromThePageFirst) {
 TEST_F(MappingTest, SendBasePicksThePartOfTheLargerFpage) {
     // Window smaller: part of the send fpage by the send base.
     for (VAddr p = 0; p < 0x4000; p += 0x1000) map(0, 0x10000 + p, 1, 0x10000 + p);
-    transfer_whole((*this)[1], Fpage::memory(0x10000, 14).with_rights(7), (*this)[2], Fpage::memory(0x40000, 12), 0x2000, false);
+    transfer_whole((*this)[1], Fpage::memory(0x10000, 14).with_rights(7), (*this)[2], Fpage::memory(0x40000, 12),
+        0x2000, false);
     EXPECT_EQ(frame(2, 0x40000), 0x12000u);
     EXPECT_FALSE(present(2, 0x41000));
     // Window larger: placed by the send base.
-    transfer_whole((*this)[1], Fpage::memory(0x11000, 12).with_rights(7), (*this)[3], Fpage::memory(0x40000, 14), 0x3000, false);
+    transfer_whole((*this)[1], Fpage::memory(0x11000, 12).with_rights(7), (*this)[3], Fpage::memory(0x40000, 14),
+        0x3000, false);
     EXPECT_EQ(frame(3, 0x43000), 0x11000u);
 }
 
@@ -422,11 +438,13 @@ TEST_F(MappingTest, ProgressTellsHowFarPagesWereMapped) {
     auto end = [&](Fpage send, Fpage window, Word base) {
         mappings::Progress progress{};
         Word budget = ~Word{0};
-        EXPECT_EQ(mappings::transfer(*space[1], send, *space[2], window, base, false, progress, budget), mappings::Mapped::all);
+        EXPECT_EQ(mappings::transfer(*space[1], send, *space[2], window, base, false, progress, budget),
+            mappings::Mapped::all);
         return progress.end;
     };
     Fpage everything = Fpage::complete().with_rights(rights_all);
-    EXPECT_EQ(end(Fpage::memory(0x200000, 21).with_rights(rights_all), Fpage::complete(), 0x600000), 0u) << "nothing is there";
+    EXPECT_EQ(end(Fpage::memory(0x200000, 21).with_rights(rights_all), Fpage::complete(), 0x600000), 0u)
+        << "nothing is there";
     EXPECT_EQ(end(everything, Fpage::memory(0x40000, 12), 0x20000), 0u);
     EXPECT_EQ(end(everything, Fpage::complete(), 0), 0x106000u);
     EXPECT_EQ(end(everything, Fpage::complete(), 0), 0u) << "it is there already";

@@ -24,7 +24,8 @@ struct PageSizes : testing::Test {
         for (int i = 4; i-- > 0;) mappings::unmap(*space[i], Fpage::complete().with_rights(rights_all), true);
     }
     bool map(int from, VAddr a, int to, VAddr b, unsigned log2, Word rights = rights_all, bool grant = false) {
-        return transfer_whole(*space[from], Fpage::memory(a, log2).with_rights(rights), *space[to], Fpage::memory(b, log2), 0, grant);
+        return transfer_whole(*space[from], Fpage::memory(a, log2).with_rights(rights), *space[to],
+            Fpage::memory(b, log2), 0, grant);
     }
     Word unmap(int s, VAddr page, unsigned log2, bool flush, Word rights = rights_all) {
         return mappings::unmap(*space[s], Fpage::memory(page, log2).with_rights(rights), flush);
@@ -51,21 +52,23 @@ TEST_F(PageSizes, ALargePageIsOneNode) {
 }
 
 TEST_F(PageSizes, SizesAreThoseThatBothPlacesAllow) {
-    ASSERT_TRUE(transfer_whole(*space[0], Fpage::memory(0x8000, kb32).with_rights(rights_all), *space[1], Fpage::memory(0x12000, kb8),
-                               0x6000, false));
+    ASSERT_TRUE(transfer_whole(*space[0], Fpage::memory(0x8000, kb32).with_rights(rights_all), *space[1],
+        Fpage::memory(0x12000, kb8), 0x6000, false));
     EXPECT_EQ(log2(1, 0x12000), kb8);
     EXPECT_EQ(at(1, 0x12000).frame, 0xe000u);
     // Sigma0 has a smaller page there already.
     ASSERT_TRUE(map(0, 0x8000, 2, 0x10000, kb32));
     EXPECT_EQ(log2(2, 0x10000), kb8);
     // And so has the target.
-    ASSERT_TRUE(map(0, 0x20000, 2, 0x11000, kb4) && map(0, 0x20000, 3, 0x10000, kb32) && map(3, 0x10000, 2, 0x10000, kb32));
+    ASSERT_TRUE(map(0, 0x20000, 2, 0x11000, kb4) && map(0, 0x20000, 3, 0x10000, kb32) &&
+                map(3, 0x10000, 2, 0x10000, kb32));
     EXPECT_EQ(log2(2, 0x10000), kb4);
     EXPECT_EQ(at(2, 0x11000).frame, 0x21000u);
 }
 
 TEST_F(PageSizes, APartOfALargePageCanGo) {
-    ASSERT_TRUE(map(0, 0x8000, 1, 0x10000, kb32) && map(1, 0x10000, 2, 0x20000, kb32) && map(2, 0x22000, 3, 0x32000, kb4));
+    ASSERT_TRUE(map(0, 0x8000, 1, 0x10000, kb32) && map(1, 0x10000, 2, 0x20000, kb32) &&
+                map(2, 0x22000, 3, 0x32000, kb4));
     ASSERT_TRUE(map(2, 0x23000, 3, 0x33000, kb4) && map(1, 0x12000, 3, 0x1000, kb4));
     unmap(1, 0x13000, kb4, false);
     for (Word i = 0; i < parts; ++i) {
@@ -112,7 +115,8 @@ TEST_F(PageSizes, EachPartKeepsTheStatus) {
     space[1]->arch.pages.at(0x11000).status = paging::accessed | paging::dirty;
     EXPECT_EQ(unmap(1, 0x10000, kb32, false, 0), Word{rights_all});
     EXPECT_EQ(unmap(1, 0x10000, kb32, false, 0), 0u);
-    EXPECT_EQ(unmap(0, 0xc000, kb4, false, 0), Word{rights_all});     // all of it has been written to, as far as it is known
+    // all of it has been written to, as far as it is known
+    EXPECT_EQ(unmap(0, 0xc000, kb4, false, 0), Word{rights_all});
     EXPECT_EQ(unmap(0, 0xd000, kb4, false, 0), Word{rights_all});
     EXPECT_EQ(unmap(0, 0xd000, kb4, false, 0), 0u);
 }
@@ -163,7 +167,8 @@ protected:
         mappings::Progress progress{};
         in_parts([&](Word& budget) {
             auto send = Fpage::memory(a, log2).with_rights(rights_all);
-            auto mapped = mappings::transfer(*space[from], send, *space[to], Fpage::memory(b, log2), 0, grant, progress, budget);
+            auto mapped =
+                mappings::transfer(*space[from], send, *space[to], Fpage::memory(b, log2), 0, grant, progress, budget);
             judge_part();
             EXPECT_NE(mapped, mappings::Mapped::no_memory);
             return mapped != mappings::Mapped::part;
@@ -174,7 +179,8 @@ protected:
         Word status = 0;
         mappings::Sweep sweep{};
         in_parts([&](Word& budget) {
-            bool done = mappings::unmap(*space[s], Fpage::memory(page, log2).with_rights(rights), false, at, status, sweep, budget);
+            bool done = mappings::unmap(*space[s], Fpage::memory(page, log2).with_rights(rights), false, at, status,
+                sweep, budget);
             judge_part();
             return done;
         });
@@ -210,14 +216,16 @@ TEST_F(WidelyShared, OneFromTheOther) {
 TEST_F(WidelyShared, PartByPart) {
     ASSERT_TRUE(map(0, 0x8000, 1, 0x10000, kb32));
     for (Word i = 0; i < places; ++i)
-        for (Word part = 0; part < parts; ++part) map_in_parts(1, 0x10000 + (part << kb4), 2, place(i) + (part << kb4), kb4);
+        for (Word part = 0; part < parts; ++part)
+            map_in_parts(1, 0x10000 + (part << kb4), 2, place(i) + (part << kb4), kb4);
     unmap_in_parts(1, 0x12000, kb4, 0);
     for (Word i = 0; i < places; ++i) expect_frames(2, place(i), 0x8000);
 }
 
 // What becomes several in the middle of a tree, where it is larger above.
 TEST_F(WidelyShared, SplitInTheMiddle) {
-    ASSERT_TRUE(map(0, 0x8000, 1, 0x10000, kb32) && map(1, 0x10000, 2, place(0), kb32) && map(2, place(0), 3, place(0), kb32));
+    ASSERT_TRUE(map(0, 0x8000, 1, 0x10000, kb32) && map(1, 0x10000, 2, place(0), kb32) &&
+                map(2, place(0), 3, place(0), kb32));
     unmap_in_parts(2, place(0), kb8, 0);
     EXPECT_EQ(log2(3, place(0)), kb8);
     EXPECT_EQ(log2(1, 0x10000), kb32);
@@ -232,7 +240,8 @@ TEST_F(WidelyShared, SplitInTheMiddle) {
 
 // A few have it as it is.
 TEST_F(WidelyShared, FewHaveItInOnePiece) {
-    ASSERT_TRUE(map(0, 0x8000, 1, 0x10000, kb32) && map(1, 0x10000, 2, 0x20000, kb32) && map(2, 0x20000, 3, 0x30000, kb32));
+    ASSERT_TRUE(map(0, 0x8000, 1, 0x10000, kb32) && map(1, 0x10000, 2, 0x20000, kb32) &&
+                map(2, 0x20000, 3, 0x30000, kb32));
     EXPECT_EQ(log2(0, 0x8000) & log2(1, 0x10000) & log2(2, 0x20000) & log2(3, 0x30000), kb32);
     // One more, and all have 8 KB: the new one may have those as they are.
     ASSERT_TRUE(map(1, 0x10000, 3, 0x40000, kb32));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Every decision of the rules about slots, on random operations, against a model that searches all spaces for what may be
-// done: which spaces could have lost a slot, which slots were free, which host is the right one. The model keeps what the
-// rules are to know of a space by itself.
+// Every decision of the rules about slots, on random operations, against a model that searches all spaces for what may
+// be done: which spaces could have lost a slot, which slots were free, which host is the right one. The model keeps
+// what the rules are to know of a space by itself.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,7 +20,8 @@ using namespace tag_port;
 
 constexpr Word mb = 1u << 20, most_bytes = 256 * mb;
 // docs/tags.md, and the constants of slots/policy.cpp.
-constexpr Word looks_per_tick = 4, least_gain = 64, hub_spread = 176, hub_partners = 9, hysteresis = 4, backoff = 8, notes_kept = 512;
+constexpr Word looks_per_tick = 4, least_gain = 64, hub_spread = 176, hub_partners = 9, hysteresis = 4, backoff = 8,
+               notes_kept = 512;
 
 // What is to be known of a space.
 struct Known {
@@ -94,7 +95,8 @@ protected:
         return i == tags.end() ? nullptr : i->second.leader;
     }
     static bool exclusive(const Tags& tags, const Space* s) { return tags.contains(s) && !leader_of(tags, s); }
-    // Whose host it should share: the leader of its last partner that is not in all. It may be the one of its own group.
+    // Whose host it should share: the leader of its last partner that is not in all. It may be the one of its own
+    // group.
     const Space* right_host(const Space& s) {
         for (const Space* p : known[&s].partners) {
             if (!p || exclusive(before, p)) continue;
@@ -105,13 +107,18 @@ protected:
     }
     // To how many there it has talked of late, by the rules' own bits.
     static int partners_among(const Tags& tags, const Space& s, const Space* leader) {
-        auto met = [&](const Space* o) { return (slots::of(s).met | slots::of(s).met_before) >> (o->members.front()->id.number() * 2654435769u >> 27) & 1; };
+        auto met = [&](const Space* o) {
+            return (slots::of(s).met | slots::of(s).met_before) >>
+                       (o->members.front()->id.number() * 2654435769u >> 27) &
+                   1;
+        };
         Word n = leader != &s && met(leader);
         for (auto& [o, held] : tags) n += held.leader == leader && met(o);
         return static_cast<int>(n);
     }
     static std::size_t members(const Tags& tags, const Space* leader) {
-        return static_cast<std::size_t>(std::ranges::count_if(tags, [&](auto& t) { return t.second.leader == leader; }));
+        return static_cast<std::size_t>(std::ranges::count_if(tags,
+            [&](auto& t) { return t.second.leader == leader; }));
     }
 
     // ------------------------------------------------------------------------------------------- what may be done
@@ -134,7 +141,8 @@ protected:
     std::set<const Space*> bindable_victims(Word bytes) {
         std::set<const Space*> found;
         for (auto& [v, held] : before)
-            if (!held.leader && !slots::of(*v).pinned && long_enough(v, bytes) && port.places[held.place].bindable && !is_hub(*v))
+            if (!held.leader && !slots::of(*v).pinned && long_enough(v, bytes) && port.places[held.place].bindable &&
+                !is_hub(*v))
                 found.insert(v);
         return found;
     }
@@ -187,7 +195,7 @@ protected:
         if (!got) k.skips = backoff;
         if (host) k.misplaced = 0;
         if (bytes > most_bytes) return nothing_done();
-        if (events.size() < port.events.size()) return;     // it gave up its group: what was free before does not count
+        if (events.size() < port.events.size()) return;  // it gave up its group: what was free before does not count
         if (!got && !host) return judge_invitation(s);
         if (members(before, &s)) return nothing_done();
         judge_gift(s, bytes, host, events);
@@ -195,7 +203,8 @@ protected:
         EXPECT_EQ(got, free || !victims(s, bytes).empty()) << "a tag was free or could be taken, or not";
     }
 
-    // It stays large and has no host to go to: of its partners in all hosts, the last that need not be there comes to it.
+    // It stays large and has no host to go to: of its partners in all hosts, the last that need not be there comes to
+    // it.
     void judge_invitation(const Space& s) {
         EXPECT_FALSE(!members(before, &s) && (free_before(needed(s), nullptr) || !victims(s, needed(s)).empty()));
         const Space* guest = nullptr;
@@ -210,7 +219,8 @@ protected:
         EXPECT_EQ(port.held.at(guest).leader, free_before(bytes, &s) ? &s : nullptr);
     }
 
-    // What happened after those of its own group lost their tags, which they may only where it has as many partners elsewhere, or for all hosts.
+    // What happened after those of its own group lost their tags, which they may only where it has as many partners
+    // elsewhere, or for all hosts.
     std::vector<Event> without_own_group(const Space& s, const Space* host) {
         std::vector<Event> rest;
         std::size_t dissolved = 0;
@@ -223,7 +233,8 @@ protected:
             }
         if (!dissolved) return rest;
         EXPECT_EQ(dissolved, members(before, &s)) << "all or none";
-        EXPECT_TRUE((host && host != &s && partners_among(before, s, host) >= partners_among(before, s, &s)) || (is_hub(s) && !victims(s, needed(s)).empty()));
+        EXPECT_TRUE((host && host != &s && partners_among(before, s, host) >= partners_among(before, s, &s)) ||
+                    (is_hub(s) && !victims(s, needed(s)).empty()));
         return rest;
     }
 
@@ -235,7 +246,7 @@ protected:
         EXPECT_GE(port.places[gift.held.place].bytes, bytes);
         EXPECT_TRUE(!gift.held.leader || gift.held.leader == host);
         std::vector<Event> lost(events.begin(), events.end() - 1);
-        std::erase_if(lost, [&](auto& e) { return e.space == &s; });     // in exchange for the one that it had
+        std::erase_if(lost, [&](auto& e) { return e.space == &s; });  // in exchange for the one that it had
         EXPECT_LE(lost.size(), 1u);
         for (auto& e : lost) {
             EXPECT_FALSE(e.given);
@@ -296,7 +307,7 @@ protected:
         Held held = *port.of(s);
         Word limit = port.places[held.place].bytes, bytes = below(2) ? limit + 1 : (below(5) + 1) * mb;
         bool unknown = bytes == limit + 1;
-        port.held.erase(&s);        // its own place is free to it, too
+        port.held.erase(&s);  // its own place is free to it, too
         bool fits = bytes <= limit || port.free_place(bytes, held.leader) < port.places.size();
         port.held[&s] = held;
         unknown ? slots::outgrow(s) : slots::outgrow(s, bytes - 1);
@@ -345,8 +356,8 @@ protected:
     std::map<const Space*, Known> known;
     std::size_t hand = 0;
     Word numbers = 0;
-    unsigned partner = 1;               // of the space of an index: which bits of that differ
-    int given = 0, bound = 0;           // tags, at looks
+    unsigned partner = 1;  // of the space of an index: which bits of that differ
+    int given = 0, bound = 0;  // tags, at looks
     Space* looked = nullptr;
     Tags before;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The rules about slots (docs/tags.md): what each of them promises in small examples; and on random operations every single
-// decision against a model that searches all spaces for what would have been allowed.
+// The rules about slots (docs/tags.md): what each of them promises in small examples; and on random operations every
+// single decision against a model that searches all spaces for what would have been allowed.
 #include "slots/policy.hpp"
 
 #include <gtest/gtest.h>
@@ -46,7 +46,9 @@ struct PolicyTest : testing::Test {
     }
     static bool large(const Actor& a) { return !port.of(a.space); }
     static bool exclusive(const Actor& a) { return !large(a) && !slots::of(a.space).leader; }
-    static const Space* host(const Actor& a) { return slots::of(a.space).leader ? slots::of(a.space).leader : &a.space; }
+    static const Space* host(const Actor& a) {
+        return slots::of(a.space).leader ? slots::of(a.space).leader : &a.space;
+    }
     // Of a group's members that are not at home in all.
     static std::set<const Space*> hosts(std::span<Actor* const> group) {
         std::set<const Space*> found;
@@ -160,8 +162,8 @@ TEST_F(PolicyTest, AMemberWhoseLastThreadIsGoneIsAStranger) {
     EXPECT_EQ(host(leader), host(partner));
 }
 
-// Five groups of three, and one that all of them call; items that a group works on before it is another one's turn. Four
-// places in each host, of which everybody's partner may have got one, and one that is for all hosts only.
+// Five groups of three, and one that all of them call; items that a group works on before it is another one's turn.
+// Four places in each host, of which everybody's partner may have got one, and one that is for all hosts only.
 struct Turn {
     unsigned seed;
     int items;
@@ -191,12 +193,13 @@ TEST_P(Groups, FormAmongThoseWhoTalkToEachOtherAndEverybodysPartnerIsInAll) {
         EXPECT_LE(hosts({&member[group * size], size}).size(), 1u) << "group " << group;
 }
 INSTANTIATE_TEST_SUITE_P(SeedsAndTurns, Groups,
-                         testing::Values(Turn{1995, 10}, Turn{2002, 64}, Turn{20021, 64}, Turn{1995, 1000}, Turn{2002, 1000},
-                                         Turn{20021, 1000}),
-                         [](auto& info) { return std::to_string(info.param.seed) + "_" + std::to_string(info.param.items); });
+    testing::Values(Turn{1995, 10}, Turn{2002, 64}, Turn{20021, 64}, Turn{1995, 1000}, Turn{2002, 1000},
+        Turn{20021, 1000}),
+    [](auto& info) { return std::to_string(info.param.seed) + "_" + std::to_string(info.param.items); });
 
-// Web servers, each with three workers, and one server that all call; their pager and sigma0 have had to do with all and sleep.
-// A server works on 64 items before it is another one's turn. There are places for a group and a half in each host, and two for all.
+// Web servers, each with three workers, and one server that all call; their pager and sigma0 have had to do with all
+// and sleep. A server works on 64 items before it is another one's turn. There are places for a group and a half in
+// each host, and two for all.
 struct WebServers : PolicyTest {
     static constexpr Word groups = 6, size = 4;
 
@@ -221,7 +224,8 @@ struct WebServers : PolicyTest {
             call(*driver, a);
             for (Word item = 0; item < 64; ++item) {
                 Actor& b = *member[first + 1 + item % (size - 1)];
-                call(a, *server), call(*server, a), call(a, b), call(b, *server), call(*server, b), call(b, a), call(a, *server), call(*server, a);
+                call(a, *server), call(*server, a), call(a, b), call(b, *server), call(*server, b), call(b, a),
+                    call(a, *server), call(*server, a);
             }
             call(a, *driver);
         }
@@ -239,7 +243,8 @@ struct WebServers : PolicyTest {
     int ticks = 0;
 };
 
-// None of the rules looks far enough that they could never end up where no single one has a reason to move: in one or two of a hundred runs.
+// None of the rules looks far enough that they could never end up where no single one has a reason to move: in one or
+// two of a hundred runs.
 TEST(ManyWebServers, MostlyFindTheirGroups) {
     constexpr unsigned runs = 40;
     unsigned lost = 0;
@@ -251,7 +256,8 @@ TEST(ManyWebServers, MostlyFindTheirGroups) {
     EXPECT_LE(lost, 1u);
 }
 
-// Everybody's partner leads a large group: that is given up for a place in all hosts, a part of it at each tick of the clock.
+// Everybody's partner leads a large group: that is given up for a place in all hosts, a part of it at each tick of the
+// clock.
 struct LargeGroup : PolicyTest {
     static constexpr Word size = 30, at_once = 8;
 
@@ -273,10 +279,14 @@ struct LargeGroup : PolicyTest {
         Word before = members();
         port.events.clear();
         slots::look();
-        for (auto& e : port.events) EXPECT_FALSE(e.given && e.held.leader == &server->space && before < size) << "it is being given up";
+        for (auto& e : port.events)
+            EXPECT_FALSE(e.given && e.held.leader == &server->space && before < size) << "it is being given up";
         return before - members();
     }
-    Word members() { return static_cast<Word>(std::ranges::count_if(clients, [&](Actor* c) { return slots::of(c->space).leader == &server->space; })); }
+    Word members() {
+        return static_cast<Word>(std::ranges::count_if(clients,
+            [&](Actor* c) { return slots::of(c->space).leader == &server->space; }));
+    }
 
     Actor *server, *sleeper;
     std::vector<Actor*> clients;

@@ -140,7 +140,8 @@ TEST_F(Ports, AgreesWithTheModel) {
     auto below = [&](Word n) { return std::uniform_int_distribution<Word>(0, n - 1)(random); };
     for (int step = 0; step < 400; ++step) {
         each = 1 + below(3);
-        Word log2 = below(7), first = below(256) & ~((1u << log2) - 1), a = below(spaces_count), b = below(spaces_count);
+        Word log2 = below(7), first = below(256) & ~((1u << log2) - 1), a = below(spaces_count),
+             b = below(spaces_count);
         Range range{first, first + (1u << log2) - 1};
         switch (below(4)) {
         case 0:

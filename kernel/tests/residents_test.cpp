@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Who gives a tag up: what is promised (docs/tags-arm.md), and everything against a model that keeps each tag's whole past.
+// Who gives a tag up: what is promised (docs/tags-arm.md), and everything against a model that keeps each tag's whole
+// past.
 #include "domains/residents.hpp"
 
 #include <gtest/gtest.h>
@@ -132,17 +133,22 @@ TEST(Residents, DoWhatTheModelDoes) {
             case 1:
             case 2: {       // somebody wants a tag, perhaps again
                 bool again = !losses.empty() && any(4);
-                std::pair<Word, Model::Loss> loss = again ? losses[losses.size() - 1 - any(std::min<Word>(losses.size(), 12))] : std::pair<Word, Model::Loss>{};
+                std::pair<Word, Model::Loss> loss =
+                    again ? losses[losses.size() - 1 - any(std::min<Word>(losses.size(), 12))]
+                          : std::pair<Word, Model::Loss>{};
                 bool server = residents.comes_back(again ? loss.first : 0);
-                ASSERT_EQ(server, model.comes_back(again ? &loss.second : nullptr)) << capacity << " tags, step " << step;
+                ASSERT_EQ(server, model.comes_back(again ? &loss.second : nullptr))
+                    << capacity << " tags, step " << step;
                 Word tag = residents.take_free(server);
                 ASSERT_EQ(tag, model.take_free(server));
                 if (tag || model.holders().empty()) break;
                 std::set<Word> pinned;
                 for (Word t : model.holders())
-                    if (pinned.size() + 1 < std::min<std::size_t>(4, model.holders().size()) && any(6) == 0) pinned.insert(t);
+                    if (pinned.size() + 1 < std::min<std::size_t>(4, model.holders().size()) && any(6) == 0)
+                        pinned.insert(t);
                 std::set<Word> expected = model.make_room(pinned, left);
-                ASSERT_EQ(residents.make_room(set_of(pinned), left), set_of(expected)) << capacity << " tags, step " << step;
+                ASSERT_EQ(residents.make_room(set_of(pinned), left), set_of(expected))
+                    << capacity << " tags, step " << step;
                 ASSERT_FALSE(expected.empty());
                 for (Word t : expected) ASSERT_FALSE(pinned.count(t));
                 losses.emplace_back(residents.loss(), model.loss());
@@ -240,8 +246,8 @@ private:
     Word left_ = 0;
 };
 
-// A server and many clients, called at random. The server, which is left for a client, stays; of the others, those of late
-// do: hardly more miss than must.
+// A server and many clients, called at random. The server, which is left for a client, stays; of the others, those of
+// late do: hardly more miss than must.
 TEST(Residents, ServeRandomClients) {
     std::mt19937 random(14);
     constexpr Word clients = 40, calls = 10000;
@@ -258,7 +264,8 @@ TEST(Residents, ServeRandomClients) {
     EXPECT_LT(without_server, calls / 100);
 }
 
-// More holders than tags in strict turns: who has not run for longest is always the next. All but a few keep their tags.
+// More holders than tags in strict turns: who has not run for longest is always the next. All but a few keep their
+// tags.
 TEST(Residents, KeepMostOfThoseThatTakeTurns) {
     for (Word count : {16u, 17u, 20u, 24u, 32u}) {
         Holders holders(count);
@@ -298,8 +305,8 @@ TEST(Residents, GoFirstIfTheyHaveNotRunForLong) {
     EXPECT_EQ(residents.make_room(0, 0), idle);
 }
 
-// First turns, then two that call each other while others come now and then: those two are taken for part of the round no
-// longer than once each.
+// First turns, then two that call each other while others come now and then: those two are taken for part of the round
+// no longer than once each.
 TEST(Residents, NoticeThatNobodyTakesTurnsAnyMore) {
     constexpr Word count = 17;
     Holders holders(count);

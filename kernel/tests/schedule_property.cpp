@@ -19,8 +19,9 @@ struct Model {
     std::vector<Thread*> ready;
     Thread* favourite = nullptr;
     bool yields = false, slice_over = false;
-    // Who was given the rest of a time slice runs as if it had the giver's priority, before its own time begins to count.
-    std::map<const Thread*, Word> own;      // priorities as they were set
+    // Who was given the rest of a time slice runs as if it had the giver's priority, before its own time begins to
+    // count.
+    std::map<const Thread*, Word> own;  // priorities as they were set
     Thread* taker = nullptr;
     Word giver_priority = 0;
     Microseconds given = 0;
@@ -35,7 +36,9 @@ struct Model {
             if (!found || priority(t) > priority(found)) found = t;
         return found;
     }
-    Word priority(const Thread* t) const { return t == taker && giver_priority > own.at(t) ? giver_priority : own.at(t); }
+    Word priority(const Thread* t) const {
+        return t == taker && giver_priority > own.at(t) ? giver_priority : own.at(t);
+    }
     // Among those of another priority it is the last.
     void requeue(Thread* t) {
         if (!queued(t)) return;
@@ -65,7 +68,8 @@ struct Model {
             if (!wished && top && priority(top) == priority(current)) return choose(top);
         } else if (can_run) {
             Thread* top = best();
-            if (!top || priority(top) < priority(current) || (priority(top) == priority(current) && !over)) return current;
+            if (!top || priority(top) < priority(current) || (priority(top) == priority(current) && !over))
+                return current;
             over ? last(current) : front(current);
             wished = nullptr;
         }
@@ -131,7 +135,8 @@ struct Property {
         if (!model.favourite) {
             model.end_gift(current);
         } else {
-            bool on = model.taker == current;       // of what it was given itself, the rest; and of its own what is left
+            // of what it was given itself, the rest; and of its own what is left
+            bool on = model.taker == current;
             Microseconds own = on ? current->timeslice_left - model.given : 0;
             if (!on) model.giver_priority = model.own[current];
             model.given = current->timeslice_left - own;
@@ -165,12 +170,14 @@ struct Property {
             case 2: change_priority(); break;
             case 3: yield(); break;
             case 4: tick(); break;
-            case 5: case 6: next(); break;
+            case 5:
+            case 6: next(); break;
             default: wake(false);
             }
             expect(schedule::ready.count() == model.ready.size(), "the queues hold others than those who want to run");
             Thread* top = model.best();
-            expect(schedule::ready.front() == top && ready_top == (top ? model.priority(top) : 0), "the queues' best is another");
+            expect(schedule::ready.front() == top && ready_top == (top ? model.priority(top) : 0),
+                "the queues' best is another");
         }
     }
 };
@@ -180,9 +187,9 @@ struct Property {
 void schedule_property(Choices& choices) { Property{choices}.run(); }
 
 void timeout_property(Choices& choices) {
-    constexpr unsigned thread_count = 200;      // a heap of some depth
+    constexpr unsigned thread_count = 200;  // a heap of some depth
     std::unique_ptr<Thread[]> thread{new Thread[thread_count]{}};
-    std::vector<Thread*> model;         // in the order in which they began to wait
+    std::vector<Thread*> model;  // in the order in which they began to wait
     Microseconds now = 0;
     for (int operation = 0; choices.more(); ++operation) {
         Thread& t = thread[choices.below(thread_count)];
@@ -195,7 +202,8 @@ void timeout_property(Choices& choices) {
             model.push_back(&t);
         } else {
             now += choices.below(16);
-            auto soonest = std::min_element(model.begin(), model.end(), [](auto* a, auto* b) { return a->timeout.deadline < b->timeout.deadline; });
+            auto soonest = std::min_element(model.begin(), model.end(),
+                [](auto* a, auto* b) { return a->timeout.deadline < b->timeout.deadline; });
             Thread* wanted = soonest != model.end() && (*soonest)->timeout.deadline <= now ? *soonest : nullptr;
             require(timeouts::expired(now) == wanted, "another timeout is over", operation);
             std::erase(model, wanted);

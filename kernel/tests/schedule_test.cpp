@@ -401,7 +401,8 @@ TEST(Timeouts, ComeSoonestFirstAndNotEarly) {
     EXPECT_EQ(timeouts::expired(1000), nullptr);
 }
 
-// Whatever the order in which they start and end: the way to the right bounds each step, and to the left there may be all.
+// Whatever the order in which they start and end: the way to the right bounds each step, and to the left there may be
+// all.
 TEST(Timeouts, ThousandsStandInALowHeap) {
     constexpr Word many = 4096, most_ranks = 13;
     auto threads = std::make_unique<Thread[]>(many);
@@ -413,8 +414,9 @@ TEST(Timeouts, ThousandsStandInALowHeap) {
         }
         return rank;
     };
-    Microseconds (*orders[])(Word) = {[](Word i) { return Microseconds{i}; }, [](Word i) { return Microseconds{many - i}; },
-                                      [](Word) { return Microseconds{7}; }, [](Word i) { return Microseconds{i * 2654435761u % 997}; }};
+    Microseconds (*orders[])(Word) = {[](Word i) { return Microseconds{i}; },
+        [](Word i) { return Microseconds{many - i}; }, [](Word) { return Microseconds{7}; },
+        [](Word i) { return Microseconds{i * 2654435761u % 997}; }};
     for (auto when : orders) {
         for (Word i = 0; i < many; ++i) timeouts::start(threads[i], when(i));
         EXPECT_EQ(timeouts::count(), many);

@@ -40,9 +40,11 @@ protected:
         EXPECT_LT(last, std::uint64_t{e.base} + e.bytes);
         EXPECT_EQ(last - first, r.last - r.first);
     }
-    // Offsets at both ends, and on both sides of each page and megabyte that is near to them or to the end of byte granularity.
+    // Offsets at both ends, and on both sides of each page and megabyte that is near to them or to the end of byte
+    // granularity.
     template <typename Try> static void at_all_edges(Extent e, Try try_one) {
-        for (Word edge : {Word{0}, page_size, mb, e.bytes / 2, e.bytes - mb, e.bytes - page_size, e.bytes, e.bytes + mb})
+        for (Word edge :
+            {Word{0}, page_size, mb, e.bytes / 2, e.bytes - mb, e.bytes - page_size, e.bytes, e.bytes + mb})
             for (Word page = 0; page <= 2; ++page)
                 for (Word byte : {0u, 1u, 2u, 0x7ffu, page_mask}) {
                     try_one(edge + page * page_size + byte);
@@ -90,7 +92,7 @@ TEST_P(SegmentsTest, DataLosesLessThanAPage) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Extents, SegmentsTest,
-                         testing::Values(Extent{0xd0000000, mb}, Extent{0xd0100000, mb}, Extent{0xd0200000, 2 * mb},
-                                         Extent{0xe0000000, 256 * mb}, Extent{0, 0x70000000}, Extent{0, 0xc0000000}));
+    testing::Values(Extent{0xd0000000, mb}, Extent{0xd0100000, mb}, Extent{0xd0200000, 2 * mb},
+        Extent{0xe0000000, 256 * mb}, Extent{0, 0x70000000}, Extent{0, 0xc0000000}));
 
 }  // namespace

@@ -18,7 +18,7 @@ TEST(SlotNames, AreTheManuals) {
     struct {
         Word n, size, at;
     } rows[] = {{0x01, 4, 0}, {0x03, 4, 4}, {0x05, 4, 8}, {0x07, 4, 12}, {0x1f, 4, 60}, {0x20, 128, 0}, {0x02, 8, 0},
-                {0x06, 8, 8}, {0x04, 16, 0}, {0x0c, 16, 16}, {0x10, 64, 0}, {0x80, 512, 0}};
+        {0x06, 8, 8}, {0x04, 16, 0}, {0x0c, 16, 16}, {0x10, 64, 0}, {0x80, 512, 0}};
     for (auto r : rows) {
         SlotName s = SlotName::decode(r.n);
         EXPECT_EQ(s.size_mb, r.size) << r.n;
@@ -64,8 +64,8 @@ TEST(Areas, HoldTheExampleOf1995) {
 }
 
 // What is taken is a list here: exclusive slots keep everybody away, bound ones those of the same directory; directory
-// entries never serve both kinds, a place has one size in all directories that use it for bound slots, and the last quarter
-// has none of these.
+// entries never serve both kinds, a place has one size in all directories that use it for bound slots, and the last
+// quarter has none of these.
 TEST(Areas, AgreeWithAModelOnRandomOperations) {
     constexpr unsigned seed = 2002, directories = 3, mb = 256;
     RecordProperty("seed", seed);
@@ -83,8 +83,10 @@ TEST(Areas, AgreeWithAModelOnRandomOperations) {
         if (s.offset_mb + s.size_mb > (directory < 0 ? mb : mb * 3 / 4)) return false;
         for (auto& t : taken) {
             bool other_kind = (directory < 0) != (t.directory < 0);
-            if (other_kind ? s.granules().overlaps(t.slot.granules()) : directory == t.directory && s.overlaps(t.slot)) return false;
-            if (directory >= 0 && t.directory >= 0 && s.offset_mb == t.slot.offset_mb && s.size_mb != t.slot.size_mb) return false;
+            if (other_kind ? s.granules().overlaps(t.slot.granules()) : directory == t.directory && s.overlaps(t.slot))
+                return false;
+            if (directory >= 0 && t.directory >= 0 && s.offset_mb == t.slot.offset_mb && s.size_mb != t.slot.size_mb)
+                return false;
         }
         return true;
     };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The walk over string items, and the splitting of a string over a buffer, against a model that lays every item out byte
-// by byte first.
+// The walk over string items, and the splitting of a string over a buffer, against a model that lays every item out
+// byte by byte first.
 #include "core/string_item.hpp"
 
 #include <gtest/gtest.h>
@@ -37,7 +37,9 @@ Item random_item(std::mt19937& random) {
     return item;
 }
 
-ItemWords upwards(const std::vector<Word>& words) { return {words.data(), 1, static_cast<Word>(words.size()), nullptr}; }
+ItemWords upwards(const std::vector<Word>& words) {
+    return {words.data(), 1, static_cast<Word>(words.size()), nullptr};
+}
 
 StringCursor cursor(const std::vector<Word>& words) {
     StringCursor c;
@@ -132,14 +134,15 @@ struct Case {
 
 TEST(StringItem, LiesInUserMemory) {
     constexpr Word longest = 0x3fffff;
-    const Case cases[] = {{1, limit - 1, true},         {1, limit, false},          {longest, limit - longest, true},
-                          {longest, limit - longest + 1, false}, {16, 0xfffffff8, false}, {longest, 0xffffffff, false},
-                          {0, limit, true},             {0, 0xffffffff, true},      {longest, 0, true}};
+    const Case cases[] = {{1, limit - 1, true}, {1, limit, false}, {longest, limit - longest, true},
+        {longest, limit - longest + 1, false}, {16, 0xfffffff8, false}, {longest, 0xffffffff, false}, {0, limit, true},
+        {0, 0xffffffff, true}, {longest, 0, true}};
     for (const Case& c : cases) {
         std::vector<Word> words{c.length << 10, c.at};
         StringCursor walk = cursor(words);
         StringCursor::Next good = c.length ? StringCursor::Next::bytes : StringCursor::Next::end;
-        EXPECT_EQ(walk.next(upwards(words), limit), c.good ? good : StringCursor::Next::bad) << c.length << " at " << c.at;
+        EXPECT_EQ(walk.next(upwards(words), limit), c.good ? good : StringCursor::Next::bad)
+            << c.length << " at " << c.at;
     }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A port whose slots are places of a certain length: each is one space's in all hosts, or, if it may be, one space's in each
-// host. What slots/port.hpp asks, and nothing else.
+// A port whose slots are places of a certain length: each is one space's in all hosts, or, if it may be, one space's in
+// each host. What slots/port.hpp asks, and nothing else.
 #pragma once
 
 #include <map>
@@ -35,7 +35,7 @@ struct Actor {
     Space space{};
     Thread thread{};
     Word extent = 0, switches = 0;
-    ThreadId left{};            // who was left for it last
+    ThreadId left{};  // who was left for it last
 
     Actor(Word number, Word bytes);
     ~Actor();
@@ -49,7 +49,7 @@ struct Port {
     std::map<Word, Thread*> table;
     std::vector<Event> events;
     Thread* current = nullptr;
-    void (*looked_at)(Space&) = nullptr;     // called when the rules ask for a space's switches
+    void (*looked_at)(Space&) = nullptr;  // called when the rules ask for a space's switches
 
     const Held* of(const Space& space) const;
     // The first place that is free for a tag of that kind; places.size() if there is none.

@@ -26,7 +26,8 @@ TEST(Times, PeriodsAreMantissaTimesPowerOfTwo) {
 TEST(Times, PointsAreTheNextClockValueThatFits) {
     // Every point made for a time not too far ahead names that time, cut to its precision.
     for (unsigned e : {0u, 3u, 10u, 15u})
-        for (Microseconds now : {Microseconds{0}, Microseconds{12345}, Microseconds{0xfffffffff}, Microseconds{1} << 40})
+        for (Microseconds now :
+            {Microseconds{0}, Microseconds{12345}, Microseconds{0xfffffffff}, Microseconds{1} << 40})
             for (Microseconds ahead : {Microseconds{1}, Microseconds{500}, Microseconds{1023}}) {
                 Microseconds t = (now >> e) + ahead;
                 Time point{static_cast<std::uint16_t>(0x8000 | e << 11 | (t >> 10 & 1) << 10 | (t & 0x3ff))};
@@ -35,7 +36,8 @@ TEST(Times, PointsAreTheNextClockValueThatFits) {
 }
 
 TEST(Times, RemainingTimeIsReportedAsAPeriodNotAbove) {
-    for (Microseconds us : {Microseconds{0}, Microseconds{1}, Microseconds{1023}, Microseconds{1024}, Microseconds{123456789}}) {
+    for (Microseconds us :
+        {Microseconds{0}, Microseconds{1}, Microseconds{1023}, Microseconds{1024}, Microseconds{123456789}}) {
         Time t = Time::from_us(us);
         EXPECT_LE(t.period(), us);
         EXPECT_GE(t.period() * 1024, us * 1022);

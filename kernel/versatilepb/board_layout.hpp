@@ -2,11 +2,11 @@
 // Where the ARM Versatile platform baseboard has what the kernel uses, for C++ and the assembler alike (only #define).
 #pragma once
 
-#define RAM_BASE          0x00000000
+#define RAM_BASE 0x00000000
 
 // The one megabyte of the bus with all devices that the kernel uses, and where it is mapped (DEVICES): sections.
-#define DEVICE_SECTIONS   1
-#define DEVICE_SECTION_0  0x10100000
+#define DEVICE_SECTIONS  1
+#define DEVICE_SECTION_0 0x10100000
 
 // Where the process id register can move addresses to (ARM926EJ-S: 128 slots; the upper ones are where no user is.)
-#define SLOTS             104
+#define SLOTS 104

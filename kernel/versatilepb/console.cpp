@@ -6,7 +6,14 @@
 
 namespace {
 
-enum UartRegister : Word { data = 0x00, flags = 0x18, integer_divisor = 0x24, fraction = 0x28, line_control = 0x2c, control = 0x30 };
+enum UartRegister : Word {
+    data = 0x00,
+    flags = 0x18,
+    integer_divisor = 0x24,
+    fraction = 0x28,
+    line_control = 0x2c,
+    control = 0x30
+};
 enum UartFlags : Word { busy = 1u << 3, receive_empty = 1u << 4, transmit_full = 1u << 5 };
 
 volatile Word& uart(Word offset) { return device(UART0, offset); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The vectored interrupt controller (PL190), used without its vectors; the timers (SP804) for ticks and time; and what an
-// interrupt means: a tick, or a message.
+// The vectored interrupt controller (PL190), used without its vectors; the timers (SP804) for ticks and time; and what
+// an interrupt means: a tick, or a message.
 #include "arm/board.hpp"
 #include "core/arch.hpp"
 #include "core/ipc.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The attempts' instructions (attempts.h says what is in which register). Position-independent, no symbol is referred to
-// by its address: a harness may run a copy.
+// The attempts' instructions (attempts.h says what is in which register). Position-independent, no symbol is referred
+// to by its address: a harness may run a copy.
 
         .macro  attempt name
         .globl  attempt_\name

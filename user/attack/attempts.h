@@ -37,14 +37,15 @@ enum class Refusal {
     privileged, ///< a protection fault (0), or undefined on a processor without the instruction
     protection, ///< a protection fault (0)
     port,       ///< a protection fault (0); on Cobnut: a message about the port to the pager
-    null,       ///< a protection fault (0); on Cobnut also: the register is loaded anew, and the attempt reads its own memory
+    /// a protection fault (0); on Cobnut also: the register is loaded anew, and the attempt reads its own memory
+    null,
     task,       ///< invalid task state (0); a processor in long mode: a protection fault
     value,      ///< it comes to its end with EAX = `detail`
     flags,      ///< it comes to its end with EAX = 0: no flag changed that is not the attacker's
 };
 
-/// A segment of the attacker's own with its base at its scratch page, whose limits are to be those of the space: the part
-/// from the base upwards, or the part below it (expand-down). ESI is then counted from that base.
+/// A segment of the attacker's own with its base at its scratch page, whose limits are to be those of the space: the
+/// part from the base upwards, or the part below it (expand-down). ESI is then counted from that base.
 enum class Segment { none, up, down };
 
 struct Place {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Ways into the kernel and back: what segment registers hold afterwards, what partners see, interrupts and faults on the
-// trampoline, the flags on the kernel's first instruction.
+// Ways into the kernel and back: what segment registers hold afterwards, what partners see, interrupts and faults on
+// the trampoline, the flags on the kernel's first instruction.
 #include "trials.h"
 
 #include <initializer_list>
@@ -20,21 +20,24 @@ template <const char *code> bool after_large(bool small, Report &r) { return aft
 
 bool own_utcb(bool small, L4_ThreadId_t partner, Report &r)
 {
-    return try_once(small, {.code = trial_call_then_gs, .edx = partner.raw}, r) && r.finished() && r.eax() == utcb_of(L4_nilthread);
+    return try_once(small, {.code = trial_call_then_gs, .edx = partner.raw}, r) && r.finished() &&
+           r.eax() == utcb_of(L4_nilthread);
 }
 bool gs_after_small(bool small, Report &r) { return own_utcb(small, stage.above, r); }
 bool gs_after_large(bool small, Report &r) { return own_utcb(small, stage.large, r); }
 
 bool gs_into(bool small, L4_ThreadId_t partner, Report &r)
 {
-    return try_once(small, {.code = trial_call_with_own_gs, .edx = partner.raw}, r) && r.finished() && r.eax() == utcb_of(partner);
+    return try_once(small, {.code = trial_call_with_own_gs, .edx = partner.raw}, r) && r.finished() &&
+           r.eax() == utcb_of(partner);
 }
 bool gs_into_small(bool small, Report &r) { return gs_into(small, stage.above, r); }
 bool gs_into_large(bool small, Report &r) { return gs_into(small, stage.large, r); }
 
 bool null_into(bool small, L4_ThreadId_t partner, Report &r)
 {
-    return try_once(small, {.code = trial_call_without_segments, .edx = partner.raw}, r) && r.finished() && r.eax() == victims_sum;
+    return try_once(small, {.code = trial_call_without_segments, .edx = partner.raw}, r) && r.finished() &&
+           r.eax() == victims_sum;
 }
 bool null_into_small(bool small, Report &r) { return null_into(small, stage.above, r); }
 bool null_into_large(bool small, Report &r) { return null_into(small, stage.large, r); }
@@ -53,7 +56,9 @@ template <Word flags> bool flags_into(bool small, Report &r)
 template <Word flags> bool first_instruction(bool small, Report &r)
 {
     for (const L4_ThreadId_t partner : {stage.above, stage.large}) {
-        const Start start = {.code = stage.sysenter ? trial_sysenter_with_flags : trial_int_with_flags, .ebx = flags, .edx = partner.raw};
+        const Start start = {.code = stage.sysenter ? trial_sysenter_with_flags : trial_int_with_flags,
+                             .ebx = flags,
+                             .edx = partner.raw};
         if (!try_once(small, start, r)) return false;
         const bool stepped = !stage.sysenter && flags & trap && r.exception && r.vector() == 1 && in_image(r.ip());
         if (!unharmed(r) && !stepped) return false;
@@ -80,12 +85,15 @@ bool interrupted_large(bool small, Report &r) { return interrupted(small, stage.
 // -------------------------------------------------------------- stacks that the trampoline returns by (sysenter only)
 bool on_interface_page(Word ip) { return ip - kip_area < page_size; }
 
-/// lret takes two words at `stack`, of which the one at `fault` is not there; those that the pager supplies name no segment.
+/// lret takes two words at `stack`, of which the one at `fault` is not there; those that the pager supplies name no
+/// segment.
 bool stack_at(bool small, Word stack, Word fault, Report &r)
 {
-    if (!stage.sysenter) return try_once(small, {.code = trial_int_with_stack, .esi = stack, .edx = stage.above.raw}, r) && unharmed(r);
+    if (!stage.sysenter)
+        return try_once(small, {.code = trial_int_with_stack, .esi = stack, .edx = stage.above.raw}, r) && unharmed(r);
     if (!try_once(small, {.code = trial_sysenter_with_stack, .esi = stack, .edx = stage.above.raw}, r)) return false;
-    return r.exception && on_interface_page(r.ip()) && own_or_nothing(r, small, fault) && (!r.faults || r.protection(no_segment));
+    return r.exception && on_interface_page(r.ip()) && own_or_nothing(r, small, fault) &&
+           (!r.faults || r.protection(no_segment));
 }
 
 bool stack_over_limit(bool small, Report &r) { return stack_at(small, end_of(small) - 4, end_of(small) - 4, r); }
@@ -102,8 +110,8 @@ bool stack_unmapped(bool small, Report &r)
 {
     constexpr Word at = 0x00B00800;
     if (!stage.sysenter) return stack_at(small, at, at, r);
-    return try_once(small, {.code = trial_sysenter_with_stack, .esi = at, .edx = stage.above.raw}, r) && r.faults == 1 &&
-           r.fault_address - at < 8 && on_interface_page(r.fault_ip) && r.protection(no_segment) &&
+    return try_once(small, {.code = trial_sysenter_with_stack, .esi = at, .edx = stage.above.raw}, r) &&
+           r.faults == 1 && r.fault_address - at < 8 && on_interface_page(r.fault_ip) && r.protection(no_segment) &&
            on_interface_page(r.ip());
 }
 
@@ -113,7 +121,8 @@ bool no_such_instruction(const Report &r) { return r.exception && (r.vector() ==
 /// A selector of the kernel's where the stub leaves its own: the far return refuses it.
 template <Word selector> bool returns_by(bool small, Report &r)
 {
-    if (!try_once(small, {.code = trial_sysenter_to, .esi = kernel_text, .ebx = selector, .edx = stage.large.raw}, r)) return false;
+    if (!try_once(small, {.code = trial_sysenter_to, .esi = kernel_text, .ebx = selector, .edx = stage.large.raw}, r))
+        return false;
     return stage.sysenter ? r.protection(selector & ~3u) && on_interface_page(r.ip()) : no_such_instruction(r);
 }
 /// Back to an address that is not its own.

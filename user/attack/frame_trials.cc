@@ -33,25 +33,31 @@ bool ip_last_byte(bool small, Report &r) { return answer_ip(small, ~Word{0}, r);
 /// All flags on, but single steps.
 bool flags(bool small, Report &r)
 {
-    return answer(small, r, [](Word *w) {
-               w[message_ip] = reinterpret_cast<Word>(trial_flags);
-               w[message_flags] = ~Word{0x100};
-           }) && r.finished() && (r.eax() & (not_users | 0x200)) == 0x200;
+    return answer(small, r,
+                  [](Word *w) {
+        w[message_ip] = reinterpret_cast<Word>(trial_flags);
+        w[message_flags] = ~Word{0x100};
+    }) && r.finished() &&
+           (r.eax() & (not_users | 0x200)) == 0x200;
 }
 bool flags_off(bool small, Report &r)
 {
-    return answer(small, r, [](Word *w) {
-               w[message_ip] = reinterpret_cast<Word>(trial_flags);
-               w[message_flags] = 0;
-           }) && r.finished() && (r.eax() & (not_users | 0x200)) == 0x200;
+    return answer(small, r,
+                  [](Word *w) {
+        w[message_ip] = reinterpret_cast<Word>(trial_flags);
+        w[message_flags] = 0;
+    }) && r.finished() &&
+           (r.eax() & (not_users | 0x200)) == 0x200;
 }
 /// Single steps are the attacker's own: an exception at its next instruction.
 bool single_step(bool small, Report &r)
 {
-    return answer(small, r, [](Word *w) {
-               w[message_ip] = reinterpret_cast<Word>(trial_flags);
-               w[message_flags] |= 0x100;
-           }) && r.exception && r.vector() == 1 && r.ip() - reinterpret_cast<Word>(trial_flags) < 8;
+    return answer(small, r,
+                  [](Word *w) {
+        w[message_ip] = reinterpret_cast<Word>(trial_flags);
+        w[message_flags] |= 0x100;
+    }) && r.exception &&
+           r.vector() == 1 && r.ip() - reinterpret_cast<Word>(trial_flags) < 8;
 }
 bool answer_sp(bool small, Word sp, Report &r)
 {

@@ -36,7 +36,8 @@ Word place_of(const Place &place, const Attacker &a)
     return 0;
 }
 
-/// Whether that is somebody else's now. Where the kernel has made him large, what an attacker in a slot would aim at is his own.
+/// Whether that is somebody else's now. Where the kernel has made him large, what an attacker in a slot would aim at is
+/// his own.
 bool foreign(const Place &place, const Attacker &a)
 {
     switch (place.target) {
@@ -57,7 +58,10 @@ void let_others_run()
     L4_Sleep(L4_TimePeriod(2000));
 }
 
-const char *kind_name(bool small) { return stage.automatic ? "automatic" : stage.bound ? "bound" : small ? "small" : "large"; }
+const char *kind_name(bool small)
+{
+    return stage.automatic ? "automatic" : stage.bound ? "bound" : small ? "small" : "large";
+}
 
 bool only_own(Word word)
 {
@@ -73,8 +77,8 @@ bool foreign_byte(Word word)
     return false;
 }
 
-/// Past the limit at address `to` of its own: the space is promoted, and what was meant is its own page, which the pager
-/// gives it. Where there can be none, or no standard segment reaches there, the fault is the attacker's.
+/// Past the limit at address `to` of its own: the space is promoted, and what was meant is its own page, which the
+/// pager gives it. Where there can be none, or no standard segment reaches there, the fault is the attacker's.
 bool limit_refused(const Report &r, const Attacker &a, Word to)
 {
     const bool stopped = r.protection() || r.stack_fault();
@@ -136,9 +140,10 @@ Report run_again(const Attempt &t, Report r, Attacker &a)
     return a.resume(words, message_words);
 }
 
-/// Whether the same instructions inside the limits come to their end. GS is the kernel's: a clock tick between its load and its use,
-/// or a page fault that the kernel sees to by itself (a directory entry that it copies), takes the attempt's selector away, which is
-/// no limit's doing. So such a run is made again: in the same space, where nothing is missing any more, and in others.
+/// Whether the same instructions inside the limits come to their end. GS is the kernel's: a clock tick between its load
+/// and its use, or a page fault that the kernel sees to by itself (a directory entry that it copies), takes the
+/// attempt's selector away, which is no limit's doing. So such a run is made again: in the same space, where nothing is
+/// missing any more, and in others.
 bool works_inside(const Attempt &t, bool small, Report &r)
 {
     for (unsigned tries = 0; tries < most_tries_inside; tries++) {
@@ -147,7 +152,8 @@ bool works_inside(const Attempt &t, bool small, Report &r)
         if (!a.ready()) return false;
         r = run(t, true, a, to);
         if (!a.in_slot()) return false;
-        for (unsigned more = most_tries_inside; more-- > 0 && r.exception && !came_through(r, t);) r = run_again(t, r, a);
+        for (unsigned more = most_tries_inside; more-- > 0 && r.exception && !came_through(r, t);)
+            r = run_again(t, r, a);
         if (!victims_intact()) return false;
         if (came_through(r, t)) return true;
     }

@@ -13,7 +13,8 @@ enum class Status {
     refused,    ///< in the way that is expected
     escaped,    ///< it got something that is not its own, or was not stopped, or not in this way
     unenforced, ///< so it did, by a segment limit that this machine does not enforce
-    blind,      ///< nothing is proven: the same inside the limits does not come through, or there was never anybody to aim at
+    /// nothing is proven: the same inside the limits does not come through, or there was never anybody to aim at
+    blind,
 };
 
 /// Prints the row and counts.
@@ -30,8 +31,8 @@ void run_attempts(bool small, const char *only);
 /// What is particular to this kernel: its entries and exits, its messages, its ports.
 struct Trial {
     const char *name;
-    /// Refused or not; the report is for the row, or says that there was nothing to refuse. Called for a small and for a large
-    /// attacker.
+    /// Refused or not; the report is for the row, or says that there was nothing to refuse. Called for a small and for
+    /// a large attacker.
     bool (*refused)(bool small, Report &report);
     bool by_limits; ///< only a machine that enforces limits refuses
 };

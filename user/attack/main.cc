@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// attack: everything that a user can try to read, write or execute outside of its space, one attempt after the other, each
-// from a new space between two small ones, and from a large one.
+// attack: everything that a user can try to read, write or execute outside of its space, one attempt after the other,
+// each from a new space between two small ones, and from a large one.
 //
-// Command line: limits=1 this machine enforces segment limits, area=MB the kernel's small-space area, only=TEXT the attempts
-// whose names contain TEXT, kinds=small|large one kind of attacker. placed=automatic: one kind, whose slots the kernel chooses, in an
-// area that is too small for all, while slots change hands. placed=bound: one kind, bound to a victim's page directory.
-// Ends with `attack: N attempts, M refused, ...` and the machine off, with status 0 if only what this machine does not enforce
-// was not refused.
+// Command line: limits=1 this machine enforces segment limits, area=MB the kernel's small-space area, only=TEXT the
+// attempts whose names contain TEXT, kinds=small|large one kind of attacker. placed=automatic: one kind, whose slots
+// the kernel chooses, in an area that is too small for all, while slots change hands. placed=bound: one kind, bound to
+// a victim's page directory. Ends with `attack: N attempts, M refused, ...` and the machine off, with status 0 if only
+// what this machine does not enforce was not refused.
 #include "judge.h"
 #include "movers.h"
 
@@ -27,7 +27,8 @@ bool kernel_is_entered_by_sysenter()
 void run_all(bool small, const char *only)
 {
     run_attempts(small, only);
-    for (const Trial *trials : {entry_trials, frame_trials, port_trials, string_trials, table_trials}) run_trials(trials, small, only);
+    for (const Trial *trials : {entry_trials, frame_trials, port_trials, string_trials, table_trials})
+        run_trials(trials, small, only);
 }
 
 } // namespace
@@ -62,9 +63,9 @@ int cobnut_main(const char *command_line)
     }
     if (!(kinds == "large")) run_all(true, only);
     if (!(kinds == "small") && !where) run_all(false, only);
-    cobnut::print("attack: placed %u exclusive, %u bound, %u large, %u changed\n", placed.exclusive, placed.bound, placed.large,
-                  placed.changed);
-    cobnut::print("attack: %u attempts, %u refused, %u past limits that this machine does not enforce\n", rows, refused_rows,
-                  unenforced_rows);
+    cobnut::print("attack: placed %u exclusive, %u bound, %u large, %u changed\n", placed.exclusive, placed.bound,
+                  placed.large, placed.changed);
+    cobnut::print("attack: %u attempts, %u refused, %u past limits that this machine does not enforce\n", rows,
+                  refused_rows, unenforced_rows);
     return rows && rows == refused_rows + unenforced_rows ? 0 : 1;
 }

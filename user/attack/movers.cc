@@ -15,7 +15,8 @@ constexpr Word places[] = {0x00B00000, 0x01400000, 0x20000000};
 constexpr unsigned place_count = sizeof places / sizeof *places;
 constexpr Word harmed_label = 0x4A, low_priority = 20; // they run while the controller sleeps
 
-alignas(4096) constinit unsigned char memory[movers][page_size] = {}, stacks[movers][page_size] = {}, director_stack[page_size] = {};
+alignas(4096) constinit unsigned char memory[movers][page_size] = {}, stacks[movers][page_size] = {},
+                                      director_stack[page_size] = {};
 constinit L4_ThreadId_t director = {};
 constinit volatile bool harmed = false;
 
@@ -91,7 +92,8 @@ bool make_movers()
     for (unsigned n = wanted; n-- > 0;) {
         for (unsigned char &byte : memory[n]) byte = foreign_fill;
         if (!make_space(mover(n), n % 2 ? called_main : caller_main, stacks[n] + page_size - 16)) return false;
-        if (!L4_Set_Priority(mover(n), low_priority) || !L4_Set_Timeslice(mover(n), L4_TimePeriod(1000), L4_Never)) return false;
+        if (!L4_Set_Priority(mover(n), low_priority) || !L4_Set_Timeslice(mover(n), L4_TimePeriod(1000), L4_Never))
+            return false;
     }
     return true;
 }

@@ -15,7 +15,8 @@ extern "C" {
 extern char image_start[], image_end[];
 /// Loads EIP, ESI, EDI, EBX, ECX, EDX, EAX and EBP (trials.S).
 [[noreturn]] void attack_go(const L4_Word_t *registers);
-/// An IPC without the library's care for flags and GS (trials.S); the registers' MRs go to `mr`. Returns the flags afterwards.
+/// An IPC without the library's care for flags and GS (trials.S); the registers' MRs go to `mr`. Returns the flags
+/// afterwards.
 L4_Word_t attack_ipc(L4_Word_t to, L4_Word_t from, L4_Word_t timeouts, L4_Word_t *mr, L4_Word_t *sender);
 L4_Word_t attack_gs_word();
 }
@@ -28,7 +29,8 @@ constinit Placed placed = {};
 namespace {
 
 constexpr Word utcb_area = 0x00800000, utcb_area_log2 = 12;
-constexpr Word hello_label = 0x0A70, map_label = 0x0A71, window_label = 0x0A72, run_label = 0x0A73, victim_label = 0x0A74;
+constexpr Word hello_label = 0x0A70, map_label = 0x0A71, window_label = 0x0A72, run_label = 0x0A73,
+               victim_label = 0x0A74;
 constexpr unsigned supplies = 4;
 /// The slots' names, as of L4_SmallSpace.
 constexpr Word slot_below = slot_mb / 4, slot_middle = slot_mb / 2 | slot_below, slot_above = slot_mb | slot_below;
@@ -72,19 +74,21 @@ void load_image_page(Word address)
     load_map(fpage(reinterpret_cast<void *>(at)), at, 0);
 }
 
-/// A thread in a space of its own, which waits for its start; the small-space number is asked for either way, unless the kernel chooses.
+/// A thread in a space of its own, which waits for its start; the small-space number is asked for either way, unless
+/// the kernel chooses.
 bool create(L4_ThreadId_t id, Word number, void (*main)(), Word sp)
 {
     const auto unchanged = reinterpret_cast<void *>(-1);
     Word old = 0;
     if (!L4_ThreadControl(id, id, stage.controller, L4_nilthread, unchanged)) return false;
     const Word control = stage.automatic ? 0 : L4_SmallSpaceChange | number;
-    if (!L4_SpaceControl(id, control, L4_FpageLog2(kip_area, 12), L4_FpageLog2(utcb_area, utcb_area_log2),
-                         L4_nilthread, &old))
+    if (!L4_SpaceControl(id, control, L4_FpageLog2(kip_area, 12), L4_FpageLog2(utcb_area, utcb_area_log2), L4_nilthread,
+                         &old))
         return false;
     if (!stage.automatic && !(old & L4_SmallSpaceChange)) return false;
     if (!L4_ThreadControl(id, id, stage.controller, stage.controller,
-                          reinterpret_cast<void *>(utcb_of(id) - L4_UtcbIdOffset))) return false;
+                          reinterpret_cast<void *>(utcb_of(id) - L4_UtcbIdOffset)))
+        return false;
     L4_Set_MsgTag(L4_MsgTag_t{.raw = 2});
     L4_LoadMR(1, reinterpret_cast<Word>(main));
     L4_LoadMR(2, sp);
@@ -111,8 +115,8 @@ bool map_to(L4_ThreadId_t id, L4_Fpage_t what, Word at)
     return hear(id);
 }
 
-/// Reads its port if MR1 names it (only the large one has it). Answers with MR1: the sum of pages that it should have; MR2: the word behind GS;
-/// MR3: the flags that it woke up with.
+/// Reads its port if MR1 names it (only the large one has it). Answers with MR1: the sum of pages that it should have;
+/// MR2: the word behind GS; MR3: the flags that it woke up with.
 [[noreturn]] void victim_main()
 {
     L4_Accept(L4_MapGrantItems(L4_CompleteAddressSpace));
@@ -161,7 +165,8 @@ bool bind(L4_ThreadId_t id, L4_ThreadId_t leader, Word number)
 bool make_victim(L4_ThreadId_t id, Word number, unsigned index)
 {
     const Word sp = reinterpret_cast<Word>(stacks[index]) + page_size - 16;
-    if (!create(id, number, victim_main, sp) || !hear(id) || !map_to(id, image(), reinterpret_cast<Word>(image_start))) return false;
+    if (!create(id, number, victim_main, sp) || !hear(id) || !map_to(id, image(), reinterpret_cast<Word>(image_start)))
+        return false;
     for (const Word at : {Word{0}, scratch_page, slot_size - page_size}) {
         if (!map_to(id, fpage(page(foreign + foreign_used++)), at)) return false;
     }
@@ -177,8 +182,8 @@ bool intact(L4_ThreadId_t id, Word number, bool bound = false)
     const L4_MsgTag_t tag = L4_Call_Timeouts(id, L4_TimePeriod(100000), L4_TimePeriod(100000));
     Word mr[3];
     L4_StoreMRs(1, 3, mr);
-    return L4_IpcSucceeded(tag) && L4_Label(tag) == victim_label && mr[0] == victims_sum &&
-           mr[1] == utcb_of(id) && (stage.automatic || in_place(id, number, bound));
+    return L4_IpcSucceeded(tag) && L4_Label(tag) == victim_label && mr[0] == victims_sum && mr[1] == utcb_of(id) &&
+           (stage.automatic || in_place(id, number, bound));
 }
 
 /// Where the linear addresses of a space begin.
@@ -211,7 +216,6 @@ void visit(L4_ThreadId_t victim)
 
 } // namespace
 
-
 // Calls the controller; takes what it maps.
 Word take_order()
 {
@@ -225,7 +229,8 @@ Word take_order()
 
 bool make_space(L4_ThreadId_t id, void (*main)(), const void *stack)
 {
-    if (!create(id, 0, main, reinterpret_cast<Word>(stack)) || !hear(id) || !map_to(id, image(), reinterpret_cast<Word>(image_start)))
+    if (!create(id, 0, main, reinterpret_cast<Word>(stack)) || !hear(id) ||
+        !map_to(id, image(), reinterpret_cast<Word>(image_start)))
         return false;
     L4_Set_MsgTag(L4_Niltag);
     L4_Reply(id);
@@ -248,7 +253,8 @@ Word Stage::above_base(Word but) const
 {
     if (!automatic) return area() + 2 * slot_size;
     const Word base = base_of_space(above);
-    return base && base != but ? base : base_of_space(below); // where the kernel has made the one large, the other may do
+    // where the kernel has made the one large, the other may do
+    return base && base != but ? base : base_of_space(below);
 }
 
 Word Attacker::base() const
@@ -284,7 +290,8 @@ bool make_victims()
         !make_victim(stage.large, L4_LargeSpace, 2))
         return false;
     if (!stage.bound) return true;
-    // The places beside the middle are taken everywhere: so the twin gets that. Then the one below gets its own place once more.
+    // The places beside the middle are taken everywhere: so the twin gets that. Then the one below gets its own place
+    // once more.
     Word control = L4_SmallSpaceChange | L4_LargeSpace;
     return make_victim(stage.twin, L4_LargeSpace, 3) && bind(stage.twin, stage.controller, slot_middle) &&
            L4_SpaceControl(stage.below, control, L4_Nilpage, L4_Nilpage, L4_nilthread, &control) &&
@@ -305,7 +312,8 @@ bool victims_intact()
         if (words[n] != foreign_word) return false;
     if (!movers_intact()) return false;
     if (stage.bound && !intact(stage.twin, slot_middle, true)) return false;
-    return intact(stage.large, L4_LargeSpace) && intact(stage.below, slot_below, stage.bound) && intact(stage.above, slot_above);
+    return intact(stage.large, L4_LargeSpace) && intact(stage.below, slot_below, stage.bound) &&
+           intact(stage.above, slot_above);
 }
 
 void restore_victims()
@@ -325,7 +333,8 @@ Attacker::Attacker(bool small) : small_(small)
     supplied_count = 0;
     const Word number = small && !stage.bound ? slot_middle : L4_LargeSpace;
     // The first stack lies in the image: the real one is not there yet.
-    if (!create(id_, number, attacker_main, reinterpret_cast<Word>(page(own_stack)) + page_size - 64) || !hear_call()) return;
+    if (!create(id_, number, attacker_main, reinterpret_cast<Word>(page(own_stack)) + page_size - 64) || !hear_call())
+        return;
     ready_ = true;
     give(image(), reinterpret_cast<Word>(image_start));
     give(fpage(page(own_first)), 0);
@@ -373,7 +382,14 @@ Report Attacker::run(const Start &start, Word patience)
     const cobnut::Tag tag = cobnut::tag_of(id_);
     began_ = tag.offset_mb << 12 | tag.size_mb;
     (!tag.size_mb ? placed.large : tag.bound ? placed.bound : placed.exclusive)++;
-    const Word registers[] = {reinterpret_cast<Word>(start.code), start.esi, start.edi, start.ebx, start.ecx, start.edx, start.eax, start.ebp};
+    const Word registers[] = {reinterpret_cast<Word>(start.code),
+                              start.esi,
+                              start.edi,
+                              start.ebx,
+                              start.ecx,
+                              start.edx,
+                              start.eax,
+                              start.ebp};
     L4_Set_MsgTag(L4_MsgTag_t{.raw = run_label << 16 | 8});
     for (int i = 0; i < 8; i++) L4_LoadMR(i + 1, registers[i]);
     L4_Reply(id_);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The stage: victims whose memory is full of `foreign_fill`, and an attacker, a new one for each attempt. The controller
-// (the root server) is pager, exception handler and judge of all.
+// The stage: victims whose memory is full of `foreign_fill`, and an attacker, a new one for each attempt. The
+// controller (the root server) is pager, exception handler and judge of all.
 //
 //            below            attacker             above
 //   .. | small, 16 MB |  16 MB, or large  | small, 16 MB | ..     and a large victim
 //
-// With placed=bound the attacker and the one below are bound to the large victim's page directory, the one above is in all, and
-// a fourth victim, the twin, is bound to the controller's directory, at the attacker's place.
+// With placed=bound the attacker and the one below are bound to the large victim's page directory, the one above is in
+// all, and a fourth victim, the twin, is bound to the controller's directory, at the attacker's place.
 //
 // All spaces map this program's image one to one; what else they own is below, at the same addresses in all of them.
 #ifndef COBNUT_ATTACK_SPACES_H
@@ -34,7 +34,8 @@ struct Stage {
     Word last_base = 0;      ///< where the last attacker's slot began
     L4_ThreadId_t controller, below, above, large;
     L4_ThreadId_t twin; ///< is there if attackers are bound
-    /// Where the slot of the neighbour above begins, or of the other one if it is large or at `but`; 0 if neither has any.
+    /// Where the slot of the neighbour above begins, or of the other one if it is large or at `but`; 0 if neither has
+    /// any.
     Word above_base(Word but = 0) const;
     Word area() const { return kernel_base - (area_mb << 20); }
     Word large_limit() const { return area() < 0xC0000000 ? area() : 0xC0000000; }
@@ -49,15 +50,15 @@ struct Start {
 
 /// Everything that the controller hears of an attacker until it is stopped.
 struct Report {
-    unsigned faults = 0;       ///< page faults past its pages; each was answered with a page of own_fill
+    unsigned faults = 0; ///< page faults past its pages; each was answered with a page of own_fill
     Word fault_address = 0, fault_ip = 0; ///< the first one's
     bool write = false;
     bool port_fault = false;
-    Word port = 0;             ///< the fpage of the port
+    Word port = 0; ///< the fpage of the port
     bool exception = false;
-    Word message[13] = {};     ///< the exception's
-    bool silent = false;       ///< nothing more came
-    bool aimless = false;      ///< by the kernel's choice of slots, there was nobody to aim at, or no limit to test
+    Word message[13] = {}; ///< the exception's
+    bool silent = false; ///< nothing more came
+    bool aimless = false; ///< by the kernel's choice of slots, there was nobody to aim at, or no limit to test
 
     Word ip() const { return message[1]; }
     Word flags() const { return message[2]; }
@@ -85,7 +86,8 @@ bool victims_intact();
 /// Fills their memory: at first, and after an attempt that was not stopped.
 void restore_victims();
 
-/// A thread in a space of its own that has this program's image: it calls take_order() until that returns 0, and goes on by itself.
+/// A thread in a space of its own that has this program's image: it calls take_order() until that returns 0, and goes
+/// on by itself.
 bool make_space(L4_ThreadId_t id, void (*main)(), const void *stack);
 /// What the controller wants of a thread that it makes: the answer's label.
 Word take_order();
@@ -117,7 +119,8 @@ public:
     /// Maps to it.
     void give(L4_Fpage_t what, Word at);
     void give_ports(Word first, int log2);
-    /// The thread visits the small victims and goes to `start`; listens until it is stopped, or for `patience` milliseconds.
+    /// The thread visits the small victims and goes to `start`; listens until it is stopped, or for `patience`
+    /// milliseconds.
     Report run(const Start &start, Word patience = 500);
     /// Answers an exception with `count` words and listens on.
     Report resume(const Word *words, unsigned count);
@@ -133,8 +136,8 @@ private:
     Word began_ = 0; ///< offset and size of its slot when its attempt began
 };
 
-/// A page full of `foreign_fill` of the large space in whose page directory an attacker runs: the controller, or the large
-/// victim.
+/// A page full of `foreign_fill` of the large space in whose page directory an attacker runs: the controller, or the
+/// large victim.
 Word host_page();
 
 } // namespace attack

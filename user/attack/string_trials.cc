@@ -112,7 +112,10 @@ template <void (*code)()> bool above_flat(bool small, Report &r)
 }
 template <void (*code)()> bool below(bool small, Report &r) { return transfer(small, code, 0 - slot_size / 2, r); }
 template <void (*code)()> bool over_4gb(bool small, Report &r) { return transfer(small, code, 0u - 8, r); }
-template <void (*code)()> bool kernel(bool small, Report &r) { return transfer(small, code, kernel_text - base_of(small), r); }
+template <void (*code)()> bool kernel(bool small, Report &r)
+{
+    return transfer(small, code, kernel_text - base_of(small), r);
+}
 template <void (*code)()> bool kernel_flat(bool small, Report &r) { return transfer(small, code, kernel_text, r); }
 
 } // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The kernel's tables, which users may locate (sgdt, sidt); every selector that there is; system calls that name foreign
-// addresses.
+// The kernel's tables, which users may locate (sgdt, sidt); every selector that there is; system calls that name
+// foreign addresses.
 #include "trials.h"
 
 #include <cobnut/tags.h>
@@ -12,14 +12,16 @@ namespace {
 template <const char *code> bool table(bool small, Report &r)
 {
     if (!try_once(small, {.code = code, .esi = 0 - base_of(small)}, r)) return false;
-    return small ? r.faults && r.fault_address + base_of(small) >= kernel_base && r.finished() : r.protection() && !r.faults;
+    return small ? r.faults && r.fault_address + base_of(small) >= kernel_base && r.finished()
+                 : r.protection() && !r.faults;
 }
 
-/// Of all selectors none names a segment that ends behind the attacker's space. Its own end where it does: if the kernel has made
-/// it large meanwhile, behind the slot.
+/// Of all selectors none names a segment that ends behind the attacker's space. Its own end where it does: if the
+/// kernel has made it large meanwhile, behind the slot.
 bool every_limit(bool small, Report &r)
 {
-    if (!try_once(small, {.code = trial_scan_limits, .ecx = end_of(small) - 1}, r) || !r.finished() || r.eax() == 0) return false;
+    if (!try_once(small, {.code = trial_scan_limits, .ecx = end_of(small) - 1}, r) || !r.finished() || r.eax() == 0)
+        return false;
     Attacker a(small);
     if (!a.ready()) return false;
     r = a.run({.code = trial_scan_limits, .ecx = end_of(small)});

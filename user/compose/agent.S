@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* An attacker's code. ESP is its block (agent.h) all the time. It waits for messages: label 0 is answered at once, with any other
- * MR1 is where it goes on. Of what it finds it tells by a message with the report's label. Nothing here touches the UTCB
- * but agent_accept and agent_give: an access there would move the space's end. */
+/* An attacker's code. ESP is its block (agent.h) all the time. It waits for messages: label 0 is answered at once, with
+ * any other MR1 is where it goes on. Of what it finds it tells by a message with the report's label. Nothing here
+ * touches the UTCB but agent_accept and agent_give: an access there would move the space's end. */
 #include "agent.h"
 
 #define ZERO_SEND_FOR_EVER 0x04000000
@@ -17,8 +17,8 @@ agent_\name:
         .balign 4
 label begin
 
-/* Limits of what can be named, as the descriptors have them now: before anything that could enter the kernel. Small enough to be sent
- * to a thread as a message, and to run in its message registers. */
+/* Limits of what can be named, as the descriptors have them now: before anything that could enter the kernel. Small
+ * enough to be sent to a thread as a message, and to run in its message registers. */
 label mini
         mov     $AGENT_USER_CODE, %eax
         lsl     %eax, %ecx

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// compose: what no single call does to a space's isolation, two in a row may. Episodes of random steps change the shape of attackers'
-// spaces between victims: slots by name, by size, by the kernel's choice, groups, segments of threads' own, areas, mappings with and
-// without anything behind them, registers exchanged, threads that migrate. After each step an oracle (oracle.h) asks the attackers
-// what they could reach.
+// compose: what no single call does to a space's isolation, two in a row may. Episodes of random steps change the shape
+// of attackers' spaces between victims: slots by name, by size, by the kernel's choice, groups, segments of threads'
+// own, areas, mappings with and without anything behind them, registers exchanged, threads that migrate. After each
+// step an oracle (oracle.h) asks the attackers what they could reach.
 //
-// Command line: seed=N, episodes=N from the first=N on, steps=N of an episode, area=MB the kernel's small-space area, limits=1 this machine
-// enforces segment limits, keep=MASK only these steps of each episode, verbose=1 says each step before it is taken. mistake=segment|slot:
-// the model is wrong about a segment's base, or a slot is changed behind its back, which the oracle has to find.
-// Ends with `compose: N episodes, ... ok`, or with a finding: the shortest part of an episode that shows it.
+// Command line: seed=N, episodes=N from the first=N on, steps=N of an episode, area=MB the kernel's small-space area,
+// limits=1 this machine enforces segment limits, keep=MASK only these steps of each episode, verbose=1 says each step
+// before it is taken. mistake=segment|slot: the model is wrong about a segment's base, or a slot is changed behind its
+// back, which the oracle has to find. Ends with `compose: N episodes, ... ok`, or with a finding: the shortest part of
+// an episode that shows it.
 #include "oracle.h"
 #include "steps.h"
 
@@ -33,7 +34,8 @@ Episode make_episode(Word seed, Word number)
 {
     Random random(seed * 1000003 + number);
     Episode e = {.count = steps_each, .areas = {}, .step = {}};
-    // The first is in a longer slot than 1 MB; the others mostly begin side by side in such, and then have their areas moved.
+    // The first is in a longer slot than 1 MB; the others mostly begin side by side in such, and then have their areas
+    // moved.
     for (Word s = 0; s < attackers; s++) {
         e.areas[s][0] = utcb_areas[s == 0 ? 2 + random.below(2) : random.below(3) ? 0 : random.below(utcb_area_count)];
         e.areas[s][1] = utcb_areas[random.below(2) ? 1 : random.below(utcb_area_count)];
@@ -45,7 +47,8 @@ Episode make_episode(Word seed, Word number)
 
 void say(Word i, const Step &s)
 {
-    cobnut::print("compose: step %u %s space %u thread %u %x %x\n", i, op_names[static_cast<Word>(s.op)], s.space, s.thread, s.x, s.y);
+    cobnut::print("compose: step %u %s space %u thread %u %x %x\n", i, op_names[static_cast<Word>(s.op)], s.space,
+                  s.thread, s.x, s.y);
 }
 
 /// The steps of the mask; what is found, or null.
@@ -134,7 +137,9 @@ int cobnut_main(const char *command_line)
     mistake = wrong == "segment" ? Mistake::segment : wrong == "slot" ? Mistake::slot : Mistake::none;
     bad = bad || (wrong && mistake == Mistake::none);
     if (bad || !episodes || !steps_each || steps_each > steps_most || area_mb < 64) {
-        cobnut::print("compose: seed=N episodes=N first=N steps=1..%u area=MB limits=0|1 keep=MASK verbose=0|1 mistake=segment|slot\n", steps_most);
+        cobnut::print("compose: seed=N episodes=N first=N steps=1..%u area=MB limits=0|1 keep=MASK verbose=0|1 "
+                      "mistake=segment|slot\n",
+                      steps_most);
         return 2;
     }
     if (!make_stage()) {
@@ -152,7 +157,7 @@ int cobnut_main(const char *command_line)
     const cobnut::Audit audit = cobnut::audit();
     print_counts();
     const bool good = !audit.faults && !findings;
-    cobnut::print("compose: %u episodes, %u steps, seed %u, %u findings, %u faults in the books: %s\n", episodes, steps_taken, seed,
-                  findings, audit.faults, good ? "ok" : "FAILED");
+    cobnut::print("compose: %u episodes, %u steps, seed %u, %u findings, %u faults in the books: %s\n", episodes,
+                  steps_taken, seed, findings, audit.faults, good ? "ok" : "FAILED");
     return good ? 0 : 1;
 }

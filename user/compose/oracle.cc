@@ -15,10 +15,16 @@ Word large_limit()
     return area < user_limit_most ? area : user_limit_most;
 }
 Word size_of(cobnut::Tag tag) { return tag.size_mb ? tag.size_mb * mega : large_limit(); }
-bool same(cobnut::Tag a, cobnut::Tag b) { return a.offset_mb == b.offset_mb && a.size_mb == b.size_mb && a.bound == b.bound; }
+bool same(cobnut::Tag a, cobnut::Tag b)
+{
+    return a.offset_mb == b.offset_mb && a.size_mb == b.size_mb && a.bound == b.bound;
+}
 
 /// A slot's size, or a large space's.
-bool is_size(Word bytes) { return bytes == large_limit() || (bytes >= mega && bytes <= 512 * mega && !(bytes & (bytes - 1))); }
+bool is_size(Word bytes)
+{
+    return bytes == large_limit() || (bytes >= mega && bytes <= 512 * mega && !(bytes & (bytes - 1)));
+}
 
 /// The thread's own segment, of which it can reach what lies between two offsets.
 const char *judge_tls(Word g, Word last)
@@ -35,7 +41,8 @@ const char *judge_tls(Word g, Word last)
 /// What only the full probe looks at: which selectors there are, what the registers hold.
 const char *judge_registers(Word g)
 {
-    constexpr Word standard = 1u << (AGENT_USER_CODE >> 3) | 1u << (AGENT_USER_DATA >> 3) | 1u << (AGENT_UTCB_WORD >> 3);
+    constexpr Word standard =
+        1u << (AGENT_USER_CODE >> 3) | 1u << (AGENT_USER_DATA >> 3) | 1u << (AGENT_UTCB_WORD >> 3);
     const Word named = block(g, BLOCK_NAMED);
     if (!named) return nullptr;
     if ((named & ~(1u << (AGENT_TLS >> 3))) != standard) return "a user can name a selector that is not its own";
@@ -43,7 +50,8 @@ const char *judge_registers(Word g)
     const auto selector = [g](Word n) { return block(g, BLOCK_SELECTORS + n * 4) & 0xFFFF; };
     const bool own_fs = selector(2) == AGENT_USER_DATA || selector(2) == AGENT_TLS;
     const bool own_gs = selector(3) == AGENT_UTCB_WORD || selector(3) == AGENT_TLS;
-    if (selector(0) != AGENT_USER_DATA || selector(1) != AGENT_USER_DATA || selector(4) != AGENT_USER_DATA || !own_fs || !own_gs)
+    if (selector(0) != AGENT_USER_DATA || selector(1) != AGENT_USER_DATA || selector(4) != AGENT_USER_DATA || !own_fs ||
+        !own_gs)
         return "a segment register holds a foreign selector";
     return block(g, BLOCK_FOREIGN) ? "a segment register shows another space" : nullptr;
 }
@@ -56,10 +64,12 @@ const char *judge_tag(Word s)
     for (Word g = 0; g < threads; g++)
         if (thread[g].space == s && thread[g].state == State::lost) note_going_on(g); // at any time
     const cobnut::Tag now = cobnut::tag_of(thread[keeper_of(s)].id);
-    return !same(before, now) && space[s].reach < size_of(before) ? "a slot is lost and nothing was needed past it" : nullptr;
+    return !same(before, now) && space[s].reach < size_of(before) ? "a slot is lost and nothing was needed past it"
+                                                                  : nullptr;
 }
 
-/// The keeper's probe fits the tag. The rules may change that of a space that is not pinned at any time: then once more.
+/// The keeper's probe fits the tag. The rules may change that of a space that is not pinned at any time: then once
+/// more.
 const char *judge_space(Word s)
 {
     constexpr Word tries = 4;

@@ -9,8 +9,9 @@
 namespace compose {
 
 const char *const op_names[ops] = {
-    "slot_name", "slot_size", "to_kernel", "bind", "tls", "tls_call", "selector", "exchange", "jump", "halt", "map", "empty", "give",
-    "unmap", "unmap_own", "poke", "code", "talk", "pause", "visit", "migrate", "area", "reach", "thread", "accept",
+    "slot_name", "slot_size", "to_kernel", "bind", "tls",   "tls_call",  "selector", "exchange", "jump",
+    "halt",      "map",       "empty",     "give", "unmap", "unmap_own", "poke",     "code",     "talk",
+    "pause",     "visit",     "migrate",   "area", "reach", "thread",    "accept",
 };
 
 constinit Mistake mistake = Mistake::none;
@@ -158,13 +159,15 @@ const char *empty(const Step &step)
     constexpr Word bases[] = {0, 0x00100000, 0x00400000, 0x10000000, 0x20000000, 0xBFC00000};
     const Word g = any_of(step), log2 = 12 + step.x % 17;
     if (!waits(g)) return nullptr;
-    send_item(g, L4_MapItem(L4_FpageLog2(nothing_at, static_cast<int>(log2)) + L4_FullyAccessible, pick(bases, step.y)));
+    send_item(g,
+              L4_MapItem(L4_FpageLog2(nothing_at, static_cast<int>(log2)) + L4_FullyAccessible, pick(bases, step.y)));
     return nullptr;
 }
 /// The keeper of one space gives what it has, or has not, to a thread of another.
 const char *give(const Step &step)
 {
-    const Word from = keeper(step), to = keeper_of(step.x % attackers) + step.y % threads_each, n = step.y / 8 % place_count;
+    const Word from = keeper(step), to = keeper_of(step.x % attackers) + step.y % threads_each,
+               n = step.y / 8 % place_count;
     if (!alive(step.space) || !waits(to) || thread[to].space == step.space) return nullptr;
     touches_utcbs(step.space);
     note_going_on(to);
@@ -230,7 +233,9 @@ const char *migrate(const Step &step)
 {
     const Word g = mover(step), to = step.x % attackers;
     if (L4_IsNilThread(thread[g].id) || !alive(to) || thread[g].space == to) return nullptr;
-    if (!L4_ThreadControl(thread[g].id, thread[keeper_of(to)].id, L4_nilthread, L4_nilthread, reinterpret_cast<void *>(-1))) return nullptr;
+    if (!L4_ThreadControl(thread[g].id, thread[keeper_of(to)].id, L4_nilthread, L4_nilthread,
+                          reinterpret_cast<void *>(-1)))
+        return nullptr;
     thread[g].space = to;
     thread[g].state = State::lost;
     return nullptr;
@@ -259,14 +264,21 @@ const char *accept(const Step &step)
 /// An access about the end of the space, or to where a victim's linear addresses are.
 const char *reach(const Step &step)
 {
-    const char *const labels[] = {agent_read_ds, agent_write_ds, agent_read_es, agent_write_es, agent_read_fs, agent_write_fs,
-                                  agent_read_gs, agent_write_gs, agent_read_ss, agent_write_ss, agent_read_cs};
+    const char *const labels[] = {agent_read_ds, agent_write_ds, agent_read_es, agent_write_es,
+                                  agent_read_fs, agent_write_fs, agent_read_gs, agent_write_gs,
+                                  agent_read_ss, agent_write_ss, agent_read_cs};
     const Word g = mover(step), s = thread[g].space;
     if (!waits(g) || !alive(s) || !limits) return nullptr;
     const cobnut::Tag own = cobnut::tag_of(thread[g].id), other = cobnut::tag_of(victim[step.x / 8 % 2]);
     const Word size = own.size_mb * mega;
-    const Word offsets[] = {size, size - 1, size - 3, 2 * size, (other.offset_mb - own.offset_mb) * mega + canary_places[1], ~Word{3},
-                            (other.offset_mb - own.offset_mb) * mega, ~Word{0}};
+    const Word offsets[] = {size,
+                            size - 1,
+                            size - 3,
+                            2 * size,
+                            (other.offset_mb - own.offset_mb) * mega + canary_places[1],
+                            ~Word{3},
+                            (other.offset_mb - own.offset_mb) * mega,
+                            ~Word{0}};
     const Word at = offsets[step.x % 8];
     if (!own.size_mb || (at < size && at != size - 1 && at != size - 3)) return nullptr;
     block(g, BLOCK_ARGUMENT) = at;
@@ -278,8 +290,8 @@ const char *reach(const Step &step)
 }
 
 constexpr const char *(*const actions[ops])(const Step &) = {
-    slot_name, slot_size, to_kernel, bind, tls, tls_call, selector, exchange, jump, halt, map, empty, give, unmap, unmap_own, poke, code,
-    talk, pause, visit, migrate, area, reach, make_another, accept,
+    slot_name, slot_size, to_kernel, bind, tls,  tls_call, selector, exchange, jump, halt,  map,          empty,  give,
+    unmap,     unmap_own, poke,      code, talk, pause,    visit,    migrate,  area, reach, make_another, accept,
 };
 
 } // namespace

@@ -25,8 +25,32 @@ private:
 };
 
 enum class Op : Word {
-    slot_name, slot_size, to_kernel, bind, tls, tls_call, selector, exchange, jump, halt, map, empty, give, unmap, unmap_own, poke, code,
-    talk, pause, visit, migrate, area, reach, thread, accept, count,
+    slot_name,
+    slot_size,
+    to_kernel,
+    bind,
+    tls,
+    tls_call,
+    selector,
+    exchange,
+    jump,
+    halt,
+    map,
+    empty,
+    give,
+    unmap,
+    unmap_own,
+    poke,
+    code,
+    talk,
+    pause,
+    visit,
+    migrate,
+    area,
+    reach,
+    thread,
+    accept,
+    count,
 };
 inline constexpr Word ops = static_cast<Word>(Op::count);
 extern const char *const op_names[ops];

@@ -23,11 +23,13 @@ static_assert(blocks_at + threads * block_bytes <= page_size);
 constexpr Word faults_most = 8, alarm_microseconds = 4000, alarms_most = 2, alarms_running = 8;
 const auto unchanged = reinterpret_cast<void *>(-1);
 
-// Frames: of each space one for its keeper, one with code only, one that is given where nothing is expected; and the victims'.
+// Frames: of each space one for its keeper, one with code only, one that is given where nothing is expected; and the
+// victims'.
 enum Frame : Word { keeper_frame, code_frame, spare_frame, frames_each };
 constexpr Word spaces_most = attackers + victims;
 alignas(page_size) constinit unsigned char frames[spaces_most * frames_each][page_size] = {};
-alignas(page_size) constinit Word canaries[victims][sizeof canary_places / sizeof *canary_places][page_size / sizeof(Word)] = {};
+alignas(page_size) constinit Word
+    canaries[victims][sizeof canary_places / sizeof *canary_places][page_size / sizeof(Word)] = {};
 alignas(16) constinit unsigned char alarm_stack[1024] = {};
 constinit Word version = 1;
 constinit L4_ThreadId_t controller = {}, alarm = {};
@@ -43,12 +45,14 @@ void fill_frames(Word s)
 {
     for (const Frame which : {keeper_frame, code_frame}) {
         unsigned char *const page = frame(s, which);
-        for (Word i = 0; i < static_cast<Word>(agent_end - agent_begin); i++) page[i] = static_cast<unsigned char>(agent_begin[i]);
+        for (Word i = 0; i < static_cast<Word>(agent_end - agent_begin); i++)
+            page[i] = static_cast<unsigned char>(agent_begin[i]);
     }
     auto *spare = reinterpret_cast<volatile Word *>(frame(s, spare_frame));
     for (Word i = 0; i < page_size / sizeof(Word); i++) spare[i] = own_fill;
     for (Word g = 0; g < threads; g++) {
-        auto *words = reinterpret_cast<volatile Word *>(frame(s, keeper_frame) + blocks_at + g * block_bytes + below_stack);
+        auto *words =
+            reinterpret_cast<volatile Word *>(frame(s, keeper_frame) + blocks_at + g * block_bytes + below_stack);
         for (Word i = 0; i < (block_bytes - below_stack) / sizeof(Word); i++) words[i] = 0;
         words[BLOCK_STUB / 4] = stub_at(L4_KIP_IPC);
         words[BLOCK_SIGNATURE / 4] = 0x51600000 | s << 8 | g;
@@ -70,7 +74,9 @@ void fill_frames(Word s)
 bool load_answer(Word s, Word address, bool write)
 {
     const Word page = address & ~(page_size - 1);
-    const auto load = [&](const void *what, Word rights) { cobnut::load_answer(L4_MapItem(fpage(what, rights), page)); };
+    const auto load = [&](const void *what, Word rights) {
+        cobnut::load_answer(L4_MapItem(fpage(what, rights), page));
+    };
     if (page == keeper_page) return load(frame(s, keeper_frame), L4_FullyAccessible), true;
     if (s >= attackers) {
         for (Word i = 0; i < sizeof canary_places / sizeof *canary_places; i++)
@@ -106,9 +112,11 @@ Heard converse(L4_ThreadId_t to, L4_ThreadId_t from, Word s, Word g)
         }
         to = L4_nilthread;
         if (refused && L4_IsLocalId(who)) return Heard::refused;
-        if (L4_IsLocalId(who) && ++alarms >= (runs(from) ? alarms_running : alarms_most)) return Heard::lost; // the one other thread of this space
+        // the one other thread of this space
+        if (L4_IsLocalId(who) && ++alarms >= (runs(from) ? alarms_running : alarms_most)) return Heard::lost;
         if (!(who == from)) continue;
-        if (!cobnut::is_page_fault(tag)) return L4_Label(tag) == AGENT_REPORT_LABEL ? Heard::report : L4_Label(tag) ? Heard::lost : Heard::answer;
+        if (!cobnut::is_page_fault(tag))
+            return L4_Label(tag) == AGENT_REPORT_LABEL ? Heard::report : L4_Label(tag) ? Heard::lost : Heard::answer;
         Word address;
         L4_StoreMR(1, &address);
         if (g < threads) note_reach(thread[g].space, address);
@@ -140,8 +148,10 @@ bool make_victim(Word v, bool small, Word location)
     fill_frames(attackers + v);
     Word old = small ? L4_SmallSpaceChange | L4_SmallSpace(location, 4) : L4_SmallSpaceChange;
     if (!L4_ThreadControl(id, id, controller, L4_nilthread, unchanged) ||
-        !L4_SpaceControl(id, old, L4_FpageLog2(kip_area, 12), L4_FpageLog2(utcb_areas[0], utcb_area_log2), L4_nilthread, &old) ||
-        !(old & L4_SmallSpaceChange) || !L4_ThreadControl(id, id, controller, controller, reinterpret_cast<void *>(utcb_areas[0])))
+        !L4_SpaceControl(id, old, L4_FpageLog2(kip_area, 12), L4_FpageLog2(utcb_areas[0], utcb_area_log2), L4_nilthread,
+                         &old) ||
+        !(old & L4_SmallSpaceChange) ||
+        !L4_ThreadControl(id, id, controller, controller, reinterpret_cast<void *>(utcb_areas[0])))
         return false;
     load_start(entry(keeper_page, agent_report), keeper_page + blocks_at + below_stack);
     if (converse(id, id, attackers + v, threads) != Heard::report) return false;
@@ -224,14 +234,16 @@ const char *harmed_victim()
             if (!full_of(page, canary)) return "a victim's memory has changed";
     for (Word v = 0; v < victims; v++) {
         const cobnut::Tag tag = cobnut::tag_of(victim[v]);
-        if (tag.size_mb != (is_small(v) ? 4 : 0) || tag.offset_mb != victim_locations[v]) return "a victim has another slot";
+        if (tag.size_mb != (is_small(v) ? 4 : 0) || tag.offset_mb != victim_locations[v])
+            return "a victim has another slot";
     }
     return nullptr;
 }
 
 volatile Word &block(Word g, Word field)
 {
-    return *reinterpret_cast<volatile Word *>(frame(thread[g].space, keeper_frame) + blocks_at + g * block_bytes + below_stack + field);
+    return *reinterpret_cast<volatile Word *>(frame(thread[g].space, keeper_frame) + blocks_at + g * block_bytes +
+                                              below_stack + field);
 }
 Word stack_of(Word g) { return keeper_page + blocks_at + g * block_bytes + below_stack; }
 Word entry(Word base, const char *label) { return base + static_cast<Word>(label - agent_begin); }
@@ -250,7 +262,8 @@ bool make_thread(Word g)
     t = {.id = id_of(thread_number + g), .space = s, .at = keeper_page};
     // Space and place are settled: the keeper's is made by make_space().
     const auto utcb = reinterpret_cast<void *>(space[s].utcb_area + g * 512);
-    if (!L4_ThreadControl(t.id, thread[keeper_of(s)].id, controller, controller, utcb)) return t.id = L4_nilthread, false;
+    if (!L4_ThreadControl(t.id, thread[keeper_of(s)].id, controller, controller, utcb))
+        return t.id = L4_nilthread, false;
     load_start(entry(keeper_page, agent_report), stack_of(g));
     return converse(g, true) == Heard::report;
 }
@@ -263,10 +276,13 @@ bool make_space(Word s, Word first, Word area)
     fill_frames(s);
     Thread &keeper = thread[keeper_of(s)];
     keeper = {.id = id_of(thread_number + keeper_of(s)), .space = s};
-    if (!L4_ThreadControl(keeper.id, keeper.id, controller, L4_nilthread, unchanged)) return keeper.id = L4_nilthread, false;
+    if (!L4_ThreadControl(keeper.id, keeper.id, controller, L4_nilthread, unchanged))
+        return keeper.id = L4_nilthread, false;
     const L4_ThreadId_t id = keeper.id;
     for (const Word utcbs : {first, area})
-        if (!L4_SpaceControl(id, 0, L4_FpageLog2(kip_area, 12), L4_FpageLog2(utcbs, utcb_area_log2), L4_nilthread, nullptr)) return false;
+        if (!L4_SpaceControl(id, 0, L4_FpageLog2(kip_area, 12), L4_FpageLog2(utcbs, utcb_area_log2), L4_nilthread,
+                             nullptr))
+            return false;
     const auto utcb = reinterpret_cast<void *>(area + keeper_of(s) * 512);
     if (!L4_ThreadControl(id, id, controller, controller, utcb)) return false;
     keeper.at = keeper_page;
@@ -281,7 +297,8 @@ void remove_space(Word s)
 {
     for (Word g = 0; g < threads; g++) {
         if (g / threads_each != s && thread[g].space != s) continue;
-        if (!L4_IsNilThread(thread[g].id)) L4_ThreadControl(thread[g].id, L4_nilthread, L4_nilthread, L4_nilthread, unchanged);
+        if (!L4_IsNilThread(thread[g].id))
+            L4_ThreadControl(thread[g].id, L4_nilthread, L4_nilthread, L4_nilthread, unchanged);
         thread[g] = {.id = {}, .space = g / threads_each};
     }
 }
@@ -307,7 +324,8 @@ Heard send_to(Word g, Word ip)
 Word call(Word g, Word field, const L4_Registers_t &registers)
 {
     block(g, BLOCK_TARGET) = stub_at(field);
-    const Word words[] = {registers.eax, registers.ecx, registers.edx, registers.esi, registers.edi, registers.ebx, registers.ebp};
+    const Word words[] = {registers.eax, registers.ecx, registers.edx, registers.esi,
+                          registers.edi, registers.ebx, registers.ebp};
     for (Word i = 0; i < 7; i++) block(g, BLOCK_REGISTERS + i * 4) = words[i];
     return send_to(g, entry(keeper_page, agent_call)) == Heard::report ? block(g, BLOCK_EAX) : 0;
 }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The stage: attackers' spaces, whose shape the steps change, between victims, whose memory is full of `canary`. The controller,
-// which is the root server, is everybody's pager; it keeps a model of where each thread is and how far its space has to reach.
+// The stage: attackers' spaces, whose shape the steps change, between victims, whose memory is full of `canary`. The
+// controller, which is the root server, is everybody's pager; it keeps a model of where each thread is and how far its
+// space has to reach.
 //
-// Each attackers' space has a keeper, whose page with its code and the blocks of all threads is always there, and two movers, which
-// go where the steps send them: to `places`, where the same code is mapped, or into their own message registers.
+// Each attackers' space has a keeper, whose page with its code and the blocks of all threads is always there, and two
+// movers, which go where the steps send them: to `places`, where the same code is mapped, or into their own message
+// registers.
 #ifndef COBNUT_COMPOSE_WORLD_H
 #define COBNUT_COMPOSE_WORLD_H
 #include "agent.h"
@@ -20,8 +22,10 @@ inline constexpr Word page_size = 4096, mega = 1u << 20;
 inline constexpr Word attackers = 3, threads_each = 3, threads = attackers * threads_each, victims = 3;
 inline constexpr Word keeper_page = 0x00010000, kip_area = 0x000C0000, utcb_area_log2 = 13;
 inline constexpr Word utcb_areas[] = {0x000D0000, 0x00182000, 0x00502000, 0x1F002000};
-inline constexpr Word places[] = {0x000FF000, 0x00180000, 0x001FF000, 0x00280000, 0x003FF000, 0x007FF000, 0x01800000, 0x20000000};
-inline constexpr Word place_count = sizeof places / sizeof *places, utcb_area_count = sizeof utcb_areas / sizeof *utcb_areas;
+inline constexpr Word places[] = {0x000FF000, 0x00180000, 0x001FF000, 0x00280000,
+                                  0x003FF000, 0x007FF000, 0x01800000, 0x20000000};
+inline constexpr Word place_count = sizeof places / sizeof *places,
+                      utcb_area_count = sizeof utcb_areas / sizeof *utcb_areas;
 inline constexpr Word canary = 0xCA9A97CA, own_fill = 0x0F111F11, scribble = 0xBAD0BAD0;
 /// Where victims have their pages, all below 1 MB.
 inline constexpr Word canary_places[] = {0x00000000, 0x00020000, 0x000FE000};
@@ -105,8 +109,9 @@ void take_code(Word s);
 } // namespace compose
 
 extern "C" {
-extern const char agent_begin[], agent_mini[], agent_mini_end[], agent_report[], agent_report_by_stub[], agent_probe[], agent_load_fs[],
-    agent_load_gs[], agent_accept[], agent_call[], agent_give[], agent_read_ds[], agent_write_ds[], agent_read_es[], agent_write_es[],
-    agent_read_fs[], agent_write_fs[], agent_read_gs[], agent_write_gs[], agent_read_ss[], agent_write_ss[], agent_read_cs[], agent_end[];
+extern const char agent_begin[], agent_mini[], agent_mini_end[], agent_report[], agent_report_by_stub[], agent_probe[],
+    agent_load_fs[], agent_load_gs[], agent_accept[], agent_call[], agent_give[], agent_read_ds[], agent_write_ds[],
+    agent_read_es[], agent_write_es[], agent_read_fs[], agent_write_fs[], agent_read_gs[], agent_write_gs[],
+    agent_read_ss[], agent_write_ss[], agent_read_cs[], agent_end[];
 }
 #endif

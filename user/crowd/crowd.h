@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the parts of crowd share. Members run code of their own (members.S), each its own copy in a space of its own; root
-// tells them by the answer to their calls what to do.
+// What the parts of crowd share. Members run code of their own (members.S), each its own copy in a space of its own;
+// root tells them by the answer to their calls what to do.
 #pragma once
 
 #include <l4/types.h>
@@ -23,8 +23,8 @@ inline constexpr Word private_base = 0x90000000, shared_base = 0x8F000000; // pa
 extern "C" const unsigned char crowd_code[], crowd_code_end[];
 extern "C" const unsigned char crowd_server[], crowd_client[], crowd_reader[];
 
-// Label of a member's call to root for orders, what was ordered before done (members.S has the same). If a call of its own
-// fails, it sends cobnut::failed_label and that call's tag.
+// Label of a member's call to root for orders, what was ordered before done (members.S has the same). If a call of its
+// own fails, it sends cobnut::failed_label and that call's tag.
 inline constexpr Word ready_label = 0x0C01;
 
 } // namespace crowd

@@ -2,8 +2,8 @@
 // crowd: many spaces and the two patterns of W03 (docs/lab.md): a server that calls clients at random (figure 5), and
 // readers of the same few pages that yield in turn (figure 4).
 //
-// The root thread makes the members' spaces and is their pager. Each has a copy of the code in members.S, a stack and its
-// interface page in one megabyte. Root takes no part in what is measured.
+// The root thread makes the members' spaces and is their pager. Each has a copy of the code in members.S, a stack and
+// its interface page in one megabyte. Root takes no part in what is measured.
 //
 // Command line (defaults first):
 //   pattern=calls|reads
@@ -15,10 +15,11 @@
 //   members=1                  calls: clients beside the server, 1 to 64; reads: 2 to 16
 //   rounds=1000 warmup=100     measured and unmeasured calls, or turns of each reader
 //   seed=2463534242            of the random clients
-//   pages=1:1:1                START:STOP:STEP pages that a reader reads a byte from in each turn, 1 to 64; STOP inclusive
-//   shared=0                   1: the readers' pages are the same ones, in the same place; 0: each has its own
-//   large=0                    1: these pages are mapped as one of 1 MB (not shared ones)
-// Case 0 of calls: an iteration is a round trip. Case i of reads has the i-th number of pages: an iteration is a turn of each.
+//   pages=1:1:1                START:STOP:STEP pages that a reader reads a byte from in each turn, 1 to 64; STOP
+//   inclusive shared=0                   1: the readers' pages are the same ones, in the same place; 0: each has its
+//   own large=0                    1: these pages are mapped as one of 1 MB (not shared ones)
+// Case 0 of calls: an iteration is a round trip. Case i of reads has the i-th number of pages: an iteration is a turn
+// of each.
 #include "crowd.h"
 
 #include <cobnut/options.h>
@@ -58,7 +59,11 @@ bool parse_place(cobnut::Text text)
     const struct {
         const char *name;
         Place place;
-    } places[] = {{"apart", Place::apart}, {"alike", Place::alike}, {"collide", Place::collide}, {"slots", Place::slots}, {"within", Place::within}};
+    } places[] = {{"apart", Place::apart},
+                  {"alike", Place::alike},
+                  {"collide", Place::collide},
+                  {"slots", Place::slots},
+                  {"within", Place::within}};
     for (const auto &one : places) {
         if (text && !(text == one.name)) continue;
         wish.place = one.place;
@@ -124,12 +129,14 @@ void make_members()
         const L4_ThreadId_t id = thread(i), where = thread(space(i));
         if (space(i) == i) {
             utcbs[i] = L4_FpageLog2(base(i) + mb / 2, utcb_area_log2);
-            if (!L4_ThreadControl(id, id, me, L4_nilthread, reinterpret_cast<void *>(-1))) fail("ThreadControl", i, L4_ErrorCode());
+            if (!L4_ThreadControl(id, id, me, L4_nilthread, reinterpret_cast<void *>(-1)))
+                fail("ThreadControl", i, L4_ErrorCode());
             if (!Cobnut_SpaceControl(id, 0, L4_FpageLog2(base(i) + kip_offset, 12), &utcbs[i], L4_nilthread, nullptr))
                 fail("SpaceControl", i, L4_ErrorCode());
         }
         const Word utcb = L4_Address(utcbs[space(i)]) + (i - space(i)) * utcb_size;
-        if (!L4_ThreadControl(id, where, me, me, reinterpret_cast<void *>(utcb))) fail("ThreadControl to activate", i, L4_ErrorCode());
+        if (!L4_ThreadControl(id, where, me, me, reinterpret_cast<void *>(utcb)))
+            fail("ThreadControl to activate", i, L4_ErrorCode());
     }
 }
 
@@ -154,7 +161,8 @@ Word source_of(Word i, Word address, bool &write)
     return write ? reinterpret_cast<Word>(stacks[space(i)]) : 0;
 }
 
-/// Loads the answer to a fault of a reader at its pages, with all of them at once: one megabyte that is sigma0's as one page.
+/// Loads the answer to a fault of a reader at its pages, with all of them at once: one megabyte that is sigma0's as one
+/// page.
 void answer_with_megabyte(Word i)
 {
     constexpr int log2 = 20;
@@ -213,7 +221,8 @@ void run_turns(Word pages, Word turns, Word marked_case)
 {
     constexpr Word longer = 8;
     for (Word i = members(); i-- > 0;)
-        order(i, wish.shared ? shared_base : private_base + i * mb, pages, i ? turns + longer : turns, i ? unmarked_case : marked_case);
+        order(i, wish.shared ? shared_base : private_base + i * mb, pages, i ? turns + longer : turns,
+              i ? unmarked_case : marked_case);
     if (marked_case != unmarked_case) expect_ready(0);
     for (Word i = marked_case != unmarked_case; i < members(); i++) page_until_ready();
 }

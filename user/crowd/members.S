@@ -1,6 +1,6 @@
 @ SPDX-License-Identifier: BSD-2-Clause
-@ What the members of crowd do, with nothing but registers and, for the server, a stack. Ipc keeps R11 and SP only, ThreadSwitch
-@ R0 to R7 as well (docs/x2-arm.md). All of it runs at whatever address it is copied to.
+@ What the members of crowd do, with nothing but registers and, for the server, a stack. Ipc keeps R11 and SP only,
+@ ThreadSwitch R0 to R7 as well (docs/x2-arm.md). All of it runs at whatever address it is copied to.
 
 #include <cobnut/lab.h>
 
@@ -49,9 +49,9 @@ crowd_code:
         COBNUT_LAB_MARK
         .endm
 
-@ Orders: MR1 the first client's id, MR2 clients and, shifted by 8, calls to warm up, MR3 seed, MR4 measured calls. Nobody else runs
-@ between the two: with as many clients as there are domains left, that would take one.
-@ On the stack: random state, clients, first client, calls to come, measured calls that come after them.
+@ Orders: MR1 the first client's id, MR2 clients and, shifted by 8, calls to warm up, MR3 seed, MR4 measured calls.
+@ Nobody else runs between the two: with as many clients as there are domains left, that would take one. On the stack:
+@ random state, clients, first client, calls to come, measured calls that come after them.
 crowd_server:
         find_entry KIP_IPC
         sub     sp, sp, #20

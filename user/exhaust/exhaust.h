@@ -61,7 +61,8 @@ void unmap_ports();
 
 // -------------------------------------------------------------------------------------------------- the starvation
 
-/// Takes all of the kernel's memory but so many pages, and every free object of its pools of threads, mappings and ports.
+/// Takes all of the kernel's memory but so many pages, and every free object of its pools of threads, mappings and
+/// ports.
 void starve(Word pages);
 /// Gives it all back.
 void feed();

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // exhaust: every way to ask the kernel for memory when there is too little of it.
 //
-// All of the kernel's memory is taken but a few pages, none at first, then one more each time, until what is tried works.
-// Before that it has to fail with the error code for it, and leave the kernel's books as they were. Then everything is
-// given back, and of each kind of object as many can be made again as before. Started with little kernel memory (the kernel's option
-// kmem=), as it fills it often. It prints how many pages each kind of attempt needs.
+// All of the kernel's memory is taken but a few pages, none at first, then one more each time, until what is tried
+// works. Before that it has to fail with the error code for it, and leave the kernel's books as they were. Then
+// everything is given back, and of each kind of object as many can be made again as before. Started with little kernel
+// memory (the kernel's option kmem=), as it fills it often. It prints how many pages each kind of attempt needs.
 #include "exhaust.h"
 
 #include <l4/sigma0.h>
@@ -53,7 +53,8 @@ void new_space()
 }
 void new_space_with_areas()
 {
-    if (create(candidate, candidate, false, other_region) || set_areas(candidate, other_region)) fail("areas to try with");
+    if (create(candidate, candidate, false, other_region) || set_areas(candidate, other_region))
+        fail("areas to try with");
 }
 void remove_candidate() { remove(candidate); }
 
@@ -150,7 +151,8 @@ void try_coprocessor()
     constexpr Word no_coprocessor = 7;
     starve(0);
     const cobnut::Audit before = books();
-    if (use_coprocessor() != no_coprocessor || try_again() != no_coprocessor) fail("the coprocessor has no registers to lend");
+    if (use_coprocessor() != no_coprocessor || try_again() != no_coprocessor)
+        fail("the coprocessor has no registers to lend");
     same("coprocessor", before, books(), false);
     feed();
     if (try_again()) fail("the coprocessor stays away");
@@ -248,7 +250,8 @@ Word create(Word number, Word space, bool active, Word utcb)
     void *const at = reinterpret_cast<void *>(utcb);
     if (!L4_ThreadControl(thread(number), thread(space), me, active ? me : L4_nilthread, at)) return L4_ErrorCode();
     // What is tried here is that there is no memory, not that some is kept for others (user/share).
-    if (number == space && !cobnut::limit_kernel_memory(thread(space), cobnut::no_limit)) fail("a space without a limit", number);
+    if (number == space && !cobnut::limit_kernel_memory(thread(space), cobnut::no_limit))
+        fail("a space without a limit", number);
     return 0;
 }
 

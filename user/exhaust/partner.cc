@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The thread that takes what it is sent, and the calls to it. The root thread is its pager; once it has been started and
-// tried, it has no page faults.
+// The thread that takes what it is sent, and the calls to it. The root thread is its pager; once it has been started
+// and tried, it has no page faults.
 #include "exhaust.h"
 
 extern "C" char image_start[], image_end[];
@@ -64,7 +64,8 @@ bool is_answer(L4_MsgTag_t tag, Word &exception)
     }
     if (!cobnut::is_page_fault(tag)) return true;
     const Word at = mr[1] & ~(page_size - 1);
-    if (at < reinterpret_cast<Word>(image_start) || at >= reinterpret_cast<Word>(image_end)) fail("the partner faults", mr[1], mr[2]);
+    if (at < reinterpret_cast<Word>(image_start) || at >= reinterpret_cast<Word>(image_end))
+        fail("the partner faults", mr[1], mr[2]);
     cobnut::load_page(at, at);
     return false;
 }
@@ -147,10 +148,7 @@ void let_fault()
 
 Word answer_fault() { return map_page(missing_page); }
 
-bool still_waits()
-{
-    return L4_IpcFailed(L4_Receive_Timeout(thread(partner), L4_TimePeriod(20000)));
-}
+bool still_waits() { return L4_IpcFailed(L4_Receive_Timeout(thread(partner), L4_TimePeriod(20000))); }
 
 Word map_page(Word to)
 {
@@ -177,7 +175,8 @@ void unmap_ports()
 
 void start_partner()
 {
-    if (create(partner, partner) || set_areas(partner) || activate(partner, partner)) fail("the partner", L4_ErrorCode());
+    if (create(partner, partner) || set_areas(partner) || activate(partner, partner))
+        fail("the partner", L4_ErrorCode());
     L4_Set_MsgTag(L4_MsgTag_t{.raw = 2});
     L4_LoadMR(1, reinterpret_cast<Word>(partner_main));
     L4_LoadMR(2, reinterpret_cast<Word>(stack) + sizeof stack - 16);

@@ -7,10 +7,18 @@
 namespace fuzz {
 namespace {
 
-constexpr Word fields[] = {L4_KIP_IPC,           L4_KIP_LIPC,           L4_KIP_UNMAP,
-                           L4_KIP_EXCHANGE_REGISTERS, L4_KIP_THREAD_SWITCH, L4_KIP_SCHEDULE,
-                           L4_KIP_THREAD_CONTROL, L4_KIP_SPACE_CONTROL, L4_KIP_PROCESSOR_CONTROL,
-                           L4_KIP_MEMORY_CONTROL, COBNUT_KIP_TLS_CONTROL, L4_KIP_SYSTEM_CLOCK};
+constexpr Word fields[] = {L4_KIP_IPC,
+                           L4_KIP_LIPC,
+                           L4_KIP_UNMAP,
+                           L4_KIP_EXCHANGE_REGISTERS,
+                           L4_KIP_THREAD_SWITCH,
+                           L4_KIP_SCHEDULE,
+                           L4_KIP_THREAD_CONTROL,
+                           L4_KIP_SPACE_CONTROL,
+                           L4_KIP_PROCESSOR_CONTROL,
+                           L4_KIP_MEMORY_CONTROL,
+                           COBNUT_KIP_TLS_CONTROL,
+                           L4_KIP_SYSTEM_CLOCK};
 static_assert(sizeof fields / sizeof *fields == raw);
 
 /// An index into a tally.
@@ -19,8 +27,13 @@ Word outcome(Kind kind, const L4_Registers_t &r)
     constexpr Word error_bit = 1u << 15;
     bool failed = false;
     switch (kind) {
-    case ipc: case lipc: failed = r.esi & error_bit; break;
-    case unmap: case thread_switch: case system_clock: case raw: case kinds: break;
+    case ipc:
+    case lipc: failed = r.esi & error_bit; break;
+    case unmap:
+    case thread_switch:
+    case system_clock:
+    case raw:
+    case kinds: break;
     default: failed = r.eax == 0;
     }
     return failed ? L4_ErrorCode() & (outcomes - 1) : 0;
@@ -69,7 +82,8 @@ void create_stranger(Block &block)
     const Word id = L4_GlobalId(base_number + threads + block.random.below(strangers), 1).raw;
     L4_Registers_t thread = {id, 0, supervisor.raw, id, ~0u, 0, 0};
     make(block, thread_control, thread);
-    L4_Registers_t space = {id, 0, L4_FpageLog2(kip_area, 12).raw, L4_FpageLog2(utcb_area, utcb_area_log2).raw, ~0u, 0, 0};
+    L4_Registers_t space = {id, 0, L4_FpageLog2(kip_area, 12).raw, L4_FpageLog2(utcb_area, utcb_area_log2).raw, ~0u,
+                            0,  0};
     make(block, space_control, space);
 }
 
@@ -78,7 +92,9 @@ void change_space(Block &block)
     Random &random = block.random;
     const bool usual = random.one_in(2);
     const Word kip = usual ? L4_FpageLog2(kip_area, 12).raw : random.one_in(2) ? odd_fpage(random).raw : 0;
-    const Word utcbs = usual ? L4_FpageLog2(utcb_area, utcb_area_log2).raw : random.one_in(2) ? odd_fpage(random).raw : 0;
+    const Word utcbs = usual              ? L4_FpageLog2(utcb_area, utcb_area_log2).raw
+                       : random.one_in(2) ? odd_fpage(random).raw
+                                          : 0;
     const Word redirector = random.one_in(4) ? odd_thread(random).raw : ~0u;
     L4_Registers_t r = {odd_target(random).raw, odd_control(random), kip, utcbs, redirector, 0, 0};
     make(block, space_control, r);
@@ -92,8 +108,13 @@ void change_memory(Block &block)
     L4_LoadMR(0, L4_FpageLog2(page, 12).raw | random.below(4));
     L4_LoadMR(1, random.one_in(4) ? odd_fpage(random).raw & ~7u : 0);
     auto attribute = [&] { return random.one_in(4) ? odd_word(random) : random.below(9); };
-    L4_Registers_t r = {random.one_in(8) ? odd_word(random) : random.below(2), attribute(), attribute(), L4_MsgTag().raw,
-                        L4_MyLocalId().raw, attribute(), attribute()};
+    L4_Registers_t r = {random.one_in(8) ? odd_word(random) : random.below(2),
+                        attribute(),
+                        attribute(),
+                        L4_MsgTag().raw,
+                        L4_MyLocalId().raw,
+                        attribute(),
+                        attribute()};
     make(block, memory_control, r);
 }
 
@@ -135,13 +156,18 @@ void make(Block &block, Kind kind, L4_Registers_t &r)
 void privileged_call(Block &block)
 {
     switch (block.random.below(16)) {
-    case 0: case 1: return interrupt_control(block);
+    case 0:
+    case 1: return interrupt_control(block);
     case 2: return change_memory(block);
     case 3: return change_processor(block);
     case 4: return change_tls(block);
-    case 5: case 6: return change_schedule(block);
-    case 7: case 8: return create_stranger(block);
-    case 9: case 10: case 11: return change_space(block);
+    case 5:
+    case 6: return change_schedule(block);
+    case 7:
+    case 8: return create_stranger(block);
+    case 9:
+    case 10:
+    case 11: return change_space(block);
     default: return change_thread(block);
     }
 }

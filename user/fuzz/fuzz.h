@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What the parts of the system-call fuzzer share.
 //
-// Workers are threads without privileges in spaces of their own; clerks are privileged ones beside the supervisor, which
-// is everybody's pager and exception handler, and replaces whatever has come to an end or to a stop. All of them live on
-// one image at the same addresses, of which a worker may write its own block only.
+// Workers are threads without privileges in spaces of their own; clerks are privileged ones beside the supervisor,
+// which is everybody's pager and exception handler, and replaces whatever has come to an end or to a stop. All of them
+// live on one image at the same addresses, of which a worker may write its own block only.
 #ifndef COBNUT_FUZZ_H
 #define COBNUT_FUZZ_H
 #include <l4/ipc.h>
@@ -22,7 +22,8 @@ inline constexpr Word utcb_area = 0x00800000, utcb_area_log2 = 14, kip_area = 0x
 inline constexpr Word free_area = 0x00A00000, free_area_log2 = 20; ///< where workers map things
 inline constexpr Word beyond_small = 0x02000000;                   ///< outside of every small space that is used here
 inline constexpr Word beyond_small_pages = 64;
-inline constexpr Word far = 0x15000000; ///< bits of what is mapped further up: no address that a number made up for something else is
+/// bits of what is mapped further up: no address that a number made up for something else is
+inline constexpr Word far = 0x15000000;
 inline constexpr Word clerk_window = 0x40000000;                   ///< where clerks receive
 inline constexpr unsigned arena_pages = 64;
 
@@ -47,8 +48,8 @@ private:
 };
 
 /// The word without a byte that begins one of two instructions: threads run into data now and then, and QEMU executes
-/// what no processor does. It looks at the VM flag of an iret at any privilege, and moves a null selector into CS; both lead
-/// out of all that a kernel can guard.
+/// what no processor does. It looks at the VM flag of an iret at any privilege, and moves a null selector into CS; both
+/// lead out of all that a kernel can guard.
 inline Word harmless(Word word)
 {
     constexpr Word iret = 0xCF, move_to_segment = 0x8E;
@@ -59,8 +60,20 @@ inline Word harmless(Word word)
 
 /// The system calls, and `raw`: an entry past the stubs, with anything in the registers.
 enum Kind : Word {
-    ipc, lipc, unmap, exchange_registers, thread_switch, schedule, thread_control, space_control, processor_control,
-    memory_control, tls_control, system_clock, raw, kinds,
+    ipc,
+    lipc,
+    unmap,
+    exchange_registers,
+    thread_switch,
+    schedule,
+    thread_control,
+    space_control,
+    processor_control,
+    memory_control,
+    tls_control,
+    system_clock,
+    raw,
+    kinds,
 };
 
 /// One system call as it was made.
@@ -69,16 +82,16 @@ struct Call {
     L4_Registers_t registers;
 };
 
-/// What calls came to, by kind: index 0 counts those that succeeded, the others are error codes. IPC's are phase and code
-/// as they stand in ErrorCode, without the count of bytes.
+/// What calls came to, by kind: index 0 counts those that succeeded, the others are error codes. IPC's are phase and
+/// code as they stand in ErrorCode, without the count of bytes.
 inline constexpr unsigned outcomes = 16;
 struct Tally {
     Word count[kinds * outcomes];
     Word &of(Word kind, Word outcome) { return count[kind * outcomes + outcome]; }
 };
 
-/// A thread's own page: what it writes, and its stack above. Its address stands on the stack, so threads that lose their
-/// way come to it: it begins with instructions hlt.
+/// A thread's own page: what it writes, and its stack above. Its address stands on the stack, so threads that lose
+/// their way come to it: it begins with instructions hlt.
 struct alignas(page_size) Block {
     unsigned char stop[16];
     Random random;
@@ -97,8 +110,8 @@ extern L4_ThreadId_t supervisor;
 
 /// An argument: an interesting number, or any.
 Word odd_word(Random &random);
-/// Where a thread may be sent: where no writable page is, as far as that can be known. QEMU comes to a standstill over code
-/// that writes over itself if its clock counts instructions.
+/// Where a thread may be sent: where no writable page is, as far as that can be known. QEMU comes to a standstill over
+/// code that writes over itself if its clock counts instructions.
 Word odd_ip(Random &random);
 /// Where a worker's UTCB may be: most share a page.
 Word odd_utcb(Random &random);

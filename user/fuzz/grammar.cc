@@ -25,8 +25,9 @@ Word odd_ip(Random &random)
     case 0: return random.below(16);
     case 1: return 0xC0000000 + random.below(0x40000000);
     case 2: return 0xFFFFFFFF - random.below(16);
-    // To the third byte of the kernel interface page: e6, an out to a port that no worker has. From most others the way leads over
-    // zeros, which only add to where EAX points, into a stub behind; its result would be taken for that of the call left.
+    // To the third byte of the kernel interface page: e6, an out to a port that no worker has. From most others the way
+    // leads over zeros, which only add to where EAX points, into a stub behind; its result would be taken for that of
+    // the call left.
     case 3: return kip_area + 2;
     default: return reinterpret_cast<Word>(worker_main);
     }
@@ -91,7 +92,9 @@ Word string_address(Random &random)
 
 Word string_length(Random &random)
 {
-    return random.one_in(64) ? random.below(1u << 22) : random.one_in(4) ? random.below(3 * page_size) : random.below(64);
+    return random.one_in(64)  ? random.below(1u << 22)
+           : random.one_in(4) ? random.below(3 * page_size)
+                              : random.below(64);
 }
 
 /// A string item, simple or compound, of at most `room` words, given to `store` with their index; returns how many.
@@ -117,9 +120,13 @@ Word odd_item(Random &random, Word at, Word room)
     Word first;
     switch (random.below(8)) {
     case 0: first = random.next(); break;
-    case 1: case 2: return string_item(random, room, more, [at](Word i, Word value) { store_mr(at + i, value); });
-    case 3: case 4: first = ((odd_word(random) | far) & ~0x3FFu) | 0xA; break; // grant
-    default: first = ((random.one_in(2) ? free_area + page_size * random.below(256) : odd_word(random) | far) & ~0x3FFu) | 0x8;
+    case 1:
+    case 2: return string_item(random, room, more, [at](Word i, Word value) { store_mr(at + i, value); });
+    case 3:
+    case 4: first = ((odd_word(random) | far) & ~0x3FFu) | 0xA; break; // grant
+    default:
+        first =
+            ((random.one_in(2) ? free_area + page_size * random.below(256) : odd_word(random) | far) & ~0x3FFu) | 0x8;
     }
     store_mr(at, first | more);
     store_mr(at + 1, odd_fpage(random).raw);
@@ -143,7 +150,8 @@ void load_buffers(Random &random)
     L4_LoadBR(0, random.one_in(8) ? odd_word(random) : window | strings);
     Word at = 1;
     for (Word n = strings ? 1 + random.below(3) : 0; n && at + 2 < 33; n--)
-        at += string_item(random, 33 - at, n > 1, [at](Word i, Word value) { L4_LoadBR(static_cast<int>(at + i), value); });
+        at += string_item(random, 33 - at, n > 1,
+                          [at](Word i, Word value) { L4_LoadBR(static_cast<int>(at + i), value); });
     if (random.one_in(8)) L4_LoadBR(1 + static_cast<int>(random.below(32)), odd_word(random));
 }
 
@@ -171,8 +179,13 @@ void make_unmap(Block &block)
     Random &random = block.random;
     const Word count = random.one_in(32) ? random.below(64) : random.below(3);
     for (Word i = 0; i <= count; i++) L4_LoadMR(static_cast<int>(i), odd_fpage(random).raw);
-    L4_Registers_t r = {count | (random.one_in(3) ? 0x40 : 0), odd_word(random), odd_word(random),
-                        L4_MsgTag().raw,                       L4_MyLocalId().raw, odd_word(random), odd_word(random)};
+    L4_Registers_t r = {count | (random.one_in(3) ? 0x40 : 0),
+                        odd_word(random),
+                        odd_word(random),
+                        L4_MsgTag().raw,
+                        L4_MyLocalId().raw,
+                        odd_word(random),
+                        odd_word(random)};
     make(block, unmap, r);
 }
 
@@ -194,8 +207,8 @@ void make_exchange_registers(Block &block)
 void random_call(Block &block)
 {
     Random &random = block.random;
-    constexpr Kind others[] = {space_control, thread_control, processor_control, memory_control, tls_control,
-                               system_clock,  thread_switch,  schedule};
+    constexpr Kind others[] = {space_control, thread_control, processor_control, memory_control,
+                               tls_control,   system_clock,   thread_switch,     schedule};
     const Word choice = random.below(16);
     if (choice < 9) return make_ipc(block);
     if (choice < 11) return make_unmap(block);

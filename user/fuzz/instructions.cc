@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Instructions that a user may try, and entries to the kernel past the stubs. Whatever they raise goes to the supervisor.
+// Instructions that a user may try, and entries to the kernel past the stubs. Whatever they raise goes to the
+// supervisor.
 #include "fuzz.h"
 
 extern "C" void fuzz_odd_instruction(fuzz::Word kind);
@@ -53,7 +54,8 @@ __asm__(".text\n"
         "mov 0(%ebp), %eax; mov 4(%ebp), %ecx; mov 8(%ebp), %edx; mov 12(%ebp), %esi; mov 16(%ebp), %edi\n"
         "mov 20(%ebp), %ebx; mov 24(%ebp), %ebp\n"
         "ret\n"
-        ".irp n, 0x00, 0x02, 0x03, 0x04, 0x0E, 0x20, 0x2F, 0x30, 0x31, 0x32, 0x33, 0x34, 0x35, 0x36, 0x37, 0x38, 0x39, 0x3A, 0xFF\n"
+        ".irp n, 0x00, 0x02, 0x03, 0x04, 0x0E, 0x20, 0x2F, 0x30, 0x31, 0x32, 0x33, 0x34, 0x35, 0x36, 0x37, 0x38, 0x39, "
+        "0x3A, 0xFF\n"
         "gate_\\n: int $\\n; jmp gate_end\n"
         ".endr\n"
         "gate_end: cld; popa; ret\n"
@@ -63,7 +65,8 @@ __asm__(".text\n"
         ".long odd_12, odd_13, odd_14, odd_15, odd_16, odd_17, odd_18, odd_19, odd_20, odd_21, odd_22, odd_23\n"
         ".long odd_24, odd_25, odd_26, odd_27, odd_28, odd_29, odd_30, odd_31, odd_32, odd_33\n"
         "fuzz_gate_table:\n"
-        ".irp n, 0x00, 0x02, 0x03, 0x04, 0x0E, 0x20, 0x2F, 0x30, 0x31, 0x32, 0x33, 0x34, 0x35, 0x36, 0x37, 0x38, 0x39, 0x3A, 0xFF\n"
+        ".irp n, 0x00, 0x02, 0x03, 0x04, 0x0E, 0x20, 0x2F, 0x30, 0x31, 0x32, 0x33, 0x34, 0x35, 0x36, 0x37, 0x38, 0x39, "
+        "0x3A, 0xFF\n"
         ".long gate_\\n\n"
         ".endr\n"
         ".text\n");
@@ -79,8 +82,13 @@ void random_instruction(Block &block)
 {
     Random &random = block.random;
     if (!random.one_in(3)) return fuzz_odd_instruction(random.below(odd_instructions));
-    const L4_Registers_t r = {random.one_in(2) ? odd_thread(random).raw : odd_word(random), odd_word(random), odd_word(random),
-                              odd_word(random), odd_word(random), odd_word(random), odd_word(random)};
+    const L4_Registers_t r = {random.one_in(2) ? odd_thread(random).raw : odd_word(random),
+                              odd_word(random),
+                              odd_word(random),
+                              odd_word(random),
+                              odd_word(random),
+                              odd_word(random),
+                              odd_word(random)};
     block.calls++;
     fuzz_raw_entry(&r, random.below(gates));
     block.tally.of(raw, 0)++;

@@ -3,8 +3,8 @@
 //
 // Command line: seed=N (default 1), calls=N (default 20000) system calls in all, small=0 for large spaces only, hoard=1
 // to use up the kernel's memory over and over (with 9 MB in all; with much more it takes too many spaces). A run
-// under -icount depends on the seed alone. Ends with a line `fuzz: outcome CALL CODE COUNT` for each result that calls had
-// (CODE 0: success, else the error), then `fuzz: ... ok` or `fuzz: ... FAILED`, and the machine off.
+// under -icount depends on the seed alone. Ends with a line `fuzz: outcome CALL CODE COUNT` for each result that calls
+// had (CODE 0: success, else the error), then `fuzz: ... ok` or `fuzz: ... FAILED`, and the machine off.
 #include "fuzz.h"
 
 #include <cobnut/audit.h>
@@ -67,7 +67,8 @@ bool create_alone(unsigned i)
                                       L4_nilthread, nullptr) &&
                       L4_ThreadControl(id, id, supervisor, supervisor, utcb);
     if (made && small_spaces && !random.one_in(3))
-        L4_SpaceControl(id, L4_SmallSpaceChange | L4_SmallSpace(16 * i, 16), L4_Nilpage, L4_Nilpage, L4_nilthread, nullptr);
+        L4_SpaceControl(id, L4_SmallSpaceChange | L4_SmallSpace(16 * i, 16), L4_Nilpage, L4_Nilpage, L4_nilthread,
+                        nullptr);
     return made;
 }
 
@@ -133,8 +134,8 @@ int index_of(L4_ThreadId_t from)
     return -1;
 }
 
-/// Loads the answer to a page fault: the image for reading, a thread's own block for writing, the arena elsewhere, but not
-/// for a thread that has run into nowhere, or that would only fault again.
+/// Loads the answer to a page fault: the image for reading, a thread's own block for writing, the arena elsewhere, but
+/// not for a thread that has run into nowhere, or that would only fault again.
 bool answer_fault(unsigned i, Word address, Word ip, bool writes)
 {
     const Word page = address & ~(page_size - 1);
@@ -146,7 +147,10 @@ bool answer_fault(unsigned i, Word address, Word ip, bool writes)
     if (image ? writes && !own : !data || page >= 0xC0000000 || page == (ip & ~(page_size - 1))) return false;
     if (random.one_in(64)) return false;
     const Word any = reinterpret_cast<Word>(arena) + page_size * random.below(arena_pages);
-    const Word rights = own ? L4_ReadWriteOnly : image ? L4_ReadeXecOnly : random.one_in(4) ? L4_Readable : L4_FullyAccessible;
+    const Word rights = own                ? L4_ReadWriteOnly
+                        : image            ? L4_ReadeXecOnly
+                        : random.one_in(4) ? L4_Readable
+                                           : L4_FullyAccessible;
     cobnut::load_answer(L4_MapItem(L4_FpageLog2(image ? page : any, 12) + rights, page));
     return true;
 }
@@ -262,8 +266,8 @@ int run(Word seed, Word calls)
     const cobnut::Audit after = cobnut::audit();
     const bool good = !before.faults && !after.faults && before.pages == after.pages && before.objects == after.objects;
     cobnut::print("fuzz: %u calls, seed %u: %u faults in the books, kernel pages %u to %u, objects %u to %u: %s\n",
-                  made, seed, before.faults + after.faults, before.pages, after.pages, before.objects,
-                  after.objects, good ? "ok" : "FAILED");
+                  made, seed, before.faults + after.faults, before.pages, after.pages, before.objects, after.objects,
+                  good ? "ok" : "FAILED");
     return good ? 0 : 1;
 }
 

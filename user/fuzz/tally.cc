@@ -8,9 +8,19 @@
 namespace fuzz {
 namespace {
 
-constexpr const char *names[] = {"ipc",      "lipc",           "unmap",         "exchange_registers", "thread_switch",
-                                 "schedule", "thread_control", "space_control", "processor_control",  "memory_control",
-                                 "tls_control", "system_clock", "raw"};
+constexpr const char *names[] = {"ipc",
+                                 "lipc",
+                                 "unmap",
+                                 "exchange_registers",
+                                 "thread_switch",
+                                 "schedule",
+                                 "thread_control",
+                                 "space_control",
+                                 "processor_control",
+                                 "memory_control",
+                                 "tls_control",
+                                 "system_clock",
+                                 "raw"};
 static_assert(sizeof names / sizeof *names == kinds);
 
 constinit Tally total = {}, seen[threads] = {};
@@ -36,7 +46,8 @@ Word collect(unsigned i)
     }
     good = good && ended <= made + under_way;
     if (good)
-        for (unsigned k = 0; k < sizeof now.count / sizeof *now.count; k++) total.count[k] += now.count[k] - seen[i].count[k];
+        for (unsigned k = 0; k < sizeof now.count / sizeof *now.count; k++)
+            total.count[k] += now.count[k] - seen[i].count[k];
     seen_calls[i] = calls;
     seen[i] = now;
     return good ? made : 0;

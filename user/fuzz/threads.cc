@@ -16,12 +16,11 @@ Block &own_block()
 void touch(Random &random)
 {
     const Word offset = 4 * random.below(1024);
-    const Word page = random.one_in(8) ? beyond_small + page_size * random.below(beyond_small_pages) : free_area + page_size * random.below(256);
+    const Word page = random.one_in(8) ? beyond_small + page_size * random.below(beyond_small_pages)
+                                       : free_area + page_size * random.below(256);
     auto *word = reinterpret_cast<volatile Word *>(page + offset);
-    if (random.one_in(2))
-        *word = harmless(random.next());
-    else
-        (void)*word;
+    if (random.one_in(2)) *word = harmless(random.next());
+    else (void)*word;
 }
 
 /// Takes back what workers have of the arena, with some rights or all.
@@ -40,12 +39,9 @@ void worker_main()
     L4_Set_ExceptionHandler(supervisor);
     for (;;) {
         const Word kind = random.below(32);
-        if (kind < 24)
-            random_call(block);
-        else if (kind < 31)
-            touch(random);
-        else
-            random_instruction(block);
+        if (kind < 24) random_call(block);
+        else if (kind < 31) touch(random);
+        else random_instruction(block);
     }
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the parts of groups share: the parsed command line, who calls whom, and the messages between root and the driver.
+// What the parts of groups share: the parsed command line, who calls whom, and the messages between root and the
+// driver.
 #ifndef COBNUT_GROUPS_H
 #define COBNUT_GROUPS_H
 #include <cobnut/root.h>

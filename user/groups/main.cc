@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // groups: many spaces that talk to each other in a pattern, for the kernel's rules about tags (docs/tags.md).
 //
-// The root thread makes the spaces, one thread in each, and is their pager. Each has the image, one to one, pages of its
-// own, and its UTCB area and interface page at the end of the slot that it needs. Space 0, the driver, runs the pattern
-// until the kernel's rules have settled, and then as case 0 for the laboratory; an iteration is a batch.
+// The root thread makes the spaces, one thread in each, and is their pager. Each has the image, one to one, pages of
+// its own, and its UTCB area and interface page at the end of the slot that it needs. Space 0, the driver, runs the
+// pattern until the kernel's rules have settled, and then as case 0 for the laboratory; an iteration is a batch.
 //
 // Command line (defaults first):
 //   pattern=pipeline|star|web|random
@@ -79,10 +79,12 @@ void make_space(Word i)
 {
     const Word end = setup.wish.size_mb * mb, kip = end - 2 * page_size, utcb = end - page_size;
     const L4_ThreadId_t id = thread(i), me = L4_Myself();
-    if (!L4_ThreadControl(id, id, me, L4_nilthread, reinterpret_cast<void *>(utcb))) fail("ThreadControl", i, L4_ErrorCode());
+    if (!L4_ThreadControl(id, id, me, L4_nilthread, reinterpret_cast<void *>(utcb)))
+        fail("ThreadControl", i, L4_ErrorCode());
     if (!L4_SpaceControl(id, 0, L4_FpageLog2(kip, 12), L4_FpageLog2(utcb, 12), L4_nilthread, nullptr))
         fail("SpaceControl", i, L4_ErrorCode());
-    if (!L4_ThreadControl(id, id, me, me, reinterpret_cast<void *>(-1))) fail("ThreadControl to activate", i, L4_ErrorCode());
+    if (!L4_ThreadControl(id, id, me, me, reinterpret_cast<void *>(-1)))
+        fail("ThreadControl to activate", i, L4_ErrorCode());
 }
 
 void ask_for_slot(Word i)
@@ -90,7 +92,8 @@ void ask_for_slot(Word i)
     const Word size_mb = setup.wish.size_mb;
     if ((i + 1) * size_mb > setup.wish.fixed_mb) return;
     Word old = 0;
-    L4_SpaceControl(thread(i), L4_SmallSpaceChange | L4_SmallSpace(i * size_mb, size_mb), L4_Nilpage, L4_Nilpage, L4_nilthread, &old);
+    L4_SpaceControl(thread(i), L4_SmallSpaceChange | L4_SmallSpace(i * size_mb, size_mb), L4_Nilpage, L4_Nilpage,
+                    L4_nilthread, &old);
     if (!(old & L4_SmallSpaceChange)) fail("no room for a small space", i);
 }
 
@@ -108,7 +111,8 @@ void answer_fault(Word space, Word address, Word ip)
     const auto low = reinterpret_cast<Word>(image_start), high = reinterpret_cast<Word>(image_end);
     const Word own = (address - own_pages) / page_size;
     Word source = address & -page_size;
-    if (address >= own_pages && own < setup.wish.pages) source = own_memory + (space * setup.wish.pages + own) * page_size;
+    if (address >= own_pages && own < setup.wish.pages)
+        source = own_memory + (space * setup.wish.pages + own) * page_size;
     else if (address < low || address >= high) fail("page fault outside the image", address, ip);
     cobnut::load_page(source, address);
 }
@@ -136,8 +140,9 @@ void report(Word ipcs)
         const cobnut::Tag tag = cobnut::tag_of(thread(i)), &before = settled[i];
         const Group group = group_of(i);
         moved += tag.offset_mb != before.offset_mb || tag.size_mb != before.size_mb || tag.bound != before.bound;
-        cobnut::print("groups: space %u in group %d at %u MB of %u%s\n", i, group.size ? static_cast<int>(group.number) : -1,
-                      tag.offset_mb, tag.size_mb, tag.bound ? " bound" : "");
+        cobnut::print("groups: space %u in group %d at %u MB of %u%s\n", i,
+                      group.size ? static_cast<int>(group.number) : -1, tag.offset_mb, tag.size_mb,
+                      tag.bound ? " bound" : "");
     }
     cobnut::print("groups: %u ipcs, %u moved\n", ipcs, moved);
 }

@@ -57,7 +57,8 @@ Word work_on_one(Word me, const Group &group, Word item, Word &state)
     case Pattern::pipeline: return call(me + 1, serve);
     case Pattern::star: return call(everybodys_server, serve);
     case Pattern::web:
-        return call(everybodys_server, serve) + call(me + 1 + item % (group.size - 1), serve) + call(everybodys_server, serve);
+        return call(everybodys_server, serve) + call(me + 1 + item % (group.size - 1), serve) +
+               call(everybodys_server, serve);
     case Pattern::random: {
         Word other = 1 + next_random(state) % (setup.wish.spaces - 2);
         return call(other < me ? other : other + 1, serve);

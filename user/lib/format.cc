@@ -129,9 +129,7 @@ size_t format(char *out, size_t size, const char *text, va_list arguments)
             put_number(sink, value, false, *p == 'u' ? 10 : 16, *p == 'X', spec);
             break;
         }
-        case 'p':
-            put_number(sink, reinterpret_cast<size_t>(va_arg(arguments, void *)), false, 16, false, spec);
-            break;
+        case 'p': put_number(sink, reinterpret_cast<size_t>(va_arg(arguments, void *)), false, 16, false, spec); break;
         case 'c': {
             const char c = static_cast<char>(va_arg(arguments, int));
             put_text(sink, &c, 1, spec);
@@ -145,15 +143,11 @@ size_t format(char *out, size_t size, const char *text, va_list arguments)
             put_text(sink, s, length, spec);
             break;
         }
-        case '%':
-            sink.put('%');
-            break;
+        case '%': sink.put('%'); break;
         case 0:
             p--; // a lone % at the end: the loop meets the NUL next
             break;
-        default:
-            sink.put('?');
-            break;
+        default: sink.put('?'); break;
         }
     }
     sink.finish();

@@ -79,8 +79,7 @@ Text Options::find(const char *key) const
     while (Text word = next_word(p)) {
         Text name{word.data, 0};
         while (name.size < word.size && word.data[name.size] != '=') name.size++;
-        if (name.size < word.size && name == key)
-            found = Text{word.data + name.size + 1, word.size - name.size - 1};
+        if (name.size < word.size && name == key) found = Text{word.data + name.size + 1, word.size - name.size - 1};
     }
     return found;
 }

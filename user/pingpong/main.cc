@@ -53,17 +53,15 @@ void make_thread(L4_ThreadId_t tid, L4_ThreadId_t space, unsigned index)
     const bool new_space = tid == space;
     void *utcb = reinterpret_cast<void *>(utcb_address + index * utcb_size);
     if (!L4_ThreadControl(tid, space, me, L4_nilthread, utcb)) fail("ThreadControl", tid.raw, L4_ErrorCode());
-    if (new_space && !L4_SpaceControl(tid, L4_SmallSpaceChange | L4_LargeSpace, L4_FpageLog2(kip_address, L4_KipAreaSizeLog2(L4_GetKernelInterface())),
+    if (new_space && !L4_SpaceControl(tid, L4_SmallSpaceChange | L4_LargeSpace,
+                                      L4_FpageLog2(kip_address, L4_KipAreaSizeLog2(L4_GetKernelInterface())),
                                       L4_FpageLog2(utcb_address, 12), L4_nilthread, nullptr))
         fail("SpaceControl", tid.raw, L4_ErrorCode());
     if (!L4_ThreadControl(tid, space, me, me, reinterpret_cast<void *>(-1)))
         fail("ThreadControl to activate", tid.raw, L4_ErrorCode());
 }
 
-L4_Word_t slot_number(unsigned index)
-{
-    return L4_SmallSpace(index * setup.wish.slot_mb, setup.wish.slot_mb);
-}
+L4_Word_t slot_number(unsigned index) { return L4_SmallSpace(index * setup.wish.slot_mb, setup.wish.slot_mb); }
 
 void make_small(L4_ThreadId_t tid, unsigned index)
 {

@@ -24,7 +24,8 @@ void fill_message()
 
 Loop make_loop(const WorkingSet &set, L4_ThreadId_t partner, L4_ThreadId_t other)
 {
-    return {0, partner.raw, message_tag(), ipc_entry(), other.raw, set.code, set.data, set.reads, set.distance, set.sweep, 0};
+    return {0,        partner.raw, message_tag(), ipc_entry(), other.raw, set.code,
+            set.data, set.reads,   set.distance,  set.sweep,   0};
 }
 
 [[noreturn]] void tell_root(L4_Word_t label, const char *who, L4_Word_t error)

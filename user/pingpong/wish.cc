@@ -47,16 +47,11 @@ bool parse(const char *command_line, Wish &wish)
         unsigned *value;
         unsigned low, high;
     } numbers[] = {
-        {"rounds", &wish.rounds, 1, 100000000},
-        {"warmup", &wish.warmup, 0, 100000000},
-        {"slot", &wish.slot_mb, 16, 256},
-        {"words", &wish.words, 0, 63},
-        {"calls", &wish.calls, 0, 1},
-        {"servers", &wish.servers, 1, 2},
-        {"halves", &wish.halves, 0, 1},
-        {"distance", &wish.distance, 4, 1 << 20},
-        {"reads", &wish.reads, 0, 1 << 20},
-        {"served", &wish.served, 0, 1 << 20},
+        {"rounds", &wish.rounds, 1, 100000000}, {"warmup", &wish.warmup, 0, 100000000},
+        {"slot", &wish.slot_mb, 16, 256},       {"words", &wish.words, 0, 63},
+        {"calls", &wish.calls, 0, 1},           {"servers", &wish.servers, 1, 2},
+        {"halves", &wish.halves, 0, 1},         {"distance", &wish.distance, 4, 1 << 20},
+        {"reads", &wish.reads, 0, 1 << 20},     {"served", &wish.served, 0, 1 << 20},
     };
     for (const auto &n : numbers) {
         bool bad = false;

@@ -4,12 +4,12 @@
 //   jumps  N jumps of 4155 bytes, each on a page of its own: N entries of the instruction TLB
 //   reads  N four-byte reads, 4160 bytes apart: N entries of the data TLB
 //   walks  N four-byte reads after a sweep over 16 KB, which takes page-table entries out of the first-level cache
-// Reads may also follow nops and jumps. The distance of 4160 bytes (a jump is 5 bytes long) moves one cache line on with
-// each page, so that the caches' sets are used evenly and the TLB is what fills up first.
+// Reads may also follow nops and jumps. The distance of 4160 bytes (a jump is 5 bytes long) moves one cache line on
+// with each page, so that the caches' sets are used evenly and the TLB is what fills up first.
 //
-// Where TLBs are set-associative, the place of a page matters: pages whose numbers differ by a multiple of the number of
-// sets compete. So code follows on the page of the loops, which itself follows on the page of the stack, and data follows
-// on the page of the stack, too, each modulo `sets` pages: pages in a row use every set alike.
+// Where TLBs are set-associative, the place of a page matters: pages whose numbers differ by a multiple of the number
+// of sets compete. So code follows on the page of the loops, which itself follows on the page of the stack, and data
+// follows on the page of the stack, too, each modulo `sets` pages: pages in a row use every set alike.
 #include "pingpong.h"
 
 extern "C" void *memset(void *, int, size_t);

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // revoke: what it takes to take a slot back that stands in many page directories, and what the switches after it cost.
 //
-// The root thread makes large spaces with a server in each, and one space, the victim, that is small at first. It has all
-// servers call the victim, so that each page directory holds a copy of its entries, and takes its slot away. Before
+// The root thread makes large spaces with a server in each, and one space, the victim, that is small at first. It has
+// all servers call the victim, so that each page directory holds a copy of its entries, and takes its slot away. Before
 // everything that is measured it reads more memory than the caches hold.
 //
 // Command line (defaults first):
 //   spaces=2     large spaces beside the root thread's, 2 to 1000
 //   pages=8      pages of its own that the victim touches, 1 to 64
 //   rounds=10    measured times, 1 to 1000
-// Case 0: SpaceControl takes a slot of 16 MB. Cases 1 to 4: the way of a message to a large space that has missed 0, 1 or 32
-// revocations (of 16 MB, of 16 MB, of the longest slots), or more than that. Every other iteration is measured, from the
-// first on; the others prepare.
+// Case 0: SpaceControl takes a slot of 16 MB. Cases 1 to 4: the way of a message to a large space that has missed 0, 1
+// or 32 revocations (of 16 MB, of 16 MB, of the longest slots), or more than that. Every other iteration is measured,
+// from the first on; the others prepare.
 #include <cobnut/lab.h>
 #include <cobnut/options.h>
 #include <cobnut/root.h>
@@ -31,8 +31,9 @@ constexpr Word most_spaces = 1000, page_size = 4096, mb = 1u << 20;
 constexpr Word slot_log2_mb = 4, longest_log2_mb = 8;
 // Image, UTCBs and interface page of a space share one page table.
 constexpr Word utcb_address = 0x003FE000, kip_address = 0x003FF000;
-constexpr Word own_pages = 0x00300000;    // where pages of its own begin in a space
-constexpr Word own_memory = 16 * mb;      // physical memory that becomes them: one for each server, the rest the victim's
+constexpr Word own_pages = 0x00300000; // where pages of its own begin in a space
+// physical memory that becomes them: one for each server, the rest the victim's
+constexpr Word own_memory = 16 * mb;
 constexpr Word washing_memory = 32 * mb, washing_size = mb, line = 32;
 
 // What a server or the victim is asked for.
@@ -85,11 +86,13 @@ bool call(L4_ThreadId_t to, Word what)
 void make_space(Word i)
 {
     const L4_ThreadId_t id = thread(i), me = L4_Myself();
-    if (!L4_ThreadControl(id, id, me, L4_nilthread, reinterpret_cast<void *>(utcb_address))) fail("ThreadControl", i, L4_ErrorCode());
-    if (!L4_SpaceControl(id, L4_SmallSpaceChange | L4_LargeSpace, L4_FpageLog2(kip_address, 12), L4_FpageLog2(utcb_address, 12),
-                         L4_nilthread, nullptr))
+    if (!L4_ThreadControl(id, id, me, L4_nilthread, reinterpret_cast<void *>(utcb_address)))
+        fail("ThreadControl", i, L4_ErrorCode());
+    if (!L4_SpaceControl(id, L4_SmallSpaceChange | L4_LargeSpace, L4_FpageLog2(kip_address, 12),
+                         L4_FpageLog2(utcb_address, 12), L4_nilthread, nullptr))
         fail("SpaceControl", i, L4_ErrorCode());
-    if (!L4_ThreadControl(id, id, me, me, reinterpret_cast<void *>(-1))) fail("ThreadControl to activate", i, L4_ErrorCode());
+    if (!L4_ThreadControl(id, id, me, me, reinterpret_cast<void *>(-1)))
+        fail("ThreadControl to activate", i, L4_ErrorCode());
 }
 
 /// Loads the answer to a fault: a page of this image in the same place, or one of the faulter's own.
@@ -194,7 +197,8 @@ bool parse(const char *command_line)
     wish.spaces = options.number("spaces", wish.spaces, &bad);
     wish.pages = options.number("pages", wish.pages, &bad);
     wish.rounds = options.number("rounds", wish.rounds, &bad);
-    bad = bad || wish.spaces < 2 || wish.spaces > most_spaces || !wish.pages || wish.pages > 64 || !wish.rounds || wish.rounds > 1000;
+    bad = bad || wish.spaces < 2 || wish.spaces > most_spaces || !wish.pages || wish.pages > 64 || !wish.rounds ||
+          wish.rounds > 1000;
     if (bad) cobnut::print("revoke: FAIL bad option in '%s'\n", command_line);
     return !bad;
 }

@@ -31,10 +31,8 @@ void load_all()
             all_loaded = false;
             return;
         }
-        if (programs[program_count].load(module, L4_GlobalId(own_number + 1 + i, 1)))
-            program_count++;
-        else
-            all_loaded = false;
+        if (programs[program_count].load(module, L4_GlobalId(own_number + 1 + i, 1))) program_count++;
+        else all_loaded = false;
     }
 }
 

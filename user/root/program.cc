@@ -114,8 +114,8 @@ bool Program::make_small(const char *command_line)
         return false;
     }
     L4_SpaceControl(tid_, L4_SmallSpaceChange | number, L4_Nilpage, L4_Nilpage, L4_nilthread, &old);
-    if (!(old & L4_SmallSpaceChange)) say("the kernel has no room for small=%.*s: the space stays large",
-                                          static_cast<int>(wish.size), wish.data);
+    if (!(old & L4_SmallSpaceChange))
+        say("the kernel has no room for small=%.*s: the space stays large", static_cast<int>(wish.size), wish.data);
     return true;
 }
 

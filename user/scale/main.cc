@@ -2,8 +2,8 @@
 // scale: many threads in many spaces, what they take of the kernel's memory, and what a call costs among them.
 //
 // The root thread makes all of them, four to a space, and is their pager. One of them, the client, calls each of the
-// others once and checks who answers; then it is measured how it calls one of them, and others at random. All others wait
-// in a receive phase meanwhile.
+// others once and checks who answers; then it is measured how it calls one of them, and others at random. All others
+// wait in a receive phase meanwhile.
 //
 // Command line (defaults first):
 //   pair=large_large|small_small   kind of the client's and its partner's space; small: of the first spaces, up to 32
@@ -216,7 +216,8 @@ void check_still_small()
     for (Word i = 0; i < spaces(); i++) {
         Word old = 0;
         L4_SpaceControl(thread(i), 0, L4_Nilpage, L4_Nilpage, L4_nilthread, &old);
-        if ((old & 0xFF) != (is_small(i) ? slot_number(i) : L4_LargeSpace)) fail("a space has changed its kind", i, old);
+        if ((old & 0xFF) != (is_small(i) ? slot_number(i) : L4_LargeSpace))
+            fail("a space has changed its kind", i, old);
     }
 }
 

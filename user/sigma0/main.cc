@@ -36,10 +36,7 @@ sigma0::Memory memory_type(L4_MemoryDesc_t *descriptor)
 }
 
 /// Whole pages of a server's image. Loaders differ in whether `high` is the last byte or the one after it.
-sigma0::Range image(const L4_KernelRootServer_t &server)
-{
-    return {server.low & ~0xFFFu, (server.high - 1) | 0xFFFu};
-}
+sigma0::Range image(const L4_KernelRootServer_t &server) { return {server.low & ~0xFFFu, (server.high - 1) | 0xFFFu}; }
 
 void read_kernel_interface()
 {
@@ -98,7 +95,8 @@ L4_Fpage_t serve_ports(L4_ThreadId_t from, L4_Fpage_t wanted)
     constexpr L4_Word_t all_log2 = 16;
     const L4_Word_t port = L4_IoFpagePort(wanted), log2 = L4_IoFpageSizeLog2(wanted), page = sigma0::Pool::page_log2;
     if (log2 > all_log2 || port & ((1u << log2) - 1)) return L4_Nilpage;
-    return port_pool.take(from.raw, port << page, log2 + page) ? L4_IoFpageLog2(port, static_cast<int>(log2)) : L4_Nilpage;
+    return port_pool.take(from.raw, port << page, log2 + page) ? L4_IoFpageLog2(port, static_cast<int>(log2))
+                                                               : L4_Nilpage;
 }
 
 L4_Fpage_t serve_request(L4_ThreadId_t from, L4_Fpage_t wanted, L4_Word_t attribute, L4_Word_t high_address)

@@ -73,8 +73,8 @@ bool Pool::own(Owner owner, Range range)
     size_t kept = 0;
     for (size_t i = 0; i < extent_count_; i++) {
         const Extent e = extents_[i];
-        const bool touches = e.owner == owner && (e.low == 0 || e.low - 1 <= range.high) &&
-                             (range.low == 0 || range.low - 1 <= e.high);
+        const bool touches =
+            e.owner == owner && (e.low == 0 || e.low - 1 <= range.high) && (range.low == 0 || range.low - 1 <= e.high);
         if (touches) {
             if (e.low < range.low) range.low = e.low;
             if (e.high > range.high) range.high = e.high;

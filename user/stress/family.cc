@@ -14,10 +14,13 @@ extern "C" char image_start[], image_end[];
 namespace stress {
 
 const char *const counter_names[counters] = {
-    "operations", "accesses", "faults", "maps", "grants", "unmaps", "promotions", "made_small", "slot_reuses",
-    "made_large", "peer_calls", "thread_deletions", "space_deletions", "host_deletions", "runs", "attribute_changes",
-    "demotions", "revocations", "regroups", "dissolutions", "resizes", "grown_in_place", "executions", "strings", "shares", "numbers",
-    "megabytes",
+    "operations",      "accesses",       "faults",     "maps",
+    "grants",          "unmaps",         "promotions", "made_small",
+    "slot_reuses",     "made_large",     "peer_calls", "thread_deletions",
+    "space_deletions", "host_deletions", "runs",       "attribute_changes",
+    "demotions",       "revocations",    "regroups",   "dissolutions",
+    "resizes",         "grown_in_place", "executions", "strings",
+    "shares",          "numbers",        "megabytes",
 };
 
 namespace {
@@ -142,7 +145,8 @@ bool Family::answer_fault(Word space, Word thread, L4_MsgTag_t tag)
     L4_StoreMRs(1, 2, where);
     const Word address = where[0], page = address & ~(page_size - 1);
     const bool writes = L4_Label(tag) & write;
-    if (const Word own = address + image_distance; own >= reinterpret_cast<Word>(image_start) && own < reinterpret_cast<Word>(image_end)) {
+    if (const Word own = address + image_distance;
+        own >= reinterpret_cast<Word>(image_start) && own < reinterpret_cast<Word>(image_end)) {
         if (unborn_) {
             unborn_ = false;
             delete_space(space);

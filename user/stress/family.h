@@ -18,8 +18,22 @@ inline constexpr Word threads = 2; ///< of a space
 
 /// How often what was done. `counter_names` has them in this order.
 enum Counter : Word {
-    operations, accesses, faults, maps, grants, unmaps, promotions, made_small, slot_reuses, made_large, peer_calls,
-    thread_deletions, space_deletions, host_deletions, runs, attribute_changes,
+    operations,
+    accesses,
+    faults,
+    maps,
+    grants,
+    unmaps,
+    promotions,
+    made_small,
+    slot_reuses,
+    made_large,
+    peer_calls,
+    thread_deletions,
+    space_deletions,
+    host_deletions,
+    runs,
+    attribute_changes,
     demotions,      ///< a large space became small: by a slot's name, by its size, by the kernel's choice
     revocations,    ///< an exclusive slot of the kernel's choice taken by a request for a place in it
     regroups,       ///< a space was bound to another leader, or to one at all
@@ -51,10 +65,12 @@ enum class Tag : Word {
 struct Space {
     Tag tag = Tag::large;
     slots::Slot slot;                 ///< slot, bound
-    const Space *leader = nullptr;    ///< bound: a space that has said to be large; null: one that the kernel can make small
+    /// bound: a space that has said to be large; null: one that the kernel can make small
+    const Space *leader = nullptr;
     Word incarnation = 0;
     L4_Fpage_t utcbs = {};            ///< where they are
-    bool whole_image = false;         ///< it gets all of it at the first fault: more pages than are invalidated one by one
+    /// it gets all of it at the first fault: more pages than are invalidated one by one
+    bool whole_image = false;
     Worker workers[threads];
 
     bool alive() const;

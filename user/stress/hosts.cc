@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a controller does while the root space is small: then large spaces' page directories stay in force when they are deleted
-// or become small themselves. All calls are raw, and nobody may fault but where it is wanted.
+// What a controller does while the root space is small: then large spaces' page directories stay in force when they are
+// deleted or become small themselves. All calls are raw, and nobody may fault but where it is wanted.
 #include "family.h"
 #include "raw_calls.h"
 #include "worker.h"
@@ -25,7 +25,8 @@ slots::Slot any_granule(Random &random)
 
 } // namespace
 
-/// A large space becomes small while its page directory is in force, loses a page, and is large again: it has to fault there.
+/// A large space becomes small while its page directory is in force, loses a page, and is large again: it has to fault
+/// there.
 void Family::demote_host()
 {
     const Word victim = random_.below(spaces), leader = any_space_but(victim);
@@ -66,8 +67,8 @@ void Family::demote_host()
     if (result != value_[page]) fail("space %u reads %08x at %08x", victim, result, address);
 }
 
-/// A space is bound to a leader, and another one follows it in its slot while the leader's page directory stays in force: the
-/// second must not find what is cached of the first. Sometimes a third has the rest of their page table.
+/// A space is bound to a leader, and another one follows it in its slot while the leader's page directory stays in
+/// force: the second must not find what is cached of the first. Sometimes a third has the rest of their page table.
 void Family::succeed_bound()
 {
     const Word leader = random_.below(spaces), turn = random_.below(spaces - 1);
@@ -110,12 +111,13 @@ void Family::succeed_bound()
     L4_StoreMR(1, &found);
     const Word wanted = value_[(page + 1) % pages];
     if (answered >> 16 != answer || found != wanted)
-        fail("space %u reads %08x, not %08x, after space %u in the same group (%08x)", next, found, wanted, first, answered);
+        fail("space %u reads %08x, not %08x, after space %u in the same group (%08x)", next, found, wanted, first,
+             answered);
 }
 
 /// Deletes a large space while its page directory is the one in force: the root space is small for that long, and after
-/// it runs, like one more small space, on the kernel's own directory. Then a new space may have the victim's frames, its page
-/// directory's among them, and a small space follows the root space in its slot, or gets a table to share.
+/// it runs, like one more small space, on the kernel's own directory. Then a new space may have the victim's frames,
+/// its page directory's among them, and a small space follows the root space in its slot, or gets a table to share.
 void Family::delete_host()
 {
     const Word victim = random_.below(spaces), other = any_space_but(victim);
@@ -148,7 +150,8 @@ void Family::delete_host()
     if (with_other) {
         raw::call(follower, tag);
         const bool named = random_.once_in(2) && !here.overlaps(next) && raw::resize(root_id, slots::name_of(next));
-        if (spaces_[other].tag == Tag::slot) follows = raw::resize(follower, named ? slots::name_of(here) : slot_of_1_mb);
+        if (spaces_[other].tag == Tag::slot)
+            follows = raw::resize(follower, named ? slots::name_of(here) : slot_of_1_mb);
         if (follows) raw::call(follower, tag);
     }
     if (again) raw::remove(last);

@@ -15,20 +15,23 @@ inline constexpr Word kip_area = 0x000D0000, utcb_area = 0x000E0000, utcb_area_l
 inline constexpr Word image_base = COBNUT_RAM_BASE + 0x00300000, image_log2 = 18;
 /// How far below its place workers have the image: at 3 MB, where it is relocated with their other pages.
 inline constexpr Word image_distance = image_base - 0x00300000;
-/// Of all stacks of a family: each space can have its own to itself, and write there without having it taken away from another.
+/// Of all stacks of a family: each space can have its own to itself, and write there without having it taken away from
+/// another.
 inline constexpr Word stack_pages = spaces;
 inline constexpr Word memory_area = COBNUT_RAM_BASE + 0x00800000;
 /// Frames beyond the kernel's window, if there are any.
 inline constexpr Word far_memory = COBNUT_RAM_BASE + 0x0F400000;
-/// Where pages can be mapped: in a page table with the interface page; elsewhere below 32 MB, and where that ends; where other
-/// spaces' first pages are after relocation; above 2 GB.
-inline constexpr Word place_addresses[places] = {0x000F0000, 0x000F1000, 0x000FF000, 0x00100000, 0x001FF000, 0x00280000,
-                                                 0x01FFF000, 0x02000000, 0x020F0000, 0x060FF000, 0x80000000, 0x800FF000};
+/// Where pages can be mapped: in a page table with the interface page; elsewhere below 32 MB, and where that ends;
+/// where other spaces' first pages are after relocation; above 2 GB.
+inline constexpr Word place_addresses[places] = {0x000F0000, 0x000F1000, 0x000FF000, 0x00100000,
+                                                 0x001FF000, 0x00280000, 0x01FFF000, 0x02000000,
+                                                 0x020F0000, 0x060FF000, 0x80000000, 0x800FF000};
 /// The first of the two in a megabyte that no slot takes and nothing else is in.
 inline constexpr Word high_place = 10;
 /// So many of the last are above 32 MB.
 inline constexpr Word unrelocated_places = 5;
-/// PID slots that spaces are moved to at random: few, so that they change hands; and as many for those that are moved on purpose.
+/// PID slots that spaces are moved to at random: few, so that they change hands; and as many for those that are moved
+/// on purpose.
 inline constexpr Word slots_asked = 8;
 /// The kernel gives spaces with the same pages at the same place one page table for them.
 inline constexpr bool shared_regions = true;
@@ -46,8 +49,9 @@ inline constexpr Word memory_area = 0x00300000;
 inline constexpr Word far_memory = 0x0F400000;
 /// The first three below 1 MB, in a page table with the image; then about the ends of slots of 1 to 16 MB; the last two
 /// past every slot that is asked for by name.
-inline constexpr Word place_addresses[places] = {0x000F0000, 0x000F1000, 0x000FF000, 0x00100000, 0x001FF000, 0x00280000,
-                                                 0x003FF000, 0x00400000, 0x007FF000, 0x00800000, 0x01800000, 0x01801000};
+inline constexpr Word place_addresses[places] = {0x000F0000, 0x000F1000, 0x000FF000, 0x00100000,
+                                                 0x001FF000, 0x00280000, 0x003FF000, 0x00400000,
+                                                 0x007FF000, 0x00800000, 0x01800000, 0x01801000};
 /// `lock nop` and a return: the kernel reads and emulates it.
 inline constexpr unsigned char interface_code[] = {0xF0, 0x90, 0xC3};
 inline constexpr bool shared_regions = false;

@@ -98,7 +98,8 @@ int run(Word seed, Word many, Word area_mb)
         }
     }
     cobnut::print("stress: done with seed %u\n", seed);
-    for (Word i = 0; i < counters; i++) cobnut::print("stress: %s %u\n", counter_names[i], sum(static_cast<Counter>(i)));
+    for (Word i = 0; i < counters; i++)
+        cobnut::print("stress: %s %u\n", counter_names[i], sum(static_cast<Counter>(i)));
     return 0;
 }
 

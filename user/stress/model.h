@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The shadow model: which page stands at which place of which space, with which rights, and from where it was mapped. It
-// says what an access has to give before the kernel is asked. No system calls: compiles on the host for its tests.
+// The shadow model: which page stands at which place of which space, with which rights, and from where it was mapped.
+// It says what an access has to give before the kernel is asked. No system calls: compiles on the host for its tests.
 #ifndef COBNUT_STRESS_MODEL_H
 #define COBNUT_STRESS_MODEL_H
 
@@ -31,7 +31,8 @@ struct Status {
 
 class Model {
 public:
-    /// What one space does to a page may be noted for all that have it at the same place (docs/tags-arm.md, shared regions).
+    /// What one space does to a page may be noted for all that have it at the same place (docs/tags-arm.md, shared
+    /// regions).
     bool shares_status = false;
 
     constexpr Model()
@@ -51,8 +52,8 @@ public:
         return present(n) && !writable(n) && writable(entry_[n].parent) ? entry_[n].parent : nowhere;
     }
 
-    /// What a map or grant item does. `from` is not in the space of `to`. Whether a page has come to be there: an item of a page that
-    /// is not there, or that adds rights to a mapping, brings none.
+    /// What a map or grant item does. `from` is not in the space of `to`. Whether a page has come to be there: an item
+    /// of a page that is not there, or that adds rights to a mapping, brings none.
     bool map(Node from, Node to, Word rights, bool grant);
     /// What Unmap of one page does, and returns.
     Status unmap(Node n, Word rights, bool flush);
@@ -69,7 +70,7 @@ private:
         Word page = no_page;
         bool writable = false;
         Node parent = nowhere;
-        Status status;   ///< since the last Unmap of this very mapping: its own accesses and those of all derived ones
+        Status status; ///< since the last Unmap of this very mapping: its own accesses and those of all derived ones
     };
 
     void note(Node n, Status status);

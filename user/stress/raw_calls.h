@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// System calls that touch neither the UTCB nor the kernel interface page: those of the root space lie far beyond a small
-// space's end. The code of the stubs is called in a copy of the page.
+// System calls that touch neither the UTCB nor the kernel interface page: those of the root space lie far beyond a
+// small space's end. The code of the stubs is called in a copy of the page.
 #ifndef COBNUT_STRESS_RAW_CALLS_H
 #define COBNUT_STRESS_RAW_CALLS_H
 #include "model.h"

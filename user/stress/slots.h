@@ -14,7 +14,10 @@ struct Slot {
     Word offset_mb = 0, size_mb = 0;
 
     bool operator==(const Slot &) const = default;
-    bool overlaps(Slot o) const { return size_mb && o.size_mb && offset_mb < o.offset_mb + o.size_mb && o.offset_mb < offset_mb + size_mb; }
+    bool overlaps(Slot o) const
+    {
+        return size_mb && o.size_mb && offset_mb < o.offset_mb + o.size_mb && o.offset_mb < offset_mb + size_mb;
+    }
 };
 
 /// The name that SpaceControl has for a slot: its lowest bit is the size in 4 MB, the others twice that unit's place. 0

@@ -39,7 +39,8 @@ Word Family::extent(Word space) const
 {
     Word end = utcb_area + (1u << utcb_area_log2);
     for (Word place = 0; place < places; place++)
-        if (model_.present(node_of(space, place)) && place_address(place) >= end) end = place_address(place) + page_size;
+        if (model_.present(node_of(space, place)) && place_address(place) >= end)
+            end = place_address(place) + page_size;
     return end;
 }
 
@@ -136,9 +137,11 @@ bool Family::give_slot(Word space, Word log2_mb)
 bool Family::leave_to_kernel(Word space)
 {
     // In a shorter one than it needs it would stay until it goes beyond, which only a processor notices.
-    if (spaces_[space].small() && spaces_[space].slot.size_mb << mb_log2 < extent(space) && !move(space, 0)) return false;
+    if (spaces_[space].small() && spaces_[space].slot.size_mb << mb_log2 < extent(space) && !move(space, 0))
+        return false;
     const slots::Slot before = check_tag(space);
-    if (!cobnut::leave_to_kernel(worker(space, any_thread(space)).id)) fail("space %u cannot be left to the kernel", space);
+    if (!cobnut::leave_to_kernel(worker(space, any_thread(space)).id))
+        fail("space %u cannot be left to the kernel", space);
     for (Space &s : spaces_)
         if (s.leader == &spaces_[space]) s.leader = nullptr;
     spaces_[space].tag = Tag::automatic;
@@ -229,8 +232,8 @@ void Family::grow()
     }
 }
 
-/// One space follows another in its slot, and runs there at once: on the same page directory, or on one that has a copy of
-/// its predecessor's entry and comes into force by its own call.
+/// One space follows another in its slot, and runs there at once: on the same page directory, or on one that has a copy
+/// of its predecessor's entry and comes into force by its own call.
 void Family::succeed()
 {
     const Word space = any_small(), next = any_space_but(space);
@@ -243,7 +246,8 @@ void Family::succeed()
     for (Word tries = 0; tries < spaces && (host == space || host == next || spaces_[host].tag != Tag::large); tries++)
         host = (host + 1) % spaces;
     const bool has_host = spaces_[host].alive() && host != next && spaces_[host].tag == Tag::large;
-    if (has_host && ask(host, any_thread(host), do_send, worker(space, any_thread(space)).id.raw)) fail("a call failed");
+    if (has_host && ask(host, any_thread(host), do_send, worker(space, any_thread(space)).id.raw))
+        fail("a call failed");
     access_present(space, space);
     if (!move(space, 0) || !(name ? move(next, name) : give_slot(next, log2_mb))) return;
     if (has_host && random_.once_in(2) && ask(next, any_thread(next), do_send, worker(host, any_thread(host)).id.raw))
@@ -303,8 +307,8 @@ void Family::regroup()
     access_present(space, space);
 }
 
-/// A leader that has asked to be large stays one. Another may have a slot of its own, or be bound itself; if not, the kernel
-/// can make it small at any time.
+/// A leader that has asked to be large stays one. Another may have a slot of its own, or be bound itself; if not, the
+/// kernel can make it small at any time.
 bool Family::bind(Word space, Word leader)
 {
     Space &s = spaces_[space];

@@ -18,7 +18,10 @@ L4_Word_t call(L4_Word_t code)
 {
 #ifdef __arm__
     register L4_Word_t result __asm__("r0") = code;
-    __asm__ volatile("mov lr, pc\n\tmov pc, r0" : "+r"(result) : : "r1", "r2", "r3", "r8", "r9", "r10", "r12", "lr", "memory", "cc");
+    __asm__ volatile("mov lr, pc\n\tmov pc, r0"
+                     : "+r"(result)
+                     :
+                     : "r1", "r2", "r3", "r8", "r9", "r10", "r12", "lr", "memory", "cc");
 #else
     L4_Word_t result;
     __asm__ volatile("call *%1" : "=a"(result) : "b"(code) : "ecx", "edx", "esi", "memory", "cc");

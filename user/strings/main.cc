@@ -2,8 +2,8 @@
 // strings: what it costs to send a string, beside copying as much with a plain `rep movs` loop.
 //
 // A client calls a server with one string and gets an empty answer; for the plain copy it moves the same bytes itself,
-// between two places of its own space. The root thread makes the spaces and is their pager. Strings of less than a block
-// take one part of the block after the other.
+// between two places of its own space. The root thread makes the spaces and is their pager. Strings of less than a
+// block take one part of the block after the other.
 //
 // Command line (defaults first):
 //   pair=large_large|small_small|large_small|small_large|intra   kinds of the client's and the server's space
@@ -99,7 +99,8 @@ void measure(void (*copy)(Word, unsigned, bool), Word bytes, unsigned number)
 /// Brings the block, or as much of it as there is room for, into the caches, with data that check_data() knows.
 void touch_block()
 {
-    for (Word at = 0; at < wish.block_kb * 1024; at += 4) *reinterpret_cast<volatile Word *>(source + at) = at ^ 0x5A5A5A5A;
+    for (Word at = 0; at < wish.block_kb * 1024; at += 4)
+        *reinterpret_cast<volatile Word *>(source + at) = at ^ 0x5A5A5A5A;
 }
 
 [[noreturn]] void client_main()
@@ -156,8 +157,8 @@ bool parse(const char *command_line)
     wish.block_kb = options.number("block", wish.block_kb, &bad);
     wish.sizes = options.number("sizes", wish.sizes, &bad);
     wish.memory_mb = options.number("memory", wish.memory_mb, &bad);
-    bad = bad || !wish.rounds || !wish.block_kb || wish.block_kb > 4096 || wish.memory_mb < 16 || wish.memory_mb > 2048 ||
-          wish.sizes < 8 || wish.sizes > sizes_most;
+    bad = bad || !wish.rounds || !wish.block_kb || wish.block_kb > 4096 || wish.memory_mb < 16 ||
+          wish.memory_mb > 2048 || wish.sizes < 8 || wish.sizes > sizes_most;
     if (!bad) return true;
     cobnut::print("strings: FAIL bad option in '%s'\n", command_line);
     return false;
@@ -189,7 +190,8 @@ void check_still(L4_ThreadId_t tid, bool small, unsigned index)
 {
     Word old = 0;
     L4_SpaceControl(tid, 0, L4_Nilpage, L4_Nilpage, L4_nilthread, &old);
-    if ((old & 0xFF) != (small ? slot_number(index) : L4_LargeSpace)) fail("a space has changed its kind", tid.raw, old);
+    if ((old & 0xFF) != (small ? slot_number(index) : L4_LargeSpace))
+        fail("a space has changed its kind", tid.raw, old);
 }
 
 void start(L4_ThreadId_t tid, void (*ip)(), unsigned char *stack)
@@ -205,8 +207,10 @@ Word behind(Word page, bool of_client)
 {
     if (page >= reinterpret_cast<Word>(image_start) && page < reinterpret_cast<Word>(image_end)) return page;
     if (page >= source && page < source + longest) return page - source + client_source();
-    if (wish.intra && page >= server_place() && page < server_place() + longest) return page - server_place() + server_target();
-    if (page >= target && page < target + longest) return page - target + (of_client ? client_target() : server_target());
+    if (wish.intra && page >= server_place() && page < server_place() + longest)
+        return page - server_place() + server_target();
+    if (page >= target && page < target + longest)
+        return page - target + (of_client ? client_target() : server_target());
     fail("page fault in nowhere", page, of_client);
 }
 

@@ -21,7 +21,10 @@ struct File {
 
     explicit File(std::vector<Header> headers)
     {
-        memcpy(bytes.data(), "\x7F" "ELF\1\1\1", 7);
+        memcpy(bytes.data(),
+               "\x7F"
+               "ELF\1\1\1",
+               7);
         put16(16, 2);
         put16(18, 3);
         put32(24, 0x400010);

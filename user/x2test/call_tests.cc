@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Calls without timeouts between threads that wait: the kernel's shortest way. Whoever should run first runs first, and what
-// a thread does to others that wait so, or to its own pages, counts.
+// Calls without timeouts between threads that wait: the kernel's shortest way. Whoever should run first runs first, and
+// what a thread does to others that wait so, or to its own pages, counts.
 #include "harness.h"
 
 namespace x2test {
@@ -114,7 +114,8 @@ void all_sizes()
             if (!client || !server) return;
             begin(server, do_increment_words, client->id.raw);
             pause(1000);
-            for (Word count = 0; count < 64; count++) CHECK_EQUAL(ask(client, do_words, server->id.raw, count).value, 0);
+            for (Word count = 0; count < 64; count++)
+                CHECK_EQUAL(ask(client, do_words, server->id.raw, count).value, 0);
             remove(client);
             remove(server);
         }
@@ -144,8 +145,8 @@ void exchanged_ip_counts()
     flag = 0;
     L4_Word_t control, sp, ip, flags, handle;
     L4_ThreadId_t pager;
-    L4_ExchangeRegisters(client->id, 0x18, stack_of(client) - 1024, reinterpret_cast<Word>(elsewhere), 0, 0, L4_nilthread,
-                         &control, &sp, &ip, &flags, &handle, &pager);
+    L4_ExchangeRegisters(client->id, 0x18, stack_of(client) - 1024, reinterpret_cast<Word>(elsewhere), 0, 0,
+                         L4_nilthread, &control, &sp, &ip, &flags, &handle, &pager);
     begin(server, do_answer_and_wait, client->id.raw);
     pause(3000);
     CHECK_EQUAL(flag, 7);

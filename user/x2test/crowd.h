@@ -12,7 +12,8 @@ inline constexpr Word most_in_crowd = 200; ///< as many as there is room for in 
 class Crowd {
 public:
     /// Each runs `prepare`, if that is given, then the IPC.
-    Crowd(L4_ThreadId_t to, L4_ThreadId_t from, L4_Time_t send_timeout, L4_Time_t receive_timeout, void (*prepare)() = nullptr);
+    Crowd(L4_ThreadId_t to, L4_ThreadId_t from, L4_Time_t send_timeout, L4_Time_t receive_timeout,
+          void (*prepare)() = nullptr);
     ~Crowd();
     Crowd(const Crowd &) = delete;
     static L4_ThreadId_t id(Word n);

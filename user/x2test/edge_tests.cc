@@ -170,8 +170,8 @@ void halted_thread_goes_on()
     L4_Word_t control, sp, ip, flags, handle, old;
     L4_ThreadId_t pager;
     CHECK_EQUAL(L4_Schedule(a->id, ~0u, ~0u, ~0u, ~0u, &old), 2);
-    L4_ExchangeRegisters(a->id, 0x11E, stack_of(a), reinterpret_cast<Word>(life_after), 0, 0, L4_nilthread, &control, &sp,
-                         &ip, &flags, &handle, &pager);
+    L4_ExchangeRegisters(a->id, 0x11E, stack_of(a), reinterpret_cast<Word>(life_after), 0, 0, L4_nilthread, &control,
+                         &sp, &ip, &flags, &handle, &pager);
     pause(3000);
     CHECK_EQUAL(control & 1, 1);
     CHECK_EQUAL(revived, 1);
@@ -197,7 +197,8 @@ void halted_before_it_is_canceled()
     pause(2000);
     CHECK(L4_IpcSucceeded(L4_Receive_Timeout(first->id, L4_ZeroTime))); // it has yet to receive from `other`
     L4_Stop(first->id);
-    L4_ExchangeRegisters(first->id, cancel_receive, 0, 0, 0, 0, L4_nilthread, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr);
+    L4_ExchangeRegisters(first->id, cancel_receive, 0, 0, 0, 0, L4_nilthread, nullptr, nullptr, nullptr, nullptr,
+                         nullptr, nullptr);
     CHECK_EQUAL(cobnut::audit().faults, 0);
     pause(2000);
     CHECK_EQUAL(revived, 0);

@@ -187,7 +187,6 @@ void on_oneself()
     CHECK_EQUAL(L4_UserDefinedHandle(), 0x77);
 }
 
-
 /// Each flag takes over its own word and no other; without flags nothing changes, H included.
 void each_flag_alone()
 {
@@ -200,7 +199,8 @@ void each_flag_alone()
     L4_Stop(a->id);
     const Values old = exchange(a->id, 0);
     CHECK_EQUAL(old.control, L4_EXREGS_HALT);
-    const Values other = {L4_nilthread, 0, old.sp - 64, old.ip + 4, old.flags ^ machine::harmless_flags, 0x12344321, sigma0_id()};
+    const Values other = {L4_nilthread, 0,          old.sp - 64, old.ip + 4, old.flags ^ machine::harmless_flags,
+                          0x12344321,   sigma0_id()};
     constexpr Word flags[] = {0, L4_EXREGS_SP, L4_EXREGS_IP, L4_EXREGS_FLAGS, L4_EXREGS_HANDLE, L4_EXREGS_PAGER};
     for (const Word flag : flags) {
         exchange(a->id, flag, other.sp, other.ip, other.flags, other.handle, other.pager);

@@ -91,8 +91,8 @@ void empty_reply_restarts()
     CHECK(L4_IpcSucceeded(tag));
 }
 
-/// An answer that cannot be received whole, here with an item of no type, does not restart it: its sender is told, and the
-/// thread waits for a better one.
+/// An answer that cannot be received whole, here with an item of no type, does not restart it: its sender is told, and
+/// the thread waits for a better one.
 void bad_reply_is_not_taken()
 {
     Agent *a = agent(Kind::other);

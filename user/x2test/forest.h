@@ -11,20 +11,25 @@ inline constexpr Word doublings = 10, whole_log2 = first_log2 + doublings;
 inline constexpr Word whole_pages = 1u << (whole_log2 - 12);
 inline constexpr Word many_pages = whole_pages + whole_pages / 2; ///< derived ones: left has a whole, right half of one
 
-inline L4_Fpage_t region(Word log2, Word rights = L4_FullyAccessible) { return L4_FpageLog2(base, static_cast<int>(log2)) + rights; }
+inline L4_Fpage_t region(Word log2, Word rights = L4_FullyAccessible)
+{
+    return L4_FpageLog2(base, static_cast<int>(log2)) + rights;
+}
 
-/// An agent with main's arena at `base`, and two others between which its pages are mapped to and fro until there are very
-/// many, all derived from those of the first.
+/// An agent with main's arena at `base`, and two others between which its pages are mapped to and fro until there are
+/// very many, all derived from those of the first.
 struct Forest {
     Agent *root, *left, *right;
 
     /// `elder` gets the first pages before the others do, `copies` times in a row.
-    explicit Forest(Agent *elder = nullptr, Word copies = 0) : root(agent(Kind::large)), left(agent(Kind::large)), right(agent(Kind::large))
+    explicit Forest(Agent *elder = nullptr, Word copies = 0)
+        : root(agent(Kind::large)), left(agent(Kind::large)), right(agent(Kind::large))
     {
         if (!complete()) return;
         give(root, L4_FpageLog2(arena_page(0), first_log2) + L4_FullyAccessible, 0, region(first_log2, 0));
         bool good = true;
-        for (Word i = 0; i < copies; i++) good = good && pass(root, elder, region(first_log2), 0, L4_FpageLog2(base + (i << first_log2), first_log2));
+        for (Word i = 0; i < copies; i++)
+            good = good && pass(root, elder, region(first_log2), 0, L4_FpageLog2(base + (i << first_log2), first_log2));
         good = good && pass(root, left, region(first_log2), 0, region(first_log2, 0));
         for (Word log2 = first_log2; log2 < whole_log2; log2++)
             good = good && pass(left, right, region(log2), 0, region(log2, 0)) &&
@@ -32,13 +37,17 @@ struct Forest {
         if (!good) fail("the forest does not grow");
     }
     bool complete() const { return root && left && right; }
-    bool gone() const { return faults_on_read(left, base + (1u << whole_log2) - page_size) && faults_on_read(right, base); }
+    bool gone() const
+    {
+        return faults_on_read(left, base + (1u << whole_log2) - page_size) && faults_on_read(right, base);
+    }
 };
 
 /// Deletes a thread; for agents in main's space.
 inline Word do_delete(Word id, Word, Word)
 {
-    return L4_ThreadControl(L4_ThreadId_t{.raw = id}, L4_nilthread, L4_nilthread, L4_nilthread, reinterpret_cast<void *>(-1));
+    return L4_ThreadControl(L4_ThreadId_t{.raw = id}, L4_nilthread, L4_nilthread, L4_nilthread,
+                            reinterpret_cast<void *>(-1));
 }
 
 /// Sends the pages of the forest.

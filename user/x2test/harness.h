@@ -23,28 +23,29 @@ struct Test {
 };
 
 /// A null-terminated list per file of tests.
-extern const Test kip_tests[], sigma0_tests[], ipc_tests[], ipc_error_tests[], fast_tests[], call_tests[], edge_tests[], fault_tests[], map_tests[],
-    unmap_tests[], tree_tests[], exregs_tests[], thread_tests[], space_tests[], schedule_tests[], preempt_tests[], irq_tests[],
-    redirect_tests[],
-    control_tests[], coprocessor_tests[], registers_tests[], reflection_tests[], port_tests[], tls_tests[], debug_tests[],
-    exception_tests[], small_tests[], tag_tests[], string_tests[], string_fault_tests[], string_middle_tests[], robust_tests[],
-    ipc_rule_tests[], map_rule_tests[], size_tests[], long_tests[], latency_tests[], isolation_tests[], waiting_tests[];
+extern const Test kip_tests[], sigma0_tests[], ipc_tests[], ipc_error_tests[], fast_tests[], call_tests[], edge_tests[],
+    fault_tests[], map_tests[], unmap_tests[], tree_tests[], exregs_tests[], thread_tests[], space_tests[],
+    schedule_tests[], preempt_tests[], irq_tests[], redirect_tests[], control_tests[], coprocessor_tests[],
+    registers_tests[], reflection_tests[], port_tests[], tls_tests[], debug_tests[], exception_tests[], small_tests[],
+    tag_tests[], string_tests[], string_fault_tests[], string_middle_tests[], robust_tests[], ipc_rule_tests[],
+    map_rule_tests[], size_tests[], long_tests[], latency_tests[], isolation_tests[], waiting_tests[];
 
 enum class Kind { here, other, large, small, automatic }; ///< `other`: as the command line says, while there are slots
 
 /// Options of the command line.
 struct Wish {
-    Kind kinds = Kind::large;  ///< kinds=large|small|automatic: agents' own spaces; automatic: the kernel chooses
-    bool limits = false;       ///< limits=1: this machine enforces segment limits
-    bool latency = false;      ///< latency=1: a tick of the time-stamp counter is an instruction, and counts (QEMU's -icount)
-    bool automatic = true;     ///< automatic=0: the kernel gives no slots by itself (its option automatic=off)
-    unsigned part = 1;         ///< part=K parts=N: every N-th test, from the K-th on
+    Kind kinds = Kind::large; ///< kinds=large|small|automatic: agents' own spaces; automatic: the kernel chooses
+    bool limits = false; ///< limits=1: this machine enforces segment limits
+    /// latency=1: a tick of the time-stamp counter is an instruction, and counts (QEMU's -icount)
+    bool latency = false;
+    bool automatic = true; ///< automatic=0: the kernel gives no slots by itself (its option automatic=off)
+    unsigned part = 1; ///< part=K parts=N: every N-th test, from the K-th on
     unsigned parts = 1;
-    Word area_mb = 512;        ///< area=MB: the kernel's small-space area
-    Word threads = 200;        ///< threads=N: in a crowd (crowd.h)
-    Word spaces = 0;           ///< spaces=N: that exist beside those of the tests
-    Word seed = 1;             ///< seed=N for the random tests
-    Word calls = 3000;         ///< calls=N: random system calls per test
+    Word area_mb = 512; ///< area=MB: the kernel's small-space area
+    Word threads = 200; ///< threads=N: in a crowd (crowd.h)
+    Word spaces = 0; ///< spaces=N: that exist beside those of the tests
+    Word seed = 1; ///< seed=N for the random tests
+    Word calls = 3000; ///< calls=N: random system calls per test
 };
 extern Wish wish;
 
@@ -55,24 +56,23 @@ extern volatile unsigned tests_begun;
 void fail(const char *text, ...) __attribute__((format(printf, 1, 2)));
 
 /// Fails the test and leaves the function.
-#define CHECK(condition)                                                                                           \
-    do {                                                                                                           \
-        if (!(condition)) {                                                                                        \
-            ::x2test::fail("line %u: not %s", static_cast<unsigned>(__LINE__), #condition);                        \
-            return;                                                                                                \
-        }                                                                                                          \
+#define CHECK(condition)                                                                                               \
+    do {                                                                                                               \
+        if (!(condition)) {                                                                                            \
+            ::x2test::fail("line %u: not %s", static_cast<unsigned>(__LINE__), #condition);                            \
+            return;                                                                                                    \
+        }                                                                                                              \
     } while (0)
-#define CHECK_EQUAL(actual, expected)                                                                              \
-    do {                                                                                                           \
-        const L4_Word_t actual_ = static_cast<L4_Word_t>(actual), expected_ = static_cast<L4_Word_t>(expected);    \
-        if (actual_ != expected_) {                                                                                \
-            ::x2test::fail("line %u: %s is %x, not %x", static_cast<unsigned>(__LINE__), #actual, actual_,         \
-                           expected_);                                                                             \
-            return;                                                                                                \
-        }                                                                                                          \
+#define CHECK_EQUAL(actual, expected)                                                                                  \
+    do {                                                                                                               \
+        const L4_Word_t actual_ = static_cast<L4_Word_t>(actual), expected_ = static_cast<L4_Word_t>(expected);        \
+        if (actual_ != expected_) {                                                                                    \
+            ::x2test::fail("line %u: %s is %x, not %x", static_cast<unsigned>(__LINE__), #actual, actual_, expected_); \
+            return;                                                                                                    \
+        }                                                                                                              \
     } while (0)
 
-extern L4_ThreadId_t main_id;       ///< global id of the test thread
+extern L4_ThreadId_t main_id; ///< global id of the test thread
 inline const L4_Time_t second = {.raw = (10 << 10) | 976}; ///< 999,424 us
 inline const L4_Time_t short_time = {.raw = (5 << 10) | 625}; ///< 20 ms
 
@@ -94,12 +94,12 @@ using Function = Word (*)(Word, Word, Word);
 
 /// What came back from an agent.
 struct Outcome {
-    bool done = false;      ///< the function returned
-    Word value = 0;         ///< its result
-    Word error = 0;         ///< its ErrorCode TCR afterwards
-    unsigned faults = 0;    ///< page faults outside the image; the first one's details follow
+    bool done = false; ///< the function returned
+    Word value = 0; ///< its result
+    Word error = 0; ///< its ErrorCode TCR afterwards
+    unsigned faults = 0; ///< page faults outside the image; the first one's details follow
     Word fault_tag = 0, fault_address = 0, fault_ip = 0;
-    bool stuck = false;      ///< a fault that no mapping can resolve
+    bool stuck = false; ///< a fault that no mapping can resolve
     unsigned port_faults = 0; ///< I/O ports; the last one's message, which is not answered
     Word port_fault[3] = {};
     unsigned exceptions = 0; ///< the last one's message
@@ -112,7 +112,7 @@ struct Agent {
     L4_ThreadId_t id = {};
     L4_ThreadId_t local = {};
     Word utcb = 0;
-    Word utcb_area = 0;     ///< of its space
+    Word utcb_area = 0; ///< of its space
     unsigned index = 0;
     bool own_space = false;
     Outcome out;

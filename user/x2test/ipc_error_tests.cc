@@ -7,10 +7,10 @@ namespace x2test {
 namespace {
 
 /// Fails unless the IPC ended with this ErrorCode.
-#define CHECK_IPC_ERROR(tag, code)                                                                                 \
-    do {                                                                                                           \
-        CHECK(L4_IpcFailed(tag));                                                                                  \
-        CHECK_EQUAL(L4_ErrorCode(), code);                                                                         \
+#define CHECK_IPC_ERROR(tag, code)                                                                                     \
+    do {                                                                                                               \
+        CHECK(L4_IpcFailed(tag));                                                                                      \
+        CHECK_EQUAL(L4_ErrorCode(), code);                                                                             \
     } while (0)
 
 /// A thread that runs and neither sends nor receives with us.

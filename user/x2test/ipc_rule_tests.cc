@@ -107,9 +107,8 @@ void zero_timeout_reaches_who_waits()
 {
     Agent *a = agent(Kind::other);
     if (!a) return;
-    begin(a, [](Word from, Word, Word) {
-        return L4_Receive_Timeout(L4_ThreadId_t{.raw = from}, second).raw;
-    }, main_id.raw);
+    begin(a, [](Word from, Word, Word) { return L4_Receive_Timeout(L4_ThreadId_t{.raw = from}, second).raw; },
+          main_id.raw);
     pause(3000);
     L4_Set_MsgTag(L4_MsgTag_t{.raw = 0x31u << 16});
     CHECK(L4_IpcSucceeded(L4_Send_Timeout(a->id, L4_ZeroTime)));
@@ -157,9 +156,8 @@ void timeouts_without_phase()
     pause(3000);
     CHECK_EQUAL(L4_Label(L4_Ipc(L4_nilthread, a->id, L4_Timeouts(L4_ZeroTime, second), nullptr)), 0x41);
     finish(a);
-    begin(a, [](Word from, Word, Word) {
-        return L4_Receive_Timeout(L4_ThreadId_t{.raw = from}, second).raw;
-    }, main_id.raw);
+    begin(a, [](Word from, Word, Word) { return L4_Receive_Timeout(L4_ThreadId_t{.raw = from}, second).raw; },
+          main_id.raw);
     L4_Set_MsgTag(L4_MsgTag_t{.raw = 0x42u << 16});
     CHECK(L4_IpcSucceeded(L4_Ipc(a->id, L4_nilthread, L4_Timeouts(second, L4_ZeroTime), nullptr)));
     CHECK_EQUAL(finish(a).value, 0x42u << 16);
@@ -186,7 +184,8 @@ void same_local_id_twice()
     const L4_ThreadId_t id = unused_id();
     const auto unchanged = reinterpret_cast<void *>(-1);
     CHECK(L4_ThreadControl(id, id, main_id, L4_nilthread, unchanged));
-    CHECK(L4_SpaceControl(id, 0, L4_FpageLog2(kip_area, 12), L4_FpageLog2(utcb_area, utcb_area_log2), L4_nilthread, nullptr));
+    CHECK(L4_SpaceControl(id, 0, L4_FpageLog2(kip_area, 12), L4_FpageLog2(utcb_area, utcb_area_log2), L4_nilthread,
+                          nullptr));
     const bool made = L4_ThreadControl(id, id, main_id, main_id, reinterpret_cast<void *>(first->utcb));
     // Both wait for their start under the same local id; neither is main's.
     L4_Set_MsgTag(L4_Niltag);

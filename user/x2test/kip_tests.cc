@@ -110,7 +110,8 @@ void memory_descriptors()
         CHECK(low < high);
         if (L4_IsMemoryDescVirtual(d)) user |= type == L4_ConventionalMemoryType && low == 0 && high >= 0x3FFFFFFF;
         else if (type == L4_ConventionalMemoryType) ram = true;
-        else if (type == L4_ReservedMemoryType && low <= machine::kernel_memory && high > machine::kernel_memory) kernel = true;
+        else if (type == L4_ReservedMemoryType && low <= machine::kernel_memory && high > machine::kernel_memory)
+            kernel = true;
     }
     CHECK(ram && user);
     CHECK(kernel);
@@ -192,7 +193,8 @@ void processor_descriptors()
     const auto &info = kip()->ProcessorInfo.X;
     CHECK(1u << info.s >= 8);
     CHECK(kip()->ProcDescPtr + ((info.processors + 1u) << info.s) <= page_size);
-    CHECK(L4_ProcDesc(kip(), 0) == reinterpret_cast<L4_ProcDesc_t *>(reinterpret_cast<char *>(kip()) + kip()->ProcDescPtr));
+    CHECK(L4_ProcDesc(kip(), 0) ==
+          reinterpret_cast<L4_ProcDesc_t *>(reinterpret_cast<char *>(kip()) + kip()->ProcDescPtr));
     // A kernel that has measured the one frequency gives the other as well.
     CHECK(L4_ProcDescInternalFreq(L4_ProcDesc(kip(), 0)) == 0 || L4_ProcDescInternalFreq(L4_ProcDesc(kip(), 0)) > 1000);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What takes the kernel long lets others run meanwhile (docs/preemption.md), and comes to the same end whatever they do.
+// What takes the kernel long lets others run meanwhile (docs/preemption.md), and comes to the same end whatever they
+// do.
 //
 // Main runs above all agents and is woken by the clock: while an agent is in a long system call, main counts how often.
 #include "forest.h"
@@ -28,10 +29,7 @@ Word wakes_during(Agent *a)
 }
 
 Word do_land(Word, Word, Word);
-Word do_stop(Word id, Word, Word)
-{
-    return L4_Stop(L4_ThreadId_t{.raw = id}).raw;
-}
+Word do_stop(Word id, Word, Word) { return L4_Stop(L4_ThreadId_t{.raw = id}).raw; }
 Word do_send_to_landing(Word id, Word stack, Word)
 {
     L4_Start_SpIp(L4_ThreadId_t{.raw = id}, stack, reinterpret_cast<Word>(do_land));
@@ -57,7 +55,8 @@ void unmap_is_preempted()
     CHECK_EQUAL(before - books().objects, many_pages);
     CHECK_EQUAL(books().faults, 0);
     CHECK(forest.gone());
-    CHECK_EQUAL(L4_Rights(L4_Fpage_t{.raw = ask(forest.root, do_flush, region(first_log2, 0).raw, 0).value}), 0); // reported once
+    // reported once
+    CHECK_EQUAL(L4_Rights(L4_Fpage_t{.raw = ask(forest.root, do_flush, region(first_log2, 0).raw, 0).value}), 0);
 }
 
 /// Many fpages, one page each, and the empty rest of the space.
@@ -169,7 +168,7 @@ void deletion_is_preempted()
     CHECK_EQUAL(books().faults, 0);
     CHECK(books().objects < before.objects && before.objects - books().objects < many_pages);
     CHECK_EQUAL(L4_Schedule(forest.left->id, ~0u, ~0u, ~0u, ~0u, nullptr), 0); // the thread is gone already
-    CHECK(wakes_during(deleter) >= 1);      // with the pause, twice
+    CHECK(wakes_during(deleter) >= 1); // with the pause, twice
     CHECK_EQUAL(finish(deleter).value, 1);
     const cobnut::Audit after = books();
     CHECK_EQUAL(after.faults, 0);
@@ -442,8 +441,8 @@ void chain_moves_on()
     CHECK_EQUAL(books().faults, 0);
 }
 
-/// A chain whose second one is to receive when it runs next: until then its IPC can be canceled, it or whom it receives from can go
-/// away, and it can be halted.
+/// A chain whose second one is to receive when it runs next: until then its IPC can be canceled, it or whom it receives
+/// from can go away, and it can be halted.
 void chain_is_cut()
 {
     enum { canceled, deleted, sender_deleted, halted, ways };
@@ -457,7 +456,8 @@ void chain_is_cut()
         CHECK(L4_IpcSucceeded(L4_Receive_Timeout(first->id, L4_ZeroTime)));
         Word state = 0;
         const bool cancels = way == canceled;
-        L4_ExchangeRegisters(first->id, cancels ? cancel_receive : 0, 0, 0, 0, 0, L4_nilthread, &state, nullptr, nullptr, nullptr, nullptr, nullptr);
+        L4_ExchangeRegisters(first->id, cancels ? cancel_receive : 0, 0, 0, 0, 0, L4_nilthread, &state, nullptr,
+                             nullptr, nullptr, nullptr, nullptr);
         CHECK_EQUAL(state, cancel_receive); // it counts as receiving
         if (way == deleted) remove(first);
         if (way == sender_deleted) remove(other);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the tests need to know of the processor; ia32/ and arm/ define it. Tests of what only one processor has are in those
-// folders, too.
+// What the tests need to know of the processor; ia32/ and arm/ define it. Tests of what only one processor has are in
+// those folders, too.
 #ifndef COBNUT_X2TEST_MACHINE_H
 #define COBNUT_X2TEST_MACHINE_H
 #include "harness.h"

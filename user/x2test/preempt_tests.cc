@@ -113,7 +113,8 @@ Word do_count_signalled(Word, Word, Word)
     return do_count(0, 0, 0);
 }
 
-/// Main preempts `a`, and is told of it. The watchdog, which is above the sensitive priority, may come at the same tick.
+/// Main preempts `a`, and is told of it. The watchdog, which is above the sensitive priority, may come at the same
+/// tick.
 void expect_signal(const Agent *a)
 {
     for (int i = 0; i < 3; i++) {

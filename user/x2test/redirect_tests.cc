@@ -20,7 +20,8 @@ void say(Word tag, Word word)
 
 constinit volatile Word called = 0;
 
-/// Calls `to`, without timeouts: the fast path's kind of call. Its answer's word, or the error, which `called` keeps as well.
+/// Calls `to`, without timeouts: the fast path's kind of call. Its answer's word, or the error, which `called` keeps as
+/// well.
 Word do_call(Word to, Word word, Word)
 {
     say(hello, word);

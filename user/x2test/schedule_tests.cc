@@ -60,7 +60,9 @@ void states()
     CHECK_EQUAL(state_of(a->id), L4_SCHEDRESULT_PENDING_SEND);
     L4_Receive_Timeout(a->id, second);
     CHECK(finish(a).done);
-    begin(a, [](Word, Word, Word) -> Word { for (;;) {} });
+    begin(a, [](Word, Word, Word) -> Word {
+        for (;;) {}
+    });
     pause(3000);
     CHECK_EQUAL(state_of(a->id), L4_SCHEDRESULT_RUNNING);
     L4_Stop(a->id);
@@ -285,7 +287,6 @@ void clock_goes_on()
     }
     check_duration([] { pause(10000); }, 9000, 20000);
 }
-
 
 constinit volatile Word laps[2] = {};
 Word do_run(Word which, Word, Word)

@@ -128,7 +128,8 @@ void refused_answer()
     any_page();
 }
 
-/// Memory is cached as asked for; for the owner the attribute alone can change. One that the processor has not is refused.
+/// Memory is cached as asked for; for the owner the attribute alone can change. One that the processor has not is
+/// refused.
 void attributes()
 {
     const Word page = do_sigma0_get(L4_FpageLog2(~0u, 12).raw, L4_UncacheableMemory, 0);

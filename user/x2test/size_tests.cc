@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Pages of several sizes (manual 1.1, 4.1, 5.2): what is mapped as a whole can be used, passed on and taken back as a whole and
-// in parts. All of it holds with one size of pages, too, on processors or kernels that have no other.
+// Pages of several sizes (manual 1.1, 4.1, 5.2): what is mapped as a whole can be used, passed on and taken back as a
+// whole and in parts. All of it holds with one size of pages, too, on processors or kernels that have no other.
 #include "harness.h"
 
 #include <cobnut/audit.h>
@@ -11,7 +11,8 @@ namespace x2test {
 namespace {
 
 constexpr Word mb = 1 << 20, kb64 = 1 << 16;
-constexpr Word low = free_area, high = 0x20000000; ///< in the agents' spaces: where addresses may be relocated, and where not
+/// in the agents' spaces: where addresses may be relocated, and where not
+constexpr Word low = free_area, high = 0x20000000;
 using List = const Word[];
 constexpr int mb_log2 = 20, kb64_log2 = 16;
 
@@ -83,7 +84,8 @@ void used_as_a_whole()
     }
 }
 
-/// What the kernel keeps books of is one page, where it announces pages that large, and no more than necessary of a part.
+/// What the kernel keeps books of is one page, where it announces pages that large, and no more than necessary of a
+/// part.
 void kept_as_one()
 {
     const Word mask = L4_PageSizeMask(L4_GetKernelInterface());
@@ -114,7 +116,8 @@ void parts_are_taken()
     const Given g;
     if (!g.good()) return;
     constexpr Word page = 7 * kb64 + 2 * page_size, piece = 9 * kb64;
-    for (const Word at : List{page, page + page_size, piece, piece + page_size, piece + kb64}) CHECK(put(g.b, high + at, at) && put(g.a, low + at, at + 1));
+    for (const Word at : List{page, page + page_size, piece, piece + page_size, piece + kb64})
+        CHECK(put(g.b, high + at, at) && put(g.a, low + at, at + 1));
     L4_Unmap(part(g.base + page, 12));
     CHECK_EQUAL(seen(g.a, low + page), faulted);
     CHECK(!put(g.b, high + page, 0xBAD));
@@ -138,13 +141,15 @@ void parts_lose_writing()
     L4_Unmap(part(g.base + page, 12, L4_Writable));
     ask(g.a, do_flush, part(low + piece, kb64_log2, L4_Writable).raw, 0x40);
     for (const Word at : List{page, piece}) CHECK_EQUAL(seen(g.b, high + at), at);
-    for (const Word at : List{page + page_size, page - page_size, piece + kb64}) CHECK(put(g.b, high + at, 0x600D) && put(g.a, low + at, 0x600D));
+    for (const Word at : List{page + page_size, page - page_size, piece + kb64})
+        CHECK(put(g.b, high + at, 0x600D) && put(g.a, low + at, 0x600D));
     // They get it back, each for itself.
     give(g.a, part(g.base + page, 12), 0, L4_FpageLog2(low + page, 12));
     CHECK(put(g.a, low + page, 0xBACC));
     CHECK_EQUAL(seen(g.b, high + page), 0xBACC);
     CHECK(!put(g.b, high + page, 0xBAD));
-    for (const Word at : List{piece, piece + 9 * page_size}) CHECK(!put(g.b, high + at, 0xBAD) && !put(g.a, low + at, 0xBAD));
+    for (const Word at : List{piece, piece + 9 * page_size})
+        CHECK(!put(g.b, high + at, 0xBAD) && !put(g.a, low + at, 0xBAD));
     CHECK_EQUAL(word(g.base + page), 0xBACC);
     CHECK_EQUAL(word(g.base + piece), piece);
 }
@@ -348,12 +353,14 @@ void random_parts()
     for (int step = 0; step < 400; step++) {
         const Word who = random.below(2), what = random.below(8);
         const int log2 = sizes[random.below(5)];
-        const Word size = 1u << log2, offset = random.below(mb) & ~(size - 1), first = offset / page_size, end = first + size / page_size;
+        const Word size = 1u << log2, offset = random.below(mb) & ~(size - 1), first = offset / page_size,
+                   end = first + size / page_size;
         switch (what) {
         case 0:
         case 1: { // a piece, to where it belongs
             const bool write = random.below(4) != 0;
-            give(agents[who], part(base + offset, log2, write ? L4_FullyAccessible : L4_ReadeXecOnly), 0, L4_FpageLog2(at[who] + offset, log2));
+            give(agents[who], part(base + offset, log2, write ? L4_FullyAccessible : L4_ReadeXecOnly), 0,
+                 L4_FpageLog2(at[who] + offset, log2));
             for (Word i = first; i < end; i++) readable[who][i] = true, writable[who][i] |= write;
             break;
         }

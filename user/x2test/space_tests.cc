@@ -115,10 +115,7 @@ void kernel_is_protected()
     }
 }
 
-Word do_processor_control(Word, Word, Word)
-{
-    return L4_ProcessorControl(0, ~0u, ~0u, ~0u) ? 0 : L4_ErrorCode();
-}
+Word do_processor_control(Word, Word, Word) { return L4_ProcessorControl(0, ~0u, ~0u, ~0u) ? 0 : L4_ErrorCode(); }
 Word do_memory_control(Word, Word, Word)
 {
     const Word attributes[4] = {};

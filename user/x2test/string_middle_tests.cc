@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What can happen in the middle of a transfer (manual 5.6, 2.3): abort, the end of a thread, changed mappings, tags,
-// priorities and registers. Main answers no fault until it serves both sides, so that a transfer stays in its first one.
+// priorities and registers. Main answers no fault until it serves both sides, so that a transfer stays in its first
+// one.
 #include "strings.h"
 
 namespace x2test {
@@ -29,10 +30,7 @@ struct Stuck {
     }
 };
 
-Word do_control(Word id, Word control, Word)
-{
-    return __L4_Exregs(L4_ThreadId_t{.raw = id}, control, 0, 0, 0);
-}
+Word do_control(Word id, Word control, Word) { return __L4_Exregs(L4_ThreadId_t{.raw = id}, control, 0, 0, 0); }
 
 /// ExchangeRegisters by a thread of the sender's or the receiver's space, whose answer waits for main.
 void control_by(Agent *mate, const Agent *dest, Word control)
@@ -153,7 +151,8 @@ void tags_change_in_the_middle()
         Agent *changes = i & 1 ? stuck.s : stuck.r, *other = i & 1 ? stuck.r : stuck.s;
         const Word slot = small_number(changes);
         if (slot) {
-            L4_SpaceControl(changes->id, L4_LargeSpace | L4_SmallSpaceChange, L4_Nilpage, L4_Nilpage, L4_nilthread, nullptr);
+            L4_SpaceControl(changes->id, L4_LargeSpace | L4_SmallSpaceChange, L4_Nilpage, L4_Nilpage, L4_nilthread,
+                            nullptr);
             CHECK_EQUAL(small_number(changes), 0);
             CHECK(make_small(other, 3));
         } else {
@@ -182,7 +181,8 @@ void priorities_change_in_the_middle()
 Word do_plain_send(Word to, Word timeout, Word)
 {
     L4_Set_MsgTag(L4_MsgTag_t{.raw = 0x33 << 16});
-    const L4_MsgTag_t tag = L4_Send_Timeout(L4_ThreadId_t{.raw = to}, L4_Time_t{.raw = static_cast<L4_Word16_t>(timeout)});
+    const L4_MsgTag_t tag =
+        L4_Send_Timeout(L4_ThreadId_t{.raw = to}, L4_Time_t{.raw = static_cast<L4_Word16_t>(timeout)});
     return L4_IpcFailed(tag) ? L4_ErrorCode() : 0;
 }
 

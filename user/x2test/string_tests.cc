@@ -167,8 +167,14 @@ void expect_pieces(const Piece *from, Word from_count, const Piece *to, Word to_
 {
     Word f = 0, t = 0, f_done = 0, t_done = 0;
     while (f < from_count && t < to_count) {
-        if (f_done == from[f].bytes) { f++, f_done = 0; continue; }
-        if (t_done == to[t].bytes) { t++, t_done = 0; continue; }
+        if (f_done == from[f].bytes) {
+            f++, f_done = 0;
+            continue;
+        }
+        if (t_done == to[t].bytes) {
+            t++, t_done = 0;
+            continue;
+        }
         expect(to[t].at + t_done++, from[f].at + f_done++, 1);
     }
 }
@@ -341,13 +347,17 @@ void random_garbage()
         message.send_xfer = message.receive_xfer = L4_Timeouts(L4_ZeroTime, L4_ZeroTime);
         for (Word i = 1; i < 64; i++) {
             const Word length = random.below(3) ? random.below(2000) << 10 | (random.next() & 0x3F7) : random.next();
-            message.msg.raw[i] = random.below(2) ? length : random.below(4) ? source(random.below(half)) : random.next();
+            message.msg.raw[i] = random.below(2)   ? length
+                                 : random.below(4) ? source(random.below(half))
+                                                   : random.next();
         }
         for (Word i = 0; i < 32;) {
             const Word pointers = 1 + random.below(5);
-            message.buffers.raw[i++] = random.below(2000) << 10 | random.below(2) << 9 | (pointers - 1) << 4 | random.below(8);
+            message.buffers.raw[i++] =
+                random.below(2000) << 10 | random.below(2) << 9 | (pointers - 1) << 4 | random.below(8);
             for (Word p = 0; p < pointers && i < 32; p++)
-                message.buffers.raw[i++] = random.below(6) ? target(random.below(half - 2000)) : nowhere[random.below(5)];
+                message.buffers.raw[i++] =
+                    random.below(6) ? target(random.below(half - 2000)) : nowhere[random.below(5)];
         }
         message.msg.raw[0] = random.next() & 0xFFFF0FFF;
         transfer(s, r);

@@ -50,7 +50,8 @@ Word do_send(Word to, Word timeout, Word)
     L4_Set_XferTimeouts(message.send_xfer);
     L4_MsgLoad(&message.msg);
     L4_LoadMR(0, message.msg.raw[0]);
-    const L4_MsgTag_t tag = L4_Send_Timeout(L4_ThreadId_t{.raw = to}, L4_Time_t{.raw = static_cast<L4_Word16_t>(timeout)});
+    const L4_MsgTag_t tag =
+        L4_Send_Timeout(L4_ThreadId_t{.raw = to}, L4_Time_t{.raw = static_cast<L4_Word16_t>(timeout)});
     message.sent_error = L4_ErrorCode();
     message.sent = tag.raw;
     L4_Set_XferTimeouts(0);
@@ -95,8 +96,8 @@ bool arrived()
 {
     const Word tag = message.msg.raw[0] & 0xFFFF0FFF;
     if (message.sent == 0 && message.got == tag) return true;
-    fail("sender has %08x (error %x), receiver %08x (error %x), not %08x", message.sent, message.sent_error, message.got,
-         message.got_error, tag);
+    fail("sender has %08x (error %x), receiver %08x (error %x), not %08x", message.sent, message.sent_error,
+         message.got, message.got_error, tag);
     return false;
 }
 
@@ -107,8 +108,8 @@ bool failed(Word sender_code, Word receiver_code, Word offset)
     if (message.sent == 0x8000 && message.got == tag && message.sent_error == for_sender &&
         message.got_error == for_receiver)
         return true;
-    x2test::fail("sender has %08x (error %x, not %x), receiver %08x (error %x, not %x)", message.sent, message.sent_error,
-                 for_sender, message.got, message.got_error, for_receiver);
+    x2test::fail("sender has %08x (error %x, not %x), receiver %08x (error %x, not %x)", message.sent,
+                 message.sent_error, for_sender, message.got, message.got_error, for_receiver);
     return false;
 }
 

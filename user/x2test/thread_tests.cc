@@ -69,7 +69,8 @@ void utcb_stays_where_it_is()
     if (!a) return;
     CHECK_EQUAL(control(a->id, a->id, L4_nilthread, L4_nilthread, reinterpret_cast<void *>(a->utcb)), success);
     CHECK_EQUAL(ask(a, do_nothing).value, 0);
-    CHECK_EQUAL(control(a->id, a->id, L4_nilthread, L4_nilthread, reinterpret_cast<void *>(a->utcb + 512)), L4_ErrUtcbArea);
+    CHECK_EQUAL(control(a->id, a->id, L4_nilthread, L4_nilthread, reinterpret_cast<void *>(a->utcb + 512)),
+                L4_ErrUtcbArea);
 }
 
 void bad_utcb_location()
@@ -87,8 +88,7 @@ void bad_utcb_location()
 void bad_space()
 {
     const L4_ThreadId_t id = unused_id();
-    CHECK_EQUAL(control(id, L4_GlobalId(L4_ThreadNo(id) + 1, 1), main_id, L4_nilthread, unchanged),
-                L4_ErrInvalidSpace);
+    CHECK_EQUAL(control(id, L4_GlobalId(L4_ThreadNo(id) + 1, 1), main_id, L4_nilthread, unchanged), L4_ErrInvalidSpace);
     CHECK_EQUAL(control(id, L4_GlobalId(L4_ThreadNo(main_id), 2), main_id, L4_nilthread, unchanged),
                 L4_ErrInvalidSpace);
     CHECK_EQUAL(control(id, L4_anythread, main_id, L4_nilthread, unchanged), L4_ErrInvalidSpace);
@@ -190,8 +190,8 @@ void old_version_again()
     CHECK_EQUAL(finish(renames).value, success);
 }
 
-/// A start message cannot be in the middle of something: it takes no map items at all. The thread waits on, also when it
-/// has got another version meanwhile.
+/// A start message cannot be in the middle of something: it takes no map items at all. The thread waits on, also when
+/// it has got another version meanwhile.
 void start_takes_no_items()
 {
     constexpr Word overflow = 8;
@@ -289,7 +289,6 @@ void delete_while_sending()
     CHECK_EQUAL(L4_ErrorCode(), 3);
 }
 
-
 constexpr Word free_word = free_area;
 /// A thread moves to another space with its UTCB; the last one to leave a space ends it.
 void migrates()
@@ -306,8 +305,9 @@ void migrates()
     CHECK_EQUAL(out.value, 0x316A);
     CHECK_EQUAL(ask(a, [](Word, Word, Word) { return L4_MyLocalId().raw; }).value, a->local.raw);
     // It is a thread of that space by its local id, too, and stays when those leave that were there before.
-    CHECK_EQUAL(ask(mate, [](Word id, Word, Word) { return L4_GlobalIdOf(L4_ThreadId_t{.raw = id}).raw; }, a->local.raw).value,
-                a->id.raw);
+    CHECK_EQUAL(
+        ask(mate, [](Word id, Word, Word) { return L4_GlobalIdOf(L4_ThreadId_t{.raw = id}).raw; }, a->local.raw).value,
+        a->id.raw);
     remove(mate), remove(b);
     CHECK_EQUAL(ask(a, do_read, free_word).value, 0x316A);
 }
@@ -320,7 +320,8 @@ void refused_migration_costs_nothing()
     if (!from || !to) return;
     const L4_ThreadId_t id = unused_id();
     const auto number = [&](Word n) { return L4_GlobalId(L4_ThreadNo(id) + 1 + n, 1); };
-    CHECK_EQUAL(control(id, from->id, main_id, main_id, reinterpret_cast<void *>(from->utcb_area + utcb_page)), success);
+    CHECK_EQUAL(control(id, from->id, main_id, main_id, reinterpret_cast<void *>(from->utcb_area + utcb_page)),
+                success);
     // Filled up with threads to the last byte but for less than one takes, the account gets room again step by step.
     CHECK(cobnut::limit_kernel_memory(to->id, cobnut::kernel_memory_used(to->id) + 2));
     Word count = 0, moved = 0;
@@ -355,7 +356,9 @@ void migrates_while_busy()
     CHECK_EQUAL(control(a->id, c->id, L4_nilthread, L4_nilthread, unchanged), success);
     CHECK(finish(a).value & 0x8000);
     CHECK_EQUAL(a->out.error, 7); // cancelled while receiving
-    begin(a, [](Word, Word, Word) -> Word { for (;;) {} });
+    begin(a, [](Word, Word, Word) -> Word {
+        for (;;) {}
+    });
     pause(3000);
     CHECK_EQUAL(control(a->id, b->id, L4_nilthread, L4_nilthread, unchanged), success);
     pause(3000);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Ways to make the kernel's work for waiting threads long: many of them in one queue, ending at one time, or waiting for one who
-// goes away. With the option latency=1; how long interrupts are off is the laboratory's to count (`./cobnut run latency/worst`).
+// Ways to make the kernel's work for waiting threads long: many of them in one queue, ending at one time, or waiting
+// for one who goes away. With the option latency=1; how long interrupts are off is the laboratory's to count (`./cobnut
+// run latency/worst`).
 #include "crowd.h"
 
 #include <l4/kdebug.h>
@@ -66,7 +67,7 @@ void deletion()
         const Crowd crowd(sends ? a->id : L4_nilthread, sends ? L4_nilthread : a->id, L4_Never, L4_Never);
         if (!crowd.complete()) return;
         remove(a);
-        }
+    }
 }
 
 /// The same when it gets another version.

@@ -16,7 +16,8 @@ inline PAddr physical(const void* p) {
 }
 
 namespace arch {
-// UTCBs lie where the kernel has room for them, in a megabyte of the space's own: only the size is its creator's choice.
+// UTCBs lie where the kernel has room for them, in a megabyte of the space's own: only the size is its creator's
+// choice.
 Fpage place_utcb_area(Space& space, Fpage wanted);
 // What the caches have of the space's bytes goes to memory, and is no longer cached.
 void about_to_copy(Space& space, VAddr at, Word bytes);
@@ -30,7 +31,8 @@ constexpr unsigned sizes[] = {20, 16, page_log2};
 constexpr unsigned table_log2 = 20;
 }
 
-// The second-level table of one megabyte (ARM architecture manual, B3.3): small pages, and large ones in sixteen equal entries.
+// The second-level table of one megabyte (ARM architecture manual, B3.3): small pages, and large ones in sixteen equal
+// entries.
 struct CoarseTable {
     Word entry[256];
 };
@@ -41,9 +43,11 @@ struct PageTable {
     CoarseTable hardware;
     Word page[256];
     Mapping* mapping[256];
-    Word section;               // what stands in the first level instead of the table, which says the same; but for the domain. Or 0
+    // what stands in the first level instead of the table, which says the same; but for the domain. Or 0
+    Word section;
     Word granted_at;            // where the space was relocated to when its pages were granted
-    // The next of those that have the frame (sharers.hpp): the page of its table, by number, and the place there. 0: nobody.
+    // The next of those that have the frame (sharers.hpp): the page of its table, by number, and the place there. 0:
+    // nobody.
     std::uint16_t next_table[256];
     std::uint8_t next_place[256];
     bool begins_rings;
@@ -60,22 +64,23 @@ struct FirstLevel {
 
 struct ArchSpace {
     // First: what the fast path writes when the space is switched to (arm/fastpath.S). Without a domain `dacr` is 0.
-    Word dacr;                      // domain access: the kernel's domain, its own and those of regions
-    Word pid;                       // what is added to its addresses below 32 MB
+    Word dacr;  // domain access: the kernel's domain, its own and those of regions
+    Word pid;  // what is added to its addresses below 32 MB
     Word domain;
-    Word regions;                   // domain access of those that it has part in (regions.cpp)
-    Word lines_since;               // the flush since which it may have lines in the caches though it has no domain
-    Word loss;                      // how it has lost its last domain (domains/residents.hpp); 0: it has lost none
-    // Of its UTCB area, nullptr as long as there is none: as the space itself has it, and as all others have it, for the kernel.
+    Word regions;  // domain access of those that it has part in (regions.cpp)
+    Word lines_since;  // the flush since which it may have lines in the caches though it has no domain
+    Word loss;  // how it has lost its last domain (domains/residents.hpp); 0: it has lost none
+    // Of its UTCB area, nullptr as long as there is none: as the space itself has it, and as all others have it, for
+    // the kernel.
     CoarseTable* own_utcbs;
     CoarseTable* kernel_utcbs;
-    std::uint16_t utcb_area;        // its number, and one more; 0: none has been placed
-    std::uint16_t utcb_pages;       // how many of its pages, from its start, can have been used
-    bool detached;                  // it is being destroyed, and nothing of the processor's knows it any more
-    bool slot_chosen;               // `pid` is what the kernel or SpaceControl has chosen
+    std::uint16_t utcb_area;  // its number, and one more; 0: none has been placed
+    std::uint16_t utcb_pages;  // how many of its pages, from its start, can have been used
+    bool detached;  // it is being destroyed, and nothing of the processor's knows it any more
+    bool slot_chosen;  // `pid` is what the kernel or SpaceControl has chosen
     std::uint8_t recent_count;
-    std::uint16_t recent[6];        // sections that it had when it lost its domain
+    std::uint16_t recent[6];  // sections that it had when it lost its domain
     TableDirectory* tables[4];
-    std::uint32_t slots_with_tables[4];     // of each gigabyte: in which of its 32 MB there are any
-    FirstLevel* directory;          // without tags: what the processor walks while the space runs
+    std::uint32_t slots_with_tables[4];  // of each gigabyte: in which of its 32 MB there are any
+    FirstLevel* directory;  // without tags: what the processor walks while the space runs
 };

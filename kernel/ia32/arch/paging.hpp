@@ -2,8 +2,9 @@
 // What this port keeps of a space: page tables and the small-space slot. core/paging.hpp is what the shared code asks.
 //
 // Every space has a page directory of its own. A large space runs on it. A small space runs on another's, its host: any
-// that is in force if its slot is exclusive, that of its group's leader if it is bound to it. Its segments are relocated
-// to its slot in the small-space area, and the directory entries there are copies of its own, made when first touched.
+// that is in force if its slot is exclusive, that of its group's leader if it is bound to it. Its segments are
+// relocated to its slot in the small-space area, and the directory entries there are copies of its own, made when first
+// touched.
 #pragma once
 
 #include "core/x2.hpp"
@@ -42,7 +43,7 @@ struct MappingTable {
 };
 
 struct Slot {
-    VAddr base;         // linear address; 0 while the space is large
+    VAddr base;  // linear address; 0 while the space is large
     Word size;
     bool small() const { return size != 0; }
     // Below 4 MB a directory entry serves several slots: their leaf entries stand in one table.
@@ -52,7 +53,7 @@ struct Slot {
 // A page directory that can be in force.
 struct Host {
     PAddr directory;
-    Word clean;         // no copy of a slot that was revoked by then (small_space::revocations) is left in it
+    Word clean;  // no copy of a slot that was revoked by then (small_space::revocations) is left in it
 };
 
 struct ArchSpace {
@@ -60,16 +61,17 @@ struct ArchSpace {
     // 1 MB, so the low word is the limit alone. The data descriptor differs by one type bit.
     Word segment_low;
     Word segment_high;
-    Host* host;                     // that it has to run on; nullptr: on any
+    Host* host;  // that it has to run on; nullptr: on any
     Host own;
-    Word free_switches;             // how many the fast path may still make to it without a look at `host`; 0 if there is one
-    Word switches;                  // from other spaces to it that are not counted there, since slots::look() looked
-    Word partner;                   // the thread that was left then, by its global id
+    // how many the fast path may still make to it without a look at `host`; 0 if there is one
+    Word free_switches;
+    Word switches;  // from other spaces to it that are not counted there, since slots::look() looked
+    Word partner;  // the thread that was left then, by its global id
     Slot slot;
     PageTable* directory;
-    PageTable* shared_table;        // what holds its leaf entries while its slot shares a table
+    PageTable* shared_table;  // what holds its leaf entries while its slot shares a table
     slots::State slots;
-    slots::SlotMap bound;           // the slots of those that are bound to its directory
+    slots::SlotMap bound;  // the slots of those that are bound to its directory
     ports::Held ports;
     MappingTable* mappings[user_tables];
 

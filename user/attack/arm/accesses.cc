@@ -4,13 +4,14 @@
 
 #include <cobnut/format.h>
 
-extern "C" const unsigned char attempt_load[], attempt_load_byte[], attempt_load_half[], attempt_load_signed[], attempt_load_multiple[],
-    attempt_load_translated[], attempt_swap[], attempt_swap_byte[], attempt_store[], attempt_store_byte[], attempt_store_half[],
-    attempt_store_multiple[], attempt_store_translated[], attempt_jump[], attempt_load_pc_behind[], attempt_load_across[],
-    attempt_write_utcb_word[], attempt_load_double[], attempt_store_double[], attempt_load_user_registers[],
-    attempt_store_user_registers[], attempt_load_below[], attempt_store_below[], attempt_load_above[], attempt_load_unaligned[],
-    attempt_store_unaligned[], attempt_swap_unaligned[], attempt_store_across[], attempt_thumb_load[], attempt_thumb_store[],
-    attempt_thumb_push[], attempt_thumb_pop_pc[];
+extern "C" const unsigned char attempt_load[], attempt_load_byte[], attempt_load_half[], attempt_load_signed[],
+    attempt_load_multiple[], attempt_load_translated[], attempt_swap[], attempt_swap_byte[], attempt_store[],
+    attempt_store_byte[], attempt_store_half[], attempt_store_multiple[], attempt_store_translated[], attempt_jump[],
+    attempt_load_pc_behind[], attempt_load_across[], attempt_write_utcb_word[], attempt_load_double[],
+    attempt_store_double[], attempt_load_user_registers[], attempt_store_user_registers[], attempt_load_below[],
+    attempt_store_below[], attempt_load_above[], attempt_load_unaligned[], attempt_store_unaligned[],
+    attempt_swap_unaligned[], attempt_store_across[], attempt_thumb_load[], attempt_thumb_store[], attempt_thumb_push[],
+    attempt_thumb_pop_pc[];
 
 namespace attack {
 namespace {
@@ -125,9 +126,12 @@ void run_accesses(const char *only)
         const unsigned char *code;
         Word target, fault; ///< 0: no fault, it is not aligned
     } edges[] = {
-        {"load_across.interface_page", attempt_load_across, alike + kip_offset + page_size, alike + kip_offset + page_size},
-        {"store_across.own_page", attempt_store_across, alike + page_offset + page_size + 4, alike + page_offset + page_size},
-        {"store_across.interface_page", attempt_store_across, alike + kip_offset + page_size, alike + kip_offset + page_size - 8},
+        {"load_across.interface_page", attempt_load_across, alike + kip_offset + page_size,
+         alike + kip_offset + page_size},
+        {"store_across.own_page", attempt_store_across, alike + page_offset + page_size + 4,
+         alike + page_offset + page_size},
+        {"store_across.interface_page", attempt_store_across, alike + kip_offset + page_size,
+         alike + kip_offset + page_size - 8},
         {"store.interface_page", attempt_store, alike + kip_offset, alike + kip_offset},
         {"load_below.zero", attempt_load_below, 0, 0xFFFFFFFC},
         {"store_below.zero", attempt_store_below, 0, 0xFFFFFFFC},

@@ -1,7 +1,7 @@
 @ SPDX-License-Identifier: BSD-2-Clause
-@ What attackers and victims run, position-independent, in one page. An attempt is ATTEMPT NAME, a few instructions, and END: it
-@ starts with its target in SP and ends with a software interrupt, whose message shows R0 to R7 to the controller. Foreign memory and
-@ the attacker's own are full of software interrupts with other numbers (stage.h).
+@ What attackers and victims run, position-independent, in one page. An attempt is ATTEMPT NAME, a few instructions, and
+@ END: it starts with its target in SP and ends with a software interrupt, whose message shows R0 to R7 to the
+@ controller. Foreign memory and the attacker's own are full of software interrupts with other numbers (stage.h).
 
         .set    UTCB_WORD, 0xff000000
         .set    KIP_IPC, 0xe0
@@ -71,7 +71,8 @@ attack_victim:
         bne     2b
         b       1b
 
-@ Looks at the word at SP as long as it is MR2, MR1 times at most, both of the answer to its call. Ends with what it saw last in R0.
+@ Looks at the word at SP as long as it is MR2, MR1 times at most, both of the answer to its call. Ends with what it saw
+@ last in R0.
         .globl  attack_watcher
 attack_watcher:
         hand_over

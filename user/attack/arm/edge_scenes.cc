@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Scenes where one thing meets another: the end of a slot and an instruction that straddles it, memory that is taken away and the loss
-// of a domain, a shared region and a member that leaves it, a message and the flags of its sender.
+// Scenes where one thing meets another: the end of a slot and an instruction that straddles it, memory that is taken
+// away and the loss of a domain, a shared region and a member that leaves it, a message and the flags of its sender.
 #include "stage.h"
 
 #include <l4/schedule.h>
 
-extern "C" const unsigned char attempt_load_across[], attempt_store_across[], attempt_load_above[], attempt_load_below[],
-    attack_flags_reader[], attack_flags_caller[], attack_runner[], attempt_odd_software_interrupt[], attempt_undefined[], attempt_masks[];
+extern "C" const unsigned char attempt_load_across[], attempt_store_across[], attempt_load_above[],
+    attempt_load_below[], attack_flags_reader[], attack_flags_caller[], attack_runner[],
+    attempt_odd_software_interrupt[], attempt_undefined[], attempt_masks[];
 
 namespace attack {
 namespace {
@@ -48,7 +49,8 @@ bool make_writer(Space &writer, Word which, Word base, Word target)
     return writer.make(fresh_id(which), base) && writer.start(attack_writer, target) && writer.settle();
 }
 
-/// Gives a writer the page at its target that it has just asked for, or what of a larger one is there; what it reads then.
+/// Gives a writer the page at its target that it has just asked for, or what of a larger one is there; what it reads
+/// then.
 Report give(Space &writer, const void *frame, Word at)
 {
     writer.map(frame, at, L4_FullyAccessible);
@@ -66,7 +68,8 @@ bool slot_free(Word slot)
     return true;
 }
 
-/// Runs `code` in a space that has a page at `page` beside its own, and code; where it faults elsewhere, or stops, is told.
+/// Runs `code` in a space that has a page at `page` beside its own, and code; where it faults elsewhere, or stops, is
+/// told.
 Report run_at(Space &attacker, const unsigned char *code, Word sp, Word page, const void *frame)
 {
     Report r;
@@ -79,8 +82,8 @@ Report run_at(Space &attacker, const unsigned char *code, Word sp, Word page, co
     return r;
 }
 
-/// The attacker's last page below 32 MB, an access past its end, and a neighbour whose first page has the address behind it after
-/// relocation. `other_name`: by the addresses of the slot itself.
+/// The attacker's last page below 32 MB, an access past its end, and a neighbour whose first page has the address
+/// behind it after relocation. `other_name`: by the addresses of the slot itself.
 template <bool other_name> bool past_the_slot(const unsigned char *code, int reach, Report &r)
 {
     Space attacker, neighbour;
@@ -88,13 +91,14 @@ template <bool other_name> bool past_the_slot(const unsigned char *code, int rea
     neighbour.page = own_page(1, foreign_word);
     void *const last_page = own_page(2, code == attack_runner ? nothing : own_word);
     bool good = attacker.make(fresh_id(0), alike) && make_writer(neighbour, 1, alike, 0);
-    good = good && (r = ask(neighbour, 0)).fault && r.address == 0 && answered(r = give(neighbour, neighbour.page, 0), foreign_word);
+    good = good && (r = ask(neighbour, 0)).fault && r.address == 0 &&
+           answered(r = give(neighbour, neighbour.page, 0), foreign_word);
     const Word slot = good ? two_slots(attacker) : 0;
     const Word behind = other_name ? slot + 1 : 1;
     if (slot && neighbour.slot() != behind) good = good && slot_free(behind) && move_to_slot(neighbour, behind);
     const Word end = low_end + (other_name ? slot * slot_bytes : 0);
-    r = run_at(attacker, code, end + (code == attempt_load_above ? -4 : 0) + (code == attempt_store_across ? 4 : 0), low_end - page_size,
-               last_page);
+    r = run_at(attacker, code, end + (code == attempt_load_above ? -4 : 0) + (code == attempt_store_across ? 4 : 0),
+               low_end - page_size, last_page);
     good = good && r.fault && r.address == end + static_cast<Word>(reach);
     good = good && answered(ask(neighbour, 0), foreign_word);
     attacker.remove();
@@ -112,8 +116,8 @@ bool others_run(Word target)
     bool good = true;
     for (Word i = 0; i < crowd && good; i++) {
         others[i].page = own_page(8 + i, own_word);
-        good = others[i].make(fresh_id(8 + i), target - page_offset) && others[i].start(attack_writer, target) && others[i].settle() &&
-               answered(ask(others[i], 0), own_word);
+        good = others[i].make(fresh_id(8 + i), target - page_offset) && others[i].start(attack_writer, target) &&
+               others[i].settle() && answered(ask(others[i], 0), own_word);
     }
     for (Space &one : others) one.remove();
     return good;
@@ -126,7 +130,8 @@ template <Word base> bool revoked_without_domain(Report &r)
     void *const old_frame = own_page(1, foreign_word), *const new_frame = own_page(2, own_word);
     Space writer;
     bool good = make_writer(writer, 0, base, at);
-    good = good && (r = ask(writer, 0)).fault && r.address == at && answered(r = give(writer, old_frame, at), foreign_word);
+    good = good && (r = ask(writer, 0)).fault && r.address == at &&
+           answered(r = give(writer, old_frame, at), foreign_word);
     good = good && others_run(base + page_offset);
     L4_Flush(L4_FpageLog2(reinterpret_cast<Word>(old_frame), 12) + L4_FullyAccessible);
     // The controller's image comes again by its own pager; what it holds is what was revoked.
@@ -149,9 +154,11 @@ template <Word base> bool mapped_by_turns(Report &r)
         good = r.fault && r.address == at && answered(r = give(writer, frame, at), turn ? turn : own_word);
         good = good && answered(r = ask(writer, ~turn), ~turn) && *word == ~turn;
         L4_UnmapFpage(L4_FpageLog2(reinterpret_cast<Word>(frame), 12) + L4_Writable);
-        good = good && answered(r = ask(writer, 0), ~turn) && (r = ask(writer, turn + 1)).fault && (r.rights & L4_Writable);
+        good = good && answered(r = ask(writer, 0), ~turn) && (r = ask(writer, turn + 1)).fault &&
+               (r.rights & L4_Writable);
         L4_UnmapFpage(L4_FpageLog2(reinterpret_cast<Word>(frame), 12) + L4_FullyAccessible);
-        writer.map(own_page(4, own_word), at + section, L4_ReadeXecOnly); // not where it has asked for it: it faults again
+        // not where it has asked for it: it faults again
+        writer.map(own_page(4, own_word), at + section, L4_ReadeXecOnly);
         r = writer.listen();
         good = good && *word == ~turn;
     }
@@ -168,12 +175,15 @@ bool shared_by_three(Report &r)
     bool good = true;
     for (Word i = 0; i < 3 && good; i++) {
         good = make_writer(members[i], i, alike, at);
-        good = good && (r = ask(members[i], 0)).fault && r.address == at && answered(r = give(members[i], frame, at), own_word);
+        good = good && (r = ask(members[i], 0)).fault && r.address == at &&
+               answered(r = give(members[i], frame, at), own_word);
     }
-    for (Word i = 0; i < 12 && good; i++) good = answered(r = ask(members[i % 3], i + 1), i + 1) && answered(r = ask(members[(i + 1) % 3], 0), i + 1);
+    for (Word i = 0; i < 12 && good; i++)
+        good = answered(r = ask(members[i % 3], i + 1), i + 1) && answered(r = ask(members[(i + 1) % 3], 0), i + 1);
     // The first one gets another page there, which the others have no part in.
     L4_UnmapFpage(L4_FpageLog2(reinterpret_cast<Word>(frame), 12) + L4_FullyAccessible);
-    good = good && (r = ask(members[0], 0)).fault && r.address == at && answered(r = give(members[0], secret, at), foreign_word);
+    good = good && (r = ask(members[0], 0)).fault && r.address == at &&
+           answered(r = give(members[0], secret, at), foreign_word);
     for (Word i = 1; i < 3 && good; i++) {
         good = (r = ask(members[i], 0)).fault && r.address == at && answered(r = give(members[i], frame, at), 12);
         good = good && answered(r = ask(members[0], 0), foreign_word);
@@ -198,7 +208,8 @@ bool flags_stay(Report &r)
     return good;
 }
 
-/// The answer to an exception has flags and an address that would make the attacker something else than a user in ARM state.
+/// The answer to an exception has flags and an address that would make the attacker something else than a user in ARM
+/// state.
 template <const unsigned char *code, Word words> bool answered_with_flags(Report &r)
 {
     Space attacker;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// attack, on ARM: everything that a user can try to read, write or execute outside of its space, one attempt after the other, each
-// from a new space at the address of a victim's.
+// attack, on ARM: everything that a user can try to read, write or execute outside of its space, one attempt after the
+// other, each from a new space at the address of a victim's.
 //
-// Command line: only=TEXT the attempts whose names contain TEXT; leaks=1 gives the attackers a victim's memory where they fault, to
-// show that this is seen. A row for each attempt, `attack: row NAME STATUS HOW`; ends with `attack: N attempts, M refused` and the
-// machine off, with status 0 if these are the same.
+// Command line: only=TEXT the attempts whose names contain TEXT; leaks=1 gives the attackers a victim's memory where
+// they fault, to show that this is seen. A row for each attempt, `attack: row NAME STATUS HOW`; ends with `attack: N
+// attempts, M refused` and the machine off, with status 0 if these are the same.
 #include "stage.h"
 
 #include <cobnut/options.h>

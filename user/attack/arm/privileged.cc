@@ -2,20 +2,22 @@
 // What only the kernel may do, and what the kernel may not be talked into.
 #include "stage.h"
 
-extern "C" const unsigned char attempt_read_control[], attempt_write_control[], attempt_read_id[], attempt_read_table_base[],
-    attempt_write_table_base[], attempt_read_domains[], attempt_open_all_domains[], attempt_read_fault_status[],
-    attempt_write_fault_address[], attempt_invalidate_caches[], attempt_invalidate_data[], attempt_invalidate_data_line[],
-    attempt_clean_data_line[], attempt_invalidate_code[], attempt_flush_tlbs[], attempt_flush_data_tlb_entry[], attempt_lock_tlb[],
-    attempt_read_pid[], attempt_forge_pid[], attempt_test_registers[], attempt_clock_switching[],
-    attempt_floating_point[], attempt_undefined[], attempt_mode_supervisor[], attempt_mode_abort[], attempt_mode_system[],
-    attempt_masks[], attempt_all_fields[], attempt_saved_status[], attempt_return_with_status[], attempt_load_with_status[],
-    attempt_call_nothing[], attempt_call_behind[], attempt_call_last[], attempt_jump_to_vector[], attempt_jump_to_kernel[],
+extern "C" const unsigned char attempt_read_control[], attempt_write_control[], attempt_read_id[],
+    attempt_read_table_base[], attempt_write_table_base[], attempt_read_domains[], attempt_open_all_domains[],
+    attempt_read_fault_status[], attempt_write_fault_address[], attempt_invalidate_caches[], attempt_invalidate_data[],
+    attempt_invalidate_data_line[], attempt_clean_data_line[], attempt_invalidate_code[], attempt_flush_tlbs[],
+    attempt_flush_data_tlb_entry[], attempt_lock_tlb[], attempt_read_pid[], attempt_forge_pid[],
+    attempt_test_registers[], attempt_clock_switching[], attempt_floating_point[], attempt_undefined[],
+    attempt_mode_supervisor[], attempt_mode_abort[], attempt_mode_system[], attempt_masks[], attempt_all_fields[],
+    attempt_saved_status[], attempt_return_with_status[], attempt_load_with_status[], attempt_call_nothing[],
+    attempt_call_behind[], attempt_call_last[], attempt_jump_to_vector[], attempt_jump_to_kernel[],
     attempt_unmap_target[], attempt_end_emulator[], attempt_control_space[], attempt_control_thread[],
-    attempt_exchange_registers[], attempt_own_flags[], attempt_own_state[], attempt_undefined_always[], attempt_debug_id[],
-    attempt_java_id[], attempt_java_control[], attempt_java_configuration[], attempt_system_operation[], attempt_system_load[],
-    attempt_system_store[], attempt_system_two_registers[], attempt_lock_down[], attempt_write_fault_status[], attempt_clean_all[],
-    attempt_invalidate_data_way[], attempt_drain[], attempt_wait[], attempt_breakpoint[], attempt_semihosting[],
-    attempt_odd_software_interrupt[], attempt_java_bit[], attempt_java_state[], attempt_utcb_across[], attempt_print_target[];
+    attempt_exchange_registers[], attempt_own_flags[], attempt_own_state[], attempt_undefined_always[],
+    attempt_debug_id[], attempt_java_id[], attempt_java_control[], attempt_java_configuration[],
+    attempt_system_operation[], attempt_system_load[], attempt_system_store[], attempt_system_two_registers[],
+    attempt_lock_down[], attempt_write_fault_status[], attempt_clean_all[], attempt_invalidate_data_way[],
+    attempt_drain[], attempt_wait[], attempt_breakpoint[], attempt_semihosting[], attempt_odd_software_interrupt[],
+    attempt_java_bit[], attempt_java_state[], attempt_utcb_across[], attempt_print_target[];
 
 namespace attack {
 namespace {

@@ -9,7 +9,8 @@ namespace attack {
 namespace {
 
 constexpr Word section = 1u << 20;
-constexpr Word apart_section = 0x98000000, alike_section = 0x01000000; // where a section is mapped: above 2 GB, and relocated
+// where a section is mapped: above 2 GB, and relocated
+constexpr Word apart_section = 0x98000000, alike_section = 0x01000000;
 constexpr Word crowd = 20;       // more spaces than there are domains
 constexpr Word looks = 1000000;  // of a watcher: some tens of milliseconds
 
@@ -53,8 +54,8 @@ unsigned char *section_memory()
     return reinterpret_cast<unsigned char *>(L4_Address(f));
 }
 
-/// A section or a part of it is mapped at `at`, used, and revoked, or a part of that: the next use has to fault. `rights` are
-/// taken away.
+/// A section or a part of it is mapped at `at`, used, and revoked, or a part of that: the next use has to fault.
+/// `rights` are taken away.
 template <Word at, int log2, Word rights, int revoked = log2> bool unmapped(Report &r)
 {
     unsigned char *const memory = section_memory();
@@ -84,7 +85,8 @@ template <Word at, int log2, Word rights, int revoked = log2> bool unmapped(Repo
 template <Word base> bool succeeded(Report &r)
 {
     Space first, second;
-    bool good = make(first, 0, base, foreign_word, attack_writer, base + page_offset) && answered(r = ask(first, 0), foreign_word);
+    bool good = make(first, 0, base, foreign_word, attack_writer, base + page_offset) &&
+                answered(r = ask(first, 0), foreign_word);
     first.remove();
     good = good && make(second, 0, base, own_word, attack_writer, base + page_offset);
     second.page = nullptr;
@@ -98,7 +100,8 @@ template <Word base> bool told_apart(Report &r)
 {
     static constinit Space spaces[crowd] = {};
     bool good = true;
-    for (Word i = 0; i < crowd; i++) good = good && make(spaces[i], i, base, own_word, attack_writer, base + page_offset);
+    for (Word i = 0; i < crowd; i++)
+        good = good && make(spaces[i], i, base, own_word, attack_writer, base + page_offset);
     for (Word round = 1; round <= 4 && good; round++) {
         for (Word i = 0; i < crowd && good; i++) good = answered(r = ask(spaces[i], round << 8 | i), round << 8 | i);
         for (Word n = 0; n < crowd && good; n++) {
@@ -110,7 +113,8 @@ template <Word base> bool told_apart(Report &r)
     return good;
 }
 
-/// Two spaces look at their own pages, which lie at one address after relocation, while the timer switches between them.
+/// Two spaces look at their own pages, which lie at one address after relocation, while the timer switches between
+/// them.
 bool watched(Word first_base, Word second_base, Word second_target, Report &r)
 {
     Space one, two;
@@ -159,7 +163,8 @@ bool aliased(Word one_base, Word two_base, Report &r)
     void *const frame = own_page(0, own_word);
     bool good = one.make(fresh_id(0), one_base) && two.make(fresh_id(1), two_base);
     one.page = two.page = frame;
-    good = good && one.start(attack_writer, one.own_page()) && one.settle() && two.start(attack_writer, two.own_page()) && two.settle();
+    good = good && one.start(attack_writer, one.own_page()) && one.settle() &&
+           two.start(attack_writer, two.own_page()) && two.settle();
     for (Word i = 1; i <= 8 && good; i++) {
         good = answered(r = ask(one, i), i) && answered(r = ask(two, 0), i) && answered(r = ask(two, ~i), ~i) &&
                answered(r = ask(one, 0), ~i) && *static_cast<volatile Word *>(frame) == ~i;

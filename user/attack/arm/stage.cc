@@ -141,8 +141,8 @@ Word Space::slot() const
 
 bool make_victims()
 {
-    return make_victim(stage.alike, 0, alike) && make_victim(stage.beyond, 1, beyond) && make_victim(stage.apart, 2, apart) &&
-           victims_intact();
+    return make_victim(stage.alike, 0, alike) && make_victim(stage.beyond, 1, beyond) &&
+           make_victim(stage.apart, 2, apart) && victims_intact();
 }
 
 bool victims_intact() { return intact(stage.alike) && intact(stage.beyond) && intact(stage.apart); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The stage: victims whose memory is full of `foreign_word`, and an attacker, a new one for each attempt, at the same addresses
-// as one of them. The controller (the root server) is pager, exception handler and judge of all.
+// The stage: victims whose memory is full of `foreign_word`, and an attacker, a new one for each attempt, at the same
+// addresses as one of them. The controller (the root server) is pager, exception handler and judge of all.
 //
 //              code, page and interface page        who
 //   alike      below 32 MB, the attacker's own      victim, attacker: told apart by PID relocation and by domain
@@ -20,7 +20,9 @@ inline constexpr Word page_size = 4096, slot_bytes = 32u << 20;
 inline constexpr Word alike = 0x00400000, beyond = 0x06400000, apart = 0x90000000; ///< victims' bases
 inline constexpr Word page_offset = 0x600000, kip_offset = 0x100000;             ///< code is at the base
 inline constexpr Word foreign_word = 0xEF000077, own_word = 0xEF000066, end_word = 0xEF5A0000; ///< software interrupts
-inline constexpr Word utcb_areas = 0xD0000000, window = 0xF0000000, devices = 0xFE000000, utcb_word = 0xFF000000, image = 0xFFF00000; ///< this kernel's
+/// this kernel's
+inline constexpr Word utcb_areas = 0xD0000000, window = 0xF0000000, devices = 0xFE000000, utcb_word = 0xFF000000,
+                      image = 0xFFF00000;
 
 extern "C" const unsigned char attack_page[], attack_page_end[];
 extern "C" const unsigned char attack_victim[], attack_watcher[], attack_writer[];
@@ -29,9 +31,9 @@ extern "C" const unsigned char attack_victim[], attack_watcher[], attack_writer[
 struct Report {
     bool silent = true, fault = false, exception = false;
     Word address = 0, ip = 0, rights = 0; ///< of a page fault
-    unsigned words = 0;                   ///< of an exception: 13 to a software interrupt, otherwise 6
+    unsigned words = 0; ///< of an exception: 13 to a software interrupt, otherwise 6
     Word message[14] = {};
-    Word slot = 0;                        ///< the attacker's PID slot
+    Word slot = 0; ///< the attacker's PID slot
 
     bool software_interrupt(Word instruction) const { return exception && words == 13 && message[12] == instruction; }
     /// It came to its end.
@@ -51,7 +53,8 @@ public:
     bool start(const unsigned char *code, Word sp);
     /// Answers `what` it waits for with memory at `frame`.
     void map(const void *frame, Word at, Word rights);
-    /// The next message of its; pages of attack_page and of its own page are supplied meanwhile, for `patience` milliseconds.
+    /// The next message of its; pages of attack_page and of its own page are supplied meanwhile, for `patience`
+    /// milliseconds.
     Report listen(Word patience = 500);
     /// Supplies until it waits for a message: false if it has something else to say.
     bool settle();

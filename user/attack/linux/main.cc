@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The attempts of attempts.cc on the processor that runs this: prints a row for each and, with `measure`, costs and what of a
-// load past a limit shows in the cache. Ends with status 0 if all were refused, 1 if not, 3 if this Linux has no 32-bit segments for users.
+// The attempts of attempts.cc on the processor that runs this: prints a row for each and, with `measure`, costs and
+// what of a load past a limit shows in the cache. Ends with status 0 if all were refused, 1 if not, 3 if this Linux has
+// no 32-bit segments for users.
 #include "process.h"
 
 #include <stdio.h>

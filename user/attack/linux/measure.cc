@@ -37,12 +37,12 @@ template <typename Run> void report(const char *name, Run run)
 
 #define MANY(text) ".rept 64\n" text "\n.endr"
 
-#define LOAD(segment)                                                                                              \
-    report("load_" #segment, [] {                                                                                  \
-        unsigned saved;                                                                                            \
-        __asm__ volatile("mov %%" #segment ", %0\n" MANY("mov %1, %%" #segment) "\nmov %0, %%" #segment            \
-                         : "=&r"(saved)                                                                            \
-                         : "r"(data_selector()));                                                                  \
+#define LOAD(segment)                                                                                                  \
+    report("load_" #segment, [] {                                                                                      \
+        unsigned saved;                                                                                                \
+        __asm__ volatile("mov %%" #segment ", %0\n" MANY("mov %1, %%" #segment) "\nmov %0, %%" #segment                \
+                         : "=&r"(saved)                                                                                \
+                         : "r"(data_selector()));                                                                      \
     })
 
 // One pipe each way between two processes on one processor: a byte there and a byte back.
@@ -78,13 +78,10 @@ void measure()
     LOAD(ds);
     LOAD(es);
     LOAD(fs);
-    // GS is the C library's, which is in use all the time; SS is needed for the next signal: both cost what FS and DS do.
-    report("far_return", [] {
-        __asm__ volatile(MANY("push %%cs; push $1f; lret; 1:") : : : "memory");
-    });
-    report("near_return", [] {
-        __asm__ volatile(MANY("push $1f; ret; 1:") : : : "memory");
-    });
+    // GS is the C library's, which is in use all the time; SS is needed for the next signal: both cost what FS and DS
+    // do.
+    report("far_return", [] { __asm__ volatile(MANY("push %%cs; push $1f; lret; 1:") : : : "memory"); });
+    report("near_return", [] { __asm__ volatile(MANY("push $1f; ret; 1:") : : : "memory"); });
     report("getppid", [] {
         for (int i = 0; i < operations; i++) syscall(SYS_getppid);
     });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A slot in this process: [ below | slot | above ] in a row. An attempt is entered and left by signals, since a return from
-// one loads all registers, segments included: SIGUSR1's handler goes to the attempt, whatever stops it comes back.
+// A slot in this process: [ below | slot | above ] in a row. An attempt is entered and left by signals, since a return
+// from one loads all registers, segments included: SIGUSR1's handler goes to the attempt, whatever stops it comes back.
 #include "process.h"
 
 #include <asm/ldt.h>
@@ -110,7 +110,8 @@ const volatile unsigned char *slot_byte(Word offset) { return slot + offset; }
 
 bool prepare()
 {
-    void *memory = mmap(nullptr, page + 2 * slot_size, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void *memory =
+        mmap(nullptr, page + 2 * slot_size, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     void *host = mmap(nullptr, page, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED || host == MAP_FAILED) {
         fprintf(stderr, "attack: no memory: %s\n", strerror(errno));

@@ -14,8 +14,8 @@ struct Outcome {
 /// Memory and LDT entries. False, and a line on stderr, if this Linux has no 32-bit segments for users.
 bool prepare();
 
-/// Runs an attempt, or the same inside the limits. `limited` false: segments of 4 GB with the same base, as on a machine
-/// that does not check.
+/// Runs an attempt, or the same inside the limits. `limited` false: segments of 4 GB with the same base, as on a
+/// machine that does not check.
 Outcome run(const Attempt &attempt, bool inside, bool limited);
 
 /// Whether the attacker's neighbours and the page that stands for the large space are what they were.
@@ -31,8 +31,8 @@ void reset();
 Word slot_end();
 const volatile unsigned char *slot_byte(Word offset);
 
-/// Prints `attack: speculation WHERE PERCENT`: how often a line of the cache shows a value that a load brought from inside the
-/// limits, from beyond them, and (absent) a value that is nowhere.
+/// Prints `attack: speculation WHERE PERCENT`: how often a line of the cache shows a value that a load brought from
+/// inside the limits, from beyond them, and (absent) a value that is nowhere.
 void speculate();
 
 /// Prints `attack: cost NAME CYCLES` for segment loads, far returns, system calls and a pipe round trip.

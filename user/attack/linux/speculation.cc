@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Whether this processor goes on with what a load past a segment's limit would have given, before the fault undoes it: a second
-// load then brings a line into the cache that the value names. Of the slot and its neighbour above, both this process's own.
+// Whether this processor goes on with what a load past a segment's limit would have given, before the fault undoes it:
+// a second load then brings a line into the cache that the value names. Of the slot and its neighbour above, both this
+// process's own.
 #include "process.h"
 #include "ticks.h"
 
@@ -21,10 +22,7 @@ constexpr Word line_distance = 4096;   // no prefetcher goes from one to the nex
 volatile unsigned char *lines;
 
 volatile unsigned char *line_of(unsigned char value) { return lines + value * line_distance; }
-void flush(volatile unsigned char *line)
-{
-    __asm__ volatile("clflush (%0); mfence" : : "r"(line) : "memory");
-}
+void flush(volatile unsigned char *line) { __asm__ volatile("clflush (%0); mfence" : : "r"(line) : "memory"); }
 unsigned load_time(volatile unsigned char *line)
 {
     const unsigned long long before = ticks();
@@ -78,7 +76,8 @@ double share(Word offset, unsigned char value, unsigned limit)
 
 void speculate()
 {
-    void *memory = mmap(nullptr, 256 * line_distance, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+    void *memory =
+        mmap(nullptr, 256 * line_distance, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
     if (memory == MAP_FAILED) return;
     lines = static_cast<volatile unsigned char *>(memory);
     for (Word i = 0; i < 256; i++) lines[i * line_distance] = 1; // pages of their own

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Marks that a guest leaves for the laboratory: a no-op that no compiler makes, with a kind and a value in two registers.
- * On a machine without the laboratory's plugin they do nothing. Usable from C, C++ and assembly.
+/* Marks that a guest leaves for the laboratory: a no-op that no compiler makes, with a kind and a value in two
+ * registers. On a machine without the laboratory's plugin they do nothing. Usable from C, C++ and assembly.
  *
  *              no-op               kind   value
  *   IA-32      xchg %cx,%cx        EAX    EDX

@@ -17,9 +17,9 @@ inline void load_answer(L4_MapItem_t item)
     L4_LoadMR(2, item.raw[1]);
 }
 
-/// Loads the answer to a fault at `address`: the caller's page of 4 KB at `page`, with `rights`, in the place of the one that
-/// is missing. The page is written to, unchanged: a page of the caller's that is not there yet, or not writable yet, could not
-/// be mapped so.
+/// Loads the answer to a fault at `address`: the caller's page of 4 KB at `page`, with `rights`, in the place of the
+/// one that is missing. The page is written to, unchanged: a page of the caller's that is not there yet, or not
+/// writable yet, could not be mapped so.
 inline void load_page(L4_Word_t page, L4_Word_t address, L4_Word_t rights = L4_FullyAccessible)
 {
     constexpr int page_log2 = 12;
@@ -28,9 +28,9 @@ inline void load_page(L4_Word_t page, L4_Word_t address, L4_Word_t rights = L4_F
     load_answer(L4_MapItem(L4_FpageLog2(page, page_log2) + rights, address & (~L4_Word_t{0} << page_log2)));
 }
 
-/// Answers page faults until something else comes in; returns the tag of that, or one with the E flag if an answer fails.
-/// `from`: in, whom to answer first, with what is loaded, or nilthread; out, who sent what has come. The message registers are
-/// as received. `answer(from, address, ip)` loads the answer to one fault.
+/// Answers page faults until something else comes in; returns the tag of that, or one with the E flag if an answer
+/// fails. `from`: in, whom to answer first, with what is loaded, or nilthread; out, who sent what has come. The message
+/// registers are as received. `answer(from, address, ip)` loads the answer to one fault.
 template <typename Answer> L4_MsgTag_t serve_faults(L4_ThreadId_t &from, Answer answer)
 {
     for (;;) {

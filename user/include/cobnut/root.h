@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a root server consists of that makes threads, has one of them measure, and is their pager: its end when something goes
-// wrong, and what its threads tell it beside their faults. The program has a name, COBNUT_PROGRAM.
+// What a root server consists of that makes threads, has one of them measure, and is their pager: its end when
+// something goes wrong, and what its threads tell it beside their faults. The program has a name, COBNUT_PROGRAM.
 #ifndef COBNUT_ROOT_H
 #define COBNUT_ROOT_H
 #include <cobnut/pager.h>
@@ -34,8 +34,8 @@ struct Said {
     L4_Word_t label, value;
 };
 
-/// Is everybody's pager until one of them says something else, which must not be that a call failed. `from` and `answer` as for
-/// serve_faults().
+/// Is everybody's pager until one of them says something else, which must not be that a call failed. `from` and
+/// `answer` as for serve_faults().
 template <typename Answer> Said page_until_said(L4_ThreadId_t from, Answer answer)
 {
     const L4_MsgTag_t tag = serve_faults(from, answer);

@@ -11,9 +11,9 @@ namespace cobnut {
 /// The tag of a space.
 struct Tag {
     unsigned offset_mb; ///< from the start of the small-space area
-    unsigned size_mb;   ///< 0: none, the space is large
-    bool bound;         ///< only in the page directory of a large space, its group's leader
-    bool pinned;        ///< asked for by SpaceControl: the kernel leaves it as it is
+    unsigned size_mb; ///< 0: none, the space is large
+    bool bound; ///< only in the page directory of a large space, its group's leader
+    bool pinned; ///< asked for by SpaceControl: the kernel leaves it as it is
 };
 
 namespace detail {

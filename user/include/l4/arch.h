@@ -7,9 +7,17 @@
 
 // Byte offsets of the entry-offset fields inside the kernel interface page.
 enum {
-    L4_KIP_SPACE_CONTROL = 0xD0, L4_KIP_THREAD_CONTROL = 0xD4, L4_KIP_PROCESSOR_CONTROL = 0xD8,
-    L4_KIP_MEMORY_CONTROL = 0xDC, L4_KIP_IPC = 0xE0, L4_KIP_LIPC = 0xE4, L4_KIP_UNMAP = 0xE8,
-    L4_KIP_EXCHANGE_REGISTERS = 0xEC, L4_KIP_SYSTEM_CLOCK = 0xF0, L4_KIP_THREAD_SWITCH = 0xF4, L4_KIP_SCHEDULE = 0xF8,
+    L4_KIP_SPACE_CONTROL = 0xD0,
+    L4_KIP_THREAD_CONTROL = 0xD4,
+    L4_KIP_PROCESSOR_CONTROL = 0xD8,
+    L4_KIP_MEMORY_CONTROL = 0xDC,
+    L4_KIP_IPC = 0xE0,
+    L4_KIP_LIPC = 0xE4,
+    L4_KIP_UNMAP = 0xE8,
+    L4_KIP_EXCHANGE_REGISTERS = 0xEC,
+    L4_KIP_SYSTEM_CLOCK = 0xF0,
+    L4_KIP_THREAD_SWITCH = 0xF4,
+    L4_KIP_SCHEDULE = 0xF8,
 };
 
 // Word offsets of UTCB fields from the UTCB address (= local id). MR n is at word n.

@@ -11,16 +11,12 @@
 #include <l4/thread.h>
 
 /// Both timeouts in the form that Ipc takes.
-L4_INLINE L4_Word_t L4_Timeouts(L4_Time_t send, L4_Time_t receive)
-{
-    return ((L4_Word_t)send.raw << 16) | receive.raw;
-}
+L4_INLINE L4_Word_t L4_Timeouts(L4_Time_t send, L4_Time_t receive) { return ((L4_Word_t)send.raw << 16) | receive.raw; }
 
 /// The system call itself; `from` (may be null) gets the sender: a local id if it lives in the caller's space.
 L4_INLINE L4_MsgTag_t L4_Ipc(L4_ThreadId_t to, L4_ThreadId_t from_specifier, L4_Word_t timeouts, L4_ThreadId_t *from)
 {
-    return L4_RAW_(L4_MsgTag_t,
-                   __L4_Ipc_Stub(to.raw, from_specifier.raw, timeouts, from ? &from->raw : 0, L4_KIP_IPC));
+    return L4_RAW_(L4_MsgTag_t, __L4_Ipc_Stub(to.raw, from_specifier.raw, timeouts, from ? &from->raw : 0, L4_KIP_IPC));
 }
 /// Same operation; optimised for partners in the own space where a kernel can.
 L4_INLINE L4_MsgTag_t L4_Lipc(L4_ThreadId_t to, L4_ThreadId_t from_specifier, L4_Word_t timeouts, L4_ThreadId_t *from)

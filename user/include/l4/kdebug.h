@@ -5,10 +5,10 @@
 #include <l4/arch.h>
 
 /// Enters the kernel debugger with a literal message; kernels without one print it and go on.
-#define L4_KDB_Enter(message)                                                                                      \
-    do {                                                                                                           \
-        static const char __text[] = message;                                                                      \
-        __L4_KDB_ENTER(__text);                                                                                    \
+#define L4_KDB_Enter(message)                                                                                          \
+    do {                                                                                                               \
+        static const char __text[] = message;                                                                          \
+        __L4_KDB_ENTER(__text);                                                                                        \
     } while (0)
 
 L4_INLINE void L4_KDB_PrintChar(char c)

@@ -68,7 +68,11 @@ L4_INLINE L4_Word_t L4_UntypedWords(L4_MsgTag_t t) { return t.raw & 0x3Fu; }
 L4_INLINE L4_Word_t L4_TypedWords(L4_MsgTag_t t) { return (t.raw >> 6) & 0x3Fu; }
 /// Replaces the label; the ...To form returns the new tag, too.
 L4_INLINE void L4_Set_Label(L4_MsgTag_t *t, L4_Word_t label) { t->raw = (t->raw & 0xFFFFu) | (label << 16); }
-L4_INLINE L4_MsgTag_t L4_MsgTagAddLabel(L4_MsgTag_t t, L4_Word_t label) { L4_Set_Label(&t, label); return t; }
+L4_INLINE L4_MsgTag_t L4_MsgTagAddLabel(L4_MsgTag_t t, L4_Word_t label)
+{
+    L4_Set_Label(&t, label);
+    return t;
+}
 L4_INLINE L4_MsgTag_t L4_MsgTagAddLabelTo(L4_MsgTag_t *t, L4_Word_t label) { return *t = L4_MsgTagAddLabel(*t, label); }
 /// Compare all fields.
 L4_INLINE L4_Bool_t L4_IsMsgTagEqual(L4_MsgTag_t a, L4_MsgTag_t b) { return a.raw == b.raw; }

@@ -71,17 +71,19 @@ L4_INLINE bool operator!=(L4_Time_t a, L4_Time_t b) { return L4_IsTimeNotEqual(a
 
 // ------------------------------------------------------------------------------- thread switch, Schedule (3.4, 3.5)
 /// Gives the rest of the time slice to dest if it can run, otherwise to the scheduler. No result, no errors.
-L4_INLINE void L4_ThreadSwitch(L4_ThreadId_t dest)
-{
-    __L4_Raw_ThreadSwitch(dest.raw);
-}
+L4_INLINE void L4_ThreadSwitch(L4_ThreadId_t dest) { __L4_Raw_ThreadSwitch(dest.raw); }
 /// To a thread that the scheduler chooses.
 L4_INLINE void L4_Yield(void) { L4_ThreadSwitch(L4_nilthread); }
 
 // Thread states that Schedule returns.
 enum {
-    L4_SCHEDRESULT_ERROR = 0, L4_SCHEDRESULT_DEAD = 1, L4_SCHEDRESULT_INACTIVE = 2, L4_SCHEDRESULT_RUNNING = 3,
-    L4_SCHEDRESULT_PENDING_SEND = 4, L4_SCHEDRESULT_SENDING = 5, L4_SCHEDRESULT_WAITING = 6,
+    L4_SCHEDRESULT_ERROR = 0,
+    L4_SCHEDRESULT_DEAD = 1,
+    L4_SCHEDRESULT_INACTIVE = 2,
+    L4_SCHEDRESULT_RUNNING = 3,
+    L4_SCHEDRESULT_PENDING_SEND = 4,
+    L4_SCHEDRESULT_SENDING = 5,
+    L4_SCHEDRESULT_WAITING = 6,
     L4_SCHEDRESULT_RECEIVING = 7,
 };
 

@@ -8,10 +8,7 @@
 /// The system call on fpages that already lie in MR0..MR(control & 63): revokes their rights bits in all spaces that
 /// got the pages from this one, and with bit 6 (flush) here too. Afterwards the MRs hold the fpages with the status
 /// (referenced, written, executed) in place of the rights.
-L4_INLINE void L4_Unmap(L4_Word_t control)
-{
-    __L4_Raw_Unmap(control);
-}
+L4_INLINE void L4_Unmap(L4_Word_t control) { __L4_Raw_Unmap(control); }
 L4_INLINE L4_Fpage_t __L4_UnmapOne(L4_Fpage_t f, L4_Word_t control)
 {
     L4_LoadMR(0, f.raw);
@@ -52,8 +49,8 @@ L4_INLINE L4_Word_t L4_SpaceControl(L4_ThreadId_t space, L4_Word_t control, L4_F
     return result;
 }
 
-/// The same, for whoever has to know where the UTCB area is: *utcb is where it is wanted, and where the kernel has put it.
-/// On IA-32 the two agree; on ARM only the size is the caller's choice (docs/x2-arm.md).
+/// The same, for whoever has to know where the UTCB area is: *utcb is where it is wanted, and where the kernel has put
+/// it. On IA-32 the two agree; on ARM only the size is the caller's choice (docs/x2-arm.md).
 L4_INLINE L4_Word_t Cobnut_SpaceControl(L4_ThreadId_t space, L4_Word_t control, L4_Fpage_t kip, L4_Fpage_t *utcb,
                                         L4_ThreadId_t redirector, L4_Word_t *old_control)
 {

@@ -252,7 +252,10 @@ L4_INLINE L4_StringItem_t operator+(L4_StringItem_t s, L4_CacheAllocationHint_t 
 L4_INLINE L4_Bool_t L4_StringItem(const L4_StringItem_t *s) { return L4_IsStringItem(s); }
 /// Further substrings, of their own length or of the last one's; room as for L4_AddSubstringTo and
 /// L4_AddSubstringAddressTo.
-L4_INLINE L4_StringItem_t &operator+=(L4_StringItem_t &dest, L4_StringItem_t sub) { return *L4_AddSubstringTo(&dest, sub); }
+L4_INLINE L4_StringItem_t &operator+=(L4_StringItem_t &dest, L4_StringItem_t sub)
+{
+    return *L4_AddSubstringTo(&dest, sub);
+}
 L4_INLINE L4_StringItem_t &operator+=(L4_StringItem_t &dest, void *address)
 {
     return *L4_AddSubstringAddressTo(&dest, address);

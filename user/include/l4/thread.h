@@ -47,8 +47,15 @@ L4_INLINE void L4_Clr_CopFlag(L4_Word_t n) { __L4_CopFlag(n, 0); }
 
 // ---------------------------------------------------------------------------------------- ExchangeRegisters (2.3)
 enum {
-    L4_EXREGS_HALT = 0x001, L4_EXREGS_RECV = 0x002, L4_EXREGS_SEND = 0x004, L4_EXREGS_SP = 0x008, L4_EXREGS_IP = 0x010,
-    L4_EXREGS_FLAGS = 0x020, L4_EXREGS_HANDLE = 0x040, L4_EXREGS_PAGER = 0x080, L4_EXREGS_SETHALT = 0x100,
+    L4_EXREGS_HALT = 0x001,
+    L4_EXREGS_RECV = 0x002,
+    L4_EXREGS_SEND = 0x004,
+    L4_EXREGS_SP = 0x008,
+    L4_EXREGS_IP = 0x010,
+    L4_EXREGS_FLAGS = 0x020,
+    L4_EXREGS_HANDLE = 0x040,
+    L4_EXREGS_PAGER = 0x080,
+    L4_EXREGS_SETHALT = 0x100,
     L4_EXREGS_DELIVER = 0x200,
 };
 
@@ -125,16 +132,16 @@ L4_INLINE void L4_Start_SpIpFlags(L4_ThreadId_t t, L4_Word_t sp, L4_Word_t ip, L
     (void)__L4_Exregs(t, 0x13E, sp, ip, flags);
 }
 
-#define L4_STOP_FUNCTIONS_(name, control)                                                                          \
-    L4_INLINE L4_ThreadState_t L4_##name(L4_ThreadId_t t)                                                          \
-    {                                                                                                              \
-        return L4_RAW_(L4_ThreadState_t, __L4_Exregs(t, control, 0, 0, 0));                                        \
-    }                                                                                                              \
-    L4_INLINE L4_ThreadState_t L4_##name##_SpIpFlags(L4_ThreadId_t t, L4_Word_t *sp, L4_Word_t *ip, L4_Word_t *flags) \
-    {                                                                                                              \
-        L4_Word_t old = 0;                                                                                         \
-        (void)L4_ExchangeRegisters(t, control, 0, 0, 0, 0, L4_nilthread, &old, sp, ip, flags, 0, 0);               \
-        return L4_RAW_(L4_ThreadState_t, old);                                                                     \
+#define L4_STOP_FUNCTIONS_(name, control)                                                                              \
+    L4_INLINE L4_ThreadState_t L4_##name(L4_ThreadId_t t)                                                              \
+    {                                                                                                                  \
+        return L4_RAW_(L4_ThreadState_t, __L4_Exregs(t, control, 0, 0, 0));                                            \
+    }                                                                                                                  \
+    L4_INLINE L4_ThreadState_t L4_##name##_SpIpFlags(L4_ThreadId_t t, L4_Word_t *sp, L4_Word_t *ip, L4_Word_t *flags)  \
+    {                                                                                                                  \
+        L4_Word_t old = 0;                                                                                             \
+        (void)L4_ExchangeRegisters(t, control, 0, 0, 0, 0, L4_nilthread, &old, sp, ip, flags, 0, 0);                   \
+        return L4_RAW_(L4_ThreadState_t, old);                                                                         \
     }
 /// Stop halts the thread before its next user instruction; the others also abort the named phases of its IPC. All
 /// return what the thread was doing; the _SpIpFlags forms deliver its registers.
@@ -187,17 +194,17 @@ L4_INLINE L4_ThreadId_t L4_ExchangeRegisters(L4_ThreadId_t dest, L4_Word_t contr
                                              L4_Word_t &old_control, L4_Word_t &old_sp, L4_Word_t &old_ip,
                                              L4_Word_t &old_flags, L4_Word_t &old_handle, L4_ThreadId_t &old_pager)
 {
-    return L4_ExchangeRegisters(dest, control, sp, ip, flags, handle, pager, &old_control, &old_sp, &old_ip,
-                                &old_flags, &old_handle, &old_pager);
+    return L4_ExchangeRegisters(dest, control, sp, ip, flags, handle, pager, &old_control, &old_sp, &old_ip, &old_flags,
+                                &old_handle, &old_pager);
 }
-#define L4_STOP_OVERLOADS_(name)                                                                                   \
-    L4_INLINE L4_ThreadState_t L4_##name(L4_ThreadId_t t, L4_Word_t *sp, L4_Word_t *ip, L4_Word_t *flags)          \
-    {                                                                                                              \
-        return L4_##name##_SpIpFlags(t, sp, ip, flags);                                                            \
-    }                                                                                                              \
-    L4_INLINE L4_ThreadState_t L4_##name(L4_ThreadId_t t, L4_Word_t &sp, L4_Word_t &ip, L4_Word_t &flags)          \
-    {                                                                                                              \
-        return L4_##name##_SpIpFlags(t, &sp, &ip, &flags);                                                         \
+#define L4_STOP_OVERLOADS_(name)                                                                                       \
+    L4_INLINE L4_ThreadState_t L4_##name(L4_ThreadId_t t, L4_Word_t *sp, L4_Word_t *ip, L4_Word_t *flags)              \
+    {                                                                                                                  \
+        return L4_##name##_SpIpFlags(t, sp, ip, flags);                                                                \
+    }                                                                                                                  \
+    L4_INLINE L4_ThreadState_t L4_##name(L4_ThreadId_t t, L4_Word_t &sp, L4_Word_t &ip, L4_Word_t &flags)              \
+    {                                                                                                                  \
+        return L4_##name##_SpIpFlags(t, &sp, &ip, &flags);                                                             \
     }
 L4_STOP_OVERLOADS_(Stop)
 L4_STOP_OVERLOADS_(AbortReceive_and_stop)

@@ -13,8 +13,16 @@ typedef union {
 } L4_Clock_t;
 
 /// The clock value us microseconds later, earlier.
-L4_INLINE L4_Clock_t L4_ClockAddUsec(L4_Clock_t c, L4_Word64_t us) { c.raw += us; return c; }
-L4_INLINE L4_Clock_t L4_ClockSubUsec(L4_Clock_t c, L4_Word64_t us) { c.raw -= us; return c; }
+L4_INLINE L4_Clock_t L4_ClockAddUsec(L4_Clock_t c, L4_Word64_t us)
+{
+    c.raw += us;
+    return c;
+}
+L4_INLINE L4_Clock_t L4_ClockSubUsec(L4_Clock_t c, L4_Word64_t us)
+{
+    c.raw -= us;
+    return c;
+}
 /// a < b, a > b, a == b, a != b.
 L4_INLINE L4_Bool_t L4_IsClockEarlier(L4_Clock_t a, L4_Clock_t b) { return a.raw < b.raw; }
 L4_INLINE L4_Bool_t L4_IsClockLater(L4_Clock_t a, L4_Clock_t b) { return a.raw > b.raw; }

@@ -21,15 +21,24 @@ typedef L4_Word_t L4_Bool_t;          ///< 0 is false, anything else true
 // ---------------------------------------------------------------------------------------------- ErrorCode values
 // Contents of the ErrorCode TCR after a system call other than Ipc has failed.
 enum {
-    L4_ERROR_OK = 0,                L4_ErrOk = 0,
-    L4_ERROR_NO_PRIVILEGE = 1,      L4_ErrNoPrivilege = 1,
-    L4_ERROR_INVALID_THREAD = 2,    L4_ErrInvalidThread = 2,
-    L4_ERROR_INVALID_SPACE = 3,     L4_ErrInvalidSpace = 3,
-    L4_ERROR_INVALID_SCHEDULER = 4, L4_ErrInvalidScheduler = 4,
-    L4_ERROR_INVALID_PARAM = 5,     L4_ErrInvalidParam = 5,
-    L4_ERROR_UTCB_AREA = 6,         L4_ErrUtcbArea = 6,
-    L4_ERROR_KIP_AREA = 7,          L4_ErrKipArea = 7,
-    L4_ERROR_NO_MEM = 8,            L4_ErrNoMem = 8,
+    L4_ERROR_OK = 0,
+    L4_ErrOk = 0,
+    L4_ERROR_NO_PRIVILEGE = 1,
+    L4_ErrNoPrivilege = 1,
+    L4_ERROR_INVALID_THREAD = 2,
+    L4_ErrInvalidThread = 2,
+    L4_ERROR_INVALID_SPACE = 3,
+    L4_ErrInvalidSpace = 3,
+    L4_ERROR_INVALID_SCHEDULER = 4,
+    L4_ErrInvalidScheduler = 4,
+    L4_ERROR_INVALID_PARAM = 5,
+    L4_ErrInvalidParam = 5,
+    L4_ERROR_UTCB_AREA = 6,
+    L4_ErrUtcbArea = 6,
+    L4_ERROR_KIP_AREA = 7,
+    L4_ErrKipArea = 7,
+    L4_ERROR_NO_MEM = 8,
+    L4_ErrNoMem = 8,
 };
 
 // ---------------------------------------------------------------------------------------------- fpages (4.1)
@@ -178,10 +187,14 @@ L4_INLINE bool operator!=(L4_ThreadId_t a, L4_ThreadId_t b) { return a.raw != b.
 #endif
 
 /// Caching advice of a string item: 0 default, 1 allocate in all levels, 2 don't allocate, 3 first level only.
-typedef struct { L4_Word_t raw; } L4_CacheAllocationHint_t;
+typedef struct {
+    L4_Word_t raw;
+} L4_CacheAllocationHint_t;
 
 /// What L4_Stop and its relatives saw: bit 0 halted, bit 1 receiving, bit 2 sending.
-typedef struct { L4_Word_t raw; } L4_ThreadState_t;
+typedef struct {
+    L4_Word_t raw;
+} L4_ThreadState_t;
 
 #include <l4/time.h>
 #endif

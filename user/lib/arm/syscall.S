@@ -1,7 +1,7 @@
 @ SPDX-License-Identifier: BSD-2-Clause
-@ The two doors to the kernel (declared in l4/processor/arm.h). Both find the caller's kernel interface page through the word
-@ ThreadWord1 of its UTCB, filled on first use by KernelInterface, and then call page base + entry offset. The kernel
-@ keeps R11 and SP, and what is a parameter neither in nor out of R0 to R7; R8 to R10, R12 and LR are lost.
+@ The two doors to the kernel (declared in l4/processor/arm.h). Both find the caller's kernel interface page through the
+@ word ThreadWord1 of its UTCB, filled on first use by KernelInterface, and then call page base + entry offset. The
+@ kernel keeps R11 and SP, and what is a parameter neither in nor out of R0 to R7; R8 to R10, R12 and LR are lost.
 
         .set    UTCB_WORD, 0xff000000
         .set    UTCB_THREAD_WORD1, -20

@@ -8,10 +8,7 @@ namespace {
 constexpr unsigned short qemu_exit_port = 0xF4;  // isa-debug-exit
 constexpr unsigned short bochs_off_port = 0x8900; // Bochs and old QEMU: the string "Shutdown" ends the run
 
-void out_byte(unsigned short port, unsigned char value)
-{
-    __asm__ volatile("outb %0, %1" : : "a"(value), "Nd"(port));
-}
+void out_byte(unsigned short port, unsigned char value) { __asm__ volatile("outb %0, %1" : : "a"(value), "Nd"(port)); }
 
 } // namespace
 

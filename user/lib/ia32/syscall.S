@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# The two doors to the kernel (declared in l4/processor/ia32.h). Both find the caller's kernel interface page through the word
-# ThreadWord1 of its UTCB, filled on first use by `lock nop`, and then make an indirect near call to
-# page base + entry offset, with the registers of the manual's table. cdecl; EFLAGS are not promised by the kernel,
-# so DF is cleared after the call for the compiler's sake.
+# The two doors to the kernel (declared in l4/processor/ia32.h). Both find the caller's kernel interface page through
+# the word ThreadWord1 of its UTCB, filled on first use by `lock nop`, and then make an indirect near call to page base
+# + entry offset, with the registers of the manual's table. cdecl; EFLAGS are not promised by the kernel, so DF is
+# cleared after the call for the compiler's sake.
 
         .set    UTCB_THREAD_WORD1, -20
         .text
@@ -73,7 +73,8 @@ __L4_Call_Stub:
         addl    (%eax,%ecx), %eax
         movl    %eax, 4(%esp)           # the arguments are the callee's
 
-# void __L4_Call_Entry(entry, regs *): regs in the order EAX ECX EDX ESI EDI EBX EBP. Touches no memory but the stack and regs.
+# void __L4_Call_Entry(entry, regs *): regs in the order EAX ECX EDX ESI EDI EBX EBP. Touches no memory but the stack
+# and regs.
         .globl  __L4_Call_Entry
         .type   __L4_Call_Entry, @function
 __L4_Call_Entry:

@@ -19,7 +19,8 @@ constinit Word visits = 0; // left
 Node Family::any_writable()
 {
     Node node = random_.below(spaces * places);
-    for (Word tries = 0; tries < spaces * places && !model_.permits(node, true); tries++) node = (node + 1) % (spaces * places);
+    for (Word tries = 0; tries < spaces * places && !model_.permits(node, true); tries++)
+        node = (node + 1) % (spaces * places);
     return node;
 }
 
@@ -46,7 +47,8 @@ void Family::copy_string()
     count[strings]++;
 }
 
-/// Two spaces have the same pages in a megabyte that is not relocated, and use them in turn; then a third has another there.
+/// Two spaces have the same pages in a megabyte that is not relocated, and use them in turn; then a third has another
+/// there.
 void Family::share()
 {
     const Word one = random_.below(spaces), other = any_space_but(one), page = random_.below(pages);
@@ -67,8 +69,8 @@ void Family::share()
     random_.once_in(2) ? call_page(node_of(third, high_place)) : access(node_of(third, high_place), random_.once_in(2));
 }
 
-/// A new space has three megabytes that are not relocated, and shares the one that it had second, for a while; then it may lose
-/// the one that it had first to another space, and goes. Whoever follows it has nothing of the others.
+/// A new space has three megabytes that are not relocated, and shares the one that it had second, for a while; then it
+/// may lose the one that it had first to another space, and goes. Whoever follows it has nothing of the others.
 void Family::share_in_the_middle()
 {
     constexpr Word first_place = 7, last_place = 9;
@@ -122,15 +124,17 @@ void Family::lose_when_moved()
     access(node, random_.once_in(2));
 }
 
-/// From now on, for a while, all families only let their spaces run, more than there are domains, and take nothing away.
+/// From now on, for a while, all families only let their spaces run, more than there are domains, and take nothing
+/// away.
 void Family::begin_visits() { visits = visits_in_all; }
 
-/// Whether that is so; then it is done. In the end they meet at a place that others have left when they lost their domains: who
-/// was the last there does not run again until then.
+/// Whether that is so; then it is done. In the end they meet at a place that others have left when they lost their
+/// domains: who was the last there does not run again until then.
 bool Family::visiting()
 {
     if (!visits) return false;
-    const bool first = visits > visits_in_all - visits_meeting, depart = first && visits <= visits_in_all - visits_meeting + visits_departing;
+    const bool first = visits > visits_in_all - visits_meeting,
+               depart = first && visits <= visits_in_all - visits_meeting + visits_departing;
     const bool meet = depart ? index_ == 0 : first || visits <= visits_meeting;
     visits--;
     Word space = random_.below(spaces);
@@ -179,7 +183,8 @@ void Family::number()
             fail("a message to thread %08x has error %x", id.raw, L4_ErrorCode());
     };
     nobody();
-    if (!L4_ThreadControl(id, root_id, root_id, L4_nilthread, unchanged)) fail("no thread %08x: error %u", id.raw, L4_ErrorCode());
+    if (!L4_ThreadControl(id, root_id, root_id, L4_nilthread, unchanged))
+        fail("no thread %08x: error %u", id.raw, L4_ErrorCode());
     nobody(); // it is not active
     L4_ThreadControl(id, L4_nilthread, L4_nilthread, L4_nilthread, unchanged);
 }

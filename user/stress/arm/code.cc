@@ -10,20 +10,24 @@ constexpr Word write_back = 1;
 constexpr Word kinds = 2, words = 5;
 // A page's code: it is called with its own address in R0, and gives the page's content, or its complement.
 constexpr Word code[kinds][words] = {
-    {0xE3C00EFF, 0xE3C0000F, 0xE5900000, 0xE1A0F00E, 0xE1A0F00E}, // bic r0, r0, #0xFF0; bic r0, r0, #0xF; ldr r0, [r0]; mov pc, lr
+    // bic r0, r0, #0xFF0; bic r0, r0, #0xF; ldr r0, [r0]; mov pc, lr
+    {0xE3C00EFF, 0xE3C0000F, 0xE5900000, 0xE1A0F00E, 0xE1A0F00E},
     {0xE3C00EFF, 0xE3C0000F, 0xE5900000, 0xE1E00000, 0xE1A0F00E}, // the same with mvn r0, r0 before the return
 };
 
 } // namespace
 
-/// By the worker of a node, or the root space. Whoever writes code has to make it known (docs/x2-arm.md): the page's attribute is set.
+/// By the worker of a node, or the root space. Whoever writes code has to make it known (docs/x2-arm.md): the page's
+/// attribute is set.
 void Family::write_code(Word page, Node writer)
 {
     const Word kind = random_.below(kinds);
     for (Word i = 0; i < words; i++) {
         const Word offset = code_at + i * sizeof(Word), word = code[kind][i];
         if (is_root(writer)) *reinterpret_cast<volatile Word *>(page_address(index_, page) + offset) = word;
-        else ask(space_of(writer), any_thread(space_of(writer)), do_write, place_address(writer % places) + offset, word);
+        else
+            ask(space_of(writer), any_thread(space_of(writer)), do_write, place_address(writer % places) + offset,
+                word);
     }
     model_.accessed(writer, true);
     complements_[page] = kind == 1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Megabytes that are mapped as one page, and lose parts. The model (model.h) does not know them: each scene begins with a
-// whole one, and leaves nothing.
+// Megabytes that are mapped as one page, and lose parts. The model (model.h) does not know them: each scene begins with
+// a whole one, and leaves nothing.
 #include "../family.h"
 #include "../worker.h"
 
@@ -31,7 +31,8 @@ Word Family::whole_megabyte()
 {
     const Word base = memory_of(index_);
     L4_Flush(part(base, mb_log2, all));
-    if (L4_IsNilFpage(L4_Sigma0_GetPage(L4_nilthread, L4_FpageLog2(base, mb_log2)))) fail("sigma0 has no megabyte at %08x", base);
+    if (L4_IsNilFpage(L4_Sigma0_GetPage(L4_nilthread, L4_FpageLog2(base, mb_log2))))
+        fail("sigma0 has no megabyte at %08x", base);
     return base;
 }
 
@@ -45,13 +46,15 @@ void Family::give_part(Word space, L4_Fpage_t f, Word to)
     reached(space, to);
 }
 
-/// One access to a word that holds `value`, or gets it. If it has to fault, it gets another page instead, and loses that.
+/// One access to a word that holds `value`, or gets it. If it has to fault, it gets another page instead, and loses
+/// that.
 void Family::reach(Word space, Word address, bool writes, Word value, bool must_fault)
 {
     const Word thread = any_thread(space);
     expected_ = {must_fault, false, nowhere, space, thread, address, writes, false};
     const Word found = writes ? ask(space, thread, do_write, address, value) : ask(space, thread, do_read, address);
-    if (must_fault != expected_.happened) fail("space %u %s at %08x without a fault (%08x)", space, writes ? "writes" : "reads", address, found);
+    if (must_fault != expected_.happened)
+        fail("space %u %s at %08x without a fault (%08x)", space, writes ? "writes" : "reads", address, found);
     const Node other = expected_.node;
     expected_ = {};
     if (!must_fault) {
@@ -69,7 +72,8 @@ void Family::reach(Word space, Word address, bool writes, Word value, bool must_
 void Family::use_megabyte()
 {
     const Word space = random_.below(spaces), peer = any_space_but(space);
-    const Word at = places_of_megabytes[random_.below(3)], there = random_.once_in(2) ? at : places_of_megabytes[random_.below(3)];
+    const Word at = places_of_megabytes[random_.below(3)],
+               there = random_.once_in(2) ? at : places_of_megabytes[random_.below(3)];
     if (!spaces_[space].alive() || !spaces_[peer].alive()) return;
     const Word base = whole_megabyte();
     Word holds[used];
@@ -84,20 +88,25 @@ void Family::use_megabyte()
         const bool writes = random_.once_in(2);
         if (writes) holds[i] = next_value();
         if (dice == 0 && writes) word_at(base + offsets[i]) = holds[i];
-        else if (dice == 0 && word_at(base + offsets[i]) != holds[i]) fail("%08x holds %08x", base + offsets[i], word_at(base + offsets[i]));
-        else if (dice < 3 && both && offsets[i] >> extent == 0) reach(peer, there + offsets[i], writes, holds[i], false);
+        else if (dice == 0 && word_at(base + offsets[i]) != holds[i])
+            fail("%08x holds %08x", base + offsets[i], word_at(base + offsets[i]));
+        else if (dice < 3 && both && offsets[i] >> extent == 0)
+            reach(peer, there + offsets[i], writes, holds[i], false);
         else if (dice) reach(space, at + offsets[i], writes, holds[i], false);
     }
     // Something is lost: all of it, 64 KB or 4 KB, at the root's wish or its own; or just writing.
     constexpr int sizes[] = {mb_log2, kb64_log2, page_log2};
     const int log2 = sizes[random_.below(3)];
-    const Word i = random_.below(used), lost = offsets[i] & ~((1u << log2) - 1), taken = random_.once_in(3) ? Word{write} : Word{all};
+    const Word i = random_.below(used), lost = offsets[i] & ~((1u << log2) - 1),
+               taken = random_.once_in(3) ? Word{write} : Word{all};
     if (random_.once_in(4)) {
-        if (!L4_Set_PageAttribute(part(base + lost, log2, 0), 1 + random_.below(4))) fail("a megabyte takes no attribute: error %u", L4_ErrorCode());
+        if (!L4_Set_PageAttribute(part(base + lost, log2, 0), 1 + random_.below(4)))
+            fail("a megabyte takes no attribute: error %u", L4_ErrorCode());
     } else if (random_.once_in(2)) {
         L4_UnmapFpage(part(base + lost, log2, taken));
         for (Word n = 0; n < used; n++)
-            if (offsets[n] >> log2 == lost >> log2 && word_at(base + offsets[n]) != holds[n]) fail("%08x has lost what it held", base + offsets[n]);
+            if (offsets[n] >> log2 == lost >> log2 && word_at(base + offsets[n]) != holds[n])
+                fail("%08x has lost what it held", base + offsets[n]);
         reach(space, at + offsets[i], taken == write, taken == write ? next_value() : 0, true);
     } else {
         ask(space, any_thread(space), do_unmap, part(at + lost, log2, taken).raw, flush);
@@ -105,7 +114,8 @@ void Family::use_megabyte()
     }
     for (Word n = 0; n < used; n++) {
         if (offsets[n] >> log2 != lost >> log2) reach(space, at + offsets[n], false, holds[n], false);
-        if (word_at(base + offsets[n]) != holds[n]) fail("%08x holds %08x, not %08x", base + offsets[n], word_at(base + offsets[n]), holds[n]);
+        if (word_at(base + offsets[n]) != holds[n])
+            fail("%08x holds %08x, not %08x", base + offsets[n], word_at(base + offsets[n]), holds[n]);
     }
     if (random_.once_in(2)) L4_Flush(part(base, mb_log2, all));
     ask(space, any_thread(space), do_unmap, part(at, mb_log2, all).raw, flush);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a controller does at random to PID slots (docs/x2-arm.md, SpaceControl's control word), and what has to come of it. A slot's
-// size counts as 1 MB here, its number as the place.
+// What a controller does at random to PID slots (docs/x2-arm.md, SpaceControl's control word), and what has to come of
+// it. A slot's size counts as 1 MB here, its number as the place.
 #include "../family.h"
 
 #include <l4/space.h>
@@ -44,7 +44,8 @@ bool Family::move(Word space, Word wanted)
 {
     const slots::Slot before = check_tag(space);
     Word control = 0;
-    L4_SpaceControl(worker(space, any_thread(space)).id, L4_SmallSpaceChange | wanted, L4_Nilpage, L4_Nilpage, L4_nilthread, &control);
+    L4_SpaceControl(worker(space, any_thread(space)).id, L4_SmallSpaceChange | wanted, L4_Nilpage, L4_Nilpage,
+                    L4_nilthread, &control);
     const bool done = control & L4_SmallSpaceChange;
     if (const Word wrong = control & slot_mask; wrong != (done ? wanted : before.offset_mb))
         fail("space %u is in slot %u after slot %u, %u was asked for", space, wrong, before.offset_mb, wanted);

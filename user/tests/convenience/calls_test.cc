@@ -100,7 +100,8 @@ void scheduling() // 3.2, 3.4, 3.5
     L4_Yield();
     expect_call(L4_KIP_THREAD_SWITCH, {0, any, any, any, any, any, any});
     L4_Word_t old = 0;
-    EXPECT(L4_Schedule(thread, 1, 2, 3, 4, old) & 0xFF, 3); // EAX dest, ECX prio, EDX time, ESI processor, EDI preemption
+    // EAX dest, ECX prio, EDX time, ESI processor, EDI preemption
+    EXPECT(L4_Schedule(thread, 1, 2, 3, 4, old) & 0xFF, 3);
     expect_call(L4_KIP_SCHEDULE, {thread.raw, 3, 1, 2, 4, any, any});
     EXPECT(old, 0x12345678);
     L4_Set_Priority(thread, 100);

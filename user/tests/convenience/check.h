@@ -7,13 +7,13 @@
 inline int failures = 0;
 
 /// Notes a failure and goes on. Both sides are converted to 64-bit numbers.
-#define EXPECT(actual, expected)                                                                                   \
-    do {                                                                                                           \
-        const unsigned long long actual_ = (actual), expected_ = (expected);                                       \
-        if (actual_ != expected_) {                                                                                \
-            std::printf("%s:%d: %s is %#llx, not %#llx\n", __FILE__, __LINE__, #actual, actual_, expected_);       \
-            failures++;                                                                                            \
-        }                                                                                                          \
+#define EXPECT(actual, expected)                                                                                       \
+    do {                                                                                                               \
+        const unsigned long long actual_ = (actual), expected_ = (expected);                                           \
+        if (actual_ != expected_) {                                                                                    \
+            std::printf("%s:%d: %s is %#llx, not %#llx\n", __FILE__, __LINE__, #actual, actual_, expected_);           \
+            failures++;                                                                                                \
+        }                                                                                                              \
     } while (0)
 
 void test_values();  ///< values_test.cc

@@ -8,10 +8,10 @@
 
 namespace fake {
 
-inline L4_Word_t utcb_words[128];            ///< the UTCB address is that of word 64
+inline L4_Word_t utcb_words[128]; ///< the UTCB address is that of word 64
 inline L4_Word_t *const utcb = utcb_words + 64;
-inline L4_Word_t called_field;               ///< which entry of the kernel interface page
-inline L4_Registers_t called, answer;        ///< registers in, registers out
+inline L4_Word_t called_field; ///< which entry of the kernel interface page
+inline L4_Registers_t called, answer; ///< registers in, registers out
 inline L4_Word_t ipc_to, ipc_from_specifier, ipc_timeouts, ipc_sender; ///< parameters of Ipc or Lipc, its `from`
 
 /// False if the host lets no program have a segment of its own.

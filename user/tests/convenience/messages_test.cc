@@ -68,7 +68,7 @@ void messages() // 5.1: the manual's last example
     L4_Append(msg, L4_StringItem(5, &msg));
     L4_MsgAppendWord(&msg, 13);
     L4_Set_MsgLabel(&msg, 0xBEEF);
-    const L4_Word_t expected[] = {0xBEEF0000u | 6 << 6 | 3, 11, 12, 13, 8, page.raw, 0x80A, page.raw, 5 << 10,
+    const L4_Word_t expected[] = {0xBEEF0000u | 6 << 6 | 3,         11, 12, 13, 8, page.raw, 0x80A, page.raw, 5 << 10,
                                   reinterpret_cast<L4_Word_t>(&msg)};
     for (int i = 0; i < 10; i++) EXPECT(msg.raw[i], expected[i]);
     EXPECT(L4_MsgLabel(&msg), 0xBEEF);

@@ -46,7 +46,7 @@ __asm__(".text\n"
         "cmp r4, #0x24; cmpeq r5, #0x25; cmpeq r6, #0x26; cmpeq r7, #0x27; movne r0, #2\n"
         "ldmfd sp!, {r4-r11, pc}\n"
         "x2test_no_such_call: mvn pc, #0x0B\n" // SYSTEM_CALLS + 0xf4
-        );
+);
 
 namespace x2test {
 namespace {

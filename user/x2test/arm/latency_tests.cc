@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// How many instructions the kernel takes at worst for what it does in one piece, with interrupts off, where a user has made that as
-// long as it can. With the option latency=1 only: where time follows the instruction count, 8 ns each.
+// How many instructions the kernel takes at worst for what it does in one piece, with interrupts off, where a user has
+// made that as long as it can. With the option latency=1 only: where time follows the instruction count, 8 ns each.
 #include "../forest.h"
 
 #include <cobnut/program.h>
@@ -85,8 +85,8 @@ Word timed_give(Agent *a, Word to)
 
 constexpr Word low = 16 * mb; ///< relocated
 
-/// How long it takes to map a page that moves a space with pages below 32 MB to another slot, or to access one of those again. All
-/// of them have been accessed before.
+/// How long it takes to map a page that moves a space with pages below 32 MB to another slot, or to access one of those
+/// again. All of them have been accessed before.
 Word move_with(Word times)
 {
     Agent *a = agent(Kind::other);
@@ -103,7 +103,8 @@ Word move_with(Word times)
     return worst;
 }
 
-/// What it is longer by for a space with very many pages than for one with few: else it is several ways through the kernel.
+/// What it is longer by for a space with very many pages than for one with few: else it is several ways through the
+/// kernel.
 void moved_space()
 {
     if (!wish.latency) return;
@@ -126,8 +127,8 @@ Word worst_call_of_others(Agent *a, Agent *const (&other)[others], Word megabyte
     return worst;
 }
 
-/// A space with a page in each of very many megabytes has its domain taken away. A call's time is that of several ways through the
-/// kernel: what it is longer by than where the space has a few pages is of that one.
+/// A space with a page in each of very many megabytes has its domain taken away. A call's time is that of several ways
+/// through the kernel: what it is longer by than where the space has a few pages is of that one.
 void many_megabytes()
 {
     constexpr Word few = 4, many = 800;
@@ -177,7 +178,8 @@ void shared_places()
     Word worst = 0;
     for (Word round = 0; round < 3; round++) {
         for (Agent *one : all) ask(one, do_read, everywhere);
-        for (Agent *one : all) worst = worst_of(worst, ask(one, do_timed_read, everywhere + (round + 1) * page_size).value);
+        for (Agent *one : all)
+            worst = worst_of(worst, ask(one, do_timed_read, everywhere + (round + 1) * page_size).value);
         ask(all[round], do_read_all, everywhere, page_size, places);
         worst = worst_of(worst, ask(other, do_timed_write, everywhere + mb, round).value);
         CHECK_EQUAL(other->out.faults, 0);
@@ -208,8 +210,8 @@ void large_page()
     judge("large_page", worst_of(worst, took / 2)); // there is a preemption point between two pages
 }
 
-/// How long it takes to map a part of a page on that very many have, and to grant one, which makes smaller pages of it, and of all
-/// as large that were derived from it. Beyond what an answer with a page takes.
+/// How long it takes to map a part of a page on that very many have, and to grant one, which makes smaller pages of it,
+/// and of all as large that were derived from it. Beyond what an answer with a page takes.
 Word split_of(unsigned log2)
 {
     constexpr Word times = 120, part = 4 * page_size, elsewhere = 0x60000000;
@@ -219,7 +221,8 @@ Word split_of(unsigned log2)
     const L4_Fpage_t one = L4_FpageLog2(L4_Address(f) + part, 12) + L4_FullyAccessible;
     Word worst = 0;
     timed_give(a, elsewhere - page_size);
-    const Word usual = timed_give(a, elsewhere - page_size); // there already: several ways through the kernel, and no more
+    // there already: several ways through the kernel, and no more
+    const Word usual = timed_give(a, elsewhere - page_size);
     for (Word i = 0; i < times; i++) {
         give(a, f + L4_FullyAccessible, 0, L4_FpageLog2(everywhere + (i << log2), log2));
         if (!i) continue; // the next one is the last that has it in one piece
@@ -239,7 +242,8 @@ Word split_of(unsigned log2)
 void split_page()
 {
     if (!wish.latency) return;
-    judge("split_page", worst_of(split_of(16), split_of(20) / 2)); // a megabyte becomes 64 KB, and with another budget one of those 4 KB
+    // a megabyte becomes 64 KB, and with another budget one of those 4 KB
+    judge("split_page", worst_of(split_of(16), split_of(20) / 2));
 }
 
 Word do_take_all_there_is(Word from, Word, Word)
@@ -272,8 +276,8 @@ Word slot_of(const Agent *a, Word control = 0)
     return word & 0x7F;
 }
 
-/// Each item of a message is mapped into the slot where the receiver has just been moved to, and it has pages in nearly all others:
-/// the last four are free.
+/// Each item of a message is mapped into the slot where the receiver has just been moved to, and it has pages in nearly
+/// all others: the last four are free.
 void own_slots()
 {
     constexpr Word left_free = 4, change = 1u << 31, most_slots = 104, fewer_slots = 64;

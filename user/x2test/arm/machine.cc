@@ -24,17 +24,22 @@ constinit Word x2test_registers[15] = {}; // R0 to R13, CPSR
 }
 
 const Test *const groups[] = {
-    kip_tests,   sigma0_tests, ipc_tests,    ipc_error_tests, fault_tests,   map_tests,      unmap_tests,
-    tree_tests,  exregs_tests, thread_tests, space_tests,     schedule_tests, preempt_tests, redirect_tests,
-    edge_tests,  string_tests, string_fault_tests, string_middle_tests,
-    ipc_rule_tests, map_rule_tests, size_tests, long_tests, waiting_tests, exception_tests, call_tests, tag_tests,
-    latency_tests, nullptr,
+    kip_tests,  sigma0_tests,  ipc_tests,          ipc_error_tests,     fault_tests,    map_tests,      unmap_tests,
+    tree_tests, exregs_tests,  thread_tests,       space_tests,         schedule_tests, preempt_tests,  redirect_tests,
+    edge_tests, string_tests,  string_fault_tests, string_middle_tests, ipc_rule_tests, map_rule_tests, size_tests,
+    long_tests, waiting_tests, exception_tests,    call_tests,          tag_tests,      latency_tests,  nullptr,
 };
 
 const char *const left_out[] = {
     // Each UTCB has an address of its own, which no thread can take along to another space, and no two can have.
-    "thread.migrates", "thread.migrates_while_busy", "thread.cannot_migrate", "ipc.same_local_id_twice",
-    "thread.refused_migration_costs_nothing", "long.unmapper_migrates", "long.halted_unmapper_migrates", nullptr,
+    "thread.migrates",
+    "thread.migrates_while_busy",
+    "thread.cannot_migrate",
+    "ipc.same_local_id_twice",
+    "thread.refused_migration_costs_nothing",
+    "long.unmapper_migrates",
+    "long.halted_unmapper_migrates",
+    nullptr,
 };
 
 namespace machine {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Tags: domains and PID slots (docs/tags-arm.md). Programs see nothing of them but SpaceControl's word; these tests look for
-// what shows when something is wrong, and hold for the standard kernel, too, where it has the same.
+// Tags: domains and PID slots (docs/tags-arm.md). Programs see nothing of them but SpaceControl's word; these tests
+// look for what shows when something is wrong, and hold for the standard kernel, too, where it has the same.
 #include "../harness.h"
 #include "../strings.h"
 
@@ -191,7 +191,8 @@ void registers_are_the_kernels()
     }
 }
 
-/// A megabyte at once: nothing of it can be used any more, by those who got it from here and by those who got it from them.
+/// A megabyte at once: nothing of it can be used any more, by those who got it from here and by those who got it from
+/// them.
 void revoked_megabyte()
 {
     constexpr Word at = 5 * mb, high = everywhere;
@@ -213,8 +214,8 @@ void revoked_megabyte()
     }
 }
 
-/// The same pages at the same address in several spaces: what one writes the others read, whoever came first, and each can
-/// lose them alone or get something else there.
+/// The same pages at the same address in several spaces: what one writes the others read, whoever came first, and each
+/// can lose them alone or get something else there.
 void shared_megabyte()
 {
     constexpr unsigned most = 5;
@@ -295,7 +296,8 @@ void utcbs_of_others()
     CHECK(!out.done);
 }
 
-/// Code that a program has written is what it executes, once it has asked for the page's status. A sanitizer sees more of it.
+/// Code that a program has written is what it executes, once it has asked for the page's status. A sanitizer sees more
+/// of it.
 void written_code()
 {
     alignas(page_size) static volatile Word code[page_size / sizeof(Word)];
@@ -308,8 +310,8 @@ void written_code()
     }
 }
 
-/// Two spaces have a page at the same place, but share no region, as one has another page beside it. One waits to send it as a string
-/// while the other writes to it: what is sent is what has been written, though it is in the cache.
+/// Two spaces have a page at the same place, but share no region, as one has another page beside it. One waits to send
+/// it as a string while the other writes to it: what is sent is what has been written, though it is in the cache.
 void copy_of_what_a_neighbour_wrote()
 {
     Agent *sender = agent(Kind::other), *neighbour = agent(Kind::other), *receiver = agent(Kind::other);
@@ -332,7 +334,8 @@ void copy_of_what_a_neighbour_wrote()
     CHECK_EQUAL(*reinterpret_cast<volatile Word *>(strings::target()), 0x2E3);
 }
 
-/// Two spaces have a page at one place after relocation, which one of them is moved away from: from then on only one may write to it.
+/// Two spaces have a page at one place after relocation, which one of them is moved away from: from then on only one
+/// may write to it.
 void moved_away_from_a_neighbour()
 {
     if (!tagged()) return;
@@ -352,7 +355,8 @@ void moved_away_from_a_neighbour()
     }
 }
 
-/// A space that is moved away and back, while at the place in between another one has its page: never may both write to it.
+/// A space that is moved away and back, while at the place in between another one has its page: never may both write to
+/// it.
 void moved_away_and_back()
 {
     if (!tagged()) return;
@@ -374,8 +378,8 @@ void moved_away_and_back()
     }
 }
 
-/// A space is moved to where another one has the same pages, and shares them there. What it could write to where it was before is
-/// written to there by a third one.
+/// A space is moved to where another one has the same pages, and shares them there. What it could write to where it was
+/// before is written to there by a third one.
 void moved_to_an_equal()
 {
     if (!tagged()) return;
@@ -402,7 +406,8 @@ void moved_to_an_equal()
     }
 }
 
-/// A space waits to send a page, and is moved; who has that page where the space was before writes to it: that is what is sent.
+/// A space waits to send a page, and is moved; who has that page where the space was before writes to it: that is what
+/// is sent.
 void copy_from_a_moved_space()
 {
     if (!tagged()) return;
@@ -427,7 +432,8 @@ void copy_from_a_moved_space()
     CHECK_EQUAL(*reinterpret_cast<volatile Word *>(strings::target()), 0x2E3);
 }
 
-/// A space with more megabytes than its domain can stand in runs an instruction that needs two of them at once, and its own.
+/// A space with more megabytes than its domain can stand in runs an instruction that needs two of them at once, and its
+/// own.
 void more_megabytes_than_fit()
 {
     constexpr Word megabytes = 100, between = everywhere + (2 * megabytes + 1) * mb;

@@ -14,7 +14,8 @@ constexpr Word unchanged = ~0u;
 bool have_pat()
 {
     Word flags, changed;
-    __asm__("pushf; pop %0; mov %0, %1; xor $0x200000, %1; push %1; popf; pushf; pop %1" : "=&r"(flags), "=&r"(changed));
+    __asm__("pushf; pop %0; mov %0, %1; xor $0x200000, %1; push %1; popf; pushf; pop %1"
+            : "=&r"(flags), "=&r"(changed));
     if (!((flags ^ changed) & 0x200000)) return false;
     Word a = 1, b, c, d;
     __asm__("cpuid" : "+a"(a), "=b"(b), "=c"(c), "=d"(d));
@@ -49,9 +50,17 @@ void supported_attributes()
     const struct {
         Word attribute;
         bool supported;
-    } cases[] = {{L4_UncacheableMemory, true}, {L4_WriteThroughMemory, true}, {3, true}, {L4_WriteCombiningMemory, pat},
-                 {L4_WriteProtectedMemory, pat}, {6, false}, {7, false}, {9, false}, {~0u, false},
-                 {L4_WriteBackMemory, true}, {L4_DefaultMemory, true}};
+    } cases[] = {{L4_UncacheableMemory, true},
+                 {L4_WriteThroughMemory, true},
+                 {3, true},
+                 {L4_WriteCombiningMemory, pat},
+                 {L4_WriteProtectedMemory, pat},
+                 {6, false},
+                 {7, false},
+                 {9, false},
+                 {~0u, false},
+                 {L4_WriteBackMemory, true},
+                 {L4_DefaultMemory, true}};
     give_page(a, 0, free_area, L4_FullyAccessible);
     give_page(b, 0, free_area, L4_FullyAccessible);
     for (const auto &c : cases) {
@@ -86,8 +95,10 @@ void several_fpages()
 void processor()
 {
     CHECK_EQUAL(L4_ProcessorControl(0, unchanged, unchanged, unchanged), 1);
-    const Word bad[][4] = {{1, unchanged, unchanged, unchanged}, {0, 100000, unchanged, unchanged},
-                           {0, unchanged, 100000, unchanged}, {0, unchanged, unchanged, 0}};
+    const Word bad[][4] = {{1, unchanged, unchanged, unchanged},
+                           {0, 100000, unchanged, unchanged},
+                           {0, unchanged, 100000, unchanged},
+                           {0, unchanged, unchanged, 0}};
     for (const auto &b : bad) {
         CHECK_EQUAL(L4_ProcessorControl(b[0], b[1], b[2], b[3]), 0);
         CHECK_EQUAL(L4_ErrorCode(), 5);

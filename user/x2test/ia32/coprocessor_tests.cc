@@ -28,7 +28,8 @@ namespace {
 Word cpuid_features()
 {
     Word flags, changed;
-    __asm__("pushf; pop %0; mov %0, %1; xor $0x200000, %1; push %1; popf; pushf; pop %1" : "=&r"(flags), "=&r"(changed));
+    __asm__("pushf; pop %0; mov %0, %1; xor $0x200000, %1; push %1; popf; pushf; pop %1"
+            : "=&r"(flags), "=&r"(changed));
     if (!((flags ^ changed) & 0x200000)) return 1; // a 486 without cpuid that runs these tests has a coprocessor
     Word a = 1, b, c, d;
     __asm__("cpuid" : "+a"(a), "=b"(b), "=c"(c), "=d"(d));
@@ -295,7 +296,8 @@ Word take_kernel_memory(Word first)
 void give_kernel_memory_back(Word first, Word taken)
 {
     for (Word i = 0; i < taken; i++)
-        L4_ThreadControl(L4_GlobalId(first + i, 1), L4_nilthread, L4_nilthread, L4_nilthread, reinterpret_cast<void *>(-1));
+        L4_ThreadControl(L4_GlobalId(first + i, 1), L4_nilthread, L4_nilthread, L4_nilthread,
+                         reinterpret_cast<void *>(-1));
 }
 Word kernel_memory()
 {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Debug registers (manual A.9): each thread has its own, breakpoints of its own space, and a debug exception when it meets one.
+// Debug registers (manual A.9): each thread has its own, breakpoints of its own space, and a debug exception when it
+// meets one.
 #include "../harness.h"
 
 #include <initializer_list>
@@ -16,7 +17,8 @@ namespace x2test {
 namespace {
 
 constexpr Word resume_flag = 0x10000, fresh_status = 0xFFFF0FF0, fresh_control = 0x400;
-constexpr Word on_execution = 0, on_write = 0xD, on_ports = 0xE, on_access = 0xF; // RW and LEN, the last three of four bytes
+// RW and LEN, the last three of four bytes
+constexpr Word on_execution = 0, on_write = 0xD, on_ports = 0xE, on_access = 0xF;
 constexpr Word debug_exception = 1;
 
 constexpr Word enabled(Word kind, Word n = 0) { return 1u << 2 * n | kind << (16 + 4 * n); }
@@ -24,16 +26,32 @@ constexpr Word enabled(Word kind, Word n = 0) { return 1u << 2 * n | kind << (16
 constinit volatile Word watched = 0;
 Word watched_address() { return reinterpret_cast<Word>(&watched); }
 
-#define MOVE_TO(n) case n: __asm__ volatile("mov %0, %%dr" #n : : "r"(value)); break
-#define MOVE_FROM(n) case n: __asm__ volatile("mov %%dr" #n ", %0" : "=r"(value)); break
+#define MOVE_TO(n)                                                                                                     \
+    case n: __asm__ volatile("mov %0, %%dr" #n : : "r"(value)); break
+#define MOVE_FROM(n)                                                                                                   \
+    case n: __asm__ volatile("mov %%dr" #n ", %0" : "=r"(value)); break
 void set(Word number, Word value)
 {
-    switch (number) { MOVE_TO(0); MOVE_TO(1); MOVE_TO(2); MOVE_TO(3); MOVE_TO(6); MOVE_TO(7); }
+    switch (number) {
+        MOVE_TO(0);
+        MOVE_TO(1);
+        MOVE_TO(2);
+        MOVE_TO(3);
+        MOVE_TO(6);
+        MOVE_TO(7);
+    }
 }
 Word get(Word number)
 {
     Word value = 0;
-    switch (number) { MOVE_FROM(0); MOVE_FROM(1); MOVE_FROM(2); MOVE_FROM(3); MOVE_FROM(6); MOVE_FROM(7); }
+    switch (number) {
+        MOVE_FROM(0);
+        MOVE_FROM(1);
+        MOVE_FROM(2);
+        MOVE_FROM(3);
+        MOVE_FROM(6);
+        MOVE_FROM(7);
+    }
     return value;
 }
 
@@ -169,7 +187,8 @@ Word do_calls(Word, Word, Word)
 void not_in_the_kernel()
 {
     constexpr Word all = 0x55;
-    constexpr Word places[] = {0xF0100000, 0xF0101000, 0xF3FFF000, 0xFFC00000, 0xFFC00023, 0xFFFFFFFC, 0xD0000000, 0xD1000000};
+    constexpr Word places[] = {0xF0100000, 0xF0101000, 0xF3FFF000, 0xFFC00000,
+                               0xFFC00023, 0xFFFFFFFC, 0xD0000000, 0xD1000000};
     for (const Kind kind : {Kind::large, Kind::small}) {
         Agent *a = agent(kind);
         if (!a) return;
@@ -184,8 +203,8 @@ void not_in_the_kernel()
 }
 
 constinit volatile Word selector = 0;
-/// A load of SS puts the exception for its own access off until behind the next instruction, which is a gate into the kernel:
-/// ThreadSwitch or IPC, without a partner both, by the numbers in kernel/ia32/layout.hpp.
+/// A load of SS puts the exception for its own access off until behind the next instruction, which is a gate into the
+/// kernel: ThreadSwitch or IPC, without a partner both, by the numbers in kernel/ia32/layout.hpp.
 Word do_enter_with_exception(Word by_ipc, Word, Word)
 {
     Word ss, edi = 0x12345678;
@@ -194,10 +213,11 @@ Word do_enter_with_exception(Word by_ipc, Word, Word)
     set(0, reinterpret_cast<Word>(&selector));
     set(7, enabled(on_access));
     if (by_ipc)
-        __asm__ volatile("push %%ebp; movw %0, %%ss; int $0x30; pop %%ebp" : : "m"(selector), "a"(0), "d"(0), "c"(0), "S"(0)
+        __asm__ volatile("push %%ebp; movw %0, %%ss; int $0x30; pop %%ebp"
+                         :
+                         : "m"(selector), "a"(0), "d"(0), "c"(0), "S"(0)
                          : "ebx", "edi", "memory", "cc");
-    else
-        __asm__ volatile("movw %1, %%ss; int $0x31" : "+D"(edi) : "m"(selector), "a"(0) : "memory", "cc");
+    else __asm__ volatile("movw %1, %%ss; int $0x31" : "+D"(edi) : "m"(selector), "a"(0) : "memory", "cc");
     set(7, 0);
     return edi;
 }

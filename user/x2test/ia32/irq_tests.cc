@@ -12,10 +12,7 @@ constexpr Word transmitter_empty = 2, out2 = 8; // out2 connects the port to its
 
 const L4_ThreadId_t line3 = {.raw = 3 << 14 | 1}, line4 = {.raw = 4 << 14 | 1};
 
-void out(Word port, Word value)
-{
-    __asm__ volatile("outb %%al, %%dx" : : "a"(value), "d"(port));
-}
+void out(Word port, Word value) { __asm__ volatile("outb %%al, %%dx" : : "a"(value), "d"(port)); }
 Word in(Word port)
 {
     Word value = 0;
@@ -120,7 +117,6 @@ void acknowledged_while_pending()
     quiet();
     CHECK_EQUAL(tag.raw, 0xFFF00000);
 }
-
 
 /// Interrupts are no threads to be deleted, moved or made members of a space.
 void cannot_be_deleted_or_moved()

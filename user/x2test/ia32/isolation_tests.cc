@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What keeps spaces apart where two features meet: a segment of a thread's own in a slot that changes, a return to an address
-// that its space no longer reaches, map items that map nothing, what a processor keeps of the thread before.
+// What keeps spaces apart where two features meet: a segment of a thread's own in a slot that changes, a return to an
+// address that its space no longer reaches, map items that map nothing, what a processor keeps of the thread before.
 #include "../harness.h"
 
 #include <cobnut/audit.h>
@@ -57,20 +57,23 @@ constexpr Word mb = 1u << 20;
 constexpr Word invalid_opcode = 6;
 void *const unchanged = reinterpret_cast<void *>(-1);
 
-// ------------------------------------------------------------------------------------------ a TLS segment past its slot
+// ------------------------------------------------------------------------------------------ a TLS segment past its
+// slot
 
 /// A space without an image: its interface page and its code lie in its first megabyte.
 class Outlaw {
 public:
-    explicit Outlaw(Word number) : first_(L4_GlobalId(L4_ThreadNo(main_id) + number, 1)), second_(L4_GlobalId(L4_ThreadNo(main_id) + number + 1, 1)) {}
+    explicit Outlaw(Word number)
+        : first_(L4_GlobalId(L4_ThreadNo(main_id) + number, 1)),
+          second_(L4_GlobalId(L4_ThreadNo(main_id) + number + 1, 1))
+    {
+    }
     ~Outlaw()
     {
-        for (const L4_ThreadId_t id : {second_, first_}) L4_ThreadControl(id, L4_nilthread, L4_nilthread, L4_nilthread, unchanged);
+        for (const L4_ThreadId_t id : {second_, first_})
+            L4_ThreadControl(id, L4_nilthread, L4_nilthread, L4_nilthread, unchanged);
     }
-    bool create()
-    {
-        return L4_ThreadControl(first_, first_, main_id, L4_nilthread, unchanged) && set_utcbs(0xA000);
-    }
+    bool create() { return L4_ThreadControl(first_, first_, main_id, L4_nilthread, unchanged) && set_utcbs(0xA000); }
     bool set_utcbs(Word at)
     {
         utcbs_ = at;
@@ -99,7 +102,8 @@ public:
             if (*reinterpret_cast<Word *>(words + i) == 0x11111111) __builtin_memcpy(words + i, &values[n++], 4);
         L4_Set_MsgTag(L4_MsgTag_t{.raw = 16});
         L4_LoadMRs(1, 16, reinterpret_cast<Word *>(words));
-        if (L4_IpcFailed(L4_Send_Timeout(first_, second)) || !Cobnut_TlsControl(second_, tls, nullptr)) return fail("no reader"), 0;
+        if (L4_IpcFailed(L4_Send_Timeout(first_, second)) || !Cobnut_TlsControl(second_, tls, nullptr))
+            return fail("no reader"), 0;
         start(second_, utcbs_ + L4_UtcbIdOffset + 4);
         const L4_MsgTag_t tag = L4_Receive_Timeout(second_, short_time);
         Word found = 0;
@@ -147,8 +151,8 @@ private:
     Word utcbs_ = 0;
 };
 
-/// limits=1. Its code in UTCBs past its slot, and its segment past what has to be added for that: FS ends with the space all the
-/// same. A neighbour in the same 4 MB has made the directory entry present already.
+/// limits=1. Its code in UTCBs past its slot, and its segment past what has to be added for that: FS ends with the
+/// space all the same. A neighbour in the same 4 MB has made the directory entry present already.
 void segment_past_a_slot(bool by_moving)
 {
     if (!wish.limits || !wish.automatic) return;
@@ -192,15 +196,17 @@ Word do_call_with_word(Word to, Word word, Word)
     return L4_Call(L4_ThreadId_t{.raw = to}).raw;
 }
 
-/// It waits at an address that its space does not reach any more when it is called: the space becomes large, and its pager
-/// hears of a fault there. All that the call has brought is still there afterwards.
+/// It waits at an address that its space does not reach any more when it is called: the space becomes large, and its
+/// pager hears of a fault there. All that the call has brought is still there afterwards.
 void return_past_a_slot()
 {
     constexpr Word place = 0x20000000;
     for (const Word word : {0u, 0xCA11u}) {
-        Agent *waiter = agent(Kind::large), *mate = waiter ? agent_beside(waiter) : nullptr, *caller = agent(Kind::large);
+        Agent *waiter = agent(Kind::large), *mate = waiter ? agent_beside(waiter) : nullptr,
+              *caller = agent(Kind::large);
         if (!mate || !caller) return;
-        __builtin_memcpy(reinterpret_cast<void *>(arena_page(0)), x2test_waiter, static_cast<size_t>(x2test_waiter_end - x2test_waiter));
+        __builtin_memcpy(reinterpret_cast<void *>(arena_page(0)), x2test_waiter,
+                         static_cast<size_t>(x2test_waiter_end - x2test_waiter));
         give_page(waiter, 0, place, L4_FullyAccessible);
         begin(waiter, reinterpret_cast<Function>(place));
         pause(1000);
@@ -239,7 +245,8 @@ void return_to_a_lost_stack()
     }
 }
 
-// -------------------------------------------------------------------------------------------- map items that map nothing
+// -------------------------------------------------------------------------------------------- map items that map
+// nothing
 
 /// `item` from one agent to another, which opens all of its space; the tag that the receiver has then.
 unsigned size_after(Agent *from, Agent *to, L4_Fpage_t fpage, Word base)
@@ -248,7 +255,8 @@ unsigned size_after(Agent *from, Agent *to, L4_Fpage_t fpage, Word base)
     return cobnut::tag_of(to->id).size_mb;
 }
 
-/// Only what is mapped takes a slot: neither a hole, nor an item with more room than pages, nor what the space has already.
+/// Only what is mapped takes a slot: neither a hole, nor an item with more room than pages, nor what the space has
+/// already.
 void items_without_pages()
 {
     for (const Kind kind : {Kind::small, Kind::automatic}) {
@@ -262,7 +270,8 @@ void items_without_pages()
         CHECK_EQUAL(size_after(from, to, L4_CompleteAddressSpace + L4_FullyAccessible, 0), before);
         arena_word(3) = 0x0B5E;
         give_page(from, 3, free_area, L4_FullyAccessible);
-        CHECK_EQUAL(size_after(from, to, L4_FpageLog2(free_area, 14) + L4_FullyAccessible, 16 * mb - 4 * page_size), before);
+        CHECK_EQUAL(size_after(from, to, L4_FpageLog2(free_area, 14) + L4_FullyAccessible, 16 * mb - 4 * page_size),
+                    before);
         CHECK_EQUAL(ask(to, do_read, 16 * mb - 4 * page_size).value, 0x0B5E);
         // One page of a long item is past the slot.
         const unsigned after = size_after(from, to, L4_FpageLog2(0, 24) + L4_FullyAccessible, 16 * mb);
@@ -273,7 +282,8 @@ void items_without_pages()
     }
 }
 
-// --------------------------------------------------------------------------------------- what others leave in the processor
+// --------------------------------------------------------------------------------------- what others leave in the
+// processor
 
 Word do_get_status(Word, Word, Word)
 {
@@ -306,8 +316,9 @@ void dropped_debug_status()
     CHECK_EQUAL(ask(b, do_get_status).value & status_bits, 0);
 }
 
-/// A Pentium that meets the locked compare-exchange without a memory operand reads the gate of its exception as if to write it:
-/// that is a page fault there, and becomes the exception. Whoever reads it otherwise learns no more than that.
+/// A Pentium that meets the locked compare-exchange without a memory operand reads the gate of its exception as if to
+/// write it: that is a page fault there, and becomes the exception. Whoever reads it otherwise learns no more than
+/// that.
 void gate_of_undefined_instructions()
 {
     struct [[gnu::packed]] {
@@ -329,12 +340,14 @@ void gate_of_undefined_instructions()
     }
 }
 
-// ------------------------------------------------------------------------------------------------ the kernel's own books
+// ------------------------------------------------------------------------------------------------ the kernel's own
+// books
 
 /// Spaces of each kind run on each other's directories, and change kind; all the time the kernel's audit finds nothing.
 void audited()
 {
-    Agent *leader = agent(Kind::large), *bound = agent(Kind::large), *small = agent(Kind::small), *own = agent(Kind::automatic);
+    Agent *leader = agent(Kind::large), *bound = agent(Kind::large), *small = agent(Kind::small),
+          *own = agent(Kind::automatic);
     if (!leader || !bound || !small || !own) return;
     for (Word round = 0; round < 3; round++) {
         CHECK(cobnut::bind(bound->id, leader->id));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// How many instructions the clock's interrupt waits at worst, while an agent keeps the kernel at something long. With the
-// option latency=1 only: where the time-stamp counter counts instructions.
+// How many instructions the clock's interrupt waits at worst, while an agent keeps the kernel at something long. With
+// the option latency=1 only: where the time-stamp counter counts instructions.
 #include "../crowd.h"
 #include "../forest.h"
 
@@ -72,8 +72,10 @@ public:
             ticks_++;
             if (delay > worst_) worst_ = delay;
             const Word state = L4_Schedule(a->id, ~0u, ~0u, ~0u, ~0u, nullptr);
-            const bool sends = state == L4_SCHEDRESULT_PENDING_SEND || state == L4_SCHEDRESULT_SENDING; // to this thread, if it is done
-            if (sends ? L4_IpcSucceeded(L4_Receive_Timeout(a->id, L4_ZeroTime)) : state != L4_SCHEDRESULT_RUNNING) break;
+            // to this thread, if it is done
+            const bool sends = state == L4_SCHEDRESULT_PENDING_SEND || state == L4_SCHEDRESULT_SENDING;
+            if (sends ? L4_IpcSucceeded(L4_Receive_Timeout(a->id, L4_ZeroTime)) : state != L4_SCHEDRESULT_RUNNING)
+                break;
         }
     }
     void report(const char *what) const
@@ -250,13 +252,12 @@ void delete_space()
 /// A page in each of many tables of an agent.
 bool give_tables(Agent *a, Word first, Word end)
 {
-    for (Word at = first; a && at < end; at += table_bytes)
-        give_page(a, 0, at, L4_FullyAccessible);
+    for (Word at = first; a && at < end; at += table_bytes) give_page(a, 0, at, L4_FullyAccessible);
     return a;
 }
 
-/// Slots are given and taken back: each way through the kernel has interrupts off from its begin to its end. With few tables these are
-/// looked through, so that is the longer one.
+/// Slots are given and taken back: each way through the kernel has interrupts off from its begin to its end. With few
+/// tables these are looked through, so that is the longer one.
 void change_slot()
 {
     if (!wish.latency) return;
@@ -288,8 +289,8 @@ Word do_call_for_ever(Word to, Word, Word)
     }
 }
 
-/// The clock's own work: the rules about tags seek one for a space with hundreds of tables that hold no pages any more, and one page
-/// that no slot would reach.
+/// The clock's own work: the rules about tags seek one for a space with hundreds of tables that hold no pages any more,
+/// and one page that no slot would reach.
 void seek_tag()
 {
     if (!wish.latency) return;
@@ -445,7 +446,8 @@ void chain_of_senders()
         if (!(one = agent(Kind::large))) return;
         give(one, L4_FpageLog2(arena_page(0), first_log2) + L4_FullyAccessible, 0, region(first_log2, 0));
     }
-    for (unsigned i = 0; i < length; i++) begin(chain[i], do_pass_pages, i ? chain[i - 1]->id.raw : main_id.raw, i == 0);
+    for (unsigned i = 0; i < length; i++)
+        begin(chain[i], do_pass_pages, i ? chain[i - 1]->id.raw : main_id.raw, i == 0);
     pause(5000);
     const Ticks before = now();
     const L4_MsgTag_t tag = L4_Receive_Timeout(chain[0]->id, L4_ZeroTime);
@@ -458,7 +460,8 @@ void chain_of_senders()
 
 void set_exception_handler() { L4_Set_ExceptionHandler(main_id); }
 
-/// Threads that are to go on outside of user memory, all at one time. The laboratory counts how long interrupts are off.
+/// Threads that are to go on outside of user memory, all at one time. The laboratory counts how long interrupts are
+/// off.
 void wild_threads()
 {
     constexpr Word cancel_and_set_ip = 0x16, outside = ~0u;
@@ -472,18 +475,19 @@ void wild_threads()
 
 constexpr Word low_kip = 0x10000, low_utcbs = 0x20000, past_the_slot = 0x180000; ///< the first two within 1 MB
 
-/// A space with a slot of 1 MB in the host of `leader`, whose thread waits for its start. The rules may give it another one.
+/// A space with a slot of 1 MB in the host of `leader`, whose thread waits for its start. The rules may give it another
+/// one.
 bool make_bound(Word n, L4_ThreadId_t leader)
 {
     const L4_ThreadId_t id = Crowd::id(n);
     return L4_ThreadControl(id, id, main_id, L4_nilthread, reinterpret_cast<void *>(-1)) &&
            L4_SpaceControl(id, 0, L4_FpageLog2(low_kip, 12), L4_FpageLog2(low_utcbs, 12), L4_nilthread, nullptr) &&
-           L4_ThreadControl(id, id, main_id, main_id, reinterpret_cast<void *>(low_utcbs)) && cobnut::bind(id, leader) &&
-           cobnut::leave_to_kernel(id);
+           L4_ThreadControl(id, id, main_id, main_id, reinterpret_cast<void *>(low_utcbs)) &&
+           cobnut::bind(id, leader) && cobnut::leave_to_kernel(id);
 }
 
-/// Members of a large group outgrow their slots: their threads begin past these. What makes the group, by privileged calls, is not
-/// counted.
+/// Members of a large group outgrow their slots: their threads begin past these. What makes the group, by privileged
+/// calls, is not counted.
 void grow_in_group()
 {
     if (!wish.latency || !wish.automatic) return;
@@ -504,7 +508,8 @@ void grow_in_group()
     cobnut_lab_mark(COBNUT_LAB_END, tests_begun);
     if (cobnut::tag_of(Crowd::id(most - 1)).size_mb != 2) fail("it does not grow");
     if (made < most) fail("only %u in the group: error %u", made, L4_ErrorCode());
-    while (made-- > 0) L4_ThreadControl(Crowd::id(made), L4_nilthread, L4_nilthread, L4_nilthread, reinterpret_cast<void *>(-1));
+    while (made-- > 0)
+        L4_ThreadControl(Crowd::id(made), L4_nilthread, L4_nilthread, L4_nilthread, reinterpret_cast<void *>(-1));
 }
 
 /// The rules look at a leader with a large group that has to do with somebody else.
@@ -524,7 +529,8 @@ void leave_group()
     for (Word tick = 0; tick < most / 2; tick++) sleep_to_next_tick();
     cobnut_lab_mark(COBNUT_LAB_END, tests_begun);
     if (made < most) fail("only %u in the group: error %u", made, L4_ErrorCode());
-    while (made-- > 0) L4_ThreadControl(Crowd::id(made), L4_nilthread, L4_nilthread, L4_nilthread, reinterpret_cast<void *>(-1));
+    while (made-- > 0)
+        L4_ThreadControl(Crowd::id(made), L4_nilthread, L4_nilthread, L4_nilthread, reinterpret_cast<void *>(-1));
 }
 
 } // namespace

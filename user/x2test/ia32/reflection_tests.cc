@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a server for programs that know nothing of this kernel stands on: `int n`, single steps and breakpoints reach the
-// exception handler with all registers, and its answer sets all of them (manual 7.5, A.8).
+// What a server for programs that know nothing of this kernel stands on: `int n`, single steps and breakpoints reach
+// the exception handler with all registers, and its answer sets all of them (manual 7.5, A.8).
 #include "../harness.h"
 
 #include <initializer_list>
@@ -16,27 +16,28 @@ x2test::Word x2test_bound(x2test::Word, x2test::Word, x2test::Word);
 x2test::Word x2test_int57(x2test::Word, x2test::Word, x2test::Word);
 extern const char x2test_reflect_ip[], x2test_reflect_on[], x2test_stepped[], x2test_after_int3[];
 }
-__asm__(".text\n"
-        // A system call of another system's: nothing after it is reached unless the answer says where to go on.
-        "x2test_reflect: push %ebp; push %ebx; push %esi; push %edi; mov %esp, reflect_esp\n"
-        "mov $0xA1, %eax; mov $0xA2, %ecx; mov $0xA3, %edx; mov $0xA4, %ebx; mov $0xA5, %esi; mov $0xA6, %edi\n"
-        "mov $0xA7, %ebp; stc; std\n"
-        "x2test_reflect_ip: int $0x80; ud2\n"
-        "x2test_reflect_on: mov %eax, reflect_out; mov %ecx, reflect_out+4; mov %edx, reflect_out+8\n"
-        "mov %ebx, reflect_out+12; mov %esi, reflect_out+16; mov %edi, reflect_out+20; mov %ebp, reflect_out+24\n"
-        "mov %esp, reflect_out+28; mov reflect_esp, %esp; pushf; popl reflect_out+32; cld\n"
-        "pop %edi; pop %esi; pop %ebx; pop %ebp; mov $1, %eax; ret\n"
-        // Each instruction after popf traps, its own address behind it.
-        "x2test_step: xor %eax, %eax; pushf; orl $0x100, (%esp); popf\n"
-        "inc %eax\n"
-        "x2test_stepped: inc %eax; inc %eax; inc %eax; nop; pushf; andl $~0x100, (%esp); popf; ret\n"
-        "x2test_int3: int3\n"
-        "x2test_after_int3: mov $1, %eax; ret\n"
-        "x2test_icebp: .byte 0xF1; ret\n"
-        "x2test_into: mov $0x7FFFFFFF, %eax; inc %eax; into; ret\n"
-        "x2test_bound: sub $8, %esp; movl $1, (%esp); movl $2, 4(%esp); mov $3, %eax; bound %eax, (%esp); add $8, %esp\n"
-        "ret\n"
-        "x2test_int57: int $0x57; ret\n");
+__asm__(
+    ".text\n"
+    // A system call of another system's: nothing after it is reached unless the answer says where to go on.
+    "x2test_reflect: push %ebp; push %ebx; push %esi; push %edi; mov %esp, reflect_esp\n"
+    "mov $0xA1, %eax; mov $0xA2, %ecx; mov $0xA3, %edx; mov $0xA4, %ebx; mov $0xA5, %esi; mov $0xA6, %edi\n"
+    "mov $0xA7, %ebp; stc; std\n"
+    "x2test_reflect_ip: int $0x80; ud2\n"
+    "x2test_reflect_on: mov %eax, reflect_out; mov %ecx, reflect_out+4; mov %edx, reflect_out+8\n"
+    "mov %ebx, reflect_out+12; mov %esi, reflect_out+16; mov %edi, reflect_out+20; mov %ebp, reflect_out+24\n"
+    "mov %esp, reflect_out+28; mov reflect_esp, %esp; pushf; popl reflect_out+32; cld\n"
+    "pop %edi; pop %esi; pop %ebx; pop %ebp; mov $1, %eax; ret\n"
+    // Each instruction after popf traps, its own address behind it.
+    "x2test_step: xor %eax, %eax; pushf; orl $0x100, (%esp); popf\n"
+    "inc %eax\n"
+    "x2test_stepped: inc %eax; inc %eax; inc %eax; nop; pushf; andl $~0x100, (%esp); popf; ret\n"
+    "x2test_int3: int3\n"
+    "x2test_after_int3: mov $1, %eax; ret\n"
+    "x2test_icebp: .byte 0xF1; ret\n"
+    "x2test_into: mov $0x7FFFFFFF, %eax; inc %eax; into; ret\n"
+    "x2test_bound: sub $8, %esp; movl $1, (%esp); movl $2, 4(%esp); mov $3, %eax; bound %eax, (%esp); add $8, %esp\n"
+    "ret\n"
+    "x2test_int57: int $0x57; ret\n");
 
 namespace x2test {
 namespace {
@@ -66,8 +67,19 @@ void reflect(Agent *client, Agent *handler)
 {
     if (!client || !handler) return;
     const Word flags = 0x7DD5; // all that exist below bit 15: IOPL and NT are not the user's
-    const Word rewritten[13] = {12, reinterpret_cast<Word>(x2test_reflect_on), flags & ~0x100u, 99, 99,
-                                0xB6, 0xB5, 0xB7, 0xB0000010, 0xB4, 0xB3, 0xB2, 0xB1};
+    const Word rewritten[13] = {12,
+                                reinterpret_cast<Word>(x2test_reflect_on),
+                                flags & ~0x100u,
+                                99,
+                                99,
+                                0xB6,
+                                0xB5,
+                                0xB7,
+                                0xB0000010,
+                                0xB4,
+                                0xB3,
+                                0xB2,
+                                0xB1};
     for (int i = 0; i < 13; i++) answer[i] = rewritten[i];
     begin(handler, do_handle, client->id.raw);
     begin(client, do_reflect, handler->id.raw);

@@ -97,7 +97,10 @@ void entered_by_jump()
     CHECK_EQUAL(dest, 0);
     Word low, high;
     const Word clock = reinterpret_cast<Word>(kip) + kip->SystemClock;
-    __asm__ volatile("push $1f; jmp *%2; 1:" : "=a"(low), "=d"(high) : "r"(clock) : "ecx", "esi", "edi", "memory", "cc");
+    __asm__ volatile("push $1f; jmp *%2; 1:"
+                     : "=a"(low), "=d"(high)
+                     : "r"(clock)
+                     : "ecx", "esi", "edi", "memory", "cc");
     CHECK(L4_SystemClock().raw - (static_cast<L4_Word64_t>(high) << 32 | low) < 10'000'000);
 }
 
@@ -134,8 +137,8 @@ Word do_return_to_virtual_8086(Word, Word, Word)
                      : "eax", "ecx", "memory");
     return 8086;
 }
-/// A processor looks at the VM flag of an iret at privilege 0 only. An emulator that always does lets a user into a mode in
-/// which segments mean nothing, and from which every entry saves four more words.
+/// A processor looks at the VM flag of an iret at privilege 0 only. An emulator that always does lets a user into a
+/// mode in which segments mean nothing, and from which every entry saves four more words.
 void no_virtual_8086_mode()
 {
     constexpr Kind kinds[] = {Kind::large, Kind::small};

@@ -84,9 +84,17 @@ Word odd_word(Random &random)
     }
 }
 
-constexpr Word fields[] = {L4_KIP_SPACE_CONTROL, L4_KIP_THREAD_CONTROL, L4_KIP_PROCESSOR_CONTROL,
-                           L4_KIP_MEMORY_CONTROL, L4_KIP_UNMAP, L4_KIP_EXCHANGE_REGISTERS, L4_KIP_SYSTEM_CLOCK,
-                           L4_KIP_THREAD_SWITCH, L4_KIP_SCHEDULE, L4_KIP_IPC, L4_KIP_LIPC};
+constexpr Word fields[] = {L4_KIP_SPACE_CONTROL,
+                           L4_KIP_THREAD_CONTROL,
+                           L4_KIP_PROCESSOR_CONTROL,
+                           L4_KIP_MEMORY_CONTROL,
+                           L4_KIP_UNMAP,
+                           L4_KIP_EXCHANGE_REGISTERS,
+                           L4_KIP_SYSTEM_CLOCK,
+                           L4_KIP_THREAD_SWITCH,
+                           L4_KIP_SCHEDULE,
+                           L4_KIP_IPC,
+                           L4_KIP_LIPC};
 
 /// Short timeouts only, and no partner that would be disturbed: not main (as destination), not sigma0.
 void tame_ipc(L4_Registers_t &r, Random &random, Word utcb)
@@ -120,8 +128,9 @@ void unprivileged_calls(Kind kind)
         Agent *a = agent(kind);
         if (!a) return;
         const Outcome &out = ask(a, do_random_calls, wish.seed + round, wish.calls / 3);
-        if (!out.done) fail("seed %u: %u exceptions, last %u at %08x", wish.seed + round, out.exceptions,
-                            out.exception[3], out.exception[1]);
+        if (!out.done)
+            fail("seed %u: %u exceptions, last %u at %08x", wish.seed + round, out.exceptions, out.exception[3],
+                 out.exception[1]);
         remove(a);
     }
     check_alive();
@@ -138,8 +147,8 @@ void privileged_calls()
     if (!space) return;
     for (Word i = 0; i < wish.calls; i++) {
         const L4_ThreadId_t dest = L4_GlobalId(base + random.below(24), random.next());
-        L4_Registers_t r = {dest.raw, odd_word(random), odd_word(random), odd_word(random), odd_word(random),
-                            odd_word(random), odd_word(random)};
+        L4_Registers_t r = {dest.raw,         odd_word(random), odd_word(random), odd_word(random),
+                            odd_word(random), odd_word(random), odd_word(random)};
         switch (random.below(5)) {
         case 0: // ThreadControl: EAX dest, ECX pager, EDX scheduler, ESI space, EDI UTCB
             if (random.below(2)) r.esi = random.below(2) ? dest.raw : space->id.raw;

@@ -17,11 +17,12 @@ void check_tag(L4_ThreadId_t space, unsigned size_mb, bool bound, bool pinned)
 {
     const Tag tag = tag_of(space);
     if (tag.size_mb != size_mb || tag.bound != bound || tag.pinned != pinned)
-        fail("the tag is %u MB, bound %u, pinned %u; not %u, %u, %u", tag.size_mb, tag.bound, tag.pinned, size_mb, bound, pinned);
+        fail("the tag is %u MB, bound %u, pinned %u; not %u, %u, %u", tag.size_mb, tag.bound, tag.pinned, size_mb,
+             bound, pinned);
 }
 
-/// A thread in a space of its own whose areas end below 64 KB, without an image. It runs a few bytes that the test maps:
-/// each run reads the word at `data`, writes one more behind it, and ends in a fault at one of two addresses.
+/// A thread in a space of its own whose areas end below 64 KB, without an image. It runs a few bytes that the test
+/// maps: each run reads the word at `data`, writes one more behind it, and ends in a fault at one of two addresses.
 class Bare {
 public:
     ~Bare() { L4_ThreadControl(id, L4_nilthread, L4_nilthread, L4_nilthread, nothing_said); }
@@ -53,9 +54,7 @@ bool Bare::create_at(Word utcbs, Word number, Word n, Word control, Word kip)
         0xA3, 0x04, 0x10, 0x01, 0x00, // mov %eax, data + 4
         0xA1, 0x00, 0xE0, 0x00, 0x00, // mov 0xE000, %eax
         0xA1, 0x00, 0x10, 0x01, 0x00, // the same
-        0x40,
-        0xA3, 0x04, 0x10, 0x01, 0x00,
-        0xA1, 0x00, 0xF0, 0x00, 0x00, // mov 0xF000, %eax
+        0x40, 0xA3, 0x04, 0x10, 0x01, 0x00, 0xA1, 0x00, 0xF0, 0x00, 0x00, // mov 0xF000, %eax
         0xEB, 0xDE,                   // and again
     };
     for (unsigned i = 0; i < sizeof program; i++) reinterpret_cast<unsigned char *>(arena_page(0))[i] = program[i];
@@ -263,8 +262,8 @@ void a_shorter_slot()
     }
 }
 
-/// A space with more tables than are looked through when it loses its slot: whatever it is, it sees its own pages, and nothing of
-/// them stays where another one comes.
+/// A space with more tables than are looked through when it loses its slot: whatever it is, it sees its own pages, and
+/// nothing of them stays where another one comes.
 void many_tables_change_hands()
 {
     constexpr Word tables = 10, first = 16 * mb, apart = 4 * mb, agents = 3;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// TlsControl (docs/x2-ia32.md, 14.1): a segment of a thread's own behind FS or GS, no further than its space, and nobody
-// else's.
+// TlsControl (docs/x2-ia32.md, 14.1): a segment of a thread's own behind FS or GS, no further than its space, and
+// nobody else's.
 #include "../harness.h"
 
 #include <cobnut/tls.h>
@@ -299,7 +299,8 @@ void promoted_by_access()
     CHECK_EQUAL(small_number(a), 0);
 }
 
-/// limits=1: on neither side does the segment reach past the space; small spaces' neighbours and hosts are out of reach.
+/// limits=1: on neither side does the segment reach past the space; small spaces' neighbours and hosts are out of
+/// reach.
 void ends_with_space()
 {
     if (!wish.limits) return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// System calls on ARM (docs/x2-arm.md): two assembly wrappers through which all of them go (user/lib/arm/syscall.S), and
-// which parameter travels in which register.
+// System calls on ARM (docs/x2-arm.md): two assembly wrappers through which all of them go (user/lib/arm/syscall.S),
+// and which parameter travels in which register.
 #ifndef L4_ARM_H
 #define L4_ARM_H
 #include <l4/arch.h>
@@ -30,10 +30,7 @@ L4_Word_t __L4_Kip_Base(void);
 #endif
 
 /// The caller's UTCB: its address is in a word that the kernel shows to all.
-L4_INLINE volatile L4_Word_t *__L4_Utcb(void)
-{
-    return *(volatile L4_Word_t *const volatile *)0xFF000000u;
-}
+L4_INLINE volatile L4_Word_t *__L4_Utcb(void) { return *(volatile L4_Word_t *const volatile *)0xFF000000u; }
 
 /// `v`: control, SP, IP, FLAGS, handle, pager; in and out.
 L4_INLINE L4_Word_t __L4_Raw_ExchangeRegisters(L4_Word_t dest, L4_Word_t v[6])
@@ -116,26 +113,27 @@ L4_INLINE void *__L4_Raw_KernelInterface(L4_Word_t *version, L4_Word_t *flags, L
 #define __L4_KDB_AUDIT 0x70
 #define __L4_KDB_END 0x74
 /// `word` in and out.
-#define __L4_KDB(request, word)                                                                                    \
-    do {                                                                                                           \
-        register L4_Word_t __r0 __asm__("r0") = (word);                                                            \
-        __asm__ __volatile__("mov lr, pc\n\tmvn pc, %1" : "+r"(__r0) : "i"(0xFF - (request)) : "lr", "memory");    \
-        (word) = __r0;                                                                                             \
+#define __L4_KDB(request, word)                                                                                        \
+    do {                                                                                                               \
+        register L4_Word_t __r0 __asm__("r0") = (word);                                                                \
+        __asm__ __volatile__("mov lr, pc\n\tmvn pc, %1" : "+r"(__r0) : "i"(0xFF - (request)) : "lr", "memory");        \
+        (word) = __r0;                                                                                                 \
     } while (0)
-#define __L4_KDB_GET_AUDIT(faults, pages, objects, unused)                                                         \
-    do {                                                                                                           \
-        register L4_Word_t __r0 __asm__("r0"), __r1 __asm__("r1"), __r2 __asm__("r2"), __r3 __asm__("r3");         \
-        __asm__ __volatile__("mov lr, pc\n\tmvn pc, %4"                                                            \
-                             : "=r"(__r0), "=r"(__r1), "=r"(__r2), "=r"(__r3)                                       \
-                             : "i"(0xFF - __L4_KDB_AUDIT) : "lr", "memory");                                        \
-        (faults) = __r0, (pages) = __r1, (objects) = __r2, (unused) = __r3;                                        \
+#define __L4_KDB_GET_AUDIT(faults, pages, objects, unused)                                                             \
+    do {                                                                                                               \
+        register L4_Word_t __r0 __asm__("r0"), __r1 __asm__("r1"), __r2 __asm__("r2"), __r3 __asm__("r3");             \
+        __asm__ __volatile__("mov lr, pc\n\tmvn pc, %4"                                                                \
+                             : "=r"(__r0), "=r"(__r1), "=r"(__r2), "=r"(__r3)                                          \
+                             : "i"(0xFF - __L4_KDB_AUDIT)                                                              \
+                             : "lr", "memory");                                                                        \
+        (faults) = __r0, (pages) = __r1, (objects) = __r2, (unused) = __r3;                                            \
     } while (0)
-#define __L4_KDB_ENTER(text)                                                                                       \
-    do {                                                                                                           \
-        L4_Word_t __word = (L4_Word_t)(text);                                                                      \
-        __L4_KDB(__L4_KDB_PRINT_STRING, __word);                                                                   \
-        __word = '\n';                                                                                             \
-        __L4_KDB(__L4_KDB_PRINT_CHAR, __word);                                                                     \
+#define __L4_KDB_ENTER(text)                                                                                           \
+    do {                                                                                                               \
+        L4_Word_t __word = (L4_Word_t)(text);                                                                          \
+        __L4_KDB(__L4_KDB_PRINT_STRING, __word);                                                                       \
+        __word = '\n';                                                                                                 \
+        __L4_KDB(__L4_KDB_PRINT_CHAR, __word);                                                                         \
     } while (0)
 
 #endif

@@ -43,7 +43,6 @@ L4_INLINE volatile L4_Word_t *__L4_Utcb(void)
     return utcb;
 }
 
-
 /// `v`: control, SP, IP, FLAGS, handle, pager; in and out.
 L4_INLINE L4_Word_t __L4_Raw_ExchangeRegisters(L4_Word_t dest, L4_Word_t v[6])
 {
@@ -122,13 +121,15 @@ L4_INLINE void *__L4_Raw_KernelInterface(L4_Word_t *version, L4_Word_t *flags, L
 #define __L4_KDB_READ_CHAR 0x08
 #define __L4_KDB_READ_CHAR_BLOCKED 0x0D
 /// `word` in and out.
-#define __L4_KDB(request, word)                                                                                    \
-    __asm__ __volatile__("int3; cmpb %1, %%al" : "+a"(word) : "i"(request) : "cc", "memory")
+#define __L4_KDB(request, word) __asm__ __volatile__("int3; cmpb %1, %%al" : "+a"(word) : "i"(request) : "cc", "memory")
 /// Cobnut's own.
-#define __L4_KDB_GET_AUDIT(faults, pages, objects, unused)                                                         \
-    __asm__ __volatile__("int3; .byte 0x3C, 0x40"                                                                  \
-                         : "=a"(faults), "=c"(pages), "=d"(objects), "=S"(unused) : : "memory")
-#define __L4_KDB_ENTER(text)                                                                                       \
+#define __L4_KDB_GET_AUDIT(faults, pages, objects, unused)                                                             \
+    __asm__ __volatile__("int3; .byte 0x3C, 0x40"                                                                      \
+                         : "=a"(faults), "=c"(pages), "=d"(objects), "=S"(unused)                                      \
+                         :                                                                                             \
+                         : "memor"                                                                                     \
+                           "y")
+#define __L4_KDB_ENTER(text)                                                                                           \
     __asm__ __volatile__("int3; jmp 1f; movl %0, %%eax; 1:" : : "i"(text) : "eax", "cc", "memory")
 
 #endif
