@@ -28,8 +28,6 @@ CODE = {
 CODE_NAMES = {"cobnut", "run", "fresh-machine", "CMakeLists.txt", "Makefile", ".clang-format"}
 CXX = {".cpp", ".hpp", ".cc", ".h", ".c"}
 PROSE = {".md"}
-# These are to be laid out anew in one commit of their own, when nothing else is being done to them.
-NOT_YET = ("kernel", "user")
 LEFT_OUT = {"__pycache__", "target", "build"}
 
 
