@@ -475,11 +475,14 @@ void wild_threads()
 
 constexpr Word low_kip = 0x10000, low_utcbs = 0x20000, past_the_slot = 0x180000; ///< the first two within 1 MB
 
+/// Behind the crowd and the other spaces.
+L4_ThreadId_t member(Word n) { return Crowd::id(most_in_crowd + wish.spaces + n); }
+
 /// A space with a slot of 1 MB in the host of `leader`, whose thread waits for its start. The rules may give it another
 /// one.
 bool make_bound(Word n, L4_ThreadId_t leader)
 {
-    const L4_ThreadId_t id = Crowd::id(n);
+    const L4_ThreadId_t id = member(n);
     return L4_ThreadControl(id, id, main_id, L4_nilthread, reinterpret_cast<void *>(-1)) &&
            L4_SpaceControl(id, 0, L4_FpageLog2(low_kip, 12), L4_FpageLog2(low_utcbs, 12), L4_nilthread, nullptr) &&
            L4_ThreadControl(id, id, main_id, main_id, reinterpret_cast<void *>(low_utcbs)) &&
@@ -502,14 +505,14 @@ void grow_in_group()
         L4_Set_MsgTag(L4_MsgTag_t{.raw = 2});
         L4_LoadMR(1, past_the_slot);
         L4_LoadMR(2, 0);
-        if (L4_IpcFailed(L4_Send_Timeout(Crowd::id(n), second))) fail("%u does not start", n);
+        if (L4_IpcFailed(L4_Send_Timeout(member(n), second))) fail("%u does not start", n);
         pause(1000);
     }
     cobnut_lab_mark(COBNUT_LAB_END, tests_begun);
-    if (cobnut::tag_of(Crowd::id(most - 1)).size_mb != 2) fail("it does not grow");
+    if (cobnut::tag_of(member(most - 1)).size_mb != 2) fail("it does not grow");
     if (made < most) fail("only %u in the group: error %u", made, L4_ErrorCode());
     while (made-- > 0)
-        L4_ThreadControl(Crowd::id(made), L4_nilthread, L4_nilthread, L4_nilthread, reinterpret_cast<void *>(-1));
+        L4_ThreadControl(member(made), L4_nilthread, L4_nilthread, L4_nilthread, reinterpret_cast<void *>(-1));
 }
 
 /// The rules look at a leader with a large group that has to do with somebody else.
@@ -530,7 +533,7 @@ void leave_group()
     cobnut_lab_mark(COBNUT_LAB_END, tests_begun);
     if (made < most) fail("only %u in the group: error %u", made, L4_ErrorCode());
     while (made-- > 0)
-        L4_ThreadControl(Crowd::id(made), L4_nilthread, L4_nilthread, L4_nilthread, reinterpret_cast<void *>(-1));
+        L4_ThreadControl(member(made), L4_nilthread, L4_nilthread, L4_nilthread, reinterpret_cast<void *>(-1));
 }
 
 } // namespace
