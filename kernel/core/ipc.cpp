@@ -106,6 +106,21 @@ Thread* deflect(Thread& s, Thread* to) {
     return redirector;
 }
 
+// `r` is to go on to look for a sender, from next_sender on, when it runs next.
+[[gnu::cold]] void receive_later(Thread& r) {
+    r.pending = Pending::receive;
+    schedule::make_ready(r);
+}
+
+// One that waits now waits for another, in whose name somebody may be queued already. A timeout begins again.
+[[gnu::cold]] void look_again(Thread& r) {
+    if (!r.timeout.queued()) r.receive_timeout = Time::never().raw;
+    timeouts::cancel(r);
+    r.receive_follows = true;
+    r.next_sender = r.senders.front();
+    receive_later(r);
+}
+
 // A message is with its receiver, who can run now.
 void received(Thread& s, Thread& r, Thread* apparent) {
     check(&s != &r && !s.open_to && !r.open_to);
@@ -116,6 +131,9 @@ void received(Thread& s, Thread& r, Thread* apparent) {
         bool looks = apparent->pending == Pending::receive;
         if (looks || apparent->state == State::receiving) apparent->awaited = r.id;
         if (looks) apparent->next_sender = apparent->senders.front();
+        else if (apparent->state == State::receiving && apparent->receive_role == Role::user &&
+                 !apparent->senders.empty())
+            look_again(*apparent);
     }
     if (r.receive_role == Role::interrupt) arch::unmask_interrupt(r.id.number());
     else schedule::hand_over(r);
@@ -168,12 +186,6 @@ bool deliver(Thread& s, Thread& r, Thread& apparent) {
 bool expired(Time timeout) {
     Microseconds now = arch::now();
     return timeouts::end_of(timeout, now) <= now;
-}
-
-// `r` is to go on to look for a sender, from next_sender on, when it runs next.
-[[gnu::cold]] void receive_later(Thread& r) {
-    r.pending = Pending::receive;
-    schedule::make_ready(r);
 }
 
 // Returns a sender who waited for `r` and has been served: its send phase is over.

@@ -75,6 +75,24 @@ void propagation_moves_the_wait()
     CHECK_EQUAL(finish(server).value, 0);
 }
 
+/// Who is queued there in the new receiver's name has been waited for from then on, too.
+void a_moved_wait_takes_what_is_queued()
+{
+    Agent *server = agent(Kind::other);
+    Agent *client = server ? agent_beside(server) : nullptr;
+    Agent *queued = client ? agent(Kind::here) : nullptr;
+    if (!queued) return;
+    begin(server, do_forward, client->id.raw, main_id.raw);
+    begin(client, do_call, server->id.raw, 0x11);
+    begin(queued, do_propagate, client->id.raw, main_id.raw);
+    pause(10000);
+    L4_ThreadId_t from;
+    CHECK_EQUAL(L4_Ipc(L4_nilthread, client->id, L4_Timeouts(L4_Never, second), &from).raw, 0x00771000);
+    CHECK_EQUAL(finish(queued).value, 0);
+    CHECK_EQUAL(finish(client).value, 0x00771000);
+    CHECK_EQUAL(finish(server).value, 0);
+}
+
 /// Without the p bit VirtualSender is not looked at.
 void virtual_sender_without_p()
 {
@@ -231,6 +249,7 @@ const Test ipc_rule_tests[] = {
     {"ipc.propagated_within_a_space", propagated_within_a_space},
     {"ipc.propagated_for_nobody", propagated_for_nobody},
     {"ipc.propagation_moves_the_wait", propagation_moves_the_wait},
+    {"ipc.a_moved_wait_takes_what_is_queued", a_moved_wait_takes_what_is_queued},
     {"ipc.virtual_sender_without_p", virtual_sender_without_p},
     {"ipc.zero_timeout_takes_what_waits", zero_timeout_takes_what_waits},
     {"ipc.zero_timeout_reaches_who_waits", zero_timeout_reaches_who_waits},
