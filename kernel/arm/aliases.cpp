@@ -48,7 +48,7 @@ void make_room(PAddr frame, const Cell& self) {
 
 }  // namespace
 
-bool settle(Space& space, VAddr page, bool write) {
+bool resolve(Space& space, VAddr page, bool write) {
     Cell self = cell_at(space, page);
     if (!self.mapping()) return false;      // a page of the kernel's, which nobody writes to
     PAddr frame = frame_of(self.word());

@@ -11,7 +11,7 @@ namespace aliases {
 
 // `page` is about to be granted, for reading or for writing: takes from all others of the frame what must not stand
 // beside that. True if the page must not be cached; the others are not, then.
-bool settle(Space& space, VAddr page, bool write);
+bool resolve(Space& space, VAddr page, bool write);
 // Whether all who have been granted a frame have it uncached, so that the kernel may use it as well.
 bool none_cached(PAddr frame);
 // Whether `more` spaces that share a region with `space` can be granted `page` with it, and no more have the frame than

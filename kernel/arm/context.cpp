@@ -84,7 +84,7 @@ void exception_reply(Thread& t, const Word* w, Word count) {
 }
 
 // The fast path leaves R11, SP and LR in the frame, which is where a thread goes on after an IPC.
-void settle_fast_frame(Thread& t) { go_on_at(t, t.registers.lr); }
+void leave_fast_frame(Thread& t) { go_on_at(t, t.registers.lr); }
 void offer_fast_frame(Thread& t) {
     check(t.state == State::receiving && t.receive_role == Role::user && t.fast_entry && !t.halted);
     check(!t.timeout.queued() && !t.ready_link.queued() && t.senders.empty() == !(t.fast_veto & veto_senders));

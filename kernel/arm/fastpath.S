@@ -18,7 +18,7 @@ vector_prefetch:
         bne     vector_abort
         ldr     r10, [sp, #PROCESSOR_CURRENT]
         add     r9, r10, #THREAD_R11
-        stmia   r9, {r11-r14}^                  // where settle() and `leave` find them
+        stmia   r9, {r11-r14}^                  // where take_long_form() and `leave` find them
 by_number:
         mov     r8, #THREAD_TABLE               // the partner by number: nobody() where there is none
         mov     r9, r0, lsr #14

@@ -180,7 +180,7 @@ Touch touch(Space& space, VAddr address, bool write) {
         change(space, first, of_large, 0, noted);
         return Touch::granted;
     }
-    if (noted & ~page & granted && aliases::settle(space, address & ~page_mask, write)) noted |= aliased;
+    if (noted & ~page & granted && aliases::resolve(space, address & ~page_mask, write)) noted |= aliased;
     change(space, address & ~page_mask, page | noted);
     return Touch::granted;
 }

@@ -38,8 +38,8 @@ void set_unmap_result(Thread& t);
 // Copies the registers that an exception message shows; takes those that the reply sets (manual A.8: 12 words).
 void exception_message(const Thread& t, Word number, Word error, KernelMessage& message);
 void exception_reply(Thread& t, const Word* words, Word count);
-// settle(): what the fast path left behind becomes an ordinary frame; and back.
-void settle_fast_frame(Thread& t);
+// take_long_form(): what the fast path left behind becomes an ordinary frame; and back.
+void leave_fast_frame(Thread& t);
 void offer_fast_frame(Thread& t);
 
 // The thread table, by number. set_thread_at() allocates what backs it: false without memory, and never where a thread

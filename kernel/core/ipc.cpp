@@ -436,7 +436,7 @@ void arrived(Thread& s, Thread& r, Thread* apparent) {
     if (!t.open_to && (t.state != State::receiving || lasts)) return;
     ThreadId awaited = t.open_to ? ThreadId{t.open_to} : t.awaited;
     if (awaited.is_any() || awaited.is_any_local() || threads::exists(awaited)) return;
-    t.settle();
+    t.take_long_form();
     fail(t, IpcError::no_partner, Phase::receive);
 }
 

@@ -9,7 +9,7 @@
 #include "core/space.hpp"
 #include "core/trace.hpp"
 
-void Thread::settle() {
+void Thread::take_long_form() {
     if (!open_to) return;
     check(state == State::ready && !ready_link.queued() && !timeout.queued());
     check(!halted && !partner && !in_kernel());
@@ -17,7 +17,7 @@ void Thread::settle() {
     open_to = 0;
     state = State::receiving;
     receive_role = Role::user;
-    arch::settle_fast_frame(*this);
+    arch::leave_fast_frame(*this);
 }
 
 namespace threads {
@@ -44,8 +44,8 @@ Thread* by_address[1u << buckets_log2];
     return by_address[(of_space * mix + utcb_address / Utcb::size) * golden >> (32 - buckets_log2)];
 }
 
-Thread* settled(Thread* t) {
-    t->settle();
+Thread* in_long_form(Thread* t) {
+    t->take_long_form();
     return t;
 }
 
@@ -68,7 +68,7 @@ Thread* settled(Thread* t) {
 Thread* by_number(Word number) {
     Thread* t = &arch::thread_at(number);
     check(t == &arch::nobody() || t->id.number() == number);
-    return t == &arch::nobody() ? nullptr : settled(t);
+    return t == &arch::nobody() ? nullptr : in_long_form(t);
 }
 
 Thread* find(ThreadId id) {
@@ -79,7 +79,7 @@ Thread* find(ThreadId id) {
 
 Thread* by_utcb(const Space& space, VAddr utcb_address) {
     for (Thread* t = bucket(space, utcb_address); t; t = t->utcb_next)
-        if (t->space == &space && t->utcb_address == utcb_address) return settled(t);
+        if (t->space == &space && t->utcb_address == utcb_address) return in_long_form(t);
     return nullptr;
 }
 

@@ -107,7 +107,7 @@ struct alignas(thread_alignment) Thread {
     Frame frame;  // what iret takes
     // The one sender, or anythread, from whom the fast path may deliver; 0 while it may not. Nonzero means: this thread
     // entered by the fast path's kind of system call, waits without a timeout, and goes on where that entry left it
-    // (`fast`), whatever its frame says. settle() turns that into the long form.
+    // (`fast`), whatever its frame says. take_long_form() turns that into the long form.
     Word open_to;
     ThreadId id;
     Space* space;
@@ -165,7 +165,7 @@ struct alignas(thread_alignment) Thread {
     Word sensitive_priority() const { return preemption_control >> 16 & 0xff; }
     Word maximum_delay() const { return preemption_control & 0xffff; }
     // Nothing but the fast path and this function knows the short form of waiting.
-    void settle();
+    void take_long_form();
 };
 static_assert(sizeof(Thread) <= 512);
 

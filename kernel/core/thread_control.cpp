@@ -96,8 +96,8 @@ Error modify(Thread& caller, Thread& t, ThreadId dest, ThreadId space_id, Thread
     VAddr place = utcb != unchanged ? address : t.utcb_address;
     if (migrates && &t == &caller) return Error::invalid_space;
     bool activates = !pager.is_nil() && !t.active();
-    bool settles = activates || (migrates && t.active());
-    if (settles) {
+    bool needs_utcb = activates || (migrates && t.active());
+    if (needs_utcb) {
         if (!mate->space->initialised()) return Error::invalid_space;
         if (!spaces::valid_utcb(*mate->space, place)) return Error::utcb_area;
         if (threads::by_utcb(*mate->space, place)) return Error::utcb_area;
@@ -106,8 +106,8 @@ Error modify(Thread& caller, Thread& t, ThreadId dest, ThreadId space_id, Thread
         return Error::invalid_scheduler;
     // What can still fail comes before the first change; last what cannot be taken back.
     if (migrates && !threads::charge(t, *mate->space)) return Error::no_memory;
-    Utcb* there = settles ? spaces::make_utcb(*mate->space, place) : nullptr;
-    if (settles && !there) {
+    Utcb* there = needs_utcb ? spaces::make_utcb(*mate->space, place) : nullptr;
+    if (needs_utcb && !there) {
         if (migrates) threads::credit(t, *mate->space);
         return Error::no_memory;
     }

@@ -114,7 +114,7 @@ void exception_reply(Thread& t, const Word* w, Word count) {
     if (count > 1) set_user_flags(t, w[1]);
 }
 
-void settle_fast_frame(Thread& t) {
+void leave_fast_frame(Thread& t) {
     if (!cpu::features.sysenter) return;    // the gate left a whole frame
     t.frame.eip = t.fast.eip;
     t.frame.esp = t.fast.esp + stub_frame;
@@ -170,7 +170,7 @@ bool enter(Thread& next, const Thread* before) {
 extern "C" void fast_entry_ipc(Thread* t) {
     check(checks::runs(*t));
     t->fast_entry = true;
-    arch::settle_fast_frame(*t);
+    arch::leave_fast_frame(*t);
     t->utcb->mr[0] = t->registers.esi;
     ipc_registers(*t);
 }

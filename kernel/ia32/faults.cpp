@@ -168,7 +168,7 @@ void page_fault(Thread& t, VAddr linear, Word error) {
             return;
         }
         if (small_space::copy_entry(space, address)) return;
-    } else if (page_tables::settle(space, address)) {
+    } else if (page_tables::match_global_bits(space, address)) {
         return;
     }
     if (space.idempotent && !paging::get(space, address & ~page_mask).present && mappings::materialise(space, address))

@@ -81,7 +81,7 @@ PAddr fixed_frame(VAddr at) { return frame_of(boot_fixed_table.entry[at >> 12 & 
 void enter_slot(Space& space) {
     const Slot& slot = space.arch.slot;
     if (!slot.shares_table() || !has_table(space, 0)) return;
-    settle(space, 0);
+    match_global_bits(space, 0);
     move_entries(slice(space), table_at(space, 0).entry, slot);
 }
 
@@ -100,7 +100,7 @@ Word used(const Word* entries, Word count) {
     return count;
 }
 
-bool settle(const Space& space, VAddr address) {
+bool match_global_bits(const Space& space, VAddr address) {
     if (!has_table(space, address)) return false;
     Word& in_directory = space.arch.directory->entry[address >> 22];
     Word wanted = global_bit(space);
@@ -115,7 +115,7 @@ Word small_directory_entry(const Space& space, VAddr address) {
     if (space.arch.slot.shares_table())
         return physical(space.arch.shared_table) | present | writable | user | page_tables::accessed;
     if (!has_table(space, address)) return 0;
-    settle(space, address);
+    match_global_bits(space, address);
     return space.arch.directory->entry[address >> 22] | present;
 }
 

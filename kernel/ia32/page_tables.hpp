@@ -17,7 +17,7 @@ constexpr Word large = 1u << 7;         // directory entries: a 4 MB page
 constexpr Word page_attribute = 1u << 7;        // leaf entries of 4 KB pages
 constexpr Word global = 1u << 8;        // leaf entries: survives a switch of page directory
 // Directory entries of a space's own, for the kernel alone. The leaf entries of a table that is not `present` there are
-// global, those of all others are not: settle() changes a table from one to the other.
+// global, those of all others are not: match_global_bits() changes a table from one to the other.
 constexpr Word own_table = 1u << 9;  // a page table is there
 constexpr Word populated = 1u << 10;  // and may hold pages
 
@@ -56,7 +56,7 @@ void leave_slot(Space& space);
 // Makes the leaf entries of the table for `address` global or not, as the space's slot wants it. That is done when the
 // table is first touched after a change, so that a slot of 64 tables changes hands in no time. False: there is nothing
 // to do.
-bool settle(const Space& space, VAddr address);
+bool match_global_bits(const Space& space, VAddr address);
 // What hosts hold copies of; 0: nothing yet.
 Word small_directory_entry(const Space& space, VAddr address);
 // Fills the thread table with nobody.

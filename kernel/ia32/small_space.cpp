@@ -74,7 +74,7 @@ void free_table(Space& space, Space* leader, SlotName name) {
 }
 
 // What is cached of a slot. A few pages of a few tables are dropped one by one, so that all others stay. That they were
-// global is undone when their tables are touched again (page_tables::settle).
+// global is undone when their tables are touched again (page_tables::match_global_bits).
 void forget(const Space& space) {
     constexpr Word few_tables = 4, few_pages = 32;
     const Slot& slot = space.arch.slot;
