@@ -206,7 +206,7 @@ EXPERIMENT = Experiment(
         ),
         (
             "The modelled cycles charge each class of instruction a fixed cost, and TLBs and caches what the machine"
-            " file says; the write buffer never fills."
+            " file says; the write buffer makes the processor wait when it is full or drained."
         ),
         (
             "The client and the server are a few instructions each, written in assembly. A program that does something"

@@ -405,8 +405,8 @@ EXPERIMENT = Experiment(
     cannot_say=(
         (
             "Counts are exact for this kernel on QEMU's instruction set. Cycles and microseconds are modelled from them"
-            " by the machine file, with no overlap between instructions and memory, and a write buffer that never"
-            " fills."
+            " by the machine file, with no overlap between instructions and memory, and a write buffer that"
+            " makes the processor wait when it is full or drained."
         ),
         (
             "The paper's figure is known here by what its text says: 135 us, 10 us, 12 us with 14 clients, and how the"
