@@ -12,51 +12,32 @@ from typing import Annotated
 
 import typer
 
-from cobnut import boards, emulators, experiments, machines, modules, paths, writable
+from cobnut import boards, completion, emulators, experiments, machines, modules, paths, writable
 from cobnut import build as building
 from cobnut.emulators import Boot
 from cobnut.errors import CobnutError, Skipped
 from cobnut.modules import Module
+from cobnut.options import (
+    AppendOption,
+    BoardOption,
+    CpuOption,
+    ImageOption,
+    KernelSetting,
+    MemoryOption,
+    Payload,
+    RootOption,
+    Sigma0Option,
+)
 
 app = typer.Typer(
     name="cobnut",
-    add_completion=False,
+    add_completion=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-Payload = Annotated[
-    list[str] | None,
-    typer.Argument(
-        help="Payload: a built program's name or an ELF file, quoted if it has arguments.", metavar="MODULE..."
-    ),
-]
-RootOption = Annotated[str, typer.Option("--root", help="The root server, as a MODULE.", metavar="PROGRAM")]
-Sigma0Option = Annotated[str, typer.Option("--sigma0", help="The sigma0 server.", metavar="FILE")]
-AppendOption = Annotated[str, typer.Option("--append", help="Options of the kernel.", metavar="OPTIONS")]
-ImageOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--image",
-        help="Any kernel (multiboot or bzImage), then its modules, each quoted with its arguments.",
-        metavar="FILE",
-    ),
-]
-CpuOption = Annotated[str | None, typer.Option("--cpu", help="The emulator's name of a processor.", metavar="MODEL")]
-MemoryOption = Annotated[int, typer.Option("--memory", help="Main memory in MB.", metavar="MB")]
-BoardOption = Annotated[str, typer.Option("--board", help="The board to build for.", metavar="BOARD")]
-KernelSetting = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--set",
-        help=(
-            "checked=on: a kernel that asserts its invariants as it runs. For ARM, tags=off: the standard kernel, which"
-            " flushes at every switch."
-        ),
-        metavar="K=on|off",
-    ),
-]
+
 DEFAULT_ROOT = "root off=1"  # ends the run when every payload program has finished
 LEAST_MEMORY_MB, MOST_MEMORY_MB = 2, 3072  # below 2 MB a loader has nowhere to put the kernel
 
@@ -160,7 +141,13 @@ def boot(
         bool, typer.Option("--sanitize", help="Looks for forgotten invalidations; status 1 if there are any.")
     ] = False,
     machine: Annotated[
-        str | None, typer.Option("--machine", help="Measures the run on this machine.", metavar="MACHINE")
+        str | None,
+        typer.Option(
+            "--machine",
+            help="Measures the run on this machine.",
+            metavar="MACHINE",
+            autocompletion=completion.machines_,
+        ),
     ] = None,
     json: Annotated[
         Path | None,
@@ -441,7 +428,10 @@ def replay(
     machine: Annotated[
         list[str] | None,
         typer.Option(
-            "--machine", help="A machine's name, or a machine file; all machines if left out.", metavar="MACHINE"
+            "--machine",
+            help="A machine's name, or a machine file; all machines if left out.",
+            metavar="MACHINE",
+            autocompletion=completion.machines_,
         ),
     ] = None,
     given: Annotated[
@@ -480,11 +470,24 @@ def replay(
 
 @app.command()
 def run(
-    experiment: Annotated[str, typer.Argument(help="Its name, or all.", metavar="EXPERIMENT")],
+    experiment: Annotated[
+        str, typer.Argument(help="Its name, or all.", metavar="EXPERIMENT", autocompletion=completion.experiments)
+    ],
     board: Annotated[
-        str | None, typer.Option("--board", help="The board; by default the experiment's first.", metavar="BOARD")
+        str | None,
+        typer.Option(
+            "--board",
+            help="The board; by default the experiment's first.",
+            metavar="BOARD",
+            autocompletion=completion.boards_,
+        ),
     ] = None,
-    machine: Annotated[str | None, typer.Option(help="A machine's name, or a machine file.", metavar="MACHINE")] = None,
+    machine: Annotated[
+        str | None,
+        typer.Option(
+            help="A machine's name, or a machine file.", metavar="MACHINE", autocompletion=completion.machines_
+        ),
+    ] = None,
     given: Annotated[
         list[str] | None,
         typer.Option("--set", help="Changes a setting of the experiment or a number of the machine.", metavar="K=V"),

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a shell offers for a word that has been begun (`./cobnut --install-completion`)."""
+
+from cobnut import boards, machines
+
+
+def experiments(begun: str) -> list[str]:
+    """Names of experiments, and `all`."""
+    from cobnut.experiments import all_experiments
+
+    return _that_begin([*all_experiments(), "all"], begun)
+
+
+def machines_(begun: str) -> list[str]:
+    """The machines that come with the project."""
+    return _that_begin(list(machines.known()), begun)
+
+
+def boards_(begun: str) -> list[str]:
+    """The boards."""
+    return _that_begin(list(boards.BOARDS), begun)
+
+
+def programs(begun: str) -> list[str]:
+    """The programs that are built for any board."""
+    return _that_begin(sorted({name for board in boards.BOARDS.values() for name in board.programs}), begun)
+
+
+def _that_begin(names: list[str], begun: str) -> list[str]:
+    return [name for name in names if name.startswith(begun)]
