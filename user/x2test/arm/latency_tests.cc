@@ -281,7 +281,7 @@ Word slot_of(const Agent *a, Word control = 0)
 void own_slots()
 {
     constexpr Word left_free = 4, change = 1u << 31, most_slots = 104, fewer_slots = 64;
-    if (!wish.latency) return;
+    if (!wish.latency || wish.spaces) return; // other spaces have slots, too: which ones are left is not known then
     Agent *a = agent(Kind::other), *b = agent(Kind::other);
     if (!a || !b || !slot_of(b)) return;
     const Word slots = slot_of(a, change | (most_slots - 1)) == most_slots - 1 ? most_slots : fewer_slots;
