@@ -148,13 +148,13 @@ struct alignas(thread_alignment) Thread {
 
     Microseconds quantum_left;
     Time total_quantum;
-    // From here to `preempted_at`: what every thread that gives way touches.
-    Time timeslice;  // as set; never = not preempted by time
+    ThreadId scheduler;
+    // From here to `preempted_at`, in one line of the cache: what every thread that gives way touches.
+    alignas(32) Time timeslice;  // as set; never = not preempted by time
     Word preemption_control;  // sensitive priority and maximum delay, as set
     Microseconds timeslice_left;
     Word delay_left;  // how long its pending preemption may still be put off
     Microseconds preempted_at;  // nonzero: a preemption that its exception handler is still to be told of
-    ThreadId scheduler;
     ArchThread arch;
 
     bool is_interrupt() const { return receive_role == Role::interrupt; }

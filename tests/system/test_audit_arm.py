@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The kernel's audit on ARM: the debugger stub breaks one entry that the processor goes by, the audit names it."""
 
+import errno
 import socket
 import struct
 import subprocess
@@ -23,7 +24,8 @@ class Stub:
     def __init__(self, path):
         self.peer = socket.socket(socket.AF_UNIX)
         self.peer.settimeout(SECONDS)
-        self.peer.connect(str(path))
+        while self.peer.connect_ex(str(path)) == errno.ECONNREFUSED:
+            time.sleep(0.02)  # the socket has its name before the emulator listens there
 
     def ask(self, text):
         self.peer.sendall(f"${text}#{sum(text.encode()) % 256:02x}".encode())
