@@ -291,7 +291,6 @@ bool create_space(Space& space) {
     space.arch.free_switches = ArchSpace::budget;
     // Nobody reads or resets it without the rules about slots.
     if (checks::on && !slots::rules.automatic) space.arch.switches = checks::counter_start;
-    if constexpr (checks::on) space.arch.slots.notes = checks::counter_start;
     small_space::make_large(space);
     return true;
 }

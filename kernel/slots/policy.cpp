@@ -17,49 +17,39 @@ constexpr Word most_bytes = slot_max_mb << 20;
 constexpr Word looks_per_tick = 4, most_candidates = 32;
 // A space's gain loses one part in `decay` at each look. From `least_gain` on a slot is worth the work of giving it.
 constexpr Word decay = 8, least_gain = 64;
-// A spread (of 256), or a number of partners, from which on a space is a hub. After `period` notes `met` begins anew.
-// Hysteresis: at so many looks in a row a bound space has to prefer another host before it is moved there.
-constexpr Word hub_spread = 176, hub_partners = 9, period = 256, hysteresis = 4;
-// Looks that a space skips after it has sought a slot in vain.
-constexpr Word backoff = 8;
-// How many members of a group the rules look at. A leader with more keeps its group.
+// So many partners of late make a space a hub.
+constexpr Word hub_partners = 6;
+// Votes by which a bound space's majority is one, and a leader's; and the most that are counted.
+constexpr Word majority = 4, leaders_majority = 2, most_votes = 8;
+// Looks that a space skips after it has sought a slot in vain: a search takes some thousand instructions.
+constexpr Word backoff = 4;
+// A leader with more members keeps its group.
 constexpr Word most_members = 128;
 
-Space* hand;            // where look() goes on; nullptr: at the first
-Space* dissolving;      // a leader that gives up its group; nullptr: none
+Space* hand;        // where look() goes on; nullptr: at the first
+Word rounds = checks::counter_start;  // how often it has begun at the first
+Space* dissolving;  // a leader that gives up its group; nullptr: none
 
 Space& next_space() {
-    Space* s = hand ? hand : spaces::all().front();
+    if (!hand) hand = spaces::all().front(), ++rounds;
+    Space* s = hand;
     hand = spaces::all().after(*s);
     return *s;
 }
 
 bool is_small(const Space& s) { return slot_limit(s); }
-bool is_exclusive(const Space& s) { return is_small(s) && !of(s).leader; }
 
-Word partners(const State& state) {
+// A hub is everybody's partner.
+bool is_hub(const Space& s) {
     Word n = 0;
-    for (Word met = state.met | state.met_before; met; met &= met - 1) ++n;
-    return n;
+    for (Word met = of(s).met; met; met &= met - 1) ++n;
+    return n >= hub_partners;
 }
-
-// A hub is a space with many partners: they change from note to note; or, where one stays for some time, there are more
-// of them than a group has members.
-[[gnu::noinline]] bool is_hub(const Space& s) { return of(s).spread >= hub_spread || partners(of(s)) >= hub_partners; }
 
 // One of 32 bits for a space, by its first thread's number (Knuth's multiplicative hashing); 0 if it has no thread.
 Word hash_bit(const Space& space) {
     const Thread* t = space.members.front();
     return t ? 1u << (t->id.number() * 2654435769u >> 27) : 0;
-}
-
-// Counts the partners that `space` has among a leader and the first of its members. Two spaces may have the same bit.
-Word partners_among(const Space& space, const Space& leader) {
-    Word met = of(space).met | of(space).met_before, n = &leader != &space && met & hash_bit(leader);
-    Word looked = 0;
-    for (const Space* s = of(leader).group.front(); s && looked++ < most_members; s = of(leader).group.after(*s))
-        n += (met & hash_bit(*s)) != 0;
-    return n;
 }
 
 // A space sleeps if nobody has switched to it of late, and none of its first threads is ready.
@@ -71,32 +61,40 @@ bool asleep(const Space& space) {
     return true;
 }
 
-// Finds the victim that loses an exclusive slot of `bytes` or more to `space`: a space that sleeps, or one that gains
-// less than a quarter of what `space` does. A hub that is awake is never a victim, and for a hub every other space may
-// be one.
+// Finds the victim that loses an exclusive slot to `space`, which needs `bytes`: a space that sleeps, or the one with
+// the least gain, if that is less than a quarter of the gain of `space`. Hubs give way to hubs only, and to those all
+// others, whatever they gain. If there is no such victim, one that sleeps with a shorter slot: several of them together
+// make room for a longer one.
 Space* exclusive_victim(const Space& space, Word bytes) {
-    Space* best = nullptr;
+    Space *best = nullptr, *shorter = nullptr;
+    bool hub = is_hub(space);
     for (Word i = 0; i < most_candidates; ++i) {
         Space* s = next_of(exclusives);
         if (!s) break;
-        if (s == &space || of(*s).pinned || slot_limit(*s) < bytes) continue;
-        if (asleep(*s)) return s;
-        if (is_hub(*s) || (!is_hub(space) && of(*s).gain >= of(space).gain / 4)) continue;
-        if (!best || of(*s).gain < of(*best).gain) best = s;
+        if (s == &space || of(*s).pinned) continue;
+        bool fits = slot_limit(*s) >= bytes;
+        if (asleep(*s)) {
+            if (fits) return s;
+            shorter = s;
+        }
+        bool gives_way = is_hub(*s) == hub ? of(*s).gain < of(space).gain / 4 : hub;
+        if (fits && gives_way && (!best || of(*s).gain < of(*best).gain)) best = s;
     }
-    return best;
+    return best ? best : shorter;
 }
 
-// Finds the victim whose slot makes room for a bound one: among a group's members a space that sleeps; among the
-// exclusive ones a space that is no hub, whose slot bound ones can use in every host.
-Space* bound_victim(Members& list, Word bytes) {
+// Finds the victim whose exclusive slot makes room for bound ones, one in every host: a space that is no hub, or
+// sleeps.
+Space* bindable_victim(Word bytes) {
+    Space* shorter = nullptr;
     for (Word i = 0; i < most_candidates; ++i) {
-        Space* s = next_of(list);
+        Space* s = next_of(exclusives);
         if (!s) break;
-        if (of(*s).pinned || slot_limit(*s) < bytes) continue;
-        if (&list == &exclusives ? bindable(*s) && !is_hub(*s) : asleep(*s)) return s;
+        if (of(*s).pinned || !bindable(*s) || (is_hub(*s) && !asleep(*s))) continue;
+        if (slot_limit(*s) >= bytes) return s;
+        shorter = s;
     }
-    return nullptr;
+    return shorter;
 }
 
 // The space that a thread belongs to; nullptr if the thread is gone, or the space is `space` itself.
@@ -106,13 +104,31 @@ Space* space_of(ThreadId id, const Space& space) {
     return id.is_global() && t.id == id && t.space != &space ? t.space : nullptr;
 }
 
-// The leader whose host `space` should share: its last partner that has no exclusive slot, or that partner's leader.
-Space* preferred_leader(const Space& space) {
-    for (ThreadId id : of(space).partners) {
-        Space* p = space_of(id, space);
-        if (!p || is_exclusive(*p)) continue;
-        Space* leader = of(*p).leader ? of(*p).leader : p;
-        return leader == dissolving ? nullptr : leader;
+// The leader of a space's host: itself if it is large; nullptr if its slot is exclusive.
+Space* host_of(Space& space) { return is_small(space) ? of(space).leader : &space; }
+
+// The partner for whose host `space` votes; nullptr: none.
+Space* candidate_of(const Space& space) { return of(space).votes ? space_of(of(space).candidate, space) : nullptr; }
+
+// The leader whose host `space` should share: its candidate's, if that has so many votes; nullptr: none.
+Space* preferred_leader(const Space& space, Word votes) {
+    Space* candidate = of(space).votes >= votes ? candidate_of(space) : nullptr;
+    Space* leader = candidate ? host_of(*candidate) : nullptr;
+    return leader == dissolving ? nullptr : leader;
+}
+
+// Whether the space or its candidate has to do with a leader. (Two spaces may have the same bit.)
+bool near(const Space& space, const Space& leader) {
+    const Space* candidate = candidate_of(space);
+    return candidate == &leader || ((of(space).met | (candidate ? of(*candidate).met : 0)) & hash_bit(leader));
+}
+
+// Finds the victim that loses its bound slot to a space that is near the leader: a member that is not.
+Space* bound_victim(Space& leader, Word bytes) {
+    for (Word i = 0; i < most_candidates; ++i) {
+        Space* s = next_of(of(leader).group);
+        if (!s) break;
+        if (!of(*s).pinned && slot_limit(*s) >= bytes && !near(*s, leader)) return s;
     }
     return nullptr;
 }
@@ -129,9 +145,8 @@ bool take_from(Space* victim, Space& space, Word bytes, Space* leader) {
 // Gives `space` a slot in the leader's host: a free one, or that of a victim.
 bool get_bound(Space& space, Word bytes, Space* leader) {
     check(leader && !is_small(*leader) && !of(*leader).leader);
-    of(space).misplaced = 0;
-    return give_slot(space, bytes, leader) || take_from(bound_victim(of(*leader).group, bytes), space, bytes, leader) ||
-           take_from(bound_victim(exclusives, bytes), space, bytes, leader);
+    return give_slot(space, bytes, leader) || take_from(bindable_victim(bytes), space, bytes, leader) ||
+           (near(space, *leader) && take_from(bound_victim(*leader, bytes), space, bytes, leader));
 }
 
 // Gives `space` an exclusive slot: a free one, or that of a victim.
@@ -139,20 +154,20 @@ bool get_exclusive(Space& space, Word bytes) {
     return give_slot(space, bytes, nullptr) || take_from(exclusive_victim(space, bytes), space, bytes, nullptr);
 }
 
-// Binds a partner of `space` that has an exclusive slot, but is no hub, to the host of `space`. Spaces that talk to
-// that partner find a leader then, where they knew none before.
-void bind_partner(Space& space) {
-    for (ThreadId id : of(space).partners) {
-        Space* p = space_of(id, space);
-        if (!p || !is_exclusive(*p) || of(*p).pinned || is_hub(*p)) continue;
-        Word bytes = slot_limit(*p);
-        of(*p).misplaced = 0;
-        // The slot that it gets there may be the one that it has had.
-        if (!take_from(p, *p, bytes, &space)) give_slot(*p, bytes, nullptr);
-        return;
-    }
+// Binds the candidate of `space` to the host of `space`, if it has an exclusive slot, but is no hub; or a bound one
+// where it has no majority, or nothing to do with the leader. False if it stays.
+bool invite(Space& space) {
+    Space* p = candidate_of(space);
+    if (!p || !is_small(*p) || of(*p).pinned || is_hub(*p)) return false;
+    Space* leader = of(*p).leader;
+    if (leader == &space || (leader && preferred_leader(*p, majority) == leader && near(*p, *leader))) return false;
+    Word bytes = slot_limit(*p);
+    if (take_from(p, *p, bytes, &space)) return true;
+    give_slot(*p, bytes, leader);  // the slot that it has had
+    return false;
 }
 
+// Whether a group can be given up: nobody's slot there is one that was asked for.
 bool may_dissolve(const Space& leader) {
     Word looked = 0;
     for (const Space* s = of(leader).group.front(); s; s = of(leader).group.after(*s))
@@ -174,27 +189,28 @@ void dissolve() {
             continue;
         }
         dissolving = nullptr;
-        if (!s) seek(leader);
+        if (!s && of(leader).gain >= least_gain) seek(leader);
     }
 }
 
-// Seeks a slot for a large space. True if it has one now, or will seek again when its group is gone.
+// Seeks a slot for a large space. If there is none to be had, a partner may come to its host, or a group be given up:
+// its own for a slot with the others, or that of a leader that sleeps. False if it was in vain.
 bool seek(Space& space) {
     Word bytes = needed(space);
     if (bytes > most_bytes) return false;
-    Space* leader = rules.groups && !is_hub(space) ? preferred_leader(space) : nullptr;
-    if (of(space).group.empty()) {
-        if (give_slot(space, bytes, nullptr)) return true;
-        if ((leader && get_bound(space, bytes, leader)) || get_exclusive(space, bytes)) return true;
-    } else if (!dissolving && leader != &space && may_dissolve(space) &&
-               (leader ? partners_among(space, *leader) >= partners_among(space, space)
-                       : is_hub(space) && exclusive_victim(space, bytes))) {
-        // It gives its own group up for one with as many partners, or, a hub, for an exclusive slot.
-        dissolving = &space;
-        dissolve();
-    }
-    if (!leader && rules.groups && !is_hub(space)) bind_partner(space);
-    return is_small(space) || dissolving == &space;
+    bool hub = is_hub(space), leads = !of(space).group.empty(), in_groups = rules.groups && !hub;
+    Space* leader = in_groups ? preferred_leader(space, leads ? leaders_majority : 1) : nullptr;
+    if (leader == &space) return false;
+    if (!leads && (give_slot(space, bytes, nullptr) || (leader && get_bound(space, bytes, leader)) ||
+                      get_exclusive(space, bytes)))
+        return true;
+    Space* giving_up = leader && asleep(*leader) ? leader : nullptr;
+    if (!giving_up && in_groups && invite(space)) return true;
+    if (!giving_up && leads && (leader || (hub && exclusive_victim(space, bytes)))) giving_up = &space;
+    if (!giving_up || dissolving || !may_dissolve(*giving_up)) return false;
+    dissolving = giving_up;
+    dissolve();
+    return true;
 }
 
 // Seeks a slot, but not at the looks that follow a search in vain.
@@ -203,36 +219,34 @@ void seek_with_backoff(Space& space) {
     else if (!seek(space)) of(space).skips = backoff;
 }
 
-// Looks at a bound space: it is moved to the host of its partners when it has preferred that for some looks.
+// Looks at a bound space: who sleeps becomes large, for those that do not, a hub gets an exclusive slot, and the others
+// are moved to the host that they prefer. Where there is no room for them they are large: their partners can come.
 void review(Space& space) {
     check(is_small(space) && of(space).leader && !is_small(*of(space).leader));
     Word bytes = slot_limit(space);
+    if (asleep(space)) return take_slot(space);
     if (is_hub(space)) {
-        // Most of its partners are in other hosts: to be large is cheaper for it.
         if (!get_exclusive(space, bytes)) take_slot(space);
         return;
     }
-    Space* leader = preferred_leader(space);
-    if (!leader || leader == of(space).leader) {
-        of(space).misplaced = 0;
-        return;
-    }
-    if (++of(space).misplaced >= hysteresis && !get_bound(space, bytes, leader)) take_slot(space);
+    Space* leader = preferred_leader(space, majority);
+    if (leader && leader != of(space).leader && !get_bound(space, bytes, leader)) take_slot(space);
 }
 
-// Notes that `space` was switched to from that thread.
+// Notes that `space` was switched to from that thread. Its partner's host gets a vote, or the candidate's loses one;
+// who has none left gives way (the majority vote of Boyer and Moore, 1981). Hubs get no votes: all have to do with them,
+// and they are to be exclusive. Once they are, they are no reason to be a hub oneself either.
 void note_partner(Space& space, ThreadId partner) {
-    constexpr Word weight = 16;
-    ThreadId(&partners)[2] = of(space).partners;
+    State& state = of(space);
     Space* now = space_of(partner, space);
     if (!now) return;
-    bool latest = now == space_of(partners[0], space), known = latest || now == space_of(partners[1], space);
-    if (!latest) partners[1] = partners[0];
-    partners[0] = partner;
-    of(space).spread += (known ? 0 : weight) - of(space).spread / weight;
-    check(of(space).spread <= 256);
-    if (++of(space).notes % period == 0) of(space).met_before = of(space).met, of(space).met = 0;
-    of(space).met |= hash_bit(*now);
+    Space *candidate = candidate_of(space), *host = host_of(*now);
+    bool hub = is_hub(*now);
+    if (!hub || host) state.met |= hash_bit(*now);
+    if (hub) return;
+    if (!candidate) state.candidate = partner, state.votes = 1;
+    else if (candidate != now && (!host || host_of(*candidate) != host)) --state.votes;
+    else if (state.votes < most_votes) ++state.votes;
 }
 
 // Notes partners for the space that runs, for the one that it was switched to from, and for the one before that.
@@ -286,6 +300,7 @@ void look() {
         Space& space = next_space();
         Word switches = take_switches(space);
         of(space).gain += switches - (of(space).gain + decay - 1) / decay;
+        of(space).met &= ~(1u << rounds % 32);  // what is older than 32 rounds is forgotten
         if (switches) note_partner(space, slots::partner(space));
         if (of(space).pinned || !space.initialised()) continue;
         if (of(space).leader && rules.groups) review(space);

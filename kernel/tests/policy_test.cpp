@@ -149,7 +149,7 @@ TEST_F(PolicyTest, WhoSleepsInAHostGivesWayThere) {
         for (Actor* a : {&late, &friend1, &friend2}) talk(leader, *a, 100);
         look_at_all();
     }
-    EXPECT_EQ(host(late), &leader.space);
+    EXPECT_FALSE(large(late));
     EXPECT_TRUE(large(sleeper));
 }
 
@@ -196,65 +196,6 @@ INSTANTIATE_TEST_SUITE_P(SeedsAndTurns, Groups,
     testing::Values(Turn{1995, 10}, Turn{2002, 64}, Turn{20021, 64}, Turn{1995, 1000}, Turn{2002, 1000},
         Turn{20021, 1000}),
     [](auto& info) { return std::to_string(info.param.seed) + "_" + std::to_string(info.param.items); });
-
-// Web servers, each with three workers, and one server that all call; their pager and sigma0 have had to do with all
-// and sleep. A server works on 64 items before it is another one's turn. There are places for a group and a half in
-// each host, and two for all.
-struct WebServers : PolicyTest {
-    static constexpr Word groups = 6, size = 4;
-
-    explicit WebServers(unsigned seed = 0) : random(seed) {
-        port.places.assign(6, {mb, true});
-        port.places.insert(port.places.end(), 2, {mb, false});
-        for (Actor** a : {&sigma0, &pager, &driver, &server}) *a = &begin();
-        for (Word i = 0; i < groups * size; ++i) member.push_back(&begin());
-        for (int i = 0; i < 20; ++i)
-            for (Actor* m : member) call(*m, *pager), call(*pager, *sigma0), call(*sigma0, *pager), call(*pager, *m);
-    }
-    void TestBody() override {}
-    void call(Actor& from, Actor& to) {
-        constexpr int switches_a_tick = 700;
-        port.switch_to(from, to);
-        if (random() % switches_a_tick == 0) slots::look(), ++ticks;
-    }
-    void run_until(int end) {
-        while (ticks < end) {
-            Word first = random() % groups * size;
-            Actor& a = *member[first];
-            call(*driver, a);
-            for (Word item = 0; item < 64; ++item) {
-                Actor& b = *member[first + 1 + item % (size - 1)];
-                call(a, *server), call(*server, a), call(a, b), call(b, *server), call(*server, b), call(b, a),
-                    call(a, *server), call(*server, a);
-            }
-            call(a, *driver);
-        }
-    }
-    // All groups' members in one host each, but for those that are in all.
-    bool found() const {
-        for (Word group = 0; group < groups; ++group)
-            if (hosts({&member[group * size], size}).size() != 1) return false;
-        return exclusive(*server);
-    }
-
-    std::mt19937 random;
-    Actor *sigma0, *pager, *driver, *server;
-    std::vector<Actor*> member;
-    int ticks = 0;
-};
-
-// None of the rules looks far enough that they could never end up where no single one has a reason to move: in one or
-// two of a hundred runs.
-TEST(ManyWebServers, MostlyFindTheirGroups) {
-    constexpr unsigned runs = 40;
-    unsigned lost = 0;
-    for (unsigned seed = 1; seed <= runs; ++seed) {
-        WebServers one(seed);
-        one.run_until(2000);
-        lost += !one.found();
-    }
-    EXPECT_LE(lost, 1u);
-}
 
 // Everybody's partner leads a large group: that is given up for a place in all hosts, a part of it at each tick of the
 // clock.

@@ -42,8 +42,10 @@ const Held* Port::of(const Space& space) const {
 
 std::size_t Port::free_place(Word bytes, const Space* leader) const {
     auto free = [&](std::size_t place) {
-        for (auto& [space, h] : held)
-            if (h.place == place && (!leader || !h.leader || h.leader == leader)) return false;
+        for (auto& [space, h] : held) {
+            bool same = h.place == place || places[h.place].part_of == place || places[place].part_of == h.place;
+            if (same && (!leader || !h.leader || h.leader == leader)) return false;
+        }
         return true;
     };
     for (std::size_t p = 0; p < places.size(); ++p)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A port whose slots are places of a certain length: each is one space's in all hosts, or, if it may be, one space's in
-// each host. What slots/port.hpp asks, and nothing else.
+// each host. A short place may be part of a longer one. What slots/port.hpp asks, and nothing else.
 #pragma once
 
 #include <map>
@@ -16,6 +16,7 @@ namespace tag_port {
 struct Place {
     Word bytes;
     bool bindable;
+    std::size_t part_of = ~std::size_t{0};  // the number of the longer one; it is free only if its parts are
 };
 // A space's tag; `leader` nullptr: in all hosts.
 struct Held {
