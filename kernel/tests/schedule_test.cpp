@@ -35,6 +35,17 @@ struct ScheduleTest : testing::Test {
         schedule::interrupted();
         return schedule::next(&running);
     }
+    // What `donor` gives to `to` lasts for 10 ms, then it is its own turn again.
+    static void expect_lent_for_ten_milliseconds(Thread& donor, Thread& to) {
+        donor.state = State::ready;
+        schedule::make_ready(to);
+        schedule::yield(donor, &to);
+        EXPECT_EQ(schedule::next(&donor), &to);
+        schedule::tick(to, 9000);
+        EXPECT_EQ(schedule::next(&to), &to);
+        schedule::tick(to, 1000);
+        EXPECT_EQ(schedule::next(&to), &donor);
+    }
     static void sensitive(Thread& t, Word priority, Word delay, Word flags) {
         t.preemption_control = priority << 16 | delay;
         t.utcb->flags() = flags;
@@ -232,27 +243,13 @@ TEST_F(ScheduleTest, WhatWasDonatedIsPassedOnAndNoMore) {
 TEST_F(ScheduleTest, AnEndlessSliceIsLentForAsLongAsTheTakersOwn) {
     Thread &donor = make(50), &to = make(30);
     schedule::set_timeslice(donor, Time::never());
-    donor.state = State::ready;
-    schedule::make_ready(to);
-    schedule::yield(donor, &to);
-    EXPECT_EQ(schedule::next(&donor), &to);
-    schedule::tick(to, 9000);
-    EXPECT_EQ(schedule::next(&to), &to);
-    schedule::tick(to, 1000);
-    EXPECT_EQ(schedule::next(&to), &donor);
+    expect_lent_for_ten_milliseconds(donor, to);
 }
 
 TEST_F(ScheduleTest, AnEndlessTakerGivesBackWhatIsUsedUp) {
     Thread &donor = make(50), &to = make(30);
     schedule::set_timeslice(to, Time::never());
-    donor.state = State::ready;
-    schedule::make_ready(to);
-    schedule::yield(donor, &to);
-    EXPECT_EQ(schedule::next(&donor), &to);
-    schedule::tick(to, 9000);
-    EXPECT_EQ(schedule::next(&to), &to);
-    schedule::tick(to, 1000);
-    EXPECT_EQ(schedule::next(&to), &donor);
+    expect_lent_for_ten_milliseconds(donor, to);
 }
 
 TEST_F(ScheduleTest, SwitchingToAndFroMakesNoTime) {
