@@ -17,9 +17,8 @@ agent_\name:
         .balign 4
 label begin
 
-/* Limits of what can be named, as the descriptors have them now: before anything that could enter the kernel. Small
- * enough to be sent to a thread as a message, and to run in its message registers. */
-label mini
+/* Limits of what can be named, as the descriptors have them now. */
+        .macro  limits
         mov     $AGENT_USER_CODE, %eax
         lsl     %eax, %ecx
         mov     $AGENT_TLS, %eax
@@ -35,13 +34,15 @@ label mini
         mov     %edx, BLOCK_TLS_LIMIT(%esp)
         mov     %edi, BLOCK_TLS_RIGHTS(%esp)
         mov     %ebx, BLOCK_DS_LIMIT(%esp)
-        incl    BLOCK_COUNT(%esp)
-label report
+        .endm
+
+/* Sends the report by `entry`, and waits for messages. */
+        .macro  tell entry:vararg
         mov     BLOCK_CONTROLLER(%esp), %eax
         mov     $AGENT_REPORT_LABEL << 16, %esi
 1:      mov     $-1, %edx
         mov     $ZERO_SEND_FOR_EVER, %ecx
-        int     $VECTOR_IPC
+        \entry
         test    $TAG_ERROR, %esi
         jnz     2f
         mov     %esi, %ecx
@@ -52,43 +53,24 @@ label report
 2:      xor     %eax, %eax
         xor     %esi, %esi
         jmp     1b
+        .endm
+
+/* The limits before anything that could enter the kernel. Small enough to be sent to a thread as a message, and to run
+ * in its message registers. */
+label mini
+        limits
+        incl    BLOCK_COUNT(%esp)
+label report
+        tell    int $VECTOR_IPC
 label mini_end
 
 /* The same loop by the interface page's stub: by sysenter where there is one. */
 label report_by_stub
-        mov     BLOCK_CONTROLLER(%esp), %eax
-        mov     $AGENT_REPORT_LABEL << 16, %esi
-1:      mov     $-1, %edx
-        mov     $ZERO_SEND_FOR_EVER, %ecx
-        call    *BLOCK_STUB(%esp)
-        test    $TAG_ERROR, %esi
-        jnz     2f
-        mov     %esi, %ecx
-        xor     %esi, %esi
-        shr     $16, %ecx
-        jz      1b
-        jmp     *%ebx
-2:      xor     %eax, %eax
-        xor     %esi, %esi
-        jmp     1b
+        tell    call *BLOCK_STUB(%esp)
 
 /* All that mini finds, which selectors can be named, and what each register's segment shows where the block is. */
 label probe
-        mov     $AGENT_USER_CODE, %eax
-        lsl     %eax, %ecx
-        mov     $AGENT_TLS, %eax
-        xor     %edi, %edi
-        lsl     %eax, %edx
-        lar     %eax, %edi
-        mov     $AGENT_USER_DATA, %eax
-        lsl     %eax, %ebx
-        mov     $AGENT_USER_CODE, %eax
-        lsl     %eax, %eax
-        mov     %eax, BLOCK_CS_AGAIN(%esp)
-        mov     %ecx, BLOCK_CS_LIMIT(%esp)
-        mov     %edx, BLOCK_TLS_LIMIT(%esp)
-        mov     %edi, BLOCK_TLS_RIGHTS(%esp)
-        mov     %ebx, BLOCK_DS_LIMIT(%esp)
+        limits
         mov     $AGENT_UTCB_WORD, %eax
         lsl     %eax, %eax
         mov     %eax, BLOCK_GS_LIMIT(%esp)
