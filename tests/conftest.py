@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "lab"), str(Path(__file__).parent)]
 
-from cobnut.process import Limit
+from cobnut import process
 
 LIMIT_SECONDS = 600
 
@@ -31,21 +31,10 @@ def run_limited(
     command: list[str], *, env: dict[str, str] | None = None, cwd: Path = ROOT, seconds: float = LIMIT_SECONDS
 ) -> "subprocess.CompletedProcess[str]":
     """Runs any command so."""
-    with (
-        subprocess.Popen(
-            command,
-            cwd=cwd,
-            env=env,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        ) as running,
-        Limit(running, seconds) as limit,
-    ):
-        out, errors = running.communicate()
-    assert not limit.reached, f"{command}: stalled, or no end after {seconds} s of processor time\n{out}{errors}"
-    return subprocess.CompletedProcess(command, running.returncode, out, errors)
+    done = process.run_limited(command, cwd, seconds, env)
+    said = done.out + done.errors
+    assert not done.cut_off, f"{command}: stalled, or no end after {seconds} s of processor time\n{said}"
+    return subprocess.CompletedProcess(command, done.status, done.out, done.errors)
 
 
 @pytest.fixture

@@ -4,13 +4,12 @@ were.
 """
 
 import re
-import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
 from cobnut import packages, paths
 from cobnut.errors import CobnutError, Skipped
-from cobnut.process import Limit, alone, run_logged
+from cobnut.process import alone, run_limited, run_logged
 
 ROW = re.compile(r"attack: row (\S+) (\w+) *(.*)")
 TOTAL = re.compile(r"attack: (\d+) attempts, \d+ refused")
@@ -70,26 +69,16 @@ def linux_program() -> Path:
 def run_on_silicon(program: Path, *, measure: bool) -> str:
     """What `program` prints on this machine's own processor; Skipped where that has no 32-bit segments for users."""
     try:
-        with (
-            subprocess.Popen(
-                [str(program), *["measure"] * measure],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                text=True,
-            ) as running,
-            Limit(running, TIMEOUT_SECONDS) as limit,
-        ):
-            out, errors = running.communicate()
+        done = run_limited([str(program), *["measure"] * measure], paths.ROOT, TIMEOUT_SECONDS)
     except OSError as error:
         raise Skipped(f"this Linux runs no 32-bit programs ({error.strerror})") from None
-    if limit.reached:
+    if done.cut_off:
         raise CobnutError(f"{program.name} does not end within {TIMEOUT_SECONDS} s")
-    if running.returncode == 3:
-        raise Skipped(f"this Linux has no segments for users ({errors.strip()})")
-    if running.returncode not in (0, 1):
-        raise CobnutError(f"{program.name} ended with status {running.returncode}")
-    return out
+    if done.status == 3:
+        raise Skipped(f"this Linux has no segments for users ({done.errors.strip()})")
+    if done.status not in (0, 1):
+        raise CobnutError(f"{program.name} ended with status {done.status}")
+    return done.out
 
 
 def costs(output: str) -> dict[str, float]:

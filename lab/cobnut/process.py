@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, Self
 
@@ -137,16 +138,33 @@ def processor_seconds(pid: int) -> float:
     return ticks / os.sysconf("SC_CLK_TCK")
 
 
-def run_limited(command: list[str], folder: Path, seconds: float) -> tuple[int, str, bool]:
-    """Runs `command` in `folder` under a `Limit`: its status, what it wrote to stderr, and whether it was cut off."""
+@dataclass(frozen=True)
+class Ended:
+    """How a command ended: its status, what it wrote, and whether it was cut off."""
+
+    status: int
+    out: str
+    errors: str
+    cut_off: bool
+
+
+def run_limited(command: list[str], folder: Path, seconds: float, env: dict[str, str] | None = None) -> Ended:
+    """Runs `command` in `folder` with nothing to read, under a `Limit`; `env` is its environment, if not this one's."""
     with (
         subprocess.Popen(
-            command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+            command,
+            cwd=folder,
+            env=env,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            errors="replace",
         ) as process,
         Limit(process, seconds) as limit,
     ):
-        errors = process.communicate()[1]
-    return process.returncode, errors.decode(errors="replace"), limit.reached
+        out, errors = process.communicate()
+    return Ended(process.returncode, out, errors, limit.reached)
 
 
 def children_seconds() -> float:

@@ -157,14 +157,15 @@ def run(
         if second_serial:
             words += ["-serial", f"file:{escaped(second_serial)}"]
         start = time.monotonic()
-        status, errors, timed_out = run_limited(words, folder, timeout)
+        done = run_limited(words, folder, timeout)
         seconds = time.monotonic() - start
         text = console.read_text(errors="replace") if console.exists() else ""
-    fault = complaint(errors)
+    fault = complaint(done.errors)
     if fault:
         raise CobnutError(fault)
-    code = None if timed_out or status < 0 or status % 2 == 0 else status >> 1
-    return Outcome(code, backtrace.with_names(text.replace("\r", ""), boot.kernel), errors, seconds, timed_out)
+    code = None if done.cut_off or done.status < 0 or done.status % 2 == 0 else done.status >> 1
+    said = backtrace.with_names(text.replace("\r", ""), boot.kernel)
+    return Outcome(code, said, done.errors, seconds, done.cut_off)
 
 
 def interact(

@@ -87,11 +87,12 @@ def run(boot: Boot, machine: str, *, timeout: float, plugin: Plugin | None = Non
         console = folder / "console"
         words = [*command(boot, machine, folder, plugin=plugin, repeatable=True), "-serial", f"file:{console.name}"]
         start = time.monotonic()
-        status, errors, timed_out = run_limited(words, folder, timeout)
+        done = run_limited(words, folder, timeout)
         seconds = time.monotonic() - start
         text = console.read_text(errors="replace").replace("\r", "") if console.exists() else ""
-    _check(errors)
-    return Outcome(None if timed_out or status < 0 else status, text, errors, seconds, timed_out)
+    _check(done.errors)
+    code = None if done.cut_off or done.status < 0 else done.status
+    return Outcome(code, text, done.errors, seconds, done.cut_off)
 
 
 def interact(boot: Boot, machine: str, *, plugin: Plugin | None = None) -> int:
