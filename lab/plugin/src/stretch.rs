@@ -51,6 +51,17 @@ struct Watcher {
 }
 
 impl Watcher {
+    fn new(symbols: Symbols) -> Self {
+        Watcher {
+            symbols,
+            names: Vec::new(),
+            now: Stretch::default(),
+            case: None,
+            longest: BTreeMap::new(),
+            mark: None,
+        }
+    }
+
     fn block(&mut self, at: u32, instructions: u64) -> Block {
         let Some(place) = self.symbols.name(at) else { return Block::User };
         let name = place.split('+').next().unwrap_or_default();
@@ -121,15 +132,7 @@ fn watcher() -> &'static mut Watcher {
 pub unsafe fn install(id: qemu::qemu_plugin_id_t, architecture: Architecture) {
     let kernel = (*SETUP).arguments.kernel.as_deref().unwrap_or_else(|| fail("mode=stretch needs kernel=ELF"));
     let symbols = KernelImage::symbols(kernel).unwrap_or_else(|e| fail(&e));
-    let watcher = Watcher {
-        symbols,
-        names: Vec::new(),
-        now: Stretch::default(),
-        case: None,
-        longest: BTreeMap::new(),
-        mark: None,
-    };
-    WATCHER = Box::into_raw(Box::new(watcher));
+    WATCHER = Box::into_raw(Box::new(Watcher::new(symbols)));
     qemu::qemu_plugin_register_vcpu_init_cb(
         id,
         Some(if architecture == Architecture::Arm { arm_created } else { ia32_created }),
@@ -192,14 +195,7 @@ mod tests {
         let symbols = [(0, "entry"), (0x100, "work"), (0x200, "_ZN4arch16preemption_pointEv"), (0x300, "idle")];
         let list = symbols.map(|(at, name)| (KERNEL + at, name.to_string())).to_vec();
         let symbols = Symbols::new(list, vec![(KERNEL, KERNEL + 0x1000)]);
-        Watcher {
-            symbols,
-            names: Vec::new(),
-            now: Stretch::default(),
-            case: None,
-            longest: BTreeMap::new(),
-            mark: None,
-        }
+        Watcher::new(symbols)
     }
 
     fn run(watcher: &mut Watcher, blocks: &[(u32, u64)]) {
