@@ -229,10 +229,6 @@ template <const unsigned char *code, Word words> bool answered_with_flags(Report
     return good;
 }
 
-struct Scene {
-    const char *name;
-    bool (*refused)(Report &r);
-};
 constexpr Scene scenes[] = {
     {"edge.load_across_low_end", past_low_end<attempt_load_across>},
     {"edge.store_across_low_end", past_low_end<attempt_store_across>},
@@ -254,14 +250,6 @@ constexpr Scene scenes[] = {
 
 } // namespace
 
-void run_edge_scenes(const char *only)
-{
-    for (const Scene &scene : scenes) {
-        if (!wanted(scene.name, only)) continue;
-        Report r;
-        const bool refused = scene.refused(r);
-        row(scene.name, refused, r);
-    }
-}
+void run_edge_scenes(const char *only) { run_scenes_of(scenes, sizeof scenes / sizeof *scenes, only); }
 
 } // namespace attack

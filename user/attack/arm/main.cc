@@ -54,6 +54,16 @@ void blind(const char *name, const Report &r)
     rows++;
 }
 
+void run_scenes_of(const Scene *scenes, unsigned count, const char *only)
+{
+    for (unsigned i = 0; i < count; i++) {
+        if (!wanted(scenes[i].name, only)) continue;
+        Report r;
+        const bool refused = scenes[i].refused(r);
+        row(scenes[i].name, refused, r);
+    }
+}
+
 } // namespace attack
 
 int cobnut_main(const char *command_line)

@@ -176,10 +176,6 @@ bool aliased(Word one_base, Word two_base, Report &r)
 bool aliased_alike(Report &r) { return aliased(alike, alike, r); }
 bool aliased_elsewhere(Report &r) { return aliased(alike, apart_section, r); }
 
-struct Scene {
-    const char *name;
-    bool (*refused)(Report &r);
-};
 constexpr Scene scenes[] = {
     {"unmap.section_apart", unmapped<apart_section, 20, L4_FullyAccessible>},
     {"unmap.section_alike", unmapped<alike_section, 20, L4_FullyAccessible>},
@@ -208,14 +204,6 @@ constexpr Scene scenes[] = {
 
 } // namespace
 
-void run_scenes(const char *only)
-{
-    for (const Scene &scene : scenes) {
-        if (!wanted(scene.name, only)) continue;
-        Report r;
-        const bool refused = scene.refused(r);
-        row(scene.name, refused, r);
-    }
-}
+void run_scenes(const char *only) { run_scenes_of(scenes, sizeof scenes / sizeof *scenes, only); }
 
 } // namespace attack

@@ -104,6 +104,12 @@ extern unsigned rows, refused_rows;
 
 // The attempts; `only` is what their names have to contain.
 bool wanted(const char *name, const char *only);
+/// An attempt of several steps. Tells whether all was refused that has to be, and what came last.
+struct Scene {
+    const char *name;
+    bool (*refused)(Report &r);
+};
+void run_scenes_of(const Scene *scenes, unsigned count, const char *only);
 void run_accesses(const char *only);
 void run_privileged(const char *only);
 void run_scenes(const char *only);
