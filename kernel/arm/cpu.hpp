@@ -8,40 +8,28 @@
 
 namespace cpu {
 
-inline Word read_control() {
+// Register `number`, of those that need no more to be named.
+template <int number>
+inline Word read() {
     Word v;
-    asm volatile("mrc p15, 0, %0, c1, c0, 0" : "=r"(v));
+    asm volatile("mrc p15, 0, %0, c%c1, c0, 0" : "=r"(v) : "i"(number));
     return v;
 }
-inline void write_control(Word v) { asm volatile("mcr p15, 0, %0, c1, c0, 0" : : "r"(v) : "memory"); }
-inline void write_table_base(PAddr v) { asm volatile("mcr p15, 0, %0, c2, c0, 0" : : "r"(v) : "memory"); }
-inline PAddr read_table_base() {
-    PAddr v;
-    asm volatile("mrc p15, 0, %0, c2, c0, 0" : "=r"(v));
-    return v;
+template <int number>
+inline void write(Word v) {
+    asm volatile("mcr p15, 0, %0, c%c1, c0, 0" : : "r"(v), "i"(number) : "memory");
 }
-inline void write_domain_access(Word v) { asm volatile("mcr p15, 0, %0, c3, c0, 0" : : "r"(v) : "memory"); }
-inline void write_process_id(Word v) { asm volatile("mcr p15, 0, %0, c13, c0, 0" : : "r"(v) : "memory"); }
-inline Word read_domain_access() {
-    Word v;
-    asm volatile("mrc p15, 0, %0, c3, c0, 0" : "=r"(v));
-    return v;
-}
-inline Word read_process_id() {
-    Word v;
-    asm volatile("mrc p15, 0, %0, c13, c0, 0" : "=r"(v));
-    return v;
-}
-inline Word fault_status() {
-    Word v;
-    asm volatile("mrc p15, 0, %0, c5, c0, 0" : "=r"(v));
-    return v;
-}
-inline VAddr fault_address() {
-    VAddr v;
-    asm volatile("mrc p15, 0, %0, c6, c0, 0" : "=r"(v));
-    return v;
-}
+
+inline Word read_control() { return read<1>(); }
+inline void write_control(Word v) { write<1>(v); }
+inline PAddr read_table_base() { return read<2>(); }
+inline void write_table_base(PAddr v) { write<2>(v); }
+inline Word read_domain_access() { return read<3>(); }
+inline void write_domain_access(Word v) { write<3>(v); }
+inline Word fault_status() { return read<5>(); }
+inline VAddr fault_address() { return read<6>(); }
+inline Word read_process_id() { return read<13>(); }
+inline void write_process_id(Word v) { write<13>(v); }
 inline void drain_write_buffer() { asm volatile("mcr p15, 0, %0, c7, c10, 4" : : "r"(0) : "memory"); }
 inline void invalidate_tlb() { asm volatile("mcr p15, 0, %0, c8, c7, 0" : : "r"(0) : "memory"); }
 inline void invalidate_data_tlb_entry(VAddr v) { asm volatile("mcr p15, 0, %0, c8, c6, 1" : : "r"(v) : "memory"); }
