@@ -87,6 +87,11 @@ inline constexpr Word arena_pages = 16;
 extern unsigned char arena[arena_pages * page_size];
 inline Word arena_page(Word n) { return reinterpret_cast<Word>(arena) + n * page_size; }
 inline volatile Word &arena_word(Word n) { return *reinterpret_cast<volatile Word *>(arena_page(n)); }
+/// Page n of the arena begins with mark + n.
+inline void mark_arena(Word mark)
+{
+    for (Word i = 0; i < arena_pages; i++) arena_word(i) = mark + i;
+}
 inline L4_Fpage_t page_at(Word address, Word rights) { return L4_FpageLog2(address, 12) + rights; }
 
 // ------------------------------------------------------------------------------------------------------- agents
@@ -172,6 +177,16 @@ Word do_increment_words(Word client, Word, Word); ///< answers calls with their 
 Word do_flush(Word fpage, Word control, Word); ///< Unmap of one fpage; returns it with its status
 /// Asks sigma0 for an fpage, cached as `attribute` says. Returns the fpage that comes back; all ones if none does.
 Word do_sigma0_get(Word fpage, Word attribute, Word);
+
+/// What the agent reads at an address; `faulted` if there is no page, also where one has faulted.
+inline constexpr Word faulted = 0xFA017ED;
+inline Word seen(Agent *a, Word address)
+{
+    const Outcome &out = ask(a, do_read, address);
+    const Word value = out.faults ? faulted : out.value;
+    scratch_reset();
+    return value;
+}
 
 /// Whether an access of the agent faults.
 inline bool faults_on_read(Agent *a, Word address)

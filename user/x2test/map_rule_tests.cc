@@ -7,24 +7,12 @@ namespace {
 
 constexpr Word mark = 0x6A0D0000;
 
-void mark_arena()
-{
-    for (Word i = 0; i < arena_pages; i++) arena_word(i) = mark + i;
-}
-Word seen(Agent *a, Word address)
-{
-    const Outcome &out = ask(a, do_read, address);
-    const Word value = out.faults ? 0 : out.value;
-    scratch_reset();
-    return value;
-}
-
 /// What the mapper gains later is not passed on by itself.
 void rights_do_not_spread()
 {
     Agent *a = agent(Kind::other), *b = agent(Kind::other);
     if (!a || !b) return;
-    mark_arena();
+    mark_arena(mark);
     give_page(a, 0, free_area, L4_Readable);
     CHECK(pass(a, b, page_at(free_area, L4_FullyAccessible), 0, page_at(free_area, 0)));
     give_page(a, 0, free_area, L4_FullyAccessible);
@@ -37,14 +25,14 @@ void same_frame_from_another_mapper()
 {
     Agent *a = agent(Kind::other), *b = agent(Kind::other);
     if (!a || !b) return;
-    mark_arena();
+    mark_arena(mark);
     give_page(a, 0, free_area, L4_FullyAccessible);
     give_page(b, 0, free_area, L4_FullyAccessible);
     CHECK(pass(a, b, page_at(free_area, L4_Readable), 0, page_at(free_area, 0)));
     CHECK_EQUAL(seen(b, free_area), mark);
     CHECK(faults_on_write(b, free_area));
     ask(a, do_flush, page_at(free_area, L4_FullyAccessible).raw, 0); // now derived from a's
-    CHECK_EQUAL(seen(b, free_area), 0);
+    CHECK_EQUAL(seen(b, free_area), faulted);
 }
 
 /// Address bits below the size do not count: neither in what is sent, nor in the window, nor in what is unmapped.
@@ -52,13 +40,13 @@ void bases_are_aligned()
 {
     Agent *a = agent(Kind::other);
     if (!a) return;
-    mark_arena();
+    mark_arena(mark);
     constexpr Word size = 16; // 64 KB
     auto within = [](Word address, Word rights) { return L4_Fpage_t{.raw = address | size << 4 | rights}; };
     give(a, within(arena_page(3), L4_FullyAccessible), 0, within(free_area + 5 * page_size, 0));
     for (Word i = 0; i < arena_pages; i += 5) CHECK_EQUAL(seen(a, free_area + i * page_size), mark + i);
     L4_Unmap(within(arena_page(7), L4_FullyAccessible));
-    for (Word i = 0; i < arena_pages; i += 5) CHECK_EQUAL(seen(a, free_area + i * page_size), 0);
+    for (Word i = 0; i < arena_pages; i += 5) CHECK_EQUAL(seen(a, free_area + i * page_size), faulted);
 }
 
 /// Rights of zero map nothing, and take nothing away.
@@ -66,9 +54,9 @@ void no_rights()
 {
     Agent *a = agent(Kind::other);
     if (!a) return;
-    mark_arena();
+    mark_arena(mark);
     give_page(a, 0, free_area, L4_NoAccess);
-    CHECK_EQUAL(seen(a, free_area), 0);
+    CHECK_EQUAL(seen(a, free_area), faulted);
     give_page(a, 1, free_area, L4_FullyAccessible);
     give_page(a, 1, free_area, L4_NoAccess);
     CHECK(!faults_on_write(a, free_area));
@@ -80,7 +68,7 @@ void each_right_alone()
     Agent *a = agent(Kind::other);
     if (!a) return;
     CHECK_EQUAL(L4_PageRights(L4_GetKernelInterface()) & L4_Writable, L4_Writable);
-    mark_arena();
+    mark_arena(mark);
     const Word rights[] = {L4_Readable, L4_eXecutable, L4_ReadeXecOnly, L4_Writable, L4_ReadWriteOnly};
     for (Word i = 0; i < 5; i++) {
         const Word at = free_area + i * page_size;
@@ -95,7 +83,7 @@ void revoked_one_by_one()
 {
     Agent *a = agent(Kind::other);
     if (!a) return;
-    mark_arena();
+    mark_arena(mark);
     give_page(a, 0, free_area, L4_FullyAccessible);
     constexpr Word not_writing[] = {L4_Readable, L4_eXecutable, L4_ReadeXecOnly};
     for (const Word rights : not_writing) {
@@ -103,7 +91,7 @@ void revoked_one_by_one()
         CHECK(!faults_on_write(a, free_area));
     }
     L4_Unmap(page_at(arena_page(0), L4_Writable));
-    CHECK(seen(a, free_area) != 0);
+    CHECK(seen(a, free_area) != faulted);
     CHECK(faults_on_write(a, free_area));
     give_page(a, 0, free_area, L4_FullyAccessible);
     CHECK(!faults_on_write(a, free_area));
@@ -114,7 +102,7 @@ void items_in_order()
 {
     Agent *a = agent(Kind::other), *b = agent(Kind::other);
     if (!a || !b) return;
-    mark_arena();
+    mark_arena(mark);
     give_page(a, 2, free_area, L4_FullyAccessible);
     give_page(a, 3, free_area + page_size, L4_FullyAccessible);
     begin(b, [](Word from, Word window, Word) {
@@ -137,12 +125,12 @@ void grant_restricts_rights()
 {
     Agent *a = agent(Kind::other), *b = agent(Kind::other);
     if (!a || !b) return;
-    mark_arena();
+    mark_arena(mark);
     give_page(a, 0, free_area, L4_FullyAccessible);
     CHECK(pass(a, b, page_at(free_area, L4_Readable), 0, page_at(free_area, 0), true));
     CHECK_EQUAL(seen(b, free_area), mark);
     CHECK(faults_on_write(b, free_area));
-    CHECK_EQUAL(seen(a, free_area), 0);
+    CHECK_EQUAL(seen(a, free_area), faulted);
     // nor can it widen them
     give_page(a, 1, free_area, L4_Readable);
     CHECK(pass(a, b, page_at(free_area, L4_FullyAccessible), 0, page_at(free_area, 0), true));
@@ -155,22 +143,22 @@ void grant_into_smaller_window()
 {
     Agent *a = agent(Kind::other), *b = agent(Kind::other);
     if (!a || !b) return;
-    mark_arena();
+    mark_arena(mark);
     give(a, L4_FpageLog2(arena_page(0), 14) + L4_FullyAccessible, 0, L4_FpageLog2(free_area, 14));
     CHECK(pass(a, b, L4_FpageLog2(free_area, 14) + L4_FullyAccessible, 0x2000, page_at(free_area + 0x8000, 0), true));
     CHECK_EQUAL(seen(b, free_area + 0x8000), mark + 2);
-    for (Word i = 0; i < 4; i++) CHECK_EQUAL(seen(a, free_area + i * page_size), i == 2 ? 0 : mark + i);
+    for (Word i = 0; i < 4; i++) CHECK_EQUAL(seen(a, free_area + i * page_size), i == 2 ? faulted : mark + i);
 }
 
 void grant_into_larger_window()
 {
     Agent *a = agent(Kind::other), *b = agent(Kind::other);
     if (!a || !b) return;
-    mark_arena();
+    mark_arena(mark);
     give_page(a, 5, free_area, L4_FullyAccessible);
     CHECK(pass(a, b, page_at(free_area, L4_FullyAccessible), 0x3000, L4_FpageLog2(free_area, 14), true));
     CHECK_EQUAL(seen(b, free_area + 0x3000), mark + 5);
-    CHECK_EQUAL(seen(a, free_area), 0);
+    CHECK_EQUAL(seen(a, free_area), faulted);
 }
 
 /// What stood where a grant goes is unmapped first, with what is derived from it.
@@ -178,14 +166,14 @@ void grant_replaces()
 {
     Agent *a = agent(Kind::other), *b = agent(Kind::other), *c = agent(Kind::other);
     if (!a || !b || !c) return;
-    mark_arena();
+    mark_arena(mark);
     give_page(a, 0, free_area, L4_FullyAccessible);
     give_page(b, 1, free_area, L4_FullyAccessible);
     CHECK(pass(b, c, page_at(free_area, L4_FullyAccessible), 0, page_at(free_area, 0)));
     CHECK_EQUAL(seen(c, free_area), mark + 1);
     CHECK(pass(a, b, page_at(free_area, L4_FullyAccessible), 0, page_at(free_area, 0), true));
     CHECK_EQUAL(seen(b, free_area), mark);
-    CHECK_EQUAL(seen(c, free_area), 0);
+    CHECK_EQUAL(seen(c, free_area), faulted);
 }
 
 /// A grant of nothing gives nothing away.
@@ -193,11 +181,11 @@ void grant_of_nilpage()
 {
     Agent *a = agent(Kind::other), *b = agent(Kind::other);
     if (!a || !b) return;
-    mark_arena();
+    mark_arena(mark);
     give_page(a, 0, free_area, L4_FullyAccessible);
     CHECK(pass(a, b, L4_Nilpage, 0, L4_CompleteAddressSpace, true));
     CHECK_EQUAL(seen(a, free_area), mark);
-    CHECK_EQUAL(seen(b, free_area), 0);
+    CHECK_EQUAL(seen(b, free_area), faulted);
 }
 
 /// Status bits: reading and executing are one on this processor, writing is of its own; the first reading resets them.

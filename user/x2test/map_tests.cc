@@ -7,30 +7,16 @@ namespace {
 
 constexpr Word mark = 0x600D0000;
 
-void mark_arena()
-{
-    for (Word i = 0; i < arena_pages; i++) arena_word(i) = mark + i;
-}
-
-/// What the agent reads at an address; 0 if it faults there.
-Word seen(Agent *a, Word address)
-{
-    const Outcome &out = ask(a, do_read, address);
-    const Word value = out.faults ? 0 : out.value;
-    scratch_reset();
-    return value;
-}
-
 void one_page()
 {
     Agent *a = agent(Kind::other);
     if (!a) return;
-    mark_arena();
+    mark_arena(mark);
     give_page(a, 3, free_area, L4_FullyAccessible);
     CHECK_EQUAL(seen(a, free_area), mark + 3);
     CHECK(!faults_on_write(a, free_area));
     CHECK_EQUAL(arena_word(3), 0x5A5A5A5A);
-    CHECK_EQUAL(seen(a, free_area + page_size), 0);
+    CHECK_EQUAL(seen(a, free_area + page_size), faulted);
 }
 
 /// Fpage smaller than the window: SndBase modulo the window's size says where.
@@ -38,12 +24,12 @@ void into_larger_window()
 {
     Agent *a = agent(Kind::other);
     if (!a) return;
-    mark_arena();
+    mark_arena(mark);
     give(a, page_at(arena_page(2), L4_FullyAccessible), 0x7FF03C00, L4_FpageLog2(free_area, 16));
     CHECK_EQUAL(seen(a, free_area + 0x3000), mark + 2);
     give(a, L4_FpageLog2(arena_page(4), 14) + L4_FullyAccessible, 0xABCD9000, L4_FpageLog2(free_area, 16));
     for (Word i = 0; i < 4; i++) CHECK_EQUAL(seen(a, free_area + 0x8000 + i * page_size), mark + 4 + i);
-    CHECK_EQUAL(seen(a, free_area + 0xC000), 0);
+    CHECK_EQUAL(seen(a, free_area + 0xC000), faulted);
 }
 
 /// Fpage larger than the window: SndBase modulo the fpage's size says which part.
@@ -51,19 +37,19 @@ void into_smaller_window()
 {
     Agent *a = agent(Kind::other);
     if (!a) return;
-    mark_arena();
+    mark_arena(mark);
     give(a, L4_FpageLog2(arena_page(0), 16) + L4_FullyAccessible, 0x12345C00, page_at(free_area, 0));
     CHECK_EQUAL(seen(a, free_area), mark + 5);
     give(a, L4_FpageLog2(arena_page(0), 16) + L4_FullyAccessible, 0x0000B000, L4_FpageLog2(free_area + 0x4000, 14));
     for (Word i = 0; i < 4; i++) CHECK_EQUAL(seen(a, free_area + 0x4000 + i * page_size), mark + 8 + i);
-    CHECK_EQUAL(seen(a, free_area + 0x8000), 0);
+    CHECK_EQUAL(seen(a, free_area + 0x8000), faulted);
 }
 
 void into_complete_window()
 {
     Agent *a = agent(Kind::other);
     if (!a) return;
-    mark_arena();
+    mark_arena(mark);
     give(a, page_at(arena_page(9), L4_FullyAccessible), free_area + 0x5000, L4_CompleteAddressSpace);
     CHECK_EQUAL(seen(a, free_area + 0x5000), mark + 9);
 }
@@ -72,7 +58,7 @@ void read_only()
 {
     Agent *a = agent(Kind::other);
     if (!a) return;
-    mark_arena();
+    mark_arena(mark);
     give_page(a, 0, free_area, L4_Readable);
     CHECK_EQUAL(seen(a, free_area), mark);
     const Outcome &out = ask(a, do_write, free_area + 8, 1);
@@ -87,7 +73,7 @@ void rights_are_anded()
 {
     Agent *a = agent(Kind::other), *b = agent(Kind::other);
     if (!a || !b) return;
-    mark_arena();
+    mark_arena(mark);
     give_page(a, 1, free_area, L4_ReadeXecOnly);
     CHECK(pass(a, b, page_at(free_area, L4_FullyAccessible), 0, page_at(free_area + page_size, 0)));
     CHECK_EQUAL(seen(b, free_area + page_size), mark + 1);
@@ -100,7 +86,7 @@ void rights_grow()
 {
     Agent *a = agent(Kind::other);
     if (!a) return;
-    mark_arena();
+    mark_arena(mark);
     give_page(a, 0, free_area, L4_Readable);
     CHECK_EQUAL(seen(a, free_area), mark);
     give_page(a, 0, free_area, L4_FullyAccessible);
@@ -121,7 +107,7 @@ void holes_stay()
 {
     Agent *a = agent(Kind::other), *b = agent(Kind::other);
     if (!a || !b) return;
-    mark_arena();
+    mark_arena(mark);
     give_page(a, 0, free_area, L4_FullyAccessible);
     give_page(a, 2, free_area + 2 * page_size, L4_FullyAccessible);
     give_page(b, 7, free_area + page_size, L4_FullyAccessible); // lies under a hole: survives
@@ -129,20 +115,20 @@ void holes_stay()
     CHECK_EQUAL(seen(b, free_area), mark);
     CHECK_EQUAL(seen(b, free_area + page_size), mark + 7);
     CHECK_EQUAL(seen(b, free_area + 2 * page_size), mark + 2);
-    CHECK_EQUAL(seen(b, free_area + 3 * page_size), 0);
+    CHECK_EQUAL(seen(b, free_area + 3 * page_size), faulted);
 }
 
 void replaces_other_page()
 {
     Agent *a = agent(Kind::other), *b = agent(Kind::other);
     if (!a || !b) return;
-    mark_arena();
+    mark_arena(mark);
     give_page(a, 0, free_area, L4_FullyAccessible);
     CHECK(pass(a, b, page_at(free_area, L4_FullyAccessible), 0, page_at(free_area, 0)));
     CHECK_EQUAL(seen(b, free_area), mark);
     give_page(a, 1, free_area, L4_FullyAccessible);
     CHECK_EQUAL(seen(a, free_area), mark + 1);
-    CHECK_EQUAL(seen(b, free_area), 0); // derived from what went away
+    CHECK_EQUAL(seen(b, free_area), faulted); // derived from what went away
 }
 
 Word do_receive_two(Word, Word, Word)
@@ -156,7 +142,7 @@ void two_items()
 {
     Agent *a = agent(Kind::other);
     if (!a) return;
-    mark_arena();
+    mark_arena(mark);
     begin(a, do_receive_two);
     L4_Msg_t msg;
     L4_Clear(&msg);
@@ -199,7 +185,7 @@ void kip_and_utcbs_are_left_out()
 {
     Agent *a = agent(Kind::other);
     if (!a) return;
-    mark_arena();
+    mark_arena(mark);
     give(a, page_at(arena_page(0), L4_FullyAccessible), kip_area, L4_CompleteAddressSpace);
     give(a, page_at(arena_page(0), L4_FullyAccessible), a->utcb_area, L4_CompleteAddressSpace);
     CHECK_EQUAL(seen(a, kip_area), L4_KernelMagic);
@@ -215,13 +201,13 @@ void grant_moves()
 {
     Agent *a = agent(Kind::other), *b = agent(Kind::other);
     if (!a || !b) return;
-    mark_arena();
+    mark_arena(mark);
     give_page(a, 4, free_area, L4_FullyAccessible);
     CHECK(pass(a, b, page_at(free_area, L4_FullyAccessible), 0, page_at(free_area + page_size, 0), true));
     CHECK_EQUAL(seen(b, free_area + page_size), mark + 4);
-    CHECK_EQUAL(seen(a, free_area), 0);
+    CHECK_EQUAL(seen(a, free_area), faulted);
     L4_Unmap(page_at(arena_page(4), L4_FullyAccessible)); // main is the one it derives from now
-    CHECK_EQUAL(seen(b, free_area + page_size), 0);
+    CHECK_EQUAL(seen(b, free_area + page_size), faulted);
 }
 
 /// What the granter had mapped on stays, now derived from the new owner.
@@ -229,13 +215,13 @@ void grant_keeps_children()
 {
     Agent *a = agent(Kind::other), *b = agent(Kind::other), *child = agent(Kind::other);
     if (!a || !b || !child) return;
-    mark_arena();
+    mark_arena(mark);
     give_page(a, 4, free_area, L4_FullyAccessible);
     CHECK(pass(a, child, page_at(free_area, L4_FullyAccessible), 0, page_at(free_area, 0)));
     CHECK(pass(a, b, page_at(free_area, L4_FullyAccessible), 0, page_at(free_area, 0), true));
     CHECK_EQUAL(seen(child, free_area), mark + 4);
     ask(b, do_flush, page_at(free_area, L4_FullyAccessible).raw, 0);
-    CHECK_EQUAL(seen(child, free_area), 0);
+    CHECK_EQUAL(seen(child, free_area), faulted);
     CHECK_EQUAL(seen(b, free_area), mark + 4);
 }
 
@@ -245,7 +231,7 @@ void deep_chain()
 {
     Agent *a = agent(Kind::other), *b = agent(Kind::other);
     if (!a || !b) return;
-    mark_arena();
+    mark_arena(mark);
     give_page(a, 3, free_area, L4_FullyAccessible);
     Word depth = 0;
     while (depth < 100) {
@@ -266,7 +252,7 @@ void map_within_space()
 {
     Agent *a = agent(Kind::here);
     if (!a) return;
-    mark_arena();
+    mark_arena(mark);
     give(a, page_at(arena_page(0), L4_FullyAccessible), arena_page(1), L4_CompleteAddressSpace);
     CHECK_EQUAL(arena_word(0), mark);
 }

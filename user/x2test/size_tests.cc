@@ -33,15 +33,6 @@ Word megabyte()
 }
 volatile Word &word(Word at) { return *reinterpret_cast<volatile Word *>(at); }
 
-/// Value after an access without a fault; a mark if it faults. There is no page at all where one has faulted.
-constexpr Word faulted = 0xFA017ED;
-Word seen(Agent *a, Word at)
-{
-    const Outcome &out = ask(a, do_read, at);
-    const Word value = out.faults ? faulted : out.value;
-    scratch_reset();
-    return value;
-}
 bool put(Agent *a, Word at, Word value)
 {
     const bool good = !ask(a, do_write, at, value).faults;
