@@ -44,33 +44,37 @@ constexpr Word main_priority = 250, watchdog_priority = 255;
 constexpr unsigned patience_seconds = 15;
 alignas(16) constinit unsigned char watchdog_stack[4096] = {};
 
+L4_ThreadId_t watchdog_id() { return L4_GlobalId(L4_ThreadNo(main_id) + 1, 1); }
+
 [[noreturn]] void report_and_stop()
 {
     cobnut::print("x2test: %u passed, %u failed\n", passed_count, failed_count);
     cobnut::machine_off(failed_count || !passed_count ? 1 : 0);
 }
 
+/// Runs while no test does: main tells it when one begins, and if the next one takes too long to come, a test hangs.
+/// Were it to look from time to time, it would end the delay of whoever has put a preemption off just then.
 [[noreturn]] void watchdog_main()
 {
-    for (unsigned seen = 0, seconds = 0;;) {
-        pause(1000000);
-        if (tests_begun != seen) {
-            seen = tests_begun;
-            seconds = 0;
-        } else if (++seconds == patience_seconds) {
-            fail("hung: aborted after %u s", seconds);
-            (void)__L4_Exregs(main_id, L4_EXREGS_RECV | L4_EXREGS_SEND, 0, 0, 0);
-        } else if (seconds == 2 * patience_seconds) {
+    constexpr L4_Word_t us = 1000000;
+    for (bool aborted = false;;) {
+        if (L4_IpcSucceeded(L4_Receive_Timeout(main_id, L4_TimePeriod(patience_seconds * us)))) {
+            aborted = false;
+        } else if (aborted) {
             cobnut::print("FAIL %s: hung\n", running);
             failed_count++;
             report_and_stop();
+        } else {
+            aborted = true;
+            fail("hung: aborted after %u s", patience_seconds);
+            (void)__L4_Exregs(main_id, L4_EXREGS_RECV | L4_EXREGS_SEND, 0, 0, 0);
         }
     }
 }
 
 bool start_watchdog()
 {
-    const L4_ThreadId_t id = L4_GlobalId(L4_ThreadNo(main_id) + 1, 1);
+    const L4_ThreadId_t id = watchdog_id();
     const auto utcb = reinterpret_cast<void *>((L4_MyLocalId().raw & ~0x1FFFFu) + 512);
     if (!L4_ThreadControl(id, main_id, main_id, main_id, utcb)) return false;
     L4_Set_MsgTag(L4_MsgTag_t{.raw = 2});
@@ -97,6 +101,8 @@ void run_one(const Test &test)
     failed = false;
     reason[0] = 0;
     tests_begun = tests_begun + 1;
+    L4_Set_MsgTag(L4_Niltag);
+    L4_Send_Timeout(watchdog_id(), L4_ZeroTime);
     if (wish.latency) cobnut::print("case %u %s\n", tests_begun, test.name);
     cobnut_lab_mark(COBNUT_LAB_BEGIN, tests_begun);
     test.run();
