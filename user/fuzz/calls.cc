@@ -56,6 +56,13 @@ L4_ThreadId_t odd_target(Random &random)
     return L4_GlobalId(number, random.one_in(2) ? 1 : 1 + random.below(0x3FFF));
 }
 
+/// Somebody to be a thread's scheduler or a space's redirector; as often one that never was.
+L4_ThreadId_t odd_servant(Random &random)
+{
+    if (random.one_in(2)) return L4_GlobalId(base_number + threads + strangers + random.below(64), 1);
+    return odd_thread(random);
+}
+
 void interrupt_control(Block &block)
 {
     Random &random = block.random;
@@ -71,7 +78,7 @@ void change_thread(Block &block)
     const L4_ThreadId_t dest = odd_target(random);
     const L4_ThreadId_t space = random.one_in(3) ? dest : random.one_in(8) ? L4_nilthread : odd_thread(random);
     const Word utcb = random.one_in(2) ? ~0u : utcb_area + 512 * random.below(40);
-    const Word scheduler = random.one_in(8) ? odd_thread(random).raw : random.one_in(4) ? 0 : supervisor.raw;
+    const Word scheduler = random.one_in(8) ? odd_servant(random).raw : random.one_in(4) ? 0 : supervisor.raw;
     L4_Registers_t r = {dest.raw, random.one_in(2) ? 0 : supervisor.raw, scheduler, space.raw, utcb, 0, 0};
     make(block, thread_control, r);
 }
@@ -79,11 +86,15 @@ void change_thread(Block &block)
 /// A stranger in a space of its own, as far as there is memory.
 void create_stranger(Block &block)
 {
-    const Word id = L4_GlobalId(base_number + threads + block.random.below(strangers), 1).raw;
+    Random &random = block.random;
+    const Word id = L4_GlobalId(base_number + threads + random.below(strangers), 1).raw;
+    auto area = [&](L4_Fpage_t usual) {
+        return (!random.one_in(8) ? usual : random.one_in(2) ? L4_Nilpage : odd_fpage(random)).raw;
+    };
+    const Word kip = area(L4_FpageLog2(kip_area, 12)), utcbs = area(L4_FpageLog2(utcb_area, utcb_area_log2));
     L4_Registers_t thread = {id, 0, supervisor.raw, id, ~0u, 0, 0};
     make(block, thread_control, thread);
-    L4_Registers_t space = {id, 0, L4_FpageLog2(kip_area, 12).raw, L4_FpageLog2(utcb_area, utcb_area_log2).raw, ~0u,
-                            0,  0};
+    L4_Registers_t space = {id, 0, kip, utcbs, ~0u, 0, 0};
     make(block, space_control, space);
 }
 
@@ -95,7 +106,7 @@ void change_space(Block &block)
     const Word utcbs = usual              ? L4_FpageLog2(utcb_area, utcb_area_log2).raw
                        : random.one_in(2) ? odd_fpage(random).raw
                                           : 0;
-    const Word redirector = random.one_in(4) ? odd_thread(random).raw : ~0u;
+    const Word redirector = random.one_in(4) ? odd_servant(random).raw : ~0u;
     L4_Registers_t r = {odd_target(random).raw, odd_control(random), kip, utcbs, redirector, 0, 0};
     make(block, space_control, r);
 }
@@ -118,11 +129,18 @@ void change_memory(Block &block)
     make(block, memory_control, r);
 }
 
+/// Schedule does something for a thread's scheduler alone: half of the time the clerk makes itself that first.
 void change_schedule(Block &block)
 {
     Random &random = block.random;
     auto odd = [&] { return random.one_in(2) ? ~0u : odd_word(random); };
-    L4_Registers_t r = {odd_target(random).raw, odd(), odd(), odd(), odd(), 0, 0};
+    Word dest = odd_target(random).raw;
+    if (random.one_in(2)) {
+        dest = ids[random.below(workers)];
+        L4_Registers_t own = {dest, 0, L4_MyGlobalId().raw, dest, ~0u, 0, 0};
+        make(block, thread_control, own);
+    }
+    L4_Registers_t r = {dest, odd(), odd(), odd(), odd(), 0, 0};
     r.ecx = random.one_in(2) ? ~0u : random.below(210);
     make(block, schedule, r);
 }
