@@ -71,13 +71,31 @@ def demo() -> None:
 def test(
     part: Annotated[
         str | None,
-        typer.Argument(help="lint, unit, lab, command or system; all of them if left out.", metavar="[PART]"),
+        typer.Argument(
+            help="lint, unit, lab, command or system, all of them if left out; or long, which is none of them.",
+            metavar="[PART]",
+        ),
     ] = None,
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="With long: experiments, to run no others in full.",
+            metavar="EXPERIMENT",
+            autocompletion=completion.proofs_,
+        ),
+    ] = None,
+    board: Annotated[
+        str | None,
+        typer.Option(
+            "--board", help="With long: on this board only.", metavar="BOARD", autocompletion=completion.boards_
+        ),
+    ] = None,
+    only_list: Annotated[bool, typer.Option("--list", help="With long: says what would be run, and ends.")] = False,
 ) -> None:
     """Runs the tests; the last line is 'N passed, N failed'."""
     from cobnut import testing
 
-    raise typer.Exit(testing.run(part))
+    raise typer.Exit(testing.run(part, names or [], board, only_list=only_list))
 
 
 @app.command()

@@ -11,6 +11,13 @@ def experiments(begun: str) -> list[str]:
     return _that_begin([*all_experiments(), "all"], begun)
 
 
+def proofs_(begun: str) -> list[str]:
+    """Names of experiments that `test long` makes."""
+    from cobnut.proofs import EXPERIMENTS
+
+    return _that_begin(list(EXPERIMENTS), begun)
+
+
 def machines_(begun: str) -> list[str]:
     """The machines that come with the project."""
     return _that_begin(list(machines.known()), begun)

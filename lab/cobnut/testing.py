@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`./cobnut test`: every kind of test that the project has, counted together.
+"""`./cobnut test`: every kind of test that the project has, counted together; the long proofs only if asked for.
 
 A part that fails to build, or that comes to an end without having run a test, counts as a failed one: nothing passes by
 absence.
@@ -9,16 +9,17 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
 
-from cobnut import boards, build, packages, paths
+from cobnut import boards, build, packages, paths, proofs
 from cobnut.emulators import bochs, qemu, qemu_arm
 from cobnut.errors import CobnutError, unknown
 
 RESULTS = paths.BUILD / "test"
+LONG = "long"
 
 
 @dataclass(frozen=True)
@@ -30,17 +31,26 @@ class Count:
         return Count(self.passed + other.passed, self.failed + other.failed)
 
 
-def run(part: str | None) -> int:
-    """Runs one part or all, prints the sum as the last line, and returns the exit status."""
-    if part is not None and part not in PARTS:
-        raise unknown("part", part, PARTS)
+def run(part: str | None, names: Sequence[str] = (), board: str | None = None, *, only_list: bool = False) -> int:
+    """Runs one part or all but the long proofs, prints the sum as the last line, and returns the exit status.
+
+    Of the long proofs it runs those of `names`, on `board`; with `only_list` it prints which those are.
+    """
+    if part is not None and part not in (*PARTS, LONG):
+        raise unknown("part", part, (*PARTS, LONG))
+    if part != LONG and (names or board or only_list):
+        raise CobnutError("test: long alone takes names, --board and --list")
+    chosen = proofs.choose(names, board) if part == LONG else []
+    if only_list:
+        print("\n".join(proof.words for proof in chosen))
+        return 0
     RESULTS.mkdir(parents=True, exist_ok=True)
     total = Count()
     for name in [part] if part else PARTS:
-        print(f"== {name}: {PARTS[name].__doc__}", flush=True)
+        print(f"== {name}: {PARTS[name].__doc__ if name in PARTS else long.__doc__}", flush=True)
         start = time.monotonic()
         try:
-            count = PARTS[name]()
+            count = PARTS[name]() if name in PARTS else long(chosen)
         except CobnutError as error:
             print(f"{name}: {error}", flush=True)
             count = Count(failed=1)
@@ -120,6 +130,12 @@ def system() -> Count:
     bochs.ensure()
     packages.ensure(packages.BROWSER, packages.GDB)
     return _pytest("system")
+
+
+def long(chosen: Sequence[proofs.Proof]) -> Count:
+    """experiments in full that prove something, one after the other"""
+    verdicts = [proofs.make(proof) for proof in chosen]
+    return Count(verdicts.count(True), verdicts.count(False))
 
 
 def _pytest(folder: str) -> Count:

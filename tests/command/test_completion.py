@@ -11,6 +11,7 @@ from conftest import run_cobnut
     [
         ("cobnut re", {"record", "replay"}),
         ("cobnut run ipc/", {"ipc/path", "ipc/scale", "ipc/strings", "ipc/trace"}),
+        ("cobnut test long attack/", {"attack/isolation", "attack/compose"}),
         ("cobnut build --board ver", {"versatilepb"}),
         ("cobnut boot --machine pentium-", {"pentium-90", "pentium-133"}),
         ("cobnut boot hel", {"hello"}),
