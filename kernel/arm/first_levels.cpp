@@ -95,7 +95,7 @@ bool refill(Space&, VAddr) { return false; }
 
 bool share(Space&, VAddr) { return false; }
 
-void entries_changed(const Space&, VAddr, Word) {}
+void entries_changed(Space&, VAddr, Word) {}
 
 void drop_lines(Space& space, VAddr at, Word bytes) {
     if (in_force != &space) return;

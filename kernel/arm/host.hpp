@@ -34,7 +34,7 @@ bool refill(Space& space, VAddr address);
 // say so, and what to do about it has been done.
 bool share(Space& space, VAddr address);
 // Some of the space's own entries in one page table have changed.
-void entries_changed(const Space& space, VAddr page, Word count);
+void entries_changed(Space& space, VAddr page, Word count);
 // What the caches hold of some bytes in one page table goes to memory, because entries are about to change or the
 // kernel to access the frame. Entries have changed: no translation is left.
 void drop_lines(Space& space, VAddr at, Word bytes);

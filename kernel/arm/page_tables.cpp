@@ -35,10 +35,11 @@ Word known_of(const Space& space, VAddr page) {
 
 // What an entry of more than 4 KB says in the place of these, if they agree; else 0. All of them are parts of one page.
 Word common_entry(const Word* page, Word count) {
-    Word first = small_entry(*page), wanted = first;
-    if (parts(*page) < count || !first) return 0;
+    constexpr Word of_no_account = page_tables::accessed | page_tables::dirty;
+    if (parts(*page) < count || !(*page & granted)) return 0;
+    Word first = small_entry(*page), wanted = *page;
     for (Word i = 1; i < count; ++i)
-        if (small_entry(page[i]) != (wanted += page_size)) return 0;
+        if ((page[i] ^ (wanted += page_size)) & ~of_no_account) return 0;
     return first;
 }
 
@@ -52,16 +53,24 @@ Word section_entry(Word small_entry) {
 bool write_entries(PageTable& t, Word first, Word end) {
     bool resized = false;
     Word* entry = t.hardware.entry;
+    const Word* page = t.page;
     for (Word group = first & ~(of_large - 1); group < end; group += of_large) {
-        Word large = common_entry(&t.page[group], of_large), from = group, to = group + of_large;
+        Word large = common_entry(&page[group], of_large), from = group, to = group + of_large;
         bool was_large = (entry[group] & page_type) == large_page;
         if (!large && !was_large) {
             if (from < first) from = first;
             if (to > end) to = end;
         }
-        for (Word i = from; i < to; ++i) {
-            resized |= entry[i] && was_large != bool(large);
-            entry[i] = large ? (large & ~page_type) | large_page : small_entry(t.page[i]);
+        if (!large) {
+            resized |= was_large;
+            for (Word i = from; i < to; ++i) entry[i] = page[i] & granted_read ? small_entry(page[i]) : 0;
+        } else if (!was_large) {
+            for (Word i = from; i < to; ++i) {
+                resized |= bool(entry[i]);
+                entry[i] = (large & ~page_type) | large_page;
+            }
+        } else {
+            for (Word i = from; i < to; ++i) entry[i] = (large & ~page_type) | large_page;
         }
         caches::clean_and_invalidate_data(reinterpret_cast<VAddr>(&entry[from]), (to - from) * sizeof(Word));
     }
@@ -114,8 +123,11 @@ void change(Space& space, VAddr page, Word count, Word away, Word in) {
     check(count && index(page) + count <= pages_of_table && !(page & page_mask));
     Word first = index(page), end = first + count;
     bool changed = false, known = false, loses_lines = false;
-    for (Word i = first; i < end; ++i) {
-        Word before = small_entry(t.page[i]), after = small_entry((t.page[i] & ~away) | in);
+    // Where the one before is like it but for the frame, nothing else comes of this one.
+    for (Word i = first, like = 0; i < end; ++i) {
+        if (i > first && !((t.page[i] ^ like) & page_mask)) continue;
+        like = t.page[i];
+        Word before = small_entry(like), after = small_entry((like & ~away) | in);
         if (before == after) continue;
         changed = true;
         if (!before) continue;
@@ -124,11 +136,14 @@ void change(Space& space, VAddr page, Word count, Word away, Word in) {
         loses_lines |= before & cached && after != (before | page_access(access_user_write));
     }
     if (loses_lines) host::drop_lines(space, page, count * page_size);
+    Word lost = 0;
     for (Word i = first; i < end; ++i) {
-        bool had = t.page[i] & granted;
-        t.page[i] = (t.page[i] & ~away) | in;
-        if (had != bool(t.page[i] & granted)) sharers::changed({&t, i});
+        Word before = t.page[i], after = (before & ~away) | in;
+        t.page[i] = after;
+        if (!(after & granted)) lost |= before & granted;
+        else if (!(before & granted)) sharers::gained({&t, i});
     }
+    if (lost) sharers::lost(t, first, end);
     if (!changed) return;
     bool resized = write_entries(t, first, end);
     resized |= write_section(space, page);

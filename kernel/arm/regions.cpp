@@ -184,8 +184,13 @@ bool share(Space& space, VAddr page) {
     return true;
 }
 
-void entries_changed(const Space& space, VAddr page, Word count) {
-    if (Region* r = of(space, page >> 20)) restrict_to(*r, space, index(page), count);
+void entries_changed(Space& space, VAddr page, Word count) {
+    constexpr Word most = 16;
+    Region* r = of(space, page >> 20);
+    if (!r) return;
+    // More than is granted at a time is a page of a megabyte, of which nothing is left that they have in common.
+    if (count > most) leave(*r, space);
+    else restrict_to(*r, space, index(page), count);
 }
 
 bool agree(const Space& space) {

@@ -19,7 +19,7 @@ bool join(Space& space, Word section);
 // else the space leaves the region. False if the page is in none, or granted already.
 bool share(Space& space, VAddr page);
 // Some of a space's own entries have changed.
-void entries_changed(const Space& space, VAddr page, Word count);
+void entries_changed(Space& space, VAddr page, Word count);
 
 // For the kernel's audit: whether the space has part in those regions that have it as a member, and none of their
 // tables grants more than its own; and what stands in the first level for a region's domain, 0 if there is no such

@@ -293,7 +293,7 @@ void drop_translations(Space& space, VAddr page, bool one) {
 
 bool share(Space& space, VAddr address) { return regions::share(space, address); }
 
-void entries_changed(const Space& space, VAddr page, Word count) { regions::entries_changed(space, page, count); }
+void entries_changed(Space& space, VAddr page, Word count) { regions::entries_changed(space, page, count); }
 
 Space* holder_of(Word s) { return boot_directory.entry[s] ? holder[domain_of(boot_directory.entry[s])] : nullptr; }
 

@@ -9,8 +9,12 @@ namespace {
 
 bool in_ring(Cell c) { return c.table->next_table[c.place]; }
 
+std::uint16_t number(const PageTable* table) {
+    return static_cast<std::uint16_t>((reinterpret_cast<Word>(table) - WINDOW) >> 12);
+}
+
 void set_next(Cell c, Cell next) {
-    c.table->next_table[c.place] = static_cast<std::uint16_t>((reinterpret_cast<Word>(next.table) - WINDOW) >> 12);
+    c.table->next_table[c.place] = number(next.table);
     c.table->next_place[c.place] = static_cast<std::uint8_t>(next.place);
 }
 
@@ -21,17 +25,13 @@ void join(Cell c) {
     set_next(root, c);
 }
 
-// Looks for the one before it for so many steps.
-void leave(Cell c, Word steps) {
-    for (Cell before = c; steps; --steps) {
+void leave(Cell c) {
+    for (Cell before = c;;) {
         Cell at = next(before);
         if (at == c) return drop_next(before, c);
         before = at;
     }
 }
-
-constexpr Word any_number = ~Word{0};
-constexpr Word few = 2;             // alone in a ring
 
 bool is_root(const PageTable& t) { return t.begins_rings; }
 
@@ -48,18 +48,27 @@ bool leave(PageTable& table) {
     for (Word i = 0; i < page_tables::pages_of_table; ++i) {
         if (!table.next_table[i]) continue;
         if (!left--) return false;
-        leave({&table, i}, any_number);
+        leave({&table, i});
     }
     return true;
 }
 
-void changed(Cell c) {
-    if (is_root(*c.table)) return;
-    if (!(c.word() & page_tables::granted)) {
-        if (in_ring(c)) leave(c, few);
-    } else if (c.mapping()) {               // else it is the kernel's
-        if (in_ring(c)) leave(c, any_number);
-        join(c);
+void gained(Cell c) {
+    if (is_root(*c.table) || !c.mapping()) return;      // without, it is the kernel's
+    if (in_ring(c)) leave(c);
+    join(c);
+}
+
+// Those stay that have somebody beside them in the ring, and not its root alone: that would take a search.
+void lost(PageTable& table, Word first, Word end) {
+    if (is_root(table)) return;
+    const Word own = number(&table);
+    for (Word i = first; i < end; ++i) {
+        Word next = table.next_table[i], place = table.next_place[i];
+        if (!next || table.page[i] & page_tables::granted) continue;
+        PageTable& root = *table_of(next);
+        if (root.next_table[place] != own || root.next_place[place] != i) continue;
+        root.next_table[place] = table.next_table[i] = 0;
     }
 }
 

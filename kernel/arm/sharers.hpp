@@ -35,8 +35,9 @@ struct Cell {
 void begin(VAddr page, TableDirectory* directory);
 // Nothing of a table may be in any ring when it is freed. Takes out some; true if none is left.
 bool leave(PageTable& table);
-// A page has been granted, or is no longer.
-void changed(Cell cell);
+// A page has been granted. Some from `first` to `end` are no longer.
+void gained(Cell cell);
+void lost(PageTable& table, Word first, Word end);
 // Whether it may be in a ring without being granted.
 bool lingers(Cell cell);
 
@@ -47,10 +48,11 @@ inline Cell root_of(PAddr frame) {
     const TableDirectory* d = roots[frame >> 30];
     return {d ? d->table[frame >> 20 & 0x3ff] : nullptr, page_tables::index(frame)};
 }
+inline PageTable* table_of(Word number) { return reinterpret_cast<PageTable*>(WINDOW + (number << 12)); }
 inline Cell next(Cell c) {
     Word page = c.table->next_table[c.place];
     if (!page) return c;
-    return {reinterpret_cast<PageTable*>(WINDOW + (page << 12)), c.table->next_place[c.place]};
+    return {table_of(page), c.table->next_place[c.place]};
 }
 void drop_next(Cell before, Cell cell);
 

@@ -50,7 +50,9 @@ void carry_on(Thread& caller) {
         while (!ipc::reject_senders(*t)) arch::preemption_point();
     while (!threads::bury()) arch::preemption_point();
     while (!visit_some(rest.visits)) arch::preemption_point();
-    constexpr Word budget = mappings::between_points / 4;      // of pages, each of which costs more than a mapping
+    // Of pages, each of which costs more than a mapping; a large one needs as much as there is.
+    constexpr bool large_pages = paging::sizes[0] != page_log2;
+    constexpr Word budget = large_pages ? mappings::between_points : mappings::between_points / 4;
     while (!spaces::bury(budget)) arch::preemption_point();
     caller.pending = Pending::nothing;
 }

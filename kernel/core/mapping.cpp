@@ -15,6 +15,11 @@ constexpr VAddr stretch = (VAddr{1} << paging::table_log2) - 1;
 constexpr Word stretch_cost = between_points;
 // What it takes to see to a page, beside what is done to those derived from it; and to map it.
 constexpr Word page_cost = 2, map_cost = 8;
+// What a large page takes more than a small one.
+Word large_cost(unsigned log2) {
+    if constexpr (several_sizes) return (1u << (log2 - page_log2)) / 4;
+    return 0;
+}
 
 // Over what has no page tables, paid for as ways: the next address up to `last` that may have pages; last + 1 if none
 // has.
@@ -36,7 +41,12 @@ Mapped clear_target(Space& to, VAddr target, unsigned& clearing, Word& budget) {
     if (fitted != Mapped::all) return fitted;
     Mapping* old = mapping_at(to, target);
     if (old && !remove_below(*old, budget)) return Mapped::part;
-    if (old) remove(*old);
+    if (old) {
+        Word cost = cost_of(*old);
+        if (!affords(budget, cost)) return Mapped::part;
+        remove(*old);
+        if constexpr (several_sizes) pay(budget, cost - 1);
+    }
     clearing = 0;
     return Mapped::all;
 }
@@ -73,6 +83,7 @@ Mapped transfer_page(Space& from, VAddr source, Space& to, VAddr target, unsigne
         // The source may have been derived from what just went away, or have become several pages with it.
         m = mapping_at(from, source);
         if (!m) return Mapped::all;
+        if (!affords(budget, large_cost(log2))) return Mapped::part;
     }
     if (!grant) {
         Mapped made = make_room(from, source, log2, budget);
@@ -146,10 +157,11 @@ Mapped transfer(Space& from, Fpage send, Space& to, Fpage window, Word base, boo
         Mapped mapped = clear_target(to, target, progress.clearing, budget);
         if (mapped != Mapped::all) return mapped;
         unsigned log2 = largest(from, page, to, target, last);
+        if (!affords(budget, large_cost(log2))) return Mapped::part;
         mapped = transfer_page(from, page, to, target, log2, send.rights(), grant, progress, budget);
         if (mapped != Mapped::all) return mapped;
         done += 1u << log2;
-        pay(budget, map_cost);
+        pay(budget, map_cost + large_cost(log2));
     }
     return Mapped::all;
 }
@@ -163,6 +175,7 @@ bool unmap(Space& space, Fpage fpage, bool flush, VAddr& at, Word& status, Sweep
     bool everything = fpage.rights() == rights_all, write = fpage.rights() & right_write;
     VAddr last = fpage.last() < paging::user_limit() ? fpage.last() : paging::user_limit() - 1;
     while (at <= last && budget) {
+        const VAddr before = at;
         at = skip_unmapped(space, at, last, budget);
         if (at > last) break;
         VAddr page = at, end = (at | stretch) < last ? at | stretch : last;
@@ -177,11 +190,23 @@ bool unmap(Space& space, Fpage fpage, bool flush, VAddr& at, Word& status, Sweep
         VAddr next = behind(space, page);
         Word cost = page_cost;
         if (Mapping* m = mapping_at(space, page)) {
-            cost += cost_of(*m);
+            Word its = cost_of(*m);
+            if (!affords(budget, its)) return false;
+            cost += its;
             // Itself first: while that goes on below, nobody else gets what is being taken.
-            if (!everything || !flush) note_status(*m, paging::take_status(space, m->page(), write && flush));
+            bool had_itself = several_sizes && sweep.had_itself && at == before;
+            if constexpr (several_sizes) sweep.had_itself = false;
+            if ((!everything || !flush) && !had_itself) {
+                Word own = paging::take_status(space, m->page(), write && flush);
+                note_status(*m, own);
+                if (several_sizes && own && its > 1) {
+                    pay(budget, its);
+                    if (!budget) return sweep.had_itself = true, false;
+                }
+            }
             sweep.space = &space, sweep.page = &at, sweep.status = &status, sweep.no_write = write;
             if (everything ? !remove_below(*m, budget) : !sweep_below(*m, sweep, budget)) return false;
+            if (everything && flush && !affords(budget, its)) return false;
             status |= reset_status(*m);
             if (everything && flush) status |= remove(*m);
         }

@@ -160,6 +160,7 @@ bool remove_below(Mapping& m, Word& budget) {
         } else {
             Mapping* parent = at->parent;
             Word cost = cost_of(*at);
+            if (!affords(budget, cost)) break;
             notes.add(*parent, unlink(*at));
             at = parent;
             pay(budget, cost);
@@ -180,10 +181,12 @@ bool walk(Mapping& m, Sweep& sweep, Word& budget) {
     sweep.had_no_place = false;
     Notes notes(m);
     for (; is_below(at, m) && budget; at = at->next) {
+        Word cost = cost_of(*at);
+        if (!affords(budget, cost)) break;
         Word status = paging::take_status(*at->space, at->page(), sweep.no_write);
         at->where |= status;
         notes.add(*at->parent, status);
-        pay(budget, cost_of(*at));
+        pay(budget, cost);
     }
     notes.finish();
     if (!is_below(at, m)) return true;
@@ -230,6 +233,7 @@ void begin_again_below(Mapping& m) {
 void abandon(Sweep& sweep) {
     if (sweep.link.queued()) paused.remove(sweep), --paused_count;
     sweep.root = sweep.at = nullptr;
+    if constexpr (several_sizes) sweep.had_itself = false;
 }
 
 Word in_use() { return pool.in_use(); }

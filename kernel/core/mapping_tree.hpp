@@ -39,12 +39,18 @@ Mapping* mapping_at(Space& space, VAddr page);
 inline PAddr frame_of(const Mapping& m) { return paging::get(*m.space, m.page()).frame; }
 // The address behind a page.
 inline VAddr behind(const Space& space, VAddr page) { return (page | ((1u << log2_of(space, page)) - 1)) + 1; }
-// What it takes to change a page, in mappings: four small parts of a large one take as long as a page of their size. A
-// port with such pages has more to do for each one (arm/page_tables.cpp: other addresses of the frame, lines of the
-// cache).
+// What it takes to change a page, in mappings: four small parts of a large one take as long as one mapping. A port with
+// such pages has more to do for each page (arm/page_tables.cpp: other addresses of the frame, lines of the cache, other
+// spaces that share its region).
 inline Word cost_of(const Mapping& m) {
-    if constexpr (several_sizes) return ((1u << (log2_of(*m.space, m.page()) - page_log2)) + 3) / 4 + 1;
+    if constexpr (several_sizes) return ((1u << (log2_of(*m.space, m.page()) - page_log2)) + 3) / 4 + 3;
     return 1;
+}
+// Whether that may begin with what is left of a budget. It could be more than there is at all: then nothing comes
+// before it from the last preemption point on.
+inline bool affords(Word budget, Word cost) {
+    if constexpr (several_sizes) return cost <= budget || budget >= between_points;
+    return true;
 }
 
 // Whether a node, or the end of the list, is below another one from which a walk has come to it.

@@ -380,6 +380,96 @@ void map_range()
     finish(forest.left), finish(forest.root);
 }
 
+/// A megabyte that some spaces have, in pieces of that size. The first one has mapped it to the others.
+struct Shared {
+    static constexpr Word most = 3;
+    Agent *all[most] = {};
+    L4_Fpage_t whole = L4_Nilpage;
+    Word members;
+    bool good = false;
+
+    Shared(Word count, int log2) : members(count)
+    {
+        for (Word i = 0; i < members; i++)
+            if (!(all[i] = agent(Kind::other))) return;
+        whole = L4_Sigma0_GetAny(L4_nilthread, 20, L4_CompleteAddressSpace);
+        good = !L4_IsNilFpage(whole);
+        if (!good) fail("no megabyte");
+        for (Word at = 0; good && at < mb; at += 1u << log2) {
+            const L4_Fpage_t there = L4_FpageLog2(everywhere + at, log2);
+            give(all[0], L4_FpageLog2(L4_Address(whole) + at, log2) + L4_FullyAccessible, 0, there);
+            for (Word i = 1; i < members; i++) good = good && pass(all[0], all[i], there + L4_FullyAccessible, 0, there);
+        }
+    }
+    ~Shared()
+    {
+        for (Agent *one : all)
+            if (one) remove(one);
+    }
+};
+
+constexpr int sizes[] = {12, 16, 20};
+
+Word do_write_all(Word first, Word step, Word count)
+{
+    for (; count; count--, first += step) *reinterpret_cast<volatile Word *>(first + 4) = count;
+    return 0;
+}
+
+/// The first one, or who gave it to that, takes it back, and before that the status and the right to write.
+void revoked_megabyte()
+{
+    static constexpr Word taken[] = {L4_NoAccess, L4_Writable, L4_FullyAccessible};
+    if (!wish.latency) return;
+    for (Word members = 2; members <= Shared::most; members++)
+        for (int log2 : sizes)
+            for (Word flush = 0; flush < 2; flush++) {
+                const Shared shared(members, log2);
+                if (!shared.good) return;
+                for (Word rights : taken) {
+                    const bool written = rights != L4_FullyAccessible;
+                    for (Word round = 0; round < 2; round++)
+                        for (Word i = 0; i < members; i++)
+                            ask(shared.all[i], written ? do_write_all : do_read_all, everywhere, page_size,
+                                mb / page_size);
+                    const L4_Fpage_t whole = L4_FpageLog2(flush ? everywhere : L4_Address(shared.whole), 20) + rights;
+                    if (flush) ask(shared.all[0], do_flush, whole.raw, 0x40);
+                    else L4_UnmapFpage(whole);
+                }
+                for (Word i = 0; i < members; i++) CHECK(faults_on_read(shared.all[i], everywhere));
+            }
+}
+
+/// A message of two items: a megabyte where the receiver has another one, and a part of it where that is then.
+void megabyte_and_part(int part)
+{
+    if (!wish.latency) return;
+    static constexpr Word megabytes[] = {0, 1, 16};
+    for (Word after : megabytes) {
+        Agent *a = agent(Kind::other);
+        const L4_Fpage_t old = L4_Sigma0_GetAny(L4_nilthread, 20, L4_CompleteAddressSpace);
+        const L4_Fpage_t fresh = L4_Sigma0_GetAny(L4_nilthread, 20, L4_CompleteAddressSpace);
+        if (!a || L4_IsNilFpage(old) || L4_IsNilFpage(fresh)) return fail("no megabyte");
+        give(a, old + L4_FullyAccessible, 0, L4_FpageLog2(everywhere, 20));
+        ask(a, do_write_all, everywhere, page_size, mb / page_size);
+        begin(a, do_take_all_there_is, main_id.raw);
+        const L4_MapItem_t first = L4_MapItem(fresh + L4_FullyAccessible, everywhere);
+        const L4_Fpage_t its = L4_FpageLog2(L4_Address(fresh), part) + L4_FullyAccessible;
+        const L4_MapItem_t second_one = L4_MapItem(its, everywhere + after * mb);
+        L4_Set_MsgTag(L4_MsgTag_t{.raw = 4u << 6});
+        L4_LoadMR(1, first.raw[0] | 1);
+        L4_LoadMR(2, first.raw[1]);
+        L4_LoadMR(3, second_one.raw[0]);
+        L4_LoadMR(4, second_one.raw[1]);
+        CHECK(L4_IpcSucceeded(L4_Send_Timeout(a->id, second)));
+        CHECK_EQUAL(finish(a).value, 0);
+        CHECK_EQUAL(ask(a, do_read, everywhere + after * mb).faults, 0);
+        remove(a);
+    }
+}
+void megabyte_and_page() { megabyte_and_part(12); }
+void megabyte_and_more() { megabyte_and_part(16); }
+
 } // namespace
 
 const Test latency_tests[] = {
@@ -400,6 +490,9 @@ const Test latency_tests[] = {
     {"latency.shared_places", shared_places},
     {"latency.large_page", large_page},
     {"latency.split_page", split_page},
+    {"latency.revoked_megabyte", revoked_megabyte},
+    {"latency.megabyte_and_page", megabyte_and_page},
+    {"latency.megabyte_and_more", megabyte_and_more},
     {nullptr, nullptr},
 };
 
