@@ -110,11 +110,12 @@ void software_interrupt(Thread& t) {
 
 bool prefetch_abort(Thread& t) {
     VAddr address = page_tables::original(*t.space, t.frame.pc);
-    bool refilled = host::refill(*t.space, address);
+    // If that was not all, the fetch faults again.
+    if (host::refill(*t.space, address)) return true;
     switch (page_tables::touch(*t.space, address, false)) {
     case Touch::granted: host::share(*t.space, address); return true;
     case Touch::nothing_new:
-        if (refilled || host::share(*t.space, address)) return true;
+        if (host::share(*t.space, address)) return true;
         ipc::exception(t, exception_abort, breakpoint_status);
         return false;
     case Touch::denied: ask_pager(t, address, right_read | right_execute);

@@ -64,6 +64,11 @@ bool at_home(const Space& space, Word section) {
 // Entries that differ in the access alone: the bits that both have are what both may.
 Word common(Word entry, Word other) { return (entry ^ other) & ~page_access(access_user_write) ? 0 : entry & other; }
 
+// By the kernel, of which the table walker has not seen anything.
+void written(Region& r, Word first, Word count) {
+    caches::clean_and_invalidate_data(reinterpret_cast<VAddr>(&r.table->entry[first]), count * sizeof(Word));
+}
+
 void set_entry(Region& r, Word i, Word entry) {
     if (r.table->entry[i] != entry) write(r.table->entry[i], entry);
 }
@@ -79,8 +84,16 @@ void synchronise(Region& r, Word i) {
 // may grant less than all of them may afterwards, until there is a fault (share()).
 void restrict_to(Region& r, const Space& space, Word first, Word count) {
     const PageTable& own = *table_of(space, r);
-    for (Word i = first, end = first + count; i < end; ++i)
-        if (Word entry = r.table->entry[i]) set_entry(r, i, common(entry, small_entry(own.page[i])));
+    bool changed = false;
+    for (Word i = first, end = first + count; i < end; ++i) {
+        Word entry = r.table->entry[i];
+        if (!entry) continue;
+        Word left = own.page[i] & granted ? common(entry, small_entry(own.page[i])) : 0;
+        if (left == entry) continue;
+        r.table->entry[i] = left;
+        changed = true;
+    }
+    if (changed) written(r, first, count);
 }
 
 void add(Region& r, Space& space) {
@@ -143,8 +156,9 @@ bool join(Space& space, Word section) {
         // Of a newcomer's pages nothing is granted that the other one has not been: the table begins as that one's.
         const PageTable &own = *table_of(space, *r), &others = *table_of(*other, *r);
         for (Word i = 0; i < pages; ++i)
-            if (others.page[i] & granted_read)
-                set_entry(*r, i, common(small_entry(others.page[i]), small_entry(own.page[i])));
+            if (others.page[i] & own.page[i] & granted_read)
+                r->table->entry[i] = common(small_entry(others.page[i]), small_entry(own.page[i]));
+        written(*r, 0, pages);
         add(*r, space);
         host::purge();
         return true;

@@ -440,6 +440,30 @@ void revoked_megabyte()
             }
 }
 
+Word do_run(Word address, Word, Word)
+{
+    reinterpret_cast<void (*)()>(address)();
+    return 0;
+}
+
+/// The last of them runs code there when the others have accessed all of it.
+void fetched_megabyte()
+{
+    constexpr Word code = everywhere + 64; // no line that is written to afterwards
+    if (!wish.latency) return;
+    for (Word members = 2; members <= Shared::most; members++)
+        for (int log2 : sizes) {
+            const Shared shared(members, log2);
+            if (!shared.good) return;
+            ask(shared.all[0], do_write, code, 0xE1A0F00E); // mov pc, lr
+            ask(shared.all[0], do_flush, L4_FpageLog2(everywhere, 20).raw, 0);
+            for (Word round = 0; round < 2; round++)
+                for (Word i = 0; i + 1 < members; i++)
+                    ask(shared.all[i], do_write_all, everywhere, page_size, mb / page_size);
+            CHECK_EQUAL(ask(shared.all[members - 1], do_run, code).faults, 0);
+        }
+}
+
 /// A message of two items: a megabyte where the receiver has another one, and a part of it where that is then.
 void megabyte_and_part(int part)
 {
@@ -491,6 +515,7 @@ const Test latency_tests[] = {
     {"latency.large_page", large_page},
     {"latency.split_page", split_page},
     {"latency.revoked_megabyte", revoked_megabyte},
+    {"latency.fetched_megabyte", fetched_megabyte},
     {"latency.megabyte_and_page", megabyte_and_page},
     {"latency.megabyte_and_more", megabyte_and_more},
     {nullptr, nullptr},
