@@ -398,7 +398,8 @@ struct Shared {
         for (Word at = 0; good && at < mb; at += 1u << log2) {
             const L4_Fpage_t there = L4_FpageLog2(everywhere + at, log2);
             give(all[0], L4_FpageLog2(L4_Address(whole) + at, log2) + L4_FullyAccessible, 0, there);
-            for (Word i = 1; i < members; i++) good = good && pass(all[0], all[i], there + L4_FullyAccessible, 0, there);
+            for (Word i = 1; i < members && good; i++)
+                good = pass(all[0], all[i], there + L4_FullyAccessible, 0, there);
         }
     }
     ~Shared()
@@ -464,6 +465,20 @@ void fetched_megabyte()
         }
 }
 
+/// One of those that share it grants it to another one, who has another megabyte there.
+void granted_megabyte()
+{
+    if (!wish.latency) return;
+    const Shared shared(3, 20), others(1, 20);
+    if (!shared.good || !others.good) return;
+    for (Word round = 0; round < 2; round++)
+        for (Agent *one : shared.all) ask(one, do_write_all, everywhere, page_size, mb / page_size);
+    ask(others.all[0], do_write_all, everywhere, page_size, mb / page_size);
+    const L4_Fpage_t there = L4_FpageLog2(everywhere, 20);
+    CHECK(pass(shared.all[1], others.all[0], there + L4_FullyAccessible, 0, there, true));
+    CHECK_EQUAL(ask(others.all[0], do_read, everywhere + 4).value, mb / page_size);
+}
+
 /// A message of two items: a megabyte where the receiver has another one, and a part of it where that is then.
 void megabyte_and_part(int part)
 {
@@ -516,6 +531,7 @@ const Test latency_tests[] = {
     {"latency.split_page", split_page},
     {"latency.revoked_megabyte", revoked_megabyte},
     {"latency.fetched_megabyte", fetched_megabyte},
+    {"latency.granted_megabyte", granted_megabyte},
     {"latency.megabyte_and_page", megabyte_and_page},
     {"latency.megabyte_and_more", megabyte_and_more},
     {nullptr, nullptr},
