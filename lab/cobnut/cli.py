@@ -131,8 +131,7 @@ def list_() -> None:
     for experiment in experiments.all_experiments().values():
         print(f"  {experiment.name:<16} {experiment.title} ({experiment.source})")
         for one in (experiment, *experiment.elsewhere):
-            if one is not experiment:
-                print(f"      on {', '.join(one.boards)}:")
+            print(f"      on {', '.join(one.boards)}; machines: {', '.join(_machines_of(one))}")
             for name, setting in one.settings.items():
                 print(f"      --set {f'{name}={setting.value}':<11} {setting.help}")
             if one.checkable:
@@ -143,6 +142,17 @@ def list_() -> None:
     print("boards")
     for board in boards.BOARDS.values():
         print(f"  {board.name:<16} {board.description}; programs: {', '.join(board.programs)}")
+
+
+def _machines_of(experiment: experiments.Experiment) -> list[str]:
+    """The machines that fit an experiment, each with the boards that take it by default."""
+    where = [boards.find(name) for name in experiment.boards]
+    lines = []
+    for name in experiment.machines(where[0].processor):
+        default = [board.name for board in where if (board.machine or experiment.machine) == name]
+        on = f" on {', '.join(default)}" if len(default) < len(where) else ""
+        lines.append(f"{name} (default{on})" if default else name)
+    return lines
 
 
 @app.command()
@@ -197,6 +207,8 @@ def boot(
         raise typer.Exit(_boot_images(image, append, Boot.cpu if cpu is None else cpu, memory, sanitize))
     if sanitize and emulator != "qemu":
         raise CobnutError(f"--sanitize: works on qemu, not on {emulator}")
+    if machine:
+        machines.check_architecture(machine, target)
     _check_payload("boot", module, root)
     if target.processor is boards.ARM:
         refused = (("--gdb", gdb), ("--cpu", cpu), ("--emulator bochs", emulator == "bochs"))
@@ -306,7 +318,7 @@ def _measured(target: boards.Board, what: Boot, machine: str, json: Path | None)
     from cobnut import measuring, tables
 
     building.lab()
-    described = machines.load_for(machine, target.processor)
+    described = machines.load(machine)
     code, text = measuring.boot(target, what, described)
     measured = tables.show_measured(described.name, text)
     for doubt in measured["warnings"]:
@@ -537,6 +549,8 @@ def run(
         raise CobnutError(f"--picture: {experiment} has no curves to draw")
     given_images = _images(experiment, image or [], append)
     writable.check_all(json, report, picture)
+    for name in names:
+        running.planned(name, board=board, machine=machine, given=given or [], quick=quick, sweep=sweep or [])
     finished = []
     for name in names:
         one = running.run(

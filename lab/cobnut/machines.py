@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cobnut import paths
-from cobnut.boards import Processor
+from cobnut.boards import Board
 from cobnut.errors import CobnutError, unknown
 
 
@@ -93,8 +93,13 @@ def locate(name: str) -> Path:
 
 def load(name: str) -> Machine:
     """Finds the machine `name`, has it checked by the model, and reads it."""
+    check(locate(name))
+    return read(name)
+
+
+def read(name: str) -> Machine:
+    """The machine `name` as its file has it, unchecked: for what has to be known before anything is built."""
     path = locate(name)
-    check(path)
     data = path.read_bytes()
     tree = tomllib.loads(data.decode())
     return Machine(
@@ -107,12 +112,19 @@ def load(name: str) -> Machine:
     )
 
 
-def load_for(name: str, processor: Processor) -> Machine:
-    """The same for a board with this processor."""
-    machine = load(name)
-    if machine.architecture != processor.architecture:
-        raise CobnutError(f"machine {machine.name} is no {processor.name} machine, as the board is")
-    return machine
+def check_architecture(name: str, board: Board) -> None:
+    """Refuses a machine whose processor is none of the board's family. What cannot be read is left to `check`."""
+    try:
+        architecture = read(name).architecture
+    except (OSError, ValueError, AttributeError):
+        return
+    processor = board.processor
+    if architecture != processor.architecture:
+        there = ", ".join(known(processor.architecture))
+        raise CobnutError(
+            f"--machine {name}: board {board.name} has an {processor.name} processor, which that is not (there are"
+            f" {there})"
+        )
 
 
 def change(pair: str) -> tuple[str, str]:

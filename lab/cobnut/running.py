@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from cobnut import boards, build, experiments, machines, paths, progress, recording, report, sweeping
+from cobnut.boards import Board
 from cobnut.checks import with_known_misses
 from cobnut.emulators import qemu, qemu_arm
 from cobnut.errors import CobnutError
@@ -45,6 +46,64 @@ class Finished:
     notes: list[str]
 
 
+@dataclass(frozen=True)
+class Plan:
+    """What a command line asks for, found to fit together: `given` is what --set changes but of the kernel."""
+
+    experiment: Experiment
+    board: Board
+    machine: str
+    given: list[str]
+
+
+def planned(
+    name: str, *, board: str | None, machine: str | None, given: list[str], quick: bool, sweep: Sequence[str] = ()
+) -> Plan:
+    """Holds a command line against what there is, before anything is built or run; refuses what does not fit."""
+    experiment = experiments.find(name)
+    target = boards.find(board or experiment.boards[0])
+    if sweep and (name not in experiments.reproductions() or target.processor is boards.ARM):
+        raise CobnutError(
+            f"--sweep: {name} does not record its guests on {target.name}, so it cannot be measured again"
+        )
+    experiment = experiment.on(target.name)
+    of_kernel = [pair for pair in given if pair.partition("=")[0] == "checked"]
+    if of_kernel and not experiment.checkable:
+        raise CobnutError(f"--set {of_kernel[0]}: {name} measures the ordinary kernel")
+    target = boards.settled(target, of_kernel)
+    chosen = target.machine or experiment.machine if machine is None else machine
+    own = [pair for pair in given if pair not in of_kernel]
+    machines.locate(chosen)
+    check_fit(experiment, target, chosen)
+    try:
+        described = machines.read(chosen)
+    except (OSError, ValueError, AttributeError):
+        return Plan(
+            experiment, target, chosen, own
+        )  # what is wrong with the file is said by the model, once it is built
+    experiments.settle(experiment, described, quick, own)
+    return Plan(experiment, target, chosen, own)
+
+
+def check_fit(experiment: Experiment, board: Board, machine: str) -> None:
+    """Refuses a machine on which the experiment cannot be measured. What cannot be read is left to the model."""
+    try:
+        described = machines.read(machine)
+    except (OSError, ValueError, AttributeError):
+        return
+    fitting = ", ".join(experiment.machines(board.processor))
+    if described.architecture != board.processor.architecture:
+        raise CobnutError(
+            f"--machine {machine}: {experiment.name} runs on {board.name}, an {board.processor.name} board, and that is"
+            f" a machine of another kind (there are {fitting})"
+        )
+    missing = experiment.missing(described)
+    if missing:
+        raise CobnutError(
+            f"--machine {machine}: has no {', '.join(missing)}, which {experiment.name} is about (there are {fitting})"
+        )
+
+
 def run(
     name: str,
     *,
@@ -62,24 +121,12 @@ def run(
 
     Without a board it is the experiment's first one, and without a machine the board's or the experiment's own.
     """
-    experiment = experiments.find(name)
-    target = boards.find(board or experiment.boards[0])
-    if sweep and (name not in experiments.reproductions() or target.processor is boards.ARM):
-        raise CobnutError(
-            f"--sweep: {name} does not record its guests on {target.name}, so it cannot be measured again"
-        )
-    experiment = experiment.on(target.name)
-    of_kernel = [pair for pair in given if pair.partition("=")[0] == "checked"]
-    if of_kernel and not experiment.checkable:
-        raise CobnutError(f"--set {of_kernel[0]}: {name} measures the ordinary kernel")
-    target = boards.settled(target, of_kernel)
-    machine = target.machine or experiment.machine if machine is None else machine
-    machines.locate(machine)  # a wrong name is said before anything is built
+    plan = planned(name, board=board, machine=machine, given=given, quick=quick, sweep=sweep)
+    experiment, target, machine = plan.experiment, plan.board, plan.machine
     version = qemu_arm.ensure() if target.processor is boards.ARM else qemu.ensure()
     build.everything(target)
-    described = machines.load_for(machine, target.processor)
-    own = [pair for pair in given if pair not in of_kernel]
-    settings, overrides = experiments.settle(experiment, described, quick, own)
+    described = machines.load(machine)
+    settings, overrides = experiments.settle(experiment, described, quick, plan.given)
     machines.check(described.path, overrides)
     sweeps = sweeping.parse(sweep, described)
     with progress.meter(name) as meter:
@@ -89,7 +136,7 @@ def run(
     notes = [cost_of_modelling(replace(lab, meter=progress.Silent()))] if show_cost else []
     if sweeps:
         result, note = _swept(experiment, lab, result, sweeps)
-        notes.append(note)
+        notes += [note, *filter(None, [sweeping.idle(result, sweeps)])]
         own_plots = experiment.plots
         experiment = replace(experiment, plots=lambda result: [*own_plots(result), *sweeping.plots(result)])
     words = ["./cobnut", "run", name, "--board", target.name, "--machine", machine]

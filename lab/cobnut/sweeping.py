@@ -118,6 +118,29 @@ def moved(result: Result) -> list[tuple[str, float, float, float, str]]:
     return found
 
 
+def idle(result: Result, sweeps: Sequence[Sweep]) -> str:
+    """Says which of the swept numbers moved no check; empty if each moved one."""
+    unmoved, shares = [], {sweep.parameter: _furthest(result, sweep.parameter) for sweep in sweeps}
+    for name, share in shares.items():
+        if share < LEAST_SHOWN:
+            unmoved.append(f"{name} ({f'none by {100 * LEAST_SHOWN:g} % or more' if share else 'none at all'})")
+    return f"sweep: these numbers moved no check: {', '.join(unmoved)}" if unmoved else ""
+
+
+def _furthest(result: Result, parameter: str) -> float:
+    """The largest share by which the number moved a check, at either of its ends."""
+    most = 0.0
+    for check in result.checks:
+        for end in ENDS:
+            series = result.find(f"sweep.{check.name}.{end}")
+            if series is None or check.measured is None:
+                continue
+            value = dict(zip(series.x, series.y, strict=True)).get(parameter)
+            if value is not None and value != check.measured:
+                most = max(most, abs(value - check.measured) / abs(check.measured) if check.measured else 1.0)
+    return most
+
+
 def plots(result: Result) -> list[Plot]:
     """Bars for each check that a sweep moved."""
     units = {check.name: check.unit for check in result.checks}

@@ -52,6 +52,18 @@ def test_only_what_moves_is_shown():
     assert [plot.title for plot in sweeping.plots(result)] == ["double: what it hinges on"]
 
 
+def test_what_moves_nothing_is_named():
+    wanted = ["dtlb.entries=32:96", "dtlb.associativity=1:2"]
+    sweeps = sweeping.parse(wanted, machines.load(MACHINE))
+    assert (
+        sweeping.idle(swept(*wanted), sweeps) == "sweep: these numbers moved no check: dtlb.associativity (none at all)"
+    )
+    assert sweeping.idle(swept(wanted[0]), sweeps[:1]) == ""
+    still = swept(wanted[1])
+    little = [replace(one, y=[128.5]) if one.name == "sweep.double.low" else one for one in still.series]
+    assert "dtlb.associativity (none by 1 % or more)" in sweeping.idle(replace(still, series=little), sweeps[1:])
+
+
 def test_a_range_left_out_is_the_machines_own():
     machine = machines.load(MACHINE)
     own = machine.parameters["dtlb.entries"]

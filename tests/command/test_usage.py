@@ -2,6 +2,7 @@
 """Wrong usage is answered with status 2 and one clear line."""
 
 import os
+import re
 import stat
 from pathlib import Path
 
@@ -18,6 +19,51 @@ def test_list_names_experiments_machines_and_boards(cobnut):
     assert done.returncode == 0
     for name in ("uhlig02/fig4", "ipc/path", "pentium4-1400", "pc"):
         assert f"  {name} " in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("experiment", "machines"),
+    [
+        ("ipc/path", "on pc; machines: pentium4-1400 (default)"),
+        ("ipc/path", "on collie, versatilepb; machines: arm926-400 (default on versatilepb), sa1100-200 (default on"),
+        ("ipc/scale", "on pc; machines: i486, pentium-133, pentium-90, pentium4-1400 (default)"),
+        ("liedtke95/messages", "on pc; machines: pentium-133, pentium-90 (default)"),
+        (
+            "wiggins03/fig5",
+            "on collie, versatilepb; machines: arm926-400 (default on versatilepb), sa1100-200 (default",
+        ),
+    ],
+)
+def test_list_says_which_machines_fit(cobnut, experiment, machines):
+    about = cobnut("list").stdout.split(f"\n  {experiment} ", 1)[1].split("\n  ipc/strings ")[0]
+    assert machines in re.split(r"\n  \w", about)[0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["run", "ipc/path", "--machine", "sa1100-200"], ["--machine sa1100-200: ipc/path runs on pc, an IA-32 board"]),
+        (["run", "ipc/path", "--machine", "pentium-90"], ["has no segments.reload_cycles", "there are pentium4-1400"]),
+        (
+            ["run", "wiggins03/fig5", "--machine", "i486"],
+            ["--machine i486: wiggins03/fig5 runs on collie, an ARM board"],
+        ),
+        (
+            ["run", "liedtke95/messages", "--machine", "pentium4-1400"],
+            ["no dtlb.miss_cycles", "pentium-133, pentium-90"],
+        ),
+        (["run", "all", "--machine", "sa1100-200"], ["--machine sa1100-200", "ipc/path"]),
+        (["run", "all", "--board", "collie"], ["ipc/scale runs on pc, not on collie"]),
+        (["run", "all", "--set", "hinges=0"], ["--set hinges=0", "ipc/path has no setting 'hinges'"]),
+        (["boot", "--machine", "sa1100-200", "hello"], ["--machine sa1100-200", "board pc has an IA-32 processor"]),
+        (["boot", "--board", "collie", "--machine", "i486", "hello"], ["--machine i486", "board collie has an ARM"]),
+    ],
+    ids=lambda value: " ".join(value) if len(value) > 2 else "",
+)
+def test_what_does_not_fit_is_refused_before_anything_is_built_or_run(cobnut, arguments, words):
+    done = cobnut(*arguments)
+    assert_refused(done, *words)
+    assert len(done.stderr.splitlines()) == 1 and not done.stdout
 
 
 def test_works_from_another_folder(cobnut, tmp_path):

@@ -8,11 +8,13 @@ it.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from cobnut.boards import Board
+from cobnut.boards import Board, Processor
 from cobnut.checks import KnownMiss
 from cobnut.errors import CobnutError, unknown
 from cobnut.experiments.records import Records
 from cobnut.machines import Machine, change
+from cobnut.machines import known as known_machines
+from cobnut.machines import read as read_machine
 from cobnut.modules import Module
 from cobnut.progress import Meter
 from cobnut.results import Result
@@ -110,6 +112,7 @@ class Experiment:
     show: Callable[[Result], None] | None = None  # prints more than the checks
     known_misses: Mapping[str, KnownMiss] = field(default_factory=dict)
     elsewhere: tuple["Experiment", ...] = ()  # what goes by the same name on other boards
+    needs: tuple[str, ...] = ()  # numbers of a machine, without which there is nothing to measure on it
 
     def on(self, board: str) -> "Experiment":
         """The experiment of this name for `board`."""
@@ -118,6 +121,15 @@ class Experiment:
                 return one
         boards = (*self.boards, *(name for one in self.elsewhere for name in one.boards))
         raise CobnutError(f"{self.name} runs on {', '.join(boards)}, not on {board}")
+
+    def machines(self, processor: Processor) -> list[str]:
+        """The machines that come with the project and fit it on a board with this processor."""
+        of_processor = known_machines(processor.architecture)
+        return [name for name in of_processor if not self.missing(read_machine(name))]
+
+    def missing(self, machine: Machine) -> list[str]:
+        """The numbers that it needs and `machine` does not have."""
+        return [name for name in self.needs if name not in machine.parameters]
 
 
 def all_experiments() -> dict[str, Experiment]:

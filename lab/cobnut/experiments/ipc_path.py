@@ -320,6 +320,7 @@ EXPERIMENT = Experiment(
     title="The path of a null IPC",
     source="Counts of this kernel, against other kernels counted the same way",
     machine="pentium4-1400",
+    needs=("segments.reload_cycles", "segments.loads"),
     settings={
         "rounds": Setting(100, 20, pingpong.ROUNDS, "round trips measured"),
         "warmup": Setting(10, 10, pingpong.WARMUP, "round trips before the measured ones"),

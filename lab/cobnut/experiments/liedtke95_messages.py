@@ -227,6 +227,7 @@ EXPERIMENT = Experiment(
     title="Strings into and out of small spaces need no temporary mapping",
     source="L95 section 4.2",
     machine="pentium-90",
+    needs=PRICES,
     settings=ipc_strings.EXPERIMENT.settings,
     run=run,
     plots=plots,

@@ -20,6 +20,7 @@ NEVER_PAID = ("entry.int_iret_cycles", "entry.fault_cycles", "entry.interrupt_cy
 FEW, ALL = 1, 2  # what the setting `hinges` asks for: what a curve itself is about, or everything
 # a word has no range in a machine file; what speaks for either is in docs/lab.md
 CHOICES = {"itlb.lookup": {"low": "trace-build", "high": "fetch"}}
+TRACE_CACHE = "trace_cache.rebuild_cycles"  # a machine without one asks its ITLB at each fetch: there is no choice
 LEAST_SHOWN = 0.01  # of the ratio: what moves it less is not drawn
 CAPTION = (
     "One open number of the machine file at a time; those that move the ratio by less than 1 % are left out. "
@@ -46,11 +47,12 @@ def open_parameters(lab: Lab, sections: tuple[str, ...]) -> dict[str, list[str]]
     """
     found: dict[str, list[str]] = {}
     wanted = lab.settings.get("hinges", 0)
+    choices = CHOICES if TRACE_CACHE in lab.machine.parameters else {}
     for name, parameter in lab.machine.parameters.items():
         section = name.split(".")[0]
         if wanted < ALL and not (wanted == FEW and section in sections):
             continue
-        if (parameter.open or name in CHOICES) and name not in lab.overrides and name not in NEVER_PAID:
+        if (parameter.open or name in choices) and name not in lab.overrides and name not in NEVER_PAID:
             found.setdefault(f"{section} (all)" if section in GROUPS else name, []).append(name)
     return found
 

@@ -342,6 +342,7 @@ EXPERIMENT = Experiment(
     title="IPC cost over working set: small spaces against large ones",
     source="Uhlig, Dannowski, Skoglund, Haeberlen, Heiser 2002, figure 4",
     machine="pentium4-1400",
+    needs=(ITLB_ENTRIES,),
     settings={
         "rounds": Setting(100, 50, pingpong.ROUNDS, "round trips measured at each size"),
         "warmup": Setting(10, 4, pingpong.WARMUP, "round trips before the measured ones"),
