@@ -573,6 +573,7 @@ def run(
             print(note)
         print(f"report: {paths.shown(one.page)}")
         finished.append(one)
+    print(f"all reports: {paths.shown(finished[-1].page.with_name('index.html'))}")
     if json:
         running.write_json(finished, json, several=experiment == "all")
     if picture:

@@ -48,6 +48,11 @@ class Provenance:
     machine_file_sha256: str | None
     emulator: str
     date: str
+    board: str = ""
+    quick: bool = False
+    settings: dict[str, int | str] = field(default_factory=dict)  # of the experiment, those of the kernel included
+    machine_changes: dict[str, str] = field(default_factory=dict)  # the machine's numbers that were set
+    command: str = ""
 
 
 @dataclass(frozen=True)

@@ -132,19 +132,27 @@ def run(
     with progress.meter(name) as meter:
         lab = Lab(target, described, f"QEMU {version}", quick, settings, overrides, meter, images=images, append=append)
         result = experiment.run(lab)
-    result = replace(result, checks=with_known_misses(result.checks, experiment.known_misses))
+    words = ["./cobnut", "run", name, "--board", target.name, "--machine", machine]
+    words += ["--quick"] * quick + [word for pair in given for word in ("--set", pair)]
+    words += [word for wish in sweep for word in ("--sweep", wish)]
+    words += [word for image in images for word in ("--image", f"{image.path} {image.arguments}".strip())]
+    words += ["--append", append] if append else []
+    origin = replace(
+        result.provenance,
+        board=target.name,
+        quick=quick,
+        settings={**settings, **({"checked": "on"} if target.checked else {})},
+        machine_changes=overrides,
+        command=shlex.join(words),
+    )
+    result = replace(result, provenance=origin, checks=with_known_misses(result.checks, experiment.known_misses))
     notes = [cost_of_modelling(replace(lab, meter=progress.Silent()))] if show_cost else []
     if sweeps:
         result, note = _swept(experiment, lab, result, sweeps)
         notes += [note, *filter(None, [sweeping.idle(result, sweeps)])]
         own_plots = experiment.plots
         experiment = replace(experiment, plots=lambda result: [*own_plots(result), *sweeping.plots(result)])
-    words = ["./cobnut", "run", name, "--board", target.name, "--machine", machine]
-    words += ["--quick"] * quick + [word for pair in given for word in ("--set", pair)]
-    words += [word for wish in sweep for word in ("--sweep", wish)]
-    words += [word for image in images for word in ("--image", f"{image.path} {image.arguments}".strip())]
-    words += ["--append", append] if append else []
-    page = report.write(result, experiment, described, report_folder, command=shlex.join(words), notes=notes)
+    page = report.write(result, experiment, described, report_folder, notes=notes)
     return Finished(experiment, described, result, page, notes)
 
 

@@ -16,7 +16,10 @@ from cobnut.report import picture
 ALL = experiments.reproductions()
 KEYS = {
     "": ["experiment", "machine", "provenance", "series", "checks", "ledger"],
-    "provenance": ["revision", "machine_file_sha256", "emulator", "date"],
+    "provenance": [
+        *("revision", "machine_file_sha256", "emulator", "date"),
+        *("board", "quick", "settings", "machine_changes", "command"),
+    ],
     "series": ["name", "unit", "x", "y"],
     "checks": ["name", "published", "measured", "unit", "ok", "why", "verdict", "kind"],
 }

@@ -2,6 +2,7 @@
 """The report, opened in a browser: it draws, it complains about nothing, and it needs nothing from outside."""
 
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -10,6 +11,7 @@ import made_up
 from cobnut import experiments, report
 
 ALL = experiments.reproductions()
+LATEST = "ipc-strings.html"
 
 
 @pytest.fixture(scope="module", params=list(ALL))
@@ -20,13 +22,8 @@ def page(request, tmp_path_factory):
         experiment = ALL[request.param]
         result = experiment.run(made_up.lab(experiment))
     folder = tmp_path_factory.mktemp("report")
-    return (
-        report.write(
-            result, experiment, made_up.MACHINE, folder, command="./cobnut run it", notes=("a </script> in a note",)
-        ),
-        experiment,
-        result,
-    )
+    path = report.write(result, experiment, made_up.MACHINE, folder, notes=("a </script> in a note",))
+    return path, experiment, result
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
@@ -59,8 +56,74 @@ def test_it_says_what_it_must(page):
 
 
 def test_it_loads_nothing_from_elsewhere(page):
-    head = page[0].read_text().split("<script>", 1)[0]
-    assert not re.search(r"""(src|href)=["']|@import|url\(""", head)
+    text = page[0].read_text()
+    assert not re.search(r"@import|url\(", text)
+    assert set(re.findall(r"""(?:src|href)=["']([^"']*)""", text)) == {"plotly.min.js", "index.html"}
+    assert (page[0].parent / "plotly.min.js").is_file() and (page[0].parent / "index.html").is_file()
+
+
+def test_it_is_small(page):
+    assert all(path.stat().st_size < 1_000_000 for path in page[0].parent.glob("*.html"))
+
+
+@pytest.fixture
+def runs(tmp_path, monkeypatch):
+    """Two runs of one experiment into one folder, and a function for more: it takes what is changed of the run."""
+    made_up.install(monkeypatch)
+    experiment = ALL["ipc/strings"]
+    result = experiment.run(made_up.lab(experiment))
+
+    def write(checks=None, **origin):
+        one = replace(result, provenance=replace(result.provenance, **origin), checks=checks or result.checks)
+        return report.write(one, experiment, made_up.MACHINE, tmp_path)
+
+    write(date="2026-01-02T03:04:05+00:00", board="pc", settings={"rounds": 8}, command="./cobnut run first")
+    write(
+        date="2026-01-02T03:04:06+00:00", board="pc", quick=True, settings={"rounds": 2}, command="./cobnut run second"
+    )
+    return tmp_path, result, write
+
+
+def test_no_report_overwrites_another(runs):
+    folder, _, write = runs
+    assert write(date="2026-01-02T03:04:06+00:00", board="pc", quick=True, command="./cobnut run third").name == LATEST
+    names = sorted(path.name for path in folder.glob("*.html"))
+    assert names == [
+        "index.html",
+        LATEST,
+        "ipc-strings_pc_made-up_20260102T030405.html",
+        "ipc-strings_pc_made-up_quick_20260102T030406-2.html",
+        "ipc-strings_pc_made-up_quick_20260102T030406.html",
+    ]
+    for name, command in zip(names[1:], ("third", "first", "third", "second"), strict=True):
+        assert f"<code>./cobnut run {command}</code>" in (folder / name).read_text()
+
+
+def test_the_index_has_every_run_the_latest_on_top(runs):
+    folder, result, write = runs
+    failed = [replace(result.checks[0], verdict="failed", ok=False)]
+    write(failed, date="2026-01-03T00:00:00+00:00", board="pc", settings={"rounds": 9})
+    (folder / "ipc-strings_pc_made-up_20260102T030405.html").unlink()
+    write(failed, date="2026-01-01T00:00:00+00:00", board="pc", settings={"rounds": 7})
+    text = (folder / "index.html").read_text()
+    links = re.findall(r'href="([^"]*)"', text)
+    assert links == [
+        f"ipc-strings_pc_made-up_{end}.html" for end in ("20260103T000000", "quick_20260102T030406", "20260101T000000")
+    ]
+    assert all((folder / link).is_file() for link in links)
+    assert [word for word in re.findall(r"rounds=\d", text)] == ["rounds=9", "rounds=2", "rounds=7"]
+    counts = re.findall(r'<td class="n [a-z_]+">(\d+)</td>', text)
+    assert counts[:3] == ["0", "0", "1"]
+    assert counts[3:6] == [
+        str(sum(one.verdict == verdict for one in result.checks)) for verdict in ("ok", "known_miss", "failed")
+    ]
+    assert "made-up" in text and 'title="./cobnut run second"' in text
+
+
+def test_a_page_without_its_plotly_says_so(runs):
+    folder, _, _ = runs
+    (folder / "plotly.min.js").unlink()
+    assert "plotly.min.js draws this, and is not beside this page." in browser.render(folder / LATEST).dom
 
 
 def test_published_values_are_drawn(page):

@@ -2,36 +2,31 @@
 """Filling the report's template."""
 
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import jinja2
 
+from cobnut import paths
 from cobnut.checks import Check, Verdict, in_words
 from cobnut.experiments import Experiment
 from cobnut.machines import Machine
-from cobnut.report import figures, tables
+from cobnut.process import alone
+from cobnut.report import figures, history, tables
 from cobnut.results import Result
 
 TEMPLATES = Path(__file__).parent
+PLOTLY = "plotly.min.js"  # beside the pages, for all of them
+LONGEST_PART = 60  # of a file's name
 SHOWN: dict[Verdict, str] = {"ok": "ok", "known_miss": "known miss", "failed": "not ok"}
 
 
-def write(
-    result: Result,
-    experiment: Experiment,
-    machine: Machine,
-    folder: Path,
-    *,
-    command: str,
-    notes: Sequence[str] = (),
-) -> Path:
-    """Writes the page of `result` into `folder` and returns its path. `command` makes it again; `notes` are facts about
-    the run.
+def write(result: Result, experiment: Experiment, machine: Machine, folder: Path, *, notes: Sequence[str] = ()) -> Path:
+    """Writes the page of `result` into `folder`, where every run has a page of its own, and returns the path of the
+    experiment's latest; the folder's index lists all. `notes` are facts about the run.
     """
-    from plotly.offline import get_plotlyjs
-
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True, undefined=jinja2.StrictUndefined
     )
@@ -55,13 +50,54 @@ def write(
         shown=SHOWN,
         off=_off,
         open_parameters={name: parameter for name, parameter in machine.parameters.items() if parameter.open},
-        command=command,
         notes=notes,
-        plotlyjs=get_plotlyjs(),
+        plotly=PLOTLY,
+        index=history.INDEX,
     )
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / (result.experiment.replace("/", "-") + ".html")
-    path.write_text(text)
+    latest = result.experiment.replace("/", "-")
+    with alone(paths.LOCKS / "reports"):
+        folder.mkdir(parents=True, exist_ok=True)
+        _share_plotly(folder)
+        kept = _unused(folder, "_".join([latest, *_settings(result), _stamp(result)]))
+        text = history.mark(text, history.entry(result, kept.name))
+        for path in (kept, folder / f"{latest}.html"):
+            history.replace_text(path, text)
+        history.write(folder, environment)
+    return folder / f"{latest}.html"
+
+
+def _share_plotly(folder: Path) -> None:
+    """Puts what draws the plots beside the pages, once."""
+    import plotly
+    from plotly.offline import get_plotlyjs
+
+    stamp, file = f"/* plotly {plotly.__version__} for Python */\n", folder / PLOTLY
+    if file.is_file():
+        with file.open(encoding="utf-8") as old:
+            if old.readline() == stamp:
+                return
+    history.replace_text(file, stamp + get_plotlyjs())
+
+
+def _settings(result: Result) -> list[str]:
+    """What tells this run from another of the same experiment, as parts of a file's name."""
+    origin = result.provenance
+    words = [origin.board, result.machine or "", "quick" if origin.quick else ""]
+    plain = [re.sub(r"[^\w.=+-]+", "-", word).strip("-")[:LONGEST_PART] for word in words]
+    return [word for word in plain if word]
+
+
+def _stamp(result: Result) -> str:
+    """The run's date as a part of a file's name that sorts by time."""
+    return re.sub(r"[^0-9T]", "", result.provenance.date.partition("+")[0])
+
+
+def _unused(folder: Path, name: str) -> Path:
+    """A file of this name, with a number where there is one already."""
+    path, number = folder / f"{name}.html", 1
+    while path.exists():
+        number += 1
+        path = folder / f"{name}-{number}.html"
     return path
 
 
