@@ -6,6 +6,7 @@ asked.
 """
 
 import hashlib
+import re
 import subprocess
 import tomllib
 from collections.abc import Mapping
@@ -15,6 +16,8 @@ from pathlib import Path
 from cobnut import paths
 from cobnut.boards import Board
 from cobnut.errors import CobnutError, unknown
+
+SOURCE, CONTINUED = re.compile(r"#   (\w+) {2,}(\S.*)"), re.compile(r"#   {7,}(\S.*)")
 
 
 @dataclass(frozen=True)
@@ -75,6 +78,24 @@ def describe(path: Path) -> str:
         return str(tomllib.loads(path.read_text()).get("description", ""))
     except (OSError, tomllib.TOMLDecodeError):
         return "(cannot be read)"
+
+
+def sources(path: Path) -> dict[str, str]:
+    """What the short names of a machine file's sources stand for, by what its first lines say: a name, two blanks or
+    more, the source, which may go on in lines without a name.
+    """
+    found: dict[str, str] = {}
+    try:
+        head = path.read_text(encoding="utf-8", errors="replace").partition("\n\n")[0]
+    except OSError:
+        return found
+    for line in head.splitlines():
+        if match := SOURCE.match(line):
+            name, text = match.groups()
+            found[name] = text
+        elif found and (match := CONTINUED.match(line)):
+            found[next(reversed(found))] += " " + match.group(1)
+    return found
 
 
 def locate(name: str) -> Path:

@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The report's figures as data, and the picture, of results with marks and with gaps."""
 
+import pytest
+
+import made_up
+from cobnut import experiments
 from cobnut.experiments import Mark, Plot
 from cobnut.report import figures, picture
 from cobnut.results import LedgerRow, Provenance, Result, Series
@@ -24,6 +28,29 @@ def test_ranges_close_to_the_mark_are_left_out():
     plot = Plot("ranges", "ends", "times", "", {"low": "low", "high": "high"}, marks=(Mark("is", x=10.0),), least=0.05)
     data = figures.draw(plot, made(series, []))["data"]
     assert data[0]["y"] == ["far"]
+
+
+@pytest.mark.parametrize("name", experiments.reproductions())
+def test_no_two_curves_of_a_plot_look_the_same(name, monkeypatch):
+    made_up.install(monkeypatch)
+    experiment = experiments.find(name)
+    for plot in experiment.plots(experiment.run(made_up.lab(experiment))):
+        if plot.kind == "lines" and len(plot.series) <= len(figures.OTHERS):
+            roles = figures.roles(plot)
+            assert len({picture.COLOURS[role] for role in roles.values()}) == len(plot.series), plot.title
+
+
+def test_figure_5_has_five_colours_for_its_curves_and_the_peer(monkeypatch):
+    made_up.install(monkeypatch)
+    experiment = experiments.find("wiggins03/fig5")
+    plots = [plot for plot in experiment.plots(experiment.run(made_up.lab(experiment))) if plot.kind == "lines"]
+    seen: dict[str, set[str]] = {}
+    for plot in plots:
+        for series, role in figures.roles(plot).items():
+            kernel, place, _ = f"{series}.".split(".", 2) if series.count(".") == 2 else ("peer", "", "")
+            seen.setdefault(f"{kernel}.{place}", set()).add(picture.COLOURS[role])
+    assert len(seen) == 5 and all(len(colours) == 1 for colours in seen.values())
+    assert len(set.union(*seen.values())) == 5
 
 
 def test_a_picture_has_gaps_where_measurements_are_missing():

@@ -8,7 +8,8 @@ import pytest
 
 import browser
 import made_up
-from cobnut import experiments, report
+from cobnut import experiments, machines, report
+from conftest import ROOT
 
 ALL = experiments.reproductions()
 LATEST = "ipc-strings.html"
@@ -124,6 +125,21 @@ def test_a_page_without_its_plotly_says_so(runs):
     folder, _, _ = runs
     (folder / "plotly.min.js").unlink()
     assert "plotly.min.js draws this, and is not beside this page." in browser.render(folder / LATEST).dom
+
+
+def test_short_names_are_explained(page):
+    _, _, body = page[0].read_text().partition('<dl id="terms">')
+    explained = dict(re.findall(r"<dt>([^<]*)</dt><dd>([^<]+)</dd>", body.partition("</dl>")[0]))
+    text = page[0].read_text().partition("<body>")[2]
+    for name in ("IPC", "TLB", "ITLB", "DTLB", "CR3", "PID", "L95", "U02", "W03", "us"):
+        assert (name in explained) == bool(re.search(rf"(?<![\w.]){name}s?(?!\w)", text)), name
+
+
+def test_the_sources_of_a_machine_are_known():
+    path = ROOT / "lab" / "machines" / "sa1100-200.toml"
+    named = machines.sources(path)
+    assert list(named) == ["W03", "SADM", "SATRM"]
+    assert named["SADM"].endswith("the SA-1110's (278240) says the same of core, caches and MMU")
 
 
 def test_published_values_are_drawn(page):

@@ -16,6 +16,9 @@ from cobnut.results import LedgerRow, Result
 
 # role of a series: by the words in its name, so that large and small spaces look the same in every picture
 ROLES = (
+    ("standard.same", "large2"),
+    ("fast.different", "small"),
+    ("fast.same", "small2"),
     ("large_large", "large"),
     ("small_small", "small"),
     ("standard", "large"),
@@ -29,6 +32,7 @@ ROLES = (
     (".fixed", "step1"),
     (".automatic", "step0"),
 )
+OTHERS = ("accent", "large", "small", "small2", "large2", "spare")  # in turn, for what has no role of its own
 MOST_BARS = 22
 CATEGORIES = {
     "instructions": "instructions",
@@ -64,6 +68,7 @@ def draw(plot: Plot, result: Result) -> dict[str, Any]:
 
 def _lines(plot: Plot, result: Result) -> tuple[list[dict], dict]:
     data = _band(plot, result)
+    role = roles(plot)
     for name, label in plot.series.items():
         series = result.find(name)
         if series is not None:
@@ -74,7 +79,7 @@ def _lines(plot: Plot, result: Result) -> tuple[list[dict], dict]:
                     "name": label,
                     "x": series.x,
                     "y": series.y,
-                    "role": _role(name),
+                    "role": role[name],
                     "hovertemplate": f"%{{x:,}}: %{{y:,.5~g}} {series.unit}<extra>{label}</extra>",
                 }
             )
@@ -310,5 +315,12 @@ def _marks(plot: Plot, result: Result) -> tuple[list[dict], list[dict], list[dic
     return shapes, traces, notes
 
 
-def _role(name: str) -> str:
-    return next((role for word, role in ROLES if word in name), "accent")
+def roles(plot: Plot) -> dict[str, str]:
+    """The role of each curve of a plot: that of the words in its name, or one that no other curve has."""
+    own = {name: next((role for word, role in ROLES if word in name), None) for name in plot.series}
+    found: dict[str, str] = {}
+    for name, role in own.items():
+        taken = {*found.values(), *(one for one in own.values() if one and one != role)}
+        free = [one for one in OTHERS if one not in taken]
+        found[name] = role if role and role not in found.values() else free[0] if free else OTHERS[0]
+    return found

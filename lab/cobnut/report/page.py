@@ -4,17 +4,18 @@
 import json
 import re
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import jinja2
 
-from cobnut import paths
+from cobnut import machines, paths
 from cobnut.checks import Check, Verdict, in_words
 from cobnut.experiments import Experiment
 from cobnut.machines import Machine
 from cobnut.process import alone
-from cobnut.report import figures, history, tables
+from cobnut.report import figures, history, tables, terms
 from cobnut.results import Result
 
 TEMPLATES = Path(__file__).parent
@@ -40,7 +41,9 @@ def write(result: Result, experiment: Experiment, machine: Machine, folder: Path
         }
         for index, plot in enumerate(experiment.plots(result))
     ]
-    text = environment.get_template("template.html").render(
+    template = environment.get_template("template.html").render
+    fill = partial(
+        template,
         result=result,
         experiment=experiment,
         machine=machine,
@@ -54,6 +57,8 @@ def write(result: Result, experiment: Experiment, machine: Machine, folder: Path
         plotly=PLOTLY,
         index=history.INDEX,
     )
+    body = fill(terms=()).partition("<body>")[2]
+    text = fill(terms=terms.used(body, machines.sources(machine.path)))
     latest = result.experiment.replace("/", "-")
     with alone(paths.LOCKS / "reports"):
         folder.mkdir(parents=True, exist_ok=True)

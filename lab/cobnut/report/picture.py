@@ -8,19 +8,27 @@ from typing import TYPE_CHECKING
 
 from cobnut.errors import CobnutError
 from cobnut.experiments import Experiment, Plot
-from cobnut.report import graphs
+from cobnut.report import figures, graphs
 from cobnut.results import Result
 
 if TYPE_CHECKING:  # matplotlib takes half a second to import, which only a picture should cost
     from matplotlib.axes import Axes
 
-LARGE, SMALL = "#b4472e", "#1f6f8b"
-COLOURS = {"large spaces": LARGE, "small spaces": SMALL, "standard": LARGE, "segmented": SMALL}
 LEGEND_ROOM = (0.09, 0.17)  # above the curves of the upper and the lower row, for each line of the legend
 BAND = "#d6e2e6"
 GROUPS = ("#4f7cac", "#7fb069", "#d1495b", "#edae49", "#8d6b94", "#6b705c", "#e07a5f", "#b23a48")
 DRAWN = ("lines", "graph")
-PUBLISHED, RATIO, INK, GRID = "#98670a", "#6a4c93", "#22252a", "#e3e1da"
+PUBLISHED, INK, GRID = "#98670a", "#22252a", "#e3e1da"
+COLOURS = {
+    "large": "#b4472e",
+    "small": "#1f6f8b",
+    "accent": "#6a4c93",
+    "large2": "#d9608f",
+    "small2": "#3d9a50",
+    "spare": "#5b6470",
+    "step0": "#1f6f8b",
+    "step1": "#98670a",
+}
 
 
 def write(result: Result, experiment: Experiment, path: Path) -> None:
@@ -76,6 +84,7 @@ def _draw(axis: "Axes", plot: Plot, result: Result, legend_room: float) -> None:
         axis.fill_between(
             least.x, gapped(least.y), gapped(most.y), color=BAND, linewidth=0, label="open numbers at their ends"
         )
+    role = figures.roles(plot)
     for name, label in plot.series.items():
         series = result.find(name)
         if series is not None:
@@ -86,7 +95,7 @@ def _draw(axis: "Axes", plot: Plot, result: Result, legend_room: float) -> None:
                 markersize=2.2,
                 linewidth=1.8,
                 label=label,
-                color=COLOURS.get(label.split(":")[0], RATIO),
+                color=COLOURS[role[name]],
             )
     for mark in plot.marks:
         if mark.x is not None and mark.y is not None:
