@@ -7,12 +7,10 @@ it.
 """
 
 import re
-import subprocess
 from pathlib import Path
 
-from cobnut import paths
 from cobnut.errors import CobnutError
-from cobnut.symbols import Symbols
+from cobnut.symbols import Symbols, places
 
 STACK = re.compile(r"^ stack ([0-9a-f]{8})$", re.MULTILINE)
 LAST_WORDS = re.compile(r"^cobnut: kernel fault \d+ .* at ([0-9a-f]{8}) ", re.MULTILINE)
@@ -81,24 +79,4 @@ def _operand_bytes(operand: bytes) -> int | None:
 
 def _places(symbols: Symbols, address: int) -> list[str]:
     """Function, file and line of the code at `address`; what is inlined there comes before what it is inlined in."""
-    command = ["addr2line", "-C", "-f", "-i", "-e", str(symbols.path), f"{address:#x}"]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        answer = done.stdout.splitlines()
-    except FileNotFoundError:
-        answer = []
-    pairs = list(zip(answer[::2], answer[1::2], strict=False))
-    if not pairs or pairs[0][0] == "??":
-        return [symbols.function_at(address) or "not in the kernel's code"]
-    return [f"{function}" + _line(place) for function, place in pairs]
-
-
-def _line(place: str) -> str:
-    """` at FILE:LINE`, the file as the repository names it; nothing if it is not known."""
-    file, _, line = place.split(" (discriminator", 1)[0].rpartition(":")
-    if not file or file == "??":
-        return ""
-    path = Path(file)
-    if path.is_relative_to(paths.ROOT):
-        path = path.relative_to(paths.ROOT)
-    return f" at {path}:{line}"
+    return places(symbols.path, address) or [symbols.function_at(address) or "not in the kernel's code"]

@@ -26,6 +26,7 @@ from cobnut.options import (
     MemoryOption,
     Payload,
     RootOption,
+    SecondsOption,
     Sigma0Option,
 )
 
@@ -39,6 +40,7 @@ app = typer.Typer(
 
 
 DEFAULT_ROOT = "root off=1"  # ends the run when every payload program has finished
+MOST_SECONDS = 1_000_000
 LEAST_MEMORY_MB, MOST_MEMORY_MB = 2, 3072  # below 2 MB a loader has nowhere to put the kernel
 
 
@@ -182,6 +184,7 @@ def boot(
         typer.Option("--json", help="With --machine: also writes everything measured here.", metavar="FILE"),
     ] = None,
     image: ImageOption = None,
+    seconds: SecondsOption = None,
     given: KernelSetting = None,
     gdb: Annotated[
         bool,
@@ -199,12 +202,15 @@ def boot(
     """Boots modules with the serial console on this terminal; Ctrl-A x leaves."""
     target = boards.settled(boards.find(board), given or [])
     emulators.check_name(emulator)
+    _check_seconds(seconds)
     _check_debugging(gdb, ex or [], emulator, sanitize, image or [])
+    if gdb and seconds is not None:
+        raise CobnutError("--gdb: does not go with --seconds")
     _check_measuring(machine, json, emulator, sanitize, gdb, image or [])
     if image:
         if module or root != DEFAULT_ROOT or emulator != "qemu":
             raise CobnutError("--image: brings its own kernel and modules, on qemu")
-        raise typer.Exit(_boot_images(image, append, Boot.cpu if cpu is None else cpu, memory, sanitize))
+        raise typer.Exit(_boot_images(image, append, Boot.cpu if cpu is None else cpu, memory, sanitize, seconds))
     if sanitize and emulator != "qemu":
         raise CobnutError(f"--sanitize: works on qemu, not on {emulator}")
     if machine:
@@ -215,7 +221,8 @@ def boot(
         for option, asked in refused:
             if asked:
                 raise CobnutError(f"{option}: not on board {board}")
-        raise typer.Exit(_boot_arm(target, (sigma0, root, *(module or [])), append, memory, sanitize, machine, json))
+        texts = (sigma0, root, *(module or []))
+        raise typer.Exit(_boot_arm(target, texts, append, memory, sanitize, machine, json, seconds))
     from cobnut.emulators import bochs, qemu
 
     on_bochs = emulator == "bochs"
@@ -227,14 +234,14 @@ def boot(
     (bochs if on_bochs else qemu).ensure()
     what = Boot(target.kernel, chosen, append, default_cpu if cpu is None else cpu, memory)
     if sanitize:
-        raise typer.Exit(_sanitized(what))
+        raise typer.Exit(_sanitized(what, seconds=seconds))
     if machine:
-        raise typer.Exit(_measured(target, what, machine, json))
+        raise typer.Exit(_measured(target, what, machine, json, seconds))
     if gdb:
         from cobnut import debugging
 
         raise typer.Exit(debugging.run(what, ex or []))
-    raise typer.Exit(bochs.interact(what) if on_bochs else qemu.interact(what))
+    raise typer.Exit((bochs if on_bochs else qemu).interact(what, seconds=seconds))
 
 
 @app.command()
@@ -294,6 +301,7 @@ def _boot_arm(
     sanitize: bool,
     machine: str | None,
     json: Path | None,
+    seconds: float | None,
 ) -> int:
     """Boots modules on a board with an ARM processor, sanitized or measured on `machine` if wanted; returns the exit
     status.
@@ -306,20 +314,19 @@ def _boot_arm(
     qemu_arm.ensure()
     what = Boot(target.kernel, chosen, append, memory_mb=target.memory_mb or memory)
     if machine:
-        return _measured(target, what, machine, json)
+        return _measured(target, what, machine, json, seconds)
     if sanitize:
-        return _sanitized(what, target)
-    code = qemu_arm.interact(what, target.name)
-    return code
+        return _sanitized(what, target, seconds)
+    return qemu_arm.interact(what, target.name, seconds=seconds)
 
 
-def _measured(target: boards.Board, what: Boot, machine: str, json: Path | None) -> int:
+def _measured(target: boards.Board, what: Boot, machine: str, json: Path | None, seconds: float | None) -> int:
     """Boots `what`, prints where the modelled cycles of each case go, and returns the exit status."""
     from cobnut import measuring, tables
 
     building.lab()
     described = machines.load(machine)
-    code, text = measuring.boot(target, what, described)
+    code, text = measuring.boot(target, what, described, seconds)
     measured = tables.show_measured(described.name, text)
     for doubt in measured["warnings"]:
         print(f"note: {doubt}")
@@ -328,7 +335,7 @@ def _measured(target: boards.Board, what: Boot, machine: str, json: Path | None)
     return code
 
 
-def _boot_images(image: list[str], append: str, cpu: str, memory: int, sanitize: bool) -> int:
+def _boot_images(image: list[str], append: str, cpu: str, memory: int, sanitize: bool, seconds: float | None) -> int:
     """Boots the kernel and its modules that --image gives; returns the exit status."""
     from cobnut import images
     from cobnut.emulators import qemu
@@ -338,9 +345,8 @@ def _boot_images(image: list[str], append: str, cpu: str, memory: int, sanitize:
     qemu.ensure()
     what = Boot(kernel.path, tuple(rest), f"{kernel.arguments} {append}".strip(), cpu, memory)
     if sanitize:
-        return _sanitized(what)
-    code = qemu.interact(what)
-    return code
+        return _sanitized(what, seconds=seconds)
+    return qemu.interact(what, seconds=seconds)
 
 
 def _board_for(command: str, name: str) -> boards.Board:
@@ -356,12 +362,17 @@ def _check_payload(command: str, module: list[str] | None, root: str) -> None:
         raise CobnutError(f"name at least one module, for example: ./cobnut {command} hello")
 
 
+def _check_seconds(seconds: float | None) -> None:
+    if seconds is not None and not 0 < seconds < MOST_SECONDS:
+        raise CobnutError(f"--seconds {seconds:g}: must be more than 0 and less than {MOST_SECONDS:,}")
+
+
 def _check_memory(memory: int, least: int, emulator: str) -> None:
     if not least <= memory <= MOST_MEMORY_MB:
         raise CobnutError(f"--memory {memory}: must be from {least} to {MOST_MEMORY_MB} on {emulator}")
 
 
-def _sanitized(what: Boot, board: boards.Board | None = None) -> int:
+def _sanitized(what: Boot, board: boards.Board | None = None, seconds: float | None = None) -> int:
     """Boots `what` under the sanitizer and prints its reports; 0 if there are none and the guest ended well.
 
     `board` is needed if it is not a PC.
@@ -373,9 +384,10 @@ def _sanitized(what: Boot, board: boards.Board | None = None) -> int:
     with tempfile.TemporaryDirectory(prefix="cobnut-") as folder:
         out = Path(folder) / "reports.json"
         if board and board.processor is boards.ARM:
-            code = qemu_arm.interact(what, board.name, plugin=sanitizing.plugin(board.kernel_executable, out))
+            plugin = sanitizing.plugin(board.kernel_executable, out)
+            code = qemu_arm.interact(what, board.name, plugin=plugin, seconds=seconds)
         else:
-            code = qemu.interact(what, plugin=sanitizing.plugin(what.kernel, out))
+            code = qemu.interact(what, plugin=sanitizing.plugin(what.kernel, out), seconds=seconds)
         findings = sanitizing.read(out)
     print(sanitizing.say(findings))
     return 1 if findings.reports or code else 0
@@ -390,7 +402,7 @@ def trace(
     ring: Annotated[
         int, typer.Option("--ring", help="KB of kernel memory for events, 32 bytes each.", metavar="KB")
     ] = 1024,
-    seconds: Annotated[float | None, typer.Option("--seconds", help="Ends the run after so long.", metavar="N")] = None,
+    seconds: SecondsOption = None,
     board: BoardOption = "pc",
     root: RootOption = DEFAULT_ROOT,
     sigma0: Sigma0Option = "sigma0",
@@ -406,8 +418,7 @@ def trace(
     _check_payload("trace", module, root)
     _check_memory(memory, LEAST_MEMORY_MB, "qemu")
     tracing.check_ring(ring)
-    if seconds is not None and seconds <= 0:
-        raise CobnutError(f"--seconds {seconds:g}: must be more than 0")
+    _check_seconds(seconds)
     writable.check(f"--output {output}", output, writable.try_file)
     building.images(target)
     chosen = tuple(modules.parse(text, target) for text in (sigma0, root, *(module or [])))

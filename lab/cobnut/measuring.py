@@ -24,14 +24,16 @@ def plugin(
     return Plugin(paths.PLUGIN, (*arguments, *(("set", change) for change in changes), *more))
 
 
-def boot(board: Board, what: Boot, machine: Machine) -> tuple[int, str]:
-    """Boots with the console on this terminal; returns the guest's number and the plugin's JSON (docs/lab.md)."""
+def boot(board: Board, what: Boot, machine: Machine, seconds: float | None = None) -> tuple[int, str]:
+    """Boots with the console on this terminal, for so many seconds at most; returns the guest's number and the plugin's
+    JSON (docs/lab.md).
+    """
     with tempfile.TemporaryDirectory(prefix="cobnut-") as folder:
         out = Path(folder) / "measured.json"
         if board.processor is boards.ARM:
-            code = qemu_arm.interact(what, board.name, plugin=plugin(board, machine, out))
+            code = qemu_arm.interact(what, board.name, plugin=plugin(board, machine, out), seconds=seconds)
         else:
-            code = qemu.interact(what, plugin=plugin(board, machine, out))
+            code = qemu.interact(what, plugin=plugin(board, machine, out), seconds=seconds)
         if not out.exists():
             raise CobnutError("the plugin wrote nothing")
         return code, out.read_text()

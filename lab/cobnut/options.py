@@ -28,6 +28,7 @@ ImageOption = Annotated[
 ]
 CpuOption = Annotated[str | None, typer.Option("--cpu", help="The emulator's name of a processor.", metavar="MODEL")]
 MemoryOption = Annotated[int, typer.Option("--memory", help="Main memory in MB.", metavar="MB")]
+SecondsOption = Annotated[float | None, typer.Option("--seconds", help="Ends the run after so long.", metavar="N")]
 BoardOption = Annotated[
     str, typer.Option("--board", help="The board to build for.", metavar="BOARD", autocompletion=completion.boards_)
 ]

@@ -8,6 +8,8 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+from cobnut import paths
+from cobnut.boards import ARM
 from cobnut.errors import CobnutError
 from cobnut.modules import ELF_HEADER, elf_fault
 
@@ -99,3 +101,31 @@ def demangled(name: str) -> str:
     except FileNotFoundError:
         return name
     return done.stdout.strip() or name
+
+
+def places(executable: Path, address: int) -> list[str]:
+    """Function, file and line of the code at `address`, as the file's debug information has them; what is inlined there
+    comes before what it is inlined in. Empty if that is not known.
+    """
+    prefix = "arm-none-eabi-" if elf_fault(executable.read_bytes(), ARM) is None else ""
+    command = [f"{prefix}addr2line", "-C", "-f", "-i", "-e", str(executable), f"{address:#x}"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    except FileNotFoundError:
+        return []
+    answer = done.stdout.splitlines()
+    pairs = list(zip(answer[::2], answer[1::2], strict=False))
+    if not pairs or pairs[0][0] == "??":
+        return []
+    return [f"{function}{_line(place)}" for function, place in pairs]
+
+
+def _line(place: str) -> str:
+    """` at FILE:LINE`, the file as the repository names it; nothing if it is not known."""
+    file, _, line = place.split(" (discriminator", 1)[0].rpartition(":")
+    if not file or file == "??":
+        return ""
+    path = Path(file)
+    if path.is_relative_to(paths.ROOT):
+        path = path.relative_to(paths.ROOT)
+    return f" at {path}:{line}"

@@ -15,6 +15,11 @@
 
 namespace {
 
+#ifdef __arm__
+constexpr size_t exception_number = 4; // of the message's words (docs/x2-arm.md); its code is the next
+#else
+constexpr size_t exception_number = 3; // manual A.8
+#endif
 constexpr size_t max_programs = 16;
 constinit root::Program programs[max_programs];
 constinit size_t program_count = 0;
@@ -75,14 +80,16 @@ bool serve(root::Program &program, L4_MsgTag_t tag)
             cobnut::load_answer(item);
             return true;
         }
-        program.say("ended: %s at %08x without permission, ip %08x", label & L4_Writable ? "write" : "read", mr[1],
+        program.say("ended: %s%s at %08x without permission, ip %08x",
+                    root::below_stack(mr[1]) ? "stack overflow: " : "", label & L4_Writable ? "write" : "read", mr[1],
                     mr[2]);
         program.end(root::Program::failed);
     } else if ((label & 0xFFF0) == 0xFF80) {
         program.say("ended: port %x without permission, ip %08x", L4_IoFpagePort(L4_Fpage_t{.raw = mr[1]}), mr[2]);
         program.end(root::Program::failed);
     } else if (label == 0xFFB0) {
-        program.say("ended: exception %u, error code %u, ip %08x", mr[3], mr[4], mr[1]);
+        program.say("ended: exception %u, error code %u, ip %08x", mr[exception_number], mr[exception_number + 1],
+                    mr[1]);
         program.end(root::Program::failed);
     } else if (label == cobnut::exit_label) {
         program.say("finished with code %d", static_cast<int>(mr[1]));

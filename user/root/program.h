@@ -16,6 +16,12 @@ inline constexpr L4_Word_t stack_size = 16384;
 inline constexpr L4_Word_t program_low = 0x00200000; ///< segments lie between these
 inline constexpr L4_Word_t program_high = 0x80000000;
 
+/// Whether `address` is where a stack that is too large for its place goes: nothing else lies there.
+constexpr bool below_stack(L4_Word_t address)
+{
+    return address < stack_top - stack_size && address >= stack_top - 4 * stack_size;
+}
+
 class Program {
 public:
     /// Loads the module and starts it as thread `tid`. False after printing one line on what is wrong.

@@ -73,6 +73,11 @@ def check_name(name: str) -> None:
         raise unknown("emulator", name, NAMES)
 
 
+def staged_name(module: Module) -> str:
+    """What a guest sees as the module's name, but for a number in front of it that tells it from another one."""
+    return "".join(letter if letter.isalnum() or letter in "._-+" else "_" for letter in module.name)
+
+
 def stage(boot: Boot, folder: Path) -> list[str]:
     """Puts `boot`'s modules into `folder` under their plain names and returns their command lines, name first.
 
@@ -80,7 +85,7 @@ def stage(boot: Boot, folder: Path) -> list[str]:
     """
     lines = []
     for index, module in enumerate(boot.modules):
-        name = "".join(letter if letter.isalnum() or letter in "._-+" else "_" for letter in module.name)
+        name = staged_name(module)
         place = folder / name
         if place.exists() and place.resolve() != module.path.resolve():
             name = f"{index}-{name}"

@@ -19,7 +19,7 @@ import tty
 from collections.abc import Iterator
 from pathlib import Path
 
-from cobnut import backtrace, cd, packages
+from cobnut import backtrace, cd, packages, payloads
 from cobnut.emulators import Boot, Outcome, kernel_message
 from cobnut.errors import CobnutError
 from cobnut.process import Limit
@@ -81,9 +81,9 @@ def run(boot: Boot, *, timeout: float) -> Outcome:
         return Outcome(None, text, fault or "", time.monotonic() - start, limit.reached)
 
 
-def interact(boot: Boot) -> int:
-    """Boots with the serial console on this terminal; Ctrl-A x leaves. Bochs gives no number back, so it is always
-    0.
+def interact(boot: Boot, *, seconds: float | None = None) -> int:
+    """Boots with the serial console on this terminal; Ctrl-A x leaves, and so does the end of `seconds`. Bochs gives no
+    number back: what root says on the console tells how the programs ended.
     """
     with tempfile.TemporaryDirectory(prefix="cobnut-") as name:
         folder = Path(name)
@@ -94,7 +94,7 @@ def interact(boot: Boot) -> int:
         if saved:
             tty.setraw(0)
         try:
-            console = _pump(process, ours).decode(errors="replace")
+            console = _pump(process, ours, seconds).decode(errors="replace").replace("\r", "")
             status = process.poll()
         finally:
             if saved:
@@ -107,16 +107,21 @@ def interact(boot: Boot) -> int:
         if fault:
             raise CobnutError(f"Bochs: {fault}")
     _raise_if_refused(boot, status, console)
+    if console and not console.endswith("\n"):
+        print()  # the run has ended before its last line
+    for line in payloads.fault_places(console, boot.modules):
+        print(line)
     message = kernel_message(console)
     if message:
-        for line in backtrace.lines(console.replace("\r", ""), boot.kernel):
+        for line in backtrace.lines(console, boot.kernel):
             print(line)
         raise CobnutError(f"the kernel stopped: {message}")
-    return 0
+    return payloads.status(console, boot.modules)
 
 
-def _pump(process: subprocess.Popen[bytes], console: int) -> bytes:
-    """Carries bytes between this terminal and the guest's console until Bochs ends and nothing is left, or Ctrl-A x.
+def _pump(process: subprocess.Popen[bytes], console: int, seconds: float | None = None) -> bytes:
+    """Carries bytes between this terminal and the guest's console until Bochs ends and nothing is left, Ctrl-A x, or
+    the end of `seconds`.
 
     Returns what the guest wrote.
     """
@@ -124,7 +129,11 @@ def _pump(process: subprocess.Popen[bytes], console: int) -> bytes:
     inputs = [console, 0]
     shown = 0
     after_ctrl_a = False
+    end = None if seconds is None else time.monotonic() + seconds
     while True:
+        if end is not None and time.monotonic() >= end:
+            print(f"\ncobnut: ended after {seconds:g} s", file=sys.stderr)
+            return seen
         ready, _, _ = select.select(inputs, [], [], 0.1)
         if console in ready:
             seen += os.read(console, 4096)

@@ -8,13 +8,14 @@ failures also exit with 1, so what it wrote to stderr decides which of the two i
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from cobnut import backtrace, packages
+from cobnut import backtrace, packages, payloads
 from cobnut.emulators import Boot, Outcome, kernel_message, stage
 from cobnut.errors import CobnutError
 from cobnut.process import run_limited
@@ -193,22 +194,31 @@ def interact(
         ]
         words = command(boot, Path(name), plugin=plugin, repeatable=repeatable, memory=memory, stub=stub)
         with subprocess.Popen([*words, *console], cwd=name, stderr=subprocess.PIPE, text=True) as process:
-            try:
-                _, errors = process.communicate(timeout=seconds)
-            except subprocess.TimeoutExpired:
-                process.terminate()  # so that it leaves the terminal as it was
-                _, errors = process.communicate()
+            errors = wait(process, seconds)
         text = copy.read_text(errors="replace").replace("\r", "") if copy.exists() else ""
     fault = complaint(errors)
     if fault:
         raise CobnutError(fault)
     code = process.returncode >> 1 if process.returncode > 0 and process.returncode % 2 else 0
     message = kernel_message(text)
+    for line in payloads.fault_places(text, boot.modules):
+        print(line)
     if message and code:
         for line in backtrace.lines(text, boot.kernel):
             print(line)
         raise CobnutError(f"the kernel stopped: {message}")
     return code
+
+
+def wait(process: "subprocess.Popen[str]", seconds: float | None) -> str:
+    """Waits for an emulator to end, which it is told to after `seconds`; returns what it wrote to stderr."""
+    try:
+        return process.communicate(timeout=seconds)[1]
+    except subprocess.TimeoutExpired:
+        process.terminate()  # so that it leaves the terminal as it was
+        errors = process.communicate()[1]
+        print(f"\ncobnut: ended after {seconds:g} s", file=sys.stderr)
+        return errors
 
 
 def complaint(errors: str) -> str | None:

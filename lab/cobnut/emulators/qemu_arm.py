@@ -10,7 +10,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from cobnut import cpio, packages
+from cobnut import cpio, packages, payloads
 from cobnut.emulators import Boot, Outcome, kernel_message, qemu
 from cobnut.emulators.qemu import Plugin
 from cobnut.errors import CobnutError
@@ -95,26 +95,25 @@ def run(boot: Boot, machine: str, *, timeout: float, plugin: Plugin | None = Non
     return Outcome(code, text, done.errors, seconds, done.cut_off)
 
 
-def interact(boot: Boot, machine: str, *, plugin: Plugin | None = None) -> int:
+def interact(boot: Boot, machine: str, *, plugin: Plugin | None = None, seconds: float | None = None) -> int:
     """Boots with the serial console on this terminal (Ctrl-A x leaves); returns the guest's number, 0 if a person
-    left.
+    left. After `seconds` it leaves by itself.
     """
     with tempfile.TemporaryDirectory(prefix="cobnut-") as name:
         copy = Path(name) / "console"
         console = ["-chardev", f"stdio,id=console,mux=on,signal=off,logfile={copy}"]
         console += ["-serial", "chardev:console", "-mon", "chardev=console"]
-        done = subprocess.run(
-            [*command(boot, machine, Path(name), plugin=plugin), *console],
-            cwd=name,
-            stderr=subprocess.PIPE,
-            text=True,
-            check=False,
-        )
-        message = kernel_message(copy.read_text(errors="replace").replace("\r", "")) if copy.exists() else None
-    _check(done.stderr)
-    if message and done.returncode:
+        words = [*command(boot, machine, Path(name), plugin=plugin), *console]
+        with subprocess.Popen(words, cwd=name, stderr=subprocess.PIPE, text=True) as process:
+            errors = qemu.wait(process, seconds)
+        text = copy.read_text(errors="replace").replace("\r", "") if copy.exists() else ""
+    _check(errors)
+    for line in payloads.fault_places(text, boot.modules):
+        print(line)
+    message = kernel_message(text)
+    if message and process.returncode:
         raise CobnutError(f"the kernel stopped: {message}")
-    return max(done.returncode, 0)
+    return max(process.returncode, 0)
 
 
 def _check(errors: str) -> None:
