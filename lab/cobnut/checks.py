@@ -54,7 +54,10 @@ def between(low: float, high: float) -> Rule:
 
 @dataclass(frozen=True)
 class Check:
-    """One line of a result. `published` is None where the paper gives no number; `ok` says that the verdict is "ok"."""
+    """One line of a result. `published` is None where the paper gives no number; `ok` says that the verdict is "ok".
+
+    `accepted` is the interval that the reason of a miss explains, None where nothing is known about one.
+    """
 
     name: str
     published: float | None
@@ -64,6 +67,7 @@ class Check:
     why: str
     verdict: Verdict
     kind: Kind
+    accepted: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True)
@@ -103,8 +107,8 @@ def with_known_misses(checks: Sequence[Check], misses: Mapping[str, KnownMiss]) 
         if check.ok or check.measured is None or miss is None:
             return check
         known = miss.low <= check.measured <= miss.high
-        why = f"{check.why} {miss.reason}" + ("" if known else f" That explains {miss.low:g} to {miss.high:g}.")
-        return replace(check, why=why, verdict="known_miss" if known else "failed")
+        why = f"{check.why} {miss.reason} That explains {miss.low:g} to {miss.high:g}."
+        return replace(check, why=why, verdict="known_miss" if known else "failed", accepted=(miss.low, miss.high))
 
     return [settled(check) for check in checks]
 

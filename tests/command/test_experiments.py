@@ -21,7 +21,7 @@ KEYS = {
         *("board", "quick", "settings", "machine_changes", "command"),
     ],
     "series": ["name", "unit", "x", "y"],
-    "checks": ["name", "published", "measured", "unit", "ok", "why", "verdict", "kind"],
+    "checks": ["name", "published", "measured", "unit", "ok", "why", "verdict", "kind", "accepted"],
 }
 
 
@@ -227,7 +227,9 @@ def test_a_known_miss_is_one_only_where_the_reason_explains_the_value():
 
     def verdict(name, value):
         [check] = checks.with_known_misses([checks.judge(name, value, "unit", checks.at_most(5), "why")], missed)
-        return check.verdict, check.ok, "Known reason." in check.why
+        known = "Known reason. That explains 6 to 7." in check.why
+        assert check.accepted == ((6, 7) if known else None)
+        return check.verdict, check.ok, known
 
     assert verdict("a", 5.0) == ("ok", True, False)
     assert verdict("a", 6.5) == ("known_miss", False, True)
