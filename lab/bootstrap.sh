@@ -36,7 +36,8 @@ install_python() {
     done
 }
 
-mkdir -p "$root/build"
+mkdir -p "$root/build" 2>/dev/null && : 2>/dev/null >>"$root/build/bootstrap.lock" ||
+    die "$root/build: cannot be written, and all that is built or measured goes there"
 exec 9>"$root/build/bootstrap.lock"
 flock 9
 

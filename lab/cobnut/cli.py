@@ -5,6 +5,7 @@
 stderr.
 """
 
+import errno
 import sys
 import tempfile
 from pathlib import Path
@@ -29,6 +30,7 @@ from cobnut.options import (
     SecondsOption,
     Sigma0Option,
 )
+from cobnut.process import end_on_signals
 
 app = typer.Typer(
     name="cobnut",
@@ -606,6 +608,7 @@ def _images(experiment: str, texts: list[str], append: str) -> tuple[Module, ...
 
 def main() -> None:
     """Runs the command line and ends the process with its status."""
+    end_on_signals()
     try:
         status = app(sys.argv[1:] or ["--help"], prog_name="cobnut", standalone_mode=False)
     except Skipped as reason:
@@ -614,14 +617,21 @@ def main() -> None:
     except CobnutError as error:
         _fail(str(error))
     except typer.TyperException as error:
-        _fail(error.format_message())
+        _fail(error.format_message().replace("Possible options:", "did you mean one of these?"))
     except (typer.Abort, KeyboardInterrupt):
         sys.exit(130)
     except BrokenPipeError:
         sys.exit(1)
     except OSError as error:
+        if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM) and _is_built(error.filename):
+            _fail(f"{paths.BUILD}: cannot be written ({error.strerror}), and all that is built or measured goes there")
         _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error))
     sys.exit(status if isinstance(status, int) else 0)
+
+
+def _is_built(name: object) -> bool:
+    """Whether a file is one of those that are made here."""
+    return isinstance(name, str) and (paths.BUILD == Path(name) or Path(name).is_relative_to(paths.BUILD))
 
 
 def _fail(message: str) -> None:

@@ -16,9 +16,15 @@ class CobnutError(Exception):
 def unknown(what: str, name: str, known: Iterable[str]) -> CobnutError:
     """A name that is none of the `known` ones, with the one that it looks like."""
     known = list(known)
-    like = difflib.get_close_matches(name, known, n=1)
-    meant = f"did you mean '{like[0]}'? " if like else ""
-    return CobnutError(f"unknown {what} '{name}' ({meant}known: {', '.join(known) or 'none'})")
+    return CobnutError(f"unknown {what} '{name}' ({meant(name, known)}known: {', '.join(known) or 'none'})")
+
+
+def meant(name: str, known: Iterable[str]) -> str:
+    """Asks whether it was one of the `known` names that was meant; empty if it looks like none of them."""
+    known = list(known)
+    longer = [one for one in known if name and one.startswith(name)]
+    like = longer[:1] or difflib.get_close_matches(name, known, n=1)
+    return f"did you mean '{like[0]}'? " if like else ""
 
 
 class Skipped(CobnutError):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cobnut.boards import IA32, Board, Processor
-from cobnut.errors import CobnutError
+from cobnut.errors import CobnutError, meant
 
 # ELF header and program header of a 32-bit little-endian file (System V ABI, chapter 4 and 5)
 ELF_HEADER = struct.Struct("<16sHHIIIIIHHHHHH")
@@ -36,6 +36,9 @@ def parse(text: str, board: Board) -> Module:
         raise CobnutError("an empty module name")
     path = board.program(name) if name in board.programs else Path(name)
     module = Module(path, arguments.strip())
+    if not path.exists() and "/" not in name:
+        like = f" ({meant(name, board.programs).strip()})".replace(" ()", "")
+        raise CobnutError(f"module {name}: no such file, and no program of that name is built{like}")
     check(module, board.processor)
     return module
 

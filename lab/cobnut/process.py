@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol, Self
+from typing import NoReturn, Protocol, Self
 
 from cobnut import paths
 from cobnut.errors import CobnutError
@@ -22,6 +22,23 @@ from cobnut.errors import CobnutError
 # waits for something that does not happen.
 STALL_SHARE, STALL_SECONDS = 0.03, 60.0
 POLL_SECONDS = 0.5
+
+
+def end_on_signals() -> None:
+    """From here on a request to end takes with it what was started, and leaves no folder behind: what is being done is
+    left as by an exception. The status is the shell's for a process that a signal ended.
+    """
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _end)
+
+
+def _end(number: int, _: object) -> NoReturn:
+    for ignored in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(ignored, signal.SIG_IGN)
+    for pid in descendants(os.getpid()):
+        with suppress(ProcessLookupError, PermissionError):  # it has ended by itself, or is root's
+            os.kill(pid, signal.SIGTERM)
+    sys.exit(128 + number)
 
 
 @contextmanager

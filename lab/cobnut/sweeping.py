@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from cobnut import machines
-from cobnut.errors import CobnutError
+from cobnut.errors import CobnutError, meant
 from cobnut.experiments import Experiment, Lab, Mark, Plot
 from cobnut.machines import Machine
 from cobnut.progress import Meter
@@ -40,7 +40,8 @@ def parse(words: Sequence[str], machine: Machine) -> list[Sweep]:
         if word == ALL:
             found |= {name: _own(word, machine, name) for name, one in machine.parameters.items() if one.open}
         elif name not in machine.parameters:
-            raise CobnutError(f"--sweep {word}: {machine.name} has no number '{name}'")
+            like = f" ({meant(name, machine.parameters).strip()})".replace(" ()", "")
+            raise CobnutError(f"--sweep {word}: {machine.name} has no number '{name}'{like}")
         elif given:
             found[name] = Sweep(name, *_ends(word, ends))
         else:

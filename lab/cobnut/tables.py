@@ -4,8 +4,10 @@
 import json
 import sys
 from collections.abc import Sequence
+from typing import Literal
 
 from rich.console import Console
+from rich.measure import Measurement
 from rich.table import Table
 
 from cobnut.causes import TAKERS, by_taker
@@ -15,6 +17,7 @@ from cobnut.report.page import number
 from cobnut.results import Result
 from cobnut.sweeping import moved
 
+WIDE = 10_000  # columns: wide enough for any table
 MOST_ROWS = 12
 MOST_CAUSES = 5
 SMALL, LARGE = "small_small", "large_large"
@@ -135,13 +138,18 @@ def show_ledger(result: Result) -> None:
 
 def _show(title: str, heads: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
     if sys.stdout.isatty():
+        console = Console()
         table = Table(title=title, title_justify="left")
-        for head in heads:
-            table.add_column(head, justify="right" if head not in ("", "check", "unit") else "left")
+        for index, head in enumerate(heads):
+            names = index == 0 or head == "check"  # a name that is cut or broken is none
+            widest = max(len(row[index]) for row in [heads, *rows]) if names else None
+            justify: Literal["left", "right"] = "left" if names or head == "unit" else "right"
+            table.add_column(head, justify=justify, no_wrap=names, min_width=widest)
         for row in rows:
             table.add_row(*row, style=STYLES.get(row[0]))
-        Console().print(table)
-        return
+        if Measurement.get(console, console.options.update_width(WIDE), table).minimum <= console.width:
+            console.print(table)
+            return
     widths = [max(len(row[column]) for row in [heads, *rows]) for column in range(len(heads))]
     print(title)
     for row in [heads, *rows]:

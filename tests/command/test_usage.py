@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Wrong usage is answered with status 2 and one clear line."""
 
+import errno
 import os
 import re
+import shutil
 import stat
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -11,7 +14,7 @@ import pytest
 from cobnut import cd, cli, writable
 from cobnut.emulators import Boot, bochs
 from cobnut.errors import CobnutError
-from conftest import ROOT, assert_refused
+from conftest import ROOT, assert_refused, run_limited
 
 
 def test_list_names_experiments_machines_and_boards(cobnut):
@@ -75,6 +78,15 @@ def test_works_from_another_folder(cobnut, tmp_path):
     [
         (["run", "no/such"], ["unknown experiment", "no/such", "uhlig02/fig4"]),
         (["run", "ipc/path", "--machine", "z80"], ["unknown machine", "z80", "pentium4-1400"]),
+        (["run", "ipc/path", "--machine", "pentium4"], ["unknown machine", "did you mean 'pentium4-1400'?"]),
+        (["run", "uhlig02/fgi4"], ["unknown experiment", "did you mean 'uhlig02/fig4'?"]),
+        (["run", "ipc/path", "--set", "ronds=3"], ["no setting 'ronds'", "did you mean 'rounds'?"]),
+        (["run", "ipc/path", "--set", "dtlb.entrys=3"], ["dtlb.entrys", "did you mean 'dtlb.entries'?"]),
+        (["run", "ipc/path", "--sweep", "dtlb.entrys"], ["no number 'dtlb.entrys'", "did you mean 'dtlb.entries'?"]),
+        (["build", "--board", "versatile"], ["unknown board", "did you mean 'versatilepb'?"]),
+        (["build", "--bord", "pc"], ["--bord", "did you mean", "--board"]),
+        (["biuld"], ["biuld", "Did you mean 'build'?"]),
+        (["boot", "helo"], ["module helo", "did you mean 'hello'?"]),
         (["run", "ipc/path", "--machine", "no/such.toml"], ["no/such.toml", "no such file"]),
         (["run", "ipc/path", "--board", "toaster"], ["unknown board", "toaster", "pc"]),
         (["run", "ipc/path", "--set", "rounds"], ["rounds", "K=V"]),
@@ -217,6 +229,40 @@ def test_a_report_that_could_not_make_its_folder_is_refused(tmp_path, place):
     (tmp_path / "circle").symlink_to(tmp_path / "circle")
     with pytest.raises(CobnutError, match="--report .* cannot be written there"):
         writable.check_all(None, tmp_path / place, None)
+
+
+@pytest.mark.parametrize("code", [errno.EROFS, errno.EACCES])
+def test_a_tree_that_cannot_be_written_is_named(monkeypatch, capsys, code):
+    def refuse(*_, **__):
+        raise OSError(code, os.strerror(code), str(ROOT / "build" / "lock" / "pc"))
+
+    monkeypatch.setattr(cli, "app", refuse)
+    with pytest.raises(SystemExit, match="2"):
+        cli.main()
+    said = capsys.readouterr().err
+    assert said.startswith(f"cobnut: {ROOT / 'build'}: cannot be written (") and said.count("\n") == 1
+
+
+def test_a_read_only_checkout_is_one_line():
+    with tempfile.TemporaryDirectory(prefix="cobnut-") as name:
+        tree = Path(name) / "tree"
+        (tree / "lab").mkdir(parents=True)
+        for file in ("cobnut", "lab/bootstrap.sh", "lab/requirements.txt"):
+            shutil.copy(ROOT / file, tree / file)
+        for folder in (Path(name), tree, tree / "lab"):
+            folder.chmod(0o555)
+        as_nobody = ["setpriv", "--reuid=65534", "--clear-groups"] if os.geteuid() == 0 else []
+        done = run_limited([*as_nobody, str(tree / "cobnut"), "list"])
+        for folder in (Path(name), tree):
+            folder.chmod(0o755)
+    assert done.returncode == 2
+    assert done.stderr == f"cobnut: {tree}/build: cannot be written, and all that is built or measured goes there\n"
+
+
+def test_help_and_version(cobnut):
+    assert cobnut("-h").stdout == cobnut("--help").stdout
+    assert cobnut("run", "-h").stdout == cobnut("run", "--help").stdout
+    assert re.fullmatch(r"cobnut [0-9a-f]{12}(-dirty)?\n|cobnut unknown\n", cobnut("--version").stdout)
 
 
 def test_what_the_system_refuses_is_one_line(monkeypatch, capsys):

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from cobnut.boards import Board, Processor
 from cobnut.checks import KnownMiss
-from cobnut.errors import CobnutError, unknown
+from cobnut.errors import CobnutError, meant, unknown
 from cobnut.experiments.records import Records
 from cobnut.machines import Machine, change
 from cobnut.machines import known as known_machines
@@ -233,9 +233,10 @@ def settle(
             overrides[key] = value
         else:
             own = ", ".join(experiment.settings)
+            like = meant(key, [*experiment.settings, *machine.parameters])
             raise CobnutError(
-                f"--set {pair}: {experiment.name} has no setting '{key}' (it has {own}) and {machine.name} no such"
-                " number"
+                f"--set {pair}: {experiment.name} has no setting '{key}' ({like}it has {own}) and {machine.name} no"
+                " such number"
             )
     return settings, overrides
 

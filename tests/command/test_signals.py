@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A command that is asked to end leaves nothing behind."""
+
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from cobnut.process import descendants
+from conftest import ROOT
+
+FOREVER = "pingpong pair=small_small rounds=1000000000"
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["boot", "--root", FOREVER],
+        ["boot", "--emulator", "bochs", "--root", FOREVER],
+        ["run", "ipc/scale"],
+    ],
+    ids=["boot", "bochs", "run"],
+)
+def test_no_folder_and_no_process_stays(tmp_path, arguments, number):
+    folder, report = tmp_path / "tmp", tmp_path / "report"
+    folder.mkdir()
+    more = ["--report", str(report)] if arguments[0] == "run" else []
+    running = subprocess.Popen(
+        [str(ROOT / "cobnut"), *arguments, *more],
+        env={**os.environ, "TMPDIR": str(folder)},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    started = wait_for(lambda: emulators(running.pid) and list(folder.iterdir()))
+    below = descendants(running.pid)
+    running.send_signal(number)
+    assert running.wait(60) == 128 + number
+    assert started and list(folder.iterdir()) == []
+    assert wait_for(lambda: not any(Path(f"/proc/{pid}").exists() for pid in below))
+
+
+def emulators(pid):
+    """Whether one of the emulators runs below `pid`."""
+    commands = []
+    for one in descendants(pid):
+        try:
+            commands.append(Path(f"/proc/{one}/comm").read_text())
+        except OSError:
+            pass  # it has ended
+    return any(command.startswith(("qemu", "bochs")) for command in commands)
+
+
+def wait_for(condition, seconds=300):
+    """Whether the condition holds before so many seconds have passed."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if condition():
+            return True
+        time.sleep(0.05)
+    return False
