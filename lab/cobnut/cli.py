@@ -271,6 +271,37 @@ def iso(
     print(f"{file}: {file.stat().st_size / 1e6:.1f} MB; to a stick: dd if={file} of=/dev/STICK bs=1M conv=fsync")
 
 
+@app.command()
+def flash(
+    file: Annotated[Path, typer.Argument(help="The image to be written; an old one is replaced.", metavar="FILE")],
+    module: Payload = None,
+    board: BoardOption = "versatilepb",
+    format: Annotated[
+        str, typer.Option("--format", help="raw, or uboot: with a header for bootm.", metavar="FORMAT")
+    ] = "raw",
+    address: Annotated[
+        str | None,
+        typer.Option("--address", help="Where a loader puts it; by default 8 MB above the start.", metavar="ADDRESS"),
+    ] = None,
+    memory: MemoryOption = 64,
+    root: RootOption = "root",
+    sigma0: Sigma0Option = "sigma0",
+    given: KernelSetting = None,
+) -> None:
+    """Writes one image of kernel and modules for a board with an ARM processor, for its boot loader or its flash."""
+    from cobnut import flash as flashing
+
+    target = boards.settled(boards.find(board), given or [])
+    wanted = flashing.target(target, memory, address, format)
+    writable.check(str(file), file, writable.try_file)
+    if not module and root == "root":
+        raise CobnutError(f"name at least one module, for example: ./cobnut flash {file} hello")
+    building.images(target)
+    chosen = tuple(modules.parse(text, target) for text in (sigma0, root, *(module or [])))
+    file.write_bytes(flashing.image(Boot(target.kernel, chosen), wanted))
+    print(f"{file}: {file.stat().st_size:,} bytes; {flashing.advice(file, wanted)}")
+
+
 def _check_debugging(gdb: bool, ex: list[str], emulator: str, sanitize: bool, image: list[str]) -> None:
     if ex and not gdb:
         raise CobnutError("--ex: is for --gdb")
