@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The kernel's options: words NAME=VALUE on its command line. The loader may put the kernel's own name first.
+// The kernel's options: words NAME=VALUE on its command line. The loader may put the kernel's own name first. After an
+// X.2 kickstart they are on that one's command line, among options of its own.
 #include "arch/paging.hpp"
+#include "boot/formats.hpp"
 #include "core/arch.hpp"
+#include "core/kip.hpp"
 #include "core/print.hpp"
 #include "core/string.hpp"
 #include "ia32/loader.hpp"
@@ -44,6 +47,20 @@ Token next(const char*& line) {
     return t;
 }
 
+// What multiboot told a kickstart, which puts it into BootInfo; the end of what is reachable if it did not.
+PAddr loaders_own() {
+    PAddr at = kip::kip.boot_info;
+    if (at >= WINDOW_BYTES - page_size) return WINDOW_BYTES;
+    auto& header = *static_cast<bootinfo::Header*>(window(at));
+    Word records = header.magic == bootinfo::magic ? header.records : 0;
+    for (at += header.first_record; records && at < WINDOW_BYTES - page_size; --records) {
+        auto* record = static_cast<Word*>(window(at));
+        if (record[0] == bootinfo::multiboot_info) return record[sizeof(bootinfo::Record) / sizeof(Word)];
+        at += record[2];
+    }
+    return WINDOW_BYTES;
+}
+
 Word number(Token t, Word skip) {
     Word n = 0;
     if (skip == t.length) refuse(t, "a number is missing");
@@ -58,7 +75,10 @@ Word number(Token t, Word skip) {
 
 Options options(Word magic, PAddr info_at) {
     Options o;
-    if (magic != multiboot_magic || info_at >= WINDOW_BYTES - sizeof(multiboot::Info)) return o;
+    const bool kickstart = page_is_patched();
+    if (kickstart) info_at = loaders_own();
+    else if (magic != multiboot_magic) return o;
+    if (info_at >= WINDOW_BYTES - sizeof(multiboot::Info)) return o;
     auto& info = *static_cast<multiboot::Info*>(window(info_at));
     if (!(info.flags & multiboot::has_command_line) || info.command_line >= WINDOW_BYTES) return o;
     const char* line = static_cast<const char*>(window(info.command_line));
@@ -70,14 +90,14 @@ Options options(Word magic, PAddr info_at) {
             if (o.small_area_mb % 64 || o.small_area_mb > 2048) refuse(t, "a multiple of 64 up to 2048 is needed (MB)");
         } else if (t.begins("trace=")) {
             o.trace_kb = number(t, 6);
-        } else if (t.begins("kmem=")) {
+        } else if (!kickstart && t.begins("kmem=")) {
             o.kernel_memory_kb = number(t, 5);
         } else if (!(t.chooses("sysenter=", "on", "off", o.sysenter) ||
                        t.chooses("fastpath=", "on", "off", o.fast_path) ||
                        t.chooses("automatic=", "on", "off", o.automatic) ||
                        t.chooses("groups=", "on", "off", o.groups) ||
                        t.chooses("revocation=", "lazy", "eager", o.lazy_revocation)) &&
-                   (!first || t.has('='))) {
+                   !kickstart && (!first || t.has('='))) {
             refuse(t,
                 "unknown; there are small=, sysenter=, fastpath=, automatic=, groups=, revocation=, trace=, kmem=");
         }
