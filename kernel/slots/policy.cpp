@@ -193,7 +193,7 @@ void dissolve() {
     }
 }
 
-// Seeks a slot for a large space. If there is none to be had, a partner may come to its host, or a group be given up:
+// Seeks a slot for a large space. If none is available, a partner may come to its host, or a group be given up:
 // its own for a slot with the others, or that of a leader that sleeps. False if it was in vain.
 bool seek(Space& space) {
     Word bytes = needed(space);
@@ -219,8 +219,8 @@ void seek_with_backoff(Space& space) {
     else if (!seek(space)) of(space).skips = backoff;
 }
 
-// Looks at a bound space: who sleeps becomes large, for those that do not, a hub gets an exclusive slot, and the others
-// are moved to the host that they prefer. Where there is no room for them they are large: their partners can come.
+// Looks at a bound space. It becomes large if it sleeps; a hub gets an exclusive slot; others are moved to the host
+// that they prefer. Where there is no room for them they are large, too: their partners can come.
 void review(Space& space) {
     check(is_small(space) && of(space).leader && !is_small(*of(space).leader));
     Word bytes = slot_limit(space);
@@ -234,8 +234,8 @@ void review(Space& space) {
 }
 
 // Notes that `space` was switched to from that thread. Its partner's host gets a vote, or the candidate's loses one;
-// who has none left gives way (the majority vote of Boyer and Moore, 1981). Hubs get no votes: all have to do with them,
-// and they are to be exclusive. Once they are, they are no reason to be a hub oneself either.
+// without votes it is replaced (the majority vote of Boyer and Moore, 1981). Hubs get no votes: all spaces have to do
+// with them, and they are to be exclusive. Once they are, they are no reason to be a hub oneself either.
 void note_partner(Space& space, ThreadId partner) {
     State& state = of(space);
     Space* now = space_of(partner, space);

@@ -54,9 +54,7 @@ protected:
             for (unsigned i = random() % 40; i-- && b < actors.size();) go(*actors[a]), go(*actors[b]);
         }
     }
-    static const Space* host(const Actor& a) {
-        return !port.of(a.space) ? &a.space : slots::of(a.space).leader;
-    }
+    static const Space* host(const Actor& a) { return !port.of(a.space) ? &a.space : slots::of(a.space).leader; }
 
     std::mt19937 random;
     std::vector<std::unique_ptr<Actor>> actors;
@@ -194,8 +192,7 @@ protected:
         unsigned sum = 0;
         for (std::size_t a = 0; a < n; ++a)
             for (std::size_t b = 0; b < a; ++b)
-                if (host_of(a) != exclusive && host_of(b) != exclusive && host_of(a) != host_of(b))
-                    sum += weight[a][b];
+                if (host_of(a) != exclusive && host_of(b) != exclusive && host_of(a) != host_of(b)) sum += weight[a][b];
         return sum;
     }
     unsigned cost_found() const {
@@ -237,7 +234,9 @@ struct SmallGraph : SmallGraphs {
     explicit SmallGraph(unsigned seed) { set_up(seed); }
     void TestBody() override {}
     using SmallGraphs::cost_found, SmallGraphs::cost_of_best, SmallGraphs::run;
-    unsigned cost_of_large() const { return cost([](std::size_t i) { return static_cast<int>(i); }); }
+    unsigned cost_of_large() const {
+        return cost([](std::size_t i) { return static_cast<int>(i); });
+    }
 };
 
 TEST(SmallGraphsOf, FindPlacesNotMuchWorseThanTheBest) {
@@ -248,7 +247,8 @@ TEST(SmallGraphsOf, FindPlacesNotMuchWorseThanTheBest) {
         found += one.cost_found(), best += one.cost_of_best(), large += one.cost_of_large();
     }
     EXPECT_GE(found, best) << "nothing is better than the best";
-    EXPECT_LE(found - best, (large - best) / 4) << "of what there is to gain; " << found << ", " << best << ", " << large;
+    EXPECT_LE(found - best, (large - best) / 4)
+        << "of what there is to gain: " << found << ", " << best << ", " << large;
 }
 
 // ------------------------------------------------------------------------------------------- what is allowed
@@ -287,7 +287,8 @@ protected:
             EXPECT_TRUE(!e.held.leader || !port.of(*e.held.leader)) << "a leader is large";
         }
         EXPECT_TRUE(!slots::of(s).pinned || port.events.empty());
-        bool waits = searches && !port.of(s) && !slots::of(s).pinned && slots::of(s).gain >= 64 && slots::of(s).group.empty();
+        bool waits =
+            searches && !port.of(s) && !slots::of(s).pinned && slots::of(s).gain >= 64 && slots::of(s).group.empty();
         bool free = port.free_place(slots::needed(s), nullptr) < port.places.size();
         // A slot that became free while a partner was moved is for the next look.
         EXPECT_FALSE(waits && port.events.empty() && free) << "it is busy, and there is a slot that nobody has";

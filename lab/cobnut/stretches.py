@@ -46,7 +46,8 @@ def measure(board: Board, *, spaces: int, threads: int, only: str = "", area_mb:
         out = Path(folder) / "stretches.json"
         outcome = _run(board, what, out)
         if outcome.timed_out or not PASSED.search(outcome.console):
-            raise CobnutError(f"{board.name}, {spaces} spaces: x2test does not pass: {outcome.console[-300:]}")
+            failed = "; ".join(line for line in outcome.console.splitlines() if line.startswith("FAIL"))
+            raise CobnutError(f"{board.name}, {spaces} spaces: x2test does not pass: {failed or outcome.console[-300:]}")
         return read(outcome.console, out.read_text())
 
 

@@ -27,18 +27,22 @@ void sleep_to_next_tick() { pause(1); }
 /// The clock of an idle machine: when a thread that waits for it wakes.
 class Rhythm {
 public:
+    /// What the kernel still has to do for earlier tests delays a tick now and then: until two measurements agree.
     Rhythm()
     {
         sleep_to_next_tick();
-        const Ticks first = now();
-        for (unsigned i = 0; i < count; i++) sleep_to_next_tick();
         start_ = now();
-        all_ = start_ - first;
+        all_ = 0;
+        for (Ticks before = ~0ull; all_ > before + early || before > all_ + early;) {
+            const Ticks first = start_;
+            for (unsigned i = 0; i < count; i++) sleep_to_next_tick();
+            start_ = now();
+            before = all_, all_ = start_ - first;
+        }
     }
     /// By how much later than on an idle machine the next tick wakes this thread.
     Ticks next_delay() const
     {
-        const Ticks early = 500; // a wake may be a few instructions sooner
         const Ticks ticks = divide((now() + early - start_) * count, all_) + 1;
         const Ticks expected = start_ + divide(ticks * all_, count);
         sleep_to_next_tick();
@@ -48,6 +52,7 @@ public:
 
 private:
     static constexpr unsigned count = 64;
+    static constexpr Ticks early = 500; ///< a wake may be a few instructions sooner
     static Ticks divide(Ticks a, Ticks b)
     {
         Ticks result = 0;
@@ -478,15 +483,22 @@ constexpr Word low_kip = 0x10000, low_utcbs = 0x20000, past_the_slot = 0x180000;
 /// Behind the crowd and the other spaces.
 L4_ThreadId_t member(Word n) { return Crowd::id(most_in_crowd + wish.spaces + n); }
 
-/// A space with a slot of 1 MB in the host of `leader`, whose thread waits for its start. The rules may give it another
-/// one.
+/// A space with a slot of 1 MB in the host of `leader`, which was asked for; its thread waits for its start.
 bool make_bound(Word n, L4_ThreadId_t leader)
 {
     const L4_ThreadId_t id = member(n);
     return L4_ThreadControl(id, id, main_id, L4_nilthread, reinterpret_cast<void *>(-1)) &&
            L4_SpaceControl(id, 0, L4_FpageLog2(low_kip, 12), L4_FpageLog2(low_utcbs, 12), L4_nilthread, nullptr) &&
            L4_ThreadControl(id, id, main_id, main_id, reinterpret_cast<void *>(low_utcbs)) &&
-           cobnut::bind(id, leader) && cobnut::leave_to_kernel(id);
+           cobnut::bind(id, leader);
+}
+
+void start_member(Word n)
+{
+    L4_Set_MsgTag(L4_MsgTag_t{.raw = 2});
+    L4_LoadMR(1, past_the_slot);
+    L4_LoadMR(2, 0);
+    if (L4_IpcFailed(L4_Send_Timeout(member(n), second))) fail("%u does not start", n);
 }
 
 /// Members of a large group outgrow their slots: their threads begin past these. What makes the group, by privileged
@@ -502,10 +514,8 @@ void grow_in_group()
     while (made < most && make_bound(made, leader->id)) made++;
     cobnut_lab_mark(COBNUT_LAB_BEGIN, tests_begun);
     for (Word n = made; made == most && n-- > made - 4;) {
-        L4_Set_MsgTag(L4_MsgTag_t{.raw = 2});
-        L4_LoadMR(1, past_the_slot);
-        L4_LoadMR(2, 0);
-        if (L4_IpcFailed(L4_Send_Timeout(member(n), second))) fail("%u does not start", n);
+        if (!cobnut::leave_to_kernel(member(n))) fail("%u stays as it is", n);
+        start_member(n);
         pause(1000);
     }
     cobnut_lab_mark(COBNUT_LAB_END, tests_begun);
@@ -515,7 +525,8 @@ void grow_in_group()
         L4_ThreadControl(member(made), L4_nilthread, L4_nilthread, L4_nilthread, reinterpret_cast<void *>(-1));
 }
 
-/// The rules look at a leader with a large group that has to do with somebody else.
+/// The rules look at a leader with a large group that has to do with somebody else. The members are ready, with a
+/// priority at which they never run: a space that sleeps would lose its slot.
 void leave_group()
 {
     if (!wish.latency || !wish.automatic) return;
@@ -525,6 +536,11 @@ void leave_group()
     const Word most = wish.area_mb / 4 * 3 - 16;
     Word made = 0;
     while (made < most && make_bound(made, leader->id)) made++;
+    for (Word n = 0; n < made; n++) {
+        L4_Set_Priority(member(n), 1);
+        if (!cobnut::leave_to_kernel(member(n))) fail("%u stays as it is", n);
+        start_member(n);
+    }
     if (!cobnut::leave_to_kernel(leader->id)) fail("the leader stays as it is");
     cobnut_lab_mark(COBNUT_LAB_BEGIN, tests_begun);
     begin(other, do_increment_words, leader->id.raw);
