@@ -47,7 +47,8 @@ def measure(board: Board, *, spaces: int, threads: int, only: str = "", area_mb:
         outcome = _run(board, what, out)
         if outcome.timed_out or not PASSED.search(outcome.console):
             failed = "; ".join(line for line in outcome.console.splitlines() if line.startswith("FAIL"))
-            raise CobnutError(f"{board.name}, {spaces} spaces: x2test does not pass: {failed or outcome.console[-300:]}")
+            why = failed or outcome.console[-300:]
+            raise CobnutError(f"{board.name}, {spaces} spaces: x2test does not pass: {why}")
         return read(outcome.console, out.read_text())
 
 
