@@ -489,8 +489,7 @@ bool make_bound(Word n, L4_ThreadId_t leader)
     const L4_ThreadId_t id = member(n);
     return L4_ThreadControl(id, id, main_id, L4_nilthread, reinterpret_cast<void *>(-1)) &&
            L4_SpaceControl(id, 0, L4_FpageLog2(low_kip, 12), L4_FpageLog2(low_utcbs, 12), L4_nilthread, nullptr) &&
-           L4_ThreadControl(id, id, main_id, main_id, reinterpret_cast<void *>(low_utcbs)) &&
-           cobnut::bind(id, leader);
+           L4_ThreadControl(id, id, main_id, main_id, reinterpret_cast<void *>(low_utcbs)) && cobnut::bind(id, leader);
 }
 
 void start_member(Word n)
