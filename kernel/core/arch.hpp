@@ -68,8 +68,9 @@ void free_space(Space& space);
 Word space_control(Space& space, Word control);
 // Map items have mapped pages in the space up to `end`, where it must be able to reach them (manual A.5).
 void mapped_up_to(Space& space, VAddr end);
-// A space that is being destroyed has no mappings any more, and is about to be taken off spaces::all().
-void leave_all(Space& space);
+// A space that is being destroyed has no mappings any more, and is to be taken off spaces::all(): nothing that goes
+// through these has to find it then. A part of what that takes; true if it is done.
+bool leave_all(Space& space);
 // What of a space's tag, and of what is in force of it, does not agree; nullptr if all does (core/books.hpp).
 const char* disagreement(const Space& space);
 

@@ -49,11 +49,12 @@ bool bury(Word budget) {
     if (!space) return true;
     Word status = 0;
     mappings::Sweep none{};         // nothing is left to be walked over
-    if (!mappings::unmap(*space, Fpage::complete().with_rights(rights_all), true, unmapped, status, none, budget))
+    Word left = budget;
+    if (!mappings::unmap(*space, Fpage::complete().with_rights(rights_all), true, unmapped, status, none, left) ||
+        left != budget)
         return false;
     if (space->all_link.queued()) {
-        arch::leave_all(*space);
-        list.remove(*space);
+        if (arch::leave_all(*space)) list.remove(*space);
         return false;
     }
     check(space->members.empty());

@@ -297,9 +297,6 @@ bool create_space(Space& space) {
 
 bool destroy_space(Space& space) {
     Word budget = mappings::between_points;
-    // One of those that run on its tables at a time. It is out of use when none does.
-    if (Space* guest = space.arch.slots.group.front()) return small_space::release(*guest), false;
-    if (space.arch.slot.small()) return small_space::release(space), false;
     if (!ports::take(space, ports::all, true, budget)) return false;
     if (processor.host == &space.arch.own) hosts::enter(hosts::kernel);
     for (Word t = 0, end = own_tables(); t < end; ++t) {

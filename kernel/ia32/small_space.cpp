@@ -305,6 +305,14 @@ void mapped_up_to(Space& space, VAddr end) {
     if (space.arch.slot.small() && end > space.arch.slot.size) slots::outgrow(space, end - 1);
 }
 
-void leave_all(Space& space) { slots::forget(space); }
+// Its slot, and one of those that are bound to its tables, at a time. Until all are gone it is among all spaces: they
+// may be in the way of a named slot, and copies of entries may stand in its directory. The rules leave it alone.
+bool leave_all(Space& space) {
+    space.arch.slots.pinned = true;
+    if (Space* guest = space.arch.slots.group.front()) return release(*guest), false;
+    if (space.arch.slot.small()) return release(space), false;
+    slots::forget(space);
+    return true;
+}
 
 }  // namespace arch

@@ -19,13 +19,7 @@ struct Token {
     bool is(const char* text) const { return strlen(text) == length && memcmp(start, text, length) == 0; }
     bool begins(const char* text) const { return strlen(text) <= length && memcmp(start, text, strlen(text)) == 0; }
     // The option NAME= with one of two values.
-    bool chooses(const char* name, const char* yes, const char* no, bool& choice) const {
-        if (!begins(name)) return false;
-        Token value{start + strlen(name), length - strlen(name)};
-        if (!value.is(yes) && !value.is(no)) return false;
-        choice = value.is(yes);
-        return true;
-    }
+    bool chooses(const char* name, const char* yes, const char* no, bool& choice) const;
     bool has(char c) const {
         for (Word i = 0; i < length; ++i)
             if (start[i] == c) return true;
@@ -40,10 +34,18 @@ struct Token {
     arch::power_off();
 }
 
-Token next(const char*& line) {
-    while (*line == ' ') ++line;
+bool Token::chooses(const char* name, const char* yes, const char* no, bool& choice) const {
+    if (!begins(name)) return false;
+    Token value{start + strlen(name), length - strlen(name)};
+    choice = value.is(yes);
+    if (!choice && !value.is(no)) refuse(*this, "neither of its two values");
+    return true;
+}
+
+Token next(const char*& line, const char* end) {
+    while (line < end && *line == ' ') ++line;
     Token t{line, 0};
-    while (*line && *line != ' ') ++line, ++t.length;
+    while (line < end && *line && *line != ' ') ++line, ++t.length;
     return t;
 }
 
@@ -56,6 +58,7 @@ PAddr loaders_own() {
     for (at += header.first_record; records && at < WINDOW_BYTES - page_size; --records) {
         auto* record = static_cast<Word*>(window(at));
         if (record[0] == bootinfo::multiboot_info) return record[sizeof(bootinfo::Record) / sizeof(Word)];
+        if (record[2] < sizeof(bootinfo::Record)) break;
         at += record[2];
     }
     return WINDOW_BYTES;
@@ -82,8 +85,9 @@ Options options(Word magic, PAddr info_at) {
     auto& info = *static_cast<multiboot::Info*>(window(info_at));
     if (!(info.flags & multiboot::has_command_line) || info.command_line >= WINDOW_BYTES) return o;
     const char* line = static_cast<const char*>(window(info.command_line));
+    const char* end = static_cast<const char*>(window(WINDOW_BYTES - 1));
     for (bool first = true;; first = false) {
-        Token t = next(line);
+        Token t = next(line, end);
         if (!t.length) return o;
         if (t.begins("small=")) {
             o.small_area_mb = number(t, 6);

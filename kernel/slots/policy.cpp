@@ -13,8 +13,8 @@ Rules rules;
 namespace {
 
 constexpr Word most_bytes = slot_max_mb << 20;
-// How many spaces a tick of the clock looks at; and how many a search for a victim does, or threads of one of them.
-constexpr Word looks_per_tick = 4, most_candidates = 32;
+// How many spaces a tick of the clock looks at; and how many a search for a victim does, and threads of all of them.
+constexpr Word looks_per_tick = 4, most_candidates = 32, most_asked = 64;
 // A space's gain loses one part in `decay` at each look. From `least_gain` on a slot is worth the work of giving it.
 constexpr Word decay = 8, least_gain = 64;
 // So many partners of late make a space a hub.
@@ -52,14 +52,33 @@ Word hash_bit(const Space& space) {
     return t ? 1u << (t->id.number() * 2654435769u >> 27) : 0;
 }
 
-// A space sleeps if nobody has switched to it of late, and none of its first threads is ready.
-bool asleep(const Space& space) {
+// A space sleeps if nobody has switched to it of late, and none of its first threads is ready. `left`: how many threads
+// may still be asked.
+bool asleep(const Space& space, Word& left) {
     if (of(space).gain) return false;
-    Word asked = 0;
-    for (const Thread* t = space.members.front(); t && ++asked <= most_candidates; t = space.members.after(*t))
+    for (const Thread* t = space.members.front(); t && left; t = space.members.after(*t), --left)
         if (t->ready_link.queued() || t == arch::current_thread()) return false;
-    return true;
+    return left;
 }
+bool asleep(const Space& space) {
+    Word left = most_asked;
+    return asleep(space, left);
+}
+
+// Some of the holders of slots, from where the search before ended: each once.
+class Search {
+public:
+    explicit Search(Members& list) : list_(list), first_(list.front()) {}
+    Space* next() {
+        bool round = looked_ && list_.front() == first_;
+        return round || looked_++ == most_candidates ? nullptr : next_of(list_);
+    }
+
+private:
+    Members& list_;
+    const Space* first_;
+    Word looked_ = 0;
+};
 
 // Finds the victim that loses an exclusive slot to `space`, which needs `bytes`: a space that sleeps, or the one with
 // the least gain, if that is less than a quarter of the gain of `space`. Hubs give way to hubs only, and to those all
@@ -68,12 +87,11 @@ bool asleep(const Space& space) {
 Space* exclusive_victim(const Space& space, Word bytes) {
     Space *best = nullptr, *shorter = nullptr;
     bool hub = is_hub(space);
-    for (Word i = 0; i < most_candidates; ++i) {
-        Space* s = next_of(exclusives);
-        if (!s) break;
+    Word left = most_asked;
+    for (Search search{exclusives}; Space* s = search.next();) {
         if (s == &space || of(*s).pinned) continue;
         bool fits = slot_limit(*s) >= bytes;
-        if (asleep(*s)) {
+        if (asleep(*s, left)) {
             if (fits) return s;
             shorter = s;
         }
@@ -84,15 +102,15 @@ Space* exclusive_victim(const Space& space, Word bytes) {
 }
 
 // Finds the victim whose exclusive slot makes room for bound ones, one in every host: a space that is no hub, or
-// sleeps.
+// sleeps; where there is none, one that sleeps with a shorter slot.
 Space* bindable_victim(Word bytes) {
     Space* shorter = nullptr;
-    for (Word i = 0; i < most_candidates; ++i) {
-        Space* s = next_of(exclusives);
-        if (!s) break;
-        if (of(*s).pinned || !bindable(*s) || (is_hub(*s) && !asleep(*s))) continue;
-        if (slot_limit(*s) >= bytes) return s;
-        shorter = s;
+    Word left = most_asked;
+    for (Search search{exclusives}; Space* s = search.next();) {
+        if (of(*s).pinned || !bindable(*s)) continue;
+        bool sleeps = asleep(*s, left);
+        if (slot_limit(*s) >= bytes && (sleeps || !is_hub(*s))) return s;
+        if (sleeps) shorter = s;
     }
     return shorter;
 }
@@ -125,9 +143,7 @@ bool near(const Space& space, const Space& leader) {
 
 // Finds the victim that loses its bound slot to a space that is near the leader: a member that is not.
 Space* bound_victim(Space& leader, Word bytes) {
-    for (Word i = 0; i < most_candidates; ++i) {
-        Space* s = next_of(of(leader).group);
-        if (!s) break;
+    for (Search search{of(leader).group}; Space* s = search.next();) {
         if (!of(*s).pinned && slot_limit(*s) >= bytes && !near(*s, leader)) return s;
     }
     return nullptr;
@@ -175,24 +191,6 @@ bool may_dissolve(const Space& leader) {
     return true;
 }
 
-bool seek(Space& space);
-
-// Takes the slots of the members of the group that is given up: a few now, the others at the next ticks. Then its
-// leader seeks a slot.
-void dissolve() {
-    constexpr Word few = 8;
-    for (Word i = 0; dissolving; ++i) {
-        Space &leader = *dissolving, *s = of(leader).group.front();
-        if (s && !of(*s).pinned && i == few) return;
-        if (s && !of(*s).pinned) {
-            take_slot(*s);
-            continue;
-        }
-        dissolving = nullptr;
-        if (!s && of(leader).gain >= least_gain) seek(leader);
-    }
-}
-
 // Seeks a slot for a large space. If none is available, a partner may come to its host, or a group be given up:
 // its own for a slot with the others, or that of a leader that sleeps. False if it was in vain.
 bool seek(Space& space) {
@@ -209,33 +207,42 @@ bool seek(Space& space) {
     if (!giving_up && leads && (leader || (hub && exclusive_victim(space, bytes)))) giving_up = &space;
     if (!giving_up || dissolving || !may_dissolve(*giving_up)) return false;
     dissolving = giving_up;
-    dissolve();
     return true;
 }
 
-// Seeks a slot, but not at the looks that follow a search in vain.
-void seek_with_backoff(Space& space) {
-    if (of(space).skips) --of(space).skips;
-    else if (!seek(space)) of(space).skips = backoff;
+// Takes the slots of the members of the group that is given up: a few now, the others at the next ticks. When none is
+// left its leader seeks a slot before they do. True if it has.
+bool dissolve() {
+    constexpr Word few = 8;
+    if (!dissolving) return false;
+    Space& leader = *dissolving;
+    check(leader.all_link.queued());
+    for (Word i = 0; i < few; ++i) {
+        Space* s = of(leader).group.front();
+        if (!s || of(*s).pinned) break;
+        take_slot(*s);
+    }
+    Space* rest = of(leader).group.front();
+    if (rest && !of(*rest).pinned) return false;
+    dissolving = nullptr;
+    return !rest && !of(leader).pinned && !is_small(leader) && of(leader).gain >= least_gain && (seek(leader), true);
 }
 
 // Looks at a bound space. It becomes large if it sleeps; a hub gets an exclusive slot; others are moved to the host
-// that they prefer. Where there is no room for them they are large, too: their partners can come.
-void review(Space& space) {
+// that they prefer. Where there is no room for them they are large, too: their partners can come. False if it stays.
+bool review(Space& space) {
     check(is_small(space) && of(space).leader && !is_small(*of(space).leader));
     Word bytes = slot_limit(space);
-    if (asleep(space)) return take_slot(space);
-    if (is_hub(space)) {
-        if (!get_exclusive(space, bytes)) take_slot(space);
-        return;
-    }
     Space* leader = preferred_leader(space, majority);
-    if (leader && leader != of(space).leader && !get_bound(space, bytes, leader)) take_slot(space);
+    bool sleeps = asleep(space), hub = is_hub(space);
+    if (!sleeps && !hub && (!leader || leader == of(space).leader)) return false;
+    if (sleeps || !(hub ? get_exclusive(space, bytes) : get_bound(space, bytes, leader))) take_slot(space);
+    return true;
 }
 
 // Notes that `space` was switched to from that thread. Its partner's host gets a vote, or the candidate's loses one;
 // without votes it is replaced (the majority vote of Boyer and Moore, 1981). Hubs get no votes: all spaces have to do
-// with them, and they are to be exclusive. Once they are, they are no reason to be a hub oneself either.
+// with them, and they are to be exclusive. An exclusive hub does not count towards making others hubs.
 void note_partner(Space& space, ThreadId partner) {
     State& state = of(space);
     Space* now = space_of(partner, space);
@@ -295,16 +302,22 @@ void outgrow(Space& space) { refit(space, slot_limit(space) + 1); }
 void look() {
     if (!rules.automatic) return;
     note_running();
-    dissolve();
+    // One search, or change, at a tick.
+    bool searched = dissolve();
     for (Word i = 0; i < looks_per_tick; ++i) {
         Space& space = next_space();
         Word switches = take_switches(space);
         of(space).gain += switches - (of(space).gain + decay - 1) / decay;
         of(space).met &= ~(1u << rounds % 32);  // what is older than 32 rounds is forgotten
         if (switches) note_partner(space, slots::partner(space));
-        if (of(space).pinned || !space.initialised()) continue;
-        if (of(space).leader && rules.groups) review(space);
-        else if (!is_small(space) && of(space).gain >= least_gain && !dissolving) seek_with_backoff(space);
+        if (searched || of(space).pinned || !space.initialised()) continue;
+        if (of(space).leader && rules.groups) {
+            searched = review(space);
+        } else if (!is_small(space) && of(space).gain >= least_gain && !dissolving) {
+            searched = !of(space).skips;
+            if (of(space).skips) --of(space).skips;
+            else if (!seek(space)) of(space).skips = backoff;
+        }
     }
 }
 

@@ -19,8 +19,8 @@ struct State {
     // What the rules know (slots/policy.cpp).
     bool pinned;                    // SpaceControl has asked for the slot that it has, or for none
     Word gain;                      // switches to it, those of late counting more: what a slot is worth to it
-    ThreadId candidate;             // a partner, a thread of another space from which it was switched to; and
-    Word votes;                     // how many more votes its host has had than others; 0: there is no candidate
+    ThreadId candidate;             // a partner: a thread of another space from which it was switched to
+    Word votes;                     // how many more its host has had than others; 0: there is no candidate
     Word met;                       // a bit for each partner of late, by a hash
     Word skips;                     // at how many looks it is still to seek no slot
     // Its place in a group (slots/groups.hpp).

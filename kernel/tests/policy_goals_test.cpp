@@ -270,7 +270,8 @@ protected:
         ASSERT_EQ(&s, &actors[hand]->space) << "each in turn";
         hand = (hand + 1) % actors.size();
         looked = &s;
-        searches = !slots::of(s).skips;
+        searches = first && port.events.empty() && !slots::of(s).skips;
+        first = false;
         before = port.held;
         port.events.clear();
     }
@@ -338,6 +339,7 @@ protected:
     }
     void look() {
         port.events.clear();
+        first = true;
         slots::look();
         judge();
         EXPECT_TRUE(slots::rules.automatic || port.events.empty());
@@ -360,7 +362,8 @@ protected:
     unsigned partner = 1;  // of the space of an index: which bits of that differ
     int given = 0, bound = 0;
     Space* looked = nullptr;
-    bool searches = false;  // it has not searched in vain at one of the last looks
+    // The tick's first: and whether it is that, with no group given up, and has not searched in vain at its last looks.
+    bool first = false, searches = false;
     std::map<const Space*, Held> before;
 };
 

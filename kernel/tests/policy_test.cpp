@@ -249,6 +249,14 @@ TEST_F(LargeGroup, StaysWithAPinnedMember) {
     for (int ticks = 0; ticks < 1000; ++ticks) ASSERT_EQ(tick(), 0u);
 }
 
+TEST_F(LargeGroup, ALeaderThatIsAskedToBeLargeMeanwhileStaysLarge) {
+    for (int ticks = 0; ticks < 1000 && !tick(); ++ticks) {}
+    ASSERT_EQ(members(), size - at_once);
+    slots::of(server->space).pinned = true;
+    for (int ticks = 0; ticks < 100; ++ticks) tick();
+    EXPECT_TRUE(large(*server));
+}
+
 TEST_F(LargeGroup, ItsLeaderCanGoMeanwhile) {
     for (int ticks = 0; ticks < 1000 && !tick(); ++ticks) {}
     ASSERT_EQ(members(), size - at_once);
@@ -257,6 +265,20 @@ TEST_F(LargeGroup, ItsLeaderCanGoMeanwhile) {
         talk(*clients[0], *clients[1], 100);
         slots::look();
     }
+}
+
+// A search takes thousands of instructions, with interrupts off.
+TEST_F(PolicyTest, OneSpaceSeeksATagAtATick) {
+    std::vector<Actor*> all;
+    for (int i = 0; i < 8; ++i) all.push_back(&begin());
+    port.places.assign(8, {mb, true});
+    for (int ticks = 0; ticks < 40; ++ticks) {
+        for (std::size_t i = 0; i < all.size(); i += 2) talk(*all[i], *all[i + 1], 100);
+        port.events.clear();
+        slots::look();
+        EXPECT_LE(port.events.size(), 1u) << "tick " << ticks;
+    }
+    for (const Actor* a : all) EXPECT_TRUE(exclusive(*a));
 }
 
 TEST_F(PolicyTest, NoGroupsFormWithoutTheOption) {

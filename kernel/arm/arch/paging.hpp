@@ -23,7 +23,7 @@ Fpage place_utcb_area(Space& space, Fpage wanted);
 void about_to_copy(Space& space, VAddr at, Word bytes);
 // A domain does not limit what a space reaches, and nothing here goes through all spaces.
 inline void mapped_up_to(Space&, VAddr) {}
-inline void leave_all(Space&) {}
+inline bool leave_all(Space&) { return true; }
 }
 
 namespace paging {

@@ -53,7 +53,7 @@ struct Slot {
 // A page directory that can be in force.
 struct Host {
     PAddr directory;
-    Word clean;  // no copy of a slot that was revoked by then (small_space::revocations) is left in it
+    Word clean;  // no copy of a slot that was revoked by then (hosts.cpp: revocations) is left in it
 };
 
 struct ArchSpace {
