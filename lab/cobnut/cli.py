@@ -13,8 +13,9 @@ from typing import Annotated
 
 import typer
 
-from cobnut import boards, completion, emulators, experiments, machines, modules, paths, writable
+from cobnut import boards, booting, completion, emulators, experiments, machines, modules, paths, writable
 from cobnut import build as building
+from cobnut.booting import DEFAULT_ROOT, LEAST_MEMORY_MB
 from cobnut.emulators import Boot
 from cobnut.errors import CobnutError, Skipped
 from cobnut.modules import Module
@@ -39,11 +40,6 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-
-DEFAULT_ROOT = "root off=1"  # ends the run when every payload program has finished
-MOST_SECONDS = 1_000_000
-LEAST_MEMORY_MB, MOST_MEMORY_MB = 2, 3072  # below 2 MB a loader has nowhere to put the kernel
 
 
 def _show_version(wanted: bool) -> None:
@@ -204,41 +200,43 @@ def boot(
     """Boots modules with the serial console on this terminal; Ctrl-A x leaves."""
     target = boards.settled(boards.find(board), given or [])
     emulators.check_name(emulator)
-    _check_seconds(seconds)
-    _check_debugging(gdb, ex or [], emulator, sanitize, image or [])
+    booting.check_seconds(seconds)
+    booting.check_debugging(gdb, ex or [], emulator, sanitize, image or [])
     if gdb and seconds is not None:
         raise CobnutError("--gdb: does not go with --seconds")
-    _check_measuring(machine, json, emulator, sanitize, gdb, image or [])
+    booting.check_measuring(machine, json, emulator, sanitize, gdb, image or [])
     if image:
         if module or root != DEFAULT_ROOT or emulator != "qemu":
             raise CobnutError("--image: brings its own kernel and modules, on qemu")
-        raise typer.Exit(_boot_images(image, append, Boot.cpu if cpu is None else cpu, memory, sanitize, seconds))
+        raise typer.Exit(
+            booting.given_images(image, append, Boot.cpu if cpu is None else cpu, memory, sanitize, seconds)
+        )
     if sanitize and emulator != "qemu":
         raise CobnutError(f"--sanitize: works on qemu, not on {emulator}")
     if machine:
         machines.check_architecture(machine, target)
-    _check_payload("boot", module, root)
+    booting.check_payload("boot", module, root)
     if target.processor is boards.ARM:
         refused = (("--gdb", gdb), ("--cpu", cpu), ("--emulator bochs", emulator == "bochs"))
         for option, asked in refused:
             if asked:
                 raise CobnutError(f"{option}: not on board {board}")
         texts = (sigma0, root, *(module or []))
-        raise typer.Exit(_boot_arm(target, texts, append, memory, sanitize, machine, json, seconds))
+        raise typer.Exit(booting.arm(target, texts, append, memory, sanitize, machine, json, seconds))
     from cobnut.emulators import bochs, qemu
 
     on_bochs = emulator == "bochs"
     least_memory_mb = bochs.LEAST_MEMORY_MB if on_bochs else LEAST_MEMORY_MB
     default_cpu = bochs.DEFAULT_CPU if on_bochs else Boot.cpu
-    _check_memory(memory, least_memory_mb, emulator)
+    booting.check_memory(memory, least_memory_mb, emulator)
     building.images(target)
     chosen = tuple(modules.parse(text, target) for text in (sigma0, root, *(module or [])))
     (bochs if on_bochs else qemu).ensure()
     what = Boot(target.kernel, chosen, append, default_cpu if cpu is None else cpu, memory)
     if sanitize:
-        raise typer.Exit(_sanitized(what, seconds=seconds))
+        raise typer.Exit(booting.sanitized(what, seconds=seconds))
     if machine:
-        raise typer.Exit(_measured(target, what, machine, json, seconds))
+        raise typer.Exit(booting.measured(target, what, machine, json, seconds))
     if gdb:
         from cobnut import debugging
 
@@ -262,7 +260,7 @@ def iso(
 
     target = boards.settled(boards.find("pc"), given or [])
     writable.check(str(file), file, writable.try_file)
-    _check_payload("iso", module, root)
+    booting.check_payload("iso", module, root)
     building.images(target)
     chosen = tuple(modules.parse(text, target) for text in (sigma0, root, *(module or [])))
     cd.ensure()
@@ -302,130 +300,6 @@ def flash(
     print(f"{file}: {file.stat().st_size:,} bytes; {flashing.advice(file, wanted)}")
 
 
-def _check_debugging(gdb: bool, ex: list[str], emulator: str, sanitize: bool, image: list[str]) -> None:
-    if ex and not gdb:
-        raise CobnutError("--ex: is for --gdb")
-    if gdb and emulator != "qemu":
-        raise CobnutError(f"--gdb: works on qemu, not on {emulator}")
-    if gdb and (sanitize or image):
-        raise CobnutError(f"--gdb: does not go with {'--sanitize' if sanitize else '--image'}")
-
-
-def _check_measuring(
-    machine: str | None, json: Path | None, emulator: str, sanitize: bool, gdb: bool, image: list[str]
-) -> None:
-    if json and not machine:
-        raise CobnutError("--json: is for --machine")
-    if machine and emulator != "qemu":
-        raise CobnutError(f"--machine: works on qemu, not on {emulator}")
-    for option, given in (("--sanitize", sanitize), ("--gdb", gdb), ("--image", image)):
-        if machine and given:
-            raise CobnutError(f"--machine: does not go with {option}")
-    if machine:
-        machines.locate(machine)
-    writable.check(f"--json {json}", json, writable.try_file)
-
-
-def _boot_arm(
-    target: boards.Board,
-    texts: tuple[str, ...],
-    append: str,
-    memory: int,
-    sanitize: bool,
-    machine: str | None,
-    json: Path | None,
-    seconds: float | None,
-) -> int:
-    """Boots modules on a board with an ARM processor, sanitized or measured on `machine` if wanted; returns the exit
-    status.
-    """
-    from cobnut.emulators import qemu_arm
-
-    _check_memory(memory, LEAST_MEMORY_MB, "qemu")
-    building.images(target)
-    chosen = tuple(modules.parse(text, target) for text in texts)
-    qemu_arm.ensure()
-    what = Boot(target.kernel, chosen, append, memory_mb=target.memory_mb or memory)
-    if machine:
-        return _measured(target, what, machine, json, seconds)
-    if sanitize:
-        return _sanitized(what, target, seconds)
-    return qemu_arm.interact(what, target.name, seconds=seconds)
-
-
-def _measured(target: boards.Board, what: Boot, machine: str, json: Path | None, seconds: float | None) -> int:
-    """Boots `what`, prints where the modelled cycles of each case go, and returns the exit status."""
-    from cobnut import measuring, tables
-
-    building.lab()
-    described = machines.load(machine)
-    code, text = measuring.boot(target, what, described, seconds)
-    measured = tables.show_measured(described.name, text)
-    for doubt in measured["warnings"]:
-        print(f"note: {doubt}")
-    if json:
-        json.write_text(text)
-    return code
-
-
-def _boot_images(image: list[str], append: str, cpu: str, memory: int, sanitize: bool, seconds: float | None) -> int:
-    """Boots the kernel and its modules that --image gives; returns the exit status."""
-    from cobnut import images
-    from cobnut.emulators import qemu
-
-    kernel, *rest = images.parse(image)
-    _check_memory(memory, LEAST_MEMORY_MB, "qemu")
-    qemu.ensure()
-    what = Boot(kernel.path, tuple(rest), f"{kernel.arguments} {append}".strip(), cpu, memory)
-    if sanitize:
-        return _sanitized(what, seconds=seconds)
-    return qemu.interact(what, seconds=seconds)
-
-
-def _board_for(command: str, name: str) -> boards.Board:
-    """The board `name`, for a command that looks into the guest, which so far is known how for IA-32."""
-    board = boards.find(name)
-    if board.processor is not boards.IA32:
-        raise CobnutError(f"{command}: not on board {name}")
-    return board
-
-
-def _check_payload(command: str, module: list[str] | None, root: str) -> None:
-    if not module and root == DEFAULT_ROOT:
-        raise CobnutError(f"name at least one module, for example: ./cobnut {command} hello")
-
-
-def _check_seconds(seconds: float | None) -> None:
-    if seconds is not None and not 0 < seconds < MOST_SECONDS:
-        raise CobnutError(f"--seconds {seconds:g}: must be more than 0 and less than {MOST_SECONDS:,}")
-
-
-def _check_memory(memory: int, least: int, emulator: str) -> None:
-    if not least <= memory <= MOST_MEMORY_MB:
-        raise CobnutError(f"--memory {memory}: must be from {least} to {MOST_MEMORY_MB} on {emulator}")
-
-
-def _sanitized(what: Boot, board: boards.Board | None = None, seconds: float | None = None) -> int:
-    """Boots `what` under the sanitizer and prints its reports; 0 if there are none and the guest ended well.
-
-    `board` is needed if it is not a PC.
-    """
-    from cobnut import sanitizing
-    from cobnut.emulators import qemu, qemu_arm
-
-    building.lab()
-    with tempfile.TemporaryDirectory(prefix="cobnut-") as folder:
-        out = Path(folder) / "reports.json"
-        if board and board.processor is boards.ARM:
-            plugin = sanitizing.plugin(board.kernel_executable, out)
-            code = qemu_arm.interact(what, board.name, plugin=plugin, seconds=seconds)
-        else:
-            code = qemu.interact(what, plugin=sanitizing.plugin(what.kernel, out), seconds=seconds)
-        findings = sanitizing.read(out)
-    print(sanitizing.say(findings))
-    return 1 if findings.reports or code else 0
-
-
 @app.command()
 def trace(
     module: Payload = None,
@@ -447,11 +321,11 @@ def trace(
     from cobnut import tracing
     from cobnut.emulators import qemu
 
-    target = _board_for("trace", board)
-    _check_payload("trace", module, root)
-    _check_memory(memory, LEAST_MEMORY_MB, "qemu")
+    target = booting.board_for("trace", board)
+    booting.check_payload("trace", module, root)
+    booting.check_memory(memory, LEAST_MEMORY_MB, "qemu")
     tracing.check_ring(ring)
-    _check_seconds(seconds)
+    booting.check_seconds(seconds)
     writable.check(f"--output {output}", output, writable.try_file)
     building.images(target)
     chosen = tuple(modules.parse(text, target) for text in (sigma0, root, *(module or [])))
@@ -480,9 +354,9 @@ def record(
     from cobnut import recording
     from cobnut.emulators import qemu
 
-    target = _board_for("record", board)
-    _check_payload("record --out x.record", module, root)
-    _check_memory(memory, LEAST_MEMORY_MB, "qemu")
+    target = booting.board_for("record", board)
+    booting.check_payload("record --out x.record", module, root)
+    booting.check_memory(memory, LEAST_MEMORY_MB, "qemu")
     writable.check(f"--out {out}", out, writable.try_file)
     version = qemu.ensure()
     building.everything(target)
