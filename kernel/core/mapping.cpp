@@ -174,8 +174,8 @@ Word as_rights(Word status) {
 bool unmap(Space& space, Fpage fpage, bool flush, VAddr& at, Word& status, Sweep& sweep, Word& budget) {
     bool everything = fpage.rights() == rights_all, write = fpage.rights() & right_write;
     VAddr last = fpage.last() < paging::user_limit() ? fpage.last() : paging::user_limit() - 1;
+    [[maybe_unused]] const VAddr first = at;
     while (at <= last && budget) {
-        const VAddr before = at;
         at = skip_unmapped(space, at, last, budget);
         if (at > last) break;
         VAddr page = at, end = (at | stretch) < last ? at | stretch : last;
@@ -186,6 +186,8 @@ bool unmap(Space& space, Fpage fpage, bool flush, VAddr& at, Word& status, Sweep
         }
         steps += (page - at) >> page_log2;
         at = page;
+        if constexpr (several_sizes)
+            if (page != first) sweep.had_itself = false;
         if (fit(space, page, fpage.log2(), budget) == Mapped::part) return false;
         VAddr next = behind(space, page);
         Word cost = page_cost;
@@ -194,7 +196,7 @@ bool unmap(Space& space, Fpage fpage, bool flush, VAddr& at, Word& status, Sweep
             if (!affords(budget, its)) return false;
             cost += its;
             // Itself first: while that goes on below, nobody else gets what is being taken.
-            bool had_itself = several_sizes && sweep.had_itself && at == before;
+            bool had_itself = several_sizes && sweep.had_itself;
             if constexpr (several_sizes) sweep.had_itself = false;
             if ((!everything || !flush) && !had_itself) {
                 Word own = paging::take_status(space, m->page(), write && flush);
@@ -213,6 +215,8 @@ bool unmap(Space& space, Fpage fpage, bool flush, VAddr& at, Word& status, Sweep
         at = next;
         pay(budget, cost);
     }
+    // The page that it was of is gone, and so may be all behind it.
+    if constexpr (several_sizes) sweep.had_itself = false;
     return at > last;
 }
 

@@ -50,7 +50,7 @@ struct Sweep {
     Word* status;  // which gathers the page's then
     bool no_write;  // writing is taken
     bool had_no_place;
-    bool had_itself;  // of a large page itself, not of what is below it, the status was taken: it is at *page still
+    bool had_itself;  // of the page that Unmap stopped at, not of what is below it, the status was taken already
 };
 constexpr Word most_paused = 16;
 // Its owner does not go on with it.

@@ -121,6 +121,47 @@ TEST_F(PageSizes, EachPartKeepsTheStatus) {
     EXPECT_EQ(unmap(0, 0xd000, kb4, false, 0), 0u);
 }
 
+// An Unmap whose budget is used up by a page's own status comes back to that page. It may be gone then.
+class PageGoneBetweenParts : public PageSizes {
+protected:
+    // `next`: the page that is the next to be unmapped.
+    void pause_at_first_page(VAddr next) {
+        ASSERT_TRUE(map(0, 0x8000, 1, 0x1000, kb4) && map(0, 0x9000, 1, next, kb4));
+        for (VAddr page : {VAddr{0x1000}, next})
+            space[1]->arch.pages.at(page).status = paging::accessed | paging::dirty;
+        EXPECT_FALSE(go_on(Fpage::memory(0, 1 + paging::table_log2), 4));
+        EXPECT_EQ(unmap_at, 0x1000u);
+        unmap(0, 0x8000, kb4, false);
+        EXPECT_FALSE(at(1, 0x1000).present);
+    }
+    bool go_on(Fpage fpage, Word budget) {
+        return mappings::unmap(*space[1], fpage.with_rights(right_write), true, unmap_at, status, sweep, budget);
+    }
+    VAddr unmap_at = 0;
+    Word status = 0;
+    mappings::Sweep sweep{};
+};
+
+TEST_F(PageGoneBetweenParts, TheNextOneIsSeenTo) {
+    constexpr VAddr next = VAddr{1} << paging::table_log2;
+    pause_at_first_page(next);
+    Fpage both = Fpage::memory(0, 1 + paging::table_log2);
+    EXPECT_FALSE(go_on(both, mappings::between_points));        // all of it for what is empty now
+    EXPECT_EQ(unmap_at, next);
+    while (!go_on(both, mappings::between_points)) {}
+    EXPECT_FALSE(at(1, next).writable);
+    EXPECT_EQ(mappings::as_rights(status), Word{rights_all});
+}
+
+TEST_F(PageGoneBetweenParts, TheNextFpageIsSeenTo) {
+    pause_at_first_page(0x3000);
+    EXPECT_TRUE(go_on(Fpage::memory(0x1000, kb4), mappings::between_points));
+    unmap_at = 0x3000;
+    while (!go_on(Fpage::memory(0x3000, kb4), mappings::between_points)) {}
+    EXPECT_FALSE(at(1, 0x3000).writable);
+    EXPECT_EQ(mappings::as_rights(status), Word{rights_all});
+}
+
 TEST_F(PageSizes, AttributesOfAPart) {
     ASSERT_TRUE(map(0, 0x8000, 1, 0x10000, kb32) && map(1, 0x10000, 2, 0x20000, kb32));
     mappings::set_attribute(*space[1], Fpage::memory(0x12000, kb4), 0x18);
