@@ -109,12 +109,17 @@ void close(Region& r, Space& space) {
     space.arch.dacr &= ~r.access();
 }
 
-void dissolve(Region& r) {
+// Its table stands in the CPD no more.
+void end(Region& r) {
     check(r.domain && r.members && r.table);
     for (Word m = 0; m < r.members; ++m) close(r, *r.member[m]);
-    host::release_section(r.section, r.domain);
     tables.free(r.table, memory::kernel);
     r = {};
+}
+
+void dissolve(Region& r) {
+    host::release_section(r.section, r.domain);
+    end(r);
 }
 
 void leave(Region& r, Space& space) {
@@ -242,8 +247,11 @@ void dissolve_section(Word section) {
 }
 
 void dissolve_domain(Word domain) {
-    for (Region& r : all)
-        if (r.domain == domain) dissolve(r);
+    for (Region& r : all) {
+        if (r.domain != domain) continue;
+        host::clear_section(r.section, domain);
+        end(r);
+    }
 }
 
 }  // namespace regions

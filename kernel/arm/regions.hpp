@@ -31,8 +31,8 @@ Word entry_of(Word section, Word domain);
 bool may_have_lines(Word section);
 // The space has part in no region any more.
 void leave_all(Space& space);
-// The section, or the domain, is wanted for something else. What is cached has been flushed then, if there was a
-// region.
+// The section is wanted for something else, or the domain has been taken away: then the TLB has to be purged. What is
+// cached has been flushed, if there was a region.
 void dissolve_section(Word section);
 void dissolve_domain(Word domain);
 

@@ -315,6 +315,11 @@ void release_section(Word s, Word tag) {
     flush_caches();
 }
 
+void clear_section(Word s, Word tag) {
+    take_out(s, tag);
+    flush_caches();
+}
+
 void purge() { purge_translations(); }
 
 bool dirty(Word tag) {

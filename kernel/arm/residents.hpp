@@ -17,6 +17,8 @@ Space* holder_of(Word section);
 Word take_section(Word section, const Space& space, const Space& other, const CoarseTable& table);
 // Undoes that: nothing stands there any more, nothing is cached.
 void release_section(Word section, Word domain);
+// The same of a domain that has been taken away, of several perhaps: the TLB has to be purged, after the last.
+void clear_section(Word section, Word domain);
 void purge();
 // Whether any space with this domain open has run since all caches were flushed.
 bool dirty(Word domain);

@@ -475,6 +475,28 @@ void more_sharers_than_fit()
     }
 }
 
+/// Several megabytes that two spaces share, not used for long: they lose their domains at one time.
+void shared_megabytes_go_together()
+{
+    constexpr unsigned megabytes = 4, most = 20;
+    Agent *sharers[2], *others[most];
+    for (Agent *&one : sharers) {
+        if (!(one = agent(Kind::other))) return;
+        for (Word i = 0; i < megabytes; i++) give_at(one, i, everywhere + i * mb);
+    }
+    for (Agent *&one : others) {
+        if (!(one = agent(Kind::other))) return;
+        give_at(one, megabytes, free_area);
+    }
+    for (Word round = 1; round < 12; round++) {
+        for (Word i = 0; i < megabytes; i++) {
+            ask(sharers[round % 2], do_write, everywhere + i * mb, round << 8 | i);
+            CHECK_EQUAL(read(sharers[(round + 1) % 2], everywhere + i * mb), round << 8 | i);
+        }
+        for (unsigned i = 0; i < most - round; i++) CHECK_EQUAL(read(others[i], free_area), arena_word(megabytes));
+    }
+}
+
 /// One page at two places of a megabyte that many spaces share; they run instructions that need both.
 void shared_places()
 {
@@ -523,6 +545,7 @@ const Test tag_tests[] = {
     {"domains.copy_from_a_moved_space", copy_from_a_moved_space},
     {"domains.more_megabytes_than_fit", more_megabytes_than_fit},
     {"domains.more_sharers_than_fit", more_sharers_than_fit},
+    {"domains.shared_megabytes_go_together", shared_megabytes_go_together},
     {"domains.shared_places", shared_places},
     {nullptr, nullptr},
 };
