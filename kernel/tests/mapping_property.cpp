@@ -171,8 +171,12 @@ struct Property {
         return Fpage::memory(first << 12, 12 + *log2_pages);
     }
 
-    // Few mappings at a time. But a large page becomes several with a whole budget only.
-    Word little(Word budget) { return several_sizes && ++parts % 3 == 0 ? mappings::between_points : budget; }
+    // Few mappings at a time: one to three. With several sizes a small page counts as four, and a large one becomes
+    // several with a whole budget only.
+    Word little(Word count) {
+        if (!several_sizes || count == ~Word{0}) return count;
+        return ++parts % 3 ? 4 * count : mappings::between_points;
+    }
 
     void transfer() {
         int a = any_space(), b = 1 + static_cast<int>(choices.below(spaces - 1));
