@@ -22,6 +22,9 @@ int cobnut_main(const char *line)
     case 'u': __asm__ volatile(".long 0xffffffff"); break;
     case 'c': return 7;
     case 'l': for (;;) ;
+#ifdef __arm__
+    case 'f': __asm__ volatile("mov r2, #77; swi 5"); break;
+#endif
     }
     return 0;
 }
@@ -55,6 +58,15 @@ def test_it_is_said_and_becomes_the_status(crash, how, status, said):
     done = run_cobnut("boot", "--board", board, f"{program} how={how}")
     assert done.returncode == status, done.stdout + done.stderr
     assert all(text in done.stdout for text in said), done.stdout
+
+
+@pytest.mark.parametrize("crash", ["versatilepb"], indirect=True)
+def test_another_systems_call_is_none_of_the_exceptions(crash):
+    board, program = crash
+    done = run_cobnut("boot", "--board", board, f"{program} how=foreign")
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "root: crash: ended: a system call of another system, ef000005, ip " in done.stdout, done.stdout
+    assert "crash: in cobnut_main at" in done.stdout
 
 
 @pytest.mark.parametrize("crash", ["pc"], indirect=True)

@@ -17,6 +17,8 @@ namespace {
 
 #ifdef __arm__
 constexpr size_t exception_number = 4; // of the message's words (docs/x2-arm.md); its code is the next
+constexpr L4_Word_t swi_words = 13;    // the message of a system call that is another system's
+constexpr size_t swi_instruction = 12;
 #else
 constexpr size_t exception_number = 3; // manual A.8
 #endif
@@ -87,6 +89,11 @@ bool serve(root::Program &program, L4_MsgTag_t tag)
     } else if ((label & 0xFFF0) == 0xFF80) {
         program.say("ended: port %x without permission, ip %08x", L4_IoFpagePort(L4_Fpage_t{.raw = mr[1]}), mr[2]);
         program.end(root::Program::failed);
+#ifdef __arm__
+    } else if (label == 0xFFB0 && L4_UntypedWords(tag) == swi_words) {
+        program.say("ended: a system call of another system, %08x, ip %08x", mr[swi_instruction], mr[1]);
+        program.end(root::Program::failed);
+#endif
     } else if (label == 0xFFB0) {
         program.say("ended: exception %u, error code %u, ip %08x", mr[exception_number], mr[exception_number + 1],
                     mr[1]);
