@@ -148,11 +148,13 @@ void block(Thread& t, State state, Time timeout) {
 }
 
 // Moves the message of `s` to `r`, who accepts it. True if that is all: `r` can run, and `s` goes on to its next phase.
+// If that took long, it has gone on already, or does so later.
 bool deliver(Thread& s, Thread& r, Thread& apparent) {
     check(r.state == State::receiving && !r.open_to && accepts(r, apparent));
     check(!s.partner && !s.open_to);
     timeouts::cancel(r);
-    Moved moved = transfer(s, r, apparent);
+    Word budget = mappings::between_points;
+    Moved moved = transfer(s, r, apparent, budget);
     if (moved == Moved::part) return false;
     if (moved == Moved::overflow) {
         // A user-level receiver finds the error in what it did receive. A thread that was not started, or whose page
@@ -168,6 +170,7 @@ bool deliver(Thread& s, Thread& r, Thread& apparent) {
         fail(s, IpcError::overflow, Phase::send);
         return false;
     }
+    if (budget < mappings::between_points / 2) return arrived(s, r, &apparent), false;
     received(s, r, &apparent);
     return true;
 }
@@ -411,7 +414,7 @@ void detach(Thread& t) {
 
 void arrived(Thread& s, Thread& r, Thread* apparent) {
     received(s, r, apparent);
-    after_send(&s, false);      // what it was the end of took long
+    after_send(&s, false);      // what it was the end of took long: no other message comes behind it
 }
 
 [[gnu::cold]] void unwind(Thread& t) {

@@ -207,7 +207,8 @@ void carry_on(Thread& runner) {
             t.items.show_first(t.source.index() - t.items.at);
             t.items.at = t.source.index();
         }
-        t.next = t.items.transfer(*t.sender, *t.receiver);
+        Word budget = mappings::between_points;
+        t.next = t.items.transfer(*t.sender, *t.receiver, budget);
         if (t.next == TypedItems::Next::done) return succeed(t);
         if (t.next == TypedItems::Next::overflow || (t.next == TypedItems::Next::string && !open(t))) break;
     }

@@ -59,9 +59,8 @@ void TypedItems::show_first(Word words) const {
     if (out) out[at] = (first & ~item_continues) | (at + words < count ? item_continues : 0);
 }
 
-TypedItems::Next TypedItems::transfer(Thread& s, Thread& r) {
+TypedItems::Next TypedItems::transfer(Thread& s, Thread& r, Word& budget) {
     check(at <= count && count < message_registers);
-    Word budget = mappings::between_points;
     for (; at < count; at += 2, progress = {}) {
         if (!progress.done && !progress.clearing) {
             first = words[at];
@@ -78,7 +77,7 @@ TypedItems::Next TypedItems::transfer(Thread& s, Thread& r) {
     return Next::done;
 }
 
-Moved transfer(Thread& s, Thread& r, Thread& apparent) {
+Moved transfer(Thread& s, Thread& r, Thread& apparent, Word& budget) {
     check(&s != &r && s.utcb != r.utcb);
     bool from_user = s.send_role == Role::user;
     MsgTag tag = from_user ? MsgTag{s.utcb->mr[0]} : s.message.tag;
@@ -95,13 +94,13 @@ Moved transfer(Thread& s, Thread& r, Thread& apparent) {
         Arrival arrival{{id_seen_by(r, apparent)}, {id_seen_by(r, s)}, s.intended, tag.delivered()};
         if (&apparent != &s) arrival.tag |= MsgTag::propagated_bit;
         if (!s.intended.is_nil()) arrival.tag |= MsgTag::redirected_bit;
-        TypedItems::Next end = fits ? items.transfer(s, r) : TypedItems::Next::overflow;
+        TypedItems::Next end = fits ? items.transfer(s, r, budget) : TypedItems::Next::overflow;
         if (strings::begin(s, r, apparent, arrival, items, end)) return Moved::part;
         bool good = end == TypedItems::Next::done;
         arrival.report(r, good ? 0 : ipc_error_code(IpcError::overflow, Phase::receive));
         return good ? Moved::whole : Moved::overflow;
     }
-    TypedItems::Next end = fits ? items.transfer(s, r) : TypedItems::Next::overflow;
+    TypedItems::Next end = fits ? items.transfer(s, r, budget) : TypedItems::Next::overflow;
     if (strings::begin(s, r, apparent, {}, items, end)) return Moved::part;
     if (end != TypedItems::Next::done) return Moved::overflow;
     if (r.receive_role == Role::startup && untyped == 2) {

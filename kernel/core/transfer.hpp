@@ -28,9 +28,8 @@ struct TypedItems {
     mappings::Progress progress;    // of the map item at `at`
 
     enum class Next { done, overflow, string, more };
-    // Transfers items up to the end or to the next string, or as much as may be done from one preemption point to the
-    // next.
-    Next transfer(Thread& s, Thread& r);
+    // Transfers items up to the end or to the next string, or as much as the budget allows (mappings::between_points).
+    Next transfer(Thread& s, Thread& r, Word& budget);
     // What the receiver sees of the first word: its C bit says whether another item follows `words` words further on.
     void show_first(Word words) const;
 };
@@ -39,5 +38,6 @@ struct TypedItems {
 enum class Moved { whole, overflow, part };
 
 // Copies the message of `s` to `r`, as coming from `apparent`, and sets the result registers of a user-level receiver.
-// When an item does not fit (message overflow), what came before it has been transferred.
-Moved transfer(Thread& s, Thread& r, Thread& apparent);
+// When an item does not fit (message overflow), what came before it has been transferred. Items use up
+// some of the budget, or all.
+Moved transfer(Thread& s, Thread& r, Thread& apparent, Word& budget);

@@ -509,6 +509,49 @@ void megabyte_and_part(int part)
 void megabyte_and_page() { megabyte_and_part(12); }
 void megabyte_and_more() { megabyte_and_part(16); }
 
+/// In one call; `from`: or nobody.
+Word do_give_and_take(Word to, Word fpage, Word from)
+{
+    L4_Accept(L4_MapGrantItems(L4_CompleteAddressSpace));
+    const L4_Fpage_t f = {.raw = fpage};
+    const L4_MapItem_t item = L4_MapItem(f + L4_FullyAccessible, L4_Address(f));
+    L4_Set_MsgTag(L4_MsgTag_t{.raw = 2u << 6});
+    L4_LoadMR(1, item.raw[0]);
+    L4_LoadMR(2, item.raw[1]);
+    L4_ThreadId_t partner;
+    const L4_MsgTag_t tag =
+        L4_Ipc(L4_ThreadId_t{.raw = to}, L4_ThreadId_t{.raw = from}, L4_Timeouts(second, second), &partner);
+    L4_Accept(L4_UntypedWordsAcceptor);
+    return L4_IpcFailed(tag) ? L4_ErrorCode() : 0;
+}
+
+/// Who sends a part of a large page receives one with the same call, whose sender waits for that: two messages, each of
+/// which makes small pages of as many large ones as there may be.
+void part_for_another()
+{
+    if (!wish.latency) return;
+    constexpr Word there = everywhere + 16 * mb;
+    Agent *a = agent(Kind::other), *b = agent(Kind::other), *c = agent(Kind::other), *d = agent(Kind::other);
+    const L4_Fpage_t one = L4_Sigma0_GetAny(L4_nilthread, 16, L4_CompleteAddressSpace);
+    const L4_Fpage_t other = L4_Sigma0_GetAny(L4_nilthread, 16, L4_CompleteAddressSpace);
+    if (!a || !b || !c || !d || L4_IsNilFpage(one) || L4_IsNilFpage(other)) return fail("no large page");
+    give(a, one + L4_FullyAccessible, 0, L4_FpageLog2(everywhere, 16));
+    give(d, one + L4_FullyAccessible, 0, L4_FpageLog2(everywhere, 16));
+    give(b, other + L4_FullyAccessible, 0, L4_FpageLog2(there, 16));
+    give(d, other + L4_FullyAccessible, 0, L4_FpageLog2(there, 16));
+    ask(a, do_write, everywhere, 0xA);
+    ask(b, do_write, there, 0xB);
+    begin(b, do_give_and_take, a->id.raw, page_at(there, L4_FullyAccessible).raw, L4_nilthread.raw);
+    begin(c, do_take_all_there_is, a->id.raw);
+    pause(5000); // both wait for it
+    begin(a, do_give_and_take, c->id.raw, page_at(everywhere, L4_FullyAccessible).raw, b->id.raw);
+    CHECK_EQUAL(finish(a).value, 0);
+    CHECK_EQUAL(finish(b).value, 0);
+    CHECK_EQUAL(finish(c).value, 0);
+    CHECK_EQUAL(ask(a, do_read, there).value, 0xB);
+    CHECK_EQUAL(ask(c, do_read, everywhere).value, 0xA);
+}
+
 } // namespace
 
 const Test latency_tests[] = {
@@ -534,6 +577,7 @@ const Test latency_tests[] = {
     {"latency.granted_megabyte", granted_megabyte},
     {"latency.megabyte_and_page", megabyte_and_page},
     {"latency.megabyte_and_more", megabyte_and_more},
+    {"latency.part_for_another", part_for_another},
     {nullptr, nullptr},
 };
 
