@@ -3,7 +3,7 @@
 
 #include "core/arch.hpp"
 #include "core/ipc.hpp"
-#include "core/mapping.hpp"
+#include "core/mapping_tree.hpp"
 #include "core/space.hpp"
 
 namespace aftermath {
@@ -51,8 +51,7 @@ void carry_on(Thread& caller) {
     while (!threads::bury()) arch::preemption_point();
     while (!visit_some(rest.visits)) arch::preemption_point();
     // Of pages, each of which costs more than a mapping; a large one needs as much as there is.
-    constexpr bool large_pages = paging::sizes[0] != page_log2;
-    constexpr Word budget = large_pages ? mappings::between_points : mappings::between_points / 4;
+    constexpr Word budget = mappings::between_points / (mappings::several_sizes ? 1 : 4);
     while (!spaces::bury(budget)) arch::preemption_point();
     caller.pending = Pending::nothing;
 }

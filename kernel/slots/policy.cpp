@@ -143,9 +143,8 @@ bool near(const Space& space, const Space& leader) {
 
 // Finds the victim that loses its bound slot to a space that is near the leader: a member that is not.
 Space* bound_victim(Space& leader, Word bytes) {
-    for (Search search{of(leader).group}; Space* s = search.next();) {
+    for (Search search{of(leader).group}; Space* s = search.next();)
         if (!of(*s).pinned && slot_limit(*s) >= bytes && !near(*s, leader)) return s;
-    }
     return nullptr;
 }
 
