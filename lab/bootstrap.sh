@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Sourced by ../cobnut when build/venv is missing or was made for other requirements. Uses $root, $venv, $requirements.
+# Sourced by ../cobnut when build/venv is missing or is one for other requirements. Uses $root, $venv, $requirements.
 # Everything else that the project needs is installed later, by lab/cobnut/packages.py, when a command first needs it.
 
 say() { printf 'cobnut: %s\n' "$*" >&2; }
@@ -49,15 +49,7 @@ else
     usable "$python" || die "$python is too old or has no venv module; Python 3.11 or newer is needed"
 fi
 
-if [ "$(cat "$venv/stamp" 2>/dev/null)" != "$(cksum <"$requirements")" ]; then
-    say "making build/venv with the packages of lab/requirements.txt (once)"
-    mkdir -p "$root/build/log"
-    rm -rf "$venv"
-    "$python" -m venv "$venv" >"$root/build/log/venv.log" 2>&1 </dev/null ||
-        die "could not make build/venv; see build/log/venv.log"
-    "$venv/bin/python" -m pip install -q --disable-pip-version-check -r "$requirements" \
-        >>"$root/build/log/venv.log" 2>&1 </dev/null ||
-        die "pip could not install lab/requirements.txt; see build/log/venv.log"
-    cksum <"$requirements" >"$venv/stamp"
+if ! cmp -s "$venv/requirements.txt" "$requirements"; then
+    PYTHONPATH=$root/lab PYTHONPYCACHEPREFIX=$root/build/pycache "$python" -m cobnut.environment </dev/null || exit 2
 fi
 exec 9>&-

@@ -1,28 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Made-up measurements, for tests of what is done with measurements. The shapes are those of a plausible machine."""
 
-from cobnut import boards, machines
-from cobnut.experiments import (
-    Experiment,
-    Lab,
-    counterfactual,
-    crowd,
-    ipc_path,
-    ipc_path_arm,
-    ipc_scale,
-    ipc_strings,
-    liedtke95_fig4,
-    liedtke95_messages,
-    liedtke95_table1,
-    liedtke95_table2,
-    liedtke95_table3,
-    sensitivity,
-    uhlig02_fig4,
-    uhlig02_fig9,
-    wiggins03_fig4,
-    wiggins03_fig5,
-    wiggins03_flushes,
-)
+import sys
+from typing import Any
+
+from cobnut import boards, experiments, machines
+from cobnut.experiments import Experiment, Lab, crowd, ipc_scale, pingpong, talking_spaces
 from cobnut.experiments.crowd import Counted, Crowd
 from cobnut.experiments.pingpong import Measurement, PingPong, read
 from cobnut.experiments.talking_spaces import Heard, Tag, Talk
@@ -65,23 +48,14 @@ COUNTERS = {
     "entries_irq": 0,
     "exits_iret": 0,
 }
-MEASURING = (
-    counterfactual,
-    ipc_path,
-    ipc_path_arm,
-    ipc_scale,
-    ipc_strings,
-    uhlig02_fig4,
-    liedtke95_table1,
-    liedtke95_table2,
-    liedtke95_table3,
-    liedtke95_fig4,
-    liedtke95_messages,
-    sensitivity,
-    wiggins03_fig4,
-    wiggins03_fig5,
-    wiggins03_flushes,
-)
+ALL = experiments.all_experiments()
+MODULES = [module for name, module in sys.modules.items() if name.startswith(f"{experiments.__name__}.")]
+MEASURING = [
+    module
+    for module in MODULES
+    if module not in (pingpong, crowd) and getattr(module, "measure", None) in (pingpong.measure, crowd.measure)
+]
+LISTENING = [module for module in MODULES if module is not talking_spaces and hasattr(module, "listen")]
 ARM_ENTRIES = ("entries_prefetch", "entries_data", "entries_undefined", "entries_swi", "entries_irq")
 ARM_MISSES = ("itlb_misses", "dtlb_misses", "icache_misses", "dcache_misses", "write_backs")
 FOOTPRINT = {"code_lines": 12, "data_lines": 14, "code_pages": 6, "data_pages": 10}
@@ -96,10 +70,10 @@ def lab(experiment: Experiment, *, quick: bool = True, **settings: int) -> Lab:
     chosen = {
         name: setting.quick if quick else setting.value for name, setting in experiment.settings.items()
     } | settings
-    return Lab(boards.find(experiment.boards[0]), MACHINE, "no emulator", quick, chosen, {}, Silent())
+    return Lab(experiment.name, boards.find(experiment.boards[0]), MACHINE, "no emulator", quick, chosen, {}, Silent())
 
 
-def output(spec: PingPong) -> dict:
+def output(spec: PingPong) -> Any:
     """What the plugin could have written for `spec`."""
     cases = list(enumerate(spec.cases))
     return {
@@ -189,7 +163,7 @@ def console(spec: PingPong) -> str:
     )
 
 
-def crowd_output(spec: Crowd) -> dict:
+def crowd_output(spec: Crowd) -> Any:
     """What the plugin could have written for `spec`: a standard kernel that flushes at each switch, and one with 15
     domains and 32 TLB entries.
     """
@@ -275,7 +249,7 @@ def heard(talk: Talk) -> Heard:
     pairs = [(first[group] if group >= 0 else 0, space) for space, group in enumerate(groups)]
     pairs = [pair for a, b in pairs if a != b for pair in ((a, b), (b, a))] + [(0, alone), (alone, 0)]
     ledger = {"instructions": 1000.0 * talk.rounds, "flush": 20.0 * talk.rounds}
-    measured = {
+    measured: Any = {
         "switches": [{"from": names[a], "to": names[b], "how": "segments", "at": None} for a, b in pairs],
         "regions": [
             {
@@ -297,5 +271,6 @@ def install(patch, measurement=measure) -> None:
     """Lets all experiments measure by `measurement`, and listen to made-up spaces."""
     for module in MEASURING:
         patch.setattr(module, "measure", measurement)
-    patch.setattr(uhlig02_fig9, "listen", lambda lab, talks: [heard(talk) for talk in talks])
+    for module in LISTENING:
+        patch.setattr(module, "listen", lambda lab, talks: [heard(talk) for talk in talks])
     patch.setattr(machines, "load", lambda name: MACHINE)

@@ -11,7 +11,7 @@ def lab(experiment: Experiment, *, quick: bool = True, **settings: int) -> Lab:
     """A laboratory on the StrongARM, whose measurements are to be made up."""
     made = made_up.lab(experiment, quick=quick, **settings)
     clock = {"processor.clock_mhz": made_up.Parameter(200, "made up")}
-    return replace(made, machine=replace(made.machine, name="sa1100-200", parameters=made.machine.parameters | clock))
+    return replace(made, model=replace(made.machine, name="sa1100-200", parameters=made.machine.parameters | clock))
 
 
 def by_name(result):

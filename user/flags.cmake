@@ -23,8 +23,8 @@ endif()
 add_library(cobnut_user_flags INTERFACE)
 target_compile_options(cobnut_user_flags INTERFACE
   ${processor_flags} -ffreestanding -fno-pic -fno-pie -fno-stack-protector -O2 -g -Wall -Wextra
-  $<$<COMPILE_LANGUAGE:CXX>:-std=c++20 -fno-exceptions -fno-rtti -fno-asynchronous-unwind-tables
-    -fno-threadsafe-statics>
+  $<$<COMPILE_LANGUAGE:C,CXX>:-fno-asynchronous-unwind-tables>
+  $<$<COMPILE_LANGUAGE:CXX>:-std=c++20 -fno-exceptions -fno-rtti -fno-threadsafe-statics>
   $<$<AND:$<COMPILE_LANGUAGE:C,CXX>,$<STREQUAL:${processor},ia32>>:-mno-sse -mno-mmx -mno-80387>)
 target_include_directories(cobnut_user_flags INTERFACE ${CMAKE_CURRENT_LIST_DIR}/include)
 target_link_options(cobnut_user_flags INTERFACE

@@ -42,9 +42,9 @@ PROCESSOR_FLAGS := -m32 -march=i486 -mno-sse -mno-mmx -mno-80387
 LIBRARIES :=
 endif
 
-FLAGS := $(PROCESSOR_FLAGS) -ffreestanding -fno-pic -fno-pie -fno-stack-protector -O2 -g -Wall -Wextra \
-  -I$(COBNUT)/user/include -DCOBNUT_PROGRAM='"$(PROGRAM)"'
-CXX_FLAGS := -std=c++20 -fno-exceptions -fno-rtti -fno-asynchronous-unwind-tables -fno-threadsafe-statics
+FLAGS := $(PROCESSOR_FLAGS) -ffreestanding -fno-pic -fno-pie -fno-stack-protector \
+  -fno-asynchronous-unwind-tables -O2 -g -Wall -Wextra -I$(COBNUT)/user/include -DCOBNUT_PROGRAM='"$(PROGRAM)"'
+CXX_FLAGS := -std=c++20 -fno-exceptions -fno-rtti -fno-threadsafe-statics
 LINK_FLAGS := $(PROCESSOR_FLAGS) -nostdlib -static -no-pie -Wl,--build-id=none,-z,noexecstack,-z,max-page-size=4096 \
   -Wl,--no-warn-rwx-segments,-T,$(COBNUT)/user/program.ld,--defsym=COBNUT_BASE=$(BASE_$(KIND))
 

@@ -18,6 +18,8 @@ void clean_and_invalidate_data(VAddr at, Word bytes);
 void clean_line(const void* at);
 // No TLB has a translation of the (relocated) address afterwards.
 void invalidate_translation(VAddr at);
+// Nor has the TLB of data one; that of instructions only if it can lose a single one.
+void invalidate_data_translation(VAddr at);
 // Stops until an interrupt is pending, whether it is masked or not.
 void wait_for_interrupt();
 

@@ -28,6 +28,8 @@ void clean_line(const void* at) {
 // One TLB for both: the operation that empties that of instructions would empty it.
 void invalidate_translation(VAddr at) { asm volatile("mcr p15, 0, %0, c8, c7, 1" : : "r"(at) : "memory"); }
 
+void invalidate_data_translation(VAddr at) { invalidate_translation(at); }
+
 void wait_for_interrupt() { asm volatile("mcr p15, 0, %0, c7, c0, 4" : : "r"(0) : "memory"); }
 
 }  // namespace caches

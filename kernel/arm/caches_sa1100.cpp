@@ -42,6 +42,8 @@ void invalidate_translation(VAddr at) {
     asm volatile("mcr p15, 0, %0, c8, c5, 0" : : "r"(0) : "memory");
 }
 
+void invalidate_data_translation(VAddr at) { cpu::invalidate_data_tlb_entry(at); }
+
 void wait_for_interrupt() { asm volatile("mcr p15, 0, %0, c15, c8, 2" : : "r"(0) : "memory"); }
 
 }  // namespace caches

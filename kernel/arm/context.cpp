@@ -54,6 +54,22 @@ void set_ipc_result(Thread& t, ThreadId from, Word tag) {
 
 void set_unmap_result(Thread& t) { show_message(t); }
 
+// R0 to R12, SP, LR, PC as go_on_at() takes it, CPSR.
+void read_registers(const Thread& t, Word* words) {
+    const Registers& r = t.registers;
+    for (Word i = 0; i < 13; ++i) words[i] = r.r[i];
+    words[13] = r.sp, words[14] = r.lr, words[16] = t.frame.cpsr;
+    words[15] = t.frame.pc | (t.frame.cpsr & STATE_THUMB ? 1 : 0);
+}
+
+void write_registers(Thread& t, const Word* words) {
+    Registers& r = t.registers;
+    for (Word i = 0; i < 13; ++i) r.r[i] = words[i];
+    r.sp = words[13], r.lr = words[14];
+    set_user_ip(t, words[15]);
+    set_user_flags(t, words[16]);
+}
+
 // docs/x2-arm.md: a system call of a foreign system shows all of its registers, anything else what it was.
 void exception_message(const Thread& t, Word number, Word error, KernelMessage& m) {
     const Registers& r = t.registers;
@@ -85,16 +101,18 @@ void exception_reply(Thread& t, const Word* w, Word count) {
 
 // The fast path leaves R11, SP and LR in the frame, which is where a thread goes on after an IPC.
 void leave_fast_frame(Thread& t) { go_on_at(t, t.registers.lr); }
-void offer_fast_frame(Thread& t) {
-    check(t.state == State::receiving && t.receive_role == Role::user && t.fast_entry && !t.halted);
+bool offer_fast_frame(Thread& t) {
+    if (t.receive_role != Role::user) return false;    // that way the fast path carries no answers
+    check(t.is(State::receiving) && t.receive_role == Role::user && t.fast_entry && !t.halted);
     check(!t.timeout.queued() && !t.ready_link.queued() && t.senders.empty() == !(t.fast_veto & veto_senders));
-    t.open_to = t.awaited.raw;
-    t.state = State::ready;             // as the fast path leaves it: open_to alone says that it waits
+    return true;
 }
 
 void change_thread(Thread*, Thread* next) { processor.current = next; }
 
 bool enter(Thread& next, const Thread*) {
+    // What it takes to make room for it does not come on top of what the kernel has done so far.
+    if (!next.space->arch.domain) preemption_point();
     *reinterpret_cast<volatile Word*>(UTCB_WORD_PAGE) = next.utcb_address;
     enter_host(*next.space, processor.left);
     check(checks::leaves(next));

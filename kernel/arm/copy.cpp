@@ -7,7 +7,7 @@
 #include "arm/trap.hpp"
 #include "core/arch.hpp"
 #include "core/check.hpp"
-#include "core/string.hpp"
+#include "core/string_transfer.hpp"
 
 namespace arch {
 
@@ -16,7 +16,10 @@ void about_to_copy(Space& space, VAddr at, Word bytes) { host::drop_lines(space,
 
 void copy(PAddr to, PAddr from, Word bytes) {
     check((to & page_mask) + bytes <= page_size && (from & page_mask) + bytes <= page_size);
-    memcpy(page_tables::view(to, 0), page_tables::view(from, 1), bytes);
+    if (!copy_if_there(page_tables::view(to, 0), page_tables::view(from, 1), bytes)) {
+        strings::abort(*processor.current);
+        leave_to_user();
+    }
     cpu::drain_write_buffer();          // it may be code
 }
 
@@ -42,7 +45,8 @@ Word read(Space& space, VAddr from, void* to, Word bytes) {
         Word offset = from & page_mask, n = page_size - offset;
         if (n > bytes - done) n = bytes - done;
         page_tables::clean_lines(space, from, n);
-        memcpy(static_cast<char*>(to) + done, static_cast<char*>(page_tables::view(frame, 0)) + offset, n);
+        const char* place = static_cast<char*>(page_tables::view(frame, 0)) + offset;
+        if (!copy_if_there(static_cast<char*>(to) + done, place, n)) break;
         done += n, from += n;
     }
     return done;

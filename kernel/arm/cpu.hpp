@@ -45,5 +45,6 @@ struct Processor {
     Word ran;
     Word left;                  // domain of the space that ran before the kernel was entered
     Word saved_pc, saved_psr;   // on the way from an exception's mode to supervisor mode
+    Word copying;               // the stack pointer to go back to if copy_if_there() finds nothing; else 0
 };
 extern "C" Processor processor;

@@ -28,7 +28,11 @@ enum Call : Word {
 bool dispatch(Thread& t, Word n) {
     Word* r = t.registers.r;
     switch (n) {
-    case print_char: print(static_cast<char>(r[0])); return true;
+    case print_char:
+        // Not to wait for the port with interrupts off: the call comes again.
+        if (arch::console_ready()) print(static_cast<char>(r[0]));
+        else t.frame.pc = SYSTEM_CALLS + n;
+        return true;
     case print_string: console::print_text(t, r[0], false); return true;
     case read_char: r[0] = static_cast<Word>(arch::console_get()); return true;
     case read_char_blocked:

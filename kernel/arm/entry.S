@@ -80,11 +80,38 @@ idle:   msr     cpsr_c, #(MODE_SUPERVISOR | MASK_FIQ)
 1:      bl      wait_for_interrupt
         b       1b
 
+// As memcpy(), from or to frames where perhaps nothing answers (arm/trap.hpp).
+        .globl  copy_if_there
+copy_if_there:
+        stmfd   sp!, {r3-r11, lr}               // an even number: the stack stays aligned to 8 bytes
+        ldr     r4, =processor
+        str     sp, [r4, #PROCESSOR_COPYING]
+        bl      memcpy
+        mov     r0, #1
+1:      mov     r1, #0
+        str     r1, [r4, #PROCESSOR_COPYING]
+        ldmfd   sp!, {r3-r11, pc}
+
+// An abort in the middle of that. Those that the bus makes, on a walk of page tables, too, have even numbers.
+in_copy:
+        cmp     r0, #TRAP_DATA
+        bne     forget
+        mrc     p15, 0, r1, c5, c0, 0
+        tst     r1, #1
+        bne     forget
+        mov     r4, sp
+        mov     sp, r2
+        mov     r0, #0
+        b       1b
+
 // Only the idle loop and preemption points run with interrupts on; what they were doing is forgotten.
 from_kernel:
         msr     cpsr_c, #(MODE_SUPERVISOR | MASK_IRQ | MASK_FIQ)
         ldr     sp, =processor
-        ldr     r1, [sp, #PROCESSOR_SAVED_PC]
+        ldr     r2, [sp, #PROCESSOR_COPYING]
+        cmp     r2, #0
+        bne     in_copy
+forget: ldr     r1, [sp, #PROCESSOR_SAVED_PC]
         ldr     r2, [sp, #PROCESSOR_SAVED_PSR]
         bl      kernel_trap
         b       leave_to_user

@@ -18,7 +18,7 @@ vector_prefetch:
         bne     vector_abort
         ldr     r10, [sp, #PROCESSOR_CURRENT]
         add     r9, r10, #THREAD_R11
-        stmia   r9, {r11-r14}^                  // where take_long_form() and `leave` find them
+        stmia   r9, {r11-r14}^                  // where leave_fast_frame() and `leave` find them
 by_number:
         mov     r8, #THREAD_TABLE               // the partner by number: nobody() where there is none
         mov     r9, r0, lsr #14
@@ -33,7 +33,7 @@ by_number:
         cmp     r1, r0                          // call
         cmnne   r1, #1                          // or reply and wait for anybody
         bne     slow
-        ldr     r8, [r12, #THREAD_OPEN_TO]
+        ldr     r8, [r12, #THREAD_STATE]
         ldr     r0, [r10, #THREAD_ID]
         cmp     r8, r0
         cmnne   r8, #1
@@ -58,9 +58,9 @@ by_number:
         orr     r9, r9, r8
         str     r9, [sp, #PROCESSOR_RAN]
 leave:
-        str     r1, [r10, #THREAD_OPEN_TO]
-        mov     r8, #0
-        str     r8, [r12, #THREAD_OPEN_TO]
+        str     r1, [r10, #THREAD_STATE]        // open to whom it waits for
+        mov     r8, #STATE_READY
+        str     r8, [r12, #THREAD_STATE]
         str     r12, [sp, #PROCESSOR_CURRENT]
         ldr     r10, [r12, #THREAD_UTCB_ADDRESS]
         mov     r9, #UTCB_WORD_PAGE

@@ -77,9 +77,19 @@ bool writes_thumb(Word i) {
 
 Word instruction_bytes(const Thread& t) { return thumb(t) ? 2 : 4; }
 
-// Code can run at the other names of a space's memory, those after relocation. 0 if nothing is there.
+// Whether there is a page of the space's own UTCBs, of which page tables and pagers know nothing.
+bool in_own_utcbs(const Space& space, VAddr at) {
+    using namespace page_tables;
+    return in_utcb_areas(at) && at >> 20 == utcb_section(space) && utcb_page(space, at);
+}
+
+// Code can run at the other names of a space's memory, those after relocation, and in its UTCBs. 0 if nothing is there.
 Word instruction(const Thread& t, VAddr at) {
     Word i = 0;
+    if (in_own_utcbs(*t.space, at)) {
+        const void* place = reinterpret_cast<const void*>(at & ~(instruction_bytes(t) - 1));
+        return thumb(t) ? *static_cast<const std::uint16_t*>(place) : *static_cast<const Word*>(place);
+    }
     user_memory::read(*t.space, page_tables::original(*t.space, at), &i, instruction_bytes(t));
     return i;
 }
@@ -110,6 +120,10 @@ void software_interrupt(Thread& t) {
 
 bool prefetch_abort(Thread& t) {
     VAddr address = page_tables::original(*t.space, t.frame.pc);
+    if (in_own_utcbs(*t.space, address)) {
+        ipc::exception(t, exception_abort, breakpoint_status);
+        return false;
+    }
     // If that was not all, the fetch faults again.
     if (host::refill(*t.space, address)) return true;
     switch (page_tables::touch(*t.space, address, false)) {

@@ -23,6 +23,8 @@ struct FreeDirectory {
 };
 FreeDirectory* free_directories;
 Space* in_force;                        // nullptr: the kernel's own
+bool clean;  // in_force has not run since the caches were flushed
+Word dropped;  // bytes in this stay in the kernel
 
 void put_in_force(Space* space) {
     check(!space || space->arch.directory);
@@ -42,7 +44,7 @@ void release(FirstLevel* directory) {
 void set_utcb_entries(const Space& space, Word own, Word kernels) {
     Word i = utcb_section(space);
     write(boot_directory.entry[i], kernels);
-    for (Space* s = spaces::all().front(); s; s = spaces::all().after(*s))
+    for (Space* s = spaces::all.front(); s; s = spaces::all.after(*s))
         write(s->arch.directory->entry[i], s == &space ? own : kernels);
 }
 
@@ -97,9 +99,11 @@ bool share(Space&, VAddr) { return false; }
 
 void entries_changed(Space&, VAddr, Word) {}
 
+// As with tags: line by line as long as that is no more than the data cache could hold.
 void drop_lines(Space& space, VAddr at, Word bytes) {
-    if (in_force != &space) return;
-    if (bytes > page_size) return flush_caches();
+    constexpr Word by_lines = 2 * page_size;
+    if (in_force != &space || clean) return;
+    if ((dropped += bytes) > by_lines) return flush_caches();
     caches::clean_and_invalidate_data(at, bytes);
     caches::invalidate_instructions();
 }
@@ -113,6 +117,13 @@ void drop_translations(Space& space, VAddr page, bool one) {
 void flush_caches() {
     caches::clean_and_invalidate_data();
     caches::invalidate_instructions();
+    clean = true;
+}
+
+// A frame may have been granted to several who write, as everything is flushed between them. The kernel may come in
+// between, too: it copies for a thread before that runs itself.
+void about_to_access(const Space& space) {
+    if (in_force != &space && !clean) flush_caches();
 }
 
 namespace {
@@ -149,5 +160,7 @@ Word control(Space&, Word) { return 0; }
 extern "C" void enter_host(Space& space, Word) {
     using namespace host;
     if (in_force != &space) put_in_force(&space);
+    clean = false;
+    dropped = 0;
     check(in_force == &space && !space.arch.domain);
 }

@@ -41,6 +41,9 @@ void drop_lines(Space& space, VAddr at, Word bytes);
 void drop_translations(Space& space, VAddr page, bool one);      // `one`: that of a page of 4 KB alone
 // All caches are empty afterwards, and what was in them is in memory.
 void flush_caches();
+// The kernel is about to access a frame that the space has. What another one, which ran last, may have of it in the
+// caches goes to memory; what the space itself has there, drop_lines() sees to.
+void about_to_access(const Space& space);
 
 // What the processor goes by for a space, held against its page tables, for the kernel's audit (core/books.cpp): what
 // does not agree, or nullptr.

@@ -33,6 +33,9 @@
 #define VECTORS        0xffff0000
 #define SYSTEM_CALLS   0xffffff00
 
+// A quarter of what a Zaurus has, also on emulators that give it eight times that: what has run there is to fit.
+#define KERNEL_MEMORY_MOST (16 << 20)
+
 // Processor modes and mask bits (ARM architecture manual, A2.5).
 #define MODE_USER       0x10
 #define MODE_IRQ        0x12

@@ -35,10 +35,14 @@ Disk read_tags(PAddr at) {
     for (; tag->words >= 2 && tag->kind;
         tag = reinterpret_cast<const Tag*>(reinterpret_cast<const Word*>(tag) + tag->words)) {
         if (tag->kind == tag_memory && tag->value[0]) {
-            // What the kernel cannot reach is not used.
+            // What the kernel cannot reach is like a device's: it does not use it, and whoever asks gets it.
+            constexpr PAddr reach = WINDOW_FIRST + WINDOW_BYTES - 1;
             PAddr first = tag->value[1], last = first + tag->value[0] - 1;
-            if (!boot::reachable(first, tag->value[0])) last = WINDOW_FIRST + WINDOW_BYTES - 1;
-            kip::add(kip::MemoryDescriptor::make(kip::conventional, first, last));
+            if (last > reach) {
+                kip::add(kip::MemoryDescriptor::make(kip::shared, first > reach ? first : reach + 1, last));
+                last = reach;
+            }
+            if (first < last) kip::add(kip::MemoryDescriptor::make(kip::conventional, first, last));
         }
         // Options of the kernel's own: there are none yet.
         auto* text = reinterpret_cast<const char*>(tag->value);
@@ -92,6 +96,8 @@ void collect_modules(Disk disk) {
 
 Memory load(PAddr tags) {
     kip::add(kip::MemoryDescriptor::make(kip::shared, 0, ~Word{0}));
+    // Where memory could be and is none, what there is may be seen again, the kernel's own with it: nobody gets that.
+    kip::add(kip::MemoryDescriptor::make(kip::reserved, RAM_BASE, RAM_BASE + (RAM_SPAN - 1)));
     collect_modules(read_tags(tags));
     boot::Room room = boot::place_modules(boot::mb);
     boot_info::Writer writer(room.info);

@@ -20,7 +20,8 @@ void offsets() {
     OFFSET(THREAD_R12, offsetof(Thread, registers) + offsetof(Registers, r) + 12 * sizeof(Word));
     OFFSET(THREAD_LR, offsetof(Thread, registers) + offsetof(Registers, lr));
     OFFSET(THREAD_ID, offsetof(Thread, id));
-    OFFSET(THREAD_OPEN_TO, offsetof(Thread, open_to));
+    OFFSET(THREAD_STATE, offsetof(Thread, state_word));
+    OFFSET(STATE_READY, static_cast<Word>(State::ready));
     OFFSET(THREAD_SPACE, offsetof(Thread, space));
     OFFSET(THREAD_UTCB_ADDRESS, offsetof(Thread, utcb_address));
     OFFSET(THREAD_PRIORITY, offsetof(Thread, priority));
@@ -33,4 +34,5 @@ void offsets() {
     OFFSET(PROCESSOR_CURRENT, offsetof(Processor, current));
     OFFSET(PROCESSOR_SAVED_PC, offsetof(Processor, saved_pc));
     OFFSET(PROCESSOR_SAVED_PSR, offsetof(Processor, saved_psr));
+    OFFSET(PROCESSOR_COPYING, offsetof(Processor, copying));
 }

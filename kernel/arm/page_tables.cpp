@@ -286,6 +286,7 @@ template <bool write> PAddr access(Space& space, VAddr address) {
     constexpr Word status = page_tables::accessed | (write ? page_tables::dirty : 0),
                    wanted = present | status | (write ? writable : 0);
     Word known = word_of(space, address);
+    host::about_to_access(space);
     if (!(wanted & ~known) && aliases::none_cached(frame_of(known))) return frame_of(known);
     if (touch(space, address, write) == Touch::denied) return no_frame;
     return frame_of(word_of(space, address));
@@ -335,6 +336,15 @@ Word take_status(Space& space, VAddr page, bool no_write) {
     Word taken = known & (page_tables::accessed | page_tables::dirty | (no_write ? writable : 0));
     if (taken) change(space, page, parts(known), taken | granted | aliased, 0);
     return status_of(taken);
+}
+
+// Nothing is granted before the first access.
+bool row(Space& space, VAddr page, bool may_write, Row& row) {
+    PageTable* t = table(space, page);
+    if (!t) return false;
+    row = {&t->page[index(page)], &t->mapping[index(page)],
+        ~page_mask | present | attribute_bits | (may_write ? writable : 0)};
+    return true;
 }
 
 Mapping*& mapping(Space& space, VAddr page) {

@@ -109,17 +109,19 @@ void close(Region& r, Space& space) {
     space.arch.dacr &= ~r.access();
 }
 
-// Its table stands in the CPD no more.
+// Its domain may have been taken away already.
 void end(Region& r) {
     check(r.domain && r.members && r.table);
+    host::clear_section(r.section, r.domain);
     for (Word m = 0; m < r.members; ++m) close(r, *r.member[m]);
     tables.free(r.table, memory::kernel);
     r = {};
 }
 
 void dissolve(Region& r) {
-    host::release_section(r.section, r.domain);
+    Word domain = r.domain;
     end(r);
+    host::release_domain(domain);
 }
 
 void leave(Region& r, Space& space) {
@@ -131,14 +133,13 @@ void leave(Region& r, Space& space) {
     r.member[m] = r.member[--r.members];
 }
 
-// A region of a section that stands in the CPD as that of one space.
+// A region of a section that stands in the CPD as that of one space. Its table is the caller's to fill and to clean.
 Region* make(Space& space, Space& other, Word section) {
     Region* r = all;
     while (r < all + most_regions && r->domain) ++r;
     if (r == all + most_regions) return nullptr;
     auto* table = static_cast<CoarseTable*>(tables.allocate(memory::kernel));
     if (!table) return nullptr;
-    caches::clean_and_invalidate_data(reinterpret_cast<VAddr>(table), sizeof *table);
     *r = {host::take_section(section, space, other, *table), section, table, {}, 0};
     add(*r, other);
     return r;
@@ -247,11 +248,8 @@ void dissolve_section(Word section) {
 }
 
 void dissolve_domain(Word domain) {
-    for (Region& r : all) {
-        if (r.domain != domain) continue;
-        host::clear_section(r.section, domain);
-        end(r);
-    }
+    for (Region& r : all)
+        if (r.domain == domain) end(r);
 }
 
 }  // namespace regions

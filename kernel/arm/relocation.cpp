@@ -58,7 +58,7 @@ void release(Space& space) {
 
 Word control(Space& space, Word word) {
     Word slot = word & control_slot, done = 0;
-    if (word & control_change && (slot == slot_of(space) || usable(space, slot))) {
+    if (word & control_change && !space.idempotent && (slot == slot_of(space) || usable(space, slot))) {
         move(space, slot);
         space.arch.slot_chosen = true;
         done = control_change;

@@ -184,10 +184,11 @@ Word take_domain(Word pinned, Word left, Word loss) {
     return residents.take_free(server);
 }
 
-// What the kernel has seen of the UTCBs, it has seen as its own.
+// What the kernel has seen of the UTCBs, it has seen as its own; and users who tried to execute what is there. On the
+// SA-1110 those translations stay (docs/security.md).
 void forget_kernels_utcbs(const Space& space) {
     VAddr at = utcb_section(space) << 20;
-    for (Word n = space.arch.utcb_pages; n; --n, at += page_size) cpu::invalidate_data_tlb_entry(at);
+    for (Word n = space.arch.utcb_pages; n; --n, at += page_size) caches::invalidate_data_translation(at);
 }
 
 // `left`: the domain of the space that has run before, if it has one.
@@ -291,6 +292,9 @@ void drop_translations(Space& space, VAddr page, bool one) {
     flushes += 1;
 }
 
+// Who has been granted it has taken it from those who could write (aliases.hpp).
+void about_to_access(const Space&) {}
+
 bool share(Space& space, VAddr address) { return regions::share(space, address); }
 
 void entries_changed(Space& space, VAddr page, Word count) { regions::entries_changed(space, page, count); }
@@ -308,16 +312,14 @@ Word take_section(Word s, const Space& space, const Space& other, const CoarseTa
     return tag;
 }
 
-void release_section(Word s, Word tag) {
-    take_out(s, tag);
-    residents.retire(tag);
-    purge_translations();
-    flush_caches();
-}
-
 void clear_section(Word s, Word tag) {
     take_out(s, tag);
     flush_caches();
+}
+
+void release_domain(Word tag) {
+    residents.retire(tag);
+    purge_translations();
 }
 
 void purge() { purge_translations(); }

@@ -15,10 +15,11 @@ Space* holder_of(Word section);
 // Replaces that entry by one with a domain of its own, for `space` and `other`, which had it. Returns the domain. The
 // TLB has to be purged.
 Word take_section(Word section, const Space& space, const Space& other, const CoarseTable& table);
-// Undoes that: nothing stands there any more, nothing is cached.
-void release_section(Word section, Word domain);
-// The same of a domain that has been taken away, of several perhaps: the TLB has to be purged, after the last.
+// Undoes that: nothing stands there any more, nothing is cached. The TLB has to be purged: after the last of several
+// domains that have been taken away, else by release_domain().
 void clear_section(Word section, Word domain);
+// The domain is free.
+void release_domain(Word domain);
 void purge();
 // Whether any space with this domain open has run since all caches were flushed.
 bool dirty(Word domain);

@@ -42,13 +42,12 @@ void begin(VAddr page, TableDirectory* directory) {
     directory->table[page >> 20 & 0x3ff]->begins_rings = true;
 }
 
-bool leave(PageTable& table) {
-    constexpr Word at_a_time = 16;
-    Word left = at_a_time;
+bool leave(PageTable& table, Word& most) {
     for (Word i = 0; i < page_tables::pages_of_table; ++i) {
         if (!table.next_table[i]) continue;
-        if (!left--) return false;
+        if (!most) return false;
         leave({&table, i});
+        most -= 1;
     }
     return true;
 }

@@ -33,8 +33,9 @@ struct Cell {
 
 // sigma0 has a page table; it is never freed.
 void begin(VAddr page, TableDirectory* directory);
-// Nothing of a table may be in any ring when it is freed. Takes out some; true if none is left.
-bool leave(PageTable& table);
+// Nothing of a table may be in any ring when it is freed. Takes out up to `most` places, each of which takes a walk
+// around its ring, and counts them down; true if none is left.
+bool leave(PageTable& table, Word& most);
 // A page has been granted. Some from `first` to `end` are no longer.
 void gained(Cell cell);
 void lost(PageTable& table, Word first, Word end);

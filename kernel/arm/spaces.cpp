@@ -27,20 +27,19 @@ std::uint32_t taken_areas[utcb_areas / 32];
 
 memory::Pool utcb_tables{sizeof(CoarseTable)};
 
-CoarseTable* allocate_utcb_table(memory::Account& payer) {
-    auto* table = static_cast<CoarseTable*>(utcb_tables.allocate(payer));
-    if (table) caches::clean_and_invalidate_data(reinterpret_cast<VAddr>(table), sizeof *table);
-    return table;
-}
-
 bool make_utcb_tables(Space& space) {
     ArchSpace& a = space.arch;
-    CoarseTable *own = allocate_utcb_table(space.account), *kernels = allocate_utcb_table(space.account);
+    auto* own = static_cast<CoarseTable*>(utcb_tables.allocate(space.account));
+    auto* kernels = static_cast<CoarseTable*>(utcb_tables.allocate(space.account));
     if (!own || !kernels) {
         if (own) utcb_tables.free(own, space.account);
         if (kernels) utcb_tables.free(kernels, space.account);
         return false;
     }
+    // Users may reach for what is not there: in their own table, and in the kernel's while the space has no domain.
+    // Memory may still say there what was another space's, and the table walker reads memory.
+    CoarseTable* const both[] = {own, kernels};
+    for (CoarseTable* t : both) caches::clean_and_invalidate_data(reinterpret_cast<VAddr>(t), sizeof *t);
     a.own_utcbs = own;
     a.kernel_utcbs = kernels;
     host::utcbs_made(space);
@@ -163,20 +162,20 @@ void free_space(Space& space) {
 bool create_space(Space& space) { return host::attach(space); }
 
 bool destroy_space(Space& space) {
-    constexpr Word at_a_time = 4;
+    constexpr Word tables_at_a_time = 4, places_at_a_time = 16;
     if (!space.arch.detached) {
         host::detach(space);
         release_utcbs(space);
         space.arch.detached = true;
         return false;
     }
-    Word left = at_a_time;
+    Word left = tables_at_a_time, places = places_at_a_time;
     for (TableDirectory*& d : space.arch.tables) {
         if (!d || space.idempotent) continue;       // rings begin there (sharers.hpp)
         for (PageTable*& t : d->table) {
             if (!t) continue;
             // What is left in areas of the kernel's is the interface page, which is everybody's.
-            if (!left-- || !sharers::leave(*t)) return false;
+            if (!left-- || !sharers::leave(*t, places)) return false;
             memory::free_page(t, space.account);
             t = nullptr;
         }

@@ -47,7 +47,7 @@ void schedule_registers(Thread& t) {
 
 void unmap_registers(Thread& t) {
     load_message(t);
-    unmap(t, t.registers.r[0]);
+    unmap(t, t.registers.r[0], {t.registers.r[1]});
 }
 
 // R2 tells where the UTCB area is.

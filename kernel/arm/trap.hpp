@@ -10,6 +10,11 @@ extern "C" {
 Thread* trap(Thread& t, Word kind);
 void kernel_trap(Word kind, Word pc, Word psr);
 Thread* leave_kernel();
+// The way out, from wherever the kernel is: what it was doing is forgotten, as at a preemption point.
+[[noreturn]] void leave_to_user();
+// As memcpy(). False if there is nothing at one of the two: a user's frame can be one of a device's, or of nothing, and
+// the bus may say so by an abort, which would otherwise be a fault of the kernel's.
+bool copy_if_there(void* to, const void* from, std::size_t bytes);
 }
 
 // Numbers of exceptions (docs/x2-arm.md); the first one's message shows none.

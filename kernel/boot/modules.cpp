@@ -14,8 +14,7 @@ namespace {
 
 constexpr Word kb = 1u << 10;
 constexpr Word memory_min_mb = 8;
-constexpr Word kernel_memory_max_mb = 16;
-// at most a quarter of the memory, unless the option kmem= says otherwise
+// of the memory, unless the option kmem= says otherwise; at most KERNEL_MEMORY_MOST (layout.hpp)
 constexpr Word kernel_memory_share = 4;
 constexpr Word modules_max = 32;
 constexpr Word text_room = 4096;                // all command lines together
@@ -119,12 +118,15 @@ PAddr move_modules(PAddr ceiling) {
     return ceiling;
 }
 
-// The end of the memory that the kernel can reach, by the descriptors in the interface page.
-PAddr memory_top() {
+// The end of the memory that the kernel can reach, by the descriptors in the interface page; and how many pages there
+// are, out of its reach as well.
+PAddr memory_top(Word& pages) {
     PAddr top = 0;
     for (Word i = 0; i < kip::descriptor_count(); ++i) {
         kip::MemoryDescriptor d = kip::descriptors()[i];
-        if (d.is_virtual() || d.type() != kip::conventional || !reachable(d.first(), 1)) continue;
+        if (d.is_virtual() || d.type() != kip::conventional) continue;
+        pages += (d.last() - d.first() + 1) >> page_log2;
+        if (!reachable(d.first(), 1)) continue;
         PAddr end = reachable(d.last(), 1) ? d.last() + 1 : WINDOW_FIRST + WINDOW_BYTES;
         if (end > top) top = end;
     }
@@ -159,12 +161,13 @@ void add_module(PAddr start, PAddr end, const char* command_line) {
 
 Room place_modules(Word alignment, Word kernel_memory_kb) {
     if (module_count < 2) refuse("two modules at least are needed: sigma0 and a root server; there are ", module_count);
-    PAddr top = memory_top() & ~page_mask;
+    Word pages = 0;
+    PAddr top = memory_top(pages) & ~page_mask;
     Word bytes = top - WINDOW_FIRST;
     if (bytes < memory_min_mb * mb)
         refuse("too little memory: ", bytes / mb, " MB, at least ", memory_min_mb, " are needed");
-    Word pool = bytes / kernel_memory_share;
-    if (pool > kernel_memory_max_mb * mb) pool = kernel_memory_max_mb * mb;
+    Word pool = (pages / kernel_memory_share) << page_log2;
+    if (pool > KERNEL_MEMORY_MOST) pool = KERNEL_MEMORY_MOST;
     if (kernel_memory_kb > bytes / 2 / kb)
         refuse("option kmem=", kernel_memory_kb, ": more than half of the memory (KB)");
     if (kernel_memory_kb) pool = kernel_memory_kb * kb;

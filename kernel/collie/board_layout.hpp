@@ -4,11 +4,15 @@
 #pragma once
 
 #define RAM_BASE 0xc0000000
+// What the four banks for dynamic memory span: a smaller memory can repeat itself there.
+#define RAM_SPAN 0x20000000
 
 // The megabytes of the bus with the devices that the kernel uses, mapped one after the other (DEVICES): sections.
 #define DEVICE_SECTIONS  2
 #define DEVICE_SECTION_0 0x80000000
 #define DEVICE_SECTION_1 0x90000000
+// Pages of those devices: nobody else gets them.
+#define KERNEL_DEVICES 0x80010000, 0x90000000, 0x90050000
 
 // The bank of zeros, for cleaning the cache (developer's manual: memory map, data cache).
 #define ZERO_BANK 0xe0000000

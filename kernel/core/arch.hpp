@@ -31,6 +31,10 @@ void set_user_flags(Thread& t, Word flags);  // only the bits that a user may ch
 Word user_ip(const Thread& t);
 Word user_sp(const Thread& t);
 Word user_flags(const Thread& t);
+// All registers of a user, `register_words` of them, in the order of the processor's exception message (IA-32, whose
+// error words are 0 and not taken) or of docs/x2-arm.md.
+void read_registers(const Thread& t, Word* words);
+void write_registers(Thread& t, const Word* words);
 // The result registers of an IPC: sender and message tag; the first message registers come from the UTCB.
 void set_ipc_result(Thread& t, ThreadId from, Word tag);
 // The result registers of Unmap: the first message registers come from the UTCB.
@@ -38,16 +42,17 @@ void set_unmap_result(Thread& t);
 // Copies the registers that an exception message shows; takes those that the reply sets (manual A.8: 12 words).
 void exception_message(const Thread& t, Word number, Word error, KernelMessage& message);
 void exception_reply(Thread& t, const Word* words, Word count);
-// take_long_form(): what the fast path left behind becomes an ordinary frame; and back.
+// What the fast path left behind becomes an ordinary frame (Thread::become); and back, false where something of the
+// thread's needs the slow way out.
 void leave_fast_frame(Thread& t);
-void offer_fast_frame(Thread& t);
+bool offer_fast_frame(Thread& t);
 
 // The thread table, by number. set_thread_at() allocates what backs it: false without memory, and never where a thread
 // stood before.
 Thread& thread_at(Word number);
 bool set_thread_at(Word number, Thread& t);
 // What stands in the table for numbers that are not in use, so that the fast path needs no test: a thread whose id and
-// open_to match no sender.
+// state match no sender.
 Thread& nobody();
 constexpr Word thread_numbers = 1u << ThreadId::number_bits;
 
@@ -66,9 +71,10 @@ void free_space(Space& space);
 // SpaceControl has set the space's areas, or left them as they were, and has an architecture word: carries that out,
 // returns the old one (sheet 7).
 Word space_control(Space& space, Word control);
-// Map items have mapped pages in the space up to `end`, where it must be able to reach them (manual A.5).
-void mapped_up_to(Space& space, VAddr end);
-// A space that is being destroyed has no mappings any more, and is to be taken off spaces::all(): nothing that goes
+// A map item has mapped pages in the space up to `end`, where it must be able to reach them (manual A.5). What takes
+// long then uses the budget up (mappings::between_points), or is not done: false where less is left than it takes.
+bool mapped_up_to(Space& space, VAddr end, Word& budget);
+// A space that is being destroyed has no mappings any more, and is to be taken off spaces::all: nothing that goes
 // through these has to find it then. A part of what that takes; true if it is done.
 bool leave_all(Space& space);
 // What of a space's tag, and of what is in force of it, does not agree; nullptr if all does (core/books.hpp).

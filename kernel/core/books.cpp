@@ -28,8 +28,7 @@ struct Walk {
 
 void Walk::senders(const Thread& t) {
     for (const Thread* s = t.senders.front(); s; s = t.senders.after(*s)) {
-        expect(s->partner == &t && s->state == State::sending, "a sender is queued where it does not send to",
-            s->id.raw);
+        expect(s->partner == &t && s->is(State::sending), "a sender is queued where it does not send to", s->id.raw);
         expect(arch::thread_at(s->id.number()).id == s->id, "a sender is queued that does not exist", s->id.raw);
     }
     expect(!(t.fast_veto & veto_senders) == t.senders.empty(), "the fast path is wrong about senders", t.id.raw);
@@ -43,11 +42,10 @@ void Walk::thread(const Thread& t, Word number) {
     bool has_place = t.ready_link.queued() || &t == arch::current_thread();
     expect(!t.ready_link.queued() || schedule::can_run(t), "a queued thread cannot run", t.id.raw);
     expect(has_place || !schedule::can_run(t), "a ready thread is in no queue", t.id.raw);
-    bool waits = t.state == State::sending || t.state == State::receiving;
+    bool waits = t.is(State::sending) || t.is(State::receiving);
     expect(!t.timeout.queued() || waits, "a thread has a timeout and does not wait", t.id.raw);
     expect(!t.timeout.queued() || timeouts::in_order(t), "the timeouts are in no order", t.id.raw);
-    expect(t.sender_link.queued() == (t.state == State::sending), "a sender is in no queue, or no sender in one",
-        t.id.raw);
+    expect(t.sender_link.queued() == (t.is(State::sending)), "a sender is in no queue, or no sender in one", t.id.raw);
     expect(!(t.fast_veto & veto_redirected) == !t.space->redirected(), "the fast path is wrong about redirection",
         t.id.raw);
     if (t.active() && !t.is_interrupt())
@@ -73,7 +71,7 @@ Audit audit() {
     Walk walk;
     for (Word number = 0; number < arch::thread_numbers; ++number)
         if (const Thread& t = arch::thread_at(number); &t != &arch::nobody()) walk.thread(t, number);
-    for (Space* s = spaces::all().front(); s; s = spaces::all().after(*s)) walk.space(*s);
+    for (Space* s = spaces::all.front(); s; s = spaces::all.after(*s)) walk.space(*s);
     if (const Space* s = spaces::leaving()) walk.charged += s->account.used;
     walk.expect(walk.charged == memory::bytes_charged(), "the accounts' sum is not what is in use", walk.charged);
     walk.expect(walk.members == walk.threads, "threads are not in the spaces that they should be in", walk.members);

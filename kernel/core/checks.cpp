@@ -11,7 +11,7 @@ constexpr Word empty_stack = 128;           // bytes: what trap() and its like h
 }
 
 bool runs(const Thread& t) {
-    check(&t == arch::current_thread() && t.state == State::ready && !t.open_to);
+    check(&t == arch::current_thread() && t.is(State::ready));
     check(!t.ready_link.queued() && !t.timeout.queued() && !t.partner);
     return true;
 }
@@ -29,7 +29,6 @@ bool leaves(const Thread& t) {
     check(in_user_mode(t));
     check(spaces::valid_utcb(*t.space, t.utcb_address));
     check(!(t.fast_veto & veto_senders) == t.senders.empty());
-    check(!(t.fast_veto & veto_redirected) == !t.space->redirected());
     return confined(t);
 }
 

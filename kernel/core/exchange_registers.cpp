@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// ExchangeRegisters: threads of one space read and change each other's state (manual 2.3, sheet 4.1).
+// ExchangeRegisters: threads of one space read and change each other's state (manual 2.3, sheet 4.1), and that of
+// threads in a space that they control (docs/controlled-spaces.md).
 #include "core/arch.hpp"
 #include "core/check.hpp"
 #include "core/ipc.hpp"
 #include "core/schedule.hpp"
+#include "core/string.hpp"
 #include "core/system_calls.hpp"
 
 namespace system_calls {
@@ -19,15 +21,18 @@ enum Control : Word {
     set_handle = 1u << 6,
     set_pager = 1u << 7,
     halt_means = 1u << 8,
+    // bit 9 asks for the old values, which are always told
+    read_all = 1u << 10,
+    write_all = 1u << 11,
 };
 
 void halt_or_resume(Thread& t, bool stop) {
     if (stop && !t.halted) {
         t.halted = true;
-        if (t.state == State::ready && t.ready_link.queued() && !t.in_kernel()) schedule::make_unready(t, State::ready);
+        if (t.is(State::ready) && t.ready_link.queued() && !t.in_kernel()) schedule::make_unready(t, State::ready);
     } else if (!stop && t.halted) {
         t.halted = false;
-        if (t.state == State::ready) schedule::make_ready(t);
+        if (t.is(State::ready)) schedule::make_ready(t);
     }
 }
 
@@ -35,10 +40,10 @@ void halt_or_resume(Thread& t, bool stop) {
 
 ThreadId exchange_registers(Thread& caller, ThreadId dest, Exchange& v) {
     Thread* t = threads::find(dest, caller);
-    if (!t || !t->active() || t->space != caller.space || t->is_interrupt()) {
+    if (!t || !t->active() || t->is_interrupt() || (t->space != caller.space && !t->space->controlled_by(caller)))
         return {fail(caller, Error::invalid_thread)};
-    }
-    check(t->utcb && !t->open_to);
+    check(t->utcb);
+    t->close();
     Exchange in = v;
     v = {
         .control = (t->halted ? halt : 0u) | (ipc::receiving(*t) ? cancel_receive : 0u) |
@@ -49,6 +54,11 @@ ThreadId exchange_registers(Thread& caller, ThreadId dest, Exchange& v) {
         .user_handle = t->utcb->user_handle(),
         .pager = t->utcb->pager(),
     };
+    Word* words = caller.utcb->mr + 1;
+    Word before[arch::register_words];
+    arch::read_registers(*t, before);
+    if (in.control & write_all) arch::write_registers(*t, words);
+    if (in.control & read_all) memcpy(words, before, sizeof before);
     if (in.control & set_sp) arch::set_user_sp(*t, in.sp);
     if (in.control & set_ip) arch::set_user_ip(*t, in.ip);
     if (in.control & set_flags) arch::set_user_flags(*t, in.flags);

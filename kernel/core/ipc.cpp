@@ -17,7 +17,7 @@ namespace {
 // canceled, the instruction faults again, or starts where ExchangeRegisters said; when there is no pager or exception
 // handler, the thread is halted first (manual 7.5).
 void fail(Thread& t, IpcError error, Phase phase) {
-    check(t.active() && !t.open_to);
+    check(t.active() && !t.waits_fast());
     check(!t.partner && !t.sender_link.queued());
     timeouts::cancel(t);
     Role role = phase == Phase::send ? t.send_role : t.receive_role;
@@ -29,7 +29,7 @@ void fail(Thread& t, IpcError error, Phase phase) {
         schedule::make_ready(t);
         return;
     case Role::interrupt:
-        t.state = State::receiving;     // nobody handles it: the line stays masked until somebody acknowledges
+        t.become(State::receiving);     // nobody handles it: the line stays masked until somebody acknowledges
         return;
     case Role::page_fault:
     case Role::port_fault:
@@ -43,7 +43,7 @@ void fail(Thread& t, IpcError error, Phase phase) {
     case Role::quantum:
         // Told or not, it waits for its scheduler; that this wait is canceled gives it the next tick.
         if (phase == Phase::send && error != IpcError::canceled) {
-            t.state = State::receiving;
+            t.become(State::receiving);
             return;
         }
         [[fallthrough]];
@@ -59,7 +59,7 @@ bool looks_at(const Thread& t, const Thread* sender) {
 }
 
 [[gnu::cold]] void leave_queue(Thread& sender) {
-    check(sender.partner && sender.state == State::sending);
+    check(sender.partner && sender.is(State::sending));
     check(sender.partner->fast_veto & veto_senders);
     Thread& partner = *sender.partner;
     if (looks_at(partner, &sender)) partner.next_sender = partner.senders.after(sender);
@@ -69,7 +69,7 @@ bool looks_at(const Thread& t, const Thread* sender) {
 }
 
 bool accepts(const Thread& receiver, const Thread& sender) {
-    ThreadId awaited = receiver.awaited;
+    ThreadId awaited = receiver.awaits();
     if (awaited == sender.id || awaited.is_any()) return true;
     return awaited.is_any_local() && sender.space == receiver.space && !sender.is_interrupt();
 }
@@ -123,16 +123,16 @@ Thread* deflect(Thread& s, Thread* to) {
 
 // A message is with its receiver, who can run now.
 void received(Thread& s, Thread& r, Thread* apparent) {
-    check(&s != &r && !s.open_to && !r.open_to);
+    check(&s != &r);
     trace::event(trace::Event::message, s.id, r.id.raw, (s.send_role == Role::user ? s.utcb->mr[0] : s.message.tag.raw),
         static_cast<Word>(s.send_role), static_cast<Word>(r.receive_role));
     // Somebody who waits for the propagator now waits for the one the message went to.
-    if (apparent && apparent != &s && apparent->awaited == s.id) {
+    if (apparent && apparent != &s && apparent->awaits() == s.id) {
         bool looks = apparent->pending == Pending::receive;
-        if (looks || apparent->state == State::receiving) apparent->awaited = r.id;
+        apparent->close();
+        if (looks || apparent->is(State::receiving)) apparent->awaited = r.id;
         if (looks) apparent->next_sender = apparent->senders.front();
-        else if (apparent->state == State::receiving && apparent->receive_role == Role::user &&
-                 !apparent->senders.empty())
+        else if (apparent->is(State::receiving) && apparent->receive_role == Role::user && !apparent->senders.empty())
             look_again(*apparent);
     }
     if (r.receive_role == Role::interrupt) arch::unmask_interrupt(r.id.number());
@@ -141,47 +141,50 @@ void received(Thread& s, Thread& r, Thread* apparent) {
 
 void block(Thread& t, State state, Time timeout) {
     check(state == State::sending || state == State::receiving);
-    check(!t.open_to && !t.timeout.queued());
+    check(!t.timeout.queued());
     schedule::make_unready(t, state);
     if (t.transfer) strings::start_timeout(t);
     else if (!timeout.is_never()) timeouts::start(t, timeouts::end_of(timeout, arch::now()));
 }
 
 // Moves the message of `s` to `r`, who accepts it. True if that is all: `r` can run, and `s` goes on to its next phase.
-// If that took long, it has gone on already, or does so later.
+// If the message had items, it has gone on already, or does so later: the next one may take as long.
 bool deliver(Thread& s, Thread& r, Thread& apparent) {
-    check(r.state == State::receiving && !r.open_to && accepts(r, apparent));
-    check(!s.partner && !s.open_to);
+    check(r.waits_for_message() && accepts(r, apparent));
+    check(!s.partner);
+    r.close();
     timeouts::cancel(r);
     Word budget = mappings::between_points;
     Moved moved = transfer(s, r, apparent, budget);
     if (moved == Moved::part) return false;
     if (moved == Moved::overflow) {
         // A user-level receiver finds the error in what it did receive. A thread that was not started, or whose page
-        // fault was not answered, waits on: its pager is told of the error, and the same fault again would tell it
-        // nothing. An interrupt thread has nothing to run.
+        // fault or exception was not answered, waits on: who answered is told of the error, and the same fault again
+        // would tell it nothing. An interrupt thread has nothing to run.
         switch (r.receive_role) {
         case Role::startup:
         case Role::interrupt:
         case Role::page_fault:
-        case Role::port_fault: wait_on(r); break;
+        case Role::port_fault:
+        case Role::exception: wait_on(r); break;
         default: schedule::make_ready(r);
         }
         fail(s, IpcError::overflow, Phase::send);
         return false;
     }
-    if (budget < mappings::between_points / 2) return arrived(s, r, &apparent), false;
+    if (budget < mappings::between_points) return arrived(s, r, &apparent), false;
     received(s, r, &apparent);
     return true;
 }
 
 // Looks through some of those who wait to send to `r`, from next_sender on. True if that is all: next_sender is one
-// that `r` accepts, or there is none.
+// that `r` accepts, or there is none. Each may send in a name that takes a chain of redirectors to allow, and a message
+// can take as long as a stretch may be: who is found behind others is served in the next one.
 [[gnu::cold]] bool find_sender(Thread& r) {
-    constexpr Word between_points = 32;
+    constexpr Word between_points = 8;
     for (Word n = 0; n < between_points && r.next_sender; ++n, r.next_sender = r.senders.after(*r.next_sender)) {
         Thread& s = *r.next_sender;
-        if (s.addressed == r.identity && accepts(r, apparent_sender(s, r))) return true;
+        if (s.addressed == r.identity && accepts(r, apparent_sender(s, r))) return !n;
     }
     return !r.next_sender;
 }
@@ -193,10 +196,10 @@ bool expired(Time timeout) {
 
 // Returns a sender who waited for `r` and has been served: its send phase is over.
 Thread* receive(Thread& r) {
-    check(r.receive_follows && !r.partner && !r.open_to);
+    check(r.receive_follows && !r.partner);
     Time timeout{static_cast<std::uint16_t>(r.receive_timeout)};
     if (!find_sender(r)) return receive_later(r), nullptr;
-    r.state = State::receiving;
+    r.become(State::receiving);
     if (Thread* s = r.next_sender) {
         Thread& apparent = apparent_sender(*s, r);
         leave_queue(*s);
@@ -209,8 +212,10 @@ Thread* receive(Thread& r) {
         fail(r, IpcError::timeout, Phase::receive);
     } else {
         block(r, State::receiving, timeout);
-        bool plain = r.receive_role == Role::user && timeout.is_never() && r.fast_entry && !r.halted;
-        if (plain && r.awaited.is_global() && !r.awaited.is_any_local()) arch::offer_fast_frame(r);
+        Role role = r.receive_role;
+        bool fast = role == Role::user ? r.fast_entry : role == Role::exception || role == Role::page_fault;
+        bool plain = fast && timeout.is_never() && !r.halted && !r.transfer;
+        if (plain && r.awaited.is_global() && !r.awaited.is_any_local() && arch::offer_fast_frame(r)) r.open();
     }
     return nullptr;
 }
@@ -234,7 +239,7 @@ void after_send(Thread* s, bool first = true) {
 }
 
 void begin_send(Thread& s, ThreadId to, Time timeout) {
-    check(!s.partner && !s.sender_link.queued() && !s.open_to);
+    check(!s.partner && !s.sender_link.queued());
     Thread* r = deflect(s, to.is_any() || to.is_any_local() ? nullptr : threads::find(to, s));
     if (!r || !r->active()) return fail(s, IpcError::no_partner, Phase::send);
     Thread& apparent = apparent_sender(s, *r);
@@ -243,7 +248,7 @@ void begin_send(Thread& s, ThreadId to, Time timeout) {
     if (r->pending == Pending::receive && !r->awaited.is_any() && accepts(*r, apparent)) {
         schedule::end_pending(*r, State::receiving);
     }
-    if (r->state == State::receiving && accepts(*r, apparent)) {
+    if (r->waits_for_message() && accepts(*r, apparent)) {
         if (deliver(s, *r, apparent)) after_send(&s);
     } else if (r->is_interrupt() && accepts(*r, apparent)) {
         // An acknowledgement is always taken, also while the next interrupt waits to be received (sheet 6.4).
@@ -285,8 +290,8 @@ void preemption_message(Thread& t, Role role, ThreadId to, Microseconds when) {
 }  // namespace
 
 void call(Thread& caller, ThreadId to, ThreadId from, Word raw_timeouts) {
-    check(&caller == arch::current_thread() && caller.state == State::ready);
-    check(!caller.in_kernel() && !caller.open_to && !caller.partner);
+    check(&caller == arch::current_thread() && caller.is(State::ready));
+    check(!caller.in_kernel() && !caller.partner);
     Utcb& utcb = *caller.utcb;
     MsgTag tag{utcb.mr[0]};
     caller.send_role = caller.receive_role = Role::user;
@@ -339,7 +344,7 @@ void page_fault(Thread& t, VAddr address, Word rights) {
 
 [[gnu::cold]] void quantum_renewed(Thread& t) {
     t.quantum_over = false;
-    if (!receiving(t) || t.receive_role != Role::quantum || t.transfer) return;
+    if (!receiving(t) || t.receives_as() != Role::quantum || t.transfer) return;
     schedule::end_pending(t, State::receiving);
     schedule::make_ready(t);
 }
@@ -349,7 +354,7 @@ void page_fault(Thread& t, VAddr address, Word rights) {
     t.awaited = {t.utcb->pager()};
     t.receive_timeout = Time::never().raw;
     // Its pager need not exist yet.
-    t.state = State::receiving;
+    t.become(State::receiving);
 }
 
 [[gnu::cold]] void attach(Thread& irq, ThreadId handler) {
@@ -358,30 +363,30 @@ void page_fault(Thread& t, VAddr address, Word rights) {
     irq.virtual_sender = irq.id;
     irq.awaited = handler;
     irq.receive_follows = true;
-    irq.state = State::receiving;
+    irq.become(State::receiving);
     irq.message.tag = MsgTag::make(label_interrupt, 0);
 }
 
 void interrupt(Thread& irq) {
     check(irq.is_interrupt() && !irq.ready_link.queued());
-    if (irq.state == State::receiving) begin_send(irq, irq.awaited, Time::never());
+    if (irq.is(State::receiving)) begin_send(irq, irq.awaited, Time::never());
 }
 
 [[gnu::cold]] void timed_out(Thread& t) {
-    check(t.state == State::sending || t.state == State::receiving);
-    check(!t.open_to && !t.timeout.queued());
+    check(t.is(State::sending) || t.is(State::receiving));
+    check(!t.timeout.queued());
     if (t.transfer) return strings::fault_unresolved(t);
-    if (t.state == State::sending) {
+    if (t.is(State::sending)) {
         leave_queue(t);
         fail(t, IpcError::timeout, Phase::send);
-    } else if (t.state == State::receiving) {
+    } else if (t.is(State::receiving)) {
         fail(t, IpcError::timeout, Phase::receive);
     }
 }
 
-bool sending(const Thread& t) { return t.transfer ? strings::sends(t) : t.state == State::sending; }
+bool sending(const Thread& t) { return t.transfer ? strings::sends(t) : t.is(State::sending); }
 bool receiving(const Thread& t) {
-    return t.transfer ? !strings::sends(t) : t.state == State::receiving || t.pending == Pending::receive;
+    return t.transfer ? !strings::sends(t) : t.waits_for_message() || t.pending == Pending::receive;
 }
 
 [[gnu::cold]] void cancel(Thread& t, bool send, bool receive) {
@@ -389,7 +394,7 @@ bool receiving(const Thread& t) {
         if (!(strings::sends(t) ? send : receive)) return;
         strings::abort(t);
     }
-    if (t.state == State::sending && send) {
+    if (t.is(State::sending) && send) {
         leave_queue(t);
         fail(t, IpcError::canceled, Phase::send);
     } else if (receive && receiving(t)) {
@@ -423,7 +428,7 @@ void arrived(Thread& s, Thread& r, Thread* apparent) {
 }
 
 [[gnu::cold]] bool reject_senders(Thread& t) {
-    constexpr Word between_points = 32;
+    constexpr Word between_points = 8;
     for (Word n = 0; n < between_points; ++n) {
         Thread* s = t.senders.front();      // who came by another id came before all others
         if (!s || s->addressed == t.identity) return true;
@@ -434,18 +439,18 @@ void arrived(Thread& s, Thread& r, Thread* apparent) {
 }
 
 [[gnu::cold]] void end_vain_wait(Thread& t) {
-    bool lasts =
-        t.receive_role == Role::startup || t.receive_role == Role::interrupt || t.receive_role == Role::quantum;
-    if (!t.open_to && (t.state != State::receiving || lasts)) return;
-    ThreadId awaited = t.open_to ? ThreadId{t.open_to} : t.awaited;
+    Role role = t.receives_as();
+    bool lasts = role == Role::startup || role == Role::interrupt || role == Role::quantum;
+    if (!t.waits_for_message() || lasts) return;
+    ThreadId awaited = t.awaits();
     if (awaited.is_any() || awaited.is_any_local() || threads::exists(awaited)) return;
-    t.take_long_form();
+    t.close();
     fail(t, IpcError::no_partner, Phase::receive);
 }
 
 void end_activity(Thread& t) {
     // Nobody knows of a thread that waits for its start what it waits under.
-    if (!(t.state == State::receiving && t.receive_role == Role::startup)) cancel(t, true, true);
+    if (!(t.is(State::receiving) && t.receive_role == Role::startup)) cancel(t, true, true);
 }
 
 }  // namespace ipc

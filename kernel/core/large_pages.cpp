@@ -127,16 +127,11 @@ Mapped split_within(Mapping& m, const Run& whole, bool owner, Word& budget) {
     return Mapped::all;
 }
 
-bool overlap(const Fpage& area, VAddr first, VAddr last) {
-    return !area.is_nil() && area.base() <= last && first <= area.last();
-}
-
 // Whether there is nothing of the kernel's, and no page of anybody's.
 bool is_empty(const Space& space, VAddr first, VAddr last) {
     VAddr page = first;
     steps += (last - first) >> page_log2;
-    return !paging::next_mapped(space, page, last) && !overlap(space.utcb_area, first, last) &&
-           !overlap(space.kip_area, first, last);
+    return !paging::next_mapped(space, page, last) && !spaces::kernel_area(space, first, last);
 }
 
 }  // namespace

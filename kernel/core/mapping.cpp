@@ -14,7 +14,7 @@ namespace {
 constexpr VAddr stretch = (VAddr{1} << paging::table_log2) - 1;
 constexpr Word stretch_cost = between_points;
 // What it takes to see to a page, beside what is done to those derived from it; and to map it.
-constexpr Word page_cost = 2, map_cost = 8;
+constexpr Word page_cost = 2, map_cost = 8, plain_cost = several_sizes ? map_cost : 1;
 // What a large page takes more than a small one.
 Word large_cost(unsigned log2) {
     if constexpr (several_sizes) return (1u << (log2 - page_log2)) / 4;
@@ -26,12 +26,12 @@ Word large_cost(unsigned log2) {
 VAddr skip_unmapped(const Space& space, VAddr from, VAddr last, Word& budget) {
     VAddr next = paging::skip_unmapped(space, from, last);
     steps += (next - from) >> paging::table_log2;
-    if (next > last) pay(budget, 0);
+    if (next != from) pay(budget, 0);
     return next;
 }
 
 bool sigma0_may_have(const Space& sigma0, VAddr page) {
-    return page < paging::user_limit() && !paging::kernel_frame(page) && !spaces::kernel_area(sigma0, page);
+    return page < paging::user_limit() && !paging::kernel_frame(page) && !spaces::kernel_area(sigma0, page, page);
 }
 
 // What is at a target goes away, as large as was said first, whatever has become of the source between two parts.
@@ -51,6 +51,41 @@ Mapped clear_target(Space& to, VAddr target, unsigned& clearing, Word& budget) {
     return Mapped::all;
 }
 
+// Most pages are small, and mapped to where no page is: as many as there are of them from `source` up to `last`, in one
+// row. They are paid for. Returns how many; with the next one there is more to it, or the budget is used up.
+Word map_row(Space& from, VAddr source, VAddr last, Space& to, VAddr target, Word rights, Word& budget) {
+    auto left_in_row = [](VAddr page) { return paging::row_bytes - page % paging::row_bytes; };
+    Word n = last - source + 1;
+    if (n > left_in_row(source)) n = left_in_row(source);
+    if (n > left_in_row(target)) n = left_in_row(target);
+    n >>= page_log2;
+    if (n > budget) n = budget;
+    VAddr target_last = target + (n << page_log2) - 1;
+    if (!(rights & rights_all) || target_last >= paging::user_limit() || spaces::kernel_area(to, target, target_last))
+        return 0;
+    paging::Row source_row, target_row;
+    if (!paging::row(from, source, false, source_row) || !paging::row(to, target, rights & right_write, target_row) ||
+        !to.account.charge(n * sizeof(Mapping)))
+        return 0;
+    Word done = 0;
+    for (; done < n; ++done, target += page_size, source_row.next(), target_row.next()) {
+        Mapping* m = source_row.node();
+        if (!m || !target_row.vacant()) break;
+        if constexpr (several_sizes) {
+            unsigned log2 = log2_of(from, m->page());
+            if (!budget || log2 != page_log2 || make_room(from, m->page(), log2, budget) != Mapped::all) break;
+            m = source_row.node();
+            pay(budget, plain_cost);
+        }
+        m = insert_paid(*m, to, target);
+        if (!m) break;
+        target_row.derive(source_row, m);
+    }
+    to.account.credit((n - done) * sizeof(Mapping));
+    if constexpr (!several_sizes) spend(budget, done * plain_cost);
+    return done;
+}
+
 // `log2` is what it has been in the end.
 Mapped transfer_page(Space& from, VAddr source, Space& to, VAddr target, unsigned& log2, Word rights, bool grant,
     Progress& progress, Word& budget) {
@@ -63,7 +98,7 @@ Mapped transfer_page(Space& from, VAddr source, Space& to, VAddr target, unsigne
         if (fitted != Mapped::all) return fitted;
     }
     Mapping* m = mapping_at(from, source);
-    if (!m || spaces::kernel_area(to, target)) return Mapped::all;
+    if (!m || spaces::kernel_area(to, target, target)) return Mapped::all;
     // A page that nobody mapped is the kernel's: a UTCB of an area that has been moved.
     if (paging::get(to, target).present && !mapping_at(to, target)) return Mapped::all;
 
@@ -101,11 +136,12 @@ Mapped transfer_page(Space& from, VAddr source, Space& to, VAddr target, unsigne
         paging::mapping(from, source) = nullptr;
         move(*m, to, target);
     } else {
-        m = insert_child(m, to, target);
-        if (!m) return Mapped::no_memory;
+        if (!to.account.charge(sizeof(Mapping))) return Mapped::no_memory;
+        m = insert_paid(*m, to, target);
+        if (!m) return to.account.credit(sizeof(Mapping)), Mapped::no_memory;
     }
     check(!((source | target | page.frame) & ((1u << log2) - 1)));
-    check(target < paging::user_limit() && !spaces::kernel_area(to, target));
+    check(target < paging::user_limit() && !spaces::kernel_area(to, target, target));
     check(!paging::get(to, target).present && !paging::kernel_frame(page.frame));
     paging::set(to, target, page.frame, writable, page.attribute, log2);
     paging::mapping(to, target) = m;
@@ -113,11 +149,6 @@ Mapped transfer_page(Space& from, VAddr source, Space& to, VAddr target, unsigne
     if (end > progress.end) progress.end = end;
     return Mapped::all;
 }
-
-struct Range {
-    VAddr source, target;
-    unsigned log2;
-};
 
 // Manual 5.2: the send base picks the part of the larger of the two fpages.
 Range match(Fpage send, Fpage window, Word base) {
@@ -133,17 +164,27 @@ Range match(Fpage send, Fpage window, Word base) {
 Mapped transfer(Space& from, Fpage send, Space& to, Fpage window, Word base, bool grant, Progress& progress,
     Word& budget) {
     if (send.is_nil() || window.is_nil() || &from == &to) return Mapped::all;
-    Range r = match(send, window, base);
+    return transfer(from, match(send, window, base), to, send.rights(), grant, progress, budget);
+}
+
+Mapped transfer(Space& from, const Range& r, Space& to, Word rights, bool grant, Progress& progress, Word& budget) {
     VAddr last = r.source + (r.log2 >= 32 ? ~Word{0} : (1u << r.log2) - 1);
     if (last >= paging::user_limit()) last = paging::user_limit() - 1;
     Word& done = progress.done;
     for (VAddr page; (page = r.source + done) <= last;) {
         if (!budget) return Mapped::part;
+        if (!grant && !progress.clearing) {
+            if (Word mapped = map_row(from, page, last, to, r.target + done, rights, budget) << page_log2) {
+                done += mapped;
+                if (r.target + done > progress.end) progress.end = r.target + done;
+                continue;
+            }
+        }
         // Sigma0 has every page, also where it has no page table yet.
         if (!from.idempotent && !progress.clearing) {
             page = skip_unmapped(from, page, last, budget);
             done = page - r.source;
-            if (page > last) break;
+            if (page > last || !budget) continue;
             VAddr end = (page | stretch) < last ? page | stretch : last;
             if (!paging::next_mapped(from, page, end)) {
                 done = end + 1 - r.source;
@@ -151,14 +192,18 @@ Mapped transfer(Space& from, Fpage send, Space& to, Fpage window, Word base, boo
                 continue;
             }
         }
-        steps += (page - r.source - done) >> page_log2;
-        done = page - r.source;
+        if (page != r.source + done) {
+            steps += (page - r.source - done) >> page_log2;
+            done = page - r.source;
+            pay(budget, 0);
+            continue;
+        }
         VAddr target = r.target + done;
         Mapped mapped = clear_target(to, target, progress.clearing, budget);
         if (mapped != Mapped::all) return mapped;
         unsigned log2 = largest(from, page, to, target, last);
         if (!affords(budget, large_cost(log2))) return Mapped::part;
-        mapped = transfer_page(from, page, to, target, log2, send.rights(), grant, progress, budget);
+        mapped = transfer_page(from, page, to, target, log2, rights, grant, progress, budget);
         if (mapped != Mapped::all) return mapped;
         done += 1u << log2;
         pay(budget, map_cost + large_cost(log2));
@@ -177,15 +222,19 @@ bool unmap(Space& space, Fpage fpage, bool flush, VAddr& at, Word& status, Sweep
     [[maybe_unused]] const VAddr first = at;
     while (at <= last && budget) {
         at = skip_unmapped(space, at, last, budget);
-        if (at > last) break;
+        if (at > last || !budget) continue;
         VAddr page = at, end = (at | stretch) < last ? at | stretch : last;
         if (!paging::next_mapped(space, page, end)) {
             at = end + 1;
             spend(budget, stretch_cost);
             continue;
         }
-        steps += (page - at) >> page_log2;
-        at = page;
+        if (page != at) {
+            steps += (page - at) >> page_log2;
+            at = page;
+            pay(budget, 0);
+            if (!budget) continue;
+        }
         if constexpr (several_sizes)
             if (page != first) sweep.had_itself = false;
         if (fit(space, page, fpage.log2(), budget) == Mapped::part) return false;
@@ -254,7 +303,7 @@ Word unmap(Space& space, Fpage fpage, bool flush) {
 bool materialise(Space& sigma0, VAddr page, unsigned log2) {
     page &= ~page_mask;
     if (!sigma0_may_have(sigma0, page) || !paging::ensure_table(sigma0, page)) return false;
-    Mapping* m = insert_child(nullptr, sigma0, page);
+    Mapping* m = insert_root(sigma0, page);
     if (!m) return false;
     paging::set(sigma0, page, page, true, 0, log2);
     paging::mapping(sigma0, page) = m;

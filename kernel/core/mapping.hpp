@@ -68,6 +68,16 @@ enum class Mapped { all, part, no_memory };
 Mapped transfer(Space& from, Fpage send, Space& to, Fpage window, Word base, bool grant, Progress& progress,
     Word& budget);
 
+// The same of the range that is picked so, of two spaces.
+struct Range {
+    VAddr source, target;
+    unsigned log2;
+};
+Mapped transfer(Space& from, const Range& range, Space& to, Word rights, bool grant, Progress& progress, Word& budget);
+
+// So much was done that no budget has paid for yet: whoever pays next does.
+void owe(Word amount);
+
 // Takes the rights in `fpage` from all mappings derived from the space's pages in it, and with `flush` from the pages
 // themselves. Returns the status of all of them as rights: read and execute = accessed, write = dirty; resets it.
 Word unmap(Space& space, Fpage fpage, bool flush);

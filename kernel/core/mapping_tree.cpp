@@ -86,34 +86,40 @@ private:
 
 void pay(Word& budget, Word amount) {
     spend(budget, amount + steps / steps_a_mapping);
-    steps = 0;
+    steps %= steps_a_mapping;
 }
+
+void owe(Word amount) { steps += amount * steps_a_mapping; }
 
 Mapping* mapping_at(Space& space, VAddr page) {
     return paging::get(space, page).present ? paging::mapping(space, page) : nullptr;
 }
 
-Mapping* insert_child(Mapping* parent, Space& space, VAddr page) {
-    if (parent && parent->depth() == Mapping::max_depth) return nullptr;
+Mapping* insert_paid(Mapping& parent, Space& space, VAddr page) {
+    Word depth = parent.depth() + 1;
+    if (depth > Mapping::max_depth) return nullptr;
+    auto* m = static_cast<Mapping*>(pool.take());
+    if (!m) return nullptr;
+    Mapping* next = parent.next;
+    *m = {next, &parent, &parent, &space, pack(page, depth, 0)};
+    if (next) next->prev = m;
+    parent.next = m;
+    check(!next || next->depth() <= depth);
+    return m;
+}
+
+Mapping* insert_root(Space& space, VAddr page) {
     auto* m = static_cast<Mapping*>(pool.allocate(space.account));
     if (!m) return nullptr;
     m->space = &space;
-    m->parent = parent;
-    m->where = pack(page, parent ? parent->depth() + 1 : 0, 0);
-    if (parent) {
-        m->prev = parent;
-        m->next = parent->next;
-        if (m->next) m->next->prev = m;
-        parent->next = m;
-        check(!m->next || m->next->depth() <= m->depth());
-    }
+    m->where = page;
     return m;
 }
 
 Mapping* allocate_chain(Word count) {
     Mapping* chain = nullptr;
     while (count--) {
-        auto* m = static_cast<Mapping*>(pool.allocate());
+        auto* m = static_cast<Mapping*>(pool.take());
         if (!m) {
             for (Mapping* next; chain; chain = next) next = chain->next, pool.free(chain);
             return nullptr;
@@ -125,6 +131,11 @@ Mapping* allocate_chain(Word count) {
 }
 
 void move(Mapping& m, Space& space, VAddr page) {
+    // A sweep names the space that its page is in, which may end before the sweep does.
+    for (Sweep *s = paused.front(), *next; s; s = next) {
+        next = paused.after(*s);
+        if (s->root == &m) abandon(*s);
+    }
     m.space = &space;
     m.where = page | (m.where & page_mask);
 }

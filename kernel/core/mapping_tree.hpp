@@ -58,9 +58,11 @@ inline bool is_below(const Mapping* n, const Mapping& m) { return n && n->depth(
 // The last node of the run below `m`, or `m` itself.
 Mapping* last_below(Mapping& m);
 
-// A new node for a page of `space`, below `parent` if there is one; nullptr without memory, or where the tree is too
-// deep.
-Mapping* insert_child(Mapping* parent, Space& space, VAddr page);
+// A new node for a page of `space`, below `parent`, for which the caller has charged the account; nullptr without
+// memory, or where the tree is too deep.
+Mapping* insert_paid(Mapping& parent, Space& space, VAddr page);
+// One below nothing; nullptr without memory, or if the account may take no more.
+Mapping* insert_root(Space& space, VAddr page);
 // New nodes, as many, chained by `next` and charged to nobody; nullptr when memory is exhausted.
 Mapping* allocate_chain(Word count);
 // The node now stands for a page of another space, in the same place of the tree.

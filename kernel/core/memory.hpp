@@ -40,6 +40,8 @@ public:
     void free(void* object, Account& payer);
     // The same for callers that see to the charge.
     void* allocate();
+    // Not zeroed, either.
+    void* take();
     void free(void* object);
     Word in_use() const { return in_use_; }
 

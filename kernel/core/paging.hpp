@@ -51,10 +51,16 @@ Word clear(Space& space, VAddr page);
 Word take_status(Space& space, VAddr page, bool no_write);
 // Who mapped a page; the page must have a table.
 Mapping*& mapping(Space& space, VAddr page);
+// Pages one after the other, from `page` on up to the next multiple of row_bytes: false if that has no table. A page
+// derived by it may be written to if its source may and `may_write` says so.
+bool row(Space& space, VAddr page, bool may_write, Row& row);
 
-// Beside these, in arch/paging.hpp: arch::place_utcb_area(), which says where a space's UTCB area really lies; and the
+// Beside these, in arch/paging.hpp: arch::place_utcb_area(), which says where a space's UTCB area really lies; `Row`, a
+// place in a page table, with row_bytes: it has node(), who mapped its page, or nullptr; vacant(), whether nothing is
+// there; derive(from, node), which puts there what is at another place, a page of the smallest size; and next(); the
 // sizes of pages, largest first and 4 KB last: `constexpr unsigned sizes[]`, as log2. Each is 1 << n times the next
-// one, with n at most 4; and what one page table covers, `constexpr unsigned table_log2`. All that is said of a page
+// one, with n at most 4; what one page table covers, `constexpr unsigned table_log2`; and whether there has to be a
+// preemption point behind access() before more is done, `constexpr bool access_takes_long`. All that is said of a page
 // above holds for one of any size: it is changed as a whole, whichever of its addresses is given to get(), access() and
 // mapping(), and its first one to the others. Ports with more than one size define these, too: That of a present page;
 // 4 KB where none is.

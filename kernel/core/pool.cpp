@@ -17,19 +17,21 @@ Pool::Page* Pool::new_page() {
     if (!memory) return nullptr;
     Page& page = page_of(memory);
     page = {};
+    Free* free = nullptr;
     for (Word block = 0; block < page_size; block += block_) {
         Word end = block + block_ < page_size ? block + block_ : page_size - sizeof(Page);
         for (Word at = block + first_; at + size_ <= end; at += size_) {
             auto* object = reinterpret_cast<Free*>(memory + at);
-            object->next = page.free;
-            page.free = object;
+            object->next = free;
+            free = object;
         }
     }
+    page.free = free;
     pages_.push_back(page);
     return &page;
 }
 
-void* Pool::allocate() {
+void* Pool::take() {
     Page* page = pages_.front();
     if (!page && !(page = new_page())) return nullptr;
     Free* object = page->free;
@@ -39,7 +41,12 @@ void* Pool::allocate() {
     if (!page->free) pages_.remove(*page);
     in_use_ += 1;
     pool_bytes += size_;
-    fill_zero(object, size_);
+    return object;
+}
+
+void* Pool::allocate() {
+    void* object = take();
+    if (object) fill_zero(object, size_);
     return object;
 }
 

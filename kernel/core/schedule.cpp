@@ -33,7 +33,8 @@ void ReadyQueue::push_front(Thread& t) {
     mark(t.priority);
 }
 
-void ReadyQueue::remove(Thread& t) {
+// Not a copy in each caller, of which the choice of the next thread had three.
+[[gnu::noinline]] void ReadyQueue::remove(Thread& t) {
     check(occupied_[t.priority / 32] >> t.priority % 32 & 1);
     check(t.priority <= ready_top);
     queues_[t.priority].remove(t);
@@ -185,17 +186,17 @@ void end_delay(Thread& t) {
 
 }  // namespace
 
-bool can_run(const Thread& t) { return t.state == State::ready && !stopped(t) && !t.open_to; }
+bool can_run(const Thread& t) { return t.is(State::ready) && !stopped(t); }
 
 [[gnu::noinline]] void make_ready(Thread& t) {
-    check(t.utcb && !t.open_to && !t.is_interrupt());
+    check(t.utcb && !t.is_interrupt());
     check(!t.partner && !t.sender_link.queued() && !t.timeout.queued());
     // What others gave it of their time slices was for the turn that it gave up to wait.
-    if (t.state != State::ready) {
+    if (!t.is(State::ready)) {
         end_donation(t);
         if (t.timeslice_left > t.timeslice.period()) reset_timeslice(t);
     }
-    t.state = State::ready;
+    t.become(State::ready);
     if (!stopped(t) && !t.ready_link.queued()) ready.push_back(t);
 }
 
@@ -208,7 +209,7 @@ void make_unready(Thread& t, State state) {
     if (t.ready_link.queued()) ready.remove(t);
     if (wishes.favourite == &t) wishes.favourite = nullptr;
     end_donation(t);
-    t.state = state;
+    t.become(state);
 }
 
 [[gnu::cold]] void end_pending(Thread& t, State state) {

@@ -8,17 +8,21 @@
 #include "core/trace.hpp"
 
 namespace spaces {
+
+List<Space, &Space::all_link> all;
+
 namespace {
 
-All list;
 List<Space, &Space::dying_link> dying;
 VAddr unmapped;         // how far the first of them is
 
-bool inside(Fpage area, VAddr address) { return !area.is_nil() && address >= area.base() && address <= area.last(); }
+// No area is the complete space, and nil is 0.
+[[gnu::noinline]] bool overlaps(Fpage area, VAddr first, VAddr last) {
+    Word offset = (1u << area.size_field()) - 1;
+    return area.raw && (area.raw & ~offset) <= last && first <= (area.raw | offset);
+}
 
 }  // namespace
-
-All& all() { return list; }
 
 Space* leaving() {
     Space* space = dying.front();
@@ -33,7 +37,7 @@ Space* create() {
         return nullptr;
     }
     space->redirector = ThreadId::any();
-    list.push_back(*space);
+    all.push_back(*space);
     memory::accounts += 1;
     return space;
 }
@@ -54,7 +58,7 @@ bool bury(Word budget) {
         left != budget)
         return false;
     if (space->all_link.queued()) {
-        if (arch::leave_all(*space)) list.remove(*space);
+        if (arch::leave_all(*space)) all.remove(*space);
         return false;
     }
     check(space->members.empty());
@@ -84,11 +88,11 @@ void leave(Thread& t) {
 
 bool valid_utcb(const Space& space, VAddr utcb_address) {
     VAddr location = utcb_address - Utcb::id_offset;
-    return location % Utcb::size == 0 && inside(space.utcb_area, location);
+    return location % Utcb::size == 0 && overlaps(space.utcb_area, location, location);
 }
 
-bool kernel_area(const Space& space, VAddr page) {
-    return inside(space.utcb_area, page) || inside(space.kip_area, page);
+bool kernel_area(const Space& space, VAddr first, VAddr last) {
+    return overlaps(space.utcb_area, first, last) || overlaps(space.kip_area, first, last);
 }
 
 Utcb* make_utcb(Space& space, VAddr utcb_address) {

@@ -16,6 +16,7 @@ struct Space {
     ThreadId redirector;  // who gets what its threads send elsewhere (manual 4.3); anythread: nobody
     bool privileged;  // holds an initial server
     bool idempotent;  // sigma0: owns all physical memory, address = physical address
+    bool controlled;  // by its redirector (docs/controlled-spaces.md)
     memory::Account account;  // what it holds of kernel memory beside itself
     List<Thread, &Thread::space_link> members;
     Word active_members;  // those with a UTCB
@@ -23,6 +24,8 @@ struct Space {
     Link<Space> dying_link;
 
     bool redirected() const { return !redirector.is_any(); }
+    // Whether a thread may do to the space and its threads what they may do themselves.
+    bool controlled_by(const Thread& t) const { return controlled && redirector == t.id; }
     bool any_active() const { return active_members; }
     bool initialised() const { return !utcb_area.is_nil(); }
 };
@@ -45,13 +48,12 @@ void leave(Thread& thread);
 Utcb* make_utcb(Space& space, VAddr utcb_address);
 // True when `utcb_address - 256` is the place of a UTCB inside the space's UTCB area.
 bool valid_utcb(const Space& space, VAddr utcb_address);
-// True when a page holds part of the interface page or of the UTCB area: never mapped over, granted or unmapped.
-bool kernel_area(const Space& space, VAddr page);
+// True when one of these addresses is in the interface page or the UTCB area: never mapped over, granted or unmapped.
+bool kernel_area(const Space& space, VAddr first, VAddr last);
 
 // The one that is being freed and no longer among all; nullptr: none.
 Space* leaving();
 
-using All = List<Space, &Space::all_link>;
-All& all();
+extern List<Space, &Space::all_link> all;
 
 }  // namespace spaces

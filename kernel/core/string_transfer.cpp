@@ -33,7 +33,7 @@ void close(Transfer& t) {
     pool.free(&t, t.sender->space->account);
 }
 
-void fail(Transfer& t, IpcError for_sender, IpcError for_receiver) {
+[[gnu::cold]] void fail(Transfer& t, IpcError for_sender, IpcError for_receiver) {
     Thread &s = *t.sender, &r = *t.receiver;
     Thread* threads[] = {t.sender, t.receiver};
     for (Thread* thread : threads)
@@ -52,6 +52,7 @@ void succeed(Transfer& t) {
     Thread &s = *t.sender, &r = *t.receiver;
     Thread* apparent = threads::find(t.apparent);
     if (t.role == Role::user) t.arrival.report(r);
+    if (t.role == Role::exception) arch::exception_reply(r, s.utcb->mr + 1, MsgTag{s.utcb->mr[0]}.untyped());
     s.awaited = t.awaited;
     s.receive_timeout = t.receive_timeout;
     s.receive_follows = t.receive_follows;
@@ -78,7 +79,7 @@ Word least(Word a, Word b) { return a < b ? a : b; }
 
 // The time for the rest of the transfer counts from its first page fault (manual 5.6): the sender's or the receiver's,
 // whichever is over sooner.
-void start_clock(Transfer& t, Microseconds now) {
+[[gnu::cold]] void start_clock(Transfer& t, Microseconds now) {
     Time send{static_cast<std::uint16_t>(t.sender->utcb->xfer_timeouts() >> 16)};
     Time receive{static_cast<std::uint16_t>(t.receiver->utcb->xfer_timeouts())};
     Microseconds of_sender = timeouts::end_of(send, now), of_receiver = timeouts::end_of(receive, now);
@@ -88,7 +89,7 @@ void start_clock(Transfer& t, Microseconds now) {
 
 // A page fault of either thread is an IPC to its pager, while the other waits. After the answer it goes on with the
 // transfer. True if no pager is needed.
-bool fault(Transfer& t, Thread& faulting, VAddr address, bool write) {
+[[gnu::cold]] bool fault(Transfer& t, Thread& faulting, VAddr address, bool write) {
     check(address < paging::user_limit() && faulting.transfer == &t);
     Space& space = *faulting.space;
     VAddr page = address & ~page_mask;
@@ -118,6 +119,7 @@ struct Page {
         if (found == paging::no_frame) return false;
         page = address & ~page_mask;
         distance = found - page;
+        if constexpr (paging::access_takes_long) arch::preemption_point();
         return true;
     }
 };
@@ -164,8 +166,9 @@ bool begin(Thread& s, Thread& r, Thread& apparent, const Arrival& arrival, const
     TypedItems::Next next) {
     if (next != TypedItems::Next::string && next != TypedItems::Next::more) return false;
     check(&s != &r && !s.transfer && s.send_role == Role::user);
-    // Nobody else has a window or a buffer: what is under way for a thread is never its start.
-    check(r.receive_role == Role::user || r.receive_role == Role::page_fault || r.receive_role == Role::port_fault);
+    // Nobody else has a window, and only users have buffers (open): what is under way for a thread is never its start.
+    check(next == TypedItems::Next::string || r.receive_role == Role::user || r.receive_role == Role::page_fault ||
+          r.receive_role == Role::port_fault || r.receive_role == Role::exception);
     auto* t = static_cast<Transfer*>(pool.allocate(s.space->account));
     if (!t) return false;
     t->sender = &s;
@@ -188,7 +191,7 @@ bool begin(Thread& s, Thread& r, Thread& apparent, const Arrival& arrival, const
     // The one that runs moves the strings; of two that wait, the sender.
     Thread* running = arch::current_thread();
     schedule::make_unready(running == &r ? s : r, State::transferring);
-    if (running == &s || running == &r) running->state = State::ready;
+    if (running == &s || running == &r) running->become(State::ready);
     else schedule::make_ready(s);
     return true;
 }
@@ -196,7 +199,7 @@ bool begin(Thread& s, Thread& r, Thread& apparent, const Arrival& arrival, const
 void carry_on(Thread& runner) {
     Transfer& t = *runner.transfer;
     check(&runner == t.sender || &runner == t.receiver);
-    check(runner.state == State::ready && &runner == arch::current_thread());
+    check(runner.is(State::ready) && &runner == arch::current_thread());
     arch::preemption_point();           // the message may have used up a budget before it came to be a transfer
     for (;;) {
         arch::preemption_point();       // also at first: the system call has moved its part of the items
@@ -228,15 +231,15 @@ Transfer& own(const Thread& t) {
 
 bool sends(const Thread& t) { return own(t).sender == &t; }
 
-void start_timeout(Thread& t) {
+[[gnu::cold]] void start_timeout(Thread& t) {
     if (t.transfer->deadline != timeouts::never) timeouts::start(t, t.transfer->deadline);
 }
 
-void fault_unresolved(Thread& t) {
+[[gnu::cold]] void fault_unresolved(Thread& t) {
     if (sends(t)) fail(*t.transfer, IpcError::xfer_timeout_mine, IpcError::xfer_timeout_partners);
     else fail(*t.transfer, IpcError::xfer_timeout_partners, IpcError::xfer_timeout_mine);
 }
 
-void abort(Thread& t) { fail(own(t), IpcError::aborted, IpcError::aborted); }
+[[gnu::cold]] void abort(Thread& t) { fail(own(t), IpcError::aborted, IpcError::aborted); }
 
 }  // namespace strings

@@ -19,10 +19,13 @@ namespace {
 // Manual 3.5.
 Word thread_state(const Thread& t) {
     if (t.transfer) return ipc::sending(t) ? 5 : 7;
-    switch (t.state) {
+    switch (t.state()) {
     case State::inactive: return 2;
     case State::sending: return 4;
-    case State::receiving: return 6;
+    case State::receiving:
+    case State::open:
+    case State::reflected:
+    case State::faulted: return 6;
     case State::ready: return t.halted ? 2 : 3;
     case State::transferring: break;
     }
@@ -104,10 +107,32 @@ Word schedule(Thread& caller, ThreadId dest, Word& time_control, Word processor_
     return thread_state(*t);
 }
 
-void unmap(Thread& caller, Word control) {
+namespace {
+
+enum UnmapControl : Word { last_fpage = 0x3f, unmap_flush = 0x40, unmap_elsewhere = 0x80 };
+
+// Where an Unmap is done; nullptr: nowhere (any more), as its caller does not control that space.
+Space* space_of(const Thread& caller) {
+    const Unmapping& u = caller.unmapping;
+    if (!(u.control & unmap_elsewhere)) return caller.space;
+    Thread* named = threads::find(u.whose);
+    return named && named->space == u.space && named->space->controlled_by(caller) ? named->space : nullptr;
+}
+
+}  // namespace
+
+void unmap(Thread& caller, Word control, ThreadId whose) {
     check(&caller == arch::current_thread() && caller.pending == Pending::nothing);
-    caller.unmapping = {.control = control, .index = 0, .fpage = Fpage::nil(), .at = 0, .status = 0};
+    const Thread* named = control & unmap_elsewhere ? threads::find(whose) : nullptr;
+    caller.unmapping = {.control = control,
+        .whose = whose,
+        .space = named ? named->space : nullptr,
+        .index = 0,
+        .fpage = Fpage::nil(),
+        .at = 0,
+        .status = 0};
     caller.pending = Pending::unmap;
+    if (!space_of(caller)) fail(caller, Error::invalid_space);
 }
 
 namespace {
@@ -115,21 +140,23 @@ namespace {
 void carry_on_unmapping(Thread& t) {
     check(t.unmapping.fpage.is_nil() || t.unmapping.at >= t.unmapping.fpage.base());
     Unmapping& u = t.unmapping;
-    bool flush = u.control & 0x40;
+    bool flush = u.control & unmap_flush;
+    Space* space = space_of(t);         // as it was, or another thread has ended it since
+    if (!space) return end_unmapping(t);
     Word budget = mappings::between_points;         // for all of them: the next one goes on with what is left
     auto point = [&] {
         arch::preemption_point();
         budget = mappings::between_points;
     };
-    for (; u.index <= (u.control & 0x3f); ++u.index, u.fpage = Fpage::nil()) {
+    for (; u.index <= (u.control & last_fpage); ++u.index, u.fpage = Fpage::nil()) {
         if (u.fpage.is_nil()) {
             u.fpage = {t.utcb->mr[u.index]};
-            while (u.fpage.is_io() && !arch::unmap_ports(*t.space, u.fpage, flush, budget)) point();
+            while (u.fpage.is_io() && !arch::unmap_ports(*space, u.fpage, flush, budget)) point();
             if (u.fpage.is_nil()) continue;     // I/O fpages, too
             u.at = u.fpage.base();
             u.status = 0;
         }
-        while (!mappings::unmap(*t.space, u.fpage, flush, u.at, u.status, t.sweep, budget)) point();
+        while (!mappings::unmap(*space, u.fpage, flush, u.at, u.status, t.sweep, budget)) point();
         t.utcb->mr[u.index] = u.fpage.with_rights(mappings::as_rights(u.status)).raw;
     }
     end_unmapping(t);
@@ -159,9 +186,10 @@ void end_unmapping(Thread& t) {
 
 namespace {
 
-// SpaceControl's control word where it is about kernel memory (docs/kernel-memory.md): on all processors, and before a
-// space has areas.
-constexpr Word own_control = 1u << 28, control_change = 1u << 31, own_limit = 3;
+// SpaceControl's control word where it is about kernel memory (docs/kernel-memory.md) or control of a space
+// (docs/controlled-spaces.md): on all processors, and before a space has areas.
+constexpr Word own_control = 1u << 28, control_change = 1u << 31, own_limit = 3, own_controlled = 5;
+constexpr Word control_on = 1u << 8;
 
 Word account_control(memory::Account& account, Word control) {
     constexpr Word argument = 0xfffff00;
@@ -169,6 +197,12 @@ Word account_control(memory::Account& account, Word control) {
     Word bytes = limit ? account.limit : account.used + page_mask;
     if (change) account.limit = (control & argument) << (page_log2 - 8);
     return own_control | (bytes >> (page_log2 - 8) & argument) | (change ? control_change : 0);
+}
+
+Word controlled_control(Space& space, Word control) {
+    Word old = own_control | (control & control_change) | (space.controlled ? control_on : 0);
+    if (control & control_change) space.controlled = control & control_on;
+    return old;
 }
 
 }  // namespace
@@ -180,7 +214,8 @@ Word space_control(Thread& caller, ThreadId dest, Word& control, Fpage kip_area,
     Thread* t = dest.is_global() ? threads::find(dest) : nullptr;
     if (!t || t->is_interrupt()) return fail(caller, Error::invalid_space);
     if (wanted & own_control && (wanted & 0xff) >= own_limit) {
-        control = account_control(t->space->account, wanted);
+        control = (wanted & 0xff) == own_controlled ? controlled_control(*t->space, wanted)
+                                                    : account_control(t->space->account, wanted);
         return 1;
     }
     if (!redirector.is_nil() && !redirector.is_any()) {

@@ -20,7 +20,8 @@ inline Word fail(Thread& caller, Error error) {
 // Manual 2.4. Result: 1, or 0 and an error.
 Word thread_control(Thread& caller, ThreadId dest, ThreadId space, ThreadId scheduler, ThreadId pager, Word utcb);
 
-// Manual 2.3. Values in: what to set; out: what was before. Result: the other id of the thread, nil on error.
+// Manual 2.3. Values in: what to set; out: what was before. Result: the other id of the thread, nil on error. All
+// registers, if the control word says so, stand in MR1 and those that follow (arch::read_registers), also in and out.
 struct Exchange {
     Word control, sp, ip, flags, user_handle, pager;
 };
@@ -34,8 +35,9 @@ Word schedule(Thread& caller, ThreadId dest, Word& time_control, Word processor_
     Word preemption_control);
 
 // Manual 4.2. The fpages stand in MR0..MRk of the caller's UTCB; their statuses are put into their rights. carry_on()
-// does the work.
-void unmap(Thread& caller, Word control);
+// does the work. Where the control word says so they are addresses of the space of the thread `whose`, and it is done
+// as if that called; error 3 in the caller's ErrorCode TCR if the caller does not control that space.
+void unmap(Thread& caller, Word control, ThreadId whose);
 
 // Ends it wherever it is, for a thread that leaves its space.
 void end_unmapping(Thread& t);

@@ -9,17 +9,6 @@
 #include "core/space.hpp"
 #include "core/trace.hpp"
 
-void Thread::take_long_form() {
-    if (!open_to) return;
-    check(state == State::ready && !ready_link.queued() && !timeout.queued());
-    check(!halted && !partner && !in_kernel());
-    awaited = {open_to};
-    open_to = 0;
-    state = State::receiving;
-    receive_role = Role::user;
-    arch::leave_fast_frame(*this);
-}
-
 namespace threads {
 namespace {
 
@@ -44,11 +33,6 @@ Thread* by_address[1u << buckets_log2];
     return by_address[(of_space * mix + utcb_address / Utcb::size) * golden >> (32 - buckets_log2)];
 }
 
-Thread* in_long_form(Thread* t) {
-    t->take_long_form();
-    return t;
-}
-
 }  // namespace
 
 [[gnu::cold]] void take_address(Thread& t) {
@@ -68,7 +52,7 @@ Thread* in_long_form(Thread* t) {
 Thread* by_number(Word number) {
     Thread* t = &arch::thread_at(number);
     check(t == &arch::nobody() || t->id.number() == number);
-    return t == &arch::nobody() ? nullptr : in_long_form(t);
+    return t == &arch::nobody() ? nullptr : t;
 }
 
 Thread* find(ThreadId id) {
@@ -79,7 +63,7 @@ Thread* find(ThreadId id) {
 
 Thread* by_utcb(const Space& space, VAddr utcb_address) {
     for (Thread* t = bucket(space, utcb_address); t; t = t->utcb_next)
-        if (t->space == &space && t->utcb_address == utcb_address) return in_long_form(t);
+        if (t->space == &space && t->utcb_address == utcb_address) return t;
     return nullptr;
 }
 
@@ -95,7 +79,7 @@ Thread* find(ThreadId id, const Thread& caller) { return id.is_local() ? by_utcb
         return nullptr;
     }
     t->id = id;
-    t->state = State::inactive;
+    t->become(State::inactive);
     t->virtual_sender = id;
     all.insert_before(*t, visited_next);
     spaces::join(space, *t);
@@ -113,13 +97,14 @@ Thread* find(ThreadId id, const Thread& caller) { return id.is_local() ? by_utcb
     *utcb = {};
     utcb->my_global_id() = t.id.raw;
     utcb->pager() = pager.raw;
+    if (t.space->controlled) utcb->exception_handler() = t.space->redirector.raw;
     utcb->flags() = 0xff00;             // no preemption flags, all coprocessors may be used
     arch::prepare_user(t);
     return true;
 }
 
 [[gnu::cold]] void destroy(Thread& t) {
-    check(&t != arch::current_thread() && !t.active() && !t.open_to && !t.transfer && !t.partner);
+    check(&t != arch::current_thread() && !t.active() && !t.transfer && !t.partner);
     check(!t.ready_link.queued() && !t.sender_link.queued() && !t.timeout.queued());
     trace::event(trace::Event::thread_deleted, t.id, trace::name(t.space));
     // An interrupt's thread may have a successor already.

@@ -16,12 +16,16 @@ struct Space;
 struct Thread;
 struct Transfer;
 
-enum class State : std::uint8_t {
-    inactive,       // has no UTCB and cannot run
-    ready,          // running, or in the ready queue
-    sending,        // in `partner`'s queue of senders
-    receiving,      // waits for a message from `awaited`
-    transferring,   // its message is on the way; the other of the two moves it, or has a page fault
+// What a thread does. Ids of threads, and anythread, have one of the lowest six bits set: no state looks like one.
+enum class State : Word {
+    ready = 0,              // running, or in the ready queue
+    inactive = 1 << 6,      // has no UTCB and cannot run
+    sending = 2 << 6,       // in `partner`'s queue of senders
+    receiving = 3 << 6,     // waits for a message from `awaited`
+    transferring = 4 << 6,  // its message is on the way; the other of the two moves it, or has a page fault
+    open = 5 << 6,          // waits for a message, and the fast path may deliver it
+    reflected = 6 << 6,     // waits for the answer to an exception, likewise
+    faulted = 7 << 6,       // or to a page fault, as receive_role says, too
 };
 
 // Who reads the message that a thread receives, and who wrote the one that it sends.
@@ -55,6 +59,8 @@ enum class Pending : std::uint8_t {
 // How far an Unmap has come.
 struct Unmapping {
     Word control;  // as given
+    ThreadId whose;  // space it is done in, by a thread of that; nil: its own
+    const Space* space;  // of that thread, when it began
     Word index;  // of the fpage in hand
     Fpage fpage;  // itself; nil before its first page
     VAddr at;  // the first address that is still to be done
@@ -96,7 +102,7 @@ struct alignas(thread_alignment) Thread {
     Link<Thread> sender_link;
     // The next four mean nothing while the thread runs: an entry that saves more than it should falls on them
     // (entry.S).
-    ThreadId awaited;  // whom it waits for, in the receive phase or in the one that follows
+    ThreadId awaited;  // whom it waits for in the receive phase, unless it is open, or in the one that follows
     ThreadId virtual_sender;  // in whose name it sends; itself unless it propagates
     // to whom it would send if its redirector did not get it; nil if that is its partner
     ThreadId intended;
@@ -105,10 +111,11 @@ struct alignas(thread_alignment) Thread {
     Registers registers;
     // From here on a cache line that is the IPC fast path's (ia32/fastpath.S).
     Frame frame;  // what iret takes
-    // The one sender, or anythread, from whom the fast path may deliver; 0 while it may not. Nonzero means: this thread
-    // entered by the fast path's kind of system call, waits without a timeout, and goes on where that entry left it
-    // (`fast`), whatever its frame says. take_long_form() turns that into the long form.
-    Word open_to;
+    // Its state; or, while that is State::open, the one sender, or anythread, whom it waits for. It entered by the fast
+    // path's kind of system call then, waits as a user, without a timeout, and goes on where that entry left it
+    // (`fast`), whatever its frame says. The fast path compares this word and writes it; all others call state(),
+    // awaits() and become().
+    Word state_word;
     ThreadId id;
     Space* space;
     VAddr utcb_address;  // the local id
@@ -117,11 +124,10 @@ struct alignas(thread_alignment) Thread {
     Utcb* utcb;  // the kernel's own view of the same memory
     FastEntry fast;
 
-    State state;
     bool halted;  // runs no user instruction until resumed (ExchangeRegisters)
     bool fast_entry;  // in an IPC that came by the fast path's kind of system call, and returns from it
     Role send_role;
-    Role receive_role;
+    Role receive_role;  // of one that is open: see receives_as()
     bool receive_follows;  // the message being sent is followed by a receive phase
     bool quantum_over;  // its scheduler is still to be told of that
     bool put_off;  // a preemption is, since it was chosen to run: its flag in the UTCB is the user's
@@ -132,6 +138,7 @@ struct alignas(thread_alignment) Thread {
     // sender and receiver of strings, until they have arrived (core/string_transfer.hpp)
     Transfer* transfer;
     KernelMessage message;  // sending in another role than `user`
+    ThreadId scheduler;  // here it fills a gap that the hosts' tests have
     Unmapping unmapping;  // by itself: its walk may stand among those that are paused
     union {  // by `pending`
         Aftermath aftermath;
@@ -147,10 +154,9 @@ struct alignas(thread_alignment) Thread {
     List<Thread, &Thread::sender_link> senders;
 
     Microseconds quantum_left;
-    Time total_quantum;
-    ThreadId scheduler;
     // From here to `preempted_at`, in one line of the cache: what every thread that gives way touches.
     alignas(32) Time timeslice;  // as set; never = not preempted by time
+    Time total_quantum;
     Word preemption_control;  // sensitive priority and maximum delay, as set
     Microseconds timeslice_left;
     Word delay_left;  // how long its pending preemption may still be put off
@@ -158,14 +164,33 @@ struct alignas(thread_alignment) Thread {
     ArchThread arch;
 
     bool is_interrupt() const { return receive_role == Role::interrupt; }
-    bool active() const { return state != State::inactive; }
+    State state() const { return state_word & 63 ? State::open : static_cast<State>(state_word); }
+    bool is(State s) const { return s == State::open ? state_word & 63 : state_word == static_cast<Word>(s); }
+    // Whom it waits for, in either form of waiting.
+    ThreadId awaits() const { return is(State::open) ? ThreadId{state_word} : awaited; }
+    Role receives_as() const {
+        return is(State::open) ? Role::user : is(State::reflected) ? Role::exception : receive_role;
+    }
+    // Whether the fast path has left it waiting, or may end that.
+    bool waits_fast() const { return is(State::open) || state_word >= static_cast<Word>(State::reflected); }
+    bool waits_for_message() const { return is(State::receiving) || waits_fast(); }
+    // Every change of state but the fast path's. A thread that waited by that has a whole frame afterwards.
+    void become(State next);
+    // From receiving to open, and from any fast way of waiting back: for whoever looks at its registers or at what
+    // else it waits under.
+    void open() {
+        State kernels = receive_role == Role::exception ? State::reflected : State::faulted;
+        state_word = receive_role == Role::user ? awaited.raw : static_cast<Word>(kernels);
+    }
+    void close() {
+        if (waits_fast()) become(State::receiving);
+    }
+    bool active() const { return !is(State::inactive); }
     // Whether the kernel goes on in its name before it runs itself, also while it is halted.
     bool in_kernel() const { return transfer || pending != Pending::nothing; }
     // Preemptions by threads up to the sensitive priority are delayed or signalled (manual 3.5).
     Word sensitive_priority() const { return preemption_control >> 16 & 0xff; }
     Word maximum_delay() const { return preemption_control & 0xffff; }
-    // Nothing but the fast path and this function knows the short form of waiting.
-    void take_long_form();
 };
 static_assert(sizeof(Thread) <= 512);
 

@@ -41,7 +41,7 @@ void end(Thread& caller, Thread& t) {
 
 Error remove(Thread& caller, Thread* t) {
     if (!t) return Error::none;
-    check(!t->open_to && !t->is_interrupt());
+    check(!t->is_interrupt());
     if (t == &caller) return Error::invalid_thread;
     end(caller, *t);
     return Error::none;

@@ -18,7 +18,9 @@ bool ticked;
 void tick(Microseconds us) {
     last_tick = arch::now();
     ticked = true;
-    if (Thread* t = arch::current_thread(); t && schedule::tick(*t, us)) ipc::quantum_exhausted(*t);
+    // On the way out of the kernel there are points behind what has made the current thread wait.
+    Thread* t = arch::current_thread();
+    if (t && schedule::can_run(*t) && schedule::tick(*t, us)) ipc::quantum_exhausted(*t);
 }
 
 [[gnu::cold]] void expire_all() {

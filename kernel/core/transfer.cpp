@@ -10,12 +10,9 @@
 namespace {
 
 using mappings::Mapped;
+using namespace items;
 
-// Typed items by the low nibble of their first word, without its continuation bit (manual 5.1).
-constexpr Word item_type_mask = 0xe;
 constexpr Word item_continues = 1;
-constexpr Word item_map = 0x8;
-constexpr Word item_grant = 0xa;
 
 Word id_seen_by(const Thread& r, const Thread& t) { return t.space == r.space && t.utcb ? t.utcb_address : t.id.raw; }
 
@@ -23,7 +20,8 @@ Word id_seen_by(const Thread& r, const Thread& t) { return t.space == r.space &&
 Fpage receive_window(const Thread& r) {
     switch (r.receive_role) {
     case Role::user: return {r.utcb->acceptor() & ~Word{0xf}};
-    case Role::page_fault: return Fpage::complete();
+    case Role::page_fault:
+    case Role::exception: return Fpage::complete();
     case Role::port_fault: return Fpage::complete_io();
     default: return Fpage::nil();
     }
@@ -42,7 +40,7 @@ Mapped map_item(Thread& s, Thread& r, TypedItems& item, Word& budget) {
     if (send.is_nil()) return Mapped::all;
     Word base = item.first & ~Word{0x3ff};
     Mapped mapped = mappings::transfer(*s.space, send, to, window, base, grant, item.progress, budget);
-    arch::mapped_up_to(to, item.progress.end);
+    if (mapped != Mapped::part && !arch::mapped_up_to(to, item.progress.end, budget)) return Mapped::part;
     return mapped;
 }
 
@@ -88,25 +86,25 @@ Moved transfer(Thread& s, Thread& r, Thread& apparent, Word& budget) {
     TypedItems items{words + untyped, typed, 0, 0, 0, nullptr, receive_window(r), {}};
 
     check(!to_user || r.utcb);
+    Arrival arrival{};
     if (to_user) {
         if (fits) memcpy(r.utcb->mr + 1, words, untyped * sizeof(Word));
         items.out = r.utcb->mr + 1 + untyped;
-        Arrival arrival{{id_seen_by(r, apparent)}, {id_seen_by(r, s)}, s.intended, tag.delivered()};
+        arrival = {{id_seen_by(r, apparent)}, {id_seen_by(r, s)}, s.intended, tag.delivered()};
         if (&apparent != &s) arrival.tag |= MsgTag::propagated_bit;
         if (!s.intended.is_nil()) arrival.tag |= MsgTag::redirected_bit;
-        TypedItems::Next end = fits ? items.transfer(s, r, budget) : TypedItems::Next::overflow;
-        if (strings::begin(s, r, apparent, arrival, items, end)) return Moved::part;
-        bool good = end == TypedItems::Next::done;
-        arrival.report(r, good ? 0 : ipc_error_code(IpcError::overflow, Phase::receive));
-        return good ? Moved::whole : Moved::overflow;
     }
     TypedItems::Next end = fits ? items.transfer(s, r, budget) : TypedItems::Next::overflow;
-    if (strings::begin(s, r, apparent, {}, items, end)) return Moved::part;
-    if (end != TypedItems::Next::done) return Moved::overflow;
-    if (r.receive_role == Role::startup && untyped == 2) {
-        arch::set_user_ip(r, words[0]);
-        arch::set_user_sp(r, words[1]);
+    if (strings::begin(s, r, apparent, arrival, items, end)) return Moved::part;
+    bool good = end == TypedItems::Next::done;
+    if (to_user) {
+        arrival.report(r, good ? 0 : ipc_error_code(IpcError::overflow, Phase::receive));
+    } else if (good) {
+        if (r.receive_role == Role::startup && untyped == 2) {
+            arch::set_user_ip(r, words[0]);
+            arch::set_user_sp(r, words[1]);
+        }
+        if (r.receive_role == Role::exception) arch::exception_reply(r, words, untyped);
     }
-    if (r.receive_role == Role::exception) arch::exception_reply(r, words, untyped);
-    return Moved::whole;
+    return good ? Moved::whole : Moved::overflow;
 }

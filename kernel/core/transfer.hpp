@@ -6,6 +6,12 @@
 #include "core/mapping.hpp"
 #include "core/thread.hpp"
 
+// Typed items by the low nibble of their first word, without its continuation bit (manual 5.1).
+namespace items {
+constexpr Word item_type_mask = 0xe, item_map = 0x8, item_grant = 0xa;
+constexpr bool maps(Word first) { return (first & item_type_mask) == item_map; }
+}  // namespace items
+
 // What a user-level receiver learns beside the message itself.
 struct Arrival {
     ThreadId from;

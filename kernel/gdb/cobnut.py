@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""GDB commands that know the kernel's threads and spaces, on IA-32: `help cobnut` lists them.
+"""GDB commands that know the kernel's threads and spaces, on IA-32, and whose program runs: `help cobnut` lists them.
 
 For a kernel with debug information: gdb -x kernel/gdb/cobnut.py build/pc/kernel/cobnut-kernel. They look and change
-nothing.
+nothing of the guest.
 """
+
+import os
+import struct
 
 import gdb
 
@@ -40,7 +43,7 @@ def members(head, link):
 
 
 def all_spaces():
-    return members(gdb.parse_and_eval("'spaces::(anonymous namespace)::list'"), "all_link")
+    return members(gdb.parse_and_eval("spaces::all"), "all_link")
 
 
 def all_threads():
@@ -92,18 +95,22 @@ def kind_of(space):
     return f"small, slot {int(slot['base']):#x} + {int(slot['size']) >> 20} MB"
 
 
+def is_open(state_word):
+    """Whether a thread waits in the fast path's way: its state is then whom it waits for (core/thread.hpp)."""
+    return state_word & 63 != 0
+
+
 def state_of(thread):
     """What a thread does, and with whom."""
     if address_of(thread) == current():
         return "running", "-"
-    if int(thread["open_to"]):
-        return "receiving", id_text(
-            int(thread["open_to"])
-        )  # the short form of waiting, which the fast path leaves behind
-    state = name_of(thread["state"])
+    word = int(thread["state_word"])
+    if is_open(word):
+        return "receiving", id_text(word)
+    state = name_of(gdb.Value(word).cast(gdb.lookup_type("State")))
     if state == "sending":
         return state, id_text(thread["partner"]["id"]["raw"])
-    if state == "receiving":
+    if state in ("receiving", "reflected"):
         return state, id_text(thread["awaited"]["raw"])
     return ("halted" if state == "ready" and bool(thread["halted"]) else state), "-"
 
@@ -112,7 +119,9 @@ def user_place(thread):
     """Instruction and stack pointer of a thread in user mode."""
     if address_of(thread) == current() and in_user_mode():
         return int(gdb.parse_and_eval("(unsigned)$eip")), int(gdb.parse_and_eval("(unsigned)$esp"))
-    frame = thread["fast"] if int(thread["open_to"]) else thread["frame"]
+    # the gate leaves a whole frame
+    stub = is_open(int(thread["state_word"])) and bool(gdb.parse_and_eval("cpu::features.sysenter"))
+    frame = thread["fast"] if stub else thread["frame"]
     return int(frame["eip"]), int(frame["esp"])
 
 
@@ -339,5 +348,172 @@ class Trace(Command):
         table(("us", "event", "thread", "words (kernel/core/trace.hpp)"), rows)
 
 
-for command in (Cobnut, Threads, ThreadCommand, Spaces, Walk, Ready, Trace):
+# Programs. Several are linked at the same address, and gdb has one table of symbols for all spaces: it gets those of
+# the program in whose code the guest stops, which is told by its bytes. So nothing of the kernel's has to be known for
+# it, nor which processor it is.
+
+# ELF header and program header (System V ABI, chapters 4 and 5)
+PROGRAM_HEADERS, LOADED, EXECUTABLE = "<28xI10xHH", 1, 1
+PAGE_BYTES, NEAR_BYTES = 4096, 64
+
+
+class Executable:
+    """A program's file: its name, and what of it is code, with the addresses."""
+
+    def __init__(self, path):
+        self.path, self.name = os.path.abspath(path), os.path.basename(path)
+        with open(path, "rb") as file:
+            data = file.read()
+        at, size, count = struct.unpack_from(PROGRAM_HEADERS, data)
+        self.parts = []
+        for index in range(count):
+            kind, offset, address, _, length, _, flags, _ = struct.unpack_from("<8I", data, at + index * size)
+            if kind == LOADED and flags & EXECUTABLE:
+                self.parts.append((address, data[offset : offset + length]))
+
+    def code(self, address, size):
+        """Its bytes at an address, as far as they are code."""
+        for start, code in self.parts:
+            if start <= address < start + len(code):
+                return code[address - start : address - start + size]
+        return b""
+
+    def is_behind(self, base):
+        """Whether all of its code that the processor can see there is in memory from `base` on."""
+        pieces = [
+            (start + at, code[at : at + PAGE_BYTES])
+            for start, code in self.parts
+            for at in range(0, len(code), PAGE_BYTES)
+        ]
+        return all(seen(base + address, len(piece)) in (None, piece) for address, piece in pieces)
+
+
+executables = []
+shown = None  # the one whose symbols gdb has
+
+
+def seen(address, size):
+    """Memory at a linear address, None where there is none now."""
+    try:
+        return bytes(gdb.selected_inferior().read_memory(address & 0xFFFFFFFF, size))
+    except gdb.error:
+        return None
+
+
+def slot_base():
+    """Where the running thread's space has its slot: gdb takes linear addresses, and a program counts from there."""
+    if not on_ia32:
+        return 0
+    try:
+        thread = current()
+        return int(gdb.parse_and_eval(f"((Thread*){thread:#x})->space->arch.slot.base")) if thread else 0
+    except gdb.error:
+        return 0  # before the kernel runs
+
+
+def program_here():
+    """In whose code the guest has stopped; None in the kernel's, and where it cannot be read."""
+    ip = int(gdb.parse_and_eval("(unsigned)$pc"))
+    candidates = [one for one in executables if one.code(ip, 1)]
+    if not candidates:
+        return None
+    base = slot_base()
+    near = [one for one in candidates if seen(base + ip, len(one.code(ip, NEAR_BYTES))) == one.code(ip, NEAR_BYTES)]
+    found = near if len(near) < 2 else [one for one in near if one.is_behind(base)]
+    return found[0] if found else None
+
+
+def show(program):
+    """Lets gdb have its symbols, and not those that it had from here before."""
+    global shown
+    if shown:
+        gdb.execute(f'remove-symbol-file "{shown.path}"', to_string=True)
+        shown = None
+    if not any(
+        one.filename == os.path.realpath(program.path) for one in gdb.objfiles()
+    ):  # a person may have added them
+        gdb.execute(f'with confirm off -- add-symbol-file "{program.path}"', to_string=True)
+        shown = program
+
+
+def follow(event):
+    """The guest has stopped: its symbols are those of the program that runs there."""
+    found = program_here() if executables else None
+    if found and found is not shown:
+        show(found)
+        print(f"cobnut: in {found.name}, whose symbols say:")  # what gdb has said already was by others
+        gdb.execute("frame")
+
+
+def find_program(name):
+    for one in executables:
+        if one.name == name:
+            return one
+    raise gdb.GdbError(f"no program {name} (there are {', '.join(one.name for one in executables) or 'none'})")
+
+
+class Programs(Command):
+    """cobnut programs FILE...: the programs that run, whose symbols gdb is given where the guest stops in them."""
+
+    name = "programs"
+    arguments = (1, 1000)
+
+    def run(self, *paths):
+        try:
+            executables[:] = [Executable(path) for path in dict.fromkeys(paths)]
+        except (OSError, struct.error) as error:
+            raise gdb.GdbError(f"cobnut programs: {error}") from None
+
+
+class ProgramCommand(Command):
+    """cobnut program [NAME]: in which program the guest has stopped; with NAME, gdb has that one's symbols until it
+    stops in another.
+    """
+
+    name = "program"
+    arguments = (0, 1)
+
+    def run(self, name=None):
+        if name:
+            show(find_program(name))
+        found = program_here()
+        where, whose = found.name if found else "none of the programs", shown.name if shown else "none"
+        print(f"stopped in {where}, symbols of {whose}")
+
+
+class ProgramBreakpoint(gdb.Breakpoint):
+    """One that is not for what others have at its address."""
+
+    def __init__(self, program, address):
+        super().__init__(f"*{address:#x}")
+        self.program = program
+
+    def stop(self):
+        return program_here() is self.program
+
+
+class Break(Command):
+    """cobnut break PROGRAM PLACE: a breakpoint in one program: a function, or FILE:LINE. It stays when gdb has another
+    program's symbols.
+    """
+
+    name = "break"
+    arguments = (2, 2)
+
+    def run(self, name, place):
+        program = find_program(name)
+        show(program)
+        places = [one.pc for one in gdb.decode_line(place)[1] or () if program.code(one.pc, 1)]
+        if not places:
+            raise gdb.GdbError(f"no {place} in {name}")
+        for address in places:
+            ProgramBreakpoint(program, address)
+
+
+on_ia32 = "i386" in gdb.execute("show architecture", to_string=True)
+for command in (Cobnut, Programs, ProgramCommand, Break):
     command()
+if on_ia32:
+    for command in (Threads, ThreadCommand, Spaces, Walk, Ready, Trace):
+        command()
+gdb.events.stop.connect(follow)

@@ -14,7 +14,7 @@ constexpr unsigned table_log2 = 22;
 
 // What a copy of a directory entry in a host leads to; 0: nobody has a slot there. All who share a table have the same.
 PAddr table_behind(const Host& host, Word index) {
-    for (const Space* s = spaces::all().front(); s; s = spaces::all().after(*s)) {
+    for (const Space* s = spaces::all.front(); s; s = spaces::all.after(*s)) {
         const Slot& slot = s->arch.slot;
         Word first = slot.base >> table_log2;
         if (!slot.small() || (s->arch.slots.leader && &s->arch.slots.leader->arch.own != &host)) continue;

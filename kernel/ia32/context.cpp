@@ -24,10 +24,6 @@ Word utcb_word[page_size / sizeof(Word)];
 namespace arch {
 namespace {
 
-// Users may change the arithmetic flags, DF, TF and RF, which lets a thread go on behind a breakpoint; never IF, IOPL,
-// NT, VM or AC.
-constexpr Word user_flags_mask = 0x10dd5;
-
 // sysenter's stub has pushed the return address and a selector.
 constexpr Word stub_frame = 8;
 
@@ -37,14 +33,6 @@ void standard_frame(Thread& t) {
     t.frame.eflags = EFLAGS_USER;
 }
 
-// `t` stops to run: nothing of the processor is its own any more.
-void take_back(Thread& t) {
-    if (t.fast_veto & held_coprocessor) coprocessor::release();
-    if (t.fast_veto & held_ports) port_bitmap::close();
-    if (t.fast_veto & held_debug) debug_registers::release();
-    t.fast_veto &= ~Word{held_mask};
-}
-
 // As the fast path counts them.
 void count_switch(Space& to, ThreadId from) {
     ++to.arch.switches;
@@ -52,6 +40,13 @@ void count_switch(Space& to, ThreadId from) {
 }
 
 }  // namespace
+
+[[gnu::noinline]] void take_back(Thread& t) {
+    if (t.fast_veto & held_coprocessor) coprocessor::release();
+    if (t.fast_veto & held_ports) port_bitmap::close();
+    if (t.fast_veto & held_debug) debug_registers::release();
+    t.fast_veto &= ~Word{held_mask};
+}
 
 extern "C" Thread* current_thread() { return processor.current(); }
 
@@ -80,7 +75,7 @@ void set_user_sp(Thread& t, Word sp) {
 void set_user_flags(Thread& t, Word flags) {
     check((t.frame.eflags & (EFLAGS_IF | EFLAGS_IOPL | EFLAGS_VM)) == EFLAGS_IF);
     t.fast_entry = false;
-    t.frame.eflags = (t.frame.eflags & ~user_flags_mask) | (flags & user_flags_mask);
+    t.frame.eflags = (t.frame.eflags & ~Word{EFLAGS_CHANGEABLE}) | (flags & EFLAGS_CHANGEABLE);
 }
 Word user_ip(const Thread& t) { return t.frame.eip; }
 Word user_sp(const Thread& t) { return t.frame.esp; }
@@ -97,12 +92,22 @@ void set_ipc_result(Thread& t, ThreadId from, Word tag) {
 
 void set_unmap_result(Thread& t) { t.registers.esi = t.utcb->mr[0]; }
 
-void exception_message(const Thread& t, Word number, Word error, KernelMessage& m) {
+void read_registers(const Thread& t, Word* words) {
     const Registers& r = t.registers;
     const Frame& f = t.frame;
-    m.tag = MsgTag::make(label_exception, 12);
-    Word words[12] = {f.eip, f.eflags, number, error, r.edi, r.esi, r.ebp, f.esp, r.ebx, r.edx, r.ecx, r.eax};
-    for (Word i = 0; i < 12; ++i) m.words[i] = words[i];
+    Word all[register_words] = {f.eip, f.eflags, 0, 0, r.edi, r.esi, r.ebp, f.esp, r.ebx, r.edx, r.ecx, r.eax};
+    for (Word i = 0; i < register_words; ++i) words[i] = all[i];
+}
+
+void write_registers(Thread& t, const Word* words) {
+    exception_reply(t, words, register_words);
+    set_user_ip(t, words[0]);
+}
+
+void exception_message(const Thread& t, Word number, Word error, KernelMessage& m) {
+    m.tag = MsgTag::make(label_exception, register_words);
+    read_registers(t, m.words);
+    m.words[2] = number, m.words[3] = error;
 }
 
 void exception_reply(Thread& t, const Word* w, Word count) {
@@ -121,14 +126,16 @@ void leave_fast_frame(Thread& t) {
     standard_frame(t);
 }
 
-void offer_fast_frame(Thread& t) {
-    check(t.state == State::receiving && t.receive_role == Role::user && t.fast_entry && !t.halted);
+bool offer_fast_frame(Thread& t) {
+    check(t.is(State::receiving) && !t.halted);
     check(!t.timeout.queued() && !t.ready_link.queued() && t.senders.empty() == !(t.fast_veto & veto_senders));
-    // The fast path loads no segments but the standard ones, and no breakpoints.
-    if (t.arch.tls.set || debug_registers::enabled(t)) return;
+    // The fast path loads no breakpoints; nor other segments than the standard ones, but for an answer to a fault.
+    if (debug_registers::enabled(t)) return false;
+    if (t.receive_role != Role::user) return true;
+    check(t.receive_role == Role::user && t.fast_entry);
+    if (t.arch.tls.set) return false;
     t.fast = {t.frame.eip, t.frame.esp - stub_frame};
-    t.open_to = t.awaited.raw;
-    t.state = State::ready;             // as the fast path leaves it: open_to alone says that it waits
+    return true;
 }
 
 void change_thread(Thread* before, Thread* next) {
@@ -141,6 +148,7 @@ bool enter(Thread& next, const Thread* before) {
     VAddr last = next.frame.eip, limit = next.space->arch.slot.size;
     if (next.arch.tls.set && next.arch.tls.base > last) last = next.arch.tls.base;
     if (limit && last >= limit) {
+        preemption_point();     // of what took long before
         slots::outgrow(*next.space, last);
         return false;
     }

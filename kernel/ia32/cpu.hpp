@@ -5,6 +5,7 @@
 #include "arch/paging.hpp"
 #include "core/thread.hpp"
 #include "core/x2.hpp"
+#include "ia32/layout.hpp"
 
 namespace cpu {
 
@@ -72,7 +73,7 @@ inline Word gs_selector() {
 enum Cr0 : Word {
     cr0_monitor = 1u << 1,          // wait looks at task_switched, too
     cr0_emulate = 1u << 2,          // there is no coprocessor
-    cr0_task_switched = 1u << 3,
+    cr0_task_switched = CR0_TASK_SWITCHED,
     cr0_numeric_error = 1u << 5,    // its errors are #MF, not an interrupt
     cr0_write_protect = 1u << 16,
 };
@@ -109,7 +110,8 @@ struct Processor {
     Word ss0;
     Host* host;                 // the page directory in force
     Word ready_top;             // core/schedule.hpp
-    Word unused[2];
+    void (*leave)();            // how an IPC that switches by the fast path leaves (ia32/fastpath.S)
+    Word leaving;               // the frame of a thread that leaves by the path of reflected calls
     Word cr3, eip, eflags;
     Word eax, ecx, edx, ebx, esp, ebp, esi, edi;
     Word es, cs, ss, ds;

@@ -9,7 +9,6 @@
 extern "C" {
 Gdt gdt;
 extern char double_fault[];
-extern char boot_directory[];
 extern void (*const entries[])();            // by vector (ia32/entry.S)
 }
 
@@ -41,7 +40,7 @@ Descriptor task_segment(const Processor& tss, Word bytes) {
 
 namespace descriptors {
 
-void initialise(void (*ipc)()) {
+void initialise(void (*ipc)(), void (*protection)()) {
     constexpr Word flat = desc_granular | desc_32bit | desc_present;
     gdt.entry[KERNEL_CODE >> 3] = segment(0, ~Word{0}, flat | desc_code);
     gdt.entry[KERNEL_DATA >> 3] = segment(0, ~Word{0}, flat | desc_data);
@@ -54,7 +53,7 @@ void initialise(void (*ipc)()) {
     processor.set_current(nullptr);
     processor.ss0 = KERNEL_DATA;
     processor.io_map = fault_tss.io_map = io_map_none;
-    fault_tss.cr3 = physical(boot_directory);
+    fault_tss.cr3 = physical(&page_tables::kernel_directory());
     fault_tss.eip = reinterpret_cast<Word>(double_fault);
     fault_tss.esp = reinterpret_cast<Word>(fault_stack + sizeof fault_stack);
     fault_tss.eflags = 2;
@@ -66,6 +65,7 @@ void initialise(void (*ipc)()) {
         interrupts[n] = gate(entries[n], gate_interrupt | (n == 3 || n >= VECTOR_IPC ? gate_from_user : 0u));
     interrupts[8] = {FAULT_TSS << 16, gate_task};
     if (ipc) interrupts[VECTOR_IPC] = gate(ipc, gate_interrupt | gate_from_user);
+    if (protection) interrupts[13] = gate(protection, gate_interrupt);
 
     TableRegister gdtr{sizeof(Gdt) - 1, reinterpret_cast<Word>(&gdt)};
     // The Pentium reads the gate of vector 6 for a locked cmpxchg8b of a register under a bus lock that never ends;

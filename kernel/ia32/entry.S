@@ -6,6 +6,7 @@
 
 #include "ia32/layout.hpp"
 #include "offsets.h"
+#include "ia32/switch.inc"
 
 // Each entry leaves EAX and ECX saved, the error code in EAX and the vector in ECX.
         .text
@@ -81,14 +82,10 @@ entry_1:
 entry_2:
         iret
 
-// The rest of what popa takes, then the kernel's own data segments and stack.
-common: push    %edx
-        push    %ebx
-        push    %esp
-        push    %ebp
-        push    %esi
-        push    %edi
-        cld
+// The rest of the registers, then the kernel's own data segments and stack.
+common: save_rest
+        .globl  common_saved
+common_saved:
         mov     %esp, %ebx
         mov     %ds, %esi
         mov     %es, %edi
@@ -106,6 +103,8 @@ common: push    %edx
         mov     %eax, %ecx
         lea     -(THREAD_TOP + THREAD_REGISTERS)(%ebx), %eax
         call    trap
+        test    %eax, %eax
+        jnz     turn_to_pager
 
 // Out: the next thread's registers from its control block; nobody's: wait for an interrupt.
         .globl leave_to_user

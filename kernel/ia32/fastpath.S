@@ -25,92 +25,7 @@
 #include "ia32/layout.hpp"
 #include "offsets.h"
 
-#define CURRENT processor + PROCESSOR_ESP0
-#define HOST    processor + PROCESSOR_HOST
-
-// ECX: a host that has missed revocations (hosts.hpp). Keeps EAX, ECX, ESI and EBP; DS and ES are the target's.
-        .macro  clean_host_of_target
-        mov     $processor, %esp
-        mov     $KERNEL_DATA, %ebx
-        mov     %ebx, %ds
-        mov     %ebx, %es
-        cld
-        push    %eax
-        push    %ecx
-        mov     %ecx, %eax
-        call    clean_host
-        pop     %ecx
-        pop     %eax
-        mov     $USER_DATA, %ebx
-        mov     %ebx, %ds
-        mov     %ebx, %es
-        .endm
-
-// The switch to the partner and the way out, for one of two kinds of messages. `name` ends the labels, `way` those of
-// what both kinds share, which ends as a message of any kind does.
-        .macro  to_partner name, way, bias, leave
-        mov     %edx, THREAD_OPEN_TO + \bias(%esp)
-        movl    $0, THREAD_OPEN_TO(%ebp)
-space_\name:
-        mov     THREAD_SPACE(%ebp), %ecx
-thread_\name:
-        mov     THREAD_UTCB_ADDRESS(%ebp), %edi
-        mov     %edi, %ss:utcb_word
-        mov     %ebp, %ss:CURRENT
-compare_\name:
-        mov     %ss:SPACE_SEGMENT_HIGH(%ecx), %ebx
-        cmp     %ebx, %ss:gdt + (USER_CODE & ~7) + 4
-        je      equal_segments_\name
-
-        // The target's segments, and with them all user segment registers: none may keep the old base.
-segments_\name:
-        mov     %eax, %ss:SPACE_PARTNER(%ecx)
-        mov     %ss:SPACE_SEGMENT_LOW(%ecx), %edx
-        mov     %ebx, %ss:gdt + (USER_CODE & ~7) + 4
-        mov     %edx, %ss:gdt + (USER_CODE & ~7)
-        xor     $0x800, %ebx                    // desc_code_not_data
-        mov     %edx, %ss:gdt + (USER_DATA & ~7)
-        mov     %ebx, %ss:gdt + (USER_DATA & ~7) + 4
-        mov     $TRAMPOLINE, %edx
-        mov     %edx, %ds
-        mov     %edx, %es
-        mov     %edx, %fs
-        mov     %gs, %ebx                       // is every space's own; only a foreign one has to be replaced
-        cmp     $USER_UTCB, %ebx
-        jne     gs_for_segments_\way
-host_\name:
-        decl    %ss:SPACE_FREE_SWITCHES(%ecx)
-        js      to_host_\way
-leave_\name:
-        \leave
-
-// Equal segments, different spaces: two large ones, or two small ones that are bound to different hosts. Only GS could
-// be foreign without a fault to tell (gs:0 is read at address 0 of any data segment); nulled or limited other registers
-// raise #GP and are repaired there (faults.cpp).
-equal_segments_\name:
-        cmp     THREAD_SPACE + \bias(%esp), %ecx
-        je      same_space_\way
-large_to_large_\name:
-        incl    %ss:SPACE_SWITCHES(%ecx)
-        mov     %eax, %ss:SPACE_PARTNER(%ecx)
-        mov     %ss:SPACE_HOST(%ecx), %ecx
-        mov     %ss:revocations, %ebx
-        cmp     %ss:HOST_CLEAN(%ecx), %ebx
-        jne     clean_for_large_\way
-enter_for_large_\name:
-        mov     %ss:HOST_DIRECTORY(%ecx), %ebx
-        mov     %ecx, %ss:HOST
-        mov     %ebx, %cr3
-check_gs_\name:
-        mov     $TRAMPOLINE, %edx
-        mov     %gs, %ebx
-        cmp     $USER_UTCB, %ebx
-        je      leave_\name
-        mov     $USER_UTCB, %ebx
-        mov     %ebx, %gs
-        jmp     leave_\name
-switched_\name:
-        .endm
+#include "ia32/switch.inc"
 
         .macro  fast_ipc way, bias
         // The partner. By number: nobody() where there is none.
@@ -126,7 +41,7 @@ switched_\name:
         jne     reply_and_wait_\way
 receives_\way:
         mov     THREAD_ID + \bias(%esp), %eax
-        cmp     %eax, THREAD_OPEN_TO(%ebp)
+        cmp     %eax, THREAD_STATE(%ebp)
         jne     open_receiver_\way
 accepts_\way:
         mov     THREAD_PRIORITY(%ebp), %edi     // the partner runs now only if nobody better is ready
@@ -135,6 +50,8 @@ accepts_\way:
         test    %si, %si
         jnz     words_\way
         to_partner null_\way, \way, \bias, leave_null_by_\way
+        to_equal null_\way, \way, \bias
+        check_gs null_\way
 
 words_\way:
         test    $0xffc0, %si                    // typed items or flags
@@ -149,45 +66,11 @@ words_\way:
         jnz     1b
         mov     THREAD_ID + \bias(%esp), %eax
         to_partner \way, \way, \bias, leave_by_\way
+        .globl  leave_\way
+        to_equal \way, \way, \bias
+        check_gs \way
 
-gs_for_segments_\way:
-        mov     $USER_UTCB, %ebx
-        mov     %ebx, %gs
-        jmp     host_\way
-
-// A large space's own host, or that of the group that a small one is bound to; or none, and the budget of free switches
-// is used up.
-to_host_\way:
-        incl    %ss:SPACE_SWITCHES(%ecx)
-        movl    $0, %ss:SPACE_FREE_SWITCHES(%ecx)
-        mov     %ss:SPACE_HOST(%ecx), %ecx
-        cmp     %ecx, %ss:HOST                  // in force already: nothing to switch
-        je      leave_\way
-        test    %ecx, %ecx
-        jz      new_budget_\way
-        mov     %ss:revocations, %ebx
-        cmp     %ss:HOST_CLEAN(%ecx), %ebx
-        jne     clean_for_segments_\way
-enter_for_segments_\way:
-        mov     %ss:HOST_DIRECTORY(%ecx), %ebx
-        mov     %ecx, %ss:HOST
-        mov     %ebx, %cr3
-        xor     %ebx, %ebx
-        jmp     leave_\way
-
-new_budget_\way:
-        mov     THREAD_SPACE(%ebp), %ecx
-        addl    $SWITCH_BUDGET, %ss:SPACE_SWITCHES(%ecx)
-        movl    $SWITCH_BUDGET, %ss:SPACE_FREE_SWITCHES(%ecx)
-        jmp     leave_\way
-
-clean_for_large_\way:
-        clean_host_of_target
-        jmp     enter_for_large_\way
-clean_for_segments_\way:
-        clean_host_of_target
-        mov     $TRAMPOLINE, %edx
-        jmp     enter_for_segments_\way
+        out_of_line \way
 
 // Threads of one space know each other by local ids, and share their segment registers as they share their memory.
 same_space_\way:
@@ -198,9 +81,10 @@ same_segments_\way:
         jmp     leave_\way
 
 open_receiver_\way:
-        cmpl    $-1, THREAD_OPEN_TO(%ebp)
+        cmpl    $-1, THREAD_STATE(%ebp)
         je      accepts_\way
-        jmp     slow_known_\way
+        sub     $-(\bias) - (THREAD_REGISTERS), %esp // as in slow_\way
+        jmp     answer
 
 reply_and_wait_\way:
         cmp     $-1, %edx
@@ -215,11 +99,11 @@ slow_\way:
         jnz     int_virtual_8086
         .endif
         sub     $-(\bias) - (THREAD_REGISTERS), %esp // a non-maskable interrupt spares what is saved now
-        mov     %eax, THREAD_EAX - (THREAD_REGISTERS)(%esp)
-        mov     %ecx, THREAD_ECX - (THREAD_REGISTERS)(%esp)
-        mov     %edx, THREAD_EDX - (THREAD_REGISTERS)(%esp)
-        mov     %esi, THREAD_ESI - (THREAD_REGISTERS)(%esp)
-        lea     -(THREAD_TOP + THREAD_REGISTERS)(%esp), %eax
+        .ifc \way, sysenter
+        lea     -1(%eax), %ebx
+        cmp     $GATE_CALLS, %ebx
+        jb      reflect_sysenter
+        .endif
         jmp     slow
         .endm
 
@@ -283,8 +167,14 @@ sysenter_fast:
         mov     %ebx, THREAD_FAST_EIP(%esp)
         fast_ipc sysenter, 0
 
-// EAX: the thread (its address); the registers of the call are saved.
+// ESP: the thread's registers.
+        .globl  slow
 slow:
+        mov     %eax, THREAD_EAX - (THREAD_REGISTERS)(%esp)
+        mov     %ecx, THREAD_ECX - (THREAD_REGISTERS)(%esp)
+        mov     %edx, THREAD_EDX - (THREAD_REGISTERS)(%esp)
+        mov     %esi, THREAD_ESI - (THREAD_REGISTERS)(%esp)
+        lea     -(THREAD_TOP + THREAD_REGISTERS)(%esp), %eax
         mov     $processor, %esp
         push    $2                              // the user's NT, AC and TF end here
         popf
@@ -302,7 +192,7 @@ sysenter_plain:
         mov     %ebx, THREAD_FAST_EIP(%esp)
         jmp     slow_sysenter
 
-        .balign 64
+        .balign 32
         .globl  int_fast
 int_fast:
         fast_ipc int, -(THREAD_FRAME)

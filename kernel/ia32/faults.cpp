@@ -154,26 +154,28 @@ bool names_tls(const Instruction& i) {
 
 void raise(Thread& t, Word vector, Word error) { ipc::exception(t, vector, error); }
 
-void page_fault(Thread& t, VAddr linear, Word error) {
+Thread* page_fault(Thread& t, VAddr linear, Word error) {
     // The gate of the exception that a Pentium should have raised (descriptors.cpp).
     if (linear / sizeof(Descriptor) == IDT_PAGE / sizeof(Descriptor) + vector_invalid_opcode)
-        return raise(t, vector_invalid_opcode, 0);
+        return raise(t, vector_invalid_opcode, 0), nullptr;
     Space& space = *t.space;
     VAddr address = linear;
     if (space.arch.slot.small()) {
         address = linear - space.arch.slot.base;
         if (address >= space.arch.slot.size) {
             // Past the limit: on a processor (or emulator) that does not enforce it.
-            slots::outgrow(space, address);
-            return;
+            return slots::outgrow(space, address), nullptr;
         }
-        if (small_space::copy_entry(space, address)) return;
+        if (small_space::copy_entry(space, address)) return nullptr;
     } else if (page_tables::match_global_bits(space, address)) {
-        return;
+        return nullptr;
     }
     if (space.idempotent && !paging::get(space, address & ~page_mask).present && mappings::materialise(space, address))
-        return;
-    ipc::page_fault(t, address, error & fault_write ? right_write : right_read);
+        return nullptr;
+    Word rights = error & fault_write ? right_write : right_read;
+    Thread* pager = tell_pager(t, address, rights);
+    if (!pager) ipc::page_fault(t, address, rights);
+    return pager;
 }
 
 bool protection(Thread& t, Word error, Word ds, Word es) {
@@ -219,7 +221,11 @@ bool breakpoint(Thread& t) {
     }
     if (length < 2 || code[0] != cmp_al) return false;
     switch (code[1]) {
-    case print_char: print(static_cast<char>(eax)); return true;
+    case print_char:
+        // Not to wait for the port with interrupts off: the int3 comes again.
+        if (arch::console_ready()) print(static_cast<char>(eax));
+        else t.frame.eip -= 1;
+        return true;
     case print_string: console::print_text(t, eax, false); return true;
     case read_char: eax = static_cast<Word>(arch::console_get()); return true;
     case read_char_blocked: {

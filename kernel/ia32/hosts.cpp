@@ -40,7 +40,7 @@ void clear(Host& host, Range range) {
 // again.
 [[gnu::cold, gnu::noinline]] void age_all() {
     Word clean = revocations - remembered - 1;
-    for (Space* s = spaces::all().front(); s; s = spaces::all().after(*s)) s->arch.own.clean = clean;
+    for (Space* s = spaces::all.front(); s; s = spaces::all.after(*s)) s->arch.own.clean = clean;
     kernel.clean = clean;
 }
 
@@ -81,7 +81,7 @@ void clear_copies(Host& host, const Slot& slot) { clear(host, entries_of(slot));
 void clear_all_copies(const Slot& slot) {
     clear_copies(*processor.host, slot);
     if (eager) {
-        for (Space* s = spaces::all().front(); s; s = spaces::all().after(*s)) clear_copies(s->arch.own, slot);
+        for (Space* s = spaces::all.front(); s; s = spaces::all.after(*s)) clear_copies(s->arch.own, slot);
         return clear_copies(kernel, slot);
     }
     ranges[revocations % remembered] = entries_of(slot);

@@ -23,6 +23,8 @@
 #define THREAD_TABLE       0xffd00000
 #define USER_LIMIT_MAX     0xc0000000
 #define KERNEL_STACK_BYTES 8192
+// Without the option kmem=; the rest of the window is for what the loader puts there.
+#define KERNEL_MEMORY_MOST (WINDOW_BYTES / 2)
 
 // The trampoline's offset in its page is the user data selector: the low half of the address that sysexit needs in EDX
 // is at the same time what goes into the segment registers, which saves an instruction on the IPC path.
@@ -43,6 +45,10 @@
 #define EFLAGS_IF   0x200
 #define EFLAGS_IOPL 0x3000
 #define EFLAGS_VM   0x20000
+// Users may change the arithmetic flags, DF, TF and RF, which lets a thread go on behind a breakpoint; never IF, IOPL,
+// NT, VM or AC.
+#define EFLAGS_CHANGEABLE 0x10dd5
+#define CR0_TASK_SWITCHED 8
 // The bits of DR6 that are not there.
 #define DEBUG_STATUS_ONES 0xffff0ff0
 
@@ -58,6 +64,11 @@
 #else
 #define SWITCH_BUDGET 0xffff
 #endif
+
+// Calls of another system's by sysenter have numbers from 1 to this in EAX, which are no thread's ids; their exceptions
+// have an error code that the processor has not (docs/controlled-spaces.md).
+#define GATE_CALLS 0x3fff
+#define GATE_ERROR 0x10000
 
 // In the header of the programs that it runs.
 #define ELF_MACHINE 3

@@ -151,10 +151,11 @@ void make_large(Space& space) {
 bool copy_entry(Space& space, VAddr address) {
     check(space.arch.slot.small() && address < space.arch.slot.size);
     check(!space.arch.host || space.arch.host == processor.host);
-    Word own = page_tables::small_directory_entry(space, address);
     auto& host = *static_cast<PageTable*>(window(processor.host->directory));
     Word& copy = host.entry[(space.arch.slot.base + address) >> 22];
-    if (!own || copy & page_tables::present) return false;
+    if (copy & page_tables::present) return false;      // and is as it was made
+    Word own = page_tables::small_directory_entry(space, address);
+    if (!own) return false;
     check(own & page_tables::user && page_tables::frame_of(own) < WINDOW_BYTES);
     copy = own;
     trace::event(trace::Event::entry_copied, ThreadId::nil(), trace::name(&space), address,
@@ -249,9 +250,9 @@ bool take_named_slot(Space& space, SlotName wanted) {
     // All spaces are looked at only where somebody is in the way. Nobody loses his slot if one of them stays.
     if (!area.available(wanted, nullptr)) {
         auto in_the_way = [&](Space& s) { return name_of(s).granules().overlaps(wanted); };
-        for (Space* s = spaces::all().front(); s; s = spaces::all().after(*s))
+        for (Space* s = spaces::all.front(); s; s = spaces::all.after(*s))
             if (s != &space && s->arch.slots.pinned && in_the_way(*s)) return false;
-        for (Space* s = spaces::all().front(); s; s = spaces::all().after(*s))
+        for (Space* s = spaces::all.front(); s; s = spaces::all.after(*s))
             if (in_the_way(*s)) release(*s);
     }
     dissolve_group(space);
@@ -301,18 +302,14 @@ Word space_control(Space& space, Word control) {
     return old;
 }
 
-void mapped_up_to(Space& space, VAddr end) {
-    if (space.arch.slot.small() && end > space.arch.slot.size) slots::outgrow(space, end - 1);
-}
-
-// Its slot, and one of those that are bound to its tables, at a time. Until all are gone it is among all spaces: they
-// may be in the way of a named slot, and copies of entries may stand in its directory. The rules leave it alone.
-bool leave_all(Space& space) {
-    space.arch.slots.pinned = true;
-    if (Space* guest = space.arch.slots.group.front()) return release(*guest), false;
-    if (space.arch.slot.small()) return release(space), false;
-    slots::forget(space);
+bool mapped_up_to(Space& space, VAddr end, Word& budget) {
+    if (!space.arch.slot.small() || end <= space.arch.slot.size) return true;
+    if (budget < mappings::between_points / 4 * 3) return false;
+    slots::outgrow(space, end - 1);
+    budget = 0;
     return true;
 }
+
+bool leave_all(Space& space) { return slots::retire(space); }
 
 }  // namespace arch

@@ -24,7 +24,7 @@ void schedule_registers(Thread& t) {
 
 void unmap_registers(Thread& t) {
     t.utcb->mr[0] = t.registers.esi;
-    unmap(t, t.registers.eax);
+    unmap(t, t.registers.eax, {t.registers.ecx});
 }
 
 void exchange_registers_registers(Thread& t) {

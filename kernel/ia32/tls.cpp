@@ -18,14 +18,16 @@ bool permitted(const Thread& caller, Thread& t) {
 
 }  // namespace
 
-Word control(Thread& caller, ThreadId dest, VAddr base) {
+[[gnu::cold]] Word control(Thread& caller, ThreadId dest, VAddr base) {
     Thread* t = threads::find(dest, caller);
     if (!t || !t->active() || t->is_interrupt()) return system_calls::fail(caller, Error::invalid_thread);
     if (!permitted(caller, *t)) return system_calls::fail(caller, Error::no_privilege);
     bool set = base != system_calls::unchanged;
     if (set && base >= paging::user_limit()) return system_calls::fail(caller, Error::invalid_parameter);
+    t->close();  // the fast path does not load it
     TlsSegment& s = t->arch.tls;
     s = {.base = base, .turned = 0, .set = set, .in_fs = s.set && s.in_fs, .in_gs = s.set && s.in_gs, .down = false};
+    t->arch.tls_within[1] = 0;
     return 1;
 }
 
@@ -36,7 +38,12 @@ void enter(Thread& t) {
     // The way out cannot load a segment that is not there.
     processor.fs = d.high && s.in_fs ? USER_TLS : USER_DATA;
     processor.gs = d.high && s.in_gs ? USER_TLS : USER_UTCB;
-    if (s.set) t.fast_veto |= held_tls;
+    if (!s.set) return;
+    t.fast_veto |= held_tls;
+    const ArchSpace& space = t.space->arch;
+    t.arch.tls_made[0] = d.low, t.arch.tls_made[1] = d.high;
+    // One that is not there is not loaded by the fast path either.
+    t.arch.tls_within[0] = space.segment_low, t.arch.tls_within[1] = d.high ? space.segment_high : 0;
 }
 
 void keep_selectors(Thread& t) {
@@ -45,7 +52,7 @@ void keep_selectors(Thread& t) {
     t.arch.tls.in_gs = cpu::gs_selector() == USER_TLS;
 }
 
-bool turn(Thread& t) {
+[[gnu::cold]] bool turn(Thread& t) {
     const Registers& r = t.registers;
     const Word words[] = {t.frame.eip, t.frame.esp, r.eax, r.ecx, r.edx, r.ebx, r.esi, r.edi, r.ebp};
     Word now = 0;
@@ -53,6 +60,7 @@ bool turn(Thread& t) {
     if (t.arch.tls.turned == now) return false;
     t.arch.tls.turned = now;
     t.arch.tls.down = !t.arch.tls.down;
+    t.arch.tls_within[1] = 0;
     return true;
 }
 

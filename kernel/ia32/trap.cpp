@@ -18,6 +18,7 @@
 extern "C" char stub_ipc_return[];
 extern "C" char msr_read[], msr_write[];  // ia32/faults.cpp
 extern "C" char exit_null_int[], exit_empty_int[], exit_words_int[];  // ia32/fastpath.S
+extern "C" char exit_answered[];  // ia32/reflection.S
 
 namespace {
 
@@ -35,7 +36,6 @@ bool is_interrupt(Word vector) { return vector >= VECTOR_IRQ && vector < VECTOR_
 void user_fault(Thread& t, Word vector, Word error, Word ds, Word es) {
     bool done = false;
     switch (vector) {
-    case vector_page_fault: faults::page_fault(t, cpu::read_cr2(), error); return;
     case vector_debug: debug_registers::keep_status(t); break;
     case vector_protection:
     case vector_stack: done = faults::protection(t, error, ds & 0xffff, es & 0xffff); break;
@@ -49,10 +49,11 @@ void user_fault(Thread& t, Word vector, Word error, Word ds, Word es) {
 
 }  // namespace
 
-extern "C" void trap(Thread& t, Word vector, Word error, Word ds, Word es) {
+extern "C" Thread* trap(Thread& t, Word vector, Word error, Word ds, Word es) {
     check(checks::entered(t));
     t.fast_entry = false;
     leave_trampoline(t);
+    if (vector == vector_page_fault) return faults::page_fault(t, cpu::read_cr2(), error);
     if (is_interrupt(vector)) {
         schedule::interrupted();
         board::interrupt(vector - VECTOR_IRQ);
@@ -61,6 +62,7 @@ extern "C" void trap(Thread& t, Word vector, Word error, Word ds, Word es) {
     } else {
         user_fault(t, vector, error, ds, es);
     }
+    return nullptr;
 }
 
 // What was saved of such a thread is of no use to it: it goes on at address 0 with a protection fault, which an
@@ -82,7 +84,7 @@ extern "C" void kernel_trap(const KernelFrame& f, Word vector, Word error) {
     auto at = [&](const char* label) { return f.eip == reinterpret_cast<Word>(label); };
     Thread* t = processor.current();
     if (vector == vector_protection && (at(msr_read) || at(msr_write))) return faults::raise(*t, vector, 0);
-    if (at(exit_null_int) || at(exit_empty_int) || at(exit_words_int)) {
+    if (at(exit_null_int) || at(exit_empty_int) || at(exit_words_int) || at(exit_answered)) {
         Registers registers = f.registers;      // it lies across the thread's own place for them
         t->registers = registers;
         return;

@@ -11,8 +11,9 @@ struct KernelFrame {
 };
 
 extern "C" {
-// From user mode: registers and frame of `t` are saved; `ds` and `es` are the user's, which are no more in force.
-void trap(Thread& t, Word vector, Word error, Word ds, Word es);
+// From user mode: registers and frame of `t` are saved; `ds` and `es` are the user's, which are no more in force. If it
+// has had a page fault and a thread follows, that is its pager, which has the message but has not been switched to.
+Thread* trap(Thread& t, Word vector, Word error, Word ds, Word es);
 void virtual_8086_trap(Thread& t, Word vector);
 void kernel_trap(const KernelFrame& f, Word vector, Word error);
 // The IPC system call off the fast path, by the kind of entry that the fast path serves.
@@ -35,11 +36,18 @@ enum Vector : Word {
 // where its frame says. Others become exceptions.
 namespace faults {
 void raise(Thread& t, Word vector, Word error);
-void page_fault(Thread& t, VAddr linear, Word error);
+Thread* page_fault(Thread& t, VAddr linear, Word error);  // what trap() returns
+// A fault becomes a message to a pager that waits for it, and is returned; nullptr: by ipc::page_fault().
+Thread* tell_pager(Thread& t, VAddr address, Word rights);
 // `ds` and `es` as the user had them.
 bool protection(Thread& t, Word error, Word ds, Word es);
 bool invalid_opcode(Thread& t);
 bool breakpoint(Thread& t);
+}
+
+namespace arch {
+// `t` stops to run: nothing of the processor is its own any more.
+void take_back(Thread& t);
 }
 
 // The IPC system call, from the registers of a thread whose MR0 is in its UTCB.

@@ -31,9 +31,9 @@ Word rounds = checks::counter_start;  // how often it has begun at the first
 Space* dissolving;  // a leader that gives up its group; nullptr: none
 
 Space& next_space() {
-    if (!hand) hand = spaces::all().front(), ++rounds;
+    if (!hand) hand = spaces::all.front(), ++rounds;
     Space* s = hand;
-    hand = spaces::all().after(*s);
+    hand = spaces::all.after(*s);
     return *s;
 }
 
@@ -117,7 +117,6 @@ Space* bindable_victim(Word bytes) {
 
 // The space that a thread belongs to; nullptr if the thread is gone, or the space is `space` itself.
 Space* space_of(ThreadId id, const Space& space) {
-    // Not threads::find(): that takes a waiting thread out of the fast path's way.
     const Thread& t = arch::thread_at(id.number());
     return id.is_global() && t.id == id && t.space != &space ? t.space : nullptr;
 }
@@ -320,9 +319,15 @@ void look() {
     }
 }
 
-void forget(Space& space) {
-    if (hand == &space) hand = spaces::all().after(space);
+// Until all are gone it is among all spaces: they may be in the way of a named slot, and copies of entries may stand in
+// its page directory. The rules leave it alone, but may give it members where others are bound already.
+bool retire(Space& space) {
+    of(space).pinned = true;
+    if (Space* member = of(space).group.front()) return take_slot(*member), false;
+    if (is_small(space)) return take_slot(space), false;
+    if (hand == &space) hand = spaces::all.after(space);
     if (dissolving == &space) dissolving = nullptr;
+    return true;
 }
 
 }  // namespace slots

@@ -24,7 +24,8 @@ void outgrow(Space& space, VAddr address);
 void outgrow(Space& space);
 // At each tick of the clock: looks at a few spaces.
 void look();
-// The space is about to be taken off spaces::all().
-void forget(Space& space);
+// The space is to be taken off spaces::all. Takes its slot, or one of those that are bound to its page directory;
+// true when there is none, and the rules know of it no more.
+bool retire(Space& space);
 
 }  // namespace slots

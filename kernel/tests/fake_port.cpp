@@ -27,6 +27,8 @@ namespace arch {
 
 Microseconds now() { return 1995; }
 
+void leave_fast_frame(Thread& t) { t.fast_entry = true; }
+
 }  // namespace arch
 
 namespace memory {
@@ -50,8 +52,8 @@ void free_pool_page(void* page) {
 
 namespace spaces {
 
-bool kernel_area(const Space& space, VAddr page) {
-    return !space.kip_area.is_nil() && page >= space.kip_area.base() && page <= space.kip_area.last();
+bool kernel_area(const Space& space, VAddr first, VAddr last) {
+    return !space.kip_area.is_nil() && last >= space.kip_area.base() && first <= space.kip_area.last();
 }
 
 }  // namespace spaces
@@ -144,6 +146,12 @@ Word take_status(Space& space, VAddr page, bool no_write) {
         if (no_write) e.writable = false;
     });
     return status;
+}
+bool row(Space& space, VAddr page, bool may_write, Row& row) {
+    auto i = space.arch.pages.lower_bound(page & ~(row_bytes - 1));
+    if (i == space.arch.pages.end() || i->first > (page | (row_bytes - 1))) return false;
+    row = {&space.arch.pages, page, may_write};
+    return true;
 }
 Mapping*& mapping(Space& space, VAddr page) { return space.arch.pages[first_of(space, page)].mapping; }
 VAddr user_limit() { return 0xc0000000; }

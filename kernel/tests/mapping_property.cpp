@@ -97,22 +97,23 @@ struct Model {
         for (auto& [key, n] : nodes)
             if (n.parent == from) n.parent = to;
     }
-    // Begun at `start` and done now. What has to be reported, and what may be.
+    // Begun at `start` and done now. What has to be reported, what may be, and what is still to be if it is not.
     struct Status {
-        Word wanted = 0, possible = 0;
+        Word wanted = 0, possible = 0, or_later = 0;
     };
     Status unmap(Key k, bool everything, bool write, bool flush, int start) {
         if (!nodes.count(k)) return {};
         if (everything) remove_children(k);
         if (write) take_write_below(k, start);
         Node& n = nodes[k];
-        if (write && flush) n.writable = false;
-        Status found{0, n.status | n.maybe};
+        if (write && flush && n.writable_since < start) n.writable = false;
+        Status found{.possible = n.status | n.maybe};
         Word later = 0;
         for (Word i = 0; i < 2; ++i) {
             if (n.status & 1u << i && n.noted[i] < start) found.wanted |= 1u << i;
             if (found.possible & 1u << i && n.last[i] >= start) later |= 1u << i;
         }
+        found.or_later = n.status & later;
         n.status = 0, n.maybe = later;
         if (everything && flush) remove(k);
         return found;
@@ -224,14 +225,19 @@ struct Property {
     bool go_on(Unmapping& u, Word budget) {
         budget = little(budget);
         VAddr page = u.next;
+        unsigned log2 = paging::log2_of(at(u.space), page);
         bool done =
             mappings::unmap(at(u.space), u.fpage.with_rights(u.rights), u.flush, u.next, u.status, u.sweep, budget);
+        // What was mapped meanwhile as one page is unmapped as one: also what lies before the place where this went on.
+        if ((done || u.next > page) && log2 <= u.fpage.log2()) page &= ~((1u << log2) - 1);
         for (; page <= u.fpage.last() && (done || page < u.next); page += page_size) {
             Key k{u.space, page};
-            bool begun = u.born.count(page) && model.nodes.count(k) && model.nodes[k].born == u.born[page];
+            bool begun =
+                u.born.count(page) && model.nodes.count(k) && (several_sizes || model.nodes[k].born == u.born[page]);
             if (u.write()) follow_write(k, !u.everything());
             auto status = model.unmap(k, u.everything(), u.write(), u.flush, begun ? u.start : operation);
             u.expected.wanted |= status.wanted, u.expected.possible |= status.possible;
+            u.expected.or_later |= status.or_later;
         }
         if (done) return true;
         VAddr bytes = 1u << paging::log2_of(at(u.space), u.next), in_hand = u.next & ~(bytes - 1);
@@ -256,12 +262,13 @@ struct Property {
         // What one part of a large page has seen, all have.
         if (several_sizes) found &= possible;
         expect((found & wanted) == wanted && (found & possible) == found, "unmap() returns another status");
-        // What was seen meanwhile and not reported is still to be.
+        // What was seen meanwhile and not reported is still to be; nobody knows where another Unmap may have
+        // reported it.
         if (several_sizes || u.fpage.last() - u.fpage.base() != page_mask ||
             !model.nodes.count({u.space, u.fpage.base()}))
             return;
         auto& n = model.nodes[{u.space, u.fpage.base()}];
-        n.status |= n.maybe & ~u.status;
+        n.status |= u.expected.or_later & ~u.status;
         for (Word i = 0; i < 2; ++i) n.noted[i] = n.last[i];
     }
 

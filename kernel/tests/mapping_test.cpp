@@ -215,9 +215,34 @@ TEST_F(MappingTest, TheWayToTheParentCostsNothingForItsOtherChildren) {
     for (Word n = 0; n < many; ++n) map(0, 0x5000, 3, 0x400000 + n * page_size);
     mappings::Progress progress{};
     auto send = Fpage::memory(0x6000, 13).with_rights(rights_all), window = Fpage::memory(0x102000, 13);
-    EXPECT_EQ(mappings::transfer(*space[2], send, *space[1], window, 0, false, progress, budget = 17),
+    EXPECT_EQ(mappings::transfer(*space[2], send, *space[1], window, 0, false, progress, budget = 10),
         mappings::Mapped::all);
     EXPECT_EQ(budget, 1u);
+}
+
+TEST_F(MappingTest, PlainPagesAreAsManyAsThereMayBe) {
+    for (Word n = 0; n < 8; ++n) map(0, 0x5000, 1, n * page_size);
+    space[2]->kip_area = Fpage::memory(0x403000, 12);
+    map(0, 0x6000, 2, 0x400000);        // which makes the others a table, and is there
+    auto send = [](Word rights) { return Fpage::memory(0, 15).with_rights(rights); };
+    auto transfer = [&](Fpage what, VAddr target) {
+        mappings::Progress progress{};
+        Word budget = mappings::between_points;
+        return mappings::transfer(*space[1], what, *space[2], Fpage::memory(target, 15), 0, false, progress, budget);
+    };
+    const Word used = space[2]->account.used;
+    EXPECT_EQ(transfer(send(0), 0x408000), mappings::Mapped::all);
+    EXPECT_EQ(space[2]->account.used, used);
+    space[2]->account.limit = used + 5 * sizeof(Mapping);
+    EXPECT_EQ(transfer(send(right_read), 0x400000), mappings::Mapped::no_memory);
+    for (Word n = 0; n < 8; ++n) EXPECT_EQ(present(2, 0x400000 + n * page_size), n != 3 && n != 7) << n;
+    EXPECT_FALSE(writable(2, 0x401000));
+    EXPECT_EQ(space[2]->account.used, space[2]->account.limit);
+    space[2]->account.limit = 0;
+    EXPECT_EQ(transfer(send(rights_all), 0x400000), mappings::Mapped::all);
+    EXPECT_TRUE(writable(2, 0x401000) && present(2, 0x407000) && !present(2, 0x403000));
+    EXPECT_EQ(space[2]->account.used, used + 6 * sizeof(Mapping));
+    expect_consistent();
 }
 
 TEST_F(MappingTest, TheWayUpADeepTreeIsPaid) {
@@ -382,6 +407,21 @@ TEST_F(MappingTest, NobodyFinishesAWalkWhosePageHasBeenGranted) {
     EXPECT_TRUE(w.go_on(0, budget));
     EXPECT_EQ(w.all[0]->status, 0u);
     EXPECT_EQ(unmap(2, 0x5000000, 0), Word{right_write});
+    expect_consistent();
+}
+
+// That owner may end before whose walk it is goes on: from the grant on no walk names it.
+TEST_F(MappingTest, AGrantEndsTheWalksOfItsPage) {
+    constexpr Word walks = 3;
+    make_trees(space, walks);
+    Walks w(*space[1]);
+    w.begin(walks);
+    for (Word n = 0; n < walks; ++n) ASSERT_TRUE(w.all[n]->sweep.link.queued()) << n;
+    ASSERT_TRUE(map(1, Walks::first + page_size, 2, 0x5000000, rights_all, true));
+    for (Word n = 0; n < walks; ++n) EXPECT_EQ(w.all[n]->sweep.link.queued(), n != 1) << n;
+    for (Word n = 0; n < walks; ++n)
+        while (!w.go_on(n, 50)) {}
+    EXPECT_TRUE(writable(3, Walks::first + page_size)) << "visited last";
     expect_consistent();
 }
 

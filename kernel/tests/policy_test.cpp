@@ -267,6 +267,27 @@ TEST_F(LargeGroup, ItsLeaderCanGoMeanwhile) {
     }
 }
 
+// A space that needs more than there is asks for the group of a leader that sleeps to be given up: while the leader
+// goes, but not when it has gone.
+TEST_F(PolicyTest, ALeaderThatGoesIsKnownAsLongAsItHasMembers) {
+    constexpr int members = 3, many_ticks = 12;
+    for (int ticks = 0; ticks < many_ticks; ++ticks) {
+        actors.clear();
+        port.places.assign(members, {mb, true});
+        Actor &leader = make(), &late = make(2 * mb);
+        Actor* last = nullptr;
+        for (int i = 0; i < members; ++i) slots::give_slot((last = &make())->space, mb, &leader.space);
+        auto look = [&](int times) {
+            for (int i = 0; i < times; ++i) talk(late, *last, 100), slots::look();
+        };
+        while (!slots::retire(leader.space))
+            if (slots::of(leader.space).group.front() == &last->space) look(ticks);
+        EXPECT_TRUE(large(leader) && slots::of(leader.space).group.empty());
+        std::erase_if(actors, [&](auto& a) { return a.get() == &leader; });
+        look(many_ticks);
+    }
+}
+
 // A search takes thousands of instructions, with interrupts off.
 TEST_F(PolicyTest, OneSpaceSeeksATagAtATick) {
     std::vector<Actor*> all;

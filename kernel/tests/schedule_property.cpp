@@ -90,7 +90,7 @@ struct Property {
         for (unsigned i = 0; i < thread_count; ++i) {
             Thread& t = thread[i];
             t.utcb = &utcb[i];
-            t.state = State::receiving;
+            t.become(State::receiving);
             t.priority = model.own[&t] = any_priority();
             schedule::set_timeslice(t, Time{4 << 10 | 625});
         }
@@ -107,7 +107,7 @@ struct Property {
     void wake(bool hand_over) {
         Thread& t = any_thread();
         if (&t == current) return;
-        if (t.state != State::ready) model.end_gift(&t);
+        if (!t.is(State::ready)) model.end_gift(&t);
         if (!model.queued(&t)) model.last(&t);
         if (hand_over) model.favourite = &t;
         hand_over ? schedule::hand_over(t) : schedule::make_ready(t);
@@ -127,7 +127,7 @@ struct Property {
         model.requeue(&t);
     }
     void yield() {
-        if (!current || current->state != State::ready) return;
+        if (!current || !current->is(State::ready)) return;
         Thread& to = any_thread();
         Thread* named = choices.one_in(2) || &to == current ? nullptr : &to;
         model.yields = true;
@@ -156,7 +156,7 @@ struct Property {
         else model.given -= 1000;
     }
     void next() {
-        Thread* wanted = model.next(current, current && current->state == State::ready);
+        Thread* wanted = model.next(current, current && current->is(State::ready));
         Thread* found = schedule::next(current);
         expect(found == wanted, "another thread was chosen");
         current = found;

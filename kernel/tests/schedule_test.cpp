@@ -22,7 +22,7 @@ struct ScheduleTest : testing::Test {
         threads.push_back(std::make_unique<Thread>());
         Thread& t = *threads.back();
         t.priority = priority;
-        t.state = State::receiving;
+        t.become(State::receiving);
         utcbs.push_back(std::make_unique<Utcb>());
         t.utcb = utcbs.back().get();
         t.timeslice = Time{4 << 10 | 625};
@@ -37,7 +37,7 @@ struct ScheduleTest : testing::Test {
     }
     // What `donor` gives to `to` lasts for 10 ms, then it is its own turn again.
     static void expect_lent_for_ten_milliseconds(Thread& donor, Thread& to) {
-        donor.state = State::ready;
+        donor.become(State::ready);
         schedule::make_ready(to);
         schedule::yield(donor, &to);
         EXPECT_EQ(schedule::next(&donor), &to);
@@ -68,18 +68,18 @@ TEST_F(ScheduleTest, TheHighestPriorityRuns) {
 
 TEST_F(ScheduleTest, TheRunningThreadGoesOnAmongEqualsAndGivesWayToBetter) {
     Thread &running = make(50), &equal = make(50), &better = make(51);
-    running.state = State::ready;
+    running.become(State::ready);
     schedule::make_ready(equal);
     EXPECT_EQ(schedule::next(&running), &running);
     schedule::make_ready(better);
     EXPECT_EQ(schedule::next(&running), &better);
-    better.state = State::receiving;
+    better.become(State::receiving);
     EXPECT_EQ(schedule::next(&better), &running) << "preempted, it comes before its equals";
 }
 
 TEST_F(ScheduleTest, YieldGoesToAnEqualOrToTheOneNamed) {
     Thread &running = make(50), &first = make(50), &second = make(50);
-    running.state = State::ready;
+    running.become(State::ready);
     schedule::make_ready(first);
     schedule::make_ready(second);
     schedule::yield(running, nullptr);
@@ -90,7 +90,7 @@ TEST_F(ScheduleTest, YieldGoesToAnEqualOrToTheOneNamed) {
 
 TEST_F(ScheduleTest, ATimesliceEndsAfterItsTime) {
     Thread &running = make(50), &equal = make(50);
-    running.state = State::ready;
+    running.become(State::ready);
     schedule::make_ready(equal);
     for (int ms = 0; ms < 9; ++ms) {
         schedule::tick(running, 1000);
@@ -102,7 +102,7 @@ TEST_F(ScheduleTest, ATimesliceEndsAfterItsTime) {
 
 TEST_F(ScheduleTest, ASliceThatIsOverStartsAnewWhenNobodyElseWants) {
     Thread &running = make(50), &lower = make(49);
-    running.state = State::ready;
+    running.become(State::ready);
     schedule::make_ready(lower);
     for (int ms = 0; ms < 10; ++ms) schedule::tick(running, 1000);
     EXPECT_EQ(schedule::next(&running), &running);
@@ -111,7 +111,7 @@ TEST_F(ScheduleTest, ASliceThatIsOverStartsAnewWhenNobodyElseWants) {
 
 TEST_F(ScheduleTest, ASwitchDonatesWhatIsLeft) {
     Thread &running = make(50), &to = make(40);
-    running.state = State::ready;
+    running.become(State::ready);
     schedule::make_ready(to);
     schedule::tick(running, 3000);
     schedule::yield(running, &to);
@@ -125,7 +125,7 @@ TEST_F(ScheduleTest, ASwitchDonatesWhatIsLeft) {
 
 TEST_F(ScheduleTest, WhatIsDonatedRunsAtTheDonorsPriority) {
     Thread &donor = make(50), &to = make(30), &between = make(40), &better = make(60);
-    donor.state = State::ready;
+    donor.become(State::ready);
     schedule::make_ready(to);
     schedule::make_ready(between);
     schedule::yield(donor, &to);
@@ -146,7 +146,7 @@ TEST_F(ScheduleTest, WhatIsDonatedRunsAtTheDonorsPriority) {
 
 TEST_F(ScheduleTest, ADonationEndsWhenItsTakerWaits) {
     Thread &donor = make(50), &to = make(30);
-    donor.state = State::ready;
+    donor.become(State::ready);
     schedule::make_ready(to);
     schedule::yield(donor, &to);
     EXPECT_EQ(schedule::next(&donor), &to);
@@ -158,7 +158,7 @@ TEST_F(ScheduleTest, ADonationEndsWhenItsTakerWaits) {
 // What the fast path reads is right about it, too.
 TEST_F(ScheduleTest, WhoAPreemptingThreadWakesComesAfterATakerWithABetterDonor) {
     Thread &donor = make(50), &to = make(30), &between = make(40), &better = make(60);
-    donor.state = State::ready;
+    donor.become(State::ready);
     schedule::make_ready(to);
     schedule::yield(donor, &to);
     EXPECT_EQ(schedule::next(&donor), &to);
@@ -175,7 +175,7 @@ TEST_F(ScheduleTest, WhoAPreemptingThreadWakesComesAfterATakerWithABetterDonor) 
 
 TEST_F(ScheduleTest, ATakerThatIsHaltedKeepsNothing) {
     Thread &donor = make(50), &to = make(30), &between = make(40);
-    donor.state = State::ready;
+    donor.become(State::ready);
     schedule::make_ready(to);
     schedule::make_ready(between);
     schedule::yield(donor, &to);
@@ -190,7 +190,7 @@ TEST_F(ScheduleTest, ATakerThatIsHaltedKeepsNothing) {
 
 TEST_F(ScheduleTest, AnotherDonationEndsTheOneBefore) {
     Thread &donor = make(50), &to = make(30), &better = make(60), &other = make(20);
-    donor.state = State::ready;
+    donor.become(State::ready);
     schedule::make_ready(to);
     schedule::yield(donor, &to);
     EXPECT_EQ(schedule::next(&donor), &to);
@@ -206,7 +206,7 @@ TEST_F(ScheduleTest, AnotherDonationEndsTheOneBefore) {
 
 TEST_F(ScheduleTest, ATakersOwnPriorityIsTheOneThatItIsGiven) {
     Thread &donor = make(50), &to = make(30), &between = make(40);
-    donor.state = State::ready;
+    donor.become(State::ready);
     schedule::make_ready(to);
     schedule::yield(donor, &to);
     EXPECT_EQ(schedule::next(&donor), &to);
@@ -226,7 +226,7 @@ TEST_F(ScheduleTest, ATakersOwnPriorityIsTheOneThatItIsGiven) {
 
 TEST_F(ScheduleTest, WhatWasDonatedIsPassedOnAndNoMore) {
     Thread &donor = make(50), &first = make(30), &second = make(20);
-    donor.state = State::ready;
+    donor.become(State::ready);
     schedule::make_ready(first);
     schedule::make_ready(second);
     schedule::yield(donor, &first);
@@ -254,7 +254,7 @@ TEST_F(ScheduleTest, AnEndlessTakerGivesBackWhatIsUsedUp) {
 
 TEST_F(ScheduleTest, SwitchingToAndFroMakesNoTime) {
     Thread &one = make(50), &other = make(50);
-    one.state = State::ready;
+    one.become(State::ready);
     schedule::make_ready(other);
     for (int i = 0; i < 3; ++i) {
         schedule::yield(one, &other);
@@ -277,7 +277,7 @@ TEST_F(ScheduleTest, ATotalQuantumIsUsedUpOnce) {
 
 TEST_F(ScheduleTest, ADelayedPreemptionIsPendingUntilTheThreadSwitches) {
     Thread &running = make(50), &better = make(60);
-    running.state = State::ready;
+    running.become(State::ready);
     sensitive(running, 60, 2000, preemption_delay);
     EXPECT_EQ(interrupt(running, better), &running);
     EXPECT_TRUE(running.utcb->flags() & preemption_pending);
@@ -290,7 +290,7 @@ TEST_F(ScheduleTest, ADelayedPreemptionIsPendingUntilTheThreadSwitches) {
 
 TEST_F(ScheduleTest, WhoIsSwitchedToHasNothingPutOff) {
     Thread &a = make(50), &b = make(50), &better = make(60);
-    a.state = State::ready;
+    a.become(State::ready);
     sensitive(a, 60, 2000, preemption_delay);
     EXPECT_EQ(interrupt(a, better), &a);
     schedule::make_unready(better, State::receiving);
@@ -306,7 +306,7 @@ TEST_F(ScheduleTest, WhoIsSwitchedToHasNothingPutOff) {
 
 TEST_F(ScheduleTest, ADelayHasItsMaximumAndItsOverflowIsSignalled) {
     Thread &running = make(50), &better = make(60);
-    running.state = State::ready;
+    running.become(State::ready);
     sensitive(running, 60, 2000, preemption_delay);
     EXPECT_EQ(interrupt(running, better), &running);
     schedule::tick(running, 1000);
@@ -318,7 +318,7 @@ TEST_F(ScheduleTest, ADelayHasItsMaximumAndItsOverflowIsSignalled) {
 
 TEST_F(ScheduleTest, ADelayEndsBeforeTheTickThatIsTooLate) {
     Thread &running = make(50), &better = make(60);
-    running.state = State::ready;
+    running.become(State::ready);
     sensitive(running, 60, 3500, preemption_delay);
     EXPECT_EQ(interrupt(running, better), &running);
     for (int ms = 0; ms < 2; ++ms) {
@@ -331,7 +331,7 @@ TEST_F(ScheduleTest, ADelayEndsBeforeTheTickThatIsTooLate) {
 
 TEST_F(ScheduleTest, NoDelayIsSoShortThatTheNextTickIsTooLate) {
     Thread &running = make(50), &better = make(60);
-    running.state = State::ready;
+    running.become(State::ready);
     sensitive(running, 60, 999, preemption_delay);
     EXPECT_EQ(interrupt(running, better), &better);
     EXPECT_EQ(running.utcb->flags(), preemption_delay);
@@ -339,7 +339,7 @@ TEST_F(ScheduleTest, NoDelayIsSoShortThatTheNextTickIsTooLate) {
 
 TEST_F(ScheduleTest, NobodyDelaysWhatIsAboveTheSensitivePriority) {
     Thread &running = make(50), &better = make(61);
-    running.state = State::ready;
+    running.become(State::ready);
     sensitive(running, 60, 2000, preemption_delay | preemption_signal);
     EXPECT_EQ(interrupt(running, better), &better);
     EXPECT_EQ(running.preempted_at, 0u) << "nor is it signalled";
@@ -347,12 +347,12 @@ TEST_F(ScheduleTest, NobodyDelaysWhatIsAboveTheSensitivePriority) {
 
 TEST_F(ScheduleTest, OnlyAnInterruptsPreemptionIsSignalled) {
     Thread &running = make(50), &better = make(60);
-    running.state = State::ready;
+    running.become(State::ready);
     sensitive(running, 60, 0, preemption_signal);
     schedule::make_ready(better);
     EXPECT_EQ(schedule::next(&running), &better);
     EXPECT_EQ(running.preempted_at, 0u);
-    better.state = State::receiving;
+    better.become(State::receiving);
     EXPECT_EQ(schedule::next(&better), &running);
     EXPECT_EQ(interrupt(running, better), &better);
     EXPECT_NE(running.preempted_at, 0u);
@@ -362,19 +362,37 @@ TEST_F(ScheduleTest, HandOverPrefersTheReceiverButNotOverABetterThread) {
     Thread &caller = make(50), &receiver = make(50), &equal = make(50), &better = make(60);
     schedule::make_ready(equal);
     schedule::hand_over(receiver);
-    caller.state = State::receiving;
+    caller.become(State::receiving);
     EXPECT_EQ(schedule::next(&caller), &receiver);
-    receiver.state = State::receiving;
+    receiver.become(State::receiving);
     schedule::make_ready(better);
     schedule::hand_over(caller);
     EXPECT_EQ(schedule::next(&receiver), &better);
 }
 
-TEST_F(ScheduleTest, AThreadThatWaitsInTheFastPathsWayCannotRun) {
+TEST_F(ScheduleTest, AThreadThatIsOpenCannotRun) {
     Thread& t = make(50);
-    t.state = State::ready;
-    t.open_to = ThreadId::any().raw;
+    t.awaited = ThreadId::any();
+    t.open();
     EXPECT_EQ(schedule::next(&t), nullptr);
+}
+
+TEST_F(ScheduleTest, AThreadThatWasOpenHasAFrameAndWaitsForTheSameAsAUser) {
+    Thread& t = make(50);
+    t.awaited = ThreadId::any();
+    t.become(State::receiving);
+    t.open();
+    t.awaited = ThreadId::nil();
+    t.receive_role = Role::quantum;  // from another wait, before the fast path
+    EXPECT_EQ(t.state(), State::open);
+    EXPECT_EQ(t.awaits(), ThreadId::any());
+    EXPECT_EQ(t.receives_as(), Role::user);
+    EXPECT_FALSE(t.fast_entry);  // set by fake_port.cpp where a frame is made
+    t.close();
+    EXPECT_TRUE(t.fast_entry);
+    EXPECT_EQ(t.state(), State::receiving);
+    EXPECT_EQ(t.awaited, ThreadId::any());
+    EXPECT_EQ(t.receive_role, Role::user);
 }
 
 TEST_F(ScheduleTest, HaltedThreadsAreNotQueued) {

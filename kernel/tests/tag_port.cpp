@@ -6,7 +6,6 @@ namespace tag_port {
 Port port;
 
 namespace {
-spaces::All all_spaces;
 List<Thread, &Thread::ready_link> ready;
 }  // namespace
 
@@ -16,18 +15,16 @@ Actor::Actor(Word number, Word bytes) : extent(bytes) {
     thread.id = ThreadId::global(number, 1);
     thread.space = &space;
     space.members.push_back(thread);
-    all_spaces.push_back(space);
+    spaces::all.push_back(space);
     port.table[number] = &thread;
 }
 
 Actor::~Actor() {
-    slots::forget(space);
-    slots::take_slot(space);
-    while (Space* s = slots::of(space).group.front()) slots::take_slot(*s);
+    while (!slots::retire(space)) {}
     set_ready(false);
     if (port.current == &thread) port.current = nullptr;
     port.table.erase(thread.id.number());
-    all_spaces.remove(space);
+    spaces::all.remove(space);
 }
 
 void Actor::set_ready(bool wanted) {
@@ -66,7 +63,7 @@ Actor& actor(const Space& space) { return *reinterpret_cast<Actor*>(const_cast<S
 using tag_port::port;
 
 namespace spaces {
-All& all() { return tag_port::all_spaces; }
+List<Space, &Space::all_link> all;
 }  // namespace spaces
 
 namespace paging {

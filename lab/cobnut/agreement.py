@@ -67,7 +67,7 @@ class Comparison:
 
 
 def groups(lines: Iterable[str]) -> list[Group]:
-    """The groups in the lines that the replayer prints (lab/trace/src/events.rs)."""
+    """The groups in the lines that the replayer prints (lab/trace/src/ia32/events.rs)."""
     found: list[Group] = []
     group = Group()
     for line in lines:

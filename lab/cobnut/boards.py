@@ -83,20 +83,20 @@ BOARDS = {
             "IA-32 PC, 486 and later, on QEMU or Bochs",
             (
                 *("sigma0", "root", "pingpong", "hello", "x2test", "stress", "strings", "fuzz", "attack", "scale"),
-                *("compose", "exhaust", "groups", "revoke", "share"),
+                *("compose", "exhaust", "groups", "reflect", "revoke", "share", "sharers"),
             ),
         ),
         Board(
             "versatilepb",
             "ARM Versatile baseboard with an ARM926EJ-S, on QEMU",
-            ("sigma0", "root", "hello", "x2test", "crowd", "attack", "stress", "share"),
+            ("sigma0", "root", "hello", "x2test", "crowd", "attack", "compose", "stress", "share"),
             ARM,
             machine="arm926-400",
         ),
         Board(
             "collie",
             "Sharp Zaurus SL-5500 with a StrongARM SA-1110, on QEMU",
-            ("sigma0", "root", "hello", "x2test", "crowd", "attack", "stress", "share"),
+            ("sigma0", "root", "hello", "x2test", "crowd", "attack", "compose", "stress", "share"),
             ARM,
             memory_mb=512,
             machine="sa1100-200",

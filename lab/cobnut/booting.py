@@ -12,7 +12,9 @@ from cobnut.emulators import Boot
 from cobnut.errors import CobnutError
 
 DEFAULT_ROOT = "root off=1"  # ends the run when every payload program has finished
+DEFAULT_SIGMA0 = "sigma0"
 MOST_SECONDS = 1_000_000
+DEFAULT_MEMORY_MB = 64
 LEAST_MEMORY_MB, MOST_MEMORY_MB = 2, 3072  # below 2 MB a loader has nowhere to put the kernel
 
 
@@ -49,13 +51,14 @@ def arm(
     machine: str | None,
     json: Path | None,
     seconds: float | None,
+    debugged: list[str] | None = None,
 ) -> int:
-    """Boots modules on a board with an ARM processor, sanitized or measured on `machine` if wanted; returns the exit
-    status.
+    """Boots modules on a board with an ARM processor, sanitized or measured on `machine` if wanted, or under gdb, which
+    executes the commands `debugged`; returns the exit status.
     """
     from cobnut.emulators import qemu_arm
 
-    check_memory(memory, LEAST_MEMORY_MB, "qemu")
+    check_memory(memory, LEAST_MEMORY_MB, "qemu", target)
     building.images(target)
     chosen = tuple(modules.parse(text, target) for text in texts)
     qemu_arm.ensure()
@@ -64,6 +67,10 @@ def arm(
         return measured(target, what, machine, json, seconds)
     if sanitize:
         return sanitized(what, target, seconds)
+    if debugged is not None:
+        from cobnut import debugging
+
+        return debugging.run(target, what, debugged)
     return qemu_arm.interact(what, target.name, seconds=seconds)
 
 
@@ -74,8 +81,7 @@ def measured(target: boards.Board, what: Boot, machine: str, json: Path | None, 
     building.lab()
     described = machines.load(machine)
     code, text = measuring.boot(target, what, described, seconds)
-    measured = tables.show_measured(described.name, text)
-    for doubt in measured["warnings"]:
+    for doubt in tables.show_measured(described.name, text)["warnings"]:
         print(f"note: {doubt}")
     if json:
         json.write_text(text)
@@ -114,9 +120,11 @@ def check_seconds(seconds: float | None) -> None:
         raise CobnutError(f"--seconds {seconds:g}: must be more than 0 and less than {MOST_SECONDS:,}")
 
 
-def check_memory(memory: int, least: int, emulator: str) -> None:
+def check_memory(memory: int, least: int, emulator: str, board: boards.Board | None = None) -> None:
     if not least <= memory <= MOST_MEMORY_MB:
         raise CobnutError(f"--memory {memory}: must be from {least} to {MOST_MEMORY_MB} on {emulator}")
+    if board and board.memory_mb and memory not in (DEFAULT_MEMORY_MB, board.memory_mb):
+        raise CobnutError(f"--memory {memory}: {emulator}'s {board.name} has {board.memory_mb}")
 
 
 def sanitized(what: Boot, board: boards.Board | None = None, seconds: float | None = None) -> int:
@@ -124,7 +132,7 @@ def sanitized(what: Boot, board: boards.Board | None = None, seconds: float | No
 
     `board` is needed if it is not a PC.
     """
-    from cobnut import sanitizing
+    from cobnut import findings, sanitizing
     from cobnut.emulators import qemu, qemu_arm
 
     building.lab()
@@ -135,6 +143,6 @@ def sanitized(what: Boot, board: boards.Board | None = None, seconds: float | No
             code = qemu_arm.interact(what, board.name, plugin=plugin, seconds=seconds)
         else:
             code = qemu.interact(what, plugin=sanitizing.plugin(what.kernel, out), seconds=seconds)
-        findings = sanitizing.read(out)
-    print(sanitizing.say(findings))
-    return 1 if findings.reports or code else 0
+        found = findings.read(out)
+    print(sanitizing.say(found))
+    return 1 if found.reports or code else 0

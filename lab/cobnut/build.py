@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from cobnut import packages, paths, progress
+from cobnut import crates, packages, paths, progress
 from cobnut.boards import ARM, Board
 from cobnut.process import alone, run_logged
 
@@ -53,7 +53,12 @@ def lab() -> None:
         run_logged(command, "cargo.log")
         return
     with progress.meter("building the laboratory") as meter:
-        run_logged(command, "cargo.log", line_seen=lambda line: meter.advance(note=_crate(line)))
+
+        def line_seen(line: str) -> None:
+            meter.advance(note=_crate(line))
+
+        crates.seed("build", line_seen)
+        run_logged(command, "cargo.log", line_seen=line_seen)
 
 
 def everything(board: Board) -> None:

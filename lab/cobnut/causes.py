@@ -6,6 +6,8 @@ people.
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from cobnut.measured import Region, Switch
+
 # in the order of a bar, from below
 TAKERS = {
     "call": "flushed by the call",
@@ -46,13 +48,23 @@ class Charge:
         return self.kind == "flushed" and self.how == "cr3"
 
 
-def read(found: dict, switches: list[dict]) -> list[Charge]:
+def read(found: Region, switches: list[Switch]) -> list[Charge]:
     """The charges of a case in the plugin's output; a ValueError says which are more than the ledger has."""
     charges = []
     for charge in found["causes"]:
-        of = switches[charge["switch"]] if charge["switch"] is not None else {}
-        which = (of.get("how"), of.get("from"), of.get("to"), of.get("at"))
-        charges.append(Charge(charge["category"], charge["kind"], *which, charge["refills"], charge["cycles"]))
+        of = switches[charge["switch"]] if charge["switch"] is not None else None
+        charges.append(
+            Charge(
+                charge["category"],
+                charge["kind"],
+                of["how"] if of else None,
+                of["from"] if of else None,
+                of["to"] if of else None,
+                of["at"] if of else None,
+                charge["refills"],
+                charge["cycles"],
+            )
+        )
     for category, cycles in found["ledger"].items():
         if sum(charge.cycles for charge in charges if charge.category == category) > cycles:
             raise ValueError(f"more is charged for {category} than the ledger has")

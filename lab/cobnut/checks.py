@@ -7,6 +7,7 @@ explains it, else *failed*.
 """
 
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -79,6 +80,29 @@ class KnownMiss:
     low: float
     high: float
     reason: str
+
+
+def named(*parts: str | Iterable[str]) -> str:
+    """The names of checks, as an experiment declares them: parts with dots between, each one name or any of some.
+
+    A word in capitals stands for what only a run knows, as a number of threads; one of some names is what it is.
+    """
+    return ".".join(part if isinstance(part, str) else "{" + ",".join(part) + "}" for part in parts)
+
+
+def undeclared(checks: Iterable[Check], declared: Iterable[str]) -> list[str]:
+    """The names of those that are none of the `declared`."""
+    patterns = [re.compile(_expression(one)) for one in declared]
+    return [check.name for check in checks if not any(pattern.fullmatch(check.name) for pattern in patterns)]
+
+
+def _expression(declared: str) -> str:
+    def part(match: re.Match[str]) -> str:
+        if match["some"] is not None:
+            return "(" + "|".join(map(re.escape, match["some"].split(","))) + ")"
+        return ".+" if match["word"] else re.escape(match[0])
+
+    return re.sub(r"{(?P<some>[^}]*)}|(?P<word>[A-Z]+)|.", part, declared)
 
 
 def judge(

@@ -5,16 +5,18 @@ A space is a process and a thread a thread of it: slices where it runs, instants
 messages. The first process is the kernel: idle time and interrupts. Times are microseconds.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from cobnut.kernel_trace import LEAST_US, ROLES, Record, Trace, interrupt_thread, number, thread_name
+from cobnut.kernel_trace import LEAST_US, ROLES, Record, Trace, interrupt_thread, number, thread_name, user_thread
 
 FunctionAt = Callable[[int], str | None]  # the name of the user's code at an address
 # the kernel's process, and its threads: idle, then one for each interrupt line; not 0, which readers keep for
 # themselves
 KERNEL, IDLE, FIRST_LINE = 1, 1, 2
-SIGMA0, ROOT = 0, 2  # initial servers, counted from the first user thread (kernel/ia32/boot.cpp)
+# threads by their numbers, counted from the first user thread: the initial servers (kernel/ia32/boot.cpp), and what our
+# root server starts, in the order of the modules (user/root/main.cc)
+SIGMA0, ROOT, FIRST_PAYLOAD = 0, 2, 3
 # IA-32 exceptions (processor manual, volume 3, 6.3.1)
 EXCEPTIONS = {
     0: "#DE",
@@ -41,6 +43,17 @@ IPC_ERRORS = (
 )
 
 
+@dataclass(frozen=True)
+class Program:
+    """A program and its code. `thread` is the first one of its space, counted from the first user thread; None where
+    that is not known.
+    """
+
+    name: str
+    function_at: FunctionAt
+    thread: int | None = None
+
+
 @dataclass
 class Slice:
     """A thread, or the idle loop, runs."""
@@ -52,9 +65,9 @@ class Slice:
     end: float = 0.0
 
 
-def convert(trace: Trace, function_at: FunctionAt = lambda address: None) -> dict:
-    """The whole file as an object to be written as JSON."""
-    writer = _Writer(trace, function_at)
+def convert(trace: Trace, programs: Sequence[Program] = ()) -> dict:
+    """The whole file as an object to be written as JSON; `programs` are those that may run in it."""
+    writer = _Writer(trace, programs)
     for index, record in enumerate(trace.records):
         writer.take(record, trace.records[index + 1] if index + 1 < len(trace.records) else None)
     writer.end()
@@ -66,11 +79,12 @@ def convert(trace: Trace, function_at: FunctionAt = lambda address: None) -> dic
 
 
 class _Writer:
-    def __init__(self, trace: Trace, function_at: FunctionAt):
+    def __init__(self, trace: Trace, programs: Sequence[Program]):
         self.events: list[dict] = []
-        self._function_at = function_at
+        self._programs = programs
         self._first_user = trace.first_user_thread
         self._processes: dict[int, int] = {}  # space: process
+        self._run: dict[int, Program] = {}  # space: what it runs, where that is known
         self._process_names = {KERNEL: "kernel"}
         self._thread_names = {(KERNEL, IDLE): "idle"}
         self._spaces: dict[int, int] = {}  # thread: space
@@ -111,7 +125,7 @@ class _Writer:
         space, slot, ip, host = record.words
         self._belongs(record.thread, space)
         kind = f"small at {slot:#010x}, host {self._space_name(host)}" if slot else "large"
-        name = self._function_at(ip) or "running"
+        name = self._function_at(record.thread, ip) or "running"
         runs = Slice(self._track(record.thread), self._now, name, {"ip": f"{ip:#010x}", "space": kind})
         self._start(runs)
         self._last[record.thread] = runs
@@ -168,14 +182,17 @@ class _Writer:
 
     def _fault(self, record: Record, following: Record | None) -> None:
         role, *words = record.words
-        args: dict[str, str | int | None] = {"ip": f"{words[1]:#010x}", "function": self._function_at(words[1])}
+        args: dict[str, str | int | None] = {
+            "ip": f"{words[1]:#010x}",
+            "function": self._function_at(record.thread, words[1]),
+        }
         if _role(role) == "page_fault":
             name, args["address"] = "page fault", f"{words[0]:#010x}"
         elif _role(role) == "port_fault":
             name, args["ports"] = "port fault", f"{words[0] >> 16:#x}, log2 of their number {words[0] >> 10 & 0x3F}"
         elif _role(role) == "exception":
             name = f"exception {EXCEPTIONS.get(words[2], words[2])}"
-            args = {"ip": f"{words[0]:#010x}", "function": self._function_at(words[0])}
+            args = {"ip": f"{words[0]:#010x}", "function": self._function_at(record.thread, words[0])}
         else:
             name, args = _role(role), {"at_us": words[1] << 32 | words[0]}
         self._instant(record, name, "fault", args)
@@ -200,7 +217,8 @@ class _Writer:
 
     def _space_deleted(self, record: Record, following: Record | None) -> None:
         self._happens("deletes a space", "space", {"space": self._space_name(record.words[0])})
-        self._processes.pop(record.words[0], None)  # its place may become another one's
+        for known in (self._processes, self._run):
+            known.pop(record.words[0], None)  # its place may become another one's
 
     def _entry_copied(self, record: Record, following: Record | None) -> None:
         space, address, host, _ = record.words
@@ -238,9 +256,13 @@ class _Writer:
         self._spaces[thread] = space
         if space not in self._processes:
             self._processes[space] = KERNEL + len(self._process_names)
-            known = {self._first_user + SIGMA0: "sigma0", self._first_user + ROOT: "root server"}
             pid = self._processes[space]
-            self._process_names[pid] = known.get(number(thread), f"space {pid}")
+            named = {SIGMA0: "sigma0", ROOT: "root server"}
+            for program in self._programs:
+                if program.thread is not None and thread == user_thread(self._first_user + program.thread):
+                    self._run[space] = program
+                    named.setdefault(program.thread, program.name)
+            self._process_names[pid] = named.get(number(thread) - self._first_user, f"space {pid}")
 
     def _track(self, thread: int) -> tuple[int, int]:
         if not thread or thread not in self._spaces:
@@ -248,6 +270,14 @@ class _Writer:
         track = (self._processes.get(self._spaces[thread], KERNEL), number(thread))
         self._thread_names[track] = f"thread {thread_name(thread)}"
         return track
+
+    def _function_at(self, thread: int, address: int) -> str | None:
+        """The function of the thread's program; where that is not known, of the only program with code there."""
+        program = self._run.get(self._spaces.get(thread, 0))
+        if program:
+            return program.function_at(address)
+        names = [name for one in self._programs if (name := one.function_at(address))]
+        return names[0] if len(names) == 1 else None
 
     def _space_name(self, space: int) -> str:
         return self._process_names.get(

@@ -13,11 +13,12 @@ from typing import Annotated
 
 import typer
 
-from cobnut import boards, booting, completion, emulators, experiments, machines, modules, paths, writable
+from cobnut import boards, booting, cache, completion, emulators, experiments, machines, modules, paths, writable
 from cobnut import build as building
-from cobnut.booting import DEFAULT_ROOT, LEAST_MEMORY_MB
+from cobnut.booting import DEFAULT_MEMORY_MB, DEFAULT_ROOT, DEFAULT_SIGMA0, LEAST_MEMORY_MB
 from cobnut.emulators import Boot
 from cobnut.errors import CobnutError, Skipped
+from cobnut.linux.command import linux
 from cobnut.modules import Module
 from cobnut.options import (
     AppendOption,
@@ -124,14 +125,28 @@ def new(
         print(paths.shown(path))
 
 
+@app.command("cache")
+def cache_(clear: Annotated[bool, typer.Option("--clear", help="Throws all of it away.")] = False) -> None:
+    """Says what is kept outside the checkout, so that another one need not fetch and compile it again."""
+    for line in cache.described():
+        print(line)
+    if clear:
+        cache.clear()
+
+
 @app.command("list")
-def list_() -> None:
+def list_(*, checks: Annotated[bool, typer.Option("--checks", help="Prints docs/checks.md instead.")] = False) -> None:
     """Lists experiments, machines and boards."""
+    if checks:
+        print(experiments.names_of_checks(), end="")
+        return
     print("experiments")
     for experiment in experiments.all_experiments().values():
         print(f"  {experiment.name:<16} {experiment.title} ({experiment.source})")
+        print(f"      {experiment.kind.value}{', in full a long proof' if experiment.long_proof else ''}")
         for one in (experiment, *experiment.elsewhere):
-            print(f"      on {', '.join(one.boards)}; machines: {', '.join(_machines_of(one))}")
+            on = f"machines: {', '.join(_machines_of(one))}" if one.machine else "on no machine, nothing is modelled"
+            print(f"      on {', '.join(one.boards)}; {on}")
             for name, setting in one.settings.items():
                 print(f"      --set {f'{name}={setting.value}':<11} {setting.help}")
             if one.checkable:
@@ -161,10 +176,10 @@ def boot(
     board: BoardOption = "pc",
     emulator: Annotated[str, typer.Option(help="qemu or bochs.", metavar="NAME")] = "qemu",
     root: RootOption = DEFAULT_ROOT,
-    sigma0: Sigma0Option = "sigma0",
+    sigma0: Sigma0Option = DEFAULT_SIGMA0,
     append: AppendOption = "",
     cpu: CpuOption = None,
-    memory: MemoryOption = 64,
+    memory: MemoryOption = DEFAULT_MEMORY_MB,
     sanitize: Annotated[
         bool, typer.Option("--sanitize", help="Looks for forgotten invalidations; status 1 if there are any.")
     ] = False,
@@ -206,8 +221,9 @@ def boot(
         raise CobnutError("--gdb: does not go with --seconds")
     booting.check_measuring(machine, json, emulator, sanitize, gdb, image or [])
     if image:
-        if module or root != DEFAULT_ROOT or emulator != "qemu":
-            raise CobnutError("--image: brings its own kernel and modules, on qemu")
+        ours = module or root != DEFAULT_ROOT or sigma0 != DEFAULT_SIGMA0 or given
+        if ours or emulator != "qemu" or target.processor is boards.ARM:
+            raise CobnutError("--image: brings its own kernel and modules, for a PC on qemu")
         raise typer.Exit(
             booting.given_images(image, append, Boot.cpu if cpu is None else cpu, memory, sanitize, seconds)
         )
@@ -217,12 +233,14 @@ def boot(
         machines.check_architecture(machine, target)
     booting.check_payload("boot", module, root)
     if target.processor is boards.ARM:
-        refused = (("--gdb", gdb), ("--cpu", cpu), ("--emulator bochs", emulator == "bochs"))
+        refused = (("--cpu", cpu), ("--emulator bochs", emulator == "bochs"))
         for option, asked in refused:
             if asked:
                 raise CobnutError(f"{option}: not on board {board}")
         texts = (sigma0, root, *(module or []))
-        raise typer.Exit(booting.arm(target, texts, append, memory, sanitize, machine, json, seconds))
+        raise typer.Exit(
+            booting.arm(target, texts, append, memory, sanitize, machine, json, seconds, ex or [] if gdb else None)
+        )
     from cobnut.emulators import bochs, qemu
 
     on_bochs = emulator == "bochs"
@@ -240,8 +258,11 @@ def boot(
     if gdb:
         from cobnut import debugging
 
-        raise typer.Exit(debugging.run(what, ex or []))
+        raise typer.Exit(debugging.run(target, what, ex or []))
     raise typer.Exit((bochs if on_bochs else qemu).interact(what, seconds=seconds))
+
+
+app.command("linux")(linux)
 
 
 @app.command()
@@ -249,7 +270,7 @@ def iso(
     file: Annotated[Path, typer.Argument(help="The image to be written; an old one is replaced.", metavar="FILE")],
     module: Payload = None,
     root: RootOption = DEFAULT_ROOT,
-    sigma0: Sigma0Option = "sigma0",
+    sigma0: Sigma0Option = DEFAULT_SIGMA0,
     append: AppendOption = "",
     given: KernelSetting = None,
 ) -> None:
@@ -281,9 +302,9 @@ def flash(
         str | None,
         typer.Option("--address", help="Where a loader puts it; by default 8 MB above the start.", metavar="ADDRESS"),
     ] = None,
-    memory: MemoryOption = 64,
+    memory: MemoryOption = DEFAULT_MEMORY_MB,
     root: RootOption = "root",
-    sigma0: Sigma0Option = "sigma0",
+    sigma0: Sigma0Option = DEFAULT_SIGMA0,
     given: KernelSetting = None,
 ) -> None:
     """Writes one image of kernel and modules for a board with an ARM processor, for its boot loader or its flash."""
@@ -312,10 +333,10 @@ def trace(
     seconds: SecondsOption = None,
     board: BoardOption = "pc",
     root: RootOption = DEFAULT_ROOT,
-    sigma0: Sigma0Option = "sigma0",
+    sigma0: Sigma0Option = DEFAULT_SIGMA0,
     append: AppendOption = "",
     cpu: CpuOption = None,
-    memory: MemoryOption = 64,
+    memory: MemoryOption = DEFAULT_MEMORY_MB,
 ) -> None:
     """Boots modules like boot, and writes what the kernel did as a trace for Perfetto."""
     from cobnut import tracing
@@ -345,27 +366,31 @@ def record(
     module: Payload = None,
     board: BoardOption = "pc",
     root: RootOption = DEFAULT_ROOT,
-    sigma0: Sigma0Option = "sigma0",
+    sigma0: Sigma0Option = DEFAULT_SIGMA0,
     append: AppendOption = "",
     cpu: CpuOption = None,
-    memory: MemoryOption = 64,
+    memory: MemoryOption = DEFAULT_MEMORY_MB,
 ) -> None:
     """Boots modules like boot, and records the run for machines to come."""
     from cobnut import recording
-    from cobnut.emulators import qemu
+    from cobnut.emulators import qemu, qemu_arm
 
-    target = booting.board_for("record", board)
+    target = boards.find(board)
+    arm = target.processor is boards.ARM
+    if arm and cpu is not None:
+        raise CobnutError(f"--cpu: not on board {board}")
     booting.check_payload("record --out x.record", module, root)
-    booting.check_memory(memory, LEAST_MEMORY_MB, "qemu")
+    booting.check_memory(memory, LEAST_MEMORY_MB, "qemu", target)
     writable.check(f"--out {out}", out, writable.try_file)
-    version = qemu.ensure()
+    version = qemu_arm.ensure() if arm else qemu.ensure()
     building.everything(target)
     chosen = tuple(modules.parse(text, target) for text in (sigma0, root, *(module or [])))
-    what = Boot(target.kernel, chosen, append, Boot.cpu if cpu is None else cpu, memory)
+    what = Boot(target.kernel, chosen, append, Boot.cpu if cpu is None else cpu, target.memory_mb or memory)
     with tempfile.TemporaryDirectory(prefix="cobnut-") as folder:
         note = Path(folder) / "note"
-        recording.write_note(what, f"QEMU {version}", note)
-        code = qemu.interact(what, plugin=recording.plugin(what.kernel, out, [("note", str(note))]))
+        recording.write_note(what, target, f"QEMU {version}", note)
+        plugin = recording.plugin(target.kernel_executable, out, [("note", str(note))])
+        code = qemu_arm.interact(what, board, plugin=plugin) if arm else qemu.interact(what, plugin=plugin)
     print(f"recorded: {paths.shown(out)}, {out.stat().st_size:,} bytes")
     raise typer.Exit(code)
 
@@ -377,7 +402,7 @@ def replay(
         list[str] | None,
         typer.Option(
             "--machine",
-            help="A machine's name, or a machine file; all machines if left out.",
+            help="A machine's name, or a machine file; all machines with the guest's processor if left out.",
             metavar="MACHINE",
             autocompletion=completion.machines_,
         ),
@@ -396,17 +421,21 @@ def replay(
     if without not in (None, "flush"):
         raise CobnutError(f"--without {without}: only flush can be left out")
     changes = dict(machines.change(pair) for pair in given or [])
-    wanted = machine or list(machines.known("ia32"))
-    for name in wanted:
+    for name in machine or []:
         machines.locate(name)
+    possible = [machines.read(name) for name in machine or machines.known()]
+    for name in changes:
+        if not any(name in one.parameters for one in possible):
+            raise CobnutError(f"--set {name}: unknown parameter {name}")
     writable.check(f"--json {json}", json, writable.try_file)
     building.lab()
+    origin = recording.header(record)
+    wanted = machine or list(machines.known(origin["architecture"]))
     described = [machines.load(name) for name in wanted]
     for one in described:
         machines.check(one.path, changes)
     sets = [f"{name}:{value}" for name, value in changes.items()]
     replays = [recording.replay(record, one, sets, without_flush=without == "flush") for one in described]
-    origin = recording.header(record)
     for replayed in replays:
         tables.show_replay(replayed)
         for doubt in [*replayed.measured["warnings"], recording.doubts(origin, replayed.machine)]:
@@ -460,7 +489,7 @@ def run(
     from cobnut import running, tables
     from cobnut.report import picture as draw_picture
 
-    names = list(experiments.reproductions()) if experiment == "all" else [experiments.find(experiment).name]
+    names, left_out = running.chosen(experiment, board)
     if picture and experiment == "all":
         raise CobnutError("--picture: holds one experiment's curves, not those of all")
     if picture and not experiments.find(experiment).has_curves:
@@ -469,6 +498,8 @@ def run(
     writable.check_all(json, report, picture)
     for name in names:
         running.planned(name, board=board, machine=machine, given=given or [], quick=quick, sweep=sweep or [])
+    if left_out:
+        print(f"left out, because they do not run on {board}: {', '.join(left_out)}")
     finished = []
     for name in names:
         one = running.run(
@@ -479,7 +510,6 @@ def run(
             quick=quick,
             sweep=sweep or [],
             report_folder=report or paths.REPORTS,
-            show_cost=name == "uhlig02/fig4" and not quick,
             images=given_images,
             append=append,
         )
@@ -507,13 +537,15 @@ def _images(experiment: str, texts: list[str], append: str) -> tuple[Module, ...
     if append and not texts:
         raise CobnutError("--append: gives options to the kernel of --image, and there is none")
     if texts and (experiment == "all" or not experiments.find(experiment).takes_images):
-        raise CobnutError(f"--image: {experiment} does not run on kernels that are given to it; ipc/trace does")
+        takers = " or ".join(name for name, one in experiments.all_experiments().items() if one.takes_images)
+        raise CobnutError(f"--image: {experiment} does not run on kernels that are given to it; {takers} does")
     return images.parse(texts)
 
 
 def main() -> None:
     """Runs the command line and ends the process with its status."""
     end_on_signals()
+    cache.used(paths.BUILD / "venv")
     try:
         status = app(sys.argv[1:] or ["--help"], prog_name="cobnut", standalone_mode=False)
     except Skipped as reason:

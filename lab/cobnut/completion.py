@@ -13,9 +13,9 @@ def experiments(begun: str) -> list[str]:
 
 def proofs_(begun: str) -> list[str]:
     """Names of experiments that `test long` makes."""
-    from cobnut.proofs import EXPERIMENTS
+    from cobnut.experiments import long_proofs
 
-    return _that_begin(list(EXPERIMENTS), begun)
+    return _that_begin(list(long_proofs()), begun)
 
 
 def machines_(begun: str) -> list[str]:
@@ -26,6 +26,13 @@ def machines_(begun: str) -> list[str]:
 def boards_(begun: str) -> list[str]:
     """The boards."""
     return _that_begin(list(boards.BOARDS), begun)
+
+
+def images_(begun: str) -> list[str]:
+    """The images that a guest with Linux can have."""
+    from cobnut.linux import images
+
+    return _that_begin(images.known(), begun)
 
 
 def programs(begun: str) -> list[str]:

@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the composing attack program prints (user/compose), and the shortest episode that still stops a kernel."""
+"""The composing attack program (user/compose) on whatever board: what it prints, the shortest episode that still stops
+a kernel, and the verdict on some boots.
+"""
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from cobnut.checks import Check, at_least, exactly, judge, named
 from cobnut.emulators import Outcome
+from cobnut.results import Series
 
 END = re.compile(
     r"^compose: (\d+) episodes, (\d+) steps, seed \d+, (\d+) findings, (\d+) faults in the books: \w+$", re.MULTILINE
@@ -15,6 +19,9 @@ EPISODE = re.compile(r"^compose: episode (\d+)$", re.MULTILINE)
 FOUND = re.compile(r"^compose: found (.+): seed (\d+) episode (\d+)$", re.MULTILINE)
 AGAIN = re.compile(r"^compose: again: (.+)$", re.MULTILINE)
 STEPS_EACH = 14
+TIMEOUT_SECONDS = 3600
+SHORT_TIMEOUT_SECONDS = 60
+CHECKS = (named("BOOT", ("findings", "failed", "book_faults")), named(("steps", "pairs")))  # of `judge_runs`
 
 
 @dataclass(frozen=True)
@@ -63,6 +70,26 @@ def read(name: str, outcome: Outcome, again: str | None = None) -> Composed:
     )
 
 
+def look(
+    name: str, seed: int, episodes: int, boot: Callable[[str, float], Outcome], replay: Callable[[str], str]
+) -> Composed:
+    """One boot of so many episodes: `boot` takes the program's arguments and a limit in seconds, `replay` makes the
+    command that boots with the same arguments. Where the kernel stops, the shortest part of the episode that it stops
+    in is looked for.
+    """
+    outcome = boot(f"seed={seed} episodes={episodes}", TIMEOUT_SECONDS)
+    episode = last_episode(outcome.console)
+    again = None
+    if outcome.kernel_message and episode is not None and not END.search(outcome.console):
+
+        def stops(arguments: str) -> bool:
+            return boot(arguments, SHORT_TIMEOUT_SECONDS).kernel_message is not None
+
+        again = shortest(seed, episode, stops) or f"seed={seed} episodes={episode + 1}"
+    done = read(name, outcome, again)
+    return replace(done, again=tuple(replay(arguments) for arguments in done.again))
+
+
 def last_episode(console: str) -> int | None:
     """The one in which a run ended early."""
     every = EPISODE.findall(console)
@@ -84,3 +111,64 @@ def shortest(seed: int, episode: int, stops: Callable[[str], bool], steps: int =
         if stops(arguments(keep & ~(1 << step))):
             keep &= ~(1 << step)
     return arguments(keep)
+
+
+def judge_runs(runs: list[Composed], steps: int, pairs_wanted: int) -> list[Check]:
+    """Nothing found in any run, no kernel stopped, and enough was tried: of `steps` that were asked for."""
+    checks = []
+    for each in runs:
+        said = "; ".join([*each.findings, *(f"again: {command}" for command in each.again)])
+        checks.append(
+            judge(
+                f"{each.name}.findings",
+                len(each.findings),
+                "episodes",
+                exactly(0),
+                f"Nobody reaches what is not his, nothing is lost or touched. {said}".strip(),
+            )
+        )
+        bad = int(each.failure is not None)
+        checks.append(
+            judge(
+                f"{each.name}.failed",
+                bad,
+                "boots",
+                exactly(0),
+                f"No kernel fault and no panic. {each.failure or ''} {said if bad else ''}",
+            )
+        )
+        checks.append(
+            judge(
+                f"{each.name}.book_faults",
+                each.book_faults,
+                "faults",
+                exactly(0),
+                "The kernel's books agree at the end.",
+            )
+        )
+    taken = sum(each.episodes for each in runs) * STEPS_EACH
+    asked = len(runs) * STEPS_EACH * max(1, steps // (STEPS_EACH * len(runs)))
+    checks.append(judge("steps", taken, "steps", at_least(asked), f"In {len(runs)} boots."))
+    pairs = set().union(*(each.pairs for each in runs))
+    checks.append(
+        judge(
+            "pairs",
+            len(pairs),
+            "pairs",
+            at_least(pairs_wanted),
+            "Operations that came one right after the other, for one space.",
+        )
+    )
+    return checks
+
+
+def series_of(runs: list[Composed]) -> list[Series]:
+    names = list(dict.fromkeys(name for each in runs for name in each.operations))
+    pairs = set().union(*(each.pairs for each in runs))
+    boots = [each.name for each in runs]
+    return [
+        Series("operations", "times", names, [sum(each.operations.get(name, 0) for each in runs) for name in names]),
+        Series("followers", "operations", names, [sum(first == name for first, _ in pairs) for name in names]),
+        Series("episodes", "episodes", boots, [each.episodes for each in runs]),
+        Series("findings", "findings", boots, [len(each.findings) for each in runs]),
+    ]

@@ -10,7 +10,8 @@ import tempfile
 from pathlib import Path
 
 from cobnut import backtrace, packages, paths
-from cobnut.emulators import Boot, qemu
+from cobnut.boards import ARM, Board
+from cobnut.emulators import Boot, qemu, qemu_arm
 from cobnut.errors import CobnutError
 
 HOST = "127.0.0.1"
@@ -21,35 +22,39 @@ python gdb.events.gdb_exiting.connect(lambda event: gdb.selected_inferior().pid 
 """
 
 
-def run(boot: Boot, commands: list[str]) -> int:
-    """Boots `boot`, stopped at its first instruction, and lets gdb have it: with `commands` gdb executes these and
-    ends, else it is a person's on this terminal. Where there is neither, whoever attaches may have it, and the console
-    is here. Time follows the instruction count: it stands still while the guest does.
+def run(board: Board, boot: Boot, commands: list[str]) -> int:
+    """Boots `boot` on `board`, stopped at its first instruction, and lets gdb have it: with `commands` gdb executes
+    these and ends, else it is a person's on this terminal. Where there is neither, whoever attaches may have it, and
+    the console is here. Time follows the instruction count: it stands still while the guest does.
 
     Returns 0, or 1 if a command of gdb's failed, which is then the last one.
     """
-    packages.ensure(packages.GDB)
+    on_arm = board.processor is ARM
+    packages.ensure(packages.GDB_ARM if on_arm else packages.GDB)
     port = _free_port()
+    stub = f"tcp:{HOST}:{port}"
     # flush: gdb and the emulator write to the same place
-    print(f"gdb: attach with: {shlex.join(_gdb(boot, port))}", flush=True)
+    print(f"gdb: attach with: {shlex.join(_gdb(board, boot, port))}", flush=True)
     if not commands and not sys.stdin.isatty():
-        return 1 if qemu.interact(boot, repeatable=True, stub=f"tcp:{HOST}:{port}") else 0
+        if on_arm:
+            return 1 if qemu_arm.interact(boot, board.name, repeatable=True, stub=stub) else 0
+        return 1 if qemu.interact(boot, repeatable=True, stub=stub) else 0
     paths.RUNS.mkdir(parents=True, exist_ok=True)
     console = paths.RUNS / f"gdb-console-{port}"  # another run may be under way
     console.write_text("")
     print(f"gdb: the console goes to {paths.shown(console)}", flush=True)
     with tempfile.TemporaryDirectory(prefix="cobnut-") as name:
-        words = [
-            *qemu.command(boot, Path(name), repeatable=True, stub=f"tcp:{HOST}:{port}"),
-            "-serial",
-            f"file:{console}",
-        ]
+        if on_arm:
+            words = qemu_arm.command(boot, board.name, Path(name), repeatable=True, stub=stub)
+        else:
+            words = qemu.command(boot, Path(name), repeatable=True, stub=stub)
+        words += ["-serial", f"file:{console}"]
         # in a session of its own: Ctrl-C is for gdb
         guest = subprocess.Popen(
             words, cwd=name, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True
         )
         try:
-            status = _run_gdb(_gdb(boot, port), Path(name), commands)
+            status = _run_gdb(_gdb(board, boot, port), Path(name), commands)
         finally:
             errors = _end(guest)
     fault = qemu.complaint(errors)
@@ -57,12 +62,15 @@ def run(boot: Boot, commands: list[str]) -> int:
         raise CobnutError(fault)
     text = console.read_text(errors="replace").replace("\r", "")
     if commands and text:
-        print(backtrace.with_names(text, boot.kernel), end="")
+        print(text if on_arm else backtrace.with_names(text, boot.kernel), end="")
     return 1 if status else 0
 
 
-def _gdb(boot: Boot, port: int) -> list[str]:
-    return ["gdb", "-q", "-x", str(paths.GDB_SCRIPT), "-ex", f"target remote {HOST}:{port}", str(boot.kernel)]
+def _gdb(board: Board, boot: Boot, port: int) -> list[str]:
+    program = "gdb-multiarch" if board.processor is ARM else "gdb"
+    words = [program, "-q", "-x", str(paths.GDB_SCRIPT)]
+    programs = shlex.join(["cobnut", "programs", *(str(module.path.resolve()) for module in boot.modules)])
+    return [*words, "-ex", programs, "-ex", f"target remote {HOST}:{port}", str(board.kernel_executable)]
 
 
 def _run_gdb(words: list[str], folder: Path, commands: list[str]) -> int:

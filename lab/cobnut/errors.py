@@ -20,11 +20,13 @@ def unknown(what: str, name: str, known: Iterable[str]) -> CobnutError:
 
 
 def meant(name: str, known: Iterable[str]) -> str:
-    """Asks whether it was one of the `known` names that was meant; empty if it looks like none of them."""
+    """Asks whether it was one of the `known` names that was meant, or its last part; empty if it looks like none."""
     known = list(known)
     longer = [one for one in known if name and one.startswith(name)]
-    like = longer[:1] or difflib.get_close_matches(name, known, n=1)
-    return f"did you mean '{like[0]}'? " if like else ""
+    ends = [one for one in known if name and one.endswith(f"/{name}")]
+    like = longer[:1] or ends or difflib.get_close_matches(name, known, n=1)
+    quoted = " or ".join(f"'{one}'" for one in like)
+    return f"did you mean {quoted}? " if like else ""
 
 
 class Skipped(CobnutError):

@@ -117,6 +117,11 @@ def number(thread: int) -> int:
     return thread >> VERSION_BITS
 
 
+def user_thread(number: int) -> int:
+    """The global id that the kernel and our root server give a thread of this number."""
+    return number << VERSION_BITS | 1
+
+
 def interrupt_thread(line: int) -> int:
     """The global id of an interrupt line's thread (manual 7.2, sheet 6.4)."""
     return line << VERSION_BITS | 1

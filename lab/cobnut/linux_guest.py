@@ -1,30 +1,29 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Debian's Linux for 32-bit PCs as a guest: a kernel that is not ours, for the sanitizer and for `ipc/trace`.
+"""Debian's Linux for 32-bit PCs as a guest: a kernel that is not ours, for the sanitizer and for traces.
 
-Nothing is installed. apt downloads the kernel and a static busybox for i386 with lists and a cache of its own below
-build/linux, checks them as it checks every package, and they are unpacked there. The flavour is 686, which has page
-tables without PAE: those of the 686-pae flavour are not understood by the plugin. Programs of our own (lab/guests) go
-with busybox into an initial file system whose script is the guest's only user.
+Nothing is installed: the kernel and a static busybox for i386 are downloaded (cobnut.private_apt) and unpacked into an
+entry of the cache (cobnut.cache). The flavour is 686, which has page tables without PAE: those of the 686-pae flavour
+are not understood by the plugin. Programs of our own (lab/guests) go with busybox into an initial file system whose
+script is the guest's only user.
 """
 
-import os
 import re
 import shutil
-import subprocess
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from cobnut import apt_sources, cpio, packages, paths
+from cobnut import cache, cpio, packages, paths, private_apt
+from cobnut.cache import Recipe
 from cobnut.emulators import Boot, Outcome, qemu
 from cobnut.errors import CobnutError
 from cobnut.modules import Module
+from cobnut.private_apt import RELEASE
 from cobnut.process import alone, run_logged
 
-RELEASE = "bookworm"  # the last release of Debian with a kernel for 32-bit PCs
-FLAVOUR = "linux-image-686"
-FOLDER = paths.BUILD / "linux"
+FLAVOUR, BUSYBOX = "linux-image-686", "busybox-static"
+FOLDER = paths.BUILD / "linux"  # of our own programs
 SOURCES = paths.LAB / "guests"
 CPU = "pentium3"  # the flavour needs cmov; sysenter and global pages are there
 MEMORY_MB = 256
@@ -33,17 +32,6 @@ OPTIONS = "console=ttyS0 nokaslr quiet"
 REACHED, DONE = "guest: shell", "guest: done"
 BOOT_SECONDS = 300
 
-# no lists, no cache and no installed packages are shared with the system's own apt
-APT_CONFIG = """APT::Architecture "i386";
-APT::Architectures {{ "i386"; }};
-APT::Sandbox::User "";
-Acquire::Languages "none";
-Dir::State "{folder}/state";
-Dir::State::status "{folder}/state/status";
-Dir::Cache "{folder}/cache";
-Dir::Etc::sourcelist "{folder}/debian.sources";
-Dir::Etc::sourceparts "-";
-"""
 PROGRAMS = {
     "pipe": ("-nostdlib", "-ffreestanding", "-fno-stack-protector", "-fno-asynchronous-unwind-tables"),
     "memory": (),
@@ -57,6 +45,7 @@ echo "{REACHED}"
 echo "{DONE}"
 poweroff -f
 """
+LIST_SYMBOLS = "stty -F /dev/ttyS1 raw\ngrep -i ' t ' /proc/kallsyms | grep -v '\\[' > /dev/ttyS1"
 
 
 @dataclass(frozen=True)
@@ -80,19 +69,23 @@ class LinuxGuest:
             yield int(place, 16), name
 
 
+def recipe() -> Recipe:
+    """What is asked of Debian, and how its kernel is booted for its symbols: a newer version is not looked for."""
+    boots = f"{CPU} {MEMORY_MB} {OPTIONS}\n{SCRIPT % LIST_SYMBOLS}"
+    return Recipe("linux", {"release": RELEASE, "packages": f"{FLAVOUR} {BUSYBOX}", "symbols": boots})
+
+
+def kernel() -> LinuxGuest:
+    """The guest without programs of ours, downloaded if it is missing."""
+    return _guest(cache.get(recipe(), _fill))
+
+
 def ensure() -> LinuxGuest:
     """Makes sure of the guest, downloading and building what is missing."""
+    folder = cache.get(recipe(), _fill)
     FOLDER.mkdir(parents=True, exist_ok=True)
     with alone(paths.LOCKS / "linux"):
-        if not _kernels():
-            _download()
-        kernel = _kernels()[0]
-        programs = tuple(_built(name) for name in PROGRAMS)
-        version = kernel.name.removeprefix("vmlinuz-")
-        guest = LinuxGuest(version, kernel, FOLDER / f"symbols-{version}", FOLDER / "busybox", programs)
-        if not guest.symbols.exists():
-            _read_symbols(guest)
-    return guest
+        return _guest(folder, tuple(_built(name) for name in PROGRAMS))
 
 
 def boot(guest: LinuxGuest, folder: Path, commands: str) -> Boot:
@@ -128,61 +121,38 @@ def failure(outcome: Outcome) -> str | None:
     return None if DONE in lines else "Linux did not come to the end of its script"
 
 
-def _kernels() -> list[Path]:
-    return sorted(FOLDER.glob("vmlinuz-*"))
+def _guest(folder: Path, programs: tuple[Path, ...] = ()) -> LinuxGuest:
+    """The guest of an entry's folder."""
+    kernel = next(folder.glob("vmlinuz-*"))
+    version = kernel.name.removeprefix("vmlinuz-")
+    return LinuxGuest(version, kernel, folder / f"symbols-{version}", folder / "busybox", programs)
 
 
-def _download() -> None:
-    if shutil.which("apt-get") is None:
-        raise CobnutError(f"this machine has no apt-get to download Debian's {FLAVOUR} with")
-    if os.environ.get("COBNUT_NO_INSTALL"):
-        raise CobnutError(f"not downloaded, as COBNUT_NO_INSTALL is set: {FLAVOUR} and busybox-static for i386")
-    packages.say(f"downloading {FLAVOUR} and busybox-static for i386, to {paths.shown(FOLDER)} (apt)")
-    with tempfile.TemporaryDirectory(prefix="apt-", dir=FOLDER) as name:
-        folder = Path(name)
-        _configure(folder)
-        _apt(folder, "apt-get", "update", "-q")
-        depends = _apt(folder, "apt-cache", "depends", FLAVOUR)
-        image = re.search(r"Depends: (linux-image-\S+)", depends)
+def _fill(folder: Path, _: Path) -> None:
+    _download(folder)
+    _read_symbols(_guest(folder))
+
+
+def _download(target: Path) -> None:
+    with private_apt.lists(f"{FLAVOUR} and {BUSYBOX} for i386") as apt:
+        image = re.search(r"Depends: (linux-image-\S+)", apt.run("apt-cache", "depends", FLAVOUR))
         if image is None:
             raise CobnutError(f"Debian {RELEASE} has no kernel behind {FLAVOUR}")
-        _apt(folder, "apt-get", "download", "-q", image.group(1), "busybox-static")
-        for archive in folder.glob("*.deb"):
-            run_logged(["dpkg-deb", "-x", str(archive), str(folder / "files")], "linux-unpack.log")
-        _keep(folder / "files")
+        for archive in apt.download(image.group(1), BUSYBOX):
+            run_logged(["dpkg-deb", "-x", str(archive), str(apt.folder / "files")], "linux-unpack.log")
+        _keep(apt.folder / "files", target)
 
 
-def _configure(folder: Path) -> None:
-    for part in ("state/lists/partial", "cache/archives/partial"):
-        (folder / part).mkdir(parents=True)
-    (folder / "state/status").touch()
-    sources = apt_sources.repeated(apt_sources.read_sources(), apt_sources.codename(), RELEASE)
-    (folder / "debian.sources").write_text(sources)
-    (folder / "apt.conf").write_text(APT_CONFIG.format(folder=folder))
-
-
-def _apt(folder: Path, *command: str) -> str:
-    """Runs a program of apt's on the lists in `folder`, and returns what it says."""
-    environment = {**os.environ, "APT_CONFIG": str(folder / "apt.conf"), "LC_ALL": "C"}
-    done = subprocess.run(
-        command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
-    )
-    if done.returncode:
-        errors = [line for line in done.stderr.splitlines() if line.startswith("E: ")] or ["no reason given"]
-        raise CobnutError(f"{' '.join(command)} failed: {errors[0]}")
-    return done.stdout
-
-
-def _keep(files: Path) -> None:
-    """Moves what is needed of the unpacked packages to where it stays, the kernel last: it says that all is there."""
+def _keep(files: Path, target: Path) -> None:
+    """Copies what is needed of the unpacked packages to where it stays."""
     kernels, configs = list(files.glob("boot/vmlinuz-*")), list(files.glob("boot/config-*"))
     busybox = files / "bin/busybox"
     if len(kernels) != 1 or len(configs) != 1 or not busybox.exists():
         raise CobnutError(f"{FLAVOUR} or busybox-static does not hold what is wanted of it")
     if "CONFIG_X86_PAE=y" in configs[0].read_text():
         raise CobnutError(f"{kernels[0].name} uses PAE page tables, which the plugin does not understand")
-    busybox.rename(FOLDER / "busybox")
-    kernels[0].rename(FOLDER / kernels[0].name)
+    shutil.copy2(busybox, target / busybox.name)
+    shutil.copy2(kernels[0], target / kernels[0].name)
 
 
 def _built(name: str) -> Path:
@@ -199,12 +169,12 @@ def _read_symbols(guest: LinuxGuest) -> None:
     """Debian's package has no map of the kernel's symbols: the kernel itself is asked, once, by its second serial
     port.
     """
-    with tempfile.TemporaryDirectory(prefix="cobnut-", dir=FOLDER) as name:
+    with tempfile.TemporaryDirectory(prefix="cobnut-") as name:
         folder = Path(name)
         listing = folder / "symbols"
-        what = boot(guest, folder, "stty -F /dev/ttyS1 raw\ngrep -i ' t ' /proc/kallsyms | grep -v '\\[' > /dev/ttyS1")
+        what = boot(guest, folder, LIST_SYMBOLS)
         outcome = qemu.run(what, timeout=BOOT_SECONDS, repeatable=True, second_serial=listing)
         reason = failure(outcome)
         if reason:
             raise CobnutError(f"the kernel's symbols could not be read: {reason}")
-        listing.rename(guest.symbols)
+        shutil.copyfile(listing, guest.symbols)

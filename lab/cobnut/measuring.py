@@ -16,7 +16,7 @@ from cobnut.machines import Machine
 def plugin(
     board: Board, machine: Machine, out: Path, changes: Iterable[str] = (), *, more: Iterable[tuple[str, str]] = ()
 ) -> Plugin:
-    """The plugin as a model of `machine` that writes what it measures of `board`'s kernel to `out` (docs/lab.md).
+    """The plugin as a model of `machine` that writes what it measures of `board`'s kernel to `out` (docs/plugin.md).
 
     `changes` of the machine are PARAMETER:VALUE each; `more` are further arguments of the plugin's.
     """
@@ -26,7 +26,7 @@ def plugin(
 
 def boot(board: Board, what: Boot, machine: Machine, seconds: float | None = None) -> tuple[int, str]:
     """Boots with the console on this terminal, for so many seconds at most; returns the guest's number and the plugin's
-    JSON (docs/lab.md).
+    JSON (docs/plugin.md).
     """
     with tempfile.TemporaryDirectory(prefix="cobnut-") as folder:
         out = Path(folder) / "measured.json"

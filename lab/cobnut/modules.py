@@ -29,6 +29,11 @@ class Module:
         return self.path.name
 
 
+def alone(board: Board, program: str, arguments: str = "") -> tuple[Module, Module]:
+    """What boots a program of ours by itself: sigma0, and the program in the root server's place."""
+    return Module(board.program("sigma0")), Module(board.program(program), arguments)
+
+
 def parse(text: str, board: Board) -> Module:
     """The module that `text` names: a built program or a file, with arguments after the first blank."""
     name, _, arguments = text.strip().partition(" ")

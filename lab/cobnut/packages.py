@@ -63,6 +63,7 @@ CD = (
     Package("mtools", "mformat"),
 )
 GDB = (Package("gdb", "gdb"),)
+GDB_ARM = (Package("gdb-multiarch", "gdb-multiarch"),)
 GIT = (Package("git", "git"),)
 QEMU = Package("qemu-system-x86", "qemu-system-i386")
 QEMU_ARM = Package("qemu-system-arm", "qemu-system-arm")

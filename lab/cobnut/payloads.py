@@ -38,11 +38,22 @@ def status(console: str, modules: Sequence[Module]) -> int:
 
 
 def _called(name: str, modules: Sequence[Module]) -> Module | None:
-    return next((module for module in modules if _is_called(module, name)), None)
+    """The program of this name; None where it could be one of several files."""
+    found = {module.path: module for module in modules if _is_called(module, name)}
+    if len(found) > 1 and not any(given_names(module) for module in found.values()):
+        # of files that are called alike the first keeps its name, and others get a number before it (emulators.stage)
+        first, *others = found.values()
+        found = {module.path: module for module in ([first] if name == staged_name(first) else others)}
+    return next(iter(found.values())) if len(found) == 1 else None
+
+
+def given_names(module: Module) -> list[str]:
+    """What name=NAME among its arguments says."""
+    return [word.removeprefix("name=") for word in module.arguments.split() if word.startswith("name=")]
 
 
 def _is_called(module: Module, name: str) -> bool:
     """Whether root calls the program so: by name=NAME among its arguments, else by its file's name."""
-    given = [word.removeprefix("name=") for word in module.arguments.split() if word.startswith("name=")]
+    given = given_names(module)
     plain = staged_name(module)
     return name in given if given else name == plain or re.fullmatch(rf"\d+-{re.escape(plain)}", name) is not None

@@ -26,10 +26,12 @@ POLL_SECONDS = 0.5
 
 def end_on_signals() -> None:
     """From here on a request to end takes with it what was started, and leaves no folder behind: what is being done is
-    left as by an exception. The status is the shell's for a process that a signal ended.
+    left as by an exception. The status is the shell's for a process that a signal ended. One that is ignored already,
+    as nohup has SIGHUP ignored, stays ignored.
     """
     for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, _end)
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, _end)
 
 
 def _end(number: int, _: object) -> NoReturn:

@@ -15,7 +15,11 @@ PLAIN_STEPS = 4  # a plain log gets a line at each quarter, not one a step
 class Meter(Protocol):
     """What a piece of long work tells about itself. Safe to call from several threads."""
 
-    def total(self, steps: int) -> None: ...
+    def total(self, steps: int) -> None:
+        """There will be so many steps in all."""
+
+    def expect(self, steps: int) -> None:
+        """There will be so many steps from here, or more if more were told of."""
 
     def advance(self, steps: int = 1, note: str = "") -> None: ...
 
@@ -28,6 +32,10 @@ class _Bar:
 
     def total(self, steps: int) -> None:
         self._progress.update(self._task, total=steps)
+
+    def expect(self, steps: int) -> None:
+        task = next(task for task in self._progress.tasks if task.id == self._task)
+        self.total(max(int(task.total or 0), int(task.completed) + steps))
 
     def advance(self, steps: int = 1, note: str = "") -> None:
         self._progress.update(
@@ -45,6 +53,10 @@ class _Lines:
     def total(self, steps: int) -> None:
         self._total = steps
 
+    def expect(self, steps: int) -> None:
+        self.total(max(self._total, self._done + steps))
+        self._quarter = PLAIN_STEPS * self._done // self._total if self._total else 0
+
     def advance(self, steps: int = 1, note: str = "") -> None:
         self._done += steps
         quarter = PLAIN_STEPS * self._done // self._total if self._total else 0
@@ -57,6 +69,9 @@ class Silent:
     """A meter that shows nothing."""
 
     def total(self, steps: int) -> None:
+        pass
+
+    def expect(self, steps: int) -> None:
         pass
 
     def advance(self, steps: int = 1, note: str = "") -> None:

@@ -9,21 +9,6 @@ from cobnut import boards, experiments, paths, running, tables
 from cobnut.checks import in_words
 from cobnut.errors import CobnutError, Skipped, unknown
 
-# `./cobnut test` makes the short forms of most of them
-EXPERIMENTS = (
-    "uhlig02/fig9",
-    "groups/policy",
-    "wiggins03/fig4",
-    "wiggins03/fig5",
-    "wiggins03/flushes",
-    "latency/worst",
-    "fuzz/syscalls",
-    "sanitize/stress",
-    "attack/isolation",
-    "attack/compose",
-    "sanitize/mutations",
-)
-
 
 @dataclass(frozen=True)
 class Proof:
@@ -40,18 +25,18 @@ class Proof:
 
 def all_proofs() -> list[Proof]:
     """All of them, in the order in which they are made."""
-    found = [experiments.find(name) for name in EXPERIMENTS]
-    return [Proof(each.name, board) for each in found for one in (each, *each.elsewhere) for board in one.boards]
+    return [Proof(each.name, board) for each in experiments.long_proofs().values() for board in each.all_boards]
 
 
 def choose(names: Sequence[str], board: str | None) -> list[Proof]:
     """Those of the experiments `names`, or of all, on `board`, or on all."""
+    known = experiments.long_proofs()
     for name in names:
-        if name not in EXPERIMENTS:
-            raise unknown("long proof", name, EXPERIMENTS)
+        if name not in known:
+            raise unknown("long proof", name, known)
     if board is not None:
         boards.find(board)
-    wanted = names or EXPERIMENTS
+    wanted = names or known
     chosen = [each for each in all_proofs() if each.experiment in wanted and board in (None, each.board)]
     for name in names:
         if not any(each.experiment == name for each in chosen):

@@ -27,7 +27,7 @@ U02_READ_DISTANCE = 4160
 
 @dataclass(frozen=True)
 class PeerPath:
-    """A one-way null IPC of another kernel, counted under QEMU as `ipc/path` counts ours.
+    """A one-way null IPC of another kernel, counted under QEMU as ours is.
 
     `instructions` are kernel, stub and trampoline together; `segment_loads` include the far return.
     """

@@ -8,11 +8,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from cobnut import paths
+from cobnut import boards, paths
 from cobnut.emulators import Boot
 from cobnut.emulators.qemu import Plugin
 from cobnut.errors import CobnutError
 from cobnut.machines import Machine
+from cobnut.measured import Measured, read
 from cobnut.results import revision
 
 
@@ -24,8 +25,8 @@ class Replayed:
     text: str
 
     @property
-    def measured(self) -> dict:
-        return json.loads(self.text)
+    def measured(self) -> Measured:
+        return read(self.text)
 
 
 def plugin(kernel: Path, out: Path, more: Iterable[tuple[str, str]] = ()) -> Plugin:
@@ -33,14 +34,14 @@ def plugin(kernel: Path, out: Path, more: Iterable[tuple[str, str]] = ()) -> Plu
     return Plugin(paths.PLUGIN, (("mode", "record"), ("kernel", str(kernel)), ("out", str(out.resolve())), *more))
 
 
-def write_note(boot: Boot, emulator: str, note: Path) -> None:
-    """Writes to the file `note` what a record of `boot` says of where it comes from."""
+def write_note(boot: Boot, board: boards.Board, emulator: str, note: Path) -> None:
+    """Writes to the file `note` what a record of `boot` on `board` says of where it comes from."""
     images = [(boot.kernel.name, boot.kernel, boot.options)]
     images += [(module.name, module.path, module.arguments) for module in boot.modules]
     origin = {
         "revision": revision(),
         "emulator": emulator,
-        "cpu": boot.cpu,
+        "cpu": board.name if board.processor is boards.ARM else boot.cpu,
         "images": [
             {"name": name, "arguments": arguments, "sha256": hashlib.sha256(path.read_bytes()).hexdigest()}
             for name, path, arguments in images
@@ -54,16 +55,24 @@ def header(record: Path) -> dict:
     return json.loads(_replayer(record, "--header"))
 
 
-def replay(record: Path, machine: Machine, changes: Sequence[str] = (), *, without_flush: bool = False) -> Replayed:
+def replay(
+    record: Path,
+    machine: Machine,
+    changes: Sequence[str] = (),
+    *,
+    without_flush: bool = False,
+    from_begin: bool = False,
+) -> Replayed:
     """Measures `record` on `machine`, with `changes` of its numbers, each PARAMETER:VALUE; if wanted, as it would be if
-    switches flushed nothing (docs/lab.md, causes)."""
+    switches flushed nothing (docs/lab.md, causes), and from the first case on, with nothing in TLBs and caches."""
     sets = [word for change in changes for word in ("--set", change)]
     without = ("--without", "flush") if without_flush else ()
-    return Replayed(machine, _replayer(record, "--machine", str(machine.path), *sets, *without).rstrip("\n"))
+    begin = ("--from", "begin") if from_begin else ()
+    return Replayed(machine, _replayer(record, "--machine", str(machine.path), *sets, *without, *begin).rstrip("\n"))
 
 
 def events(record: Path, instructions: int) -> list[str]:
-    """So many instructions of `record` from its first iteration on, with what they did (lab/trace/src/events.rs)."""
+    """So many instructions of `record` from its first iteration on, with what they did (events.rs of lab/trace)."""
     return _replayer(record, "--events", str(instructions)).splitlines()
 
 
@@ -71,6 +80,8 @@ def doubts(record_header: dict, machine: Machine) -> str | None:
     """Why a record may not be what `machine` would have run, or None."""
     recorded = (record_header.get("provenance") or {}).get("cpu")
     own = machine.parameters["processor.emulated_as"].value
+    if record_header["architecture"] != boards.IA32.architecture:
+        return None  # its board says which machine comes closest, and no instruction is missing on the others
     if recorded in (None, own):
         return None
     return (

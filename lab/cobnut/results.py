@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The result of an experiment and its JSON form, which docs/command.md describes key by key."""
+"""The result of an experiment and its JSON form, which docs/json.md describes key by key."""
 
 import datetime
 import json
@@ -84,10 +84,10 @@ class Result:
         return json.dumps(asdict(self), indent=1) + "\n"
 
 
-def provenance(emulator: str, machine_file_sha256: str | None) -> Provenance:
-    """The provenance of a run that starts now, from this source tree."""
+def provenance() -> Provenance:
+    """The provenance of a run that starts now, from this source tree, with nothing of what it runs on."""
     now = datetime.datetime.now(datetime.UTC)
-    return Provenance(revision(), machine_file_sha256, emulator, now.isoformat(timespec="seconds"))
+    return Provenance(revision(), None, "", now.isoformat(timespec="seconds"))
 
 
 def revision() -> str:

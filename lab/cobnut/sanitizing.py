@@ -1,32 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Booting under the sanitizer: the plugin's arguments, and its reports read back."""
+"""Booting under the sanitizer: the plugin's arguments, and its reports in words."""
 
-import json
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from cobnut import paths
 from cobnut.emulators.qemu import Plugin
-from cobnut.errors import CobnutError
+from cobnut.findings import Findings
 
 ELF_MAGIC = b"\x7fELF"
-
-
-@dataclass(frozen=True)
-class Findings:
-    """What the sanitizer found in one run."""
-
-    reports: list[dict]
-    invalidations: list[dict]
-    erasures: list[dict]
-    counts: dict[str, int]
-    losses: list[dict] = field(default_factory=list)
-    marks: list[dict] = field(default_factory=list)  # ARM: who stores to what `watch` names
-
-    @property
-    def lines(self) -> list[str]:
-        return [report["line"] for report in self.reports]
 
 
 def plugin(
@@ -56,23 +38,6 @@ def foreign_plugin(out: Path, *, symbols: Path, ignore: str | None = None) -> Pl
     """
     arguments = (("mode", "sanitize"), ("symbols", str(symbols)), ("out", str(out)))
     return Plugin(paths.PLUGIN, arguments + ((("ignore", ignore), ("stop", "first")) if ignore else ()))
-
-
-def read(out: Path) -> Findings:
-    """The findings in the plugin's file `out`; a run that left none was not sanitized, which is never good news."""
-    if not out.exists():
-        raise CobnutError("the sanitizer wrote no reports")
-    found = json.loads(out.read_text())
-    if found["warnings"]:
-        raise CobnutError(f"the sanitizer cannot judge this guest: {found['warnings'][0]}")
-    return Findings(
-        found["reports"],
-        found["invalidations"],
-        found["erasures"],
-        found["counts"],
-        found["losses"],
-        found.get("marks", []),
-    )
 
 
 def say(findings: Findings) -> str:

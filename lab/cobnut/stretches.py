@@ -3,18 +3,19 @@
 them.
 """
 
-import json
 import re
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+
+from pydantic import TypeAdapter, ValidationError
 
 from cobnut import boards, paths
 from cobnut.boards import Board
 from cobnut.emulators import Boot, Outcome, qemu, qemu_arm
 from cobnut.emulators.qemu import Plugin
 from cobnut.errors import CobnutError
-from cobnut.modules import Module
+from cobnut.modules import alone
 
 MEMORY_MB = 256
 KERNEL_KB = 56 << 10  # what the kernel gets of it on a PC, for a thousand spaces; an ARM board's kernel takes a quarter
@@ -32,6 +33,25 @@ class Stretch:
     most_in: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class Seen:
+    """What the plugin writes of a case."""
+
+    case: int
+    instructions: int
+    most_in: list[tuple[str, int]]
+
+
+@dataclass(frozen=True)
+class Written:
+    """What the plugin writes."""
+
+    cases: list[Seen]
+
+
+WRITTEN = TypeAdapter(Written)
+
+
 def measure(board: Board, *, spaces: int, threads: int, only: str = "", area_mb: int = 512) -> dict[str, Stretch]:
     """Of each case whose name contains `only`, among `spaces` spaces, with `threads` threads in a crowd.
 
@@ -39,7 +59,7 @@ def measure(board: Board, *, spaces: int, threads: int, only: str = "", area_mb:
     """
     others = max(0, spaces - THE_PROGRAMS_OWN)
     arguments = f"filter=latency.{only} latency=1 spaces={others} threads={threads} area={area_mb}"
-    modules = (Module(board.program("sigma0")), Module(board.program("x2test"), arguments))
+    modules = alone(board, "x2test", arguments)
     options = "" if board.processor is boards.ARM else f"kmem={KERNEL_KB} small={area_mb}"
     what = Boot(board.kernel, modules, options, memory_mb=board.memory_mb or MEMORY_MB)
     with tempfile.TemporaryDirectory(prefix="cobnut-") as folder:
@@ -61,11 +81,14 @@ def _run(board: Board, what: Boot, out: Path) -> Outcome:
 
 def read(console: str, written: str) -> dict[str, Stretch]:
     """What the plugin wrote, by the names that the guest printed. A case without a stretch was not measured."""
-    by_number = {one["case"]: one for one in json.loads(written)["cases"]}
+    try:
+        by_number = {one.case: one for one in WRITTEN.validate_json(written).cases}
+    except ValidationError as error:
+        raise CobnutError(f"the stretches cannot be read: {error.errors()[0]['msg']}") from None
     found = {}
     for number, name in CASE.findall(console):
         one = by_number.get(int(number))
         if not one:
             raise CobnutError(f"the plugin has seen nothing of latency.{name}")
-        found[name] = Stretch(one["instructions"], tuple(function for function, _ in one["most_in"]))
+        found[name] = Stretch(one.instructions, tuple(function for function, _ in one.most_in))
     return found

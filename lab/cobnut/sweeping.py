@@ -9,8 +9,9 @@ from dataclasses import dataclass, replace
 
 from cobnut import machines
 from cobnut.errors import CobnutError, meant
-from cobnut.experiments import Experiment, Lab, Mark, Plot
+from cobnut.experiments import Experiment, Lab
 from cobnut.machines import Machine
+from cobnut.plots import Plot, Ranges
 from cobnut.progress import Meter
 from cobnut.results import Result, Series
 
@@ -72,7 +73,8 @@ def _ends(word: str, ends: str) -> tuple[str, str]:
 
 def run(experiment: Experiment, lab: Lab, nominal: Result, sweeps: Sequence[Sweep], meter: Meter) -> Result:
     """`nominal` with the series `sweep.CHECK.low`, `.value` and `.high` over the swept parameters."""
-    settings = {name: 0 if name == "hinges" else value for name, value in lab.settings.items()}
+    swept = {name: one.swept for name, one in experiment.settings.items() if one.swept is not None}
+    settings = lab.settings | swept
     measured = {}
     for sweep in sweeps:
         for end in ENDS:
@@ -146,13 +148,12 @@ def plots(result: Result) -> list[Plot]:
     """Bars for each check that a sweep moved."""
     units = {check.name: check.unit for check in result.checks}
     return [
-        Plot(
-            "ranges",
+        Ranges(
             f"{name}: what it hinges on",
             units[name],
-            "",
-            {f"sweep.{name}.low": "at its low end", f"sweep.{name}.high": "at its high end"},
-            marks=(Mark("the machine file's values", x=value),),
+            f"sweep.{name}.low",
+            f"sweep.{name}.high",
+            value,
             least=LEAST_SHOWN,
             caption=CAPTION,
         )

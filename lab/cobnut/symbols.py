@@ -2,32 +2,14 @@
 """Names in IA-32 ELF executables: where a symbol is, and which function an address belongs to."""
 
 import bisect
-import functools
-import struct
 import subprocess
-from dataclasses import dataclass
 from pathlib import Path
 
-from cobnut import paths
+from cobnut import elf, paths
 from cobnut.boards import ARM
+from cobnut.elf import Executable
 from cobnut.errors import CobnutError
-from cobnut.modules import ELF_HEADER, elf_fault
-
-# System V ABI, chapter 4: section header and symbol of a 32-bit file
-SECTION = struct.Struct("<10I")
-SYMBOL = struct.Struct("<IIIBBH")
-SHT_SYMTAB, SHF_EXECINSTR = 2, 4
-STT_NOTYPE, STT_FUNC = 0, 2
-SHN_LORESERVE = 0xFF00  # sections from here on are none: absolute values and the like
-
-
-@dataclass(frozen=True)
-class Section:
-    """A section with code: its linear address, and where it is in the file."""
-
-    address: int
-    offset: int
-    size: int
+from cobnut.modules import elf_fault
 
 
 class Symbols:
@@ -39,26 +21,13 @@ class Symbols:
         if fault:
             raise CobnutError(f"{path}: {fault}")
         self.path = path
-        self._data = data
-        self.addresses: dict[str, int] = {}
+        file = Executable(data, path)
+        self.code = file.code
+        self.addresses = {one.name: one.address for one in file.symbols}
         functions: dict[int, str] = {}
-        self.code: list[Section] = []
-        *_, sections_offset, _, _, _, _, section_size, sections, _ = ELF_HEADER.unpack_from(data)
-        headers = [SECTION.unpack_from(data, sections_offset + index * section_size) for index in range(sections)]
-        for _, _, flags, address, offset, size, *_ in headers:
-            if flags & SHF_EXECINSTR:
-                self.code.append(Section(address, offset, size))
-        for _, kind, _, _, offset, size, link, *_ in headers:
-            if kind != SHT_SYMTAB:
-                continue
-            for name, value, _, info, _, section in SYMBOL.iter_unpack(data[offset : offset + size]):
-                start = headers[link][4] + name
-                text = data[start : data.index(b"\0", start)].decode()
-                if not text or not section or section >= SHN_LORESERVE:
-                    continue
-                self.addresses[text] = value
-                if info & 0xF in (STT_NOTYPE, STT_FUNC) and headers[section][2] & SHF_EXECINSTR:
-                    functions.setdefault(value, text)
+        for one in file.symbols:
+            if one.code and one.type != "STT_OBJECT":
+                functions.setdefault(one.address, one.name)
         self._starts = sorted(functions)
         self._names = [functions[start] for start in self._starts]
 
@@ -70,37 +39,25 @@ class Symbols:
 
     def function_at(self, address: int) -> str | None:
         """The name of the function that holds `address`, None outside of the file's code."""
-        if not any(part.address <= address < part.address + part.size for part in self.code):
+        if not any(part.address <= address < part.end for part in self.code):
             return None
         index = bisect.bisect_right(self._starts, address) - 1
-        return demangled(self._names[index]) if index >= 0 else None
+        return elf.without_parameters(elf.demangled(self._names[index])) if index >= 0 else None
 
     def offset(self, address: int) -> int:
         """Where in the file the code at `address` is."""
         for part in self.code:
-            if part.address <= address < part.address + part.size:
+            if part.address <= address < part.end:
                 return part.offset + address - part.address
         raise CobnutError(f"{self.path}: has no code at {address:#010x}")
 
     def code_before(self, address: int, length: int) -> bytes:
         """The `length` bytes of code that end at `address`; less where the code begins later, none outside of it."""
         for part in self.code:
-            if part.address < address <= part.address + part.size:
-                end = part.offset + address - part.address
-                return self._data[max(part.offset, end - length) : end]
+            if part.address < address <= part.end:
+                end = address - part.address
+                return part.data[max(0, end - length) : end]
         return b""
-
-
-@functools.cache
-def demangled(name: str) -> str:
-    """A C++ symbol as people write it, without its parameters."""
-    if not name.startswith("_Z"):
-        return name
-    try:
-        done = subprocess.run(["c++filt", "-p", name], capture_output=True, text=True, check=False)
-    except FileNotFoundError:
-        return name
-    return done.stdout.strip() or name
 
 
 def places(executable: Path, address: int) -> list[str]:

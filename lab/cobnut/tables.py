@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Results on the console: a table on a terminal, one plain line for each row elsewhere."""
 
-import json
 import sys
 from collections.abc import Sequence
 from typing import Literal
@@ -12,15 +11,15 @@ from rich.table import Table
 
 from cobnut.causes import TAKERS, by_taker
 from cobnut.checks import Verdict, in_words
+from cobnut.measured import Measured, Region, read
 from cobnut.recording import Replayed
 from cobnut.report.page import number
 from cobnut.results import Result
 from cobnut.sweeping import moved
 
 WIDE = 10_000  # columns: wide enough for any table
-MOST_ROWS = 12
-MOST_CAUSES = 5
-SMALL, LARGE = "small_small", "large_large"
+MOST_CAUSES = MOST_CASES = 5
+MOST_FUNCTIONS = 10
 SHOWN: dict[Verdict, str] = {"ok": "ok", "known_miss": "known miss", "failed": "NOT OK"}
 STYLES = {SHOWN["known_miss"]: "yellow", SHOWN["failed"]: "red"}
 
@@ -31,32 +30,18 @@ def show_checks(result: Result) -> None:
         (SHOWN[check.verdict], check.name, number(check.published), number(check.measured), check.unit)
         for check in result.checks
     ]
-    _show(f"{result.experiment}: checks", ("", "check", "published", "measured", "unit"), rows)
+    show(f"{result.experiment}: checks", ("", "check", "published", "measured", "unit"), rows)
     for check in result.checks:
         if not check.ok:
             print(f"{SHOWN[check.verdict].lower()}: {check.name} is {number(check.measured)}, wanted {check.why}")
     print(f"{result.experiment}: {in_words(result.checks)}")
 
 
-def show_ping_pong(result: Result) -> None:
-    """The curves of uhlig02/fig4 as rows, some of the sizes: cycles of a round trip in both kinds of space, their
-    ratio.
-    """
-    for letter, title in (("a", "bytes of nops"), ("b", "pages jumped to"), ("c", "pages read")):
-        large, small, ratio = (result.find(f"{letter}.{name}") for name in (LARGE, SMALL, "ratio"))
-        if large and small and ratio:
-            columns: list[Sequence[float | str | None]] = [large.x, large.y, small.y, ratio.y]
-            rows = [tuple(map(number, row)) for row in zip(*columns, strict=True)]
-            step = -(-len(rows) // MOST_ROWS)
-            shown = rows[::step] if (len(rows) - 1) % step == 0 else [*rows[::step], rows[-1]]
-            _show(f"({letter}) modelled cycles of a round trip", (title, "large", "small", "large/small"), shown)
-
-
 def show_sweep(result: Result) -> None:
     """The checks that a sweep moved, how far, and by which of the machine's numbers most."""
     rows = [(name, number(value), number(least), number(most), by) for name, value, least, most, by in moved(result)]
     if rows:
-        _show(
+        show(
             f"{result.experiment}: what the sweep moved", ("check", "measured", "least", "most", "moved most by"), rows
         )
 
@@ -74,32 +59,32 @@ def show_causes(result: Result) -> None:
             for row, amounts in zip(shown, sums, strict=True)
         ]
         heads = ("size", "cycles", *(TAKERS[key] for key in taken))
-        _show(f"{name}: modelled cycles of a round trip, and who took what had to be refilled", heads, lines)
+        show(f"{name}: modelled cycles of a round trip, and who took what had to be refilled", heads, lines)
 
 
 def show_replay(replayed: Replayed) -> None:
     """For each case of a replay, modelled cycles of an iteration and where they go."""
     measured = replayed.measured
     name = ", ".join([replayed.machine.name, *measured["machine_set"]])
-    if measured["without"]:
+    if measured.get("without"):
         name += f", without {measured['without']}"
     _show_cases(name, measured)
 
 
-def show_measured(machine: str, text: str) -> dict:
+def show_measured(machine: str, text: str) -> Measured:
     """The same of what the plugin wrote, which it returns."""
-    measured = json.loads(text)
+    measured = read(text)
     _show_cases(machine, measured)
     return measured
 
 
-def _show_cases(name: str, measured: dict) -> None:
+def _show_cases(name: str, measured: Measured) -> None:
     regions = [region for region in measured["regions"] if region["iterations"]]
     if not regions:
         # Nobody marked what is to be measured: the run as a whole.
         totals = measured["totals"]
         spent = [(key.replace("_", " "), f"{cycles:,}") for key, cycles in totals["ledger"].items() if cycles]
-        _show(f"{name}: modelled cycles of the whole run", ("", "cycles"), [*spent, ("total", f"{totals['cycles']:,}")])
+        show(f"{name}: modelled cycles of the whole run", ("", "cycles"), [*spent, ("total", f"{totals['cycles']:,}")])
         return
     paid = [key for key in regions[0]["ledger"] if any(region["ledger"][key] for region in regions)]
     rows = []
@@ -108,14 +93,30 @@ def _show_cases(name: str, measured: dict) -> None:
         sums = [region["cycles_total"], *(region["ledger"][key] for key in paid)]
         rows.append((str(region["case"]), str(count), *(number(cycles / max(count, 1)) for cycles in sums)))
     heads = ("case", "iterations", "cycles", *(key.replace("_", " ") for key in paid))
-    _show(f"{name}: modelled cycles of an iteration", heads, rows)
+    show(f"{name}: modelled cycles of an iteration", heads, rows)
+    _show_functions(name, regions[:: -(-len(regions) // MOST_CASES)])
+
+
+def _show_functions(name: str, regions: Sequence[Region]) -> None:
+    """What the dearest functions cost in some cases; `user` is all that is not the kernel."""
+    cycles = [
+        {one["symbol"]: one["cycles"] / region["iterations"] for one in region.get("functions", [])}
+        for region in regions
+    ]
+    every = sorted({symbol for case in cycles for symbol in case}, key=lambda one: -sum(c.get(one, 0) for c in cycles))
+    rows = [(one, *(number(case.get(one, 0)) for case in cycles)) for one in every[:MOST_FUNCTIONS]]
+    if others := every[MOST_FUNCTIONS:]:
+        rows.append((f"{len(others)} others", *(number(sum(case.get(o, 0) for o in others)) for case in cycles)))
+    if rows:
+        heads = ("function", *(f"case {region['case']}" for region in regions))
+        show(f"{name}: modelled cycles of an iteration, by function with its refills", heads, rows)
 
 
 def show_rows(result: Result, title: str, names: Sequence[str]) -> None:
     """Series over the same names, a row for each."""
     found = [series for series in map(result.find, names) if series is not None]
     rows = [(one.name.partition(".")[2].replace("_", " "), *map(number, one.y)) for one in found]
-    _show(title, ("", *map(str, found[0].x)), rows)
+    show(title, ("", *map(str, found[0].x)), rows)
 
 
 def show_columns(result: Result, title: str, names: Sequence[str]) -> None:
@@ -124,7 +125,7 @@ def show_columns(result: Result, title: str, names: Sequence[str]) -> None:
     rows = [
         (str(name), *map(number, values)) for name, *values in zip(found[0].x, *(one.y for one in found), strict=True)
     ]
-    _show(title, ("", *(one.unit for one in found)), rows)
+    show(title, ("", *(one.unit for one in found)), rows)
 
 
 def show_ledger(result: Result) -> None:
@@ -133,10 +134,11 @@ def show_ledger(result: Result) -> None:
     each = [(row, max(row.rounds, 1)) for row in result.ledger]
     rows = [(key.replace("_", " "), *(number(row.entries[key] / n) for row, n in each)) for key in paid]
     rows.append(("total", *(number(row.total / n) for row, n in each)))
-    _show("modelled cycles of a round trip", ("", *(row.name for row in result.ledger)), rows)
+    show("modelled cycles of a round trip", ("", *(row.name for row in result.ledger)), rows)
 
 
-def _show(title: str, heads: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
+def show(title: str, heads: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
+    """Rows of cells below their heads."""
     if sys.stdout.isatty():
         console = Console()
         table = Table(title=title, title_justify="left")

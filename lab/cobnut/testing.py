@@ -14,9 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
 
-from cobnut import boards, build, packages, paths, proofs
+from cobnut import boards, build, crates, packages, paths, proofs
 from cobnut.emulators import bochs, qemu, qemu_arm
 from cobnut.errors import CobnutError, unknown
+from cobnut.linux import guest
 
 RESULTS = paths.BUILD / "test"
 LONG = "long"
@@ -67,7 +68,8 @@ def lint() -> Count:
     """formats, lints and types of all languages, how long lines are, and what is not said"""
     packages.ensure_rust()
     packages.ensure_rust_components()
-    packages.ensure(packages.GIT)
+    packages.ensure(packages.GIT, packages.BUILD_TOOLS)  # cargo links with gcc
+    crates.seed("clippy")
     return _pytest("lint")
 
 
@@ -90,6 +92,7 @@ def lab() -> Count:
     qemu.ensure()
     qemu_arm.ensure()
     packages.ensure(packages.ARM_TOOLS)  # small guests of the plugin's tests
+    crates.seed("test")
     command = [
         "cargo",
         "test",
@@ -128,7 +131,8 @@ def system() -> Count:
     qemu.ensure()
     qemu_arm.ensure()
     bochs.ensure()
-    packages.ensure(packages.BROWSER, packages.GDB)
+    packages.ensure(packages.BROWSER, packages.GDB, packages.GDB_ARM)
+    guest.ensure()
     return _pytest("system")
 
 

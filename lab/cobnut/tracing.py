@@ -6,10 +6,12 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from cobnut import chrome_trace, kernel_trace
-from cobnut.emulators import Boot, qemu
+from cobnut import boards, chrome_trace, kernel_trace
+from cobnut.chrome_trace import FIRST_PAYLOAD, ROOT, SIGMA0, Program
+from cobnut.emulators import Boot, qemu, staged_name
 from cobnut.errors import CobnutError
 from cobnut.kernel_trace import Trace
+from cobnut.payloads import given_names
 from cobnut.symbols import Symbols
 
 LEAST_KB, MOST_KB = 4, 8192  # a page; half of what the kernel takes of a large memory
@@ -45,17 +47,19 @@ def run(boot: Boot, output: Path, seconds: float | None = None) -> Run:
             trace = kernel_trace.read(memory, Symbols(boot.kernel))
         except CobnutError as error:
             raise failure or error from None
-    programs = [Symbols(module.path) for module in boot.modules]
     # only names of events' arguments repeat: without blanks a file of many events is half the size
-    output.write_text(json.dumps(chrome_trace.convert(trace, names_in(programs)), separators=(",", ":")) + "\n")
+    output.write_text(json.dumps(chrome_trace.convert(trace, programs(boot)), separators=(",", ":")) + "\n")
     return Run(trace, code, failure)
 
 
-def names_in(programs: list[Symbols]) -> chrome_trace.FunctionAt:
-    """The function at an address where only one program has code there: which program a space runs is not known."""
-
-    def function_at(address: int) -> str | None:
-        names = [name for program in programs if (name := program.function_at(address))]
-        return names[0] if len(names) == 1 else None
-
-    return function_at
+def programs(boot: Boot) -> list[Program]:
+    """What runs in a boot. Which program a thread starts is known of the initial servers, and of payloads where `root`
+    is the root server.
+    """
+    _, root, *payloads = boot.modules
+    ours = root.path.resolve() == boards.find("pc").program("root").resolve()
+    threads = [SIGMA0, ROOT, *(FIRST_PAYLOAD + index if ours else None for index in range(len(payloads)))]
+    return [
+        Program(next(iter(given_names(module)), staged_name(module)), Symbols(module.path).function_at, thread)
+        for module, thread in zip(boot.modules, threads, strict=True)
+    ]

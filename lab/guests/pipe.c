@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Two processes of Linux that send one byte to and fro through two pipes. `pipe ROUNDS WARMUP [int]`: the measured
- * rounds stand between the laboratory's markers (docs/lab.md). System calls go through the vdso, which takes sysenter
- * where the processor has it; with `int`, by int $0x80. Needs no C library, so that next to nothing runs beside the
- * kernel.
+ * rounds stand between the laboratory's markers (docs/plugin.md). System calls go through the vdso, which takes
+ * sysenter where the processor has it; with `int`, by int $0x80. Needs no C library, so that next to nothing runs
+ * beside the kernel.
  */
 
 enum { SYS_EXIT = 1, SYS_FORK = 2, SYS_READ = 3, SYS_WRITE = 4, SYS_CLOSE = 6, SYS_PIPE = 42 }; /* syscall_32.tbl */

@@ -11,8 +11,8 @@ from cobnut.attacks import Attempt
 from cobnut.emulators import Outcome
 from cobnut.errors import CobnutError, Skipped
 from cobnut.experiments import attack_isolation, attack_isolation_arm, silicon_segments
+from cobnut.findings import Findings
 from cobnut.machines import Parameter
-from cobnut.sanitizing import Findings
 from made_up import MACHINE
 
 CONSOLE = """attack: row small.read refused read fault at 1000000, vector 6 error 0 ip 300042 eax 90909090

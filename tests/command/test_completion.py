@@ -10,7 +10,7 @@ from conftest import run_cobnut
     ("words", "offered"),
     [
         ("cobnut re", {"record", "replay"}),
-        ("cobnut run ipc/", {"ipc/path", "ipc/scale", "ipc/strings", "ipc/trace"}),
+        ("cobnut run uhlig02/", {"uhlig02/fig4", "uhlig02/fig9"}),
         ("cobnut test long attack/", {"attack/isolation", "attack/compose"}),
         ("cobnut build --board ver", {"versatilepb"}),
         ("cobnut boot --machine pentium-", {"pentium-90", "pentium-133"}),

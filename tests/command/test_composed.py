@@ -3,9 +3,11 @@
 
 from dataclasses import replace
 
-from cobnut import composed
+import pytest
+
+from cobnut import boards, composed
 from cobnut.emulators import Outcome
-from cobnut.experiments import attack_compose
+from cobnut.experiments import attack_compose, attack_compose_arm
 
 CONSOLE = """compose: episode 0
 compose: episode 1
@@ -54,7 +56,7 @@ def good():
 
 
 def failed(runs, steps=3360):
-    return {check.name for check in attack_compose.judge_runs(runs, steps) if not check.ok}
+    return {check.name for check in composed.judge_runs(runs, steps, attack_compose.LEAST_PAIRS_QUICK) if not check.ok}
 
 
 def test_every_check_can_fail():
@@ -65,6 +67,27 @@ def test_every_check_can_fail():
     assert failed([replace(runs[0], book_faults=1), *runs[1:]]) == {"int.book_faults"}
     assert failed([replace(runs[0], episodes=1), *runs[1:]]) == {"steps"}
     assert failed([replace(one, followers={}) for one in runs]) == {"pairs"}
+
+
+def test_a_kernel_that_stops_is_made_to_stop_by_less():
+    booted = []
+
+    def boot(arguments, timeout):
+        booted.append(arguments)
+        stops = "episodes=9" in arguments or int(arguments.split("keep=")[1], 0) & 2
+        return outcome("compose: episode 0\ncompose: episode 1\n" + "cobnut: kernel fault 3\n" * bool(stops))
+
+    done = composed.look("x", 5, 9, boot, lambda arguments: f"boot {arguments}")
+    assert done.failure == "kernel fault 3"
+    assert done.again == ("boot seed=5 first=1 episodes=1 keep=0x2",)
+    assert len(booted) == 2 + composed.STEPS_EACH
+
+
+@pytest.mark.parametrize(("tags", "kernel"), [(True, ""), (False, "--set tags=off ")])
+def test_the_commands_that_repeat_a_finding_on_arm_have_the_kernel(tags, kernel):
+    found = boards.find("collie")
+    command = attack_compose_arm.replay(found if tags else found.standard, "seed=1 keep=0x3")
+    assert command == f'./cobnut boot {kernel}--board collie --sanitize --root "compose seed=1 keep=0x3"'
 
 
 def test_the_commands_that_repeat_a_finding_have_the_variants_options():

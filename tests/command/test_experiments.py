@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 
 import made_up
-from cobnut import checks, experiments
+from cobnut import checks, experiments, paths
 from cobnut.errors import CobnutError
 from cobnut.experiments import ipc_path, pingpong, sensitivity, uhlig02_fig4
 from cobnut.experiments.pingpong import Measurement, PingPong
-from cobnut.report import picture
+from cobnut.plots import Pictured
 
 ALL = experiments.reproductions()
 KEYS = {
@@ -51,6 +51,36 @@ def test_json_has_the_promised_keys(made, name):
 def test_no_two_checks_share_a_name(made, name):
     names = [check.name for check in ALL[name].run(made_up.lab(ALL[name])).checks]
     assert len(names) == len(set(names))
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_checks_have_the_names_that_are_declared_and_no_declaration_is_left_over(made, name):
+    lab = made_up.lab(ALL[name])
+    # some of a paper's checks are made on its own machine only
+    papers = replace(lab, model=replace(lab.machine, name=ALL[name].machine))
+    found = [check for one in (lab, papers) for check in ALL[name].run(one).checks]
+    assert checks.undeclared(found, ALL[name].checks) == []
+    for one in ALL[name].checks:
+        assert len(checks.undeclared(found, [one])) < len(found), f"nothing is called {one}"
+
+
+@pytest.mark.parametrize("name", experiments.all_experiments())
+def test_what_is_known_of_misses_is_about_declared_checks(name):
+    whole = experiments.find(name)
+    for one in (whole, *whole.elsewhere):
+        about = [replace(checks.judge("", 1, "", None, ""), name=check) for check in one.known_misses]
+        assert checks.undeclared(about, one.checks) == []
+
+
+def test_names_are_declared_by_parts():
+    declared = [checks.named("one_way", ("large_large", "intra"), "cycles"), checks.named("caught.SITE")]
+    names = ["one_way.intra.cycles", "caught.a.b+0x3", "one_way.intra", "one_way.small.cycles", "acaught.x", "caught."]
+    told = [replace(checks.judge("", 1, "", None, ""), name=name) for name in names]
+    assert checks.undeclared(told, declared) == names[2:]
+
+
+def test_the_page_of_their_names_is_what_the_command_prints():
+    assert (paths.ROOT / "docs/checks.md").read_text() == experiments.names_of_checks()
 
 
 @pytest.mark.parametrize("pair", ["large_large", "small_small"])
@@ -148,7 +178,7 @@ def test_the_published_cycles_are_explained(made):
 @pytest.mark.parametrize("name", ALL)
 def test_an_experiment_knows_whether_it_has_curves(made, name):
     plots = ALL[name].plots(ALL[name].run(made_up.lab(ALL[name])))
-    assert ALL[name].has_curves == any(plot.kind in picture.DRAWN for plot in plots)
+    assert ALL[name].has_curves == any(isinstance(plot, Pictured) for plot in plots)
 
 
 @pytest.mark.parametrize("name", ALL)

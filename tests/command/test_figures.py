@@ -5,8 +5,8 @@ import pytest
 
 import made_up
 from cobnut import experiments
-from cobnut.experiments import Mark, Plot
-from cobnut.report import figures, picture
+from cobnut.plots import Ledger, Lines, Mark, Ranges, lines
+from cobnut.plots.colours import COLOURS
 from cobnut.results import LedgerRow, Provenance, Result, Series
 
 
@@ -17,16 +17,16 @@ def made(series: list[Series], ledger: list[LedgerRow]) -> Result:
 def test_a_ledger_may_have_a_mark():
     """It says what a source gives for a whole bar, and leaves no bar out."""
     rows = [LedgerRow("large", size, 2, "cycles", {"flush": 10.0 * size}, 10.0 * size) for size in (1, 2)]
-    plot = Plot("ledger", "where", "size", "cycles", {"large": "large"}, marks=(Mark("published", x=1.0, y=5.0),))
-    data = figures.draw(plot, made([], rows))["data"]
+    plot = Ledger("where", "size", "cycles", {"large": "large"}, marks=(Mark("published", x=1.0, y=5.0),))
+    data = plot.figure(made([], rows))["data"]
     assert [bar["y"] for bar in data if bar["type"] == "bar"] == [[5.0, 10.0]]
 
 
 def test_ranges_close_to_the_mark_are_left_out():
     names = ["far", "near"]
     series = [Series("low", "times", names, [1.0, 9.9]), Series("high", "times", names, [10.0, 10.0])]
-    plot = Plot("ranges", "ends", "times", "", {"low": "low", "high": "high"}, marks=(Mark("is", x=10.0),), least=0.05)
-    data = figures.draw(plot, made(series, []))["data"]
+    plot = Ranges("ends", "times", "low", "high", 10.0, least=0.05)
+    data = plot.figure(made(series, []))["data"]
     assert data[0]["y"] == ["far"]
 
 
@@ -35,20 +35,19 @@ def test_no_two_curves_of_a_plot_look_the_same(name, monkeypatch):
     made_up.install(monkeypatch)
     experiment = experiments.find(name)
     for plot in experiment.plots(experiment.run(made_up.lab(experiment))):
-        if plot.kind == "lines" and len(plot.series) <= len(figures.OTHERS):
-            roles = figures.roles(plot)
-            assert len({picture.COLOURS[role] for role in roles.values()}) == len(plot.series), plot.title
+        if isinstance(plot, Lines) and len(plot.series) <= len(lines.OTHERS):
+            assert len({COLOURS[role] for role in plot.roles.values()}) == len(plot.series), plot.title
 
 
 def test_figure_5_has_five_colours_for_its_curves_and_the_peer(monkeypatch):
     made_up.install(monkeypatch)
     experiment = experiments.find("wiggins03/fig5")
-    plots = [plot for plot in experiment.plots(experiment.run(made_up.lab(experiment))) if plot.kind == "lines"]
+    plots = [plot for plot in experiment.plots(experiment.run(made_up.lab(experiment))) if isinstance(plot, Lines)]
     seen: dict[str, set[str]] = {}
     for plot in plots:
-        for series, role in figures.roles(plot).items():
+        for series, role in plot.roles.items():
             kernel, place, _ = f"{series}.".split(".", 2) if series.count(".") == 2 else ("peer", "", "")
-            seen.setdefault(f"{kernel}.{place}", set()).add(picture.COLOURS[role])
+            seen.setdefault(f"{kernel}.{place}", set()).add(COLOURS[role])
     assert len(seen) == 5 and all(len(colours) == 1 for colours in seen.values())
     assert len(set.union(*seen.values())) == 5
 
@@ -60,6 +59,6 @@ def test_a_picture_has_gaps_where_measurements_are_missing():
     _, axis = pyplot.subplots()
     sizes = [1, 2, 3]
     series = [Series(name, "cycles", sizes, [1.0, None, 3.0]) for name in ("least", "most", "large")]
-    plot = Plot("lines", "curve", "size", "cycles", {"large": "large spaces"}, band=("least", "most"))
-    picture._draw(axis, plot, made(series, []), 0.1)
+    plot = Lines("curve", "size", "cycles", {"large": "large spaces"}, band=("least", "most"))
+    plot.draw(axis, made(series, []), 0.1)
     assert len(axis.lines) == 1 and len(axis.collections) == 1

@@ -3,7 +3,7 @@
 
 import made_up
 from cobnut.experiments import fuzz_syscalls
-from cobnut.sanitizing import Findings
+from cobnut.findings import Findings
 
 COUNTS = {"accesses": 1_000_000, "late_rights": 0}
 ALL = "".join(
@@ -42,7 +42,7 @@ def test_the_calls_are_spread_over_boots_with_all_kinds(monkeypatch):
     monkeypatch.setattr(fuzz_syscalls, "boot", boot)
     fuzz_syscalls.EXPERIMENT.run(made_up.lab(fuzz_syscalls.EXPERIMENT, quick=False, calls=10_000_000))
     assert sorted(seed for seed, _, _ in seeds) == list(range(1, 41))
-    assert {calls for _, _, calls in seeds} == {250_000} and {kind for _, kind, _ in seeds} == set(fuzz_syscalls.KINDS)
+    assert {calls for _, _, calls in seeds} == {250_000} and {kind for _, kind, _ in seeds} == set(fuzz_syscalls.WAYS)
 
 
 def test_a_boot_that_stops_fails_and_says_how_to_repeat_it(monkeypatch):

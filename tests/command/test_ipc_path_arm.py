@@ -54,8 +54,9 @@ def test_counts_are_means_of_both_ways():
 
 
 def test_ipc_path_has_another_half_for_arm(monkeypatch):
-    assert ipc_path.EXPERIMENT.on("pc") is ipc_path.EXPERIMENT
-    assert ipc_path.EXPERIMENT.on("collie") is ipc_path_arm.EXPERIMENT
+    whole = experiments.find("ipc/path")
+    assert whole.on("pc").run is ipc_path.run
+    assert whole.on("collie") is ipc_path_arm.EXPERIMENT
     with pytest.raises(CobnutError, match="ipc/scale runs on pc, not on collie"):
         experiments.find("ipc/scale").on("collie")
     checks = measured(monkeypatch, ipc_path_arm.EXPERIMENT, unchanged)

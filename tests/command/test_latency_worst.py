@@ -10,6 +10,7 @@ import made_up
 from cobnut import paths, stretches
 from cobnut.errors import CobnutError
 from cobnut.experiments import latency_worst
+from cobnut.results import Provenance, Result, Series
 from cobnut.stretches import Stretch
 
 CONSOLE = "case 1 latency.one\nok latency.one\ncase 2 latency.two\nok latency.two\nx2test: 2 passed, 0 failed\n"
@@ -52,10 +53,14 @@ def test_limit_and_growth(monkeypatch, few, many, failed):
     assert [line.y for line in result.series] == [[few], [few], [many]]
 
 
-DOCUMENT = {
-    "provenance": {"revision": "0123456789ab", "date": "1995-12-03T10:00:00+00:00", "emulator": "QEMU 10.0"},
-    "series": [{"name": f"spaces_{n}", "x": ["one", "two"], "y": [900, 12_345 + n]} for n in (2, 100)],
-}
+RESULT = Result(
+    "latency/worst",
+    None,
+    Provenance("0123456789ab", None, "QEMU 10.0", "1995-12-03T10:00:00+00:00"),
+    [Series(f"spaces_{n}", "instructions", ["one", "two"], [900, 12_345 + n]) for n in (2, 100)],
+    [],
+    [],
+)
 TABLE = """\
 Commit 0123456789ab, 1995-12-03, QEMU 10.0:
 
@@ -66,7 +71,7 @@ Commit 0123456789ab, 1995-12-03, QEMU 10.0:
 
 
 def test_the_table_has_the_longest_first():
-    assert latency_worst.markdown(DOCUMENT) == TABLE
+    assert latency_worst.markdown(RESULT) == TABLE
 
 
 def test_the_documents_table_has_every_case_of_the_pc():
@@ -74,7 +79,8 @@ def test_the_documents_table_has_every_case_of_the_pc():
         r"^\| `(\w+)` \|((?: [\d,]+ \|)+)$", (paths.ROOT / "docs" / "preemption.md").read_text(), re.MULTILINE
     )
     sources = (
-        (paths.ROOT / "user" / "x2test" / name).read_text() for name in ("ia32/latency_tests.cc", "waiting_tests.cc")
+        (paths.ROOT / "user" / "x2test" / name).read_text()
+        for name in ("ia32/latency_tests.cc", "ia32/stretch_tests.cc", "waiting_tests.cc")
     )
     cases = {case for source in sources for case in re.findall(r'"latency\.(\w+)"', source)}
     assert cases and {name for name, _ in rows} == cases

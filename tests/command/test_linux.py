@@ -12,8 +12,9 @@ from cobnut import apt_sources, cpio, linux_guest
 from cobnut.emulators import Outcome
 from cobnut.errors import CobnutError
 from cobnut.experiments import linux_sanitized
+from cobnut.findings import WRITTEN, Findings
 from cobnut.linux_guest import DONE, REACHED, LinuxGuest
-from cobnut.sanitizing import Findings
+from cobnut.private_apt import Apt
 
 KERNEL = "vmlinuz-6.1.0-0-686"
 SOURCES = [apt_sources.Source("http://mirror.example/debian", ("trixie", "trixie-updates"), {"signed-by": "/k.gpg"})]
@@ -43,12 +44,12 @@ def mirror(monkeypatch, tmp_path):
     """A folder for the guest, and an apt whose packages are made here. Returns what apt was asked."""
     asked = []
 
-    def run_apt(folder, *command):
+    def run_apt(apt, *command):
         asked.append(command)
         if command[0] == "apt-cache":
             return f"{linux_guest.FLAVOUR}\n  Depends: linux-image-6.1.0-0-686\n"
         if "download" in command:
-            (folder / "one.deb").touch()
+            (apt.folder / "one.deb").touch()
         return ""
 
     def unpack(command, log):
@@ -61,8 +62,7 @@ def mirror(monkeypatch, tmp_path):
     (tmp_path / "files/boot/config-6.1.0-0-686").write_text("# CONFIG_X86_PAE is not set\n")
     (tmp_path / "files/bin/busybox").touch()
     (tmp_path / "linux").mkdir()
-    monkeypatch.setattr(linux_guest, "FOLDER", tmp_path / "linux")
-    monkeypatch.setattr(linux_guest, "_apt", run_apt)
+    monkeypatch.setattr(Apt, "run", run_apt)
     monkeypatch.setattr(linux_guest, "run_logged", unpack)
     monkeypatch.setattr(apt_sources, "read_sources", lambda: SOURCES)
     monkeypatch.setattr(apt_sources, "codename", lambda: "trixie")
@@ -71,7 +71,7 @@ def mirror(monkeypatch, tmp_path):
 
 
 def test_kernel_and_busybox_are_kept_and_nothing_else(mirror, tmp_path):
-    linux_guest._download()
+    linux_guest._download(tmp_path / "linux")
     assert sorted(path.name for path in (tmp_path / "linux").iterdir()) == ["busybox", KERNEL]
     assert mirror[-1] == ("apt-get", "download", "-q", "linux-image-6.1.0-0-686", "busybox-static")
 
@@ -86,14 +86,14 @@ def test_the_systems_mirror_and_key_are_used_for_the_older_release():
 def test_a_kernel_with_pae_is_refused(mirror, tmp_path):
     (tmp_path / "files/boot/config-6.1.0-0-686").write_text("CONFIG_X86_PAE=y\n")
     with pytest.raises(CobnutError, match="PAE"):
-        linux_guest._download()
-    assert not linux_guest._kernels()
+        linux_guest._download(tmp_path / "linux")
+    assert not list((tmp_path / "linux").iterdir())
 
 
-def test_nothing_is_downloaded_when_forbidden(mirror, monkeypatch):
+def test_nothing_is_downloaded_when_forbidden(mirror, monkeypatch, tmp_path):
     monkeypatch.setenv("COBNUT_NO_INSTALL", "1")
     with pytest.raises(CobnutError, match="linux-image-686 and busybox-static"):
-        linux_guest._download()
+        linux_guest._download(tmp_path / "linux")
     assert mirror == []
 
 
@@ -119,7 +119,15 @@ def findings(*lines: str, losses: tuple[str, ...] = ("unmap_page_range+0x1",)) -
         {"instruction": "0xc4", "symbol": "control+0x1", "by": "control", "executed": 9, "needed": 3},
     ]
     late = [{"instruction": "0xd1", "symbol": name, "losses": 2, "longest": 5_000_000} for name in losses]
-    return Findings([{"line": line} for line in lines], invalidations, [], {"accesses": 2_000_000_000}, late)
+    return WRITTEN.validate_python(
+        {
+            "reports": [{"line": line} for line in lines],
+            "invalidations": invalidations,
+            "erasures": [],
+            "counts": {"accesses": 2_000_000_000},
+            "losses": late,
+        }
+    )
 
 
 def experiment(monkeypatch, stock: Findings, ignored: Findings, *, quick: bool = False, reason: str | None = None):

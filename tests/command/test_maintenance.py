@@ -1,13 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """How the mutants of an ARM kernel are derived and made. No emulator runs here."""
 
+from types import SimpleNamespace
+
 import pytest
 
+import listings
+from cobnut import disassembly, elf
+from cobnut.elf import Symbol
 from cobnut.errors import CobnutError
 from cobnut.experiments import maintenance, mutations_arm
 from cobnut.experiments.stress_arm import Run
+from cobnut.findings import Findings, Invalidation, Mark
 from cobnut.modules import ELF_HEADER, PROGRAM_HEADER, PT_LOAD
-from cobnut.sanitizing import Findings
 
 LISTING = """
 fff10000 <boot_start>:
@@ -47,11 +52,10 @@ fff12008:\te5832000 \tstr\tr2, [r3]
 
 @pytest.fixture
 def listed(monkeypatch, tmp_path):
-    def by(listing, source="??:0"):
-        def said(tool, kernel, asked=""):
-            return [source] * len(asked.split()) if tool[0] == "addr2line" else listing
-
-        monkeypatch.setattr(maintenance, "_output", said)
+    def by(listing=(), source=None, symbols=()):
+        file = SimpleNamespace(symbols=symbols, lines=lambda addresses: [source for _ in addresses])
+        monkeypatch.setattr(disassembly, "instructions", lambda kernel: listings.instructions(list(listing)))
+        monkeypatch.setattr(elf, "read", lambda kernel: file)
         return tmp_path / "kernel"
 
     return by
@@ -77,7 +81,7 @@ def test_what_cleans_by_reading_is_a_site(listed):
 
 
 def test_stores_that_were_noted_are_sites(listed):
-    stores = [{"instruction": "0xfff14008", "executed": 3}, {"instruction": "0xfff11000", "executed": 1}]
+    stores = [Mark(instruction=0xFFF14008, executed=3, cleared=0), Mark(instruction=0xFFF11000, executed=1, cleared=0)]
     assert [site.name for site in maintenance.marks(listed(LISTING), stores)] == ["enter_host+0x8"], (
         "not those of the boot"
     )
@@ -87,7 +91,7 @@ def test_stores_that_were_noted_are_sites(listed):
 def test_stores_to_fields_that_note_dirt_are_sites(listed, tmp_path, line, is_site):
     source = tmp_path / "residents.cpp"
     source.write_text(f"// one\n{line}\n")
-    found = maintenance.sites(listed(LISTING, f"{source}:2 (discriminator 3)"))
+    found = maintenance.sites(listed(LISTING, (source, 2)))
     assert [site.name for site in found if site.text.startswith("marks")] == (["enter_host+0x8"] if is_site else [])
 
 
@@ -102,12 +106,12 @@ def test_operations_are_sites_without_their_calls(listed):
 @pytest.mark.parametrize(
     ("counted", "why"),
     [
-        ({"by": "CleanLine", "executed": 3, "needed": 0}, "nothing left"),
-        ({"by": "DrainWriteBuffer", "executed": 3, "needed": 0}, "drained again"),
-        ({"by": "InvalidateTlb(Both)", "executed": 3, "needed": 0}, None),
-        ({"by": "CleanLine", "executed": 3, "needed": 1}, None),
-        ({"executed": 3, "cleared": 3}, "only cleared"),
-        ({"executed": 3, "cleared": 2}, None),
+        (Invalidation(instruction=1, by="CleanLine", executed=3, needed=0), "nothing left"),
+        (Invalidation(instruction=1, by="DrainWriteBuffer", executed=3, needed=0), "drained again"),
+        (Invalidation(instruction=1, by="InvalidateTlb(Both)", executed=3, needed=0), None),
+        (Invalidation(instruction=1, by="CleanLine", executed=3, needed=1), None),
+        (Mark(instruction=1, executed=3, cleared=3), "only cleared"),
+        (Mark(instruction=1, executed=3, cleared=2), None),
         (None, None),
     ],
 )
@@ -120,18 +124,19 @@ def test_what_is_noted_for_later_is_found_by_name(listed, tmp_path):
     offsets = tmp_path / "offsets.h"
     offsets.write_text("#define PROCESSOR_RAN 8\n")
     symbols = [
-        "fff26000 B processor",
-        "fff1e078 00000008 b host::(anonymous namespace)::section",
-        "fff1e000 00000004 d other",
+        Symbol("processor", 0xFFF26000, 0, "STT_NOTYPE", code=False, data=True),
+        Symbol("_ZN4host12_GLOBAL__N_17sectionE", 0xFFF1E078, 8, "STT_OBJECT", code=False, data=True),
+        Symbol("other", 0xFFF1E000, 4, "STT_OBJECT", code=False, data=True),
     ]
-    assert maintenance.notes(listed(symbols), offsets) == [(0xFFF26008, 4), (0xFFF1E078, 8)]
+    assert maintenance.notes(listed(symbols=symbols), offsets) == [(0xFFF1E078, 8), (0xFFF26008, 4)]
     offsets.write_text("")
-    assert maintenance.notes(listed(symbols), offsets) == [(0xFFF1E078, 8)], "a kernel without tags has no such word"
+    found = maintenance.notes(listed(symbols=symbols), offsets)
+    assert found == [(0xFFF1E078, 8)], "a kernel without tags has no such word"
 
 
 def test_one_word_of_the_image_is_replaced(tmp_path):
     header = ELF_HEADER.pack(
-        b"\x7fELF\x01".ljust(16, b"\0"),
+        b"\x7fELF\x01\x01\x01".ljust(16, b"\0"),
         2,
         40,
         1,

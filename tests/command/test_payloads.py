@@ -46,3 +46,15 @@ def test_only_a_fault_of_a_known_module_has_a_place(monkeypatch):
         "crash: called by cobnut_main at main.c:10",
     ]
     assert asked == [(CRASH.path, 0x400100)]
+
+
+def test_a_fault_of_a_program_is_not_looked_up_in_another_one(monkeypatch):
+    monkeypatch.setattr(payloads, "places", lambda path, _: [str(path)])
+    same = Module(Path("/elsewhere/other"), "name=crash")
+    assert payloads.fault_places(FAULT, [CRASH, same]) == [] == payloads.fault_places(FAULT, [same, CRASH])
+    alike = Module(Path("/elsewhere/crash"))
+    assert payloads.fault_places(FAULT, [CRASH, alike]) == [f"crash: in {CRASH.path}"]
+    numbered = FAULT.replace("crash", "3-crash")
+    assert payloads.fault_places(numbered, [CRASH, alike]) == [f"3-crash: in {alike.path}"]
+    assert payloads.fault_places(numbered, [CRASH, alike, Module(Path("/third/crash"))]) == []
+    assert payloads.fault_places(FAULT, [CRASH, CRASH]) == [f"crash: in {CRASH.path}"], "the same program twice"

@@ -6,13 +6,14 @@ import json
 
 import pytest
 
+import listings
 import made_up
 from cobnut import boards, sanitizing
 from cobnut.errors import CobnutError
 from cobnut.experiments import invalidations, maintenance, mutations, stress, stress_arm
 from cobnut.experiments.invalidations import Site
 from cobnut.experiments.stress import Run
-from cobnut.sanitizing import Findings
+from cobnut.findings import WRITTEN, Findings, read
 
 LISTING = """
 0010000c <boot_start>:
@@ -48,33 +49,51 @@ f0108002:\te9 f9 ff ff ff       \tjmp    f0107000 <small_space::(anonymous names
 """.splitlines()
 
 
+def code(listing):
+    return [one for one in listings.instructions(listing) if one.address >= invalidations.KERNEL_BASE]
+
+
 def findings(*lines: str) -> Findings:
     """The unchanged kernel's, or with `lines` those of a mutant."""
-    return Findings(
-        [{"line": line} for line in lines],
-        [
-            {"instruction": "0xf0101010", "symbol": "large_to_large+0x10", "executed": 8, "effective": 8, "needed": 0},
-            {
-                "instruction": "0xf0102004",
-                "symbol": "page_tables::flush_all+0x4",
-                "executed": 900_000,
-                "effective": 9,
-                "needed": 7,
-            },
-            {"instruction": "0xf0103004", "symbol": "paging::clear+0x4", "executed": 5, "effective": 5, "needed": 2},
-            {
-                "instruction": "0xf0105000",
-                "symbol": "coprocessor::initialise",
-                "executed": 1,
-                "effective": 0,
-                "needed": 0,
-            },
-        ],
-        [
-            {"instruction": "0xf0104020", "symbol": "", "directory_entries": 3, "global_bits": 0},
-            {"instruction": "0xf0103010", "symbol": "", "directory_entries": 1, "global_bits": 0},
-        ],
-        {"accesses": 2_000_000_000, "late_rights": 0, "page_faults": 900_000, "losses": 900_000},
+    return WRITTEN.validate_python(
+        {
+            "reports": [{"line": line} for line in lines],
+            "invalidations": [
+                {
+                    "instruction": "0xf0101010",
+                    "symbol": "large_to_large+0x10",
+                    "executed": 8,
+                    "effective": 8,
+                    "needed": 0,
+                },
+                {
+                    "instruction": "0xf0102004",
+                    "symbol": "page_tables::flush_all+0x4",
+                    "executed": 900_000,
+                    "effective": 9,
+                    "needed": 7,
+                },
+                {
+                    "instruction": "0xf0103004",
+                    "symbol": "paging::clear+0x4",
+                    "executed": 5,
+                    "effective": 5,
+                    "needed": 2,
+                },
+                {
+                    "instruction": "0xf0105000",
+                    "symbol": "coprocessor::initialise",
+                    "executed": 1,
+                    "effective": 0,
+                    "needed": 0,
+                },
+            ],
+            "erasures": [
+                {"instruction": "0xf0104020", "symbol": "", "directory_entries": 3, "global_bits": 0},
+                {"instruction": "0xf0103010", "symbol": "", "directory_entries": 1, "global_bits": 0},
+            ],
+            "counts": {"accesses": 2_000_000_000, "late_rights": 0, "page_faults": 900_000, "losses": 900_000},
+        }
     )
 
 
@@ -86,7 +105,7 @@ def made_up_run(found: Findings, failure: str | None = None) -> Run:
 
 
 def test_mutants_are_what_invalidates_takes_away_and_relocates():
-    found = {mutant.name: mutant for mutant in mutations.derive(LISTING, {"pentium3": made_up_run(findings())})}
+    found = {mutant.name: mutant for mutant in mutations.derive(code(LISTING), {"pentium3": made_up_run(findings())})}
     assert list(found) == [
         "large_to_large+0x10",
         "page_tables::flush_all+0x4",
@@ -111,7 +130,7 @@ def experiment(monkeypatch, reports, failure=None, **settings):
     def boot(lab, kernel, machine, *, mutant=None, most=None):
         return made_up_run(findings(*reports), failure) if mutant else made_up_run(findings())
 
-    monkeypatch.setattr(invalidations, "disassembly", lambda kernel: LISTING)
+    monkeypatch.setattr(invalidations, "code_of", lambda kernel: code(LISTING))
     monkeypatch.setattr(mutations, "without", lambda image, site: b"")
     monkeypatch.setattr(mutations, "_boot", boot)
     monkeypatch.setattr("pathlib.Path.read_bytes", lambda path: b"")
@@ -156,7 +175,7 @@ def test_only_the_instruction_is_removed():
 
 
 def stressed(monkeypatch, listing, failure=None):
-    monkeypatch.setattr(invalidations, "disassembly", lambda kernel: listing)
+    monkeypatch.setattr(invalidations, "code_of", lambda kernel: code(listing))
     monkeypatch.setattr(stress, "boot", lambda *args, **kwargs: made_up_run(findings(), failure))
     return verdicts(stress.EXPERIMENT.run(made_up.lab(stress.EXPERIMENT, quick=False)))
 
@@ -175,14 +194,38 @@ def test_stress_believes_no_run_that_failed(monkeypatch):
 
 def test_a_run_without_findings_is_an_error(tmp_path):
     with pytest.raises(CobnutError, match="no reports"):
-        sanitizing.read(tmp_path / "none.json")
+        read(tmp_path / "none.json")
+
+
+WHOLE: dict = {"reports": [], "invalidations": [], "erasures": [], "counts": {"accesses": 1}, "warnings": []}
 
 
 def test_a_guest_that_cannot_be_judged_is_an_error(tmp_path):
     out = tmp_path / "reports.json"
-    out.write_text(json.dumps({"warnings": ["the guest uses PAE page tables: nothing is judged"], "reports": []}))
+    out.write_text(json.dumps(WHOLE | {"warnings": ["the guest uses PAE page tables: nothing is judged"]}))
     with pytest.raises(CobnutError, match="PAE"):
-        sanitizing.read(out)
+        read(out)
+
+
+@pytest.mark.parametrize(
+    ("changed", "where"),
+    [
+        ({"reports": [{"kind": "stale-copy"}]}, "reports.0.line"),
+        ({"counts": {"accesses": "many"}}, "counts.accesses"),
+        ({"invalidations": [{"instruction": "0xf0101010", "executed": 1}]}, "invalidations.0.needed"),
+        ({"invalidations": [{"instruction": "here", "executed": 1, "needed": 1}]}, "invalidations.0.instruction"),
+    ],
+)
+def test_findings_that_are_not_what_they_must_be_are_an_error(tmp_path, changed, where):
+    out = tmp_path / "reports.json"
+    out.write_text(json.dumps(WHOLE))
+    assert read(out).counts == {"accesses": 1}
+    out.write_text(json.dumps(WHOLE | changed))
+    with pytest.raises(CobnutError, match=f"cannot be read: {where}"):
+        read(out)
+    out.write_text("{")
+    with pytest.raises(CobnutError, match="cannot be read"):
+        read(out)
 
 
 def test_a_kernel_that_is_no_elf_file_has_no_names(tmp_path):
@@ -204,6 +247,7 @@ def arm_runs(*, reports=0, failure=None, least=1.0):
         "instruction": "0xfff1b000",
         "symbol": "host::take_domain+0x8",
         "executed": int(stress_arm.RECYCLINGS[0] * least),
+        "needed": 0,
     }
     findings = Findings([{"line": "stale"}] * reports, [recycled], [], {"accesses": 1})
     standard = {name: 0 for name in counters}
@@ -239,6 +283,6 @@ def test_stress_on_arm_wants_each_operation_executed():
 
 
 def test_a_mutant_more_that_is_not_tried_fails():
-    found = mutations.derive(LISTING, {"pentium3": made_up_run(findings())})
+    found = mutations.derive(code(LISTING), {"pentium3": made_up_run(findings())})
     idle = [mutant for mutant in found if mutant.name == "coprocessor::initialise+0x0"]
     assert mutations.judge_idle(idle).ok and not mutations.judge_idle(idle * 2).ok

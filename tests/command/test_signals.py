@@ -4,15 +4,16 @@
 import os
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
 import pytest
 
-from cobnut.process import descendants
-from conftest import ROOT
+from cobnut.process import Limit, descendants
+from conftest import LIMIT_SECONDS, ROOT
 
-FOREVER = "pingpong pair=small_small rounds=1000000000"
+FOREVER = "pingpong pair=small_small rounds=100000000"  # the most that it takes: minutes
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
@@ -30,7 +31,7 @@ def test_no_folder_and_no_process_stays(tmp_path, arguments, number):
     folder.mkdir()
     more = ["--report", str(report)] if arguments[0] == "run" else []
     running = subprocess.Popen(
-        [str(ROOT / "cobnut"), *arguments, *more],
+        ["env", "--default-signal", str(ROOT / "cobnut"), *arguments, *more],  # these tests may run under nohup
         env={**os.environ, "TMPDIR": str(folder)},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
@@ -39,9 +40,26 @@ def test_no_folder_and_no_process_stays(tmp_path, arguments, number):
     started = wait_for(lambda: emulators(running.pid) and list(folder.iterdir()))
     below = descendants(running.pid)
     running.send_signal(number)
-    assert running.wait(60) == 128 + number
+    with Limit(running, LIMIT_SECONDS):
+        assert running.wait() == 128 + number
     assert started and list(folder.iterdir()) == []
     assert wait_for(lambda: not any(Path(f"/proc/{pid}").exists() for pid in below))
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("before, status", [("SIG_IGN", 0), ("SIG_DFL", 128)])
+def test_what_nohup_has_ignored_stays_ignored(number, before, status):
+    program = f"""
+import os, signal
+from cobnut.process import end_on_signals
+signal.signal({int(number)}, signal.{before})
+end_on_signals()
+os.kill(os.getpid(), {int(number)})
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], env={**os.environ, "PYTHONPATH": str(ROOT / "lab")}, check=False
+    )
+    assert done.returncode == (status + number if status else 0)
 
 
 def emulators(pid):

@@ -3,9 +3,12 @@
 
 from dataclasses import replace
 
+import pytest
+
 import made_up
-from cobnut import machines, sweeping
+from cobnut import boards, machines, running, sweeping
 from cobnut.checks import exactly, judge
+from cobnut.errors import CobnutError
 from cobnut.experiments import Lab, ipc_path
 from cobnut.experiments.records import Recorded, Records
 from cobnut.progress import Silent
@@ -31,7 +34,7 @@ def experiment():
 
 
 def swept(*words: str) -> Result:
-    lab = replace(made_up.lab(ipc_path.EXPERIMENT), machine=machines.load(MACHINE))
+    lab = replace(made_up.lab(ipc_path.EXPERIMENT), model=machines.load(MACHINE))
     wanted = sweeping.parse(words, lab.machine)
     return sweeping.run(experiment(), lab, experiment().run(lab), wanted, Silent())
 
@@ -78,6 +81,18 @@ def test_all_is_every_range_and_what_is_said_last_holds():
     found = {sweep.parameter: sweep for sweep in sweeping.parse(["all", "dtlb.entries=1:2"], machine)}
     assert set(found) == {name for name, parameter in machine.parameters.items() if parameter.open}
     assert found["dtlb.entries"] == sweeping.Sweep("dtlb.entries", "1", "2")
+
+
+@pytest.mark.parametrize("board", ["collie", "versatilepb"])
+@pytest.mark.parametrize("name", ["ipc/path", "wiggins03/flushes"])
+def test_guests_with_an_arm_processor_are_swept_as_well(name, board):
+    plan = running.planned(name, board=board, machine=None, given=[], quick=True, sweep=["all"])
+    assert plan.board.processor is boards.ARM
+
+
+def test_what_is_not_recorded_is_not_swept():
+    with pytest.raises(CobnutError, match="sanitize/stress does not record its guests"):
+        running.planned("sanitize/stress", board="collie", machine=None, given=[], quick=True, sweep=["all"])
 
 
 def test_a_guest_is_recorded_once():

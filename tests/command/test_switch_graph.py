@@ -8,10 +8,12 @@ from dataclasses import replace
 import pytest
 
 import made_up
-from cobnut.experiments import Plot, uhlig02_fig9
+from cobnut.experiments import uhlig02_fig9
 from cobnut.experiments.talking_spaces import Talk
 from cobnut.experiments.uhlig02_fig9 import GLOBAL, graph_of, judge_one, series_of
-from cobnut.report import graphs, picture
+from cobnut.plots import SwitchGraph
+from cobnut.plots.graph import INNER
+from cobnut.report import picture
 from cobnut.results import Result, Series
 
 
@@ -100,15 +102,15 @@ def test_without_a_measurement_nothing_is_ok():
 
 def layout(one):
     series = series_of("web", graph_of(one))
-    plot = Plot("graph", "", "", "", {line.name: line.name for line in series})
-    return graphs.layout(plot, Result("x", "m", None, series, [], []))
+    plot = SwitchGraph("", *{line.name: line.name for line in series})
+    return plot.placed(Result("x", "m", None, series, [], []))
 
 
 def test_a_graph_is_a_circle_with_the_others_in_its_middle():
     nodes, edges = layout(heard())
     radius = {node.name: math.hypot(node.x, node.y) for node in nodes}
     assert all(radius[str(space)] == pytest.approx(1) for space in range(2, 10))
-    assert radius["0"] == radius["1"] == pytest.approx(graphs.INNER)
+    assert radius["0"] == radius["1"] == pytest.approx(INNER)
     assert len({(round(node.x, 3), round(node.y, 3)) for node in nodes}) == len(nodes)
     by_ends = {(edge.start, edge.end): edge for edge in edges}
     own, others = by_ends["2", "3"], by_ends["0", "2"]
@@ -135,7 +137,5 @@ def test_a_picture_is_drawn(tmp_path, monkeypatch):
 
 
 def test_a_result_without_series_draws_nothing():
-    assert graphs.layout(
-        Plot("graph", "", "", "", {"a": "", "b": "", "c": ""}),
-        Result("x", "m", None, [Series("a", "", [], [])], [], []),
-    ) == ([], [])
+    nothing = Result("x", "m", None, [Series("a", "", [], [])], [], [])
+    assert SwitchGraph("", "a", "b", "c").placed(nothing) == ([], [])

@@ -43,6 +43,7 @@ def region(**changes) -> dict:
         "per_iteration": counters,
         "ledger": {"instructions": 400, "flush": 800},
         "cycles_total": 1200,
+        "cycles_per_iteration": [60] * ROUNDS,
         "space": "00001000",
         "switches": [{"switch": 2, "times": ROUNDS}, {"switch": 3, "times": ROUNDS}, {"switch": 4, "times": ROUNDS}],
         "causes": [
@@ -61,7 +62,8 @@ def lab(monkeypatch):
         def run(what, *, timeout, plugin):
             assert Path(dict(plugin.arguments)["kernel"]).is_absolute(), "the emulator runs in a folder of its own"
             if written:
-                out = {"regions": list(regions), "switches": SWITCHES, "warnings": list(warnings)}
+                out = {"machine": "made-up", "machine_set": [], "totals": {}, "warnings": list(warnings)}
+                out |= {"regions": list(regions), "switches": SWITCHES}
                 Path(dict(plugin.arguments)["out"]).write_text(json.dumps(out))
             return Outcome(None, console, "", 1.0, timed_out)
 

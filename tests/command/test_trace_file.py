@@ -7,6 +7,7 @@ import pytest
 
 import trace_format
 from cobnut import chrome_trace, kernel_trace
+from cobnut.chrome_trace import FIRST_PAYLOAD, SIGMA0, Program
 from cobnut.errors import CobnutError
 from cobnut.kernel_trace import EVENTS, KERNEL_BASE, RECORD, RING, ROLES, Record, Trace
 from conftest import ROOT
@@ -97,7 +98,8 @@ CALL = (
 
 
 def written(trace: Trace) -> list[dict]:
-    result = chrome_trace.convert(trace, lambda address: "main" if address == 0x400010 else None)
+    programs = [Program("x", lambda address: "main" if address == 0x400010 else None)]
+    result = chrome_trace.convert(trace, programs)
     trace_format.check(result)
     return result["traceEvents"]
 
@@ -113,6 +115,28 @@ def test_spaces_are_processes_and_threads_are_named():
     processes = {e["pid"]: e["args"]["name"] for e in found if e["name"] == "process_name"}
     assert processes == {1: "kernel", 2: "sigma0", 3: "space 3"}
     assert names[2, 48] == "thread 48.1" and names[3, 51] == "thread 51.2" and names[1, 6] == "interrupt 4"
+
+
+def test_programs_at_one_address_are_told_apart_by_the_first_threads_of_their_spaces():
+    first = 51 << 14 | 1  # root's first payload
+    trace = events(
+        (0.0, "thread_created", A, SPACE_A),
+        (0.0, "thread_created", first, SPACE_B),
+        (1.0, "switched", A, SPACE_A, 0, 0x400010, SPACE_A),
+        (2.0, "switched", first, SPACE_B, 0, 0x400010, SPACE_B),
+        (2.5, "fault", first, ROLES.index("page_fault"), 0x7000, 0x400012, 0),
+        (3.0, "idle", 0),
+    )
+    programs = [
+        Program(f"program{place}", lambda address, place=place: f"main{place}", place)
+        for place in (SIGMA0, FIRST_PAYLOAD)
+    ]
+    found = chrome_trace.convert(trace, programs)["traceEvents"]
+    assert [e["args"]["name"] for e in found if e["name"] == "process_name"] == ["kernel", "sigma0", "program3"]
+    assert [e["name"] for e in found if e["ph"] == "X" and e["cat"] == "run" and e["pid"] > 1] == ["main0", "main3"]
+    assert named(found, "page fault")["args"]["function"] == "main3"
+    later = chrome_trace.convert(events(*CALL), programs)["traceEvents"]  # B is another version: not root's
+    assert [e["args"]["name"] for e in later if e["name"] == "process_name"] == ["kernel", "sigma0", "space 3"]
 
 
 def test_a_thread_is_a_slice_where_it_runs():

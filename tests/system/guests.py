@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Booting our programs from a test: on either emulator, without the command's own checks of modules in the way."""
 
+import re
 from dataclasses import dataclass
 
 from cobnut import boards
@@ -26,6 +27,12 @@ class Processor:
 QEMU = tuple(Processor("qemu", cpu) for cpu in ("486", "pentium", "pentium2", "pentium3"))
 BOCHS = tuple(Processor("bochs", cpu) for cpu in ("pentium", "p4_willamette"))
 USUAL = QEMU[-1]
+# these have features that the one before lacks and that spaces have to do with: large pages, global pages, sysenter
+FULL = (QEMU[0], QEMU[1], QEMU[3])
+LIKE_USUAL = QEMU[2]
+KINDS = ("large", "small", "automatic")  # of x2test's agents' spaces
+# x2test runs so under the sanitizer, with all that it checks without: every kind of spaces, and every kind of processor
+SANITIZED = (*((kinds, USUAL) for kinds in KINDS), ("automatic", QEMU[0]))
 
 
 def program(name: str, arguments: str = "") -> Module:
@@ -39,6 +46,25 @@ def boot(
     """Boots sigma0 and `modules` (the root server first) on the processor `on` until the run ends."""
     what = Boot(PC.kernel, (sigma0 or program("sigma0"), *modules), options, on.cpu, memory_mb)
     return run(what, on)
+
+
+def x2test(arguments: str, *, options: str = "", cpu: str = USUAL.cpu) -> Boot:
+    """A boot of x2test in full. On QEMU an instruction takes 4 ns: where threads count for milliseconds to see who runs
+    how often, a processor of 1 GHz only counts further, and the clock ticks once in a million instructions.
+    """
+    modules = (program("sigma0"), program("x2test", arguments))
+    return Boot(PC.kernel, modules, options, cpu, instruction_log2_ns=2)
+
+
+def assert_passed(outcome: Outcome) -> None:
+    """Every test of x2test has passed, and it was not just a few of them."""
+    failed = [line for line in outcome.console.splitlines() if line.startswith("FAIL")]
+    assert not failed, "\n".join(failed)
+    verdict = re.search(r"^x2test: (\d+) passed, 0 failed$", outcome.console, re.MULTILINE)
+    assert verdict, outcome.console[-2000:]
+    assert int(verdict.group(1)) > 30
+    assert outcome.kernel_message is None
+    assert outcome.code in (0, None)
 
 
 def run(what: Boot, on: Processor = USUAL) -> Outcome:

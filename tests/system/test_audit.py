@@ -31,15 +31,25 @@ PAST, HOST, COPIES = (
 
 
 # The kernel's own directory has a copy of what is gone; then 2^32 slots are revoked, of which two
-# are where the count is half-way.
+# are where the count is half-way. gdb's own call does not know that an argument is in a register.
 MISSED = """
+def call(function, argument):
+    held = {name: int(gdb.parse_and_eval(f"(unsigned)${name}")) for name in
+        ("eax", "ecx", "edx", "ebx", "esi", "edi", "ebp", "esp", "eip")}
+    gdb.execute("set var $esp -= 4, *(unsigned*)$esp = $eip")
+    gdb.execute(f"set var $eax = (unsigned)&{argument}, $eip = (unsigned)&{function}")
+    gdb.execute(f"tbreak *{held['eip']}")
+    gdb.execute("continue", to_string=True)
+    assert all(int(gdb.parse_and_eval(f"(unsigned)${name}")) == held[name] for name in ("esp", "eip"))
+    gdb.execute("set var " + ", ".join(f"${name} = {value}" for name, value in held.items()))
+
 before = int(gdb.parse_and_eval("hosts::revocations"))
 area = int(gdb.parse_and_eval(f"{place(small)}.slot.base")) >> 22
 gdb.execute("set var hosts::kernel.clean = hosts::revocations")
-gdb.execute(f"set var page_tables::kernel_directory().entry[{area}] = 0x5000007")
+gdb.execute(f"set var ((PageTable*)&boot_directory)->entry[{area}] = 0x5000007")
 for half in (0x7fffffff, 0xffffffff):
     gdb.execute(f"set var hosts::revocations = {half}")
-    gdb.execute(f"call (void) hosts::clear_all_copies({place(small)}.slot)")
+    call("hosts::clear_all_copies", f"{place(small)}.slot")
 gdb.execute(f"set var hosts::revocations = {before}, processor.host->clean = {before}")
 """
 

@@ -53,9 +53,11 @@ def test_too_little_memory_is_said(memory_mb):
     assert outcome.kernel_message and "memory" in outcome.kernel_message
 
 
-@pytest.mark.parametrize("memory_mb", [16, 512])
-def test_little_and_much_memory_do(memory_mb):
+# a quarter is the kernel's, and at most half of the 240 MB that it reaches
+@pytest.mark.parametrize(("memory_mb", "kernel_mb"), [(16, 3), (64, 15), (256, 63), (384, 95), (512, 120), (3072, 120)])
+def test_little_and_much_memory_do(memory_mb, kernel_mb):
     outcome = guests.boot(guests.program("root", "off=1"), guests.program("hello"), memory_mb=memory_mb)
+    assert f"Cobnut: {kernel_mb} MB kernel memory" in outcome.console
     assert outcome.code == 0 and "hello: hello, world" in outcome.console
 
 

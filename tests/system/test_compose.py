@@ -4,9 +4,11 @@
 import pytest
 
 import guests
-from cobnut import composed
+from cobnut import boards, composed
+from cobnut.experiments import attack_compose_arm, maintenance
 from conftest import run_cobnut
 
+ARM_SECONDS = 120  # of processor time
 ENFORCED = "limits=1 area=512"
 
 
@@ -89,5 +91,64 @@ def test_counters_of_switches_may_overflow():
 @pytest.mark.parametrize("arguments", ["area=x", "steps=32", "mistake=none", "episodes=0"])
 def test_wrong_arguments_are_said(arguments):
     outcome = guests.boot(guests.program("compose", arguments))
+    assert outcome.code == 2
+    assert "compose: seed=N episodes=N" in outcome.console
+
+
+def compose_arm(board: boards.Board, arguments: str, **mutant):
+    outcome, findings = attack_compose_arm.sanitized(board, arguments, ARM_SECONDS, **mutant)
+    assert not outcome.timed_out, outcome.console[-2000:]
+    return composed.read(board.name, outcome), outcome.console, findings
+
+
+@pytest.mark.parametrize(("board", "tags"), [("collie", True), ("versatilepb", True), ("versatilepb", False)])
+def test_nothing_is_found_on_arm(board, tags):
+    found = boards.find(board)
+    done, console, findings = compose_arm(found if tags else found.standard, "seed=2 episodes=16")
+    assert done.failure is None, console[-2000:]
+    assert done.findings == () and done.book_faults == 0, console[-2000:]
+    assert findings.reports == []
+    assert len(done.pairs) >= 100
+
+
+@pytest.mark.parametrize(
+    ("mistake", "what"),
+    [
+        ("page", "what is not mapped is"),
+        ("word", "what was not written last"),
+    ],
+)
+def test_a_mistake_about_memory_is_found_on_arm(mistake, what):
+    done, console, _ = compose_arm(boards.find("versatilepb"), f"episodes=12 mistake={mistake}")
+    assert any(what in one for one in done.findings), console[-2000:]
+    assert done.again, "and made short"
+
+
+@pytest.mark.parametrize("without", ["host::take_domain", "page_tables::change", "host::put_in"])
+def test_a_kernel_that_forgets_to_flush_is_found_on_arm(without, tmp_path):
+    """The first operation on TLBs or caches of a function is taken out of the built kernel."""
+    board = boards.find("versatilepb")
+    site = next(one for one in maintenance.sites(board.kernel_executable) if one.name.startswith(f"{without}+"))
+    kernel = tmp_path / "cobnut-kernel.bin"
+    kernel.write_bytes(maintenance.without(board.kernel_executable, board.kernel.read_bytes(), site))
+    done, _, findings = compose_arm(board, "episodes=16", kernel=kernel)
+    assert findings.reports or done.findings or done.failure, site
+
+
+def test_nothing_of_others_tables_stays_where_a_new_space_has_no_utcbs():
+    """An episode in which one space reaches behind the UTCBs of another that has not run yet."""
+    done, console, findings = compose_arm(boards.find("collie"), "seed=1 first=5 episodes=1")
+    assert done.operations["unborn"] == 2 and done.failure is None, console[-2000:]
+    assert done.findings == () and findings.reports == []
+
+
+def test_a_seed_gives_the_same_run_on_arm():
+    board = boards.find("collie")
+    assert compose_arm(board, "seed=7 episodes=2 verbose=1")[1] == compose_arm(board, "seed=7 episodes=2 verbose=1")[1]
+
+
+@pytest.mark.parametrize("arguments", ["steps=32", "mistake=none", "episodes=0"])
+def test_wrong_arguments_are_said_on_arm(arguments):
+    outcome, _ = attack_compose_arm.sanitized(boards.find("collie"), arguments, ARM_SECONDS)
     assert outcome.code == 2
     assert "compose: seed=N episodes=N" in outcome.console

@@ -3,12 +3,10 @@
 else.
 """
 
-import subprocess
-
 import pytest
 
 from cobnut.emulators import qemu_arm
-from conftest import assert_refused, run_cobnut
+from conftest import assert_refused, run_cobnut, run_limited
 
 BOARDS = ("versatilepb", "collie")
 MEMORY_MB = {"versatilepb": "64", "collie": "512"}  # of QEMU's board; the image is for 64
@@ -21,7 +19,7 @@ def boot(board, *words):
     """Boots the board without a kernel of QEMU's choice; its console, and the status that the guest ended with."""
     command = [qemu_arm.PROGRAM, "-machine", board, "-m", MEMORY_MB[board], "-display", "none", "-net", "none"]
     command += ["-audio", "driver=none", "-semihosting-config", "enable=on,target=native", "-serial", "stdio", *words]
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=120)
+    done = run_limited(command)
     return done.stdout.replace("\r", ""), done.returncode
 
 

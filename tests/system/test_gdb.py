@@ -3,6 +3,7 @@
 
 import re
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -84,6 +85,14 @@ def test_ready_threads_are_in_their_queue():
     assert re.search(r"^255: 50\.1$", gdb("break trap", "continue", "cobnut ready"), re.MULTILINE)
 
 
+def test_the_place_of_who_called_by_the_gate():
+    # its first call is of the shortest kind
+    options = ["--cpu", "486", "--root", "pingpong pair=large_large"]
+    said = gdb("break exit_null_int", "continue", "cobnut threads", options=options)
+    places = [int(row[5], 16) for line in said.splitlines() if "receiving" in (row := line.split())]
+    assert len(places) == 3 and all(places), said
+
+
 def test_the_trace(stopped):
     events = [line.split() for line in stopped["cobnut trace 3"].splitlines()[1:4]]
     assert len(events) == 3 and float(events[0][0]) <= float(events[1][0]) <= float(events[2][0]) == 0
@@ -92,6 +101,100 @@ def test_the_trace(stopped):
 
 def test_gdb_finds_the_callers(stopped):
     assert "small_space::copy_entry" in stopped["backtrace"] and re.search(r"in trap|in common", stopped["backtrace"])
+
+
+def test_a_program_is_followed_by_its_own_symbols():
+    commands = ("add-symbol-file build/pc/user/hello", "break cobnut_main", "continue", "backtrace")
+    said = gdb(*commands, module="hello", options=["--append", "automatic=off"])
+    assert re.search(r"^#0 +cobnut_main .*/hello/main\.cc:\d+\n#1 .* in cobnut_start_payload", said, re.MULTILINE)
+
+
+# two programs that are linked at the same address, with other functions in the same places
+MAIN = """static volatile int done;
+__attribute__((noinline)) static void {name}_step(int n)
+{{
+    for (int i = 0; i < n; i++) done += {factor} * i;
+}}
+__attribute__((noinline)) static void {name}_work(int n)
+{{
+    {name}_step(n + {factor});
+    done++;
+}}
+int cobnut_main(const char *command_line)
+{{
+    (void)command_line;
+    for (int i = 0; i < 2; i++) {name}_work(i);
+    return 0;
+}}
+"""
+BOARDS = [("pc", ("--append", "automatic=off")), ("versatilepb", ("--board", "versatilepb"))]
+
+
+@pytest.fixture(scope="module")
+def overlapping(tmp_path_factory):
+    """Makes the two programs for a board, once."""
+    made: dict[str, list[Path]] = {}
+
+    def make(board: str) -> list[Path]:
+        if board not in made:
+            folder = tmp_path_factory.mktemp(board)
+            made[board] = [build_program(folder / name, board, factor) for name, factor in (("one", 3), ("two", 5))]
+        return made[board]
+
+    return make
+
+
+def build_program(folder: Path, board: str, factor: int) -> Path:
+    assert run_cobnut("new", str(folder), "--board", board).returncode == 0
+    (folder / "main.c").write_text(MAIN.format(name=folder.name, factor=factor))
+    done = run_limited(["make", f"BOARD={board}"], cwd=folder)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (program,) = [path for path in folder.rglob(folder.name) if path.is_file()]
+    return program
+
+
+def address_of(name: str, program: Path) -> str:
+    listed = run_limited(["nm", str(program)]).stdout.splitlines()
+    return next(line.split()[0] for line in listed if line.split()[-1] == name)
+
+
+@pytest.mark.parametrize(("board", "options"), BOARDS)
+def test_each_of_two_programs_at_one_address_has_its_own_symbols(overlapping, board, options):
+    one, two = overlapping(board)
+    commands = ["cobnut break one one_step", "cobnut break two two_step", *["continue", "echo ==\\n", "backtrace"] * 4]
+    said = gdb(*commands, module=str(two), options=[*options, str(one)])
+    stops = [part.split("Breakpoint")[0] for part in said.split("==\n")[1:]]
+    seen = [re.findall(r"^#\d +(?:0x\w+ in )?((?:one|two)_\w+|cobnut_main) ", stop, re.MULTILINE) for stop in stops]
+    assert seen == [[f"{name}_step", f"{name}_work", "cobnut_main"] for name in ("one", "one", "two", "two")], said
+    assert re.search(r"^cobnut: in two, whose symbols say:\n#0 +two_step ", said, re.MULTILINE), said
+
+
+@pytest.mark.parametrize(("board", "options"), BOARDS)
+def test_programs_are_told_from_each_other_where_both_have_the_same_code(overlapping, board, options):
+    one, two = overlapping(board)
+    (place,) = {address_of("cobnut_start_payload", path) for path in (one, two)}
+    commands = [f"break *0x{place}", *["continue", "cobnut program", "info symbol cobnut_main"] * 2]
+    said = gdb(*commands, module=str(two), options=[*options, str(one)])
+    assert re.findall(r"^stopped in (\w+), symbols of (\w+)$", said, re.MULTILINE) == [("one", "one"), ("two", "two")]
+    assert [line.rsplit("/", 1)[1] for line in said.splitlines() if "in section .text of" in line] == ["one", "two"]
+
+
+@pytest.mark.parametrize(("board", "options"), BOARDS)
+def test_a_breakpoint_in_one_program_is_not_for_the_other(overlapping, board, options):
+    """Both have their step at that address."""
+    one, two = overlapping(board)
+    assert address_of("one_step", one) == address_of("two_step", two)
+    commands = ["cobnut break two two_step", *["continue", "cobnut program"] * 2]
+    said = gdb(*commands, module=str(two), options=[*options, str(one)])
+    assert re.findall(r"^stopped in (\w+),", said, re.MULTILINE) == ["two", "two"]
+
+
+def test_symbols_of_a_program_can_be_chosen_by_hand(overlapping):
+    one, two = overlapping("pc")
+    commands = ["cobnut program two", "info line two_work", "cobnut program one", "info line one_work"]
+    said = gdb(*commands, module=str(one), options=[str(two)])
+    assert "stopped in none of the programs, symbols of two" in said
+    assert len(re.findall(r'^Line \d+ of "main\.c"', said, re.MULTILINE)) == 2, said
 
 
 def test_what_a_fault_of_the_kernel_says_is_shown():
@@ -107,6 +210,9 @@ def test_what_a_fault_of_the_kernel_says_is_shown():
         ("cobnut thread", "usage: cobnut thread ID"),
         ("cobnut thread 999", "no thread 999"),
         ("cobnut walk 0xf0000000 0", "no space at 0xf0000000"),
+        ("cobnut program pong", "no program pong (there are sigma0, root, hello)"),
+        ("cobnut break hello", "usage: cobnut break PROGRAM PLACE"),
+        ("cobnut break hello no_such_function", "no_such_function"),
         ("cobnut trace", "boot with the option trace=KB"),
     ],
 )

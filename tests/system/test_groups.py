@@ -2,6 +2,7 @@
 """Tags among many spaces, quickly: what the kernel's choice is worth, and what it takes to take a slot back."""
 
 import json
+import re
 
 import pytest
 
@@ -28,6 +29,12 @@ def test_slots_are_taken_from_a_hundred_spaces(option, on):
     outcome = guests.boot(guests.program("revoke", "spaces=100 rounds=2"), options=options, on=on, memory_mb=64)
     assert "revoke: 100 spaces, 134 revocations" in outcome.console
     assert outcome.code == 0 and outcome.kernel_message is None
+
+
+@pytest.mark.parametrize("on", [guests.USUAL, guests.BOCHS[-1]], ids=str)
+def test_a_host_that_goes_has_no_copies_of_what_others_lose(on):
+    outcome = guests.boot(guests.program("x2test", "filter=deletion."), options="revocation=eager", on=on)
+    assert re.search(r"^x2test: \d+ passed, 0 failed$", outcome.console, re.MULTILINE), outcome.console[-2000:]
 
 
 @pytest.mark.parametrize("arguments", ["spaces=1", "spaces=1001", "pages=65", "rounds=0", "rounds=x"])

@@ -3,12 +3,10 @@
 CDs.)
 """
 
-import subprocess
-
 import pytest
 
 from cobnut.emulators import qemu
-from conftest import assert_refused, run_cobnut
+from conftest import assert_refused, run_cobnut, run_limited
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +21,7 @@ def image(tmp_path_factory):
 def test_it_boots_through_the_bios(image, drive):
     command = [qemu.PROGRAM, "-display", "none", "-serial", "stdio", "-m", "64"]
     command += ["-device", "isa-debug-exit,iobase=0xf4,iosize=4", "-drive", f"file={image},format=raw,{drive}"]
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=300)
+    done = run_limited(command)
     assert "small-space area 256 MB" in done.stdout
     assert "my space is small (asked for: 16@0)" in done.stdout
     assert "root: all programs finished" in done.stdout

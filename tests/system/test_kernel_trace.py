@@ -49,6 +49,18 @@ def test_a_ping_pong_is_all_there(tmp_path, cpu):
     assert any(event["args"]["function"] for event in named(result, "page fault"))
 
 
+def test_programs_at_one_address_have_their_own_names(tmp_path):
+    result, _ = traced(tmp_path, "hello name=first", "hello")
+    spaces = {event["args"]["name"]: event["pid"] for event in named(result, "process_name")}
+    assert list(spaces) == ["kernel", "sigma0", "root server", "first", "hello"]
+    functions = {event["pid"]: set() for event in result["traceEvents"]}
+    for event in result["traceEvents"]:
+        if event.get("cat") == "run":
+            functions[event["pid"]].add(event["name"])
+    for name in ("first", "hello"):
+        assert "image_start" in functions[spaces[name]] and "running" not in functions[spaces[name]]
+
+
 def test_what_ends_is_there_as_well(tmp_path):
     result, _ = traced(tmp_path, "hello")
     assert len(named(result, "deletes a space")) == 1

@@ -12,6 +12,7 @@ import guests
 from cobnut import cd
 from cobnut.emulators import Boot, qemu
 from cobnut.modules import Module
+from conftest import run_limited
 
 TIMEOUT_SECONDS = 120
 
@@ -66,5 +67,5 @@ def test_from_a_cd(kickstart, tmp_path):
     cd.write(booted(kickstart, "small=256"), image, folder)
     command = [qemu.PROGRAM, "-display", "none", "-serial", "stdio", "-m", "64"]
     command += ["-device", "isa-debug-exit,iobase=0xf4,iosize=4", "-drive", f"file={image},format=raw,media=cdrom"]
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=300)
+    done = run_limited(command)
     assert "small-space area 256 MB" in done.stdout and "root: all programs finished" in done.stdout

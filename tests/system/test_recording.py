@@ -2,14 +2,19 @@
 """A run is recorded once; what a replay measures on a machine is what the plugin measures in the run itself."""
 
 import json
+import statistics
+from dataclasses import replace
 
 import pytest
 
 import guests
-from cobnut import machines, paths
+import made_up
+from cobnut import boards, machines, paths, recording
 from cobnut.emulators import Boot, qemu
+from cobnut.experiments import crowd, ipc_path_arm
 from conftest import assert_refused, run_cobnut
 
+CROWD = "crowd pattern=calls place=within members=4 rounds=10 warmup=2"
 PING_PONG = "pair=large_small gen=reads sizes=0:16:8 rounds=4 warmup=2"
 
 
@@ -64,6 +69,41 @@ def test_a_cut_record_is_refused(record, tmp_path):
     cut = tmp_path / "cut.record"
     cut.write_bytes(record.read_bytes()[:-20])
     assert_refused(run_cobnut("replay", str(cut)), "cut.record", "ends too early")
+
+
+@pytest.mark.parametrize(("board", "machine"), [("versatilepb", "arm926-400"), ("collie", "sa1100-200")])
+def test_a_replay_of_an_arm_guest_is_the_run(board, machine, tmp_path):
+    record, out, live = (tmp_path / name for name in ("x.record", "replayed.json", "live.json"))
+    crowd = ("--board", board, "--root", CROWD)
+    done = run_cobnut("record", "--out", str(record), *crowd)
+    assert done.returncode == 0 and "crowd: done" in done.stdout, done.stderr
+    done = run_cobnut("replay", str(record), "--json", str(out))
+    assert done.returncode == 0, done.stderr
+    assert run_cobnut("boot", "--machine", machine, "--json", str(live), *crowd).returncode == 0
+    assert f'"measured": {live.read_text().rstrip()}}}' in out.read_text()
+    result = json.loads(out.read_text())
+    assert result["record"]["provenance"]["cpu"] == board
+    assert len(result["replays"]) == len(machines.known("arm"))
+    assert_refused(run_cobnut("replay", str(record), "--machine", "i486"), "i486 is for ia32 processors", "arm guest")
+
+
+def test_a_crowd_is_booted_once_and_measured_on_changed_machines():
+    board = boards.find("collie")
+    lab = replace(made_up.lab(ipc_path_arm.EXPERIMENT), board=board, model=machines.load(board.machine))
+    spec = crowd.Crowd("calls", "apart", members=1, rounds=20, warmup=20)
+    [first], [again] = crowd.measure(lab, [spec]), crowd.measure(lab, [spec])
+    [dearer] = crowd.measure(replace(lab, overrides={"coprocessor.register_cycles": "4"}), [spec])
+    assert first == again and first.failure is None and lab.records.count == 1
+    writes = sum(statistics.fmean(first.at(1).counters[name]) for name in crowd.SWITCH_WRITES)
+    assert crowd.cycles(dearer.at(1)) == crowd.cycles(first.at(1)) + 3 * writes
+
+
+def test_cycles_by_function_are_all_cycles(record):
+    measured = json.loads(recording.replay(record, machines.load("pentium4-1400")).text)
+    for region in measured["regions"]:
+        spent = {one["symbol"]: one["cycles"] for one in region["functions"]}
+        assert "user" in spent and any(name.endswith("_sysenter") for name in spent), spent
+        assert region["cycles_total"] - len(spent) <= sum(spent.values()) <= region["cycles_total"]
 
 
 def _live(machine, folder):

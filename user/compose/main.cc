@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // compose: what no single call does to a space's isolation, two in a row may. Episodes of random steps change the shape
-// of attackers' spaces between victims: slots by name, by size, by the kernel's choice, groups, segments of threads'
-// own, areas, mappings with and without anything behind them, registers exchanged, threads that migrate. After each
-// step an oracle (oracle.h) asks the attackers what they could reach.
+// of attackers' spaces between victims. After each step an oracle asks the attackers what they could reach. This is
+// what all processors have in common; the steps and the oracle are the processor's (ia32/, arm/: steps.h).
 //
-// Command line: seed=N, episodes=N from the first=N on, steps=N of an episode, area=MB the kernel's small-space area,
-// limits=1 this machine enforces segment limits, keep=MASK only these steps of each episode, verbose=1 says each step
-// before it is taken. mistake=segment|slot: the model is wrong about a segment's base, or a slot is changed behind its
-// back, which the oracle has to find. Ends with `compose: N episodes, ... ok`, or with a finding: the shortest part of
-// an episode that shows it.
-#include "oracle.h"
+// On IA-32: slots by name, by size, by the kernel's choice, groups, segments of threads' own, areas, mappings with and
+// without anything behind them, registers exchanged, threads that migrate. On ARM: slots, areas, pages of all sizes
+// mapped, passed on, granted and taken away, the same ones at several addresses, more spaces than domains.
+//
+// Command line: seed=N, episodes=N from the first=N on, steps=N of an episode, keep=MASK only these steps of each
+// episode, verbose=1 says each step before it is taken. On IA-32 area=MB, the kernel's small-space area, and limits=1,
+// this machine enforces segment limits. mistake=...: something happens behind the model's back, which the oracle has to
+// find: on IA-32 the model is wrong about a `segment`'s base, or a `slot` is changed; on ARM an attacker is given a
+// `page`, or a `word` is changed. Ends with `compose: N episodes, ... ok`, or with a
+// finding: the shortest part of an episode that shows it.
 #include "steps.h"
 
 #include <cobnut/audit.h>
@@ -26,20 +29,16 @@ constinit const char *kept[kinds_most] = {};
 constinit Word findings = 0, findings_kept = 0;
 
 struct Episode {
-    Word count, areas[attackers][2];
+    Word count;
+    Shape shape[attackers];
     Step step[steps_most];
 };
 
 Episode make_episode(Word seed, Word number)
 {
     Random random(seed * 1000003 + number);
-    Episode e = {.count = steps_each, .areas = {}, .step = {}};
-    // The first is in a longer slot than 1 MB; the others mostly begin side by side in such, and then have their areas
-    // moved.
-    for (Word s = 0; s < attackers; s++) {
-        e.areas[s][0] = utcb_areas[s == 0 ? 2 + random.below(2) : random.below(3) ? 0 : random.below(utcb_area_count)];
-        e.areas[s][1] = utcb_areas[random.below(2) ? 1 : random.below(utcb_area_count)];
-    }
+    Episode e = {.count = steps_each, .shape = {}, .step = {}};
+    for (Word s = 0; s < attackers; s++) e.shape[s] = random_shape(random, s);
     const Word favourite = random.below(threads);
     for (Word i = 0; i < e.count; i++) e.step[i] = random_step(random, favourite, i ? e.step[i - 1].op : Op::count);
     return e;
@@ -56,10 +55,7 @@ const char *run(const Episode &e, Word keep)
 {
     Word last[attackers];
     for (Word &op : last) op = ops;
-    remove_all();
-    restore_victims();
-    for (Word s = 0; s < attackers; s++)
-        if (!make_space(s, e.areas[s][0], e.areas[s][1])) return "a space cannot be made";
+    if (const char *found = begin_episode(e.shape)) return found;
     for (Word i = 0; i < e.count; i++) {
         if (!(keep >> i & 1)) continue;
         const Step &step = e.step[i];
@@ -71,7 +67,7 @@ const char *run(const Episode &e, Word keep)
         last[step.space] = op;
         if (const char *found = take(step)) return found;
     }
-    return nullptr;
+    return end_episode();
 }
 
 /// One of each kind is enough to be made short.
@@ -99,8 +95,8 @@ void tell_finding(Word seed, Word number, const Episode &e, const char *finding)
     if (!is_new(finding)) return;
     verbose = false;
     const Word keep = shrink(e, finding);
-    cobnut::print("compose: areas");
-    for (const auto &areas : e.areas) cobnut::print(" %x then %x", areas[0], areas[1]);
+    cobnut::print("compose: spaces:");
+    for (const Shape &shape : e.shape) print_shape(shape);
     cobnut::print("\n");
     for (Word i = 0; i < e.count; i++)
         if (keep >> i & 1) say(i, e.step[i]);
@@ -130,16 +126,10 @@ int cobnut_main(const char *command_line)
     const Word seed = options.number("seed", 1, &bad), first = options.number("first", 0, &bad);
     const Word episodes = options.number("episodes", 100, &bad), keep = options.number("keep", all_steps, &bad);
     steps_each = options.number("steps", steps_each, &bad);
-    area_mb = options.number("area", area_mb, &bad);
-    limits = options.number("limits", 0, &bad) != 0;
     verbose = options.number("verbose", 0, &bad) != 0;
-    const cobnut::Text wrong = options.find("mistake");
-    mistake = wrong == "segment" ? Mistake::segment : wrong == "slot" ? Mistake::slot : Mistake::none;
-    bad = bad || (wrong && mistake == Mistake::none);
-    if (bad || !episodes || !steps_each || steps_each > steps_most || area_mb < 64) {
-        cobnut::print("compose: seed=N episodes=N first=N steps=1..%u area=MB limits=0|1 keep=MASK verbose=0|1 "
-                      "mistake=segment|slot\n",
-                      steps_most);
+    if (!read_options(options) || bad || !episodes || !steps_each || steps_each > steps_most) {
+        cobnut::print("compose: seed=N episodes=N first=N steps=1..%u keep=MASK verbose=0|1 %s\n", steps_most,
+                      own_options);
         return 2;
     }
     if (!make_stage()) {

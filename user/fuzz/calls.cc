@@ -2,6 +2,8 @@
 // How a call is made and what it came to; the calls of privileged threads.
 #include "fuzz.h"
 
+#include <cobnut/account.h>
+#include <cobnut/control.h>
 #include <cobnut/tls.h>
 
 namespace fuzz {
@@ -98,9 +100,36 @@ void create_stranger(Block &block)
     make(block, space_control, space);
 }
 
+/// How much kernel memory a worker's space may hold: hardly more than it does, so that what it needs next is refused;
+/// or what it may hold at first.
+void change_account(Block &block)
+{
+    Random &random = block.random;
+    const L4_ThreadId_t dest = {.raw = ids[random.below(workers)]};
+    const Word pages = random.one_in(2) ? cobnut::fair_share : cobnut::kernel_memory_used(dest) + random.below(4);
+    constexpr Word change = 1u << 31, own = 1u << 28, limit = 3;
+    L4_Registers_t r = {dest.raw, change | own | pages << 8 | limit, 0, 0, 0, 0, 0};
+    make(block, space_control, r);
+}
+
+/// A worker's space and its threads become, or are no longer, its redirector's.
+void change_control(Block &block)
+{
+    Random &random = block.random;
+    const L4_ThreadId_t dest = {.raw = ids[random.below(workers)]};
+    if (random.one_in(4)) {
+        cobnut::set_controlled(dest, false);
+        return;
+    }
+    cobnut::set_controlled(dest, true);
+    L4_Registers_t r = {dest.raw, 0, 0, 0, odd_servant(random).raw, 0, 0};
+    make(block, space_control, r);
+}
+
 void change_space(Block &block)
 {
     Random &random = block.random;
+    if (random.one_in(4)) return random.one_in(2) ? change_account(block) : change_control(block);
     const bool usual = random.one_in(2);
     const Word kip = usual ? L4_FpageLog2(kip_area, 12).raw : random.one_in(2) ? odd_fpage(random).raw : 0;
     const Word utcbs = usual              ? L4_FpageLog2(utcb_area, utcb_area_log2).raw

@@ -179,8 +179,9 @@ void make_unmap(Block &block)
     Random &random = block.random;
     const Word count = random.one_in(32) ? random.below(64) : random.below(3);
     for (Word i = 0; i <= count; i++) L4_LoadMR(static_cast<int>(i), odd_fpage(random).raw);
-    L4_Registers_t r = {count | (random.one_in(3) ? 0x40 : 0),
-                        odd_word(random),
+    const Word elsewhere = random.one_in(4) ? 0x80 : 0; // cobnut/control.h
+    L4_Registers_t r = {count | (random.one_in(3) ? 0x40 : 0) | elsewhere,
+                        elsewhere ? odd_thread(random).raw : odd_word(random),
                         odd_word(random),
                         L4_MsgTag().raw,
                         L4_MyLocalId().raw,
@@ -193,7 +194,9 @@ void make_exchange_registers(Block &block)
 {
     Random &random = block.random;
     L4_Registers_t r = {random.one_in(2) ? odd_utcb(random) + 256 : odd_thread(random).raw,
-                        random.below(random.one_in(8) ? ~0u : 0x400),
+                        random.below(random.one_in(8)   ? ~0u
+                                     : random.one_in(4) ? 0x1000
+                                                        : 0x400),
                         odd_word(random),
                         odd_ip(random),
                         odd_word(random),

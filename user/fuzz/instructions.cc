@@ -45,6 +45,10 @@ __asm__(".text\n"
         "odd_31: mov $0x3B, %eax; mov %eax, %fs; mov %fs:0, %eax; jmp odd_end\n"
         "odd_32: mov $0xFFFFFFF0, %eax; int3; cmp $1, %al; jmp odd_end\n"
         "odd_33: xor %eax, %eax; mov %eax, %ss; jmp odd_end\n"
+        // Calls of another system's by sysenter in a controlled space, and an IPC in others.
+        "odd_34: mov $0x78, %eax; mov %esp, %ebp; sysenter; jmp odd_end\n"
+        "odd_35: pushf; orl $0x44500, (%esp); mov $0x3FFF, %eax; mov %esp, %ebp; popf; sysenter; jmp odd_end\n"
+        "odd_36: mov $1, %eax; mov $0xC0001234, %ebp; sysenter; jmp odd_end\n"
         "odd_end: pop %edi; pop %esi; pop %ebx; pop %ebp; ret\n"
 
         "fuzz_raw_entry: pusha\n" // arguments now at 36(%esp)
@@ -63,7 +67,8 @@ __asm__(".text\n"
         ".section .rodata\n"
         "fuzz_odd_table: .long odd_0, odd_1, odd_2, odd_3, odd_4, odd_5, odd_6, odd_7, odd_8, odd_9, odd_10, odd_11\n"
         ".long odd_12, odd_13, odd_14, odd_15, odd_16, odd_17, odd_18, odd_19, odd_20, odd_21, odd_22, odd_23\n"
-        ".long odd_24, odd_25, odd_26, odd_27, odd_28, odd_29, odd_30, odd_31, odd_32, odd_33\n"
+        ".long odd_24, odd_25, odd_26, odd_27, odd_28, odd_29, odd_30, odd_31, odd_32, odd_33, odd_34, odd_35\n"
+        ".long odd_36\n"
         "fuzz_gate_table:\n"
         ".irp n, 0x00, 0x02, 0x03, 0x04, 0x0E, 0x20, 0x2F, 0x30, 0x31, 0x32, 0x33, 0x34, 0x35, 0x36, 0x37, 0x38, 0x39, "
         "0x3A, 0xFF\n"
@@ -74,7 +79,7 @@ __asm__(".text\n"
 namespace fuzz {
 namespace {
 
-constexpr Word odd_instructions = 34, gates = 19;
+constexpr Word odd_instructions = 37, gates = 19;
 
 } // namespace
 

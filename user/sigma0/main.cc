@@ -20,6 +20,10 @@ constinit L4_ThreadId_t root_server = {};
 constinit L4_Word_t verbosity = 0;
 constinit unsigned refusals_to_report = 8; // a refused fault comes again at once: do not flood the console
 
+/// A PC's interrupt controllers and clock: they are the kernel's, and who could stop the ticks would have the processor
+/// for ever.
+constexpr sigma0::Range kernel_ports[] = {{0x20, 0x21}, {0x40, 0x43}, {0xA0, 0xA1}};
+
 constexpr L4_Word_t any_base = 0xFFFFFC00;
 
 sigma0::Memory memory_type(L4_MemoryDesc_t *descriptor)
@@ -88,6 +92,13 @@ bool set_attribute(L4_Fpage_t f, L4_Word_t attribute)
 bool have_attribute(L4_Word_t attribute)
 {
     return attribute == L4_DefaultMemory || L4_Set_PageAttribute(L4_FpageLog2(0xFFFFF000, 12), attribute);
+}
+
+void keep_kernel_ports()
+{
+    constexpr L4_Word_t log2 = sigma0::Pool::page_log2;
+    for (const auto [first, last] : kernel_ports)
+        port_pool.describe({first << log2, ((last + 1) << log2) - 1}, sigma0::Memory::reserved);
 }
 
 L4_Fpage_t serve_ports(L4_ThreadId_t from, L4_Fpage_t wanted)
@@ -171,6 +182,7 @@ bool serve(L4_ThreadId_t from, L4_MsgTag_t tag)
 int cobnut_main(const char *)
 {
     read_kernel_interface();
+    keep_kernel_ports();
     L4_Accept(L4_UntypedWordsAcceptor);
     L4_ThreadId_t from;
     L4_MsgTag_t tag = L4_Wait(&from);

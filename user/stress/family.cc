@@ -20,7 +20,7 @@ const char *const counter_names[counters] = {
     "space_deletions", "host_deletions", "runs",       "attribute_changes",
     "demotions",       "revocations",    "regroups",   "dissolutions",
     "resizes",         "grown_in_place", "executions", "strings",
-    "shares",          "numbers",        "megabytes",
+    "shares",          "numbers",        "megabytes",  "many_sections",
 };
 
 namespace {
@@ -84,6 +84,9 @@ Word Family::any_thread(Word space)
     const Word thread = random_.below(threads);
     return L4_IsNilThread(worker(space, thread).id) ? 1 - thread : thread;
 }
+
+/// An empty call of another worker: an IPC, or as programs of other systems do it.
+Word Family::any_call() { return random_.once_in(2) ? do_reflect : do_send; }
 
 Word Family::any_space_but(Word space) { return (space + 1 + random_.below(spaces - 1)) % spaces; }
 
@@ -176,7 +179,8 @@ bool Family::answer_fault(Word space, Word thread, L4_MsgTag_t tag)
     return true;
 }
 
-void Family::create_thread(Word space, Word thread)
+/// A thread that waits for its start; with the first one comes its space.
+void Family::make_thread(Word space, Word thread)
 {
     Worker &w = worker(space, thread);
     do w.version = (w.version + 1) & 0x3FFF;
@@ -198,6 +202,11 @@ void Family::create_thread(Word space, Word thread)
     if (!L4_ThreadControl(id, first ? id : worker(space, 1 - thread).id, self, self, utcb))
         fail("cannot create a thread: error %u", L4_ErrorCode());
     w.id = id;
+}
+
+void Family::create_thread(Word space, Word thread)
+{
+    make_thread(space, thread);
     L4_Set_MsgTag(L4_MsgTag_t{.raw = 2});
     L4_LoadMR(1, reinterpret_cast<Word>(worker_main) - image_distance);
     L4_LoadMR(2, stack_of(index_, space, thread) - image_distance);

@@ -45,6 +45,7 @@ enum Counter : Word {
     shares,         ///< two spaces had the same pages at the same addresses, and used them in turn
     numbers,        ///< of threads that were the first of theirs
     megabytes,      ///< mapped as one page, and lost as a whole or in part
+    many_sections,  ///< a space used more megabytes than can stand in the page directory at a time
     counters,
 };
 extern const char *const counter_names[counters];
@@ -102,6 +103,7 @@ private:
     Worker &worker(Word space, Word thread) { return spaces_[space].workers[thread]; }
     Word any_thread(Word space);
     Word any_space_but(Word space);
+    Word any_call();
     Word ask(Word space, Word thread, Word what, Word x = 0, Word y = 0, Word z = 0, Word value = 0);
     Word await(Word space, Word thread);
     bool answer_fault(Word space, Word thread, L4_MsgTag_t tag);
@@ -109,6 +111,7 @@ private:
     void answer_with(L4_Fpage_t pages, Word base);
     bool find(L4_ThreadId_t from, Word &space, Word &thread) const;
     void create_space(Word space);
+    void make_thread(Word space, Word thread);
     void create_thread(Word space, Word thread);
     void delete_thread(Word space, Word thread);
     void delete_space(Word space);
@@ -151,6 +154,7 @@ private:
     bool leave_to_kernel(Word space);
     Word any_small();
     void spread_copies(Word space);
+    void call_through(Word space);
     void access_present(Word space, Word other);
     void demote();
     void resize();
@@ -192,12 +196,14 @@ private:
     bool visiting();
     void delete_unborn();
     void reach_behind_utcbs();
+    void reach_behind_utcbs(Word space, Word whose);
     void number();
 
     // arm/large.cc
     Word whole_megabyte();
     void give_part(Word space, L4_Fpage_t f, Word to);
     void reach(Word space, Word address, bool writes, Word value, bool must_fault);
+    void use_many_megabytes();
     void use_megabyte();
 
     // mix.cc: how often each of these

@@ -89,7 +89,9 @@ void Family::succeed_bound()
     ask(next, next_thread, do_probe);
     model_.accessed(node_of(first, probed), false);
     model_.accessed(node_of(next, probed), false);
-    const L4_ThreadId_t leader_id = worker(leader, any_thread(leader)).id;
+    const Word leader_thread = any_thread(leader);
+    ask(leader, leader_thread, nothing); // as below, where it must not fault
+    const L4_ThreadId_t leader_id = worker(leader, leader_thread).id;
     const L4_ThreadId_t first_id = worker(first, first_thread).id, next_id = worker(next, next_thread).id;
 
     const slots::Slot here = any_granule(random_);

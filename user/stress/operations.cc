@@ -225,7 +225,7 @@ void Family::call_peer()
     const Word space = random_.below(spaces), peer = any_space_but(space);
     if (!spaces_[space].alive() || !spaces_[peer].alive()) return;
     if (random_.once_in(4)) ask(peer, any_thread(peer), do_yield);
-    if (ask(space, any_thread(space), do_send, worker(peer, any_thread(peer)).id.raw)) fail("a call failed");
+    if (ask(space, any_thread(space), any_call(), worker(peer, any_thread(peer)).id.raw)) fail("a call failed");
     count[peer_calls]++;
 }
 

@@ -162,9 +162,21 @@ void Family::spread_copies(Word space)
 {
     for (Word other = 0; other < spaces; other++)
         if (other != space && spaces_[other].alive() && spaces_[other].tag == Tag::large &&
-            ask(other, any_thread(other), do_send, worker(space, any_thread(space)).id.raw))
+            ask(other, any_thread(other), any_call(), worker(space, any_thread(space)).id.raw))
             fail("a call failed");
     ask(space, any_thread(space), nothing);
+}
+
+/// A large space calls another one, which calls this: it comes into force on a page directory that nobody else has just
+/// entered.
+void Family::call_through(Word space)
+{
+    Word large[2], found = 0;
+    for (Word s = any_space_but(space), i = 0; i < spaces && found < 2; i++, s = (s + 1) % spaces)
+        if (s != space && spaces_[s].alive() && spaces_[s].tag == Tag::large) large[found++] = s;
+    if (found == 2 && ask(large[0], any_thread(large[0]), do_reflect, worker(large[1], any_thread(large[1])).id.raw,
+                          worker(space, any_thread(space)).id.raw))
+        fail("a call failed");
 }
 
 /// An access of a space where another one has a page, or where it has one itself.
@@ -250,7 +262,8 @@ void Family::succeed()
         fail("a call failed");
     access_present(space, space);
     if (!move(space, 0) || !(name ? move(next, name) : give_slot(next, log2_mb))) return;
-    if (has_host && random_.once_in(2) && ask(next, any_thread(next), do_send, worker(host, any_thread(host)).id.raw))
+    if (has_host && random_.once_in(2) &&
+        ask(next, any_thread(next), any_call(), worker(host, any_thread(host)).id.raw))
         fail("a call failed");
     access_present(next, space);
 }
@@ -276,6 +289,7 @@ void Family::revoke(Word space)
     const slots::Slot now = check_tag(space);
     if (now.overlaps(spaces_[next].slot)) fail("space %u keeps its place at %u MB", space, now.offset_mb);
     if (!tag.bound) count[revocations]++;
+    if (random_.once_in(2)) call_through(next);
     access_present(next, space);
     access_present(space, space);
 }

@@ -11,6 +11,8 @@
 namespace stress {
 namespace {
 
+constexpr L4_Word_t exception_label = 0xFFB0;
+
 volatile L4_Word_t &word_at(L4_Word_t address) { return *reinterpret_cast<volatile L4_Word_t *>(address); }
 
 /// Calls code, which gets its address. What comes back first counts; KernelInterface leaves more in other registers.
@@ -28,6 +30,45 @@ L4_Word_t call(L4_Word_t code)
 #endif
     return result;
 }
+
+#ifdef __arm__
+
+L4_Word_t reflect(L4_ThreadId_t peer, L4_Word_t)
+{
+    L4_Set_MsgTag(L4_MsgTag_t{.raw = static_cast<L4_Word_t>(nothing) << 16});
+    return L4_IpcFailed(L4_Call(peer));
+}
+void answer_exception() {}
+
+#else
+
+/// A call as programs of other systems make it.
+L4_Word_t reflect(L4_ThreadId_t peer, L4_Word_t third)
+{
+    constexpr L4_Word_t number = 20;
+    L4_Word_t result = number;
+    L4_Set_ExceptionHandler(peer);
+    __asm__ volatile("int $0x80" : "+a"(result) : "b"(third) : "memory", "cc");
+    L4_Set_ExceptionHandler(L4_Pager());
+    return result != number + 1;
+}
+/// The next instruction, with the next number in EAX if all went well.
+void answer_exception()
+{
+    constexpr int ip = 1, ebx = 9, eax = 12;
+    L4_Word_t mr[13];
+    L4_StoreMRs(0, 13, mr);
+    if (mr[ebx]) {
+        L4_Set_MsgTag(L4_MsgTag_t{.raw = static_cast<L4_Word_t>(nothing) << 16});
+        if (L4_IpcFailed(L4_Call(L4_ThreadId_t{.raw = mr[ebx]}))) mr[eax]++;
+    }
+    mr[0] = 12;
+    mr[ip] += 2;
+    mr[eax]++;
+    L4_LoadMRs(0, 13, mr);
+}
+
+#endif
 
 L4_Word_t send_item(const L4_Word_t *x)
 {
@@ -70,6 +111,7 @@ L4_Word_t obey(L4_Word_t command, L4_Word_t *x)
     }
     case do_probe: return word_at(place_address(probed));
     case do_yield: L4_Yield(); return 0;
+    case do_reflect: return reflect(L4_ThreadId_t{.raw = x[0]}, x[1]);
     default: return 0;
     }
 }
@@ -90,6 +132,8 @@ void worker_main()
         }
         if (L4_Label(tag) == nothing) {
             L4_Set_MsgTag(L4_MsgTag_t{.raw = answer << 16});
+        } else if (L4_Label(tag) == exception_label) {
+            answer_exception();
         } else {
             L4_Word_t x[4];
             L4_StoreMRs(1, 4, x);

@@ -23,6 +23,8 @@ enum Command : L4_Word_t {
     do_string,     ///< calls thread x with the string of z bytes at y; the result is 0 if that went well
     do_probe,      ///< of the word at place `probed`
     do_yield,      ///< gives the processor away first
+    /// calls thread x, as its exception handler, where an exception can be asked for; that one calls thread y first, if
+    do_reflect, ///< it is one; 0 as do_send
     answer = 0x0D0E,
 };
 

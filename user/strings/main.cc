@@ -15,7 +15,7 @@
 // Sizes are 4 bytes to 4 MB in powers of 4. Case 2n is the plain copy of the n-th size, case 2n + 1 its string.
 #include <cobnut/lab.h>
 #include <cobnut/options.h>
-#include <cobnut/root.h>
+#include <cobnut/partners.h>
 #include <l4/ipc.h>
 #include <l4/kip.h>
 #include <l4/space.h>
@@ -29,7 +29,7 @@ using cobnut::done_label, cobnut::fail, cobnut::failed_label, cobnut::tell_root;
 
 // The client's and the server's space look alike, and fit into 16 MB.
 constexpr Word source = 0x00400000, target = 0x00A00000, longest = 0x00400000;
-constexpr Word utcb_address = 0x00800000, kip_address = 0x00F00000, utcb_size = 512;
+constexpr Word utcb_address = 0x00800000, kip_address = 0x00F00000;
 constexpr unsigned sizes_most = 11;
 
 struct Wish {
@@ -164,44 +164,6 @@ bool parse(const char *command_line)
     return false;
 }
 
-void make_thread(L4_ThreadId_t tid, L4_ThreadId_t space, unsigned index)
-{
-    const L4_ThreadId_t me = L4_Myself();
-    if (!L4_ThreadControl(tid, space, me, L4_nilthread, reinterpret_cast<void *>(utcb_address + index * utcb_size)))
-        fail("ThreadControl", tid.raw, L4_ErrorCode());
-    if (tid == space && !L4_SpaceControl(tid, L4_SmallSpaceChange | L4_LargeSpace, L4_FpageLog2(kip_address, 12),
-                                         L4_FpageLog2(utcb_address, 12), L4_nilthread, nullptr))
-        fail("SpaceControl", tid.raw, L4_ErrorCode());
-    if (!L4_ThreadControl(tid, space, me, me, reinterpret_cast<void *>(-1)))
-        fail("ThreadControl to activate", tid.raw, L4_ErrorCode());
-}
-
-Word slot_number(unsigned index) { return L4_SmallSpace(index * wish.slot_mb, wish.slot_mb); }
-
-void make_small(L4_ThreadId_t tid, unsigned index)
-{
-    Word old = 0;
-    L4_SpaceControl(tid, L4_SmallSpaceChange | slot_number(index), L4_Nilpage, L4_Nilpage, L4_nilthread, &old);
-    if (!(old & L4_SmallSpaceChange)) fail("no room for a small space", tid.raw, slot_number(index));
-}
-
-/// A space that was promoted during the run has measured something else.
-void check_still(L4_ThreadId_t tid, bool small, unsigned index)
-{
-    Word old = 0;
-    L4_SpaceControl(tid, 0, L4_Nilpage, L4_Nilpage, L4_nilthread, &old);
-    if ((old & 0xFF) != (small ? slot_number(index) : L4_LargeSpace))
-        fail("a space has changed its kind", tid.raw, old);
-}
-
-void start(L4_ThreadId_t tid, void (*ip)(), unsigned char *stack)
-{
-    L4_Set_MsgTag(L4_MsgTag_t{.raw = 2});
-    L4_LoadMR(1, reinterpret_cast<Word>(ip));
-    L4_LoadMR(2, reinterpret_cast<Word>(stack) + 4096 - 16);
-    if (L4_IpcFailed(L4_Send_Timeout(tid, L4_TimePeriod(1000000)))) fail("start message", tid.raw, L4_ErrorCode());
-}
-
 /// The page of the root's that stands behind `page` of a partner.
 Word behind(Word page, bool of_client)
 {
@@ -241,15 +203,16 @@ int cobnut_main(const char *command_line)
     const Word number = L4_ThreadNo(L4_Myself());
     client = L4_GlobalId(number + 1, 1);
     server = L4_GlobalId(number + 2, 1);
-    make_thread(client, client, 0);
-    if (wish.small_client) make_small(client, 0);
-    make_thread(server, wish.intra ? client : server, 1);
-    if (wish.small_server) make_small(server, 1);
-    start(server, server_main, server_stack);
-    start(client, client_main, client_stack);
+    const L4_Fpage_t kip = L4_FpageLog2(kip_address, 12), utcbs = L4_FpageLog2(utcb_address, 12);
+    cobnut::make_thread(client, client, kip, utcbs, 0);
+    if (wish.small_client) cobnut::make_small(client, 0, wish.slot_mb);
+    cobnut::make_thread(server, wish.intra ? client : server, kip, utcbs, 1);
+    if (wish.small_server) cobnut::make_small(server, 1, wish.slot_mb);
+    cobnut::start(server, server_main, server_stack + sizeof server_stack);
+    cobnut::start(client, client_main, client_stack + sizeof client_stack);
     page_until_done();
-    check_still(client, wish.small_client, 0);
-    check_still(server, wish.small_server, 1);
+    cobnut::check_still(client, wish.small_client, 0, wish.slot_mb);
+    cobnut::check_still(server, wish.small_server, 1, wish.slot_mb);
     check_data();
     cobnut::print("strings: done\n");
     return 0;

@@ -37,7 +37,8 @@ Word next_version()
 {
     L4_Set_ExceptionHandler(main_id);
     L4_Accept(L4_UntypedWordsAcceptor);
-    L4_MsgTag_t tag = L4_Receive(main_id);
+    L4_Set_MsgTag(L4_MsgTag_t{.raw = done_label << 16});
+    L4_MsgTag_t tag = L4_Call(main_id);
     for (;;) {
         if (L4_IpcFailed(tag)) {
             tag = L4_Receive(main_id);
@@ -108,12 +109,18 @@ bool serve(Agent &a, L4_MsgTag_t tag)
     return false;
 }
 
+/// Serves the faults of its first steps at once: who tells it something while it waits for an answer to one waits for
+/// the end of a timeout.
 bool start(Agent *a)
 {
     L4_Set_MsgTag(L4_MsgTag_t{.raw = 2});
     L4_LoadMR(1, reinterpret_cast<Word>(agent_main));
     L4_LoadMR(2, stack_of(a));
-    if (L4_IpcSucceeded(L4_Send_Timeout(a->id, second))) return true;
+    if (L4_IpcSucceeded(L4_Send_Timeout(a->id, second))) {
+        const bool started = finish(a).done;
+        a->out = Outcome{};
+        return started;
+    }
     fail("agent %08x does not take its start message: error %x", a->id.raw, L4_ErrorCode());
     return false;
 }
@@ -193,7 +200,7 @@ void *place(Agent &a)
 
 } // namespace
 
-Agent *create(L4_ThreadId_t space, Kind kind)
+Agent *create(L4_ThreadId_t space, Kind kind, Word kip)
 {
     unsigned i = 0;
     while (i < max_agents && used[i]) i++;
@@ -216,7 +223,7 @@ Agent *create(L4_ThreadId_t space, Kind kind)
     if (!a.own_space) {
         if (L4_ThreadControl(a.id, space, main_id, main_id, place(a))) return &a;
     } else if (L4_ThreadControl(a.id, a.id, main_id, L4_nilthread, unchanged) &&
-               Cobnut_SpaceControl(a.id, control, L4_FpageLog2(kip_area, 12), &area, L4_nilthread, nullptr) &&
+               Cobnut_SpaceControl(a.id, control, L4_FpageLog2(kip, 12), &area, L4_nilthread, nullptr) &&
                (a.utcb_area = L4_Address(area)) && L4_ThreadControl(a.id, a.id, main_id, main_id, place(a))) {
         const bool small = small_spaces() && kind == Kind::small;
         if (!small || make_small_anywhere(a) || other) return &a;
@@ -227,9 +234,9 @@ Agent *create(L4_ThreadId_t space, Kind kind)
     return nullptr;
 }
 
-Agent *agent(Kind kind)
+Agent *agent(Kind kind, Word kip)
 {
-    Agent *a = create(kind == Kind::here ? main_id : L4_nilthread, kind);
+    Agent *a = create(kind == Kind::here ? main_id : L4_nilthread, kind, kip);
     if (!a || !start(a)) return nullptr;
     if (kind != Kind::here) {
         // The whole image in one item (only what is present is mapped), so that agents do not fault on it later.

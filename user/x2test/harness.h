@@ -24,11 +24,13 @@ struct Test {
 
 /// A null-terminated list per file of tests.
 extern const Test kip_tests[], sigma0_tests[], ipc_tests[], ipc_error_tests[], fast_tests[], call_tests[], edge_tests[],
-    fault_tests[], map_tests[], unmap_tests[], tree_tests[], exregs_tests[], thread_tests[], space_tests[],
-    schedule_tests[], preempt_tests[], irq_tests[], redirect_tests[], control_tests[], coprocessor_tests[],
-    registers_tests[], reflection_tests[], port_tests[], tls_tests[], debug_tests[], exception_tests[], small_tests[],
-    tag_tests[], string_tests[], string_fault_tests[], string_middle_tests[], robust_tests[], ipc_rule_tests[],
-    map_rule_tests[], size_tests[], long_tests[], latency_tests[], isolation_tests[], waiting_tests[];
+    fault_tests[], map_tests[], unmap_tests[], tree_tests[], exregs_tests[], controlled_tests[], thread_tests[],
+    space_tests[], schedule_tests[], preempt_tests[], irq_tests[], redirect_tests[], control_tests[],
+    coprocessor_tests[], registers_tests[], reflection_tests[], port_tests[], tls_tests[], debug_tests[],
+    exception_tests[], small_tests[], tag_tests[], string_tests[], string_fault_tests[], string_middle_tests[],
+    robust_tests[], ipc_rule_tests[], map_rule_tests[], size_tests[], long_tests[], latency_tests[], isolation_tests[],
+    waiting_tests[], deletion_tests[], open_tests[], bus_tests[], copy_tests[], residence_tests[], reflected_tests[],
+    answer_tests[], between_tests[], paged_tests[], gate_tests[], stretch_tests[];
 
 enum class Kind { here, other, large, small, automatic }; ///< `other`: as the command line says, while there are slots
 
@@ -123,10 +125,11 @@ struct Agent {
     Outcome out;
 };
 
-/// Creates a thread that waits for its start message. `space` nil: a space of its own. Null after fail().
-Agent *create(L4_ThreadId_t space, Kind kind);
+/// Creates a thread that waits for its start message. `space` nil: a space of its own, with its interface page at
+/// `kip`. Null after fail().
+Agent *create(L4_ThreadId_t space, Kind kind, Word kip = kip_area);
 /// Creates and starts an agent; null after fail().
-Agent *agent(Kind kind);
+Agent *agent(Kind kind, Word kip = kip_area);
 /// A further agent in the space of another.
 Agent *agent_beside(const Agent *mate);
 /// Top of a created agent's stack, for tests that start it themselves.

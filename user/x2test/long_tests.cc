@@ -281,10 +281,7 @@ Word do_answer_fault(Word of, Word, Word)
 {
     const L4_ThreadId_t faulting = {.raw = of};
     if (L4_IpcFailed(L4_Receive_Timeout(faulting, second))) return ~0u;
-    const L4_MapItem_t item = L4_MapItem(region(whole_log2), to_base);
-    L4_Set_MsgTag(L4_MsgTag_t{.raw = 2u << 6});
-    L4_LoadMR(1, item.raw[0]);
-    L4_LoadMR(2, item.raw[1]);
+    load_all(to_base);
     return L4_IpcFailed(L4_Send_Timeout(faulting, second)) ? L4_ErrorCode() : 0;
 }
 

@@ -23,8 +23,10 @@ extern const Word harmless_flags, harmful_flags;
 extern const Word memory;             ///< physical address of the first byte
 extern const Word kernel_memory;      ///< a physical address that is the kernel's
 extern const Word shared_memory;      ///< one that is no memory, and that everybody may have
-extern const bool multiboot;          ///< the loader leaves a multiboot record
-extern const char *const feature;     ///< a feature string of the kernel's; null if it has none
+extern const Word memory_end; ///< behind the last address that can be memory's by its place; 0: there are none
+extern const Word kernel_devices[]; ///< pages of devices that the kernel uses itself, up to a 0
+extern const bool multiboot; ///< the loader leaves a multiboot record
+extern const char *const feature; ///< a feature string of the kernel's; null if it has none
 
 /// Where x2test_started found itself: SP, and whether all else was as a new thread should find it.
 Word started_sp();
@@ -37,6 +39,10 @@ void forget_start();
 extern "C" Word x2test_read_at(Word address, Word, Word);
 extern "C" Word x2test_write_at(Word address, Word value, Word);
 extern "C" const char x2test_read_ip[], x2test_write_ip[];
+/// Touches no register and no memory, for ever.
+extern "C" const char x2test_spin[];
+/// An instruction that is none.
+extern "C" const char x2test_undefined_at[];
 /// Notes its registers and goes on to x2test_landing.
 extern "C" const char x2test_started[];
 extern "C" [[noreturn]] void x2test_landing();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Redirectors (manual 4.3, 5.4): who gets what a redirected space sends, and forwarding in the sender's name.
+#include "crowd.h"
 #include "harness.h"
 
 namespace x2test {
@@ -207,6 +208,38 @@ void chain_may_forward()
     CHECK_EQUAL(redirect(first, L4_anythread), 0);
 }
 
+/// Runs at each tick of the clock, in between whatever others do in the kernel.
+Word do_wake_often(Word times, Word, Word)
+{
+    while (times-- > 0) pause(1);
+    return 0;
+}
+
+Word do_redirect_often(Word space, Word to, Word)
+{
+    const L4_ThreadId_t id = {.raw = space}, redirectors[] = {{.raw = to}, L4_anythread};
+    while (called)
+        for (const L4_ThreadId_t redirector : redirectors)
+            if (!L4_SpaceControl(id, 0, L4_Nilpage, L4_Nilpage, redirector, nullptr)) return L4_ErrorCode();
+    return 0;
+}
+
+/// All threads are told of it, some at a time: one that has not been told yet runs in between.
+void told_in_parts()
+{
+    constexpr Word ticks = 50, below = 90;
+    Agent *client = agent(Kind::other), *helper = agent(Kind::here);
+    if (!client || !helper) return;
+    const Crowd crowd(L4_nilthread, main_id, L4_Never, L4_Never);
+    if (!crowd.complete()) return;
+    L4_Set_Priority(helper->id, below);
+    called = 1;
+    begin(helper, do_redirect_often, client->id.raw, main_id.raw);
+    CHECK_EQUAL(ask(client, do_wake_often, ticks).value, 0);
+    called = 0;
+    CHECK_EQUAL(finish(helper).value, 0);
+}
+
 void bad_redirector()
 {
     Agent *a = agent(Kind::other);
@@ -221,6 +254,7 @@ void bad_redirector()
 
 const Test redirect_tests[] = {
     {"redirect.bad_redirector", bad_redirector},
+    {"redirect.told_in_parts", told_in_parts},
     {"redirect.deflected_and_forwarded", deflected_and_forwarded},
     {"redirect.waits_for_the_redirector", waits_for_the_redirector},
     {"redirect.neighbours_by_global_id", neighbours_by_global_id},

@@ -88,6 +88,34 @@ void kernel_memory_is_refused()
     CHECK(L4_IsNilFpage(get(L4_FpageLog2(itself, 12))));
 }
 
+/// A board may show its memory again where a larger one would be, the kernel's with it.
+void behind_the_memory_is_refused()
+{
+    Word end = 0;
+    for (Word i = 0; i < L4_NumMemoryDescriptors(L4_GetKernelInterface()); i++) {
+        L4_MemoryDesc_t *d = L4_MemoryDesc(L4_GetKernelInterface(), i);
+        // What is beyond the kernel's window is shared: a descriptor of its own, not that of all addresses.
+        const bool beyond = L4_MemoryDescType(d) == L4_SharedMemoryType && L4_MemoryDescHigh(d) < machine::memory_end;
+        if (L4_IsMemoryDescVirtual(d) || !(beyond || L4_MemoryDescType(d) == L4_ConventionalMemoryType)) continue;
+        if (L4_MemoryDescHigh(d) >= end) end = L4_MemoryDescHigh(d) + 1;
+    }
+    if (!machine::memory_end || end >= machine::memory_end || end >= machine::kernel_area) return;
+    const Word places[] = {end, end + machine::kernel_memory - machine::memory, machine::memory_end - page_size};
+    for (const Word place : places) CHECK(L4_IsNilFpage(get(L4_FpageLog2(place, 12))));
+}
+
+/// Who could turn the kernel's clock off would have the processor for ever.
+void kernel_devices_are_refused()
+{
+    Agent *a = agent(Kind::here);
+    if (!a) return;
+    for (const Word *device = machine::kernel_devices; *device; device++) {
+        CHECK(L4_IsNilFpage(get(L4_FpageLog2(*device, 12))));
+        CHECK(L4_IsNilFpage(get(L4_FpageLog2(*device & ~0xFFFFFu, 20)))); // contains it
+        CHECK_EQUAL(ask(a, do_get, L4_FpageLog2(*device, 12).raw).value, 0);
+    }
+}
+
 /// Addresses past the end of memory are devices; whoever asks first has them.
 void devices() { CHECK(!L4_IsNilFpage(get(L4_FpageLog2(0x50000000, 12)))); }
 
@@ -168,6 +196,8 @@ const Test sigma0_tests[] = {
     {"sigma0.owned_by_another", owned_by_another},
     {"sigma0.shared_by_all", shared_by_all},
     {"sigma0.kernel_memory_is_refused", kernel_memory_is_refused},
+    {"sigma0.behind_the_memory_is_refused", behind_the_memory_is_refused},
+    {"sigma0.kernel_devices_are_refused", kernel_devices_are_refused},
     {"sigma0.devices", devices},
     {"sigma0.page_fault", page_fault},
     {"sigma0.malformed_requests", malformed_requests},

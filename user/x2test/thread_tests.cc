@@ -211,6 +211,20 @@ void start_takes_no_items()
     CHECK_EQUAL(a->out.faults, 0);
 }
 
+/// Nor strings.
+void start_takes_no_strings()
+{
+    constexpr Word overflow = 8;
+    Agent *a = create(L4_nilthread, Kind::other);
+    if (!a) return;
+    L4_Set_MsgTag(L4_MsgTag_t{.raw = 2u << 6 | 2});
+    L4_LoadMR(1, 0), L4_LoadMR(2, 0);
+    L4_LoadMR(3, page_size << 10), L4_LoadMR(4, arena_page(0));
+    CHECK(L4_IpcFailed(L4_Send_Timeout(a->id, L4_ZeroTime)));
+    CHECK_EQUAL(L4_ErrorCode() & 0xF, overflow);
+    CHECK_EQUAL(L4_Schedule(a->id, ~0u, ~0u, ~0u, ~0u, nullptr), L4_SCHEDRESULT_WAITING);
+}
+
 /// A thread can only move to a space whose UTCB area contains its UTCB.
 void migrate_without_utcb()
 {
@@ -450,6 +464,7 @@ const Test thread_tests[] = {
     {"thread.new_version", new_version},
     {"thread.old_version_again", old_version_again},
     {"thread.start_takes_no_items", start_takes_no_items},
+    {"thread.start_takes_no_strings", start_takes_no_strings},
     {"thread.migrate_without_utcb", migrate_without_utcb},
     {"thread.new_scheduler", new_scheduler},
     {"thread.create_and_delete", create_and_delete},

@@ -5,6 +5,7 @@
 #include "crowd.h"
 
 #include <l4/kdebug.h>
+#include <l4/sigma0.h>
 
 namespace x2test {
 namespace {
@@ -45,6 +46,20 @@ Word do_receive_from(Word from, Word, Word)
     return L4_IpcFailed(tag) ? L4_ErrorCode() : 0;
 }
 
+Word do_write_pages(Word first, Word count, Word)
+{
+    for (; count; count--, first += page_size) *reinterpret_cast<volatile Word *>(first) = count;
+    return 0;
+}
+
+Word do_receive_items(Word from, Word, Word)
+{
+    L4_Accept(L4_MapGrantItems(L4_CompleteAddressSpace));
+    const L4_MsgTag_t tag = L4_Receive_Timeout(L4_ThreadId_t{.raw = from}, second);
+    L4_Accept(L4_UntypedWordsAcceptor);
+    return L4_IpcFailed(tag) ? L4_ErrorCode() : 0;
+}
+
 /// A receiver that accepts none of those who wait to send to it.
 void closed_receive()
 {
@@ -54,6 +69,103 @@ void closed_receive()
     const Crowd crowd(a->id, L4_nilthread, L4_Never, L4_Never);
     if (!crowd.complete()) return;
     CHECK_EQUAL(ask(a, do_receive_from, other->id.raw).value, receive_timeout);
+}
+
+L4_ThreadId_t forwarded = {};
+
+[[noreturn]] Word forward_to(Word to)
+{
+    constexpr Word propagated = 1u << 12;
+    L4_Set_VirtualSender(forwarded);
+    L4_Set_MsgTag(L4_MsgTag_t{.raw = propagated});
+    L4_Send(L4_ThreadId_t{.raw = to});
+    for (;;) L4_Sleep(L4_Never);
+}
+
+L4_ThreadId_t forward_receiver = {};
+void forward_in_vain() { forward_to(forward_receiver.raw); }
+
+/// The same of those who send in a name that is theirs to use only if one of many redirectors is one of them.
+void forwarded_by_strangers()
+{
+    if (!wish.latency) return;
+    Agent *a = agent(Kind::large), *first = agent(Kind::large), *next = agent(Kind::large);
+    Agent *other = agent(Kind::here);
+    if (!a || !first || !next || !other) return;
+    CHECK(L4_SpaceControl(first->id, 0, L4_Nilpage, L4_Nilpage, next->id, nullptr));
+    CHECK(L4_SpaceControl(next->id, 0, L4_Nilpage, L4_Nilpage, first->id, nullptr));
+    forwarded = first->id, forward_receiver = a->id;
+    const Crowd crowd(L4_nilthread, L4_nilthread, L4_Never, L4_Never, forward_in_vain);
+    if (!crowd.complete()) return;
+    CHECK_EQUAL(ask(a, do_receive_from, other->id.raw).value, receive_timeout);
+}
+
+Word do_forward(Word, Word, Word) { forward_to(forward_receiver.raw); }
+
+/// To `to` three pages, at `low` and above, then from `from` what there is. Nobody: no such part.
+constexpr Word low = 0x02000000;
+Word do_give_and_take_items(Word to, Word from, Word)
+{
+    constexpr int pages = 3;
+    L4_Accept(L4_MapGrantItems(L4_CompleteAddressSpace));
+    L4_Set_MsgTag(L4_MsgTag_t{.raw = 2u * pages << 6});
+    for (int i = 0; i < pages; i++) {
+        const Word n = static_cast<Word>(i);
+        const L4_MapItem_t item = L4_MapItem(page_at(arena_page(n), L4_FullyAccessible), low + n * page_size);
+        L4_LoadMR(1 + 2 * i, item.raw[0] | (i + 1 < pages));
+        L4_LoadMR(2 + 2 * i, item.raw[1]);
+    }
+    L4_ThreadId_t partner;
+    const L4_MsgTag_t tag =
+        L4_Ipc(L4_ThreadId_t{.raw = to}, L4_ThreadId_t{.raw = from}, L4_Timeouts(second, second), &partner);
+    L4_Accept(L4_UntypedWordsAcceptor);
+    return L4_IpcFailed(tag) ? L4_ErrorCode() : 0;
+}
+
+Word do_give_low(Word to, Word log2, Word)
+{
+    const L4_MapItem_t item = L4_MapItem(L4_FpageLog2(low, static_cast<int>(log2)) + L4_FullyAccessible, low);
+    L4_Set_MsgTag(L4_MsgTag_t{.raw = 2u << 6});
+    L4_LoadMR(1, item.raw[0]);
+    L4_LoadMR(2, item.raw[1]);
+    return L4_IpcFailed(L4_Send_Timeout(L4_ThreadId_t{.raw = to}, second)) ? L4_ErrorCode() : 0;
+}
+
+/// A megabyte comes where the receiver shares another one, from behind some who may not send in the names that they
+/// send in, and with the call that has just sent some pages.
+void items_behind_strangers()
+{
+    constexpr Word strangers = 7;
+    constexpr int log2 = 20;
+    if (!wish.latency) return;
+    Agent *a = agent(Kind::large), *sharer = agent(Kind::large), *giver = agent(Kind::large);
+    Agent *taker = agent(Kind::large), *first = agent(Kind::large), *next = agent(Kind::large);
+    const L4_Fpage_t old = L4_Sigma0_GetAny(L4_nilthread, log2, L4_CompleteAddressSpace);
+    const L4_Fpage_t fresh = L4_Sigma0_GetAny(L4_nilthread, log2, L4_CompleteAddressSpace);
+    if (!a || !sharer || !giver || !taker || !first || !next) return;
+    if (L4_IsNilFpage(old) || L4_IsNilFpage(fresh)) return fail("no megabyte");
+    Agent *const three[] = {a, sharer, giver};
+    for (Agent *one : three) {
+        give(one, (one == giver ? fresh : old) + L4_FullyAccessible, 0, L4_FpageLog2(low, log2));
+        ask(one, do_write_pages, low, 1u << (log2 - 12));
+    }
+    CHECK(L4_SpaceControl(first->id, 0, L4_Nilpage, L4_Nilpage, next->id, nullptr));
+    CHECK(L4_SpaceControl(next->id, 0, L4_Nilpage, L4_Nilpage, first->id, nullptr));
+    forwarded = first->id, forward_receiver = a->id;
+    for (Word i = 0; i < strangers; i++) {
+        Agent *one = agent(Kind::here);
+        if (!one) return;
+        begin(one, do_forward);
+    }
+    pause(5000);
+    begin(giver, do_give_low, a->id.raw, log2);
+    begin(taker, do_receive_items, a->id.raw);
+    pause(5000);
+    begin(a, do_give_and_take_items, taker->id.raw, giver->id.raw);
+    CHECK_EQUAL(finish(a).value, 0);
+    CHECK_EQUAL(finish(taker).value, 0);
+    CHECK_EQUAL(finish(giver).value, 0);
+    CHECK_EQUAL(ask(a, do_read, low).faults, 0);
 }
 
 /// Those who wait to send to a thread, and those who wait for a message from it.
@@ -83,6 +195,97 @@ void renaming()
     a->id = other;
 }
 
+L4_ThreadId_t silent_pager = {};
+
+/// Of two neighbours one sends a string to the other, whose pager does not answer its page fault.
+void fault_in_a_string()
+{
+    constexpr Word accepts_strings = 1, string_of_a_page = page_size << 10;
+    const Word number = L4_ThreadNo(L4_MyGlobalId());
+    L4_Set_Pager(silent_pager);
+    L4_Set_XferTimeouts(L4_Timeouts(second, second));
+    if ((number - L4_ThreadNo(Crowd::id(0))) % 2 == 0) {
+        L4_LoadBR(0, accepts_strings), L4_LoadBR(1, string_of_a_page), L4_LoadBR(2, free_area);
+        L4_Receive(L4_GlobalId(number + 1, 1));
+    } else {
+        L4_Set_MsgTag(L4_MsgTag_t{.raw = 2u << 6});
+        L4_LoadMR(1, string_of_a_page), L4_LoadMR(2, arena_page(0));
+        L4_Send(L4_GlobalId(number - 1, 1));
+    }
+    for (;;) L4_Sleep(L4_Never);
+}
+
+Word do_receive_many(Word count, Word, Word)
+{
+    while (count-- > 0) {
+        L4_ThreadId_t from;
+        L4_Wait_Timeout(L4_TimePeriod(100000), &from);
+    }
+    return 0;
+}
+
+/// Strings that end because the pager that was to answer goes away; it has got their page faults, or not.
+void strings_of_a_pager()
+{
+    if (!wish.latency) return;
+    constexpr bool ways[] = {true, false};
+    for (const bool gets : ways) {
+        Agent *pager = agent(Kind::here);
+        if (!pager) return;
+        silent_pager = pager->id;
+        const Crowd crowd(L4_nilthread, L4_nilthread, L4_Never, L4_Never, fault_in_a_string);
+        if (!crowd.complete()) return;
+        if (gets) ask(pager, do_receive_many, wish.threads / 2);
+        remove(pager);
+    }
+}
+
+/// Those with the page faults come behind all who send.
+void fault_in_a_string_from_before()
+{
+    constexpr Word accepts_strings = 1, string_of_a_page = page_size << 10;
+    const Word number = L4_ThreadNo(L4_MyGlobalId()), half = wish.threads / 2;
+    L4_Set_Pager(silent_pager);
+    L4_Set_XferTimeouts(L4_Timeouts(second, second));
+    pause(200000); // until all of them are there
+    if (number - L4_ThreadNo(Crowd::id(0)) >= half) {
+        L4_LoadBR(0, accepts_strings), L4_LoadBR(1, string_of_a_page), L4_LoadBR(2, free_area);
+        L4_Receive(L4_GlobalId(number - half, 1));
+    } else {
+        L4_Set_MsgTag(L4_MsgTag_t{.raw = 2u << 6});
+        L4_LoadMR(1, string_of_a_page), L4_LoadMR(2, arena_page(0));
+        L4_Send(L4_GlobalId(number + half, 1));
+    }
+    for (;;) L4_Sleep(L4_Never);
+}
+
+/// The same where the pager's space goes with it, whose first pages are a shared megabyte: what there is to do for the
+/// last threads and for the first pages does not add up, however many threads there are.
+void strings_of_a_space_that_goes()
+{
+    constexpr Word at_a_time = 8, low = 0x02000000, high = 0x70000000, large_log2 = 20;
+    if (!wish.latency) return;
+    const L4_Fpage_t large = L4_Sigma0_GetAny(L4_nilthread, large_log2, L4_CompleteAddressSpace);
+    if (L4_IsNilFpage(large)) return fail("no megabyte");
+    for (Word n = 0; n < at_a_time; n++) {
+        Agent *pager = agent(Kind::large, high), *other = agent(Kind::large, high);
+        if (!pager || !other) return;
+        Agent *const both[] = {pager, other};
+        for (Agent *one : both) {
+            give(one, large + L4_FullyAccessible, 0, L4_FpageLog2(low, large_log2));
+            ask(one, do_write_pages, low, 1u << (large_log2 - 12));
+        }
+        silent_pager = pager->id;
+        const Crowd crowd(L4_nilthread, L4_nilthread, L4_Never, L4_Never, fault_in_a_string_from_before);
+        if (!crowd.complete()) return;
+        pause(250000);
+        ask(pager, do_receive_many, wish.threads / 2);
+        remove(pager);
+        remove(other);
+        if (!agent(Kind::here)) return; // one more than before
+    }
+}
+
 constexpr int my_global_id = -60 / static_cast<int>(sizeof(Word)); // from the UTCB's address
 void overwrite_id() { reinterpret_cast<volatile Word *>(L4_MyLocalId().raw)[my_global_id] = 0; }
 
@@ -107,6 +310,14 @@ void console_text()
     for (char &c : text) c = ' ';
     text[1022] = '\n', text[1023] = 0;
     L4_KDB_PrintString(text);
+}
+
+/// Ends of lines, which are two characters each, one call after the other: more than the port takes at once.
+void console_characters()
+{
+    if (!wish.latency) return;
+    constexpr int more_than_it_holds = 24;
+    for (int i = 0; i < more_than_it_holds; i++) L4_KDB_PrintChar('\n');
 }
 
 /// Spaces come and go; they get a redirector and lose it.
@@ -156,10 +367,15 @@ const Test waiting_tests[] = {
     {"latency.wait_queue", timeout_queue},
     {"latency.wait_expiry", timeouts_expire},
     {"latency.wait_receive", closed_receive},
+    {"latency.wait_forwarded", forwarded_by_strangers},
+    {"latency.wait_items", items_behind_strangers},
     {"latency.wait_deletion", deletion},
     {"latency.wait_renaming", renaming},
+    {"latency.wait_strings", strings_of_a_pager},
+    {"latency.wait_end_of_space", strings_of_a_space_that_goes},
     {"latency.wait_local_ids", local_ids},
     {"latency.wait_console", console_text},
+    {"latency.wait_characters", console_characters},
     {"latency.wait_spaces", spaces},
     {nullptr, nullptr},
 };

@@ -17,6 +17,10 @@ struct Frame {
 // The longest message that the kernel makes: a system call's, of a foreign system (docs/x2-arm.md).
 constexpr Word kernel_message_words = 13;
 
+namespace arch {
+constexpr Word register_words = 17;  // of read_registers()
+}
+
 // Nothing beside the control block.
 struct ArchThread {};
 struct FastEntry {};

@@ -22,13 +22,26 @@ Fpage place_utcb_area(Space& space, Fpage wanted);
 // What the caches have of the space's bytes goes to memory, and is no longer cached.
 void about_to_copy(Space& space, VAddr at, Word bytes);
 // A domain does not limit what a space reaches, and nothing here goes through all spaces.
-inline void mapped_up_to(Space&, VAddr) {}
+inline bool mapped_up_to(Space&, VAddr, Word&) { return true; }
 inline bool leave_all(Space&) { return true; }
 }
 
 namespace paging {
 constexpr unsigned sizes[] = {20, 16, page_log2};
 constexpr unsigned table_log2 = 20;
+constexpr bool access_takes_long = true;
+
+constexpr Word row_bytes = 1u << table_log2;
+struct Row {
+    Word* page;
+    Mapping** who;
+    Word kept;  // of what is known of the source, in what is derived from it
+
+    Mapping* node() const { return *who; }
+    bool vacant() const { return !*page; }
+    void derive(const Row& from, Mapping* m) { *page = *from.page & kept, *who = m; }
+    void next() { ++page, ++who; }
+};
 }
 
 // The second-level table of one megabyte (ARM architecture manual, B3.3): small pages, and large ones in sixteen equal

@@ -19,6 +19,10 @@ static_assert(sizeof(Frame) == 20);
 // The longest message that the kernel makes: an exception's (manual A.8).
 constexpr Word kernel_message_words = 12;
 
+namespace arch {
+constexpr Word register_words = 12;  // of read_registers()
+}
+
 // What of the processor the running thread may have to itself, in Thread::fast_veto: the fast path would leave it to
 // whoever runs next. On the way out of the kernel it is taken back from a thread that stops to run.
 enum Held : Word {
@@ -42,6 +46,7 @@ struct ArchThread {
     struct CoprocessorState* coprocessor;       // its saved state; nullptr before the first use
     struct DebugRegisters* debug;               // likewise
     TlsSegment tls;
+    Word tls_made[2], tls_within[2];    // its descriptor as it was loaded last; the space's own then, or 0
 };
 
 // Where a thread goes on that entered by sysenter and was left waiting by the fast path: the return address and the

@@ -29,6 +29,20 @@ inline void about_to_copy(Space&, VAddr, Word) {}
 namespace paging {
 constexpr unsigned sizes[] = {page_log2};
 constexpr unsigned table_log2 = 22;
+constexpr bool access_takes_long = false;
+
+// The least that is a slot's, whose leaf entries may stand in a table of their own.
+constexpr Word row_bytes = 1u << 20;
+struct Row {
+    Word* entry;
+    Mapping** who;
+    Word kept, added;  // of the source's entry, in what is derived from it
+
+    Mapping* node() const { return *who; }
+    bool vacant() const { return !*entry; }
+    void derive(const Row& from, Mapping* m) { *entry = (*from.entry & kept) | added, *who = m; }
+    void next() { ++entry, ++who; }
+};
 }
 
 constexpr unsigned directory_entries = 1024;

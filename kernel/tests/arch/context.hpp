@@ -12,6 +12,10 @@ struct Frame {
 };
 struct FastEntry {};
 constexpr Word kernel_message_words = 12;
+
+namespace arch {
+constexpr Word register_words = 12;
+}
 struct ArchThread {};
 
 constexpr Word thread_alignment = 64, thread_block = page_size;

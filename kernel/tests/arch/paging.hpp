@@ -33,3 +33,21 @@ struct ArchSpace {
     ports::Held ports;
     slots::State slots;
 };
+
+namespace paging {
+constexpr Word row_bytes = 1u << 14;
+struct Row {
+    std::map<VAddr, ArchSpace::Entry>* pages;
+    VAddr page;
+    bool may_write;
+
+    ArchSpace::Entry& entry() const { return (*pages)[page]; }
+    Mapping* node() const { return entry().present ? entry().mapping : nullptr; }
+    bool vacant() const { return !entry().present; }
+    void derive(const Row& from, Mapping* m) {
+        ArchSpace::Entry its = from.entry();
+        entry() = {true, its.writable && may_write, its.frame, 0, m, its.attribute, page_log2};
+    }
+    void next() { page += page_size; }
+};
+}

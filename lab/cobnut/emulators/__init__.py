@@ -5,7 +5,11 @@ QEMU is fast, takes the laboratory's plugin and lets a guest end with a status; 
 processors that QEMU lacks. Which of the two shows what is in docs/architecture.md.
 """
 
+import os
 import re
+import select
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +17,8 @@ from cobnut.errors import unknown
 from cobnut.modules import Module
 
 NAMES = ("qemu", "bochs")
+# what a run ends with, by what is on the guest's console and the number that it ended with
+Judge = Callable[[str, int | None], int]
 CHECK_FAILED = re.compile(r"^cobnut: (check failed: .*)$", re.MULTILINE)
 
 
@@ -94,3 +100,19 @@ def stage(boot: Boot, folder: Path) -> list[str]:
             place.symlink_to(module.path.resolve())
         lines.append(f"{name} {module.arguments}".strip())
     return lines
+
+
+def carry(console: int, seen: Callable[[bytes], None], seconds: float | None) -> tuple[bytes, bool]:
+    """Reads a pipe that holds a guest's console to its end, and calls `seen` with what comes as it comes. Returns all
+    of it, and whether `seconds` were over before.
+    """
+    text, end = b"", None if seconds is None else time.monotonic() + seconds
+    while True:
+        left = None if end is None else end - time.monotonic()
+        if left is not None and (left <= 0 or not select.select([console], [], [], left)[0]):
+            return text, True
+        data = os.read(console, 1 << 16)
+        if not data:
+            return text, False
+        text += data
+        seen(data)

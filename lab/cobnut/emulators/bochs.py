@@ -14,13 +14,14 @@ import subprocess
 import sys
 import tempfile
 import termios
+import threading
 import time
 import tty
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from cobnut import backtrace, cd, packages, payloads
-from cobnut.emulators import Boot, Outcome, kernel_message
+from cobnut.emulators import Boot, Judge, Outcome, carry, kernel_message
 from cobnut.errors import CobnutError
 from cobnut.process import Limit
 
@@ -81,9 +82,44 @@ def run(boot: Boot, *, timeout: float) -> Outcome:
         return Outcome(None, text, fault or "", time.monotonic() - start, limit.reached)
 
 
-def interact(boot: Boot, *, seconds: float | None = None) -> int:
+def follow(boot: Boot, seen: Callable[[bytes], None], *, seconds: float | None = None) -> Outcome:
+    """Boots without a person; `seen` is called with what the guest writes to its console, as it comes. After `seconds`
+    the run is cut off.
+    """
+    with tempfile.TemporaryDirectory(prefix="cobnut-") as name:
+        folder = Path(name)
+        start = time.monotonic()
+        pipe = folder / "console"
+        os.mkfifo(pipe)
+        console = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+        held = os.open(pipe, os.O_WRONLY)  # until Bochs has opened it, reading would find its end
+        os.set_blocking(console, True)
+        process = _start(boot, folder, mode="file", device=pipe)
+        ender = threading.Thread(target=_close_after, args=(process, held), daemon=True)
+        ender.start()
+        try:
+            text, cut_off = carry(console, seen, seconds)
+        finally:
+            process.kill()
+            ender.join()
+            os.close(console)
+        fault = _panic(folder / "log")
+        if fault and not text:
+            raise CobnutError(f"Bochs: {fault}")
+    said = text.decode(errors="replace").replace("\r", "")
+    if not cut_off:
+        _raise_if_refused(boot, process.returncode, said)
+    return Outcome(None, backtrace.with_names(said, boot.kernel), fault or "", time.monotonic() - start, cut_off)
+
+
+def _close_after(process: subprocess.Popen[bytes], held: int) -> None:
+    process.wait()
+    os.close(held)
+
+
+def interact(boot: Boot, *, seconds: float | None = None, judge: Judge | None = None) -> int:
     """Boots with the serial console on this terminal; Ctrl-A x leaves, and so does the end of `seconds`. Bochs gives no
-    number back: what root says on the console tells how the programs ended.
+    number back: what root says on the console tells how the programs ended, or `judge`.
     """
     with tempfile.TemporaryDirectory(prefix="cobnut-") as name:
         folder = Path(name)
@@ -116,7 +152,7 @@ def interact(boot: Boot, *, seconds: float | None = None) -> int:
         for line in backtrace.lines(console, boot.kernel):
             print(line)
         raise CobnutError(f"the kernel stopped: {message}")
-    return payloads.status(console, boot.modules)
+    return judge(console, None) if judge else payloads.status(console, boot.modules)
 
 
 def _pump(process: subprocess.Popen[bytes], console: int, seconds: float | None = None) -> bytes:

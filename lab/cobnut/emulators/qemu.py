@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cobnut import backtrace, packages, payloads
-from cobnut.emulators import Boot, Outcome, kernel_message, stage
+from cobnut.emulators import Boot, Judge, Outcome, carry, kernel_message, stage
 from cobnut.errors import CobnutError
 from cobnut.process import run_limited
 
@@ -177,10 +177,12 @@ def interact(
     memory: Path | None = None,
     seconds: float | None = None,
     stub: str | None = None,
+    judge: Judge | None = None,
 ) -> int:
     """Boots with the serial console on this terminal (Ctrl-A x leaves); returns the guest's number, 0 if a person left.
 
-    After `seconds` it leaves by itself. For `repeatable`, `memory` and `stub` see `command`.
+    After `seconds` it leaves by itself. For `repeatable`, `memory` and `stub` see `command`. Of a guest that ended by
+    itself `judge` says the number, if there is one, from its console.
     """
     with tempfile.TemporaryDirectory(prefix="cobnut-") as name:
         copy = Path(name) / "console"
@@ -207,7 +209,34 @@ def interact(
         for line in backtrace.lines(text, boot.kernel):
             print(line)
         raise CobnutError(f"the kernel stopped: {message}")
-    return code
+    return judge(text, code) if judge else code
+
+
+def follow(boot: Boot, seen: Callable[[bytes], None], *, seconds: float | None = None) -> Outcome:
+    """Boots in real time without a person; `seen` is called with what the guest writes to its console, as it comes.
+    After `seconds` the run is cut off.
+    """
+    with tempfile.TemporaryDirectory(prefix="cobnut-") as name, open(Path(name) / "errors", "w+") as errors:
+        words = [*command(boot, Path(name)), "-chardev", "stdio,id=console,signal=off", "-serial", "chardev:console"]
+        start = time.monotonic()
+        with subprocess.Popen(
+            words, cwd=name, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors
+        ) as process:
+            assert process.stdout is not None
+            try:
+                text, cut_off = carry(process.stdout.fileno(), seen, seconds)
+                if not cut_off:
+                    process.wait()  # it closes its console before it ends
+            finally:
+                process.kill()  # which one that has ended does not notice
+        errors.seek(0)
+        complaints = errors.read()
+    fault = complaint(complaints)
+    if fault:
+        raise CobnutError(fault)
+    code = process.returncode >> 1 if process.returncode > 0 and process.returncode % 2 else 0
+    said = backtrace.with_names(text.decode(errors="replace").replace("\r", ""), boot.kernel)
+    return Outcome(None if cut_off else code, said, complaints, time.monotonic() - start, cut_off)
 
 
 def wait(process: "subprocess.Popen[str]", seconds: float | None) -> str:

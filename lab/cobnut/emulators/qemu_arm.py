@@ -32,13 +32,20 @@ def ensure() -> str:
 
 
 def command(
-    boot: Boot, machine: str, folder: Path, *, plugin: Plugin | None = None, repeatable: bool = False
+    boot: Boot,
+    machine: str,
+    folder: Path,
+    *,
+    plugin: Plugin | None = None,
+    repeatable: bool = False,
+    stub: str | None = None,
 ) -> list[str]:
     """The command line that boots `boot` on the board that QEMU calls `machine`; the console is left to the caller to
     add.
 
     `repeatable` makes virtual time follow the instruction count, so that two runs do the same to the instruction; a
-    `plugin` implies it, and its arguments `ram` and `base` are filled in here.
+    `plugin` implies it, and its arguments `ram` and `base` are filled in here. With `stub` (what -gdb takes) it waits
+    for a debugger.
     """
     members = [
         cpio.program(f"{module.name} {module.arguments}".strip(), module.path.read_bytes()) for module in boot.modules
@@ -75,6 +82,8 @@ def command(
         words += ["-plugin", ",".join(texts)]
     if plugin or repeatable:
         words += ["-icount", f"shift={ICOUNT_SHIFT},sleep=off"]
+    if stub:
+        words += ["-S", "-gdb", stub]
     return words
 
 
@@ -95,15 +104,23 @@ def run(boot: Boot, machine: str, *, timeout: float, plugin: Plugin | None = Non
     return Outcome(code, text, done.errors, seconds, done.cut_off)
 
 
-def interact(boot: Boot, machine: str, *, plugin: Plugin | None = None, seconds: float | None = None) -> int:
+def interact(
+    boot: Boot,
+    machine: str,
+    *,
+    plugin: Plugin | None = None,
+    repeatable: bool = False,
+    seconds: float | None = None,
+    stub: str | None = None,
+) -> int:
     """Boots with the serial console on this terminal (Ctrl-A x leaves); returns the guest's number, 0 if a person
-    left. After `seconds` it leaves by itself.
+    left. After `seconds` it leaves by itself. For `repeatable` and `stub` see `command`.
     """
     with tempfile.TemporaryDirectory(prefix="cobnut-") as name:
         copy = Path(name) / "console"
         console = ["-chardev", f"stdio,id=console,mux=on,signal=off,logfile={copy}"]
         console += ["-serial", "chardev:console", "-mon", "chardev=console"]
-        words = [*command(boot, machine, Path(name), plugin=plugin), *console]
+        words = command(boot, machine, Path(name), plugin=plugin, repeatable=repeatable, stub=stub) + console
         with subprocess.Popen(words, cwd=name, stderr=subprocess.PIPE, text=True) as process:
             errors = qemu.wait(process, seconds)
         text = copy.read_text(errors="replace").replace("\r", "") if copy.exists() else ""
@@ -120,5 +137,5 @@ def _check(errors: str) -> None:
     """Says in QEMU's words why the run could not start, if it could not."""
     for line in errors.splitlines():
         told = line.startswith(("cobnut-plugin: ", f"{PROGRAM}: "))
-        if told and "warning: " not in line and "terminating on signal" not in line:
+        if told and "warning: " not in line and "terminating on signal" not in line and "via GDBstub" not in line:
             raise CobnutError(line.removeprefix("cobnut-plugin: "))

@@ -1,34 +1,51 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The experiments, each named after its source, and what an experiment is.
 
-To add one: a module here with an `Experiment` in it, and its line in `all_experiments`. docs/command.md walks through
+To add one: a module here with an `Experiment` that it calls `EXPERIMENT`, and its test. docs/command.md walks through
 it.
 """
 
+import importlib
+import pkgutil
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from enum import Enum
 
+from cobnut import results
 from cobnut.boards import Board, Processor
-from cobnut.checks import KnownMiss
+from cobnut.checks import Check, KnownMiss
 from cobnut.errors import CobnutError, meant, unknown
 from cobnut.experiments.records import Records
 from cobnut.machines import Machine, change
 from cobnut.machines import known as known_machines
 from cobnut.machines import read as read_machine
 from cobnut.modules import Module
+from cobnut.plots import Plot
 from cobnut.progress import Meter
-from cobnut.results import Result
+from cobnut.results import LedgerRow, Provenance, Result, Series
+
+
+class Kind(Enum):
+    """What an experiment is for, and so what runs it but its name."""
+
+    REPRODUCTION = "reproduction"  # measures this kernel on a machine, from records: `run all` and --sweep take it
+    STUDY = "study"  # measures this kernel, too, but takes longer than `run all` should
+    PROOF = "proof"  # looks for faults, of which there must be none
+    TOOL = "tool"  # holds the laboratory to what it promises
+    OUTSIDE = "outside"  # measures what is not ours: a processor, or any kernel
 
 
 @dataclass(frozen=True)
 class Lab:
-    """What an experiment runs with. `settings` are its own, `overrides` change numbers of the machine (by dotted name).
+    """What `experiment` runs with. `settings` are its own, `overrides` change numbers of the machine (by dotted name).
 
-    `records` keeps what was booted already; labs that differ in numbers of the machine only may share it.
+    `records` keeps what was booted already; labs that differ in numbers of the machine only may share it. `origin` is
+    of when the lab was set up, since the sources may change while it runs.
     """
 
+    experiment: str
     board: Board
-    machine: Machine
+    model: Machine | None  # None: nothing of it is modelled
     emulator: str
     quick: bool
     settings: dict[str, int]
@@ -37,6 +54,39 @@ class Lab:
     records: Records = field(default_factory=Records, compare=False)
     images: tuple[Module, ...] = ()  # given by --image, for an experiment that takes them
     append: str = ""
+    origin: Provenance = field(default_factory=results.provenance, compare=False)
+
+    def result(
+        self,
+        series: Sequence[Series],
+        checks: Sequence[Check],
+        ledger: Sequence[LedgerRow] = (),
+        *,
+        machine: str | None = None,
+        emulator: str | None = None,
+    ) -> Result:
+        """What a run has found. `machine` is another name for the lab's; `emulator` says what it ran on if that is not
+        QEMU alone.
+        """
+        origin = replace(
+            self.origin,
+            emulator=emulator or self.emulator,
+            machine_file_sha256=self.model.sha256 if self.model else None,
+        )
+        name = (machine or self.machine_name) if self.model else None
+        return Result(self.experiment, name, origin, list(series), list(checks), list(ledger))
+
+    @property
+    def machine(self) -> Machine:
+        """What an experiment is measured on that has a machine."""
+        if self.model is None:
+            raise ValueError(f"{self.experiment} is measured on no machine")
+        return self.model
+
+    @property
+    def cpu(self) -> str:
+        """The emulator's name of the machine's processor."""
+        return str(self.machine.parameters["processor.emulated_as"].value)
 
     @property
     def machine_name(self) -> str:
@@ -47,71 +97,46 @@ class Lab:
 
 @dataclass(frozen=True)
 class Setting:
-    """A number of an experiment that --set can change: its value, its value with --quick, and what it may be."""
+    """A number of an experiment that --set can change: its value, its value with --quick, and what it may be; and its
+    value in the runs of a --sweep, if that is another one.
+    """
 
     value: int
     quick: int
     allowed: Sequence[int]
     help: str
-
-
-@dataclass(frozen=True)
-class Mark:
-    """A published value to draw into a plot: a point, or a line across it where only one coordinate is given."""
-
-    label: str
-    x: float | None = None
-    y: float | None = None
-
-
-@dataclass(frozen=True)
-class Plot:
-    """One picture of a report, in terms of a result's series.
-
-    `kind` is lines, bars (stacked), ranges (two series: both ends of each bar), ledger, causes (ledger rows by what
-    their refills are charged to), graph (three series: edges named FROM-TO; of the nodes their groups, and what keeps
-    them side by side), or table (the series are its columns); `rows` says what the x of bars and tables are called.
-    `series` maps series names to labels; for ledger and causes it maps ledger row names to short labels. `band` names
-    two series to shade the room between. Ranges that come from the mark by less than the share `least` of it are left
-    out.
-    """
-
-    kind: str
-    title: str
-    x_title: str
-    y_title: str
-    series: dict[str, str]
-    caption: str = ""
-    marks: tuple[Mark, ...] = ()
-    band: tuple[str, str] | None = None
-    least: float = 0.0
-    wide: bool = False
-    rows: Mapping[str, str] = field(default_factory=dict)
+    swept: int | None = None
 
 
 @dataclass(frozen=True)
 class Experiment:
     """An experiment: what it is, what it needs, how it is run and how its result is drawn.
 
-    `known_misses` are by the name of a check: what is known about the difference if it is not ok.
+    `machine` is the one that it is measured on if nothing else is asked for; without one it is about no machine.
+    `checks` declares their names (`checks.named`), for docs/checks.md; a run with others is none. `known_misses` are by
+    the name of a check: what is known about the difference if it is not ok.
     """
 
     name: str
     title: str
     source: str
-    machine: str
+    kind: Kind
     settings: dict[str, Setting]
     run: Callable[[Lab], Result]
     plots: Callable[[Result], list[Plot]]
+    checks: tuple[str, ...]
     story: str
     cannot_say: tuple[str, ...]
+    machine: str | None = None
     boards: tuple[str, ...] = field(default=("pc",))
     has_curves: bool = False  # that can be drawn as a picture
     takes_images: bool = False  # runs on kernels that are named by --image
     checkable: bool = False  # says something about the checked kernel, too, which it takes with --set checked=on
+    long_proof: bool = False  # that `test long` makes in full
     show: Callable[[Result], None] | None = None  # prints more than the checks
+    afterwards: Callable[[Lab], str] | None = None  # says something more about a run in full, once it is done
     known_misses: Mapping[str, KnownMiss] = field(default_factory=dict)
-    elsewhere: tuple["Experiment", ...] = ()  # what goes by the same name on other boards
+    elsewhere: tuple["Experiment", ...] = ()  # what goes by the same name on other boards, as it was found
     needs: tuple[str, ...] = ()  # numbers of a machine, without which there is nothing to measure on it
 
     def on(self, board: str) -> "Experiment":
@@ -119,8 +144,12 @@ class Experiment:
         for one in (self, *self.elsewhere):
             if board in one.boards:
                 return one
-        boards = (*self.boards, *(name for one in self.elsewhere for name in one.boards))
-        raise CobnutError(f"{self.name} runs on {', '.join(boards)}, not on {board}")
+        raise CobnutError(f"{self.name} runs on {', '.join(self.all_boards)}, not on {board}")
+
+    @property
+    def all_boards(self) -> tuple[str, ...]:
+        """The boards of all that goes by this name."""
+        return (*self.boards, *(name for one in self.elsewhere for name in one.boards))
 
     def machines(self, processor: Processor) -> list[str]:
         """The machines that come with the project and fit it on a board with this processor."""
@@ -133,80 +162,57 @@ class Experiment:
 
 
 def all_experiments() -> dict[str, Experiment]:
-    """Every experiment, by name."""
-    from cobnut.experiments import (
-        agreement,
-        attack_compose,
-        attack_isolation,
-        counterfactual,
-        fuzz_syscalls,
-        groups_policy,
-        groups_revocation,
-        ipc_path,
-        ipc_scale,
-        ipc_strings,
-        ipc_trace,
-        latency_worst,
-        liedtke95_fig4,
-        liedtke95_messages,
-        liedtke95_table1,
-        liedtke95_table2,
-        liedtke95_table3,
-        linux_sanitized,
-        mutations,
-        replay,
-        silicon_segments,
-        stress,
-        uhlig02_fig4,
-        uhlig02_fig9,
-        wiggins03_fig4,
-        wiggins03_fig5,
-        wiggins03_flushes,
-    )
+    """Every experiment, by name and in this order: whatever a module of this package calls `EXPERIMENT`.
 
-    every = (
-        ipc_path.EXPERIMENT,
-        ipc_scale.EXPERIMENT,
-        ipc_strings.EXPERIMENT,
-        ipc_trace.EXPERIMENT,
-        uhlig02_fig4.EXPERIMENT,
-        uhlig02_fig9.EXPERIMENT,
-        liedtke95_table1.EXPERIMENT,
-        liedtke95_table2.EXPERIMENT,
-        liedtke95_table3.EXPERIMENT,
-        liedtke95_fig4.EXPERIMENT,
-        liedtke95_messages.EXPERIMENT,
-        wiggins03_fig5.EXPERIMENT,
-        wiggins03_fig4.EXPERIMENT,
-        wiggins03_flushes.EXPERIMENT,
-        counterfactual.EXPERIMENT,
-        stress.EXPERIMENT,
-        mutations.EXPERIMENT,
-        fuzz_syscalls.EXPERIMENT,
-        linux_sanitized.EXPERIMENT,
-        agreement.EXPERIMENT,
-        replay.EXPERIMENT,
-        attack_isolation.EXPERIMENT,
-        attack_compose.EXPERIMENT,
-        silicon_segments.EXPERIMENT,
-        groups_policy.EXPERIMENT,
-        groups_revocation.EXPERIMENT,
-        latency_worst.EXPERIMENT,
-    )
-    return {experiment.name: experiment for experiment in every}
+    Modules whose experiments have one name are about one thing on different boards; the first of them, by the names of
+    the modules, stands for all.
+    """
+    halves: dict[str, list[Experiment]] = {}
+    for module in pkgutil.iter_modules(__path__):
+        one = getattr(importlib.import_module(f"{__name__}.{module.name}"), "EXPERIMENT", None)
+        if isinstance(one, Experiment):
+            halves.setdefault(one.name, []).append(one)
+    return {name: _joined(halves[name]) for name in sorted(halves)}
+
+
+def _joined(halves: list[Experiment]) -> Experiment:
+    boards = [board for one in halves for board in one.boards]
+    if len(boards) != len(set(boards)):
+        raise ValueError(f"two experiments are called {halves[0].name} on one board")
+    return replace(halves[0], elsewhere=tuple(halves[1:]))
+
+
+NAMES_OF_CHECKS = """\
+# The names of checks
+
+`./cobnut list --checks` prints this page from what the experiments declare (`checks=` in
+`lab/cobnut/experiments/`); a run whose checks have other names ends with an error. `{a,b}` is one
+of these. A word in capitals is what only a run knows: a number of threads, a seed's boot, the place
+of an instruction. What the names mean is in [json.md](json.md#names-of-checks-and-series).
+
+| experiment | boards | checks |
+|---|---|---|
+"""
+
+
+def names_of_checks() -> str:
+    """The page docs/checks.md."""
+
+    def row(one: Experiment) -> str:
+        return f"| `{one.name}` | {', '.join(one.boards)} | {', '.join(f'`{name}`' for name in one.checks)} |\n"
+
+    halves = (one for whole in all_experiments().values() for one in (whole, *whole.elsewhere))
+    return NAMES_OF_CHECKS + "".join(map(row, halves))
 
 
 def reproductions() -> dict[str, Experiment]:
-    """Those that measure this kernel on a machine model: what `run all` runs. The others take longer or download
-    something.
-    """
-    others = {
-        name
-        for name, one in all_experiments().items()
-        if name.startswith(("attack/", "fuzz/", "groups/", "lab/", "latency/", "sanitize/", "silicon/"))
-        or one.takes_images
-    }
-    return {name: one for name, one in all_experiments().items() if name not in others}
+    """What `run all` runs."""
+    return {name: one for name, one in all_experiments().items() if one.kind is Kind.REPRODUCTION}
+
+
+def long_proofs() -> dict[str, Experiment]:
+    """What `test long` makes in full."""
+    return {name: one for name, one in all_experiments().items() if one.long_proof}
 
 
 def find(name: str) -> Experiment:
@@ -218,7 +224,7 @@ def find(name: str) -> Experiment:
 
 
 def settle(
-    experiment: Experiment, machine: Machine, quick: bool, given: list[str]
+    experiment: Experiment, machine: Machine | None, quick: bool, given: list[str]
 ) -> tuple[dict[str, int], dict[str, str]]:
     """Splits `given`, a list of K=V, into the experiment's settings and changes of the machine's numbers."""
     settings = {name: setting.quick if quick else setting.value for name, setting in experiment.settings.items()}
@@ -227,17 +233,16 @@ def settle(
         key, value = change(pair)
         if key in experiment.settings:
             settings[key] = _whole(pair, value, experiment.settings[key].allowed)
-        elif key in machine.parameters:
+        elif machine and key in machine.parameters:
             if not isinstance(machine.parameters[key].value, str):
                 _number(pair, value)
             overrides[key] = value
         else:
             own = ", ".join(experiment.settings)
-            like = meant(key, [*experiment.settings, *machine.parameters])
-            raise CobnutError(
-                f"--set {pair}: {experiment.name} has no setting '{key}' ({like}it has {own}) and {machine.name} no"
-                " such number"
-            )
+            like = meant(key, [*experiment.settings, *(machine.parameters if machine else ())])
+            none = f"{machine.name} no such number" if machine else "is measured on no machine"
+            has = f"it has {own}" if own else "it has none"
+            raise CobnutError(f"--set {pair}: {experiment.name} has no setting '{key}' ({like}{has}) and {none}")
     return settings, overrides
 
 

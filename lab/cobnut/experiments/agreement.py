@@ -7,16 +7,16 @@ trace. Both begin at the marker of the first measured round trip of the ping-pon
 """
 
 import tempfile
-from dataclasses import replace
 from pathlib import Path
 
-from cobnut import agreement, recording, results
+from cobnut import agreement, recording
 from cobnut.agreement import REASONS, Comparison, Group
-from cobnut.checks import Check, above, at_least, exactly, judge
+from cobnut.checks import Check, above, at_least, exactly, judge, named
 from cobnut.emulators import bochs, bochs_trace, qemu
 from cobnut.errors import CobnutError
-from cobnut.experiments import Experiment, Lab, Plot, Setting
+from cobnut.experiments import Experiment, Kind, Lab, Setting, runner
 from cobnut.experiments.pingpong import TIMEOUT_SECONDS, PingPong, boot_of, guest_failure
+from cobnut.plots import Bars, Plot
 from cobnut.results import Result, Series
 
 PAIRS = ("large_large", "small_small")
@@ -27,14 +27,9 @@ SHORTEST_ROUND = 50  # instructions of a round trip, at least
 def run(lab: Lab) -> Result:
     """Runs each pair of spaces in both emulators, and compares."""
     bochs.ensure()
-    origin = results.provenance(f"{lab.emulator}, Bochs {bochs.version()}", None)
-    lab.meter.total(len(PAIRS))
-    found: dict[str, Comparison] = {}
-    for pair in PAIRS:
-        found[pair] = _compare(lab, pair)
-        lab.meter.advance(note=pair)
+    found = runner.mapped(lab, PAIRS, lambda pair: _compare(lab, pair), at_once=1)
     checks = [check for pair, one in found.items() for check in judge_pair(pair, one, lab.settings["instructions"])]
-    return Result("lab/agreement", None, origin, series_of(found), checks, [])
+    return lab.result(series_of(found), checks, emulator=f"{lab.emulator}, Bochs {bochs.version()}")
 
 
 def judge_pair(pair: str, found: Comparison, wanted: int) -> list[Check]:
@@ -91,8 +86,7 @@ def series_of(found: dict[str, Comparison]) -> list[Series]:
 def plots(result: Result) -> list[Plot]:
     reasons = "; ".join(f"{name}: {why}" for name, why in REASONS.items())
     return [
-        Plot(
-            "bars",
+        Bars(
             f"Differences between {pair.replace('_', ' and ')}",
             "reason",
             "times",
@@ -106,7 +100,7 @@ def plots(result: Result) -> list[Plot]:
 def _compare(lab: Lab, pair: str) -> Comparison:
     wanted = lab.settings["instructions"]
     spec = PingPong(pair, rounds=wanted // SHORTEST_ROUND, warmup=10, slot=16, small=512, sysenter=False)
-    boot = replace(boot_of(lab, spec), cpu=CPU)
+    boot = boot_of(lab, spec, CPU)
     with tempfile.TemporaryDirectory(prefix="cobnut-") as folder:
         record = Path(folder) / "record"
         outcome = qemu.run(boot, timeout=TIMEOUT_SECONDS, plugin=recording.plugin(boot.kernel, record))
@@ -133,10 +127,11 @@ EXPERIMENT = Experiment(
     name="lab/agreement",
     title="The same guest in QEMU and Bochs: the same accesses and switches",
     source="two emulators that share no code",
-    machine="pentium-133",
+    kind=Kind.TOOL,
     settings={"instructions": Setting(100_000, 10_000, range(1_000, 1_000_001), "to compare, for each pair of spaces")},
     run=run,
     plots=plots,
+    checks=(named(PAIRS, ("instructions", "accesses", "switches", "unexplained")),),
     story=(
         "Every figure here rests on what the plugin sees in QEMU. Bochs is another emulator by other authors, and its"
         " debugger shows each instruction and access, the processor's own ones included. The ping-pong runs in both,"

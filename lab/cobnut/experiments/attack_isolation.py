@@ -9,14 +9,16 @@ through.
 
 import re
 from dataclasses import dataclass
+from functools import partial
 
-from cobnut import attacks, results
+from cobnut import attacks
 from cobnut.attacks import REFUSED, UNENFORCED, Attempt
-from cobnut.checks import Check, at_least, exactly, judge
+from cobnut.checks import Check, at_least, exactly, judge, named
 from cobnut.emulators import Boot, Outcome, bochs, qemu
 from cobnut.errors import CobnutError
-from cobnut.experiments import Experiment, Lab, Plot, Setting, attack_isolation_arm
-from cobnut.modules import Module
+from cobnut.experiments import Experiment, Kind, Lab, Setting, runner
+from cobnut.modules import alone
+from cobnut.plots import Plot, Table
 from cobnut.results import Result, Series
 
 BOCHS_CPUS = ("p4_willamette", "pentium")
@@ -48,36 +50,30 @@ class Run:
 def run(lab: Lab) -> Result:
     """Boots the attack program on Bochs' processors, and on QEMU for comparison."""
     bochs.ensure()
-    origin = results.provenance(f"Bochs {bochs.version()}, {lab.emulator}", None)
     cpus = BOCHS_CPUS[: lab.settings["processors"]]
     lab.meter.total(3 * len(cpus) + 1)
-    runs, bound, automatic = [], [], []
-    for cpu in cpus:
-        runs.append(_run(f"bochs.{cpu}", bochs.run(_boot(lab, cpu, limits=True), timeout=TIMEOUT_SECONDS)))
-        lab.meter.advance(note=cpu)
-        bound.append(
-            _run(f"bochs.{cpu}.bound", bochs.run(_boot(lab, cpu, limits=True, placed="bound"), timeout=TIMEOUT_SECONDS))
-        )
-        lab.meter.advance(note=f"{cpu}, bound slots")
-        boot = _boot(lab, cpu, limits=True, placed="automatic")
-        automatic.append(_run(f"bochs.{cpu}.automatic", bochs.run(boot, timeout=TIMEOUT_SECONDS)))
-        lab.meter.advance(note=f"{cpu}, slots of the kernel's choice")
-    without = _run(
-        f"qemu.{QEMU_CPU}", qemu.run(_boot(lab, QEMU_CPU, limits=False), timeout=TIMEOUT_SECONDS, repeatable=True)
+
+    def on_bochs(placed: str | None, cpu: str) -> Run:
+        name = f"bochs.{cpu}.{placed}" if placed else f"bochs.{cpu}"
+        return _run(name, bochs.run(_boot(lab, cpu, limits=True, placed=placed), timeout=TIMEOUT_SECONDS))
+
+    def on_qemu(cpu: str) -> Run:
+        return _run(f"qemu.{cpu}", qemu.run(_boot(lab, cpu, limits=False), timeout=TIMEOUT_SECONDS, repeatable=True))
+
+    runs, bound, automatic = (
+        runner.each(lab, cpus, partial(on_bochs, placed), at_once=1) for placed in (None, "bound", "automatic")
     )
-    lab.meter.advance(note=QEMU_CPU)
+    [without] = runner.each(lab, [QEMU_CPU], on_qemu)
     checks = [check for each in runs for check in judge_run(each)]
     checks += [check for each in bound for check in judge_bound(each)]
     checks += [check for each in automatic for check in judge_automatic(each)] + judge_without_limits(without)
-    return Result("attack/isolation", None, origin, series_of(runs, without), checks, [])
+    return lab.result(series_of(runs, without), checks, emulator=f"Bochs {bochs.version()}, {lab.emulator}")
 
 
 def _boot(lab: Lab, cpu: str, *, limits: bool, placed: str | None = None) -> Boot:
     area = SMALL_AREA_MB if placed else AREA_MB
-    program = Module(
-        lab.board.program("attack"), f"area={area} limits={int(limits)}{f' placed={placed}' if placed else ''}"
-    )
-    return Boot(lab.board.kernel, (Module(lab.board.program("sigma0")), program), f"small={area}", cpu)
+    arguments = f"area={area} limits={int(limits)}{f' placed={placed}' if placed else ''}"
+    return Boot(lab.board.kernel, alone(lab.board, "attack", arguments), f"small={area}", cpu)
 
 
 def _run(where: str, outcome: Outcome) -> Run:
@@ -208,11 +204,9 @@ def _vector(attempt: Attempt | None) -> int | None:
 def plots(result: Result) -> list[Plot]:
     columns = {one.name: one.name.replace(".", " ") for one in result.series}
     return [
-        Plot(
-            "table",
+        Table(
             "Each attempt",
             "attempt",
-            "refused (1), and the vector of the exception it ended with",
             columns,
             caption=(
                 "Vector 6 is the attempt's own end: it found its own memory where it aimed at foreign memory, after"
@@ -227,13 +221,18 @@ EXPERIMENT = Experiment(
     name="attack/isolation",
     title="What a user can try to read, write or execute outside of its space: all refused",
     source="L95 section 4 (small spaces share one linear address space)",
-    machine="pentium4-1400",
+    kind=Kind.PROOF,
     settings={
         "processors": Setting(len(BOCHS_CPUS), 1, range(1, len(BOCHS_CPUS) + 1), "of Bochs: a Pentium 4, a Pentium")
     },
     checkable=True,
+    long_proof=True,
     run=run,
     plots=plots,
+    checks=(
+        "WHERE.SPACE.attempts",
+        named("WHERE", ("not_refused", "in_bound_slots", "in_slots", "changed", "let_through")),
+    ),
     story=(
         "An attacker, a new space for each attempt, sits between two small spaces in whose memory every byte is known,"
         " and runs in the page directory of a third, or it is a large space itself, or is bound to a victim's page"
@@ -252,5 +251,4 @@ EXPERIMENT = Experiment(
         "Attempts are single: two threads that race against each other are the business of fuzz and sanitize/stress.",
         "The machine model is not used here.",
     ),
-    elsewhere=(attack_isolation_arm.EXPERIMENT,),
 )

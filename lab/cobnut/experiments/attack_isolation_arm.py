@@ -6,19 +6,17 @@ stay cached side by side, and on the standard one. The sanitizer sees what the e
 show.
 """
 
-import tempfile
-from pathlib import Path
-
-from cobnut import attacks, build, results, sanitizing
+from cobnut import attacks, build
 from cobnut.attacks import REFUSED, Attempt
 from cobnut.boards import Board
-from cobnut.checks import Check, at_least, exactly, judge
-from cobnut.emulators import Boot, qemu_arm
+from cobnut.checks import Check, at_least, exactly, judge, named
+from cobnut.emulators import Boot
 from cobnut.errors import CobnutError
-from cobnut.experiments import Experiment, Lab, Plot
-from cobnut.modules import Module
+from cobnut.experiments import Experiment, Kind, Lab, runner
+from cobnut.findings import Findings
+from cobnut.modules import alone
+from cobnut.plots import Plot, Table
 from cobnut.results import Result, Series
-from cobnut.sanitizing import Findings
 
 MEMORY_MB = 64
 TIMEOUT_SECONDS = 300
@@ -28,27 +26,19 @@ KERNELS = {"fast": True, "standard": False}
 
 def run(lab: Lab) -> Result:
     """Boots the attack program on both kernels."""
-    origin = results.provenance(lab.emulator, None)
-    lab.meter.total(len(KERNELS))
     build.images(lab.board.standard)
-    found: dict[str, list[Attempt]] = {}
-    checks = []
-    for kernel, tags in KERNELS.items():
-        found[kernel], findings = attempts(lab.board if tags else lab.board.standard)
-        checks += judge_run(kernel, found[kernel], findings)
-        lab.meter.advance(note=kernel)
-    return Result("attack/isolation", None, origin, series_of(found), checks, [])
+    run_on = {kernel: lab.board if tags else lab.board.standard for kernel, tags in KERNELS.items()}
+    made = runner.mapped(lab, KERNELS, lambda kernel: attempts(run_on[kernel]), at_once=1)
+    found = {kernel: tried for kernel, (tried, _) in made.items()}
+    checks = [check for kernel, (tried, findings) in made.items() for check in judge_run(kernel, tried, findings)]
+    return lab.result(series_of(found), checks)
 
 
 def attempts(board: Board) -> tuple[list[Attempt], Findings]:
     """What became of each on the kernel of `board`, and what the sanitizer found meanwhile."""
-    modules = (Module(board.program("sigma0")), Module(board.program("attack")))
+    modules = alone(board, "attack")
     what = Boot(board.kernel, modules, memory_mb=board.memory_mb or MEMORY_MB)
-    with tempfile.TemporaryDirectory(prefix="cobnut-") as folder:
-        out = Path(folder) / "reports.json"
-        plugin = sanitizing.plugin(board.kernel_executable, out)
-        outcome = qemu_arm.run(what, board.name, timeout=TIMEOUT_SECONDS, plugin=plugin)
-        findings = sanitizing.read(out)
+    outcome, findings = runner.sanitized(board, what, TIMEOUT_SECONDS)
     if outcome.timed_out:
         raise CobnutError(f"{board.name}: the attack program does not end within {TIMEOUT_SECONDS} s")
     if outcome.kernel_message and outcome.code:
@@ -102,19 +92,21 @@ def series_of(found: dict[str, list[Attempt]]) -> list[Series]:
 
 def plots(result: Result) -> list[Plot]:
     columns = {one.name: one.name.replace(".", " ") for one in result.series}
-    return [Plot("table", "Each attempt", "attempt", "refused (1)", columns, wide=True)]
+    return [Table("Each attempt", "attempt", columns, wide=True)]
 
 
 EXPERIMENT = Experiment(
     name="attack/isolation",
     title="What a user can try to read, write or execute outside of its space: all refused",
     source="W03 section 2 (spaces told apart by domains and by PID relocation share TLBs and caches)",
-    machine="sa1100-200",
+    kind=Kind.PROOF,
     boards=("collie", "versatilepb"),
     settings={},
     checkable=True,
+    long_proof=True,
     run=run,
     plots=plots,
+    checks=(named("KERNEL", ("attempts", "not_refused", "reports")),),
     story=(
         "An attacker, a new space for each attempt, runs at the address of a victim, from which only its domain and its"
         " PID slot tell it apart. It makes every kind of access to the victims' memory, by its address after relocation"

@@ -11,10 +11,11 @@ others.
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from cobnut import results, tables
-from cobnut.checks import Check, at_most, exactly, judge
-from cobnut.experiments import Experiment, Lab, Plot, Setting, pingpong
+from cobnut import tables
+from cobnut.checks import Check, at_most, exactly, judge, named
+from cobnut.experiments import Experiment, Kind, Lab, Setting, pingpong
 from cobnut.experiments.pingpong import PingPong, Region, WorkingSets, measure, raise_if_all_failed
+from cobnut.plots import Causes, Lines, Plot
 from cobnut.results import LedgerRow, Result, Series
 
 LARGEST_SHARE = 0.01  # while entries have room: single sets fill up before the whole, and a line from memory costs 138
@@ -83,7 +84,6 @@ def _otherwise(region: Region) -> float:
 
 def run(lab: Lab) -> Result:
     """Records each part once, replays it twice, and compares the charges with the difference."""
-    origin = results.provenance(lab.emulator, lab.machine.sha256)
     specs = [_spec(lab, part) for part in PARTS]
     lab.meter.total(2 * len(specs))
     measured = measure(lab, [replace(spec, without_flush=without) for spec in specs for without in (False, True)])
@@ -95,7 +95,7 @@ def run(lab: Lab) -> Result:
         series += _series(part, flushing.spec.cases, pairs)
         checks += judge_part(part, pairs)
         ledger += _ledger(part, pairs)
-    return Result(EXPERIMENT.name, lab.machine_name, origin, series, checks, ledger)
+    return lab.result(series, checks, ledger)
 
 
 def _spec(lab: Lab, part: Part) -> PingPong:
@@ -161,12 +161,11 @@ def _ledger(part: Part, pairs: dict[int, Pair]) -> list[LedgerRow]:
 
 def plots(result: Result) -> list[Plot]:
     """Charges against savings, and both ledgers by who took what."""
-    found = []
+    found: list[Plot] = []
     for part in PARTS:
         letter = part.letter
         found += [
-            Plot(
-                "lines",
+            Lines(
                 f"({letter}) {part.title}: charged to flushes, and saved without them",
                 part.x_title,
                 "modelled cycles of a round trip",
@@ -177,8 +176,7 @@ def plots(result: Result) -> list[Plot]:
                 },
                 wide=True,
             ),
-            Plot(
-                "causes",
+            Causes(
                 f"({letter}) {part.title}: who took what had to be refilled",
                 part.x_title,
                 "modelled cycles",
@@ -197,6 +195,7 @@ EXPERIMENT = Experiment(
     name="ledger/counterfactual",
     title="What flushes are charged with, and what is saved without them",
     source="this laboratory: the ledger's causes, tested on the spaces of U02's figure 4",
+    kind=Kind.REPRODUCTION,
     machine="pentium4-1400",
     settings={
         "rounds": Setting(50, 20, pingpong.ROUNDS, "round trips measured at each size"),
@@ -204,6 +203,7 @@ EXPERIMENT = Experiment(
     },
     run=run,
     plots=plots,
+    checks=(named("PART", ("difference_while_it_fits", "difference_beyond_evictions", "unexplained")),),
     has_curves=True,
     show=tables.show_causes,
     story=(

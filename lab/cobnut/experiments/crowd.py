@@ -2,28 +2,30 @@
 """Running the program `crowd` on a board with an ARM processor under the laboratory's plugin, and reading what that
 measured.
 
-As for the ping-pong (pingpong.py), boots run two at a time, and a measurement that is not complete is a failure. Its
-guests are not recorded: each boot is measured as it runs.
+As for the ping-pong (pingpong.py), boots run two at a time, each is recorded and its measurements are replays, and a
+measurement that is not complete is a failure. Nothing before the first case is modelled.
 """
 
 import statistics
 from collections.abc import Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from pathlib import Path
 
-from cobnut import build, causes
+from cobnut import build, causes, recording
 from cobnut.boards import Board
 from cobnut.emulators import Boot
-from cobnut.experiments import Lab, modelled
-from cobnut.experiments.pingpong import AT_ONCE, Region
-from cobnut.modules import Module
+from cobnut.experiments import Lab, runner
+from cobnut.experiments.pingpong import TIMEOUT_SECONDS, Region, guest_failure
+from cobnut.experiments.records import Recorded
+from cobnut.measured import Measured
+from cobnut.modules import alone
 
 PROGRAM = "crowd"
 MEMORY_MB = 64
 MEMBERS = range(1, 65)
 ROUNDS = range(1, 100_001)
 
-# What a switch writes, and what it flushes: counters of the plugin (docs/lab.md).
+# What a switch writes, and what it flushes: counters of the plugin (docs/plugin.md).
 SWITCH_WRITES = ("table_base_writes", "domain_writes", "pid_writes")
 CACHE_FLUSHES = ("dcache_flushes", "icache_flushes")
 FLUSHES = ("tlb_flushes", "tlb_entry_flushes", *CACHE_FLUSHES, "line_operations")
@@ -78,17 +80,10 @@ class Counted:
 
 
 def measure(lab: Lab, specs: Sequence[Crowd]) -> list[Counted]:
-    """Measures `specs`, two at a time, and returns what was counted in the same order."""
-
-    def one(spec: Crowd) -> Counted:
-        done = _measure(lab, spec)
-        lab.meter.advance(note=f"{spec.pattern} {spec.members}")
-        return done
-
+    """Measures `specs` and returns what was counted in the same order."""
     if not all(spec.tags for spec in specs):
         build.images(lab.board.standard)
-    with ThreadPoolExecutor(AT_ONCE) as pool:
-        return list(pool.map(one, specs))
+    return runner.each(lab, specs, lambda spec: _measure(lab, spec), lambda spec: f"{spec.pattern} {spec.members}")
 
 
 def board_of(lab: Lab, spec: Crowd) -> Board:
@@ -98,21 +93,31 @@ def board_of(lab: Lab, spec: Crowd) -> Board:
 def boot_of(lab: Lab, spec: Crowd) -> Boot:
     """What is booted for `spec`."""
     board = board_of(lab, spec)
-    modules = (Module(board.program("sigma0")), Module(board.program(PROGRAM), spec.arguments))
+    modules = alone(board, PROGRAM, spec.arguments)
     return Boot(board.kernel, modules, memory_mb=board.memory_mb or MEMORY_MB)
 
 
 def _measure(lab: Lab, spec: Crowd) -> Counted:
-    done = modelled.run(lab, boot_of(lab, spec), PROGRAM, board_of(lab, spec))
-    if done.failure:
-        return Counted(spec, {}, done.failure)
+    recorded = lab.records.of((spec, lab.board.name), lambda path: _record(lab, spec, path))
+    if recorded.failure:
+        return Counted(spec, {}, recorded.failure)
+    changes = [f"{key}:{value}" for key, value in lab.overrides.items()]
+    measured = recording.replay(recorded.path, lab.machine, changes, from_begin=True).measured
     try:
-        return Counted(spec, read(spec, done.measured), None, functions_of(spec, done.measured))
+        return Counted(spec, read(spec, measured), None, functions_of(spec, measured))
     except (ValueError, KeyError) as wrong:
         return Counted(spec, {}, f"what was measured is not complete: {wrong}")
 
 
-def read(spec: Crowd, measured: dict) -> dict[int, Region]:
+def _record(lab: Lab, spec: Crowd, path: Path) -> Recorded:
+    board = board_of(lab, spec)
+    plugin = recording.plugin(board.kernel_executable, path)
+    outcome = runner.run(board, boot_of(lab, spec), TIMEOUT_SECONDS, plugin)
+    failure = guest_failure(outcome, PROGRAM) or (None if path.exists() else "the plugin wrote no record")
+    return Recorded(path, failure, outcome.seconds, outcome.console)
+
+
+def read(spec: Crowd, measured: Measured) -> dict[int, Region]:
     """The regions in the plugin's output `measured`, complete and consistent, or a ValueError that says what is not."""
     regions: dict[int, Region] = {}
     for found in measured["regions"]:
@@ -138,7 +143,7 @@ def read(spec: Crowd, measured: dict) -> dict[int, Region]:
     return regions
 
 
-def functions_of(spec: Crowd, measured: dict) -> dict[int, dict[str, float]]:
+def functions_of(spec: Crowd, measured: Measured) -> dict[int, dict[str, float]]:
     """What each of the kernel's functions costs in an iteration, with all of its refills; `user` is all user code."""
     return {
         spec.cases[found["case"]]: {

@@ -6,24 +6,19 @@ boots at a time. A seed gives the same run each time: the guest's clock follows 
 """
 
 import re
-import tempfile
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from pathlib import Path
 
-from cobnut import results, sanitizing
-from cobnut.checks import Check, at_least, exactly, judge
-from cobnut.emulators import Boot, kernel_message, qemu
-from cobnut.experiments import Experiment, Lab, Plot, Setting
-from cobnut.modules import Module
+from cobnut.checks import Check, at_least, exactly, judge, named
+from cobnut.emulators import Boot, kernel_message
+from cobnut.experiments import Experiment, Kind, Lab, Setting, runner
+from cobnut.findings import Findings
+from cobnut.modules import alone
+from cobnut.plots import Bars, Plot
 from cobnut.results import Result, Series
-from cobnut.sanitizing import Findings
 
-AT_ONCE = 2
 TIMEOUT_SECONDS = 1800
 CALLS_OF_A_BOOT = 250_000
 ALL_OUTCOMES_FROM = 1_000_000  # calls: with fewer, those in RARE need not come up
-NOTHING = Findings([], [], [], {"accesses": 0, "late_rights": 0})
 OUTCOME = re.compile(r"^fuzz: outcome (\w+) (\d+) (\d+)$", re.MULTILINE)
 END = re.compile(
     r"^fuzz: (\d+) calls, seed \d+: (\d+) faults in the books, kernel pages (\d+) to (\d+), objects (\d+) to (\d+):"
@@ -59,7 +54,7 @@ RARE = {
 
 
 @dataclass(frozen=True)
-class Kind:
+class Way:
     """A way to boot the program. With `hoard` it uses up the kernel's memory."""
 
     cpu: str
@@ -76,7 +71,7 @@ class Kind:
         return f"./cobnut boot {kernel}--sanitize --cpu {self.cpu} --memory {self.memory_mb} --root {program}"
 
 
-KINDS = (Kind("pentium3", 64, False), Kind("486", 64, False), Kind("pentium3", 9, True), Kind("486", 9, True))
+WAYS = (Way("pentium3", 64, False), Way("486", 64, False), Way("pentium3", 9, True), Way("486", 9, True))
 
 
 @dataclass(frozen=True)
@@ -100,26 +95,22 @@ class Run:
         that, QEMU does not (docs/sanitizer.md); what the kernel loads for users is judged by the other kinds of
         reports.
         """
-        own = (one for one in self.findings.reports if (one["kind"], one["privilege"]) != ("segment-limit", 3))
-        return [one["line"] for one in own]
+        own = (one for one in self.findings.reports if (one.kind, one.privilege) != ("segment-limit", 3))
+        return [one.line for one in own]
 
 
-def boot(lab: Lab, kind: Kind, *, seed: int, calls: int) -> Run:
+def boot(lab: Lab, way: Way, *, seed: int, calls: int) -> Run:
     """Runs the program once. A run without its last line has failed."""
-    with tempfile.TemporaryDirectory(prefix="cobnut-") as folder:
-        out = Path(folder) / "reports.json"
-        program = Module(lab.board.program("fuzz"), kind.arguments(seed, calls))
-        modules = (Module(lab.board.program("sigma0")), program)
-        what = Boot(lab.board.kernel, modules, cpu=kind.cpu, memory_mb=kind.memory_mb)
-        outcome = qemu.run(what, timeout=TIMEOUT_SECONDS, plugin=sanitizing.plugin(what.kernel, out))
-        findings = NOTHING if outcome.timed_out else sanitizing.read(out)
+    modules = alone(lab.board, "fuzz", way.arguments(seed, calls))
+    what = Boot(lab.board.kernel, modules, cpu=way.cpu, memory_mb=way.memory_mb)
+    outcome, findings = runner.sanitized(lab.board, what, TIMEOUT_SECONDS)
     failure = None
     if outcome.timed_out:
         failure = f"does not end within {TIMEOUT_SECONDS} s"
     elif message := kernel_message(outcome.console):
         failure = f"the kernel stopped: {message}"
-    name = f"seed {seed} on {kind.cpu}" + (", little memory" if kind.hoard else "")
-    return read(name, kind.replay(seed, calls, checked=lab.board.checked), outcome.console, failure, findings)
+    name = f"seed {seed} on {way.cpu}" + (", little memory" if way.hoard else "")
+    return read(name, way.replay(seed, calls, checked=lab.board.checked), outcome.console, failure, findings)
 
 
 def read(name: str, replay: str, console: str, failure: str | None, findings: Findings) -> Run:
@@ -135,21 +126,14 @@ def read(name: str, replay: str, console: str, failure: str | None, findings: Fi
 
 def run(lab: Lab) -> Result:
     """Boots as often as it takes, and adds up."""
-    origin = results.provenance(lab.emulator, None)
     calls = lab.settings["calls"]
-    boots = max(len(KINDS), -(-calls // CALLS_OF_A_BOOT))
-    lab.meter.total(boots)
+    many = max(len(WAYS), -(-calls // CALLS_OF_A_BOOT))
 
     def one(index: int) -> Run:
-        done = boot(lab, KINDS[index % len(KINDS)], seed=lab.settings["seed"] + index, calls=-(-calls // boots))
-        lab.meter.advance(note=done.name)
-        return done
+        return boot(lab, WAYS[index % len(WAYS)], seed=lab.settings["seed"] + index, calls=-(-calls // many))
 
-    with ThreadPoolExecutor(AT_ONCE) as pool:
-        runs = list(pool.map(one, range(boots)))
-    return Result(
-        "fuzz/syscalls", None, origin, series_of(runs), [*judge_runs(runs, calls), judge_outcomes(runs, calls)], []
-    )
+    runs = runner.each(lab, range(many), one, lambda index: f"seed {lab.settings['seed'] + index}")
+    return lab.result(series_of(runs), [*judge_runs(runs, calls), judge_outcomes(runs, calls)])
 
 
 def judge_runs(runs: list[Run], calls: int) -> list[Check]:
@@ -242,8 +226,7 @@ def series_of(runs: list[Run]) -> list[Series]:
 
 def plots(result: Result) -> list[Plot]:
     return [
-        Plot(
-            "bars",
+        Bars(
             "What the calls came to",
             "call and error code (0: success)",
             "times",
@@ -257,14 +240,16 @@ EXPERIMENT = Experiment(
     name="fuzz/syscalls",
     title="Random system calls of many threads in many spaces: nothing breaks the kernel",
     source="random testing with the kernel's own consistency walk",
-    machine="pentium4-1400",
+    kind=Kind.PROOF,
     settings={
         "seed": Setting(1, 1, range(1 << 26), "the first boot's; each further boot takes the next"),
         "calls": Setting(1_000_000, 40_000, range(1, 1_000_000_001), "in all; four boots or more of at most 250,000"),
     },
     checkable=True,
+    long_proof=True,
     run=run,
     plots=plots,
+    checks=(named(("calls", "failed", "book_faults", "lost", "reports", "late_rights", "unseen_results")),),
     story=(
         "Twenty threads without privileges, in small and large spaces of their own or shared, and two privileged ones"
         " make every system call with arguments that make some sense or none, enter the kernel past its stubs, execute"

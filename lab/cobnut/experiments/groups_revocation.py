@@ -10,15 +10,15 @@ times.
 import re
 import statistics
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
-from cobnut import results
-from cobnut.checks import Check, at_most, below, judge
+from cobnut.checks import Check, at_most, below, judge, named
 from cobnut.emulators import Boot
-from cobnut.experiments import Experiment, Lab, Plot, Setting, modelled
-from cobnut.experiments.pingpong import AT_ONCE, raise_if_all_failed
-from cobnut.modules import Module
+from cobnut.experiments import Experiment, Kind, Lab, Setting, modelled, runner
+from cobnut.experiments.pingpong import raise_if_all_failed
+from cobnut.measured import Measured
+from cobnut.modules import alone
+from cobnut.plots import Lines, Plot
 from cobnut.results import Result, Series
 
 PROGRAM = "revoke"
@@ -70,22 +70,13 @@ def run(lab: Lab) -> Result:
     """Both schemes, with every number of spaces."""
     sizes = QUICK if lab.quick else SPACES
     wanted = [(scheme, n) for n in reversed(sizes) for scheme in SCHEMES]
-    lab.meter.total(len(wanted))
-    origin = results.provenance(lab.emulator, lab.machine.sha256)
     found = {(one.scheme, one.spaces): one for one in measure(lab, wanted)}
-    return Result(EXPERIMENT.name, lab.machine_name, origin, series_of(sizes, found), judge_all(sizes, found), [])
+    return lab.result(series_of(sizes, found), judge_all(sizes, found))
 
 
 def measure(lab: Lab, wanted: Sequence[tuple[str, int]]) -> list[Found]:
-    """Runs each scheme with its number of spaces, two at a time; their results are in the same order."""
-
-    def one(scheme_and_spaces: tuple[str, int]) -> Found:
-        found = _measure(lab, *scheme_and_spaces)
-        lab.meter.advance(note=f"{found.spaces} {found.scheme}")
-        return found
-
-    with ThreadPoolExecutor(AT_ONCE) as pool:
-        everything = list(pool.map(one, wanted))
+    """Runs each scheme with its number of spaces; their results are in the same order."""
+    everything = runner.each(lab, wanted, lambda one: _measure(lab, *one), lambda one: f"{one[1]} {one[0]}")
     raise_if_all_failed(everything)
     return everything
 
@@ -94,9 +85,9 @@ def boot_of(lab: Lab, scheme: str, spaces: int) -> Boot:
     arguments = f"spaces={spaces} pages={lab.settings['pages']} rounds={lab.settings['rounds']}"
     return Boot(
         kernel=lab.board.kernel,
-        modules=(Module(lab.board.program("sigma0")), Module(lab.board.program(PROGRAM), arguments)),
+        modules=alone(lab.board, PROGRAM, arguments),
         options=f"small={AREA_MB} kmem={KERNEL_KB} automatic=off {SCHEMES[scheme]}".strip(),
-        cpu=str(lab.machine.parameters["processor.emulated_as"].value),
+        cpu=lab.cpu,
         memory_mb=MEMORY_MB,
     )
 
@@ -108,7 +99,7 @@ def _measure(lab: Lab, scheme: str, spaces: int) -> Found:
     return read(scheme, spaces, lab.settings["rounds"], done.measured, done.console)
 
 
-def read(scheme: str, spaces: int, rounds: int, measured: dict, console: str) -> Found:
+def read(scheme: str, spaces: int, rounds: int, measured: Measured, console: str) -> Found:
     """The stretches in what the plugin wrote: of every other iteration, if no interrupt came in it. A failure if one is
     missing.
     """
@@ -220,15 +211,10 @@ def series_of(sizes: Sequence[int], found: dict[tuple[str, int], Found]) -> list
 
 def plots(result: Result) -> list[Plot]:
     return [
-        Plot(
-            "lines",
-            "To take a slot back",
-            "spaces",
-            "modelled cycles",
-            {f"{scheme}.revocation": scheme for scheme in SCHEMES},
+        Lines(
+            "To take a slot back", "spaces", "modelled cycles", {f"{scheme}.revocation": scheme for scheme in SCHEMES}
         ),
-        Plot(
-            "lines",
+        Lines(
             "The longest stretch with interrupts off",
             "spaces",
             "modelled cycles",
@@ -237,13 +223,14 @@ def plots(result: Result) -> list[Plot]:
                 "Of the revocation itself, and of the first switch to a host that has missed none, 1, 32 or 33 of them."
             ),
         ),
-        Plot(
-            "lines",
+        Lines(
             "A switch to a host that has missed revocations",
             "spaces",
             "modelled cycles",
-            {f"{KEPT}.{name}": f"{KEPT}: {name.removeprefix('missed_')} missed" for name in SWITCHES}
-            | {f"{OTHER}.missed_0": f"{OTHER}: none missed"},
+            (
+                {f"{KEPT}.{name}": f"{KEPT}: {name.removeprefix('missed_')} missed" for name in SWITCHES}
+                | {f"{OTHER}.missed_0": f"{OTHER}: none missed"}
+            ),
         ),
     ]
 
@@ -254,6 +241,7 @@ EXPERIMENT = Experiment(
     source=(
         "U02 section 5.1, which calls it extremely costly and rejects lazy purging for its worst-case interrupt latency"
     ),
+    kind=Kind.STUDY,
     machine="pentium4-1400",
     settings={
         "rounds": Setting(20, 5, range(1, 1001), "how often each case is measured"),
@@ -261,6 +249,11 @@ EXPERIMENT = Experiment(
     },
     run=run,
     plots=plots,
+    checks=(
+        named(KEPT, ("revocation", "longest"), "SPACES"),
+        named(KEPT, "bound"),
+        named("SPACES", ("revocation", "longest")),
+    ),
     story=(
         "A small space is called from each of up to 1,000 large ones, whose page directories then hold copies of its"
         f" entries. Its slot of 16 MB, in an area of {AREA_MB} MB, is taken back by SpaceControl. Then a message goes"

@@ -7,16 +7,21 @@ cycles come from the machine model.
 
 from dataclasses import dataclass
 
-from cobnut import published, results
-from cobnut.checks import Check, Rule, at_most, below, exactly, judge
-from cobnut.experiments import Experiment, Lab, Mark, Plot, Setting, ipc_path_arm, pingpong
+from cobnut import published
+from cobnut.checks import Check, Rule, at_most, below, exactly, judge, named
+from cobnut.experiments import Experiment, Kind, Lab, Setting, pingpong
 from cobnut.experiments.pingpong import Measurement, PingPong, Region, measure, raise_if_all_failed
 from cobnut.machines import Machine
 from cobnut.missing import known, total
+from cobnut.plots import Bars, Ledger, Mark, Plot
 from cobnut.results import LedgerRow, Result, Series
 
 PAIRS = ("large_large", "small_small", "large_small", "intra")
 SHARES = ("kernel", "stub", "trampoline")
+COUNTED = (
+    *("cr3_writes", "segment_loads", "entries_sysenter", "entries_int", "entries_fault", "exits_iret"),
+    "cycles",
+)
 FOOTPRINTS = ("code_lines", "data_lines", "code_pages", "data_pages")
 
 # a switch of page tables happens between large spaces and nowhere else
@@ -71,13 +76,11 @@ def run(lab: Lab) -> Result:
         )
         for pair in PAIRS
     ]
-    lab.meter.total(len(specs))
-    origin = results.provenance(lab.emulator, lab.machine.sha256)
     measurements = measure(lab, specs)
     raise_if_all_failed(measurements)
     paths = {m.spec.pair: Path(m.spec.pair, m.at(0), m.spec.sysenter) for m in measurements}
     checks = [check for path in paths.values() for check in judge_path(path, lab.machine)]
-    return Result("ipc/path", lab.machine_name, origin, series_of(paths), checks, ledger_of(measurements))
+    return lab.result(series_of(paths), checks, ledger_of(measurements))
 
 
 def judge_path(path: Path, machine: Machine) -> list[Check]:
@@ -203,8 +206,7 @@ def plots(result: Result) -> list[Plot]:
     shares = {f"one_way.{share}": share for share in SHARES}
     best = published.PISTACHIO["small_small"].instructions
     return [
-        Plot(
-            "bars",
+        Bars(
             "Instructions of a null IPC, one way",
             "pair of spaces",
             "instructions",
@@ -215,8 +217,7 @@ def plots(result: Result) -> list[Plot]:
             ),
             marks=(Mark(f"best peer, small to small: {best:g}", y=best),),
         ),
-        Plot(
-            "bars",
+        Bars(
             "64-byte code lines of a round trip",
             "pair of spaces",
             "lines",
@@ -225,8 +226,7 @@ def plots(result: Result) -> list[Plot]:
                 Mark(f"best peer, small to small: {published.PISTACHIO_CODE_LINES}", y=published.PISTACHIO_CODE_LINES),
             ),
         ),
-        Plot(
-            "bars",
+        Bars(
             "64-byte data lines of a round trip",
             "pair of spaces",
             "lines",
@@ -235,8 +235,7 @@ def plots(result: Result) -> list[Plot]:
                 Mark(f"best peer, small to small: {published.PISTACHIO_DATA_LINES}", y=published.PISTACHIO_DATA_LINES),
             ),
         ),
-        Plot(
-            "ledger",
+        Ledger(
             "Where the modelled cycles of a round trip go",
             "pair of spaces",
             "modelled cycles",
@@ -319,6 +318,7 @@ EXPERIMENT = Experiment(
     name="ipc/path",
     title="The path of a null IPC",
     source="Counts of this kernel, against other kernels counted the same way",
+    kind=Kind.REPRODUCTION,
     machine="pentium4-1400",
     needs=("segments.reload_cycles", "segments.loads"),
     settings={
@@ -331,6 +331,7 @@ EXPERIMENT = Experiment(
     },
     run=run,
     plots=plots,
+    checks=(named("one_way", PAIRS, ("instructions", *SHARES, *COUNTED)), named("round_trip", PAIRS, FOOTPRINTS)),
     story=(
         "A client sends an empty message to a server and waits for the empty answer. What one direction of that takes"
         " is counted here, instruction by instruction, for four pairs of address spaces: two large ones, two small"
@@ -350,5 +351,4 @@ EXPERIMENT = Experiment(
             " both sides."
         ),
     ),
-    elsewhere=(ipc_path_arm.EXPERIMENT,),
 )

@@ -5,12 +5,13 @@ Instructions, register writes and flushes are counted, not modelled: they are th
 come from the machine model.
 """
 
-from cobnut import published, results
-from cobnut.checks import Check, Rule, at_most, exactly, judge
-from cobnut.experiments import Experiment, Lab, Mark, Plot, Setting, crowd
+from cobnut import published
+from cobnut.checks import Check, Rule, at_most, exactly, judge, named
+from cobnut.experiments import Experiment, Kind, Lab, Setting, crowd
 from cobnut.experiments.crowd import FLUSHES, SHARES, SWITCH_WRITES, Counted, Crowd, measure
 from cobnut.experiments.pingpong import Region, raise_if_all_failed
 from cobnut.missing import total
+from cobnut.plots import Bars, Ledger, Mark, Plot
 from cobnut.results import LedgerRow, Result, Series
 
 # places of `crowd`, by what they make of the two spaces
@@ -33,14 +34,12 @@ def run(lab: Lab) -> Result:
         pair: Crowd("calls", place, 1, chosen["rounds"], chosen["warmup"], tags=bool(chosen["tags"]))
         for pair, place in PAIRS.items()
     }
-    lab.meter.total(len(specs))
-    origin = results.provenance(lab.emulator, lab.machine.sha256)
     counted = dict(zip(specs, measure(lab, list(specs.values())), strict=True))
     raise_if_all_failed(list(counted.values()))
     checks = [check for pair, one in counted.items() for check in judge_path(pair, one)]
     if lab.machine.name == PAPERS_MACHINE:
         checks += [judge_cycles(pair, one) for pair, one in counted.items()]
-    return Result("ipc/path", lab.machine_name, origin, series_of(counted), checks, ledger_of(counted))
+    return lab.result(series_of(counted), checks, ledger_of(counted))
 
 
 def judge_path(pair: str, counted: Counted) -> list[Check]:
@@ -153,8 +152,7 @@ def ledger_of(counted: dict[str, Counted]) -> list[LedgerRow]:
 def plots(result: Result) -> list[Plot]:
     peer = published.PISTACHIO_ARM_KERNEL
     return [
-        Plot(
-            "bars",
+        Bars(
             "Instructions of a null IPC, one way",
             "the two partners",
             "instructions",
@@ -166,8 +164,7 @@ def plots(result: Result) -> list[Plot]:
             ),
             marks=(Mark(f"best peer, its kernel alone: {peer:g}", y=peer),),
         ),
-        Plot(
-            "ledger",
+        Ledger(
             "Where the modelled cycles of a round trip go",
             "the two partners",
             "modelled cycles",
@@ -182,6 +179,7 @@ EXPERIMENT = Experiment(
     name="ipc/path",
     title="The path of a null IPC",
     source="Counts of this kernel, against another kernel counted the same way; W03 section 4.2 for the cycles",
+    kind=Kind.REPRODUCTION,
     machine=PAPERS_MACHINE,
     boards=("collie", "versatilepb"),
     settings={
@@ -193,6 +191,11 @@ EXPERIMENT = Experiment(
     },
     run=run,
     plots=plots,
+    checks=(
+        named("one_way", PAIRS, ("instructions", "stub", "entries", "other_entries")),
+        named("one_way", PAIRS, ("table_base_writes", "domain_writes", "pid_writes", "flushes")),
+        named("round_trip", PAIRS, "cycles"),
+    ),
     story=(
         "A server sends an empty message to a client and waits for the empty answer. What one direction of that takes"
         f" is counted here, instruction by instruction, for {', '.join(TITLES.values())}. At different addresses each"

@@ -11,11 +11,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
-from cobnut import results
-from cobnut.checks import Check, at_most, between, exactly, judge
-from cobnut.experiments import Experiment, Lab, Mark, Plot, Setting, pingpong
+from cobnut.checks import Check, at_most, between, exactly, judge, named
+from cobnut.experiments import Experiment, Kind, Lab, Setting, pingpong
 from cobnut.experiments.pingpong import Measurement, PingPong, measure, raise_if_all_failed
 from cobnut.missing import total
+from cobnut.plots import Lines, Mark, Plot
 from cobnut.results import LedgerRow, Result, Series
 
 PAIRS = ("large_large", "small_small")
@@ -129,8 +129,6 @@ def run(lab: Lab) -> Result:
         for pair in PAIRS
         for n in sizes
     ]
-    lab.meter.total(len(specs))
-    origin = results.provenance(lab.emulator, lab.machine.sha256)
     measurements = measure(lab, specs)
     raise_if_all_failed(measurements)
     by_pair = {pair: [one for one in measurements if one.spec.pair == pair] for pair in PAIRS}
@@ -138,7 +136,7 @@ def run(lab: Lab) -> Result:
         check for pair, found in by_pair.items() for check in (*judge_calls(pair, found), *judge_memory(pair, found))
     ]
     series = [line for pair, found in by_pair.items() for line in series_of(pair, found)]
-    return Result("ipc/scale", lab.machine_name, origin, series, checks, ledger_of(measurements))
+    return lab.result(series, checks, ledger_of(measurements))
 
 
 def threads(measurement: Measurement) -> int:
@@ -252,8 +250,7 @@ def ledger_of(measurements: list[Measurement]) -> list[LedgerRow]:
 def plots(result: Result) -> list[Plot]:
     labels = {f"{pair}.{name}": f"{pair.replace('_', ' to ')}, {name}" for pair in PAIRS for name in cases_of(pair)}
     return [
-        Plot(
-            "lines",
+        Lines(
             "A round trip among many threads",
             "threads",
             "instructions",
@@ -263,16 +260,14 @@ def plots(result: Result) -> list[Plot]:
                 " the same kind, mixed ones of both."
             ),
         ),
-        Plot(
-            "lines",
+        Lines(
             "Modelled cycles of it",
             "threads",
             "modelled cycles",
             {f"{name}.cycles": label for name, label in labels.items()},
             caption="Each random partner has a working set of its own, which caches and TLBs have to hold.",
         ),
-        Plot(
-            "lines",
+        Lines(
             "Kernel memory of a thread",
             "threads",
             "bytes",
@@ -287,6 +282,7 @@ EXPERIMENT = Experiment(
     name="ipc/scale",
     title="A call among thousands of threads",
     source="Counts of this kernel, with 4,000 threads in 1,000 spaces against two",
+    kind=Kind.REPRODUCTION,
     machine="pentium4-1400",
     settings={
         "rounds": Setting(1000, 1000, range(1, 4097), "round trips measured, to one partner and to partners at random"),
@@ -296,6 +292,7 @@ EXPERIMENT = Experiment(
     },
     run=run,
     plots=plots,
+    checks=(named(PAIRS, JUDGED, "THREADS"), named(PAIRS, ("answers", "thread_bytes", "space_bytes"))),
     story=(
         f"Up to 4,000 threads, four to a space, live at once in a machine of {MEMORY_MB} MB, of which the kernel has"
         f" {KERNEL_KB >> 10} MB. Each has been started, waits in a receive phase, and has answered a call by saying who"

@@ -10,11 +10,11 @@ more than one with the shortest string; the *whole* is a call with the string an
 from dataclasses import dataclass
 from typing import ClassVar
 
-from cobnut import results
-from cobnut.checks import Check, at_most, judge
-from cobnut.experiments import Experiment, Lab, Mark, Plot, Setting, pingpong
+from cobnut.checks import Check, at_most, judge, named
+from cobnut.experiments import Experiment, Kind, Lab, Setting, pingpong
 from cobnut.experiments.pingpong import Measurement, PingPong, Region, measure, raise_if_all_failed
 from cobnut.missing import difference, total
+from cobnut.plots import Lines, Mark, Plot
 from cobnut.results import LedgerRow, Result, Series
 
 PAIRS = ("large_large", "small_small", "large_small", "small_large", "intra")
@@ -74,13 +74,11 @@ def run(lab: Lab) -> Result:
     """Boots the program once for each pair."""
     chosen = lab.settings
     specs = [Strings(pair, chosen["rounds"], chosen["warmup"], chosen["slot"], chosen["small"]) for pair in PAIRS]
-    lab.meter.total(len(specs))
-    origin = results.provenance(lab.emulator, lab.machine.sha256)
     measurements = measure(lab, specs)
     raise_if_all_failed(measurements)
     checks = [check for one in measurements for check in judge_pair(one)]
     series = [line for one in measurements for line in series_of(one)]
-    return Result("ipc/strings", lab.machine_name, origin, series, checks, ledger_of(measurements))
+    return lab.result(series, checks, ledger_of(measurements))
 
 
 def judge_pair(measurement: Measurement) -> list[Check]:
@@ -148,8 +146,7 @@ def ledger_of(measurements: list[Measurement]) -> list[LedgerRow]:
 def plots(result: Result) -> list[Plot]:
     strings = {f"{pair}.string": pair.replace("_", " to ") for pair in PAIRS}
     return [
-        Plot(
-            "lines",
+        Lines(
             "A message with one string",
             "bytes of the string",
             "instructions a byte",
@@ -158,8 +155,7 @@ def plots(result: Result) -> list[Plot]:
                 "A call with the string and an empty answer, each repetition of a rep movs counted as an instruction."
             ),
         ),
-        Plot(
-            "lines",
+        Lines(
             "A string's copy",
             "bytes of the string",
             "times the plain copy",
@@ -173,6 +169,7 @@ EXPERIMENT = Experiment(
     name="ipc/strings",
     title="Strings by message",
     source="Counts of this kernel, against a plain copy in the same run",
+    kind=Kind.REPRODUCTION,
     machine="pentium4-1400",
     settings={
         "rounds": Setting(8, 3, pingpong.ROUNDS, "messages measured, for each size"),
@@ -182,6 +179,7 @@ EXPERIMENT = Experiment(
     },
     run=run,
     plots=plots,
+    checks=(named(PAIRS, "BYTES"),),
     story=(
         "A client calls a server with a string of 4 bytes to 4 MB, from spaces of either kind, and gets an empty"
         " answer. Strings of less than 64 KB go through a block of 64 KB one after the other. Beside it the client"

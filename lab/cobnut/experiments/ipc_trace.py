@@ -3,22 +3,23 @@
 ledger.
 
 Without images, Debian's Linux with a ping-pong through pipes, and this kernel with its own. With `--image`, the kernel
-that is named; its programs say by markers (docs/lab.md) what is to be measured.
+that is named; its programs say by markers (docs/plugin.md) what is to be measured.
 """
 
-import json
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from cobnut import causes, images, linux_guest, paths, results, tables
+from cobnut import causes, images, linux_guest, paths, tables
+from cobnut import measured as written
 from cobnut.causes import Charge
-from cobnut.checks import Check, above, exactly, judge
+from cobnut.checks import Check, above, exactly, judge, named
 from cobnut.emulators import Boot, Outcome, qemu
 from cobnut.errors import CobnutError
-from cobnut.experiments import Experiment, Lab, Plot, Setting, pingpong
+from cobnut.experiments import Experiment, Kind, Lab, Setting, pingpong
 from cobnut.experiments.pingpong import PingPong, Region
+from cobnut.plots import Bars, Ledger, Plot
 from cobnut.results import LedgerRow, Result, Series
 
 TIMEOUT_SECONDS = 900
@@ -92,8 +93,8 @@ class Trace:
 
 def run(lab: Lab) -> Result:
     """Measures the kernel that was given, or Linux and this kernel."""
+    emulator = lab.emulator
     if lab.images:
-        origin = results.provenance(lab.emulator, lab.machine.sha256)
         lab.meter.total(1)
         kernel, *rest = lab.images
         options = f"{kernel.arguments} {lab.append}".strip()
@@ -102,14 +103,14 @@ def run(lab: Lab) -> Result:
         checks = [check for trace in traces for check in judge_trace(trace)]
     else:
         guest = linux_guest.ensure()
-        origin = results.provenance(f"{lab.emulator}, Linux {guest.version}", lab.machine.sha256)
+        emulator = f"{lab.emulator}, Linux {guest.version}"
         lab.meter.total(1 + 2 * len(PAIRS))
         linux = measure_linux(lab, guest)
         ours, regions = measure_ours(lab)
         traces = [*linux, *ours]
         checks = [check for trace in traces for check in judge_trace(trace, lab.settings["rounds"])]
         checks += [*map(judge_pipe, linux), *map(judge_same, ours, regions)]
-    return Result("ipc/trace", lab.machine_name, origin, series_of(traces), checks, ledger_of(traces))
+    return lab.result(series_of(traces), checks, ledger_of(traces), emulator=emulator)
 
 
 def measure(
@@ -131,7 +132,7 @@ def measure(
             raise CobnutError(f"{what.kernel.name}: no end after {TIMEOUT_SECONDS} s{_last_words(outcome)}")
         if not out.exists():
             raise CobnutError(f"{what.kernel.name}: the plugin wrote no measurements")
-        measured = json.loads(out.read_text())
+        measured = written.read(out.read_bytes())
     lab.meter.advance(note=what.kernel.name)
     if not measured["regions"]:
         raise CobnutError(f"{what.kernel.name}: no case was measured{_last_words(outcome)}")
@@ -155,7 +156,7 @@ def cpu_for(lab: Lab, kernel: Path) -> str:
     """
     if images.kind(kernel.read_bytes()) == "linux":
         return linux_guest.CPU if has_sysenter(lab) else f"{linux_guest.CPU},-sep"
-    return str(lab.machine.parameters["processor.emulated_as"].value)
+    return lab.cpu
 
 
 def has_sysenter(lab: Lab) -> bool:
@@ -172,7 +173,7 @@ def plugin_of(lab: Lab, kernel: Path, out: Path, *, from_begin: bool) -> qemu.Pl
     return qemu.Plugin(paths.PLUGIN, (*arguments, *(("set", f"{key}:{value}") for key, value in lab.overrides.items())))
 
 
-def read(name: str, region: dict, switches: list[dict], symbol_at: SymbolAt) -> Trace:
+def read(name: str, region: written.Region, switches: list[written.Switch], symbol_at: SymbolAt) -> Trace:
     """A case in the plugin's output; `switches` is what its indices lead to."""
     charged: dict[int, float] = {}
     for charge in region["causes"]:
@@ -330,10 +331,10 @@ def plots(result: Result) -> list[Plot]:
     instructions = {"round_trip.instructions_kernel": "kernel", "round_trip.instructions_user": "user"}
     entries = {f"round_trip.{name}": name.removeprefix("entries_") for name in ENTRIES}
     return [
-        Plot("bars", "Instructions of a round trip", "case", "instructions", instructions),
-        Plot("bars", "Kernel entries of a round trip", "case", "entries", entries),
-        Plot("bars", "Switches of a round trip", "case", "switches", {"round_trip.switches": "switches"}),
-        Plot("ledger", "Where the modelled cycles of a round trip go", "case", "modelled cycles", names, wide=True),
+        Bars("Instructions of a round trip", "case", "instructions", instructions),
+        Bars("Kernel entries of a round trip", "case", "entries", entries),
+        Bars("Switches of a round trip", "case", "switches", {"round_trip.switches": "switches"}),
+        Ledger("Where the modelled cycles of a round trip go", "case", "modelled cycles", names, wide=True),
     ]
 
 
@@ -346,6 +347,7 @@ EXPERIMENT = Experiment(
     name="ipc/trace",
     title="A round trip on any kernel: entries, exits, switches",
     source="Counts of kernels as they are, by markers in their programs",
+    kind=Kind.OUTSIDE,
     machine="pentium4-1400",
     settings={
         "rounds": Setting(100, 20, pingpong.ROUNDS, "round trips measured"),
@@ -354,6 +356,7 @@ EXPERIMENT = Experiment(
     },
     run=run,
     plots=plots,
+    checks=(named("CASE", ("rounds", "ledger", "ways", "cr3", "doubts", "switches", "as_path")),),
     story=(
         "Two programs talk to each other, and the kernel between them is not changed and not asked. How often they"
         " enter it and how, which page directories and segments it loads on the way, and what each of these costs on a"

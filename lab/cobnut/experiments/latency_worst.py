@@ -3,12 +3,10 @@
 (docs/preemption.md).
 """
 
-from dataclasses import asdict
-from typing import Any
-
-from cobnut import boards, results, stretches
-from cobnut.checks import Check, at_most, judge
-from cobnut.experiments import Experiment, Lab, Plot, Setting
+from cobnut import boards, stretches
+from cobnut.checks import Check, at_most, judge, named
+from cobnut.experiments import Experiment, Kind, Lab, Setting, runner
+from cobnut.plots import Plot, Table
 from cobnut.results import Result, Series
 from cobnut.stretches import Stretch
 
@@ -25,13 +23,12 @@ def run(lab: Lab) -> Result:
     """Boots once for each number of spaces."""
     every = SPACES_ON_ARM if lab.board.processor is boards.ARM else SPACES
     sizes = every[:2] if lab.quick else every
-    lab.meter.total(len(sizes))
-    origin = results.provenance(lab.emulator, None)
-    found = {}
-    for spaces in sizes:
-        found[spaces] = stretches.measure(lab.board, spaces=spaces, threads=lab.settings["threads"])
-        lab.meter.advance(note=f"{spaces} spaces")
-    return Result("latency/worst", None, origin, series_of(found), judge_all(found), [])
+
+    def one(spaces: int) -> dict[str, Stretch]:
+        return stretches.measure(lab.board, spaces=spaces, threads=lab.settings["threads"])
+
+    found = runner.mapped(lab, sizes, one, lambda spaces: f"{spaces} spaces", at_once=1)
+    return lab.result(series_of(found), judge_all(found))
 
 
 def judge_all(found: dict[int, dict[str, Stretch]]) -> list[Check]:
@@ -61,22 +58,22 @@ def series_of(found: dict[int, dict[str, Stretch]]) -> list[Series]:
 
 def plots(result: Result) -> list[Plot]:
     columns = {line.name: f"{line.name.removeprefix('spaces_')} spaces" for line in result.series}
-    return [Plot("table", "Longest stretch with interrupts off", "provoked by", "instructions", columns)]
+    return [Table("Longest stretch with interrupts off", "provoked by", columns)]
 
 
-def markdown(document: dict[str, Any]) -> str:
-    """A result in its JSON form as the table of docs/preemption.md: the numbers of spaces side by side, the longest
-    first.
-    """
-    of, lines = document["provenance"], document["series"]
-    heads = ["provoked by", *(line["name"].removeprefix("spaces_") + " spaces" for line in lines)]
-    rows = sorted(zip(lines[0]["x"], *(line["y"] for line in lines), strict=True), key=lambda row: -max(row[1:]))
+def markdown(result: Result) -> str:
+    """A result as the table of docs/preemption.md: the numbers of spaces side by side, the longest first."""
+    of, lines = result.provenance, result.series
+    counts = {name: [line.y[index] or 0 for line in lines] for index, name in enumerate(lines[0].x)}
     written = [
-        f"Commit {of['revision']}, {of['date'][:10]}, {of['emulator']}:",
+        f"Commit {of.revision}, {of.date[:10]}, {of.emulator}:",
         "",
-        _row(heads),
+        _row(["provoked by", *(line.name.removeprefix("spaces_") + " spaces" for line in lines)]),
         _row(["---", *["---:"] * len(lines)]),
-        *(_row([f"`{name}`", *(f"{count:,}" for count in counts)]) for name, *counts in rows),
+        *(
+            _row([f"`{name}`", *(f"{count:,}" for count in counts[name])])
+            for name in sorted(counts, key=lambda name: -max(counts[name]))
+        ),
     ]
     return "\n".join(written)
 
@@ -87,18 +84,20 @@ def _row(cells: list[str]) -> str:
 
 def show(result: Result) -> None:
     """Prints the table for docs/preemption.md."""
-    print(markdown(asdict(result)))
+    print(markdown(result))
 
 
 EXPERIMENT = Experiment(
     name="latency/worst",
     title="How long users can keep interrupts waiting",
     source="Counts of this kernel; no system call is to keep interrupts off for longer than a bound",
-    machine="pentium4-1400",
+    kind=Kind.STUDY,
     boards=("pc", "versatilepb", "collie"),
     settings={"threads": Setting(200, 200, range(1, 201), "that wait in one queue, where a case makes them")},
+    long_proof=True,
     run=run,
     plots=plots,
+    checks=(named("CASE", ("longest", "growth")),),
     show=show,
     story=(
         "x2test provokes what takes the kernel long, one case after the other, while other spaces do nothing. The"

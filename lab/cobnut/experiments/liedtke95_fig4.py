@@ -9,11 +9,12 @@ with the server in a small space, and standard, with both in large spaces.
 import statistics
 from dataclasses import dataclass, replace
 
-from cobnut import published, results
-from cobnut.checks import Check, above, between, judge
-from cobnut.experiments import Experiment, Lab, Plot, Setting, pingpong
+from cobnut import published
+from cobnut.checks import Check, above, between, judge, named
+from cobnut.experiments import Experiment, Kind, Lab, Setting, pingpong
 from cobnut.experiments.pingpong import Measurement, PingPong, Region, measure, raise_if_all_failed
 from cobnut.missing import difference, known
+from cobnut.plots import Causes, Ledger, Lines, Plot
 from cobnut.results import LedgerRow, Result, Series
 
 STANDARD, SEGMENTED = "standard", "segmented"
@@ -85,18 +86,13 @@ def quiet_mean(region: Region | None, counter: str) -> float | None:
 
 def run(lab: Lab) -> Result:
     """Measures both kinds of call and the loop without one, for each layout of the working set."""
-    origin = results.provenance(lab.emulator, lab.machine.sha256)
     specs = {(layout.name, kind): spec for layout in LAYOUTS for kind, spec in _boots(lab, layout).items()}
-    lab.meter.total(len(specs))
     measured = dict(zip(specs, measure(lab, list(specs.values())), strict=True))
     raise_if_all_failed(list(measured.values()))
     kinds = (STANDARD, SEGMENTED, ALONE)
     graphs = {layout.name: Graph(layout, {kind: measured[layout.name, kind] for kind in kinds}) for layout in LAYOUTS}
     clock = lab.machine["processor.clock_mhz"]
-    return Result(
-        "liedtke95/fig4",
-        lab.machine_name,
-        origin,
+    return lab.result(
         [series for graph in graphs.values() for series in series_of(graph, clock)],
         judge_all(graphs),
         [row for graph in graphs.values() for row in ledger_of(graph)],
@@ -207,8 +203,7 @@ def ledger_of(graph: Graph) -> list[LedgerRow]:
 def plots(result: Result) -> list[Plot]:
     pages = "application's working set, data pages"
     found = [
-        Plot(
-            "lines",
+        Lines(
             "Call and re-established working set",
             pages,
             "modelled microseconds",
@@ -220,8 +215,7 @@ def plots(result: Result) -> list[Plot]:
     ]
     for layout in LAYOUTS:
         found.append(
-            Plot(
-                "lines",
+            Lines(
                 f"In cycles: {layout.title}",
                 pages,
                 "modelled cycles",
@@ -231,8 +225,7 @@ def plots(result: Result) -> list[Plot]:
         )
     return [
         *found,
-        Plot(
-            "ledger",
+        Ledger(
             "Where the cycles go: pages in a row",
             pages,
             "modelled cycles",
@@ -243,8 +236,7 @@ def plots(result: Result) -> list[Plot]:
                 " call (–)."
             ),
         ),
-        Plot(
-            "causes",
+        Causes(
             "What made refills necessary: pages in a row",
             pages,
             "modelled cycles",
@@ -293,6 +285,7 @@ EXPERIMENT = Experiment(
     name="liedtke95/fig4",
     title="A short call and the caller's working set, segmented against standard",
     source="Liedtke 1995, figure 4",
+    kind=Kind.REPRODUCTION,
     machine="pentium-90",
     settings={
         "rounds": Setting(400, 40, pingpong.ROUNDS, f"calls at each size (the paper's: {published.L95_REPETITIONS})"),
@@ -305,6 +298,12 @@ EXPERIMENT = Experiment(
     },
     run=run,
     plots=plots,
+    checks=(
+        named([layout.name for layout in LAYOUTS], "gain_least"),
+        named("compact", ("segmented_growth", "refill_a_page", "gain_growth")),
+        "spread.capacity",
+        "same_line.cost_alone",
+    ),
     has_curves=True,
     story=(
         "An application goes over its data pages again and again; in between it calls a server that touches two pages."

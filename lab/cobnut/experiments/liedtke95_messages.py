@@ -11,12 +11,12 @@ is measured, too.
 
 from dataclasses import dataclass
 
-from cobnut import results
-from cobnut.checks import Check, above, at_most, exactly, judge
-from cobnut.experiments import Experiment, Lab, Plot, ipc_strings
+from cobnut.checks import Check, above, at_most, exactly, judge, named
+from cobnut.experiments import Experiment, Kind, Lab, ipc_strings
 from cobnut.experiments.ipc_strings import PLAIN, SIZES, STRING, Strings, case
 from cobnut.experiments.pingpong import Measurement, Region, measure, raise_if_all_failed
 from cobnut.machines import Machine
+from cobnut.plots import Bars, Lines, Plot
 from cobnut.results import LedgerRow, Result, Series
 
 PAIRS = ("large_large", "small_small", "large_small", "small_large")
@@ -92,14 +92,10 @@ def run(lab: Lab) -> Result:
     """Boots the program once for each pair of spaces."""
     chosen = lab.settings
     specs = [Messages(pair, chosen["rounds"], chosen["warmup"], chosen["slot"], chosen["small"]) for pair in PAIRS]
-    lab.meter.total(len(specs))
-    origin = results.provenance(lab.emulator, lab.machine.sha256)
     measured = dict(zip(PAIRS, measure(lab, specs), strict=True))
     raise_if_all_failed(list(measured.values()))
     checks = [check for pair in PAIRS for size in SHOWN for check in judge_message(lab.machine, measured, pair, size)]
-    return Result(
-        "liedtke95/messages", lab.machine_name, origin, series_of(lab.machine, measured), checks, ledger_of(measured)
-    )
+    return lab.result(series_of(lab.machine, measured), checks, ledger_of(measured))
 
 
 def judge_message(machine: Machine, measured: dict[str, Measurement], pair: str, size: int) -> list[Check]:
@@ -193,16 +189,14 @@ def plots(result: Result) -> list[Plot]:
         return {f"{pair}.{kind}": pair.replace("_", " to ") for pair in PAIRS}
 
     return [
-        Plot(
-            "lines",
+        Lines(
             "A message with a string and its empty answer",
             "bytes of the string",
             "modelled cycles",
             lines("message"),
             caption="Pairs differ by the switches of address space, not by the copy.",
         ),
-        Plot(
-            "lines",
+        Lines(
             "What a temporary mapping would cost",
             "bytes of the string",
             "modelled cycles",
@@ -212,8 +206,7 @@ def plots(result: Result) -> list[Plot]:
                 " write of CR3 follows, its invalidation."
             ),
         ),
-        Plot(
-            "bars",
+        Bars(
             "Paid in its place: instructions for each further page",
             "client and server",
             "instructions",
@@ -226,11 +219,13 @@ EXPERIMENT = Experiment(
     name="liedtke95/messages",
     title="Strings into and out of small spaces need no temporary mapping",
     source="L95 section 4.2",
+    kind=Kind.REPRODUCTION,
     machine="pentium-90",
     needs=PRICES,
     settings=ipc_strings.EXPERIMENT.settings,
     run=run,
     plots=plots,
+    checks=(named(PAIRS, "BYTES", ("invlpg", "cr3_writes", "refills", "saving", "copy")),),
     story=(
         "A client calls a server with a string of 1, 4 or 16 KB, from spaces of either kind. L4 of 1995 maps the"
         " receiver's buffer for the copy unless one of the two spaces is small. This kernel never does: it copies"

@@ -9,13 +9,14 @@ page-table entries in the cache and with the cache swept before, and the switch 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from cobnut import machines, published, results
-from cobnut.checks import Check, KnownMiss, Rule, at_most, between, exactly, judge
-from cobnut.experiments import Experiment, Lab, Plot, Setting, pingpong
+from cobnut import machines, published
+from cobnut.checks import Check, KnownMiss, Rule, at_most, between, exactly, judge, named
+from cobnut.experiments import Experiment, Kind, Lab, Setting, pingpong
 from cobnut.experiments.address_spaces import Handling, boot, handling, ledger_row
 from cobnut.experiments.liedtke95_table2 import THERE
 from cobnut.experiments.pingpong import Measurement, Region, measure, raise_if_all_failed
 from cobnut.missing import total
+from cobnut.plots import Bars, Ledger, Plot, Table
 from cobnut.published import PartlyKnown, Switching
 from cobnut.results import LedgerRow, Result, Series
 
@@ -77,8 +78,7 @@ class Hardware:
 
 def run(lab: Lab) -> Result:
     """Recovers both machines: the run's own, and the i486."""
-    origin = results.provenance(lab.emulator, lab.machine.sha256)
-    labs = {OTHER_ROW: replace(lab, machine=machines.load(OTHER_MACHINE), overrides={}), OWN_ROW: lab}
+    labs = {OTHER_ROW: replace(lab, model=machines.load(OTHER_MACHINE), overrides={}), OWN_ROW: lab}
     lab.meter.total(7 * len(labs))
     found: dict[str, Hardware] = {}
     checks: list[Check] = []
@@ -88,7 +88,7 @@ def run(lab: Lab) -> Result:
         checks += judge_row(row, found[row])
         ledger += rows
     name = f"{labs[OTHER_ROW].machine_name} and {lab.machine_name}"
-    return Result("liedtke95/table1", name, origin, series_of(found), checks, ledger)
+    return lab.result(series_of(found), checks, ledger, machine=name)
 
 
 def recover(lab: Lab, row: str) -> tuple[Hardware, list[LedgerRow]]:
@@ -288,11 +288,9 @@ def plots(result: Result) -> list[Plot]:
     modelled = {name: name for name in published.L95_TABLE1}
     rows = modelled | {name: f"{name} (not modelled)" for name in published.L95_TABLE1_OTHERS}
     tables = [
-        Plot(
-            "table",
+        Table(
             title,
             "processor",
-            "",
             {
                 series: head
                 for name, text in heads.items()
@@ -309,15 +307,13 @@ def plots(result: Result) -> list[Plot]:
     ]
     return [
         *tables,
-        Plot(
-            "bars",
+        Bars(
             "Switch of segments",
             "processor",
             "modelled cycles",
             {"segment_switch": "update of the descriptors and reload of the registers"},
         ),
-        Plot(
-            "ledger",
+        Ledger(
             "Where the cycles of an IPC between small spaces go",
             "processor",
             "modelled cycles, one way",
@@ -330,6 +326,7 @@ EXPERIMENT = Experiment(
     name="liedtke95/table1",
     title="TLBs and the cost of switching page tables or segments",
     source="Liedtke 1995, table 1",
+    kind=Kind.REPRODUCTION,
     machine="pentium-90",
     settings={
         "rounds": Setting(40, 20, pingpong.ROUNDS, "turns of each loop"),
@@ -339,6 +336,10 @@ EXPERIMENT = Experiment(
     },
     run=run,
     plots=plots,
+    checks=(
+        named((OWN_ROW, OTHER_ROW), ("tlb_entries", "tlb_miss_least", "tlb_miss_most", "segment_switch")),
+        named((OWN_ROW, OTHER_ROW), ("page_table_switch_least", "page_table_switch_most")),
+    ),
     known_misses=KNOWN_MISSES,
     story=(
         "How many translations does a processor keep, what does it pay for one that it lost, and what for new segments?"

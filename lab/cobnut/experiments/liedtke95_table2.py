@@ -7,11 +7,12 @@ instructions count is said in `address_spaces`.
 
 from dataclasses import dataclass
 
-from cobnut import published, results
-from cobnut.checks import Check, KnownMiss, at_most, judge
-from cobnut.experiments import Experiment, Lab, Plot, Setting, address_spaces, pingpong
+from cobnut import published
+from cobnut.checks import Check, KnownMiss, at_most, judge, named
+from cobnut.experiments import Experiment, Kind, Lab, Setting, address_spaces, pingpong
 from cobnut.experiments.address_spaces import Handling, boot, handling, ledger_row
 from cobnut.experiments.pingpong import Measurement, PingPong, measure, raise_if_all_failed
+from cobnut.plots import Bars, Ledger, Plot, Table
 from cobnut.results import Result, Series
 
 THERE, BACK = 0, 1
@@ -72,12 +73,10 @@ ROWS = (
 
 def run(lab: Lab) -> Result:
     """Measures each type of switch, those that flush also with a working set that fills the TLBs."""
-    origin = results.provenance(lab.emulator, lab.machine.sha256)
     wanted = {
         (row.name, full): _boot(lab, row, full) for row in ROWS for full in (False, True) if row.flushes or not full
     }
     boots = list(dict.fromkeys(wanted.values()))
-    lab.meter.total(len(boots))
     measured = dict(zip(boots, measure(lab, boots), strict=True))
     raise_if_all_failed(list(measured.values()))
     found = {key: switch(row_of(key[0]), measured[spec]) for key, spec in wanted.items()}
@@ -87,7 +86,7 @@ def run(lab: Lab) -> Result:
         for (name, full), spec in wanted.items()
         for line in ledger_row(f"{name}.{FULL}" if full else name, measured[spec].at(spec.cases[0]))
     ]
-    return Result("liedtke95/table2", lab.machine_name, origin, series_of(found), checks, ledger)
+    return lab.result(series_of(found), checks, ledger)
 
 
 def row_of(name: str) -> Row:
@@ -163,25 +162,21 @@ def plots(result: Result) -> list[Plot]:
         "instructions": "instructions",
     }
     return [
-        Plot(
-            "table",
+        Table(
             "Address-space switches",
             "type of switch",
-            "",
             columns,
             rows={row.name: f"{row.name}: {row.text}" for row in ROWS},
             wide=True,
             caption=TABLE_CAPTION,
         ),
-        Plot(
-            "bars",
+        Bars(
             "The direct cost and its parts",
             "type of switch",
             "modelled cycles",
             {f"part.{part}": part for part in address_spaces.PARTS},
         ),
-        Plot(
-            "ledger",
+        Ledger(
             "Where all cycles of the round trips go",
             "round trips that show the switch",
             "modelled cycles of one way",
@@ -228,10 +223,12 @@ EXPERIMENT = Experiment(
     name="liedtke95/table2",
     title="The cost of an address-space switch, by its type",
     source="Liedtke 1995, table 2",
+    kind=Kind.REPRODUCTION,
     machine="pentium-90",
     settings=SETTINGS,
     run=run,
     plots=plots,
+    checks=(named([row.name for row in ROWS], ("cycles", "direct", "least", "most")),),
     known_misses=KNOWN_MISSES,
     story=(
         "A switch between large spaces writes CR3 and with that empties the TLBs. A switch to a small space, and back"

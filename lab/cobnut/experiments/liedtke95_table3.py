@@ -8,12 +8,13 @@ L95's table 3. Whole round trips are measured, not sums of table 2; which instru
 
 from dataclasses import dataclass
 
-from cobnut import published, results
-from cobnut.checks import Check, KnownMiss, at_most, between, judge
-from cobnut.experiments import Experiment, Lab, Plot, address_spaces
+from cobnut import published
+from cobnut.checks import Check, KnownMiss, at_most, between, judge, named
+from cobnut.experiments import Experiment, Kind, Lab, address_spaces
 from cobnut.experiments.address_spaces import Handling, boot, charged, handling, ledger_row
 from cobnut.experiments.liedtke95_table2 import CANNOT_SAY, SETTINGS, SMALL_TARGET
 from cobnut.experiments.pingpong import PingPong, measure, raise_if_all_failed
+from cobnut.plots import Bars, Ledger, Plot, Table
 from cobnut.results import Result, Series
 
 TOLERANCE = 0.05
@@ -59,11 +60,9 @@ ROWS = (
 
 def run(lab: Lab) -> Result:
     """Measures the round trips of each pair."""
-    origin = results.provenance(lab.emulator, lab.machine.sha256)
     boots = {
         (row.name, full): _boot(lab, row, full) for row in ROWS for full in (False, True) if row.flushes or not full
     }
-    lab.meter.total(len(boots))
     measured = dict(zip(boots, measure(lab, list(boots.values())), strict=True))
     raise_if_all_failed(list(measured.values()))
     regions = {key: one.at(one.spec.cases[0]) for key, one in measured.items()}
@@ -77,7 +76,7 @@ def run(lab: Lab) -> Result:
         for (name, full), region in regions.items()
         for line in ledger_row(f"{name}.full" if full else name, region)
     ]
-    return Result("liedtke95/table3", lab.machine_name, origin, series_of(found), checks, ledger)
+    return lab.result(series_of(found), checks, ledger)
 
 
 def judge_row(row: Row, least: Handling | None, most: Handling | None) -> list[Check]:
@@ -140,11 +139,9 @@ def plots(result: Result) -> list[Plot]:
         "cycles.most": "cycles, most",
     }
     return [
-        Plot(
-            "table",
+        Table(
             "Remote procedure calls",
             "client and server",
-            "",
             columns,
             rows={row.name: f"{row.name}: {row.text}" for row in ROWS},
             wide=True,
@@ -153,15 +150,13 @@ def plots(result: Result) -> list[Plot]:
                 " TLBs."
             ),
         ),
-        Plot(
-            "bars",
+        Bars(
             "Round trips without working sets",
             "pair of spaces",
             "modelled cycles",
             {"cycles.least": "handling of address spaces"},
         ),
-        Plot(
-            "ledger",
+        Ledger(
             "Where all cycles of a round trip go",
             "pair of spaces",
             "modelled cycles",
@@ -180,10 +175,12 @@ EXPERIMENT = Experiment(
     name="liedtke95/table3",
     title="The cost of address-space switches in a remote procedure call",
     source="Liedtke 1995, table 3",
+    kind=Kind.REPRODUCTION,
     machine="pentium-90",
     settings=SETTINGS,
     run=run,
     plots=plots,
+    checks=(named([row.name for row in ROWS], ("cycles", "least", "most", "charged")),),
     known_misses=KNOWN_MISSES,
     story=(
         "A remote procedure call switches the address space twice. Where client or server is small and the large one is"

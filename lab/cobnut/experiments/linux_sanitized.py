@@ -9,20 +9,19 @@ one of Linux's own invalidations at a time to be without effect.
 
 import re
 import tempfile
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from cobnut import linux_guest, results, sanitizing
-from cobnut.checks import Check, above, at_least, exactly, judge
+from cobnut import linux_guest, sanitizing
+from cobnut.checks import Check, above, at_least, exactly, judge, named
 from cobnut.emulators import qemu
 from cobnut.errors import CobnutError
-from cobnut.experiments import Experiment, Lab, Plot, Setting
+from cobnut.experiments import Experiment, Kind, Lab, Setting, runner
+from cobnut.findings import Findings, Invalidation, read
 from cobnut.linux_guest import LinuxGuest
+from cobnut.plots import Bars, Plot
 from cobnut.results import Result, Series
-from cobnut.sanitizing import Findings
 
-AT_ONCE = 2
 TIMEOUT_SECONDS = 900
 IGNORABLE = ("invlpg", "cr3")  # what the plugin's argument ignore= knows
 LEAST_ACCESSES = 1_000_000_000  # fewer were not a whole boot
@@ -91,30 +90,26 @@ LAZINESS = (
 def run(lab: Lab) -> Result:
     """Boots Linux as it is, then with one of its invalidations at a time ignored."""
     guest = linux_guest.ensure()
-    origin = results.provenance(f"{lab.emulator}, Linux {guest.version}", None)
     lab.meter.total(1)
     stock, reason = _boot(lab, guest)
     lab.meter.advance(note="stock")
     tried = useful = candidates(stock)
     if lab.settings["most"]:
         tried = tried[: lab.settings["most"]]
-    lab.meter.total(1 + len(tried))
 
-    def one(invalidation: dict) -> Findings:
-        found, _ = _boot(lab, guest, ignore=invalidation["instruction"])
-        lab.meter.advance(note=invalidation["symbol"])
+    def one(invalidation: Invalidation) -> Findings:
+        found, _ = _boot(lab, guest, ignore=f"{invalidation.instruction:#010x}")
         return found
 
-    with ThreadPoolExecutor(AT_ONCE) as pool:
-        ignored = list(pool.map(one, tried))
+    ignored = runner.each(lab, tried, one, lambda invalidation: invalidation.where)
     checks = [*judge_stock(stock, reason), judge_candidates(useful), *map(judge_ignored, tried, ignored)]
-    return Result("sanitize/linux", None, origin, series_of(stock), checks, [])
+    return lab.result(series_of(stock), checks, emulator=f"{lab.emulator}, Linux {guest.version}")
 
 
-def candidates(stock: Findings) -> list[dict]:
+def candidates(stock: Findings) -> list[Invalidation]:
     """Linux's invalidations that took something stale away, the busiest first."""
-    useful = [one for one in stock.invalidations if one["needed"] and one["by"] in IGNORABLE]
-    return sorted(useful, key=lambda one: -one["needed"])
+    useful = [one for one in stock.invalidations if one.needed and one.by in IGNORABLE]
+    return sorted(useful, key=lambda one: -one.needed)
 
 
 def laziness_of(symbol: str | None) -> Laziness | None:
@@ -125,8 +120,8 @@ def laziness_of(symbol: str | None) -> Laziness | None:
 
 def judge_stock(stock: Findings, reason: str | None) -> list[Check]:
     """The run as it is: it came to its end, gave no report, and invalidated late only where that is known."""
-    unknown = [loss for loss in stock.losses if laziness_of(loss["symbol"]) is None]
-    where = ", ".join(f"{loss['symbol'] or loss['instruction']}" for loss in unknown)
+    unknown = [loss for loss in stock.losses if laziness_of(loss.symbol) is None]
+    where = ", ".join(loss.where for loss in unknown)
     return [
         judge(
             "shell.reached",
@@ -161,44 +156,43 @@ def judge_stock(stock: Findings, reason: str | None) -> list[Check]:
     ]
 
 
-def judge_candidates(useful: list[dict]) -> Check:
+def judge_candidates(useful: list[Invalidation]) -> Check:
     """Without invalidations that matter none could be ignored, and nothing would be shown by that."""
-    names = ", ".join(one["symbol"] or one["instruction"] for one in useful)
+    names = ", ".join(one.where for one in useful)
     why = f"Invalidations that took something stale away and can be ignored: {names or 'none'}."
     return judge("candidates", len(useful), "invalidations", at_least(LEAST_TRIED), why)
 
 
-def judge_ignored(invalidation: dict, found: Findings) -> Check:
+def judge_ignored(invalidation: Invalidation, found: Findings) -> Check:
     why = (
-        f"Taken to be without effect (it is {invalidation['by']}, needed {invalidation['needed']:,} times), "
+        f"Taken to be without effect (it is {invalidation.by}, needed {invalidation.needed:,} times), "
         "it leaves something stale that Linux goes on to use. "
     )
     return judge(
-        f"noticed.{invalidation['symbol']}", len(found.reports), "reports", above(0), why + " ".join(found.lines[:1])
+        f"noticed.{invalidation.symbol}", len(found.reports), "reports", above(0), why + " ".join(found.lines[:1])
     )
 
 
 def series_of(stock: Findings) -> list[Series]:
     """Who took translations away, for how long they could have been used, and how often each invalidation mattered."""
-    late = sorted(stock.losses, key=lambda loss: -loss["longest"])
-    names = [f"{loss['symbol'] or loss['instruction']}" for loss in late]
-    ways = [laziness_of(loss["symbol"]) for loss in late]
+    late = sorted(stock.losses, key=lambda loss: -loss.longest)
+    names = [loss.where for loss in late]
+    ways = [laziness_of(loss.symbol) for loss in late]
     labels = [f"{way.name if way else '?'}: {name}" for way, name in zip(ways, names, strict=True)]
-    needed = [one for one in stock.invalidations if one["needed"]]
-    places = [one["symbol"] or one["instruction"] for one in needed]
+    needed = [one for one in stock.invalidations if one.needed]
+    places = [one.where for one in needed]
     return [
-        Series("late.longest", "million accesses", labels, [loss["longest"] / 1e6 for loss in late]),
-        Series("late.losses", "translations", labels, [loss["losses"] for loss in late]),
-        Series("executed", "times", places, [one["executed"] for one in needed]),
-        Series("needed", "times", places, [one["needed"] for one in needed]),
+        Series("late.longest", "million accesses", labels, [loss.longest / 1e6 for loss in late]),
+        Series("late.losses", "translations", labels, [loss.losses for loss in late]),
+        Series("executed", "times", places, [one.executed for one in needed]),
+        Series("needed", "times", places, [one.needed for one in needed]),
     ]
 
 
 def plots(result: Result) -> list[Plot]:
     ways = " ".join(f"{way.name}: {way.why}." for way in LAZINESS)
     return [
-        Plot(
-            "bars",
+        Bars(
             "For how long a translation outlived its entry",
             "the store that took the entry away",
             "million accesses",
@@ -206,13 +200,7 @@ def plots(result: Result) -> list[Plot]:
             caption=f"From the store to the invalidation. Nobody used such a translation. {ways}",
             wide=True,
         ),
-        Plot(
-            "bars",
-            "Linux's invalidations",
-            "instruction",
-            "times",
-            {"needed": "took something stale away"},
-        ),
+        Bars("Linux's invalidations", "instruction", "times", {"needed": "took something stale away"}),
     ]
 
 
@@ -228,20 +216,21 @@ def _boot(lab: Lab, guest: LinuxGuest, ignore: str | None = None) -> tuple[Findi
         outcome = qemu.run(what, timeout=TIMEOUT_SECONDS, plugin=plugin)
         if outcome.timed_out:
             raise CobnutError(f"Linux under the sanitizer: no end after {TIMEOUT_SECONDS} s")
-        return sanitizing.read(out), linux_guest.failure(outcome)
+        return read(out), linux_guest.failure(outcome)
 
 
 EXPERIMENT = Experiment(
     name="sanitize/linux",
     title="Linux under the sanitizer: no false alarm",
     source="Debian's kernel for 32-bit PCs, unchanged",
-    machine="pentium4-1400",
+    kind=Kind.PROOF,
     settings={
         "rounds": Setting(20, 2, range(1, 10_001), "rounds of mapping, unmapping and sharing memory"),
         "most": Setting(0, 1, range(100), "ignore only so many of Linux's invalidations; 0: each that matters"),
     },
     run=run,
     plots=plots,
+    checks=(named(("shell.reached", "accesses", "reports", "late.unexplained", "candidates")), "noticed.FUNCTION"),
     story=(
         "A sanitizer that cries wolf is of no use. Linux has run on real processors for decades and is taken to be"
         " right. Here Debian's kernel boots to a shell, runs programs that map, unmap, protect, share and copy memory,"

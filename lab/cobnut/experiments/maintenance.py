@@ -7,19 +7,18 @@ of the functions that are there for such operations; and the marks by which the 
 or stale.
 """
 
+import functools
 import re
-import subprocess
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from cobnut import disassembly, elf
+from cobnut.disassembly import Instruction, short
 from cobnut.errors import CobnutError
-from cobnut.modules import ELF_HEADER, PROGRAM_HEADER, PT_LOAD
+from cobnut.findings import Mark
 
-FUNCTION = re.compile(r"^([0-9a-f]+) <(.*)>:$")
-# mcr on c7 and c8, and the ARM926's test operations; waiting for an interrupt (c0, 4) is none
-OPERATION = re.compile(r"mcr\S*\s+15, 0, \w+, cr(?:8, |7, cr(?!0, ))|mrc\S*\s+15, 0, APSR_nzcv, cr7, ")
-CALL = re.compile(r"(bl|b)(eq|ne|cs|cc|hs|lo|mi|pl|vs|vc|hi|ls|ge|lt|gt|le|)\s+[0-9a-f]+ <([^+>]*)>$")
+CACHES, TLBS, WAITING = 7, 8, 0  # coprocessor 15: c7 and c8, and c7's CRm that waits for an interrupt
+FLAGS = "apsr_nzcv"  # where the ARM926's test operations put what they found
 # functions that are called for this and nothing else
 MAINTAINS = re.compile(
     r"caches::(?!wait)|host::(flush_caches|drop_lines|drop_translation)$|page_tables::(clean_lines|invalidate)$"
@@ -28,14 +27,14 @@ MAINTAINS = re.compile(
 # before the first user runs; and what only an idle processor does
 BOOT = re.compile(r"boot_|\w+::initialise|loader::|page_tables::cache_window")
 CLEANS_BY_READING = "caches::clean_and_invalidate_data"
-READ = re.compile(r"ldr(b|h|sb)?\s+\w+, \[(?!pc)")
+READS = ("ldr", "ldrb", "ldrh", "ldrsb")
 # what the kernel with tags notes for later: who has run, and whose lines a section may have. A count of flushes is no
 # such note: without it more is cleaned, not less
 NOTES = {"processor": "PROCESSOR_RAN", "host::section": None}
 # the like in structures that have no fixed place, by the source line of the store
 FIELD = re.compile(r"\b(dirty_ \|=|lines_since =) ")
-STORE = re.compile(r"str(b|h)?\w*\s")
 NOP, MOV_PC_LR, CMP_R0_R0 = 0xE1A00000, 0x01A0F00E, 0xE1500000
+CONDITION = 0xF000_0000  # in an instruction's word
 WORD = 4
 
 
@@ -58,14 +57,13 @@ def sites(kernel: Path) -> list[Site]:
 
 def operations(kernel: Path) -> list[Site]:
     """The operations of coprocessor 15 alone."""
-    found = [one for one in _code(kernel) if OPERATION.match(one.text)]
-    return [Site(one.name, one.address, one.text, _without_operation(one)) for one in found]
+    return [Site(one.name, one.address, one.text, _without_operation(one)) for one in _code(kernel) if _operates(one)]
 
 
-def marks(kernel: Path, stores: list[dict]) -> list[Site]:
+def marks(kernel: Path, stores: list[Mark]) -> list[Site]:
     """The instructions of the `stores` that a run has noted."""
     code = {one.address: one for one in _code(kernel)}
-    noted = [code[int(store["instruction"], 16)] for store in stores]
+    noted = [code[store.instruction] for store in stores]
     return [Site(one.name, one.address, f"marks: {one.text}") for one in noted if not BOOT.match(one.name)]
 
 
@@ -75,116 +73,87 @@ def notes(kernel: Path, offsets: Path) -> list[tuple[int, int]]:
     """
     places = dict(re.findall(r"#define (\w+) (\d+)", offsets.read_text()))
     found = []
-    for line in _output(["nm", "-SC"], kernel):
-        match = re.match(r"([0-9a-f]+) (?:([0-9a-f]+) )?[bBdD] (.*)$", line)
-        name = match[3].replace("(anonymous namespace)::", "") if match else None
-        if match and name in NOTES:
+    for symbol in elf.read(kernel).symbols:
+        name = elf.demangled(symbol.name).replace("(anonymous namespace)::", "")
+        if symbol.data and name in NOTES:
             offset = NOTES[name]
             if offset is None:
-                found.append((int(match[1], 16), int(match[2] or "4", 16)))
+                found.append((symbol.address, symbol.size or WORD))
             elif offset in places:
-                found.append((int(match[1], 16) + int(places[offset]), WORD))
-    return found
+                found.append((symbol.address + int(places[offset]), WORD))
+    return sorted(found)
 
 
 def without(kernel: Path, image: bytes, site: Site) -> bytes:
     """The plain `image` of the executable `kernel` with another word at `site`."""
-    data = kernel.read_bytes()
-    header = ELF_HEADER.unpack_from(data)
-    loaded = [PROGRAM_HEADER.unpack_from(data, header[5] + index * header[9]) for index in range(header[10])]
-    loaded = [segment for segment in loaded if segment[0] == PT_LOAD and segment[4]]
-    start = min(segment[3] for segment in loaded)
-    for _, _, virtual, physical, size, *_ in loaded:
-        if virtual <= site.address < virtual + size:
-            at = physical - start + site.address - virtual
+    loaded = [segment for segment in elf.read(kernel).segments if segment.size]
+    start = min(segment.physical for segment in loaded)
+    for one in loaded:
+        if one.linear <= site.address < one.linear + one.size:
+            at = one.physical - start + site.address - one.linear
             return image[:at] + site.instead.to_bytes(WORD, "little") + image[at + WORD :]
     raise CobnutError(f"no bytes of the kernel at {site.address:#x}")
 
 
-def _stores_to_fields(kernel: Path, code: list[Site]) -> list[Site]:
+def _stores_to_fields(kernel: Path, code: list[Instruction]) -> list[Site]:
     """The stores to what FIELD names; none where the kernel was built without its source lines."""
-    stores = [one for one in code if STORE.match(one.text)]
-    asked = "\n".join(f"{one.address:#x}" for one in stores)
-    said = _output(["addr2line", "-e"], kernel, asked)
+    stores = [one for one in code if one.mnemonic.startswith("str")]
+    places = elf.read(kernel).lines(one.address for one in stores)
     return [
         Site(one.name, one.address, f"marks: {one.text}")
-        for one, at in zip(stores, said, strict=True)
-        if FIELD.search(_source(at))
+        for one, place in zip(stores, places, strict=True)
+        if place and FIELD.search(_source(*place))
     ]
 
 
-def _source(place: str) -> str:
-    """The line of source code at FILE:LINE, and what else addr2line says of it."""
-    match = re.match(r"(.*):(\d+)", place)
-    if not match or not Path(match[1]).is_file():
-        return ""
-    return Path(match[1]).read_text().splitlines()[int(match[2]) - 1]
+@functools.cache
+def _lines(file: Path) -> list[str]:
+    return file.read_text().splitlines() if file.is_file() else []
 
 
-def _without_operation(site: Site) -> int:
+def _source(file: Path, line: int) -> str:
+    """The line of source code, empty if there is no such file."""
+    lines = _lines(file)
+    return lines[line - 1] if 0 < line <= len(lines) else ""
+
+
+def _operates(one: Instruction) -> bool:
+    """Whether it is one of the operations on TLBs and caches, the ARM926's test operations included."""
+    if not one.coprocessor or one.coprocessor[0] != 15:
+        return False
+    _, group, of_group = one.coprocessor
+    if one.mnemonic.startswith("mrc"):
+        return group == CACHES and FLAGS in one.writes
+    return group == TLBS or (group == CACHES and of_group != WAITING)
+
+
+def _without_operation(one: Instruction) -> int:
     # a loop around the test for dirty lines ends when none is left
-    return CMP_R0_R0 if site.text.startswith("mrc") else NOP
+    return CMP_R0_R0 if one.mnemonic.startswith("mrc") else NOP
 
 
-def _cleaning_reads(code: list[Site]) -> list[Site]:
+def _cleaning_reads(code: list[Instruction]) -> list[Site]:
     """The read by which a cache is cleaned that has no operation for it."""
-    own = [one for one in code if _function(one) == CLEANS_BY_READING]
-    if any(one.text.startswith("mrc") for one in own):
+    own = [one for one in code if one.function == CLEANS_BY_READING]
+    if any(one.mnemonic.startswith("mrc") for one in own):
         return []
-    return [Site(one.name, one.address, f"cleans by reading: {one.text}") for one in own if READ.match(one.text)]
+    reads = [one for one in own if one.mnemonic in READS and one.base != "pc"]
+    return [Site(one.name, one.address, f"cleans by reading: {one.text}") for one in reads]
 
 
-def _calls(code: list[Site]) -> list[Site]:
+def _calls(code: list[Instruction]) -> list[Site]:
     found = []
     for one in code:
-        call = CALL.match(one.text)
-        if not call or BOOT.match(one.name):
+        if not one.goes_to or BOOT.match(one.name):
             continue
-        callee = _short(call[3])
-        if MAINTAINS.match(callee) and callee != _function(one):
-            condition = one_condition(call[2])
-            instead = NOP if call[1] == "bl" else condition << 28 | MOV_PC_LR
+        callee = short(one.goes_to)
+        if MAINTAINS.match(callee) and callee != one.function:
+            condition = int.from_bytes(one.code, "little") & CONDITION
+            instead = NOP if one.returns else condition | MOV_PC_LR
             found.append(Site(one.name, one.address, f"calls {callee}", instead))
     return found
 
 
-def one_condition(name: str) -> int:
-    """The condition field of an instruction whose name ends so."""
-    names = ("eq", "ne", "cs", "cc", "mi", "pl", "vs", "vc", "hi", "ls", "ge", "lt", "gt", "le", "")
-    return names.index({"hs": "cs", "lo": "cc"}.get(name, name))
-
-
-def _function(site: Site) -> str:
-    return site.name.rpartition("+")[0]
-
-
-def _short(function: str) -> str:
-    """Its name without parameters."""
-    return re.sub(r"\(.*", "", function.replace("(anonymous namespace)::", ""))
-
-
-def _code(kernel: Path) -> list[Site]:
-    """All instructions of the kernel's."""
-    return list(_instructions(_output(["objdump", "-dC", "-w"], kernel)))
-
-
-def _output(tool: list[str], kernel: Path, asked: str = "") -> list[str]:
-    command = [f"arm-none-eabi-{tool[0]}", *tool[1:], str(kernel)]
-    done = subprocess.run(command, input=asked, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise CobnutError(f"{tool[0]} cannot read {kernel}")
-    return done.stdout.splitlines()
-
-
-def _instructions(listing: list[str]) -> Iterator[Site]:
-    function, start = "", 0
-    for line in listing:
-        head = FUNCTION.match(line)
-        if head:
-            start, function = int(head.group(1), 16), _short(head.group(2))
-            continue
-        parts = line.rstrip().split("\t")
-        if len(parts) >= 3 and function != "boot_start":
-            address = int(parts[0].strip(" :"), 16)
-            text = re.sub(r"\s*[;@].*", "", " ".join(parts[2:]))
-            yield Site(f"{function}+{address - start:#x}", address, " ".join(text.split()))
+def _code(kernel: Path) -> list[Instruction]:
+    """All instructions of the kernel's, but for where it begins."""
+    return [one for one in disassembly.instructions(kernel) if one.function != "boot_start"]

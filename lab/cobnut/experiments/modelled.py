@@ -4,23 +4,23 @@
 Nothing is recorded: this is for runs that are wanted once, or that take long until they measure anything.
 """
 
-import json
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from cobnut import boards, measuring
+from cobnut import measuring
 from cobnut.boards import Board
-from cobnut.emulators import Boot, qemu, qemu_arm
-from cobnut.experiments import Lab
+from cobnut.emulators import Boot
+from cobnut.experiments import Lab, runner
 from cobnut.experiments.pingpong import TIMEOUT_SECONDS, guest_failure
+from cobnut.measured import NOTHING, Measured, read
 
 
 @dataclass(frozen=True)
 class Modelled:
     """What the plugin wrote and the program printed; or the reason why there is nothing."""
 
-    measured: dict
+    measured: Measured
     console: str
     failure: str | None = None
 
@@ -32,10 +32,7 @@ def run(lab: Lab, boot: Boot, program: str, board: Board | None = None) -> Model
         out = Path(folder) / "measured.json"
         changes = [f"{key}:{value}" for key, value in lab.overrides.items()]
         plugin = measuring.plugin(board, lab.machine, out, changes, more=(("from", "begin"),))
-        if board.processor is boards.ARM:
-            outcome = qemu_arm.run(boot, board.name, timeout=TIMEOUT_SECONDS, plugin=plugin)
-        else:
-            outcome = qemu.run(boot, timeout=TIMEOUT_SECONDS, plugin=plugin)
+        outcome = runner.run(board, boot, TIMEOUT_SECONDS, plugin)
         failure = guest_failure(outcome, program) or (None if out.exists() else "the plugin wrote nothing")
-        measured = {} if failure else json.loads(out.read_text())
+        measured = NOTHING if failure else read(out.read_bytes())
     return Modelled(measured, outcome.console, failure)

@@ -8,20 +8,19 @@ built kernel with that instruction replaced by nops. The stress program runs on 
 """
 
 import tempfile
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from cobnut import results
-from cobnut.checks import Check, above, at_most, exactly, judge
+from cobnut.checks import Check, above, at_most, exactly, judge, named
+from cobnut.disassembly import Instruction
+from cobnut.elf import Executable
 from cobnut.errors import CobnutError
-from cobnut.experiments import Experiment, Lab, Plot, Setting, invalidations, mutations_arm, stress
+from cobnut.experiments import Experiment, Kind, Lab, Setting, invalidations, runner, stress
 from cobnut.experiments.invalidations import Seen, Site
 from cobnut.experiments.stress import Run
-from cobnut.modules import ELF_HEADER, PROGRAM_HEADER, PT_LOAD
+from cobnut.plots import Bars, Plot
 from cobnut.results import Result, Series
 
-AT_ONCE = 2
 TIMEOUT_SECONDS = 300  # only for a kernel that neither ends nor executes anything
 PATIENCE = 2  # a mutant that makes so many times the accesses of the whole kernel will not end
 SEED = 1
@@ -63,20 +62,15 @@ class Mutant:
 
 def run(lab: Lab) -> Result:
     """Boots the kernel as it is, then each mutant."""
-    origin = results.provenance(lab.emulator, None)
     machines = list(MACHINES)[:1] if lab.quick else list(MACHINES)
-    lab.meter.total(len(machines))
-    with ThreadPoolExecutor(AT_ONCE) as pool:
-        booted = pool.map(lambda machine: _boot(lab, lab.board.kernel, machine), machines)
-        baselines = dict(zip(machines, booted, strict=True))
-    mutants = derive(invalidations.disassembly(lab.board.kernel), baselines)
+    baselines = runner.mapped(lab, machines, lambda machine: _boot(lab, lab.board.kernel, machine))
+    mutants = derive(invalidations.code_of(lab.board.kernel), baselines)
     unreached = [mutant for mutant in mutants if not mutant.seen.executed and not mutant.called]
     idle = [mutant for mutant in mutants if mutant.seen.executed and not mutant.seen.effective]
     mutants = [mutant for mutant in mutants if mutant not in idle]
     tried = [mutant for mutant in mutants if mutant not in unreached]
     if lab.settings["most"]:
         tried = tried[: lab.settings["most"]]
-    lab.meter.total(len(machines) + len(tried))
 
     def one(mutant: Mutant) -> Run:
         with tempfile.TemporaryDirectory(prefix="cobnut-") as folder:
@@ -88,42 +82,38 @@ def run(lab: Lab) -> Result:
                 found = _boot(lab, kernel, machine, mutant=mutant, most=most)
                 if caught(found):
                     break
-            lab.meter.advance(note=mutant.name)
             return found
 
-    with ThreadPoolExecutor(AT_ONCE) as pool:
-        runs = dict(zip(tried, pool.map(one, tried), strict=True))
+    runs = runner.mapped(lab, tried, one, lambda mutant: mutant.name)
     checks = [judge_baseline(cpu, baseline) for cpu, baseline in baselines.items()]
     checks += [judge_mutant(mutant, runs[mutant]) for mutant in tried]
     if not lab.quick:
         checks.append(judge_idle(idle))
         checks += [judge_unreached(mutant) for mutant in unreached]
         checks.append(judge_all(mutants, runs))
-    return Result("sanitize/mutations", None, origin, series_of(mutants, runs), checks, [])
+    return lab.result(series_of(mutants, runs), checks)
 
 
-def derive(listing: list[str], baselines: dict[str, Run]) -> list[Mutant]:
+def derive(code: list[Instruction], baselines: dict[str, Run]) -> list[Mutant]:
     """Everything that invalidates, takes away or relocates, in the order of addresses."""
     found = {cpu: baseline.findings for cpu, baseline in baselines.items()}
-    removed = [*invalidations.flushes(listing), *invalidations.erasures(listing, list(found.values()))]
+    removed = [*invalidations.flushes(code), *invalidations.erasures(code, list(found.values()))]
     mutants = [Mutant(site.name, site, invalidations.observe(site, found)) for site in removed]
     flushes = {site.address: site for site in removed}
-    for site in invalidations.relocations(listing):
+    for site in invalidations.relocations(code):
         follows = flushes[site.address + site.length]
         mutants.append(Mutant(UNRELOCATED + site.name, site, invalidations.observe(follows, found)))
     nothing = Seen(next(iter(baselines)), 0, 0, 0)
-    mutants += [Mutant(UNCALLED + site.name, site, nothing) for site in invalidations.calls(listing, removed)]
+    mutants += [Mutant(UNCALLED + site.name, site, nothing) for site in invalidations.calls(code, removed)]
     return sorted(mutants, key=lambda mutant: mutant.site.address)
 
 
 def without(image: bytes, site: Site) -> bytes:
     """The kernel's file with the instruction replaced by nops of the same length, or by a return and nops."""
     instead = (bytes([RET]) if site.leaves else b"").ljust(site.length, bytes([NOP]))
-    header = ELF_HEADER.unpack_from(image)
-    for index in range(header[10]):
-        kind, offset, virtual, _, size, *_ = PROGRAM_HEADER.unpack_from(image, header[5] + index * header[9])
-        if kind == PT_LOAD and virtual <= site.address and site.address + site.length <= virtual + size:
-            at = offset + site.address - virtual
+    for one in Executable(image).segments:
+        if one.linear <= site.address and site.address + site.length <= one.linear + one.size:
+            at = one.offset + site.address - one.linear
             return image[:at] + instead + image[at + site.length :]
     raise CobnutError(f"no bytes of the kernel at {site.address:#x}")
 
@@ -185,8 +175,7 @@ def series_of(mutants: list[Mutant], runs: dict[Mutant, Run]) -> list[Series]:
 
 def plots(result: Result) -> list[Plot]:
     return [
-        Plot(
-            "bars",
+        Bars(
             "How soon a missing invalidation is noticed",
             "removed instruction",
             "million accesses from the start",
@@ -201,7 +190,7 @@ def plots(result: Result) -> list[Plot]:
 
 def _boot(lab: Lab, kernel: Path, machine: str, *, mutant: Mutant | None = None, most: int | None = None) -> Run:
     on = MACHINES[machine]
-    found = stress.boot(
+    return stress.boot(
         kernel,
         lab,
         on.cpu,
@@ -213,23 +202,21 @@ def _boot(lab: Lab, kernel: Path, machine: str, *, mutant: Mutant | None = None,
         stop_after=most,
         timeout=TIMEOUT_SECONDS,
     )
-    if not mutant:
-        lab.meter.advance(note=machine)
-    return found
 
 
 EXPERIMENT = Experiment(
     name="sanitize/mutations",
     title="Each invalidation removed in turn: it is noticed",
     source="mutation of the built kernel",
-    machine="pentium4-1400",
+    kind=Kind.PROOF,
     settings={
         "most": Setting(0, 4, range(1001), "try only so many of the mutants; 0: all"),
         "operations": Setting(20_000, 10_000, range(1, 100_000_001), "of the stress program on each"),
     },
+    long_proof=True,
     run=run,
     plots=plots,
-    elsewhere=(mutations_arm.EXPERIMENT,),
+    checks=("unchanged.PROCESSOR", named(("caught", "idle")), "caught.SITE"),
     story=(
         "A kernel that forgets an invalidation runs perfectly on an emulator, and on most processors for most of the"
         " time. Here each invalidation is taken out of the built kernel in turn, the stress program runs on what is"

@@ -7,17 +7,16 @@ stress program runs on it.
 """
 
 import tempfile
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from cobnut import results
-from cobnut.checks import Check, above, at_most, exactly, judge
-from cobnut.experiments import Experiment, Lab, Plot, Setting, maintenance, stress_arm
+from cobnut.checks import Check, above, at_most, exactly, judge, named
+from cobnut.experiments import Experiment, Kind, Lab, Setting, maintenance, runner, stress_arm
 from cobnut.experiments.maintenance import Site
 from cobnut.experiments.stress_arm import Run
+from cobnut.findings import Invalidation, Mark
+from cobnut.plots import Bars, Plot
 from cobnut.results import Result, Series
 
-AT_ONCE = 2
 TIMEOUT_SECONDS = 600  # only for a kernel that neither ends nor executes anything
 # behind the cleaning of the ARM926's whole cache an invalidation and a drain; and stores that only clear bits of notes
 MOST_IDLE = 5
@@ -27,52 +26,44 @@ SEED = 1
 
 def run(lab: Lab) -> Result:
     """Boots the kernel as it is, then each mutant."""
-    origin = results.provenance(lab.emulator, None)
     executable, image = lab.board.kernel_executable, lab.board.kernel.read_bytes()
-    baseline = _boot(lab, lab.board.kernel)
+    [baseline] = runner.each(lab, [lab.board.kernel], lambda kernel: _boot(lab, kernel), lambda _: "as it is")
     sites = maintenance.sites(executable) + maintenance.marks(executable, baseline.findings.marks)
-    counted = {int(one["instruction"], 16): one for one in [*baseline.findings.invalidations, *baseline.findings.marks]}
+    seen: list[Invalidation | Mark] = [*baseline.findings.invalidations, *baseline.findings.marks]
+    counted = {one.instruction: one for one in seen}
     idle = {site: why for site in sites if (why := needless(counted.get(site.address)))}
     sites = [site for site in sites if site not in idle]
     tried = sites[: lab.settings["most"]] if lab.settings["most"] else sites
-    lab.meter.total(1 + len(tried))
-    lab.meter.advance(note="as it is")
 
     def one(site: Site) -> Run:
         with tempfile.TemporaryDirectory(prefix="cobnut-") as folder:
             kernel = Path(folder) / "cobnut-kernel.bin"
             kernel.write_bytes(maintenance.without(executable, image, site))
-            found = _boot(lab, kernel, most=PATIENCE * baseline.findings.counts["accesses"])
-            lab.meter.advance(note=site.name)
-            return found
+            return _boot(lab, kernel, most=PATIENCE * baseline.findings.counts["accesses"])
 
-    with ThreadPoolExecutor(AT_ONCE) as pool:
-        runs = dict(zip(tried, pool.map(one, tried), strict=True))
+    runs = runner.mapped(lab, tried, one, lambda site: site.name)
     checks = [judge_baseline(baseline), *(judge_mutant(site, runs[site]) for site in tried)]
     if not lab.quick:
         checks.append(
-            judge_idle({site: f"{why} ({counted[site.address]['executed']:,} times)" for site, why in idle.items()})
+            judge_idle({site: f"{why} ({counted[site.address].executed:,} times)" for site, why in idle.items()})
         )
         many = sum(found.caught for found in runs.values())
         checks.append(judge("caught", 100 * many / len(sites), "%", exactly(100), f"{many} of {len(sites)} mutants."))
-    return Result("sanitize/mutations", None, origin, series_of(sites, runs, counted), checks, [])
+    return lab.result(series_of(sites, runs, counted), checks)
 
 
-def needless(counted: dict | None) -> str | None:
+def needless(counted: Invalidation | Mark | None) -> str | None:
     """What `counted` says of an instruction that was executed but had nothing to do; None if it had, or nobody can
     know.
     """
-    if not counted:
+    if counted is None:
         return None
-    if "by" not in counted:
-        return (
-            "it only cleared bits: without it more is cleaned, not less"
-            if counted["cleared"] == counted["executed"]
-            else None
-        )
-    if counted["needed"] or "Tlb" in counted["by"]:
+    if isinstance(counted, Mark):
+        only_cleared = counted.cleared == counted.executed
+        return "it only cleared bits: without it more is cleaned, not less" if only_cleared else None
+    if counted.needed or "Tlb" in counted.by:
         return None
-    if counted["by"] == "DrainWriteBuffer":
+    if counted.by == "DrainWriteBuffer":
         return "the write buffer was drained again before anything was read past it that had been in it"
     return "there was nothing left that it could have taken away"
 
@@ -106,22 +97,21 @@ def judge_idle(idle: dict[Site, str]) -> Check:
     )
 
 
-def series_of(sites: list[Site], runs: dict[Site, Run], counted: dict[int, dict]) -> list[Series]:
+def series_of(sites: list[Site], runs: dict[Site, Run], counted: dict[int, Invalidation | Mark]) -> list[Series]:
     """How often each ran, and how soon its absence was noticed."""
     names = [site.name for site in sites]
-    seen = [counted.get(site.address, {}) for site in sites]
+    seen = [counted.get(site.address) for site in sites]
     soon = [runs[s].findings.counts["accesses"] / 1e6 if s in runs and runs[s].caught else None for s in sites]
     return [
-        Series("executed", "times", names, [one.get("executed") for one in seen]),
-        Series("needed", "times", names, [one.get("needed") for one in seen]),
+        Series("executed", "times", names, [one.executed if one else None for one in seen]),
+        Series("needed", "times", names, [one.needed if isinstance(one, Invalidation) else None for one in seen]),
         Series("caught_after", "million accesses", names, soon),
     ]
 
 
 def plots(result: Result) -> list[Plot]:
     return [
-        Plot(
-            "bars",
+        Bars(
             "How soon a missing operation is noticed",
             "removed instruction",
             "million accesses from the start",
@@ -151,14 +141,16 @@ EXPERIMENT = Experiment(
     name="sanitize/mutations",
     title="Each operation on TLBs and caches removed in turn: it is noticed",
     source="mutation of the built kernel",
-    machine="sa1100-200",
+    kind=Kind.PROOF,
     boards=("versatilepb", "collie"),
     settings={
         "most": Setting(0, 4, range(1001), "try only so many of the mutants; 0: all"),
         "operations": Setting(10_000, 2_000, range(1, 100_000_001), "of the stress program on each"),
     },
+    long_proof=True,
     run=run,
     plots=plots,
+    checks=(named(("unchanged", "caught", "idle")), "caught.SITE"),
     story=(
         "The emulator has no caches, and drops translations at nearly every write of the coprocessor: a kernel that"
         " forgets to flush runs perfectly on it. Here each operation on TLBs and caches, each call of a function that"

@@ -8,7 +8,6 @@ measurement that lacks a size or whose ledger does not add up is a failure, neve
 
 import statistics
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import ClassVar, Protocol
@@ -17,12 +16,12 @@ from cobnut import causes, measuring, published, recording
 from cobnut.causes import Charge
 from cobnut.emulators import Boot, Outcome, qemu
 from cobnut.errors import CobnutError
-from cobnut.experiments import Lab
+from cobnut.experiments import Lab, runner
 from cobnut.experiments.records import Recorded
-from cobnut.modules import Module
+from cobnut.measured import Measured
+from cobnut.modules import alone
 from cobnut.results import LedgerRow
 
-AT_ONCE = 2
 TIMEOUT_SECONDS = 600
 # what its settings may be: more round trips than this tell nothing new, the rest are the program's and the kernel's
 # limits
@@ -48,6 +47,7 @@ class PingPong:
     """One boot of the ping-pong: the kinds of its two spaces and the active side's working sets. `slot` is in MB."""
 
     program: ClassVar[str] = "pingpong"
+    memory_mb: ClassVar[int] = 64
 
     pair: str
     rounds: int
@@ -162,24 +162,18 @@ class Measurement:
 
 
 def measure(lab: Lab, specs: Sequence[PingPong]) -> list[Measurement]:
-    """Measures `specs`, two at a time, and returns their measurements in the same order."""
-
-    def one(spec: PingPong) -> Measurement:
-        done = _measure(lab, spec)
-        lab.meter.advance(note=f"{spec.pair} {spec.gen}")
-        return done
-
-    with ThreadPoolExecutor(AT_ONCE) as pool:
-        return list(pool.map(one, specs))
+    """Measures `specs` and returns their measurements in the same order."""
+    return runner.each(lab, specs, lambda spec: _measure(lab, spec), lambda spec: f"{spec.pair} {spec.gen}")
 
 
-def boot_of(lab: Lab, spec: PingPong) -> Boot:
-    """What is booted for `spec`."""
+def boot_of(lab: Lab, spec: PingPong, cpu: str | None = None) -> Boot:
+    """What is booted for `spec`, on the emulator's processor `cpu` or else the machine's."""
     return Boot(
         kernel=lab.board.kernel,
-        modules=(Module(lab.board.program("sigma0")), Module(lab.board.program(spec.program), spec.arguments)),
+        modules=alone(lab.board, spec.program, spec.arguments),
         options=spec.options,
-        cpu=str(lab.machine.parameters["processor.emulated_as"].value),
+        cpu=cpu or lab.cpu,
+        memory_mb=spec.memory_mb,
     )
 
 
@@ -241,7 +235,7 @@ def guest_failure(outcome: Outcome, program: str = PingPong.program) -> str | No
     return None
 
 
-def read(spec: PingPong, measured: dict) -> dict[int, Region]:
+def read(spec: PingPong, measured: Measured) -> dict[int, Region]:
     """The regions in the plugin's output `measured`, complete and consistent, or a ValueError that says what is not."""
     regions: dict[int, Region] = {}
     parts = {found["case"]: found["per_iteration"] for found in measured.get("ranges", [])}

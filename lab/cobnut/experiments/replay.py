@@ -13,13 +13,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from cobnut import linux_guest, paths, process, recording, results
-from cobnut.checks import Check, at_least, exactly, judge
+from cobnut import linux_guest, paths, process, recording
+from cobnut.checks import Check, at_least, exactly, judge, named
 from cobnut.emulators import Boot, Outcome, qemu
 from cobnut.errors import CobnutError
-from cobnut.experiments import Experiment, Lab, Plot, Setting
+from cobnut.experiments import Experiment, Kind, Lab, Setting, runner
 from cobnut.experiments.pingpong import TIMEOUT_SECONDS, PingPong, boot_of, guest_failure
-from cobnut.modules import Module
+from cobnut.modules import alone
+from cobnut.plots import Plot, Table
 from cobnut.results import Result, Series
 
 LEAST_RATIO = 5  # the bound that this project has set itself
@@ -67,16 +68,11 @@ class Cost:
 
 def run(lab: Lab) -> Result:
     """Measures every guest in each of the three ways."""
-    origin = results.provenance(lab.emulator, lab.machine.sha256)
-    costs: dict[str, Cost] = {}
     with tempfile.TemporaryDirectory(prefix="cobnut-") as folder:
         guests = guests_of(lab, Path(folder))
-        lab.meter.total(len(guests))
-        for name, guest in guests.items():
-            costs[name] = _measure(lab, guest)
-            lab.meter.advance(note=name)
+        costs = runner.mapped(lab, guests, lambda name: _measure(lab, guests[name]), at_once=1)
     checks = [check for name, cost in costs.items() for check in judge_guest(name, cost)]
-    return Result("lab/replay", lab.machine_name, origin, series_of(costs), checks, [])
+    return lab.result(series_of(costs), checks)
 
 
 def guests_of(lab: Lab, folder: Path) -> dict[str, Guest]:
@@ -93,11 +89,8 @@ def guests_of(lab: Lab, folder: Path) -> dict[str, Guest]:
             pair, rounds=SWEEP_ROUNDS, warmup=chosen["sweep"], slot=SLOT_MB, small=AREA_MB, gen="reads", sizes=SWEEP
         )
         found[f"reads.{pair}"] = ours(boot_of(lab, sweep), sweep.program)
-    modules = (
-        Module(lab.board.program("sigma0")),
-        Module(lab.board.program(RANDOM), f"seed=1 operations={chosen['operations']}"),
-    )
-    cpu = str(lab.machine.parameters["processor.emulated_as"].value)
+    modules = alone(lab.board, RANDOM, f"seed=1 operations={chosen['operations']}")
+    cpu = lab.cpu
     found[RANDOM] = ours(Boot(lab.board.kernel, modules, options=f"small={AREA_MB}", cpu=cpu), RANDOM)
     if chosen["linux"]:
         boot = linux_guest.boot(linux_guest.ensure(), folder, "")
@@ -158,7 +151,7 @@ def plots(_result: Result) -> list[Plot]:
         "ratio": "times",
         "bytes": "record, bytes",
     }
-    return [Plot("table", "Processor time", "guest", "", columns)]
+    return [Table("Processor time", "guest", columns)]
 
 
 def show(result: Result) -> None:
@@ -223,6 +216,7 @@ EXPERIMENT = Experiment(
     name="lab/replay",
     title="Replaying a record: the same bytes, in how much less time",
     source="the laboratory itself",
+    kind=Kind.TOOL,
     machine="pentium4-1400",
     settings={
         "rounds": Setting(200_000, 100_000, range(1_000, 1_000_001), "round trips of the ping-pong"),
@@ -234,6 +228,7 @@ EXPERIMENT = Experiment(
     },
     run=run,
     plots=plots,
+    checks=(named("GUEST", ("same_as_live", "same_again", "same_records", "ratio")),),
     show=show,
     story=(
         "A guest is recorded once and measured on any machine afterwards. Here the same guests are measured both ways:"

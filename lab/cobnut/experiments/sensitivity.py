@@ -9,8 +9,9 @@ from the same sources, and one by one they are too many to look at.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from cobnut.experiments import Lab, Mark, Plot
+from cobnut.experiments import Lab
 from cobnut.experiments.pingpong import Measurement, PingPong, measure
+from cobnut.plots import Plot, Ranges
 from cobnut.results import Result, Series
 
 ENDS = ("low", "high")
@@ -120,7 +121,7 @@ def band(curve: str, nominal: Ratios, hinges: dict[str, dict[str, Ratios]]) -> l
 
 def plots(result: Result, points: Sequence[tuple[str, str]]) -> list[Plot]:
     """The bars of each of `points` (its name and a title), the parameters that move the ratio most on top."""
-    found = []
+    found: list[Plot] = []
     for point, title in points:
         value = result.find(f"hinge.{point}.value")
         ends = [result.find(f"hinge.{point}.{end}") for end in ENDS]
@@ -129,13 +130,12 @@ def plots(result: Result, points: Sequence[tuple[str, str]]) -> list[Plot]:
         if nominal is None or all(abs(ratio - nominal) < LEAST_SHOWN * nominal for ratio in reached):
             continue
         found.append(
-            Plot(
-                "ranges",
+            Ranges(
                 title,
                 "times slower",
-                "",
-                {f"hinge.{point}.low": "at its low end", f"hinge.{point}.high": "at its high end"},
-                marks=(Mark("the machine file's values", x=nominal),),
+                f"hinge.{point}.low",
+                f"hinge.{point}.high",
+                nominal,
                 least=LEAST_SHOWN,
                 caption=CAPTION,
             )

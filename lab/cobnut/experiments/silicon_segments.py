@@ -7,12 +7,13 @@ a system call and a pipe round trip take there stands beside the models' figures
 machines.
 """
 
-from cobnut import attacks, machines, results
+from cobnut import attacks, machines
 from cobnut.attacks import REFUSED
-from cobnut.checks import Check, above, at_least, at_most, exactly, judge
+from cobnut.checks import Check, above, at_least, at_most, exactly, judge, named
 from cobnut.errors import CobnutError
-from cobnut.experiments import Experiment, Lab, Plot
+from cobnut.experiments import Experiment, Kind, Lab
 from cobnut.machines import Machine
+from cobnut.plots import Plot, Table
 from cobnut.results import Result, Series
 
 LEAST_ATTEMPTS = 60
@@ -38,13 +39,12 @@ def run(lab: Lab) -> Result:
     except ValueError as error:
         raise CobnutError(f"silicon/segments: {error}") from None
     measured, traces = attacks.costs(output), attacks.speculation(output)
-    origin = results.provenance(f"no emulator: {processor()}", None)
     described = [machines.load(name) for name in machines.known("ia32")]
     series = [
         *series_of(attempts, measured, described),
         Series("speculation", "%", WHERE, [traces.get(where) for where in WHERE]),
     ]
-    return Result("silicon/segments", None, origin, series, judge_all(attempts, measured, traces), [])
+    return lab.result(series, judge_all(attempts, measured, traces), emulator=f"no emulator: {processor()}")
 
 
 def processor() -> str:
@@ -153,11 +153,9 @@ def plots(result: Result) -> list[Plot]:
     }
     columns["ticks.here"] = f"here ({result.provenance.emulator.split(': ', 1)[1]})"
     return [
-        Plot(
-            "table",
+        Table(
             "Ticks of this processor's time-stamp counter, and the models' cycles",
             "operation",
-            "ticks, cycles",
             columns,
             caption=(
                 "The counter's ticks are not cycles of the core where that changes its clock. The models' figures are"
@@ -165,15 +163,13 @@ def plots(result: Result) -> list[Plot]:
             ),
             rows=MEASURED,
         ),
-        Plot(
-            "table",
+        Table(
             "Loads whose value shows in the cache",
             "where",
-            "%",
             {"speculation": "%"},
             caption="Beyond the limit the load is refused; what is seen there was read before the refusal undid it.",
         ),
-        Plot("table", "Each attempt", "attempt", "refused", {"refused": "refused"}, wide=True),
+        Table("Each attempt", "attempt", {"refused": "refused"}, wide=True),
     ]
 
 
@@ -181,10 +177,11 @@ EXPERIMENT = Experiment(
     name="silicon/segments",
     title="Segment limits on the processor that this runs on, and what segments cost there",
     source="this machine's own processor",
-    machine="pentium-133",
+    kind=Kind.OUTSIDE,
     settings={},
     run=run,
     plots=plots,
+    checks=(named(("attempts", "not_refused")), named("ticks", MEASURED), named("speculation", ("inside", "absent"))),
     show=show,
     story=(
         "A 32-bit Linux process defines code and data segments in its LDT, of the size of a slot, with known memory on"

@@ -5,26 +5,22 @@ One boot for each seed, on the two processors in turn. A seed gives the same run
 its instructions.
 """
 
-import tempfile
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from cobnut import results, sanitizing
-from cobnut.checks import Check, at_least, exactly, judge
-from cobnut.emulators import Boot, qemu
-from cobnut.experiments import Experiment, Lab, Plot, Setting, invalidations, stress_arm, stress_console
+from cobnut.checks import Check, at_least, exactly, judge, named
+from cobnut.emulators import Boot
+from cobnut.experiments import Experiment, Kind, Lab, Setting, invalidations, runner, stress_console
 from cobnut.experiments.invalidations import Seen, Site
-from cobnut.modules import Module
+from cobnut.findings import Findings, Invalidation
+from cobnut.modules import alone
+from cobnut.plots import Bars, Plot
 from cobnut.results import Result, Series
-from cobnut.sanitizing import Findings
 
-AT_ONCE = 2
 TIMEOUT_SECONDS = 3600
 CPUS = ("pentium3", "486")  # with sysenter and global pages, and without either
 AREAS_MB = (512, 64)  # slots for all, and so few that the kernel has to take some back
 MEMORY_MB = 256  # some of it beyond the kernel's window
-NOTHING = Findings([], [], [], {"accesses": 0, "late_rights": 0})
 
 # what a run has to have done at least, and with --quick
 LEAST = {
@@ -70,37 +66,27 @@ def boot(
 
     A run without the program's counters at its end has failed, unless a report has stopped it.
     """
-    with tempfile.TemporaryDirectory(prefix="cobnut-") as folder:
-        out = Path(folder) / "reports.json"
-        program = Module(lab.board.program("stress"), f"seed={seed} operations={operations} area={area_mb}")
-        modules = (Module(lab.board.program("sigma0")), program)
-        what = Boot(kernel, modules, f"small={area_mb} {options}", cpu, MEMORY_MB)
-        plugin = sanitizing.plugin(kernel, out, stop_at_first=stop_at_first, stop_after=stop_after)
-        outcome = qemu.run(what, timeout=timeout, plugin=plugin)
-        findings = sanitizing.read(out) if out.exists() else NOTHING
+    modules = alone(lab.board, "stress", f"seed={seed} operations={operations} area={area_mb}")
+    what = Boot(kernel, modules, f"small={area_mb} {options}", cpu, MEMORY_MB)
+    outcome, findings = runner.sanitized(lab.board, what, timeout, stop_at_first=stop_at_first, stop_after=stop_after)
     failure = stress_console.failure(outcome, timeout, stopped=stop_at_first and bool(findings.reports))
     return Run(cpu, seed, area_mb, stress_console.counters(outcome), failure, findings)
 
 
 def run(lab: Lab) -> Result:
     """Boots once for each seed and adds up."""
-    origin = results.provenance(lab.emulator, None)
-    sites = invalidations.flushes(invalidations.disassembly(lab.board.kernel))
-    lab.meter.total(lab.settings["boots"])
+    sites = invalidations.flushes(invalidations.code_of(lab.board.kernel))
 
     def one(index: int) -> Run:
         seed, cpu = lab.settings["seed"] + index, CPUS[index % len(CPUS)]
         # each processor with each area, and both areas in the first two boots
         area_mb = AREAS_MB[(index + index // len(CPUS)) % len(AREAS_MB)]
-        done = boot(lab.board.kernel, lab, cpu, seed=seed, operations=lab.settings["operations"], area_mb=area_mb)
-        lab.meter.advance(note=f"seed {seed} on {cpu}, {area_mb} MB")
-        return done
+        return boot(lab.board.kernel, lab, cpu, seed=seed, operations=lab.settings["operations"], area_mb=area_mb)
 
-    with ThreadPoolExecutor(AT_ONCE) as pool:
-        runs = list(pool.map(one, range(lab.settings["boots"])))
+    runs = runner.each(lab, range(lab.settings["boots"]), one, lambda index: f"seed {lab.settings['seed'] + index}")
     checks = [check for each in runs for check in judge_run(each)]
     checks += [*judge_amounts(runs, lab.quick), *judge_confirmations(runs), judge_coverage(sites, runs)]
-    return Result("sanitize/stress", None, origin, series_of(sites, runs), checks, [])
+    return lab.result(series_of(sites, runs), checks)
 
 
 def judge_run(each: Run) -> list[Check]:
@@ -136,11 +122,11 @@ def judge_amounts(runs: list[Run], quick: bool) -> list[Check]:
 def judge_confirmations(runs: list[Run]) -> list[Check]:
     """What the program counted, seen by the sanitizer."""
     flushed = sum(
-        sum(one["executed"] for one in each.findings.invalidations if in_release(one))
-        + max((one["executed"] for one in each.findings.invalidations if in_flush_all(one)), default=0)
+        sum(one.executed for one in each.findings.invalidations if in_release(one))
+        + max((one.executed for one in each.findings.invalidations if in_flush_all(one)), default=0)
         for each in runs
     )
-    emptied = sum(one["executed"] for each in runs for one in each.findings.invalidations if in_clear(one))
+    emptied = sum(one.executed for each in runs for one in each.findings.invalidations if in_clear(one))
     changed_slots = total(runs, "promotions") + total(runs, "made_large")
     return [
         judge(
@@ -168,17 +154,17 @@ def judge_confirmations(runs: list[Run]) -> list[Check]:
     ]
 
 
-def in_flush_all(invalidation: dict) -> bool:
-    return (invalidation["symbol"] or "").startswith("page_tables::flush_all")
+def in_flush_all(invalidation: Invalidation) -> bool:
+    return (invalidation.symbol or "").startswith("page_tables::flush_all")
 
 
-def in_release(invalidation: dict) -> bool:
+def in_release(invalidation: Invalidation) -> bool:
     """Of a slot that is given up, page by page."""
-    return (invalidation["symbol"] or "").startswith("small_space::")
+    return (invalidation.symbol or "").startswith("small_space::")
 
 
-def in_clear(invalidation: dict) -> bool:
-    return (invalidation["symbol"] or "").startswith("paging::clear")
+def in_clear(invalidation: Invalidation) -> bool:
+    return (invalidation.symbol or "").startswith("paging::clear")
 
 
 def observed(sites: list[Site], runs: list[Run]) -> dict[Site, Seen]:
@@ -216,8 +202,7 @@ def series_of(sites: list[Site], runs: list[Run]) -> list[Series]:
 
 def plots(result: Result) -> list[Plot]:
     return [
-        Plot(
-            "bars",
+        Bars(
             "Each invalidation of the kernel",
             "instruction",
             "times",
@@ -231,15 +216,22 @@ EXPERIMENT = Experiment(
     name="sanitize/stress",
     title="Random system calls of many spaces: nothing stale is used, nothing wrong is seen",
     source="differential test against a model of who may see what",
-    machine="pentium4-1400",
+    kind=Kind.PROOF,
     settings={
         "seed": Setting(1, 1, range(1 << 26), "the first boot's; each further boot takes the next"),
         "boots": Setting(8, 2, range(1, 1025), "how many, on the two processors in turn"),
         "operations": Setting(200_000, 25_000, range(1, 100_000_001), "of each boot"),
     },
     checkable=True,
+    long_proof=True,
     run=run,
     plots=plots,
+    checks=(
+        named(("reports", "late_rights", "wrong"), "BOOT"),
+        named(LEAST),
+        named("confirmed", ("promotions", "unmaps", "faults")),
+        "never_executed",
+    ),
     story=(
         "Sixteen spaces in four families map, grant and unmap pages, move in and out of small-space slots, which the"
         " kernel gives and takes, too, are bound to each other's page directories, call each other, and are deleted, at"
@@ -254,5 +246,4 @@ EXPERIMENT = Experiment(
         ),
         "The machine model is not used here.",
     ),
-    elsewhere=(stress_arm.EXPERIMENT,),
 )

@@ -6,26 +6,23 @@ A boot for each seed, on the kernel with tags and on the standard one in turn. A
 guest's clock follows its instructions.
 """
 
-import tempfile
-from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from cobnut import build, results, sanitizing
+from cobnut import build
 from cobnut.boards import Board
-from cobnut.checks import Check, at_least, exactly, judge
-from cobnut.emulators import Boot, qemu_arm
-from cobnut.experiments import Experiment, Lab, Plot, Setting, maintenance, stress_console
+from cobnut.checks import Check, at_least, exactly, judge, named
+from cobnut.emulators import Boot
+from cobnut.experiments import Experiment, Kind, Lab, Setting, maintenance, runner, stress_console
 from cobnut.experiments.maintenance import Site
-from cobnut.modules import Module
+from cobnut.findings import Findings
+from cobnut.modules import alone
+from cobnut.plots import Plot, Table
 from cobnut.results import Result, Series
-from cobnut.sanitizing import Findings
 
-AT_ONCE = 2
 TIMEOUT_SECONDS = 1800
 MEMORY_MB = 256  # some of it beyond the kernel's window
-NOTHING = Findings([], [], [], {"accesses": 0})
 
 # what all boots have to have done at least, and with --quick
 LEAST = {
@@ -73,7 +70,7 @@ def boot(
     operations: int,
     stop_at_first: bool = False,
     stop_after: int | None = None,
-    watch: Iterable[tuple[int, int]] = (),
+    watch: Sequence[tuple[int, int]] = (),
     timeout: float = TIMEOUT_SECONDS,
 ) -> Run:
     """Runs the stress program on `kernel`, the board's or a mutant of it, at most for `stop_after` accesses of the
@@ -82,18 +79,11 @@ def boot(
     `watch`: addresses and sizes in bytes to which stores are noted. A run without the program's counters at its end has
     failed, unless a report has stopped it.
     """
-    with tempfile.TemporaryDirectory(prefix="cobnut-") as folder:
-        out = Path(folder) / "reports.json"
-        modules = (
-            Module(board.program("sigma0")),
-            Module(board.program("stress"), f"seed={seed} operations={operations}"),
-        )
-        what = Boot(kernel, modules, memory_mb=board.memory_mb or MEMORY_MB)
-        plugin = sanitizing.plugin(
-            board.kernel_executable, out, stop_at_first=stop_at_first, stop_after=stop_after, watch=watch
-        )
-        outcome = qemu_arm.run(what, board.name, timeout=timeout, plugin=plugin)
-        findings = sanitizing.read(out) if out.exists() else NOTHING
+    modules = alone(board, "stress", f"seed={seed} operations={operations}")
+    what = Boot(kernel, modules, memory_mb=board.memory_mb or MEMORY_MB)
+    outcome, findings = runner.sanitized(
+        board, what, timeout, stop_at_first=stop_at_first, stop_after=stop_after, watch=watch
+    )
     failure = stress_console.failure(outcome, timeout, stopped=stop_at_first and bool(findings.reports))
     name = "fast" if board.tags else "standard"
     return Run(name, seed, stress_console.counters(outcome), failure, findings)
@@ -101,18 +91,13 @@ def boot(
 
 def run(lab: Lab) -> Result:
     """Boots once for each seed and adds up."""
-    origin = results.provenance(lab.emulator, None)
     build.images(lab.board.standard)
-    lab.meter.total(lab.settings["boots"])
 
     def one(index: int) -> Run:
         board = lab.board.standard if index % 4 == 3 else lab.board
-        done = boot(board, board.kernel, seed=lab.settings["seed"] + index, operations=lab.settings["operations"])
-        lab.meter.advance(note=f"seed {done.seed}, {done.kernel} kernel")
-        return done
+        return boot(board, board.kernel, seed=lab.settings["seed"] + index, operations=lab.settings["operations"])
 
-    with ThreadPoolExecutor(AT_ONCE) as pool:
-        runs = list(pool.map(one, range(lab.settings["boots"])))
+    runs = runner.each(lab, range(lab.settings["boots"]), one, lambda index: f"seed {lab.settings['seed'] + index}")
     checks = [check for each in runs for check in judge_run(each)] + judge_amounts(runs, lab.quick)
     if not lab.quick:  # a short run comes past most of them
         kernels = {"fast": lab.board, "standard": lab.board.standard}
@@ -120,7 +105,7 @@ def run(lab: Lab) -> Result:
             judge_coverage(name, maintenance.operations(board.kernel_executable), runs)
             for name, board in kernels.items()
         ]
-    return Result("sanitize/stress", None, origin, series_of(runs), checks, [])
+    return lab.result(series_of(runs), checks)
 
 
 def judge_run(each: Run) -> list[Check]:
@@ -147,10 +132,7 @@ def judge_amounts(runs: list[Run], quick: bool) -> list[Check]:
         for name, least in OF_TAGS.items()
     ]
     recycled = sum(
-        one["executed"]
-        for each in tagged
-        for one in each.findings.invalidations
-        if "take_domain" in (one["symbol"] or "")
+        one.executed for each in tagged for one in each.findings.invalidations if "take_domain" in (one.symbol or "")
     )
     why = (
         f"{seeds} The sanitizer saw the TLB flushed because domains were taken away from spaces, one at least each"
@@ -161,8 +143,8 @@ def judge_amounts(runs: list[Run], quick: bool) -> list[Check]:
 
 def judge_coverage(kernel: str, operations: list[Site], runs: list[Run]) -> Check:
     """Over all boots of one of the two kernels."""
-    executed = {one["instruction"] for each in runs if each.kernel == kernel for one in each.findings.invalidations}
-    never = [site.name for site in operations if f"{site.address:#010x}" not in executed]
+    executed = {one.instruction for each in runs if each.kernel == kernel for one in each.findings.invalidations}
+    never = [site.name for site in operations if site.address not in executed]
     why = (
         f"Of {len(operations)} operations on TLBs and caches in the {kernel} kernel's code:"
         f" {', '.join(never) or 'all were executed'}."
@@ -181,14 +163,14 @@ def series_of(runs: list[Run]) -> list[Series]:
 
 def plots(result: Result) -> list[Plot]:
     names = ("accesses", "faults", "maps", "unmaps", "space_deletions", "slot_reuses")
-    return [Plot("table", "What each boot did", "boot", "times", {name: name.replace("_", " ") for name in names})]
+    return [Table("What each boot did", "boot", {name: name.replace("_", " ") for name in names})]
 
 
 EXPERIMENT = Experiment(
     name="sanitize/stress",
     title="Random system calls of many spaces: nothing stale is used, nothing wrong is seen",
     source="differential test against a model of who may see what",
-    machine="sa1100-200",
+    kind=Kind.PROOF,
     boards=("collie", "versatilepb"),
     settings={
         "seed": Setting(1, 1, range(1 << 26), "the first boot's; each further boot takes the next"),
@@ -196,8 +178,10 @@ EXPERIMENT = Experiment(
         "operations": Setting(300_000, 10_000, range(1, 100_000_001), "of each boot"),
     },
     checkable=True,
+    long_proof=True,
     run=run,
     plots=plots,
+    checks=(named(("reports", "wrong"), "BOOT"), named([*LEAST, *OF_TAGS, "recyclings"]), "never_executed.KERNEL"),
     story=(
         "Sixteen spaces in four families, one more than there are domains, map, grant and unmap pages, below 32 MB,"
         " where others' pages are after relocation, and above 2 GB; move from PID slot to PID slot, call each other,"

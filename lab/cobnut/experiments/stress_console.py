@@ -5,7 +5,7 @@ import re
 
 from cobnut.checks import Check, exactly, judge
 from cobnut.emulators import Outcome
-from cobnut.sanitizing import Findings
+from cobnut.findings import Findings
 
 COUNTER = re.compile(r"^stress: (\w+) (\d+)$", re.MULTILINE)
 FAILURE = re.compile(r"^stress: FAIL (.*)$", re.MULTILINE)

@@ -8,13 +8,13 @@ of the measured case on, so that these runs are not recorded.
 
 import re
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from cobnut.emulators import Boot
-from cobnut.experiments import Lab, modelled
-from cobnut.experiments.pingpong import AT_ONCE, raise_if_all_failed
-from cobnut.modules import Module
+from cobnut.experiments import Lab, modelled, runner
+from cobnut.experiments.pingpong import raise_if_all_failed
+from cobnut.measured import NOTHING, Measured, Region
+from cobnut.modules import alone
 
 PROGRAM = "groups"
 PATTERNS = ("pipeline", "web", "star", "random")
@@ -54,9 +54,9 @@ class Talk:
         )
         return Boot(
             kernel=lab.board.kernel,
-            modules=(Module(lab.board.program("sigma0")), Module(lab.board.program(PROGRAM), arguments)),
+            modules=alone(lab.board, PROGRAM, arguments),
             options=f"small={self.area_mb} kmem={KERNEL_KB} {MODES[self.mode][1]}".strip(),
-            cpu=str(lab.machine.parameters["processor.emulated_as"].value),
+            cpu=lab.cpu,
             memory_mb=MEMORY_MB,
             instruction_log2_ns=INSTRUCTION_LOG2_NS,
         )
@@ -80,14 +80,14 @@ class Heard:
     """What a run gave: the plugin's output, and what the program printed; or the reason why there is none."""
 
     talk: Talk
-    measured: dict
+    measured: Measured
     ipcs: int
     moved: int
     tags: tuple[Tag, ...]
     failure: str | None = None
 
     @property
-    def region(self) -> dict | None:
+    def region(self) -> Region | None:
         """The measured batches."""
         return next((region for region in self.measured.get("regions", []) if region["case"] == 0), None)
 
@@ -107,25 +107,20 @@ class Heard:
 
 
 def listen(lab: Lab, talks: Sequence[Talk]) -> list[Heard]:
-    """Runs `talks`, two at a time; their results are in the same order."""
-
-    def one(talk: Talk) -> Heard:
-        heard = _listen(lab, talk)
-        lab.meter.advance(note=f"{talk.pattern} {talk.spaces} {talk.mode}")
-        return heard
-
-    with ThreadPoolExecutor(AT_ONCE) as pool:
-        found = list(pool.map(one, talks))
+    """Runs `talks`; their results are in the same order."""
+    found = runner.each(
+        lab, talks, lambda talk: _listen(lab, talk), lambda talk: f"{talk.pattern} {talk.spaces} {talk.mode}"
+    )
     raise_if_all_failed(found)
     return found
 
 
 def _listen(lab: Lab, talk: Talk) -> Heard:
     done = modelled.run(lab, talk.boot(lab), PROGRAM)
-    return Heard(talk, {}, 0, 0, (), done.failure) if done.failure else read(talk, done.measured, done.console)
+    return Heard(talk, NOTHING, 0, 0, (), done.failure) if done.failure else read(talk, done.measured, done.console)
 
 
-def read(talk: Talk, measured: dict, console: str) -> Heard:
+def read(talk: Talk, measured: Measured, console: str) -> Heard:
     """A run's result from what the plugin wrote and the program printed; a failure if anything is missing."""
     total = TOTAL.search(console)
     tags = tuple(
@@ -133,11 +128,11 @@ def read(talk: Talk, measured: dict, console: str) -> Heard:
         for space, group, offset, size, bound in SPACE.findall(console)
     )
     if total is None or [tag.space for tag in tags] != list(range(talk.spaces)):
-        return Heard(talk, {}, 0, 0, (), "the program has not told of all its spaces")
+        return Heard(talk, NOTHING, 0, 0, (), "the program has not told of all its spaces")
     heard = Heard(talk, measured, int(total[1]), int(total[2]), tags)
     region = heard.region
     if region is None or region["iterations"] != talk.rounds:
-        return Heard(talk, {}, 0, 0, (), "not all batches were measured")
+        return Heard(talk, NOTHING, 0, 0, (), "not all batches were measured")
     if round(1000 * sum(region["ledger"].values())) != round(1000 * region["cycles_total"]):
-        return Heard(talk, {}, 0, 0, (), "the ledger does not add up to its total")
+        return Heard(talk, NOTHING, 0, 0, (), "the ledger does not add up to its total")
     return heard

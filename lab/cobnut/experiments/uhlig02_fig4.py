@@ -5,12 +5,15 @@ U02's figure 4. The active side of a ping-pong fills its working set, calls, and
 switch of page tables flushed is paid for there. Part a fills the trace cache, b the instruction TLB, c the data TLB.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from cobnut import published, results, tables
-from cobnut.checks import Check, KnownMiss, above, between, judge
-from cobnut.experiments import Experiment, Lab, Mark, Plot, Setting, pingpong, sensitivity
+from cobnut import published, tables
+from cobnut.checks import Check, KnownMiss, above, between, judge, named
+from cobnut.experiments import Experiment, Kind, Lab, Setting, cost, pingpong, sensitivity
 from cobnut.experiments.pingpong import Measurement, PingPong, WorkingSets, measure, raise_if_all_failed
+from cobnut.plots import Causes, Ledger, Lines, Mark, Plot
+from cobnut.report.page import number
 from cobnut.results import LedgerRow, Result, Series
 
 LARGE, SMALL = "large_large", "small_small"
@@ -51,6 +54,7 @@ CAUSES_CAPTION = (
     "A refill is charged to the switch that took the entry: the call takes what the caller had, the reply what the"
     " server had."
 )
+MOST_ROWS = 12  # of each curve, on the console
 POINTS = {
     "a.full": "8,000 bytes of nops",
     "a.exhausted": "15,000 bytes of nops",
@@ -144,7 +148,6 @@ def ratios(large: Measurement, small: Measurement) -> dict[int, float]:
 
 def run(lab: Lab) -> Result:
     """Measures all three graphs, judges them, and measures again what hinges on open parameters."""
-    origin = results.provenance(lab.emulator, lab.machine.sha256)
     curves = {
         part.letter: sensitivity.Curve(_spec(lab, part, LARGE), _spec(lab, part, SMALL), part.sections)
         for part in PARTS
@@ -161,10 +164,7 @@ def run(lab: Lab) -> Result:
         series += graph.series() + sensitivity.band(letter, graph.ratios, hinges[letter])
         for point, size in _points(graph, itlb_entries):
             series += sensitivity.series_at(point, size, graph.ratios.get(size), hinges[letter])
-    return Result(
-        "uhlig02/fig4",
-        lab.machine_name,
-        origin,
+    return lab.result(
         series,
         [*judge_a(graphs["a"]), *judge_b(graphs["b"], itlb_entries), *judge_c(graphs["c"])],
         [row for graph in graphs.values() for row in graph.ledger()],
@@ -245,16 +245,10 @@ def plots(result: Result) -> list[Plot]:
         names = {f"{letter}.{pair}": label for pair, label in LABELS.items()}
         start = (Mark("U02: small, no working set, 550", x=0, y=published.U02_SMALL_ROUND_TRIP),)
         found += [
-            Plot(
-                "lines",
-                f"({letter}) {part.title}: cycles of a round trip",
-                part.x_title,
-                "modelled cycles",
-                names,
-                marks=start,
+            Lines(
+                f"({letter}) {part.title}: cycles of a round trip", part.x_title, "modelled cycles", names, marks=start
             ),
-            Plot(
-                "lines",
+            Lines(
                 f"({letter}) {part.title}: large over small",
                 part.x_title,
                 "times slower",
@@ -263,8 +257,7 @@ def plots(result: Result) -> list[Plot]:
                 band=(f"{letter}.ratio.least", f"{letter}.ratio.most"),
                 caption=BAND_CAPTION if result.find(f"{letter}.ratio.most") else "",
             ),
-            Plot(
-                "ledger",
+            Ledger(
                 f"({letter}) {part.title}: where the cycles go",
                 part.x_title,
                 "modelled cycles",
@@ -275,8 +268,7 @@ def plots(result: Result) -> list[Plot]:
                     " between small spaces."
                 ),
             ),
-            Plot(
-                "causes",
+            Causes(
                 f"({letter}) {part.title}: who took what had to be refilled",
                 part.x_title,
                 "modelled cycles",
@@ -287,6 +279,18 @@ def plots(result: Result) -> list[Plot]:
         ]
     hinges = [(point, f"({point[0]}) {text}: what the ratio hinges on") for point, text in POINTS.items()]
     return found + sensitivity.plots(result, hinges)
+
+
+def show_curves(result: Result) -> None:
+    """The curves as rows, some of the sizes: cycles of a round trip in both kinds of space, their ratio."""
+    for letter, title in (("a", "bytes of nops"), ("b", "pages jumped to"), ("c", "pages read")):
+        large, small, ratio = (result.find(f"{letter}.{name}") for name in (LARGE, SMALL, "ratio"))
+        if large and small and ratio:
+            columns: list[Sequence[float | str | None]] = [large.x, large.y, small.y, ratio.y]
+            rows = [tuple(map(number, row)) for row in zip(*columns, strict=True)]
+            step = -(-len(rows) // MOST_ROWS)
+            shown = rows[::step] if (len(rows) - 1) % step == 0 else [*rows[::step], rows[-1]]
+            tables.show(f"({letter}) modelled cycles of a round trip", (title, "large", "small", "large/small"), shown)
 
 
 def _ratio_marks(letter: str, result: Result) -> tuple[Mark, ...]:
@@ -341,6 +345,7 @@ EXPERIMENT = Experiment(
     name="uhlig02/fig4",
     title="IPC cost over working set: small spaces against large ones",
     source="Uhlig, Dannowski, Skoglund, Haeberlen, Heiser 2002, figure 4",
+    kind=Kind.REPRODUCTION,
     machine="pentium4-1400",
     needs=(ITLB_ENTRIES,),
     settings={
@@ -354,12 +359,15 @@ EXPERIMENT = Experiment(
             1,
             range(sensitivity.ALL + 1),
             "measure again with open numbers at their ends: 0 none, 1 what a part is about, 2 all",
+            swept=0,
         ),
     },
     run=run,
     plots=plots,
+    checks=(named(("a", "b"), "ratio_at_SIZE"), "b.ratio_at_itlb_capacity", named("c", ("ratio_most", "ratio_least"))),
     has_curves=True,
     show=tables.show_causes,
+    afterwards=cost.of_modelling,
     known_misses=KNOWN_MISSES,
     story=(
         "A client fills a working set, calls a server that only replies, and touches the working set again. Between"

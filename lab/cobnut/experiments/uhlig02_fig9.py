@@ -8,10 +8,10 @@ switches that it counts, and the graph is of the switches that the plugin sees. 
 
 from dataclasses import dataclass
 
-from cobnut import results
-from cobnut.checks import Check, at_least, at_most, exactly, judge
-from cobnut.experiments import Experiment, Lab, Plot, Setting
+from cobnut.checks import Check, at_least, at_most, exactly, judge, named
+from cobnut.experiments import Experiment, Kind, Lab, Setting
 from cobnut.experiments.talking_spaces import SLOT_MB, Heard, Talk, listen
+from cobnut.plots import Plot, SwitchGraph
 from cobnut.results import LedgerRow, Result, Series
 
 # pattern: how many spaces, and an area in MB that has few enough slots that there is no way but groups: three or four
@@ -124,8 +124,6 @@ def run(lab: Lab) -> Result:
         )
         for pattern, (spaces, area_mb) in PATTERNS.items()
     ]
-    lab.meter.total(len(talks))
-    origin = results.provenance(lab.emulator, lab.machine.sha256)
     heard = listen(lab, talks)
     checks = [check for one in heard for check in judge_one(one)]
     series = [line for one in heard if not one.failure for line in series_of(one.talk.pattern, graph_of(one))]
@@ -142,7 +140,7 @@ def run(lab: Lab) -> Result:
         for one in heard
         if one.region
     ]
-    return Result(EXPERIMENT.name, lab.machine_name, origin, series, checks, ledger)
+    return lab.result(series, checks, ledger)
 
 
 def judge_one(heard: Heard) -> list[Check]:
@@ -221,16 +219,11 @@ def series_of(pattern: str, graph: Graph) -> list[Series]:
 def plots(result: Result) -> list[Plot]:
     titles = {"pipeline": "Pipelines, as of compilations", "web": "A web server with workers, and one server of all"}
     return [
-        Plot(
-            "graph",
+        SwitchGraph(
             titles[pattern],
-            "",
-            "",
-            {
-                f"{pattern}.switches": "switches",
-                f"{pattern}.host": "group",
-                f"{pattern}.cluster": "group of the pattern",
-            },
+            f"{pattern}.switches",
+            f"{pattern}.host",
+            f"{pattern}.cluster",
             caption=(
                 "Who switches to whom. The wider a line, the more often, by a logarithm. A colour is a host, with the"
                 " spaces at home in it and the switches among them; grey are spaces that are in all hosts, and switches"
@@ -246,13 +239,16 @@ EXPERIMENT = Experiment(
     name="uhlig02/fig9",
     title="Who switches to whom, and the groups that the kernel makes of it",
     source="U02 section 5.2, figures 9 to 11",
+    kind=Kind.REPRODUCTION,
     machine="pentium4-1400",
     settings={
         "batch": Setting(64, 64, range(1, 100_001), "items that a group works on before another one is scheduled"),
         "rounds": Setting(200, 100, range(1, 100_001), "batches measured; as many warm up"),
     },
+    long_proof=True,
     run=run,
     plots=plots,
+    checks=(named(PATTERNS, ("groups", "between", "cr3_writes", "global", "known")),),
     story=(
         "U02 shows the switches of three compilations: cpp, cc1 and as of each talk to one another only. So programs"
         " that talk should share a page directory, and who talks to all should be in every one. The program makes the"

@@ -8,12 +8,13 @@ domain of their own.
 
 from dataclasses import dataclass
 
-from cobnut import published, results
-from cobnut.checks import Check, KnownMiss, Rule, at_least, at_most, between, judge
-from cobnut.experiments import Experiment, Lab, Mark, Plot, Setting, crowd
+from cobnut import published
+from cobnut.checks import Check, KnownMiss, Rule, at_least, at_most, between, judge, named
+from cobnut.experiments import Experiment, Kind, Lab, Setting, crowd
 from cobnut.experiments.crowd import Counted, Crowd, measure
 from cobnut.experiments.pingpong import Region, raise_if_all_failed
 from cobnut.missing import known
+from cobnut.plots import Ledger, Lines, Mark, Plot
 from cobnut.results import LedgerRow, Result, Series
 
 READERS = (2, 4, 16)
@@ -89,15 +90,10 @@ def run(lab: Lab) -> Result:
         for readers in READERS
         for kind, shared in KINDS.items()
     }
-    lab.meter.total(len(specs))
-    origin = results.provenance(lab.emulator, lab.machine.sha256)
     counted = dict(zip(specs, measure(lab, list(specs.values())), strict=True))
     raise_if_all_failed(list(counted.values()))
     graphs = [Graph(readers, {kind: counted[readers, kind] for kind in KINDS}) for readers in READERS]
-    return Result(
-        EXPERIMENT.name,
-        lab.machine_name,
-        origin,
+    return lab.result(
         [series for graph in graphs for series in series_of(graph)],
         [check for graph in graphs for check in judge_graph(graph)],
         [row for graph in graphs for row in ledger_of(graph)],
@@ -181,8 +177,7 @@ def ledger_of(graph: Graph) -> list[LedgerRow]:
 def plots(result: Result) -> list[Plot]:
     curves = {f"{n}.{kind}": f"{n} processes, {kind}" for n in READERS for kind in KINDS}
     return [
-        Plot(
-            "lines",
+        Lines(
             "A turn: a byte from each page, and a yield",
             "pages",
             "modelled cycles",
@@ -190,8 +185,7 @@ def plots(result: Result) -> list[Plot]:
             marks=(Mark(f"the data TLB's {published.W03_TLB_ENTRIES} entries", x=published.W03_TLB_ENTRIES),),
             wide=True,
         ),
-        Plot(
-            "lines",
+        Lines(
             "Private over shared pages",
             "pages",
             "times",
@@ -200,15 +194,13 @@ def plots(result: Result) -> list[Plot]:
                 Mark(f"W03: up to {gain:g}, {n} processes", y=gain) for n, gain in published.W03_EXTREME_GAIN.items()
             ),
         ),
-        Plot(
-            "lines",
+        Lines(
             "Data TLB misses of a turn",
             "pages",
             "misses",
             {f"{name}.dtlb_misses": title for name, title in curves.items()},
         ),
-        Plot(
-            "ledger",
+        Ledger(
             "Where the modelled cycles go, 2 processes",
             "pages",
             "modelled cycles",
@@ -223,14 +215,17 @@ EXPERIMENT = Experiment(
     name="wiggins03/fig4",
     title="What sharing TLB entries is worth at most",
     source="Wiggins, Tuch, Uhlig, Heiser 2003, figure 4",
+    kind=Kind.REPRODUCTION,
     machine=PAPERS_MACHINE,
     boards=("collie",),
     settings={
         "rounds": Setting(50, 20, crowd.ROUNDS, "turns of each process measured, for each number of pages"),
         "warmup": Setting(10, 5, crowd.ROUNDS, "turns before the measured ones"),
     },
+    long_proof=True,
     run=run,
     plots=plots,
+    checks=(named(("private.flat_until", "shared.flat_until", "same_beyond", "gain"), "PROCESSES"),),
     story=(
         "Up to sixteen processes of one program, all at the same address below 32 MB, read the first byte of each of a"
         " number of pages and yield. Private pages are at addresses of their own in each process, as mmap() gives them"

@@ -9,11 +9,12 @@ The clients lie at different addresses, or all at the same one below 32 MB, wher
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from cobnut import published, results
-from cobnut.checks import Check, KnownMiss, Rule, at_least, at_most, between, exactly, judge
-from cobnut.experiments import Experiment, Lab, Mark, Plot, Setting, crowd
+from cobnut import published
+from cobnut.checks import Check, KnownMiss, Rule, at_least, at_most, between, exactly, judge, named
+from cobnut.experiments import Experiment, Kind, Lab, Setting, crowd
 from cobnut.experiments.crowd import FLUSHES, SWITCH_WRITES, Counted, Crowd, measure
 from cobnut.experiments.pingpong import Region, raise_if_all_failed
+from cobnut.plots import Ledger, Lines, Mark, Plot
 from cobnut.results import LedgerRow, Result, Series
 
 CLIENTS = (1, 2, 4, 6, 8, 10, 12, 14, 15, 16, 18, 20, 32, 48, 64)
@@ -88,8 +89,6 @@ def run(lab: Lab) -> Result:
         for place, where in PLACES.items()
         for n in sizes
     }
-    lab.meter.total(len(specs))
-    origin = results.provenance(lab.emulator, lab.machine.sha256)
     counted = dict(zip(specs, measure(lab, list(specs.values())), strict=True))
     raise_if_all_failed(list(counted.values()))
     clock = lab.machine["processor.clock_mhz"]
@@ -100,10 +99,7 @@ def run(lab: Lab) -> Result:
     checks = judge_counts(curves, sizes) + judge_cycles(curves, sizes)
     if lab.machine.name == PAPERS_MACHINE:
         checks += judge_paper(curves, sizes)
-    return Result(
-        EXPERIMENT.name,
-        lab.machine_name,
-        origin,
+    return lab.result(
         [series for curve in curves.values() for series in series_of(curve, sizes)] + peers(sizes),
         checks,
         [row for curve in curves.values() for row in ledger_of(curve)],
@@ -335,8 +331,7 @@ def plots(result: Result) -> list[Plot]:
     curves = {f"{kernel}.{place}": title for (kernel, place), title in TITLES.items()}
     fast = {name: title for name, title in curves.items() if name.startswith("fast")}
     return [
-        Plot(
-            "lines",
+        Lines(
             "Round trip of an IPC",
             "clients",
             "modelled us",
@@ -348,31 +343,29 @@ def plots(result: Result) -> list[Plot]:
             ),
             wide=True,
         ),
-        Plot(
-            "lines",
+        Lines(
             "Instructions of an IPC, one way",
             "clients",
             "instructions",
-            {f"{name}.instructions": title for name, title in fast.items()}
-            | {"peer.instructions": "best peer, different addresses"},
+            (
+                {f"{name}.instructions": title for name, title in fast.items()}
+                | {"peer.instructions": "best peer, different addresses"}
+            ),
             caption="Kernel and stub. The peer is L4Ka::Pistachio with fast switching and its assembly path.",
         ),
-        Plot(
-            "lines",
+        Lines(
             "TLB flushes of an IPC",
             "clients",
             "flushes",
             {f"{name}.tlb_flushes": title for name, title in curves.items()},
         ),
-        Plot(
-            "lines",
+        Lines(
             "Flushes of the data cache of an IPC",
             "clients",
             "flushes",
             {f"{name}.dcache_flushes": title for name, title in curves.items()},
         ),
-        Plot(
-            "ledger",
+        Ledger(
             "Where the modelled cycles of a round trip go",
             "clients",
             "modelled cycles",
@@ -387,14 +380,24 @@ EXPERIMENT = Experiment(
     name="wiggins03/fig5",
     title="A server and many clients, with fast address-space switching and without",
     source="Wiggins, Tuch, Uhlig, Heiser 2003, figure 5",
+    kind=Kind.REPRODUCTION,
     machine=PAPERS_MACHINE,
     boards=("collie", "versatilepb"),
     settings={
         "rounds": Setting(4000, 1000, crowd.ROUNDS, "round trips measured"),
         "warmup": Setting(1000, 500, crowd.ROUNDS, "round trips before the measured ones"),
     },
+    long_proof=True,
     run=run,
     plots=plots,
+    checks=(
+        named("fast", PLACES, ("instructions", "flushes"), "CLIENTS"),
+        named(("same_over_different", "fast_over_standard", "gain"), "CLIENTS"),
+        named(KERNELS, "us.CLIENTS"),
+        named("fast", ("cycles", "growth"), "CLIENTS"),
+        "standard.flatness",
+        named("growth", ("beyond_domains", "late")),
+    ),
     story=(
         "A server sends an empty message to one of its clients, chosen at random, and waits for the answer. Server and"
         " clients have a space each. The standard kernel changes the page directory at each switch of spaces and"

@@ -9,11 +9,12 @@ Each is a scene of its own, a server that calls clients at random, beside scenes
 
 from dataclasses import dataclass
 
-from cobnut import published, results
-from cobnut.checks import Check, above, at_most, below, between, exactly, judge
-from cobnut.experiments import Experiment, Lab, Plot, Setting, crowd
+from cobnut import published
+from cobnut.checks import Check, above, at_most, below, between, exactly, judge, named
+from cobnut.experiments import Experiment, Kind, Lab, Setting, crowd
 from cobnut.experiments.crowd import FLUSHES, Counted, Crowd, measure
 from cobnut.experiments.pingpong import Region, raise_if_all_failed
+from cobnut.plots import Ledger, Plot, Table
 from cobnut.results import LedgerRow, Result, Series
 
 PAPERS_MACHINE = "sa1100-200"
@@ -59,15 +60,13 @@ def run(lab: Lab) -> Result:
         scene: Crowd("calls", scene.place, scene.clients, chosen["rounds"], chosen["warmup"], tags=scene.tags)
         for scene in SCENES
     }
-    lab.meter.total(len(specs))
-    origin = results.provenance(lab.emulator, lab.machine.sha256)
     counted = {scene.name: one for scene, one in zip(specs, measure(lab, list(specs.values())), strict=True)}
     raise_if_all_failed(list(counted.values()))
     checks = [check for scene in SCENES for check in judge_scene(scene, counted[scene.name])]
     checks += judge_clean(counted)
     if lab.machine.name == PAPERS_MACHINE:
         checks += judge_costs(counted[STANDARD])
-    return Result(EXPERIMENT.name, lab.machine_name, origin, series_of(counted), checks, ledger_of(counted))
+    return lab.result(series_of(counted), checks, ledger_of(counted))
 
 
 def region_of(counted: Counted) -> Region | None:
@@ -238,30 +237,29 @@ def plots(result: Result) -> list[Plot]:
     }
     titles = {scene.name: scene.name.replace("_", " ") for scene in SCENES}
     return [
-        Plot(
-            "table",
+        Table(
             "An IPC, one way",
             "scene",
-            "flushes and modelled cycles",
             columns,
-            caption="; ".join(
-                f"{scene.name}: {scene.clients} client{'s' * (scene.clients > 1)}, {scene.condition or 'no condition'}"
-                for scene in SCENES[:-1]
-            )
-            + ".",
+            caption=(
+                "; ".join(
+                    f"{scene.name}: {scene.clients} client{'s' * (scene.clients > 1)},"
+                    f" {scene.condition or 'no condition'}"
+                    for scene in SCENES[:-1]
+                )
+                + "."
+            ),
             rows=titles,
             wide=True,
         ),
-        Plot(
-            "ledger",
+        Ledger(
             "Where the modelled cycles of a round trip go, fast kernel",
             "scene",
             "modelled cycles",
             {scene.name: scene.name for scene in SCENES if scene.tags},
             wide=True,
         ),
-        Plot(
-            "ledger",
+        Ledger(
             "And with the standard kernel",
             "scene",
             "modelled cycles",
@@ -278,14 +276,22 @@ EXPERIMENT = Experiment(
     name="wiggins03/flushes",
     title="What is flushed, why, and what that costs",
     source="Wiggins, Tuch, Uhlig, Heiser 2003, sections 2, 3 and 5",
+    kind=Kind.REPRODUCTION,
     machine=PAPERS_MACHINE,
     boards=("collie", "versatilepb"),
     settings={
         "rounds": Setting(4000, 1000, crowd.ROUNDS, "round trips measured in each scene"),
         "warmup": Setting(1000, 500, crowd.ROUNDS, "round trips before the measured ones"),
     },
+    long_proof=True,
     run=run,
     plots=plots,
+    checks=(
+        "SCENE.flushes",
+        "SCENE.cache_over_tlb",
+        named("domains_20", ("tlb_flushes", "cache_flushes")),
+        named("standard", ("flushes", "direct_cycles", "switch_cycles", "line_cycles", "tlb_miss_cycles")),
+    ),
     story=(
         "A server calls clients at random, in scenes that meet one of the paper's conditions for a flush, or none:"
         " clients at different addresses and at the same one, with domains for all; clients where others' PID slots"

@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import jinja2
+from pydantic import TypeAdapter, ValidationError
 
 from cobnut.results import Result
 
@@ -42,6 +43,9 @@ class Entry:
     @property
     def verdict(self) -> str:
         return "failed" if self.failed or not self.ok + self.known_miss else "known_miss" if self.known_miss else "ok"
+
+
+WRITTEN = TypeAdapter(Entry)
 
 
 def entry(result: Result, file: str) -> Entry:
@@ -78,8 +82,8 @@ def entries(folder: Path) -> list[Entry]:
         if not head:
             continue
         try:
-            one = Entry(**json.loads(html.unescape(head.group(1))))
-        except (ValueError, TypeError):
+            one = WRITTEN.validate_json(html.unescape(head.group(1)))
+        except ValidationError:
             continue  # written by another revision
         if one.file == path.name:
             found.append(one)

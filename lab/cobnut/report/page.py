@@ -14,8 +14,9 @@ from cobnut import machines, paths
 from cobnut.checks import Check, Verdict, in_words
 from cobnut.experiments import Experiment
 from cobnut.machines import Machine
+from cobnut.plots import Chart, Table
 from cobnut.process import alone
-from cobnut.report import figures, history, tables, terms
+from cobnut.report import history, terms
 from cobnut.results import Result
 
 TEMPLATES = Path(__file__).parent
@@ -24,7 +25,9 @@ LONGEST_PART = 60  # of a file's name
 SHOWN: dict[Verdict, str] = {"ok": "ok", "known_miss": "known miss", "failed": "not ok"}
 
 
-def write(result: Result, experiment: Experiment, machine: Machine, folder: Path, *, notes: Sequence[str] = ()) -> Path:
+def write(
+    result: Result, experiment: Experiment, machine: Machine | None, folder: Path, *, notes: Sequence[str] = ()
+) -> Path:
     """Writes the page of `result` into `folder`, where every run has a page of its own, and returns the path of the
     experiment's latest; the folder's index lists all. `notes` are facts about the run.
     """
@@ -36,8 +39,8 @@ def write(result: Result, experiment: Experiment, machine: Machine, folder: Path
         {
             "plot": plot,
             "id": f"plot{index}",
-            "figure": None if plot.kind == "table" else figures.draw(plot, result),
-            "table": tables.rows(plot, result) if plot.kind == "table" else None,
+            "figure": plot.figure(result) if isinstance(plot, Chart) else None,
+            "table": plot.table(result) if isinstance(plot, Table) else None,
         }
         for index, plot in enumerate(experiment.plots(result))
     ]
@@ -52,13 +55,13 @@ def write(result: Result, experiment: Experiment, machine: Machine, folder: Path
         verdicts=in_words(result.checks),
         shown=SHOWN,
         off=_off,
-        open_parameters={name: parameter for name, parameter in machine.parameters.items() if parameter.open},
+        open_parameters={name: one for name, one in machine.parameters.items() if one.open} if machine else {},
         notes=notes,
         plotly=PLOTLY,
         index=history.INDEX,
     )
     body = fill(terms=()).partition("<body>")[2]
-    text = fill(terms=terms.used(body, machines.sources(machine.path)))
+    text = fill(terms=terms.used(body, machines.sources(machine.path) if machine else {}))
     latest = result.experiment.replace("/", "-")
     with alone(paths.LOCKS / "reports"):
         folder.mkdir(parents=True, exist_ok=True)

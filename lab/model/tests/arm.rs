@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //! 7xx: machines with virtual caches (ARM).
 
-use cobnut_model::arm::{translate, Block, Class, Instruction, Machine, Operation, Side, Tables, Translation, CLASSES};
-use cobnut_model::sanitizer::PhysicalMemory;
-use cobnut_model::{Category, MachineFile, Space, MILLI};
+use cobnut_model::arm::{translate, Block, Class, Instruction, Machine, Operation, Side, Translation, CLASSES};
+use cobnut_model::{Category, Code, Linear, MachineFile, Physical, PhysicalMemory, Space, Tables, MILLI};
 use std::collections::HashMap;
 use std::path::Path;
 
@@ -18,16 +17,16 @@ fn strongarm() -> Machine {
 /// Pages of 4 KB that lead to themselves; from 2 GB on uncached sections.
 struct Identity;
 
-impl Tables for Identity {
-    fn walk(&mut self, mva: u32) -> Option<Translation> {
+impl Tables<Translation> for Identity {
+    fn walk(&mut self, Linear(mva): Linear) -> Option<Translation> {
         let shift = if mva >> 31 == 1 { 20 } else { 12 };
-        let frame = mva & !((1 << shift) - 1);
+        let frame = Physical(mva & !((1 << shift) - 1));
         let cached = mva >> 31 == 0;
-        Some(Translation { frame, shift, domain: 0, access: 3, cached, buffered: cached, entries: [(0, 0); 2] })
+        Some(Translation { frame, shift, access: 3, cached, buffered: cached, ..Translation::default() })
     }
 }
 
-const NOWHERE: Space = Space { directory: 0, code_base: 0 };
+const NOWHERE: Space = Space { directory: Physical(0), code_base: Linear(0) };
 
 fn operate(machine: &mut Machine, operation: Operation, operand: u32) {
     machine.operation(operation, operand, 0x100, NOWHERE);
@@ -41,7 +40,7 @@ fn row(machine: &Machine, category: Category) -> u64 {
 struct Words(HashMap<u32, u32>);
 
 impl PhysicalMemory for Words {
-    fn word(&self, physical: u32) -> Option<u32> {
+    fn word(&self, Physical(physical): Physical) -> Option<u32> {
         Some(self.0.get(&physical).copied().unwrap_or(0))
     }
 }
@@ -58,41 +57,41 @@ fn t701_walks_find_sections_and_pages_of_each_size() {
         (0x9004, 0x0077_7403 | 0x14),   // tiny page: 1 KB
     ];
     let memory = Words(words.into_iter().collect());
-    let walk = |mva| translate(&memory, 0x4000, mva);
+    let walk = |mva| translate(&memory, Physical(0x4000), Linear(mva));
     let section = walk(0x0010_0abc).unwrap();
     assert_eq!(
-        (section.physical(0x0010_0abc), section.domain, section.access, section.cached),
-        (0x0130_0abc, 3, 3, true)
+        (section.physical(Linear(0x0010_0abc)), section.domain, section.access, section.cached),
+        (Physical(0x0130_0abc), 3, 3, true)
     );
     assert!(!section.buffered && section.is_section());
     let large = walk(0x0020_5123).unwrap();
-    assert_eq!((large.physical(0x0020_5123), large.shift, large.access), (0x0055_5123, 16, 3));
+    assert_eq!((large.physical(Linear(0x0020_5123)), large.shift, large.access), (Physical(0x0055_5123), 16, 3));
     assert_eq!(walk(0x0020_1123).unwrap().access, 0, "another quarter");
     let small = walk(0x0021_0123).unwrap();
-    assert_eq!((small.physical(0x0021_0123), small.shift, small.domain), (0x0066_6123, 12, 2));
-    assert_eq!(small.entries, [(0x4008, 0x8041), (0x8040, 0x0066_6ffe)]);
+    assert_eq!((small.physical(Linear(0x0021_0123)), small.shift, small.domain), (Physical(0x0066_6123), 12, 2));
+    assert_eq!(small.entries, [(Physical(0x4008), 0x8041), (Physical(0x8040), 0x0066_6ffe)]);
     let tiny = walk(0x0030_0401).unwrap();
-    assert_eq!((tiny.physical(0x0030_0401), tiny.shift, tiny.access), (0x0077_7401, 10, 1));
+    assert_eq!((tiny.physical(Linear(0x0030_0401)), tiny.shift, tiny.access), (Physical(0x0077_7401), 10, 1));
     assert_eq!((walk(0x0040_0000), walk(0x0021_1000)), (None, None));
 }
 
 #[test]
 fn t702_a_tlb_outlives_switches_and_not_flushes() {
     let mut machine = strongarm();
-    machine.data(0x1000, false, &mut Identity);
+    machine.data(Linear(0x1000), false, &mut Identity);
     for switch in [Operation::TableBase, Operation::DomainAccess, Operation::ProcessId] {
         operate(&mut machine, switch, 0);
-        machine.data(0x1000, false, &mut Identity);
+        machine.data(Linear(0x1000), false, &mut Identity);
     }
     assert_eq!(machine.counts().dtlb_misses, 1);
     operate(&mut machine, Operation::InvalidateTlbEntry(Side::Data), 0x2000);
     operate(&mut machine, Operation::InvalidateTlb(Side::Code), 0);
-    machine.data(0x1004, false, &mut Identity);
+    machine.data(Linear(0x1004), false, &mut Identity);
     assert_eq!(machine.counts().dtlb_misses, 1, "another page, and the other TLB");
     operate(&mut machine, Operation::InvalidateTlbEntry(Side::Data), 0x1ffc);
-    machine.data(0x1004, false, &mut Identity);
+    machine.data(Linear(0x1004), false, &mut Identity);
     operate(&mut machine, Operation::InvalidateTlb(Side::Both), 0);
-    machine.data(0x1004, false, &mut Identity);
+    machine.data(Linear(0x1004), false, &mut Identity);
     assert_eq!(machine.counts().dtlb_misses, 3);
     assert_eq!(row(&machine, Category::TlbRefillData), 3 * 45);
 }
@@ -101,7 +100,7 @@ fn t702_a_tlb_outlives_switches_and_not_flushes() {
 fn t703_one_section_is_one_entry() {
     let mut machine = strongarm();
     for page in 0..64 {
-        machine.data(0x8000_0000 + (page << 12), false, &mut Identity);
+        machine.data(Linear(0x8000_0000 + (page << 12)), false, &mut Identity);
     }
     assert_eq!(machine.counts().dtlb_misses, 1);
     assert_eq!(row(&machine, Category::TlbRefillData), 23);
@@ -113,7 +112,7 @@ fn t704_the_tlb_holds_its_entries() {
     let mut machine = strongarm();
     let sweep = |machine: &mut Machine, pages: u32| {
         let before = machine.counts().dtlb_misses;
-        (0..pages).for_each(|page| machine.data(page << 12, false, &mut Identity));
+        (0..pages).for_each(|page| machine.data(Linear(page << 12), false, &mut Identity));
         machine.counts().dtlb_misses - before
     };
     assert_eq!((sweep(&mut machine, 32), sweep(&mut machine, 32)), (32, 0));
@@ -124,32 +123,32 @@ fn t704_the_tlb_holds_its_entries() {
 #[test]
 fn t705_reads_allocate_and_writes_do_not() {
     let mut machine = strongarm();
-    machine.data(0x1000, true, &mut Identity);
+    machine.data(Linear(0x1000), true, &mut Identity);
     assert_eq!(row(&machine, Category::CacheRefill), 0);
-    machine.data(0x1000, false, &mut Identity);
-    machine.data(0x101c, false, &mut Identity);
+    machine.data(Linear(0x1000), false, &mut Identity);
+    machine.data(Linear(0x101c), false, &mut Identity);
     assert_eq!((machine.counts().dcache_misses, row(&machine, Category::CacheRefill)), (1, 70));
 }
 
 #[test]
 fn t717_reading_the_bank_of_zeros_is_a_flush() {
     struct Zeros;
-    impl Tables for Zeros {
-        fn walk(&mut self, mva: u32) -> Option<Translation> {
+    impl Tables<Translation> for Zeros {
+        fn walk(&mut self, Linear(mva): Linear) -> Option<Translation> {
             let frame = 0xe000_0000 | mva & 0x000f_f000;
             Some(Translation {
-                frame,
+                frame: Physical(frame),
                 shift: 12,
                 domain: 0,
                 access: 1,
                 cached: true,
                 buffered: true,
-                entries: [(0, 0); 2],
+                entries: [(Physical(0), 0); 2],
             })
         }
     }
     let mut machine = strongarm();
-    (0..256).for_each(|line| machine.data(32 * line, false, &mut Zeros));
+    (0..256).for_each(|line| machine.data(Linear(32 * line), false, &mut Zeros));
     assert_eq!((row(&machine, Category::Flush), row(&machine, Category::CacheRefill)), (256 * 4, 0));
     assert_eq!(machine.counts().dcache_misses, 0);
 }
@@ -157,8 +156,8 @@ fn t717_reading_the_bank_of_zeros_is_a_flush() {
 #[test]
 fn t706_a_virtual_cache_knows_addresses_and_not_frames() {
     let mut machine = strongarm();
-    machine.data(0x1000, false, &mut Identity);
-    machine.data(0x0200_1000, false, &mut Identity);
+    machine.data(Linear(0x1000), false, &mut Identity);
+    machine.data(Linear(0x0200_1000), false, &mut Identity);
     assert_eq!(machine.counts().dcache_misses, 2, "one frame at two addresses would be two lines");
 }
 
@@ -167,12 +166,12 @@ fn t707_what_cleaning_and_invalidating_do() {
     let written = |operations: &[Operation]| {
         let mut machine = strongarm();
         for line in 0..4 {
-            machine.data(0x1000 + 32 * line, false, &mut Identity);
-            machine.data(0x1000 + 32 * line, true, &mut Identity);
+            machine.data(Linear(0x1000 + 32 * line), false, &mut Identity);
+            machine.data(Linear(0x1000 + 32 * line), true, &mut Identity);
         }
         operations.iter().for_each(|&operation| operate(&mut machine, operation, 0x1020));
         let misses = machine.counts().dcache_misses;
-        (0..4).for_each(|line| machine.data(0x1000 + 32 * line, false, &mut Identity));
+        (0..4).for_each(|line| machine.data(Linear(0x1000 + 32 * line), false, &mut Identity));
         (machine.counts().write_backs, machine.counts().dcache_misses - misses)
     };
     use Operation::*;
@@ -191,9 +190,9 @@ fn t708_cleaning_costs_what_is_dirty() {
     let cost = |dirty: u32| {
         let mut machine = Machine::new(&file("arm926-400"));
         for line in 0..128 {
-            machine.data(32 * line, false, &mut Identity);
+            machine.data(Linear(32 * line), false, &mut Identity);
         }
-        (0..dirty).for_each(|line| machine.data(32 * line, true, &mut Identity));
+        (0..dirty).for_each(|line| machine.data(Linear(32 * line), true, &mut Identity));
         let before = machine.ledger().total();
         operate(&mut machine, Operation::TestCleanInvalidate, 0);
         operate(&mut machine, Operation::DrainWriteBuffer, 0);
@@ -207,13 +206,13 @@ fn t708_cleaning_costs_what_is_dirty() {
 #[test]
 fn t709_the_write_buffer_hides_what_fits() {
     let mut machine = strongarm();
-    machine.data(0x1000, true, &mut Identity);
+    machine.data(Linear(0x1000), true, &mut Identity);
     let waited = |machine: &Machine| row(machine, Category::WriteBack);
     // Words of one entry are gathered, and eight entries fit.
-    (0..32).for_each(|word| machine.data(0x1000 + 4 * word, true, &mut Identity));
+    (0..32).for_each(|word| machine.data(Linear(0x1000 + 4 * word), true, &mut Identity));
     assert!(waited(&machine) < 40, "{}", waited(&machine));
     let before = waited(&machine);
-    (0..64).for_each(|word| machine.data(0x2000 + 4 * word, true, &mut Identity));
+    (0..64).for_each(|word| machine.data(Linear(0x2000 + 4 * word), true, &mut Identity));
     assert!(waited(&machine) > before + 100);
     operate(&mut machine, Operation::DrainWriteBuffer, 0);
     let drained = waited(&machine);
@@ -227,7 +226,7 @@ fn t710_instructions_wait_for_what_is_loaded() {
     let load = Instruction { late: 1, ..Instruction::new(Class::Load) };
     let uses = Instruction { reads: 1, ..Instruction::new(Class::Alu) };
     let other = Instruction { reads: 2, ..Instruction::new(Class::Alu) };
-    let cost = |list: &[Instruction]| Block::new(list, machine.costs()).fixed_milli() / MILLI;
+    let cost = |list: &[Instruction]| Block::new(list.to_vec(), machine.costs()).fixed_milli() / MILLI;
     assert_eq!((cost(&[load, other]), cost(&[load, uses]), cost(&[load, other, uses])), (2, 3, 3));
     let several = Instruction { words: 4, ..Instruction::new(Class::LoadMultiple) };
     assert_eq!(cost(&[several]), 5);
@@ -236,40 +235,40 @@ fn t710_instructions_wait_for_what_is_loaded() {
 #[test]
 fn t711_a_taken_jump_costs_more() {
     let mut machine = strongarm();
-    let block = Block::new(&[Instruction::new(Class::Branch)], machine.costs());
-    machine.block(&block, 0x1000, &mut Identity);
-    machine.block(&block, 0x1004, &mut Identity);
+    let block = Block::new(vec![Instruction::new(Class::Branch)], machine.costs());
+    machine.block(&block, Linear(0x1000), &mut Identity);
+    machine.block(&block, Linear(0x1004), &mut Identity);
     assert_eq!(row(&machine, Category::Instructions), 2);
-    machine.block(&block, 0x1000, &mut Identity);
+    machine.block(&block, Linear(0x1000), &mut Identity);
     assert_eq!(row(&machine, Category::Instructions), 4);
 }
 
 #[test]
 fn t712_every_line_and_page_of_a_block_is_fetched() {
     let mut machine = strongarm();
-    let block = Block::new(&[Instruction::new(Class::Alu); 16], machine.costs());
-    machine.block(&block, 0x1ff0, &mut Identity);
+    let block = Block::new(vec![Instruction::new(Class::Alu); 16], machine.costs());
+    machine.block(&block, Linear(0x1ff0), &mut Identity);
     assert_eq!((machine.counts().icache_misses, machine.counts().itlb_misses), (3, 2));
     machine.retract(&block, 4..16);
     assert_eq!(row(&machine, Category::Instructions), 4);
-    machine.block(&block, 0x1ff0, &mut Identity);
+    machine.block(&block, Linear(0x1ff0), &mut Identity);
     assert_eq!((machine.counts().icache_misses, machine.counts().itlb_misses), (3, 2));
     operate(&mut machine, Operation::InvalidateCache(Side::Code), 0);
-    machine.block(&block, 0x1ff0, &mut Identity);
+    machine.block(&block, Linear(0x1ff0), &mut Identity);
     assert_eq!(machine.counts().icache_misses, 6);
 }
 
 #[test]
 fn t713_code_and_data_share_the_tlb_of_an_arm926() {
     let mut machine = Machine::new(&file("arm926-400"));
-    let block = Block::new(&[Instruction::new(Class::Alu)], machine.costs());
-    machine.block(&block, 0x1000, &mut Identity);
-    machine.data(0x1800, false, &mut Identity);
+    let block = Block::new(vec![Instruction::new(Class::Alu)], machine.costs());
+    machine.block(&block, Linear(0x1000), &mut Identity);
+    machine.data(Linear(0x1800), false, &mut Identity);
     assert_eq!((machine.counts().itlb_misses, machine.counts().dtlb_misses), (1, 0));
     // Two pages more of the same set displace it.
-    machine.data(0x1000 + (32 << 12), false, &mut Identity);
-    machine.data(0x1000 + (64 << 12), false, &mut Identity);
-    machine.block(&block, 0x1000, &mut Identity);
+    machine.data(Linear(0x1000 + (32 << 12)), false, &mut Identity);
+    machine.data(Linear(0x1000 + (64 << 12)), false, &mut Identity);
+    machine.block(&block, Linear(0x1000), &mut Identity);
     assert_eq!(machine.counts().itlb_misses, 2);
 }
 
@@ -282,7 +281,7 @@ fn t714_every_class_has_its_cost() {
             file.set("instructions.branch_taken:20").unwrap();
             file.set(&format!("instructions.{key}:17")).unwrap();
             let machine = Machine::new(&file);
-            assert_eq!(Block::new(&[Instruction::new(class)], machine.costs()).fixed_milli(), 17 * MILLI, "{key}");
+            assert_eq!(Block::new(vec![Instruction::new(class)], machine.costs()).fixed_milli(), 17 * MILLI, "{key}");
         }
     }
 }

@@ -4,7 +4,7 @@
 
 use cobnut_model::arm::sanitizer::{Access, Sanitizer, View};
 use cobnut_model::arm::{Operation, Side};
-use cobnut_model::sanitizer::PhysicalMemory;
+use cobnut_model::{Linear, Mistake, Physical, PhysicalMemory};
 use std::cell::RefCell;
 use std::collections::HashMap;
 
@@ -25,7 +25,7 @@ const OPEN: u32 = 5;
 struct Words(RefCell<HashMap<u32, u32>>);
 
 impl PhysicalMemory for Words {
-    fn word(&self, physical: u32) -> Option<u32> {
+    fn word(&self, Physical(physical): Physical) -> Option<u32> {
         Some(self.0.borrow().get(&physical).copied().unwrap_or(0))
     }
 }
@@ -56,7 +56,7 @@ impl Guest {
 
     fn start(mut self) -> Self {
         let Guest { memory, table_base, domain_access, sanitizer } = &mut self;
-        sanitizer.start(View { memory, table_base: *table_base, domain_access: *domain_access });
+        sanitizer.start(View { memory, table_base: Physical(*table_base), domain_access: *domain_access });
         self
     }
 
@@ -66,8 +66,8 @@ impl Guest {
 
     fn access(&mut self, instruction: u32, mva: u32, write: bool) {
         let Guest { memory, table_base, domain_access, sanitizer } = self;
-        let view = View { memory, table_base: *table_base, domain_access: *domain_access };
-        sanitizer.access(&Access { instruction, mva, write, user: mva < WINDOW }, view);
+        let view = View { memory, table_base: Physical(*table_base), domain_access: *domain_access };
+        sanitizer.access(&Access { instruction, mva: Linear(mva), write, user: mva < WINDOW }, view);
     }
 
     fn read(&mut self, mva: u32) {
@@ -80,8 +80,8 @@ impl Guest {
 
     fn fetch(&mut self, mva: u32) {
         let Guest { memory, table_base, domain_access, sanitizer } = self;
-        let view = View { memory, table_base: *table_base, domain_access: *domain_access };
-        sanitizer.fetch(&Access { instruction: mva, mva, write: false, user: true }, 4, view);
+        let view = View { memory, table_base: Physical(*table_base), domain_access: *domain_access };
+        sanitizer.fetch(&Access { instruction: mva, mva: Linear(mva), write: false, user: true }, 4, view);
     }
 
     /// The kernel stores to physical memory by its window.
@@ -110,19 +110,19 @@ impl Guest {
 
     fn operate_at(&mut self, instruction: u32, operation: Operation, operand: u32) {
         let Guest { memory, table_base, domain_access, sanitizer } = self;
-        let view = View { memory, table_base: *table_base, domain_access: *domain_access };
+        let view = View { memory, table_base: Physical(*table_base), domain_access: *domain_access };
         sanitizer.operation(operation, operand, instruction, view);
     }
 
     fn fault(&mut self, mva: u32, write: bool) {
         let Guest { memory, table_base, domain_access, sanitizer } = self;
-        let view = View { memory, table_base: *table_base, domain_access: *domain_access };
-        sanitizer.faulted(&Access { instruction: 0x500, mva, write, user: true }, Side::Data, view);
+        let view = View { memory, table_base: Physical(*table_base), domain_access: *domain_access };
+        sanitizer.faulted(&Access { instruction: 0x500, mva: Linear(mva), write, user: true }, Side::Data, view);
     }
 
     fn resume(&mut self) {
         let Guest { memory, table_base, domain_access, sanitizer } = self;
-        sanitizer.user_resumed(View { memory, table_base: *table_base, domain_access: *domain_access });
+        sanitizer.user_resumed(View { memory, table_base: Physical(*table_base), domain_access: *domain_access });
     }
 
     fn kinds(&self) -> Vec<&str> {
@@ -472,7 +472,7 @@ fn a_drain_is_needed_by_what_is_read_before_the_next() {
 #[test]
 fn stores_that_only_clear_are_known() {
     let mut guest = Guest::new();
-    guest.sanitizer.watched = vec![(WINDOW + FRAME, 4)];
+    guest.sanitizer.watched = vec![(Linear(WINDOW + FRAME), 4)];
     for value in [6, 2, 0] {
         guest.put(FRAME, value);
         guest.access(0x300 + value, WINDOW + FRAME, true);

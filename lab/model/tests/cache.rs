@@ -2,6 +2,8 @@
 //! 2xx: caches.
 
 mod common;
+use cobnut_model::ia32::*;
+use cobnut_model::Code;
 use cobnut_model::*;
 use common::*;
 
@@ -18,13 +20,13 @@ fn shape() -> CacheShape {
     }
 }
 
-fn misses(cache: &mut Cache, addresses: impl IntoIterator<Item = u32>) -> usize {
-    addresses.into_iter().filter(|&a| !cache.access(a, false).hit()).count()
+fn misses(cache: &mut Cache<Physical>, addresses: impl IntoIterator<Item = u32>) -> usize {
+    addresses.into_iter().filter(|&a| !cache.access(Physical(a), false).hit()).count()
 }
 
 #[test]
 fn t201_holds_exactly_its_size() {
-    let mut cache = Cache::new(shape());
+    let mut cache = Cache::<Physical>::new(shape());
     assert_eq!(misses(&mut cache, (0..8192).step_by(4)), 128);
     assert_eq!(misses(&mut cache, (0..8192).step_by(4)), 0);
     assert_eq!(misses(&mut cache, [8192]), 1);
@@ -32,7 +34,7 @@ fn t201_holds_exactly_its_size() {
 
 #[test]
 fn t202_associativity() {
-    let mut cache = Cache::new(shape());
+    let mut cache = Cache::<Physical>::new(shape());
     let same_set = |n: u32| (0..n).map(|i| i * 2048);
     misses(&mut cache, same_set(4));
     assert_eq!(misses(&mut cache, same_set(4)), 0);
@@ -42,45 +44,45 @@ fn t202_associativity() {
 
 #[test]
 fn t203_a_line_is_the_unit() {
-    let mut cache = Cache::new(shape());
+    let mut cache = Cache::<Physical>::new(shape());
     assert_eq!(misses(&mut cache, [0x1000, 0x103f, 0x1040]), 2);
 }
 
 #[test]
 fn t204_write_back_counts_modified_victims() {
-    let mut cache = Cache::new(shape());
-    cache.access(0, true);
+    let mut cache = Cache::<Physical>::new(shape());
+    cache.access(Physical(0), true);
     misses(&mut cache, (1..4).map(|i| i * 2048));
-    assert_eq!(cache.access(4 * 2048, false).write_backs, 1);
-    assert_eq!(cache.access(5 * 2048, false).write_backs, 0, "the next victim is clean");
+    assert_eq!(cache.access(Physical(4 * 2048), false).write_backs, 1);
+    assert_eq!(cache.access(Physical(5 * 2048), false).write_backs, 0, "the next victim is clean");
 }
 
 #[test]
 fn t205_write_through_never_holds_modified_lines() {
-    let mut cache = Cache::new(CacheShape { write_back: false, ..shape() });
-    cache.access(0, true);
+    let mut cache = Cache::<Physical>::new(CacheShape { write_back: false, ..shape() });
+    cache.access(Physical(0), true);
     assert_eq!(cache.flush(Moment::START), 0);
 }
 
 #[test]
 fn t206_without_write_allocate_a_store_leaves_no_line() {
-    let mut cache = Cache::new(CacheShape { write_allocate: false, ..shape() });
-    cache.access(0x40, true);
-    assert!(!cache.access(0x40, false).hit());
+    let mut cache = Cache::<Physical>::new(CacheShape { write_allocate: false, ..shape() });
+    cache.access(Physical(0x40), true);
+    assert!(!cache.access(Physical(0x40), false).hit());
 }
 
 #[test]
 fn t207_a_read_miss_fills_its_aligned_group() {
-    let mut cache = Cache::new(CacheShape { lines_per_fill: 2, ..shape() });
+    let mut cache = Cache::<Physical>::new(CacheShape { lines_per_fill: 2, ..shape() });
     assert_eq!(misses(&mut cache, [0x1040, 0x1000, 0x1080]), 2);
 }
 
 #[test]
 fn t208_flush_empties_and_counts_modified_lines() {
-    let mut cache = Cache::new(shape());
-    cache.access(0, true);
-    cache.access(64, true);
-    cache.access(128, false);
+    let mut cache = Cache::<Physical>::new(shape());
+    cache.access(Physical(0), true);
+    cache.access(Physical(64), true);
+    cache.access(Physical(128), false);
     assert_eq!(cache.flush(Moment::START), 2);
     assert_eq!(misses(&mut cache, [0, 64, 128]), 3);
 }
@@ -95,8 +97,11 @@ fn t209_in_a_unified_cache_code_and_data_displace_each_other() {
             for line in 0..lines {
                 let linear = 0x40_0000 + line * 2048;
                 match line % 2 {
-                    0 => machine.event(&Event::Fetch { linear, instruction: instruction(Class::Nop, 1) }, &mut tables),
-                    _ => machine.event(&Event::Read { linear, physical: linear, size: 4 }, &mut tables),
+                    0 => machine.event(
+                        &Event::Fetch { linear: Linear(linear), instruction: instruction(Class::Nop, 1) },
+                        &mut tables,
+                    ),
+                    _ => machine.event(&read_at(linear), &mut tables),
                 }
             }
         }
@@ -127,25 +132,27 @@ fn t210_an_access_that_was_just_seen_changes_nothing() {
             match choice {
                 0 => {
                     let event = match place % 4 {
-                        0 => Event::Cr3Write { directory: place & 0x3000, at: 0 },
-                        1 => Event::Invlpg { linear },
+                        0 => Event::Cr3Write { directory: Physical(place & 0x3000), at: 0 },
+                        1 => Event::Invlpg { linear: Linear(linear) },
                         2 => Event::ControlWrite { global_pages: place & 8 != 0 },
-                        _ => Event::PageFault { linear: far },
+                        _ => Event::PageFault { linear: Linear(far) },
                     };
                     [&mut told, &mut spared].into_iter().for_each(|machine| machine.event(&event, &mut tables));
                 }
                 1..16 => {
                     let (block, at) =
                         (&code[place as usize % code.len()], if choice < 4 { far } else { far & 0x60_0fff });
-                    [&mut told, &mut spared].into_iter().for_each(|machine| machine.block(block, at, &mut tables));
+                    [&mut told, &mut spared]
+                        .into_iter()
+                        .for_each(|machine| machine.block(block, Linear(at), &mut tables));
                 }
                 _ => {
                     linear = if choice < 24 { far } else { linear.wrapping_add(4 * (place % 3)) };
                     let (size, write) = (1 << (place % 5), place & 0x100 != 0);
-                    told.data(linear, linear, size, write, &mut tables);
-                    match spared.has_just_seen(linear, size, write) {
+                    told.data(Linear(linear), Physical(linear), size, write, &mut tables);
+                    match spared.has_just_seen(Linear(linear), size, write) {
                         true => seen += 1,
-                        false => spared.data(linear, linear, size, write, &mut tables),
+                        false => spared.data(Linear(linear), Physical(linear), size, write, &mut tables),
                     }
                 }
             }

@@ -2,6 +2,7 @@
 //! 6xx: what refills are charged to.
 
 mod common;
+use cobnut_model::ia32::*;
 use cobnut_model::*;
 use common::*;
 use std::collections::BTreeMap;
@@ -19,15 +20,15 @@ fn feed(machine: &mut Machine, tables: &mut Identity, events: &[Event]) {
 
 /// CR3 is written, and user code runs.
 fn switch(directory: u32, base: u32) -> [Event; 2] {
-    [Event::Cr3Write { directory, at: AT }, Event::UserCode { base }]
+    [Event::Cr3Write { directory: Physical(directory), at: AT }, Event::UserCode { base: Linear(base) }]
 }
 
 fn read(page: u32) -> Event {
-    Event::Read { linear: page << 12, physical: page << 12, size: 4 }
+    read_at(page << 12)
 }
 
 fn space(directory: u32, code_base: u32) -> Space {
-    Space { directory, code_base }
+    Space { directory: Physical(directory), code_base: Linear(code_base) }
 }
 
 /// Refills of the data TLB by kind and switch.
@@ -63,8 +64,8 @@ fn t602_an_eviction_is_charged_to_the_switch_before_it() {
     feed(&mut machine, &mut tables, &switch(A, 0));
     feed(&mut machine, &mut tables, &[1, 2, 3, 4].map(read));
     // To a small space in the same directory, by segments: nothing is flushed, but its pages displace two.
-    feed(&mut machine, &mut tables, &[Event::UserCode { base: 0xd000_0000 }, read(0xd0001), read(0xd0002)]);
-    feed(&mut machine, &mut tables, &[Event::UserCode { base: 0 }, read(1)]);
+    feed(&mut machine, &mut tables, &[Event::UserCode { base: Linear(0xd000_0000) }, read(0xd0001), read(0xd0002)]);
+    feed(&mut machine, &mut tables, &[Event::UserCode { base: Linear(0) }, read(1)]);
     let by_segments = Switch { from: space(A, 0), to: space(A, 0xd000_0000), how: How::Segments, at: 0 };
     let refills = data_refills(&mut machine);
     assert_eq!(refills[0], (Kind::Evicted, by_segments, 1));
@@ -77,8 +78,8 @@ fn t603_a_cr3_write_with_other_segments_is_one_switch() {
     let mut tables = Identity::default();
     feed(&mut machine, &mut tables, &switch(A, 0));
     feed(&mut machine, &mut tables, &[read(1)]);
-    feed(&mut machine, &mut tables, &[Event::Cr3Write { directory: B, at: AT }, read(1)]);
-    feed(&mut machine, &mut tables, &[Event::UserCode { base: 0xd000_0000 }]);
+    feed(&mut machine, &mut tables, &[Event::Cr3Write { directory: Physical(B), at: AT }, read(1)]);
+    feed(&mut machine, &mut tables, &[Event::UserCode { base: Linear(0xd000_0000) }]);
     feed(&mut machine, &mut tables, &switch(A, 0));
     feed(&mut machine, &mut tables, &[read(1)]);
     let switches = machine.causes().switches();
@@ -100,10 +101,10 @@ fn t604_invalidations_are_no_switches_and_named() {
         assert_eq!((switch.from, switch.to), (space(A, 0), space(A, 0)));
         switch.how
     };
-    assert_eq!(charged_to(Event::Cr3Write { directory: A, at: AT }), How::Reload);
+    assert_eq!(charged_to(Event::Cr3Write { directory: Physical(A), at: AT }), How::Reload);
     assert_eq!(charged_to(Event::ControlWrite { global_pages: true }), How::Control);
-    assert_eq!(charged_to(Event::Invlpg { linear: 0x1000 }), How::Invlpg);
-    assert_eq!(charged_to(Event::PageFault { linear: 0x1000 }), How::PageFault);
+    assert_eq!(charged_to(Event::Invlpg { linear: Linear(0x1000) }), How::Invlpg);
+    assert_eq!(charged_to(Event::PageFault { linear: Linear(0x1000) }), How::PageFault);
 }
 
 #[test]
@@ -115,7 +116,7 @@ fn t605_a_loss_too_long_ago_is_charged_to_no_known_switch() {
         feed(&mut machine, &mut tables, &[read(1)]);
         feed(&mut machine, &mut tables, &switch(B, 0));
         feed(&mut machine, &mut tables, &switch(A, 0));
-        (0..invalidations).for_each(|_| machine.event(&Event::PageFault { linear: 0 }, &mut tables));
+        (0..invalidations).for_each(|_| machine.event(&Event::PageFault { linear: Linear(0) }, &mut tables));
         feed(&mut machine, &mut tables, &[read(1)]);
         data_refills(&mut machine)[0].1.how
     };
@@ -150,10 +151,13 @@ const ENTRIES: usize = 4;
 fn random_event(dice: &mut Dice) -> Event {
     let page = 1 + dice.below(14);
     match dice.below(40) {
-        0..3 => Event::Cr3Write { directory: dice.of(&[A, B, C]), at: dice.of(&[AT, AT + 16]) },
-        3..6 => Event::UserCode { base: dice.of(&[0, 0, 0xd000_0000]) },
-        6 => Event::Invlpg { linear: page << 12 },
-        7 => Event::PageFault { linear: page << 12 },
+        0..3 => Event::Cr3Write {
+            directory: dice.of(&[Physical(A), Physical(B), Physical(C)]),
+            at: dice.of(&[AT, AT + 16]),
+        },
+        3..6 => Event::UserCode { base: dice.of(&[Linear(0), Linear(0), Linear(0xd000_0000)]) },
+        6 => Event::Invlpg { linear: Linear(page << 12) },
+        7 => Event::PageFault { linear: Linear(page << 12) },
         8 if dice.below(4) == 0 => Event::ControlWrite { global_pages: dice.below(4) > 0 },
         _ => read(page),
     }
@@ -163,20 +167,20 @@ fn random_event(dice: &mut Dice) -> Event {
 #[derive(Default)]
 struct Reference {
     /// Page, its directory unless global, and when it was last used.
-    held: Vec<(u32, Option<u32>, usize)>,
+    held: Vec<(u32, Option<Physical>, usize)>,
     /// Page and directory, whether it was flushed, and by which event.
-    lost: Vec<(u32, Option<u32>, bool, usize)>,
+    lost: Vec<(u32, Option<Physical>, bool, usize)>,
     /// How each miss came about: flushed or evicted at an event, or cold.
     misses: Vec<Option<(bool, usize)>>,
 }
 
 impl Reference {
     fn run(&mut self, events: &[Event]) {
-        let (mut directory, mut global_pages) = (0, false);
+        let (mut directory, mut global_pages) = (Physical(0), false);
         for (now, event) in events.iter().enumerate() {
             match *event {
                 Event::Read { linear, .. } => {
-                    let page = linear >> 12;
+                    let Page(page) = linear.page();
                     let owner = if page >= GLOBAL_PAGES && global_pages { None } else { Some(directory) };
                     self.read(page, owner, now);
                 }
@@ -189,14 +193,14 @@ impl Reference {
                     global_pages = enabled;
                 }
                 Event::Invlpg { linear } | Event::PageFault { linear } => {
-                    self.drop(now, |page, _| page == linear >> 12)
+                    self.drop(now, |page, _| page == linear.page().0)
                 }
                 _ => {}
             }
         }
     }
 
-    fn read(&mut self, page: u32, owner: Option<u32>, now: usize) {
+    fn read(&mut self, page: u32, owner: Option<Physical>, now: usize) {
         if let Some(entry) = self.held.iter_mut().find(|entry| entry.0 == page) {
             entry.2 = now;
             return;
@@ -211,10 +215,10 @@ impl Reference {
         self.held.push((page, owner, now));
     }
 
-    fn drop(&mut self, now: usize, goes: impl Fn(u32, Option<u32>) -> bool) {
+    fn drop(&mut self, now: usize, goes: impl Fn(u32, Option<Physical>) -> bool) {
         let (gone, kept) = self.held.iter().partition(|entry| goes(entry.0, entry.1));
         self.held = kept;
-        let gone: Vec<(u32, Option<u32>, usize)> = gone;
+        let gone: Vec<(u32, Option<Physical>, usize)> = gone;
         self.lost.extend(gone.iter().map(|entry| (entry.0, entry.1, true, now)));
     }
 }
@@ -331,11 +335,11 @@ fn busy_stream(dice: &mut Dice, pages: u32) -> Vec<Event> {
             events.extend(switch(running, dice.of(&[0, 0, 0xd000_0000])));
         }
         let (linear, class) = (0x40_0000 + place(dice), dice.of(&[Class::Alu, Class::Branch, Class::Call]));
-        events.push(Event::Fetch { linear, instruction: instruction(class, 3) });
+        events.push(Event::Fetch { linear: Linear(linear), instruction: instruction(class, 3) });
         let linear = 0x40_4400 + place(dice);
         events.push(match dice.below(3) {
-            0 => Event::Write { linear, physical: linear, size: 4 },
-            _ => Event::Read { linear, physical: linear, size: 4 },
+            0 => write_at(linear),
+            _ => read_at(linear),
         });
     }
     events
@@ -402,7 +406,7 @@ fn t609_switches_are_counted_apart_from_what_they_cost() {
         feed(&mut machine, &mut tables, &switch(B, 0));
         feed(&mut machine, &mut tables, &switch(A, 0));
         feed(&mut machine, &mut tables, &switch(A, 0));
-        feed(&mut machine, &mut tables, &[Event::UserCode { base: C }, Event::UserCode { base: 0 }]);
+        feed(&mut machine, &mut tables, &[Event::UserCode { base: Linear(C) }, Event::UserCode { base: Linear(0) }]);
     }
     let causes = machine.causes();
     let times = causes.charges().switches_since(&origin);

@@ -3,14 +3,15 @@
 
 mod common;
 
-use cobnut_model::Machine;
+use cobnut_model::ia32::Machine;
+use cobnut_model::{Linear, Physical};
 use common::{pentium4, Identity};
 
 /// Reads the line of this number among those that compete for the four ways of one set.
 fn read(machine: &mut Machine, line: u32) {
     let linear = line * 2048;
-    if !machine.has_just_seen(linear, 4, false) {
-        machine.data(linear, linear, 4, false, &mut Identity::default());
+    if !machine.has_just_seen(Linear(linear), 4, false) {
+        machine.data(Linear(linear), Physical(linear), 4, false, &mut Identity::default());
     }
 }
 

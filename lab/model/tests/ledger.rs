@@ -2,11 +2,13 @@
 //! 4xx: costs and the ledger.
 
 mod common;
+use cobnut_model::ia32::*;
+use cobnut_model::Code;
 use cobnut_model::*;
 use common::*;
 
 fn fetch(machine: &mut Machine, class: Class) {
-    let event = Event::Fetch { linear: 0x20_0000, instruction: instruction(class, 2) };
+    let event = Event::Fetch { linear: Linear(0x20_0000), instruction: instruction(class, 2) };
     machine.event(&event, &mut Identity::default());
 }
 
@@ -19,7 +21,7 @@ fn t401_rows_add_up_to_the_total() {
     }
     sweep(&mut machine, &mut tables, 0x40_0000, 200);
     machine.event(&Event::Entry(EntryKind::Fault), &mut tables);
-    machine.event(&Event::Cr3Write { directory: 0, at: 0 }, &mut tables);
+    machine.event(&Event::Cr3Write { directory: Physical(0), at: 0 }, &mut tables);
     let rows: u64 = CATEGORIES.iter().map(|&(c, _)| machine.ledger().row(c)).sum();
     assert_eq!(rows, machine.ledger().total());
     assert!(rows > 0);
@@ -60,7 +62,7 @@ fn t404_refilling_a_whole_tlb_costs_what_the_paper_says() {
     let mut machine = Machine::new(&pentium4(&[]));
     let mut tables = Identity::default();
     sweep(&mut machine, &mut tables, 0x40_0000, 64);
-    machine.event(&Event::Cr3Write { directory: 0, at: 0 }, &mut tables);
+    machine.event(&Event::Cr3Write { directory: Physical(0), at: 0 }, &mut tables);
     let before = cycles(&machine, Category::TlbRefillData);
     sweep(&mut machine, &mut tables, 0x40_0000, 64);
     assert_eq!(
@@ -86,7 +88,7 @@ fn t406_retracting_takes_back_exactly_what_was_booked() {
     let mut machine = Machine::new(&pentium4(&[]));
     let code = [Class::Load, Class::Alu, Class::SegmentLoad].map(|c| instruction(c, 2)).to_vec();
     let block = Block::new(code, machine.costs());
-    machine.block(&block, 0x20_0000, &mut Identity::default());
+    machine.block(&block, Linear(0x20_0000), &mut Identity::default());
     machine.retract(&block, 1..3);
     assert_eq!(machine.ledger().row(Category::Instructions), 2_000);
     assert_eq!(machine.ledger().row(Category::SegmentReload), 0);
@@ -96,9 +98,9 @@ fn t406_retracting_takes_back_exactly_what_was_booked() {
 fn t407_an_access_over_two_lines_counts_twice() {
     let mut machine = Machine::new(&pentium4(&[]));
     let mut tables = Identity::default();
-    machine.event(&Event::Read { linear: 0x40_003e, physical: 0x40_003e, size: 4 }, &mut tables);
+    machine.event(&read_at(0x40_003e), &mut tables);
     assert_eq!(machine.ledger().row(Category::CacheRefill), 138_000 + 7_000, "the neighbour came with the same fill");
-    machine.event(&Event::Read { linear: 0x40_0ffe, physical: 0x40_0ffe, size: 4 }, &mut tables);
+    machine.event(&read_at(0x40_0ffe), &mut tables);
     assert_eq!(machine.counts().dtlb_misses, 2, "the second part is on another page");
 }
 
@@ -107,8 +109,8 @@ fn t408_page_faults_and_invlpg_drop_one_page() {
     let mut machine = Machine::new(&pentium4(&[]));
     let mut tables = Identity::default();
     sweep(&mut machine, &mut tables, 0x40_0000, 3);
-    machine.event(&Event::Invlpg { linear: 0x40_0123 }, &mut tables);
-    machine.event(&Event::PageFault { linear: 0x40_1040 }, &mut tables);
+    machine.event(&Event::Invlpg { linear: Linear(0x40_0123) }, &mut tables);
+    machine.event(&Event::PageFault { linear: Linear(0x40_1040) }, &mut tables);
     sweep(&mut machine, &mut tables, 0x40_0000, 3);
     assert_eq!(machine.counts().dtlb_misses, 5);
 }
@@ -120,7 +122,7 @@ fn t409_global_pages_survive_cr3_writes_once_cr4_says_so() {
         let mut tables = Identity { global_from: 0x40_0000, ..Default::default() };
         machine.event(&Event::ControlWrite { global_pages: enabled }, &mut tables);
         sweep(&mut machine, &mut tables, 0x40_0000, 8);
-        machine.event(&Event::Cr3Write { directory: 0, at: 0 }, &mut tables);
+        machine.event(&Event::Cr3Write { directory: Physical(0), at: 0 }, &mut tables);
         sweep(&mut machine, &mut tables, 0x40_0000, 8);
         machine.counts().dtlb_misses
     };
@@ -141,7 +143,7 @@ fn t410_an_instruction_cache_machine_works_without_trace_cache() {
     let file = MachineFile::parse(&text, "test").unwrap();
     let mut machine = Machine::new(&file);
     let block = Block::new(vec![instruction(Class::Nop, 1); 130], machine.costs());
-    (0..2).for_each(|_| machine.block(&block, 0x20_0000, &mut Identity::default()));
+    (0..2).for_each(|_| machine.block(&block, Linear(0x20_0000), &mut Identity::default()));
     assert_eq!(machine.ledger().row(Category::CacheRefill), 2 * 138_000 + 7_000, "three lines in two fills, once");
     assert_eq!(machine.counts().itlb_misses, 1);
     assert_eq!(machine.counts().trace_misses, 0);
@@ -153,7 +155,7 @@ fn t411_code_is_read_in_lines_of_the_second_level_cache() {
         let set = [format!("l2.line_bytes:{line}"), "l2.lines_per_fill:1".into()];
         let mut machine = Machine::new(&pentium4(&set.each_ref().map(String::as_str)));
         let block = Block::new(vec![instruction(Class::Nop, 1); 128], machine.costs());
-        machine.block(&block, 0x20_0000, &mut Identity::default());
+        machine.block(&block, Linear(0x20_0000), &mut Identity::default());
         machine.ledger().row(Category::CacheRefill) / 138_000
     };
     assert_eq!([32, 64, 128].map(refills), [4, 2, 1]);
@@ -169,7 +171,7 @@ fn t412_without_a_second_level_a_store_pays_for_the_line_it_fetches() {
         file.set(&format!("l1d.write_allocate:{allocate}")).unwrap();
         let mut machine = Machine::new(&file);
         for linear in [0x40_0000, 0x40_0004, 0x40_0040] {
-            machine.event(&Event::Write { linear, physical: linear, size: 4 }, &mut Identity::default());
+            machine.event(&write_at(linear), &mut Identity::default());
         }
         machine.ledger().row(Category::CacheRefill)
     };
@@ -186,7 +188,7 @@ fn t413_a_refill_costs_9_and_more_where_the_page_table_entries_are_not_cached() 
         let mut tables = Identity::default();
         let mut refill = |machine: &mut Machine, linear: u32| {
             let before = machine.ledger().row(Category::TlbRefillData);
-            machine.event(&Event::Read { linear, physical: 0x70_8840, size: 4 }, &mut tables);
+            machine.event(&Event::Read { linear: Linear(linear), physical: Physical(0x70_8840), size: 4 }, &mut tables);
             (machine.ledger().row(Category::TlbRefillData) - before) / MILLI
         };
         // Fills the second level with the entries of page 0x400 and pushes them out of the first, whose sets repeat
@@ -194,14 +196,17 @@ fn t413_a_refill_costs_9_and_more_where_the_page_table_entries_are_not_cached() 
         let entry = 0x20_0000 + 0x400 * 4;
         refill(&mut machine, 0x40_0000);
         assert_eq!(refill(&mut machine, 0x40_1000), 9, "{name}: the neighbour's entries share the lines");
-        machine.event(&Event::Cr3Write { directory: 0, at: 0 }, &mut Identity::default());
+        machine.event(&Event::Cr3Write { directory: Physical(0), at: 0 }, &mut Identity::default());
         assert_eq!(refill(&mut machine, 0x40_0000), 9, "{name}: still in the first level");
         for way in 1..=8 {
             for physical in [entry + way * 4096, 0x10_0004 + (16 + way) * 4096] {
-                machine.event(&Event::Read { linear: 0x50_0000, physical, size: 4 }, &mut Identity::default());
+                machine.event(
+                    &Event::Read { linear: Linear(0x50_0000), physical: Physical(physical), size: 4 },
+                    &mut Identity::default(),
+                );
             }
         }
-        machine.event(&Event::Cr3Write { directory: 0, at: 0 }, &mut Identity::default());
+        machine.event(&Event::Cr3Write { directory: Physical(0), at: 0 }, &mut Identity::default());
         assert_eq!(refill(&mut machine, 0x40_0000), dearest, "{name}: both in the second level only");
     }
 }
@@ -225,9 +230,9 @@ fn t414_direct_costs_are_those_that_l95_and_the_manuals_state() {
 fn t415_a_taken_jump_may_cost_more() {
     let cost = |name: &str, target: u32| {
         let mut machine = Machine::new(&shipped(name, &[]));
-        let jump = Event::Fetch { linear: 0x20_0000, instruction: instruction(Class::Branch, 2) };
+        let jump = Event::Fetch { linear: Linear(0x20_0000), instruction: instruction(Class::Branch, 2) };
         machine.event(&jump, &mut Identity::default());
-        let next = Event::Fetch { linear: target, instruction: instruction(Class::Halt, 1) };
+        let next = Event::Fetch { linear: Linear(target), instruction: instruction(Class::Halt, 1) };
         machine.event(&next, &mut Identity::default());
         machine.ledger().row(Category::Instructions) / MILLI
     };
@@ -240,7 +245,7 @@ fn t416_a_store_that_no_level_allocates_fetches_nothing() {
     let mut machine = Machine::new(&shipped("pentium-90", &[]));
     for line in 0..8 {
         let linear = 0x40_0000 + line * 32;
-        machine.event(&Event::Write { linear, physical: linear, size: 4 }, &mut Identity::default());
+        machine.event(&write_at(linear), &mut Identity::default());
     }
     assert_eq!(machine.ledger().row(Category::CacheRefill), 0);
 }

@@ -139,7 +139,7 @@ fn t515_pseudo_lru_needs_a_power_of_two() {
 #[test]
 fn t516_setting_a_value_drops_its_range_and_says_so() {
     let file = pentium4(&["trace_cache.rebuild_cycles:20000"]);
-    let json = file.to_json();
+    let json: serde_json::Value = serde_json::from_str(&file.to_json()).unwrap();
     let parameter = &json["parameters"]["trace_cache.rebuild_cycles"];
     assert_eq!(parameter["value"], 20000);
     assert_eq!(parameter["source"], "set for this run (the file says 7500)");

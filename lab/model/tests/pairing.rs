@@ -2,6 +2,8 @@
 //! 42x: what neighbouring instructions cost: pairs, stalls, prefixes.
 
 mod common;
+use cobnut_model::ia32::*;
+use cobnut_model::Code;
 use cobnut_model::*;
 use common::*;
 
@@ -114,7 +116,7 @@ fn t427_pairing_is_the_machine_files_choice_and_adds_up() {
     let mut machine = Machine::new(&shipped("pentium-90", &[]));
     let block = Block::new(code.to_vec(), machine.costs());
     assert_eq!(block.fixed_milli(), 4 * MILLI);
-    machine.block(&block, 0x20_0000, &mut Identity::default());
+    machine.block(&block, Linear(0x20_0000), &mut Identity::default());
     let category = |machine: &Machine, c| machine.ledger().row(c) / MILLI;
     assert_eq!(category(&machine, Category::Instructions), 1);
     machine.retract(&block, 1..3);

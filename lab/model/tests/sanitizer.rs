@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //! What the sanitizer makes of page tables in a memory of words: a directory at 0x1000 in force, one table behind it.
 
-use cobnut_model::sanitizer::{Access, PhysicalMemory, Sanitizer};
+use cobnut_model::ia32::sanitizer::{Access, Sanitizer};
+use cobnut_model::{Linear, Mistake, Physical, PhysicalMemory};
 use std::cell::RefCell;
 use std::collections::HashMap;
 
@@ -18,7 +19,7 @@ const GLOBAL: u32 = 1 << 8;
 struct Words(RefCell<HashMap<u32, u32>>);
 
 impl PhysicalMemory for Words {
-    fn word(&self, physical: u32) -> Option<u32> {
+    fn word(&self, Physical(physical): Physical) -> Option<u32> {
         Some(self.0.borrow().get(&physical).copied().unwrap_or(0))
     }
 }
@@ -43,7 +44,7 @@ impl Guest {
 
     fn store(&mut self, at: u32, value: u32) {
         self.memory.0.borrow_mut().insert(at, value);
-        self.sanitizer.stored(2, at, 4, &self.memory);
+        self.sanitizer.stored(2, Physical(at), 4, &self.memory);
     }
 
     fn wipe(&mut self, page: u32) {
@@ -53,7 +54,7 @@ impl Guest {
     }
 
     fn touch(&mut self, write: bool, moved: bool) {
-        let access = Access { instruction: PAGE, linear: PAGE, size: 4, write, user: true, moved };
+        let access = Access { instruction: PAGE, linear: Linear(PAGE), size: 4, write, user: true, moved };
         self.sanitizer.access(&access, &self.memory);
     }
 
@@ -96,7 +97,7 @@ fn a_table_that_is_emptied_entry_by_entry_is_not_wiped() {
     guest.touch(false, true);
     for word in 0..1024 {
         guest.store(TABLE + 4 * word, 0);
-        guest.sanitizer.invlpg(3, PAGE + 0x1000 * word);
+        guest.sanitizer.invlpg(3, Linear(PAGE + 0x1000 * word));
     }
     guest.store(TABLE, 0xa000 | USER_ONLY);
     guest.touch(false, true);
@@ -109,11 +110,11 @@ fn a_wiped_page_is_no_directory_any_more() {
     guest.memory.0.borrow_mut().insert(OTHER + 4, TABLE | USER_WRITABLE);
     guest.load(OTHER);
     guest.load(DIRECTORY);
-    assert!(guest.sanitizer.watches(OTHER));
+    assert!(guest.sanitizer.watches(Physical(OTHER)));
     guest.wipe(OTHER);
-    assert!(!guest.sanitizer.watches(OTHER) && guest.sanitizer.watches(DIRECTORY));
+    assert!(!guest.sanitizer.watches(Physical(OTHER)) && guest.sanitizer.watches(Physical(DIRECTORY)));
     guest.wipe(DIRECTORY);
-    assert!(guest.sanitizer.watches(DIRECTORY), "in force");
+    assert!(guest.sanitizer.watches(Physical(DIRECTORY)), "in force");
 }
 
 #[test]
@@ -124,7 +125,7 @@ fn how_a_page_is_cached_is_part_of_its_translation() {
     assert_eq!(guest.kinds(), ["stale-translation"]);
     guest = Guest::new();
     guest.store(TABLE, 0x9000 | USER_ONLY | 1 << 4);
-    guest.sanitizer.invlpg(3, PAGE);
+    guest.sanitizer.invlpg(3, Linear(PAGE));
     guest.touch(false, false);
     assert_eq!(guest.kinds(), [""; 0]);
 }
@@ -137,7 +138,7 @@ fn a_right_that_may_come_late_is_counted_until_the_page_is_invalidated() {
     assert_eq!(guest.sanitizer.counts.late_rights, 0);
     guest.touch(true, false);
     assert_eq!(guest.sanitizer.counts.late_rights, 1);
-    guest.sanitizer.invlpg(3, PAGE);
+    guest.sanitizer.invlpg(3, Linear(PAGE));
     guest.touch(true, false);
     assert_eq!((guest.sanitizer.counts.late_rights, guest.kinds()), (1, vec![]));
     assert_eq!((guest.sanitizer.counts.losses, guest.sanitizer.invalidators()[1].needed), (0, 1));

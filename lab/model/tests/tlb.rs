@@ -2,6 +2,7 @@
 //! 1xx: translation look-aside buffers.
 
 mod common;
+use cobnut_model::ia32::*;
 use cobnut_model::*;
 use common::*;
 
@@ -10,17 +11,17 @@ fn shape(entries: usize, ways: usize, replacement: Replacement) -> TlbShape {
 }
 
 fn walk(linear: u32) -> Walk {
-    Walk { frame: linear & !0xfff, large: false, global: false, entries: [0, 0] }
+    Walk { frame: Physical(linear & !0xfff), large: false, global: false, entries: [Physical(0), Physical(0)] }
 }
 
 /// Touches pages by number; returns how many missed.
 fn touch(tlb: &mut Tlb, pages: impl IntoIterator<Item = u32>) -> u32 {
     pages.into_iter().fold(0, |misses, page| {
         let linear = page << 12;
-        if tlb.lookup(linear).is_some() {
+        if tlb.lookup(Linear(linear)).is_some() {
             return misses;
         }
-        tlb.fill(linear, &walk(linear));
+        tlb.fill(Linear(linear), &walk(linear));
         misses + 1
     })
 }
@@ -48,8 +49,8 @@ fn t102_associativity_limits_pages_of_one_set() {
 fn t103_lru_evicts_the_longest_unused() {
     let mut tlb = Tlb::new(shape(4, 4, Replacement::Lru));
     touch(&mut tlb, [1, 2, 3, 4, 1, 5]);
-    assert!(tlb.lookup(1 << 12).is_some(), "used again before the eviction");
-    assert!(tlb.lookup(2 << 12).is_none(), "the oldest");
+    assert!(tlb.lookup(Linear(1 << 12)).is_some(), "used again before the eviction");
+    assert!(tlb.lookup(Linear(2 << 12)).is_none(), "the oldest");
 }
 
 #[test]
@@ -57,8 +58,8 @@ fn t104_pseudo_lru_follows_its_tree() {
     let mut tlb = Tlb::new(shape(4, 4, Replacement::PseudoLru));
     // After 1 2 3 4 and 1, the root points to the right pair and that pair's bit to its left member, 3.
     touch(&mut tlb, [1, 2, 3, 4, 1, 5]);
-    assert!(tlb.lookup(3 << 12).is_none());
-    assert!([1, 2, 4, 5].iter().all(|&p| tlb.lookup(p << 12).is_some()), "true LRU would have evicted 2");
+    assert!(tlb.lookup(Linear(3 << 12)).is_none());
+    assert!([1, 2, 4, 5].iter().all(|&p| tlb.lookup(Linear(p << 12)).is_some()), "true LRU would have evicted 2");
 }
 
 #[test]
@@ -76,50 +77,50 @@ fn t106_global_entries_survive_a_flush_when_enabled() {
     let mut tlb = Tlb::new(shape(8, 8, Replacement::Lru));
     let global = Walk { global: true, ..walk(0x5000) };
     tlb.flush_all(true, Moment::START);
-    tlb.fill(0x5000, &global);
-    tlb.fill(0x6000, &walk(0x6000));
+    tlb.fill(Linear(0x5000), &global);
+    tlb.fill(Linear(0x6000), &walk(0x6000));
     tlb.flush(Moment::START);
-    assert!(tlb.lookup(0x5000).is_some());
-    assert!(tlb.lookup(0x6000).is_none());
+    assert!(tlb.lookup(Linear(0x5000)).is_some());
+    assert!(tlb.lookup(Linear(0x6000)).is_none());
     tlb.flush_all(false, Moment::START);
-    tlb.fill(0x5000, &global);
+    tlb.fill(Linear(0x5000), &global);
     tlb.flush(Moment::START);
-    assert!(tlb.lookup(0x5000).is_none(), "CR4.PGE is off");
+    assert!(tlb.lookup(Linear(0x5000)).is_none(), "CR4.PGE is off");
 }
 
 #[test]
 fn t107_invalidate_drops_global_entries_too() {
     let mut tlb = Tlb::new(shape(8, 8, Replacement::Lru));
     tlb.flush_all(true, Moment::START);
-    tlb.fill(0x5000, &Walk { global: true, ..walk(0x5000) });
-    tlb.fill(0x6000, &walk(0x6000));
-    tlb.invalidate(0x5678, Moment::START);
-    assert!(tlb.lookup(0x5000).is_none());
-    assert!(tlb.lookup(0x6000).is_some());
+    tlb.fill(Linear(0x5000), &Walk { global: true, ..walk(0x5000) });
+    tlb.fill(Linear(0x6000), &walk(0x6000));
+    tlb.invalidate(Linear(0x5678), Moment::START);
+    assert!(tlb.lookup(Linear(0x5000)).is_none());
+    assert!(tlb.lookup(Linear(0x6000)).is_some());
 }
 
 #[test]
 fn t108_a_large_page_takes_one_entry() {
-    let large = Walk { frame: 0x0080_3000, large: true, global: false, entries: [0, 0] };
+    let large = Walk { frame: Physical(0x0080_3000), large: true, global: false, entries: [Physical(0), Physical(0)] };
     let mut tlb = Tlb::new(shape(8, 8, Replacement::Lru));
-    tlb.fill(0x0040_3000, &large);
-    assert_eq!(tlb.lookup(0x0040_3abc), Some(0x0080_3000));
-    assert_eq!(tlb.lookup(0x007f_f000), Some(0x00bf_f000), "another part of the same page");
+    tlb.fill(Linear(0x0040_3000), &large);
+    assert_eq!(tlb.lookup(Linear(0x0040_3abc)), Some(Physical(0x0080_3000)));
+    assert_eq!(tlb.lookup(Linear(0x007f_f000)), Some(Physical(0x00bf_f000)), "another part of the same page");
     let mut split = Tlb::new(TlbShape { large_pages: false, ..shape(8, 8, Replacement::Lru) });
-    split.fill(0x0040_3000, &large);
-    assert_eq!(split.lookup(0x0040_3abc), Some(0x0080_3000));
-    assert_eq!(split.lookup(0x007f_f000), None, "this TLB breaks large pages up");
+    split.fill(Linear(0x0040_3000), &large);
+    assert_eq!(split.lookup(Linear(0x0040_3abc)), Some(Physical(0x0080_3000)));
+    assert_eq!(split.lookup(Linear(0x007f_f000)), None, "this TLB breaks large pages up");
 }
 
 #[test]
 fn t109_a_refill_knows_how_the_entry_was_lost() {
     let mut tlb = Tlb::new(shape(2, 2, Replacement::Lru));
-    assert_eq!(tlb.fill(0x1000, &walk(0x1000)), Loss::Cold, "never held");
-    tlb.fill(0x2000, &walk(0x2000));
-    tlb.fill(0x3000, &walk(0x3000));
-    assert_eq!(tlb.fill(0x1000, &walk(0x1000)), Loss::Evicted(Moment::START));
+    assert_eq!(tlb.fill(Linear(0x1000), &walk(0x1000)), Loss::Cold, "never held");
+    tlb.fill(Linear(0x2000), &walk(0x2000));
+    tlb.fill(Linear(0x3000), &walk(0x3000));
+    assert_eq!(tlb.fill(Linear(0x1000), &walk(0x1000)), Loss::Evicted(Moment::START));
     tlb.flush(Moment::START);
-    assert_eq!(tlb.fill(0x1000, &walk(0x1000)), Loss::Flushed(Moment::START));
+    assert_eq!(tlb.fill(Linear(0x1000), &walk(0x1000)), Loss::Flushed(Moment::START));
 }
 
 #[test]
@@ -145,13 +146,13 @@ fn t111_one_flush_or_invlpg_reaches_code_and_data_of_a_unified_tlb() {
     let mut tables = Identity::default();
     let both = |machine: &mut Machine, tables: &mut Identity| {
         jumps(machine, tables, 0x40_0000, 1);
-        machine.event(&Event::Read { linear: 0x40_0800, physical: 0x40_0800, size: 4 }, tables);
+        machine.event(&read_at(0x40_0800), tables);
         machine.counts().itlb_misses + machine.counts().dtlb_misses
     };
     assert_eq!(both(&mut machine, &mut tables), 1, "data finds the entry that code brought");
-    machine.event(&Event::Cr3Write { directory: 0, at: 0 }, &mut tables);
+    machine.event(&Event::Cr3Write { directory: Physical(0), at: 0 }, &mut tables);
     assert_eq!(both(&mut machine, &mut tables), 2);
-    machine.event(&Event::Invlpg { linear: 0x40_0000 }, &mut tables);
+    machine.event(&Event::Invlpg { linear: Linear(0x40_0000) }, &mut tables);
     assert_eq!(both(&mut machine, &mut tables), 3);
 }
 
@@ -163,7 +164,10 @@ fn t112_large_data_pages_may_have_a_tlb_of_their_own() {
         for _ in 0..3 {
             for page in 0..large {
                 let linear = 0x8000_0000 + (page << 22);
-                machine.event(&Event::Read { linear, physical: 0x40_0000, size: 4 }, &mut tables);
+                machine.event(
+                    &Event::Read { linear: Linear(linear), physical: Physical(0x40_0000), size: 4 },
+                    &mut tables,
+                );
             }
             sweep(&mut machine, &mut tables, 0x40_0000, small);
         }
@@ -180,7 +184,7 @@ fn t113_without_the_global_bit_a_cr3_write_takes_global_pages_too() {
         let mut tables = Identity { global_from: 0, ..Default::default() };
         machine.event(&Event::ControlWrite { global_pages: true }, &mut tables);
         sweep(&mut machine, &mut tables, 0x40_0000, 4);
-        machine.event(&Event::Cr3Write { directory: 0, at: 0 }, &mut tables);
+        machine.event(&Event::Cr3Write { directory: Physical(0), at: 0 }, &mut tables);
         sweep(&mut machine, &mut tables, 0x40_0000, 4);
         assert_eq!(machine.counts().dtlb_misses == 4, kept, "{name}");
     }

@@ -2,13 +2,15 @@
 //! 3xx: the trace cache and the front end around it.
 
 mod common;
+use cobnut_model::ia32::*;
+use cobnut_model::Code;
 use cobnut_model::*;
 use common::*;
 
 /// Executes `instructions` one after the other from `linear` on.
 fn run(machine: &mut Machine, linear: u32, instructions: &[Instruction]) {
     let block = Block::new(instructions.to_vec(), machine.costs());
-    machine.block(&block, linear, &mut Identity::default());
+    machine.block(&block, Linear(linear), &mut Identity::default());
 }
 
 fn nops(count: usize) -> Vec<Instruction> {
@@ -48,11 +50,11 @@ fn t302_capacity_in_nops_is_lines_times_six() {
 fn t303_a_cr3_write_empties_it() {
     let mut machine = Machine::new(&pentium4(&[]));
     pass(&mut machine, 600);
-    machine.event(&Event::Cr3Write { directory: 0, at: 0 }, &mut Identity::default());
+    machine.event(&Event::Cr3Write { directory: Physical(0), at: 0 }, &mut Identity::default());
     assert_eq!(trace_misses(&mut machine, |m| pass(m, 600)), 101);
     let mut kept = Machine::new(&pentium4(&["trace_cache.flushed_by_cr3:false"]));
     pass(&mut kept, 600);
-    kept.event(&Event::Cr3Write { directory: 0, at: 0 }, &mut Identity::default());
+    kept.event(&Event::Cr3Write { directory: Physical(0), at: 0 }, &mut Identity::default());
     assert_eq!(trace_misses(&mut kept, |m| pass(m, 600)), 0);
 }
 
@@ -103,7 +105,7 @@ fn t307_a_block_equals_its_instructions_one_by_one() {
         run(&mut whole, start, &code);
         let mut linear = start;
         for &instruction in &code {
-            single.event(&Event::Fetch { linear, instruction }, &mut Identity::default());
+            single.event(&Event::Fetch { linear: Linear(linear), instruction }, &mut Identity::default());
             linear += instruction.length as u32;
         }
     }

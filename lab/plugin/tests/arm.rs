@@ -4,6 +4,9 @@
 
 mod common;
 
+use cobnut_model::MachineFile;
+use cobnut_trace::arm::Arm;
+use cobnut_trace::{Measurement, Replay};
 use common::{here, plugin, work_folder};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -44,11 +47,15 @@ fn qemu(folder: &Path, arguments: &str) -> Output {
 }
 
 fn measure(name: &str, arguments: &str) -> Value {
+    serde_json::from_slice(&output_of(name, arguments)).unwrap()
+}
+
+fn output_of(name: &str, arguments: &str) -> Vec<u8> {
     let folder = work_folder(name);
     let out = folder.join("out.json");
     let done = qemu(&folder, &format!(",out={},{arguments}", out.display()));
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
-    serde_json::from_str(&std::fs::read_to_string(out).unwrap()).unwrap()
+    std::fs::read(out).unwrap()
 }
 
 fn on_machine(name: &str) -> Value {
@@ -103,6 +110,49 @@ fn the_line_that_is_cleaned_is_written_once_a_round() {
     let report = on_machine("arm-clean");
     assert_eq!(series(&report, 2, "write_backs"), [1; 4]);
     assert!(series(&report, 2, "dcache_misses")[1..].iter().all(|&misses| misses == 0), "cleaning keeps the line");
+}
+
+/// `range=` and the functions of the image are in what is compared.
+#[test]
+fn a_replay_measures_what_the_run_did_on_each_machine() {
+    let image = build(&work_folder("arm-record-image"));
+    let arguments = format!("kernel={},range=handler:abort..handled", image.display());
+    let record = output_of("arm-record", &format!("mode=record,{arguments}"));
+    assert_eq!(record, output_of("arm-record", &format!("mode=record,{arguments}")), "a record is repeatable");
+    let replayed = |file: &MachineFile, begin: bool| {
+        let replay = Replay::new(&record[..]).unwrap();
+        let mut measurement = Measurement::<Arm>::new(Some(file), &[], &replay.header);
+        if begin {
+            measurement = measurement.from_begin();
+        }
+        replay.run(&mut measurement).unwrap();
+        serde_json::to_value(measurement.report()).unwrap()
+    };
+    for name in ["arm926-400", "sa1100-200"] {
+        let path = here().join(format!("../machines/{name}.toml"));
+        let live = output_of(&format!("arm-live-{name}"), &format!("machine={},{arguments}", path.display()));
+        let file = MachineFile::read(&path).unwrap();
+        let report = replayed(&file, false);
+        assert_eq!(format!("{report}\n"), String::from_utf8(live).unwrap(), "{name}");
+        let begin = format!("machine={},from=begin,{arguments}", path.display());
+        let live = output_of(&format!("arm-begin-{name}"), &begin);
+        assert_eq!(format!("{}\n", replayed(&file, true)), String::from_utf8(live).unwrap(), "{name} from begin");
+        assert_eq!(report["ranges"][1]["per_iteration"]["handler"]["instructions"], serde_json::json!([1, 1, 1, 1]));
+        let functions = report["regions"][1]["functions"].as_array().unwrap();
+        let spent: u64 = functions.iter().map(|function| function["cycles"].as_u64().unwrap()).sum();
+        let total = report["regions"][1]["cycles_total"].as_u64().unwrap();
+        assert!(functions.len() > 1 && (total - functions.len() as u64..=total).contains(&spent), "{functions:?}");
+    }
+}
+
+#[test]
+fn without_flush_is_for_switches_that_flush_by_themselves() {
+    let folder = work_folder("arm-without");
+    let machine = here().join("../machines/arm926-400.toml");
+    let out = folder.join("out.json");
+    let done = qemu(&folder, &format!(",out={},machine={},without=flush", out.display(), machine.display()));
+    assert!(!done.status.success());
+    assert_eq!(String::from_utf8_lossy(&done.stderr).trim(), "cobnut-plugin: argument without: not for ARM guests");
 }
 
 #[test]

@@ -104,6 +104,18 @@ fn refills_are_charged_to_what_took_the_entries() {
     }
 }
 
+/// The one that turns paging on as well: nothing was followed before it.
+#[test]
+fn switches_are_listed_with_the_addresses_of_their_instructions() {
+    const LOADED_AT: u32 = 0x10_0000;
+    for guest in ["sysenter", "faults", "reads"] {
+        let report = report(guest, &format!("switch-at-{guest}"), "");
+        let switches = report.0["switches"].as_array().unwrap().iter();
+        let listed: Vec<u32> = switches.filter_map(|one| u32::from_str_radix(one["at"].as_str()?, 16).ok()).collect();
+        assert!(!listed.is_empty() && listed.iter().all(|&at| at >= LOADED_AT), "{guest}: {listed:x?}");
+    }
+}
+
 #[test]
 fn direct_costs_of_a_round_trip() {
     let report = report("sysenter", "direct", "");

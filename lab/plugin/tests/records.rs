@@ -4,6 +4,7 @@
 
 mod common;
 use cobnut_model::MachineFile;
+use cobnut_trace::ia32::Ia32;
 use cobnut_trace::{Measurement, Recorder, Replay};
 use common::*;
 
@@ -11,17 +12,16 @@ const GUESTS: [&str; 6] = ["sysenter", "faults", "reads", "flush", "aliases", "r
 
 fn replayed(record: &[u8], machine: &MachineFile, set: &[String]) -> Result<String, String> {
     let replay = Replay::new(record)?;
-    let (memory, ranges) = (replay.header.memory, replay.header.ranges.clone());
-    let mut measurement = Measurement::new(Some(machine), set, &ranges, memory);
+    let mut measurement = Measurement::<Ia32>::new(Some(machine), set, &replay.header);
     replay.run(&mut measurement)?;
-    Ok(format!("{}\n", measurement.report()))
+    Ok(format!("{}\n", measurement.report().to_json()))
 }
 
 /// Records a replay.
 fn copied(record: &[u8]) -> Result<Vec<u8>, String> {
     let replay = Replay::new(record)?;
     let mut copy = Vec::new();
-    let mut recorder = Recorder::new(&mut copy, &replay.header).unwrap();
+    let mut recorder = Recorder::<Ia32, _>::new(&mut copy, &replay.header).unwrap();
     replay.run(&mut recorder)?;
     recorder.finish().unwrap();
     drop(recorder);

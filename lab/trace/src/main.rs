@@ -1,96 +1,119 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-//! `cobnut-replay RECORD --machine FILE [--set PARAMETER:VALUE]... [--without flush]`: measures a record on a machine
-//! and prints what the plugin writes when it measures the run itself, to the byte. `--header` prints what the record
-//! says of itself instead, `--events COUNT` so many instructions from the first iteration on with their accesses, as
-//! text (`events.rs` has the format). Exit status 0 done, 2 wrong usage, bad record or bad machine file, as one line on
-//! stderr.
+//! `cobnut-replay RECORD`: measures a record on a machine, to the byte as the plugin measures the run itself, or prints
+//! what is in it (`ia32/events.rs` has the format of events). Exit status 0 done, 2 wrong usage, bad record or bad
+//! machine file, the latter two as one line on stderr.
 
+use clap::{ArgGroup, Parser, ValueEnum};
 use cobnut_model::{Architecture, MachineFile};
-use cobnut_trace::{Events, Measurement, Replay};
+use cobnut_trace::arm::Arm;
+use cobnut_trace::ia32::{Events, Ia32};
+use cobnut_trace::{Measurement, Processor, Replay};
 use std::fs::File;
 use std::io::{BufReader, BufWriter, ErrorKind, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-const USAGE: &str = "usage: cobnut-replay RECORD \
-    (--header | --events COUNT | --machine FILE [--set PARAMETER:VALUE]... [--without flush])";
-
-#[derive(Default)]
+/// Works on a record of a run.
+#[derive(Parser)]
+#[command(name = "cobnut-replay", group = ArgGroup::new("what").required(true))]
 struct Wish {
-    record: String,
-    machine: Option<String>,
-    assignments: Vec<String>,
+    record: PathBuf,
+    /// Prints what the record says of itself.
+    #[arg(long, group = "what")]
     header: bool,
+    /// Prints so many instructions from the first iteration on, with their accesses, as text.
+    #[arg(long, group = "what", value_name = "COUNT")]
     events: Option<usize>,
-    without_flush: bool,
+    /// Measures the record on the machine of a file and prints what the plugin writes when it measures the run itself.
+    #[arg(long, group = "what", value_name = "FILE")]
+    machine: Option<PathBuf>,
+    /// Gives a parameter of the machine another value.
+    #[arg(long = "set", value_name = "PARAMETER:VALUE", requires = "machine")]
+    assignments: Vec<String>,
+    /// What the machine is to do without.
+    #[arg(long, requires = "machine")]
+    without: Option<Without>,
+    /// From where it measures: nothing before counts or warms the machine.
+    #[arg(long, requires = "machine")]
+    from: Option<From>,
 }
 
-/// What the command line asks for, or nothing if it is wrong.
-fn parse(mut words: impl Iterator<Item = String>) -> Option<Wish> {
-    let mut wish = Wish::default();
-    while let Some(word) = words.next() {
-        match word.as_str() {
-            "--header" => wish.header = true,
-            "--events" => wish.events = Some(words.next()?.parse().ok()?),
-            "--machine" if wish.machine.is_none() => wish.machine = Some(words.next()?),
-            "--set" => wish.assignments.push(words.next()?),
-            "--without" => {
-                wish.without_flush = words.next().filter(|what| what == "flush").is_some().then_some(true)?
-            }
-            _ if wish.record.is_empty() => wish.record = word,
-            _ => return None,
-        }
-    }
-    let asked = wish.header as u8 + wish.events.is_some() as u8 + wish.machine.is_some() as u8;
-    (!wish.record.is_empty() && asked == 1).then_some(wish)
+#[derive(Clone, Copy, ValueEnum)]
+enum From {
+    /// The first case begins.
+    Begin,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Without {
+    /// Switches flush nothing.
+    Flush,
 }
 
 /// Prints events of the record. A reader that has seen enough is no error.
-fn print_events(record: &str, count: usize) -> Result<(), String> {
-    let named = |error: String| format!("record {record}: {error}");
-    let file = File::open(record).map_err(|error| named(error.to_string()))?;
+fn print_events(record: &Path, count: usize) -> Result<(), String> {
+    let named = |error: String| format!("record {}: {error}", record.display());
+    let replay = open(record)?;
+    if replay.header.architecture != Architecture::Ia32.name() {
+        return Err(named("events are printed of IA-32 guests only".into()));
+    }
     let mut events = Events::new(BufWriter::new(std::io::stdout().lock()), count);
-    Replay::new(BufReader::new(file)).and_then(|replay| replay.run(&mut events)).map_err(named)?;
+    replay.run(&mut events).map_err(named)?;
     match events.finish() {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error.to_string()),
         _ => Ok(()),
     }
 }
 
-/// The text to print.
-fn answer(wish: &Wish) -> Result<String, String> {
-    let named = |error: String| format!("record {}: {error}", wish.record);
-    let machine = wish.machine.as_deref().map(|file| machine(file, &wish.assignments)).transpose()?;
-    let file = File::open(&wish.record).map_err(|error| named(error.to_string()))?;
-    let replay = Replay::new(BufReader::new(file)).map_err(named)?;
-    let Some(machine) = machine else { return Ok(replay.header.to_json()) };
-    let header = &replay.header;
-    let mut measurement = Measurement::new(Some(&machine), &wish.assignments, &header.ranges, header.memory);
-    if wish.without_flush {
-        measurement = measurement.without_flush();
-    }
-    replay.run(&mut measurement).map_err(named)?;
-    Ok(measurement.report().to_string())
+fn open(record: &Path) -> Result<Replay<BufReader<File>>, String> {
+    let named = |error: String| format!("record {}: {error}", record.display());
+    let file = File::open(record).map_err(|error| named(error.to_string()))?;
+    Replay::new(BufReader::new(file)).map_err(named)
 }
 
-fn machine(file: &str, assignments: &[String]) -> Result<MachineFile, String> {
-    let mut machine = MachineFile::read(Path::new(file))?;
-    assignments.iter().try_for_each(|assignment| machine.set(assignment))?;
-    if machine.architecture != Architecture::Ia32 {
+/// The text to print.
+fn answer(wish: &Wish) -> Result<String, String> {
+    let machine = wish.machine.as_deref().map(|file| machine(file, &wish.assignments)).transpose()?;
+    let replay = open(&wish.record)?;
+    let Some(machine) = machine else { return Ok(replay.header.to_json()) };
+    if replay.header.architecture != machine.architecture.name() {
         return Err(format!(
-            "machine {} is for {} processors, and records are of IA-32 guests",
+            "machine {} is for {} processors, and this record is of an {} guest",
             machine.name,
-            machine.architecture.name()
+            machine.architecture.name(),
+            replay.header.architecture
         ));
     }
+    match machine.architecture {
+        Architecture::Ia32 => measure::<Ia32>(replay, &machine, wish),
+        Architecture::Arm => measure::<Arm>(replay, &machine, wish),
+    }
+}
+
+fn measure<P: Processor>(
+    replay: Replay<BufReader<File>>,
+    machine: &MachineFile,
+    wish: &Wish,
+) -> Result<String, String> {
+    let mut measurement = Measurement::<P>::new(Some(machine), &wish.assignments, &replay.header);
+    if wish.without.is_some() {
+        measurement = measurement.without_flush()?;
+    }
+    if wish.from.is_some() {
+        measurement = measurement.from_begin();
+    }
+    replay.run(&mut measurement).map_err(|error| format!("record {}: {error}", wish.record.display()))?;
+    Ok(measurement.report().to_json())
+}
+
+fn machine(file: &Path, assignments: &[String]) -> Result<MachineFile, String> {
+    let mut machine = MachineFile::read(file)?;
+    assignments.iter().try_for_each(|assignment| machine.set(assignment))?;
     Ok(machine)
 }
 
 fn main() -> ExitCode {
-    let Some(wish) = parse(std::env::args().skip(1)) else {
-        eprintln!("{USAGE}");
-        return ExitCode::from(2);
-    };
+    let wish = Wish::parse();
     let done = match wish.events {
         Some(count) => print_events(&wish.record, count),
         // A reader that has seen enough is no error.

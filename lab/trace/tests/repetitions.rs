@@ -4,7 +4,8 @@
 
 mod common;
 
-use cobnut_model::{EntryKind, Event};
+use cobnut_model::ia32::{EntryKind, Event};
+use cobnut_model::{Linear, Physical};
 use cobnut_trace::Marker;
 use common::{compare, machine, Call, Random, CODE, RUNS, STRIDE};
 
@@ -25,13 +26,16 @@ fn body(random: &mut Random, length: usize, switches: bool) -> Vec<Call> {
                 calls.push(Call::Data(linear, 1 << random.below(5), random.below(3) == 0));
             }
             36 if switches => {
-                calls.push(Call::Event(Event::Cr3Write { directory: (1 + random.below(3)) << 12, at: 0xf000_0000 }));
+                calls.push(Call::Event(Event::Cr3Write {
+                    directory: Physical((1 + random.below(3)) << 12),
+                    at: 0xf000_0000,
+                }));
                 calls.push(Call::Run(last, CODE + last as u32 * STRIDE));
-                calls.push(Call::Event(Event::UserCode { base: random.below(3) << 24 }));
+                calls.push(Call::Event(Event::UserCode { base: Linear(random.below(3) << 24) }));
             }
-            37 if switches => calls.push(Call::Event(Event::PageFault { linear: random.below(pages) << 12 })),
+            37 if switches => calls.push(Call::Event(Event::PageFault { linear: Linear(random.below(pages) << 12) })),
             38 if switches => {
-                calls.push(Call::Event(Event::Invlpg { linear: 0x90_0000 + (random.below(pages) << 12) }))
+                calls.push(Call::Event(Event::Invlpg { linear: Linear(0x90_0000 + (random.below(pages) << 12)) }))
             }
             39 if switches => calls.push(Call::Event(Event::Entry(EntryKind::Fault))),
             _ => calls.push(Call::Run(last, CODE + last as u32 * STRIDE)),
@@ -44,7 +48,7 @@ fn body(random: &mut Random, length: usize, switches: bool) -> Vec<Call> {
 fn script(seed: u64) -> Vec<Call> {
     let mut random = Random(seed);
     let mut calls = vec![
-        Call::Event(Event::Cr3Write { directory: 0x1000, at: 0xf000_0000 }),
+        Call::Event(Event::Cr3Write { directory: Physical(0x1000), at: 0xf000_0000 }),
         Call::Event(Event::ControlWrite { global_pages: seed & 1 == 0 }),
     ];
     for case in 0..4 {
@@ -94,7 +98,7 @@ fn a_replay_that_counts_repetitions_measures_the_same() {
 /// rounds.
 #[test]
 fn a_loop_of_runs_is_hardly_modelled() {
-    let mut calls = vec![Call::Event(Event::Cr3Write { directory: 0x1000, at: 0 })];
+    let mut calls = vec![Call::Event(Event::Cr3Write { directory: Physical(0x1000), at: 0 })];
     for _ in 0..100_000 {
         calls.extend([Call::Run(3, CODE + 3 * STRIDE), Call::Run(5, CODE + 5 * STRIDE)]);
     }
@@ -110,18 +114,18 @@ fn what_was_lost_long_ago_is_charged_as_in_the_run() {
     let (early, late) = (Call::Data(0x100_0000, 4, false), Call::Data(0x91_0000, 4, false));
     for rounds in [250_000, 300_000] {
         let mut calls = vec![
-            Call::Event(Event::Cr3Write { directory: 0x1000, at: 0 }),
-            Call::Event(Event::UserCode { base: 0 }),
+            Call::Event(Event::Cr3Write { directory: Physical(0x1000), at: 0 }),
+            Call::Event(Event::UserCode { base: Linear(0) }),
             Call::Marker(Marker::Begin(0)),
             Call::Marker(Marker::Iteration),
             Call::Run(1, CODE),
             early,
-            Call::Event(Event::Invlpg { linear: 0x100_0000 }),
+            Call::Event(Event::Invlpg { linear: Linear(0x100_0000) }),
         ];
         for _ in 0..rounds {
             for base in [1 << 24, 0] {
-                calls.extend([late, Call::Event(Event::Invlpg { linear: 0x91_0000 })]);
-                calls.extend([Call::Event(Event::UserCode { base }), Call::Run(2, CODE)]);
+                calls.extend([late, Call::Event(Event::Invlpg { linear: Linear(0x91_0000) })]);
+                calls.extend([Call::Event(Event::UserCode { base: Linear(base) }), Call::Run(2, CODE)]);
             }
         }
         calls.extend([early, Call::Marker(Marker::Iteration), Call::Marker(Marker::End)]);
@@ -134,7 +138,7 @@ fn what_was_lost_long_ago_is_charged_as_in_the_run() {
 #[test]
 fn a_state_that_does_not_come_back_is_modelled_to_the_end() {
     let machine = machine("pentium4-1400", &["dtlb.replacement:random", "dtlb.entries:8"]);
-    let mut calls = vec![Call::Event(Event::Cr3Write { directory: 0x1000, at: 0 }), Call::Run(0, CODE)];
+    let mut calls = vec![Call::Event(Event::Cr3Write { directory: Physical(0x1000), at: 0 }), Call::Run(0, CODE)];
     for _ in 0..2000 {
         calls.extend((0..20).flat_map(|page| [Call::Run(1, CODE), Call::Data(page << 12, 4, false)]));
     }

@@ -4,7 +4,8 @@
 
 mod common;
 
-use cobnut_model::{EntryKind, Event};
+use cobnut_model::ia32::{EntryKind, Event};
+use cobnut_model::{Linear, Physical};
 use cobnut_trace::Marker;
 use common::{compare, machine, Call, Random, CODE, RUNS, STRIDE};
 
@@ -45,12 +46,13 @@ fn work(random: &mut Random) -> Vec<Call> {
 fn disturb(random: &mut Random, calls: &mut Vec<Call>) {
     let linear = AREAS[random.below(3) as usize] + (random.below(36) << 12);
     match random.below(120) {
-        0..=3 => calls.push(Call::Event(Event::Cr3Write { directory: (1 + random.below(3)) << 12, at: 0xf000_0000 })),
-        4 => calls.push(Call::Event(Event::UserCode { base: random.below(3) << 24 })),
-        5 => calls.push(Call::Event(Event::Invlpg { linear })),
-        6 => calls.push(Call::Event(Event::PageFault { linear })),
+        0..=3 => calls
+            .push(Call::Event(Event::Cr3Write { directory: Physical((1 + random.below(3)) << 12), at: 0xf000_0000 })),
+        4 => calls.push(Call::Event(Event::UserCode { base: Linear(random.below(3) << 24) })),
+        5 => calls.push(Call::Event(Event::Invlpg { linear: Linear(linear) })),
+        6 => calls.push(Call::Event(Event::PageFault { linear: Linear(linear) })),
         7 => calls.push(Call::Event(Event::Entry(EntryKind::Interrupt))),
-        8 => calls.push(Call::Event(Event::Invlpg { linear: CODE + (random.below(24) << 12) })),
+        8 => calls.push(Call::Event(Event::Invlpg { linear: Linear(CODE + (random.below(24) << 12)) })),
         9 => calls.push(Call::Change),
         _ => {}
     }
@@ -61,7 +63,7 @@ fn script(seed: u64) -> Vec<Call> {
     let mut random = Random(seed);
     let parts: Vec<_> = (0..40).map(|_| work(&mut random)).collect();
     let mut calls = vec![
-        Call::Event(Event::Cr3Write { directory: 0x1000, at: 0xf000_0000 }),
+        Call::Event(Event::Cr3Write { directory: Physical(0x1000), at: 0xf000_0000 }),
         Call::Event(Event::ControlWrite { global_pages: seed & 1 == 0 }),
     ];
     for case in 0..3 {
@@ -119,7 +121,7 @@ fn a_replay_that_knows_stretches_measures_the_same() {
 fn stretches_are_forgotten_on_both_sides() {
     let mut random = Random(1);
     let parts: Vec<_> = (0..40).map(|_| work(&mut random)).collect();
-    let mut calls = vec![Call::Event(Event::Cr3Write { directory: 0x1000, at: 0xf000_0000 })];
+    let mut calls = vec![Call::Event(Event::Cr3Write { directory: Physical(0x1000), at: 0xf000_0000 })];
     for round in 0..60_000 {
         calls.push(Call::Run(1, CODE + STRIDE));
         calls.extend((0..40).map(|_| Call::Data(random.below(1 << 28), 4, false)));

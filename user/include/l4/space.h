@@ -8,7 +8,7 @@
 /// The system call on fpages that already lie in MR0..MR(control & 63): revokes their rights bits in all spaces that
 /// got the pages from this one, and with bit 6 (flush) here too. Afterwards the MRs hold the fpages with the status
 /// (referenced, written, executed) in place of the rights.
-L4_INLINE void L4_Unmap(L4_Word_t control) { __L4_Raw_Unmap(control); }
+L4_INLINE void L4_Unmap(L4_Word_t control) { __L4_Raw_Unmap(control, 0); }
 L4_INLINE L4_Fpage_t __L4_UnmapOne(L4_Fpage_t f, L4_Word_t control)
 {
     L4_LoadMR(0, f.raw);

@@ -158,16 +158,27 @@ void Family::delete_unborn()
     create_space(space);
 }
 
-/// Deletes a new space as the answer to a fault behind its UTCBs, where its page table has nothing.
+/// Deletes a new space as the answer to a fault behind its UTCBs, where its page table has nothing. Deletes another one
+/// for a fault behind the UTCBs of a space that has not run: there the kernel's own table is in force.
 void Family::reach_behind_utcbs()
 {
-    const Word space = random_.below(spaces);
+    const Word space = random_.below(spaces), other = any_space_but(space);
     delete_space(space);
     create_space(space);
-    const Word address = L4_Address(spaces_[space].utcbs) + 0x80000, thread = any_thread(space);
+    reach_behind_utcbs(space, space);
+    if (!spaces_[other].alive()) return;
+    make_thread(space, 0);
+    reach_behind_utcbs(other, space);
+    delete_space(space);
+}
+
+void Family::reach_behind_utcbs(Word space, Word whose)
+{
+    const Word address = L4_Address(spaces_[whose].utcbs) + 0x80000, thread = any_thread(space);
     expected_ = {true, false, nowhere, space, thread, address, false, true};
     const Word found = ask(space, thread, do_read, address);
-    if (!expected_.happened) fail("space %u reads %08x behind its UTCBs", space, found);
+    if (!expected_.happened) fail("space %u reads %08x behind UTCBs", space, found);
+    expected_ = {};
 }
 
 /// A thread whose number no neighbour had before, and to which a message was sent in vain.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Megabytes that are mapped as one page, and lose parts. The model (model.h) does not know them: each scene begins with
-// a whole one, and leaves nothing.
+// Megabytes that are mapped as one page, and lose parts; and pages in many. The model (model.h) does not know them:
+// each scene begins with a whole one, and leaves nothing.
 #include "../family.h"
 #include "../worker.h"
 
@@ -20,6 +20,9 @@ constexpr Word memory_of(Word family) { return COBNUT_RAM_BASE + 0x01000000 + fa
 /// Where in a megabyte something is written: what is near these places are parts that others lose.
 constexpr Word offsets[] = {0x00000, 0x01000, 0x0F000, 0x10000, 0x57000, 0xFF000};
 constexpr Word used = sizeof offsets / sizeof *offsets;
+/// Where a space gets pages of more megabytes than may stand in the page directory with its domain
+/// (kernel/arm/residents.cpp).
+constexpr Word many_megabytes = 0x94000000, at_a_time = 64, many = at_a_time + 4, kept = 3;
 
 L4_Fpage_t part(Word at, int log2, Word rights) { return L4_FpageLog2(at, log2) + rights; }
 volatile Word &word_at(Word at) { return *reinterpret_cast<volatile Word *>(at); }
@@ -66,6 +69,28 @@ void Family::reach(Word space, Word address, bool writes, Word value, bool must_
     else model_.accessed(other, false);
     if (!writes && found != value_[page]) fail("space %u reads %08x at %08x, not page %u", space, found, address, page);
     ask(space, thread, do_unmap, part(address, page_log2, all).raw, flush);
+}
+
+/// A space uses a page of each of many megabytes; those that have made room for others, another space has at once.
+void Family::use_many_megabytes()
+{
+    const Word space = random_.below(spaces), other = any_space_but(space);
+    if (!spaces_[space].alive() || !spaces_[other].alive()) return;
+    const Word base = whole_megabyte();
+    Word pages_used = 0;
+    const auto use = [&](Word who, Word number) {
+        const Word page = base + (pages_used++ << page_log2), at = many_megabytes + (number << mb_log2);
+        const Word value = next_value();
+        word_at(page) = value;
+        give_part(who, part(page, page_log2, read | write), at);
+        reach(who, at, false, value, false);
+    };
+    for (Word i = 0; i < many; i++) {
+        use(space, i);
+        if (i >= at_a_time) use(other, i - kept - 1);
+    }
+    L4_Flush(part(base, mb_log2, all));
+    count[many_sections]++;
 }
 
 /// A space gets a megabyte, others have it or a part of it, and it loses that, or a part.

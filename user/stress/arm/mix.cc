@@ -42,7 +42,10 @@ void Family::one_of_change(Word space)
     if (dice < 18) return write_unnoticed();
     if (dice < 19) return reach_behind_utcbs();
     if (dice < 20) return number();
-    if (dice < 21) return random_.once_in(2) ? use_megabyte() : share_in_the_middle();
+    if (dice < 21) {
+        if (random_.once_in(8)) return use_many_megabytes();
+        return random_.once_in(2) ? use_megabyte() : share_in_the_middle();
+    }
     if (dice < 23) return map_from_root();
     if (dice < 26) return map_from_peer(random_.once_in(2));
     if (dice < 29) return unmap_from_root();

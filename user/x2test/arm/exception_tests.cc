@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Exceptions as messages, and system calls of other systems (docs/x2-arm.md).
+#include <cobnut/control.h>
+
 #include "../harness.h"
+#include "../machine.h"
 
 extern "C" {
 using x2test::Word;
@@ -11,13 +14,16 @@ Word x2test_coprocessor(Word, Word, Word);
 Word x2test_mask_interrupts(Word, Word, Word);
 Word x2test_call_keeps(Word entry, Word timeouts, Word);
 Word x2test_no_such_call(Word, Word, Word);
-extern const char x2test_swi_ip[], x2test_undefined_ip[], x2test_unaligned_ip[];
+extern const char x2test_swi_ip[], x2test_undefined_ip[], x2test_unaligned_ip[], x2test_thumb_count[];
 }
 
 // What R4 to R11 hold belongs to the caller.
 __asm__(".text\n"
         ".globl x2test_swi, x2test_undefined, x2test_unaligned, x2test_coprocessor, x2test_mask_interrupts\n"
         ".globl x2test_call_keeps, x2test_no_such_call, x2test_swi_ip, x2test_undefined_ip, x2test_unaligned_ip\n"
+        ".globl x2test_thumb_count\n"
+        "x2test_thumb_count: .hword 0x3001, 0xE7FD\n" // adds r0, #1; b x2test_thumb_count
+        "b .\n"
         "x2test_swi: stmfd sp!, {r4-r7, lr}\n"
         "mov r0, #0x10; mov r1, #0x11; mov r2, #0x12; mov r3, #0x13\n"
         "mov r4, #0x14; mov r5, #0x15; mov r6, #0x16; mov r7, #0x17; mov lr, #0x1E\n"
@@ -133,6 +139,48 @@ void ipc_keeps_registers()
     CHECK_EQUAL(ask(a, x2test_call_keeps, kip_area + page->Lipc).value, 0);
 }
 
+/// Runs an instruction in the thread's own message registers with R0. What it has just written there is in no cache by
+/// then: these are smaller than what it reads meanwhile.
+Word run_in_utcb(Word r0, Word instruction, Word)
+{
+    constexpr Word place = 40, line = 32;
+    volatile Word *const code = __L4_Utcb() + place;
+    code[0] = instruction;
+    code[1] = machine::return_instruction;
+    Word sum = 0;
+    for (Word round = 0; round < 2; round++)
+        for (Word at = arena_page(0); at < arena_page(arena_pages); at += line)
+            sum += *reinterpret_cast<volatile Word *>(at);
+    return reinterpret_cast<Function>(reinterpret_cast<Word>(code))(r0, sum, 0);
+}
+
+/// UTCBs are in no page table; the kernel has to know what code in one has done, as of any other: which fault, and
+/// which instruction.
+void code_in_a_utcb()
+{
+    constexpr Word load = 0xE5900000, undefined_instruction = 0xE7F0A5F5, breakpoint = 0xE1200070; // load: ldr r0, [r0]
+    Agent *a = agent(Kind::other);
+    if (!a) return;
+    mark_arena(0x700);
+    give_page(a, 3, free_area, L4_Readable);
+    CHECK_EQUAL(ask(a, run_in_utcb, free_area, load).value, 0x703);
+    CHECK_EQUAL(a->out.faults, 0);
+    const Outcome &missing = ask(a, run_in_utcb, free_area + page_size, load);
+    CHECK_EQUAL(missing.faults, 1);
+    CHECK(!missing.write_fault());
+    scratch_reset();
+    constexpr Word raising[] = {undefined_instruction, breakpoint};
+    for (const Word instruction : raising) {
+        Agent *b = agent(Kind::other);
+        if (!b) return;
+        begin(b, run_in_utcb, 0, instruction);
+        const Outcome &out = finish(b, true);
+        CHECK_EQUAL(out.exceptions, 1);
+        if (out.exception[4] == 1) CHECK_EQUAL(out.exception[5], instruction);
+        else CHECK_EQUAL(out.exception[5], 2); // a breakpoint, where the core has them
+    }
+}
+
 /// A jump to where no system call is: a fault, which nothing can be mapped for.
 void no_such_call()
 {
@@ -142,6 +190,29 @@ void no_such_call()
     finish(a, true);
     CHECK(a->out.stuck);
     CHECK_EQUAL(a->out.fault_address, 0xFFFFFFF4);
+}
+
+/// A thread in Thumb state that is read from outside and written as it was goes on in that.
+void thumb_state_is_kept()
+{
+    constexpr Word control = cobnut::control_halt | cobnut::control_read;
+    constexpr Word set_and_go = cobnut::control_resume | cobnut::control_write;
+    if (machine::memory) return; // the StrongARM has no Thumb code
+    Agent *a = agent(Kind::here);
+    if (!a) return;
+    begin(a, [](Word, Word, Word) -> Word {
+        for (;;) {}
+    });
+    pause(1000);
+    cobnut::AllRegisters r;
+    CHECK_EQUAL(cobnut::control_thread(a->id, control, nullptr, &r), 0);
+    r.pc = reinterpret_cast<Word>(x2test_thumb_count) | 1, r.r[0] = 0;
+    for (Word before = 0, round = 0; round < 2; round++, before = r.r[0]) {
+        CHECK_EQUAL(cobnut::control_thread(a->id, set_and_go, &r), 1);
+        pause(1000);
+        CHECK_EQUAL(cobnut::control_thread(a->id, control, nullptr, &r), 0);
+        CHECK(r.r[0] > before);
+    }
 }
 
 } // namespace
@@ -155,6 +226,8 @@ const Test exception_tests[] = {
     {"exception.mode_is_kept", mode_is_kept},
     {"exception.ipc_keeps_registers", ipc_keeps_registers},
     {"exception.no_such_call", no_such_call},
+    {"exception.code_in_a_utcb", code_in_a_utcb},
+    {"exception.thumb_state_is_kept", thumb_state_is_kept},
     {nullptr, nullptr},
 };
 

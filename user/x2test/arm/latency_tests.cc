@@ -112,6 +112,21 @@ void moved_space()
     judge("moved_space", many > few ? many - few : 0);
 }
 
+/// A space that goes had the same few frames in several megabytes, and another one at many places since.
+void deleted_sharer()
+{
+    constexpr Word tables = 4, times = 13;
+    if (!wish.latency) return;
+    Agent *a = agent(Kind::other), *b = agent(Kind::other);
+    if (!a || !b) return;
+    for (Word i = 0; i < tables; i++) give_arena(a, everywhere + i * mb, 1);
+    for (Word i = 0; i < tables; i++) ask(a, do_read_all, everywhere + i * mb, page_size, arena_pages);
+    give_arena(b, everywhere, times);
+    ask(b, do_read_all, everywhere, page_size, times * arena_pages);
+    remove(a);
+    CHECK_EQUAL(ask(b, do_read, everywhere).faults, 0);
+}
+
 constexpr Word others = 18; ///< more than there are domains
 Word worst_call_of_others(Agent *a, Agent *const (&other)[others], Word megabytes)
 {
@@ -567,6 +582,7 @@ const Test latency_tests[] = {
     {"latency.unmap_write", unmap_write},
     {"latency.shared_page", shared_page},
     {"latency.moved_space", moved_space},
+    {"latency.deleted_sharer", deleted_sharer},
     {"latency.many_megabytes", many_megabytes},
     {"latency.shared_megabyte", shared_megabyte},
     {"latency.shared_places", shared_places},

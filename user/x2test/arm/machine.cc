@@ -2,7 +2,10 @@
 #include "../machine.h"
 
 __asm__(".text\n"
-        ".globl x2test_read_at, x2test_write_at, x2test_read_ip, x2test_write_ip, x2test_started\n"
+        ".globl x2test_read_at, x2test_write_at, x2test_read_ip, x2test_write_ip, x2test_started, x2test_spin, "
+        "x2test_undefined_at\n"
+        "x2test_spin: b x2test_spin\n"
+        "x2test_undefined_at: .word 0xE7F0A5F5\n"
         "x2test_read_at:\n"
         "x2test_read_ip: ldr r0, [r0]\n"
         "mov pc, lr\n"
@@ -24,10 +27,12 @@ constinit Word x2test_registers[15] = {}; // R0 to R13, CPSR
 }
 
 const Test *const groups[] = {
-    kip_tests,  sigma0_tests,  ipc_tests,          ipc_error_tests,     fault_tests,    map_tests,      unmap_tests,
-    tree_tests, exregs_tests,  thread_tests,       space_tests,         schedule_tests, preempt_tests,  redirect_tests,
-    edge_tests, string_tests,  string_fault_tests, string_middle_tests, ipc_rule_tests, map_rule_tests, size_tests,
-    long_tests, waiting_tests, exception_tests,    call_tests,          tag_tests,      latency_tests,  nullptr,
+    kip_tests,           sigma0_tests,   ipc_tests,       ipc_error_tests,  fault_tests,  map_tests,
+    unmap_tests,         tree_tests,     exregs_tests,    controlled_tests, thread_tests, space_tests,
+    schedule_tests,      preempt_tests,  redirect_tests,  edge_tests,       string_tests, string_fault_tests,
+    string_middle_tests, ipc_rule_tests, map_rule_tests,  size_tests,       long_tests,   waiting_tests,
+    exception_tests,     call_tests,     tag_tests,       latency_tests,    open_tests,   robust_tests,
+    bus_tests,           copy_tests,     residence_tests, nullptr,
 };
 
 const char *const left_out[] = {
@@ -39,6 +44,7 @@ const char *const left_out[] = {
     "thread.refused_migration_costs_nothing",
     "long.unmapper_migrates",
     "long.halted_unmapper_migrates",
+    "controlled.thread_leaves_meanwhile",
     nullptr,
 };
 
@@ -49,6 +55,10 @@ const Word kernel_address = 0xFFF10000;
 const Word memory = COBNUT_RAM_BASE;
 const Word kernel_memory = memory + 0x00010000;
 const Word shared_memory = 0x10008000; // a device
+const Word memory_end = memory ? 0xE0000000 : 0x10000000;
+// Interrupt controller, clock, serial line: of the SA-1110 (collie), or of the Versatile board.
+const Word kernel_devices[] = {memory ? 0x90050000 : 0x10140000, memory ? 0x90000000 : 0x101E2000,
+                               memory ? 0x80010000 : 0x101F1000, 0};
 const bool multiboot = false;
 const char *const feature = nullptr;
 const Word return_instruction = 0xE1A0F00E; // mov pc, lr

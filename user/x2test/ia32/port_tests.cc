@@ -369,6 +369,9 @@ void by_sigma0()
         return value;
     }, 0x560F);
     CHECK_EQUAL(finish(b).port_faults, 0);
+    // The kernel's interrupt controllers and clock: who could stop the ticks would have the processor for ever.
+    for (Word port : {0x21, 0x40, 0x43, 0xA1})
+        CHECK_EQUAL(ask(b, do_sigma0_get, L4_IoFpageLog2(port, 0).raw, 0).value, 0);
 }
 
 } // namespace

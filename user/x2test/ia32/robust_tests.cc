@@ -3,6 +3,9 @@
 // go on. The random sequences depend on the seed only; it is printed with a failure.
 #include "../harness.h"
 
+#include <cobnut/audit.h>
+#include <l4/kdebug.h>
+
 extern "C" {
 x2test::Word x2test_odd_ipc(x2test::Word kind, x2test::Word, x2test::Word);
 x2test::Word x2test_raw_entry(x2test::Word kind, x2test::Word, x2test::Word);
@@ -279,6 +282,74 @@ void wild_stack()
     check_alive();
 }
 
+Word do_set_exception_handler(Word id, Word, Word)
+{
+    L4_Set_ExceptionHandler(L4_ThreadId_t{.raw = id});
+    return 0;
+}
+
+constinit volatile bool keeps_on = false;
+
+/// Sets another thread going outside of user memory, again and again: its exceptions wait for this thread, which never
+/// takes them.
+Word do_drive_outside(Word id, Word, Word)
+{
+    constexpr Word cancel_and_set_ip = 0x16, outside = ~0u;
+    while (keeps_on) __L4_Exregs(L4_ThreadId_t{.raw = id}, cancel_and_set_ip, 0, outside, 0);
+    return 0;
+}
+
+/// Time goes by right when a thread's exception waits to be sent, in the kernel's one stretch of work: it is not that
+/// thread's, which has all but used its quantum up.
+void tick_while_it_waits()
+{
+    Agent *driver = agent(Kind::here);
+    Agent *driven = driver ? agent_beside(driver) : nullptr;
+    if (!driven) return;
+    CHECK(L4_Set_Priority(driven->id, 120) && L4_Set_Priority(driver->id, 110));
+    ask(driven, do_set_exception_handler, driver->id.raw);
+    CHECK(L4_Set_Timeslice(driven->id, L4_TimePeriod(10000), L4_TimePeriod(1)) != 0);
+    keeps_on = true;
+    begin(driver, do_drive_outside, driven->id.raw);
+    pause(50000);
+    keeps_on = false;
+    finish(driver);
+    CHECK_EQUAL(L4_Schedule(driven->id, ~0u, ~0u, ~0u, ~0u, nullptr), L4_SCHEDRESULT_PENDING_SEND);
+    L4_Time_t slice, left;
+    CHECK(L4_Timeslice(driven->id, &slice, &left) != 0);
+    CHECK_EQUAL(L4_PeriodUsec(left), 1);
+    CHECK_EQUAL(cobnut::audit().faults, 0);
+}
+
+/// A text for the console without a character that would show, again and again.
+Word do_print(Word, Word, Word)
+{
+    static constinit char text[1024] = {};
+    for (char &c : text) c = '\r';
+    text[sizeof text - 1] = 0;
+    while (keeps_on) L4_KDB_PrintString(text);
+    return 0;
+}
+
+/// Who moves to another space in the middle of a text goes on with what stands there, which it could read anyway.
+void text_of_one_who_moves()
+{
+    constexpr int moves = 10;
+    Agent *a = agent(Kind::large), *spaces[] = {agent(Kind::large), agent(Kind::small)};
+    if (!a || !spaces[1]) return;
+    keeps_on = true;
+    begin(a, do_print);
+    for (int i = 0; i < moves; i++) {
+        pause(1);
+        CHECK(L4_ThreadControl(a->id, spaces[i % 2]->id, L4_nilthread, L4_nilthread, reinterpret_cast<void *>(-1)));
+        pause(1);
+    }
+    keeps_on = false;
+    L4_KDB_PrintString("\n");
+    CHECK_EQUAL(finish(a).value, 0);
+    CHECK_EQUAL(cobnut::audit().faults, 0);
+}
+
 } // namespace
 
 const Test robust_tests[] = {
@@ -296,6 +367,8 @@ const Test robust_tests[] = {
     {"robust.foreign_fs_and_gs", foreign_fs_and_gs},
     {"robust.kernel_selector_in_gs", kernel_selector_in_gs},
     {"robust.gates_without_stub", gates_without_stub},
+    {"robust.tick_while_it_waits", tick_while_it_waits},
+    {"robust.text_of_one_who_moves", text_of_one_who_moves},
     {nullptr, nullptr},
 };
 

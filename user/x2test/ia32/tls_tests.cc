@@ -80,6 +80,47 @@ void own_storage()
     CHECK_EQUAL(ask(all[1], x2test_gs_read, selector, 0).value, 1 << 16 | 4);
 }
 
+Word do_call(Word to, Word, Word)
+{
+    L4_Set_MsgTag(L4_Niltag);
+    L4_Call(L4_ThreadId_t{.raw = to});
+    return L4_Label(L4_MsgTag());
+}
+/// Waits for calls twice, and reads the first word of its segment in between.
+Word do_wait_and_read(Word selector, Word, Word)
+{
+    L4_ThreadId_t from;
+    L4_Wait(&from);
+    L4_Set_MsgTag(L4_Niltag);
+    L4_Ipc(from, L4_anythread, L4_Timeouts(L4_ZeroTime, L4_Never), &from);
+    const Word seen = x2test_gs_read(selector, 0, 0);
+    L4_Set_MsgTag(L4_MsgTag_t{.raw = seen << 16});
+    L4_Reply(from);
+    return seen;
+}
+/// A thread that waits gets its segment, and is called by the shortest way: it has the segment when it goes on.
+void set_while_it_waits()
+{
+    for (const Kind kind : {Kind::large, Kind::small, Kind::here})
+        for (const bool answered : {false, true}) {
+            Agent *a = agent(kind), *b = agent(Kind::large);
+            if (!a || !b) return;
+            arena_word(0) = 0x3A17;
+            const Word base = kind == Kind::here ? arena_page(0) : free_area;
+            if (kind != Kind::here) give_page(a, 0, base, L4_FullyAccessible);
+            const Word selector = set(a, base);
+            set(a, none);
+            begin(a, do_wait_and_read, selector);
+            if (answered) ask(b, do_call, a->id.raw); // it waits again, by the shortest way
+            pause(3000);
+            set(a, base);
+            if (!answered) ask(b, do_call, a->id.raw);
+            CHECK_EQUAL(ask(b, do_call, a->id.raw).value, 0x3A17);
+            CHECK_EQUAL(finish(a).value, 0x3A17);
+            remove(a), remove(b);
+        }
+}
+
 /// GS stays loaded over preemption, while others run with theirs.
 void survives_preemption()
 {
@@ -346,6 +387,7 @@ void ends_with_space()
 
 const Test tls_tests[] = {
     {"tls.own_storage", own_storage},
+    {"tls.set_while_it_waits", set_while_it_waits},
     {"tls.survives_preemption", survives_preemption},
     {"tls.survives_calls", survives_calls},
     {"tls.survives_system_calls", survives_system_calls},

@@ -2,7 +2,7 @@
 //! Costs in thousandths of a cycle, from a machine file.
 
 use super::{Instruction, Operation, Translation, CLASSES};
-use crate::MachineFile;
+use crate::{MachineFile, Physical};
 
 /// Size of the bank of zeros.
 const ZEROS_BYTES: u32 = 128 << 20;
@@ -22,7 +22,7 @@ pub struct Costs {
     tlb_misses: [u64; 2],
     pub line_fill: u64,
     /// Where the bank of zeros starts, if there is one, and a line of it.
-    zeros: Option<(u32, u64)>,
+    zeros: Option<(Physical, u64)>,
     /// Reading a word that is not cached.
     pub word_read: u64,
     /// Writing a line back.
@@ -49,7 +49,7 @@ impl Costs {
             zeros: file
                 .integer("memory.zeros_at")
                 .zip(file.milli("memory.zeros_line_read_cycles"))
-                .map(|(at, milli)| (at as u32, milli)),
+                .map(|(at, milli)| (Physical(at as u32), milli)),
             word_read: milli("memory.word_read_cycles"),
             line_write: milli("memory.line_write_cycles"),
             register_write: milli("coprocessor.register_cycles"),
@@ -74,9 +74,9 @@ impl Costs {
     }
 
     /// Reading the line of `physical`, if it is in the bank of zeros.
-    pub(crate) fn zeros_read(&self, physical: u32) -> Option<u64> {
+    pub(crate) fn zeros_read(&self, physical: Physical) -> Option<u64> {
         let (first, milli) = self.zeros?;
-        (physical.wrapping_sub(first) < ZEROS_BYTES).then_some(milli)
+        (physical.0.wrapping_sub(first.0) < ZEROS_BYTES).then_some(milli)
     }
 
     pub(crate) fn late_use(&self, narrow: bool) -> u64 {

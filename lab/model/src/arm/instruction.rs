@@ -2,6 +2,7 @@
 //! What a machine knows of an instruction, and straight runs of instructions with what they always cost.
 
 use super::Costs;
+use crate::Code;
 
 /// Classes with a cost of their own. Their names are keys of `[instructions]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,19 +72,41 @@ impl Instruction {
     pub fn new(class: Class) -> Self {
         Instruction { class, length: 4, words: 0, reads: 0, late: 0, narrow: false }
     }
+
+    /// Size of an instruction as bytes.
+    pub const BYTES: usize = 8;
+
+    /// Everything about it, for a record.
+    pub fn to_bytes(self) -> [u8; Self::BYTES] {
+        let ([r0, r1], [l0, l1]) = (self.reads.to_le_bytes(), self.late.to_le_bytes());
+        [self.length, self.class as u8, self.words, self.narrow as u8, r0, r1, l0, l1]
+    }
+
+    /// The instruction of which [`Self::to_bytes`] made `bytes`; None if there is none such.
+    pub fn from_bytes(bytes: [u8; Self::BYTES]) -> Option<Self> {
+        let [length, class, words, narrow, r0, r1, l0, l1] = bytes;
+        let (reads, late) = (u16::from_le_bytes([r0, r1]), u16::from_le_bytes([l0, l1]));
+        let (class, _) = *CLASSES.get(class as usize)?;
+        let sound = matches!(length, 2 | 4) && narrow < 2 && words <= 16;
+        sound.then_some(Instruction { class, length, words, reads, late, narrow: narrow == 1 })
+    }
 }
 
-/// Instructions that follow each other, prepared once and executed many times. An instruction whose condition is not
-/// met is taken to cost what it costs otherwise, but for jumps.
+/// A straight run of instructions with what they always cost. An instruction whose condition is not met is taken to
+/// cost what it costs otherwise; no jump is taken.
 pub struct Block {
+    instructions: Vec<Instruction>,
     bytes: u32,
     each: Vec<u64>,
     total: u64,
     ends_with_branch: bool,
 }
 
-impl Block {
-    pub fn new(instructions: &[Instruction], costs: &Costs) -> Self {
+impl Code for Block {
+    type Instruction = Instruction;
+    type Costs = Costs;
+
+    fn new(instructions: Vec<Instruction>, costs: &Costs) -> Self {
         let mut late = (0u16, false);
         let each: Vec<u64> = instructions
             .iter()
@@ -98,31 +121,30 @@ impl Block {
             total: each.iter().sum(),
             each,
             ends_with_branch: instructions.last().is_some_and(|i| i.class == Class::Branch),
+            instructions,
         }
     }
 
-    pub fn len(&self) -> usize {
-        self.each.len()
+    #[inline(always)]
+    fn instructions(&self) -> &[Instruction] {
+        &self.instructions
     }
 
-    pub fn is_empty(&self) -> bool {
-        self.each.is_empty()
-    }
-
-    pub fn bytes(&self) -> u32 {
+    #[inline(always)]
+    fn bytes(&self) -> u32 {
         self.bytes
     }
 
-    /// Cost of all of it in thousandths of a cycle, with everything in TLBs and caches and no jump taken.
-    pub fn fixed_milli(&self) -> u64 {
+    fn fixed_milli(&self) -> u64 {
         self.total
     }
 
-    /// The same of each instruction.
-    pub fn each_milli(&self) -> &[u64] {
+    fn each_milli(&self) -> &[u64] {
         &self.each
     }
+}
 
+impl Block {
     pub(crate) fn ends_with_branch(&self) -> bool {
         self.ends_with_branch
     }

@@ -3,8 +3,11 @@
 
 use super::write_buffer::WriteBuffer;
 use super::{Block, Costs, Operation, Side, Tlb, Translation};
-use crate::shapes::{arm_cache_shape, replacement};
-use crate::{Cache, Category, Causes, How, Ledger, Loss, MachineFile, Moment, Running, Space, Tag};
+use crate::core::shapes::{cache_shape, replacement};
+use crate::{
+    Cache, CacheShape, Category, Causes, How, Ledger, Linear, Loss, MachineFile, Moment, Running, Space, Tables, Tag,
+};
+use crate::{Code, Counted};
 
 /// What a machine counted besides cycles.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -18,18 +21,21 @@ pub struct Counts {
     pub write_backs: u64,
 }
 
-/// The guest's translation tables as they are at the moment.
-pub trait Tables {
-    /// Translation of the MVA, or None where nothing is mapped.
-    fn walk(&mut self, mva: u32) -> Option<Translation>;
+impl Counted for Counts {
+    const NAMES: [&'static str; 5] = ["itlb_misses", "dtlb_misses", "icache_misses", "dcache_misses", "write_backs"];
+
+    fn numbers(&mut self) -> [&mut u64; 5] {
+        let Counts { itlb_misses, dtlb_misses, icache_misses, dcache_misses, write_backs } = self;
+        [itlb_misses, dtlb_misses, icache_misses, dcache_misses, write_backs]
+    }
 }
 
 pub struct Machine {
     /// That of code; of data as well where there is one for both.
     code_tlb: Tlb,
     data_tlb: Option<Tlb>,
-    code_cache: Cache,
-    data_cache: Cache,
+    code_cache: Cache<Linear>,
+    data_cache: Cache<Linear>,
     buffer: WriteBuffer,
     /// Entries of the write buffer that a line takes.
     line_entries: u64,
@@ -38,8 +44,8 @@ pub struct Machine {
     causes: Causes,
     counts: Counts,
     /// The last block ended with a direct jump; where execution goes on here, it was not taken.
-    after_branch: Option<u32>,
-    /// The page of code that was looked up last, and whether it is cached: valid until a TLB changes.
+    after_branch: Option<Linear>,
+    /// The kilobyte of code that was looked up last, and whether it is cached: valid until a TLB changes.
     code_page: Option<(u32, bool)>,
 }
 
@@ -52,13 +58,13 @@ impl Machine {
             Tlb::new(entries as usize, ways as usize, replacement(file, section))
         };
         let unified = file.has_section("tlb");
-        let data_cache = Cache::new(arm_cache_shape(file, "l1d"));
+        let data_cache = Cache::new(virtual_cache_shape(file, "l1d"));
         let bytes = file.integer("write_buffer.entry_bytes").unwrap_or(4);
         let entries = file.integer("write_buffer.entries").unwrap_or(1);
         Machine {
             code_tlb: tlb(if unified { "tlb" } else { "itlb" }),
             data_tlb: (!unified).then(|| tlb("dtlb")),
-            code_cache: Cache::new(arm_cache_shape(file, "l1i")),
+            code_cache: Cache::new(virtual_cache_shape(file, "l1i")),
             line_entries: (data_cache.shape().line as u64).div_ceil(bytes),
             data_cache,
             buffer: WriteBuffer::new(entries, bytes as u32, file.milli("write_buffer.write_cycles").unwrap_or(0)),
@@ -89,17 +95,17 @@ impl Machine {
 
     /// Executes all of `block`, the first instruction of which stands at the MVA.
     #[inline]
-    pub fn block(&mut self, block: &Block, mva: u32, tables: &mut impl Tables) {
+    pub fn block(&mut self, block: &Block, mva: Linear, tables: &mut impl Tables<Translation>) {
         self.ledger.add(Category::Instructions, block.fixed_milli());
         if self.after_branch.is_some_and(|next| next != mva) {
             self.ledger.add(Category::Instructions, self.costs.branch_taken);
         }
-        self.after_branch = block.ends_with_branch().then(|| mva.wrapping_add(block.bytes()));
+        self.after_branch = block.ends_with_branch().then(|| mva.plus(block.bytes()));
         let line = 1 << self.code_cache.line_shift();
-        let mut at = mva & !(line - 1);
-        while (at.wrapping_sub(mva) as i32) < block.bytes() as i32 {
+        let mut at = Linear(mva.0 & !(line - 1));
+        while (at.minus(mva) as i32) < block.bytes() as i32 {
             self.fetch_line(at.max(mva), tables);
-            at = at.wrapping_add(line);
+            at = at.plus(line);
         }
     }
 
@@ -112,12 +118,12 @@ impl Machine {
     }
 
     #[inline]
-    fn fetch_line(&mut self, mva: u32, tables: &mut impl Tables) {
+    fn fetch_line(&mut self, mva: Linear, tables: &mut impl Tables<Translation>) {
         let cached = match self.code_page {
-            Some((page, cached)) if page == mva >> 10 => cached,
+            Some((page, cached)) if page == mva.0 >> 10 => cached,
             _ => {
                 let Some(found) = self.translate(mva, Side::Code, tables) else { return };
-                self.code_page = Some((mva >> 10, found.cached));
+                self.code_page = Some((mva.0 >> 10, found.cached));
                 found.cached
             }
         };
@@ -132,7 +138,7 @@ impl Machine {
 
     /// A data access that was carried out.
     #[inline]
-    pub fn data(&mut self, mva: u32, write: bool, tables: &mut impl Tables) {
+    pub fn data(&mut self, mva: Linear, write: bool, tables: &mut impl Tables<Translation>) {
         let Some(found) = self.translate(mva, Side::Data, tables) else { return };
         if found.cached {
             let outcome = self.data_cache.access(mva, write);
@@ -157,7 +163,7 @@ impl Machine {
     }
 
     #[inline]
-    fn translate(&mut self, mva: u32, side: Side, tables: &mut impl Tables) -> Option<Translation> {
+    fn translate(&mut self, mva: Linear, side: Side, tables: &mut impl Tables<Translation>) -> Option<Translation> {
         if let Some(found) = self.tlb(side).lookup(mva) {
             return Some(*found);
         }
@@ -214,6 +220,8 @@ impl Machine {
     /// `space`.
     pub fn operation(&mut self, operation: Operation, operand: u32, at: u32, space: Space) {
         use Operation::*;
+        // Of an entry or a line.
+        let mva = Linear(operand);
         self.code_page = None;
         self.ledger.add(Category::Flush, self.costs.operation(operation));
         match operation {
@@ -226,7 +234,7 @@ impl Machine {
             }
             InvalidateTlbEntry(side) => {
                 let by = self.causes.invalidated_by(How::TlbEntry, at);
-                self.tlbs(side, |tlb| tlb.invalidate(operand, by));
+                self.tlbs(side, |tlb| tlb.invalidate(mva, by));
             }
             InvalidateCache(side) => {
                 let by = self.causes.invalidated_by(How::CacheFlush, at);
@@ -240,20 +248,20 @@ impl Machine {
             TestClean | TestCleanInvalidate => self.test_and_clean(operation == TestCleanInvalidate, at),
             InvalidateLine(Side::Code) => {
                 let by = self.causes.invalidated_by(How::CacheLine, at);
-                self.code_cache.invalidate(operand, by);
+                self.code_cache.invalidate(mva, by);
             }
             InvalidateLine(_) => {
                 let by = self.causes.invalidated_by(How::CacheLine, at);
-                self.data_cache.invalidate(operand, by);
+                self.data_cache.invalidate(mva, by);
             }
             CleanLine => {
                 let by = self.causes.invalidated_by(How::CacheLine, at);
-                let dirty = self.data_cache.clean(operand);
+                let dirty = self.data_cache.clean(mva);
                 self.write_back(dirty as u32, Some(by));
             }
             CleanInvalidateLine => {
                 let by = self.causes.invalidated_by(How::CacheLine, at);
-                let dirty = self.data_cache.invalidate(operand, by);
+                let dirty = self.data_cache.invalidate(mva, by);
                 self.write_back(dirty as u32, Some(by));
             }
             DrainWriteBuffer => {
@@ -298,4 +306,9 @@ impl Machine {
             }
         }
     }
+}
+
+/// The caches of ARM machines are all found by virtual addresses, and write back.
+fn virtual_cache_shape(file: &MachineFile, section: &str) -> CacheShape {
+    CacheShape { virtually_tagged: true, write_back: true, lines_per_fill: 1, ..cache_shape(file, section) }
 }

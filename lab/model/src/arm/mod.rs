@@ -7,17 +7,20 @@
 //! access, so a write of that register takes nothing away.
 
 mod costs;
+mod event;
 mod instruction;
 mod machine;
 mod operation;
 pub mod sanitizer;
+pub(crate) mod schema;
 mod tables;
 mod tlb;
 mod write_buffer;
 
 pub use costs::Costs;
+pub use event::{Event, Exception, EXCEPTIONS};
 pub use instruction::{Block, Class, Instruction, CLASSES};
-pub use machine::{Counts, Machine, Tables};
+pub use machine::{Counts, Machine};
 pub use operation::{Operation, Side};
 pub use tables::{translate, Translation};
 pub use tlb::Tlb;

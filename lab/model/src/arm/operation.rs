@@ -88,4 +88,46 @@ impl Operation {
             _ => Other,
         }
     }
+
+    /// The number of the operation in a record.
+    pub fn number(self) -> u32 {
+        OPERATIONS.iter().position(|&known| known == self).unwrap_or(0) as u32
+    }
+
+    /// The operation of this number, if there is one.
+    pub fn of_number(number: u32) -> Option<Self> {
+        OPERATIONS.get(number as usize).copied()
+    }
 }
+
+/// Every operation, in the order of their numbers.
+const OPERATIONS: [Operation; 25] = {
+    use Operation::*;
+    [
+        Other,
+        Control,
+        TableBase,
+        DomainAccess,
+        ProcessId,
+        InvalidateTlb(Side::Code),
+        InvalidateTlb(Side::Data),
+        InvalidateTlb(Side::Both),
+        InvalidateTlbEntry(Side::Code),
+        InvalidateTlbEntry(Side::Data),
+        InvalidateTlbEntry(Side::Both),
+        InvalidateCache(Side::Code),
+        InvalidateCache(Side::Data),
+        InvalidateCache(Side::Both),
+        InvalidateLine(Side::Code),
+        InvalidateLine(Side::Data),
+        CleanLine,
+        CleanInvalidateLine,
+        InvalidateSlot,
+        CleanSlot,
+        CleanInvalidateSlot,
+        TestClean,
+        TestCleanInvalidate,
+        DrainWriteBuffer,
+        Wait,
+    ]
+};

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //! A translation look-aside buffer: entries found by MVA, whatever tables are in force and whoever runs.
 
+use super::tables::NO_ENTRY;
 use super::Translation;
-use crate::past::Past;
-use crate::{Associative, Loss, Moment, Replacement, Tag};
+use crate::core::past::Past;
+use crate::{Associative, Linear, Loss, Moment, Physical, Replacement, Tag};
 
 /// The sizes that an entry can have, as shifts.
 const SHIFTS: [u32; 4] = [12, 20, 16, 10];
@@ -19,8 +20,15 @@ pub struct Tlb {
 
 const FOUND: usize = 256;
 const NOWHERE: (u32, u32) = (u32::MAX, 0);
-const NOTHING: Translation =
-    Translation { frame: 0, shift: 32, domain: 0, access: 0, cached: false, buffered: false, entries: [(0, 0); 2] };
+const NOTHING: Translation = Translation {
+    frame: Physical(0),
+    shift: 32,
+    domain: 0,
+    access: 0,
+    cached: false,
+    buffered: false,
+    entries: [NO_ENTRY; 2],
+};
 
 impl Tlb {
     /// Fully associative when there are as many `ways` as `entries`.
@@ -41,8 +49,8 @@ impl Tlb {
 
     /// The translation of `mva`, when it is held.
     #[inline]
-    pub fn lookup(&mut self, mva: u32) -> Option<&Translation> {
-        let kilobyte = mva >> 10;
+    pub fn lookup(&mut self, mva: Linear) -> Option<&Translation> {
+        let kilobyte = mva.0 >> 10;
         let (known, slot) = self.found[kilobyte as usize % FOUND];
         if known == kilobyte {
             let slot = slot as usize;
@@ -55,14 +63,14 @@ impl Tlb {
     }
 
     #[inline(never)]
-    fn search(&mut self, mva: u32) -> Option<&Translation> {
+    fn search(&mut self, mva: Linear) -> Option<&Translation> {
         let slot = SHIFTS.into_iter().find_map(|shift| self.store.lookup(set(mva, shift), key(mva, shift)))?;
-        self.found[(mva >> 10) as usize % FOUND] = (mva >> 10, slot as u32);
+        self.found[(mva.0 >> 10) as usize % FOUND] = (mva.0 >> 10, slot as u32);
         Some(&self.entries[slot])
     }
 
     /// Stores what a walk found after a miss. Returns how the entry was lost the last time.
-    pub fn fill(&mut self, mva: u32, walked: &Translation) -> Loss {
+    pub fn fill(&mut self, mva: Linear, walked: &Translation) -> Loss {
         let key = key(mva, walked.shift);
         let (slot, evicted) = self.store.insert(set(mva, walked.shift), key);
         if let Some(old) = evicted {
@@ -77,7 +85,7 @@ impl Tlb {
     }
 
     /// Drops the entry that translates `mva`.
-    pub fn invalidate(&mut self, mva: u32, by: Moment) {
+    pub fn invalidate(&mut self, mva: Linear, by: Moment) {
         self.drop_where(by, |entry, key| key == self::key(mva, entry.shift));
     }
 
@@ -96,11 +104,11 @@ impl Tlb {
 
 /// Entries of different sizes have different keys.
 #[inline]
-fn key(mva: u32, shift: u32) -> u64 {
-    (mva >> shift) as u64 | (shift as u64) << 24
+fn key(mva: Linear, shift: u32) -> u64 {
+    (mva.0 >> shift) as u64 | (shift as u64) << 24
 }
 
 #[inline]
-fn set(mva: u32, shift: u32) -> usize {
-    (mva >> shift) as usize
+fn set(mva: Linear, shift: u32) -> usize {
+    (mva.0 >> shift) as usize
 }

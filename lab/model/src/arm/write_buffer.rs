@@ -2,6 +2,11 @@
 //! The write buffer: stores and written-back lines leave the processor one after the other while it goes on, until
 //! there is no room.
 
+use crate::Physical;
+
+/// No store went there.
+const NOWHERE: Physical = Physical(u32::MAX);
+
 /// Times are in thousandths of a cycle since the start of the run.
 pub(crate) struct WriteBuffer {
     entries: u64,
@@ -11,19 +16,19 @@ pub(crate) struct WriteBuffer {
     /// When everything that is in it will have left.
     empty_at: u64,
     /// Where the store before went: those that follow it into the same entry take no other one.
-    last: u32,
+    last: Physical,
 }
 
 impl WriteBuffer {
     /// Writing one of the `entries` takes `write`.
     pub fn new(entries: u64, bytes: u32, write: u64) -> Self {
-        WriteBuffer { entries, bytes, write, empty_at: 0, last: u32::MAX }
+        WriteBuffer { entries, bytes, write, empty_at: 0, last: NOWHERE }
     }
 
     /// A store to `physical` at `now`; returns how long it has to wait.
-    pub fn store(&mut self, physical: u32, now: u64) -> u64 {
-        let gathered = physical == self.last.wrapping_add(4) && physical & (self.bytes - 1) != 0 && self.empty_at > now;
-        self.last = physical & !3;
+    pub fn store(&mut self, physical: Physical, now: u64) -> u64 {
+        let gathered = physical == self.last.plus(4) && physical.0 & (self.bytes - 1) != 0 && self.empty_at > now;
+        self.last = Physical(physical.0 & !3);
         if gathered {
             0
         } else {
@@ -33,7 +38,7 @@ impl WriteBuffer {
 
     /// A line that takes so many entries and `time` to be written.
     pub fn line(&mut self, entries: u64, time: u64, now: u64) -> u64 {
-        self.last = u32::MAX;
+        self.last = NOWHERE;
         self.take(entries, time / entries.max(1), now)
     }
 
@@ -45,7 +50,7 @@ impl WriteBuffer {
 
     /// How long until it is empty.
     pub fn drain(&mut self, now: u64) -> u64 {
-        self.last = u32::MAX;
+        self.last = NOWHERE;
         self.empty_at.saturating_sub(now)
     }
 }

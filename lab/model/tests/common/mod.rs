@@ -2,6 +2,7 @@
 //! Ground for the numbered model tests: the real Pentium 4 file, and page tables that map everything.
 #![allow(dead_code)]
 
+use cobnut_model::ia32::*;
 use cobnut_model::*;
 
 pub const PENTIUM4: &str = include_str!("../../../machines/pentium4-1400.toml");
@@ -39,16 +40,25 @@ impl Default for Identity {
     }
 }
 
-impl PageTables for Identity {
-    fn walk(&mut self, linear: u32) -> Option<Walk> {
+impl Tables<Walk> for Identity {
+    fn walk(&mut self, linear: Linear) -> Option<Walk> {
         self.walks += 1;
         Some(Walk {
-            frame: linear & !0xfff,
-            large: linear >= self.large_from,
-            global: linear >= self.global_from,
-            entries: [0x10_0000 + (linear >> 22) * 4, 0x20_0000 + (linear >> 12) * 4],
+            frame: Physical(linear.0).frame(),
+            large: linear.0 >= self.large_from,
+            global: linear.0 >= self.global_from,
+            entries: [Physical(0x10_0000 + (linear.0 >> 22) * 4), Physical(0x20_0000 + linear.page().0 * 4)],
         })
     }
+}
+
+/// Of a word where linear and physical addresses are the same.
+pub fn read_at(address: u32) -> Event {
+    Event::Read { linear: Linear(address), physical: Physical(address), size: 4 }
+}
+
+pub fn write_at(address: u32) -> Event {
+    Event::Write { linear: Linear(address), physical: Physical(address), size: 4 }
 }
 
 pub fn instruction(class: Class, length: u8) -> Instruction {
@@ -58,8 +68,7 @@ pub fn instruction(class: Class, length: u8) -> Instruction {
 /// Reads one word of each of `pages` pages, a page and a line apart.
 pub fn sweep(machine: &mut Machine, tables: &mut Identity, base: u32, pages: u32) {
     for page in 0..pages {
-        let linear = base + page * 4160;
-        machine.event(&Event::Read { linear, physical: linear, size: 4 }, tables);
+        machine.event(&read_at(base + page * 4160), tables);
     }
 }
 
@@ -67,7 +76,7 @@ pub fn sweep(machine: &mut Machine, tables: &mut Identity, base: u32, pages: u32
 pub fn jumps(machine: &mut Machine, tables: &mut Identity, base: u32, pages: u32) {
     for page in 0..pages {
         let instruction = instruction(Class::Alu, 2);
-        machine.event(&Event::Fetch { linear: base + page * 4096, instruction }, tables);
+        machine.event(&Event::Fetch { linear: Linear(base + page * 4096), instruction }, tables);
     }
 }
 

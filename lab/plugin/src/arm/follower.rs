@@ -8,7 +8,9 @@
 use super::decode::{Decoded, Special};
 use super::memory::Memory;
 use super::registers::{Registers, LR};
-use cobnut_model::arm::{Class, Operation, Tables};
+use crate::core::observer::{Guest, Observer};
+use cobnut_model::arm::{Class, Exception, Operation};
+use cobnut_model::{Linear, Physical, Tables};
 use cobnut_trace::{Marker, Mode};
 
 const MARK_BEGIN: u32 = 0xC0B0_0001;
@@ -18,36 +20,22 @@ const NOWHERE: u32 = u32::MAX;
 /// Jumps to here and above are system calls (docs/x2-arm.md).
 const SYSTEM_CALLS: u32 = 0xffff_ff00;
 
-/// Why the processor entered an exception.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Exception {
-    /// A prefetch abort that is a system call.
-    Call,
-    Undefined,
-    SoftwareInterrupt,
-    Prefetch,
-    Data,
-    Interrupt,
+/// Of the vector at `offset` from the first; nothing for reset and FIQ.
+fn exception_of(offset: u32, fetched: u32) -> Option<Exception> {
+    match offset {
+        0x4 => Some(Exception::Undefined),
+        0x8 => Some(Exception::SoftwareInterrupt),
+        0xc if fetched >= SYSTEM_CALLS => Some(Exception::Call),
+        0xc => Some(Exception::Prefetch),
+        0x10 => Some(Exception::Data),
+        0x18 => Some(Exception::Interrupt),
+        _ => None,
+    }
 }
 
-impl Exception {
-    /// Of the vector at `offset` from the first; nothing for reset and FIQ.
-    fn of(offset: u32, fetched: u32) -> Option<Self> {
-        match offset {
-            0x4 => Some(Exception::Undefined),
-            0x8 => Some(Exception::SoftwareInterrupt),
-            0xc if fetched >= SYSTEM_CALLS => Some(Exception::Call),
-            0xc => Some(Exception::Prefetch),
-            0x10 => Some(Exception::Data),
-            0x18 => Some(Exception::Interrupt),
-            _ => None,
-        }
-    }
-
-    /// Whether the instruction that began last was left undone.
-    fn undoes(self) -> bool {
-        matches!(self, Exception::Undefined | Exception::Data)
-    }
+/// Whether the instruction that began last was left undone.
+fn undoes(exception: Exception) -> bool {
+    matches!(exception, Exception::Undefined | Exception::Data)
 }
 
 /// What was refused.
@@ -82,7 +70,9 @@ pub struct Block<P> {
 }
 
 impl<P> Block<P> {
-    pub fn new(decoded: Vec<Decoded>, mut prepare: impl FnMut(&[Decoded]) -> P) -> Self {
+    /// Of instructions that are translated at `at`.
+    pub fn new(at: u32, decoded: Vec<Decoded>, prepare: impl Fn(u32, &[Decoded]) -> P) -> Self {
+        let step = decoded[0].instruction.length as u32;
         let mut cuts = vec![0];
         for (index, one) in decoded.iter().enumerate() {
             match one.special {
@@ -97,10 +87,9 @@ impl<P> Block<P> {
             first: cut[0],
             count: cut[1] - cut[0],
             marked: decoded[cut[0]].special == Special::Marker,
-            prepared: prepare(&decoded[cut[0]..cut[1]]),
+            prepared: prepare(at.wrapping_add(cut[0] as u32 * step), &decoded[cut[0]..cut[1]]),
         };
         let segments = cuts.windows(2).map(segment).collect();
-        let step = decoded[0].instruction.length as u32;
         Block { decoded, segments, step, mode: None, at: NOWHERE }
     }
 
@@ -114,40 +103,50 @@ impl<P> Block<P> {
 pub struct Place {
     /// The program's address, before relocation.
     pub address: u32,
-    pub mva: u32,
+    pub mva: Linear,
     pub mode: Mode,
 }
 
-/// Sees what happens in a guest, from the MMU's being turned on. Data accesses are told directly.
-pub trait Observer {
-    /// Instructions as it wants to have them prepared.
-    type Prepared;
+/// A data access.
+#[derive(Clone, Copy, Debug)]
+pub struct Access {
+    /// Address of the instruction, before relocation, and whom it is counted for.
+    pub instruction: u32,
+    pub mode: Mode,
+    pub mva: Linear,
+    pub size: u32,
+    pub write: bool,
+}
 
-    fn prepare(&self, instructions: &[Decoded]) -> Self::Prepared;
-
-    /// Instructions begin to be executed.
-    fn run(&mut self, prepared: &Self::Prepared, place: &Place, memory: &mut Memory);
-
-    /// Of those that were told last, the instructions from `first` on were not executed.
-    fn retract(&mut self, prepared: &Self::Prepared, first: usize, mode: Mode);
-
-    /// A coprocessor operation, by the instruction at `at`. `memory` knows its registers as they will be after it; the
-    /// `operand` of an operation that writes one of these is what was there before.
-    fn operation(&mut self, operation: Operation, operand: u32, at: u32, memory: &mut Memory);
-
+/// What else happens in a guest.
+#[derive(Clone, Copy, Debug)]
+pub enum Event {
+    /// A coprocessor operation, by the instruction at `at`. The memory knows its registers as they will be after it;
+    /// the `operand` of an operation that writes one of these is what was there before.
+    Operation { operation: Operation, operand: u32, at: u32 },
     /// An exception was entered; `at` is the instruction that raised it or, for an interrupt, did not come to its turn.
-    fn exception(&mut self, exception: Exception, at: u32, fault: Fault, memory: &mut Memory);
+    Exception { exception: Exception, at: u32, fault: Fault },
+}
 
-    fn marker(&mut self, marker: Marker);
+/// Guests with an ARM processor.
+pub struct ArmGuest;
+
+impl Guest for ArmGuest {
+    type Instruction = Decoded;
+    type At = u32;
+    type Place = Place;
+    type Access = Access;
+    type Event = Event;
+    type State = Memory;
 }
 
 /// Follows one guest.
-pub struct Follower<O: Observer> {
+pub struct Follower<O: Observer<ArmGuest>> {
     pub observer: O,
     pub memory: Memory,
     registers: Registers,
-    /// Physical page number of the kernel interface page.
-    interface_frame: Option<u32>,
+    /// Of the kernel interface page.
+    interface_frame: Option<Physical>,
     /// Number of the instruction of the present block that began last; written by the guest's code.
     began: *const u64,
     previous: *const Block<O::Prepared>,
@@ -157,11 +156,11 @@ pub struct Follower<O: Observer> {
     next_taken: u32,
 }
 
-impl<O: Observer> Follower<O> {
+impl<O: Observer<ArmGuest>> Follower<O> {
     pub fn new(
         registers: Registers,
         memory: Memory,
-        interface_frame: Option<u32>,
+        interface_frame: Option<Physical>,
         began: *const u64,
         observer: O,
     ) -> Self {
@@ -187,10 +186,19 @@ impl<O: Observer> Follower<O> {
 
     /// Address of the instruction that began last, and whom it is counted for.
     #[inline]
-    pub fn present(&self) -> (u32, Mode) {
+    fn present(&self) -> (u32, Mode) {
         match unsafe { self.previous.as_ref() } {
             Some(block) => (block.address(unsafe { *self.began } as usize), block.mode.unwrap_or(Mode::Kernel)),
             None => (0, Mode::Kernel),
+        }
+    }
+
+    /// The instruction that began last has accessed `size` bytes at `address`.
+    #[inline]
+    pub fn accessed(&mut self, site: &O::Site, address: u32, size: u32, write: bool) {
+        if self.following() {
+            let ((instruction, mode), mva) = (self.present(), self.memory.mva(address));
+            self.observer.data(site, &Access { instruction, mode, mva, size, write }, &mut self.memory);
         }
     }
 
@@ -208,7 +216,10 @@ impl<O: Observer> Follower<O> {
             known => {
                 let at = self.registers.pc();
                 let mode = known.unwrap_or_else(|| self.mode_of(at));
-                block.mode = Some(mode);
+                if known.is_none() {
+                    block.segments.iter_mut().for_each(|segment| O::belongs(&mut segment.prepared, mode));
+                    block.mode = Some(mode);
+                }
                 self.arrive(at, mode);
                 block.at = at;
                 mode
@@ -239,7 +250,7 @@ impl<O: Observer> Follower<O> {
             return Mode::Kernel;
         }
         let mva = self.memory.mva(at);
-        let frame = self.memory.walk(mva).map(|found| found.physical(mva) >> 12);
+        let frame = self.memory.walk(mva).map(|found| found.physical(mva).frame());
         match frame {
             Some(frame) if Some(frame) == self.interface_frame => Mode::Stub,
             _ => Mode::User,
@@ -251,7 +262,7 @@ impl<O: Observer> Follower<O> {
         let offset = at.wrapping_sub(self.memory.vectors());
         let returns = self.registers.general(LR);
         let exception = match mode {
-            Mode::Kernel if offset < 0x20 => Exception::of(offset, returns.wrapping_sub(4)),
+            Mode::Kernel if offset < 0x20 => exception_of(offset, returns.wrapping_sub(4)),
             _ => None,
         };
         let Some(before) = (unsafe { self.previous.as_ref() }) else { return };
@@ -260,7 +271,7 @@ impl<O: Observer> Follower<O> {
         let again = exception.is_none()
             && before.address(last) == at
             && accesses_memory(before.decoded[last].instruction.class);
-        let undone = again || exception.is_some_and(Exception::undoes);
+        let undone = again || exception.is_some_and(undoes);
         self.retract(before, if undone { last } else { last + 1 });
         if let Some(exception) = exception {
             let at = match exception {
@@ -272,7 +283,7 @@ impl<O: Observer> Follower<O> {
                 write: writes(before.decoded[last].instruction.class),
                 mode: before.mode.unwrap_or(Mode::Kernel),
             };
-            self.observer.exception(exception, at, fault, &mut self.memory);
+            self.observer.event(Event::Exception { exception, at, fault }, &mut self.memory);
         }
     }
 
@@ -280,8 +291,7 @@ impl<O: Observer> Follower<O> {
     fn retract(&mut self, before: &Block<O::Prepared>, first: usize) {
         for segment in &before.segments[..self.told] {
             if first < segment.first + segment.count {
-                let mode = before.mode.unwrap_or(Mode::Kernel);
-                self.observer.retract(&segment.prepared, first.saturating_sub(segment.first), mode);
+                self.observer.retract(&segment.prepared, first.saturating_sub(segment.first)..segment.count);
             }
         }
     }
@@ -328,13 +338,14 @@ impl<O: Observer> Follower<O> {
             let operand = if register < 15 { self.registers.general(register) } else { 0 };
             let operand = match operation {
                 Operation::Control => std::mem::replace(&mut self.memory.control, operand),
-                Operation::TableBase => std::mem::replace(&mut self.memory.table_base, operand & !0x3fff),
+                Operation::TableBase => std::mem::replace(&mut self.memory.table_base, Physical(operand & !0x3fff)).0,
                 Operation::DomainAccess => std::mem::replace(&mut self.memory.domain_access, operand),
                 Operation::ProcessId => std::mem::replace(&mut self.memory.process_id, operand & 0xfe00_0000),
                 _ => operand,
             };
             if followed {
-                self.observer.operation(operation, operand, block.address(index), &mut self.memory);
+                let event = Event::Operation { operation, operand, at: block.address(index) };
+                self.observer.event(event, &mut self.memory);
             }
         }
         if followed && index + 1 < block.decoded.len() {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //! The guest's physical memory and its translation tables.
 
-use crate::guest_memory::GuestMemory;
-use cobnut_model::arm::{translate, Tables, Translation};
-use cobnut_model::sanitizer::PhysicalMemory;
+use crate::core::ram::Ram;
+use cobnut_model::arm::{translate, Translation};
+use cobnut_model::{Linear, Physical, PhysicalMemory, Tables};
 
 const CONTROL_MMU: u32 = 1;
 const CONTROL_HIGH_VECTORS: u32 = 1 << 13;
@@ -13,19 +13,17 @@ const RELOCATED: u32 = 32 << 20;
 
 /// Main memory, and what coprocessor 15 says about translation at the moment.
 pub struct Memory {
-    ram: GuestMemory,
-    /// Physical address of its first byte.
-    base: u32,
+    ram: Ram,
     pub control: u32,
-    pub table_base: u32,
+    pub table_base: Physical,
     pub domain_access: u32,
     /// What is added to addresses below 32 MB.
     pub process_id: u32,
 }
 
 impl Memory {
-    pub fn new(ram: GuestMemory, base: u32) -> Self {
-        Memory { ram, base, control: 0, table_base: 0, domain_access: 0, process_id: 0 }
+    pub fn new(ram: Ram) -> Self {
+        Memory { ram, control: 0, table_base: Physical(0), domain_access: 0, process_id: 0 }
     }
 
     pub fn mmu_on(&self) -> bool {
@@ -43,25 +41,21 @@ impl Memory {
 
     /// The modified virtual address that TLBs and caches see for an address of a program.
     #[inline]
-    pub fn mva(&self, address: u32) -> u32 {
-        if address < RELOCATED {
-            address | self.process_id
-        } else {
-            address
-        }
+    pub fn mva(&self, address: u32) -> Linear {
+        Linear(if address < RELOCATED { address | self.process_id } else { address })
     }
 }
 
 impl PhysicalMemory for Memory {
     #[inline]
-    fn word(&self, physical: u32) -> Option<u32> {
-        self.ram.read_physical(physical.wrapping_sub(self.base))
+    fn word(&self, physical: Physical) -> Option<u32> {
+        self.ram.word(physical)
     }
 }
 
-impl Tables for Memory {
+impl Tables<Translation> for Memory {
     #[inline]
-    fn walk(&mut self, mva: u32) -> Option<Translation> {
+    fn walk(&mut self, mva: Linear) -> Option<Translation> {
         translate(self, self.table_base, mva)
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //! The registers of an ARM processor that the plugin reads.
 
-use crate::registers::{Handle, Reader};
+use crate::core::reader::{Handle, Reader};
 
 pub struct Registers {
     reader: Reader,

@@ -2,26 +2,49 @@
 //! The observer that tells the sanitizer (`cobnut_model::arm::sanitizer`) of every fetch, access, operation and fault.
 
 use super::decode::Decoded;
-use super::follower::{Exception, Fault, Observer, Place};
+use super::follower::{self, ArmGuest, Event, Place};
 use super::memory::Memory;
-use crate::sanitize::Symbols;
-use cobnut_model::arm::sanitizer::{Access, Report, Sanitizer, View};
-use cobnut_model::arm::{Operation, Side};
-use cobnut_trace::{Marker, Mode};
-use serde_json::{json, Value};
+use crate::core::findings::{by_instruction, findings, lines, Findings, Hex, Mark, Words};
+use crate::core::observer::Observer;
+use crate::core::setup::Setup;
+use crate::core::symbols::Symbols;
+use cobnut_model::arm::sanitizer::{Access, Counts, Sanitizer, View};
+use cobnut_model::arm::{Exception, Side};
+use cobnut_model::Linear;
+use cobnut_trace::Mode;
+use serde::Serialize;
 use std::cell::Cell;
 
+const WORDS: Words = Words { tables: "tables", guilt: "" };
+
+/// Where a report is from.
+#[derive(Serialize)]
+struct At {
+    table_base: Hex,
+    /// What was accessed.
+    mva: Hex,
+}
+
+#[derive(Serialize)]
+struct Invalidation {
+    /// The operation, by its name in `arm/operation.rs` of the model.
+    by: String,
+    executed: u64,
+    /// How often it took anything away.
+    needed: u64,
+}
+
 pub struct Sanitizing {
-    pub sanitizer: Sanitizer,
-    pub stop_at_first: bool,
-    pub stop_after: u64,
+    sanitizer: Sanitizer,
+    stop_at_first: bool,
+    stop_after: u64,
     started: bool,
 }
 
 /// Instructions, and where and in which generation they were looked at last.
 pub struct Looked {
     bytes: u32,
-    last: Cell<(u32, u32)>,
+    last: Cell<(Linear, u32)>,
 }
 
 fn view(memory: &Memory) -> View<'_> {
@@ -29,110 +52,52 @@ fn view(memory: &Memory) -> View<'_> {
 }
 
 impl Sanitizing {
-    pub fn new(stop_at_first: bool, stop_after: u64, watched: Vec<(u32, u32)>) -> Self {
-        let mut sanitizer = Sanitizer::default();
-        sanitizer.watched = watched;
-        Sanitizing { sanitizer, stop_at_first, stop_after, started: false }
-    }
-
-    /// Whether the run has to end now.
-    pub fn over(&self) -> bool {
-        let found = self.stop_at_first && !self.sanitizer.reports.list().is_empty();
-        found || self.sanitizer.counts.accesses >= self.stop_after
-    }
-
-    /// `size` bytes were accessed by the instruction at `instruction`.
-    #[inline]
-    pub fn data(&mut self, (instruction, mode): (u32, Mode), mva: u32, size: u32, write: bool, memory: &Memory) {
-        let user = mode != Mode::Kernel;
-        self.sanitizer.access(&Access { instruction, mva, write, user }, view(memory));
-        if size > 4 {
-            self.sanitizer.access(&Access { instruction, mva: mva + 4, write, user }, view(memory));
-        }
-    }
-
-    fn line(report: &Report, symbols: &Symbols) -> String {
-        let who = if report.user { "user" } else { "kernel" };
-        let what = match (report.faulted, report.write) {
-            (true, _) => "faulted at",
-            (false, true) => "writing",
-            (false, false) => "reading",
-        };
-        let store = match report.store {
-            0 => String::new(),
-            at => format!("; by {}", symbols.place(at)),
-        };
-        format!(
-            "{}: {who} {}, tables {:08x}, {what} {:08x}: {}{store}; {} ({} times)",
-            report.kind.name(),
-            symbols.place(report.instruction),
-            report.table_base,
-            report.mva,
-            report.kind.sentence(),
-            report.detail,
-            report.count
-        )
-    }
-
     /// The reports as lines for people.
-    pub fn lines(&self, symbols: &Symbols) -> Vec<String> {
-        self.sanitizer.reports.list().iter().map(|report| Self::line(report, symbols)).collect()
+    fn lines(&self, symbols: &Symbols) -> Vec<String> {
+        lines(&self.sanitizer.reports, &WORDS, symbols)
     }
 
-    /// In the form of IA-32's (`sanitize/output.rs`), with `mva` for the address and `table_base` for CR3.
-    pub fn report(&self, symbols: &Symbols) -> Value {
-        let hex = |value: u32| format!("{value:#010x}");
-        let one = |r: &Report| {
-            json!({
-                "kind": r.kind.name(),
-                "instruction": hex(r.instruction),
-                "symbol": symbols.name(r.instruction),
-                "privilege": if r.user { 3 } else { 0 },
-                "table_base": hex(r.table_base),
-                "mva": hex(r.mva),
-                "write": r.write,
-                "faulted": r.faulted,
-                "store": (r.store != 0).then(|| hex(r.store)),
-                "store_symbol": symbols.name(r.store),
-                "detail": r.detail,
-                "count": r.count,
-                "line": Self::line(r, symbols),
-            })
+    /// In the form of IA-32's (`ia32/sanitizing/output.rs`), with `mva` for the address and `table_base` for CR3.
+    fn report(&self, symbols: &Symbols) -> String {
+        let all: Findings<At, Invalidation, Counts> = Findings {
+            plugin_version: env!("CARGO_PKG_VERSION"),
+            reports: findings(&self.sanitizer.reports, &WORDS, symbols, |report| {
+                (At { table_base: report.tables.0.into(), mva: report.address.0.into() }, None)
+            }),
+            invalidations: by_instruction(self.sanitizer.invalidators(), symbols, |i| {
+                let by = format!("{:?}", i.operation);
+                (i.instruction, Invalidation { by, executed: i.executed, needed: i.needed })
+            }),
+            marks: Some(by_instruction(self.sanitizer.marks(), symbols, |mark| {
+                (mark.instruction, Mark { executed: mark.executed, cleared: mark.cleared })
+            })),
+            erasures: Vec::new(),
+            losses: Vec::new(),
+            counts: self.sanitizer.counts,
+            warnings: &[],
         };
-        let operations = self.sanitizer.invalidators().iter().map(|i| {
-            json!({
-                "instruction": hex(i.instruction),
-                "symbol": symbols.name(i.instruction),
-                "by": format!("{:?}", i.operation),
-                "executed": i.executed,
-                "needed": i.needed,
-            })
-        });
-        let marks = self.sanitizer.marks().iter().map(|mark| {
-            let (instruction, symbol) = (hex(mark.instruction), symbols.name(mark.instruction));
-            json!({ "instruction": instruction, "symbol": symbol, "executed": mark.executed, "cleared": mark.cleared })
-        });
-        let counts = &self.sanitizer.counts;
-        json!({
-            "plugin_version": env!("CARGO_PKG_VERSION"),
-            "reports": self.sanitizer.reports.list().iter().map(one).collect::<Vec<_>>(),
-            "invalidations": operations.collect::<Vec<_>>(),
-            "marks": marks.collect::<Vec<_>>(),
-            "erasures": [],
-            "losses": [],
-            "counts": { "accesses": counts.accesses, "operations": counts.operations, "faults": counts.faults },
-            "warnings": [],
-        })
+        all.to_json()
     }
 }
 
-impl Observer for Sanitizing {
+impl Observer<ArmGuest> for Sanitizing {
     type Prepared = Looked;
+    type Site = ();
 
-    fn prepare(&self, instructions: &[Decoded]) -> Looked {
-        let bytes = instructions.iter().map(|decoded| decoded.instruction.length as u32).sum();
-        Looked { bytes, last: Cell::new((0, 0)) }
+    fn create(setup: &Setup, _memory: u32) -> Result<Self, String> {
+        let arguments = &setup.arguments;
+        let mut sanitizer = Sanitizer::default();
+        sanitizer.watched.clone_from(&arguments.watched);
+        let stop_after = arguments.stop_after.unwrap_or(u64::MAX);
+        Ok(Sanitizing { sanitizer, stop_at_first: arguments.stop_at_first, stop_after, started: false })
     }
+
+    fn prepare(&self, _at: u32, instructions: &[Decoded]) -> Looked {
+        let bytes = instructions.iter().map(|decoded| decoded.instruction.length as u32).sum();
+        Looked { bytes, last: Cell::new((Linear(0), 0)) }
+    }
+
+    fn site(&self, _offset: u32, _instruction: &Decoded) {}
 
     #[inline]
     fn run(&mut self, looked: &Looked, place: &Place, memory: &mut Memory) {
@@ -153,13 +118,23 @@ impl Observer for Sanitizing {
         }
     }
 
-    fn retract(&mut self, _looked: &Looked, _first: usize, _mode: Mode) {}
-
-    fn operation(&mut self, operation: Operation, operand: u32, at: u32, memory: &mut Memory) {
-        self.sanitizer.operation(operation, operand, at, view(memory));
+    #[inline]
+    fn data(&mut self, _site: &(), accessed: &follower::Access, memory: &mut Memory) {
+        let &follower::Access { instruction, mode, mva, size, write } = accessed;
+        let user = mode != Mode::Kernel;
+        self.sanitizer.access(&Access { instruction, mva, write, user }, view(memory));
+        if size > 4 {
+            self.sanitizer.access(&Access { instruction, mva: mva.plus(4), write, user }, view(memory));
+        }
     }
 
-    fn exception(&mut self, exception: Exception, at: u32, fault: Fault, memory: &mut Memory) {
+    fn event(&mut self, event: Event, memory: &mut Memory) {
+        let (exception, at, fault) = match event {
+            Event::Operation { operation, operand, at } => {
+                return self.sanitizer.operation(operation, operand, at, view(memory))
+            }
+            Event::Exception { exception, at, fault } => (exception, at, fault),
+        };
         let user = fault.mode != Mode::Kernel;
         match exception {
             Exception::Data => {
@@ -174,5 +149,14 @@ impl Observer for Sanitizing {
         }
     }
 
-    fn marker(&mut self, _marker: Marker) {}
+    #[inline]
+    fn over(&self) -> bool {
+        let found = self.stop_at_first && !self.sanitizer.reports.list().is_empty();
+        found || self.sanitizer.counts.accesses >= self.stop_after
+    }
+
+    fn finish(&mut self, setup: &Setup) -> std::io::Result<()> {
+        self.lines(&setup.symbols).iter().for_each(|line| eprintln!("sanitizer: {line}"));
+        std::fs::write(&setup.arguments.out, format!("{}\n", self.report(&setup.symbols)))
+    }
 }

@@ -119,3 +119,5 @@ _start:
 vector: ldr     pc, 1f
 1:      .word   abort
 abort:  subs    pc, lr, #4                      // behind the instruction that has aborted
+handled:
+        nop

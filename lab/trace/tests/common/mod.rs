@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //! What the tests of replays share: calls of a made-up guest, and a comparison of a replay with the run itself.
 
-use cobnut_model::{Class, Event, Instruction, Issue, MachineFile, PageTables, Pipe, Walk};
-use cobnut_trace::{Checkpoint, CodeRange, Header, Marker, Measurement, Mode, Recorder, Replay, Run, Sink, Stretch};
+use cobnut_model::ia32::{Class, Event, Instruction, Issue, Pipe, Walk};
+use cobnut_model::{Linear, MachineFile, Page, Physical};
+use cobnut_trace::ia32::Ia32;
+use cobnut_trace::{CodeRange, Header, Marker, Mode, Recorder, Replay, Sink};
 use std::ops::Range;
 use std::path::Path;
 
-pub const MEMORY: usize = 16 << 20;
+type Run = cobnut_trace::Run<Ia32>;
+type Measurement = cobnut_trace::Measurement<Ia32>;
+type Checkpoint = cobnut_trace::Checkpoint<Ia32>;
+type Stretch<'a> = cobnut_trace::Stretch<'a, Ia32>;
+
+pub const MEMORY: u32 = 16 << 20;
 pub const RUNS: usize = 24;
 pub const CODE: u32 = 0x40_0000;
 /// Of the distance between two runs, so that some start on one page and end on the next.
@@ -19,17 +26,17 @@ pub struct Tables {
     changes: u32,
 }
 
-impl PageTables for Tables {
-    fn walk(&mut self, linear: u32) -> Option<Walk> {
-        let page = linear >> 12;
+impl cobnut_model::Tables<Walk> for Tables {
+    fn walk(&mut self, linear: Linear) -> Option<Walk> {
+        let Page(page) = linear.page();
         let changed = if page % 16 == 7 { self.changes } else { 0 };
-        let large = match linear >> 22 {
+        let large = match linear.0 >> 22 {
             2 => true,
             3 => self.changes % 2 == 1,
             _ => false,
         };
-        let entries = [0x1000 + (linear >> 22) * 4, 0x2000 + page % 1024 * 4];
-        let frame = ((page + if large { 0 } else { changed * 64 }) << 12) % MEMORY as u32;
+        let entries = [Physical(0x1000 + (linear.0 >> 22) * 4), Physical(0x2000 + page % 1024 * 4)];
+        let frame = Physical(((page + if large { 0 } else { changed * 64 }) << 12) % MEMORY);
         (page % 61 != 60).then_some(Walk { frame, large, global: page.is_multiple_of(5), entries })
     }
 }
@@ -64,9 +71,9 @@ pub fn instructions(number: usize) -> Vec<Instruction> {
     (0..1 + number % 6).map(|n| instruction(n * 3 + number)).collect()
 }
 
-pub fn play(calls: &[Call], sink: &mut impl Sink) {
+pub fn play(calls: &[Call], sink: &mut impl Sink<Ia32>) {
     let run = |n: usize| {
-        let mut run = sink.prepare(CODE + n as u32 * STRIDE, instructions(n));
+        let mut run = sink.prepare(Linear(CODE + n as u32 * STRIDE), instructions(n));
         run.mode = [Mode::Kernel, Mode::Stub, Mode::Trampoline, Mode::User][n % 4];
         run
     };
@@ -74,9 +81,9 @@ pub fn play(calls: &[Call], sink: &mut impl Sink) {
     let mut tables = Tables::default();
     for call in calls {
         match *call {
-            Call::Run(run, linear) => sink.run(&runs[run], linear, &mut tables),
+            Call::Run(run, linear) => sink.run(&runs[run], Linear(linear), &mut tables),
             Call::Retract(run) => sink.retract(&runs[run], 0..1),
-            Call::Data(linear, size, write) => sink.data(linear, size, write, &mut tables),
+            Call::Data(linear, size, write) => sink.data(Linear(linear), size, write, &mut tables),
             Call::Event(event) => sink.event(&event, &mut tables),
             Call::Marker(marker) => sink.marker(marker),
             Call::Change => tables.changes += 1,
@@ -87,21 +94,21 @@ pub fn play(calls: &[Call], sink: &mut impl Sink) {
 /// Counts the runs that its measurement hears of.
 pub struct Counting(Measurement, usize);
 
-impl Sink for Counting {
-    fn prepare(&self, linear: u32, instructions: Vec<Instruction>) -> Run {
+impl Sink<Ia32> for Counting {
+    fn prepare(&self, linear: Linear, instructions: Vec<Instruction>) -> Run {
         self.0.prepare(linear, instructions)
     }
-    fn run(&mut self, run: &Run, linear: u32, tables: &mut impl PageTables) {
+    fn run(&mut self, run: &Run, linear: Linear, tables: &mut impl cobnut_model::Tables<Walk>) {
         self.1 += 1;
         self.0.run(run, linear, tables);
     }
     fn retract(&mut self, run: &Run, instructions: Range<usize>) {
         self.0.retract(run, instructions);
     }
-    fn data(&mut self, linear: u32, size: u8, write: bool, tables: &mut impl PageTables) {
+    fn data(&mut self, linear: Linear, size: u8, write: bool, tables: &mut impl cobnut_model::Tables<Walk>) {
         self.0.data(linear, size, write, tables);
     }
-    fn event(&mut self, event: &Event, tables: &mut impl PageTables) {
+    fn event(&mut self, event: &Event, tables: &mut impl cobnut_model::Tables<Walk>) {
         self.0.event(event, tables);
     }
     fn marker(&mut self, marker: Marker) {
@@ -110,7 +117,7 @@ impl Sink for Counting {
     fn warn(&mut self, text: String) {
         self.0.warn(text);
     }
-    fn again(&mut self, number: u32, stretch: Stretch, tables: &mut impl PageTables) {
+    fn again(&mut self, number: u32, stretch: Stretch, tables: &mut impl cobnut_model::Tables<Walk>) {
         self.1 += stretch.runs().count();
         self.0.again(number, stretch, tables);
     }
@@ -128,24 +135,31 @@ impl Sink for Counting {
 /// Holds both against each other; returns which share of the runs the replay has made.
 pub fn compare(calls: &[Call], machine: Option<&MachineFile>, without_flush: bool, what: &str) -> f64 {
     let ranges = [CodeRange { name: "part".into(), addresses: CODE..CODE + 5 * STRIDE }];
+    let function = |n: u32| CodeRange { name: format!("f{n}"), addresses: CODE + n * STRIDE..CODE + (n + 1) * STRIDE };
+    let header = Header {
+        architecture: "ia32".into(),
+        memory: MEMORY,
+        ranges: ranges.to_vec(),
+        functions: (0..RUNS as u32 / 2).map(function).collect(),
+        provenance: serde_json::Value::Null,
+    };
     let measurement = || {
-        let measurement = Measurement::new(machine, &[], &ranges, MEMORY);
+        let measurement = Measurement::new(machine, &[], &header);
         if without_flush {
-            measurement.without_flush()
+            measurement.without_flush().unwrap()
         } else {
             measurement
         }
     };
     let mut record = Vec::new();
-    let header = Header { memory: MEMORY, ranges: ranges.to_vec(), provenance: serde_json::Value::Null };
-    let mut recorder = Recorder::new(&mut record, &header).unwrap();
+    let mut recorder = Recorder::<Ia32, _>::new(&mut record, &header).unwrap();
     play(calls, &mut recorder);
     recorder.finish().unwrap();
     drop(recorder);
     let (mut live, mut replayed) = (measurement(), Counting(measurement(), 0));
     play(calls, &mut live);
     Replay::new(&record[..]).unwrap().run(&mut replayed).unwrap();
-    assert_eq!(replayed.0.report().to_string(), live.report().to_string(), "{what}");
+    assert_eq!(replayed.0.report().to_json(), live.report().to_json(), "{what}");
     let made = calls.iter().filter(|call| matches!(call, Call::Run(..))).count();
     replayed.1 as f64 / made as f64
 }

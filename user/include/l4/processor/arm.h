@@ -67,11 +67,11 @@ L4_INLINE L4_Word_t __L4_Raw_Schedule(L4_Word_t dest, L4_Word_t *time, L4_Word_t
     *time = r.r[1];
     return r.r[0];
 }
-/// The fpages are in MR0 and behind, in and out.
-L4_INLINE void __L4_Raw_Unmap(L4_Word_t control)
+/// The fpages are in MR0 and behind, in and out. `whose` matters with bit 7 of the control word (cobnut/control.h).
+L4_INLINE void __L4_Raw_Unmap(L4_Word_t control, L4_Word_t whose)
 {
     volatile L4_Word_t *utcb = __L4_Utcb();
-    L4_Registers_t r = {{control, 0, 0, utcb[0], utcb[1], utcb[2], utcb[3], utcb[4]}};
+    L4_Registers_t r = {{control, whose, 0, utcb[0], utcb[1], utcb[2], utcb[3], utcb[4]}};
     __L4_Call_Stub(L4_KIP_UNMAP, &r);
     for (int i = 0; i < 5; i++) utcb[i] = r.r[3 + i];
 }

@@ -78,11 +78,11 @@ L4_INLINE L4_Word_t __L4_Raw_Schedule(L4_Word_t dest, L4_Word_t *time, L4_Word_t
     *time = r.edx;
     return r.eax;
 }
-/// The fpages are in MR0 and behind, in and out.
-L4_INLINE void __L4_Raw_Unmap(L4_Word_t control)
+/// The fpages are in MR0 and behind, in and out. `whose` matters with bit 7 of the control word (cobnut/control.h).
+L4_INLINE void __L4_Raw_Unmap(L4_Word_t control, L4_Word_t whose)
 {
     volatile L4_Word_t *utcb = __L4_Utcb();
-    L4_Registers_t r = {control, 0, 0, utcb[0], (L4_Word_t)utcb, 0, 0};
+    L4_Registers_t r = {control, whose, 0, utcb[0], (L4_Word_t)utcb, 0, 0};
     __L4_Call_Stub(L4_KIP_UNMAP, &r);
     utcb[0] = r.esi;
 }

@@ -2,6 +2,7 @@
 //! What a virtual instruction cache may hold: every line that was fetched since it was invalidated.
 
 use super::data_cache::LINE_SHIFT;
+use crate::{Linear, Physical};
 use std::collections::HashMap;
 
 /// What is wrong with a fetch.
@@ -10,7 +11,7 @@ pub enum Trouble {
     /// The line may be there from before memory was written, by this instruction.
     OldLine { by: u32 },
     /// The line may hold another frame.
-    ForeignLine { physical: u32 },
+    ForeignLine { physical: Physical },
 }
 
 #[derive(Default)]
@@ -29,15 +30,15 @@ impl CodeCache {
     }
 
     /// A line is fetched.
-    pub fn fetch(&mut self, mva: u32, physical: u32) -> Option<Trouble> {
-        let (line, frame) = (mva >> LINE_SHIFT, physical >> LINE_SHIFT);
+    pub fn fetch(&mut self, mva: Linear, physical: Physical) -> Option<Trouble> {
+        let (line, frame) = (mva.0 >> LINE_SHIFT, physical.0 >> LINE_SHIFT);
         let known = self.lines.insert(line, (frame, 0));
         if known.is_none_or(|(held, _)| held != frame) {
             self.holders.entry(frame).or_default().push(line);
             self.held[frame as usize / 64] |= 1 << (frame % 64);
         }
         match known? {
-            (held, _) if held != frame => Some(Trouble::ForeignLine { physical: held << LINE_SHIFT }),
+            (held, _) if held != frame => Some(Trouble::ForeignLine { physical: Physical(held << LINE_SHIFT) }),
             (_, 0) => None,
             (_, by) => Some(Trouble::OldLine { by }),
         }
@@ -45,14 +46,14 @@ impl CodeCache {
 
     /// Whether code of this line may be held.
     #[inline]
-    pub fn holds(&self, physical: u32) -> bool {
-        let frame = physical >> LINE_SHIFT;
+    pub fn holds(&self, physical: Physical) -> bool {
+        let frame = physical.0 >> LINE_SHIFT;
         self.held[frame as usize / 64] >> (frame % 64) & 1 == 1
     }
 
     /// Memory that may be held was written by the instruction `by`.
-    pub fn stored(&mut self, physical: u32, by: u32) {
-        let frame = physical >> LINE_SHIFT;
+    pub fn stored(&mut self, physical: Physical, by: u32) {
+        let frame = physical.0 >> LINE_SHIFT;
         for line in self.holders.get(&frame).into_iter().flatten() {
             if let Some((_, written)) = self.lines.get_mut(line).filter(|(held, _)| *held == frame) {
                 *written = by;
@@ -70,7 +71,7 @@ impl CodeCache {
         any
     }
 
-    pub fn invalidate(&mut self, mva: u32) -> bool {
-        self.lines.remove(&(mva >> LINE_SHIFT)).is_some()
+    pub fn invalidate(&mut self, mva: Linear) -> bool {
+        self.lines.remove(&(mva.0 >> LINE_SHIFT)).is_some()
     }
 }

@@ -3,6 +3,7 @@
 //! are never evicted, stores allocate them as well, and dirty words stay dirty until they are cleaned; but any line may
 //! also be evicted at any time, so what is dirty may reach memory whenever that does harm.
 
+use crate::{Linear, Physical};
 use std::cell::Cell;
 use std::collections::HashMap;
 
@@ -18,11 +19,11 @@ const SEVERAL: u32 = u32::MAX;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trouble {
     /// The same memory may be dirty in the line of this MVA, written by this instruction.
-    DirtyAlias { mva: u32, by: u32 },
+    DirtyAlias { mva: Linear, by: u32 },
     /// The line may be there from before memory was written, by this instruction.
     OldLine { by: u32 },
     /// The line may hold another frame, written (if ever) by this instruction.
-    ForeignLine { physical: u32, by: u32 },
+    ForeignLine { physical: Physical, by: u32 },
     /// What was written there was dropped from the cache by this instruction before it reached memory.
     Lost { by: u32 },
     /// A read that does not wait for the write buffer, where what this instruction wrote may still be.
@@ -69,15 +70,15 @@ impl Default for DataCache {
     }
 }
 
-fn word(physical: u32) -> u8 {
-    1 << (physical >> 2 & 7)
+fn word(physical: Physical) -> u8 {
+    1 << (physical.0 >> 2 & 7)
 }
 
 impl DataCache {
     /// A cached access to the word at `physical`; `trouble` is told what is wrong with it.
     #[inline]
-    pub fn access(&mut self, mva: u32, physical: u32, write: bool, by: u32, trouble: &mut impl FnMut(Trouble)) {
-        let (line, frame) = (mva >> LINE_SHIFT, physical >> LINE_SHIFT);
+    pub fn access(&mut self, mva: Linear, physical: Physical, write: bool, by: u32, trouble: &mut impl FnMut(Trouble)) {
+        let (line, frame) = (mva.0 >> LINE_SHIFT, physical.0 >> LINE_SHIFT);
         let alone = self.lines[line as usize] == frame << 2 | HELD && self.holders[frame as usize] == line + 1;
         if !alone || !self.lost.is_empty() {
             self.look(line, frame, physical, write, by, trouble);
@@ -89,11 +90,19 @@ impl DataCache {
     }
 
     #[inline(never)]
-    fn look(&mut self, line: u32, frame: u32, physical: u32, write: bool, by: u32, trouble: &mut impl FnMut(Trouble)) {
+    fn look(
+        &mut self,
+        line: u32,
+        frame: u32,
+        physical: Physical,
+        write: bool,
+        by: u32,
+        trouble: &mut impl FnMut(Trouble),
+    ) {
         let held = self.lines[line as usize];
         if held != 0 && held >> 2 != frame {
             let dirty_by = if self.dirty[line as usize] != 0 { self.writers[line as usize] } else { 0 };
-            trouble(Trouble::ForeignLine { physical: held >> 2 << LINE_SHIFT, by: dirty_by });
+            trouble(Trouble::ForeignLine { physical: Physical(held >> 2 << LINE_SHIFT), by: dirty_by });
             self.remove(line);
         } else if held & OLD != 0 {
             trouble(Trouble::OldLine { by: self.writers[line as usize] });
@@ -107,8 +116,15 @@ impl DataCache {
     }
 
     /// An access that goes past the cache, and past the write buffer unless it is `buffered`.
-    pub fn uncached(&mut self, physical: u32, buffered: bool, write: bool, by: u32, trouble: &mut impl FnMut(Trouble)) {
-        let frame = physical >> LINE_SHIFT;
+    pub fn uncached(
+        &mut self,
+        physical: Physical,
+        buffered: bool,
+        write: bool,
+        by: u32,
+        trouble: &mut impl FnMut(Trouble),
+    ) {
+        let frame = physical.0 >> LINE_SHIFT;
         if buffered && write {
             let entry = self.buffered.entry(frame).or_default();
             *entry = (entry.0 | word(physical), by);
@@ -125,7 +141,7 @@ impl DataCache {
     fn other_ways(&mut self, own: Option<u32>, frame: u32, write: bool, by: u32, trouble: &mut impl FnMut(Trouble)) {
         for line in self.holders_of(frame).into_iter().filter(|&line| Some(line) != own) {
             if self.dirty[line as usize] != 0 {
-                trouble(Trouble::DirtyAlias { mva: line << LINE_SHIFT, by: self.writers[line as usize] });
+                trouble(Trouble::DirtyAlias { mva: Linear(line << LINE_SHIFT), by: self.writers[line as usize] });
             } else if write && self.lines[line as usize] & OLD == 0 {
                 self.lines[line as usize] |= OLD;
                 self.writers[line as usize] = by;
@@ -133,7 +149,7 @@ impl DataCache {
         }
     }
 
-    fn look_for_lost(&mut self, frame: u32, physical: u32, write: bool, trouble: &mut impl FnMut(Trouble)) {
+    fn look_for_lost(&mut self, frame: u32, physical: Physical, write: bool, trouble: &mut impl FnMut(Trouble)) {
         let Some((words, by)) = self.lost.get_mut(&frame) else { return };
         if *words & word(physical) != 0 && !write {
             trouble(Trouble::Lost { by: *by });
@@ -181,8 +197,8 @@ impl DataCache {
     }
 
     /// Writes the line of `mva` to memory, by the write buffer; returns whether anything was dirty.
-    pub fn clean(&mut self, mva: u32) -> bool {
-        let line = (mva >> LINE_SHIFT) as usize;
+    pub fn clean(&mut self, mva: Linear) -> bool {
+        let line = (mva.0 >> LINE_SHIFT) as usize;
         let words = std::mem::take(&mut self.dirty[line]);
         if words != 0 {
             let entry = self.buffered.entry(self.lines[line] >> 2).or_default();
@@ -193,12 +209,12 @@ impl DataCache {
 
     pub fn clean_all(&mut self) -> bool {
         let held = self.held.clone();
-        held.into_iter().fold(false, |any, line| self.clean(line << LINE_SHIFT) | any)
+        held.into_iter().fold(false, |any, line| self.clean(Linear(line << LINE_SHIFT)) | any)
     }
 
     /// Drops the line of `mva`, by the instruction `by`; what is dirty is lost. Returns whether it was there.
-    pub fn invalidate(&mut self, mva: u32, by: u32) -> bool {
-        let line = mva >> LINE_SHIFT;
+    pub fn invalidate(&mut self, mva: Linear, by: u32) -> bool {
+        let line = mva.0 >> LINE_SHIFT;
         let held = self.lines[line as usize];
         if held == 0 {
             return false;
@@ -213,7 +229,7 @@ impl DataCache {
     pub fn invalidate_all(&mut self, by: u32) -> bool {
         std::mem::take(&mut self.held)
             .into_iter()
-            .fold(false, |any, line| self.invalidate(line << LINE_SHIFT, by) | any)
+            .fold(false, |any, line| self.invalidate(Linear(line << LINE_SHIFT), by) | any)
     }
 
     /// The write buffer is emptied. Returns whether the last time was needed: something was read since, past the
@@ -225,8 +241,8 @@ impl DataCache {
     }
 
     /// Who wrote the word at `physical`, if it may still be in the write buffer.
-    fn in_buffer(&self, physical: u32) -> Option<u32> {
-        let (frame, word) = (physical >> LINE_SHIFT, word(physical));
+    fn in_buffer(&self, physical: Physical) -> Option<u32> {
+        let (frame, word) = (physical.0 >> LINE_SHIFT, word(physical));
         if self.drained.get(&frame).is_some_and(|words| words & word != 0) {
             self.drain_needed.set(true);
         }
@@ -234,14 +250,14 @@ impl DataCache {
     }
 
     /// Whether the line of `mva` may be held.
-    pub fn holds(&self, mva: u32) -> bool {
-        self.lines[(mva >> LINE_SHIFT) as usize] != 0
+    pub fn holds(&self, mva: Linear) -> bool {
+        self.lines[(mva.0 >> LINE_SHIFT) as usize] != 0
     }
 
     /// Who wrote the word at `physical`, if it has perhaps not reached memory.
     #[inline]
-    pub fn not_in_memory(&self, physical: u32) -> Option<u32> {
-        let frame = physical >> LINE_SHIFT;
+    pub fn not_in_memory(&self, physical: Physical) -> Option<u32> {
+        let frame = physical.0 >> LINE_SHIFT;
         let dirty = |line: &u32| self.dirty[*line as usize] & word(physical) != 0;
         if let Some(line) = self.holders_of(frame).into_iter().find(dirty) {
             return Some(self.writers[line as usize]);
@@ -250,8 +266,8 @@ impl DataCache {
     }
 
     /// The same of any word of the line.
-    pub fn line_not_in_memory(&self, physical: u32) -> Option<u32> {
-        let first = physical >> LINE_SHIFT << LINE_SHIFT;
-        (0..1 << LINE_SHIFT).step_by(4).find_map(|offset| self.not_in_memory(first + offset))
+    pub fn line_not_in_memory(&self, physical: Physical) -> Option<u32> {
+        let first = Physical(physical.0 >> LINE_SHIFT << LINE_SHIFT);
+        (0..1 << LINE_SHIFT).step_by(4).find_map(|offset| self.not_in_memory(first.plus(offset)))
     }
 }

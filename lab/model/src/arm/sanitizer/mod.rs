@@ -11,10 +11,13 @@ mod translations;
 
 pub use report::{Kind, Report, Reports};
 
+use super::tables::NO_ENTRY;
 use super::{translate, Operation, Side, Translation};
-use crate::sanitizer::PhysicalMemory;
+use crate::core::reports::of_instruction;
+use crate::{Linear, Physical, PhysicalMemory};
 use code_cache::CodeCache;
 use data_cache::{DataCache, LINE_SHIFT};
+use serde::Serialize;
 use std::collections::HashMap;
 use translations::{Stale, Translations};
 
@@ -22,7 +25,7 @@ use translations::{Stale, Translations};
 #[derive(Clone, Copy)]
 pub struct View<'a> {
     pub memory: &'a dyn PhysicalMemory,
-    pub table_base: u32,
+    pub table_base: Physical,
     pub domain_access: u32,
 }
 
@@ -31,12 +34,13 @@ pub struct View<'a> {
 pub struct Access {
     /// Address of the instruction, before relocation.
     pub instruction: u32,
-    pub mva: u32,
+    pub mva: Linear,
     pub write: bool,
     pub user: bool,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
+/// What a run had of each; as the sanitizer's JSON has it.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct Counts {
     pub accesses: u64,
     pub operations: u64,
@@ -67,6 +71,9 @@ const KNOWN: usize = 4096;
 /// A data cache that can only be cleaned by reading is cleaned by so many lines one after the other (SA-1100: 8 KB).
 const CLEANING_LINES: u32 = 256;
 
+/// The data cache is not being cleaned.
+const NO_SWEEP: (Linear, u32) = (Linear(0), 0);
+
 pub struct Sanitizer {
     data: DataCache,
     code: CodeCache,
@@ -75,10 +82,10 @@ pub struct Sanitizer {
     pub counts: Counts,
     invalidators: Vec<Invalidator>,
     /// Who stores to these addresses is noted: first, and how many bytes.
-    pub watched: Vec<(u32, u32)>,
+    pub watched: Vec<(Linear, u32)>,
     marks: Vec<Mark>,
     /// What was stored there last, by physical address.
-    noted: HashMap<u32, u32>,
+    noted: HashMap<Physical, u32>,
     /// Faults on which the kernel has not answered yet.
     pending: Vec<(Access, Side, Stale)>,
     /// By kilobyte: its number, the generation in which it was walked, and what was found.
@@ -88,19 +95,19 @@ pub struct Sanitizer {
     /// The instruction that drained the write buffer last.
     last_drain: u32,
     /// The next line of a sweep by which the data cache is cleaned, and how many were read.
-    sweep: (u32, u32),
+    sweep: (Linear, u32),
 }
 
 impl Default for Sanitizer {
     fn default() -> Self {
         let nothing = Translation {
-            frame: 0,
+            frame: Physical(0),
             shift: 12,
             domain: 0,
             access: 0,
             cached: false,
             buffered: false,
-            entries: [(0, 0); 2],
+            entries: [NO_ENTRY; 2],
         };
         Sanitizer {
             data: DataCache::default(),
@@ -116,7 +123,7 @@ impl Default for Sanitizer {
             known: vec![(u32::MAX, 0, nothing); KNOWN],
             generation: 1,
             last_drain: 0,
-            sweep: (0, 0),
+            sweep: NO_SWEEP,
         }
     }
 }
@@ -137,16 +144,14 @@ impl Sanitizer {
     }
 
     #[cold]
-    fn mark(&mut self, instruction: u32, physical: u32, view: View) {
-        let new = view.memory.word(physical & !3).unwrap_or(0);
-        let old = self.noted.insert(physical & !3, new).unwrap_or(0);
-        let known = self.marks.iter().position(|mark| mark.instruction == instruction);
-        let index = known.unwrap_or_else(|| {
-            self.marks.push(Mark { instruction, executed: 0, cleared: 0 });
-            self.marks.len() - 1
-        });
-        self.marks[index].executed += 1;
-        self.marks[index].cleared += (new & !old == 0) as u64;
+    fn mark(&mut self, instruction: u32, physical: Physical, view: View) {
+        let word = Physical(physical.0 & !3);
+        let new = view.memory.word(word).unwrap_or(0);
+        let old = self.noted.insert(word, new).unwrap_or(0);
+        let first = Mark { instruction, executed: 0, cleared: 0 };
+        let mark = of_instruction(&mut self.marks, |mark| mark.instruction == instruction, first);
+        mark.executed += 1;
+        mark.cleared += (new & !old == 0) as u64;
     }
 
     /// As long as it is the same, fetching again what was fetched tells nothing new.
@@ -176,8 +181,8 @@ impl Sanitizer {
     }
 
     #[inline]
-    fn written(&mut self, access: &Access, physical: u32, view: View) {
-        if !access.user && self.watched.iter().any(|&(first, bytes)| access.mva.wrapping_sub(first) < bytes) {
+    fn written(&mut self, access: &Access, physical: Physical, view: View) {
+        if !access.user && self.watched.iter().any(|&(first, bytes)| access.mva.minus(first) < bytes) {
             self.mark(access.instruction, physical, view);
         }
         if self.code.holds(physical) {
@@ -193,34 +198,35 @@ impl Sanitizer {
     /// Reading as much as the cache holds, none of which is in it, displaces everything else.
     #[inline]
     fn clean_by_reading(&mut self, access: &Access) {
-        if access.write || access.user || access.mva & ((1 << LINE_SHIFT) - 1) != 0 {
+        if access.write || access.user || access.mva.0 & ((1 << LINE_SHIFT) - 1) != 0 {
             return;
         }
-        let start = access.mva & ((CLEANING_LINES << LINE_SHIFT) - 1) == 0;
+        let start = access.mva.0 & ((CLEANING_LINES << LINE_SHIFT) - 1) == 0;
         if access.mva != self.sweep.0 && !start {
             return;
         }
         let count = if access.mva == self.sweep.0 && !start { self.sweep.1 } else { 0 };
         self.sweep = match self.data.holds(access.mva) {
-            true => (0, 0),
-            false => (access.mva + (1 << LINE_SHIFT), count + 1),
+            true => NO_SWEEP,
+            false => (access.mva.plus(1 << LINE_SHIFT), count + 1),
         };
         if self.sweep.1 == CLEANING_LINES {
             self.data.clean_all();
-            self.sweep = (0, 0);
+            self.sweep = NO_SWEEP;
         }
     }
 
     /// The guest executes the instructions from `access.mva` on.
     pub fn fetch(&mut self, access: &Access, bytes: u32, view: View) {
-        let end = access.mva.wrapping_add(bytes - 1) >> LINE_SHIFT;
-        for line in access.mva >> LINE_SHIFT..=end {
-            let access = Access { mva: (line << LINE_SHIFT).max(access.mva), ..*access };
+        let end = access.mva.plus(bytes - 1).0 >> LINE_SHIFT;
+        for line in access.mva.0 >> LINE_SHIFT..=end {
+            let access = Access { mva: Linear(line << LINE_SHIFT).max(access.mva), ..*access };
             self.counts.accesses += 1;
             let Some(found) = self.translate(&access, Side::Code, view) else { return };
             let physical = found.physical(access.mva);
             if let Some(by) = self.data.line_not_in_memory(physical) {
-                report(&mut self.reports, Kind::UncleanedCode, &access, view, by, format!("frame {physical:x}"));
+                let detail = format!("frame {physical:x}");
+                report(&mut self.reports, Kind::UncleanedCode, &access, view, (by, false), detail);
             }
             let (kind, by, detail) = match found.cached.then(|| self.code.fetch(access.mva, physical)).flatten() {
                 Some(code_cache::Trouble::OldLine { by }) => (Kind::OldCode, by, format!("frame {physical:x}")),
@@ -229,14 +235,14 @@ impl Sanitizer {
                 }
                 None => continue,
             };
-            report(&mut self.reports, kind, &access, view, by, detail);
+            report(&mut self.reports, kind, &access, view, (by, false), detail);
         }
     }
 
     /// The translation of an access that is going through, held against what the TLBs may have.
     #[inline]
     fn translate(&mut self, access: &Access, side: Side, view: View) -> Option<Translation> {
-        let kilobyte = access.mva >> 10;
+        let kilobyte = access.mva.0 >> 10;
         let known = &self.known[kilobyte as usize % KNOWN];
         let found = match known.0 == kilobyte && known.1 == self.generation {
             true => known.2,
@@ -251,16 +257,16 @@ impl Sanitizer {
     fn walk(&mut self, access: &Access, view: View) -> Option<Translation> {
         let found = translate(view.memory, view.table_base, access.mva)?;
         self.look_at_entries(access, &found.entries, view);
-        let kilobyte = access.mva >> 10;
+        let kilobyte = access.mva.0 >> 10;
         self.known[kilobyte as usize % KNOWN] = (kilobyte, self.generation, found);
         Some(found)
     }
 
-    fn look_at_entries(&mut self, access: &Access, entries: &[(u32, u32)], view: View) {
-        for &(at, value) in entries.iter().filter(|(at, _)| *at != 0) {
+    fn look_at_entries(&mut self, access: &Access, entries: &[(Physical, u32)], view: View) {
+        for &(at, value) in entries.iter().filter(|(at, _)| *at != Physical(0)) {
             if let Some(by) = self.data.not_in_memory(at) {
                 let detail = format!("entry {at:x} = {value:x}");
-                report(&mut self.reports, Kind::UncleanedEntry, access, view, by, detail);
+                report(&mut self.reports, Kind::UncleanedEntry, access, view, (by, false), detail);
             }
         }
     }
@@ -278,7 +284,7 @@ impl Sanitizer {
 
     fn report_stale(&mut self, access: &Access, stale: &Stale, served: bool, faulted: bool, view: View) {
         let kind = match (stale.entry, served) {
-            (0, _) => Kind::StaleTables,
+            (Physical(0), _) => Kind::StaleTables,
             (_, true) => Kind::StaleTranslation,
             (_, false) => Kind::StaleRefusal,
         };
@@ -286,32 +292,22 @@ impl Sanitizer {
         let detail = format!(
             "cached frame {:x}, domain {domain}, access {permission}, from first-level entry {:x} = {:x} and \
              second-level entry {:x} = {:x}",
-            stale.cached.physical(access.mva) & !0x3ff,
+            stale.cached.physical(access.mva).0 & !0x3ff,
             first.0,
             first.1,
             second.0,
             second.1
         );
-        self.reports.add(Report {
-            kind,
-            instruction: access.instruction,
-            user: access.user,
-            table_base: view.table_base,
-            mva: access.mva,
-            write: access.write,
-            faulted,
-            store: stale.store,
-            detail,
-            count: 1,
-        });
+        report(&mut self.reports, kind, access, view, (stale.store, faulted), detail);
     }
 
     /// The access was refused. What a stale translation would have made of it shows when the kernel has answered.
     pub fn faulted(&mut self, access: &Access, side: Side, view: View) {
         self.counts.faults += 1;
-        let first = view.table_base | access.mva >> 20 << 2;
+        let Linear(mva) = access.mva;
+        let first = Physical(view.table_base.0 | mva >> 20 << 2);
         let entry = view.memory.word(first).unwrap_or(0);
-        let second = if entry & 3 == 1 { entry & 0xffff_fc00 | (access.mva >> 12 & 0xff) << 2 } else { 0 };
+        let second = Physical(if entry & 3 == 1 { entry & 0xffff_fc00 | (mva >> 12 & 0xff) << 2 } else { 0 });
         self.look_at_entries(access, &[(first, entry), (second, view.memory.word(second).unwrap_or(0))], view);
         for stale in self.translations.stale(access.mva, side, view.memory) {
             if permits(&stale.cached, access, view.domain_access) {
@@ -346,23 +342,23 @@ impl Sanitizer {
         };
         self.generation += shows as u32;
         let Self { data, code, translations, .. } = self;
+        // Of an entry or a line.
+        let mva = Linear(operand);
         let needed = match operation {
             Control | TableBase => {
                 translations.put_in_force(view.table_base, view.memory);
                 false
             }
             InvalidateTlb(side) => translations.flush(side, |entry| data.not_in_memory(entry).is_some()),
-            InvalidateTlbEntry(side) => {
-                translations.invalidate(operand, side, |entry| data.not_in_memory(entry).is_some())
-            }
+            InvalidateTlbEntry(side) => translations.invalidate(mva, side, |entry| data.not_in_memory(entry).is_some()),
             InvalidateCache(side) => {
                 let old = side.code() && code.invalidate_all();
                 side.data() && data.invalidate_all(at) || old
             }
-            InvalidateLine(Side::Code) => code.invalidate(operand),
-            InvalidateLine(_) => data.invalidate(operand, at),
-            CleanLine => data.clean(operand),
-            CleanInvalidateLine => data.clean(operand) | data.invalidate(operand, at),
+            InvalidateLine(Side::Code) => code.invalidate(mva),
+            InvalidateLine(_) => data.invalidate(mva, at),
+            CleanLine => data.clean(mva),
+            CleanInvalidateLine => data.clean(mva) | data.invalidate(mva, at),
             TestClean => data.clean_all(),
             TestCleanInvalidate => data.clean_all() | data.invalidate_all(at),
             DrainWriteBuffer => {
@@ -381,13 +377,10 @@ impl Sanitizer {
     }
 
     fn count(&mut self, operation: Operation, instruction: u32, needed: bool) {
-        let known = self.invalidators.iter().position(|i| i.instruction == instruction);
-        let index = known.unwrap_or_else(|| {
-            self.invalidators.push(Invalidator { instruction, operation, executed: 0, needed: 0 });
-            self.invalidators.len() - 1
-        });
-        self.invalidators[index].executed += 1;
-        self.invalidators[index].needed += needed as u64;
+        let new = Invalidator { instruction, operation, executed: 0, needed: 0 };
+        let known = of_instruction(&mut self.invalidators, |known| known.instruction == instruction, new);
+        known.executed += 1;
+        known.needed += needed as u64;
     }
 }
 
@@ -407,18 +400,26 @@ fn permits(cached: &Translation, access: &Access, domain_access: u32) -> bool {
 }
 
 /// Whether both lead to the same memory in the same way.
-fn agrees(cached: &Translation, now: &Translation, mva: u32) -> bool {
+fn agrees(cached: &Translation, now: &Translation, mva: Linear) -> bool {
     cached.physical(mva) == now.physical(mva) && cached.cached == now.cached && cached.buffered == now.buffered
 }
 
-fn report(reports: &mut Reports, kind: Kind, access: &Access, view: View, store: u32, detail: String) {
-    let Access { instruction, mva, write, user } = *access;
-    let table_base = view.table_base;
-    reports.add(Report { kind, instruction, user, table_base, mva, write, faulted: false, store, detail, count: 1 });
+fn report(
+    reports: &mut Reports,
+    kind: Kind,
+    access: &Access,
+    view: View,
+    (store, faulted): (u32, bool),
+    detail: String,
+) {
+    let Access { instruction, mva: address, write, user } = *access;
+    let tables = view.table_base;
+    let (entry, count) = (Physical(0), 1);
+    reports.add(Report { kind, instruction, user, tables, address, write, faulted, store, entry, detail, count });
 }
 
 #[cold]
-fn report_data(reports: &mut Reports, access: &Access, view: View, physical: u32, trouble: data_cache::Trouble) {
+fn report_data(reports: &mut Reports, access: &Access, view: View, physical: Physical, trouble: data_cache::Trouble) {
     use data_cache::Trouble::*;
     let (kind, by, detail) = match trouble {
         DirtyAlias { mva, by } => (Kind::DirtyAlias, by, format!("frame {physical:x}, dirty at {mva:08x}")),
@@ -429,5 +430,5 @@ fn report_data(reports: &mut Reports, access: &Access, view: View, physical: u32
         Lost { by } => (Kind::LostLine, by, format!("frame {physical:x}")),
         Undrained { by } => (Kind::Undrained, by, format!("frame {physical:x}")),
     };
-    report(reports, kind, access, view, by, detail);
+    report(reports, kind, access, view, (by, false), detail);
 }

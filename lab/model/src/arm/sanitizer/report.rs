@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-//! Reports: one for each kind of mistake, instruction and guilty store, however often it happens.
+//! The kinds of mistakes that are reported.
 
-use crate::reports::{self, Repeated};
+use crate::core::reports::{self, Mistake};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
@@ -31,8 +31,8 @@ pub enum Kind {
     ForeignCode,
 }
 
-impl Kind {
-    pub fn name(self) -> &'static str {
+impl Mistake for Kind {
+    fn name(self) -> &'static str {
         match self {
             Kind::StaleTranslation => "stale-translation",
             Kind::StaleRefusal => "stale-refusal",
@@ -49,7 +49,7 @@ impl Kind {
         }
     }
 
-    pub fn sentence(self) -> &'static str {
+    fn sentence(self) -> &'static str {
         match self {
             Kind::StaleTranslation => "uses a translation whose entry has changed",
             Kind::StaleRefusal => "may be refused by a translation whose entry has changed",
@@ -67,33 +67,5 @@ impl Kind {
     }
 }
 
-#[derive(Clone, Debug)]
-pub struct Report {
-    pub kind: Kind,
-    /// Address of the instruction that made the access, before relocation, and whether it ran at user privilege.
-    pub instruction: u32,
-    pub user: bool,
-    pub table_base: u32,
-    pub mva: u32,
-    pub write: bool,
-    /// The access came to a fault, which the stale translation would have spared it.
-    pub faulted: bool,
-    /// The instruction whose store (or operation) made it wrong; 0 if unknown.
-    pub store: u32,
-    pub detail: String,
-    pub count: u64,
-}
-
-impl Repeated for Report {
-    type Key = (Kind, u32, u32);
-
-    fn key(&self) -> Self::Key {
-        (self.kind, self.instruction, self.store)
-    }
-
-    fn repeat(&mut self) {
-        self.count += 1;
-    }
-}
-
-pub type Reports = reports::Reports<Report>;
+pub type Report = reports::Report<Kind>;
+pub type Reports = reports::Reports<Kind>;

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Page faults whose pager waits for them, and answers that map one page: what the fast path does beside the switch
+// (ia32/reflection.S), under the same conditions as for exceptions. Whatever is different goes the slow way, of which
+// nothing has been done by then.
+#include "core/arch.hpp"
+#include "core/mapping.hpp"
+#include "core/schedule.hpp"
+#include "core/space.hpp"
+#include "core/transfer.hpp"
+#include "ia32/cpu.hpp"
+#include "ia32/segments.hpp"
+#include "ia32/tls.hpp"
+#include "ia32/trap.hpp"
+
+namespace faults {
+namespace {
+
+// As many as an answer may map here, which is more than a part of what one may do without an interrupt.
+constexpr unsigned most_log2 = page_log2 + 5;
+constexpr Word most_pages = 1u << (most_log2 - page_log2);
+static_assert(most_pages <= mappings::between_points / 2);
+
+}  // namespace
+
+Thread* tell_pager(Thread& t, VAddr address, Word rights) {
+    ThreadId to{t.utcb->pager()};
+    Thread& pager = arch::thread_at(to.number());
+    bool open = pager.state_word == t.id.raw || ThreadId{pager.state_word}.is_any();
+    if (!processor.leave || pager.id != to || !open || pager.priority < ready_top) return nullptr;
+    if (t.fast_veto & ~Word{held_coprocessor | held_tls | veto_redirected}) return nullptr;
+    if (t.fast_veto & veto_redirected && t.space->redirector != to) return nullptr;
+    tls::keep_selectors(t);
+    if (t.fast_veto & held_tls) gdt.entry[USER_TLS >> 3] = segments::empty;
+    arch::take_back(t);
+    t.receive_role = Role::page_fault;
+    t.awaited = to;
+    Word* message = pager.utcb->mr;
+    message[0] = MsgTag::make(label_page_fault | rights, 2).raw;
+    message[1] = address;
+    message[2] = t.frame.eip;
+    return &pager;
+}
+
+// What the pager's message is has been looked at: two words, of one item. If that maps not all of what it should, the
+// slow way does so once more, and what it has to say then.
+extern "C" bool answer_fault(Thread& pager, Thread& t) {
+    const volatile Word* message = pager.utcb->mr;
+    const Word first = message[1];
+    const Fpage send{message[2]};
+    if (t.awaited != pager.id || t.priority < ready_top || pager.space == t.space) return false;
+    const unsigned log2 = send.size_field();
+    if (!items::maps(first) || log2 < page_log2 || log2 > most_log2) return false;
+    const Word offset = (1u << log2) - 1;
+    const mappings::Range range{send.raw & ~offset, first & ~offset, log2};
+    const Slot& slot = t.space->arch.slot;
+    if (slot.small() && range.target >= slot.size) return false;        // a slot grows
+    mappings::Progress progress{};
+    Word budget = most_pages;
+    bool all = mappings::transfer(*pager.space, range, *t.space, send.rights(), false, progress, budget) ==
+               mappings::Mapped::all;
+    // What has been used up is the slow way's: no interrupt comes in between.
+    if (!all) mappings::owe(most_pages - budget);
+    return all;
+}
+
+}  // namespace faults

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The words of `./cobnut linux`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cobnut import completion
+from cobnut.options import SecondsOption
+
+
+def linux(
+    run: Annotated[
+        str | None,
+        typer.Option("--run", help="Runs this instead of a shell, and ends with its status.", metavar="CMD"),
+    ] = None,
+    files: Annotated[
+        Path | None, typer.Option("--files", help="A folder whose files are at /files in the guest.", metavar="DIR")
+    ] = None,
+    image: Annotated[
+        str,
+        typer.Option(
+            "--image", help="The file system: one of linux/guests.", metavar="NAME", autocompletion=completion.images_
+        ),
+    ] = "minimal",
+    small: Annotated[
+        str | None,
+        typer.Option("--small", help="What is in small spaces: server, all, or none.", metavar="WHAT"),
+    ] = None,
+    kernel: Annotated[
+        str, typer.Option("--kernel", help="server, or native: Debian's own kernel instead.", metavar="WHICH")
+    ] = "server",
+    append: Annotated[str, typer.Option("--append", help="Options of Linux.", metavar="OPTIONS")] = "",
+    memory: Annotated[
+        int | None, typer.Option("--memory", help="Linux's memory in MB; by default what the image says.", metavar="MB")
+    ] = None,
+    emulator: Annotated[str, typer.Option(help="qemu or bochs.", metavar="NAME")] = "qemu",
+    seconds: SecondsOption = None,
+    version: Annotated[
+        str | None,
+        typer.Option("--version", help="Of Debian's linux-source-6.1, by default one that was tried.", metavar="V"),
+    ] = None,
+) -> None:
+    """Boots Linux as a server, with a shell on this terminal or one command; ends with its status."""
+    from cobnut.linux import guest
+
+    wish = guest.Wish(image, run, files, kernel, small, append, memory, seconds, emulator, version)
+    raise typer.Exit(guest.run(wish))

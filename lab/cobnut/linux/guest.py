@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""One guest from its options to its status: Linux as a server on this kernel, or natively."""
+
+import sys
+import tempfile
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from cobnut import boards, booting, build, modules
+from cobnut.emulators import Boot, bochs, check_name, qemu
+from cobnut.errors import CobnutError, unknown
+from cobnut.linux import images, initrd, native, room, server, verdict
+from cobnut.linux.console import Command
+from cobnut.linux.images import Image
+from cobnut.linux.initrd import MB, Extra
+from cobnut.linux.server import Server
+from cobnut.modules import Module
+
+KERNELS = ("server", "native")
+SMALL = ("server", "all", "none")
+ROOT, SERVER = "linux-root", "server"
+KERNEL_OPTIONS = "small=512 kmem=64000"
+OVERHEAD_MB = 96  # of the machine's memory, beside Linux's and the image: the microkernel's, and the programs
+LINUX_OPTIONS = "console=hvc0 quiet lpj=1000000"  # loops are not counted, which here depends on this machine's load
+MOST_SERVER_MB = 768  # Linux as a server has no memory but what is mapped in its own space
+TESTED = ("minimal", "debian")
+LEAST_MB = 48  # beside the image, which is there twice while it is unpacked
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What a user asks for."""
+
+    image: str = images.DEFAULT
+    run: str | None = None
+    files: Path | None = None
+    kernel: str = KERNELS[0]
+    small: str | None = None
+    append: str = ""
+    memory_mb: int | None = None
+    seconds: float | None = None
+    emulator: str = "qemu"
+    version: str | None = None
+
+    @property
+    def extra(self) -> Extra:
+        return Extra(self.run, self.files)
+
+
+def check(wish: Wish) -> Image:
+    """Refuses what does not fit together, before anything is fetched; returns the image."""
+    check_name(wish.emulator)
+    booting.check_seconds(wish.seconds)
+    if wish.kernel not in KERNELS:
+        raise unknown("kernel", wish.kernel, KERNELS)
+    if wish.small is not None and wish.small not in SMALL:
+        raise unknown("placement", wish.small, SMALL)
+    if wish.kernel == "native":
+        refused = (("--small", wish.small), ("--version", wish.version))
+        for option, given in refused:
+            if given is not None:
+                raise CobnutError(f"{option}: is not for --kernel native")
+        if wish.emulator != "qemu":
+            raise CobnutError(f"--kernel native: works on qemu, not on {wish.emulator}")
+    if "\n" in wish.append or "\0" in wish.append:
+        raise CobnutError("--append: options of Linux stand in one line")
+    initrd.check(wish.extra)
+    image = images.find(wish.image)
+    if wish.memory_mb is not None:
+        booting.check_memory(wish.memory_mb, LEAST_MB, wish.emulator)
+        if wish.kernel == "server" and wish.memory_mb > MOST_SERVER_MB:
+            raise CobnutError(f"--memory {wish.memory_mb}: Linux as a server takes {MOST_SERVER_MB} MB at most")
+    return image
+
+
+def ensure() -> None:
+    """Makes what takes long, for all images that tests boot."""
+    server.ensure()
+    native.ensure()
+    for name in TESTED:
+        initrd.base(images.find(name))
+
+
+def run(wish: Wish) -> int:
+    """Makes what is missing, boots, and returns the status of the guest's command or shell."""
+    image = check(wish)
+    (bochs if wish.emulator == "bochs" else qemu).ensure()
+    kernel = native.ensure() if wish.kernel == "native" else _server(wish)
+    with tempfile.TemporaryDirectory(prefix="cobnut-") as name:
+        archive = Path(name) / "initrd"
+        with room.needed(archive.parent, 0, f"the image {image.name}"):
+            size_mb = initrd.write(image, wish.extra, archive) // MB
+        memory_mb = wish.memory_mb or image.memory_mb
+        least_mb = LEAST_MB + 2 * size_mb
+        if memory_mb < least_mb:
+            raise CobnutError(
+                f"--memory {memory_mb}: is too little for the image {image.name}, which needs {least_mb} MB"
+            )
+        return _booted(_boot(wish, kernel, archive, memory_mb), wish)
+
+
+def _server(wish: Wish) -> Server:
+    build.images(boards.find("pc"))
+    made = server.ensure(wish.version)
+    fault = modules.elf_fault(made.executable.read_bytes())
+    if fault:
+        raise CobnutError(f"{made.executable}: {fault}")
+    return made
+
+
+def _boot(wish: Wish, kernel: Server, archive: Path, memory_mb: int) -> Boot:
+    """A boot in which Linux has `memory_mb`, natively or not."""
+    if wish.kernel == "native":
+        return native.boot(kernel, Module(archive), wish.append, memory_mb)
+    pc = boards.find("pc")
+    options = f"memory={memory_mb}" + (f" small={wish.small}" if wish.small else "")
+    chosen = (
+        Module(pc.program("sigma0")),
+        Module(pc.program(ROOT), options),
+        Module(kernel.executable, f"{LINUX_OPTIONS} {wish.append}".strip()),
+        Module(archive),
+    )
+    cpu = bochs.DEFAULT_CPU if wish.emulator == "bochs" else Boot.cpu
+    return Boot(pc.kernel, chosen, KERNEL_OPTIONS, cpu, memory_mb + OVERHEAD_MB + archive.stat().st_size // MB)
+
+
+def _booted(what: Boot, wish: Wish) -> int:
+    emulator = bochs if wish.emulator == "bochs" else qemu
+    if wish.run is None:
+        return emulator.interact(what, seconds=wish.seconds, judge=partial(verdict.status, attended=True))
+    command = Command(sys.stdout.buffer)
+    ended = emulator.follow(what, command.feed, seconds=wish.seconds)
+    command.finish()
+    if ended.timed_out:
+        raise CobnutError(f"--run: the command had not ended after {wish.seconds:g} s")
+    try:
+        return verdict.status(ended.console, ended.code)
+    except verdict.Panic as panic:
+        sys.stderr.write(panic.trace)  # which nobody has seen yet
+        raise

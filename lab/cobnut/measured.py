@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the plugin writes as a model of a machine, and the replayer (docs/plugin.md), checked as it is read.
+
+It stays what it is in JSON, with names for types: a number that was whole is so still.
+"""
+
+from typing import (
+    Any,
+    NotRequired,  # pydantic takes these alone before Python 3.12
+)
+
+from pydantic import ConfigDict, TypeAdapter, ValidationError, with_config
+from typing_extensions import TypedDict
+
+from cobnut.errors import CobnutError
+
+Number = int | float
+WHOLE = with_config(ConfigDict(extra="allow"))  # what nobody here asks for stays in it
+
+Switch = TypedDict("Switch", {"from": str, "to": str, "how": str, "at": str | None})
+
+
+@WHOLE
+class Taken(TypedDict):
+    """A switch, by its place among all, and how often it was made."""
+
+    switch: int
+    times: int
+
+
+@WHOLE
+class Cause(TypedDict):
+    """Refills of a category, and the switch that they are charged to, by its place among all."""
+
+    category: str
+    kind: str
+    switch: int | None
+    refills: int
+    cycles: Number
+
+
+@WHOLE
+class Function(TypedDict):
+    """What a function of the kernel's cost in a case."""
+
+    symbol: str
+    cycles: Number
+
+
+@WHOLE
+class Region(TypedDict):
+    """A measured case."""
+
+    case: int
+    iterations: int
+    per_iteration: dict[str, list[Number]]
+    ledger: dict[str, Number]
+    cycles_total: Number
+    cycles_per_iteration: list[Number]
+    space: str
+    causes: list[Cause]
+    footprint: NotRequired[dict[str, int]]
+    switches: NotRequired[list[Taken]]
+    functions: NotRequired[list[Function]]
+
+
+@WHOLE
+class InRange(TypedDict):
+    """What was counted in parts of the kernel's code, by their names, in a case."""
+
+    case: int
+    per_iteration: dict[str, dict[str, list[Number]]]
+
+
+@WHOLE
+class Measured(TypedDict):
+    """A run."""
+
+    machine: str
+    machine_set: list[str]
+    regions: list[Region]
+    switches: list[Switch]
+    totals: dict[str, Any]
+    warnings: list[str]
+    ranges: NotRequired[list[InRange]]
+    without: NotRequired[str | None]
+
+
+WRITTEN = TypeAdapter(Measured)
+NOTHING: Measured = {
+    "machine": "",
+    "machine_set": [],
+    "regions": [],
+    "switches": [],
+    "totals": {},
+    "warnings": [],
+}
+
+
+def read(text: str | bytes) -> Measured:
+    """What was measured, as it was written."""
+    try:
+        return WRITTEN.validate_json(text)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        raise CobnutError(f"what was measured cannot be read: {where}: {first['msg']}") from None

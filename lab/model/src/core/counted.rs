@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//! What machines count besides cycles.
+
+/// Numbers that only grow, as many as a machine of any processor has.
+pub trait Counted: Copy + Default {
+    /// As reports name them, in the order of `numbers`.
+    const NAMES: [&'static str; 5];
+
+    fn numbers(&mut self) -> [&mut u64; 5];
+
+    /// Each with its name.
+    fn named(mut self) -> [(&'static str, u64); 5] {
+        let mut names = Self::NAMES.into_iter();
+        self.numbers().map(|number| (names.next().unwrap_or_default(), *number))
+    }
+
+    /// What was counted since `origin`.
+    fn since(mut self, mut origin: Self) -> Self {
+        self.numbers().into_iter().zip(origin.numbers()).for_each(|(number, before)| *number -= *before);
+        self
+    }
+
+    /// Adds what was counted between `from` and `to` so many `times`.
+    fn advance(&mut self, from: &Self, to: &Self, times: u64) {
+        let mut between = to.since(*from);
+        self.numbers().into_iter().zip(between.numbers()).for_each(|(number, more)| *number += *more * times);
+    }
+}

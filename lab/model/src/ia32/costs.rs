@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//! Costs in thousandths of a cycle, derived from a machine file.
+
+use super::event::ORDINARY_CLASSES;
+use super::{Class, EntryKind, Walk, CLASSES};
+use crate::{Category, MachineFile};
+
+/// Every cost of a machine. Where a file states the cost of a whole (refilling a TLB, rebuilding the trace cache,
+/// reloading the set of segment registers, entry and exit together), the share of one part is derived here.
+#[derive(Clone, Debug)]
+pub struct Costs {
+    by_class: [(Category, u64); CLASSES.len()],
+    uops: [u8; CLASSES.len()],
+    pub uops_per_line: u8,
+    pub pipeline: Pipeline,
+    /// One entry of the TLB that holds code.
+    pub code_refill: u64,
+    /// One entry of the TLB that holds data in 4 KB pages, and of the one that holds it in 4 MB pages.
+    data_refills: [u64; 2],
+    /// One trace line.
+    pub trace_rebuild: u64,
+    pub l2_hit: u64,
+    pub memory_read: u64,
+    pub memory_write_back: u64,
+    /// What a direct jump costs more when it is taken.
+    pub branch_taken: u64,
+    fault: u64,
+    interrupt: u64,
+}
+
+/// How instructions that follow each other help or hinder each other.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Pipeline {
+    /// Two at a time, by the Pentium's rules.
+    pub pairs: bool,
+    /// An address is formed from a register that the instruction or pair before has written.
+    pub address_stall: u64,
+    /// One prefix.
+    pub prefix: u64,
+}
+
+/// A machine on which everything is free: for counting without a model.
+impl Default for Costs {
+    fn default() -> Self {
+        Costs {
+            by_class: [(Category::Instructions, 0); CLASSES.len()],
+            uops: [1; CLASSES.len()],
+            uops_per_line: 1,
+            pipeline: Pipeline::default(),
+            code_refill: 0,
+            data_refills: [0; 2],
+            trace_rebuild: 0,
+            l2_hit: 0,
+            memory_read: 0,
+            memory_write_back: 0,
+            branch_taken: 0,
+            fault: 0,
+            interrupt: 0,
+        }
+    }
+}
+
+impl Costs {
+    pub fn from_file(file: &MachineFile) -> Self {
+        let milli = |path: &str| file.milli(path).unwrap_or(0);
+        let share = |whole: &str, parts: &str| milli(whole) / file.integer(parts).unwrap_or(1).max(1);
+        let segment_load =
+            file.milli("segments.load_cycles").unwrap_or_else(|| share("segments.reload_cycles", "segments.loads"));
+        let far = |key: &str| file.milli(&format!("segments.{key}")).unwrap_or(segment_load);
+        let int_iret = milli("entry.int_iret_cycles");
+        let iret = file.milli("entry.iret_cycles").unwrap_or(int_iret / 2);
+        // The first of the sections that the machine has.
+        let refill = |sections: &[&str]| {
+            let section = sections.iter().find(|s| file.has_section(s)).unwrap_or(&"");
+            file.milli(&format!("{section}.miss_cycles"))
+                .unwrap_or_else(|| share(&format!("{section}.refill_cycles"), &format!("{section}.entries")))
+        };
+        let mut by_class = [(Category::Instructions, 0); CLASSES.len()];
+        let mut uops = [1; CLASSES.len()];
+        for &(class, name) in &CLASSES {
+            by_class[class as usize] = match class {
+                Class::SegmentLoad => (Category::SegmentReload, segment_load),
+                Class::FarReturn => (Category::SegmentReload, far("far_return_cycles")),
+                Class::FarJump => (Category::SegmentReload, far("far_jump_cycles")),
+                Class::Cr3Write => (Category::Flush, milli("address_space.cr3_cycles")),
+                Class::Invlpg => (Category::Flush, milli("address_space.invlpg_cycles")),
+                Class::Sysenter | Class::Sysexit => {
+                    (Category::KernelEntryExit, milli("entry.sysenter_sysexit_cycles") / 2)
+                }
+                Class::Int => (Category::KernelEntryExit, int_iret.saturating_sub(iret)),
+                Class::Iret => (Category::KernelEntryExit, iret),
+                _ => (Category::Instructions, milli(&format!("instructions.{name}"))),
+            };
+            if file.has_section("trace_cache") {
+                uops[class as usize] = file.integer(&format!("micro_ops.{name}")).unwrap_or(1) as u8;
+            }
+        }
+        debug_assert!(CLASSES[..ORDINARY_CLASSES]
+            .iter()
+            .all(|&(c, _)| by_class[c as usize].0 == Category::Instructions));
+        Costs {
+            by_class,
+            uops,
+            uops_per_line: file.integer("trace_cache.uops_per_line").unwrap_or(1) as u8,
+            pipeline: Pipeline {
+                pairs: file.choice("pipeline.pairing") == "pentium",
+                address_stall: milli("pipeline.address_stall_cycles"),
+                prefix: milli("pipeline.prefix_cycles"),
+            },
+            code_refill: refill(&["tlb", "itlb"]),
+            data_refills: [refill(&["tlb", "dtlb"]), refill(&["tlb", "dtlb_large", "dtlb"])],
+            trace_rebuild: share("trace_cache.rebuild_cycles", "trace_cache.lines"),
+            l2_hit: milli("l2.hit_cycles"),
+            memory_read: milli("memory.read_cycles"),
+            memory_write_back: milli("memory.write_back_cycles"),
+            branch_taken: file
+                .milli("instructions.branch_taken")
+                .unwrap_or(0)
+                .saturating_sub(milli("instructions.branch")),
+            fault: milli("entry.fault_cycles"),
+            interrupt: milli("entry.interrupt_cycles"),
+        }
+    }
+
+    /// Fixed cost of an instruction and the category that it is booked in.
+    #[inline]
+    pub fn of(&self, class: Class) -> (Category, u64) {
+        self.by_class[class as usize]
+    }
+
+    pub fn uops(&self, class: Class) -> u8 {
+        self.uops[class as usize]
+    }
+
+    /// Refilling the data TLB after this walk.
+    pub fn data_refill(&self, walk: &Walk) -> u64 {
+        self.data_refills[walk.large as usize]
+    }
+
+    pub fn entry(&self, kind: EntryKind) -> u64 {
+        match kind {
+            EntryKind::Fault => self.fault,
+            EntryKind::Interrupt => self.interrupt,
+        }
+    }
+}

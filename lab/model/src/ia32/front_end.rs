@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//! Where instructions come from: a trace cache of decoded lines, or an ordinary instruction cache.
+
+use super::block::Block;
+use super::machine::Memory;
+use super::{TraceCache, TraceCacheShape, Walk};
+use crate::core::notes::{Lookup, Notes};
+use crate::{Cache, Code, Linear, Moment, Running, Tables};
+
+// A machine has one of them, and reaches into it at every fetch: behind a pointer it would be slower, not smaller.
+#[allow(clippy::large_enum_variant)]
+pub(crate) enum FrontEnd {
+    Trace(TraceFrontEnd),
+    Cache(CacheFrontEnd),
+}
+
+/// What is open in a front end between two runs of code.
+#[derive(Clone, Copy)]
+pub(crate) enum Open {
+    Trace { used: u8, branches: u8, building: bool, next: Linear },
+    Cache { last_line: u32 },
+}
+
+impl FrontEnd {
+    pub fn open(&self) -> Open {
+        match *self {
+            FrontEnd::Trace(TraceFrontEnd { used, branches, building, next, .. }) => {
+                Open::Trace { used, branches, building, next }
+            }
+            FrontEnd::Cache(CacheFrontEnd { last_line, .. }) => Open::Cache { last_line },
+        }
+    }
+
+    #[inline]
+    pub fn set_open(&mut self, open: Open) {
+        match (self, open) {
+            (FrontEnd::Trace(front), Open::Trace { used, branches, building, next }) => {
+                (front.used, front.branches, front.building, front.next) = (used, branches, building, next);
+            }
+            (FrontEnd::Cache(front), Open::Cache { last_line }) => front.last_line = last_line,
+            _ => unreachable!("a machine keeps its front end"),
+        }
+    }
+
+    /// A number for everything open that matters to code at `linear`.
+    #[inline]
+    pub fn situation(&self, linear: Linear, memory: &Memory) -> u32 {
+        match self {
+            FrontEnd::Trace(front) => {
+                let (used, branches) = front.line_at(linear);
+                // A full line ends whatever was open.
+                let open = (branches as u32) << 8 | (front.building as u32) << 16;
+                used as u32 | if used < front.cache.shape().uops_per_line { open } else { 0 }
+            }
+            FrontEnd::Cache(front) => (linear.0 >> front.line_shift(memory) == front.last_line) as u32,
+        }
+    }
+
+    /// Calls `of` with the notes of its own cache, if it has one.
+    pub fn notes(&mut self, of: impl FnOnce(&mut Notes)) {
+        match self {
+            FrontEnd::Trace(front) => of(front.cache.notes()),
+            FrontEnd::Cache(front) => {
+                if let Some(cache) = &mut front.own {
+                    of(cache.notes());
+                }
+            }
+        }
+    }
+
+    /// Whether lookups of its own cache would find these; marks nothing used.
+    #[inline]
+    pub fn holds(&mut self, lines: &mut [Lookup]) -> bool {
+        match self {
+            FrontEnd::Trace(front) => lines.iter_mut().all(|line| front.cache.holds(line)),
+            FrontEnd::Cache(front) => {
+                front.own.as_mut().is_none_or(|cache| lines.iter_mut().all(|line| cache.holds(line)))
+            }
+        }
+    }
+
+    /// Uses lines that it [`holds`](Self::holds).
+    #[inline]
+    pub fn use_again(&mut self, lines: &[Lookup]) {
+        match self {
+            FrontEnd::Trace(front) => lines.iter().for_each(|line| front.cache.use_again(line)),
+            FrontEnd::Cache(front) => {
+                if let Some(cache) = &mut front.own {
+                    lines.iter().for_each(|line| cache.use_again(line));
+                }
+            }
+        }
+    }
+
+    #[inline]
+    pub fn fetch(&mut self, block: &Block, linear: Linear, memory: &mut Memory, tables: &mut dyn Tables<Walk>) {
+        match self {
+            FrontEnd::Trace(front) => front.fetch(block, linear, memory, tables),
+            FrontEnd::Cache(front) => front.fetch(block, linear, memory, tables),
+        }
+    }
+
+    /// Appends everything that decides what fetching will do.
+    pub fn state(&self, out: &mut Vec<u64>) {
+        match self {
+            FrontEnd::Trace(front) => {
+                front.cache.state(out);
+                out.extend([front.used, front.branches, front.building as u8].map(u64::from));
+                out.push(front.next.0 as u64);
+            }
+            FrontEnd::Cache(front) => {
+                if let Some(cache) = &front.own {
+                    cache.state(out);
+                }
+                out.push(front.last_line as u64);
+            }
+        }
+    }
+
+    /// A switch happened.
+    pub fn enter(&mut self, running: Running) {
+        match self {
+            FrontEnd::Trace(front) => front.cache.enter(if front.flushed_by_cr3 { running } else { running.shared() }),
+            FrontEnd::Cache(front) => {
+                if let Some(cache) = &mut front.own {
+                    cache.enter(running);
+                }
+            }
+        }
+    }
+
+    /// Drops what is virtually tagged: of the space that runs, or `everything`.
+    pub fn flush(&mut self, by: Moment, everything: bool) {
+        match self {
+            FrontEnd::Trace(front) if front.flushed_by_cr3 => front.cache.flush(by, everything),
+            FrontEnd::Trace(_) => {}
+            FrontEnd::Cache(front) => {
+                if let Some(cache) = &mut front.own {
+                    cache.flush_virtual(by, everything);
+                }
+            }
+        }
+    }
+
+    pub fn invalidate_page(&mut self, linear: Linear, by: Moment) {
+        match self {
+            FrontEnd::Trace(front) => front.cache.invalidate_page(linear, by),
+            FrontEnd::Cache(front) => front.last_line = u32::MAX,
+        }
+    }
+
+    /// Execution continued elsewhere without a branch (a fault or an interrupt), or a control register was written.
+    pub fn interrupted(&mut self) {
+        match self {
+            FrontEnd::Trace(front) => front.used = front.cache.shape().uops_per_line,
+            FrontEnd::Cache(front) => front.last_line = u32::MAX,
+        }
+    }
+}
+
+/// Micro-operations stream from the trace cache; only building a line that is not there reads code, and with it the
+/// ITLB (unless the machine file says that every fetch does).
+pub(crate) struct TraceFrontEnd {
+    cache: TraceCache,
+    flushed_by_cr3: bool,
+    itlb_on_fetch: bool,
+    /// Micro-operations in the open line; a full line means that the next instruction starts a new one.
+    used: u8,
+    branches: u8,
+    building: bool,
+    next: Linear,
+}
+
+impl TraceFrontEnd {
+    pub fn new(cache: TraceCache, flushed_by_cr3: bool, itlb_on_fetch: bool) -> Self {
+        let used = cache.shape().uops_per_line;
+        TraceFrontEnd { cache, flushed_by_cr3, itlb_on_fetch, used, branches: 0, building: false, next: Linear(0) }
+    }
+
+    /// How full the open line is for code at `linear`, and how many branches it has taken then.
+    #[inline]
+    fn line_at(&self, linear: Linear) -> (u8, u8) {
+        let TraceCacheShape { uops_per_line, taken_branches, .. } = *self.cache.shape();
+        match linear != self.next {
+            true if self.branches >= taken_branches => (uops_per_line, self.branches),
+            jumped => (self.used, self.branches + jumped as u8),
+        }
+    }
+
+    #[inline]
+    fn fetch(&mut self, block: &Block, linear: Linear, memory: &mut Memory, tables: &mut dyn Tables<Walk>) {
+        (self.used, self.branches) = self.line_at(linear);
+        if self.itlb_on_fetch {
+            memory.translate_code_range(linear, block.bytes(), tables);
+        }
+        let packing = block.packing(self.used);
+        if self.building && packing.carried > 0 {
+            memory.read_code(linear, packing.carried as u32, tables);
+        }
+        for span in &packing.lines {
+            let start = linear.plus(span.start as u32);
+            let missed = self.cache.access(start, &span.slot);
+            self.building = missed.is_some();
+            self.branches = 0;
+            if let Some(loss) = missed {
+                memory.book_trace_build(loss);
+                memory.read_code(start, (span.end - span.start) as u32, tables);
+            }
+        }
+        self.used = if block.ends_trace() { self.cache.shape().uops_per_line } else { packing.used };
+        self.next = linear.plus(block.bytes());
+    }
+}
+
+/// Every fetch looks up TLB and cache, line by line.
+pub(crate) struct CacheFrontEnd {
+    /// The instruction cache; a machine with a unified first level has none.
+    own: Option<Cache>,
+    /// The line that was fetched last. Nothing but code can displace it from a cache or TLB of its own, so it need not
+    /// be looked up again at once. In unified ones data can.
+    last_line: u32,
+}
+
+impl CacheFrontEnd {
+    pub fn new(own: Option<Cache>) -> Self {
+        CacheFrontEnd { own, last_line: u32::MAX }
+    }
+
+    fn line_shift(&self, memory: &Memory) -> u32 {
+        self.own.as_ref().map_or_else(|| memory.first_level_line_shift(), Cache::line_shift)
+    }
+
+    fn fetch(&mut self, block: &Block, linear: Linear, memory: &mut Memory, tables: &mut dyn Tables<Walk>) {
+        let shift = self.line_shift(memory);
+        let last = linear.plus(block.bytes().max(1) - 1).0 >> shift;
+        for line in linear.0 >> shift..=last {
+            if line == self.last_line && self.own.is_some() && !memory.shares_tlb() {
+                continue;
+            }
+            self.last_line = line;
+            let address = Linear(line << shift).max(linear);
+            let Some(frame) = memory.translate_code(address, tables) else { continue };
+            let physical = frame.at(address);
+            let missed = match &mut self.own {
+                Some(cache) => cache.access(cache.tag(address, physical), false).missed,
+                None => memory.fetch_unified(address, physical),
+            };
+            if let Some(loss) = missed {
+                memory.refill_code(physical, loss);
+            }
+        }
+    }
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//! The plugin's arguments: `machine=`, `kernel=`, `ram=`, `out=`, `mode=`, `note=`, `stop=`, `set=`, `range=`,
+//! `symbols=`, `ignore=`, `from=`, `without=`, `base=`, `watch=`.
+
+use cobnut_model::{Linear, Physical};
+use std::path::PathBuf;
+
+#[derive(Debug, Default)]
+pub struct Arguments {
+    /// Machine file; needed unless `mode=` says that there is none.
+    pub machine: Option<PathBuf>,
+    /// The kernel's ELF file, for telling stub and trampoline from other user code.
+    pub kernel: Option<PathBuf>,
+    /// The file that backs the guest's memory.
+    pub ram: PathBuf,
+    /// `base=ADDRESS`: physical address of that memory's first byte.
+    pub base: Physical,
+    /// Where the JSON goes, or the record.
+    pub out: PathBuf,
+    /// `mode=count`: counters and footprints only.
+    pub count_only: bool,
+    /// `mode=record`: none of this, but a record for later.
+    pub record: bool,
+    /// `note=FILE`, with `mode=record`: JSON that goes to the record's header as its provenance.
+    pub note: Option<PathBuf>,
+    /// `mode=sanitize`: no counters either, but the search for forgotten invalidations.
+    pub sanitize: bool,
+    /// `mode=stretch`: no counters either, but the longest stretches of the kernel with interrupts off.
+    pub stretch: bool,
+    /// `stop=first`, with `mode=sanitize`: the run ends at the first report.
+    pub stop_at_first: bool,
+    /// `stop=N`, likewise: it ends after so many accesses, with something for the time that it is halted.
+    pub stop_after: Option<u64>,
+    /// `set=PARAMETER:VALUE`, in order.
+    pub overrides: Vec<String>,
+    /// `range=NAME:SYMBOL..SYMBOL`: part of the kernel's code to count by itself.
+    pub ranges: Vec<String>,
+    /// `from=begin`: nothing is counted or modelled before the first case begins.
+    pub from_begin: bool,
+    /// `symbols=FILE`, with `mode=sanitize`: names of the kernel's code as Linux writes them (System.map,
+    /// /proc/kallsyms).
+    pub symbols: Option<PathBuf>,
+    /// `ignore=ADDRESS`, with `mode=sanitize`: instructions that are taken not to invalidate, by linear address.
+    pub ignored: Vec<u32>,
+    /// `watch=ADDRESS:BYTES` (hexadecimal), with `mode=sanitize` of ARM guests: who stores there is listed.
+    pub watched: Vec<(Linear, u32)>,
+    /// `without=flush`: the machine that it would be if switches flushed nothing.
+    pub without_flush: bool,
+}
+
+impl Arguments {
+    pub fn parse<'a>(words: impl Iterator<Item = &'a str>) -> Result<Self, String> {
+        let mut arguments = Arguments::default();
+        for word in words {
+            let (key, value) = word.split_once('=').ok_or(format!("argument {word}: must be NAME=VALUE"))?;
+            match key {
+                "machine" => arguments.machine = Some(value.into()),
+                "kernel" => arguments.kernel = Some(value.into()),
+                "ram" => arguments.ram = value.into(),
+                "out" => arguments.out = value.into(),
+                "mode" if ["count", "model", "record", "sanitize", "stretch"].contains(&value) => {
+                    arguments.record = value == "record";
+                    arguments.count_only = value == "count";
+                    arguments.sanitize = value == "sanitize";
+                    arguments.stretch = value == "stretch";
+                }
+                "mode" => {
+                    return Err(format!("argument mode: {value} is not one of count, model, record, sanitize, stretch"))
+                }
+                "stop" if value == "first" => arguments.stop_at_first = true,
+                "stop" => {
+                    let many = value.parse();
+                    arguments.stop_after =
+                        Some(many.map_err(|_| format!("argument stop: {value} is neither first nor a number"))?);
+                }
+                "without" if value == "flush" => arguments.without_flush = true,
+                "without" => return Err(format!("argument without: {value} is not flush")),
+                "note" => arguments.note = Some(value.into()),
+                "set" => arguments.overrides.push(value.to_string()),
+                "range" => arguments.ranges.push(value.to_string()),
+                "from" if value == "begin" => arguments.from_begin = true,
+                "from" => return Err(format!("argument from: {value} is not begin")),
+                "symbols" => arguments.symbols = Some(value.into()),
+                "watch" => {
+                    let (first, bytes) =
+                        value.split_once(':').ok_or(format!("argument watch: {value} is not ADDRESS:BYTES"))?;
+                    arguments.watched.push((Linear(address(key, first)?), address(key, bytes)?));
+                }
+                "base" => arguments.base = Physical(address(key, value)?),
+                "ignore" => arguments.ignored.push(address(key, value)?),
+                _ => return Err(format!("unknown argument {key}")),
+            }
+        }
+        for (name, path) in [("ram", &arguments.ram), ("out", &arguments.out)] {
+            if path.as_os_str().is_empty() {
+                return Err(format!("missing argument {name}=FILE"));
+            }
+        }
+        if arguments.count_only || arguments.record || arguments.sanitize || arguments.stretch {
+            arguments.machine = None;
+        } else if arguments.machine.is_none() {
+            return Err(
+                "missing argument machine=FILE (or mode=count, mode=record, mode=sanitize, mode=stretch)".into()
+            );
+        }
+        if arguments.without_flush && arguments.machine.is_none() {
+            return Err("argument without: there is no machine to change".into());
+        }
+        if arguments.from_begin && (arguments.record || arguments.sanitize) {
+            return Err("argument from: only a measurement can wait for its beginning".into());
+        }
+        Ok(arguments)
+    }
+
+    /// Refuses what works on IA-32 only.
+    pub fn check_arm(&self) -> Result<(), String> {
+        let given = [
+            ("ignore", !self.ignored.is_empty()),
+            ("symbols", self.symbols.is_some()),
+            ("without", self.without_flush),
+        ];
+        match given.iter().find(|(_, given)| *given) {
+            Some((name, _)) => Err(format!("argument {name}: not for ARM guests")),
+            None => Ok(()),
+        }
+    }
+}
+
+fn address(key: &str, value: &str) -> Result<u32, String> {
+    let digits = value.strip_prefix("0x").unwrap_or(value);
+    u32::from_str_radix(digits, 16).map_err(|_| format!("argument {key}: {value} is not an address"))
+}

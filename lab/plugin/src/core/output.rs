@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//! What a run is followed for, unless it is sanitized: a measurement, or a record.
+
+use super::setup::Setup;
+use cobnut_model::{Linear, Tables};
+use cobnut_trace::{Header, Marker, Measurement, Processor, Recorder, Run, Sink};
+use std::fs::File;
+use std::io::BufWriter;
+use std::ops::Range;
+use std::path::Path;
+
+// One of it exists, so its size does not matter.
+#[allow(clippy::large_enum_variant)]
+pub enum Output<P: Processor> {
+    Measurement(Measurement<P>),
+    Record(Recorder<P, BufWriter<File>>),
+}
+
+impl<P: Processor> Output<P> {
+    /// What is asked for, of a guest with `memory` bytes.
+    pub fn new(setup: &Setup, memory: u32) -> Result<Self, String> {
+        let arguments = &setup.arguments;
+        let header = Header {
+            architecture: P::ARCHITECTURE.name().to_string(),
+            memory,
+            ranges: setup.ranges.clone(),
+            functions: setup.symbols.functions(),
+            provenance: setup.provenance.clone(),
+        };
+        let mut output = if arguments.record {
+            let recorder = File::create(&arguments.out).and_then(|file| Recorder::new(BufWriter::new(file), &header));
+            let failed = |error| format!("cannot write {}: {error}", arguments.out.display());
+            Output::Record(recorder.map_err(failed)?)
+        } else {
+            let mut measurement = Measurement::new(setup.file.as_ref(), &arguments.overrides, &header);
+            if arguments.without_flush {
+                measurement = measurement.without_flush()?;
+            }
+            if arguments.from_begin {
+                measurement = measurement.from_begin();
+            }
+            Output::Measurement(measurement)
+        };
+        setup.warnings.iter().for_each(|warning| output.warn(warning.clone()));
+        Ok(output)
+    }
+
+    /// Writes to `out` what there is to be written at the end of a run.
+    pub fn finish(&mut self, out: &Path) -> std::io::Result<()> {
+        match self {
+            Output::Measurement(measurement) => std::fs::write(out, format!("{}\n", measurement.report().to_json())),
+            Output::Record(recorder) => recorder.finish(),
+        }
+    }
+}
+
+impl<P: Processor> Sink<P> for Output<P> {
+    fn prepare(&self, at: Linear, instructions: Vec<P::Instruction>) -> Run<P> {
+        match self {
+            Output::Measurement(sink) => sink.prepare(at, instructions),
+            Output::Record(sink) => sink.prepare(at, instructions),
+        }
+    }
+
+    #[inline]
+    fn run(&mut self, run: &Run<P>, at: Linear, tables: &mut impl Tables<P::Mapping>) {
+        match self {
+            Output::Measurement(sink) => sink.run(run, at, tables),
+            Output::Record(sink) => sink.run(run, at, tables),
+        }
+    }
+
+    fn retract(&mut self, run: &Run<P>, instructions: Range<usize>) {
+        match self {
+            Output::Measurement(sink) => sink.retract(run, instructions),
+            Output::Record(sink) => sink.retract(run, instructions),
+        }
+    }
+
+    #[inline]
+    fn data(&mut self, at: Linear, size: u8, write: bool, tables: &mut impl Tables<P::Mapping>) {
+        match self {
+            Output::Measurement(sink) => sink.data(at, size, write, tables),
+            Output::Record(sink) => sink.data(at, size, write, tables),
+        }
+    }
+
+    fn event(&mut self, event: &P::Event, tables: &mut impl Tables<P::Mapping>) {
+        match self {
+            Output::Measurement(sink) => sink.event(event, tables),
+            Output::Record(sink) => sink.event(event, tables),
+        }
+    }
+
+    fn marker(&mut self, marker: Marker) {
+        match self {
+            Output::Measurement(sink) => sink.marker(marker),
+            Output::Record(sink) => sink.marker(marker),
+        }
+    }
+
+    fn warn(&mut self, text: String) {
+        match self {
+            Output::Measurement(sink) => sink.warn(text),
+            Output::Record(sink) => sink.warn(text),
+        }
+    }
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//! What the plugin was asked for.
+
+use super::arguments::Arguments;
+use super::code_ranges;
+use super::kernel_image::KernelImage;
+use super::symbols::Symbols;
+use cobnut_model::{Architecture, MachineFile};
+use cobnut_trace::CodeRange;
+use std::path::Path;
+use std::ptr::null_mut;
+
+/// What is known before the processor exists.
+pub struct Setup {
+    pub arguments: Arguments,
+    pub kernel: KernelImage,
+    /// Names of the kernel's code.
+    pub symbols: Symbols,
+    pub file: Option<MachineFile>,
+    pub ranges: Vec<CodeRange>,
+    /// What `note=` names.
+    pub provenance: serde_json::Value,
+    pub warnings: Vec<String>,
+}
+
+static mut SETUP: *mut Setup = null_mut();
+
+/// Only called from callbacks.
+pub fn setup() -> &'static Setup {
+    unsafe { &*SETUP }
+}
+
+/// Keeps what [`prepare`] has made for the callbacks.
+pub fn keep(setup: Setup) {
+    unsafe { SETUP = Box::into_raw(Box::new(setup)) }
+}
+
+/// Ends the emulator with one line on stderr.
+pub fn fail(message: &str) -> ! {
+    eprintln!("cobnut-plugin: {message}");
+    std::process::exit(1)
+}
+
+/// From the words of the command line.
+pub fn prepare<'a>(words: impl Iterator<Item = &'a str>, architecture: Architecture) -> Result<Setup, String> {
+    let arguments = Arguments::parse(words)?;
+    if architecture == Architecture::Arm {
+        arguments.check_arm()?;
+    }
+    let mut warnings = Vec::new();
+    let kernel = match &arguments.kernel {
+        Some(path) => KernelImage::read(path)?,
+        None => KernelImage::default(),
+    };
+    if kernel.interface_frame.is_none() {
+        warnings.push("no symbol kip: stub instructions count as user".to_string());
+    }
+    if kernel.trampoline_page.is_none() && architecture == Architecture::Ia32 {
+        warnings.push("no symbol trampoline: its instructions count as user".to_string());
+    }
+    let mut file = arguments.machine.as_deref().map(MachineFile::read).transpose()?;
+    for assignment in &arguments.overrides {
+        file.as_mut().ok_or("argument set: there is no machine to change")?.set(assignment)?;
+    }
+    if let Some(file) = file.as_ref().filter(|file| file.architecture != architecture) {
+        return Err(format!("machine {} is no {} machine", file.name, architecture.name()));
+    }
+    let symbols = arguments.kernel.as_deref().map_or(Ok(Symbols::default()), KernelImage::symbols)?;
+    let ranges = arguments.ranges.iter().map(|argument| code_ranges::parse(argument, &symbols));
+    let ranges = ranges.collect::<Result<_, _>>()?;
+    let provenance = arguments.note.as_deref().map(read_json).transpose()?.unwrap_or_default();
+    Ok(Setup { arguments, kernel, symbols, file, ranges, provenance, warnings })
+}
+
+fn read_json(path: &Path) -> Result<serde_json::Value, String> {
+    let named = |error: String| format!("note file {}: {error}", path.display());
+    let text = std::fs::read_to_string(path).map_err(|error| named(error.to_string()))?;
+    serde_json::from_str(&text).map_err(|error| named(error.to_string()))
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//! Names of the kernel's code.
+
+use cobnut_trace::CodeRange;
+use cpp_demangle::{DemangleOptions, Symbol};
+use std::path::Path;
+
+/// Symbols of code, by address.
+#[derive(Default)]
+pub struct Symbols {
+    list: Vec<(u32, String)>,
+    /// Linear addresses of executable sections: first, and one past the last.
+    code: Vec<(u32, u32)>,
+}
+
+impl Symbols {
+    pub fn new(mut list: Vec<(u32, String)>, code: Vec<(u32, u32)>) -> Self {
+        list.retain(|(at, name)| !name.is_empty() && code.iter().any(|&(first, end)| (first..end).contains(at)));
+        list.sort();
+        Symbols { list, code }
+    }
+
+    /// Reads such a file; an error is one line.
+    pub fn read(path: &Path) -> Result<Self, String> {
+        let text = std::fs::read_to_string(path).map_err(|e| format!("symbol file {}: {e}", path.display()))?;
+        Self::parse(&text).ok_or_else(|| format!("symbol file {}: not lines of address, type and name", path.display()))
+    }
+
+    /// From lines of address, type and name, as `nm`, System.map and /proc/kallsyms have them. Code is what lies
+    /// between the first and the last symbol of types t and T.
+    pub fn parse(text: &str) -> Option<Self> {
+        let mut list = Vec::new();
+        for line in text.lines() {
+            let mut words = line.split_whitespace();
+            let (Some(address), Some(kind), Some(name)) = (words.next(), words.next(), words.next()) else { continue };
+            let address = u32::from_str_radix(address, 16).ok()?;
+            if kind.eq_ignore_ascii_case("t") {
+                list.push((address, name.to_string()));
+            }
+        }
+        let (first, last) = (list.iter().map(|s| s.0).min()?, list.iter().map(|s| s.0).max()?);
+        Some(Self::new(list, vec![(first, (last | 0xfff).saturating_add(1))]))
+    }
+
+    /// Where `symbol` is, as it is written in assembly.
+    pub fn address(&self, symbol: &str) -> Result<u32, String> {
+        let mut found = self.list.iter().filter(|(_, name)| name == symbol).map(|&(at, _)| at);
+        let address = found.next().ok_or(format!("the kernel's code has no symbol {symbol}"))?;
+        match found.next() {
+            None => Ok(address),
+            Some(_) => Err(format!("the kernel's code has more than one symbol {symbol}")),
+        }
+    }
+
+    /// `symbol+offset` for an address in the kernel's code.
+    pub fn name(&self, at: u32) -> Option<String> {
+        let &(first, _) = self.code.iter().find(|&&(first, end)| (first..end).contains(&at))?;
+        let end = self.list.partition_point(|&(symbol, _)| symbol <= at);
+        let (symbol, name) = self.list[..end].last().filter(|(symbol, _)| *symbol >= first)?;
+        let offset = at - symbol;
+        Some(if offset == 0 { readable(name) } else { format!("{}+{offset:#x}", readable(name)) })
+    }
+
+    /// The functions, by address: each from its symbol to the next, or to the end of its section. Of several symbols at
+    /// one address the last one counts, as for [`Symbols::name`].
+    pub fn functions(&self) -> Vec<CodeRange> {
+        let mut functions: Vec<CodeRange> = Vec::new();
+        for (index, (at, name)) in self.list.iter().enumerate() {
+            let next = self.list.get(index + 1).map_or(u32::MAX, |&(next, _)| next);
+            let section = self.code.iter().find(|&&(first, end)| (first..end).contains(at));
+            let end = section.map_or(*at, |&(_, end)| end.min(next));
+            if end > *at {
+                functions.push(CodeRange { name: readable(name), addresses: *at..end });
+            }
+        }
+        functions
+    }
+
+    /// An address for people, with its name if it has one.
+    pub fn place(&self, at: u32) -> String {
+        match self.name(at) {
+            Some(name) => format!("{at:08x} ({name})"),
+            None => format!("{at:08x}"),
+        }
+    }
+}
+
+/// The qualified name in a C++ symbol (Itanium ABI), without parameters, unnamed namespaces and what a compiler says of
+/// a part or copy (`.cold`); other symbols as they are.
+fn readable(symbol: &str) -> String {
+    let options = DemangleOptions::new().no_params().no_return_type();
+    let mangled = symbol.split('.').next().filter(|name| name.starts_with("_Z"));
+    let demangled = mangled.and_then(|name| Symbol::new(name).ok()?.demangle_with_options(&options).ok());
+    demangled.map_or_else(|| symbol.to_string(), |name| name.replace("(anonymous namespace)::", ""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_lose_their_mangling() {
+        assert_eq!(readable("_ZN11page_tables9flush_allEv"), "page_tables::flush_all");
+        assert_eq!(readable("_ZN11small_space12_GLOBAL__N_112clear_copiesER9PageTable"), "small_space::clear_copies");
+        assert_eq!(readable("_Z4tickv"), "tick");
+        assert_eq!(readable("_ZN3ipc12_GLOBAL__N_14failER6Thread8IpcError5Phase.cold"), "ipc::fail");
+        assert_eq!(readable("_ZN4ListI6ThreadE4pushERS0_"), "List<Thread>::push");
+        assert_eq!(readable("sysenter_fast"), "sysenter_fast");
+    }
+
+    #[test]
+    fn a_system_map_is_read() {
+        let symbols = Symbols::parse("c1000000 T startup_32\nc1000040 t helper\nc1800000 D data\n").unwrap();
+        assert_eq!(symbols.name(0xc100_0044).as_deref(), Some("helper+0x4"));
+        assert_eq!((symbols.name(0xc180_0000), symbols.name(0x0804_8000)), (None, None));
+        assert!(Symbols::parse("no map").is_none() && Symbols::parse("").is_none());
+    }
+
+    #[test]
+    fn an_address_belongs_to_the_symbol_before_it() {
+        let list = vec![(0x1010, "b".to_string()), (0x1000, "a".to_string()), (0x5000, "data".to_string())];
+        let symbols = Symbols::new(list, vec![(0x1000, 0x2000)]);
+        assert_eq!(symbols.name(0x1000).as_deref(), Some("a"));
+        assert_eq!(symbols.name(0x1014).as_deref(), Some("b+0x4"));
+        assert_eq!(symbols.name(0x5000), None);
+        assert_eq!(symbols.name(0x40), None);
+    }
+}

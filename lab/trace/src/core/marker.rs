@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//! What the guest tells the laboratory.
+
+/// What the guest says with a marker instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Marker {
+    /// Case `.0` begins.
+    Begin(u32),
+    /// One iteration ends, the next starts.
+    Iteration,
+    /// The case ends.
+    End,
+    /// A marker of unknown kind: nothing but a moment up to which totals are known.
+    Other,
+}
