@@ -1,0 +1,444 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The loop in which a task's thread runs in its space until it wants something: a system call, a
+ * page, or a signal for what it has done. What it says comes as messages of the microkernel's, and
+ * the answers let it go on; who is stopped from outside is started again by ExchangeRegisters.
+ *
+ * A thread may also send messages of its own making. They reach nobody but this server, and have
+ * no more effect than the exceptions and faults that they pretend to be: on the task itself.
+ */
+#include <linux/kernel.h>
+#include <linux/mm.h>
+#include <linux/ptrace.h>
+#include <linux/sched.h>
+#include <linux/sched/signal.h>
+#include <linux/signal.h>
+#include <asm/unistd.h>
+#include <kern_util.h>
+#include <os.h>
+#include <skas.h>
+#include <asm/syscall.h>
+#include "cobnut.h"
+#include "ipc.h"
+#include "stub.h"
+
+extern char stub_page[];
+extern const sys_call_ptr_t sys_call_table[];
+
+#define GENERAL_PROTECTION	13
+#define INT_CODE(n)		((n) * 8 + 2)	/* error code of a system call that is not the microkernel's */
+#define INT_LENGTH		2
+#define LINUX_CALL		0x80
+#define TRAP_FLAG		0x100
+#define USER_FLAGS		0x202
+#define NO_SYSCALL		-1L
+#define NO_SEGMENT		~0ul
+#define AROUND			16	/* pages of a file that Linux finds together */
+#define MOST_REFUSED		4	/* answers to faults */
+#define FIRST_ACCESS		8	/* beside the access of a fault: Linux has just got the page */
+#define CALL_FLAGS		(_TIF_SYSCALL_TRACE | _TIF_SYSCALL_AUDIT | _TIF_SECCOMP | _TIF_SINGLESTEP)
+
+enum { DIVIDE = 0, DEBUG = 1, BREAKPOINT = 3, OVERFLOW = 4, BOUNDS = 5, INVALID_OPCODE = 6, NO_FPU = 7,
+       PAGE = 14, FPU_ERROR = 16, ALIGNMENT = 17, SIMD_ERROR = 19 };
+
+/* Where registers are in messages about exceptions, and in those of ExchangeRegisters. */
+enum { MR_IP = 1, MR_FLAGS, MR_NUMBER, MR_CODE, MR_DI, MR_SI, MR_BP, MR_SP, MR_BX, MR_DX, MR_CX, MR_AX };
+#define REGISTER_WORDS	12
+
+static __always_inline L4_Word_t *messages(void)
+{
+	return (L4_Word_t *)__L4_Utcb();
+}
+
+static __always_inline void load_registers(const unsigned long *gp)
+{
+	L4_Word_t *mr = messages();
+
+	mr[MR_IP] = gp[HOST_IP];
+	mr[MR_FLAGS] = gp[HOST_EFLAGS];
+	mr[MR_DI] = gp[HOST_DI];
+	mr[MR_SI] = gp[HOST_SI];
+	mr[MR_BP] = gp[HOST_BP];
+	mr[MR_SP] = gp[HOST_SP];
+	mr[MR_BX] = gp[HOST_BX];
+	mr[MR_DX] = gp[HOST_DX];
+	mr[MR_CX] = gp[HOST_CX];
+	mr[MR_AX] = gp[HOST_AX];
+}
+
+static __always_inline void store_registers(unsigned long *gp)
+{
+	const L4_Word_t *mr = messages();
+
+	gp[HOST_DI] = mr[MR_DI];
+	gp[HOST_SI] = mr[MR_SI];
+	gp[HOST_BP] = mr[MR_BP];
+	gp[HOST_SP] = mr[MR_SP];
+	gp[HOST_BX] = mr[MR_BX];
+	gp[HOST_DX] = mr[MR_DX];
+	gp[HOST_CX] = mr[MR_CX];
+	gp[HOST_AX] = mr[MR_AX];
+}
+
+/*
+ * Lets the thread go on with the registers that are loaded, or, in a fault, with what is loaded as
+ * the answer. Returns whom to send it then, if anybody.
+ */
+static __always_inline L4_Word_t release(struct cobnut_thread *thread)
+{
+	L4_Word_t control[6] = { X2_RESUME | X2_CANCEL | X2_WRITE };
+
+	if (likely(thread->state == COBNUT_EXCEPTION)) {
+		messages()[0] = REGISTER_WORDS;
+		return thread->id;
+	}
+	if (thread->state == COBNUT_FAULT)
+		return thread->id;
+	__L4_Raw_ExchangeRegisters(thread->id, control);
+	return 0;
+}
+
+/* Stops the thread wherever it is; its registers are then those with which it would have gone on. */
+static void stop(struct cobnut_thread *thread, struct uml_pt_regs *regs)
+{
+	L4_Word_t control[6] = { X2_HALT | X2_READ };
+
+	__L4_Raw_ExchangeRegisters(thread->id, control);
+	thread->state = COBNUT_STOPPED;
+	regs->gp[HOST_IP] = messages()[MR_IP];
+	regs->gp[HOST_EFLAGS] = messages()[MR_FLAGS];
+	store_registers(regs->gp);
+	if (unlikely(test_thread_flag(TIF_SINGLESTEP)))
+		regs->gp[HOST_EFLAGS] &= ~TRAP_FLAG;
+}
+
+/* Adds a page to the answer to a fault, which has `items` already. */
+static void load_item(int items, unsigned long page, unsigned long address, bool writable)
+{
+	const L4_Word_t rights = writable ? L4_FullyAccessible : L4_ReadeXecOnly;
+	const L4_MapItem_t item =
+		L4_MapItem(L4_FpageAddRights(L4_FpageLog2(page, PAGE_SHIFT), rights), address);
+	L4_Word_t *mr = messages();
+
+	mr[1 + 2 * items] = item.raw[0];
+	mr[2 + 2 * items] = item.raw[1];
+	mr[0] = 2 * (items + 1) << 6;
+}
+
+/* Both pages of ours that a space has: the second with the first, as a stub needs both. */
+static bool load_stub(struct mm_id *space, unsigned long address, bool write)
+{
+	void *data = cobnut_stub_data(space);
+
+	if (!data || (address == server_boot->stub && write) ||
+	    address > server_boot->stub + PAGE_SIZE)
+		return false;
+	load_item(0, (unsigned long)stub_page, server_boot->stub, false);
+	load_item(1, (unsigned long)data, server_boot->stub + PAGE_SIZE, true);
+	return true;
+}
+
+/* Others that Linux has found together with this one. */
+static void load_neighbours(struct mm_struct *mm, unsigned long address)
+{
+	const unsigned long start = address & ~(AROUND * PAGE_SIZE - 1);
+	unsigned long at, page;
+	bool writable;
+	int items = 1;
+
+	for (at = start; at < start + AROUND * PAGE_SIZE; at += PAGE_SIZE) {
+		if (at == address)
+			continue;
+		page = cobnut_young_page(mm, at, &writable);
+		if (page)
+			load_item(items++, page, at, writable);
+	}
+}
+
+/* Loads the answer to the thread's fault, if Linux has the page. */
+static bool load_page(struct mm_struct *mm, struct cobnut_thread *thread)
+{
+	const unsigned long address = thread->fault_address & PAGE_MASK;
+	const bool write = thread->fault_access & X2_PAGE_WRITE;
+	unsigned long page;
+	bool writable;
+
+	if (unlikely(address >= server_boot->stub))
+		return load_stub(&mm->context.id, address, write);
+	page = cobnut_user_page(mm, address, write, &writable);
+	if (!page)
+		return false;
+	load_item(0, page, address, writable);
+	if (thread->fault_access & FIRST_ACCESS && !write)
+		load_neighbours(mm, address);
+	return true;
+}
+
+static void note_fault(struct cobnut_thread *thread, L4_Word_t tag, unsigned long address)
+{
+	thread->state = COBNUT_FAULT;
+	thread->fault_address = address;
+	thread->fault_access = tag >> 16 & 7;
+}
+
+static __always_inline bool is_fault(L4_Word_t tag)
+{
+	return (tag >> 16 & 0xFFF0) == X2_PAGE_FAULT;
+}
+
+/*
+ * Has the task's thread run a piece of the stub page, and waits for its end: what the thread is to
+ * do with its own registers, it does later. An error if it could not.
+ */
+int cobnut_run_stub(struct task_struct *task, unsigned int offset, unsigned long ax,
+		    unsigned long cx)
+{
+	struct cobnut_thread *thread = &task->thread.arch.cobnut;
+	const L4_ThreadId_t id = { .raw = thread->id };
+	unsigned long gp[MAX_REG_NR] = { [HOST_IP] = server_boot->stub + offset,
+					 [HOST_EFLAGS] = USER_FLAGS, [HOST_AX] = ax, [HOST_CX] = cx };
+	L4_MsgTag_t tag;
+	L4_Word_t to;
+	int faults = 0;
+
+	/* the answer to a fault carries no registers */
+	if (thread->state == COBNUT_FAULT)
+		thread->state = COBNUT_STOPPED;
+	load_registers(gp);
+	to = release(thread);
+	for (;;) {
+		tag = to ? L4_Call(id) : L4_Receive(id);
+		thread->state = COBNUT_STOPPED;
+		if (L4_IpcFailed(tag))
+			return -EFAULT;
+		if (!is_fault(tag.raw))
+			break;
+		note_fault(thread, tag.raw, messages()[1]);
+		if (++faults > 4 || !load_page(task->mm, thread))
+			return -EFAULT;
+		to = thread->id;
+	}
+	thread->state = COBNUT_EXCEPTION;
+	return messages()[MR_NUMBER] == GENERAL_PROTECTION &&
+	       messages()[MR_CODE] == INT_CODE(STUB_DONE) ? 0 : -EFAULT;
+}
+
+/* A thread for the task if it has none, with its segment and coprocessor registers. */
+static void prepare(struct task_struct *task)
+{
+	struct cobnut_thread *thread = &task->thread.arch.cobnut;
+	struct uml_tls_struct *tls = &task->thread.arch.tls_array[0];
+	unsigned long base = tls->present ? tls->tls.base_addr : NO_SEGMENT, selector = 0;
+
+	if (thread->state == COBNUT_NONE && cobnut_make_thread(task)) {
+		printk(KERN_WARNING "%s[%d]: no thread of the microkernel's for it\n", task->comm,
+		       task_pid_nr(task));
+		force_fatal_sig(SIGKILL);
+		return;
+	}
+	thread->ready = 1;
+	if (base != thread->tls) {
+		x2_set_tls(thread->id, base, &selector);
+		thread->tls = base;
+		if (!thread->has_tls && base != NO_SEGMENT)
+			cobnut_run_stub(task, STUB_LOAD_GS, selector, 0);
+		thread->has_tls = 1;
+	}
+	if (thread->fpu) {
+		thread->fpu = 0;
+		cobnut_write_fpu(task);
+	}
+}
+
+static void send_fault(int signal, int code, struct uml_pt_regs *regs, int number, int error,
+		       unsigned long address)
+{
+	struct faultinfo info = { .error_code = error, .cr2 = address, .trap_no = number };
+
+	regs->faultinfo = info;
+	current->thread.arch.faultinfo = info;
+	force_sig_fault(signal, code, (void __user *)address);
+}
+
+static void exception(struct uml_pt_regs *regs, unsigned int number, unsigned int code)
+{
+	const unsigned long ip = regs->gp[HOST_IP];
+
+	current->thread.arch.faultinfo = (struct faultinfo){ .error_code = code, .trap_no = number };
+	switch (number) {
+	case DIVIDE:
+		return send_fault(SIGFPE, FPE_INTDIV, regs, number, code, ip);
+	case DEBUG:
+		regs->gp[HOST_EFLAGS] &= ~TRAP_FLAG;
+		return send_fault(SIGTRAP, TRAP_TRACE, regs, number, code, ip);
+	case BREAKPOINT:
+		return force_sig(SIGTRAP);
+	case NO_FPU:
+		/* no memory for its registers; the instruction comes again */
+		return cobnut_evict();
+	case OVERFLOW:
+	case BOUNDS:
+	case GENERAL_PROTECTION:
+		return force_sig(SIGSEGV);
+	case INVALID_OPCODE:
+		return send_fault(SIGILL, ILL_ILLOPN, regs, number, code, ip);
+	case FPU_ERROR:
+	case SIMD_ERROR:
+		return send_fault(SIGFPE, FPE_FLTINV, regs, number, code, ip);
+	case ALIGNMENT:
+		return send_fault(SIGBUS, BUS_ADRALN, regs, number, code, ip);
+	default:
+		return force_sig(SIGBUS);
+	}
+}
+
+/* A page that Linux has not got for the thread yet, or a signal. */
+static void page_fault(struct cobnut_thread *thread, struct uml_pt_regs *regs)
+{
+	const unsigned long address = thread->fault_address;
+	const bool write = thread->fault_access & X2_PAGE_WRITE;
+	int code;
+
+	if (address < TASK_SIZE && !handle_page_fault(address, 0, write, 1, &code)) {
+		thread->fault_access |= FIRST_ACCESS;
+		return;
+	}
+	stop(thread, regs);
+	regs->faultinfo = (struct faultinfo){
+		.error_code = 4 | (write ? 2 : 0), .cr2 = address, .trap_no = PAGE };
+	segv(regs->faultinfo, regs->gp[HOST_IP], 1, regs);
+}
+
+static __always_inline void system_call(struct uml_pt_regs *regs)
+{
+	unsigned long *gp = regs->gp;
+	const unsigned long number = gp[HOST_AX];
+
+	gp[HOST_IP] += INT_LENGTH;
+	gp[HOST_ORIG_AX] = number;
+	if (unlikely(number >= __NR_syscalls || read_thread_flags() & CALL_FLAGS))
+		return handle_syscall(regs);
+	UPT_SYSCALL_NR(regs) = number;
+	gp[HOST_AX] = sys_call_table[number](gp[HOST_BX], gp[HOST_CX], gp[HOST_DX], gp[HOST_SI],
+					     gp[HOST_DI], gp[HOST_BP]);
+}
+
+static __always_inline void handle(struct cobnut_thread *thread, struct uml_pt_regs *regs,
+				   L4_Word_t tag, const L4_Word_t *first)
+{
+	unsigned int number, code;
+
+	if (is_fault(tag))
+		return note_fault(thread, tag, first[0]);
+	thread->state = COBNUT_EXCEPTION;
+	if (unlikely(tag >> 16 != X2_EXCEPTION)) {
+		/* a message of its own; Linux has none */
+		stop(thread, regs);
+		force_sig(SIGSYS);
+		return;
+	}
+	number = messages()[MR_NUMBER];
+	code = messages()[MR_CODE];
+	regs->gp[HOST_IP] = first[0];
+	regs->gp[HOST_EFLAGS] = first[1];
+	store_registers(regs->gp);
+	if (unlikely(test_thread_flag(TIF_SINGLESTEP)))
+		regs->gp[HOST_EFLAGS] &= ~TRAP_FLAG;
+	if (likely(number == GENERAL_PROTECTION && code == INT_CODE(LINUX_CALL)))
+		system_call(regs);
+	else
+		exception(regs, number, code);
+}
+
+/*
+ * Waits for what the thread says next. False if there is an event first, or the thread is not
+ * where it should be: it is to be stopped then.
+ */
+static __always_inline bool wait(struct cobnut_thread *thread, L4_Word_t to, L4_Word_t *tag,
+				 L4_Word_t *first)
+{
+	L4_Word_t from;
+
+	for (;;) {
+		*tag = x2_reply_wait(to, &from, first);
+		if (likely(from == thread->id && !L4_IpcFailed((L4_MsgTag_t){ .raw = *tag })))
+			return true;
+		/* the events thread; threads of one space know each other by local ids */
+		if (L4_IpcFailed((L4_MsgTag_t){ .raw = *tag }) ||
+		    L4_IsLocalId((L4_ThreadId_t){ .raw = from }))
+			return false;
+		to = 0;
+	}
+}
+
+/*
+ * After an answer to a fault that has not led to a message: false if it has failed, and it is no
+ * use to try again.
+ */
+static bool unmapped(L4_Word_t tag, int *refused)
+{
+	if (!L4_IpcFailed((L4_MsgTag_t){ .raw = tag })) {
+		*refused = 0;
+		return true;
+	}
+	cobnut_evict();
+	if (++*refused < MOST_REFUSED)
+		return true;
+	printk(KERN_WARNING "%s[%d]: the microkernel maps no page for it\n", current->comm,
+	       task_pid_nr(current));
+	return false;
+}
+
+void userspace(struct uml_pt_regs *regs, unsigned long *unused)
+{
+	struct task_struct *task = current;
+	struct cobnut_thread *thread = &task->thread.arch.cobnut;
+	L4_Word_t tag, first[2], to;
+	int refused = 0;
+
+	regs->is_user = 1;
+	for (;;) {
+		while (unlikely(read_thread_flags() & _TIF_WORK_MASK)) {
+			/* signals and others look at registers, which a fault does not bring */
+			if (thread->state == COBNUT_FAULT)
+				stop(thread, regs);
+			interrupt_end();
+		}
+		regs->gp[HOST_ORIG_AX] = NO_SYSCALL;
+		UPT_SYSCALL_NR(regs) = NO_SYSCALL;
+		if (unlikely(!thread->ready))
+			prepare(task);
+		local_irq_disable();
+		main_waits = 1;
+		barrier();
+		if (unlikely(*(volatile int *)&signals_pending ||
+			     read_thread_flags() & _TIF_WORK_MASK)) {
+			main_waits = 0;
+			local_irq_enable();
+			continue;
+		}
+		if (thread->state != COBNUT_FAULT) {
+			load_registers(regs->gp);
+			if (unlikely(test_thread_flag(TIF_SINGLESTEP)))
+				messages()[MR_FLAGS] |= TRAP_FLAG;
+		} else if (!load_page(task->mm, thread)) {
+			main_waits = 0;
+			local_irq_enable();
+			page_fault(thread, regs);
+			continue;
+		}
+		to = release(thread);
+		if (likely(wait(thread, to, &tag, first))) {
+			main_waits = 0;
+			local_irq_enable();
+			handle(thread, regs, tag, first);
+			continue;
+		}
+		main_waits = 0;
+		if (unlikely(thread->state == COBNUT_FAULT && !unmapped(tag, &refused)))
+			force_fatal_sig(SIGKILL);
+		stop(thread, regs);
+		deliver_in_process(regs);
+		local_irq_enable();
+	}
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A page that is in every process's space: what a thread has to do itself, since only the running
+ * thread's coprocessor and segment registers can be reached. Each piece ends in a system call that
+ * is none of Linux's, by which the server has the thread back.
+ */
+#include "stub.h"
+
+	.section .rodata
+	.balign	4096
+	.globl	stub_page
+stub_page:
+	/* EAX: selector for GS */
+	.org	STUB_LOAD_GS
+	movl	%eax, %gs
+	int	$STUB_DONE
+	/* ECX: 512 bytes, aligned to 16 */
+	.org	STUB_FXSAVE
+	fxsave	(%ecx)
+	int	$STUB_DONE
+	.org	STUB_FXRSTOR
+	fxrstor	(%ecx)
+	int	$STUB_DONE
+	/* ECX: 108 bytes */
+	.org	STUB_FSAVE
+	fnsave	(%ecx)
+	frstor	(%ecx)
+	int	$STUB_DONE
+	.org	STUB_FRSTOR
+	frstor	(%ecx)
+	int	$STUB_DONE
+	.org	4096
+	.section .note.GNU-stack, "", @progbits

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef __COBNUT_STUB_H
+#define __COBNUT_STUB_H
+
+#define STUB_DONE	0x81
+
+/* offsets in the page */
+#define STUB_LOAD_GS	0x00
+#define STUB_FXSAVE	0x10
+#define STUB_FXRSTOR	0x20
+#define STUB_FSAVE	0x30
+#define STUB_FRSTOR	0x40
+
+#endif

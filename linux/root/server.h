@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Between root and the server: what the server finds when it starts, and what it asks root for.
+ * Both sides include this; all words are 32 bits.
+ */
+#ifndef COBNUT_LINUX_SERVER_H
+#define COBNUT_LINUX_SERVER_H
+
+#define SERVER_START 0x00400000u /* where its memory begins, and its image in it */
+
+struct server_boot {
+	unsigned int memory_end;   /* of what Linux may have; this structure is behind it */
+	unsigned int aliases_end;  /* from behind the memory to here: addresses for other mappings */
+	unsigned int initrd_start, initrd_size; /* in the server's memory, page-aligned */
+	unsigned int root;         /* thread ids */
+	unsigned int events;
+	unsigned int first_thread; /* numbers of threads that are the server's to name */
+	unsigned int threads;
+	unsigned int task_size;    /* addresses that processes have */
+	unsigned int time;         /* seconds since 1970, when the microkernel's clock was 0 */
+	unsigned int stub;         /* above them: two pages of the server's in each of their spaces */
+	char command_line[1024];
+};
+
+/*
+ * Calls to root: the label, and parameters in MR1 and those that follow. MR1 of the answer is an
+ * error code of X.2's, 0 if there is none.
+ */
+enum server_calls {
+	CALL_MAKE_SPACE = 0x0C01,    /* id of its first thread, which never runs */
+	CALL_MAKE_THREAD = 0x0C02,   /* id, id of a thread of the space, index of its UTCB */
+	CALL_DELETE_THREAD = 0x0C03, /* id */
+	CALL_ALIAS = 0x0C04,         /* address, then a page of its memory each for that page and the next ones;
+	                                answered with map items alone */
+	CALL_OFF = 0x0C05,           /* status: the end of the machine */
+};
+
+/* What root tells the events thread. */
+enum server_events {
+	EVENT_CHARACTER = 0x0D01, /* character from the console */
+	EVENT_FAULT = 0x0D02,     /* address, IP, access of a page fault of the main thread's that root cannot resolve */
+};
+
+#define MOST_ALIASES 28 /* pages in one call */
+
+#endif

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "threads.h"
+
+#include <cobnut/control.h>
+#include <cobnut/space.h>
+#include <l4/kdebug.h>
+#include <l4/kip.h>
+#include <l4/schedule.h>
+
+namespace linux_root {
+namespace {
+
+using Word = L4_Word_t;
+
+constexpr Word page = 4096, utcb_size = 512;
+// Of a process's space: what its programs may have ends below these.
+constexpr Word task_size = 0xBF000000, stub = 0xBFD00000, kip_address = 0xBFDFF000, utcbs = 0xBFE00000;
+constexpr int utcbs_log2 = 20;
+// Of the server's: below its image.
+constexpr Word server_kip = 0x100000, server_utcbs = 0x110000;
+constexpr Word most_threads = 4096;
+// Above those of the processes' threads, which keep what threads begin with.
+constexpr Word events_priority = 120, main_priority = 110;
+
+alignas(page) constinit unsigned char console_stack[page] = {};
+constinit L4_ThreadId_t console_to = {};
+
+L4_ThreadId_t serial_interrupt() { return L4_GlobalId(4, 1); }
+
+void out_byte(unsigned short port, unsigned char value) { __asm__ volatile("outb %0, %1" : : "a"(value), "Nd"(port)); }
+
+/// The first serial port, which is the kernel's console, tells when something was typed.
+void enable_serial_interrupt()
+{
+    constexpr unsigned short port = 0x3F8, interrupt_enable = port + 1, modem_control = port + 4;
+    out_byte(interrupt_enable, 1); // received data
+    out_byte(modem_control, 0x0B); // DTR, RTS, and the line to the interrupt controller
+}
+
+/// Characters, as they are typed; the events thread takes each at once.
+[[noreturn]] void console_main()
+{
+    for (;;) {
+        for (int c = L4_KDB_ReadChar(); c >= 0; c = L4_KDB_ReadChar()) {
+            L4_Set_MsgTag(L4_MsgTag_t{.raw = Word{EVENT_CHARACTER} << 16 | 1});
+            L4_LoadMR(1, static_cast<Word>(c));
+            L4_Send(console_to);
+        }
+        L4_Set_MsgTag(L4_MsgTag_t{.raw = 0});
+        L4_Call(serial_interrupt()); // acknowledges the last, and waits for the next
+    }
+}
+
+/// Of the clock that runs on with the machine off.
+unsigned char clock_register(unsigned char index)
+{
+    unsigned char value;
+    out_byte(0x70, index);
+    __asm__ volatile("inb $0x71, %0" : "=a"(value));
+    return value;
+}
+
+Word clock_number(unsigned char index)
+{
+    const unsigned char value = clock_register(index);
+    constexpr unsigned char binary = 4; // of status register B
+    return clock_register(11) & binary ? value : (value >> 4) * 10u + (value & 15);
+}
+
+/// Seconds since 1970 by the machine's clock, which is taken to run on UTC.
+Word seconds_now()
+{
+    Word second, minute, hour, day, month, year;
+    do {
+        while (clock_register(10) & 0x80) {} // it is being updated
+        second = clock_number(0), minute = clock_number(2), hour = clock_number(4);
+        day = clock_number(7), month = clock_number(8), year = 2000 + clock_number(9);
+    } while (second != clock_number(0));
+    if (month <= 2) month += 12, year--;
+    const Word days = 365 * year + year / 4 - year / 100 + year / 400 + (153 * (month - 3) + 2) / 5 + day - 1 - 719468;
+    return ((days * 24 + hour) * 60 + minute) * 60 + second;
+}
+
+} // namespace
+
+bool Threads::is_servers(L4_ThreadId_t id) const
+{
+    return L4_IsGlobalId(id) && L4_ThreadNo(id) - first_ < most_threads;
+}
+
+Word Threads::activate(L4_ThreadId_t id, L4_ThreadId_t space, Word utcb)
+{
+    return L4_ThreadControl(id, space, root_, main_, reinterpret_cast<void *>(utcbs + utcb * utcb_size))
+               ? 0
+               : L4_ErrorCode();
+}
+
+Word Threads::make_space(L4_ThreadId_t first)
+{
+    if (!is_servers(first)) return L4_ErrInvalidThread;
+    if (!L4_ThreadControl(first, first, root_, L4_nilthread, reinterpret_cast<void *>(-1))) return L4_ErrorCode();
+    Word error = 0;
+    if (!L4_SpaceControl(first, L4_SmallSpaceChange | L4_LargeSpace, L4_FpageLog2(kip_address, 12),
+                         L4_FpageLog2(utcbs, utcbs_log2), main_, nullptr) ||
+        !cobnut::set_controlled(first, true))
+        error = L4_ErrorCode();
+    if (!error) error = activate(first, first, 0);
+    if (error) L4_ThreadControl(first, L4_nilthread, L4_nilthread, L4_nilthread, reinterpret_cast<void *>(-1));
+    return error;
+}
+
+Word Threads::make(L4_ThreadId_t id, L4_ThreadId_t space, Word utcb)
+{
+    if (!is_servers(id) || !is_servers(space) || utcb >= (1u << utcbs_log2) / utcb_size) return L4_ErrInvalidThread;
+    return activate(id, space, utcb);
+}
+
+Word Threads::remove(L4_ThreadId_t id)
+{
+    if (!is_servers(id)) return L4_ErrInvalidThread;
+    const bool gone = L4_ThreadControl(id, L4_nilthread, L4_nilthread, L4_nilthread, reinterpret_cast<void *>(-1));
+    return gone ? 0 : L4_ErrorCode();
+}
+
+const char *Threads::start(server_boot &boot, Word entry, Word stack, unsigned slot)
+{
+    root_ = L4_Myself();
+    const Word number = L4_ThreadNo(root_);
+    main_ = L4_GlobalId(number + 1, 1);
+    events_ = L4_GlobalId(number + 2, 1);
+    const L4_ThreadId_t console = L4_GlobalId(number + 3, 1);
+    first_ = number + 16;
+
+    if (!L4_ThreadControl(main_, main_, root_, L4_nilthread, reinterpret_cast<void *>(-1)) ||
+        !L4_SpaceControl(main_, 0, L4_FpageLog2(server_kip, 12), L4_FpageLog2(server_utcbs, 12), L4_nilthread,
+                         nullptr) ||
+        !L4_ThreadControl(main_, main_, root_, root_, reinterpret_cast<void *>(server_utcbs)) ||
+        !L4_ThreadControl(events_, main_, root_, root_, reinterpret_cast<void *>(server_utcbs + utcb_size)))
+        return "the server's space cannot be made";
+    if (slot) {
+        Word old = 0;
+        const Word wanted = L4_SmallSpaceChange | L4_SmallSpace(0, slot);
+        L4_SpaceControl(main_, wanted, L4_Nilpage, L4_Nilpage, L4_nilthread, &old);
+        if (!(old & L4_SmallSpaceChange)) return "the kernel has no room for a small space of that size";
+    }
+    const Word own_utcb = reinterpret_cast<Word>(__L4_Utcb()) - L4_UtcbIdOffset;
+    if (!L4_ThreadControl(console, root_, root_, root_, reinterpret_cast<void *>(own_utcb + utcb_size)))
+        return "the console's thread cannot be made";
+    if (!L4_AssociateInterrupt(serial_interrupt(), console)) return "somebody else has the console's interrupt";
+    enable_serial_interrupt();
+    L4_Set_Priority(main_, main_priority);
+    L4_Set_Priority(events_, events_priority);
+    L4_Set_Priority(console, events_priority);
+
+    boot.root = root_.raw;
+    boot.events = events_.raw;
+    boot.first_thread = first_;
+    boot.threads = most_threads;
+    boot.task_size = task_size;
+    boot.stub = stub;
+    boot.time = seconds_now() - static_cast<Word>(L4_SystemClock().raw) / 1000000;
+    if (cobnut_start(main_, entry, stack)) return "the server does not take its start message";
+    console_to = events_;
+    const Word top = reinterpret_cast<Word>(console_stack) + sizeof console_stack - 16;
+    // nobody maps pages within a space: what the thread touches must be there
+    *const_cast<volatile unsigned char *>(console_stack) = 0;
+    *const_cast<volatile unsigned char *>(console_stack + sizeof console_stack - 1) = 0;
+    (void)*reinterpret_cast<volatile unsigned char *>(&console_main);
+    if (cobnut_start(console, reinterpret_cast<Word>(&console_main), top))
+        return "the console's thread does not take its start message";
+    return nullptr;
+}
+
+} // namespace linux_root

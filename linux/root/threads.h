@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Threads: the server's two, root's own that waits for the console, and those of the server's processes.
+#pragma once
+
+#include <l4/thread.h>
+
+#include <server.h>
+
+namespace linux_root {
+
+class Threads {
+public:
+    /// Makes the server's space and threads, says in `boot` what they are, and starts them. Returns what is wrong, or
+    /// null. `slot`: MB of a small space.
+    const char *start(server_boot &boot, L4_Word_t entry, L4_Word_t stack, unsigned slot);
+
+    L4_ThreadId_t main() const { return main_; }
+    L4_ThreadId_t events() const { return events_; }
+
+    // Calls of the server's, for threads whose numbers are its own; they return an ErrorCode.
+
+    /// A space with a first thread; the server is its redirector, and controls it (docs/controlled-spaces.md).
+    L4_Word_t make_space(L4_ThreadId_t first);
+    L4_Word_t make(L4_ThreadId_t id, L4_ThreadId_t space, L4_Word_t utcb);
+    L4_Word_t remove(L4_ThreadId_t id);
+
+private:
+    bool is_servers(L4_ThreadId_t id) const;
+    L4_Word_t activate(L4_ThreadId_t id, L4_ThreadId_t space, L4_Word_t utcb);
+
+    L4_ThreadId_t root_ = {}, main_ = {}, events_ = {};
+    L4_Word_t first_ = 0;
+};
+
+} // namespace linux_root
