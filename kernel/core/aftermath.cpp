@@ -23,8 +23,8 @@ bool visit_some(Word& left) {
 }  // namespace
 
 void bury(Thread& caller) {
-    if (caller.pending == Pending::aftermath) return;
-    caller.pending = Pending::aftermath;
+    if (caller.pending == Continuation::aftermath) return;
+    caller.pending = Continuation::aftermath;
     caller.aftermath = {.visits = 0, .renamed = ThreadId::nil()};
 }
 
@@ -39,7 +39,7 @@ void tell_senders(Thread& caller, const Thread& t) {
 }
 
 void inherit(Thread& caller, const Thread& gone) {
-    if (gone.pending != Pending::aftermath) return;
+    if (gone.pending != Continuation::aftermath) return;
     bury(caller);
     caller.aftermath.renamed = gone.aftermath.renamed;
 }
@@ -57,7 +57,7 @@ void carry_on(Thread& caller) {
     // Of pages, each of which costs more than a mapping; a large one needs as much as there is.
     constexpr Word budget = mappings::between_points / (mappings::several_sizes ? 1 : 4);
     while (!spaces::bury(budget)) arch::preemption_point();
-    caller.pending = Pending::nothing;
+    caller.pending = Continuation::nothing;
 }
 
 }  // namespace aftermath

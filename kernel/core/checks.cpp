@@ -25,7 +25,7 @@ bool entered(const Thread& t) {
 
 bool leaves(const Thread& t) {
     runs(t);
-    check(!t.halted && !t.in_kernel() && !t.preempted_at && !t.quantum_over);
+    check(!t.halted && t.continuation() == Continuation::nothing);
     check(in_user_mode(t));
     check(spaces::valid_utcb(*t.space, t.utcb_address));
     check(!(t.fast_veto & veto_senders) == t.senders.empty());

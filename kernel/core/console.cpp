@@ -31,7 +31,7 @@ void finish(Thread& t) {
 
 void print_text(Thread& t, VAddr at, bool line) {
     t.printing = {.at = at, .left = longest_text, .line = line};
-    t.pending = Pending::print;
+    t.pending = Continuation::print;
 }
 
 void carry_on(Thread& t) {

@@ -55,7 +55,7 @@ void fail(Thread& t, IpcError error, Phase phase) {
 
 // Whether the receive phase of `t`, interrupted, goes on with this one of its senders.
 bool looks_at(const Thread& t, const Thread* sender) {
-    return t.pending == Pending::receive && t.next_sender == sender;
+    return t.pending == Continuation::receive && t.next_sender == sender;
 }
 
 [[gnu::cold]] void leave_queue(Thread& sender) {
@@ -108,7 +108,7 @@ Thread* deflect(Thread& s, Thread* to) {
 
 // `r` is to go on to look for a sender, from next_sender on, when it runs next.
 [[gnu::cold]] void receive_later(Thread& r) {
-    r.pending = Pending::receive;
+    r.pending = Continuation::receive;
     schedule::make_ready(r);
 }
 
@@ -128,7 +128,7 @@ void received(Thread& s, Thread& r, Thread* apparent) {
         static_cast<Word>(s.send_role), static_cast<Word>(r.receive_role));
     // Somebody who waits for the propagator now waits for the one the message went to.
     if (apparent && apparent != &s && apparent->awaits() == s.id) {
-        bool looks = apparent->pending == Pending::receive;
+        bool looks = apparent->pending == Continuation::receive;
         apparent->close();
         if (looks || apparent->is(State::receiving)) apparent->awaited = r.id;
         if (looks) apparent->next_sender = apparent->senders.front();
@@ -245,7 +245,7 @@ void begin_send(Thread& s, ThreadId to, Time timeout) {
     Thread& apparent = apparent_sender(s, *r);
     // A closed receive that is still looking through its queue: its partner must not find it busy for what strangers
     // send. Of an open one that finds somebody in the queue, a timeout is right.
-    if (r->pending == Pending::receive && !r->awaited.is_any() && accepts(*r, apparent)) {
+    if (r->pending == Continuation::receive && !r->awaited.is_any() && accepts(*r, apparent)) {
         schedule::end_pending(*r, State::receiving);
     }
     if (r->waits_for_message() && accepts(*r, apparent)) {
@@ -330,11 +330,10 @@ void page_fault(Thread& t, VAddr address, Word rights) {
 }
 
 // What happens seldom is cold, which means: made for size.
-[[gnu::cold]] void preempted(Thread& t) {
+[[gnu::cold]] void tell_preemption(Thread& t) {
     Microseconds when = t.preempted_at;
     t.preempted_at = 0;
-    // Of a quantum that is used up, it is told afterwards.
-    when ? preemption_message(t, Role::preemption, {t.utcb->exception_handler()}, when) : quantum_exhausted(t);
+    preemption_message(t, Role::preemption, {t.utcb->exception_handler()}, when);
 }
 
 [[gnu::cold]] void quantum_exhausted(Thread& t) {
@@ -386,7 +385,7 @@ void interrupt(Thread& irq) {
 
 bool sending(const Thread& t) { return t.transfer ? strings::sends(t) : t.is(State::sending); }
 bool receiving(const Thread& t) {
-    return t.transfer ? !strings::sends(t) : t.waits_for_message() || t.pending == Pending::receive;
+    return t.transfer ? !strings::sends(t) : t.waits_for_message() || t.pending == Continuation::receive;
 }
 
 [[gnu::cold]] void cancel(Thread& t, bool send, bool receive) {
@@ -404,8 +403,8 @@ bool receiving(const Thread& t) {
 }
 
 void carry_on(Thread& t) {
-    check(t.pending == Pending::receive && t.receive_follows);
-    t.pending = Pending::nothing;
+    check(t.pending == Continuation::receive && t.receive_follows);
+    t.pending = Continuation::nothing;
     after_send(receive(t), false);
 }
 

@@ -15,10 +15,10 @@ void call(Thread& caller, ThreadId to, ThreadId from, Word timeouts);
 void page_fault(Thread& t, VAddr address, Word rights);
 void port_fault(Thread& t, Fpage ports);
 void exception(Thread& t, Word number, Word error);
-// Tells the exception handler of a preemption at `preempted_at`, if it waits for that; the thread goes on at once.
-// Where there was none, calls the scheduler: `quantum_over`.
-void preempted(Thread& t);
-// Tells its scheduler that the total quantum of `t` is used up. Told or not, the thread waits: for an answer of its
+// Tells the exception handler of the preemption at `preempted_at`, if it waits for that; the thread goes on at once.
+void tell_preemption(Thread& t);
+// Tells its scheduler that the total quantum of `t` is used up; `quantum_over` if a call of its own is not through yet:
+// then that comes first. Told or not, the thread waits: for an answer of its
 // scheduler, or for a new quantum.
 void quantum_exhausted(Thread& t);
 void quantum_renewed(Thread& t);
@@ -42,7 +42,7 @@ void cancel(Thread& t, bool send, bool receive);
 void unwind(Thread& t);
 // Tells some of those who wait to send to `t` by an id that is not its own (error 2). True when there are no more.
 bool reject_senders(Thread& t);
-// It goes on to look for somebody who waits to send to it (Pending::receive).
+// It goes on to look for somebody who waits to send to it (Continuation::receive).
 void carry_on(Thread& t);
 // The answer to its page fault did not come whole: it waits for another.
 void wait_on(Thread& t);

@@ -3,7 +3,9 @@
 // that supplies arch::change_thread and arch::enter: there they become part of it.
 #pragma once
 
+#include "core/aftermath.hpp"
 #include "core/arch.hpp"
+#include "core/console.hpp"
 #include "core/ipc.hpp"
 #include "core/schedule.hpp"
 #include "core/string_transfer.hpp"
@@ -12,13 +14,21 @@
 
 namespace leaving {
 
-// One thing that the kernel has to do in a thread's name before it runs itself; false if there is none. A call that let
-// an interrupt in goes first: the thread's strings may be part of it, and its handlers are told when it is through.
+// The first thing that the kernel has to do in a thread's name before the thread runs; false if there is none.
 inline bool carry_on(Thread& t) {
-    if (t.pending != Pending::nothing) system_calls::carry_on(t);
-    else if (t.transfer) strings::carry_on(t);
-    else if (t.preempted_at || t.quantum_over) ipc::preempted(t);
-    else return false;
+    Continuation next = t.continuation();
+    if (next == Continuation::nothing) return false;
+    arch::preemption_point();  // what an interrupt has done in between is not part of what follows
+    switch (next) {
+    case Continuation::nothing: break;
+    case Continuation::unmap: system_calls::carry_on_unmapping(t); break;
+    case Continuation::aftermath: aftermath::carry_on(t); break;
+    case Continuation::receive: ipc::carry_on(t); break;
+    case Continuation::print: console::carry_on(t); break;
+    case Continuation::transfer: strings::carry_on(t); break;
+    case Continuation::preemption: ipc::tell_preemption(t); break;
+    case Continuation::quantum: ipc::quantum_exhausted(t); break;
+    }
     return true;
 }
 

@@ -213,7 +213,7 @@ void make_unready(Thread& t, State state) {
 }
 
 [[gnu::cold]] void end_pending(Thread& t, State state) {
-    t.pending = Pending::nothing;
+    t.pending = Continuation::nothing;
     make_unready(t, state);
 }
 

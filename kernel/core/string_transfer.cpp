@@ -200,7 +200,6 @@ void carry_on(Thread& runner) {
     Transfer& t = *runner.transfer;
     check(&runner == t.sender || &runner == t.receiver);
     check(runner.is(State::ready) && &runner == arch::current_thread());
-    arch::preemption_point();           // the message may have used up a budget before it came to be a transfer
     for (;;) {
         arch::preemption_point();       // also at first: the system call has moved its part of the items
         if (t.next == TypedItems::Next::string) {

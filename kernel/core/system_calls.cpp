@@ -5,7 +5,6 @@
 #include "core/aftermath.hpp"
 #include "core/arch.hpp"
 #include "core/check.hpp"
-#include "core/console.hpp"
 #include "core/ipc.hpp"
 #include "core/kip.hpp"
 #include "core/mapping.hpp"
@@ -122,7 +121,7 @@ Space* space_of(const Thread& caller) {
 }  // namespace
 
 void unmap(Thread& caller, Word control, ThreadId whose) {
-    check(&caller == arch::current_thread() && caller.pending == Pending::nothing);
+    check(&caller == arch::current_thread() && caller.pending == Continuation::nothing);
     const Thread* named = control & unmap_elsewhere ? threads::find(whose) : nullptr;
     caller.unmapping = {.control = control,
         .whose = whose,
@@ -131,13 +130,12 @@ void unmap(Thread& caller, Word control, ThreadId whose) {
         .fpage = Fpage::nil(),
         .at = 0,
         .status = 0};
-    caller.pending = Pending::unmap;
+    caller.pending = Continuation::unmap;
     if (!space_of(caller)) fail(caller, Error::invalid_space);
 }
 
-namespace {
-
 void carry_on_unmapping(Thread& t) {
+    check(&t == arch::current_thread() && t.pending == Continuation::unmap && !t.ready_link.queued());
     check(t.unmapping.fpage.is_nil() || t.unmapping.at >= t.unmapping.fpage.base());
     Unmapping& u = t.unmapping;
     bool flush = u.control & unmap_flush;
@@ -162,22 +160,8 @@ void carry_on_unmapping(Thread& t) {
     end_unmapping(t);
 }
 
-}  // namespace
-
-void carry_on(Thread& t) {
-    check(&t == arch::current_thread() && t.pending != Pending::nothing && !t.ready_link.queued());
-    arch::preemption_point();           // what an interrupt has done in between is not part of what follows
-    switch (t.pending) {
-    case Pending::nothing: return;
-    case Pending::unmap: return carry_on_unmapping(t);
-    case Pending::aftermath: return aftermath::carry_on(t);
-    case Pending::print: return console::carry_on(t);
-    case Pending::receive: return ipc::carry_on(t);
-    }
-}
-
 void end_unmapping(Thread& t) {
-    if (t.pending != Pending::unmap) return;
+    if (t.pending != Continuation::unmap) return;
     mappings::abandon(t.sweep);
     schedule::end_pending(t, State::ready);
     schedule::make_ready(t);

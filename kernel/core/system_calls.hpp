@@ -34,16 +34,16 @@ void thread_switch(Thread& caller, ThreadId dest);
 Word schedule(Thread& caller, ThreadId dest, Word& time_control, Word processor_control, Word priority,
     Word preemption_control);
 
-// Manual 4.2. The fpages stand in MR0..MRk of the caller's UTCB; their statuses are put into their rights. carry_on()
-// does the work. Where the control word says so they are addresses of the space of the thread `whose`, and it is done
+// Manual 4.2. The fpages stand in MR0..MRk of the caller's UTCB; their statuses are put into their rights. the
+// work is carry_on_unmapping()'s. Where the control word says so they are addresses of the space of the thread `whose`, and it is done
 // as if that called; error 3 in the caller's ErrorCode TCR if the caller does not control that space.
 void unmap(Thread& caller, Word control, ThreadId whose);
 
+// Goes on with the running thread's.
+void carry_on_unmapping(Thread& t);
+
 // Ends it wherever it is, for a thread that leaves its space.
 void end_unmapping(Thread& t);
-
-// Goes on with what the running thread's system call has left to do, before the thread itself may go on.
-void carry_on(Thread& t);
 
 // Manual 4.3. Result: 1, or 0 and an error; `control` out: the old control word.
 Word space_control(Thread& caller, ThreadId space, Word& control, Fpage kip_area, Fpage utcb_area, ThreadId redirector);

@@ -47,13 +47,20 @@ enum FastVeto : Word {
     veto_arch = 0x100,  // this and higher ones: the port's own (arch/context.hpp)
 };
 
-// What a system call has left to do when it lets an interrupt in (docs/preemption.md).
-enum class Pending : std::uint8_t {
+// What the kernel does next in a thread's name, before the thread itself runs (core/leave.hpp). A thread can have one of
+// each of three layers, for each can come while the ones below wait. The uppermost is done first.
+enum class Continuation : std::uint8_t {
     nothing,
-    unmap,  // Thread::unmapping
-    aftermath,  // of what has ended: aftermath::carry_on()
-    receive,  // the second phase of an IPC: ipc::carry_on()
-    print,  // console::carry_on()
+    // Of a system call that let an interrupt in (docs/preemption.md): `pending`.
+    unmap,      // Thread::unmapping
+    aftermath,  // of what has ended
+    receive,    // the second phase of an IPC
+    print,
+    // Of a message on its way; its page faults are IPCs, with a second phase of their own: `transfer`.
+    transfer,
+    // What others are to be told when the call is through.
+    preemption,  // its exception handler: `preempted_at`
+    quantum,     // its scheduler: `quantum_over`
 };
 
 // How far an Unmap has come.
@@ -131,7 +138,7 @@ struct alignas(thread_alignment) Thread {
     bool receive_follows;  // the message being sent is followed by a receive phase
     bool quantum_over;  // its scheduler is still to be told of that
     bool put_off;  // a preemption is, since it was chosen to run: its flag in the UTCB is the user's
-    Pending pending;
+    Continuation pending;  // of its system call, if that let an interrupt in
     Thread* partner;  // sending: in whose queue
     Word addressed;  // likewise: its `identity` then
     Word identity;  // how many ids it has had before this one; an old id can come again
@@ -186,8 +193,14 @@ struct alignas(thread_alignment) Thread {
         if (waits_fast()) become(State::receiving);
     }
     bool active() const { return !is(State::inactive); }
-    // Whether the kernel goes on in its name before it runs itself, also while it is halted.
-    bool in_kernel() const { return transfer || pending != Pending::nothing; }
+    // Whether a call or message of its own is not through: the kernel goes on with it also while the thread is halted.
+    bool in_kernel() const { return transfer || pending != Continuation::nothing; }
+    Continuation continuation() const {
+        if (pending != Continuation::nothing) return pending;
+        if (transfer) return Continuation::transfer;
+        if (preempted_at) return Continuation::preemption;
+        return quantum_over ? Continuation::quantum : Continuation::nothing;
+    }
     // Preemptions by threads up to the sensitive priority are delayed or signalled (manual 3.5).
     Word sensitive_priority() const { return preemption_control >> 16 & 0xff; }
     Word maximum_delay() const { return preemption_control & 0xffff; }

@@ -188,7 +188,7 @@ Error control(Thread& caller, ThreadId dest, ThreadId space, ThreadId scheduler,
 }  // namespace
 
 Word thread_control(Thread& caller, ThreadId dest, ThreadId space, ThreadId scheduler, ThreadId pager, Word utcb) {
-    check(&caller == arch::current_thread() && caller.utcb && caller.pending == Pending::nothing);
+    check(&caller == arch::current_thread() && caller.utcb && caller.pending == Continuation::nothing);
     Error error = control(caller, dest, space, scheduler, pager, utcb);
     return error == Error::none ? 1 : fail(caller, error);
 }
