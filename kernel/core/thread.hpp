@@ -47,8 +47,8 @@ enum FastVeto : Word {
     veto_arch = 0x100,  // this and higher ones: the port's own (arch/context.hpp)
 };
 
-// What the kernel does next in a thread's name, before the thread itself runs (core/leave.hpp). A thread can have one of
-// each of three layers, for each can come while the ones below wait. The uppermost is done first.
+// What the kernel does next in a thread's name, before the thread itself runs (core/leave.hpp). A thread can have one
+// of each of three layers, for each can come while the ones below wait. The uppermost is done first.
 enum class Continuation : std::uint8_t {
     nothing,
     // Of a system call that let an interrupt in (docs/preemption.md): `pending`.
