@@ -19,8 +19,8 @@ constexpr Word looks_per_tick = 4, most_candidates = 32, most_asked = 64;
 constexpr Word decay = 8, least_gain = 64;
 // So many partners of late make a space a hub.
 constexpr Word hub_partners = 6;
-// Votes by which a bound space's majority is one, and a leader's; and the most that are counted.
-constexpr Word majority = 4, leaders_majority = 2, most_votes = 8;
+// So many votes are a majority, and no more are counted.
+constexpr Word majority = 4;
 // Looks that a space skips after it has sought a slot in vain: a search takes some thousand instructions.
 constexpr Word backoff = 4;
 // A leader with more members keeps its group.
@@ -168,17 +168,26 @@ bool get_exclusive(Space& space, Word bytes) {
     return give_slot(space, bytes, nullptr) || take_from(exclusive_victim(space, bytes), space, bytes, nullptr);
 }
 
+// Exchanges the slot of a small space for one in the leader's host. False if there is none, and it keeps what it has.
+bool move_to(Space& leader, Space& space) {
+    Space* before = of(space).leader;
+    Word bytes = slot_limit(space);
+    if (take_from(&space, space, bytes, &leader)) return true;
+    give_slot(space, bytes, before);
+    return false;
+}
+
+// Whether a space's slot may be exchanged for one in the host of a large space that it talks to.
+bool may_be_invited(const Space& space) { return is_small(space) && !of(space).pinned && !is_hub(space); }
+
 // Binds the candidate of `space` to the host of `space`, if it has an exclusive slot, but is no hub; or a bound one
 // where it has no majority, or nothing to do with the leader. False if it stays.
 bool invite(Space& space) {
     Space* p = candidate_of(space);
-    if (!p || !is_small(*p) || of(*p).pinned || is_hub(*p)) return false;
+    if (!p || !may_be_invited(*p)) return false;
     Space* leader = of(*p).leader;
     if (leader == &space || (leader && preferred_leader(*p, majority) == leader && near(*p, *leader))) return false;
-    Word bytes = slot_limit(*p);
-    if (take_from(p, *p, bytes, &space)) return true;
-    give_slot(*p, bytes, leader);  // the slot that it has had
-    return false;
+    return move_to(space, *p);
 }
 
 // Whether a group can be given up: nobody's slot there is one that was asked for.
@@ -195,7 +204,7 @@ bool seek(Space& space) {
     Word bytes = needed(space);
     if (bytes > most_bytes) return false;
     bool hub = is_hub(space), leads = !of(space).group.empty(), in_groups = rules.groups && !hub;
-    Space* leader = in_groups ? preferred_leader(space, leads ? leaders_majority : 1) : nullptr;
+    Space* leader = in_groups ? preferred_leader(space, leads ? majority : 1) : nullptr;
     if (leader == &space) return false;
     if (!leads && (give_slot(space, bytes, nullptr) || (leader && get_bound(space, bytes, leader)) ||
                       get_exclusive(space, bytes)))
@@ -226,21 +235,40 @@ bool dissolve() {
     return !rest && !of(leader).pinned && !is_small(leader) && of(leader).gain >= least_gain && (seek(leader), true);
 }
 
-// Looks at a bound space. It becomes large if it sleeps; a hub gets an exclusive slot; others are moved to the host
-// that they prefer. Where there is no room for them they are large, too: their partners can come. False if it stays.
-bool review(Space& space) {
+// Whether a bound space is among strangers, and its majority is for one with an exclusive slot: two workers of that one
+// would not find each other, as it is in no host; but if it is large it can invite it.
+bool should_invite(const Space& space) {
+    const Space* p = of(space).votes == majority ? candidate_of(space) : nullptr;
+    return p && may_be_invited(*p) && !of(*p).leader && !near(space, *of(space).leader);
+}
+
+// Looks at a space with an exclusive slot. If its majority is for one host, and slots are scarce (its leader has a
+// group or seeks a slot in vain), it goes there: its slot is in nobody else's way then, and those that talk to it find
+// a host to come to. False if it stays.
+bool review_exclusive(Space& space) {
+    if (is_hub(space) || of(space).gain < least_gain) return false;
+    Space* leader = preferred_leader(space, majority);
+    bool scarce = leader && (of(*leader).skips || !of(*leader).group.empty());
+    return scarce && move_to(*leader, space);
+}
+
+// Looks at a bound space. It becomes large if it sleeps, or is to invite its candidate; a hub gets an exclusive slot;
+// others are moved to the host that they prefer. Where there is no room for them they are large, too: their partners
+// can come. False if it stays.
+bool review_bound(Space& space) {
     check(is_small(space) && of(space).leader && !is_small(*of(space).leader));
     Word bytes = slot_limit(space);
     Space* leader = preferred_leader(space, majority);
-    bool sleeps = asleep(space), hub = is_hub(space);
-    if (!sleeps && !hub && (!leader || leader == of(space).leader)) return false;
-    if (sleeps || !(hub ? get_exclusive(space, bytes) : get_bound(space, bytes, leader))) take_slot(space);
+    bool hub = is_hub(space), leaves = asleep(space) || (!hub && should_invite(space));
+    if (!leaves && !hub && (!leader || leader == of(space).leader)) return false;
+    if (leaves || !(hub ? get_exclusive(space, bytes) : get_bound(space, bytes, leader))) take_slot(space);
     return true;
 }
 
 // Notes that `space` was switched to from that thread. Its partner's host gets a vote, or the candidate's loses one;
-// without votes it is replaced (the majority vote of Boyer and Moore, 1981). Hubs get no votes: all spaces have to do
-// with them, and they are to be exclusive. An exclusive hub does not count towards making others hubs.
+// without votes it is replaced (the majority vote of Boyer and Moore, 1981). It is the last partner met in its host.
+// Hubs get no votes: all spaces have to do with them, and they are to be exclusive. An exclusive hub does not count
+// towards making others hubs.
 void note_partner(Space& space, ThreadId partner) {
     State& state = of(space);
     Space* now = space_of(partner, space);
@@ -249,9 +277,12 @@ void note_partner(Space& space, ThreadId partner) {
     bool hub = is_hub(*now);
     if (!hub || host) state.met |= hash_bit(*now);
     if (hub) return;
-    if (!candidate) state.candidate = partner, state.votes = 1;
-    else if (candidate != now && (!host || host_of(*candidate) != host)) --state.votes;
-    else if (state.votes < most_votes) ++state.votes;
+    if (candidate && candidate != now && (!host || host_of(*candidate) != host)) {
+        --state.votes;
+        return;
+    }
+    state.candidate = partner;
+    state.votes = !candidate ? 1 : state.votes < majority ? state.votes + 1 : majority;
 }
 
 // Notes partners for the space that runs, for the one that it was switched to from, and for the one before that.
@@ -309,8 +340,8 @@ void look() {
         of(space).met &= ~(1u << rounds % 32);  // what is older than 32 rounds is forgotten
         if (switches) note_partner(space, slots::partner(space));
         if (searched || of(space).pinned || !space.initialised()) continue;
-        if (of(space).leader && rules.groups) {
-            searched = review(space);
+        if (is_small(space) && rules.groups) {
+            searched = of(space).leader ? review_bound(space) : review_exclusive(space);
         } else if (!is_small(space) && of(space).gain >= least_gain && !dissolving) {
             searched = !of(space).skips;
             if (of(space).skips) --of(space).skips;
