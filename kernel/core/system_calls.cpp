@@ -131,7 +131,9 @@ void unmap(Thread& caller, Word control, ThreadId whose) {
         .at = 0,
         .status = 0};
     caller.pending = Continuation::unmap;
-    if (!space_of(caller)) fail(caller, Error::invalid_space);
+    if (space_of(caller)) return;
+    fail(caller, Error::invalid_space);
+    caller.unmapping.space = nullptr;  // nowhere later, either: the caller may be given control of it meanwhile
 }
 
 void carry_on_unmapping(Thread& t) {

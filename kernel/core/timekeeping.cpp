@@ -25,10 +25,11 @@ void tick(Microseconds us) {
 
 [[gnu::cold]] void expire_all() {
     constexpr Word between_points = 8;
-    Word done = 0;
-    while (Thread* t = timeouts::expired(last_tick)) {
+    for (Word done = 0;; ++done) {
+        if (done % between_points == 0) arch::preemption_point();  // also before the first: the tick itself may be long
+        Thread* t = timeouts::expired(last_tick);
+        if (!t) break;
         ipc::timed_out(*t);
-        if (++done % between_points == 0) arch::preemption_point();
     }
     ticked = false;
 }

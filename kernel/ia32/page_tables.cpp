@@ -91,12 +91,12 @@ void leave_slot(Space& space) {
     move_entries(table_at(space, 0).entry, slice(space), slot);
 }
 
-Word used(const Word* entries, Word count) {
-    while (count && !entries[count - 1]) {
-        --count;
-        while (count >= 4 && !(entries[count - 1] | entries[count - 2] | entries[count - 3] | entries[count - 4]))
-            count -= 4;
+Word used(const Word* entries, Word count, Word bits) {
+    for (const Word* e; count >= 8; count -= 8) {
+        e = entries + count - 8;
+        if ((e[0] | e[1] | e[2] | e[3] | e[4] | e[5] | e[6] | e[7]) & bits) break;
     }
+    while (count && !(entries[count - 1] & bits)) --count;
     return count;
 }
 
@@ -172,10 +172,10 @@ bool next_mapped(const Space& space, VAddr& from, VAddr last) {
 VAddr extent(const Space& space) {
     constexpr Word tables_at_once = 2;
     const Slot& slot = space.arch.slot;
+    Word* directory = space.arch.directory->entry;
     Word tables = 0;
-    for (Word t = own_tables(); t-- > 0;) {
-        Word& in_directory = space.arch.directory->entry[t];
-        if (!(in_directory & populated)) continue;
+    for (Word t = own_tables(); (t = used(directory, t, populated));) {
+        Word& in_directory = directory[--t];
         if (tables++ == tables_at_once) return (t + 1) << 22;
         Word end = used(table_at(space, t).entry, directory_entries);
         // The first entries can be elsewhere.

@@ -41,8 +41,9 @@ inline PageTable& table_at(const Space& space, Word index) {
 }
 // The part of a shared table that a space's slot takes.
 inline Word* slice(const Space& space) { return space.arch.shared_table->entry + (space.arch.slot.base >> 12 & 0x3ff); }
-// How many of `count` entries there are up to the last one that is not 0. Most are: they are looked at four at a time.
-Word used(const Word* entries, Word count);
+// How many of `count` entries there are up to the last one that has one of `bits`. Most have not, and whole tables are
+// looked through with interrupts off: eight at a time.
+Word used(const Word* entries, Word count, Word bits = ~Word{0});
 // Where the entry of a page stands, whose table is there.
 inline Word& entry(const Space& space, VAddr page) {
     const Slot& slot = space.arch.slot;

@@ -3,6 +3,7 @@
 // the option latency=1 only: where the time-stamp counter counts instructions.
 #include "../crowd.h"
 #include "../forest.h"
+#include "tables.h"
 
 #include <cobnut/format.h>
 #include <cobnut/lab.h>
@@ -62,8 +63,6 @@ private:
     }
     Ticks start_, all_;
 };
-
-constexpr Word mb = 1u << 20, table_bytes = 4 * mb;
 
 constexpr Word limit = 30000; ///< instructions; without preemption points it is millions
 
@@ -258,13 +257,6 @@ void delete_space()
     watch.report("delete_space");
 }
 
-/// A page in each of many tables of an agent.
-bool give_tables(Agent *a, Word first, Word end)
-{
-    for (Word at = first; a && at < end; at += table_bytes) give_page(a, 0, at, L4_FullyAccessible);
-    return a;
-}
-
 /// Slots are given and taken back: each way through the kernel has interrupts off from its begin to its end. With few
 /// tables these are looked through, so that is the longer one.
 void change_slot()
@@ -288,14 +280,6 @@ void change_slot()
     }
     cobnut::print("latency: change_slot %u\n", static_cast<Word>(worst));
     CHECK(worst < limit);
-}
-
-Word do_call_for_ever(Word to, Word, Word)
-{
-    for (;;) {
-        L4_Set_MsgTag(L4_MsgTag_t{.raw = 0});
-        L4_Call(L4_ThreadId_t{.raw = to});
-    }
 }
 
 /// The clock's own work: the rules about tags seek one for a space with hundreds of tables that hold no pages any more,
@@ -482,80 +466,6 @@ void wild_threads()
     CHECK_EQUAL(L4_Schedule(crowd.id(wish.threads - 1), ~0u, ~0u, ~0u, ~0u, nullptr), L4_SCHEDRESULT_PENDING_SEND);
 }
 
-constexpr Word low_kip = 0x10000, low_utcbs = 0x20000, past_the_slot = 0x180000; ///< the first two within 1 MB
-
-/// Behind the crowd and the other spaces.
-L4_ThreadId_t member(Word n) { return Crowd::id(most_in_crowd + wish.spaces + n); }
-
-/// A space with a slot of 1 MB in the host of `leader`, which was asked for; its thread waits for its start.
-bool make_bound(Word n, L4_ThreadId_t leader)
-{
-    const L4_ThreadId_t id = member(n);
-    return L4_ThreadControl(id, id, main_id, L4_nilthread, reinterpret_cast<void *>(-1)) &&
-           L4_SpaceControl(id, 0, L4_FpageLog2(low_kip, 12), L4_FpageLog2(low_utcbs, 12), L4_nilthread, nullptr) &&
-           L4_ThreadControl(id, id, main_id, main_id, reinterpret_cast<void *>(low_utcbs)) && cobnut::bind(id, leader);
-}
-
-void start_member(Word n)
-{
-    L4_Set_MsgTag(L4_MsgTag_t{.raw = 2});
-    L4_LoadMR(1, past_the_slot);
-    L4_LoadMR(2, 0);
-    if (L4_IpcFailed(L4_Send_Timeout(member(n), second))) fail("%u does not start", n);
-}
-
-/// Members of a large group outgrow their slots: their threads begin past these. What makes the group, by privileged
-/// calls, is not counted.
-void grow_in_group()
-{
-    if (!wish.latency || !wish.automatic) return;
-    cobnut_lab_mark(COBNUT_LAB_END, tests_begun);
-    const Agent *leader = agent(Kind::large);
-    if (!leader) return;
-    const Word room = wish.area_mb / 4 * 3, most = room - 16;
-    Word made = 0;
-    while (made < most && make_bound(made, leader->id)) made++;
-    cobnut_lab_mark(COBNUT_LAB_BEGIN, tests_begun);
-    for (Word n = made; made == most && n-- > made - 4;) {
-        if (!cobnut::leave_to_kernel(member(n))) fail("%u stays as it is", n);
-        start_member(n);
-        pause(1000);
-    }
-    cobnut_lab_mark(COBNUT_LAB_END, tests_begun);
-    if (cobnut::tag_of(member(most - 1)).size_mb != 2) fail("it does not grow");
-    if (made < most) fail("only %u in the group: error %u", made, L4_ErrorCode());
-    while (made-- > 0)
-        L4_ThreadControl(member(made), L4_nilthread, L4_nilthread, L4_nilthread, reinterpret_cast<void *>(-1));
-}
-
-/// The rules look at a leader with a large group that has to do with somebody else. The members are ready, with a
-/// priority at which they never run: a space that sleeps would lose its slot.
-void leave_group()
-{
-    if (!wish.latency || !wish.automatic) return;
-    cobnut_lab_mark(COBNUT_LAB_END, tests_begun);
-    Agent *leader = agent(Kind::large), *other = agent(Kind::large);
-    if (!other) return;
-    const Word most = wish.area_mb / 4 * 3 - 16;
-    Word made = 0;
-    while (made < most && make_bound(made, leader->id)) made++;
-    for (Word n = 0; n < made; n++) {
-        L4_Set_Priority(member(n), 1);
-        if (!cobnut::leave_to_kernel(member(n))) fail("%u stays as it is", n);
-        start_member(n);
-    }
-    if (!cobnut::leave_to_kernel(leader->id)) fail("the leader stays as it is");
-    cobnut_lab_mark(COBNUT_LAB_BEGIN, tests_begun);
-    begin(other, do_increment_words, leader->id.raw);
-    begin(leader, do_call_for_ever, other->id.raw);
-    // The rules look at four spaces a tick: two rounds.
-    for (Word tick = 0; tick < (most + wish.spaces) / 2; tick++) sleep_to_next_tick();
-    cobnut_lab_mark(COBNUT_LAB_END, tests_begun);
-    if (made < most) fail("only %u in the group: error %u", made, L4_ErrorCode());
-    while (made-- > 0)
-        L4_ThreadControl(member(made), L4_nilthread, L4_nilthread, L4_nilthread, reinterpret_cast<void *>(-1));
-}
-
 } // namespace
 
 const Test latency_tests[] = {
@@ -577,8 +487,6 @@ const Test latency_tests[] = {
     {"latency.map_port_items", map_port_items},
     {"latency.chain_of_senders", chain_of_senders},
     {"latency.wait_wild", wild_threads},
-    {"latency.grow_in_group", grow_in_group},
-    {"latency.leave_group", leave_group},
     {nullptr, nullptr},
 };
 

@@ -4,8 +4,9 @@
 //!
 //! A stretch begins when the kernel is entered or a preemption point is left, and ends with the next preemption point,
 //! with idling, or on the way to user mode, where an interrupt comes before a fault of the first fetch (ARM
-//! architecture manual, A2.6). The longest one of each case that the guest marks is written, with the functions that
-//! most of its instructions are in. A repeated string instruction counts as often as QEMU starts it.
+//! architecture manual, A2.6; Intel's volume 3A, table 6-2). The longest one of each case that the guest marks is
+//! written, with the functions that most of its instructions are in. A repeated string instruction counts as often as
+//! QEMU starts it.
 
 use crate::core::kernel_image::KernelImage;
 use crate::core::reader::{Handle, Reader};
@@ -21,10 +22,11 @@ use std::ptr::null_mut;
 /// Functions in which interrupts are let in.
 const POINTS: [&str; 4] = ["arch::preemption_point", "idle", "wait_for_interrupt", "caches::wait_for_interrupt"];
 /// ARM's vectors: whoever comes there was in user mode, or at a point. Of a user whose first fetch fails, nothing else
-/// is seen.
+/// is seen; on IA-32 the block that ends with the instruction that led there.
 const VECTORS: std::ops::Range<u32> = 0xffff_0000..0xffff_0020;
 const CASE_BEGINS: u32 = 0xC0B0_0001;
 const CASE_ENDS: u32 = 0xC0B0_0003;
+const IA32_EXITS: [&[u8]; 2] = [&[0xcf], &[0x0f, 0x35]]; // iret, sysexit
 const IA32_MARK: [u8; 3] = [0x66, 0x87, 0xc9];
 const ARM_MARK: [u8; 4] = [0x0c, 0xc0, 0xa0, 0xe1];
 const FUNCTIONS_SHOWN: usize = 4;
@@ -32,7 +34,7 @@ const FUNCTIONS_SHOWN: usize = 4;
 /// What a block means for the stretch that it is in.
 #[derive(Clone, Copy)]
 enum Block {
-    Kernel { function: usize, instructions: u64, entry: bool },
+    Kernel { function: usize, instructions: u64, entry: bool, exit: bool },
     Point,
     User,
 }
@@ -63,6 +65,7 @@ struct Longest<'a> {
 }
 
 struct Watcher {
+    architecture: Architecture,
     symbols: Symbols,
     names: Vec<String>,
     now: Stretch,
@@ -72,8 +75,9 @@ struct Watcher {
 }
 
 impl Watcher {
-    fn new(symbols: Symbols) -> Self {
+    fn new(architecture: Architecture, symbols: Symbols) -> Self {
         Watcher {
+            architecture,
             symbols,
             names: Vec::new(),
             now: Stretch::default(),
@@ -83,7 +87,7 @@ impl Watcher {
         }
     }
 
-    fn block(&mut self, at: u32, instructions: u64) -> Block {
+    fn block(&mut self, at: u32, instructions: u64, exit: bool) -> Block {
         let Some(place) = self.symbols.name(at) else { return Block::User };
         let name = place.split('+').next().unwrap_or_default();
         if POINTS.contains(&name) {
@@ -94,11 +98,11 @@ impl Watcher {
             self.names.push(name.to_string());
             self.names.len() - 1
         });
-        Block::Kernel { function, instructions, entry: VECTORS.contains(&at) }
+        Block::Kernel { function, instructions, entry: VECTORS.contains(&at), exit }
     }
 
     fn runs(&mut self, block: Block) {
-        let Block::Kernel { function, instructions, entry } = block else { return self.ends() };
+        let Block::Kernel { function, instructions, entry, exit } = block else { return self.ends() };
         if entry {
             self.ends();
         }
@@ -106,6 +110,9 @@ impl Watcher {
             self.now.instructions += instructions;
             *self.now.functions.entry(function).or_default() += instructions;
             self.now.last = function;
+        }
+        if exit {
+            self.ends();
         }
     }
 
@@ -159,7 +166,7 @@ fn watcher() -> &'static mut Watcher {
 pub unsafe fn install(id: qemu::qemu_plugin_id_t, architecture: Architecture) {
     let kernel = setup().arguments.kernel.as_deref().unwrap_or_else(|| fail("mode=stretch needs kernel=ELF"));
     let symbols = KernelImage::symbols(kernel).unwrap_or_else(|e| fail(&e));
-    WATCHER = Box::into_raw(Box::new(Watcher::new(symbols)));
+    WATCHER = Box::into_raw(Box::new(Watcher::new(architecture, symbols)));
     qemu::qemu_plugin_register_vcpu_init_cb(
         id,
         Some(if architecture == Architecture::Arm { arm_created } else { ia32_created }),
@@ -179,10 +186,9 @@ unsafe extern "C" fn arm_created(_id: qemu::qemu_plugin_id_t, _cpu: c_uint) {
 /// Blocks are never freed: QEMU may still hold pointers to them.
 unsafe extern "C" fn block_translated(_id: qemu::qemu_plugin_id_t, tb: *mut qemu::qemu_plugin_tb) {
     let count = qemu::qemu_plugin_tb_n_insns(tb);
-    let block = watcher().block(qemu::qemu_plugin_tb_vaddr(tb) as u32, count as u64);
+    let mut last = Vec::new();
     let (none, registers) =
         (qemu::qemu_plugin_cb_flags::QEMU_PLUGIN_CB_NO_REGS, qemu::qemu_plugin_cb_flags::QEMU_PLUGIN_CB_R_REGS);
-    qemu::qemu_plugin_register_vcpu_tb_exec_cb(tb, Some(block_started), none, Box::into_raw(Box::new(block)).cast());
     for index in 0..count {
         let instruction = qemu::qemu_plugin_tb_get_insn(tb, index);
         let mut bytes = [0u8; 4];
@@ -191,7 +197,11 @@ unsafe extern "C" fn block_translated(_id: qemu::qemu_plugin_id_t, tb: *mut qemu
         if bytes[..length] == IA32_MARK || bytes[..length] == ARM_MARK {
             qemu::qemu_plugin_register_vcpu_insn_exec_cb(instruction, Some(mark_reached), registers, null_mut());
         }
+        last = bytes[..length].to_vec();
     }
+    let exit = watcher().architecture == Architecture::Ia32 && IA32_EXITS.contains(&&last[..]);
+    let block = watcher().block(qemu::qemu_plugin_tb_vaddr(tb) as u32, count as u64, exit);
+    qemu::qemu_plugin_register_vcpu_tb_exec_cb(tb, Some(block_started), none, Box::into_raw(Box::new(block)).cast());
 }
 
 unsafe extern "C" fn block_started(_cpu: c_uint, block: *mut c_void) {
@@ -223,12 +233,12 @@ mod tests {
         let symbols = [(0, "entry"), (0x100, "work"), (0x200, "_ZN4arch16preemption_pointEv"), (0x300, "idle")];
         let list = symbols.map(|(at, name)| (KERNEL + at, name.to_string())).to_vec();
         let symbols = Symbols::new(list, vec![(KERNEL, KERNEL + 0x1000)]);
-        Watcher::new(symbols)
+        Watcher::new(Architecture::Ia32, symbols)
     }
 
     fn run(watcher: &mut Watcher, blocks: &[(u32, u64)]) {
         for &(at, instructions) in blocks {
-            let block = watcher.block(at, instructions);
+            let block = watcher.block(at, instructions, false);
             watcher.runs(block);
         }
     }
@@ -252,6 +262,17 @@ mod tests {
         watcher.marked(CASE_BEGINS, 7);
         run(&mut watcher, &[(VECTORS.start + 16, 1), (KERNEL, 30), (VECTORS.start + 12, 1), (KERNEL, 10), (0x1000, 1)]);
         assert_eq!(watcher.longest[&7].instructions, 31);
+    }
+
+    #[test]
+    fn so_it_does_behind_an_instruction_that_leaves_the_kernel() {
+        let mut watcher = watcher();
+        watcher.marked(CASE_BEGINS, 7);
+        run(&mut watcher, &[(KERNEL + 0x110, 30)]);
+        let leaving = watcher.block(KERNEL, 5, true);
+        watcher.runs(leaving);
+        run(&mut watcher, &[(KERNEL, 20), (0x1000, 1)]);
+        assert_eq!(watcher.longest[&7].instructions, 35);
     }
 
     #[test]
