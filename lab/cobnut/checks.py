@@ -4,6 +4,10 @@
 A check is never ok by default: it needs a measurement, and a rule that the measurement satisfies. One that is not ok
 stays in the result with its reason: a *known miss* if the difference is understood and the value lies where that
 explains it, else *failed*.
+
+Where a paper published a number, there are two kinds of rules and no others. `reproduces` holds a measurement to the
+number, on both sides, as far as its source lets it vary or else by 15 %. `no_more_than` and `no_less_than` ask for one
+side only: that this kernel is no worse than what was published. Such a check says nothing about the model.
 """
 
 import math
@@ -13,36 +17,63 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 Verdict = Literal["ok", "known_miss", "failed"]
-# published: a value to reproduce; no_worse: a published bound to stay on the good side of; own: nobody published it
+# published: a value to reproduce; no_worse: a published one that this kernel should not be worse than; own: nobody
+# published it
 Kind = Literal["published", "no_worse", "own"]
-KINDS: Mapping[Kind, str] = {"published": "published values", "no_worse": "published bounds", "own": "own checks"}
+KINDS: Mapping[Kind, str] = {
+    "published": "published values",
+    "no_worse": "no worse than published",
+    "own": "own checks",
+}
+TOLERANCE = 0.15  # of a published value whose source says nothing of how far it varies
 
 
 @dataclass(frozen=True)
 class Rule:
-    """What a measurement has to satisfy, and how that reads in a sentence. A bound lets one side go as far as it
-    likes.
+    """What a measurement has to satisfy, and how that reads in a sentence.
+
+    `published` is the number that the rule is about, where there is one; `kind` says in which way.
     """
 
     text: str
     holds: Callable[[float], bool]
-    is_bound: bool = False
+    kind: Kind = "own"
+    published: float | None = None
+
+
+def reproduces(published: float, within: tuple[float, float] | None = None, by: str = "") -> Rule:
+    """The one rule for a published value: `within` what its source says, quoted in `by`, or else 15 %."""
+    if within is None:
+        most = TOLERANCE * abs(published)
+        text = f"{published:g}, give or take {TOLERANCE:.0%}"
+        return Rule(text, lambda value: abs(value - published) <= most, "published", published)
+    low, high = within
+    text = (f"exactly {low:g}" if low == high else f"from {low:g} to {high:g}") + f" ({by})"
+    return Rule(text, lambda value: low <= value <= high, "published", published)
+
+
+def no_more_than(published: float) -> Rule:
+    return Rule(f"no more than {published:g}", lambda value: value <= published, "no_worse", published)
+
+
+def no_less_than(published: float) -> Rule:
+    return Rule(f"no less than {published:g}", lambda value: value >= published, "no_worse", published)
 
 
 def at_most(limit: float) -> Rule:
-    return Rule(f"at most {limit:g}", lambda value: value <= limit, is_bound=True)
+    return Rule(f"at most {limit:g}", lambda value: value <= limit)
 
 
 def at_least(limit: float) -> Rule:
-    return Rule(f"at least {limit:g}", lambda value: value >= limit, is_bound=True)
+    return Rule(f"at least {limit:g}", lambda value: value >= limit)
 
 
 def below(limit: float) -> Rule:
-    return Rule(f"below {limit:g}", lambda value: value < limit, is_bound=True)
+    return Rule(f"below {limit:g}", lambda value: value < limit)
 
 
 def above(limit: float) -> Rule:
-    return Rule(f"above {limit:g}", lambda value: value > limit, is_bound=True)
+    return Rule(f"above {limit:g}", lambda value: value > limit)
 
 
 def exactly(wanted: float) -> Rule:
@@ -105,14 +136,8 @@ def _expression(declared: str) -> str:
     return re.sub(r"{(?P<some>[^}]*)}|(?P<word>[A-Z]+)|.", part, declared)
 
 
-def judge(
-    name: str, measured: float | None, unit: str, rule: Rule | None, why: str, *, published: float | None = None
-) -> Check:
-    """Holds `measured` against `rule`; None as a measurement, or no rule to hold it against, is never ok.
-
-    With a published value, a rule that is a bound makes the check one of kind `no_worse`.
-    """
-    kind: Kind = "own" if published is None else "no_worse" if rule and rule.is_bound else "published"
+def judge(name: str, measured: float | None, unit: str, rule: Rule | None, why: str) -> Check:
+    """Holds `measured` against `rule`; None as a measurement, or no rule to hold it against, is never ok."""
     ok = False
     if measured is None or not math.isfinite(measured):
         measured, why = None, f"not measured; wanted {rule.text if rule else 'a rule'}. {why}"
@@ -120,6 +145,7 @@ def judge(
         why = f"nothing to hold it against. {why}"
     else:
         ok, why = rule.holds(measured), f"{rule.text}. {why}"
+    published, kind = (rule.published, rule.kind) if rule else (None, "own")
     return Check(name, published, measured, unit, ok, why, "ok" if ok else "failed", kind)
 
 
@@ -137,16 +163,21 @@ def with_known_misses(checks: Sequence[Check], misses: Mapping[str, KnownMiss]) 
     return [settled(check) for check in checks]
 
 
-def tally(checks: Iterable[Check]) -> list[tuple[Kind, int, int]]:
-    """Of each kind that there is, how many checks are ok and how many there are."""
+def by_kind(checks: Iterable[Check]) -> dict[Kind, list[Check]]:
+    """The checks of each kind that there is, in the order in which kinds are shown."""
     checks = list(checks)
-    found = [(kind, [check.ok for check in checks if check.kind == kind]) for kind in KINDS]
-    return [(kind, sum(oks), len(oks)) for kind, oks in found if oks]
+    found = {kind: [check for check in checks if check.kind == kind] for kind in KINDS}
+    return {kind: some for kind, some in found.items() if some}
+
+
+def met(kind: Kind, checks: Sequence[Check]) -> str:
+    """For example: published values: 3 of 4 met."""
+    return f"{KINDS[kind]}: {sum(check.ok for check in checks)} of {len(checks)} met"
 
 
 def in_words(checks: Sequence[Check]) -> str:
-    """For example: published values 3 of 4, own checks 5 of 5; 1 known miss, 0 failed."""
+    """For example: published values: 3 of 4 met, own checks: 5 of 5 met; 1 known miss, 0 failed."""
     known = sum(check.verdict == "known_miss" for check in checks)
     failed = sum(check.verdict == "failed" for check in checks)
-    kinds = ", ".join(f"{KINDS[kind]} {good} of {count}" for kind, good, count in tally(checks))
+    kinds = ", ".join(met(kind, some) for kind, some in by_kind(checks).items())
     return f"{kinds}; {known} known {'miss' if known == 1 else 'misses'}, {failed} failed"

@@ -10,7 +10,7 @@ from rich.measure import Measurement
 from rich.table import Table
 
 from cobnut.causes import TAKERS, by_taker
-from cobnut.checks import Verdict, in_words
+from cobnut.checks import Verdict, by_kind, in_words, met
 from cobnut.measured import Measured, Region, read
 from cobnut.recording import Replayed
 from cobnut.report.page import number
@@ -25,12 +25,13 @@ STYLES = {SHOWN["known_miss"]: "yellow", SHOWN["failed"]: "red"}
 
 
 def show_checks(result: Result) -> None:
-    """Every check, for those that are not ok the whole reason, and how many of each kind are."""
-    rows = [
-        (SHOWN[check.verdict], check.name, number(check.published), number(check.measured), check.unit)
-        for check in result.checks
-    ]
-    show(f"{result.experiment}: checks", ("", "check", "published", "measured", "unit"), rows)
+    """Every check by its kind, for those that are not ok the whole reason, and how many of each kind are."""
+    for kind, checks in by_kind(result.checks).items():
+        rows = [
+            (SHOWN[check.verdict], check.name, number(check.published), number(check.measured), check.unit)
+            for check in checks
+        ]
+        show(f"{result.experiment}: {met(kind, checks)}", ("", "check", "published", "measured", "unit"), rows)
     for check in result.checks:
         if not check.ok:
             print(f"{SHOWN[check.verdict].lower()}: {check.name} is {number(check.measured)}, wanted {check.why}")

@@ -59,7 +59,7 @@ def test_flushes_are_wanted_where_a_condition_is_met_and_only_there(monkeypatch)
     checks = measured(monkeypatch, wiggins03_flushes.EXPERIMENT, unchanged)
     assert checks["different_address.flushes"].ok and checks["collision.flushes"].ok and checks["domains_16.flushes"].ok
     assert checks["standard.line_cycles"].ok and checks["standard.line_cycles"].published == 70
-    assert checks["standard.direct_cycles"].measured == 10_000 and checks["standard.direct_cycles"].published == 18_000
+    assert checks["standard.direct_cycles"].measured == 10_000 and checks["standard.direct_cycles"].kind == "own"
 
     def always(spec, region):
         region.counters["tlb_flushes"] = [2] * region.rounds

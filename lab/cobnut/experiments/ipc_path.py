@@ -8,7 +8,7 @@ cycles come from the machine model.
 from dataclasses import dataclass
 
 from cobnut import published
-from cobnut.checks import Check, Rule, at_most, below, exactly, judge, named
+from cobnut.checks import Check, KnownMiss, Rule, at_most, below, exactly, judge, named, reproduces
 from cobnut.experiments import Experiment, Kind, Lab, Setting, pingpong
 from cobnut.experiments.pingpong import Measurement, PingPong, Region, measure, raise_if_all_failed
 from cobnut.machines import Machine
@@ -30,6 +30,18 @@ INSTRUCTION_LIMITS = {"large_large": 60, "small_small": 65}
 SEGMENT_LOAD_LIMITS = {"small_small": 6}
 CODE_LINE_LIMITS = {"small_small": 13}
 DATA_LINE_LIMITS = {"small_small": 16}
+PUBLISHED_PAIR = "small_small"  # the only one of which U02 states a round trip
+ADDED_UP = published.U02_ENTRY_EXIT + published.U02_SEGMENT_RELOAD + published.U02_IPC_PATH
+KNOWN_MISSES = {
+    f"one_way.{PUBLISHED_PAIR}.published": KnownMiss(
+        440,
+        ADDED_UP,
+        f"U02's {published.U02_SMALL_ROUND_TRIP} contradict the costs that it states one by one, of which the model is"
+        f" made: {published.U02_ENTRY_EXIT} for entry and exit, {published.U02_SEGMENT_RELOAD} for segment registers"
+        f" and about {published.U02_IPC_PATH} for the path are {ADDED_UP} each way and {2 * ADDED_UP:,} for a round"
+        f" trip; without the segment registers they are {2 * (ADDED_UP - published.U02_SEGMENT_RELOAD)}.",
+    )
+}
 PEER = "the best peer (Pistachio with small spaces)"
 
 
@@ -140,9 +152,18 @@ def judge_path(path: Path, machine: Machine) -> list[Check]:
             path.count("cycles"),
             "modelled cycles",
             *_cycles_rule(path, machine),
-            published=_published_cycles(path.pair),
         ),
     ]
+    if path.pair == PUBLISHED_PAIR and path.sysenter:
+        checks.append(
+            judge(
+                f"{way}.published",
+                path.count("cycles"),
+                "modelled cycles",
+                reproduces(published.U02_SMALL_ROUND_TRIP / 2),
+                _beside_the_published(path),
+            )
+        )
     limits = {"code_lines": CODE_LINE_LIMITS.get(path.pair), "data_lines": DATA_LINE_LIMITS.get(path.pair)}
     for what in FOOTPRINTS:
         checks.append(
@@ -277,29 +298,20 @@ def _cycles_rule(path: Path, machine: Machine) -> tuple[Rule | None, str]:
         f"{limit:.1f} is the modelled cost of a path with Pistachio's {peer.instructions:g} instructions,"
         f" {peer.segment_loads:g} segment loads and {peer.cr3_writes:g} CR3 writes at the costs of {machine.name}, with"
         " our entry, exit, user code and warm caches."
-        + (_beside_the_published(path) if _published_cycles(path.pair) else "")
     )
 
 
 def _beside_the_published(path: Path) -> str:
-    """Why the modelled cycles of a path between small spaces are nearly twice the published ones."""
-    parts = (published.U02_ENTRY_EXIT, published.U02_SEGMENT_RELOAD, published.U02_IPC_PATH)
+    """What the modelled cycles of a path between small spaces consist of."""
     modelled = [
         path.region.ledger.get(name, 0) / path.region.rounds / 2 if path.region else 0
         for name in ("kernel_entry_exit", "segment_reload", "instructions")
     ]
     return (
-        f" The published number is half of U02's {published.U02_SMALL_ROUND_TRIP} for a round trip. The costs that U02"
-        f" states one by one, of which the model is made, add up to nearly twice that: {2 * sum(parts):,} for a round"
-        f" trip, each way {parts[0]} for entry and exit, {parts[1]} for segment registers and about {parts[2]} for the"
-        f" path. Modelled, one way: {modelled[0]:.0f}, {modelled[1]:.0f} and {modelled[2]:.0f} for instructions, user"
-        " code included."
+        f"Half of U02's {published.U02_SMALL_ROUND_TRIP} for a round trip. Modelled, one way: {modelled[0]:.0f} for"
+        f" entry and exit, {modelled[1]:.0f} for segment registers and {modelled[2]:.0f} for instructions, user code"
+        " included."
     )
-
-
-def _published_cycles(pair: str) -> float | None:
-    """U02 states a round trip with small spaces only."""
-    return published.U02_SMALL_ROUND_TRIP / 2 if pair == "small_small" else None
 
 
 def _footprint_rule(what: str, path: Path, limit: float | None) -> tuple[Rule, str]:
@@ -331,7 +343,12 @@ EXPERIMENT = Experiment(
     },
     run=run,
     plots=plots,
-    checks=(named("one_way", PAIRS, ("instructions", *SHARES, *COUNTED)), named("round_trip", PAIRS, FOOTPRINTS)),
+    checks=(
+        named("one_way", PAIRS, ("instructions", *SHARES, *COUNTED)),
+        f"one_way.{PUBLISHED_PAIR}.published",
+        named("round_trip", PAIRS, FOOTPRINTS),
+    ),
+    known_misses=KNOWN_MISSES,
     story=(
         "A client sends an empty message to a server and waits for the empty answer. What one direction of that takes"
         " is counted here, instruction by instruction, for four pairs of address spaces: two large ones, two small"

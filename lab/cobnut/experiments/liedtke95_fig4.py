@@ -10,7 +10,7 @@ import statistics
 from dataclasses import dataclass, replace
 
 from cobnut import published
-from cobnut.checks import Check, above, between, judge, named
+from cobnut.checks import Check, above, between, judge, named, reproduces
 from cobnut.experiments import Experiment, Kind, Lab, Setting, pingpong
 from cobnut.experiments.pingpong import Measurement, PingPong, Region, measure, raise_if_all_failed
 from cobnut.missing import difference, known
@@ -132,9 +132,8 @@ def judge_all(graphs: dict[str, Graph]) -> list[Check]:
             "compact.refill_a_page",
             _slope(standard, first, held),
             "modelled cycles",
-            between(*published.L95_TABLE1["Pentium"].miss),
-            "L95 table 1: a TLB miss takes 9 to 13 cycles, so the standard call gets dearer by that with each page.",
-            published=published.L95_MISS,
+            reproduces(published.L95_MISS, within=published.L95_TABLE1["Pentium"].miss, by="L95 table 1: a TLB miss"),
+            "So the standard call gets dearer by that with each page.",
         ),
         judge(
             "compact.gain_growth",
@@ -147,9 +146,8 @@ def judge_all(graphs: dict[str, Graph]) -> list[Check]:
             "spread.capacity",
             _share(max(spread.fits(ALONE), default=None), max(compact.fits(ALONE), default=None)),
             "of the compact working set",
-            between(0.4, 0.6),
+            reproduces(published.L95_SPREAD_SHARE),
             "L95 section 1, note 1: where the pages are not compact, about half of the TLB's entries are used at once.",
-            published=published.L95_SPREAD_SHARE,
         ),
         judge(
             "same_line.cost_alone",

@@ -8,7 +8,7 @@ instructions count is said in `address_spaces`.
 from dataclasses import dataclass
 
 from cobnut import published
-from cobnut.checks import Check, KnownMiss, at_most, judge, named
+from cobnut.checks import Check, KnownMiss, judge, named, no_more_than
 from cobnut.experiments import Experiment, Kind, Lab, Setting, address_spaces, pingpong
 from cobnut.experiments.address_spaces import Handling, boot, handling, ledger_row
 from cobnut.experiments.pingpong import Measurement, PingPong, measure, raise_if_all_failed
@@ -122,7 +122,7 @@ def judge_row(row: Row, least: Handling | None, most: Handling | None) -> list[C
 
 def _check(name: str, cycles: float | None, limit: float, why: str, found: Handling | None) -> Check:
     seen = f" Here: {found}." if found else ""
-    return judge(name, cycles, "modelled cycles", at_most(limit), why + seen, published=limit)
+    return judge(name, cycles, "modelled cycles", no_more_than(limit), why + seen)
 
 
 def _full_text() -> str:

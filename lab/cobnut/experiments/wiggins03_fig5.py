@@ -10,7 +10,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from cobnut import published
-from cobnut.checks import Check, KnownMiss, Rule, at_least, at_most, between, exactly, judge, named
+from cobnut.checks import (
+    Check,
+    KnownMiss,
+    Rule,
+    at_most,
+    between,
+    exactly,
+    judge,
+    named,
+    no_less_than,
+    no_more_than,
+    reproduces,
+)
 from cobnut.experiments import Experiment, Kind, Lab, Setting, crowd
 from cobnut.experiments.crowd import FLUSHES, SWITCH_WRITES, Counted, Crowd, measure
 from cobnut.experiments.pingpong import Region, raise_if_all_failed
@@ -34,8 +46,6 @@ WARM_LIMIT, TWENTY, TWENTY_LIMIT = 60, 20, 160  # instructions one way: up to LA
 CROWDED, CROWDED_SHARE = (32, 48, 64), 0.4  # of the standard kernel's modelled cycles
 SAME_OVER_DIFFERENT = 0.1
 ROUND_TRIP_LIMIT = published.W03_OPTIMAL_US * published.W03_CLOCK_MHZ
-STANDARD_US = (60, 200)
-FLAT = 0.1
 
 FLUSHING = (
     "The paper's is 27,000 cycles, and 2,000 with nothing flushed. This kernel's path is a tenth of that, and finds"
@@ -44,7 +54,14 @@ FLUSHING = (
     " 6.2.3, which does not say how many cycles it takes; with 10 a line, the machine file's upper end, it is 65 us)."
     " With 256 lines of memory read instead, at the paper's 70 cycles, it was 220 us."
 )
-KNOWN_MISSES = {f"standard.us.{n}": KnownMiss(48, 60, FLUSHING) for n in (CLIENTS[0], CLIENTS[-1])}
+NO_COMPETITION = (
+    "The paper explains its 400 cycles more by competition for TLB entries and cache lines. Here 14 clients, their"
+    " server and the kernel fit both: a client takes a page of code, one of stack and interface and few lines."
+)
+KNOWN_MISSES = {
+    **{f"standard.us.{n}": KnownMiss(48, 60, FLUSHING) for n in (CLIENTS[0], CLIENTS[-1])},
+    f"fast.growth.{LAST}": KnownMiss(0, 0.1, NO_COMPETITION),
+}
 
 
 @dataclass(frozen=True)
@@ -178,50 +195,45 @@ def judge_paper(curves: dict[tuple[str, str], Curve], sizes: tuple[int, ...]) ->
             f"fast.cycles.{first}",
             fast.cycles(first),
             "modelled cycles",
-            at_most(ROUND_TRIP_LIMIT),
+            no_more_than(ROUND_TRIP_LIMIT),
             fast.why(
                 first,
                 "A round trip with one warm client; W03: an optimised one should be around"
                 f" {published.W03_OPTIMAL_US} us.",
             ),
-            published=ROUND_TRIP_LIMIT,
         ),
         judge(
             f"fast.us.{first}",
             fast.us(first),
             "modelled us",
-            at_most(published.W03_FAST_US),
+            no_more_than(published.W03_FAST_US),
             fast.why(first, "W03: the least that it measured, with a mostly unoptimised kernel."),
-            published=published.W03_FAST_US,
         ),
         judge(
             f"fast.us.{LAST}",
             fast.us(LAST),
             "modelled us",
-            at_most(published.W03_FAST_14_US),
+            no_more_than(published.W03_FAST_14_US),
             fast.why(LAST, f"W03: with {LAST} clients."),
-            published=published.W03_FAST_14_US,
         ),
         judge(
             f"fast.growth.{LAST}",
             growth,
             "modelled us",
-            between(0, published.W03_FAST_14_US - published.W03_FAST_US),
+            reproduces(published.W03_FAST_14_US - published.W03_FAST_US),
             f"From {first} to {LAST} clients; W03: it rises slowly, by competition for TLB entries and cache lines.",
-            published=published.W03_FAST_14_US - published.W03_FAST_US,
         ),
         *(
             judge(
                 f"standard.us.{n}",
                 standard.us(n),
                 "modelled us",
-                between(*STANDARD_US),
+                reproduces(published.W03_STANDARD_US),
                 standard.why(
                     n,
                     f"A round trip of the standard kernel, which flushes at both switches, with {n}"
                     f" client{'s' * (n > 1)}.",
                 ),
-                published=published.W03_STANDARD_US,
             )
             for n in (first, last)
         ),
@@ -229,25 +241,22 @@ def judge_paper(curves: dict[tuple[str, str], Curve], sizes: tuple[int, ...]) ->
             "standard.flatness",
             _over(standard.us(last), standard.us(first)),
             "times",
-            between(1 - FLAT, 1 + FLAT),
+            reproduces(1),
             f"The standard kernel with {last} clients over one; W03: quite independent of the number of processes.",
-            published=1,
         ),
         judge(
             f"gain.{first}",
             _over(standard.us(first), fast.us(first)),
             "times",
-            at_least(published.W03_FAST_GAIN),
+            no_less_than(published.W03_FAST_GAIN),
             "W03: more than thirteen-fold.",
-            published=published.W03_FAST_GAIN,
         ),
         judge(
             f"gain.{LAST}",
             _over(standard.us(LAST), fast.us(LAST)),
             "times",
-            at_least(published.W03_FAST_14_GAIN),
+            no_less_than(published.W03_FAST_14_GAIN),
             f"W03: with {LAST} clients still more than eleven-fold.",
-            published=published.W03_FAST_14_GAIN,
         ),
     ]
     return checks + judge_beyond(fast, sizes)

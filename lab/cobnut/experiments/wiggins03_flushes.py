@@ -10,7 +10,7 @@ Each is a scene of its own, a server that calls clients at random, beside scenes
 from dataclasses import dataclass
 
 from cobnut import published
-from cobnut.checks import Check, above, at_most, below, between, exactly, judge, named
+from cobnut.checks import Check, KnownMiss, above, at_most, below, between, exactly, judge, named, reproduces
 from cobnut.experiments import Experiment, Kind, Lab, Setting, crowd
 from cobnut.experiments.crowd import FLUSHES, Counted, Crowd, measure
 from cobnut.experiments.pingpong import Region, raise_if_all_failed
@@ -21,6 +21,14 @@ PAPERS_MACHINE = "sa1100-200"
 LAST = published.W03_LAST_CLIENTS
 WAYS = 2
 STANDARD = "standard"
+KNOWN_MISSES = {
+    "standard.tlb_miss_cycles": KnownMiss(
+        23,
+        45,
+        "The paper's is of a page, two reads. This kernel's own memory is mapped by sections, a read of 23 cycles, and"
+        " after a flush nearly every second entry that it needs again is one: (45 + 23) / 2 is 34.",
+    )
+}
 
 
 @dataclass(frozen=True)
@@ -136,9 +144,8 @@ def judge_costs(standard: Counted) -> list[Check]:
             direct,
             "modelled cycles a switch",
             between(least, most),
-            f"In the kernel's functions that flush the caches; W03: {least:,} to {most:,} cycles, published is the"
-            " most.",
-            published=most,
+            "In the kernel's functions that flush the caches; W03 section 2 has the same range, from nothing to be"
+            " written back to all.",
         ),
         judge(
             "standard.switch_cycles",
@@ -146,24 +153,21 @@ def judge_costs(standard: Counted) -> list[Check]:
             "modelled cycles a switch",
             at_most(published.W03_WORST_SWITCH_CYCLES),
             "Half a round trip, flush and what follows from it; W03: up to around 75,000 cycles.",
-            published=published.W03_WORST_SWITCH_CYCLES,
         ),
         judge(
             "standard.line_cycles",
             _mean(region, ("cache_refill",), ("icache_misses", "dcache_misses")),
             "modelled cycles",
-            between(0.9 * published.W03_LINE_CYCLES, 1.1 * published.W03_LINE_CYCLES),
+            reproduces(published.W03_LINE_CYCLES),
             "What a line costs that is read again, on average; W03: about 70 cycles.",
-            published=published.W03_LINE_CYCLES,
         ),
         judge(
             "standard.tlb_miss_cycles",
             _mean(region, ("tlb_refill_code", "tlb_refill_data"), ("itlb_misses", "dtlb_misses")),
             "modelled cycles",
-            between(0.5 * published.W03_TLB_MISS_CYCLES, 1.1 * published.W03_TLB_MISS_CYCLES),
+            reproduces(published.W03_TLB_MISS_CYCLES),
             "What a TLB miss costs, on average over pages and sections, which take one read instead of two; W03: about"
             " 45 cycles.",
-            published=published.W03_TLB_MISS_CYCLES,
         ),
     ]
 
@@ -309,4 +313,5 @@ EXPERIMENT = Experiment(
             " choose."
         ),
     ),
+    known_misses=KNOWN_MISSES,
 )

@@ -11,7 +11,7 @@ from typing import Any
 import jinja2
 
 from cobnut import machines, paths
-from cobnut.checks import Check, Verdict, in_words
+from cobnut.checks import Check, Verdict, by_kind, in_words, met
 from cobnut.experiments import Experiment
 from cobnut.machines import Machine
 from cobnut.plots import Chart, Table
@@ -53,6 +53,7 @@ def write(
         plots=plots,
         figures_json=_for_script({entry["id"]: entry["figure"] for entry in plots if entry["figure"]}),
         verdicts=in_words(result.checks),
+        kinds={kind: (met(kind, checks), checks) for kind, checks in by_kind(result.checks).items()},
         shown=SHOWN,
         off=_off,
         open_parameters={name: one for name, one in machine.parameters.items() if one.open} if machine else {},
