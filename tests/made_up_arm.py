@@ -6,12 +6,28 @@ from dataclasses import replace
 import made_up
 from cobnut.experiments import Experiment, Lab
 
+NUMBERS = {
+    "processor.clock_mhz": 200,
+    **{
+        f"{cache}.{key}": value for cache in ("l1i", "l1d") for key, value in (("size_bytes", 8192), ("line_bytes", 32))
+    },
+    **{f"{tlb}.{key}": value for tlb in ("itlb", "dtlb") for key, value in (("entries", 32), ("miss_cycles", 45))},
+    "memory.line_read_cycles": 70,
+    "memory.line_write_cycles": 80,
+}
+
 
 def lab(experiment: Experiment, *, quick: bool = True, **settings: int) -> Lab:
     """A laboratory on the StrongARM, whose measurements are to be made up."""
     made = made_up.lab(experiment, quick=quick, **settings)
-    clock = {"processor.clock_mhz": made_up.Parameter(200, "made up")}
-    return replace(made, model=replace(made.machine, name="sa1100-200", parameters=made.machine.parameters | clock))
+    return replace(
+        made, model=replace(made.machine, name="sa1100-200", parameters=made.machine.parameters | parameters())
+    )
+
+
+def parameters() -> dict[str, made_up.Parameter]:
+    """Numbers that only a StrongARM has, or has others of."""
+    return {name: made_up.Parameter(value, "made up") for name, value in NUMBERS.items()}
 
 
 def by_name(result):

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 import made_up
+import made_up_arm
 from cobnut import checks, experiments, paths
 from cobnut.errors import CobnutError
 from cobnut.experiments import ipc_path, pingpong, sensitivity, uhlig02_fig4
@@ -57,7 +58,8 @@ def test_no_two_checks_share_a_name(made, name):
 def test_checks_have_the_names_that_are_declared_and_no_declaration_is_left_over(made, name):
     lab = made_up.lab(ALL[name])
     # some of a paper's checks are made on its own machine only
-    papers = replace(lab, model=replace(lab.machine, name=ALL[name].machine))
+    numbers = made_up_arm.parameters() | lab.machine.parameters
+    papers = replace(lab, model=replace(lab.machine, name=ALL[name].machine, parameters=numbers))
     found = [check for one in (lab, papers) for check in ALL[name].run(one).checks]
     assert checks.undeclared(found, ALL[name].checks) == []
     for one in ALL[name].checks:

@@ -189,8 +189,8 @@ def judge_worst(machine: Machine) -> Check:
         "modelled cycles a switch",
         reproduces(published.W03_WORST_SWITCH_CYCLES),
         f"Of the model, not of this kernel: {data:g} lines written back at {write:g}, {data + code:g} read again at"
-        f" {read:g}, {entries:g} TLB entries at {miss:g}. W03 section 2: up to around 75,000 cycles, with 18,000 for the"
-        " flush itself.",
+        f" {read:g}, {entries:g} TLB entries at {miss:g}. W03 section 2: up to around 75,000 cycles, with 18,000 for"
+        " the flush itself.",
     )
 
 
