@@ -22,7 +22,7 @@ MACHINE = Machine(
         "processor.emulated_as": Parameter("pentium3", "made up"),
         "itlb.entries": Parameter(128, "made up", 64, 128),
         "itlb.lookup": Parameter("trace-build", "made up"),
-        "trace_cache.rebuild_cycles": Parameter(7500, "made up", 5000, 10000),
+        "trace_cache.decode_cycles": Parameter(3, "made up", 2, 4),
         "segments.reload_cycles": Parameter(253, "made up"),
         "segments.loads": Parameter(6, "made up", 4, 6),
         "address_space.cr3_cycles": Parameter(480, "made up"),
@@ -104,7 +104,7 @@ def parts(spec: PingPong) -> dict:
 
 def region(spec: PingPong, index: int, size: int) -> dict:
     large = spec.pair == "large_large" and spec.calls
-    rebuild = float(dict(spec.overrides).get("trace_cache.rebuild_cycles", 7500)) / 7500
+    rebuild = float(dict(spec.overrides).get("trace_cache.decode_cycles", 3)) / 3
     capacity = CAPACITY[spec.gen] // (2 if spec.distance > 2 * 4096 else 1)  # of every other page
     flushed = large and not spec.without_flush
     refilled = size if flushed or size > capacity else 0

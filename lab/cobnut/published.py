@@ -14,7 +14,7 @@ U02_SEGMENT_RELOAD = 253
 U02_IPC_PATH = 100
 
 # U02 section 4.1 and figure 4; the curves themselves are not in the text, these statements about them are
-U02_NOPS_AT_CAPACITY = 8_000  # bytes of nops that fill the trace cache
+U02_NOPS_AT_CAPACITY = 8_192  # bytes of nops that fill the trace cache
 U02_NOPS_RATIO_AT_CAPACITY = 2.0  # "a two-fold difference in execution time"
 U02_NOPS_RATIO_EXHAUSTED = 1.0  # "once the trace cache is exhausted, large and small spaces perform identically"
 U02_JUMPS_RATIO_AT_CAPACITY = 3.5  # about 3.5 times faster at the ITLB's capacity

@@ -193,14 +193,14 @@ def test_every_setting_may_be_what_it_is(name):
 def test_the_figure_covers_the_published_sizes(made):
     for quick in (True, False):
         result = uhlig02_fig4.run(made_up.lab(uhlig02_fig4.EXPERIMENT, quick=quick))
-        assert {0, 8000, 15000} <= set(result.find("a.ratio").x)
-        assert {0, 120, 200} <= set(result.find("b.ratio").x)
+        assert {0, 8192, 15000} <= set(result.find("a.ratio").x)
+        assert {0, 64, 128, 200} <= set(result.find("b.ratio").x)
         assert {0, 120} <= set(result.find("c.ratio").x)
 
 
 def test_every_published_value_of_the_figure_is_in_a_check(made):
     published = [check.published for check in uhlig02_fig4.run(made_up.lab(uhlig02_fig4.EXPERIMENT)).checks]
-    assert published == [2.0, 1.0, 3.5, None, 2.0, None]
+    assert published == [2.0, 1.0, 3.5, None, 2.0, None, 20_000, 12_000, 8_000]
 
 
 def test_hinges_move_one_parameter_at_a_time(made):
@@ -210,7 +210,7 @@ def test_hinges_move_one_parameter_at_a_time(made):
     assert sensitivity.open_parameters(lab, ()) == {
         "itlb.entries": ["itlb.entries"],
         "itlb.lookup": ["itlb.lookup"],
-        "trace_cache.rebuild_cycles": ["trace_cache.rebuild_cycles"],
+        "trace_cache.decode_cycles": ["trace_cache.decode_cycles"],
         "segments.loads": ["segments.loads"],
         "instructions (all)": ["instructions.alu", "instructions.load"],
     }

@@ -145,7 +145,7 @@ def test_works_from_another_folder(cobnut, tmp_path):
         (["boot", "--cpu", "z80", "hello"], ["z80"]),
         (["boot", "no-such-program"], ["no-such-program", "no such file"]),
         (["run", "ipc/path", "--sweep", "colour"], ["--sweep colour", "no number"]),
-        (["run", "ipc/path", "--sweep", "l2.hit_cycles"], ["--sweep l2.hit_cycles", "no range", "LO:HI"]),
+        (["run", "ipc/path", "--sweep", "l2.line_bytes"], ["--sweep l2.line_bytes", "no range", "LO:HI"]),
         (["run", "ipc/path", "--sweep", "dtlb.entries=64"], ["--sweep dtlb.entries=64", "LO:HI"]),
         (["run", "ipc/path", "--sweep", "dtlb.entries=64:32"], ["--sweep dtlb.entries=64:32", "lower one first"]),
         (["run", "ipc/path", "--sweep", "dtlb.entries=few:many"], ["--sweep dtlb.entries=few:many", "two numbers"]),

@@ -12,6 +12,7 @@ import guests
         "servers=2 halves=1 served=2 pair=small_large slot=16",
         "calls=0 gen=walks distance=65536 sizes=8:16:8",
         "gen=jumps sizes=0:8:8 reads=16",
+        "gen=nops sizes=0:60:20 also=45",
         "pair=intra gen=nops sizes=100:100:1",
     ],
 )
@@ -25,6 +26,7 @@ def test_it_runs_what_can_be_run(arguments):
     [
         ("pair=intra servers=2", "servers"),
         ("servers=3", "servers"),
+        ("gen=nops sizes=0:60:20 also=61", "also"),
         ("gen=reads distance=65536 sizes=0:17:1", "sizes"),
         ("gen=jumps reads=300", "reads"),
         ("served=64", "served"),

@@ -35,7 +35,7 @@ def test_its_checks(finished):
     assert done.returncode == 0
     missed = {check["name"]: check for check in result["checks"] if not check["ok"]}
     if name == "ipc/path":
-        assert not missed, missed
+        assert set(missed) == {"one_way.small_small.published"}
     for check in missed.values():
         assert check["verdict"] == "known_miss" and ALL[name].known_misses[check["name"]].reason in check["why"]
         assert f"known miss: {check['name']}" in done.stdout

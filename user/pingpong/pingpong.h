@@ -15,6 +15,7 @@ struct Wish {
     bool intra = false;            ///< both threads in one large space
     Work work = Work::none;
     unsigned first = 0, last = 0, step = 1; ///< sizes of the working set
+    unsigned also = 0;             ///< one more size, between them; 0: none
     unsigned rounds = 100, warmup = 10;
     unsigned slot_mb = 256;
     unsigned words = 0;            ///< untyped words of each message

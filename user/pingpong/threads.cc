@@ -37,6 +37,14 @@ Loop make_loop(const WorkingSet &set, L4_ThreadId_t partner, L4_ThreadId_t other
     for (;;) L4_Sleep(L4_Never);
 }
 
+/// The size that follows `size`; the last one itself.
+unsigned size_after(const Wish &wish, unsigned size)
+{
+    const unsigned regular = size - (size - wish.first) % wish.step; // what `also` stands behind
+    const unsigned next = wish.last - regular >= wish.step ? regular + wish.step : size; // the sum could wrap
+    return wish.also > size && (next == size || wish.also < next) ? wish.also : next;
+}
+
 } // namespace
 
 void client_main()
@@ -45,7 +53,7 @@ void client_main()
     L4_Set_ExceptionHandler(L4_Pager());
     unsigned number = 0;
     const unsigned calls = !wish.calls ? 2 : wish.servers - 1;
-    for (unsigned size = wish.first; size <= wish.last; size += wish.step, number++) {
+    for (unsigned size = wish.first;; size = size_after(wish, size), number++) {
         const WorkingSet set = make_working_set(wish, size);
         fill_message();
         Loop loop = make_loop(set, setup.server, setup.other_server);
@@ -56,7 +64,7 @@ void client_main()
         if (!failed) failed = client_loop(&loop, loop_kind(calls, set.kind), 1);
         if (failed) tell_root(failed_label, "client", L4_ErrorCode());
         if (wish.verbose) cobnut::print("case %u size %u done\n", number, size);
-        if (wish.last - size < wish.step) break; // the sum could wrap
+        if (size_after(wish, size) == size) break;
     }
     tell_root(done_label, "client", 0);
 }

@@ -52,6 +52,7 @@ bool parse(const char *command_line, Wish &wish)
         {"calls", &wish.calls, 0, 1},           {"servers", &wish.servers, 1, 2},
         {"halves", &wish.halves, 0, 1},         {"distance", &wish.distance, 4, 1 << 20},
         {"reads", &wish.reads, 0, 1 << 20},     {"served", &wish.served, 0, 1 << 20},
+        {"also", &wish.also, 0, 1 << 20},
     };
     for (const auto &n : numbers) {
         bool bad = false;
@@ -59,6 +60,7 @@ bool parse(const char *command_line, Wish &wish)
         if (bad || *n.value < n.low || *n.value > n.high) return complain(n.key, options.find(n.key));
     }
     if (wish.last > largest_size(wish)) return complain("sizes", sizes);
+    if (wish.also && (wish.also < wish.first || wish.also > wish.last)) return complain("also", options.find("also"));
     if (wish.reads > largest_reads(wish)) return complain("reads", options.find("reads"));
     if (wish.served > largest_served(wish)) return complain("served", options.find("served"));
     if (wish.intra && wish.servers > 1) return complain("servers", options.find("servers"));

@@ -56,6 +56,7 @@ class PingPong:
     small: int
     gen: str = "none"
     sizes: tuple[int, int, int] = (0, 0, 1)  # start, stop (inclusive), step
+    also: int = 0  # one more size between them; 0: none
     words: int = 0
     sysenter: bool = True  # False: system calls by `int`, as on processors without it
     overrides: tuple[tuple[str, str], ...] = ()
@@ -83,6 +84,7 @@ class PingPong:
             f"pair={self.pair} gen={self.gen} sizes={start}:{stop}:{step} rounds={self.rounds} "
             f"warmup={self.warmup} slot={self.slot} words={self.words} "
             + " ".join(f"{name}={value}" for name, value in more.items())
+            + (f" also={self.also}" if self.also else "")
         )
 
     @property
@@ -98,7 +100,7 @@ class PingPong:
     @property
     def cases(self) -> list[int]:
         start, stop, step = self.sizes
-        return list(range(start, stop + 1, step))
+        return sorted({*range(start, stop + 1, step), *([self.also] if self.also else [])})
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ NEVER_PAID = ("entry.int_iret_cycles", "entry.fault_cycles", "entry.interrupt_cy
 FEW, ALL = 1, 2  # what the setting `hinges` asks for: what a curve itself is about, or everything
 # a word has no range in a machine file; what speaks for either is in docs/lab.md
 CHOICES = {"itlb.lookup": {"low": "trace-build", "high": "fetch"}}
-TRACE_CACHE = "trace_cache.rebuild_cycles"  # a machine without one asks its ITLB at each fetch: there is no choice
+TRACE_CACHE = "trace_cache.decode_cycles"  # a machine without one asks its ITLB at each fetch: there is no choice
 LEAST_SHOWN = 0.01  # of the ratio: what moves it less is not drawn
 CAPTION = (
     "One open number of the machine file at a time; those that move the ratio by less than 1 % are left out. "

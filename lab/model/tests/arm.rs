@@ -148,8 +148,8 @@ fn t717_reading_the_bank_of_zeros_is_a_flush() {
     assert_eq!(machine.counts().dcache_misses, 0);
 }
 
-/// W03 section 2: 18,000 cycles to write all of the data cache back, 70 for each of 768 lines that are read again, 45 for
-/// each of 64 TLB entries.
+/// W03 section 2: 18,000 cycles to write all of the data cache back, 70 for each of 768 lines that are read again, and
+/// 45 for each of 64 TLB entries.
 #[test]
 fn t718_the_worst_switch_is_what_the_paper_adds_up() {
     let mut machine = strongarm();

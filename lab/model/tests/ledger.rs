@@ -77,7 +77,7 @@ fn t404_refilling_a_whole_tlb_costs_what_the_paper_says() {
 fn t405_a_walk_that_misses_the_cache_pays_memory() {
     let mut machine = Machine::new(&pentium4(&[]));
     sweep(&mut machine, &mut Identity::default(), 0x40_0000, 1);
-    assert_eq!(machine.ledger().row(Category::TlbRefillData), 46_875 + 2 * 138_000);
+    assert_eq!(machine.ledger().row(Category::TlbRefillData), 46_875 + 2 * 235_000);
     let mut constant = Machine::new(&pentium4(&["walker.reads_through:constant"]));
     sweep(&mut constant, &mut Identity::default(), 0x40_0000, 1);
     assert_eq!(constant.ledger().row(Category::TlbRefillData), 46_875);
@@ -99,7 +99,7 @@ fn t407_an_access_over_two_lines_counts_twice() {
     let mut machine = Machine::new(&pentium4(&[]));
     let mut tables = Identity::default();
     machine.event(&read_at(0x40_003e), &mut tables);
-    assert_eq!(machine.ledger().row(Category::CacheRefill), 138_000 + 7_000, "the neighbour came with the same fill");
+    assert_eq!(machine.ledger().row(Category::CacheRefill), 235_000 + 17_000, "the neighbour came with the same fill");
     machine.event(&read_at(0x40_0ffe), &mut tables);
     assert_eq!(machine.counts().dtlb_misses, 2, "the second part is on another page");
 }
@@ -144,7 +144,7 @@ fn t410_an_instruction_cache_machine_works_without_trace_cache() {
     let mut machine = Machine::new(&file);
     let block = Block::new(vec![instruction(Class::Nop, 1); 130], machine.costs());
     (0..2).for_each(|_| machine.block(&block, Linear(0x20_0000), &mut Identity::default()));
-    assert_eq!(machine.ledger().row(Category::CacheRefill), 2 * 138_000 + 7_000, "three lines in two fills, once");
+    assert_eq!(machine.ledger().row(Category::CacheRefill), 2 * 235_000 + 17_000, "three lines in two fills, once");
     assert_eq!(machine.counts().itlb_misses, 1);
     assert_eq!(machine.counts().trace_misses, 0);
 }
@@ -156,7 +156,7 @@ fn t411_code_is_read_in_lines_of_the_second_level_cache() {
         let mut machine = Machine::new(&pentium4(&set.each_ref().map(String::as_str)));
         let block = Block::new(vec![instruction(Class::Nop, 1); 128], machine.costs());
         machine.block(&block, Linear(0x20_0000), &mut Identity::default());
-        machine.ledger().row(Category::CacheRefill) / 138_000
+        machine.ledger().row(Category::CacheRefill) / 235_000
     };
     assert_eq!([32, 64, 128].map(refills), [4, 2, 1]);
 }
@@ -175,7 +175,7 @@ fn t412_without_a_second_level_a_store_pays_for_the_line_it_fetches() {
         }
         machine.ledger().row(Category::CacheRefill)
     };
-    assert_eq!(stores("true"), 2 * 138_000);
+    assert_eq!(stores("true"), 2 * 235_000);
     assert_eq!(stores("false"), 0);
 }
 

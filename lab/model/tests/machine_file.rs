@@ -56,7 +56,7 @@ fn t506_no_entries() {
     expect(
         "entries = { value = 64, low",
         "entries = { value = 0, low",
-        "dtlb.entries: 0 is not a whole number from 1 to 65536",
+        "itlb.entries: 0 is not a whole number from 1 to 65536",
     );
 }
 
@@ -88,12 +88,12 @@ fn t508_negative_and_silly_costs() {
 
 #[test]
 fn t509_value_outside_its_own_range() {
-    expect("value = 7500", "value = 4999", "trace_cache.rebuild_cycles: 4999 lies outside its range 5000..10000");
+    expect("value = 2048, low", "value = 2049, low", "trace_cache.lines: 2049 lies outside its range 1360..2048");
 }
 
 #[test]
 fn t510_half_a_range() {
-    expect("low = 5000, high = 10000", "low = 5000", "trace_cache.rebuild_cycles: low and high must be given together");
+    expect("low = 1360, high = 2048", "low = 1360", "trace_cache.lines: low and high must be given together");
 }
 
 #[test]
@@ -138,11 +138,11 @@ fn t515_pseudo_lru_needs_a_power_of_two() {
 
 #[test]
 fn t516_setting_a_value_drops_its_range_and_says_so() {
-    let file = pentium4(&["trace_cache.rebuild_cycles:20000"]);
+    let file = pentium4(&["trace_cache.lines:1024"]);
     let json: serde_json::Value = serde_json::from_str(&file.to_json()).unwrap();
-    let parameter = &json["parameters"]["trace_cache.rebuild_cycles"];
-    assert_eq!(parameter["value"], 20000);
-    assert_eq!(parameter["source"], "set for this run (the file says 7500)");
+    let parameter = &json["parameters"]["trace_cache.lines"];
+    assert_eq!(parameter["value"], 1024);
+    assert_eq!(parameter["source"], "set for this run (the file says 2048)");
     assert!(parameter.get("low").is_none());
 }
 
@@ -172,8 +172,8 @@ fn t518_the_tool_checks_and_prints() {
     let (status, json, errors) = tool(&["check", file, "--json"]);
     assert_eq!((status, errors.as_str()), (0, ""));
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
-    assert_eq!(json["parameters"]["itlb.entries"]["value"], 128);
-    assert_eq!(json["parameters"]["itlb.entries"]["low"], 64);
+    assert_eq!(json["parameters"]["itlb.entries"]["value"], 64);
+    assert_eq!(json["parameters"]["itlb.entries"]["high"], 128);
     assert_eq!(json["parameters"]["instructions.nop"]["value"], 0.333);
     let (status, _, errors) = tool(&["check", "nowhere.toml"]);
     assert_eq!(status, 1);

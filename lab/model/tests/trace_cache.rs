@@ -68,7 +68,7 @@ fn t304_lines_are_found_by_linear_address() {
 
 #[test]
 fn t305_the_itlb_is_asked_at_trace_builds_or_at_every_fetch() {
-    let mut machine = Machine::new(&pentium4(&["itlb.entries:64", "itlb.lookup:trace-build"]));
+    let mut machine = Machine::new(&pentium4(&["itlb.lookup:trace-build"]));
     let jump = [instruction(Class::Branch, 5)];
     let jumps = |m: &mut Machine| (0..100).for_each(|i| run(m, 0x20_0000 + i * 4155, &jump));
     jumps(&mut machine);
@@ -76,7 +76,8 @@ fn t305_the_itlb_is_asked_at_trace_builds_or_at_every_fetch() {
     let settled = *machine.counts();
     jumps(&mut machine);
     assert_eq!(*machine.counts(), settled, "100 pages exceed the ITLB, but their traces are held");
-    let mut fetching = Machine::new(&pentium4(&["itlb.entries:64", "itlb.lookup:fetch"]));
+    let mut fetching =
+        Machine::new(&pentium4(&["itlb.associativity:full", "itlb.replacement:lru", "itlb.lookup:fetch"]));
     (0..3).for_each(|_| jumps(&mut fetching));
     assert_eq!(fetching.counts().itlb_misses, 300);
 }
@@ -114,8 +115,29 @@ fn t307_a_block_equals_its_instructions_one_by_one() {
 }
 
 #[test]
-fn t308_rebuilding_everything_costs_what_the_file_says() {
+fn t308_a_line_that_is_built_takes_an_instruction_a_clock_instead_of_three_micro_operations() {
+    let built = |set: &[&str], code: &[Instruction]| {
+        let mut machine = Machine::new(&pentium4(set));
+        run(&mut machine, 0x20_0000, code);
+        let once = machine.ledger().row(Category::TraceRebuild);
+        run(&mut machine, 0x10_0000, &[instruction(Class::FarJump, 7)]);
+        let far = machine.ledger().row(Category::TraceRebuild);
+        run(&mut machine, 0x20_0000, code);
+        assert_eq!(machine.ledger().row(Category::TraceRebuild), far, "it is there");
+        once
+    };
+    assert_eq!(built(&[], &nops(600)), 600 * 667, "a clock each, less the third in which it would have come");
+    assert_eq!(built(&["trace_cache.decode_cycles:3"], &nops(600)), 600 * 2667);
+    assert_eq!(built(&["trace_cache.uops_per_cycle:1"], &nops(600)), 0);
+    assert_eq!(built(&[], &[instruction(Class::AluStore, 3); 9]), 0, "four micro-operations take longer to come");
+}
+
+#[test]
+fn t309_a_line_that_is_built_in_parts_is_one_refill() {
     let mut machine = Machine::new(&pentium4(&[]));
-    run(&mut machine, 0x20_0000, &nops(2048 * 6));
-    assert!(cycles(&machine, Category::TraceRebuild).abs_diff(7500) <= 2);
+    (0..6).for_each(|i| run(&mut machine, 0x20_0000 + i, &nops(1)));
+    assert_eq!((machine.counts().trace_misses, machine.ledger().row(Category::TraceRebuild)), (1, 6 * 667));
+    let charges = machine.causes().charges().since(&Charges::default());
+    let traces = charges.iter().filter(|charge| charge.category == Category::TraceRebuild);
+    assert_eq!(traces.map(|charge| charge.sum.refills).sum::<u64>(), 1);
 }

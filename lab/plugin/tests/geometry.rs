@@ -75,7 +75,12 @@ fn stated(file: &MachineFile, path: &str) -> Option<String> {
         }
         "miss_cycles" => plain().or_else(|| share(file, &of("refill_cycles"), &of("entries"))),
         "load_cycles" => plain().or_else(|| share(file, &of("reload_cycles"), &of("loads"))),
-        "line_cycles" => share(file, &of("rebuild_cycles"), &of("lines")),
+        // Of nops, each a micro-operation.
+        "line_cycles" => {
+            let delivered = MILLI / file.integer(&of("uops_per_cycle"))?;
+            let each = file.milli(&of("decode_cycles"))?.saturating_sub(delivered);
+            Some((file.integer(&of("uops_per_line"))? * each / MILLI).to_string())
+        }
         "bytes_per_fill" => Some((file.integer(&of("line_bytes"))? * file.integer(&of("lines_per_fill"))?).to_string()),
         _ => plain(),
     }
@@ -120,7 +125,7 @@ fn changed(file: &MachineFile, path: &str, value: &Value) -> Option<String> {
         }
         ("global_bit" | "flushed_by_cr3", Value::Bool(flag)) => (!flag).to_string(),
         ("write_allocate", Value::Bool(flag)) if section == "l2" => (!flag).to_string(),
-        ("rebuild_cycles" | "refill_cycles" | "reload_cycles", Value::Milli(n)) => (n / MILLI * 2).to_string(),
+        ("decode_cycles" | "refill_cycles" | "reload_cycles", Value::Milli(n)) => (n / MILLI * 2).to_string(),
         (_, Value::Milli(n)) if PROBED.contains(&section) || key == "int_iret_cycles" => (n / MILLI + 5).to_string(),
         _ => return None,
     })

@@ -36,7 +36,7 @@ fn a_run_repeats_to_the_digit() {
 #[test]
 fn one_frame_at_two_linear_addresses_takes_two_translations() {
     // By page alias and by segment base: QEMU reports one address for both, the linear addresses tell them apart.
-    let report = report("aliases", "aliases", ",set=itlb.lookup:fetch,set=itlb.entries:2,set=itlb.associativity:2");
+    let report = report("aliases", "aliases", ",set=itlb.lookup:fetch,set=itlb.associativity:2,set=itlb.entries:2");
     assert_eq!(report.steady(0, "itlb_misses"), 0, "program page and one more");
     assert!(report.steady(1, "itlb_misses") >= 2, "a third page by alias");
     assert!(report.steady(2, "itlb_misses") >= 2, "a third page by segment base");

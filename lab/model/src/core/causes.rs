@@ -318,12 +318,23 @@ impl Causes {
     /// Charges a refill. The same amount must go into the ledger.
     #[inline]
     pub(crate) fn charge(&mut self, category: Category, loss: Loss, milli: u64) {
+        self.charge_part(category, loss, Sum { refills: 1, milli });
+    }
+
+    /// Charges what a refill that was charged already costs more.
+    #[inline]
+    pub(crate) fn charge_more(&mut self, category: Category, loss: Loss, milli: u64) {
+        self.charge_part(category, loss, Sum { refills: 0, milli });
+    }
+
+    #[inline]
+    fn charge_part(&mut self, category: Category, loss: Loss, part: Sum) {
         let (kind, switch) = match loss {
             Loss::Cold => (Kind::Cold, UNKNOWN),
             Loss::Flushed(moment) => (Kind::Flushed, self.switch_of(moment)),
             Loss::Evicted(moment) => (Kind::Evicted, self.switch_of(moment)),
         };
-        self.charges.by_switch[switch][category as usize][kind as usize].add(Sum { refills: 1, milli });
+        self.charges.by_switch[switch][category as usize][kind as usize].add(part);
     }
 
     /// What was charged so far. No switch may be unsettled: see [`settle`](Self::settle).

@@ -18,6 +18,8 @@ use std::ops::Range;
 pub(crate) struct LineSpan {
     pub start: u16,
     pub end: u16,
+    /// What its instructions cost more when it is built.
+    pub build: u64,
     /// Where the trace cache held the line the last time; only a hint.
     pub slot: Cell<u32>,
 }
@@ -27,6 +29,8 @@ pub(crate) struct LineSpan {
 pub(crate) struct Packing {
     /// Bytes that still go into the open line.
     pub carried: u16,
+    /// What their instructions cost more when that line is built.
+    pub carried_build: u64,
     pub lines: Vec<LineSpan>,
     /// Micro-operations in the line that is open at the end.
     pub used: u8,
@@ -38,7 +42,8 @@ pub struct Block {
     costs: Vec<(Category, u64)>,
     /// What each instruction adds to them.
     each: Vec<u64>,
-    uops: Vec<u8>,
+    /// Micro-operations of each, and what it costs more where its trace line is built.
+    uops: Vec<(u8, u64)>,
     uops_per_line: u8,
     packings: Vec<OnceCell<Packing>>,
     ends_with_branch: bool,
@@ -56,7 +61,7 @@ impl Code for Block {
             bytes: instructions.iter().map(|i| i.length as u32).sum(),
             costs: sum(&instructions, &each, costs),
             each,
-            uops: instructions.iter().map(|i| costs.uops(i.class)).collect(),
+            uops: instructions.iter().map(|i| (costs.uops(i.class), costs.build(i.class))).collect(),
             uops_per_line,
             packings: (0..=uops_per_line).map(|_| OnceCell::new()).collect(),
             ends_with_branch: instructions.last().is_some_and(|i| i.class == Class::Branch),
@@ -118,24 +123,24 @@ impl Block {
     }
 
     fn pack(&self, mut used: u8) -> Packing {
-        let mut carried = 0;
+        let (mut carried, mut carried_build) = (0, 0);
         let mut lines: Vec<LineSpan> = Vec::new();
         let mut at = 0u16;
-        for (instruction, &uops) in self.instructions.iter().zip(&self.uops) {
+        for (instruction, &(uops, build)) in self.instructions.iter().zip(&self.uops) {
             let end = at + instruction.length as u16;
             if used + uops > self.uops_per_line {
-                lines.push(LineSpan { start: at, end, slot: Cell::default() });
+                lines.push(LineSpan { start: at, end, build, slot: Cell::default() });
                 used = uops;
             } else {
                 used += uops;
                 match lines.last_mut() {
-                    Some(line) => line.end = end,
-                    None => carried = end,
+                    Some(line) => (line.end, line.build) = (end, line.build + build),
+                    None => (carried, carried_build) = (end, carried_build + build),
                 }
             }
             at = end;
         }
-        Packing { carried, lines, used }
+        Packing { carried, carried_build, lines, used }
     }
 }
 

@@ -3,7 +3,7 @@
 
 use super::event::ORDINARY_CLASSES;
 use super::{Class, EntryKind, Walk, CLASSES};
-use crate::{Category, MachineFile};
+use crate::{Category, MachineFile, MILLI};
 
 /// Every cost of a machine. Where a file states the cost of a whole (refilling a TLB, rebuilding the trace cache,
 /// reloading the set of segment registers, entry and exit together), the share of one part is derived here.
@@ -17,8 +17,8 @@ pub struct Costs {
     pub code_refill: u64,
     /// One entry of the TLB that holds data in 4 KB pages, and of the one that holds it in 4 MB pages.
     data_refills: [u64; 2],
-    /// One trace line.
-    pub trace_rebuild: u64,
+    /// What an instruction costs more when its trace line is built: it is decoded, instead of coming from the line.
+    builds: [u64; CLASSES.len()],
     pub l2_hit: u64,
     pub memory_read: u64,
     pub memory_write_back: u64,
@@ -49,7 +49,7 @@ impl Default for Costs {
             pipeline: Pipeline::default(),
             code_refill: 0,
             data_refills: [0; 2],
-            trace_rebuild: 0,
+            builds: [0; CLASSES.len()],
             l2_hit: 0,
             memory_read: 0,
             memory_write_back: 0,
@@ -76,7 +76,7 @@ impl Costs {
                 .unwrap_or_else(|| share(&format!("{section}.refill_cycles"), &format!("{section}.entries")))
         };
         let mut by_class = [(Category::Instructions, 0); CLASSES.len()];
-        let mut uops = [1; CLASSES.len()];
+        let (mut uops, mut builds) = ([1; CLASSES.len()], [0; CLASSES.len()]);
         for &(class, name) in &CLASSES {
             by_class[class as usize] = match class {
                 Class::SegmentLoad => (Category::SegmentReload, segment_load),
@@ -92,7 +92,10 @@ impl Costs {
                 _ => (Category::Instructions, milli(&format!("instructions.{name}"))),
             };
             if file.has_section("trace_cache") {
-                uops[class as usize] = file.integer(&format!("micro_ops.{name}")).unwrap_or(1) as u8;
+                let count = file.integer(&format!("micro_ops.{name}")).unwrap_or(1);
+                let delivered = count * MILLI / file.integer("trace_cache.uops_per_cycle").unwrap_or(1);
+                uops[class as usize] = count as u8;
+                builds[class as usize] = milli("trace_cache.decode_cycles").saturating_sub(delivered);
             }
         }
         debug_assert!(CLASSES[..ORDINARY_CLASSES]
@@ -109,7 +112,7 @@ impl Costs {
             },
             code_refill: refill(&["tlb", "itlb"]),
             data_refills: [refill(&["tlb", "dtlb"]), refill(&["tlb", "dtlb_large", "dtlb"])],
-            trace_rebuild: share("trace_cache.rebuild_cycles", "trace_cache.lines"),
+            builds,
             l2_hit: milli("l2.hit_cycles"),
             memory_read: milli("memory.read_cycles"),
             memory_write_back: milli("memory.write_back_cycles"),
@@ -130,6 +133,11 @@ impl Costs {
 
     pub fn uops(&self, class: Class) -> u8 {
         self.uops[class as usize]
+    }
+
+    /// What an instruction costs more where its trace line is built.
+    pub fn build(&self, class: Class) -> u64 {
+        self.builds[class as usize]
     }
 
     /// Refilling the data TLB after this walk.

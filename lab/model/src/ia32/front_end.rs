@@ -5,7 +5,7 @@ use super::block::Block;
 use super::machine::Memory;
 use super::{TraceCache, TraceCacheShape, Walk};
 use crate::core::notes::{Lookup, Notes};
-use crate::{Cache, Code, Linear, Moment, Running, Tables};
+use crate::{Cache, Code, Linear, Loss, Moment, Running, Tables};
 
 // A machine has one of them, and reaches into it at every fetch: behind a pointer it would be slower, not smaller.
 #[allow(clippy::large_enum_variant)]
@@ -17,7 +17,7 @@ pub(crate) enum FrontEnd {
 /// What is open in a front end between two runs of code.
 #[derive(Clone, Copy)]
 pub(crate) enum Open {
-    Trace { used: u8, branches: u8, building: bool, next: Linear },
+    Trace { used: u8, branches: u8, building: Option<Loss>, next: Linear },
     Cache { last_line: u32 },
 }
 
@@ -49,7 +49,7 @@ impl FrontEnd {
             FrontEnd::Trace(front) => {
                 let (used, branches) = front.line_at(linear);
                 // A full line ends whatever was open.
-                let open = (branches as u32) << 8 | (front.building as u32) << 16;
+                let open = (branches as u32) << 8 | (front.building.is_some() as u32) << 16;
                 used as u32 | if used < front.cache.shape().uops_per_line { open } else { 0 }
             }
             FrontEnd::Cache(front) => (linear.0 >> front.line_shift(memory) == front.last_line) as u32,
@@ -105,7 +105,7 @@ impl FrontEnd {
         match self {
             FrontEnd::Trace(front) => {
                 front.cache.state(out);
-                out.extend([front.used, front.branches, front.building as u8].map(u64::from));
+                out.extend([front.used, front.branches, front.building.is_some() as u8].map(u64::from));
                 out.push(front.next.0 as u64);
             }
             FrontEnd::Cache(front) => {
@@ -167,14 +167,15 @@ pub(crate) struct TraceFrontEnd {
     /// Micro-operations in the open line; a full line means that the next instruction starts a new one.
     used: u8,
     branches: u8,
-    building: bool,
+    /// The open line is being built; how it was lost before.
+    building: Option<Loss>,
     next: Linear,
 }
 
 impl TraceFrontEnd {
     pub fn new(cache: TraceCache, flushed_by_cr3: bool, itlb_on_fetch: bool) -> Self {
         let used = cache.shape().uops_per_line;
-        TraceFrontEnd { cache, flushed_by_cr3, itlb_on_fetch, used, branches: 0, building: false, next: Linear(0) }
+        TraceFrontEnd { cache, flushed_by_cr3, itlb_on_fetch, used, branches: 0, building: None, next: Linear(0) }
     }
 
     /// How full the open line is for code at `linear`, and how many branches it has taken then.
@@ -194,16 +195,16 @@ impl TraceFrontEnd {
             memory.translate_code_range(linear, block.bytes(), tables);
         }
         let packing = block.packing(self.used);
-        if self.building && packing.carried > 0 {
+        if let Some(loss) = self.building.filter(|_| packing.carried > 0) {
+            memory.book_more_of_trace(loss, packing.carried_build);
             memory.read_code(linear, packing.carried as u32, tables);
         }
         for span in &packing.lines {
             let start = linear.plus(span.start as u32);
-            let missed = self.cache.access(start, &span.slot);
-            self.building = missed.is_some();
+            self.building = self.cache.access(start, &span.slot);
             self.branches = 0;
-            if let Some(loss) = missed {
-                memory.book_trace_build(loss);
+            if let Some(loss) = self.building {
+                memory.book_trace_build(loss, span.build);
                 memory.read_code(start, (span.end - span.start) as u32, tables);
             }
         }

@@ -299,9 +299,16 @@ impl Memory {
         self.causes.charge(category, loss, milli);
     }
 
-    pub fn book_trace_build(&mut self, loss: Loss) {
+    /// Starts to build a trace line that was lost so.
+    pub fn book_trace_build(&mut self, loss: Loss, milli: u64) {
         self.counts.trace_misses += 1;
-        self.refill(Category::TraceRebuild, loss, self.costs.trace_rebuild);
+        self.refill(Category::TraceRebuild, loss, milli);
+    }
+
+    /// Goes on with it.
+    pub fn book_more_of_trace(&mut self, loss: Loss, milli: u64) {
+        self.ledger.add(Category::TraceRebuild, milli);
+        self.causes.charge_more(Category::TraceRebuild, loss, milli);
     }
 
     /// Looks the pages of a code range up in the ITLB.

@@ -45,7 +45,7 @@ const CACHE: [(&str, Kind); 8] = [
     ("lines_per_fill", Kind::Integer { min: 1, max: 8 }),
 ];
 
-const SINGLE: [(&str, &str, Kind); 30] = [
+const SINGLE: [(&str, &str, Kind); 31] = [
     ("processor", "clock_mhz", Kind::Integer { min: 1, max: 10_000 }),
     ("processor", "emulated_as", Kind::Choice(&["486", "pentium", "pentium2", "pentium3"])),
     ("pipeline", "pairing", Kind::Choice(&["none", "pentium"])),
@@ -59,7 +59,8 @@ const SINGLE: [(&str, &str, Kind); 30] = [
     ("trace_cache", "uops_per_line", Kind::Integer { min: 1, max: 64 }),
     ("trace_cache", "taken_branches", Kind::Integer { min: 0, max: 63 }),
     ("trace_cache", "index_shift", Kind::Integer { min: 0, max: 12 }),
-    ("trace_cache", "rebuild_cycles", CYCLES),
+    ("trace_cache", "uops_per_cycle", Kind::Integer { min: 1, max: 64 }),
+    ("trace_cache", "decode_cycles", CYCLES),
     ("trace_cache", "flushed_by_cr3", Kind::Bool),
     ("l2", "hit_cycles", CYCLES),
     ("memory", "read_cycles", CYCLES),
