@@ -5,7 +5,8 @@
 // Modules: the server (an ELF executable linked at SERVER_START; its command line, without the first word, is the
 // kernel's), then an initial file system. Own options (defaults first):
 //   memory=MB         what the server gets; half of what the machine has if it is not said
-//   small=none|server whose spaces are small
+//   small=none|server|all
+//                     whose spaces are small; of all processes' the kernel decides which
 //   slot=256          MB of the server's
 // The machine ends with what the server says, or with status 2 after one line of what is wrong.
 #include "memory.h"
@@ -73,9 +74,9 @@ bool serve(L4_MsgTag_t tag)
     L4_StoreMRs(1, static_cast<int>(words), mr);
     Word error = 0;
     switch (L4_Label(tag)) {
-    case CALL_MAKE_SPACE: error = threads.make_space(L4_ThreadId_t{.raw = mr[0]}); break;
+    case CALL_MAKE_SPACE: error = threads.make_space(L4_ThreadId_t{.raw = mr[0]}, mr[1]); break;
     case CALL_MAKE_THREAD:
-        error = threads.make(L4_ThreadId_t{.raw = mr[0]}, L4_ThreadId_t{.raw = mr[1]}, mr[2]);
+        error = threads.make(L4_ThreadId_t{.raw = mr[0]}, L4_ThreadId_t{.raw = mr[1]}, mr[2], mr[3]);
         break;
     case CALL_DELETE_THREAD: error = threads.remove(L4_ThreadId_t{.raw = mr[0]}); break;
     case CALL_ALIAS: return words && memory.load_aliases(mr[0], mr + 1, words - 1);
@@ -121,7 +122,7 @@ int cobnut_main(const char *command_line)
     bool bad = false;
     const unsigned megabytes = options.number("memory", 0, &bad), slot = options.number("slot", 256, &bad);
     const cobnut::Text kind = options.find("small");
-    const bool small = kind == "server";
+    const bool all = kind == "all", small = all || kind == "server";
     if (bad || (kind && !small && !(kind == "none"))) refuse("bad option on its command line");
     cobnut::Module server, initrd = {};
     if (!cobnut::boot_module(0, server)) refuse("there is no module with the server");
@@ -129,6 +130,6 @@ int cobnut_main(const char *command_line)
     if (const char *wrong = memory.load(server, initrd, megabytes, small ? slot : 0)) refuse(wrong);
     server_boot &boot = memory.boot();
     copy_text(boot.command_line, sizeof boot.command_line, arguments(server.command_line));
-    if (const char *wrong = threads.start(boot, memory.entry(), memory.stack(), small ? slot : 0)) refuse(wrong);
+    if (const char *wrong = threads.start(boot, memory.entry(), memory.stack(), small ? slot : 0, all)) refuse(wrong);
     serve_for_ever();
 }

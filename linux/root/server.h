@@ -19,6 +19,8 @@ struct server_boot {
 	unsigned int task_size;    /* addresses that processes have */
 	unsigned int time;         /* seconds since 1970, when the microkernel's clock was 0 */
 	unsigned int stub;         /* above them: two pages of the server's in each of their spaces */
+	unsigned int small_stub;   /* the same in spaces that may be small; 0: there are none */
+	unsigned int small_end;    /* of what is no program's there, which begins at small_stub */
 	char command_line[1024];
 };
 
@@ -27,8 +29,8 @@ struct server_boot {
  * error code of X.2's, 0 if there is none.
  */
 enum server_calls {
-	CALL_MAKE_SPACE = 0x0C01,    /* id of its first thread, which never runs */
-	CALL_MAKE_THREAD = 0x0C02,   /* id, id of a thread of the space, index of its UTCB */
+	CALL_MAKE_SPACE = 0x0C01,    /* id of its first thread, which never runs; 1: it may be small */
+	CALL_MAKE_THREAD = 0x0C02,   /* id, id of a thread of the space, index of its UTCB, 1: in a space that may be small */
 	CALL_DELETE_THREAD = 0x0C03, /* id */
 	CALL_ALIAS = 0x0C04,         /* address, then a page of its memory each for that page and the next ones;
 	                                answered with map items alone */

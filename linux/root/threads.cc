@@ -13,9 +13,12 @@ namespace {
 using Word = L4_Word_t;
 
 constexpr Word page = 4096, utcb_size = 512;
-// Of a process's space: what its programs may have ends below these.
-constexpr Word task_size = 0xBF000000, stub = 0xBFD00000, kip_address = 0xBFDFF000, utcbs = 0xBFE00000;
+// Of a process's space: below the end of addresses is what is not its program's,
+constexpr Word reserved = 16 << 20, stub_below = 3 << 20, utcbs_below = 2 << 20;
 constexpr int utcbs_log2 = 20;
+// or at the start, where programs have no pages, if the space may be small. (Ids from 0x4000 on, controlled-spaces.md.)
+constexpr Word small_stub = 0x4000, small_kip = 0x7000, small_utcbs = 0x8000, small_end = 0x10000;
+constexpr int small_utcbs_log2 = 15;
 // Of the server's: below its image.
 constexpr Word server_kip = 0x100000, server_utcbs = 0x110000;
 constexpr Word most_threads = 4096;
@@ -49,6 +52,17 @@ void enable_serial_interrupt()
         L4_Set_MsgTag(L4_MsgTag_t{.raw = 0});
         L4_Call(serial_interrupt()); // acknowledges the last, and waits for the next
     }
+}
+
+/// The end of the addresses of large spaces.
+Word user_end()
+{
+    void *kip = L4_GetKernelInterface();
+    for (Word i = 0; i < L4_NumMemoryDescriptors(kip); i++) {
+        L4_MemoryDesc_t *m = L4_MemoryDesc(kip, i);
+        if (L4_IsMemoryDescVirtual(m)) return L4_MemoryDescHigh(m) + 1;
+    }
+    return 0xC0000000;
 }
 
 /// Of the clock that runs on with the machine off.
@@ -88,31 +102,39 @@ bool Threads::is_servers(L4_ThreadId_t id) const
     return L4_IsGlobalId(id) && L4_ThreadNo(id) - first_ < most_threads;
 }
 
-Word Threads::activate(L4_ThreadId_t id, L4_ThreadId_t space, Word utcb)
+L4_Fpage_t Threads::utcb_area(bool small) const
 {
-    return L4_ThreadControl(id, space, root_, main_, reinterpret_cast<void *>(utcbs + utcb * utcb_size))
-               ? 0
-               : L4_ErrorCode();
+    return small ? L4_FpageLog2(small_utcbs, small_utcbs_log2) : L4_FpageLog2(user_end_ - utcbs_below, utcbs_log2);
 }
 
-Word Threads::make_space(L4_ThreadId_t first)
+Word Threads::activate(L4_ThreadId_t id, L4_ThreadId_t space, Word utcb, bool small)
 {
+    const Word address = L4_Address(utcb_area(small)) + utcb * utcb_size;
+    return L4_ThreadControl(id, space, root_, main_, reinterpret_cast<void *>(address)) ? 0 : L4_ErrorCode();
+}
+
+Word Threads::make_space(L4_ThreadId_t first, bool small)
+{
+    const Word kip = small ? small_kip : user_end_ - utcbs_below - page;
+
     if (!is_servers(first)) return L4_ErrInvalidThread;
     if (!L4_ThreadControl(first, first, root_, L4_nilthread, reinterpret_cast<void *>(-1))) return L4_ErrorCode();
     Word error = 0;
-    if (!L4_SpaceControl(first, L4_SmallSpaceChange | L4_LargeSpace, L4_FpageLog2(kip_address, 12),
-                         L4_FpageLog2(utcbs, utcbs_log2), main_, nullptr) ||
+    // the kernel's rules decide about one of which nothing is asked
+    const Word asked = small ? 0 : L4_SmallSpaceChange | L4_LargeSpace;
+    if (!L4_SpaceControl(first, asked, L4_FpageLog2(kip, 12), utcb_area(small), main_, nullptr) ||
         !cobnut::set_controlled(first, true))
         error = L4_ErrorCode();
-    if (!error) error = activate(first, first, 0);
+    if (!error) error = activate(first, first, 0, small);
     if (error) L4_ThreadControl(first, L4_nilthread, L4_nilthread, L4_nilthread, reinterpret_cast<void *>(-1));
     return error;
 }
 
-Word Threads::make(L4_ThreadId_t id, L4_ThreadId_t space, Word utcb)
+Word Threads::make(L4_ThreadId_t id, L4_ThreadId_t space, Word utcb, bool small)
 {
-    if (!is_servers(id) || !is_servers(space) || utcb >= (1u << utcbs_log2) / utcb_size) return L4_ErrInvalidThread;
-    return activate(id, space, utcb);
+    const Word most = L4_Size(utcb_area(small)) / utcb_size;
+    if (!is_servers(id) || !is_servers(space) || utcb >= most) return L4_ErrInvalidThread;
+    return activate(id, space, utcb, small);
 }
 
 Word Threads::remove(L4_ThreadId_t id)
@@ -122,9 +144,10 @@ Word Threads::remove(L4_ThreadId_t id)
     return gone ? 0 : L4_ErrorCode();
 }
 
-const char *Threads::start(server_boot &boot, Word entry, Word stack, unsigned slot)
+const char *Threads::start(server_boot &boot, Word entry, Word stack, unsigned slot, bool small_processes)
 {
     root_ = L4_Myself();
+    user_end_ = user_end();
     const Word number = L4_ThreadNo(root_);
     main_ = L4_GlobalId(number + 1, 1);
     events_ = L4_GlobalId(number + 2, 1);
@@ -156,8 +179,10 @@ const char *Threads::start(server_boot &boot, Word entry, Word stack, unsigned s
     boot.events = events_.raw;
     boot.first_thread = first_;
     boot.threads = most_threads;
-    boot.task_size = task_size;
-    boot.stub = stub;
+    boot.task_size = user_end_ - reserved;
+    boot.stub = user_end_ - stub_below;
+    boot.small_stub = small_processes ? small_stub : 0;
+    boot.small_end = small_end;
     boot.time = seconds_now() - static_cast<Word>(L4_SystemClock().raw) / 1000000;
     if (cobnut_start(main_, entry, stack)) return "the server does not take its start message";
     console_to = events_;

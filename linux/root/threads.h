@@ -11,8 +11,8 @@ namespace linux_root {
 class Threads {
 public:
     /// Makes the server's space and threads, says in `boot` what they are, and starts them. Returns what is wrong, or
-    /// null. `slot`: MB of a small space.
-    const char *start(server_boot &boot, L4_Word_t entry, L4_Word_t stack, unsigned slot);
+    /// null. `slot`: MB of a small space; `small_processes`: theirs may be small, too.
+    const char *start(server_boot &boot, L4_Word_t entry, L4_Word_t stack, unsigned slot, bool small_processes);
 
     L4_ThreadId_t main() const { return main_; }
     L4_ThreadId_t events() const { return events_; }
@@ -20,16 +20,18 @@ public:
     // Calls of the server's, for threads whose numbers are its own; they return an ErrorCode.
 
     /// A space with a first thread; the server is its redirector, and controls it (docs/controlled-spaces.md).
-    L4_Word_t make_space(L4_ThreadId_t first);
-    L4_Word_t make(L4_ThreadId_t id, L4_ThreadId_t space, L4_Word_t utcb);
+    /// `small`: it may be small, and has its areas where they are in such spaces.
+    L4_Word_t make_space(L4_ThreadId_t first, bool small);
+    L4_Word_t make(L4_ThreadId_t id, L4_ThreadId_t space, L4_Word_t utcb, bool small);
     L4_Word_t remove(L4_ThreadId_t id);
 
 private:
     bool is_servers(L4_ThreadId_t id) const;
-    L4_Word_t activate(L4_ThreadId_t id, L4_ThreadId_t space, L4_Word_t utcb);
+    L4_Fpage_t utcb_area(bool small) const;
+    L4_Word_t activate(L4_ThreadId_t id, L4_ThreadId_t space, L4_Word_t utcb, bool small);
 
     L4_ThreadId_t root_ = {}, main_ = {}, events_ = {};
-    L4_Word_t first_ = 0;
+    L4_Word_t first_ = 0, user_end_ = 0;
 };
 
 } // namespace linux_root

@@ -20,7 +20,9 @@ from cobnut.modules import Module
 KERNELS = ("server", "native")
 SMALL = ("server", "all", "none")
 ROOT, SERVER = "linux-root", "server"
-KERNEL_OPTIONS = "small=512 kmem=64000"
+KERNEL_OPTIONS = "kmem=64000"
+AREA_MB = {"all": 1024}  # of small spaces; of 256 MB each has one, if programs fit that are linked at 128 MB
+LEAST_AREA_MB = 512
 OVERHEAD_MB = 96  # of the machine's memory, beside Linux's and the image: the microkernel's, and the programs
 LINUX_OPTIONS = "console=hvc0 quiet lpj=1000000"  # loops are not counted, which here depends on this machine's load
 MOST_SERVER_MB = 768  # Linux as a server has no memory but what is mapped in its own space
@@ -122,7 +124,8 @@ def _boot(wish: Wish, kernel: Server, archive: Path, memory_mb: int) -> Boot:
         Module(archive),
     )
     cpu = bochs.DEFAULT_CPU if wish.emulator == "bochs" else Boot.cpu
-    return Boot(pc.kernel, chosen, KERNEL_OPTIONS, cpu, memory_mb + OVERHEAD_MB + archive.stat().st_size // MB)
+    kernel_options = f"small={AREA_MB.get(wish.small or '', LEAST_AREA_MB)} {KERNEL_OPTIONS}"
+    return Boot(pc.kernel, chosen, kernel_options, cpu, memory_mb + OVERHEAD_MB + archive.stat().st_size // MB)
 
 
 def _booted(what: Boot, wish: Wish) -> int:

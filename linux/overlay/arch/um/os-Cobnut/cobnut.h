@@ -60,6 +60,10 @@ void cobnut_drop_thread(struct cobnut_thread *thread);
 void cobnut_drop_space(struct mm_id *id);
 void *cobnut_stub_data(struct mm_id *id);
 
+/* layout.c */
+void cobnut_enlarge(struct mm_struct *mm);
+unsigned long cobnut_stub(const struct mm_id *id);
+
 /* tlb.c: the page of the kernel's that a process has at an address, or 0 */
 unsigned long cobnut_user_page(struct mm_struct *mm, unsigned long address, bool write,
 			       bool *writable);
@@ -69,6 +73,7 @@ void cobnut_evict(void);
 /* process.c */
 int cobnut_run_stub(struct task_struct *task, unsigned int offset, unsigned long ax,
 		    unsigned long cx);
+void cobnut_settle(struct task_struct *task);
 
 /* fpu.c, tls.c */
 void cobnut_fpu_init(void);

@@ -63,7 +63,7 @@ int cobnut_read_fpu(struct task_struct *task)
 	if (!data)
 		return -ENOMEM;
 	err = cobnut_run_stub(task, have_fpx_regs ? STUB_FXSAVE : STUB_FSAVE, 0,
-			      server_boot->stub + PAGE_SIZE);
+			      cobnut_stub(&task->mm->context.id) + PAGE_SIZE);
 	if (!err)
 		memcpy(fp, data, have_fpx_regs ? FXSR_BYTES : FSAVE_BYTES);
 	return err;
@@ -78,7 +78,7 @@ int cobnut_write_fpu(struct task_struct *task)
 		return -ENOMEM;
 	memcpy(data, task->thread.regs.regs.fp, have_fpx_regs ? FXSR_BYTES : FSAVE_BYTES);
 	return cobnut_run_stub(task, have_fpx_regs ? STUB_FXRSTOR : STUB_FRSTOR, 0,
-			       server_boot->stub + PAGE_SIZE);
+			       cobnut_stub(&task->mm->context.id) + PAGE_SIZE);
 }
 
 static int read_to(struct task_struct *task, unsigned long *to, size_t bytes)

@@ -98,9 +98,11 @@ static __always_inline L4_Word_t release(struct cobnut_thread *thread)
 	return 0;
 }
 
-/* Stops the thread wherever it is; its registers are then those with which it would have gone on. */
-static void stop(struct cobnut_thread *thread, struct uml_pt_regs *regs)
+/* Stops the task's thread wherever it is; its registers are then those with which it would have gone on. */
+static void stop(struct task_struct *task)
 {
+	struct cobnut_thread *thread = &task->thread.arch.cobnut;
+	struct uml_pt_regs *regs = &task->thread.regs.regs;
 	L4_Word_t control[6] = { X2_HALT | X2_READ };
 
 	__L4_Raw_ExchangeRegisters(thread->id, control);
@@ -108,8 +110,15 @@ static void stop(struct cobnut_thread *thread, struct uml_pt_regs *regs)
 	regs->gp[HOST_IP] = messages()[MR_IP];
 	regs->gp[HOST_EFLAGS] = messages()[MR_FLAGS];
 	store_registers(regs->gp);
-	if (unlikely(test_thread_flag(TIF_SINGLESTEP)))
+	if (unlikely(test_tsk_thread_flag(task, TIF_SINGLESTEP)))
 		regs->gp[HOST_EFLAGS] &= ~TRAP_FLAG;
+}
+
+/* Linux knows all registers of a task that is not running, and nothing waits for an answer that has none. */
+void cobnut_settle(struct task_struct *task)
+{
+	if (task->thread.arch.cobnut.state == COBNUT_FAULT)
+		stop(task);
 }
 
 /* Adds a page to the answer to a fault, which has `items` already. */
@@ -128,13 +137,13 @@ static void load_item(int items, unsigned long page, unsigned long address, bool
 /* Both pages of ours that a space has: the second with the first, as a stub needs both. */
 static bool load_stub(struct mm_id *space, unsigned long address, bool write)
 {
+	const unsigned long stub = cobnut_stub(space);
 	void *data = cobnut_stub_data(space);
 
-	if (!data || (address == server_boot->stub && write) ||
-	    address > server_boot->stub + PAGE_SIZE)
+	if (!data || (address == stub && write))
 		return false;
-	load_item(0, (unsigned long)stub_page, server_boot->stub, false);
-	load_item(1, (unsigned long)data, server_boot->stub + PAGE_SIZE, true);
+	load_item(0, (unsigned long)stub_page, stub, false);
+	load_item(1, (unsigned long)data, stub + PAGE_SIZE, true);
 	return true;
 }
 
@@ -163,7 +172,7 @@ static bool load_page(struct mm_struct *mm, struct cobnut_thread *thread)
 	unsigned long page;
 	bool writable;
 
-	if (unlikely(address >= server_boot->stub))
+	if (unlikely(address - cobnut_stub(&mm->context.id) < 2 * PAGE_SIZE))
 		return load_stub(&mm->context.id, address, write);
 	page = cobnut_user_page(mm, address, write, &writable);
 	if (!page)
@@ -195,7 +204,7 @@ int cobnut_run_stub(struct task_struct *task, unsigned int offset, unsigned long
 {
 	struct cobnut_thread *thread = &task->thread.arch.cobnut;
 	const L4_ThreadId_t id = { .raw = thread->id };
-	unsigned long gp[MAX_REG_NR] = { [HOST_IP] = server_boot->stub + offset,
+	unsigned long gp[MAX_REG_NR] = { [HOST_IP] = cobnut_stub(&task->mm->context.id) + offset,
 					 [HOST_EFLAGS] = USER_FLAGS, [HOST_AX] = ax, [HOST_CX] = cx };
 	L4_MsgTag_t tag;
 	L4_Word_t to;
@@ -303,7 +312,7 @@ static void page_fault(struct cobnut_thread *thread, struct uml_pt_regs *regs)
 		thread->fault_access |= FIRST_ACCESS;
 		return;
 	}
-	stop(thread, regs);
+	cobnut_settle(current);
 	regs->faultinfo = (struct faultinfo){
 		.error_code = 4 | (write ? 2 : 0), .cr2 = address, .trap_no = PAGE };
 	segv(regs->faultinfo, regs->gp[HOST_IP], 1, regs);
@@ -333,7 +342,7 @@ static __always_inline void handle(struct cobnut_thread *thread, struct uml_pt_r
 	thread->state = COBNUT_EXCEPTION;
 	if (unlikely(tag >> 16 != X2_EXCEPTION)) {
 		/* a message of its own; Linux has none */
-		stop(thread, regs);
+		stop(current);
 		force_sig(SIGSYS);
 		return;
 	}
@@ -400,8 +409,7 @@ void userspace(struct uml_pt_regs *regs, unsigned long *unused)
 	for (;;) {
 		while (unlikely(read_thread_flags() & _TIF_WORK_MASK)) {
 			/* signals and others look at registers, which a fault does not bring */
-			if (thread->state == COBNUT_FAULT)
-				stop(thread, regs);
+			cobnut_settle(task);
 			interrupt_end();
 		}
 		regs->gp[HOST_ORIG_AX] = NO_SYSCALL;
@@ -437,7 +445,7 @@ void userspace(struct uml_pt_regs *regs, unsigned long *unused)
 		main_waits = 0;
 		if (unlikely(thread->state == COBNUT_FAULT && !unmapped(tag, &refused)))
 			force_fatal_sig(SIGKILL);
-		stop(thread, regs);
+		stop(current);
 		deliver_in_process(regs);
 		local_irq_enable();
 	}

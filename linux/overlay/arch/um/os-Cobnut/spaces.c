@@ -15,7 +15,8 @@
 #include <skas.h>
 #include "cobnut.h"
 
-#define UTCB_BITS	11	/* root gives each space an area of 1 MB */
+#define LARGE_UTCBS	2048	/* in the area that root gives a space */
+#define SMALL_UTCBS	64
 #define ANCHOR_UTCB	0
 
 static unsigned long *numbers_used;
@@ -60,21 +61,27 @@ static void delete_thread(unsigned long id)
 		    numbers_used);
 }
 
+static int utcbs_of(const struct mm_id *space)
+{
+	return space->large ? LARGE_UTCBS : SMALL_UTCBS;
+}
+
 static int make_space(struct mm_id *space)
 {
-	L4_Word_t word;
+	L4_Word_t words[2];
 	int number, err;
 
-	space->utcbs = bitmap_zalloc(1 << UTCB_BITS, GFP_KERNEL);
+	space->utcbs = bitmap_zalloc(LARGE_UTCBS, GFP_KERNEL);
 	if (!space->utcbs)
 		return -ENOMEM;
 	number = take_number();
 	err = number;
 	if (number >= 0) {
-		word = id_of(number);
-		err = root_call(CALL_MAKE_SPACE, 1, &word);
+		words[0] = id_of(number);
+		words[1] = !space->large;
+		err = root_call(CALL_MAKE_SPACE, 2, words);
 		if (!err) {
-			space->anchor = word;
+			space->anchor = words[0];
 			__set_bit(ANCHOR_UTCB, space->utcbs);
 			return 0;
 		}
@@ -90,23 +97,26 @@ int cobnut_make_thread(struct task_struct *task)
 {
 	struct cobnut_thread *thread = &task->thread.arch.cobnut;
 	struct mm_id *space = &task->mm->context.id;
-	L4_Word_t words[3];
+	L4_Word_t words[4];
 	int number, err;
 
+	if (space->anchor && !space->large && bitmap_full(space->utcbs, SMALL_UTCBS))
+		cobnut_enlarge(task->mm);
 	if (!space->anchor) {
 		err = make_space(space);
 		if (err)
 			return err;
 	}
-	words[2] = find_first_zero_bit(space->utcbs, 1 << UTCB_BITS);
-	if (words[2] >= 1 << UTCB_BITS)
+	words[2] = find_first_zero_bit(space->utcbs, utcbs_of(space));
+	if (words[2] >= utcbs_of(space))
 		return -EAGAIN;
 	number = take_number();
 	if (number < 0)
 		return number;
 	words[0] = id_of(number);
 	words[1] = space->anchor;
-	err = root_call(CALL_MAKE_THREAD, 3, words);
+	words[3] = !space->large;
+	err = root_call(CALL_MAKE_THREAD, 4, words);
 	if (err) {
 		__clear_bit(number, numbers_used);
 		return err;
@@ -153,7 +163,10 @@ void *cobnut_stub_data(struct mm_id *space)
 
 int init_new_context(struct task_struct *task, struct mm_struct *mm)
 {
-	memset(&mm->context.id, 0, sizeof(mm->context.id));
+	/* a copy at fork has its addresses where its original has them; in others these are 0 */
+	mm->context.id = (struct mm_id){
+		.large = mm->context.id.large || !server_boot->small_stub,
+		.vdso = mm->context.id.vdso };
 	return 0;
 }
 
