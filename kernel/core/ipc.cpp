@@ -3,6 +3,7 @@
 
 #include "core/arch.hpp"
 #include "core/check.hpp"
+#include "core/mapping_tree.hpp"
 #include "core/schedule.hpp"
 #include "core/space.hpp"
 #include "core/string_transfer.hpp"
@@ -154,7 +155,9 @@ bool deliver(Thread& s, Thread& r, Thread& apparent) {
     check(!s.partner);
     r.close();
     timeouts::cancel(r);
-    Word budget = mappings::between_points;
+    // What has come before it in the stretch may have been long: room for what a page of several sizes may need.
+    constexpr Word begins_with = mappings::between_points / (mappings::several_sizes ? 2 : 1);
+    Word budget = begins_with;
     Moved moved = transfer(s, r, apparent, budget);
     if (moved == Moved::part) return false;
     if (moved == Moved::overflow) {
@@ -172,7 +175,7 @@ bool deliver(Thread& s, Thread& r, Thread& apparent) {
         fail(s, IpcError::overflow, Phase::send);
         return false;
     }
-    if (budget < mappings::between_points) return arrived(s, r, &apparent), false;
+    if (budget < begins_with) return arrived(s, r, &apparent), false;
     received(s, r, &apparent);
     return true;
 }

@@ -45,6 +45,7 @@ WAITS = {
     "wait_forwarded",
     "wait_strings",
     "wait_items",
+    "wait_granted",
     "wait_end_of_space",
     "wait_deletion",
     "wait_renaming",

@@ -197,7 +197,8 @@ def test_small_programs_do_what_they_do_natively_where_limits_are_enforced(ran, 
 
 @pytest.mark.parametrize(("small", "below"), [("all", 1 << 28), ("server", 0xBF000000)])
 def test_programs_have_the_layout_that_fits(cobnut, small, below):
-    command = "awk '{ print $1 }' /proc/self/maps; ulimit -s unlimited; /bin/busybox awk '/stack/ { print $1 }' /proc/self/maps"
+    maps = "/bin/busybox awk '%s { print $1 }' /proc/self/maps"
+    command = f"{maps % ''}; ulimit -s unlimited; {maps % '/stack/'}"
     done = cobnut("linux", "--small", small, "--run", command)
     *ends, unlimited = [int(line.split("-")[1], 16) for line in done.stdout.split()]
     assert len(ends) > 5 and below // 2 < max(ends) <= below, done.stdout

@@ -168,6 +168,72 @@ void items_behind_strangers()
     CHECK_EQUAL(ask(a, do_read, low).faults, 0);
 }
 
+/// In one call a message to `to`, in a name that takes a chain of redirectors to refuse, and then what `from` gives.
+Word do_forward_and_take(Word to, Word from, Word)
+{
+    constexpr Word propagated = 1u << 12, words = 60;
+    L4_Accept(L4_MapGrantItems(L4_CompleteAddressSpace));
+    L4_Set_VirtualSender(forwarded);
+    L4_Set_MsgTag(L4_MsgTag_t{.raw = propagated | words});
+    L4_ThreadId_t partner;
+    const L4_MsgTag_t tag =
+        L4_Ipc(L4_ThreadId_t{.raw = to}, L4_ThreadId_t{.raw = from}, L4_Timeouts(second, second), &partner);
+    L4_Accept(L4_UntypedWordsAcceptor);
+    return L4_IpcFailed(tag) ? L4_ErrorCode() : 0;
+}
+
+/// Grants what there is at `low` in such a name.
+Word do_forward_grant(Word to, Word log2, Word)
+{
+    constexpr Word propagated = 1u << 12;
+    const L4_GrantItem_t item = L4_GrantItem(L4_FpageLog2(low, static_cast<int>(log2)) + L4_FullyAccessible, low);
+    L4_Set_VirtualSender(forwarded);
+    L4_Set_MsgTag(L4_MsgTag_t{.raw = propagated | 2u << 6});
+    L4_LoadMR(1, item.raw[0]);
+    L4_LoadMR(2, item.raw[1]);
+    return L4_IpcFailed(L4_Send_Timeout(L4_ThreadId_t{.raw = to}, second)) ? L4_ErrorCode() : 0;
+}
+
+/// With the call that has sent a long message, a thread receives pieces of a megabyte where it has another, from one
+/// who waits for that. Each of the two uses a name that a chain of redirectors would have to allow.
+constexpr Word most_sharers = 3;
+void granted_by_one_who_waits(Word sharers)
+{
+    constexpr int log2 = 20;
+    if (!wish.latency) return;
+    Agent *a = agent(Kind::large), *taker = agent(Kind::large), *all[most_sharers];
+    Agent *first = agent(Kind::large), *next = agent(Kind::large);
+    const L4_Fpage_t old = L4_Sigma0_GetAny(L4_nilthread, log2, L4_CompleteAddressSpace);
+    const L4_Fpage_t fresh = L4_Sigma0_GetAny(L4_nilthread, log2, L4_CompleteAddressSpace);
+    if (!a || !taker || !first || !next) return;
+    if (L4_IsNilFpage(old) || L4_IsNilFpage(fresh)) return fail("no megabyte");
+    for (Word n = 0; n < sharers; n++) {
+        if (!(all[n] = agent(Kind::large))) return;
+        give(all[n], fresh + L4_FullyAccessible, 0, L4_FpageLog2(low, log2));
+        ask(all[n], do_write_pages, low, 1u << (log2 - 12));
+    }
+    give(a, old + L4_FullyAccessible, 0, L4_FpageLog2(low, log2));
+    ask(a, do_write_pages, low, 1u << (log2 - 12));
+    CHECK(L4_SpaceControl(first->id, 0, L4_Nilpage, L4_Nilpage, next->id, nullptr));
+    CHECK(L4_SpaceControl(next->id, 0, L4_Nilpage, L4_Nilpage, first->id, nullptr));
+    forwarded = first->id;
+    begin(all[0], do_forward_grant, a->id.raw, log2);
+    begin(taker, do_receive_items, a->id.raw);
+    pause(5000);
+    begin(a, do_forward_and_take, taker->id.raw, all[0]->id.raw);
+    CHECK_EQUAL(finish(a).value, 0);
+    CHECK_EQUAL(finish(taker).value, 0);
+    CHECK_EQUAL(finish(all[0]).value, 0);
+    CHECK_EQUAL(ask(a, do_read, low).faults, 0);
+    Agent *const others[] = {a, taker, first, next};
+    for (Agent *one : others) remove(one);
+    for (Word n = 0; n < sharers; n++) remove(all[n]);
+}
+void granted_behind_a_message()
+{
+    for (Word sharers = 1; sharers <= most_sharers; sharers++) granted_by_one_who_waits(sharers);
+}
+
 /// Those who wait to send to a thread, and those who wait for a message from it.
 void deletion()
 {
@@ -369,6 +435,7 @@ const Test waiting_tests[] = {
     {"latency.wait_receive", closed_receive},
     {"latency.wait_forwarded", forwarded_by_strangers},
     {"latency.wait_items", items_behind_strangers},
+    {"latency.wait_granted", granted_behind_a_message},
     {"latency.wait_deletion", deletion},
     {"latency.wait_renaming", renaming},
     {"latency.wait_strings", strings_of_a_pager},
