@@ -54,6 +54,19 @@ fn every_mistake_has_its_line() {
             "machine=MACHINE,ram=FOLDER/ram,out=FOLDER/out,kernel=MACHINE",
             "kernel file MACHINE: not a complete 32-bit ELF file",
         ),
+        ("machine=MACHINE,ram=FOLDER/ram,out=FOLDER/out,program=it", "argument program=it: must be NAME:FILE"),
+        (
+            "machine=MACHINE,ram=FOLDER/ram,out=FOLDER/out,program=it:MACHINE",
+            "program it: file MACHINE: not a complete 32-bit ELF file",
+        ),
+        (
+            "machine=MACHINE,ram=FOLDER/ram,out=FOLDER/out,program=it:FOLDER/sysenter,region=1:it/asks..nowhere",
+            "argument region=1:it/asks..nowhere: it has no symbol nowhere, or several",
+        ),
+        (
+            "mode=sanitize,ram=FOLDER/ram,out=FOLDER/out,program=it:FOLDER/sysenter",
+            "argument program: only what is measured or recorded has one",
+        ),
         ("mode=sanitize,ram=FOLDER/ram,out=FOLDER/out,ignore=here", "argument ignore: here is not an address"),
         (
             "mode=sanitize,ram=FOLDER/ram,out=FOLDER/out,symbols=FOLDER/none",

@@ -35,7 +35,7 @@ struct Site<P> {
 impl<O: Observer<ArmGuest>> Follow for Follower<O> {
     type Block = Block<O::Prepared>;
 
-    fn create(setup: &Setup, cpu: c_uint) -> Result<Self, String> {
+    fn create(setup: &'static Setup, cpu: c_uint) -> Result<Self, String> {
         let registers = Registers::find()?;
         let ram = Ram::map(&setup.arguments.ram, setup.arguments.base)?;
         let observer = O::create(setup, ram.size())?;

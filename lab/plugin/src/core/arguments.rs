@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //! The plugin's arguments: `machine=`, `kernel=`, `ram=`, `out=`, `mode=`, `note=`, `stop=`, `set=`, `range=`,
-//! `symbols=`, `ignore=`, `from=`, `without=`, `base=`, `watch=`.
+//! `program=`, `region=`, `symbols=`, `ignore=`, `from=`, `without=`, `base=`, `watch=`.
 
 use cobnut_model::{Linear, Physical};
 use std::path::PathBuf;
@@ -35,6 +35,10 @@ pub struct Arguments {
     pub overrides: Vec<String>,
     /// `range=NAME:SYMBOL..SYMBOL`: part of the kernel's code to count by itself.
     pub ranges: Vec<String>,
+    /// `program=NAME:FILE`: a user's program, known by its ELF file.
+    pub programs: Vec<String>,
+    /// `region=CASE:NAME/FROM..TO`: a case that two places in a program delimit.
+    pub regions: Vec<String>,
     /// `from=begin`: nothing is counted or modelled before the first case begins.
     pub from_begin: bool,
     /// `symbols=FILE`, with `mode=sanitize`: names of the kernel's code as Linux writes them (System.map,
@@ -78,6 +82,8 @@ impl Arguments {
                 "note" => arguments.note = Some(value.into()),
                 "set" => arguments.overrides.push(value.to_string()),
                 "range" => arguments.ranges.push(value.to_string()),
+                "program" => arguments.programs.push(value.to_string()),
+                "region" => arguments.regions.push(value.to_string()),
                 "from" if value == "begin" => arguments.from_begin = true,
                 "from" => return Err(format!("argument from: {value} is not begin")),
                 "symbols" => arguments.symbols = Some(value.into()),
@@ -106,6 +112,12 @@ impl Arguments {
         if arguments.without_flush && arguments.machine.is_none() {
             return Err("argument without: there is no machine to change".into());
         }
+        if arguments.sanitize || arguments.stretch {
+            let given = [("program", &arguments.programs), ("region", &arguments.regions)];
+            if let Some((name, _)) = given.iter().find(|(_, given)| !given.is_empty()) {
+                return Err(format!("argument {name}: only what is measured or recorded has one"));
+            }
+        }
         if arguments.from_begin && (arguments.record || arguments.sanitize) {
             return Err("argument from: only a measurement can wait for its beginning".into());
         }
@@ -116,6 +128,7 @@ impl Arguments {
     pub fn check_arm(&self) -> Result<(), String> {
         let given = [
             ("ignore", !self.ignored.is_empty()),
+            ("program", !self.programs.is_empty()),
             ("symbols", self.symbols.is_some()),
             ("without", self.without_flush),
         ];

@@ -9,6 +9,9 @@ use object::read::elf::{ElfFile32, ElfSection32, ProgramHeader};
 use object::{LittleEndian, Object, ObjectSection, ObjectSymbol, SectionFlags};
 use std::path::Path;
 
+/// What stands in sections, by their addresses.
+pub type Contents = Vec<(u32, Vec<u8>)>;
+
 /// Pages that tell stub and trampoline from the rest of user mode.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct KernelImage {
@@ -19,11 +22,15 @@ pub struct KernelImage {
 }
 
 fn contents(path: &Path) -> Result<Vec<u8>, String> {
-    std::fs::read(path).map_err(|e| format!("kernel file {}: {e}", path.display()))
+    std::fs::read(path).map_err(|e| format!("file {}: {e}", path.display()))
 }
 
 fn incomplete(path: &Path) -> String {
-    format!("kernel file {}: not a complete 32-bit ELF file", path.display())
+    format!("file {}: not a complete 32-bit ELF file", path.display())
+}
+
+fn of_kernel(why: String) -> String {
+    format!("kernel {why}")
 }
 
 impl KernelImage {
@@ -34,22 +41,31 @@ impl KernelImage {
     }
 
     pub fn read(path: &Path) -> Result<Self, String> {
-        Self::parse(&contents(path)?).ok_or_else(|| incomplete(path))
+        contents(path).and_then(|bytes| Self::parse(&bytes).ok_or_else(|| incomplete(path))).map_err(of_kernel)
     }
 
     /// The names of the kernel's code.
     pub fn symbols(path: &Path) -> Result<Symbols, String> {
+        let symbols = |bytes: Vec<u8>| Self::parse_symbols(&bytes).ok_or_else(|| incomplete(path));
+        contents(path).and_then(symbols).map_err(of_kernel)
+    }
+
+    /// The names of a program's code, and its executable sections by address.
+    pub fn program(path: &Path) -> Result<(Symbols, Contents), String> {
         let bytes = contents(path)?;
-        Self::parse_symbols(&bytes).ok_or_else(|| incomplete(path))
+        let found = Self::parse_symbols(&bytes).zip(Self::parse_code(&bytes));
+        found.ok_or_else(|| incomplete(path))
+    }
+
+    fn parse_code(bytes: &[u8]) -> Option<Vec<(u32, Vec<u8>)>> {
+        let elf = parse(bytes)?;
+        let code = elf.sections().filter(is_code);
+        code.map(|section| Some((section.address() as u32, section.data().ok()?.to_vec()))).collect()
     }
 
     fn parse_symbols(bytes: &[u8]) -> Option<Symbols> {
         let elf = parse(bytes)?;
-        let executable = |section: &Section| match section.flags() {
-            SectionFlags::Elf { sh_flags, .. } => sh_flags.contains(elf::SHF_EXECINSTR),
-            _ => false,
-        };
-        let code = elf.sections().filter(executable);
+        let code = elf.sections().filter(is_code);
         let code = code.map(|section| (section.address() as u32, (section.address() + section.size()) as u32));
         let list = elf.symbols().map(|symbol| {
             let name = String::from_utf8_lossy(symbol.name_bytes().ok()?);
@@ -75,6 +91,13 @@ impl KernelImage {
 
 type Elf<'a> = ElfFile32<'a, LittleEndian>;
 type Section<'a, 'b> = ElfSection32<'a, 'b, LittleEndian>;
+
+fn is_code(section: &Section) -> bool {
+    match section.flags() {
+        SectionFlags::Elf { sh_flags, .. } => sh_flags.contains(elf::SHF_EXECINSTR),
+        _ => false,
+    }
+}
 
 fn parse(bytes: &[u8]) -> Option<Elf<'_>> {
     ElfFile32::parse(bytes).ok()

@@ -41,6 +41,9 @@ pub trait Observer<G: Guest>: Sized + 'static {
     /// Whom they are counted for becomes known, before they are executed.
     fn belongs(_prepared: &mut Self::Prepared, _mode: Mode) {}
 
+    /// They turn out to be code of the user program with this number, at this address of it.
+    fn of_program(&self, _prepared: &mut Self::Prepared, _address: u32, _program: usize) {}
+
     /// Instructions begin to be executed.
     fn run(&mut self, prepared: &Self::Prepared, place: &G::Place, state: &mut G::State);
 

@@ -39,10 +39,17 @@ impl<P: Processor> Output<P> {
             if arguments.from_begin {
                 measurement = measurement.from_begin();
             }
-            Output::Measurement(measurement)
+            Output::Measurement(measurement.with_programs(&setup.program_code))
         };
         setup.warnings.iter().for_each(|warning| output.warn(warning.clone()));
         Ok(output)
+    }
+
+    /// `run` is code of the user program with this number, and stands at this address of it.
+    pub fn of_program(&self, run: &mut Run<P>, address: u32, program: usize) {
+        if let Output::Measurement(measurement) = self {
+            measurement.of_program(run, address, program);
+        }
     }
 
     /// Writes to `out` what there is to be written at the end of a run.

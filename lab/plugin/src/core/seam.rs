@@ -16,7 +16,7 @@ pub trait Follow: Sized + 'static {
     type Block;
 
     /// The processor with this number comes to life.
-    fn create(setup: &Setup, cpu: c_uint) -> Result<Self, String>;
+    fn create(setup: &'static Setup, cpu: c_uint) -> Result<Self, String>;
 
     /// A block is about to be executed. Blocks live as long as the run.
     fn block_started(&mut self, block: &mut Self::Block);

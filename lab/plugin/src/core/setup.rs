@@ -2,11 +2,13 @@
 //! What the plugin was asked for.
 
 use super::arguments::Arguments;
-use super::code_ranges;
+use super::code_ranges::{self, Of};
 use super::kernel_image::KernelImage;
+use super::programs::Programs;
 use super::symbols::Symbols;
+use super::user_regions::UserRegions;
 use cobnut_model::{Architecture, MachineFile};
-use cobnut_trace::CodeRange;
+use cobnut_trace::{CodeRange, ProgramCode};
 use std::path::Path;
 use std::ptr::null_mut;
 
@@ -18,6 +20,10 @@ pub struct Setup {
     pub symbols: Symbols,
     pub file: Option<MachineFile>,
     pub ranges: Vec<CodeRange>,
+    pub programs: Programs,
+    pub regions: UserRegions,
+    /// What is counted of each of them.
+    pub program_code: Vec<ProgramCode>,
     /// What `note=` names.
     pub provenance: serde_json::Value,
     pub warnings: Vec<String>,
@@ -66,10 +72,18 @@ pub fn prepare<'a>(words: impl Iterator<Item = &'a str>, architecture: Architect
         return Err(format!("machine {} is no {} machine", file.name, architecture.name()));
     }
     let symbols = arguments.kernel.as_deref().map_or(Ok(Symbols::default()), KernelImage::symbols)?;
-    let ranges = arguments.ranges.iter().map(|argument| code_ranges::parse(argument, &symbols));
-    let ranges = ranges.collect::<Result<_, _>>()?;
+    let programs = Programs::read(&arguments.programs)?;
+    let regions = UserRegions::parse(&arguments.regions, &programs)?;
+    let (mut ranges, mut in_programs) = (Vec::new(), Vec::new());
+    for argument in &arguments.ranges {
+        match code_ranges::parse(argument, &symbols, &programs)? {
+            Of::Kernel(range) => ranges.push(range),
+            Of::Program(number, range) => in_programs.push((number, range)),
+        }
+    }
+    let program_code = programs.code(&in_programs);
     let provenance = arguments.note.as_deref().map(read_json).transpose()?.unwrap_or_default();
-    Ok(Setup { arguments, kernel, symbols, file, ranges, provenance, warnings })
+    Ok(Setup { arguments, kernel, symbols, file, ranges, programs, regions, program_code, provenance, warnings })
 }
 
 fn read_json(path: &Path) -> Result<serde_json::Value, String> {

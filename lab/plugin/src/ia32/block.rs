@@ -6,16 +6,25 @@
 //! the linear address that QEMU reported at translation still is the true one, and `linear - eip` is the code base.
 //! This saves shadowing descriptors, and is right also for the code segment that sysenter loads without a descriptor.
 
-use super::decode::{Decoded, Special};
+use super::decode::Decoded;
 use super::Instruction;
 use cobnut_model::Linear;
+
+/// What is told before the instruction that has it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Mark {
+    /// What the guest says with a marker.
+    Said,
+    /// That the instruction is reached.
+    Place,
+}
 
 /// Part of a block that is told at once.
 pub struct Segment<P> {
     /// Bytes from the start of the block.
     pub offset: u32,
-    /// It begins with a marker, which is told before.
-    pub marked: bool,
+    /// It begins with a marker, or with what may be a place of a region, which is told before.
+    pub marked: Option<Mark>,
     /// The lengths of its instructions.
     pub lengths: Vec<u8>,
     pub prepared: P,
@@ -40,6 +49,8 @@ pub struct Block<P> {
     pub last_offset: u32,
     pub first_repeated: bool,
     pub learned: Option<Learned>,
+    /// Its bytes, until that is known, if it may be a program's.
+    pub text: Vec<u8>,
     /// Where it was last executed.
     pub linear: Linear,
 }
@@ -48,25 +59,24 @@ pub struct Block<P> {
 pub const NOWHERE: Linear = Linear(u32::MAX);
 
 impl<P> Block<P> {
-    /// From the instructions; never empty. If it is `cut`, a segment begins with every marker. `prepare` prepares
+    /// From the instructions; never empty. A segment begins with each that has one of the `marks`. `prepare` prepares
     /// instructions that stand at a linear address.
     pub fn new(
         reported: Linear,
         instructions: &[Instruction],
-        cut: bool,
+        marks: &[Option<Mark>],
         prepare: impl Fn(Linear, &[Instruction]) -> P,
     ) -> Self {
-        let is_marker = |one: &Instruction| cut && one.decoded.special == Special::Marker;
-        let (mut segments, mut at) = (Vec::new(), 0);
-        let mut rest = instructions;
-        while let Some((first, behind)) = rest.split_first() {
-            let count = 1 + behind.iter().position(is_marker).unwrap_or(behind.len());
-            let (part, more) = rest.split_at(count);
+        let (mut segments, mut at, mut first) = (Vec::new(), 0, 0);
+        while first < instructions.len() {
+            let behind = &marks[first + 1..];
+            let end = first + 1 + behind.iter().position(Option::is_some).unwrap_or(behind.len());
+            let part = &instructions[first..end];
             let lengths: Vec<u8> = part.iter().map(|one| one.length).collect();
             let prepared = prepare(reported.plus(at), part);
             let bytes: u32 = lengths.iter().map(|&length| length as u32).sum();
-            segments.push(Segment { offset: at, marked: is_marker(first), lengths, prepared });
-            (rest, at) = (more, at + bytes);
+            segments.push(Segment { offset: at, marked: marks[first], lengths, prepared });
+            (first, at) = (end, at + bytes);
         }
         let last = &instructions[instructions.len() - 1];
         Block {
@@ -77,6 +87,7 @@ impl<P> Block<P> {
             last_offset: at - last.length as u32,
             first_repeated: instructions[0].decoded.repeated,
             learned: None,
+            text: Vec::new(),
             linear: NOWHERE,
         }
     }

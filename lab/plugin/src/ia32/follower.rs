@@ -6,11 +6,13 @@
 //! in the middle, shows at the start of the next block; what was not executed is then taken back. Nothing is followed
 //! before the guest turns paging on.
 
-use super::block::{Block, Learned, NOWHERE};
+use super::block::{Block, Learned, Mark, NOWHERE};
 use super::decode::{Addressing, Special};
 use super::descriptors;
 use super::registers;
 use super::{Access, Arrival, Event, Observer, Place, State};
+use crate::core::programs::Programs;
+use crate::core::user_regions::UserRegions;
 use cobnut_model::ia32::{Class, EntryKind};
 use cobnut_model::{Linear, Physical};
 use cobnut_trace::{Marker, Mode};
@@ -45,13 +47,15 @@ pub struct Follower<O: Observer> {
     privilege: u8,
     /// Where the code segment of the user code that ran last starts; none since CR3 was written.
     user_code_base: Option<Linear>,
+    programs: &'static Programs,
+    regions: UserRegions,
     next_fall: Linear,
     next_taken: Linear,
     previous: Previous<O::Prepared>,
 }
 
 impl<O: Observer> Follower<O> {
-    pub fn new(state: State, observer: O) -> Self {
+    pub fn new(state: State, observer: O, programs: &'static Programs, regions: UserRegions) -> Self {
         Follower {
             observer,
             state,
@@ -59,6 +63,8 @@ impl<O: Observer> Follower<O> {
             ended: false,
             privilege: KERNEL,
             user_code_base: None,
+            programs,
+            regions,
             next_fall: NOWHERE,
             next_taken: NOWHERE,
             previous: Previous { block: std::ptr::null(), linear: Linear(0), told: 0 },
@@ -133,7 +139,7 @@ impl<O: Observer> Follower<O> {
         if learned.privilege != KERNEL && self.user_code_base != Some(learned.code_base) {
             self.user_code(learned);
         }
-        if !block.segments[0].marked {
+        if block.segments[0].marked.is_none() {
             self.tell(block, 0, learned);
         }
         if repeats {
@@ -196,6 +202,13 @@ impl<O: Observer> Follower<O> {
         let code_base = Linear(linear.0.wrapping_sub(self.state.registers.eip()));
         let learned = Learned { code_base, privilege, trampoline: mode == Mode::Trampoline };
         block.segments.iter_mut().for_each(|segment| O::belongs(&mut segment.prepared, mode));
+        let text = std::mem::take(&mut block.text);
+        let address = linear.minus(code_base);
+        if let Some(program) = self.programs.of(address, &text).filter(|_| mode == Mode::User) {
+            for segment in &mut block.segments {
+                self.observer.of_program(&mut segment.prepared, address + segment.offset, program);
+            }
+        }
         block.learned = Some(learned);
         learned
     }
@@ -297,6 +310,17 @@ impl<O: Observer> Follower<O> {
         if !self.active {
             return;
         }
+        match block.segments[index].marked {
+            Some(Mark::Said) => self.said(),
+            _ => self.reached(block, index),
+        }
+        if let Some(learned) = block.learned {
+            self.tell(block, index, &learned);
+        }
+    }
+
+    /// The guest says something with a marker.
+    fn said(&mut self) {
         let value = self.state.registers.general(registers::EDX);
         let marker = match self.state.registers.general(registers::EAX) {
             MARK_BEGIN => Marker::Begin(value),
@@ -308,8 +332,14 @@ impl<O: Observer> Follower<O> {
             }
         };
         self.observer.marker(marker);
-        if let Some(learned) = block.learned {
-            self.tell(block, index, &learned);
+    }
+
+    /// The instruction may be at a place of a region.
+    fn reached(&mut self, block: &Block<O::Prepared>, index: usize) {
+        if let Some(learned) = block.learned.filter(|learned| learned.privilege != KERNEL) {
+            let address = self.previous.linear.plus(block.segments[index].offset).minus(learned.code_base);
+            let markers = self.regions.reached(address);
+            markers.into_iter().for_each(|marker| self.observer.marker(marker));
         }
     }
 

@@ -19,7 +19,7 @@ use crate::core::output::Output;
 use crate::core::ram::Ram;
 use crate::core::seam::{self, bytes_of, lasting, Follow};
 use crate::core::setup::{setup, Setup};
-use block::Block;
+use block::{Block, Mark};
 use cobnut_model::ia32::{Class, EntryKind};
 use cobnut_model::{Linear, Physical};
 use cobnut_trace::ia32::Ia32;
@@ -162,12 +162,12 @@ pub trait Observer: observer::Observer<Ia32Guest> {
 impl<O: Observer> Follow for Follower<O> {
     type Block = Block<O::Prepared>;
 
-    fn create(setup: &Setup, _cpu: c_uint) -> Result<Self, String> {
+    fn create(setup: &'static Setup, _cpu: c_uint) -> Result<Self, String> {
         let registers = Registers::find()?;
         let memory = Memory::new(Ram::map(&setup.arguments.ram, Physical(0))?);
         let observer = O::create(setup, memory.size())?;
         let state = State { registers, memory, descriptors: Descriptors::default(), kernel: setup.kernel };
-        Ok(Follower::new(state, observer))
+        Ok(Follower::new(state, observer, &setup.programs, setup.regions.clone()))
     }
 
     #[inline]
@@ -198,6 +198,28 @@ pub unsafe fn install(id: qemu::qemu_plugin_id_t) {
     }
 }
 
+/// The bytes of some instructions.
+fn text(instructions: &[Instruction]) -> Vec<u8> {
+    instructions.iter().flat_map(|one| &one.bytes[..one.length as usize]).copied().collect()
+}
+
+/// What is told before each instruction of a block.
+fn marks(reported: Linear, instructions: &[Instruction]) -> Vec<Option<Mark>> {
+    let Setup { programs, regions, .. } = setup();
+    let mut at = reported;
+    let mark = |(index, one): (usize, &Instruction)| {
+        let within = at.within();
+        at = at.plus(one.length as u32);
+        if one.decoded.special == Special::Marker {
+            return Some(Mark::Said);
+        }
+        let may_be =
+            regions.may_be_within(within) && regions.may_be_at(within, &text(&instructions[index..]), programs);
+        may_be.then_some(Mark::Place)
+    };
+    instructions.iter().enumerate().map(mark).collect()
+}
+
 /// A segment of a block that starts with a marker.
 struct MarkerSite<P> {
     block: *const Block<P>,
@@ -217,12 +239,17 @@ unsafe extern "C" fn block_translated<O: Observer>(_id: qemu::qemu_plugin_id_t, 
     }
     let reported = Linear(qemu::qemu_plugin_tb_vaddr(tb) as u32);
     let observer = &follower::<O>().observer;
-    let block = lasting(Block::new(reported, &instructions, O::CUT, |at, part| observer.prepare(at, part)));
+    let marks = if O::CUT { marks(reported, &instructions) } else { vec![None; instructions.len()] };
+    let mut block = Block::new(reported, &instructions, &marks, |at, part| observer.prepare(at, part));
+    if !setup().programs.is_empty() {
+        block.text = text(&instructions);
+    }
+    let block = lasting(block);
     seam::follow_block::<Follower<O>>(tb, block);
     let registers = qemu::qemu_plugin_cb_flags::QEMU_PLUGIN_CB_R_REGS;
     let none = qemu::qemu_plugin_cb_flags::QEMU_PLUGIN_CB_NO_REGS;
     let both = qemu::qemu_plugin_mem_rw::QEMU_PLUGIN_MEM_RW;
-    let mut marked = (*block).segments.iter().enumerate().filter(|(_, segment)| segment.marked);
+    let mut marked = (*block).segments.iter().enumerate().filter(|(_, segment)| segment.marked.is_some());
     let (mut offset, mut before) = (0, None);
     for (index, instruction) in instructions.iter().enumerate() {
         let handle = qemu::qemu_plugin_tb_get_insn(tb, index);
@@ -237,18 +264,15 @@ unsafe extern "C" fn block_translated<O: Observer>(_id: qemu::qemu_plugin_id_t, 
         if O::announces(site, before) {
             qemu::qemu_plugin_register_vcpu_insn_exec_cb(handle, Some(announced::<O>), registers, data);
         }
-        match instruction.decoded.special {
-            Special::Marker => {
-                if let Some((segment, _)) = marked.next() {
-                    let site = lasting(MarkerSite { block, segment }).cast();
-                    qemu::qemu_plugin_register_vcpu_insn_exec_cb(handle, Some(marker_reached::<O>), registers, site);
-                }
+        if marks[index].is_some() {
+            if let Some((segment, _)) = marked.next() {
+                let site = lasting(MarkerSite { block, segment }).cast();
+                qemu::qemu_plugin_register_vcpu_insn_exec_cb(handle, Some(marker_reached::<O>), registers, site);
             }
-            Special::Invlpg(operand) => {
-                let site = lasting((offset, operand)).cast();
-                qemu::qemu_plugin_register_vcpu_insn_exec_cb(handle, Some(invlpg_reached::<O>), registers, site);
-            }
-            _ => {}
+        }
+        if let Special::Invlpg(operand) = instruction.decoded.special {
+            let site = lasting((offset, operand)).cast();
+            qemu::qemu_plugin_register_vcpu_insn_exec_cb(handle, Some(invlpg_reached::<O>), registers, site);
         }
         before = Some(site);
         offset += instruction.length as u32;

@@ -36,6 +36,10 @@ impl observer::Observer<Ia32Guest> for Output<Ia32> {
         run.mode = mode;
     }
 
+    fn of_program(&self, run: &mut Run<Ia32>, address: u32, program: usize) {
+        Output::of_program(self, run, address, program);
+    }
+
     #[inline]
     fn run(&mut self, run: &Run<Ia32>, place: &Place, state: &mut State) {
         Sink::run(self, run, place.linear, &mut state.memory);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-//! Counts what is executed in named parts of the kernel's code.
+//! Counts what is executed in named parts of the kernel's code, and of programs that are known.
 //!
 //! A part may consist of several ranges of one name. Cycles are the fixed costs of its instructions, without what the
 //! TLBs and caches add. Where instructions pair, an instruction costs what the run up to it costs more than the run
@@ -54,8 +54,10 @@ pub struct InRanges {
 /// The parts, and what was counted in each.
 pub(crate) struct CodeRanges {
     names: Vec<String>,
-    /// With the index of the part that they belong to.
+    /// The kernel's, with the index of the part that they belong to.
     ranges: Vec<(Range<u32>, usize)>,
+    /// Likewise of each program.
+    programs: Vec<Vec<(Range<u32>, usize)>>,
     sums: Vec<Sum>,
     /// Sums at each marker of the case that is open, the first one where its first iteration starts.
     samples: Vec<Vec<Sum>>,
@@ -64,42 +66,57 @@ pub(crate) struct CodeRanges {
 
 impl CodeRanges {
     pub fn new(ranges: &[CodeRange]) -> Self {
-        let mut names: Vec<String> = Vec::new();
+        let mut made = CodeRanges {
+            names: Vec::new(),
+            ranges: Vec::new(),
+            programs: Vec::new(),
+            sums: Vec::new(),
+            samples: Vec::new(),
+            done: Vec::new(),
+        };
+        made.ranges = made.numbered(ranges);
+        made
+    }
+
+    /// The ranges of one more program.
+    pub fn add_program(&mut self, ranges: &[CodeRange]) {
+        let ranges = self.numbered(ranges);
+        self.programs.push(ranges);
+    }
+
+    /// The ranges with the indices of their parts, which are there afterwards.
+    fn numbered(&mut self, ranges: &[CodeRange]) -> Vec<(Range<u32>, usize)> {
+        let names = &mut self.names;
         let mut part = |name: &String| {
             names.iter().position(|known| known == name).unwrap_or_else(|| {
                 names.push(name.clone());
                 names.len() - 1
             })
         };
-        let ranges = ranges.iter().map(|range| (range.addresses.clone(), part(&range.name))).collect();
-        let sums = vec![Sum::default(); names.len()];
-        CodeRanges { names, ranges, sums, samples: Vec::new(), done: Vec::new() }
+        let numbered = ranges.iter().map(|range| (range.addresses.clone(), part(&range.name))).collect();
+        self.sums.resize(self.names.len(), Sum::default());
+        numbered
     }
 
-    /// What of `instructions`, the first of which stands at `linear`, lies in the ranges.
+    /// What of `instructions`, the first of which stands at `linear`, lies in the kernel's ranges.
     pub fn shares<P: Processor>(
         &self,
         linear: Linear,
         instructions: &[P::Instruction],
         costs: &P::Costs,
     ) -> Vec<Share> {
-        let starts: Vec<u32> = instructions
-            .iter()
-            .scan(linear.0, |at, i| {
-                let here = *at;
-                *at = at.wrapping_add(P::length(i));
-                Some(here)
-            })
-            .collect();
-        self.ranges
-            .iter()
-            .filter_map(|(range, part)| {
-                let first = starts.iter().position(|at| range.contains(at))?;
-                let end = first + starts[first..].iter().take_while(|at| range.contains(at)).count();
-                let milli = cost::<P>(&instructions[..end], costs) - cost::<P>(&instructions[..first], costs);
-                Some(Share { part: *part, instructions: first..end, milli })
-            })
-            .collect()
+        shares::<P>(&self.ranges, linear.0, instructions, costs)
+    }
+
+    /// Likewise of a program's `instructions`, the first of which stands at this `address` of it.
+    pub fn shares_in<P: Processor>(
+        &self,
+        program: usize,
+        address: u32,
+        instructions: &[P::Instruction],
+        costs: &P::Costs,
+    ) -> Vec<Share> {
+        shares::<P>(&self.programs[program], address, instructions, costs)
     }
 
     /// A run with these shares was executed.
@@ -193,4 +210,30 @@ impl CodeRanges {
 /// Fixed cost of a straight run.
 fn cost<P: Processor>(instructions: &[P::Instruction], costs: &P::Costs) -> u64 {
     P::Block::new(instructions.to_vec(), costs).fixed_milli()
+}
+
+/// What of `instructions`, the first of which stands at `address`, lies in `ranges`.
+fn shares<P: Processor>(
+    ranges: &[(Range<u32>, usize)],
+    address: u32,
+    instructions: &[P::Instruction],
+    costs: &P::Costs,
+) -> Vec<Share> {
+    let starts: Vec<u32> = instructions
+        .iter()
+        .scan(address, |at, i| {
+            let here = *at;
+            *at = at.wrapping_add(P::length(i));
+            Some(here)
+        })
+        .collect();
+    ranges
+        .iter()
+        .filter_map(|(range, part)| {
+            let first = starts.iter().position(|at| range.contains(at))?;
+            let end = first + starts[first..].iter().take_while(|at| range.contains(at)).count();
+            let milli = cost::<P>(&instructions[..end], costs) - cost::<P>(&instructions[..first], costs);
+            Some(Share { part: *part, instructions: first..end, milli })
+        })
+        .collect()
 }

@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-//! Cycles by function of the kernel: all of what they cost, with what they miss in TLBs and caches.
+//! Cycles by function of the kernel, and of programs that are known: all of what they cost, with what they miss in TLBs
+//! and caches.
 
 use super::header::CodeRange;
 use super::mode::Mode;
 use std::collections::HashMap;
+use std::ops::Range;
 
-/// What is not the kernel's, and the kernel's code that has no name.
+/// What is neither the kernel's nor a known program's, and the kernel's code that has no name.
 const USER: u32 = 0;
 const KERNEL: u32 = 1;
 const FIRST: u32 = 2;
 
 /// Sums by function, in thousandths of a cycle.
 pub(crate) struct Functions {
-    /// By address, none overlapping another.
+    /// The kernel's by address, none overlapping another, and behind them those of each program likewise.
     code: Vec<CodeRange>,
+    /// Where the functions of each program begin, and those of one more would.
+    programs: Vec<usize>,
     sums: Vec<u64>,
     /// Runs since the ledger's total was `since`.
     current: u32,
@@ -23,22 +27,37 @@ pub(crate) struct Functions {
 impl Functions {
     pub fn new(code: &[CodeRange]) -> Self {
         let sums = vec![0; code.len() + FIRST as usize];
-        Functions { code: code.to_vec(), sums, current: KERNEL, since: 0 }
+        Functions { code: code.to_vec(), programs: vec![code.len()], sums, current: KERNEL, since: 0 }
+    }
+
+    /// The functions of one more program.
+    pub fn add_program(&mut self, functions: &[CodeRange]) {
+        self.code.extend_from_slice(functions);
+        self.programs.push(self.code.len());
+        self.sums.resize(self.code.len() + FIRST as usize, 0);
     }
 
     /// The number of the function that kernel code at `at` belongs to.
     pub fn number(&self, at: u32) -> u32 {
-        let before = self.code.partition_point(|function| function.addresses.start <= at);
-        match before.checked_sub(1).filter(|&index| self.code[index].addresses.contains(&at)) {
-            Some(index) => index as u32 + FIRST,
-            None => KERNEL,
-        }
+        self.find(0..self.programs[0], at).unwrap_or(KERNEL)
     }
 
-    /// Code of the function with this number is executed next, where it is the kernel's.
+    /// Likewise of code at `at` of a program.
+    pub fn number_in(&self, program: usize, at: u32) -> u32 {
+        self.find(self.programs[program]..self.programs[program + 1], at).unwrap_or(USER)
+    }
+
+    fn find(&self, among: Range<usize>, at: u32) -> Option<u32> {
+        let code = &self.code[among.clone()];
+        let before = code.partition_point(|function| function.addresses.start <= at).checked_sub(1)?;
+        code[before].addresses.contains(&at).then_some((among.start + before) as u32 + FIRST)
+    }
+
+    /// Code of the function with this number is executed next, where it is the kernel's or a program's.
     #[inline]
     pub fn enter(&mut self, number: u32, mode: Mode, total: impl FnOnce() -> u64) {
-        let next = if mode == Mode::Kernel { number } else { USER };
+        let of_program = number as usize >= self.programs[0] + FIRST as usize;
+        let next = if mode == Mode::Kernel || of_program { number } else { USER };
         if next != self.current {
             self.settle(total());
             self.current = next;

@@ -34,6 +34,15 @@ impl From<CodeRange> for Part {
     }
 }
 
+/// What is counted of a user program's code, by the addresses that it has there.
+#[derive(Clone, Debug, Default)]
+pub struct ProgramCode {
+    /// Parts that are counted by themselves.
+    pub ranges: Vec<CodeRange>,
+    /// Its functions, by address.
+    pub functions: Vec<CodeRange>,
+}
+
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Header {
     /// The guest's processor; records of before there were others do not say.

@@ -6,7 +6,7 @@ use super::code_ranges::{CodeRanges, InRanges, Sum};
 use super::effects::{Advice, Booking, Effects, SituationOf, Sums};
 use super::footprint::Footprint;
 use super::functions::Functions;
-use super::header::Header;
+use super::header::{Header, ProgramCode};
 use super::processor::{Checkpoint as _, Machine, Processor};
 use super::regions::{advance, Case, Regions, Sample, Totals, TotalsReport};
 use super::run::Run;
@@ -108,6 +108,22 @@ impl<P: Processor> Measurement<P> {
     pub fn from_begin(mut self) -> Self {
         self.waiting = true;
         self
+    }
+
+    /// Counts parts of programs' code, too.
+    pub fn with_programs(mut self, programs: &[ProgramCode]) -> Self {
+        for program in programs {
+            self.ranges.add_program(&program.ranges);
+            self.functions.add_program(&program.functions);
+        }
+        self
+    }
+
+    /// `run`, which was prepared, is code of the program with this number, and stands at this address of it.
+    pub fn of_program(&self, run: &mut Run<P>, address: u32, program: usize) {
+        run.shares = self.ranges.shares_in::<P>(program, address, run.block.instructions(), &self.costs);
+        run.plain = run.counts.is_empty() && run.shares.is_empty();
+        run.function = self.functions.number_in(program, address);
     }
 
     fn totals_now(&self) -> Totals<P> {

@@ -25,7 +25,7 @@ mod stretch;
 mod translations;
 mod warnings;
 
-pub use header::{CodeRange, Header};
+pub use header::{CodeRange, Header, ProgramCode};
 pub use marker::Marker;
 pub use measurement::{Checkpoint, Measurement};
 pub use mode::Mode;
