@@ -32,10 +32,9 @@ OPTIONS = "console=ttyS0 nokaslr quiet"
 REACHED, DONE = "guest: shell", "guest: done"
 BOOT_SECONDS = 300
 
-PROGRAMS = {
-    "pipe": ("-nostdlib", "-ffreestanding", "-fno-stack-protector", "-fno-asynchronous-unwind-tables"),
-    "memory": (),
-}
+FREESTANDING = ("-nostdlib", "-ffreestanding", "-fno-stack-protector", "-fno-asynchronous-unwind-tables")
+PROGRAMS = {"pipe": FREESTANDING, "memory": ()}  # that go into a guest's file system
+MEASURED = {"syscalls": FREESTANDING}  # that are given to guests as files
 SCRIPT = f"""#!/bin/busybox sh
 /bin/busybox --install -s /bin
 export PATH=/bin
@@ -86,6 +85,13 @@ def ensure() -> LinuxGuest:
     FOLDER.mkdir(parents=True, exist_ok=True)
     with alone(paths.LOCKS / "linux"):
         return _guest(folder, tuple(_built(name) for name in PROGRAMS))
+
+
+def program(name: str) -> Path:
+    """One of our programs, built if it is not or if its source has changed."""
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    with alone(paths.LOCKS / "linux"):
+        return _built(name)
 
 
 def boot(guest: LinuxGuest, folder: Path, commands: str) -> Boot:
@@ -161,7 +167,7 @@ def _built(name: str) -> Path:
     if not target.exists() or target.stat().st_mtime < source.stat().st_mtime:
         packages.ensure(packages.BUILD_TOOLS)
         options = ["-m32", "-O2", "-static", "-no-pie", "-fno-pie", "-Wall", "-Wextra", "-Werror"]
-        run_logged(["gcc", *options, *PROGRAMS[name], "-o", str(target), str(source)], f"guest-{name}.log")
+        run_logged(["gcc", *options, *(PROGRAMS | MEASURED)[name], "-o", str(target), str(source)], f"guest-{name}.log")
     return target
 
 

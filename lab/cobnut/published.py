@@ -135,3 +135,21 @@ L95_PAGES_FIRST, L95_PAGES_LAST, L95_SERVED = 2, 64, 2
 L95_REPETITIONS = 100_000
 # L95 section 1, note 1: "only about half of the TLB entries are used simultaneously" where working sets are not compact
 L95_SPREAD_SHARE = 0.5
+
+# U02 table 2: system calls, cycles on a Pentium 4 at 1.4 GHz: natively, with the server in a large space and in a small
+# one
+U02_TABLE2 = {
+    "getpid": (1540, 3837, 2200),
+    "gettimeofday": (1840, 4295, 2547),
+    "read_4k": (4241, 7067, 5198),
+    "write_4k": (5332, 8746, 6368),
+}
+
+# H97: Haertig, Hohmuth, Liedtke, Schoenberg, Wolter, "The performance of microkernel-based systems", 1997; getpid in
+# cycles on a Pentium at 133 MHz: natively, and as a server, with a library of its own and with unmodified programs,
+# whose calls are reflected
+H97_GETPID_NATIVE = 223
+H97_GETPID_LIBRARY = 526
+H97_GETPID_TRAMPOLINE = 753
+# of the 526: what a call consists of
+H97_GETPID_PARTS = {"enter": 20, "send": 168, "server": 131, "reply": 188, "leave": 19}

@@ -31,6 +31,11 @@ class Symbols:
         self._starts = sorted(functions)
         self._names = [functions[start] for start in self._starts]
 
+    @property
+    def starts(self) -> list[int]:
+        """Where functions begin, in order."""
+        return self._starts
+
     def address(self, name: str) -> int:
         """Where the symbol `name` is."""
         if name not in self.addresses:

@@ -86,20 +86,23 @@ def ensure() -> None:
 
 def run(wish: Wish) -> int:
     """Makes what is missing, boots, and returns the status of the guest's command or shell."""
+    with tempfile.TemporaryDirectory(prefix="cobnut-") as name:
+        return _booted(prepare(wish, Path(name)), wish)
+
+
+def prepare(wish: Wish, folder: Path) -> Boot:
+    """Makes what is missing, and in `folder` the file system; returns the boot that is wished for."""
     image = check(wish)
     (bochs if wish.emulator == "bochs" else qemu).ensure()
     kernel = native.ensure() if wish.kernel == "native" else _server(wish)
-    with tempfile.TemporaryDirectory(prefix="cobnut-") as name:
-        archive = Path(name) / "initrd"
-        with room.needed(archive.parent, 0, f"the image {image.name}"):
-            size_mb = initrd.write(image, wish.extra, archive) // MB
-        memory_mb = wish.memory_mb or image.memory_mb
-        least_mb = LEAST_MB + 2 * size_mb
-        if memory_mb < least_mb:
-            raise CobnutError(
-                f"--memory {memory_mb}: is too little for the image {image.name}, which needs {least_mb} MB"
-            )
-        return _booted(_boot(wish, kernel, archive, memory_mb), wish)
+    archive = folder / "initrd"
+    with room.needed(archive.parent, 0, f"the image {image.name}"):
+        size_mb = initrd.write(image, wish.extra, archive) // MB
+    memory_mb = wish.memory_mb or image.memory_mb
+    least_mb = LEAST_MB + 2 * size_mb
+    if memory_mb < least_mb:
+        raise CobnutError(f"--memory {memory_mb}: is too little for the image {image.name}, which needs {least_mb} MB")
+    return _boot(wish, kernel, archive, memory_mb)
 
 
 def _server(wish: Wish) -> Server:

@@ -1,0 +1,256 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""One program for Linux under several kernels: Debian's own natively, and Linux as a server on this kernel.
+
+The program, Linux's version and its options are the same everywhere; so is the emulated processor. Loops in the program
+are measured where its file says that they begin and end (docs/plugin.md): it holds no marks.
+"""
+
+import shutil
+import statistics
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from cobnut import causes, linux_guest, paths
+from cobnut import measured as written
+from cobnut.checks import Check, exactly, judge
+from cobnut.emulators import Boot, qemu
+from cobnut.errors import CobnutError
+from cobnut.experiments import Lab
+from cobnut.linux import guest, native, os_layer, server, verdict
+from cobnut.linux.guest import Wish
+from cobnut.results import LedgerRow, Series
+
+TIMEOUT_SECONDS = 900
+NATIVE, LARGE, SMALL, ALL = "native", "large", "small", "all"
+# the server has none of what Linux does on processors that are not the model's, so its peer is without it, too
+PEERS = {
+    NATIVE: Wish(kernel="native", append="mitigations=off"),
+    LARGE: Wish(small="none"),
+    SMALL: Wish(small="server"),
+    ALL: Wish(small="all"),
+}
+ABOUT = {
+    NATIVE: "Debian's kernel",
+    LARGE: "server in a large space",
+    SMALL: "server in a small space",
+    ALL: "server and programs in small spaces",
+}
+PROGRAM, SERVER, OS_LAYER = "program", "server", "os"  # parts of the code, as the plugin names them
+NO_SYMBOL = "no symbol "  # without symbols of ours all user code counts as such, which is right for Debian's kernel
+
+
+@dataclass(frozen=True)
+class Loop:
+    """A loop of a program, between two of its symbols."""
+
+    name: str
+    first: str
+    behind: str
+
+
+@dataclass(frozen=True)
+class Work:
+    """A program of lab/guests, what the guest's shell does with it, and its loops, of which some turns are not
+    measured.
+    """
+
+    program: str
+    command: str
+    loops: tuple[Loop, ...]
+    warmup: int
+    boot_options: str = ""
+
+
+@dataclass(frozen=True)
+class Turns:
+    """What was measured of a loop under one kernel, as the plugin writes it."""
+
+    peer: str
+    loop: str
+    region: written.Region
+    parts: Mapping[str, Sequence[float]]  # instructions of each turn in parts of the code
+    switches: Sequence[written.Switch]
+
+    @property
+    def name(self) -> str:
+        return f"{self.loop}.{self.peer}"
+
+    @property
+    def iterations(self) -> int:
+        return self.region["iterations"]
+
+    def count(self, *counters: str) -> float:
+        """The median turn's. What a machine does not have is not counted on it."""
+        rows = [self.region["per_iteration"].get(counter, [0]) for counter in counters]
+        return sum(float(statistics.median(row)) for row in rows)
+
+    def mean(self, counter: str) -> float:
+        return statistics.fmean(self.region["per_iteration"].get(counter, [0]))
+
+    def spent(self, part: str) -> float:
+        """Mean modelled cycles of a turn in the functions of a program, with all that they miss."""
+        functions = self.region.get("functions", [])
+        return sum(one["cycles"] for one in functions if one["symbol"].startswith(f"{part}/")) / self.iterations
+
+    @property
+    def cycles(self) -> float:
+        return self.count("cycles")
+
+    def _part(self, name: str) -> float:
+        return float(statistics.median(self.parts[name])) if name in self.parts else 0
+
+    @property
+    def shares(self) -> dict[str, float]:
+        """Whose the instructions of the median turn are."""
+        if self.peer == NATIVE:
+            return {
+                "kernel": 0,
+                "os": 0,
+                "linux": self.count("instructions_kernel"),
+                "program": self.count("instructions_user"),
+            }
+        return {
+            "kernel": self.count("instructions_kernel", "instructions_stub", "instructions_trampoline"),
+            "os": self._part(OS_LAYER),
+            "linux": self._part(SERVER) - self._part(OS_LAYER),
+            "program": self._part(PROGRAM),
+        }
+
+    def row(self) -> LedgerRow:
+        region = self.region
+        return LedgerRow(
+            self.name,
+            None,
+            region["iterations"],
+            "cycles",
+            region["ledger"],
+            region["cycles_total"],
+            space=region["space"],
+            causes=list(causes.read(region, list(self.switches))),
+        )
+
+
+@dataclass(frozen=True)
+class Peer:
+    """All that was measured under one kernel, and what the plugin did not understand."""
+
+    name: str
+    loops: dict[str, Turns]
+    doubts: tuple[str, ...]
+
+
+SHARES = ("kernel", "os", "linux", "program")
+COUNTED = (
+    ("cycles", "modelled cycles"),
+    ("itlb_misses", "misses"),
+    ("dtlb_misses", "misses"),
+    ("trace_misses", "misses"),
+    ("cr3_writes", "writes"),
+    ("segment_loads", "loads"),
+)
+
+
+def measure(lab: Lab, work: Work, peers: Sequence[str]) -> dict[str, Peer]:
+    """Boots each of the peers with the program."""
+    lab.meter.total(len(peers))
+    return {name: _measured(lab, work, name) for name in peers}
+
+
+def _measured(lab: Lab, work: Work, name: str) -> Peer:
+    with tempfile.TemporaryDirectory(prefix="cobnut-") as given:
+        folder = Path(given)
+        files = folder / "files"
+        files.mkdir()
+        program = files / work.program
+        shutil.copy2(linux_guest.program(work.program), program)
+        wish = PEERS[name]
+        options = f"{wish.append} {work.boot_options}".strip()
+        boot = guest.prepare(replace(wish, run=f"/files/{work.command}", files=files, append=options), folder)
+        out = folder / "measured.json"
+        plugin = qemu.Plugin(paths.PLUGIN, tuple(_arguments(lab, work, name, boot, program, out)))
+        outcome = qemu.run(replace(boot, cpu=cpu_for(lab)), timeout=TIMEOUT_SECONDS, plugin=plugin)
+        if outcome.timed_out:
+            raise CobnutError(f"{name}: {work.program} had not ended after {TIMEOUT_SECONDS} s")
+        if status := verdict.status(outcome.console, outcome.code):
+            raise CobnutError(f"{name}: {work.program} ended with status {status}")
+        found = written.read(out.read_bytes())
+    lab.meter.advance(note=name)
+    parts = {one["case"]: one["per_iteration"] for one in found.get("ranges", [])}
+    loops = {}
+    for number, loop in enumerate(work.loops):
+        region = next((one for one in found["regions"] if one["case"] == number and one["iterations"]), None)
+        if region is None:
+            raise CobnutError(f"{name}: the loop {loop.name} of {work.program} was not seen")
+        counted = {part: row["instructions"] for part, row in parts[number].items()}
+        loops[loop.name] = Turns(name, loop.name, region, counted, found["switches"])
+    doubts = tuple(doubt for doubt in found["warnings"] if not doubt.startswith(NO_SYMBOL))
+    return Peer(name, loops, doubts)
+
+
+def _arguments(lab: Lab, work: Work, name: str, boot: Boot, program: Path, out: Path) -> list[tuple[str, str]]:
+    """The plugin's arguments."""
+    words = [("machine", str(lab.machine.path)), ("out", str(out)), ("from", "begin")]
+    words += [("set", f"{key}:{value}") for key, value in lab.overrides.items()]
+    words.append(("program", f"{PROGRAM}:{program}"))
+    for number, loop in enumerate(work.loops):
+        words.append(("region", f"{number}:{PROGRAM}/{loop.first}..{loop.behind}@{work.warmup}"))
+    if name != NATIVE:
+        layer = os_layer.addresses(server.LINK)
+        words.append(("kernel", str(boot.kernel)))
+        words.append(("program", f"{SERVER}:{server.LINK}"))
+        words.append(("range", f"{OS_LAYER}:{SERVER}/{layer.start:#x}..{layer.stop:#x}"))
+    return words
+
+
+def versions() -> str:
+    """Of Linux, natively and as a server."""
+    return f"Linux {native.ensure().version} natively, {server.ensure().version} as a server"
+
+
+def cpu_for(lab: Lab) -> str:
+    """The emulator's processor: one that Debian's kernel takes, but on machines from before sysenter
+    without that and without the global pages that came with it.
+    """
+    is_old = "entry.sysenter_sysexit_cycles" not in lab.machine.parameters
+    return f"{linux_guest.CPU},-sep,-pge" if is_old else linux_guest.CPU
+
+
+def judge_peer(peer: Peer, turns: int) -> list[Check]:
+    """What holds whatever the figures are."""
+    found = [loop.iterations for loop in peer.loops.values()]
+    return [
+        judge(
+            f"{peer.name}.turns",
+            min(found, key=lambda count: -abs(count - turns)),
+            "turns",
+            exactly(turns),
+            "Each loop was measured as often as the program makes it.",
+        ),
+        judge(
+            f"{peer.name}.doubts",
+            len(peer.doubts),
+            "warnings",
+            exactly(0),
+            f"What the plugin did not understand. {' '.join(peer.doubts)}".strip(),
+        ),
+    ]
+
+
+def series_of(peers: Mapping[str, Peer]) -> list[Series]:
+    """A turn's counts under each kernel, a row for each loop and count."""
+    names = list(peers)
+    rows = []
+    for loop in next(iter(peers.values())).loops:
+        turns = [peers[name].loops[loop] for name in names]
+        for share in SHARES:
+            rows.append(Series(f"{loop}.{share}", "instructions", names, [one.shares[share] for one in turns]))
+        rows += [
+            Series(f"{loop}.{counter}", unit, names, [one.count(counter) for one in turns]) for counter, unit in COUNTED
+        ]
+    return rows
+
+
+def ledger_of(peers: Mapping[str, Peer]) -> list[LedgerRow]:
+    return [turns.row() for peer in peers.values() for turns in peer.loops.values()]

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * System calls of Linux by int $0x80, in loops: `syscalls CALLS FILE` calls getpid and gettimeofday, and writes and
+ * reads the first 4 KB of FILE. Where the loops begin and end says what is measured (docs/plugin.md): nothing in it is
+ * for the laboratory. Needs no C library. The status says which call went wrong.
+ */
+
+enum { SYS_EXIT = 1, SYS_OPEN = 5 }; /* syscall_32.tbl, as the numbers below: pread64 and pwrite64 */
+enum { O_RDWR = 2, O_CREAT = 0100, BYTES = 4096 };
+
+/* Each calls as often as ebp says, with the arguments that stand in the other registers. */
+__asm__(".macro calls name, number\n"
+        "        .globl  \\name, \\name\\()_done\n"
+        "\\name: mov     $\\number, %eax\n"
+        "        int     $0x80\n"
+        "        dec     %ebp\n"
+        "        jnz     \\name\n"
+        "\\name\\()_done:\n"
+        "        ret\n"
+        ".endm\n"
+        "        calls   getpid, 20\n"
+        "        calls   gettimeofday, 78\n"
+        "        calls   read_4k, 180\n"
+        "        calls   write_4k, 181\n");
+void getpid(void);
+void gettimeofday(void);
+void read_4k(void);
+void write_4k(void);
+
+static char buffer[BYTES] __attribute__((aligned(4096)));
+static long time[2];
+
+static void (*loop)(void);
+
+/* Returns the last result. */
+static long repeat(void (*calls)(void), long times, long first, void *second, long third)
+{
+    long result;
+    loop = calls;
+    __asm__ volatile("push %%ebp\n\tmov %%eax, %%ebp\n\tcall *%[loop]\n\tpop %%ebp"
+                     : "=a"(result)
+                     : "a"(times), "b"(first), "c"(second), "d"(third), "S"(0), "D"(0), [loop] "m"(loop)
+                     : "memory", "cc");
+    return result;
+}
+
+static long system_call(long number, long first, const void *second, long third)
+{
+    long result;
+    __asm__ volatile("int $0x80" : "=a"(result) : "a"(number), "b"(first), "c"(second), "d"(third) : "memory");
+    return result;
+}
+
+static void end(int status)
+{
+    for (;;) system_call(SYS_EXIT, status, 0, 0);
+}
+
+static long number(const char *text)
+{
+    long value = 0;
+    for (; *text >= '0' && *text <= '9'; text++) value = 10 * value + *text - '0';
+    return value;
+}
+
+/* The initial stack: argument count, arguments (System V ABI for i386). */
+void start(long *stack)
+{
+    const char **arguments = (const char **)(stack + 1);
+    if (stack[0] != 3) end(1);
+    const long times = number(arguments[1]);
+    const long file = system_call(SYS_OPEN, (long)arguments[2], (void *)(O_RDWR | O_CREAT), 0600);
+    if (file < 0 || times < 1) end(1);
+    for (int i = 0; i < BYTES; i++) buffer[i] = (char)i;
+    if (repeat(getpid, times, 0, 0, 0) <= 0) end(2);
+    if (repeat(gettimeofday, times, (long)time, 0, 0) != 0 || time[0] == 0) end(3);
+    if (repeat(write_4k, times, file, buffer, BYTES) != BYTES) end(4);
+    for (int i = 0; i < BYTES; i++) buffer[i] = 0;
+    if (repeat(read_4k, times, file, buffer, BYTES) != BYTES) end(5);
+    for (int i = 0; i < BYTES; i++)
+        if (buffer[i] != (char)i) end(6);
+    end(0);
+}
+__asm__(".globl _start\n_start: mov %esp, %eax\n\tpush %eax\n\tcall start");
