@@ -4,6 +4,7 @@
 #include "run.h"
 
 #include <cobnut/pager.h>
+#include <l4/sigma0.h>
 
 extern "C" char image_start[], image_end[];
 
@@ -279,8 +280,36 @@ void remove(Agent *a)
     L4_ThreadControl(a->id, L4_nilthread, L4_nilthread, L4_nilthread, reinterpret_cast<void *>(-1));
 }
 
+namespace {
+struct Piece {
+    L4_Fpage_t where;
+    bool used; ///< by the test that runs
+};
+Piece pieces[64];
+} // namespace
+
+L4_Fpage_t own_memory(int log2)
+{
+    for (Piece &piece : pieces) {
+        if (piece.used || (!L4_IsNilFpage(piece.where) && L4_SizeLog2(piece.where) != static_cast<Word>(log2)))
+            continue;
+        if (L4_IsNilFpage(piece.where)) {
+            piece.where = L4_Sigma0_GetAny(L4_nilthread, static_cast<Word>(log2), L4_CompleteAddressSpace);
+        } else { // an earlier test may have made smaller pages of it, or have granted it
+            L4_Flush(piece.where + L4_FullyAccessible);
+            piece.where = L4_Sigma0_GetPage(L4_nilthread, piece.where);
+        }
+        if (L4_IsNilFpage(piece.where)) break;
+        piece.used = true;
+        return piece.where;
+    }
+    fail("no memory of 2^%u bytes", log2);
+    return L4_Nilpage;
+}
+
 void remove_all_agents()
 {
+    for (Piece &piece : pieces) piece.used = false;
     for (unsigned i = max_agents; i-- > 0;)
         if (used[i]) remove(&agents[i]);
     scratch_reset();

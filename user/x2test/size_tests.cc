@@ -5,7 +5,6 @@
 
 #include <cobnut/audit.h>
 #include <l4/misc.h>
-#include <l4/sigma0.h>
 
 namespace x2test {
 namespace {
@@ -18,19 +17,6 @@ constexpr int mb_log2 = 20, kb64_log2 = 16;
 
 L4_Fpage_t part(Word at, int log2, Word rights = L4_FullyAccessible) { return L4_FpageLog2(at, log2) + rights; }
 
-/// A megabyte of main's own, as sigma0 has given it, in one piece; nobody else has anything of it.
-Word megabyte()
-{
-    static constinit L4_Fpage_t f = L4_Nilpage;
-    if (L4_IsNilFpage(f)) {
-        f = L4_Sigma0_GetAny(L4_nilthread, mb_log2, L4_CompleteAddressSpace);
-    } else {
-        L4_Flush(f + L4_FullyAccessible);
-        f = L4_Sigma0_GetPage(L4_nilthread, f);
-    }
-    if (L4_IsNilFpage(f)) fail("sigma0 has no megabyte");
-    return L4_Address(f);
-}
 volatile Word &word(Word at) { return *reinterpret_cast<volatile Word *>(at); }
 
 bool put(Agent *a, Word at, Word value)
@@ -45,7 +31,7 @@ struct Given {
     Word base;
     Agent *a, *b;
 
-    Given() : base(megabyte()), a(agent(Kind::other)), b(agent(Kind::large))
+    Given() : base(L4_Address(own_memory(mb_log2))), a(agent(Kind::other)), b(agent(Kind::large))
     {
         if (!good()) return;
         give(a, part(base, mb_log2), 0, L4_FpageLog2(low, mb_log2));
@@ -84,7 +70,7 @@ void kept_as_one()
     while (!(mask & largest)) largest /= 2;
     for (Word size = page_size; size < largest; size *= 2)
         if (mask & size) next = size;
-    const Word base = megabyte();
+    const Word base = L4_Address(own_memory(mb_log2));
     Agent *a = agent(Kind::other), *b = agent(Kind::large);
     if (!base || !a || !b) return;
     const auto objects = [] { return cobnut::audit().objects; };
@@ -183,7 +169,7 @@ void parts_are_granted()
 /// A window that is smaller than what is sent, and pieces that do not lie as they lay.
 void other_places()
 {
-    const Word base = megabyte();
+    const Word base = L4_Address(own_memory(mb_log2));
     Agent *a = agent(Kind::other);
     if (!base || !a) return;
     for (Word i = 0; i < mb; i += kb64) word(base + i) = i + 0xAB;
@@ -255,7 +241,7 @@ void written_by_several()
 /// All of it twice in one space, and a page once more.
 void twice_in_one_space()
 {
-    const Word base = megabyte();
+    const Word base = L4_Address(own_memory(mb_log2));
     Agent *a = agent(Kind::large);
     if (!base || !a) return;
     give(a, part(base, mb_log2), 0, L4_FpageLog2(low, mb_log2));
@@ -280,7 +266,7 @@ void twice_in_one_space()
 /// Several have it at the same address, and some lose a part of it.
 void at_one_address()
 {
-    const Word base = megabyte();
+    const Word base = L4_Address(own_memory(mb_log2));
     constexpr unsigned most = 4;
     Agent *agents[most];
     for (Agent *&a : agents) {
@@ -331,7 +317,7 @@ void random_parts()
     constexpr Word pages = mb / page_size;
     static constinit bool readable[2][pages], writable[2][pages];
     static constinit Word contents[pages];
-    const Word base = megabyte();
+    const Word base = L4_Address(own_memory(mb_log2));
     Agent *agents[] = {agent(Kind::other), agent(Kind::large)};
     if (!base || !agents[0] || !agents[1]) return;
     const Word at[] = {low, high};

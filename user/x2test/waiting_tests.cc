@@ -5,7 +5,6 @@
 #include "crowd.h"
 
 #include <l4/kdebug.h>
-#include <l4/sigma0.h>
 
 namespace x2test {
 namespace {
@@ -140,10 +139,10 @@ void items_behind_strangers()
     if (!wish.latency) return;
     Agent *a = agent(Kind::large), *sharer = agent(Kind::large), *giver = agent(Kind::large);
     Agent *taker = agent(Kind::large), *first = agent(Kind::large), *next = agent(Kind::large);
-    const L4_Fpage_t old = L4_Sigma0_GetAny(L4_nilthread, log2, L4_CompleteAddressSpace);
-    const L4_Fpage_t fresh = L4_Sigma0_GetAny(L4_nilthread, log2, L4_CompleteAddressSpace);
+    const L4_Fpage_t old = own_memory(log2);
+    const L4_Fpage_t fresh = own_memory(log2);
     if (!a || !sharer || !giver || !taker || !first || !next) return;
-    if (L4_IsNilFpage(old) || L4_IsNilFpage(fresh)) return fail("no megabyte");
+    if (L4_IsNilFpage(old) || L4_IsNilFpage(fresh)) return;
     Agent *const three[] = {a, sharer, giver};
     for (Agent *one : three) {
         give(one, (one == giver ? fresh : old) + L4_FullyAccessible, 0, L4_FpageLog2(low, log2));
@@ -203,10 +202,10 @@ void granted_by_one_who_waits(Word sharers)
     if (!wish.latency) return;
     Agent *a = agent(Kind::large), *taker = agent(Kind::large), *all[most_sharers];
     Agent *first = agent(Kind::large), *next = agent(Kind::large);
-    const L4_Fpage_t old = L4_Sigma0_GetAny(L4_nilthread, log2, L4_CompleteAddressSpace);
-    const L4_Fpage_t fresh = L4_Sigma0_GetAny(L4_nilthread, log2, L4_CompleteAddressSpace);
+    const L4_Fpage_t old = own_memory(log2);
+    const L4_Fpage_t fresh = own_memory(log2);
     if (!a || !taker || !first || !next) return;
-    if (L4_IsNilFpage(old) || L4_IsNilFpage(fresh)) return fail("no megabyte");
+    if (L4_IsNilFpage(old) || L4_IsNilFpage(fresh)) return;
     for (Word n = 0; n < sharers; n++) {
         if (!(all[n] = agent(Kind::large))) return;
         give(all[n], fresh + L4_FullyAccessible, 0, L4_FpageLog2(low, log2));
@@ -331,8 +330,8 @@ void strings_of_a_space_that_goes()
 {
     constexpr Word at_a_time = 8, low = 0x02000000, high = 0x70000000, large_log2 = 20;
     if (!wish.latency) return;
-    const L4_Fpage_t large = L4_Sigma0_GetAny(L4_nilthread, large_log2, L4_CompleteAddressSpace);
-    if (L4_IsNilFpage(large)) return fail("no megabyte");
+    const L4_Fpage_t large = own_memory(large_log2);
+    if (L4_IsNilFpage(large)) return;
     for (Word n = 0; n < at_a_time; n++) {
         Agent *pager = agent(Kind::large, high), *other = agent(Kind::large, high);
         if (!pager || !other) return;

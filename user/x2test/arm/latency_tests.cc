@@ -5,7 +5,6 @@
 
 #include <cobnut/program.h>
 #include <l4/schedule.h>
-#include <l4/sigma0.h>
 
 namespace x2test {
 namespace {
@@ -208,8 +207,8 @@ void large_page()
 {
     if (!wish.latency) return;
     Agent *a = agent(Kind::other), *b = agent(Kind::other);
-    const L4_Fpage_t f = L4_Sigma0_GetAny(L4_nilthread, 20, L4_CompleteAddressSpace);
-    if (!a || !b || L4_IsNilFpage(f)) return fail("no megabyte");
+    const L4_Fpage_t f = own_memory(20);
+    if (!a || !b || L4_IsNilFpage(f)) return;
     Word worst = 0;
     Agent *const both[] = {a, b};
     for (Agent *one : both) {
@@ -230,9 +229,9 @@ void large_page()
 Word split_of(unsigned log2)
 {
     constexpr Word times = 120, part = 4 * page_size, elsewhere = 0x60000000;
-    const L4_Fpage_t f = L4_Sigma0_GetAny(L4_nilthread, log2, L4_CompleteAddressSpace);
+    const L4_Fpage_t f = own_memory(static_cast<int>(log2));
     Agent *a = agent(Kind::other), *b = agent(Kind::other);
-    if (!a || !b || L4_IsNilFpage(f)) return fail("no large page"), 0;
+    if (!a || !b || L4_IsNilFpage(f)) return 0;
     const L4_Fpage_t one = L4_FpageLog2(L4_Address(f) + part, 12) + L4_FullyAccessible;
     Word worst = 0;
     timed_give(a, elsewhere - page_size);
@@ -407,9 +406,8 @@ struct Shared {
     {
         for (Word i = 0; i < members; i++)
             if (!(all[i] = agent(Kind::other))) return;
-        whole = L4_Sigma0_GetAny(L4_nilthread, 20, L4_CompleteAddressSpace);
+        whole = own_memory(20);
         good = !L4_IsNilFpage(whole);
-        if (!good) fail("no megabyte");
         for (Word at = 0; good && at < mb; at += 1u << log2) {
             const L4_Fpage_t there = L4_FpageLog2(everywhere + at, log2);
             give(all[0], L4_FpageLog2(L4_Address(whole) + at, log2) + L4_FullyAccessible, 0, there);
@@ -501,9 +499,9 @@ void megabyte_and_part(int part)
     static constexpr Word megabytes[] = {0, 1, 16};
     for (Word after : megabytes) {
         Agent *a = agent(Kind::other);
-        const L4_Fpage_t old = L4_Sigma0_GetAny(L4_nilthread, 20, L4_CompleteAddressSpace);
-        const L4_Fpage_t fresh = L4_Sigma0_GetAny(L4_nilthread, 20, L4_CompleteAddressSpace);
-        if (!a || L4_IsNilFpage(old) || L4_IsNilFpage(fresh)) return fail("no megabyte");
+        const L4_Fpage_t old = own_memory(20);
+        const L4_Fpage_t fresh = own_memory(20);
+        if (!a || L4_IsNilFpage(old) || L4_IsNilFpage(fresh)) return;
         give(a, old + L4_FullyAccessible, 0, L4_FpageLog2(everywhere, 20));
         ask(a, do_write_all, everywhere, page_size, mb / page_size);
         begin(a, do_take_all_there_is, main_id.raw);
@@ -547,9 +545,9 @@ void part_for_another()
     if (!wish.latency) return;
     constexpr Word there = everywhere + 16 * mb;
     Agent *a = agent(Kind::other), *b = agent(Kind::other), *c = agent(Kind::other), *d = agent(Kind::other);
-    const L4_Fpage_t one = L4_Sigma0_GetAny(L4_nilthread, 16, L4_CompleteAddressSpace);
-    const L4_Fpage_t other = L4_Sigma0_GetAny(L4_nilthread, 16, L4_CompleteAddressSpace);
-    if (!a || !b || !c || !d || L4_IsNilFpage(one) || L4_IsNilFpage(other)) return fail("no large page");
+    const L4_Fpage_t one = own_memory(16);
+    const L4_Fpage_t other = own_memory(16);
+    if (!a || !b || !c || !d || L4_IsNilFpage(one) || L4_IsNilFpage(other)) return;
     give(a, one + L4_FullyAccessible, 0, L4_FpageLog2(everywhere, 16));
     give(d, one + L4_FullyAccessible, 0, L4_FpageLog2(everywhere, 16));
     give(b, other + L4_FullyAccessible, 0, L4_FpageLog2(there, 16));

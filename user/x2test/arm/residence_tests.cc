@@ -2,8 +2,6 @@
 // What it takes at worst that a space gets a domain when it is switched to (with latency=1, under the laboratory).
 #include "../harness.h"
 
-#include <l4/sigma0.h>
-
 namespace x2test {
 namespace {
 
@@ -44,7 +42,7 @@ Word do_grant_and_wait(Word to, Word from, Word log2)
 bool give_whole(Agent *a, Agent *mate, Word at)
 {
     constexpr Word parts = 15;
-    const L4_Fpage_t whole = L4_Sigma0_GetAny(L4_nilthread, 20, L4_CompleteAddressSpace) + L4_FullyAccessible;
+    const L4_Fpage_t whole = own_memory(20) + L4_FullyAccessible;
     const L4_Fpage_t its = L4_FpageLog2(at, 20) + L4_FullyAccessible;
     give(a, L4_GrantItem(whole, 0).raw[0], whole.raw, its);
     bool good = pass(a, mate, its, 0, its);
