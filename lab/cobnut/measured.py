@@ -58,6 +58,7 @@ class Region(TypedDict):
     cycles_total: Number
     cycles_per_iteration: list[Number]
     space: str
+    spaces: list[str]
     causes: list[Cause]
     footprint: NotRequired[dict[str, int]]
     switches: NotRequired[list[Taken]]

@@ -54,6 +54,15 @@ def test_who_is_in_all_hosts_is_the_same_in_each():
     assert graph.times[6, 1] == 7 and graph.unknown == 0
 
 
+def test_the_driver_may_move_while_it_is_measured():
+    one = heard()
+    place = f"{name_of(one, 6)}+e4000000"
+    moved = switch(one, name_of(one, 2), place, 7)
+    assert graph_of(moved).unknown == 7
+    moved.measured["regions"][0]["spaces"].append(place)
+    assert graph_of(moved).times[2, 0] == graph_of(one).times.get((2, 0), 0) + 7 and graph_of(moved).unknown == 0
+
+
 def test_an_invalidation_is_no_switch():
     one = heard()
     assert graph_of(switch(one, name_of(one, 2), name_of(one, 2), 1000, "reload")).times == graph_of(one).times

@@ -17,6 +17,7 @@ from cobnut.measured import NOTHING, Measured, Region
 from cobnut.modules import alone
 
 PROGRAM = "groups"
+DRIVER = 0  # its space; it marks the measured batches
 PATTERNS = ("pipeline", "web", "star", "random")
 # what the kernel may do by itself, and whether the program asks for slots as long as there are any
 MODES = {
@@ -90,6 +91,15 @@ class Heard:
     def region(self) -> Region | None:
         """The measured batches."""
         return next((region for region in self.measured.get("regions", []) if region["case"] == 0), None)
+
+    @property
+    def names(self) -> list[tuple[int, str]]:
+        """What the plugin calls each space at the end; and the driver (space 0) in the measured batches, in which it may
+        move: it is in no group.
+        """
+        regions = self.measured.get("regions", [])
+        driver = [(DRIVER, name) for region in regions if not region["case"] for name in region["spaces"]]
+        return driver + [(region["case"] - 1, region["space"]) for region in regions if region["case"]]
 
     def each(self, counter: str) -> float | None:
         """A counter for each IPC."""

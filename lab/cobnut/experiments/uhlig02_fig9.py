@@ -74,26 +74,26 @@ class Graph:
 
 
 def graph_of(heard: Heard) -> Graph:
-    """Gives the spaces in the plugin's output their numbers: by host and slot, or by the slot alone where that is in
-    all hosts.
+    """Gives the spaces in the plugin's output their numbers: by host and slot, or by the slot alone where one space had
+    it, whatever the host. A space that moves has several places.
     """
-    names = {region["case"] - 1: region["space"] for region in heard.measured["regions"] if region["case"] > 0}
-    numbers: dict[tuple[str, str], int | None] = {}  # None: a place that several spaces have, each in its own host
+    names = dict(heard.names)  # at the end
     hosts: dict[str, int] = {}
     groups: dict[int, int] = {}
     for tag in heard.tags:
-        host, _, base = names[tag.space].partition("+")
-        exclusive = tag.size_mb and not tag.bound
-        numbers["", base] = numbers.get(("", base)) if not exclusive else tag.space
-        if exclusive:
-            groups[tag.space] = GLOBAL
-        else:
-            numbers[host, base] = tag.space
-            groups[tag.space] = hosts.setdefault(host, len(hosts))
+        host, _, _ = names[tag.space].partition("+")
+        groups[tag.space] = GLOBAL if tag.size_mb and not tag.bound else hosts.setdefault(host, len(hosts))
+
+    places: dict[tuple[str, str], set[int]] = {}
+    for space, name in heard.names:
+        host, _, base = name.partition("+")
+        for place in ((host, base), ("", base)):
+            places.setdefault(place, set()).add(space)
 
     def number(name: str) -> int | None:
         host, _, base = name.partition("+")
-        return numbers.get((host, base), numbers.get(("", base)))
+        spaces = places.get((host, base), places.get(("", base), set()))
+        return next(iter(spaces)) if len(spaces) == 1 else None
 
     times: dict[tuple[int, int], int] = {}
     unknown = 0

@@ -7,7 +7,7 @@ use serde::Serialize;
 /// The charges of the case that is open.
 pub struct CaseCauses {
     /// Runs at the first marker.
-    space: Space,
+    spaces: Vec<Space>,
     origin: Charges,
     last: Charges,
 }
@@ -16,16 +16,20 @@ impl CaseCauses {
     /// The first iteration starts.
     pub fn start(causes: &Causes) -> Self {
         let charges = causes.charges();
-        CaseCauses { space: causes.space(), origin: charges.clone(), last: charges.clone() }
+        CaseCauses { spaces: vec![causes.space()], origin: charges.clone(), last: charges.clone() }
     }
 
     /// An iteration ends.
     pub fn iteration(&mut self, causes: &Causes) {
+        if !self.spaces.contains(&causes.space()) {
+            self.spaces.push(causes.space());
+        }
         self.last = causes.charges().clone();
     }
 
-    pub fn space(&self) -> String {
-        name(self.space)
+    /// Those that ran at its markers, each once, the first one first.
+    pub fn spaces(&self) -> Vec<String> {
+        self.spaces.iter().copied().map(name).collect()
     }
 
     /// The switches and invalidations that happened, and how often.

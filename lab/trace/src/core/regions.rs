@@ -214,7 +214,8 @@ impl<P: Processor> Region<P> {
                 }
             }),
             charged: self.causes.as_ref().map(|causes| Charged {
-                space: causes.space(),
+                space: causes.spaces().swap_remove(0),
+                spaces: causes.spaces(),
                 switches: causes.switches(),
                 causes: causes.report(),
             }),
@@ -262,6 +263,8 @@ struct Costs {
 struct Charged {
     /// The space that ran at its first marker.
     space: String,
+    /// Those that ran at its markers, each once: more than one if what marks it has moved.
+    spaces: Vec<String>,
     switches: Vec<Taken>,
     causes: Vec<Cause>,
 }
