@@ -158,8 +158,8 @@ inline const Outcome &ask(Agent *a, Function f, Word x = 0, Word y = 0, Word z =
 }
 void scratch_reset();
 
-/// 2^log2 bytes of main's own, as sigma0 has given them: in one piece, and nobody else has anything of them. Other bytes
-/// at each call of a test; later tests get them again. Fails the test, and is nil, where there is no such memory.
+/// 2^log2 bytes of main's own, as sigma0 has given them: in one piece, and nobody else has anything of them. Other
+/// bytes at each call of a test; later tests get them again. Fails the test, and is nil, where there is no such memory.
 L4_Fpage_t own_memory(int log2);
 
 /// Maps or grants to an agent: it receives `item` with the given window.

@@ -94,8 +94,8 @@ class Heard:
 
     @property
     def names(self) -> list[tuple[int, str]]:
-        """What the plugin calls each space at the end; and the driver (space 0) in the measured batches, in which it may
-        move: it is in no group.
+        """What the plugin calls each space at the end; and the driver (space 0) in the measured batches, where it
+        may move, as it is in no group.
         """
         regions = self.measured.get("regions", [])
         driver = [(DRIVER, name) for region in regions if not region["case"] for name in region["spaces"]]

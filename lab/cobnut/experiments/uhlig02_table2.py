@@ -21,7 +21,7 @@ CR3_WRITES = {NATIVE: 0, LARGE: 2, SMALL: 0, ALL: 0}
 
 PAGES = (
     "In the paper the difference between large and small grows little with the call, from 1,637 to 2,378 cycles: two"
-    " CR3 writes, 960, and refills. Linux 6.1 executes more code for a file than the paper's Linux 2.2, and touches"
+    " CR3 writes, 960, and refills. Linux 6.1 executes more code for a file than the paper's Linux, and touches"
     " more pages: a read takes 20 entries of the code TLB, at 62 cycles, 20 of the data TLB, at 47, and 350 trace"
     " lines again after its two switches."
 )
@@ -201,7 +201,7 @@ EXPERIMENT = Experiment(
             " an event costs."
         ),
         (
-            "Another Linux: the paper has versions of around 2.2 or 2.4, whose calls execute other code. Its own cycles"
+            "Another Linux: the paper's is older by twenty years, and its calls execute other code. Its own cycles"
             " say less than the ratios, which are checked. It does not say what its reads and writes go to; here it is"
             " a file in memory, by pread64 and pwrite64."
         ),
