@@ -45,6 +45,7 @@ def region(**changes) -> dict:
         "cycles_total": 1200,
         "cycles_per_iteration": [60] * ROUNDS,
         "space": "00001000",
+        "spaces": ["00001000"],
         "switches": [{"switch": 2, "times": ROUNDS}, {"switch": 3, "times": ROUNDS}, {"switch": 4, "times": ROUNDS}],
         "causes": [
             {"category": "flush", "kind": "flushed", "switch": 2, "refills": 5, "cycles": 100},
