@@ -78,6 +78,9 @@ class Silent:
         pass
 
 
+_shown: Progress | None = None  # what is on the terminal
+
+
 @contextmanager
 def meter(title: str) -> Iterator[Meter]:
     """Shows the progress of the enclosed work under `title`."""
@@ -85,6 +88,13 @@ def meter(title: str) -> Iterator[Meter]:
         print(f"{title} ...", file=sys.stderr, flush=True)
         yield _Lines(title)
         return
+    global _shown
+    if _shown:  # within other work: a bar below its own
+        yield _Bar(_shown, title)
+        return
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        yield _Bar(progress, title)
+    with Progress(*columns, console=Console(stderr=True), transient=True) as _shown:
+        try:
+            yield _Bar(_shown, title)
+        finally:
+            _shown = None
