@@ -7,7 +7,8 @@ explains it, else *failed*.
 
 Where a paper published a number, there are two kinds of rules and no others. `reproduces` holds a measurement to the
 number, on both sides, as far as its source lets it vary or else by 15 %. `no_more_than` and `no_less_than` ask for one
-side only: that this kernel is no worse than what was published. Such a check says nothing about the model.
+side only: that this kernel is no worse than what was published. Such a check says nothing about the model. Where only
+a drawing was published, `drawn` asks for the interval that can be read off it; there is no number to be off from.
 """
 
 import math
@@ -17,12 +18,13 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 Verdict = Literal["ok", "known_miss", "failed"]
-# published: a value to reproduce; no_worse: a published one that this kernel should not be worse than; own: nobody
-# published it
-Kind = Literal["published", "no_worse", "own"]
+# published: a value to reproduce; no_worse: a published one that this kernel should not be worse than; drawn: nobody
+# printed the number, a figure gives an interval; own: nobody published it
+Kind = Literal["published", "no_worse", "drawn", "own"]
 KINDS: Mapping[Kind, str] = {
     "published": "published values",
     "no_worse": "no worse than published",
+    "drawn": "intervals of figures",
     "own": "own checks",
 }
 TOLERANCE = 0.15  # of a published value whose source says nothing of how far it varies
@@ -58,6 +60,11 @@ def no_more_than(published: float) -> Rule:
 
 def no_less_than(published: float) -> Rule:
     return Rule(f"no less than {published:g}", lambda value: value >= published, "no_worse", published)
+
+
+def drawn(low: float, high: float, by: str) -> Rule:
+    """An interval that a figure gives; `by` says how."""
+    return Rule(f"from {low:g} to {high:g} ({by})", lambda value: low <= value <= high, "drawn")
 
 
 def at_most(limit: float) -> Rule:

@@ -200,7 +200,15 @@ def test_the_figure_covers_the_published_sizes(made):
 
 def test_every_published_value_of_the_figure_is_in_a_check(made):
     published = [check.published for check in uhlig02_fig4.run(made_up.lab(uhlig02_fig4.EXPERIMENT)).checks]
-    assert published == [2.0, 1.0, 3.5, None, 2.0, None, 20_000, 12_000, 8_000]
+    assert published == [2.0, 1.0, 3.5, 3.5, 1, 2.0, 1, None, None, None]
+
+
+def test_each_reading_of_the_itlbs_size_is_judged_at_its_own_capacity(made):
+    run = uhlig02_fig4.run(made_up.lab(uhlig02_fig4.EXPERIMENT))
+    at_capacity = {one.name: one for one in run.checks if one.name.startswith("b.ratio_at_itlb_capacity")}
+    assert set(at_capacity) == {"b.ratio_at_itlb_capacity.64", "b.ratio_at_itlb_capacity.128"}
+    for entries in (64, 128):
+        assert f"with {entries} entries, at {entries} pages" in at_capacity[f"b.ratio_at_itlb_capacity.{entries}"].why
 
 
 def test_hinges_move_one_parameter_at_a_time(made):
@@ -277,6 +285,7 @@ def test_a_known_miss_is_one_only_where_the_reason_explains_the_value():
         (checks.reproduces(5), 5, "published"),
         (checks.no_more_than(5), 5, "no_worse"),
         (checks.no_less_than(5), 5, "no_worse"),
+        (checks.drawn(4, 6, "its axis"), None, "drawn"),
         (checks.at_most(5), None, "own"),
         (checks.between(4, 6), None, "own"),
         (None, None, "own"),
@@ -295,6 +304,7 @@ def test_its_rule_says_what_kind_a_check_is_and_what_was_published(rule, publish
         (checks.reproduces(32, within=(32, 32), by="a count"), (32,), (31, 33)),
         (checks.no_more_than(100), (1, 100), (101,)),
         (checks.no_less_than(100), (100, 1000), (99,)),
+        (checks.drawn(10, 12, "its axis"), (10, 12), (9.9, 12.1)),
     ],
 )
 def test_a_published_value_is_reproduced_on_both_sides_a_bound_holds_on_one(rule, good, bad):

@@ -43,7 +43,7 @@ TITLES = {
 PAPERS_MACHINE = "sa1100-200"
 
 WARM_LIMIT, TWENTY, TWENTY_LIMIT = 60, 20, 160  # instructions one way: up to LAST clients, with 20
-CROWDED, CROWDED_SHARE = (32, 48, 64), 0.4  # of the standard kernel's modelled cycles
+CROWDED, CROWDED_SHARE = (32, 48, 64), 0.4  # of the standard kernel's modelled cycles: a goal of ours
 SAME_OVER_DIFFERENT = 0.1
 ROUND_TRIP_LIMIT = published.W03_OPTIMAL_US * published.W03_CLOCK_MHZ
 
@@ -181,7 +181,12 @@ def judge_cycles(curves: dict[tuple[str, str], Curve], sizes: tuple[int, ...]) -
                     _over(fast.cycles(n), standard.cycles(n)),
                     "times",
                     at_most(CROWDED_SHARE),
-                    fast.why(n, f"Modelled cycles of a round trip among {n} clients, over the standard kernel's."),
+                    fast.why(
+                        n,
+                        f"Modelled cycles of a round trip among {n} clients, over the standard kernel's; a goal of this"
+                        " kernel's own: W03 prints no number, only that the cost stays well below the standard"
+                        " kernel's.",
+                    ),
                 )
             )
     return checks

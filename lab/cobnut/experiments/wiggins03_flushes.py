@@ -10,7 +10,7 @@ Each is a scene of its own, a server that calls clients at random, beside scenes
 from dataclasses import dataclass
 
 from cobnut import published
-from cobnut.checks import Check, KnownMiss, above, at_most, below, between, exactly, judge, named, reproduces
+from cobnut.checks import Check, KnownMiss, above, below, exactly, judge, named, no_more_than, reproduces
 from cobnut.experiments import Experiment, Kind, Lab, Setting, crowd
 from cobnut.experiments.crowd import FLUSHES, Counted, Crowd, measure
 from cobnut.experiments.pingpong import Region, raise_if_all_failed
@@ -119,7 +119,7 @@ def judge_clean(counted: dict[str, Counted]) -> list[Check]:
                 f"domains_20.{what}_flushes",
                 crowd.each(region, (counter,)),
                 "flushes an IPC",
-                at_most(published.PISTACHIO_ARM_FLUSHES[what]),
+                no_more_than(published.PISTACHIO_ARM_FLUSHES[what]),
                 f"With 20 clients; the best peer has {published.PISTACHIO_ARM_FLUSHES[what]:g}.",
             )
         )
@@ -131,7 +131,7 @@ def judge_costs(standard: Counted) -> list[Check]:
     region = region_of(standard)
     direct = flush_cycles(standard)
     switch = region.mean_cycles / WAYS if region else None
-    least, most = published.W03_FLUSH_CYCLES
+    _, most = published.W03_FLUSH_CYCLES
     return [
         judge(
             "standard.flushes",
@@ -144,15 +144,16 @@ def judge_costs(standard: Counted) -> list[Check]:
             "standard.direct_cycles",
             direct,
             "modelled cycles a switch",
-            between(least, most),
-            "In the kernel's functions that flush the caches; W03 section 2 has the same range, from nothing to be"
-            " written back to all.",
+            no_more_than(most),
+            "In the kernel's functions that flush the caches; W03 section 2: 1,000 to 18,000, from nothing to be"
+            " written back to all. Both ends set parameters of the machine file, so this says how much this kernel"
+            " leaves modified, not how good the model is.",
         ),
         judge(
             "standard.switch_cycles",
             switch,
             "modelled cycles a switch",
-            at_most(published.W03_WORST_SWITCH_CYCLES),
+            no_more_than(published.W03_WORST_SWITCH_CYCLES),
             "Half a round trip, flush and what follows from it; W03: up to around 75,000 cycles.",
         ),
         judge(
