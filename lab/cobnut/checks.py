@@ -15,6 +15,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Literal
 
 Verdict = Literal["ok", "known_miss", "failed"]
@@ -115,8 +116,8 @@ class KnownMiss:
     same.
     """
 
-    low: float
-    high: float
+    low: int | float  # as it was written: results have it so, too
+    high: int | float
     reason: str
 
 
@@ -130,15 +131,22 @@ def named(*parts: str | Iterable[str]) -> str:
 
 def undeclared(checks: Iterable[Check], declared: Iterable[str]) -> list[str]:
     """The names of those that are none of the `declared`."""
-    patterns = [re.compile(_expression(one)) for one in declared]
-    return [check.name for check in checks if not any(pattern.fullmatch(check.name) for pattern in patterns)]
+    declared = list(declared)
+    return [check.name for check in checks if all(captured(check.name, one) is None for one in declared)]
 
 
+def captured(name: str, declared: str) -> dict[str, str] | None:
+    """What the words in capitals of `declared` are in `name`; None if that is another name."""
+    match = re.fullmatch(_expression(declared), name)
+    return match.groupdict() if match else None
+
+
+@cache
 def _expression(declared: str) -> str:
     def part(match: re.Match[str]) -> str:
         if match["some"] is not None:
-            return "(" + "|".join(map(re.escape, match["some"].split(","))) + ")"
-        return ".+" if match["word"] else re.escape(match[0])
+            return "(?:" + "|".join(map(re.escape, match["some"].split(","))) + ")"
+        return f"(?P<{match['word']}>.+)" if match["word"] else re.escape(match[0])
 
     return re.sub(r"{(?P<some>[^}]*)}|(?P<word>[A-Z]+)|.", part, declared)
 

@@ -142,7 +142,7 @@ def list_(*, checks: Annotated[bool, typer.Option("--checks", help="Prints docs/
         return
     print("experiments")
     for experiment in experiments.all_experiments().values():
-        print(f"  {experiment.name:<16} {experiment.title} ({experiment.source})")
+        print(f"  {experiment.name:<16} {experiment.sheet.title} ({experiment.sheet.source})")
         print(f"      {experiment.kind.value}{', in full a long proof' if experiment.long_proof else ''}")
         for one in (experiment, *experiment.elsewhere):
             on = f"machines: {', '.join(_machines_of(one))}" if one.machine else "on no machine, nothing is modelled"

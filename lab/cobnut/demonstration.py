@@ -17,7 +17,9 @@ def run() -> int:
     """Runs the figure with its report; returns the exit status."""
     start = time.monotonic()
     done = running.run(NAME, board="pc", machine=None, given=[], quick=True, report_folder=paths.REPORTS)
-    print(f"{done.experiment.title}\n{done.experiment.source}; cycles are modelled: {done.result.machine}\n")
+    print(
+        f"{done.experiment.sheet.title}\n{done.experiment.sheet.source}; cycles are modelled: {done.result.machine}\n"
+    )
     figure.show_curves(done.result)
     tables.show_checks(done.result)
     for note in done.notes:

@@ -147,7 +147,7 @@ def run(
         machine_changes=overrides,
         command=shlex.join(words),
     )
-    result = replace(result, provenance=origin, checks=with_known_misses(result.checks, experiment.known_misses))
+    result = replace(result, provenance=origin, checks=with_known_misses(result.checks, experiment.sheet.known_misses))
     notes = (
         [experiment.afterwards(replace(lab, meter=progress.Silent()))] if experiment.afterwards and not quick else []
     )
@@ -157,7 +157,7 @@ def run(
         own_plots = experiment.plots
         experiment = replace(experiment, plots=lambda result: [*own_plots(result), *sweeping.plots(result)])
     page = report.write(result, experiment, described, report_folder, notes=notes)
-    if others := checks.undeclared(result.checks, experiment.checks):
+    if others := checks.undeclared(result.checks, experiment.sheet.names):
         raise CobnutError(f"{name} does not declare its checks {', '.join(others)}; report: {page}")
     return Finished(experiment, result, page, notes)
 

@@ -61,8 +61,8 @@ def test_checks_have_the_names_that_are_declared_and_no_declaration_is_left_over
     numbers = made_up_arm.parameters() | lab.machine.parameters
     papers = replace(lab, model=replace(lab.machine, name=ALL[name].machine, parameters=numbers))
     found = [check for one in (lab, papers) for check in ALL[name].run(one).checks]
-    assert checks.undeclared(found, ALL[name].checks) == []
-    for one in ALL[name].checks:
+    assert checks.undeclared(found, ALL[name].sheet.names) == []
+    for one in ALL[name].sheet.names:
         assert len(checks.undeclared(found, [one])) < len(found), f"nothing is called {one}"
 
 
@@ -70,8 +70,8 @@ def test_checks_have_the_names_that_are_declared_and_no_declaration_is_left_over
 def test_what_is_known_of_misses_is_about_declared_checks(name):
     whole = experiments.find(name)
     for one in (whole, *whole.elsewhere):
-        about = [replace(checks.judge("", 1, "", None, ""), name=check) for check in one.known_misses]
-        assert checks.undeclared(about, one.checks) == []
+        about = [replace(checks.judge("", 1, "", None, ""), name=check) for check in one.sheet.known_misses]
+        assert checks.undeclared(about, one.sheet.names) == []
 
 
 def test_names_are_declared_by_parts():
@@ -174,7 +174,7 @@ def test_the_published_cycles_are_explained(made):
     name = "one_way.small_small.published"
     assert by_name[name].published == 275
     for words in ("550 for a round trip", "1,038", "166 for entry and exit, 100 for"):
-        assert words in by_name[name].why + ipc_path.KNOWN_MISSES[name].reason
+        assert words in by_name[name].why + ipc_path.SHEET.known_misses[name].reason
     assert "550" not in by_name["one_way.intra.cycles"].why
 
 

@@ -80,7 +80,7 @@ def test_what_is_left_out_is_a_check_of_that_experiment(name):
     from cobnut.experiments import find
 
     one = find(name)
-    declared = [*one.checks, *(check for other in one.elsewhere for check in other.checks)]
+    declared = [*one.sheet.names, *(check for other in one.elsewhere for check in other.sheet.names)]
     assert not undeclared([value(check, 1, 1) for check in PARAMETERS[name]], tuple(declared))
 
 

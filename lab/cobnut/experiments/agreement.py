@@ -9,15 +9,17 @@ trace. Both begin at the marker of the first measured round trip of the ping-pon
 import tempfile
 from pathlib import Path
 
-from cobnut import agreement, recording
+from cobnut import agreement, recording, sheets
 from cobnut.agreement import REASONS, Comparison, Group
-from cobnut.checks import Check, above, at_least, exactly, judge, named
+from cobnut.checks import Check, above, at_least, exactly, judge
 from cobnut.emulators import bochs, bochs_trace, qemu
 from cobnut.errors import CobnutError
 from cobnut.experiments import Experiment, Kind, Lab, Setting, runner
 from cobnut.experiments.pingpong import TIMEOUT_SECONDS, PingPong, boot_of, guest_failure
 from cobnut.plots import Bars, Plot
 from cobnut.results import Result, Series
+
+SHEET = sheets.beside(__file__)
 
 PAIRS = ("large_large", "small_small")
 CPU = "pentium"  # both emulators have it: no sysenter, no global pages
@@ -125,24 +127,9 @@ def _first(seen: list[Group]) -> int:
 
 EXPERIMENT = Experiment(
     name="lab/agreement",
-    title="The same guest in QEMU and Bochs: the same accesses and switches",
-    source="two emulators that share no code",
+    sheet=SHEET,
     kind=Kind.TOOL,
     settings={"instructions": Setting(100_000, 10_000, range(1_000, 1_000_001), "to compare, for each pair of spaces")},
     run=run,
     plots=plots,
-    checks=(named(PAIRS, ("instructions", "accesses", "switches", "unexplained")),),
-    story=(
-        "Every figure here rests on what the plugin sees in QEMU. Bochs is another emulator by other authors, and its"
-        " debugger shows each instruction and access, the processor's own ones included. The ping-pong runs in both,"
-        " between two large spaces and between two small ones; from the first measured round trip on, instructions,"
-        " accesses, writes of CR3 and bases of user code have to be the same in the same order. What the two show"
-        " differently by their nature is counted under its reason; nothing may be left over."
-    ),
-    cannot_say=(
-        "System calls by int on a Pentium: sysenter and global pages are not compared.",
-        "Pages of kernel memory stand for each other one to one, for the firmwares leave different frames free.",
-        "Interrupts come at other instructions in each; what their handlers do is passed over and counted.",
-        "The machine model is not used here.",
-    ),
 )

@@ -11,15 +11,17 @@ import re
 from dataclasses import dataclass
 from functools import partial
 
-from cobnut import attacks
+from cobnut import attacks, sheets
 from cobnut.attacks import REFUSED, UNENFORCED, Attempt
-from cobnut.checks import Check, at_least, exactly, judge, named
+from cobnut.checks import Check, at_least, exactly, judge
 from cobnut.emulators import Boot, Outcome, bochs, qemu
 from cobnut.errors import CobnutError
 from cobnut.experiments import Experiment, Kind, Lab, Setting, runner
 from cobnut.modules import alone
 from cobnut.plots import Plot, Table
 from cobnut.results import Result, Series
+
+SHEET = sheets.beside(__file__)
 
 BOCHS_CPUS = ("p4_willamette", "pentium")
 QEMU_CPU = "pentium3"
@@ -219,8 +221,7 @@ def plots(result: Result) -> list[Plot]:
 
 EXPERIMENT = Experiment(
     name="attack/isolation",
-    title="What a user can try to read, write or execute outside of its space: all refused",
-    source="L95 section 4 (small spaces share one linear address space)",
+    sheet=SHEET,
     kind=Kind.PROOF,
     settings={
         "processors": Setting(len(BOCHS_CPUS), 1, range(1, len(BOCHS_CPUS) + 1), "of Bochs: a Pentium 4, a Pentium")
@@ -229,26 +230,4 @@ EXPERIMENT = Experiment(
     long_proof=True,
     run=run,
     plots=plots,
-    checks=(
-        "WHERE.SPACE.attempts",
-        named("WHERE", ("not_refused", "in_bound_slots", "in_slots", "changed", "let_through")),
-    ),
-    story=(
-        "An attacker, a new space for each attempt, sits between two small spaces in whose memory every byte is known,"
-        " and runs in the page directory of a third, or it is a large space itself, or is bound to a victim's page"
-        " directory, or all are where the kernel puts them, while others are promoted, demoted and take their slots. It"
-        " tries every segment register at the limit to the byte and across the 4 GB wrap, string instructions that"
-        " cross it, stacks at the edge, far calls, jumps and returns, forged selectors, expand-down segments,"
-        " privileged instructions, doctored frames and flags on each way into and out of the kernel, the tables, ports."
-        " A controller says how each ended, and looks whether anything that is not the attacker's has changed. Each"
-        " instruction has to come through inside the limits first."
-    ),
-    cannot_say=(
-        (
-            "An emulator's processor does not speculate: what real ones read past a limit without ever showing it is"
-            " not seen (docs/security.md)."
-        ),
-        "Attempts are single: two threads that race against each other are the business of fuzz and sanitize/stress.",
-        "The machine model is not used here.",
-    ),
 )

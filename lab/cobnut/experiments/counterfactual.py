@@ -11,12 +11,14 @@ others.
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from cobnut import tables
-from cobnut.checks import Check, at_most, exactly, judge, named
+from cobnut import sheets, tables
+from cobnut.checks import Check, at_most, exactly, judge
 from cobnut.experiments import Experiment, Kind, Lab, Setting, pingpong
 from cobnut.experiments.pingpong import PingPong, Region, WorkingSets, measure, raise_if_all_failed
 from cobnut.plots import Causes, Lines, Plot
 from cobnut.results import LedgerRow, Result, Series
+
+SHEET = sheets.beside(__file__)
 
 LARGEST_SHARE = 0.01  # while entries have room: single sets fill up before the whole, and a line from memory costs 235
 CONFLICTS = (
@@ -195,8 +197,7 @@ def plots(result: Result) -> list[Plot]:
 
 EXPERIMENT = Experiment(
     name="ledger/counterfactual",
-    title="What flushes are charged with, and what is saved without them",
-    source="this laboratory: the ledger's causes, tested on the spaces of U02's figure 4",
+    sheet=SHEET,
     kind=Kind.REPRODUCTION,
     machine="pentium4-1400",
     settings={
@@ -205,27 +206,6 @@ EXPERIMENT = Experiment(
     },
     run=run,
     plots=plots,
-    checks=(named("PART", ("difference_while_it_fits", "difference_beyond_evictions", "unexplained")),),
     has_curves=True,
     show=tables.show_causes,
-    story=(
-        "The ledger charges a refill to the switch that flushed the entry. Whether that is right can be tried: one run"
-        " between large spaces is recorded and replayed on a machine that keeps its entries over a switch, as one with"
-        " address-space numbers would. What it saves has to be what the flushes were charged with, as long as the kept"
-        " entries have room."
-    ),
-    cannot_say=(
-        (
-            "The machine that keeps its entries never existed: no kernel was changed for it, so one that relies on a"
-            " switch to drop what it changed elsewhere would have to invalidate more."
-        ),
-        (
-            "Where the entries of both spaces do not fit at once, a kept entry is evicted before it is used: then"
-            " flushes are charged with what would have been lost anyway."
-        ),
-        (
-            "Lines of the physically tagged caches are shared by all spaces; what displaces what there changes a"
-            " little, too."
-        ),
-    ),
 )

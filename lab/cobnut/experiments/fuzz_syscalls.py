@@ -8,13 +8,16 @@ boots at a time. A seed gives the same run each time: the guest's clock follows 
 import re
 from dataclasses import dataclass
 
-from cobnut.checks import Check, at_least, exactly, judge, named
+from cobnut import sheets
+from cobnut.checks import Check, at_least, exactly, judge
 from cobnut.emulators import Boot, kernel_message
 from cobnut.experiments import Experiment, Kind, Lab, Setting, runner
 from cobnut.findings import Findings
 from cobnut.modules import alone
 from cobnut.plots import Bars, Plot
 from cobnut.results import Result, Series
+
+SHEET = sheets.beside(__file__)
 
 TIMEOUT_SECONDS = 1800
 CALLS_OF_A_BOOT = 250_000
@@ -238,8 +241,7 @@ def plots(result: Result) -> list[Plot]:
 
 EXPERIMENT = Experiment(
     name="fuzz/syscalls",
-    title="Random system calls of many threads in many spaces: nothing breaks the kernel",
-    source="random testing with the kernel's own consistency walk",
+    sheet=SHEET,
     kind=Kind.PROOF,
     settings={
         "seed": Setting(1, 1, range(1 << 26), "the first boot's; each further boot takes the next"),
@@ -249,21 +251,4 @@ EXPERIMENT = Experiment(
     long_proof=True,
     run=run,
     plots=plots,
-    checks=(named(("calls", "failed", "book_faults", "lost", "reports", "late_rights", "unseen_results")),),
-    story=(
-        "Twenty threads without privileges, in small and large spaces of their own or shared, and two privileged ones"
-        " make every system call with arguments that make some sense or none, enter the kernel past its stubs, execute"
-        " what users must not, and are answered with doctored registers by their exception handler. Half of the boots"
-        " have so little memory that the kernel's runs out over and over. At the end everything is deleted and the"
-        " kernel checks its books; the sanitizer holds each access against what a processor may still have cached."
-    ),
-    cannot_say=(
-        "Calls of threads that are deleted under way are counted as made, but not by what they came to.",
-        (
-            "What users do past the limits of their segments goes through on QEMU, where a processor refuses it:"
-            " counted apart."
-        ),
-        "The fuzzer's data holds no iret, which QEMU lets lead into virtual 8086 mode at any privilege.",
-        "The machine model is not used here.",
-    ),
 )

@@ -5,12 +5,15 @@ The program `groups` runs each pattern among 8 to 512 spaces: without small spac
 with slots that the kernel gives, and with groups that it forms beside. More than 32 spaces find no slot in all hosts.
 """
 
-from cobnut.checks import Check, at_least, at_most, judge, named
+from cobnut import sheets
+from cobnut.checks import Check, at_least, at_most, judge
 from cobnut.experiments import Experiment, Kind, Lab, Setting
-from cobnut.experiments.talking_spaces import AREA_MB, MODES, PATTERNS, SLOT_MB, Heard, Talk, listen
+from cobnut.experiments.talking_spaces import MODES, PATTERNS, Heard, Talk, listen
 from cobnut.missing import known
 from cobnut.plots import Ledger, Lines, Plot
 from cobnut.results import LedgerRow, Result, Series
+
+SHEET = sheets.beside(__file__)
 
 SPACES, QUICK = (8, 32, 128, 512), (8, 64)
 NAMED = ("pipeline", "web")  # the patterns of which U02 section 5.2 speaks
@@ -148,8 +151,7 @@ def plots(result: Result) -> list[Plot]:
 
 EXPERIMENT = Experiment(
     name="groups/policy",
-    title="What automatic slots and groups are worth",
-    source="U02 section 5.2, which proposes groups and leaves them to others; L95 section 4.3 for automatic slots",
+    sheet=SHEET,
     kind=Kind.STUDY,
     machine="pentium4-1400",
     settings={
@@ -161,27 +163,5 @@ EXPERIMENT = Experiment(
     long_proof=True,
     run=run,
     plots=plots,
-    checks=(named(PATTERNS, "SPACES.of_best"), named(NAMED, "SPACES.gain")),
-    story=(
-        f"Each space needs a slot of {SLOT_MB} MB, of which the area of {AREA_MB} MB has {AREA_MB // SLOT_MB}. At each"
-        " message a space touches three pages of its own. A driver chooses a group at random, has it work on a batch"
-        " of items, and chooses another: that is what a scheduler does. `pipeline`: groups of three or four, each of"
-        " which passes an item on to the next, like cpp, cc1 and as. `web`: groups of a server and three workers, and"
-        " one server of all, as the operating system's is: six messages in ten go to it or come from it. `star`: one"
-        " server, called by all others. `random`: everybody calls anybody. Before anything is measured, the kernel's"
-        f" rules have looked at every space {LOOKS} times (docs/tags.md)."
-    ),
-    cannot_say=(
-        "Cycles are modelled, those of the programs' own code included; an IPC is a call or an answer.",
-        (
-            f"A batch of {64} items is a few hundred IPCs, less than a time slice would allow: switches between groups"
-            " are as frequent as they could be, not as they would be."
-        ),
-        (
-            "What the rules themselves cost at each tick of the clock is in the measured cycles. A tick comes every"
-            " 125,000 instructions, about as many as a Pentium 4 would have executed in a millisecond of such work."
-        ),
-        "Nothing is said about patterns that change: the rules have had time to settle.",
-    ),
     has_curves=True,
 )

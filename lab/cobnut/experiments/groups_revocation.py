@@ -12,7 +12,8 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from cobnut.checks import Check, at_most, below, judge, named
+from cobnut import sheets
+from cobnut.checks import Check, at_most, below, judge
 from cobnut.emulators import Boot
 from cobnut.experiments import Experiment, Kind, Lab, Setting, modelled, runner
 from cobnut.experiments.pingpong import raise_if_all_failed
@@ -20,6 +21,8 @@ from cobnut.measured import Measured
 from cobnut.modules import alone
 from cobnut.plots import Lines, Plot
 from cobnut.results import Result, Series
+
+SHEET = sheets.beside(__file__)
 
 PROGRAM = "revoke"
 SPACES, QUICK = (2, 8, 32, 128, 512, 1000), (2, 128, 1000)
@@ -237,10 +240,7 @@ def plots(result: Result) -> list[Plot]:
 
 EXPERIMENT = Experiment(
     name="groups/revocation",
-    title="Taking a slot back among many spaces",
-    source=(
-        "U02 section 5.1, which calls it extremely costly and rejects lazy purging for its worst-case interrupt latency"
-    ),
+    sheet=SHEET,
     kind=Kind.STUDY,
     machine="pentium4-1400",
     settings={
@@ -249,28 +249,5 @@ EXPERIMENT = Experiment(
     },
     run=run,
     plots=plots,
-    checks=(
-        named(KEPT, ("revocation", "longest"), "SPACES"),
-        named(KEPT, "bound"),
-        named("SPACES", ("revocation", "longest")),
-    ),
-    story=(
-        "A small space is called from each of up to 1,000 large ones, whose page directories then hold copies of its"
-        f" entries. Its slot of 16 MB, in an area of {AREA_MB} MB, is taken back by SpaceControl. Then a message goes"
-        " to a large space that was not in force since. Before each measured step a megabyte is read, so that caches"
-        " and TLBs hold nothing that helps: this is the worst case, not the usual one."
-    ),
-    cannot_say=(
-        (
-            "Cycles are modelled. They are those from one marker of the program to the next, with a dozen of its own"
-            " instructions; between them the kernel is entered once, and has interrupts off until it leaves: a stretch"
-            " is up to that much shorter."
-        ),
-        (
-            "A revocation also takes as long as the space has pages: each present one is looked at, and up to 32 are"
-            " invalidated one by one. The setting `pages` changes that."
-        ),
-        "The scheme of the background (docs/tags.md) is not built, so not measured.",
-    ),
     has_curves=True,
 )

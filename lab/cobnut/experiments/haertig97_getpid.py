@@ -5,33 +5,20 @@ and where its cycles go.
 
 from collections.abc import Mapping
 
-from cobnut import published, tables
-from cobnut.checks import TOLERANCE, Check, KnownMiss, judge, named, no_more_than, reproduces
+from cobnut import published, sheets, tables
+from cobnut.checks import Check, judge, no_more_than, reproduces
 from cobnut.experiments import Experiment, Kind, Lab, Setting, linux_programs
 from cobnut.experiments.linux_programs import ABOUT, COUNTED, LARGE, NATIVE, SHARES, SMALL, Loop, Peer, Work
 from cobnut.plots import Bars, Ledger, Plot
 from cobnut.results import Result, Series
+
+SHEET = sheets.beside(__file__)
 
 CALL = "getpid"
 COLUMNS = (NATIVE, LARGE, SMALL)
 PARTS = ("messages", "server", "program")
 OF_SERVER = published.H97_GETPID_PARTS["server"]
 OF_MESSAGES = published.H97_GETPID_LIBRARY - OF_SERVER
-KNOWN_MISSES = {
-    "small.server": KnownMiss(
-        round(OF_SERVER * (1 + TOLERANCE)),
-        220,
-        "150 of the server's 206 instructions, of about a cycle each, are the os layer's, which takes all registers"
-        " out of a message and puts them into the next; the other 56 are Linux's getpid, which looks for the number of"
-        " a process in its name space.",
-    ),
-    "large.added": KnownMiss(
-        published.H97_GETPID_TRAMPOLINE - published.H97_GETPID_NATIVE,
-        620,
-        "25 TLB entries come back after the two switches, 273 cycles. The paper does not say in which kind of space its"
-        " server was.",
-    ),
-}
 
 
 def run(lab: Lab) -> Result:
@@ -140,8 +127,7 @@ def plots(result: Result) -> list[Plot]:
 
 EXPERIMENT = Experiment(
     name="haertig97/getpid",
-    title="getpid of Linux as a server, on a Pentium",
-    source="Haertig, Hohmuth, Liedtke, Schoenberg, Wolter 1997, section 5 and its break-up of a call",
+    sheet=SHEET,
     kind=Kind.STUDY,
     machine="pentium-133",
     settings={
@@ -150,28 +136,5 @@ EXPERIMENT = Experiment(
     },
     run=run,
     plots=plots,
-    checks=(
-        named((SMALL, LARGE), ("ratio", "added")),
-        named(SMALL, ("messages", "server")),
-        named(COLUMNS, ("turns", "doubts")),
-    ),
     show=show,
-    known_misses=KNOWN_MISSES,
-    story=(
-        "The shortest system call of a static program, by `int $0x80`, under Debian's kernel and under Linux as a"
-        " server on this one. Nothing of the program is changed or replaced, so its call is an exception that this"
-        " kernel sends to the server as a message: what the paper calls the trampoline, and is compared with both of"
-        " its figures."
-    ),
-    cannot_say=(
-        (
-            "Cycles are modelled. Debian's kernel executes 296 instructions for this call, at 406 modelled cycles,"
-            " where the paper's Linux takes 223 cycles: ratios and differences are checked, not the cycles themselves."
-        ),
-        (
-            "Debian's kernel needs instructions of the Pentium Pro's; it is emulated on a processor that has them,"
-            " which the model charges as others of their kind."
-        ),
-        "Of the paper's five parts the library's two have no counterpart, and sending and replying are told as one.",
-    ),
 )

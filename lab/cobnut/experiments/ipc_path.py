@@ -7,8 +7,8 @@ cycles come from the machine model.
 
 from dataclasses import dataclass
 
-from cobnut import published
-from cobnut.checks import Check, KnownMiss, Rule, at_most, below, exactly, judge, named, reproduces
+from cobnut import published, sheets
+from cobnut.checks import Check, Rule, at_most, below, exactly, judge, reproduces
 from cobnut.experiments import Experiment, Kind, Lab, Setting, pingpong
 from cobnut.experiments.pingpong import Measurement, PingPong, Region, measure, raise_if_all_failed
 from cobnut.machines import Machine
@@ -16,12 +16,10 @@ from cobnut.missing import known, total
 from cobnut.plots import Bars, Ledger, Mark, Plot
 from cobnut.results import LedgerRow, Result, Series
 
+SHEET = sheets.beside(__file__)
+
 PAIRS = ("large_large", "small_small", "large_small", "intra")
 SHARES = ("kernel", "stub", "trampoline")
-COUNTED = (
-    *("cr3_writes", "segment_loads", "entries_sysenter", "entries_int", "entries_fault", "exits_iret"),
-    "cycles",
-)
 FOOTPRINTS = ("code_lines", "data_lines", "code_pages", "data_pages")
 
 # a switch of page tables happens between large spaces and nowhere else
@@ -31,17 +29,6 @@ SEGMENT_LOAD_LIMITS = {"small_small": 6}
 CODE_LINE_LIMITS = {"small_small": 13}
 DATA_LINE_LIMITS = {"small_small": 16}
 PUBLISHED_PAIR = "small_small"  # the only one of which U02 states a round trip
-ADDED_UP = published.U02_ENTRY_EXIT + published.U02_SEGMENT_RELOAD + published.U02_IPC_PATH
-KNOWN_MISSES = {
-    f"one_way.{PUBLISHED_PAIR}.published": KnownMiss(
-        440,
-        ADDED_UP,
-        f"U02's {published.U02_SMALL_ROUND_TRIP} contradict the costs that it states one by one, of which the model is"
-        f" made: {published.U02_ENTRY_EXIT} for entry and exit, {published.U02_SEGMENT_RELOAD} for segment registers"
-        f" and about {published.U02_IPC_PATH} for the path are {ADDED_UP} each way and {2 * ADDED_UP:,} for a round"
-        f" trip; without the segment registers they are {2 * (ADDED_UP - published.U02_SEGMENT_RELOAD)}.",
-    )
-}
 PEER = "the best peer (Pistachio with small spaces)"
 
 
@@ -328,8 +315,7 @@ def _footprint_rule(what: str, path: Path, limit: float | None) -> tuple[Rule, s
 
 EXPERIMENT = Experiment(
     name="ipc/path",
-    title="The path of a null IPC",
-    source="Counts of this kernel, against other kernels counted the same way",
+    sheet=SHEET,
     kind=Kind.REPRODUCTION,
     machine="pentium4-1400",
     needs=("segments.reload_cycles", "segments.loads"),
@@ -343,29 +329,4 @@ EXPERIMENT = Experiment(
     },
     run=run,
     plots=plots,
-    checks=(
-        named("one_way", PAIRS, ("instructions", *SHARES, *COUNTED)),
-        f"one_way.{PUBLISHED_PAIR}.published",
-        named("round_trip", PAIRS, FOOTPRINTS),
-    ),
-    known_misses=KNOWN_MISSES,
-    story=(
-        "A client sends an empty message to a server and waits for the empty answer. What one direction of that takes"
-        " is counted here, instruction by instruction, for four pairs of address spaces: two large ones, two small"
-        " ones, a large client with a small server, and two threads in one space."
-    ),
-    cannot_say=(
-        (
-            "The counts are exact for this kernel on QEMU's instruction set; they are not a prediction of time on any"
-            " processor."
-        ),
-        (
-            "The modelled cycles charge each class of instruction a fixed cost: overlap between instructions, branch"
-            " prediction and store forwarding of a real Pentium 4 are not in them."
-        ),
-        (
-            "The peers' counts were taken with their own benchmark loops and message stubs; the loops are left out on"
-            " both sides."
-        ),
-    ),
 )

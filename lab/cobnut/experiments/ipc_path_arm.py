@@ -5,8 +5,8 @@ Instructions, register writes and flushes are counted, not modelled: they are th
 come from the machine model.
 """
 
-from cobnut import published
-from cobnut.checks import Check, Rule, at_most, exactly, judge, named, no_more_than
+from cobnut import published, sheets
+from cobnut.checks import Check, Rule, at_most, exactly, judge, no_more_than
 from cobnut.experiments import Experiment, Kind, Lab, Setting, crowd
 from cobnut.experiments.crowd import FLUSHES, SHARES, SWITCH_WRITES, Counted, Crowd, measure
 from cobnut.experiments.pingpong import Region, raise_if_all_failed
@@ -14,13 +14,10 @@ from cobnut.missing import total
 from cobnut.plots import Bars, Ledger, Mark, Plot
 from cobnut.results import LedgerRow, Result, Series
 
+SHEET = sheets.beside(__file__)
+
 # places of `crowd`, by what they make of the two spaces
 PAIRS = {"different_address": "apart", "same_address": "alike", "intra": "within"}
-TITLES = {
-    "different_address": "two spaces at different addresses",
-    "same_address": "two spaces at the same address",
-    "intra": "two threads of one space",
-}
 SHORT = {"different_address": "different addresses", "same_address": "the same address", "intra": "one space"}
 PAPERS_MACHINE = "sa1100-200"
 INSTRUCTION_LIMIT, STUB_LIMIT, ROUND_TRIP_LIMIT = 60, 1, 400
@@ -176,8 +173,7 @@ def plots(result: Result) -> list[Plot]:
 
 EXPERIMENT = Experiment(
     name="ipc/path",
-    title="The path of a null IPC",
-    source="Counts of this kernel, against another kernel counted the same way; W03 section 4.2 for the cycles",
+    sheet=SHEET,
     kind=Kind.REPRODUCTION,
     machine=PAPERS_MACHINE,
     boards=("collie", "versatilepb"),
@@ -190,29 +186,4 @@ EXPERIMENT = Experiment(
     },
     run=run,
     plots=plots,
-    checks=(
-        named("one_way", PAIRS, ("instructions", "stub", "entries", "other_entries")),
-        named("one_way", PAIRS, ("table_base_writes", "domain_writes", "pid_writes", "flushes")),
-        named("round_trip", PAIRS, "cycles"),
-    ),
-    story=(
-        "A server sends an empty message to a client and waits for the empty answer. What one direction of that takes"
-        f" is counted here, instruction by instruction, for {', '.join(TITLES.values())}. At different addresses each"
-        " space has a megabyte of its own; the same address is below 32 MB, where the processor relocates by its PID"
-        " register."
-    ),
-    cannot_say=(
-        (
-            "The counts are exact for this kernel on QEMU's instruction set; they are not a prediction of time on any"
-            " processor."
-        ),
-        (
-            "The modelled cycles charge each class of instruction a fixed cost, and TLBs and caches what the machine"
-            " file says; the write buffer makes the processor wait when it is full or drained."
-        ),
-        (
-            "The client and the server are a few instructions each, written in assembly. A program that does something"
-            " between two calls has more in TLBs and caches."
-        ),
-    ),
 )

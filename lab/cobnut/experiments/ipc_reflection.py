@@ -11,11 +11,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from cobnut.checks import Check, Rule, at_most, exactly, judge, named
+from cobnut import sheets
+from cobnut.checks import Check, Rule, at_most, exactly, judge
 from cobnut.experiments import Experiment, Kind, Lab, Setting, pingpong
 from cobnut.experiments.pingpong import Measurement, PingPong, measure, raise_if_all_failed
 from cobnut.plots import Bars, Mark, Plot
 from cobnut.results import LedgerRow, Result, Series
+
+SHEET = sheets.beside(__file__)
 
 PAIRS = ("large_large", "small_small", "large_small", "small_large")
 SHARES = ("kernel", "stub", "trampoline", "user")
@@ -302,8 +305,7 @@ def plots(result: Result) -> list[Plot]:
 
 EXPERIMENT = Experiment(
     name="ipc/reflection",
-    title="A server for programs of other systems",
-    source="Counts of this kernel, against goals of its own",
+    sheet=SHEET,
     kind=Kind.STUDY,
     machine="pentium4-1400",
     settings={
@@ -317,22 +319,4 @@ EXPERIMENT = Experiment(
     },
     run=run,
     plots=plots,
-    checks=(named(PAIRS, KINDS, ("kernel", "cr3_writes")), named("sharers", TAKING, ("kernel", "growth"))),
-    story=(
-        "A client executes `int $0x80`, for which this kernel has no gate: the exception is a message of twelve words"
-        " to a server in another space, and the server's answer of twelve words are the registers with which the client"
-        " goes on. That is a system call of another system's. Its page fault is a message, too, and the answer maps a"
-        " page, which the server takes back before the next. A server that controls the client's space stops it"
-        " whatever it does, reads its registers, and lets it go on. Counted for four pairs of address spaces, the"
-        " client's first. Programs share what they execute, so it is counted, too, what it costs to take memory from"
-        " the oldest of many spaces that have it."
-    ),
-    cannot_say=(
-        "The counts are exact for this kernel on QEMU's instruction set; they are not a prediction of time.",
-        (
-            "The server does nothing but answer: what the server of a real system adds is not in them. Nor are faults"
-            " past a segment's limit, which QEMU does not raise: a client's segment that a small space turns costs more"
-            " on a processor."
-        ),
-    ),
 )

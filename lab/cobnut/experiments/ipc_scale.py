@@ -11,12 +11,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
-from cobnut.checks import Check, at_most, between, exactly, judge, named
+from cobnut import sheets
+from cobnut.checks import Check, at_most, between, exactly, judge
 from cobnut.experiments import Experiment, Kind, Lab, Setting, pingpong
 from cobnut.experiments.pingpong import Measurement, PingPong, measure, raise_if_all_failed
 from cobnut.missing import total
 from cobnut.plots import Lines, Mark, Plot
 from cobnut.results import LedgerRow, Result, Series
+
+SHEET = sheets.beside(__file__)
 
 PAIRS = ("large_large", "small_small")
 THREADS = (2, 16, 64, 256, 1000, 2000, 4000)
@@ -280,8 +283,7 @@ def plots(result: Result) -> list[Plot]:
 
 EXPERIMENT = Experiment(
     name="ipc/scale",
-    title="A call among thousands of threads",
-    source="Counts of this kernel, with 4,000 threads in 1,000 spaces against two",
+    sheet=SHEET,
     kind=Kind.REPRODUCTION,
     machine="pentium4-1400",
     settings={
@@ -292,31 +294,5 @@ EXPERIMENT = Experiment(
     },
     run=run,
     plots=plots,
-    checks=(named(PAIRS, JUDGED, "THREADS"), named(PAIRS, ("answers", "thread_bytes", "space_bytes"))),
-    story=(
-        f"Up to 4,000 threads, four to a space, live at once in a machine of {MEMORY_MB} MB, of which the kernel has"
-        f" {KERNEL_KB >> 10} MB. Each has been started, waits in a receive phase, and has answered a call by saying who"
-        " it is. One of them then calls a partner in a loop, and partners at random. Of the spaces, all are large, or"
-        " the first 32 are small, the caller's and the fixed partner's among them."
-    ),
-    cannot_say=(
-        (
-            "`small_small.mixed` has no limit: its partners are in small and large spaces alike. A small space that"
-            " runs on a large one's page directory for the first time has a directory entry copied there by a page"
-            " fault, once for each such pair, and thousands of random calls hardly meet one twice."
-        ),
-        (
-            "Modelled cycles of random partners grow with the working set: caches and TLBs are the machine's, and no"
-            " limit is set for that."
-        ),
-        (
-            "A thread's UTCB counts with four threads to a page of UTCBs; a space with one thread has a page for it"
-            " alone, and one with eight or more half of that for each."
-        ),
-        (
-            "Page tables are beside a space's own pages: two pages for each 4 MB that it uses, one of them for"
-            " who mapped what."
-        ),
-    ),
     has_curves=True,
 )

@@ -10,12 +10,15 @@ more than one with the shortest string; the *whole* is a call with the string an
 from dataclasses import dataclass
 from typing import ClassVar
 
-from cobnut.checks import Check, at_most, judge, named
+from cobnut import sheets
+from cobnut.checks import Check, at_most, judge
 from cobnut.experiments import Experiment, Kind, Lab, Setting, pingpong
 from cobnut.experiments.pingpong import Measurement, PingPong, Region, measure, raise_if_all_failed
 from cobnut.missing import difference, total
 from cobnut.plots import Lines, Mark, Plot
 from cobnut.results import LedgerRow, Result, Series
+
+SHEET = sheets.beside(__file__)
 
 PAIRS = ("large_large", "small_small", "large_small", "small_large", "intra")
 SIZES = tuple(4 << 2 * n for n in range(11))  # 4 bytes to 4 MB, as the guest has them
@@ -167,8 +170,7 @@ def plots(result: Result) -> list[Plot]:
 
 EXPERIMENT = Experiment(
     name="ipc/strings",
-    title="Strings by message",
-    source="Counts of this kernel, against a plain copy in the same run",
+    sheet=SHEET,
     kind=Kind.REPRODUCTION,
     machine="pentium4-1400",
     settings={
@@ -179,24 +181,5 @@ EXPERIMENT = Experiment(
     },
     run=run,
     plots=plots,
-    checks=(named(PAIRS, "BYTES"),),
-    story=(
-        "A client calls a server with a string of 4 bytes to 4 MB, from spaces of either kind, and gets an empty"
-        " answer. Strings of less than 64 KB go through a block of 64 KB one after the other. Beside it the client"
-        " copies the same bytes with a plain loop."
-    ),
-    cannot_say=(
-        (
-            "A repetition of a string instruction counts as one instruction here, and costs nothing but its data"
-            " accesses in the machine model: modelled cycles of a copy that stays in the caches are too few, on both"
-            " sides."
-        ),
-        (
-            "The checks are about the copy. A message also has its own instructions, some 2,000 with its answer, which"
-            " is twice what a plain copy of 4 KB takes: the whole call comes near the limit only from megabytes up, as"
-            " the series `PAIR.whole` show."
-        ),
-        "The plain copy is made inside one space by the client; the string is read by nobody afterwards.",
-    ),
     has_curves=True,
 )

@@ -11,16 +11,18 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from cobnut import causes, images, linux_guest, paths, tables
+from cobnut import causes, images, linux_guest, paths, sheets, tables
 from cobnut import measured as written
 from cobnut.causes import Charge
-from cobnut.checks import Check, above, exactly, judge, named
+from cobnut.checks import Check, above, exactly, judge
 from cobnut.emulators import Boot, Outcome, qemu
 from cobnut.errors import CobnutError
 from cobnut.experiments import Experiment, Kind, Lab, Setting, pingpong
 from cobnut.experiments.pingpong import PingPong, Region
 from cobnut.plots import Bars, Ledger, Plot
 from cobnut.results import LedgerRow, Result, Series
+
+SHEET = sheets.beside(__file__)
 
 TIMEOUT_SECONDS = 900
 SLOT_MB, AREA_MB = 16, 512  # as ipc/path has them
@@ -345,8 +347,7 @@ def _last_words(outcome: Outcome) -> str:
 
 EXPERIMENT = Experiment(
     name="ipc/trace",
-    title="A round trip on any kernel: entries, exits, switches",
-    source="Counts of kernels as they are, by markers in their programs",
+    sheet=SHEET,
     kind=Kind.OUTSIDE,
     machine="pentium4-1400",
     settings={
@@ -356,27 +357,6 @@ EXPERIMENT = Experiment(
     },
     run=run,
     plots=plots,
-    checks=(named("CASE", ("rounds", "ledger", "ways", "cr3", "doubts", "switches", "as_path")),),
-    story=(
-        "Two programs talk to each other, and the kernel between them is not changed and not asked. How often they"
-        " enter it and how, which page directories and segments it loads on the way, and what each of these costs on a"
-        " model of a processor is seen from outside. The programs only say where a round trip begins, with an"
-        " instruction that does nothing."
-    ),
-    cannot_say=(
-        (
-            "Linux's pipe copies a byte through a buffer and wakes a sleeping process; a null IPC moves registers. They"
-            " are not the same service."
-        ),
-        (
-            "An exit by iret may lead back into the kernel, from an interrupt that came while it ran. Page tables with"
-            " PAE are not understood."
-        ),
-        (
-            "Of Linux nothing is modelled before the ping-pong begins: caches and TLBs are warm by its own round trips"
-            " only."
-        ),
-    ),
     takes_images=True,
     show=show,
 )

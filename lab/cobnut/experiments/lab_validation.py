@@ -10,13 +10,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from cobnut import published, tables
+from cobnut import published, sheets, tables
 from cobnut.checks import TOLERANCE, Check, at_least, exactly, judge
 from cobnut.experiments import Experiment, Kind, Lab, Setting
 from cobnut.plots import Bars, Plot, Table
 from cobnut.report.page import number
 from cobnut.results import Result, Series
 from cobnut.unpredicted import UNPREDICTED, Unpredicted
+
+SHEET = sheets.beside(__file__)
 
 # Where published values are predicted, without guests and with Linux as one.
 KERNELS = (
@@ -259,8 +261,7 @@ def plots(result: Result) -> list[Plot]:
 
 EXPERIMENT = Experiment(
     name="lab/validation",
-    title="How far the models' predictions are off",
-    source="L95, U02, W03, H97: the experiments that are named after them, and their tables",
+    sheet=SHEET,
     kind=Kind.TOOL,
     settings={
         "linux": Setting(
@@ -269,23 +270,5 @@ EXPERIMENT = Experiment(
     },
     run=run,
     plots=plots,
-    checks=("values", "unpredicted"),
     show=show,
-    story=(
-        "Each number that a paper printed, and that no parameter of a machine file was taken from, beside what this"
-        " kernel and the model of the paper's machine give for it. Values that show a parameter again are left out."
-        " Those that this kernel is only to be no worse than, and those of other code, stand apart: they are about"
-        " kernels as well as about models. So do those that are not independent of a parameter; and what is published"
-        " of these processors and nothing here predicts is listed with the reason."
-    ),
-    cannot_say=(
-        (
-            "An error is of two things at once: the model's, and this kernel's and its guests', which execute other"
-            " code than the papers' did. Where that is known to be the reason, the experiment's own page says so."
-        ),
-        (
-            "Papers that print two numbers of one effect make two errors of one cause: the values are not independent,"
-            " and there are too few for more than a median."
-        ),
-    ),
 )

@@ -9,13 +9,15 @@ with the server in a small space, and standard, with both in large spaces.
 import statistics
 from dataclasses import dataclass, replace
 
-from cobnut import published
-from cobnut.checks import Check, above, between, judge, named, reproduces
+from cobnut import published, sheets
+from cobnut.checks import Check, above, between, judge, reproduces
 from cobnut.experiments import Experiment, Kind, Lab, Setting, pingpong
 from cobnut.experiments.pingpong import Measurement, PingPong, Region, measure, raise_if_all_failed
 from cobnut.missing import difference, known
 from cobnut.plots import Causes, Ledger, Lines, Plot
 from cobnut.results import LedgerRow, Result, Series
+
+SHEET = sheets.beside(__file__)
 
 STANDARD, SEGMENTED = "standard", "segmented"
 PAIRS = {STANDARD: "large_large", SEGMENTED: "large_small"}
@@ -281,8 +283,7 @@ def _boots(lab: Lab, layout: Layout) -> dict[str, PingPong]:
 
 EXPERIMENT = Experiment(
     name="liedtke95/fig4",
-    title="A short call and the caller's working set, segmented against standard",
-    source="Liedtke 1995, figure 4",
+    sheet=SHEET,
     kind=Kind.REPRODUCTION,
     machine="pentium-90",
     settings={
@@ -296,39 +297,5 @@ EXPERIMENT = Experiment(
     },
     run=run,
     plots=plots,
-    checks=(
-        named([layout.name for layout in LAYOUTS], "gain_least"),
-        named("compact", ("segmented_growth", "refill_a_page", "gain_growth")),
-        "spread.capacity",
-        "same_line.cost_alone",
-    ),
     has_curves=True,
-    story=(
-        "An application goes over its data pages again and again; in between it calls a server that touches two pages."
-        " Between large spaces each switch empties the TLBs, and the application pays for the call and once more for"
-        " every page that it comes back to. With the server in a small space nothing is flushed, and the call costs"
-        " what it costs, however large the working set, until application, server and kernel no longer fit the TLB"
-        " together. Both curves are what the loop takes more than the same loop without the call."
-    ),
-    cannot_say=(
-        (
-            "Cycles are modelled, not measured on a processor: the emulator runs the real kernel and programs, and a"
-            " model of the machine charges each event what the machine file says."
-        ),
-        (
-            "The paper prints the curves only as a picture, and its text gives no number of them. The checks are about"
-            " the shape that its text states; how long the paper's call takes is not known here."
-        ),
-        (
-            f"The paper repeats each point {published.L95_REPETITIONS:,} times. The model is deterministic, and a turn"
-            " of the loop is like the next one but for the timer's interrupts, which are left out: few repetitions"
-            " give the same mean."
-        ),
-        (
-            "Where the application's pages lie decides how many TLB entries and cache lines they can use at once (the"
-            " paper's note 1 on four-way conflicts and cache thrashing); the paper does not say where they lay. Three"
-            " layouts stand for the range."
-        ),
-        "What writes would add, and a second level cache other than the machine file's, are not shown.",
-    ),
 )

@@ -11,13 +11,16 @@ is measured, too.
 
 from dataclasses import dataclass
 
-from cobnut.checks import Check, above, at_most, exactly, judge, named
+from cobnut import sheets
+from cobnut.checks import Check, above, at_most, exactly, judge
 from cobnut.experiments import Experiment, Kind, Lab, ipc_strings
 from cobnut.experiments.ipc_strings import PLAIN, SIZES, STRING, Strings, case
 from cobnut.experiments.pingpong import Measurement, Region, measure, raise_if_all_failed
 from cobnut.machines import Machine
 from cobnut.plots import Bars, Lines, Plot
 from cobnut.results import LedgerRow, Result, Series
+
+SHEET = sheets.beside(__file__)
 
 PAIRS = ("large_large", "small_small", "large_small", "small_large")
 BOOTED = SIZES[:8]  # to 64 KB: the program goes through a block of it
@@ -217,31 +220,12 @@ def plots(result: Result) -> list[Plot]:
 
 EXPERIMENT = Experiment(
     name="liedtke95/messages",
-    title="Strings into and out of small spaces need no temporary mapping",
-    source="L95 section 4.2",
+    sheet=SHEET,
     kind=Kind.REPRODUCTION,
     machine="pentium-90",
     needs=PRICES,
     settings=ipc_strings.EXPERIMENT.settings,
     run=run,
     plots=plots,
-    checks=(named(PAIRS, "BYTES", ("invlpg", "cr3_writes", "refills", "saving", "copy")),),
-    story=(
-        "A client calls a server with a string of 1, 4 or 16 KB, from spaces of either kind. L4 of 1995 maps the"
-        " receiver's buffer for the copy unless one of the two spaces is small. This kernel never does: it copies"
-        " between frames that it sees in a window of its own."
-    ),
-    cannot_say=(
-        (
-            "The saving is that of a mechanism which this kernel does not have: two directory entries, walks and"
-            " invalidations at the machine's prices. It is not measured."
-        ),
-        (
-            "Looking pages up by software takes more than a temporary mapping saves: the window is there for its"
-            " simplicity, and for being the same everywhere. A kernel that let the processor look up both sides between"
-            " small spaces would pay neither."
-        ),
-        "A repetition of a string instruction costs nothing in the machine model but its data accesses.",
-    ),
     has_curves=True,
 )

@@ -9,8 +9,8 @@ page-table entries in the cache and with the cache swept before, and the switch 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from cobnut import machines, published
-from cobnut.checks import Check, KnownMiss, Rule, judge, named, no_more_than, reproduces
+from cobnut import machines, published, sheets
+from cobnut.checks import Check, Rule, judge, no_more_than, reproduces
 from cobnut.experiments import Experiment, Kind, Lab, Setting, pingpong
 from cobnut.experiments.address_spaces import Handling, boot, handling, ledger_row
 from cobnut.experiments.liedtke95_table2 import THERE
@@ -20,20 +20,14 @@ from cobnut.plots import Bars, Ledger, Plot, Table
 from cobnut.published import PartlyKnown, Switching
 from cobnut.results import LedgerRow, Result, Series
 
+SHEET = sheets.beside(__file__)
+
 OWN_ROW, OTHER_ROW, OTHER_MACHINE = "Pentium", "i486", "i486"
 # besides its working set, a loop without calls touches the page of its code and the page of its stack
 LOOP_PAGES = 2
 DATA_PAGES, CODE_PAGES = (1, 80, 1), (1, 48, 1)
 # reads on pages whose numbers differ by the number of sets of a TLB, or by a multiple: few of them fill the set
 SAME_SET_DISTANCE, SAME_SET_PAGES = 65536, (8, 16, 1)
-SEGMENTS = (
-    "The paper's is the update of one descriptor, of data, and the reload of four registers. This kernel updates two,"
-    " code and data, and reaches them by segment overrides, which cost a cycle each."
-)
-KNOWN_MISSES = {
-    f"{OWN_ROW}.segment_switch": KnownMiss(15, 25, SEGMENTS),
-    f"{OTHER_ROW}.segment_switch": KnownMiss(39, 49, SEGMENTS),
-}
 
 
 @dataclass(frozen=True)
@@ -317,8 +311,7 @@ def plots(result: Result) -> list[Plot]:
 
 EXPERIMENT = Experiment(
     name="liedtke95/table1",
-    title="TLBs and the cost of switching page tables or segments",
-    source="Liedtke 1995, table 1",
+    sheet=SHEET,
     kind=Kind.REPRODUCTION,
     machine="pentium-90",
     settings={
@@ -329,33 +322,4 @@ EXPERIMENT = Experiment(
     },
     run=run,
     plots=plots,
-    checks=(
-        named((OWN_ROW, OTHER_ROW), ("tlb_entries", "tlb_miss_least", "tlb_miss_most", "segment_switch")),
-        named((OWN_ROW, OTHER_ROW), ("page_table_switch_least", "page_table_switch_most")),
-    ),
-    known_misses=KNOWN_MISSES,
-    story=(
-        "How many translations does a processor keep, what does it pay for one that it lost, and what for new segments?"
-        " The answers are in the machine files, but here they are found out as one would on the processor itself: by"
-        " loops over more and more pages, with the page-table entries in the cache and without, and by an IPC between"
-        " small spaces."
-    ),
-    cannot_say=(
-        (
-            "Cycles are modelled. The machine files take TLB sizes and miss costs from this very table: that they are"
-            " recovered shows that the model does what its file says, not that the file is right."
-        ),
-        (
-            "PowerPC 601, Alpha 21064 and MIPS R4000 are in the paper's table and are not modelled; their rows are"
-            " listed without checks."
-        ),
-        (
-            "The costs of a page-table switch are the paper's arithmetic on the recovered numbers, not a measured"
-            " switch; liedtke95/table2 measures that."
-        ),
-        (
-            "A walk reads two entries. The paper's most is that of one whose page-table entry is not in the cache; the"
-            " directory's entry is then assumed to be there, on every machine."
-        ),
-    ),
 )

@@ -7,42 +7,18 @@ instructions count is said in `address_spaces`.
 
 from dataclasses import dataclass
 
-from cobnut import published
-from cobnut.checks import Check, KnownMiss, judge, named, no_more_than
+from cobnut import published, sheets
+from cobnut.checks import Check, judge, no_more_than
 from cobnut.experiments import Experiment, Kind, Lab, Setting, address_spaces, pingpong
 from cobnut.experiments.address_spaces import Handling, boot, handling, ledger_row
 from cobnut.experiments.pingpong import Measurement, PingPong, measure, raise_if_all_failed
 from cobnut.plots import Bars, Ledger, Plot, Table
 from cobnut.results import Result, Series
 
+SHEET = sheets.beside(__file__)
+
 THERE, BACK = 0, 1
 FULL = "full"
-SMALL_TARGET = (
-    "The paper's listing updates one descriptor, of data, with two stores; that of the code segment does not appear in"
-    " it. This kernel updates both with four. It saves the entry load of a kernel data segment, and pays for that with"
-    " a segment override, a cycle on a Pentium, in most of these instructions. One more notes the partner for the rules"
-    " that give tags away (docs/tags.md), which the paper asks for and does not list, and two count the switch: a"
-    " budget, whose end leads to the host in force, and which is renewed there, so that no count that overflows can"
-    " pass for the absence of a host."
-)
-KNOWN_MISSES = {
-    "LL.least": KnownMiss(
-        95,
-        118,
-        "The direct cost is below the published one. The paper's least n is 5; here n is the pages of code and data"
-        " that kernel and program touch up to the next switch.",
-    ),
-    "LS.cycles": KnownMiss(23, 35, SMALL_TARGET),
-    "SS.cycles": KnownMiss(23, 35, SMALL_TARGET),
-    "SP.cycles": KnownMiss(28, 46, SMALL_TARGET),
-    "SL.direct": KnownMiss(50, 80, SMALL_TARGET + " The published cost does not tell this switch from LL."),
-    "SL.least": KnownMiss(
-        95,
-        167,
-        "n is higher than the paper's least of 5: the processor has no global pages, so the flush also takes the "
-        "entries of the small space, which are refilled on the way back. " + SMALL_TARGET,
-    ),
-}
 
 
 @dataclass(frozen=True)
@@ -202,39 +178,13 @@ SETTINGS = {
     "slot": Setting(16, 16, pingpong.SLOTS_MB, "size of a small space, MB"),
     "small": Setting(512, 512, pingpong.AREAS_MB, "size of the small-space area, MB"),
 }
-CANNOT_SAY = (
-    (
-        "Cycles are modelled: the emulator runs the real kernel and programs, and each counted instruction costs what"
-        " the machine file says, with all its data in the cache. The paper's are counted by its author in a listing,"
-        " under the same assumption."
-    ),
-    (
-        "What counts as handling of address spaces is cut along the paper's listing, but the two kernels are not the"
-        " same: this one implements a later interface, updates the code segment as well, and loads no kernel data"
-        " segment on entry."
-    ),
-    (
-        "n is counted, and each of its misses costs the paper's nine cycles. What a miss costs the model, with the"
-        " page-table entry in the cache or not, is in the ledger."
-    ),
-)
 
 EXPERIMENT = Experiment(
     name="liedtke95/table2",
-    title="The cost of an address-space switch, by its type",
-    source="Liedtke 1995, table 2",
+    sheet=SHEET,
     kind=Kind.REPRODUCTION,
     machine="pentium-90",
     settings=SETTINGS,
     run=run,
     plots=plots,
-    checks=(named([row.name for row in ROWS], ("cycles", "direct", "least", "most")),),
-    known_misses=KNOWN_MISSES,
-    story=(
-        "A switch between large spaces writes CR3 and with that empties the TLBs. A switch to a small space, and back"
-        " to the large space that was there before, only rewrites segments. Client and server play all types of switch"
-        " in turn; of each IPC, only the instructions that deal with address spaces are counted, and what a flush makes"
-        " them pay later."
-    ),
-    cannot_say=CANNOT_SAY,
 )

@@ -8,33 +8,18 @@ L95's table 3. Whole round trips are measured, not sums of table 2; which instru
 
 from dataclasses import dataclass
 
-from cobnut import published
-from cobnut.checks import Check, KnownMiss, between, judge, named, no_more_than
+from cobnut import published, sheets
+from cobnut.checks import Check, between, judge, no_more_than
 from cobnut.experiments import Experiment, Kind, Lab, address_spaces
 from cobnut.experiments.address_spaces import Handling, boot, charged, handling, ledger_row
-from cobnut.experiments.liedtke95_table2 import CANNOT_SAY, SETTINGS, SMALL_TARGET
+from cobnut.experiments.liedtke95_table2 import SETTINGS
 from cobnut.experiments.pingpong import PingPong, measure, raise_if_all_failed
 from cobnut.plots import Bars, Ledger, Plot, Table
 from cobnut.results import Result, Series
 
+SHEET = sheets.beside(__file__)
+
 TOLERANCE = 0.05
-KNOWN_MISSES = {
-    "LS+SP.cycles": KnownMiss(51, 81, SMALL_TARGET),
-    "SS+SS.cycles": KnownMiss(46, 70, SMALL_TARGET),
-    "SP+LS.cycles": KnownMiss(51, 81, SMALL_TARGET),
-    "SL+LS.least": KnownMiss(
-        118,
-        202,
-        "n is higher than the paper's least of 5: the processor has no global pages, so the flush also takes the "
-        "entries of the small space. " + SMALL_TARGET,
-    ),
-    "LL+LL.least": KnownMiss(
-        190,
-        236,
-        "The direct cost is below the published one. The paper's least n is 5 each way; here n is the pages of code "
-        "and data that kernel and programs touch.",
-    ),
-}
 
 
 @dataclass(frozen=True)
@@ -173,26 +158,10 @@ def _boot(lab: Lab, row: Row, full: bool) -> PingPong:
 
 EXPERIMENT = Experiment(
     name="liedtke95/table3",
-    title="The cost of address-space switches in a remote procedure call",
-    source="Liedtke 1995, table 3",
+    sheet=SHEET,
     kind=Kind.REPRODUCTION,
     machine="pentium-90",
     settings=SETTINGS,
     run=run,
     plots=plots,
-    checks=(named([row.name for row in ROWS], ("cycles", "least", "most", "charged")),),
-    known_misses=KNOWN_MISSES,
-    story=(
-        "A remote procedure call switches the address space twice. Where client or server is small and the large one is"
-        " still the previous large space, neither switch flushes the TLBs. Whole round trips of each pair of spaces are"
-        " measured; of each, only the instructions that deal with address spaces are counted, and what a flush makes"
-        " them pay later."
-    ),
-    cannot_say=(
-        *CANNOT_SAY,
-        (
-            "The paper's most assumes that a flush takes all 96 entries of the TLBs. Here client and server nearly fill"
-            " them; the server runs little code."
-        ),
-    ),
 )

@@ -11,7 +11,8 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from cobnut.checks import Check, above, at_most, exactly, judge, named
+from cobnut import sheets
+from cobnut.checks import Check, above, at_most, exactly, judge
 from cobnut.disassembly import Instruction
 from cobnut.elf import Executable
 from cobnut.errors import CobnutError
@@ -20,6 +21,8 @@ from cobnut.experiments.invalidations import Seen, Site
 from cobnut.experiments.stress import Run
 from cobnut.plots import Bars, Plot
 from cobnut.results import Result, Series
+
+SHEET = sheets.beside(__file__)
 
 TIMEOUT_SECONDS = 300  # only for a kernel that neither ends nor executes anything
 PATIENCE = 2  # a mutant that makes so many times the accesses of the whole kernel will not end
@@ -206,8 +209,7 @@ def _boot(lab: Lab, kernel: Path, machine: str, *, mutant: Mutant | None = None,
 
 EXPERIMENT = Experiment(
     name="sanitize/mutations",
-    title="Each invalidation removed in turn: it is noticed",
-    source="mutation of the built kernel",
+    sheet=SHEET,
     kind=Kind.PROOF,
     settings={
         "most": Setting(0, 4, range(1001), "try only so many of the mutants; 0: all"),
@@ -216,21 +218,4 @@ EXPERIMENT = Experiment(
     long_proof=True,
     run=run,
     plots=plots,
-    checks=("unchanged.PROCESSOR", named(("caught", "idle")), "caught.SITE"),
-    story=(
-        "A kernel that forgets an invalidation runs perfectly on an emulator, and on most processors for most of the"
-        " time. Here each invalidation is taken out of the built kernel in turn, the stress program runs on what is"
-        " left, and the sanitizer has to notice; where the wrong space runs instead, the program does. The mutants"
-        " called unrelocated invalidate a small space's page at the address that it has for the space, not for the"
-        " processor; those called uncalled skip all of a function that invalidates. The unchanged kernel has to pass"
-        " without a report."
-    ),
-    cannot_say=(
-        "One invalidation at a time: two that stand in for each other would each look needless.",
-        (
-            "An invalidation after a store that only adds rights keeps a processor from faults that nobody expects;"
-            " they are counted as refusals, for such a fault is legal and no stale use."
-        ),
-        "The machine model is not used here.",
-    ),
 )

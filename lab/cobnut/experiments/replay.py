@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from cobnut import linux_guest, paths, process, recording
-from cobnut.checks import Check, at_least, exactly, judge, named
+from cobnut import linux_guest, paths, process, recording, sheets
+from cobnut.checks import Check, at_least, exactly, judge
 from cobnut.emulators import Boot, Outcome, qemu
 from cobnut.errors import CobnutError
 from cobnut.experiments import Experiment, Kind, Lab, Setting, runner
@@ -22,6 +22,8 @@ from cobnut.experiments.pingpong import TIMEOUT_SECONDS, PingPong, boot_of, gues
 from cobnut.modules import alone
 from cobnut.plots import Plot, Table
 from cobnut.results import Result, Series
+
+SHEET = sheets.beside(__file__)
 
 LEAST_RATIO = 5  # the bound that this project has set itself
 RUNS, REPLAYS = 2, 5
@@ -214,8 +216,7 @@ def _least(times: int, one: Callable[[], T]) -> tuple[float, list[T]]:
 
 EXPERIMENT = Experiment(
     name="lab/replay",
-    title="Replaying a record: the same bytes, in how much less time",
-    source="the laboratory itself",
+    sheet=SHEET,
     kind=Kind.TOOL,
     machine="pentium4-1400",
     settings={
@@ -228,18 +229,5 @@ EXPERIMENT = Experiment(
     },
     run=run,
     plots=plots,
-    checks=(named("GUEST", ("same_as_live", "same_again", "same_records", "ratio")),),
     show=show,
-    story=(
-        "A guest is recorded once and measured on any machine afterwards. Here the same guests are measured both ways:"
-        " under the machine model while they run, and from a record. The ping-pong does the same again and again, and a"
-        " replay models what repeats itself only until the machine's state does so, too. Linux from its start to a"
-        " shell repeats little at once, but most of its work later: what was executed before, to the last address, and"
-        " misses nothing, is booked and not modelled. The random system calls of the stress program are the other"
-        " extreme: much is new, and much of what is not misses something."
-    ),
-    cannot_say=(
-        "Processor time depends on the computer; a ratio of two depends on it less.",
-        "A guest whose events are new, or miss something, gains what QEMU and the plugin take, and no more.",
-    ),
 )

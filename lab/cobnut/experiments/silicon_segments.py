@@ -7,14 +7,16 @@ a system call and a pipe round trip take there stands beside the models' figures
 machines.
 """
 
-from cobnut import attacks, machines
+from cobnut import attacks, machines, sheets
 from cobnut.attacks import REFUSED
-from cobnut.checks import Check, above, at_least, at_most, exactly, judge, named
+from cobnut.checks import Check, above, at_least, at_most, exactly, judge
 from cobnut.errors import CobnutError
 from cobnut.experiments import Experiment, Kind, Lab
 from cobnut.machines import Machine
 from cobnut.plots import Plot, Table
 from cobnut.results import Result, Series
+
+SHEET = sheets.beside(__file__)
 
 LEAST_ATTEMPTS = 60
 MEASURED = {
@@ -175,30 +177,10 @@ def plots(result: Result) -> list[Plot]:
 
 EXPERIMENT = Experiment(
     name="silicon/segments",
-    title="Segment limits on the processor that this runs on, and what segments cost there",
-    source="this machine's own processor",
+    sheet=SHEET,
     kind=Kind.OUTSIDE,
     settings={},
     run=run,
     plots=plots,
-    checks=(named(("attempts", "not_refused")), named("ticks", MEASURED), named("speculation", ("inside", "absent"))),
     show=show,
-    story=(
-        "A 32-bit Linux process defines code and data segments in its LDT, of the size of a slot, with known memory on"
-        " both sides, and runs the very instructions that the attack program runs in a small space. Each runs three"
-        " times: inside the limits, where it has to come through; under segments of 4 GB with the same base, where it"
-        " has to get what is not its own; and under limits. Then loads inside and past the limit are followed by one of"
-        " a line that their value names, and the line's time says whether it got there."
-    ),
-    cannot_say=(
-        (
-            "Which processor this is nobody can choose; its figures stand beside the models' as a check of their order,"
-            " not of their values."
-        ),
-        (
-            "Descriptors come from an LDT, and Linux' own flat segments are in its GDT: forged selectors are tried"
-            " where both agree."
-        ),
-        "That no value from past a limit was seen does not prove that none can be (docs/security.md).",
-    ),
 )

@@ -8,7 +8,8 @@ its instructions.
 from dataclasses import dataclass
 from pathlib import Path
 
-from cobnut.checks import Check, at_least, exactly, judge, named
+from cobnut import sheets
+from cobnut.checks import Check, at_least, exactly, judge
 from cobnut.emulators import Boot
 from cobnut.experiments import Experiment, Kind, Lab, Setting, invalidations, runner, stress_console
 from cobnut.experiments.invalidations import Seen, Site
@@ -16,6 +17,8 @@ from cobnut.findings import Findings, Invalidation
 from cobnut.modules import alone
 from cobnut.plots import Bars, Plot
 from cobnut.results import Result, Series
+
+SHEET = sheets.beside(__file__)
 
 TIMEOUT_SECONDS = 3600
 CPUS = ("pentium3", "486")  # with sysenter and global pages, and without either
@@ -214,8 +217,7 @@ def plots(result: Result) -> list[Plot]:
 
 EXPERIMENT = Experiment(
     name="sanitize/stress",
-    title="Random system calls of many spaces: nothing stale is used, nothing wrong is seen",
-    source="differential test against a model of who may see what",
+    sheet=SHEET,
     kind=Kind.PROOF,
     settings={
         "seed": Setting(1, 1, range(1 << 26), "the first boot's; each further boot takes the next"),
@@ -226,24 +228,4 @@ EXPERIMENT = Experiment(
     long_proof=True,
     run=run,
     plots=plots,
-    checks=(
-        named(("reports", "late_rights", "wrong"), "BOOT"),
-        named(LEAST),
-        named("confirmed", ("promotions", "unmaps", "faults")),
-        "never_executed",
-    ),
-    story=(
-        "Sixteen spaces in four families map, grant and unmap pages, move in and out of small-space slots, which the"
-        " kernel gives and takes, too, are bound to each other's page directories, call each other, and are deleted, at"
-        " random. A model of each family says before each access whether it faults and what it reads; the sanitizer"
-        " holds each access of the whole machine against what a processor may still have cached."
-    ),
-    cannot_say=(
-        "The families are preempted by each other, but the kernel itself is not: it runs with interrupts off.",
-        (
-            "Accesses past a small space's limit go where QEMU sees the kernel's own pages, since it does not enforce"
-            " limits."
-        ),
-        "The machine model is not used here.",
-    ),
 )

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from cobnut import build
+from cobnut import build, sheets
 from cobnut.boards import Board
-from cobnut.checks import Check, at_least, exactly, judge, named
+from cobnut.checks import Check, at_least, exactly, judge
 from cobnut.emulators import Boot
 from cobnut.experiments import Experiment, Kind, Lab, Setting, maintenance, runner, stress_console
 from cobnut.experiments.maintenance import Site
@@ -20,6 +20,8 @@ from cobnut.findings import Findings
 from cobnut.modules import alone
 from cobnut.plots import Plot, Table
 from cobnut.results import Result, Series
+
+SHEET = sheets.beside(__file__)
 
 TIMEOUT_SECONDS = 1800
 MEMORY_MB = 256  # some of it beyond the kernel's window
@@ -168,8 +170,7 @@ def plots(result: Result) -> list[Plot]:
 
 EXPERIMENT = Experiment(
     name="sanitize/stress",
-    title="Random system calls of many spaces: nothing stale is used, nothing wrong is seen",
-    source="differential test against a model of who may see what",
+    sheet=SHEET,
     kind=Kind.PROOF,
     boards=("collie", "versatilepb"),
     settings={
@@ -181,16 +182,4 @@ EXPERIMENT = Experiment(
     long_proof=True,
     run=run,
     plots=plots,
-    checks=(named(("reports", "wrong"), "BOOT"), named([*LEAST, *OF_TAGS, "recyclings"]), "never_executed.KERNEL"),
-    story=(
-        "Sixteen spaces in four families, one more than there are domains, map, grant and unmap pages, below 32 MB,"
-        " where others' pages are after relocation, and above 2 GB; move from PID slot to PID slot, call each other,"
-        " and are deleted, at random. A model of each family says before each access whether it faults and what it"
-        " reads; the sanitizer holds each access of the whole machine against what TLBs and caches may still hold."
-    ),
-    cannot_say=(
-        "The families are preempted by each other, but the kernel itself is not: it runs with interrupts off.",
-        "Each page is written and read at a few words only.",
-        "The machine model is not used here.",
-    ),
 )

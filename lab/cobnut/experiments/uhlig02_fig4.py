@@ -8,71 +8,20 @@ switch of page tables flushed is paid for there. Part a fills the trace cache, b
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from cobnut import published, tables
-from cobnut.checks import Check, KnownMiss, drawn, judge, named, no_less_than, reproduces
+from cobnut import published, sheets, tables
+from cobnut.checks import Check, drawn, judge, no_less_than, reproduces
 from cobnut.experiments import Experiment, Kind, Lab, Setting, cost, pingpong, sensitivity
 from cobnut.experiments.pingpong import Measurement, PingPong, WorkingSets, measure, raise_if_all_failed
 from cobnut.plots import Causes, Ledger, Lines, Mark, Plot
 from cobnut.report.page import number
 from cobnut.results import LedgerRow, Result, Series
 
+SHEET = sheets.beside(__file__)
+
 LARGE, SMALL = "large_large", "small_small"
 LABELS = {LARGE: "large spaces", SMALL: "small spaces"}
 MISSES = ("itlb_misses", "dtlb_misses", "trace_misses")
 ITLB_ENTRIES = "itlb.entries"
-LARGE_LEAST = 2_200  # of a round trip between large spaces without a working set, two writes of CR3 in it
-NOPS = published.U02_NOPS_AT_CAPACITY
-# shown with a check that fails: what is known about the difference
-KNOWN_MISSES = {
-    f"a.ratio_at_{NOPS}": KnownMiss(
-        2.3,
-        2.9,
-        "A nop takes a clock where its line is decoded anew and a third where it is there, so the ratio is"
-        f" ({LARGE_LEAST:,} + {NOPS:,}) / (1,000 + {NOPS:,} / 3), 2.8, and refills. With the capacity that the paper"
-        " measured, 8 K nops (the low end of trace_cache.lines), part of the traces is lost between small spaces, too:"
-        " 2.35. For 2.0 a nop that is there would have to take more than half a clock.",
-    ),
-    "a.ratio_at_15000": KnownMiss(
-        1.08,
-        1.31,
-        "The paper's trace cache is full at 8 K nops, the processor's documents give it 12 K micro-operations: with the"
-        " latter (the machine file's trace_cache.lines) part of 15,000 nops still survives a switch between small"
-        " spaces; with the former the ratio is 1.09.",
-    ),
-    "a.large_at_15000": KnownMiss(
-        17_000,
-        17_500,
-        f"15,000 nops at a clock each and {LARGE_LEAST:,} for the round trip are 17,200; refills of the ITLB add the"
-        " rest.",
-    ),
-    "b.ratio_at_itlb_capacity.64": KnownMiss(
-        2.7,
-        3,
-        "Where there are as many pages as entries, the kernel's and the server's displace some of them in a four-way"
-        " TLB, so small spaces miss as well: 18 times a round trip here.",
-    ),
-    "b.large_at_200": KnownMiss(
-        14_800,
-        15_500,
-        "The paper's own numbers exceed its axis with 64 entries: 4,000 cycles for 64 are 62.5 each, 12,500 for 200"
-        f" pages, and {LARGE_LEAST:,} for the round trip. With 128 entries they are 31 each, and it is 8,900.",
-    ),
-    "c.ratio_most": KnownMiss(
-        3.3,
-        4.6,
-        "Irreproducible from the paper's own numbers. A flush costs 480 cycles twice and, with the data TLB full, 3,000"
-        " to refill it, 3,960 in all, which small spaces save while 64 pages fit. To be twice as fast with that they"
-        " would have to take 3,960 themselves: 550 for the round trip, and 53 for each of 64 reads, as if each of them"
-        " missed the TLB there, too.",
-    ),
-    "c.large_at_120": KnownMiss(
-        8_000,
-        9_300,
-        f"{LARGE_LEAST:,} for the round trip, 120 refills at the paper's 3,000 / 64, 5,600, are 7,800 and would do; the"
-        " loop's six cycles for each page and a line from the second level for most of them come on top here, with no"
-        " overlap.",
-    ),
-}
 BAND_CAPTION = (
     "Shaded: what the ratio becomes when one open number of the machine file at a time goes to its low or high end."
 )
@@ -403,8 +352,7 @@ def _spec(lab: Lab, part: Part, pair: str) -> PingPong:
 
 EXPERIMENT = Experiment(
     name="uhlig02/fig4",
-    title="IPC cost over working set: small spaces against large ones",
-    source="Uhlig, Dannowski, Skoglund, Haeberlen, Heiser 2002, figure 4",
+    sheet=SHEET,
     kind=Kind.REPRODUCTION,
     machine="pentium4-1400",
     needs=(ITLB_ENTRIES,),
@@ -424,37 +372,7 @@ EXPERIMENT = Experiment(
     },
     run=run,
     plots=plots,
-    checks=(
-        named(("a", "b"), "ratio_at_SIZE"),
-        "b.ratio_at_itlb_capacity.ENTRIES",
-        named("c", ("ratio_most", "ratio_least")),
-        named(("a", "b", "c"), "large_at_SIZE"),
-    ),
     has_curves=True,
     show=tables.show_causes,
     afterwards=cost.of_modelling,
-    known_misses=KNOWN_MISSES,
-    story=(
-        "A client fills a working set, calls a server that only replies, and touches the working set again. Between"
-        " large spaces each call and each reply writes CR3, which empties the TLBs and the Pentium 4's trace cache, and"
-        " the working set has to be fetched anew. Between small spaces only segments change, and the working set is"
-        " still there. The more of it there is, the wider the gap, until the working set no longer fits by itself and"
-        " both pay the same."
-    ),
-    cannot_say=(
-        (
-            "Cycles are modelled, not measured on a processor: the emulator runs the real kernel and programs, and a"
-            " model of the machine charges what it knows of, by the machine file. That was calibrated with the costs"
-            " that the paper and the processor's documents state one by one. Two things come from the section about"
-            " this figure: that the ITLB is asked at each fetch (itlb.lookup; by the other reading, graph (b) goes to"
-            " 11 at 200 pages), and the low end of trace_cache.lines, which is in bands only."
-        ),
-        "The paper prints the curves only as a picture; the marks are the statements in its text.",
-        (
-            "What the paper leaves open (sizes and penalties of the TLBs and of the trace cache) is a range in the"
-            " machine file. The hinge plots show how far a ratio moves over each range, one parameter at a time;"
-            " combinations may move it further."
-        ),
-        "Out-of-order overlap, hardware prefetch, mispredicted branches and store forwarding are not modelled.",
-    ),
 )

@@ -8,11 +8,14 @@ switches that it counts, and the graph is of the switches that the plugin sees. 
 
 from dataclasses import dataclass
 
-from cobnut.checks import Check, at_least, at_most, exactly, judge, named
+from cobnut import sheets
+from cobnut.checks import Check, at_least, at_most, exactly, judge
 from cobnut.experiments import Experiment, Kind, Lab, Setting
-from cobnut.experiments.talking_spaces import SLOT_MB, Heard, Talk, listen
+from cobnut.experiments.talking_spaces import Heard, Talk, listen
 from cobnut.plots import Plot, SwitchGraph
 from cobnut.results import LedgerRow, Result, Series
+
+SHEET = sheets.beside(__file__)
 
 # pattern: how many spaces, and an area in MB that has few enough slots that there is no way but groups: three or four
 # of them in each host beside those of the spaces in no group
@@ -237,8 +240,7 @@ def plots(result: Result) -> list[Plot]:
 
 EXPERIMENT = Experiment(
     name="uhlig02/fig9",
-    title="Who switches to whom, and the groups that the kernel makes of it",
-    source="U02 section 5.2, figures 9 to 11",
+    sheet=SHEET,
     kind=Kind.REPRODUCTION,
     machine="pentium4-1400",
     settings={
@@ -248,24 +250,5 @@ EXPERIMENT = Experiment(
     long_proof=True,
     run=run,
     plots=plots,
-    checks=(named(PATTERNS, ("groups", "between", "cr3_writes", "global", "known")),),
-    story=(
-        "U02 shows the switches of three compilations: cpp, cc1 and as of each talk to one another only. So programs"
-        " that talk should share a page directory, and who talks to all should be in every one. The program makes the"
-        f" patterns; with slots of {SLOT_MB} MB in an area of 64 or 128 MB spaces have to share hosts. Nobody tells the"
-        " kernel who belongs together: it counts switches and notes who was left (docs/tags.md). What is drawn are the"
-        " switches that the plugin saw, and where the spaces are at home then."
-    ),
-    cannot_say=(
-        (
-            "The patterns are made up: no compiler and no web server runs. Figure 9 is of a kernel tree's compilation"
-            " under Linux; its picture has no numbers to compare with."
-        ),
-        "Groups have had seconds to form, and the patterns do not change.",
-        (
-            "How often batches change the group is the program's choice: the share of switches between groups says that"
-            " the kernel's groups are the pattern's, not how real programs behave."
-        ),
-    ),
     has_curves=True,
 )

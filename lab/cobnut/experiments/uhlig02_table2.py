@@ -5,45 +5,20 @@ large and in a small space.
 
 from collections.abc import Mapping
 
-from cobnut import published, tables
-from cobnut.checks import Check, KnownMiss, at_least, at_most, exactly, judge, named, no_more_than, reproduces
+from cobnut import published, sheets, tables
+from cobnut.checks import Check, at_least, at_most, exactly, judge, no_more_than, reproduces
 from cobnut.experiments import Experiment, Kind, Lab, Setting, linux_programs
 from cobnut.experiments.linux_programs import ABOUT, ALL, COUNTED, LARGE, NATIVE, SHARES, SMALL, Loop, Peer, Work
 from cobnut.plots import Bars, Ledger, Plot
 from cobnut.results import Result
 
+SHEET = sheets.beside(__file__)
+
 CALLS = tuple(published.U02_TABLE2)
-RATIOS = ("small", "large", "gain")
 # goals of ours, of getpid
 SMALL_GOAL, GAIN_GOAL = 1.3, 1.6
 KERNEL_GOAL, OS_GOAL, WHOLE_GOAL = 190, 80, 430
 CR3_WRITES = {NATIVE: 0, LARGE: 2, SMALL: 0, ALL: 0}
-
-PAGES = (
-    "In the paper the difference between large and small grows little with the call, from 1,637 to 2,378 cycles: two"
-    " CR3 writes, 960, and refills. Linux 6.1 executes more code for a file than the paper's Linux, and touches"
-    " more pages: a read takes 20 entries of the code TLB, at 62 cycles, 20 of the data TLB, at 47, and 350 trace"
-    " lines again after its two switches."
-)
-KNOWN_MISSES = {
-    "read_4k.gain": KnownMiss(1.5, 2.1, PAGES),
-    "write_4k.gain": KnownMiss(1.5, 2.1, PAGES),
-    "gettimeofday.large": KnownMiss(
-        2.33,
-        2.95,
-        "The server copies the 8 bytes to the program by a walk through page tables in software, 300 instructions, and"
-        " asks the microkernel for the time: 490 instructions more than for getpid, where natively it is 70.",
-    ),
-    "gettimeofday.small": KnownMiss(
-        1.38,
-        1.6,
-        "The server copies the 8 bytes to the program by a walk through page tables in software, 300 instructions, and"
-        " asks the microkernel for the time: 490 instructions more than for getpid, where natively it is 70.",
-    ),
-    "getpid.small.os": KnownMiss(
-        OS_GOAL, 155, "All registers go through the task's frame twice, and the task's flags are read five times."
-    ),
-}
 
 
 def run(lab: Lab) -> Result:
@@ -169,8 +144,7 @@ def plots(result: Result) -> list[Plot]:
 
 EXPERIMENT = Experiment(
     name="uhlig02/table2",
-    title="System calls of Linux as a server",
-    source="Uhlig, Dannowski, Skoglund, Haeberlen, Heiser 2002, table 2",
+    sheet=SHEET,
     kind=Kind.STUDY,
     machine="pentium4-1400",
     settings={
@@ -180,34 +154,5 @@ EXPERIMENT = Experiment(
     },
     run=run,
     plots=plots,
-    checks=(
-        named(CALLS, RATIOS),
-        named("getpid", ("small", "gain"), "goal"),
-        named("getpid", "small", ("kernel", "os", "instructions")),
-        named(ABOUT, ("turns", "doubts", "cr3_writes")),
-    ),
     show=show,
-    known_misses=KNOWN_MISSES,
-    story=(
-        "A static program calls getpid and gettimeofday, and reads and writes 4 KB of a file in memory, each by `int"
-        " $0x80` in a loop. It is the same file under Debian's kernel and under Linux as a server on this one, of the"
-        " same version of Linux; and nothing in it is for the measurement. As a server's client it pays for an"
-        " exception that becomes a message, and for its answer: two switches, which are page tables where the server"
-        " is in a large space, and segments where it is in a small one."
-    ),
-    cannot_say=(
-        (
-            "Cycles are modelled, not measured on a processor: instructions are counted, and the machine file says what"
-            " an event costs."
-        ),
-        (
-            "Another Linux: the paper's is older by twenty years, and its calls execute other code. Its own cycles"
-            " say less than the ratios, which are checked. It does not say what its reads and writes go to; here it is"
-            " a file in memory, by pread64 and pwrite64."
-        ),
-        (
-            "Both run without mitigations, which as a server Linux does not have. QEMU raises no faults past a"
-            " segment's limit; this program makes none."
-        ),
-    ),
 )

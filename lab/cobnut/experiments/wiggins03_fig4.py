@@ -8,8 +8,8 @@ domain of their own.
 
 from dataclasses import dataclass
 
-from cobnut import published
-from cobnut.checks import Check, KnownMiss, Rule, judge, named, reproduces
+from cobnut import published, sheets
+from cobnut.checks import Check, Rule, judge, reproduces
 from cobnut.experiments import Experiment, Kind, Lab, Setting, crowd
 from cobnut.experiments.crowd import Counted, Crowd, measure
 from cobnut.experiments.pingpong import Region, raise_if_all_failed
@@ -17,45 +17,14 @@ from cobnut.missing import known
 from cobnut.plots import Ledger, Lines, Mark, Plot
 from cobnut.results import LedgerRow, Result, Series
 
+SHEET = sheets.beside(__file__)
+
 READERS = (2, 4, 16)
 PAGES, QUICK = (1, 40, 1), (1, 40, 3)
 KINDS = {"private": False, "shared": True}
 MISSES = ("itlb_misses", "dtlb_misses", "dcache_misses", "icache_misses")
 SLOWER = 1.5  # times the cycles of a turn with the fewest pages: that is no longer flat
 PAPERS_MACHINE = "sa1100-200"
-
-OUT_OF_DOMAINS = (
-    "Sixteen processes and the region that they share want 17 domains of 15, so in each round two or three processes"
-    " find none, and the TLB is flushed for them: that is a fifth of a turn with some 20 shared pages. Another fifth"
-    " are misses in that set of the data cache in which all pages begin, where the shared ones leave little room for"
-    " control blocks and the kernel's own data. Most of both is the same with private pages. Where code and data happen"
-    " to lie moves this by a few percent."
-)
-HOW_FULL = (
-    "A TLB of 32 entries holds four of the kernel and of the yielding code here, and 28 pages of data; the paper's ten"
-    " private pages of each of two processes and twenty shared ones both say that its Linux took twelve."
-)
-FLAT_PRIVATE = " With n processes that is 28/n private pages of each"
-COLD_TURN = (
-    "A private page costs a TLB miss of 45, a line of 70 and the read, and 28 of them come on top of a turn of some 600"
-    " cycles: (600 + 28 x 120) / 600 is 6.6. The paper's 9 would take 170 for each page: its turns miss more than their"
-    " pages, or it read more of each."
-)
-KNOWN_MISSES = {
-    "private.flat_until.2": KnownMiss(
-        13, 14, HOW_FULL + FLAT_PRIVATE + ". Where every third number of pages is tried, the last one before is 13."
-    ),
-    "private.flat_until.4": KnownMiss(7, 7, HOW_FULL + FLAT_PRIVATE + "."),
-    "private.flat_until.16": KnownMiss(
-        1,
-        5,
-        HOW_FULL + FLAT_PRIVATE + ", less than two: from the first page on each costs a miss, and it is only a"
-        " matter of how many make a turn half as long again. The paper does not say of how many processes it speaks.",
-    ),
-    **{f"shared.flat_until.{n}": KnownMiss(24, 28, HOW_FULL) for n in READERS},
-    "gain.2": KnownMiss(6, 7, COLD_TURN),
-    "gain.16": KnownMiss(2.8, 3, OUT_OF_DOMAINS),
-}
 
 
 @dataclass(frozen=True)
@@ -231,8 +200,7 @@ def plots(result: Result) -> list[Plot]:
 
 EXPERIMENT = Experiment(
     name="wiggins03/fig4",
-    title="What sharing TLB entries is worth at most",
-    source="Wiggins, Tuch, Uhlig, Heiser 2003, figure 4",
+    sheet=SHEET,
     kind=Kind.REPRODUCTION,
     machine=PAPERS_MACHINE,
     boards=("collie",),
@@ -243,27 +211,5 @@ EXPERIMENT = Experiment(
     long_proof=True,
     run=run,
     plots=plots,
-    checks=(named(("private.flat_until", "shared.flat_until", "same_beyond", "gain"), "PROCESSES"),),
-    story=(
-        "Up to sixteen processes of one program, all at the same address below 32 MB, read the first byte of each of a"
-        " number of pages and yield. Private pages are at addresses of their own in each process, as mmap() gives them"
-        " in the paper's kernel; shared ones are the same frames at the same address for all, so that one TLB entry can"
-        " serve all. The paper ran this on Linux, where sharing was added last; the kernel here is L4's, and the yield"
-        " its ThreadSwitch."
-    ),
-    cannot_say=(
-        "Cycles are modelled, those of the loop itself included.",
-        (
-            "The paper's Linux has a longer way through its scheduler, and library code that the processes do not"
-            " share: both make its ratios smaller, the more the more processes there are."
-        ),
-        (
-            "Of each page the first byte is read, and all of these lie in one of the data cache's eight sets, which has"
-            " room for 32 lines: with private pages it runs out together with the TLB. Which bytes the paper read is"
-            " not said."
-        ),
-        "The curves of the paper are known here by what its text says about them.",
-    ),
     has_curves=True,
-    known_misses=KNOWN_MISSES,
 )

@@ -9,16 +9,14 @@ The clients lie at different addresses, or all at the same one below 32 MB, wher
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from cobnut import published
+from cobnut import published, sheets
 from cobnut.checks import (
     Check,
-    KnownMiss,
     Rule,
     at_most,
     between,
     exactly,
     judge,
-    named,
     no_less_than,
     no_more_than,
     reproduces,
@@ -28,6 +26,8 @@ from cobnut.experiments.crowd import FLUSHES, SWITCH_WRITES, Counted, Crowd, mea
 from cobnut.experiments.pingpong import Region, raise_if_all_failed
 from cobnut.plots import Ledger, Lines, Mark, Plot
 from cobnut.results import LedgerRow, Result, Series
+
+SHEET = sheets.beside(__file__)
 
 CLIENTS = (1, 2, 4, 6, 8, 10, 12, 14, 15, 16, 18, 20, 32, 48, 64)
 QUICK = (1, 14, 20, 32, 64)
@@ -46,24 +46,6 @@ WARM_LIMIT, TWENTY, TWENTY_LIMIT = 60, 20, 160  # instructions one way: up to LA
 CROWDED, CROWDED_SHARE = (32, 48, 64), 0.4  # of the standard kernel's modelled cycles: a goal of ours
 SAME_OVER_DIFFERENT = 0.1
 ROUND_TRIP_LIMIT = published.W03_OPTIMAL_US * published.W03_CLOCK_MHZ
-
-FLUSHING = (
-    "The paper's is 27,000 cycles, and 2,000 with nothing flushed. This kernel's path is a tenth of that, and finds"
-    " less to load again after a flush: by the ledger, of some 8,100 cycles, 5,100 are 72 lines of the caches, 600 TLB"
-    " misses, 2,400 instructions, most of them the loops of the two flushes, at 1,290 cycles near the least that the"
-    " paper has, 1,000. These read the bank of zeros, which needs no memory (SA-1100 Developer's Manual, 6.2.3, which"
-    " does not say how many cycles it takes; with 10 a line, the machine file's upper end, it is 66 us). With 256 lines"
-    " of memory read instead, at the paper's 70 cycles, it would be 220 us. The paper's 135 are what 135 lines"
-    " more than the 36 of each switch here would take: (27,000 - 8,100) / 2 / 70."
-)
-NO_COMPETITION = (
-    "The paper explains its 400 cycles more by competition for TLB entries and cache lines. Here 14 clients, their"
-    " server and the kernel fit both: a client takes a page of code, one of stack and interface and few lines."
-)
-KNOWN_MISSES = {
-    **{f"standard.us.{n}": KnownMiss(38, 68, FLUSHING) for n in (CLIENTS[0], CLIENTS[-1])},
-    f"fast.growth.{LAST}": KnownMiss(0, 0.1, NO_COMPETITION),
-}
 
 
 @dataclass(frozen=True)
@@ -394,8 +376,7 @@ def plots(result: Result) -> list[Plot]:
 
 EXPERIMENT = Experiment(
     name="wiggins03/fig5",
-    title="A server and many clients, with fast address-space switching and without",
-    source="Wiggins, Tuch, Uhlig, Heiser 2003, figure 5",
+    sheet=SHEET,
     kind=Kind.REPRODUCTION,
     machine=PAPERS_MACHINE,
     boards=("collie", "versatilepb"),
@@ -406,41 +387,5 @@ EXPERIMENT = Experiment(
     long_proof=True,
     run=run,
     plots=plots,
-    checks=(
-        named("fast", PLACES, ("instructions", "flushes"), "CLIENTS"),
-        named(("same_over_different", "fast_over_standard", "gain"), "CLIENTS"),
-        named(KERNELS, "us.CLIENTS"),
-        named("fast", ("cycles", "growth"), "CLIENTS"),
-        "standard.flatness",
-        named("growth", ("beyond_domains", "late")),
-    ),
-    story=(
-        "A server sends an empty message to one of its clients, chosen at random, and waits for the answer. Server and"
-        " clients have a space each. The standard kernel changes the page directory at each switch of spaces and"
-        " flushes TLBs and caches. The fast one keeps one page directory for all: a domain tells whose a translation"
-        " is, and the PID register moves what lies below 32 MB. There are 15 domains for users: a server and 14"
-        " clients."
-    ),
-    cannot_say=(
-        (
-            "Counts are exact for this kernel on QEMU's instruction set. Cycles and microseconds are modelled from them"
-            " by the machine file, with no overlap between instructions and memory, and a write buffer that"
-            " makes the processor wait when it is full or drained."
-        ),
-        (
-            "The paper's figure is known here by what its text says: 135 us, 10 us, 12 us with 14 clients, and how the"
-            " curve goes on."
-        ),
-        (
-            "The paper measured a kernel that it calls mostly unoptimised, with the generic IPC path in C++; the fast"
-            " path here is assembly. What the two have in common is what a switch flushes."
-        ),
-        "Clients and server are a few instructions each; the program of the paper was larger by an unknown amount.",
-        (
-            f"Only {published.W03_CLOCK_MHZ} MHz and the SA-1100's TLBs and caches are the paper's: with another"
-            " machine the published values are not judged."
-        ),
-    ),
     has_curves=True,
-    known_misses=KNOWN_MISSES,
 )

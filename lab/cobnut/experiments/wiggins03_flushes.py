@@ -9,8 +9,8 @@ Each is a scene of its own, a server that calls clients at random, beside scenes
 
 from dataclasses import dataclass
 
-from cobnut import published
-from cobnut.checks import Check, KnownMiss, above, below, exactly, judge, named, no_more_than, reproduces
+from cobnut import published, sheets
+from cobnut.checks import Check, above, below, exactly, judge, no_more_than, reproduces
 from cobnut.experiments import Experiment, Kind, Lab, Setting, crowd
 from cobnut.experiments.crowd import FLUSHES, Counted, Crowd, measure
 from cobnut.experiments.pingpong import Region, raise_if_all_failed
@@ -18,18 +18,12 @@ from cobnut.machines import Machine
 from cobnut.plots import Ledger, Plot, Table
 from cobnut.results import LedgerRow, Result, Series
 
+SHEET = sheets.beside(__file__)
+
 PAPERS_MACHINE = "sa1100-200"
 LAST = published.W03_LAST_CLIENTS
 WAYS = 2
 STANDARD = "standard"
-KNOWN_MISSES = {
-    "standard.tlb_miss_cycles": KnownMiss(
-        23,
-        45,
-        "The paper's is of a page, two reads. This kernel's own memory is mapped by sections, a read of 23 cycles, and"
-        " after a flush nearly every second entry that it needs again is one: (45 + 23) / 2 is 34.",
-    )
-}
 
 
 @dataclass(frozen=True)
@@ -301,8 +295,7 @@ def plots(result: Result) -> list[Plot]:
 
 EXPERIMENT = Experiment(
     name="wiggins03/flushes",
-    title="What is flushed, why, and what that costs",
-    source="Wiggins, Tuch, Uhlig, Heiser 2003, sections 2, 3 and 5",
+    sheet=SHEET,
     kind=Kind.REPRODUCTION,
     machine=PAPERS_MACHINE,
     boards=("collie", "versatilepb"),
@@ -313,29 +306,4 @@ EXPERIMENT = Experiment(
     long_proof=True,
     run=run,
     plots=plots,
-    checks=(
-        "SCENE.flushes",
-        "SCENE.cache_over_tlb",
-        named("domains_20", ("tlb_flushes", "cache_flushes")),
-        named("standard", ("flushes", "direct_cycles", "switch_cycles", "line_cycles", "tlb_miss_cycles")),
-        "model.worst_switch",
-    ),
-    story=(
-        "A server calls clients at random, in scenes that meet one of the paper's conditions for a flush, or none:"
-        " clients at different addresses and at the same one, with domains for all; clients where others' PID slots"
-        " are; clients at the same address above 2 GB, where nothing is relocated; and more clients than domains. The"
-        " last scene is the standard kernel, which flushes at every switch."
-    ),
-    cannot_say=(
-        (
-            "Counts are exact for this kernel on QEMU's instruction set; cycles are modelled from them by the machine"
-            " file."
-        ),
-        "Unmapping, the end of spaces and aliases flush for reasons of their own, which do not occur here.",
-        (
-            "The paper's fourth condition, a shared area that is full, is its Linux' choice of addresses; in L4 users"
-            " choose."
-        ),
-    ),
-    known_misses=KNOWN_MISSES,
 )
