@@ -44,7 +44,7 @@ void inherit(Thread& caller, const Thread& gone) {
     caller.aftermath.renamed = gone.aftermath.renamed;
 }
 
-void carry_on(Thread& caller) {
+void resume(Thread& caller) {
     Aftermath& rest = caller.aftermath;
     if (Thread* t = threads::find(rest.renamed))
         while (!ipc::reject_senders(*t)) arch::preemption_point();

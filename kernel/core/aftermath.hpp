@@ -18,6 +18,6 @@ void tell_senders(Thread& caller, const Thread& t);
 // What `gone` had to do falls to the one who deletes it, and so visits all.
 void inherit(Thread& caller, const Thread& gone);
 // Goes on with all of it.
-void carry_on(Thread& caller);
+void resume(Thread& caller);
 
 }  // namespace aftermath

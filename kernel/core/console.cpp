@@ -34,7 +34,7 @@ void print_text(Thread& t, VAddr at, bool line) {
     t.pending = Continuation::print;
 }
 
-void carry_on(Thread& t) {
+void resume(Thread& t) {
     if (speaker && speaker != &t) finish(*speaker);
     speaker = &t;
     finish(t);

@@ -9,7 +9,7 @@ namespace console {
 
 // The text at `at` in the space of `t`, up to a zero, is printed before `t` runs again; then a new line, if it is one.
 void print_text(Thread& t, VAddr at, bool line);
-void carry_on(Thread& t);
+void resume(Thread& t);
 // `t` goes away.
 void forget(const Thread& t);
 

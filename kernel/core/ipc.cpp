@@ -405,7 +405,7 @@ bool receiving(const Thread& t) {
     }
 }
 
-void carry_on(Thread& t) {
+void resume(Thread& t) {
     check(t.pending == Continuation::receive && t.receive_follows);
     t.pending = Continuation::nothing;
     after_send(receive(t), false);

@@ -43,7 +43,7 @@ void unwind(Thread& t);
 // Tells some of those who wait to send to `t` by an id that is not its own (error 2). True when there are no more.
 bool reject_senders(Thread& t);
 // It goes on to look for somebody who waits to send to it (Continuation::receive).
-void carry_on(Thread& t);
+void resume(Thread& t);
 // The answer to its page fault did not come whole: it waits for another.
 void wait_on(Thread& t);
 // Takes a thread out of what it waits in. The caller says how it goes on.

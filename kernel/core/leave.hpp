@@ -15,17 +15,17 @@
 namespace leaving {
 
 // The first thing that the kernel has to do in a thread's name before the thread runs; false if there is none.
-inline bool carry_on(Thread& t) {
+inline bool resume(Thread& t) {
     Continuation next = t.continuation();
     if (next == Continuation::nothing) return false;
     arch::preemption_point();  // what an interrupt has done in between is not part of what follows
     switch (next) {
     case Continuation::nothing: break;
-    case Continuation::unmap: system_calls::carry_on_unmapping(t); break;
-    case Continuation::aftermath: aftermath::carry_on(t); break;
-    case Continuation::receive: ipc::carry_on(t); break;
-    case Continuation::print: console::carry_on(t); break;
-    case Continuation::transfer: strings::carry_on(t); break;
+    case Continuation::unmap: system_calls::resume_unmapping(t); break;
+    case Continuation::aftermath: aftermath::resume(t); break;
+    case Continuation::receive: ipc::resume(t); break;
+    case Continuation::print: console::resume(t); break;
+    case Continuation::transfer: strings::resume(t); break;
     case Continuation::preemption: ipc::tell_preemption(t); break;
     case Continuation::quantum: ipc::quantum_exhausted(t); break;
     }
@@ -45,7 +45,7 @@ inline Thread* leave() {
         Thread* t = schedule::next(before);
         arch::change_thread(before, t);
         if (!t) return nullptr;
-        if (!leaving::carry_on(*t) && arch::enter(*t, before)) return t;
+        if (!leaving::resume(*t) && arch::enter(*t, before)) return t;
         arch::preemption_point();  // users can make many threads ready for which there is something to do
     }
 }

@@ -118,7 +118,7 @@ bool delays(Thread& t, const Thread& better) {
     if (better.priority > t.sensitive_priority() || t.delay_left < longest_tick) return false;
     if (!(t.utcb->flags() & preemption_delay)) return false;
     t.utcb->flags() |= preemption_pending;
-    t.put_off = true;
+    t.delay_granted = true;
     return true;
 }
 
@@ -126,9 +126,9 @@ bool signals(Thread& t, const Thread& better) {
     return better.priority <= t.sensitive_priority() && t.utcb->flags() & preemption_signal;
 }
 
-// A preemption that was put off has taken place, or is no more.
-[[gnu::cold, gnu::noinline]] void end_put_off(Thread& t) {
-    t.put_off = false;
+// The delayed preemption has taken place, or is not due any more.
+[[gnu::cold, gnu::noinline]] void end_granted_delay(Thread& t) {
+    t.delay_granted = false;
     t.utcb->flags() &= ~Word{preemption_pending};
 }
 
@@ -176,7 +176,7 @@ Thread* choose(Thread* current) {
 
 // Time that a thread had put a preemption off for is over: it is told so, whether it wants signals or not.
 void end_delay(Thread& t) {
-    end_put_off(t);
+    end_granted_delay(t);
     t.utcb->flags() &= ~Word{preemption_delay};
     t.preempted_at = arch::now();
 }
@@ -235,7 +235,7 @@ void make_unready(Thread& t, State state) {
         current.timeslice_left = 0;     // until its next turn (manual 3.4): two that switch to and fro make no time
     } else {
         end_donation(current);
-        if (current.put_off) end_put_off(current);
+        if (current.delay_granted) end_granted_delay(current);
         rearm_delay(current);
         reset_timeslice(current);
     }
@@ -244,7 +244,7 @@ void make_unready(Thread& t, State state) {
 Thread* next(Thread* current) {
     Thread* t = choose(current);
     check(!t || (can_run(*t) && !t->ready_link.queued()));
-    if (t && t != current && t->put_off) end_put_off(*t);
+    if (t && t != current && t->delay_granted) end_granted_delay(*t);
     return t;
 }
 
@@ -273,7 +273,7 @@ void rearm_delay(Thread& t) { t.delay_left = t.maximum_delay(); }
 [[gnu::cold]] bool tick(Thread& current, Word us) {
     Word flags = current.utcb->flags();
     // At the last tick that is not too late.
-    if (current.put_off && flags & preemption_delay && current.delay_left >= longest_tick &&
+    if (current.delay_granted && flags & preemption_delay && current.delay_left >= longest_tick &&
         (current.delay_left -= longest_tick) < longest_tick)
         end_delay(current);
     bool donated = donation.taker == &current;

@@ -196,7 +196,7 @@ bool begin(Thread& s, Thread& r, Thread& apparent, const Arrival& arrival, const
     return true;
 }
 
-void carry_on(Thread& runner) {
+void resume(Thread& runner) {
     Transfer& t = *runner.transfer;
     check(&runner == t.sender || &runner == t.receiver);
     check(runner.is(State::ready) && &runner == arch::current_thread());

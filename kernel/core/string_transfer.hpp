@@ -36,7 +36,7 @@ namespace strings {
 bool begin(Thread& s, Thread& r, Thread& apparent, const Arrival& arrival, const TypedItems& items,
     TypedItems::Next next);
 // Goes on with the transfer of the running thread, until it is over or a pager has been asked.
-void carry_on(Thread& runner);
+void resume(Thread& runner);
 
 // Whether a thread in a transfer is its sender.
 bool sends(const Thread& t);

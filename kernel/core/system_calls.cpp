@@ -136,7 +136,7 @@ void unmap(Thread& caller, Word control, ThreadId whose) {
     caller.unmapping.space = nullptr;  // nowhere later, either: the caller may be given control of it meanwhile
 }
 
-void carry_on_unmapping(Thread& t) {
+void resume_unmapping(Thread& t) {
     check(&t == arch::current_thread() && t.pending == Continuation::unmap && !t.ready_link.queued());
     check(t.unmapping.fpage.is_nil() || t.unmapping.at >= t.unmapping.fpage.base());
     Unmapping& u = t.unmapping;

@@ -35,13 +35,13 @@ Word schedule(Thread& caller, ThreadId dest, Word& time_control, Word processor_
     Word preemption_control);
 
 // Manual 4.2. The fpages stand in MR0..MRk of the caller's UTCB; their statuses are put into their rights.
-// carry_on_unmapping() does the work. Where the control word says so they are addresses of the space of the thread
+// resume_unmapping() does the work. Where the control word says so they are addresses of the space of the thread
 // `whose`, and it is done as if that called; error 3 in the caller's ErrorCode TCR if the caller does not control that
 // space.
 void unmap(Thread& caller, Word control, ThreadId whose);
 
 // Goes on with the running thread's.
-void carry_on_unmapping(Thread& t);
+void resume_unmapping(Thread& t);
 
 // Ends it wherever it is, for a thread that leaves its space.
 void end_unmapping(Thread& t);

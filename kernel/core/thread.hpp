@@ -137,7 +137,7 @@ struct alignas(thread_alignment) Thread {
     Role receive_role;  // of one that is open: see receives_as()
     bool receive_follows;  // the message being sent is followed by a receive phase
     bool quantum_over;  // its scheduler is still to be told of that
-    bool put_off;  // a preemption is, since it was chosen to run: its flag in the UTCB is the user's
+    bool delay_granted;  // by the scheduler, since it was chosen to run: the flag in the UTCB is the user's to write
     Continuation pending;  // of its system call, if that let an interrupt in
     Thread* partner;  // sending: in whose queue
     Word addressed;  // likewise: its `identity` then
@@ -166,7 +166,7 @@ struct alignas(thread_alignment) Thread {
     Time total_quantum;
     Word preemption_control;  // sensitive priority and maximum delay, as set
     Microseconds timeslice_left;
-    Word delay_left;  // how long its pending preemption may still be put off
+    Word delay_left;  // how long its pending preemption may still be delayed
     Microseconds preempted_at;  // nonzero: a preemption that its exception handler is still to be told of
     ArchThread arch;
 
