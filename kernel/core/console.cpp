@@ -10,7 +10,7 @@ namespace {
 
 constexpr Word longest_text = 1024;
 
-Thread* speaker;                // whose text has begun
+Thread* speaker;                // the thread whose text is being printed
 
 void finish(Thread& t) {
     Printing& text = t.printing;

@@ -14,11 +14,11 @@
 
 namespace leaving {
 
-// The first thing that the kernel has to do in a thread's name before the thread runs; false if there is none.
+// Runs the thread's continuation, or the next part of it; false if it has none.
 inline bool resume(Thread& t) {
     Continuation next = t.continuation();
     if (next == Continuation::nothing) return false;
-    arch::preemption_point();  // what an interrupt has done in between is not part of what follows
+    arch::preemption_point();  // so that an interrupt handler's time does not add to the part that follows
     switch (next) {
     case Continuation::nothing: break;
     case Continuation::unmap: system_calls::resume_unmapping(t); break;
@@ -34,10 +34,9 @@ inline bool resume(Thread& t) {
 
 }  // namespace leaving
 
-// Does what the kernel has left to do for the threads that are to run, in the order of their priorities, and enters the
-// first for which nothing is left. Returns it; nullptr while there is nobody.
-// After each step the scheduler is asked again: what was done, or an interrupt at a preemption point, may have made
-// another thread the one to run.
+// Runs the continuations of the threads that are to run, in the order of their priorities, and enters the first thread
+// that has none. Returns it; nullptr while idle. After each part the scheduler is asked again: that part, or an
+// interrupt at a preemption point, may have made another thread the one to run.
 inline Thread* leave() {
     for (;;) {
         timekeeping::expire();
@@ -46,6 +45,6 @@ inline Thread* leave() {
         arch::change_thread(before, t);
         if (!t) return nullptr;
         if (!leaving::resume(*t) && arch::enter(*t, before)) return t;
-        arch::preemption_point();  // users can make many threads ready for which there is something to do
+        arch::preemption_point();  // users can make many threads with continuations ready
     }
 }
