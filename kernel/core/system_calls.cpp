@@ -50,10 +50,10 @@ Error set_areas(Space& space, Fpage kip_area, Fpage utcb_area) {
         paging::clear(space, space.kip_area.base());
         space.kip_area = space.utcb_area = Fpage::nil();
     }
-    // What the user mapped there gives way.
+    // User mappings there are removed.
     mappings::unmap(space, kip_area.with_rights(rights_all), true);
     mappings::unmap(space, utcb_area.with_rights(rights_all), true);
-    // As does a UTCB of an area that it used to have.
+    // So is a UTCB of a former area.
     if (void* utcbs = arch::kernel_page(space, kip_area.base())) {
         paging::clear(space, kip_area.base());
         memory::free_page(utcbs, space.account);
@@ -110,7 +110,7 @@ namespace {
 
 enum UnmapControl : Word { last_fpage = 0x3f, unmap_flush = 0x40, unmap_elsewhere = 0x80 };
 
-// Where an Unmap is done; nullptr: nowhere (any more), as its caller does not control that space.
+// The space that an Unmap works on; nullptr if its caller does not, or no longer, control that space.
 Space* space_of(const Thread& caller) {
     const Unmapping& u = caller.unmapping;
     if (!(u.control & unmap_elsewhere)) return caller.space;

@@ -40,10 +40,10 @@ Word schedule(Thread& caller, ThreadId dest, Word& time_control, Word processor_
 // space.
 void unmap(Thread& caller, Word control, ThreadId whose);
 
-// Goes on with the running thread's.
+// The next part of the running thread's Unmap.
 void resume_unmapping(Thread& t);
 
-// Ends it wherever it is, for a thread that leaves its space.
+// Ends an Unmap in progress, of a thread that leaves its space.
 void end_unmapping(Thread& t);
 
 // Manual 4.3. Result: 1, or 0 and an error; `control` out: the old control word.

@@ -14,16 +14,15 @@ namespace {
 
 memory::Pool pool{sizeof(Thread), thread_alignment, thread_block};
 
-// A circle: whoever is new stands right before the one that is visited next, which is its end.
+// A circular list: a new thread is inserted just before the one that is visited next, which is its end.
 List<Thread, &Thread::all_link> all;
 Thread* visited_next;
 
-// Out of the table, with senders in their queues that are still to be told.
+// Threads out of the table whose senders still have to get an error.
 Thread* dying;
 Word dying_count;
 
-// Threads that have a UTCB, by space and address. What users find in their UTCBs is theirs to overwrite, so it tells
-// the kernel nothing.
+// Threads that have a UTCB, by space and address. The contents of UTCBs are no help: users can overwrite them.
 constexpr Word buckets_log2 = 10;
 Thread* by_address[1u << buckets_log2];
 
@@ -114,7 +113,7 @@ Thread* find(ThreadId id, const Thread& caller) { return id.is_local() ? by_utcb
     mappings::abandon(t.sweep);
     arch::destroy_thread(t);
     console::forget(t);
-    // Until it is freed it is the kernel's to pay for: its space may go first.
+    // The kernel pays until it is freed, as its space may be freed before.
     t.space->account.credit(sizeof(Thread));
     memory::kernel.overdraw(sizeof(Thread));
     if (visited_next == &t) visited_next = all.after(t);
