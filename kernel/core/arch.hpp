@@ -66,14 +66,18 @@ void* kernel_page(const Space& space, VAddr page);
 bool equip_server(Space& space);
 Space* allocate_space();
 void free_space(Space& space);
+// What the port's tags need to know of a space (slots on IA-32, domains and slots on ARM). Shared code calls these on
+// every port, without a condition on the processor; where there is nothing to do a port defines them inline in
+// arch/paging.hpp, which costs no code (ARM: the last two, since its tags limit no addresses and are in no list).
+//
 // SpaceControl has set the space's areas, or left them as they were, and has an architecture word: carries that out,
-// returns the old one (sheet 7).
+// returns the old one (sheet 7; docs/x2-arm.md).
 Word space_control(Space& space, Word control);
-// A map item has mapped pages in the space up to `end`, where it must be able to reach them (manual A.5). What takes
-// long then uses the budget up (mappings::between_points), or is not done: false where less is left than it takes.
+// A map item has mapped pages in the space up to `end`, which the space must be able to address (manual A.5). What takes
+// long then uses up the budget (mappings::between_points), or is not done: false where less is left than it takes.
 bool mapped_up_to(Space& space, VAddr end, Word& budget);
-// A space that is being destroyed has no mappings any more, and is to be taken off spaces::all: nothing that goes
-// through these has to find it then. A part of what that takes; true if it is done.
+// A space that is being destroyed, without mappings, is about to be removed from spaces::all: gives up what walks over
+// that list have to find, such as a slot. Does part of the work; true if it is done.
 bool leave_all(Space& space);
 // A disagreement in the state of a space's tag and what the processor has of it; nullptr if there is none
 // (core/books.hpp).

@@ -12,7 +12,7 @@ constexpr Word slot_min_mb = 1, slot_max_mb = 256;      // what the kernel choos
 constexpr Word area_max_mb = 2048;
 constexpr Word granule_mb = 4;                          // what one page directory entry maps
 
-// A power of two MB at a multiple of its size; size 0: none.
+// A power of two MB at a multiple of its size; size 0: no slot.
 struct SlotName {
     Word offset_mb;
     Word size_mb;
@@ -74,10 +74,11 @@ public:
     constexpr void resize(Word mb) { size_mb_ = mb; }
     constexpr Word size_mb() const { return size_mb_; }
 
-    // Whether any of it is exclusive.
+    // Whether any of it belongs to an exclusive slot.
     constexpr bool exclusive(SlotName s) const { return exclusive_.any(s); }
-    // The last quarter is for exclusive slots alone: a space that turns out to be a hub finds one.
-    constexpr bool bindable(SlotName s) const { return s.offset_mb + s.size_mb <= size_mb_ - size_mb_ / 4; }
+    // The last quarter of the area is for exclusive slots alone: a space that turns out to be a hub finds one.
+    static constexpr Word unbound_part = 4;
+    constexpr bool bindable(SlotName s) const { return s.offset_mb + s.size_mb <= size_mb_ - size_mb_ / unbound_part; }
     // `bound`: the map of the directory it would be bound to; nullptr for an exclusive slot.
     constexpr bool available(SlotName s, const SlotMap* bound) const {
         if (!s.size_mb || s.offset_mb + s.size_mb > size_mb_) return false;
@@ -90,7 +91,7 @@ public:
     }
     // The first one of that size; size 0 if there is none.
     constexpr SlotName find(Word size_mb, const SlotMap* bound) const {
-        // Slots of less than a word of the maps are looked for in the free bits of one after the other.
+        // A slot smaller than a word of the maps is searched for in each word's free bits.
         for (SlotName s{0, size_mb}; s.offset_mb < size_mb_;) {
             Word taken = unusable(s.offset_mb / 32, bound);
             if (!~taken) {
@@ -126,20 +127,20 @@ public:
     }
 
 private:
-    // In one word of the maps: what no new slot can have. The other kind keeps its directory entries to itself.
+    // The bits of one word of the maps that a new slot cannot have: a directory entry serves one kind of slots.
     constexpr Word unusable(Word word, const SlotMap* bound) const {
         Word others = (bound ? exclusive_ : shared_).word(word);
         others |= others >> 1;
         others = (others | others >> 2) & 0x11111111;
         return (bound ? *bound : exclusive_).word(word) | others * 15;
     }
-    // Of one megabyte: how many bound slots hold it, how many begin there, and their size.
+    // For each megabyte: how many bound slots hold it, how many begin there, and their size.
     struct Place {
         std::uint16_t users, beginning, size_mb;
     };
 
     Word size_mb_ = 0;
-    // in whose hands a megabyte is: one space's in all directories; somebody's in some
+    // megabytes that belong to one space in all directories; to some space in some directory
     SlotMap exclusive_, shared_;
     Place place_[area_max_mb] = {};
 };

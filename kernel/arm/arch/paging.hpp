@@ -21,7 +21,7 @@ namespace arch {
 Fpage place_utcb_area(Space& space, Fpage wanted);
 // What the caches have of the space's bytes goes to memory, and is no longer cached.
 void about_to_copy(Space& space, VAddr at, Word bytes);
-// A domain does not limit what a space reaches, and nothing here goes through all spaces.
+// Hooks of core/arch.hpp without work here: a domain does not limit addresses, and no tag is found through spaces::all.
 inline bool mapped_up_to(Space&, VAddr, Word&) { return true; }
 inline bool leave_all(Space&) { return true; }
 }
