@@ -73,8 +73,8 @@ void free_space(Space& space);
 // SpaceControl has set the space's areas, or left them as they were, and has an architecture word: carries that out,
 // returns the old one (sheet 7; docs/x2-arm.md).
 Word space_control(Space& space, Word control);
-// A map item has mapped pages in the space up to `end`, which the space must be able to address (manual A.5). What takes
-// long then uses up the budget (mappings::between_points), or is not done: false where less is left than it takes.
+// A map item has mapped pages in the space up to `end`, which it must be able to address (manual A.5). What takes long
+// then uses up the budget (mappings::between_points), or is not done: false where less is left than it takes.
 bool mapped_up_to(Space& space, VAddr end, Word& budget);
 // A space that is being destroyed, without mappings, is about to be removed from spaces::all: gives up what walks over
 // that list have to find, such as a slot. Does part of the work; true if it is done.

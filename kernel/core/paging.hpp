@@ -60,8 +60,8 @@ bool row(Space& space, VAddr page, bool may_write, Row& row);
 // - `Row`: a place in a page table, with row_bytes. node() is the node of its page, or nullptr; vacant() says whether
 //   nothing is there; derive(from, node) puts there what is at another place, a page of the smallest size; next()
 //   advances;
-// - `constexpr unsigned sizes[]`: the sizes of pages as log2, largest first and 4 KB last. Each is 1 << n times the next
-//   one, with n at most 4;
+// - `constexpr unsigned sizes[]`: the sizes of pages as log2, largest first and 4 KB last. Each is 1 << n times the
+//   next one, with n at most 4;
 // - `constexpr unsigned table_log2`: what one page table covers;
 // - `constexpr bool access_takes_long`: whether there has to be a preemption point between access() and more work.
 // All that is said of a page above holds for one of any size: it is changed as a whole. get(), access() and mapping()
