@@ -142,8 +142,9 @@ Report run_again(const Attempt &t, Report r, Attacker &a)
 
 /// Whether the same instructions inside the limits come to their end. GS is the kernel's: a clock tick between its load
 /// and its use, or a page fault that the kernel sees to by itself (a directory entry that it copies), takes the
-/// attempt's selector away, which is no limit's doing. So such a run is made again: in the same space, where nothing is
-/// missing any more, and in others.
+/// attempt's selector away, which is no limit's doing; without it the access is past a limit, for which the space loses
+/// its slot. So such a run is made again: in the same space while that has its slot, where nothing is missing any more,
+/// and in others.
 bool works_inside(const Attempt &t, bool small, Report &r)
 {
     for (unsigned tries = 0; tries < most_tries_inside; tries++) {
@@ -151,7 +152,7 @@ bool works_inside(const Attempt &t, bool small, Report &r)
         Word to = 0;
         if (!a.ready()) return false;
         r = run(t, true, a, to);
-        if (!a.in_slot()) return false;
+        if (!a.in_slot()) continue;
         for (unsigned more = most_tries_inside; more-- > 0 && r.exception && !came_through(r, t);)
             r = run_again(t, r, a);
         if (!victims_intact()) return false;
