@@ -45,7 +45,7 @@ void close() { processor.io_map = io_map_none; }
 
 }  // namespace port_bitmap
 
-// The running thread may have it open, or a copied bit.
+// The running thread may hold the bitmap with a bit of these ports copied.
 void ports::lost(const Space& space) {
     if (port_bitmap::owner != &space) return;
     port_bitmap::owner = nullptr;

@@ -44,12 +44,13 @@ void set_segments(Space& space) {
     space.arch.segment_high = d.high;
 }
 
-// Whether somebody has a slot in the directory entry of one that does not have it to itself.
+// Whether any slot lies in the directory entry of one that shares its entry.
 bool table_in_use(Space* leader, SlotName name) {
     return leader ? leader->arch.bound.any(name.granules()) : area.exclusive(name.granules());
 }
 
-// The table that slots in one directory entry of the area share; made if there is none. nullptr: out of memory.
+// The table shared by the slots in one directory entry of the area, allocated if there is none. nullptr: out of
+// memory.
 PageTable* take_table(Space* leader, SlotName name) {
     if (!leader) {
         PageTable*& table = exclusive_tables[name.offset_mb / slots::granule_mb];
@@ -73,8 +74,8 @@ void free_table(Space& space, Space* leader, SlotName name) {
     memory::free_page(space.arch.shared_table, memory::kernel);
 }
 
-// What is cached of a slot. A few pages of a few tables are dropped one by one, so that all others stay. That they were
-// global is undone when their tables are touched again (page_tables::match_global_bits).
+// Drops the cached translations of a slot: if they are few, one by one, so that all others stay. The global bits of
+// its entries are cleared when its tables are touched again (page_tables::match_global_bits).
 void forget(const Space& space) {
     constexpr Word few_tables = 4, few_pages = 32;
     const Slot& slot = space.arch.slot;
@@ -96,7 +97,8 @@ bool enter_slot(Space& space, SlotName name, Space* leader) {
           (!leader || !leader->arch.slot.small()));
     PageTable* table = nullptr;
     if (name.size_mb < slots::granule_mb && !(table = take_table(leader, name))) return false;
-    // Its own directory comes to no use any more: nothing may stay cached that unmapping would not find.
+    // Its own directory will not be loaded any more: a translation cached under it would not be invalidated by
+    // unmapping.
     if (processor.host == &space.arch.own) hosts::enter(hosts::kernel);
     area.take(name, map_of(leader));
     slots::enter(space, leader);
@@ -109,7 +111,8 @@ bool enter_slot(Space& space, SlotName name, Space* leader) {
     return true;
 }
 
-// To a longer slot that begins at the same place: nothing that is cached becomes wrong. (In a shorter one it would.)
+// Grows to a longer slot that begins at the same place: cached translations stay valid. (In a shorter one they would
+// not.)
 bool grow_in_place(Space& space, Word size_mb, Space* leader) {
     SlotName name = name_of(space), longer{name.offset_mb, size_mb};
     if (!space.arch.slot.small() || leader != space.arch.slots.leader) return false;
@@ -153,7 +156,7 @@ bool copy_entry(Space& space, VAddr address) {
     check(!space.arch.host || space.arch.host == processor.host);
     auto& host = *static_cast<PageTable*>(window(processor.host->directory));
     Word& copy = host.entry[(space.arch.slot.base + address) >> 22];
-    if (copy & page_tables::present) return false;      // and is as it was made
+    if (copy & page_tables::present) return false;      // and is up to date
     Word own = page_tables::small_directory_entry(space, address);
     if (!own) return false;
     check(own & page_tables::user && page_tables::frame_of(own) < WINDOW_BYTES);
@@ -178,7 +181,7 @@ void release(Space& space) {
         Slot cleared = slot_of(name.granules());
         leader ? hosts::clear_copies(leader->arch.own, cleared) : hosts::clear_all_copies(cleared);
     }
-    // What is bound to a host is not global, and not cached if that is not in force.
+    // Translations of a bound slot are not global, and not cached unless its host is in force.
     if (!leader) forget(space);
     else if (processor.host == &leader->arch.own) hosts::enter(leader->arch.own);
     if (last) free_table(space, leader, name);
@@ -242,12 +245,13 @@ Word described(const Space& space) {
            (space.arch.slots.pinned ? 1u << 10 : 0);
 }
 
-// The slot by its name; size 0: none. A slot of the kernel's choice gives way, one that was asked for does not.
+// Gives the space the slot of that name; size 0: none. Holders that have not asked for their slots lose them.
 bool take_named_slot(Space& space, SlotName wanted) {
     if (wanted == name_of(space) && !space.arch.slots.leader) return true;
     if (!wanted.size_mb) return release(space), true;
     if (wanted.offset_mb + wanted.size_mb > area.size_mb()) return false;
-    // All spaces are looked at only where somebody is in the way. Nobody loses his slot if one of them stays.
+    // All spaces are searched only if the slot is not available. No slot is taken if one of the holders has asked for
+    // its own.
     if (!area.available(wanted, nullptr)) {
         auto in_the_way = [&](Space& s) { return name_of(s).granules().overlaps(wanted); };
         for (Space* s = spaces::all.front(); s; s = spaces::all.after(*s))
@@ -280,8 +284,8 @@ bool own_request(Space& space, Word control) {
     }
 }
 
-// Sheet 7: bit 31 in: change; out: done. Bits 7..0: the slot by its name, 0 = large. Programs cannot tell by it what
-// the kernel has chosen by itself.
+// Sheet 7: bit 31 in: change; out: done. Bits 7..0: the slot by its name, 0 = large. Programs cannot see slots that
+// the kernel has chosen.
 Word carry_out(Space& space, Word control) {
     constexpr Word change = 1u << 31, number = 0xff;
     bool own = control & control_own;
