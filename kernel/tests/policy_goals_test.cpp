@@ -159,7 +159,7 @@ unsigned found_from(unsigned starts, bool web, int chatter) {
     return found;
 }
 
-// From more starts than 15 if the environment says how many: a hundred take a minute.
+// From more starts than 15 if the environment says how many: a hundred take a minute (`./cobnut test long`).
 TEST(Groups, AreFoundFromAnyStartAndKept) {
     const char* asked = std::getenv("STARTS");
     const unsigned starts = asked ? static_cast<unsigned>(std::atoi(asked)) : 15;

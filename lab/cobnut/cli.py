@@ -80,8 +80,8 @@ def test(
     names: Annotated[
         list[str] | None,
         typer.Argument(
-            help="With long: experiments, to run no others in full.",
-            metavar="EXPERIMENT",
+            help="With long: proofs (see --list), to make no others.",
+            metavar="PROOF",
             autocompletion=completion.proofs_,
         ),
     ] = None,

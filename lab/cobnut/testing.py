@@ -136,8 +136,8 @@ def system() -> Count:
     return _pytest("system")
 
 
-def long(chosen: Sequence[proofs.Proof]) -> Count:
-    """experiments in full that prove something, one after the other"""
+def long(chosen: Sequence[proofs.Proof | proofs.UnitProof]) -> Count:
+    """experiments in full and longer forms of unit tests that prove something, one after the other"""
     verdicts = [proofs.make(proof) for proof in chosen]
     return Count(verdicts.count(True), verdicts.count(False))
 
