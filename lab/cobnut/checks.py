@@ -28,6 +28,7 @@ KINDS: Mapping[Kind, str] = {
     "drawn": "intervals of figures",
     "own": "own checks",
 }
+NO_WORDS: Mapping[str, Sequence[str]] = {}
 TOLERANCE = 0.15  # of a published value whose source says nothing of how far it varies
 
 
@@ -129,24 +130,39 @@ def named(*parts: str | Iterable[str]) -> str:
     return ".".join(part if isinstance(part, str) else "{" + ",".join(part) + "}" for part in parts)
 
 
+def joined(declared: Iterable[str]) -> list[str]:
+    """The same names in fewer words: those that differ in their last part only are one."""
+    last: dict[str, list[str]] = {}
+    for name in declared:
+        match = re.fullmatch(r"(.*?)([a-z_0-9]+|{[^}]*})", name)
+        before, some = match.groups() if match else (name, "")
+        last.setdefault(before, []).extend(some.strip("{}").split(","))
+    return [before + (some[0] if len(some) == 1 else named(some)) for before, some in last.items()]
+
+
 def undeclared(checks: Iterable[Check], declared: Iterable[str]) -> list[str]:
     """The names of those that are none of the `declared`."""
     declared = list(declared)
     return [check.name for check in checks if all(captured(check.name, one) is None for one in declared)]
 
 
-def captured(name: str, declared: str) -> dict[str, str] | None:
-    """What the words in capitals of `declared` are in `name`; None if that is another name."""
-    match = re.fullmatch(_expression(declared), name)
+def captured(name: str, declared: str, any_of: Mapping[str, Sequence[str]] = NO_WORDS) -> dict[str, str] | None:
+    """What the words in capitals of `declared` are in `name`; None if that is another name. A word that `any_of` has
+    is one of those.
+    """
+    match = re.fullmatch(_expression(declared, tuple((word, tuple(some)) for word, some in any_of.items())), name)
     return match.groupdict() if match else None
 
 
 @cache
-def _expression(declared: str) -> str:
+def _expression(declared: str, any_of: tuple[tuple[str, tuple[str, ...]], ...]) -> str:
+    known = {word: "|".join(map(re.escape, some)) for word, some in any_of}
+
     def part(match: re.Match[str]) -> str:
         if match["some"] is not None:
             return "(?:" + "|".join(map(re.escape, match["some"].split(","))) + ")"
-        return f"(?P<{match['word']}>.+)" if match["word"] else re.escape(match[0])
+        word = match["word"]
+        return f"(?P<{word}>{known.get(word, '.+')})" if word else re.escape(match[0])
 
     return re.sub(r"{(?P<some>[^}]*)}|(?P<word>[A-Z]+)|.", part, declared)
 

@@ -99,7 +99,7 @@ def test_a_missing_measurement_is_never_ok(monkeypatch, name, pair):
 
 
 def test_nothing_measured_at_all_is_an_error(monkeypatch):
-    monkeypatch.setattr(ipc_path, "measure", lambda lab, specs: [broken(one) for one in made_up.measure(lab, specs)])
+    monkeypatch.setattr(pingpong, "measure", lambda lab, specs: [broken(one) for one in made_up.measure(lab, specs)])
     with pytest.raises(CobnutError, match="made to fail"):
         ipc_path.run(made_up.lab(ipc_path.EXPERIMENT))
 
@@ -113,7 +113,7 @@ def test_a_missing_counter_fails_its_checks(monkeypatch, counter):
                 del region.counters[counter]
         return found
 
-    monkeypatch.setattr(ipc_path, "measure", measure)
+    monkeypatch.setattr(pingpong, "measure", measure)
     by_name = {check.name: check for check in ipc_path.run(made_up.lab(ipc_path.EXPERIMENT)).checks}
     word = counter.removeprefix("instructions_")
     assert not by_name[f"one_way.small_small.{word}"].ok
@@ -156,14 +156,14 @@ def test_a_worse_path_fails_its_check(monkeypatch, counter, value, check):
                 region.counters[counter] = [value] * region.rounds
         return found
 
-    monkeypatch.setattr(ipc_path, "measure", measure)
+    monkeypatch.setattr(pingpong, "measure", measure)
     by_name = {one.name: one for one in ipc_path.run(made_up.lab(ipc_path.EXPERIMENT)).checks}
     assert not by_name[check].ok
 
 
 def test_the_peers_path_costs_more_by_its_extra_counts(made):
     lab = made_up.lab(ipc_path.EXPERIMENT)
-    path = ipc_path.Path("small_small", made_up.measure(lab, [PingPong("small_small", 5, 1, 16, 512)])[0].at(0))
+    path = ipc_path.Path("small_small", made_up.measure(lab, [PingPong("small_small", 5, 1, 16, 512)])[0])
     extra_instructions, extra_loads = 100 - 53, 8 - 5
     expected = path.count("cycles") + extra_instructions * 200 / 146 + extra_loads * 253 / 6
     assert ipc_path.peer_cycles(path, made_up.MACHINE) == pytest.approx(expected)

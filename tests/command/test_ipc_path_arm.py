@@ -48,9 +48,10 @@ def test_counts_are_means_of_both_ways():
     region = crowd.read(spec, made_up.crowd_output(spec))[20]
     region.counters["instructions_kernel"] = [90, 100, 110, 500]
     region.counters["instructions_stub"] = [2, 2, 2, 2]
-    assert crowd.instructions(region) == 101
-    assert crowd.each(region, ("tlb_flushes", "not_there")) is None
-    assert crowd.each(None, ("tlb_flushes",)) is None
+    counted = crowd.Counted(spec, {20: region}, None)
+    assert counted.instructions == 101
+    assert counted.each("tlb_flushes", "not_there") is None
+    assert crowd.Counted(spec, {}, "made to fail").each("tlb_flushes") is None
 
 
 def test_ipc_path_has_another_half_for_arm(monkeypatch):

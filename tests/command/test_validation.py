@@ -18,8 +18,8 @@ from cobnut.experiments.lab_validation import (
     predictions_in,
     series_of,
 )
+from cobnut.experiments.unpredicted import UNPREDICTED
 from cobnut.results import Result, Series, provenance
-from cobnut.unpredicted import UNPREDICTED
 
 
 def result(name, *checks):

@@ -7,13 +7,13 @@ docs/command.md walks through it.
 
 import importlib
 import pkgutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from cobnut import results
 from cobnut.boards import Board, Processor
-from cobnut.checks import Check
+from cobnut.checks import Check, joined
 from cobnut.errors import CobnutError, meant, unknown
 from cobnut.experiments.records import Records
 from cobnut.machines import Machine, change
@@ -59,9 +59,9 @@ class Lab:
 
     def result(
         self,
-        series: Sequence[Series],
-        checks: Sequence[Check],
-        ledger: Sequence[LedgerRow] = (),
+        series: Iterable[Series],
+        checks: Iterable[Check],
+        ledger: Iterable[LedgerRow] = (),
         *,
         machine: str | None = None,
         emulator: str | None = None,
@@ -195,7 +195,8 @@ def names_of_checks() -> str:
     """The page docs/checks.md."""
 
     def row(one: Experiment) -> str:
-        return f"| `{one.name}` | {', '.join(one.boards)} | {', '.join(f'`{name}`' for name in one.sheet.names)} |\n"
+        names = ", ".join(f"`{name}`" for name in joined(one.sheet.names))
+        return f"| `{one.name}` | {', '.join(one.boards)} | {names} |\n"
 
     halves = (one for whole in all_experiments().values() for one in (whole, *whole.elsewhere))
     return NAMES_OF_CHECKS + "".join(map(row, halves))

@@ -16,7 +16,6 @@ from cobnut.emulators import bochs, bochs_trace, qemu
 from cobnut.errors import CobnutError
 from cobnut.experiments import Experiment, Kind, Lab, Setting, runner
 from cobnut.experiments.pingpong import TIMEOUT_SECONDS, PingPong, boot_of, guest_failure
-from cobnut.plots import Bars, Plot
 from cobnut.results import Result, Series
 
 SHEET = sheets.beside(__file__)
@@ -85,20 +84,6 @@ def series_of(found: dict[str, Comparison]) -> list[Series]:
     return every
 
 
-def plots(result: Result) -> list[Plot]:
-    reasons = "; ".join(f"{name}: {why}" for name, why in REASONS.items())
-    return [
-        Bars(
-            f"Differences between {pair.replace('_', ' and ')}",
-            "reason",
-            "times",
-            {f"{pair}.differences": "differences"},
-            caption=reasons,
-        )
-        for pair in PAIRS
-    ]
-
-
 def _compare(lab: Lab, pair: str) -> Comparison:
     wanted = lab.settings["instructions"]
     spec = PingPong(pair, rounds=wanted // SHORTEST_ROUND, warmup=10, slot=16, small=512, sysenter=False)
@@ -131,5 +116,5 @@ EXPERIMENT = Experiment(
     kind=Kind.TOOL,
     settings={"instructions": Setting(100_000, 10_000, range(1_000, 1_000_001), "to compare, for each pair of spaces")},
     run=run,
-    plots=plots,
+    plots=SHEET.all_plots,
 )

@@ -14,7 +14,6 @@ from cobnut.composed import Composed
 from cobnut.emulators import Boot, Outcome, bochs
 from cobnut.experiments import Experiment, Kind, Lab, Setting, runner
 from cobnut.modules import alone
-from cobnut.plots import Bars, Plot
 from cobnut.results import Result
 
 SHEET = sheets.beside(__file__)
@@ -84,18 +83,6 @@ def one(lab: Lab, variant: Variant, episodes: int) -> Composed:
     return composed.look(variant.name, lab.settings["seed"] + VARIANTS.index(variant), episodes, boot, replay)
 
 
-def plots(result: Result) -> list[Plot]:
-    return [
-        Bars(
-            "What the steps were",
-            "operation",
-            "times",
-            {"operations": "steps"},
-            caption="Every operation follows every other one on the same space sooner or later.",
-        )
-    ]
-
-
 EXPERIMENT = Experiment(
     name="attack/compose",
     sheet=SHEET,
@@ -111,6 +98,6 @@ EXPERIMENT = Experiment(
     },
     long_proof=True,
     run=run,
-    plots=plots,
+    plots=SHEET.all_plots,
     checkable=True,
 )

@@ -16,7 +16,6 @@ from cobnut.emulators import Boot, Outcome
 from cobnut.experiments import Experiment, Kind, Lab, Setting, runner, stress_console
 from cobnut.findings import Findings
 from cobnut.modules import alone
-from cobnut.plots import Bars, Plot
 from cobnut.results import Result
 
 SHEET = sheets.beside(__file__)
@@ -75,18 +74,6 @@ def judge_reports(done: Composed, findings: Findings) -> Check:
     return stress_console.judge_reports(done.name, findings, promise)
 
 
-def plots(result: Result) -> list[Plot]:
-    return [
-        Bars(
-            "What the steps were",
-            "operation",
-            "times",
-            {"operations": "steps"},
-            caption="Every operation follows every other one on the same space sooner or later.",
-        )
-    ]
-
-
 EXPERIMENT = Experiment(
     name="attack/compose",
     sheet=SHEET,
@@ -101,6 +88,6 @@ EXPERIMENT = Experiment(
     },
     long_proof=True,
     run=run,
-    plots=plots,
+    plots=SHEET.all_plots,
     checkable=True,
 )

@@ -14,7 +14,6 @@ from cobnut.emulators import Boot, kernel_message
 from cobnut.experiments import Experiment, Kind, Lab, Setting, runner
 from cobnut.findings import Findings
 from cobnut.modules import alone
-from cobnut.plots import Bars, Plot
 from cobnut.results import Result, Series
 
 SHEET = sheets.beside(__file__)
@@ -227,18 +226,6 @@ def series_of(runs: list[Run]) -> list[Series]:
     ]
 
 
-def plots(result: Result) -> list[Plot]:
-    return [
-        Bars(
-            "What the calls came to",
-            "call and error code (0: success)",
-            "times",
-            {"results": "results"},
-            caption="IPC's codes are the phase (1: receive) and twice the manual's number.",
-        )
-    ]
-
-
 EXPERIMENT = Experiment(
     name="fuzz/syscalls",
     sheet=SHEET,
@@ -250,5 +237,5 @@ EXPERIMENT = Experiment(
     checkable=True,
     long_proof=True,
     run=run,
-    plots=plots,
+    plots=SHEET.all_plots,
 )

@@ -19,7 +19,6 @@ from cobnut.experiments import Experiment, Kind, Lab, Setting, modelled, runner
 from cobnut.experiments.pingpong import raise_if_all_failed
 from cobnut.measured import Measured
 from cobnut.modules import alone
-from cobnut.plots import Lines, Plot
 from cobnut.results import Result, Series
 
 SHEET = sheets.beside(__file__)
@@ -212,32 +211,6 @@ def series_of(sizes: Sequence[int], found: dict[tuple[str, int], Found]) -> list
     return lines
 
 
-def plots(result: Result) -> list[Plot]:
-    return [
-        Lines(
-            "To take a slot back", "spaces", "modelled cycles", {f"{scheme}.revocation": scheme for scheme in SCHEMES}
-        ),
-        Lines(
-            "The longest stretch with interrupts off",
-            "spaces",
-            "modelled cycles",
-            {f"{scheme}.longest": scheme for scheme in SCHEMES},
-            caption=(
-                "Of the revocation itself, and of the first switch to a host that has missed none, 1, 32 or 33 of them."
-            ),
-        ),
-        Lines(
-            "A switch to a host that has missed revocations",
-            "spaces",
-            "modelled cycles",
-            (
-                {f"{KEPT}.{name}": f"{KEPT}: {name.removeprefix('missed_')} missed" for name in SWITCHES}
-                | {f"{OTHER}.missed_0": f"{OTHER}: none missed"}
-            ),
-        ),
-    ]
-
-
 EXPERIMENT = Experiment(
     name="groups/revocation",
     sheet=SHEET,
@@ -248,6 +221,6 @@ EXPERIMENT = Experiment(
         "pages": Setting(8, 8, range(1, 65), "pages of its own that the space maps whose slot is taken"),
     },
     run=run,
-    plots=plots,
+    plots=SHEET.all_plots,
     has_curves=True,
 )

@@ -8,8 +8,7 @@ from collections.abc import Mapping
 from cobnut import published, sheets, tables
 from cobnut.checks import Check, judge, no_more_than, reproduces
 from cobnut.experiments import Experiment, Kind, Lab, Setting, linux_programs
-from cobnut.experiments.linux_programs import ABOUT, COUNTED, LARGE, NATIVE, SHARES, SMALL, Loop, Peer, Work
-from cobnut.plots import Bars, Ledger, Plot
+from cobnut.experiments.linux_programs import COUNTED, LARGE, NATIVE, SHARES, SMALL, Loop, Peer, Work
 from cobnut.results import Result, Series
 
 SHEET = sheets.beside(__file__)
@@ -109,22 +108,6 @@ def show(result: Result) -> None:
     tables.show_rows(result, "modelled cycles of a call", [f"parts.{part}" for part in PARTS])
 
 
-def plots(result: Result) -> list[Plot]:
-    return [
-        Bars("Instructions of getpid", "kernel", "instructions", {f"{CALL}.{share}": share for share in SHARES}),
-        Bars(
-            "Modelled cycles of getpid", "server's space", "modelled cycles", {f"parts.{part}": part for part in PARTS}
-        ),
-        Ledger(
-            "Where the modelled cycles of a call go",
-            "kernel",
-            "modelled cycles",
-            {f"{CALL}.{name}": ABOUT[name] for name in COLUMNS},
-            wide=True,
-        ),
-    ]
-
-
 EXPERIMENT = Experiment(
     name="haertig97/getpid",
     sheet=SHEET,
@@ -135,6 +118,6 @@ EXPERIMENT = Experiment(
         "warmup": Setting(50, 20, range(1_001), "calls before the measured ones"),
     },
     run=run,
-    plots=plots,
+    plots=SHEET.all_plots,
     show=show,
 )

@@ -13,10 +13,10 @@ from typing import Literal
 from cobnut import published, sheets, tables
 from cobnut.checks import TOLERANCE, Check, at_least, exactly, judge
 from cobnut.experiments import Experiment, Kind, Lab, Setting
+from cobnut.experiments.unpredicted import UNPREDICTED, Unpredicted
 from cobnut.plots import Bars, Plot, Table
 from cobnut.report.page import number
 from cobnut.results import Result, Series
-from cobnut.unpredicted import UNPREDICTED, Unpredicted
 
 SHEET = sheets.beside(__file__)
 

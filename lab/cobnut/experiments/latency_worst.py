@@ -6,7 +6,6 @@
 from cobnut import boards, sheets, stretches
 from cobnut.checks import Check, at_most, judge
 from cobnut.experiments import Experiment, Kind, Lab, Setting, runner
-from cobnut.plots import Plot, Table
 from cobnut.results import Result, Series
 from cobnut.stretches import Stretch
 
@@ -58,11 +57,6 @@ def series_of(found: dict[int, dict[str, Stretch]]) -> list[Series]:
     ]
 
 
-def plots(result: Result) -> list[Plot]:
-    columns = {line.name: f"{line.name.removeprefix('spaces_')} spaces" for line in result.series}
-    return [Table("Longest stretch with interrupts off", "provoked by", columns)]
-
-
 def markdown(result: Result) -> str:
     """A result as the table of docs/preemption.md: the numbers of spaces side by side, the longest first."""
     of, lines = result.provenance, result.series
@@ -97,6 +91,6 @@ EXPERIMENT = Experiment(
     settings={"threads": Setting(200, 200, range(1, 201), "that wait in one queue, where a case makes them")},
     long_proof=True,
     run=run,
-    plots=plots,
+    plots=SHEET.all_plots,
     show=show,
 )

@@ -12,7 +12,6 @@ from cobnut.checks import Check, judge, no_more_than
 from cobnut.experiments import Experiment, Kind, Lab, Setting, address_spaces, pingpong
 from cobnut.experiments.address_spaces import Handling, boot, handling, ledger_row
 from cobnut.experiments.pingpong import Measurement, PingPong, measure, raise_if_all_failed
-from cobnut.plots import Bars, Ledger, Plot, Table
 from cobnut.results import Result, Series
 
 SHEET = sheets.beside(__file__)
@@ -126,42 +125,6 @@ def series_of(found: dict[tuple[str, bool], Handling | None]) -> list[Series]:
     ]
 
 
-def plots(result: Result) -> list[Plot]:
-    columns = {
-        "published.least": "L95, least",
-        "published.most": "L95, most",
-        "direct": "direct",
-        "refills.least": "n, least",
-        "cycles.least": "cycles, least",
-        "refills.most": "n, most",
-        "cycles.most": "cycles, most",
-        "instructions": "instructions",
-    }
-    return [
-        Table(
-            "Address-space switches",
-            "type of switch",
-            columns,
-            rows={row.name: f"{row.name}: {row.text}" for row in ROWS},
-            wide=True,
-            caption=TABLE_CAPTION,
-        ),
-        Bars(
-            "The direct cost and its parts",
-            "type of switch",
-            "modelled cycles",
-            {f"part.{part}": part for part in address_spaces.PARTS},
-        ),
-        Ledger(
-            "Where all cycles of the round trips go",
-            "round trips that show the switch",
-            "modelled cycles of one way",
-            {row.name: row.name for row in ROWS},
-            caption="Everything that an IPC takes from user to user, not the handling of address spaces alone.",
-        ),
-    ]
-
-
 TABLE_CAPTION = (
     "Modelled cycles beside the paper's. Least: no working set; most: a working set that nearly fills the TLBs. Cycles"
     " are the direct cost and nine for each of n misses on what the flush took."
@@ -186,5 +149,5 @@ EXPERIMENT = Experiment(
     machine="pentium-90",
     settings=SETTINGS,
     run=run,
-    plots=plots,
+    plots=SHEET.all_plots,
 )

@@ -14,7 +14,6 @@ from cobnut.experiments import Experiment, Kind, Lab, address_spaces
 from cobnut.experiments.address_spaces import Handling, boot, charged, handling, ledger_row
 from cobnut.experiments.liedtke95_table2 import SETTINGS
 from cobnut.experiments.pingpong import PingPong, measure, raise_if_all_failed
-from cobnut.plots import Bars, Ledger, Plot, Table
 from cobnut.results import Result, Series
 
 SHEET = sheets.beside(__file__)
@@ -113,44 +112,6 @@ def series_of(found: dict[tuple[str, bool], Handling | None]) -> list[Series]:
     ]
 
 
-def plots(result: Result) -> list[Plot]:
-    columns = {
-        "published.least": "L95, least",
-        "published.most": "L95, most",
-        "direct": "direct",
-        "refills.least": "n, least",
-        "cycles.least": "cycles, least",
-        "refills.most": "n, most",
-        "cycles.most": "cycles, most",
-    }
-    return [
-        Table(
-            "Remote procedure calls",
-            "client and server",
-            columns,
-            rows={row.name: f"{row.name}: {row.text}" for row in ROWS},
-            wide=True,
-            caption=(
-                "Modelled cycles of a round trip beside the paper's. Least: no working sets; most: they nearly fill the"
-                " TLBs."
-            ),
-        ),
-        Bars(
-            "Round trips without working sets",
-            "pair of spaces",
-            "modelled cycles",
-            {"cycles.least": "handling of address spaces"},
-        ),
-        Ledger(
-            "Where all cycles of a round trip go",
-            "pair of spaces",
-            "modelled cycles",
-            {row.name: row.name for row in ROWS},
-            caption="Everything that a round trip takes from user to user, not the handling of address spaces alone.",
-        ),
-    ]
-
-
 def _boot(lab: Lab, row: Row, full: bool) -> PingPong:
     served = address_spaces.FULL_DATA if full and row.servers == 1 else 0
     return boot(lab, row.pair, full=full, servers=row.servers, served=served)
@@ -163,5 +124,5 @@ EXPERIMENT = Experiment(
     machine="pentium-90",
     settings=SETTINGS,
     run=run,
-    plots=plots,
+    plots=SHEET.all_plots,
 )

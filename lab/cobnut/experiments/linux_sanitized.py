@@ -19,7 +19,6 @@ from cobnut.errors import CobnutError
 from cobnut.experiments import Experiment, Kind, Lab, Setting, runner
 from cobnut.findings import Findings, Invalidation, read
 from cobnut.linux_guest import LinuxGuest
-from cobnut.plots import Bars, Plot
 from cobnut.results import Result, Series
 
 SHEET = sheets.beside(__file__)
@@ -191,21 +190,6 @@ def series_of(stock: Findings) -> list[Series]:
     ]
 
 
-def plots(result: Result) -> list[Plot]:
-    ways = " ".join(f"{way.name}: {way.why}." for way in LAZINESS)
-    return [
-        Bars(
-            "For how long a translation outlived its entry",
-            "the store that took the entry away",
-            "million accesses",
-            {"late.longest": "longest"},
-            caption=f"From the store to the invalidation. Nobody used such a translation. {ways}",
-            wide=True,
-        ),
-        Bars("Linux's invalidations", "instruction", "times", {"needed": "took something stale away"}),
-    ]
-
-
 def _boot(lab: Lab, guest: LinuxGuest, ignore: str | None = None) -> tuple[Findings, str | None]:
     """One run under the sanitizer, until the first report if an invalidation is ignored; and why it did not come to its
     end.
@@ -230,5 +214,5 @@ EXPERIMENT = Experiment(
         "most": Setting(0, 1, range(100), "ignore only so many of Linux's invalidations; 0: each that matters"),
     },
     run=run,
-    plots=plots,
+    plots=SHEET.all_plots,
 )

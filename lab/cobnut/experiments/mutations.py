@@ -19,7 +19,6 @@ from cobnut.errors import CobnutError
 from cobnut.experiments import Experiment, Kind, Lab, Setting, invalidations, runner, stress
 from cobnut.experiments.invalidations import Seen, Site
 from cobnut.experiments.stress import Run
-from cobnut.plots import Bars, Plot
 from cobnut.results import Result, Series
 
 SHEET = sheets.beside(__file__)
@@ -176,21 +175,6 @@ def series_of(mutants: list[Mutant], runs: dict[Mutant, Run]) -> list[Series]:
     ]
 
 
-def plots(result: Result) -> list[Plot]:
-    return [
-        Bars(
-            "How soon a missing invalidation is noticed",
-            "removed instruction",
-            "million accesses from the start",
-            {"caught_after": "accesses"},
-            caption=(
-                "Refusals are counted to the end of the run. An instruction without a bar was not caught; the checks"
-                " say why."
-            ),
-        )
-    ]
-
-
 def _boot(lab: Lab, kernel: Path, machine: str, *, mutant: Mutant | None = None, most: int | None = None) -> Run:
     on = MACHINES[machine]
     return stress.boot(
@@ -217,5 +201,5 @@ EXPERIMENT = Experiment(
     },
     long_proof=True,
     run=run,
-    plots=plots,
+    plots=SHEET.all_plots,
 )

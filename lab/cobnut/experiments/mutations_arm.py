@@ -15,7 +15,6 @@ from cobnut.experiments import Experiment, Kind, Lab, Setting, maintenance, runn
 from cobnut.experiments.maintenance import Site
 from cobnut.experiments.stress_arm import Run
 from cobnut.findings import Invalidation, Mark
-from cobnut.plots import Bars, Plot
 from cobnut.results import Result, Series
 
 SHEET = sheets.beside(__file__)
@@ -112,18 +111,6 @@ def series_of(sites: list[Site], runs: dict[Site, Run], counted: dict[int, Inval
     ]
 
 
-def plots(result: Result) -> list[Plot]:
-    return [
-        Bars(
-            "How soon a missing operation is noticed",
-            "removed instruction",
-            "million accesses from the start",
-            {"caught_after": "accesses"},
-            caption="An instruction without a bar was not caught; the checks say why.",
-        )
-    ]
-
-
 def _boot(lab: Lab, kernel: Path, *, most: int | None = None) -> Run:
     """Runs the stress program; a mutant (with `most` accesses) ends at its first report."""
     board = lab.board
@@ -151,5 +138,5 @@ EXPERIMENT = Experiment(
     },
     long_proof=True,
     run=run,
-    plots=plots,
+    plots=SHEET.all_plots,
 )

@@ -20,7 +20,6 @@ from cobnut.errors import CobnutError
 from cobnut.experiments import Experiment, Kind, Lab, Setting, runner
 from cobnut.experiments.pingpong import TIMEOUT_SECONDS, PingPong, boot_of, guest_failure
 from cobnut.modules import alone
-from cobnut.plots import Plot, Table
 from cobnut.results import Result, Series
 
 SHEET = sheets.beside(__file__)
@@ -145,17 +144,6 @@ def series_of(costs: dict[str, Cost]) -> list[Series]:
     ]
 
 
-def plots(_result: Result) -> list[Plot]:
-    columns = {
-        "live": "modelled run, s",
-        "record": "recording, s",
-        "replay": "replay, s",
-        "ratio": "times",
-        "bytes": "record, bytes",
-    }
-    return [Table("Processor time", "guest", columns)]
-
-
 def show(result: Result) -> None:
     """Prints what each guest took."""
     live, record, replay, ratio = (result.find(name) for name in ("live", "record", "replay", "ratio"))
@@ -228,6 +216,6 @@ EXPERIMENT = Experiment(
         "linux": Setting(1, 0, range(2), "1 runs Debian's kernel to a shell as well, which takes minutes"),
     },
     run=run,
-    plots=plots,
+    plots=SHEET.all_plots,
     show=show,
 )

@@ -15,7 +15,6 @@ from cobnut.experiments import Experiment, Kind, Lab, Setting, invalidations, ru
 from cobnut.experiments.invalidations import Seen, Site
 from cobnut.findings import Findings, Invalidation
 from cobnut.modules import alone
-from cobnut.plots import Bars, Plot
 from cobnut.results import Result, Series
 
 SHEET = sheets.beside(__file__)
@@ -203,18 +202,6 @@ def series_of(sites: list[Site], runs: list[Run]) -> list[Series]:
     ]
 
 
-def plots(result: Result) -> list[Plot]:
-    return [
-        Bars(
-            "Each invalidation of the kernel",
-            "instruction",
-            "times",
-            {"executed": "executed"},
-            caption="In the JSON, needed says how often it took away something that was stale.",
-        )
-    ]
-
-
 EXPERIMENT = Experiment(
     name="sanitize/stress",
     sheet=SHEET,
@@ -227,5 +214,5 @@ EXPERIMENT = Experiment(
     checkable=True,
     long_proof=True,
     run=run,
-    plots=plots,
+    plots=SHEET.all_plots,
 )

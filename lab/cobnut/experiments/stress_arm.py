@@ -18,7 +18,6 @@ from cobnut.experiments import Experiment, Kind, Lab, Setting, maintenance, runn
 from cobnut.experiments.maintenance import Site
 from cobnut.findings import Findings
 from cobnut.modules import alone
-from cobnut.plots import Plot, Table
 from cobnut.results import Result, Series
 
 SHEET = sheets.beside(__file__)
@@ -163,11 +162,6 @@ def series_of(runs: list[Run]) -> list[Series]:
     ]
 
 
-def plots(result: Result) -> list[Plot]:
-    names = ("accesses", "faults", "maps", "unmaps", "space_deletions", "slot_reuses")
-    return [Table("What each boot did", "boot", {name: name.replace("_", " ") for name in names})]
-
-
 EXPERIMENT = Experiment(
     name="sanitize/stress",
     sheet=SHEET,
@@ -181,5 +175,5 @@ EXPERIMENT = Experiment(
     checkable=True,
     long_proof=True,
     run=run,
-    plots=plots,
+    plots=SHEET.all_plots,
 )
