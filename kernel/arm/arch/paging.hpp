@@ -58,7 +58,7 @@ struct PageTable {
     Mapping* mapping[256];
     // the section entry that replaces the table in the first level, but for the domain; 0: none
     Word section;
-    Word granted_at;            // the slot that the space was relocated to when
+    Word granted_at;            // the slot that the space was relocated to when its pages were granted
     // The next page in the frame's ring (sharers.hpp): its table's page, by number, and its index there. 0: not in a
     // ring.
     std::uint16_t next_table[256];
@@ -81,13 +81,13 @@ struct ArchSpace {
     Word pid;  // what is added to its addresses below 32 MB
     Word domain;
     Word regions;  // domain access of the regions that it is a member of
-    Word lines_since;  // count of flushes; if still the same it may have lines
-    Word loss;  // loss() when it lost its last domain
+    Word lines_since;  // count of flushes when it lost its domain: while it is the same, caches may have its lines
+    Word loss;  // Residents::loss() when it lost its last domain; 0: it has lost none
     // The tables of its UTCB area, nullptr as long as there is none: for the space itself, and for the kernel while
     // others run.
     CoarseTable* own_utcbs;
     CoarseTable* kernel_utcbs;
-    std::uint16_t utcb_area;  // its number + 1; 0
+    std::uint16_t utcb_area;  // its number + 1; 0: none has been placed
     std::uint16_t utcb_pages;  // how many of its pages, from its start, can have been used
     bool detached;  // it is being destroyed, and no state of the processor refers to it
     bool slot_chosen;  // `pid` is what the kernel or SpaceControl has chosen
