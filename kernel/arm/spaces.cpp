@@ -201,7 +201,7 @@ void* kernel_page(const Space& space, VAddr page) {
 
 void* kip_page() { return &kip::kip; }
 
-Word space_control(Space& space, Word control) { return host::control(space, control); }
+Word space_control(Space& space, Word control, Word&) { return host::control(space, control); }
 
 const char* disagreement(const Space& space) { return host::disagreement(space); }
 

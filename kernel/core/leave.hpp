@@ -22,6 +22,7 @@ inline bool resume(Thread& t) {
     switch (next) {
     case Continuation::nothing: break;
     case Continuation::unmap: system_calls::resume_unmapping(t); break;
+    case Continuation::space_control: system_calls::resume_space_control(t); break;
     case Continuation::aftermath: aftermath::resume(t); break;
     case Continuation::receive: ipc::resume(t); break;
     case Continuation::print: console::resume(t); break;

@@ -220,7 +220,14 @@ bool unmap(Space& space, Fpage fpage, bool flush, VAddr& at, Word& status, Sweep
     bool everything = fpage.rights() == rights_all, write = fpage.rights() & right_write;
     VAddr last = fpage.last() < paging::user_limit() ? fpage.last() : paging::user_limit() - 1;
     [[maybe_unused]] const VAddr first = at;
+    // Sigma0 owns pages before it has touched them, and gives a device's their attribute before anybody else has them.
+    bool makes = sweep.sets_attribute && space.idempotent && last - fpage.base() < 4u << 20;
     while (at <= last && budget) {
+        if (makes && !paging::get(space, at).present) {
+            pay(budget, map_cost);
+            if (!materialise(space, at, largest_of_sigma0(space, at, last))) at += page_size;
+            continue;
+        }
         at = skip_unmapped(space, at, last, budget);
         if (at > last || !budget) continue;
         VAddr page = at, end = (at | stretch) < last ? at | stretch : last;
@@ -249,9 +256,9 @@ bool unmap(Space& space, Fpage fpage, bool flush, VAddr& at, Word& status, Sweep
             bool had_itself = several_sizes && sweep.had_itself;
             if constexpr (several_sizes) sweep.had_itself = false;
             if ((!everything || !flush) && !had_itself) {
-                Word own = paging::take_status(space, m->page(), write && flush);
+                Word own = visit(*m, write && flush, sweep);
                 note_status(*m, own);
-                if (several_sizes && own && its > 1) {
+                if (several_sizes && (own || sweep.sets_attribute) && its > 1) {
                     pay(budget, its);
                     if (!budget) return sweep.had_itself = true, false;
                 }
@@ -259,7 +266,7 @@ bool unmap(Space& space, Fpage fpage, bool flush, VAddr& at, Word& status, Sweep
             sweep.space = &space, sweep.page = &at, sweep.status = &status, sweep.no_write = write;
             if (everything ? !remove_below(*m, budget) : !sweep_below(*m, sweep, budget)) return false;
             if (everything && flush && !affords(budget, its)) return false;
-            status |= reset_status(*m);
+            end_visit(*m, sweep);
             if (everything && flush) status |= remove(*m);
         }
         at = next;
@@ -268,37 +275,6 @@ bool unmap(Space& space, Fpage fpage, bool flush, VAddr& at, Word& status, Sweep
     // The page that the note belongs to is gone, and those behind it may be.
     if constexpr (several_sizes) sweep.had_itself = false;
     return at > last;
-}
-
-Word unmap(Space& space, Fpage fpage, bool flush) {
-    if (fpage.is_nil()) return 0;
-    VAddr at = fpage.base();
-    Word status = 0, budget;
-    Sweep sweep{};
-    while (!unmap(space, fpage, flush, at, status, sweep, budget = no_limit)) {}
-    return as_rights(status);
-}
-
-[[gnu::cold]] void set_attribute(Space& space, Fpage fpage, Word attribute) {
-    if (fpage.is_nil()) return;
-    VAddr last = fpage.last();
-    // sigma0 owns pages that are not present yet, and sets the attribute of a device's before it maps them to others.
-    if (space.idempotent && last - fpage.base() < 4u << 20)
-        for (VAddr page = fpage.base(), next = page;; page = next) {
-            if (!paging::get(space, page).present) materialise(space, page, largest_of_sigma0(space, page, last));
-            next = behind(space, page);
-            if (next - 1 >= last) break;
-        }
-    for (VAddr page = fpage.base(), next; paging::next_mapped(space, page, last); page = next) {
-        Word budget = no_limit;
-        fit(space, page, fpage.log2(), budget);
-        next = behind(space, page);
-        if (Mapping* m = mapping_at(space, page)) {
-            for (Mapping *n = m, *end = last_below(*m)->next; n != end; n = n->next)
-                paging::set_attribute(*n->space, n->page(), attribute);
-        }
-        if (next - 1 >= last) break;
-    }
 }
 
 bool materialise(Space& sigma0, VAddr page, unsigned log2) {

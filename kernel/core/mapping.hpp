@@ -49,8 +49,10 @@ struct Sweep {
     VAddr* page;  // and position in it: moved past the page when the walk is done
     Word* status;  // the owner's status, to which the page's is added then
     bool no_write;  // the walk takes write permission away
+    bool sets_attribute;  // the walk sets `attribute`, and leaves the status alone
     bool had_no_place;  // the queue was full
-    bool had_itself;  // the status of the page itself has been taken, but not of what is below it
+    std::uint8_t attribute;
+    bool had_itself;  // the page itself has been visited, but not what is below it
 };
 constexpr Word most_paused = 16;
 // The owner gives the walk up.
@@ -79,17 +81,16 @@ Mapped transfer(Space& from, const Range& range, Space& to, Word rights, bool gr
 void owe(Word amount);
 
 // Takes the rights in `fpage` from all mappings derived from the space's pages in it, and with `flush` from the pages
-// themselves. Returns the status of all of them as rights: read and execute = accessed, write = dirty; resets it.
-Word unmap(Space& space, Fpage fpage, bool flush);
-// Part of the same, about `budget` mappings' worth, which is used up. It begins at `at`, which it advances, and adds to
-// `status` (paging::accessed, dirty). True when all is done. Between two parts everything may change, and `sweep` must
-// be handed to the next call, with the same `at` and `status`, or be abandoned; until then `at` and `status` may be
-// written. If a page is larger than the fpage and cannot be split because memory is exhausted, all of it is taken.
+// themselves, about `budget` mappings' worth, which is used up. It begins at `at`, which it advances, and adds the
+// status of all of them to `status` (paging::accessed, dirty), and resets it. True when all is done. Between two parts
+// everything may change, and `sweep` must be handed to the next call, with the same `at` and `status`, or be abandoned;
+// until then `at` and `status` may be written. If a page is larger than the fpage and cannot be split because memory is
+// exhausted, all of it is taken.
+// If the sweep sets an attribute, that is all that is done; pages mapped later inherit it from their source. The fpage
+// is without rights then, and in sigma0's space up to 4 MB at a time are made present for that.
 bool unmap(Space& space, Fpage fpage, bool flush, VAddr& at, Word& status, Sweep& sweep, Word& budget);
+// Read and execute: accessed; write: dirty.
 Word as_rights(Word status);
-// Sets how the space's pages in `fpage`, and all derived from them, are cached (paging::attribute). Pages mapped later
-// inherit it from their source. In sigma0's space up to 4 MB at a time are made present for that.
-void set_attribute(Space& space, Fpage fpage, Word attribute);
 
 // Makes the page of an idempotent space (sigma0) at `page` present, with the size given. False for the kernel's own
 // frames, or when memory is exhausted.

@@ -145,6 +145,18 @@ void note_status(Mapping& m, Word status) {
     for (Mapping* up = &m; up; up = up->parent, ++steps) up->where |= status;
 }
 
+Word visit(const Mapping& m, bool no_write, const Sweep& sweep) {
+    if (!sweep.sets_attribute) return paging::take_status(*m.space, m.page(), no_write);
+    paging::set_attribute(*m.space, m.page(), sweep.attribute);
+    return 0;
+}
+
+void end_visit(Mapping& m, const Sweep& sweep) {
+    if (sweep.sets_attribute) return;
+    *sweep.status |= m.status();
+    m.where &= ~Mapping::status_mask;
+}
+
 Word remove(Mapping& m) {
     check(m.parent ? m.parent->depth() + 1 == m.depth() : !m.depth());
     Mapping* parent = m.parent;
@@ -193,7 +205,7 @@ bool walk(Mapping& m, Sweep& sweep, Word& budget) {
     for (; is_below(at, m) && budget; at = at->next) {
         Word cost = cost_of(*at);
         if (!affords(budget, cost)) break;
-        Word status = paging::take_status(*at->space, at->page(), sweep.no_write);
+        Word status = visit(*at, sweep.no_write, sweep);
         at->where |= status;
         notes.add(*at->parent, status);
         pay(budget, cost);
@@ -220,7 +232,7 @@ bool walk(Mapping& m, Sweep& sweep, Word& budget) {
         paused.push_front(sweep);
         return false;
     }
-    *sweep.status |= reset_status(m);
+    end_visit(m, sweep);
     *sweep.page = behind(*sweep.space, m.page());
     return true;
 }

@@ -8,8 +8,6 @@
 
 namespace mappings {
 
-constexpr Word no_limit = ~Word{0};
-
 // List nodes and table entries visited that are not yet charged to a budget. Budgets count mappings: `steps_a_mapping`
 // visits take as long as one mapping.
 inline Word steps;
@@ -70,11 +68,11 @@ void move(Mapping& m, Space& space, VAddr page);
 // Moves accessed and dirty bits of a page into the database: they are included in the status of every mapping that it
 // was derived from, each of which is reset by itself (manual 4.2: resetting is not recursive).
 void note_status(Mapping& m, Word status);
-inline Word reset_status(Mapping& m) {
-    Word status = m.status();
-    m.where &= ~Mapping::status_mask;
-    return status;
-}
+
+// What a sweep does to a page, with `no_write` for this one: returns the status that it has taken. And when it is
+// through with all below the page.
+Word visit(const Mapping& m, bool no_write, const Sweep& sweep);
+void end_visit(Mapping& m, const Sweep& sweep);
 
 // Takes a page without children out of its space, with its node; returns its last status.
 Word remove(Mapping& m);

@@ -77,14 +77,11 @@ void veto_fast_path(Thread& t) {
 void join(Space& space, Thread& t) {
     t.space = &space;
     space.members.push_back(t);
-    space.active_members += t.utcb != nullptr;
+    if (t.utcb) space.settled = true;
     veto_fast_path(t);
 }
 
-void leave(Thread& t) {
-    t.space->members.remove(t);
-    t.space->active_members -= t.utcb != nullptr;
-}
+void leave(Thread& t) { t.space->members.remove(t); }
 
 bool valid_utcb(const Space& space, VAddr utcb_address) {
     VAddr location = utcb_address - Utcb::id_offset;

@@ -17,16 +17,15 @@ struct Space {
     bool privileged;  // holds an initial server
     bool idempotent;  // sigma0: owns all physical memory, address = physical address
     bool controlled;  // by its redirector (docs/controlled-spaces.md)
+    bool settled;  // has had an active thread
     memory::Account account;  // what it holds of kernel memory beside itself
     List<Thread, &Thread::space_link> members;
-    Word active_members;  // those with a UTCB
     Link<Space> all_link;
     Link<Space> dying_link;
 
     bool redirected() const { return !redirector.is_any(); }
     // Whether a thread has the same rights over the space and its threads as they have themselves.
     bool controlled_by(const Thread& t) const { return controlled && redirector == t.id; }
-    bool any_active() const { return active_members; }
     bool initialised() const { return !utcb_area.is_nil(); }
 };
 

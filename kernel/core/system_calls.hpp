@@ -46,7 +46,10 @@ void resume_unmapping(Thread& t);
 // Ends an Unmap in progress, of a thread that leaves its space.
 void end_unmapping(Thread& t);
 
-// Manual 4.3. Result: 1, or 0 and an error; `control` out: the old control word.
+// Manual 4.3. Result: 1, or 0 and an error; `control` out: the old control word. begin_space_control() is the call, the
+// port's resume_space_control() does the work with its parameters, from the beginning when an interrupt was let in.
+void begin_space_control(Thread& caller);
+void resume_space_control(Thread& t);
 Word space_control(Thread& caller, ThreadId space, Word& control, Fpage kip_area, Fpage utcb_area, ThreadId redirector);
 
 // Manual 6.3. No board known so far can change frequencies or voltages: error 5, unless all are `unchanged`.

@@ -52,6 +52,7 @@ enum class Continuation : std::uint8_t {
     nothing,
     // Of a system call that was preempted (docs/preemption.md): `pending`.
     unmap,      // Thread::unmapping
+    space_control,  // from its beginning, with the parameters that are still in the registers
     aftermath,  // core/aftermath.hpp
     receive,    // the second phase of an IPC
     print,
@@ -62,10 +63,13 @@ enum class Continuation : std::uint8_t {
     quantum,     // to its scheduler: `quantum_over`
 };
 
-// The progress of an Unmap.
+// The progress of an Unmap, or of a MemoryControl, which is an Unmap that sets attributes.
 struct Unmapping {
     Word control;  // as given
-    ThreadId whose;  // a thread of the space that it works on; nil: its own
+    union {
+        ThreadId whose;  // a thread of the space that it works on; nil: its own
+        Word attributes;  // MemoryControl's four, a byte each
+    };
     const Space* space;  // the space of that thread when Unmap began
     Word index;  // of the present fpage
     Fpage fpage;  // the present fpage; nil before its first page
@@ -149,6 +153,7 @@ struct alignas(thread_alignment) Thread {
         Aftermath aftermath;
         Printing printing;
         Thread* next_sender;  // in `senders`, where the receive phase continues
+        Word visits;  // of SpaceControl: spaces still to be searched for holders of a slot
     };
     mappings::Sweep sweep;  // of `unmapping`; queued only while that is pending
 

@@ -189,10 +189,6 @@ void release(Space& space) {
     make_large(space);
 }
 
-void dissolve_group(Space& leader) {
-    while (Space* s = leader.arch.slots.group.front()) release(*s);
-}
-
 }  // namespace small_space
 
 namespace slots {
@@ -245,29 +241,46 @@ Word described(const Space& space) {
            (space.arch.slots.pinned ? 1u << 10 : 0);
 }
 
-// Gives the space the slot of that name; size 0: none. Holders that have not asked for their slots lose them.
-bool take_named_slot(Space& space, SlotName wanted) {
+// The members of the group become large.
+void dissolve_group(Space& leader) {
+    while (Space* s = leader.arch.slots.group.front()) {
+        release(*s);
+        preemption_point();
+    }
+}
+
+// Takes the slots of all in the way of one, unless a holder has asked for its own: false. All spaces are visited twice,
+// for no slot is taken then.
+bool clear_the_way(const Space& space, SlotName wanted, Word& visits) {
+    constexpr Word between_points = 64;
+    Word all = memory::accounts;
+    if (visits > 2 * all) visits = 2 * all;
+    while (visits) {
+        Space& s = spaces::all.turn();
+        bool gives_way = &s != &space && name_of(s).granules().overlaps(wanted);
+        if (gives_way && s.arch.slots.pinned) return false;
+        gives_way &= visits-- <= all;
+        if (gives_way) release(s);
+        if (gives_way || visits % between_points == 0) preemption_point();
+    }
+    return true;
+}
+
+// Gives the space the slot of that name; size 0: none. All spaces are searched only if it is not available.
+bool take_named_slot(Space& space, SlotName wanted, Word& visits) {
     if (wanted == name_of(space) && !space.arch.slots.leader) return true;
     if (!wanted.size_mb) return release(space), true;
     if (wanted.offset_mb + wanted.size_mb > area.size_mb()) return false;
-    // All spaces are searched only if the slot is not available. No slot is taken if one of the holders has asked for
-    // its own.
-    if (!area.available(wanted, nullptr)) {
-        auto in_the_way = [&](Space& s) { return name_of(s).granules().overlaps(wanted); };
-        for (Space* s = spaces::all.front(); s; s = spaces::all.after(*s))
-            if (s != &space && s->arch.slots.pinned && in_the_way(*s)) return false;
-        for (Space* s = spaces::all.front(); s; s = spaces::all.after(*s))
-            if (in_the_way(*s)) release(*s);
-    }
+    if (!area.available(wanted, nullptr) && !clear_the_way(space, wanted, visits)) return false;
     dissolve_group(space);
     release(space);
-    return enter_slot(space, wanted, nullptr);
+    return area.available(wanted, nullptr) && enter_slot(space, wanted, nullptr);
 }
 
 bool own_request(Space& space, Word control) {
     Word argument = control >> 8 & 0xfffff;
     switch (control & 0xff) {
-    case 0: space.arch.slots.pinned = false; return true;
+    case 0: return true;
     case 1: {
         Thread* t = argument >> ThreadId::number_bits ? nullptr : threads::by_number(argument);
         Space* leader = t ? t->space->arch.slots.leader ? t->space->arch.slots.leader : t->space : nullptr;
@@ -286,22 +299,20 @@ bool own_request(Space& space, Word control) {
 
 // Sheet 7: bit 31 in: change; out: done. Bits 7..0: the slot by its name, 0 = large. Programs cannot see slots that
 // the kernel has chosen.
-Word carry_out(Space& space, Word control) {
+Word carry_out(Space& space, Word control, Word& visits) {
     constexpr Word change = 1u << 31, number = 0xff;
     bool own = control & control_own;
     Word old = own ? described(space) : space.arch.slots.pinned ? name_of(space).encode() : 0;
     if (!(control & change)) return old;
-    bool pinned = space.arch.slots.pinned;
-    space.arch.slots.pinned = true;
-    bool done = own ? own_request(space, control) : take_named_slot(space, SlotName::decode(control & number));
-    if (!done) space.arch.slots.pinned = pinned;
+    bool done = own ? own_request(space, control) : take_named_slot(space, SlotName::decode(control & number), visits);
+    if (done) space.arch.slots.pinned = !own || control & number;
     return old | (done ? change : 0);
 }
 
 }  // namespace
 
-Word space_control(Space& space, Word control) {
-    Word old = carry_out(space, control);
+Word space_control(Space& space, Word control, Word& visits) {
+    Word old = carry_out(space, control, visits);
     slots::begin(space);
     return old;
 }

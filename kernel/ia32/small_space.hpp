@@ -21,7 +21,5 @@ void make_large(Space& space);
 bool copy_entry(Space& space, VAddr address);
 // Gives up the slot, if any: no translation is cached, and no entry copied, afterwards.
 void release(Space& space);
-// The spaces that are bound to its directory become large.
-void dissolve_group(Space& leader);
 
 }  // namespace small_space

@@ -8,6 +8,7 @@
 #include "choices.hpp"
 #include "core/mapping.hpp"
 #include "core/space.hpp"
+#include "fake_port.hpp"
 
 namespace {
 
@@ -159,7 +160,7 @@ struct Property {
     ~Property() {
         for (auto& u : open) mappings::abandon(u->sweep);
         for (int i = spaces; i-- > 0;)
-            mappings::unmap(*space[static_cast<unsigned>(i)], Fpage::complete().with_rights(rights_all), true);
+            unmap_whole(*space[static_cast<unsigned>(i)], Fpage::complete().with_rights(rights_all), true);
         expect(mappings::in_use() == 0, "mappings are left over");
     }
     void expect(bool holds, const char* what) { require(holds, what, operation); }

@@ -32,7 +32,7 @@ const Test *const groups[] = {
     schedule_tests,      preempt_tests,  redirect_tests,  edge_tests,       string_tests, string_fault_tests,
     string_middle_tests, ipc_rule_tests, map_rule_tests,  size_tests,       long_tests,   waiting_tests,
     exception_tests,     call_tests,     tag_tests,       latency_tests,    open_tests,   robust_tests,
-    bus_tests,           copy_tests,     residence_tests, nullptr,
+    bus_tests,           copy_tests,     residence_tests, attribute_tests,  nullptr,
 };
 
 const char *const left_out[] = {

@@ -40,7 +40,8 @@ const Test *const groups[] = {
     string_tests,     string_fault_tests, string_middle_tests, robust_tests,       ipc_rule_tests,
     map_rule_tests,   size_tests,         long_tests,          latency_tests,      waiting_tests,
     deletion_tests,   open_tests,         reflected_tests,     answer_tests,       between_tests,
-    paged_tests,      gate_tests,         stretch_tests,       slot_latency_tests, nullptr,
+    paged_tests,      gate_tests,         stretch_tests,       slot_latency_tests, attribute_tests,
+    nullptr,
 };
 
 const char *const left_out[] = {nullptr};

@@ -138,6 +138,47 @@ void leave_group_for_another()
     turn_away_from_group(leader, 8, true);
 }
 
+/// A slot is asked for by its name where very many others are, which the kernel has chosen.
+void name_slot()
+{
+    constexpr Word whole_area = 0x80; // 512 MB from its beginning on
+    if (!wish.latency || !wish.automatic) return;
+    cobnut_lab_mark(COBNUT_LAB_END, tests_begun);
+    const Agent *a = agent(Kind::large);
+    if (!a) return;
+    const Word most = wish.area_mb - 16;
+    Word made = 0;
+    while (made < most && make(made)) made++;
+    const bool in_the_way = made && cobnut::tag_of(member(0)).size_mb;
+    cobnut_lab_mark(COBNUT_LAB_BEGIN, tests_begun);
+    Word word = 0;
+    L4_SpaceControl(a->id, L4_SmallSpaceChange | whole_area, L4_Nilpage, L4_Nilpage, L4_nilthread, &word);
+    cobnut_lab_mark(COBNUT_LAB_END, tests_begun);
+    if (made < most || !in_the_way) fail("only %u in the way: error %u", made, L4_ErrorCode());
+    if (!(word & L4_SmallSpaceChange) || small_number(a) != whole_area || cobnut::tag_of(member(0)).size_mb)
+        fail("they stay");
+    remove_members(made);
+}
+
+/// A leader with a large group is given a slot itself.
+void slot_for_a_leader()
+{
+    if (!wish.latency || !wish.automatic) return;
+    cobnut_lab_mark(COBNUT_LAB_END, tests_begun);
+    const Agent *leader = agent(Kind::large);
+    if (!leader) return;
+    const Word most = wish.area_mb / 4 * 3 - 16;
+    Word made = 0;
+    while (made < most && make_bound(made, leader->id)) made++;
+    cobnut_lab_mark(COBNUT_LAB_BEGIN, tests_begun);
+    const bool done = cobnut::give_slot(leader->id, 4);
+    cobnut_lab_mark(COBNUT_LAB_END, tests_begun);
+    if (made < most) fail("only %u in the group: error %u", made, L4_ErrorCode());
+    if (!done || cobnut::tag_of(leader->id).size_mb != 16 || cobnut::tag_of(member(most - 1)).size_mb)
+        fail("the group stays");
+    remove_members(made);
+}
+
 } // namespace
 
 const Test slot_latency_tests[] = {
@@ -145,6 +186,8 @@ const Test slot_latency_tests[] = {
     {"latency.grow_in_group", grow_in_group},
     {"latency.leave_group", leave_group},
     {"latency.leave_group_for_another", leave_group_for_another},
+    {"latency.name_slot", name_slot},
+    {"latency.slot_for_a_leader", slot_for_a_leader},
     {nullptr, nullptr},
 };
 
