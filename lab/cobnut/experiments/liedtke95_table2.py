@@ -5,13 +5,15 @@ L95's table 2 on its Pentium. Round trips are measured in halves, so that each t
 instructions count is said in `address_spaces`.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 from cobnut import published, sheets
-from cobnut.checks import Check, judge, no_more_than
+from cobnut.checks import Check
 from cobnut.experiments import Experiment, Kind, Lab, Setting, address_spaces, pingpong
-from cobnut.experiments.address_spaces import Handling, boot, handling, ledger_row
-from cobnut.experiments.pingpong import Measurement, PingPong, measure, raise_if_all_failed
+from cobnut.experiments.address_spaces import Handling, boot, handling, judge_handling, ledger_row
+from cobnut.experiments.pingpong import Measurement, PingPong, measure_all
 from cobnut.results import Result, Series
 
 SHEET = sheets.beside(__file__)
@@ -51,9 +53,7 @@ def run(lab: Lab) -> Result:
     wanted = {
         (row.name, full): _boot(lab, row, full) for row in ROWS for full in (False, True) if row.flushes or not full
     }
-    boots = list(dict.fromkeys(wanted.values()))
-    measured = dict(zip(boots, measure(lab, boots), strict=True))
-    raise_if_all_failed(list(measured.values()))
+    measured = measure_all(lab, {spec: spec for spec in wanted.values()})
     found = {key: switch(row_of(key[0]), measured[spec]) for key, spec in wanted.items()}
     checks = [check for row in ROWS for check in judge_row(row, found[row.name, False], found.get((row.name, True)))]
     ledger = [
@@ -80,55 +80,29 @@ def switch(row: Row, measurement: Measurement) -> Handling | None:
     return Handling(there_or_back.parts, there_or_back.instructions, there_or_back.refills + other.refills)
 
 
-def judge_row(row: Row, least: Handling | None, most: Handling | None) -> list[Check]:
+def judge_row(row: Row, least: Handling | None, most: Handling | None) -> Iterator[Check]:
     """A row without a flush has one cost; one with a flush its direct cost, its least and its most."""
-    cost = published.L95_TABLE2[row.name]
-    text = f"L95 table 2, {row.text}."
+    cheapest, dearest = published.L95_TABLE2[row.name]
+    judge = partial(judge_handling, SHEET, text=row.text)
     if not row.flushes:
-        return [_check(f"{row.name}.cycles", least.cycles if least else None, cost[0], text, least)]
-    direct = f"L95 table 2, {row.text}: the part without n."
-    with_n = f"L95 table 2, {row.text}, 50 + 9n with n from {published.L95_MISSES[0]} to {published.L95_MISSES[1]}."
-    return [
-        _check(f"{row.name}.direct", least.direct if least else None, published.L95_FLUSHING, direct, least),
-        _check(f"{row.name}.least", least.cycles if least else None, cost[0], f"{with_n} No working set.", least),
-        _check(f"{row.name}.most", most.cycles if most else None, cost[1], f"{with_n} {_full_text()}", most),
-    ]
-
-
-def _check(name: str, cycles: float | None, limit: float, why: str, found: Handling | None) -> Check:
-    seen = f" Here: {found}." if found else ""
-    return judge(name, cycles, "modelled cycles", no_more_than(limit), why + seen)
-
-
-def _full_text() -> str:
-    return f"One of the two works on {address_spaces.FULL_CODE} pages of code and {address_spaces.FULL_DATA} of data."
+        yield judge(f"{row.name}.cycles", least, least.cycles if least else None, cheapest)
+        return
+    yield judge(f"{row.name}.direct", least, least.direct if least else None, published.L95_FLUSHING)
+    yield judge(f"{row.name}.least", least, least.cycles if least else None, cheapest)
+    yield judge(f"{row.name}.most", most, most.cycles if most else None, dearest)
 
 
 def series_of(found: dict[tuple[str, bool], Handling | None]) -> list[Series]:
-    """The table's columns, and for each type of switch its parts and n."""
+    """The table's columns, and for each type of switch its parts."""
     names = [row.name for row in ROWS]
     plain = [found[name, False] for name in names]
-    full = [found.get((name, True)) for name in names]
-    columns = [
-        Series("published.least", "cycles", names, [published.L95_TABLE2[name][0] for name in names]),
-        Series("published.most", "cycles", names, [published.L95_TABLE2[name][1] for name in names]),
-        Series("direct", "modelled cycles", names, [one.direct if one else None for one in plain]),
-        Series("refills.least", "TLB misses", names, [one.refills if one else None for one in plain]),
-        Series("cycles.least", "modelled cycles", names, [one.cycles if one else None for one in plain]),
-        Series("refills.most", "TLB misses", names, [one.refills if one else None for one in full]),
-        Series("cycles.most", "modelled cycles", names, [one.cycles if one else None for one in full]),
-        Series("instructions", "instructions", names, [one.instructions if one else None for one in plain]),
-    ]
-    return columns + [
+    parts = [
         Series(f"part.{part}", "modelled cycles", names, [one.parts[part] if one else None for one in plain])
         for part in address_spaces.PARTS
     ]
-
-
-TABLE_CAPTION = (
-    "Modelled cycles beside the paper's. Least: no working set; most: a working set that nearly fills the TLBs. Cycles"
-    " are the direct cost and nine for each of n misses on what the flush took."
-)
+    instructions = [one.instructions if one else None for one in plain]
+    columns = address_spaces.columns_of(published.L95_TABLE2, names, found)
+    return [*columns, Series("instructions", "instructions", names, instructions), *parts]
 
 
 def _boot(lab: Lab, row: Row, full: bool) -> PingPong:
@@ -138,8 +112,7 @@ def _boot(lab: Lab, row: Row, full: bool) -> PingPong:
 SETTINGS = {
     "rounds": Setting(100, 20, pingpong.ROUNDS, "round trips measured"),
     "warmup": Setting(10, 10, pingpong.WARMUP, "round trips before the measured ones"),
-    "slot": Setting(16, 16, pingpong.SLOTS_MB, "size of a small space, MB"),
-    "small": Setting(512, 512, pingpong.AREAS_MB, "size of the small-space area, MB"),
+    **pingpong.SPACES,
 }
 
 EXPERIMENT = Experiment(

@@ -15,6 +15,7 @@ from cobnut.experiments import Lab, modelled, runner
 from cobnut.experiments.pingpong import raise_if_all_failed
 from cobnut.measured import NOTHING, Measured, Region
 from cobnut.modules import alone
+from cobnut.results import LedgerRow
 
 PROGRAM = "groups"
 DRIVER = 0  # its space; it marks the measured batches
@@ -109,6 +110,14 @@ class Heard:
     @property
     def cycles(self) -> float | None:
         return self.region["cycles_total"] / self.ipcs if self.region and self.ipcs else None
+
+    def rows(self, name: str, x: float | None = None) -> list[LedgerRow]:
+        """Where the cycles go, if anything was measured; a round is an IPC."""
+        region = self.region
+        if region is None:
+            return []
+        ledger, cycles, space = region["ledger"], region["cycles_total"], region["space"]
+        return [LedgerRow(name, x, self.ipcs, "cycles", ledger, cycles, space=space)]
 
     def count(self, kind: str) -> int:
         """How many spaces are `exclusive`, `bound` or `large` at the end."""

@@ -6,14 +6,14 @@ talk in small groups, from which it proposes groups and leaves them to others. H
 switches that it counts, and the graph is of the switches that the plugin sees. The program `groups` makes the patterns.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from cobnut import sheets
-from cobnut.checks import Check, at_least, at_most, exactly, judge
+from cobnut.checks import Check, at_least, at_most, exactly
 from cobnut.experiments import Experiment, Kind, Lab, Setting
 from cobnut.experiments.talking_spaces import Heard, Talk, listen
-from cobnut.plots import Plot, SwitchGraph
-from cobnut.results import LedgerRow, Result, Series
+from cobnut.results import Result, Series
 
 SHEET = sheets.beside(__file__)
 
@@ -114,127 +114,45 @@ def graph_of(heard: Heard) -> Graph:
 
 def run(lab: Lab) -> Result:
     """One run of each pattern, with groups by the kernel's choice."""
+    batch, rounds = lab.settings["batch"], lab.settings["rounds"]
     talks = [
-        Talk(
-            pattern,
-            spaces,
-            "groups",
-            lab.settings["batch"],
-            lab.settings["rounds"],
-            WARMUP_MS,
-            names=True,
-            area_mb=area_mb,
-        )
+        Talk(pattern, spaces, "groups", batch, rounds, WARMUP_MS, names=True, area_mb=area_mb)
         for pattern, (spaces, area_mb) in PATTERNS.items()
     ]
     heard = listen(lab, talks)
     checks = [check for one in heard for check in judge_one(one)]
     series = [line for one in heard if not one.failure for line in series_of(one.talk.pattern, graph_of(one))]
-    ledger = [
-        LedgerRow(
-            one.talk.pattern,
-            None,
-            one.ipcs,
-            "cycles",
-            one.region["ledger"],
-            one.region["cycles_total"],
-            space=one.region["space"],
-        )
-        for one in heard
-        if one.region
-    ]
-    return lab.result(series, checks, ledger)
+    return lab.result(series, checks, [row for one in heard for row in one.rows(one.talk.pattern)])
 
 
-def judge_one(heard: Heard) -> list[Check]:
+def judge_one(heard: Heard) -> Iterator[Check]:
     """What U02 expects of groups, of the graph of one run."""
-    pattern, graph = heard.talk.pattern, None if heard.failure else graph_of(heard)
-    wanted = len({tag.group for tag in heard.tags} - {-1})
+    pattern, graph, failure = heard.talk.pattern, None if heard.failure else graph_of(heard), heard.failure
+    wanted = exactly(len({tag.group for tag in heard.tags} - {-1})) if graph else None
     busiest = graph.busiest_outside if graph else None
-    failure = heard.failure or ""
-    return [
-        judge(
-            f"{pattern}.groups",
-            graph.found if graph else None,
-            "groups",
-            exactly(wanted) if graph else None,
-            "Groups of the pattern that the kernel found: all their spaces at home in one host, and nobody of another"
-            f" group there. {failure}".rstrip(),
-        ),
-        judge(
-            f"{pattern}.between",
-            graph.between if graph else None,
-            "of all switches",
-            at_most(MOST_BETWEEN),
-            "Switches from one group to another, neither end being in all hosts: infrequent, says U02."
-            f" {failure}".rstrip(),
-        ),
-        judge(
-            f"{pattern}.cr3_writes",
-            heard.each("cr3_writes"),
-            "CR3 writes of an IPC",
-            at_most(MOST_BETWEEN),
-            f"Only switches between groups need one. {failure}".rstrip(),
-        ),
-        judge(
-            f"{pattern}.global",
-            float(graph.groups[busiest] == GLOBAL) if graph and busiest is not None else None,
-            "spaces",
-            exactly(1),
-            "Of those in no group of the pattern the one with the most switches is in all hosts, like D in U02's"
-            f" figure 11. {failure}".rstrip(),
-        ),
-        judge(
-            f"{pattern}.known",
-            graph.known if graph else None,
-            "of all switches",
-            at_least(LEAST_KNOWN),
-            "Switches that the graph shows; others are to the program's root thread or the kernel's own."
-            f" {failure}".rstrip(),
-        ),
-    ]
+    everywhere = float(graph.groups[busiest] == GLOBAL) if graph and busiest is not None else None
+    yield SHEET.judge(f"{pattern}.groups", graph.found if graph else None, wanted, failure)
+    yield SHEET.judge(f"{pattern}.between", graph.between if graph else None, at_most(MOST_BETWEEN), failure)
+    yield SHEET.judge(f"{pattern}.cr3_writes", heard.each("cr3_writes"), at_most(MOST_BETWEEN), failure)
+    yield SHEET.judge(f"{pattern}.global", everywhere, exactly(1), failure)
+    yield SHEET.judge(f"{pattern}.known", graph.known if graph else None, at_least(LEAST_KNOWN), failure)
 
 
 def series_of(pattern: str, graph: Graph) -> list[Series]:
     """The graph: edges `FROM-TO` with their times; nodes with their host's number, null for those in all, and the
     pattern's group.
     """
-    ends = sorted(graph.times)
-    spaces = sorted(graph.groups)
+    ends, spaces = sorted(graph.times), sorted(graph.groups)
     names = [str(space) for space in spaces]
+
+    def row(name: str, unit: str, numbers: dict[int, int], nothing: int) -> Series:
+        values = [None if numbers[one] == nothing else numbers[one] for one in spaces]
+        return Series(f"{pattern}.{name}", unit, names, values)
+
     return [
         Series(f"{pattern}.switches", "switches", [f"{a}-{b}" for a, b in ends], [graph.times[pair] for pair in ends]),
-        Series(
-            f"{pattern}.host",
-            "host",
-            names,
-            [None if graph.groups[one] == GLOBAL else graph.groups[one] for one in spaces],
-        ),
-        Series(
-            f"{pattern}.cluster",
-            "group of the pattern",
-            names,
-            [None if graph.clusters[one] == -1 else graph.clusters[one] for one in spaces],
-        ),
-    ]
-
-
-def plots(result: Result) -> list[Plot]:
-    titles = {"pipeline": "Pipelines, as of compilations", "web": "A web server with workers, and one server of all"}
-    return [
-        SwitchGraph(
-            titles[pattern],
-            f"{pattern}.switches",
-            f"{pattern}.host",
-            f"{pattern}.cluster",
-            caption=(
-                "Who switches to whom. The wider a line, the more often, by a logarithm. A colour is a host, with the"
-                " spaces at home in it and the switches among them; grey are spaces that are in all hosts, and switches"
-                " to them, from them and between groups. Side by side: a group of the pattern; in the middle: those in"
-                " none."
-            ),
-        )
-        for pattern in PATTERNS
+        row("host", "host", graph.groups, GLOBAL),
+        row("cluster", "group of the pattern", graph.clusters, -1),
     ]
 
 
@@ -249,6 +167,6 @@ EXPERIMENT = Experiment(
     },
     long_proof=True,
     run=run,
-    plots=plots,
+    plots=SHEET.all_plots,
     has_curves=True,
 )
