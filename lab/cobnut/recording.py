@@ -7,14 +7,30 @@ import subprocess
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter
+from typing_extensions import TypedDict
 
 from cobnut import boards, paths
 from cobnut.emulators import Boot
 from cobnut.emulators.qemu import Plugin
 from cobnut.errors import CobnutError
 from cobnut.machines import Machine
-from cobnut.measured import Measured, read
+from cobnut.measured import WHOLE, Measured, read
 from cobnut.results import revision
+
+
+@WHOLE
+class Header(TypedDict):
+    """What a record says of itself (docs/trace.md)."""
+
+    architecture: str
+    memory_bytes: int
+    provenance: Any
+
+
+HEADER = TypeAdapter(Header)
 
 
 @dataclass(frozen=True)
@@ -50,9 +66,9 @@ def write_note(boot: Boot, board: boards.Board, emulator: str, note: Path) -> No
     note.write_text(json.dumps(origin))
 
 
-def header(record: Path) -> dict:
+def header(record: Path) -> Header:
     """What the record says of itself."""
-    return json.loads(_replayer(record, "--header"))
+    return HEADER.validate_json(_replayer(record, "--header"))
 
 
 def replay(
@@ -76,7 +92,7 @@ def events(record: Path, instructions: int) -> list[str]:
     return _replayer(record, "--events", str(instructions)).splitlines()
 
 
-def doubts(record_header: dict, machine: Machine) -> str | None:
+def doubts(record_header: Header, machine: Machine) -> str | None:
     """Why a record may not be what `machine` would have run, or None."""
     recorded = (record_header.get("provenance") or {}).get("cpu")
     own = machine.parameters["processor.emulated_as"].value

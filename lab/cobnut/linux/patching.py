@@ -6,12 +6,13 @@ files count: what patches touch, or no longer touch, is as new as the tree, ever
 """
 
 import hashlib
-import json
 import os
 import re
 import shutil
 from collections.abc import Iterable
 from pathlib import Path
+
+from pydantic import BaseModel
 
 from cobnut import packages, paths
 from cobnut.errors import CobnutError
@@ -35,6 +36,17 @@ LEFT_OUT = (
 )
 
 
+class Stamp(BaseModel):
+    """What TREE was made from, as its stamp says: the version, our patches by their hashes, the files that these touch,
+    and those of ours that lie in it.
+    """
+
+    version: str = ""
+    patches: dict[str, str] = {}
+    touched: list[str] = []
+    overlay: list[str] = []
+
+
 def series(folder: Path = PATCHES) -> list[Path]:
     """The patches in the order in which they are applied."""
     return sorted(folder.glob("*.patch"))
@@ -54,22 +66,22 @@ def ensure(given: Source) -> None:
     """Makes TREE what `given` with all of ours is."""
     old = _stamp()
     hashes = {path.name: digest(path) for path in series()}
-    unpacked = {"version": given.version, "patches": hashes}
-    if TREE.is_dir() and {key: old.get(key) for key in unpacked} == unpacked:
+    if TREE.is_dir() and (old.version, old.patches) == (given.version, hashes):
         _lay_over(old)
     else:
         STAMP.unlink(missing_ok=True)
-        if old.get("version") != given.version:
+        if old.version != given.version:
             shutil.rmtree(OBJECTS, ignore_errors=True)
         with room.needed(TREE.parent, NEEDED_MB if not TREE.is_dir() else 0, "Linux's tree with what is compiled"):
             _unpack(given)
             _apply(given)
-        for name in {*touched(series()), *old.get("touched", ())}:
+        for name in {*touched(series()), *old.touched}:
             if (TREE / name).exists():
                 os.utime(TREE / name)
-        _lay_over({})
-    stamp = {**unpacked, "touched": touched(series()), "overlay": [str(path) for path in overlay()]}
-    STAMP.write_text(json.dumps(stamp, indent=1))
+        _lay_over(Stamp())
+    ours = [str(path) for path in overlay()]
+    stamp = Stamp(version=given.version, patches=hashes, touched=touched(series()), overlay=ours)
+    STAMP.write_text(stamp.model_dump_json(indent=1))
 
 
 def digest(*files: Path) -> str:
@@ -102,10 +114,10 @@ def _apply(given: Source) -> None:
             ) from None
 
 
-def _lay_over(old: dict) -> None:
+def _lay_over(old: Stamp) -> None:
     """Puts our files into the tree where they are not, or are others; takes away those that are no longer ours."""
     there = overlay()
-    for name in set(old.get("overlay", ())) - {str(path) for path in there}:
+    for name in set(old.overlay) - {str(path) for path in there}:
         (TREE / name).unlink(missing_ok=True)
     for path in there:
         target = TREE / path
@@ -114,8 +126,8 @@ def _lay_over(old: dict) -> None:
             shutil.copyfile(OVERLAY / path, target)
 
 
-def _stamp() -> dict:
+def _stamp() -> Stamp:
     try:
-        return dict(json.loads(STAMP.read_text()))
+        return Stamp.model_validate_json(STAMP.read_bytes())
     except (OSError, ValueError):
-        return {}
+        return Stamp()
