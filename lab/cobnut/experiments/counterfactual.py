@@ -22,6 +22,7 @@ SHEET = sheets.beside(__file__)
 
 LARGEST_SHARE = 0.01  # while entries have room: single sets fill up before the whole, and a line from memory costs 235
 WRITE_BACK = "write_back"  # the one category that depends on what is displaced, and is not charged for it
+STALL = "stall"
 SLOT_MB = 256  # of small spaces, of which there are none here
 
 
@@ -53,7 +54,7 @@ class Pair:
 
     @property
     def saved(self) -> float:
-        return self.flushing.cycles_total - self.keeping.cycles_total
+        return _but_stalls(self.flushing) - _but_stalls(self.keeping)
 
     @property
     def second_order(self) -> float:
@@ -70,6 +71,11 @@ class Pair:
         """What evictions cost where nothing is flushed: refills, and write-backs of modified lines."""
         charged = sum(charge.cycles for charge in self.keeping.causes if charge.kind == "evicted")
         return charged + self.keeping.ledger.get(WRITE_BACK, 0)
+
+
+def _but_stalls(region: Region) -> float:
+    """What a pipeline waits for is no refill: a trace line that is kept has to come, one that is built has not."""
+    return region.cycles_total - region.ledger.get(STALL, 0)
 
 
 def _otherwise(region: Region) -> float:

@@ -21,6 +21,7 @@ CATEGORIES = {
     "write_back": "write-back",
     "trace_rebuild": "trace-cache rebuild",
     "flush": "flush",
+    "stall": "pipeline stall",
 }
 
 

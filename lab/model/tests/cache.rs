@@ -160,6 +160,8 @@ fn t210_an_access_that_was_just_seen_changes_nothing() {
         }
         assert_eq!(told.counts(), spared.counts());
         assert!(told.checkpoint().same_state(&spared.checkpoint()));
-        assert!(seen > 10_000, "{}: {seen}", file.name);
+        // Where loads can wait for stores, it has to be told of all of these.
+        let least = if file.has_section("store_forwarding") { 5_000 } else { 10_000 };
+        assert!(seen > least, "{}: {seen}", file.name);
     }
 }

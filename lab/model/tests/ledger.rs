@@ -31,13 +31,13 @@ fn t401_rows_add_up_to_the_total() {
 fn t402_whole_cycles_of_consecutive_spans_add_up() {
     let mut ledger = Ledger::default();
     let origin = ledger;
-    let mut last = [0; 9];
-    let mut sum = [0; 9];
+    let mut last = [0; CATEGORIES.len()];
+    let mut sum = [0; CATEGORIES.len()];
     for _ in 0..10 {
         ledger.add(Category::Instructions, 333);
         ledger.add(Category::Flush, 480_000);
         let now = ledger.whole_cycles_since(&origin);
-        (0..9).for_each(|i| sum[i] += now[i] - last[i]);
+        (0..CATEGORIES.len()).for_each(|i| sum[i] += now[i] - last[i]);
         last = now;
     }
     assert_eq!(sum, ledger.whole_cycles_since(&origin));

@@ -420,7 +420,7 @@ impl<P: Processor> Sink<P> for Measurement<P> {
     #[inline]
     fn again(&mut self, number: u32, stretch: Stretch<P>, tables: &mut impl Tables<P::Mapping>) {
         let machine = self.machine.as_mut().filter(|_| !self.waiting && !self.measuring);
-        let Some((machine, (_, start))) = machine.zip(stretch.runs().next()) else { return stretch.play(self, tables) };
+        let Some((machine, start)) = machine.zip(stretch.start()) else { return stretch.play(self, tables) };
         let Some(situation) = machine.situation(start) else { return stretch.play(self, tables) };
         match self.effects.advice(number, situation) {
             Advice::Use(effect) if self.use_again(effect, tables) => {}

@@ -224,7 +224,7 @@ impl processor::Machine<Ia32> for Machine {
     type Lookup = Lookup;
 
     #[inline(always)]
-    fn situation(&self, at: Linear) -> Option<Situation> {
+    fn situation(&mut self, at: Linear) -> Option<Situation> {
         Some(self.situation(at))
     }
 
