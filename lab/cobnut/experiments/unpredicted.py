@@ -2,6 +2,8 @@
 """Published latencies and counts of the modelled processors that no experiment predicts yet, and why.
 
 `lab/validation` shows them beside those that are predicted, so that a list of what fits is not taken for all there is.
+What lmbench's own distribution lists (doc/*.tbl) is not among them: its rows name a Pentium as "i586" and say no clock;
+and of an SA-1110 or a Pentium 4 below 2 GHz no table of lmbench's results was found that can be named.
 """
 
 from collections.abc import Iterable
