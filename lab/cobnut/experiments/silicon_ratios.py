@@ -9,14 +9,16 @@ the machine files, where they have its parts: another processor, so it is the or
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from cobnut import attacks, machines
-from cobnut.checks import Check, above, judge, named
+from cobnut import attacks, machines, sheets
+from cobnut.checks import Check, above, judge
 from cobnut.errors import CobnutError
 from cobnut.experiments import Experiment, Kind, Lab
 from cobnut.experiments.silicon_segments import modelled, processor
 from cobnut.machines import Machine
 from cobnut.plots import Plot, Table
 from cobnut.results import Result, Series
+
+SHEET = sheets.beside(__file__)
 
 NEAR = "call_return"
 
@@ -128,23 +130,9 @@ def plots(result: Result) -> list[Plot]:
 
 EXPERIMENT = Experiment(
     name="silicon/ratios",
-    title="What the models' costs are to each other on the processor that this runs on",
-    source="this machine's own processor",
+    sheet=SHEET,
     kind=Kind.OUTSIDE,
     settings={},
     run=run,
     plots=plots,
-    checks=(named([one.name for one in RATIOS]),),
-    story=(
-        "The program of silicon/segments also times a near call with its return, the shortest system call by int and by"
-        " the way that the kernel says is fast, and chains of loads through the same number of cache lines, close"
-        " together and one to a page. Each ratio of medians stands beside the one that the machine files make."
-    ),
-    cannot_say=(
-        "Which processor this is nobody can choose, and what else runs on it moves its times: only orders are checked.",
-        (
-            "A chain of one line to a page also has its lines less close together, which a processor's prefetchers may"
-            " notice; the order of the lines is shuffled in both."
-        ),
-    ),
 )
