@@ -83,8 +83,7 @@ not_resident:
         ldmfd   sp!, {r0-r3, r8, r10, r12, lr}
         b       leave
 
-// A local id of a thread whose UTCB is in the same page as the running one's, and so can be read: it names itself.
-// Whoever writes something else there gets what he says.
+// A program that has written another id there sends to that thread.
 other_id:
         ldr     r8, [r10, #THREAD_UTCB_ADDRESS]
         eor     r8, r8, r0

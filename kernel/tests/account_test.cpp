@@ -88,7 +88,7 @@ TEST_F(AccountTest, HoweverManyTakeAllEachHasItsPartOfTheReserve) {
     }
 }
 
-// Who has worked before another took all goes on, as long as he holds much less than that one.
+// A space that worked before another took all memory goes on, as long as it holds much less than that one.
 TEST_F(AccountTest, WhoHoldsLessThanTheGreedyGoesOn) {
     start(1000, 20);
     Account modest{}, greedy{};

@@ -273,8 +273,8 @@ struct Property {
         for (Word i = 0; i < 2; ++i) n.noted[i] = n.last[i];
     }
 
-    // Whoever unmaps can be deleted between two parts. All is as it should be then, down to the status, which later
-    // operations look at. And others unmap, map and use pages meanwhile.
+    // The thread that unmaps can be deleted between two parts. The invariants hold then, down to the status, which
+    // later operations look at. And others unmap, map and use pages meanwhile.
     void unmap() {
         constexpr unsigned at_once = 3;
         if (open.size() == at_once || (!open.empty() && choices.one_in(2))) {

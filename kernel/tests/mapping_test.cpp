@@ -55,7 +55,7 @@ TEST_F(MappingTest, AttributesReachWhatIsDerivedThenAndLater) {
     set_attribute(*space[1], Fpage::memory(0x10000, kb4), 0x18);
     EXPECT_EQ(attribute(1, 0x10000), 0x18u);
     EXPECT_EQ(attribute(2, 0x20000), 0x18u);
-    EXPECT_EQ(attribute(0, 0x400000), 0u);      // whom it came from
+    EXPECT_EQ(attribute(0, 0x400000), 0u);      // the space it came from
     EXPECT_EQ(attribute(1, 0x11000), 0u);       // its neighbour
     ASSERT_TRUE(map(1, 0x10000, 3, 0x30000) && map(2, 0x20000, 3, 0x31000, rights_all, true));
     EXPECT_EQ(attribute(3, 0x30000), 0x18u);
@@ -394,7 +394,7 @@ TEST_F(MappingTest, ManyWalksTakeTurnsAndAllComeToAnEnd) {
     expect_consistent();
 }
 
-// Those who do not run hold nobody up: who comes later finishes one of their walks.
+// Walks of threads that do not run hold no other up: a later walk finishes one of them.
 TEST_F(MappingTest, AWalkWithoutAPlaceFinishesAnothers) {
     constexpr Word walks = 60, budget = 50;
     make_trees(space, walks);
@@ -407,7 +407,7 @@ TEST_F(MappingTest, AWalkWithoutAPlaceFinishesAnothers) {
     for (Word i = 0; i < Walks::derived; ++i)
         EXPECT_FALSE(writable(3, Walks::first + (walks - 1) * page_size + (i << 20)));
     EXPECT_FALSE(writable(3, Walks::first));
-    EXPECT_TRUE(w.go_on(0, 1)) << "somebody has finished it";
+    EXPECT_TRUE(w.go_on(0, 1)) << "another walk has finished it";
     EXPECT_EQ(w.all[0]->status, paging::dirty);
     EXPECT_EQ(unmap(1, Walks::first, 0), 0u) << "reported once";
     expect_consistent();
@@ -430,7 +430,7 @@ TEST_F(MappingTest, NobodyFinishesAWalkWhosePageHasBeenGranted) {
     expect_consistent();
 }
 
-// That owner may end before whose walk it is goes on: from the grant on no walk names it.
+// The owner of the walk may end before the walk is done: from the grant on no walk names it.
 TEST_F(MappingTest, AGrantEndsTheWalksOfItsPage) {
     constexpr Word walks = 3;
     make_trees(space, walks);
@@ -463,7 +463,7 @@ TEST_F(MappingTest, WhatAnAbandonedWalkLeftTheNextOneTakes) {
     expect_consistent();
 }
 
-// Nobody gets from the page what is being taken from it.
+// No space gets rights from the page that are being taken from it.
 TEST_F(MappingTest, WritingIsTakenFromThePageFirst) {
     map(0, 0x5000, 1, 0x100000), map(1, 0x100000, 2, 0x1000), map(1, 0x100000, 2, 0x2000);
     VAddr at = 0x100000;

@@ -183,7 +183,7 @@ def judge(name: str, measured: float | None, unit: str, rule: Rule | None, why: 
 def with_known_misses(checks: Sequence[Check], misses: Mapping[str, KnownMiss]) -> list[Check]:
     """Tells known misses from failures, by the checks' names; the reason is added to both."""
 
-    def settled(check: Check) -> Check:
+    def with_reason(check: Check) -> Check:
         miss = misses.get(check.name)
         if check.ok or check.measured is None or miss is None:
             return check
@@ -191,7 +191,7 @@ def with_known_misses(checks: Sequence[Check], misses: Mapping[str, KnownMiss]) 
         why = f"{check.why} {miss.reason} That explains {miss.low:g} to {miss.high:g}."
         return replace(check, why=why, verdict="known_miss" if known else "failed", accepted=(miss.low, miss.high))
 
-    return [settled(check) for check in checks]
+    return [with_reason(check) for check in checks]
 
 
 def by_kind(checks: Iterable[Check]) -> dict[Kind, list[Check]]:

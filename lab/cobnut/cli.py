@@ -102,7 +102,7 @@ def test(
 @app.command()
 def build(board: BoardOption = "pc", given: KernelSetting = None) -> None:
     """Builds the images and prints their paths, the kernel first."""
-    target = boards.settled(boards.find(board), given or [])
+    target = boards.configured(boards.find(board), given or [])
     building.images(target)
     for path in target.images:
         print(path)
@@ -213,7 +213,7 @@ def boot(
     ] = None,
 ) -> None:
     """Boots modules with the serial console on this terminal; Ctrl-A x leaves."""
-    target = boards.settled(boards.find(board), given or [])
+    target = boards.configured(boards.find(board), given or [])
     emulators.check_name(emulator)
     booting.check_seconds(seconds)
     booting.check_debugging(gdb, ex or [], emulator, sanitize, image or [])
@@ -279,7 +279,7 @@ def iso(
     """
     from cobnut import cd
 
-    target = boards.settled(boards.find("pc"), given or [])
+    target = boards.configured(boards.find("pc"), given or [])
     writable.check(str(file), file, writable.try_file)
     booting.check_payload("iso", module, root)
     building.images(target)
@@ -310,7 +310,7 @@ def flash(
     """Writes one image of kernel and modules for a board with an ARM processor, for its boot loader or its flash."""
     from cobnut import flash as flashing
 
-    target = boards.settled(boards.find(board), given or [])
+    target = boards.configured(boards.find(board), given or [])
     wanted = flashing.target(target, memory, address, format)
     writable.check(str(file), file, writable.try_file)
     if not module and root == "root":

@@ -65,12 +65,12 @@ def planned(
     of_kernel = [pair for pair in given if pair.partition("=")[0] == "checked"]
     if of_kernel and not experiment.checkable:
         raise CobnutError(f"--set {of_kernel[0]}: {name} measures the ordinary kernel")
-    target = boards.settled(target, of_kernel)
+    target = boards.configured(target, of_kernel)
     own = [pair for pair in given if pair not in of_kernel]
     if experiment.machine is None:
         if machine is not None:
             raise CobnutError(f"--machine {machine}: {name} is measured on no machine")
-        experiments.settle(experiment, None, quick, own)
+        experiments.split_settings(experiment, None, quick, own)
         return Plan(experiment, target, None, own)
     chosen = target.machine or experiment.machine if machine is None else machine
     machines.locate(chosen)
@@ -81,7 +81,7 @@ def planned(
         return Plan(
             experiment, target, chosen, own
         )  # what is wrong with the file is said by the model, once it is built
-    experiments.settle(experiment, described, quick, own)
+    experiments.split_settings(experiment, described, quick, own)
     return Plan(experiment, target, chosen, own)
 
 
@@ -125,7 +125,7 @@ def run(
     version = qemu_arm.ensure() if target.processor is boards.ARM else qemu.ensure()
     build.everything(target)
     described = None if machine is None else machines.load(machine)
-    settings, overrides = experiments.settle(experiment, described, quick, plan.given)
+    settings, overrides = experiments.split_settings(experiment, described, quick, plan.given)
     sweeps = []
     if described:
         machines.check(described.path, overrides)

@@ -87,12 +87,12 @@ def test_a_worse_path_fails(monkeypatch, counter, value, check):
 
 def test_the_standard_kernel_is_asked_for_by_its_setting():
     collie = boards.find("collie")
-    assert boards.settled(collie, ["tags=off"]) == collie.standard
-    assert boards.settled(collie, ["tags=off", "tags=on"]) == boards.settled(collie, []) == collie
+    assert boards.configured(collie, ["tags=off"]) == collie.standard
+    assert boards.configured(collie, ["tags=off", "tags=on"]) == boards.configured(collie, []) == collie
     for pair in ("tags=0", "small=1"):
         with pytest.raises(
             CobnutError, match=f"--set {pair}: the kernel for collie is built with .*tags=on or tags=off"
         ):
-            boards.settled(collie, [pair])
+            boards.configured(collie, [pair])
     with pytest.raises(CobnutError, match="--set tags=off: the kernel for pc is built with checked=on or checked=off"):
-        boards.settled(boards.find("pc"), ["tags=off"])
+        boards.configured(boards.find("pc"), ["tags=off"])

@@ -17,7 +17,7 @@ ARM_TIMEOUT_SECONDS = 180
 
 
 def built(name: str) -> boards.Board:
-    board = boards.settled(boards.find(name), ["checked=on"])
+    board = boards.configured(boards.find(name), ["checked=on"])
     build.images(board)
     return board
 

@@ -220,7 +220,7 @@ def find(name: str) -> Experiment:
     return known[name]
 
 
-def settle(
+def split_settings(
     experiment: Experiment, machine: Machine | None, quick: bool, given: list[str]
 ) -> tuple[dict[str, int], dict[str, str]]:
     """Splits `given`, a list of K=V, into the experiment's settings and changes of the machine's numbers."""

@@ -2,8 +2,8 @@
 """Running the program `groups`, whose spaces talk to each other in a pattern, under the plugin, and reading what came
 of it.
 
-The kernel's rules about tags need some time to settle, of which nothing is wanted: the plugin models from the beginning
-of the measured case on, so that these runs are not recorded.
+The kernel's rules about tags take some time to reach a steady state, which is not measured: the plugin models from the
+beginning of the measured case on, so that these runs are not recorded.
 """
 
 import re

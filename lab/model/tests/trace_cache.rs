@@ -73,9 +73,9 @@ fn t305_the_itlb_is_asked_at_trace_builds_or_at_every_fetch() {
     let jumps = |m: &mut Machine| (0..100).for_each(|i| run(m, 0x20_0000 + i * 4155, &jump));
     jumps(&mut machine);
     jumps(&mut machine);
-    let settled = *machine.counts();
+    let warm = *machine.counts();
     jumps(&mut machine);
-    assert_eq!(*machine.counts(), settled, "100 pages exceed the ITLB, but their traces are held");
+    assert_eq!(*machine.counts(), warm, "100 pages exceed the ITLB, but their traces are held");
     let mut fetching =
         Machine::new(&pentium4(&["itlb.associativity:full", "itlb.replacement:lru", "itlb.lookup:fetch"]));
     (0..3).for_each(|_| jumps(&mut fetching));

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-//! Events of which it is known what they do when everything that they look up is there.
+//! Memoised stretches of events that hit everywhere.
 //!
-//! Of a stretch of events that has missed nothing it is enough to remember which pages and lines were looked up, in the
+//! For a stretch of events that missed nothing it is enough to remember which pages and lines were looked up, in the
 //! order of their last use. On a machine that holds all of them, in whatever slots, the same events miss nothing again:
-//! finding an entry neither takes one away nor brings one, however often it happens and whatever would be replaced
-//! next. So what they do is to use each of these once, in this order, to modify the same lines, and to leave the front
-//! end as they did. What they cost is what they cost before.
+//! a hit neither evicts nor fills an entry, however often it happens and whatever would be replaced next. So a repeated
+//! stretch uses each of these once, in this order, modifies the same lines, leaves the front end as it did, and costs
+//! what it cost before.
 
 use super::front_end::Open;
 use super::machine::{Memory, NEVER};

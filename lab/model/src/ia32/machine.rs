@@ -163,9 +163,9 @@ impl Machine {
         self.memory.ledger.add(category, milli);
     }
 
-    /// What refills were charged to; first settles a switch that no user code has followed yet.
+    /// What refills were charged to; first resolves a switch that no user code has followed yet.
     pub fn causes(&mut self) -> &Causes {
-        self.memory.causes.settle();
+        self.memory.causes.resolve_switch();
         &self.memory.causes
     }
 

@@ -73,7 +73,7 @@ void cobnut_evict(void);
 /* process.c */
 int cobnut_run_stub(struct task_struct *task, unsigned int offset, unsigned long ax,
 		    unsigned long cx);
-void cobnut_settle(struct task_struct *task);
+void cobnut_quiesce(struct task_struct *task);
 
 /* fpu.c, tls.c */
 void cobnut_fpu_init(void);

@@ -115,7 +115,7 @@ static void stop(struct task_struct *task)
 }
 
 /* Linux knows all registers of a task that is not running, and nothing waits for an answer that has none. */
-void cobnut_settle(struct task_struct *task)
+void cobnut_quiesce(struct task_struct *task)
 {
 	if (task->thread.arch.cobnut.state == COBNUT_FAULT)
 		stop(task);
@@ -312,7 +312,7 @@ static void page_fault(struct cobnut_thread *thread, struct uml_pt_regs *regs)
 		thread->fault_access |= FIRST_ACCESS;
 		return;
 	}
-	cobnut_settle(current);
+	cobnut_quiesce(current);
 	regs->faultinfo = (struct faultinfo){
 		.error_code = 4 | (write ? 2 : 0), .cr2 = address, .trap_no = PAGE };
 	segv(regs->faultinfo, regs->gp[HOST_IP], 1, regs);
@@ -409,7 +409,7 @@ void userspace(struct uml_pt_regs *regs, unsigned long *unused)
 	for (;;) {
 		while (unlikely(read_thread_flags() & _TIF_WORK_MASK)) {
 			/* signals and others look at registers, which a fault does not bring */
-			cobnut_settle(task);
+			cobnut_quiesce(task);
 			interrupt_end();
 		}
 		regs->gp[HOST_ORIG_AX] = NO_SYSCALL;
