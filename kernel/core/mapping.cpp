@@ -220,7 +220,7 @@ bool unmap(Space& space, Fpage fpage, bool flush, VAddr& at, Word& status, Sweep
     bool everything = fpage.rights() == rights_all, write = fpage.rights() & right_write;
     VAddr last = fpage.last() < paging::user_limit() ? fpage.last() : paging::user_limit() - 1;
     [[maybe_unused]] const VAddr first = at;
-    // Sigma0 owns pages before it has touched them, and gives a device's their attribute before anybody else has them.
+    // Sigma0 owns pages before it has touched them, and gives a device's their attribute before it maps them.
     bool makes = sweep.sets_attribute && space.idempotent && last - fpage.base() < 4u << 20;
     while (at <= last && budget) {
         if (makes && !paging::get(space, at).present) {

@@ -77,7 +77,7 @@ void veto_fast_path(Thread& t) {
 void join(Space& space, Thread& t) {
     t.space = &space;
     space.members.push_back(t);
-    if (t.utcb) space.settled = true;
+    if (t.utcb) space.areas_fixed = true;
     veto_fast_path(t);
 }
 

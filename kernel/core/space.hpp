@@ -17,7 +17,7 @@ struct Space {
     bool privileged;  // holds an initial server
     bool idempotent;  // sigma0: owns all physical memory, address = physical address
     bool controlled;  // by its redirector (docs/controlled-spaces.md)
-    bool settled;  // has had an active thread
+    bool areas_fixed;  // has had an active thread: SpaceControl changes no area any more
     memory::Account account;  // what it holds of kernel memory beside itself
     List<Thread, &Thread::space_link> members;
     Link<Space> all_link;

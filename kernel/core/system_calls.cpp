@@ -36,7 +36,7 @@ Time half(Word control, unsigned shift) { return {static_cast<std::uint16_t>(con
 // Areas may be set until a thread is active; afterwards the parameters are ignored (manual 4.3). They stay when no
 // thread is left, for pages may have been mapped to the space by then.
 Error set_areas(Space& space, Fpage kip_area, Fpage utcb_area) {
-    if (space.settled) return Error::none;
+    if (space.areas_fixed) return Error::none;
     auto usable = [](Fpage f) { return !f.is_nil() && f.last() < paging::user_limit(); };
     if (!usable(utcb_area)) return Error::utcb_area;
     if (!usable(kip_area)) return Error::kip_area;

@@ -92,7 +92,7 @@ Thread* find(ThreadId id, const Thread& caller) { return id.is_local() ? by_utcb
     if (!utcb) return false;
     t.utcb = utcb;
     take_address(t);
-    t.space->settled = true;
+    t.space->areas_fixed = true;
     *utcb = {};
     utcb->my_global_id() = t.id.raw;
     utcb->pager() = pager.raw;

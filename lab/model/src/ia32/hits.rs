@@ -37,7 +37,7 @@ impl Machine {
     #[inline]
     pub fn situation(&mut self, linear: Linear) -> Situation {
         if self.left.is_some() {
-            self.settle(linear);
+            self.resolve_jump(linear);
         }
         Situation(self.front.situation(linear, &self.memory))
     }

@@ -196,7 +196,7 @@ impl Machine {
     #[inline(always)]
     pub fn fetch(&mut self, block: &Block, linear: Linear, tables: &mut dyn Tables<Walk>) {
         if self.left.is_some() {
-            self.settle(linear);
+            self.resolve_jump(linear);
         }
         self.memory.stores.drain();
         self.front.fetch(block, linear, &mut self.memory, tables);
@@ -204,7 +204,7 @@ impl Machine {
 
     /// Execution goes on at `linear`: that is what the last jump did.
     #[inline(never)]
-    pub(crate) fn settle(&mut self, linear: Linear) {
+    pub(crate) fn resolve_jump(&mut self, linear: Linear) {
         let Some(left) = self.left.take() else { return };
         if left.next != linear && matches!(left.jump, Jump::Direct(_)) {
             let taken = self.memory.costs.branch_taken;
