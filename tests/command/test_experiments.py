@@ -141,7 +141,7 @@ def test_the_path_checks_hold_the_targets(made):
 @pytest.mark.parametrize(
     ("counter", "value", "check"),
     [
-        ("instructions_kernel", 2 * 66, "one_way.small_small.instructions"),
+        ("instructions_kernel", 2 * 52, "one_way.small_small.instructions"),
         ("segment_loads", 14, "one_way.small_small.segment_loads"),
         ("exits_iret", 2, "one_way.small_small.exits_iret"),
         ("entries_int", 2, "one_way.small_small.entries_int"),

@@ -23,7 +23,7 @@ FOOTPRINTS = ("code_lines", "data_lines", "code_pages", "data_pages")
 
 # a switch of page tables happens between large spaces and nowhere else
 CR3_WRITES = {"large_large": 1, "small_small": 0, "large_small": 0, "intra": 0}
-INSTRUCTION_LIMITS = {"large_large": 60, "small_small": 65}
+INSTRUCTION_LIMITS = {"large_large": 57, "small_small": 58}
 SHARE_LIMITS = {"stub": 8, "trampoline": 5}
 SEGMENT_LOAD_LIMITS = {"small_small": 6}
 FOOTPRINT_LIMITS = {("small_small", "code_lines"): 13, ("small_small", "data_lines"): 16}
