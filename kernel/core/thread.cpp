@@ -24,6 +24,8 @@ Word dying_count;
 
 // Threads that have a UTCB, by space and address. The contents of UTCBs are no help: users can overwrite them.
 constexpr Word buckets_log2 = 10;
+// As many threads as there are numbers make chains half as long, unless somebody picks addresses that collide.
+constexpr Word longest_chain = 512;
 Thread* by_address[1u << buckets_log2];
 
 [[gnu::noinline]] Thread*& bucket(const Space& space, VAddr utcb_address) {
@@ -60,13 +62,19 @@ Thread* find(ThreadId id) {
     return t && t->id == id ? t : nullptr;
 }
 
-Thread* by_utcb(const Space& space, VAddr utcb_address) {
-    for (Thread* t = bucket(space, utcb_address); t; t = t->utcb_next)
-        if (t->space == &space && t->utcb_address == utcb_address) return t;
+Thread* find(ThreadId id, const Thread& caller) {
+    if (!id.is_local()) return find(id);
+    for (Thread* t = bucket(*caller.space, id.raw); t; t = t->utcb_next)
+        if (t->space == caller.space && t->utcb_address == id.raw) return t;
     return nullptr;
 }
 
-Thread* find(ThreadId id, const Thread& caller) { return id.is_local() ? by_utcb(*caller.space, id.raw) : find(id); }
+[[gnu::cold]] bool may_be_at(const Space& space, VAddr utcb_address) {
+    Word length = 0;
+    for (const Thread* t = bucket(space, utcb_address); t; t = t->utcb_next)
+        if ((t->space == &space && t->utcb_address == utcb_address) || ++length == longest_chain) return false;
+    return true;
+}
 
 [[gnu::cold]] Thread* create(ThreadId id, Space& space) {
     check(id.is_global());

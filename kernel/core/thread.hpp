@@ -217,10 +217,10 @@ Thread* find(ThreadId global);
 Thread* find(ThreadId id, const Thread& caller);
 // By number alone, as ThreadControl names its destination.
 Thread* by_number(Word number);
-// A thread of `space` by its UTCB address.
-Thread* by_utcb(const Space& space, VAddr utcb_address);
-// A thread with a UTCB is found by it from take_address() to leave_address(), which enclose what changes its space or
-// address.
+// Whether a thread may have its UTCB there: no other has, and it can be found in a bounded number of steps.
+bool may_be_at(const Space& space, VAddr utcb_address);
+// A thread with a UTCB is found by its local id from take_address() to leave_address(), which enclose what changes its
+// space or address.
 void take_address(Thread& thread);
 void leave_address(Thread& thread);
 

@@ -60,7 +60,7 @@ Error create(Thread& caller, ThreadId dest, ThreadId space_id, ThreadId schedule
     if (!pager.is_nil()) {
         if (new_space || !mate->space->initialised()) return Error::invalid_space;
         if (utcb == unchanged || !spaces::valid_utcb(*mate->space, address)) return Error::utcb_area;
-        if (threads::by_utcb(*mate->space, address)) return Error::utcb_area;
+        if (!threads::may_be_at(*mate->space, address)) return Error::utcb_area;
         if (!scheduler_exists(scheduler, dest)) return Error::invalid_scheduler;
     }
     Space* space = new_space ? spaces::create() : mate->space;
@@ -88,7 +88,7 @@ Error modify(Thread& caller, Thread& t, ThreadId dest, ThreadId space_id, Thread
     if (utcb != unchanged) {
         if (t.active()) return Error::utcb_area;
         if (t.space->initialised() && !spaces::valid_utcb(*t.space, address)) return Error::utcb_area;
-        if (threads::by_utcb(*t.space, address)) return Error::utcb_area;
+        if (!threads::may_be_at(*t.space, address)) return Error::utcb_area;
     }
     Thread* mate = threads::find(space_id, caller);
     if (!mate) return Error::invalid_space;
@@ -100,7 +100,7 @@ Error modify(Thread& caller, Thread& t, ThreadId dest, ThreadId space_id, Thread
     if (needs_utcb) {
         if (!mate->space->initialised()) return Error::invalid_space;
         if (!spaces::valid_utcb(*mate->space, place)) return Error::utcb_area;
-        if (threads::by_utcb(*mate->space, place)) return Error::utcb_area;
+        if (!threads::may_be_at(*mate->space, place)) return Error::utcb_area;
     }
     if ((t.active() || activates) && !scheduler.is_nil() && !scheduler_exists(scheduler, dest))
         return Error::invalid_scheduler;
