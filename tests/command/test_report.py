@@ -55,7 +55,7 @@ def test_it_says_what_it_must(page):
         "What the model cannot say",
     ):
         assert sentence in text
-    assert len(experiment.cannot_say) > 2
+    assert len(experiment.sheet.cannot_say) > 2
 
 
 def test_nothing_is_said_of_a_machine_where_there_is_none(tmp_path):
