@@ -167,7 +167,7 @@ void end_unmapping(Thread& t) {
     mappings::abandon(t.sweep);
     schedule::end_pending(t, State::ready);
     schedule::make_ready(t);
-    arch::set_unmap_result(t);
+    if (!(t.unmapping.control & set_attributes)) arch::set_unmap_result(t);
 }
 
 namespace {
