@@ -307,16 +307,18 @@ bool create_space(Space& space) {
 }
 
 bool destroy_space(Space& space) {
-    Word budget = mappings::between_points;
+    Word budget = mappings::between_points, left = budget;
     if (!ports::take(space, ports::all, true, budget)) return false;
     if (processor.host == &space.arch.own) hosts::enter(hosts::kernel);
     for (Word t = 0, end = own_tables(); t < end; ++t) {
         Word& table = space.arch.directory->entry[t];
         if (!(table & own_table)) continue;
         // All that is left are UTCBs and the interface page.
-        const Word* entries = table_at(space, t).entry;
+        Word* entries = table_at(space, t).entry;
         for (Word i = directory_entries; (i = used(entries, i));) {
+            if (!left--) return false;
             PAddr frame = frame_of(entries[--i]);
+            entries[i] = 0;
             if (frame != physical(&kip::kip)) memory::free_page(window(frame), space.account);
         }
         memory::free_page(window(frame_of(table)), space.account);

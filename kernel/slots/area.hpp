@@ -56,13 +56,13 @@ public:
     }
 
     constexpr Word word(Word n) const { return taken_[n]; }
-
-private:
+    // How many words a slot spans, and its bits in each.
     static constexpr Word words(SlotName s) { return (s.size_mb + 31) / 32; }
     static constexpr Word mask(SlotName s) {
         return s.size_mb < 32 ? ((1u << s.size_mb) - 1) << s.offset_mb % 32 : ~Word{0};
     }
 
+private:
     Word taken_[area_max_mb / 32] = {};
 };
 
@@ -78,21 +78,18 @@ public:
     constexpr bool exclusive(SlotName s) const { return exclusive_.any(s); }
     // The last quarter of the area is for exclusive slots alone: a space that turns out to be a hub finds one.
     static constexpr Word unbound_part = 4;
-    constexpr bool bindable(SlotName s) const { return s.offset_mb + s.size_mb <= size_mb_ - size_mb_ / unbound_part; }
+    constexpr bool bindable(SlotName s) const { return s.offset_mb + s.size_mb <= bindable_end(); }
     // `bound`: the map of the directory it would be bound to; nullptr for an exclusive slot.
     constexpr bool available(SlotName s, const SlotMap* bound) const {
-        if (!s.size_mb || s.offset_mb + s.size_mb > size_mb_) return false;
-        if (!bound) return !exclusive_.any(s) && !shared_.any(s.granules());
-        // Slots that begin at one place in several directories are equally long: a switch that finds equal bases
-        // does not look at the limit (ia32/fastpath.S).
-        const Place& place = place_[s.offset_mb];
-        return bindable(s) && !bound->any(s) && !exclusive_.any(s.granules()) &&
-               (!place.beginning || place.size_mb == s.size_mb);
+        if (!s.size_mb || s.offset_mb + s.size_mb > end(bound)) return false;
+        for (Word i = 0; i < SlotMap::words(s); ++i)
+            if (unusable(s.offset_mb / 32 + i, bound) & SlotMap::mask(s)) return false;
+        return !bound || !another_begins(s);
     }
     // The first one of that size; size 0 if there is none.
     constexpr SlotName find(Word size_mb, const SlotMap* bound) const {
         // A slot smaller than a word of the maps is searched for in each word's free bits.
-        for (SlotName s{0, size_mb}; s.offset_mb < size_mb_;) {
+        for (SlotName s{0, size_mb}; s.offset_mb < end(bound);) {
             Word taken = unusable(s.offset_mb / 32, bound);
             if (!~taken) {
                 s.offset_mb += size_mb < 32 ? 32 : size_mb;
@@ -100,7 +97,7 @@ public:
             }
             for (Word n = 1; n < size_mb && n < 32; n *= 2) taken |= taken >> n;
             do {
-                if (!(taken & 1) && available(s, bound)) return s;
+                if (!(taken & 1) && !(bound && another_begins(s)) && available(s, bound)) return s;
                 taken >>= size_mb & 31;
                 s.offset_mb += size_mb;
             } while (s.offset_mb % 32);
@@ -123,10 +120,12 @@ public:
         bound->release(s);
         for (Word i = s.offset_mb; i < s.offset_mb + s.size_mb; ++i)
             if (!--place_[i].users) shared_.release({i, 1});
-        --place_[s.offset_mb].beginning;
+        if (!--place_[s.offset_mb].beginning) place_[s.offset_mb].size_mb = 0;
     }
 
 private:
+    constexpr Word bindable_end() const { return size_mb_ - size_mb_ / unbound_part; }
+    constexpr Word end(const SlotMap* bound) const { return bound ? bindable_end() : size_mb_; }
     // The bits of one word of the maps that a new slot cannot have: a directory entry serves one kind of slots.
     constexpr Word unusable(Word word, const SlotMap* bound) const {
         Word others = (bound ? exclusive_ : shared_).word(word);
@@ -134,7 +133,10 @@ private:
         others = (others | others >> 2) & 0x11111111;
         return (bound ? *bound : exclusive_).word(word) | others * 15;
     }
-    // For each megabyte: how many bound slots hold it, how many begin there, and their size.
+    // Slots that begin at one place in several directories are equally long: a switch that finds equal bases does not
+    // look at the limit (ia32/fastpath.S).
+    constexpr bool another_begins(SlotName s) const { return place_[s.offset_mb].size_mb & ~s.size_mb; }
+    // For each megabyte: how many bound slots hold it, how many begin there, and their size or 0.
     struct Place {
         std::uint16_t users, beginning, size_mb;
     };

@@ -30,7 +30,7 @@ constexpr Word backoff = 4;
 // A leader with more members does not give up its group: to check them would take too long.
 constexpr Word most_members = 128;
 // Members of a group that is given up that lose their slots at a tick.
-constexpr Word members_per_tick = 8;
+constexpr Word members_per_tick = 4;
 // Spaces whose partners are noted at a tick: the running one, the one before it and the one before that.
 constexpr Word noted_per_tick = 3;
 

@@ -398,6 +398,27 @@ void spaces()
     }
 }
 
+/// A space goes that has had a UTCB in each page of an area as large as one page table maps.
+void space_full_of_utcbs()
+{
+    if (!wish.latency) return;
+    const L4_ThreadId_t holder = Crowd::id(0), other = Crowd::id(1);
+    const auto unchanged = reinterpret_cast<void *>(-1);
+    L4_Fpage_t area = L4_Nilpage;
+    CHECK(L4_ThreadControl(holder, holder, main_id, L4_nilthread, unchanged));
+    for (int log2 = 22; log2 >= 20; log2 -= 2) { // ARM's are of a megabyte at most
+        area = L4_FpageLog2(0x01000000, log2);
+        if (Cobnut_SpaceControl(holder, 0, L4_FpageLog2(kip_area, 12), &area, L4_nilthread, nullptr)) break;
+    }
+    Word made = 0;
+    for (Word at = L4_Address(area); made < L4_Size(area) / page_size; made++, at += page_size) {
+        if (!L4_ThreadControl(other, holder, main_id, main_id, reinterpret_cast<void *>(at))) break;
+        L4_ThreadControl(other, L4_nilthread, L4_nilthread, L4_nilthread, unchanged);
+    }
+    L4_ThreadControl(holder, L4_nilthread, L4_nilthread, L4_nilthread, unchanged);
+    CHECK_EQUAL(made, L4_Size(area) / page_size);
+}
+
 Word do_call(Word to, Word, Word)
 {
     L4_Set_MsgTag(L4_MsgTag_t{.raw = 0x11u << 16});
@@ -443,6 +464,7 @@ const Test waiting_tests[] = {
     {"latency.wait_console", console_text},
     {"latency.wait_characters", console_characters},
     {"latency.wait_spaces", spaces},
+    {"latency.delete_utcbs", space_full_of_utcbs},
     {nullptr, nullptr},
 };
 

@@ -95,6 +95,29 @@ void grow_in_group()
     remove_members(made);
 }
 
+/// The same of the only member of a group: in another group, all slots of 1 MB are taken, which a longer one may not
+/// begin with.
+void grow_beside_group()
+{
+    if (!wish.latency || !wish.automatic) return;
+    cobnut_lab_mark(COBNUT_LAB_END, tests_begun);
+    const Agent *leader = agent(Kind::large), *other = agent(Kind::large);
+    if (!leader || !other) return;
+    const Word most = wish.area_mb / 4 * 3 - 16;
+    Word made = 0;
+    while (made < most && make_bound(made, leader->id)) made++;
+    if (made == most && make(made)) made++; // where the others had their slots first
+    if (made == most + 1 && make_bound(made, other->id)) made++;
+    const L4_ThreadId_t last = member(made - 1);
+    if (made != most + 2 || !cobnut::leave_to_kernel(last)) fail("only %u: error %u", made, L4_ErrorCode());
+    cobnut_lab_mark(COBNUT_LAB_BEGIN, tests_begun);
+    start_member(made - 1);
+    pause(1000);
+    cobnut_lab_mark(COBNUT_LAB_END, tests_begun);
+    if (cobnut::tag_of(last).size_mb == 1) fail("it stays as it is");
+    remove_members(made);
+}
+
 /// The rules look at a leader with a group that has to do with somebody else. The members are ready, with a priority at
 /// which they never run: a space that sleeps would lose its slot.
 void turn_away_from_group(Agent *leader, Word most, bool given_up)
@@ -179,15 +202,31 @@ void slot_for_a_leader()
     remove_members(made);
 }
 
+/// The same where the leader can only have the slot of one that sleeps, which has tables to be looked through, too.
+void leave_group_for_a_slot()
+{
+    if (!wish.latency || !wish.automatic || wish.area_mb != 512) return;
+    cobnut_lab_mark(COBNUT_LAB_END, tests_begun);
+    Agent *leader = agent(Kind::large), *sleeper = agent(Kind::large), *corner = agent(Kind::large);
+    if (!corner || !give_tables(leader, 192 * mb, 256 * mb) || !give_tables(sleeper, 16 * mb, 64 * mb)) return;
+    L4_Unmap(page_at(arena_page(0), L4_FullyAccessible));
+    if (!cobnut::give_slot(sleeper->id, 8) || !cobnut::give_slot(corner->id, 4)) return fail("no slots");
+    if (!cobnut::leave_to_kernel(sleeper->id)) return fail("the sleeper stays as it is");
+    turn_away_from_group(leader, 8, true);
+    if (cobnut::tag_of(sleeper->id).size_mb) fail("it keeps its slot");
+}
+
 } // namespace
 
 const Test slot_latency_tests[] = {
     {"latency.seek_tag_and_expire", seek_tag_and_expire},
     {"latency.grow_in_group", grow_in_group},
+    {"latency.grow_beside_group", grow_beside_group},
     {"latency.leave_group", leave_group},
     {"latency.leave_group_for_another", leave_group_for_another},
     {"latency.name_slot", name_slot},
     {"latency.slot_for_a_leader", slot_for_a_leader},
+    {"latency.leave_group_for_a_slot", leave_group_for_a_slot},
     {nullptr, nullptr},
 };
 
