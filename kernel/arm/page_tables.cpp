@@ -123,17 +123,26 @@ void change(Space& space, VAddr page, Word count, Word away, Word in) {
     check(count && index(page) + count <= pages_of_table && !(page & page_mask));
     Word first = index(page), end = first + count;
     bool changed = false, known = false, loses_lines = false;
-    // Where the one before is like it but for the frame, nothing else comes of this one.
-    for (Word i = first, like = 0; i < end; ++i) {
-        if (i > first && !((t.page[i] ^ like) & page_mask)) continue;
-        like = t.page[i];
-        Word before = small_entry(like), after = small_entry((like & ~away) | in);
-        if (before == after) continue;
-        changed = true;
-        if (!before) continue;
-        known = true;
-        // Lines are lost by a page that goes, or that is not to be written by the space, or to be cached otherwise.
-        loses_lines |= before & cached && after != (before | page_access(access_user_write));
+    // Lines are lost by a page that goes, or that is not to be written by the space, or to be cached otherwise.
+    if (away & ~in & granted_read) {
+        // The usual case: all grants are revoked. Parts of a large page need not have equal ones.
+        for (Word i = first; i < end; ++i) {
+            if (!(t.page[i] & granted_read)) continue;
+            changed = known = true;
+            loses_lines |= !(t.page[i] & (attribute_bits | aliased));
+        }
+    } else {
+        // Where the one before is like it but for the frame, nothing else comes of this one.
+        for (Word i = first, like = 0; i < end; ++i) {
+            if (i > first && !((t.page[i] ^ like) & page_mask)) continue;
+            like = t.page[i];
+            Word before = small_entry(like), after = small_entry((like & ~away) | in);
+            if (before == after) continue;
+            changed = true;
+            if (!before) continue;
+            known = true;
+            loses_lines |= before & cached && after != (before | page_access(access_user_write));
+        }
     }
     if (loses_lines) host::drop_lines(space, page, count * page_size);
     Word lost = 0;

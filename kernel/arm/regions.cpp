@@ -6,6 +6,7 @@
 #include "arm/host.hpp"
 #include "arm/page_tables.hpp"
 #include "arm/residents.hpp"
+#include "core/arch.hpp"
 #include "core/check.hpp"
 #include "core/memory.hpp"
 
@@ -133,14 +134,18 @@ void leave(Region& r, Space& space) {
     r.member[m] = r.member[--r.members];
 }
 
+// A region that is not in use; nullptr: all are.
+Region* unused() {
+    for (Region& r : all)
+        if (!r.domain) return &r;
+    return nullptr;
+}
+
 // Makes a region of a section whose entry in the CPD is one space's. The caller fills the table and cleans it.
-Region* make(Space& space, Space& other, Word section) {
-    Region* r = all;
-    while (r < all + most_regions && r->domain) ++r;
-    if (r == all + most_regions) return nullptr;
+Region* make(Region* r, Space& other, Word section) {
     auto* table = static_cast<CoarseTable*>(tables.allocate(memory::kernel));
     if (!table) return nullptr;
-    *r = {host::take_section(section, space, other, *table), section, table, {}, 0};
+    *r = {host::take_section(section, other, *table), section, table, {}, 0};
     add(*r, other);
     return r;
 }
@@ -158,7 +163,10 @@ bool join(Space& space, Word section) {
     } else {
         Space* other = host::holder_of(section);
         if (!other || !at_home(*other, section) || !same_pages(space, *other, section)) return false;
-        if (!(r = make(space, *other, section))) return false;
+        if (!(r = unused())) return false;
+        // Taking domains from others is as much as one fault may do: the next fault finds a free one.
+        if (!host::domain_is_free(space, *other)) return true;
+        if (!(r = make(r, *other, section))) return false;
         // Nothing is granted for a newcomer that the other member has not been granted: the table begins as that
         // one's.
         const PageTable &own = *table_of(space, *r), &others = *table_of(*other, *r);
@@ -182,6 +190,7 @@ bool share(Space& space, VAddr page) {
     Word i = index(page);
     const PageTable& own = *table_of(space, *r);
     if (r->table->entry[i] == small_entry(own.page[i])) return false;
+    arch::preemption_point();  // what the space was granted may have been taken from many; else it faults again
     auto differs = [&](Word m) { return (table_of(*r->member[m], *r)->page[i] ^ own.page[i]) & identity; };
     for (Word m = 0; m < r->members; ++m) {
         if (!differs(m)) continue;

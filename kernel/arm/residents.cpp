@@ -171,6 +171,13 @@ void revoke(Word tag) {
     if (a.own_utcbs) set_utcb_entry(space);
 }
 
+// Takes domains from their holders, so that some are free.
+void make_room(Word pinned, Word left) {
+    Word victims = residents.make_room(tags_of(pinned), left);
+    for (; victims; victims &= victims - 1) revoke(static_cast<Word>(__builtin_ctz(victims)));
+    purge_translations();
+}
+
 // Finds a free domain, or takes one from its holder, but not a `pinned` one, and none of a region of the space that is
 // being left. `loss`: what the new holder noted when it lost its last one.
 Word take_domain(Word pinned, Word left, Word loss) {
@@ -178,9 +185,7 @@ Word take_domain(Word pinned, Word left, Word loss) {
     bool server = residents.comes_back(loss);
     if (Word tag = residents.take_free(server)) return tag;
     if (left && holder[left]) pinned |= holder[left]->arch.regions;
-    Word victims = residents.make_room(tags_of(pinned), left);
-    for (; victims; victims &= victims - 1) revoke(static_cast<Word>(__builtin_ctz(victims)));
-    purge_translations();
+    make_room(pinned, left);
     return residents.take_free(server);
 }
 
@@ -300,8 +305,16 @@ void entries_changed(Space& space, VAddr page, Word count) { regions::entries_ch
 
 Space* holder_of(Word s) { return boot_directory.entry[s] ? holder[domain_of(boot_directory.entry[s])] : nullptr; }
 
-Word take_section(Word s, const Space& space, const Space& other, const CoarseTable& table) {
-    Word tag = take_domain(space.arch.dacr | other.arch.dacr, 0, 0);
+bool domain_is_free(const Space& space, const Space& other) {
+    collect();
+    residents.comes_back(0);  // nobody does
+    if (residents.has_free()) return true;
+    make_room(space.arch.dacr | other.arch.dacr, 0);
+    return false;
+}
+
+Word take_section(Word s, const Space& other, const CoarseTable& table) {
+    Word tag = residents.take_free();
     check(tag && !holder[tag] && other.arch.domain && tag != other.arch.domain);
     take_out(s, other.arch.domain);
     holder[tag] = nullptr;

@@ -12,9 +12,11 @@ void leave_sections(Space& space);
 
 // The resident space whose entry the CPD holds for a section; nullptr: none, or a region's.
 Space* holder_of(Word section);
-// Replaces that entry by one with a domain of its own, for `space` and its former owner `other`. Returns the domain.
-// The TLB has to be purged.
-Word take_section(Word section, const Space& space, const Space& other, const CoarseTable& table);
+// Whether a domain is free, for both to open. If not, takes some from their holders, but not from these.
+bool domain_is_free(const Space& space, const Space& other);
+// Replaces that entry by one with a domain of its own, of which one is free; `other` is its former owner. Returns the
+// domain. The TLB has to be purged.
+Word take_section(Word section, const Space& other, const CoarseTable& table);
 // Undoes that: the entry is cleared, and no line cached. The TLB has to be purged: once after the last of several
 // domains, or by release_domain().
 void clear_section(Word section, Word domain);

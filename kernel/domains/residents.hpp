@@ -20,6 +20,7 @@ public:
     bool comes_back(Word loss);
     // A tag that no stale translation carries, held from now on; 0 if there is none.
     Word take_free(bool by_server = false);
+    bool has_free() const { return free_; }
     // Takes tags from holders so that there will be free ones: one at least, and none that is `pinned`, of which there
     // are fewer than tags. `left`: the tag of the holder that ran last, 0 if there is none. Returns the tags taken,
     // which are free after the next purge.
