@@ -3,10 +3,10 @@
 and where its cycles go.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from cobnut import published, sheets, tables
-from cobnut.checks import Check, judge, no_more_than, reproduces
+from cobnut.checks import Check, no_more_than, reproduces
 from cobnut.experiments import Experiment, Kind, Lab, Setting, linux_programs
 from cobnut.experiments.linux_programs import COUNTED, LARGE, NATIVE, SHARES, SMALL, Loop, Peer, Work
 from cobnut.results import Result, Series
@@ -28,7 +28,7 @@ def run(lab: Lab) -> Result:
         "syscalls", f"syscalls {warmup + chosen['calls']} /tmp/file", (Loop(CALL, CALL, f"{CALL}_done"),), warmup
     )
     peers = linux_programs.measure(lab, work, COLUMNS)
-    checks = judge_calls(peers)
+    checks = list(judge_calls(peers))
     for peer in peers.values():
         checks += linux_programs.judge_peer(peer, chosen["calls"])
     parts = {name: parts_of(peer) for name, peer in peers.items() if name != NATIVE}
@@ -50,57 +50,19 @@ def parts_of(peer: Peer) -> dict[str, float]:
     return {"messages": whole - server - program, "server": server, "program": program}
 
 
-def judge_calls(peers: Mapping[str, Peer]) -> list[Check]:
+def judge_calls(peers: Mapping[str, Peer]) -> Iterator[Check]:
+    """What a call costs more than natively, and in which parts."""
     native, large, small = (peers[name].loops[CALL].cycles for name in COLUMNS)
+    theirs = published.H97_GETPID_NATIVE
+    both = (("small", small, published.H97_GETPID_LIBRARY), ("large", large, published.H97_GETPID_TRAMPOLINE))
+    for name, ours, with_server in both:
+        rule, values = no_more_than(round(with_server / theirs, 3)), {"with_server": with_server, "theirs": theirs}
+        yield SHEET.judge(f"{name}.ratio", ours / native, rule, ours=ours, native=native, **values)
+    for name, ours, with_server in both:
+        yield SHEET.judge(f"{name}.added", ours - native, no_more_than(with_server - theirs))
     parts = parts_of(peers[SMALL])
-    library = published.H97_GETPID_LIBRARY / published.H97_GETPID_NATIVE
-    trampoline = published.H97_GETPID_TRAMPOLINE / published.H97_GETPID_NATIVE
-    return [
-        judge(
-            "small.ratio",
-            small / native,
-            "times native",
-            no_more_than(round(library, 3)),
-            f"{small:,.0f} modelled cycles to {native:,.0f}. Published for programs with a library of L4Linux's:"
-            f" {published.H97_GETPID_LIBRARY} to {published.H97_GETPID_NATIVE}.",
-        ),
-        judge(
-            "large.ratio",
-            large / native,
-            "times native",
-            no_more_than(round(trampoline, 3)),
-            f"{large:,.0f} modelled cycles to {native:,.0f}. Published for unmodified programs:"
-            f" {published.H97_GETPID_TRAMPOLINE} to {published.H97_GETPID_NATIVE}.",
-        ),
-        judge(
-            "small.added",
-            small - native,
-            "cycles",
-            no_more_than(published.H97_GETPID_LIBRARY - published.H97_GETPID_NATIVE),
-            "More than natively. Published for programs with a library of L4Linux's.",
-        ),
-        judge(
-            "large.added",
-            large - native,
-            "cycles",
-            no_more_than(published.H97_GETPID_TRAMPOLINE - published.H97_GETPID_NATIVE),
-            "More than natively. Published for unmodified programs.",
-        ),
-        judge(
-            "small.messages",
-            parts["messages"] + parts["program"],
-            "cycles",
-            reproduces(OF_MESSAGES),
-            "All but the server: published are 20 to enter the library, 168 to send, 188 to reply and 19 to leave.",
-        ),
-        judge(
-            "small.server",
-            parts["server"],
-            "cycles",
-            reproduces(OF_SERVER),
-            "Of the server: its os layer and Linux.",
-        ),
-    ]
+    yield SHEET.judge("small.messages", parts["messages"] + parts["program"], reproduces(OF_MESSAGES))
+    yield SHEET.judge("small.server", parts["server"], reproduces(OF_SERVER))
 
 
 def show(result: Result) -> None:

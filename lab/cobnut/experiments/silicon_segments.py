@@ -7,9 +7,12 @@ a system call and a pipe round trip take there stands beside the models' figures
 machines.
 """
 
+from collections.abc import Iterator
+from dataclasses import replace
+
 from cobnut import attacks, machines, sheets
 from cobnut.attacks import REFUSED
-from cobnut.checks import Check, above, at_least, at_most, exactly, judge
+from cobnut.checks import Check, above, at_least, at_most, exactly
 from cobnut.errors import CobnutError
 from cobnut.experiments import Experiment, Kind, Lab
 from cobnut.machines import Machine
@@ -59,51 +62,16 @@ def processor() -> str:
     return names[0] if names else "an unknown processor"
 
 
-def judge_all(attempts: list[attacks.Attempt], measured: dict[str, float], traces: dict[str, float]) -> list[Check]:
+def judge_all(attempts: list[attacks.Attempt], measured: dict[str, float], traces: dict[str, float]) -> Iterator[Check]:
     """The limits hold for what instructions do. What is loaded ahead past them is a fact about this processor and no
     verdict; that it could be seen is checked."""
     others = [f"{one.name} {one.status} {one.how}" for one in attempts if one.status != REFUSED]
-    checks = [
-        judge("attempts", len({one.name for one in attempts}), "attempts", at_least(LEAST_ATTEMPTS), "Distinct ones."),
-        judge(
-            "not_refused",
-            len(others),
-            "attempts",
-            exactly(0),
-            "Each comes through inside the limits, reaches foreign memory under segments of 4 GB, and is stopped by the"
-            " limits. " + "; ".join(others),
-        ),
-    ]
+    yield SHEET.judge("attempts", len({one.name for one in attempts}), at_least(LEAST_ATTEMPTS))
+    yield SHEET.judge("not_refused", len(others), exactly(0), others="; ".join(others))
     for name, what in MEASURED.items():
-        checks.append(
-            judge(
-                f"ticks.{name}",
-                measured.get(name),
-                "ticks",
-                above(0),
-                f"Of the time-stamp counter, median of many: {what}.",
-            )
-        )
-    checks.append(
-        judge(
-            "speculation.inside",
-            traces.get("inside"),
-            "%",
-            at_least(SEEN_PERCENT),
-            "Of the loads inside the limits whose value shows in the cache: what is loaded ahead past them would be"
-            " seen.",
-        )
-    )
-    checks.append(
-        judge(
-            "speculation.absent",
-            traces.get("absent"),
-            "%",
-            at_most(NOISE_PERCENT),
-            "Of a value that is nowhere: what is seen is the value.",
-        )
-    )
-    return checks
+        yield SHEET.judge(f"ticks.{name}", measured.get(name), above(0), what=what)
+    yield SHEET.judge("speculation.inside", traces.get("inside"), at_least(SEEN_PERCENT))
+    yield SHEET.judge("speculation.absent", traces.get("absent"), at_most(NOISE_PERCENT))
 
 
 def show(result: Result) -> None:
@@ -150,29 +118,13 @@ def series_of(attempts: list[attacks.Attempt], measured: dict[str, float], descr
 
 
 def plots(result: Result) -> list[Plot]:
-    columns = {
-        one.name: one.name.split(".", 1)[1] for one in result.series if one.name.startswith(("ticks.", "cycles."))
-    }
-    columns["ticks.here"] = f"here ({result.provenance.emulator.split(': ', 1)[1]})"
-    return [
-        Table(
-            "Ticks of this processor's time-stamp counter, and the models' cycles",
-            "operation",
-            columns,
-            caption=(
-                "The counter's ticks are not cycles of the core where that changes its clock. The models' figures are"
-                " their machine files'."
-            ),
-            rows=MEASURED,
-        ),
-        Table(
-            "Loads whose value shows in the cache",
-            "where",
-            {"speculation": "%"},
-            caption="Beyond the limit the load is refused; what is seen there was read before the refusal undid it.",
-        ),
-        Table("Each attempt", "attempt", {"refused": "refused"}, wide=True),
-    ]
+    """The sheet's; in the first a column for this processor, and one for each machine."""
+    ticks, *more = SHEET.drawn()
+    assert isinstance(ticks, Table)
+    machines_ = [one.name for one in result.series if one.name.startswith("cycles.")]
+    columns = {"ticks.here": f"here ({result.provenance.emulator.split(': ', 1)[1]})"}
+    columns |= {name: name.removeprefix("cycles.") for name in machines_}
+    return [replace(ticks, series=columns, rows=MEASURED), *more]
 
 
 EXPERIMENT = Experiment(
