@@ -46,8 +46,13 @@ class Replayed:
 
 
 def plugin(kernel: Path, out: Path, more: Iterable[tuple[str, str]] = ()) -> Plugin:
-    """The plugin as a recorder that writes to `out`."""
-    return Plugin(paths.PLUGIN, (("mode", "record"), ("kernel", str(kernel)), ("out", str(out.resolve())), *more))
+    """The plugin as a recorder of a guest with our kernel that writes to `out`."""
+    return plugin_for((("kernel", str(kernel)),), out, more)
+
+
+def plugin_for(names: Iterable[tuple[str, str]], out: Path, more: Iterable[tuple[str, str]] = ()) -> Plugin:
+    """The same for any kernel, whose code has these `names` (`guests.Guest`)."""
+    return Plugin(paths.PLUGIN, (("mode", "record"), *names, ("out", str(out.resolve())), *more))
 
 
 def write_note(boot: Boot, board: boards.Board, emulator: str, note: Path) -> None:
@@ -62,6 +67,7 @@ def write_note(boot: Boot, board: boards.Board, emulator: str, note: Path) -> No
             {"name": name, "arguments": arguments, "sha256": hashlib.sha256(path.read_bytes()).hexdigest()}
             for name, path, arguments in images
         ],
+        **({"emulator_arguments": list(boot.words)} if boot.words else {}),
     }
     note.write_text(json.dumps(origin))
 

@@ -4,6 +4,7 @@
 import shlex
 import time
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from cobnut.checks import with_known_misses
 from cobnut.emulators import qemu, qemu_arm
 from cobnut.errors import CobnutError
 from cobnut.experiments import Experiment, Kind, Lab
-from cobnut.modules import Module
+from cobnut.guests import Guest
 from cobnut.process import children_seconds
 from cobnut.results import Result
 from cobnut.sweeping import Sweep
@@ -113,10 +114,10 @@ def run(
     quick: bool,
     report_folder: Path,
     sweep: Sequence[str] = (),
-    images: tuple[Module, ...] = (),
-    append: str = "",
+    guest: Guest | None = None,
 ) -> Finished:
-    """Builds what is needed, runs the experiment `name` and writes its report; `sweep` holds what --sweep asks for.
+    """Builds what is needed, runs the experiment `name` and writes its report; `sweep` holds what --sweep asks for,
+    `guest` what --image does.
 
     Without a board it is the experiment's first one, and without a machine the board's or the experiment's own.
     """
@@ -130,15 +131,14 @@ def run(
     if described:
         machines.check(described.path, overrides)
         sweeps = sweeping.parse(sweep, described)
-    with progress.meter(name) as meter:
-        emulator = f"QEMU {version}"
-        lab = Lab(name, target, described, emulator, quick, settings, overrides, meter, images=images, append=append)
+    emulator = f"QEMU {version}"
+    with nullcontext(progress.Silent()) if guest else progress.meter(name) as meter:  # its console is on the terminal
+        lab = Lab(name, target, described, emulator, quick, settings, overrides, meter, guest=guest)
         result = experiment.run(lab)
     words = ["./cobnut", "run", name, "--board", target.name, *(("--machine", machine) if machine else ())]
     words += ["--quick"] * quick + [word for pair in given for word in ("--set", pair)]
     words += [word for wish in sweep for word in ("--sweep", wish)]
-    words += [word for image in images for word in ("--image", f"{image.path} {image.arguments}".strip())]
-    words += ["--append", append] if append else []
+    words += guest.words if guest else ()
     origin = replace(
         result.provenance,
         board=target.name,

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
 
-from cobnut import boards, build, crates, packages, paths, proofs
+from cobnut import boards, build, crates, foreign, packages, paths, proofs
 from cobnut.emulators import bochs, qemu, qemu_arm
 from cobnut.errors import CobnutError, unknown
 from cobnut.linux import guest
@@ -133,6 +133,7 @@ def system() -> Count:
     bochs.ensure()
     packages.ensure(packages.BROWSER, packages.GDB, packages.GDB_ARM)
     guest.ensure()
+    foreign.make_all()
     return _pytest("system")
 
 

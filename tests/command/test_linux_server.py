@@ -13,7 +13,7 @@ import pytest
 
 from cobnut import cpio, private_apt
 from cobnut.errors import CobnutError
-from cobnut.linux import guest, images, initrd, patching, room, rootfs, server, source, verdict
+from cobnut.linux import guest, images, initrd, kbuild, patching, room, rootfs, server, source, verdict
 from cobnut.linux.console import Command
 from cobnut.linux.guest import Wish
 from cobnut.linux.initrd import Extra
@@ -307,18 +307,20 @@ def test_a_server_is_made_again_when_something_of_it_changes(tree, monkeypatch):
     (tree / "overlay/arch/um/ours.c").write_text("theirs\n")
     names.append(server.recipe(given(tree)).name)
     names.append(server.recipe(Source(NEW, given(tree).archive)).name)
-    monkeypatch.setattr(server, "_first_line", lambda *command: "gcc 99")
+    monkeypatch.setattr(kbuild, "first_line", lambda *command: "gcc 99")
     names.append(server.recipe(given(tree)).name)
     assert len(set(names)) == len(names)
     assert server.recipe(given(tree)).name == names[-1]
 
 
-def test_a_line_of_the_configuration_that_linux_drops_is_named():
-    server.check_config("CONFIG_A=y\n# CONFIG_B is not set\n# words\n", "CONFIG_A=y\n", OLD)
-    with pytest.raises(CobnutError, match=f"Linux {OLD} does not take the line 'CONFIG_A=y'"):
-        server.check_config("CONFIG_A=y\n", "# CONFIG_A is not set\n", OLD)
+def test_a_line_of_the_configuration_that_linux_drops_is_named(tmp_path):
+    wanted = tmp_path / "config"
+    wanted.write_text("CONFIG_A=y\n# CONFIG_B is not set\n# words\n")
+    kbuild.check_config(wanted, "CONFIG_A=y\n", OLD)
+    with pytest.raises(CobnutError, match=f"config: Linux {OLD} does not take the line 'CONFIG_A=y'"):
+        kbuild.check_config(wanted, "# CONFIG_A is not set\n", OLD)
     with pytest.raises(CobnutError, match="CONFIG_B is not set"):
-        server.check_config("# CONFIG_B is not set\n", "CONFIG_B=y\n", OLD)
+        kbuild.check_config(wanted, "CONFIG_A=y\nCONFIG_B=y\n", OLD)
 
 
 def test_a_full_disk_is_said_before_and_after(monkeypatch, tmp_path):

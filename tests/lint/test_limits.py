@@ -27,9 +27,7 @@ PROCESSOR_TIME = {
 ALLOWED = {
     "lab/cobnut/process.py": "the limit itself looks every second, and ends what sleeps for minutes",
     "lab/cobnut/emulators/__init__.py": "`boot --seconds`: the time that a person is willing to look on",
-    "lab/cobnut/emulators/bochs.py": "the same",
     "lab/cobnut/emulators/qemu.py": "the same",
-    "lab/cobnut/emulators/qemu_arm.py": "the same",
     "lab/cobnut/debugging.py": "an emulator that was told to end, and is killed if it does not",
     "tests/command/test_signals.py": "a process that should have ended uses no processor time",
 }

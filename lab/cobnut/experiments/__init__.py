@@ -16,10 +16,10 @@ from cobnut.boards import Board, Processor
 from cobnut.checks import Check, joined
 from cobnut.errors import CobnutError, meant, unknown
 from cobnut.experiments.records import Records
+from cobnut.guests import Guest
 from cobnut.machines import Machine, change
 from cobnut.machines import known as known_machines
 from cobnut.machines import read as read_machine
-from cobnut.modules import Module
 from cobnut.plots import Plot
 from cobnut.progress import Meter
 from cobnut.results import LedgerRow, Provenance, Result, Series
@@ -53,8 +53,7 @@ class Lab:
     overrides: dict[str, str]
     meter: Meter
     records: Records = field(default_factory=Records, compare=False)
-    images: tuple[Module, ...] = ()  # given by --image, for an experiment that takes them
-    append: str = ""
+    guest: Guest | None = None  # given by --image, for an experiment that takes it
     origin: Provenance = field(default_factory=results.provenance, compare=False)
 
     def result(

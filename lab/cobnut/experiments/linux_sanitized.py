@@ -198,7 +198,7 @@ def _boot(lab: Lab, guest: LinuxGuest, ignore: str | None = None) -> tuple[Findi
         folder = Path(name)
         out = folder / "reports.json"
         what = linux_guest.boot(guest, folder, COMMANDS.format(rounds=lab.settings["rounds"]))
-        plugin = sanitizing.foreign_plugin(out, symbols=guest.symbols, ignore=ignore)
+        plugin = sanitizing.plugin_for([("symbols", str(guest.symbols))], out, ignore=ignore)
         outcome = qemu.run(what, timeout=TIMEOUT_SECONDS, plugin=plugin)
         if outcome.timed_out:
             raise CobnutError(f"Linux under the sanitizer: no end after {TIMEOUT_SECONDS} s")

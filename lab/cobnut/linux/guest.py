@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from cobnut import boards, booting, build, modules
+from cobnut import boards, build, guests, modules
 from cobnut.emulators import Boot, bochs, check_name, qemu
+from cobnut.emulators.ending import End
 from cobnut.errors import CobnutError, unknown
 from cobnut.linux import images, initrd, native, room, server, verdict
 from cobnut.linux.console import Command
@@ -53,7 +54,7 @@ class Wish:
 def check(wish: Wish) -> Image:
     """Refuses what does not fit together, before anything is fetched; returns the image."""
     check_name(wish.emulator)
-    booting.check_seconds(wish.seconds)
+    guests.check_seconds(wish.seconds)
     if wish.kernel not in KERNELS:
         raise unknown("kernel", wish.kernel, KERNELS)
     if wish.small is not None and wish.small not in SMALL:
@@ -70,7 +71,7 @@ def check(wish: Wish) -> Image:
     initrd.check(wish.extra)
     image = images.find(wish.image)
     if wish.memory_mb is not None:
-        booting.check_memory(wish.memory_mb, LEAST_MB, wish.emulator)
+        guests.check_memory(wish.memory_mb, LEAST_MB, wish.emulator)
         if wish.kernel == "server" and wish.memory_mb > MOST_SERVER_MB:
             raise CobnutError(f"--memory {wish.memory_mb}: Linux as a server takes {MOST_SERVER_MB} MB at most")
     return image
@@ -134,7 +135,7 @@ def _boot(wish: Wish, kernel: Server, archive: Path, memory_mb: int) -> Boot:
 def _booted(what: Boot, wish: Wish) -> int:
     emulator = bochs if wish.emulator == "bochs" else qemu
     if wish.run is None:
-        return emulator.interact(what, seconds=wish.seconds, judge=partial(verdict.status, attended=True))
+        return emulator.interact(what, end=End(wish.seconds), judge=partial(verdict.status, attended=True))
     command = Command(sys.stdout.buffer)
     ended = emulator.follow(what, command.feed, seconds=wish.seconds)
     command.finish()

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from pydantic import BaseModel
 
-from cobnut import packages, paths
+from cobnut import paths
 from cobnut.errors import CobnutError
 from cobnut.linux import room, source
 from cobnut.linux.source import Source
@@ -26,13 +26,11 @@ TREE, OBJECTS = paths.BUILD / "linux" / "source", paths.BUILD / "linux" / "objec
 STAMP = paths.BUILD / "linux" / "source.json"
 NEEDED_MB = 1200  # for tree and objects
 TOUCHED = re.compile(r"^(?:---|\+\+\+) [ab]/(\S+)", re.MULTILINE)
-# Half of the files, which take longer to write than to compile what is needed: of other architectures and of devices no
-# build reads more than Kconfig files and Makefiles. A `*` stands for slashes as well.
+# Half of the files (source.unpack): of other architectures and of devices that no configuration here has.
 LEFT_OUT = (
     *("arch/[!ux]*/*.[chS]", "arch/[!ux]*/boot/*", "arch/[!ux]*/configs/*", "arch/xtensa/*.[chS]"),
-    *("Documentation/[a-z]*/*", "sound/*.[ch]", "tools/perf/*", "tools/testing/*"),
-    *(f"drivers/{name}/*.[ch]" for name in ("clk", "gpu", "hwmon", "iio", "infiniband", "input", "media", "mfd")),
-    *(f"drivers/{name}/*.[ch]" for name in ("net/ethernet", "net/wireless", "pinctrl", "scsi", "staging", "usb")),
+    *source.NOBODY_COMPILES,
+    *(f"drivers/{name}/*.[ch]" for name in ("clk", "input", "mfd", "pinctrl")),
 )
 
 
@@ -93,12 +91,8 @@ def digest(*files: Path) -> str:
 
 
 def _unpack(given: Source) -> None:
-    packages.say(f"unpacking {source.PACKAGE} {given.version}")
     shutil.rmtree(TREE, ignore_errors=True)
-    TREE.mkdir(parents=True)
-    left_out = [f"--exclude={source.PACKAGE}/{name}" for name in LEFT_OUT]
-    options = ["--strip-components=1", "--no-same-owner", "--anchored", *left_out]
-    run_logged(["tar", "-xf", str(given.archive), "-C", str(TREE), *options], "linux-unpack.log")
+    source.unpack(given, TREE, LEFT_OUT)
 
 
 def _apply(given: Source) -> None:

@@ -41,8 +41,7 @@ pub struct Arguments {
     pub regions: Vec<String>,
     /// `from=begin`: nothing is counted or modelled before the first case begins.
     pub from_begin: bool,
-    /// `symbols=FILE`, with `mode=sanitize`: names of the kernel's code as Linux writes them (System.map,
-    /// /proc/kallsyms).
+    /// `symbols=FILE`: names of the kernel's code, of an ELF file or as Linux writes them (System.map, /proc/kallsyms).
     pub symbols: Option<PathBuf>,
     /// `ignore=ADDRESS`, with `mode=sanitize`: instructions that are taken not to invalidate, by linear address.
     pub ignored: Vec<u32>,
@@ -129,7 +128,6 @@ impl Arguments {
         let given = [
             ("ignore", !self.ignored.is_empty()),
             ("program", !self.programs.is_empty()),
-            ("symbols", self.symbols.is_some()),
             ("without", self.without_flush),
         ];
         match given.iter().find(|(_, given)| *given) {
