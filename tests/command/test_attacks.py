@@ -48,7 +48,7 @@ def verdicts(checks) -> dict[str, bool]:
 def test_one_attempt_that_is_not_refused_fails(status):
     good = verdicts(attack_isolation.judge_run(attack_isolation.Run("x", many("refused"))))
     assert set(good.values()) == {True}
-    bad = attack_isolation.judge_run(attack_isolation.Run("x", many(status)))
+    bad = list(attack_isolation.judge_run(attack_isolation.Run("x", many(status))))
     assert verdicts(bad) == good | {"x.not_refused": False}
     assert "small.0" in next(check.why for check in bad if not check.ok)
 

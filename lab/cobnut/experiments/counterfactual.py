@@ -26,18 +26,12 @@ STALL = "stall"
 SLOT_MB = 256  # of small spaces, of which there are none here
 
 
-@dataclass(frozen=True)
-class Part(WorkingSets):
-    """Working sets, and up to which size both spaces' entries have room at once."""
-
-    fits: int
-
-
 PARTS = (
-    Part("a", "nops", "Trace cache", "working set: bytes of nops", (0, 15_000, 1_000), (0, 15_000, 3_000), 4_000),
-    Part("b", "jumps", "Instruction TLB", "working set: pages jumped to", (0, 200, 10), (0, 200, 20), 20),
-    Part("c", "reads", "Data TLB", "working set: pages read", (0, 120, 12), (0, 120, 24), 40),
+    WorkingSets("a", "nops", "Trace cache", "working set: bytes of nops", (0, 15_000, 1_000), (0, 15_000, 3_000)),
+    WorkingSets("b", "jumps", "Instruction TLB", "working set: pages jumped to", (0, 200, 10), (0, 200, 20)),
+    WorkingSets("c", "reads", "Data TLB", "working set: pages read", (0, 120, 12), (0, 120, 24)),
 )
+FITS = {"a": 4_000, "b": 20, "c": 40}  # up to which size both spaces' entries have room at once
 
 
 @dataclass(frozen=True)
@@ -104,24 +98,24 @@ def run(lab: Lab) -> Result:
     return lab.result(series, checks, ledger)
 
 
-def _spec(lab: Lab, part: Part, without_flush: bool) -> PingPong:
+def _spec(lab: Lab, part: WorkingSets, without_flush: bool) -> PingPong:
     sizes = part.quick if lab.quick else part.sizes
     return PingPong.of(lab, "large_large", slot=SLOT_MB, gen=part.gen, sizes=sizes, without_flush=without_flush)
 
 
-def judge_part(part: Part, pairs: dict[int, Pair]) -> Iterator[Check]:
+def judge_part(part: WorkingSets, pairs: dict[int, Pair]) -> Iterator[Check]:
     """The checks of one part: over all sizes, and over those that fit."""
-    fitting = [pair for size, pair in pairs.items() if size <= part.fits and pair.charged]
+    fitting = [pair for size, pair in pairs.items() if size <= FITS[part.letter] and pair.charged]
     found = {
         "difference_while_it_fits": ([abs(one.second_order) / one.charged for one in fitting], at_most(LARGEST_SHARE)),
         "difference_beyond_evictions": ([abs(one.second_order) - one.evicted for one in pairs.values()], at_most(0)),
         "unexplained": ([abs(one.unexplained) for one in pairs.values()], exactly(0)),
     }
     for name, (values, rule) in found.items():
-        yield SHEET.judge(f"{part.letter}.{name}", max(values, default=None), rule, fits=part.fits)
+        yield SHEET.judge(f"{part.letter}.{name}", max(values, default=None), rule, fits=FITS[part.letter])
 
 
-def series_of(part: Part, sizes: list[int], pairs: dict[int, Pair]) -> Iterator[Series]:
+def series_of(part: WorkingSets, sizes: list[int], pairs: dict[int, Pair]) -> Iterator[Series]:
     """For one round trip."""
     sums: dict[str, Callable[[Pair], float]] = {
         "charged": lambda pair: pair.charged,

@@ -9,11 +9,11 @@ one of Linux's own invalidations at a time to be without effect.
 
 import re
 import tempfile
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
 
 from cobnut import linux_guest, sanitizing, sheets
-from cobnut.checks import Check, above, at_least, exactly, judge
+from cobnut.checks import Check, above, at_least, exactly
 from cobnut.emulators import qemu
 from cobnut.errors import CobnutError
 from cobnut.experiments import Experiment, Kind, Lab, Setting, runner
@@ -39,53 +39,18 @@ pipe {rounds} 1
 pipe {rounds} 1 int"""
 
 
-@dataclass(frozen=True)
-class Laziness:
-    """A way in which Linux invalidates later than it stores, and the functions that are known to do so."""
-
-    name: str
-    functions: re.Pattern[str]
-    why: str
-
-
-LAZINESS = (
-    Laziness(
-        "vmalloc",
-        re.compile(r"v(un)?map_|purge_"),
-        "areas of the kernel's vmalloc space are unmapped at once and invalidated together, much later; nobody uses an"
-        " address in between",
+# ways in which Linux invalidates later than it stores, by the functions that are known to do so; why is in the sheet
+LAZINESS = {
+    "vmalloc": re.compile(r"v(un)?map_|purge_"),
+    "unmap": re.compile(r"unmap_page_range|zap_|free_pgd_range|free_pgtables|move_page_tables"),
+    "fork": re.compile(r"copy_page_range|copy_p[tmud]"),
+    "protect": re.compile(r"change_p(rotection|te_range|md_range)"),
+    "rights": re.compile(r"set_access_flags"),
+    "kernel": re.compile(r"change_page_attr|set_pmd_pte|kernel_physical_mapping_init|split_large_page"),
+    "page": re.compile(
+        r"ptep_clear_flush|set_pte_vaddr|early_set_fixmap|kunmap|kmap|text_poke|try_to_unmap|page_mkclean"
     ),
-    Laziness(
-        "unmap",
-        re.compile(r"unmap_page_range|zap_|free_pgd_range|free_pgtables|move_page_tables"),
-        "a range's entries are cleared one by one, invalidated together, and only then are its frames given back",
-    ),
-    Laziness(
-        "fork",
-        re.compile(r"copy_page_range|copy_p[tmud]"),
-        "the parent's writable pages become read-only one by one and are invalidated together before fork returns",
-    ),
-    Laziness(
-        "protect",
-        re.compile(r"change_p(rotection|te_range|md_range)"),
-        "an entry is taken out, changed and put back; where no right was lost nothing is invalidated",
-    ),
-    Laziness(
-        "rights",
-        re.compile(r"set_access_flags"),
-        "rights were added; who has cached the older ones faults once more, forgets them and goes on",
-    ),
-    Laziness(
-        "kernel",
-        re.compile(r"change_page_attr|set_pmd_pte|kernel_physical_mapping_init|split_large_page"),
-        "the kernel's own mapping is split or write-protected, then invalidated as a whole",
-    ),
-    Laziness(
-        "page",
-        re.compile(r"ptep_clear_flush|set_pte_vaddr|early_set_fixmap|kunmap|kmap|text_poke|try_to_unmap|page_mkclean"),
-        "one entry, invalidated behind the store or by leaving the temporary address space that it is in",
-    ),
-)
+}
 
 
 def run(lab: Lab) -> Result:
@@ -113,65 +78,31 @@ def candidates(stock: Findings) -> list[Invalidation]:
     return sorted(useful, key=lambda one: -one.needed)
 
 
-def laziness_of(symbol: str | None) -> Laziness | None:
+def laziness_of(symbol: str | None) -> str | None:
     """The known way of being late that the function belongs to."""
     function = (symbol or "").partition("+")[0]
-    return next((one for one in LAZINESS if one.functions.search(function)), None)
+    return next((way for way, functions in LAZINESS.items() if functions.search(function)), None)
 
 
-def judge_stock(stock: Findings, reason: str | None) -> list[Check]:
+def judge_stock(stock: Findings, reason: str | None) -> Iterator[Check]:
     """The run as it is: it came to its end, gave no report, and invalidated late only where that is known."""
-    unknown = [loss for loss in stock.losses if laziness_of(loss.symbol) is None]
-    where = ", ".join(loss.where for loss in unknown)
-    return [
-        judge(
-            "shell.reached",
-            0 if reason else 1,
-            "runs",
-            exactly(1),
-            reason or "Linux booted, its shell ran every command, and the machine was switched off.",
-        ),
-        judge(
-            "accesses",
-            stock.counts["accesses"],
-            "accesses",
-            above(LEAST_ACCESSES),
-            "Each was held against what a processor may have cached.",
-        ),
-        judge(
-            "reports",
-            len(stock.reports),
-            "reports",
-            exactly(0),
-            "Linux is taken to be right, so a report is a mistake of the sanitizer until it is explained. "
-            + " ".join(stock.lines[:3]),
-        ),
-        judge(
-            "late.unexplained",
-            len(unknown),
-            "functions",
-            exactly(0),
-            "Functions that take translations away and belong to no known way of doing"
-            f" so{': ' + where if where else ''}.",
-        ),
-    ]
+    unknown = [loss.where for loss in stock.losses if laziness_of(loss.symbol) is None]
+    told, where = reason or SHEET.texts["reached"], f": {', '.join(unknown)}" if unknown else ""
+    yield SHEET.judge("shell.reached", 0 if reason else 1, exactly(1), told=told)
+    yield SHEET.judge("accesses", stock.counts["accesses"], above(LEAST_ACCESSES))
+    yield SHEET.judge("reports", len(stock.reports), exactly(0), told=" ".join(stock.lines[:3]))
+    yield SHEET.judge("late.unexplained", len(unknown), exactly(0), where=where)
 
 
 def judge_candidates(useful: list[Invalidation]) -> Check:
     """Without invalidations that matter none could be ignored, and nothing would be shown by that."""
-    names = ", ".join(one.where for one in useful)
-    why = f"Invalidations that took something stale away and can be ignored: {names or 'none'}."
-    return judge("candidates", len(useful), "invalidations", at_least(LEAST_TRIED), why)
+    names = ", ".join(one.where for one in useful) or "none"
+    return SHEET.judge("candidates", len(useful), at_least(LEAST_TRIED), names=names)
 
 
-def judge_ignored(invalidation: Invalidation, found: Findings) -> Check:
-    why = (
-        f"Taken to be without effect (it is {invalidation.by}, needed {invalidation.needed:,} times), "
-        "it leaves something stale that Linux goes on to use. "
-    )
-    return judge(
-        f"noticed.{invalidation.symbol}", len(found.reports), "reports", above(0), why + " ".join(found.lines[:1])
-    )
+def judge_ignored(one: Invalidation, found: Findings) -> Check:
+    said = {"by": one.by, "needed": one.needed, "told": " ".join(found.lines[:1])}
+    return SHEET.judge(f"noticed.{one.symbol}", len(found.reports), above(0), **said)
 
 
 def series_of(stock: Findings) -> list[Series]:
@@ -179,7 +110,7 @@ def series_of(stock: Findings) -> list[Series]:
     late = sorted(stock.losses, key=lambda loss: -loss.longest)
     names = [loss.where for loss in late]
     ways = [laziness_of(loss.symbol) for loss in late]
-    labels = [f"{way.name if way else '?'}: {name}" for way, name in zip(ways, names, strict=True)]
+    labels = [f"{way or '?'}: {name}" for way, name in zip(ways, names, strict=True)]
     needed = [one for one in stock.invalidations if one.needed]
     places = [one.where for one in needed]
     return [

@@ -13,11 +13,8 @@ from pathlib import Path
 
 from cobnut import sheets
 from cobnut.checks import Check, above, at_most, exactly, judge
-from cobnut.disassembly import Instruction
-from cobnut.elf import Executable
-from cobnut.errors import CobnutError
 from cobnut.experiments import Experiment, Kind, Lab, Setting, invalidations, runner, stress
-from cobnut.experiments.invalidations import Seen, Site
+from cobnut.experiments.invalidations import Mutant, derive, without
 from cobnut.experiments.stress import Run
 from cobnut.results import Result, Series
 
@@ -26,10 +23,7 @@ SHEET = sheets.beside(__file__)
 TIMEOUT_SECONDS = 300  # only for a kernel that neither ends nor executes anything
 PATIENCE = 2  # a mutant that makes so many times the accesses of the whole kernel will not end
 SEED = 1
-NOP, RET = 0x90, 0xC3
 MOST_IDLE = 1  # the write of CR4 that sets up the coprocessor
-UNRELOCATED = "unrelocated."
-UNCALLED = "uncalled."
 
 
 @dataclass(frozen=True)
@@ -48,25 +42,12 @@ MACHINES = {
 }
 
 
-@dataclass(frozen=True)
-class Mutant:
-    """A kernel without `site`, and what the whole kernel did there."""
-
-    name: str
-    site: Site
-    seen: Seen
-
-    @property
-    def called(self) -> bool:
-        """A call of what invalidates."""
-        return self.name.startswith(UNCALLED)
-
-
 def run(lab: Lab) -> Result:
     """Boots the kernel as it is, then each mutant."""
     machines = list(MACHINES)[:1] if lab.quick else list(MACHINES)
     baselines = runner.mapped(lab, machines, lambda machine: _boot(lab, lab.board.kernel, machine))
-    mutants = derive(invalidations.code_of(lab.board.kernel), baselines)
+    found = {machine: baseline.findings for machine, baseline in baselines.items()}
+    mutants = derive(invalidations.code_of(lab.board.kernel), found)
     unreached = [mutant for mutant in mutants if not mutant.seen.executed and not mutant.called]
     idle = [mutant for mutant in mutants if mutant.seen.executed and not mutant.seen.effective]
     mutants = [mutant for mutant in mutants if mutant not in idle]
@@ -96,30 +77,6 @@ def run(lab: Lab) -> Result:
     return lab.result(series_of(mutants, runs), checks)
 
 
-def derive(code: list[Instruction], baselines: dict[str, Run]) -> list[Mutant]:
-    """Everything that invalidates, takes away or relocates, in the order of addresses."""
-    found = {cpu: baseline.findings for cpu, baseline in baselines.items()}
-    removed = [*invalidations.flushes(code), *invalidations.erasures(code, list(found.values()))]
-    mutants = [Mutant(site.name, site, invalidations.observe(site, found)) for site in removed]
-    flushes = {site.address: site for site in removed}
-    for site in invalidations.relocations(code):
-        follows = flushes[site.address + site.length]
-        mutants.append(Mutant(UNRELOCATED + site.name, site, invalidations.observe(follows, found)))
-    nothing = Seen(next(iter(baselines)), 0, 0, 0)
-    mutants += [Mutant(UNCALLED + site.name, site, nothing) for site in invalidations.calls(code, removed)]
-    return sorted(mutants, key=lambda mutant: mutant.site.address)
-
-
-def without(image: bytes, site: Site) -> bytes:
-    """The kernel's file with the instruction replaced by nops of the same length, or by a return and nops."""
-    instead = (bytes([RET]) if site.leaves else b"").ljust(site.length, bytes([NOP]))
-    for one in Executable(image).segments:
-        if one.linear <= site.address and site.address + site.length <= one.linear + one.size:
-            at = one.offset + site.address - one.linear
-            return image[:at] + instead + image[at + site.length :]
-    raise CobnutError(f"no bytes of the kernel at {site.address:#x}")
-
-
 def caught(found: Run) -> bool:
     """By a report, by an access that a processor may refuse against the page tables, or by a run that fails."""
     return bool(found.findings.reports or found.findings.counts["late_rights"] or found.failure)
@@ -128,7 +85,7 @@ def caught(found: Run) -> bool:
 def judge_baseline(cpu: str, baseline: Run) -> Check:
     noticed = len(baseline.findings.reports) + baseline.findings.counts["late_rights"] + (baseline.failure is not None)
     lines = [*baseline.findings.lines[:1], *([baseline.failure] if baseline.failure else [])]
-    return judge(f"unchanged.{cpu}", noticed, "reports", exactly(0), " ".join(["The kernel as it is passes.", *lines]))
+    return SHEET.judge(f"unchanged.{cpu}", noticed, exactly(0), " ".join(lines))
 
 
 def judge_mutant(mutant: Mutant, found: Run) -> Check:
@@ -150,8 +107,7 @@ def judge_mutant(mutant: Mutant, found: Run) -> Check:
 def judge_idle(idle: list[Mutant]) -> Check:
     """Those that are not tried must stay the few that are known: one more may be an invalidation that no run needs."""
     names = ", ".join(f"{mutant.name} ({mutant.site.text}, {mutant.seen.executed} times)" for mutant in idle)
-    why = f"Not tried, because each of their writes left the bits of paging as they were: {names or 'none'}."
-    return judge("idle", len(idle), "mutants", at_most(MOST_IDLE), why)
+    return SHEET.judge("idle", len(idle), at_most(MOST_IDLE), names=names or "none")
 
 
 def judge_unreached(mutant: Mutant) -> Check:
@@ -160,7 +116,7 @@ def judge_unreached(mutant: Mutant) -> Check:
 
 def judge_all(mutants: list[Mutant], runs: dict[Mutant, Run]) -> Check:
     many = sum(caught(found) for found in runs.values())
-    return judge("caught", 100 * many / len(mutants), "%", exactly(100), f"{many} of {len(mutants)} mutants.")
+    return SHEET.judge("caught", 100 * many / len(mutants), exactly(100), many=many, all=len(mutants))
 
 
 def series_of(mutants: list[Mutant], runs: dict[Mutant, Run]) -> list[Series]:
