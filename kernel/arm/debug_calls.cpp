@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Calls of the debug console, by jumps like system calls (docs/x2-arm.md): R0 in and out. All spaces may print and
-// read; audit and end are for the initial servers.
+// Calls of the debug console, by jumps like system calls (docs/x2-arm.md): R0 in and out. All spaces but controlled
+// ones may print and read; audit and end are for the initial servers.
 #include "arm/board.hpp"
 #include "arm/layout.hpp"
 #include "arm/trap.hpp"
@@ -26,6 +26,7 @@ enum Call : Word {
 }  // namespace
 
 bool dispatch(Thread& t, Word n) {
+    if (t.space->controlled) return false;
     Word* r = t.registers.r;
     switch (n) {
     case print_char:

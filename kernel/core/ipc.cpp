@@ -97,14 +97,14 @@ bool redirects(const Thread& s, const Thread& originator) {
     return v->space == s.space || s.space == r.space || interrupt_of_mine || redirects(s, *v) ? *v : self;
 }
 
-// The receiver of a message from `s` to `to`: the redirector of the sender's space, unless `to` lives in that space or
-// in the redirector's. nullptr if there is none.
-Thread* deflect(Thread& s, Thread* to) {
-    s.intended = ThreadId::nil();
-    if (!to || !s.space->redirected() || to->space == s.space || s.is_interrupt()) return to;
+// The receiver of a message from `s`, whose space has a redirector, to `to`: that redirector, unless `to` lives in that
+// space or in the redirector's; for a controlled space always. What a controlled thread sends itself always has an
+// intended receiver, and what the kernel sends for it never, so that the redirector can tell them apart. nullptr if
+// there is none.
+[[gnu::cold, gnu::noinline]] Thread* deflect(Thread& s, Thread* to) {
     Thread* redirector = threads::find(s.space->redirector);
-    if (!redirector || redirector->space == to->space) return redirector ? to : nullptr;
-    s.intended = to->id;
+    if (!s.space->controlled && (to->space == s.space || (redirector && redirector->space == to->space))) return to;
+    if (!s.space->controlled || s.send_role == Role::user) s.intended = to->id;
     return redirector;
 }
 
@@ -243,7 +243,9 @@ void after_send(Thread* s, bool first = true) {
 
 void begin_send(Thread& s, ThreadId to, Time timeout) {
     check(!s.partner && !s.sender_link.queued());
-    Thread* r = deflect(s, to.is_any() || to.is_any_local() ? nullptr : threads::find(to, s));
+    Thread* r = to.is_any() || to.is_any_local() ? nullptr : threads::find(to, s);
+    s.intended = ThreadId::nil();
+    if (r && s.space->redirected() && !s.is_interrupt()) r = deflect(s, r);
     if (!r || !r->active()) return fail(s, IpcError::no_partner, Phase::send);
     Thread& apparent = apparent_sender(s, *r);
     // A closed receive whose search through the queue was preempted: the awaited partner must not find it busy because

@@ -24,7 +24,7 @@ struct Space {
     Link<Space> dying_link;
 
     bool redirected() const { return !redirector.is_any(); }
-    // Whether a thread has the same rights over the space and its threads as they have themselves.
+    // Whether a thread has the rights over the space and its threads that in other spaces they have themselves.
     bool controlled_by(const Thread& t) const { return controlled && redirector == t.id; }
     bool initialised() const { return !utcb_area.is_nil(); }
 };

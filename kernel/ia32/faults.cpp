@@ -118,8 +118,8 @@ bool debug_access(Thread& t, const Instruction& i) {
 enum class PortAccess { dealt_with, denied, not_the_port };
 
 // The processor has refused a port (IOPL is 0): the I/O bitmap is not in force yet, or the pager has to be asked. The
-// debug console's ports are open to all spaces, as its system calls are: programs for kernels that run users at IOPL 3
-// print through them. Such an access is carried out here.
+// debug console's ports are open to all spaces but controlled ones, as its system calls are: programs for kernels that
+// run users at IOPL 3 print through them. Such an access is carried out here.
 PortAccess port_access(Thread& t, const Instruction& i) {
     unsigned char op = i.opcode();
     bool immediate = op >= 0xe4 && op < 0xe8, out = op & 2;
@@ -129,7 +129,7 @@ PortAccess port_access(Thread& t, const Instruction& i) {
     if (range.last > ports::all.last) return PortAccess::denied;
     if (ports::held(*t.space, range))
         return port_bitmap::open(t, range) ? PortAccess::dealt_with : PortAccess::not_the_port;
-    if (log2 || i.string_port_io() || !board::console_port(port, out)) {
+    if (log2 || i.string_port_io() || t.space->controlled || !board::console_port(port, out)) {
         ipc::port_fault(t, Fpage::io(port, log2));
         return PortAccess::dealt_with;
     }
@@ -206,11 +206,12 @@ bool invalid_opcode(Thread& t) {
 }
 
 // int3 and an instruction that says what is wanted (sheet 6.9): cmp $n, %al; or a jump over the load of a text's
-// address. `audit` is Cobnut's own, for the initial servers: EAX faults in the kernel's books (core/books.hpp), ECX
-// pages, EDX objects, ESI unused pages.
+// address. Threads of controlled spaces have none of these. `audit` is Cobnut's own, for the initial servers: EAX
+// faults in the kernel's books (core/books.hpp), ECX pages, EDX objects, ESI unused pages.
 bool breakpoint(Thread& t) {
     enum Request { print_char = 0, print_string = 1, read_char = 8, read_char_blocked = 0xd, audit = 0x40 };
     constexpr unsigned char cmp_al = 0x3c, jmp_short = 0xeb, mov_eax = 0xb8;
+    if (t.space->controlled) return false;
     unsigned char code[7];
     Word length = user_memory::read(*t.space, t.frame.eip, code, sizeof code);
     Word& eax = t.registers.eax;

@@ -36,9 +36,10 @@ enum ControlBits : L4_Word_t {
     control_write = 1 << 11,
 };
 
-/// To a thread of the own space or of a controlled one: `what` of ControlBits. With control_write it gets `in`, with
-/// control_read `*out` is what it had before. Bits 2..0 of the result: it sent, it received, it was halted; all ones if
-/// there is no such thread, or it is not the caller's to control (ErrorCode 2). MR1 and those that follow are lost.
+/// To a thread of a controlled space, or of the own one if that is none: `what` of ControlBits. With control_write it
+/// gets `in`, with control_read `*out` is what it had before. Bits 2..0 of the result: it sent, it received, it was
+/// halted; all ones if there is no such thread, or it is not the caller's to control (ErrorCode 2). MR1 and those that
+/// follow are lost.
 inline L4_Word_t control_thread(L4_ThreadId_t thread, L4_Word_t what, const AllRegisters *in = nullptr,
                                 AllRegisters *out = nullptr)
 {
