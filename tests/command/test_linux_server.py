@@ -39,6 +39,8 @@ NEW, OLD = "6.1.200-1", "6.1.190-1"
         (["--memory", "8"], "--memory 8: must be from"),
         (["--memory", "9999"], "--memory 9999: must be from"),
         (["--memory", "1024"], "takes 768 MB at most"),
+        (["--memory", "237", "--small", "server"], "--memory 237: a server in a small space takes 236 MB at most"),
+        (["--memory", "512", "--small", "all"], "a server in a small space takes 236 MB at most"),
         (["--seconds", "0"], "--seconds 0"),
         (["--append", "a\nb"], "one line"),
         (["--frobnicate"], "--frobnicate"),
@@ -441,3 +443,25 @@ def test_an_image_that_does_not_fit_the_memory_is_refused(monkeypatch, tmp_path)
 def test_nothing_of_it_is_committed_but_what_is_ours():
     listed = subprocess.run(["git", "ls-files", "linux"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     assert not [name for name in listed.split() if name.endswith((".deb", ".xz", ".cpio"))]
+
+
+@pytest.mark.parametrize(
+    ("wish", "memory_mb", "placement"),
+    [
+        (Wish(), 224, "server"),
+        (Wish(memory_mb=236), 236, "server"),
+        (Wish(memory_mb=237), 237, "none"),
+        (Wish(small="none", memory_mb=200), 200, "none"),
+        (Wish(image="development"), 768, "none"),
+        (Wish(image="development", small="all"), 236, "all"),
+        (Wish(kernel="native", memory_mb=600), 600, None),
+    ],
+)
+def test_the_server_is_in_a_small_space_where_its_memory_fits(wish, memory_mb, placement):
+    placed, got_mb = guest.placed(wish, images.find(wish.image), least_mb=100)
+    assert (placed.small, got_mb) == (placement, memory_mb)
+
+
+def test_an_image_that_no_small_space_has_room_for_is_refused():
+    with pytest.raises(CobnutError, match="^--small all: .* 236 MB at most, and the image development needs 300 MB$"):
+        guest.placed(Wish(image="development", small="all"), images.find("development"), least_mb=300)
