@@ -95,8 +95,57 @@ static void faults(void)
     if (!sigsetjmp(back, 1)) *(volatile int *)0xFFFF0000u = 1;
     CHECK("write to the kernel", caught == SIGSEGV);
     caught = 0, expected = 1;
-    if (!sigsetjmp(back, 1)) (void)*(volatile int *)0xBF800000u;
-    CHECK("read above the stack", caught == SIGSEGV);
+    if (!sigsetjmp(back, 1)) (void)*(volatile int *)0xC0001000u;
+    CHECK("read from the kernel", caught == SIGSEGV);
+}
+
+/* What a division in the coprocessor raises, of which `unmasked` is not masked. */
+static int divide(double x, double y, int unmasked)
+{
+    fpu_control_t usual = 0x37F, cw = usual & ~unmasked;
+
+    caught = 0, code = 0, expected = 1;
+    if (!sigsetjmp(back, 1)) {
+        _FPU_SETCW(cw);
+        asm volatile("fldl %1; fldl %0; fdivp; fstpl %0; fwait" : "+m"(x) : "m"(y));
+    }
+    expected = 0;
+    asm volatile("fninit");
+    _FPU_SETCW(usual);
+    return caught == SIGFPE ? code : -1;
+}
+
+static int divide_sse(float x, float y, unsigned int unmasked)
+{
+    unsigned int usual = 0x1F80, mxcsr = usual & ~(unmasked << 7);
+
+    caught = 0, code = 0, expected = 1;
+    if (!sigsetjmp(back, 1))
+        asm volatile("ldmxcsr %2; movss %0, %%xmm0; divss %1, %%xmm0; movss %%xmm0, %0"
+                     : "+m"(x)
+                     : "m"(y), "m"(mxcsr)
+                     : "xmm0");
+    expected = 0;
+    asm volatile("ldmxcsr %0" : : "m"(usual));
+    return caught == SIGFPE ? code : -1;
+}
+
+static void floating_faults(void)
+{
+    const double tiny = 2.3e-308, huge = 1.7e308;
+
+    CHECK("0 / 0", divide(0, 0, 0x01) == FPE_FLTINV);
+    CHECK("1 / 0", divide(1, 0, 0x04) == FPE_FLTDIV);
+    CHECK("overflow", divide(huge, tiny, 0x08) == FPE_FLTOVF);
+    CHECK("underflow", divide(tiny, huge, 0x10) == FPE_FLTUND);
+    CHECK("inexact", divide(1, 3, 0x20) == FPE_FLTRES);
+}
+
+/* Where the processor raises these: emulators that translate do not. */
+static void sse_faults(void)
+{
+    CHECK("0 / 0 by SSE", divide_sse(0, 0, 0x01) == FPE_FLTINV);
+    CHECK("1 / 0 by SSE", divide_sse(1, 0, 0x04) == FPE_FLTDIV);
 }
 
 static volatile int alarms;
@@ -356,13 +405,16 @@ int main(int argc, char **argv)
         const char *name;
         void (*run)(void);
     } all[] = {
-        {"faults", faults}, {"coprocessor", coprocessor}, {"threads", threads}, {"memory", memory},
-        {"frames", frames}, {"traced", traced},           {"clocks", clocks},
+        {"faults", faults},           {"floating", floating_faults},
+        {"coprocessor", coprocessor}, {"threads", threads},
+        {"memory", memory},           {"frames", frames},
+        {"traced", traced},           {"clocks", clocks},
     };
 
     static const int signals[] = {SIGSEGV, SIGFPE, SIGILL, SIGTRAP, SIGBUS};
 
     for (int i = 0; i < sizeof(signals) / sizeof(*signals); i++) take(signals[i], on_fault, 0);
+    if (argc == 2 && !strcmp(argv[1], "sse")) sse_faults();
     for (int i = 0; i < sizeof(all) / sizeof(*all); i++)
         if (argc < 2 || !strcmp(argv[1], all[i].name)) all[i].run();
     printf("%d failed\n", failed);
