@@ -98,7 +98,7 @@ def _filled(tree: Any, values: Mapping[str, Any]) -> Any:
         return {_filled(key, values): _filled(value, values) for key, value in tree.items()}
     if isinstance(tree, list):
         return [_filled(value, values) for value in tree]
-    return tree.format(**values) if isinstance(tree, str) else tree
+    return tree.format_map(values) if isinstance(tree, str) else tree
 
 
 def beside(module: str) -> Sheet:
