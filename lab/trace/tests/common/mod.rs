@@ -69,8 +69,14 @@ pub fn instructions(number: usize) -> Vec<Instruction> {
     let conditions = [Condition::Always, Condition::Forward, Condition::Backward];
     let instruction = |n: usize| {
         let condition = conditions[n % conditions.len()];
-        let issue =
-            Issue { pipe: Pipe::Either, writes: 1, address: 2, stack: n % 2 == 0, condition, ..Issue::default() };
+        let issue = Issue {
+            pipe: Pipe::Either,
+            writes: 1,
+            address: 2,
+            stack: n.is_multiple_of(2),
+            condition,
+            ..Issue::default()
+        };
         Instruction { length: 1 + (n % 5) as u8, class: classes[n % classes.len()], issue }
     };
     (0..1 + number % 6).map(|n| instruction(n * 3 + number)).collect()
