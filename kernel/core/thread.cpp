@@ -24,7 +24,7 @@ Word dying_count;
 
 // Threads that have a UTCB, by space and address. The contents of UTCBs are no help: users can overwrite them.
 constexpr Word buckets_log2 = 10;
-// As many threads as there are numbers make chains half as long, unless somebody picks addresses that collide.
+// As many threads as there are numbers make chains half as long, unless a program picks addresses that collide.
 constexpr Word longest_chain = 512;
 Thread* by_address[1u << buckets_log2];
 
