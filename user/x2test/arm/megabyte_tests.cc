@@ -83,6 +83,24 @@ void striped_megabyte()
     }
 }
 
+/// Such a megabyte is granted to where there is another one.
+void granted_stripes()
+{
+    constexpr bool ways[] = {false, true};
+    if (!wish.latency) return;
+    for (const bool shared : ways)
+        for (const bool target_shared : ways) {
+            Striped striped(shared), target(target_shared);
+            if (!striped.good || !target.good) return fail("no megabyte");
+            striped.stripe();
+            target.stripe();
+            const L4_Fpage_t its = L4_FpageLog2(everywhere, 20);
+            Agent *giver = shared ? striped.mate : striped.owner;
+            CHECK(pass(giver, target.owner, its + L4_FullyAccessible, 0, its, true));
+            CHECK_EQUAL(ask(target.owner, do_read, everywhere + 4).value, parts / 2);
+        }
+}
+
 /// One of a region's members writes to a page that none of them has been granted, but others at as many places as can
 /// be: it is taken from these, and granted to all members. Then the others read again.
 void written_in_region()
@@ -111,6 +129,7 @@ void written_in_region()
 
 const Test megabyte_tests[] = {
     {"latency.striped_megabyte", striped_megabyte},
+    {"latency.granted_stripes", granted_stripes},
     {"latency.written_in_region", written_in_region},
     {nullptr, nullptr},
 };
