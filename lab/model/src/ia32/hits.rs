@@ -3,9 +3,10 @@
 //!
 //! For a stretch of events that missed nothing it is enough to remember which pages and lines were looked up, in the
 //! order of their last use. On a machine that holds all of them, in whatever slots, the same events miss nothing again:
-//! a hit neither evicts nor fills an entry, however often it happens and whatever would be replaced next. So a repeated
-//! stretch uses each of these once, in this order, modifies the same lines, leaves the front end as it did, and costs
-//! what it cost before.
+//! a hit neither evicts nor fills an entry, however often it happens and whatever would be replaced next. A jump that
+//! went as predicted moves its counter towards the end where it stands, and twice does no more than once; the return
+//! stack sees the same calls and returns again. So a repeated stretch uses each of these once, in this order, modifies
+//! the same lines, leaves the front end as it did, and costs what it cost before.
 
 use super::front_end::Open;
 use super::machine::{Memory, NEVER};
