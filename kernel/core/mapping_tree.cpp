@@ -145,18 +145,6 @@ void note_status(Mapping& m, Word status) {
     for (Mapping* up = &m; up; up = up->parent, ++steps) up->where |= status;
 }
 
-Word visit(const Mapping& m, bool no_write, const Sweep& sweep) {
-    if (!sweep.sets_attribute) return paging::take_status(*m.space, m.page(), no_write);
-    paging::set_attribute(*m.space, m.page(), sweep.attribute);
-    return 0;
-}
-
-void end_visit(Mapping& m, const Sweep& sweep) {
-    if (sweep.sets_attribute) return;
-    *sweep.status |= m.status();
-    m.where &= ~Mapping::status_mask;
-}
-
 Word remove(Mapping& m) {
     check(m.parent ? m.parent->depth() + 1 == m.depth() : !m.depth());
     Mapping* parent = m.parent;

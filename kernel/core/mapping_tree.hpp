@@ -71,8 +71,16 @@ void note_status(Mapping& m, Word status);
 
 // What a sweep does to a page, with `no_write` for this one: returns the status that it has taken. And when it is
 // through with all below the page.
-Word visit(const Mapping& m, bool no_write, const Sweep& sweep);
-void end_visit(Mapping& m, const Sweep& sweep);
+inline Word visit(const Mapping& m, bool no_write, const Sweep& sweep) {
+    if (!sweep.sets_attribute) return paging::take_status(*m.space, m.page(), no_write);
+    paging::set_attribute(*m.space, m.page(), sweep.attribute);
+    return 0;
+}
+inline void end_visit(Mapping& m, const Sweep& sweep) {
+    if (sweep.sets_attribute) return;
+    *sweep.status |= m.status();
+    m.where &= ~Mapping::status_mask;
+}
 
 // Takes a page without children out of its space, with its node; returns its last status.
 Word remove(Mapping& m);
