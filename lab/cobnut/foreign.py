@@ -9,6 +9,7 @@ from pathlib import Path
 from cobnut import boards, gnumach, linux_guest, paths
 from cobnut.boards import Board
 from cobnut.errors import unknown
+from cobnut.linux import board as board_linux
 
 FOLDER = paths.BUILD / "guests"
 # what the init of Debian's Linux runs: the kernel's option run="...", which init finds in its environment, or a shell
@@ -55,7 +56,13 @@ def _gnumach(_: Board) -> Files:
     return {"kernel": mach.kernel, "kernel-dbg": mach.debugging}
 
 
+def _linux_for_board(board: Board) -> Files:
+    linux = board_linux.ensure(board)
+    return {"kernel": linux.kernel, "initrd": board_linux.initrd(), "symbols": linux.symbols}
+
+
 GUESTS: dict[tuple[str, str], Callable[[Board], Files]] = {
     ("pc", "linux"): _debian,
     ("pc", "gnumach"): _gnumach,
+    **{(name, "linux"): _linux_for_board for name in board_linux.TREES},
 }
