@@ -4,6 +4,7 @@
 // run latency/worst`).
 #include "crowd.h"
 
+#include <cobnut/lab.h>
 #include <l4/kdebug.h>
 
 namespace x2test {
@@ -97,6 +98,30 @@ void forwarded_by_strangers()
     const Crowd crowd(L4_nilthread, L4_nilthread, L4_Never, L4_Never, forward_in_vain);
     if (!crowd.complete()) return;
     CHECK_EQUAL(ask(a, do_receive_from, other->id.raw).value, receive_timeout);
+}
+
+Word do_spin(Word, Word, Word)
+{
+    for (volatile Word spins = 0;;) spins = spins + 1;
+}
+
+/// A thread's total quantum is used up: what it waits for then is looked for among many such senders.
+void quantum_with_strangers()
+{
+    if (!wish.latency) return;
+    cobnut_lab_mark(COBNUT_LAB_END, tests_begun);
+    Agent *a = agent(Kind::large), *first = agent(Kind::large), *next = agent(Kind::large);
+    if (!a || !first || !next) return;
+    CHECK(L4_SpaceControl(first->id, 0, L4_Nilpage, L4_Nilpage, next->id, nullptr));
+    CHECK(L4_SpaceControl(next->id, 0, L4_Nilpage, L4_Nilpage, first->id, nullptr));
+    forwarded = first->id, forward_receiver = a->id;
+    begin(a, do_spin);
+    const Crowd crowd(L4_nilthread, L4_nilthread, L4_Never, L4_Never, forward_in_vain);
+    if (!crowd.complete()) return;
+    CHECK(L4_Set_Timeslice(a->id, L4_TimePeriod(10000), L4_TimePeriod(20000)));
+    cobnut_lab_mark(COBNUT_LAB_BEGIN, tests_begun);
+    CHECK(L4_IpcSucceeded(L4_Receive_Timeout(a->id, second)));
+    cobnut_lab_mark(COBNUT_LAB_END, tests_begun);
 }
 
 Word do_forward(Word, Word, Word) { forward_to(forward_receiver.raw); }
@@ -454,6 +479,7 @@ const Test waiting_tests[] = {
     {"latency.wait_expiry", timeouts_expire},
     {"latency.wait_receive", closed_receive},
     {"latency.wait_forwarded", forwarded_by_strangers},
+    {"latency.wait_quantum", quantum_with_strangers},
     {"latency.wait_items", items_behind_strangers},
     {"latency.wait_granted", granted_behind_a_message},
     {"latency.wait_deletion", deletion},
