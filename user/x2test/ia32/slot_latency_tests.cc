@@ -202,7 +202,8 @@ void slot_for_a_leader()
     remove_members(made);
 }
 
-/// The same where the leader can only have the slot of one that sleeps, which has tables to be looked through, too.
+/// As leave_group_for_another(), where the leader can only have the slot of one that sleeps, which has tables to be
+/// looked through, too.
 void leave_group_for_a_slot()
 {
     if (!wish.latency || !wish.automatic || wish.area_mb != 512) return;
