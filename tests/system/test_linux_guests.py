@@ -3,8 +3,10 @@
 knows the microkernel reaches nobody.
 """
 
+import hashlib
+
 import pytest
-from guest_programs import compiled
+from guest_programs import GUESTS, compiled
 
 from conftest import run_cobnut
 
@@ -53,3 +55,21 @@ def test_a_program_that_knows_the_microkernel_reaches_nobody(programs, words):
     assert done.returncode == 0 and "FAIL" not in done.stdout, done.stdout + done.stderr
     assert done.stdout.endswith("forger: all is as before\nalive\n"), done.stdout
     assert "FORGED" not in done.stdout and "!" not in done.stdout, done.stdout
+
+
+def test_facilities_are_what_they_are_natively():
+    """Pseudo-terminals, epoll, shared memory, seccomp, namespaces, core dumps, random numbers, a clock that does not
+    drift and the OOM killer; the server has RAM disks beside.
+    """
+    said = []
+    for words in (("--kernel", "native"), ("--small", "none")):
+        done = run_cobnut(
+            "linux", "--image", "debian", "--files", str(GUESTS), "--run", "python3 facilities.py", *words
+        )
+        assert done.returncode == 0, done.stderr
+        said.append([line for line in done.stdout.splitlines() if line and not line.startswith("[")])
+    native, server = said
+    assert len(native) > 10 and "eaten -9" in native and "drift True" in native, native
+    numbers = "".join(f"{n}\n" for n in range(1, 20001)).encode()
+    expected = f"disk {hashlib.md5(numbers).hexdigest()}  -"
+    assert [expected if line == "disk None" else line for line in native] == server
