@@ -22,6 +22,7 @@ CATEGORIES = {
     "trace_rebuild": "trace-cache rebuild",
     "flush": "flush",
     "stall": "pipeline stall",
+    "limit_fault": "faults past limits",
 }
 
 

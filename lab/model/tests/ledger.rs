@@ -249,3 +249,14 @@ fn t416_a_store_that_no_level_allocates_fetches_nothing() {
     }
     assert_eq!(machine.ledger().row(Category::CacheRefill), 0);
 }
+
+#[test]
+fn t417_a_fault_past_a_limit_costs_the_fault_and_the_kernels_path() {
+    let mut machine = Machine::new(&pentium4(&["entry.fault_cycles:500", "entry.limit_fault_path_cycles:900"]));
+    let mut tables = Identity::default();
+    let fault = Event::LimitFault { linear: Linear(0x40_0000) };
+    machine.event(&fault, &mut tables);
+    machine.event(&fault, &mut tables);
+    assert_eq!(cycles(&machine, Category::LimitFault), 2_800);
+    assert_eq!(machine.ledger().total(), 2_800 * MILLI, "nothing else is known of it");
+}

@@ -143,6 +143,22 @@ impl Charges {
         self.by_switch.iter_mut().flatten().flatten().zip(before).for_each(|(sum, from)| sum.repeat(from, times));
     }
 
+    /// Adds what was charged and what happened between `from` and `to`, which came later.
+    pub fn pass_over(&mut self, from: &Charges, to: &Charges) {
+        self.times.resize(to.times.len(), 0);
+        let times = self.times.iter_mut().zip(&to.times).enumerate();
+        times.for_each(|(switch, (count, to))| *count += to - from.times.get(switch).copied().unwrap_or(0));
+        self.by_switch.resize(to.by_switch.len(), Default::default());
+        for (switch, sums) in self.by_switch.iter_mut().enumerate() {
+            let before = from.by_switch.get(switch).copied().unwrap_or_default();
+            let added = before.iter().flatten().zip(to.by_switch[switch].iter().flatten());
+            sums.iter_mut().flatten().zip(added).for_each(|(sum, (from, to))| {
+                sum.refills += to.refills - from.refills;
+                sum.milli += to.milli - from.milli;
+            });
+        }
+    }
+
     /// The sums between `origin` and `self` that are not zero, by category, kind, and switch.
     pub fn since(&self, origin: &Charges) -> Vec<Charge> {
         let mut found = Vec::new();

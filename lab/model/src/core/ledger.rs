@@ -16,10 +16,11 @@ pub enum Category {
     Flush,
     /// The pipeline waits: for a short trace line, after a mispredicted jump, for a store that blocks a load.
     Stall,
+    LimitFault,
 }
 
 /// All categories with their report names, in ledger order.
-pub const CATEGORIES: [(Category, &str); 10] = [
+pub const CATEGORIES: [(Category, &str); 11] = [
     (Category::Instructions, "instructions"),
     (Category::KernelEntryExit, "kernel_entry_exit"),
     (Category::SegmentReload, "segment_reload"),
@@ -30,6 +31,7 @@ pub const CATEGORIES: [(Category, &str); 10] = [
     (Category::TraceRebuild, "trace_rebuild"),
     (Category::Flush, "flush"),
     (Category::Stall, "stall"),
+    (Category::LimitFault, "limit_fault"),
 ];
 
 /// Sums per category, in thousandths of a cycle. The total is not stored: it is the sum of the rows.

@@ -32,6 +32,8 @@ pub struct Costs {
     pub line: u64,
     fault: u64,
     interrupt: u64,
+    /// A fault past a segment's limit, from the access to the access that follows it.
+    pub limit_fault: u64,
 }
 
 /// How instructions that follow each other help or hinder each other.
@@ -65,6 +67,7 @@ impl Default for Costs {
             line: 0,
             fault: 0,
             interrupt: 0,
+            limit_fault: 0,
         }
     }
 }
@@ -144,6 +147,7 @@ impl Costs {
             },
             fault: milli("entry.fault_cycles"),
             interrupt: milli("entry.interrupt_cycles"),
+            limit_fault: milli("entry.fault_cycles") + milli("entry.limit_fault_path_cycles"),
         }
     }
 

@@ -251,6 +251,11 @@ pub enum Event {
     },
     /// The kernel was entered by a fault or an external interrupt.
     Entry(EntryKind),
+    /// The access at `linear` that follows was past the limit of its segment. The emulator made it; a processor would
+    /// have raised a protection fault, let the kernel turn or enlarge the segment, and only then have made it.
+    LimitFault {
+        linear: Linear,
+    },
 }
 
 /// What a page walk found.

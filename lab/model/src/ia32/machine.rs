@@ -314,6 +314,7 @@ impl Machine {
                 self.memory.tlbs.invalidate(linear, moment);
             }
             Event::Entry(kind) => self.entry(kind),
+            Event::LimitFault { .. } => self.limit_fault(),
         }
     }
 
@@ -324,6 +325,13 @@ impl Machine {
         }
         self.left = None;
         self.memory.ledger.add(Category::KernelEntryExit, self.memory.costs.entry(kind));
+    }
+
+    /// Only the whole cost is known: what the kernel would have displaced from TLBs and caches is not. The rest of the
+    /// block, with its jump, is still to come.
+    fn limit_fault(&mut self) {
+        self.front.interrupted();
+        self.memory.ledger.add(Category::LimitFault, self.memory.costs.limit_fault);
     }
 
     /// Tells all structures of a switch, if it was one.

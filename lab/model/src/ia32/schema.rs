@@ -45,7 +45,7 @@ const CACHE: [(&str, Kind); 8] = [
     ("lines_per_fill", Kind::Integer { min: 1, max: 8 }),
 ];
 
-const SINGLE: [(&str, &str, Kind); 43] = [
+const SINGLE: [(&str, &str, Kind); 44] = [
     ("processor", "clock_mhz", Kind::Integer { min: 1, max: 10_000 }),
     ("processor", "emulated_as", Kind::Choice(&["486", "pentium", "pentium2", "pentium3"])),
     ("pipeline", "pairing", Kind::Choice(&["none", "pentium"])),
@@ -89,6 +89,7 @@ const SINGLE: [(&str, &str, Kind); 43] = [
     ("entry", "iret_cycles", CYCLES),
     ("entry", "fault_cycles", CYCLES),
     ("entry", "interrupt_cycles", CYCLES),
+    ("entry", "limit_fault_path_cycles", CYCLES),
 ];
 
 /// Two ways to state one cost, of the whole or of one part: a section has exactly one of the lists.
@@ -102,7 +103,7 @@ const ALTERNATIVES: [(&str, [&[&str]; 2]); 5] = [
 ];
 
 /// Parameters that may be left out of a section that is there.
-const OPTIONAL_KEYS: [&str; 7] = [
+const OPTIONAL_KEYS: [&str; 8] = [
     "random_seed",
     "far_return_cycles",
     "far_jump_cycles",
@@ -110,6 +111,7 @@ const OPTIONAL_KEYS: [&str; 7] = [
     "iret_cycles",
     "branch_taken",
     "mispredicted_paired_cycles",
+    "limit_fault_path_cycles",
 ];
 
 /// Every parameter of every section of an IA-32 machine.

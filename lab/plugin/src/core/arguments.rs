@@ -37,7 +37,7 @@ pub struct Arguments {
     pub ranges: Vec<String>,
     /// `program=NAME:FILE`: a user's program, known by its ELF file.
     pub programs: Vec<String>,
-    /// `region=CASE:NAME/FROM..TO`: a case that two places in a program delimit.
+    /// `region=CASE:WHAT`: a case without marks (`user_regions.rs`).
     pub regions: Vec<String>,
     /// `from=begin`: nothing is counted or modelled before the first case begins.
     pub from_begin: bool,
@@ -127,7 +127,7 @@ impl Arguments {
     pub fn check_arm(&self) -> Result<(), String> {
         let given = [
             ("ignore", !self.ignored.is_empty()),
-            ("program", !self.programs.is_empty()),
+            ("symbols", self.symbols.is_some() && self.sanitize),
             ("without", self.without_flush),
         ];
         match given.iter().find(|(_, given)| *given) {

@@ -77,7 +77,10 @@ pub fn prepare<'a>(words: impl Iterator<Item = &'a str>, architecture: Architect
         (None, None) => Symbols::default(),
     };
     let programs = Programs::read(&arguments.programs)?;
-    let regions = UserRegions::parse(&arguments.regions, &programs)?;
+    let regions = UserRegions::parse(&arguments.regions, &programs, &symbols)?;
+    if architecture == Architecture::Arm && regions.of_console() {
+        return Err("argument region: what an ARM guest prints is not seen".into());
+    }
     let (mut ranges, mut in_programs) = (Vec::new(), Vec::new());
     for argument in &arguments.ranges {
         match code_ranges::parse(argument, &symbols, &programs)? {

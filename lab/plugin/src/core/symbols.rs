@@ -59,6 +59,14 @@ impl Symbols {
         }
     }
 
+    /// The address that a symbol names, or a number with 0x.
+    pub fn place_named(&self, text: &str) -> Result<u32, String> {
+        match text.strip_prefix("0x") {
+            Some(digits) => u32::from_str_radix(digits, 16).map_err(|_| format!("{text} is not an address")),
+            None => self.address(text),
+        }
+    }
+
     /// `symbol+offset` for an address in the kernel's code.
     pub fn name(&self, at: u32) -> Option<String> {
         let &(first, _) = self.code.iter().find(|&&(first, end)| (first..end).contains(&at))?;

@@ -156,8 +156,8 @@ fn address(found: &Instruction, info: &InstructionInfo) -> u8 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::decode::decode;
     use super::*;
-    use crate::ia32::decode::decode;
 
     const EAX: u8 = 1 << 0;
     const ECX: u8 = 1 << 1;

@@ -400,6 +400,15 @@ impl<P: Processor> Sink<P> for Measurement<P> {
                 self.regions.iteration(&self.counters, self.machine.as_mut(), footprint, functions);
                 self.ranges.iteration();
             }
+            Marker::Pause => {
+                self.marker(Marker::Iteration);
+                self.regions.pause();
+                self.ranges.pause();
+            }
+            Marker::Drop => {
+                self.regions.pause();
+                self.ranges.pause();
+            }
             Marker::End => {
                 if let Some(case) = self.regions.unfinished() {
                     self.ranges.end(case);
@@ -434,6 +443,9 @@ impl<P: Processor> Sink<P> for Measurement<P> {
     }
 
     fn checkpoint(&self) -> Option<Checkpoint<P>> {
+        if self.regions.has_gaps() {
+            return None;
+        }
         let machine = match &self.machine {
             Some(machine) => Some(machine.checkpoint()?),
             None => None,

@@ -2,11 +2,11 @@
 //! The observer that tells the sanitizer (`cobnut_model::ia32::sanitizer`) of every access, store to a page table,
 //! invalidation and fault, and holds accesses against the segments that they are made through.
 
-mod operands;
 mod output;
 
 use super::descriptors;
 use super::follower::KERNEL;
+use super::operands::{self, Operands};
 use super::{Arrival, Event, Ia32Guest, Instruction, Observer, Place, State};
 use crate::core::observer;
 use crate::core::setup::Setup;
@@ -14,7 +14,6 @@ use crate::ia32::registers;
 use cobnut_model::ia32::sanitizer::{Access, Kind, Sanitizer, Segment, CS, FLAT, SS};
 use cobnut_model::ia32::Class;
 use cobnut_model::{Linear, Page, Physical};
-use operands::Operands;
 
 const USER: u8 = 3;
 const FAULT_WRITE: u32 = 2;
