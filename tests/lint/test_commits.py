@@ -10,7 +10,7 @@ from cobnut import paths
 LONGEST = 72
 # in seconds: a rule holds for what has been written from then on
 SINCE = 1795305600  # 2026-11-22
-BODY_SINCE = 1795535069  # 2026-11-24, 15:44:29 UTC
+BODY_SINCE = 1795521600  # 2026-11-24, 12:00 UTC
 
 FORMAT = "--format=%h%x00%at%x00%s%x00%b%x01"
 
