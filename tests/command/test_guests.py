@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cobnut import boards, guests, images
+from cobnut import boards, build, guests, images
 from cobnut.boards import ARM
 from cobnut.emulators import Boot, qemu, qemu_arm
 from cobnut.emulators.ending import End, Watch
@@ -21,6 +21,12 @@ FIRST_WORD = b"\x00\x00\xa0\xe1"  # mov r0, r0
 def zimage(size: int = 0x40) -> bytes:
     """The head of a zImage that claims so many bytes, and as many."""
     return FIRST_WORD * 9 + struct.pack("<III", images.ZIMAGE_MAGIC, 0, size) + bytes(size - 48)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def our_kernel():
+    """The kernel of the board, which stands for an executable of somebody else's."""
+    build.images(VERSATILE)
 
 
 @pytest.fixture
