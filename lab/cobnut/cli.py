@@ -19,7 +19,7 @@ from cobnut.commands.images import flash, iso
 from cobnut.commands.running import replay, run
 from cobnut.errors import CobnutError, Skipped
 from cobnut.linux.command import linux
-from cobnut.options import BoardOption, KernelSetting
+from cobnut.options import BoardOption, BuildSetting
 from cobnut.process import end_on_signals
 
 app = typer.Typer(
@@ -88,13 +88,13 @@ def test(
 
 
 @app.command()
-def build(board: BoardOption = "pc", given: KernelSetting = None) -> None:
+def build(board: BoardOption = "pc", given: BuildSetting = None) -> None:
     """Builds the images and prints their paths, the kernel first; with --set guest=NAME those of a kernel that is not
     ours: linux, or on pc gnumach.
     """
     guests = [pair.partition("=")[2] for pair in given or [] if pair.startswith("guest=")]
     if guests:
-        if len(guests) < len(given or []):
+        if len(given or []) > 1:
             raise CobnutError(f"--set guest={guests[0]}: goes with no other setting")
         for path in foreign.made(boards.find(board), guests[0]):
             print(path)

@@ -47,14 +47,15 @@ SecondsOption = Annotated[float | None, typer.Option("--seconds", help="Ends the
 BoardOption = Annotated[
     str, typer.Option("--board", help="The board to build for.", metavar="BOARD", autocompletion=completion.boards_)
 ]
+KINDS_OF_KERNEL = (
+    "checked=on: a kernel that asserts its invariants as it runs. For ARM, tags=off: the standard kernel, which flushes"
+    " at every switch."
+)
 KernelSetting = Annotated[
     list[str] | None,
-    typer.Option(
-        "--set",
-        help=(
-            "checked=on: a kernel that asserts its invariants as it runs. For ARM, tags=off: the standard kernel, which"
-            " flushes at every switch."
-        ),
-        metavar="K=on|off",
-    ),
+    typer.Option("--set", help=KINDS_OF_KERNEL, metavar="K=on|off"),
+]
+BuildSetting = Annotated[
+    list[str] | None,
+    typer.Option("--set", help=f"{KINDS_OF_KERNEL} guest=NAME: a kernel that is not ours.", metavar="K=VALUE"),
 ]

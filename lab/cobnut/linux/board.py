@@ -62,7 +62,7 @@ def recipe(board: Board, given: Source) -> Recipe:
 
 def ensure(board: Board) -> BoardLinux:
     """Makes sure of the kernel: what is missing is fetched and compiled."""
-    packages.ensure(packages.ARM_TOOLS, kbuild.TOOLS)
+    packages.ensure(packages.BUILD_TOOLS, packages.ARM_TOOLS, kbuild.TOOLS)
     given = source.ensure()
     entry = cache.get(recipe(board, given), lambda folder, _: _make(board, given, folder))
     return BoardLinux(entry / KERNEL, entry / SYMBOLS, given.version)

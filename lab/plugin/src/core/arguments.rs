@@ -127,7 +127,6 @@ impl Arguments {
     pub fn check_arm(&self) -> Result<(), String> {
         let given = [
             ("ignore", !self.ignored.is_empty()),
-            ("symbols", self.symbols.is_some() && self.sanitize),
             ("without", self.without_flush),
         ];
         match given.iter().find(|(_, given)| *given) {
