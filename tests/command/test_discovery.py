@@ -15,7 +15,6 @@ MODULE = """
 from cobnut.checks import exactly, judge
 from cobnut.experiments import Experiment, Kind, Lab, ipc_path
 from cobnut.results import Provenance, Result
-from cobnut.sheets import Sheet
 
 
 def run(lab: Lab) -> Result:
@@ -25,7 +24,8 @@ def run(lab: Lab) -> Result:
 
 EXPERIMENT = Experiment(
     name="made_up/dropped",
-    sheet=Sheet(title="Found by being there", source="this test", story="", named={declared}),
+    title="Found by being there",
+    source="this test",
     kind=Kind.{kind},
     machine="pentium4-1400",
     boards={boards},
@@ -33,6 +33,9 @@ EXPERIMENT = Experiment(
     long_proof=True,
     run=run,
     plots=lambda result: [],
+    checks={declared},
+    story="",
+    cannot_say=(),
 )
 """
 

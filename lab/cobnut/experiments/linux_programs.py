@@ -149,7 +149,6 @@ COUNTED = (
     ("trace_misses", "misses"),
     ("cr3_writes", "writes"),
     ("segment_loads", "loads"),
-    ("limit_faults", "faults"),
 )
 
 

@@ -22,12 +22,11 @@ pub struct Counts {
 }
 
 impl Counted for Counts {
-    const NAMES: &'static [&'static str] =
-        &["itlb_misses", "dtlb_misses", "icache_misses", "dcache_misses", "write_backs"];
+    const NAMES: [&'static str; 5] = ["itlb_misses", "dtlb_misses", "icache_misses", "dcache_misses", "write_backs"];
 
-    fn numbers(&mut self) -> Vec<&mut u64> {
+    fn numbers(&mut self) -> [&mut u64; 5] {
         let Counts { itlb_misses, dtlb_misses, icache_misses, dcache_misses, write_backs } = self;
-        vec![itlb_misses, dtlb_misses, icache_misses, dcache_misses, write_backs]
+        [itlb_misses, dtlb_misses, icache_misses, dcache_misses, write_backs]
     }
 }
 
