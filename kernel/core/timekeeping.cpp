@@ -18,7 +18,7 @@ bool ticked;
 void tick(Microseconds us) {
     last_tick = arch::now();
     ticked = true;
-    // On the way out of the kernel there are points behind what has made the current thread wait.
+    // The points on the way out of the kernel come after the current thread has blocked.
     Thread* t = arch::current_thread();
     if (t && schedule::can_run(*t) && schedule::tick(*t, us)) ipc::quantum_exhausted(*t);
 }

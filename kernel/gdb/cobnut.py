@@ -96,12 +96,12 @@ def kind_of(space):
 
 
 def is_open(state_word):
-    """Whether a thread waits in the fast path's way: its state is then whom it waits for (core/thread.hpp)."""
+    """Whether a thread is open: its state word is then the id of the awaited sender (core/thread.hpp)."""
     return state_word & 63 != 0
 
 
 def state_of(thread):
-    """What a thread does, and with whom."""
+    """What a thread does, and its partner."""
     if address_of(thread) == current():
         return "running", "-"
     word = int(thread["state_word"])
@@ -184,7 +184,7 @@ class Cobnut(Command):
 
 
 class Threads(Command):
-    """cobnut threads: all threads, * the running one; id, state, whom it waits for, priority, space, ip and sp in user
+    """cobnut threads: all threads, * the running one; id, state, awaited sender, priority, space, ip and sp in user
     mode.
     """
 

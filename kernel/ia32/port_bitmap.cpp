@@ -45,7 +45,7 @@ void close() { processor.io_map = io_map_none; }
 
 }  // namespace port_bitmap
 
-// The running thread may have it open, or a copied bit.
+// The running thread may hold the bitmap with a bit of these ports copied.
 void ports::lost(const Space& space) {
     if (port_bitmap::owner != &space) return;
     port_bitmap::owner = nullptr;
@@ -54,10 +54,18 @@ void ports::lost(const Space& space) {
 
 namespace arch {
 
+namespace {
+
+// A walk over all records is paid for after it: this much of a budget has to be left before.
+constexpr Word ports_need = mappings::between_points / 2;
+
+}  // namespace
+
 bool equip_server(Space& space) { return ports::give_all(space); }
 
 mappings::Mapped transfer_ports(Space& from, Fpage send, Space& to, Fpage window, bool grant,
     mappings::Progress& progress, Word& budget) {
+    if (budget < ports_need) return mappings::Mapped::part;
     ports::Range offered = ports::range_of(send), open = window.is_complete() ? ports::all : ports::range_of(window);
     if (offered.first < open.first) offered.first = open.first;
     if (offered.last > open.last) offered.last = open.last;
@@ -69,7 +77,7 @@ mappings::Mapped transfer_ports(Space& from, Fpage send, Space& to, Fpage window
 }
 
 bool unmap_ports(Space& space, Fpage fpage, bool flush, Word& budget) {
-    return ports::take(space, ports::range_of(fpage), flush, budget);
+    return budget >= ports_need && ports::take(space, ports::range_of(fpage), flush, budget);
 }
 
 }  // namespace arch

@@ -30,7 +30,7 @@ void end_of_interrupt(Word line) {
     }
 }
 
-// Lines 7 and 15 also stand for an interrupt that went away before it was asked for.
+// Lines 7 and 15 also report an interrupt that was withdrawn before it was acknowledged.
 bool spurious(Word line) {
     if ((line & 7) != 7) return false;
     Word pic = line < 8 ? pic1 : pic2;

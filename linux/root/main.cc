@@ -4,8 +4,8 @@
 //
 // Modules: the server (an ELF executable linked at SERVER_START; its command line, without the first word, is the
 // kernel's), then an initial file system. Own options (defaults first):
-//   memory=MB         what the server gets; half of what the machine has if it is not said
-//   small=none|server|all
+//   memory=MB         what the server gets; if it is not said half of what the machine has, as far as it fits
+//   small=server|all|none
 //                     whose spaces are small; of all processes' the kernel decides which
 //   slot=256          MB of the server's
 // The machine ends with what the server says, or with status 2 after one line of what is wrong.
@@ -122,8 +122,8 @@ int cobnut_main(const char *command_line)
     bool bad = false;
     const unsigned megabytes = options.number("memory", 0, &bad), slot = options.number("slot", 256, &bad);
     const cobnut::Text kind = options.find("small");
-    const bool all = kind == "all", small = all || kind == "server";
-    if (bad || (kind && !small && !(kind == "none"))) refuse("bad option on its command line");
+    const bool all = kind == "all", none = kind == "none", small = !none;
+    if (bad || (kind && !all && !none && !(kind == "server"))) refuse("bad option on its command line");
     cobnut::Module server, initrd = {};
     if (!cobnut::boot_module(0, server)) refuse("there is no module with the server");
     cobnut::boot_module(1, initrd);

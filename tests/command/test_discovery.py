@@ -15,6 +15,7 @@ MODULE = """
 from cobnut.checks import exactly, judge
 from cobnut.experiments import Experiment, Kind, Lab, ipc_path
 from cobnut.results import Provenance, Result
+from cobnut.sheets import Sheet
 
 
 def run(lab: Lab) -> Result:
@@ -24,8 +25,7 @@ def run(lab: Lab) -> Result:
 
 EXPERIMENT = Experiment(
     name="made_up/dropped",
-    title="Found by being there",
-    source="this test",
+    sheet=Sheet(title="Found by being there", source="this test", story="", named={declared}),
     kind=Kind.{kind},
     machine="pentium4-1400",
     boards={boards},
@@ -33,9 +33,6 @@ EXPERIMENT = Experiment(
     long_proof=True,
     run=run,
     plots=lambda result: [],
-    checks={declared},
-    story="",
-    cannot_say=(),
 )
 """
 

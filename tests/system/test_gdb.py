@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import guests
+from cobnut import elf
 from cobnut.process import Limit
 from conftest import ROOT, run_cobnut, run_limited
 
@@ -154,8 +155,7 @@ def build_program(folder: Path, board: str, factor: int) -> Path:
 
 
 def address_of(name: str, program: Path) -> str:
-    listed = run_limited(["nm", str(program)]).stdout.splitlines()
-    return next(line.split()[0] for line in listed if line.split()[-1] == name)
+    return next(f"{one.address:08x}" for one in elf.read(program).symbols if one.name == name)
 
 
 @pytest.mark.parametrize(("board", "options"), BOARDS)

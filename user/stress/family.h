@@ -115,7 +115,7 @@ private:
     void create_thread(Word space, Word thread);
     void delete_thread(Word space, Word thread);
     void delete_space(Word space);
-    void settle_deleted(Word space);
+    void note_deleted(Word space);
     void dissolve(Word leader);
     volatile Word &content(Word page) const;
 

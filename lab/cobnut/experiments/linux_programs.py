@@ -149,6 +149,7 @@ COUNTED = (
     ("trace_misses", "misses"),
     ("cr3_writes", "writes"),
     ("segment_loads", "loads"),
+    ("limit_faults", "faults"),
 )
 
 

@@ -182,3 +182,34 @@ fn the_sanitizer_finds_what_the_guest_forgets() {
     let cleaned = operations.iter().find(|one| one["by"] == "CleanLine").unwrap();
     assert_eq!((&cleaned["executed"], &cleaned["needed"]), (&4.into(), &4.into()));
 }
+
+/// Of the case with this number.
+fn case(report: &Value, number: u64) -> &Value {
+    report["regions"].as_array().unwrap().iter().find(|one| one["case"] == number).expect("no such case")
+}
+
+fn without_marks(name: &str, region: &str) -> Vec<(u64, u64)> {
+    let image = work_folder(name).join("arm");
+    let report = measure(name, &format!("mode=count,kernel={0},program=it:{0},region=9:{region}", image.display()));
+    let counted = |counter: &str| case(&report, 9)["per_iteration"][counter].as_array().unwrap().clone();
+    let numbers = |list: Vec<Value>| list.into_iter().map(|n| n.as_u64().unwrap()).collect::<Vec<_>>();
+    numbers(counted("instructions_kernel")).into_iter().zip(numbers(counted("instructions_user"))).collect()
+}
+
+#[test]
+fn cases_without_marks_are_counted() {
+    assert_eq!(without_marks("arm-kernel-region", "kernel/again..behind"), [(4, 0); 5]);
+    // Of each turn six instructions, and three of the kernel for each call.
+    assert_eq!(without_marks("arm-program-region", "it/calls..finished@1"), [(6, 6); 3]);
+    assert_eq!(without_marks("arm-calls", "call=20"), [(3, 1); 4]);
+    assert_eq!(without_marks("arm-calls-of", "it/call=3@1"), [(3, 1); 3]);
+}
+
+#[test]
+fn what_an_arm_guest_prints_is_no_case() {
+    let folder = work_folder("arm-console");
+    let done = qemu(&folder, ",mode=count,out=x,region=1:console=a..b");
+    let errors = String::from_utf8_lossy(&done.stderr).into_owned();
+    assert_eq!(done.status.code(), Some(1), "{errors}");
+    assert!(errors.contains("cobnut-plugin: argument region: what an ARM guest prints is not seen\n"), "{errors}");
+}

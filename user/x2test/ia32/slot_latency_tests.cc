@@ -95,6 +95,29 @@ void grow_in_group()
     remove_members(made);
 }
 
+/// The same of the only member of a group: in another group, all slots of 1 MB are taken, which a longer one may not
+/// begin with.
+void grow_beside_group()
+{
+    if (!wish.latency || !wish.automatic) return;
+    cobnut_lab_mark(COBNUT_LAB_END, tests_begun);
+    const Agent *leader = agent(Kind::large), *other = agent(Kind::large);
+    if (!leader || !other) return;
+    const Word most = wish.area_mb / 4 * 3 - 16;
+    Word made = 0;
+    while (made < most && make_bound(made, leader->id)) made++;
+    if (made == most && make(made)) made++; // where the others had their slots first
+    if (made == most + 1 && make_bound(made, other->id)) made++;
+    const L4_ThreadId_t last = member(made - 1);
+    if (made != most + 2 || !cobnut::leave_to_kernel(last)) fail("only %u: error %u", made, L4_ErrorCode());
+    cobnut_lab_mark(COBNUT_LAB_BEGIN, tests_begun);
+    start_member(made - 1);
+    pause(1000);
+    cobnut_lab_mark(COBNUT_LAB_END, tests_begun);
+    if (cobnut::tag_of(last).size_mb == 1) fail("it stays as it is");
+    remove_members(made);
+}
+
 /// The rules look at a leader with a group that has to do with somebody else. The members are ready, with a priority at
 /// which they never run: a space that sleeps would lose its slot.
 void turn_away_from_group(Agent *leader, Word most, bool given_up)
@@ -138,13 +161,73 @@ void leave_group_for_another()
     turn_away_from_group(leader, 8, true);
 }
 
+/// A slot is asked for by its name where very many others are, which the kernel has chosen.
+void name_slot()
+{
+    constexpr Word whole_area = 0x80; // 512 MB from its beginning on
+    if (!wish.latency || !wish.automatic) return;
+    cobnut_lab_mark(COBNUT_LAB_END, tests_begun);
+    const Agent *a = agent(Kind::large);
+    if (!a) return;
+    const Word most = wish.area_mb - 16;
+    Word made = 0;
+    while (made < most && make(made)) made++;
+    const bool in_the_way = made && cobnut::tag_of(member(0)).size_mb;
+    cobnut_lab_mark(COBNUT_LAB_BEGIN, tests_begun);
+    Word word = 0;
+    L4_SpaceControl(a->id, L4_SmallSpaceChange | whole_area, L4_Nilpage, L4_Nilpage, L4_nilthread, &word);
+    cobnut_lab_mark(COBNUT_LAB_END, tests_begun);
+    if (made < most || !in_the_way) fail("only %u in the way: error %u", made, L4_ErrorCode());
+    if (!(word & L4_SmallSpaceChange) || small_number(a) != whole_area || cobnut::tag_of(member(0)).size_mb)
+        fail("they stay");
+    remove_members(made);
+}
+
+/// A leader with a large group is given a slot itself.
+void slot_for_a_leader()
+{
+    if (!wish.latency || !wish.automatic) return;
+    cobnut_lab_mark(COBNUT_LAB_END, tests_begun);
+    const Agent *leader = agent(Kind::large);
+    if (!leader) return;
+    const Word most = wish.area_mb / 4 * 3 - 16;
+    Word made = 0;
+    while (made < most && make_bound(made, leader->id)) made++;
+    cobnut_lab_mark(COBNUT_LAB_BEGIN, tests_begun);
+    const bool done = cobnut::give_slot(leader->id, 4);
+    cobnut_lab_mark(COBNUT_LAB_END, tests_begun);
+    if (made < most) fail("only %u in the group: error %u", made, L4_ErrorCode());
+    if (!done || cobnut::tag_of(leader->id).size_mb != 16 || cobnut::tag_of(member(most - 1)).size_mb)
+        fail("the group stays");
+    remove_members(made);
+}
+
+/// As leave_group_for_another(), where the leader can only have the slot of one that sleeps, which has tables to be
+/// looked through, too.
+void leave_group_for_a_slot()
+{
+    if (!wish.latency || !wish.automatic || wish.area_mb != 512) return;
+    cobnut_lab_mark(COBNUT_LAB_END, tests_begun);
+    Agent *leader = agent(Kind::large), *sleeper = agent(Kind::large), *corner = agent(Kind::large);
+    if (!corner || !give_tables(leader, 192 * mb, 256 * mb) || !give_tables(sleeper, 16 * mb, 64 * mb)) return;
+    L4_Unmap(page_at(arena_page(0), L4_FullyAccessible));
+    if (!cobnut::give_slot(sleeper->id, 8) || !cobnut::give_slot(corner->id, 4)) return fail("no slots");
+    if (!cobnut::leave_to_kernel(sleeper->id)) return fail("the sleeper stays as it is");
+    turn_away_from_group(leader, 8, true);
+    if (cobnut::tag_of(sleeper->id).size_mb) fail("it keeps its slot");
+}
+
 } // namespace
 
 const Test slot_latency_tests[] = {
     {"latency.seek_tag_and_expire", seek_tag_and_expire},
     {"latency.grow_in_group", grow_in_group},
+    {"latency.grow_beside_group", grow_beside_group},
     {"latency.leave_group", leave_group},
     {"latency.leave_group_for_another", leave_group_for_another},
+    {"latency.name_slot", name_slot},
+    {"latency.slot_for_a_leader", slot_for_a_leader},
+    {"latency.leave_group_for_a_slot", leave_group_for_a_slot},
     {nullptr, nullptr},
 };
 

@@ -22,11 +22,12 @@ pub struct Counts {
 }
 
 impl Counted for Counts {
-    const NAMES: [&'static str; 5] = ["itlb_misses", "dtlb_misses", "icache_misses", "dcache_misses", "write_backs"];
+    const NAMES: &'static [&'static str] =
+        &["itlb_misses", "dtlb_misses", "icache_misses", "dcache_misses", "write_backs"];
 
-    fn numbers(&mut self) -> [&mut u64; 5] {
+    fn numbers(&mut self) -> Vec<&mut u64> {
         let Counts { itlb_misses, dtlb_misses, icache_misses, dcache_misses, write_backs } = self;
-        [itlb_misses, dtlb_misses, icache_misses, dcache_misses, write_backs]
+        vec![itlb_misses, dtlb_misses, icache_misses, dcache_misses, write_backs]
     }
 }
 

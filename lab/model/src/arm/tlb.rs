@@ -3,7 +3,7 @@
 
 use super::tables::NO_ENTRY;
 use super::Translation;
-use crate::core::past::Past;
+use crate::core::loss_history::LossHistory;
 use crate::{Associative, Linear, Loss, Moment, Physical, Replacement, Tag};
 
 /// The sizes that an entry can have, as shifts.
@@ -12,7 +12,7 @@ const SHIFTS: [u32; 4] = [12, 20, 16, 10];
 pub struct Tlb {
     store: Associative,
     entries: Vec<Translation>,
-    past: Past,
+    history: LossHistory,
     since: Moment,
     /// Slot where each kilobyte was found the last time; verified at each use.
     found: [(u32, u32); FOUND],
@@ -36,7 +36,7 @@ impl Tlb {
         Tlb {
             store: Associative::new(entries, ways, replacement),
             entries: vec![NOTHING; entries],
-            past: Past::new(),
+            history: LossHistory::new(),
             since: Moment::START,
             found: [NOWHERE; FOUND],
         }
@@ -74,10 +74,10 @@ impl Tlb {
         let key = key(mva, walked.shift);
         let (slot, evicted) = self.store.insert(set(mva, walked.shift), key);
         if let Some(old) = evicted {
-            self.past.evicted(old, Tag::SHARED, self.since);
+            self.history.evicted(old, Tag::SHARED, self.since);
         }
         self.entries[slot] = *walked;
-        self.past.of(key, Tag::SHARED)
+        self.history.of(key, Tag::SHARED)
     }
 
     pub fn flush(&mut self, by: Moment) {
@@ -96,7 +96,7 @@ impl Tlb {
             let Some(key) = self.store.key(slot) else { continue };
             if goes(&self.entries[slot], key) {
                 self.store.remove(slot);
-                self.past.flushed(key, Tag::SHARED, by);
+                self.history.flushed(key, Tag::SHARED, by);
             }
         }
     }

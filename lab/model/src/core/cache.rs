@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //! A cache of lines: physically or virtually tagged, write-through or write-back.
 
+use super::loss_history::LossHistory;
 use super::notes::{Lookup, Notes};
-use super::past::Past;
 use crate::{Address, Associative, Linear, Loss, Moment, Physical, Replacement, Running, Tag};
 use std::marker::PhantomData;
 
@@ -57,7 +57,7 @@ pub struct Cache<A = AsTagged> {
     /// changes nothing.
     last: (u64, usize),
     running: Running,
-    past: Past,
+    history: LossHistory,
     /// Lines that were looked up and found.
     notes: Notes,
     found_by: PhantomData<A>,
@@ -83,7 +83,7 @@ impl<A: Address> Cache<A> {
             line_shift: shape.line.trailing_zeros(),
             last: NO_LINE,
             running: if shape.virtually_tagged { Running::START } else { Running::START.shared() },
-            past: Past::new(),
+            history: LossHistory::new(),
             notes: Notes::default(),
             found_by: PhantomData,
         }
@@ -180,7 +180,7 @@ impl<A: Address> Cache<A> {
     #[inline(never)]
     pub(crate) fn miss(&mut self, address: A, write: bool) -> Outcome {
         let line = self.line(address);
-        let mut outcome = Outcome { missed: Some(self.past.of(line, self.running.tag)), write_backs: 0 };
+        let mut outcome = Outcome { missed: Some(self.history.of(line, self.running.tag)), write_backs: 0 };
         if write && !self.shape.write_allocate {
             return outcome;
         }
@@ -204,7 +204,7 @@ impl<A: Address> Cache<A> {
         let (slot, evicted) = self.store.insert(line as usize, self.stored(line));
         if let Some(old) = evicted {
             let (old, tag) = self.running.taken_apart(old);
-            self.past.evicted(old, tag, self.running.since);
+            self.history.evicted(old, tag, self.running.since);
         }
         let written = evicted.is_some() && self.dirty[slot];
         self.dirty[slot] = dirty;
@@ -234,7 +234,7 @@ impl<A: Address> Cache<A> {
         let Some(slot) = self.slot(address) else { return false };
         self.last = NO_LINE;
         self.store.remove(slot);
-        self.past.flushed(self.line(address), self.running.tag, by);
+        self.history.flushed(self.line(address), self.running.tag, by);
         std::mem::take(&mut self.dirty[slot])
     }
 
@@ -265,7 +265,7 @@ impl<A: Address> Cache<A> {
                 written += self.dirty[slot] as u32;
                 self.dirty[slot] = false;
                 self.store.remove(slot);
-                self.past.flushed(line, tag, by);
+                self.history.flushed(line, tag, by);
             }
         }
         written

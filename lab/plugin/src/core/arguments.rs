@@ -37,12 +37,11 @@ pub struct Arguments {
     pub ranges: Vec<String>,
     /// `program=NAME:FILE`: a user's program, known by its ELF file.
     pub programs: Vec<String>,
-    /// `region=CASE:NAME/FROM..TO`: a case that two places in a program delimit.
+    /// `region=CASE:WHAT`: a case without marks (`user_regions.rs`).
     pub regions: Vec<String>,
     /// `from=begin`: nothing is counted or modelled before the first case begins.
     pub from_begin: bool,
-    /// `symbols=FILE`, with `mode=sanitize`: names of the kernel's code as Linux writes them (System.map,
-    /// /proc/kallsyms).
+    /// `symbols=FILE`: names of the kernel's code, of an ELF file or as Linux writes them (System.map, /proc/kallsyms).
     pub symbols: Option<PathBuf>,
     /// `ignore=ADDRESS`, with `mode=sanitize`: instructions that are taken not to invalidate, by linear address.
     pub ignored: Vec<u32>,
@@ -128,8 +127,6 @@ impl Arguments {
     pub fn check_arm(&self) -> Result<(), String> {
         let given = [
             ("ignore", !self.ignored.is_empty()),
-            ("program", !self.programs.is_empty()),
-            ("symbols", self.symbols.is_some()),
             ("without", self.without_flush),
         ];
         match given.iter().find(|(_, given)| *given) {

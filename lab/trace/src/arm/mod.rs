@@ -189,7 +189,7 @@ impl processor::Machine<Arm> for Machine {
     type Hits = Never;
     type Lookup = Never;
 
-    fn situation(&self, _at: Linear) -> Option<()> {
+    fn situation(&mut self, _at: Linear) -> Option<()> {
         None
     }
 

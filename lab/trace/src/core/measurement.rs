@@ -400,6 +400,15 @@ impl<P: Processor> Sink<P> for Measurement<P> {
                 self.regions.iteration(&self.counters, self.machine.as_mut(), footprint, functions);
                 self.ranges.iteration();
             }
+            Marker::Pause => {
+                self.marker(Marker::Iteration);
+                self.regions.pause();
+                self.ranges.pause();
+            }
+            Marker::Drop => {
+                self.regions.pause();
+                self.ranges.pause();
+            }
             Marker::End => {
                 if let Some(case) = self.regions.unfinished() {
                     self.ranges.end(case);
@@ -420,7 +429,7 @@ impl<P: Processor> Sink<P> for Measurement<P> {
     #[inline]
     fn again(&mut self, number: u32, stretch: Stretch<P>, tables: &mut impl Tables<P::Mapping>) {
         let machine = self.machine.as_mut().filter(|_| !self.waiting && !self.measuring);
-        let Some((machine, (_, start))) = machine.zip(stretch.runs().next()) else { return stretch.play(self, tables) };
+        let Some((machine, start)) = machine.zip(stretch.start()) else { return stretch.play(self, tables) };
         let Some(situation) = machine.situation(start) else { return stretch.play(self, tables) };
         match self.effects.advice(number, situation) {
             Advice::Use(effect) if self.use_again(effect, tables) => {}
@@ -434,6 +443,9 @@ impl<P: Processor> Sink<P> for Measurement<P> {
     }
 
     fn checkpoint(&self) -> Option<Checkpoint<P>> {
+        if self.regions.has_gaps() {
+            return None;
+        }
         let machine = match &self.machine {
             Some(machine) => Some(machine.checkpoint()?),
             None => None,

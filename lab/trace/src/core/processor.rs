@@ -111,7 +111,7 @@ pub trait Machine<P: Processor>: Sized {
     type Hits;
     type Lookup;
     /// Where it stands before code at `at`; None where it never knows what a stretch looks up.
-    fn situation(&self, at: Linear) -> Option<Self::Situation>;
+    fn situation(&mut self, at: Linear) -> Option<Self::Situation>;
     fn watch(&mut self);
     fn watched(&mut self, lookups: &mut Vec<Self::Lookup>, tables: &mut impl Tables<P::Mapping>) -> Option<Self::Hits>;
     fn use_again(
