@@ -94,13 +94,15 @@ Word least(Word a, Word b) { return a < b ? a : b; }
     Space& space = *faulting.space;
     VAddr page = address & ~page_mask;
     if (space.idempotent && !paging::get(space, page).present && mappings::materialise(space, page)) return true;
+    Thread& other = &faulting == t.sender ? *t.receiver : *t.sender;
     Microseconds now = arch::now();
     if (!t.faulted) start_clock(t, now);
-    if (t.deadline <= now) {
+    // The pager of a controlled thread is its redirector: if that waits for this string, it cannot answer.
+    if (t.deadline <= now || space.controlled_by(other)) {
         fault_unresolved(faulting);
         return false;
     }
-    schedule::make_unready(&faulting == t.sender ? *t.receiver : *t.sender, State::transferring);
+    schedule::make_unready(other, State::transferring);
     ipc::page_fault(faulting, address, write ? right_write : right_read);
     return false;
 }

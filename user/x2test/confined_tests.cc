@@ -2,6 +2,7 @@
 // What a thread of a controlled space (docs/controlled-spaces.md) reaches by itself: its redirector, and nothing else.
 #include <cobnut/control.h>
 #include <l4/kdebug.h>
+#include <l4/string.h>
 
 #include "harness.h"
 #include "machine.h"
@@ -100,6 +101,72 @@ void faults_are_not_forged()
             }
 }
 
+constexpr Word page_of_string = free_area; // not mapped there
+constexpr Word string_label = 0x53;
+
+/// A string to or from that page, without a transfer timeout. The error code, 0 if it went well.
+Word do_string(Word with, Word send, Word)
+{
+    const L4_ThreadId_t partner{.raw = with};
+    const L4_StringItem_t string = L4_StringItem(page_size, reinterpret_cast<void *>(page_of_string));
+    L4_Set_XferTimeouts(0);
+    L4_MsgTag_t tag;
+    if (send) {
+        L4_Msg_t message;
+        L4_MsgClear(&message);
+        L4_Set_MsgLabel(&message, string_label);
+        L4_MsgAppendSimpleStringItem(&message, string);
+        L4_MsgLoad(&message);
+        tag = L4_Send_Timeout(partner, second);
+    } else {
+        L4_MsgBuffer_t buffers;
+        L4_MsgBufferClear(&buffers);
+        L4_MsgBufferAppendSimpleRcvString(&buffers, string);
+        L4_AcceptStrings(L4_StringItemsAcceptor, &buffers);
+        tag = L4_Receive_Timeout(partner, second);
+    }
+    const Word error = L4_ErrorCode();
+    L4_Accept(L4_UntypedWordsAcceptor);
+    return L4_IpcFailed(tag) ? error : 0;
+}
+/// A page fault of the program in a string between the two ends the string at once: its pager is the redirector, which
+/// waits for that string and would wait for ever.
+void a_fault_in_a_string_keeps_nobody_waiting()
+{
+    constexpr Word of_partner = 6, mine = 5;
+    for (Word program_sends = 0; program_sends < 2; program_sends++) {
+        Agent *a = confined();
+        if (!a) return;
+        L4_Set_XferTimeouts(Word{second.raw} << 16 | second.raw); // an end also if it fails
+        L4_MsgTag_t tag;
+        const L4_Word64_t before = L4_SystemClock().raw;
+        begin(a, do_string, main_id.raw, program_sends);
+        if (program_sends) {
+            L4_MsgBuffer_t buffers;
+            L4_MsgBufferClear(&buffers);
+            L4_MsgBufferAppendSimpleRcvString(&buffers, L4_StringItem(page_size, arena));
+            L4_AcceptStrings(L4_StringItemsAcceptor, &buffers);
+            tag = L4_Receive_Timeout(a->id, second);
+        } else {
+            L4_Msg_t message;
+            L4_MsgClear(&message);
+            L4_MsgAppendSimpleStringItem(&message, L4_StringItem(page_size, arena));
+            L4_MsgLoad(&message);
+            tag = L4_Send_Timeout(a->id, second);
+        }
+        const Word error = L4_ErrorCode();
+        const L4_Word64_t passed = L4_SystemClock().raw - before;
+        L4_Accept(L4_UntypedWordsAcceptor);
+        L4_Set_XferTimeouts(0);
+        CHECK(L4_IpcFailed(tag));
+        CHECK_EQUAL(error >> 1 & 7, of_partner);
+        CHECK(passed < 500000);
+        CHECK_EQUAL(finish(a).value >> 1 & 7, mine);
+        CHECK_EQUAL(a->out.faults, 0);
+        remove(a);
+    }
+}
+
 Word do_exchange(Word thread, Word, Word)
 {
     cobnut::AllRegisters r;
@@ -172,6 +239,7 @@ void no_console_port()
 const Test confined_tests[] = {
     {"confined.sends_to_its_redirector_alone", sends_to_its_redirector_alone},
     {"confined.faults_are_not_forged", faults_are_not_forged},
+    {"confined.a_fault_in_a_string_keeps_nobody_waiting", a_fault_in_a_string_keeps_nobody_waiting},
     {"confined.no_registers_of_neighbours", no_registers_of_neighbours},
     {"confined.no_console", no_console},
 #ifndef __arm__
