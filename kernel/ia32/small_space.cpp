@@ -249,19 +249,30 @@ void dissolve_group(Space& leader) {
     }
 }
 
-// Takes the slots of all in the way of one, unless a holder has asked for its own: false. All spaces are visited twice,
-// for no slot is taken then.
-bool clear_the_way(const Space& space, SlotName wanted, Word& visits) {
-    constexpr Word between_points = 64;
-    Word all = memory::accounts;
-    if (visits > 2 * all) visits = 2 * all;
+constexpr Word between_points = 64;
+
+// Whether a holder of the slot, or of a part of it, other than `space` has asked for it.
+bool pinned_by_another(const Space& space, SlotName wanted, Word& visits) {
+    if (visits > memory::accounts) visits = memory::accounts;
     while (visits) {
         Space& s = spaces::all.turn();
-        bool gives_way = &s != &space && name_of(s).granules().overlaps(wanted);
-        if (gives_way && s.arch.slots.pinned) return false;
-        gives_way &= visits-- <= all;
-        if (gives_way) release(s);
-        if (gives_way || visits % between_points == 0) preemption_point();
+        if (&s != &space && s.arch.slots.pinned && name_of(s).granules().overlaps(wanted)) return true;
+        if (--visits % between_points == 0) preemption_point();
+    }
+    return false;
+}
+
+// Takes the slots of all in the way of one: false if one of them has asked for it meanwhile. No preemption point comes
+// after the last one, for the clock's tick may give a part of what is free to another space.
+bool clear_the_way(SlotName wanted) {
+    bool released = false;
+    for (Word visited = 1; !area.available(wanted, nullptr); ++visited) {
+        if (released || visited % between_points == 0) preemption_point();
+        Space& s = spaces::all.turn();
+        released = name_of(s).granules().overlaps(wanted);
+        if (!released) continue;
+        if (s.arch.slots.pinned) return false;
+        release(s);
     }
     return true;
 }
@@ -271,10 +282,10 @@ bool take_named_slot(Space& space, SlotName wanted, Word& visits) {
     if (wanted == name_of(space) && !space.arch.slots.leader) return true;
     if (!wanted.size_mb) return release(space), true;
     if (wanted.offset_mb + wanted.size_mb > area.size_mb()) return false;
-    if (!area.available(wanted, nullptr) && !clear_the_way(space, wanted, visits)) return false;
+    if (!area.available(wanted, nullptr) && pinned_by_another(space, wanted, visits)) return false;
     dissolve_group(space);
     release(space);
-    return area.available(wanted, nullptr) && enter_slot(space, wanted, nullptr);
+    return clear_the_way(wanted) && enter_slot(space, wanted, nullptr);
 }
 
 bool own_request(Space& space, Word control) {
