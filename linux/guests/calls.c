@@ -147,9 +147,12 @@ static void stepped(void)
     CHECK("traced, in and out", right == 2);
 }
 
+__attribute__((noinline)) static void stop_here(void) { __asm__ volatile("nop" : : : "memory"); }
+
 static void breakpoints(void)
 {
-    static volatile int watched, other;
+    static volatile int watched, other, turn;
+    struct user_regs_struct r;
     int status, i;
     pid_t p = fork();
     const unsigned long at = offsetof(struct user, u_debugreg);
@@ -160,6 +163,7 @@ static void breakpoints(void)
         other = 1;
         watched = 5;
         other = 2;
+        for (turn = 0; turn < 3; turn++) stop_here();
         _exit(7);
     }
     waitpid(p, &status, 0);
@@ -171,6 +175,17 @@ static void breakpoints(void)
     CHECK("it stops", WIFSTOPPED(status) && WSTOPSIG(status) == SIGTRAP &&
                           ptrace(PTRACE_PEEKDATA, p, &watched, 0) == 5 && ptrace(PTRACE_PEEKDATA, p, &other, 0) == 1);
     CHECK("its status says which", (ptrace(PTRACE_PEEKUSER, p, at + 6 * 4, 0) & 15) == 1);
+    ptrace(PTRACE_POKEUSER, p, at + 7 * 4, 0);
+    CHECK("a breakpoint is taken",
+          !ptrace(PTRACE_POKEUSER, p, at, stop_here) && !ptrace(PTRACE_POKEUSER, p, at + 7 * 4, 1));
+    for (i = 0; i < 2; i++) {
+        ptrace(PTRACE_CONT, p, 0, 0);
+        waitpid(p, &status, 0);
+        ptrace(PTRACE_GETREGS, p, 0, &r);
+        CHECK("it stops before the instruction",
+              WIFSTOPPED(status) && WSTOPSIG(status) == SIGTRAP && r.eip == (long)stop_here);
+        CHECK("once each time", ptrace(PTRACE_PEEKDATA, p, &turn, 0) == i);
+    }
     for (i = 0; i < 8; i += 7) ptrace(PTRACE_POKEUSER, p, at + i * 4, 0);
     ptrace(PTRACE_CONT, p, 0, 0);
     waitpid(p, &status, 0);

@@ -88,6 +88,7 @@ int cobnut_write_fpu(struct task_struct *task);
 int cobnut_fpu_code(struct task_struct *task, bool simd);
 void cobnut_load_debug(struct task_struct *task);
 unsigned long cobnut_debug_status(struct task_struct *task);
+bool cobnut_before_instruction(struct task_struct *task, unsigned long status);
 
 /* events.c */
 enum { PENDING_TIMER = 1, PENDING_CONSOLE = 2 };

@@ -73,3 +73,18 @@ unsigned long cobnut_debug_status(struct task_struct *task)
 		return 0;
 	return registers[STATUS];
 }
+
+/*
+ * Whether one of the breakpoints in `status` is of an instruction, which has not run then: it needs the
+ * resume flag, or is hit again.
+ */
+bool cobnut_before_instruction(struct task_struct *task, unsigned long status)
+{
+	const unsigned long control = task->thread.arch.debugregs[CONTROL];
+	int i;
+
+	for (i = 0; i < BREAKPOINTS; i++)
+		if (status >> i & 1 && control >> 2 * i & 3 && !(control >> (16 + 4 * i) & 3))
+			return true;
+	return false;
+}

@@ -32,6 +32,7 @@ extern const sys_call_ptr_t sys_call_table[];
 #define SYSENTER_CODE		0x10000		/* and of one by sysenter */
 #define LINUX_CALL		0x80
 #define TRAP_FLAG		0x100
+#define RESUME_FLAG		0x10000
 #define USER_FLAGS		0x202
 #define NO_SYSCALL		-1L
 #define NO_SEGMENT		~0ul
@@ -287,6 +288,7 @@ static void send_fault(int signal, int code, struct uml_pt_regs *regs, int numbe
 static void exception(struct uml_pt_regs *regs, unsigned int number, unsigned int code)
 {
 	const unsigned long ip = regs->gp[HOST_IP];
+	unsigned long status;
 	int reason;
 
 	if ((number == GENERAL_PROTECTION || number == INVALID_OPCODE) && !code && cobnut_without_sysenter(regs))
@@ -297,7 +299,10 @@ static void exception(struct uml_pt_regs *regs, unsigned int number, unsigned in
 		return send_fault(SIGFPE, FPE_INTDIV, regs, number, code, ip);
 	case DEBUG:
 		regs->gp[HOST_EFLAGS] &= ~TRAP_FLAG;
-		reason = cobnut_debug_status(current) & 15 ? TRAP_HWBKPT : TRAP_TRACE;
+		status = cobnut_debug_status(current);
+		if (cobnut_before_instruction(current, status))
+			regs->gp[HOST_EFLAGS] |= RESUME_FLAG;
+		reason = status & 15 ? TRAP_HWBKPT : TRAP_TRACE;
 		return send_fault(SIGTRAP, reason, regs, number, code, ip);
 	case BREAKPOINT:
 		return force_sig(SIGTRAP);
