@@ -125,10 +125,7 @@ impl Arguments {
 
     /// Refuses what works on IA-32 only.
     pub fn check_arm(&self) -> Result<(), String> {
-        let given = [
-            ("ignore", !self.ignored.is_empty()),
-            ("without", self.without_flush),
-        ];
+        let given = [("ignore", !self.ignored.is_empty()), ("without", self.without_flush)];
         match given.iter().find(|(_, given)| *given) {
             Some((name, _)) => Err(format!("argument {name}: not for ARM guests")),
             None => Ok(()),
