@@ -342,8 +342,8 @@ void page_fault(Thread& t, VAddr address, Word rights) {
 }
 
 [[gnu::cold]] void quantum_exhausted(Thread& t) {
-    t.quantum_over = t.in_kernel();     // after the call in progress
-    if (!t.quantum_over) preemption_message(t, Role::quantum, t.scheduler, arch::now());
+    t.quantum_over = false;
+    preemption_message(t, Role::quantum, t.scheduler, arch::now());
 }
 
 [[gnu::cold]] void quantum_renewed(Thread& t) {

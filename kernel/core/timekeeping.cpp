@@ -20,7 +20,7 @@ void tick(Microseconds us) {
     ticked = true;
     // The points on the way out of the kernel come after the current thread has blocked.
     Thread* t = arch::current_thread();
-    if (t && schedule::can_run(*t) && schedule::tick(*t, us)) ipc::quantum_exhausted(*t);
+    if (t && schedule::can_run(*t) && schedule::tick(*t, us)) t->quantum_over = true;
 }
 
 [[gnu::cold]] void expire_all() {
