@@ -184,12 +184,6 @@ def test_an_experiment_knows_whether_it_has_curves(made, name):
     assert ALL[name].has_curves == any(isinstance(plot, Pictured) for plot in plots)
 
 
-@pytest.mark.parametrize("name", ALL)
-def test_every_setting_may_be_what_it_is(name):
-    for setting in ALL[name].settings.values():
-        assert setting.value in setting.allowed and setting.quick in setting.allowed
-
-
 def test_the_figure_covers_the_published_sizes(made):
     for quick in (True, False):
         result = uhlig02_fig4.run(made_up.lab(uhlig02_fig4.EXPERIMENT, quick=quick))

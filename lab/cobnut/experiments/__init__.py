@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The experiments, each named after its source, and what an experiment is.
 
-To add one: a module here with an `Experiment` that it calls `EXPERIMENT`, the sheet with its words, and its test.
+To add one: a module here with an `Experiment` that it calls `EXPERIMENT`, and the sheet with its words beside it.
 docs/command.md walks through it.
 """
 
