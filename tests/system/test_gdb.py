@@ -38,6 +38,7 @@ def stopped():
         "cobnut ready",
         "cobnut trace 3",
         "backtrace",
+        "cobnut backtrace",
     ]
     marked = [word for command in commands for word in (f"echo == {command}\\n", command)]
     said = gdb(*STOPPED, *marked, options=["--append", "trace=16"])
@@ -108,6 +109,22 @@ def test_a_program_is_followed_by_its_own_symbols():
     commands = ("add-symbol-file build/pc/user/hello", "break cobnut_main", "continue", "backtrace")
     said = gdb(*commands, module="hello", options=["--append", "automatic=off"])
     assert re.search(r"^#0 +cobnut_main .*/hello/main\.cc:\d+\n#1 .* in cobnut_start_payload", said, re.MULTILINE)
+
+
+def test_the_callers_of_a_program_in_a_small_space():
+    """A breakpoint is a linear address: its slot is at 0xd0000000."""
+    place = 0xD000_0000 + int(address_of("_ZN6cobnut5printEPKcz", guests.PC.program("hello")), 16)
+    commands = [f"break *{place:#x}", "continue", "print $esp", "cobnut backtrace", "print $esp", "stepi", "print $eip"]
+    said = gdb(*commands)
+    before, after = re.findall(r"^\$\d = \(void \*\) (0x\w+)", said, re.MULTILINE)[:2]
+    assert before == after and int(before, 16) < 0xD000_0000, "the stack pointer is what it was"
+    called = re.findall(r"^#\d +(?:0x\w+ in )?([\w:]+) \(", said.split(before, 1)[1], re.MULTILINE)
+    assert called[:4] == ["cobnut::print", "cobnut_main", "cobnut_start_payload", "_start"], said
+    assert "Cannot access memory" not in said.split(before, 1)[1].split(after, 1)[0], said
+
+
+def test_elsewhere_it_is_gdbs_backtrace(stopped):
+    assert stopped["backtrace"] and stopped["cobnut backtrace"].startswith(stopped["backtrace"])
 
 
 # two programs that are linked at the same address, with other functions in the same places
