@@ -220,7 +220,7 @@ def measure(lab: Lab, specs) -> list[Measurement] | list[Counted]:
 
 
 def heard(talk: Talk) -> Heard:
-    """A run in which the pattern's groups have four spaces and a host each; who is in none is in all hosts. All call
+    """A run in which the pattern's groups have four spaces and a host each; a space in none is in all hosts. All call
     the first of theirs.
     """
     alone = 2 if talk.pattern == "web" else 1

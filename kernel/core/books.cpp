@@ -28,10 +28,10 @@ struct Walk {
 
 void Walk::senders(const Thread& t) {
     for (const Thread* s = t.senders.front(); s; s = t.senders.after(*s)) {
-        expect(s->partner == &t && s->is(State::sending), "a sender is in another's queue", s->id.raw);
+        expect(s->partner == &t && s->is(State::sending), "a sender is in the wrong queue", s->id.raw);
         expect(arch::thread_at(s->id.number()).id == s->id, "a queued sender does not exist", s->id.raw);
     }
-    expect(!(t.fast_veto & veto_senders) == t.senders.empty(), "the fast path is wrong about senders", t.id.raw);
+    expect(!(t.fast_veto & veto_senders) == t.senders.empty(), "the veto for senders is wrong", t.id.raw);
 }
 
 void Walk::thread(const Thread& t, Word number) {
@@ -43,11 +43,10 @@ void Walk::thread(const Thread& t, Word number) {
     expect(!t.ready_link.queued() || schedule::can_run(t), "a queued thread cannot run", t.id.raw);
     expect(has_place || !schedule::can_run(t), "a ready thread is in no queue", t.id.raw);
     bool waits = t.is(State::sending) || t.is(State::receiving);
-    expect(!t.timeout.queued() || waits, "who has a timeout does not wait", t.id.raw);
-    expect(!t.timeout.queued() || timeouts::in_order(t), "the timeouts are in no order", t.id.raw);
-    expect(t.sender_link.queued() == (t.is(State::sending)), "senders are not those who are queued", t.id.raw);
-    expect(!(t.fast_veto & veto_redirected) == !t.space->redirected(), "the fast path is wrong about redirection",
-        t.id.raw);
+    expect(!t.timeout.queued() || waits, "a timeout outlives its wait", t.id.raw);
+    expect(!t.timeout.queued() || timeouts::in_order(t), "timeouts are out of order", t.id.raw);
+    expect(t.sender_link.queued() == (t.is(State::sending)), "state and sender queue disagree", t.id.raw);
+    expect(!(t.fast_veto & veto_redirected) == !t.space->redirected(), "the veto for redirection is wrong", t.id.raw);
     if (t.active() && !t.is_interrupt())
         expect(t.utcb && spaces::valid_utcb(*t.space, t.utcb_address), "an active thread has no UTCB", t.id.raw);
     senders(t);
@@ -57,10 +56,10 @@ void Walk::space(Space& s) {
     charged += s.account.used;
     for (const Thread* t = s.members.front(); t; t = s.members.after(*t)) {
         members += 1;
-        expect(t->space == &s, "a thread is in another's space", t->id.raw);
+        expect(t->space == &s, "a member has another space", t->id.raw);
     }
     Word count = 0;
-    expect(mappings::consistent(s, count), "a space's mappings do not agree", reinterpret_cast<Word>(&s));
+    expect(mappings::consistent(s, count), "a space's mappings are wrong", reinterpret_cast<Word>(&s));
     mappings += count;
     if (const char* what = arch::disagreement(s)) expect(false, what, reinterpret_cast<Word>(&s));
 }

@@ -58,8 +58,7 @@ const char* disagreement(const Space& space) {
     bool runs = t && t->space == &space;
     if (!segments_are_right(space, runs)) return "a segment reaches past its space";
     if (!host_is_right(space, runs)) return "a space is in a wrong host";
-    if (!copies_are_current(space.arch.own) || !copies_are_current(hosts::kernel))
-        return "a host has copies of what is gone";
+    if (!copies_are_current(space.arch.own) || !copies_are_current(hosts::kernel)) return "a host has stale copies";
     return nullptr;
 }
 

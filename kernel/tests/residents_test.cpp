@@ -264,8 +264,8 @@ TEST(Residents, ServeRandomClients) {
     EXPECT_LT(without_server, calls / 100);
 }
 
-// More holders than tags in strict turns: who has not run for longest is always the next. All but a few keep their
-// tags.
+// More holders than tags in strict turns: the next is always the one that has not run for longest. All but a few keep
+// their tags.
 TEST(Residents, KeepMostOfThoseThatTakeTurns) {
     for (Word count : {16u, 17u, 20u, 24u, 32u}) {
         Holders holders(count);

@@ -208,7 +208,7 @@ void timeout_property(Choices& choices) {
             std::erase(model, wanted);
         }
         require(timeouts::count() == model.size(), "others than those who wait have a timeout", operation);
-        for (const Thread* t : model) require(timeouts::in_order(*t), "the timeouts are in no order", operation);
+        for (const Thread* t : model) require(timeouts::in_order(*t), "timeouts are out of order", operation);
     }
     for (Thread* t : model) timeouts::cancel(*t);
 }

@@ -8,11 +8,14 @@ from pathlib import Path
 
 import sources
 
+DOES = "has|gets|sends|leaves|reads|wants|else|makes|waits|answered|printed|was|can|cannot|may"
 # each with what to write instead
 RIDDLES = {
     r"\bwho (comes|has come|had come|have come) to\b": "the thread (space, ...) that",
     r"\b(of|to|from|for|than|with|at|in) who\b(?! (may|mapped|has run|has which|wrote)\b)": "the thread (...) that",
     r"\bwho (sleeps|waits|has none|is left|is invited|takes no part|is not granted)\b(?! (to|for) )": "the thread that",
+    # a clause that stands for a noun, and no question
+    rf"(?<=[;:|] )(?-i:who) ({DOES})\b(?![^.;|]*\?)": "the thread (space, sender, ...) that",
     r"\bplace that (the|another|a|its) [a-z ]*had\b": "the slot (address, ...) of the former",
     r"\bto be had\b": "available, left, readable",
     r"\bwhat goes on\b": "what runs",
@@ -43,11 +46,14 @@ RIDDLES = {
     r"\b(?-i:Past)\b(?=::| \{|,$)": "LossHistory",
     r"\b(un)?settl(e|es|ed|ing)\b": "resolve a switch, split settings, reach a steady state, a source gives a number",
 }
+# in programs as well as in the kernel
+WHO = {r"\b(?-i:Who) (?![^.?]*\?)": "The thread (space, ...) that"}
 # in the kernel, where a name means one thing and a thread, a space or a page does what is done
 KERNEL_RIDDLES = {
     r"\b(some|every|any)body('s)?\b": "a thread, another space, all",
     r"\bwhom\b": "the thread that",
-    r"\b(?-i:Who)(ever)? (?![^.?]*\?)": "The thread (space, ...) that",
+    **WHO,
+    r"\bwhoever\b": "the thread (space, ...) that",
     r"\bin whose hands\b": "which space has it",
 }
 OWN = Path("tests/lint/test_words.py")
@@ -83,6 +89,12 @@ def test_nothing_is_said_in_riddles_in_the_kernel():
     assert len(files) > 150 and found == {}
 
 
+def test_no_sentence_of_a_program_begins_with_one_who_is_not_named():
+    files = [path for path in sources.code(".cc", ".c", ".h", ".S") if path.parts[0] == "user"]
+    found = {str(path): said for path in files if (said := riddles("\n".join(sources.lines(path)), WHO))}
+    assert len(files) > 100 and found == {}
+
+
 def test_a_riddle_is_noticed_in_the_kernel():
     assert len(kernel_riddles("// Who has it is asked. Somebody else waits; it is open to whom it waits for.")) == 3
     assert kernel_riddles("// Who goes on? The pager is asked, and nobody() stands there.") == []
@@ -95,6 +107,10 @@ def test_a_former_name_is_noticed():
 
 def test_a_riddle_is_noticed_across_lines():
     assert riddles("/// The slot belongs to\n/// who has it.") == ["to who (say: the thread (...) that)"]
+    assert riddles("| a string | its group: who has left it is gone |") == [
+        "who has (say: the thread (space, sender, ...) that)"
+    ]
+    assert riddles("The wait: who is served next?") == []
     assert riddles("# who has\n# come to the place") == ["who has come to (say: the thread (space, ...) that)"]
     assert riddles("The space that has the slot is asked who reads its pages.") == []
 

@@ -31,7 +31,7 @@ class Stub:
             more = self.peer.recv(4096)
             assert more, "the guest has ended, or was ended for its time"
             said += more
-        with contextlib.suppress(BrokenPipeError):  # who has said that it ends
+        with contextlib.suppress(BrokenPipeError):  # a guest that has said that it ends
             self.peer.sendall(b"+")
         return said[said.index(b"$") + 1 : said.rindex(b"#")].decode()
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Who calls whom. The driver stands for what schedules: it chooses a group at random and has it work on a batch of
-// items; then another. Each answer says how many IPCs were made for it.
+// Which spaces call which. The driver stands for what schedules: it chooses a group at random and has it work on a
+// batch of items; then another. Each answer says how many IPCs were made for it.
 #include "groups.h"
 
 #include <cobnut/lab.h>

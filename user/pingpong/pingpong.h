@@ -57,7 +57,7 @@ struct Loop {
 };
 static_assert(sizeof(Loop) == 44);
 
-/// Index of a loop: whom the client calls (0 its server, 1 two servers in turn, 2 nobody) and what it does then. Who
+/// Index of a loop: what the client calls (0 its server, 1 two servers in turn, 2 none) and what it does then. One that
 /// turns a segment calls its server.
 constexpr unsigned loop_kind(unsigned calls, Kind kind)
 {

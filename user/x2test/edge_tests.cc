@@ -90,7 +90,7 @@ L4_ThreadId_t new_version(Agent *a)
     a->id = fresh;
     return fresh;
 }
-/// Who waits to send to an id that ends is told so.
+/// A thread that waits to send to an id that ends is told so.
 void senders_to_an_old_version()
 {
     Agent *receiver = agent(Kind::large), *sender = agent(Kind::large);
@@ -228,7 +228,7 @@ void halted_before_it_is_canceled()
     CHECK_EQUAL(revived, 1);
 }
 
-/// Who clears the flag that a preemption is pending does not delay it for longer.
+/// A thread that clears the flag of a pending preemption does not delay it for longer.
 Word do_delay_and_deny(Word, Word, Word)
 {
     const L4_Clock_t end = {.raw = L4_SystemClock().raw + 300000};

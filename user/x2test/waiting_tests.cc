@@ -218,8 +218,8 @@ Word do_forward_grant(Word to, Word log2, Word)
     return L4_IpcFailed(L4_Send_Timeout(L4_ThreadId_t{.raw = to}, second)) ? L4_ErrorCode() : 0;
 }
 
-/// With the call that has sent a long message, a thread receives pieces of a megabyte where it has another, from one
-/// who waits for that. Each of the two uses a name that a chain of redirectors would have to allow.
+/// With the call that has sent a long message, a thread receives pieces of a megabyte where it has another, from a
+/// thread that waits to send them. Each of the two uses a name that a chain of redirectors would have to allow.
 constexpr Word most_sharers = 3;
 void granted_by_one_who_waits(Word sharers)
 {

@@ -114,7 +114,7 @@ def prepare(wish: Wish, folder: Path) -> Boot:
 
 def placed(wish: Wish, image: Image, least_mb: int) -> tuple[Wish, int]:
     """The wish with a placement, and Linux's memory: the server is in a small space if its memory fits into one and
-    nobody wants something else. Who wants it there gets what fits, unless that is too little for the image.
+    nothing else is asked for. If that is asked for, it gets what fits, unless that is too little for the image.
     """
     memory_mb = wish.memory_mb or image.memory_mb
     if wish.kernel == "native":

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Steps about the controller's megabytes: who gets what of them, what is done with it, and how it goes away again.
+// Steps about the controller's megabytes: which space gets what of them, what is done with it, and how it goes away.
 #include "oracle.h"
 #include "steps.h"
 

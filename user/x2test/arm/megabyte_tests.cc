@@ -22,7 +22,7 @@ Word do_write_parts(Word first, Word step, Word count)
 }
 
 /// A megabyte that `owner` has, and maps to the others: to the last one at another address, to those before it at its
-/// own, which is a region. Who writes to every other part takes these from the last one, who has read all.
+/// own, which is a region. A space that writes to every other part takes these from the last one, which has read all.
 struct Striped {
     Agent *owner = nullptr, *mate = nullptr, *last = nullptr;
     bool good = false;

@@ -52,7 +52,7 @@ bool give_whole(Agent *a, Agent *mate, Word at)
     return good;
 }
 
-/// Who gets a message that took long has no domain, and none is free: three are taken from holders with as many
+/// The receiver of a message that took long has no domain, and none is free: three are taken from holders with as many
 /// megabytes as there can be. When that is depends on who ran before (docs/tags-arm.md): several ways are tried.
 void long_message()
 {

@@ -208,7 +208,7 @@ Agent *wild_agent(Random &random)
 }
 
 /// Code that is random runs by itself, and gets one of its four pages wherever it reaches for one: so they are at many
-/// addresses. An exception is answered with another place and other flags; who gets nowhere is deleted.
+/// addresses. An exception is answered with another place and other flags; a thread that makes no progress is deleted.
 void wild_instructions()
 {
     Random random(wish.seed);

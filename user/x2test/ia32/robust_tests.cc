@@ -331,7 +331,8 @@ Word do_print(Word, Word, Word)
     return 0;
 }
 
-/// Who moves to another space in the middle of a text goes on with what stands there, which it could read anyway.
+/// A thread that moves to another space in the middle of a text goes on with the bytes there, which it could
+/// read anyway.
 void text_of_one_who_moves()
 {
     constexpr int moves = 10;

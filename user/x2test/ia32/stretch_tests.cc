@@ -74,7 +74,7 @@ Word do_replace(Word to, Word place, Word from)
     L4_Accept(L4_UntypedWordsAcceptor);
     return L4_IpcFailed(tag) ? L4_ErrorCode() : 0;
 }
-/// Who sends half of what one may do without an interrupt receives all of it with the same call.
+/// A call sends half of the work that may be done without an interrupt, and receives all of it.
 void message_behind_a_message()
 {
     constexpr Word few = 24, many = 100;
