@@ -65,6 +65,32 @@ static void take(int signal, void (*handler)(int, siginfo_t *, void *), int flag
     sigaction(signal, &a, NULL);
 }
 
+/* By its parameter: the frame of the older kind, with the mask's upper half behind the coprocessor's legacy state. */
+static void on_old(int signal)
+{
+    const struct sigcontext *sc = (void *)(&signal + 1);
+    unsigned long lower, upper;
+
+    asm volatile("" : "+r"(sc) : : "memory"); /* the compiler knows of nothing behind a parameter */
+    lower = sc->oldmask, upper = *(unsigned long *)((char *)(sc + 1) + 624);
+    caught = lower == 1u << (SIGUSR2 - 1) && upper == 1u << (40 - 33) ? signal : -1;
+}
+
+static void old_frame(void)
+{
+    struct sigaction a = {.sa_handler = on_old};
+    sigset_t both, before;
+
+    sigaction(SIGUSR1, &a, NULL);
+    sigemptyset(&both), sigaddset(&both, SIGUSR2), sigaddset(&both, 40);
+    sigprocmask(SIG_SETMASK, &both, &before);
+    raise(SIGUSR1);
+    sigprocmask(SIG_SETMASK, NULL, &both);
+    CHECK("the mask in the older frame, and after it",
+          caught == SIGUSR1 && sigismember(&both, SIGUSR2) && sigismember(&both, 40) && !sigismember(&both, SIGUSR1));
+    sigprocmask(SIG_SETMASK, &before, NULL);
+}
+
 static void faults(void)
 {
     char *page = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -409,6 +435,7 @@ int main(int argc, char **argv)
         {"coprocessor", coprocessor}, {"threads", threads},
         {"memory", memory},           {"frames", frames},
         {"traced", traced},           {"clocks", clocks},
+        {"older frame", old_frame},
     };
 
     static const int signals[] = {SIGSEGV, SIGFPE, SIGILL, SIGTRAP, SIGBUS};
