@@ -31,7 +31,7 @@ MOST_SERVER_MB = 768  # Linux as a server has no memory but what is mapped in it
 MOST_SMALL_MB = 256 - 4 - 16
 SLOT_LIMIT = f"a server in a small space takes {MOST_SMALL_MB} MB at most"
 IN_SLOT = ("server", "all")
-TESTED = ("minimal", "debian")
+TESTED = ("minimal", "debian", "tools")
 LEAST_MB = 48  # beside the image, which is there twice while it is unpacked
 
 
