@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The long proofs: experiments in full, on every board that they know, and unit tests in a longer form, as tests that
-pass or fail one by one.
+"""The long proofs: experiments in full, on every board that they know, and tests in a longer form, as tests that pass
+or fail one by one.
 """
 
 import os
 import subprocess
+import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 from cobnut import boards, build, experiments, paths, running, tables
 from cobnut.checks import in_words
 from cobnut.errors import CobnutError, Skipped, unknown
+from cobnut.linux import guest
 
 
 @dataclass(frozen=True)
@@ -68,24 +70,60 @@ class UnitProof:
         return holds, f"{self.test} with {self.variable}={self.value}"
 
 
+@dataclass(frozen=True)
+class SystemProof:
+    """A test of tests/system, for which a variable of the environment asks for more."""
+
+    name: str
+    test: str
+    variable: str
+    value: int
+    board: None = None
+
+    @property
+    def words(self) -> str:
+        return self.name
+
+    def run(self) -> tuple[bool, str]:
+        """Whether it holds, and how it ended."""
+        guest.ensure()
+        done = subprocess.run(
+            [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", str(paths.ROOT / "tests" / self.test)],
+            env={**os.environ, self.variable: str(self.value)},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+        if done.returncode:
+            print(done.stdout, end="")
+        return done.returncode == 0, f"{self.test} with {self.variable}={self.value}"
+
+
+AnyProof = Proof | UnitProof | SystemProof
+ENDURANCE = "system/test_linux_endurance.py"
+SYSTEM_PROOFS = (
+    SystemProof("linux/forks", f"{ENDURANCE}::test_forks_leave_nothing_in_the_books", "FORKS", 10000),
+    SystemProof("linux/fuzz", f"{ENDURANCE}::test_no_call_harms_the_system", "FUZZ_ROUNDS", 2000),
+)
 UNIT_PROOFS = (UnitProof("groups/starts", "Groups.AreFoundFromAnyStartAndKept", "STARTS", 100),)
 
 
 def names() -> list[str]:
     """What can be chosen."""
-    return [*experiments.long_proofs(), *(each.name for each in UNIT_PROOFS)]
+    return [*experiments.long_proofs(), *(each.name for each in (*SYSTEM_PROOFS, *UNIT_PROOFS))]
 
 
-def all_proofs() -> list[Proof | UnitProof]:
+def all_proofs() -> list[AnyProof]:
     """All of them, in the order in which they are made."""
     of_experiments = (
         Proof(each.name, board) for each in experiments.long_proofs().values() for board in each.all_boards
     )
-    return [*of_experiments, *UNIT_PROOFS]
+    return [*of_experiments, *SYSTEM_PROOFS, *UNIT_PROOFS]
 
 
-def choose(wanted: Sequence[str], board: str | None) -> list[Proof | UnitProof]:
-    """Those named, or all, on `board`, or on all; a unit test runs on no board."""
+def choose(wanted: Sequence[str], board: str | None) -> list[AnyProof]:
+    """Those named, or all, on `board`, or on all; a test runs on no board."""
     known = names()
     for name in wanted:
         if name not in known:
@@ -99,7 +137,7 @@ def choose(wanted: Sequence[str], board: str | None) -> list[Proof | UnitProof]:
     return chosen
 
 
-def make(proof: Proof | UnitProof) -> bool | None:
+def make(proof: AnyProof) -> bool | None:
     """Makes one and says in a line how it ended. Whether it holds; None if it cannot be made on this machine."""
     start = time.monotonic()
     holds: bool | None = False

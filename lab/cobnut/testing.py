@@ -137,8 +137,8 @@ def system() -> Count:
     return _pytest("system")
 
 
-def long(chosen: Sequence[proofs.Proof | proofs.UnitProof]) -> Count:
-    """experiments in full and longer forms of unit tests that prove something, one after the other"""
+def long(chosen: Sequence[proofs.AnyProof]) -> Count:
+    """experiments in full and longer forms of tests that prove something, one after the other"""
     verdicts = [proofs.make(proof) for proof in chosen]
     return Count(verdicts.count(True), verdicts.count(False))
 
