@@ -6,7 +6,7 @@ and where its cycles go.
 from collections.abc import Iterator, Mapping
 
 from cobnut import published, sheets, tables
-from cobnut.checks import Check, no_more_than, reproduces
+from cobnut.checks import Check, exactly, no_more_than, reproduces
 from cobnut.experiments import Experiment, Kind, Lab, Setting, linux_programs
 from cobnut.experiments.linux_programs import COUNTED, LARGE, NATIVE, SHARES, SMALL, Loop, Peer, Work
 from cobnut.results import Result, Series
@@ -15,7 +15,9 @@ SHEET = sheets.beside(__file__)
 
 CALL = "getpid"
 COLUMNS = (NATIVE, LARGE, SMALL)
-PARTS = ("messages", "server", "program")
+PARTS = ("messages", "server", "program", "refills")
+REFILLS = ("tlb_refill_code", "tlb_refill_data", "cache_refill", "write_back")
+CR3_WRITES = {NATIVE: 0, LARGE: 2, SMALL: 0}
 OF_SERVER = published.H97_GETPID_PARTS["server"]
 OF_MESSAGES = published.H97_GETPID_LIBRARY - OF_SERVER
 
@@ -25,12 +27,14 @@ def run(lab: Lab) -> Result:
     chosen = lab.settings
     warmup = chosen["warmup"]
     work = Work(
-        "syscalls", f"syscalls {warmup + chosen['calls']} /tmp/file", (Loop(CALL, CALL, f"{CALL}_done"),), warmup
+        "syscalls", f"./syscalls {warmup + chosen['calls']} /tmp/file", (Loop(CALL, CALL, f"{CALL}_done"),), warmup
     )
     peers = linux_programs.measure(lab, work, COLUMNS)
     checks = list(judge_calls(peers))
     for peer in peers.values():
         checks += linux_programs.judge_peer(peer, chosen["calls"])
+        switches = peer.loops[CALL].count("cr3_writes")
+        checks.append(SHEET.judge(f"{peer.name}.cr3_writes", switches, exactly(CR3_WRITES[peer.name])))
     parts = {name: parts_of(peer) for name, peer in peers.items() if name != NATIVE}
     series = linux_programs.series_of(peers)
     for part in PARTS:
@@ -41,13 +45,18 @@ def run(lab: Lab) -> Result:
 
 
 def parts_of(peer: Peer) -> dict[str, float]:
-    """Cycles of a call by whose code they are spent in: the program's own with its `int`, the server's, and what is
-    between them.
+    """Cycles of a call by whose instructions they are: the server's, the program's, and those between them with what
+    entries and switches take. What TLBs and caches have lost is apart, since it depends on where code and data lie.
     """
     turns = peer.loops[CALL]
-    server, program = turns.spent(linux_programs.SERVER), turns.spent(linux_programs.PROGRAM)
-    whole = turns.mean("cycles")
-    return {"messages": whole - server - program, "server": server, "program": program}
+    server, program = turns.own(linux_programs.SERVER), turns.own(linux_programs.PROGRAM)
+    refills = turns.booked(*REFILLS)
+    return {
+        "messages": turns.cycles - server - program - refills,
+        "server": server,
+        "program": program,
+        "refills": refills,
+    }
 
 
 def judge_calls(peers: Mapping[str, Peer]) -> Iterator[Check]:
