@@ -44,6 +44,11 @@ impl Tag {
     pub fn of_directory(directory: Physical) -> Self {
         Tag((directory.0 >> 12) + 1)
     }
+
+    /// Of what is translated to the kilobyte at `frame`, whichever space it is of.
+    pub(crate) fn of_frame(frame: Physical) -> Self {
+        Tag((frame.0 >> 10) + 1)
+    }
 }
 
 /// What a structure is told at each switch.

@@ -50,9 +50,6 @@ pub fn fail(message: &str) -> ! {
 /// From the words of the command line.
 pub fn prepare<'a>(words: impl Iterator<Item = &'a str>, architecture: Architecture) -> Result<Setup, String> {
     let arguments = Arguments::parse(words)?;
-    if architecture == Architecture::Arm {
-        arguments.check_arm()?;
-    }
     let mut warnings = Vec::new();
     let kernel = match &arguments.kernel {
         Some(path) => KernelImage::read(path)?,

@@ -24,7 +24,6 @@ impl Processor for Arm {
     const INSTRUCTIONS: [usize; 4] = counters::INSTRUCTIONS;
     const DISTURBANCES: &'static [usize] = &[];
     const PHYSICAL: bool = false;
-    const SWITCHES_FLUSH: bool = false;
     const ROWS: &'static [Category] = &[
         Category::Instructions,
         Category::KernelEntryExit,
@@ -127,6 +126,10 @@ impl Processor for Arm {
 impl processor::Machine<Arm> for Machine {
     fn new(file: &MachineFile) -> Self {
         Machine::new(file)
+    }
+
+    fn without_flush(self) -> Self {
+        self.without_flush()
     }
 
     fn ledger(&self) -> &Ledger {

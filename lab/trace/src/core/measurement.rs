@@ -91,16 +91,11 @@ impl<P: Processor> Measurement<P> {
         }
     }
 
-    /// On the machine that it would be if switches flushed nothing, to be chosen before anything is measured. Refused
-    /// of processors whose switches flush nothing by themselves.
-    pub fn without_flush(mut self) -> Result<Self, String> {
-        if !P::SWITCHES_FLUSH {
-            let name = P::ARCHITECTURE.name();
-            return Err(format!("without flush: a switch flushes nothing by itself on {name} processors"));
-        }
+    /// On the machine that it would be if switches flushed nothing, to be chosen before anything is measured.
+    pub fn without_flush(mut self) -> Self {
         self.machine = self.machine.map(P::Machine::without_flush);
         self.without_flush = true;
-        Ok(self)
+        self
     }
 
     /// Counts and models nothing until the first case begins: a guest that takes long to get there need not be modelled

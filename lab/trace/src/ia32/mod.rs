@@ -23,7 +23,6 @@ impl Processor for Ia32 {
     const INSTRUCTIONS: [usize; 4] = [0, 1, 2, 3];
     const DISTURBANCES: &'static [usize] = &[counters::ENTRIES_IRQ, counters::ENTRIES_FAULT];
     const PHYSICAL: bool = true;
-    const SWITCHES_FLUSH: bool = true;
     const ROWS: &'static [Category] = &{
         let mut rows = [Category::Instructions; CATEGORIES.len()];
         let mut row = 0;

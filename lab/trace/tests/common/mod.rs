@@ -157,7 +157,7 @@ pub fn compare(calls: &[Call], machine: Option<&MachineFile>, without_flush: boo
     let measurement = || {
         let measurement = Measurement::new(machine, &[], &header);
         if without_flush {
-            measurement.without_flush().unwrap()
+            measurement.without_flush()
         } else {
             measurement
         }
