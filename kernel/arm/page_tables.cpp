@@ -123,14 +123,18 @@ void change(Space& space, VAddr page, Word count, Word away, Word in) {
     check(count && index(page) + count <= pages_of_table && !(page & page_mask));
     Word first = index(page), end = first + count;
     bool changed = false, known = false, loses_lines = false;
+    Word lost = 0;
+    const bool revokes = away & ~in & granted_read;
     // Lines are lost by a page that goes, or that is not to be written by the space, or to be cached otherwise.
-    if (away & ~in & granted_read) {
+    if (revokes) {
         // The usual case: all grants are revoked. Parts of a large page need not have equal ones.
         for (Word i = first; i < end; ++i) {
-            if (!(t.page[i] & granted_read)) continue;
-            changed = known = true;
-            loses_lines |= !(t.page[i] & (attribute_bits | aliased));
+            const Word before = t.page[i];
+            t.page[i] = (before & ~away) | in;
+            lost |= before & granted;
+            if (before & granted_read) loses_lines |= !(before & (attribute_bits | aliased));
         }
+        changed = known = lost;
     } else {
         // Where the one before is like it but for the frame, nothing else comes of this one.
         for (Word i = first, like = 0; i < end; ++i) {
@@ -145,8 +149,7 @@ void change(Space& space, VAddr page, Word count, Word away, Word in) {
         }
     }
     if (loses_lines) host::drop_lines(space, page, count * page_size);
-    Word lost = 0;
-    for (Word i = first; i < end; ++i) {
+    for (Word i = revokes ? end : first; i < end; ++i) {
         Word before = t.page[i], after = (before & ~away) | in;
         t.page[i] = after;
         if (!(after & granted)) lost |= before & granted;

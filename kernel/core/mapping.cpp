@@ -126,8 +126,12 @@ Mapped transfer_page(Space& from, VAddr source, Space& to, VAddr target, unsigne
         m = mapping_at(from, source);
     }
     Word unused = memory::pages_unused();
+    paging::Row there;
+    const bool fresh = several_sizes && log2 != page_log2 && !paging::row(to, target, false, there);
     if (!paging::ensure_table(to, target)) return Mapped::no_memory;
     steps += (unused - memory::pages_unused()) * table_steps;
+    // A table may have moved the space to another slot (ARM): a large page comes after a point.
+    if (fresh) return budget = 0, Mapped::part;
     if (grant) {
         if (!to.account.charge(sizeof(Mapping))) return Mapped::no_memory;
         from.account.credit(sizeof(Mapping));

@@ -34,7 +34,7 @@ const Test *const groups[] = {
     ipc_rule_tests,  map_rule_tests, size_tests,   long_tests,         waiting_tests,
     exception_tests, call_tests,     tag_tests,    latency_tests,      open_tests,
     robust_tests,    bus_tests,      copy_tests,   residence_tests,    attribute_tests,
-    megabyte_tests,  nullptr,
+    megabyte_tests,  grant_tests,    nullptr,
 };
 
 const char *const left_out[] = {
