@@ -23,6 +23,8 @@ void copy(PAddr to, PAddr from, Word bytes) {
     cpu::drain_write_buffer();          // it may be code
 }
 
+void after_tick() {}
+
 // A pending interrupt is taken at once.
 void preemption_point() {
     Word state;

@@ -87,6 +87,8 @@ const char* disagreement(const Space& space);
 // no user translation is used or made. Where caches are indexed by user addresses, about_to_copy() (arch/paging.hpp)
 // has been called for both.
 void copy(PAddr to, PAddr from, Word bytes);
+// What the port has to do once for each tick of the clock, behind a preemption point: it may be long.
+void after_tick();
 // Takes a pending interrupt, which drops the kernel's stack like the way out to a user: what has to continue is in
 // control blocks. Returns if none is pending.
 void preemption_point();

@@ -219,7 +219,7 @@ Thread* receive(Thread& r) {
         block(r, State::receiving, timeout);
         Role role = r.receive_role;
         bool fast = role == Role::user ? r.fast_entry : role == Role::exception || role == Role::page_fault;
-        bool plain = fast && timeout.is_never() && !r.halted && !r.transfer;
+        bool plain = fast && timeout.is_never() && !r.halted && r.continuation() == Continuation::nothing;
         if (plain && r.awaited.is_global() && !r.awaited.is_any_local() && arch::offer_fast_frame(r)) r.open();
     }
     return nullptr;
@@ -342,8 +342,8 @@ void page_fault(Thread& t, VAddr address, Word rights) {
 }
 
 [[gnu::cold]] void quantum_exhausted(Thread& t) {
-    t.quantum_over = false;
-    preemption_message(t, Role::quantum, t.scheduler, arch::now());
+    t.quantum_over = t.in_kernel();     // after the call in progress
+    if (!t.quantum_over) preemption_message(t, Role::quantum, t.scheduler, arch::now());
 }
 
 [[gnu::cold]] void quantum_renewed(Thread& t) {

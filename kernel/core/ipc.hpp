@@ -18,8 +18,8 @@ void exception(Thread& t, Word number, Word error);
 // Tells the exception handler of the preemption at `preempted_at`, if the handler waits for that; the thread continues
 // at once.
 void tell_preemption(Thread& t);
-// Tells the scheduler of `t` that its total quantum is used up. Delivered or not, the thread waits for an answer of its
-// scheduler, or for a new quantum.
+// Tells the scheduler of `t` that its total quantum is used up, after a call of its own that is in progress
+// (`quantum_over`). Delivered or not, the thread waits for an answer of its scheduler, or for a new quantum.
 void quantum_exhausted(Thread& t);
 void quantum_renewed(Thread& t);
 // Waits for the start message of the pager that its UTCB names.

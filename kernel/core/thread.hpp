@@ -138,7 +138,7 @@ struct alignas(thread_alignment) Thread {
     Role send_role;
     Role receive_role;  // of one that is open: see receives_as()
     bool receive_follows;  // the message being sent is followed by a receive phase
-    bool quantum_over;  // its scheduler still has to be told: not at the tick, whose other work may be long
+    bool quantum_over;  // its scheduler still has to be told
     bool delay_granted;  // by the scheduler, since it was chosen to run: the flag in the UTCB is the user's to write
     Continuation pending;  // of its system call, if that was preempted
     Thread* partner;  // sending: the receiver in whose queue it is
