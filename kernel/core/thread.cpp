@@ -23,9 +23,9 @@ Thread* dying;
 Word dying_count;
 
 // Threads that have a UTCB, by space and address. The contents of UTCBs are no help: users can overwrite them.
-constexpr Word buckets_log2 = 10;
+constexpr Word buckets_log2 = 12;
 // As many threads as there are numbers make chains half as long, unless a program picks addresses that collide.
-constexpr Word longest_chain = 512;
+constexpr Word longest_chain = 128;
 Thread* by_address[1u << buckets_log2];
 
 [[gnu::noinline]] Thread*& bucket(const Space& space, VAddr utcb_address) {

@@ -15,10 +15,15 @@ void fill(const Space& space) {
     memset(io_bitmap, 0xff, sizeof io_bitmap);
     const auto& records = space.arch.ports.records;
     for (auto* r = records.front(); r; r = records.after(*r)) {
-        Word port = r->first, end = r->last + 1u;
-        for (; port < end && (port % 8 || end - port < 8); ++port) io_bitmap[port / 8] &= ~(1u << port % 8);
-        memset(io_bitmap + port / 8, 0, (end - port) / 8);
-        for (port += (end - port) & ~7u; port < end; ++port) io_bitmap[port / 8] &= ~(1u << port % 8);
+        Word first = r->first / 8, last = r->last / 8;
+        Word low = 0xff << r->first % 8, high = 0xff >> (7 - r->last % 8);
+        if (first == last) {
+            low &= high;
+        } else {
+            memset(io_bitmap + first + 1, 0, last - first - 1);
+            io_bitmap[last] &= ~high;
+        }
+        io_bitmap[first] &= ~low;
     }
     owner = &space;
 }
@@ -35,7 +40,10 @@ bool open(Thread& t, ports::Range range) {
     check(&t == processor.current() && ports::held(*t.space, range));
     bool filled = owner == t.space && allowed(range);
     if (filled && t.fast_veto & held_ports) return false;
-    if (!filled) fill(*t.space);
+    if (!filled) {
+        arch::preemption_point();  // the access comes again
+        fill(*t.space);
+    }
     processor.io_map = io_map_open;
     t.fast_veto |= held_ports;
     return true;

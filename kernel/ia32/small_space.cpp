@@ -265,7 +265,7 @@ bool pinned_by_another(const Space& space, SlotName wanted, Word& visits) {
 // Takes the slots of all in the way of one: false if one of them has asked for it meanwhile. No preemption point comes
 // after the last one, for the clock's tick may give a part of what is free to another space.
 bool clear_the_way(SlotName wanted) {
-    bool released = false;
+    bool released = true;
     for (Word visited = 1; !area.available(wanted, nullptr); ++visited) {
         if (released || visited % between_points == 0) preemption_point();
         Space& s = spaces::all.turn();

@@ -55,6 +55,7 @@ public:
         for (Word i = 0; i < words(s); ++i) taken_[s.offset_mb / 32 + i] &= ~mask(s);
     }
 
+    constexpr void clear(Word mb) { taken_[mb / 32] &= ~(1u << mb % 32); }
     constexpr Word word(Word n) const { return taken_[n]; }
     // How many words a slot spans, and its bits in each.
     static constexpr Word words(SlotName s) { return (s.size_mb + 31) / 32; }
@@ -119,7 +120,7 @@ public:
         if (!bound) return exclusive_.release(s);
         bound->release(s);
         for (Word i = s.offset_mb; i < s.offset_mb + s.size_mb; ++i)
-            if (!--place_[i].users) shared_.release({i, 1});
+            if (!--place_[i].users) shared_.clear(i);
         if (!--place_[s.offset_mb].beginning) place_[s.offset_mb].size_mb = 0;
     }
 

@@ -30,7 +30,7 @@ constexpr Word backoff = 4;
 // A leader with more members does not give up its group: to check them would take too long.
 constexpr Word most_members = 128;
 // Members of a group that is given up that lose their slots at a tick.
-constexpr Word members_per_tick = 4;
+constexpr Word members_per_tick = 1;
 // Spaces whose partners are noted at a tick: the running one, the one before it and the one before that.
 constexpr Word noted_per_tick = 3;
 
@@ -162,7 +162,8 @@ bool take_from(Space* victim, Space& space, Word bytes, Space* leader) {
     check(is_small(*victim) && !of(*victim).pinned);
     take_slot(*victim);
     check(!is_small(*victim) && !of(*victim).leader);
-    return give_slot(space, bytes, leader);
+    give_slot(space, bytes, leader);
+    return true;
 }
 
 // Gives `space` a slot in the leader's host: a free one, or that of a victim.
@@ -181,7 +182,8 @@ bool get_exclusive(Space& space, Word bytes) {
 bool move_to(Space& leader, Space& space) {
     Space* before = of(space).leader;
     Word bytes = slot_limit(space);
-    if (take_from(&space, space, bytes, &leader)) return true;
+    take_slot(space);
+    if (give_slot(space, bytes, &leader)) return true;
     give_slot(space, bytes, before);
     return false;
 }

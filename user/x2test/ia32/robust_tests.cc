@@ -355,8 +355,8 @@ void text_of_one_who_moves()
 /// local id takes long.
 void utcbs_that_collide()
 {
-    constexpr Word golden = 0x9E3779B1, chain_log2 = 22; // core/thread.cpp: the upper ten bits of the product
-    constexpr Word longest_chain = 512, utcb_bytes = 512, area = 0x20000000, other_place = 0x20000000;
+    constexpr Word golden = 0x9E3779B1, chain_log2 = 20; // core/thread.cpp: the upper twelve bits of the product
+    constexpr Word longest_chain = 128, utcb_bytes = 512, area = 0x20000000, other_place = 0x20000000;
     constexpr int area_log2 = 29; // below the largest small-space area
     constexpr Word kip = area + (1u << area_log2);
     const auto id = [](Word n) { return L4_GlobalId(L4_ThreadNo(main_id) + 4096 + n, 1); };
