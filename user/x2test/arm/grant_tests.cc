@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Megabytes that are granted whole, by one of those who share them: to a space that moves to another slot for it, and to
-// one with or without a page table there.
+// Megabytes that are granted whole, by one of those who share them: to a space that moves to another slot for it, and
+// to one with or without a page table there.
 #include "../harness.h"
 
 namespace x2test {
