@@ -29,8 +29,6 @@ constexpr Word majority = 4;
 constexpr Word backoff = 4;
 // A leader with more members does not give up its group: to check them would take too long.
 constexpr Word most_members = 128;
-// Members of a group that is given up that lose their slots at a tick.
-constexpr Word members_per_tick = 1;
 // Spaces whose partners are noted at a tick: the running one, the one before it and the one before that.
 constexpr Word noted_per_tick = 3;
 
@@ -156,7 +154,8 @@ Space* bound_victim(Space& leader, Word bytes) {
     return nullptr;
 }
 
-// Takes the victim's slot, if there is a victim, and gives `space` one.
+// Takes the victim's slot, if there is a victim, and gives `space` one if that makes room. True if there is a victim:
+// taking another one's slot at the same tick would take too long.
 bool take_from(Space* victim, Space& space, Word bytes, Space* leader) {
     if (!victim) return false;
     check(is_small(*victim) && !of(*victim).pinned);
@@ -217,9 +216,12 @@ bool seek(Space& space) {
     bool hub = is_hub(space), leads = !of(space).group.empty(), in_groups = rules.groups && !hub;
     Space* leader = in_groups ? preferred_leader(space, leads ? majority : 1) : nullptr;
     if (leader == &space) return false;
-    if (!leads && (give_slot(space, bytes, nullptr) || (leader && get_bound(space, bytes, leader)) ||
-                      get_exclusive(space, bytes)))
-        return true;
+    if (!leads) {
+        bool done = give_slot(space, bytes, nullptr) || (leader && get_bound(space, bytes, leader)) ||
+                    get_exclusive(space, bytes);
+        // A victim's slot may be of use to nobody in the leader's host.
+        if (done) return is_small(space) || give_slot(space, bytes, nullptr), true;
+    }
     Space* giving_up = leader && asleep(*leader) ? leader : nullptr;
     if (!giving_up && in_groups && invite(space)) return true;
     if (!giving_up && leads && (leader || (hub && exclusive_victim(space, bytes)))) giving_up = &space;
@@ -228,21 +230,19 @@ bool seek(Space& space) {
     return true;
 }
 
-// Takes slots from members of the group that is given up, a few at each tick. When none is left the leader seeks a
+// Takes the slot of a member of the group that is given up, one at each tick. When none is left the leader seeks a
 // slot first. True if it has.
 bool dissolve() {
     if (!dissolving) return false;
     Space& leader = *dissolving;
     check(leader.all_link.queued());
-    for (Word i = 0; i < members_per_tick; ++i) {
-        Space* s = of(leader).group.front();
-        if (!s || of(*s).pinned) break;
-        take_slot(*s);
-    }
+    Space* last = of(leader).group.front();
+    if (last && !of(*last).pinned) take_slot(*last);
     Space* rest = of(leader).group.front();
     if (rest && !of(*rest).pinned) return false;
     dissolving = nullptr;
-    return !rest && !of(leader).pinned && !is_small(leader) && of(leader).gain >= least_gain && (seek(leader), true);
+    return last && !rest && !of(leader).pinned && !is_small(leader) && of(leader).gain >= least_gain &&
+           (seek(leader), true);
 }
 
 // Whether a bound space has no partner in its host, but a majority for a space with an exclusive slot. Two clients of

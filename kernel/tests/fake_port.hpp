@@ -15,8 +15,12 @@ extern Word sizes_asked, splits;
 // A transfer without a limit; false when kernel memory ran out.
 inline bool transfer_whole(Space& from, Fpage send, Space& to, Fpage window, Word base, bool grant) {
     mappings::Progress progress{};
-    Word budget = ~Word{0};
-    return mappings::transfer(from, send, to, window, base, grant, progress, budget) == mappings::Mapped::all;
+    mappings::Mapped mapped = mappings::Mapped::part;
+    while (mapped == mappings::Mapped::part) {
+        Word budget = ~Word{0};
+        mapped = mappings::transfer(from, send, to, window, base, grant, progress, budget);
+    }
+    return mapped == mappings::Mapped::all;
 }
 
 // An Unmap without a limit; returns the status as rights.

@@ -198,7 +198,7 @@ INSTANTIATE_TEST_SUITE_P(SeedsAndTurns, Groups,
 
 // The hub leads a large group: that is given up for a place in all hosts, a part of it at each tick of the clock.
 struct LargeGroup : PolicyTest {
-    static constexpr Word size = 30, at_once = 4;
+    static constexpr Word size = 30, at_once = 1;
 
     LargeGroup() {
         port.places.assign(size, {mb, true});
