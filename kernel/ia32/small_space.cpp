@@ -249,7 +249,7 @@ void dissolve_group(Space& leader) {
     }
 }
 
-constexpr Word between_points = 64;
+constexpr Word between_points = 16;
 
 // Whether a holder of the slot, or of a part of it, other than `space` has asked for it.
 bool pinned_by_another(const Space& space, SlotName wanted, Word& visits) {

@@ -262,12 +262,12 @@ void seek_over_two_sleepers()
         return fail("not left");
     ask(s1, do_nothing), ask(s2, do_nothing);
     ask(a, do_flush, (L4_FpageLog2(192 * mb, 26) + L4_FullyAccessible).raw, 0x40);
-    for (Word tick = 0; tick < 400; tick++) sleep_to_next_tick();
+    for (Word tick = 0; tick < 400 + 2 * wish.spaces; tick++) sleep_to_next_tick();
     if (!cobnut::tag_of(s1->id).size_mb || !cobnut::tag_of(s2->id).size_mb) fail("too early");
     cobnut_lab_mark(COBNUT_LAB_BEGIN, tests_begun);
     begin(b, do_increment_words, a->id.raw);
     begin(a, do_call_for_ever, b->id.raw);
-    for (Word tick = 0; tick < 200; tick++) sleep_to_next_tick();
+    for (Word tick = 0; tick < 200 + 10 * wish.spaces; tick++) sleep_to_next_tick();
     cobnut_lab_mark(COBNUT_LAB_END, tests_begun);
     if (cobnut::tag_of(s1->id).size_mb || cobnut::tag_of(s2->id).size_mb)
         fail("they keep it: %u %u, %u", cobnut::tag_of(s1->id).size_mb, cobnut::tag_of(s2->id).size_mb,
@@ -329,7 +329,7 @@ void leave_group_of_long_slots()
     cobnut_lab_mark(COBNUT_LAB_BEGIN, tests_begun);
     begin(other, do_increment_words, leader->id.raw);
     begin(leader, do_call_for_ever, other->id.raw);
-    for (Word tick = 0; tick < 300; tick++) sleep_to_next_tick();
+    for (Word tick = 0; tick < 300 + 2 * wish.spaces; tick++) sleep_to_next_tick();
     cobnut_lab_mark(COBNUT_LAB_END, tests_begun);
     if (cobnut::tag_of(member[0]->id).bound) fail("not given up: %u", cobnut::tag_of(member[0]->id).size_mb);
 }
