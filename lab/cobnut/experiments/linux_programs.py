@@ -9,7 +9,7 @@ import shutil
 import statistics
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from cobnut import causes, linux_guest, paths
@@ -56,16 +56,26 @@ class Loop:
 
 
 @dataclass(frozen=True)
+class Printed(Loop):
+    """What happens between two prints of the text `first`; the text `behind` ends it."""
+
+    @property
+    def where(self) -> str:
+        return f"console={self.first}..{self.behind}"
+
+
+@dataclass(frozen=True)
 class Work:
-    """A program of lab/guests, what the guest's shell does with it, and its loops, of which some turns are not
-    measured.
+    """A program of lab/guests if there is one, what the guest's shell does, and its loops, of which some turns are not
+    measured. `files` are in the guest's /files, where the command begins.
     """
 
-    program: str
+    program: str | None
     command: str
     loops: tuple[Loop, ...]
     warmup: int
     boot_options: str = ""
+    files: Mapping[str, bytes] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -169,13 +179,12 @@ def _measured(lab: Lab, work: Work, name: str) -> Peer:
         folder = Path(given)
         files = folder / "files"
         files.mkdir()
-        program = files / work.program
-        shutil.copy2(linux_guest.program(work.program), program)
+        _fill(files, work)
         wish = PEERS[name]
         options = f"{wish.append} {work.boot_options}".strip()
         boot = guest.prepare(replace(wish, run=work.command, files=files, append=options), folder)
         out = folder / "measured.json"
-        plugin = qemu.Plugin(paths.PLUGIN, tuple(_arguments(lab, work, name, boot, program, out)))
+        plugin = qemu.Plugin(paths.PLUGIN, tuple(_arguments(lab, work, name, boot, files, out)))
         outcome = qemu.run(replace(boot, cpu=cpu_for(lab)), timeout=TIMEOUT_SECONDS, plugin=plugin)
         if outcome.timed_out:
             raise CobnutError(f"{name}: '{work.command}' had not ended after {TIMEOUT_SECONDS} s")
@@ -194,11 +203,20 @@ def _measured(lab: Lab, work: Work, name: str) -> Peer:
     return Peer(name, loops, doubts)
 
 
-def _arguments(lab: Lab, work: Work, name: str, boot: Boot, program: Path, out: Path) -> list[tuple[str, str]]:
+def _fill(folder: Path, work: Work) -> None:
+    """What the guest has in /files."""
+    if work.program:
+        shutil.copy2(linux_guest.program(work.program), folder / work.program)
+    for name, content in work.files.items():
+        (folder / name).write_bytes(content)
+
+
+def _arguments(lab: Lab, work: Work, name: str, boot: Boot, files: Path, out: Path) -> list[tuple[str, str]]:
     """The plugin's arguments."""
     words = [("machine", str(lab.machine.path)), ("out", str(out)), ("from", "begin")]
     words += [("set", f"{key}:{value}") for key, value in lab.overrides.items()]
-    words.append(("program", f"{PROGRAM}:{program}"))
+    if work.program:
+        words.append(("program", f"{PROGRAM}:{files / work.program}"))
     words += [("region", f"{number}:{loop.where}@{work.warmup}") for number, loop in enumerate(work.loops)]
     if name != NATIVE:
         layer = os_layer.addresses(server.LINK)
