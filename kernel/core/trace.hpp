@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The kernel's recent events: fixed-size records in a ring, for tools that read the machine's memory (`./cobnut
-// trace`, the debugger; docs/debugging.md). The boot option trace= sets the ring's size. Without it there is no ring:
-// an event then costs one test, and the IPC fast path nothing, as it records no events and is not used while there is
-// a ring.
+// What the kernel did lately: records of one size in a ring, for whoever reads the machine's memory (`./cobnut trace`,
+// the debugger; docs/debugging.md). The boot option trace= gives the ring its size. Without it there is none: an event
+// then costs a test, and the IPC fast path nothing, for it records no events and is not used while there is a ring.
 #pragma once
 
 #include "core/x2.hpp"
@@ -11,14 +10,14 @@ struct Space;
 
 namespace trace {
 
-// The words of each event's record follow it here; its thread is the running one unless another is named.
+// What the words of a record hold follows each event; its thread is the running one where nothing else is said.
 enum class Event : Word {
     none,               // a record that was never written
-    // thread: the one that runs now; its space, slot base (0: large), ip, the space whose directory is in force
+    // thread: who runs now; its space, slot base (0: large), ip, the space whose directory is in force
     switched,
-    idle,               // no thread runs
+    idle,               // nobody runs
     message,            // thread: the sender; receiver, tag, the sender's role, the receiver's
-    // thread: the one that gets the error; error code (manual 5.6), role, and the partner if a string was cut off
+    // thread: who is told; error code (manual 5.6), role, and who else is told if a string broke off
     ipc_failed,
     fault,              // role, the first three words of the message that the kernel sends in the thread's name
     interrupt,          // line
@@ -59,7 +58,7 @@ inline void event(Event event, ThreadId thread, Word a = 0, Word b = 0, Word c =
         record(event, thread.raw, a, b, c, d);
 }
 
-// How records name a space: by its control block's address.
+// How records name a space: where the kernel keeps it.
 inline Word name(const Space* space) { return static_cast<Word>(reinterpret_cast<std::uintptr_t>(space)); }
 
 }  // namespace trace

@@ -9,7 +9,7 @@ namespace loader {
 
 constexpr Word multiboot_magic = 0x2badb002;
 
-// The kernel's own options, from the boot loader.
+// The kernel's own options, from whoever started it.
 struct Options {
     Word small_area_mb = 512;
     bool sysenter = true;

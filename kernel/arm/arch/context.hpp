@@ -21,7 +21,7 @@ namespace arch {
 constexpr Word register_words = 17;  // of read_registers()
 }
 
-// The port keeps nothing beside the control block.
+// Nothing beside the control block.
 struct ArchThread {};
 struct FastEntry {};
 

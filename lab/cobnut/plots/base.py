@@ -10,8 +10,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from pydantic import ConfigDict
-
 from cobnut.results import Result
 
 if TYPE_CHECKING:  # matplotlib takes half a second to import, which only a picture should cost
@@ -25,15 +23,13 @@ class Mark:
     """A published value to draw into a plot: a point, or a line across it where only one coordinate is given."""
 
     label: str
-    x: int | float | None = None
-    y: int | float | None = None
+    x: float | None = None
+    y: float | None = None
 
 
 @dataclass(frozen=True)
 class Plot:
     """One picture of a report, in terms of a result; a `wide` one takes a row for itself."""
-
-    __pydantic_config__ = ConfigDict(extra="forbid")  # where one is read from a file
 
     title: str
     caption: str = field(default="", kw_only=True)

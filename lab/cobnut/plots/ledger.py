@@ -21,8 +21,6 @@ CATEGORIES = {
     "write_back": "write-back",
     "trace_rebuild": "trace-cache rebuild",
     "flush": "flush",
-    "stall": "pipeline stall",
-    "limit_fault": "faults past limits",
 }
 
 

@@ -31,8 +31,7 @@ bool make_victim(Space &victim, Word n, Word base)
 {
     fill(foreign[n], foreign_word);
     victim.page = foreign[n];
-    return victim.make(number(n, 1), base) && victim.start(attack_victim, base + page_offset) &&
-           victim.wait_until_ready();
+    return victim.make(number(n, 1), base) && victim.start(attack_victim, base + page_offset) && victim.settle();
 }
 
 bool intact(Space &victim)
@@ -121,7 +120,7 @@ Report Space::listen(Word patience)
     }
 }
 
-bool Space::wait_until_ready()
+bool Space::settle()
 {
     constexpr Word while_it_gets_there = 5;
     return listen(while_it_gets_there).silent;

@@ -3,8 +3,8 @@
 
 use super::tables::NO_ENTRY;
 use super::Translation;
-use crate::core::loss_history::LossHistory;
-use crate::{Associative, Linear, Loss, Moment, Physical, Replacement, Running, Tag};
+use crate::core::past::Past;
+use crate::{Associative, Linear, Loss, Moment, Physical, Replacement, Tag};
 
 /// The sizes that an entry can have, as shifts.
 const SHIFTS: [u32; 4] = [12, 20, 16, 10];
@@ -12,8 +12,8 @@ const SHIFTS: [u32; 4] = [12, 20, 16, 10];
 pub struct Tlb {
     store: Associative,
     entries: Vec<Translation>,
-    history: LossHistory,
-    running: Running,
+    past: Past,
+    since: Moment,
     /// Slot where each kilobyte was found the last time; verified at each use.
     found: [(u32, u32); FOUND],
 }
@@ -36,25 +36,15 @@ impl Tlb {
         Tlb {
             store: Associative::new(entries, ways, replacement),
             entries: vec![NOTHING; entries],
-            history: LossHistory::new(),
-            running: Running::START.shared(),
+            past: Past::new(),
+            since: Moment::START,
             found: [NOWHERE; FOUND],
         }
     }
 
     /// A switch happened.
-    pub(crate) fn enter(&mut self, running: Running) {
-        self.running = running;
-    }
-
-    /// From here on it is asked for entries with `tag`, if it tells entries apart.
-    pub(crate) fn ask_for(&mut self, tag: Tag) {
-        self.running.tag = tag;
-    }
-
-    #[inline]
-    fn stored(&self, key: u64) -> u64 {
-        self.running.stored(key, self.running.tag)
+    pub(crate) fn enter(&mut self, since: Moment) {
+        self.since = since;
     }
 
     /// The translation of `mva`, when it is held.
@@ -65,7 +55,7 @@ impl Tlb {
         if known == kilobyte {
             let slot = slot as usize;
             let shift = self.entries[slot].shift;
-            if self.store.lookup_at(slot, self.stored(key(mva, shift))) {
+            if self.store.lookup_at(slot, key(mva, shift)) {
                 return Some(&self.entries[slot]);
             }
         }
@@ -74,10 +64,7 @@ impl Tlb {
 
     #[inline(never)]
     fn search(&mut self, mva: Linear) -> Option<&Translation> {
-        let slot = SHIFTS.into_iter().find_map(|shift| {
-            let stored = self.stored(key(mva, shift));
-            self.store.lookup(set(mva, shift), stored)
-        })?;
+        let slot = SHIFTS.into_iter().find_map(|shift| self.store.lookup(set(mva, shift), key(mva, shift)))?;
         self.found[(mva.0 >> 10) as usize % FOUND] = (mva.0 >> 10, slot as u32);
         Some(&self.entries[slot])
     }
@@ -85,20 +72,19 @@ impl Tlb {
     /// Stores what a walk found after a miss. Returns how the entry was lost the last time.
     pub fn fill(&mut self, mva: Linear, walked: &Translation) -> Loss {
         let key = key(mva, walked.shift);
-        let (slot, evicted) = self.store.insert(set(mva, walked.shift), self.stored(key));
+        let (slot, evicted) = self.store.insert(set(mva, walked.shift), key);
         if let Some(old) = evicted {
-            let (old, tag) = self.running.taken_apart(old);
-            self.history.evicted(old, tag, self.running.since);
+            self.past.evicted(old, Tag::SHARED, self.since);
         }
         self.entries[slot] = *walked;
-        self.history.of(key, self.running.tag)
+        self.past.of(key, Tag::SHARED)
     }
 
     pub fn flush(&mut self, by: Moment) {
         self.drop_where(by, |_, _| true);
     }
 
-    /// Drops the entry that translates `mva`, whatever its tag.
+    /// Drops the entry that translates `mva`.
     pub fn invalidate(&mut self, mva: Linear, by: Moment) {
         self.drop_where(by, |entry, key| key == self::key(mva, entry.shift));
     }
@@ -107,11 +93,10 @@ impl Tlb {
         let mut next = 0;
         while let Some(slot) = self.store.next_occupied(next) {
             next = slot + 1;
-            let Some(stored) = self.store.key(slot) else { continue };
-            let (key, tag) = self.running.taken_apart(stored);
+            let Some(key) = self.store.key(slot) else { continue };
             if goes(&self.entries[slot], key) {
                 self.store.remove(slot);
-                self.history.flushed(key, tag, by);
+                self.past.flushed(key, Tag::SHARED, by);
             }
         }
     }

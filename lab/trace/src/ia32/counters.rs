@@ -14,9 +14,8 @@ pub const ENTRIES_IRQ: usize = 10;
 const EXITS_SYSEXIT: usize = 11;
 const EXITS_IRET: usize = 12;
 const INVLPG: usize = 13;
-pub const LIMIT_FAULTS: usize = 14;
 
-pub const NAMES: [&str; 15] = [
+pub const NAMES: [&str; 14] = [
     "instructions_kernel",
     "instructions_stub",
     "instructions_trampoline",
@@ -31,7 +30,6 @@ pub const NAMES: [&str; 15] = [
     "exits_sysexit",
     "exits_iret",
     "invlpg",
-    "limit_faults",
 ];
 
 /// The counters that an instruction of this class raises besides its own mode's.
