@@ -50,11 +50,7 @@ COUNTERS = {
 }
 ALL = experiments.all_experiments()
 MODULES = [module for name, module in sys.modules.items() if name.startswith(f"{experiments.__name__}.")]
-MEASURING = [
-    module
-    for module in MODULES
-    if module not in (pingpong, crowd) and getattr(module, "measure", None) in (pingpong.measure, crowd.measure)
-]
+MEASURING = [module for module in MODULES if getattr(module, "measure", None) in (pingpong.measure, crowd.measure)]
 LISTENING = [module for module in MODULES if module is not talking_spaces and hasattr(module, "listen")]
 ARM_ENTRIES = ("entries_prefetch", "entries_data", "entries_undefined", "entries_swi", "entries_irq")
 ARM_MISSES = ("itlb_misses", "dtlb_misses", "icache_misses", "dcache_misses", "write_backs")
@@ -224,7 +220,7 @@ def measure(lab: Lab, specs) -> list[Measurement] | list[Counted]:
 
 
 def heard(talk: Talk) -> Heard:
-    """A run in which the pattern's groups have four spaces and a host each; who is in none is in all hosts. All call
+    """A run in which the pattern's groups have four spaces and a host each; a space in none is in all hosts. All call
     the first of theirs.
     """
     alone = 2 if talk.pattern == "web" else 1

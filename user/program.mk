@@ -58,7 +58,8 @@ START := $(COBNUT)/build/$(BOARD)/user/start-$(KIND).o
 all: $(EXECUTABLE)
 
 run: $(EXECUTABLE)
-	$(COBNUT)/cobnut boot --board $(BOARD) $(if $(filter server,$(KIND)),--root) "$(strip ./$(EXECUTABLE) $(ARGUMENTS))"
+	$(COBNUT)/cobnut boot --board $(BOARD) $(if $(filter server,$(KIND)),--root) \
+		"$(strip ./$(EXECUTABLE) $(ARGUMENTS))"
 
 clean:
 	rm -rf build

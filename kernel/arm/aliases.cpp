@@ -11,9 +11,9 @@ namespace {
 using namespace page_tables;
 using sharers::Cell;
 
-// So many are granted one frame at a time: more than there are domains, and few enough to take it from all of them with
-// interrupts off. Another one takes the place of one that has come before, but not of the last three: an instruction
-// may need as many.
+// The most pages to which one frame is granted at a time: more than there are domains, and few enough to revoke all
+// with interrupts off. A further one replaces an earlier one, but none of the last three: an instruction may need as
+// many.
 constexpr Word most_sharers = 18, most_uncached = 16, kept_sharers = 3;
 
 Cell cell_at(Space& space, VAddr page) { return {table(space, page), index(page)}; }
@@ -25,8 +25,8 @@ struct Access {
 
 bool cached(Word word) { return !(word & attribute_bits); }
 
-// Whether an access must not be granted beside what has been granted there: there would be a copy that knows nothing of
-// a write.
+// Whether an access conflicts with what has been granted to another page of the frame: a cached copy would miss a
+// write.
 bool conflicts(const Cell& there, const Access& access) {
     Word word = there.word();
     if (!cached(word) && !access.cached) return false;
@@ -36,7 +36,7 @@ bool conflicts(const Cell& there, const Access& access) {
 
 void take(const Cell& there, Word what) { change(there.space(), there.page(), there.word() & ~what); }
 
-// One that has been granted the frame has not any more.
+// Revokes one of the older grants of the frame.
 void make_room(PAddr frame, const Cell& self) {
     Word newer = 0;
     sharers::each(frame, [&](const Cell& there) {
@@ -50,7 +50,7 @@ void make_room(PAddr frame, const Cell& self) {
 
 bool resolve(Space& space, VAddr page, bool write) {
     Cell self = cell_at(space, page);
-    if (!self.mapping()) return false;      // a page of the kernel's, which nobody writes to
+    if (!self.mapping()) return false;      // a page of the kernel's, which no user writes to
     PAddr frame = frame_of(self.word());
     Access access{modified(space, page), cached(self.word()), write};
     bool both = false, none_cached = false;
@@ -62,7 +62,7 @@ bool resolve(Space& space, VAddr page, bool write) {
         return ++count < most_uncached || !none_cached;
     });
     if (count >= (none_cached ? most_uncached : most_sharers)) make_room(frame, self);
-    // All that are granted are not cached: one more makes no difference.
+    // If all grants are uncached one more makes no difference.
     if (none_cached) return true;
     sharers::each(frame, [&](const Cell& there) {
         if (there == self) return true;
@@ -108,7 +108,7 @@ bool alone(Space& space, VAddr page, Word count, bool write) {
             good = --left && !(matters && (there.word() & aliased || conflicts(there, access)));
             return good;
         });
-        good = good && !sharers::lingers(self);     // among those of another frame: not so many at once
+        good = good && !sharers::lingers(self);     // still in the ring of another frame: not several at once
     }
     return good;
 }

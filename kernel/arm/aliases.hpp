@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Virtual caches keep a copy of a frame for each address that it is accessed by, and these copies know nothing of each
-// other. The kernel keeps them coherent: at any time, the processor's entries of a frame grant reading at several
-// addresses, or writing, and then at one address alone. Who has to wait faults, and it is his turn. Two addresses in
-// one space could be needed by one instruction, so there the frame is not cached.
+// Virtual caches keep a copy of a frame for each address by which it is accessed, and do not keep these coherent. The
+// kernel does: at any time the processor's entries for a frame grant reading at several addresses, or writing at a
+// single one. Any other access faults, and is granted in exchange. Two addresses in one space could be needed by one
+// instruction, so in that case the frame is not cached.
 #pragma once
 
 #include "core/space.hpp"
 
 namespace aliases {
 
-// `page` is about to be granted, for reading or for writing: takes from all others of the frame what must not stand
-// beside that. True if the page must not be cached; the others are not, then.
+// `page` is about to be granted for reading or writing: revokes conflicting grants of the frame's other pages. True if
+// the page must not be cached, nor the others then.
 bool resolve(Space& space, VAddr page, bool write);
-// Whether all who have been granted a frame have it uncached, so that the kernel may use it as well.
+// Whether all grants of a frame are uncached, so that the kernel may use it as well.
 bool none_cached(PAddr frame);
-// Whether `more` spaces that share a region with `space` can be granted `page` with it, and no more have the frame than
-// may at a time.
+// Whether `page` can also be granted to `more` spaces that share a region with `space`, within the limit to a frame's
+// grants.
 bool room(Space& space, VAddr page, Word region, Word more);
-// Whether `count` pages from `page` on, parts of one that somebody mapped, can be granted without that.
+// Whether `count` pages from `page` on, parts of one mapping, can be granted without revoking others.
 bool alone(Space& space, VAddr page, Word count, bool write);
 
 }  // namespace aliases

@@ -30,7 +30,7 @@ void describe_kernel() {
     constexpr PAddr devices[] = {KERNEL_DEVICES};
     bool room = kip::add(D::make(kip::reserved, RAM_BASE, RAM_BASE + IMAGE_BYTES - 1)) &&
                 kip::add(D::make(kip::conventional, 0, paging::user_limit() - 1, true));
-    // Whoever has the interrupt controller or the clock could take the processor for ever.
+    // A space with the interrupt controller or the clock could keep the processor for ever.
     for (PAddr page : devices) room = room && kip::add(D::make(kip::reserved, page, page + page_mask));
     if (!room) arch::stop("the memory map is too long");
 }

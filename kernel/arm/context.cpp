@@ -32,7 +32,7 @@ void prepare_user(Thread& t) {
 void destroy_thread(Thread&) {}
 Word bytes_beside(const Thread&) { return 0; }
 
-// What LR says is no longer where the thread goes on: not by the fast path.
+// LR is no longer where the thread continues: the fast path may not return there.
 void set_user_ip(Thread& t, Word ip) {
     go_on_at(t, ip);
     t.fast_entry = false;
@@ -111,7 +111,7 @@ bool offer_fast_frame(Thread& t) {
 void change_thread(Thread*, Thread* next) { processor.current = next; }
 
 bool enter(Thread& next, const Thread*) {
-    // What it takes to make room for it does not come on top of what the kernel has done so far.
+    // The cost of making room for a domain must not add to what the kernel has done so far.
     if (!next.space->arch.domain) preemption_point();
     *reinterpret_cast<volatile Word*>(UTCB_WORD_PAGE) = next.utcb_address;
     enter_host(*next.space, processor.left);
@@ -119,7 +119,7 @@ bool enter(Thread& next, const Thread*) {
     return true;
 }
 
-// No port of this processor's.
+// This processor has no ports.
 mappings::Mapped transfer_ports(Space&, Fpage, Space&, Fpage, bool, mappings::Progress&, Word&) {
     return mappings::Mapped::all;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Access to users' frames: through the window on physical memory and its like, which cache nothing of them. What a
-// user's own addresses have in the data cache goes to memory first.
+// Access to users' frames: through the window on physical memory and the like, which are not cached for them. Lines
+// that the data cache has for a user's own address are written back first.
 #include "arm/cpu.hpp"
 #include "arm/host.hpp"
 #include "arm/page_tables.hpp"
@@ -11,7 +11,7 @@
 
 namespace arch {
 
-// Other addresses of the frame have no lines: nobody writes beside whom it has been granted to (aliases.hpp).
+// Other addresses of the frame have no dirty lines: only one address may be writable at a time (aliases.hpp).
 void about_to_copy(Space& space, VAddr at, Word bytes) { host::drop_lines(space, at, bytes); }
 
 void copy(PAddr to, PAddr from, Word bytes) {
@@ -23,7 +23,9 @@ void copy(PAddr to, PAddr from, Word bytes) {
     cpu::drain_write_buffer();          // it may be code
 }
 
-// What is pending is taken at once.
+void after_tick() {}
+
+// A pending interrupt is taken at once.
 void preemption_point() {
     Word state;
     asm volatile("mrs %0, cpsr\n\tbic %0, %0, %1\n\tmsr cpsr_c, %0\n\tnop\n\torr %0, %0, %1\n\tmsr cpsr_c, %0"
@@ -36,7 +38,8 @@ void preemption_point() {
 
 namespace user_memory {
 
-// What has been written to a page that the space can read is in the caches by its own address, if at all (aliases.hpp).
+// Written bytes of a page that the space can read are in the caches by the space's own address, if at all
+// (aliases.hpp).
 Word read(Space& space, VAddr from, void* to, Word bytes) {
     Word done = 0;
     while (done < bytes) {

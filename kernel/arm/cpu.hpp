@@ -41,7 +41,7 @@ inline void invalidate_data_tlb_entry(VAddr v) { asm volatile("mcr p15, 0, %0, c
 struct Processor {
     Thread* current;            // nullptr while idle
     Word ready_top;             // core/schedule.hpp
-    // domain access of all spaces that were switched to since somebody has looked (residents.cpp)
+    // domain access of all spaces switched to since collect() (residents.cpp)
     Word ran;
     Word left;                  // domain of the space that ran before the kernel was entered
     Word saved_pc, saved_psr;   // on the way from an exception's mode to supervisor mode

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Calls of the debug console, by jumps like system calls (docs/x2-arm.md): R0 in and out. Everybody may print and read;
-// audit and end are the initial servers'.
+// Calls of the debug console, by jumps like system calls (docs/x2-arm.md): R0 in and out. All spaces but controlled
+// ones may print and read; audit and end are for the initial servers.
 #include "arm/board.hpp"
 #include "arm/layout.hpp"
 #include "arm/trap.hpp"
@@ -26,10 +26,11 @@ enum Call : Word {
 }  // namespace
 
 bool dispatch(Thread& t, Word n) {
+    if (t.space->controlled) return false;
     Word* r = t.registers.r;
     switch (n) {
     case print_char:
-        // Not to wait for the port with interrupts off: the call comes again.
+        // If the port is busy the call is repeated, not to wait with interrupts off.
         if (arch::console_ready()) print(static_cast<char>(r[0]));
         else t.frame.pc = SYSTEM_CALLS + n;
         return true;
@@ -38,7 +39,7 @@ bool dispatch(Thread& t, Word n) {
     case read_char_blocked:
         r[0] = static_cast<Word>(arch::console_get());
         if (static_cast<int>(r[0]) < 0) {
-            // Nothing typed yet: the others run, then the call comes again.
+            // No input yet: other threads run, then the call is repeated.
             t.frame.pc = SYSTEM_CALLS + n;
             schedule::yield(t, nullptr);
         }

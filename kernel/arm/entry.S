@@ -60,7 +60,7 @@ from_user:
         cmp     r0, #0
         bne     leave
 
-// Out: the next thread's registers from its control block; nobody's: wait for an interrupt.
+// The way out: loads the next thread's registers from its control block; without one, waits for an interrupt.
         .globl  leave_to_user
 leave_to_user:
         ldr     sp, =processor

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The common IPC: a call, or a reply that waits for anybody, of up to four untyped words, to a partner that waits for
-// it, without a receive timeout, with nobody queued, no redirector, and nobody better ready. Whatever is different goes
-// to `slow`, which has lost nothing by then.
+// The common IPC: a call, or a reply followed by an open receive, of up to four untyped words, to a partner that waits
+// for it, without a receive timeout, with no sender queued, no redirector, and no higher priority ready. All other
+// cases go to `slow`, before anything has been changed.
 //
 // On entry, in abort mode: R0 to, R1 from, R2 timeouts, R3 to R7 MR0 to MR4; SP `processor`; LR 4 past the address that
 // was jumped to. R8 to R10, R12 and the user's LR, which is the return address, need not be kept. On the way: R10 the
@@ -20,7 +20,7 @@ vector_prefetch:
         add     r9, r10, #THREAD_R11
         stmia   r9, {r11-r14}^                  // where leave_fast_frame() and `leave` find them
 by_number:
-        mov     r8, #THREAD_TABLE               // the partner by number: nobody() where there is none
+        mov     r8, #THREAD_TABLE               // the partner by number; nobody() for unused numbers
         mov     r9, r0, lsr #14
         ldr     r12, [r8, r9, lsl #2]
         ldr     r8, [r10, #THREAD_FAST_VETO]
@@ -31,14 +31,14 @@ by_number:
         tsteq   lr, #3                          // back to Thumb code
         bne     other_id
         cmp     r1, r0                          // call
-        cmnne   r1, #1                          // or reply and wait for anybody
+        cmnne   r1, #1                          // or reply and open receive
         bne     slow
         ldr     r8, [r12, #THREAD_STATE]
         ldr     r0, [r10, #THREAD_ID]
         cmp     r8, r0
         cmnne   r8, #1
         bne     slow_known
-        ldr     r8, [r12, #THREAD_PRIORITY]     // the partner runs now only if nobody better is ready
+        ldr     r8, [r12, #THREAD_PRIORITY]     // the partner runs now only if no higher priority is ready
         ldr     r9, [sp, #PROCESSOR_READY_TOP]
         cmp     r8, r9
         mov     r8, #4 << 16
@@ -58,7 +58,7 @@ by_number:
         orr     r9, r9, r8
         str     r9, [sp, #PROCESSOR_RAN]
 leave:
-        str     r1, [r10, #THREAD_STATE]        // open to whom it waits for
+        str     r1, [r10, #THREAD_STATE]        // open to the awaited sender
         mov     r8, #STATE_READY
         str     r8, [r12, #THREAD_STATE]
         str     r12, [sp, #PROCESSOR_CURRENT]
@@ -83,8 +83,7 @@ not_resident:
         ldmfd   sp!, {r0-r3, r8, r10, r12, lr}
         b       leave
 
-// A local id of a thread whose UTCB is in the same page as the running one's, and so can be read: it names itself.
-// Whoever writes something else there gets what he says.
+// A program that has written another id there sends to that thread.
 other_id:
         ldr     r8, [r10, #THREAD_UTCB_ADDRESS]
         eor     r8, r8, r0

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Faults of user threads. The processor says where a data access failed, but not whether it was to write, and of a
-// failed fetch nothing but where it was; so instructions are looked at.
+// Faults of user threads. The processor reports the address of a failed data access, but not whether it was a write;
+// for a failed fetch it reports only the address. So the instruction is decoded.
 #include "arm/cpu.hpp"
 #include "arm/host.hpp"
 #include "arm/layout.hpp"
@@ -77,13 +77,14 @@ bool writes_thumb(Word i) {
 
 Word instruction_bytes(const Thread& t) { return thumb(t) ? 2 : 4; }
 
-// Whether there is a page of the space's own UTCBs, of which page tables and pagers know nothing.
+// Whether an address is in the space's own UTCBs, which are in no page table that pagers know.
 bool in_own_utcbs(const Space& space, VAddr at) {
     using namespace page_tables;
     return in_utcb_areas(at) && at >> 20 == utcb_section(space) && utcb_page(space, at);
 }
 
-// Code can run at the other names of a space's memory, those after relocation, and in its UTCBs. 0 if nothing is there.
+// The instruction at an address. Code can also run at relocated addresses of a space's memory, and in its UTCBs. 0 if
+// no page is there.
 Word instruction(const Thread& t, VAddr at) {
     Word i = 0;
     if (in_own_utcbs(*t.space, at)) {
@@ -99,7 +100,7 @@ bool writes(const Thread& t) {
     return thumb(t) ? writes_thumb(i) : writes_arm(i);
 }
 
-// A fault that is for the pager, unless it is sigma0's own.
+// A fault for the pager, unless the space is sigma0.
 void ask_pager(Thread& t, VAddr address, Word rights) {
     Space& space = *t.space;
     bool missing = !paging::get(space, address & ~page_mask).present;
@@ -149,7 +150,7 @@ bool data_abort(Thread& t, VAddr address, Word status) {
     Touch touch = page_tables::touch(*t.space, address, write);
     if (touch != Touch::denied && host::share(*t.space, address)) return true;
     if (touch == Touch::granted) return true;
-    // Nothing is missing for what the instruction seems to do: it is one that also writes.
+    // The access that the instruction seems to make is granted already: then it also writes.
     if (touch == Touch::nothing_new && !write) {
         write = true;
         touch = page_tables::touch(*t.space, address, write);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The kernel without tags (COBNUT_TAGS=off): each space has a first level of its own, and the processor forgets
-// everything when another one's is put in force, for virtual caches and the TLB know addresses, not spaces.
+// The kernel without tags (COBNUT_TAGS=off): each space has a first level of its own, and caches and TLB are flushed
+// when another is loaded, as virtual caches and the TLB tell addresses apart, not spaces.
 #include "arm/caches.hpp"
 #include "arm/cpu.hpp"
 #include "arm/host.hpp"
@@ -72,7 +72,7 @@ bool attach(Space& space) {
 }
 
 void detach(Space& space) {
-    // Lines that are still dirty must not reach the frames when others have them.
+    // Dirty lines must not be written back to the frames when others have them.
     if (in_force == &space) put_in_force(nullptr);
     else flush_caches();
     if (space.arch.own_utcbs) {
@@ -120,8 +120,8 @@ void flush_caches() {
     clean = true;
 }
 
-// A frame may have been granted to several who write, as everything is flushed between them. The kernel may come in
-// between, too: it copies for a thread before that runs itself.
+// A frame may have been granted to several writers, as everything is flushed between them. The kernel may run in
+// between, too: it copies for a thread before the thread itself runs.
 void about_to_access(const Space& space) {
     if (in_force != &space && !clean) flush_caches();
 }

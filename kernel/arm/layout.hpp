@@ -3,14 +3,14 @@
 //
 //   0 .. USER_LIMIT           the running space; the first 32 MB can be relocated by the PID register
 //   UTCB_AREAS                the UTCBs of each space in a megabyte of its own: the same address for kernel and user,
-//   so that
-//                             a virtual cache holds one copy
+//                             so that a virtual cache holds one copy
 //   WINDOW                    window on physical memory: cached where the kernel's own memory is, uncached elsewhere
 //   THREAD_TABLE              where threads are found by number
 //   DEVICES                   the board's devices, uncached
 //   ZEROS                     where there is one (ZERO_BANK): memory that is all zeros and needs no access to the bus,
-//   cached UTCB_WORD_PAGE            a page that users can read: the running thread's UTCB address; behind it
-//                             two for the kernel, with what the window does not reach
+//                             cached
+//   UTCB_WORD_PAGE            a page that users can read: the running thread's UTCB address; behind it two for the
+//                             kernel, with what the window does not reach
 //   IMAGE                     the first megabyte of the memory: the kernel's image; one section, and so one TLB entry
 //   VECTORS                   in it: the exception vectors, and the addresses that users jump to for system calls
 #pragma once

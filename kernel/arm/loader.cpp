@@ -35,7 +35,8 @@ Disk read_tags(PAddr at) {
     for (; tag->words >= 2 && tag->kind;
         tag = reinterpret_cast<const Tag*>(reinterpret_cast<const Word*>(tag) + tag->words)) {
         if (tag->kind == tag_memory && tag->value[0]) {
-            // What the kernel cannot reach is like a device's: it does not use it, and whoever asks gets it.
+            // Memory beyond the kernel's reach is treated like a device: the kernel does not use it, and any space
+            // that asks sigma0 gets it.
             constexpr PAddr reach = WINDOW_FIRST + WINDOW_BYTES - 1;
             PAddr first = tag->value[1], last = first + tag->value[0] - 1;
             if (last > reach) {
@@ -96,7 +97,7 @@ void collect_modules(Disk disk) {
 
 Memory load(PAddr tags) {
     kip::add(kip::MemoryDescriptor::make(kip::shared, 0, ~Word{0}));
-    // Where memory could be and is none, what there is may be seen again, the kernel's own with it: nobody gets that.
+    // Addresses without memory may repeat the memory there is, the kernel's own included: no space gets them.
     kip::add(kip::MemoryDescriptor::make(kip::reserved, RAM_BASE, RAM_BASE + (RAM_SPAN - 1)));
     collect_modules(read_tags(tags));
     boot::Room room = boot::place_modules(boot::mb);

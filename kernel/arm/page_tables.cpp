@@ -17,7 +17,7 @@ namespace {
 
 constexpr Word of_large = 16;           // pages of 4 KB
 
-// What is known of a page, whether it is mapped or not; and of the whole that it belongs to.
+// The note of a page, mapped or not; and of the whole page that it is a part of.
 Word word_of(const Space& space, VAddr page) {
     const PageTable* t = table(space, page);
     return t ? t->page[index(page)] : 0;
@@ -25,7 +25,7 @@ Word word_of(const Space& space, VAddr page) {
 
 Word parts_at(const Space& space, VAddr page) { return parts(word_of(space, page)); }
 
-// What is known of some part of a page.
+// The note of any part of a page that has one.
 Word known_of(const Space& space, VAddr page) {
     const Word* at = &table(space, page)->page[index(page)];
     Word known = 0;
@@ -102,15 +102,15 @@ Word status_of(Word page) {
 
 }  // namespace
 
-// An operation on one line takes the address that it is given, or relocates it, too: where that would make a
-// difference, nothing is relocated until the kernel is left.
+// An operation on one line takes the address as it is, or relocates it, too: where that would make a difference, the
+// process id is 0 until the kernel is left.
 void clean_lines(const Space& space, VAddr at, Word bytes) {
     VAddr modified_at = modified(space, at);
     if (modified_at < relocated_end) cpu::write_process_id(0);
     caches::clean_and_invalidate_data(modified_at, bytes);
 }
 
-// Nothing before it is accessed, no writing before it is written to.
+// Grants no access before the first access has been noted, and no writing before the first write.
 Word small_entry(Word page) {
     if (!(page & present) || !(page & granted_read)) return 0;
     bool write = page & writable && page & granted_write;
@@ -123,21 +123,33 @@ void change(Space& space, VAddr page, Word count, Word away, Word in) {
     check(count && index(page) + count <= pages_of_table && !(page & page_mask));
     Word first = index(page), end = first + count;
     bool changed = false, known = false, loses_lines = false;
-    // Where the one before is like it but for the frame, nothing else comes of this one.
-    for (Word i = first, like = 0; i < end; ++i) {
-        if (i > first && !((t.page[i] ^ like) & page_mask)) continue;
-        like = t.page[i];
-        Word before = small_entry(like), after = small_entry((like & ~away) | in);
-        if (before == after) continue;
-        changed = true;
-        if (!before) continue;
-        known = true;
-        // Lines are lost by a page that goes, or that is not to be written by the space, or to be cached otherwise.
-        loses_lines |= before & cached && after != (before | page_access(access_user_write));
+    Word lost = 0;
+    const bool revokes = away & ~in & granted_read;
+    // Lines are lost by a page that goes, or that is not to be written by the space, or to be cached otherwise.
+    if (revokes) {
+        // The usual case: all grants are revoked. Parts of a large page need not have equal ones.
+        for (Word i = first; i < end; ++i) {
+            const Word before = t.page[i];
+            t.page[i] = (before & ~away) | in;
+            lost |= before & granted;
+            if (before & granted_read) loses_lines |= !(before & (attribute_bits | aliased));
+        }
+        changed = known = lost;
+    } else {
+        // Where the one before is like it but for the frame, nothing else comes of this one.
+        for (Word i = first, like = 0; i < end; ++i) {
+            if (i > first && !((t.page[i] ^ like) & page_mask)) continue;
+            like = t.page[i];
+            Word before = small_entry(like), after = small_entry((like & ~away) | in);
+            if (before == after) continue;
+            changed = true;
+            if (!before) continue;
+            known = true;
+            loses_lines |= before & cached && after != (before | page_access(access_user_write));
+        }
     }
     if (loses_lines) host::drop_lines(space, page, count * page_size);
-    Word lost = 0;
-    for (Word i = first; i < end; ++i) {
+    for (Word i = revokes ? end : first; i < end; ++i) {
         Word before = t.page[i], after = (before & ~away) | in;
         t.page[i] = after;
         if (!(after & granted)) lost |= before & granted;
@@ -148,7 +160,7 @@ void change(Space& space, VAddr page, Word count, Word away, Word in) {
     bool resized = write_entries(t, first, end);
     resized |= write_section(space, page);
     host::entries_changed(space, page, count);
-    // Of a page that has been known in two sizes the processor must not know both.
+    // The TLB must not hold translations of two sizes for one page.
     if (known || resized) host::drop_translations(space, page, count == 1 && !resized);
 }
 
@@ -189,7 +201,7 @@ Touch touch(Space& space, VAddr address, bool write) {
     if (!(page & present) || (write && !(page & writable))) return Touch::denied;
     Word noted = accessed | granted_read | (write ? dirty | granted_write : 0);
     if (!(noted & ~page)) return Touch::nothing_new;
-    // 64 KB at once, of a page that has as many or more, if that takes nothing from anybody.
+    // 64 KB at once, if the page is that large or larger, and no other grants have to be revoked.
     if (VAddr first = first_part(address, of_large);
         parts(page) >= of_large && aliases::alone(space, first, of_large, write)) {
         change(space, first, of_large, 0, noted);
@@ -219,7 +231,7 @@ VAddr extent(const Space& space) {
     return end;
 }
 
-// Over so many megabytes in which there may be tables at a time.
+// Skips up to so many megabytes without tables at a time.
 VAddr skip_unmapped(const Space& space, VAddr from, VAddr last) {
     constexpr Word at_a_time = 128;
     for (Word mb = from >> 20, end = last >> 20, left = at_a_time; mb <= end;) {
@@ -241,7 +253,7 @@ bool next_mapped(const Space& space, VAddr& from, VAddr last) {
         if (!d) behind = (page | 0x3ffff) + 1;
         PageTable* t = d ? d->table[page >> 8 & 0x3ff] : nullptr;
         if (!t) {
-            // Most have few: over all that are not there.
+            // Most directories have few tables: skip the missing ones.
             for (page = behind; d && page <= end && page & 0x3ffff && !d->table[page >> 8 & 0x3ff];) page += 0x100;
             continue;
         }
@@ -272,7 +284,7 @@ bool ensure_table(Space& space, VAddr page) {
 }
 
 void set(Space& space, VAddr page, PAddr frame, bool may_write, Word attribute, unsigned log2) {
-    // What is no memory is no cache's business; others get it from sigma0 with its attribute.
+    // Addresses without memory are not cached; others get them from sigma0 with that attribute.
     if (space.idempotent && kip::memory_type(frame) == kip::shared) attribute = attribute_uncached;
     // Nothing is granted before the first access.
     Word word = frame | present | attribute | (may_write ? writable : 0) | (log2 - page_log2) / 4 << size_shift;
@@ -282,7 +294,7 @@ void set(Space& space, VAddr page, PAddr frame, bool may_write, Word attribute, 
 }
 
 template <bool write> PAddr access(Space& space, VAddr address) {
-    // The kernel needs no grant for itself where it would get none but in somebody's place.
+    // The kernel's own access needs no grant where it would have to revoke another.
     constexpr Word status = page_tables::accessed | (write ? page_tables::dirty : 0),
                    wanted = present | status | (write ? writable : 0);
     Word known = word_of(space, address);
@@ -294,8 +306,8 @@ template <bool write> PAddr access(Space& space, VAddr address) {
 template PAddr access<false>(Space& space, VAddr address);
 template PAddr access<true>(Space& space, VAddr address);
 
-// Pistachio's values (sheet 4.10): write-back, and uncached with and without the write buffer. What is written through
-// is not cached at all, which nobody can tell apart; not all cores know it.
+// Pistachio's values (sheet 4.10): write-back, and uncached with and without the write buffer. Write-through is mapped
+// to uncached, which programs cannot tell apart; not all cores have it.
 Word attribute(Word value) {
     switch (value) {
     case 0:
@@ -309,7 +321,7 @@ Word attribute(Word value) {
 }
 
 void set_attribute(Space& space, VAddr page, Word attribute) {
-    // Granted anew, beside whatever has been granted of the frame elsewhere.
+    // Grants it anew, whatever has been granted of the frame elsewhere.
     Word count = parts_at(space, page);
     change(space, first_part(page, count), count, attribute_bits | granted | aliased, attribute);
 }

@@ -25,14 +25,14 @@ constexpr Word accessed = 1u << 2;
 constexpr Word dirty = 1u << 3;
 constexpr Word attribute_bits = 3u << 4;        // 0: cached and buffered
 constexpr Word attribute_uncached = 1u << 4, attribute_buffered = 2u << 4;
-// What the processor's entry grants of what is allowed: taken away and given back without anybody's notice
+// What the processor's entry grants of what is permitted: revoked and granted again without the user's notice
 // (aliases.hpp).
 constexpr Word granted_read = 1u << 6, granted_write = 1u << 7, granted = granted_read | granted_write;
-constexpr Word aliased = 1u << 8;               // as long as it is granted, it is not cached, for the same reason
+constexpr Word aliased = 1u << 8;               // not cached while it is granted, for the same reason
 constexpr Word size_shift = 9;                  // 0: a page of 4 KB; 1, 2: a part of one of 64 KB, 1 MB
 constexpr Word size_bits = 3u << size_shift;
 
-// The kernel's own first level, in force before the first space runs. With tags it is everybody's.
+// The kernel's own first level, in force before the first space runs. With tags all spaces use it.
 extern "C" FirstLevel boot_directory;
 // Writes an entry so that the table walker sees it, which does not look into the data cache.
 void write(Word& entry, Word value);
@@ -40,20 +40,20 @@ void write(Word& entry, Word value);
 void initialise();
 // The kernel's own memory, whole megabytes, is cached; and the TLB has nothing of what was before.
 void cache_window(PAddr first, PAddr last);
-// Where the kernel has memory, uncached, as far as its page goes: in the window, or in one of two pages, by number,
-// until another view there is asked for.
+// The kernel's uncached address of memory, up to the end of its page: in the window, or in one of two pages, by
+// number, until the next call for that page.
 void* view(PAddr at, Word number);
 PageTable* table(const Space& space, VAddr page);
-// What the data cache has of [at, at + bytes) of the space goes to memory, and is no longer cached.
+// Writes back and invalidates the data cache's lines of [at, at + bytes) of the space.
 void clean_lines(const Space& space, VAddr at, Word bytes);
-// In what is known of `count` pages of 4 KB, parts of one page, takes some bits away and puts others in; the
-// processor's entries say so then.
+// Changes the notes of `count` pages of 4 KB, parts of one page: clears the bits `away` and sets the bits `in`. The
+// processor's entries follow.
 void change(Space& space, VAddr page, Word count, Word away, Word in);
-// Replaces what is known of one.
+// Replaces the note of one page.
 inline void change(Space& space, VAddr page, Word to) { change(space, page, 1, ~Word{0}, to); }
-// What the processor is told of a page in an entry of its own.
+// The processor's entry for a page of 4 KB with that note.
 Word small_entry(Word page);
-// Whether the processor's entries say what is known of the pages, and so does the section if there is one.
+// Whether the processor's entries agree with the notes of the pages, and so does the section if there is one.
 bool agrees(const PageTable& t);
 // The first-level entry of a table, but for the domain.
 inline Word first_level(const CoarseTable& table) { return physical(&table) | first_coarse; }
@@ -63,11 +63,11 @@ inline Word index(VAddr page) { return page >> 12 & 0xff; }
 // How many pages of 4 KB there are in the page that one belongs to.
 inline Word parts(Word page) { return 1u << 4 * ((page & size_bits) >> size_shift); }
 constexpr Word pages_of_table = 256;
-// Who mapped the page that an entry belongs to.
+// The node of the page that an entry belongs to.
 inline Mapping*& mapping_of(PageTable& t, Word index) { return t.mapping[index & ~(parts(t.page[index]) - 1)]; }
 inline VAddr first_part(VAddr page, Word parts) { return page & ~(parts * page_size - 1); }
 
-// Where the caches and the TLB know an address of the space: addresses below 32 MB are relocated.
+// The address by which the caches and the TLB know an address of the space: addresses below 32 MB are relocated.
 constexpr VAddr relocated_end = 32u << 20;
 inline VAddr modified(const Space& space, VAddr address) {
     return address < relocated_end ? address + space.arch.pid : address;
@@ -77,11 +77,11 @@ inline VAddr original(const Space& space, VAddr address) {
     return space.arch.pid && address - space.arch.pid < relocated_end ? address - space.arch.pid : address;
 }
 
-// Takes back what has been granted of a megabyte, if the space has been moved since. The processor knows nothing of it,
+// Revokes what has been granted in a megabyte if the space has been relocated since. The processor has nothing of it,
 // caches included.
 void withdraw_moved(const Space& space, VAddr page);
 
-// What a space may do at an address that has faulted. `granted`: it has been noted, and the page's entry says so now.
+// The result of an access that has faulted. `granted`: it has been noted, and the page's entry grants it now.
 enum class Touch { granted, nothing_new, denied };
 Touch touch(Space& space, VAddr address, bool write);
 

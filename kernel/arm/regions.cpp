@@ -6,6 +6,7 @@
 #include "arm/host.hpp"
 #include "arm/page_tables.hpp"
 #include "arm/residents.hpp"
+#include "core/arch.hpp"
 #include "core/check.hpp"
 #include "core/memory.hpp"
 
@@ -15,7 +16,7 @@ namespace {
 using namespace page_tables;
 
 constexpr Word most_regions = 4, most_members = 16, pages = 256;
-// What has to agree for a page to be the same in two spaces.
+// The bits that have to agree for a page to be the same in two spaces.
 constexpr Word identity = ~page_mask | present | writable | attribute_bits;
 
 struct Region {
@@ -36,7 +37,7 @@ Region* at(Word section) {
     return nullptr;
 }
 
-// The region that a space has part in there.
+// The region that a space is a member of there.
 Region* of(const Space& space, Word section) {
     if (!space.arch.regions) return nullptr;
     Region* r = at(section);
@@ -61,10 +62,10 @@ bool at_home(const Space& space, Word section) {
     return modified(space, base) == base && original(space, base) == base && table(space, base);
 }
 
-// Entries that differ in the access alone: the bits that both have are what both may.
+// For entries that differ in access permissions alone: the permissions that both have.
 Word common(Word entry, Word other) { return (entry ^ other) & ~page_access(access_user_write) ? 0 : entry & other; }
 
-// By the kernel, of which the table walker has not seen anything.
+// The kernel has written entries: cleans the lines, as the table walker does not look into the data cache.
 void written(Region& r, Word first, Word count) {
     caches::clean_and_invalidate_data(reinterpret_cast<VAddr>(&r.table->entry[first]), count * sizeof(Word));
 }
@@ -73,15 +74,15 @@ void set_entry(Region& r, Word i, Word entry) {
     if (r.table->entry[i] != entry) write(r.table->entry[i], entry);
 }
 
-// What all members may of a page.
+// Grants what all members may do to a page.
 void synchronise(Region& r, Word i) {
     Word entry = small_entry(table_of(*r.member[0], r)->page[i]);
     for (Word m = 1; m < r.members; ++m) entry = common(entry, small_entry(table_of(*r.member[m], r)->page[i]));
     set_entry(r, i, entry);
 }
 
-// Takes from the table what one member may not: all that needs to be done at once, and without a look at the others. It
-// may grant less than all of them may afterwards, until there is a fault (share()).
+// Revokes what one member may not do: that must be done at once, and needs no look at the others. The table may then
+// grant less than it could, until there is a fault (share()).
 void restrict_to(Region& r, const Space& space, Word first, Word count) {
     const PageTable& own = *table_of(space, r);
     bool changed = false;
@@ -133,14 +134,18 @@ void leave(Region& r, Space& space) {
     r.member[m] = r.member[--r.members];
 }
 
-// A region of a section that stands in the CPD as that of one space. Its table is the caller's to fill and to clean.
-Region* make(Space& space, Space& other, Word section) {
-    Region* r = all;
-    while (r < all + most_regions && r->domain) ++r;
-    if (r == all + most_regions) return nullptr;
+// A region that is not in use; nullptr: all are.
+Region* unused() {
+    for (Region& r : all)
+        if (!r.domain) return &r;
+    return nullptr;
+}
+
+// Makes a region of a section whose entry in the CPD is one space's. The caller fills the table and cleans it.
+Region* make(Region* r, Space& other, Word section) {
     auto* table = static_cast<CoarseTable*>(tables.allocate(memory::kernel));
     if (!table) return nullptr;
-    *r = {host::take_section(section, space, other, *table), section, table, {}, 0};
+    *r = {host::take_section(section, other, *table), section, table, {}, 0};
     add(*r, other);
     return r;
 }
@@ -153,13 +158,17 @@ bool join(Space& space, Word section) {
     if (!at_home(space, section)) return false;
     Region* r = at(section);
     if (r) {
-        // Not that of each other one: where they differ, nothing is granted.
+        // Compared with one member only: where others differ nothing is granted.
         if (r->members == most_members || !same_pages(space, *r->member[0], section)) return false;
     } else {
         Space* other = host::holder_of(section);
         if (!other || !at_home(*other, section) || !same_pages(space, *other, section)) return false;
-        if (!(r = make(space, *other, section))) return false;
-        // Of a newcomer's pages nothing is granted that the other one has not been: the table begins as that one's.
+        if (!(r = unused())) return false;
+        // Taking domains from others is as much as one fault may do: the next fault finds a free one.
+        if (!host::domain_is_free(space, *other)) return true;
+        if (!(r = make(r, *other, section))) return false;
+        // Nothing is granted for a newcomer that the other member has not been granted: the table begins as that
+        // one's.
         const PageTable &own = *table_of(space, *r), &others = *table_of(*other, *r);
         for (Word i = 0; i < pages; ++i)
             if (others.page[i] & own.page[i] & granted_read)
@@ -171,7 +180,7 @@ bool join(Space& space, Word section) {
     }
     add(*r, space);
     restrict_to(*r, space, 0, pages);
-    host::purge();                      // of what the newcomer has not been granted yet
+    host::purge();                      // of pages that the newcomer has not been granted yet
     return true;
 }
 
@@ -181,14 +190,15 @@ bool share(Space& space, VAddr page) {
     Word i = index(page);
     const PageTable& own = *table_of(space, *r);
     if (r->table->entry[i] == small_entry(own.page[i])) return false;
+    arch::preemption_point();  // what the space was granted may have been taken from many; else it faults again
     auto differs = [&](Word m) { return (table_of(*r->member[m], *r)->page[i] ^ own.page[i]) & identity; };
     for (Word m = 0; m < r->members; ++m) {
         if (!differs(m)) continue;
-        // Who is not like the first one, for that is what join() looks at.
+        // join() compares with the first member, so any that differs from it has to leave.
         leave(*r, r->member[0] == &space || differs(0) ? space : *r->member[m]);
         return true;
     }
-    // Where a frame is at many places of a region, each has its own entry: its turn ends when another one comes.
+    // If a frame is at many places of a region each has its own entry: they are granted in turn.
     if (!aliases::room(space, page & ~page_mask, r->access(), r->members - 1)) {
         dissolve(*r);
         return true;
@@ -208,7 +218,7 @@ void entries_changed(Space& space, VAddr page, Word count) {
     constexpr Word most = 16;
     Region* r = of(space, page >> 20);
     if (!r) return;
-    // More than is granted at a time is a page of a megabyte, of which nothing is left that they have in common.
+    // A page of more parts than are granted at a time is a megabyte, with no part left in common.
     if (count > most) leave(*r, space);
     else restrict_to(*r, space, index(page), count);
 }

@@ -13,12 +13,12 @@ using namespace page_tables;
 constexpr Word slot_log2 = 25, control_change = 1u << 31, control_slot = 0x7f;
 static_assert(1u << slot_log2 == relocated_end);
 
-// Slot 0 is where addresses are that are not moved: of any number of spaces.
+// Slot 0 is not owned: any number of spaces are not relocated.
 Space* owner[SLOTS];
 
 Word slot_of(const Space& space) { return space.arch.pid >> slot_log2; }
 
-// Where a space has pages of its own, its lower ones cannot be, too.
+// A space cannot be relocated to a slot in which it has pages.
 bool uses(const Space& space, Word slot) { return space.arch.slots_with_tables[slot / 32] >> slot % 32 & 1; }
 
 bool usable(const Space& space, Word slot) { return !slot || (slot < SLOTS && !owner[slot] && !uses(space, slot)); }
@@ -29,7 +29,7 @@ Word lowest_free(const Space& space, VAddr page) {
     return 0;
 }
 
-// What has been granted below 32 MB has been granted at other addresses (aliases.hpp): each page table shows for which.
+// Grants below 32 MB were made at other addresses (aliases.hpp): each page table notes for which slot.
 void move(Space& space, Word slot) {
     if (slot == slot_of(space)) return;
     check(slot < SLOTS && (!slot || !owner[slot]) && (!slot_of(space) || owner[slot_of(space)] == &space));
@@ -42,7 +42,7 @@ void move(Space& space, Word slot) {
 }  // namespace
 
 void consider(Space& space, VAddr page) {
-    // What is mapped one to one needs addresses of its own everywhere.
+    // An idempotent space needs all its addresses itself.
     if (space.idempotent) return;
     bool in_own_slot = slot_of(space) && page >> slot_log2 == slot_of(space);
     bool first = page < relocated_end && !space.arch.slot_chosen;

@@ -6,7 +6,7 @@
 //
 // - no domain is left: those of a few spaces are taken away, and the TLB is flushed, which knows their numbers;
 // - a section that the running space needs is another's in the CPD: likewise, and it has the lines there, too;
-// - a section had another space's lines, which may still be cached: all caches are flushed, which cleans everybody;
+// - a section had another space's lines, which may still be cached: all caches are flushed, for all spaces;
 // - a space goes away, or its addresses are moved.
 //
 // Between two system calls it holds that the TLB has no translation in a section without an entry in the CPD, and that
@@ -29,14 +29,14 @@ using namespace page_tables;
 
 constexpr Word domains = 15, areas = (UTCB_AREAS_END - UTCB_AREAS) >> 20;
 
-// Of a megabyte of the CPD. Those that stand there with a domain are chained.
+// The state of a megabyte of the CPD. Sections with a domain are linked.
 struct Section {
     std::uint16_t next, previous;
     std::uint16_t user;  // the space that may have lines there, by the number of its UTCB area; 0: none
 };
 constexpr std::uint16_t none = 0xffff;
-// A domain stands in so many at most: that is what taking it away takes. One more takes the place of one that has come
-// before, but not of the last three: an instruction may need as many.
+// The most sections with one domain: that bounds the cost of a revocation. A further section replaces an earlier one,
+// but none of the last three: an instruction may need as many.
 constexpr Word most_sections = 64, kept_sections = 3;
 
 constinit domains::Residents residents{domains};
@@ -60,7 +60,7 @@ Word tags_of(Word access) {
     return (x | x >> 8) & 0xffff;
 }
 
-// Whether there is an entry with that domain. A walk: one in some is looked at.
+// Whether an entry has that domain: each call checks one more entry.
 [[maybe_unused]] bool stands(Word tag) {
     static Word asked;
     constexpr Word some = 16;
@@ -70,7 +70,7 @@ Word tags_of(Word access) {
     return false;
 }
 
-// What the switches have left.
+// Passes on what the switches have noted.
 void collect() {
     if (!processor.ran) return;
     residents.ran(tags_of(processor.ran));
@@ -89,7 +89,7 @@ void purge_translations() {
     residents.purged_translations();
 }
 
-// The TLB has to be purged before anything else is put there.
+// The TLB has to be purged before the entry is reused.
 void take_out(Word s, Word tag) {
     check(tag && tag <= domains && domain_of(boot_directory.entry[s]) == tag);
     write(boot_directory.entry[s], 0);
@@ -99,13 +99,13 @@ void take_out(Word s, Word tag) {
     if (here.next != none) section[here.next].previous = here.previous;
 }
 
-// Whether a section may have lines of others than the space.
+// Whether the caches may have lines of a section for other spaces than this.
 bool stained(const Space& space, Word s) {
     const Space* user = space_of[section[s].user];
     return user && user != &space && may_have_lines(*user);
 }
 
-// `user`: by the number of its UTCB area.
+// `user`: a space, by the number of its UTCB area.
 void enter_section(Word s, Word tag, Word user, Word entry) {
     check(s < USER_LIMIT >> 20 && tag && tag <= domains && user <= areas);
     check(!boot_directory.entry[s] && entry && !domain_of(entry));
@@ -125,7 +125,7 @@ void take_out_one(Word tag) {
 }
 
 void put_in(Space& space, Word s, const PageTable& t) {
-    withdraw_moved(space, original(space, s << 20));  // before others use what has been granted, too
+    withdraw_moved(space, original(space, s << 20));  // before others share these grants, too
     if (boot_directory.entry[s]) {
         if (regions::join(space, s)) return;
         regions::dissolve_section(s);
@@ -139,7 +139,7 @@ void put_in(Space& space, Word s, const PageTable& t) {
     enter_section(s, space.arch.domain, space.arch.utcb_area, first_level(t));
 }
 
-// Whether a space's own entry stands in the CPD.
+// Whether the CPD holds a space's own entry.
 bool holds(const Space& space, VAddr page) {
     return space.arch.domain && domain_of(boot_directory.entry[modified(space, page) >> 20]) == space.arch.domain;
 }
@@ -151,7 +151,7 @@ void set_utcb_entry(const Space& space) {
     write(boot_directory.entry[utcb_section(space)], entry | first_coarse);
 }
 
-// A space or a region loses its domain, which the rules know already. The TLB has to be purged.
+// Takes a domain from a space or a region; the rules have dropped it already. The TLB has to be purged.
 void revoke(Word tag) {
     if (!holder[tag]) return regions::dissolve_domain(tag);
     Space& space = *holder[tag];
@@ -171,27 +171,32 @@ void revoke(Word tag) {
     if (a.own_utcbs) set_utcb_entry(space);
 }
 
-// A free domain, or one that is taken from its holder. Not from the `pinned` ones, and not from the regions of the
-// space that is being left. `loss`: how the space that gets it has lost the one before.
+// Takes domains from their holders, so that some are free.
+void make_room(Word pinned, Word left) {
+    Word victims = residents.make_room(tags_of(pinned), left);
+    for (; victims; victims &= victims - 1) revoke(static_cast<Word>(__builtin_ctz(victims)));
+    purge_translations();
+}
+
+// Finds a free domain, or takes one from its holder, but not a `pinned` one, and none of a region of the space that is
+// being left. `loss`: what the new holder noted when it lost its last one.
 Word take_domain(Word pinned, Word left, Word loss) {
     collect();
     bool server = residents.comes_back(loss);
     if (Word tag = residents.take_free(server)) return tag;
     if (left && holder[left]) pinned |= holder[left]->arch.regions;
-    Word victims = residents.make_room(tags_of(pinned), left);
-    for (; victims; victims &= victims - 1) revoke(static_cast<Word>(__builtin_ctz(victims)));
-    purge_translations();
+    make_room(pinned, left);
     return residents.take_free(server);
 }
 
-// What the kernel has seen of the UTCBs, it has seen as its own; and users who tried to execute what is there. On the
-// SA-1110 those translations stay (docs/security.md).
+// Drops translations of UTCBs that the kernel has used as its own, or that users have tried to execute. On the SA-1110
+// the latter stay (docs/security.md).
 void forget_kernels_utcbs(const Space& space) {
     VAddr at = utcb_section(space) << 20;
     for (Word n = space.arch.utcb_pages; n; --n, at += page_size) caches::invalidate_data_translation(at);
 }
 
-// `left`: the domain of the space that has run before, if it has one.
+// `left`: the domain of the space that ran before, 0 if it has none.
 void make_resident(Space& space, Word left) {
     ArchSpace& a = space.arch;
     a.domain = take_domain(a.regions, left, a.loss);
@@ -203,7 +208,7 @@ void make_resident(Space& space, Word left) {
     space_of[a.utcb_area] = &space;
     set_utcb_entry(space);
     forget_kernels_utcbs(space);
-    // It will need them again. Where others have been since, it may turn out that it does not.
+    // The space will need the sections again that it had; where others have been since, it may not.
     for (Word i = 0; i < a.recent_count; ++i) {
         Word s = a.recent[i];
         if (boot_directory.entry[s] || stained(space, s)) continue;
@@ -238,7 +243,7 @@ void detach(Space& space) {
     }
     if (space.arch.own_utcbs) write(boot_directory.entry[utcb_section(space)], 0);
     purge_translations();
-    // Also of what the kernel has written to its UTCBs.
+    // Includes lines that the kernel has written to its UTCBs.
     flush_caches();
     space_of[space.arch.utcb_area] = nullptr;
     relocation::release(space);
@@ -263,11 +268,10 @@ bool refill(Space& space, VAddr address) {
     return true;
 }
 
-// Line by line as long as that is no more than the data cache could hold: after that, all caches are flushed, and the
-// rest is clean.
+// Line by line, up to as many as the data cache could hold: beyond that all caches are flushed, and the rest is clean.
 void drop_lines(Space& space, VAddr at, Word bytes) {
     constexpr Word by_lines = 2 * page_size;
-    // Somebody else has the page at the same place, and may have written to it: then the lines are his.
+    // Another space has a page at the same address, and may have written to it: the lines are that one's.
     Word s = modified(space, at) >> 20;
     if (!may_have_lines(space) && !stained(space, s) && !regions::may_have_lines(s)) return;
     if ((dropped += bytes) > by_lines) return flush_caches();
@@ -283,7 +287,7 @@ void drop_translations(Space& space, VAddr page, bool one) {
     caches::invalidate_translation(at);
 }
 
-// A call is shorter than what it does.
+// Not inlined: a call is shorter than the body.
 [[gnu::noinline]] void flush_caches() {
     collect();
     caches::clean_and_invalidate_data();
@@ -292,7 +296,7 @@ void drop_translations(Space& space, VAddr page, bool one) {
     flushes += 1;
 }
 
-// Who has been granted it has taken it from those who could write (aliases.hpp).
+// A space that was granted the frame has revoked it from those that could write (aliases.hpp).
 void about_to_access(const Space&) {}
 
 bool share(Space& space, VAddr address) { return regions::share(space, address); }
@@ -301,14 +305,22 @@ void entries_changed(Space& space, VAddr page, Word count) { regions::entries_ch
 
 Space* holder_of(Word s) { return boot_directory.entry[s] ? holder[domain_of(boot_directory.entry[s])] : nullptr; }
 
-Word take_section(Word s, const Space& space, const Space& other, const CoarseTable& table) {
-    Word tag = take_domain(space.arch.dacr | other.arch.dacr, 0, 0);
+bool domain_is_free(const Space& space, const Space& other) {
+    collect();
+    residents.comes_back(0);  // nobody does
+    if (residents.has_free()) return true;
+    make_room(space.arch.dacr | other.arch.dacr, 0);
+    return false;
+}
+
+Word take_section(Word s, const Space& other, const CoarseTable& table) {
+    Word tag = residents.take_free();
     check(tag && !holder[tag] && other.arch.domain && tag != other.arch.domain);
     take_out(s, other.arch.domain);
     holder[tag] = nullptr;
     first_section_of[tag] = none;
     enter_section(s, tag, 0, first_level(table));
-    residents.ran(1u << tag);  // as far as the caches know, it has
+    residents.ran(1u << tag);  // as far as the caches are concerned, it has
     return tag;
 }
 
@@ -331,13 +343,13 @@ bool dirty(Word tag) {
 
 namespace {
 
-// The processor has the domain access word while the space's code runs; the kernel opens all.
+// The processor has the space's domain access word while its code runs; the kernel opens all domains.
 bool domain_is_right(const Space& space) {
     const ArchSpace& a = space.arch;
     return a.domain ? holder[a.domain] == &space && a.dacr == (own_domain_access(a.domain) | a.regions) : !a.dacr;
 }
 
-// Of the space's domain, and of those that are no space's: what stands there is a region's.
+// For the space's domain, and for domains that are no space's: their entries must be regions'.
 bool sections_are_right(const Space& space) {
     const Word tag = space.arch.domain;
     Word count = 0;

@@ -58,7 +58,7 @@ void gained(Cell c) {
     join(c);
 }
 
-// Those stay that have somebody beside them in the ring, and not its root alone: that would take a search.
+// A cell stays in its ring if its neighbour there is not the root: removal would take a search.
 void lost(PageTable& table, Word first, Word end) {
     if (is_root(table)) return;
     const Word own = number(&table);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Who has been granted a frame: a ring for each frame, through the page tables of those who have. It begins in sigma0's
-// table, where the frame's address is its own. So an access finds them without the mapping database, which knows all
-// that could have it.
+// The grants of each frame: a ring through the page tables of the spaces that have it. The ring begins in sigma0's
+// table, at the frame's own address. So a fault finds them without the mapping database, which knows all spaces that
+// could have it.
 //
-// Who has lost the frame may stay in the ring until somebody walks it, or until its place is granted another frame:
-// taking a page away costs no search. A ring is no longer than aliases.cpp allows.
+// A cell that has lost the frame may stay in the ring until the next walk, or until it is granted another frame: to
+// unmap a page takes no search. aliases.cpp limits the length of a ring.
 #pragma once
 
 #include "arm/page_tables.hpp"
@@ -27,24 +27,24 @@ struct Cell {
     }
     Space& space() const { return *mapping()->space; }
     VAddr page() const { return (mapping()->page() & ~0xfffffu) | place << 12; }
-    // Where the caches know what has been granted. The space may have been moved since, and be moved back.
+    // The address by which the caches know the grant. The space may have been relocated since, and back.
     VAddr granted_at() const { return page() < page_tables::relocated_end ? page() + table->granted_at : page(); }
 };
 
 // sigma0 has a page table; it is never freed.
 void begin(VAddr page, TableDirectory* directory);
-// Nothing of a table may be in any ring when it is freed. Takes out up to `most` places, each of which takes a walk
-// around its ring, and counts them down; true if none is left.
+// A table must be in no ring when it is freed. Takes out up to `most` cells, each of which takes a walk around its
+// ring, and counts them down; true if none is left.
 bool leave(PageTable& table, Word& most);
-// A page has been granted. Some from `first` to `end` are no longer.
+// A page has been granted. Pages from `first` to `end` have been revoked.
 void gained(Cell cell);
 void lost(PageTable& table, Word first, Word end);
-// Whether it may be in a ring without being granted.
+// Whether a cell may be in a ring without a grant.
 bool lingers(Cell cell);
 
 extern TableDirectory* roots[4];  // sigma0's
 
-// Where rings begin; no table: the frame has none.
+// The first cell of a frame's ring; no table: the frame has none.
 inline Cell root_of(PAddr frame) {
     const TableDirectory* d = roots[frame >> 30];
     return {d ? d->table[frame >> 20 & 0x3ff] : nullptr, page_tables::index(frame)};
@@ -57,15 +57,15 @@ inline Cell next(Cell c) {
 }
 void drop_next(Cell before, Cell cell);
 
-// Whether nobody has been granted what is there, nor may be in its ring.
+// Whether a cell has no grant and is in no ring.
 inline bool nobody(Cell cell) {
     Cell root = root_of(frame_of(cell.word()));
     if (cell.table->next_table[cell.place]) return false;
     return root.table && !root.table->next_table[root.place] && !(root.word() & page_tables::granted);
 }
 
-// Visits all who have a frame, in turn, sigma0 and then the newest first, as long as the function returns true. It may
-// take from the visited what has been granted.
+// Visits all grants of a frame, sigma0's first and then the newest first, as long as the function returns true. It may
+// revoke the one that it visits.
 template <typename F> void each(PAddr frame, F visit) {
     Cell root = root_of(frame), before = root;
     if (!root.table || (root.has(frame) && !visit(root))) return;

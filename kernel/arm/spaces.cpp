@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The kernel's own part of the address space, which all spaces share; their UTCBs; and their coming and going.
+// The kernel's own part of the address space, which all spaces share; spaces' UTCBs; their creation and destruction.
 #include "arm/caches.hpp"
 #include "arm/cpu.hpp"
 #include "arm/host.hpp"
@@ -36,8 +36,8 @@ bool make_utcb_tables(Space& space) {
         if (kernels) utcb_tables.free(kernels, space.account);
         return false;
     }
-    // Users may reach for what is not there: in their own table, and in the kernel's while the space has no domain.
-    // Memory may still say there what was another space's, and the table walker reads memory.
+    // Users may access addresses without UTCBs: in their own table, and in the kernel's while the space has no domain.
+    // The table walker reads memory, which may still hold another space's entries.
     CoarseTable* const both[] = {own, kernels};
     for (CoarseTable* t : both) caches::clean_and_invalidate_data(reinterpret_cast<VAddr>(t), sizeof *t);
     a.own_utcbs = own;
@@ -143,8 +143,8 @@ Fpage place_utcb_area(Space& space, Fpage wanted) {
 
 bool equip_server(Space&) { return true; }
 
-// Not all at the same place of their pages, which is one set of the data cache, and none in that of the SA-1110's 8
-// sets in which pages begin.
+// At different offsets in their pages, since one offset is one set of the data cache; and none in that of the
+// SA-1110's 8 sets in which pages begin.
 Space* allocate_space() {
     constexpr Word sets = 8, places = 56, lines = places / (sets - 1) * sets;
     static_assert(sizeof(Space) + lines * caches::line <= page_size);
@@ -174,7 +174,7 @@ bool destroy_space(Space& space) {
         if (!d || space.idempotent) continue;       // rings begin there (sharers.hpp)
         for (PageTable*& t : d->table) {
             if (!t) continue;
-            // What is left in areas of the kernel's is the interface page, which is everybody's.
+            // All that is left in the kernel's areas is the interface page, which all spaces share.
             if (!left-- || !sharers::leave(*t, places)) return false;
             memory::free_page(t, space.account);
             t = nullptr;
@@ -201,7 +201,7 @@ void* kernel_page(const Space& space, VAddr page) {
 
 void* kip_page() { return &kip::kip; }
 
-Word space_control(Space& space, Word control) { return host::control(space, control); }
+Word space_control(Space& space, Word control, Word&) { return host::control(space, control); }
 
 const char* disagreement(const Space& space) { return host::disagreement(space); }
 

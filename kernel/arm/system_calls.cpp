@@ -50,15 +50,6 @@ void unmap_registers(Thread& t) {
     unmap(t, t.registers.r[0], {t.registers.r[1]});
 }
 
-// R2 tells where the UTCB area is.
-void space_control_registers(Thread& t) {
-    Word* r = t.registers.r;
-    ThreadId dest{r[0]};
-    r[0] = space_control(t, dest, r[1], {r[2]}, {r[3]}, {r[4]});
-    Thread* named = r[0] ? threads::find(dest) : nullptr;
-    r[2] = named ? named->space->utcb_area.raw : 0;
-}
-
 void processor_control_registers(Thread& t) {
     Word* r = t.registers.r;
     r[0] = processor_control(t, r[0], r[1], r[2], r[3]);
@@ -91,13 +82,22 @@ constexpr void (*table[])(Thread&) = {
     exchange_registers_registers,
     schedule_registers,
     unmap_registers,
-    space_control_registers,
+    begin_space_control,
     processor_control_registers,
     memory_control_registers,
 };
 constexpr Word system_clock_number = 0x24, lipc_number = 0x28, kernel_interface_number = 0xb4;
 
 }  // namespace
+
+// R2 tells where the UTCB area is.
+void resume_space_control(Thread& t) {
+    Word* r = t.registers.r;
+    ThreadId dest{r[0]};
+    r[0] = space_control(t, dest, r[1], {r[2]}, {r[3]}, {r[4]});
+    Thread* named = r[0] ? threads::find(dest) : nullptr;
+    r[2] = named ? named->space->utcb_area.raw : 0;
+}
 
 bool dispatch(Thread& t, Word n) {
     VAddr called = t.frame.pc;

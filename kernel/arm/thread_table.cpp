@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Where threads are found by number: a table of control block addresses in a megabyte of its own. Pages for numbers
-// that are not in use are one page, with nobody in all places.
+// Where threads are found by number: a table of control block addresses in a megabyte of its own. Its unused pages are
+// all one page, filled with the entry for unused numbers (nobody).
 #include "arm/caches.hpp"
 #include "arm/cpu.hpp"
 #include "arm/page_tables.hpp"
@@ -18,7 +18,7 @@ struct alignas(page_size) Page {
     Thread* thread[threads_per_page];
 };
 
-// Matches the one id that is nobody's; as it is open to nobody, no message gets there.
+// An id that no thread can have; and it is open to no sender, so no message gets there.
 constinit Thread nobody_thread{};
 Page nobody_page;
 alignas(sizeof(CoarseTable)) CoarseTable pages;
@@ -30,7 +30,7 @@ Word entry_of(const Page& page) {
     return physical(&page) | page_access(access_kernel) | buffered | cached | small_page;
 }
 
-// It has been written to where the kernel has it otherwise.
+// The page was written through another of the kernel's addresses.
 void clean(const Page& page) { caches::clean_and_invalidate_data(reinterpret_cast<VAddr>(&page), page_size); }
 
 }  // namespace

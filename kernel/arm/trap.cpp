@@ -19,7 +19,7 @@ namespace {
     for (;;) caches::wait_for_interrupt();
 }
 
-// The line that says what happened comes last: whoever watches the console takes it for the kernel's last words.
+// The line with the cause comes last: programs that watch the console take it for the end of the run.
 [[noreturn]] void panic(Word kind, Word pc, Word psr) {
     Thread* t = processor.current;
     print(" thread ", hex(t ? t->id.raw : 0), " cpsr ", hex(psr), " address ", hex(cpu::fault_address()), " status ",

@@ -5,15 +5,15 @@
 #include "core/thread.hpp"
 
 extern "C" {
-// From user mode: registers and frame of `t` are saved. `kind`: one of TRAP_*. Returns `t` if it goes on as if nothing
-// had happened, else nullptr: whoever is to run.
+// Handles a trap from user mode: registers and frame of `t` are saved. `kind`: one of TRAP_*. Returns `t` if it
+// continues with nothing else changed, else nullptr: the scheduler chooses.
 Thread* trap(Thread& t, Word kind);
 void kernel_trap(Word kind, Word pc, Word psr);
 Thread* leave_kernel();
-// The way out, from wherever the kernel is: what it was doing is forgotten, as at a preemption point.
+// The way out, from anywhere in the kernel: its stack is dropped, as at a preemption point.
 [[noreturn]] void leave_to_user();
-// As memcpy(). False if there is nothing at one of the two: a user's frame can be one of a device's, or of nothing, and
-// the bus may say so by an abort, which would otherwise be a fault of the kernel's.
+// Like memcpy(). False if an address does not respond: a user's frame can be a device's, or of missing memory, and the
+// bus may raise an abort, which would otherwise be a fault of the kernel's.
 bool copy_if_there(void* to, const void* from, std::size_t bytes);
 }
 
@@ -30,8 +30,8 @@ inline void go_on_at(Thread& t, Word ip) {
 }
 
 namespace faults {
-// What a user did that the processor stopped. A page that is there is granted as far as it may be, and the access can
-// be repeated (true); anything else becomes a message.
+// Faults of user threads. Access to a present page is granted as far as permitted, and repeated (true); all else
+// becomes a message.
 void undefined(Thread& t);
 void software_interrupt(Thread& t);
 bool prefetch_abort(Thread& t);
@@ -39,7 +39,8 @@ bool data_abort(Thread& t, VAddr address, Word status);
 }
 
 namespace system_calls {
-// By the place that was jumped to: SYSTEM_CALLS + n. True if the thread goes on at once: nothing else can have changed.
+// By the address that was jumped to: SYSTEM_CALLS + n. True if the thread continues at once: nothing else can have
+// changed.
 bool dispatch(Thread& t, Word n);
 }
 

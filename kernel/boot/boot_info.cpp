@@ -9,7 +9,7 @@ namespace boot_info {
 
 Writer::Writer(PAddr at) : base_(at), used_(sizeof(bootinfo::Header)) { fill_zero(window(at), bytes); }
 
-// A record with what stands behind it; nullptr if it does not fit.
+// A record with its variable part; nullptr if it does not fit.
 template <typename T>
 T* Writer::record(Word type, const void* behind, Word bytes_behind) {
     Word size = (sizeof(T) + bytes_behind + 3) & ~3u;

@@ -14,7 +14,7 @@ public:
     explicit Writer(PAddr at);
     void executable(const kip::Server& server, const char* command_line);
     void module(PAddr start, Word size, const char* command_line);
-    // A record of the boot loader's own, whose first word is the address of the `size` bytes behind it.
+    // Adds a record of the boot loader's own; the first word is the address of `size` bytes behind it.
     void loaders_own(Word type, const void* data, Word size);
     // Completes the header; false if something had no room.
     bool finish();

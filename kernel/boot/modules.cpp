@@ -39,7 +39,7 @@ const char* name(Word i) { return i == 0 ? "sigma0" : i == 1 ? "root server" : "
 
 bool overlap(PAddr a, PAddr a_end, PAddr b, PAddr b_end) { return a < b_end && b < a_end; }
 
-// Everything that the loader puts into memory must stay clear of the kernel, of `ceiling`, and of what is there.
+// What the loader puts into memory must not overlap the kernel, `ceiling`, or what is there already.
 void check_target(Word i, PAddr start, Word bytes, PAddr ceiling) {
     PAddr image = physical(kernel_image), image_end = physical(kernel_image_end), end = start + bytes;
     if (!reachable(start, bytes) || end > ceiling) refuse(name(i), " does not fit: it wants memory up to ", hex(end));
@@ -97,8 +97,8 @@ void load_server(Word i) {
     }
 }
 
-// Moves all modules to the top of the memory, below `ceiling`: where the boot loader left them, a server may belong.
-// The one that lies highest goes first, so that none is written over before it has moved.
+// Moves all modules to the top of the memory, below `ceiling`: a server may have to go where the boot loader left
+// them. The highest is moved first, so that none is overwritten before it has been moved.
 PAddr move_modules(PAddr ceiling) {
     bool moved[modules_max] = {};
     for (Word n = 0; n < module_count; ++n) {
@@ -118,8 +118,8 @@ PAddr move_modules(PAddr ceiling) {
     return ceiling;
 }
 
-// The end of the memory that the kernel can reach, by the descriptors in the interface page; and how many pages there
-// are, out of its reach as well.
+// The end of the memory that the kernel can reach, by the descriptors in the interface page; and the number of all
+// pages, also out of its reach.
 PAddr memory_top(Word& pages) {
     PAddr top = 0;
     for (Word i = 0; i < kip::descriptor_count(); ++i) {

@@ -11,7 +11,7 @@ namespace boot {
 
 constexpr Word mb = 1u << 20;
 
-// The end of a boot that cannot go on: one line says why.
+// Ends a boot that has failed, after a line that says why.
 [[noreturn]] void give_up();
 template <typename... Ts>
 [[noreturn]] void refuse(Ts... why) {
@@ -31,8 +31,8 @@ struct Room {
     PAddr info;                 // below it: the BootInfo
     PAddr modules;              // below it: modules that are no servers
 };
-// Sets kernel memory aside, at a multiple of `alignment` and so many KB (0: a share of what there is), moves the
-// modules below it, loads the first two where they are linked, and puts both into the interface page.
+// Reserves kernel memory, at a multiple of `alignment`, of that many KB (0: a share of all memory), moves the modules
+// below it, loads the first two where they are linked, and puts both into the interface page.
 Room place_modules(Word alignment, Word kernel_memory_kb = 0);
 // Begins the BootInfo with a record for each module. The board may add to it.
 void describe_modules(boot_info::Writer& writer);

@@ -11,7 +11,7 @@
 #define DEVICE_SECTIONS  2
 #define DEVICE_SECTION_0 0x80000000
 #define DEVICE_SECTION_1 0x90000000
-// Pages of those devices: nobody else gets them.
+// Pages of those devices, which no space gets.
 #define KERNEL_DEVICES 0x80010000, 0x90000000, 0x90050000
 
 // The bank of zeros, for cleaning the cache (developer's manual: memory map, data cache).

@@ -10,7 +10,7 @@ Word accounts = 1;
 
 namespace {
 
-// What is left over is asked first: not all processors can divide.
+// The free memory is compared first: not all processors can divide.
 bool in_share(Word bytes) {
     Word reserve = pages_total() / reserve_part, unused = pages_unused();
     Word more = unused > reserve ? (unused - reserve) * share_of_unused * page_size : 0;

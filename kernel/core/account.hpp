@@ -13,7 +13,7 @@ struct Account {
 
     // Charges the account if it may take so much more.
     bool charge(Word bytes);
-    // Charges it in any case: for what somebody else's operation makes of an object that it holds already.
+    // Charges it unconditionally: for objects that another space's operation adds to what it holds.
     void overdraw(Word bytes) { used += bytes; }
     void credit(Word bytes) {
         check(used >= bytes);
@@ -21,12 +21,12 @@ struct Account {
     }
 };
 
-// A limit that is none.
+// The limit that stands for no limit.
 constexpr Word unlimited = ~page_mask;
-// Without a limit: a part of all memory is a reserve, of which each space has an equal part for itself; beyond that
-// part it may hold so many times what is left outside the reserve.
+// Without a limit: one in `reserve_part` of all memory is a reserve, shared equally by all spaces; beyond its share of
+// that a space may hold `share_of_unused` times what is free outside the reserve.
 constexpr Word reserve_part = 8, share_of_unused = 8;
-// How many have a part of the reserve.
+// How many accounts share the reserve.
 extern Word accounts;
 
 // The kernel's own: spaces as such, the thread table, tables that several spaces share, the trace.

@@ -9,7 +9,7 @@
 namespace aftermath {
 namespace {
 
-// Some threads; true when all have been visited.
+// Visits some threads; true when all have been visited.
 bool visit_some(Word& left) {
     constexpr Word between_points = 8;
     for (Word n = 0; left && n < between_points; ++n, --left) {
@@ -44,17 +44,17 @@ void inherit(Thread& caller, const Thread& gone) {
     caller.aftermath.renamed = gone.aftermath.renamed;
 }
 
-void carry_on(Thread& caller) {
+void resume(Thread& caller) {
     Aftermath& rest = caller.aftermath;
     if (Thread* t = threads::find(rest.renamed))
         while (!ipc::reject_senders(*t)) arch::preemption_point();
-    // The last part of one and the first of the next are not one stretch.
+    // The last part of one and the first part of the other must not add up to one stretch.
     arch::preemption_point();
     while (!threads::bury()) arch::preemption_point();
     arch::preemption_point();
     while (!visit_some(rest.visits)) arch::preemption_point();
     arch::preemption_point();
-    // Of pages, each of which costs more than a mapping; a large one needs as much as there is.
+    // In pages, each of which costs more than a mapping; a large one needs the whole budget.
     constexpr Word budget = mappings::between_points / (mappings::several_sizes ? 1 : 4);
     while (!spaces::bury(budget)) arch::preemption_point();
     caller.pending = Continuation::nothing;

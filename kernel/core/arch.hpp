@@ -13,17 +13,16 @@ namespace arch {
 
 // Threads and the processor.
 extern "C" Thread* current_thread();  // nullptr while idle
-// From now on `next` is the current thread, nullptr for nobody; what `before` had of the processor to itself is taken
-// back.
+// `next` becomes the current thread (nullptr: idle). Resources of the processor that `before` holds are taken back.
 void change_thread(Thread* before, Thread* next);
-// What user mode needs to run `next`, its space included; `before` ran last, or nobody. False if it cannot run as it
-// stands: then something has been done about that, or an exception has been raised in its name.
+// Prepares to run `next` in user mode, its space included; `before` ran last (nullptr: none). False if `next` cannot
+// run yet: then the cause has been removed, or an exception has been raised in its name.
 bool enter(Thread& next, const Thread* before);
-// A thread that has not run yet: user registers as the start protocol wants them.
+// Initial user registers of a new thread, by the start protocol.
 void prepare_user(Thread& t);
-// The thread goes away, and what the port keeps for it beside its control block.
+// Frees what the port keeps for a thread beside its control block.
 void destroy_thread(Thread& t);
-// What that takes of kernel memory.
+// How much kernel memory that takes.
 Word bytes_beside(const Thread& t);
 void set_user_ip(Thread& t, Word ip);
 void set_user_sp(Thread& t, Word sp);
@@ -42,8 +41,8 @@ void set_unmap_result(Thread& t);
 // Copies the registers that an exception message shows; takes those that the reply sets (manual A.8: 12 words).
 void exception_message(const Thread& t, Word number, Word error, KernelMessage& message);
 void exception_reply(Thread& t, const Word* words, Word count);
-// What the fast path left behind becomes an ordinary frame (Thread::become); and back, false where something of the
-// thread's needs the slow way out.
+// Completes the frame of a thread that the fast path left waiting (Thread::become); and the inverse, false where the
+// thread holds something that needs the slow way out.
 void leave_fast_frame(Thread& t);
 bool offer_fast_frame(Thread& t);
 
@@ -51,41 +50,47 @@ bool offer_fast_frame(Thread& t);
 // stood before.
 Thread& thread_at(Word number);
 bool set_thread_at(Word number, Thread& t);
-// What stands in the table for numbers that are not in use, so that the fast path needs no test: a thread whose id and
-// state match no sender.
+// The entry for unused numbers, so that the fast path needs no test: a thread whose id and state match no sender.
 Thread& nobody();
 constexpr Word thread_numbers = 1u << ThreadId::number_bits;
 
 // Spaces.
 bool create_space(Space& space);
-// Part of it, the work of some dozens of mappings; true when nothing is left but what free_space() frees.
+// Part of the work, as much as some dozens of mappings take; true when nothing is left but what free_space() frees.
 bool destroy_space(Space& space);
 // Kernel-owned user pages: the interface page and UTCBs.
 bool map_kernel_page(Space& space, VAddr page, void* frame, bool writable);
-// What the kernel owns at a user address, by its own address; nullptr if nothing.
+// The kernel-owned page at a user address, by its kernel address; nullptr if there is none.
 void* kernel_page(const Space& space, VAddr page);
-// What an initial server's space has beside memory. False when kernel memory is exhausted.
+// Gives an initial server's space what it owns beside memory. False when kernel memory is exhausted.
 bool equip_server(Space& space);
 Space* allocate_space();
 void free_space(Space& space);
+// What the port's tags need to know of a space (slots on IA-32, domains and slots on ARM). Shared code calls these on
+// every port, without a condition on the processor; where there is nothing to do a port defines them inline in
+// arch/paging.hpp, which costs no code (ARM: the last two, since its tags limit no addresses and are in no list).
+//
 // SpaceControl has set the space's areas, or left them as they were, and has an architecture word: carries that out,
-// returns the old one (sheet 7).
-Word space_control(Space& space, Word control);
-// A map item has mapped pages in the space up to `end`, where it must be able to reach them (manual A.5). What takes
-// long then uses the budget up (mappings::between_points), or is not done: false where less is left than it takes.
+// returns the old one (sheet 7; docs/x2-arm.md). When it was preempted it is called again, with `visits` as it left it.
+Word space_control(Space& space, Word control, Word& visits);
+// A map item has mapped pages in the space up to `end`, which it must be able to address (manual A.5). What takes long
+// then uses up the budget (mappings::between_points), or is not done: false where less is left than it takes.
 bool mapped_up_to(Space& space, VAddr end, Word& budget);
-// A space that is being destroyed has no mappings any more, and is to be taken off spaces::all: nothing that goes
-// through these has to find it then. A part of what that takes; true if it is done.
+// A space that is being destroyed, without mappings, is about to be removed from spaces::all: gives up what walks over
+// that list have to find, such as a slot. Does part of the work; true if it is done.
 bool leave_all(Space& space);
-// What of a space's tag, and of what is in force of it, does not agree; nullptr if all does (core/books.hpp).
+// A disagreement in the state of a space's tag and what the processor has of it; nullptr if there is none
+// (core/books.hpp).
 const char* disagreement(const Space& space);
 
-// Copies bytes between two frames, each by its physical address; they may not cross a page. Nothing of it is a user's
-// access: no translation of a user's is used or made. Where caches know users' addresses, about_to_copy
-// (arch/paging.hpp) has been told both.
+// Copies bytes between two frames, each by its physical address; they may not cross a page. This is not a user access:
+// no user translation is used or made. Where caches are indexed by user addresses, about_to_copy() (arch/paging.hpp)
+// has been called for both.
 void copy(PAddr to, PAddr from, Word bytes);
-// Lets an interrupt in that has come meanwhile. It forgets whatever the kernel is doing, like the way out to a user:
-// what has to go on stands in control blocks. Returns when there was none.
+// What the port has to do once for each tick of the clock, behind a preemption point: it may be long.
+void after_tick();
+// Takes a pending interrupt, which drops the kernel's stack like the way out to a user: what has to continue is in
+// control blocks. Returns if none is pending.
 void preemption_point();
 
 // I/O fpages (manual A.4), where the processor has ports: maps or grants what `from` holds of `send`, as far as
@@ -108,8 +113,8 @@ void mask_interrupt(Word line);
 void unmask_interrupt(Word line);
 
 // The debug console, and the end.
-void console_put(char c);  // waits until it can
-bool console_ready();  // it need not wait
+void console_put(char c);  // waits until the port is ready
+bool console_ready();  // it would not wait
 int console_get();  // -1: nothing there
 [[noreturn]] void stop(const char* why);  // one line, then power_off()
 [[noreturn]] void power_off();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The kernel's books: a walk over everything that it keeps account of, which says what does not agree. For tests; users
-// reach it by a debug call (ia32/faults.cpp).
+// Audit of the kernel's books: a walk over everything that it keeps account of, which reports disagreements. For tests;
+// users reach it by a debug call (ia32/faults.cpp).
 #pragma once
 
 #include "core/x2.hpp"
@@ -8,14 +8,14 @@
 namespace books {
 
 struct Audit {
-    Word faults;  // what does not agree; each has been printed
+    Word faults;  // disagreements, each of which has been printed
     Word pages;  // kernel pages in use, those of the pools left out
     Word objects;  // threads and mappings
-    Word unused;  // kernel pages that neither pages nor pools have taken
+    Word unused;  // free kernel pages
 };
 
-// Takes as long as there is to look at; changes nothing. A function of its own, where a debugger can stop before it
-// looks: what it names is what a test has broken there.
+// Takes time in proportion to all objects, and changes nothing. Not inlined, so that a debugger can stop here: tests
+// break something at this point and expect the audit to name it.
 [[gnu::noinline]] Audit audit();
 
 }  // namespace books

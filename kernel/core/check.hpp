@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Assertions of the kernel's invariants. In the checked kernel (CMake option COBNUT_CHECKED) a condition that does not
-// hold ends the run: one line names it, then come the last words of a kernel fault. In the ordinary kernel it is not
-// evaluated.
+// Assertions of the kernel's invariants. In the checked kernel (CMake option COBNUT_CHECKED) a failed assertion ends
+// the run: one line with the condition, then the report of a kernel fault. The ordinary kernel does not evaluate it.
 #pragma once
 
 #include "core/x2.hpp"
@@ -22,7 +21,7 @@ constexpr bool on = false;
 
 [[noreturn, gnu::cold]] void failed(const char* condition, const char* file, Word line);
 
-// Where a counter begins that may wrap: in the checked kernel shortly before it does.
+// The initial value of a counter that may wrap: in the checked kernel shortly before it does.
 constexpr Word counter_start = on ? ~Word{99} : 0;
 
 }  // namespace checks

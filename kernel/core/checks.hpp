@@ -10,14 +10,14 @@ namespace checks {
 
 // `t` is the running thread.
 bool runs(const Thread& t);
-// It has just entered the kernel otherwise than by the fast path.
+// It has just entered the kernel, not by the fast path.
 bool entered(const Thread& t);
-// The kernel is about to be left for it: all that keeps it in its space is in force.
+// The kernel is about to be left for it: whatever confines it to its space is in force.
 bool leaves(const Thread& t);
 
 // The port's part of that.
 Word stack_top();
 bool in_user_mode(const Thread& t);         // by its saved flags, which let interrupts in
-bool confined(const Thread& t);             // by what the processor goes by
+bool confined(const Thread& t);             // by the processor's own registers and tables
 
 }  // namespace checks

@@ -10,7 +10,7 @@ namespace {
 
 constexpr Word longest_text = 1024;
 
-Thread* speaker;                // whose text has begun
+Thread* speaker;                // the thread whose text is being printed
 
 void finish(Thread& t) {
     Printing& text = t.printing;
@@ -34,7 +34,7 @@ void print_text(Thread& t, VAddr at, bool line) {
     t.pending = Continuation::print;
 }
 
-void carry_on(Thread& t) {
+void resume(Thread& t) {
     if (speaker && speaker != &t) finish(*speaker);
     speaker = &t;
     finish(t);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// ExchangeRegisters: threads of one space read and change each other's state (manual 2.3, sheet 4.1), and that of
-// threads in a space that they control (docs/controlled-spaces.md).
+// ExchangeRegisters: threads of one space read and change each other's state (manual 2.3, sheet 4.1); of a controlled
+// space's threads (docs/controlled-spaces.md) only its redirector does.
 #include "core/arch.hpp"
 #include "core/check.hpp"
 #include "core/ipc.hpp"
@@ -40,8 +40,9 @@ void halt_or_resume(Thread& t, bool stop) {
 
 ThreadId exchange_registers(Thread& caller, ThreadId dest, Exchange& v) {
     Thread* t = threads::find(dest, caller);
-    if (!t || !t->active() || t->is_interrupt() || (t->space != caller.space && !t->space->controlled_by(caller)))
-        return {fail(caller, Error::invalid_thread)};
+    if (!t || !t->active() || t->is_interrupt()) return {fail(caller, Error::invalid_thread)};
+    bool permitted = t->space->controlled ? t->space->controlled_by(caller) : t->space == caller.space;
+    if (!permitted) return {fail(caller, Error::invalid_thread)};
     check(t->utcb);
     t->close();
     Exchange in = v;

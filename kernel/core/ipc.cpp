@@ -14,9 +14,9 @@
 namespace ipc {
 namespace {
 
-// Ends an IPC of `t` with an error. What the kernel does in a thread's name restarts the instruction: when it was
-// canceled, the instruction faults again, or starts where ExchangeRegisters said; when there is no pager or exception
-// handler, the thread is halted first (manual 7.5).
+// Ends an IPC of `t` with an error. If the kernel made it in the thread's name, the instruction is restarted: after a
+// cancellation it faults again, or execution starts where ExchangeRegisters said; without a pager or exception handler
+// the thread is halted first (manual 7.5).
 void fail(Thread& t, IpcError error, Phase phase) {
     check(t.active() && !t.waits_fast());
     check(!t.partner && !t.sender_link.queued());
@@ -30,7 +30,7 @@ void fail(Thread& t, IpcError error, Phase phase) {
         schedule::make_ready(t);
         return;
     case Role::interrupt:
-        t.become(State::receiving);     // nobody handles it: the line stays masked until somebody acknowledges
+        t.become(State::receiving);     // without a handler the line stays masked until an acknowledgement
         return;
     case Role::page_fault:
     case Role::port_fault:
@@ -42,7 +42,7 @@ void fail(Thread& t, IpcError error, Phase phase) {
         schedule::make_ready(t);
         return;
     case Role::quantum:
-        // Told or not, it waits for its scheduler; that this wait is canceled gives it the next tick.
+        // Delivered or not, it waits for its scheduler; if that wait is canceled it runs until the next tick.
         if (phase == Phase::send && error != IpcError::canceled) {
             t.become(State::receiving);
             return;
@@ -54,7 +54,7 @@ void fail(Thread& t, IpcError error, Phase phase) {
     }
 }
 
-// Whether the receive phase of `t`, interrupted, goes on with this one of its senders.
+// Whether the preempted receive phase of `t` continues with this sender.
 bool looks_at(const Thread& t, const Thread* sender) {
     return t.pending == Continuation::receive && t.next_sender == sender;
 }
@@ -86,7 +86,8 @@ bool redirects(const Thread& s, const Thread& originator) {
     return false;
 }
 
-// In whose name `s` sends to `r`: VirtualSender if the tag asks for it and the manual (5.4) allows it, else itself.
+// The apparent sender of a message from `s` to `r`: VirtualSender if the tag asks for it and the manual (5.4) allows
+// it, else `s`.
 [[gnu::noinline]] Thread& apparent_sender(const Thread& s, const Thread& r) {
     Thread& self = const_cast<Thread&>(s);
     if (s.virtual_sender == s.id) return self;
@@ -96,24 +97,25 @@ bool redirects(const Thread& s, const Thread& originator) {
     return v->space == s.space || s.space == r.space || interrupt_of_mine || redirects(s, *v) ? *v : self;
 }
 
-// Who really gets a message from `s` to `to`: its space's redirector instead of threads that live neither in the space
-// itself nor in the redirector's. nullptr if that is nobody.
-Thread* deflect(Thread& s, Thread* to) {
-    s.intended = ThreadId::nil();
-    if (!to || !s.space->redirected() || to->space == s.space || s.is_interrupt()) return to;
+// The receiver of a message from `s`, whose space has a redirector, to `to`: that redirector, unless `to` lives in that
+// space or in the redirector's; for a controlled space always. What a controlled thread sends itself always has an
+// intended receiver, and what the kernel sends for it never, so that the redirector can tell them apart. nullptr if
+// there is none.
+[[gnu::cold, gnu::noinline]] Thread* deflect(Thread& s, Thread* to) {
     Thread* redirector = threads::find(s.space->redirector);
-    if (!redirector || redirector->space == to->space) return redirector ? to : nullptr;
-    s.intended = to->id;
+    if (!s.space->controlled && (to->space == s.space || (redirector && redirector->space == to->space))) return to;
+    if (!s.space->controlled || s.send_role == Role::user) s.intended = to->id;
     return redirector;
 }
 
-// `r` is to go on to look for a sender, from next_sender on, when it runs next.
+// `r` continues its search for a sender, at next_sender, when it runs next.
 [[gnu::cold]] void receive_later(Thread& r) {
     r.pending = Continuation::receive;
     schedule::make_ready(r);
 }
 
-// One that waits now waits for another, in whose name somebody may be queued already. A timeout begins again.
+// The awaited sender has changed while `r` waits: a message in that one's name may be queued already. The timeout
+// starts anew.
 [[gnu::cold]] void look_again(Thread& r) {
     if (!r.timeout.queued()) r.receive_timeout = Time::never().raw;
     timeouts::cancel(r);
@@ -122,12 +124,12 @@ Thread* deflect(Thread& s, Thread* to) {
     receive_later(r);
 }
 
-// A message is with its receiver, who can run now.
+// The message is complete: the receiver can run.
 void received(Thread& s, Thread& r, Thread* apparent) {
     check(&s != &r);
     trace::event(trace::Event::message, s.id, r.id.raw, (s.send_role == Role::user ? s.utcb->mr[0] : s.message.tag.raw),
         static_cast<Word>(s.send_role), static_cast<Word>(r.receive_role));
-    // Somebody who waits for the propagator now waits for the one the message went to.
+    // If the apparent sender waits for the propagator, it now waits for the receiver of the message.
     if (apparent && apparent != &s && apparent->awaits() == s.id) {
         bool looks = apparent->pending == Continuation::receive;
         apparent->close();
@@ -148,22 +150,22 @@ void block(Thread& t, State state, Time timeout) {
     else if (!timeout.is_never()) timeouts::start(t, timeouts::end_of(timeout, arch::now()));
 }
 
-// Moves the message of `s` to `r`, who accepts it. True if that is all: `r` can run, and `s` goes on to its next phase.
-// If the message had items, it has gone on already, or does so later: the next one may take as long.
+// Moves the message of `s` to `r`, which accepts it. True if `r` can run and `s` proceeds to its next phase. False if
+// the message had typed items: they take long, so `s` has proceeded already or does so when it runs next.
 bool deliver(Thread& s, Thread& r, Thread& apparent) {
     check(r.waits_for_message() && accepts(r, apparent));
     check(!s.partner);
     r.close();
     timeouts::cancel(r);
-    // What has come before it in the stretch may have been long: room for what a page of several sizes may need.
+    // The stretch may have been long before this: the budget leaves room for what a large page may need.
     constexpr Word begins_with = mappings::between_points / (mappings::several_sizes ? 2 : 1);
     Word budget = begins_with;
     Moved moved = transfer(s, r, apparent, budget);
     if (moved == Moved::part) return false;
     if (moved == Moved::overflow) {
-        // A user-level receiver finds the error in what it did receive. A thread that was not started, or whose page
-        // fault or exception was not answered, waits on: who answered is told of the error, and the same fault again
-        // would tell it nothing. An interrupt thread has nothing to run.
+        // A user-level receiver finds the error in the message received. A thread that waits for its start, or for the
+        // answer to a page fault or exception, keeps waiting: the thread that answered gets the error, while a repeated
+        // fault message would tell it nothing. An interrupt thread has nothing to run.
         switch (r.receive_role) {
         case Role::startup:
         case Role::interrupt:
@@ -180,9 +182,9 @@ bool deliver(Thread& s, Thread& r, Thread& apparent) {
     return true;
 }
 
-// Looks through some of those who wait to send to `r`, from next_sender on. True if that is all: next_sender is one
-// that `r` accepts, or there is none. Each may send in a name that takes a chain of redirectors to allow, and a message
-// can take as long as a stretch may be: who is found behind others is served in the next one.
+// Searches some of the senders of `r`, from next_sender on. True when done: next_sender is one that `r` accepts, or
+// nullptr. To check a sender may take a walk along a chain of redirectors, and a message can take a whole stretch: a
+// sender that is found behind others is served in the next stretch.
 [[gnu::cold]] bool find_sender(Thread& r) {
     constexpr Word between_points = 8;
     for (Word n = 0; n < between_points && r.next_sender; ++n, r.next_sender = r.senders.after(*r.next_sender)) {
@@ -197,7 +199,7 @@ bool expired(Time timeout) {
     return timeouts::end_of(timeout, now) <= now;
 }
 
-// Returns a sender who waited for `r` and has been served: its send phase is over.
+// Returns a sender that waited for `r` and has been served: its send phase has ended.
 Thread* receive(Thread& r) {
     check(r.receive_follows && !r.partner);
     Time timeout{static_cast<std::uint16_t>(r.receive_timeout)};
@@ -217,24 +219,22 @@ Thread* receive(Thread& r) {
         block(r, State::receiving, timeout);
         Role role = r.receive_role;
         bool fast = role == Role::user ? r.fast_entry : role == Role::exception || role == Role::page_fault;
-        bool plain = fast && timeout.is_never() && !r.halted && !r.transfer;
+        bool plain = fast && timeout.is_never() && !r.halted && r.continuation() == Continuation::nothing;
         if (plain && r.awaited.is_global() && !r.awaited.is_any_local() && arch::offer_fast_frame(r)) r.open();
     }
     return nullptr;
 }
 
-// The send phase of `s` has succeeded, in another's receive phase unless it is `first`. Serving one thread's receive
-// phase may end another's send phase, and so on: users can make that chain as long as they like. So those that follow
-// do the same when it is their turn to run, if there may be something for them to receive; nobody can tell that they
-// have not yet.
+// The send phase of `s` has succeeded, in another thread's receive phase unless it is `first`. Serving one thread's
+// receive phase may end another's send phase, and so on: users can make that chain as long as they like. So only the
+// first is served now; the others do the same when they run next, if they have senders. That delay is not observable.
 void after_send(Thread* s, bool first = true) {
     for (; s; first = false) {
         if (!s->receive_follows) {
             if (s->send_role == Role::user) arch::set_ipc_result(*s, ThreadId::nil(), 0);
             return schedule::make_ready(*s);
         }
-        // Whom an interrupt thread accepts, its handler, is never queued there (begin_send); others may queue as they
-        // like.
+        // The only sender that an interrupt thread accepts, its handler, is never queued (begin_send).
         s->next_sender = s->is_interrupt() ? nullptr : s->senders.front();
         if (!first && s->receive_role == Role::user && s->next_sender) return receive_later(*s);
         s = receive(*s);
@@ -243,11 +243,13 @@ void after_send(Thread* s, bool first = true) {
 
 void begin_send(Thread& s, ThreadId to, Time timeout) {
     check(!s.partner && !s.sender_link.queued());
-    Thread* r = deflect(s, to.is_any() || to.is_any_local() ? nullptr : threads::find(to, s));
+    Thread* r = to.is_any() || to.is_any_local() ? nullptr : threads::find(to, s);
+    s.intended = ThreadId::nil();
+    if (r && s.space->redirected() && !s.is_interrupt()) r = deflect(s, r);
     if (!r || !r->active()) return fail(s, IpcError::no_partner, Phase::send);
     Thread& apparent = apparent_sender(s, *r);
-    // A closed receive that is still looking through its queue: its partner must not find it busy for what strangers
-    // send. Of an open one that finds somebody in the queue, a timeout is right.
+    // A closed receive whose search through the queue was preempted: the awaited partner must not find it busy because
+    // of other threads' messages. For an open receive that finds senders queued, a timeout is right.
     if (r->pending == Continuation::receive && !r->awaited.is_any() && accepts(*r, apparent)) {
         schedule::end_pending(*r, State::receiving);
     }
@@ -282,7 +284,7 @@ void kernel_call(Thread& t, Role role, ThreadId to, Time send_timeout = Time::ne
     begin_send(t, t.awaited, send_timeout);
 }
 
-// Manual 7.4: dropped if it is not waited for.
+// Manual 7.4: dropped if the receiver does not wait for it.
 void preemption_message(Thread& t, Role role, ThreadId to, Microseconds when) {
     t.message.tag = MsgTag::make(label_preemption, 2);
     t.message.words[0] = static_cast<Word>(when);
@@ -332,7 +334,7 @@ void page_fault(Thread& t, VAddr address, Word rights) {
     kernel_call(t, Role::exception, {t.utcb->exception_handler()});
 }
 
-// What happens seldom is cold, which means: made for size.
+// Rare functions are cold, that is, compiled for size.
 [[gnu::cold]] void tell_preemption(Thread& t) {
     Microseconds when = t.preempted_at;
     t.preempted_at = 0;
@@ -340,7 +342,7 @@ void page_fault(Thread& t, VAddr address, Word rights) {
 }
 
 [[gnu::cold]] void quantum_exhausted(Thread& t) {
-    t.quantum_over = t.in_kernel();     // that first
+    t.quantum_over = t.in_kernel();     // after the call in progress
     if (!t.quantum_over) preemption_message(t, Role::quantum, t.scheduler, arch::now());
 }
 
@@ -405,7 +407,7 @@ bool receiving(const Thread& t) {
     }
 }
 
-void carry_on(Thread& t) {
+void resume(Thread& t) {
     check(t.pending == Continuation::receive && t.receive_follows);
     t.pending = Continuation::nothing;
     after_send(receive(t), false);
@@ -421,7 +423,7 @@ void detach(Thread& t) {
 
 void arrived(Thread& s, Thread& r, Thread* apparent) {
     received(s, r, apparent);
-    after_send(&s, false);      // what it was the end of took long: no other message comes behind it
+    after_send(&s, false);      // the transfer took long: no other message follows in this stretch
 }
 
 [[gnu::cold]] void unwind(Thread& t) {
@@ -432,7 +434,7 @@ void arrived(Thread& s, Thread& r, Thread* apparent) {
 [[gnu::cold]] bool reject_senders(Thread& t) {
     constexpr Word between_points = 8;
     for (Word n = 0; n < between_points; ++n) {
-        Thread* s = t.senders.front();      // who came by another id came before all others
+        Thread* s = t.senders.front();      // senders by another id were queued before all others
         if (!s || s->addressed == t.identity) return true;
         leave_queue(*s);
         fail(*s, IpcError::no_partner, Phase::send);
@@ -451,7 +453,7 @@ void arrived(Thread& s, Thread& r, Thread* apparent) {
 }
 
 void end_activity(Thread& t) {
-    // Nobody knows of a thread that waits for its start what it waits under.
+    // Which id a thread that waits for its start waits under is not observable.
     if (!(t.is(State::receiving) && t.receive_role == Role::startup)) cancel(t, true, true);
 }
 

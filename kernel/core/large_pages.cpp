@@ -7,25 +7,25 @@
 namespace mappings::large {
 namespace {
 
-// What comes of a large page, itself included. Of the page: one as large counts as `large_weight`, and a smaller one as
-// 1. Of each part that it can become: likewise, with one as large as that, or larger, as `large_weight`. Neither is
-// more than `most_weight`.
+// The weight of a large page and all derived from it, itself included. For the page: a mapping as large counts as
+// `large_weight`, a smaller one as 1. For each part that a split makes: likewise, where one as large as the part, or
+// larger, counts as `large_weight`. Neither exceeds `most_weight`.
 struct Run {
     static constexpr Word most_parts = 16;
-    Mapping* end;               // in the list
+    Mapping* end;               // the first node after the run
     unsigned log2;
     PAddr frame;
-    Word large;                 // how many are as large as the page
+    Word large;                 // number of mappings as large as the page
     Word weight;
-    Word part[most_parts];      // without those as large as the page
+    Word part[most_parts];      // weight of each part, without the mappings as large as the page
 
-    // Where parts are split no more, nothing is asked of them.
+    // The size of the parts. If that is the smallest there is no limit to their weight.
     unsigned part_log2() const {
         const unsigned* size = paging::sizes;
         while (*size >= log2) ++size;
         return *size;
     }
-    // Whether one more may come of it, that large, of a frame.
+    // Whether one more mapping of size `its`, of frame `of`, may be derived from it.
     bool has_room(unsigned its, PAddr of) const {
         if (weight + (its == log2 ? large_weight : 1) > most_weight) return false;
         if (part_log2() == page_log2) return true;
@@ -57,14 +57,14 @@ Mapping& topmost(Mapping& m) {
     return *top;
 }
 
-// Makes pages of the next size of one, and of all as large that were derived from it. Each part of it is followed by
-// those of the others, and by the smaller pages, that were derived from that part, in their old order. `owner`: on
-// behalf of the space that has it, whose account has to allow that. False when memory is exhausted.
+// Splits a page, and all as large that were derived from it, into pages of the next size. In the list, each part is
+// followed by the same part of the derived ones and by the smaller pages derived from it, in their old order. `owner`:
+// on behalf of the owning space, whose account has to allow it. False when memory is exhausted.
 bool split(Mapping& m, const Run& whole, bool owner) {
     const unsigned log2 = whole.log2, part_log2 = whole.part_log2();
     Word parts = 1u << (log2 - part_log2);
     Mapping *before = m.prev, *end = whole.end;
-    // Those below do not depend on what the accounts of their spaces allow: who splits may do so.
+    // The accounts of spaces further down are overdrawn if need be: the right to split must not depend on them.
     Word bytes = (parts - 1) * sizeof(Mapping);
     if (!owner) m.space->account.overdraw(bytes);
     else if (!m.space->account.charge(bytes)) return false;
@@ -81,14 +81,14 @@ bool split(Mapping& m, const Run& whole, bool owner) {
         r.last = &n;
     };
     PAddr frame = whole.frame;
-    // Of a node that has been split already.
+    // Part `i` of a node that has been split already.
     auto part_of = [&](const Mapping& n, Word i) { return paging::mapping(*n.space, n.page() + (i << part_log2)); };
     bool split_above = false;
     for (Mapping *n = &m, *next; n != end; n = next, split_above = true) {
         next = n->next;
         if (log2_of(*n->space, n->page()) < log2) {
             Word i = (frame_of(*n) - frame) >> part_log2;
-            // Only what begins where the whole does can have become several.
+            // Only a node that begins at the beginning of the whole can have been split.
             if (!(n->parent->page() & ((1u << log2) - 1)) && frame_of(*n->parent) == frame)
                 n->parent = part_of(*n->parent, i);
             append(run[i], *n);
@@ -118,7 +118,7 @@ bool split(Mapping& m, const Run& whole, bool owner) {
     return true;
 }
 
-// A split needs what it weighs left of a budget; else it comes first after the next point.
+// A split needs as much budget as it weighs; with less it is the first thing after the next preemption point.
 Mapped split_within(Mapping& m, const Run& whole, bool owner, Word& budget) {
     check(whole.weight <= most_weight);
     if (whole.weight > budget) return Mapped::part;
@@ -127,7 +127,7 @@ Mapped split_within(Mapping& m, const Run& whole, bool owner, Word& budget) {
     return Mapped::all;
 }
 
-// Whether there is nothing of the kernel's, and no page of anybody's.
+// Whether no page is mapped there, and nothing belongs to the kernel.
 bool is_empty(const Space& space, VAddr first, VAddr last) {
     VAddr page = first;
     steps += (last - first) >> page_log2;
@@ -140,7 +140,7 @@ Mapped fit(Space& space, VAddr page, unsigned log2, Word& budget) {
     while (log2_of(space, page) > log2) {
         Mapping &m = *paging::mapping(space, page), &top = topmost(m);
         Run whole = run_of(m);
-        // In a larger one, each that becomes several counts as those.
+        // Within a larger page, each of the parts counts as a mapping of its own.
         Word more = whole.large * ((1u << (whole.log2 - whole.part_log2())) - 1);
         Mapped fitted;
         if (Run all; log2_of(*top.space, top.page()) != whole.log2 && (all = run_of(top)).weight + more > most_weight)
@@ -154,7 +154,7 @@ Mapped fit(Space& space, VAddr page, unsigned log2, Word& budget) {
 Mapped make_room(Space& from, VAddr source, unsigned& log2, Word& budget) {
     for (;;) {
         Mapping& m = *mapping_at(from, source);
-        // Nothing large is above it.
+        // No ancestor of it is a large page.
         if (m.depth() > most_below_large) return Mapped::all;
         Mapping& top = topmost(m);
         if (log2_of(*top.space, top.page()) == page_log2) return Mapped::all;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Pages of several sizes in the mapping database: which size a mapping can have, and when a large page has to become
-// several smaller ones. A port with one size has none of this.
+// Pages of several sizes in the mapping database: which size a mapping can have, and when a large page has to be split.
+// Not for ports with a single size.
 #pragma once
 
 #include "core/mapping_tree.hpp"
@@ -15,13 +15,14 @@ unsigned largest_of_sigma0(const Space& sigma0, VAddr page, VAddr last);
 unsigned largest(const Space& from, VAddr source, const Space& to, VAddr target, VAddr last);
 }  // namespace large
 
-// No page of the space there is larger than asked for, afterwards.
+// Splits until the page at that address is no larger than asked for.
 inline Mapped fit(Space& space, VAddr page, unsigned log2, Word& budget) {
     if constexpr (several_sizes) return large::fit(space, page, log2, budget);
     return Mapped::all;
 }
-// Before something is derived from a page, `log2` large: the largest page above is split until what comes of it, with
-// that, is no more than may be. The page may be smaller then than was asked for; so is what is derived from it.
+// Called before a page of `log2` is derived from another: splits the largest page above until the mappings derived from
+// it, with the new one, are within the limit. The source, and what is derived from it, may be smaller then than asked
+// for.
 inline Mapped make_room(Space& from, VAddr source, unsigned& log2, Word& budget) {
     if constexpr (several_sizes) return large::make_room(from, source, log2, budget);
     return Mapped::all;

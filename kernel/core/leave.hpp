@@ -14,18 +14,19 @@
 
 namespace leaving {
 
-// The first thing that the kernel has to do in a thread's name before the thread runs; false if there is none.
-inline bool carry_on(Thread& t) {
+// Runs the thread's continuation, or the next part of it; false if it has none.
+inline bool resume(Thread& t) {
     Continuation next = t.continuation();
     if (next == Continuation::nothing) return false;
-    arch::preemption_point();  // what an interrupt has done in between is not part of what follows
+    arch::preemption_point();  // so that an interrupt handler's time does not add to the part that follows
     switch (next) {
     case Continuation::nothing: break;
-    case Continuation::unmap: system_calls::carry_on_unmapping(t); break;
-    case Continuation::aftermath: aftermath::carry_on(t); break;
-    case Continuation::receive: ipc::carry_on(t); break;
-    case Continuation::print: console::carry_on(t); break;
-    case Continuation::transfer: strings::carry_on(t); break;
+    case Continuation::unmap: system_calls::resume_unmapping(t); break;
+    case Continuation::space_control: system_calls::resume_space_control(t); break;
+    case Continuation::aftermath: aftermath::resume(t); break;
+    case Continuation::receive: ipc::resume(t); break;
+    case Continuation::print: console::resume(t); break;
+    case Continuation::transfer: strings::resume(t); break;
     case Continuation::preemption: ipc::tell_preemption(t); break;
     case Continuation::quantum: ipc::quantum_exhausted(t); break;
     }
@@ -34,10 +35,9 @@ inline bool carry_on(Thread& t) {
 
 }  // namespace leaving
 
-// Does what the kernel has left to do for the threads that are to run, in the order of their priorities, and enters the
-// first for which nothing is left. Returns it; nullptr while there is nobody.
-// After each step the scheduler is asked again: what was done, or an interrupt at a preemption point, may have made
-// another thread the one to run.
+// Runs the continuations of the threads that are to run, in the order of their priorities, and enters the first thread
+// that has none. Returns it; nullptr while idle. After each part the scheduler is asked again: that part, or an
+// interrupt at a preemption point, may have made another thread the one to run.
 inline Thread* leave() {
     for (;;) {
         timekeeping::expire();
@@ -45,7 +45,7 @@ inline Thread* leave() {
         Thread* t = schedule::next(before);
         arch::change_thread(before, t);
         if (!t) return nullptr;
-        if (!leaving::carry_on(*t) && arch::enter(*t, before)) return t;
-        arch::preemption_point();  // users can make many threads ready for which there is something to do
+        if (!leaving::resume(*t) && arch::enter(*t, before)) return t;
+        arch::preemption_point();  // users can make many threads with continuations ready
     }
 }

@@ -32,6 +32,12 @@ public:
         push_back(e);
         head_ = &e;
     }
+    // The first one, of those that there must be, becomes the last.
+    T& turn() {
+        T& first = *head_;
+        head_ = of(first).next;
+        return first;
+    }
     // Puts `e` before `where`, or at the end where there is none.
     void insert_before(T& e, T* where) {
         check(!of(e).queued());

@@ -10,19 +10,19 @@
 namespace mappings {
 namespace {
 
-// A stretch without a page is looked through in one go; what that takes at most, in mappings.
+// A range without pages is searched in one go; at most of this size, and this cost in mappings.
 constexpr VAddr stretch = (VAddr{1} << paging::table_log2) - 1;
 constexpr Word stretch_cost = between_points;
-// What it takes to see to a page, beside what is done to those derived from it; and to map it.
+// The cost of visiting a page, without those derived from it; and of mapping it.
 constexpr Word page_cost = 2, map_cost = 8, plain_cost = several_sizes ? map_cost : 1;
-// What a large page takes more than a small one.
+// The additional cost of a large page.
 Word large_cost(unsigned log2) {
     if constexpr (several_sizes) return (1u << (log2 - page_log2)) / 4;
     return 0;
 }
 
-// Over what has no page tables, paid for as ways: the next address up to `last` that may have pages; last + 1 if none
-// has.
+// Skips addresses without page tables, charged as visits: the next address up to `last` that may have pages; last + 1
+// if there is none.
 VAddr skip_unmapped(const Space& space, VAddr from, VAddr last, Word& budget) {
     VAddr next = paging::skip_unmapped(space, from, last);
     steps += (next - from) >> paging::table_log2;
@@ -34,7 +34,7 @@ bool sigma0_may_have(const Space& sigma0, VAddr page) {
     return page < paging::user_limit() && !paging::kernel_frame(page) && !spaces::kernel_area(sigma0, page, page);
 }
 
-// What is at a target goes away, as large as was said first, whatever has become of the source between two parts.
+// Removes what is mapped at a target, in the size noted at first, even if the source has changed between two parts.
 Mapped clear_target(Space& to, VAddr target, unsigned& clearing, Word& budget) {
     if (!clearing) return Mapped::all;
     Mapped fitted = fit(to, target, clearing, budget);
@@ -51,8 +51,8 @@ Mapped clear_target(Space& to, VAddr target, unsigned& clearing, Word& budget) {
     return Mapped::all;
 }
 
-// Most pages are small, and mapped to where no page is: as many as there are of them from `source` up to `last`, in one
-// row. They are paid for. Returns how many; with the next one there is more to it, or the budget is used up.
+// The common case, small pages to vacant addresses: maps as many as there are from `source` up to `last` within a row,
+// and charges them. Returns how many; the next page is of another kind, or the budget is used up.
 Word map_row(Space& from, VAddr source, VAddr last, Space& to, VAddr target, Word rights, Word& budget) {
     auto left_in_row = [](VAddr page) { return paging::row_bytes - page % paging::row_bytes; };
     Word n = last - source + 1;
@@ -86,7 +86,7 @@ Word map_row(Space& from, VAddr source, VAddr last, Space& to, VAddr target, Wor
     return done;
 }
 
-// `log2` is what it has been in the end.
+// On return `log2` is the size that was transferred.
 Mapped transfer_page(Space& from, VAddr source, Space& to, VAddr target, unsigned& log2, Word rights, bool grant,
     Progress& progress, Word& budget) {
     if (!(rights & rights_all) || target >= paging::user_limit()) return Mapped::all;
@@ -99,7 +99,7 @@ Mapped transfer_page(Space& from, VAddr source, Space& to, VAddr target, unsigne
     }
     Mapping* m = mapping_at(from, source);
     if (!m || spaces::kernel_area(to, target, target)) return Mapped::all;
-    // A page that nobody mapped is the kernel's: a UTCB of an area that has been moved.
+    // A page without a node is the kernel's: a UTCB of an area that has been moved.
     if (paging::get(to, target).present && !mapping_at(to, target)) return Mapped::all;
 
     paging::Page page = paging::get(from, source);
@@ -115,7 +115,7 @@ Mapped transfer_page(Space& from, VAddr source, Space& to, VAddr target, unsigne
         progress.clearing = log2;
         Mapped cleared = clear_target(to, target, progress.clearing, budget);
         if (cleared != Mapped::all) return cleared;
-        // The source may have been derived from what just went away, or have become several pages with it.
+        // The source may have been derived from what was just removed, or have been split with it.
         m = mapping_at(from, source);
         if (!m) return Mapped::all;
         if (!affords(budget, large_cost(log2))) return Mapped::part;
@@ -126,12 +126,16 @@ Mapped transfer_page(Space& from, VAddr source, Space& to, VAddr target, unsigne
         m = mapping_at(from, source);
     }
     Word unused = memory::pages_unused();
+    paging::Row there;
+    const bool fresh = several_sizes && log2 != page_log2 && !paging::row(to, target, false, there);
     if (!paging::ensure_table(to, target)) return Mapped::no_memory;
     steps += (unused - memory::pages_unused()) * table_steps;
+    // A table may have moved the space to another slot (ARM): a large page comes after a point.
+    if (fresh) return budget = 0, Mapped::part;
     if (grant) {
         if (!to.account.charge(sizeof(Mapping))) return Mapped::no_memory;
         from.account.credit(sizeof(Mapping));
-        // The target takes the source's place in the tree; what was derived from it stays.
+        // The target replaces the source in the tree; what was derived from it stays.
         note_status(*m, paging::clear(from, source));
         paging::mapping(from, source) = nullptr;
         move(*m, to, target);
@@ -180,7 +184,7 @@ Mapped transfer(Space& from, const Range& r, Space& to, Word rights, bool grant,
                 continue;
             }
         }
-        // Sigma0 has every page, also where it has no page table yet.
+        // Sigma0 owns every page, also where it has no page table yet.
         if (!from.idempotent && !progress.clearing) {
             page = skip_unmapped(from, page, last, budget);
             done = page - r.source;
@@ -220,7 +224,14 @@ bool unmap(Space& space, Fpage fpage, bool flush, VAddr& at, Word& status, Sweep
     bool everything = fpage.rights() == rights_all, write = fpage.rights() & right_write;
     VAddr last = fpage.last() < paging::user_limit() ? fpage.last() : paging::user_limit() - 1;
     [[maybe_unused]] const VAddr first = at;
+    // Sigma0 owns pages before it has touched them, and gives a device's their attribute before it maps them.
+    bool makes = sweep.sets_attribute && space.idempotent && last - fpage.base() < 4u << 20;
     while (at <= last && budget) {
+        if (makes && !paging::get(space, at).present) {
+            pay(budget, map_cost);
+            if (!materialise(space, at, largest_of_sigma0(space, at, last))) at += page_size;
+            continue;
+        }
         at = skip_unmapped(space, at, last, budget);
         if (at > last || !budget) continue;
         VAddr page = at, end = (at | stretch) < last ? at | stretch : last;
@@ -244,13 +255,14 @@ bool unmap(Space& space, Fpage fpage, bool flush, VAddr& at, Word& status, Sweep
             Word its = cost_of(*m);
             if (!affords(budget, its)) return false;
             cost += its;
-            // Itself first: while that goes on below, nobody else gets what is being taken.
+            // The page itself first: during the rest of the walk no other space can get the rights that are being
+            // taken.
             bool had_itself = several_sizes && sweep.had_itself;
             if constexpr (several_sizes) sweep.had_itself = false;
             if ((!everything || !flush) && !had_itself) {
-                Word own = paging::take_status(space, m->page(), write && flush);
+                Word own = visit(*m, write && flush, sweep);
                 note_status(*m, own);
-                if (several_sizes && own && its > 1) {
+                if (several_sizes && (own || sweep.sets_attribute) && its > 1) {
                     pay(budget, its);
                     if (!budget) return sweep.had_itself = true, false;
                 }
@@ -258,46 +270,15 @@ bool unmap(Space& space, Fpage fpage, bool flush, VAddr& at, Word& status, Sweep
             sweep.space = &space, sweep.page = &at, sweep.status = &status, sweep.no_write = write;
             if (everything ? !remove_below(*m, budget) : !sweep_below(*m, sweep, budget)) return false;
             if (everything && flush && !affords(budget, its)) return false;
-            status |= reset_status(*m);
+            end_visit(*m, sweep);
             if (everything && flush) status |= remove(*m);
         }
         at = next;
         pay(budget, cost);
     }
-    // The page that it was of is gone, and so may be all behind it.
+    // The page that the note belongs to is gone, and those behind it may be.
     if constexpr (several_sizes) sweep.had_itself = false;
     return at > last;
-}
-
-Word unmap(Space& space, Fpage fpage, bool flush) {
-    if (fpage.is_nil()) return 0;
-    VAddr at = fpage.base();
-    Word status = 0, budget;
-    Sweep sweep{};
-    while (!unmap(space, fpage, flush, at, status, sweep, budget = no_limit)) {}
-    return as_rights(status);
-}
-
-[[gnu::cold]] void set_attribute(Space& space, Fpage fpage, Word attribute) {
-    if (fpage.is_nil()) return;
-    VAddr last = fpage.last();
-    // sigma0 owns pages before it has touched them, and gives a device's their attribute before anybody else has them.
-    if (space.idempotent && last - fpage.base() < 4u << 20)
-        for (VAddr page = fpage.base(), next = page;; page = next) {
-            if (!paging::get(space, page).present) materialise(space, page, largest_of_sigma0(space, page, last));
-            next = behind(space, page);
-            if (next - 1 >= last) break;
-        }
-    for (VAddr page = fpage.base(), next; paging::next_mapped(space, page, last); page = next) {
-        Word budget = no_limit;
-        fit(space, page, fpage.log2(), budget);
-        next = behind(space, page);
-        if (Mapping* m = mapping_at(space, page)) {
-            for (Mapping *n = m, *end = last_below(*m)->next; n != end; n = n->next)
-                paging::set_attribute(*n->space, n->page(), attribute);
-        }
-        if (next - 1 >= last) break;
-    }
 }
 
 bool materialise(Space& sigma0, VAddr page, unsigned log2) {

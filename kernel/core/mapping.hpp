@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The mapping database: who mapped which page to whom (manual 4.2, 5.2, 5.3).
+// The mapping database: which space mapped which page to which other (manual 4.2, 5.2, 5.3).
 //
 // The mappings of one frame are a tree. It is kept as a list in depth-first order, each node with its depth: the
 // mappings derived from a node are exactly the run of deeper nodes that follows it. Sigma0's pages are the roots. A
 // node knows its parent, too: its elder siblings and all that is derived from them lie between the two in the list.
 //
-// A port can have pages of several sizes. One is one node, whatever its size; what is derived from it is as large, or a
-// smaller part of it. Who does something to a part of a page makes smaller ones of it first, and of those derived from
-// it. That is one piece of work, so only few mappings may come of a large page: before there are more, it becomes
-// several smaller ones.
+// A port can have pages of several sizes. A page is one node, whatever its size; a page derived from it is as large, or
+// a smaller part of it. An operation on a part of a page first splits the page, and the pages of that size derived from
+// it. A split has no preemption point inside, so the number of mappings derived from a large page is limited: before
+// there are more, it is split.
 #pragma once
 
 #include "core/list.hpp"
@@ -38,61 +38,62 @@ namespace mappings {
 // large page becomes several, that takes up to all of it.
 constexpr Word between_points = 64;
 
-// A walk over all that is derived from a page without removing it, between two parts of it. While it is queued, whoever
-// removes or moves a node that it names sees to it. No more than a few are: who would be one more begins anew, but
-// brings one of the others to its end first, for its owner.
+// The state of a walk over all that is derived from a page, which removes nothing, while it is preempted. As long as it
+// is queued, code that removes or moves a node named here updates it. At most `most_paused` are queued: a walk that
+// finds the queue full begins anew, but first completes the one that has been queued longest, for its owner.
 struct Sweep {
     Link<Sweep> link;
-    Mapping* root;  // the page's
+    Mapping* root;  // the page's own node
     Mapping* at;  // the next to be visited; `root`: its first child; nullptr: none is left
-    Space* space;  // its owner's,
-    VAddr* page;  // and the page: goes on behind it when that is done
-    Word* status;  // which gathers the page's then
-    bool no_write;  // writing is taken
-    bool had_no_place;
-    bool had_itself;  // of the page that Unmap stopped at, not of what is below it, the status was taken already
+    Space* space;  // the owner's space
+    VAddr* page;  // and position in it: moved past the page when the walk is done
+    Word* status;  // the owner's status, to which the page's is added then
+    bool no_write;  // the walk takes write permission away
+    bool sets_attribute;  // the walk sets `attribute`, and leaves the status alone
+    bool had_no_place;  // the queue was full
+    std::uint8_t attribute;
+    bool had_itself;  // the page itself has been visited, but not what is below it
 };
 constexpr Word most_paused = 16;
-// Its owner does not go on with it.
+// The owner gives the walk up.
 void abandon(Sweep& sweep);
 
-// Transfers the pages of `send` (with its rights) from one space to `window` of another; `base` is the send base of
-// the map item. With `grant` the source loses them. Pages that are not there leave holes. When the budget is used up,
-// another call goes on from `progress`. What was transferred until memory ran out stays.
+// Transfers the pages of `send` (with its rights) from one space to `window` of another; `base` is the send base of the
+// map item. With `grant` the source loses them. Pages that are not present leave holes. When the budget is used up,
+// another call continues from `progress`. What was transferred until memory ran out stays.
 struct Progress {
     Word done;  // bytes that have been dealt with
-    unsigned clearing;  // log2 of the size of what goes away at the next one's target; 0: nothing does
-    VAddr end;  // behind the highest page that was mapped; 0: none was
+    unsigned clearing;  // log2 of the size of the mapping that is being removed at the next target; 0: none is
+    VAddr end;  // the address after the highest page that was mapped; 0: none was
 };
 enum class Mapped { all, part, no_memory };
 Mapped transfer(Space& from, Fpage send, Space& to, Fpage window, Word base, bool grant, Progress& progress,
     Word& budget);
 
-// The same of the range that is picked so, of two spaces.
+// The same for a range that was worked out from such a pair of fpages.
 struct Range {
     VAddr source, target;
     unsigned log2;
 };
 Mapped transfer(Space& from, const Range& range, Space& to, Word rights, bool grant, Progress& progress, Word& budget);
 
-// So much was done that no budget has paid for yet: whoever pays next does.
+// `amount` mappings' work was done that no budget was charged for: the next pay() includes it.
 void owe(Word amount);
 
 // Takes the rights in `fpage` from all mappings derived from the space's pages in it, and with `flush` from the pages
-// themselves. Returns the status of all of them as rights: read and execute = accessed, write = dirty; resets it.
-Word unmap(Space& space, Fpage fpage, bool flush);
-// Part of the same, about `budget` mappings' worth, which is used up: from `at` on, which follows, as `status`
-// (paging::accessed, dirty) gathers. True when all is done. In between everything may change, and `sweep` is either
-// handed to another call, with the same two, or abandoned; while it is neither, `at` and `status` may be written. Of a
-// page that is larger than the fpage and cannot be split, as memory is exhausted, all is taken.
+// themselves, about `budget` mappings' worth, which is used up. It begins at `at`, which it advances, and adds the
+// status of all of them to `status` (paging::accessed, dirty), and resets it. True when all is done. Between two parts
+// everything may change, and `sweep` must be handed to the next call, with the same `at` and `status`, or be abandoned;
+// until then `at` and `status` may be written. If a page is larger than the fpage and cannot be split because memory is
+// exhausted, all of it is taken.
+// If the sweep sets an attribute, that is all that is done; pages mapped later inherit it from their source. The fpage
+// is without rights then, and in sigma0's space up to 4 MB at a time are made present for that.
 bool unmap(Space& space, Fpage fpage, bool flush, VAddr& at, Word& status, Sweep& sweep, Word& budget);
+// Read and execute: accessed; write: dirty.
 Word as_rights(Word status);
-// How the space's pages in `fpage`, and all derived from them, are cached (paging::attribute). Pages mapped later take
-// over what their source has. In sigma0's space up to 4 MB at a time come into being for that.
-void set_attribute(Space& space, Fpage fpage, Word attribute);
 
-// Makes the page of an idempotent space (sigma0) that stands for `page` present, as large as said. False for the
-// kernel's own frames, or when memory is exhausted.
+// Makes the page of an idempotent space (sigma0) at `page` present, with the size given. False for the kernel's own
+// frames, or when memory is exhausted.
 bool materialise(Space& sigma0, VAddr page, unsigned log2 = page_log2);
 
 // Walks all of a space's mappings, counts them and checks the invariants; for tests.

@@ -20,7 +20,7 @@ Word paused_count;
     if (s.at) at->where |= Mapping::watched;
 }
 
-// A node that sweeps may name goes away.
+// A node that paused sweeps may name is being removed.
 [[gnu::cold, gnu::noinline]] void leave(const Mapping& m) {
     for (Sweep *s = paused.front(), *next; s; s = next, ++steps) {
         next = paused.after(*s);
@@ -51,12 +51,12 @@ Word unlink(Mapping& m) {
     return status;
 }
 
-// What a walk below a page, in the list's order, sees of status: noted in all that are above, each of which is met once
-// for a bit.
+// Status that a walk in the list's order finds is noted in all ancestors up to the top. Each ancestor is visited at
+// most once for a bit, as long as consecutive nodes share it.
 class Notes {
 public:
     explicit Notes(Mapping& top) : top_(top), depth_{top.depth(), top.depth()} {}
-    // What was seen of a child of `at`.
+    // Adds the status of a child of `at`.
     void add(Mapping& at, Word status) {
         if (turn_ > at.depth()) turn_ = at.depth();
         if (status) go_up(at, status);
@@ -76,9 +76,9 @@ private:
     }
 
     Mapping& top_;
-    // by bit: down to which depth the way to the last node that something was seen of has it
+    // by bit: the depth down to which the ancestors of the last node with status have it
     Word depth_[2];
-    Word turn_ = Mapping::max_depth;    // where the ways to those after it leave that way
+    Word turn_ = Mapping::max_depth;    // the depth at which later nodes left that path
     Word all_ = 0;
 };
 
@@ -131,7 +131,7 @@ Mapping* allocate_chain(Word count) {
 }
 
 void move(Mapping& m, Space& space, VAddr page) {
-    // A sweep names the space that its page is in, which may end before the sweep does.
+    // A sweep names the space of its page, which may be deleted before the sweep is done.
     for (Sweep *s = paused.front(), *next; s; s = next) {
         next = paused.after(*s);
         if (s->root == &m) abandon(*s);
@@ -159,7 +159,7 @@ Mapping* last_below(Mapping& m) {
     return last;
 }
 
-// The way from `m` to the next leaf leads over first children only.
+// The path from `m` to the next leaf consists of first children only.
 bool remove_below(Mapping& m, Word& budget) {
     Mapping* at = &m;
     Notes notes(m);
@@ -183,9 +183,8 @@ bool remove_below(Mapping& m, Word& budget) {
 
 namespace {
 
-// As much of the walk as the budget allows; true if that is all.
-// What comes to be below `m` meanwhile stands right behind its parent: if that has been visited, there was no writing
-// to pass on.
+// One part of the walk, as the budget allows; true if it is done. A node that is derived meanwhile is inserted right
+// after its parent: if the parent has been visited it was no longer writable, so the new one is not either.
 bool walk(Mapping& m, Sweep& sweep, Word& budget) {
     Mapping* at = sweep.root == &m && sweep.at != &m ? sweep.at : m.next;
     abandon(sweep);
@@ -194,7 +193,7 @@ bool walk(Mapping& m, Sweep& sweep, Word& budget) {
     for (; is_below(at, m) && budget; at = at->next) {
         Word cost = cost_of(*at);
         if (!affords(budget, cost)) break;
-        Word status = paging::take_status(*at->space, at->page(), sweep.no_write);
+        Word status = visit(*at, sweep.no_write, sweep);
         at->where |= status;
         notes.add(*at->parent, status);
         pay(budget, cost);
@@ -210,8 +209,8 @@ bool walk(Mapping& m, Sweep& sweep, Word& budget) {
     return false;
 }
 
-// Goes on with the one that has been there the longest, which it stays; true if that is at its end, or its page has
-// been granted.
+// Advances the sweep that has been queued longest, which stays the first; true if it is done, or its page has been
+// granted.
 [[gnu::cold]] bool help(Word& budget) {
     Sweep& sweep = *paused.front();
     Mapping& m = *sweep.root;
@@ -221,7 +220,7 @@ bool walk(Mapping& m, Sweep& sweep, Word& budget) {
         paused.push_front(sweep);
         return false;
     }
-    *sweep.status |= reset_status(m);
+    end_visit(m, sweep);
     *sweep.page = behind(*sweep.space, m.page());
     return true;
 }
@@ -231,7 +230,7 @@ bool walk(Mapping& m, Sweep& sweep, Word& budget) {
 [[gnu::cold]] bool sweep_below(Mapping& m, Sweep& sweep, Word& budget) {
     if (sweep.root != &m) {
         abandon(sweep);
-        // What is free then is its own: even without a budget it comes to the first node.
+        // The place that becomes free is for this sweep: even without a budget it gets to the first node.
         if (sweep.had_no_place && paused_count == most_paused && !help(budget)) return false;
     }
     return walk(m, sweep, budget);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Kernel memory: page frames set aside at boot, and pools of equal objects carved from them. Both answer nullptr when
-// nothing is left, or when the account that pays may take no more; every caller turns that into an error of the system
-// call at hand.
+// Kernel memory: page frames reserved at boot, and pools of equal objects carved from them. Both return nullptr when
+// nothing is left, or when the account that pays may take no more; every caller turns that into an error of its system
+// call.
 #pragma once
 
 #include "core/account.hpp"
@@ -19,17 +19,18 @@ void free_page(void* page, Account& payer);
 void* allocate_pool_page();
 void free_pool_page(void* page);
 Word pages_total();
-// Pages that were allocated and not freed; those of pools do not count.
+// Pages that are allocated, those of pools not included.
 Word pages_in_use();
-// Pages that neither those nor pools have.
+// Free pages.
 Word pages_unused();
-// What accounts have to pay for, in bytes: those pages, and the objects in pools.
+// The sum of all charges, in bytes: those pages, and the objects in pools.
 Word bytes_charged();
 
 // Of all objects in pools.
 extern Word pool_bytes;
 
-// Objects of one size. A page whose objects are all free is given back, but for one that may be wanted again at once.
+// Objects of one size. A page whose objects are all free is given back, except one that is kept for the next
+// allocation.
 class Pool {
 public:
     // In each block of a page, the first object begins at an offset, and the last one ends in it.
@@ -38,7 +39,7 @@ public:
     // Zeroed.
     void* allocate(Account& payer);
     void free(void* object, Account& payer);
-    // The same for callers that see to the charge.
+    // The same for callers that make the charge themselves.
     void* allocate();
     // Not zeroed, either.
     void* take();

@@ -21,7 +21,7 @@ struct Page {
 constexpr Word accessed = 1, dirty = 2;
 
 Page get(const Space& space, VAddr page);
-// The first page at or after `from`, and not after `last`, that somebody mapped; false if there is none.
+// The first page at or after `from`, and not after `last`, that has a node; false if there is none.
 bool next_mapped(const Space& space, VAddr& from, VAddr last);
 // The first address at or after `from` that has a page table; last + 1 if none up to `last` has. A few instructions a
 // table: a port that has very many ends at one that is not there, and is asked again.
@@ -49,23 +49,28 @@ void allow_write(Space& space, VAddr page);
 Word clear(Space& space, VAddr page);
 // The status of a present page. Resets it, and takes writing away if asked, also in the processor's copies.
 Word take_status(Space& space, VAddr page, bool no_write);
-// Who mapped a page; the page must have a table.
+// The node of a page (nullptr: the kernel's own page); the page must have a table.
 Mapping*& mapping(Space& space, VAddr page);
 // Pages one after the other, from `page` on up to the next multiple of row_bytes: false if that has no table. A page
 // derived by it may be written to if its source may and `may_write` says so.
 bool row(Space& space, VAddr page, bool may_write, Row& row);
 
-// Beside these, in arch/paging.hpp: arch::place_utcb_area(), which says where a space's UTCB area really lies; `Row`, a
-// place in a page table, with row_bytes: it has node(), who mapped its page, or nullptr; vacant(), whether nothing is
-// there; derive(from, node), which puts there what is at another place, a page of the smallest size; and next(); the
-// sizes of pages, largest first and 4 KB last: `constexpr unsigned sizes[]`, as log2. Each is 1 << n times the next
-// one, with n at most 4; what one page table covers, `constexpr unsigned table_log2`; and whether there has to be a
-// preemption point behind access() before more is done, `constexpr bool access_takes_long`. All that is said of a page
-// above holds for one of any size: it is changed as a whole, whichever of its addresses is given to get(), access() and
-// mapping(), and its first one to the others. Ports with more than one size define these, too: That of a present page;
-// 4 KB where none is.
+// Beside these a port defines in arch/paging.hpp:
+// - arch::place_utcb_area(): where a space's UTCB area really lies;
+// - `Row`: a place in a page table, with row_bytes. node() is the node of its page, or nullptr; vacant() says whether
+//   nothing is there; derive(from, node) puts there what is at another place, a page of the smallest size; next()
+//   advances;
+// - `constexpr unsigned sizes[]`: the sizes of pages as log2, largest first and 4 KB last. Each is 1 << n times the
+//   next one, with n at most 4;
+// - `constexpr unsigned table_log2`: what one page table covers;
+// - `constexpr bool access_takes_long`: whether there has to be a preemption point between access() and more work.
+// All that is said of a page above holds for one of any size: it is changed as a whole. get(), access() and mapping()
+// take any of its addresses, the others its first one.
+
+// Ports with more than one size define the following, too.
+// The size of a present page; 4 KB where none is present.
 unsigned log2_of(const Space& space, VAddr page);
-// A page becomes several of the next size. All but the first have nobody who mapped them yet.
+// Splits a page into pages of the next size. All but the first have no node yet.
 void split(Space& space, VAddr page, unsigned log2);
 // Whether all frames of a page that large are of one kind: the kernel's, memory, or a device's.
 bool of_one_kind(PAddr frame, unsigned log2);

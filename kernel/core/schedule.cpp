@@ -33,7 +33,7 @@ void ReadyQueue::push_front(Thread& t) {
     mark(t.priority);
 }
 
-// Not a copy in each caller, of which the choice of the next thread had three.
+// Not inlined: next() alone would have three copies.
 [[gnu::noinline]] void ReadyQueue::remove(Thread& t) {
     check(occupied_[t.priority / 32] >> t.priority % 32 & 1);
     check(t.priority <= ready_top);
@@ -73,14 +73,13 @@ struct Wishes {
     bool asynchronous;              // not the running thread's own doing: an interrupt
 } wishes;
 
-// The rest of a time slice that was given away (ThreadSwitch, manual 3.4): whoever is worse than the giver has to wait
-// until the taker has used it up. Meanwhile that has the giver's priority if it is higher than its own, and is queued
-// by it.
+// A donated time slice (ThreadSwitch, manual 3.4): threads of lower priority than the donor wait until the taker has
+// used it up. Meanwhile the taker runs and is queued at the donor's priority if that is higher than its own.
 struct Donation {
     Thread* taker;
-    Word priority;                  // the giver's
+    Word priority;                  // the donor's
     Word own;                       // the taker's
-    Microseconds left;              // by the clock, whatever becomes of the taker's own time slice meanwhile
+    Microseconds left;              // in elapsed time, independent of the taker's own time slice
 } donation;
 
 [[gnu::cold]] void change_priority(Thread& t, Word priority) {
@@ -101,24 +100,24 @@ void end_donation(const Thread& taker) {
     if (donation.taker == &taker) take_donation_back();
 }
 
-// What a taker's priority becomes with what it is given.
+// The taker's effective priority is the higher of the two.
 void apply_donation() {
     change_priority(*donation.taker, donation.priority > donation.own ? donation.priority : donation.own);
 }
 
-// A halted thread runs no user instruction; what the kernel does for it goes on.
+// A halted thread runs no user instruction; operations of the kernel for it continue.
 bool stopped(const Thread& t) { return t.halted && !t.in_kernel(); }
 
 bool goes_first(const Thread* t) { return t && t->ready_link.queued() && t->priority >= ready_top; }
 
-// Whether `t` is asked to go on although `better` should run: it wants preemptions delayed and may (manual 3.6). Not if
-// the next tick might be too late to end that.
+// Whether a preemption of `t` by `better` is delayed: `t` asks for that and may (manual 3.6). Not if the next tick may
+// be too late to end the delay.
 bool delays(Thread& t, const Thread& better) {
     check(t.delay_left <= t.maximum_delay());
     if (better.priority > t.sensitive_priority() || t.delay_left < longest_tick) return false;
     if (!(t.utcb->flags() & preemption_delay)) return false;
     t.utcb->flags() |= preemption_pending;
-    t.put_off = true;
+    t.delay_granted = true;
     return true;
 }
 
@@ -126,13 +125,13 @@ bool signals(Thread& t, const Thread& better) {
     return better.priority <= t.sensitive_priority() && t.utcb->flags() & preemption_signal;
 }
 
-// A preemption that was put off has taken place, or is no more.
-[[gnu::cold, gnu::noinline]] void end_put_off(Thread& t) {
-    t.put_off = false;
+// The delayed preemption has taken place, or is not due any more.
+[[gnu::cold, gnu::noinline]] void end_granted_delay(Thread& t) {
+    t.delay_granted = false;
     t.utcb->flags() &= ~Word{preemption_pending};
 }
 
-// Nobody has said that it is to be: its turn has come, with a new time slice if it has none left.
+// The thread is chosen in its turn, not by a donation or hand-over: it gets a new time slice if it has none left.
 Thread* run_in_turn(Thread& t) {
     if (!t.timeslice_left) reset_timeslice(t);
     return &t;
@@ -141,7 +140,7 @@ Thread* run_in_turn(Thread& t) {
 Thread* choose(Thread* current) {
     Wishes wish = wishes;
     wishes = {};
-    // A message to the running thread may have queued it.
+    // The running thread may have been sent a message, which queued it.
     if (current && current->ready_link.queued()) ready.remove(*current);
 
     if (current && can_run(*current)) {
@@ -174,14 +173,14 @@ Thread* choose(Thread* current) {
     return run_in_turn(*chosen);
 }
 
-// Time that a thread had put a preemption off for is over: it is told so, whether it wants signals or not.
+// The maximum delay is over: the thread is preempted, and told so whether it wants signals or not.
 void end_delay(Thread& t) {
-    end_put_off(t);
+    end_granted_delay(t);
     t.utcb->flags() &= ~Word{preemption_delay};
     t.preempted_at = arch::now();
 }
 
-// Whether nothing is left then.
+// Whether it is used up.
 [[gnu::cold, gnu::noinline]] bool spend(Microseconds& left, Word us) { return (left -= left < us ? left : us) == 0; }
 
 }  // namespace
@@ -191,7 +190,7 @@ bool can_run(const Thread& t) { return t.is(State::ready) && !stopped(t); }
 [[gnu::noinline]] void make_ready(Thread& t) {
     check(t.utcb && !t.is_interrupt());
     check(!t.partner && !t.sender_link.queued() && !t.timeout.queued());
-    // What others gave it of their time slices was for the turn that it gave up to wait.
+    // Donated time was for the turn that it gave up when it blocked.
     if (!t.is(State::ready)) {
         end_donation(t);
         if (t.timeslice_left > t.timeslice.period()) reset_timeslice(t);
@@ -222,20 +221,20 @@ void make_unready(Thread& t, State state) {
     wishes.yields = true;
     wishes.favourite = to && to->ready_link.queued() ? to : nullptr;
     if (wishes.favourite) {
-        // What it was given itself it gives on. An endless time slice is lent for as long as the taker's own lasts.
+        // A donation to the donor is passed on. An endless time slice is lent for as long as the taker's own lasts.
         Donation given = donation;
         if (given.taker != &current)
             given = {
                 to, current.priority, 0, current.timeslice.is_never() ? to->timeslice_left : current.timeslice_left};
         if (donation.taker) take_donation_back();
         donation = {to, given.priority, to->priority, given.left};
-        to->fast_veto |= veto_donated;  // it has to be seen to wait
+        to->fast_veto |= veto_donated;  // the slow path must see it block, which ends the donation
         apply_donation();
         to->timeslice_left += current.timeslice_left;
-        current.timeslice_left = 0;     // until its next turn (manual 3.4): two that switch to and fro make no time
+        current.timeslice_left = 0;     // until its next turn (manual 3.4): switching to and fro must create no time
     } else {
         end_donation(current);
-        if (current.put_off) end_put_off(current);
+        if (current.delay_granted) end_granted_delay(current);
         rearm_delay(current);
         reset_timeslice(current);
     }
@@ -244,13 +243,13 @@ void make_unready(Thread& t, State state) {
 Thread* next(Thread* current) {
     Thread* t = choose(current);
     check(!t || (can_run(*t) && !t->ready_link.queued()));
-    if (t && t != current && t->put_off) end_put_off(*t);
+    if (t && t != current && t->delay_granted) end_granted_delay(*t);
     return t;
 }
 
 void interrupted() { wishes.asynchronous = true; }
 
-// Not a copy in each caller: text is scarce.
+// Not inlined: text is scarce.
 [[gnu::noinline]] void reset_timeslice(Thread& t) {
     t.timeslice_left = t.timeslice.is_never() ? 0 : t.timeslice.period();
 }
@@ -269,11 +268,11 @@ void set_timeslice(Thread& t, Time slice) {
 
 void rearm_delay(Thread& t) { t.delay_left = t.maximum_delay(); }
 
-// Seldom enough to be made for size.
+// Rare enough to be compiled for size.
 [[gnu::cold]] bool tick(Thread& current, Word us) {
     Word flags = current.utcb->flags();
-    // At the last tick that is not too late.
-    if (current.put_off && flags & preemption_delay && current.delay_left >= longest_tick &&
+    // At the last tick before the maximum delay would be exceeded.
+    if (current.delay_granted && flags & preemption_delay && current.delay_left >= longest_tick &&
         (current.delay_left -= longest_tick) < longest_tick)
         end_delay(current);
     bool donated = donation.taker == &current;

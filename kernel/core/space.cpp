@@ -14,7 +14,7 @@ List<Space, &Space::all_link> all;
 namespace {
 
 List<Space, &Space::dying_link> dying;
-VAddr unmapped;         // how far the first of them is
+VAddr unmapped;         // the address up to which the first of them has been unmapped
 
 // No area is the complete space, and nil is 0.
 [[gnu::noinline]] bool overlaps(Fpage area, VAddr first, VAddr last) {
@@ -52,7 +52,7 @@ bool bury(Word budget) {
     Space* space = dying.front();
     if (!space) return true;
     Word status = 0;
-    mappings::Sweep none{};         // nothing is left to be walked over
+    mappings::Sweep none{};         // never queued: everything is removed
     Word left = budget;
     if (!mappings::unmap(*space, Fpage::complete().with_rights(rights_all), true, unmapped, status, none, left) ||
         left != budget)
@@ -77,14 +77,11 @@ void veto_fast_path(Thread& t) {
 void join(Space& space, Thread& t) {
     t.space = &space;
     space.members.push_back(t);
-    space.active_members += t.utcb != nullptr;
+    if (t.utcb) space.areas_fixed = true;
     veto_fast_path(t);
 }
 
-void leave(Thread& t) {
-    t.space->members.remove(t);
-    t.space->active_members -= t.utcb != nullptr;
-}
+void leave(Thread& t) { t.space->members.remove(t); }
 
 bool valid_utcb(const Space& space, VAddr utcb_address) {
     VAddr location = utcb_address - Utcb::id_offset;

@@ -13,20 +13,19 @@ struct Space {
     ArchSpace arch;  // first: the fast path reads it (ia32/fastpath.S)
     Fpage kip_area;
     Fpage utcb_area;
-    ThreadId redirector;  // who gets what its threads send elsewhere (manual 4.3); anythread: nobody
+    ThreadId redirector;  // the thread that gets what its threads send elsewhere (manual 4.3); anythread: none
     bool privileged;  // holds an initial server
     bool idempotent;  // sigma0: owns all physical memory, address = physical address
     bool controlled;  // by its redirector (docs/controlled-spaces.md)
+    bool areas_fixed;  // has had an active thread: SpaceControl changes no area any more
     memory::Account account;  // what it holds of kernel memory beside itself
     List<Thread, &Thread::space_link> members;
-    Word active_members;  // those with a UTCB
     Link<Space> all_link;
     Link<Space> dying_link;
 
     bool redirected() const { return !redirector.is_any(); }
-    // Whether a thread may do to the space and its threads what they may do themselves.
+    // Whether a thread has the rights over the space and its threads that in other spaces they have themselves.
     bool controlled_by(const Thread& t) const { return controlled && redirector == t.id; }
-    bool any_active() const { return active_members; }
     bool initialised() const { return !utcb_area.is_nil(); }
 };
 
@@ -36,9 +35,9 @@ namespace spaces {
 Space* create();
 // No thread is left in it: bury() frees everything.
 void destroy(Space& space);
-// Part of the work of freeing what was destroyed, about `budget` mappings' worth. True when nothing is left.
+// Part of the work of freeing destroyed spaces, about `budget` mappings' worth. True when nothing is left.
 bool bury(Word budget);
-// A space's redirector is not to be passed by on the fast path; all its threads are to be told of a new one.
+// Keeps a space's redirector from being bypassed by the fast path; called for all its threads when it changes.
 void veto_fast_path(Thread& thread);
 // Puts a thread among those of a space, and takes it out.
 void join(Space& space, Thread& thread);
@@ -51,7 +50,7 @@ bool valid_utcb(const Space& space, VAddr utcb_address);
 // True when one of these addresses is in the interface page or the UTCB area: never mapped over, granted or unmapped.
 bool kernel_area(const Space& space, VAddr first, VAddr last);
 
-// The one that is being freed and no longer among all; nullptr: none.
+// The space that is being freed and is no longer in `all`; nullptr: none.
 Space* leaving();
 
 extern List<Space, &Space::all_link> all;

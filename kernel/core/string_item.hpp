@@ -18,7 +18,7 @@ struct ItemWords {
 
 class StringCursor {
 public:
-    // What follows: bytes of a substring, nothing any more, or an item that is cut off or reaches beyond user memory.
+    // What follows: bytes of a substring, the end, or an item that is cut off or reaches beyond user memory.
     enum class Next { bytes, end, bad };
 
     static constexpr bool is_string(Word first) { return !(first & 0x8); }
@@ -27,17 +27,17 @@ public:
 
     // An item whose first word, just before `index`, has been read already.
     void begin(Word first, Word index);
-    // On to the next byte that there is. A substring has to lie below `limit`.
+    // Advances to the next byte, if any. A substring has to lie below `limit`.
     Next next(const ItemWords& words, VAddr limit);
-    // Behind next() == bytes: where the bytes are, and how many of this substring are left.
+    // After next() == bytes: where the bytes are, and how many of this substring are left.
     VAddr at() const { return at_; }
     Word left() const { return left_; }
-    // Those are done.
+    // These bytes have been moved.
     void advance(Word bytes) {
         check(bytes <= left_);
         at_ += bytes, left_ -= bytes;
     }
-    // The index behind the item's last word, and whether another item stands there; false if it is cut off.
+    // The index after the item's last word, and whether another item follows; false if it is cut off.
     bool finish(const ItemWords& words);
     Word index() const { return index_; }
     bool more() const { return more_; }

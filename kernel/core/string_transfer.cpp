@@ -19,7 +19,7 @@ memory::Pool pool{sizeof(Transfer)};
 ItemWords source_words(const Transfer& t) { return {t.items.words, 1, t.items.count, t.items.out}; }
 ItemWords buffer_words(const Transfer& t) { return {&t.receiver->utcb->acceptor(), -1, buffer_registers, nullptr}; }
 
-// Both threads out of the transfer and of whatever they wait in.
+// Takes both threads out of the transfer and of the queues that they wait in.
 void close(Transfer& t) {
     check(t.sender->transfer == &t && t.receiver->transfer == &t);
     t.sender->transfer = nullptr;
@@ -60,7 +60,7 @@ void succeed(Transfer& t) {
     ipc::arrived(s, r, apparent);
 }
 
-// The string at t.items gets the next buffer. False if there is none.
+// Opens the next buffer for the string at t.items. False if there is none.
 bool open(Transfer& t) {
     constexpr Word accepts_strings = 1;
     if (t.role != Role::user || !(t.receiver->utcb->acceptor() & accepts_strings)) return false;
@@ -77,8 +77,8 @@ bool open(Transfer& t) {
 
 Word least(Word a, Word b) { return a < b ? a : b; }
 
-// The time for the rest of the transfer counts from its first page fault (manual 5.6): the sender's or the receiver's,
-// whichever is over sooner.
+// Sets the deadline, which counts from the first page fault (manual 5.6): by the sender's or the receiver's transfer
+// timeout, whichever ends sooner.
 [[gnu::cold]] void start_clock(Transfer& t, Microseconds now) {
     Time send{static_cast<std::uint16_t>(t.sender->utcb->xfer_timeouts() >> 16)};
     Time receive{static_cast<std::uint16_t>(t.receiver->utcb->xfer_timeouts())};
@@ -87,32 +87,34 @@ Word least(Word a, Word b) { return a < b ? a : b; }
     t.faulted = true;
 }
 
-// A page fault of either thread is an IPC to its pager, while the other waits. After the answer it goes on with the
-// transfer. True if no pager is needed.
+// A page fault of either thread is an IPC to its pager, while the other waits. After the answer the faulting thread
+// continues the transfer. True if no pager is needed.
 [[gnu::cold]] bool fault(Transfer& t, Thread& faulting, VAddr address, bool write) {
     check(address < paging::user_limit() && faulting.transfer == &t);
     Space& space = *faulting.space;
     VAddr page = address & ~page_mask;
     if (space.idempotent && !paging::get(space, page).present && mappings::materialise(space, page)) return true;
+    Thread& other = &faulting == t.sender ? *t.receiver : *t.sender;
     Microseconds now = arch::now();
     if (!t.faulted) start_clock(t, now);
-    if (t.deadline <= now) {
+    // The pager of a controlled thread is its redirector: if that waits for this string, it cannot answer.
+    if (t.deadline <= now || space.controlled_by(other)) {
         fault_unresolved(faulting);
         return false;
     }
-    schedule::make_unready(&faulting == t.sender ? *t.receiver : *t.sender, State::transferring);
+    schedule::make_unready(other, State::transferring);
     ipc::page_fault(faulting, address, write ? right_write : right_read);
     return false;
 }
 
 enum class Copied { string, overflow, stopped };
 
-// A page of one of the two spaces, and how far from it its frame is: true until somebody else runs.
+// A translation of one page of one of the two spaces, valid until another thread runs.
 struct Page {
     VAddr page = ~page_mask;
     Word distance = 0;
 
-    // Whether `address` can be reached, in this page or in the one that it becomes.
+    // Whether `address` is accessible, by this translation or the one that replaces it.
     template <bool write> bool reach(Space& space, VAddr address) {
         if ((address ^ page) < page_size) return true;
         PAddr found = paging::access<write>(space, address);
@@ -124,7 +126,7 @@ struct Page {
     }
 };
 
-// Moves the string under way to its end.
+// Copies the rest of the string.
 Copied copy(Transfer& t) {
     using Next = StringCursor::Next;
     Space &from = *t.sender->space, &to = *t.receiver->space;
@@ -166,7 +168,7 @@ bool begin(Thread& s, Thread& r, Thread& apparent, const Arrival& arrival, const
     TypedItems::Next next) {
     if (next != TypedItems::Next::string && next != TypedItems::Next::more) return false;
     check(&s != &r && !s.transfer && s.send_role == Role::user);
-    // Nobody else has a window, and only users have buffers (open): what is under way for a thread is never its start.
+    // All other roles have no receive window, and only users have buffers (open): no transfer begins in those roles.
     check(next == TypedItems::Next::string || r.receive_role == Role::user || r.receive_role == Role::page_fault ||
           r.receive_role == Role::port_fault || r.receive_role == Role::exception);
     auto* t = static_cast<Transfer*>(pool.allocate(s.space->account));
@@ -188,7 +190,7 @@ bool begin(Thread& s, Thread& r, Thread& apparent, const Arrival& arrival, const
         return false;
     }
     s.transfer = r.transfer = t;
-    // The one that runs moves the strings; of two that wait, the sender.
+    // The running thread of the two moves the strings; if neither runs, the sender.
     Thread* running = arch::current_thread();
     schedule::make_unready(running == &r ? s : r, State::transferring);
     if (running == &s || running == &r) running->become(State::ready);
@@ -196,12 +198,12 @@ bool begin(Thread& s, Thread& r, Thread& apparent, const Arrival& arrival, const
     return true;
 }
 
-void carry_on(Thread& runner) {
+void resume(Thread& runner) {
     Transfer& t = *runner.transfer;
     check(&runner == t.sender || &runner == t.receiver);
     check(runner.is(State::ready) && &runner == arch::current_thread());
     for (;;) {
-        arch::preemption_point();       // also at first: the system call has moved its part of the items
+        arch::preemption_point();       // also before the first part: the system call has moved some items
         if (t.next == TypedItems::Next::string) {
             Copied copied = copy(t);
             if (copied == Copied::stopped) return;
@@ -219,7 +221,7 @@ void carry_on(Thread& runner) {
 
 namespace {
 
-// The transfer of its own that a thread is in: not the answer to a page fault in it.
+// The transfer that a thread takes part in by its own IPC, not by the answer to a page fault in it.
 Transfer& own(const Thread& t) {
     Transfer* own = t.transfer;
     while (own->receiver == &t && own->outer) own = own->outer;

@@ -33,9 +33,10 @@ Word thread_state(const Thread& t) {
 
 Time half(Word control, unsigned shift) { return {static_cast<std::uint16_t>(control >> shift)}; }
 
-// Areas may be set until a thread is active; afterwards the parameters are ignored (manual 4.3).
+// Areas may be set until a thread is active; afterwards the parameters are ignored (manual 4.3). They stay when no
+// thread is left, for pages may have been mapped to the space by then.
 Error set_areas(Space& space, Fpage kip_area, Fpage utcb_area) {
-    if (space.any_active()) return Error::none;
+    if (space.areas_fixed) return Error::none;
     auto usable = [](Fpage f) { return !f.is_nil() && f.last() < paging::user_limit(); };
     if (!usable(utcb_area)) return Error::utcb_area;
     if (!usable(kip_area)) return Error::kip_area;
@@ -48,15 +49,6 @@ Error set_areas(Space& space, Fpage kip_area, Fpage utcb_area) {
         // Moved before first use: so far the kernel has mapped nothing there but the interface page.
         if (space.kip_area == kip_area && space.utcb_area == utcb_area) return Error::none;
         paging::clear(space, space.kip_area.base());
-        space.kip_area = space.utcb_area = Fpage::nil();
-    }
-    // What the user mapped there gives way.
-    mappings::unmap(space, kip_area.with_rights(rights_all), true);
-    mappings::unmap(space, utcb_area.with_rights(rights_all), true);
-    // As does a UTCB of an area that it used to have.
-    if (void* utcbs = arch::kernel_page(space, kip_area.base())) {
-        paging::clear(space, kip_area.base());
-        memory::free_page(utcbs, space.account);
     }
     arch::map_kernel_page(space, kip_area.base(), arch::kip_page(), false);
     space.kip_area = kip_area;
@@ -109,8 +101,9 @@ Word schedule(Thread& caller, ThreadId dest, Word& time_control, Word processor_
 namespace {
 
 enum UnmapControl : Word { last_fpage = 0x3f, unmap_flush = 0x40, unmap_elsewhere = 0x80 };
+constexpr Word set_attributes = 0x100;  // the kernel's own: a MemoryControl
 
-// Where an Unmap is done; nullptr: nowhere (any more), as its caller does not control that space.
+// The space that an Unmap works on; nullptr if its caller does not, or no longer, control that space.
 Space* space_of(const Thread& caller) {
     const Unmapping& u = caller.unmapping;
     if (!(u.control & unmap_elsewhere)) return caller.space;
@@ -123,7 +116,7 @@ Space* space_of(const Thread& caller) {
 void unmap(Thread& caller, Word control, ThreadId whose) {
     check(&caller == arch::current_thread() && caller.pending == Continuation::nothing);
     const Thread* named = control & unmap_elsewhere ? threads::find(whose) : nullptr;
-    caller.unmapping = {.control = control,
+    caller.unmapping = {.control = control & ~set_attributes,
         .whose = whose,
         .space = named ? named->space : nullptr,
         .index = 0,
@@ -136,11 +129,12 @@ void unmap(Thread& caller, Word control, ThreadId whose) {
     caller.unmapping.space = nullptr;  // nowhere later, either: the caller may be given control of it meanwhile
 }
 
-void carry_on_unmapping(Thread& t) {
+void resume_unmapping(Thread& t) {
     check(&t == arch::current_thread() && t.pending == Continuation::unmap && !t.ready_link.queued());
     check(t.unmapping.fpage.is_nil() || t.unmapping.at >= t.unmapping.fpage.base());
     Unmapping& u = t.unmapping;
-    bool flush = u.control & unmap_flush;
+    bool flush = u.control & unmap_flush, sets = u.control & set_attributes;
+    t.sweep.sets_attribute = sets;
     Space* space = space_of(t);         // as it was, or another thread has ended it since
     if (!space) return end_unmapping(t);
     Word budget = mappings::between_points;         // for all of them: the next one goes on with what is left
@@ -150,15 +144,21 @@ void carry_on_unmapping(Thread& t) {
     };
     for (; u.index <= (u.control & last_fpage); ++u.index, u.fpage = Fpage::nil()) {
         if (u.fpage.is_nil()) {
-            u.fpage = {t.utcb->mr[u.index]};
-            while (u.fpage.is_io() && !arch::unmap_ports(*space, u.fpage, flush, budget)) point();
+            Word raw = t.utcb->mr[u.index];
+            u.fpage = {raw};
+            if (sets) {
+                u.fpage = u.fpage.with_rights(0);
+                t.sweep.attribute = static_cast<std::uint8_t>(u.attributes >> (raw & 3) * 8);
+            }
+            while (u.fpage.is_io() && !sets && !arch::unmap_ports(*space, u.fpage, flush, budget)) point();
             if (u.fpage.is_nil()) continue;     // I/O fpages, too
             u.at = u.fpage.base();
             u.status = 0;
         }
         while (!mappings::unmap(*space, u.fpage, flush, u.at, u.status, t.sweep, budget)) point();
-        t.utcb->mr[u.index] = u.fpage.with_rights(mappings::as_rights(u.status)).raw;
+        if (!sets) t.utcb->mr[u.index] = u.fpage.with_rights(mappings::as_rights(u.status)).raw;
     }
+    if (sets) paging::flush_caches();
     end_unmapping(t);
 }
 
@@ -167,7 +167,7 @@ void end_unmapping(Thread& t) {
     mappings::abandon(t.sweep);
     schedule::end_pending(t, State::ready);
     schedule::make_ready(t);
-    arch::set_unmap_result(t);
+    if (!(t.unmapping.control & set_attributes)) arch::set_unmap_result(t);
 }
 
 namespace {
@@ -193,7 +193,15 @@ Word controlled_control(Space& space, Word control) {
 
 }  // namespace
 
-Word space_control(Thread& caller, ThreadId dest, Word& control, Fpage kip_area, Fpage utcb_area, ThreadId redirector) {
+void begin_space_control(Thread& caller) {
+    check(&caller == arch::current_thread() && caller.pending == Continuation::nothing);
+    caller.pending = Continuation::space_control;
+    caller.visits = ~Word{0};
+}
+
+namespace {
+
+Word control_space(Thread& caller, ThreadId dest, Word& control, Fpage kip_area, Fpage utcb_area, ThreadId redirector) {
     Word wanted = control;
     control = 0;
     if (!caller.space->privileged) return fail(caller, Error::no_privilege);
@@ -211,13 +219,21 @@ Word space_control(Thread& caller, ThreadId dest, Word& control, Fpage kip_area,
     }
     Error error = set_areas(*t->space, kip_area, utcb_area);
     if (error != Error::none) return fail(caller, error);
+    control = arch::space_control(*t->space, wanted, caller.visits);
     if (!redirector.is_nil()) {
         bool redirected = t->space->redirected();
         t->space->redirector = redirector;
         if (redirected != t->space->redirected()) aftermath::visit_all(caller);
     }
-    control = arch::space_control(*t->space, wanted);
     return 1;
+}
+
+}  // namespace
+
+Word space_control(Thread& caller, ThreadId dest, Word& control, Fpage kip_area, Fpage utcb_area, ThreadId redirector) {
+    Word result = control_space(caller, dest, control, kip_area, utcb_area, redirector);
+    if (caller.pending == Continuation::space_control) caller.pending = Continuation::nothing;
+    return result;
 }
 
 Word processor_control(Thread& caller, Word processor, Word internal_khz, Word external_khz, Word millivolts) {
@@ -229,12 +245,19 @@ Word processor_control(Thread& caller, Word processor, Word internal_khz, Word e
 Word memory_control(Thread& caller, Word control, const Word (&attributes)[4]) {
     if (!caller.space->privileged) return fail(caller, Error::no_privilege);
     if (control >= message_registers) return fail(caller, Error::invalid_parameter);
-    auto attribute = [&](Word i) { return paging::attribute(attributes[caller.utcb->mr[i] & 3]); };
-    for (Word i = 0; i <= control; ++i)
-        if (caller.utcb->mr[i] && attribute(i) == paging::no_attribute) return fail(caller, Error::invalid_parameter);
-    for (Word i = 0; i <= control; ++i)
-        mappings::set_attribute(*caller.space, Fpage{caller.utcb->mr[i]}.with_rights(0), attribute(i));
-    paging::flush_caches();
+    Word packed = 0, unknown = 0;
+    for (Word i = 0; i < 4; ++i) {
+        Word attribute = paging::attribute(attributes[i]);
+        if (attribute == paging::no_attribute) unknown |= 1u << i;
+        else packed |= attribute << i * 8;
+    }
+    for (Word i = 0; i <= control; ++i) {
+        Word fpage = caller.utcb->mr[i];
+        if (fpage && unknown >> (fpage & 3) & 1) return fail(caller, Error::invalid_parameter);
+    }
+    unmap(caller, control, ThreadId::nil());
+    caller.unmapping.control |= set_attributes;
+    caller.unmapping.attributes = packed;
     return 1;
 }
 

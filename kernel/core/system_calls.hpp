@@ -35,18 +35,21 @@ Word schedule(Thread& caller, ThreadId dest, Word& time_control, Word processor_
     Word preemption_control);
 
 // Manual 4.2. The fpages stand in MR0..MRk of the caller's UTCB; their statuses are put into their rights.
-// carry_on_unmapping() does the work. Where the control word says so they are addresses of the space of the thread
+// resume_unmapping() does the work. Where the control word says so they are addresses of the space of the thread
 // `whose`, and it is done as if that called; error 3 in the caller's ErrorCode TCR if the caller does not control that
 // space.
 void unmap(Thread& caller, Word control, ThreadId whose);
 
-// Goes on with the running thread's.
-void carry_on_unmapping(Thread& t);
+// The next part of the running thread's Unmap.
+void resume_unmapping(Thread& t);
 
-// Ends it wherever it is, for a thread that leaves its space.
+// Ends an Unmap in progress, of a thread that leaves its space.
 void end_unmapping(Thread& t);
 
-// Manual 4.3. Result: 1, or 0 and an error; `control` out: the old control word.
+// Manual 4.3. Result: 1, or 0 and an error; `control` out: the old control word. begin_space_control() is the call, the
+// port's resume_space_control() does the work with its parameters, from the beginning when an interrupt was let in.
+void begin_space_control(Thread& caller);
+void resume_space_control(Thread& t);
 Word space_control(Thread& caller, ThreadId space, Word& control, Fpage kip_area, Fpage utcb_area, ThreadId redirector);
 
 // Manual 6.3. No board known so far can change frequencies or voltages: error 5, unless all are `unchanged`.

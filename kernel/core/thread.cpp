@@ -14,17 +14,18 @@ namespace {
 
 memory::Pool pool{sizeof(Thread), thread_alignment, thread_block};
 
-// A circle: whoever is new stands right before the one that is visited next, which is its end.
+// A circular list: a new thread is inserted just before the one that is visited next, which is its end.
 List<Thread, &Thread::all_link> all;
 Thread* visited_next;
 
-// Out of the table, with senders in their queues that are still to be told.
+// Threads out of the table whose senders still have to get an error.
 Thread* dying;
 Word dying_count;
 
-// Threads that have a UTCB, by space and address. What users find in their UTCBs is theirs to overwrite, so it tells
-// the kernel nothing.
-constexpr Word buckets_log2 = 10;
+// Threads that have a UTCB, by space and address. The contents of UTCBs are no help: users can overwrite them.
+constexpr Word buckets_log2 = 12;
+// As many threads as there are numbers make chains half as long, unless a program picks addresses that collide.
+constexpr Word longest_chain = 128;
 Thread* by_address[1u << buckets_log2];
 
 [[gnu::noinline]] Thread*& bucket(const Space& space, VAddr utcb_address) {
@@ -61,13 +62,19 @@ Thread* find(ThreadId id) {
     return t && t->id == id ? t : nullptr;
 }
 
-Thread* by_utcb(const Space& space, VAddr utcb_address) {
-    for (Thread* t = bucket(space, utcb_address); t; t = t->utcb_next)
-        if (t->space == &space && t->utcb_address == utcb_address) return t;
+Thread* find(ThreadId id, const Thread& caller) {
+    if (!id.is_local()) return find(id);
+    for (Thread* t = bucket(*caller.space, id.raw); t; t = t->utcb_next)
+        if (t->space == caller.space && t->utcb_address == id.raw) return t;
     return nullptr;
 }
 
-Thread* find(ThreadId id, const Thread& caller) { return id.is_local() ? by_utcb(*caller.space, id.raw) : find(id); }
+[[gnu::cold]] bool may_be_at(const Space& space, VAddr utcb_address) {
+    Word length = 0;
+    for (const Thread* t = bucket(space, utcb_address); t; t = t->utcb_next)
+        if ((t->space == &space && t->utcb_address == utcb_address) || ++length == longest_chain) return false;
+    return true;
+}
 
 [[gnu::cold]] Thread* create(ThreadId id, Space& space) {
     check(id.is_global());
@@ -93,7 +100,7 @@ Thread* find(ThreadId id, const Thread& caller) { return id.is_local() ? by_utcb
     if (!utcb) return false;
     t.utcb = utcb;
     take_address(t);
-    ++t.space->active_members;
+    t.space->areas_fixed = true;
     *utcb = {};
     utcb->my_global_id() = t.id.raw;
     utcb->pager() = pager.raw;
@@ -114,7 +121,7 @@ Thread* find(ThreadId id, const Thread& caller) { return id.is_local() ? by_utcb
     mappings::abandon(t.sweep);
     arch::destroy_thread(t);
     console::forget(t);
-    // Until it is freed it is the kernel's to pay for: its space may go first.
+    // The kernel pays until it is freed, as its space may be freed before.
     t.space->account.credit(sizeof(Thread));
     memory::kernel.overdraw(sizeof(Thread));
     if (visited_next == &t) visited_next = all.after(t);

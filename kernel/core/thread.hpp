@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Thread control blocks and the table that finds them by number.
 //
-// The kernel has one stack, and no thread owns a piece of it: whatever a blocked thread still has to do stands in its
-// control block (its state, what it sends, what happens to what it receives). Nothing of the kernel has to be kept
-// alive while a thread waits.
+// The kernel has one stack, and no thread owns a piece of it: whatever is left to do for a blocked thread is in its
+// control block (its state, what it sends, what happens to what it receives).
 #pragma once
 
 #include "arch/context.hpp"
@@ -28,7 +27,7 @@ enum class State : Word {
     faulted = 7 << 6,       // or to a page fault, as receive_role says, too
 };
 
-// Who reads the message that a thread receives, and who wrote the one that it sends.
+// Which party reads the message that a thread receives, or wrote the one that it sends.
 enum class Role : std::uint8_t {
     user,           // the thread itself, in its message registers
     page_fault,     // the kernel, in the name of a faulting thread (manual 7.3)
@@ -41,43 +40,47 @@ enum class Role : std::uint8_t {
 };
 
 enum FastVeto : Word {
-    veto_senders = 1,  // `senders` is not empty: somebody may be queued in the partner's name, too
+    veto_senders = 1,  // `senders` is not empty: one of them may send in the partner's name
     veto_redirected = 2,  // its space has a redirector
-    veto_donated = 4,  // it runs by a time slice that it was given, until it waits (core/schedule.cpp)
+    veto_donated = 4,  // it runs on a donated time slice, until it waits (core/schedule.cpp)
     veto_arch = 0x100,  // this and higher ones: the port's own (arch/context.hpp)
 };
 
-// What the kernel does next in a thread's name, before the thread itself runs (core/leave.hpp). A thread can have one
-// of each of three layers, for each can come while the ones below wait. The uppermost is done first.
+// What the kernel does next in a thread's name, before the thread itself runs (core/leave.hpp). There are three layers,
+// each of which can become pending while those below it are. The uppermost is done first.
 enum class Continuation : std::uint8_t {
     nothing,
-    // Of a system call that let an interrupt in (docs/preemption.md): `pending`.
+    // Of a system call that was preempted (docs/preemption.md): `pending`.
     unmap,      // Thread::unmapping
-    aftermath,  // of what has ended
+    space_control,  // from its beginning, with the parameters that are still in the registers
+    aftermath,  // core/aftermath.hpp
     receive,    // the second phase of an IPC
     print,
     // Of a message on its way; its page faults are IPCs, with a second phase of their own: `transfer`.
     transfer,
-    // What others are to be told when the call is through.
-    preemption,  // its exception handler: `preempted_at`
-    quantum,     // its scheduler: `quantum_over`
+    // Messages to other threads when the call is done.
+    preemption,  // to its exception handler: `preempted_at`
+    quantum,     // to its scheduler: `quantum_over`
 };
 
-// How far an Unmap has come.
+// The progress of an Unmap, or of a MemoryControl, which is an Unmap that sets attributes.
 struct Unmapping {
     Word control;  // as given
-    ThreadId whose;  // space it is done in, by a thread of that; nil: its own
-    const Space* space;  // of that thread, when it began
-    Word index;  // of the fpage in hand
-    Fpage fpage;  // itself; nil before its first page
-    VAddr at;  // the first address that is still to be done
-    Word status;  // of those that are done
+    union {
+        ThreadId whose;  // a thread of the space that it works on; nil: its own
+        Word attributes;  // MemoryControl's four, a byte each
+    };
+    const Space* space;  // the space of that thread when Unmap began
+    Word index;  // of the present fpage
+    Fpage fpage;  // the present fpage; nil before its first page
+    VAddr at;  // the next address
+    Word status;  // status of the pages done so far
 };
 
 // What is left to do of a call that has ended threads, identities or spaces (core/aftermath.hpp).
 struct Aftermath {
     Word visits;  // threads still to be visited
-    ThreadId renamed;  // whose senders to its old id are still to be told; nil: nobody's
+    ThreadId renamed;  // the thread whose senders by its old id still wait for an error; nil: none
 };
 
 // A text on its way to the debug console (core/console.hpp).
@@ -87,7 +90,7 @@ struct Printing {
     bool line;  // it ends with a new line
 };
 
-// A message that the kernel makes stands here: the sender's own message registers stay untouched.
+// A message that the kernel makes: the sender's own message registers stay untouched.
 struct KernelMessage {
     MsgTag tag;
     Word words[kernel_message_words];
@@ -98,8 +101,8 @@ struct TimeoutNode {
     Thread* parent;
     Thread* left;
     Thread* right;
-    Word rank;  // nodes on the way to the right from here to the end; 0: in no heap
-    Word order;  // of its start, among equal deadlines
+    Word rank;  // length of the path to the right from here; 0: in no heap
+    Word order;  // when it was started, among equal deadlines
     Microseconds deadline;
     bool queued() const { return rank; }
 };
@@ -107,84 +110,83 @@ struct TimeoutNode {
 struct alignas(thread_alignment) Thread {
     Link<Thread> ready_link;
     Link<Thread> sender_link;
-    // The next four mean nothing while the thread runs: an entry that saves more than it should falls on them
-    // (entry.S).
-    ThreadId awaited;  // whom it waits for in the receive phase, unless it is open, or in the one that follows
-    ThreadId virtual_sender;  // in whose name it sends; itself unless it propagates
-    // to whom it would send if its redirector did not get it; nil if that is its partner
+    // The next four have no meaning while the thread runs: an entry that saves too much overwrites them (entry.S).
+    ThreadId awaited;  // the sender awaited in the receive phase that is in progress or follows; not while open
+    ThreadId virtual_sender;  // the apparent sender of its message: itself unless it propagates
+    // the addressee if its redirector gets the message instead; nil otherwise
     ThreadId intended;
-    Word receive_timeout;  // its timeout (Time), while sending
-    // Entries from user mode save the registers right here: the end of the frame is their stack.
+    Word receive_timeout;  // the receive phase's timeout (Time), while sending
+    // Entries from user mode save the registers here: the end of the frame is their stack.
     Registers registers;
-    // From here on a cache line that is the IPC fast path's (ia32/fastpath.S).
+    // From here on a cache line used by the IPC fast path (ia32/fastpath.S).
     Frame frame;  // what iret takes
-    // Its state; or, while that is State::open, the one sender, or anythread, whom it waits for. It entered by the fast
-    // path's kind of system call then, waits as a user, without a timeout, and goes on where that entry left it
-    // (`fast`), whatever its frame says. The fast path compares this word and writes it; all others call state(),
-    // awaits() and become().
+    // The state. While it is State::open the word is the id of the awaited sender, or anythread, instead: the fast path
+    // compares and writes this word; all others call state(), awaits() and become(). An open thread entered by the fast
+    // path's kind of system call, waits as a user without a timeout, and continues where that entry left it (`fast`),
+    // whatever its frame says.
     Word state_word;
     ThreadId id;
     Space* space;
     VAddr utcb_address;  // the local id
-    Word priority;  // with what it was given of another's time slice, that one's if it is higher
+    Word priority;  // effective: the donor's while it runs on a donated time slice, if higher
     Word fast_veto;  // FastVeto bits: nonzero while the fast path must not send for this thread
     Utcb* utcb;  // the kernel's own view of the same memory
     FastEntry fast;
 
     bool halted;  // runs no user instruction until resumed (ExchangeRegisters)
-    bool fast_entry;  // in an IPC that came by the fast path's kind of system call, and returns from it
+    bool fast_entry;  // in an IPC by the fast path's kind of system call, and returns from it
     Role send_role;
     Role receive_role;  // of one that is open: see receives_as()
     bool receive_follows;  // the message being sent is followed by a receive phase
-    bool quantum_over;  // its scheduler is still to be told of that
-    bool put_off;  // a preemption is, since it was chosen to run: its flag in the UTCB is the user's
-    Continuation pending;  // of its system call, if that let an interrupt in
-    Thread* partner;  // sending: in whose queue
-    Word addressed;  // likewise: its `identity` then
-    Word identity;  // how many ids it has had before this one; an old id can come again
-    // sender and receiver of strings, until they have arrived (core/string_transfer.hpp)
+    bool quantum_over;  // its scheduler still has to be told
+    bool delay_granted;  // by the scheduler, since it was chosen to run: the flag in the UTCB is the user's to write
+    Continuation pending;  // of its system call, if that was preempted
+    Thread* partner;  // sending: the receiver in whose queue it is
+    Word addressed;  // likewise: the receiver's `identity` then
+    Word identity;  // how many ids it had before this one: the same id can come again
+    // of a sender and a receiver until the message is complete (core/string_transfer.hpp)
     Transfer* transfer;
-    KernelMessage message;  // sending in another role than `user`
-    ThreadId scheduler;  // here it fills a gap that the hosts' tests have
-    Unmapping unmapping;  // by itself: its walk may stand among those that are paused
+    KernelMessage message;  // while sending in another role than `user`
+    ThreadId scheduler;  // placed here as it fills a gap in the hosts' tests
+    Unmapping unmapping;  // not in the union: its walk may be queued
     union {  // by `pending`
         Aftermath aftermath;
         Printing printing;
-        Thread* next_sender;  // of those queued here, whom the receive phase looks at next
+        Thread* next_sender;  // in `senders`, where the receive phase continues
+        Word visits;  // of SpaceControl: spaces still to be searched for holders of a slot
     };
     mappings::Sweep sweep;  // of `unmapping`; queued only while that is pending
 
     TimeoutNode timeout;
     Link<Thread> all_link;
     Link<Thread> space_link;
-    Thread* utcb_next;  // in the same bucket of the index by UTCB address; or among the dying
+    Thread* utcb_next;  // in the same bucket of the index by UTCB address; or in the list of the dying
     List<Thread, &Thread::sender_link> senders;
 
     Microseconds quantum_left;
-    // From here to `preempted_at`, in one line of the cache: what every thread that gives way touches.
+    // From here to `preempted_at` in one cache line: what every thread that gives up the processor touches.
     alignas(32) Time timeslice;  // as set; never = not preempted by time
     Time total_quantum;
     Word preemption_control;  // sensitive priority and maximum delay, as set
     Microseconds timeslice_left;
-    Word delay_left;  // how long its pending preemption may still be put off
-    Microseconds preempted_at;  // nonzero: a preemption that its exception handler is still to be told of
+    Word delay_left;  // how much longer its pending preemption may be delayed
+    Microseconds preempted_at;  // nonzero: time of a preemption that its exception handler still has to be told of
     ArchThread arch;
 
     bool is_interrupt() const { return receive_role == Role::interrupt; }
     State state() const { return state_word & 63 ? State::open : static_cast<State>(state_word); }
     bool is(State s) const { return s == State::open ? state_word & 63 : state_word == static_cast<Word>(s); }
-    // Whom it waits for, in either form of waiting.
+    // The awaited sender, in either form of waiting.
     ThreadId awaits() const { return is(State::open) ? ThreadId{state_word} : awaited; }
     Role receives_as() const {
         return is(State::open) ? Role::user : is(State::reflected) ? Role::exception : receive_role;
     }
-    // Whether the fast path has left it waiting, or may end that.
+    // Whether it waits in a state in which the fast path can deliver to it.
     bool waits_fast() const { return is(State::open) || state_word >= static_cast<Word>(State::reflected); }
     bool waits_for_message() const { return is(State::receiving) || waits_fast(); }
-    // Every change of state but the fast path's. A thread that waited by that has a whole frame afterwards.
+    // Every change of state but the fast path's. A thread that waited in such a state has a complete frame afterwards.
     void become(State next);
-    // From receiving to open, and from any fast way of waiting back: for whoever looks at its registers or at what
-    // else it waits under.
+    // From receiving to one of those states, and back, before other code looks at its registers or at its other fields.
     void open() {
         State kernels = receive_role == Role::exception ? State::reflected : State::faulted;
         state_word = receive_role == Role::user ? awaited.raw : static_cast<Word>(kernels);
@@ -193,7 +195,7 @@ struct alignas(thread_alignment) Thread {
         if (waits_fast()) become(State::receiving);
     }
     bool active() const { return !is(State::inactive); }
-    // Whether a call or message of its own is not through: the kernel goes on with it also while the thread is halted.
+    // Whether a call or message of its own is in progress: the kernel completes it also while the thread is halted.
     bool in_kernel() const { return transfer || pending != Continuation::nothing; }
     Continuation continuation() const {
         if (pending != Continuation::nothing) return pending;
@@ -215,29 +217,29 @@ Thread* find(ThreadId global);
 Thread* find(ThreadId id, const Thread& caller);
 // By number alone, as ThreadControl names its destination.
 Thread* by_number(Word number);
-// A thread of `space` by its UTCB address.
-Thread* by_utcb(const Space& space, VAddr utcb_address);
-// A thread with a UTCB is found by it from take_address() to leave_address(), which enclose what changes its space or
-// address.
+// Whether a thread may have its UTCB there: no other has, and it can be found in a bounded number of steps.
+bool may_be_at(const Space& space, VAddr utcb_address);
+// A thread with a UTCB is found by its local id from take_address() to leave_address(), which enclose what changes its
+// space or address.
 void take_address(Thread& thread);
 void leave_address(Thread& thread);
 
 // A new inactive thread in `space`; nullptr when kernel memory is exhausted.
 Thread* create(ThreadId id, Space& space);
-// Gives an inactive thread its UTCB, at its utcb_address, and user registers to start from; false when memory is
-// exhausted.
+// Gives an inactive thread its UTCB, at its utcb_address, and initial user registers; false when memory is exhausted.
 bool equip(Thread& thread, ThreadId pager);
 // Takes it out of the table. It must be in no queue and not be running. bury() frees it.
 void destroy(Thread& thread);
-// Frees what was destroyed, as far as nobody is queued there any more, and tells some of those who are. True when
-// nothing is left.
+// Frees destroyed threads whose queues of senders are empty, and sends some of the senders in others an error. True
+// when nothing is left.
 bool bury();
 void set_id(Thread& thread, ThreadId id);
 bool exists(ThreadId global);
-// One of all threads. As many calls as there are threads bring each, though others are created and destroyed meanwhile.
+// The next of all threads, round robin. As many calls as there are threads visit each of them, even if others are
+// created and destroyed meanwhile.
 Thread& visit();
-// The kernel memory that it takes, when it goes from one space to another: charged to that, false if that may not take
-// so much; and no longer to the one.
+// Moves the charge for a thread's kernel memory when it migrates: charge() to its new space, false if that may not take
+// so much; credit() to its old one.
 bool charge(const Thread& thread, Space& space);
 void credit(const Thread& thread, Space& space);
 // How many there are.

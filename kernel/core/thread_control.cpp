@@ -22,14 +22,14 @@ Error activate(Thread& t, ThreadId pager) {
     return Error::none;
 }
 
-// Nobody is left in it. The call returns when all of it is freed.
+// A space without threads. The call returns when all of it is freed.
 void destroy(Thread& caller, Space& space) {
     spaces::destroy(space);
     aftermath::bury(caller);
 }
 
-// Nobody can name it any more, and its space goes with its last thread. The call returns when all who waited for it
-// know.
+// The thread cannot be named any more, and its space is destroyed with its last thread. The call returns when all
+// threads that waited for it have got an error.
 void end(Thread& caller, Thread& t) {
     Space& space = *t.space;
     aftermath::inherit(caller, t);
@@ -60,7 +60,7 @@ Error create(Thread& caller, ThreadId dest, ThreadId space_id, ThreadId schedule
     if (!pager.is_nil()) {
         if (new_space || !mate->space->initialised()) return Error::invalid_space;
         if (utcb == unchanged || !spaces::valid_utcb(*mate->space, address)) return Error::utcb_area;
-        if (threads::by_utcb(*mate->space, address)) return Error::utcb_area;
+        if (!threads::may_be_at(*mate->space, address)) return Error::utcb_area;
         if (!scheduler_exists(scheduler, dest)) return Error::invalid_scheduler;
     }
     Space* space = new_space ? spaces::create() : mate->space;
@@ -88,7 +88,7 @@ Error modify(Thread& caller, Thread& t, ThreadId dest, ThreadId space_id, Thread
     if (utcb != unchanged) {
         if (t.active()) return Error::utcb_area;
         if (t.space->initialised() && !spaces::valid_utcb(*t.space, address)) return Error::utcb_area;
-        if (threads::by_utcb(*t.space, address)) return Error::utcb_area;
+        if (!threads::may_be_at(*t.space, address)) return Error::utcb_area;
     }
     Thread* mate = threads::find(space_id, caller);
     if (!mate) return Error::invalid_space;
@@ -100,11 +100,11 @@ Error modify(Thread& caller, Thread& t, ThreadId dest, ThreadId space_id, Thread
     if (needs_utcb) {
         if (!mate->space->initialised()) return Error::invalid_space;
         if (!spaces::valid_utcb(*mate->space, place)) return Error::utcb_area;
-        if (threads::by_utcb(*mate->space, place)) return Error::utcb_area;
+        if (!threads::may_be_at(*mate->space, place)) return Error::utcb_area;
     }
     if ((t.active() || activates) && !scheduler.is_nil() && !scheduler_exists(scheduler, dest))
         return Error::invalid_scheduler;
-    // What can still fail comes before the first change; last what cannot be taken back.
+    // All that can fail comes before the first change, and all that cannot be undone last.
     if (migrates && !threads::charge(t, *mate->space)) return Error::no_memory;
     Utcb* there = needs_utcb ? spaces::make_utcb(*mate->space, place) : nullptr;
     if (needs_utcb && !there) {
@@ -117,7 +117,7 @@ Error modify(Thread& caller, Thread& t, ThreadId dest, ThreadId space_id, Thread
         Space& old = *t.space;
         threads::credit(t, old);
         if (t.active()) {
-            // What was under way belongs to the old space; the UTCB goes along, at its place.
+            // Pending operations belong to the old space; the UTCB migrates, to its new address.
             ipc::end_activity(t);
             system_calls::end_unmapping(t);
             *there = *t.utcb;
@@ -130,7 +130,7 @@ Error modify(Thread& caller, Thread& t, ThreadId dest, ThreadId space_id, Thread
     t.utcb_address = place;
     threads::take_address(t);
     if (dest != t.id) {
-        // A new version is a new identity: what was under way with the old one ends (manual 2.4).
+        // A new version is a new identity: pending operations of the old one end (manual 2.4).
         ipc::end_activity(t);
         threads::set_id(t, dest);
         aftermath::visit_all(caller);
@@ -156,7 +156,7 @@ Error interrupt_control(Thread& caller, ThreadId irq, ThreadId space, ThreadId s
     }
     Thread* t = threads::find(handler, caller);
     if (!t || !t->active()) return Error::invalid_thread;
-    // With another handler it is another thread: those who wait to send to this one are told that it is gone.
+    // With another handler it is another thread: threads that wait to send to this one get an error.
     Thread* fresh = threads::create(irq, *caller.space);
     if (!fresh) return Error::no_memory;
     if (attached) end(caller, *attached);

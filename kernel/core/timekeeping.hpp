@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a tick of the clock means: time spent by the running thread, and waits that are over.
+// The effects of a clock tick: time consumed by the running thread, and timeouts that expire.
 #pragma once
 
 #include "core/x2.hpp"
@@ -8,9 +8,9 @@ namespace timekeeping {
 
 // The clock's interrupt, `us` after the last one.
 void tick(Microseconds us);
-// Ends the waits whose time was over at the last tick. Their number is the users' choice, so there are preemption
-// points: on the way out of the kernel, before the choice of a thread, where nothing is lost if one takes an interrupt.
-extern bool ticked;             // since all of them were ended
+// Ends the waits that had expired at the last tick. Their number is the users' choice, so there are preemption points:
+// on the way out of the kernel, before the next thread is chosen, where an interrupt loses nothing.
+extern bool ticked;             // there was a tick since all were ended
 void expire_all();
 inline void expire() {
     if (ticked) expire_all();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A leftist heap: no child's timeout ends before its parent's, and of two children the right one has the lower rank. So
-// the way to the right is at most log2(n + 1) nodes long, and start, cancel and expiry cost no more, whoever waits.
+// A leftist heap: no child's deadline is before its parent's, and of two children the right one has the lower rank. So
+// the path to the right is at most log2(n + 1) nodes long, which bounds the cost of start, cancel and expiry.
 #include "core/timeout.hpp"
 
 #include "core/check.hpp"
@@ -19,7 +19,7 @@ Word rank(const Thread* t) { return t ? t->timeout.rank : 0; }
     return x.deadline != y.deadline ? x.deadline < y.deadline : static_cast<int>(x.order - y.order) < 0;
 }
 
-// Restores the order of a node's children, and its rank; false if nothing has changed for its parent.
+// Restores the order of a node's children, and its rank; false if its parent is not affected.
 bool adjust(TimeoutNode& n) {
     if (rank(n.left) < rank(n.right)) {
         Thread* left = n.left;
@@ -31,8 +31,8 @@ bool adjust(TimeoutNode& n) {
     return n.rank != was;
 }
 
-// Two heaps become one, by their ways to the right: so the recursion is no deeper than these are long. Its parent is
-// the caller's to set.
+// Merges two heaps along their paths to the right, so the recursion is no deeper than these are long. The caller sets
+// the parent of the result.
 Thread* merge(Thread* a, Thread* b) {
     if (!a || !b) return a ? a : b;
     if (before(*b, *a)) return merge(b, a);
@@ -64,7 +64,7 @@ void cancel(Thread& t) {
     --waiting;
     if (rest) rest->timeout.parent = parent;
     (!parent ? root : parent->timeout.left == &t ? parent->timeout.left : parent->timeout.right) = rest;
-    // Each rank that changes is higher than the one before it, so that is over after as many steps as ranks there are.
+    // The ranks that change strictly increase, so the number of steps is at most the highest rank.
     while (parent && adjust(parent->timeout)) parent = parent->timeout.parent;
 }
 

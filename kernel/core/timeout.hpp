@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// IPC timeouts: the threads that wait until a time, soonest first, those of equal times in the order of their starts.
+// IPC timeouts: a queue of threads by deadline, soonest first, those with equal deadlines in the order of their starts.
 #pragma once
 
 #include "core/thread.hpp"
@@ -12,9 +12,9 @@ Microseconds end_of(Time timeout, Microseconds now);
 
 void start(Thread& t, Microseconds deadline);
 void cancel(Thread& t);
-// Takes out and returns a thread whose time is over; nullptr when none is.
+// Removes and returns a thread whose deadline has passed; nullptr when there is none.
 Thread* expired(Microseconds now);
-// How many wait; and whether the place of one of them agrees with those next to it.
+// The length of the queue; and whether a thread's place in it agrees with its neighbours'.
 Word count();
 bool in_order(const Thread& t);
 

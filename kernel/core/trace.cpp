@@ -13,7 +13,7 @@ void initialise(Word kb) {
     constexpr Word page_kb = page_size / 1024;
     char *start = nullptr, *end = nullptr;
     for (Word done = 0; done < kb; done += page_kb) {
-        // Fresh kernel memory comes page by page from its end.
+        // Fresh kernel memory is allocated page by page downwards from its end.
         auto* page = static_cast<char*>(memory::allocate_pool_page());
         if (!page || (start && page + page_size != start)) arch::stop("too little kernel memory for the trace");
         fill_zero(page, page_size);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the kernel did lately: records of one size in a ring, for whoever reads the machine's memory (`./cobnut trace`,
-// the debugger; docs/debugging.md). The boot option trace= gives the ring its size. Without it there is none: an event
-// then costs a test, and the IPC fast path nothing, for it records no events and is not used while there is a ring.
+// The kernel's recent events: fixed-size records in a ring, for tools that read the machine's memory (`./cobnut
+// trace`, the debugger; docs/debugging.md). The boot option trace= sets the ring's size. Without it there is no ring:
+// an event then costs one test, and the IPC fast path nothing, as it records no events and is not used while there is
+// a ring.
 #pragma once
 
 #include "core/x2.hpp"
@@ -10,14 +11,14 @@ struct Space;
 
 namespace trace {
 
-// What the words of a record hold follows each event; its thread is the running one where nothing else is said.
+// The words of each event's record follow it here; its thread is the running one unless another is named.
 enum class Event : Word {
     none,               // a record that was never written
-    // thread: who runs now; its space, slot base (0: large), ip, the space whose directory is in force
+    // thread: the one that runs now; its space, slot base (0: large), ip, the space whose directory is in force
     switched,
-    idle,               // nobody runs
+    idle,               // no thread runs
     message,            // thread: the sender; receiver, tag, the sender's role, the receiver's
-    // thread: who is told; error code (manual 5.6), role, and who else is told if a string broke off
+    // thread: the one that gets the error; error code (manual 5.6), role, and the partner if a string was cut off
     ipc_failed,
     fault,              // role, the first three words of the message that the kernel sends in the thread's name
     interrupt,          // line
@@ -58,7 +59,7 @@ inline void event(Event event, ThreadId thread, Word a = 0, Word b = 0, Word c =
         record(event, thread.raw, a, b, c, d);
 }
 
-// How records name a space: where the kernel keeps it.
+// How records name a space: by its control block's address.
 inline Word name(const Space* space) { return static_cast<Word>(reinterpret_cast<std::uintptr_t>(space)); }
 
 }  // namespace trace

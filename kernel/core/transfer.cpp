@@ -27,7 +27,7 @@ Fpage receive_window(const Thread& r) {
     }
 }
 
-// Mapped::no_memory also stands for: not accepted.
+// Mapped::no_memory also means that the receiver does not accept it.
 Mapped map_item(Thread& s, Thread& r, TypedItems& item, Word& budget) {
     Fpage window = item.window, send{item.second};
     Space& to = *r.space;

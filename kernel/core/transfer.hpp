@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Moving one message (manual 5.1, 5.2): untyped words, then typed items, to whoever reads it. A string, or a map
-// item of many pages, ends what is moved here: core/string_transfer.hpp goes on with it.
+// Moving one message (manual 5.1, 5.2): untyped words, then typed items, to its reader. A string, or a map item of
+// many pages, is left to core/string_transfer.hpp.
 #pragma once
 
 #include "core/mapping.hpp"
@@ -27,7 +27,7 @@ struct Arrival {
 struct TypedItems {
     const volatile Word* words;
     Word count;
-    Word at;                        // those before are done
+    Word at;                        // items before this word are done
     Word first, second;             // the words of the item at `at`
     volatile Word* out;             // where the receiver sees them; nullptr if it does not
     Fpage window;                   // what the receiver opens to map items
@@ -36,14 +36,14 @@ struct TypedItems {
     enum class Next { done, overflow, string, more };
     // Transfers items up to the end or to the next string, or as much as the budget allows (mappings::between_points).
     Next transfer(Thread& s, Thread& r, Word& budget);
-    // What the receiver sees of the first word: its C bit says whether another item follows `words` words further on.
+    // Shows the receiver the first word: its C bit says whether another item follows `words` words further on.
     void show_first(Word words) const;
 };
 
-// `part`: the two threads are in a transfer now, and go on when it is over.
+// `part`: the two threads are in a transfer now, and continue when it is complete.
 enum class Moved { whole, overflow, part };
 
 // Copies the message of `s` to `r`, as coming from `apparent`, and sets the result registers of a user-level receiver.
-// When an item does not fit (message overflow), what came before it has been transferred. Items use up
-// some of the budget, or all.
+// When an item does not fit (message overflow), the ones before it have been transferred. Items use up some of the
+// budget, or all.
 Moved transfer(Thread& s, Thread& r, Thread& apparent, Word& budget);

@@ -21,12 +21,13 @@ void move(Word& to, Word from, Word& most) {
 
 }  // namespace
 
-// Learns from that. Somebody who had been unused longest was the wrong one to go if it is soon. Who was left was it if
-// few others have run in the meantime, those included that have lost their tags since; else it is his turn again, and
-// everybody has had one who takes part.
+// Learns from a refault. If the victim was the longest unused holder and is back soon, evicting the least recently used
+// is the wrong rule: the holders run in turns (going_round_). If the victim was the holder that ran last, it was the
+// wrong choice when few others have run since, those that have lost their tags included: then it is a server. Otherwise
+// its turn has come round again, and a holder that has not run meanwhile takes no part in the turns (absent_).
 bool Residents::comes_back(Word loss) {
     absent_ = 0;
-    Word ago = (now_ - (loss >> 2)) & ~Word{0} >> 2;     // a loss has not all of it
+    Word ago = (now_ - (loss >> 2)) & ~Word{0} >> 2;  // a loss keeps it modulo 2^30
     if (!loss || ago >= intervals) return false;
     if (!(loss & 2)) {
         going_round_ = true;
@@ -49,16 +50,16 @@ Word Residents::take_free(bool by_server) {
     free_ &= ~bit;
     held_ |= bit;
     dirty_ &= ~bit;
-    ran_[0] |= bit;                 // it is about to
+    ran_[0] |= bit;  // its holder is about to run
     if (by_server) servers_ |= bit;
     return tag;
 }
 
-// Those that ran in this interval or the last one go only if all did, and then one alone: they are likely to run again
-// before the purge would have paid off.
+// Holders that ran in this interval or the last one are victims only if all did, and then just one of them: they are
+// likely to run again before the purge would have paid off.
 Word Residents::longest_unused(Word candidates) const {
     constexpr Word recent = 2;
-    Word unused[intervals];         // of the candidates: unused in intervals 0 to i
+    Word unused[intervals];  // of the candidates: unused in intervals 0 to i
     Word left = candidates, known = 0;
     for (; known < intervals && left; ++known) unused[known] = left &= ~ran_[known];
     Word victims = 0, most = batch_;
@@ -78,8 +79,8 @@ void Residents::drop(Word tags) {
     servers_ &= ~tags;
 }
 
-// The holder that is being left mostly waits for the one that comes, and stays. Where holders run in turns, it is the
-// last to run again; only one that takes no part in the turns goes before it.
+// The holder that ran last mostly waits for the space that is switched to, and keeps its tag. Where holders run in
+// turns, its next turn is the furthest away: then it is the victim, unless another holder takes no part in the turns.
 Word Residents::make_room(Word pinned, Word left) {
     Word last = left ? 1u << left & held_ & ~pinned : 0, others = held_ & ~pinned & ~last;
     ran_lately_ |= ran_[0];

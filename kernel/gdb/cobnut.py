@@ -2,7 +2,7 @@
 """GDB commands that know the kernel's threads and spaces, on IA-32, and whose program runs: `help cobnut` lists them.
 
 For a kernel with debug information: gdb -x kernel/gdb/cobnut.py build/pc/kernel/cobnut-kernel. They look and change
-nothing of the guest.
+nothing of the guest (`cobnut backtrace` puts the stack pointer back).
 """
 
 import os
@@ -96,12 +96,12 @@ def kind_of(space):
 
 
 def is_open(state_word):
-    """Whether a thread waits in the fast path's way: its state is then whom it waits for (core/thread.hpp)."""
+    """Whether a thread is open: its state word is then the id of the awaited sender (core/thread.hpp)."""
     return state_word & 63 != 0
 
 
 def state_of(thread):
-    """What a thread does, and with whom."""
+    """What a thread does, and its partner."""
     if address_of(thread) == current():
         return "running", "-"
     word = int(thread["state_word"])
@@ -184,7 +184,7 @@ class Cobnut(Command):
 
 
 class Threads(Command):
-    """cobnut threads: all threads, * the running one; id, state, whom it waits for, priority, space, ip and sp in user
+    """cobnut threads: all threads, * the running one; id, state, awaited sender, priority, space, ip and sp in user
     mode.
     """
 
@@ -481,6 +481,28 @@ class ProgramCommand(Command):
         print(f"stopped in {where}, symbols of {whose}")
 
 
+class Backtrace(Command):
+    """cobnut backtrace: who called, in a program that runs in a small space; elsewhere what backtrace says.
+
+    The arguments have no values: gdb would follow pointers without the slot.
+    """
+
+    name = "backtrace"
+
+    def run(self):
+        base = slot_base() if in_user_mode() else 0
+        if not base:
+            gdb.execute("backtrace")
+            return
+        # gdb finds a caller at an address that it reckons from the stack pointer, which is to be a linear one
+        stack = int(gdb.parse_and_eval("(unsigned)$esp"))
+        gdb.execute(f"set $esp = {base + stack & 0xFFFFFFFF:#x}")
+        try:
+            gdb.execute("backtrace -frame-arguments none")
+        finally:
+            gdb.execute(f"set $esp = {stack:#x}")
+
+
 class ProgramBreakpoint(gdb.Breakpoint):
     """One that is not for what others have at its address."""
 
@@ -514,6 +536,6 @@ on_ia32 = "i386" in gdb.execute("show architecture", to_string=True)
 for command in (Cobnut, Programs, ProgramCommand, Break):
     command()
 if on_ia32:
-    for command in (Threads, ThreadCommand, Spaces, Walk, Ready, Trace):
+    for command in (Threads, ThreadCommand, Spaces, Walk, Ready, Trace, Backtrace):
         command()
 gdb.events.stop.connect(follow)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What keeps spaces apart, held against their slots, for the kernel's audit (core/books.cpp).
+// For the kernel's audit (core/books.cpp): compares descriptors, directories and host tables with the spaces' slots.
 #include "core/arch.hpp"
 #include "ia32/cpu.hpp"
 #include "ia32/hosts.hpp"
@@ -12,7 +12,8 @@ namespace {
 
 constexpr unsigned table_log2 = 22;
 
-// What a copy of a directory entry in a host leads to; 0: nobody has a slot there. All who share a table have the same.
+// The table that a host's copy of a directory entry must lead to; 0: no slot is there. All slots that share a table
+// have the same.
 PAddr table_behind(const Host& host, Word index) {
     for (const Space* s = spaces::all.front(); s; s = spaces::all.after(*s)) {
         const Slot& slot = s->arch.slot;
@@ -25,7 +26,7 @@ PAddr table_behind(const Host& host, Word index) {
     return 0;
 }
 
-// Unless it has still to clear what was revoked.
+// False while the host has copies of revoked slots that are still to be cleared.
 bool copies_are_current(const Host& host) {
     if (host.clean != hosts::revocations) return true;
     const auto& directory = *static_cast<const PageTable*>(window(host.directory));
@@ -57,8 +58,7 @@ const char* disagreement(const Space& space) {
     bool runs = t && t->space == &space;
     if (!segments_are_right(space, runs)) return "a segment reaches past its space";
     if (!host_is_right(space, runs)) return "a space is in a wrong host";
-    if (!copies_are_current(space.arch.own) || !copies_are_current(hosts::kernel))
-        return "a host has copies of what is gone";
+    if (!copies_are_current(space.arch.own) || !copies_are_current(hosts::kernel)) return "a host has stale copies";
     return nullptr;
 }
 

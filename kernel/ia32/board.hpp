@@ -7,7 +7,7 @@
 
 namespace board {
 
-// The serial line works before anything else does.
+// The serial line is set up before anything else.
 void initialise_console();
 // True for the ports by which a program prints and reads at the debug console: sending and receiving a character, and
 // asking whether that is possible.

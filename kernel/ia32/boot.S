@@ -37,7 +37,7 @@ boot_start:
         add     $0x1000, %eax
         loop    1b
 
-        // The window, and for the moment the same at address 0.
+        // The window, and temporarily the same at address 0.
         mov     $PHYS(boot_window_tables) + PRESENT_WRITABLE, %eax
         xor     %ecx, %ecx
 1:      mov     %eax, PHYS(boot_directory)(, %ecx, 4)
@@ -67,7 +67,7 @@ boot_directory:     .skip 4096
 boot_fixed_table:   .skip 4096
 boot_window_tables: .skip (WINDOW_BYTES >> 22) * 4096
 
-        // The kernel's only stack; what stands above it is addressed by sysenter's stack pointer.
+        // The kernel's only stack; the data above it is addressed by sysenter's stack pointer.
         .section .bss.stack, "aw", @nobits
         .balign 128                     // the task segment stays in one page
 kernel_stack:

@@ -35,7 +35,7 @@ namespace cpu {
 
 Features features;
 
-// A coprocessor that is there has a status of 0 after its reset.
+// A coprocessor, if present, has a status of 0 after its reset.
 bool answers_fninit() {
     write_cr0(read_cr0() & ~(cr0_emulate | cr0_task_switched));
     std::uint16_t status = 0x5a5a;
@@ -103,7 +103,7 @@ void write_interface_page(bool sysenter) {
     if (!room) arch::stop("the memory map is too long");
 }
 
-// The kernel's memory is what the loader has reserved for it.
+// The kernel's memory is the range that the loader has reserved for it.
 void take_memory() {
     for (Word i = 0; i < kip::descriptor_count(); ++i) {
         kip::MemoryDescriptor d = kip::descriptors()[i];

@@ -33,7 +33,7 @@ void standard_frame(Thread& t) {
     t.frame.eflags = EFLAGS_USER;
 }
 
-// As the fast path counts them.
+// Counts as the fast path does.
 void count_switch(Space& to, ThreadId from) {
     ++to.arch.switches;
     to.arch.partner = from.raw;
@@ -63,7 +63,7 @@ void destroy_thread(Thread& t) {
 
 Word bytes_beside(const Thread& t) { return coprocessor::bytes(t) + debug_registers::bytes(t); }
 
-// What the stub left on the user's stack no longer says where the thread goes on: not by the fast path.
+// The stub's return address on the user's stack is out of date: the fast path may not use it.
 void set_user_ip(Thread& t, Word ip) {
     t.frame.eip = ip;
     t.fast_entry = false;
@@ -120,7 +120,7 @@ void exception_reply(Thread& t, const Word* w, Word count) {
 }
 
 void leave_fast_frame(Thread& t) {
-    if (!cpu::features.sysenter) return;    // the gate left a whole frame
+    if (!cpu::features.sysenter) return;    // the gate left a complete frame
     t.frame.eip = t.fast.eip;
     t.frame.esp = t.fast.esp + stub_frame;
     standard_frame(t);
@@ -148,7 +148,7 @@ bool enter(Thread& next, const Thread* before) {
     VAddr last = next.frame.eip, limit = next.space->arch.slot.size;
     if (next.arch.tls.set && next.arch.tls.base > last) last = next.arch.tls.base;
     if (limit && last >= limit) {
-        preemption_point();     // of what took long before
+        preemption_point();     // what came before may have taken long
         slots::outgrow(*next.space, last);
         return false;
     }
@@ -156,8 +156,8 @@ bool enter(Thread& next, const Thread* before) {
         faults::raise(next, vector_protection, 0);
         return false;
     }
-    // SS may have been the TLS segment, which may be another by now, or none; on QEMU CS may have been null. iret would
-    // fault in the kernel.
+    // SS may have been the TLS segment, which may have changed or been removed since; on QEMU CS may have been null.
+    // iret would fault in the kernel.
     next.frame.cs = USER_CODE;
     next.frame.ss = USER_DATA;
     tls::enter(next);

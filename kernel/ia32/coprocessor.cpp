@@ -35,7 +35,7 @@ void drop_state(Thread& t) {
     t.arch.coprocessor = nullptr;
 }
 
-// A thread that has told that it needs them no more gets fresh ones next time.
+// A thread that has declared that it does not need its registers kept gets fresh ones next time.
 void save(Thread& t) {
     check(t.arch.coprocessor);
     if (!(t.utcb->flags() & c0)) return drop_state(t);
@@ -43,9 +43,9 @@ void save(Thread& t) {
     else asm volatile("fnsave %0" : "=m"(*t.arch.coprocessor));
 }
 
-// An error that the registers' last thread has not waited for would come up in here. And AMD's processors from K7 on
-// load the pointers to the last instruction and its operand only with an error that waits: a load of the kernel's own
-// takes the place of what others have left there (AMD64 Architecture Programmer's Manual, volume 4, FXRSTOR).
+// A pending error of the previous owner would be raised in here. And AMD's processors from K7 on load the pointers to
+// the last instruction and its operand only with a pending error: a load of the kernel's own overwrites those that
+// others have left (AMD64 Architecture Programmer's Manual, volume 4, FXRSTOR).
 void restore(const Thread& t) {
     static const Word any = 0;
     asm volatile("fnclex");

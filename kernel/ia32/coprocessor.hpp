@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The coprocessor: x87, MMX and SSE registers, switched lazily.
 //
-// They belong to the thread that used them last, the owner, whoever runs. CR0.TS is clear only while the owner runs and
-// has used them since it came to run: then it holds them (Thread::fast_veto). Everybody else's first instruction raises
-// #NM, which brings its own registers. A thread that holds them takes the slow way out of an IPC, which sets TS; so no
-// IPC pays for them but those of threads that just used them.
+// They belong to the thread that used them last, the owner, even while others run. CR0.TS is clear only while the
+// owner runs and has used them since it was last switched to: then it holds them (Thread::fast_veto). The first
+// coprocessor instruction of any other thread raises #NM, which loads its own registers. A thread that holds them
+// takes the slow way out of an IPC, which sets TS; so only IPCs of threads that have just used them pay for them.
 #pragma once
 
 #include "core/thread.hpp"
@@ -14,11 +14,11 @@ namespace coprocessor {
 void initialise();
 // #NM: the registers become t's. False without a coprocessor, or when kernel memory for its state is exhausted.
 bool claim(Thread& t);
-// The thread that holds the registers stops to run.
+// Another thread is about to run.
 void release();
-// The thread goes away.
+// The thread is being deleted.
 void forget(Thread& t);
-// What is kept of its registers.
+// The memory for its saved registers.
 Word bytes(const Thread& t);
 
 }  // namespace coprocessor

@@ -26,7 +26,7 @@ template <bool write> [[gnu::noinline, gnu::cold]] PAddr access_shared(Space& sp
 
 }  // namespace
 
-// First in the space's own table: what stands in a shared one is missing there.
+// The space's own table comes first: entries that are in a shared table are not present there.
 template <bool write> PAddr paging::access(Space& space, VAddr address) {
     using namespace page_tables;
     Word table = space.arch.directory->entry[address >> 22];

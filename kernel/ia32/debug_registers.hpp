@@ -15,15 +15,15 @@ namespace debug_registers {
 Word* find(Thread& t, Word number);
 // What a thread may have in a register, of what it has moved there.
 Word permitted(Word number, Word value);
-// The thread is about to run. Slots move: its breakpoints lie elsewhere each time.
+// The thread is about to run: loads its breakpoints, which depend on where its slot lies.
 void enter(Thread& t);
-// The thread that holds them stops to run.
+// Another thread is about to run.
 void release();
-// It had a debug exception: what the processor says of it is the thread's.
+// It had a debug exception: takes the processor's status over into its copy.
 void keep_status(Thread& t);
-// Whether it has a breakpoint: not for the fast path then.
+// Whether it has a breakpoint enabled: the fast path does not load any.
 bool enabled(const Thread& t);
-// The thread goes away.
+// The thread is being deleted.
 void forget(Thread& t);
 Word bytes(const Thread& t);
 

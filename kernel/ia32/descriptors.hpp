@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Descriptor tables (processor manual volume 3, chapter 3): the GDT, whose user half follows the running space, the
-// interrupt table, and the task segments.
+// Descriptor tables (processor manual volume 3, chapter 3): the GDT, of which the user half is the running space's,
+// the interrupt table, and the task segments.
 #pragma once
 
 #include "core/x2.hpp"

@@ -106,7 +106,7 @@ common_saved:
         test    %eax, %eax
         jnz     turn_to_pager
 
-// Out: the next thread's registers from its control block; nobody's: wait for an interrupt.
+// The way out: loads the next thread's registers from its control block; without one, waits for an interrupt.
         .globl leave_to_user
 leave_to_user:
         mov     $processor, %esp

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The common IPC: a call, or a reply that waits for anybody, with untyped words only, to a partner that waits for it,
-// without a receive timeout, with nobody queued, no redirector, and nothing of the processor that only the caller may
-// use (fast_veto). Whatever is different goes to `slow`, which has lost nothing by then. One path serves all kinds of
+// The common IPC: a call, or a reply followed by an open receive, with untyped words only, to a partner that waits for
+// it, without a receive timeout, with no sender queued, no redirector, and no resource of the processor held by the
+// caller (fast_veto). All other cases go to `slow`, before anything has been changed. One path serves all kinds of
 // spaces and both ways in; it branches where the work of spaces differs, and is assembled once for sysenter and once
 // for `int`, on processors that lack sysenter.
 //
@@ -28,7 +28,7 @@
 #include "ia32/switch.inc"
 
         .macro  fast_ipc way, bias
-        // The partner. By number: nobody() where there is none.
+        // The partner, by number; nobody() for unused numbers.
         movzwl  %cx, %ebx                       // a receive timeout needs the timeout queue
         or      THREAD_FAST_VETO + \bias(%esp), %ebx
         jnz     slow_\way
@@ -44,7 +44,7 @@ receives_\way:
         cmp     %eax, THREAD_STATE(%ebp)
         jne     open_receiver_\way
 accepts_\way:
-        mov     THREAD_PRIORITY(%ebp), %edi     // the partner runs now only if nobody better is ready
+        mov     THREAD_PRIORITY(%ebp), %edi     // the partner runs now only if no higher priority is ready
         cmp     %ss:ready_top, %edi
         jb      slow_known_\way
         test    %si, %si

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Page faults whose pager waits for them, and answers that map one page: what the fast path does beside the switch
-// (ia32/reflection.S), under the same conditions as for exceptions. Whatever is different goes the slow way, of which
-// nothing has been done by then.
+// Page faults to a waiting pager, and answers that map one page: the fast path's C++ part beside the switch
+// (ia32/reflection.S), under the same conditions as for exceptions. All other cases take the slow path, before
+// anything has been changed.
 #include "core/arch.hpp"
 #include "core/mapping.hpp"
 #include "core/schedule.hpp"
@@ -15,7 +15,7 @@
 namespace faults {
 namespace {
 
-// As many as an answer may map here, which is more than a part of what one may do without an interrupt.
+// The largest answer mapped here: its cost is within what may be done between two preemption points.
 constexpr unsigned most_log2 = page_log2 + 5;
 constexpr Word most_pages = 1u << (most_log2 - page_log2);
 static_assert(most_pages <= mappings::between_points / 2);
@@ -41,8 +41,8 @@ Thread* tell_pager(Thread& t, VAddr address, Word rights) {
     return &pager;
 }
 
-// What the pager's message is has been looked at: two words, of one item. If that maps not all of what it should, the
-// slow way does so once more, and what it has to say then.
+// The caller has checked the pager's message: two words, one item. If the item cannot be mapped completely here, the
+// slow path maps it again and reports what there is to report.
 extern "C" bool answer_fault(Thread& pager, Thread& t) {
     const volatile Word* message = pager.utcb->mr;
     const Word first = message[1];
@@ -53,12 +53,12 @@ extern "C" bool answer_fault(Thread& pager, Thread& t) {
     const Word offset = (1u << log2) - 1;
     const mappings::Range range{send.raw & ~offset, first & ~offset, log2};
     const Slot& slot = t.space->arch.slot;
-    if (slot.small() && range.target >= slot.size) return false;        // a slot grows
+    if (slot.small() && range.target >= slot.size) return false;        // the slot would have to grow
     mappings::Progress progress{};
     Word budget = most_pages;
     bool all = mappings::transfer(*pager.space, range, *t.space, send.rights(), false, progress, budget) ==
                mappings::Mapped::all;
-    // What has been used up is the slow way's: no interrupt comes in between.
+    // The slow path is charged: there is no preemption point in between.
     if (!all) mappings::owe(most_pages - budget);
     return all;
 }

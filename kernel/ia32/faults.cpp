@@ -46,7 +46,7 @@ namespace {
 
 enum PageFaultBits : Word { fault_write = 2 };
 
-// The instruction at a thread's IP, prefixes apart.
+// The instruction at a thread's IP, after its prefixes.
 struct Instruction {
     unsigned char byte[15];
     Word length = 0;  // bytes that could be read
@@ -73,8 +73,8 @@ struct Instruction {
         unsigned char op = opcode();
         return (op >= 0xe4 && op <= 0xe7) || (op >= 0xec && op <= 0xef) || string_port_io();
     }
-    // Raises #GP(0) for what it is, not for where it reaches: privileged instructions. All others that raise it use a
-    // port, name an address past a segment limit, or a segment register without a segment.
+    // Raises #GP(0) whatever its operands are: privileged instructions. All others that raise it use a port, name an
+    // address past a segment limit, or a segment register without a segment.
     bool privileged() const {
         unsigned char op = opcode();
         if (op == 0xf4 || op == 0xfa || op == 0xfb) return true;  // hlt, cli, sti
@@ -85,8 +85,8 @@ struct Instruction {
     }
 };
 
-// Threads of the initial servers have the model-specific registers (manual A.9). A register that the processor does not
-// have faults right here: kernel_trap hands that on.
+// Threads of the initial servers may access the model-specific registers (manual A.9). An access to a register that
+// the processor does not have faults here; kernel_trap passes that on.
 [[gnu::noinline, gnu::noclone]] bool msr_access(Thread& t, const Instruction& i) {
     if (i.opcode() != 0x0f || (i.second() != 0x30 && i.second() != 0x32) || !t.space->privileged) return false;
     Registers& r = t.registers;
@@ -117,9 +117,9 @@ bool debug_access(Thread& t, const Instruction& i) {
 
 enum class PortAccess { dealt_with, denied, not_the_port };
 
-// The processor has refused a port (IOPL is 0): the I/O bitmap is not in force yet, or this is for the pager. The debug
-// console's ports are everybody's, as its system calls are: programs for kernels that run users at IOPL 3 print through
-// them from any space. Such an access is carried out here.
+// The processor has refused a port (IOPL is 0): the I/O bitmap is not in force yet, or the pager has to be asked. The
+// debug console's ports are open to all spaces but controlled ones, as its system calls are: programs for kernels that
+// run users at IOPL 3 print through them. Such an access is carried out here.
 PortAccess port_access(Thread& t, const Instruction& i) {
     unsigned char op = i.opcode();
     bool immediate = op >= 0xe4 && op < 0xe8, out = op & 2;
@@ -129,7 +129,7 @@ PortAccess port_access(Thread& t, const Instruction& i) {
     if (range.last > ports::all.last) return PortAccess::denied;
     if (ports::held(*t.space, range))
         return port_bitmap::open(t, range) ? PortAccess::dealt_with : PortAccess::not_the_port;
-    if (log2 || i.string_port_io() || !board::console_port(port, out)) {
+    if (log2 || i.string_port_io() || t.space->controlled || !board::console_port(port, out)) {
         ipc::port_fault(t, Fpage::io(port, log2));
         return PortAccess::dealt_with;
     }
@@ -155,7 +155,7 @@ bool names_tls(const Instruction& i) {
 void raise(Thread& t, Word vector, Word error) { ipc::exception(t, vector, error); }
 
 Thread* page_fault(Thread& t, VAddr linear, Word error) {
-    // The gate of the exception that a Pentium should have raised (descriptors.cpp).
+    // The Pentium erratum: it should have raised this exception instead (descriptors.cpp).
     if (linear / sizeof(Descriptor) == IDT_PAGE / sizeof(Descriptor) + vector_invalid_opcode)
         return raise(t, vector_invalid_opcode, 0), nullptr;
     Space& space = *t.space;
@@ -163,7 +163,7 @@ Thread* page_fault(Thread& t, VAddr linear, Word error) {
     if (space.arch.slot.small()) {
         address = linear - space.arch.slot.base;
         if (address >= space.arch.slot.size) {
-            // Past the limit: on a processor (or emulator) that does not enforce it.
+            // Beyond the limit: on a processor (or emulator) that does not enforce it.
             return slots::outgrow(space, address), nullptr;
         }
         if (small_space::copy_entry(space, address)) return nullptr;
@@ -184,7 +184,7 @@ bool protection(Thread& t, Word error, Word ds, Word es) {
     if (i.privileged()) return msr_access(t, i) || debug_access(t, i);
     PortAccess access = i.port_io() ? port_access(t, i) : PortAccess::not_the_port;
     if (access != PortAccess::not_the_port) return access == PortAccess::dealt_with;
-    // The way out loads all user segment registers anew: if one was foreign, try again.
+    // The way out loads all user segment registers: if one was foreign, repeat the instruction.
     if (!standard_selectors(t, ds, es)) return true;
     if (names_tls(i) && tls::turn(t)) return true;
     if (!t.space->arch.slot.small()) return false;
@@ -206,11 +206,12 @@ bool invalid_opcode(Thread& t) {
 }
 
 // int3 and an instruction that says what is wanted (sheet 6.9): cmp $n, %al; or a jump over the load of a text's
-// address. `audit` is Cobnut's own, for the initial servers: EAX faults in the kernel's books (core/books.hpp), ECX
-// pages, EDX objects, ESI unused pages.
+// address. Threads of controlled spaces have none of these. `audit` is Cobnut's own, for the initial servers: EAX
+// faults in the kernel's books (core/books.hpp), ECX pages, EDX objects, ESI unused pages.
 bool breakpoint(Thread& t) {
     enum Request { print_char = 0, print_string = 1, read_char = 8, read_char_blocked = 0xd, audit = 0x40 };
     constexpr unsigned char cmp_al = 0x3c, jmp_short = 0xeb, mov_eax = 0xb8;
+    if (t.space->controlled) return false;
     unsigned char code[7];
     Word length = user_memory::read(*t.space, t.frame.eip, code, sizeof code);
     Word& eax = t.registers.eax;
@@ -222,7 +223,7 @@ bool breakpoint(Thread& t) {
     if (length < 2 || code[0] != cmp_al) return false;
     switch (code[1]) {
     case print_char:
-        // Not to wait for the port with interrupts off: the int3 comes again.
+        // If the port is busy the int3 is repeated, not to wait with interrupts off.
         if (arch::console_ready()) print(static_cast<char>(eax));
         else t.frame.eip -= 1;
         return true;
@@ -233,7 +234,7 @@ bool breakpoint(Thread& t) {
         if (c >= 0) {
             eax = static_cast<Word>(c);
         } else {
-            // Nothing typed yet: the others run, then the int3 comes again.
+            // No input yet: other threads run, then the int3 is repeated.
             t.frame.eip -= 1;
             schedule::yield(t, nullptr);
         }

@@ -16,8 +16,8 @@ Word revocations = checks::counter_start;
 
 namespace {
 
-// The latest revoked ranges, as directory entries. A host that has missed more clears the whole area, and so does one
-// to which it is less work.
+// The latest revoked ranges, as directory entries. A host that has missed more of them clears the whole area; so does
+// one for which that is less work.
 constexpr Word remembered = 32;
 struct Range {
     std::uint16_t first, last;
@@ -36,8 +36,8 @@ void clear(Host& host, Range range) {
     for (Word i = range.first; i <= range.last; ++i) directory.entry[i] = 0;
 }
 
-// Half-way round, all hosts have missed more than is remembered: so none can be as the count was when it comes there
-// again.
+// Called when the counter is half-way round: marks all hosts as having missed everything, so none has an old value of
+// the count when that value comes again.
 [[gnu::cold, gnu::noinline]] void age_all() {
     Word clean = revocations - remembered - 1;
     for (Space* s = spaces::all.front(); s; s = spaces::all.after(*s)) s->arch.own.clean = clean;
@@ -58,9 +58,9 @@ void enter(Host& host) {
     cpu::write_cr3(host.directory);
 }
 
-// Before the host is in force; soon enough also for slots that are bound to it: copies are made only in the host in
-// force (copy_entry), and that one is clean. So a slot bound where an exclusive one was revoked neither finds the old
-// copy nor has one of its own that would go with it here.
+// Before the host is in force. That is early enough also for slots bound to it: entries are copied only into the host
+// in force (copy_entry), which is clean. So a slot bound where an exclusive one was revoked neither finds the old copy
+// nor loses its own here.
 extern "C" void clean_host(Host& host) {
     const Range area{static_cast<std::uint16_t>(small_space::area_start() >> 22), (KERNEL_BASE >> 22) - 1};
     const Word first = host.clean;

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Hosts: page directories that are in force one after the other, and the copies of small spaces' directory entries in
-// them. When an exclusive slot is taken from a space, copies of it may stand in every host there is. They are cleared
-// at once in the host in force, in any other before it is in force again: taking a slot costs the same with two hosts
-// and with a thousand. What each host has still to clear is found by counting revocations (docs/tags.md).
+// Hosts: the page directories that are loaded into CR3, and the copies of small spaces' directory entries in them.
+// When an exclusive slot is revoked, any host may hold copies of its entries. They are cleared at once in the host in
+// force, and in any other before it is in force again: a revocation costs the same with two hosts and with a thousand.
+// A count of revocations tells what a host has still to clear (docs/tags.md).
 #pragma once
 
 #include "core/space.hpp"
 
 namespace hosts {
 
-// The kernel's own directory: in force before the first large space runs, and when the one in force dies.
+// The kernel's own directory: in force before the first large space runs, and after the host in force has been freed.
 extern Host kernel;
 // How many slots were revoked since the boot. The fast path compares it with Host::clean.
 extern "C" Word revocations;
 
 void initialise();
-// The large space whose directory it is; nullptr for the kernel's.
+// The large space that owns the directory; nullptr for the kernel's.
 inline const Space* owner(const Host* host) {
     constexpr Word offset = offsetof(Space, arch) + offsetof(ArchSpace, own);
     return host == &kernel ? nullptr : reinterpret_cast<const Space*>(reinterpret_cast<const char*>(host) - offset);

@@ -9,7 +9,7 @@ namespace loader {
 
 constexpr Word multiboot_magic = 0x2badb002;
 
-// The kernel's own options, from whoever started it.
+// The kernel's own options, from the boot loader.
 struct Options {
     Word small_area_mb = 512;
     bool sysenter = true;

@@ -13,7 +13,7 @@
 #include "ia32/small_space.hpp"
 #include "slots/policy.hpp"
 
-// ia32/boot.S fills these before there is anything else.
+// Filled by ia32/boot.S.
 extern "C" PageTable boot_directory, boot_window_tables[], boot_fixed_table;
 extern "C" char kernel_image[], kernel_image_end[];
 
@@ -26,13 +26,13 @@ constexpr Word attribute_bits = write_through | cache_disable | page_attribute;
 constexpr VAddr table_mask = 0x3fffff;   // of the bytes that a page table maps
 constexpr Word fixed_index = FIXED_AREA >> 22;
 
-// Directory entries that are a space's own; those behind belong to small spaces and to the kernel.
+// The number of directory entries of a space's own; the others belong to small spaces and to the kernel.
 Word own_tables() { return small_space::large_limit() >> 22; }
 bool has_table(const Space& space, VAddr page) {
     return page >> 22 < own_tables() && space.arch.directory->entry[page >> 22] & own_table;
 }
-// Drops the cached translations of one page of a space, wherever it is mapped. What is not global went with the last
-// host, if another one is in force.
+// Drops the cached translations of one page of a space, wherever it is mapped. Non-global ones of a host that is not
+// in force were dropped when the next host was loaded.
 void invalidate(const Space& space, VAddr page) {
     const Slot& slot = space.arch.slot;
     if (space.arch.host && processor.host != space.arch.host) return;
@@ -119,7 +119,7 @@ Word small_directory_entry(const Space& space, VAddr address) {
     return space.arch.directory->entry[address >> 22] | present;
 }
 
-// Not inlined: that it is reached from the boot shall not give these writes a second, untried copy.
+// Not inlined, so that calls from the boot do not make a second copy of these writes that tests do not cover.
 [[gnu::noinline]] void flush_all() {
     if (!cpu::features.global_pages) return cpu::write_cr3(cpu::read_cr3());
     Word cr4 = cpu::read_cr4();
@@ -159,7 +159,7 @@ bool next_mapped(const Space& space, VAddr& from, VAddr last) {
             continue;
         }
         if (behind > end) behind = end + 1;
-        // Most are empty, where it takes long: they are looked at four at a time.
+        // In long searches most entries are empty: four at a time.
         for (const Mapping* const* m = &table->entry[page & 0x3ff]; page != behind; ++page, ++m) {
             while (behind - page > 4 && !m[0] && !m[1] && !m[2] && !m[3]) page += 4, m += 4;
             if (*m) return from = page << 12, true;
@@ -168,7 +168,7 @@ bool next_mapped(const Space& space, VAddr& from, VAddr last) {
     return false;
 }
 
-// A few tables at a time: those that turn out empty are not looked at again.
+// A few tables at a time: tables that turn out to be empty are not searched again.
 VAddr extent(const Space& space) {
     constexpr Word tables_at_once = 2;
     const Slot& slot = space.arch.slot;
@@ -178,7 +178,7 @@ VAddr extent(const Space& space) {
         Word& in_directory = directory[--t];
         if (tables++ == tables_at_once) return (t + 1) << 22;
         Word end = used(table_at(space, t).entry, directory_entries);
-        // The first entries can be elsewhere.
+        // The first entries may be in a shared table.
         if (!end && !t && slot.shares_table()) end = used(slice(space), slot.size >> 12);
         if (end) return (t << 22) + (end << 12);
         in_directory &= ~populated;
@@ -300,23 +300,25 @@ bool create_space(Space& space) {
     for (Word i = kernel_first; i < directory_entries; ++i) directory->entry[i] = boot_directory.entry[i];
     space.arch.directory = directory;
     space.arch.free_switches = ArchSpace::budget;
-    // Nobody reads or resets it without the rules about slots.
+    // Without the rules about slots it is neither read nor reset.
     if (checks::on && !slots::rules.automatic) space.arch.switches = checks::counter_start;
     small_space::make_large(space);
     return true;
 }
 
 bool destroy_space(Space& space) {
-    Word budget = mappings::between_points;
+    Word budget = mappings::between_points, left = budget;
     if (!ports::take(space, ports::all, true, budget)) return false;
     if (processor.host == &space.arch.own) hosts::enter(hosts::kernel);
     for (Word t = 0, end = own_tables(); t < end; ++t) {
         Word& table = space.arch.directory->entry[t];
         if (!(table & own_table)) continue;
         // All that is left are UTCBs and the interface page.
-        const Word* entries = table_at(space, t).entry;
+        Word* entries = table_at(space, t).entry;
         for (Word i = directory_entries; (i = used(entries, i));) {
+            if (!left--) return false;
             PAddr frame = frame_of(entries[--i]);
+            entries[i] = 0;
             if (frame != physical(&kip::kip)) memory::free_page(window(frame), space.account);
         }
         memory::free_page(window(frame_of(table)), space.account);

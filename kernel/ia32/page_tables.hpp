@@ -27,13 +27,13 @@ PageTable& kernel_directory();
 void initialise();
 // Maps a page of the fixed area at the top of the address space.
 void map_fixed(VAddr at, PAddr frame, Word bits);
-// Where the kernel finds the bytes at a physical address, up to the end of their frame: in the window on physical
-// memory, or for a frame beyond it in the fixed page at `fixed` for a while.
+// The kernel's address of the bytes at a physical address, up to the end of their frame: in the window on physical
+// memory, or for a frame beyond it temporarily in the fixed page at `fixed`.
 char* beyond_window(PAddr at, VAddr fixed, Word bits);
 inline char* frame_bytes(PAddr at, VAddr fixed, Word bits) {
     return at < WINDOW_BYTES ? static_cast<char*>(window(at)) : beyond_window(at, fixed, bits);
 }
-// The frame that stands there.
+// The frame that is mapped there.
 PAddr fixed_frame(VAddr at);
 inline PAddr frame_of(Word entry) { return entry & ~page_mask; }
 inline PageTable& table_at(const Space& space, Word index) {
@@ -41,10 +41,10 @@ inline PageTable& table_at(const Space& space, Word index) {
 }
 // The part of a shared table that a space's slot takes.
 inline Word* slice(const Space& space) { return space.arch.shared_table->entry + (space.arch.slot.base >> 12 & 0x3ff); }
-// How many of `count` entries there are up to the last one that has one of `bits`. Most have not, and whole tables are
-// looked through with interrupts off: eight at a time.
+// The index after the last of `count` entries that has one of `bits`; 0 if none has. Eight at a time: most are empty,
+// and whole tables are searched with interrupts off.
 Word used(const Word* entries, Word count, Word bits = ~Word{0});
-// Where the entry of a page stands, whose table is there.
+// The entry of a page, which must have a table.
 inline Word& entry(const Space& space, VAddr page) {
     const Slot& slot = space.arch.slot;
     if (page < slot.size && slot.shares_table()) return slice(space)[page >> 12];
@@ -54,13 +54,13 @@ inline Word& entry(const Space& space, VAddr page) {
 // Nothing is invalidated.
 void enter_slot(Space& space);
 void leave_slot(Space& space);
-// Makes the leaf entries of the table for `address` global or not, as the space's slot wants it. That is done when the
-// table is first touched after a change, so that a slot of 64 tables changes hands in no time. False: there is nothing
-// to do.
+// Makes the leaf entries of the table for `address` global or not, as the space's slot requires. Deferred until the
+// table is first touched after a change, so that a slot of 64 tables changes hands in constant time. False: there was
+// nothing to change.
 bool match_global_bits(const Space& space, VAddr address);
-// What hosts hold copies of; 0: nothing yet.
+// The directory entry that hosts copy; 0: none yet.
 Word small_directory_entry(const Space& space, VAddr address);
-// Fills the thread table with nobody.
+// Fills the thread table with the entry for unused numbers (arch::nobody).
 void initialise_thread_table();
 // Drops every cached translation, also global ones.
 void flush_all();

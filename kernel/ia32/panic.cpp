@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The kernel's last words after a fault of its own: registers, the thread that ran, and the words on its stack that may
-// be return addresses. Which of them are, and their names, is for the reader to find out (lab/cobnut/backtrace.py).
+// The report of a fault of the kernel's own: registers, the thread that ran, and the words on its stack that may be
+// return addresses. lab/cobnut/backtrace.py finds out which of them are, and their names.
 #include "ia32/panic.hpp"
 
 #include "core/arch.hpp"
@@ -17,7 +17,8 @@ bool speaking;
 void show(const char* name, Word value) { print(name, hex(value)); }
 
 void show_thread(const Thread& t, Word stack) {
-    // In the fast path ESP is in the thread; a fault there is saved over the frame, which sysenter leaves unused.
+    // In the fast path ESP points into the thread; a fault there is saved over the frame, which sysenter leaves
+    // unused.
     bool in_fast_path = stack - reinterpret_cast<Word>(&t) < sizeof(Thread);
     bool by_stub = in_fast_path && cpu::features.sysenter;
     show(" thread ", t.id.raw);
@@ -45,13 +46,13 @@ void panic(const KernelFrame& f, Word stack, Word vector, Word error) {
     const Word* word = &f.registers.edi;
     for (const char* name : names) show(name, *word++);
     print("\n");
-    // A fault in what follows comes here again.
+    // A fault in the following code leads here again.
     if (!speaking) {
         speaking = true;
         if (const Thread* t = processor.current()) show_thread(*t, stack);
         show_stack(stack);
     }
-    // Whoever watches the console takes this line for the kernel's last words.
+    // Programs that watch the console take this line for the end of the run.
     print("cobnut: kernel fault ", vector, " error ", error);
     show(" at ", f.eip);
     show(" cr2 ", cpu::read_cr2());
@@ -59,7 +60,8 @@ void panic(const KernelFrame& f, Word stack, Word vector, Word error) {
     arch::power_off();
 }
 
-// Runs on the double fault's own task segment and stack. What led here stands in the main one, in the other order.
+// Runs on the double fault's own task segment and stack. The state before it is in the main task segment, in another
+// order.
 extern "C" [[noreturn]] void double_fault_panic() {
     constexpr Word vector_double_fault = 8;
     KernelFrame f;

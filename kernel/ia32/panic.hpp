@@ -3,6 +3,6 @@
 
 #include "ia32/trap.hpp"
 
-// Says on the console what `f` holds, who ran, what may be return addresses from `stack` (an address) on, and which
-// exception it was; then ends the run.
+// Prints on the console what `f` holds, the running thread, possible return addresses from `stack` (an address) on,
+// and the exception; then ends the run.
 [[noreturn]] void panic(const KernelFrame& f, Word stack, Word vector, Word error);

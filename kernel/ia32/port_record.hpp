@@ -16,7 +16,7 @@ struct Record {
     Space* holder;
     Record* source;                 // nullptr: the holder has them from the beginning
     std::uint16_t first, last;
-    // nonzero: the two behind it among its siblings, which end and begin here, replace it
+    // nonzero: being cut. The two records behind it among its siblings, which end and begin here, replace it
     std::uint16_t cut;
     std::uint16_t depth;
 

@@ -10,7 +10,7 @@ memory::Pool pool{sizeof(Record)};
 using Siblings = List<Record, &Record::sibling>;
 Siblings roots;
 
-// A look at all records of a space, in mappings; and what is done to one.
+// The cost of a search through all records of a space, in mappings; and of a change to one.
 Word way(const Space& space) { return space.arch.ports.count / 8; }
 constexpr Word map_cost = 4;
 
@@ -45,8 +45,8 @@ void erase(Record& r) {
     pool.free(&r, r.holder->account);
 }
 
-// The space's record of a port, or nullptr. `last` becomes the end of the run of ports of which all are in that one, or
-// in none.
+// The space's record of a port, or nullptr. `last` is set to the end of the run of ports that are in the same record,
+// or in none.
 Record* look(const Space& holder, Word port, Word& last) {
     Record* found = nullptr;
     const auto& records = holder.arch.ports.records;
@@ -61,7 +61,7 @@ Record* look(const Space& holder, Word port, Word& last) {
     return found;
 }
 
-// All that is derived from it, leaves first, as far as the budget goes. True if nothing is left.
+// Erases all records derived from one, leaves first, as far as the budget goes. True if none is left.
 bool erase_below(Record& top, Word& budget) {
     for (Record* r = &top;;) {
         if (Record* below = r->derived.front()) {
@@ -80,10 +80,10 @@ bool erase_below(Record& top, Word& budget) {
 
 bool crosses(const Record& r, Word port) { return r.first < port && r.last >= port; }
 
-// Two records, low and high, come to stand behind one that is to be cut, in this order. What is derived from it goes to
-// them one by one (divide). Until that is over its ports are in two records; whoever looks for them finds one of these.
-// Who removes records meets that one first. Nobody loses a record because his account does not allow for those that
-// somebody else makes of it.
+// Begins to cut a record: inserts two records, low and high in this order, behind it. The records derived from it are
+// moved to them one by one (divide). Meanwhile its ports are in two records; a search finds one of these, and removal
+// finds the record being cut first. The account is overdrawn if need be: no space loses a record because another one's
+// operation cuts it.
 bool begin_cut(Record& r, Word port, bool of_others) {
     Record* high = add(*r.holder, r.source, port, r.last, siblings(r).after(r), of_others);
     if (!high) return false;
@@ -92,12 +92,12 @@ bool begin_cut(Record& r, Word port, bool of_others) {
     return true;
 }
 
-// True when nothing is derived from it any more, and it is gone. What crosses its cut is cut first; without memory for
-// that, all of it goes.
+// Continues the cut: true when no record is derived from the old one any more and it is erased. A derived record that
+// crosses the cut is cut first; without memory for that it is erased.
 bool divide(Record& top, Word& budget) {
     for (Record* r = &top; budget;) {
         Record* below = r->derived.front();
-        if (below && below->cut) {          // the way down is no progress: it is not paid
+        if (below && below->cut) {          // descending is no progress: it is not charged
             r = below;
             continue;
         }
@@ -121,8 +121,8 @@ bool divide(Record& top, Word& budget) {
     return false;
 }
 
-// The space's records do not cross the ends of a range any more, as far as there is memory for it: one that still does
-// has nothing derived from it. False when the budget is used up.
+// Cuts the space's records at the ends of a range, as far as there is memory: a record that still crosses an end has
+// none derived from it. False when the budget is used up.
 bool isolate(Space& space, Range range, Word& budget) {
     const auto& records = space.arch.ports.records;
     while (budget) {
@@ -194,7 +194,7 @@ bool take(Space& space, Range range, bool flush, Word& budget) {
         spend(budget, 1);
         lost(space);
     }
-    // Ways are paid behind what was done, so that any budget is enough for some of it.
+    // Searches are charged after the work, so that any budget is enough for some of it.
     spend(budget, 1 + way(space));
     return true;
 }

@@ -6,9 +6,9 @@
 // thread leaves by its whole frame.
 //
 // The same as in ipc::exception and for its answer in ipc::call, where
-// - the handler waits for that thread or for anybody, and nobody better is ready;
+// - the handler waits for that thread, or in an open receive, and no higher priority is ready;
 // - the thread has nothing of the processor but a TLS segment in GS, or the coprocessor; its redirector, if it has one,
-//   is its handler, to whom it may send then;
+//   is its handler, to which it may send then;
 // - the answer has twelve words and nothing else, and comes by the fast path's kind of system call.
 // Whatever is different goes the slow way, which has lost nothing by then. The thread waits as State::reflected.
 //
@@ -171,7 +171,7 @@ give_segment_up:
         andb    $~(HELD_TLS >> 8), 1 + OWN(FAST_VETO)
         jmp     reflect_go
 
-// EAX: who has a page fault's message (fault_path.cpp).
+// EAX: the pager, which has the page fault's message (fault_path.cpp).
         .globl  turn_to_pager
 turn_to_pager:
         lea     THREAD_TOP(%eax), %ebp

@@ -44,12 +44,13 @@ void set_segments(Space& space) {
     space.arch.segment_high = d.high;
 }
 
-// Whether somebody has a slot in the directory entry of one that does not have it to itself.
+// Whether any slot lies in the directory entry of one that shares its entry.
 bool table_in_use(Space* leader, SlotName name) {
     return leader ? leader->arch.bound.any(name.granules()) : area.exclusive(name.granules());
 }
 
-// The table that slots in one directory entry of the area share; made if there is none. nullptr: out of memory.
+// The table shared by the slots in one directory entry of the area, allocated if there is none. nullptr: out of
+// memory.
 PageTable* take_table(Space* leader, SlotName name) {
     if (!leader) {
         PageTable*& table = exclusive_tables[name.offset_mb / slots::granule_mb];
@@ -73,8 +74,8 @@ void free_table(Space& space, Space* leader, SlotName name) {
     memory::free_page(space.arch.shared_table, memory::kernel);
 }
 
-// What is cached of a slot. A few pages of a few tables are dropped one by one, so that all others stay. That they were
-// global is undone when their tables are touched again (page_tables::match_global_bits).
+// Drops the cached translations of a slot: if they are few, one by one, so that all others stay. The global bits of
+// its entries are cleared when its tables are touched again (page_tables::match_global_bits).
 void forget(const Space& space) {
     constexpr Word few_tables = 4, few_pages = 32;
     const Slot& slot = space.arch.slot;
@@ -96,7 +97,8 @@ bool enter_slot(Space& space, SlotName name, Space* leader) {
           (!leader || !leader->arch.slot.small()));
     PageTable* table = nullptr;
     if (name.size_mb < slots::granule_mb && !(table = take_table(leader, name))) return false;
-    // Its own directory comes to no use any more: nothing may stay cached that unmapping would not find.
+    // Its own directory will not be loaded any more: a translation cached under it would not be invalidated by
+    // unmapping.
     if (processor.host == &space.arch.own) hosts::enter(hosts::kernel);
     area.take(name, map_of(leader));
     slots::enter(space, leader);
@@ -109,7 +111,8 @@ bool enter_slot(Space& space, SlotName name, Space* leader) {
     return true;
 }
 
-// To a longer slot that begins at the same place: nothing that is cached becomes wrong. (In a shorter one it would.)
+// Grows to a longer slot that begins at the same place: cached translations stay valid. (In a shorter one they would
+// not.)
 bool grow_in_place(Space& space, Word size_mb, Space* leader) {
     SlotName name = name_of(space), longer{name.offset_mb, size_mb};
     if (!space.arch.slot.small() || leader != space.arch.slots.leader) return false;
@@ -153,7 +156,7 @@ bool copy_entry(Space& space, VAddr address) {
     check(!space.arch.host || space.arch.host == processor.host);
     auto& host = *static_cast<PageTable*>(window(processor.host->directory));
     Word& copy = host.entry[(space.arch.slot.base + address) >> 22];
-    if (copy & page_tables::present) return false;      // and is as it was made
+    if (copy & page_tables::present) return false;      // and is up to date
     Word own = page_tables::small_directory_entry(space, address);
     if (!own) return false;
     check(own & page_tables::user && page_tables::frame_of(own) < WINDOW_BYTES);
@@ -178,16 +181,12 @@ void release(Space& space) {
         Slot cleared = slot_of(name.granules());
         leader ? hosts::clear_copies(leader->arch.own, cleared) : hosts::clear_all_copies(cleared);
     }
-    // What is bound to a host is not global, and not cached if that is not in force.
+    // Translations of a bound slot are not global, and not cached unless its host is in force.
     if (!leader) forget(space);
     else if (processor.host == &leader->arch.own) hosts::enter(leader->arch.own);
     if (last) free_table(space, leader, name);
     space.arch.shared_table = nullptr;
     make_large(space);
-}
-
-void dissolve_group(Space& leader) {
-    while (Space* s = leader.arch.slots.group.front()) release(*s);
 }
 
 }  // namespace small_space
@@ -242,28 +241,57 @@ Word described(const Space& space) {
            (space.arch.slots.pinned ? 1u << 10 : 0);
 }
 
-// The slot by its name; size 0: none. A slot of the kernel's choice gives way, one that was asked for does not.
-bool take_named_slot(Space& space, SlotName wanted) {
+// The members of the group become large.
+void dissolve_group(Space& leader) {
+    while (Space* s = leader.arch.slots.group.front()) {
+        release(*s);
+        preemption_point();
+    }
+}
+
+constexpr Word between_points = 16;
+
+// Whether a holder of the slot, or of a part of it, other than `space` has asked for it.
+bool pinned_by_another(const Space& space, SlotName wanted, Word& visits) {
+    if (visits > memory::accounts) visits = memory::accounts;
+    while (visits) {
+        Space& s = spaces::all.turn();
+        if (&s != &space && s.arch.slots.pinned && name_of(s).granules().overlaps(wanted)) return true;
+        if (--visits % between_points == 0) preemption_point();
+    }
+    return false;
+}
+
+// Takes the slots of all in the way of one: false if one of them has asked for it meanwhile. No preemption point comes
+// after the last one, for the clock's tick may give a part of what is free to another space.
+bool clear_the_way(SlotName wanted) {
+    bool released = true;
+    for (Word visited = 1; !area.available(wanted, nullptr); ++visited) {
+        if (released || visited % between_points == 0) preemption_point();
+        Space& s = spaces::all.turn();
+        released = name_of(s).granules().overlaps(wanted);
+        if (!released) continue;
+        if (s.arch.slots.pinned) return false;
+        release(s);
+    }
+    return true;
+}
+
+// Gives the space the slot of that name; size 0: none. All spaces are searched only if it is not available.
+bool take_named_slot(Space& space, SlotName wanted, Word& visits) {
     if (wanted == name_of(space) && !space.arch.slots.leader) return true;
     if (!wanted.size_mb) return release(space), true;
     if (wanted.offset_mb + wanted.size_mb > area.size_mb()) return false;
-    // All spaces are looked at only where somebody is in the way. Nobody loses his slot if one of them stays.
-    if (!area.available(wanted, nullptr)) {
-        auto in_the_way = [&](Space& s) { return name_of(s).granules().overlaps(wanted); };
-        for (Space* s = spaces::all.front(); s; s = spaces::all.after(*s))
-            if (s != &space && s->arch.slots.pinned && in_the_way(*s)) return false;
-        for (Space* s = spaces::all.front(); s; s = spaces::all.after(*s))
-            if (in_the_way(*s)) release(*s);
-    }
+    if (!area.available(wanted, nullptr) && pinned_by_another(space, wanted, visits)) return false;
     dissolve_group(space);
     release(space);
-    return enter_slot(space, wanted, nullptr);
+    return clear_the_way(wanted) && enter_slot(space, wanted, nullptr);
 }
 
 bool own_request(Space& space, Word control) {
     Word argument = control >> 8 & 0xfffff;
     switch (control & 0xff) {
-    case 0: space.arch.slots.pinned = false; return true;
+    case 0: return true;
     case 1: {
         Thread* t = argument >> ThreadId::number_bits ? nullptr : threads::by_number(argument);
         Space* leader = t ? t->space->arch.slots.leader ? t->space->arch.slots.leader : t->space : nullptr;
@@ -280,24 +308,22 @@ bool own_request(Space& space, Word control) {
     }
 }
 
-// Sheet 7: bit 31 in: change; out: done. Bits 7..0: the slot by its name, 0 = large. Programs cannot tell by it what
-// the kernel has chosen by itself.
-Word carry_out(Space& space, Word control) {
+// Sheet 7: bit 31 in: change; out: done. Bits 7..0: the slot by its name, 0 = large. Programs cannot see slots that
+// the kernel has chosen.
+Word carry_out(Space& space, Word control, Word& visits) {
     constexpr Word change = 1u << 31, number = 0xff;
     bool own = control & control_own;
     Word old = own ? described(space) : space.arch.slots.pinned ? name_of(space).encode() : 0;
     if (!(control & change)) return old;
-    bool pinned = space.arch.slots.pinned;
-    space.arch.slots.pinned = true;
-    bool done = own ? own_request(space, control) : take_named_slot(space, SlotName::decode(control & number));
-    if (!done) space.arch.slots.pinned = pinned;
+    bool done = own ? own_request(space, control) : take_named_slot(space, SlotName::decode(control & number), visits);
+    if (done) space.arch.slots.pinned = !own || control & number;
     return old | (done ? change : 0);
 }
 
 }  // namespace
 
-Word space_control(Space& space, Word control) {
-    Word old = carry_out(space, control);
+Word space_control(Space& space, Word control, Word& visits) {
+    Word old = carry_out(space, control, visits);
     slots::begin(space);
     return old;
 }

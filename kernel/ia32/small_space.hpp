@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Small spaces on IA-32: their slots in the linear address space, and what has to be invalidated when a slot changes
-// hands. slots/policy.hpp decides who gets one.
+// Small spaces on IA-32: their slots in the linear address space, and the invalidations when a slot changes hands.
+// slots/policy.hpp decides which spaces get slots.
 #pragma once
 
 #include "core/space.hpp"
@@ -11,17 +11,15 @@ namespace small_space {
 void initialise(Word area_mb);
 extern VAddr first_of_area, behind_large;
 inline VAddr area_start() { return first_of_area; }
-// The first linear address behind what a large space may use.
+// The first linear address that no large space may use.
 inline VAddr large_limit() { return behind_large; }
 
 // Segments and host of a space without a slot.
 void make_large(Space& space);
-// Copies the directory entry for `address` of a small space into the host in force; false if it was there already, or
-// has nothing to copy.
+// Copies the directory entry for `address` of a small space into the host in force; false if it was copied already, or
+// is empty.
 bool copy_entry(Space& space, VAddr address);
-// Gives up the slot, if any: nothing of it is cached or copied anywhere afterwards.
+// Gives up the slot, if any: no translation is cached, and no entry copied, afterwards.
 void release(Space& space);
-// Those that are bound to its directory become large.
-void dissolve_group(Space& leader);
 
 }  // namespace small_space

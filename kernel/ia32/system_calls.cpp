@@ -39,11 +39,6 @@ void thread_control_registers(Thread& t) {
     r.eax = thread_control(t, {r.eax}, {r.esi}, {r.edx}, {r.ecx}, r.edi);
 }
 
-void space_control_registers(Thread& t) {
-    Registers& r = t.registers;
-    r.eax = space_control(t, {r.eax}, r.ecx, {r.edx}, {r.esi}, {r.edi});
-}
-
 void processor_control_registers(Thread& t) {
     Registers& r = t.registers;
     r.eax = processor_control(t, r.eax, r.ecx, r.edx, r.esi);
@@ -68,7 +63,7 @@ constexpr void (*table[])(Thread&) = {
     unmap_registers,
     exchange_registers_registers,
     thread_control_registers,
-    space_control_registers,
+    begin_space_control,
     processor_control_registers,
     memory_control_registers,
     tls_control_registers,
@@ -76,6 +71,13 @@ constexpr void (*table[])(Thread&) = {
 static_assert(sizeof table / sizeof *table == SYSCALLS);
 
 }  // namespace
+
+void resume_space_control(Thread& t) {
+    Registers& r = t.registers;
+    Word control = r.ecx;
+    r.eax = space_control(t, {r.eax}, control, {r.edx}, {r.esi}, {r.edi});
+    r.ecx = control;
+}
 
 void dispatch(Thread& t, Word vector) {
     if (vector == VECTOR_IPC) {

@@ -8,11 +8,11 @@
 
 namespace arch {
 
-// Until a page of the table is needed, a page full of nobody stands there.
+// Unused pages of the table are all one page, filled with the entry for unused numbers (nobody).
 namespace {
 
 constinit Thread nobody_thread{};
-// The fast path wants threads by the top of their frames, as the task segment has them (ia32/cpu.hpp).
+// Entries are the tops of threads' frames, as in the task segment (ia32/cpu.hpp): the fast path's form.
 using Top = Word;
 constexpr Word slots_per_page = page_size / sizeof(Top);
 alignas(page_size) Top nobody_page[slots_per_page];
@@ -41,7 +41,7 @@ bool set_thread_at(Word number, Thread& t) {
 }  // namespace arch
 
 void page_tables::initialise_thread_table() {
-    // Matches the one id that is nobody's; as it is open to nobody, no message gets there.
+    // An id that no thread can have; and it is open to no sender, so no message gets there.
     arch::nobody_thread.id = ThreadId::any();
     for (arch::Top& t : arch::nobody_page) t = frame_top(&arch::nobody_thread);
     for (Word i = 0; i < arch::thread_numbers / arch::slots_per_page; ++i)

@@ -9,7 +9,7 @@
 namespace tls {
 namespace {
 
-// Who pages a thread has its memory in hand anyway.
+// The thread's pager may set it, too: it controls the thread's memory anyway.
 bool permitted(const Thread& caller, Thread& t) {
     if (caller.space == t.space || caller.space->privileged) return true;
     Thread* pager = threads::find({t.utcb->pager()}, t);
@@ -35,14 +35,14 @@ void enter(Thread& t) {
     const TlsSegment& s = t.arch.tls;
     Descriptor d = s.set ? segments::data(segments::reach(*t.space), s.base, s.down) : segments::empty;
     gdt.entry[USER_TLS >> 3] = d;
-    // The way out cannot load a segment that is not there.
+    // The way out cannot load a segment that is not present.
     processor.fs = d.high && s.in_fs ? USER_TLS : USER_DATA;
     processor.gs = d.high && s.in_gs ? USER_TLS : USER_UTCB;
     if (!s.set) return;
     t.fast_veto |= held_tls;
     const ArchSpace& space = t.space->arch;
     t.arch.tls_made[0] = d.low, t.arch.tls_made[1] = d.high;
-    // One that is not there is not loaded by the fast path either.
+    // Nor does the fast path load one that is not present.
     t.arch.tls_within[0] = space.segment_low, t.arch.tls_within[1] = d.high ? space.segment_high : 0;
 }
 

@@ -15,7 +15,7 @@ namespace tls {
 Word control(Thread& caller, ThreadId dest, VAddr base);
 // `t` is about to run: its descriptor, and the selectors for FS and GS.
 void enter(Thread& t);
-// `t` has run: what FS and GS held. The kernel itself leaves both alone.
+// `t` has run: saves FS and GS, which the kernel itself does not change.
 void keep_selectors(Thread& t);
 // An access through the segment was past its limit. False if it was turned for the very same access before.
 bool turn(Thread& t);

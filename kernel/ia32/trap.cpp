@@ -22,8 +22,9 @@ extern "C" char exit_answered[];  // ia32/reflection.S
 
 namespace {
 
-// A thread on the trampoline has flat CS and SS, or a flat CS still: it is not returned there. Its stack pointer is
-// final and points at what lret takes; the stub's own lret in the interface page does the rest under its segments.
+// A thread that is interrupted on the trampoline has flat CS and SS, or a flat CS still, and is not returned there.
+// Its stack pointer is final and points at lret's operands; the stub's own lret in the interface page does the rest
+// with its segments.
 void leave_trampoline(Thread& t) {
     if ((t.frame.eip & ~page_mask) != TRAMPOLINE_PAGE) return;
     t.frame.eip = t.space->kip_area.base() + kip::offset(stub_ipc_return);
@@ -65,8 +66,8 @@ extern "C" Thread* trap(Thread& t, Word vector, Word error, Word ds, Word es) {
     return nullptr;
 }
 
-// What was saved of such a thread is of no use to it: it goes on at address 0 with a protection fault, which an
-// interrupt puts off to its next entry.
+// The state saved of such a thread is unusable: it continues at address 0 with a protection fault, after an interrupt
+// at its next entry.
 extern "C" void virtual_8086_trap(Thread& t, Word vector) {
     check(checks::runs(t));
     t.fast_entry = false;
@@ -76,16 +77,16 @@ extern "C" void virtual_8086_trap(Thread& t, Word vector) {
     board::interrupt(vector - VECTOR_IRQ);
 }
 
-// Only the idle loop runs in kernel mode with interrupts on. Two things may fault there: the access to a register of
-// the processor's model, whose thread gets the fault, and the fast path's iret. Then the partner's registers are saved,
-// where its frame is still whole, and leave_kernel does for it what the fast path does not look at. Other frames are
-// forgotten.
+// Only the idle loop runs in kernel mode with interrupts on. Two instructions may fault there: the access to a
+// model-specific register, for which the thread gets the fault, and the fast path's iret. Then the partner's registers
+// are saved, where its frame is still complete, and leave_kernel takes the slow way out for it. Other frames are
+// dropped.
 extern "C" void kernel_trap(const KernelFrame& f, Word vector, Word error) {
     auto at = [&](const char* label) { return f.eip == reinterpret_cast<Word>(label); };
     Thread* t = processor.current();
     if (vector == vector_protection && (at(msr_read) || at(msr_write))) return faults::raise(*t, vector, 0);
     if (at(exit_null_int) || at(exit_empty_int) || at(exit_words_int) || at(exit_answered)) {
-        Registers registers = f.registers;      // it lies across the thread's own place for them
+        Registers registers = f.registers;      // it overlaps the thread's own registers
         t->registers = registers;
         return;
     }

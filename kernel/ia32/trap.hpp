@@ -4,15 +4,16 @@
 #include "arch/context.hpp"
 #include "core/thread.hpp"
 
-// What an entry from kernel mode leaves on the kernel stack, lowest address first.
+// The frame of an entry from kernel mode on the kernel stack, lowest address first.
 struct KernelFrame {
     Registers registers;
     Word eip, cs, eflags;
 };
 
 extern "C" {
-// From user mode: registers and frame of `t` are saved; `ds` and `es` are the user's, which are no more in force. If it
-// has had a page fault and a thread follows, that is its pager, which has the message but has not been switched to.
+// Handles a trap from user mode: registers and frame of `t` are saved; `ds` and `es` are the user's, which are not in
+// force any more. Returns the thread to run: if `t` had a page fault, that may be its pager, which has the message but
+// has not been switched to.
 Thread* trap(Thread& t, Word vector, Word error, Word ds, Word es);
 void virtual_8086_trap(Thread& t, Word vector);
 void kernel_trap(const KernelFrame& f, Word vector, Word error);
@@ -32,12 +33,12 @@ enum Vector : Word {
     vector_page_fault = 14,
 };
 
-// What a user thread did that the processor stopped. Those that answer true have dealt with it: the thread goes on
-// where its frame says. Others become exceptions.
+// Faults of user threads. Functions that return true have handled it: the thread continues where its frame says.
+// Others become exceptions.
 namespace faults {
 void raise(Thread& t, Word vector, Word error);
 Thread* page_fault(Thread& t, VAddr linear, Word error);  // what trap() returns
-// A fault becomes a message to a pager that waits for it, and is returned; nullptr: by ipc::page_fault().
+// Delivers a fault to a pager that waits for it, and returns the pager; nullptr: ipc::page_fault() has to.
 Thread* tell_pager(Thread& t, VAddr address, Word rights);
 // `ds` and `es` as the user had them.
 bool protection(Thread& t, Word error, Word ds, Word es);
@@ -46,11 +47,11 @@ bool breakpoint(Thread& t);
 }
 
 namespace arch {
-// `t` stops to run: nothing of the processor is its own any more.
+// `t` stops running: takes back what it holds of the processor.
 void take_back(Thread& t);
 }
 
-// The IPC system call, from the registers of a thread whose MR0 is in its UTCB.
+// The IPC system call, from registers; MR0 is in the thread's UTCB.
 void ipc_registers(Thread& t);
 
 namespace system_calls {

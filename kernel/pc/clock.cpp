@@ -36,7 +36,7 @@ void initialise() {
     Word read_precision = precision;
     Word khz = unknown_khz;
     kip::kip.system_clock = kip::offset(stub_clock_ticks);
-    // A counter slower than a microsecond is of no use.
+    // A counter that ticks less than once a microsecond is too coarse.
     if (cpu::features.tsc && (cpu::features.tsc = (khz = board::tsc_ticks_per_ms()) > us_per_ms)) {
         clock_tsc_scale = fraction(us_per_ms, khz);
         clock_tsc_base = cpu::rdtsc();

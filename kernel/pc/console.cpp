@@ -34,7 +34,7 @@ bool console_port(Word port, bool write) { return port == uart + data || (!write
 
 namespace arch {
 
-// A machine without a serial port answers 0xff: nothing to wait for.
+// Without a serial port the register reads as 0xff: ready.
 bool console_ready() { return cpu::in8(uart + line_status) & can_send; }
 
 void console_put(char c) {

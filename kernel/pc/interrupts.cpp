@@ -30,7 +30,7 @@ void end_of_interrupt(Word line) {
     }
 }
 
-// Lines 7 and 15 also stand for an interrupt that went away before it was asked for.
+// Lines 7 and 15 also report an interrupt that was withdrawn before it was acknowledged.
 bool spurious(Word line) {
     if ((line & 7) != 7) return false;
     Word pic = line < 8 ? pic1 : pic2;
@@ -66,7 +66,6 @@ void interrupt(Word line) {
     if (line == tick_line) {
         end_of_interrupt(line);
         clock::tick();
-        slots::look();
         timekeeping::tick(tick_ns / 1000);
         return;
     }
@@ -89,6 +88,8 @@ Word tsc_ticks_per_ms() {
 }  // namespace board
 
 namespace arch {
+
+void after_tick() { slots::look(); }
 
 bool interrupt_available(Word line) {
     return line < interrupt_lines && line != board::tick_line && line != cascade_line;

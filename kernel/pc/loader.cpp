@@ -62,7 +62,7 @@ void load(Word magic, PAddr info_at, Word kernel_memory_kb) {
     boot::Room room = boot::place_modules(page_size, kernel_memory_kb);
     boot_info::Writer writer(room.info);
     boot::describe_modules(writer);
-    // What was moved, or is gone, is not in the copy.
+    // The copy leaves out what was moved or is not valid any more.
     info.flags &= multiboot::has_memory;
     writer.loaders_own(bootinfo::multiboot_info, &info, sizeof info);
     boot::finish(writer, room);

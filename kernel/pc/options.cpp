@@ -49,7 +49,7 @@ Token next(const char*& line, const char* end) {
     return t;
 }
 
-// What multiboot told a kickstart, which puts it into BootInfo; the end of what is reachable if it did not.
+// The multiboot information that a kickstart puts into BootInfo; the end of reachable memory if there is none.
 PAddr loaders_own() {
     PAddr at = kip::kip.boot_info;
     if (at >= WINDOW_BYTES - page_size) return WINDOW_BYTES;

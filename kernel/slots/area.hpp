@@ -12,7 +12,7 @@ constexpr Word slot_min_mb = 1, slot_max_mb = 256;      // what the kernel choos
 constexpr Word area_max_mb = 2048;
 constexpr Word granule_mb = 4;                          // what one page directory entry maps
 
-// A power of two MB at a multiple of its size; size 0: none.
+// A power of two MB at a multiple of its size; size 0: no slot.
 struct SlotName {
     Word offset_mb;
     Word size_mb;
@@ -55,14 +55,15 @@ public:
         for (Word i = 0; i < words(s); ++i) taken_[s.offset_mb / 32 + i] &= ~mask(s);
     }
 
+    constexpr void clear(Word mb) { taken_[mb / 32] &= ~(1u << mb % 32); }
     constexpr Word word(Word n) const { return taken_[n]; }
-
-private:
+    // How many words a slot spans, and its bits in each.
     static constexpr Word words(SlotName s) { return (s.size_mb + 31) / 32; }
     static constexpr Word mask(SlotName s) {
         return s.size_mb < 32 ? ((1u << s.size_mb) - 1) << s.offset_mb % 32 : ~Word{0};
     }
 
+private:
     Word taken_[area_max_mb / 32] = {};
 };
 
@@ -74,24 +75,22 @@ public:
     constexpr void resize(Word mb) { size_mb_ = mb; }
     constexpr Word size_mb() const { return size_mb_; }
 
-    // Whether any of it is exclusive.
+    // Whether any of it belongs to an exclusive slot.
     constexpr bool exclusive(SlotName s) const { return exclusive_.any(s); }
-    // The last quarter is for exclusive slots alone: a space that turns out to be a hub finds one.
-    constexpr bool bindable(SlotName s) const { return s.offset_mb + s.size_mb <= size_mb_ - size_mb_ / 4; }
+    // The last quarter of the area is for exclusive slots alone: a space that turns out to be a hub finds one.
+    static constexpr Word unbound_part = 4;
+    constexpr bool bindable(SlotName s) const { return s.offset_mb + s.size_mb <= bindable_end(); }
     // `bound`: the map of the directory it would be bound to; nullptr for an exclusive slot.
     constexpr bool available(SlotName s, const SlotMap* bound) const {
-        if (!s.size_mb || s.offset_mb + s.size_mb > size_mb_) return false;
-        if (!bound) return !exclusive_.any(s) && !shared_.any(s.granules());
-        // Slots that begin at one place in several directories are equally long: a switch that finds equal bases
-        // does not look at the limit (ia32/fastpath.S).
-        const Place& place = place_[s.offset_mb];
-        return bindable(s) && !bound->any(s) && !exclusive_.any(s.granules()) &&
-               (!place.beginning || place.size_mb == s.size_mb);
+        if (!s.size_mb || s.offset_mb + s.size_mb > end(bound)) return false;
+        for (Word i = 0; i < SlotMap::words(s); ++i)
+            if (unusable(s.offset_mb / 32 + i, bound) & SlotMap::mask(s)) return false;
+        return !bound || !another_begins(s);
     }
     // The first one of that size; size 0 if there is none.
     constexpr SlotName find(Word size_mb, const SlotMap* bound) const {
-        // Slots of less than a word of the maps are looked for in the free bits of one after the other.
-        for (SlotName s{0, size_mb}; s.offset_mb < size_mb_;) {
+        // A slot smaller than a word of the maps is searched for in each word's free bits.
+        for (SlotName s{0, size_mb}; s.offset_mb < end(bound);) {
             Word taken = unusable(s.offset_mb / 32, bound);
             if (!~taken) {
                 s.offset_mb += size_mb < 32 ? 32 : size_mb;
@@ -99,7 +98,7 @@ public:
             }
             for (Word n = 1; n < size_mb && n < 32; n *= 2) taken |= taken >> n;
             do {
-                if (!(taken & 1) && available(s, bound)) return s;
+                if (!(taken & 1) && !(bound && another_begins(s)) && available(s, bound)) return s;
                 taken >>= size_mb & 31;
                 s.offset_mb += size_mb;
             } while (s.offset_mb % 32);
@@ -121,25 +120,30 @@ public:
         if (!bound) return exclusive_.release(s);
         bound->release(s);
         for (Word i = s.offset_mb; i < s.offset_mb + s.size_mb; ++i)
-            if (!--place_[i].users) shared_.release({i, 1});
-        --place_[s.offset_mb].beginning;
+            if (!--place_[i].users) shared_.clear(i);
+        if (!--place_[s.offset_mb].beginning) place_[s.offset_mb].size_mb = 0;
     }
 
 private:
-    // In one word of the maps: what no new slot can have. The other kind keeps its directory entries to itself.
+    constexpr Word bindable_end() const { return size_mb_ - size_mb_ / unbound_part; }
+    constexpr Word end(const SlotMap* bound) const { return bound ? bindable_end() : size_mb_; }
+    // The bits of one word of the maps that a new slot cannot have: a directory entry serves one kind of slots.
     constexpr Word unusable(Word word, const SlotMap* bound) const {
         Word others = (bound ? exclusive_ : shared_).word(word);
         others |= others >> 1;
         others = (others | others >> 2) & 0x11111111;
         return (bound ? *bound : exclusive_).word(word) | others * 15;
     }
-    // Of one megabyte: how many bound slots hold it, how many begin there, and their size.
+    // Slots that begin at one place in several directories are equally long: a switch that finds equal bases does not
+    // look at the limit (ia32/fastpath.S).
+    constexpr bool another_begins(SlotName s) const { return place_[s.offset_mb].size_mb & ~s.size_mb; }
+    // For each megabyte: how many bound slots hold it, how many begin there, and their size or 0.
     struct Place {
         std::uint16_t users, beginning, size_mb;
     };
 
     Word size_mb_ = 0;
-    // in whose hands a megabyte is: one space's in all directories; somebody's in some
+    // megabytes that belong to one space in all directories; to some space in some directory
     SlotMap exclusive_, shared_;
     Place place_[area_max_mb] = {};
 };

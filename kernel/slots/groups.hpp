@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Groups: a large space, the leader, and its members, the spaces with slots bound to its page directory. Exclusive
-// slots are good in all groups; the spaces with such are listed here, too.
+// Groups: a large space, the leader, and its members, the spaces with slots bound to its page directory. Spaces with
+// exclusive slots belong to all groups and are listed here, too. The port updates the lists, not the rules:
+// SpaceControl also gives and takes slots, and a list has to change together with the area's maps and the page tables,
+// in the one place where a slot changes hands (ia32/small_space.cpp: enter_slot, release).
 #pragma once
 
 #include "slots/port.hpp"
@@ -9,15 +11,15 @@ namespace slots {
 
 // The spaces with exclusive slots.
 extern Members exclusives;
-// The spaces with slots of one kind: bound to a leader's page directory; or exclusive, without a leader.
+// The spaces with slots bound to a leader's page directory; without a leader, those with exclusive slots.
 inline Members& holders(Space* leader) { return leader ? of(*leader).group : exclusives; }
 
-// Kept by the port: a space has got a slot of that kind; it has given its slot up.
+// Called by the port when a space has got a slot of that kind, and when it gives its slot up.
 void enter(Space& space, Space* leader);
 void leave(Space& space);
 
-// The first of a list, which becomes the last: a search goes on where the one before it ended. nullptr if there is
-// none.
+// Rotates a list and returns its former first element, so that a search continues where the last one ended; nullptr if
+// the list is empty.
 Space* next_of(Members& list);
 
 }  // namespace slots

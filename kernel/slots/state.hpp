@@ -17,12 +17,12 @@ using Members = List<Space, InGroup{}>;
 
 struct State {
     // What the rules know (slots/policy.cpp).
-    bool pinned;                    // SpaceControl has asked for the slot that it has, or for none
-    Word gain;                      // switches to it, those of late counting more: what a slot is worth to it
-    ThreadId candidate;             // a partner: a thread of another space from which it was switched to
-    Word votes;                     // how many more its host has had than others; 0: there is no candidate
-    Word met;                       // a bit for each partner of late, by a hash
-    Word skips;                     // at how many looks it is still to seek no slot
+    bool pinned;                    // SpaceControl has asked for its slot, or for none: rules do not apply
+    Word gain;                      // decayed count of switches to it: the value of a slot for it
+    ThreadId candidate;             // majority vote: a thread of the partner last met in the host that leads
+    Word votes;                     // how many votes that host is ahead; 0: there is no candidate
+    Word met;                       // the set of recent partners, by a hash
+    Word skips;                     // looks left in which it does not seek a slot
     // Its place in a group (slots/groups.hpp).
     Space* leader;                  // the large space whose page directory its slot is bound to; nullptr: none
     Link<Space> link;               // among those that are bound there, or among those with exclusive slots

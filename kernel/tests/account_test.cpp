@@ -88,7 +88,7 @@ TEST_F(AccountTest, HoweverManyTakeAllEachHasItsPartOfTheReserve) {
     }
 }
 
-// Who has worked before another took all goes on, as long as he holds much less than that one.
+// A space that worked before another took all memory goes on, as long as it holds much less than that one.
 TEST_F(AccountTest, WhoHoldsLessThanTheGreedyGoesOn) {
     start(1000, 20);
     Account modest{}, greedy{};
@@ -139,7 +139,7 @@ struct Mappings : testing::Test {
 
     Mappings() { sigma0.idempotent = true; }
     ~Mappings() override {
-        for (Space* s : {&sigma0, &left, &right}) mappings::unmap(*s, Fpage::complete().with_rights(rights_all), true);
+        for (Space* s : {&sigma0, &left, &right}) unmap_whole(*s, Fpage::complete().with_rights(rights_all), true);
         for (Space* s : {&sigma0, &left, &right}) EXPECT_EQ(s->account.used, 0u);
     }
 };
@@ -153,7 +153,7 @@ TEST_F(Mappings, TheReceiverPaysForAMapping) {
     EXPECT_EQ(right.account.used, node);
     right.account.limit = node;
     EXPECT_FALSE(transfer_whole(left, page_at(there), right, page_at(there), 0, false));
-    mappings::unmap(left, page_at(there), false);
+    unmap_whole(left, page_at(there), false);
     EXPECT_EQ(right.account.used, 0u);
 }
 

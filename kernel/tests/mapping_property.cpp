@@ -8,6 +8,7 @@
 #include "choices.hpp"
 #include "core/mapping.hpp"
 #include "core/space.hpp"
+#include "fake_port.hpp"
 
 namespace {
 
@@ -159,7 +160,7 @@ struct Property {
     ~Property() {
         for (auto& u : open) mappings::abandon(u->sweep);
         for (int i = spaces; i-- > 0;)
-            mappings::unmap(*space[static_cast<unsigned>(i)], Fpage::complete().with_rights(rights_all), true);
+            unmap_whole(*space[static_cast<unsigned>(i)], Fpage::complete().with_rights(rights_all), true);
         expect(mappings::in_use() == 0, "mappings are left over");
     }
     void expect(bool holds, const char* what) { require(holds, what, operation); }
@@ -272,8 +273,8 @@ struct Property {
         for (Word i = 0; i < 2; ++i) n.noted[i] = n.last[i];
     }
 
-    // Whoever unmaps can be deleted between two parts. All is as it should be then, down to the status, which later
-    // operations look at. And others unmap, map and use pages meanwhile.
+    // The thread that unmaps can be deleted between two parts. The invariants hold then, down to the status, which
+    // later operations look at. And others unmap, map and use pages meanwhile.
     void unmap() {
         constexpr unsigned at_once = 3;
         if (open.size() == at_once || (!open.empty() && choices.one_in(2))) {

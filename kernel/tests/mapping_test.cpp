@@ -22,7 +22,7 @@ struct MappingTest : testing::Test {
     ~MappingTest() override {
         mappings::abandon(sweep);
         for (auto i = space.rbegin(); i != space.rend(); ++i)
-            mappings::unmap(**i, Fpage::complete().with_rights(rights_all), true);
+            unmap_whole(**i, Fpage::complete().with_rights(rights_all), true);
     }
     Space& operator[](int i) { return *space[i]; }
     bool present(int s, VAddr page) { return paging::get(*space[s], page).present; }
@@ -34,7 +34,7 @@ struct MappingTest : testing::Test {
             grant);
     }
     Word unmap(int s, VAddr page, Word rights = rights_all, bool flush = false) {
-        return mappings::unmap(*space[s], Fpage::memory(page, kb4).with_rights(rights), flush);
+        return unmap_whole(*space[s], Fpage::memory(page, kb4).with_rights(rights), flush);
     }
     bool unmap_part(int s, Fpage fpage, bool flush, VAddr& at, Word& status, Word budget) {
         return mappings::unmap(*space[s], fpage, flush, at, status, sweep, budget);
@@ -52,16 +52,36 @@ struct MappingTest : testing::Test {
 TEST_F(MappingTest, AttributesReachWhatIsDerivedThenAndLater) {
     auto attribute = [&](int s, VAddr page) { return paging::get(*space[s], page).attribute; };
     ASSERT_TRUE(map(0, 0x400000, 1, 0x10000) && map(1, 0x10000, 2, 0x20000) && map(0, 0x401000, 1, 0x11000));
-    mappings::set_attribute(*space[1], Fpage::memory(0x10000, kb4), 0x18);
+    set_attribute(*space[1], Fpage::memory(0x10000, kb4), 0x18);
     EXPECT_EQ(attribute(1, 0x10000), 0x18u);
     EXPECT_EQ(attribute(2, 0x20000), 0x18u);
-    EXPECT_EQ(attribute(0, 0x400000), 0u);      // whom it came from
+    EXPECT_EQ(attribute(0, 0x400000), 0u);      // the space it came from
     EXPECT_EQ(attribute(1, 0x11000), 0u);       // its neighbour
     ASSERT_TRUE(map(1, 0x10000, 3, 0x30000) && map(2, 0x20000, 3, 0x31000, rights_all, true));
     EXPECT_EQ(attribute(3, 0x30000), 0x18u);
     EXPECT_EQ(attribute(3, 0x31000), 0x18u);
-    mappings::set_attribute(*space[1], Fpage::complete(), 0);
+    set_attribute(*space[1], Fpage::complete(), 0);
     EXPECT_EQ(attribute(1, 0x10000) | attribute(3, 0x30000) | attribute(3, 0x31000), 0u);
+    expect_consistent();
+}
+
+TEST_F(MappingTest, AttributesAreSetInPartsAndLeaveTheStatusAlone) {
+    constexpr Word pages = 40;
+    ASSERT_TRUE(map(0, 0x400000, 1, 0x10000));
+    for (VAddr n = 0; n < pages; ++n) ASSERT_TRUE(map(1, 0x10000, 2, 0x100000 + n * page_size));
+    touch(2, 0x110000, paging::accessed | paging::dirty);
+    touch(1, 0x10000, paging::accessed);
+    // Each part ends where its budget does.
+    EXPECT_GE(set_attribute(*space[1], Fpage::memory(0x10000, kb4), 0x18, 8), pages / 8);
+    EXPECT_EQ(paging::get(*space[1], 0x10000).attribute, 0x18u);
+    for (VAddr n = 0; n < pages; ++n) EXPECT_EQ(paging::get(*space[2], 0x100000 + n * page_size).attribute, 0x18u) << n;
+    EXPECT_EQ(unmap(1, 0x10000, 0), Word{rights_all});
+    // Sigma0's come into being for it, some at a time; what it could not have is left out.
+    EXPECT_GE(set_attribute(*space[0], Fpage::memory(0x800000, 18), 0x18, 16), 64 * 2 / 16u);
+    for (VAddr page = 0x800000; page < 0x840000; page += page_size) {
+        EXPECT_TRUE(present(0, page));
+        EXPECT_EQ(paging::get(*space[0], page).attribute, 0x18u);
+    }
     expect_consistent();
 }
 
@@ -374,7 +394,7 @@ TEST_F(MappingTest, ManyWalksTakeTurnsAndAllComeToAnEnd) {
     expect_consistent();
 }
 
-// Those who do not run hold nobody up: who comes later finishes one of their walks.
+// Walks of threads that do not run hold no other up: a later walk finishes one of them.
 TEST_F(MappingTest, AWalkWithoutAPlaceFinishesAnothers) {
     constexpr Word walks = 60, budget = 50;
     make_trees(space, walks);
@@ -387,7 +407,7 @@ TEST_F(MappingTest, AWalkWithoutAPlaceFinishesAnothers) {
     for (Word i = 0; i < Walks::derived; ++i)
         EXPECT_FALSE(writable(3, Walks::first + (walks - 1) * page_size + (i << 20)));
     EXPECT_FALSE(writable(3, Walks::first));
-    EXPECT_TRUE(w.go_on(0, 1)) << "somebody has finished it";
+    EXPECT_TRUE(w.go_on(0, 1)) << "another walk has finished it";
     EXPECT_EQ(w.all[0]->status, paging::dirty);
     EXPECT_EQ(unmap(1, Walks::first, 0), 0u) << "reported once";
     expect_consistent();
@@ -410,7 +430,7 @@ TEST_F(MappingTest, NobodyFinishesAWalkWhosePageHasBeenGranted) {
     expect_consistent();
 }
 
-// That owner may end before whose walk it is goes on: from the grant on no walk names it.
+// The owner of the walk may end before the walk is done: from the grant on no walk names it.
 TEST_F(MappingTest, AGrantEndsTheWalksOfItsPage) {
     constexpr Word walks = 3;
     make_trees(space, walks);
@@ -443,7 +463,7 @@ TEST_F(MappingTest, WhatAnAbandonedWalkLeftTheNextOneTakes) {
     expect_consistent();
 }
 
-// Nobody gets from the page what is being taken from it.
+// No space gets rights from the page that are being taken from it.
 TEST_F(MappingTest, WritingIsTakenFromThePageFirst) {
     map(0, 0x5000, 1, 0x100000), map(1, 0x100000, 2, 0x1000), map(1, 0x100000, 2, 0x2000);
     VAddr at = 0x100000;

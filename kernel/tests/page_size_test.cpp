@@ -21,14 +21,14 @@ struct PageSizes : testing::Test {
     }
     ~PageSizes() override {
         fake::pages_left = -1;
-        for (int i = 4; i-- > 0;) mappings::unmap(*space[i], Fpage::complete().with_rights(rights_all), true);
+        for (int i = 4; i-- > 0;) unmap_whole(*space[i], Fpage::complete().with_rights(rights_all), true);
     }
     bool map(int from, VAddr a, int to, VAddr b, unsigned log2, Word rights = rights_all, bool grant = false) {
         return transfer_whole(*space[from], Fpage::memory(a, log2).with_rights(rights), *space[to],
             Fpage::memory(b, log2), 0, grant);
     }
     Word unmap(int s, VAddr page, unsigned log2, bool flush, Word rights = rights_all) {
-        return mappings::unmap(*space[s], Fpage::memory(page, log2).with_rights(rights), flush);
+        return unmap_whole(*space[s], Fpage::memory(page, log2).with_rights(rights), flush);
     }
     paging::Page at(int s, VAddr page) { return paging::get(*space[s], page); }
     unsigned log2(int s, VAddr page) { return paging::log2_of(*space[s], page); }
@@ -164,11 +164,11 @@ TEST_F(PageGoneBetweenParts, TheNextFpageIsSeenTo) {
 
 TEST_F(PageSizes, AttributesOfAPart) {
     ASSERT_TRUE(map(0, 0x8000, 1, 0x10000, kb32) && map(1, 0x10000, 2, 0x20000, kb32));
-    mappings::set_attribute(*space[1], Fpage::memory(0x12000, kb4), 0x18);
+    set_attribute(*space[1], Fpage::memory(0x12000, kb4), 0x18);
     EXPECT_EQ(at(1, 0x12000).attribute & at(2, 0x22000).attribute, 0x18u);
     EXPECT_EQ(at(1, 0x13000).attribute | at(2, 0x23000).attribute | at(0, 0xa000).attribute, 0u);
     // Sigma0 gets large pages for it.
-    mappings::set_attribute(*space[0], Fpage::memory(0x20000, 17), 0x18);
+    set_attribute(*space[0], Fpage::memory(0x20000, 17), 0x18);
     EXPECT_EQ(log2(0, 0x28000), kb32);
 }
 

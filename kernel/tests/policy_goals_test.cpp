@@ -48,7 +48,7 @@ protected:
         ++ticks;
         moves += std::ranges::count_if(port.events, [](auto& e) { return e.given; });
     }
-    // Anybody talks to anybody, for so many ticks, a third of the time to its neighbour.
+    // Random pairs talk, for so many ticks, a third of the time neighbours.
     void chatter(int length) {
         for (int end = ticks + length; ticks < end;) {
             std::size_t a = random() % actors.size(), b = random() % 3 ? random() % actors.size() : a ^ 1;
@@ -69,7 +69,7 @@ protected:
 
 // The patterns of user/groups, which uhlig02/fig9 runs: batches of items for groups that a driver chooses at random. A
 // pipeline passes each item on; a web server calls the server of all, one of its workers, which calls that server too,
-// and the server of all again. Two more spaces, with short slots, have had to do with everybody and sleep.
+// and the server of all again. Two more spaces, with short slots, have been partners of all others and sleep.
 struct Pattern {
     bool web;
     unsigned seed;
@@ -159,7 +159,7 @@ unsigned found_from(unsigned starts, bool web, int chatter) {
     return found;
 }
 
-// From more starts than 15 if the environment says how many: a hundred take a minute.
+// From more starts than 15 if the environment says how many: a hundred take a minute (`./cobnut test long`).
 TEST(Groups, AreFoundFromAnyStartAndKept) {
     const char* asked = std::getenv("STARTS");
     const unsigned starts = asked ? static_cast<unsigned>(std::atoi(asked)) : 15;
@@ -209,13 +209,14 @@ protected:
             return static_cast<int>(exclusive);
         });
     }
-    // By trying all: who is exclusive, in which place, and who is bound to whom.
+    // By trying all: which spaces are exclusive, in which place, and which are bound to which leader.
     unsigned cost_of_best() const {
         unsigned least = ~0u;
         std::array<int, n> kind{};
         std::function<void(std::size_t, bool, int)> choose = [&](std::size_t i, bool last_taken, int first) {
             if (i == n) {
-                // A leader is large and has one member; there are none where the place is somebody's in all hosts.
+                // A leader is large and has one member; there are none where the place belongs to a space in all
+                // hosts.
                 for (std::size_t s = 0; s < n; ++s) {
                     int leader = kind[s];
                     if (leader == exclusive || leader == static_cast<int>(s)) continue;
@@ -335,7 +336,7 @@ protected:
         slots::of(s).pinned = below(8) == 0;
         if (slots::of(s).pinned && below(2)) slots::take_slot(s);
     }
-    // Often among neighbours, at times with the first one or with anybody.
+    // Often among neighbours, at times with the first one or a random one.
     void talk() {
         unsigned i = below(actors.size());
         Actor& a = *actors[i];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The database of I/O ports, against a model that keeps for each port and space from whom it has it.
+// The database of I/O ports, against a model that keeps for each port and space which space it has it from.
 #include "ia32/ports.hpp"
 
 #include <gtest/gtest.h>

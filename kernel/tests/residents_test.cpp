@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Who gives a tag up: what is promised (docs/tags-arm.md), and everything against a model that keeps each tag's whole
-// past.
+// Which holder loses its tag: the promises of docs/tags-arm.md, and everything against a model that keeps each tag's
+// whole history.
 #include "domains/residents.hpp"
 
 #include <gtest/gtest.h>
@@ -131,7 +131,7 @@ TEST(Residents, DoWhatTheModelDoes) {
             switch (any(8)) {
             case 0:
             case 1:
-            case 2: {       // somebody wants a tag, perhaps again
+            case 2: {       // a space asks for a tag, perhaps again
                 bool again = !losses.empty() && any(4);
                 std::pair<Word, Model::Loss> loss =
                     again ? losses[losses.size() - 1 - any(std::min<Word>(losses.size(), 12))]
@@ -246,8 +246,8 @@ private:
     Word left_ = 0;
 };
 
-// A server and many clients, called at random. The server, which is left for a client, stays; of the others, those of
-// late do: hardly more miss than must.
+// A server and many clients, called at random. The server, which is left for a client, stays; of the others the most
+// recent do: hardly more miss than must.
 TEST(Residents, ServeRandomClients) {
     std::mt19937 random(14);
     constexpr Word clients = 40, calls = 10000;
@@ -264,8 +264,8 @@ TEST(Residents, ServeRandomClients) {
     EXPECT_LT(without_server, calls / 100);
 }
 
-// More holders than tags in strict turns: who has not run for longest is always the next. All but a few keep their
-// tags.
+// More holders than tags in strict turns: the next is always the one that has not run for longest. All but a few keep
+// their tags.
 TEST(Residents, KeepMostOfThoseThatTakeTurns) {
     for (Word count : {16u, 17u, 20u, 24u, 32u}) {
         Holders holders(count);
@@ -280,7 +280,7 @@ TEST(Residents, KeepMostOfThoseThatTakeTurns) {
     }
 }
 
-// Somebody who comes once while others take turns does not keep what he has got for more than a turn or two.
+// A space that comes once while others take turns does not keep the tag it gets for more than a turn or two.
 TEST(Residents, GoWhenTheyTakeNoPart) {
     constexpr Word count = 17;
     Holders holders(count + 1);

@@ -19,8 +19,7 @@ struct Model {
     std::vector<Thread*> ready;
     Thread* favourite = nullptr;
     bool yields = false, slice_over = false;
-    // Who was given the rest of a time slice runs as if it had the giver's priority, before its own time begins to
-    // count.
+    // The taker of a donated time slice runs as if it had the donor's priority, before its own time begins to count.
     std::map<const Thread*, Word> own;  // priorities as they were set
     Thread* taker = nullptr;
     Word giver_priority = 0;
@@ -209,7 +208,7 @@ void timeout_property(Choices& choices) {
             std::erase(model, wanted);
         }
         require(timeouts::count() == model.size(), "others than those who wait have a timeout", operation);
-        for (const Thread* t : model) require(timeouts::in_order(*t), "the timeouts are in no order", operation);
+        for (const Thread* t : model) require(timeouts::in_order(*t), "timeouts are out of order", operation);
     }
     for (Thread* t : model) timeouts::cancel(*t);
 }

@@ -297,7 +297,7 @@ TEST_F(ScheduleTest, WhoIsSwitchedToHasNothingPutOff) {
     schedule::make_ready(b);
     schedule::yield(a, &b);
     EXPECT_EQ(schedule::next(&a), &b);
-    EXPECT_TRUE(a.put_off);
+    EXPECT_TRUE(a.delay_granted);
     schedule::yield(b, &a);
     EXPECT_EQ(schedule::next(&b), &a);
     schedule::tick(a, 500);

@@ -63,9 +63,9 @@ TEST(Areas, HoldTheExampleOf1995) {
     }
 }
 
-// What is taken is a list here: exclusive slots keep everybody away, bound ones those of the same directory; directory
-// entries never serve both kinds, a place has one size in all directories that use it for bound slots, and the last
-// quarter has none of these.
+// The model's occupied slots are a list: an exclusive slot excludes all others, a bound one those of the same
+// directory; a directory entry never serves both kinds, a place has one size in all directories that use it for bound
+// slots, and the last quarter has none of these.
 TEST(Areas, AgreeWithAModelOnRandomOperations) {
     constexpr unsigned seed = 2002, directories = 3, mb = 256;
     RecordProperty("seed", seed);

@@ -36,7 +36,7 @@ struct Actor {
     Space space{};
     Thread thread{};
     Word extent = 0, switches = 0;
-    ThreadId left{};  // who was left for it last
+    ThreadId left{};  // the thread that was left for it last
 
     Actor(Word number, Word bytes);
     ~Actor();

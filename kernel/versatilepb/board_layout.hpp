@@ -9,7 +9,7 @@
 // The one megabyte of the bus with all devices that the kernel uses, and where it is mapped (DEVICES): sections.
 #define DEVICE_SECTIONS  1
 #define DEVICE_SECTION_0 0x10100000
-// Pages of those devices: nobody else gets them.
+// Pages of those devices, which no space gets.
 #define KERNEL_DEVICES 0x10140000, 0x101e2000, 0x101f1000
 
 // Where the process id register can move addresses to (ARM926EJ-S: 128 slots; the upper ones are where no user is.)

@@ -14,12 +14,15 @@ from cobnut.emulators.bochs_trace import Access, Step
 PAGE = 4096
 WORD = 4
 KERNEL_BASE = 0xF000_0000  # from here on kernel memory: its addresses follow from where frames were free
+POPPED = 8  # words that popa passes over
+SKIPPED = 3  # the one of them that it does not keep: the stack pointer
 MICROCODED = {
     "iret",
     "far_return",
     "far_jump",
     "segment_load",
 }  # what these read, and in which order, is the processor's own business
+PROTECTION_FAULT = 13
 MOST_SHOWN = 5
 
 REASONS = {
@@ -28,7 +31,11 @@ REASONS = {
         "the processor's own accesses when it enters the kernel (gate, descriptors, task state, pushes): QEMU does not"
         " tell"
     ),
-    "microcode": "reads of iret and segment loads in another order or size",
+    "microcode": "reads of iret and segment loads in another order or size, and of the word that popa throws away",
+    "limit": (
+        "instructions of the kernel after a fault past a segment's limit, which Bochs raises, and which the plugin"
+        " tells of without them"
+    ),
     "interrupt.bochs": (
         "instructions of the timer's handler, which ran here in Bochs only: the two count time differently"
     ),
@@ -46,6 +53,7 @@ class Group:
     directory: int | None = None
     base: int | None = None
     interrupt: bool = False
+    limits: int = 0  # accesses past the limits of their segments
 
 
 @dataclass
@@ -56,6 +64,8 @@ class Comparison:
     accesses: int = 0
     directories: int = 0  # writes of CR3
     bases: int = 0  # changes of the user code's base
+    limits: int = 0  # faults past a segment's limit
+    paths: list[list[Step]] = field(default_factory=list)  # what the kernel executed after each of them
     reasons: Counter[str] = field(default_factory=Counter)
     unexplained: int = 0
     shown: list[str] = field(default_factory=list)
@@ -78,12 +88,17 @@ def groups(lines: Iterable[str]) -> list[Group]:
             linear, physical, size = (int(word, 16) for word in words)
             group.accesses.append(Access(what == "w", linear, physical, size))
         elif what == "end":
-            found.append(group)
+            if found and not group.instructions:
+                found[-1].accesses += group.accesses  # a repetition of its last instruction
+            else:
+                found.append(group)
             group = Group()
         elif what == "cr3":
             group.directory = int(words[0], 16)
         elif what == "base":
             group.base = int(words[0], 16)
+        elif what == "limit":
+            group.limits += 1
         elif what == "interrupt":
             group.interrupt = True
     return found
@@ -152,18 +167,40 @@ class _Comparison:
     def _steps_of(self, group: Group) -> list[Step] | None:
         """Bochs' steps of the group's instructions; None where the trace ends or goes elsewhere."""
         steps: list[Step] = []
+        limits = self.result.limits
         for linear, _ in group.instructions:
             if self.step < len(self.bochs) and self.bochs[self.step].linear != linear:
                 self._skip_bochs_interrupt(linear)
             if self.step == len(self.bochs):
                 return None
+            self._pass_limit_faults()
             step = self.bochs[self.step]
             if step.linear != linear:
                 self.result.complain(f"instruction {linear:#x} in QEMU, {step.linear:#x} ({step.text}) in Bochs")
                 return None
             steps.append(step)
             self.step += 1
+        found = self.result.limits - limits
+        if found != group.limits:
+            where = f"{group.instructions[0][0]:#x}" if group.instructions else "before an instruction"
+            self.result.complain(f"{where}: {group.limits} accesses past a limit in QEMU, {found} faults in Bochs")
         return steps
+
+    def _pass_limit_faults(self) -> None:
+        """Passes over what the kernel does after the protection fault of the instruction that comes next, if it makes
+        it again.
+        """
+        step = self.bochs[self.step]
+        while step.user and step.vector == PROTECTION_FAULT and not step.interrupted:
+            again = range(self.step + 1, len(self.bochs))
+            back = next((index for index in again if self.bochs[index].user), None)
+            if back is None or self.bochs[back].linear != step.linear:
+                return
+            path = list(self.bochs[self.step + 1 : back])
+            self.result.limits += 1
+            self.result.paths.append(path)
+            self.result.reasons["limit"] += len(path)
+            self.step, step = back, self.bochs[back]
 
     def _skip_bochs_interrupt(self, linear: int) -> None:
         """Passes over a handler that Bochs entered here, if it returns to `linear`."""
@@ -228,7 +265,7 @@ class _Comparison:
             if kind in MICROCODED:
                 self._compare_words(rest, step)
                 continue
-            for theirs in step.accesses:
+            for theirs in self._kept(step):
                 ours = rest.pop(0) if rest else None
                 if ours and self._same(ours, theirs):
                     self.result.accesses += 1
@@ -236,6 +273,13 @@ class _Comparison:
                     self.result.complain(f"{step.linear:#x} {step.text}: {ours} in QEMU, {theirs} in Bochs")
         for ours in rest:
             self.result.complain(f"{steps[-1].linear:#x}: {ours} in QEMU only")
+
+    def _kept(self, step: Step) -> list[Access]:
+        """What an instruction accessed, without what only Bochs reads."""
+        if not step.text.startswith("popa") or len(step.accesses) != POPPED:
+            return step.accesses
+        self.result.reasons["microcode"] += 1
+        return step.accesses[:SKIPPED] + step.accesses[SKIPPED + 1 :]
 
     def _compare_words(self, rest: list[Access], step: Step) -> None:
         """Compares which words were read and written, in any order; takes QEMU's off `rest`."""

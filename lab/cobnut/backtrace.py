@@ -9,12 +9,14 @@ it.
 import re
 from pathlib import Path
 
+from cobnut.boards import IA32
+from cobnut.disassembly import decode
 from cobnut.errors import CobnutError
 from cobnut.symbols import Symbols, places
 
 STACK = re.compile(r"^ stack ([0-9a-f]{8})$", re.MULTILINE)
 LAST_WORDS = re.compile(r"^cobnut: kernel fault \d+ .* at ([0-9a-f]{8}) ", re.MULTILINE)
-LONGEST_CALL = 7  # bytes: opcode, ModRM, SIB, displacement
+SHORTEST_CALL, LONGEST_CALL = 2, 7  # bytes: opcode and ModRM, or with SIB and displacement
 
 
 def lines(console: str, kernel: Path) -> list[str]:
@@ -48,33 +50,14 @@ def with_names(console: str, kernel: Path) -> str:
 
 
 def is_after_call(code: bytes) -> bool:
-    """Whether `code` ends with a call instruction: E8 with a displacement, or FF /2 with its operand (processor manual,
-    CALL).
-    """
-    if len(code) >= 5 and code[-5] == 0xE8:
-        return True
-    return any(
-        len(code) >= length and code[-length] == 0xFF and _operand_bytes(code[-length + 1 :]) == length - 1
-        for length in range(2, LONGEST_CALL + 1)
-    )
+    """Whether `code` ends with a call instruction, whatever lies before it."""
+    return any(_is_call(code[-length:]) for length in range(SHORTEST_CALL, min(len(code), LONGEST_CALL) + 1))
 
 
-def _operand_bytes(operand: bytes) -> int | None:
-    """The bytes of ModRM, SIB and displacement of FF /2, None if it is another instruction."""
-    modrm = operand[0]
-    mode, opcode, base = modrm >> 6, modrm >> 3 & 7, modrm & 7
-    if opcode != 2:
-        return None
-    if mode == 3:
-        return 1
-    size = 1
-    if base == 4:
-        if len(operand) < 2:
-            return None
-        size, base = 2, operand[1] & 7
-    if mode == 0:
-        return size + (4 if base == 5 else 0)
-    return size + (1 if mode == 1 else 4)
+def _is_call(code: bytes) -> bool:
+    """Whether `code` is one near call and nothing else."""
+    one = next(decode(IA32, {}, 0, code), None)
+    return one is not None and one.returns and one.code == code
 
 
 def _places(symbols: Symbols, address: int) -> list[str]:

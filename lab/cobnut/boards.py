@@ -112,7 +112,7 @@ def find(name: str) -> Board:
     return BOARDS[name]
 
 
-def settled(board: Board, given: list[str]) -> Board:
+def configured(board: Board, given: list[str]) -> Board:
     """The board with what --set asks of its kernel, a list of K=V: checked=on is the checked one, tags=off the standard
     one.
     """

@@ -1,148 +1,113 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What `boot` and the commands that record and trace do once their words are read: what goes with what, and a boot with
-the console on this terminal, plain, measured or under the sanitizer.
+"""What `boot` and `record` do with a guest: a run with the console on this terminal, plain, measured, under the
+sanitizer, under gdb or recorded.
 """
 
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 
-from cobnut import boards, machines, modules, writable
 from cobnut import build as building
-from cobnut.emulators import Boot
+from cobnut import guests, machines, paths, writable
+from cobnut.boards import Board
 from cobnut.errors import CobnutError
-
-DEFAULT_ROOT = "root off=1"  # ends the run when every payload program has finished
-DEFAULT_SIGMA0 = "sigma0"
-MOST_SECONDS = 1_000_000
-DEFAULT_MEMORY_MB = 64
-LEAST_MEMORY_MB, MOST_MEMORY_MB = 2, 3072  # below 2 MB a loader has nowhere to put the kernel
+from cobnut.guests import Asked, Guest
 
 
-def check_debugging(gdb: bool, ex: list[str], emulator: str, sanitize: bool, image: list[str]) -> None:
-    if ex and not gdb:
-        raise CobnutError("--ex: is for --gdb")
-    if gdb and emulator != "qemu":
-        raise CobnutError(f"--gdb: works on qemu, not on {emulator}")
-    if gdb and (sanitize or image):
-        raise CobnutError(f"--gdb: does not go with {'--sanitize' if sanitize else '--image'}")
+@dataclass(frozen=True)
+class Ways:
+    """What a run is looked at with, by the options of `boot`."""
+
+    sanitize: bool = False
+    machine: str | None = None
+    json: Path | None = None
+    gdb: bool = False
+    ex: tuple[str, ...] = ()
 
 
-def check_measuring(
-    machine: str | None, json: Path | None, emulator: str, sanitize: bool, gdb: bool, image: list[str]
-) -> None:
-    if json and not machine:
-        raise CobnutError("--json: is for --machine")
-    if machine and emulator != "qemu":
-        raise CobnutError(f"--machine: works on qemu, not on {emulator}")
-    for option, given in (("--sanitize", sanitize), ("--gdb", gdb), ("--image", image)):
-        if machine and given:
-            raise CobnutError(f"--machine: does not go with {option}")
-    if machine:
-        machines.locate(machine)
-    writable.check(f"--json {json}", json, writable.try_file)
-
-
-def arm(
-    target: boards.Board,
-    texts: tuple[str, ...],
-    append: str,
-    memory: int,
-    sanitize: bool,
-    machine: str | None,
-    json: Path | None,
-    seconds: float | None,
-    debugged: list[str] | None = None,
-) -> int:
-    """Boots modules on a board with an ARM processor, sanitized or measured on `machine` if wanted, or under gdb, which
-    executes the commands `debugged`; returns the exit status.
-    """
-    from cobnut.emulators import qemu_arm
-
-    check_memory(memory, LEAST_MEMORY_MB, "qemu", target)
-    building.images(target)
-    chosen = tuple(modules.parse(text, target) for text in texts)
-    qemu_arm.ensure()
-    what = Boot(target.kernel, chosen, append, memory_mb=target.memory_mb or memory)
-    if machine:
-        return measured(target, what, machine, json, seconds)
-    if sanitize:
-        return sanitized(what, target, seconds)
-    if debugged is not None:
+def boot(asked: Asked, ways: Ways) -> int:
+    """Boots what is asked for and looks at it in these ways; returns the exit status."""
+    check(guests.check(asked), asked, ways)
+    guest = guests.resolve(asked)
+    guest.ensure_emulator()
+    if ways.sanitize:
+        return sanitized(guest)
+    if ways.machine:
+        return measured(guest, ways.machine, ways.json)
+    if ways.gdb:
         from cobnut import debugging
 
-        return debugging.run(target, what, debugged)
-    return qemu_arm.interact(what, target.name, seconds=seconds)
+        return debugging.run(guest.board, guest.boot, list(ways.ex))
+    return guest.interact()
 
 
-def measured(target: boards.Board, what: Boot, machine: str, json: Path | None, seconds: float | None) -> int:
-    """Boots `what`, prints where the modelled cycles of each case go, and returns the exit status."""
+def check(board: Board, asked: Asked, ways: Ways) -> None:
+    """Refuses ways of looking that do not go together or not with what is asked for."""
+    looking = {"--sanitize": ways.sanitize, "--machine": ways.machine is not None, "--gdb": ways.gdb}
+    for option, given in looking.items():
+        if given and asked.emulator != "qemu":
+            raise CobnutError(f"{option}: works on qemu, not on {asked.emulator}")
+    chosen = [option for option, given in looking.items() if given]
+    if len(chosen) > 1:
+        raise CobnutError(f"{chosen[1]}: does not go with {chosen[0]}")
+    _check_debugging(asked, ways)
+    if ways.json and not ways.machine:
+        raise CobnutError("--json: is for --machine")
+    if ways.machine:
+        machines.locate(ways.machine)
+        machines.check_architecture(ways.machine, board)
+    writable.check(f"--json {ways.json}", ways.json, writable.try_file)
+
+
+def _check_debugging(asked: Asked, ways: Ways) -> None:
+    if ways.ex and not ways.gdb:
+        raise CobnutError("--ex: is for --gdb")
+    others = {"--image": asked.image, "--seconds": asked.seconds is not None, "--until": asked.until is not None}
+    for option, given in others.items():
+        if ways.gdb and given:
+            raise CobnutError(f"--gdb: does not go with {option}")
+
+
+def measured(guest: Guest, machine: str, json: Path | None) -> int:
+    """Prints where the modelled cycles of each case of the guest's go, or of its whole run; returns its status."""
     from cobnut import measuring, tables
 
     building.lab()
     described = machines.load(machine)
-    code, text = measuring.boot(target, what, described, seconds)
+    code, text = measuring.boot(guest, described)
     for doubt in tables.show_measured(described.name, text)["warnings"]:
-        print(f"note: {doubt}")
+        if not (guest.foreign and doubt.startswith(measuring.NO_SYMBOL)):
+            print(f"note: {doubt}")
     if json:
         json.write_text(text)
     return code
 
 
-def given_images(image: list[str], append: str, cpu: str, memory: int, sanitize: bool, seconds: float | None) -> int:
-    """Boots the kernel and its modules that --image gives; returns the exit status."""
-    from cobnut import images
-    from cobnut.emulators import qemu
-
-    kernel, *rest = images.parse(image)
-    check_memory(memory, LEAST_MEMORY_MB, "qemu")
-    qemu.ensure()
-    what = Boot(kernel.path, tuple(rest), f"{kernel.arguments} {append}".strip(), cpu, memory)
-    if sanitize:
-        return sanitized(what, seconds=seconds)
-    return qemu.interact(what, seconds=seconds)
-
-
-def board_for(command: str, name: str) -> boards.Board:
-    """The board `name`, for a command that looks into the guest, which so far is known how for IA-32."""
-    board = boards.find(name)
-    if board.processor is not boards.IA32:
-        raise CobnutError(f"{command}: not on board {name}")
-    return board
-
-
-def check_payload(command: str, module: list[str] | None, root: str) -> None:
-    if not module and root == DEFAULT_ROOT:
-        raise CobnutError(f"name at least one module, for example: ./cobnut {command} hello")
-
-
-def check_seconds(seconds: float | None) -> None:
-    if seconds is not None and not 0 < seconds < MOST_SECONDS:
-        raise CobnutError(f"--seconds {seconds:g}: must be more than 0 and less than {MOST_SECONDS:,}")
-
-
-def check_memory(memory: int, least: int, emulator: str, board: boards.Board | None = None) -> None:
-    if not least <= memory <= MOST_MEMORY_MB:
-        raise CobnutError(f"--memory {memory}: must be from {least} to {MOST_MEMORY_MB} on {emulator}")
-    if board and board.memory_mb and memory not in (DEFAULT_MEMORY_MB, board.memory_mb):
-        raise CobnutError(f"--memory {memory}: {emulator}'s {board.name} has {board.memory_mb}")
-
-
-def sanitized(what: Boot, board: boards.Board | None = None, seconds: float | None = None) -> int:
-    """Boots `what` under the sanitizer and prints its reports; 0 if there are none and the guest ended well.
-
-    `board` is needed if it is not a PC.
-    """
+def sanitized(guest: Guest) -> int:
+    """Prints the sanitizer's reports; 0 if there are none and the guest ended well."""
     from cobnut import findings, sanitizing
-    from cobnut.emulators import qemu, qemu_arm
 
     building.lab()
     with tempfile.TemporaryDirectory(prefix="cobnut-") as folder:
         out = Path(folder) / "reports.json"
-        if board and board.processor is boards.ARM:
-            plugin = sanitizing.plugin(board.kernel_executable, out)
-            code = qemu_arm.interact(what, board.name, plugin=plugin, seconds=seconds)
-        else:
-            code = qemu.interact(what, plugin=sanitizing.plugin(what.kernel, out), seconds=seconds)
+        code = guest.interact(sanitizing.plugin_for(guest.names, out))
         found = findings.read(out)
     print(sanitizing.say(found))
     return 1 if found.reports or code else 0
+
+
+def record(asked: Asked, out: Path) -> int:
+    """Records the guest to the file `out`; returns its status."""
+    from cobnut import recording
+
+    guests.check(asked)
+    writable.check(f"--out {out}", out, writable.try_file)
+    guest = guests.resolve(asked)
+    version = guest.ensure_emulator()
+    building.lab()
+    with tempfile.TemporaryDirectory(prefix="cobnut-") as folder:
+        note = Path(folder) / "note"
+        recording.write_note(guest.boot, guest.board, f"QEMU {version}", note)
+        code = guest.interact(recording.plugin_for(guest.names, out, [("note", str(note))]))
+    print(f"recorded: {paths.shown(out)}, {out.stat().st_size:,} bytes")
+    return code

@@ -7,24 +7,28 @@ explains it, else *failed*.
 
 Where a paper published a number, there are two kinds of rules and no others. `reproduces` holds a measurement to the
 number, on both sides, as far as its source lets it vary or else by 15 %. `no_more_than` and `no_less_than` ask for one
-side only: that this kernel is no worse than what was published. Such a check says nothing about the model.
+side only: that this kernel is no worse than what was published. Such a check says nothing about the model. Where only
+a drawing was published, `drawn` asks for the interval that can be read off it; there is no number to be off from.
 """
 
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Literal
 
 Verdict = Literal["ok", "known_miss", "failed"]
-# published: a value to reproduce; no_worse: a published one that this kernel should not be worse than; own: nobody
-# published it
-Kind = Literal["published", "no_worse", "own"]
+# published: a value to reproduce; no_worse: a published one that this kernel should not be worse than; drawn: nobody
+# printed the number, a figure gives an interval; own: nobody published it
+Kind = Literal["published", "no_worse", "drawn", "own"]
 KINDS: Mapping[Kind, str] = {
     "published": "published values",
     "no_worse": "no worse than published",
+    "drawn": "intervals of figures",
     "own": "own checks",
 }
+NO_WORDS: Mapping[str, Sequence[str]] = {}
 TOLERANCE = 0.15  # of a published value whose source says nothing of how far it varies
 
 
@@ -58,6 +62,11 @@ def no_more_than(published: float) -> Rule:
 
 def no_less_than(published: float) -> Rule:
     return Rule(f"no less than {published:g}", lambda value: value >= published, "no_worse", published)
+
+
+def drawn(low: float, high: float, by: str) -> Rule:
+    """An interval that a figure gives; `by` says how."""
+    return Rule(f"from {low:g} to {high:g} ({by})", lambda value: low <= value <= high, "drawn")
 
 
 def at_most(limit: float) -> Rule:
@@ -108,8 +117,8 @@ class KnownMiss:
     same.
     """
 
-    low: float
-    high: float
+    low: int | float  # as it was written: results have it so, too
+    high: int | float
     reason: str
 
 
@@ -121,17 +130,39 @@ def named(*parts: str | Iterable[str]) -> str:
     return ".".join(part if isinstance(part, str) else "{" + ",".join(part) + "}" for part in parts)
 
 
+def joined(declared: Iterable[str]) -> list[str]:
+    """The same names in fewer words: those that differ in their last part only are one."""
+    last: dict[str, list[str]] = {}
+    for name in declared:
+        match = re.fullmatch(r"(.*?)([a-z_0-9]+|{[^}]*})", name)
+        before, some = match.groups() if match else (name, "")
+        last.setdefault(before, []).extend(some.strip("{}").split(","))
+    return [before + (some[0] if len(some) == 1 else named(some)) for before, some in last.items()]
+
+
 def undeclared(checks: Iterable[Check], declared: Iterable[str]) -> list[str]:
     """The names of those that are none of the `declared`."""
-    patterns = [re.compile(_expression(one)) for one in declared]
-    return [check.name for check in checks if not any(pattern.fullmatch(check.name) for pattern in patterns)]
+    declared = list(declared)
+    return [check.name for check in checks if all(captured(check.name, one) is None for one in declared)]
 
 
-def _expression(declared: str) -> str:
+def captured(name: str, declared: str, any_of: Mapping[str, Sequence[str]] = NO_WORDS) -> dict[str, str] | None:
+    """What the words in capitals of `declared` are in `name`; None if that is another name. A word that `any_of` has
+    is one of those.
+    """
+    match = re.fullmatch(_expression(declared, tuple((word, tuple(some)) for word, some in any_of.items())), name)
+    return match.groupdict() if match else None
+
+
+@cache
+def _expression(declared: str, any_of: tuple[tuple[str, tuple[str, ...]], ...]) -> str:
+    known = {word: "|".join(map(re.escape, some)) for word, some in any_of}
+
     def part(match: re.Match[str]) -> str:
         if match["some"] is not None:
-            return "(" + "|".join(map(re.escape, match["some"].split(","))) + ")"
-        return ".+" if match["word"] else re.escape(match[0])
+            return "(?:" + "|".join(map(re.escape, match["some"].split(","))) + ")"
+        word = match["word"]
+        return f"(?P<{word}>{known.get(word, '.+')})" if word else re.escape(match[0])
 
     return re.sub(r"{(?P<some>[^}]*)}|(?P<word>[A-Z]+)|.", part, declared)
 
@@ -152,7 +183,7 @@ def judge(name: str, measured: float | None, unit: str, rule: Rule | None, why: 
 def with_known_misses(checks: Sequence[Check], misses: Mapping[str, KnownMiss]) -> list[Check]:
     """Tells known misses from failures, by the checks' names; the reason is added to both."""
 
-    def settled(check: Check) -> Check:
+    def with_reason(check: Check) -> Check:
         miss = misses.get(check.name)
         if check.ok or check.measured is None or miss is None:
             return check
@@ -160,7 +191,7 @@ def with_known_misses(checks: Sequence[Check], misses: Mapping[str, KnownMiss]) 
         why = f"{check.why} {miss.reason} That explains {miss.low:g} to {miss.high:g}."
         return replace(check, why=why, verdict="known_miss" if known else "failed", accepted=(miss.low, miss.high))
 
-    return [settled(check) for check in checks]
+    return [with_reason(check) for check in checks]
 
 
 def by_kind(checks: Iterable[Check]) -> dict[Kind, list[Check]]:

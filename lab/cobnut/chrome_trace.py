@@ -5,6 +5,7 @@ A space is a process and a thread a thread of it: slices where it runs, instants
 messages. The first process is the kernel: idle time and interrupts. Times are microseconds.
 """
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -78,6 +79,26 @@ def convert(trace: Trace, programs: Sequence[Program] = ()) -> dict:
     }
 
 
+def _by_places(trace: Trace, programs: Sequence[Program]) -> dict[tuple[int, int], list[Program]]:
+    """The programs that a space may run, by the space and how many were deleted at its place before: those that have
+    code wherever its threads entered the kernel. Places at which no program has any, as in the interface page, say
+    nothing.
+    """
+    lives: Counter[int] = Counter()
+    places: dict[tuple[int, int], set[int]] = {}
+    for record in trace.records:
+        if record.event == "switched":
+            space, _, ip, _ = record.words
+            places.setdefault((space, lives[space]), set()).add(ip)
+        elif record.event == "space_deleted":
+            lives[record.words[0]] += 1
+    code = {ip: [one for one in programs if one.function_at(ip)] for some in places.values() for ip in some}
+    known = {life: [code[ip] for ip in some if code[ip]] for life, some in places.items()}
+    return {
+        life: [one for one in programs if all(one in having for having in some)] for life, some in known.items() if some
+    }
+
+
 class _Writer:
     def __init__(self, trace: Trace, programs: Sequence[Program]):
         self.events: list[dict] = []
@@ -85,6 +106,8 @@ class _Writer:
         self._first_user = trace.first_user_thread
         self._processes: dict[int, int] = {}  # space: process
         self._run: dict[int, Program] = {}  # space: what it runs, where that is known
+        self._may_run = _by_places(trace, programs)
+        self._lives: Counter[int] = Counter()  # spaces that were deleted, by their place
         self._process_names = {KERNEL: "kernel"}
         self._thread_names = {(KERNEL, IDLE): "idle"}
         self._spaces: dict[int, int] = {}  # thread: space
@@ -217,6 +240,7 @@ class _Writer:
 
     def _space_deleted(self, record: Record, following: Record | None) -> None:
         self._happens("deletes a space", "space", {"space": self._space_name(record.words[0])})
+        self._lives[record.words[0]] += 1
         for known in (self._processes, self._run):
             known.pop(record.words[0], None)  # its place may become another one's
 
@@ -262,6 +286,10 @@ class _Writer:
                 if program.thread is not None and thread == user_thread(self._first_user + program.thread):
                     self._run[space] = program
                     named.setdefault(program.thread, program.name)
+            fitting = self._may_run.get((space, self._lives[space]), [])
+            if space not in self._run and len(fitting) == 1:
+                self._run[space] = fitting[0]
+                named.setdefault(number(thread) - self._first_user, f"{fitting[0].name}, space {pid}")
             self._process_names[pid] = named.get(number(thread) - self._first_user, f"space {pid}")
 
     def _track(self, thread: int) -> tuple[int, int]:
@@ -272,12 +300,14 @@ class _Writer:
         return track
 
     def _function_at(self, thread: int, address: int) -> str | None:
-        """The function of the thread's program; where that is not known, of the only program with code there."""
-        program = self._run.get(self._spaces.get(thread, 0))
+        """The function of the thread's program; where that is not known, what all that it may be have there."""
+        space = self._spaces.get(thread, 0)
+        program = self._run.get(space)
         if program:
             return program.function_at(address)
-        names = [name for one in self._programs if (name := one.function_at(address))]
-        return names[0] if len(names) == 1 else None
+        fitting = self._may_run.get((space, self._lives[space])) or self._programs
+        names = {name for one in fitting if (name := one.function_at(address))}
+        return names.pop() if len(names) == 1 else None
 
     def _space_name(self, space: int) -> str:
         return self._process_names.get(

@@ -12,10 +12,10 @@ def experiments(begun: str) -> list[str]:
 
 
 def proofs_(begun: str) -> list[str]:
-    """Names of experiments that `test long` makes."""
-    from cobnut.experiments import long_proofs
+    """Names of what `test long` makes."""
+    from cobnut import proofs
 
-    return _that_begin(list(long_proofs()), begun)
+    return _that_begin(proofs.names(), begun)
 
 
 def machines_(begun: str) -> list[str]:

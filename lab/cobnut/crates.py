@@ -2,7 +2,7 @@
 """The crates of others that the laboratory uses, compiled once for all checkouts.
 
 For each of cargo's commands that is used here the cache holds what it leaves of them in a target folder. It is made
-with a workspace that has the laboratory's manifests and lock file and no code, so that cargo settles on the same crates
+with a workspace that has the laboratory's manifests and lock file and no code, so that cargo chooses the same crates
 with the same features; and it is copied to build/cargo before that command's first run there. cargo judges it like
 everything that it finds there, so the worst that a wrong one can do is to be compiled again.
 """

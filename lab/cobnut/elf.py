@@ -14,7 +14,7 @@ from pathlib import Path
 
 import cxxfilt
 from elftools.common.exceptions import ELFError
-from elftools.elf.constants import SH_FLAGS
+from elftools.elf.constants import P_FLAGS, SH_FLAGS
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
@@ -53,12 +53,16 @@ class Symbol:
 
 @dataclass(frozen=True)
 class Segment:
-    """What is loaded: the file's bytes from `offset` on, to a linear and a physical address."""
+    """What is loaded: the file's bytes from `offset` on, to a linear and a physical address, and with them `room` bytes
+    in all.
+    """
 
     offset: int
     size: int
     linear: int
     physical: int
+    room: int
+    writable: bool
 
 
 class Executable:
@@ -104,7 +108,14 @@ class Executable:
     def segments(self) -> list[Segment]:
         """What is loaded from the file."""
         return [
-            Segment(one["p_offset"], one["p_filesz"], one["p_vaddr"], one["p_paddr"])
+            Segment(
+                one["p_offset"],
+                one["p_filesz"],
+                one["p_vaddr"],
+                one["p_paddr"],
+                one["p_memsz"],
+                bool(one["p_flags"] & P_FLAGS.PF_W),
+            )
             for one in self._file.iter_segments("PT_LOAD")
         ]
 

@@ -95,7 +95,7 @@ class Findings:
         return [report.line for report in self.reports]
 
 
-NOTHING = Findings([], [], [], {"accesses": 0, "late_rights": 0})
+NOTHING = Findings([], [], [], dict.fromkeys(("accesses", "late_rights", "losses", "page_faults"), 0))
 WRITTEN = TypeAdapter(Findings)
 
 

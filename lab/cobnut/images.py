@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Kernels that are not ours, as files: what QEMU's own loader takes, and what is wrong with a file that it does not
+"""Kernels that are not ours, as files: what QEMU's own loaders take, and what is wrong with a file that they do not
 take.
 """
 
 import struct
+from collections.abc import Callable
 from pathlib import Path
 
+from cobnut.boards import ARM, IA32, Processor
 from cobnut.errors import CobnutError
 from cobnut.modules import Module, elf_fault
 
@@ -17,9 +19,17 @@ MULTIBOOT_WITHIN = (
 BOOT_SECTOR, BOOT_SIGNATURE = 0x1FE, b"\x55\xaa"
 SETUP_HEADER, SETUP_SIGNATURE = 0x202, b"HdrS"
 SETUP_SECTORS, CODE_SIZE = 0x1F1, 0x1F4  # sectors of 512 bytes beside the first, and units of 16 bytes behind them
+# Linux, arch/arm/boot/compressed/head.S: a zImage's signature, and beside it where it begins and ends
+ZIMAGE_AT, ZIMAGE_MAGIC = 0x24, 0x016F2818
+UIMAGE_MAGIC = b"\x27\x05\x19\x56"  # U-Boot, include/image.h
+ALWAYS = 0xE  # condition of an instruction that is executed in any case (ARM DDI 0100, A3.2)
+FIRST = {
+    IA32: "neither a multiboot executable for IA-32 nor a bzImage of Linux",
+    ARM: "neither a zImage nor a uImage nor an executable for ARM nor a plain image, which begins with an instruction",
+}
 
 
-def parse(texts: list[str]) -> tuple[Module, ...]:
+def parse(texts: list[str], processor: Processor = IA32) -> tuple[Module, ...]:
     """The images that `texts` name, each a path with arguments behind it: a kernel, then what it is to find in
     memory.
     """
@@ -29,16 +39,52 @@ def parse(texts: list[str]) -> tuple[Module, ...]:
         if not name:
             raise CobnutError("--image: an empty name")
         images.append(Module(Path(name), arguments.strip()))
-    for index, image in enumerate(images):
-        data = _contents(image.path)
-        if index == 0 and kind(data) is None:
-            raise CobnutError(
-                f"--image {image.path}: neither a multiboot executable for IA-32 nor a bzImage of Linux, as the first"
-                " one has to be"
-            )
-        if index == 0 and is_cut_off(data):
-            raise CobnutError(f"--image {image.path}: a bzImage that is cut off")
+    contents = [_contents(image.path) for image in images]
+    if images:
+        _check_kernel(images[0].path, contents[0], processor)
+    if images and processor is ARM:
+        _check_arm(images, contents[0])
     return tuple(images)
+
+
+def _check_kernel(path: Path, data: bytes, processor: Processor) -> None:
+    kinds: dict[Processor, Callable[[bytes], str | None]] = {IA32: kind, ARM: arm_kind}
+    found = kinds[processor](data)
+    if found is None:
+        raise CobnutError(f"--image {path}: {FIRST[processor]}, as the first one has to be")
+    if found == "linux" and is_cut_off(data):
+        raise CobnutError(f"--image {path}: a bzImage that is cut off")
+    if found == "zimage" and len(data) < _zimage_size(data):
+        raise CobnutError(f"--image {path}: a zImage that is cut off")
+
+
+def _check_arm(images: list[Module], kernel: bytes) -> None:
+    """Refuses what the boot convention for ARM has no place for."""
+    if len(images) > 2:
+        raise CobnutError("--image: a kernel for ARM finds one more in memory, its initial RAM disk")
+    if len(images) == 2 and images[1].arguments:
+        raise CobnutError(f"--image {images[1].path}: an initial RAM disk has no arguments")
+    if arm_kind(kernel) == "elf" and (len(images) == 2 or images[0].arguments):
+        raise CobnutError(
+            f"--image {images[0].path}: QEMU starts an executable for ARM at its entry, with neither arguments nor an"
+            " initial RAM disk"
+        )
+
+
+def arm_kind(data: bytes) -> str | None:
+    """The same for ARM: `zimage`, `uimage`, `elf`, `plain` or None."""
+    if data[:4] == b"\x7fELF":
+        return "elf" if elf_fault(data, ARM) is None else None
+    if data[:4] == UIMAGE_MAGIC:
+        return "uimage"
+    if len(data) > ZIMAGE_AT + 12 and struct.unpack_from("<I", data, ZIMAGE_AT)[0] == ZIMAGE_MAGIC:
+        return "zimage"
+    return "plain" if len(data) >= 4 and data[3] >> 4 == ALWAYS else None
+
+
+def _zimage_size(data: bytes) -> int:
+    first, end = struct.unpack_from("<II", data, ZIMAGE_AT + 4)
+    return end - first
 
 
 def kind(data: bytes) -> str | None:

@@ -175,6 +175,7 @@ def _read_symbols(guest: LinuxGuest) -> None:
     """Debian's package has no map of the kernel's symbols: the kernel itself is asked, once, by its second serial
     port.
     """
+    qemu.ensure()
     with tempfile.TemporaryDirectory(prefix="cobnut-") as name:
         folder = Path(name)
         listing = folder / "symbols"

@@ -5,12 +5,14 @@ import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
-from cobnut import boards, paths
+from cobnut import paths
 from cobnut.boards import Board
-from cobnut.emulators import Boot, qemu, qemu_arm
 from cobnut.emulators.qemu import Plugin
 from cobnut.errors import CobnutError
+from cobnut.guests import Guest
 from cobnut.machines import Machine
+
+NO_SYMBOL = "no symbol "  # begins warnings about symbols of ours, which no other kernel has
 
 
 def plugin(
@@ -20,20 +22,31 @@ def plugin(
 
     `changes` of the machine are PARAMETER:VALUE each; `more` are further arguments of the plugin's.
     """
-    arguments = (("machine", str(machine.path)), ("kernel", str(board.kernel_executable)), ("out", str(out)))
+    return plugin_for((("kernel", str(board.kernel_executable)),), machine, out, changes, more=more)
+
+
+def plugin_for(
+    names: Iterable[tuple[str, str]],
+    machine: Machine,
+    out: Path,
+    changes: Iterable[str] = (),
+    *,
+    more: Iterable[tuple[str, str]] = (),
+) -> Plugin:
+    """The same for any kernel, whose code has these `names` (`guests.Guest`)."""
+    arguments = (("machine", str(machine.path)), *names, ("out", str(out)))
     return Plugin(paths.PLUGIN, (*arguments, *(("set", change) for change in changes), *more))
 
 
-def boot(board: Board, what: Boot, machine: Machine, seconds: float | None = None) -> tuple[int, str]:
-    """Boots with the console on this terminal, for so many seconds at most; returns the guest's number and the plugin's
-    JSON (docs/plugin.md).
+def boot(
+    guest: Guest, machine: Machine, changes: Iterable[str] = (), *, more: Iterable[tuple[str, str]] = ()
+) -> tuple[int, str]:
+    """Boots with the console on this terminal; returns the guest's number and the plugin's JSON (docs/plugin.md). For
+    `changes` and `more` see `plugin`.
     """
     with tempfile.TemporaryDirectory(prefix="cobnut-") as folder:
         out = Path(folder) / "measured.json"
-        if board.processor is boards.ARM:
-            code = qemu_arm.interact(what, board.name, plugin=plugin(board, machine, out), seconds=seconds)
-        else:
-            code = qemu.interact(what, plugin=plugin(board, machine, out), seconds=seconds)
+        code = guest.interact(plugin_for(guest.names, machine, out, changes, more=more))
         if not out.exists():
             raise CobnutError("the plugin wrote nothing")
         return code, out.read_text()

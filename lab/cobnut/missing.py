@@ -20,3 +20,18 @@ def total(values: Iterable[float | None]) -> float | None:
 def difference(value: float | None, less: float | None) -> float | None:
     """The one less the other."""
     return None if value is None or less is None else value - less
+
+
+def ratio(value: float | None, base: float | None) -> float | None:
+    """The one over the other; nothing over 0 is known."""
+    return value / base if value is not None and base else None
+
+
+def least(values: Iterable[float | None]) -> float | None:
+    """The least of them."""
+    return min(known(values) or [], default=None)
+
+
+def most(values: Iterable[float | None]) -> float | None:
+    """The greatest of them."""
+    return max(known(values) or [], default=None)

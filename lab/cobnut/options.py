@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Arguments and options that several commands share."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -22,9 +23,23 @@ ImageOption = Annotated[
     list[str] | None,
     typer.Option(
         "--image",
-        help="Any kernel (multiboot or bzImage), then its modules, each quoted with its arguments.",
+        help=(
+            "Any kernel (multiboot or bzImage; for ARM zImage, uImage, ELF or plain), then its modules or its initial"
+            " RAM disk, each quoted with its arguments."
+        ),
         metavar="FILE",
     ),
+]
+SymbolsOption = Annotated[
+    Path | None,
+    typer.Option("--symbols", help="With --image: names of its code, an ELF file or a System.map.", metavar="FILE"),
+]
+QemuArgsOption = Annotated[
+    list[str] | None,
+    typer.Option("--qemu-args", help="Further words of QEMU's command line, quoted as one.", metavar="WORDS"),
+]
+UntilOption = Annotated[
+    str | None, typer.Option("--until", help="Ends the run when the console says this.", metavar="TEXT")
 ]
 CpuOption = Annotated[str | None, typer.Option("--cpu", help="The emulator's name of a processor.", metavar="MODEL")]
 MemoryOption = Annotated[int, typer.Option("--memory", help="Main memory in MB.", metavar="MB")]
@@ -32,14 +47,15 @@ SecondsOption = Annotated[float | None, typer.Option("--seconds", help="Ends the
 BoardOption = Annotated[
     str, typer.Option("--board", help="The board to build for.", metavar="BOARD", autocompletion=completion.boards_)
 ]
+KINDS_OF_KERNEL = (
+    "checked=on: a kernel that asserts its invariants as it runs. For ARM, tags=off: the standard kernel, which flushes"
+    " at every switch."
+)
 KernelSetting = Annotated[
     list[str] | None,
-    typer.Option(
-        "--set",
-        help=(
-            "checked=on: a kernel that asserts its invariants as it runs. For ARM, tags=off: the standard kernel, which"
-            " flushes at every switch."
-        ),
-        metavar="K=on|off",
-    ),
+    typer.Option("--set", help=KINDS_OF_KERNEL, metavar="K=on|off"),
+]
+BuildSetting = Annotated[
+    list[str] | None,
+    typer.Option("--set", help=f"{KINDS_OF_KERNEL} guest=NAME: a kernel that is not ours.", metavar="K=VALUE"),
 ]

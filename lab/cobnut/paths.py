@@ -18,6 +18,7 @@ CARGO_TARGET = BUILD / "cargo"
 PLUGIN = CARGO_TARGET / "release" / "libcobnut_plugin.so"
 MACHINE_TOOL = CARGO_TARGET / "release" / "cobnut-machine"
 REPLAYER = CARGO_TARGET / "release" / "cobnut-replay"
+PATH_COST = CARGO_TARGET / "release" / "cobnut-path"
 
 
 def shown(path: Path) -> str:

@@ -11,17 +11,20 @@ from cobnut.modules import Module
 from cobnut.symbols import places
 
 # user/root/main.cc
-FAULT = re.compile(r"^root: (\S+): ended: .*, ip ([0-9a-f]{8})$", re.MULTILINE)
+FAULT = re.compile(r"^root: (\S+): ended: .*, ip ([0-9a-f]{8}), thread (\d+)$", re.MULTILINE)
 END = re.compile(r"^root: (\S+): (?:finished with code (-?\d+)|ended: |not started: )", re.MULTILINE)
 FAILED = 1  # the code of a program that did not end by itself
 CODES = range(1, 128)  # those that a run can end with
+# Thread numbers: the kernel gives sigma0 the first of users' (kernel/core/kip.hpp), root has the next but one, and root
+# gives the modules behind it the following ones. So the second and later modules of a boot have this plus their place.
+BEFORE_ROOT = 48 + 1
 
 
 def fault_places(console: str, modules: Sequence[Module]) -> list[str]:
     """For each program that was ended for a fault where it was: function, file and line, innermost first."""
     lines = []
-    for name, ip in FAULT.findall(console.replace("\r", "")):
-        module = _called(name, modules)
+    for name, ip, thread in FAULT.findall(console.replace("\r", "")):
+        module = _started_as(int(thread), name, modules)
         found = places(module.path, int(ip, 16)) if module else []
         lines += [f"{name}: {'in' if index == 0 else 'called by'} {place}" for index, place in enumerate(found)]
     return lines
@@ -37,14 +40,10 @@ def status(console: str, modules: Sequence[Module]) -> int:
     return next((codes[name] for name in ordered if codes[name]), 0)
 
 
-def _called(name: str, modules: Sequence[Module]) -> Module | None:
-    """The program of this name; None where it could be one of several files."""
-    found = {module.path: module for module in modules if _is_called(module, name)}
-    if len(found) > 1 and not any(given_names(module) for module in found.values()):
-        # of files that are called alike the first keeps its name, and others get a number before it (emulators.stage)
-        first, *others = found.values()
-        found = {module.path: module for module in ([first] if name == staged_name(first) else others)}
-    return next(iter(found.values())) if len(found) == 1 else None
+def _started_as(thread: int, name: str, modules: Sequence[Module]) -> Module | None:
+    """The module of a boot that root started as this thread; None where that has another name: it was not our root."""
+    place = thread - BEFORE_ROOT
+    return modules[place] if 1 < place < len(modules) and _is_called(modules[place], name) else None
 
 
 def given_names(module: Module) -> list[str]:

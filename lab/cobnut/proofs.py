@@ -1,61 +1,148 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The long proofs: experiments in full, on every board that they know, as tests that pass or fail one by one."""
+"""The long proofs: experiments in full, on every board that they know, and tests in a longer form, as tests that pass
+or fail one by one.
+"""
 
+import os
+import subprocess
+import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from cobnut import boards, experiments, paths, running, tables
+from cobnut import boards, build, experiments, paths, running, tables
 from cobnut.checks import in_words
 from cobnut.errors import CobnutError, Skipped, unknown
+from cobnut.linux import guest
 
 
 @dataclass(frozen=True)
 class Proof:
     """An experiment in full, on a board."""
 
-    experiment: str
+    name: str
     board: str
 
     @property
     def words(self) -> str:
         """What names it behind `./cobnut test long`."""
-        return f"{self.experiment} --board {self.board}"
+        return f"{self.name} --board {self.board}"
+
+    def run(self) -> tuple[bool, str]:
+        """Whether it holds, and how it ended."""
+        result = running.run(
+            self.name, board=self.board, machine=None, given=[], quick=False, report_folder=paths.REPORTS
+        ).result
+        if result.failed:
+            tables.show_checks(result)
+        return not result.failed, in_words(result.checks)
 
 
-def all_proofs() -> list[Proof]:
+@dataclass(frozen=True)
+class UnitProof:
+    """A unit test of the kernel's on this machine, for which a variable of the environment asks for more."""
+
+    name: str
+    test: str
+    variable: str
+    value: int
+    board: None = None
+
+    @property
+    def words(self) -> str:
+        return self.name
+
+    def run(self) -> tuple[bool, str]:
+        """Whether it holds, and how it ended."""
+        build.host_tests()
+        done = subprocess.run(
+            [str(paths.BUILD / "host/kernel/tests/kernel_tests"), f"--gtest_filter={self.test}"],
+            env={**os.environ, self.variable: str(self.value)},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+        holds = done.returncode == 0 and "[  PASSED  ] 1 test." in done.stdout
+        if not holds:
+            print(done.stdout, end="")
+        return holds, f"{self.test} with {self.variable}={self.value}"
+
+
+@dataclass(frozen=True)
+class SystemProof:
+    """A test of tests/system, for which a variable of the environment asks for more."""
+
+    name: str
+    test: str
+    variable: str
+    value: int
+    board: None = None
+
+    @property
+    def words(self) -> str:
+        return self.name
+
+    def run(self) -> tuple[bool, str]:
+        """Whether it holds, and how it ended."""
+        guest.ensure()
+        done = subprocess.run(
+            [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", str(paths.ROOT / "tests" / self.test)],
+            env={**os.environ, self.variable: str(self.value)},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+        if done.returncode:
+            print(done.stdout, end="")
+        return done.returncode == 0, f"{self.test} with {self.variable}={self.value}"
+
+
+AnyProof = Proof | UnitProof | SystemProof
+ENDURANCE = "system/test_linux_endurance.py"
+SYSTEM_PROOFS = (
+    SystemProof("linux/forks", f"{ENDURANCE}::test_forks_leave_nothing_in_the_books", "FORKS", 10000),
+    SystemProof("linux/fuzz", f"{ENDURANCE}::test_no_call_harms_the_system", "FUZZ_ROUNDS", 2000),
+)
+UNIT_PROOFS = (UnitProof("groups/starts", "Groups.AreFoundFromAnyStartAndKept", "STARTS", 100),)
+
+
+def names() -> list[str]:
+    """What can be chosen."""
+    return [*experiments.long_proofs(), *(each.name for each in (*SYSTEM_PROOFS, *UNIT_PROOFS))]
+
+
+def all_proofs() -> list[AnyProof]:
     """All of them, in the order in which they are made."""
-    return [Proof(each.name, board) for each in experiments.long_proofs().values() for board in each.all_boards]
+    of_experiments = (
+        Proof(each.name, board) for each in experiments.long_proofs().values() for board in each.all_boards
+    )
+    return [*of_experiments, *SYSTEM_PROOFS, *UNIT_PROOFS]
 
 
-def choose(names: Sequence[str], board: str | None) -> list[Proof]:
-    """Those of the experiments `names`, or of all, on `board`, or on all."""
-    known = experiments.long_proofs()
-    for name in names:
+def choose(wanted: Sequence[str], board: str | None) -> list[AnyProof]:
+    """Those named, or all, on `board`, or on all; a test runs on no board."""
+    known = names()
+    for name in wanted:
         if name not in known:
             raise unknown("long proof", name, known)
     if board is not None:
         boards.find(board)
-    wanted = names or known
-    chosen = [each for each in all_proofs() if each.experiment in wanted and board in (None, each.board)]
-    for name in names:
-        if not any(each.experiment == name for each in chosen):
+    chosen = [each for each in all_proofs() if each.name in (wanted or known) and board in (None, each.board)]
+    for name in wanted:
+        if not any(each.name == name for each in chosen):
             raise CobnutError(f"--board {board}: {name} does not run there")
     return chosen
 
 
-def make(proof: Proof) -> bool | None:
+def make(proof: AnyProof) -> bool | None:
     """Makes one and says in a line how it ended. Whether it holds; None if it cannot be made on this machine."""
     start = time.monotonic()
     holds: bool | None = False
     try:
-        result = running.run(
-            proof.experiment, board=proof.board, machine=None, given=[], quick=False, report_folder=paths.REPORTS
-        ).result
-        holds = not result.failed
-        if not holds:
-            tables.show_checks(result)
-        outcome = in_words(result.checks)
+        holds, outcome = proof.run()
     except Skipped as reason:
         holds, outcome = None, str(reason)
     except CobnutError as error:

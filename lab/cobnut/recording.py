@@ -7,14 +7,30 @@ import subprocess
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter
+from typing_extensions import TypedDict
 
 from cobnut import boards, paths
 from cobnut.emulators import Boot
 from cobnut.emulators.qemu import Plugin
 from cobnut.errors import CobnutError
 from cobnut.machines import Machine
-from cobnut.measured import Measured, read
+from cobnut.measured import WHOLE, Measured, read
 from cobnut.results import revision
+
+
+@WHOLE
+class Header(TypedDict):
+    """What a record says of itself (docs/trace.md)."""
+
+    architecture: str
+    memory_bytes: int
+    provenance: Any
+
+
+HEADER = TypeAdapter(Header)
 
 
 @dataclass(frozen=True)
@@ -30,8 +46,13 @@ class Replayed:
 
 
 def plugin(kernel: Path, out: Path, more: Iterable[tuple[str, str]] = ()) -> Plugin:
-    """The plugin as a recorder that writes to `out`."""
-    return Plugin(paths.PLUGIN, (("mode", "record"), ("kernel", str(kernel)), ("out", str(out.resolve())), *more))
+    """The plugin as a recorder of a guest with our kernel that writes to `out`."""
+    return plugin_for((("kernel", str(kernel)),), out, more)
+
+
+def plugin_for(names: Iterable[tuple[str, str]], out: Path, more: Iterable[tuple[str, str]] = ()) -> Plugin:
+    """The same for any kernel, whose code has these `names` (`guests.Guest`)."""
+    return Plugin(paths.PLUGIN, (("mode", "record"), *names, ("out", str(out.resolve())), *more))
 
 
 def write_note(boot: Boot, board: boards.Board, emulator: str, note: Path) -> None:
@@ -46,13 +67,14 @@ def write_note(boot: Boot, board: boards.Board, emulator: str, note: Path) -> No
             {"name": name, "arguments": arguments, "sha256": hashlib.sha256(path.read_bytes()).hexdigest()}
             for name, path, arguments in images
         ],
+        **({"emulator_arguments": list(boot.words)} if boot.words else {}),
     }
     note.write_text(json.dumps(origin))
 
 
-def header(record: Path) -> dict:
+def header(record: Path) -> Header:
     """What the record says of itself."""
-    return json.loads(_replayer(record, "--header"))
+    return HEADER.validate_json(_replayer(record, "--header"))
 
 
 def replay(
@@ -76,7 +98,7 @@ def events(record: Path, instructions: int) -> list[str]:
     return _replayer(record, "--events", str(instructions)).splitlines()
 
 
-def doubts(record_header: dict, machine: Machine) -> str | None:
+def doubts(record_header: Header, machine: Machine) -> str | None:
     """Why a record may not be what `machine` would have run, or None."""
     recorded = (record_header.get("provenance") or {}).get("cpu")
     own = machine.parameters["processor.emulated_as"].value

@@ -4,6 +4,7 @@
 import shlex
 import time
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from cobnut.checks import with_known_misses
 from cobnut.emulators import qemu, qemu_arm
 from cobnut.errors import CobnutError
 from cobnut.experiments import Experiment, Kind, Lab
-from cobnut.modules import Module
+from cobnut.guests import Guest
 from cobnut.process import children_seconds
 from cobnut.results import Result
 from cobnut.sweeping import Sweep
@@ -65,12 +66,12 @@ def planned(
     of_kernel = [pair for pair in given if pair.partition("=")[0] == "checked"]
     if of_kernel and not experiment.checkable:
         raise CobnutError(f"--set {of_kernel[0]}: {name} measures the ordinary kernel")
-    target = boards.settled(target, of_kernel)
+    target = boards.configured(target, of_kernel)
     own = [pair for pair in given if pair not in of_kernel]
     if experiment.machine is None:
         if machine is not None:
             raise CobnutError(f"--machine {machine}: {name} is measured on no machine")
-        experiments.settle(experiment, None, quick, own)
+        experiments.split_settings(experiment, None, quick, own)
         return Plan(experiment, target, None, own)
     chosen = target.machine or experiment.machine if machine is None else machine
     machines.locate(chosen)
@@ -81,7 +82,7 @@ def planned(
         return Plan(
             experiment, target, chosen, own
         )  # what is wrong with the file is said by the model, once it is built
-    experiments.settle(experiment, described, quick, own)
+    experiments.split_settings(experiment, described, quick, own)
     return Plan(experiment, target, chosen, own)
 
 
@@ -113,10 +114,10 @@ def run(
     quick: bool,
     report_folder: Path,
     sweep: Sequence[str] = (),
-    images: tuple[Module, ...] = (),
-    append: str = "",
+    guest: Guest | None = None,
 ) -> Finished:
-    """Builds what is needed, runs the experiment `name` and writes its report; `sweep` holds what --sweep asks for.
+    """Builds what is needed, runs the experiment `name` and writes its report; `sweep` holds what --sweep asks for,
+    `guest` what --image does.
 
     Without a board it is the experiment's first one, and without a machine the board's or the experiment's own.
     """
@@ -125,20 +126,19 @@ def run(
     version = qemu_arm.ensure() if target.processor is boards.ARM else qemu.ensure()
     build.everything(target)
     described = None if machine is None else machines.load(machine)
-    settings, overrides = experiments.settle(experiment, described, quick, plan.given)
+    settings, overrides = experiments.split_settings(experiment, described, quick, plan.given)
     sweeps = []
     if described:
         machines.check(described.path, overrides)
         sweeps = sweeping.parse(sweep, described)
-    with progress.meter(name) as meter:
-        emulator = f"QEMU {version}"
-        lab = Lab(name, target, described, emulator, quick, settings, overrides, meter, images=images, append=append)
+    emulator = f"QEMU {version}"
+    with nullcontext(progress.Silent()) if guest else progress.meter(name) as meter:  # its console is on the terminal
+        lab = Lab(name, target, described, emulator, quick, settings, overrides, meter, guest=guest)
         result = experiment.run(lab)
     words = ["./cobnut", "run", name, "--board", target.name, *(("--machine", machine) if machine else ())]
     words += ["--quick"] * quick + [word for pair in given for word in ("--set", pair)]
     words += [word for wish in sweep for word in ("--sweep", wish)]
-    words += [word for image in images for word in ("--image", f"{image.path} {image.arguments}".strip())]
-    words += ["--append", append] if append else []
+    words += guest.words if guest else ()
     origin = replace(
         result.provenance,
         board=target.name,
@@ -147,7 +147,7 @@ def run(
         machine_changes=overrides,
         command=shlex.join(words),
     )
-    result = replace(result, provenance=origin, checks=with_known_misses(result.checks, experiment.known_misses))
+    result = replace(result, provenance=origin, checks=with_known_misses(result.checks, experiment.sheet.known_misses))
     notes = (
         [experiment.afterwards(replace(lab, meter=progress.Silent()))] if experiment.afterwards and not quick else []
     )
@@ -157,7 +157,7 @@ def run(
         own_plots = experiment.plots
         experiment = replace(experiment, plots=lambda result: [*own_plots(result), *sweeping.plots(result)])
     page = report.write(result, experiment, described, report_folder, notes=notes)
-    if others := checks.undeclared(result.checks, experiment.checks):
+    if others := checks.undeclared(result.checks, experiment.sheet.names):
         raise CobnutError(f"{name} does not declare its checks {', '.join(others)}; report: {page}")
     return Finished(experiment, result, page, notes)
 

@@ -31,12 +31,12 @@ def plugin(
     return Plugin(paths.PLUGIN, (("mode", "sanitize"), *names, ("out", str(out)), *stops, *watched))
 
 
-def foreign_plugin(out: Path, *, symbols: Path, ignore: str | None = None) -> Plugin:
-    """The plugin as a sanitizer of a kernel that is not ours, whose code has the names in `symbols`.
+def plugin_for(names: Iterable[tuple[str, str]], out: Path, *, ignore: str | None = None) -> Plugin:
+    """The same for any kernel, whose code has these `names` (`guests.Guest`).
 
     The invalidation at the address `ignore` is taken to have no effect, and the run then ends at the first report.
     """
-    arguments = (("mode", "sanitize"), ("symbols", str(symbols)), ("out", str(out)))
+    arguments = (("mode", "sanitize"), *names, ("out", str(out)))
     return Plugin(paths.PLUGIN, arguments + ((("ignore", ignore), ("stop", "first")) if ignore else ()))
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
 
-from cobnut import boards, build, crates, packages, paths, proofs
+from cobnut import boards, build, crates, foreign, packages, paths, proofs
 from cobnut.emulators import bochs, qemu, qemu_arm
 from cobnut.errors import CobnutError, unknown
 from cobnut.linux import guest
@@ -133,11 +133,12 @@ def system() -> Count:
     bochs.ensure()
     packages.ensure(packages.BROWSER, packages.GDB, packages.GDB_ARM)
     guest.ensure()
+    foreign.make_all()
     return _pytest("system")
 
 
-def long(chosen: Sequence[proofs.Proof]) -> Count:
-    """experiments in full that prove something, one after the other"""
+def long(chosen: Sequence[proofs.AnyProof]) -> Count:
+    """experiments in full and longer forms of tests that prove something, one after the other"""
     verdicts = [proofs.make(proof) for proof in chosen]
     return Count(verdicts.count(True), verdicts.count(False))
 

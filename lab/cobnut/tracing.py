@@ -9,6 +9,7 @@ from pathlib import Path
 from cobnut import boards, chrome_trace, kernel_trace
 from cobnut.chrome_trace import FIRST_PAYLOAD, ROOT, SIGMA0, Program
 from cobnut.emulators import Boot, qemu, staged_name
+from cobnut.emulators.ending import End
 from cobnut.errors import CobnutError
 from cobnut.kernel_trace import Trace
 from cobnut.payloads import given_names
@@ -38,7 +39,7 @@ def run(boot: Boot, output: Path, seconds: float | None = None) -> Run:
     with tempfile.TemporaryDirectory(prefix="cobnut-") as folder:
         memory = Path(folder) / "memory"
         try:
-            code = qemu.interact(boot, repeatable=True, memory=memory, seconds=seconds)
+            code = qemu.interact(boot, repeatable=True, memory=memory, end=End(seconds))
         except CobnutError as error:
             failure = error
         if failure and not memory.exists():

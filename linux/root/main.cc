@@ -4,14 +4,16 @@
 //
 // Modules: the server (an ELF executable linked at SERVER_START; its command line, without the first word, is the
 // kernel's), then an initial file system. Own options (defaults first):
-//   memory=MB         what the server gets; half of what the machine has if it is not said
-//   small=none|server|all
+//   memory=MB         what the server gets; if it is not said half of what the machine has, as far as it fits
+//   small=server|all|none
 //                     whose spaces are small; of all processes' the kernel decides which
 //   slot=256          MB of the server's
+//   audit=0|1         at the end a line with what the kernel's books say (cobnut/audit.h)
 // The machine ends with what the server says, or with status 2 after one line of what is wrong.
 #include "memory.h"
 #include "threads.h"
 
+#include <cobnut/audit.h>
 #include <cobnut/boot.h>
 #include <cobnut/options.h>
 #include <cobnut/root.h>
@@ -26,11 +28,22 @@ using linux_root::Memory, linux_root::Threads;
 constexpr int bad_input = 2;
 constinit Memory memory;
 constinit Threads threads;
+constinit bool audited = false;
 
 [[noreturn]] void refuse(const char *what)
 {
     cobnut::print("linux-root: %s\n", what);
     cobnut::machine_off(bad_input);
+}
+
+/// The end of the machine, as the server asks for it.
+[[noreturn]] void end(Word status)
+{
+    if (audited) {
+        const cobnut::Audit a = cobnut::audit();
+        cobnut::print("linux-root: audit: %u faults, %u pages, %u objects\n", a.faults, a.pages, a.objects);
+    }
+    cobnut::machine_off(static_cast<int>(status));
 }
 
 /// The text behind the first word.
@@ -80,7 +93,7 @@ bool serve(L4_MsgTag_t tag)
         break;
     case CALL_DELETE_THREAD: error = threads.remove(L4_ThreadId_t{.raw = mr[0]}); break;
     case CALL_ALIAS: return words && memory.load_aliases(mr[0], mr + 1, words - 1);
-    case CALL_OFF: cobnut::machine_off(static_cast<int>(mr[0]));
+    case CALL_OFF: end(mr[0]);
     default: return false;
     }
     L4_Set_MsgTag(L4_MsgTag_t{.raw = 1});
@@ -121,9 +134,10 @@ int cobnut_main(const char *command_line)
     const cobnut::Options options(command_line);
     bool bad = false;
     const unsigned megabytes = options.number("memory", 0, &bad), slot = options.number("slot", 256, &bad);
+    audited = options.number("audit", 0, &bad);
     const cobnut::Text kind = options.find("small");
-    const bool all = kind == "all", small = all || kind == "server";
-    if (bad || (kind && !small && !(kind == "none"))) refuse("bad option on its command line");
+    const bool all = kind == "all", none = kind == "none", small = !none;
+    if (bad || (kind && !all && !none && !(kind == "server"))) refuse("bad option on its command line");
     cobnut::Module server, initrd = {};
     if (!cobnut::boot_module(0, server)) refuse("there is no module with the server");
     cobnut::boot_module(1, initrd);

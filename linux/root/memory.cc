@@ -69,11 +69,11 @@ const char *Memory::load(const cobnut::Module &server, const cobnut::Module &ini
 {
     if (!cobnut::map_physical(server.start, server.size) || !cobnut::map_physical(initrd.start, initrd.size))
         return "sigma0 refuses the modules' memory";
-    if (!megabytes) megabytes = machine_megabytes() / 2;
     const L4_Word_t room = (slot ? slot * megabyte : 0xB0000000u) - SERVER_START;
     const L4_Word_t most = (room - least_aliases) / piece;
-    L4_Word_t count = megabytes * megabyte / piece;
-    if (megabytes > 2047 || count > most) count = most;
+    L4_Word_t count = (megabytes ? megabytes : machine_megabytes() / 2) / (piece / megabyte);
+    if (megabytes && count > most) return "the server's space has no room for so much memory";
+    if (count > most) count = most;
     if (count > most_pieces) count = most_pieces;
     if (!get_pieces(count)) return "the machine has too little memory for what the server is to get";
 

@@ -160,12 +160,11 @@ const char *Threads::start(server_boot &boot, Word entry, Word stack, unsigned s
         !L4_ThreadControl(main_, main_, root_, root_, reinterpret_cast<void *>(server_utcbs)) ||
         !L4_ThreadControl(events_, main_, root_, root_, reinterpret_cast<void *>(server_utcbs + utcb_size)))
         return "the server's space cannot be made";
-    if (slot) {
-        Word old = 0;
-        const Word wanted = L4_SmallSpaceChange | L4_SmallSpace(0, slot);
-        L4_SpaceControl(main_, wanted, L4_Nilpage, L4_Nilpage, L4_nilthread, &old);
-        if (!(old & L4_SmallSpaceChange)) return "the kernel has no room for a small space of that size";
-    }
+    // a large one is asked for, too, or the kernel's rules would make it small once it has many partners
+    const Word wanted = L4_SmallSpaceChange | (slot ? L4_SmallSpace(0, slot) : L4_LargeSpace);
+    Word old = 0;
+    L4_SpaceControl(main_, wanted, L4_Nilpage, L4_Nilpage, L4_nilthread, &old);
+    if (slot && !(old & L4_SmallSpaceChange)) return "the kernel has no room for a small space of that size";
     const Word own_utcb = reinterpret_cast<Word>(__L4_Utcb()) - L4_UtcbIdOffset;
     if (!L4_ThreadControl(console, root_, root_, root_, reinterpret_cast<void *>(own_utcb + utcb_size)))
         return "the console's thread cannot be made";

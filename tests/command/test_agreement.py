@@ -7,6 +7,7 @@ import pytest
 
 from cobnut import agreement
 from cobnut.emulators import bochs_trace
+from cobnut.experiments import limit_faults
 
 # a system call into the kernel, CR3 written, and back; kernel memory lies a page further up in Bochs
 QEMU = """i 301000 load
@@ -108,3 +109,46 @@ def test_anything_else_is_unexplained(before, after):
 def test_a_handler_that_no_interrupt_entered_is_unexplained():
     handler = TIMER.replace("CPU 0: Interrupt 0x20 occurred (error_code=0x0000)\n", "")
     assert compare(bochs=BOCHS.replace(LAST, handler + LAST)).unexplained > 0
+
+
+# a read past the limit of a segment: Bochs faults first, and the kernel lets the instruction try again
+LIMITED = QEMU.replace("i 301000 load\n", "i 301000 load\nlimit 3c0f28\n")
+FAULTING = BOCHS.replace(
+    "(0).[1]",
+    """(0).[0] [0x000000301000] 001b:0000000000301000 (unk. ctxt): mov eax, dword ptr ss:[esp+4] ; 8b442404
+CPU 0: Exception 0x0d - (#GP) general protection fault occurred (error_code=0x0000)
+CPU 0: Interrupt 0x0d occurred (error_code=0x0000)
+[CPU0 RD]: LIN 0x00000000f0155048 PHY 0x000000155048 (len=8, WB): 0x00CF9B00 0x0000FFFF
+(0).[0] [0x000000101300] 0008:00000000f0101300 (unk. ctxt): push ecx ; 51
+[CPU0 WR]: LIN 0x00000000f3fee000 PHY 0x000003fee000 (len=4, WB): 0x00000000
+(0).[0] [0x000000101301] 0008:00000000f0101301 (unk. ctxt): iret ; cf
+(0).[1]""",
+    1,
+)
+
+
+def test_a_fault_past_a_limit_is_passed_over_where_both_have_it():
+    found = compare(LIMITED, FAULTING)
+    assert found.unexplained == 0, found.shown
+    assert (found.limits, found.reasons["limit"], found.instructions) == (1, 2, 6)
+    assert [[step.code for step in path] for path in found.paths] == [["51", "cf"]]
+
+
+@pytest.mark.parametrize(("qemu", "bochs"), [(LIMITED, BOCHS), (QEMU, FAULTING)])
+def test_a_fault_past_a_limit_in_one_of_them_is_unexplained(qemu, bochs):
+    assert compare(qemu, bochs).unexplained > 0
+
+
+def test_repetitions_of_a_string_instruction_are_one():
+    line = "(0).[9] [0x000000301008] 001b:0000000000301008 (unk. ctxt): rep stosd dword ptr es:[edi], eax ; f3ab\n"
+    write = "[CPU0 WR]: LIN 0x00000000003c0f{0} PHY 0x0000003c0f{0} (len=4, WB): 0x0\n"
+    bochs = BOCHS + line + write.format("40") + line + write.format("44")
+    qemu = QEMU + "i 301008 string\nw 3c0f40 3c0f40 4\nend\nw 3c0f44 3c0f44 4\nend\n"
+    found = compare(qemu, bochs)
+    assert found.unexplained == 0, found.shown
+    assert (found.instructions, found.accesses) == (7, 9)
+
+
+def test_a_path_is_listed_with_its_accesses():
+    path = compare(LIMITED, FAULTING).paths[0]
+    assert limit_faults.listing(path) == "i f0101300 101300 51\nw f3fee000 3fee000 4\ni f0101301 101301 cf\n"

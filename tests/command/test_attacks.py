@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from cobnut import attacks
+from cobnut import attacks, machines
 from cobnut.attacks import Attempt
 from cobnut.emulators import Outcome
 from cobnut.errors import CobnutError, Skipped
-from cobnut.experiments import attack_isolation, attack_isolation_arm, silicon_segments
+from cobnut.experiments import attack_isolation, attack_isolation_arm, silicon_ratios, silicon_segments
 from cobnut.findings import Findings
 from cobnut.machines import Parameter
 from made_up import MACHINE
@@ -48,7 +48,7 @@ def verdicts(checks) -> dict[str, bool]:
 def test_one_attempt_that_is_not_refused_fails(status):
     good = verdicts(attack_isolation.judge_run(attack_isolation.Run("x", many("refused"))))
     assert set(good.values()) == {True}
-    bad = attack_isolation.judge_run(attack_isolation.Run("x", many(status)))
+    bad = list(attack_isolation.judge_run(attack_isolation.Run("x", many(status))))
     assert verdicts(bad) == good | {"x.not_refused": False}
     assert "small.0" in next(check.why for check in bad if not check.ok)
 
@@ -143,6 +143,23 @@ def test_costs_have_to_be_there():
     found = verdicts(silicon_segments.judge_all(many("refused"), measured, traces))
     assert found["ticks.load_ds"] and not found["ticks.far_return"] and found["not_refused"]
     assert not verdicts(silicon_segments.judge_all(many("escaped"), measured, traces))["not_refused"]
+
+
+def test_ratios_are_judged_by_their_order():
+    measured = {"load_ds": 20.0, "call_return": 5.0, "far_return": 60.0, "load_walk": 50.0, "load_hit": 10.0}
+    assert silicon_ratios.ratios_of(measured) == {"segment_load": 4, "far_return": 12, "page_walk": 5}
+    assert verdicts(silicon_ratios.judge_all(measured)) == {"segment_load": True, "far_return": True, "page_walk": True}
+    both = measured | {"int_getppid": 90.0, "fast_getppid": 100.0, "load_hit": 60.0}
+    found = verdicts(silicon_ratios.judge_all(both))
+    assert not found["int"] and not found["page_walk"]
+    assert not verdicts(silicon_ratios.judge_all({"load_ds": 20.0}))["segment_load"], "nothing to divide it by"
+
+
+def test_machine_files_have_the_same_ratios():
+    four = silicon_ratios.modelled_ratios(machines.load("pentium4-1400"))
+    assert four["int"] == pytest.approx(1000 / 166) and four["segment_load"] == pytest.approx(253 / 6 / 4)
+    assert four["page_walk"] == pytest.approx((2 + 17 + 3000 / 64) / (2 + 17))
+    assert set(silicon_ratios.modelled_ratios(machines.load("i486"))) == {"segment_load", "far_return", "page_walk"}
 
 
 def test_what_is_read_ahead_has_to_be_visible():

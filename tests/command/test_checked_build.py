@@ -14,18 +14,18 @@ FAULT = " stack f0101234\ncobnut: kernel fault 6 error 0 at f0105b82 cr2 0000000
 
 def test_it_is_built_beside_the_others():
     pc, collie = boards.find("pc"), boards.find("collie")
-    assert boards.settled(pc, ["checked=on"]).folder.name == "pc-checked"
-    assert boards.settled(pc, ["checked=on"]).definitions == ["-DCOBNUT_CHECKED=on"]
-    assert boards.settled(pc, ["checked=on", "checked=off"]) == pc and pc.definitions == []
-    both = boards.settled(collie, ["tags=off", "checked=on"])
-    assert both == boards.settled(collie, ["checked=on"]).standard
+    assert boards.configured(pc, ["checked=on"]).folder.name == "pc-checked"
+    assert boards.configured(pc, ["checked=on"]).definitions == ["-DCOBNUT_CHECKED=on"]
+    assert boards.configured(pc, ["checked=on", "checked=off"]) == pc and pc.definitions == []
+    both = boards.configured(collie, ["tags=off", "checked=on"])
+    assert both == boards.configured(collie, ["checked=on"]).standard
     assert both.folder.name == "collie-standard-checked" and len(both.definitions) == 2
 
 
 @pytest.mark.parametrize("pair", ["checked", "checked=1", "checked=", "unchecked=on", "=on"])
 def test_other_values_are_refused(pair):
     with pytest.raises(CobnutError, match=f"--set {pair}: the kernel for pc is built with checked=on or checked=off"):
-        boards.settled(boards.find("pc"), [pair])
+        boards.configured(boards.find("pc"), [pair])
 
 
 @pytest.mark.parametrize(

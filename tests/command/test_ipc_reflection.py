@@ -3,6 +3,7 @@
 
 import pytest
 
+import made_up
 from cobnut.experiments import ipc_reflection
 from cobnut.experiments.ipc_reflection import (
     CALL,
@@ -22,7 +23,8 @@ from cobnut.experiments.ipc_reflection import (
     Sharers,
     Trip,
 )
-from cobnut.experiments.pingpong import Measurement, Region
+from cobnut.experiments.pingpong import SHARES, Measurement, Region
+from cobnut.plots import Bars
 
 ROUNDS, BETWEEN = 3, 9999
 
@@ -31,16 +33,16 @@ def trip(pair: str, what: str, kernel: float | None, cr3_writes: float | None = 
     """All trips alike; between two faults something that is none. No count: the boot failed."""
     spec = Reflection(pair, ROUNDS, 1, 16, 512, what=what)
     if kernel is None:
-        return Trip(Measurement(spec, {}, "made to fail", 0))
+        return Trip(spec, Measurement(spec, {}, "made to fail", 0))
     writes = switches(pair, what) if cr3_writes is None else cr3_writes
 
     def row(value: float) -> list[float]:
         return [value if i % spec.step == 0 else BETWEEN for i in range(spec.iterations)]
 
     kernel *= spec.pages
-    counters = {f"instructions_{share}": row(kernel) for share in ipc_reflection.SHARES} | {"cr3_writes": row(writes)}
+    counters = {f"instructions_{share}": row(kernel) for share in SHARES} | {"cr3_writes": row(writes)}
     region = Region(0, counters, {}, {"instructions": 1.0}, row(10 * kernel), 1, "00100000", [])
-    return Trip(Measurement(spec, {0: region}, None, 0))
+    return Trip(spec, Measurement(spec, {0: region}, None, 0))
 
 
 def switches(pair: str, what: str) -> int:
@@ -48,7 +50,7 @@ def switches(pair: str, what: str) -> int:
 
 
 def verdicts(one: Trip, pair: str, what: str) -> dict[str, str]:
-    return {check.name: check.verdict for check in ipc_reflection.judge_trip(one, pair, what)}
+    return {check.name: check.verdict for check in ipc_reflection.judge_trip(pair, what, one)}
 
 
 def test_only_faults_and_stops_count_where_something_else_lies_in_between():
@@ -88,10 +90,12 @@ def test_the_guest_is_told_what_to_measure():
 
 
 def test_series_and_bars_are_of_the_same_names():
-    trips = {f"{pair}.{what}": trip(pair, what, 100) for pair in PAIRS for what in KINDS}
-    series = {line.name for line in ipc_reflection.series_of(trips)}
-    assert len(series) == len(KINDS) * (len(ipc_reflection.SHARES) + 1)
-    assert len(ipc_reflection.ledger_of([one.measurement for one in trips.values()])) == 4 * len(PAIRS)
+    trips = {(pair, what): trip(pair, what, 100) for pair in PAIRS for what in KINDS}
+    series = [line for what in KINDS for line in ipc_reflection.series_of(what, trips)]
+    plots = ipc_reflection.plots(made_up.lab(ipc_reflection.EXPERIMENT).result(series, []))
+    drawn = [name for plot in plots if isinstance(plot, Bars) for name in plot.series]
+    assert sorted(drawn) == sorted(line.name for line in series)
+    assert len(set(drawn)) == len(KINDS) * (len(SHARES) + 2)
 
 
 def sharing(sharers: int, a_page: float | None) -> Measurement:
@@ -107,7 +111,7 @@ def sharing(sharers: int, a_page: float | None) -> Measurement:
 @pytest.mark.parametrize("what", TAKING)
 def test_taking_memory_costs_what_it_may_and_no_more_among_many(what):
     def verdicts_of(few: float | None, many: float | None) -> list[str]:
-        checks = ipc_reflection.judge_taking(sharing(2, few), sharing(200, many), what)
+        checks = list(ipc_reflection.judge_taking(sharing(2, few), sharing(200, many), what))
         assert [check.name for check in checks] == [f"sharers.{what}.kernel", f"sharers.{what}.growth"]
         return [check.verdict for check in checks]
 

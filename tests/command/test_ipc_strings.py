@@ -7,7 +7,7 @@ import pytest
 
 import made_up
 from cobnut.experiments import ipc_strings
-from cobnut.experiments.ipc_strings import PLAIN, SHARES, STRING, Strings, case
+from cobnut.experiments.ipc_strings import ALL, PLAIN, STRING, Strings, case
 
 FIXED, A_PAGE, LOOP = 2000, 100, 20
 
@@ -19,7 +19,7 @@ def counted(spec: Strings):
     for size in ipc_strings.SIZES:
         for kind, count in ((PLAIN, LOOP), (STRING, FIXED + A_PAGE * (size // 4096))):
             region = measurement.regions[case(size, kind)]
-            shares = {f"instructions_{share}": [0.0] * region.rounds for share in SHARES}
+            shares = {f"instructions_{share}": [0.0] * region.rounds for share in ALL}
             shares["instructions_kernel"] = [count] * region.rounds
             regions[case(size, kind)] = replace(region, counters=region.counters | shares)
     return replace(measurement, regions=regions)

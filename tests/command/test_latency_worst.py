@@ -80,7 +80,13 @@ def test_the_documents_table_has_every_case_of_the_pc():
     )
     sources = (
         (paths.ROOT / "user" / "x2test" / name).read_text()
-        for name in ("ia32/latency_tests.cc", "ia32/slot_latency_tests.cc", "ia32/stretch_tests.cc", "waiting_tests.cc")
+        for name in (
+            "attribute_tests.cc",
+            "ia32/latency_tests.cc",
+            "ia32/slot_latency_tests.cc",
+            "ia32/stretch_tests.cc",
+            "waiting_tests.cc",
+        )
     )
     cases = {case for source in sources for case in re.findall(r'"latency\.(\w+)"', source)}
     assert cases and {name for name, _ in rows} == cases

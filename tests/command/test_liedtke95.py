@@ -16,7 +16,7 @@ TABLES = [liedtke95_table2.EXPERIMENT, liedtke95_table3.EXPERIMENT]
 
 def checks_of(experiment, **settings) -> dict:
     found = experiment.run(made_up.lab(experiment, **settings)).checks
-    return {check.name: check for check in with_known_misses(found, experiment.known_misses)}
+    return {check.name: check for check in with_known_misses(found, experiment.sheet.known_misses)}
 
 
 @pytest.fixture
@@ -107,8 +107,8 @@ def test_a_dearer_switch_fails_and_says_why(monkeypatch, experiment):
         if name.endswith(".charged"):
             continue
         assert check.verdict == "failed"
-        if name in experiment.known_misses:
-            assert experiment.known_misses[name].reason in check.why
+        if name in experiment.sheet.known_misses:
+            assert experiment.sheet.known_misses[name].reason in check.why
 
 
 def test_charges_confirm_what_was_counted(monkeypatch):

@@ -13,7 +13,7 @@ import pytest
 
 from cobnut import cpio, private_apt
 from cobnut.errors import CobnutError
-from cobnut.linux import guest, images, initrd, patching, room, rootfs, server, source, verdict
+from cobnut.linux import guest, images, initrd, kbuild, patching, room, rootfs, server, source, verdict
 from cobnut.linux.console import Command
 from cobnut.linux.guest import Wish
 from cobnut.linux.initrd import Extra
@@ -39,6 +39,8 @@ NEW, OLD = "6.1.200-1", "6.1.190-1"
         (["--memory", "8"], "--memory 8: must be from"),
         (["--memory", "9999"], "--memory 9999: must be from"),
         (["--memory", "1024"], "takes 768 MB at most"),
+        (["--memory", "237", "--small", "server"], "--memory 237: a server in a small space takes 236 MB at most"),
+        (["--memory", "512", "--small", "all"], "a server in a small space takes 236 MB at most"),
         (["--seconds", "0"], "--seconds 0"),
         (["--append", "a\nb"], "one line"),
         (["--frobnicate"], "--frobnicate"),
@@ -307,18 +309,20 @@ def test_a_server_is_made_again_when_something_of_it_changes(tree, monkeypatch):
     (tree / "overlay/arch/um/ours.c").write_text("theirs\n")
     names.append(server.recipe(given(tree)).name)
     names.append(server.recipe(Source(NEW, given(tree).archive)).name)
-    monkeypatch.setattr(server, "_first_line", lambda *command: "gcc 99")
+    monkeypatch.setattr(kbuild, "first_line", lambda *command: "gcc 99")
     names.append(server.recipe(given(tree)).name)
     assert len(set(names)) == len(names)
     assert server.recipe(given(tree)).name == names[-1]
 
 
-def test_a_line_of_the_configuration_that_linux_drops_is_named():
-    server.check_config("CONFIG_A=y\n# CONFIG_B is not set\n# words\n", "CONFIG_A=y\n", OLD)
-    with pytest.raises(CobnutError, match=f"Linux {OLD} does not take the line 'CONFIG_A=y'"):
-        server.check_config("CONFIG_A=y\n", "# CONFIG_A is not set\n", OLD)
+def test_a_line_of_the_configuration_that_linux_drops_is_named(tmp_path):
+    wanted = tmp_path / "config"
+    wanted.write_text("CONFIG_A=y\n# CONFIG_B is not set\n# words\n")
+    kbuild.check_config(wanted, "CONFIG_A=y\n", OLD)
+    with pytest.raises(CobnutError, match=f"config: Linux {OLD} does not take the line 'CONFIG_A=y'"):
+        kbuild.check_config(wanted, "# CONFIG_A is not set\n", OLD)
     with pytest.raises(CobnutError, match="CONFIG_B is not set"):
-        server.check_config("# CONFIG_B is not set\n", "CONFIG_B=y\n", OLD)
+        kbuild.check_config(wanted, "CONFIG_A=y\nCONFIG_B=y\n", OLD)
 
 
 def test_a_full_disk_is_said_before_and_after(monkeypatch, tmp_path):
@@ -439,3 +443,25 @@ def test_an_image_that_does_not_fit_the_memory_is_refused(monkeypatch, tmp_path)
 def test_nothing_of_it_is_committed_but_what_is_ours():
     listed = subprocess.run(["git", "ls-files", "linux"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     assert not [name for name in listed.split() if name.endswith((".deb", ".xz", ".cpio"))]
+
+
+@pytest.mark.parametrize(
+    ("wish", "memory_mb", "placement"),
+    [
+        (Wish(), 224, "server"),
+        (Wish(memory_mb=236), 236, "server"),
+        (Wish(memory_mb=237), 237, "none"),
+        (Wish(small="none", memory_mb=200), 200, "none"),
+        (Wish(image="development"), 768, "none"),
+        (Wish(image="development", small="all"), 236, "all"),
+        (Wish(kernel="native", memory_mb=600), 600, None),
+    ],
+)
+def test_the_server_is_in_a_small_space_where_its_memory_fits(wish, memory_mb, placement):
+    placed, got_mb = guest.placed(wish, images.find(wish.image), least_mb=100)
+    assert (placed.small, got_mb) == (placement, memory_mb)
+
+
+def test_an_image_that_no_small_space_has_room_for_is_refused():
+    with pytest.raises(CobnutError, match="^--small all: .* 236 MB at most, and the image development needs 300 MB$"):
+        guest.placed(Wish(image="development", small="all"), images.find("development"), least_mb=300)

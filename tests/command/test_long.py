@@ -24,17 +24,19 @@ def test_the_list_names_each_proof_on_each_of_its_boards():
     for name in ("sanitize/mutations", "latency/worst", "sanitize/stress", "attack/isolation"):
         assert {f"{name} --board {board}" for board in boards.BOARDS} <= set(lines)
     assert "wiggins03/fig4 --board collie" in lines and "wiggins03/fig4 --board pc" not in lines
+    assert {"groups/starts", "linux/forks", "linux/fuzz"} <= set(lines), "tests, which run on no board"
 
 
 def test_what_the_list_says_names_one_proof():
     for proof in proofs.all_proofs():
-        assert proofs.choose([proof.experiment], proof.board) == [proof]
+        assert proofs.choose([proof.name], proof.board) == [proof]
 
 
 @pytest.mark.parametrize(
     ("words", "chosen"),
     [
         (["uhlig02/fig9"], ["uhlig02/fig9 --board pc"]),
+        (["groups/starts"], ["groups/starts"]),
         (["sanitize/mutations", "--board", "collie"], ["sanitize/mutations --board collie"]),
         (
             ["wiggins03/fig5", "groups/policy"],
@@ -52,6 +54,7 @@ def test_some_can_be_chosen(words, chosen):
         (["long", "sanitize/mutation"], ["unknown long proof 'sanitize/mutation'", "did you mean"]),
         (["long", "ipc/path"], ["unknown long proof 'ipc/path'"]),
         (["long", "uhlig02/fig9", "--board", "collie"], ["--board collie", "uhlig02/fig9"]),
+        (["long", "groups/starts", "--board", "pc"], ["--board pc", "groups/starts"]),
         (["long", "--board", "toaster"], ["unknown board 'toaster'"]),
         (["unit", "uhlig02/fig9"], ["long alone"]),
         (["unit", "--list"], ["long alone"]),
@@ -63,8 +66,10 @@ def test_wrong_words_are_refused(words, complaint):
 
 
 def test_every_board_and_experiment_is_known():
-    for proof in proofs.all_proofs():
-        assert proof.board in experiments.find(proof.experiment).on(proof.board).boards
+    found = [proof for proof in proofs.all_proofs() if isinstance(proof, proofs.Proof)]
+    assert len(found) > 10
+    for proof in found:
+        assert proof.board in experiments.find(proof.name).on(proof.board).boards
 
 
 def test_they_are_no_part_of_all_tests(monkeypatch, capsys):
@@ -106,6 +111,24 @@ def test_what_keeps_one_from_being_made_fails_that_one_alone(monkeypatch, capsys
     code, lines = ended(monkeypatch, capsys, broken)
     assert code == 1 and lines[-1] == "1 passed, 1 failed"
     assert any(line.startswith("not ok: wiggins03/fig4 --board collie: no emulator, ") for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("status", "says", "holds"),
+    [(0, "[  PASSED  ] 1 test.", True), (0, "[  PASSED  ] 0 tests.", False), (1, "[  FAILED  ] 1 test", False)],
+)
+def test_a_unit_test_has_to_run_and_to_pass(monkeypatch, tmp_path, capsys, status, says, holds):
+    program = tmp_path / "host/kernel/tests/kernel_tests"
+    program.parent.mkdir(parents=True)
+    program.write_text(f'#!/bin/sh\necho "$1 $STARTS {says}"\nexit {status}\n')
+    program.chmod(0o755)
+    monkeypatch.setattr(proofs.paths, "BUILD", tmp_path)
+    monkeypatch.setattr(proofs.build, "host_tests", lambda: None)
+    (proof,) = proofs.choose(["groups/starts"], None)
+    assert proofs.make(proof) is holds
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[-1].startswith(f"{'ok' if holds else 'not ok'}: groups/starts: ")
+    assert holds or lines[0].startswith("--gtest_filter=Groups.AreFoundFromAnyStartAndKept 100 [")
 
 
 def test_nothing_passes_by_being_left_out(monkeypatch, capsys):

@@ -8,7 +8,8 @@ import pytest
 from cobnut import payloads
 from cobnut.modules import Module
 
-FAULT = "root: crash: ended: write at 00000000 without permission, ip 00400100"
+FAULT = "root: crash: ended: write at 00000000 without permission, ip 00400100, thread 51"
+SERVERS = [Module(Path("sigma0")), Module(Path("root"))]
 HELLO, CRASH, NAMED = Module(Path("hello")), Module(Path("/a b/crash")), Module(Path("prog"), "name=crash x")
 
 
@@ -40,21 +41,25 @@ def test_only_a_fault_of_a_known_module_has_a_place(monkeypatch):
         return ["poke at main.c:3", "cobnut_main at main.c:10"]
 
     monkeypatch.setattr(payloads, "places", places)
-    console = f"{FAULT}\r\n{FAULT.replace('crash', 'other')}\r\nroot: hello: finished with code 0\r\n"
-    assert payloads.fault_places(console, [HELLO, CRASH]) == [
+    fault = FAULT.replace("51", "52")
+    console = f"{fault}\r\n{fault.replace('crash', 'other')}\r\nroot: hello: finished with code 0\r\n"
+    assert payloads.fault_places(console, [*SERVERS, HELLO, CRASH]) == [
         "crash: in poke at main.c:3",
         "crash: called by cobnut_main at main.c:10",
     ]
     assert asked == [(CRASH.path, 0x400100)]
 
 
-def test_a_fault_of_a_program_is_not_looked_up_in_another_one(monkeypatch):
+def test_a_fault_is_looked_up_in_the_program_of_its_thread(monkeypatch):
     monkeypatch.setattr(payloads, "places", lambda path, _: [str(path)])
-    same = Module(Path("/elsewhere/other"), "name=crash")
-    assert payloads.fault_places(FAULT, [CRASH, same]) == [] == payloads.fault_places(FAULT, [same, CRASH])
-    alike = Module(Path("/elsewhere/crash"))
-    assert payloads.fault_places(FAULT, [CRASH, alike]) == [f"crash: in {CRASH.path}"]
-    numbered = FAULT.replace("crash", "3-crash")
-    assert payloads.fault_places(numbered, [CRASH, alike]) == [f"3-crash: in {alike.path}"]
-    assert payloads.fault_places(numbered, [CRASH, alike, Module(Path("/third/crash"))]) == []
-    assert payloads.fault_places(FAULT, [CRASH, CRASH]) == [f"crash: in {CRASH.path}"], "the same program twice"
+
+    def looked_up(name, thread, *modules):
+        return payloads.fault_places(FAULT.replace("crash", name).replace("51", str(thread)), [*SERVERS, *modules])
+
+    alike, same = Module(Path("/elsewhere/crash")), Module(Path("/elsewhere/other"), "name=crash")
+    for second, name in ((alike, "3-crash"), (same, "crash"), (CRASH, "crash")):
+        assert looked_up("crash", 51, CRASH, second) == [f"crash: in {CRASH.path}"]
+        assert looked_up(name, 52, CRASH, second) == [f"{name}: in {second.path}"]
+    assert looked_up("crash", 51, same, CRASH) == [f"crash: in {same.path}"]
+    assert looked_up("crash", 53, CRASH) == looked_up("root", 50, CRASH) == looked_up("sigma0", 49, CRASH) == []
+    assert looked_up("other", 51, CRASH) == [], "another root server's, which counts otherwise"

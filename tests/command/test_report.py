@@ -55,7 +55,7 @@ def test_it_says_what_it_must(page):
         "What the model cannot say",
     ):
         assert sentence in text
-    assert len(experiment.cannot_say) > 2
+    assert len(experiment.sheet.cannot_say) > 2
 
 
 def test_nothing_is_said_of_a_machine_where_there_is_none(tmp_path):
@@ -64,7 +64,7 @@ def test_nothing_is_said_of_a_machine_where_there_is_none(tmp_path):
     result = lab.result([], [judge("one", 1, "thing", exactly(1), "It is one.")])
     text = report.write(result, replace(proof, plots=lambda result: []), None, tmp_path).read_text()
     assert result.machine is None and result.provenance.machine_file_sha256 is None
-    assert not re.search(r"modelled:|<dt>machine|no source settles|None", text.partition("<body>")[2])
+    assert not re.search(r"modelled:|<dt>machine|no source gives|None", text.partition("<body>")[2])
 
 
 def test_it_loads_nothing_from_elsewhere(page):

@@ -105,7 +105,7 @@ def made_up_run(found: Findings, failure: str | None = None) -> Run:
 
 
 def test_mutants_are_what_invalidates_takes_away_and_relocates():
-    found = {mutant.name: mutant for mutant in mutations.derive(code(LISTING), {"pentium3": made_up_run(findings())})}
+    found = {mutant.name: mutant for mutant in mutations.derive(code(LISTING), {"pentium3": findings()})}
     assert list(found) == [
         "large_to_large+0x10",
         "page_tables::flush_all+0x4",
@@ -258,9 +258,8 @@ def arm_runs(*, reports=0, failure=None, least=1.0):
 
 
 def arm_verdicts(runs):
-    checks = [check for each in runs for check in stress_arm.judge_run(each)] + stress_arm.judge_amounts(
-        runs, quick=False
-    )
+    checks = [check for each in runs for check in stress_arm.judge_run(each)]
+    checks += stress_arm.judge_amounts(runs, quick=False)
     return {check.name: check.ok for check in checks}
 
 
@@ -283,6 +282,6 @@ def test_stress_on_arm_wants_each_operation_executed():
 
 
 def test_a_mutant_more_that_is_not_tried_fails():
-    found = mutations.derive(code(LISTING), {"pentium3": made_up_run(findings())})
+    found = mutations.derive(code(LISTING), {"pentium3": findings()})
     idle = [mutant for mutant in found if mutant.name == "coprocessor::initialise+0x0"]
     assert mutations.judge_idle(idle).ok and not mutations.judge_idle(idle * 2).ok

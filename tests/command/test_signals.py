@@ -37,10 +37,11 @@ def test_no_folder_and_no_process_stays(tmp_path, arguments, number):
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
-    started = wait_for(lambda: emulators(running.pid) and list(folder.iterdir()))
-    below = descendants(running.pid)
-    running.send_signal(number)
     with Limit(running, LIMIT_SECONDS):
+        while not (started := emulators(running.pid) and list(folder.iterdir())) and running.poll() is None:
+            time.sleep(0.05)
+        below = descendants(running.pid)
+        running.send_signal(number)
         assert running.wait() == 128 + number
     assert started and list(folder.iterdir()) == []
     assert wait_for(lambda: not any(Path(f"/proc/{pid}").exists() for pid in below))

@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 
 import made_up
-from cobnut import boards, images, linux_guest
-from cobnut.emulators import Outcome, qemu
+from cobnut import boards, guests, images, linux_guest
+from cobnut.emulators import qemu
 from cobnut.errors import CobnutError
 from cobnut.experiments import ipc_trace, pingpong
+from cobnut.guests import Asked
 from cobnut.linux_guest import LinuxGuest
-from cobnut.modules import Module
 
 ROUNDS = 20
 KERNEL = boards.find("pc").kernel
@@ -59,17 +59,18 @@ def region(**changes) -> dict:
 def lab(monkeypatch):
     """Lets the plugin have measured the regions that are given to what this returns, which gives a lab with images."""
 
-    def prepare(*regions: dict, warnings=(), console="good bye\n", written=True, timed_out=False):
-        def run(what, *, timeout, plugin):
+    def prepare(*regions: dict, warnings=(), written=True, totals=None):
+        def interact(what, *, plugin, end):
             assert Path(dict(plugin.arguments)["kernel"]).is_absolute(), "the emulator runs in a folder of its own"
             if written:
-                out = {"machine": "made-up", "machine_set": [], "totals": {}, "warnings": list(warnings)}
+                out = {"machine": "made-up", "machine_set": [], "totals": totals or {}, "warnings": list(warnings)}
                 out |= {"regions": list(regions), "switches": SWITCHES}
                 Path(dict(plugin.arguments)["out"]).write_text(json.dumps(out))
-            return Outcome(None, console, "", 1.0, timed_out)
+            return 0
 
-        monkeypatch.setattr(qemu, "run", run)
-        return replace(made_up.lab(ipc_trace.EXPERIMENT), images=(Module(Path(os.path.relpath(KERNEL))),))
+        monkeypatch.setattr(qemu, "interact", interact)
+        guest = guests.resolve(Asked("run", image=[os.path.relpath(KERNEL)]))
+        return replace(made_up.lab(ipc_trace.EXPERIMENT), guest=guest)
 
     return prepare
 
@@ -117,17 +118,20 @@ def test_a_case_that_is_measured_twice_has_two_names(lab):
 
 
 @pytest.mark.parametrize(
-    ("how", "words"),
-    [
-        ({"console": "no init found\n"}, "no case was measured .its console ends: no init found"),
-        ({"console": ""}, "wrote nothing to its console"),
-        ({"written": False}, "wrote no measurements"),
-        ({"timed_out": True}, "no end after"),
-    ],
+    ("how", "words"), [({}, "no case was measured; --set whole=1"), ({"written": False}, "the plugin wrote nothing")]
 )
 def test_a_kernel_that_gives_nothing_is_an_error(lab, how, words):
     with pytest.raises(CobnutError, match=words):
         ipc_trace.run(lab(**how))
+
+
+def test_a_guest_without_marks_is_measured_as_a_whole(lab):
+    counters = {name: sum(values) for name, values in region()["per_iteration"].items()}
+    totals = counters | {"cycles": 1200, "ledger": region()["ledger"]}
+    prepared = lab(totals=totals)
+    result = ipc_trace.run(replace(prepared, settings=prepared.settings | {"whole": 1}))
+    assert [row.name for row in result.ledger] == ["run"] and bad(result) == []
+    assert [check.name for check in result.checks] == ["run.ledger", "run.doubts"]
 
 
 def test_what_the_plugin_does_not_understand_is_never_ok(lab):

@@ -139,6 +139,37 @@ def test_programs_at_one_address_are_told_apart_by_the_first_threads_of_their_sp
     assert [e["args"]["name"] for e in later if e["name"] == "process_name"] == ["kernel", "sigma0", "space 3"]
 
 
+def test_a_space_of_another_root_server_runs_the_program_that_has_code_wherever_it_was():
+    places = {"one": (0x400010, 0x400020), "two": (0x400010, 0x400030), "three": (0x400010,)}
+    programs = [
+        Program(name, lambda at, name=name, own=own: f"{name}_{at:x}" if at in own else None)
+        for name, own in places.items()
+    ]
+    first, second = 60 << 14 | 1, 61 << 14 | 1
+
+    def ran(thread, space, *ips, start=1.0):
+        return [(start + index, "switched", thread, space, 0, ip, space) for index, ip in enumerate(ips)]
+
+    def shown(*given):
+        made = [(0.0, "thread_created", thread, space) for thread, space in ((first, SPACE_A), (second, SPACE_B))]
+        found = chrome_trace.convert(events(*made, *given, (9.0, "idle", 0)), programs)["traceEvents"]
+        processes = [e["args"]["name"] for e in found if e["name"] == "process_name"][1:]
+        return processes, [e["name"] for e in found if e["ph"] == "X" and e["cat"] == "run" and e["pid"] > 1]
+
+    interface_page = 0xBFF00000
+    ran_first = ran(first, SPACE_A, 0x400010, interface_page, 0x400030)
+    processes, slices = shown(*ran_first, *ran(second, SPACE_B, 0x400010, start=5.0))
+    assert processes == ["two, space 2", "space 3"], "all three have code where the second was"
+    assert slices == ["two_400010", "running", "two_400030", "running"]
+    both = ran(first, SPACE_A, 0x400020, 0x400030)
+    assert shown(*both) == (["space 2", "space 3"], ["one_400020", "two_400030"]), "neither fits: as the places say"
+    again = [(5.0, "space_deleted", 0, SPACE_A), (6.0, "thread_created", first, SPACE_A)]
+    later = [(7.0, "switched", first, SPACE_A, 0, 0x400020, SPACE_A)]
+    processes, slices = shown(*ran(first, SPACE_A, 0x400030), *again, *later)
+    assert processes == ["two, space 2", "space 3", "one, space 4"], "one place, two spaces after each other"
+    assert slices == ["two_400030", "one_400020"]
+
+
 def test_a_thread_is_a_slice_where_it_runs():
     runs = [e for e in written(events(*CALL)) if e["ph"] == "X" and e["cat"] == "run" and e["pid"] > 1]
     assert [(e["name"], e["ts"], e["dur"]) for e in runs] == [

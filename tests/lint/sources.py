@@ -6,7 +6,7 @@ from pathlib import Path
 
 from cobnut import paths
 
-PARTS = (".ci", "cmake", "docs", "examples", "kernel", "lab", "tests", "user")
+PARTS = (".ci", "cmake", "docs", "examples", "kernel", "lab", "linux", "tests", "user")
 CODE = {
     ".py",
     ".rs",
@@ -24,8 +24,23 @@ CODE = {
     ".cmake",
     ".sh",
     ".toml",
+    ".patch",
 }
-CODE_NAMES = {"cobnut", "run", "fresh-machine", "CMakeLists.txt", "Makefile", ".clang-format"}
+CODE_NAMES = {
+    "cobnut",
+    "run",
+    "fresh-machine",
+    "CMakeLists.txt",
+    "Makefile",
+    "Makefile-os-Cobnut",
+    ".clang-format",
+    # linux/
+    "config",
+    "versions",
+    "init",
+    "inittab",
+    "session",
+}
 CXX = {".cpp", ".hpp", ".cc", ".h", ".c"}
 PROSE = {".md"}
 LEFT_OUT = {"__pycache__", "target", "build"}
@@ -52,4 +67,15 @@ def prose() -> list[Path]:
 
 
 def lines(path: Path) -> list[str]:
-    return (paths.ROOT / path).read_text(encoding="utf-8").split("\n")
+    """Those of a file, with tabs expanded as Linux and make have them; of a patch what it adds, and the text before
+    the first file: the rest is quoted.
+    """
+    found = (paths.ROOT / path).read_text(encoding="utf-8").expandtabs(8).split("\n")
+    return added(found) if path.suffix == ".patch" else found
+
+
+def added(patch: list[str]) -> list[str]:
+    """The lines that are a patch's own; all others are empty, so that numbers of lines stay."""
+    first = next((n for n, line in enumerate(patch) if line.startswith(("diff ", "--- "))), len(patch))
+    own = (line[1:] if line.startswith("+") and not line.startswith("+++ ") else "" for line in patch[first:])
+    return [*patch[:first], *own]

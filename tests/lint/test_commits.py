@@ -8,7 +8,11 @@ import pytest
 from cobnut import paths
 
 LONGEST = 72
-SINCE = 1795305600  # 2026-11-22, in seconds: the rule holds for what has been written from then on
+# in seconds: a rule holds for what has been written from then on
+SINCE = 1795305600  # 2026-11-22
+BODY_SINCE = 1795521600  # 2026-11-24, 12:00 UTC
+
+FORMAT = "--format=%h%x00%at%x00%s%x00%b%x01"
 
 
 def git(*words: str) -> str:
@@ -16,17 +20,48 @@ def git(*words: str) -> str:
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
+def commits(log: str, since: int) -> list[tuple[str, str, str]]:
+    """Hash, subject and body of each commit of a log in that format that was written then or later."""
+    found = [commit.lstrip("\n").split("\0") for commit in log.split("\x01") if commit.strip()]
+    return [(name, subject, body.strip()) for name, at, subject, body in found if int(at) >= since]
+
+
 def too_long(log: str) -> list[str]:
-    """Lines `HASH SECONDS SUBJECT` of those that are."""
-    commits = [line.split(" ", 2) for line in log.splitlines()]
-    return [f"{name} {subject}" for name, at, subject in commits if int(at) >= SINCE and len(subject) > LONGEST]
+    """Those whose subject is."""
+    return [f"{name} {subject}" for name, subject, _ in commits(log, SINCE) if len(subject) > LONGEST]
 
 
-@pytest.mark.skipif(not (paths.ROOT / ".git").exists(), reason="not a clone: it has no commits")
-def test_subjects_have_at_most_72_characters():
-    assert too_long(git("log", "--no-merges", "--format=%h %at %s")) == []
+def without_body(log: str) -> list[str]:
+    """Those that do not say why."""
+    return [f"{name} {subject}" for name, subject, body in commits(log, BODY_SINCE) if not body]
+
+
+@pytest.fixture(scope="module")
+def log() -> str:
+    if not (paths.ROOT / ".git").exists():
+        pytest.skip("not a clone: it has no commits")
+    return git("log", "--no-merges", FORMAT)
+
+
+def test_subjects_have_at_most_72_characters(log):
+    assert too_long(log) == []
+
+
+def test_each_commit_has_a_body(log):
+    assert without_body(log) == []
 
 
 def test_a_longer_subject_is_noticed():
-    log = f"0123abc {SINCE} {'x' * 72}\n0123abd {SINCE} {'x' * 73}\n0123abe {SINCE - 1} {'x' * 73}\n"
+    log = "".join(
+        f"{name}\0{at}\0{'x' * length}\0why\n\x01\n"
+        for name, at, length in (("0123abc", SINCE, 72), ("0123abd", SINCE, 73), ("0123abe", SINCE - 1, 73))
+    )
     assert too_long(log) == [f"0123abd {'x' * 73}"]
+
+
+def test_a_missing_body_is_noticed():
+    log = "".join(
+        f"{name}\0{at}\0subject\0{body}\x01\n"
+        for name, at, body in (("a", BODY_SINCE, "why\n"), ("b", BODY_SINCE, "\n"), ("c", BODY_SINCE - 1, ""))
+    )
+    assert without_body(log) == ["b subject"]

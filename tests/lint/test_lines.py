@@ -47,6 +47,11 @@ def test_prose_has_at_most_100_columns():
     assert wide == []
 
 
+def test_of_a_patch_only_what_it_adds_counts():
+    patch = ["Subject: why", "--- a/file", "+++ b/file", "@@ -1 +1,2 @@", " quoted", "-gone", "+\tadded"]
+    assert sources.added(patch) == ["Subject: why", "", "", "", "", "", "\tadded"]
+
+
 def test_long_lines_are_noticed_and_tables_headings_and_links_are_not():
     words = "word " * 30
     for allowed in (

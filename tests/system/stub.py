@@ -8,7 +8,7 @@ import struct
 import subprocess
 import time
 
-from cobnut import build
+from cobnut import build, elf
 from cobnut.emulators import Boot, qemu_arm
 from cobnut.modules import Module
 from cobnut.process import Limit
@@ -31,7 +31,7 @@ class Stub:
             more = self.peer.recv(4096)
             assert more, "the guest has ended, or was ended for its time"
             said += more
-        with contextlib.suppress(BrokenPipeError):  # who has said that it ends
+        with contextlib.suppress(BrokenPipeError):  # a guest that has said that it ends
             self.peer.sendall(b"+")
         return said[said.index(b"$") + 1 : said.rindex(b"#")].decode()
 
@@ -72,10 +72,7 @@ class Guest:
 def guest(tmp_path, board, arguments):
     """x2test before its first instruction."""
     build.images(board)
-    names = subprocess.run(
-        ["nm", "-C", board.kernel_executable], capture_output=True, text=True, check=True
-    ).stdout.splitlines()
-    address = {name: int(at, 16) for at, _, name in (line.split(" ", 2) for line in names if line[0] != " ")}
+    address = {elf.demangled(one.name): one.address for one in elf.read(board.kernel_executable).symbols}
     modules = (Module(board.program("sigma0"), ""), Module(board.program("x2test"), arguments))
     words = qemu_arm.command(Boot(board.kernel, modules, "", memory_mb=64), "versatilepb", tmp_path, repeatable=True)
     words += ["-serial", "file:console", "-S"]

@@ -26,7 +26,7 @@ gdb.execute("continue")
 PAST, HOST, COPIES = (
     "a segment reaches past its space",
     "a space is in a wrong host",
-    "a host has copies of what is gone",
+    "a host has stale copies",
 )
 
 

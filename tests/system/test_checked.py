@@ -17,7 +17,7 @@ ARM_TIMEOUT_SECONDS = 180
 
 
 def built(name: str) -> boards.Board:
-    board = boards.settled(boards.find(name), ["checked=on"])
+    board = boards.configured(boards.find(name), ["checked=on"])
     build.images(board)
     return board
 
@@ -42,17 +42,19 @@ def assert_passed(outcome: Outcome) -> None:
     assert re.search(r"^x2test: \d+ passed, 0 failed$", outcome.console, re.MULTILINE), outcome.console[-2000:]
 
 
-def test_x2test():
+@pytest.mark.parametrize("kinds", ["large", "small"])
+def test_x2test(kinds):
     board = built("pc")
-    assert_passed(guests.run(replace(guests.x2test("kinds=large"), kernel=board.kernel)))
+    assert_passed(guests.run(replace(guests.x2test(f"kinds={kinds}"), kernel=board.kernel)))
 
 
-def test_x2test_on_arm(monkeypatch):
+@pytest.mark.parametrize("name", ["versatilepb", "collie"])
+def test_x2test_on_arm(monkeypatch, name):
     """On a processor that is four times as fast: two reads of the clock are no longer within a microsecond
     otherwise.
     """
     monkeypatch.setattr(qemu_arm, "ICOUNT_SHIFT", qemu_arm.ICOUNT_SHIFT - 2)
-    assert_passed(boot(built("versatilepb"), ("x2test",)))
+    assert_passed(boot(built(name), ("x2test",)))
 
 
 @pytest.mark.parametrize("part", ["isolation.", "tags.", "tls."])
@@ -60,10 +62,17 @@ def test_segments_where_limits_are_enforced(part):
     assert_passed(boot(built("pc"), ("x2test", f"filter={part} limits=1"), on=guests.BOCHS[-1]))
 
 
-@pytest.mark.parametrize("program", ["fuzz", "stress"])
-def test_random_calls(program):
-    wish = {"fuzz": "seed=1 calls=20000", "stress": "seed=1 operations=5000"}[program]
-    outcome = boot(built("pc"), (program, wish))
+@pytest.mark.parametrize(
+    ("name", "program", "wish"),
+    [
+        ("pc", "fuzz", "calls=20000"),
+        ("pc", "stress", "operations=5000"),
+        ("versatilepb", "x2test", "filter=robust.wild calls=6000"),
+        ("versatilepb", "stress", "operations=1000"),
+    ],
+)
+def test_random_calls(name, program, wish):
+    outcome = boot(built(name), (program, f"seed=1 {wish}"))
     assert outcome.code == 0 and outcome.kernel_message is None, outcome.console[-2000:]
 
 

@@ -30,6 +30,13 @@ int cobnut_main(const char *line)
 }
 """
 MAKEFILE = "PROGRAM := crash\nSOURCES := main.c\ninclude {}/user/program.mk\n"
+OTHER = """#include <cobnut/payload.h>
+int cobnut_main(const char *line)
+{
+    *(volatile int *)0 = 1;
+    return *line;
+}
+"""
 BOARDS = ("pc", "versatilepb")
 
 
@@ -58,6 +65,20 @@ def test_it_is_said_and_becomes_the_status(crash, how, status, said):
     done = run_cobnut("boot", "--board", board, f"{program} how={how}")
     assert done.returncode == status, done.stdout + done.stderr
     assert all(text in done.stdout for text in said), done.stdout
+
+
+def test_programs_with_one_name_have_places_of_their_own(crash, tmp_path):
+    board, program = crash
+    (tmp_path / "other.c").write_text(OTHER)
+    (tmp_path / "Makefile").write_text(
+        f"COBNUT := {paths.ROOT}\n" + MAKEFILE.replace("crash", "other").replace("main.c", "other.c").format(paths.ROOT)
+    )
+    subprocess.run(["make", "-s", f"BOARD={board}"], cwd=tmp_path, check=True)
+    other = tmp_path / "build" / board / "other"
+    done = run_cobnut("boot", "--board", board, f"{program} how=write name=one", f"{other} how=it name=one")
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "one: in poke at" in done.stdout and "main.c:3" in done.stdout, done.stdout
+    assert "one: in cobnut_main at" in done.stdout and "other.c:4" in done.stdout, done.stdout
 
 
 @pytest.mark.parametrize("crash", ["versatilepb"], indirect=True)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import guests
+from cobnut import elf
 from cobnut.process import Limit
 from conftest import ROOT, run_cobnut, run_limited
 
@@ -37,6 +38,7 @@ def stopped():
         "cobnut ready",
         "cobnut trace 3",
         "backtrace",
+        "cobnut backtrace",
     ]
     marked = [word for command in commands for word in (f"echo == {command}\\n", command)]
     said = gdb(*STOPPED, *marked, options=["--append", "trace=16"])
@@ -109,6 +111,22 @@ def test_a_program_is_followed_by_its_own_symbols():
     assert re.search(r"^#0 +cobnut_main .*/hello/main\.cc:\d+\n#1 .* in cobnut_start_payload", said, re.MULTILINE)
 
 
+def test_the_callers_of_a_program_in_a_small_space():
+    """A breakpoint is a linear address: its slot is at 0xd0000000."""
+    place = 0xD000_0000 + int(address_of("_ZN6cobnut5printEPKcz", guests.PC.program("hello")), 16)
+    commands = [f"break *{place:#x}", "continue", "print $esp", "cobnut backtrace", "print $esp", "stepi", "print $eip"]
+    said = gdb(*commands)
+    before, after = re.findall(r"^\$\d = \(void \*\) (0x\w+)", said, re.MULTILINE)[:2]
+    assert before == after and int(before, 16) < 0xD000_0000, "the stack pointer is what it was"
+    called = re.findall(r"^#\d +(?:0x\w+ in )?([\w:]+) \(", said.split(before, 1)[1], re.MULTILINE)
+    assert called[:4] == ["cobnut::print", "cobnut_main", "cobnut_start_payload", "_start"], said
+    assert "Cannot access memory" not in said.split(before, 1)[1].split(after, 1)[0], said
+
+
+def test_elsewhere_it_is_gdbs_backtrace(stopped):
+    assert stopped["backtrace"] and stopped["cobnut backtrace"].startswith(stopped["backtrace"])
+
+
 # two programs that are linked at the same address, with other functions in the same places
 MAIN = """static volatile int done;
 __attribute__((noinline)) static void {name}_step(int n)
@@ -154,8 +172,7 @@ def build_program(folder: Path, board: str, factor: int) -> Path:
 
 
 def address_of(name: str, program: Path) -> str:
-    listed = run_limited(["nm", str(program)]).stdout.splitlines()
-    return next(line.split()[0] for line in listed if line.split()[-1] == name)
+    return next(f"{one.address:08x}" for one in elf.read(program).symbols if one.name == name)
 
 
 @pytest.mark.parametrize(("board", "options"), BOARDS)

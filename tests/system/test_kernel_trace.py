@@ -45,7 +45,9 @@ def test_a_ping_pong_is_all_there(tmp_path, cpu):
         "small spaces call each other on one host"
     )
     copied = named(result, "directory entry copied")
-    assert copied and all(event["args"]["space"].startswith("space ") for event in copied)
+    assert copied and all(event["args"]["space"].startswith("pingpong, space ") for event in copied)
+    functions = {one["name"] for one in result["traceEvents"] if one.get("cat") == "run" and one["tid"] == server}
+    assert "server_loop" in functions, "root and sigma0 have code at some of these places"
     assert any(event["args"]["function"] for event in named(result, "page fault"))
 
 

@@ -4,9 +4,7 @@
 import os
 import pty
 import re
-import select
 import subprocess
-import time
 
 import pytest
 
@@ -14,6 +12,7 @@ from cobnut import cpio
 from cobnut.errors import CobnutError
 from cobnut.linux import guest, images, initrd
 from cobnut.linux.guest import Wish
+from cobnut.process import Limit, processor_seconds
 from conftest import ROOT, assert_refused
 
 PROMPT = "/files # "
@@ -123,25 +122,25 @@ def test_the_status_is_that_of_the_command_and_stdout_its_own(cobnut, tmp_path, 
 
 def at_a_terminal(*answers: tuple[str, str], words: tuple[str, ...] = ()) -> tuple[str, int, float]:
     """A person at the command's terminal, who writes the second part of each answer when the first, a pattern, is
-    on it. Returns what was there, the status, and after how many seconds there was the first.
+    on it. Returns what was there, the status, and after how many seconds of processor time there was the first.
     """
     ours, theirs = pty.openpty()
-    left, text, start, prompt, seen = list(answers), "", time.monotonic(), 0.0, 0
-    with subprocess.Popen([ROOT / "cobnut", "linux", *words], stdin=theirs, stdout=theirs, stderr=theirs) as process:
+    left, text, prompt, seen = list(answers), "", 0.0, 0
+    with (
+        subprocess.Popen([ROOT / "cobnut", "linux", *words], stdin=theirs, stdout=theirs, stderr=theirs) as process,
+        Limit(process, LIMIT_SECONDS),
+    ):
         os.close(theirs)
-        while time.monotonic() - start < LIMIT_SECONDS:
-            if not select.select([ours], [], [], 1)[0]:
-                continue
+        while True:
             try:
                 text += os.read(ours, 4096).decode(errors="replace")
             except OSError:  # the other end is closed
                 break
             if left and re.search(left[0][0], text[seen:]):
-                prompt = prompt or time.monotonic() - start
+                prompt = prompt or processor_seconds(process.pid)
                 seen = len(text)
                 os.write(ours, left.pop(0)[1].encode())
-        else:
-            process.terminate()
+        process.wait()
     os.close(ours)
     return text, process.returncode, prompt
 

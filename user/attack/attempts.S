@@ -227,7 +227,7 @@ attack_code_start:
         lea     -1(%esi), %ecx
         jmp     *%ecx
 
-// EBX as a selector: who gets through reads at ESI, or goes on behind. For *_tls it is the thread's own segment.
+// EBX as a selector: one that is let through reads at ESI, or goes on behind. For *_tls it is the thread's own segment.
         .macro  load register
         attempt load_\register
         mov     %ebx, %\register

@@ -232,8 +232,8 @@ void fill_again()
             books();
             if (round == 0) cobnut::print("exhaust: room for %u %s\n", n, kinds[i].name);
             // The first time, the kernel's pools have not kept a page each; a page is several objects.
-            const bool settled = round > 1;
-            if (settled && n != counts[i]) fail(kinds[i].name, counts[i], n);
+            const bool steady = round > 1;
+            if (steady && n != counts[i]) fail(kinds[i].name, counts[i], n);
             counts[i] = n;
         }
     }

@@ -51,7 +51,7 @@ Word group_count();
 constexpr Word own_pages = 0x00300000;
 
 /// The driver's message to the root thread before it measures.
-constexpr Word settled_label = 0x0D03;
+constexpr Word steady_label = 0x0D03;
 
 [[noreturn]] void driver_main();
 [[noreturn]] void space_main();

@@ -3,7 +3,8 @@
 //
 // The root thread makes the spaces, one thread in each, and is their pager. Each has the image, one to one, pages of
 // its own, and its UTCB area and interface page at the end of the slot that it needs. Space 0, the driver, runs the
-// pattern until the kernel's rules have settled, and then as case 0 for the laboratory; an iteration is a batch.
+// pattern until the kernel's rules have reached a steady state, and then as case 0 for the laboratory; an iteration is
+// a batch.
 //
 // Command line (defaults first):
 //   pattern=pipeline|star|web|random
@@ -40,7 +41,7 @@ constexpr Word page_size = 4096, mb = 1u << 20;
 constexpr Word own_memory = 16 * mb; // physical memory that becomes the spaces' own pages, from here on
 constexpr Word most_pages = 64;
 
-constinit cobnut::Tag settled[most_spaces] = {};
+constinit cobnut::Tag steady[most_spaces] = {};
 
 bool parse_pattern(cobnut::Text text, Wish &wish)
 {
@@ -126,9 +127,9 @@ Word page_until_done()
     for (L4_ThreadId_t from = L4_nilthread;;) {
         const cobnut::Said said = cobnut::page_until_said(from, answer);
         if (said.label == done_label) return said.value;
-        if (said.label != settled_label) fail("unknown message", said.from.raw, said.label);
+        if (said.label != steady_label) fail("unknown message", said.from.raw, said.label);
         from = said.from;
-        for (Word i = 0; i < setup.wish.spaces; i++) settled[i] = cobnut::tag_of(thread(i));
+        for (Word i = 0; i < setup.wish.spaces; i++) steady[i] = cobnut::tag_of(thread(i));
         L4_Set_MsgTag(L4_Niltag);
     }
 }
@@ -137,7 +138,7 @@ void report(Word ipcs)
 {
     Word moved = 0;
     for (Word i = 0; i < setup.wish.spaces; i++) {
-        const cobnut::Tag tag = cobnut::tag_of(thread(i)), &before = settled[i];
+        const cobnut::Tag tag = cobnut::tag_of(thread(i)), &before = steady[i];
         const Group group = group_of(i);
         moved += tag.offset_mb != before.offset_mb || tag.size_mb != before.size_mb || tag.bound != before.bound;
         cobnut::print("groups: space %u in group %d at %u MB of %u%s\n", i,

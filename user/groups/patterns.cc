@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Who calls whom. The driver stands for what schedules: it chooses a group at random and has it work on a batch of
-// items; then another. Each answer says how many IPCs were made for it.
+// Which spaces call which. The driver stands for what schedules: it chooses a group at random and has it work on a
+// batch of items; then another. Each answer says how many IPCs were made for it.
 #include "groups.h"
 
 #include <cobnut/lab.h>
@@ -126,7 +126,7 @@ void driver_main()
     Word state = 2463534242, ipcs = 0;
     const L4_Word64_t end = L4_SystemClock().raw + wish.warmup_ms * 1000ull;
     while (L4_SystemClock().raw < end) run_batch(state);
-    L4_Set_MsgTag(L4_MsgTag_t{.raw = settled_label << 16});
+    L4_Set_MsgTag(L4_MsgTag_t{.raw = steady_label << 16});
     if (L4_IpcFailed(L4_Call(L4_Pager()))) tell_root(failed_label, L4_ErrorCode());
     cobnut_lab_mark(COBNUT_LAB_BEGIN, 0);
     for (unsigned i = 0; i < wish.rounds; i++) run_batch(state); // warms what is measured

@@ -44,7 +44,7 @@ public:
     /// Whether an access goes through without a fault.
     bool permits(Node n, bool writes) const { return present(n) && (!writes || writable(n)); }
 
-    /// Who could map what is at `n` once more with the right to write; nowhere: nobody.
+    /// The ancestor that could map what is at `n` once more with the right to write; nowhere if there is none.
     Node denier(Node n) const
     {
         return present(n) && !writable(n) && writable(entry_[n].parent) ? entry_[n].parent : nowhere;
@@ -116,7 +116,7 @@ public:
             if (present(node_of(space, place))) remove(node_of(space, place));
     }
 
-    /// Who lost a page or a right last: where something stale would show.
+    /// The node that lost a page or a right last: where something stale would show.
     Node loser(Word back) const { return losers_[(next_loser_ - 1 - back % remembered) % remembered]; }
 
 private:

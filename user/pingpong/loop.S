@@ -80,6 +80,17 @@
         WORK_DATA
 .endm
 
+# Reads on both sides of the own segment's start, so that it is as it was when all are done.
+.macro WORK_TURN
+        movl    READS(%esp), %ecx
+        jecxz   2f
+1:      movl    %fs:-4, %edx
+        movl    %fs:0, %edx
+        decl    %ecx
+        jnz     1b
+2:
+.endm
+
 # The two loops of one kind of call and one kind of work: unmarked for warming up, marked for measuring.
 .macro LOOPS calls, work
 warm_\calls\work:
@@ -220,6 +231,9 @@ server_failed:
         ret
         .size   server_loop, . - server_loop
 
+# Behind all others: none of them moves for it.
+        LOOPS   PARTNER, TURN
+
         .section .rodata
         .balign 4
 loop_table:
@@ -228,6 +242,7 @@ loop_table:
         .long   warm_\calls\work, marked_\calls\work
         .endr
         .endr
+        .long   warm_PARTNERTURN, marked_PARTNERTURN
 server_table:
         .irp    work, NONE, DATA
         .long   serve_\work, serve_marked_\work

@@ -6,7 +6,8 @@
 //
 // Command line (defaults first):
 //   pair=large_large|small_small|large_small|small_large|intra   kinds of the client's and the server's space
-//   gen=none|nops|jumps|reads|walks  sizes=START:STOP:STEP       what the client touches between calls; STOP inclusive
+//   gen=none|nops|jumps|reads|walks|turns   what the client touches between calls
+//   sizes=START:STOP:STEP      how much of it; STOP inclusive
 //   also=0                     one more size, between START and STOP, in its place among them
 //   distance=4160 reads=0      bytes between two reads; reads that follow nops or jumps
 //   served=0                   reads of a server in each call

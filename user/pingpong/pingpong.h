@@ -7,7 +7,7 @@
 
 namespace pingpong {
 
-enum class Work { none, nops, jumps, reads, walks };
+enum class Work { none, nops, jumps, reads, walks, turns };
 
 /// The parsed command line.
 struct Wish {
@@ -38,7 +38,7 @@ unsigned largest_reads(const Wish &wish);
 unsigned largest_served(const Wish &wish);
 
 /// What a loop does besides calling. The order is that of loop_table in loop.S.
-enum class Kind : unsigned { none, code, data, both, walk, count };
+enum class Kind : unsigned { none, code, data, both, walk, count, turn };
 
 /// The working set for a size, as the loops take it.
 struct WorkingSet {
@@ -57,9 +57,11 @@ struct Loop {
 };
 static_assert(sizeof(Loop) == 44);
 
-/// Index of a loop: whom the client calls (0 its server, 1 two servers in turn, 2 nobody) and what it does then.
+/// Index of a loop: what the client calls (0 its server, 1 two servers in turn, 2 none) and what it does then. One that
+/// turns a segment calls its server.
 constexpr unsigned loop_kind(unsigned calls, Kind kind)
 {
+    if (kind == Kind::turn) return 3 * static_cast<unsigned>(Kind::count);
     return calls * static_cast<unsigned>(Kind::count) + static_cast<unsigned>(kind);
 }
 

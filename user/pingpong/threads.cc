@@ -3,6 +3,7 @@
 #include "pingpong.h"
 
 #include <cobnut/program.h>
+#include <cobnut/tls.h>
 #include <l4/ipc.h>
 #include <l4/kip.h>
 
@@ -37,6 +38,16 @@ Loop make_loop(const WorkingSet &set, L4_ThreadId_t partner, L4_ThreadId_t other
     for (;;) L4_Sleep(L4_Never);
 }
 
+/// Loads FS with a segment that starts in the middle of some words.
+void take_segment()
+{
+    alignas(64) static constinit L4_Word_t words[2] = {};
+    L4_Word_t selector = 0;
+    if (!Cobnut_TlsControl(L4_Myself(), reinterpret_cast<L4_Word_t>(words + 1), &selector))
+        tell_root(failed_label, "client: no segment of its own", L4_ErrorCode());
+    __asm__ __volatile__("mov %0, %%fs" : : "r"(selector));
+}
+
 /// The size that follows `size`; the last one itself.
 unsigned size_after(const Wish &wish, unsigned size)
 {
@@ -51,6 +62,7 @@ void client_main()
 {
     const Wish &wish = setup.wish;
     L4_Set_ExceptionHandler(L4_Pager());
+    if (wish.work == Work::turns) take_segment();
     unsigned number = 0;
     const unsigned calls = !wish.calls ? 2 : wish.servers - 1;
     for (unsigned size = wish.first;; size = size_after(wish, size), number++) {

@@ -29,6 +29,7 @@ bool parse_work(cobnut::Text gen, Wish &wish)
     else if (gen == "jumps") wish.work = Work::jumps;
     else if (gen == "reads") wish.work = Work::reads;
     else if (gen == "walks") wish.work = Work::walks;
+    else if (gen == "turns") wish.work = Work::turns;
     return wish.work != Work::none;
 }
 
@@ -63,6 +64,7 @@ bool parse(const char *command_line, Wish &wish)
     if (wish.also && (wish.also < wish.first || wish.also > wish.last)) return complain("also", options.find("also"));
     if (wish.reads > largest_reads(wish)) return complain("reads", options.find("reads"));
     if (wish.served > largest_served(wish)) return complain("served", options.find("served"));
+    if (wish.work == Work::turns && (wish.servers > 1 || !wish.calls)) return complain("gen", options.find("gen"));
     if (wish.intra && wish.servers > 1) return complain("servers", options.find("servers"));
     if (wish.slot_mb & (wish.slot_mb - 1)) return complain("slot", options.find("slot"));
     wish.verbose = options.number("verbose", 0) != 0;

@@ -4,6 +4,8 @@
 //   jumps  N jumps of 4155 bytes, each on a page of its own: N entries of the instruction TLB
 //   reads  N four-byte reads, 4160 bytes apart: N entries of the data TLB
 //   walks  N four-byte reads after a sweep over 16 KB, which takes page-table entries out of the first-level cache
+//   turns  N reads before and behind the start of the client's own segment (docs/x2-ia32.md, 14.1), in turn: each
+//          faults, and the kernel turns the segment
 // Reads may also follow nops and jumps. The distance of 4160 bytes (a jump is 5 bytes long) moves one cache line on
 // with each page, so that the caches' sets are used evenly and the TLB is what fills up first.
 //
@@ -23,6 +25,7 @@ constexpr size_t spare = sets * page_size;
 constexpr size_t code_size = 1u << 20, data_size = 1u << 20, served_size = 256u << 10, sweep_size = 16u << 10;
 constexpr size_t code_distance = 4160;
 constexpr size_t jump_size = 5;
+constexpr unsigned most_turns = 1000;
 
 alignas(page_size) constinit unsigned char code_area[code_size + spare] = {};
 alignas(page_size) constinit unsigned char data_area[data_size + spare] = {};
@@ -81,6 +84,7 @@ unsigned largest_size(const Wish &wish)
     case Work::jumps: return (code_size - jump_size) / code_distance;
     case Work::reads:
     case Work::walks: return largest_reads(wish);
+    case Work::turns: return most_turns;
     }
     return 0;
 }
@@ -88,14 +92,15 @@ unsigned largest_size(const Wish &wish)
 WorkingSet make_working_set(const Wish &wish, unsigned size)
 {
     const bool reading = wish.work == Work::reads || wish.work == Work::walks;
-    const L4_Word_t reads = reading ? size : wish.reads;
+    const L4_Word_t reads = reading || wish.work == Work::turns ? size : wish.reads;
     WorkingSet set{Kind::none, address(code()), address(data()), reads, wish.distance, address(sweep())};
     if (wish.work == Work::nops) fill_nops(size);
     if (wish.work == Work::jumps) fill_jumps(size);
     if (wish.work == Work::walks) {
         set.kind = Kind::walk;
         set.data += page_size / 2; // away from the cache sets of the first entries of a page directory
-    } else if (wish.work == Work::reads) set.kind = Kind::data;
+    } else if (wish.work == Work::turns) set.kind = Kind::turn;
+    else if (wish.work == Work::reads) set.kind = Kind::data;
     else if (wish.work != Work::none) set.kind = reads ? Kind::both : Kind::code;
     return set;
 }

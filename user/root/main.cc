@@ -75,28 +75,30 @@ bool serve(root::Program &program, L4_MsgTag_t tag)
 {
     L4_Word_t mr[13] = {};
     L4_StoreMRs(1, 12, mr + 1);
-    const L4_Word_t label = L4_Label(tag);
+    const L4_Word_t label = L4_Label(tag), thread = L4_ThreadNo(program.tid());
     if (cobnut::is_page_fault(tag)) {
         L4_MapItem_t item;
         if (program.resolve(mr[1], label & L4_Writable, item)) {
             cobnut::load_answer(item);
             return true;
         }
-        program.say("ended: %s%s at %08x without permission, ip %08x",
+        program.say("ended: %s%s at %08x without permission, ip %08x, thread %u",
                     root::below_stack(mr[1]) ? "stack overflow: " : "", label & L4_Writable ? "write" : "read", mr[1],
-                    mr[2]);
+                    mr[2], thread);
         program.end(root::Program::failed);
     } else if ((label & 0xFFF0) == 0xFF80) {
-        program.say("ended: port %x without permission, ip %08x", L4_IoFpagePort(L4_Fpage_t{.raw = mr[1]}), mr[2]);
+        program.say("ended: port %x without permission, ip %08x, thread %u", L4_IoFpagePort(L4_Fpage_t{.raw = mr[1]}),
+                    mr[2], thread);
         program.end(root::Program::failed);
 #ifdef __arm__
     } else if (label == 0xFFB0 && L4_UntypedWords(tag) == swi_words) {
-        program.say("ended: a system call of another system, %08x, ip %08x", mr[swi_instruction], mr[1]);
+        program.say("ended: a system call of another system, %08x, ip %08x, thread %u", mr[swi_instruction], mr[1],
+                    thread);
         program.end(root::Program::failed);
 #endif
     } else if (label == 0xFFB0) {
-        program.say("ended: exception %u, error code %u, ip %08x", mr[exception_number], mr[exception_number + 1],
-                    mr[1]);
+        program.say("ended: exception %u, error code %u, ip %08x, thread %u", mr[exception_number],
+                    mr[exception_number + 1], mr[1], thread);
         program.end(root::Program::failed);
     } else if (label == cobnut::exit_label) {
         program.say("finished with code %d", static_cast<int>(mr[1]));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Who owns which physical memory: sigma0's book-keeping, free of system calls so that the host can test it.
+// Which space owns which physical memory: sigma0's book-keeping, free of system calls so that the host can test it.
 //
 // Memory is given out once and never comes back; its owner is the thread that asked. The book is a sorted list of
 // owned ranges: few threads ask for much at a time, and neighbours with one owner merge.

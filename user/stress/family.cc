@@ -236,10 +236,10 @@ void Family::delete_space(Word space)
     if (!spaces_[space].alive()) return;
     for (Word thread = 0; thread < threads; thread++)
         if (!L4_IsNilThread(worker(space, thread).id)) delete_thread(space, thread);
-    settle_deleted(space);
+    note_deleted(space);
 }
 
-void Family::settle_deleted(Word space)
+void Family::note_deleted(Word space)
 {
     model_.forget_space(space);
     spaces_[space].tag = Tag::large;

@@ -115,7 +115,7 @@ private:
     void create_thread(Word space, Word thread);
     void delete_thread(Word space, Word thread);
     void delete_space(Word space);
-    void settle_deleted(Word space);
+    void note_deleted(Word space);
     void dissolve(Word leader);
     volatile Word &content(Word page) const;
 
@@ -143,7 +143,7 @@ private:
     void call_peer();
     void change_threads();
 
-    // tags.cc: who has which slot; of these ARM has those that are named there
+    // tags.cc: which space has which slot; of these ARM has those that are named there
     void reached(Word space, Word address);
     bool reachable(Word space, Word place);
     Word extent(Word space) const;

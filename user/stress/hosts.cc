@@ -158,7 +158,7 @@ void Family::delete_host()
     }
     if (again) raw::remove(last);
     raw::resize(root_id, 0);
-    settle_deleted(victim);
+    note_deleted(victim);
     if (follows) {
         const cobnut::Tag now = cobnut::tag_of(follower);
         became(other, Tag::slot, spaces_[other].slot, {now.offset_mb, now.size_mb});

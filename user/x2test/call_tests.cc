@@ -63,7 +63,7 @@ Word do_reply_to_first_of_two(Word, Word, Word)
     return 0;
 }
 
-/// Who waits for anybody takes a queued sender instead of waiting.
+/// A receive from any thread takes a queued sender instead of waiting.
 void queued_sender_is_taken()
 {
     Agent *server = agent(Kind::other), *first = agent(Kind::other), *second_one = agent(Kind::other);

@@ -90,7 +90,7 @@ L4_ThreadId_t new_version(Agent *a)
     a->id = fresh;
     return fresh;
 }
-/// Who waits to send to an id that ends is told so.
+/// A thread that waits to send to an id that ends is told so.
 void senders_to_an_old_version()
 {
     Agent *receiver = agent(Kind::large), *sender = agent(Kind::large);
@@ -138,13 +138,34 @@ void moving_areas_loses_no_memory()
     constexpr Word rounds = 6000;
     const L4_ThreadId_t owner = unused_id(), guest = L4_GlobalId(L4_ThreadNo(owner) + 1, 1);
     CHECK(L4_ThreadControl(owner, owner, main_id, L4_nilthread, unchanged));
+    L4_Fpage_t area = L4_Nilpage;
     for (Word n = 0; n < rounds; n++) {
         const Word utcbs = 0x800000 + (n & 1) * 0x100000, kip = 0x800000 + (~n & 1) * 0x100000;
-        L4_Fpage_t area = L4_FpageLog2(utcbs, 12);
+        area = L4_FpageLog2(utcbs, 12);
         CHECK(Cobnut_SpaceControl(owner, 0, L4_FpageLog2(kip, 12), &area, L4_nilthread, nullptr));
-        CHECK(L4_ThreadControl(guest, owner, main_id, main_id, reinterpret_cast<void *>(L4_Address(area))));
-        CHECK(L4_ThreadControl(guest, L4_nilthread, L4_nilthread, L4_nilthread, unchanged));
     }
+    CHECK(L4_ThreadControl(guest, owner, main_id, main_id, reinterpret_cast<void *>(L4_Address(area))));
+    L4_ThreadControl(guest, L4_nilthread, L4_nilthread, L4_nilthread, unchanged);
+    L4_ThreadControl(owner, L4_nilthread, L4_nilthread, L4_nilthread, unchanged);
+}
+
+/// Once a thread has been active the areas stay where they are, also when there is none any more: pages may have been
+/// mapped to where they would go.
+void areas_stay_without_threads()
+{
+    Agent *a = agent(Kind::large);
+    if (!a) return;
+    const L4_ThreadId_t owner = unused_id();
+    CHECK(L4_ThreadControl(owner, a->id, main_id, L4_nilthread, unchanged)); // inactive, it keeps the space
+    give_page(a, 0, free_area, L4_FullyAccessible);
+    const Word utcb = a->utcb;
+    remove(a);
+    L4_Fpage_t elsewhere = L4_FpageLog2(free_area, 12);
+    CHECK(Cobnut_SpaceControl(owner, 0, L4_FpageLog2(free_area + page_size, 12), &elsewhere, L4_nilthread, nullptr));
+    CHECK(!L4_ThreadControl(owner, owner, main_id, main_id, reinterpret_cast<void *>(free_area)));
+    CHECK_EQUAL(L4_ErrorCode(), 6);
+    CHECK(L4_ThreadControl(owner, owner, main_id, main_id, reinterpret_cast<void *>(utcb)));
+    CHECK_EQUAL(cobnut::audit().faults, 0);
     L4_ThreadControl(owner, L4_nilthread, L4_nilthread, L4_nilthread, unchanged);
 }
 
@@ -207,7 +228,7 @@ void halted_before_it_is_canceled()
     CHECK_EQUAL(revived, 1);
 }
 
-/// Who clears the flag that a preemption is pending does not delay it for longer.
+/// A thread that clears the flag of a pending preemption does not delay it for longer.
 Word do_delay_and_deny(Word, Word, Word)
 {
     const L4_Clock_t end = {.raw = L4_SystemClock().raw + 300000};
@@ -302,6 +323,7 @@ const Test edge_tests[] = {
     {"edge.new_version_before_the_start", new_version_before_the_start},
     {"edge.scheduler_that_names_nobody", scheduler_that_names_nobody},
     {"edge.moving_areas_loses_no_memory", moving_areas_loses_no_memory},
+    {"edge.areas_stay_without_threads", areas_stay_without_threads},
     {"edge.halted_thread_goes_on", halted_thread_goes_on},
     {"edge.halted_before_it_is_canceled", halted_before_it_is_canceled},
     {"edge.delay_that_is_denied", delay_that_is_denied},

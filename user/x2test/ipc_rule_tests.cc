@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Who may send in whose name, which times timeouts can be, which ids mean what (manual 2.1, 3.3, 5.6).
+// Which threads may send in whose name, which times timeouts can be, which ids mean what (manual 2.1, 3.3, 5.6).
 #include "harness.h"
 
 namespace x2test {
@@ -57,7 +57,7 @@ Word do_forward(Word client, Word to, Word)
     if (L4_IpcFailed(tag)) return ~0u;
     return do_propagate(to, client, 0);
 }
-/// Who waits for the propagator's answer waits for the new receiver's from then on.
+/// A thread that waits for the propagator's answer waits for the new receiver's from then on.
 void propagation_moves_the_wait()
 {
     Agent *server = agent(Kind::other);
@@ -75,7 +75,7 @@ void propagation_moves_the_wait()
     CHECK_EQUAL(finish(server).value, 0);
 }
 
-/// Who is queued there in the new receiver's name has been waited for from then on, too.
+/// A sender queued there in the new receiver's name is taken, too.
 void a_moved_wait_takes_what_is_queued()
 {
     Agent *server = agent(Kind::other);

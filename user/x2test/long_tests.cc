@@ -176,7 +176,7 @@ void deletion_is_preempted()
     CHECK(faults_on_read(forest.right, base) && !faults_on_read(forest.root, base));
 }
 
-/// Who deletes the deleter has the rest to do.
+/// A thread that deletes the deleter has the rest to do.
 void deleter_is_deleted()
 {
     const Forest forest;

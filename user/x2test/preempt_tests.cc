@@ -74,6 +74,22 @@ void quantum_renewed_in_a_crowd()
     CHECK(counts());
 }
 
+[[noreturn]] Word do_spin_beside(Word, Word, Word)
+{
+    for (;;) __asm__ volatile("");
+}
+/// Its time slice ends at the same tick, and an equal never gives way.
+void quantum_beside_an_equal()
+{
+    Agent *a = agent(Kind::other), *b = agent(Kind::other);
+    if (!a || !b) return;
+    CHECK(set_quantum(a, L4_TimePeriod(10000)));
+    CHECK(L4_Set_Timeslice(b->id, L4_Never, L4_Never) != 0);
+    begin(a, do_count);
+    begin(b, do_spin_beside);
+    expect_preemption(a);
+}
+
 void quantum_answered_without_a_new_one()
 {
     Agent *a = agent(Kind::other);
@@ -476,13 +492,74 @@ void donation_outlives_no_slice()
     CHECK(stage != before);
 }
 
+// ------------------------------------------------------------------------------- a quantum that ends in a call
+constexpr Word from_base = 0x40000000, to_base = 0x50000000;
+constexpr int range_log2 = 20;
+constinit volatile Word rounds_done = 0;
+
+/// Takes map items, and answers by the fast path.
+Word do_serve(Word client, Word, Word)
+{
+    L4_Accept(L4_MapGrantItems(L4_FpageLog2(to_base, range_log2)));
+    L4_MsgTag_t tag = L4_Receive(L4_ThreadId_t{.raw = client});
+    for (;;) {
+        L4_Set_MsgTag(L4_Niltag);
+        tag = L4_Call(L4_ThreadId_t{.raw = client});
+    }
+}
+
+Word do_send_ranges(Word server, Word rounds, Word)
+{
+    for (Word i = 0; i < rounds; i++) {
+        const L4_Fpage_t f = L4_FpageLog2(from_base, range_log2);
+        L4_Unmap(f + L4_FullyAccessible);
+        const L4_MapItem_t item = L4_MapItem(f + L4_FullyAccessible, 0);
+        L4_Set_MsgTag(L4_MsgTag_t{.raw = 2u << 6});
+        L4_LoadMR(1, item.raw[0]);
+        L4_LoadMR(2, item.raw[1]);
+        const L4_MsgTag_t tag = L4_Call(L4_ThreadId_t{.raw = server});
+        L4_SystemClock();
+        if (L4_IpcFailed(tag)) return L4_ErrorCode() | 0x100;
+        rounds_done = rounds_done + 1;
+    }
+    return 0;
+}
+
+/// The end of a total quantum while the map items of a call move is told after the call, before the caller runs on.
+void quantum_ends_in_a_call()
+{
+    constexpr Word rounds = 300;
+    Agent *a = agent(Kind::other), *b = agent(Kind::other);
+    if (!a || !b) return;
+    for (Word i = 0; i < (1u << range_log2) / 0x10000; i++)
+        for (Word n = 0; n < arena_pages; n++)
+            give_page(a, n, from_base + i * 0x10000 + n * page_size, L4_FullyAccessible);
+    begin(b, do_serve, a->id.raw);
+    rounds_done = 0;
+    begin(a, do_send_ranges, b->id.raw, rounds);
+    L4_Set_Timeslice(a->id, L4_TimePeriod(10000), L4_TimePeriod(1000));
+    for (Word n = 0; n < 20 * rounds && rounds_done < rounds; n++) {
+        L4_ThreadId_t from;
+        const L4_MsgTag_t tag = L4_Wait_Timeout(second, &from);
+        if (L4_IpcFailed(tag)) break;
+        if (from == a->id && tag.raw == 0xFFD00002) {
+            L4_Set_Timeslice(a->id, L4_TimePeriod(10000), L4_TimePeriod(1000));
+        } else if (from == a->id) {
+            break;
+        }
+    }
+    CHECK_EQUAL(rounds_done, rounds);
+}
+
 } // namespace
 
 const Test preempt_tests[] = {
+    {"preempt.quantum_ends_in_a_call", quantum_ends_in_a_call},
     {"preempt.donation_outlives_no_slice", donation_outlives_no_slice},
     {"preempt.quantum_renewed_in_a_crowd", quantum_renewed_in_a_crowd},
     {"preempt.quantum_message", quantum_message},
     {"preempt.quantum_answered_without_a_new_one", quantum_answered_without_a_new_one},
+    {"preempt.quantum_beside_an_equal", quantum_beside_an_equal},
     {"preempt.quantum_message_dropped", quantum_message_dropped},
     {"preempt.signal_after_preemption", signal_after_preemption},
     {"preempt.signal_leaves_no_trace", signal_leaves_no_trace},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Redirectors (manual 4.3, 5.4): who gets what a redirected space sends, and forwarding in the sender's name.
+// Redirectors (manual 4.3, 5.4): which thread gets what a redirected space sends, and forwarding in the sender's name.
 #include "crowd.h"
 #include "harness.h"
 

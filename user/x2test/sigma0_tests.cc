@@ -104,7 +104,7 @@ void behind_the_memory_is_refused()
     for (const Word place : places) CHECK(L4_IsNilFpage(get(L4_FpageLog2(place, 12))));
 }
 
-/// Who could turn the kernel's clock off would have the processor for ever.
+/// A program that could turn the kernel's clock off would have the processor for ever.
 void kernel_devices_are_refused()
 {
     Agent *a = agent(Kind::here);

@@ -4,6 +4,7 @@
 // run latency/worst`).
 #include "crowd.h"
 
+#include <cobnut/lab.h>
 #include <l4/kdebug.h>
 
 namespace x2test {
@@ -97,6 +98,30 @@ void forwarded_by_strangers()
     const Crowd crowd(L4_nilthread, L4_nilthread, L4_Never, L4_Never, forward_in_vain);
     if (!crowd.complete()) return;
     CHECK_EQUAL(ask(a, do_receive_from, other->id.raw).value, receive_timeout);
+}
+
+Word do_spin(Word, Word, Word)
+{
+    for (volatile Word spins = 0;;) spins = spins + 1;
+}
+
+/// A thread's total quantum is used up: what it waits for then is looked for among many such senders.
+void quantum_with_strangers()
+{
+    if (!wish.latency) return;
+    cobnut_lab_mark(COBNUT_LAB_END, tests_begun);
+    Agent *a = agent(Kind::large), *first = agent(Kind::large), *next = agent(Kind::large);
+    if (!a || !first || !next) return;
+    CHECK(L4_SpaceControl(first->id, 0, L4_Nilpage, L4_Nilpage, next->id, nullptr));
+    CHECK(L4_SpaceControl(next->id, 0, L4_Nilpage, L4_Nilpage, first->id, nullptr));
+    forwarded = first->id, forward_receiver = a->id;
+    begin(a, do_spin);
+    const Crowd crowd(L4_nilthread, L4_nilthread, L4_Never, L4_Never, forward_in_vain);
+    if (!crowd.complete()) return;
+    CHECK(L4_Set_Timeslice(a->id, L4_TimePeriod(10000), L4_TimePeriod(20000)));
+    cobnut_lab_mark(COBNUT_LAB_BEGIN, tests_begun);
+    CHECK(L4_IpcSucceeded(L4_Receive_Timeout(a->id, second)));
+    cobnut_lab_mark(COBNUT_LAB_END, tests_begun);
 }
 
 Word do_forward(Word, Word, Word) { forward_to(forward_receiver.raw); }
@@ -193,8 +218,8 @@ Word do_forward_grant(Word to, Word log2, Word)
     return L4_IpcFailed(L4_Send_Timeout(L4_ThreadId_t{.raw = to}, second)) ? L4_ErrorCode() : 0;
 }
 
-/// With the call that has sent a long message, a thread receives pieces of a megabyte where it has another, from one
-/// who waits for that. Each of the two uses a name that a chain of redirectors would have to allow.
+/// With the call that has sent a long message, a thread receives pieces of a megabyte where it has another, from a
+/// thread that waits to send them. Each of the two uses a name that a chain of redirectors would have to allow.
 constexpr Word most_sharers = 3;
 void granted_by_one_who_waits(Word sharers)
 {
@@ -398,6 +423,27 @@ void spaces()
     }
 }
 
+/// A space goes that has had a UTCB in each page of an area as large as one page table maps.
+void space_full_of_utcbs()
+{
+    if (!wish.latency) return;
+    const L4_ThreadId_t holder = Crowd::id(0), other = Crowd::id(1);
+    const auto unchanged = reinterpret_cast<void *>(-1);
+    L4_Fpage_t area = L4_Nilpage;
+    CHECK(L4_ThreadControl(holder, holder, main_id, L4_nilthread, unchanged));
+    for (int log2 = 22; log2 >= 20; log2 -= 2) { // ARM's are of a megabyte at most
+        area = L4_FpageLog2(0x01000000, log2);
+        if (Cobnut_SpaceControl(holder, 0, L4_FpageLog2(kip_area, 12), &area, L4_nilthread, nullptr)) break;
+    }
+    Word made = 0;
+    for (Word at = L4_Address(area); made < L4_Size(area) / page_size; made++, at += page_size) {
+        if (!L4_ThreadControl(other, holder, main_id, main_id, reinterpret_cast<void *>(at))) break;
+        L4_ThreadControl(other, L4_nilthread, L4_nilthread, L4_nilthread, unchanged);
+    }
+    L4_ThreadControl(holder, L4_nilthread, L4_nilthread, L4_nilthread, unchanged);
+    CHECK_EQUAL(made, L4_Size(area) / page_size);
+}
+
 Word do_call(Word to, Word, Word)
 {
     L4_Set_MsgTag(L4_MsgTag_t{.raw = 0x11u << 16});
@@ -433,6 +479,7 @@ const Test waiting_tests[] = {
     {"latency.wait_expiry", timeouts_expire},
     {"latency.wait_receive", closed_receive},
     {"latency.wait_forwarded", forwarded_by_strangers},
+    {"latency.wait_quantum", quantum_with_strangers},
     {"latency.wait_items", items_behind_strangers},
     {"latency.wait_granted", granted_behind_a_message},
     {"latency.wait_deletion", deletion},
@@ -443,6 +490,7 @@ const Test waiting_tests[] = {
     {"latency.wait_console", console_text},
     {"latency.wait_characters", console_characters},
     {"latency.wait_spaces", spaces},
+    {"latency.delete_utcbs", space_full_of_utcbs},
     {nullptr, nullptr},
 };
 

@@ -21,7 +21,7 @@ namespace arch {
 constexpr Word register_words = 17;  // of read_registers()
 }
 
-// Nothing beside the control block.
+// The port keeps nothing beside the control block.
 struct ArchThread {};
 struct FastEntry {};
 

@@ -9,7 +9,7 @@ struct Mapping;
 struct Space;
 
 inline void* window(PAddr p) { return reinterpret_cast<void*>(p - WINDOW_FIRST + WINDOW); }
-// Also of the kernel's image.
+// Also for addresses in the kernel's image.
 inline PAddr physical(const void* p) {
     Word at = reinterpret_cast<Word>(p);
     return (at >= IMAGE ? at - IMAGE : at - WINDOW) + RAM_BASE;
@@ -19,9 +19,9 @@ namespace arch {
 // UTCBs lie where the kernel has room for them, in a megabyte of the space's own: only the size is its creator's
 // choice.
 Fpage place_utcb_area(Space& space, Fpage wanted);
-// What the caches have of the space's bytes goes to memory, and is no longer cached.
+// Writes the cache lines of the space's bytes back, and invalidates them.
 void about_to_copy(Space& space, VAddr at, Word bytes);
-// A domain does not limit what a space reaches, and nothing here goes through all spaces.
+// Hooks of core/arch.hpp without work here: a domain does not limit addresses, and no tag is found through spaces::all.
 inline bool mapped_up_to(Space&, VAddr, Word&) { return true; }
 inline bool leave_all(Space&) { return true; }
 }
@@ -56,11 +56,11 @@ struct PageTable {
     CoarseTable hardware;
     Word page[256];
     Mapping* mapping[256];
-    // what stands in the first level instead of the table, which says the same; but for the domain. Or 0
+    // the section entry that replaces the table in the first level, but for the domain; 0: none
     Word section;
-    Word granted_at;            // where the space was relocated to when its pages were granted
-    // The next of those that have the frame (sharers.hpp): the page of its table, by number, and the place there. 0:
-    // nobody.
+    Word granted_at;            // the slot that the space was relocated to when its pages were granted
+    // The next page in the frame's ring (sharers.hpp): its table's page, by number, and its index there. 0: not in a
+    // ring.
     std::uint16_t next_table[256];
     std::uint8_t next_place[256];
     bool begins_rings;
@@ -80,16 +80,16 @@ struct ArchSpace {
     Word dacr;  // domain access: the kernel's domain, its own and those of regions
     Word pid;  // what is added to its addresses below 32 MB
     Word domain;
-    Word regions;  // domain access of those that it has part in (regions.cpp)
-    Word lines_since;  // the flush since which it may have lines in the caches though it has no domain
-    Word loss;  // how it has lost its last domain (domains/residents.hpp); 0: it has lost none
-    // Of its UTCB area, nullptr as long as there is none: as the space itself has it, and as all others have it, for
-    // the kernel.
+    Word regions;  // domain access of the regions that it is a member of
+    Word lines_since;  // count of flushes when it lost its domain: while it is the same, caches may have its lines
+    Word loss;  // Residents::loss() when it lost its last domain; 0: it has lost none
+    // The tables of its UTCB area, nullptr as long as there is none: for the space itself, and for the kernel while
+    // others run.
     CoarseTable* own_utcbs;
     CoarseTable* kernel_utcbs;
-    std::uint16_t utcb_area;  // its number, and one more; 0: none has been placed
+    std::uint16_t utcb_area;  // its number + 1; 0: none has been placed
     std::uint16_t utcb_pages;  // how many of its pages, from its start, can have been used
-    bool detached;  // it is being destroyed, and nothing of the processor's knows it any more
+    bool detached;  // it is being destroyed, and no state of the processor refers to it
     bool slot_chosen;  // `pid` is what the kernel or SpaceControl has chosen
     std::uint8_t recent_count;
     std::uint16_t recent[6];  // sections that it had when it lost its domain

@@ -23,8 +23,8 @@ namespace arch {
 constexpr Word register_words = 12;  // of read_registers()
 }
 
-// What of the processor the running thread may have to itself, in Thread::fast_veto: the fast path would leave it to
-// whoever runs next. On the way out of the kernel it is taken back from a thread that stops to run.
+// Resources of the processor that the running thread may hold, in Thread::fast_veto: the fast path would pass them on
+// to the next thread. The way out of the kernel takes them back when another thread runs.
 enum Held : Word {
     held_coprocessor = 0x100,   // CR0.TS is clear (ia32/coprocessor.hpp)
     held_tls = 0x200,           // the TLS descriptor, FS and GS are its own (ia32/tls.hpp)
@@ -38,7 +38,7 @@ struct TlsSegment {
     VAddr base;                 // inside its space
     Word turned;                // the registers when it was last turned, as one number
     bool set, in_fs, in_gs;
-    bool down;                  // reaches what is below the base, not what is above
+    bool down;                  // extends below the base, not above it
 };
 
 // What this port keeps of a thread.
@@ -46,10 +46,10 @@ struct ArchThread {
     struct CoprocessorState* coprocessor;       // its saved state; nullptr before the first use
     struct DebugRegisters* debug;               // likewise
     TlsSegment tls;
-    Word tls_made[2], tls_within[2];    // its descriptor as it was loaded last; the space's own then, or 0
+    Word tls_made[2], tls_within[2];    // the descriptor last loaded, and the space's segment at that time; or 0
 };
 
-// Where a thread goes on that entered by sysenter and was left waiting by the fast path: the return address and the
+// Where a thread continues that entered by sysenter and was left waiting by the fast path: the return address and the
 // stack pointer of the stub. (An entry by `int` leaves a complete frame.)
 struct FastEntry {
     Word eip, esp;

@@ -20,9 +20,9 @@ inline void* window(PAddr p) { return reinterpret_cast<void*>(p + KERNEL_BASE); 
 inline PAddr physical(const void* p) { return reinterpret_cast<Word>(p) - KERNEL_BASE; }
 
 namespace arch {
-// Where its creator wants it.
+// At the address that its creator has chosen.
 inline Fpage place_utcb_area(Space&, Fpage wanted) { return wanted; }
-// Caches are the memory's.
+// Caches are physically indexed: nothing to do.
 inline void about_to_copy(Space&, VAddr, Word) {}
 }
 
@@ -31,7 +31,7 @@ constexpr unsigned sizes[] = {page_log2};
 constexpr unsigned table_log2 = 22;
 constexpr bool access_takes_long = false;
 
-// The least that is a slot's, whose leaf entries may stand in a table of their own.
+// The smallest slot: its leaf entries may be a part of a shared table.
 constexpr Word row_bytes = 1u << 20;
 struct Row {
     Word* entry;
@@ -51,7 +51,7 @@ constexpr unsigned user_tables = USER_LIMIT_MAX >> 22;
 struct PageTable {
     Word entry[1024];
 };
-// Beside each page table: who mapped each of its pages (core/mapping.hpp).
+// The nodes of the pages of one page table (core/mapping.hpp).
 struct MappingTable {
     Mapping* entry[1024];
 };
@@ -64,32 +64,32 @@ struct Slot {
     bool shares_table() const { return size && size < slots::granule_mb << 20; }
 };
 
-// A page directory that can be in force.
+// A page directory that can be loaded into CR3.
 struct Host {
     PAddr directory;
-    Word clean;  // no copy of a slot that was revoked by then (hosts.cpp: revocations) is left in it
+    Word clean;  // count of revocations (hosts.cpp) up to which its copies have been cleared
 };
 
 struct ArchSpace {
-    // Read by the fast path. The two halves that differ between the user descriptors of spaces; bases are multiples of
+    // Read by the fast path. The two words that differ between the user descriptors of spaces; bases are multiples of
     // 1 MB, so the low word is the limit alone. The data descriptor differs by one type bit.
     Word segment_low;
     Word segment_high;
-    Host* host;  // that it has to run on; nullptr: on any
+    Host* host;  // the one it must run on; nullptr: any
     Host own;
-    // how many the fast path may still make to it without a look at `host`; 0 if there is one
+    // how many switches to it the fast path may make before it checks `host`; 0 if there is one
     Word free_switches;
-    Word switches;  // from other spaces to it that are not counted there, since slots::look() looked
-    Word partner;  // the thread that was left then, by its global id
+    Word switches;  // switches from other spaces to it, not counted there, since slots::look() took them
+    Word partner;  // the thread that ran before the last of them, by its global id
     Slot slot;
     PageTable* directory;
-    PageTable* shared_table;  // what holds its leaf entries while its slot shares a table
+    PageTable* shared_table;  // holds its leaf entries while its slot shares a table
     slots::State slots;
-    slots::SlotMap bound;  // the slots of those that are bound to its directory
+    slots::SlotMap bound;  // the slots that are bound to its directory
     ports::Held ports;
     MappingTable* mappings[user_tables];
 
-    // The fast path counts down, and at the end of the budget does the same as for a space that has a host.
+    // When the budget is used up the fast path does the same as for a space that has a host.
     static constexpr Word budget = SWITCH_BUDGET;
     void count_free_switches() {
         if (!host) switches += budget - free_switches;

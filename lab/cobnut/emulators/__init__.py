@@ -26,7 +26,9 @@ CHECK_FAILED = re.compile(r"^cobnut: (check failed: .*)$", re.MULTILINE)
 class Boot:
     """What to boot: modules in the order sigma0, root server, payload. `options` is the kernel's command line.
 
-    Where virtual time follows the instruction count, an instruction takes 2^`instruction_log2_ns` ns of it.
+    Where virtual time follows the instruction count, an instruction takes 2^`instruction_log2_ns` ns of it. `words`
+    stand last on QEMU's command line. With `as_initrd` an ARM guest finds its one module as it is, as an initial RAM
+    disk, and not in an archive.
     """
 
     kernel: Path
@@ -35,6 +37,8 @@ class Boot:
     cpu: str = "pentium3"
     memory_mb: int = 64
     instruction_log2_ns: int = 0
+    words: tuple[str, ...] = ()
+    as_initrd: bool = False
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ from pathlib import Path
 
 from cobnut import backtrace, cd, packages, payloads
 from cobnut.emulators import Boot, Judge, Outcome, carry, kernel_message
+from cobnut.emulators.ending import NEVER, End, Watch
 from cobnut.errors import CobnutError
 from cobnut.process import Limit
 
@@ -117,9 +118,9 @@ def _close_after(process: subprocess.Popen[bytes], held: int) -> None:
     os.close(held)
 
 
-def interact(boot: Boot, *, seconds: float | None = None, judge: Judge | None = None) -> int:
-    """Boots with the serial console on this terminal; Ctrl-A x leaves, and so does the end of `seconds`. Bochs gives no
-    number back: what root says on the console tells how the programs ended, or `judge`.
+def interact(boot: Boot, *, end: End = NEVER, judge: Judge | None = None) -> int:
+    """Boots with the serial console on this terminal; Ctrl-A x leaves, and so does the `end`. Bochs gives no number
+    back: what root says on the console tells how the programs ended, or `judge`.
     """
     with tempfile.TemporaryDirectory(prefix="cobnut-") as name:
         folder = Path(name)
@@ -130,7 +131,7 @@ def interact(boot: Boot, *, seconds: float | None = None, judge: Judge | None = 
         if saved:
             tty.setraw(0)
         try:
-            console = _pump(process, ours, seconds).decode(errors="replace").replace("\r", "")
+            console = _pump(process, ours, end).decode(errors="replace").replace("\r", "")
             status = process.poll()
         finally:
             if saved:
@@ -155,9 +156,9 @@ def interact(boot: Boot, *, seconds: float | None = None, judge: Judge | None = 
     return judge(console, None) if judge else payloads.status(console, boot.modules)
 
 
-def _pump(process: subprocess.Popen[bytes], console: int, seconds: float | None = None) -> bytes:
+def _pump(process: subprocess.Popen[bytes], console: int, end: End = NEVER) -> bytes:
     """Carries bytes between this terminal and the guest's console until Bochs ends and nothing is left, Ctrl-A x, or
-    the end of `seconds`.
+    the `end`.
 
     Returns what the guest wrote.
     """
@@ -165,10 +166,12 @@ def _pump(process: subprocess.Popen[bytes], console: int, seconds: float | None 
     inputs = [console, 0]
     shown = 0
     after_ctrl_a = False
-    end = None if seconds is None else time.monotonic() + seconds
+    watch, told = Watch(end), 0
     while True:
-        if end is not None and time.monotonic() >= end:
-            print(f"\ncobnut: ended after {seconds:g} s", file=sys.stderr)
+        why = watch.why(seen[told:])
+        told = len(seen)
+        if why:
+            print(f"\ncobnut: ended {why}", file=sys.stderr)
             return seen
         ready, _, _ = select.select(inputs, [], [], 0.1)
         if console in ready:

@@ -4,7 +4,7 @@
 An instruction's line gives its physical address, then selector and offset; its linear address needs the segment's base,
 which is seen when the processor reads the descriptor. Accesses follow their instruction. After an interrupt from
 outside the debugger still names the instruction that would have come next, while the first one of the handler is
-executed.
+executed. A repeated string instruction has a line for each repetition; it is one step.
 """
 
 import re
@@ -13,7 +13,9 @@ from dataclasses import dataclass, field
 
 from cobnut.errors import CobnutError
 
-INSTRUCTION = re.compile(r"\(0\)\.\[\d+\] \[0x[0-9a-f]+\] ([0-9a-f]{4}):([0-9a-f]+) \([^)]*\): (.*?)\s*; [0-9a-f]+$")
+INSTRUCTION = re.compile(
+    r"\(0\)\.\[\d+\] \[0x([0-9a-f]+)\] ([0-9a-f]{4}):([0-9a-f]+) \([^)]*\): (.*?)\s*; ([0-9a-f]+)$"
+)
 LINEAR = re.compile(
     r"\[CPU0 (\w+)\]: LIN 0x([0-9a-f]+) PHY 0x([0-9a-f]+) \(len=(\d+), \w+\): 0x([0-9A-F]+)(?: 0x([0-9A-F]+))?"
 )
@@ -55,6 +57,8 @@ class Step:
     interrupted: bool = False  # from outside, neither by the instruction nor by a fault of it
     handler: tuple[int, int] | None = None  # selector and offset in the gate that was entered by
     directory: int | None = None
+    physical: int = 0
+    code: str = ""  # its bytes
 
 
 def read(lines: Iterable[str]) -> Iterator[Step]:
@@ -65,15 +69,18 @@ def read(lines: Iterable[str]) -> Iterator[Step]:
     fault = False
     for line in lines:
         if found := INSTRUCTION.match(line):
+            if step and step.code == found[5] and _repeats(step, found):
+                continue
             if step:
                 yield step
-            selector, offset, text = int(found[1], 16), int(found[2], 16), found[3]
+            physical, code = int(found[1], 16), found[5]
+            selector, offset, text = int(found[2], 16), int(found[3], 16), found[4]
             if step and step.interrupted and step.handler:
                 (selector, offset), text = step.handler, "the handler's first instruction"
             base = bases.get(selector & ~7)
             if base is None:
                 raise CobnutError(f"Bochs' trace: the base of code segment {selector:#x} was never seen")
-            step = Step((base + offset) & 0xFFFF_FFFF, base, selector & 3 != 0, text)
+            step = Step((base + offset) & 0xFFFF_FFFF, base, selector & 3 != 0, text, physical=physical, code=code)
             fault = False
         elif step is None:
             if found := CODE.match(line):
@@ -98,6 +105,11 @@ def read(lines: Iterable[str]) -> Iterator[Step]:
             step.interrupted = not fault and not step.text.startswith("int")
     if step:
         yield step
+
+
+def _repeats(step: Step, found: re.Match[str]) -> bool:
+    """Whether the line is another repetition of `step`."""
+    return step.text.startswith("rep") and step.vector is None and step.physical == int(found[1], 16)
 
 
 def _physical(step: Step, found: re.Match[str]) -> None:

@@ -17,12 +17,14 @@ from pathlib import Path
 
 from cobnut import backtrace, packages, payloads
 from cobnut.emulators import Boot, Judge, Outcome, carry, kernel_message, stage
+from cobnut.emulators.ending import NEVER, End, Watch
 from cobnut.errors import CobnutError
 from cobnut.process import run_limited
 
 PROGRAM = "qemu-system-i386"
 OLDEST = 10  # the first major version whose plugins can read registers and physical addresses as the laboratory does
 EXIT_PORT = 0xF4
+POLL_SECONDS = 0.1  # between looks at a console on which a text is waited for
 
 
 @dataclass(frozen=True)
@@ -135,7 +137,7 @@ def command(
         words += ["-icount", f"shift={boot.instruction_log2_ns},sleep=off", "-rtc", "base=2000-01-01,clock=vm"]
     if stub:
         words += ["-S", "-gdb", stub]
-    return [*words, "-machine", machine]
+    return [*words, "-machine", machine, *boot.words]
 
 
 def run(
@@ -175,13 +177,13 @@ def interact(
     plugin: Plugin | None = None,
     repeatable: bool = False,
     memory: Path | None = None,
-    seconds: float | None = None,
+    end: End = NEVER,
     stub: str | None = None,
     judge: Judge | None = None,
 ) -> int:
     """Boots with the serial console on this terminal (Ctrl-A x leaves); returns the guest's number, 0 if a person left.
 
-    After `seconds` it leaves by itself. For `repeatable`, `memory` and `stub` see `command`. Of a guest that ended by
+    At the `end` it leaves by itself. For `repeatable`, `memory` and `stub` see `command`. Of a guest that ended by
     itself `judge` says the number, if there is one, from its console.
     """
     with tempfile.TemporaryDirectory(prefix="cobnut-") as name:
@@ -196,7 +198,7 @@ def interact(
         ]
         words = command(boot, Path(name), plugin=plugin, repeatable=repeatable, memory=memory, stub=stub)
         with subprocess.Popen([*words, *console], cwd=name, stderr=subprocess.PIPE, text=True) as process:
-            errors = wait(process, seconds)
+            errors = wait(process, copy, end)
         text = copy.read_text(errors="replace").replace("\r", "") if copy.exists() else ""
     fault = complaint(errors)
     if fault:
@@ -239,15 +241,29 @@ def follow(boot: Boot, seen: Callable[[bytes], None], *, seconds: float | None =
     return Outcome(None if cut_off else code, said, complaints, time.monotonic() - start, cut_off)
 
 
-def wait(process: "subprocess.Popen[str]", seconds: float | None) -> str:
-    """Waits for an emulator to end, which it is told to after `seconds`; returns what it wrote to stderr."""
-    try:
-        return process.communicate(timeout=seconds)[1]
-    except subprocess.TimeoutExpired:
-        process.terminate()  # so that it leaves the terminal as it was
-        errors = process.communicate()[1]
-        print(f"\ncobnut: ended after {seconds:g} s", file=sys.stderr)
-        return errors
+def wait(process: "subprocess.Popen[str]", console: Path, end: End) -> str:
+    """Waits for an emulator that copies the guest's console to the file `console`, and tells it to go at the `end`;
+    returns what it wrote to stderr.
+    """
+    watch, read = Watch(end), 0
+    while True:
+        left = watch.left()
+        try:
+            # it goes on where it was interrupted
+            return process.communicate(timeout=left if not end.until else min(POLL_SECONDS, left or POLL_SECONDS))[1]
+        except subprocess.TimeoutExpired:
+            said = b""
+            if end.until and console.exists():
+                with open(console, "rb") as file:
+                    file.seek(read)
+                    said = file.read()
+                    read += len(said)
+            why = watch.why(said)
+            if why:
+                process.terminate()  # so that it leaves the terminal as it was
+                errors = process.communicate()[1]
+                print(f"\ncobnut: ended {why}", file=sys.stderr)
+                return errors
 
 
 def complaint(errors: str) -> str | None:

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """QEMU for boards with an ARM processor.
 
-They boot by Linux's convention: the kernel's plain image, and an archive of the modules in the place of an initial RAM
-disk; the name of each of its members is its module's command line. A guest ends a run by semihosting, with any number.
+They boot by Linux's convention: the kernel's plain image, and for ours an archive of the modules in the place of an
+initial RAM disk; the name of each of its members is its module's command line. A guest ends a run by semihosting, with
+any number.
 """
 
 import subprocess
@@ -12,6 +13,7 @@ from pathlib import Path
 
 from cobnut import cpio, packages, payloads
 from cobnut.emulators import Boot, Outcome, kernel_message, qemu
+from cobnut.emulators.ending import NEVER, End
 from cobnut.emulators.qemu import Plugin
 from cobnut.errors import CobnutError
 from cobnut.process import run_limited
@@ -47,11 +49,6 @@ def command(
     `plugin` implies it, and its arguments `ram` and `base` are filled in here. With `stub` (what -gdb takes) it waits
     for a debugger.
     """
-    members = [
-        cpio.program(f"{module.name} {module.arguments}".strip(), module.path.read_bytes()) for module in boot.modules
-    ]
-    archive = folder / "modules"
-    archive.write_bytes(cpio.archive(members))
     words = [
         PROGRAM,
         "-machine",
@@ -68,10 +65,10 @@ def command(
         "-semihosting-config",
         "enable=on,target=native",
         "-kernel",
-        str(boot.kernel),
-        "-initrd",
-        archive.name,
+        str(boot.kernel.resolve()),
     ]
+    if boot.modules:
+        words += ["-initrd", str(boot.modules[0].path.resolve()) if boot.as_initrd else _archive(boot, folder)]
     if boot.options:
         words += ["-append", boot.options]
     if plugin:
@@ -84,7 +81,7 @@ def command(
         words += ["-icount", f"shift={ICOUNT_SHIFT},sleep=off"]
     if stub:
         words += ["-S", "-gdb", stub]
-    return words
+    return [*words, *boot.words]
 
 
 def run(boot: Boot, machine: str, *, timeout: float, plugin: Plugin | None = None) -> Outcome:
@@ -110,11 +107,11 @@ def interact(
     *,
     plugin: Plugin | None = None,
     repeatable: bool = False,
-    seconds: float | None = None,
+    end: End = NEVER,
     stub: str | None = None,
 ) -> int:
     """Boots with the serial console on this terminal (Ctrl-A x leaves); returns the guest's number, 0 if a person
-    left. After `seconds` it leaves by itself. For `repeatable` and `stub` see `command`.
+    left. At the `end` it leaves by itself. For `repeatable` and `stub` see `command`.
     """
     with tempfile.TemporaryDirectory(prefix="cobnut-") as name:
         copy = Path(name) / "console"
@@ -122,7 +119,7 @@ def interact(
         console += ["-serial", "chardev:console", "-mon", "chardev=console"]
         words = command(boot, machine, Path(name), plugin=plugin, repeatable=repeatable, stub=stub) + console
         with subprocess.Popen(words, cwd=name, stderr=subprocess.PIPE, text=True) as process:
-            errors = qemu.wait(process, seconds)
+            errors = qemu.wait(process, copy, end)
         text = copy.read_text(errors="replace").replace("\r", "") if copy.exists() else ""
     _check(errors)
     for line in payloads.fault_places(text, boot.modules):
@@ -131,6 +128,16 @@ def interact(
     if message and process.returncode:
         raise CobnutError(f"the kernel stopped: {message}")
     return max(process.returncode, 0)
+
+
+def _archive(boot: Boot, folder: Path) -> str:
+    """Writes the modules to `folder` as the archive in which our kernel looks for them; returns its name."""
+    members = [
+        cpio.program(f"{module.name} {module.arguments}".strip(), module.path.read_bytes()) for module in boot.modules
+    ]
+    archive = folder / "modules"
+    archive.write_bytes(cpio.archive(members))
+    return archive.name
 
 
 def _check(errors: str) -> None:

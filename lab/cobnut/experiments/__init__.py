@@ -1,28 +1,29 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The experiments, each named after its source, and what an experiment is.
 
-To add one: a module here with an `Experiment` that it calls `EXPERIMENT`, and its test. docs/command.md walks through
-it.
+To add one: a module here with an `Experiment` that it calls `EXPERIMENT`, and the sheet with its words beside it.
+docs/command.md walks through it.
 """
 
 import importlib
 import pkgutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from cobnut import results
 from cobnut.boards import Board, Processor
-from cobnut.checks import Check, KnownMiss
+from cobnut.checks import Check, joined
 from cobnut.errors import CobnutError, meant, unknown
 from cobnut.experiments.records import Records
+from cobnut.guests import Guest
 from cobnut.machines import Machine, change
 from cobnut.machines import known as known_machines
 from cobnut.machines import read as read_machine
-from cobnut.modules import Module
 from cobnut.plots import Plot
 from cobnut.progress import Meter
 from cobnut.results import LedgerRow, Provenance, Result, Series
+from cobnut.sheets import Sheet
 
 
 class Kind(Enum):
@@ -52,15 +53,14 @@ class Lab:
     overrides: dict[str, str]
     meter: Meter
     records: Records = field(default_factory=Records, compare=False)
-    images: tuple[Module, ...] = ()  # given by --image, for an experiment that takes them
-    append: str = ""
+    guest: Guest | None = None  # given by --image, for an experiment that takes it
     origin: Provenance = field(default_factory=results.provenance, compare=False)
 
     def result(
         self,
-        series: Sequence[Series],
-        checks: Sequence[Check],
-        ledger: Sequence[LedgerRow] = (),
+        series: Iterable[Series],
+        checks: Iterable[Check],
+        ledger: Iterable[LedgerRow] = (),
         *,
         machine: str | None = None,
         emulator: str | None = None,
@@ -112,21 +112,16 @@ class Setting:
 class Experiment:
     """An experiment: what it is, what it needs, how it is run and how its result is drawn.
 
-    `machine` is the one that it is measured on if nothing else is asked for; without one it is about no machine.
-    `checks` declares their names (`checks.named`), for docs/checks.md; a run with others is none. `known_misses` are by
-    the name of a check: what is known about the difference if it is not ok.
+    `sheet` has its words. `machine` is the one that it is measured on if nothing else is asked for; without one it is
+    about no machine. A run whose checks have other names than the sheet declares is none.
     """
 
     name: str
-    title: str
-    source: str
+    sheet: Sheet
     kind: Kind
     settings: dict[str, Setting]
     run: Callable[[Lab], Result]
     plots: Callable[[Result], list[Plot]]
-    checks: tuple[str, ...]
-    story: str
-    cannot_say: tuple[str, ...]
     machine: str | None = None
     boards: tuple[str, ...] = field(default=("pc",))
     has_curves: bool = False  # that can be drawn as a picture
@@ -135,7 +130,6 @@ class Experiment:
     long_proof: bool = False  # that `test long` makes in full
     show: Callable[[Result], None] | None = None  # prints more than the checks
     afterwards: Callable[[Lab], str] | None = None  # says something more about a run in full, once it is done
-    known_misses: Mapping[str, KnownMiss] = field(default_factory=dict)
     elsewhere: tuple["Experiment", ...] = ()  # what goes by the same name on other boards, as it was found
     needs: tuple[str, ...] = ()  # numbers of a machine, without which there is nothing to measure on it
 
@@ -185,10 +179,11 @@ def _joined(halves: list[Experiment]) -> Experiment:
 NAMES_OF_CHECKS = """\
 # The names of checks
 
-`./cobnut list --checks` prints this page from what the experiments declare (`checks=` in
-`lab/cobnut/experiments/`); a run whose checks have other names ends with an error. `{a,b}` is one
-of these. A word in capitals is what only a run knows: a number of threads, a seed's boot, the place
-of an instruction. What the names mean is in [json.md](json.md#names-of-checks-and-series).
+`./cobnut list --checks` prints this page from what the experiments' sheets declare
+(`lab/cobnut/experiments/*.toml`); a run whose checks have other names ends with an error. `{a,b}`
+is one of these. A word in capitals is what only a run knows: a number of threads, a seed's boot,
+the place of an instruction. What the names mean is in
+[json.md](json.md#names-of-checks-and-series).
 
 | experiment | boards | checks |
 |---|---|---|
@@ -199,7 +194,8 @@ def names_of_checks() -> str:
     """The page docs/checks.md."""
 
     def row(one: Experiment) -> str:
-        return f"| `{one.name}` | {', '.join(one.boards)} | {', '.join(f'`{name}`' for name in one.checks)} |\n"
+        names = ", ".join(f"`{name}`" for name in joined(one.sheet.names))
+        return f"| `{one.name}` | {', '.join(one.boards)} | {names} |\n"
 
     halves = (one for whole in all_experiments().values() for one in (whole, *whole.elsewhere))
     return NAMES_OF_CHECKS + "".join(map(row, halves))
@@ -223,7 +219,7 @@ def find(name: str) -> Experiment:
     return known[name]
 
 
-def settle(
+def split_settings(
     experiment: Experiment, machine: Machine | None, quick: bool, given: list[str]
 ) -> tuple[dict[str, int], dict[str, str]]:
     """Splits `given`, a list of K=V, into the experiment's settings and changes of the machine's numbers."""

@@ -11,12 +11,16 @@ What a flush costs later comes in as L95's 9n: n is the number of TLB misses on 
 """
 
 import statistics
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from cobnut import published
+from cobnut.checks import Check, no_more_than
 from cobnut.experiments import Lab
 from cobnut.experiments.pingpong import PingPong, Region
-from cobnut.results import LedgerRow
+from cobnut.results import LedgerRow, Series
+from cobnut.sheets import Sheet
 
 PARTS = ("space", "segments", "host")
 TLB_REFILLS = ("tlb_refill_code", "tlb_refill_data")
@@ -75,18 +79,7 @@ def boot(
     lab: Lab, pair: str, *, full: bool = False, servers: int = 1, halves: bool = False, served: int = 0
 ) -> PingPong:
     """A ping-pong whose handling of address spaces is counted; the active side's working set is nothing, or `full`."""
-    chosen = lab.settings
-    spec = PingPong(
-        pair,
-        chosen["rounds"],
-        chosen["warmup"],
-        chosen["slot"],
-        chosen["small"],
-        servers=servers,
-        halves=halves,
-        served=served,
-        parts=LABELS,
-    )
+    spec = PingPong.of(lab, pair, servers=servers, halves=halves, served=served, parts=LABELS)
     return replace(spec, gen="jumps", sizes=(FULL_CODE, FULL_CODE, 1), reads=FULL_DATA) if full else spec
 
 
@@ -120,6 +113,34 @@ def charged(region: Region | None) -> float | None:
         return None
     refills = sum(charge.refills for charge in region.causes if charge.by_switch and charge.category in TLB_REFILLS)
     return refills / region.rounds
+
+
+def judge_handling(
+    sheet: Sheet, name: str, found: Handling | None, cycles: float | None, limit: float, **values: Any
+) -> Check:
+    """Holds cycles of what was `found` against the paper's."""
+    full = {"code": FULL_CODE, "data": FULL_DATA, "fewest": published.L95_MISSES[0], "most": published.L95_MISSES[1]}
+    return sheet.judge(name, cycles, no_more_than(limit), f"Here: {found}." if found else None, **full, **values)
+
+
+def columns_of(
+    theirs: Mapping[str, tuple[float, float]], names: list[str], found: Mapping[tuple[str, bool], Handling | None]
+) -> list[Series]:
+    """A table of the paper's beside what was found, without working sets and, where that flushes, with full ones."""
+    plain, full = ([found.get((name, whole)) for name in names] for whole in (False, True))
+
+    def column(name: str, unit: str, among: list[Handling | None], value: Callable[[Handling], float]) -> Series:
+        return Series(name, unit, names, [value(one) if one else None for one in among])
+
+    return [
+        Series("published.least", "cycles", names, [theirs[name][0] for name in names]),
+        Series("published.most", "cycles", names, [theirs[name][1] for name in names]),
+        column("direct", "modelled cycles", plain, lambda one: one.direct),
+        column("refills.least", "TLB misses", plain, lambda one: one.refills),
+        column("cycles.least", "modelled cycles", plain, lambda one: one.cycles),
+        column("refills.most", "TLB misses", full, lambda one: one.refills),
+        column("cycles.most", "modelled cycles", full, lambda one: one.cycles),
+    ]
 
 
 def ledger_row(name: str, region: Region | None) -> list[LedgerRow]:

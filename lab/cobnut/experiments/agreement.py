@@ -4,22 +4,31 @@
 QEMU's side is a record by the plugin, so what every figure of this laboratory rests on; Bochs' side is its debugger's
 trace. Both begin at the marker of the first measured round trip of the ping-pong. What is compared is in
 `cobnut/agreement.py`.
+
+In one of the runs the client reads on both sides of the start of its own segment: in Bochs each of these reads faults,
+and the plugin has to tell of each.
 """
 
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
-from cobnut import agreement, recording
+from cobnut import agreement, recording, sheets
 from cobnut.agreement import REASONS, Comparison, Group
-from cobnut.checks import Check, above, at_least, exactly, judge, named
+from cobnut.checks import Check, above, at_least, exactly, judge
 from cobnut.emulators import bochs, bochs_trace, qemu
 from cobnut.errors import CobnutError
 from cobnut.experiments import Experiment, Kind, Lab, Setting, runner
 from cobnut.experiments.pingpong import TIMEOUT_SECONDS, PingPong, boot_of, guest_failure
-from cobnut.plots import Bars, Plot
 from cobnut.results import Result, Series
 
+SHEET = sheets.beside(__file__)
+
 PAIRS = ("large_large", "small_small")
+TURNS = "turns"  # between small spaces, with reads past the limits of a segment
+RUNS = (*PAIRS, TURNS)
+TURNS_A_ROUND = 3
+FAULTING = 4  # times the instructions, with those of the kernel after each fault
 CPU = "pentium"  # both emulators have it: no sysenter, no global pages
 SHORTEST_ROUND = 50  # instructions of a round trip, at least
 
@@ -27,8 +36,9 @@ SHORTEST_ROUND = 50  # instructions of a round trip, at least
 def run(lab: Lab) -> Result:
     """Runs each pair of spaces in both emulators, and compares."""
     bochs.ensure()
-    found = runner.mapped(lab, PAIRS, lambda pair: _compare(lab, pair), at_once=1)
+    found = runner.mapped(lab, RUNS, lambda pair: compare(lab, pair, lab.settings["instructions"]), at_once=1)
     checks = [check for pair, one in found.items() for check in judge_pair(pair, one, lab.settings["instructions"])]
+    checks.append(judge_limits(found[TURNS]))
     return lab.result(series_of(found), checks, emulator=f"{lab.emulator}, Bochs {bochs.version()}")
 
 
@@ -71,9 +81,21 @@ def judge_pair(pair: str, found: Comparison, wanted: int) -> list[Check]:
     ]
 
 
+def judge_limits(found: Comparison) -> Check:
+    lengths = sorted({len(path) for path in found.paths})
+    return judge(
+        f"{TURNS}.limit_faults",
+        found.limits,
+        "faults",
+        above(0),
+        "Protection faults of Bochs' past the limit of a segment, each of which the plugin told of before the same"
+        f" access; the kernel then executes {' or '.join(map(str, lengths)) or 'no'} instructions.",
+    )
+
+
 def series_of(found: dict[str, Comparison]) -> list[Series]:
     """What was compared, and the differences by reason."""
-    compared = ("instructions", "accesses", "directories", "bases")
+    compared = ("instructions", "accesses", "directories", "bases", "limits")
     every = []
     for pair, one in found.items():
         every.append(Series(f"{pair}.compared", "times", compared, [getattr(one, name) for name in compared]))
@@ -83,24 +105,17 @@ def series_of(found: dict[str, Comparison]) -> list[Series]:
     return every
 
 
-def plots(result: Result) -> list[Plot]:
-    reasons = "; ".join(f"{name}: {why}" for name, why in REASONS.items())
-    return [
-        Bars(
-            f"Differences between {pair.replace('_', ' and ')}",
-            "reason",
-            "times",
-            {f"{pair}.differences": "differences"},
-            caption=reasons,
-        )
-        for pair in PAIRS
-    ]
+def spec_of(pair: str, instructions: int) -> PingPong:
+    """The ping-pong of a pair of spaces, with that many instructions at least."""
+    spec = PingPong(pair, rounds=instructions // SHORTEST_ROUND, warmup=10, slot=16, small=512, sysenter=False)
+    if pair != TURNS:
+        return spec
+    return replace(spec, pair="small_small", gen="turns", sizes=(TURNS_A_ROUND, TURNS_A_ROUND, 1))
 
 
-def _compare(lab: Lab, pair: str) -> Comparison:
-    wanted = lab.settings["instructions"]
-    spec = PingPong(pair, rounds=wanted // SHORTEST_ROUND, warmup=10, slot=16, small=512, sysenter=False)
-    boot = boot_of(lab, spec, CPU)
+def compare(lab: Lab, pair: str, wanted: int) -> Comparison:
+    """Runs a pair of spaces in both emulators and compares so many instructions."""
+    boot = boot_of(lab, spec_of(pair, wanted), CPU)
     with tempfile.TemporaryDirectory(prefix="cobnut-") as folder:
         record = Path(folder) / "record"
         outcome = qemu.run(boot, timeout=TIMEOUT_SECONDS, plugin=recording.plugin(boot.kernel, record))
@@ -110,7 +125,8 @@ def _compare(lab: Lab, pair: str) -> Comparison:
         seen = agreement.groups(recording.events(record, wanted))
     start = _first(seen)
     # a timer's handler that ran in one of the two only must not make that side too short
-    lines = bochs.trace(boot, start, wanted + wanted // 10, timeout=TIMEOUT_SECONDS)
+    more = FAULTING if pair == TURNS else 1
+    lines = bochs.trace(boot, start, more * wanted + wanted // 10, timeout=TIMEOUT_SECONDS)
     steps = list(bochs_trace.read(lines))
     if not steps:
         raise CobnutError(f"the ping-pong in Bochs did not reach the first round trip at {start:#x}")
@@ -125,24 +141,9 @@ def _first(seen: list[Group]) -> int:
 
 EXPERIMENT = Experiment(
     name="lab/agreement",
-    title="The same guest in QEMU and Bochs: the same accesses and switches",
-    source="two emulators that share no code",
+    sheet=SHEET,
     kind=Kind.TOOL,
     settings={"instructions": Setting(100_000, 10_000, range(1_000, 1_000_001), "to compare, for each pair of spaces")},
     run=run,
-    plots=plots,
-    checks=(named(PAIRS, ("instructions", "accesses", "switches", "unexplained")),),
-    story=(
-        "Every figure here rests on what the plugin sees in QEMU. Bochs is another emulator by other authors, and its"
-        " debugger shows each instruction and access, the processor's own ones included. The ping-pong runs in both,"
-        " between two large spaces and between two small ones; from the first measured round trip on, instructions,"
-        " accesses, writes of CR3 and bases of user code have to be the same in the same order. What the two show"
-        " differently by their nature is counted under its reason; nothing may be left over."
-    ),
-    cannot_say=(
-        "System calls by int on a Pentium: sysenter and global pages are not compared.",
-        "Pages of kernel memory stand for each other one to one, for the firmwares leave different frames free.",
-        "Interrupts come at other instructions in each; what their handlers do is passed over and counted.",
-        "The machine model is not used here.",
-    ),
+    plots=SHEET.all_plots,
 )

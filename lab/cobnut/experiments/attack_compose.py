@@ -9,13 +9,14 @@ time.
 
 from dataclasses import dataclass
 
-from cobnut import composed
+from cobnut import composed, sheets
 from cobnut.composed import Composed
 from cobnut.emulators import Boot, Outcome, bochs
 from cobnut.experiments import Experiment, Kind, Lab, Setting, runner
 from cobnut.modules import alone
-from cobnut.plots import Bars, Plot
 from cobnut.results import Result
+
+SHEET = sheets.beside(__file__)
 
 ALL_PAIRS_FROM = 20_000  # steps: with fewer, some operations never follow some others
 LEAST_PAIRS, LEAST_PAIRS_QUICK = 600, 350
@@ -82,22 +83,9 @@ def one(lab: Lab, variant: Variant, episodes: int) -> Composed:
     return composed.look(variant.name, lab.settings["seed"] + VARIANTS.index(variant), episodes, boot, replay)
 
 
-def plots(result: Result) -> list[Plot]:
-    return [
-        Bars(
-            "What the steps were",
-            "operation",
-            "times",
-            {"operations": "steps"},
-            caption="Every operation follows every other one on the same space sooner or later.",
-        )
-    ]
-
-
 EXPERIMENT = Experiment(
     name="attack/compose",
-    title="Sequences of calls that change a space's shape: no segment ever reaches past its slot",
-    source="random testing with an oracle for isolation",
+    sheet=SHEET,
     kind=Kind.PROOF,
     settings={
         "seed": Setting(1, 1, range(1 << 26), "the first boot's; each further boot takes the next"),
@@ -110,20 +98,6 @@ EXPERIMENT = Experiment(
     },
     long_proof=True,
     run=run,
-    plots=plots,
-    checks=(*composed.CHECKS,),
+    plots=SHEET.all_plots,
     checkable=True,
-    story=(
-        "Three attackers' spaces between victims are given slots by name, by size, by the kernel's choice, in groups,"
-        " or none; their threads get segments of their own, go to addresses of each other's choice, wait in IPC while"
-        " their pages are taken or their space becomes another, migrate, and get map items with nothing behind them."
-        " Most steps concern one thread, so that each meets what the one before it has left. After each, a thread of"
-        " the space says what its segments are, and the controller looks at slots, at the victims' memory and at what"
-        " was read."
-    ),
-    cannot_say=(
-        "One attacker runs at a time: races are the business of fuzz and sanitize/stress.",
-        "An emulator's processor does not speculate (docs/security.md).",
-        "The machine model is not used here.",
-    ),
 )

@@ -8,7 +8,7 @@ what the emulator, which caches nothing, does not show.
 
 from pathlib import Path
 
-from cobnut import build, composed
+from cobnut import build, composed, sheets
 from cobnut.boards import Board
 from cobnut.checks import Check
 from cobnut.composed import Composed
@@ -16,8 +16,9 @@ from cobnut.emulators import Boot, Outcome
 from cobnut.experiments import Experiment, Kind, Lab, Setting, runner, stress_console
 from cobnut.findings import Findings
 from cobnut.modules import alone
-from cobnut.plots import Bars, Plot
 from cobnut.results import Result
+
+SHEET = sheets.beside(__file__)
 
 MEMORY_MB = 64
 ALL_PAIRS_FROM = 10_000  # steps: with fewer, some operations never follow some others
@@ -73,22 +74,9 @@ def judge_reports(done: Composed, findings: Findings) -> Check:
     return stress_console.judge_reports(done.name, findings, promise)
 
 
-def plots(result: Result) -> list[Plot]:
-    return [
-        Bars(
-            "What the steps were",
-            "operation",
-            "times",
-            {"operations": "steps"},
-            caption="Every operation follows every other one on the same space sooner or later.",
-        )
-    ]
-
-
 EXPERIMENT = Experiment(
     name="attack/compose",
-    title="Sequences of calls that change a space's shape and memory: nobody reaches what is not his",
-    source="random testing with an oracle for isolation",
+    sheet=SHEET,
     kind=Kind.PROOF,
     boards=("collie", "versatilepb"),
     settings={
@@ -100,24 +88,6 @@ EXPERIMENT = Experiment(
     },
     long_proof=True,
     run=run,
-    plots=plots,
-    checks=(*composed.CHECKS, "reports.BOOT"),
+    plots=SHEET.all_plots,
     checkable=True,
-    story=(
-        "Four attackers' spaces between fourteen victims, more than there are domains, are moved from PID slot to PID"
-        " slot, get pages of 4 KB, 64 KB and 1 MB, pass them on, grant them, have the same ones at several addresses,"
-        " also at the end of the addresses that are relocated and behind it, and lose them in parts; they call each"
-        " other, send strings, execute what they have, go away and are made anew, and some of that happens while the"
-        " controller is in the middle of taking something away. A model says after each step what a place has to show:"
-        " a fault, or the word that was written last, by whatever address. The controller looks at the same memory by"
-        " its own addresses, victims at theirs, and at the end of each episode the kernel at its books."
-    ),
-    cannot_say=(
-        "Each page is written and read at its first and last word, and executed at one place.",
-        (
-            "QEMU drops translations at each write of the domain register and has no caches: that nothing stale is used"
-            " is what the sanitizer says, by its model of both."
-        ),
-        "The machine model is not used here.",
-    ),
 )

@@ -8,18 +8,21 @@ through.
 """
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 
-from cobnut import attacks
+from cobnut import attacks, sheets
 from cobnut.attacks import REFUSED, UNENFORCED, Attempt
-from cobnut.checks import Check, at_least, exactly, judge, named
+from cobnut.checks import Check, at_least, exactly
 from cobnut.emulators import Boot, Outcome, bochs, qemu
 from cobnut.errors import CobnutError
 from cobnut.experiments import Experiment, Kind, Lab, Setting, runner
 from cobnut.modules import alone
 from cobnut.plots import Plot, Table
 from cobnut.results import Result, Series
+
+SHEET = sheets.beside(__file__)
 
 BOCHS_CPUS = ("p4_willamette", "pentium")
 QEMU_CPU = "pentium3"
@@ -66,7 +69,8 @@ def run(lab: Lab) -> Result:
     [without] = runner.each(lab, [QEMU_CPU], on_qemu)
     checks = [check for each in runs for check in judge_run(each)]
     checks += [check for each in bound for check in judge_bound(each)]
-    checks += [check for each in automatic for check in judge_automatic(each)] + judge_without_limits(without)
+    checks += [check for each in automatic for check in judge_automatic(each)]
+    checks += judge_without_limits(without)
     return lab.result(series_of(runs, without), checks, emulator=f"Bochs {bochs.version()}, {lab.emulator}")
 
 
@@ -92,90 +96,41 @@ def _run(where: str, outcome: Outcome) -> Run:
     return Run(where, found, exclusive + bound, changed, bound)
 
 
-def judge_run(each: Run) -> list[Check]:
+def judge_run(each: Run) -> Iterator[Check]:
     """The verdict where limits are enforced."""
-    checks = []
     for kind in ("small", "large"):
         names = {one.name for one in each.attempts if one.name.startswith(f"{kind}.")}
-        what = "Distinct attempts" if kind == "small" else "The same, where they make sense,"
-        checks.append(
-            judge(
-                f"{each.where}.{kind}.attempts",
-                len(names),
-                "attempts",
-                at_least(LEAST_ATTEMPTS),
-                f"{what} from a {kind} space.",
-            )
-        )
-    return [*checks, judge_refusals(each)]
+        yield SHEET.judge(f"{each.where}.{kind}.attempts", len(names), at_least(LEAST_ATTEMPTS))
+    yield judge_refusals(each)
 
 
 def judge_refusals(each: Run) -> Check:
     """That every single one is refused."""
     others = [one for one in each.attempts if one.status != REFUSED]
     said = "; ".join(f"{one.name} {one.status} {one.how}" for one in others)
-    return judge(
-        f"{each.where}.not_refused",
-        len(others),
-        "attempts",
-        exactly(0),
-        f"Each is stopped in the way that is expected of it, and no victim's memory, slot or UTCB has changed. {said}",
-    )
+    told = SHEET.texts["refused"].format(others=said)
+    return SHEET.judge(f"{each.where}.not_refused", len(others), exactly(0), told=told)
 
 
-def judge_bound(each: Run) -> list[Check]:
+def judge_bound(each: Run) -> Iterator[Check]:
     """The verdict where attackers are bound to a page directory."""
-    why = (
-        "Attempts from a slot that is bound to a victim's page directory; another victim has the same place in another"
-        " one."
-    )
-    return [
-        judge(f"{each.where}.in_bound_slots", each.bound, "attempts", at_least(LEAST_BOUND), why),
-        judge_refusals(each),
-    ]
+    yield SHEET.judge(f"{each.where}.in_bound_slots", each.bound, at_least(LEAST_BOUND))
+    yield judge_refusals(each)
 
 
-def judge_automatic(each: Run) -> list[Check]:
+def judge_automatic(each: Run) -> Iterator[Check]:
     """The verdict where the kernel chooses the slots, and takes them back meanwhile."""
-    return [
-        judge(
-            f"{each.where}.in_slots",
-            each.in_slots,
-            "attempts",
-            at_least(LEAST_IN_SLOTS),
-            "Attempts that began in a slot of the kernel's choice.",
-        ),
-        judge(
-            f"{each.where}.changed",
-            each.changed,
-            "attempts",
-            at_least(LEAST_CHANGED),
-            "Attackers that were promoted, moved or demoted before they were stopped; other spaces keep taking slots.",
-        ),
-        judge_refusals(each),
-    ]
+    yield SHEET.judge(f"{each.where}.in_slots", each.in_slots, at_least(LEAST_IN_SLOTS))
+    yield SHEET.judge(f"{each.where}.changed", each.changed, at_least(LEAST_CHANGED))
+    yield judge_refusals(each)
 
 
-def judge_without_limits(each: Run) -> list[Check]:
+def judge_without_limits(each: Run) -> Iterator[Check]:
     """What gets through where limits are not enforced shows that the program would see it."""
     others = each.named("escaped", "blind")
-    return [
-        judge(
-            f"{each.where}.let_through",
-            len(each.named(UNENFORCED)),
-            "attempts",
-            at_least(LEAST_SEEN),
-            "This emulator lets accesses past a segment's limit pass: the program sees foreign memory read, written or"
-            " executed.",
-        ),
-        judge(
-            f"{each.where}.not_refused",
-            len(others),
-            "attempts",
-            exactly(0),
-            f"What does not depend on limits is refused here, too. {', '.join(others)}",
-        ),
-    ]
+    yield SHEET.judge(f"{each.where}.let_through", len(each.named(UNENFORCED)), at_least(LEAST_SEEN))
+    told = SHEET.texts["refused_without_limits"].format(others=", ".join(others))
+    yield SHEET.judge(f"{each.where}.not_refused", len(others), exactly(0), told=told)
 
 
 def series_of(runs: list[Run], without: Run) -> list[Series]:
@@ -219,8 +174,7 @@ def plots(result: Result) -> list[Plot]:
 
 EXPERIMENT = Experiment(
     name="attack/isolation",
-    title="What a user can try to read, write or execute outside of its space: all refused",
-    source="L95 section 4 (small spaces share one linear address space)",
+    sheet=SHEET,
     kind=Kind.PROOF,
     settings={
         "processors": Setting(len(BOCHS_CPUS), 1, range(1, len(BOCHS_CPUS) + 1), "of Bochs: a Pentium 4, a Pentium")
@@ -229,26 +183,4 @@ EXPERIMENT = Experiment(
     long_proof=True,
     run=run,
     plots=plots,
-    checks=(
-        "WHERE.SPACE.attempts",
-        named("WHERE", ("not_refused", "in_bound_slots", "in_slots", "changed", "let_through")),
-    ),
-    story=(
-        "An attacker, a new space for each attempt, sits between two small spaces in whose memory every byte is known,"
-        " and runs in the page directory of a third, or it is a large space itself, or is bound to a victim's page"
-        " directory, or all are where the kernel puts them, while others are promoted, demoted and take their slots. It"
-        " tries every segment register at the limit to the byte and across the 4 GB wrap, string instructions that"
-        " cross it, stacks at the edge, far calls, jumps and returns, forged selectors, expand-down segments,"
-        " privileged instructions, doctored frames and flags on each way into and out of the kernel, the tables, ports."
-        " A controller says how each ended, and looks whether anything that is not the attacker's has changed. Each"
-        " instruction has to come through inside the limits first."
-    ),
-    cannot_say=(
-        (
-            "An emulator's processor does not speculate: what real ones read past a limit without ever showing it is"
-            " not seen (docs/security.md)."
-        ),
-        "Attempts are single: two threads that race against each other are the business of fuzz and sanitize/stress.",
-        "The machine model is not used here.",
-    ),
 )

@@ -6,10 +6,10 @@ stay cached side by side, and on the standard one. The sanitizer sees what the e
 show.
 """
 
-from cobnut import attacks, build
+from cobnut import attacks, build, sheets
 from cobnut.attacks import REFUSED, Attempt
 from cobnut.boards import Board
-from cobnut.checks import Check, at_least, exactly, judge, named
+from cobnut.checks import Check, at_least, exactly, judge
 from cobnut.emulators import Boot
 from cobnut.errors import CobnutError
 from cobnut.experiments import Experiment, Kind, Lab, runner
@@ -17,6 +17,8 @@ from cobnut.findings import Findings
 from cobnut.modules import alone
 from cobnut.plots import Plot, Table
 from cobnut.results import Result, Series
+
+SHEET = sheets.beside(__file__)
 
 MEMORY_MB = 64
 TIMEOUT_SECONDS = 300
@@ -97,8 +99,7 @@ def plots(result: Result) -> list[Plot]:
 
 EXPERIMENT = Experiment(
     name="attack/isolation",
-    title="What a user can try to read, write or execute outside of its space: all refused",
-    source="W03 section 2 (spaces told apart by domains and by PID relocation share TLBs and caches)",
+    sheet=SHEET,
     kind=Kind.PROOF,
     boards=("collie", "versatilepb"),
     settings={},
@@ -106,26 +107,4 @@ EXPERIMENT = Experiment(
     long_proof=True,
     run=run,
     plots=plots,
-    checks=(named("KERNEL", ("attempts", "not_refused", "reports")),),
-    story=(
-        "An attacker, a new space for each attempt, runs at the address of a victim, from which only its domain and its"
-        " PID slot tell it apart. It makes every kind of access to the victims' memory, by its address after relocation"
-        " too and in every slot, to their UTCBs, the kernel and the devices; tries the coprocessor's and the status"
-        " registers, domains and PID among them; jumps to where the kernel's entries are not; and uses the kernel as a"
-        " deputy. Then scenes: memory that was mapped and revoked, sections and pages; successors of dead spaces; more"
-        " spaces than there are domains at one address; spaces that the timer switches between while each watches its"
-        " own word; aliases; instructions that straddle the end of the addresses that are relocated; flags that a"
-        " partner sees. Each access has to come through in the attacker's own memory first."
-    ),
-    cannot_say=(
-        (
-            "QEMU drops translations at each write of the domain register and has no caches: that nothing stale is used"
-            " is what the sanitizer says, by its model of both."
-        ),
-        "The machine model is not used here.",
-        (
-            "What a user learns from the time that an access takes is not tried: TLBs and caches are shared, more than"
-            " with a standard kernel."
-        ),
-    ),
 )

@@ -6,8 +6,7 @@ As for the ping-pong (pingpong.py), boots run two at a time, each is recorded an
 measurement that is not complete is a failure. Nothing before the first case is modelled.
 """
 
-import statistics
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -15,14 +14,13 @@ from cobnut import build, causes, recording
 from cobnut.boards import Board
 from cobnut.emulators import Boot
 from cobnut.experiments import Lab, runner
-from cobnut.experiments.pingpong import TIMEOUT_SECONDS, Region, guest_failure
+from cobnut.experiments.pingpong import TIMEOUT_SECONDS, Cases, Key, Region, guest_failure, keyed
 from cobnut.experiments.records import Recorded
 from cobnut.measured import Measured
 from cobnut.modules import alone
 
 PROGRAM = "crowd"
 MEMORY_MB = 64
-MEMBERS = range(1, 65)
 ROUNDS = range(1, 100_001)
 
 # What a switch writes, and what it flushes: counters of the plugin (docs/plugin.md).
@@ -30,6 +28,7 @@ SWITCH_WRITES = ("table_base_writes", "domain_writes", "pid_writes")
 CACHE_FLUSHES = ("dcache_flushes", "icache_flushes")
 FLUSHES = ("tlb_flushes", "tlb_entry_flushes", *CACHE_FLUSHES, "line_operations")
 SHARES = ("kernel", "stub")
+WAYS = 2  # that a round trip goes
 
 
 @dataclass(frozen=True)
@@ -65,18 +64,28 @@ class Crowd:
 
 
 @dataclass(frozen=True)
-class Counted:
-    """What one boot gave: its regions by case, or the reason why there are none."""
+class Counted(Cases):
+    """What one boot gave. `functions` are the cycles of an iteration by function of the kernel, by case."""
 
     spec: Crowd
     regions: dict[int, Region]
     failure: str | None
-    functions: dict[int, dict[str, float]] = field(
-        default_factory=dict
-    )  # by case: cycles of an iteration by kernel function
+    functions: dict[int, dict[str, float]] = field(default_factory=dict)
 
-    def at(self, case: int) -> Region | None:
-        return self.regions.get(case)
+    @property
+    def instructions(self) -> float | None:
+        """Of an IPC one way among the most members, in the kernel and the system-call stub: the mean."""
+        return self.each(*(f"instructions_{share}" for share in SHARES))
+
+    def each(self, *counters: str, ways: int = WAYS) -> float | None:
+        """The counters' sum, for each of the `ways` that a mean iteration goes."""
+        whole = self.mean(self.spec.cases[-1], *counters)
+        return None if whole is None else whole / ways
+
+
+def measure_all(lab: Lab, specs: Mapping[Key, Crowd]) -> dict[Key, Counted]:
+    """Measures `specs`, of which at least one has to give something."""
+    return keyed(specs, measure(lab, list(specs.values())))
 
 
 def measure(lab: Lab, specs: Sequence[Crowd]) -> list[Counted]:
@@ -151,24 +160,3 @@ def functions_of(spec: Crowd, measured: Measured) -> dict[int, dict[str, float]]
         }
         for found in measured["regions"]
     }
-
-
-def each(region: Region | None, counters: Iterable[str], ways: int = 2) -> float | None:
-    """The mean of the sum of `counters`, for each of the `ways` that an iteration goes: a round trip goes two."""
-    if region is None:
-        return None
-    names = list(counters)
-    values = [value for name in names if (value := region.counters.get(name))]
-    if not values or len(values) != len(names):
-        return None
-    return sum(map(statistics.fmean, values)) / ways
-
-
-def instructions(region: Region | None) -> float | None:
-    """Of an IPC one way, in the kernel and the system-call stub: the mean."""
-    return each(region, (f"instructions_{share}" for share in SHARES))
-
-
-def cycles(region: Region | None) -> float | None:
-    """Modelled, of a round trip, user code included: the mean."""
-    return region.mean_cycles if region else None

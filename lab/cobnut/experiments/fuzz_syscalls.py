@@ -6,15 +6,18 @@ boots at a time. A seed gives the same run each time: the guest's clock follows 
 """
 
 import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from cobnut.checks import Check, at_least, exactly, judge, named
+from cobnut import sheets
+from cobnut.checks import Check, at_least, exactly
 from cobnut.emulators import Boot, kernel_message
 from cobnut.experiments import Experiment, Kind, Lab, Setting, runner
 from cobnut.findings import Findings
 from cobnut.modules import alone
-from cobnut.plots import Bars, Plot
 from cobnut.results import Result, Series
+
+SHEET = sheets.beside(__file__)
 
 TIMEOUT_SECONDS = 1800
 CALLS_OF_A_BOOT = 250_000
@@ -136,52 +139,25 @@ def run(lab: Lab) -> Result:
     return lab.result(series_of(runs), [*judge_runs(runs, calls), judge_outcomes(runs, calls)])
 
 
-def judge_runs(runs: list[Run], calls: int) -> list[Check]:
-    def none(name: str, unit: str, amounts: list[int], good: str, bad: list[str]) -> Check:
-        """Nothing of it in any run, or the first that has some with the command that repeats it."""
-        first = next((index for index, amount in enumerate(amounts) if amount), None)
-        why = good if first is None else f"{bad[first]} Again: {runs[first].replay}"
-        return judge(name, sum(amounts), unit, exactly(0), why)
-
+def judge_runs(runs: list[Run], calls: int) -> Iterator[Check]:
+    """Enough was tried, and nothing of what must not be is in any run."""
     made = sum(each.calls for each in runs)
-    return [
-        judge("calls", made, "calls", at_least(calls), f"In {len(runs)} boots, {runs[0].name} to {runs[-1].name}."),
-        none(
-            "failed",
-            "boots",
-            [int(each.failure is not None) for each in runs],
-            "No kernel fault and no panic: each boot came to its end.",
-            [f"{each.failure}." for each in runs],
-        ),
-        none(
-            "book_faults",
-            "faults",
-            [each.book_faults for each in runs],
-            "Mapping database, ready and wait queues and memory agree with each other at the end of each boot.",
-            [f"{each.name} has {each.book_faults}." for each in runs],
-        ),
-        none(
-            "lost",
-            "pages and objects",
-            [each.lost for each in runs],
-            "Each boot ends with as many kernel pages, threads and mappings in use as it began with.",
-            [f"{each.name} has lost {each.lost}." for each in runs],
-        ),
-        none(
-            "reports",
-            "reports",
-            [len(each.reports) for each in runs],
-            f"The kernel uses nothing stale, in {sum(each.findings.counts['accesses'] for each in runs):,} accesses.",
-            [" ".join(each.reports[:1]) for each in runs],
-        ),
-        none(
-            "late_rights",
-            "accesses",
-            [each.findings.counts["late_rights"] for each in runs],
-            "Nothing can be refused that the page tables permit.",
-            [f"{each.name}." for each in runs],
-        ),
-    ]
+    yield SHEET.judge("calls", made, at_least(calls), many=len(runs), first=runs[0].name, last=runs[-1].name)
+    accesses = sum(each.findings.counts["accesses"] for each in runs)
+    for name, amount, told in FAULTS:
+        # the first run that has some, with the command that repeats it
+        bad = next((each for each in runs if amount(each)), None)
+        why = f"{told(bad)} Again: {bad.replay}" if bad else SHEET.texts[name].format(accesses=accesses)
+        yield SHEET.judge(name, sum(map(amount, runs)), exactly(0), told=why)
+
+
+FAULTS: tuple[tuple[str, Callable[[Run], int], Callable[[Run], str]], ...] = (
+    ("failed", lambda one: int(one.failure is not None), lambda one: f"{one.failure}."),
+    ("book_faults", lambda one: one.book_faults, lambda one: f"{one.name} has {one.book_faults}."),
+    ("lost", lambda one: one.lost, lambda one: f"{one.name} has lost {one.lost}."),
+    ("reports", lambda one: len(one.reports), lambda one: one.reports[0]),
+    ("late_rights", lambda one: one.findings.counts["late_rights"], lambda one: f"{one.name}."),
+)
 
 
 def totals(runs: list[Run]) -> dict[tuple[str, int], int]:
@@ -199,11 +175,9 @@ def judge_outcomes(runs: list[Run], calls: int) -> Check:
     rare = RARE if calls < ALL_OUTCOMES_FROM else set()
     missing = [said(key) for key, count in counts.items() if not count and key not in rare]
     unknown = [said(key) for key in counts if key[1] not in CODES.get(key[0], ())]
-    why = (
-        f"Of {len(counts) - len(rare)} results that calls can have: never {', '.join(missing) or 'none'}; unknown"
-        f" {', '.join(unknown) or 'none'}."
-    )
-    return judge("unseen_results", len(missing) + len(unknown), "results", exactly(0), why)
+    never, strange = ", ".join(missing) or "none", ", ".join(unknown) or "none"
+    many, found = len(counts) - len(rare), len(missing) + len(unknown)
+    return SHEET.judge("unseen_results", found, exactly(0), many=many, never=never, unknown=strange)
 
 
 def series_of(runs: list[Run]) -> list[Series]:
@@ -224,22 +198,9 @@ def series_of(runs: list[Run]) -> list[Series]:
     ]
 
 
-def plots(result: Result) -> list[Plot]:
-    return [
-        Bars(
-            "What the calls came to",
-            "call and error code (0: success)",
-            "times",
-            {"results": "results"},
-            caption="IPC's codes are the phase (1: receive) and twice the manual's number.",
-        )
-    ]
-
-
 EXPERIMENT = Experiment(
     name="fuzz/syscalls",
-    title="Random system calls of many threads in many spaces: nothing breaks the kernel",
-    source="random testing with the kernel's own consistency walk",
+    sheet=SHEET,
     kind=Kind.PROOF,
     settings={
         "seed": Setting(1, 1, range(1 << 26), "the first boot's; each further boot takes the next"),
@@ -248,22 +209,5 @@ EXPERIMENT = Experiment(
     checkable=True,
     long_proof=True,
     run=run,
-    plots=plots,
-    checks=(named(("calls", "failed", "book_faults", "lost", "reports", "late_rights", "unseen_results")),),
-    story=(
-        "Twenty threads without privileges, in small and large spaces of their own or shared, and two privileged ones"
-        " make every system call with arguments that make some sense or none, enter the kernel past its stubs, execute"
-        " what users must not, and are answered with doctored registers by their exception handler. Half of the boots"
-        " have so little memory that the kernel's runs out over and over. At the end everything is deleted and the"
-        " kernel checks its books; the sanitizer holds each access against what a processor may still have cached."
-    ),
-    cannot_say=(
-        "Calls of threads that are deleted under way are counted as made, but not by what they came to.",
-        (
-            "What users do past the limits of their segments goes through on QEMU, where a processor refuses it:"
-            " counted apart."
-        ),
-        "The fuzzer's data holds no iret, which QEMU lets lead into virtual 8086 mode at any privilege.",
-        "The machine model is not used here.",
-    ),
+    plots=SHEET.all_plots,
 )

@@ -10,9 +10,14 @@ from pathlib import Path
 
 from cobnut import disassembly
 from cobnut.disassembly import Instruction, short
+from cobnut.elf import Executable
+from cobnut.errors import CobnutError
 from cobnut.findings import Findings
 
 PAGING = {"cr3", "cr4"}  # registers: what writes them drops translations
+NOP, RET = 0x90, 0xC3
+UNRELOCATED = "unrelocated."  # how the names of mutants begin that do not remove the invalidation itself
+UNCALLED = "uncalled."
 # code below it runs before paging is on, when nothing can be cached
 KERNEL_BASE = 0xF000_0000
 # stores elsewhere are to pages that were page tables once
@@ -45,6 +50,20 @@ class Seen:
     executed: int
     effective: int
     needed: int
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A kernel without `site`, and what the whole kernel did there."""
+
+    name: str
+    site: Site
+    seen: Seen
+
+    @property
+    def called(self) -> bool:
+        """A call of what invalidates."""
+        return self.name.startswith(UNCALLED)
 
 
 def code_of(kernel: Path) -> list[Instruction]:
@@ -108,6 +127,29 @@ def observe(site: Site, baselines: dict[str, Findings]) -> Seen:
     """What became of `site` on the first processor on which it was needed, or else executed."""
     seen = [_seen(site, cpu, findings) for cpu, findings in baselines.items()]
     return next((one for one in seen if one.needed), next((one for one in seen if one.executed), seen[0]))
+
+
+def derive(code: list[Instruction], baselines: dict[str, Findings]) -> list[Mutant]:
+    """Everything that invalidates, takes away or relocates, in the order of addresses."""
+    removed = [*flushes(code), *erasures(code, list(baselines.values()))]
+    mutants = [Mutant(site.name, site, observe(site, baselines)) for site in removed]
+    flushed = {site.address: site for site in removed}
+    for site in relocations(code):
+        follows = flushed[site.address + site.length]
+        mutants.append(Mutant(UNRELOCATED + site.name, site, observe(follows, baselines)))
+    nothing = Seen(next(iter(baselines)), 0, 0, 0)
+    mutants += [Mutant(UNCALLED + site.name, site, nothing) for site in calls(code, removed)]
+    return sorted(mutants, key=lambda mutant: mutant.site.address)
+
+
+def without(image: bytes, site: Site) -> bytes:
+    """The kernel's file with the instruction replaced by nops of the same length, or by a return and nops."""
+    instead = (bytes([RET]) if site.leaves else b"").ljust(site.length, bytes([NOP]))
+    for one in Executable(image).segments:
+        if one.linear <= site.address and site.address + site.length <= one.linear + one.size:
+            at = one.offset + site.address - one.linear
+            return image[:at] + instead + image[at + site.length :]
+    raise CobnutError(f"no bytes of the kernel at {site.address:#x}")
 
 
 def _seen(site: Site, cpu: str, findings: Findings) -> Seen:

@@ -7,16 +7,18 @@ are modelled.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from cobnut.checks import Check, at_most, between, exactly, judge, named
+from cobnut import sheets
+from cobnut.checks import Check, at_most, between, exactly
 from cobnut.experiments import Experiment, Kind, Lab, Setting, pingpong
-from cobnut.experiments.pingpong import Measurement, PingPong, measure, raise_if_all_failed
-from cobnut.missing import total
-from cobnut.plots import Lines, Mark, Plot
-from cobnut.results import LedgerRow, Result, Series
+from cobnut.experiments.pingpong import SHARES, Measurement, PingPong, measure_all
+from cobnut.missing import ratio
+from cobnut.results import Result, Series
+
+SHEET = sheets.beside(__file__)
 
 PAIRS = ("large_large", "small_small")
 THREADS = (2, 16, 64, 256, 1000, 2000, 4000)
@@ -24,7 +26,6 @@ QUICK = (2, 256, 4000)
 FIXED, RANDOM, MIXED = range(3)  # cases: calls of one partner, of random ones of the same kind, of random ones of any
 CASES = {"pingpong": FIXED, "random": RANDOM, "mixed": MIXED}
 JUDGED = ("pingpong", "random")
-SHARES = ("kernel", "stub", "trampoline")
 
 MEMORY_MB = 64
 KERNEL_KB = 24 << 10  # what the kernel gets of it
@@ -101,131 +102,73 @@ class Population:
         return sum(pages) * PAGE / (1 << 20)
 
 
-def population(measurement: Measurement) -> Population | None:
-    """What the guest of `measurement` printed, or None without the whole of it."""
-    found = [pattern.search(measurement.console) for pattern in (ALIVE, PAGES, MAPPINGS)]
-    if measurement.failure or None in found:
+def population(measured: Measurement) -> Population | None:
+    """What the guest of `measured` printed, or None without the whole of it."""
+    found = [pattern.search(measured.console) for pattern in (ALIVE, PAGES, MAPPINGS)]
+    if measured.failure or None in found:
         return None
     return Population(*(int(number) for match in found if match for number in match.groups()))
 
 
-def instructions(measurement: Measurement | None, case: int) -> float | None:
+def instructions(measured: Measurement, case: int) -> float | None:
     """Of the kernel, stub and trampoline together, in the mean round trip."""
-    region = measurement.at(case) if measurement else None
-    shares = [region.mean(f"instructions_{share}") for share in SHARES] if region else [None]
-    return total(shares)
-
-
-def cycles(measurement: Measurement | None, case: int) -> float | None:
-    region = measurement.at(case) if measurement else None
-    return region.mean_cycles if region else None
+    return measured.mean(case, *(f"instructions_{share}" for share in SHARES))
 
 
 def run(lab: Lab) -> Result:
     """Boots the program for each pair and each number of threads."""
-    chosen, sizes = lab.settings, QUICK if lab.quick else THREADS
-    specs = [
-        Scale(pair, chosen["rounds"], chosen["warmup"], chosen["slot"], chosen["small"], threads=n)
-        for pair in PAIRS
-        for n in sizes
-    ]
-    measurements = measure(lab, specs)
-    raise_if_all_failed(measurements)
-    by_pair = {pair: [one for one in measurements if one.spec.pair == pair] for pair in PAIRS}
+    sizes = QUICK if lab.quick else THREADS
+    measured = measure_all(lab, {(pair, n): Scale.of(lab, pair, threads=n) for pair in PAIRS for n in sizes})
+    by_pair = {pair: {n: measured[pair, n] for n in sizes} for pair in PAIRS}
     checks = [
         check for pair, found in by_pair.items() for check in (*judge_calls(pair, found), *judge_memory(pair, found))
     ]
     series = [line for pair, found in by_pair.items() for line in series_of(pair, found)]
-    return lab.result(series, checks, ledger_of(measurements))
+    ledger = [
+        one.regions[case].row(f"{pair}.{name}", n)
+        for (pair, n), one in measured.items()
+        for name, case in cases_of(pair).items()
+        if case in one.regions
+    ]
+    return lab.result(series, checks, ledger)
 
 
-def threads(measurement: Measurement) -> int:
-    assert isinstance(measurement.spec, Scale)
-    return measurement.spec.threads
-
-
-def judge_calls(pair: str, found: list[Measurement]) -> list[Check]:
+def judge_calls(pair: str, found: Mapping[int, Measurement]) -> Iterator[Check]:
     """A round trip among many against one among the fewest."""
-    checks = []
+    fewest, *more = found
     for name in JUDGED:
-        case = CASES[name]
-        counts = [instructions(one, case) for one in found]
-        base = counts[0]
-        for one, count in list(zip(found, counts, strict=True))[1:]:
-            checks.append(
-                judge(
-                    f"{pair}.{name}.{threads(one)}",
-                    count / base if count is not None and base else None,
-                    f"times {threads(found[0])} threads",
-                    between(1 - TOLERANCE, 1 + TOLERANCE),
-                    _why(one, f"Instructions of a round trip in kernel, stub and trampoline, {_partners(case)}."),
-                )
-            )
-    return checks
+        base = instructions(found[fewest], CASES[name])
+        for n in more:
+            share = ratio(instructions(found[n], CASES[name]), base)
+            rule = between(1 - TOLERANCE, 1 + TOLERANCE)
+            yield SHEET.judge(f"{pair}.{name}.{n}", share, rule, found[n].failure)
 
 
-def _partners(case: int) -> str:
-    return (
-        "always to the same partner"
-        if case == FIXED
-        else "to partners at random in other spaces of the same kind, on average"
-    )
-
-
-def judge_memory(pair: str, found: list[Measurement]) -> list[Check]:
+def judge_memory(pair: str, found: Mapping[int, Measurement]) -> Iterator[Check]:
     """With the most threads: all are alive, and what they take."""
-    most = found[-1]
+    n, most = list(found.items())[-1]
     here = population(most)
     spaces = f" in {here.spaces} spaces" if here else ""
-    return [
-        judge(
-            f"{pair}.answers",
-            here.answers + 1 if here else None,
-            "threads",
-            exactly(threads(most)),
-            _why(
-                most,
-                f"Threads{spaces} that have waited in a receive phase and answered a call, and the one that called"
-                f" them, in {MEMORY_MB} MB.",
-            ),
-        ),
-        judge(
-            f"{pair}.thread_bytes",
-            here.thread_bytes if here else None,
-            "bytes",
-            at_most(THREAD_LIMIT),
-            _why(
-                most,
-                "Kernel memory of a thread: its control block, its part of the thread table, and of the page of UTCBs"
-                " that it shares with three others.",
-            ),
-        ),
-        judge(
-            f"{pair}.space_bytes",
-            here.space_bytes if here else None,
-            "bytes",
-            at_most(SPACE_LIMIT),
-            _why(most, "Kernel memory of a space, without its page tables."),
-        ),
-    ]
+    answers = here.answers + 1 if here else None
+    yield SHEET.judge(f"{pair}.answers", answers, exactly(n), most.failure, spaces=spaces, memory=MEMORY_MB)
+    a_thread, a_space = (here.thread_bytes, here.space_bytes) if here else (None, None)
+    yield SHEET.judge(f"{pair}.thread_bytes", a_thread, at_most(THREAD_LIMIT), most.failure)
+    yield SHEET.judge(f"{pair}.space_bytes", a_space, at_most(SPACE_LIMIT), most.failure)
 
 
-def _why(measurement: Measurement, text: str) -> str:
-    return f"{text} {measurement.failure or ''}".rstrip()
-
-
-def series_of(pair: str, found: list[Measurement]) -> list[Series]:
+def series_of(pair: str, found: Mapping[int, Measurement]) -> list[Series]:
     """Everything over the number of threads."""
-    sizes = [threads(one) for one in found]
-    populations = [population(one) for one in found]
+    sizes, populations = list(found), [population(one) for one in found.values()]
 
     def of_guest(name: str, unit: str, value: Callable[[Population], float]) -> Series:
         return Series(f"{pair}.{name}", unit, sizes, [value(here) if here else None for here in populations])
 
     lines = []
     for name, case in cases_of(pair).items():
-        lines.append(Series(f"{pair}.{name}", "instructions", sizes, [instructions(one, case) for one in found]))
-        lines.append(Series(f"{pair}.{name}.cycles", "modelled cycles", sizes, [cycles(one, case) for one in found]))
+        lines += [
+            Series(f"{pair}.{name}", "instructions", sizes, [instructions(one, case) for one in found.values()]),
+            Series(f"{pair}.{name}.cycles", "modelled cycles", sizes, [one.cycles(case) for one in found.values()]),
+        ]
     return [
         *lines,
         of_guest("spaces", "spaces", lambda here: here.spaces),
@@ -237,51 +180,9 @@ def series_of(pair: str, found: list[Measurement]) -> list[Series]:
     ]
 
 
-def ledger_of(measurements: list[Measurement]) -> list[LedgerRow]:
-    """Where the modelled cycles of the calls go."""
-    return [
-        one.regions[case].row(f"{one.spec.pair}.{name}", threads(one))
-        for one in measurements
-        for name, case in cases_of(one.spec.pair).items()
-        if case in one.regions
-    ]
-
-
-def plots(result: Result) -> list[Plot]:
-    labels = {f"{pair}.{name}": f"{pair.replace('_', ' to ')}, {name}" for pair in PAIRS for name in cases_of(pair)}
-    return [
-        Lines(
-            "A round trip among many threads",
-            "threads",
-            "instructions",
-            labels,
-            caption=(
-                "Of the kernel, stub and trampoline together. The others wait. Random partners are in other spaces of"
-                " the same kind, mixed ones of both."
-            ),
-        ),
-        Lines(
-            "Modelled cycles of it",
-            "threads",
-            "modelled cycles",
-            {f"{name}.cycles": label for name, label in labels.items()},
-            caption="Each random partner has a working set of its own, which caches and TLBs have to hold.",
-        ),
-        Lines(
-            "Kernel memory of a thread",
-            "threads",
-            "bytes",
-            {f"{PAIRS[0]}.thread_bytes": "a thread"},
-            caption="Few threads fill the pages that they take badly.",
-            marks=(Mark(f"limit: {THREAD_LIMIT}", y=THREAD_LIMIT),),
-        ),
-    ]
-
-
 EXPERIMENT = Experiment(
     name="ipc/scale",
-    title="A call among thousands of threads",
-    source="Counts of this kernel, with 4,000 threads in 1,000 spaces against two",
+    sheet=SHEET,
     kind=Kind.REPRODUCTION,
     machine="pentium4-1400",
     settings={
@@ -291,32 +192,6 @@ EXPERIMENT = Experiment(
         "small": Setting(512, 512, (512,), "size of the small-space area, MB"),
     },
     run=run,
-    plots=plots,
-    checks=(named(PAIRS, JUDGED, "THREADS"), named(PAIRS, ("answers", "thread_bytes", "space_bytes"))),
-    story=(
-        f"Up to 4,000 threads, four to a space, live at once in a machine of {MEMORY_MB} MB, of which the kernel has"
-        f" {KERNEL_KB >> 10} MB. Each has been started, waits in a receive phase, and has answered a call by saying who"
-        " it is. One of them then calls a partner in a loop, and partners at random. Of the spaces, all are large, or"
-        " the first 32 are small, the caller's and the fixed partner's among them."
-    ),
-    cannot_say=(
-        (
-            "`small_small.mixed` has no limit: its partners are in small and large spaces alike. A small space that"
-            " runs on a large one's page directory for the first time has a directory entry copied there by a page"
-            " fault, once for each such pair, and thousands of random calls hardly meet one twice."
-        ),
-        (
-            "Modelled cycles of random partners grow with the working set: caches and TLBs are the machine's, and no"
-            " limit is set for that."
-        ),
-        (
-            "A thread's UTCB counts with four threads to a page of UTCBs; a space with one thread has a page for it"
-            " alone, and one with eight or more half of that for each."
-        ),
-        (
-            "Page tables are beside a space's own pages: two pages for each 4 MB that it uses, one of them for"
-            " who mapped what."
-        ),
-    ),
+    plots=SHEET.all_plots,
     has_curves=True,
 )

@@ -3,12 +3,13 @@
 (docs/preemption.md).
 """
 
-from cobnut import boards, stretches
-from cobnut.checks import Check, at_most, judge, named
+from cobnut import boards, sheets, stretches
+from cobnut.checks import Check, at_most, judge
 from cobnut.experiments import Experiment, Kind, Lab, Setting, runner
-from cobnut.plots import Plot, Table
 from cobnut.results import Result, Series
 from cobnut.stretches import Stretch
+
+SHEET = sheets.beside(__file__)
 
 SPACES = (2, 100, 1000)
 SPACES_ON_ARM = (2, 100, 480)  # each has a megabyte of 512 for its UTCBs there, and the tests make some
@@ -56,11 +57,6 @@ def series_of(found: dict[int, dict[str, Stretch]]) -> list[Series]:
     ]
 
 
-def plots(result: Result) -> list[Plot]:
-    columns = {line.name: f"{line.name.removeprefix('spaces_')} spaces" for line in result.series}
-    return [Table("Longest stretch with interrupts off", "provoked by", columns)]
-
-
 def markdown(result: Result) -> str:
     """A result as the table of docs/preemption.md: the numbers of spaces side by side, the longest first."""
     of, lines = result.provenance, result.series
@@ -89,24 +85,12 @@ def show(result: Result) -> None:
 
 EXPERIMENT = Experiment(
     name="latency/worst",
-    title="How long users can keep interrupts waiting",
-    source="Counts of this kernel; no system call is to keep interrupts off for longer than a bound",
+    sheet=SHEET,
     kind=Kind.STUDY,
     boards=("pc", "versatilepb", "collie"),
     settings={"threads": Setting(200, 200, range(1, 201), "that wait in one queue, where a case makes them")},
     long_proof=True,
     run=run,
-    plots=plots,
-    checks=(named("CASE", ("longest", "growth")),),
+    plots=SHEET.all_plots,
     show=show,
-    story=(
-        "x2test provokes what takes the kernel long, one case after the other, while other spaces do nothing. The"
-        " emulator's plugin follows each instruction of the kernel, from an entry or a preemption point to the next"
-        " preemption point, to idling or to user mode, and keeps the longest stretch."
-    ),
-    cannot_say=(
-        "Instructions are counted, not cycles: a cold cache, a device register or a flush of a cache costs more.",
-        "A repeated string instruction counts as often as QEMU starts it.",
-        "It is the longest stretch that these cases provoke; one that nobody has thought of is not among them.",
-    ),
 )

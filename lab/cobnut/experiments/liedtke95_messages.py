@@ -9,15 +9,19 @@ temporary mapping is measured, its price is put together from the machine's numb
 is measured, too.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from cobnut.checks import Check, above, at_most, exactly, judge, named
+from cobnut import sheets
+from cobnut.checks import Check, above, at_most, exactly
 from cobnut.experiments import Experiment, Kind, Lab, ipc_strings
 from cobnut.experiments.ipc_strings import PLAIN, SIZES, STRING, Strings, case
-from cobnut.experiments.pingpong import Measurement, Region, measure, raise_if_all_failed
+from cobnut.experiments.pingpong import Measurement, measure_all
 from cobnut.machines import Machine
-from cobnut.plots import Bars, Lines, Plot
-from cobnut.results import LedgerRow, Result, Series
+from cobnut.missing import difference
+from cobnut.results import Result, Series
+
+SHEET = sheets.beside(__file__)
 
 PAIRS = ("large_large", "small_small", "large_small", "small_large")
 BOOTED = SIZES[:8]  # to 64 KB: the program goes through a block of it
@@ -60,188 +64,66 @@ def temporary_mapping(machine: Machine, pair: str, size: int) -> float:
     return copied + walked + invalidated
 
 
-def more(measurement: Measurement, size: int, counter: str) -> float | None:
-    """What a message with this string has more of a counter than one with the shortest string."""
-    long, short = (region_of(measurement, each) for each in (size, SHORTEST))
-    if not long or not short:
-        return None
-    a, b = long.median(counter), short.median(counter)
-    return None if a is None or b is None else a - b
+def more(measured: Measurement, size: int, counter: str, than: int = SHORTEST) -> float | None:
+    """What a message with this string has more of a counter than one with a shorter string."""
+    long, short = (measured.median(case(each, STRING), counter) for each in (size, than))
+    return difference(long, short)
 
 
-def copied(measurement: Measurement, size: int) -> float | None:
+def copied(measured: Measurement, size: int) -> float | None:
     """Modelled cycles that a message with this string takes more than one with the shortest."""
-    long, short = (region_of(measurement, each) for each in (size, SHORTEST))
-    return long.mean_cycles - short.mean_cycles if long and short else None
+    return difference(measured.cycles(case(size, STRING)), measured.cycles(case(SHORTEST, STRING)))
 
 
-def lookups(measurement: Measurement) -> float | None:
+def lookups(measured: Measurement) -> float | None:
     """The kernel's instructions for each further page: lookups of both sides, and all else that is done once a page."""
-    first, last = (region_of(measurement, size) for size in (PAGE, SHOWN[-1]))
-    if not first or not last:
-        return None
-    a, b = (region.median("instructions_kernel") for region in (first, last))
-    return None if a is None or b is None else (b - a) / (pages(SHOWN[-1]) - 1)
-
-
-def region_of(measurement: Measurement, size: int) -> Region | None:
-    return measurement.at(case(size, STRING))
+    further = more(measured, SHOWN[-1], "instructions_kernel", than=PAGE)
+    return None if further is None else further / (pages(SHOWN[-1]) - 1)
 
 
 def run(lab: Lab) -> Result:
     """Boots the program once for each pair of spaces."""
-    chosen = lab.settings
-    specs = [Messages(pair, chosen["rounds"], chosen["warmup"], chosen["slot"], chosen["small"]) for pair in PAIRS]
-    measured = dict(zip(PAIRS, measure(lab, specs), strict=True))
-    raise_if_all_failed(list(measured.values()))
+    measured = measure_all(lab, {pair: Messages.of(lab, pair) for pair in PAIRS})
     checks = [check for pair in PAIRS for size in SHOWN for check in judge_message(lab.machine, measured, pair, size)]
-    return lab.result(series_of(lab.machine, measured), checks, ledger_of(measured))
+    regions = [(pair, size, measured[pair].at(case(size, STRING))) for pair in PAIRS for size in SHOWN]
+    ledger = [region.row(f"{pair}.{size}", size) for pair, size, region in regions if region]
+    return lab.result(series_of(lab.machine, measured), checks, ledger)
 
 
-def judge_message(machine: Machine, measured: dict[str, Measurement], pair: str, size: int) -> list[Check]:
+def judge_message(machine: Machine, measured: dict[str, Measurement], pair: str, size: int) -> Iterator[Check]:
     one, where = measured[pair], f"{pair}.{size}"
-    region = region_of(one, size)
-    refills, text = (
-        more(one, size, "dtlb_misses"),
-        (
-            "What the string adds to the kernel's work is the same for all pairs of spaces, but for a test of the slot"
-            " in each lookup."
-        ),
-    )
+    refills, looked_up = more(one, size, "dtlb_misses"), lookups(one)
     here, large = (more(each, size, "instructions_kernel") for each in (one, measured["large_large"]))
     mapping = temporary_mapping(machine, pair, size)
     price = float(machine.parameters["dtlb.miss_cycles"].value)
     saved = None if refills is None else mapping - max(refills, 0) * price
-    return [
-        judge(
-            f"{where}.invlpg",
-            region.median("invlpg") if region else None,
-            "times",
-            exactly(0),
-            "No page of a window is invalidated.",
-        ),
-        judge(
-            f"{where}.cr3_writes",
-            more(one, size, "cr3_writes"),
-            "times",
-            exactly(0),
-            "No write of CR3 but those that a message with 4 bytes has, too.",
-        ),
-        judge(
-            f"{where}.refills",
-            refills,
-            "TLB misses",
-            at_most(0),
-            "No TLB entry of data is refilled that a message with 4 bytes does not need: there is no window that had to"
-            " be mapped.",
-        ),
-        judge(
-            f"{where}.saving",
-            saved,
-            "modelled cycles",
-            above(0),
-            f"A temporary mapping of {pages(size)} pages would cost {mapping:g}: modelled from the machine's numbers,"
-            f" not run. In its place this kernel looks pages up by software: {_say(lookups(one))} instructions for each"
-            " further page.",
-        ),
-        judge(
-            f"{where}.copy",
-            here,
-            "instructions",
-            None if large is None else at_most(large + TOLERANCE * abs(large)),
-            text,
-        ),
-    ]
+    yield SHEET.judge(f"{where}.invlpg", one.median(case(size, STRING), "invlpg"), exactly(0))
+    yield SHEET.judge(f"{where}.cr3_writes", more(one, size, "cr3_writes"), exactly(0))
+    yield SHEET.judge(f"{where}.refills", refills, at_most(0))
+    said = "unknown" if looked_up is None else f"{looked_up:.0f}"
+    yield SHEET.judge(f"{where}.saving", saved, above(0), pages=pages(size), mapping=mapping, lookups=said)
+    limit = None if large is None else at_most(large + TOLERANCE * abs(large))
+    yield SHEET.judge(f"{where}.copy", here, limit)
 
 
-def _say(value: float | None) -> str:
-    return "unknown" if value is None else f"{value:.0f}"
-
-
-def series_of(machine: Machine, measured: dict[str, Measurement]) -> list[Series]:
+def series_of(machine: Machine, measured: dict[str, Measurement]) -> Iterator[Series]:
     """Over the sizes: the whole message, the string's share, a temporary mapping; over the pairs: lookups."""
-    sizes = list(SHOWN)
-    lines = []
+    cycles = "modelled cycles"
     for pair, one in measured.items():
-        regions = [region_of(one, size) for size in sizes]
-        lines += [
-            Series(
-                f"{pair}.message",
-                "modelled cycles",
-                sizes,
-                [region.mean_cycles if region else None for region in regions],
-            ),
-            Series(f"{pair}.string", "modelled cycles", sizes, [copied(one, size) for size in sizes]),
-            Series(
-                f"{pair}.mapping", "modelled cycles", sizes, [temporary_mapping(machine, pair, size) for size in sizes]
-            ),
-        ]
-    return [*lines, Series("lookups", "instructions a page", list(PAIRS), [lookups(measured[pair]) for pair in PAIRS])]
-
-
-def ledger_of(measured: dict[str, Measurement]) -> list[LedgerRow]:
-    found = [(pair, size, region_of(one, size)) for pair, one in measured.items() for size in SHOWN]
-    return [region.row(f"{pair}.{size}", size) for pair, size, region in found if region]
-
-
-def plots(result: Result) -> list[Plot]:
-    def lines(kind: str) -> dict[str, str]:
-        return {f"{pair}.{kind}": pair.replace("_", " to ") for pair in PAIRS}
-
-    return [
-        Lines(
-            "A message with a string and its empty answer",
-            "bytes of the string",
-            "modelled cycles",
-            lines("message"),
-            caption="Pairs differ by the switches of address space, not by the copy.",
-        ),
-        Lines(
-            "What a temporary mapping would cost",
-            "bytes of the string",
-            "modelled cycles",
-            lines("mapping"),
-            caption=(
-                "Put together from the machine's numbers: two directory entries, a walk for each page and, where no"
-                " write of CR3 follows, its invalidation."
-            ),
-        ),
-        Bars(
-            "Paid in its place: instructions for each further page",
-            "client and server",
-            "instructions",
-            {"lookups": "kernel"},
-        ),
-    ]
+        yield Series(f"{pair}.message", cycles, SHOWN, [one.cycles(case(size, STRING)) for size in SHOWN])
+        yield Series(f"{pair}.string", cycles, SHOWN, [copied(one, size) for size in SHOWN])
+        yield Series(f"{pair}.mapping", cycles, SHOWN, [temporary_mapping(machine, pair, size) for size in SHOWN])
+    yield Series("lookups", "instructions a page", PAIRS, [lookups(measured[pair]) for pair in PAIRS])
 
 
 EXPERIMENT = Experiment(
     name="liedtke95/messages",
-    title="Strings into and out of small spaces need no temporary mapping",
-    source="L95 section 4.2",
+    sheet=SHEET,
     kind=Kind.REPRODUCTION,
     machine="pentium-90",
     needs=PRICES,
     settings=ipc_strings.EXPERIMENT.settings,
     run=run,
-    plots=plots,
-    checks=(named(PAIRS, "BYTES", ("invlpg", "cr3_writes", "refills", "saving", "copy")),),
-    story=(
-        "A client calls a server with a string of 1, 4 or 16 KB, from spaces of either kind. L4 of 1995 maps the"
-        " receiver's buffer for the copy unless one of the two spaces is small. This kernel never does: it copies"
-        " between frames that it sees in a window of its own."
-    ),
-    cannot_say=(
-        (
-            "The saving is that of a mechanism which this kernel does not have: two directory entries, walks and"
-            " invalidations at the machine's prices. It is not measured."
-        ),
-        (
-            "Looking pages up by software takes more than a temporary mapping saves: the window is there for its"
-            " simplicity, and for being the same everywhere. A kernel that let the processor look up both sides between"
-            " small spaces would pay neither."
-        ),
-        "A repetition of a string instruction costs nothing in the machine model but its data accesses.",
-    ),
+    plots=SHEET.all_plots,
     has_curves=True,
 )

@@ -6,34 +6,28 @@ number of pages that a loop can touch without a miss, the cost of a miss is what
 page-table entries in the cache and with the cache swept before, and the switch of segments is counted in the kernel.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-from cobnut import machines, published
-from cobnut.checks import Check, KnownMiss, Rule, judge, named, no_more_than, reproduces
+from cobnut import machines, published, sheets
+from cobnut.checks import Check, no_more_than, reproduces
 from cobnut.experiments import Experiment, Kind, Lab, Setting, pingpong
 from cobnut.experiments.address_spaces import Handling, boot, handling, ledger_row
 from cobnut.experiments.liedtke95_table2 import THERE
 from cobnut.experiments.pingpong import Measurement, Region, measure, raise_if_all_failed
 from cobnut.missing import total
-from cobnut.plots import Bars, Ledger, Plot, Table
 from cobnut.published import PartlyKnown, Switching
 from cobnut.results import LedgerRow, Result, Series
 
+SHEET = sheets.beside(__file__)
+
 OWN_ROW, OTHER_ROW, OTHER_MACHINE = "Pentium", "i486", "i486"
+CYCLES = "modelled cycles"
 # besides its working set, a loop without calls touches the page of its code and the page of its stack
 LOOP_PAGES = 2
 DATA_PAGES, CODE_PAGES = (1, 80, 1), (1, 48, 1)
 # reads on pages whose numbers differ by the number of sets of a TLB, or by a multiple: few of them fill the set
 SAME_SET_DISTANCE, SAME_SET_PAGES = 65536, (8, 16, 1)
-SEGMENTS = (
-    "The paper's is the update of one descriptor, of data, and the reload of four registers. This kernel updates two,"
-    " code and data, and reaches them by segment overrides, which cost a cycle each."
-)
-KNOWN_MISSES = {
-    f"{OWN_ROW}.segment_switch": KnownMiss(15, 25, SEGMENTS),
-    f"{OTHER_ROW}.segment_switch": KnownMiss(39, 49, SEGMENTS),
-}
 
 
 @dataclass(frozen=True)
@@ -68,6 +62,10 @@ class Hardware:
     @property
     def segment_switch(self) -> float | None:
         return self.segments.parts["segments"] if self.segments else None
+
+
+Theirs = Callable[[Switching | PartlyKnown], float | None]
+Ours = Callable[[Hardware], float | None]
 
 
 def run(lab: Lab) -> Result:
@@ -167,195 +165,56 @@ def _walk_costs(walks: Measurement, more_walks: Measurement) -> tuple[float | No
     return each, few_cycles - few * each
 
 
-def judge_row(row: str, found: Hardware) -> list[Check]:
+def judge_row(row: str, found: Hardware) -> Iterator[Check]:
     """The published row against the recovered one."""
     wanted = published.L95_TABLE1[row]
-    both = (
-        f"Here {_text(found.miss_one_entry)} where the page-table entry is not in the cache,"
-        f" {_text(found.miss_both_entries)} where neither is."
-    )
-    seen = f" Here: {found.segments}." if found.segments else ""
-
-    def one(
-        what: str, measured: float | None, unit: str, rule: Callable[[float], Rule], limit: float, why: str
-    ) -> Check:
-        return judge(f"{row}.{what}", measured, unit, rule(limit), f"L95 table 1. {why}")
-
-    pages = (
-        f"Without a miss a loop reads {_text(found.data_pages)} pages, runs through {_text(found.code_pages)}, and"
-        f" through {_text(found.code_besides)} when it reads as well, besides its own {LOOP_PAGES}."
-    )
-    return [
-        one("tlb_entries", found.entries, "entries", _counted, wanted.entries, pages),
-        one(
-            "tlb_miss_least",
-            found.miss_least,
-            "modelled cycles",
-            reproduces,
-            wanted.miss[0],
-            "The page-table entries are in the cache.",
-        ),
-        one(
-            "tlb_miss_most",
-            found.miss_one_entry,
-            "modelled cycles",
-            reproduces,
-            wanted.miss[1],
-            f"The page-table entry is not in the first-level cache, as the paper says of both processors. {both}",
-        ),
-        one(
-            "page_table_switch_least",
-            found.page_table_least,
-            "modelled cycles",
-            reproduces,
-            wanted.page_table[0],
-            f"As the paper has it: {published.L95_PAGES} pages are refilled.",
-        ),
-        one(
-            "page_table_switch_most",
-            found.page_table_most,
-            "modelled cycles",
-            reproduces,
-            wanted.page_table[1],
-            f"As the paper has it: all entries but {published.L95_PAGES} of the kernel's are refilled.",
-        ),
-        one(
-            "segment_switch",
-            found.segment_switch,
-            "modelled cycles",
-            no_more_than,
-            wanted.segments,
-            "Update of the descriptors and reload of the user's segment registers." + seen,
-        ),
-    ]
-
-
-def _counted(value: float) -> Rule:
-    return reproduces(value, within=(value, value), by="a count")
+    counted = reproduces(wanted.entries, within=(wanted.entries, wanted.entries), by="a count")
+    loops = {"data": found.data_pages, "code": found.code_pages, "both": found.code_besides}
+    misses = {"one": found.miss_one_entry, "two": found.miss_both_entries}
+    said = {name: _text(value) for name, value in (loops | misses).items()}
+    seen = f"Here: {found.segments}." if found.segments else None
+    yield SHEET.judge(f"{row}.tlb_entries", found.entries, counted, **said, own=LOOP_PAGES)
+    yield SHEET.judge(f"{row}.tlb_miss_least", found.miss_least, reproduces(wanted.miss[0]))
+    yield SHEET.judge(f"{row}.tlb_miss_most", found.miss_one_entry, reproduces(wanted.miss[1]), **said)
+    for end, cycles, theirs in zip(
+        ("least", "most"), (found.page_table_least, found.page_table_most), wanted.page_table, strict=True
+    ):
+        pages = published.L95_PAGES
+        yield SHEET.judge(f"{row}.page_table_switch_{end}", cycles, reproduces(theirs), pages=pages)
+    yield SHEET.judge(f"{row}.segment_switch", found.segment_switch, no_more_than(wanted.segments), seen)
 
 
 def _text(value: float | None) -> str:
     return "an unknown number of" if value is None else f"{value:g}"
 
 
-def series_of(found: dict[str, Hardware]) -> list[Series]:
+def series_of(found: dict[str, Hardware]) -> Iterator[Series]:
     """The table: every row that the paper has, and beside it what was recovered of those that are modelled."""
-    names = [*published.L95_TABLE1, *published.L95_TABLE1_OTHERS]
-    rows: list[Switching | PartlyKnown] = [*published.L95_TABLE1.values(), *published.L95_TABLE1_OTHERS.values()]
-    hardware = {name: found.get(name) for name in names}
-
-    def recovered(unit: str, what: str, value: Callable[[str, Hardware], float | None]) -> Series:
-        return Series(what, unit, names, [value(name, one) if one else None for name, one in hardware.items()])
-
-    def printed(unit: str, what: str, values: list[float | None]) -> Series:
-        return Series(f"published.{what}", unit, names, values)
-
-    cycles = "modelled cycles"
-    return [
-        printed("entries", "tlb_entries", [row.entries for row in rows]),
-        recovered("entries", "tlb_entries", lambda _, one: one.entries),
-        printed("cycles", "tlb_miss_least", [row.miss[0] for row in rows]),
-        recovered(cycles, "tlb_miss_least", lambda _, one: one.miss_least),
-        printed("cycles", "tlb_miss_most", [row.miss[1] for row in rows]),
-        recovered(cycles, "tlb_miss_most", lambda _, one: one.miss_one_entry),
-        printed("cycles", "page_table_switch_least", [row.page_table[0] for row in rows]),
-        recovered(cycles, "page_table_switch_least", lambda _, one: one.page_table_least),
-        printed("cycles", "page_table_switch_most", [row.page_table[1] for row in rows]),
-        recovered(cycles, "page_table_switch_most", lambda _, one: one.page_table_most),
-        printed("cycles", "segment_switch", [row.segments for row in rows]),
-        recovered(cycles, "segment_switch", lambda _, one: one.segment_switch),
-    ]
-
-
-TABLES = {
-    "TLBs": {"tlb_entries": "entries", "tlb_miss_least": "miss, least", "tlb_miss_most": "miss, most"},
-    "What a switch of page tables or segments costs": {
-        "page_table_switch_least": "page table, least",
-        "page_table_switch_most": "page table, most",
-        "segment_switch": "segments",
-    },
-}
-
-
-def plots(result: Result) -> list[Plot]:
-    modelled = {name: name for name in published.L95_TABLE1}
-    rows = modelled | {name: f"{name} (not modelled)" for name in published.L95_TABLE1_OTHERS}
-    tables = [
-        Table(
-            title,
-            "processor",
-            {
-                series: head
-                for name, text in heads.items()
-                for series, head in ((f"published.{name}", f"L95: {text}"), (name, text))
-            },
-            rows=rows,
-            wide=True,
-            caption=(
-                "Each of the paper's numbers is followed by the recovered one. A dash: the paper gives none, or there"
-                " is no model."
-            ),
-        )
-        for title, heads in TABLES.items()
-    ]
-    return [
-        *tables,
-        Bars(
-            "Switch of segments",
-            "processor",
-            "modelled cycles",
-            {"segment_switch": "update of the descriptors and reload of the registers"},
-        ),
-        Ledger(
-            "Where the cycles of an IPC between small spaces go",
-            "processor",
-            "modelled cycles, one way",
-            {f"{row}.segment_switch": row for row in (OTHER_ROW, OWN_ROW)},
-        ),
-    ]
+    rows: dict[str, Switching | PartlyKnown] = {**published.L95_TABLE1, **published.L95_TABLE1_OTHERS}
+    columns: dict[str, tuple[str, Theirs, Ours]] = {
+        "tlb_entries": ("entries", lambda row: row.entries, lambda one: one.entries),
+        "tlb_miss_least": (CYCLES, lambda row: row.miss[0], lambda one: one.miss_least),
+        "tlb_miss_most": (CYCLES, lambda row: row.miss[1], lambda one: one.miss_one_entry),
+        "page_table_switch_least": (CYCLES, lambda row: row.page_table[0], lambda one: one.page_table_least),
+        "page_table_switch_most": (CYCLES, lambda row: row.page_table[1], lambda one: one.page_table_most),
+        "segment_switch": (CYCLES, lambda row: row.segments, lambda one: one.segment_switch),
+    }
+    for what, (unit, theirs, ours) in columns.items():
+        printed = [theirs(row) for row in rows.values()]
+        yield Series(f"published.{what}", unit.removeprefix("modelled "), list(rows), printed)
+        yield Series(what, unit, list(rows), [ours(found[name]) if name in found else None for name in rows])
 
 
 EXPERIMENT = Experiment(
     name="liedtke95/table1",
-    title="TLBs and the cost of switching page tables or segments",
-    source="Liedtke 1995, table 1",
+    sheet=SHEET,
     kind=Kind.REPRODUCTION,
     machine="pentium-90",
     settings={
         "rounds": Setting(40, 20, pingpong.ROUNDS, "turns of each loop"),
         "warmup": Setting(10, 10, pingpong.WARMUP, "turns before the measured ones"),
-        "slot": Setting(16, 16, pingpong.SLOTS_MB, "size of a small space, MB"),
-        "small": Setting(512, 512, pingpong.AREAS_MB, "size of the small-space area, MB"),
+        **pingpong.SPACES,
     },
     run=run,
-    plots=plots,
-    checks=(
-        named((OWN_ROW, OTHER_ROW), ("tlb_entries", "tlb_miss_least", "tlb_miss_most", "segment_switch")),
-        named((OWN_ROW, OTHER_ROW), ("page_table_switch_least", "page_table_switch_most")),
-    ),
-    known_misses=KNOWN_MISSES,
-    story=(
-        "How many translations does a processor keep, what does it pay for one that it lost, and what for new segments?"
-        " The answers are in the machine files, but here they are found out as one would on the processor itself: by"
-        " loops over more and more pages, with the page-table entries in the cache and without, and by an IPC between"
-        " small spaces."
-    ),
-    cannot_say=(
-        (
-            "Cycles are modelled. The machine files take TLB sizes and miss costs from this very table: that they are"
-            " recovered shows that the model does what its file says, not that the file is right."
-        ),
-        (
-            "PowerPC 601, Alpha 21064 and MIPS R4000 are in the paper's table and are not modelled; their rows are"
-            " listed without checks."
-        ),
-        (
-            "The costs of a page-table switch are the paper's arithmetic on the recovered numbers, not a measured"
-            " switch; liedtke95/table2 measures that."
-        ),
-        (
-            "A walk reads two entries. The paper's most is that of one whose page-table entry is not in the cache; the"
-            " directory's entry is then assumed to be there, on every machine."
-        ),
-    ),
+    plots=SHEET.all_plots,
 )

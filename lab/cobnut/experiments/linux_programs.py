@@ -49,6 +49,11 @@ class Loop:
     first: str
     behind: str
 
+    @property
+    def where(self) -> str:
+        """As the plugin takes it (docs/plugin.md)."""
+        return f"{PROGRAM}/{self.first}..{self.behind}"
+
 
 @dataclass(frozen=True)
 class Work:
@@ -70,7 +75,7 @@ class Turns:
     peer: str
     loop: str
     region: written.Region
-    parts: Mapping[str, Sequence[float]]  # instructions of each turn in parts of the code
+    parts: Mapping[str, Mapping[str, Sequence[float]]]  # instructions and cycles of each turn in parts of the code
     switches: Sequence[written.Switch]
 
     @property
@@ -86,20 +91,20 @@ class Turns:
         rows = [self.region["per_iteration"].get(counter, [0]) for counter in counters]
         return sum(float(statistics.median(row)) for row in rows)
 
-    def mean(self, counter: str) -> float:
-        return statistics.fmean(self.region["per_iteration"].get(counter, [0]))
+    def own(self, part: str) -> float:
+        """Modelled cycles of the median turn's instructions in a part of the code, without what they miss."""
+        return self._part(part, "cycles")
 
-    def spent(self, part: str) -> float:
-        """Mean modelled cycles of a turn in the functions of a program, with all that they miss."""
-        functions = self.region.get("functions", [])
-        return sum(one["cycles"] for one in functions if one["symbol"].startswith(f"{part}/")) / self.iterations
+    def booked(self, *categories: str) -> float:
+        """Mean modelled cycles of a turn in these categories of the ledger."""
+        return sum(self.region["ledger"][category] for category in categories) / self.iterations
 
     @property
     def cycles(self) -> float:
         return self.count("cycles")
 
-    def _part(self, name: str) -> float:
-        return float(statistics.median(self.parts[name])) if name in self.parts else 0
+    def _part(self, name: str, what: str = "instructions") -> float:
+        return float(statistics.median(self.parts[name][what])) if name in self.parts else 0
 
     @property
     def shares(self) -> dict[str, float]:
@@ -149,6 +154,7 @@ COUNTED = (
     ("trace_misses", "misses"),
     ("cr3_writes", "writes"),
     ("segment_loads", "loads"),
+    ("limit_faults", "faults"),
 )
 
 
@@ -167,14 +173,14 @@ def _measured(lab: Lab, work: Work, name: str) -> Peer:
         shutil.copy2(linux_guest.program(work.program), program)
         wish = PEERS[name]
         options = f"{wish.append} {work.boot_options}".strip()
-        boot = guest.prepare(replace(wish, run=f"/files/{work.command}", files=files, append=options), folder)
+        boot = guest.prepare(replace(wish, run=work.command, files=files, append=options), folder)
         out = folder / "measured.json"
         plugin = qemu.Plugin(paths.PLUGIN, tuple(_arguments(lab, work, name, boot, program, out)))
         outcome = qemu.run(replace(boot, cpu=cpu_for(lab)), timeout=TIMEOUT_SECONDS, plugin=plugin)
         if outcome.timed_out:
-            raise CobnutError(f"{name}: {work.program} had not ended after {TIMEOUT_SECONDS} s")
+            raise CobnutError(f"{name}: '{work.command}' had not ended after {TIMEOUT_SECONDS} s")
         if status := verdict.status(outcome.console, outcome.code):
-            raise CobnutError(f"{name}: {work.program} ended with status {status}")
+            raise CobnutError(f"{name}: '{work.command}' ended with status {status}")
         found = written.read(out.read_bytes())
     lab.meter.advance(note=name)
     parts = {one["case"]: one["per_iteration"] for one in found.get("ranges", [])}
@@ -182,9 +188,8 @@ def _measured(lab: Lab, work: Work, name: str) -> Peer:
     for number, loop in enumerate(work.loops):
         region = next((one for one in found["regions"] if one["case"] == number and one["iterations"]), None)
         if region is None:
-            raise CobnutError(f"{name}: the loop {loop.name} of {work.program} was not seen")
-        counted = {part: row["instructions"] for part, row in parts[number].items()}
-        loops[loop.name] = Turns(name, loop.name, region, counted, found["switches"])
+            raise CobnutError(f"{name}: the loop {loop.name} of '{work.command}' was not seen")
+        loops[loop.name] = Turns(name, loop.name, region, parts.get(number, {}), found["switches"])
     doubts = tuple(doubt for doubt in found["warnings"] if not doubt.startswith(NO_SYMBOL))
     return Peer(name, loops, doubts)
 
@@ -194,8 +199,7 @@ def _arguments(lab: Lab, work: Work, name: str, boot: Boot, program: Path, out: 
     words = [("machine", str(lab.machine.path)), ("out", str(out)), ("from", "begin")]
     words += [("set", f"{key}:{value}") for key, value in lab.overrides.items()]
     words.append(("program", f"{PROGRAM}:{program}"))
-    for number, loop in enumerate(work.loops):
-        words.append(("region", f"{number}:{PROGRAM}/{loop.first}..{loop.behind}@{work.warmup}"))
+    words += [("region", f"{number}:{loop.where}@{work.warmup}") for number, loop in enumerate(work.loops)]
     if name != NATIVE:
         layer = os_layer.addresses(server.LINK)
         words.append(("kernel", str(boot.kernel)))

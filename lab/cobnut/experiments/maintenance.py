@@ -28,8 +28,8 @@ MAINTAINS = re.compile(
 BOOT = re.compile(r"boot_|\w+::initialise|loader::|page_tables::cache_window")
 CLEANS_BY_READING = "caches::clean_and_invalidate_data"
 READS = ("ldr", "ldrb", "ldrh", "ldrsb")
-# what the kernel with tags notes for later: who has run, and whose lines a section may have. A count of flushes is no
-# such note: without it more is cleaned, not less
+# what the kernel with tags notes for later: which spaces have run, and whose lines a section may have. A count of
+# flushes is no such note: without it more is cleaned, not less
 NOTES = {"processor": "PROCESSOR_RAN", "host::section": None}
 # the like in structures that have no fixed place, by the source line of the store
 FIELD = re.compile(r"\b(dirty_ \|=|lines_since =) ")

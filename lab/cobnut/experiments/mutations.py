@@ -11,23 +11,19 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from cobnut.checks import Check, above, at_most, exactly, judge, named
-from cobnut.disassembly import Instruction
-from cobnut.elf import Executable
-from cobnut.errors import CobnutError
+from cobnut import sheets
+from cobnut.checks import Check, above, at_most, exactly, judge
 from cobnut.experiments import Experiment, Kind, Lab, Setting, invalidations, runner, stress
-from cobnut.experiments.invalidations import Seen, Site
+from cobnut.experiments.invalidations import Mutant, derive, without
 from cobnut.experiments.stress import Run
-from cobnut.plots import Bars, Plot
 from cobnut.results import Result, Series
+
+SHEET = sheets.beside(__file__)
 
 TIMEOUT_SECONDS = 300  # only for a kernel that neither ends nor executes anything
 PATIENCE = 2  # a mutant that makes so many times the accesses of the whole kernel will not end
 SEED = 1
-NOP, RET = 0x90, 0xC3
 MOST_IDLE = 1  # the write of CR4 that sets up the coprocessor
-UNRELOCATED = "unrelocated."
-UNCALLED = "uncalled."
 
 
 @dataclass(frozen=True)
@@ -46,25 +42,12 @@ MACHINES = {
 }
 
 
-@dataclass(frozen=True)
-class Mutant:
-    """A kernel without `site`, and what the whole kernel did there."""
-
-    name: str
-    site: Site
-    seen: Seen
-
-    @property
-    def called(self) -> bool:
-        """A call of what invalidates."""
-        return self.name.startswith(UNCALLED)
-
-
 def run(lab: Lab) -> Result:
     """Boots the kernel as it is, then each mutant."""
     machines = list(MACHINES)[:1] if lab.quick else list(MACHINES)
     baselines = runner.mapped(lab, machines, lambda machine: _boot(lab, lab.board.kernel, machine))
-    mutants = derive(invalidations.code_of(lab.board.kernel), baselines)
+    found = {machine: baseline.findings for machine, baseline in baselines.items()}
+    mutants = derive(invalidations.code_of(lab.board.kernel), found)
     unreached = [mutant for mutant in mutants if not mutant.seen.executed and not mutant.called]
     idle = [mutant for mutant in mutants if mutant.seen.executed and not mutant.seen.effective]
     mutants = [mutant for mutant in mutants if mutant not in idle]
@@ -94,30 +77,6 @@ def run(lab: Lab) -> Result:
     return lab.result(series_of(mutants, runs), checks)
 
 
-def derive(code: list[Instruction], baselines: dict[str, Run]) -> list[Mutant]:
-    """Everything that invalidates, takes away or relocates, in the order of addresses."""
-    found = {cpu: baseline.findings for cpu, baseline in baselines.items()}
-    removed = [*invalidations.flushes(code), *invalidations.erasures(code, list(found.values()))]
-    mutants = [Mutant(site.name, site, invalidations.observe(site, found)) for site in removed]
-    flushes = {site.address: site for site in removed}
-    for site in invalidations.relocations(code):
-        follows = flushes[site.address + site.length]
-        mutants.append(Mutant(UNRELOCATED + site.name, site, invalidations.observe(follows, found)))
-    nothing = Seen(next(iter(baselines)), 0, 0, 0)
-    mutants += [Mutant(UNCALLED + site.name, site, nothing) for site in invalidations.calls(code, removed)]
-    return sorted(mutants, key=lambda mutant: mutant.site.address)
-
-
-def without(image: bytes, site: Site) -> bytes:
-    """The kernel's file with the instruction replaced by nops of the same length, or by a return and nops."""
-    instead = (bytes([RET]) if site.leaves else b"").ljust(site.length, bytes([NOP]))
-    for one in Executable(image).segments:
-        if one.linear <= site.address and site.address + site.length <= one.linear + one.size:
-            at = one.offset + site.address - one.linear
-            return image[:at] + instead + image[at + site.length :]
-    raise CobnutError(f"no bytes of the kernel at {site.address:#x}")
-
-
 def caught(found: Run) -> bool:
     """By a report, by an access that a processor may refuse against the page tables, or by a run that fails."""
     return bool(found.findings.reports or found.findings.counts["late_rights"] or found.failure)
@@ -126,7 +85,7 @@ def caught(found: Run) -> bool:
 def judge_baseline(cpu: str, baseline: Run) -> Check:
     noticed = len(baseline.findings.reports) + baseline.findings.counts["late_rights"] + (baseline.failure is not None)
     lines = [*baseline.findings.lines[:1], *([baseline.failure] if baseline.failure else [])]
-    return judge(f"unchanged.{cpu}", noticed, "reports", exactly(0), " ".join(["The kernel as it is passes.", *lines]))
+    return SHEET.judge(f"unchanged.{cpu}", noticed, exactly(0), " ".join(lines))
 
 
 def judge_mutant(mutant: Mutant, found: Run) -> Check:
@@ -148,8 +107,7 @@ def judge_mutant(mutant: Mutant, found: Run) -> Check:
 def judge_idle(idle: list[Mutant]) -> Check:
     """Those that are not tried must stay the few that are known: one more may be an invalidation that no run needs."""
     names = ", ".join(f"{mutant.name} ({mutant.site.text}, {mutant.seen.executed} times)" for mutant in idle)
-    why = f"Not tried, because each of their writes left the bits of paging as they were: {names or 'none'}."
-    return judge("idle", len(idle), "mutants", at_most(MOST_IDLE), why)
+    return SHEET.judge("idle", len(idle), at_most(MOST_IDLE), names=names or "none")
 
 
 def judge_unreached(mutant: Mutant) -> Check:
@@ -158,7 +116,7 @@ def judge_unreached(mutant: Mutant) -> Check:
 
 def judge_all(mutants: list[Mutant], runs: dict[Mutant, Run]) -> Check:
     many = sum(caught(found) for found in runs.values())
-    return judge("caught", 100 * many / len(mutants), "%", exactly(100), f"{many} of {len(mutants)} mutants.")
+    return SHEET.judge("caught", 100 * many / len(mutants), exactly(100), many=many, all=len(mutants))
 
 
 def series_of(mutants: list[Mutant], runs: dict[Mutant, Run]) -> list[Series]:
@@ -170,21 +128,6 @@ def series_of(mutants: list[Mutant], runs: dict[Mutant, Run]) -> list[Series]:
         Series("executed", "times", names, [seen.executed if seen else None for seen in counted]),
         Series("needed", "times", names, [seen.needed if seen else None for seen in counted]),
         Series("caught_after", "million accesses", names, soon),
-    ]
-
-
-def plots(result: Result) -> list[Plot]:
-    return [
-        Bars(
-            "How soon a missing invalidation is noticed",
-            "removed instruction",
-            "million accesses from the start",
-            {"caught_after": "accesses"},
-            caption=(
-                "Refusals are counted to the end of the run. An instruction without a bar was not caught; the checks"
-                " say why."
-            ),
-        )
     ]
 
 
@@ -206,8 +149,7 @@ def _boot(lab: Lab, kernel: Path, machine: str, *, mutant: Mutant | None = None,
 
 EXPERIMENT = Experiment(
     name="sanitize/mutations",
-    title="Each invalidation removed in turn: it is noticed",
-    source="mutation of the built kernel",
+    sheet=SHEET,
     kind=Kind.PROOF,
     settings={
         "most": Setting(0, 4, range(1001), "try only so many of the mutants; 0: all"),
@@ -215,22 +157,5 @@ EXPERIMENT = Experiment(
     },
     long_proof=True,
     run=run,
-    plots=plots,
-    checks=("unchanged.PROCESSOR", named(("caught", "idle")), "caught.SITE"),
-    story=(
-        "A kernel that forgets an invalidation runs perfectly on an emulator, and on most processors for most of the"
-        " time. Here each invalidation is taken out of the built kernel in turn, the stress program runs on what is"
-        " left, and the sanitizer has to notice; where the wrong space runs instead, the program does. The mutants"
-        " called unrelocated invalidate a small space's page at the address that it has for the space, not for the"
-        " processor; those called uncalled skip all of a function that invalidates. The unchanged kernel has to pass"
-        " without a report."
-    ),
-    cannot_say=(
-        "One invalidation at a time: two that stand in for each other would each look needless.",
-        (
-            "An invalidation after a store that only adds rights keeps a processor from faults that nobody expects;"
-            " they are counted as refusals, for such a fault is legal and no stale use."
-        ),
-        "The machine model is not used here.",
-    ),
+    plots=SHEET.all_plots,
 )

@@ -9,13 +9,15 @@ stress program runs on it.
 import tempfile
 from pathlib import Path
 
-from cobnut.checks import Check, above, at_most, exactly, judge, named
+from cobnut import sheets
+from cobnut.checks import Check, above, at_most, exactly, judge
 from cobnut.experiments import Experiment, Kind, Lab, Setting, maintenance, runner, stress_arm
 from cobnut.experiments.maintenance import Site
 from cobnut.experiments.stress_arm import Run
 from cobnut.findings import Invalidation, Mark
-from cobnut.plots import Bars, Plot
 from cobnut.results import Result, Series
+
+SHEET = sheets.beside(__file__)
 
 TIMEOUT_SECONDS = 600  # only for a kernel that neither ends nor executes anything
 # behind the cleaning of the ARM926's whole cache an invalidation and a drain; and stores that only clear bits of notes
@@ -109,18 +111,6 @@ def series_of(sites: list[Site], runs: dict[Site, Run], counted: dict[int, Inval
     ]
 
 
-def plots(result: Result) -> list[Plot]:
-    return [
-        Bars(
-            "How soon a missing operation is noticed",
-            "removed instruction",
-            "million accesses from the start",
-            {"caught_after": "accesses"},
-            caption="An instruction without a bar was not caught; the checks say why.",
-        )
-    ]
-
-
 def _boot(lab: Lab, kernel: Path, *, most: int | None = None) -> Run:
     """Runs the stress program; a mutant (with `most` accesses) ends at its first report."""
     board = lab.board
@@ -139,8 +129,7 @@ def _boot(lab: Lab, kernel: Path, *, most: int | None = None) -> Run:
 
 EXPERIMENT = Experiment(
     name="sanitize/mutations",
-    title="Each operation on TLBs and caches removed in turn: it is noticed",
-    source="mutation of the built kernel",
+    sheet=SHEET,
     kind=Kind.PROOF,
     boards=("versatilepb", "collie"),
     settings={
@@ -149,18 +138,5 @@ EXPERIMENT = Experiment(
     },
     long_proof=True,
     run=run,
-    plots=plots,
-    checks=(named(("unchanged", "caught", "idle")), "caught.SITE"),
-    story=(
-        "The emulator has no caches, and drops translations at nearly every write of the coprocessor: a kernel that"
-        " forgets to flush runs perfectly on it. Here each operation on TLBs and caches, each call of a function that"
-        " is there for them, and each store that notes what may be dirty is taken out of the built kernel in turn, the"
-        " stress program runs on what is left, and the sanitizer has to notice. The unchanged kernel has to pass"
-        " without a report."
-    ),
-    cannot_say=(
-        "One operation at a time: two that stand in for each other would each look needless.",
-        "An operation on the caches that never found anything to take away is said to be none, not tried.",
-        "The machine model is not used here.",
-    ),
+    plots=SHEET.all_plots,
 )

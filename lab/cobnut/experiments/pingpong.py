@@ -7,18 +7,19 @@ measurement that lacks a size or whose ledger does not add up is a failure, neve
 """
 
 import statistics
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, Self, TypeVar
 
 from cobnut import causes, measuring, published, recording
 from cobnut.causes import Charge
 from cobnut.emulators import Boot, Outcome, qemu
 from cobnut.errors import CobnutError
-from cobnut.experiments import Lab, runner
+from cobnut.experiments import Lab, Setting, runner
 from cobnut.experiments.records import Recorded
 from cobnut.measured import Measured
+from cobnut.missing import total
 from cobnut.modules import alone
 from cobnut.results import LedgerRow
 
@@ -28,6 +29,16 @@ TIMEOUT_SECONDS = 600
 ROUNDS, WARMUP = range(1, 1_000_001), range(1, 1_000_001)
 SLOTS_MB, AREAS_MB = (16, 32, 64, 128, 256), range(64, 2049, 64)
 WORDS = range(64)
+# whose instructions an IPC's are
+SHARES = ("kernel", "stub", "trampoline")
+Key = TypeVar("Key", bound=Hashable)
+
+
+# an experiment's settings that say what its two spaces are
+SPACES = {
+    "slot": Setting(16, 16, SLOTS_MB, "size of a small space, MB"),
+    "small": Setting(512, 512, AREAS_MB, "size of the small-space area, MB"),
+}
 
 
 @dataclass(frozen=True)
@@ -68,6 +79,13 @@ class PingPong:
     served: int = 0  # reads of the server in each call
     without_flush: bool = False  # on the machine that it would be if switches flushed nothing
     parts: tuple[tuple[str, str, str], ...] = ()  # of the kernel's code to count: name, first symbol, symbol after it
+
+    @classmethod
+    def of(cls, lab: Lab, pair: str, **more: Any) -> Self:
+        """One as the laboratory's settings have it, of which `slot` and `small` need not be there."""
+        given = {name: lab.settings[name] for name in ("rounds", "warmup")}
+        spaces = {name: lab.settings.get(name, setting.value) for name, setting in SPACES.items()}
+        return cls(pair, **{**given, **spaces, **more})
 
     @property
     def arguments(self) -> str:
@@ -149,9 +167,43 @@ class Region:
         return statistics.fmean(values) if values else None
 
 
+class Cases:
+    """What one boot gave: its regions by case, or the reason why there are none. What is missing is None."""
+
+    regions: dict[int, Region]
+    failure: str | None
+
+    def at(self, case: int) -> Region | None:
+        return self.regions.get(case)
+
+    def cycles(self, case: int) -> float | None:
+        """Modelled, of the mean iteration."""
+        region = self.at(case)
+        return region.mean_cycles if region else None
+
+    def mean(self, case: int, *counters: str) -> float | None:
+        """The sum of the counters' means for an iteration."""
+        region = self.at(case)
+        return total(region.mean(counter) for counter in counters) if region else None
+
+    def median(self, case: int, *counters: str) -> float | None:
+        """The same of their medians: interrupts are in few iterations."""
+        region = self.at(case)
+        return total(region.median(counter) for counter in counters) if region else None
+
+    def one_way(self, case: int, *counters: str) -> float | None:
+        """Half of the sum of their medians."""
+        both = self.median(case, *counters)
+        return None if both is None else both / 2
+
+    def rows(self, name: str) -> list[LedgerRow]:
+        """The ledger over the cases."""
+        return [region.row(name, case) for case, region in self.regions.items()]
+
+
 @dataclass(frozen=True)
-class Measurement:
-    """What one boot gave: its regions by size, or the reason why there are none; and what the guest printed."""
+class Measurement(Cases):
+    """A boot of the ping-pong, by working-set sizes; and what the guest printed."""
 
     spec: PingPong
     regions: dict[int, Region]
@@ -159,8 +211,10 @@ class Measurement:
     seconds: float
     console: str = ""
 
-    def at(self, size: int) -> Region | None:
-        return self.regions.get(size)
+
+def measure_all(lab: Lab, specs: Mapping[Key, PingPong]) -> dict[Key, Measurement]:
+    """Measures `specs`, of which at least one has to give something."""
+    return keyed(specs, measure(lab, list(specs.values())))
 
 
 def measure(lab: Lab, specs: Sequence[PingPong]) -> list[Measurement]:
@@ -274,6 +328,15 @@ class Failing(Protocol):
 
     @property
     def failure(self) -> str | None: ...
+
+
+Boots = TypeVar("Boots", bound=Failing)
+
+
+def keyed(wanted: Iterable[Key], found: Sequence[Boots]) -> dict[Key, Boots]:
+    """What was found by what was wanted, unless all of it failed."""
+    raise_if_all_failed(found)
+    return dict(zip(wanted, found, strict=True))
 
 
 def raise_if_all_failed(measurements: Sequence[Failing]) -> None:

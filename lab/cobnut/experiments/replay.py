@@ -13,15 +13,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from cobnut import linux_guest, paths, process, recording
-from cobnut.checks import Check, at_least, exactly, judge, named
+from cobnut import linux_guest, paths, process, recording, sheets
+from cobnut.checks import Check, at_least, exactly, judge
 from cobnut.emulators import Boot, Outcome, qemu
 from cobnut.errors import CobnutError
 from cobnut.experiments import Experiment, Kind, Lab, Setting, runner
 from cobnut.experiments.pingpong import TIMEOUT_SECONDS, PingPong, boot_of, guest_failure
 from cobnut.modules import alone
-from cobnut.plots import Plot, Table
 from cobnut.results import Result, Series
+
+SHEET = sheets.beside(__file__)
 
 LEAST_RATIO = 5  # the bound that this project has set itself
 RUNS, REPLAYS = 2, 5
@@ -143,17 +144,6 @@ def series_of(costs: dict[str, Cost]) -> list[Series]:
     ]
 
 
-def plots(_result: Result) -> list[Plot]:
-    columns = {
-        "live": "modelled run, s",
-        "record": "recording, s",
-        "replay": "replay, s",
-        "ratio": "times",
-        "bytes": "record, bytes",
-    }
-    return [Table("Processor time", "guest", columns)]
-
-
 def show(result: Result) -> None:
     """Prints what each guest took."""
     live, record, replay, ratio = (result.find(name) for name in ("live", "record", "replay", "ratio"))
@@ -214,8 +204,7 @@ def _least(times: int, one: Callable[[], T]) -> tuple[float, list[T]]:
 
 EXPERIMENT = Experiment(
     name="lab/replay",
-    title="Replaying a record: the same bytes, in how much less time",
-    source="the laboratory itself",
+    sheet=SHEET,
     kind=Kind.TOOL,
     machine="pentium4-1400",
     settings={
@@ -227,19 +216,6 @@ EXPERIMENT = Experiment(
         "linux": Setting(1, 0, range(2), "1 runs Debian's kernel to a shell as well, which takes minutes"),
     },
     run=run,
-    plots=plots,
-    checks=(named("GUEST", ("same_as_live", "same_again", "same_records", "ratio")),),
+    plots=SHEET.all_plots,
     show=show,
-    story=(
-        "A guest is recorded once and measured on any machine afterwards. Here the same guests are measured both ways:"
-        " under the machine model while they run, and from a record. The ping-pong does the same again and again, and a"
-        " replay models what repeats itself only until the machine's state does so, too. Linux from its start to a"
-        " shell repeats little at once, but most of its work later: what was executed before, to the last address, and"
-        " misses nothing, is booked and not modelled. The random system calls of the stress program are the other"
-        " extreme: much is new, and much of what is not misses something."
-    ),
-    cannot_say=(
-        "Processor time depends on the computer; a ratio of two depends on it less.",
-        "A guest whose events are new, or miss something, gains what QEMU and the plugin take, and no more.",
-    ),
 )

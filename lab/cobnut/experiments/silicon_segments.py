@@ -7,14 +7,19 @@ a system call and a pipe round trip take there stands beside the models' figures
 machines.
 """
 
-from cobnut import attacks, machines
+from collections.abc import Iterator
+from dataclasses import replace
+
+from cobnut import attacks, machines, sheets
 from cobnut.attacks import REFUSED
-from cobnut.checks import Check, above, at_least, at_most, exactly, judge, named
+from cobnut.checks import Check, above, at_least, at_most, exactly
 from cobnut.errors import CobnutError
 from cobnut.experiments import Experiment, Kind, Lab
 from cobnut.machines import Machine
 from cobnut.plots import Plot, Table
 from cobnut.results import Result, Series
+
+SHEET = sheets.beside(__file__)
 
 LEAST_ATTEMPTS = 60
 MEASURED = {
@@ -57,51 +62,16 @@ def processor() -> str:
     return names[0] if names else "an unknown processor"
 
 
-def judge_all(attempts: list[attacks.Attempt], measured: dict[str, float], traces: dict[str, float]) -> list[Check]:
+def judge_all(attempts: list[attacks.Attempt], measured: dict[str, float], traces: dict[str, float]) -> Iterator[Check]:
     """The limits hold for what instructions do. What is loaded ahead past them is a fact about this processor and no
     verdict; that it could be seen is checked."""
     others = [f"{one.name} {one.status} {one.how}" for one in attempts if one.status != REFUSED]
-    checks = [
-        judge("attempts", len({one.name for one in attempts}), "attempts", at_least(LEAST_ATTEMPTS), "Distinct ones."),
-        judge(
-            "not_refused",
-            len(others),
-            "attempts",
-            exactly(0),
-            "Each comes through inside the limits, reaches foreign memory under segments of 4 GB, and is stopped by the"
-            " limits. " + "; ".join(others),
-        ),
-    ]
+    yield SHEET.judge("attempts", len({one.name for one in attempts}), at_least(LEAST_ATTEMPTS))
+    yield SHEET.judge("not_refused", len(others), exactly(0), others="; ".join(others))
     for name, what in MEASURED.items():
-        checks.append(
-            judge(
-                f"ticks.{name}",
-                measured.get(name),
-                "ticks",
-                above(0),
-                f"Of the time-stamp counter, median of many: {what}.",
-            )
-        )
-    checks.append(
-        judge(
-            "speculation.inside",
-            traces.get("inside"),
-            "%",
-            at_least(SEEN_PERCENT),
-            "Of the loads inside the limits whose value shows in the cache: what is loaded ahead past them would be"
-            " seen.",
-        )
-    )
-    checks.append(
-        judge(
-            "speculation.absent",
-            traces.get("absent"),
-            "%",
-            at_most(NOISE_PERCENT),
-            "Of a value that is nowhere: what is seen is the value.",
-        )
-    )
-    return checks
+        yield SHEET.judge(f"ticks.{name}", measured.get(name), above(0), what=what)
+    yield SHEET.judge("speculation.inside", traces.get("inside"), at_least(SEEN_PERCENT))
+    yield SHEET.judge("speculation.absent", traces.get("absent"), at_most(NOISE_PERCENT))
 
 
 def show(result: Result) -> None:
@@ -148,57 +118,21 @@ def series_of(attempts: list[attacks.Attempt], measured: dict[str, float], descr
 
 
 def plots(result: Result) -> list[Plot]:
-    columns = {
-        one.name: one.name.split(".", 1)[1] for one in result.series if one.name.startswith(("ticks.", "cycles."))
-    }
-    columns["ticks.here"] = f"here ({result.provenance.emulator.split(': ', 1)[1]})"
-    return [
-        Table(
-            "Ticks of this processor's time-stamp counter, and the models' cycles",
-            "operation",
-            columns,
-            caption=(
-                "The counter's ticks are not cycles of the core where that changes its clock. The models' figures are"
-                " their machine files'."
-            ),
-            rows=MEASURED,
-        ),
-        Table(
-            "Loads whose value shows in the cache",
-            "where",
-            {"speculation": "%"},
-            caption="Beyond the limit the load is refused; what is seen there was read before the refusal undid it.",
-        ),
-        Table("Each attempt", "attempt", {"refused": "refused"}, wide=True),
-    ]
+    """The sheet's; in the first a column for this processor, and one for each machine."""
+    ticks, *more = SHEET.drawn()
+    assert isinstance(ticks, Table)
+    machines_ = [one.name for one in result.series if one.name.startswith("cycles.")]
+    columns = {"ticks.here": f"here ({result.provenance.emulator.split(': ', 1)[1]})"}
+    columns |= {name: name.removeprefix("cycles.") for name in machines_}
+    return [replace(ticks, series=columns, rows=MEASURED), *more]
 
 
 EXPERIMENT = Experiment(
     name="silicon/segments",
-    title="Segment limits on the processor that this runs on, and what segments cost there",
-    source="this machine's own processor",
+    sheet=SHEET,
     kind=Kind.OUTSIDE,
     settings={},
     run=run,
     plots=plots,
-    checks=(named(("attempts", "not_refused")), named("ticks", MEASURED), named("speculation", ("inside", "absent"))),
     show=show,
-    story=(
-        "A 32-bit Linux process defines code and data segments in its LDT, of the size of a slot, with known memory on"
-        " both sides, and runs the very instructions that the attack program runs in a small space. Each runs three"
-        " times: inside the limits, where it has to come through; under segments of 4 GB with the same base, where it"
-        " has to get what is not its own; and under limits. Then loads inside and past the limit are followed by one of"
-        " a line that their value names, and the line's time says whether it got there."
-    ),
-    cannot_say=(
-        (
-            "Which processor this is nobody can choose; its figures stand beside the models' as a check of their order,"
-            " not of their values."
-        ),
-        (
-            "Descriptors come from an LDT, and Linux' own flat segments are in its GDT: forged selectors are tried"
-            " where both agree."
-        ),
-        "That no value from past a limit was seen does not prove that none can be (docs/security.md).",
-    ),
 )

@@ -5,17 +5,20 @@ One boot for each seed, on the two processors in turn. A seed gives the same run
 its instructions.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from cobnut.checks import Check, at_least, exactly, judge, named
+from cobnut import sheets
+from cobnut.checks import Check, at_least, exactly
 from cobnut.emulators import Boot
 from cobnut.experiments import Experiment, Kind, Lab, Setting, invalidations, runner, stress_console
 from cobnut.experiments.invalidations import Seen, Site
 from cobnut.findings import Findings, Invalidation
 from cobnut.modules import alone
-from cobnut.plots import Bars, Plot
 from cobnut.results import Result, Series
+
+SHEET = sheets.beside(__file__)
 
 TIMEOUT_SECONDS = 3600
 CPUS = ("pentium3", "486")  # with sysenter and global pages, and without either
@@ -92,14 +95,8 @@ def run(lab: Lab) -> Result:
 def judge_run(each: Run) -> list[Check]:
     where = f"seed{each.seed}.{each.cpu}"
     return [
-        stress_console.judge_reports(where, each.findings, "The kernel uses nothing stale."),
-        judge(
-            f"late_rights.{where}",
-            each.findings.counts["late_rights"],
-            "accesses",
-            exactly(0),
-            "Nothing can be refused that the page tables permit.",
-        ),
+        stress_console.judge_reports(where, each.findings, SHEET.texts["promise"]),
+        SHEET.judge(f"late_rights.{where}", each.findings.counts["late_rights"], exactly(0)),
         stress_console.judge_failure(where, each.failure),
     ]
 
@@ -111,15 +108,13 @@ def total(runs: list[Run], counter: str) -> int:
     return sum(each.counters.get(counter, 0) for each in runs)
 
 
-def judge_amounts(runs: list[Run], quick: bool) -> list[Check]:
-    seeds = f"seeds {runs[0].seed} to {runs[-1].seed}"
-    return [
-        judge(name, total(runs, name), "times", at_least(least[quick]), f"Over {seeds}.")
-        for name, least in LEAST.items()
-    ]
+def judge_amounts(runs: list[Run], quick: bool) -> Iterator[Check]:
+    for name, least in LEAST.items():
+        seeds = {"first": runs[0].seed, "last": runs[-1].seed}
+        yield SHEET.judge(name, total(runs, name), at_least(least[quick]), **seeds)
 
 
-def judge_confirmations(runs: list[Run]) -> list[Check]:
+def judge_confirmations(runs: list[Run]) -> Iterator[Check]:
     """What the program counted, seen by the sanitizer."""
     flushed = sum(
         sum(one.executed for one in each.findings.invalidations if in_release(one))
@@ -127,31 +122,11 @@ def judge_confirmations(runs: list[Run]) -> list[Check]:
         for each in runs
     )
     emptied = sum(one.executed for each in runs for one in each.findings.invalidations if in_clear(one))
-    changed_slots = total(runs, "promotions") + total(runs, "made_large")
-    return [
-        judge(
-            "confirmed.promotions",
-            flushed,
-            "invalidations",
-            at_least(changed_slots),
-            "The sanitizer saw what is cached of a slot dropped, page by page or with all the rest, at least as often"
-            f" as the program saw spaces leave slots ({changed_slots}).",
-        ),
-        judge(
-            "confirmed.unmaps",
-            emptied + sum(each.findings.counts["losses"] for each in runs),
-            "losses",
-            at_least(total(runs, "unmaps")),
-            "Translations that the sanitizer saw vanish, or their invalidation.",
-        ),
-        judge(
-            "confirmed.faults",
-            sum(each.findings.counts["page_faults"] for each in runs),
-            "page faults",
-            at_least(total(runs, "faults")),
-            f"Each of the {total(runs, 'faults')} accesses that had to fault was seen to.",
-        ),
-    ]
+    lost, faulted = (sum(each.findings.counts[name] for each in runs) for name in ("losses", "page_faults"))
+    slots, faults = total(runs, "promotions") + total(runs, "made_large"), total(runs, "faults")
+    yield SHEET.judge("confirmed.promotions", flushed, at_least(slots), slots=slots)
+    yield SHEET.judge("confirmed.unmaps", emptied + lost, at_least(total(runs, "unmaps")))
+    yield SHEET.judge("confirmed.faults", faulted, at_least(faults), faults=faults)
 
 
 def in_flush_all(invalidation: Invalidation) -> bool:
@@ -182,10 +157,8 @@ def observed(sites: list[Site], runs: list[Run]) -> dict[Site, Seen]:
 def judge_coverage(sites: list[Site], runs: list[Run]) -> Check:
     seen = observed(sites, runs)
     never = [site.name for site in sites if not seen[site].executed]
-    why = f"Of {len(sites)} invalidations in the kernel's code (invlpg, writes of CR3 and CR4)"
-    return judge(
-        "never_executed", len(never), "sites", exactly(0), f"{why}: {', '.join(never) or 'all were executed'}."
-    )
+    names = ", ".join(never) or "all were executed"
+    return SHEET.judge("never_executed", len(never), exactly(0), many=len(sites), never=names)
 
 
 def series_of(sites: list[Site], runs: list[Run]) -> list[Series]:
@@ -200,22 +173,9 @@ def series_of(sites: list[Site], runs: list[Run]) -> list[Series]:
     ]
 
 
-def plots(result: Result) -> list[Plot]:
-    return [
-        Bars(
-            "Each invalidation of the kernel",
-            "instruction",
-            "times",
-            {"executed": "executed"},
-            caption="In the JSON, needed says how often it took away something that was stale.",
-        )
-    ]
-
-
 EXPERIMENT = Experiment(
     name="sanitize/stress",
-    title="Random system calls of many spaces: nothing stale is used, nothing wrong is seen",
-    source="differential test against a model of who may see what",
+    sheet=SHEET,
     kind=Kind.PROOF,
     settings={
         "seed": Setting(1, 1, range(1 << 26), "the first boot's; each further boot takes the next"),
@@ -225,25 +185,5 @@ EXPERIMENT = Experiment(
     checkable=True,
     long_proof=True,
     run=run,
-    plots=plots,
-    checks=(
-        named(("reports", "late_rights", "wrong"), "BOOT"),
-        named(LEAST),
-        named("confirmed", ("promotions", "unmaps", "faults")),
-        "never_executed",
-    ),
-    story=(
-        "Sixteen spaces in four families map, grant and unmap pages, move in and out of small-space slots, which the"
-        " kernel gives and takes, too, are bound to each other's page directories, call each other, and are deleted, at"
-        " random. A model of each family says before each access whether it faults and what it reads; the sanitizer"
-        " holds each access of the whole machine against what a processor may still have cached."
-    ),
-    cannot_say=(
-        "The families are preempted by each other, but the kernel itself is not: it runs with interrupts off.",
-        (
-            "Accesses past a small space's limit go where QEMU sees the kernel's own pages, since it does not enforce"
-            " limits."
-        ),
-        "The machine model is not used here.",
-    ),
+    plots=SHEET.all_plots,
 )

@@ -6,20 +6,21 @@ A boot for each seed, on the kernel with tags and on the standard one in turn. A
 guest's clock follows its instructions.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from cobnut import build
+from cobnut import build, sheets
 from cobnut.boards import Board
-from cobnut.checks import Check, at_least, exactly, judge, named
+from cobnut.checks import Check, at_least, exactly
 from cobnut.emulators import Boot
 from cobnut.experiments import Experiment, Kind, Lab, Setting, maintenance, runner, stress_console
 from cobnut.experiments.maintenance import Site
 from cobnut.findings import Findings
 from cobnut.modules import alone
-from cobnut.plots import Plot, Table
 from cobnut.results import Result, Series
+
+SHEET = sheets.beside(__file__)
 
 TIMEOUT_SECONDS = 1800
 MEMORY_MB = 256  # some of it beyond the kernel's window
@@ -98,7 +99,8 @@ def run(lab: Lab) -> Result:
         return boot(board, board.kernel, seed=lab.settings["seed"] + index, operations=lab.settings["operations"])
 
     runs = runner.each(lab, range(lab.settings["boots"]), one, lambda index: f"seed {lab.settings['seed'] + index}")
-    checks = [check for each in runs for check in judge_run(each)] + judge_amounts(runs, lab.quick)
+    checks = [check for each in runs for check in judge_run(each)]
+    checks += judge_amounts(runs, lab.quick)
     if not lab.quick:  # a short run comes past most of them
         kernels = {"fast": lab.board, "standard": lab.board.standard}
         checks += [
@@ -109,47 +111,32 @@ def run(lab: Lab) -> Result:
 
 
 def judge_run(each: Run) -> list[Check]:
-    where = f"seed{each.seed}.{each.kernel}"
+    where, promise = f"seed{each.seed}.{each.kernel}", SHEET.texts["promise"]
     return [
-        stress_console.judge_reports(
-            where, each.findings, "Nothing stale is used, no line of a cache is lost or read stale."
-        ),
+        stress_console.judge_reports(where, each.findings, promise),
         stress_console.judge_failure(where, each.failure),
     ]
 
 
-def judge_amounts(runs: list[Run], quick: bool) -> list[Check]:
+def judge_amounts(runs: list[Run], quick: bool) -> Iterator[Check]:
     """Over all boots; what concerns slots, over those of the kernel with tags."""
-    seeds = f"Over seeds {runs[0].seed} to {runs[-1].seed}."
-
-    def total(name: str, among: list[Run]) -> int:
-        return sum(each.counters.get(name, 0) for each in among)
-
-    checks = [judge(name, total(name, runs), "times", at_least(least[quick]), seeds) for name, least in LEAST.items()]
+    seeds = f"{runs[0].seed} to {runs[-1].seed}"
     tagged = [each for each in runs if each.kernel == "fast"]
-    checks += [
-        judge(name, total(name, tagged), "times", at_least(least[quick]), f"{seeds} PID slots.")
-        for name, least in OF_TAGS.items()
-    ]
+    for name, least in (LEAST | OF_TAGS).items():
+        counts = [each.counters.get(name, 0) for each in (tagged if name in OF_TAGS else runs)]
+        yield SHEET.judge(name, sum(counts), at_least(least[quick]), seeds=seeds)
     recycled = sum(
         one.executed for each in tagged for one in each.findings.invalidations if "take_domain" in (one.symbol or "")
     )
-    why = (
-        f"{seeds} The sanitizer saw the TLB flushed because domains were taken away from spaces, one at least each"
-        " time."
-    )
-    return [*checks, judge("recyclings", recycled, "times", at_least(RECYCLINGS[quick]), why)]
+    yield SHEET.judge("recyclings", recycled, at_least(RECYCLINGS[quick]), seeds=seeds)
 
 
 def judge_coverage(kernel: str, operations: list[Site], runs: list[Run]) -> Check:
     """Over all boots of one of the two kernels."""
     executed = {one.instruction for each in runs if each.kernel == kernel for one in each.findings.invalidations}
     never = [site.name for site in operations if site.address not in executed]
-    why = (
-        f"Of {len(operations)} operations on TLBs and caches in the {kernel} kernel's code:"
-        f" {', '.join(never) or 'all were executed'}."
-    )
-    return judge(f"never_executed.{kernel}", len(never), "sites", exactly(0), why)
+    said = {"many": len(operations), "never": ", ".join(never) or "all were executed"}
+    return SHEET.judge(f"never_executed.{kernel}", len(never), exactly(0), **said)
 
 
 def series_of(runs: list[Run]) -> list[Series]:
@@ -161,15 +148,9 @@ def series_of(runs: list[Run]) -> list[Series]:
     ]
 
 
-def plots(result: Result) -> list[Plot]:
-    names = ("accesses", "faults", "maps", "unmaps", "space_deletions", "slot_reuses")
-    return [Table("What each boot did", "boot", {name: name.replace("_", " ") for name in names})]
-
-
 EXPERIMENT = Experiment(
     name="sanitize/stress",
-    title="Random system calls of many spaces: nothing stale is used, nothing wrong is seen",
-    source="differential test against a model of who may see what",
+    sheet=SHEET,
     kind=Kind.PROOF,
     boards=("collie", "versatilepb"),
     settings={
@@ -180,17 +161,5 @@ EXPERIMENT = Experiment(
     checkable=True,
     long_proof=True,
     run=run,
-    plots=plots,
-    checks=(named(("reports", "wrong"), "BOOT"), named([*LEAST, *OF_TAGS, "recyclings"]), "never_executed.KERNEL"),
-    story=(
-        "Sixteen spaces in four families, one more than there are domains, map, grant and unmap pages, below 32 MB,"
-        " where others' pages are after relocation, and above 2 GB; move from PID slot to PID slot, call each other,"
-        " and are deleted, at random. A model of each family says before each access whether it faults and what it"
-        " reads; the sanitizer holds each access of the whole machine against what TLBs and caches may still hold."
-    ),
-    cannot_say=(
-        "The families are preempted by each other, but the kernel itself is not: it runs with interrupts off.",
-        "Each page is written and read at a few words only.",
-        "The machine model is not used here.",
-    ),
+    plots=SHEET.all_plots,
 )

@@ -2,8 +2,8 @@
 """Running the program `groups`, whose spaces talk to each other in a pattern, under the plugin, and reading what came
 of it.
 
-The kernel's rules about tags need some time to settle, of which nothing is wanted: the plugin models from the beginning
-of the measured case on, so that these runs are not recorded.
+The kernel's rules about tags take some time to reach a steady state, which is not measured: the plugin models from the
+beginning of the measured case on, so that these runs are not recorded.
 """
 
 import re
@@ -15,6 +15,7 @@ from cobnut.experiments import Lab, modelled, runner
 from cobnut.experiments.pingpong import raise_if_all_failed
 from cobnut.measured import NOTHING, Measured, Region
 from cobnut.modules import alone
+from cobnut.results import LedgerRow
 
 PROGRAM = "groups"
 DRIVER = 0  # its space; it marks the measured batches
@@ -109,6 +110,14 @@ class Heard:
     @property
     def cycles(self) -> float | None:
         return self.region["cycles_total"] / self.ipcs if self.region and self.ipcs else None
+
+    def rows(self, name: str, x: float | None = None) -> list[LedgerRow]:
+        """Where the cycles go, if anything was measured; a round is an IPC."""
+        region = self.region
+        if region is None:
+            return []
+        ledger, cycles, space = region["ledger"], region["cycles_total"], region["space"]
+        return [LedgerRow(name, x, self.ipcs, "cycles", ledger, cycles, space=space)]
 
     def count(self, kind: str) -> int:
         """How many spaces are `exclusive`, `bound` or `large` at the end."""

@@ -26,7 +26,7 @@ def linux(
     ] = "minimal",
     small: Annotated[
         str | None,
-        typer.Option("--small", help="What is in small spaces: server, all, or none.", metavar="WHAT"),
+        typer.Option("--small", help="What is in small spaces: server, which is usual, all, or none.", metavar="WHAT"),
     ] = None,
     kernel: Annotated[
         str, typer.Option("--kernel", help="server, or native: Debian's own kernel instead.", metavar="WHICH")

@@ -3,12 +3,13 @@
 
 import sys
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from cobnut import boards, booting, build, modules
+from cobnut import boards, build, guests, modules
 from cobnut.emulators import Boot, bochs, check_name, qemu
+from cobnut.emulators.ending import End
 from cobnut.errors import CobnutError, unknown
 from cobnut.linux import images, initrd, native, room, server, verdict
 from cobnut.linux.console import Command
@@ -26,7 +27,11 @@ LEAST_AREA_MB = 512
 OVERHEAD_MB = 96  # of the machine's memory, beside Linux's and the image: the microkernel's, and the programs
 LINUX_OPTIONS = "console=hvc0 quiet lpj=1000000"  # loops are not counted, which here depends on this machine's load
 MOST_SERVER_MB = 768  # Linux as a server has no memory but what is mapped in its own space
-TESTED = ("minimal", "debian")
+# where that is small: the slot, without what is below the image and what vmalloc has (linux/root/memory.cc)
+MOST_SMALL_MB = 256 - 4 - 16
+SLOT_LIMIT = f"a server in a small space takes {MOST_SMALL_MB} MB at most"
+IN_SLOT = ("server", "all")
+TESTED = ("minimal", "debian", "tools")
 LEAST_MB = 48  # beside the image, which is there twice while it is unpacked
 
 
@@ -53,7 +58,7 @@ class Wish:
 def check(wish: Wish) -> Image:
     """Refuses what does not fit together, before anything is fetched; returns the image."""
     check_name(wish.emulator)
-    booting.check_seconds(wish.seconds)
+    guests.check_seconds(wish.seconds)
     if wish.kernel not in KERNELS:
         raise unknown("kernel", wish.kernel, KERNELS)
     if wish.small is not None and wish.small not in SMALL:
@@ -70,9 +75,11 @@ def check(wish: Wish) -> Image:
     initrd.check(wish.extra)
     image = images.find(wish.image)
     if wish.memory_mb is not None:
-        booting.check_memory(wish.memory_mb, LEAST_MB, wish.emulator)
+        guests.check_memory(wish.memory_mb, LEAST_MB, wish.emulator)
         if wish.kernel == "server" and wish.memory_mb > MOST_SERVER_MB:
             raise CobnutError(f"--memory {wish.memory_mb}: Linux as a server takes {MOST_SERVER_MB} MB at most")
+        if wish.small in IN_SLOT and wish.memory_mb > MOST_SMALL_MB:
+            raise CobnutError(f"--memory {wish.memory_mb}: {SLOT_LIMIT}")
     return image
 
 
@@ -98,11 +105,27 @@ def prepare(wish: Wish, folder: Path) -> Boot:
     archive = folder / "initrd"
     with room.needed(archive.parent, 0, f"the image {image.name}"):
         size_mb = initrd.write(image, wish.extra, archive) // MB
-    memory_mb = wish.memory_mb or image.memory_mb
     least_mb = LEAST_MB + 2 * size_mb
+    wish, memory_mb = placed(wish, image, least_mb)
     if memory_mb < least_mb:
         raise CobnutError(f"--memory {memory_mb}: is too little for the image {image.name}, which needs {least_mb} MB")
     return _boot(wish, kernel, archive, memory_mb)
+
+
+def placed(wish: Wish, image: Image, least_mb: int) -> tuple[Wish, int]:
+    """The wish with a placement, and Linux's memory: the server is in a small space if its memory fits into one and
+    nothing else is asked for. If that is asked for, it gets what fits, unless that is too little for the image.
+    """
+    memory_mb = wish.memory_mb or image.memory_mb
+    if wish.kernel == "native":
+        return wish, memory_mb
+    if wish.small is None:
+        return replace(wish, small="server" if memory_mb <= MOST_SMALL_MB else "none"), memory_mb
+    if wish.small not in IN_SLOT or memory_mb <= MOST_SMALL_MB:
+        return wish, memory_mb
+    if least_mb > MOST_SMALL_MB:
+        raise CobnutError(f"--small {wish.small}: {SLOT_LIMIT}, and the image {image.name} needs {least_mb} MB")
+    return wish, MOST_SMALL_MB
 
 
 def _server(wish: Wish) -> Server:
@@ -119,7 +142,7 @@ def _boot(wish: Wish, kernel: Server, archive: Path, memory_mb: int) -> Boot:
     if wish.kernel == "native":
         return native.boot(kernel, Module(archive), wish.append, memory_mb)
     pc = boards.find("pc")
-    options = f"memory={memory_mb}" + (f" small={wish.small}" if wish.small else "")
+    options = f"memory={memory_mb} small={wish.small}"
     chosen = (
         Module(pc.program("sigma0")),
         Module(pc.program(ROOT), options),
@@ -134,7 +157,7 @@ def _boot(wish: Wish, kernel: Server, archive: Path, memory_mb: int) -> Boot:
 def _booted(what: Boot, wish: Wish) -> int:
     emulator = bochs if wish.emulator == "bochs" else qemu
     if wish.run is None:
-        return emulator.interact(what, seconds=wish.seconds, judge=partial(verdict.status, attended=True))
+        return emulator.interact(what, end=End(wish.seconds), judge=partial(verdict.status, attended=True))
     command = Command(sys.stdout.buffer)
     ended = emulator.follow(what, command.feed, seconds=wish.seconds)
     command.finish()

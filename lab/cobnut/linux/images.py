@@ -10,7 +10,7 @@ from cobnut.errors import CobnutError, unknown
 
 FOLDER = paths.ROOT / "linux" / "guests"
 DEFAULT = "minimal"
-DEFAULT_MEMORY_MB = 256
+DEFAULT_MEMORY_MB = 224  # as a server in a small space takes it, too
 KEYS = {
     "description": str,
     "packages": list,

@@ -6,14 +6,15 @@ files count: what patches touch, or no longer touch, is as new as the tree, ever
 """
 
 import hashlib
-import json
 import os
 import re
 import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
-from cobnut import packages, paths
+from pydantic import BaseModel
+
+from cobnut import paths
 from cobnut.errors import CobnutError
 from cobnut.linux import room, source
 from cobnut.linux.source import Source
@@ -25,14 +26,23 @@ TREE, OBJECTS = paths.BUILD / "linux" / "source", paths.BUILD / "linux" / "objec
 STAMP = paths.BUILD / "linux" / "source.json"
 NEEDED_MB = 1200  # for tree and objects
 TOUCHED = re.compile(r"^(?:---|\+\+\+) [ab]/(\S+)", re.MULTILINE)
-# Half of the files, which take longer to write than to compile what is needed: of other architectures and of devices no
-# build reads more than Kconfig files and Makefiles. A `*` stands for slashes as well.
+# Half of the files (source.unpack): of other architectures and of devices that no configuration here has.
 LEFT_OUT = (
     *("arch/[!ux]*/*.[chS]", "arch/[!ux]*/boot/*", "arch/[!ux]*/configs/*", "arch/xtensa/*.[chS]"),
-    *("Documentation/[a-z]*/*", "sound/*.[ch]", "tools/perf/*", "tools/testing/*"),
-    *(f"drivers/{name}/*.[ch]" for name in ("clk", "gpu", "hwmon", "iio", "infiniband", "input", "media", "mfd")),
-    *(f"drivers/{name}/*.[ch]" for name in ("net/ethernet", "net/wireless", "pinctrl", "scsi", "staging", "usb")),
+    *source.NOBODY_COMPILES,
+    *(f"drivers/{name}/*.[ch]" for name in ("clk", "input", "mfd", "pinctrl")),
 )
+
+
+class Stamp(BaseModel):
+    """What TREE was made from, as its stamp says: the version, our patches by their hashes, the files that these touch,
+    and those of ours that lie in it.
+    """
+
+    version: str = ""
+    patches: dict[str, str] = {}
+    touched: list[str] = []
+    overlay: list[str] = []
 
 
 def series(folder: Path = PATCHES) -> list[Path]:
@@ -54,22 +64,22 @@ def ensure(given: Source) -> None:
     """Makes TREE what `given` with all of ours is."""
     old = _stamp()
     hashes = {path.name: digest(path) for path in series()}
-    unpacked = {"version": given.version, "patches": hashes}
-    if TREE.is_dir() and {key: old.get(key) for key in unpacked} == unpacked:
+    if TREE.is_dir() and (old.version, old.patches) == (given.version, hashes):
         _lay_over(old)
     else:
         STAMP.unlink(missing_ok=True)
-        if old.get("version") != given.version:
+        if old.version != given.version:
             shutil.rmtree(OBJECTS, ignore_errors=True)
         with room.needed(TREE.parent, NEEDED_MB if not TREE.is_dir() else 0, "Linux's tree with what is compiled"):
             _unpack(given)
             _apply(given)
-        for name in {*touched(series()), *old.get("touched", ())}:
+        for name in {*touched(series()), *old.touched}:
             if (TREE / name).exists():
                 os.utime(TREE / name)
-        _lay_over({})
-    stamp = {**unpacked, "touched": touched(series()), "overlay": [str(path) for path in overlay()]}
-    STAMP.write_text(json.dumps(stamp, indent=1))
+        _lay_over(Stamp())
+    ours = [str(path) for path in overlay()]
+    stamp = Stamp(version=given.version, patches=hashes, touched=touched(series()), overlay=ours)
+    STAMP.write_text(stamp.model_dump_json(indent=1))
 
 
 def digest(*files: Path) -> str:
@@ -81,12 +91,8 @@ def digest(*files: Path) -> str:
 
 
 def _unpack(given: Source) -> None:
-    packages.say(f"unpacking {source.PACKAGE} {given.version}")
     shutil.rmtree(TREE, ignore_errors=True)
-    TREE.mkdir(parents=True)
-    left_out = [f"--exclude={source.PACKAGE}/{name}" for name in LEFT_OUT]
-    options = ["--strip-components=1", "--no-same-owner", "--anchored", *left_out]
-    run_logged(["tar", "-xf", str(given.archive), "-C", str(TREE), *options], "linux-unpack.log")
+    source.unpack(given, TREE, LEFT_OUT)
 
 
 def _apply(given: Source) -> None:
@@ -102,10 +108,10 @@ def _apply(given: Source) -> None:
             ) from None
 
 
-def _lay_over(old: dict) -> None:
+def _lay_over(old: Stamp) -> None:
     """Puts our files into the tree where they are not, or are others; takes away those that are no longer ours."""
     there = overlay()
-    for name in set(old.get("overlay", ())) - {str(path) for path in there}:
+    for name in set(old.overlay) - {str(path) for path in there}:
         (TREE / name).unlink(missing_ok=True)
     for path in there:
         target = TREE / path
@@ -114,8 +120,8 @@ def _lay_over(old: dict) -> None:
             shutil.copyfile(OVERLAY / path, target)
 
 
-def _stamp() -> dict:
+def _stamp() -> Stamp:
     try:
-        return dict(json.loads(STAMP.read_text()))
+        return Stamp.model_validate_json(STAMP.read_bytes())
     except (OSError, ValueError):
-        return {}
+        return Stamp()

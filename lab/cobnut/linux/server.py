@@ -4,37 +4,24 @@ build/linux, so that a change of ours compiles no more than what depends on it.
 """
 
 import os
-import re
 import shutil
-import subprocess
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from cobnut import cache, packages, paths, progress
+from cobnut import cache, packages, paths
 from cobnut.cache import Recipe
-from cobnut.errors import CobnutError
-from cobnut.linux import patching, source
+from cobnut.linux import kbuild, patching, source
+from cobnut.linux.kbuild import Build
 from cobnut.linux.patching import OBJECTS, OURS, TREE, digest
 from cobnut.linux.source import Source
-from cobnut.packages import Package
-from cobnut.process import alone, run_logged
+from cobnut.process import alone
 
 NAME = "server"
 LINK = paths.BUILD / "linux" / NAME
 CONFIG = OURS / "config"
 # what the os layer includes of the user library and of the root server
 INCLUDED = (paths.ROOT / "user" / "include", paths.ROOT / "user" / "lib" / "ia32", OURS / "root")
-TOOLS = (
-    Package("bc", "bc"),
-    Package("bison", "bison"),
-    Package("flex", "flex"),
-    Package("make", "make"),
-    Package("patch", "patch"),
-    Package("xz-utils", "xz"),
-)
 STEPS = 1240  # about as many files are compiled, archived or made
-STEP = re.compile(r"  [A-Z]+ +(?:\[M\] )?(\S+)")
 
 
 @dataclass(frozen=True)
@@ -57,8 +44,8 @@ def recipe(given: Source) -> Recipe:
             "overlay": " ".join(map(str, patching.overlay())) + digest(*files),
             "config": digest(CONFIG),
             "included": digest(*included),
-            "compiler": _first_line("gcc", "--version"),
-            "linker": _first_line("ld", "--version"),
+            "compiler": kbuild.first_line("gcc", "--version"),
+            "linker": kbuild.first_line("ld", "--version"),
         },
     )
 
@@ -82,46 +69,18 @@ def ensure(version: str | None = None) -> Server:
 
 
 def _compile(given: Source) -> None:
-    packages.ensure(TOOLS)
+    packages.ensure(kbuild.TOOLS)
     patching.ensure(given)
     OBJECTS.mkdir(parents=True, exist_ok=True)
     config = OBJECTS / ".config"
     wanted = OBJECTS / "config.wanted"  # so that an unchanged one is not completed again, which is as a change to make
     if not config.exists() or not wanted.exists() or wanted.read_bytes() != CONFIG.read_bytes():
         shutil.copyfile(CONFIG, config)
-        _make("olddefconfig", log="linux-config.log")
-        check_config(CONFIG.read_text(), config.read_text(), given.version)
+        _build().make("olddefconfig", log="linux-config.log")
+        kbuild.check_config(CONFIG, config.read_text(), given.version)
         shutil.copyfile(CONFIG, wanted)
-    with progress.meter(f"compiling Linux {given.version}") as meter:
-        meter.total(STEPS)
-
-        def line_seen(line: str) -> None:
-            if step := STEP.match(line):
-                meter.advance(note=step.group(1))
-
-        jobs = len(os.sched_getaffinity(0))
-        _make(f"-j{jobs}", "vmlinux", log="linux-server.log", line_seen=line_seen)
+    _build().compile(f"compiling Linux {given.version}", STEPS, "vmlinux", log="linux-server.log")
 
 
-def _make(*words: str, log: str, line_seen: Callable[[str], None] = lambda line: None) -> None:
-    where = ["-C", str(TREE), f"O={OBJECTS}", "ARCH=um", "SUBARCH=i386", f"COBNUT={paths.ROOT}"]
-    run_logged(["make", *where, *words], log, line_seen=line_seen)
-
-
-def check_config(wanted: str, got: str, version: str) -> None:
-    """Refuses a configuration of which Linux has dropped a line, as it does where an option has another name or needs
-    another one.
-    """
-    lines = set(got.splitlines())
-    for line in wanted.splitlines():
-        name = re.match(r"(?:# )?(CONFIG_\w+)", line)
-        if name is None or line in lines:
-            continue
-        is_off = line.endswith("is not set") and not re.search(rf"^{name.group(1)}=", got, re.MULTILINE)
-        if not is_off:
-            raise CobnutError(f"linux/config: Linux {version} does not take the line '{line}'")
-
-
-def _first_line(*command: str) -> str:
-    done: Sequence[str] = subprocess.run(command, capture_output=True, text=True, check=False).stdout.splitlines()
-    return done[0] if done else ""
+def _build() -> Build:
+    return Build(TREE, OBJECTS, ("ARCH=um", "SUBARCH=i386", f"COBNUT={paths.ROOT}"))

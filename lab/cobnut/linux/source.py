@@ -2,6 +2,7 @@
 """Debian's source of Linux: which versions there are, which were tried, and the one that is used, in the cache."""
 
 import shutil
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +17,12 @@ ARCHIVE = f"{PACKAGE}.tar.xz"
 TRIED = paths.ROOT / "linux" / "versions"
 VERSION = "version"  # the file of an entry with it
 NEEDED_MB = 450  # package, archive and its copy
+# of the archive, for `unpack`; a `*` stands for slashes as well
+NOBODY_COMPILES = (
+    *("Documentation/[a-z]*/*", "sound/*.[ch]", "tools/perf/*", "tools/testing/*"),
+    *(f"drivers/{name}/*.[ch]" for name in ("gpu", "hwmon", "iio", "infiniband", "media", "net/ethernet")),
+    *(f"drivers/{name}/*.[ch]" for name in ("net/wireless", "scsi", "staging", "usb")),
+)
 
 
 @dataclass(frozen=True)
@@ -47,6 +54,17 @@ def ensure(version: str | None = None) -> Source:
 
     entry = cache.get(recipe(version), make)
     return Source((entry / VERSION).read_text().strip(), entry / ARCHIVE)
+
+
+def unpack(given: Source, tree: Path, left_out: Iterable[str]) -> None:
+    """Unpacks the source to the new folder `tree`, without the files that the patterns `left_out` name: of these, which
+    take longer to write than to compile what is needed, no build reads more than Kconfig files and Makefiles.
+    """
+    packages.say(f"unpacking {PACKAGE} {given.version}")
+    tree.mkdir(parents=True)
+    options = ["--strip-components=1", "--no-same-owner", "--anchored"]
+    options += [f"--exclude={PACKAGE}/{name}" for name in left_out]
+    run_logged(["tar", "-xf", str(given.archive), "-C", str(tree), *options], "linux-unpack.log")
 
 
 def choose(there: list[str], version: str | None) -> str:

@@ -10,6 +10,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from pydantic import ConfigDict
+
 from cobnut.results import Result
 
 if TYPE_CHECKING:  # matplotlib takes half a second to import, which only a picture should cost
@@ -23,13 +25,15 @@ class Mark:
     """A published value to draw into a plot: a point, or a line across it where only one coordinate is given."""
 
     label: str
-    x: float | None = None
-    y: float | None = None
+    x: int | float | None = None
+    y: int | float | None = None
 
 
 @dataclass(frozen=True)
 class Plot:
     """One picture of a report, in terms of a result; a `wide` one takes a row for itself."""
+
+    __pydantic_config__ = ConfigDict(extra="forbid")  # where one is read from a file
 
     title: str
     caption: str = field(default="", kw_only=True)

@@ -21,6 +21,8 @@ CATEGORIES = {
     "write_back": "write-back",
     "trace_rebuild": "trace-cache rebuild",
     "flush": "flush",
+    "stall": "pipeline stall",
+    "limit_fault": "faults past limits",
 }
 
 

@@ -42,12 +42,12 @@ def write(result: Result, experiment: Experiment, path: Path) -> None:
         for index, plot in enumerate(plots):
             plot.draw(axes[index % rows][index // rows], result, LEGEND_ROOM[index % rows])
         short = result.provenance.revision[:12]
-        figure.suptitle(experiment.title, x=0.01, ha="left", fontsize=13, fontweight="bold")
+        figure.suptitle(experiment.sheet.title, x=0.01, ha="left", fontsize=13, fontweight="bold")
         figure.text(
             0.01,
             0.005,
             f"cycles are modelled: {result.machine}; kernel and programs run on {result.provenance.emulator}, revision"
-            f" {short}; diamonds and dashes: {experiment.source}",
+            f" {short}; diamonds and dashes: {experiment.sheet.source}",
             fontsize=7.5,
             color="#626872",
         )

@@ -107,9 +107,9 @@ fn t209_in_a_unified_cache_code_and_data_displace_each_other() {
         }
         cycles(&machine, Category::CacheRefill)
     };
-    let settled_cost = |lines: u32| refills(lines) - 100 * lines as u64;
-    assert_eq!(settled_cost(4), 0, "after the first pass nothing is missing");
-    assert!(settled_cost(5) > 0);
+    let steady_cost = |lines: u32| refills(lines) - 100 * lines as u64;
+    assert_eq!(steady_cost(4), 0, "after the first pass nothing is missing");
+    assert!(steady_cost(5) > 0);
 }
 
 /// Two machines see the same, but one is not told of what it says that it has just seen.
@@ -160,6 +160,8 @@ fn t210_an_access_that_was_just_seen_changes_nothing() {
         }
         assert_eq!(told.counts(), spared.counts());
         assert!(told.checkpoint().same_state(&spared.checkpoint()));
-        assert!(seen > 10_000, "{}: {seen}", file.name);
+        // Where loads can wait for stores, it has to be told of all of these.
+        let least = if file.has_section("store_forwarding") { 5_000 } else { 10_000 };
+        assert!(seen > least, "{}: {seen}", file.name);
     }
 }

@@ -31,13 +31,13 @@ fn t401_rows_add_up_to_the_total() {
 fn t402_whole_cycles_of_consecutive_spans_add_up() {
     let mut ledger = Ledger::default();
     let origin = ledger;
-    let mut last = [0; 9];
-    let mut sum = [0; 9];
+    let mut last = [0; CATEGORIES.len()];
+    let mut sum = [0; CATEGORIES.len()];
     for _ in 0..10 {
         ledger.add(Category::Instructions, 333);
         ledger.add(Category::Flush, 480_000);
         let now = ledger.whole_cycles_since(&origin);
-        (0..9).for_each(|i| sum[i] += now[i] - last[i]);
+        (0..CATEGORIES.len()).for_each(|i| sum[i] += now[i] - last[i]);
         last = now;
     }
     assert_eq!(sum, ledger.whole_cycles_since(&origin));
@@ -248,4 +248,15 @@ fn t416_a_store_that_no_level_allocates_fetches_nothing() {
         machine.event(&write_at(linear), &mut Identity::default());
     }
     assert_eq!(machine.ledger().row(Category::CacheRefill), 0);
+}
+
+#[test]
+fn t417_a_fault_past_a_limit_costs_the_fault_and_the_kernels_path() {
+    let mut machine = Machine::new(&pentium4(&["entry.fault_cycles:500", "entry.limit_fault_path_cycles:900"]));
+    let mut tables = Identity::default();
+    let fault = Event::LimitFault { linear: Linear(0x40_0000) };
+    machine.event(&fault, &mut tables);
+    machine.event(&fault, &mut tables);
+    assert_eq!(cycles(&machine, Category::LimitFault), 2_800);
+    assert_eq!(machine.ledger().total(), 2_800 * MILLI, "nothing else is known of it");
 }

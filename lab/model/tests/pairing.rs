@@ -134,6 +134,7 @@ fn t428_an_instruction_survives_its_bytes() {
         prefixes: 3,
         displacement_and_immediate: true,
         stack: true,
+        condition: Condition::Backward,
     };
     let original = Instruction { length: 15, class: Class::Iret, issue };
     assert_eq!(Instruction::from_bytes(original.to_bytes()), Some(original));

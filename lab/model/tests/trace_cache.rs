@@ -73,9 +73,9 @@ fn t305_the_itlb_is_asked_at_trace_builds_or_at_every_fetch() {
     let jumps = |m: &mut Machine| (0..100).for_each(|i| run(m, 0x20_0000 + i * 4155, &jump));
     jumps(&mut machine);
     jumps(&mut machine);
-    let settled = *machine.counts();
+    let warm = *machine.counts();
     jumps(&mut machine);
-    assert_eq!(*machine.counts(), settled, "100 pages exceed the ITLB, but their traces are held");
+    assert_eq!(*machine.counts(), warm, "100 pages exceed the ITLB, but their traces are held");
     let mut fetching =
         Machine::new(&pentium4(&["itlb.associativity:full", "itlb.replacement:lru", "itlb.lookup:fetch"]));
     (0..3).for_each(|_| jumps(&mut fetching));
@@ -140,4 +140,66 @@ fn t309_a_line_that_is_built_in_parts_is_one_refill() {
     let charges = machine.causes().charges().since(&Charges::default());
     let traces = charges.iter().filter(|charge| charge.category == Category::TraceRebuild);
     assert_eq!(traces.map(|charge| charge.sum.refills).sum::<u64>(), 1);
+}
+
+/// An instruction that ends its line and takes no time.
+const END: Instruction = Instruction {
+    length: 1,
+    class: Class::Halt,
+    issue: Issue {
+        pipe: Pipe::Alone,
+        reads: 0,
+        writes: 0,
+        address: 0,
+        prefixes: 0,
+        displacement_and_immediate: false,
+        stack: false,
+        condition: Condition::Always,
+    },
+};
+
+#[test]
+fn t310_a_line_that_is_there_comes_in_two_clocks_however_little_is_in_it() {
+    // Of a pass in a steady state, less the line that ends it.
+    let stalls = |set: &[&str], code: &[Instruction]| {
+        let mut machine = Machine::new(&pentium4(set));
+        let mut pass = |code: &[Instruction]| {
+            let before = machine.ledger().row(Category::Stall);
+            run(&mut machine, 0x20_0000, code);
+            run(&mut machine, 0x10_0000, &[END]);
+            machine.ledger().row(Category::Stall) - before
+        };
+        let [.., of_both] = [(); 4].map(|_| pass(code));
+        let [.., of_two_ends] = [(); 4].map(|_| pass(&[END]));
+        of_both - of_two_ends / 2
+    };
+    let ending = |mut code: Vec<Instruction>| {
+        code.push(END);
+        code
+    };
+    assert_eq!(stalls(&[], &ending(nops(1))), 2000 - 333, "a nop alone");
+    assert_eq!(stalls(&[], &ending(nops(5))), 2000 - 5 * 333, "a line of five and the jump");
+    assert_eq!(stalls(&[], &ending(nops(6))), 2 + 2000, "one of six, and one of the jump alone");
+    let wide = [instruction(Class::Nop, 1), instruction(Class::AluStore, 3), instruction(Class::AluStore, 3), END];
+    assert_eq!(stalls(&["instructions.alu_store:1"], &wide), 667 + 1000, "cut short by six");
+    assert_eq!(stalls(&[], &ending(vec![instruction(Class::AluStore, 3); 3])), 0, "instructions that take longer");
+    assert_eq!(stalls(&["trace_cache.uops_per_cycle:6"], &ending(nops(1))), 1000 - 333);
+}
+
+#[test]
+fn t311_a_line_that_is_built_does_not_come() {
+    let mut machine = Machine::new(&pentium4(&[]));
+    for start in 0..10 {
+        run(&mut machine, 0x20_0000 + start * 0x100, &[instruction(Class::Nop, 1), END]);
+    }
+    assert_eq!(machine.ledger().row(Category::Stall), 0);
+}
+
+#[test]
+fn t312_a_taken_jump_is_part_of_what_its_line_waits_for() {
+    let mut machine = Machine::new(&pentium4(&["trace_cache.taken_branches:0", "instructions.branch_taken:2"]));
+    let jump = [Instruction { issue: Issue::default(), ..instruction(Class::Branch, 5) }];
+    let pass = |m: &mut Machine| (0..4).for_each(|i| run(m, 0x20_0000 + i * 4155, &jump));
+    (0..3).for_each(|_| pass(&mut machine));
+    assert_eq!(machine.ledger().row(Category::Stall), 0, "two clocks for the jump are the line's");
 }

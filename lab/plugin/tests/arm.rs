@@ -146,13 +146,24 @@ fn a_replay_measures_what_the_run_did_on_each_machine() {
 }
 
 #[test]
-fn without_flush_is_for_switches_that_flush_by_themselves() {
-    let folder = work_folder("arm-without");
-    let machine = here().join("../machines/arm926-400.toml");
-    let out = folder.join("out.json");
-    let done = qemu(&folder, &format!(",out={},machine={},without=flush", out.display(), machine.display()));
-    assert!(!done.status.success());
-    assert_eq!(String::from_utf8_lossy(&done.stderr).trim(), "cobnut-plugin: argument without: not for ARM guests");
+fn without_flush_a_guest_that_flushes_everything_misses_nothing() {
+    for name in ["arm926-400", "sa1100-200"] {
+        let machine = format!("machine={}", here().join(format!("../machines/{name}.toml")).display());
+        let with = measure(&format!("arm-with-{name}"), &machine);
+        let without = measure(&format!("arm-without-{name}"), &format!("{machine},without=flush"));
+        assert_eq!((&with["without"], &without["without"]), (&Value::Null, &"flush".into()));
+        for counter in ["tlb_flushes", "dcache_flushes", "instructions_kernel"] {
+            assert_eq!(series(&with, 3, counter), series(&without, 3, counter), "what the guest does is the same");
+        }
+        for counter in ["itlb_misses", "icache_misses"] {
+            assert!(series(&with, 3, counter).iter().all(|&misses| misses > 0), "{name}, {counter}");
+            assert_eq!(series(&without, 3, counter)[1..], [0; 2], "{name}, {counter}: once it is there");
+        }
+        assert!(with["regions"][2]["ledger"]["flush"].as_u64() > Some(0));
+        assert_eq!(without["regions"][2]["ledger"]["flush"], 0);
+        // The line that case 2 cleans by its address is cleaned.
+        assert_eq!(series(&without, 2, "write_backs"), [1; 4]);
+    }
 }
 
 #[test]
@@ -181,4 +192,53 @@ fn the_sanitizer_finds_what_the_guest_forgets() {
     let operations = report["invalidations"].as_array().unwrap();
     let cleaned = operations.iter().find(|one| one["by"] == "CleanLine").unwrap();
     assert_eq!((&cleaned["executed"], &cleaned["needed"]), (&4.into(), &4.into()));
+}
+
+#[test]
+fn an_operation_that_is_ignored_is_missed() {
+    let executed = measure("arm-not-ignored", "mode=sanitize");
+    let clean = executed["invalidations"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|one| one["by"] == "CleanLine" && one["executed"] == 1)
+        .map(|one| one["instruction"].as_str().unwrap().to_string())
+        .collect::<Vec<_>>();
+    assert_eq!(clean.len(), 1, "{executed}");
+    // The vector of system calls, which is copied to 0x8, is not in memory when it is fetched.
+    let report = measure("arm-ignored", &format!("mode=sanitize,ignore={}", clean[0]));
+    let found: Vec<&str> =
+        report["reports"].as_array().unwrap().iter().map(|one| one["mva"].as_str().unwrap()).collect();
+    assert_eq!(found, ["0x00000010", "0x00000008"], "{report}");
+}
+
+/// Of the case with this number.
+fn case(report: &Value, number: u64) -> &Value {
+    report["regions"].as_array().unwrap().iter().find(|one| one["case"] == number).expect("no such case")
+}
+
+fn without_marks(name: &str, region: &str) -> Vec<(u64, u64)> {
+    let image = work_folder(name).join("arm");
+    let report = measure(name, &format!("mode=count,kernel={0},program=it:{0},region=9:{region}", image.display()));
+    let counted = |counter: &str| case(&report, 9)["per_iteration"][counter].as_array().unwrap().clone();
+    let numbers = |list: Vec<Value>| list.into_iter().map(|n| n.as_u64().unwrap()).collect::<Vec<_>>();
+    numbers(counted("instructions_kernel")).into_iter().zip(numbers(counted("instructions_user"))).collect()
+}
+
+#[test]
+fn cases_without_marks_are_counted() {
+    assert_eq!(without_marks("arm-kernel-region", "kernel/again..behind"), [(4, 0); 5]);
+    // Of each turn six instructions, and three of the kernel for each call.
+    assert_eq!(without_marks("arm-program-region", "it/calls..finished@1"), [(6, 6); 3]);
+    assert_eq!(without_marks("arm-calls", "call=20"), [(3, 1); 4]);
+    assert_eq!(without_marks("arm-calls-of", "it/call=3@1"), [(3, 1); 3]);
+}
+
+#[test]
+fn what_an_arm_guest_prints_is_no_case() {
+    let folder = work_folder("arm-console");
+    let done = qemu(&folder, ",mode=count,out=x,region=1:console=a..b");
+    let errors = String::from_utf8_lossy(&done.stderr).into_owned();
+    assert_eq!(done.status.code(), Some(1), "{errors}");
+    assert!(errors.contains("cobnut-plugin: argument region: what an ARM guest prints is not seen\n"), "{errors}");
 }

@@ -2,6 +2,7 @@
 //! What the plugin counts, on guests whose instructions can be counted by hand.
 
 mod common;
+use cobnut_model::MachineFile;
 use common::*;
 
 #[test]
@@ -107,4 +108,32 @@ fn counting_without_a_model_counts_the_same() {
     }
     assert!(counted.case(7).get("ledger").is_none(), "no model, no cycles");
     assert_eq!(modelled.case(7)["footprint"], counted.case(7)["footprint"]);
+}
+
+#[test]
+fn an_access_past_a_limit_is_the_fault_that_a_processor_would_have_raised() {
+    let report = report("limits", "count-limits", "");
+    assert_eq!(report.series(0, "limit_faults"), vec![2; 10], "turned, and back");
+    assert_eq!(report.series(0, "entries_fault"), vec![0; 10], "none is raised");
+    let row = report.case(0)["ledger"]["limit_fault"].as_u64().unwrap();
+    let file = MachineFile::read(&machine_file()).unwrap();
+    let one = file.milli("entry.fault_cycles").unwrap() + file.milli("entry.limit_fault_path_cycles").unwrap();
+    assert_eq!(row, 20 * one / 1000);
+    let mut once = vec![0; 10];
+    once[0] = 1;
+    assert_eq!(report.series(1, "limit_faults"), once, "then the space would be larger");
+    let warnings = report.0["warnings"].as_array().unwrap();
+    assert!(warnings.len() == 1 && warnings[0].as_str().unwrap().contains("past its segment (43, "), "{warnings:?}");
+}
+
+#[test]
+fn a_record_holds_the_limits_that_were_passed() {
+    use cobnut_trace::{ia32::Ia32, Header, Measurement, Replay};
+    let live = report_text("limits", "limits-live", "");
+    let record = record("limits", "limits-record", "");
+    let replay = Replay::new(&record[..]).unwrap();
+    let header: Header = replay.header.clone();
+    let mut measurement = Measurement::<Ia32>::new(Some(&MachineFile::read(&machine_file()).unwrap()), &[], &header);
+    replay.run(&mut measurement).unwrap();
+    assert_eq!(format!("{}\n", measurement.report().to_json()), live);
 }

@@ -46,7 +46,7 @@ bool answered(const Report &r, Word value) { return !r.silent && !r.fault && !r.
 
 bool make_writer(Space &writer, Word which, Word base, Word target)
 {
-    return writer.make(fresh_id(which), base) && writer.start(attack_writer, target) && writer.settle();
+    return writer.make(fresh_id(which), base) && writer.start(attack_writer, target) && writer.wait_until_ready();
 }
 
 /// Gives a writer the page at its target that it has just asked for, or what of a larger one is there; what it reads
@@ -117,7 +117,7 @@ bool others_run(Word target)
     for (Word i = 0; i < crowd && good; i++) {
         others[i].page = own_page(8 + i, own_word);
         good = others[i].make(fresh_id(8 + i), target - page_offset) && others[i].start(attack_writer, target) &&
-               others[i].settle() && answered(ask(others[i], 0), own_word);
+               others[i].wait_until_ready() && answered(ask(others[i], 0), own_word);
     }
     for (Space &one : others) one.remove();
     return good;
@@ -198,9 +198,9 @@ bool shared_by_three(Report &r)
 bool flags_stay(Report &r)
 {
     Space reader, caller;
-    bool good = reader.make(fresh_id(0), alike) && reader.start(attack_flags_reader, 0) && reader.settle();
+    bool good = reader.make(fresh_id(0), alike) && reader.start(attack_flags_reader, 0) && reader.wait_until_ready();
     good = good && caller.make(fresh_id(1), alike) && caller.start(attack_flags_caller, reader.id.raw);
-    caller.settle();
+    caller.wait_until_ready();
     r = reader.listen();
     good = good && r.finished() && (r.r0() & 0xFF0000BF) == 0x10;
     reader.remove();

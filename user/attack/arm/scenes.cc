@@ -28,7 +28,8 @@ bool answered(const Report &r, Word value) { return !r.silent && !r.fault && !r.
 bool make(Space &space, Word which, Word base, Word with, const unsigned char *code, Word sp)
 {
     space.page = own_page(which, with);
-    return space.make(fresh_id(which), base) && space.start(code, sp) && (code != attack_writer || space.settle());
+    return space.make(fresh_id(which), base) && space.start(code, sp) &&
+           (code != attack_writer || space.wait_until_ready());
 }
 
 /// Maps `frame` and what follows it to a writer that has just faulted at its target.
@@ -163,8 +164,8 @@ bool aliased(Word one_base, Word two_base, Report &r)
     void *const frame = own_page(0, own_word);
     bool good = one.make(fresh_id(0), one_base) && two.make(fresh_id(1), two_base);
     one.page = two.page = frame;
-    good = good && one.start(attack_writer, one.own_page()) && one.settle() &&
-           two.start(attack_writer, two.own_page()) && two.settle();
+    good = good && one.start(attack_writer, one.own_page()) && one.wait_until_ready() &&
+           two.start(attack_writer, two.own_page()) && two.wait_until_ready();
     for (Word i = 1; i <= 8 && good; i++) {
         good = answered(r = ask(one, i), i) && answered(r = ask(two, 0), i) && answered(r = ask(two, ~i), ~i) &&
                answered(r = ask(one, 0), ~i) && *static_cast<volatile Word *>(frame) == ~i;

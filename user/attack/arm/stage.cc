@@ -31,7 +31,8 @@ bool make_victim(Space &victim, Word n, Word base)
 {
     fill(foreign[n], foreign_word);
     victim.page = foreign[n];
-    return victim.make(number(n, 1), base) && victim.start(attack_victim, base + page_offset) && victim.settle();
+    return victim.make(number(n, 1), base) && victim.start(attack_victim, base + page_offset) &&
+           victim.wait_until_ready();
 }
 
 bool intact(Space &victim)
@@ -120,7 +121,7 @@ Report Space::listen(Word patience)
     }
 }
 
-bool Space::settle()
+bool Space::wait_until_ready()
 {
     constexpr Word while_it_gets_there = 5;
     return listen(while_it_gets_there).silent;

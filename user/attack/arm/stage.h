@@ -57,7 +57,7 @@ public:
     /// milliseconds.
     Report listen(Word patience = 500);
     /// Supplies until it waits for a message: false if it has something else to say.
-    bool settle();
+    bool wait_until_ready();
     void remove();
 
     L4_ThreadId_t id = {};

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <sched.h>
 #include <stdio.h>
+#include <sys/auxv.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -71,6 +72,22 @@ void pipe_round_trip()
     printf("attack: cost pipe_round_trip %llu\n", took);
 }
 
+// The shortest system call by the gate of `int` and, where the kernel offers one, by the way that it says is fast: by
+// sysenter or syscall.
+void measure_calls()
+{
+    report("int_getppid", [] {
+        long result;
+        __asm__ volatile(MANY("mov %1, %%eax; int $0x80") : "=&a"(result) : "i"(SYS_getppid) : "memory");
+    });
+    const unsigned long fast = getauxval(AT_SYSINFO);
+    if (!fast) return;
+    report("fast_getppid", [fast] {
+        long result;
+        __asm__ volatile(MANY("mov %2, %%eax; call *%1") : "=&a"(result) : "r"(fast), "i"(SYS_getppid) : "memory");
+    });
+}
+
 } // namespace
 
 void measure()
@@ -85,6 +102,9 @@ void measure()
     report("getppid", [] {
         for (int i = 0; i < operations; i++) syscall(SYS_getppid);
     });
+    report("call_return", [] { __asm__ volatile(MANY("call 1f; jmp 2f; 1: ret; 2:") : : : "memory"); });
+    measure_calls();
+    measure_walks();
     pipe_round_trip();
 }
 

@@ -35,8 +35,10 @@ const volatile unsigned char *slot_byte(Word offset);
 /// inside the limits, from beyond them, and (absent) a value that is nowhere.
 void speculate();
 
-/// Prints `attack: cost NAME CYCLES` for segment loads, far returns, system calls and a pipe round trip.
+/// Prints `attack: cost NAME CYCLES` for segment loads, returns, system calls, loads and a pipe round trip.
 void measure();
+/// The part of it that is about loads: with the translation there, and without.
+void measure_walks();
 
 } // namespace attack
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Steps about the controller's megabytes: who gets what of them, what is done with it, and how it goes away again.
+// Steps about the controller's megabytes: which space gets what of them, what is done with it, and how it goes away.
 #include "oracle.h"
 #include "steps.h"
 
@@ -118,6 +118,7 @@ void unmap_own(const Step &step)
     cobnut::set_controlled(id, true);
     L4_LoadMR(0, raw);
     if (cobnut::unmap_in(id, flushes ? flush : 0)) fail("an Unmap in a controlled space");
+    cobnut::set_controlled(id, false); // or its threads reach nobody
     L4_SpaceControl(id, 0, L4_Nilpage, L4_Nilpage, L4_anythread, nullptr);
 }
 

@@ -263,7 +263,7 @@ bool make_thread(Word g)
     Thread &t = thread[g];
     if (!L4_IsNilThread(t.id)) L4_ThreadControl(t.id, L4_nilthread, L4_nilthread, L4_nilthread, unchanged);
     t = {.id = id_of(thread_number + g), .space = s, .at = keeper_page};
-    // Space and place are settled: the keeper's is made by make_space().
+    // Space and place are chosen: the keeper's is made by make_space().
     const auto utcb = reinterpret_cast<void *>(space[s].utcb_area + g * 512);
     if (!L4_ThreadControl(t.id, thread[keeper_of(s)].id, controller, controller, utcb))
         return t.id = L4_nilthread, false;

@@ -36,9 +36,10 @@ enum ControlBits : L4_Word_t {
     control_write = 1 << 11,
 };
 
-/// To a thread of the own space or of a controlled one: `what` of ControlBits. With control_write it gets `in`, with
-/// control_read `*out` is what it had before. Bits 2..0 of the result: it sent, it received, it was halted; all ones if
-/// there is no such thread, or it is not the caller's to control (ErrorCode 2). MR1 and those that follow are lost.
+/// To a thread of a controlled space, or of the own one if that is none: `what` of ControlBits. With control_write it
+/// gets `in`, with control_read `*out` is what it had before. Bits 2..0 of the result: it sent, it received, it was
+/// halted; all ones if there is no such thread, or it is not the caller's to control (ErrorCode 2). MR1 and those that
+/// follow are lost.
 inline L4_Word_t control_thread(L4_ThreadId_t thread, L4_Word_t what, const AllRegisters *in = nullptr,
                                 AllRegisters *out = nullptr)
 {
@@ -59,8 +60,8 @@ inline constexpr L4_Word_t most_sysenter_call = 0x3FFF, sysenter_call = 0x10000;
 #endif
 
 /// Unmap (L4_Unmap's control word) as if `thread`, of a controlled space, had called it: the fpages are addresses
-/// there. With bit 6 the pages go from that space, without it only from those who have them from there. ErrorCode 3,
-/// and nothing is done, where that space is not the caller's to control; 0 otherwise.
+/// there. With bit 6 the pages are taken from that space, too, without it only from spaces that have them from there.
+/// ErrorCode 3, and nothing is done, if the caller does not control that space; 0 otherwise.
 inline L4_Word_t unmap_in(L4_ThreadId_t thread, L4_Word_t control)
 {
     __L4_Utcb()[L4_UTCB_ERROR_CODE] = 0;

@@ -28,9 +28,9 @@ inline void load_page(L4_Word_t page, L4_Word_t address, L4_Word_t rights = L4_F
     load_answer(L4_MapItem(L4_FpageLog2(page, page_log2) + rights, address & (~L4_Word_t{0} << page_log2)));
 }
 
-/// Answers page faults until something else comes in; returns the tag of that, or one with the E flag if an answer
-/// fails. `from`: in, whom to answer first, with what is loaded, or nilthread; out, who sent what has come. The message
-/// registers are as received. `answer(from, address, ip)` loads the answer to one fault.
+/// Answers page faults until another message comes in; returns its tag, or one with the E flag if an answer fails.
+/// `from`: in, the thread to answer first, with what is loaded, or nilthread; out, the sender of the message. The
+/// message registers are as received. `answer(from, address, ip)` loads the answer to one fault.
 template <typename Answer> L4_MsgTag_t serve_faults(L4_ThreadId_t &from, Answer answer)
 {
     for (;;) {

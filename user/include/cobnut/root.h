@@ -34,7 +34,7 @@ struct Said {
     L4_Word_t label, value;
 };
 
-/// Is everybody's pager until one of them says something else, which must not be that a call failed. `from` and
+/// Answers page faults of all threads until one sends another message, which must not report a failed call. `from` and
 /// `answer` as for serve_faults().
 template <typename Answer> Said page_until_said(L4_ThreadId_t from, Answer answer)
 {

@@ -37,7 +37,8 @@ L4_INLINE L4_MsgTag_t L4_Send_Timeout(L4_ThreadId_t to, L4_Time_t send)
 }
 L4_INLINE L4_MsgTag_t L4_Send(L4_ThreadId_t to) { return L4_Send_Timeout(to, L4_Never); }
 L4_INLINE L4_MsgTag_t L4_Reply(L4_ThreadId_t to) { return L4_Send_Timeout(to, L4_ZeroTime); }
-/// Receive: from this partner only. Wait: from anybody; *from (may be null) gets whom. ReplyWait: replies first.
+/// Receive: from this partner only. Wait: from any thread; *from (may be null) is set to the sender. ReplyWait:
+/// replies first.
 L4_INLINE L4_MsgTag_t L4_Receive_Timeout(L4_ThreadId_t from, L4_Time_t receive)
 {
     return L4_Ipc(L4_nilthread, from, L4_Timeouts(L4_Never, receive), 0);
@@ -56,7 +57,7 @@ L4_INLINE L4_MsgTag_t L4_ReplyWait(L4_ThreadId_t to, L4_ThreadId_t *from)
 {
     return L4_ReplyWait_Timeout(to, L4_Never, from);
 }
-/// For partners in the own space: a call; a reply and a wait for anybody in the own space.
+/// For partners in the own space: a call; a reply and a wait for any thread of the own space.
 L4_INLINE L4_MsgTag_t L4_Lcall(L4_ThreadId_t to) { return L4_Lipc(to, to, 0, 0); }
 L4_INLINE L4_MsgTag_t L4_LreplyWait(L4_ThreadId_t to, L4_ThreadId_t *from)
 {

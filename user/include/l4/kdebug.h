@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Calls to the kernel's debug console. They work in every space and need no privilege.
+// Calls to the kernel's debug console. They need no privilege, and work in every space but controlled ones
+// (cobnut/control.h).
 #ifndef L4_KDEBUG_H
 #define L4_KDEBUG_H
 #include <l4/arch.h>

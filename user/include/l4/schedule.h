@@ -133,7 +133,7 @@ L4_INLINE L4_Bool_t __L4_PreemptFlag(unsigned char bit, L4_Bool_t on)
     *__L4_PreemptFlags() = on ? (unsigned char)(old | bit) : (unsigned char)(old & ~bit);
     return (old & bit) != 0;
 }
-/// Set and clear s: preemptions become messages to the exception handler, which nobody has to answer.
+/// Set and clear s: preemptions become messages to the exception handler, which need no answer.
 L4_INLINE L4_Bool_t L4_EnablePreemptionFaultException(void) { return __L4_PreemptFlag(0x20, 1); }
 L4_INLINE L4_Bool_t L4_DisablePreemptionFaultException(void) { return __L4_PreemptFlag(0x20, 0); }
 /// Set and clear d: preemptions up to the sensitive priority wait for the next thread switch to nilthread.

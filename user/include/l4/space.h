@@ -49,8 +49,8 @@ L4_INLINE L4_Word_t L4_SpaceControl(L4_ThreadId_t space, L4_Word_t control, L4_F
     return result;
 }
 
-/// The same, for whoever has to know where the UTCB area is: *utcb is where it is wanted, and where the kernel has put
-/// it. On IA-32 the two agree; on ARM only the size is the caller's choice (docs/x2-arm.md).
+/// The same, and tells where the UTCB area is: *utcb is the area wanted, and then the one that the kernel has chosen.
+/// On IA-32 the two agree; on ARM only the size is the caller's choice (docs/x2-arm.md).
 L4_INLINE L4_Word_t Cobnut_SpaceControl(L4_ThreadId_t space, L4_Word_t control, L4_Fpage_t kip, L4_Fpage_t *utcb,
                                         L4_ThreadId_t redirector, L4_Word_t *old_control)
 {

@@ -14,7 +14,7 @@ L4_INLINE int L4_ProcessorNo(void) { return (int)__L4_Utcb()[L4_UTCB_PROCESSOR_N
 /// A word for the program's own use.
 L4_INLINE L4_Word_t L4_UserDefinedHandle(void) { return __L4_Utcb()[L4_UTCB_USER_DEFINED_HANDLE]; }
 L4_INLINE void L4_Set_UserDefinedHandle(L4_Word_t w) { __L4_Utcb()[L4_UTCB_USER_DEFINED_HANDLE] = w; }
-/// Who gets the caller's page faults, and its exceptions (nil: none, an exception halts it).
+/// The threads that get the caller's page faults and its exceptions (nil: none, an exception halts it).
 L4_INLINE L4_ThreadId_t L4_Pager(void) { return L4_RAW_(L4_ThreadId_t, __L4_Utcb()[L4_UTCB_PAGER]); }
 L4_INLINE void L4_Set_Pager(L4_ThreadId_t t) { __L4_Utcb()[L4_UTCB_PAGER] = t.raw; }
 L4_INLINE L4_ThreadId_t L4_ExceptionHandler(void)
@@ -28,7 +28,8 @@ L4_INLINE L4_Word_t L4_ErrorCode(void) { return __L4_Utcb()[L4_UTCB_ERROR_CODE];
 /// Bounds for transfers with page faults, as L4_Timeouts makes them (5.6).
 L4_INLINE L4_Word_t L4_XferTimeouts(void) { return __L4_Utcb()[L4_UTCB_XFER_TIMEOUTS]; }
 L4_INLINE void L4_Set_XferTimeouts(L4_Word_t w) { __L4_Utcb()[L4_UTCB_XFER_TIMEOUTS] = w; }
-/// Of a redirected message: whom it was for. Of a propagated one: who sent it. Who to send the next one for.
+/// The addressee of a redirected message. The actual sender of a propagated one. The thread in whose name the next one
+/// is sent.
 L4_INLINE L4_ThreadId_t L4_IntendedReceiver(void)
 {
     return L4_RAW_(L4_ThreadId_t, __L4_Utcb()[L4_UTCB_INTENDED_RECEIVER]);

@@ -129,7 +129,7 @@ void Family::lose_when_moved()
 void Family::begin_visits() { visits = visits_in_all; }
 
 /// Whether that is so; then it is done. In the end they meet at a place that others have left when they lost their
-/// domains: who was the last there does not run again until then.
+/// domains: the last one there does not run again until then.
 bool Family::visiting()
 {
     if (!visits) return false;

@@ -538,8 +538,8 @@ Word do_give_and_take(Word to, Word fpage, Word from)
     return L4_IpcFailed(tag) ? L4_ErrorCode() : 0;
 }
 
-/// Who sends a part of a large page receives one with the same call, whose sender waits for that: two messages, each of
-/// which makes small pages of as many large ones as there may be.
+/// A call sends a part of a large page and receives one from a sender that waits: two messages, each of which makes
+/// small pages of as many large ones as there may be.
 void part_for_another()
 {
     if (!wish.latency) return;

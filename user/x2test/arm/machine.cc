@@ -27,12 +27,14 @@ constinit Word x2test_registers[15] = {}; // R0 to R13, CPSR
 }
 
 const Test *const groups[] = {
-    kip_tests,           sigma0_tests,   ipc_tests,       ipc_error_tests,  fault_tests,  map_tests,
-    unmap_tests,         tree_tests,     exregs_tests,    controlled_tests, thread_tests, space_tests,
-    schedule_tests,      preempt_tests,  redirect_tests,  edge_tests,       string_tests, string_fault_tests,
-    string_middle_tests, ipc_rule_tests, map_rule_tests,  size_tests,       long_tests,   waiting_tests,
-    exception_tests,     call_tests,     tag_tests,       latency_tests,    open_tests,   robust_tests,
-    bus_tests,           copy_tests,     residence_tests, nullptr,
+    kip_tests,       sigma0_tests,   ipc_tests,    ipc_error_tests,    fault_tests,
+    map_tests,       unmap_tests,    tree_tests,   exregs_tests,       controlled_tests,
+    confined_tests,  thread_tests,   space_tests,  schedule_tests,     preempt_tests,
+    redirect_tests,  edge_tests,     string_tests, string_fault_tests, string_middle_tests,
+    ipc_rule_tests,  map_rule_tests, size_tests,   long_tests,         waiting_tests,
+    exception_tests, call_tests,     tag_tests,    latency_tests,      open_tests,
+    robust_tests,    bus_tests,      copy_tests,   residence_tests,    attribute_tests,
+    megabyte_tests,  grant_tests,    nullptr,
 };
 
 const char *const left_out[] = {

@@ -52,7 +52,7 @@ bool give_whole(Agent *a, Agent *mate, Word at)
     return good;
 }
 
-/// Who gets a message that took long has no domain, and none is free: three are taken from holders with as many
+/// The receiver of a message that took long has no domain, and none is free: three are taken from holders with as many
 /// megabytes as there can be. When that is depends on who ran before (docs/tags-arm.md): several ways are tried.
 void long_message()
 {
@@ -92,10 +92,44 @@ void long_message()
     }
 }
 
+/// Two spaces share a megabyte, of which each has been granted all, and no domain is free for it: three are taken from
+/// holders with as many megabytes as there can be.
+void region_without_a_domain()
+{
+    constexpr Word ways = 3, helping = 4;
+    if (!wish.latency) return;
+    Agent *a = agent(Kind::other), *b = agent(Kind::other), *holder[holders], *helper[helping];
+    if (!a || !b) return;
+    Agent *const both[] = {a, b};
+    for (Word n = 0; n < holders; n++) {
+        if (!(holder[n] = agent(Kind::other))) return;
+        for (Word i = 0; i < megabytes; i++)
+            give_page(holder[n], i % arena_pages, first + (n * megabytes + i) * mb, L4_FullyAccessible);
+    }
+    for (Agent *&one : helper)
+        if (!(one = agent(Kind::other))) return;
+    for (Word round = 0; round < ways * ways; round++) {
+        const Word at = there + round * mb;
+        const L4_Fpage_t whole = own_memory(20);
+        if (L4_IsNilFpage(whole)) return;
+        for (Agent *one : both) give(one, whole + L4_FullyAccessible, 0, L4_FpageLog2(at, 20));
+        ask(b, do_read_each, at, page_size, mb / page_size);
+        for (Agent *one : helper) ask(one, do_nothing);
+        for (Word n = 0; n < holders; n++) ask(holder[n], do_read_each, first + n * megabytes * mb, mb, megabytes);
+        ask(a, do_read_each, at, page_size, mb / page_size);
+        for (Word n = 0; n < round / ways; n++) ask(helper[n], do_nothing);
+        ask(b, do_nothing);
+        for (Word n = 0; n < round % ways; n++) ask(helper[ways - n], do_nothing);
+        ask(a, do_nothing);
+        CHECK_EQUAL(ask(b, do_read, at).faults, 0);
+    }
+}
+
 } // namespace
 
 const Test residence_tests[] = {
     {"latency.long_message", long_message},
+    {"latency.region_without_a_domain", region_without_a_domain},
     {nullptr, nullptr},
 };
 

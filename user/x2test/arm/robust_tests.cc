@@ -208,7 +208,7 @@ Agent *wild_agent(Random &random)
 }
 
 /// Code that is random runs by itself, and gets one of its four pages wherever it reaches for one: so they are at many
-/// addresses. An exception is answered with another place and other flags; who gets nowhere is deleted.
+/// addresses. An exception is answered with another place and other flags; a thread that makes no progress is deleted.
 void wild_instructions()
 {
     Random random(wish.seed);
@@ -245,11 +245,23 @@ void wild_instructions()
     check_alive();
 }
 
+/// MemoryControl is done as an Unmap is, but leaves the registers alone in which that returns its fpages.
+void memory_control_keeps_registers()
+{
+    L4_LoadMR(0, page_at(arena_page(0), 0).raw);
+    for (int i = 1; i < 5; i++) L4_LoadMR(i, ~0u);
+    L4_Registers_t r = {{0, 0, 0, 0, 0, 5, 6, 7}};
+    __L4_Call_Stub(L4_KIP_MEMORY_CONTROL, &r);
+    CHECK_EQUAL(r.r[0], 1);
+    for (Word i = 1; i < 8; i++) CHECK_EQUAL(r.r[i], i < 5 ? 0 : i);
+}
+
 } // namespace
 
 const Test robust_tests[] = {
     {"robust.wild_calls", wild_calls},
     {"robust.wild_instructions", wild_instructions},
+    {"robust.memory_control_keeps_registers", memory_control_keeps_registers},
     {nullptr, nullptr},
 };
 

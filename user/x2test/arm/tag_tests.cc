@@ -173,7 +173,7 @@ void own_slot_is_another_name()
     CHECK_EQUAL(read(a, there), 0x1111);
 }
 
-/// Who gets a page in its own slot is moved, and has both.
+/// A space that gets a page in its own slot is moved, and has both.
 void mapping_into_the_own_slot()
 {
     if (!tagged()) return;
@@ -263,7 +263,7 @@ void shared_megabyte()
     for (unsigned i = 0; i < most; i++) CHECK(i == 2 || faults_on_read(agents[i], everywhere + 2 * page_size));
 }
 
-/// One frame at two addresses, in two spaces and in one: who reads sees what was written last.
+/// One frame at two addresses, in two spaces and in one: a read sees what was written last.
 void aliases_between_spaces()
 {
     Agent *a = agent(Kind::other), *b = agent(Kind::other), *c = agent(Kind::other);
@@ -396,8 +396,8 @@ void moved_to_an_equal()
     }
 }
 
-/// A space waits to send a page, and is moved; who has that page where the space was before writes to it: that is what
-/// is sent.
+/// A space waits to send a page, and is moved; a space that has that page where the first was before writes to it:
+/// that is what is sent.
 void copy_from_a_moved_space()
 {
     if (!tagged()) return;

@@ -179,7 +179,7 @@ Word do_handle(Word line, Word, Word)
     L4_Set_MsgTag(L4_Niltag);
     return L4_IpcSucceeded(L4_Reply(L4_ThreadId_t{.raw = line})) ? L4_ActualSender().raw : 0;
 }
-/// The handler may pass an interrupt on in its name, to any space; who gets it acknowledges it.
+/// The handler may pass an interrupt on in its name, to any space; the thread that gets it acknowledges it.
 void propagated()
 {
     Agent *a = agent(Kind::other);

@@ -331,7 +331,8 @@ Word do_print(Word, Word, Word)
     return 0;
 }
 
-/// Who moves to another space in the middle of a text goes on with what stands there, which it could read anyway.
+/// A thread that moves to another space in the middle of a text goes on with the bytes there, which it could
+/// read anyway.
 void text_of_one_who_moves()
 {
     constexpr int moves = 10;
@@ -347,6 +348,38 @@ void text_of_one_who_moves()
     keeps_on = false;
     L4_KDB_PrintString("\n");
     CHECK_EQUAL(finish(a).value, 0);
+    CHECK_EQUAL(cobnut::audit().faults, 0);
+}
+
+/// UTCBs at addresses that the kernel's index has in a few of its chains: one is refused before the search for a
+/// local id takes long.
+void utcbs_that_collide()
+{
+    constexpr Word golden = 0x9E3779B1, chain_log2 = 20; // core/thread.cpp: the upper twelve bits of the product
+    constexpr Word longest_chain = 128, utcb_bytes = 512, area = 0x20000000, other_place = 0x20000000;
+    constexpr int area_log2 = 29; // below the largest small-space area
+    constexpr Word kip = area + (1u << area_log2);
+    const auto id = [](Word n) { return L4_GlobalId(L4_ThreadNo(main_id) + 4096 + n, 1); };
+    const auto make = [&](Word n, Word index) {
+        return L4_ThreadControl(id(n), id(0), main_id, main_id, reinterpret_cast<void *>(index * utcb_bytes));
+    };
+    CHECK(L4_ThreadControl(id(0), id(0), main_id, L4_nilthread, reinterpret_cast<void *>(-1)));
+    CHECK(L4_SpaceControl(id(0), 0, L4_FpageLog2(kip, 12), L4_FpageLog2(area, area_log2), L4_nilthread, nullptr));
+    Word count = 1, error = 0;
+    constexpr Word first = area / utcb_bytes, end = kip / utcb_bytes;
+    for (Word index = first; index < end && !error; index++) {
+        if (index * golden > 3u << (chain_log2 - 1)) continue; // one chain and a half, which touch three at most
+        if (make(count, index)) count++;
+        else error = L4_ErrorCode();
+    }
+    Word elsewhere = first;
+    while (elsewhere * golden - other_place > 1u << chain_log2) elsewhere++;
+    const bool made = make(count, elsewhere);
+    for (Word n = count + 1; n-- > 0;)
+        L4_ThreadControl(id(n), L4_nilthread, L4_nilthread, L4_nilthread, reinterpret_cast<void *>(-1));
+    CHECK_EQUAL(error, 6);
+    CHECK(count > longest_chain && count <= 2 * longest_chain + 64);
+    CHECK(made);
     CHECK_EQUAL(cobnut::audit().faults, 0);
 }
 
@@ -369,6 +402,7 @@ const Test robust_tests[] = {
     {"robust.gates_without_stub", gates_without_stub},
     {"robust.tick_while_it_waits", tick_while_it_waits},
     {"robust.text_of_one_who_moves", text_of_one_who_moves},
+    {"robust.utcbs_that_collide", utcbs_that_collide},
     {nullptr, nullptr},
 };
 

@@ -95,6 +95,29 @@ void grow_in_group()
     remove_members(made);
 }
 
+/// The same of the only member of a group: in another group, all slots of 1 MB are taken, which a longer one may not
+/// begin with.
+void grow_beside_group()
+{
+    if (!wish.latency || !wish.automatic) return;
+    cobnut_lab_mark(COBNUT_LAB_END, tests_begun);
+    const Agent *leader = agent(Kind::large), *other = agent(Kind::large);
+    if (!leader || !other) return;
+    const Word most = wish.area_mb / 4 * 3 - 16;
+    Word made = 0;
+    while (made < most && make_bound(made, leader->id)) made++;
+    if (made == most && make(made)) made++; // where the others had their slots first
+    if (made == most + 1 && make_bound(made, other->id)) made++;
+    const L4_ThreadId_t last = member(made - 1);
+    if (made != most + 2 || !cobnut::leave_to_kernel(last)) fail("only %u: error %u", made, L4_ErrorCode());
+    cobnut_lab_mark(COBNUT_LAB_BEGIN, tests_begun);
+    start_member(made - 1);
+    pause(1000);
+    cobnut_lab_mark(COBNUT_LAB_END, tests_begun);
+    if (cobnut::tag_of(last).size_mb == 1) fail("it stays as it is");
+    remove_members(made);
+}
+
 /// The rules look at a leader with a group that has to do with somebody else. The members are ready, with a priority at
 /// which they never run: a space that sleeps would lose its slot.
 void turn_away_from_group(Agent *leader, Word most, bool given_up)
@@ -138,13 +161,194 @@ void leave_group_for_another()
     turn_away_from_group(leader, 8, true);
 }
 
+/// A slot is asked for by its name where very many others are, which the kernel has chosen.
+void name_slot()
+{
+    constexpr Word whole_area = 0x80; // 512 MB from its beginning on
+    if (!wish.latency || !wish.automatic) return;
+    cobnut_lab_mark(COBNUT_LAB_END, tests_begun);
+    const Agent *a = agent(Kind::large);
+    if (!a) return;
+    const Word most = wish.area_mb - 16;
+    Word made = 0;
+    while (made < most && make(made)) made++;
+    const bool in_the_way = made && cobnut::tag_of(member(0)).size_mb;
+    cobnut_lab_mark(COBNUT_LAB_BEGIN, tests_begun);
+    Word word = 0;
+    L4_SpaceControl(a->id, L4_SmallSpaceChange | whole_area, L4_Nilpage, L4_Nilpage, L4_nilthread, &word);
+    cobnut_lab_mark(COBNUT_LAB_END, tests_begun);
+    if (made < most || !in_the_way) fail("only %u in the way: error %u", made, L4_ErrorCode());
+    if (!(word & L4_SmallSpaceChange) || small_number(a) != whole_area || cobnut::tag_of(member(0)).size_mb)
+        fail("they stay");
+    remove_members(made);
+}
+
+/// A leader with a large group is given a slot itself.
+void slot_for_a_leader()
+{
+    if (!wish.latency || !wish.automatic) return;
+    cobnut_lab_mark(COBNUT_LAB_END, tests_begun);
+    const Agent *leader = agent(Kind::large);
+    if (!leader) return;
+    const Word most = wish.area_mb / 4 * 3 - 16;
+    Word made = 0;
+    while (made < most && make_bound(made, leader->id)) made++;
+    cobnut_lab_mark(COBNUT_LAB_BEGIN, tests_begun);
+    const bool done = cobnut::give_slot(leader->id, 4);
+    cobnut_lab_mark(COBNUT_LAB_END, tests_begun);
+    if (made < most) fail("only %u in the group: error %u", made, L4_ErrorCode());
+    if (!done || cobnut::tag_of(leader->id).size_mb != 16 || cobnut::tag_of(member(most - 1)).size_mb)
+        fail("the group stays");
+    remove_members(made);
+}
+
+/// As leave_group_for_another(), where the leader can only have the slot of one that sleeps, which has tables to be
+/// looked through, too.
+void leave_group_for_a_slot()
+{
+    if (!wish.latency || !wish.automatic || wish.area_mb != 512) return;
+    cobnut_lab_mark(COBNUT_LAB_END, tests_begun);
+    Agent *leader = agent(Kind::large), *sleeper = agent(Kind::large), *corner = agent(Kind::large);
+    if (!corner || !give_tables(leader, 192 * mb, 256 * mb) || !give_tables(sleeper, 16 * mb, 64 * mb)) return;
+    L4_Unmap(page_at(arena_page(0), L4_FullyAccessible));
+    if (!cobnut::give_slot(sleeper->id, 8) || !cobnut::give_slot(corner->id, 4)) return fail("no slots");
+    if (!cobnut::leave_to_kernel(sleeper->id)) return fail("the sleeper stays as it is");
+    turn_away_from_group(leader, 8, true);
+    if (cobnut::tag_of(sleeper->id).size_mb) fail("it keeps its slot");
+}
+
+/// A space whose slot takes long to give up: four tables, less pages than are forgotten one by one.
+bool make_slow(Agent *a)
+{
+    if (!a) return false;
+    ask(a, do_flush, (L4_FpageLog2(reinterpret_cast<Word>(do_nothing) & -mb, 20) + L4_FullyAccessible).raw, 0x40);
+    ask(a, do_nothing);
+    for (Word t = 1; t < 4; t++)
+        for (Word n = 0; n < 6; n++) give_page(a, 0, t * table_bytes + (128 + n * 16) * page_size, L4_FullyAccessible);
+    return true;
+}
+
+/// SpaceControl gives a space with a long slot another one, which is taken from its holder.
+void name_slot_of_another()
+{
+    if (!wish.latency || !wish.automatic || wish.area_mb != 512) return;
+    cobnut_lab_mark(COBNUT_LAB_END, tests_begun);
+    Agent *a = agent(Kind::large), *b = agent(Kind::large);
+    if (!make_slow(a) || !make_slow(b)) return;
+    if (!cobnut::give_slot(a->id, 8) || !cobnut::give_slot(b->id, 8) || !cobnut::leave_to_kernel(b->id))
+        return fail("no slots");
+    ask(a, do_nothing), ask(b, do_nothing);
+    constexpr Word second_half = 0xC0;
+    if (cobnut::tag_of(b->id).offset_mb != 256 || cobnut::tag_of(a->id).offset_mb != 0) return fail("elsewhere");
+    Word word = 0;
+    cobnut_lab_mark(COBNUT_LAB_BEGIN, tests_begun);
+    L4_SpaceControl(a->id, L4_SmallSpaceChange | second_half, L4_Nilpage, L4_Nilpage, L4_nilthread, &word);
+    cobnut_lab_mark(COBNUT_LAB_END, tests_begun);
+    if (!(word & L4_SmallSpaceChange) || cobnut::tag_of(b->id).size_mb) fail("b keeps it");
+}
+
+/// A space seeks a slot where two that sleep are in the way.
+void seek_over_two_sleepers()
+{
+    if (!wish.latency || !wish.automatic || wish.area_mb != 512) return;
+    cobnut_lab_mark(COBNUT_LAB_END, tests_begun);
+    Agent *half = agent(Kind::large), *s1 = agent(Kind::large), *s2 = agent(Kind::large), *a = agent(Kind::large),
+          *b = agent(Kind::large);
+    if (!b || !make_slow(s1) || !make_slow(s2) || !give_tables(a, 192 * mb, 256 * mb)) return;
+    L4_Unmap(page_at(arena_page(1), L4_FullyAccessible));
+    if (!cobnut::give_slot(half->id, 8) || !cobnut::give_slot(s1->id, 6) || !cobnut::give_slot(s2->id, 6))
+        return fail("no slots");
+    if (!cobnut::leave_to_kernel(s1->id) || !cobnut::leave_to_kernel(s2->id) || !cobnut::leave_to_kernel(a->id))
+        return fail("not left");
+    ask(s1, do_nothing), ask(s2, do_nothing);
+    ask(a, do_flush, (L4_FpageLog2(192 * mb, 26) + L4_FullyAccessible).raw, 0x40);
+    for (Word tick = 0; tick < 400 + 2 * wish.spaces; tick++) sleep_to_next_tick();
+    if (!cobnut::tag_of(s1->id).size_mb || !cobnut::tag_of(s2->id).size_mb) fail("too early");
+    cobnut_lab_mark(COBNUT_LAB_BEGIN, tests_begun);
+    begin(b, do_increment_words, a->id.raw);
+    begin(a, do_call_for_ever, b->id.raw);
+    for (Word tick = 0; tick < 200 + 10 * wish.spaces; tick++) sleep_to_next_tick();
+    cobnut_lab_mark(COBNUT_LAB_END, tests_begun);
+    if (cobnut::tag_of(s1->id).size_mb || cobnut::tag_of(s2->id).size_mb)
+        fail("they keep it: %u %u, %u", cobnut::tag_of(s1->id).size_mb, cobnut::tag_of(s2->id).size_mb,
+             cobnut::tag_of(a->id).size_mb);
+}
+
+Word do_give_up_port(Word port, Word, Word)
+{
+    L4_LoadMR(0, L4_IoFpageLog2(port, 0).raw);
+    L4_Unmap(0x40);
+    return 0;
+}
+Word do_in(Word port, Word, Word)
+{
+    Word value = 0;
+    __asm__ volatile("inl %%dx, %%eax" : "+a"(value) : "d"(port));
+    return value;
+}
+/// A thread's first access to a port of a space that has very many pieces of the ports.
+void first_port()
+{
+    constexpr Word first = 0x8000, most = 250;
+    if (!wish.latency) return;
+    cobnut_lab_mark(COBNUT_LAB_END, tests_begun);
+    Agent *a = agent(Kind::large);
+    for (Word n = 0; a && n < most; n++) {
+        give(a, L4_IoFpageLog2(first + 16 * n, 4), 0, L4_CompleteAddressSpace);
+        ask(a, do_give_up_port, first + 16 * n);
+        ask(a, do_give_up_port, first + 16 * n + 15);
+    }
+    cobnut_lab_mark(COBNUT_LAB_BEGIN, tests_begun);
+    ask(a, do_in, first + 16 * (most - 1) + 3);
+    cobnut_lab_mark(COBNUT_LAB_END, tests_begun);
+    if (a->out.port_faults || a->out.exceptions) fail("%u port faults", a->out.port_faults);
+}
+
+[[noreturn]] Word do_spin(Word, Word, Word)
+{
+    for (;;) __asm__ volatile("");
+}
+/// A group with the longest slots is given up.
+void leave_group_of_long_slots()
+{
+    if (!wish.latency || !wish.automatic) return;
+    cobnut_lab_mark(COBNUT_LAB_END, tests_begun);
+    const Word most = wish.area_mb == 2048 ? 5 : 2;
+    Agent *leader = agent(Kind::large), *other = agent(Kind::large), *member[5];
+    if (!other || !give_tables(leader, 192 * mb, 256 * mb)) return;
+    L4_Unmap(page_at(arena_page(0), L4_FullyAccessible));
+    for (Word n = 0; n < most; n++) {
+        if (!(member[n] = agent(Kind::large))) return;
+        give_page(member[n], 1, (n && most == 2 ? 100 : 200) * mb, L4_FullyAccessible);
+        if (!cobnut::bind(member[n]->id, leader->id)) return fail("not bound: %u", n);
+        L4_Set_Priority(member[n]->id, 1);
+        begin(member[n], do_spin);
+        if (!cobnut::leave_to_kernel(member[n]->id)) return fail("not left");
+    }
+    if (!cobnut::leave_to_kernel(leader->id)) return fail("not left");
+    cobnut_lab_mark(COBNUT_LAB_BEGIN, tests_begun);
+    begin(other, do_increment_words, leader->id.raw);
+    begin(leader, do_call_for_ever, other->id.raw);
+    for (Word tick = 0; tick < 300 + 2 * wish.spaces; tick++) sleep_to_next_tick();
+    cobnut_lab_mark(COBNUT_LAB_END, tests_begun);
+    if (cobnut::tag_of(member[0]->id).bound) fail("not given up: %u", cobnut::tag_of(member[0]->id).size_mb);
+}
+
 } // namespace
 
 const Test slot_latency_tests[] = {
     {"latency.seek_tag_and_expire", seek_tag_and_expire},
     {"latency.grow_in_group", grow_in_group},
+    {"latency.grow_beside_group", grow_beside_group},
     {"latency.leave_group", leave_group},
     {"latency.leave_group_for_another", leave_group_for_another},
+    {"latency.name_slot", name_slot},
+    {"latency.slot_for_a_leader", slot_for_a_leader},
+    {"latency.leave_group_for_a_slot", leave_group_for_a_slot},
+    {"latency.name_slot_of_another", name_slot_of_another},
+    {"latency.leave_group_of_long_slots", leave_group_of_long_slots},
+    {"latency.first_port", first_port},
+    {"latency.seek_over_two_sleepers", seek_over_two_sleepers},
     {nullptr, nullptr},
 };
 

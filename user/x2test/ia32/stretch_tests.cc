@@ -74,7 +74,7 @@ Word do_replace(Word to, Word place, Word from)
     L4_Accept(L4_UntypedWordsAcceptor);
     return L4_IpcFailed(tag) ? L4_ErrorCode() : 0;
 }
-/// Who sends half of what one may do without an interrupt receives all of it with the same call.
+/// A call sends half of the work that may be done without an interrupt, and receives all of it.
 void message_behind_a_message()
 {
     constexpr Word few = 24, many = 100;
@@ -189,6 +189,47 @@ void items_that_outgrow_slots()
     cobnut_lab_mark(COBNUT_LAB_END, tests_begun);
 }
 
+constexpr Word most_ports = 256, singles = 0x8000, block = 0x9000, inside = block + 0x80;
+
+/// Single ports that do not lie side by side, and a block of them.
+bool give_ports(Agent *a, Word first, Word count, bool and_block)
+{
+    for (Word n = 0; a && n < count; n++) give(a, L4_IoFpageLog2(first + 2 * n, 0), 0, L4_CompleteAddressSpace);
+    if (a && and_block) give(a, L4_IoFpageLog2(block, 8), 0, L4_CompleteAddressSpace);
+    return a;
+}
+Word do_send_page_and_port(Word to, Word, Word)
+{
+    const L4_MapItem_t page = L4_MapItem(region(12), to_base);
+    const L4_GrantItem_t port = L4_GrantItem(L4_IoFpageLog2(inside, 0), 0);
+    L4_LoadMR(1, page.raw[0] | 1), L4_LoadMR(2, page.raw[1]);
+    L4_LoadMR(3, port.raw[0]), L4_LoadMR(4, port.raw[1]);
+    L4_Set_MsgTag(L4_MsgTag_t{.raw = 4u << 6});
+    return L4_IpcFailed(L4_Send_Timeout(L4_ThreadId_t{.raw = to}, second)) ? L4_ErrorCode() : 0;
+}
+/// A message's first item has used up what may be done without an interrupt, nearly; the second one grants a port out
+/// of the middle of a block, and both have as many mappings of ports as can be.
+void map_ports_behind_pages()
+{
+    if (!wish.latency) return;
+    Agent *other = agent(Kind::large);
+    for (const Word copies : {53u, 54u, 55u}) {
+        Agent *a = agent(Kind::large), *b = agent(Kind::large);
+        if (!other || !give_ports(a, singles, most_ports - 5, true) ||
+            !give_ports(b, singles + 1, most_ports - 2, false))
+            return;
+        give_page(a, 0, base, L4_FullyAccessible);
+        give_page(b, 1, to_base, L4_FullyAccessible);
+        CHECK(derive(b, to_base, other, copies));
+        begin(b, do_take_anywhere, a->id.raw);
+        ask(a, do_send_page_and_port, b->id.raw);
+        CHECK_EQUAL(a->out.value, 0);
+        CHECK_EQUAL(finish(b).value, 0);
+        remove(a);
+        remove(b);
+    }
+}
+
 } // namespace
 
 const Test stretch_tests[] = {
@@ -196,6 +237,7 @@ const Test stretch_tests[] = {
     {"latency.message_behind_a_message", message_behind_a_message},
     {"latency.unmap_past_tables", unmap_past_tables},
     {"latency.map_past_tables", map_past_tables},
+    {"latency.map_ports_behind_pages", map_ports_behind_pages},
     {"latency.items_that_outgrow_slots", items_that_outgrow_slots},
     {nullptr, nullptr},
 };

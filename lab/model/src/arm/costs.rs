@@ -67,7 +67,7 @@ impl Costs {
     pub(crate) fn operation(&self, operation: Operation) -> u64 {
         use Operation::*;
         match operation {
-            Control | TableBase | DomainAccess | ProcessId => self.register_write,
+            _ if operation.writes_register() => self.register_write,
             DrainWriteBuffer | Wait | Other => 0,
             _ => self.operation,
         }

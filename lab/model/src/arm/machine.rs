@@ -5,7 +5,8 @@ use super::write_buffer::WriteBuffer;
 use super::{Block, Costs, Operation, Side, Tlb, Translation};
 use crate::core::shapes::{cache_shape, replacement};
 use crate::{
-    Cache, CacheShape, Category, Causes, How, Ledger, Linear, Loss, MachineFile, Moment, Running, Space, Tables, Tag,
+    Cache, CacheShape, Category, Causes, How, Ledger, Linear, Loss, MachineFile, Moment, Physical, Running, Space,
+    Tables, Tag,
 };
 use crate::{Code, Counted};
 
@@ -22,11 +23,12 @@ pub struct Counts {
 }
 
 impl Counted for Counts {
-    const NAMES: [&'static str; 5] = ["itlb_misses", "dtlb_misses", "icache_misses", "dcache_misses", "write_backs"];
+    const NAMES: &'static [&'static str] =
+        &["itlb_misses", "dtlb_misses", "icache_misses", "dcache_misses", "write_backs"];
 
-    fn numbers(&mut self) -> [&mut u64; 5] {
+    fn numbers(&mut self) -> Vec<&mut u64> {
         let Counts { itlb_misses, dtlb_misses, icache_misses, dcache_misses, write_backs } = self;
-        [itlb_misses, dtlb_misses, icache_misses, dcache_misses, write_backs]
+        vec![itlb_misses, dtlb_misses, icache_misses, dcache_misses, write_backs]
     }
 }
 
@@ -43,6 +45,8 @@ pub struct Machine {
     ledger: Ledger,
     causes: Causes,
     counts: Counts,
+    /// TLBs and caches find an entry only for what it translates to.
+    told_apart: bool,
     /// The last block ended with a direct jump; where execution goes on here, it was not taken.
     after_branch: Option<Linear>,
     /// The kilobyte of code that was looked up last, and whether it is cached: valid until a TLB changes.
@@ -72,9 +76,20 @@ impl Machine {
             ledger: Ledger::default(),
             causes: Causes::default(),
             counts: Counts::default(),
+            told_apart: false,
             after_branch: None,
             code_page: None,
         }
+    }
+
+    /// The same machine, before its first event, if nothing had to be emptied for what the tables say: its TLBs and
+    /// caches hold entries of an address for each frame that it is translated to, and find the one of the tables in
+    /// force. Operations on a whole TLB or cache do nothing then and cost nothing, whatever the kernel executes them
+    /// for; those on an entry or a line do what they do otherwise.
+    pub fn without_flush(mut self) -> Self {
+        self.told_apart = true;
+        self.enter(Moment::START);
+        self
     }
 
     pub fn costs(&self) -> &Costs {
@@ -120,10 +135,11 @@ impl Machine {
     #[inline]
     fn fetch_line(&mut self, mva: Linear, tables: &mut impl Tables<Translation>) {
         let cached = match self.code_page {
-            Some((page, cached)) if page == mva.0 >> 10 => cached,
+            Some((page, cached)) if page == mva.0 >> 10 && !self.told_apart => cached,
             _ => {
                 let Some(found) = self.translate(mva, Side::Code, tables) else { return };
                 self.code_page = Some((mva.0 >> 10, found.cached));
+                self.code_cache.ask_for(self.tag(found.physical(mva)));
                 found.cached
             }
         };
@@ -139,8 +155,12 @@ impl Machine {
     /// A data access that was carried out.
     #[inline]
     pub fn data(&mut self, mva: Linear, write: bool, tables: &mut impl Tables<Translation>) {
+        if self.told_apart && !write && self.cleans(mva, tables) {
+            return;
+        }
         let Some(found) = self.translate(mva, Side::Data, tables) else { return };
         if found.cached {
+            self.data_cache.ask_for(self.tag(found.physical(mva)));
             let outcome = self.data_cache.access(mva, write);
             let Some(loss) = outcome.missed else { return };
             self.write_back(outcome.write_backs, None);
@@ -162,8 +182,25 @@ impl Machine {
         self.ledger.add(Category::WriteBack, waits);
     }
 
+    /// Whether reading `mva` does nothing but clean the cache.
+    fn cleans(&self, mva: Linear, tables: &mut impl Tables<Translation>) -> bool {
+        tables.walk(mva).is_some_and(|found| self.costs.zeros_read(found.physical(mva)).is_some())
+    }
+
+    /// Of what is translated to `frame`.
+    fn tag(&self, frame: Physical) -> Tag {
+        match self.told_apart {
+            true => Tag::of_frame(frame),
+            false => Tag::SHARED,
+        }
+    }
+
     #[inline]
     fn translate(&mut self, mva: Linear, side: Side, tables: &mut impl Tables<Translation>) -> Option<Translation> {
+        if self.told_apart {
+            let tag = self.tag(tables.walk(mva)?.frame);
+            self.tlb(side).ask_for(tag);
+        }
         if let Some(found) = self.tlb(side).lookup(mva) {
             return Some(*found);
         }
@@ -220,6 +257,9 @@ impl Machine {
     /// `space`.
     pub fn operation(&mut self, operation: Operation, operand: u32, at: u32, space: Space) {
         use Operation::*;
+        if self.told_apart && operation.is_of_all() {
+            return;
+        }
         // Of an entry or a line.
         let mva = Linear(operand);
         self.code_page = None;
@@ -287,10 +327,14 @@ impl Machine {
 
     fn switched(&mut self, how: How, at: u32, space: Space) {
         let since = self.causes.switched(space, how, at);
-        let running = Running { since, tag: Tag::SHARED, tagged: false };
+        self.enter(since);
+    }
+
+    fn enter(&mut self, since: Moment) {
+        let running = Running { since, tag: Tag::SHARED, tagged: self.told_apart };
         self.code_cache.enter(running);
         self.data_cache.enter(running);
-        self.tlbs(Side::Both, |tlb| tlb.enter(since));
+        self.tlbs(Side::Both, |tlb| tlb.enter(running));
     }
 
     fn tlbs(&mut self, side: Side, change: impl Fn(&mut Tlb)) {

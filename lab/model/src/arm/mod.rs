@@ -3,8 +3,8 @@
 //!
 //! Addresses are *modified virtual addresses* (MVA): what the process identifier makes of a program's address below 32
 //! MB. Caches and TLBs find everything by it, and by nothing else: there are no address-space tags. A TLB entry keeps
-//! the domain of the first-level entry that it came from; who may use it the domain access register says at each
-//! access, so a write of that register takes nothing away.
+//! the domain of the first-level entry that it came from; the domain access register says at each access whether it
+//! may be used, so a write of that register takes nothing away.
 
 mod costs;
 mod event;

@@ -89,6 +89,27 @@ impl Operation {
         }
     }
 
+    /// Whether it is nothing but a new value of a register.
+    pub fn writes_register(self) -> bool {
+        use Operation::*;
+        matches!(self, Control | TableBase | DomainAccess | ProcessId)
+    }
+
+    /// Whether it empties or cleans a whole TLB or cache, or is a step of that.
+    pub fn is_of_all(self) -> bool {
+        use Operation::*;
+        matches!(
+            self,
+            InvalidateTlb(_)
+                | InvalidateCache(_)
+                | InvalidateSlot
+                | CleanSlot
+                | CleanInvalidateSlot
+                | TestClean
+                | TestCleanInvalidate
+        )
+    }
+
     /// The number of the operation in a record.
     pub fn number(self) -> u32 {
         OPERATIONS.iter().position(|&known| known == self).unwrap_or(0) as u32

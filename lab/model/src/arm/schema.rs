@@ -10,7 +10,7 @@ pub(crate) fn schema() -> Schema {
         layouts: &LAYOUTS,
         alternatives: &[],
         optional_keys: &["random_seed", "zeros_at", "zeros_line_read_cycles"],
-        optional_section: None,
+        optional_sections: &[],
     }
 }
 

@@ -3,8 +3,8 @@
 
 use super::tables::NO_ENTRY;
 use super::Translation;
-use crate::core::past::Past;
-use crate::{Associative, Linear, Loss, Moment, Physical, Replacement, Tag};
+use crate::core::loss_history::LossHistory;
+use crate::{Associative, Linear, Loss, Moment, Physical, Replacement, Running, Tag};
 
 /// The sizes that an entry can have, as shifts.
 const SHIFTS: [u32; 4] = [12, 20, 16, 10];
@@ -12,8 +12,8 @@ const SHIFTS: [u32; 4] = [12, 20, 16, 10];
 pub struct Tlb {
     store: Associative,
     entries: Vec<Translation>,
-    past: Past,
-    since: Moment,
+    history: LossHistory,
+    running: Running,
     /// Slot where each kilobyte was found the last time; verified at each use.
     found: [(u32, u32); FOUND],
 }
@@ -36,15 +36,25 @@ impl Tlb {
         Tlb {
             store: Associative::new(entries, ways, replacement),
             entries: vec![NOTHING; entries],
-            past: Past::new(),
-            since: Moment::START,
+            history: LossHistory::new(),
+            running: Running::START.shared(),
             found: [NOWHERE; FOUND],
         }
     }
 
     /// A switch happened.
-    pub(crate) fn enter(&mut self, since: Moment) {
-        self.since = since;
+    pub(crate) fn enter(&mut self, running: Running) {
+        self.running = running;
+    }
+
+    /// From here on it is asked for entries with `tag`, if it tells entries apart.
+    pub(crate) fn ask_for(&mut self, tag: Tag) {
+        self.running.tag = tag;
+    }
+
+    #[inline]
+    fn stored(&self, key: u64) -> u64 {
+        self.running.stored(key, self.running.tag)
     }
 
     /// The translation of `mva`, when it is held.
@@ -55,7 +65,7 @@ impl Tlb {
         if known == kilobyte {
             let slot = slot as usize;
             let shift = self.entries[slot].shift;
-            if self.store.lookup_at(slot, key(mva, shift)) {
+            if self.store.lookup_at(slot, self.stored(key(mva, shift))) {
                 return Some(&self.entries[slot]);
             }
         }
@@ -64,7 +74,10 @@ impl Tlb {
 
     #[inline(never)]
     fn search(&mut self, mva: Linear) -> Option<&Translation> {
-        let slot = SHIFTS.into_iter().find_map(|shift| self.store.lookup(set(mva, shift), key(mva, shift)))?;
+        let slot = SHIFTS.into_iter().find_map(|shift| {
+            let stored = self.stored(key(mva, shift));
+            self.store.lookup(set(mva, shift), stored)
+        })?;
         self.found[(mva.0 >> 10) as usize % FOUND] = (mva.0 >> 10, slot as u32);
         Some(&self.entries[slot])
     }
@@ -72,19 +85,20 @@ impl Tlb {
     /// Stores what a walk found after a miss. Returns how the entry was lost the last time.
     pub fn fill(&mut self, mva: Linear, walked: &Translation) -> Loss {
         let key = key(mva, walked.shift);
-        let (slot, evicted) = self.store.insert(set(mva, walked.shift), key);
+        let (slot, evicted) = self.store.insert(set(mva, walked.shift), self.stored(key));
         if let Some(old) = evicted {
-            self.past.evicted(old, Tag::SHARED, self.since);
+            let (old, tag) = self.running.taken_apart(old);
+            self.history.evicted(old, tag, self.running.since);
         }
         self.entries[slot] = *walked;
-        self.past.of(key, Tag::SHARED)
+        self.history.of(key, self.running.tag)
     }
 
     pub fn flush(&mut self, by: Moment) {
         self.drop_where(by, |_, _| true);
     }
 
-    /// Drops the entry that translates `mva`.
+    /// Drops the entry that translates `mva`, whatever its tag.
     pub fn invalidate(&mut self, mva: Linear, by: Moment) {
         self.drop_where(by, |entry, key| key == self::key(mva, entry.shift));
     }
@@ -93,10 +107,11 @@ impl Tlb {
         let mut next = 0;
         while let Some(slot) = self.store.next_occupied(next) {
             next = slot + 1;
-            let Some(key) = self.store.key(slot) else { continue };
+            let Some(stored) = self.store.key(slot) else { continue };
+            let (key, tag) = self.running.taken_apart(stored);
             if goes(&self.entries[slot], key) {
                 self.store.remove(slot);
-                self.past.flushed(key, Tag::SHARED, by);
+                self.history.flushed(key, tag, by);
             }
         }
     }

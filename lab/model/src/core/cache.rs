@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //! A cache of lines: physically or virtually tagged, write-through or write-back.
 
+use super::loss_history::LossHistory;
 use super::notes::{Lookup, Notes};
-use super::past::Past;
 use crate::{Address, Associative, Linear, Loss, Moment, Physical, Replacement, Running, Tag};
 use std::marker::PhantomData;
 
@@ -57,7 +57,7 @@ pub struct Cache<A = AsTagged> {
     /// changes nothing.
     last: (u64, usize),
     running: Running,
-    past: Past,
+    history: LossHistory,
     /// Lines that were looked up and found.
     notes: Notes,
     found_by: PhantomData<A>,
@@ -83,7 +83,7 @@ impl<A: Address> Cache<A> {
             line_shift: shape.line.trailing_zeros(),
             last: NO_LINE,
             running: if shape.virtually_tagged { Running::START } else { Running::START.shared() },
-            past: Past::new(),
+            history: LossHistory::new(),
             notes: Notes::default(),
             found_by: PhantomData,
         }
@@ -101,6 +101,14 @@ impl<A: Address> Cache<A> {
     pub fn enter(&mut self, running: Running) {
         self.last = NO_LINE;
         self.running = if self.shape.virtually_tagged { running } else { running.shared() };
+    }
+
+    /// From here on it is asked for lines with `tag`, if it tells lines apart.
+    pub(crate) fn ask_for(&mut self, tag: Tag) {
+        if self.running.tag != tag {
+            self.last = NO_LINE;
+            self.running.tag = tag;
+        }
     }
 
     /// Appends everything that decides what it will find and lose.
@@ -180,7 +188,7 @@ impl<A: Address> Cache<A> {
     #[inline(never)]
     pub(crate) fn miss(&mut self, address: A, write: bool) -> Outcome {
         let line = self.line(address);
-        let mut outcome = Outcome { missed: Some(self.past.of(line, self.running.tag)), write_backs: 0 };
+        let mut outcome = Outcome { missed: Some(self.history.of(line, self.running.tag)), write_backs: 0 };
         if write && !self.shape.write_allocate {
             return outcome;
         }
@@ -204,7 +212,7 @@ impl<A: Address> Cache<A> {
         let (slot, evicted) = self.store.insert(line as usize, self.stored(line));
         if let Some(old) = evicted {
             let (old, tag) = self.running.taken_apart(old);
-            self.past.evicted(old, tag, self.running.since);
+            self.history.evicted(old, tag, self.running.since);
         }
         let written = evicted.is_some() && self.dirty[slot];
         self.dirty[slot] = dirty;
@@ -218,8 +226,13 @@ impl<A: Address> Cache<A> {
         self.store.find(line as usize, self.stored(line))
     }
 
-    /// Writes the line of `address` back and keeps it; returns whether it was modified.
+    /// Writes the line of `address` back and keeps it, with whatever tags it is there; returns whether it was modified.
     pub fn clean(&mut self, address: A) -> bool {
+        if self.running.tagged {
+            let line = self.line(address);
+            let there: Vec<usize> = self.slots_of(line).collect();
+            return there.into_iter().fold(false, |dirty, slot| std::mem::take(&mut self.dirty[slot]) | dirty);
+        }
         self.slot(address).is_some_and(|slot| std::mem::take(&mut self.dirty[slot]))
     }
 
@@ -228,19 +241,30 @@ impl<A: Address> Cache<A> {
         self.dirty.iter_mut().map(|dirty| std::mem::take(dirty) as u32).sum()
     }
 
-    /// Drops the line of `address`; returns whether it was modified, which is then lost unless the caller writes it
-    /// back.
+    /// The slots that hold `line`, whatever their tags.
+    fn slots_of(&self, line: u64) -> impl Iterator<Item = usize> + '_ {
+        let is_there =
+            move |&slot: &usize| self.store.key(slot).is_some_and(|key| self.running.taken_apart(key).0 == line);
+        (0..self.dirty.len()).filter(is_there)
+    }
+
+    /// Drops the line of `address`, with whatever tags it is there; returns whether it was modified, which is then lost
+    /// unless the caller writes it back.
     pub fn invalidate(&mut self, address: A, by: Moment) -> bool {
+        if self.running.tagged {
+            let line = self.line(address);
+            return self.drop_where(by, |of, _| of == line) > 0;
+        }
         let Some(slot) = self.slot(address) else { return false };
         self.last = NO_LINE;
         self.store.remove(slot);
-        self.past.flushed(self.line(address), self.running.tag, by);
+        self.history.flushed(self.line(address), self.running.tag, by);
         std::mem::take(&mut self.dirty[slot])
     }
 
     /// Empties the cache; returns how many modified lines had to be written back.
     pub fn flush(&mut self, by: Moment) -> u32 {
-        self.drop_where(by, |_| true)
+        self.drop_where(by, |_, _| true)
     }
 
     /// An address-space switch empties a virtually tagged cache: of the lines of the space that runs, which are all
@@ -248,12 +272,12 @@ impl<A: Address> Cache<A> {
     pub fn flush_virtual(&mut self, by: Moment, everything: bool) -> u32 {
         let tag = self.running.tag;
         match self.shape.virtually_tagged {
-            true => self.drop_where(by, |of| everything || of == tag),
+            true => self.drop_where(by, |_, of| everything || of == tag),
             false => 0,
         }
     }
 
-    fn drop_where(&mut self, by: Moment, goes: impl Fn(Tag) -> bool) -> u32 {
+    fn drop_where(&mut self, by: Moment, goes: impl Fn(u64, Tag) -> bool) -> u32 {
         self.last = NO_LINE;
         let mut written = 0;
         let mut next = 0;
@@ -261,11 +285,11 @@ impl<A: Address> Cache<A> {
             next = slot + 1;
             let Some(stored) = self.store.key(slot) else { continue };
             let (line, tag) = self.running.taken_apart(stored);
-            if goes(tag) {
+            if goes(line, tag) {
                 written += self.dirty[slot] as u32;
                 self.dirty[slot] = false;
                 self.store.remove(slot);
-                self.past.flushed(line, tag, by);
+                self.history.flushed(line, tag, by);
             }
         }
         written

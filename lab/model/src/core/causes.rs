@@ -4,7 +4,7 @@
 //! A switch is a change of the running space: a CR3 write that names another directory, or user code in another
 //! segment. Entering the kernel is none. The same switch happens again and again, so what is charged is summed for each
 //! distinct [`Switch`]; an entry remembers the [`Moment`] of one, and a table of moments leads to it. The segment that
-//! the new space runs in is known only when its first user code runs, so a CR3 switch stays unsettled until then.
+//! the new space runs in is known only when its first user code runs, so a CR3 switch stays unresolved until then.
 
 use crate::{Category, Linear, Loss, Moment, Physical, CATEGORIES};
 use std::collections::HashMap;
@@ -143,6 +143,22 @@ impl Charges {
         self.by_switch.iter_mut().flatten().flatten().zip(before).for_each(|(sum, from)| sum.repeat(from, times));
     }
 
+    /// Adds what was charged and what happened between `from` and `to`, which came later.
+    pub fn pass_over(&mut self, from: &Charges, to: &Charges) {
+        self.times.resize(to.times.len(), 0);
+        let times = self.times.iter_mut().zip(&to.times).enumerate();
+        times.for_each(|(switch, (count, to))| *count += to - from.times.get(switch).copied().unwrap_or(0));
+        self.by_switch.resize(to.by_switch.len(), Default::default());
+        for (switch, sums) in self.by_switch.iter_mut().enumerate() {
+            let before = from.by_switch.get(switch).copied().unwrap_or_default();
+            let added = before.iter().flatten().zip(to.by_switch[switch].iter().flatten());
+            sums.iter_mut().flatten().zip(added).for_each(|(sum, (from, to))| {
+                sum.refills += to.refills - from.refills;
+                sum.milli += to.milli - from.milli;
+            });
+        }
+    }
+
     /// The sums between `origin` and `self` that are not zero, by category, kind, and switch.
     pub fn since(&self, origin: &Charges) -> Vec<Charge> {
         let mut found = Vec::new();
@@ -164,8 +180,8 @@ impl Charges {
 
 /// Index of the switch that is none: cold refills, and losses whose switch is not known.
 pub const UNKNOWN: usize = 0;
-/// Where the charges to an unsettled switch wait.
-const UNSETTLED: usize = 1;
+/// Where the charges to an unresolved switch wait.
+const UNRESOLVED: usize = 1;
 const NO_SWITCH: Switch = Switch {
     from: Space { directory: Physical(0), code_base: Linear(0) },
     to: Space { directory: Physical(0), code_base: Linear(0) },
@@ -185,7 +201,7 @@ pub struct Causes {
     /// The running space's switch.
     current: Moment,
     /// A CR3 switch whose user code has not run yet.
-    unsettled: Option<Unsettled>,
+    unresolved: Option<Unresolved>,
     newest: Moment,
     moments: Vec<u16>,
     switches: Vec<Switch>,
@@ -196,7 +212,7 @@ pub struct Causes {
 }
 
 #[derive(Clone, Copy)]
-struct Unsettled {
+struct Unresolved {
     moment: Moment,
     from: Space,
     at: u32,
@@ -207,7 +223,7 @@ impl Default for Causes {
         Causes {
             space: Space::default(),
             current: Moment::START,
-            unsettled: None,
+            unresolved: None,
             newest: Moment::START,
             moments: vec![UNKNOWN as u16; MOST_MOMENTS],
             switches: vec![NO_SWITCH; 2],
@@ -239,7 +255,7 @@ impl Causes {
         let (switches, known) = (self.switches.len() as u32, self.is_known(self.current) as u32);
         let Space { directory, code_base } = self.space;
         out.extend([directory.0, code_base.0, switches, known].map(u64::from));
-        if let Some(Unsettled { moment, from, at }) = self.unsettled {
+        if let Some(Unresolved { moment, from, at }) = self.unresolved {
             out.extend([self.newest.0 - moment.0, from.directory.0, from.code_base.0, at].map(u64::from));
         }
     }
@@ -248,7 +264,7 @@ impl Causes {
         self.newest
     }
 
-    /// What was charged so far, what waits for a switch to be settled included.
+    /// What was charged so far, what waits for a switch to be resolved included.
     pub(crate) fn all_charges(&self) -> &Charges {
         &self.charges
     }
@@ -272,12 +288,12 @@ impl Causes {
 
     /// CR3 was written by the instruction at `at`. Returns the moment, and whether that is a switch.
     pub(crate) fn cr3_written(&mut self, directory: Physical, at: u32) -> (Moment, bool) {
-        self.settle();
+        self.resolve_switch();
         if directory == self.space.directory {
             return (self.happened(Switch { from: self.space, to: self.space, how: How::Reload, at }), false);
         }
-        let moment = self.next_moment(UNSETTLED);
-        self.unsettled = Some(Unsettled { moment, from: self.space, at });
+        let moment = self.next_moment(UNRESOLVED);
+        self.unresolved = Some(Unresolved { moment, from: self.space, at });
         self.space.directory = directory;
         self.current = moment;
         (moment, true)
@@ -293,8 +309,8 @@ impl Causes {
     /// User code runs in a segment that starts at `base`. Returns whether that is a switch.
     pub(crate) fn user_code(&mut self, base: Linear) -> bool {
         let from = std::mem::replace(&mut self.space.code_base, base);
-        if self.unsettled.is_some() {
-            self.settle();
+        if self.unresolved.is_some() {
+            self.resolve_switch();
             return false;
         }
         if from == base {
@@ -337,21 +353,21 @@ impl Causes {
         self.charges.by_switch[switch][category as usize][kind as usize].add(part);
     }
 
-    /// What was charged so far. No switch may be unsettled: see [`settle`](Self::settle).
+    /// What was charged so far. No switch may be unresolved: see [`resolve_switch`](Self::resolve_switch).
     pub fn charges(&self) -> &Charges {
-        debug_assert!(self.unsettled.is_none());
+        debug_assert!(self.unresolved.is_none());
         &self.charges
     }
 
     /// Takes the running space for the one that the last CR3 switch goes to.
-    pub(crate) fn settle(&mut self) {
-        let Some(Unsettled { moment, from, at }) = self.unsettled.take() else { return };
+    pub(crate) fn resolve_switch(&mut self) {
+        let Some(Unresolved { moment, from, at }) = self.unresolved.take() else { return };
         let index = self.index(Switch { from, to: self.space, how: How::Cr3, at });
         self.charges.times[index] += 1;
         if self.is_known(moment) {
             self.moments[moment.0 as usize % MOST_MOMENTS] = index as u16;
         }
-        let waiting = std::mem::take(&mut self.charges.by_switch[UNSETTLED]);
+        let waiting = std::mem::take(&mut self.charges.by_switch[UNRESOLVED]);
         for (sums, waiting) in self.charges.by_switch[index].iter_mut().zip(waiting) {
             sums.iter_mut().zip(waiting).for_each(|(sum, waiting)| sum.add(waiting));
         }

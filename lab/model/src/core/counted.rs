@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //! What machines count besides cycles.
 
-/// Numbers that only grow, as many as a machine of any processor has.
+/// Numbers that only grow.
 pub trait Counted: Copy + Default {
     /// As reports name them, in the order of `numbers`.
-    const NAMES: [&'static str; 5];
+    const NAMES: &'static [&'static str];
 
-    fn numbers(&mut self) -> [&mut u64; 5];
+    fn numbers(&mut self) -> Vec<&mut u64>;
 
     /// Each with its name.
-    fn named(mut self) -> [(&'static str, u64); 5] {
-        let mut names = Self::NAMES.into_iter();
-        self.numbers().map(|number| (names.next().unwrap_or_default(), *number))
+    fn named(mut self) -> Vec<(&'static str, u64)> {
+        Self::NAMES.iter().copied().zip(self.numbers().into_iter().map(|number| *number)).collect()
     }
 
     /// What was counted since `origin`.

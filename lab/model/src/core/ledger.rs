@@ -14,10 +14,13 @@ pub enum Category {
     WriteBack,
     TraceRebuild,
     Flush,
+    /// The pipeline waits: for a short trace line, after a mispredicted jump, for a store that blocks a load.
+    Stall,
+    LimitFault,
 }
 
 /// All categories with their report names, in ledger order.
-pub const CATEGORIES: [(Category, &str); 9] = [
+pub const CATEGORIES: [(Category, &str); 11] = [
     (Category::Instructions, "instructions"),
     (Category::KernelEntryExit, "kernel_entry_exit"),
     (Category::SegmentReload, "segment_reload"),
@@ -27,6 +30,8 @@ pub const CATEGORIES: [(Category, &str); 9] = [
     (Category::WriteBack, "write_back"),
     (Category::TraceRebuild, "trace_rebuild"),
     (Category::Flush, "flush"),
+    (Category::Stall, "stall"),
+    (Category::LimitFault, "limit_fault"),
 ];
 
 /// Sums per category, in thousandths of a cycle. The total is not stored: it is the sum of the rows.

@@ -233,6 +233,15 @@ impl MachineFile {
         } else if self.choice("itlb.lookup") == "trace-build" {
             return Err("itlb.lookup: \"trace-build\" needs a trace cache".into());
         }
+        for section in schema::PREDICTORS {
+            if let Some(entries) = self.integer(&format!("{section}.entries")) {
+                self.check_ways(section, "entries", entries)?;
+            }
+        }
+        let [all, of_traces] = schema::PREDICTORS;
+        if self.has_section(of_traces) && !(self.has_section(all) && self.has_section("trace_cache")) {
+            return Err(format!("{of_traces}: needs sections {all} and trace_cache"));
+        }
         for section in schema::CACHES.into_iter().filter(|s| self.has_section(s)) {
             let number = |key: &str| self.integer(&format!("{section}.{key}")).unwrap_or(1);
             let (size, line) = (number("size_bytes"), number("line_bytes"));

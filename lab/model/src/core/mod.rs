@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-//! What machines of every processor consist of: sets of entries and what leaves them, caches, the ledger, who took what
-//! is missing, machine files. Only `schema.rs` knows which processors there are.
+//! What machines of every processor consist of: sets of entries and what leaves them, caches, the ledger, what
+//! refills are charged to, machine files. Only `schema.rs` knows which processors there are.
 
 pub(crate) mod address;
 mod associative;
@@ -9,9 +9,9 @@ mod causes;
 mod code;
 mod counted;
 mod ledger;
+pub(crate) mod loss_history;
 mod machine_file;
 pub(crate) mod notes;
-pub(crate) mod past;
 mod physical_memory;
 pub(crate) mod reports;
 pub(crate) mod schema;
@@ -25,9 +25,9 @@ pub use causes::{Causes, Charge, Charges, How, Kind, Space, Sum, Switch, KINDS, 
 pub use code::Code;
 pub use counted::Counted;
 pub use ledger::{Category, Ledger, CATEGORIES};
+pub use loss_history::{Loss, Moment, Running, Tag};
 pub use machine_file::{MachineFile, Parameter, Value};
 pub use notes::Lookup;
-pub use past::{Loss, Moment, Running, Tag};
 pub use physical_memory::PhysicalMemory;
 pub use reports::{Mistake, Report, Reports};
 pub use schema::Architecture;

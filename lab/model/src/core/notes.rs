@@ -56,10 +56,11 @@ impl Notes {
 /// Something that was looked up in one of a machine's structures and found.
 #[derive(Clone, Copy)]
 pub struct Lookup {
-    /// As the structure names it: a page, a line's number, or the linear address where a trace starts.
+    /// As the structure names it: a page, a line's number, the linear address where a trace starts or a jump stands, or
+    /// an address on the return stack.
     pub(crate) key: u32,
     /// Of a page, its frame. Of a line, twice the slot where it was found the last time, which is only a hint, plus 1
-    /// if it is modified.
+    /// if it is modified. Of a jump, what it did; of the return stack, 1 if the address came.
     pub(crate) value: u32,
 }
 

@@ -57,7 +57,7 @@ pub(crate) struct Schema {
     pub layouts: &'static [Layout],
     pub alternatives: &'static [(&'static str, [&'static [&'static str]; 2])],
     pub optional_keys: &'static [&'static str],
-    pub optional_section: Option<&'static str>,
+    pub optional_sections: &'static [&'static str],
 }
 
 /// Sections of which a machine has exactly one list.
@@ -67,7 +67,7 @@ impl Schema {
     /// Whether a machine may lack a whole section.
     pub fn optional_section(&self, section: &str) -> bool {
         let chosen = self.layouts.iter().any(|lists| lists.iter().any(|list| list.contains(&section)));
-        self.optional_section == Some(section) || chosen
+        self.optional_sections.contains(&section) || chosen
     }
 
     /// Whether a parameter may be left out of a section that is there.
@@ -86,6 +86,8 @@ pub(crate) fn of(architecture: Architecture) -> Schema {
 }
 
 pub(crate) const TLBS: [&str; 4] = ["tlb", "itlb", "dtlb", "dtlb_large"];
+/// Of all jumps, and of those that come from a trace cache.
+pub(crate) const PREDICTORS: [&str; 2] = ["branch_prediction", "trace_prediction"];
 pub(crate) const CACHES: [&str; 4] = ["l1i", "l1d", "l1", "l2"];
 
 pub(crate) const REPLACEMENT: Kind = Kind::Choice(&["lru", "pseudo-lru", "round-robin", "random"]);

@@ -8,7 +8,8 @@
 //! block gives exactly what executing its instructions one at a time gives (a test compares the two).
 
 use super::pairing::issue_costs;
-use super::{Class, Costs, Instruction};
+use super::prediction::Jump;
+use super::{Class, Condition, Costs, Instruction};
 use crate::{Category, Code, CATEGORIES};
 use std::cell::{Cell, OnceCell};
 use std::ops::Range;
@@ -20,6 +21,8 @@ pub(crate) struct LineSpan {
     pub end: u16,
     /// What its instructions cost more when it is built.
     pub build: u64,
+    /// What they cost.
+    pub cost: u64,
     /// Where the trace cache held the line the last time; only a hint.
     pub slot: Cell<u32>,
 }
@@ -29,8 +32,9 @@ pub(crate) struct LineSpan {
 pub(crate) struct Packing {
     /// Bytes that still go into the open line.
     pub carried: u16,
-    /// What their instructions cost more when that line is built.
+    /// What their instructions cost more when that line is built, and what they cost.
     pub carried_build: u64,
+    pub carried_cost: u64,
     pub lines: Vec<LineSpan>,
     /// Micro-operations in the line that is open at the end.
     pub used: u8,
@@ -46,8 +50,17 @@ pub struct Block {
     uops: Vec<(u8, u64)>,
     uops_per_line: u8,
     packings: Vec<OnceCell<Packing>>,
-    ends_with_branch: bool,
+    jump: Option<LastJump>,
     ends_trace: bool,
+}
+
+/// The jump that a block ends with.
+#[derive(Clone, Copy)]
+pub(crate) struct LastJump {
+    pub jump: Jump,
+    pub length: u8,
+    /// Conditional, and the second of a pair.
+    pub paired: bool,
 }
 
 impl Code for Block {
@@ -56,7 +69,7 @@ impl Code for Block {
 
     fn new(instructions: Vec<Instruction>, costs: &Costs) -> Self {
         let uops_per_line = costs.uops_per_line;
-        let each = issue_costs(&instructions, costs);
+        let (each, paired) = issue_costs(&instructions, costs);
         Block {
             bytes: instructions.iter().map(|i| i.length as u32).sum(),
             costs: sum(&instructions, &each, costs),
@@ -64,7 +77,11 @@ impl Code for Block {
             uops: instructions.iter().map(|i| (costs.uops(i.class), costs.build(i.class))).collect(),
             uops_per_line,
             packings: (0..=uops_per_line).map(|_| OnceCell::new()).collect(),
-            ends_with_branch: instructions.last().is_some_and(|i| i.class == Class::Branch),
+            jump: instructions.last().and_then(|last| {
+                let jump = jump_of(last)?;
+                let conditional = jump != Jump::Direct(Condition::Always) && matches!(jump, Jump::Direct(_));
+                Some(LastJump { jump, length: last.length, paired: paired && conditional })
+            }),
             ends_trace: instructions.last().is_some_and(|i| i.class.ends_trace()),
             instructions,
         }
@@ -106,8 +123,8 @@ impl Block {
     }
 
     #[inline(always)]
-    pub(crate) fn ends_with_branch(&self) -> bool {
-        self.ends_with_branch
+    pub(crate) fn jump(&self) -> Option<LastJump> {
+        self.jump
     }
 
     #[inline(always)]
@@ -123,24 +140,36 @@ impl Block {
     }
 
     fn pack(&self, mut used: u8) -> Packing {
-        let (mut carried, mut carried_build) = (0, 0);
+        let (mut carried, mut carried_build, mut carried_cost) = (0, 0, 0);
         let mut lines: Vec<LineSpan> = Vec::new();
         let mut at = 0u16;
-        for (instruction, &(uops, build)) in self.instructions.iter().zip(&self.uops) {
+        for ((instruction, &(uops, build)), &cost) in self.instructions.iter().zip(&self.uops).zip(&self.each) {
             let end = at + instruction.length as u16;
             if used + uops > self.uops_per_line {
-                lines.push(LineSpan { start: at, end, build, slot: Cell::default() });
+                lines.push(LineSpan { start: at, end, build, cost, slot: Cell::default() });
                 used = uops;
             } else {
                 used += uops;
                 match lines.last_mut() {
-                    Some(line) => (line.end, line.build) = (end, line.build + build),
-                    None => (carried, carried_build) = (end, carried_build + build),
+                    Some(line) => (line.end, line.build, line.cost) = (end, line.build + build, line.cost + cost),
+                    None => (carried, carried_build, carried_cost) = (end, carried_build + build, carried_cost + cost),
                 }
             }
             at = end;
         }
-        Packing { carried, carried_build, lines, used }
+        Packing { carried, carried_build, carried_cost, lines, used }
+    }
+}
+
+/// What kind of jump an instruction is.
+fn jump_of(instruction: &Instruction) -> Option<Jump> {
+    match instruction.class {
+        Class::Branch => Some(Jump::Direct(instruction.issue.condition)),
+        Class::Call => Some(Jump::Call),
+        Class::Return => Some(Jump::Return),
+        Class::Indirect if instruction.issue.stack => Some(Jump::IndirectCall),
+        Class::Indirect => Some(Jump::Indirect),
+        _ => None,
     }
 }
 

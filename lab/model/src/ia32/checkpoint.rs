@@ -63,7 +63,7 @@ impl Machine {
 
     /// Everything that decides what the next events do.
     fn state(&self) -> Vec<u64> {
-        let Memory { tlbs, l1, l2, causes, last_code_line, .. } = &self.memory;
+        let Memory { tlbs, l1, l2, causes, last_code_line, stores, .. } = &self.memory;
         let mut state = Vec::with_capacity(1 << 14);
         self.front.state(&mut state);
         tlbs.state(&mut state);
@@ -72,7 +72,11 @@ impl Machine {
             l2.state(&mut state);
         }
         causes.state(&mut state);
-        state.extend([last_code_line.0 as u64, self.after_branch.map_or(u64::MAX, |next| next.0 as u64)]);
+        state.extend([last_code_line.0 as u64, self.left.map_or(u64::MAX, |left| left.number())]);
+        stores.state(&mut state);
+        if let Some(predictor) = &self.predictor {
+            predictor.state(&mut state);
+        }
         state
     }
 }

@@ -24,8 +24,16 @@ pub struct Costs {
     pub memory_write_back: u64,
     /// What a direct jump costs more when it is taken.
     pub branch_taken: u64,
+    /// A jump that goes elsewhere than expected, in the first pipe and in the second.
+    mispredicted: [u64; 2],
+    /// A load that waits for a store.
+    pub blocked: u64,
+    /// A trace line that is there, however little is in it.
+    pub line: u64,
     fault: u64,
     interrupt: u64,
+    /// A fault past a segment's limit, from the access to the access that follows it.
+    pub limit_fault: u64,
 }
 
 /// How instructions that follow each other help or hinder each other.
@@ -54,8 +62,12 @@ impl Default for Costs {
             memory_read: 0,
             memory_write_back: 0,
             branch_taken: 0,
+            mispredicted: [0; 2],
+            blocked: 0,
+            line: 0,
             fault: 0,
             interrupt: 0,
+            limit_fault: 0,
         }
     }
 }
@@ -98,6 +110,7 @@ impl Costs {
                 builds[class as usize] = milli("trace_cache.decode_cycles").saturating_sub(delivered);
             }
         }
+        let mispredicted = milli("branch_prediction.mispredicted_cycles");
         debug_assert!(CLASSES[..ORDINARY_CLASSES]
             .iter()
             .all(|&(c, _)| by_class[c as usize].0 == Category::Instructions));
@@ -120,8 +133,21 @@ impl Costs {
                 .milli("instructions.branch_taken")
                 .unwrap_or(0)
                 .saturating_sub(milli("instructions.branch")),
+            mispredicted: [
+                mispredicted,
+                file.milli("branch_prediction.mispredicted_paired_cycles").unwrap_or(mispredicted),
+            ],
+            blocked: milli("store_forwarding.blocked_cycles"),
+            line: match file.has_section("trace_cache") {
+                true => {
+                    let count = |key: &str| file.integer(&format!("trace_cache.{key}")).unwrap_or(1);
+                    count("uops_per_line") * MILLI / count("uops_per_cycle")
+                }
+                false => 0,
+            },
             fault: milli("entry.fault_cycles"),
             interrupt: milli("entry.interrupt_cycles"),
+            limit_fault: milli("entry.fault_cycles") + milli("entry.limit_fault_path_cycles"),
         }
     }
 
@@ -138,6 +164,11 @@ impl Costs {
     /// What an instruction costs more where its trace line is built.
     pub fn build(&self, class: Class) -> u64 {
         self.builds[class as usize]
+    }
+
+    /// A jump that went elsewhere than expected.
+    pub fn mispredicted(&self, paired: bool) -> u64 {
+        self.mispredicted[paired as usize]
     }
 
     /// Refilling the data TLB after this walk.

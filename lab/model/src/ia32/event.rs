@@ -119,6 +119,25 @@ pub enum Pipe {
     Second,
 }
 
+/// When a direct jump is taken, and where to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Condition {
+    /// Always; what is no direct jump has this, too.
+    #[default]
+    Always,
+    /// On a condition, to a place behind it.
+    Forward,
+    /// On a condition, to a place before it.
+    Backward,
+}
+
+impl Condition {
+    pub(crate) fn from_bits(bits: u8) -> Option<Self> {
+        [Condition::Always, Condition::Forward, Condition::Backward].get(bits as usize).copied()
+    }
+}
+
 const PIPES: [Pipe; 4] = [Pipe::Alone, Pipe::Either, Pipe::First, Pipe::Second];
 
 /// What of an instruction matters for when it can be issued. Sets of general registers have a bit for each, by its
@@ -137,6 +156,7 @@ pub struct Issue {
     pub displacement_and_immediate: bool,
     /// Moves esp on the way.
     pub stack: bool,
+    pub condition: Condition,
 }
 
 /// One instruction of a block.
@@ -147,20 +167,24 @@ pub struct Instruction {
     pub issue: Issue,
 }
 
+/// Where the condition stands beside the class.
+const CONDITION_SHIFT: u32 = 6;
+
 impl Instruction {
     /// Size of an instruction as bytes.
     pub const BYTES: usize = 6;
 
     /// Everything about it, for a record.
     pub fn to_bytes(self) -> [u8; Self::BYTES] {
-        let Issue { pipe, reads, writes, address, prefixes, displacement_and_immediate, stack } = self.issue;
+        let Issue { pipe, reads, writes, address, prefixes, displacement_and_immediate, stack, condition } = self.issue;
         let how = pipe as u8 | (displacement_and_immediate as u8) << 2 | (stack as u8) << 3 | prefixes.min(15) << 4;
-        [self.length, self.class as u8, how, reads, writes, address]
+        [self.length, self.class as u8 | (condition as u8) << CONDITION_SHIFT, how, reads, writes, address]
     }
 
     /// The instruction of which [`Self::to_bytes`] made `bytes`; None if there is no such class.
     pub fn from_bytes(bytes: [u8; Self::BYTES]) -> Option<Self> {
-        let [length, class, how, reads, writes, address] = bytes;
+        let [length, what, how, reads, writes, address] = bytes;
+        let class = what & ((1 << CONDITION_SHIFT) - 1);
         let issue = Issue {
             pipe: PIPES[(how & 3) as usize],
             reads,
@@ -169,6 +193,7 @@ impl Instruction {
             prefixes: how >> 4,
             displacement_and_immediate: how & 4 != 0,
             stack: how & 8 != 0,
+            condition: Condition::from_bits(what >> CONDITION_SHIFT)?,
         };
         Some(Instruction { length, class: CLASSES.get(class as usize)?.0, issue })
     }
@@ -226,6 +251,11 @@ pub enum Event {
     },
     /// The kernel was entered by a fault or an external interrupt.
     Entry(EntryKind),
+    /// The access at `linear` that follows was past the limit of its segment. The emulator made it; a processor would
+    /// have raised a protection fault, let the kernel turn or enlarge the segment, and only then have made it.
+    LimitFault {
+        linear: Linear,
+    },
 }
 
 /// What a page walk found.

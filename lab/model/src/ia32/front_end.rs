@@ -17,15 +17,15 @@ pub(crate) enum FrontEnd {
 /// What is open in a front end between two runs of code.
 #[derive(Clone, Copy)]
 pub(crate) enum Open {
-    Trace { used: u8, branches: u8, building: Option<Loss>, next: Linear },
+    Trace { used: u8, branches: u8, building: Option<Loss>, spent: u64, next: Linear },
     Cache { last_line: u32 },
 }
 
 impl FrontEnd {
     pub fn open(&self) -> Open {
         match *self {
-            FrontEnd::Trace(TraceFrontEnd { used, branches, building, next, .. }) => {
-                Open::Trace { used, branches, building, next }
+            FrontEnd::Trace(TraceFrontEnd { used, branches, building, spent, next, .. }) => {
+                Open::Trace { used, branches, building, spent, next }
             }
             FrontEnd::Cache(CacheFrontEnd { last_line, .. }) => Open::Cache { last_line },
         }
@@ -34,8 +34,9 @@ impl FrontEnd {
     #[inline]
     pub fn set_open(&mut self, open: Open) {
         match (self, open) {
-            (FrontEnd::Trace(front), Open::Trace { used, branches, building, next }) => {
-                (front.used, front.branches, front.building, front.next) = (used, branches, building, next);
+            (FrontEnd::Trace(front), Open::Trace { used, branches, building, spent, next }) => {
+                (front.used, front.branches, front.building) = (used, branches, building);
+                (front.spent, front.next) = (spent, next);
             }
             (FrontEnd::Cache(front), Open::Cache { last_line }) => front.last_line = last_line,
             _ => unreachable!("a machine keeps its front end"),
@@ -48,9 +49,10 @@ impl FrontEnd {
         match self {
             FrontEnd::Trace(front) => {
                 let (used, branches) = front.line_at(linear);
-                // A full line ends whatever was open.
+                // A full line ends whatever was open, but for what it has yet to wait.
                 let open = (branches as u32) << 8 | (front.building.is_some() as u32) << 16;
-                used as u32 | if used < front.cache.shape().uops_per_line { open } else { 0 }
+                let waits = (front.wait(memory).min(LONGEST_WAIT) as u32) << 17;
+                waits | used as u32 | if used < front.cache.shape().uops_per_line { open } else { 0 }
             }
             FrontEnd::Cache(front) => (linear.0 >> front.line_shift(memory) == front.last_line) as u32,
         }
@@ -106,7 +108,7 @@ impl FrontEnd {
             FrontEnd::Trace(front) => {
                 front.cache.state(out);
                 out.extend([front.used, front.branches, front.building.is_some() as u8].map(u64::from));
-                out.push(front.next.0 as u64);
+                out.extend([front.next.0 as u64, front.spent]);
             }
             FrontEnd::Cache(front) => {
                 if let Some(cache) = &front.own {
@@ -149,6 +151,23 @@ impl FrontEnd {
         }
     }
 
+    /// Whether code comes from the front end's own cache: a line is not being built.
+    #[inline]
+    pub fn delivers(&self) -> bool {
+        match self {
+            FrontEnd::Trace(front) => front.building.is_none(),
+            FrontEnd::Cache(_) => true,
+        }
+    }
+
+    /// Something else took as long, while the open line came.
+    #[inline]
+    pub fn spend(&mut self, milli: u64) {
+        if let FrontEnd::Trace(front) = self {
+            front.spent += milli;
+        }
+    }
+
     /// Execution continued elsewhere without a branch (a fault or an interrupt), or a control register was written.
     pub fn interrupted(&mut self) {
         match self {
@@ -169,13 +188,28 @@ pub(crate) struct TraceFrontEnd {
     branches: u8,
     /// The open line is being built; how it was lost before.
     building: Option<Loss>,
+    /// What the instructions of the open line took so far.
+    spent: u64,
     next: Linear,
 }
+
+/// A line takes so long to come that this is never reached.
+const LONGEST_WAIT: u64 = (1 << 14) - 1;
 
 impl TraceFrontEnd {
     pub fn new(cache: TraceCache, flushed_by_cr3: bool, itlb_on_fetch: bool) -> Self {
         let used = cache.shape().uops_per_line;
-        TraceFrontEnd { cache, flushed_by_cr3, itlb_on_fetch, used, branches: 0, building: None, next: Linear(0) }
+        let (branches, building, spent, next) = (0, None, u64::MAX / 2, Linear(0));
+        TraceFrontEnd { cache, flushed_by_cr3, itlb_on_fetch, used, branches, building, spent, next }
+    }
+
+    /// How much longer the open line takes to come than its instructions take. One that is built does not come.
+    #[inline]
+    fn wait(&self, memory: &Memory) -> u64 {
+        match self.building {
+            Some(_) => 0,
+            None => memory.line_time().saturating_sub(self.spent),
+        }
     }
 
     /// How full the open line is for code at `linear`, and how many branches it has taken then.
@@ -199,10 +233,12 @@ impl TraceFrontEnd {
             memory.book_more_of_trace(loss, packing.carried_build);
             memory.read_code(linear, packing.carried as u32, tables);
         }
+        self.spent += packing.carried_cost;
         for span in &packing.lines {
             let start = linear.plus(span.start as u32);
+            memory.stall(self.wait(memory));
             self.building = self.cache.access(start, &span.slot);
-            self.branches = 0;
+            (self.branches, self.spent) = (0, span.cost);
             if let Some(loss) = self.building {
                 memory.book_trace_build(loss, span.build);
                 memory.read_code(start, (span.end - span.start) as u32, tables);

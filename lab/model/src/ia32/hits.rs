@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-//! Events of which it is known what they do when everything that they look up is there.
+//! Memoised stretches of events that hit everywhere.
 //!
-//! Of a stretch of events that has missed nothing it is enough to remember which pages and lines were looked up, in the
+//! For a stretch of events that missed nothing it is enough to remember which pages and lines were looked up, in the
 //! order of their last use. On a machine that holds all of them, in whatever slots, the same events miss nothing again:
-//! finding an entry neither takes one away nor brings one, however often it happens and whatever would be replaced
-//! next. So what they do is to use each of these once, in this order, to modify the same lines, and to leave the front
-//! end as they did. What they cost is what they cost before.
+//! a hit neither evicts nor fills an entry, however often it happens and whatever would be replaced next. A jump that
+//! went as predicted moves its counter towards the end where it stands, and twice does no more than once; the return
+//! stack sees the same calls and returns again. So a repeated stretch uses each of these once, in this order, modifies
+//! the same lines, leaves the front end as it did, and costs what it cost before.
 
 use super::front_end::Open;
 use super::machine::{Memory, NEVER};
+use super::prediction::Left;
 use super::{Machine, Walk};
 use crate::core::notes::{Lookup, Notes};
 use crate::{Linear, Tables};
@@ -20,24 +22,25 @@ pub struct Hits {
     /// Where those of each structure end, from the first on.
     ends: [u32; STRUCTURES],
     open: Open,
-    after_branch: Option<Linear>,
+    left: Option<Left>,
+    stores: Vec<(u32, u32)>,
 }
 
-/// TLBs of code and of data, the front end's cache, the first and the second level.
-const STRUCTURES: usize = 5;
+/// TLBs of code and of data, the front end's cache, the first and the second level, predictions, the return stack.
+const STRUCTURES: usize = 7;
 
 /// What a machine knows of the code before the next, as far as it matters for the latter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Situation(u32);
 
-const JUMPS: u32 = 1 << 31;
-
 impl Machine {
-    /// Where it stands before code that is executed at `linear`.
+    /// Where it stands before code that is executed at `linear`, where the last jump has led.
     #[inline]
-    pub fn situation(&self, linear: Linear) -> Situation {
-        let jumps = self.after_branch.is_some_and(|next| next != linear);
-        Situation(self.front.situation(linear, &self.memory) | if jumps { JUMPS } else { 0 })
+    pub fn situation(&mut self, linear: Linear) -> Situation {
+        if self.left.is_some() {
+            self.resolve_jump(linear);
+        }
+        Situation(self.front.situation(linear, &self.memory))
     }
 
     /// Starts to note what is looked up.
@@ -49,6 +52,9 @@ impl Machine {
         l1.notes().start();
         l2.iter_mut().for_each(|l2| l2.notes().start());
         self.front.notes(Notes::start);
+        if let Some(predictor) = &mut self.predictor {
+            predictor.watch();
+        }
     }
 
     /// Ends that. If everything that was looked up was there, and pages are where `tables` say, appends it to
@@ -67,6 +73,14 @@ impl Machine {
         if let Some(l2) = l2 {
             put(4, l2.notes());
         }
+        if let Some(predictor) = &mut self.predictor {
+            let mut stack = Vec::new();
+            let jump = |key, value| lookups.push(Lookup { key, value });
+            predictor.watched(jump, |key, came| stack.push(Lookup { key, value: came as u32 }));
+            ends[5] = (lookups.len() - first) as u32;
+            lookups.append(&mut stack);
+            ends[6] = (lookups.len() - first) as u32;
+        }
         let mut pages = lookups[first..first + ends[1] as usize].iter_mut().enumerate();
         let where_told = |(number, page): (usize, &mut Lookup)| {
             let frame = tlbs.holds(number < ends[0] as usize, page.page());
@@ -77,7 +91,8 @@ impl Machine {
             lookups.truncate(first);
             return None;
         }
-        Some(Hits { first: first as u32, ends, open: self.front.open(), after_branch: self.after_branch })
+        let stores = self.memory.stores.held();
+        Some(Hits { first: first as u32, ends, open: self.front.open(), left: self.left, stores })
     }
 
     /// If everything is there that `hits` name, uses it as the events did that they are known from. Returns whether
@@ -85,12 +100,14 @@ impl Machine {
     /// ([`Machine::situation`]). Costs are not booked.
     #[inline]
     pub fn use_again(&mut self, hits: &Hits, lookups: &mut [Lookup], tables: &mut impl Tables<Walk>) -> bool {
-        let Memory { tlbs, l1, l2, again, .. } = &mut self.memory;
-        let [end0, end1, end2, end3, end4] = hits.ends.map(|end| end as usize);
-        let (code_pages, rest) = lookups[hits.first as usize..][..end4].split_at_mut(end0);
+        let Memory { tlbs, l1, l2, again, stores, .. } = &mut self.memory;
+        let [end0, end1, end2, end3, end4, end5, end6] = hits.ends.map(|end| end as usize);
+        let (code_pages, rest) = lookups[hits.first as usize..][..end6].split_at_mut(end0);
         let (data_pages, rest) = rest.split_at_mut(end1 - end0);
         let (front, rest) = rest.split_at_mut(end2 - end1);
-        let (first_level, second_level) = rest.split_at_mut(end3 - end2);
+        let (first_level, rest) = rest.split_at_mut(end3 - end2);
+        let (second_level, rest) = rest.split_at_mut(end4 - end3);
+        let (jumps, stack) = rest.split_at_mut(end5 - end4);
         let mut holds_page = |of_code: bool, page: &Lookup| {
             let frame = Some(page.frame());
             tlbs.holds(of_code, page.page()) == frame && tables.frame(page.page().start()) == frame
@@ -99,7 +116,11 @@ impl Machine {
             && data_pages.iter().all(|page| holds_page(false, page))
             && first_level.iter_mut().all(|line| l1.holds(line))
             && self.front.holds(front)
-            && l2.as_mut().is_none_or(|l2| second_level.iter_mut().all(|line| l2.holds(line)));
+            && l2.as_mut().is_none_or(|l2| second_level.iter_mut().all(|line| l2.holds(line)))
+            && self.predictor.as_mut().is_none_or(|predictor| {
+                jumps.iter().all(|jump| predictor.holds(jump.key, jump.value))
+                    && predictor.tries(stack.iter().map(|one| (one.key, one.value != 0)))
+            });
         if !there {
             return false;
         }
@@ -110,9 +131,14 @@ impl Machine {
         if let Some(l2) = l2 {
             second_level.iter().for_each(|line| l2.use_again(line));
         }
+        if let Some(predictor) = &mut self.predictor {
+            jumps.iter().for_each(|jump| predictor.use_again(jump.key, jump.value));
+            predictor.commit();
+        }
         *again = NEVER;
+        stores.set_held(&hits.stores);
         self.front.set_open(hits.open);
-        self.after_branch = hits.after_branch;
+        self.left = hits.left;
         true
     }
 

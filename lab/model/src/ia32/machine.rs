@@ -3,7 +3,9 @@
 
 use super::block::Block;
 use super::front_end::{CacheFrontEnd, FrontEnd, TraceFrontEnd};
-use super::shapes::{tlb_shape, trace_cache_shape};
+use super::prediction::{Jump, Left, Predictor};
+use super::shapes::{prediction_shape, tlb_shape, trace_cache_shape};
+use super::stores::Stores;
 use super::tlbs::Tlbs;
 use super::{Costs, EntryKind, Event, Tlb, TraceCache, Walk};
 use crate::core::shapes::cache_shape;
@@ -20,15 +22,33 @@ pub struct Counts {
     pub dtlb_flushed_refills: u64,
     /// Trace lines that had to be built.
     pub trace_misses: u64,
+    /// Jumps that went elsewhere than expected.
+    pub mispredictions: u64,
+    /// Loads that waited for a store whose data they could not get.
+    pub blocked_loads: u64,
 }
 
 impl Counted for Counts {
-    const NAMES: [&'static str; 5] =
-        ["itlb_misses", "dtlb_misses", "itlb_flushed_refills", "dtlb_flushed_refills", "trace_misses"];
+    const NAMES: &'static [&'static str] = &[
+        "itlb_misses",
+        "dtlb_misses",
+        "itlb_flushed_refills",
+        "dtlb_flushed_refills",
+        "trace_misses",
+        "mispredictions",
+        "blocked_loads",
+    ];
 
-    fn numbers(&mut self) -> [&mut u64; 5] {
-        let Counts { itlb_misses, dtlb_misses, itlb_flushed_refills, dtlb_flushed_refills, trace_misses } = self;
-        [itlb_misses, dtlb_misses, itlb_flushed_refills, dtlb_flushed_refills, trace_misses]
+    fn numbers(&mut self) -> Vec<&mut u64> {
+        vec![
+            &mut self.itlb_misses,
+            &mut self.dtlb_misses,
+            &mut self.itlb_flushed_refills,
+            &mut self.dtlb_flushed_refills,
+            &mut self.trace_misses,
+            &mut self.mispredictions,
+            &mut self.blocked_loads,
+        ]
     }
 }
 
@@ -56,6 +76,7 @@ pub(crate) struct Memory {
     pub(crate) again: (u32, bool),
     /// Something was looked up that was not there, since that was last reset.
     pub(crate) missed: bool,
+    pub(crate) stores: Stores,
 }
 
 /// An access that changes nothing is not known.
@@ -64,9 +85,9 @@ pub(crate) const NEVER: (u32, bool) = (u32::MAX, false);
 pub struct Machine {
     pub(crate) front: FrontEnd,
     pub(crate) memory: Memory,
-    /// The last block ended with a direct jump; where execution goes on here, it was not taken. Only where taken jumps
-    /// cost more.
-    pub(crate) after_branch: Option<Linear>,
+    /// The last block ended with a jump, and where execution goes on shows what it did. Only where that matters.
+    pub(crate) left: Option<Left>,
+    pub(crate) predictor: Option<Predictor>,
     /// Whether TLBs and virtual caches tell spaces apart, so that a switch need not flush them.
     tagged: bool,
 }
@@ -91,7 +112,8 @@ impl Machine {
         };
         Machine {
             front,
-            after_branch: None,
+            left: None,
+            predictor: prediction_shape(file).map(Predictor::new),
             tagged: false,
             memory: Memory {
                 tlbs,
@@ -109,6 +131,11 @@ impl Machine {
                 last_code_line: Physical(u32::MAX),
                 again: NEVER,
                 missed: false,
+                stores: {
+                    let section = if file.has_section("l1") { "l1" } else { "l1d" };
+                    let line = file.integer(&format!("{section}.line_bytes")).unwrap_or(1);
+                    Stores::new(file.integer("store_forwarding.stores").unwrap_or(0) as usize, line.trailing_zeros())
+                },
             },
         }
     }
@@ -136,9 +163,9 @@ impl Machine {
         self.memory.ledger.add(category, milli);
     }
 
-    /// What refills were charged to; first settles a switch that no user code has followed yet.
+    /// What refills were charged to; first resolves a switch that no user code has followed yet.
     pub fn causes(&mut self) -> &Causes {
-        self.memory.causes.settle();
+        self.memory.causes.resolve_switch();
         &self.memory.causes
     }
 
@@ -155,23 +182,52 @@ impl Machine {
             others.iter().for_each(|&(category, milli)| self.memory.ledger.add(category, milli));
         }
         self.fetch(block, linear, tables);
+        if self.predictor.is_some() || self.memory.costs.branch_taken > 0 {
+            let delivered = self.front.delivers();
+            self.left = block.jump().map(|last| {
+                let next = linear.plus(block.bytes());
+                let at = Linear(next.0.wrapping_sub(last.length as u32));
+                Left { at, next, jump: last.jump, delivered, paired: last.paired }
+            });
+        }
     }
 
     /// Fetches `block` as if it were executed, and executes nothing of it: the same as taking all of it back.
     #[inline(always)]
     pub fn fetch(&mut self, block: &Block, linear: Linear, tables: &mut dyn Tables<Walk>) {
-        if self.memory.costs.branch_taken > 0 {
-            if self.after_branch.is_some_and(|next| next != linear) {
-                self.memory.ledger.add(Category::Instructions, self.memory.costs.branch_taken);
-            }
-            self.after_branch = block.ends_with_branch().then(|| linear.plus(block.bytes()));
+        if self.left.is_some() {
+            self.resolve_jump(linear);
         }
+        self.memory.stores.drain();
         self.front.fetch(block, linear, &mut self.memory, tables);
+    }
+
+    /// Execution goes on at `linear`: that is what the last jump did.
+    #[inline(never)]
+    pub(crate) fn resolve_jump(&mut self, linear: Linear) {
+        let Some(left) = self.left.take() else { return };
+        if left.next != linear && matches!(left.jump, Jump::Direct(_)) {
+            let taken = self.memory.costs.branch_taken;
+            self.memory.ledger.add(Category::Instructions, taken);
+            self.front.spend(taken);
+        }
+        if let Some(predictor) = &mut self.predictor {
+            let resolved = predictor.resolve(&left, linear);
+            self.memory.missed |= !resolved.known;
+            if resolved.mispredicted {
+                self.memory.counts.mispredictions += 1;
+                let cost = self.memory.costs.mispredicted(left.paired);
+                self.memory.stall(cost);
+            }
+        }
     }
 
     /// Takes back the cost of some instructions of `block`: a fault kept them from being executed. That their code was
     /// already fetched stands.
     pub fn retract(&mut self, block: &Block, instructions: std::ops::Range<usize>) {
+        if instructions.end == block.instructions().len() {
+            self.left = None;
+        }
         let Memory { costs, ledger, .. } = &mut self.memory;
         for (category, milli) in block.costs_of(instructions, costs) {
             ledger.take_back(category, milli);
@@ -183,13 +239,17 @@ impl Machine {
     pub fn has_just_seen(&self, linear: Linear, size: u8, write: bool) -> bool {
         let (shift, (line, wrote)) = (self.memory.l1.line_shift(), self.memory.again);
         let last = linear.plus(size as u32 - 1);
-        linear.0 >> shift == line && last.0 >> shift == line && (wrote || !write)
+        let same = linear.0 >> shift == line && last.0 >> shift == line && (wrote || !write);
+        same && self.memory.stores.indifferent(write)
     }
 
     /// A data access that was carried out. `physical` belongs to `linear`; an access may straddle two lines.
     #[inline(always)]
     pub fn data(&mut self, linear: Linear, physical: Physical, size: u8, write: bool, tables: &mut dyn Tables<Walk>) {
         self.memory.data(linear, physical, write, tables);
+        if self.memory.stores.blocks(linear, size, write) {
+            self.memory.blocked();
+        }
         let last = linear.plus(size as u32 - 1);
         if (last.0 ^ linear.0) >> self.memory.l1.line_shift() != 0 {
             self.second_line(linear, last, physical, write, tables);
@@ -254,13 +314,24 @@ impl Machine {
                 self.memory.tlbs.invalidate(linear, moment);
             }
             Event::Entry(kind) => self.entry(kind),
+            Event::LimitFault { .. } => self.limit_fault(),
         }
     }
 
     fn entry(&mut self, kind: EntryKind) {
         self.front.interrupted();
-        self.after_branch = None;
+        if let Some((predictor, left)) = self.predictor.as_mut().zip(self.left.take()) {
+            predictor.interrupted(&left);
+        }
+        self.left = None;
         self.memory.ledger.add(Category::KernelEntryExit, self.memory.costs.entry(kind));
+    }
+
+    /// Only the whole cost is known: what the kernel would have displaced from TLBs and caches is not. The rest of the
+    /// block, with its jump, is still to come.
+    fn limit_fault(&mut self) {
+        self.front.interrupted();
+        self.memory.ledger.add(Category::LimitFault, self.memory.costs.limit_fault);
     }
 
     /// Tells all structures of a switch, if it was one.
@@ -297,6 +368,26 @@ impl Memory {
     fn refill(&mut self, category: Category, loss: Loss, milli: u64) {
         self.ledger.add(category, milli);
         self.causes.charge(category, loss, milli);
+    }
+
+    /// The pipeline waits.
+    #[inline]
+    pub fn stall(&mut self, milli: u64) {
+        self.ledger.add(Category::Stall, milli);
+    }
+
+    /// A load waits for a store.
+    #[inline(never)]
+    fn blocked(&mut self) {
+        self.missed = true;
+        self.counts.blocked_loads += 1;
+        self.stall(self.costs.blocked);
+    }
+
+    /// How long a trace line takes to come that is there.
+    #[inline]
+    pub fn line_time(&self) -> u64 {
+        self.costs.line
     }
 
     /// Starts to build a trace line that was lost so.

@@ -11,20 +11,20 @@ use crate::MILLI;
 
 const ESP: u8 = 1 << 4;
 
-/// Thousandths of a cycle that each instruction adds to the run. The second of a pair adds what the pair takes longer
-/// than the first alone.
-pub(crate) fn issue_costs(instructions: &[Instruction], costs: &Costs) -> Vec<u64> {
+/// Thousandths of a cycle that each instruction adds to the run, and whether the last is the second of a pair. Such a
+/// one adds what the pair takes longer than the first alone.
+pub(crate) fn issue_costs(instructions: &[Instruction], costs: &Costs) -> (Vec<u64>, bool) {
     let mut each = Vec::with_capacity(instructions.len());
     // Registers that the instruction or pair before has written.
     let mut fresh = 0;
-    let mut rest = instructions;
+    let (mut rest, mut paired) = (instructions, false);
     while let [first, tail @ ..] = rest {
         let second = tail.first().filter(|second| costs.pipeline.pairs && pairs(first, second));
         let stalls = fresh & (first.issue.address | second.map_or(0, |i| i.issue.address)) != 0;
         let alone = costs.of(first.class).1 + first.issue.prefixes as u64 * costs.pipeline.prefix;
         each.push(alone + stalls as u64 * costs.pipeline.address_stall);
         fresh = first.issue.writes;
-        rest = tail;
+        (rest, paired) = (tail, second.is_some());
         if let Some(second) = second {
             let longest = alone.max(costs.of(second.class).1);
             each.push(longest - alone + serialised(first.class, second.class));
@@ -32,7 +32,7 @@ pub(crate) fn issue_costs(instructions: &[Instruction], costs: &Costs) -> Vec<u6
             rest = &tail[1..];
         }
     }
-    each
+    (each, paired)
 }
 
 /// Whether `first` goes through the U pipe while `second` goes through the V pipe.

@@ -11,17 +11,17 @@ pub(crate) fn schema() -> Schema {
         layouts: &LAYOUTS,
         alternatives: &ALTERNATIVES,
         optional_keys: &OPTIONAL_KEYS,
-        optional_section: Some(OPTIONAL_SECTION),
+        optional_sections: &OPTIONAL_SECTIONS,
     }
 }
 
 /// Sections that exclude or need each other: of each group a machine has exactly one of the lists. Apart from them only
-/// l2 may be left out.
+/// these may be left out.
 const LAYOUTS: [Layout; 2] = [
     &[&["trace_cache", "micro_ops", "l1d"], &["l1i", "l1d"], &["l1"]],
     &[&["itlb", "dtlb"], &["itlb", "dtlb", "dtlb_large"], &["tlb"]],
 ];
-const OPTIONAL_SECTION: &str = "l2";
+const OPTIONAL_SECTIONS: [&str; 4] = ["l2", "branch_prediction", "trace_prediction", "store_forwarding"];
 
 const TLB: [(&str, Kind); 8] = [
     ("entries", ENTRIES),
@@ -45,7 +45,7 @@ const CACHE: [(&str, Kind); 8] = [
     ("lines_per_fill", Kind::Integer { min: 1, max: 8 }),
 ];
 
-const SINGLE: [(&str, &str, Kind); 31] = [
+const SINGLE: [(&str, &str, Kind); 44] = [
     ("processor", "clock_mhz", Kind::Integer { min: 1, max: 10_000 }),
     ("processor", "emulated_as", Kind::Choice(&["486", "pentium", "pentium2", "pentium3"])),
     ("pipeline", "pairing", Kind::Choice(&["none", "pentium"])),
@@ -62,6 +62,18 @@ const SINGLE: [(&str, &str, Kind); 31] = [
     ("trace_cache", "uops_per_cycle", Kind::Integer { min: 1, max: 64 }),
     ("trace_cache", "decode_cycles", CYCLES),
     ("trace_cache", "flushed_by_cr3", Kind::Bool),
+    ("branch_prediction", "entries", ENTRIES),
+    ("branch_prediction", "associativity", Kind::Ways),
+    ("branch_prediction", "replacement", REPLACEMENT),
+    ("branch_prediction", "unknown", Kind::Choice(&["not-taken", "backward-taken"])),
+    ("branch_prediction", "return_stack", Kind::Integer { min: 0, max: 64 }),
+    ("branch_prediction", "mispredicted_cycles", CYCLES),
+    ("branch_prediction", "mispredicted_paired_cycles", CYCLES),
+    ("trace_prediction", "entries", ENTRIES),
+    ("trace_prediction", "associativity", Kind::Ways),
+    ("trace_prediction", "replacement", REPLACEMENT),
+    ("store_forwarding", "stores", Kind::Integer { min: 1, max: 64 }),
+    ("store_forwarding", "blocked_cycles", CYCLES),
     ("l2", "hit_cycles", CYCLES),
     ("memory", "read_cycles", CYCLES),
     ("memory", "write_back_cycles", CYCLES),
@@ -77,6 +89,7 @@ const SINGLE: [(&str, &str, Kind); 31] = [
     ("entry", "iret_cycles", CYCLES),
     ("entry", "fault_cycles", CYCLES),
     ("entry", "interrupt_cycles", CYCLES),
+    ("entry", "limit_fault_path_cycles", CYCLES),
 ];
 
 /// Two ways to state one cost, of the whole or of one part: a section has exactly one of the lists.
@@ -90,8 +103,16 @@ const ALTERNATIVES: [(&str, [&[&str]; 2]); 5] = [
 ];
 
 /// Parameters that may be left out of a section that is there.
-const OPTIONAL_KEYS: [&str; 6] =
-    ["random_seed", "far_return_cycles", "far_jump_cycles", "sysenter_sysexit_cycles", "iret_cycles", "branch_taken"];
+const OPTIONAL_KEYS: [&str; 8] = [
+    "random_seed",
+    "far_return_cycles",
+    "far_jump_cycles",
+    "sysenter_sysexit_cycles",
+    "iret_cycles",
+    "branch_taken",
+    "mispredicted_paired_cycles",
+    "limit_fault_path_cycles",
+];
 
 /// Every parameter of every section of an IA-32 machine.
 fn all() -> Vec<Spec> {

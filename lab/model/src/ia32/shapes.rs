@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //! The geometry of the components that only IA-32 machines have so, as a machine file states it.
 
+use super::prediction::{BufferShape, PredictionShape, Unknown};
 use super::{TlbShape, TraceCacheShape};
 use crate::core::shapes::replacement;
 use crate::MachineFile;
@@ -27,4 +28,22 @@ pub(crate) fn trace_cache_shape(file: &MachineFile) -> TraceCacheShape {
         taken_branches: number("taken_branches") as u8,
         index_shift: number("index_shift") as u32,
     }
+}
+
+/// None where nothing is predicted.
+pub(crate) fn prediction_shape(file: &MachineFile) -> Option<PredictionShape> {
+    let buffer = |section: &str| {
+        let entries = file.integer(&format!("{section}.entries"))?;
+        let ways = file.ways(&format!("{section}.associativity"), entries) as usize;
+        Some(BufferShape { entries: entries as usize, ways, replacement: replacement(file, section) })
+    };
+    Some(PredictionShape {
+        buffer: buffer("branch_prediction")?,
+        of_traces: buffer("trace_prediction"),
+        unknown: match file.choice("branch_prediction.unknown") {
+            "not-taken" => Unknown::NotTaken,
+            _ => Unknown::BackwardTaken,
+        },
+        return_stack: file.integer("branch_prediction.return_stack").unwrap_or(0) as usize,
+    })
 }

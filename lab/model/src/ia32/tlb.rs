@@ -2,8 +2,8 @@
 //! A translation look-aside buffer, without address-space tags unless it is told otherwise ([`Running::tagged`]).
 
 use super::Walk;
+use crate::core::loss_history::LossHistory;
 use crate::core::notes::Notes;
-use crate::core::past::Past;
 use crate::{Associative, Linear, Loss, Moment, Page, Physical, Replacement, Running, Tag};
 
 /// Geometry of a TLB.
@@ -29,7 +29,7 @@ pub struct Tlb {
     large_entries: usize,
     global_pages: bool,
     running: Running,
-    past: Past,
+    history: LossHistory,
     /// The page that was looked up last, and its frame. It was used last of all, so that using it once more changes
     /// nothing.
     last: (Page, Physical),
@@ -68,7 +68,7 @@ impl Tlb {
             large_entries: 0,
             global_pages: false,
             running: Running::START,
-            past: Past::new(),
+            history: LossHistory::new(),
             last: NO_PAGE,
             found: [Found::NOTHING; FOUND],
             notes: Notes::default(),
@@ -173,13 +173,13 @@ impl Tlb {
         let (slot, evicted) = self.store.insert(set, self.running.stored(key, tag));
         if let Some(old) = evicted {
             let old = self.forget(old);
-            self.past.evicted(old, self.tags[slot], self.running.since);
+            self.history.evicted(old, self.tags[slot], self.running.since);
         }
         self.large_entries += large as usize;
         self.frames[slot] = frame;
         self.tags[slot] = tag;
         self.last = (linear.page(), self.remember(linear.page(), slot, if large { 0x003f_f000 } else { 0 }));
-        self.past.of(key, tag)
+        self.history.of(key, tag)
     }
 
     /// The key of an entry that is no longer held.
@@ -220,7 +220,7 @@ impl Tlb {
                 if goes(self, slot, self.running.taken_apart(stored).0) {
                     self.store.remove(slot);
                     let key = self.forget(stored);
-                    self.past.flushed(key, self.tags[slot], by);
+                    self.history.flushed(key, self.tags[slot], by);
                 }
             }
         }

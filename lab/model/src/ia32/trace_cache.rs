@@ -6,8 +6,8 @@
 //! that starts at the same place but continues elsewhere counts as held. An address-space switch empties the cache
 //! (U02, section 2.1).
 
+use crate::core::loss_history::LossHistory;
 use crate::core::notes::{Lookup, Notes};
-use crate::core::past::Past;
 use crate::{Associative, Linear, Loss, Moment, Replacement, Running, Tag};
 use std::cell::Cell;
 
@@ -31,7 +31,7 @@ pub struct TraceCache {
     /// How many lines start on the pages of each number modulo the size: most pages that are invalidated hold data.
     on_pages: [u32; PAGES],
     running: Running,
-    past: Past,
+    history: LossHistory,
     /// Starts of lines that were looked up.
     notes: Notes,
 }
@@ -50,7 +50,7 @@ impl TraceCache {
             store,
             on_pages: [0; PAGES],
             running: Running::START,
-            past: Past::new(),
+            history: LossHistory::new(),
             notes: Notes::default(),
         }
     }
@@ -95,9 +95,9 @@ impl TraceCache {
         if let Some(old) = evicted {
             let (old, tag) = self.running.taken_apart(old);
             self.on_pages[page_of(old)] -= 1;
-            self.past.evicted(old, tag, self.running.since);
+            self.history.evicted(old, tag, self.running.since);
         }
-        Some(self.past.of(key, self.running.tag))
+        Some(self.history.of(key, self.running.tag))
     }
 
     /// Whether a lookup would find `line`; marks nothing used.
@@ -146,7 +146,7 @@ impl TraceCache {
             if goes(key, tag) {
                 self.store.remove(slot);
                 self.on_pages[page_of(key)] -= 1;
-                self.past.flushed(key, tag, by);
+                self.history.flushed(key, tag, by);
             }
         }
     }

@@ -84,3 +84,23 @@ pub fn jumps(machine: &mut Machine, tables: &mut Identity, base: u32, pages: u32
 pub fn cycles(machine: &Machine, category: Category) -> u64 {
     machine.ledger().row(category) / MILLI
 }
+
+/// A stream of numbers from a seed.
+pub struct Dice(u64);
+
+impl Dice {
+    pub fn new(seed: u64) -> Self {
+        Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15))
+    }
+
+    pub fn below(&mut self, limit: u32) -> u32 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 32) as u32 % limit
+    }
+
+    pub fn of<T: Copy>(&mut self, choices: &[T]) -> T {
+        choices[self.below(choices.len() as u32) as usize]
+    }
+}

@@ -13,6 +13,10 @@ const PC: u16 = 1 << 15;
 pub enum Special {
     None,
     Marker,
+    /// It may be at a place of a region.
+    Place,
+    /// A system call of Linux or its like, with the number in it.
+    Call(u32),
     /// With the number of the register that has the operand, and the condition.
     Coprocessor {
         operation: Operation,
@@ -38,6 +42,15 @@ impl Decoded {
 
 fn bit(number: u32) -> u16 {
     1 << number
+}
+
+/// The number in `swi`, where `bytes` are that (A4.1.50 of the manual; Thumb's, A7.1.61, has none of Linux's).
+pub fn call(bytes: &[u8]) -> Option<u32> {
+    match *bytes {
+        [a, b, c, d] if d & 0xf == 0xf => Some(u32::from_le_bytes([a, b, c, 0])),
+        [_, 0xdf] => Some(0),
+        _ => None,
+    }
 }
 
 /// An instruction of 4 bytes, or of 2 in Thumb code.

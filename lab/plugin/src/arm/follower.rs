@@ -7,8 +7,10 @@
 
 use super::decode::{Decoded, Special};
 use super::memory::Memory;
-use super::registers::{Registers, LR};
+use super::registers::{Registers, LR, NUMBER, SP};
 use crate::core::observer::{Guest, Observer};
+use crate::core::programs::Programs;
+use crate::core::user_regions::{Thread, UserRegions};
 use cobnut_model::arm::{Class, Exception, Operation};
 use cobnut_model::{Linear, Physical, Tables};
 use cobnut_trace::{Marker, Mode};
@@ -17,6 +19,8 @@ const MARK_BEGIN: u32 = 0xC0B0_0001;
 const MARK_ITERATION: u32 = 0xC0B0_0002;
 const MARK_END: u32 = 0xC0B0_0003;
 const NOWHERE: u32 = u32::MAX;
+/// What the numbers in Linux's old system calls begin at.
+const OLD_CALLS: u32 = 0x0090_0000;
 /// Jumps to here and above are system calls (docs/x2-arm.md).
 const SYSTEM_CALLS: u32 = 0xffff_ff00;
 
@@ -65,6 +69,9 @@ pub struct Block<P> {
     step: u32,
     /// Whom it is counted for: constant, for QEMU keys blocks by privilege and physical address.
     mode: Option<Mode>,
+    /// Its bytes, until it is known whose they are, if it may be a program's; and the number of that.
+    pub text: Vec<u8>,
+    program: Option<usize>,
     /// Where it was last executed.
     at: u32,
 }
@@ -76,7 +83,7 @@ impl<P> Block<P> {
         let mut cuts = vec![0];
         for (index, one) in decoded.iter().enumerate() {
             match one.special {
-                Special::Marker => cuts.push(index),
+                Special::Marker | Special::Place | Special::Call(_) => cuts.push(index),
                 Special::Coprocessor { .. } => cuts.push(index + 1),
                 Special::None => {}
             }
@@ -86,11 +93,11 @@ impl<P> Block<P> {
         let segment = |cut: &[usize]| Segment {
             first: cut[0],
             count: cut[1] - cut[0],
-            marked: decoded[cut[0]].special == Special::Marker,
+            marked: matches!(decoded[cut[0]].special, Special::Marker | Special::Place | Special::Call(_)),
             prepared: prepare(at.wrapping_add(cut[0] as u32 * step), &decoded[cut[0]..cut[1]]),
         };
         let segments = cuts.windows(2).map(segment).collect();
-        Block { decoded, segments, step, mode: None, at: NOWHERE }
+        Block { decoded, segments, step, mode: None, text: Vec::new(), program: None, at: NOWHERE }
     }
 
     fn address(&self, index: usize) -> u32 {
@@ -154,6 +161,8 @@ pub struct Follower<O: Observer<ArmGuest>> {
     told: usize,
     next_fall: u32,
     next_taken: u32,
+    programs: &'static Programs,
+    regions: UserRegions,
 }
 
 impl<O: Observer<ArmGuest>> Follower<O> {
@@ -163,6 +172,7 @@ impl<O: Observer<ArmGuest>> Follower<O> {
         interface_frame: Option<Physical>,
         began: *const u64,
         observer: O,
+        (programs, regions): (&'static Programs, UserRegions),
     ) -> Self {
         let previous = std::ptr::null();
         Follower {
@@ -175,6 +185,8 @@ impl<O: Observer<ArmGuest>> Follower<O> {
             told: 0,
             next_fall: NOWHERE,
             next_taken: NOWHERE,
+            programs,
+            regions,
         }
     }
 
@@ -219,6 +231,7 @@ impl<O: Observer<ArmGuest>> Follower<O> {
                 if known.is_none() {
                     block.segments.iter_mut().for_each(|segment| O::belongs(&mut segment.prepared, mode));
                     block.mode = Some(mode);
+                    self.find_program(block, at, mode);
                 }
                 self.arrive(at, mode);
                 block.at = at;
@@ -233,9 +246,55 @@ impl<O: Observer<ArmGuest>> Follower<O> {
         };
         self.previous = block;
         self.told = 0;
+        if let Some(program) = block.program.filter(|_| self.regions.of_calls()) {
+            self.regions.runs(program, self.thread().space);
+        }
         if !block.segments[0].marked {
             self.tell(block, 0, mode);
         }
+    }
+
+    /// Whose code a block at `at` is.
+    fn find_program(&mut self, block: &mut Block<O::Prepared>, at: u32, mode: Mode) {
+        let text = std::mem::take(&mut block.text);
+        block.program = self.programs.of(at, &text).filter(|_| mode == Mode::User);
+        let Some(program) = block.program else { return };
+        for segment in &mut block.segments {
+            let address = at.wrapping_add(segment.first as u32 * block.step);
+            self.observer.of_program(&mut segment.prepared, address, program);
+        }
+    }
+
+    /// The thread that runs.
+    fn thread(&self) -> Thread {
+        let space = (self.memory.table_base.0, self.memory.process_id);
+        Thread { space, stack: self.registers.general(SP) }
+    }
+
+    fn mark(&mut self, markers: impl IntoIterator<Item = Marker>) {
+        markers.into_iter().for_each(|marker| self.observer.marker(marker));
+    }
+
+    /// The run ends.
+    pub fn end_regions(&mut self) {
+        let markers = self.regions.finish();
+        self.mark(markers);
+        let doubts: Vec<String> = self.regions.doubts().collect();
+        doubts.into_iter().for_each(|doubt| self.observer.doubt(doubt));
+    }
+
+    /// What comes before an instruction at a place of a region, or one that calls the kernel.
+    fn reached(&mut self, block: &Block<O::Prepared>, index: usize) {
+        let by_kernel = block.mode == Some(Mode::Kernel);
+        let markers = match block.decoded[index].special {
+            Special::Call(_) if by_kernel => Vec::new(),
+            Special::Call(number) => {
+                let number = if number == 0 { self.registers.general(NUMBER) } else { number.wrapping_sub(OLD_CALLS) };
+                self.regions.calls(number, self.thread())
+            }
+            _ => self.regions.reached(block.address(index), by_kernel),
+        };
+        self.mark(markers);
     }
 
     /// Whether all of the previous block has begun.
@@ -285,6 +344,10 @@ impl<O: Observer<ArmGuest>> Follower<O> {
             };
             self.observer.event(Event::Exception { exception, at, fault }, &mut self.memory);
         }
+        if self.regions.waits() && mode != Mode::Kernel {
+            let returned = self.regions.returned(self.thread());
+            self.mark(returned);
+        }
     }
 
     /// Of the block before, the instructions from number `first` on were not executed.
@@ -309,6 +372,9 @@ impl<O: Observer<ArmGuest>> Follower<O> {
     pub fn special(&mut self, block: &Block<O::Prepared>, index: usize) {
         if let Special::Coprocessor { operation, register, condition } = block.decoded[index].special {
             self.coprocessor(block, index, operation, register, condition);
+        } else if self.following() && block.decoded[index].special != Special::Marker {
+            self.reached(block, index);
+            self.tell_from(block, index, true);
         } else if self.following() {
             let (kind, case) = (self.registers.general(0), self.registers.general(1));
             self.observer.marker(match kind {

@@ -40,7 +40,8 @@ impl<O: Observer<ArmGuest>> Follow for Follower<O> {
         let ram = Ram::map(&setup.arguments.ram, setup.arguments.base)?;
         let observer = O::create(setup, ram.size())?;
         let began = unsafe { qemu::qemu_plugin_scoreboard_find(BEGAN, cpu).cast::<u64>() };
-        Ok(Follower::new(registers, Memory::new(ram), setup.kernel.interface_frame, began, observer))
+        let regions = (&setup.programs, setup.regions.clone());
+        Ok(Follower::new(registers, Memory::new(ram), setup.kernel.interface_frame, began, observer, regions))
     }
 
     #[inline]
@@ -54,6 +55,7 @@ impl<O: Observer<ArmGuest>> Follow for Follower<O> {
     }
 
     fn finish(&mut self, setup: &Setup) -> std::io::Result<()> {
+        self.end_regions();
         self.observer.finish(setup)
     }
 }
@@ -72,22 +74,43 @@ pub unsafe fn install(id: qemu::qemu_plugin_id_t) {
     }
 }
 
+/// Notes which instructions may be at a place of a region, or make a call that is measured.
+fn mark(at: u32, decoded: &mut [decode::Decoded], bytes: &[Vec<u8>]) {
+    let Setup { programs, regions, .. } = setup();
+    if regions.is_empty() {
+        return;
+    }
+    let mut within = at & 0xfff;
+    for (index, one) in decoded.iter_mut().enumerate() {
+        let call = decode::call(&bytes[index]).filter(|_| regions.of_calls());
+        let place = || regions.may_be_within(within) && regions.may_be_at(within, &bytes[index..].concat(), programs);
+        one.special = match (one.special, call) {
+            (Special::None, Some(number)) => Special::Call(number),
+            (Special::None, None) if place() => Special::Place,
+            (special, _) => special,
+        };
+        within = (within + bytes[index].len() as u32) & 0xfff;
+    }
+}
+
 /// Prepares a block and attaches what it needs.
 unsafe extern "C" fn block_translated<O: Observer<ArmGuest>>(
     _id: qemu::qemu_plugin_id_t,
     tb: *mut qemu::qemu_plugin_tb,
 ) {
-    let decoded: Vec<_> = (0..qemu::qemu_plugin_tb_n_insns(tb))
+    let bytes: Vec<Vec<u8>> = (0..qemu::qemu_plugin_tb_n_insns(tb))
         .map(|index| {
             let (bytes, length) = bytes_of::<4>(tb, index);
-            decode::decode(&bytes[..length])
+            bytes[..length].to_vec()
         })
         .collect();
+    let mut decoded: Vec<_> = bytes.iter().map(|bytes| decode::decode(bytes)).collect();
     if decoded.is_empty() {
         return;
     }
-    let specials: Vec<bool> = decoded.iter().map(|one| one.special != Special::None).collect();
     let at = qemu::qemu_plugin_tb_vaddr(tb) as u32;
+    mark(at, &mut decoded, &bytes);
+    let specials: Vec<bool> = decoded.iter().map(|one| one.special != Special::None).collect();
     let observer = &follower::<O>().observer;
     let mut offset = 0;
     let mut site = |one: &decode::Decoded| {
@@ -96,7 +119,11 @@ unsafe extern "C" fn block_translated<O: Observer<ArmGuest>>(
         lasting(site)
     };
     let sites: Vec<*mut O::Site> = decoded.iter().map(&mut site).collect();
-    let block = lasting(Block::new(at, decoded, |at, part| observer.prepare(at, part)));
+    let mut block = Block::new(at, decoded, |at, part| observer.prepare(at, part));
+    if !setup().programs.is_empty() {
+        block.text = bytes.concat();
+    }
+    let block = lasting(block);
     seam::follow_block::<Follower<O>>(tb, block);
     let registers = qemu::qemu_plugin_cb_flags::QEMU_PLUGIN_CB_R_REGS;
     let none = qemu::qemu_plugin_cb_flags::QEMU_PLUGIN_CB_NO_REGS;

@@ -11,7 +11,10 @@ pub struct Registers {
 }
 
 const PC: usize = 15;
+pub const SP: usize = 13;
 pub const LR: usize = 14;
+/// Where Linux takes the number of a system call from, if it does not stand in the instruction.
+pub const NUMBER: usize = 7;
 const MODE_USER: u32 = 0x10;
 const CPSR_MODE: u32 = 0xf;
 

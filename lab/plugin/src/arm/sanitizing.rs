@@ -38,6 +38,8 @@ pub struct Sanitizing {
     sanitizer: Sanitizer,
     stop_at_first: bool,
     stop_after: u64,
+    /// Addresses of instructions whose operations on TLBs and caches do nothing.
+    ignored: Vec<u32>,
     started: bool,
 }
 
@@ -89,7 +91,8 @@ impl Observer<ArmGuest> for Sanitizing {
         let mut sanitizer = Sanitizer::default();
         sanitizer.watched.clone_from(&arguments.watched);
         let stop_after = arguments.stop_after.unwrap_or(u64::MAX);
-        Ok(Sanitizing { sanitizer, stop_at_first: arguments.stop_at_first, stop_after, started: false })
+        let (stop_at_first, ignored) = (arguments.stop_at_first, arguments.ignored.clone());
+        Ok(Sanitizing { sanitizer, stop_at_first, stop_after, ignored, started: false })
     }
 
     fn prepare(&self, _at: u32, instructions: &[Decoded]) -> Looked {
@@ -130,6 +133,9 @@ impl Observer<ArmGuest> for Sanitizing {
 
     fn event(&mut self, event: Event, memory: &mut Memory) {
         let (exception, at, fault) = match event {
+            Event::Operation { operation, at, .. } if !operation.writes_register() && self.ignored.contains(&at) => {
+                return
+            }
             Event::Operation { operation, operand, at } => {
                 return self.sanitizer.operation(operation, operand, at, view(memory))
             }

@@ -31,6 +31,10 @@ impl Observer<ArmGuest> for Output<Arm> {
         run.mode = mode;
     }
 
+    fn of_program(&self, run: &mut Run<Arm>, address: u32, program: usize) {
+        Output::of_program(self, run, address, program);
+    }
+
     #[inline]
     fn run(&mut self, run: &Run<Arm>, place: &Place, memory: &mut Memory) {
         Sink::run(self, run, place.mva, memory);
@@ -58,6 +62,10 @@ impl Observer<ArmGuest> for Output<Arm> {
 
     fn marker(&mut self, marker: Marker) {
         Sink::marker(self, marker);
+    }
+
+    fn doubt(&mut self, text: String) {
+        self.warn(text);
     }
 
     fn finish(&mut self, setup: &Setup) -> std::io::Result<()> {

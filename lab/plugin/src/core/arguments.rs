@@ -37,14 +37,13 @@ pub struct Arguments {
     pub ranges: Vec<String>,
     /// `program=NAME:FILE`: a user's program, known by its ELF file.
     pub programs: Vec<String>,
-    /// `region=CASE:NAME/FROM..TO`: a case that two places in a program delimit.
+    /// `region=CASE:WHAT`: a case without marks (`user_regions.rs`).
     pub regions: Vec<String>,
     /// `from=begin`: nothing is counted or modelled before the first case begins.
     pub from_begin: bool,
-    /// `symbols=FILE`, with `mode=sanitize`: names of the kernel's code as Linux writes them (System.map,
-    /// /proc/kallsyms).
+    /// `symbols=FILE`: names of the kernel's code, of an ELF file or as Linux writes them (System.map, /proc/kallsyms).
     pub symbols: Option<PathBuf>,
-    /// `ignore=ADDRESS`, with `mode=sanitize`: instructions that are taken not to invalidate, by linear address.
+    /// `ignore=ADDRESS`, with `mode=sanitize`: instructions that are taken not to invalidate (or clean), by address.
     pub ignored: Vec<u32>,
     /// `watch=ADDRESS:BYTES` (hexadecimal), with `mode=sanitize` of ARM guests: who stores there is listed.
     pub watched: Vec<(Linear, u32)>,
@@ -122,20 +121,6 @@ impl Arguments {
             return Err("argument from: only a measurement can wait for its beginning".into());
         }
         Ok(arguments)
-    }
-
-    /// Refuses what works on IA-32 only.
-    pub fn check_arm(&self) -> Result<(), String> {
-        let given = [
-            ("ignore", !self.ignored.is_empty()),
-            ("program", !self.programs.is_empty()),
-            ("symbols", self.symbols.is_some()),
-            ("without", self.without_flush),
-        ];
-        match given.iter().find(|(_, given)| *given) {
-            Some((name, _)) => Err(format!("argument {name}: not for ARM guests")),
-            None => Ok(()),
-        }
     }
 }
 

@@ -63,7 +63,8 @@ impl KernelImage {
         code.map(|section| Some((section.address() as u32, section.data().ok()?.to_vec()))).collect()
     }
 
-    fn parse_symbols(bytes: &[u8]) -> Option<Symbols> {
+    /// The names of code in an ELF file, or None if it is none that is complete.
+    pub fn parse_symbols(bytes: &[u8]) -> Option<Symbols> {
         let elf = parse(bytes)?;
         let code = elf.sections().filter(is_code);
         let code = code.map(|section| (section.address() as u32, (section.address() + section.size()) as u32));

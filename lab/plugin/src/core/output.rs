@@ -34,7 +34,7 @@ impl<P: Processor> Output<P> {
         } else {
             let mut measurement = Measurement::new(setup.file.as_ref(), &arguments.overrides, &header);
             if arguments.without_flush {
-                measurement = measurement.without_flush()?;
+                measurement = measurement.without_flush();
             }
             if arguments.from_begin {
                 measurement = measurement.from_begin();

@@ -64,6 +64,12 @@ impl Programs {
         self.list.iter().position(|program| program.has(address, bytes))
     }
 
+    /// The number of the one with this name.
+    pub fn named(&self, name: &str) -> Result<usize, String> {
+        let found = self.list.iter().position(|program| program.name == name);
+        found.ok_or(format!("there is no program={name}:FILE"))
+    }
+
     pub fn number(&self, program: usize) -> &Program {
         &self.list[program]
     }
@@ -72,8 +78,9 @@ impl Programs {
     pub fn places(&self, text: &str) -> Option<Result<(usize, u32, u32), String>> {
         let (name, places) = text.split_once('/')?;
         let (first, last) = places.split_once("..")?;
-        let Some(number) = self.list.iter().position(|program| program.name == name) else {
-            return Some(Err(format!("there is no program={name}:FILE")));
+        let number = match self.named(name) {
+            Ok(number) => number,
+            Err(why) => return Some(Err(why)),
         };
         let at = |place| self.list[number].address(place);
         Some(at(first).and_then(|first| Ok((number, first, at(last)?))))

@@ -50,9 +50,6 @@ pub fn fail(message: &str) -> ! {
 /// From the words of the command line.
 pub fn prepare<'a>(words: impl Iterator<Item = &'a str>, architecture: Architecture) -> Result<Setup, String> {
     let arguments = Arguments::parse(words)?;
-    if architecture == Architecture::Arm {
-        arguments.check_arm()?;
-    }
     let mut warnings = Vec::new();
     let kernel = match &arguments.kernel {
         Some(path) => KernelImage::read(path)?,
@@ -71,9 +68,16 @@ pub fn prepare<'a>(words: impl Iterator<Item = &'a str>, architecture: Architect
     if let Some(file) = file.as_ref().filter(|file| file.architecture != architecture) {
         return Err(format!("machine {} is no {} machine", file.name, architecture.name()));
     }
-    let symbols = arguments.kernel.as_deref().map_or(Ok(Symbols::default()), KernelImage::symbols)?;
+    let symbols = match (&arguments.symbols, &arguments.kernel) {
+        (Some(path), _) => Symbols::read(path)?,
+        (None, Some(path)) => KernelImage::symbols(path)?,
+        (None, None) => Symbols::default(),
+    };
     let programs = Programs::read(&arguments.programs)?;
-    let regions = UserRegions::parse(&arguments.regions, &programs)?;
+    let regions = UserRegions::parse(&arguments.regions, &programs, &symbols)?;
+    if architecture == Architecture::Arm && regions.of_console() {
+        return Err("argument region: what an ARM guest prints is not seen".into());
+    }
     let (mut ranges, mut in_programs) = (Vec::new(), Vec::new());
     for argument in &arguments.ranges {
         match code_ranges::parse(argument, &symbols, &programs)? {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //! Names of the kernel's code.
 
+use super::kernel_image::KernelImage;
 use cobnut_trace::CodeRange;
 use cpp_demangle::{DemangleOptions, Symbol};
+use object::elf;
 use std::path::Path;
 
 /// Symbols of code, by address.
@@ -20,10 +22,15 @@ impl Symbols {
         Symbols { list, code }
     }
 
-    /// Reads such a file; an error is one line.
+    /// Reads an ELF file's symbols, or lines as System.map has them; an error is one line.
     pub fn read(path: &Path) -> Result<Self, String> {
-        let text = std::fs::read_to_string(path).map_err(|e| format!("symbol file {}: {e}", path.display()))?;
-        Self::parse(&text).ok_or_else(|| format!("symbol file {}: not lines of address, type and name", path.display()))
+        let named = |why: &str| format!("symbol file {}: {why}", path.display());
+        let bytes = std::fs::read(path).map_err(|e| named(&e.to_string()))?;
+        if bytes.starts_with(&elf::ELFMAG) {
+            return KernelImage::parse_symbols(&bytes).ok_or_else(|| named("not a complete 32-bit ELF file"));
+        }
+        let lines = String::from_utf8_lossy(&bytes);
+        Self::parse(&lines).ok_or_else(|| named("not lines of address, type and name"))
     }
 
     /// From lines of address, type and name, as `nm`, System.map and /proc/kallsyms have them. Code is what lies
@@ -49,6 +56,14 @@ impl Symbols {
         match found.next() {
             None => Ok(address),
             Some(_) => Err(format!("the kernel's code has more than one symbol {symbol}")),
+        }
+    }
+
+    /// The address that a symbol names, or a number with 0x.
+    pub fn place_named(&self, text: &str) -> Result<u32, String> {
+        match text.strip_prefix("0x") {
+            Some(digits) => u32::from_str_radix(digits, 16).map_err(|_| format!("{text} is not an address")),
+            None => self.address(text),
         }
     }
 

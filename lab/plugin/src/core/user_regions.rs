@@ -1,17 +1,51 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-//! Cases without marks: `region=CASE:NAME/FROM..TO` takes two places in a program's code. Each time that the
-//! instruction at FROM is executed one iteration ends and the next starts, the first of all begins the case, and the
-//! instruction at TO ends it. With `@N` behind it, the first N turns belong to the case but are no iterations.
+//! Cases without marks, `region=CASE:WHAT`. WHAT says which turns of the guest are its iterations:
+//!
+//! - `NAME/FROM..TO`: two places in the code of a program (`program=NAME:FILE`), or of the kernel if NAME is `kernel`.
+//!   Each time that the instruction at FROM is executed one iteration ends and the next starts, the first of all begins
+//!   the case, and the instruction at TO ends it.
+//! - `call=NUMBER`, `NAME/call=NUMBER`: system calls with this number, of anybody or of the processes that execute code
+//!   of the program. Each is an iteration, from the instruction that makes it to its return in the same thread; what
+//!   is in between belongs to none.
+//! - `console=FROM..TO`: texts that the guest prints. FROM ends one iteration and starts the next, TO ends the case.
+//!
+//! With `@N` behind it, the first N turns belong to the case but are no iterations. One case is open at a time: where
+//! another one would begin inside it, that is not measured.
 
 use super::programs::Programs;
+use super::symbols::Symbols;
 use cobnut_trace::Marker;
+
+/// What tells the thread of a call, as long as it is in the kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Thread {
+    /// Page directory or table base, and where its code segment starts or what relocates it.
+    pub space: (u32, u32),
+    pub stack: u32,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum What {
+    /// Places in the program with this number, or in the kernel.
+    Code {
+        program: Option<usize>,
+        from: u32,
+        to: u32,
+    },
+    Calls {
+        program: Option<usize>,
+        number: u32,
+    },
+    Console {
+        from: String,
+        to: String,
+    },
+}
 
 #[derive(Clone)]
 struct Region {
     case: u32,
-    program: usize,
-    from: u32,
-    to: u32,
+    what: What,
     warmup: u32,
 }
 
@@ -22,128 +56,258 @@ pub struct UserRegions {
     open: Option<usize>,
     /// How often that one's start was reached.
     turns: u32,
+    /// Who is in the call that is measured.
+    calling: Option<Thread>,
+    /// What the guest has printed last.
+    printed: String,
+    /// Spaces in which the program of the calls has run.
+    spaces: Vec<(u32, u32)>,
+    /// Cases that would have begun inside another one.
+    inside: Vec<(u32, u32)>,
 }
 
 /// Addresses of pages agree with those of the programs in so many bits, wherever a segment starts.
 const WITHIN_PAGE: u32 = 0xfff;
+const KERNEL: &str = "kernel";
+const FORM: &str = "must be CASE:NAME/FROM..TO, CASE:call=NUMBER, CASE:NAME/call=NUMBER or CASE:console=FROM..TO";
 
 impl UserRegions {
-    pub fn parse(arguments: &[String], programs: &Programs) -> Result<Self, String> {
-        let region = |argument: &String| {
+    /// `symbols` are the kernel's.
+    pub fn parse(arguments: &[String], programs: &Programs, symbols: &Symbols) -> Result<Self, String> {
+        let mut list: Vec<Region> = Vec::new();
+        for argument in arguments {
             let wrong = |why: &str| format!("argument region={argument}: {why}");
-            let form = "must be CASE:NAME/FROM..TO or CASE:NAME/FROM..TO@TURNS";
-            let number = |text: &str| text.parse().map_err(|_| wrong(form));
-            let (case, places) = argument.split_once(':').ok_or(wrong(form))?;
-            let (places, warmup) = places.split_once('@').unwrap_or((places, "0"));
-            let (case, warmup) = (number(case)?, number(warmup)?);
-            let (program, from, to) = programs.places(places).ok_or(wrong(form))?.map_err(|why| wrong(&why))?;
-            if from == to {
-                return Err(wrong("starts where it ends"));
+            let region = Region::parse(argument, programs, symbols).map_err(|why| wrong(&why))?;
+            if let Some(other) = list.iter().find(|other| other.starts_like(&region)) {
+                return Err(wrong(&format!("starts where case {} starts", other.case)));
             }
-            Ok(Region { case, program, from, to, warmup })
-        };
-        Ok(UserRegions { list: arguments.iter().map(region).collect::<Result<_, _>>()?, open: None, turns: 0 })
+            list.push(region);
+        }
+        let calls = list.iter().filter(|region| matches!(region.what, What::Calls { .. })).count();
+        if calls > 1 || calls == 1 && list.len() > 1 {
+            return Err("argument region: calls are measured alone, in a run of their own".into());
+        }
+        Ok(UserRegions { list, ..UserRegions::default() })
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    fn places(&self) -> impl Iterator<Item = (Option<usize>, u32)> + '_ {
+        self.list.iter().flat_map(|region| match region.what {
+            What::Code { program, from, to } => vec![(program, from), (program, to)],
+            _ => Vec::new(),
+        })
     }
 
     /// Whether a place of a region is so far into its page.
     pub fn may_be_within(&self, within: u32) -> bool {
-        self.list.iter().any(|region| [region.from, region.to].iter().any(|at| at & WITHIN_PAGE == within))
+        self.places().any(|(_, at)| at & WITHIN_PAGE == within)
     }
 
     /// Whether an instruction so far into its page may be at a place of a region, if `bytes` are from it to the end of
-    /// its block: the program has the same.
+    /// its block: the program has the same. Of the kernel nothing but the address is known.
     pub fn may_be_at(&self, within: u32, bytes: &[u8], programs: &Programs) -> bool {
-        self.list.iter().any(|region| {
-            let is_it = |&at: &u32| at & WITHIN_PAGE == within && programs.number(region.program).has(at, bytes);
-            [region.from, region.to].iter().any(is_it)
-        })
+        let has = |program: Option<usize>, at| program.is_none_or(|number| programs.number(number).has(at, bytes));
+        self.places().any(|(program, at)| at & WITHIN_PAGE == within && has(program, at))
     }
 
-    /// User code is about to execute an instruction that may be at a place, and is at this address of its program.
-    pub fn reached(&mut self, address: u32) -> Vec<Marker> {
-        let Some(index) = self.list.iter().position(|one| [one.from, one.to].contains(&address)) else {
-            return Vec::new();
+    /// Whether calls are measured.
+    pub fn of_calls(&self) -> bool {
+        matches!(self.list.first(), Some(Region { what: What::Calls { .. }, .. }))
+    }
+
+    /// Whether what the guest prints is looked at.
+    pub fn of_console(&self) -> bool {
+        self.list.iter().any(|region| matches!(region.what, What::Console { .. }))
+    }
+
+    /// An instruction that may be at a place is about to be executed, at this address of its program, or of the
+    /// kernel.
+    pub fn reached(&mut self, address: u32, by_kernel: bool) -> Vec<Marker> {
+        let here = |region: &Region| match region.what {
+            What::Code { program, from, to } => program.is_none() == by_kernel && [from, to].contains(&address),
+            _ => false,
         };
-        let (is_open, region) = (self.open == Some(index), &self.list[index]);
-        if address == region.to {
-            if !is_open {
-                return Vec::new();
+        let Some(index) = self.list.iter().position(here) else { return Vec::new() };
+        let starts = matches!(self.list[index].what, What::Code { from, .. } if from == address);
+        self.turn(index, starts)
+    }
+
+    /// One end of a region is reached.
+    fn turn(&mut self, index: usize, starts: bool) -> Vec<Marker> {
+        let region = &self.list[index];
+        if self.open.is_some_and(|open| open != index) {
+            let outer = self.open.map_or(0, |open| self.list[open].case);
+            if starts && !self.inside.contains(&(outer, region.case)) {
+                self.inside.push((outer, region.case));
             }
-            self.open = None;
-            return if self.turns > region.warmup { vec![Marker::Iteration, Marker::End] } else { vec![Marker::End] };
+            return Vec::new();
         }
-        let mut markers = Vec::new();
-        if !is_open {
-            (self.open, self.turns) = (Some(index), 0);
-            markers.push(Marker::Begin(region.case));
+        if !starts {
+            let over = self.open.take().is_some();
+            return match (over, self.turns > region.warmup) {
+                (true, true) => vec![Marker::Iteration, Marker::End],
+                (true, false) => vec![Marker::End],
+                (false, _) => Vec::new(),
+            };
         }
-        if self.turns >= region.warmup {
+        let mut markers = self.begin(index);
+        if self.turns >= self.list[index].warmup {
             markers.push(Marker::Iteration);
         }
         self.turns += 1;
         markers
     }
+
+    fn begin(&mut self, index: usize) -> Vec<Marker> {
+        if self.open.is_some() {
+            return Vec::new();
+        }
+        (self.open, self.turns) = (Some(index), 0);
+        vec![Marker::Begin(self.list[index].case)]
+    }
+
+    /// Code of a program is executed in a space.
+    #[inline]
+    pub fn runs(&mut self, ran: usize, space: (u32, u32)) {
+        let wanted =
+            matches!(self.list[..], [Region { what: What::Calls { program, .. }, .. }] if program == Some(ran));
+        if wanted && !self.spaces.contains(&space) {
+            self.spaces.push(space);
+        }
+    }
+
+    /// A thread is about to make the call with this number.
+    pub fn calls(&mut self, called: u32, thread: Thread) -> Vec<Marker> {
+        let Some(&Region { what: What::Calls { program, number }, warmup, .. }) = self.list.first() else {
+            return Vec::new();
+        };
+        // A thread that calls again has come back from a call that was not seen to return.
+        let lost = self.calling.is_some_and(|calling| calling.space == thread.space);
+        let mut markers = Vec::new();
+        if lost {
+            self.calling = None;
+            markers.extend((self.turns > warmup).then_some(Marker::Drop));
+        }
+        let theirs = program.is_none() || self.spaces.contains(&thread.space);
+        if called != number || !theirs || self.calling.is_some() {
+            return markers;
+        }
+        markers.extend(self.begin(0));
+        markers.extend((self.turns >= warmup).then_some(Marker::Iteration));
+        self.turns += 1;
+        self.calling = Some(thread);
+        markers
+    }
+
+    /// Whether a call has not returned yet.
+    #[inline]
+    pub fn waits(&self) -> bool {
+        self.calling.is_some()
+    }
+
+    /// User code goes on in a thread.
+    pub fn returned(&mut self, thread: Thread) -> Option<Marker> {
+        if self.calling != Some(thread) {
+            return None;
+        }
+        self.calling = None;
+        let warmup = self.list.first().map_or(0, |region| region.warmup);
+        (self.turns > warmup).then_some(Marker::Pause)
+    }
+
+    /// The guest has printed a character.
+    pub fn printed(&mut self, character: u8) -> Vec<Marker> {
+        let longest = self.list.iter().map(|region| region.what.longest()).max().unwrap_or(0);
+        self.printed.push(char::from(character));
+        while self.printed.len() > longest {
+            self.printed.remove(0);
+        }
+        let ends = |text: &str| self.printed.ends_with(text);
+        let found = self.list.iter().enumerate().find_map(|(index, region)| match &region.what {
+            What::Console { from, .. } if ends(from) => Some((index, true)),
+            What::Console { to, .. } if ends(to) => Some((index, false)),
+            _ => None,
+        });
+        found.map_or_else(Vec::new, |(index, starts)| self.turn(index, starts))
+    }
+
+    /// The run ends. A case of calls has no other end.
+    pub fn finish(&mut self) -> Vec<Marker> {
+        if !self.of_calls() || self.open.take().is_none() {
+            return Vec::new();
+        }
+        let lost = self.calling.take().is_some().then_some(Marker::Drop);
+        lost.into_iter().chain([Marker::End]).collect()
+    }
+
+    /// What could not be measured.
+    pub fn doubts(&self) -> impl Iterator<Item = String> + '_ {
+        self.inside.iter().map(|(outer, inner)| format!("case {inner} began inside case {outer}: not measured there"))
+    }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const FORM: &str = "must be CASE:NAME/FROM..TO or CASE:NAME/FROM..TO@TURNS";
-    const LOOP: &[u8] = &[0x90, 0xcd, 0x80, 0xeb, 0xfb, 0xc3];
-
-    fn programs() -> Programs {
-        Programs::one("it", 0x8048000, LOOP, &[(0x8048000, "again"), (0x8048001, "call"), (0x8048005, "done")])
+impl Region {
+    fn parse(argument: &str, programs: &Programs, symbols: &Symbols) -> Result<Self, String> {
+        let number = |text: &str| text.parse().map_err(|_| FORM.to_string());
+        let (case, rest) = argument.split_once(':').ok_or(FORM)?;
+        let (rest, warmup) = rest.rsplit_once('@').unwrap_or((rest, "0"));
+        let (case, warmup) = (number(case)?, number(warmup)?);
+        let what = What::parse(rest, programs, symbols)?;
+        match &what {
+            What::Code { from, to, .. } if from == to => Err("starts where it ends".into()),
+            What::Console { from, to } if from == to || from.is_empty() || to.is_empty() => {
+                Err("needs two different texts".into())
+            }
+            _ => Ok(Region { case, what, warmup }),
+        }
     }
 
-    fn regions(arguments: &[&str]) -> Result<UserRegions, String> {
-        let arguments: Vec<String> = arguments.iter().map(|one| one.to_string()).collect();
-        UserRegions::parse(&arguments, &programs())
-    }
-
-    #[test]
-    fn a_loop_is_a_case_whose_turns_are_iterations() {
-        let mut regions = regions(&["3:it/again..done"]).unwrap();
-        assert_eq!(regions.reached(0x8048005), [], "it has not begun");
-        assert_eq!(regions.reached(0x8048000), [Marker::Begin(3), Marker::Iteration]);
-        assert_eq!(regions.reached(0x8048000), [Marker::Iteration]);
-        assert_eq!(regions.reached(0x8048001), [], "no place of a region");
-        assert_eq!(regions.reached(0x8048005), [Marker::Iteration, Marker::End]);
-        assert_eq!(regions.reached(0x8048000), [Marker::Begin(3), Marker::Iteration], "again");
-    }
-
-    #[test]
-    fn the_first_turns_may_be_no_iterations() {
-        let mut regions = regions(&["3:it/again..done@2"]).unwrap();
-        assert_eq!(regions.reached(0x8048000), [Marker::Begin(3)]);
-        assert_eq!(regions.reached(0x8048000), []);
-        assert_eq!(regions.reached(0x8048000), [Marker::Iteration]);
-        assert_eq!(regions.reached(0x8048005), [Marker::Iteration, Marker::End]);
-        assert_eq!(regions.reached(0x8048000), [Marker::Begin(3)]);
-        assert_eq!(regions.reached(0x8048005), [Marker::End], "none was measured");
-    }
-
-    #[test]
-    fn a_place_is_known_by_its_bytes_in_whatever_page() {
-        let regions = regions(&["3:it/again..done"]).unwrap();
-        assert!(regions.may_be_at(0, &LOOP[..3], &programs()) && regions.may_be_at(5, &LOOP[5..], &programs()));
-        assert!(!regions.may_be_at(1, &LOOP[1..], &programs()), "another instruction");
-        assert!(!regions.may_be_at(0, &[0x90, 0xcd, 0x81], &programs()), "another program");
-    }
-
-    #[test]
-    fn a_wrong_region_is_refused() {
-        for (argument, why) in [
-            ("3", FORM),
-            ("x:it/again..done", FORM),
-            ("3:again..done", FORM),
-            ("3:it/again..done@x", FORM),
-            ("3:other/again..done", "there is no program=other:FILE"),
-            ("3:it/again..nowhere", "it has no symbol nowhere, or several"),
-            ("3:it/again..again", "starts where it ends"),
-        ] {
-            let error = regions(&[argument]).err();
-            assert_eq!(error, Some(format!("argument region={argument}: {why}")));
+    fn starts_like(&self, other: &Region) -> bool {
+        match (&self.what, &other.what) {
+            (What::Code { program: ours, from, .. }, What::Code { program, from: other, .. }) => {
+                (ours, from) == (program, other)
+            }
+            (What::Console { from, .. }, What::Console { from: other, .. }) => from == other,
+            _ => false,
         }
     }
 }
+
+impl What {
+    fn parse(text: &str, programs: &Programs, symbols: &Symbols) -> Result<Self, String> {
+        if let Some(texts) = text.strip_prefix("console=") {
+            let (from, to) = texts.split_once("..").ok_or(FORM)?;
+            return Ok(What::Console { from: from.to_string(), to: to.to_string() });
+        }
+        let (of, call) = match text.split_once('/') {
+            Some((name, call)) => (Some(name), call),
+            None => (None, text),
+        };
+        if let Some(number) = call.strip_prefix("call=") {
+            let program = of.map(|name| programs.named(name)).transpose()?;
+            let number = number.parse().map_err(|_| FORM)?;
+            return Ok(What::Calls { program, number });
+        }
+        if of == Some(KERNEL) {
+            let (from, to) = call.split_once("..").ok_or(FORM)?;
+            let at = |place| symbols.place_named(place);
+            return Ok(What::Code { program: None, from: at(from)?, to: at(to)? });
+        }
+        let (program, from, to) = programs.places(text).ok_or(FORM)??;
+        Ok(What::Code { program: Some(program), from, to })
+    }
+
+    fn longest(&self) -> usize {
+        match self {
+            What::Console { from, to } => from.len().max(to.len()),
+            _ => 0,
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "user_regions_tests.rs"]
+mod tests;

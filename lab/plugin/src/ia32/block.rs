@@ -17,6 +17,8 @@ pub enum Mark {
     Said,
     /// That the instruction is reached.
     Place,
+    /// That it makes a system call.
+    Call,
 }
 
 /// Part of a block that is told at once.
@@ -37,6 +39,8 @@ pub struct Learned {
     pub privilege: u8,
     /// The page is the way back from sysexit.
     pub trampoline: bool,
+    /// The number of the program that it is code of.
+    pub program: Option<usize>,
 }
 
 pub struct Block<P> {

@@ -5,6 +5,7 @@
 //! memory.
 
 use super::memory::Memory;
+use cobnut_model::ia32::sanitizer::Segment;
 use cobnut_model::Linear;
 use std::collections::HashMap;
 
@@ -18,6 +19,9 @@ const TASK_GATE: u32 = 5;
 /// Exceptions that push an error code (SDM volume 3, 6.13): 8, 10 to 14, 17.
 const WITH_ERROR_CODE: u32 = 1 << 8 | 0x1f << 10 | 1 << 17;
 pub const PAGE_FAULT: u8 = 14;
+const SEGMENT_PRESENT: u32 = 1 << 15;
+/// Of a selector: the local descriptor table.
+const LOCAL: u32 = 4;
 
 #[derive(Default)]
 pub struct Descriptors {
@@ -100,14 +104,17 @@ impl Descriptors {
 
     /// Base of the segment that `selector` names in the GDT; 0 for others.
     pub fn base(&self, selector: u32, memory: &mut Memory) -> Linear {
-        if selector & 4 != 0 || selector & !7 == 0 {
-            return Linear(0);
+        self.segment(selector, memory).map_or(Linear(0), |segment| segment.base)
+    }
+
+    /// The segment that `selector` names in the GDT, if it is present.
+    pub fn segment(&self, selector: u32, memory: &mut Memory) -> Option<Segment> {
+        if selector & LOCAL != 0 || selector & !7 == 0 {
+            return None;
         }
         let at = self.gdt.plus(selector & !7);
-        let (Some(low), Some(high)) = (memory.read_linear(at), memory.read_linear(at.plus(4))) else {
-            return Linear(0);
-        };
-        Linear(low >> 16 | (high & 0xff) << 16 | high & 0xff00_0000)
+        let (low, high) = (memory.read_linear(at)?, memory.read_linear(at.plus(4))?);
+        (high & SEGMENT_PRESENT != 0).then(|| Segment::of(selector, low, high))
     }
 }
 

@@ -12,7 +12,7 @@ use super::descriptors;
 use super::registers;
 use super::{Access, Arrival, Event, Observer, Place, State};
 use crate::core::programs::Programs;
-use crate::core::user_regions::UserRegions;
+use crate::core::user_regions::{Thread, UserRegions};
 use cobnut_model::ia32::{Class, EntryKind};
 use cobnut_model::{Linear, Physical};
 use cobnut_trace::{Marker, Mode};
@@ -28,6 +28,8 @@ const EXIT_PORT: u16 = 0xf4;
 /// left without a firmware's help.
 const POWER_PORT: u16 = 0x604;
 const SLEEP_ENABLE: u32 = 1 << 13;
+/// Where the first serial port takes characters.
+const SERIAL_PORT: u16 = 0x3f8;
 
 /// The block that was started last.
 struct Previous<P> {
@@ -90,6 +92,7 @@ impl<O: Observer> Follower<O> {
                     (self.ended, self.active) = (true, false);
                     return;
                 }
+                Special::PortWrite(port) if self.regions.of_console() => self.port_written(port, block),
                 _ => {}
             }
         }
@@ -130,6 +133,36 @@ impl<O: Observer> Follower<O> {
         fault.is_none_or(|vector| self.fault_offset(before, vector) != Some(before.last_offset))
     }
 
+    /// A character may have been printed.
+    fn port_written(&mut self, port: Option<u8>, block: &Block<O::Prepared>) {
+        let general = |register| self.state.registers.general(register);
+        let port = port.map_or_else(|| general(registers::EDX) as u16, u16::from);
+        let character = general(registers::EAX) as u8;
+        if self.active && port == SERIAL_PORT && self.was_completed(block) {
+            let markers = self.regions.printed(character);
+            self.mark(markers);
+        }
+    }
+
+    fn mark(&mut self, markers: impl IntoIterator<Item = Marker>) {
+        markers.into_iter().for_each(|marker| self.observer.marker(marker));
+    }
+
+    /// The thread that runs user code whose segment starts at `code_base`. What the latter says of a small space is
+    /// the same in all page directories.
+    fn thread(&self, code_base: Linear) -> Thread {
+        let directory = if code_base == Linear(0) { self.state.memory.directory().0 } else { 0 };
+        Thread { space: (directory, code_base.0), stack: self.state.registers.general(registers::ESP) }
+    }
+
+    /// The run ends.
+    pub fn end_regions(&mut self) {
+        let markers = self.regions.finish();
+        self.mark(markers);
+        let doubts: Vec<String> = self.regions.doubts().collect();
+        doubts.into_iter().for_each(|doubt| self.observer.doubt(doubt));
+    }
+
     fn enter(&mut self, block: &mut Block<O::Prepared>, linear: Linear, learned: &Learned) {
         let repeats = block.first_repeated && self.repeats(linear);
         block.linear = linear;
@@ -138,6 +171,9 @@ impl<O: Observer> Follower<O> {
         self.previous = Previous { block, linear, told: 0 };
         if learned.privilege != KERNEL && self.user_code_base != Some(learned.code_base) {
             self.user_code(learned);
+        }
+        if let Some(program) = learned.program.filter(|_| self.regions.of_calls()) {
+            self.regions.runs(program, self.thread(learned.code_base).space);
         }
         if block.segments[0].marked.is_none() {
             self.tell(block, 0, learned);
@@ -200,11 +236,12 @@ impl<O: Observer> Follower<O> {
         let physical = self.state.memory.translate(linear);
         let mode = self.mode_of(privilege, linear, physical);
         let code_base = Linear(linear.0.wrapping_sub(self.state.registers.eip()));
-        let learned = Learned { code_base, privilege, trampoline: mode == Mode::Trampoline };
-        block.segments.iter_mut().for_each(|segment| O::belongs(&mut segment.prepared, mode));
         let text = std::mem::take(&mut block.text);
         let address = linear.minus(code_base);
-        if let Some(program) = self.programs.of(address, &text).filter(|_| mode == Mode::User) {
+        let program = self.programs.of(address, &text).filter(|_| mode == Mode::User);
+        let learned = Learned { code_base, privilege, trampoline: mode == Mode::Trampoline, program };
+        block.segments.iter_mut().for_each(|segment| O::belongs(&mut segment.prepared, mode));
+        if let Some(program) = program {
             for segment in &mut block.segments {
                 self.observer.of_program(&mut segment.prepared, address + segment.offset, program);
             }
@@ -250,6 +287,10 @@ impl<O: Observer> Follower<O> {
             self.check_restart(before, linear);
         }
         self.observer.event(Event::Arrived(arrival), &mut self.state);
+        if self.regions.waits() && learned.privilege != KERNEL && !learned.trampoline {
+            let returned = self.regions.returned(self.thread(learned.code_base));
+            self.mark(returned);
+        }
         linear
     }
 
@@ -312,6 +353,7 @@ impl<O: Observer> Follower<O> {
         }
         match block.segments[index].marked {
             Some(Mark::Said) => self.said(),
+            Some(Mark::Call) => self.calls(block),
             _ => self.reached(block, index),
         }
         if let Some(learned) = block.learned {
@@ -336,10 +378,19 @@ impl<O: Observer> Follower<O> {
 
     /// The instruction may be at a place of a region.
     fn reached(&mut self, block: &Block<O::Prepared>, index: usize) {
-        if let Some(learned) = block.learned.filter(|learned| learned.privilege != KERNEL) {
+        if let Some(learned) = block.learned {
             let address = self.previous.linear.plus(block.segments[index].offset).minus(learned.code_base);
-            let markers = self.regions.reached(address);
-            markers.into_iter().for_each(|marker| self.observer.marker(marker));
+            let markers = self.regions.reached(address, learned.privilege == KERNEL);
+            self.mark(markers);
+        }
+    }
+
+    /// User code is about to make a system call.
+    fn calls(&mut self, block: &Block<O::Prepared>) {
+        if let Some(learned) = block.learned.filter(|learned| learned.privilege != KERNEL) {
+            let number = self.state.registers.general(registers::EAX);
+            let markers = self.regions.calls(number, self.thread(learned.code_base));
+            self.mark(markers);
         }
     }
 

@@ -6,7 +6,7 @@
 //! out, for they never keep two of these instructions apart.
 
 use super::decode::is_prefix;
-use cobnut_model::ia32::{Issue, Pipe};
+use cobnut_model::ia32::{Condition, Issue, Pipe};
 use iced_x86::{Code, Instruction, InstructionInfo, InstructionInfoFactory, Mnemonic, OpAccess, OpKind, Register};
 
 const ESP: u8 = 1 << 4;
@@ -39,6 +39,17 @@ pub fn issue(found: &Instruction, bytes: &[u8]) -> Issue {
         address: address(found, info) | if stack { ESP } else { 0 },
         displacement_and_immediate: alone != Pipe::Alone && memory && immediate && !by_one(found),
         stack,
+        condition: condition(found),
+    }
+}
+
+/// When a direct jump is taken. That `found` stands at address 0 makes no difference.
+fn condition(found: &Instruction) -> Condition {
+    let conditional = found.is_jcc_short_or_near() || found.is_loop() || found.is_loopcc() || found.is_jcx_short();
+    match (found.near_branch32().wrapping_sub(found.next_ip32()) as i32) < 0 {
+        _ if !conditional => Condition::Always,
+        true => Condition::Backward,
+        false => Condition::Forward,
     }
 }
 
@@ -145,8 +156,8 @@ fn address(found: &Instruction, info: &InstructionInfo) -> u8 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::decode::decode;
     use super::*;
-    use crate::ia32::decode::decode;
 
     const EAX: u8 = 1 << 0;
     const ECX: u8 = 1 << 1;

@@ -24,6 +24,11 @@ impl Memory {
         Memory { ram, directory: Physical(0), large_pages: false, paging: false }
     }
 
+    /// The page directory in force.
+    pub fn directory(&self) -> Physical {
+        self.directory
+    }
+
     /// Bytes of memory.
     pub fn size(&self) -> u32 {
         self.ram.size()

@@ -6,23 +6,23 @@ mod decode;
 mod descriptors;
 mod follower;
 mod issue;
+mod limits;
 #[cfg(test)]
 mod listings;
 mod memory;
+mod operands;
 mod registers;
 mod sanitizing;
 mod telling;
 
 use crate::core::kernel_image::KernelImage;
 use crate::core::observer;
-use crate::core::output::Output;
 use crate::core::ram::Ram;
 use crate::core::seam::{self, bytes_of, lasting, Follow};
 use crate::core::setup::{setup, Setup};
 use block::{Block, Mark};
 use cobnut_model::ia32::{Class, EntryKind};
 use cobnut_model::{Linear, Physical};
-use cobnut_trace::ia32::Ia32;
 use decode::{Addressing, Decoded, Special};
 use descriptors::Descriptors;
 use follower::Follower;
@@ -31,8 +31,11 @@ use qemu_plugin_sys as qemu;
 use registers::Registers;
 use sanitizing::Sanitizing;
 use std::ffi::{c_uint, c_void};
+use telling::Telling;
 
 const MAX_INSTRUCTION: usize = 15;
+/// The vector of Linux's system calls.
+const SYSTEM_CALL: u8 = 0x80;
 
 /// An instruction of a block.
 pub struct Instruction {
@@ -181,6 +184,7 @@ impl<O: Observer> Follow for Follower<O> {
     }
 
     fn finish(&mut self, setup: &Setup) -> std::io::Result<()> {
+        self.end_regions();
         self.observer.finish(setup)
     }
 }
@@ -194,13 +198,18 @@ fn follower<O: Observer>() -> &'static mut Follower<O> {
 pub unsafe fn install(id: qemu::qemu_plugin_id_t) {
     match setup().arguments.sanitize {
         true => seam::install::<Follower<Sanitizing>>(id, block_translated::<Sanitizing>),
-        false => seam::install::<Follower<Output<Ia32>>>(id, block_translated::<Output<Ia32>>),
+        false => seam::install::<Follower<Telling>>(id, block_translated::<Telling>),
     }
 }
 
 /// The bytes of some instructions.
 fn text(instructions: &[Instruction]) -> Vec<u8> {
     instructions.iter().flat_map(|one| &one.bytes[..one.length as usize]).copied().collect()
+}
+
+/// Whether an instruction makes a system call of Linux or its like.
+fn makes_a_call(decoded: &Decoded) -> bool {
+    decoded.special == Special::Int(SYSTEM_CALL) || decoded.class == Class::Sysenter
 }
 
 /// What is told before each instruction of a block.
@@ -212,6 +221,9 @@ fn marks(reported: Linear, instructions: &[Instruction]) -> Vec<Option<Mark>> {
         at = at.plus(one.length as u32);
         if one.decoded.special == Special::Marker {
             return Some(Mark::Said);
+        }
+        if regions.of_calls() && makes_a_call(&one.decoded) {
+            return Some(Mark::Call);
         }
         let may_be =
             regions.may_be_within(within) && regions.may_be_at(within, &text(&instructions[index..]), programs);

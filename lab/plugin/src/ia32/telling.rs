@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-//! The observer that tells a sink: for measuring and recording.
+//! The observer that tells a sink: for measuring and recording. Accesses past their segments' limits, which QEMU does
+//! not refuse, are told as the faults that they would be.
 
+use super::follower::KERNEL;
+use super::limits::{Limits, Passed};
+use super::operands::{self, Operands};
 use super::{Access, Event, Ia32Guest, Instruction, Observer, Place, State};
 use crate::core::observer;
 use crate::core::output::Output;
 use crate::core::setup::Setup;
+use cobnut_model::ia32::sanitizer::{CS, FS, GS};
 use cobnut_model::{ia32, Linear, Physical};
 use cobnut_trace::ia32::Ia32;
 use cobnut_trace::{Marker, Mode, Run, Sink};
@@ -14,44 +19,81 @@ const CR0_PAGING: u32 = 1 << 31;
 const CR4_PAE: u32 = 1 << 5;
 const CR4_GLOBAL_PAGES: u32 = 1 << 7;
 
-impl observer::Observer<Ia32Guest> for Output<Ia32> {
-    type Prepared = Run<Ia32>;
-    type Site = ();
+/// The registers that are loaded and used within one block.
+const ANNOUNCED: u8 = 1 << FS | 1 << GS;
+
+pub struct Telling {
+    output: Output<Ia32>,
+    limits: Limits,
+    /// User code has loaded a segment register and been left since.
+    loaded: bool,
+}
+
+/// A run, and what it does with segment registers.
+pub struct Told {
+    run: Run<Ia32>,
+    through: u8,
+    loads: bool,
+}
+
+impl observer::Observer<Ia32Guest> for Telling {
+    type Prepared = Told;
+    type Site = Operands;
 
     fn create(setup: &Setup, memory: u32) -> Result<Self, String> {
-        Output::new(setup, memory)
+        let limits = Limits::new(setup.kernel.has_small_spaces());
+        Ok(Telling { output: Output::new(setup, memory)?, limits, loaded: false })
     }
 
-    fn prepare(&self, at: Linear, instructions: &[Instruction]) -> Run<Ia32> {
+    fn prepare(&self, at: Linear, instructions: &[Instruction]) -> Told {
         let told = |one: &Instruction| {
             let Instruction { length, decoded, .. } = *one;
             ia32::Instruction { length, class: decoded.class, issue: decoded.issue }
         };
-        Sink::prepare(self, at, instructions.iter().map(told).collect())
+        let operands = instructions.iter().map(operands_of);
+        let (through, loads) = operands.fold((1 << CS, false), |(through, loads), one| {
+            (through | one.reads | one.writes, loads | (one.loaded != 0))
+        });
+        Told { run: self.output.prepare(at, instructions.iter().map(told).collect()), through, loads }
     }
 
-    fn site(&self, _offset: u32, _instruction: &Instruction) {}
-
-    fn belongs(run: &mut Run<Ia32>, mode: Mode) {
-        run.mode = mode;
+    fn site(&self, _offset: u32, instruction: &Instruction) -> Operands {
+        operands_of(instruction)
     }
 
-    fn of_program(&self, run: &mut Run<Ia32>, address: u32, program: usize) {
-        Output::of_program(self, run, address, program);
+    fn belongs(told: &mut Told, mode: Mode) {
+        told.run.mode = mode;
     }
 
-    #[inline]
-    fn run(&mut self, run: &Run<Ia32>, place: &Place, state: &mut State) {
-        Sink::run(self, run, place.linear, &mut state.memory);
-    }
-
-    fn retract(&mut self, run: &Run<Ia32>, instructions: Range<usize>) {
-        Sink::retract(self, run, instructions);
+    fn of_program(&self, told: &mut Told, address: u32, program: usize) {
+        self.output.of_program(&mut told.run, address, program);
     }
 
     #[inline]
-    fn data(&mut self, _site: &(), access: &Access, state: &mut State) {
-        Sink::data(self, access.linear, access.size as u8, access.write, &mut state.memory);
+    fn run(&mut self, told: &Told, place: &Place, state: &mut State) {
+        if std::mem::take(&mut self.loaded) {
+            self.limits.forget();
+        }
+        // the trampoline's segments are flat
+        let user = place.privilege != KERNEL && told.run.mode != Mode::Trampoline;
+        self.limits.run(user, told.through, state);
+        self.loaded = user && told.loads;
+        if let Some(past) = self.limits.fetched(place.linear) {
+            self.past_limit(past, place.linear, state);
+        }
+        self.output.run(&told.run, place.linear, &mut state.memory);
+    }
+
+    fn retract(&mut self, told: &Told, instructions: Range<usize>) {
+        self.output.retract(&told.run, instructions);
+    }
+
+    #[inline]
+    fn data(&mut self, operands: &Operands, access: &Access, state: &mut State) {
+        if let Some(past) = self.limits.data(operands, access, state) {
+            self.past_limit(past, access.linear, state);
+        }
+        self.output.data(access.linear, access.size as u8, access.write, &mut state.memory);
     }
 
     #[inline]
@@ -59,27 +101,45 @@ impl observer::Observer<Ia32Guest> for Output<Ia32> {
         let told = match event {
             Event::Arrived(_) => return,
             Event::ControlWritten { at, cr3_written, just_enabled, control } => {
-                return control_written(self, at, (cr3_written, just_enabled), control, state)
+                return control_written(&mut self.output, at, (cr3_written, just_enabled), control, state)
             }
             Event::UserCode { base } => ia32::Event::UserCode { base },
             Event::PageFault { linear } => ia32::Event::PageFault { linear },
             Event::Entry(kind) => ia32::Event::Entry(kind),
             Event::Invlpg { linear, .. } => ia32::Event::Invlpg { linear },
         };
-        Sink::event(self, &told, &mut state.memory);
+        self.output.event(&told, &mut state.memory);
     }
 
     fn marker(&mut self, marker: Marker) {
-        Sink::marker(self, marker);
+        self.output.marker(marker);
     }
 
     fn doubt(&mut self, text: String) {
-        self.warn(text);
+        self.output.warn(text);
     }
 
     fn finish(&mut self, setup: &Setup) -> std::io::Result<()> {
-        Output::finish(self, &setup.arguments.out)
+        self.output.finish(&setup.arguments.out)
     }
+}
+
+impl Telling {
+    #[cold]
+    fn past_limit(&mut self, past: Passed, linear: Linear, state: &mut State) {
+        self.output.event(&ia32::Event::LimitFault { linear }, &mut state.memory);
+        if let Passed::Grown(segment) = past {
+            self.output.warn(format!(
+                "user code reached {linear:x}, past its segment ({:x}, base {:x}, limit {:x}): a processor would have \
+                 told the kernel, which was not told here",
+                segment.selector, segment.base, segment.limit
+            ));
+        }
+    }
+}
+
+fn operands_of(instruction: &Instruction) -> Operands {
+    operands::operands(&instruction.bytes[..instruction.length as usize])
 }
 
 fn control_written(
@@ -104,13 +164,18 @@ fn control_written(
     }
 }
 
-impl Observer for Output<Ia32> {
+impl Observer for Telling {
     const CUT: bool = true;
     const ENDS: bool = true;
     const PHYSICAL: bool = false;
     const TABLES_ARE_DATA: bool = false;
 
-    fn announces(_site: &(), _before: Option<&()>) -> bool {
-        false
+    /// One behind a load: other registers end QEMU's block.
+    fn announces(_site: &Operands, before: Option<&Operands>) -> bool {
+        before.is_some_and(|before| before.loaded & ANNOUNCED != 0)
+    }
+
+    fn announced(&mut self, site: &Operands, state: &mut State) {
+        self.limits.loaded(site.reads | site.writes, state);
     }
 }

@@ -110,12 +110,44 @@ _start:
         mark    2, 5
         mark    3, 5
 
+        // Without marks: a loop, and system calls of a program.
+        mov     r10, #5
+again:  nop
+        nop
+        subs    r10, r10, #1
+        bne     again
+behind: ldr     r0, =vector_of_calls
+        mov     r1, #0x8
+        ldmia   r0, {r2, r3}
+        stmia   r1, {r2, r3}
+        mcr     p15, 0, r1, c7, c10, 1
+        mov     r6, #0
+        mcr     p15, 0, r6, c7, c10, 4
+        mcr     p15, 0, r6, c7, c5, 0
+        msr     cpsr_c, #0xd0
+        ldr     sp, =0x1e000
+        mov     r10, #4
+calls:  mov     r7, #20
+        svc     0
+        mov     r7, #3
+        svc     0
+        subs    r10, r10, #1
+        bne     calls
+finished:
+        mov     r7, #1
+        svc     0
+called: cmp     r7, #1
+        movnes  pc, lr
+
         mov     r0, #0x18                       // semihosting: the program has ended
         ldr     r1, =0x20026
         svc     0x123456
 6:      b       6b
         .ltorg
 
+vector_of_calls:
+        ldr     pc, 1f
+1:      .word   called
 vector: ldr     pc, 1f
 1:      .word   abort
 abort:  subs    pc, lr, #4                      // behind the instruction that has aborted

@@ -24,7 +24,6 @@ impl Processor for Arm {
     const INSTRUCTIONS: [usize; 4] = counters::INSTRUCTIONS;
     const DISTURBANCES: &'static [usize] = &[];
     const PHYSICAL: bool = false;
-    const SWITCHES_FLUSH: bool = false;
     const ROWS: &'static [Category] = &[
         Category::Instructions,
         Category::KernelEntryExit,
@@ -129,6 +128,10 @@ impl processor::Machine<Arm> for Machine {
         Machine::new(file)
     }
 
+    fn without_flush(self) -> Self {
+        self.without_flush()
+    }
+
     fn ledger(&self) -> &Ledger {
         self.ledger()
     }
@@ -189,7 +192,7 @@ impl processor::Machine<Arm> for Machine {
     type Hits = Never;
     type Lookup = Never;
 
-    fn situation(&self, _at: Linear) -> Option<()> {
+    fn situation(&mut self, _at: Linear) -> Option<()> {
         None
     }
 

@@ -27,6 +27,12 @@ impl CaseCauses {
         self.last = causes.charges().clone();
     }
 
+    /// What was charged since the last marker is not the case's.
+    pub fn resume(&mut self, causes: &Causes) {
+        self.origin.pass_over(&self.last, causes.charges());
+        self.last = causes.charges().clone();
+    }
+
     /// Those that ran at its markers, each once, the first one first.
     pub fn spaces(&self) -> Vec<String> {
         self.spaces.iter().copied().map(name).collect()

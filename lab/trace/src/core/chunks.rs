@@ -15,7 +15,7 @@ use std::io::{self, Read, Write};
 
 pub const MAGIC: [u8; 8] = *b"COBNUT\r\n";
 /// Raised whenever a reader of the older version would misunderstand a record.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 /// Contents of one chunk: enough to compress well, little enough to stay in a processor's cache.
 pub const CHUNK: usize = 256 << 10;
 /// No chunk is longer than this, so that a damaged length cannot ask for all memory.

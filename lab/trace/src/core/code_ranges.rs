@@ -61,6 +61,8 @@ pub(crate) struct CodeRanges {
     sums: Vec<Sum>,
     /// Sums at each marker of the case that is open, the first one where its first iteration starts.
     samples: Vec<Vec<Sum>>,
+    /// Which of them no iteration follows.
+    gaps: Vec<usize>,
     done: Vec<InRanges>,
 }
 
@@ -72,6 +74,7 @@ impl CodeRanges {
             programs: Vec::new(),
             sums: Vec::new(),
             samples: Vec::new(),
+            gaps: Vec::new(),
             done: Vec::new(),
         };
         made.ranges = made.numbered(ranges);
@@ -150,6 +153,12 @@ impl CodeRanges {
 
     pub fn begin(&mut self) {
         self.samples.clear();
+        self.gaps.clear();
+    }
+
+    /// What is counted up to the next marker is no iteration's.
+    pub fn pause(&mut self) {
+        self.gaps.push(self.samples.len().saturating_sub(1));
     }
 
     /// End of one iteration and start of the next.
@@ -191,9 +200,13 @@ impl CodeRanges {
         let whole = |part: usize, sample: &[Sum]| (sample[part].milli - samples[0][part].milli) / MILLI;
         let mut per_iteration = Named::default();
         for (part, name) in self.names.iter().enumerate() {
+            let iterations = || {
+                let all = samples.windows(2).enumerate();
+                all.filter(|(index, _)| self.gaps.binary_search(index).is_err()).map(|(_, window)| window)
+            };
             let instructions: Vec<u64> =
-                samples.windows(2).map(|w| w[1][part].instructions - w[0][part].instructions).collect();
-            let cycles: Vec<u64> = samples.windows(2).map(|w| whole(part, &w[1]) - whole(part, &w[0])).collect();
+                iterations().map(|w| w[1][part].instructions - w[0][part].instructions).collect();
+            let cycles: Vec<u64> = iterations().map(|w| whole(part, &w[1]) - whole(part, &w[0])).collect();
             per_iteration.put(name.clone(), Part { instructions, cycles });
         }
         if !self.names.is_empty() {

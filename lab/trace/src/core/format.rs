@@ -43,6 +43,9 @@ pub mod tag {
     pub const DEFINE_STRETCH: u8 = 16;
     pub const OPERATION: u8 = 17;
     pub const EXCEPTION: u8 = 18;
+    pub const LIMIT_FAULT: u8 = 19;
+    pub const PAUSE: u8 = 20;
+    pub const DROP: u8 = 21;
 }
 
 pub const MAPPED_LARGE: u8 = 1;
@@ -65,6 +68,8 @@ pub fn is_lasting(first: u8) -> bool {
             | tag::MAPPED
             | tag::BEGIN
             | tag::END
+            | tag::PAUSE
+            | tag::DROP
             | tag::MARKER
             | tag::WARNING
     )

@@ -59,13 +59,13 @@ impl Functions {
         let of_program = number as usize >= self.programs[0] + FIRST as usize;
         let next = if mode == Mode::Kernel || of_program { number } else { USER };
         if next != self.current {
-            self.settle(total());
+            self.attribute(total());
             self.current = next;
         }
     }
 
     /// What was booked until now is the present function's.
-    pub fn settle(&mut self, total: u64) {
+    pub fn attribute(&mut self, total: u64) {
         self.sums[self.current as usize] += total.saturating_sub(self.since);
         self.since = total;
     }
@@ -83,7 +83,7 @@ impl Functions {
 
     /// What was added since the sums were `from` and the total was `then` is added so many `times` more.
     pub fn repeat(&mut self, from: &[u64], then: u64, now: u64, times: u64) {
-        self.settle(now);
+        self.attribute(now);
         self.sums.iter_mut().zip(from).for_each(|(sum, from)| *sum += (*sum - from) * times);
         self.since = now + (now - then) * times;
     }

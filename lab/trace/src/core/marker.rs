@@ -8,6 +8,10 @@ pub enum Marker {
     Begin(u32),
     /// One iteration ends, the next starts.
     Iteration,
+    /// One iteration ends, and none starts until the next [`Marker::Iteration`].
+    Pause,
+    /// The iteration that has started is none after all, and none starts until then.
+    Drop,
     /// The case ends.
     End,
     /// A marker of unknown kind: nothing but a moment up to which totals are known.

@@ -91,16 +91,11 @@ impl<P: Processor> Measurement<P> {
         }
     }
 
-    /// On the machine that it would be if switches flushed nothing, to be chosen before anything is measured. Refused
-    /// of processors whose switches flush nothing by themselves.
-    pub fn without_flush(mut self) -> Result<Self, String> {
-        if !P::SWITCHES_FLUSH {
-            let name = P::ARCHITECTURE.name();
-            return Err(format!("without flush: a switch flushes nothing by itself on {name} processors"));
-        }
+    /// On the machine that it would be if switches flushed nothing, to be chosen before anything is measured.
+    pub fn without_flush(mut self) -> Self {
         self.machine = self.machine.map(P::Machine::without_flush);
         self.without_flush = true;
-        Ok(self)
+        self
     }
 
     /// Counts and models nothing until the first case begins: a guest that takes long to get there need not be modelled
@@ -400,6 +395,15 @@ impl<P: Processor> Sink<P> for Measurement<P> {
                 self.regions.iteration(&self.counters, self.machine.as_mut(), footprint, functions);
                 self.ranges.iteration();
             }
+            Marker::Pause => {
+                self.marker(Marker::Iteration);
+                self.regions.pause();
+                self.ranges.pause();
+            }
+            Marker::Drop => {
+                self.regions.pause();
+                self.ranges.pause();
+            }
             Marker::End => {
                 if let Some(case) = self.regions.unfinished() {
                     self.ranges.end(case);
@@ -420,7 +424,7 @@ impl<P: Processor> Sink<P> for Measurement<P> {
     #[inline]
     fn again(&mut self, number: u32, stretch: Stretch<P>, tables: &mut impl Tables<P::Mapping>) {
         let machine = self.machine.as_mut().filter(|_| !self.waiting && !self.measuring);
-        let Some((machine, (_, start))) = machine.zip(stretch.runs().next()) else { return stretch.play(self, tables) };
+        let Some((machine, start)) = machine.zip(stretch.start()) else { return stretch.play(self, tables) };
         let Some(situation) = machine.situation(start) else { return stretch.play(self, tables) };
         match self.effects.advice(number, situation) {
             Advice::Use(effect) if self.use_again(effect, tables) => {}
@@ -434,6 +438,9 @@ impl<P: Processor> Sink<P> for Measurement<P> {
     }
 
     fn checkpoint(&self) -> Option<Checkpoint<P>> {
+        if self.regions.has_gaps() {
+            return None;
+        }
         let machine = match &self.machine {
             Some(machine) => Some(machine.checkpoint()?),
             None => None,

@@ -20,8 +20,6 @@ pub trait Processor: Sized + 'static {
     /// Whether data accesses are told to machines and footprints by their physical addresses, too: then one that is not
     /// mapped has not happened.
     const PHYSICAL: bool;
-    /// Whether a machine flushes when it switches spaces, without being told to.
-    const SWITCHES_FLUSH: bool;
     /// The ledger's rows that a case has.
     const ROWS: &'static [Category];
 
@@ -81,10 +79,8 @@ pub trait Machine<P: Processor>: Sized {
     fn data(&mut self, at: Linear, physical: Physical, size: u8, write: bool, tables: &mut impl Tables<P::Mapping>);
     fn event(&mut self, event: &P::Event, tables: &mut impl Tables<P::Mapping>);
 
-    /// The machine that it would be if switches flushed nothing, where that makes a difference.
-    fn without_flush(self) -> Self {
-        self
-    }
+    /// The machine that it would be if switches flushed nothing.
+    fn without_flush(self) -> Self;
 
     /// Whether a data access only repeats the last one, so that it need not be told.
     #[inline(always)]
@@ -111,7 +107,7 @@ pub trait Machine<P: Processor>: Sized {
     type Hits;
     type Lookup;
     /// Where it stands before code at `at`; None where it never knows what a stretch looks up.
-    fn situation(&self, at: Linear) -> Option<Self::Situation>;
+    fn situation(&mut self, at: Linear) -> Option<Self::Situation>;
     fn watch(&mut self);
     fn watched(&mut self, lookups: &mut Vec<Self::Lookup>, tables: &mut impl Tables<P::Mapping>) -> Option<Self::Hits>;
     fn use_again(

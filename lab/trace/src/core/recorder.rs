@@ -255,6 +255,8 @@ impl<P: Processor, W: Write> Sink<P> for Recorder<P, W> {
         match marker {
             Marker::Begin(case) => self.put(tag::BEGIN, &[case]),
             Marker::Iteration => self.put(tag::ITERATION, &[]),
+            Marker::Pause => self.put(tag::PAUSE, &[]),
+            Marker::Drop => self.put(tag::DROP, &[]),
             Marker::End => self.put(tag::END, &[]),
             Marker::Other => self.put(tag::MARKER, &[]),
         }

@@ -32,7 +32,22 @@ impl<P: Processor> Clone for Sample<P> {
 
 impl<P: Processor> Copy for Sample<P> {}
 
+impl<P: Processor> Default for Sample<P> {
+    fn default() -> Self {
+        Sample { counters: P::Counters::default(), counts: CountsOf::<P>::default(), ledger: Ledger::default() }
+    }
+}
+
 impl<P: Processor> Sample<P> {
+    /// What was sampled since `from`.
+    fn since(&self, from: &Sample<P>) -> Sample<P> {
+        let mut counters = self.counters;
+        counters.as_mut().iter_mut().zip(from.counters.as_ref()).for_each(|(now, from)| *now -= from);
+        let mut ledger = Ledger::default();
+        ledger.advance(&from.ledger, &self.ledger, 1);
+        Sample { counters, counts: self.counts.since(from.counts), ledger }
+    }
+
     /// Adds what was sampled between `from` and `to` so many `times`.
     fn advance(&mut self, from: &Sample<P>, to: &Sample<P>, times: u64) {
         advance(&mut self.counters, &from.counters, &to.counters, times);
@@ -59,6 +74,11 @@ struct Region<P: Processor> {
     footprint_is_steady: bool,
     /// Cycles by function at the first marker of an iteration, and at the last.
     functions: Option<(Vec<u64>, Vec<u64>)>,
+    /// What was sampled at the last marker, with what was passed over before it.
+    since: Option<Sample<P>>,
+    /// What happened while no iteration was measured. Samples are without it, but for `since`.
+    gaps: Option<Sample<P>>,
+    paused: bool,
 }
 
 /// The case being measured and the reports of those that are done.
@@ -76,7 +96,12 @@ impl<P: Processor> Regions<P> {
     /// Whether an iteration is being measured, so that footprints matter.
     #[inline]
     pub fn measuring(&self) -> bool {
-        matches!(&self.open, Some(region) if region.origin.is_some())
+        matches!(&self.open, Some(region) if region.origin.is_some() && !region.paused)
+    }
+
+    /// Whether something was passed over in the case that is open.
+    pub fn has_gaps(&self) -> bool {
+        matches!(&self.open, Some(region) if region.paused || region.gaps.is_some())
     }
 
     /// Case number of a case that never ended.
@@ -95,7 +120,17 @@ impl<P: Processor> Regions<P> {
             footprint,
             footprint_is_steady: false,
             functions: None,
+            since: None,
+            gaps: None,
+            paused: false,
         });
+    }
+
+    /// No iteration is measured from now on. If one was, it has ended with the last call of `iteration`, or is none.
+    pub fn pause(&mut self) {
+        if let Some(region) = &mut self.open {
+            region.paused = region.origin.is_some();
+        }
     }
 
     /// End of one iteration and start of the next.
@@ -107,9 +142,11 @@ impl<P: Processor> Regions<P> {
         functions: Vec<u64>,
     ) {
         let Some(region) = &mut self.open else { return };
+        let resumes = std::mem::take(&mut region.paused);
         let machine = machine.map(|machine| {
             let causes = machine.causes();
             match &mut region.causes {
+                Some(charged) if resumes => charged.resume(causes),
                 Some(charged) => charged.iteration(causes),
                 None => region.causes = Some(CaseCauses::start(causes)),
             }
@@ -121,6 +158,11 @@ impl<P: Processor> Regions<P> {
             ledger: machine.map(|m| *m.ledger()).unwrap_or_default(),
         };
         let touched = footprint.map(Footprint::take).unwrap_or_default();
+        if resumes {
+            return region.resume(now, functions);
+        }
+        region.since = Some(now);
+        let now = region.without_gaps(now);
         match &mut region.functions {
             Some((_, last)) => *last = functions,
             None => region.functions = Some((functions.clone(), functions)),
@@ -178,6 +220,23 @@ impl<P: Processor> Regions<P> {
 }
 
 impl<P: Processor> Region<P> {
+    /// An iteration starts; what was sampled since the last marker belongs to none.
+    fn resume(&mut self, now: Sample<P>, functions: Vec<u64>) {
+        let Some(since) = self.since.replace(now) else { return };
+        let gaps = self.gaps.get_or_insert_with(Sample::default);
+        gaps.advance(&since, &now, 1);
+        if let Some((origin, last)) = &mut self.functions {
+            let passed = functions.iter().zip(&*last).map(|(now, last)| now - last);
+            origin.iter_mut().zip(passed).for_each(|(origin, passed)| *origin += passed);
+            *last = functions;
+        }
+        self.last = Some(self.without_gaps(now));
+    }
+
+    fn without_gaps(&self, now: Sample<P>) -> Sample<P> {
+        self.gaps.map_or(now, |gaps| now.since(&gaps))
+    }
+
     /// Whole cycles of each iteration.
     fn cycles(&self) -> Vec<u64> {
         let Some(origin) = &self.origin else { return Vec::new() };

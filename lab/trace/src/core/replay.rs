@@ -284,10 +284,12 @@ impl<P: Processor> State<P> {
                 sink.warn(String::from_utf8_lossy(cursor.bytes(length)?).into_owned());
                 return Some(());
             }
-            tag::BEGIN | tag::ITERATION | tag::END | tag::MARKER => {
+            tag::BEGIN | tag::ITERATION | tag::PAUSE | tag::DROP | tag::END | tag::MARKER => {
                 sink.marker(match tag {
                     tag::BEGIN => Marker::Begin(cursor.word()?),
                     tag::ITERATION => Marker::Iteration,
+                    tag::PAUSE => Marker::Pause,
+                    tag::DROP => Marker::Drop,
                     tag::END => Marker::End,
                     _ => Marker::Other,
                 });

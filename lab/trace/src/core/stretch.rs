@@ -94,6 +94,15 @@ impl<'a, P: Processor> Stretch<'a, P> {
         }
     }
 
+    /// Where its code begins, if it begins with code and not with what code before it does.
+    #[inline]
+    pub fn start(self) -> Option<Linear> {
+        match self.steps.first() {
+            Some(&(Step::Run { linear, .. } | Step::Fetch { linear, .. })) => Some(linear),
+            _ => None,
+        }
+    }
+
     /// The runs that are executed, or at least fetched, and where.
     #[inline]
     pub fn runs(self) -> impl Iterator<Item = (&'a Run<P>, Linear)> {

@@ -14,8 +14,9 @@ pub const ENTRIES_IRQ: usize = 10;
 const EXITS_SYSEXIT: usize = 11;
 const EXITS_IRET: usize = 12;
 const INVLPG: usize = 13;
+pub const LIMIT_FAULTS: usize = 14;
 
-pub const NAMES: [&str; 14] = [
+pub const NAMES: [&str; 15] = [
     "instructions_kernel",
     "instructions_stub",
     "instructions_trampoline",
@@ -30,6 +31,7 @@ pub const NAMES: [&str; 14] = [
     "exits_sysexit",
     "exits_iret",
     "invlpg",
+    "limit_faults",
 ];
 
 /// The counters that an instruction of this class raises besides its own mode's.

@@ -11,6 +11,7 @@
 //! | `cr3 DIRECTORY` | the page directory was written before the next instruction |
 //! | `fault`, `interrupt` | the kernel is entered by one, before the next instruction |
 //! | `base BASE` | user code has this base from the next instruction on |
+//! | `limit LINEAR` | the next read or write of the instructions since the last `end` is past its segment's limit |
 //! | `end` | all accesses of the instructions before have been listed |
 //!
 //! Instructions that a fault or an interrupt kept from executing are not listed.
@@ -60,6 +61,13 @@ impl<W: Write> Events<W> {
     fn put(&mut self, line: &str) {
         if self.failure.is_none() {
             self.failure = writeln!(self.out, "{line}").err();
+        }
+    }
+
+    /// It belongs to the access that comes next, so to the last run.
+    fn past_limit(&mut self, linear: Linear) {
+        if self.listening() {
+            self.accesses.push(format!("limit {linear:x}"));
         }
     }
 
@@ -122,6 +130,7 @@ impl<W: Write> Sink<Ia32> for Events<W> {
             Event::Entry(EntryKind::Fault) => "fault".into(),
             Event::Entry(EntryKind::Interrupt) => "interrupt".into(),
             Event::UserCode { base } => format!("base {base:x}"),
+            Event::LimitFault { linear } => return self.past_limit(*linear),
             _ => return,
         };
         self.flush();

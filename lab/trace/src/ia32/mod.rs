@@ -23,7 +23,6 @@ impl Processor for Ia32 {
     const INSTRUCTIONS: [usize; 4] = [0, 1, 2, 3];
     const DISTURBANCES: &'static [usize] = &[counters::ENTRIES_IRQ, counters::ENTRIES_FAULT];
     const PHYSICAL: bool = true;
-    const SWITCHES_FLUSH: bool = true;
     const ROWS: &'static [Category] = &{
         let mut rows = [Category::Instructions; CATEGORIES.len()];
         let mut row = 0;
@@ -61,6 +60,7 @@ impl Processor for Ia32 {
         match event {
             Event::Entry(EntryKind::Fault) => &[counters::ENTRIES_FAULT],
             Event::Entry(EntryKind::Interrupt) => &[counters::ENTRIES_IRQ],
+            Event::LimitFault { .. } => &[counters::LIMIT_FAULTS],
             _ => &[],
         }
     }
@@ -74,6 +74,7 @@ impl Processor for Ia32 {
             Event::Entry(EntryKind::Fault) => (tag::FAULT, Vec::new()),
             Event::Entry(EntryKind::Interrupt) => (tag::INTERRUPT, Vec::new()),
             Event::UserCode { base } => (tag::USER_CODE, vec![base.0]),
+            Event::LimitFault { linear } => (tag::LIMIT_FAULT, vec![linear.0]),
             Event::Fetch { .. } | Event::Read { .. } | Event::Write { .. } => {
                 unreachable!("runs and data accesses have calls of their own")
             }
@@ -89,6 +90,7 @@ impl Processor for Ia32 {
             tag::FAULT => Event::Entry(EntryKind::Fault),
             tag::INTERRUPT => Event::Entry(EntryKind::Interrupt),
             tag::USER_CODE => Event::UserCode { base: Linear(word()?) },
+            tag::LIMIT_FAULT => Event::LimitFault { linear: Linear(word()?) },
             _ => return None,
         })
     }
@@ -224,7 +226,7 @@ impl processor::Machine<Ia32> for Machine {
     type Lookup = Lookup;
 
     #[inline(always)]
-    fn situation(&self, at: Linear) -> Option<Situation> {
+    fn situation(&mut self, at: Linear) -> Option<Situation> {
         Some(self.situation(at))
     }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //! What the tests of replays share: calls of a made-up guest, and a comparison of a replay with the run itself.
 
-use cobnut_model::ia32::{Class, Event, Instruction, Issue, Pipe, Walk};
+use cobnut_model::ia32::{Class, Condition, Event, Instruction, Issue, Pipe, Walk};
 use cobnut_model::{Linear, MachineFile, Page, Physical};
 use cobnut_trace::ia32::Ia32;
 use cobnut_trace::{CodeRange, Header, Marker, Mode, Recorder, Replay, Sink};
@@ -64,10 +64,21 @@ impl Random {
 }
 
 pub fn instructions(number: usize) -> Vec<Instruction> {
-    let classes =
-        [Class::Alu, Class::Load, Class::Store, Class::Branch, Class::Cr3Write, Class::SegmentLoad, Class::Iret];
-    let issue = Issue { pipe: Pipe::Either, writes: 1, address: 2, ..Issue::default() };
-    let instruction = |n: usize| Instruction { length: 1 + (n % 5) as u8, class: classes[n % classes.len()], issue };
+    use Class::*;
+    let classes = [Alu, Load, Store, Branch, Cr3Write, SegmentLoad, Iret, Call, Branch, Return, Indirect];
+    let conditions = [Condition::Always, Condition::Forward, Condition::Backward];
+    let instruction = |n: usize| {
+        let condition = conditions[n % conditions.len()];
+        let issue = Issue {
+            pipe: Pipe::Either,
+            writes: 1,
+            address: 2,
+            stack: n.is_multiple_of(2),
+            condition,
+            ..Issue::default()
+        };
+        Instruction { length: 1 + (n % 5) as u8, class: classes[n % classes.len()], issue }
+    };
     (0..1 + number % 6).map(|n| instruction(n * 3 + number)).collect()
 }
 
@@ -146,7 +157,7 @@ pub fn compare(calls: &[Call], machine: Option<&MachineFile>, without_flush: boo
     let measurement = || {
         let measurement = Measurement::new(machine, &[], &header);
         if without_flush {
-            measurement.without_flush().unwrap()
+            measurement.without_flush()
         } else {
             measurement
         }

@@ -2,21 +2,18 @@
 //! The observer that tells the sanitizer (`cobnut_model::ia32::sanitizer`) of every access, store to a page table,
 //! invalidation and fault, and holds accesses against the segments that they are made through.
 
-mod operands;
 mod output;
 
 use super::descriptors;
 use super::follower::KERNEL;
+use super::operands::{self, Operands};
 use super::{Arrival, Event, Ia32Guest, Instruction, Observer, Place, State};
-use crate::core::kernel_image::KernelImage;
 use crate::core::observer;
-use crate::core::setup::{fail, Setup};
-use crate::core::symbols::Symbols;
+use crate::core::setup::Setup;
 use crate::ia32::registers;
 use cobnut_model::ia32::sanitizer::{Access, Kind, Sanitizer, Segment, CS, FLAT, SS};
 use cobnut_model::ia32::Class;
 use cobnut_model::{Linear, Page, Physical};
-use operands::Operands;
 
 const USER: u8 = 3;
 const FAULT_WRITE: u32 = 2;
@@ -163,17 +160,11 @@ impl observer::Observer<Ia32Guest> for Sanitizing {
     }
 
     fn finish(&mut self, setup: &Setup) -> std::io::Result<()> {
-        let arguments = &setup.arguments;
-        let symbols = match (&arguments.symbols, &arguments.kernel) {
-            (Some(path), _) => Symbols::read(path).unwrap_or_else(|e| fail(&e)),
-            (None, Some(path)) => KernelImage::symbols(path).unwrap_or_else(|e| fail(&e)),
-            (None, None) => Symbols::default(),
-        };
-        for line in output::told(&self.sanitizer, &symbols) {
+        for line in output::told(&self.sanitizer, &setup.symbols) {
             eprintln!("sanitizer: {line}");
         }
-        let report = output::json(&self.sanitizer, &symbols, &self.warnings);
-        std::fs::write(&arguments.out, format!("{report}\n"))
+        let report = output::json(&self.sanitizer, &setup.symbols, &self.warnings);
+        std::fs::write(&setup.arguments.out, format!("{report}\n"))
     }
 }
 

@@ -43,6 +43,9 @@ enum {
 #define X2_EXCEPTION	0xFFB0
 #define X2_PAGE_FAULT	0xFFE0	/* and the access in the lower bits: write 2 */
 #define X2_PAGE_WRITE	2
+#define X2_PORT_FAULT	0xFF80	/* likewise */
+/* In a tag: the program has sent this itself (docs/controlled-spaces.md), whatever the label says. */
+#define X2_MADE_UP	(1u << 13)
 
 /* as cobnut/control.h; -1 if there is no such thread */
 int x2_control(unsigned long thread, L4_Word_t what, const struct x2_registers *in,
@@ -72,13 +75,20 @@ void cobnut_evict(void);
 
 /* process.c */
 int cobnut_run_stub(struct task_struct *task, unsigned int offset, unsigned long ax,
-		    unsigned long cx);
-void cobnut_settle(struct task_struct *task);
+		    unsigned long cx, unsigned long *result);
+void cobnut_quiesce(struct task_struct *task);
 
-/* fpu.c, tls.c */
+/* vdso.c */
+bool cobnut_without_sysenter(struct uml_pt_regs *regs);
+
+/* fpu.c, tls.c, debug.c */
 void cobnut_fpu_init(void);
 void cobnut_tls_init(void);
 int cobnut_write_fpu(struct task_struct *task);
+int cobnut_fpu_code(struct task_struct *task, bool simd);
+void cobnut_load_debug(struct task_struct *task);
+unsigned long cobnut_debug_status(struct task_struct *task);
+bool cobnut_before_instruction(struct task_struct *task, unsigned long status);
 
 /* events.c */
 enum { PENDING_TIMER = 1, PENDING_CONSOLE = 2 };

@@ -133,6 +133,12 @@ static L4_Time_t until(u64 at)
 	return L4_TimePeriod(at > t ? at - t : 1);
 }
 
+/* The main thread, whose id is local here, and root's: nobody else is to be heard. */
+static bool is_ours(L4_ThreadId_t from)
+{
+	return L4_IsLocalId(from) || L4_ThreadNo(from) < server_boot->first_thread;
+}
+
 static void events(void)
 {
 	L4_ThreadId_t from;
@@ -143,8 +149,7 @@ static void events(void)
 		sleeps_until = deadline;
 		tag = L4_Wait_Timeout(until(sleeps_until), &from);
 		sleeps_until = 0;
-		if (L4_IpcSucceeded(tag)) {
-			/* the main thread's id is local here; all others that may send are root's */
+		if (L4_IpcSucceeded(tag) && is_ours(from)) {
 			if (L4_Label(tag) == EVENT_CHARACTER)
 				take_character();
 			else if (L4_Label(tag) == EVENT_FAULT)

@@ -5,6 +5,7 @@
  */
 #include <linux/mm.h>
 #include <linux/sched.h>
+#include <linux/signal.h>
 #include <linux/string.h>
 #include <asm/user.h>
 #include <skas.h>
@@ -63,7 +64,7 @@ int cobnut_read_fpu(struct task_struct *task)
 	if (!data)
 		return -ENOMEM;
 	err = cobnut_run_stub(task, have_fpx_regs ? STUB_FXSAVE : STUB_FSAVE, 0,
-			      cobnut_stub(&task->mm->context.id) + PAGE_SIZE);
+			      cobnut_stub(&task->mm->context.id) + PAGE_SIZE, NULL);
 	if (!err)
 		memcpy(fp, data, have_fpx_regs ? FXSR_BYTES : FSAVE_BYTES);
 	return err;
@@ -78,7 +79,35 @@ int cobnut_write_fpu(struct task_struct *task)
 		return -ENOMEM;
 	memcpy(data, task->thread.regs.regs.fp, have_fpx_regs ? FXSR_BYTES : FSAVE_BYTES);
 	return cobnut_run_stub(task, have_fpx_regs ? STUB_FXRSTOR : STUB_FRSTOR, 0,
-			       cobnut_stub(&task->mm->context.id) + PAGE_SIZE);
+			       cobnut_stub(&task->mm->context.id) + PAGE_SIZE, NULL);
+}
+
+/* Why its coprocessor has raised an exception: the first of the unmasked ones, in the processor's order. */
+int cobnut_fpu_code(struct task_struct *task, bool simd)
+{
+	const unsigned long *fp = task->thread.regs.regs.fp;
+	const struct user_fxsr_struct *fx = (const void *)fp;
+	unsigned int raised, masked;
+
+	if (cobnut_read_fpu(task))
+		return FPE_FLTUNK;
+	if (simd) {
+		raised = fx->mxcsr;
+		masked = fx->mxcsr >> 7;
+	} else {
+		raised = have_fpx_regs ? fx->swd : fp[1];
+		masked = have_fpx_regs ? fx->cwd : fp[0];
+	}
+	raised &= ~masked;
+	if (raised & 0x01)
+		return FPE_FLTINV;
+	if (raised & 0x04)
+		return FPE_FLTDIV;
+	if (raised & 0x08)
+		return FPE_FLTOVF;
+	if (raised & 0x12)
+		return FPE_FLTUND;
+	return raised & 0x20 ? FPE_FLTRES : FPE_FLTUNK;
 }
 
 static int read_to(struct task_struct *task, unsigned long *to, size_t bytes)

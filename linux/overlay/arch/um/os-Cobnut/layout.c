@@ -86,7 +86,7 @@ void cobnut_enlarge(struct mm_struct *mm)
 
 		if (task->mm != mm || thread->state == COBNUT_NONE)
 			continue;
-		cobnut_settle(task);
+		cobnut_quiesce(task);
 		if (cobnut_read_fpu(task))
 			send_sig(SIGKILL, task, 1);
 		thread->fpu = 1;

@@ -4,8 +4,8 @@
  * page, or a signal for what it has done. What it says comes as messages of the microkernel's, and
  * the answers let it go on; who is stopped from outside is started again by ExchangeRegisters.
  *
- * A thread may also send messages of its own making. They reach nobody but this server, and have
- * no more effect than the exceptions and faults that they pretend to be: on the task itself.
+ * A thread may also send messages of its own making. They reach nobody but this server, whatever
+ * they pretend to be: the microkernel marks them.
  */
 #include <linux/kernel.h>
 #include <linux/mm.h>
@@ -21,6 +21,7 @@
 #include "cobnut.h"
 #include "ipc.h"
 #include "stub.h"
+#include "vdso.h"
 
 extern char stub_page[];
 extern const sys_call_ptr_t sys_call_table[];
@@ -28,8 +29,10 @@ extern const sys_call_ptr_t sys_call_table[];
 #define GENERAL_PROTECTION	13
 #define INT_CODE(n)		((n) * 8 + 2)	/* error code of a system call that is not the microkernel's */
 #define INT_LENGTH		2
+#define SYSENTER_CODE		0x10000		/* and of one by sysenter */
 #define LINUX_CALL		0x80
 #define TRAP_FLAG		0x100
+#define RESUME_FLAG		0x10000
 #define USER_FLAGS		0x202
 #define NO_SYSCALL		-1L
 #define NO_SEGMENT		~0ul
@@ -115,7 +118,7 @@ static void stop(struct task_struct *task)
 }
 
 /* Linux knows all registers of a task that is not running, and nothing waits for an answer that has none. */
-void cobnut_settle(struct task_struct *task)
+void cobnut_quiesce(struct task_struct *task)
 {
 	if (task->thread.arch.cobnut.state == COBNUT_FAULT)
 		stop(task);
@@ -192,15 +195,20 @@ static void note_fault(struct cobnut_thread *thread, L4_Word_t tag, unsigned lon
 
 static __always_inline bool is_fault(L4_Word_t tag)
 {
-	return (tag >> 16 & 0xFFF0) == X2_PAGE_FAULT;
+	return (tag & (0xFFF00000 | X2_MADE_UP)) == (L4_Word_t)X2_PAGE_FAULT << 16;
+}
+
+static __always_inline bool is_exception(L4_Word_t tag)
+{
+	return (tag & (0xFFFF0000 | X2_MADE_UP)) == (L4_Word_t)X2_EXCEPTION << 16;
 }
 
 /*
  * Has the task's thread run a piece of the stub page, and waits for its end: what the thread is to
- * do with its own registers, it does later. An error if it could not.
+ * do with its own registers, it does later. What EAX is then, or an error if it could not.
  */
 int cobnut_run_stub(struct task_struct *task, unsigned int offset, unsigned long ax,
-		    unsigned long cx)
+		    unsigned long cx, unsigned long *result)
 {
 	struct cobnut_thread *thread = &task->thread.arch.cobnut;
 	const L4_ThreadId_t id = { .raw = thread->id };
@@ -228,8 +236,12 @@ int cobnut_run_stub(struct task_struct *task, unsigned int offset, unsigned long
 		to = thread->id;
 	}
 	thread->state = COBNUT_EXCEPTION;
-	return messages()[MR_NUMBER] == GENERAL_PROTECTION &&
-	       messages()[MR_CODE] == INT_CODE(STUB_DONE) ? 0 : -EFAULT;
+	if (!is_exception(tag.raw) || messages()[MR_NUMBER] != GENERAL_PROTECTION ||
+	    messages()[MR_CODE] != INT_CODE(STUB_DONE))
+		return -EFAULT;
+	if (result)
+		*result = messages()[MR_AX];
+	return 0;
 }
 
 /* A thread for the task if it has none, with its segment and coprocessor registers. */
@@ -250,12 +262,16 @@ static void prepare(struct task_struct *task)
 		x2_set_tls(thread->id, base, &selector);
 		thread->tls = base;
 		if (!thread->has_tls && base != NO_SEGMENT)
-			cobnut_run_stub(task, STUB_LOAD_GS, selector, 0);
+			cobnut_run_stub(task, STUB_LOAD_GS, selector, 0, NULL);
 		thread->has_tls = 1;
 	}
 	if (thread->fpu) {
 		thread->fpu = 0;
 		cobnut_write_fpu(task);
+	}
+	if (thread->debug) {
+		thread->debug = 0;
+		cobnut_load_debug(task);
 	}
 }
 
@@ -272,14 +288,22 @@ static void send_fault(int signal, int code, struct uml_pt_regs *regs, int numbe
 static void exception(struct uml_pt_regs *regs, unsigned int number, unsigned int code)
 {
 	const unsigned long ip = regs->gp[HOST_IP];
+	unsigned long status;
+	int reason;
 
+	if ((number == GENERAL_PROTECTION || number == INVALID_OPCODE) && !code && cobnut_without_sysenter(regs))
+		return;
 	current->thread.arch.faultinfo = (struct faultinfo){ .error_code = code, .trap_no = number };
 	switch (number) {
 	case DIVIDE:
 		return send_fault(SIGFPE, FPE_INTDIV, regs, number, code, ip);
 	case DEBUG:
 		regs->gp[HOST_EFLAGS] &= ~TRAP_FLAG;
-		return send_fault(SIGTRAP, TRAP_TRACE, regs, number, code, ip);
+		status = cobnut_debug_status(current);
+		if (cobnut_before_instruction(current, status))
+			regs->gp[HOST_EFLAGS] |= RESUME_FLAG;
+		reason = status & 15 ? TRAP_HWBKPT : TRAP_TRACE;
+		return send_fault(SIGTRAP, reason, regs, number, code, ip);
 	case BREAKPOINT:
 		return force_sig(SIGTRAP);
 	case NO_FPU:
@@ -293,7 +317,8 @@ static void exception(struct uml_pt_regs *regs, unsigned int number, unsigned in
 		return send_fault(SIGILL, ILL_ILLOPN, regs, number, code, ip);
 	case FPU_ERROR:
 	case SIMD_ERROR:
-		return send_fault(SIGFPE, FPE_FLTINV, regs, number, code, ip);
+		reason = cobnut_fpu_code(current, number == SIMD_ERROR);
+		return send_fault(SIGFPE, reason, regs, number, code, ip);
 	case ALIGNMENT:
 		return send_fault(SIGBUS, BUS_ADRALN, regs, number, code, ip);
 	default:
@@ -312,7 +337,7 @@ static void page_fault(struct cobnut_thread *thread, struct uml_pt_regs *regs)
 		thread->fault_access |= FIRST_ACCESS;
 		return;
 	}
-	cobnut_settle(current);
+	cobnut_quiesce(current);
 	regs->faultinfo = (struct faultinfo){
 		.error_code = 4 | (write ? 2 : 0), .cr2 = address, .trap_no = PAGE };
 	segv(regs->faultinfo, regs->gp[HOST_IP], 1, regs);
@@ -323,13 +348,41 @@ static __always_inline void system_call(struct uml_pt_regs *regs)
 	unsigned long *gp = regs->gp;
 	const unsigned long number = gp[HOST_AX];
 
-	gp[HOST_IP] += INT_LENGTH;
 	gp[HOST_ORIG_AX] = number;
 	if (unlikely(number >= __NR_syscalls || read_thread_flags() & CALL_FLAGS))
 		return handle_syscall(regs);
 	UPT_SYSCALL_NR(regs) = number;
 	gp[HOST_AX] = sys_call_table[number](gp[HOST_BX], gp[HOST_CX], gp[HOST_DX], gp[HOST_SI],
 					     gp[HOST_DI], gp[HOST_BP]);
+}
+
+/*
+ * A call by sysenter, from the vdso (vdso-code.S): where it goes on is known, and the sixth parameter is
+ * on the stack. False if that is nowhere.
+ */
+static __always_inline bool complete_call(struct mm_struct *mm, unsigned long *gp)
+{
+	const unsigned long sp = gp[HOST_SP];
+	unsigned long page = 0;
+	bool writable;
+
+	gp[HOST_IP] = mm->context.id.vdso + VDSO_BACK;
+	if (likely(!(sp & 3)))
+		page = cobnut_user_page(mm, sp, false, &writable);
+	if (unlikely(!page))
+		return !get_user(gp[HOST_BP], (unsigned long __user *)sp);
+	gp[HOST_BP] = *(unsigned long *)(page + (sp & ~PAGE_MASK));
+	return true;
+}
+
+/* A port that no program has; or a message that the program has made up, of which Linux has none. */
+static noinline void other_message(struct uml_pt_regs *regs, L4_Word_t tag)
+{
+	stop(current);
+	if ((tag & (0xFFF00000 | X2_MADE_UP)) != (L4_Word_t)X2_PORT_FAULT << 16)
+		return (void)force_sig(SIGSYS);
+	current->thread.arch.faultinfo = (struct faultinfo){ .trap_no = GENERAL_PROTECTION };
+	force_sig(SIGSEGV);
 }
 
 static __always_inline void handle(struct cobnut_thread *thread, struct uml_pt_regs *regs,
@@ -339,13 +392,9 @@ static __always_inline void handle(struct cobnut_thread *thread, struct uml_pt_r
 
 	if (is_fault(tag))
 		return note_fault(thread, tag, first[0]);
+	if (unlikely(!is_exception(tag)))
+		return other_message(regs, tag);
 	thread->state = COBNUT_EXCEPTION;
-	if (unlikely(tag >> 16 != X2_EXCEPTION)) {
-		/* a message of its own; Linux has none */
-		stop(current);
-		force_sig(SIGSYS);
-		return;
-	}
 	number = messages()[MR_NUMBER];
 	code = messages()[MR_CODE];
 	regs->gp[HOST_IP] = first[0];
@@ -353,10 +402,17 @@ static __always_inline void handle(struct cobnut_thread *thread, struct uml_pt_r
 	store_registers(regs->gp);
 	if (unlikely(test_thread_flag(TIF_SINGLESTEP)))
 		regs->gp[HOST_EFLAGS] &= ~TRAP_FLAG;
-	if (likely(number == GENERAL_PROTECTION && code == INT_CODE(LINUX_CALL)))
+	if (likely(number == GENERAL_PROTECTION && code == INT_CODE(LINUX_CALL))) {
+		regs->gp[HOST_IP] += INT_LENGTH;
 		system_call(regs);
-	else
+	} else if (likely(code == SYSENTER_CODE)) {
+		if (likely(complete_call(current->mm, regs->gp)))
+			system_call(regs);
+		else
+			regs->gp[HOST_AX] = -EFAULT;
+	} else {
 		exception(regs, number, code);
+	}
 }
 
 /*
@@ -409,7 +465,7 @@ void userspace(struct uml_pt_regs *regs, unsigned long *unused)
 	for (;;) {
 		while (unlikely(read_thread_flags() & _TIF_WORK_MASK)) {
 			/* signals and others look at registers, which a fault does not bring */
-			cobnut_settle(task);
+			cobnut_quiesce(task);
 			interrupt_end();
 		}
 		regs->gp[HOST_ORIG_AX] = NO_SYSCALL;

@@ -128,6 +128,7 @@ int cobnut_make_thread(struct task_struct *task)
 	thread->state = COBNUT_STOPPED;
 	thread->tls = ~0ul;
 	thread->has_tls = 0;
+	thread->debug = task->thread.arch.debugregs[7] != 0;
 	return 0;
 }
 
@@ -182,6 +183,7 @@ void destroy_context(struct mm_struct *mm)
 void flush_thread(void)
 {
 	arch_flush_thread(&current->thread.arch);
+	memset(current->thread.arch.debugregs, 0, sizeof(current->thread.arch.debugregs));
 	memset(&current->thread.regs.regs, 0, sizeof(current->thread.regs.regs));
 	get_safe_registers(current->thread.regs.regs.gp, current->thread.regs.regs.fp);
 }

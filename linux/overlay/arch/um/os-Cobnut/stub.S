@@ -29,5 +29,26 @@ stub_page:
 	.org	STUB_FRSTOR
 	frstor	(%ecx)
 	int	$STUB_DONE
+	/* ECX: four addresses and the control word. Off first: one of them may be only half there. */
+	.org	STUB_BREAKPOINTS
+	xorl	%eax, %eax
+	movl	%eax, %dr7
+	movl	(%ecx), %eax
+	movl	%eax, %dr0
+	movl	4(%ecx), %eax
+	movl	%eax, %dr1
+	movl	8(%ecx), %eax
+	movl	%eax, %dr2
+	movl	12(%ecx), %eax
+	movl	%eax, %dr3
+	movl	16(%ecx), %eax
+	movl	%eax, %dr7
+	int	$STUB_DONE
+	/* EAX becomes the status, which is cleared */
+	.org	STUB_STATUS
+	movl	%dr6, %eax
+	xorl	%ecx, %ecx
+	movl	%ecx, %dr6
+	int	$STUB_DONE
 	.org	4096
 	.section .note.GNU-stack, "", @progbits

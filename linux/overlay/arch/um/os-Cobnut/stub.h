@@ -10,5 +10,7 @@
 #define STUB_FXRSTOR	0x20
 #define STUB_FSAVE	0x30
 #define STUB_FRSTOR	0x40
+#define STUB_BREAKPOINTS	0x50
+#define STUB_STATUS	0x80
 
 #endif

@@ -19,7 +19,8 @@ struct cobnut_thread {
 	unsigned char state;
 	unsigned char has_tls;	/* the selector is loaded by the stub */
 	unsigned char fpu;	/* regs.fp has what the thread is to get */
-	unsigned char ready;	/* exists, and has its segment and coprocessor registers */
+	unsigned char debug;	/* its breakpoints are to be loaded */
+	unsigned char ready;	/* exists, and has its segment, coprocessor registers and breakpoints */
 	unsigned long fault_address;
 	unsigned long fault_access;
 	unsigned long tls;	/* base that the microkernel knows */

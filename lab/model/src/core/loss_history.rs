@@ -44,6 +44,11 @@ impl Tag {
     pub fn of_directory(directory: Physical) -> Self {
         Tag((directory.0 >> 12) + 1)
     }
+
+    /// Of what is translated to the kilobyte at `frame`, whichever space it is of.
+    pub(crate) fn of_frame(frame: Physical) -> Self {
+        Tag((frame.0 >> 10) + 1)
+    }
 }
 
 /// What a structure is told at each switch.
@@ -91,16 +96,16 @@ const CHUNK: usize = 1 << CHUNK_BITS;
 
 /// The last loss of each key, in chunks of neighbouring keys. It takes four bytes for each neighbour of a key that was
 /// ever lost.
-pub(crate) struct Past {
+pub(crate) struct LossHistory {
     chunks: Vec<[u32; CHUNK]>,
     places: HashMap<u64, u32, BuildHasherDefault<Multiply>>,
     /// The chunk that was asked for last and its place.
     last: (u64, u32),
 }
 
-impl Past {
+impl LossHistory {
     pub fn new() -> Self {
-        Past { chunks: Vec::new(), places: HashMap::default(), last: (u64::MAX, 0) }
+        LossHistory { chunks: Vec::new(), places: HashMap::default(), last: (u64::MAX, 0) }
     }
 
     #[inline]

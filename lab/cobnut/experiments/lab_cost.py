@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`lab/cost`: how much more processor time a run takes under a machine model than on plain QEMU.
+
+Runs come in pairs, one plain and one modelled behind each other, so that whatever else the computer does falls on both;
+the median of the pairs' ratios counts. Of the ping-pong the boot is taken away, by runs without round trips.
+"""
+
+import statistics
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from cobnut import linux_guest, measuring, process, sheets
+from cobnut.checks import Check, at_most
+from cobnut.emulators import Boot, Outcome, qemu
+from cobnut.errors import CobnutError
+from cobnut.experiments import Experiment, Kind, Lab, Setting, runner
+from cobnut.experiments.pingpong import TIMEOUT_SECONDS, PingPong, boot_of, guest_failure
+from cobnut.results import Result, Series
+
+SHEET = sheets.beside(__file__)
+LOOPS = ("small_small", "large_large")
+LINUX = "linux"
+MOST = {**dict.fromkeys(LOOPS, 4.0), LINUX: 8.0}  # the bounds that this project has set itself
+SLOT_MB, AREA_MB = 16, 512
+
+
+@dataclass(frozen=True)
+class Guest:
+    """What is run, what of it is not to count, and why a run did not come to its end (or None)."""
+
+    boot: Boot
+    less: Boot | None
+    failure: Callable[[Outcome], str | None]
+    timeout: float
+    names: tuple[tuple[str, str], ...]  # of the kernel's code, for the plugin
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Seconds of processor time of a plain run and of the modelled one behind it."""
+
+    plain: float
+    modelled: float
+
+    @property
+    def ratio(self) -> float:
+        return self.modelled / self.plain
+
+
+def run(lab: Lab) -> Result:
+    """Runs every guest in pairs."""
+    with tempfile.TemporaryDirectory(prefix="cobnut-") as folder:
+        guests = guests_of(lab, Path(folder))
+        pairs = runner.mapped(lab, guests, lambda name: measure(lab, name, guests[name]), at_once=1)
+    return lab.result(series_of(pairs), [judge_guest(name, found) for name, found in pairs.items()])
+
+
+def guests_of(lab: Lab, folder: Path) -> dict[str, Guest]:
+    """The guests by name; what they need besides is written to `folder`."""
+    found = {}
+    for name in LOOPS:
+        idle = PingPong(name, rounds=1, warmup=1, slot=SLOT_MB, small=AREA_MB)
+        busy = replace(idle, warmup=lab.settings["rounds"])
+        names = (("kernel", str(lab.board.kernel_executable)),)
+        found[name] = Guest(boot_of(lab, busy), boot_of(lab, idle), guest_failure, TIMEOUT_SECONDS, names)
+    if lab.settings["linux"]:
+        boot = linux_guest.boot(linux_guest.ensure(), folder, "")
+        found[LINUX] = Guest(boot, None, linux_guest.failure, linux_guest.BOOT_SECONDS, ())
+    return found
+
+
+def measure(lab: Lab, name: str, guest: Guest) -> list[Pair]:
+    """Pairs of runs of one guest."""
+    pairs = []
+    for _ in range(lab.settings["pairs"]):
+        plain, modelled = seconds(lab, guest, modelled=False), seconds(lab, guest, modelled=True)
+        if plain <= 0:
+            raise CobnutError(f"{name}: took no longer than without round trips; more are needed (--set rounds=)")
+        pairs.append(Pair(plain, modelled))
+    return pairs
+
+
+def seconds(lab: Lab, guest: Guest, *, modelled: bool) -> float:
+    """The processor time of one run, without what is not to count."""
+    whole = _seconds(lab, guest, guest.boot, modelled)
+    return whole - (_seconds(lab, guest, guest.less, modelled) if guest.less else 0.0)
+
+
+def _seconds(lab: Lab, guest: Guest, boot: Boot, modelled: bool) -> float:
+    with tempfile.TemporaryDirectory(prefix="cobnut-") as folder:
+        out = Path(folder) / "measured.json"
+        changes = [f"{key}:{value}" for key, value in lab.overrides.items()]
+        plugin = measuring.plugin_for(guest.names, lab.machine, out, changes) if modelled else None
+        before = process.children_seconds()
+        outcome = qemu.run(boot, timeout=guest.timeout, plugin=plugin, repeatable=True)
+        took = process.children_seconds() - before
+    failure = guest.failure(outcome)
+    if failure:
+        raise CobnutError(failure)
+    return took
+
+
+def judge_guest(name: str, pairs: Sequence[Pair]) -> Check:
+    """The verdict on one guest."""
+    plain, modelled = (statistics.median(times) for times in zip(*((p.plain, p.modelled) for p in pairs), strict=True))
+    said = {"pairs": len(pairs), "plain": f"{plain:.2f}", "modelled": f"{modelled:.2f}"}
+    return SHEET.judge(f"{name}.ratio", round(ratio_of(pairs), 2), at_most(MOST[name]), **said)
+
+
+def ratio_of(pairs: Sequence[Pair]) -> float:
+    return statistics.median(pair.ratio for pair in pairs)
+
+
+def series_of(pairs: dict[str, list[Pair]]) -> list[Series]:
+    """Over the guests' names the medians, and the least and largest ratio of a pair."""
+    names = list(pairs)
+    ratios = [[pair.ratio for pair in found] for found in pairs.values()]
+    return [
+        Series("plain", "s", names, [statistics.median(p.plain for p in found) for found in pairs.values()]),
+        Series("modelled", "s", names, [statistics.median(p.modelled for p in found) for found in pairs.values()]),
+        Series("ratio", "times", names, [ratio_of(found) for found in pairs.values()]),
+        Series("least", "times", names, [min(found) for found in ratios]),
+        Series("most", "times", names, [max(found) for found in ratios]),
+    ]
+
+
+EXPERIMENT = Experiment(
+    name="lab/cost",
+    sheet=SHEET,
+    kind=Kind.TOOL,
+    machine="pentium4-1400",
+    settings={
+        "pairs": Setting(5, 3, range(1, 100), "pairs of runs of each guest"),
+        "rounds": Setting(200_000, 200_000, range(1_000, 1_000_001), "round trips of the ping-pong"),
+        "linux": Setting(1, 0, range(2), "1 runs Debian's kernel to a shell as well, which takes minutes"),
+    },
+    run=run,
+    plots=SHEET.all_plots,
+)

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Who switched to whom in a run of the program `groups`, by the names that the plugin gives to spaces."""
+
+from dataclasses import dataclass
+
+from cobnut.experiments.talking_spaces import Heard
+
+GLOBAL = -1  # the group of a space that is at home in all
+
+
+@dataclass(frozen=True)
+class Graph:
+    """The switches of a run between the spaces that it names, and where each is at home.
+
+    `groups` has for each space the number of its host, in order of appearance, or GLOBAL; `clusters` the pattern's
+    group, -1: none.
+    """
+
+    times: dict[tuple[int, int], int]
+    unknown: int  # switches of which one end is none of these spaces
+    groups: dict[int, int]
+    clusters: dict[int, int]
+
+    @property
+    def total(self) -> int:
+        return sum(self.times.values()) + self.unknown
+
+    @property
+    def known(self) -> float | None:
+        """Of all switches, those between the pattern's spaces."""
+        return sum(self.times.values()) / self.total if self.total else None
+
+    @property
+    def between(self) -> float | None:
+        """Of all switches, those from one group to another, without those from and to global spaces."""
+        found = sum(
+            n
+            for (a, b), n in self.times.items()
+            if GLOBAL not in (self.groups[a], self.groups[b]) and self.groups[a] != self.groups[b]
+        )
+        return found / self.total if self.total else None
+
+    @property
+    def found(self) -> int:
+        """How many of the pattern's groups are groups: all who are not global in one host, and nobody of another group
+        there.
+        """
+        return sum(self._is_group(cluster) for cluster in set(self.clusters.values()) - {-1})
+
+    def _is_group(self, cluster: int) -> bool:
+        hosts = {self.groups[space] for space, its in self.clusters.items() if its == cluster} - {GLOBAL}
+        others = {self.groups[space] for space, its in self.clusters.items() if its not in (cluster, -1)}
+        return len(hosts) == 1 and not hosts & others
+
+    @property
+    def busiest_outside(self) -> int | None:
+        """Of the spaces in none of the pattern's groups, the one with the most switches."""
+        outside = [space for space, cluster in self.clusters.items() if cluster == -1]
+        return max(outside, key=lambda one: sum(n for ends, n in self.times.items() if one in ends), default=None)
+
+
+def graph_of(heard: Heard) -> Graph:
+    """Gives the spaces in the plugin's output their numbers: by host and slot, or by the slot alone where one space had
+    it, whatever the host. A space that moves has several places.
+    """
+    names = dict(heard.names)  # at the end
+    hosts: dict[str, int] = {}
+    groups: dict[int, int] = {}
+    for tag in heard.tags:
+        host, _, _ = names[tag.space].partition("+")
+        groups[tag.space] = GLOBAL if tag.size_mb and not tag.bound else hosts.setdefault(host, len(hosts))
+
+    places: dict[tuple[str, str], set[int]] = {}
+    for space, name in heard.names:
+        host, _, base = name.partition("+")
+        for place in ((host, base), ("", base)):
+            places.setdefault(place, set()).add(space)
+
+    def number(name: str) -> int | None:
+        host, _, base = name.partition("+")
+        spaces = places.get((host, base), places.get(("", base), set()))
+        return next(iter(spaces)) if len(spaces) == 1 else None
+
+    times: dict[tuple[int, int], int] = {}
+    unknown = 0
+    for found in heard.region["switches"] if heard.region else []:
+        switch = heard.measured["switches"][found["switch"]]
+        if switch["how"] not in ("cr3", "segments"):
+            continue  # an invalidation
+        source, target = number(switch["from"]), number(switch["to"])
+        if source is None or target is None:
+            unknown += found["times"]
+        else:
+            times[source, target] = times.get((source, target), 0) + found["times"]
+    return Graph(times, unknown, groups, {tag.space: tag.group for tag in heard.tags})

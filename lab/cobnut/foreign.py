@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Kernels that are not ours and that `build --set guest=` makes or fetches, as files for --image below build/guests."""
+
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from cobnut import boards, gnumach, linux_guest, paths
+from cobnut.boards import Board
+from cobnut.errors import unknown
+from cobnut.linux import board as board_linux
+
+FOLDER = paths.BUILD / "guests"
+# what the init of Debian's Linux runs: the kernel's option run="...", which init finds in its environment, or a shell
+COMMANDS = 'if [ -n "$run" ]; then sh -c "$run"; else setsid cttyhack sh; fi'
+Files = dict[str, Path | bytes]  # by the name that they get: where they are, or what is in them
+
+
+def made(board: Board, guest: str) -> list[Path]:
+    """The files of a guest, made or fetched if they are missing, the kernel first."""
+    known = {name: make for (where, name), make in GUESTS.items() if where == board.name}
+    if guest not in known:
+        raise unknown(f"guest for {board.name}", guest, known)
+    folder = FOLDER / (guest if board.name == "pc" else f"{guest}-{board.name}")
+    folder.mkdir(parents=True, exist_ok=True)
+    return [_placed(folder / name, what) for name, what in known[guest](board).items()]
+
+
+def make_all() -> None:
+    """Makes what takes long, for all guests that tests boot."""
+    for board, guest in GUESTS:
+        made(boards.find(board), guest)
+
+
+def _placed(place: Path, what: Path | bytes) -> Path:
+    """Puts a file, or a link to one of the cache, where it is looked for; others may look meanwhile."""
+    new = place.with_name(f"{place.name}-{os.getpid()}")
+    if isinstance(what, bytes):
+        new.write_bytes(what)
+    else:
+        new.symlink_to(what)
+    new.replace(place)
+    return place
+
+
+def _debian(_: Board) -> Files:
+    guest = linux_guest.ensure()
+    with tempfile.TemporaryDirectory(prefix="cobnut-") as folder:
+        (initrd,) = linux_guest.boot(guest, Path(folder), COMMANDS).modules
+        return {"kernel": guest.kernel, "initrd": initrd.path.read_bytes(), "symbols": guest.symbols}
+
+
+def _gnumach(_: Board) -> Files:
+    mach = gnumach.ensure()
+    return {"kernel": mach.kernel, "kernel-dbg": mach.debugging}
+
+
+def _linux_for_board(board: Board) -> Files:
+    linux = board_linux.ensure(board)
+    return {"kernel": linux.kernel, "initrd": board_linux.initrd(), "symbols": linux.symbols}
+
+
+GUESTS: dict[tuple[str, str], Callable[[Board], Files]] = {
+    ("pc", "linux"): _debian,
+    ("pc", "gnumach"): _gnumach,
+    **{(name, "linux"): _linux_for_board for name in board_linux.TREES},
+}

@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Which guest a command line asks for: this kernel with modules, or with --image any other one.
+
+`boot`, `record` and `run` say it with the same words. `Asked` has these words as they were typed, `resolve` holds them
+against each other and makes a `Guest` of them.
+"""
+
+import re
+import shlex
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from cobnut import boards, images, modules
+from cobnut import build as building
+from cobnut.boards import ARM, Board
+from cobnut.emulators import Boot, bochs, check_name, qemu, qemu_arm
+from cobnut.emulators.ending import NEVER, End
+from cobnut.emulators.qemu import Plugin
+from cobnut.errors import CobnutError
+
+DEFAULT_ROOT = "root off=1"  # ends the run when every payload program has finished
+DEFAULT_SIGMA0 = "sigma0"
+MOST_SECONDS = 1_000_000
+DEFAULT_MEMORY_MB = 64
+LEAST_MEMORY_MB, MOST_MEMORY_MB = 2, 3072  # below 2 MB a loader has nowhere to put the kernel
+SYMBOL = re.compile(rb"[0-9a-f]{8,16} \S \S")  # a line of `nm`, System.map, /proc/kallsyms
+ELF_MAGIC = b"\x7fELF"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The words of a command line, by their options; `command` is what it begins with."""
+
+    command: str
+    module: list[str] = field(default_factory=list)
+    board: str = "pc"
+    given: list[str] = field(default_factory=list)
+    emulator: str = "qemu"
+    root: str = DEFAULT_ROOT
+    sigma0: str = DEFAULT_SIGMA0
+    append: str = ""
+    cpu: str | None = None
+    memory_mb: int = DEFAULT_MEMORY_MB
+    image: list[str] = field(default_factory=list)
+    symbols: Path | None = None
+    qemu_args: list[str] = field(default_factory=list)
+    seconds: float | None = None
+    until: str | None = None
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The options that name a kernel which is not ours, as they can be typed again."""
+        one = (
+            ("--append", self.append or None),
+            ("--symbols", self.symbols),
+            ("--seconds", self.seconds),
+            ("--until", self.until),
+        )
+        several = (("--image", self.image), ("--qemu-args", self.qemu_args))
+        pairs = [(option, value) for option, values in several for value in values]
+        return tuple(str(word) for pair in (*pairs, *one) if pair[1] is not None for word in pair)
+
+
+@dataclass(frozen=True)
+class Guest:
+    """What boots, where and until when. `names` are the plugin's arguments that say how the kernel's code is called,
+    `words` the options that asked for it if the kernel is `foreign`, that is not ours.
+    """
+
+    board: Board
+    boot: Boot
+    names: tuple[tuple[str, str], ...] = ()
+    foreign: bool = False
+    words: tuple[str, ...] = ()
+    emulator: str = "qemu"
+    end: End = NEVER
+
+    def ensure_emulator(self) -> str:
+        """Makes sure of the emulator; returns its version if it is QEMU."""
+        if self.emulator == "bochs":
+            bochs.ensure()
+            return ""
+        return qemu_arm.ensure() if self.board.processor is ARM else qemu.ensure()
+
+    def interact(self, plugin: Plugin | None = None) -> int:
+        """Boots with the console on this terminal; returns the guest's number (`qemu.interact`)."""
+        if self.emulator == "bochs":
+            return bochs.interact(self.boot, end=self.end)
+        if self.board.processor is ARM:
+            return qemu_arm.interact(self.boot, self.board.name, plugin=plugin, end=self.end)
+        return qemu.interact(self.boot, plugin=plugin, end=self.end)
+
+
+def resolve(asked: Asked) -> Guest:
+    """The guest, with our kernel built if it is that; refuses what does not fit together before anything is built."""
+    board = check(asked)
+    end = End(asked.seconds, asked.until)
+    words = tuple(word for text in asked.qemu_args for word in shlex.split(text))
+    if asked.image:
+        return _foreign(asked, board, end, words)
+    building.images(board)
+    chosen = tuple(modules.parse(text, board) for text in (asked.sigma0, asked.root, *asked.module))
+    cpu = bochs.DEFAULT_CPU if asked.emulator == "bochs" else Boot.cpu
+    memory_mb = board.memory_mb or asked.memory_mb
+    boot = Boot(board.kernel, chosen, asked.append, asked.cpu or cpu, memory_mb, words=words)
+    return Guest(board, boot, (("kernel", str(board.kernel_executable)),), emulator=asked.emulator, end=end)
+
+
+def check(asked: Asked) -> Board:
+    """Refuses words that do not go together; returns the board."""
+    board = boards.configured(boards.find(asked.board), asked.given)
+    check_name(asked.emulator)
+    check_seconds(asked.seconds)
+    if asked.until == "":
+        raise CobnutError("--until: an empty text is there at once")
+    on_bochs = asked.emulator == "bochs"
+    _check_qemu_args(asked.qemu_args, on_bochs)
+    if board.processor is ARM:
+        for option, said in (("--cpu", asked.cpu is not None), ("--emulator bochs", on_bochs)):
+            if said:
+                raise CobnutError(f"{option}: not on board {asked.board}")
+    if asked.image:
+        _check_image(asked)
+    else:
+        if asked.symbols:
+            raise CobnutError("--symbols: names the code of a kernel that --image gives, and there is none")
+        check_payload(asked.command, asked.module, asked.root)
+    least = bochs.LEAST_MEMORY_MB if on_bochs else LEAST_MEMORY_MB
+    check_memory(asked.memory_mb, least, asked.emulator, board)
+    return board
+
+
+def _check_image(asked: Asked) -> None:
+    ours = asked.module or asked.root != DEFAULT_ROOT or asked.sigma0 != DEFAULT_SIGMA0 or asked.given
+    if ours:
+        raise CobnutError("--image: brings its own kernel and modules")
+    if asked.emulator != "qemu":
+        raise CobnutError(f"--image: works on qemu, not on {asked.emulator}")
+
+
+def _check_qemu_args(texts: list[str], on_bochs: bool) -> None:
+    if texts and on_bochs:
+        raise CobnutError("--qemu-args: are for qemu, not for bochs")
+    for text in texts:
+        try:
+            shlex.split(text)
+        except ValueError as error:
+            raise CobnutError(f"--qemu-args {text}: {str(error).lower()}") from None
+
+
+def _foreign(asked: Asked, board: Board, end: End, words: tuple[str, ...]) -> Guest:
+    kernel, *rest = images.parse(asked.image, board.processor)
+    boot = Boot(
+        kernel.path,
+        tuple(rest),
+        f"{kernel.arguments} {asked.append}".strip(),
+        asked.cpu or Boot.cpu,
+        board.memory_mb or asked.memory_mb,
+        words=words,
+        as_initrd=True,
+    )
+    return Guest(board, boot, names_of(kernel.path, asked.symbols, board), foreign=True, words=asked.words, end=end)
+
+
+def names_of(kernel: Path, symbols: Path | None, board: Board) -> tuple[tuple[str, str], ...]:
+    """The plugin's arguments for the names of a kernel that is not ours: its own, if it is an executable, and those of
+    the file `symbols`, an executable with symbols or lines as System.map has them.
+    """
+    own = (("kernel", str(kernel.resolve())),) if kernel.read_bytes()[:4] == ELF_MAGIC else ()
+    if symbols is None:
+        return own
+    try:
+        data = symbols.read_bytes()
+    except OSError as error:
+        raise CobnutError(f"--symbols {symbols}: {(error.strerror or 'cannot be read').lower()}") from None
+    if data[:4] == ELF_MAGIC:
+        fault = modules.elf_fault(data, board.processor)
+        if fault:
+            raise CobnutError(f"--symbols {symbols}: {fault}")
+    elif not SYMBOL.match(data):
+        raise CobnutError(f"--symbols {symbols}: neither an ELF file nor lines of address, type and name")
+    return (*own, ("symbols", str(symbols.resolve())))
+
+
+def board_for(command: str, name: str) -> Board:
+    """The board `name`, for a command that looks into the guest, which so far is known how for IA-32."""
+    board = boards.find(name)
+    if board.processor is ARM:
+        raise CobnutError(f"{command}: not on board {name}")
+    return board
+
+
+def check_payload(command: str, module: list[str], root: str) -> None:
+    """Refuses a boot in which nothing would run."""
+    if not module and root == DEFAULT_ROOT:
+        raise CobnutError(f"name at least one module, for example: ./cobnut {command} hello")
+
+
+def check_seconds(seconds: float | None) -> None:
+    """Refuses what --seconds cannot be."""
+    if seconds is not None and not 0 < seconds < MOST_SECONDS:
+        raise CobnutError(f"--seconds {seconds:g}: must be more than 0 and less than {MOST_SECONDS:,}")
+
+
+def check_memory(memory: int, least: int, emulator: str, board: Board | None = None) -> None:
+    """Refuses what --memory cannot be."""
+    if not least <= memory <= MOST_MEMORY_MB:
+        raise CobnutError(f"--memory {memory}: must be from {least} to {MOST_MEMORY_MB} on {emulator}")
+    if board and board.memory_mb and memory not in (DEFAULT_MEMORY_MB, board.memory_mb):
+        raise CobnutError(f"--memory {memory}: {emulator}'s {board.name} has {board.memory_mb}")

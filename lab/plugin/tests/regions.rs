@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//! Cases of a guest that has no marks. Expected figures are counted by hand from tests/guests/calls.S.
+
+mod common;
+use common::*;
+
+/// Instructions of kernel and user in each iteration of `region`.
+fn counted(run: &str, region: &str) -> Vec<(u64, u64)> {
+    let image = work_folder(run).join("calls");
+    let report = report("calls", run, &format!(",program=it:{},region=5:{region}", image.display()));
+    assert_eq!(
+        report.0["warnings"],
+        serde_json::json!([
+            "no symbol kip: stub instructions count as user",
+            "no symbol trampoline: its instructions count as user"
+        ])
+    );
+    report.series(5, "instructions_kernel").into_iter().zip(report.series(5, "instructions_user")).collect()
+}
+
+#[test]
+fn a_call_is_counted_from_its_instruction_to_its_return() {
+    assert_eq!(counted("regions-call", "call=20"), [(6, 1); 11]);
+    assert_eq!(counted("regions-other-call", "call=4"), [(5, 1); 11]);
+    assert_eq!(counted("regions-call-of", "it/call=20@3"), [(6, 1); 8]);
+}
+
+#[test]
+fn places_in_the_kernel_delimit_a_case() {
+    // Between two calls: either 20, its return, and 4 of user code; or 4, its return, and the rest of a turn.
+    let turns = counted("regions-kernel", "kernel/on_call..last");
+    assert_eq!(turns.len(), 23);
+    assert_eq!(turns[..2], [(6, 2), (5, 10)]);
+    assert_eq!(turns[22], (2, 0), "the last call ends the case");
+}
+
+#[test]
+fn a_program_and_its_texts_delimit_a_case() {
+    let turns = counted("regions-program", "it/again..finished");
+    assert_eq!(turns, [(11, 12); 11]);
+    let turns = counted("regions-console", "console=on..on!");
+    assert_eq!(turns.len(), 11, "what is printed last ends the case");
+    assert!(turns[..10].iter().all(|turn| *turn == (11, 12)), "{turns:?}");
+}

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Ways into the kernel: what programs may rely on of the vdso's __kernel_vsyscall, of calls with six
+ * parameters, that start again, that are stepped through, and of breakpoints; each line is one check.
+ */
+#define _GNU_SOURCE
+#include <elf.h>
+#include <errno.h>
+#include <stddef.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static int failed;
+#define CHECK(what, good)                                                                                              \
+    do {                                                                                                               \
+        int ok_ = (good);                                                                                              \
+        printf("%s: %s\n", ok_ ? "ok" : "FAIL", what);                                                                 \
+        failed += !ok_;                                                                                                \
+    } while (0)
+
+static unsigned long entry;
+
+/* By the entry: EAX has where the parameters are for which there is no other register until the call. */
+static long fast(long number, long a, long b, long c, long d, long e, long f)
+{
+    const long more[] = {number, a, f, (long)entry};
+    long result;
+
+    asm volatile("push %%ebx; push %%ebp; push 12(%%eax); mov 4(%%eax), %%ebx; mov 8(%%eax), %%ebp;"
+                 "mov (%%eax), %%eax; call *(%%esp); pop %%ecx; pop %%ebp; pop %%ebx"
+                 : "=a"(result), "+c"(b)
+                 : "0"(more), "d"(c), "S"(d), "D"(e)
+                 : "memory");
+    return result;
+}
+
+static void image(void)
+{
+    const Elf32_Ehdr *elf = (const void *)getauxval(AT_SYSINFO_EHDR);
+    const Elf32_Phdr *header;
+    int i, loads = 0, dynamic = 0;
+
+    entry = getauxval(AT_SYSINFO);
+    CHECK("the entry is in the image", elf && !memcmp(elf->e_ident, ELFMAG, 4) && elf->e_type == ET_DYN &&
+                                           entry - (unsigned long)elf < 16384 &&
+                                           (unsigned long)elf + elf->e_entry == entry);
+    header = (const void *)((const char *)elf + elf->e_phoff);
+    for (i = 0; i < elf->e_phnum; i++) {
+        loads += header[i].p_type == PT_LOAD;
+        dynamic += header[i].p_type == PT_DYNAMIC;
+    }
+    CHECK("its program headers", loads == 1 && dynamic == 1);
+}
+
+static void parameters(void)
+{
+    static char page[8192] __attribute__((aligned(4096)));
+    const int fd = memfd_create("calls", 0);
+    char *mapped;
+
+    CHECK("no parameter", fast(SYS_getpid, 0, 0, 0, 0, 0, 0) == getpid());
+    memset(page + 4096, 'x', 4096);
+    write(fd, page, sizeof(page));
+    /* the sixth is the offset in pages */
+    mapped = (char *)fast(SYS_mmap2, 0, 4096, PROT_READ, MAP_SHARED, fd, 1);
+    CHECK("six parameters", mapped != MAP_FAILED && mapped[5] == 'x');
+    CHECK("an error", fast(SYS_close, 99, 0, 0, 0, 0, 0) == -EBADF);
+    CHECK("no such call", fast(400 + 3000, 0, 0, 0, 0, 0, 0) == -ENOSYS);
+    close(fd);
+}
+
+static volatile int alarms;
+static void on_alarm(int signal) { alarms++; }
+
+static void restart(void)
+{
+    const struct itimerval often = {{0, 20000}, {0, 20000}}, never = {0};
+    struct sigaction a = {.sa_handler = on_alarm};
+    int restarts, pipes[2];
+    char byte = 0;
+
+    for (restarts = 0; restarts < 2; restarts++) {
+        long result;
+
+        pipe(pipes);
+        alarms = 0;
+        a.sa_flags = restarts ? SA_RESTART : 0;
+        sigaction(SIGALRM, &a, NULL);
+        if (!fork()) {
+            usleep(300000);
+            write(pipes[1], "z", 1);
+            _exit(0);
+        }
+        setitimer(ITIMER_REAL, &often, NULL);
+        result = fast(SYS_read, pipes[0], (long)&byte, 1, 0, 0, 0);
+        setitimer(ITIMER_REAL, &never, NULL);
+        CHECK(restarts ? "a call that starts again" : "a call that is interrupted",
+              alarms && (restarts ? result == 1 && byte == 'z' : result == -EINTR));
+        wait(NULL);
+        close(pipes[0]), close(pipes[1]);
+    }
+}
+
+static void stepped(void)
+{
+    struct user_regs_struct r;
+    int status, steps = 0, inside = 0;
+    pid_t p = fork();
+
+    if (!p) {
+        ptrace(PTRACE_TRACEME, 0, 0, 0);
+        raise(SIGSTOP);
+        _exit(fast(SYS_getppid, 0, 0, 0, 0, 0, 0) == getppid() ? 3 : 4);
+    }
+    waitpid(p, &status, 0);
+    for (; steps < 2000; steps++) {
+        ptrace(PTRACE_SINGLESTEP, p, 0, 0);
+        waitpid(p, &status, 0);
+        if (!WIFSTOPPED(status)) break;
+        ptrace(PTRACE_GETREGS, p, 0, &r);
+        inside += r.eip - entry < 32;
+    }
+    CHECK("stepped through", WIFEXITED(status) && WEXITSTATUS(status) == 3 && inside >= 5);
+    p = fork();
+    if (!p) {
+        ptrace(PTRACE_TRACEME, 0, 0, 0);
+        raise(SIGSTOP);
+        fast(SYS_getppid, 0, 0, 0, 0, 0, 0);
+        _exit(0);
+    }
+    int right = 0;
+    for (waitpid(p, &status, 0); WIFSTOPPED(status); waitpid(p, &status, 0)) {
+        ptrace(PTRACE_GETREGS, p, 0, &r);
+        right += r.orig_eax == SYS_getppid && r.eip - entry < 32;
+        ptrace(PTRACE_SYSCALL, p, 0, 0);
+    }
+    CHECK("traced, in and out", right == 2);
+}
+
+__attribute__((noinline)) static void stop_here(void) { __asm__ volatile("nop" : : : "memory"); }
+
+static void breakpoints(void)
+{
+    static volatile int watched, other, turn;
+    struct user_regs_struct r;
+    int status, i;
+    pid_t p = fork();
+    const unsigned long at = offsetof(struct user, u_debugreg);
+
+    if (!p) {
+        ptrace(PTRACE_TRACEME, 0, 0, 0);
+        raise(SIGSTOP);
+        other = 1;
+        watched = 5;
+        other = 2;
+        for (turn = 0; turn < 3; turn++) stop_here();
+        _exit(7);
+    }
+    waitpid(p, &status, 0);
+    CHECK("a breakpoint in the kernel is refused", ptrace(PTRACE_POKEUSER, p, at, 0xF0000000) == -1);
+    CHECK("a watchpoint is taken",
+          !ptrace(PTRACE_POKEUSER, p, at, &watched) && !ptrace(PTRACE_POKEUSER, p, at + 7 * 4, 0xD0001));
+    ptrace(PTRACE_CONT, p, 0, 0);
+    waitpid(p, &status, 0);
+    CHECK("it stops", WIFSTOPPED(status) && WSTOPSIG(status) == SIGTRAP &&
+                          ptrace(PTRACE_PEEKDATA, p, &watched, 0) == 5 && ptrace(PTRACE_PEEKDATA, p, &other, 0) == 1);
+    CHECK("its status says which", (ptrace(PTRACE_PEEKUSER, p, at + 6 * 4, 0) & 15) == 1);
+    ptrace(PTRACE_POKEUSER, p, at + 7 * 4, 0);
+    CHECK("a breakpoint is taken",
+          !ptrace(PTRACE_POKEUSER, p, at, stop_here) && !ptrace(PTRACE_POKEUSER, p, at + 7 * 4, 1));
+    for (i = 0; i < 2; i++) {
+        ptrace(PTRACE_CONT, p, 0, 0);
+        waitpid(p, &status, 0);
+        ptrace(PTRACE_GETREGS, p, 0, &r);
+        CHECK("it stops before the instruction",
+              WIFSTOPPED(status) && WSTOPSIG(status) == SIGTRAP && r.eip == (long)stop_here);
+        CHECK("once each time", ptrace(PTRACE_PEEKDATA, p, &turn, 0) == i);
+    }
+    for (i = 0; i < 8; i += 7) ptrace(PTRACE_POKEUSER, p, at + i * 4, 0);
+    ptrace(PTRACE_CONT, p, 0, 0);
+    waitpid(p, &status, 0);
+    CHECK("and goes on without", WIFEXITED(status) && WEXITSTATUS(status) == 7);
+}
+
+int main(void)
+{
+    setvbuf(stdout, NULL, _IONBF, 0);
+    image();
+    parameters();
+    restart();
+    stepped();
+    breakpoints();
+    printf("%d failed\n", failed);
+    return failed != 0;
+}

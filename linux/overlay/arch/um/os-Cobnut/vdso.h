@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef __COBNUT_VDSO_H
+#define __COBNUT_VDSO_H
+
+/* offsets in the image of what vdso-code.S has */
+#define VDSO_ENTRY	0x800	/* as asm/elf.h */
+#define VDSO_SYSENTER	0x803	/* "movl %esp, %ebp; sysenter" */
+#define VDSO_BACK	0x809
+
+#endif

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Linux as a server under programs that mean harm and under many processes: it works as before, its log has no fault
+of its own, and the microkernel has got everything back. Longer forms: `./cobnut test long linux/fuzz linux/forks`.
+"""
+
+import os
+import re
+from dataclasses import replace
+
+import pytest
+from guest_programs import compiled
+
+from cobnut.emulators import qemu
+from cobnut.linux import guest
+from cobnut.linux.guest import Wish
+from conftest import LIMIT_SECONDS, run_cobnut
+
+SEED = os.environ.get("FUZZ_SEED", "1")
+ROUNDS = os.environ.get("FUZZ_ROUNDS", "30")
+NUMBERS, POINTERS = 460, 21  # as fuzz.c has them
+FORKS = int(os.environ.get("FORKS", "1000"))
+MORE_PAGES = 8  # of the microkernel's, that pools of its objects may have got on the way
+OF_ITS_OWN = "BUG|Oops|WARNING:|Call Trace|cut here|[Uu]nable to handle|soft lockup|scheduling while atomic"
+
+
+@pytest.fixture(scope="module")
+def programs(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("programs")
+    for name in ("fuzz", "forks"):
+        compiled(name, folder)
+    return folder
+
+
+@pytest.mark.parametrize(
+    "words", [("--kernel", "native"), ("--small", "none"), ("--small", "server"), ("--small", "all")], ids=" ".join
+)
+def test_no_call_harms_the_system(programs, words):
+    # a log that is marked, so that none would be seen as well
+    command = f"dmesg -c >/dev/null; ./fuzz {SEED} {ROUNDS}; echo status $?; echo mark >/dev/kmsg; dmesg"
+    done = run_cobnut("linux", "--files", str(programs), "--run", command, *words)
+    assert done.returncode == 0, done.stderr
+    assert "fuzz: all works\nstatus 0\n" in done.stdout and done.stdout.endswith("mark\n"), done.stdout
+    calls = re.search(r"fuzz: (\d+) calls by (\d+) workers, each number", done.stdout)
+    assert calls and int(calls[1]) > (NUMBERS - 2) * POINTERS and int(calls[2]) > int(ROUNDS), done.stdout
+    assert not re.search(OF_ITS_OWN, done.stdout), done.stdout
+
+
+def books(programs, folder, small: str, forks: int) -> tuple[int, int, int]:
+    """After so many processes: what does not agree in the microkernel's books, its pages in use, and its objects."""
+    folder.mkdir()
+    boot = guest.prepare(Wish(run=f"./forks {forks}", files=programs, small=small), folder)
+    sigma0, root, *rest = boot.modules
+    asked = replace(root, arguments=f"{root.arguments} audit=1")
+    ended = qemu.run(replace(boot, modules=(sigma0, asked, *rest)), timeout=LIMIT_SECONDS)
+    assert f"{forks} forks, 0 bad" in ended.console, ended.console
+    found = re.search(r"audit: (\d+) faults, (\d+) pages, (\d+) objects", ended.console)
+    assert found, ended.console
+    return int(found[1]), int(found[2]), int(found[3])
+
+
+@pytest.mark.parametrize("small", ["none", "all"])
+def test_forks_leave_nothing_in_the_books(programs, tmp_path, small):
+    _, pages, objects = books(programs, tmp_path / "few", small, 32)
+    faults, pages_then, objects_then = books(programs, tmp_path / "many", small, FORKS)
+    assert faults == 0 and pages_then <= pages + MORE_PAGES and objects_then <= objects + FORKS // 20

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Programs of linux/guests in Linux as a server: what they check holds natively and in every placement, and one that
+knows the microkernel reaches nobody.
+"""
+
+import hashlib
+
+import pytest
+from guest_programs import GUESTS, compiled
+
+from conftest import run_cobnut
+
+CHECKS = {"frames": 30, "calls": 14}  # programs, and how many checks at least they have
+
+
+@pytest.fixture(scope="module")
+def programs(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("programs")
+    for name in ("forger", *CHECKS):
+        compiled(name, folder)
+    return folder
+
+
+def run_all(folder, *words: str) -> str:
+    command = "; ".join(f"./{name}; echo {name} $?" for name in CHECKS)
+    done = run_cobnut("linux", "--files", str(folder), "--run", command, *words)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--kernel", "native"),
+        ("--small", "none"),
+        ("--small", "server"),
+        ("--small", "all"),
+        ("--small", "all", "--emulator", "bochs"),
+    ],
+    ids=" ".join,
+)
+def test_what_programs_may_rely_on(programs, words):
+    said = run_all(programs, *words)
+    assert "FAIL" not in said, said
+    for name in CHECKS:
+        assert f"{name} 0" in said.splitlines(), said
+    assert said.count("ok: ") >= sum(CHECKS.values()), said
+
+
+@pytest.mark.parametrize(
+    "words", [("--small", "none"), ("--small", "all"), ("--small", "all", "--emulator", "bochs")], ids=" ".join
+)
+def test_a_program_that_knows_the_microkernel_reaches_nobody(programs, words):
+    done = run_cobnut("linux", "--files", str(programs), "--run", "./forger && echo alive", *words)
+    assert done.returncode == 0 and "FAIL" not in done.stdout, done.stdout + done.stderr
+    assert done.stdout.endswith("forger: all is as before\nalive\n"), done.stdout
+    assert "FORGED" not in done.stdout and "!" not in done.stdout, done.stdout
+
+
+def test_facilities_are_what_they_are_natively():
+    """Pseudo-terminals, epoll, shared memory, seccomp, namespaces, core dumps, random numbers, a clock that does not
+    drift and the OOM killer; the server has RAM disks beside.
+    """
+    said = []
+    for words in (("--kernel", "native"), ("--small", "none")):
+        done = run_cobnut(
+            "linux", "--image", "debian", "--files", str(GUESTS), "--run", "python3 facilities.py", *words
+        )
+        assert done.returncode == 0, done.stderr
+        said.append([line for line in done.stdout.splitlines() if line and not line.startswith("[")])
+    native, server = said
+    assert len(native) > 10 and "eaten -9" in native and "drift True" in native, native
+    numbers = "".join(f"{n}\n" for n in range(1, 20001)).encode()
+    expected = f"disk {hashlib.md5(numbers).hexdigest()}  -"
+    assert [expected if line == "disk None" else line for line in native] == server
