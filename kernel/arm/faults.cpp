@@ -100,6 +100,10 @@ bool writes(const Thread& t) {
     return thumb(t) ? writes_thumb(i) : writes_arm(i);
 }
 
+// What was granted may have been taken from many spaces. A fault that ends here finds it granted when it is repeated,
+// and gets past this point: it makes progress however often interrupts come.
+void after_grant() { arch::preemption_point(); }
+
 // A fault for the pager, unless the space is sigma0.
 void ask_pager(Thread& t, VAddr address, Word rights) {
     Space& space = *t.space;
@@ -128,7 +132,10 @@ bool prefetch_abort(Thread& t) {
     // If that was not all, the fetch faults again.
     if (host::refill(*t.space, address)) return true;
     switch (page_tables::touch(*t.space, address, false)) {
-    case Touch::granted: host::share(*t.space, address); return true;
+    case Touch::granted:
+        after_grant();
+        host::share(*t.space, address);
+        return true;
     case Touch::nothing_new:
         if (host::share(*t.space, address)) return true;
         ipc::exception(t, exception_abort, breakpoint_status);
@@ -148,6 +155,7 @@ bool data_abort(Thread& t, VAddr address, Word status) {
     if (host::refill(*t.space, address)) return true;
     bool write = writes(t);
     Touch touch = page_tables::touch(*t.space, address, write);
+    if (touch == Touch::granted) after_grant();
     if (touch != Touch::denied && host::share(*t.space, address)) return true;
     if (touch == Touch::granted) return true;
     // The access that the instruction seems to make is granted already: then it also writes.
@@ -155,6 +163,7 @@ bool data_abort(Thread& t, VAddr address, Word status) {
         write = true;
         touch = page_tables::touch(*t.space, address, write);
         if (touch == Touch::granted) {
+            after_grant();
             host::share(*t.space, address);
             return true;
         }

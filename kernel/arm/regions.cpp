@@ -6,7 +6,6 @@
 #include "arm/host.hpp"
 #include "arm/page_tables.hpp"
 #include "arm/residents.hpp"
-#include "core/arch.hpp"
 #include "core/check.hpp"
 #include "core/memory.hpp"
 
@@ -190,7 +189,6 @@ bool share(Space& space, VAddr page) {
     Word i = index(page);
     const PageTable& own = *table_of(space, *r);
     if (r->table->entry[i] == small_entry(own.page[i])) return false;
-    arch::preemption_point();  // what the space was granted may have been taken from many; else it faults again
     auto differs = [&](Word m) { return (table_of(*r->member[m], *r)->page[i] ^ own.page[i]) & identity; };
     for (Word m = 0; m < r->members; ++m) {
         if (!differs(m)) continue;

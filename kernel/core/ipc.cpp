@@ -186,7 +186,7 @@ bool deliver(Thread& s, Thread& r, Thread& apparent) {
 // nullptr. To check a sender may take a walk along a chain of redirectors, and a message can take a whole stretch: a
 // sender that is found behind others is served in the next stretch.
 [[gnu::cold]] bool find_sender(Thread& r) {
-    constexpr Word between_points = 8;
+    constexpr Word between_points = 6;
     for (Word n = 0; n < between_points && r.next_sender; ++n, r.next_sender = r.senders.after(*r.next_sender)) {
         Thread& s = *r.next_sender;
         if (s.addressed == r.identity && accepts(r, apparent_sender(s, r))) return !n;
