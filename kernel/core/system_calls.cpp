@@ -196,7 +196,7 @@ Word controlled_control(Space& space, Word control) {
 void begin_space_control(Thread& caller) {
     check(&caller == arch::current_thread() && caller.pending == Continuation::nothing);
     caller.pending = Continuation::space_control;
-    caller.visits = ~Word{0};
+    caller.visits = memory::accounts;
 }
 
 namespace {

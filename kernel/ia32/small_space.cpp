@@ -111,6 +111,16 @@ bool enter_slot(Space& space, SlotName name, Space* leader) {
     return true;
 }
 
+// Whether no other space is in the way of a slot.
+[[gnu::cold, gnu::noinline]] bool available_to(const Space& space, SlotName wanted, Space* leader) {
+    if (!space.arch.slot.small()) return area.available(wanted, map_of(leader));
+    slots::SlotMap* own = map_of(space.arch.slots.leader);
+    area.release(name_of(space), own);
+    bool available = area.available(wanted, map_of(leader));
+    area.take(name_of(space), own);
+    return available;
+}
+
 // Grows to a longer slot that begins at the same place: cached translations stay valid. (In a shorter one they would
 // not.)
 bool grow_in_place(Space& space, Word size_mb, Space* leader) {
@@ -118,11 +128,9 @@ bool grow_in_place(Space& space, Word size_mb, Space* leader) {
     if (!space.arch.slot.small() || leader != space.arch.slots.leader) return false;
     if (size_mb == name.size_mb) return true;
     if (size_mb < name.size_mb || space.arch.slot.shares_table() || name.offset_mb % size_mb) return false;
-    slots::SlotMap* map = map_of(leader);
-    area.release(name, map);
-    bool grows = area.available(longer, map);
-    area.take(grows ? longer : name, map);
-    if (!grows) return false;
+    if (!available_to(space, longer, leader)) return false;
+    area.release(name, map_of(leader));
+    area.take(longer, map_of(leader));
     space.arch.slot = slot_of(longer);
     set_segments(space);
     return true;
@@ -249,43 +257,41 @@ void dissolve_group(Space& leader) {
     }
 }
 
-constexpr Word between_points = 16;
-
 // Whether a holder of the slot, or of a part of it, other than `space` has asked for it.
 bool pinned_by_another(const Space& space, SlotName wanted, Word& visits) {
-    if (visits > memory::accounts) visits = memory::accounts;
     while (visits) {
         Space& s = spaces::all.turn();
         if (&s != &space && s.arch.slots.pinned && name_of(s).granules().overlaps(wanted)) return true;
-        if (--visits % between_points == 0) preemption_point();
+        --visits;
+        preemption_point();
     }
     return false;
 }
 
-// Takes the slots of all in the way of one: false if one of them has asked for it meanwhile. No preemption point comes
-// after the last one, for the clock's tick may give a part of what is free to another space.
-bool clear_the_way(SlotName wanted) {
-    bool released = true;
-    for (Word visited = 1; !area.available(wanted, nullptr); ++visited) {
-        if (released || visited % between_points == 0) preemption_point();
+// Takes the slots of all others in the way of one: false if one of them has asked for it meanwhile. No preemption point
+// comes after the last one, for the clock's tick may give a part of what is free to another space.
+bool clear_the_way(const Space& space, SlotName wanted) {
+    for (bool first = true; !available_to(space, wanted, nullptr); first = false) {
+        if (!first) preemption_point();
         Space& s = spaces::all.turn();
-        released = name_of(s).granules().overlaps(wanted);
-        if (!released) continue;
+        if (&s == &space || !name_of(s).granules().overlaps(wanted)) continue;
         if (s.arch.slots.pinned) return false;
         release(s);
     }
     return true;
 }
 
-// Gives the space the slot of that name; size 0: none. All spaces are searched only if it is not available.
+// Gives the space the slot of that name; size 0: none. All spaces are searched only if it is not available. The space
+// keeps the slot that it has until the last point is passed: a call that starts again still reports it.
 bool take_named_slot(Space& space, SlotName wanted, Word& visits) {
     if (wanted == name_of(space) && !space.arch.slots.leader) return true;
     if (!wanted.size_mb) return release(space), true;
     if (wanted.offset_mb + wanted.size_mb > area.size_mb()) return false;
-    if (!area.available(wanted, nullptr) && pinned_by_another(space, wanted, visits)) return false;
+    if (!available_to(space, wanted, nullptr) && pinned_by_another(space, wanted, visits)) return false;
     dissolve_group(space);
+    if (!clear_the_way(space, wanted)) return false;
     release(space);
-    return clear_the_way(wanted) && enter_slot(space, wanted, nullptr);
+    return enter_slot(space, wanted, nullptr);
 }
 
 bool own_request(Space& space, Word control) {

@@ -69,7 +69,7 @@ def test_ipc_path_has_another_half_for_arm(monkeypatch):
 @pytest.mark.parametrize(
     ("counter", "value", "check"),
     [
-        ("instructions_kernel", 2 * 54, "instructions"),
+        ("instructions_kernel", 2 * 59, "instructions"),
         ("instructions_stub", 4, "stub"),
         ("line_operations", 1, "flushes"),
         ("table_base_writes", 2, "table_base_writes"),
