@@ -245,7 +245,7 @@ def arm_runs(*, reports=0, failure=None, least=1.0):
     counters = {name: int(wanted * least) for name, (wanted, _) in (stress_arm.LEAST | stress_arm.OF_TAGS).items()}
     recycled = {
         "instruction": "0xfff1b000",
-        "symbol": "host::take_domain+0x8",
+        "symbol": "host::make_room+0x8",
         "executed": int(stress_arm.RECYCLINGS[0] * least),
         "needed": 0,
     }
@@ -274,7 +274,7 @@ def test_stress_on_arm_wants_no_report_no_failure_and_enough():
 def test_stress_on_arm_wants_each_operation_executed():
     sites = [
         maintenance.Site(name, address, "mcr")
-        for name, address in (("host::take_domain+0x8", 0xFFF1B000), ("host::purge+0x4", 0xFFF1C000))
+        for name, address in (("host::make_room+0x8", 0xFFF1B000), ("host::purge+0x4", 0xFFF1C000))
     ]
     assert stress_arm.judge_coverage("fast", sites[:1], arm_runs()).ok
     assert "host::purge+0x4" in stress_arm.judge_coverage("fast", sites, arm_runs()).why

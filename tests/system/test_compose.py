@@ -124,7 +124,7 @@ def test_a_mistake_about_memory_is_found_on_arm(mistake, what):
     assert done.again, "and made short"
 
 
-@pytest.mark.parametrize("without", ["host::take_domain", "page_tables::change", "host::put_in"])
+@pytest.mark.parametrize("without", ["host::make_room", "page_tables::change", "host::put_in"])
 def test_a_kernel_that_forgets_to_flush_is_found_on_arm(without, tmp_path):
     """The first operation on TLBs or caches of a function is taken out of the built kernel."""
     board = boards.find("versatilepb")

@@ -126,7 +126,7 @@ def judge_amounts(runs: list[Run], quick: bool) -> Iterator[Check]:
         counts = [each.counters.get(name, 0) for each in (tagged if name in OF_TAGS else runs)]
         yield SHEET.judge(name, sum(counts), at_least(least[quick]), seeds=seeds)
     recycled = sum(
-        one.executed for each in tagged for one in each.findings.invalidations if "take_domain" in (one.symbol or "")
+        one.executed for each in tagged for one in each.findings.invalidations if "host::make_room" in (one.symbol or "")
     )
     yield SHEET.judge("recyclings", recycled, at_least(RECYCLINGS[quick]), seeds=seeds)
 
