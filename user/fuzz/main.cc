@@ -155,7 +155,7 @@ bool answer_fault(unsigned i, Word address, Word ip, bool writes)
     return true;
 }
 
-/// A fault at an I/O port: some are for whom asks.
+/// A fault at an I/O port: some are given to any thread that asks.
 bool answer_port_fault(Word ports)
 {
     const Word port = ports >> 16;

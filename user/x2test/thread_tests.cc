@@ -360,7 +360,7 @@ void migrates_while_busy()
     if (!a || !b || !c) return;
     arena_word(0) = 0x316B;
     give_page(b, 0, free_word, L4_FullyAccessible);
-    begin(a, do_read, free_word); // faults; nobody answers
+    begin(a, do_read, free_word); // faults; no pager answers
     pause(3000);
     CHECK_EQUAL(control(a->id, b->id, L4_nilthread, L4_nilthread, unchanged), success);
     CHECK_EQUAL(finish(a).value, 0x316B);
