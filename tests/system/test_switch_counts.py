@@ -23,7 +23,7 @@ while left:
     if running and running != processor()["host"]:
         print("a space runs on another's directory")
     if len(spaces) < SPACES or not all(int(gdb.parse_and_eval(f"{space}.partner")) for space in spaces[2:]):
-        continue  # those who talk are still to come
+        continue  # the threads that talk are still to come
     left -= 1
     for space in spaces if left == 5 else []:
         gdb.execute(f"set {space}.switches |= 0x7fffffff")

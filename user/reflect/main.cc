@@ -161,7 +161,7 @@ void answer_client(Word address)
     cobnut::load_answer(L4_MapItem(mapped_pages(), fault_address));
 }
 
-/// The client, which runs, is stopped where it is, and goes on. True if that is what came of it.
+/// The client, which runs, is stopped where it is, and goes on. True if it did.
 bool stop_client()
 {
     cobnut::AllRegisters r;

@@ -162,8 +162,8 @@ Word do_rename(Word from, Word to, Word)
     return control(L4_ThreadId_t{.raw = to}, L4_ThreadId_t{.raw = from}, L4_nilthread, L4_nilthread, unchanged);
 }
 
-/// A thread that has its old version again before those who wait to send to it under that one have been told: they are
-/// told none the less, as are those who came under the version in between.
+/// A thread gets its old version again before the senders that wait under it have been told: they are told all the
+/// same, as are those that came under the version in between.
 void old_version_again()
 {
     constexpr Word no_partner = 4;

@@ -258,7 +258,7 @@ void granted_behind_a_message()
     for (Word sharers = 1; sharers <= most_sharers; sharers++) granted_by_one_who_waits(sharers);
 }
 
-/// Those who wait to send to a thread, and those who wait for a message from it.
+/// Threads that wait to send to a thread, and threads that wait for a message from it.
 void deletion()
 {
     if (!wish.latency) return;
@@ -349,8 +349,8 @@ void fault_in_a_string_from_before()
     for (;;) L4_Sleep(L4_Never);
 }
 
-/// The same where the pager's space goes with it, whose first pages are a shared megabyte: what there is to do for the
-/// last threads and for the first pages does not add up, however many threads there are.
+/// The same where the pager's space goes with it, whose first pages are a shared megabyte: the work for the last
+/// threads and for the first pages does not add up, however many threads there are.
 void strings_of_a_space_that_goes()
 {
     constexpr Word at_a_time = 8, low = 0x02000000, high = 0x70000000, large_log2 = 20;

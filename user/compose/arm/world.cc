@@ -128,7 +128,7 @@ bool converse(L4_ThreadId_t to, Word g, Word number)
     return true;
 }
 
-/// What was given to those who faulted is the controller's alone again.
+/// Pages that were given to threads that faulted are the controller's alone again.
 void take_spare()
 {
     if (!met.faulted) return;

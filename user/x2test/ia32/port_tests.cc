@@ -181,7 +181,7 @@ Word do_unmap(Word fpage, Word control, Word)
     L4_Unmap(control);
     return 0;
 }
-/// Revoked from all who have it from one's own; those who used it a moment ago included.
+/// Revoked from all spaces that got it from this one; those that used it a moment ago included.
 void unmapped()
 {
     for (const Kind kind : own_kinds) {
