@@ -324,9 +324,10 @@ Word take_section(Word s, const Space& other, const CoarseTable& table) {
     return tag;
 }
 
+// One flush is enough for several regions that end at a time.
 void clear_section(Word s, Word tag) {
     take_out(s, tag);
-    flush_caches();
+    if (dirty(tag)) flush_caches();
 }
 
 void release_domain(Word tag) {

@@ -15,6 +15,8 @@ constexpr VAddr stretch = (VAddr{1} << paging::table_log2) - 1;
 constexpr Word stretch_cost = between_points;
 // The cost of visiting a page, without those derived from it; and of mapping it.
 constexpr Word page_cost = 2, map_cost = 8, plain_cost = several_sizes ? map_cost : 1;
+// What has to be left of a budget for a page table that may be the first in the space's slot.
+constexpr Word move_cost = between_points / 4;
 // The additional cost of a large page.
 Word large_cost(unsigned log2) {
     if constexpr (several_sizes) return (1u << (log2 - page_log2)) / 4;
@@ -125,13 +127,15 @@ Mapped transfer_page(Space& from, VAddr source, Space& to, VAddr target, unsigne
         if (made != Mapped::all) return made;
         m = mapping_at(from, source);
     }
-    Word unused = memory::pages_unused();
+    // A table may move the space to another slot (ARM): that takes as long as some mappings, and a large page comes
+    // after a point.
     paging::Row there;
-    const bool fresh = several_sizes && log2 != page_log2 && !paging::row(to, target, false, there);
+    const bool needs_table = several_sizes && !paging::row(to, target, false, there);
+    if (needs_table && !affords(budget, move_cost)) return Mapped::part;
+    Word unused = memory::pages_unused();
     if (!paging::ensure_table(to, target)) return Mapped::no_memory;
     steps += (unused - memory::pages_unused()) * table_steps;
-    // A table may have moved the space to another slot (ARM): a large page comes after a point.
-    if (fresh) return budget = 0, Mapped::part;
+    if (needs_table && log2 != page_log2) return budget = 0, Mapped::part;
     if (grant) {
         if (!to.account.charge(sizeof(Mapping))) return Mapped::no_memory;
         from.account.credit(sizeof(Mapping));

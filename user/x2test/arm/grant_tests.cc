@@ -120,9 +120,9 @@ void megabyte_granted_with_a_move()
             const Wide wide;
             const Shared shared(members, granter + 1);
             if (!wide.good() || !shared.good()) return;
-            wide.again();
             const Word slot = slot_of(wide.a, some_slot);
             if (!slot) return; // a kernel without tags
+            wide.again();
             CHECK(is_granted(shared, granter, wide.a, slot * slot_bytes + 3 * mb));
             CHECK(slot_of(wide.a) != slot);
         }
@@ -151,10 +151,47 @@ void granted(bool to_a_table)
 void megabyte_granted_to_no_table() { granted(false); }
 void megabyte_granted_to_a_table() { granted(true); }
 
+/// Single pages of the sender's to where the receiver has others, and one more.
+Word do_give_pages(Word to, Word count, Word last)
+{
+    L4_Set_MsgTag(L4_MsgTag_t{.raw = 2u * (count + 1) << 6});
+    for (Word n = 0; n <= count; n++) {
+        const L4_Fpage_t f = page_at(arena_page(n % arena_pages), L4_FullyAccessible);
+        L4_LoadMR(static_cast<int>(1 + 2 * n), L4_MapItem(f, n < count ? everywhere + n * mb : last).raw[0]);
+        L4_LoadMR(static_cast<int>(2 + 2 * n), f.raw);
+    }
+    return L4_IpcFailed(L4_Send_Timeout(L4_ThreadId_t{.raw = to}, second)) ? L4_ErrorCode() : 0;
+}
+
+/// A message of some pages moves its receiver to another slot with the last one of them. The receiver has a page in as
+/// many megabytes as its domain stands in, and is in all regions there are.
+void moved_behind_pages()
+{
+    constexpr Word least_before = 4, most_before = 12; // one part, and another
+    if (!wish.latency) return;
+    Agent *sender = agent(Kind::here);
+    if (!sender) return;
+    for (Word count = least_before; count <= most_before; count++) {
+        const Wide wide;
+        if (!wide.good()) return;
+        for (Word i = 0; i < count; i++)
+            give_page(wide.a, (i + 2) % arena_pages, everywhere + i * mb, L4_FullyAccessible);
+        const Word slot = slot_of(wide.a, some_slot);
+        if (!slot) return; // a kernel without tags
+        wide.again();
+        ask(wide.a, do_write_some, everywhere, mb, most_sections);
+        begin(wide.a, do_take_all_of_it, sender->id.raw);
+        CHECK_EQUAL(ask(sender, do_give_pages, wide.a->id.raw, count, slot * slot_bytes + 3 * mb).value, 0);
+        CHECK_EQUAL(finish(wide.a).value, 0);
+        CHECK(slot_of(wide.a) != slot);
+    }
+}
+
 } // namespace
 
 const Test grant_tests[] = {
     {"latency.megabyte_granted_with_a_move", megabyte_granted_with_a_move},
+    {"latency.moved_behind_pages", moved_behind_pages},
     {"latency.megabyte_granted_to_no_table", megabyte_granted_to_no_table},
     {"latency.megabyte_granted_to_a_table", megabyte_granted_to_a_table},
     {nullptr, nullptr},
