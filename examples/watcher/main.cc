@@ -15,7 +15,7 @@ struct Answer {
     L4_Word_t label, value;
 };
 
-/// Calls with a label and nothing else. A failed IPC is answered by nobody.
+/// Calls with a label and nothing else. A failed IPC has no answer.
 Answer ask(L4_ThreadId_t server, L4_Word_t label)
 {
     L4_Set_MsgTag(L4_Niltag + label);

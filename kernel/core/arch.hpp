@@ -71,8 +71,8 @@ void free_space(Space& space);
 // arch/paging.hpp, which costs no code (ARM: the last two, since its tags limit no addresses and are in no list).
 //
 // SpaceControl has set the space's areas, or left them as they were, and has an architecture word: carries that out,
-// returns the old one (sheet 7; docs/x2-arm.md). `visits`: how many spaces it may look at, all of them at first; when it
-// was preempted it is called again, with what it left of them.
+// returns the old one (sheet 7; docs/x2-arm.md). `visits`: how many spaces it may look at, all of them at first; when
+// it was preempted it is called again, with what it left of them.
 Word space_control(Space& space, Word control, Word& visits);
 // A map item has mapped pages in the space up to `end`, which it must be able to address (manual A.5). What takes long
 // then uses up the budget (mappings::between_points), or is not done: false where less is left than it takes.

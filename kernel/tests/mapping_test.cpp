@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The mapping database, rule by rule. mapping_property.cpp holds it against a brute-force model.
+// The mapping database, rule by rule. mapping_property.cpp compares it with a brute-force model.
 #include "core/mapping.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Ready queues and their rules, and the timeout queue. schedule_property.cpp holds them against models.
+// Ready queues and their rules, and the timeout queue. schedule_property.cpp compares them with models.
 #include "core/schedule.hpp"
 
 #include <gtest/gtest.h>

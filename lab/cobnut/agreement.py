@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Holds what two emulators saw of one guest against each other: a record of QEMU's run, and Bochs' trace.
+"""Compares what two emulators saw of one guest: a record of QEMU's run, and Bochs' trace.
 
 Every instruction, data access, page directory and base of user code has to be the same, in the same order. Where the
 two observers differ by what they are, the difference is counted under its reason; anything else is unexplained.
@@ -319,7 +319,7 @@ def _words(accesses: Iterable[Access]) -> list[Access]:
 
 
 def _changes(switches: Iterable[tuple[int, int]], first: int | None) -> list[tuple[int, int]]:
-    """Those that differ from the one before."""
+    """The values that differ from the one before."""
     found = []
     for where, value in switches:
         if value != first:

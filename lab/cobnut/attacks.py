@@ -49,7 +49,7 @@ def linux_program() -> Path:
     with alone(paths.LOCKS / "silicon"):
         if not LINUX_PROGRAM.exists() or LINUX_PROGRAM.stat().st_mtime < newest:
             LINUX_PROGRAM.parent.mkdir(parents=True, exist_ok=True)
-            # no stack protector: it reads GS, which is anything where an attempt has just been stopped
+            # no stack protector: it reads GS, which may hold anything after an attempt was stopped
             options = [
                 "-m32",
                 "-O2",

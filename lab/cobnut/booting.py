@@ -16,7 +16,7 @@ from cobnut.guests import Asked, Guest
 
 @dataclass(frozen=True)
 class Ways:
-    """What a run is looked at with, by the options of `boot`."""
+    """How a run is observed, by the options of `boot`."""
 
     sanitize: bool = False
     machine: str | None = None

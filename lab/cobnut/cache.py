@@ -106,7 +106,7 @@ def clear() -> None:
 
 
 def prune(folder: Path) -> None:
-    """Throws away what nobody has used for long, and what somebody began and did not finish."""
+    """Throws away entries that were not used for long, and those that were begun and never finished."""
     for path in [*_entries_in(folder), *folder.glob(f"{UNFINISHED}*")]:
         if _days_since_use(path) > KEPT_DAYS or path.name.startswith(UNFINISHED):
             _throw_away(path)
@@ -118,7 +118,7 @@ def _folders() -> list[Path]:
 
 
 def _writable_folder(name: str) -> Path:
-    """The first folder where this user can make the entry `name`: its lock may be somebody else's."""
+    """The first folder where this user can make the entry `name`: its lock may belong to another user."""
     for folder in _folders()[:-1]:
         with suppress(OSError):
             _lock(folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -129,7 +129,7 @@ def _writable_folder(name: str) -> Path:
 
 
 def _entries_in(folder: Path) -> list[Path]:
-    """Nothing else that lies there is touched: somebody may have named a folder that has other things in it."""
+    """Nothing else that lies there is touched: the folder may have been used for other things, too."""
     if not folder.is_dir():
         return []
     return sorted(path for path in folder.iterdir() if ENTRY.fullmatch(path.name) and path.is_dir())
@@ -140,7 +140,7 @@ def _lock(entry: Path) -> Path:
 
 
 def _make(recipe: Recipe, entry: Path, make: Callable[[Path, Path], None]) -> None:
-    for left in entry.parent.glob(f"{UNFINISHED}{entry.name}-*"):  # by somebody who was killed: the lock is ours
+    for left in entry.parent.glob(f"{UNFINISHED}{entry.name}-*"):  # by a process that was killed: the lock is ours
         shutil.rmtree(left, ignore_errors=True)
     folder = Path(tempfile.mkdtemp(prefix=f"{UNFINISHED}{entry.name}-", dir=entry.parent))
     try:
@@ -191,7 +191,7 @@ def _throw_away(path: Path) -> None:
 
 @contextmanager
 def _nobody_makes(entry: Path) -> Iterator[None]:
-    """Fails with OSError where somebody is making the entry."""
+    """Fails with OSError while another process makes the entry."""
     with open(_lock(entry), "w", encoding="ascii") as held:
         fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
         yield

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Whom the refills of a measured case are charged to (docs/lab.md, causes): as the model says it, and summed for
+"""What the refills of a measured case are charged to (docs/lab.md, causes): as the model says it, and summed for
 people.
 """
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Checks: a measured number held against a rule, beside what a paper published.
+"""Checks: a measured number, judged by a rule, beside what a paper published.
 
 A check is never ok by default: it needs a measurement, and a rule that the measurement satisfies. One that is not ok
 stays in the result with its reason: a *known miss* if the difference is understood and the value lies where that
@@ -168,7 +168,7 @@ def _expression(declared: str, any_of: tuple[tuple[str, tuple[str, ...]], ...]) 
 
 
 def judge(name: str, measured: float | None, unit: str, rule: Rule | None, why: str) -> Check:
-    """Holds `measured` against `rule`; None as a measurement, or no rule to hold it against, is never ok."""
+    """Judges `measured` by `rule`; without a measurement (None) or without a rule a check is never ok."""
     ok = False
     if measured is None or not math.isfinite(measured):
         measured, why = None, f"not measured; wanted {rule.text if rule else 'a rule'}. {why}"

@@ -268,7 +268,7 @@ class _Writer:
         self._add("i", name, self._track(record.thread), s="t", cat=category, args=args)
 
     def _happens(self, name: str, category: str, args: dict) -> None:
-        """An instant of whoever runs."""
+        """An instant event of the running thread."""
         track = self._running.track if self._running else (KERNEL, IDLE)
         self._add("i", name, track, s="t", cat=category, args=args)
 
@@ -300,7 +300,7 @@ class _Writer:
         return track
 
     def _function_at(self, thread: int, address: int) -> str | None:
-        """The function of the thread's program; where that is not known, what all that it may be have there."""
+        """The function of the thread's program; if that is not known, the one that all possible programs have there."""
         space = self._spaces.get(thread, 0)
         program = self._run.get(space)
         if program:

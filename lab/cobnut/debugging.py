@@ -24,8 +24,8 @@ python gdb.events.gdb_exiting.connect(lambda event: gdb.selected_inferior().pid 
 
 def run(board: Board, boot: Boot, commands: list[str]) -> int:
     """Boots `boot` on `board`, stopped at its first instruction, and lets gdb have it: with `commands` gdb executes
-    these and ends, else it is a person's on this terminal. Where there is neither, whoever attaches may have it, and
-    the console is here. Time follows the instruction count: it stands still while the guest does.
+    these and ends, else it is a person's on this terminal. Where there is neither, any gdb may attach, and the console
+    is here. Time follows the instruction count: it stands still while the guest does.
 
     Returns 0, or 1 if a command of gdb's failed, which is then the last one.
     """

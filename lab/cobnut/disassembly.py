@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""An executable's instructions, with what is asked of them here: what they write, where they go, which coprocessor
-they command.
+"""An executable's instructions, with their properties that are needed here: what they write, where they go, which
+coprocessor they command.
 """
 
 import bisect

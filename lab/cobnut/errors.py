@@ -14,7 +14,7 @@ class CobnutError(Exception):
 
 
 def unknown(what: str, name: str, known: Iterable[str]) -> CobnutError:
-    """A name that is none of the `known` ones, with the one that it looks like."""
+    """The error for a name that is not among the `known` ones, with the known one that it looks like."""
     known = list(known)
     return CobnutError(f"unknown {what} '{name}' ({meant(name, known)}known: {', '.join(known) or 'none'})")
 

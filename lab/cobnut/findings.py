@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What the sanitizer writes (docs/sanitizer.md), checked as it is read.
 
-Keys that nobody here asks for are passed over.
+Keys that are not used here are passed over.
 """
 
 from pathlib import Path
@@ -34,7 +34,7 @@ class Report:
 
 @dataclass(frozen=True, config=FROM_OUTSIDE, kw_only=True)
 class Seen:
-    """What an instruction did in a run; `symbol` is where it is, if anybody knows."""
+    """What an instruction did in a run; `symbol` is where it is, if that is known."""
 
     instruction: Address
     symbol: str | None = None

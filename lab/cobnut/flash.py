@@ -120,7 +120,7 @@ def _start() -> bytes:
 
 
 def _uboot_header(data: bytes, wanted: Target) -> bytes:
-    """The header before `data`; its date is nobody's, so that the same image has the same bytes."""
+    """The header before `data`; its date is always 0, so that the same image has the same bytes."""
 
     def packed(own_sum: int) -> bytes:
         numbers = (UBOOT_MAGIC, own_sum, 0, len(data), wanted.address, wanted.address, zlib.crc32(data))

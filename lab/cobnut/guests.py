@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Which guest a command line asks for: this kernel with modules, or with --image any other one.
 
-`boot`, `record` and `run` say it with the same words. `Asked` has these words as they were typed, `resolve` holds them
-against each other and makes a `Guest` of them.
+`boot`, `record` and `run` say it with the same words. `Asked` has these words as they were typed, `resolve` checks that
+they fit together and makes a `Guest` of them.
 """
 
 import re

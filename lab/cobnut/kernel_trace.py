@@ -38,7 +38,7 @@ ROLES = ("user", "page_fault", "port_fault", "exception", "preemption", "quantum
 
 @dataclass(frozen=True)
 class Record:
-    """One event. `microseconds` count from the first record that is there; `thread` is a global id, 0 for nobody.
+    """One event. `microseconds` count from the first record that is there; `thread` is a global id, 0 for none.
 
     Where the clock did not move between two events, they stand LEAST_US apart, in their order.
     """

@@ -15,7 +15,7 @@ from typing_extensions import TypedDict
 from cobnut.errors import CobnutError
 
 Number = int | float
-WHOLE = with_config(ConfigDict(extra="allow"))  # what nobody here asks for stays in it
+WHOLE = with_config(ConfigDict(extra="allow"))  # what is not used here stays in it
 
 Switch = TypedDict("Switch", {"from": str, "to": str, "how": str, "at": str | None})
 

@@ -89,7 +89,7 @@ def run_logged(
 
 
 class Killable(Protocol):
-    """A process that somebody else waits for, `subprocess.Popen` for example."""
+    """A process that its creator waits for, `subprocess.Popen` for example."""
 
     @property
     def pid(self) -> int: ...

@@ -27,7 +27,7 @@ class LedgerRow:
     """Where the modelled cycles of one measured case went: `entries` adds up to `total` exactly, over `rounds` round
     trips.
 
-    `causes` says whom its refills are charged to, `space` which space was measured.
+    `causes` says what its refills are charged to, `space` which space was measured.
     """
 
     name: str

@@ -57,7 +57,7 @@ def chosen(name: str, board: str | None) -> tuple[list[str], list[str]]:
 def planned(
     name: str, *, board: str | None, machine: str | None, given: list[str], quick: bool, sweep: Sequence[str] = ()
 ) -> Plan:
-    """Holds a command line against what there is, before anything is built or run; refuses what does not fit."""
+    """Checks a command line before anything is built or run; refuses what does not fit together."""
     experiment = experiments.find(name)
     target = boards.find(board or experiment.boards[0])
     experiment = experiment.on(target.name)

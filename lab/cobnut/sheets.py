@@ -60,9 +60,7 @@ class Sheet(BaseModel):
     def judge(
         self, name: str, measured: float | None, rule: Rule | None, also: str | None = None, /, **values: Any
     ) -> Check:
-        """Holds `measured` against `rule`, in the words of the first declared name that fits; `also` is said after
-        them.
-        """
+        """Judges `measured` by `rule`, in the words of the first declared name that fits; `also` is said after them."""
         for declared, meaning in self.checks.items():
             words = captured(name, declared, self.any_of)
             if words is not None:

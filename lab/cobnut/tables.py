@@ -48,7 +48,7 @@ def show_sweep(result: Result) -> None:
 
 
 def show_causes(result: Result) -> None:
-    """Of some sizes whom their refills are charged to, in cycles of a round trip."""
+    """What the refills of some sizes are charged to, in cycles of a round trip."""
     rows = [row for row in result.ledger if row.causes and row.rounds]
     for name in dict.fromkeys(row.name for row in rows):
         same = [row for row in rows if row.name == name]
@@ -82,7 +82,7 @@ def show_measured(machine: str, text: str) -> Measured:
 def _show_cases(name: str, measured: Measured) -> None:
     regions = [region for region in measured["regions"] if region["iterations"]]
     if not regions:
-        # Nobody marked what is to be measured: the run as a whole.
+        # The guest has no marks: the run is shown as a whole.
         totals = measured["totals"]
         spent = [(key.replace("_", " "), f"{cycles:,}") for key, cycles in totals["ledger"].items() if cycles]
         show(f"{name}: modelled cycles of the whole run", ("", "cycles"), [*spent, ("total", f"{totals['cycles']:,}")])

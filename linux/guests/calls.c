@@ -30,7 +30,7 @@ static int failed;
 
 static unsigned long entry;
 
-/* By the entry: EAX has where the parameters are for which there is no other register until the call. */
+/* A call by the entry. EAX points to the parameters for which no other register is left until then. */
 static long fast(long number, long a, long b, long c, long d, long e, long f)
 {
     const long more[] = {number, a, f, (long)entry};

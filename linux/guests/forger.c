@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A program that knows the microkernel: it forges faults, events and calls to whoever there may be,
- * and uses the microkernel's system calls and debug console by itself. Each attempt is a child's,
- * and each line is one check: what becomes of the child is what would become of it natively, or is
- * a signal, and everybody else goes on.
+ * A program that knows the microkernel: it forges faults, events and calls to all threads that may
+ * exist, and uses the microkernel's system calls and debug console itself. A child makes each
+ * attempt, and each line is one check: the child ends as it would natively, or by a signal, and all
+ * other processes go on.
  *
  * Without a C library, since that would put its own segment where the UTCB is found:
  *   gcc -m32 -static -nostdlib -ffreestanding -I user -I user/include -I linux/root ...
@@ -75,7 +75,7 @@ static void sleep_ms(int ms)
 
 static int failed;
 
-/* Of a child's end: EXITED(status), or the signal; one that does not end in time is killed. */
+/* How a child ended: EXITED(status), or its signal; one that does not end in time is killed. */
 static int end_of(long pid)
 {
     int status = 0, i;
@@ -118,8 +118,8 @@ static void check(const char *name, int got, int one, int other)
 }
 
 /*
- * Ids that somebody might have: of interrupts, the initial servers, and what they have made. The first of all would be
- * the number of a call by sysenter.
+ * Ids that threads may have: of interrupts, the initial servers, and threads that these have made. The first one would
+ * be the number of a call by sysenter.
  */
 static L4_ThreadId_t id_of(int n)
 {
@@ -158,7 +158,7 @@ static void forge_to_all(void)
     check("messages to everybody", bad, 0, 0);
 }
 
-/* A page fault at a page of its own, of which the answer is to go elsewhere, too. */
+/* Forges a fault at a page of its own, to have the page mapped elsewhere, too. */
 static void steal(L4_Word_t n, L4_Word_t unused)
 {
     L4_ThreadId_t from;

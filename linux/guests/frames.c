@@ -179,7 +179,7 @@ static int has_sse;
 static void on_alarm(int signal, siginfo_t *info, void *context)
 {
     alarms++;
-    /* leaves nothing of the registers as it was */
+    /* overwrites all of the registers */
     asm volatile("fninit; fld1; fldpi; fldl2e");
     if (has_sse) asm volatile("xorps %%xmm0,%%xmm0; xorps %%xmm1,%%xmm1; cmpeqps %%xmm0, %%xmm0" : : : "xmm0");
     errno = 99;

@@ -53,7 +53,7 @@ static uint32_t draw(void)
 
 static const char *const strings[] = {"a", "/tmp/fuzz/a", "/tmp/fuzz/none/b", "", "/proc/self/maps", "/proc/self/mem"};
 
-/* Around the ends of what programs have, where the microkernel has something of its own, and half a page. */
+/* Around the ends of programs' addresses, where the microkernel has something of its own, and half a page. */
 static long pointer(int kind)
 {
     const long places[] = {0,          1,          -1,         0x1000,     0x4000,         0x7FF0,         0x8000,
@@ -77,7 +77,7 @@ static long argument(void)
     }
 }
 
-/* One that comes back twice ends at once as the one that it has made, which may have no stack. */
+/* A call that returns twice ends the new process or thread at once, which may have no stack. */
 static long call(long number, const long *a)
 {
     const long given[] = {number, a[0], a[5]};
@@ -101,7 +101,7 @@ static void fill(void)
     for (size_t i = 0; i < sizeof(buffer) / sizeof(*buffer); i++) buffer[i] = draw() % 3 ? argument() : 0;
 }
 
-/* Registers, segments and the coprocessor's as a frame says that nobody has written. */
+/* A return from a signal that never came: registers, segments and the coprocessor's as a random frame says. */
 static void returned(void)
 {
     const uint32_t *frame = buffer + draw() % 64;
@@ -113,7 +113,7 @@ static void returned(void)
     asm volatile("mov %0, %%esp; int $0x80" : : "r"(frame), "a"(draw() % 2 ? SIGRETURN : RT_SIGRETURN) : "memory");
 }
 
-/* By sysenter from where nobody does so, with a stack that may be anywhere. */
+/* A call by sysenter from outside of the vdso, with a stack that may be anywhere. */
 static void entered(void)
 {
     const long stack = draw() % 2 ? argument() : (long)(buffer + draw() % 1000);
@@ -159,7 +159,7 @@ static void traced(void)
 
 static void on_tick(int signal) {}
 
-/* So that calls that wait come back: the rest is the other one's who waits for the worker. */
+/* Interrupts calls that wait; the process that waits for the worker ends it if that does not help. */
 static void tick(void)
 {
     const struct itimerval often = {{0, TICK_US}, {0, TICK_US}};

@@ -63,7 +63,7 @@ bool answer_fault(Word address)
     return true;
 }
 
-/// A fault at no address of the server's: the events thread tells the main thread, if that is where it was.
+/// A fault outside of the server's addresses: if it is the main thread's, the events thread is told.
 void report_fault(L4_ThreadId_t from, L4_MsgTag_t tag)
 {
     Word words[2];

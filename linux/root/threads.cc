@@ -13,13 +13,13 @@ namespace {
 using Word = L4_Word_t;
 
 constexpr Word page = 4096, utcb_size = 512;
-// Of a process's space: below the end of addresses is what is not its program's,
+// A process's space: what is not its program's lies below the end of addresses,
 constexpr Word reserved = 16 << 20, stub_below = 3 << 20, utcbs_below = 2 << 20;
 constexpr int utcbs_log2 = 20;
 // or at the start, where programs have no pages, if the space may be small. (Ids from 0x4000 on, controlled-spaces.md.)
 constexpr Word small_stub = 0x4000, small_kip = 0x7000, small_utcbs = 0x8000, small_end = 0x10000;
 constexpr int small_utcbs_log2 = 15;
-// Of the server's: below its image.
+// The server's space: below its image.
 constexpr Word server_kip = 0x100000, server_utcbs = 0x110000;
 constexpr Word most_threads = 4096;
 // Above those of the processes' threads, which keep what threads begin with.
@@ -120,7 +120,7 @@ Word Threads::make_space(L4_ThreadId_t first, bool small)
     if (!is_servers(first)) return L4_ErrInvalidThread;
     if (!L4_ThreadControl(first, first, root_, L4_nilthread, reinterpret_cast<void *>(-1))) return L4_ErrorCode();
     Word error = 0;
-    // the kernel's rules decide about one of which nothing is asked
+    // a space for which nothing is asked is left to the kernel's rules
     const Word asked = small ? 0 : L4_SmallSpaceChange | L4_LargeSpace;
     if (!L4_SpaceControl(first, asked, L4_FpageLog2(kip, 12), utcb_area(small), main_, nullptr) ||
         !cobnut::set_controlled(first, true))
@@ -186,7 +186,7 @@ const char *Threads::start(server_boot &boot, Word entry, Word stack, unsigned s
     if (cobnut_start(main_, entry, stack)) return "the server does not take its start message";
     console_to = events_;
     const Word top = reinterpret_cast<Word>(console_stack) + sizeof console_stack - 16;
-    // nobody maps pages within a space: what the thread touches must be there
+    // a pager cannot map pages within its own space: what the thread touches must be there
     *const_cast<volatile unsigned char *>(console_stack) = 0;
     *const_cast<volatile unsigned char *>(console_stack + sizeof console_stack - 1) = 0;
     (void)*reinterpret_cast<volatile unsigned char *>(&console_main);

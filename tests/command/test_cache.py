@@ -140,7 +140,7 @@ def test_of_two_at_once_one_makes_it_and_the_other_waits(tmp_path):
     first = start_maker(log, 1)
     assert first.stdout is not None and first.stdout.readline() == "making\n"
     second = start_maker(log, 1)
-    cache.prune(tmp_path / "cache")  # nobody takes it away under the one who makes it
+    cache.prune(tmp_path / "cache")  # no other process takes it away from its maker
     said = [process.communicate()[0].strip() for process in (first, second)]
     assert [process.returncode for process in (first, second)] == [0, 0]
     assert said[0] == said[1] and log.read_text() == "made\n"
@@ -166,7 +166,7 @@ def test_where_nothing_can_be_written_entries_are_below_build(monkeypatch, tmp_p
 def test_an_entry_that_can_only_be_read_is_used(monkeypatch, folder):
     entry = cache.get(RECIPE, write)
     shutil.rmtree(folder / "lock")
-    (folder / "lock").touch()  # so that nobody can lock, nor make one here
+    (folder / "lock").touch()  # so that no process can lock or make one here
     monkeypatch.setattr(os, "utime", lambda *_: (_ for _ in ()).throw(PermissionError()))
     assert cache.get(RECIPE, refuse) == entry
 

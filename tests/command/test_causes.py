@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What refills are charged to: read from the plugin's output, summed for people, and held against a run without
+"""What refills are charged to: read from the plugin's output, summed for people, and compared with a run without
 flushes.
 """
 

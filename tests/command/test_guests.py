@@ -25,7 +25,7 @@ def zimage(size: int = 0x40) -> bytes:
 
 @pytest.fixture(scope="module", autouse=True)
 def our_kernel():
-    """The kernel of the board, which stands for an executable of somebody else's."""
+    """The kernel of the board, which stands for another project's executable."""
     build.images(VERSATILE)
 
 

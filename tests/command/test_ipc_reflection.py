@@ -30,7 +30,7 @@ ROUNDS, BETWEEN = 3, 9999
 
 
 def trip(pair: str, what: str, kernel: float | None, cr3_writes: float | None = None) -> Trip:
-    """All trips alike; between two faults something that is none. No count: the boot failed."""
+    """All trips alike; between two faults an iteration without one. No count: the boot failed."""
     spec = Reflection(pair, ROUNDS, 1, 16, 512, what=what)
     if kernel is None:
         return Trip(spec, Measurement(spec, {}, "made to fail", 0))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The files that somebody has written: all of the tree but what is built, and licence texts."""
+"""The files of the tree, without what is built and licence texts."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The kernel's audit (core/books.cpp) holds what keeps spaces apart against their slots: gdb breaks one thing, the
+"""The kernel's audit (core/books.cpp) compares what keeps spaces apart with their slots: gdb breaks one thing, the
 audit names it.
 """
 

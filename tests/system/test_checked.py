@@ -77,7 +77,7 @@ def test_random_calls(name, program, wish):
 
 
 def test_a_broken_invariant_is_reported_with_its_thread_and_a_backtrace(tmp_path):
-    """In a copy of the kernel, who is woken before his time stays among those that wait for it."""
+    """In a copy of the kernel, a thread that is woken early stays in the heap of timeouts."""
     board = built("pc")
     symbols = Symbols(board.kernel)
     (address,) = [

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`--image` on each board, with our own kernels as if nobody knew them: booted, sanitized, recorded and measured."""
+"""`--image` on each board, with our own kernels treated like unknown ones: booted, sanitized, recorded and measured."""
 
 import json
 
@@ -49,7 +49,7 @@ def test_a_whole_run_is_measured_and_replayed_to_the_same(words, tmp_path):
     live, record, replayed = tmp_path / "live.json", tmp_path / "record", tmp_path / "replayed.json"
     done = run_cobnut("boot", *words, "--machine", machine_of(words), "--json", str(live))
     assert done.returncode == 0 and "modelled cycles of the whole run" in done.stdout, done.stdout + done.stderr
-    assert "no symbol" not in done.stdout, "of ours, which nobody else has"
+    assert "no symbol" not in done.stdout, "of ours, which other kernels lack"
     measured = json.loads(live.read_text())
     assert measured["totals"]["cycles"] > 1_000_000 and measured["totals"]["instructions_kernel"] > 100_000
     assert run_cobnut("record", "--out", str(record), *words).returncode == 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`./cobnut trace`: what the kernel records of a run, and that it costs nothing where nobody asks for it."""
+"""`./cobnut trace`: what the kernel records of a run, and that it costs nothing where it is not asked for."""
 
 import json
 from collections import Counter

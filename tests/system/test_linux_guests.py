@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Programs of linux/guests in Linux as a server: what they check holds natively and in every placement, and one that
-knows the microkernel reaches nobody.
+knows the microkernel reaches no other thread.
 """
 
 import hashlib

@@ -60,7 +60,7 @@ def calls(text: str) -> tuple[str, list[list[str]]]:
         lines = [line for line in part.splitlines() if not OTHERS.match(line)]
         lines = [re.sub(r"0x[0-9a-f]+", "ADDRESS", re.sub(r" += ", " = ", line)) for line in lines]
         lines = [re.sub(r"\(entry_number=\d+\)", "", line) for line in lines]
-        # who ends first is nobody's to say
+        # which one ends first is not determined
         lines = [re.sub(r"(^wait4\(.*= )\d+$", r"\1one", line) for line in lines]
         made.append([re.sub(r"= (\d+)$", lambda m: f"= {names.get(m[1], m[1])}", line) for line in lines])
     return said, made

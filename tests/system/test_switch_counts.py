@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The counts of switches between spaces say nothing of who has which page directory: they may be as high as they like.
+"""The counts of switches between spaces, however high, do not decide which page directory a space runs on.
 
-gdb presets them, for to get there takes hours, and looks at each tick whether who runs has the directory of its host.
+gdb presets them, since reaching such counts takes hours, and checks at each tick whether the running space's directory
+is that of its host.
 """
 
 import re
@@ -10,7 +11,7 @@ import pytest
 
 from conftest import run_cobnut
 
-# With automatic=off nobody else reads the counts. Above a count there may be a flag, which stays.
+# With automatic=off nothing else reads the counts. Above a count there may be a flag, which stays.
 PRESET = """
 tick = gdb.Breakpoint("slots::look", internal=True)
 tick.silent = True
@@ -22,7 +23,7 @@ while left:
     if running and running != processor()["host"]:
         print("a space runs on another's directory")
     if len(spaces) < SPACES or not all(int(gdb.parse_and_eval(f"{space}.partner")) for space in spaces[2:]):
-        continue  # those who talk are still to come
+        continue  # the threads that talk are still to come
     left -= 1
     for space in spaces if left == 5 else []:
         gdb.execute(f"set {space}.switches |= 0x7fffffff")

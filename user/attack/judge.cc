@@ -36,8 +36,8 @@ Word place_of(const Place &place, const Attacker &a)
     return 0;
 }
 
-/// Whether that is somebody else's now. Where the kernel has made him large, what an attacker in a slot would aim at is
-/// his own.
+/// Whether that is another space's now. If the kernel has made the attacker or its neighbour large, the attacker aims
+/// at its own.
 bool foreign(const Place &place, const Attacker &a)
 {
     switch (place.target) {
@@ -48,7 +48,7 @@ bool foreign(const Place &place, const Attacker &a)
     }
 }
 
-constexpr unsigned most_tries = 100; // until the kernel has given everybody a slot
+constexpr unsigned most_tries = 100; // until the kernel has given all a slot
 constexpr unsigned most_tries_inside = 3;
 
 /// A space that sleeps may lose its slot to one that runs, and has one again when it is talked to.

@@ -13,7 +13,7 @@ enum class Status {
     refused,    ///< in the way that is expected
     escaped,    ///< it got something that is not its own, or was not stopped, or not in this way
     unenforced, ///< so it did, by a segment limit that this machine does not enforce
-    /// nothing is proven: the same inside the limits does not come through, or there was never anybody to aim at
+    /// nothing is proven: the same inside the limits does not come through, or there was never a neighbour to aim at
     blind,
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Spaces that keep the kernel's rules about tags busy while attacks go on: they talk to each other all the time, and
-// grow past every slot and shrink again, so that they are promoted and demoted, and take slots from those who sleep.
+// grow past every slot and shrink again, so that they are promoted and demoted, and take slots from spaces that sleep.
 #ifndef COBNUT_ATTACK_MOVERS_H
 #define COBNUT_ATTACK_MOVERS_H
 

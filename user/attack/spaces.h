@@ -58,7 +58,7 @@ struct Report {
     bool exception = false;
     Word message[13] = {}; ///< the exception's
     bool silent = false; ///< nothing more came
-    bool aimless = false; ///< by the kernel's choice of slots, there was nobody to aim at, or no limit to test
+    bool aimless = false; ///< by the kernel's choice of slots, there was no neighbour to aim at, or no limit to test
 
     Word ip() const { return message[1]; }
     Word flags() const { return message[2]; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Strings whose memory is not the attacker's: the kernel copies them, by no segment, and has to find the attacker's own
-// pages or nobody's. Its partner is a thread of the controller's space, since the controller serves the faults.
+// pages or none. Its partner is a thread of the controller's space, since the controller serves the faults.
 #include "trials.h"
 
 namespace attack {

@@ -170,7 +170,7 @@ trial_\name:
         mov     (%esp), %ebx
         mov     %gs:0, %edi
         sysenter
-        trial   sysenter_slow                   // ESI the address to return to, by an IPC to nobody
+        trial   sysenter_slow                   // ESI the address to return to, by an IPC to no thread
         push    %cs
         push    %esi
         mov     %esp, %ebp

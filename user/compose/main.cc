@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// compose: what no single call does to a space's isolation, two in a row may. Episodes of random steps change the shape
-// of attackers' spaces between victims. After each step an oracle asks the attackers what they could reach. This is
-// what all processors have in common; the steps and the oracle are the processor's (ia32/, arm/: steps.h).
+// compose: two calls in a row may do to a space's isolation what no single one does. Episodes of random steps change
+// the shape of attackers' spaces between victims. After each step an oracle asks the attackers what they could reach.
+// This is what all processors have in common; the steps and the oracle are the processor's (ia32/, arm/: steps.h).
 //
-// On IA-32: slots by name, by size, by the kernel's choice, groups, segments of threads' own, areas, mappings with and
-// without anything behind them, registers exchanged, threads that migrate. On ARM: slots, areas, pages of all sizes
-// mapped, passed on, granted and taken away, the same ones at several addresses, more spaces than domains.
+// On IA-32: slots by name, by size, by the kernel's choice, groups, segments of threads' own, areas, map items with and
+// without pages, registers exchanged, threads that migrate. On ARM: slots, areas, pages of all sizes mapped, passed on,
+// granted and taken away, the same ones at several addresses, more spaces than domains.
 //
 // Command line: seed=N, episodes=N from the first=N on, steps=N of an episode, keep=MASK only these steps of each
 // episode, verbose=1 says each step before it is taken. On IA-32 area=MB, the kernel's small-space area, and limits=1,

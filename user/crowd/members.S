@@ -50,8 +50,8 @@ crowd_code:
         .endm
 
 @ Orders: MR1 the first client's id, MR2 clients and, shifted by 8, calls to warm up, MR3 seed, MR4 measured calls.
-@ Nobody else runs between the two: with as many clients as there are domains left, that would take one. On the stack:
-@ random state, clients, first client, calls to come, measured calls that come after them.
+@ No other thread runs between the two: with as many clients as there are domains left, that would take one. On the
+@ stack: random state, clients, first client, calls to come, measured calls that come after them.
 crowd_server:
         find_entry KIP_IPC
         sub     sp, sp, #20
@@ -104,7 +104,7 @@ failed: mov     r4, r3
 1:      b       1b
         .ltorg
 
-@ Answers whoever calls.
+@ Answers each thread that calls.
         .balign 32
 crowd_client:
         find_entry KIP_IPC

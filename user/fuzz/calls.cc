@@ -58,7 +58,7 @@ L4_ThreadId_t odd_target(Random &random)
     return L4_GlobalId(number, random.one_in(2) ? 1 : 1 + random.below(0x3FFF));
 }
 
-/// Somebody to be a thread's scheduler or a space's redirector; as often one that never was.
+/// A thread to be another's scheduler or a space's redirector; as often one that never was.
 L4_ThreadId_t odd_servant(Random &random)
 {
     if (random.one_in(2)) return L4_GlobalId(base_number + threads + strangers + random.below(64), 1);

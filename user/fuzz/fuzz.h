@@ -2,7 +2,7 @@
 // What the parts of the system-call fuzzer share.
 //
 // Workers are threads without privileges in spaces of their own; clerks are privileged ones beside the supervisor,
-// which is everybody's pager and exception handler, and replaces whatever has come to an end or to a stop. All of them
+// which is the pager and exception handler of all, and replaces whatever has come to an end or to a stop. All of them
 // live on one image at the same addresses, of which a worker may write its own block only.
 #ifndef COBNUT_FUZZ_H
 #define COBNUT_FUZZ_H
@@ -115,7 +115,7 @@ Word odd_word(Random &random);
 Word odd_ip(Random &random);
 /// Where a worker's UTCB may be: most share a page.
 Word odd_utcb(Random &random);
-/// A thread id: mostly of a worker, now and then of nobody.
+/// A thread id: mostly of a worker, now and then of no thread.
 L4_ThreadId_t odd_thread(Random &random);
 /// An fpage, mostly of what workers have.
 L4_Fpage_t odd_fpage(Random &random);
@@ -128,7 +128,7 @@ inline constexpr Word first_port = 0x280, ports_log2 = 4; ///< those that worker
 [[noreturn]] void clerk_main();
 /// Makes the call; the block notes it and what it came to.
 void make(Block &block, Kind kind, L4_Registers_t &registers);
-/// A call that everybody may make; of IPC, only with partners that are workers.
+/// A call that all may make; of IPC, only with partners that are workers.
 void random_call(Block &block);
 /// One of the instructions that a user may try.
 void random_instruction(Block &block);

@@ -106,7 +106,7 @@ void replace(unsigned i)
     replaced++;
     if (!(random.one_in(2) && create_beside(i)) && !create_alone(i)) return remove(i);
     L4_Set_Priority(id_of(i), worker_priority);
-    // Schedule does something for a thread's scheduler alone: half of them have one among those who call at random.
+    // Schedule does something for a thread's scheduler alone: half of them have one among the random callers.
     if (random.one_in(2)) L4_ThreadControl(id_of(i), id_of(i), id_of(random.below(threads)), L4_nilthread, unchanged);
     blocks[i].random.seed(random.next());
     (void)start(i, worker_main);
@@ -155,7 +155,7 @@ bool answer_fault(unsigned i, Word address, Word ip, bool writes)
     return true;
 }
 
-/// A fault at an I/O port: some are for whom asks.
+/// A fault at an I/O port: some are given to any thread that asks.
 bool answer_port_fault(Word ports)
 {
     const Word port = ports >> 16;
@@ -205,7 +205,7 @@ void serve(Word microseconds)
     }
 }
 
-/// Adds up the calls made since last time, and wakes or replaces those who made none: stuck somewhere, or gone.
+/// Adds up the calls made since last time, and wakes or replaces threads that made none: stuck somewhere, or gone.
 Word count_and_wake()
 {
     Word made = 0;

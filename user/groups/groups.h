@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the parts of groups share: the parsed command line, who calls whom, and the messages between root and the
-// driver.
+// What the parts of groups share: the parsed command line, which space calls which, and the messages between root and
+// the driver.
 #ifndef COBNUT_GROUPS_H
 #define COBNUT_GROUPS_H
 #include <cobnut/root.h>
@@ -38,8 +38,8 @@ extern Setup setup;
 
 inline L4_ThreadId_t thread(Word i) { return L4_GlobalId(setup.first_number + i, 1); }
 
-/// The group of a space. Space 0 is the driver; in `star` and `web` space 1 is the server that everybody calls. Both
-/// are in none. In `star` and `random` every other space is a group by itself.
+/// The group of a space. Space 0 is the driver; in `star` and `web` space 1 is the server that all call. Both are in
+/// none. In `star` and `random` every other space is a group by itself.
 struct Group {
     Word number = 0, first = 0, size = 0; ///< size 0: none
 };

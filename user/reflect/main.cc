@@ -102,7 +102,7 @@ bool own_segment_right()
     return found == storage[0];
 }
 
-/// Counts in its own register, and in the server's memory, until somebody makes an end of it.
+/// Counts in its own register, and in the server's memory, until another thread ends it.
 constexpr Word mark_of_loop = 0x10095;
 constinit volatile Word counter = 0;
 extern "C" char loop_begin[], loop_end[];
@@ -161,7 +161,7 @@ void answer_client(Word address)
     cobnut::load_answer(L4_MapItem(mapped_pages(), fault_address));
 }
 
-/// The client, which runs, is stopped where it is, and goes on. True if that is what came of it.
+/// The client, which runs, is stopped where it is, and goes on. True if it did.
 bool stop_client()
 {
     cobnut::AllRegisters r;
@@ -209,7 +209,7 @@ bool stop_client()
                 stop_client_often();
             }
         } else if (!cobnut::is_page_fault(tag)) {
-            Word value; // that the client is done, which it may tell nobody else
+            Word value; // that the client is done, which it may tell the server alone
             L4_StoreMR(1, &value);
             tell_root(L4_Label(tag), value);
         } else {
@@ -254,7 +254,7 @@ void answer_fault(L4_ThreadId_t from, Word address, Word ip)
     cobnut::load_page(address & -page_size, address);
 }
 
-/// The client, which has asked for that, can send to nobody but the server from now on.
+/// The client, which has asked for that, can send to the server alone from now on.
 void confine_client()
 {
     const cobnut::Said said = cobnut::page_until_said(L4_nilthread, answer_fault);

@@ -106,7 +106,7 @@ void answer_fault(Word space, Word address, Word ip)
     cobnut::load_page(source, address);
 }
 
-/// Sends what is loaded, and is everybody's pager until `server` answers.
+/// Sends what is loaded, and is the pager of all until `server` answers.
 void send_and_serve(L4_ThreadId_t server)
 {
     L4_ThreadId_t to = server, from;

@@ -110,7 +110,7 @@ bool serve(root::Program &program, L4_MsgTag_t tag)
     return false;
 }
 
-/// A thread that raises an exception before it has named a handler is stopped by the kernel and tells nobody.
+/// A thread that raises an exception before it has named a handler is stopped by the kernel, and no thread is told.
 void end_stopped()
 {
     for (size_t i = 0; i < program_count; i++) {

@@ -15,13 +15,13 @@
 namespace {
 
 constinit sigma0::Pool pool;
-constinit sigma0::Pool port_pool; // a port is a page of this one: to whoever asks first, as devices' memory is
+constinit sigma0::Pool port_pool; // a port is a page of this one: given to the first that asks, as devices' memory is
 constinit L4_ThreadId_t root_server = {};
 constinit L4_Word_t verbosity = 0;
 constinit unsigned refusals_to_report = 8; // a refused fault comes again at once: do not flood the console
 
-/// A PC's interrupt controllers and clock: they are the kernel's, and who could stop the ticks would have the processor
-/// for ever.
+/// A PC's interrupt controllers and clock: they are the kernel's. A program that stopped the ticks would have the
+/// processor for ever.
 constexpr sigma0::Range kernel_ports[] = {{0x20, 0x21}, {0x40, 0x43}, {0xA0, 0xA1}};
 
 constexpr L4_Word_t any_base = 0xFFFFFC00;
@@ -56,7 +56,7 @@ void read_kernel_interface()
             user_end = range.high + 1;
         }
     }
-    // Memory that no user address can name is of no use to whoever asks for any.
+    // Memory that no user address can name is of no use to a program that asks for any.
     pool.limit_any(user_end ? user_end : 0xC0000000);
     root_server = L4_GlobalId(L4_ThreadIdUserBase(page) + 2, 1);
     if (kip->sigma0.high > kip->sigma0.low) pool.describe(image(kip->sigma0), sigma0::Memory::reserved);

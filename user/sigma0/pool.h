@@ -19,7 +19,7 @@ enum class Memory : uint8_t {
     conventional = 1,
     reserved = 2,     ///< the kernel's
     dedicated = 3,
-    shared = 4,       ///< may be given to everybody
+    shared = 4,       ///< may be given to all
     boot_loader = 14,
     architecture = 15,
 };
@@ -61,7 +61,7 @@ public:
     size_t extents() const { return extent_count_; }
     const Extent &extent(size_t i) const { return extents_[i]; }
 
-    /// Bytes of conventional memory that nobody owns.
+    /// Bytes of conventional memory without an owner.
     uint64_t free_bytes() const;
 
     /// The largest range around `address` that is of one type.

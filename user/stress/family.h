@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A family: one controller, a thread of the root space, which lets the threads of a few spaces do things at random and
-// holds each outcome against its model. Families share nothing but the kernel: its memory, its slots, its processor.
+// compares each outcome with its model. Families share nothing but the kernel: its memory, its slots, its processor.
 #ifndef COBNUT_STRESS_FAMILY_H
 #define COBNUT_STRESS_FAMILY_H
 #include "machine.h"

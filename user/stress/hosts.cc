@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What a controller does while the root space is small: then large spaces' page directories stay in force when they are
-// deleted or become small themselves. All calls are raw, and nobody may fault but where it is wanted.
+// deleted or become small themselves. All calls are raw, and no thread may fault but where it is wanted.
 #include "family.h"
 #include "raw_calls.h"
 #include "worker.h"
@@ -127,7 +127,7 @@ void Family::delete_host()
     raw::prepare();
     const L4_ThreadId_t none = L4_nilthread;
     const bool with_other = spaces_[other].alive() && spaces_[other].small();
-    // Nobody may fault when the calls are raw.
+    // No thread may fault when the calls are raw.
     for (Word thread = 0; thread < threads; thread++)
         if (!L4_IsNilThread(worker(victim, thread).id)) ask(victim, thread, do_yield);
     const Word other_thread = any_thread(other);

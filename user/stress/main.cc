@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// stress: random system calls of many threads in many spaces, each outcome compared with a model of who may see what.
+// stress: random system calls of many threads in many spaces, each outcome compared with a model of which space may see
+// which page.
 //
 // Command line: seed=N and operations=N (of all families together), families=N (1 to 4), area=MB the kernel's
 // small-space area. The same seed gives the same run where time follows the instruction count. Ends with a line
@@ -135,7 +136,7 @@ int cobnut_main(const char *command_line)
         cobnut::print("stress: FAIL the image is longer than what workers get of it\n");
         return 2;
     }
-    // A fault of the root space's own would be nobody's to answer while it is small.
+    // No pager could answer a fault of the root space's own while it is small.
     for (char *p = image_start; p < image_end; p += page_size) (void)*static_cast<volatile char *>(p);
     operations_each = (many + families_wanted - 1) / families_wanted;
     return run(seed, families_wanted, area_mb);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The small-space slots that all families share, and who was in them last.
+// The small-space slots that all families share, and which space was in them last.
 #ifndef COBNUT_STRESS_SLOTS_H
 #define COBNUT_STRESS_SLOTS_H
 #include "model.h"

@@ -167,8 +167,8 @@ void Family::spread_copies(Word space)
     ask(space, any_thread(space), nothing);
 }
 
-/// A large space calls another one, which calls this: it comes into force on a page directory that nobody else has just
-/// entered.
+/// A large space calls another one, which calls this: it comes into force on a page directory that no other space has
+/// just entered.
 void Family::call_through(Word space)
 {
     Word large[2], found = 0;

@@ -21,7 +21,7 @@ Word do_set_attributes(Word log2, Word times, Word)
 
 bool runs(const Agent *a) { return L4_Schedule(a->id, ~0u, ~0u, ~0u, ~0u, nullptr) == L4_SCHEDRESULT_RUNNING; }
 
-/// Others run meanwhile, and nobody's status is touched.
+/// Others run meanwhile, and no page's status is touched.
 void setting_is_preempted()
 {
     constexpr Word patience = 1000;
@@ -45,7 +45,7 @@ void setting_is_preempted()
     CHECK_EQUAL(seen(forest.right, base + 5 * page_size), 1);
 }
 
-/// Whoever is in the middle of it goes away, with an Unmap of the same pages beside it.
+/// The caller is deleted in the middle of it, with an Unmap of the same pages beside it.
 void setter_is_deleted()
 {
     const Forest forest;
@@ -72,7 +72,7 @@ void attributes()
     CHECK_EQUAL(ask(setter, do_set_attributes, 12, registers).value, 0);
 }
 
-/// As many pages of a device as come into being at a time, for whoever asks sigma0 for them.
+/// As many pages of a device as come into being at a time, for a thread that asks sigma0 for them.
 void attributes_of_a_device()
 {
     constexpr Word nowhere = 0x90000000;

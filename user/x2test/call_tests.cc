@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Calls without timeouts between threads that wait: the kernel's shortest way. Whoever should run first runs first, and
-// what a thread does to others that wait so, or to its own pages, counts.
+// Calls without timeouts between threads that wait: the kernel's shortest way. The highest thread runs first, and what
+// a thread does to others that wait so, or to its own pages, counts.
 #include "harness.h"
 
 namespace x2test {
@@ -33,7 +33,7 @@ Word do_receive_and_look(Word client, Word, Word)
     return seen;
 }
 
-/// The receiver of a call runs at once only if nobody better is ready.
+/// The receiver of a call runs at once only if no higher thread is ready.
 void better_thread_first()
 {
     Agent *client = agent(Kind::other), *server = agent(Kind::other), *better = agent(Kind::other);

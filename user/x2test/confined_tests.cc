@@ -40,7 +40,7 @@ Word do_hear(Word, Word, Word)
     return 0;
 }
 
-/// Whoever is named gets nothing: not a neighbour, not the redirector's, not one of a third space.
+/// The thread that is named gets nothing: not a neighbour, not the redirector's, not one of a third space.
 void sends_to_its_redirector_alone()
 {
     Agent *a = confined();
@@ -220,7 +220,7 @@ Word do_out(Word port, Word, Word)
     __asm__ volatile("outb %0, %1" : : "a"('#'), "d"(port));
     return 0;
 }
-/// The console's port is everybody's, but not there.
+/// All may use the console's port, but not there.
 void no_console_port()
 {
     constexpr Word serial = 0x3F8, label = 0xFF8;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Spaces that their redirector controls (docs/controlled-spaces.md): all registers of their threads, and what is mapped
-// there; by nobody else, and for no other space.
+// there; by no other thread, and for no other space.
 #include <cobnut/control.h>
 
 #include "forest.h"
@@ -245,7 +245,7 @@ void handler_of_new_threads()
     }
 }
 
-/// A page goes from one space, with what that has passed on; others keep theirs, and so does who has mapped it.
+/// A page goes from one space, with what that has passed on; others keep theirs, and so does the mapper.
 void unmap_in_one()
 {
     Agent *a = controlled_by(main_id), *b = controlled_by(main_id), *child = agent(Kind::other);
@@ -421,7 +421,7 @@ void answer_in_parts()
     for (Word n = 0; n < arena_pages; n++) CHECK_EQUAL(seen(beside, free_area + n * page_size), 0xC0 + n);
 }
 
-/// One that cannot be taken as a whole is none: who gave it is told, and the thread waits for another as it was.
+/// One that cannot be taken as a whole is none: its sender is told, and the thread waits for another as it was.
 void answer_that_fails()
 {
     constexpr Word no_type = 0xE, a_string = 4 << 10, bad[] = {no_type, a_string}, overflow = 4 << 1;

@@ -121,7 +121,7 @@ Word do_schedule(Word who, Word, Word)
     L4_Word_t old;
     return L4_Schedule(L4_ThreadId_t{.raw = who}, ~0u, ~0u, 1, ~0u, &old);
 }
-/// A local id that names nobody here is nobody's right elsewhere.
+/// A local id that names no thread here gives no right elsewhere.
 void scheduler_that_names_nobody()
 {
     Agent *stranger = agent(Kind::large);
@@ -169,7 +169,7 @@ void areas_stay_without_threads()
     L4_ThreadControl(owner, L4_nilthread, L4_nilthread, L4_nilthread, unchanged);
 }
 
-volatile Word revived; ///< set by whoever goes on
+volatile Word revived; ///< set by the thread that goes on
 [[noreturn]] void life_after()
 {
     revived = 1;

@@ -187,7 +187,7 @@ void utcb_unchanged()
     CHECK_EQUAL(out.value, 0);
 }
 
-/// The same when the fault is cancelled before its pager answers: nobody hears of it, the instruction is tried again.
+/// The same when the fault is cancelled before its pager answers: no thread is told, the instruction is tried again.
 void cancelled_fault_restarts()
 {
     constexpr Word place = 0x68000000; // in main's own space, where main can map only by way of sigma0

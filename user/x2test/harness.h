@@ -135,7 +135,7 @@ Agent *agent(Kind kind, Word kip = kip_area);
 Agent *agent_beside(const Agent *mate);
 /// Top of a created agent's stack, for tests that start it themselves.
 Word stack_of(const Agent *a);
-/// A thread number and version that nobody has.
+/// A thread number and version that no thread has.
 L4_ThreadId_t unused_id();
 /// Whether this kernel has small spaces; without them, agents of that kind are like others.
 bool small_spaces();
@@ -159,8 +159,8 @@ inline const Outcome &ask(Agent *a, Function f, Word x = 0, Word y = 0, Word z =
 }
 void scratch_reset();
 
-/// 2^log2 bytes of main's own, as sigma0 has given them: in one piece, and nobody else has anything of them. Other
-/// bytes at each call of a test; later tests get them again. Fails the test, and is nil, where there is no such memory.
+/// 2^log2 bytes of main's own, as sigma0 has given them: in one piece, and no other space has any of them. Other bytes
+/// at each call of a test; later tests get them again. Fails the test, and is nil, where there is no such memory.
 L4_Fpage_t own_memory(int log2);
 
 /// Maps or grants to an agent: it receives `item` with the given window.

@@ -158,7 +158,7 @@ Word do_take_one(Word, Word, Word)
     return do_sleep_long(0, 0, 0);
 }
 
-/// Nobody can end the wait any more: the same error as if it began now. Also behind a call on the fast path.
+/// No thread can end the wait any more: the same error as if it began now. Also behind a call on the fast path.
 void partner_deleted(Function wait)
 {
     Agent *partner = agent(Kind::other), *waiting = agent(Kind::other);
@@ -172,7 +172,7 @@ void partner_deleted(Function wait)
 void receive_from_deleted_meanwhile() { partner_deleted(do_receive_for_ever); }
 void call_to_deleted_meanwhile() { partner_deleted(do_call_for_ever); }
 
-/// The old id is nobody's then.
+/// The old id names no thread then.
 void receive_from_renamed_meanwhile()
 {
     Agent *partner = agent(Kind::other), *waiting = agent(Kind::other);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Which threads may send in whose name, which times timeouts can be, which ids mean what (manual 2.1, 3.3, 5.6).
+// Which threads may send in others' names, which times timeouts can be, which ids mean what (manual 2.1, 3.3, 5.6).
 #include "harness.h"
 
 namespace x2test {
@@ -27,7 +27,7 @@ Word do_sleep(Word, Word, Word)
     return 0;
 }
 
-/// Sender and receiver of one space may use anybody's name.
+/// Sender and receiver of one space may use any thread's name.
 void propagated_within_a_space()
 {
     Agent *real = agent(Kind::here), *pretended = agent(Kind::other);
@@ -39,7 +39,7 @@ void propagated_within_a_space()
     CHECK(L4_SameThreads(L4_ActualSender(), real->id));
 }
 
-/// A name that nobody has is no name: the message comes from its sender.
+/// A name that no thread has does not count: the message comes from its sender.
 void propagated_for_nobody()
 {
     Agent *real = agent(Kind::here);
@@ -189,7 +189,7 @@ void local_ids_end_with_the_space()
     ask(a, do_nothing);
     CHECK(ask(b, do_send, a->local.raw, 0x51).value & 0x8000);
     CHECK_EQUAL(b->out.error, 4);
-    CHECK(ask(b, do_send, main_id.raw - 1, 0x51).value & 0x8000); // version 0: neither local nor anybody's
+    CHECK(ask(b, do_send, main_id.raw - 1, 0x51).value & 0x8000); // version 0: neither a local nor a global id
     CHECK_EQUAL(b->out.error, 4);
 }
 

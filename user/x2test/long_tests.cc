@@ -73,7 +73,7 @@ void unmap_of_a_range_is_preempted()
     CHECK(faults_on_read(forest.right, base) && !faults_on_read(forest.left, base));
 }
 
-/// Whoever is in the middle of it goes away. What it has removed stays removed, the rest stays.
+/// The caller is deleted in the middle of it. What it has removed stays removed, the rest stays.
 void unmapper_is_deleted()
 {
     const Forest forest;
@@ -394,7 +394,7 @@ void fault_of_a_string_is_answered()
 // -------------------------------------------------------------------------------------------------- chains of senders
 constexpr unsigned chain_length = 8;
 
-/// Sends to `to`, then receives from anybody; the sum of both words if that was in one IPC.
+/// Sends to `to`, then receives from any thread; the sum of both words if that was in one IPC.
 Word do_pass_on(Word to, Word value, Word)
 {
     L4_Set_MsgTag(L4_MsgTag_t{.raw = 1});
@@ -438,8 +438,8 @@ void chain_moves_on()
     CHECK_EQUAL(books().faults, 0);
 }
 
-/// A chain whose second one is to receive when it runs next: until then its IPC can be canceled, it or whom it receives
-/// from can go away, and it can be halted.
+/// A chain whose second one is to receive when it runs next: until then its IPC can be canceled, it or its sender can
+/// be deleted, and it can be halted.
 void chain_is_cut()
 {
     enum { canceled, deleted, sender_deleted, halted, ways };

@@ -22,7 +22,7 @@ extern const Word harmless_flags, harmful_flags;
 
 extern const Word memory;             ///< physical address of the first byte
 extern const Word kernel_memory;      ///< a physical address that is the kernel's
-extern const Word shared_memory;      ///< one that is no memory, and that everybody may have
+extern const Word shared_memory;      ///< one that is no memory, and that all may have
 extern const Word memory_end; ///< behind the last address that can be memory's by its place; 0: there are none
 extern const Word kernel_devices[]; ///< pages of devices that the kernel uses itself, up to a 0
 extern const bool multiboot; ///< the loader leaves a multiboot record

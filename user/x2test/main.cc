@@ -53,7 +53,7 @@ L4_ThreadId_t watchdog_id() { return L4_GlobalId(L4_ThreadNo(main_id) + 1, 1); }
 }
 
 /// Runs while no test does: main tells it when one begins, and if the next one takes too long to come, a test hangs.
-/// Were it to look from time to time, it would end the delay of whoever has put a preemption off just then.
+/// Were it to look from time to time, it would end the delay of a thread that has put a preemption off just then.
 [[noreturn]] void watchdog_main()
 {
     constexpr L4_Word_t us = 1000000;

@@ -68,7 +68,7 @@ void read_only()
     CHECK_EQUAL(arena_word(0), mark);
 }
 
-/// Nobody can pass on more than he has.
+/// No space can pass on more rights than it has.
 void rights_are_anded()
 {
     Agent *a = agent(Kind::other), *b = agent(Kind::other);

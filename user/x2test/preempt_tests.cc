@@ -106,7 +106,7 @@ void quantum_answered_without_a_new_one()
     }
 }
 
-/// Nobody waits for the message: it is dropped, and the thread stays where it is.
+/// No thread waits for the message: it is dropped, and the thread stays where it is.
 void quantum_message_dropped()
 {
     Agent *a = agent(Kind::other);
@@ -143,7 +143,7 @@ void signal_after_preemption()
     CHECK(L4_Set_PreemptionDelay(a->id, sensitive, 0) != 0);
     begin(a, do_count_signalled);
     expect_signal(a);
-    CHECK(counts()); // a notification: nobody has to answer
+    CHECK(counts()); // a notification: no answer is needed
     expect_signal(a);
 }
 
@@ -172,7 +172,7 @@ void signal_leaves_no_trace()
     begin(a, do_check_registers);
     for (int i = 0; i < 10; i++) {
         expect_signal(a);
-        CHECK(counts()); // nobody waits for its signal, which is dropped
+        CHECK(counts()); // no thread waits for its signal, which is dropped
         CHECK_EQUAL(stage, 0);
     }
 }
@@ -317,7 +317,7 @@ void slice_end_is_signalled()
     CHECK(L4_Set_PreemptionDelay(a->id, sensitive, 0) != 0);
     begin(a, do_count_signalled);
     begin(b, do_count);
-    for (int i = 0; i < 3; i++) expect_preemption(a); // main waits: nobody else preempts it
+    for (int i = 0; i < 3; i++) expect_preemption(a); // main waits: no other thread preempts it
 }
 
 /// Switches to `to` and notes how long it is until its own turn comes again.
@@ -391,7 +391,7 @@ void donation_ends_with_a_wait()
     fail("the giver's turn comes after %u us", turned_after);
 }
 
-/// Also where it waits and goes on by the fast path. It calls when main says so, with nobody ready who is above it.
+/// Also where it waits and goes on by the fast path. It calls when main says so, with no thread above it ready.
 Word do_call_and_count(Word server, Word, Word)
 {
     while (!turned_after) {}

@@ -41,7 +41,7 @@ struct Seen {
 };
 constinit Seen seen = {};
 
-/// Waits for anybody, remembers what came, answers it.
+/// Waits for any thread, remembers what came, answers it.
 Word do_serve(Word, Word, Word)
 {
     L4_ThreadId_t from;
@@ -82,7 +82,7 @@ void deflected_and_forwarded()
     Agent *client = agent(Kind::other), *server = agent(Kind::other);
     if (!client || !server) return;
     CHECK_EQUAL(redirect(client, main_id), 0);
-    for (Word i = 1; i <= 2; i++) { // the second time everybody waits in the fast path's way
+    for (Word i = 1; i <= 2; i++) { // the second time all wait as the fast path leaves them
         begin(server, do_serve);
         begin(client, do_call, server->id.raw, i);
         expect_redirected(client, server, i);
@@ -95,7 +95,7 @@ void deflected_and_forwarded()
     }
 }
 
-/// A sender that has to wait waits for the redirector, not for whom it names.
+/// A sender that has to wait waits for the redirector, not for the thread that it names.
 void waits_for_the_redirector()
 {
     Agent *client = agent(Kind::other), *server = agent(Kind::other);
@@ -103,7 +103,7 @@ void waits_for_the_redirector()
     CHECK_EQUAL(redirect(client, main_id), 0);
     begin(server, do_serve);
     begin(client, do_call, server->id.raw, 5);
-    pause(5000); // main accepts nobody meanwhile
+    pause(5000); // main accepts no message meanwhile
     CHECK_EQUAL(L4_Schedule(client->id, ~0u, ~0u, ~0u, ~0u, nullptr), L4_SCHEDRESULT_PENDING_SEND);
     expect_redirected(client, server, 5);
     CHECK(forward(client, server, 5));
@@ -111,7 +111,7 @@ void waits_for_the_redirector()
     CHECK_EQUAL(finish(server).value, 1);
 }
 
-/// What is said inside a redirected space is nobody else's, by either kind of id.
+/// Messages inside a redirected space go to no redirector, by either kind of id.
 void neighbours_talk_freely(bool local)
 {
     Agent *client = agent(Kind::other), *guard = agent(Kind::other);
@@ -178,7 +178,7 @@ void newcomers()
     CHECK_EQUAL(finish(mate).value, 10);
 }
 
-/// Without its redirector a space can send to nobody else.
+/// Without its redirector a space can send to no other.
 void redirector_gone()
 {
     Agent *client = agent(Kind::other), *server = agent(Kind::other), *guard = agent(Kind::other);
@@ -190,7 +190,7 @@ void redirector_gone()
     begin(client, do_call, server->id.raw, 1);
     pause(10000);
     CHECK_EQUAL(seen.tag, 0);
-    CHECK_EQUAL(called, 0xE004); // nobody there, in the send phase
+    CHECK_EQUAL(called, 0xE004); // no such partner, in the send phase
 }
 
 void chain_may_forward()

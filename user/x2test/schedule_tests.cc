@@ -304,7 +304,7 @@ void endless_slice()
     ask(a, do_nothing), ask(b, do_nothing); // both wait: neither needs the other's time to be told
     begin(a, do_run, 0);
     begin(b, do_run, 1);
-    pause(60000); // whoever began, it is a's turn by now
+    pause(60000); // whichever began, it is a's turn by now
     const Word before[] = {laps[0], laps[1]};
     pause(100000);
     CHECK(laps[0] != before[0]);

@@ -116,12 +116,12 @@ void kernel_devices_are_refused()
     }
 }
 
-/// Addresses past the end of memory are devices; whoever asks first has them.
+/// Addresses past the end of memory are devices; the thread that asks first has them.
 void devices() { CHECK(!L4_IsNilFpage(get(L4_FpageLog2(0x50000000, 12)))); }
 
 void page_fault()
 {
-    // A page of conventional memory that nobody asked for: below those that requests for any take.
+    // A page of conventional memory that was not asked for: below those that requests for any take.
     CHECK(usable(machine::memory + 0x01000000));
     CHECK(usable(machine::memory + 0x01000000 + 37 * page_size));
 }

@@ -186,7 +186,7 @@ Word do_plain_send(Word to, Word timeout, Word)
     return L4_IpcFailed(tag) ? L4_ErrorCode() : 0;
 }
 
-/// Nobody else reaches the two threads meanwhile.
+/// No other thread reaches the two meanwhile.
 void partners_are_locked()
 {
     Agent *third = agent(Kind::other);

@@ -466,7 +466,7 @@ void kernel_pages()
     CHECK(strings::failed(partners, mine, 0));
 }
 
-/// What arrives in the name of somebody else brings its strings along.
+/// A propagated message brings its strings along.
 void propagated()
 {
     Agent *s = agent(Kind::other), *r = agent(Kind::other), *v = s ? agent_beside(s) : nullptr;

@@ -66,7 +66,7 @@ bool arrived();
 bool failed(Word sender_code, Word receiver_code, Word offset);
 enum Code : Word { overflow = 4, mine = 5, partners = 6, aborted = 7 };
 
-/// Takes pages of the image from an agent of its own space, who gets them back from main at its next fault.
+/// Takes pages of the image from an agent of its own space, which gets them back from main at its next fault.
 void lose(Agent *a, Word address, Word pages);
 
 } // namespace x2test::strings

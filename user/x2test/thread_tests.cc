@@ -162,8 +162,8 @@ Word do_rename(Word from, Word to, Word)
     return control(L4_ThreadId_t{.raw = to}, L4_ThreadId_t{.raw = from}, L4_nilthread, L4_nilthread, unchanged);
 }
 
-/// A thread that has its old version again before those who wait to send to it under that one have been told: they are
-/// told none the less, as are those who came under the version in between.
+/// A thread gets its old version again before the senders that wait under it have been told: they are told all the
+/// same, as are those that came under the version in between.
 void old_version_again()
 {
     constexpr Word no_partner = 4;
@@ -360,7 +360,7 @@ void migrates_while_busy()
     if (!a || !b || !c) return;
     arena_word(0) = 0x316B;
     give_page(b, 0, free_word, L4_FullyAccessible);
-    begin(a, do_read, free_word); // faults; nobody answers
+    begin(a, do_read, free_word); // faults; no pager answers
     pause(3000);
     CHECK_EQUAL(control(a->id, b->id, L4_nilthread, L4_nilthread, unchanged), success);
     CHECK_EQUAL(finish(a).value, 0x316B);

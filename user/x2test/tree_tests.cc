@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Random sequences of map, grant, unmap and flush between agents, held against a small model of the mapping tree.
-// What the manual leaves open is not tried: remapping one frame over itself from elsewhere, mapping a page over one of
-// its own ancestors, granting back to where a page came from.
+// Random sequences of map, grant, unmap and flush between agents, compared with a small model of the mapping tree. What
+// the manual leaves open is not tried: remapping one frame over itself from elsewhere, mapping a page over one of its
+// own ancestors, granting back to where a page came from.
 #include "harness.h"
 
 namespace x2test {
@@ -121,7 +121,7 @@ void unmap(Random &random)
     if (tree.at(s, v).present) tree.revoke(tree.at(s, v), flush, write_only);
 }
 
-/// Holds one page of one agent against the model; false after fail().
+/// Compares one page of one agent with the model; false after fail().
 bool check(Word step, Word s, Word v, bool also_write)
 {
     Node &node = tree.at(s, v);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Ways to make the kernel's work for waiting threads long: many of them in one queue, ending at one time, or waiting
-// for one who goes away. With the option latency=1; how long interrupts are off is the laboratory's to count (`./cobnut
-// run latency/worst`).
+// for a thread that is deleted. With the option latency=1; how long interrupts are off is the laboratory's to count
+// (`./cobnut run latency/worst`).
 #include "crowd.h"
 
 #include <cobnut/lab.h>
@@ -60,7 +60,7 @@ Word do_receive_items(Word from, Word, Word)
     return L4_IpcFailed(tag) ? L4_ErrorCode() : 0;
 }
 
-/// A receiver that accepts none of those who wait to send to it.
+/// A receiver that accepts none of the threads that wait to send to it.
 void closed_receive()
 {
     if (!wish.latency) return;
@@ -85,7 +85,7 @@ L4_ThreadId_t forwarded = {};
 L4_ThreadId_t forward_receiver = {};
 void forward_in_vain() { forward_to(forward_receiver.raw); }
 
-/// The same of those who send in a name that is theirs to use only if one of many redirectors is one of them.
+/// The same of senders that may use a name only if one of many redirectors is among them.
 void forwarded_by_strangers()
 {
     if (!wish.latency) return;
@@ -126,7 +126,7 @@ void quantum_with_strangers()
 
 Word do_forward(Word, Word, Word) { forward_to(forward_receiver.raw); }
 
-/// To `to` three pages, at `low` and above, then from `from` what there is. Nobody: no such part.
+/// To `to` three pages, at `low` and above, then from `from` what there is. nilthread: no such part.
 constexpr Word low = 0x02000000;
 Word do_give_and_take_items(Word to, Word from, Word)
 {
@@ -155,7 +155,7 @@ Word do_give_low(Word to, Word log2, Word)
     return L4_IpcFailed(L4_Send_Timeout(L4_ThreadId_t{.raw = to}, second)) ? L4_ErrorCode() : 0;
 }
 
-/// A megabyte comes where the receiver shares another one, from behind some who may not send in the names that they
+/// A megabyte comes where the receiver shares another one, from behind senders that may not use the names that they
 /// send in, and with the call that has just sent some pages.
 void items_behind_strangers()
 {
@@ -258,7 +258,7 @@ void granted_behind_a_message()
     for (Word sharers = 1; sharers <= most_sharers; sharers++) granted_by_one_who_waits(sharers);
 }
 
-/// Those who wait to send to a thread, and those who wait for a message from it.
+/// Threads that wait to send to a thread, and threads that wait for a message from it.
 void deletion()
 {
     if (!wish.latency) return;
@@ -330,7 +330,7 @@ void strings_of_a_pager()
     }
 }
 
-/// Those with the page faults come behind all who send.
+/// Those with the page faults come behind all senders.
 void fault_in_a_string_from_before()
 {
     constexpr Word accepts_strings = 1, string_of_a_page = page_size << 10;
@@ -349,8 +349,8 @@ void fault_in_a_string_from_before()
     for (;;) L4_Sleep(L4_Never);
 }
 
-/// The same where the pager's space goes with it, whose first pages are a shared megabyte: what there is to do for the
-/// last threads and for the first pages does not add up, however many threads there are.
+/// The same where the pager's space goes with it, whose first pages are a shared megabyte: the work for the last
+/// threads and for the first pages does not add up, however many threads there are.
 void strings_of_a_space_that_goes()
 {
     constexpr Word at_a_time = 8, low = 0x02000000, high = 0x70000000, large_log2 = 20;
@@ -456,7 +456,7 @@ Word do_send(Word to, Word, Word)
     return L4_Send(L4_ThreadId_t{.raw = to}).raw;
 }
 
-/// A stranger who sends to a client that is being served does not cost it its answer.
+/// A stranger that sends to a client that is being served does not cost it its answer.
 void answer_beside_a_stranger()
 {
     Agent *client = agent(Kind::large), *stranger = agent(Kind::large);

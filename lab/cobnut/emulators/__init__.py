@@ -17,7 +17,7 @@ from cobnut.errors import unknown
 from cobnut.modules import Module
 
 NAMES = ("qemu", "bochs")
-# what a run ends with, by what is on the guest's console and the number that it ended with
+# a run's status, by the guest's console and the number that it ended with
 Judge = Callable[[str, int | None], int]
 CHECK_FAILED = re.compile(r"^cobnut: (check failed: .*)$", re.MULTILINE)
 

@@ -118,7 +118,7 @@ def charged(region: Region | None) -> float | None:
 def judge_handling(
     sheet: Sheet, name: str, found: Handling | None, cycles: float | None, limit: float, **values: Any
 ) -> Check:
-    """Holds cycles of what was `found` against the paper's."""
+    """Compares the cycles of what was `found` with the paper's."""
     full = {"code": FULL_CODE, "data": FULL_DATA, "fewest": published.L95_MISSES[0], "most": published.L95_MISSES[1]}
     return sheet.judge(name, cycles, no_more_than(limit), f"Here: {found}." if found else None, **full, **values)
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`attack/compose` on the boards with an ARM processor: random sequences of the calls that change a space's shape, and
-what it has of others' memory; after each step attackers tell what they can reach.
+its mappings of others' memory; after each step attackers tell what they can reach.
 
 user/compose/arm takes the steps and judges them, on the kernel with tags and on the standard one. The sanitizer sees
 what the emulator, which caches nothing, does not show.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`ledger/counterfactual`: what the flushes of switches are charged with, against what a machine saves that keeps its
+"""`ledger/counterfactual`: what is charged to the flushes of switches, against what a machine saves that keeps its
 entries.
 
 One ping-pong between large spaces is recorded and replayed twice: on the machine, and on the same machine with entries

@@ -45,8 +45,9 @@ def run(lab: Lab) -> Result:
 
 
 def parts_of(peer: Peer) -> dict[str, float]:
-    """Cycles of a call by whose instructions they are: the server's, the program's, and those between them with what
-    entries and switches take. What TLBs and caches have lost is apart, since it depends on where code and data lie.
+    """Cycles of a call by the program whose instructions they are: the server's, the program's, and those between them
+    with what entries and switches take. What TLBs and caches have lost is apart, since it depends on where code and
+    data lie.
     """
     turns = peer.loops[CALL]
     server, program = turns.own(linux_programs.SERVER), turns.own(linux_programs.PROGRAM)

@@ -24,7 +24,7 @@ KERNEL_BASE = 0xF000_0000
 OWNERS = re.compile(r"hosts::|clean_host|small_space::|page_tables::")
 # before the first user runs: what it clears are the boot's own entries
 BOOT = re.compile(r"boot_|\w+::initialise")
-# what it is called for is the kernel's own mapping, not the invalidation that comes with it
+# it is called for the kernel's own mapping, not for the invalidation that comes with it
 MAPS = re.compile(r"page_tables::map_fixed")
 
 

@@ -160,7 +160,7 @@ def taken(measured: Measurement, what: str) -> float | None:
 
 
 def judge_taking(few: Measurement, many: Measurement, what: str) -> Iterator[Check]:
-    """What it costs among many sharers, and against few: nobody is to look through those that have the page, too."""
+    """What it costs among many sharers, and against few: it must not include a walk over the other sharers."""
     assert isinstance(many.spec, Sharers)
     failure = " ".join(one.failure for one in (few, many) if one.failure)
     among = {"sharers": many.spec.sharers, "megabytes": many.spec.megabytes, "few": FEW_SHARERS}

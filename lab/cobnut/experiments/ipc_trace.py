@@ -199,7 +199,7 @@ def has_sysenter(lab: Lab) -> bool:
 
 
 def plugin_of(lab: Lab, kernel: Path, out: Path, *, from_begin: bool) -> qemu.Plugin:
-    """The plugin with the machine's model. A kernel of ours has symbols that it wants; nobody else has to."""
+    """The plugin with the machine's model. It needs symbols of our kernel; another kernel need not have any."""
     arguments = [("machine", str(lab.machine.path)), ("out", str(out))]
     if images.kind(kernel.read_bytes()) == "multiboot":
         arguments.append(("kernel", str(kernel.resolve())))

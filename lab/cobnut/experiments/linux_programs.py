@@ -24,7 +24,7 @@ from cobnut.results import LedgerRow, Series
 
 TIMEOUT_SECONDS = 900
 NATIVE, LARGE, SMALL, ALL = "native", "large", "small", "all"
-# the server has none of what Linux does on processors that are not the model's, so its peer is without it, too
+# the server has no mitigations of newer processors' faults, so its peer runs without them, too
 PEERS = {
     NATIVE: Wish(kernel="native", append="mitigations=off"),
     LARGE: Wish(small="none"),
@@ -108,7 +108,7 @@ class Turns:
 
     @property
     def shares(self) -> dict[str, float]:
-        """Whose the instructions of the median turn are."""
+        """How the instructions of the median turn are divided among the parts of the code."""
         if self.peer == NATIVE:
             return {
                 "kernel": 0,

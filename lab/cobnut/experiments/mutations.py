@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`sanitize/mutations`: the kernel with one of its invalidations removed or misled, each in turn: does anybody notice?
+"""`sanitize/mutations`: the kernel with one of its invalidations removed or misled, each in turn: is it noticed?
 
 The list is derived (`experiments/invalidations.py`): every `invlpg` and every write of CR3 or CR4 in the kernel's
 disassembly, every store that was seen to clear a directory entry or a global bit, every addition that turns a small
@@ -59,7 +59,7 @@ def run(lab: Lab) -> Result:
         with tempfile.TemporaryDirectory(prefix="cobnut-") as folder:
             kernel = Path(folder) / "cobnut-kernel"
             kernel.write_bytes(without(lab.board.kernel.read_bytes(), mutant.site))
-            # whether a call is ever reached nobody counts: it is looked for on each machine
+            # how often a call is reached is not counted: it is tried on each machine
             for machine in machines if mutant.called else [mutant.seen.cpu]:
                 most = PATIENCE * baselines[machine].findings.counts["accesses"]
                 found = _boot(lab, kernel, machine, mutant=mutant, most=most)

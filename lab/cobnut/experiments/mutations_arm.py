@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`sanitize/mutations` on the boards with an ARM processor: the kernel without one of its operations on TLBs and
-caches, each in turn, and without one of the marks by which it knows what to flush: does anybody notice?
+caches, each in turn, and without one of the marks by which it knows what to flush: is it noticed?
 
 The list is derived (`experiments/maintenance.py`). A mutant is the built kernel with that instruction replaced. The
 stress program runs on it.
@@ -55,8 +55,8 @@ def run(lab: Lab) -> Result:
 
 
 def needless(counted: Invalidation | Mark | None) -> str | None:
-    """What `counted` says of an instruction that was executed but had nothing to do; None if it had, or nobody can
-    know.
+    """What `counted` says of an instruction that was executed but had nothing to do; None if it had, or that is not
+    known.
     """
     if counted is None:
         return None

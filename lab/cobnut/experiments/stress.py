@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`sanitize/stress`: random system calls under the sanitizer, each outcome held against a model (user/stress).
+"""`sanitize/stress`: random system calls under the sanitizer, each outcome compared with a model (user/stress).
 
 One boot for each seed, on the two processors in turn. A seed gives the same run each time: the guest's clock follows
 its instructions.

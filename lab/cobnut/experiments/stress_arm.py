@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`sanitize/stress` on the boards with an ARM processor: random system calls under the sanitizer, held against a model
+"""`sanitize/stress` on the boards with an ARM processor: random system calls under the sanitizer, compared with a model
 (user/stress).
 
 A boot for each seed, on the kernel with tags and on the standard one in turn. A seed gives the same run each time: the
@@ -41,8 +41,7 @@ LEAST = {
     "thread_deletions": (100_000, 1_500),
     "space_deletions": (100_000, 1_000),
 }
-# on the kernel with tags: slots changed and passed on; and how often somebody had to give his domain up, which the
-# sanitizer saw
+# on the kernel with tags: slots changed and passed on; and how often domains were taken away, as the sanitizer saw
 OF_TAGS = {"resizes": (100_000, 250), "slot_reuses": (100_000, 150)}
 RECYCLINGS = (100_000, 500)
 
@@ -59,7 +58,7 @@ class Run:
 
     @property
     def caught(self) -> bool:
-        """Whether anybody noticed that something is wrong."""
+        """Whether the sanitizer or the program noticed that something is wrong."""
         return bool(self.findings.reports or self.failure)
 
 
@@ -126,7 +125,10 @@ def judge_amounts(runs: list[Run], quick: bool) -> Iterator[Check]:
         counts = [each.counters.get(name, 0) for each in (tagged if name in OF_TAGS else runs)]
         yield SHEET.judge(name, sum(counts), at_least(least[quick]), seeds=seeds)
     recycled = sum(
-        one.executed for each in tagged for one in each.findings.invalidations if "host::make_room" in (one.symbol or "")
+        one.executed
+        for each in tagged
+        for one in each.findings.invalidations
+        if "host::make_room" in (one.symbol or "")
     )
     yield SHEET.judge("recyclings", recycled, at_least(RECYCLINGS[quick]), seeds=seeds)
 

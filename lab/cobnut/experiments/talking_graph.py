@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Who switched to whom in a run of the program `groups`, by the names that the plugin gives to spaces."""
+"""Which spaces switched to each other in a run of the program `groups`, by the plugin's names of spaces."""
 
 from dataclasses import dataclass
 
@@ -42,8 +42,8 @@ class Graph:
 
     @property
     def found(self) -> int:
-        """How many of the pattern's groups are groups: all who are not global in one host, and nobody of another group
-        there.
+        """How many of the pattern's groups are groups: all their spaces that are not global in one host, and no space
+        of another group there.
         """
         return sum(self._is_group(cluster) for cluster in set(self.clusters.values()) - {-1})
 

@@ -166,5 +166,5 @@ def _booted(what: Boot, wish: Wish) -> int:
     try:
         return verdict.status(ended.console, ended.code)
     except verdict.Panic as panic:
-        sys.stderr.write(panic.trace)  # which nobody has seen yet
+        sys.stderr.write(panic.trace)  # which was not printed yet
         raise

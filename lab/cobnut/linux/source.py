@@ -27,7 +27,7 @@ NOBODY_COMPILES = (
 
 @dataclass(frozen=True)
 class Source:
-    """A version of the package, and the archive in it, which nobody has changed."""
+    """A version of the package, and the archive in it, which is unchanged."""
 
     version: str
     archive: Path

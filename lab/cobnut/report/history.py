@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A folder's reports and their index: what a page says of itself in its head is all that the index knows.
 
-So the index can be made again from the pages that are there, and a page that somebody deletes is gone from it with the
-next run.
+So the index can be made again from the pages that are there, and a deleted page is gone from it with the next run.
 """
 
 import html
@@ -97,7 +96,7 @@ def write(folder: Path, environment: jinja2.Environment) -> None:
 
 
 def replace_text(path: Path, text: str) -> None:
-    """Writes a file so that who opens it meanwhile sees the old one or the new one."""
+    """Writes a file so that a reader meanwhile sees either the old one or the new one."""
     new = path.with_name(f".{path.name}.new")
     new.write_text(text, encoding="utf-8")
     os.replace(new, path)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-//! `cobnut-machine check FILE`: validates a machine file, so that nobody needs a second validator. Exit status 0 good,
+//! `cobnut-machine check FILE`: validates a machine file, so that no tool needs a second validator. Exit status 0 good,
 //! 1 bad file, 2 wrong usage.
 
 use clap::Parser;

@@ -2,8 +2,8 @@
 //! The QEMU plugin: counts what a guest does between markers and feeds a machine model.
 //!
 //! [`ia32`] and [`arm`] follow guests with these processors: each decodes instructions, finds out where they are
-//! executed, and tells what happens to whatever the run is followed for. `core` is what both need: arguments, the
-//! kernel's symbols, the guest's memory, and `mode=stretch`, for which all processors are the same.
+//! executed, and tells the run's observer what happens. `core` is what both need: arguments, the kernel's symbols, the
+//! guest's memory, and `mode=stretch`, for which all processors are the same.
 //!
 //! This file is where QEMU loads the plugin; the folders install their own callbacks. The guest has one processor and,
 //! under `-icount`, one thread runs it, so one follower serves all callbacks. Requires plugin API 4 (QEMU 9.1 or

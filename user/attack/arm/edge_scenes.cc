@@ -57,7 +57,7 @@ Report give(Space &writer, const void *frame, Word at)
     return writer.listen();
 }
 
-/// Whoever has a slot gives it up for another: the controller itself may be it.
+/// The space that has a slot, perhaps the controller's, gives it up for another.
 bool slot_free(Word slot)
 {
     Space controller;

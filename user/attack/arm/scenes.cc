@@ -42,7 +42,7 @@ void give(Space &space, const void *frame, int log2, Word at, Word rights)
     L4_Reply(space.id);
 }
 
-/// The controller's section, which nobody else has, as one page.
+/// The controller's section, which no other space has, as one page.
 unsigned char *section_memory()
 {
     static constinit L4_Fpage_t f = L4_Nilpage;

@@ -81,7 +81,7 @@ void map(const Step &step)
                rights = random_rights(x);
     const Piece source = piece(log2, y.below(spots)), target = y.below(2) ? source : piece(log2, y.below(spots));
     give(step.space, any_thread(step), m, source, region, target, rights);
-    // Often somebody else has the same, at the same place or elsewhere.
+    // Often another space has the same, at the same place or elsewhere.
     const Word twin = another(step, x);
     if (y.below(2) && alive(twin) && !wrong)
         give(twin, keeper_of(twin), m, source, y.below(2) ? region : y.below(region_count), target, rights);
@@ -118,7 +118,7 @@ void unmap_own(const Step &step)
     cobnut::set_controlled(id, true);
     L4_LoadMR(0, raw);
     if (cobnut::unmap_in(id, flushes ? flush : 0)) fail("an Unmap in a controlled space");
-    cobnut::set_controlled(id, false); // or its threads reach nobody
+    cobnut::set_controlled(id, false); // or its threads reach no other
     L4_SpaceControl(id, 0, L4_Nilpage, L4_Nilpage, L4_anythread, nullptr);
 }
 

@@ -15,7 +15,7 @@ void judge_memory(Word page)
         fail("the controller reads what was not written last");
 }
 
-/// Whoever was moved to a slot is there, where it has no pages itself; and no two are in one.
+/// A space that was moved to a slot is there, where it has no pages itself; and no two are in one.
 void judge_slots()
 {
     Word taken[4] = {};

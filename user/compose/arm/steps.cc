@@ -141,7 +141,7 @@ void in_utcb(const Step &step)
     if (!answer.faulted || answer.address != end) fail("code in a UTCB does not run on to its end");
 }
 
-// Somebody who wakes up by the clock while the controller is busy, and takes something away from under it.
+// A thread that wakes up by the clock while the controller is busy, and takes pages or a space away from it.
 alignas(8) constinit unsigned char waker_stack[2048] = {};
 constinit volatile bool woken = false;
 constinit Word its_megabyte = 0, its_space = 0;
@@ -166,7 +166,7 @@ constinit L4_ThreadId_t waker = {};
 bool make_waker()
 {
     if (!L4_IsNilThread(waker)) return true;
-    for (volatile unsigned char &byte : waker_stack) byte = 0; // there before it faults: nobody would answer
+    for (volatile unsigned char &byte : waker_stack) byte = 0; // there before it faults: no pager would answer
     const L4_ThreadId_t id = L4_GlobalId(L4_ThreadNo(controller) + 61, 1);
     if (!L4_ThreadControl(id, controller, controller, controller,
                           reinterpret_cast<void *>((L4_MyLocalId().raw & -page_size) + 1024)))

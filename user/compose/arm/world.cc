@@ -84,8 +84,8 @@ bool load_answer(Word g, Word address, bool writes)
     return load(spare_page, L4_FullyAccessible);
 }
 
-/// Sends what is loaded to `to`, if that is one, and serves all faults until `g` and who else is expected have reported
-/// or no message comes.
+/// Sends what is loaded to `to`, if that is one, and serves all faults until `g` and the other one expected have
+/// reported or no message comes.
 bool converse(L4_ThreadId_t to, Word g, Word number)
 {
     bool waits = true;
@@ -128,7 +128,7 @@ bool converse(L4_ThreadId_t to, Word g, Word number)
     return true;
 }
 
-/// What was given to those who faulted is the controller's alone again.
+/// Pages that were given to threads that faulted are the controller's alone again.
 void take_spare()
 {
     if (!met.faulted) return;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The stage: attackers' spaces, whose shape the steps change, between victims, whose memory is full of words that
-// nobody else has. With them there are more spaces than domains. The controller, which is the root server, is
-// everybody's pager. Two megabytes of its own are what attackers get and pass on; a model (mapping_model.h) knows who
-// has what of them, and `value` what is in it. It knows some pages of each megabyte, its spots.
+// The stage: attackers' spaces, whose shape the steps change, between victims, whose memory is full of words that no
+// other space has. With them there are more spaces than domains. The controller, which is the root server, is the pager
+// of all. Attackers get two megabytes of its own and pass them on; a model (mapping_model.h) knows which space has what
+// of them, and `value` what is in it. It knows some pages of each megabyte, its spots.
 #ifndef COBNUT_COMPOSE_WORLD_H
 #define COBNUT_COMPOSE_WORLD_H
 #include "../../model/mapping_model.h"
@@ -29,7 +29,7 @@ constexpr Word spot_offset(Word spot) { return parts[spot / part_count] * 0x1000
 inline constexpr Word places = region_count * spots;
 constexpr Word place_address(Word place) { return regions[place / spots] + spot_offset(place % spots); }
 inline constexpr Word megabytes = 2, memory_pages = megabytes * spots;
-/// One more page is given to whoever faults, and taken away again.
+/// One more page is given to a thread that faults, and taken away again.
 inline constexpr Word spare = memory_pages, pages = memory_pages + 1;
 
 using model::Node;
@@ -65,7 +65,7 @@ inline bool alive(Word s) { return agent[keeper_of(s)].there; }
 
 /// The victims, and the megabytes.
 bool make_stage();
-/// As at first: what victims have, and the megabytes, in one piece each, as nobody's but the controller's.
+/// As at first: what victims have, and the megabytes, in one piece each, as the controller's alone.
 void renew_victims();
 void renew_megabyte(Word m);
 /// Whether a victim's memory is what it was, as the controller has it.

@@ -180,7 +180,7 @@ const char *map(const Step &step)
     send_item(g, L4_MapItem(code_page(s), places[n]));
     return nullptr;
 }
-/// Map items with nothing behind them, of all sizes. Such a message makes nothing reachable.
+/// Map items without pages, of all sizes. Such a message makes nothing reachable.
 const char *empty(const Step &step)
 {
     constexpr Word bases[] = {0, 0x00100000, 0x00400000, 0x10000000, 0x20000000, 0xBFC00000};
@@ -312,7 +312,7 @@ const char *answer(const Step &step)
     for (Word i = 0; i < threads && !thread[g].reflected; i++) g = (g + 1) % threads;
     if (!thread[g].reflected) return nullptr;
     const Word count = block(g, BLOCK_COUNT);
-    constexpr Word flags[] = {0x202, 0x4ED7, 0x20602, 0x0}; // also those that are nobody's
+    constexpr Word flags[] = {0x202, 0x4ED7, 0x20602, 0x0}; // also those that no user may set
     answer_to(g, destination(g, step), pick(flags, step.x / 4));
     return probed(g, count);
 }

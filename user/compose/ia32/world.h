@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The stage: attackers' spaces, whose shape the steps change, between victims, whose memory is full of `canary`. The
-// controller, which is the root server, is everybody's pager; it keeps a model of where each thread is and how far its
+// controller, which is the root server, is the pager of all; it keeps a model of where each thread is and how far its
 // space has to reach.
 //
 // Each attackers' space has a keeper, whose page with its code and the blocks of all threads is always there, and two
@@ -32,7 +32,7 @@ inline constexpr Word canary_places[] = {0x00000000, 0x00020000, 0x000FE000};
 /// What of a thread the kernel's state is.
 enum class State : Word {
     waits,  ///< in an IPC that answers whatever comes
-    lost,   ///< in a wait for somebody else, halted, or running for ever; goes on by ExchangeRegisters
+    lost,   ///< waits for another thread, is halted, or runs for ever; goes on by ExchangeRegisters
 };
 
 struct Thread {
@@ -101,7 +101,7 @@ Heard answer_to(Word g, Word ip, Word flags);
 Word call(Word g, Word field, const L4_Registers_t &registers);
 /// Its message registers get code.
 Heard send_code(Word g);
-/// Waits for a report of a thread that somebody else has set going.
+/// Waits for a report of a thread that another one has set going.
 Heard hear(Word g);
 
 /// An agent's page at a place of its, by a map item.

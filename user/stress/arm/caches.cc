@@ -70,7 +70,7 @@ void Family::share()
 }
 
 /// A new space has three megabytes that are not relocated, and shares the one that it had second, for a while; then it
-/// may lose the one that it had first to another space, and goes. Whoever follows it has nothing of the others.
+/// may lose the one that it had first to another space, and goes. A space that follows it has nothing of the others.
 void Family::share_in_the_middle()
 {
     constexpr Word first_place = 7, last_place = 9;
@@ -96,7 +96,7 @@ void Family::share_in_the_middle()
         if (const Node left = node_of(space, place); usable(left)) access(left, false);
 }
 
-/// A space runs that nobody but the IPC path has seen run since all caches were flushed, and writes.
+/// A space runs that only the IPC path has seen run since all caches were flushed, and writes.
 void Family::write_unnoticed()
 {
     const Node node = any_writable();

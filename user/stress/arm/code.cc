@@ -17,8 +17,8 @@ constexpr Word code[kinds][words] = {
 
 } // namespace
 
-/// By the worker of a node, or the root space. Whoever writes code has to make it known (docs/x2-arm.md): the page's
-/// attribute is set.
+/// By the worker of a node, or the root space. A program that writes code has to make it known (docs/x2-arm.md): the
+/// page's attribute is set.
 void Family::write_code(Word page, Node writer)
 {
     const Word kind = random_.below(kinds);
@@ -42,7 +42,7 @@ void Family::prepare_code()
     for (Word page = 0; page < pages; page++) write_code(page, root_of(page));
 }
 
-/// By whom it happens to be writable for.
+/// By a space that may write to it.
 void Family::rewrite_code()
 {
     prepare_code();
@@ -68,7 +68,7 @@ void Family::call_page(Node node)
     count[executions]++;
 }
 
-/// A space has other code where it has just executed some, and nobody loses anything by that.
+/// A space has other code where it has just executed some, and no space loses anything by that.
 void Family::replace_code()
 {
     const Node node = any_writable(), other = node_of(space_of(node), random_.below(places));

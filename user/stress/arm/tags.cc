@@ -69,7 +69,7 @@ void Family::regroup()
     if (move(space, random_.once_in(4) ? 0 : 1 + random_.below(slots_asked))) count[regroups]++;
 }
 
-/// A slot that nobody else is moved to.
+/// A slot that no other space is moved to.
 Word Family::home(Word space) const { return 2 * slots_asked + 1 + index_ * spaces + space; }
 
 /// Two spaces have a slot in turn, and use it.

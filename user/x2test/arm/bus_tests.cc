@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Frames where nothing answers: sigma0 gives them, as it cannot know what devices there are. A user who reads there may
-// get an abort, and so may the kernel when it reads there in his name. The emulator never makes any; a test of the
+// Frames where nothing answers: sigma0 gives them, as it cannot know what devices there are. A user that reads there
+// may get an abort, and so may the kernel when it reads there in its name. The emulator never makes any; a test of the
 // system has it make them (tests/system/test_bus_arm.py), and reads here what came of it.
 #include "../harness.h"
 #include "../strings.h"
@@ -14,7 +14,7 @@ namespace {
 
 constexpr Word nowhere = 0x50000000, bytes = 64;
 
-/// Maps the frame to the agent, who may write there.
+/// Maps the frame to the agent, which may write there.
 bool give_nowhere(Agent *a)
 {
     const L4_ThreadId_t sigma0 = L4_GlobalId(L4_ThreadIdUserBase(L4_GetKernelInterface()), 1);

@@ -35,7 +35,7 @@ void copy_of_what_a_neighbour_wrote()
     CHECK_EQUAL(*reinterpret_cast<volatile Word *>(strings::target()), 0x2E3);
 }
 
-/// A page is missing where a string comes from. Its pager writes to one, which nobody has seen yet, and gives that:
+/// A page is missing where a string comes from. Its pager writes to one, which no other has seen yet, and gives that:
 /// what is sent is what has been written, though the pager's space was the last to run.
 void copy_of_what_a_pager_wrote()
 {

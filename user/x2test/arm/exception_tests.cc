@@ -95,7 +95,7 @@ void goes_on_behind()
     CHECK_EQUAL(finish(a).value, 1);
 }
 
-/// A software interrupt is nobody's but the exception handler's: it sees all registers of the call, and sets them.
+/// A software interrupt goes to the exception handler alone: it sees all registers of the call, and sets them.
 void system_call()
 {
     Agent *a = agent(Kind::other);

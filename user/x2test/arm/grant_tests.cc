@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Megabytes that are granted whole, by one of those who share them: to a space that moves to another slot for it, and
-// to one with or without a page table there.
+// Megabytes that are granted whole, by one of the spaces that share them: to a space that moves to another slot for it,
+// and to one with or without a page table there.
 #include "../harness.h"
 
 namespace x2test {
@@ -104,7 +104,7 @@ struct Shared {
     }
 };
 
-/// Whether `to` gets the megabyte from that member of those who share it.
+/// Whether `to` gets the megabyte from that member of the region.
 bool is_granted(const Shared &shared, Word granter, Agent *to, Word address)
 {
     begin(to, do_take_all_of_it, shared.all[granter]->id.raw);
@@ -112,7 +112,7 @@ bool is_granted(const Shared &shared, Word granter, Agent *to, Word address)
     return finish(to).value == 0 && ask(to, do_read, address + 4).value == mb / page_size && !to->out.faults;
 }
 
-/// Into the slot of the receiver, who has a page in as many megabytes as its domain stands in: it moves.
+/// Into the slot of the receiver, which has a page in as many megabytes as its domain stands in: it moves.
 void megabyte_granted_with_a_move()
 {
     for (Word members = 1; members <= Shared::most; members++)
@@ -128,7 +128,7 @@ void megabyte_granted_with_a_move()
         }
 }
 
-/// Whoever was the first of those who share it grants it, to where there is a page table or none.
+/// The first of the spaces that share it grants it, to where there is a page table or none.
 void granted(bool to_a_table)
 {
     for (Word granter = 0; granter < Shared::most; granter++)

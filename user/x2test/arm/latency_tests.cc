@@ -50,7 +50,7 @@ void give_arena(Agent *a, Word to, Word times)
         give(a, L4_FpageLog2(arena_page(0), 16) + L4_FullyAccessible, 0, L4_FpageLog2(to, 16));
 }
 
-/// A page that a space has at very many addresses, or many spaces have, and somebody else wants to write to.
+/// A page that a space has at very many addresses, or many spaces have, and another space wants to write to.
 void shared_page()
 {
     constexpr Word times = 64, members = 12;
@@ -176,7 +176,7 @@ void shared_megabyte()
     judge("shared_megabyte", worst);
 }
 
-/// A megabyte that ten spaces share, with one page at all of its places, and somebody else wants to write to that page.
+/// A megabyte that ten spaces share, with one page at all of its places, and another space wants to write to that page.
 void shared_places()
 {
     constexpr Word members = 10, places = 256;
@@ -478,7 +478,7 @@ void fetched_megabyte()
         }
 }
 
-/// One of those that share it grants it to another one, who has another megabyte there.
+/// One of those that share it grants it to another one, which has another megabyte there.
 void granted_megabyte()
 {
     if (!wish.latency) return;
@@ -522,7 +522,7 @@ void megabyte_and_part(int part)
 void megabyte_and_page() { megabyte_and_part(12); }
 void megabyte_and_more() { megabyte_and_part(16); }
 
-/// In one call; `from`: or nobody.
+/// In one call; `from`: or nilthread.
 Word do_give_and_take(Word to, Word fpage, Word from)
 {
     L4_Accept(L4_MapGrantItems(L4_CompleteAddressSpace));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Pages of a megabyte whose parts are not alike: every other one has been written to, or taken by somebody else. With
+// Pages of a megabyte whose parts are not alike: every other one has been written to, or taken by another space. With
 // latency=1, under the laboratory.
 #include "../harness.h"
 

@@ -25,7 +25,7 @@ Word do_take_item(Word from, Word, Word)
     return L4_IpcFailed(tag) ? L4_ErrorCode() : 0;
 }
 
-/// Grants what there is at an address, and waits for nobody, so that the receiver runs at once.
+/// Grants what there is at an address, and waits for no thread, so that the receiver runs at once.
 Word do_grant_and_wait(Word to, Word from, Word log2)
 {
     const L4_GrantItem_t item = L4_GrantItem(L4_FpageLog2(from, static_cast<int>(log2)) + L4_FullyAccessible, from);
@@ -53,7 +53,8 @@ bool give_whole(Agent *a, Agent *mate, Word at)
 }
 
 /// The receiver of a message that took long has no domain, and none is free: three are taken from holders with as many
-/// megabytes as there can be. When that is depends on who ran before (docs/tags-arm.md): several ways are tried.
+/// megabytes as there can be. When that is depends on which spaces ran before (docs/tags-arm.md): several ways are
+/// tried.
 void long_message()
 {
     constexpr Word ways = 3;

@@ -78,7 +78,7 @@ Word do_wild_calls(Word seed, Word calls, Word partner)
         constexpr Word numbers[] = {0x00, 0x00, 0x00, 0x04, 0x08, 0x0C, 0x10, 0x14, 0x14,
                                     0x18, 0x1C, 0x20, 0x24, 0x28, 0xB4, 0x64, 0x70, 0x74};
         const Word number = numbers[random.below(sizeof numbers / sizeof *numbers)];
-        if (number >= 0x70 && number < 0x80) continue; // no such calls without privileges: a fault that nobody resolves
+        if (number >= 0x70 && number < 0x80) continue; // no such calls without privileges: a fault for ever
         Word r[13];
         for (Word &one : r) one = odd_word(random);
         load_items(random);

@@ -205,8 +205,8 @@ void registers_are_the_kernels()
     }
 }
 
-/// A megabyte at once: nothing of it can be used any more, by those who got it from here and by those who got it from
-/// them.
+/// A megabyte at once: nothing of it can be used any more, by spaces that got it from here and by those that got it
+/// from them.
 void revoked_megabyte()
 {
     constexpr Word at = 5 * mb, high = everywhere;
@@ -228,8 +228,8 @@ void revoked_megabyte()
     }
 }
 
-/// The same pages at the same address in several spaces: what one writes the others read, whoever came first, and each
-/// can lose them alone or get something else there.
+/// The same pages at the same address in several spaces: what one writes the others read, whichever came first, and
+/// each can lose them alone or get something else there.
 void shared_megabyte()
 {
     constexpr unsigned most = 5;
@@ -299,7 +299,7 @@ void aliases_in_one_space()
     }
 }
 
-/// The UTCB of a space is nobody else's, whether that has a domain or not.
+/// The UTCB of a space is out of others' reach, whether that has a domain or not.
 void utcbs_of_others()
 {
     Agent *a = agent(Kind::other), *b = agent(Kind::other);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What an answer to a reflected call by the kernel's shortest way may be, who may give it, and from where a call comes.
+// What an answer to a reflected call by the kernel's shortest way may be, which thread may give it, and from where a
+// call comes.
 #include "reflected.h"
 
 #include <cobnut/tags.h>
@@ -118,7 +119,7 @@ Word do_send_answer(Word client, Word, Word)
     L4_LoadMRs(0, 13, answer);
     return L4_IpcSucceeded(L4_Send_Timeout(L4_ThreadId_t{.raw = client}, short_time));
 }
-/// Nobody but the server answers: not a thread beside it, nor one beside the client, however they try.
+/// Only the server answers: not a thread beside it, nor one beside the client, however they try.
 void not_by_others()
 {
     for (const Kinds kinds : all_kinds) {
@@ -135,7 +136,7 @@ void not_by_others()
         pause(3000);
         CHECK(!p.client->out.done);
         CHECK(answered(p, 8));
-        // With somebody queued, its next calls are as good.
+        // With senders queued at it, its next calls go as before.
         Agent *next = agent(kinds.server == Kind::here ? Kind::large : kinds.server);
         if (!next) return;
         const Pair again{p.client, next};

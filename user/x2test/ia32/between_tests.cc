@@ -178,7 +178,7 @@ Word do_try_answer(Word client, Word, Word)
     L4_Ipc(L4_ThreadId_t{.raw = client}, L4_anythread, L4_Timeouts(L4_Never, L4_Never), &from);
     return L4_ErrorCode();
 }
-/// The client goes, alone or with its space, and another gets its number: the answer is nobody's.
+/// The client goes, alone or with its space, and another gets its number: the answer reaches neither.
 void client_deleted()
 {
     constexpr Word no_partner = 4; // in the send phase
@@ -200,7 +200,7 @@ void client_deleted()
         }
 }
 
-/// The server goes, or is another by its id: the client has no handler any more, and halts; nobody can answer it.
+/// The server goes, or is another by its id: the client has no handler any more, and halts; no thread can answer it.
 void server_deleted()
 {
     for (const Kinds kinds : all_kinds)
@@ -256,7 +256,7 @@ void migrated()
         }
 }
 
-/// With a redirector: the server itself, a thread beside it, or a stranger, who gets the call then.
+/// With a redirector: the server itself, a thread beside it, or a stranger, which gets the call then.
 void redirected()
 {
     for (const Kinds kinds : all_kinds) {

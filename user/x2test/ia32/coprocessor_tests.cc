@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The coprocessor (x87, SSE): every thread has registers of its own, whoever used them in between; errors are
+// The coprocessor (x87, SSE): every thread has registers of its own, whatever others used in between; errors are
 // exceptions; the coprocessor flags (manual 6.2).
 #include "../harness.h"
 
@@ -145,7 +145,7 @@ void deleted_owner()
     CHECK_EQUAL(ask(b, do_check_fresh).value, 0);
 }
 
-/// An error that nobody has waited for goes with the registers that it came with, of a thread that was deleted or needs
+/// An error that was not waited for goes with the registers that it came with, of a thread that was deleted or needs
 /// them no more.
 void error_left_behind()
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What others can do while a space is deleted, which the kernel does in parts: somebody with a higher priority wakes
-// in between. Until its slot is gone nobody else has that, and whoever is bound to its page directory has no copies of
-// what has been taken meanwhile.
+// What others can do while a space is deleted, which the kernel does in parts: a thread with a higher priority wakes in
+// between. Until its slot is given up no other space has that, and members that run on its page directory find no
+// copies of what has been taken meanwhile.
 #include "../crowd.h"
 
 #include <cobnut/audit.h>
@@ -54,7 +54,7 @@ Word do_come_and_go(Word thread, Word slot, Word)
     return 0;
 }
 
-/// A slot is not given away before the one who has it has lost it: it would be free again then.
+/// A slot is not given away before its space has lost it: else it would be freed a second time then.
 void slot_is_given_once()
 {
     constexpr Word ticks = 200, slot = 3;

@@ -206,7 +206,7 @@ void model_specific_registers()
     CHECK_EQUAL(a->out.exception[3], 13);
 }
 
-/// Nobody else has them.
+/// Other threads do not have them.
 void model_specific_registers_unprivileged()
 {
     if (!(cpuid_features() & 1u << 5)) return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Calls without timeouts between threads that wait: the kernel's shortest way, where it has most to forget. What the
-// caller did to its segment registers and flags must not reach its partner, and whoever should run first runs first.
+// caller did to its segment registers and flags must not reach its partner, and the highest thread runs first.
 #include "../harness.h"
 
 extern "C" {

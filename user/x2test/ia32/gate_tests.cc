@@ -62,7 +62,7 @@ Pair gate_pair(const Kinds &kinds)
 {
     const Pair p = pair_of(kinds.client, kinds.server);
     if (!p) return {};
-    ask(p.client, do_gate, main_id.raw, 0); // whoever is confined cannot have it from main
+    ask(p.client, do_gate, main_id.raw, 0); // a confined client cannot get it from main
     if (cobnut::set_controlled(p.client->id, true)) return p;
     fail("no control: error %u", L4_ErrorCode());
     return {};
@@ -291,7 +291,7 @@ void own_segment()
         }
 }
 
-/// The client halts, and nobody hears of it.
+/// The client halts, and no thread is told.
 void no_handler()
 {
     if (!has_gate()) return;
@@ -350,7 +350,7 @@ Word do_send(Word to, Word handler, Word)
     L4_Set_ExceptionHandler(main_id);
     return L4_IpcFailed(tag) ? L4_ErrorCode() : 0;
 }
-/// Elsewhere, and with other numbers, it is an IPC to whom there is not.
+/// Elsewhere, and with other numbers, it is an IPC to a thread that does not exist.
 void others_are_ipc()
 {
     if (!has_gate()) return;

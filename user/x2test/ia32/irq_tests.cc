@@ -131,7 +131,8 @@ void cannot_be_deleted_or_moved()
     CHECK(L4_DeassociateInterrupt(line3));
 }
 
-/// They are scheduled by privileged threads, whoever handles them; and receive nothing in other threads' stead.
+/// They are scheduled by privileged threads, whichever thread handles them; and receive nothing in other threads'
+/// stead.
 Word do_set_priority(Word id, Word priority, Word)
 {
     return L4_Set_Priority(L4_ThreadId_t{.raw = id}, priority) ? 0 : L4_ErrorCode();
@@ -171,7 +172,7 @@ void received_by_open_wait()
     CHECK_EQUAL(from.raw, line4.raw);
 }
 
-/// Takes an interrupt's message that somebody passes on, and acknowledges it.
+/// Takes an interrupt's message that its handler passes on, and acknowledges it.
 Word do_handle(Word line, Word, Word)
 {
     const L4_MsgTag_t tag = L4_Receive_Timeout(L4_ThreadId_t{.raw = line}, second);

@@ -28,12 +28,12 @@ __asm__(".text\n"
         "mov $0x11111111, %eax; xor %edx, %edx; xor %ecx, %ecx; mov $1, %esi; int $0x30\n"
         "1: jmp 1b\n"
         "x2test_reader_end:\n"
-        // Waits for anybody; returns MR1.
+        // Waits for any thread; returns MR1.
         "x2test_waiter: push %ebp; push %ebx; push %esi; push %edi\n"
         "xor %eax, %eax; mov $-1, %edx; xor %ecx, %ecx; xor %esi, %esi; int $0x30\n"
         "x2test_waiter_back: mov %ebx, %eax; pop %edi; pop %esi; pop %ebx; pop %ebp; ret\n"
         "x2test_waiter_end:\n"
-        // With the TLS segment as the stack's: sends to a thread, then waits for anybody; returns MR1.
+        // With the TLS segment as the stack's: sends to a thread, then waits for any; returns MR1.
         "x2test_send_from_tls: push %ebp; push %ebx; push %esi; push %edi\n"
         "mov 24(%esp), %eax; mov 20(%esp), %ecx; mov %ecx, %ss\n"
         "mov $-1, %edx; xor %ecx, %ecx; xor %esi, %esi; int $0x30\n"
@@ -211,7 +211,7 @@ void return_past_a_slot()
         begin(waiter, reinterpret_cast<Function>(place));
         pause(1000);
         L4_Unmap(page_at(arena_page(0), L4_FullyAccessible));
-        CHECK(make_small(mate, 2)); // whoever names the waiter itself takes it out of the fast path's way
+        CHECK(make_small(mate, 2)); // naming the waiter itself would take it off the fast path
         begin(caller, do_call_with_word, waiter->id.raw, word);
         finish(waiter, true);
         CHECK(waiter->out.stuck);
@@ -292,7 +292,7 @@ Word do_get_status(Word, Word, Word)
     return status;
 }
 
-/// A debug exception that the kernel drops leaves no status to whoever has the next one.
+/// A debug exception that the kernel drops leaves no status to the thread that has the next one.
 void dropped_debug_status()
 {
     constexpr Word status_bits = 0xE00F;
@@ -317,8 +317,8 @@ void dropped_debug_status()
 }
 
 /// A Pentium that meets the locked compare-exchange without a memory operand reads the gate of its exception as if to
-/// write it: that is a page fault there, and becomes the exception. Whoever reads it otherwise learns no more than
-/// that.
+/// write it: that is a page fault there, and becomes the exception. A thread that reads it otherwise learns no more
+/// than that.
 void gate_of_undefined_instructions()
 {
     struct [[gnu::packed]] {

@@ -415,7 +415,7 @@ void map_port_items()
     CHECK_EQUAL(finish(c).value, 0);
 }
 
-/// Sends its first pages, or an empty message, and waits for pages of somebody else.
+/// Sends its first pages, or an empty message, and waits for pages of another thread.
 Word do_pass_pages(Word to, Word empty, Word)
 {
     const L4_MapItem_t item = L4_MapItem(region(first_log2), 0);

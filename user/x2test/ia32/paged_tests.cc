@@ -255,7 +255,7 @@ Word do_send_answer(Word client, Word, Word)
     L4_LoadMRs(0, 3, answer);
     return L4_IpcSucceeded(L4_Send_Timeout(L4_ThreadId_t{.raw = client}, short_time));
 }
-/// Nobody but the pager answers: not a thread beside it, nor one beside the client, however they try.
+/// Only the pager answers: not a thread beside it, nor one beside the client, however they try.
 void not_by_others()
 {
     for (const Kinds kinds : kinds_apart) {
@@ -271,7 +271,7 @@ void not_by_others()
         CHECK(!p.client->out.done);
         CHECK_EQUAL(L4_Schedule(p.client->id, ~0u, ~0u, ~0u, ~0u, nullptr), L4_SCHEDRESULT_WAITING);
         CHECK(comes_back(p, 0xA0000001));
-        // With somebody queued, its next faults are as good.
+        // With senders queued at it, its next faults go as before.
         ask(p.client, do_flush, page_at(place, L4_FullyAccessible).raw, 0x40);
         remove(p.server);
         Agent *next = agent(kinds.server);
@@ -316,14 +316,14 @@ Word do_count(Word, Word, Word)
 {
     for (;;) ticks = ticks + 1;
 }
-/// A pager that is worth less than somebody who is ready waits for its turn; so does a client.
+/// A pager of lower priority than a ready thread waits for its turn; so does a client.
 void better_thread_ready()
 {
     for (const bool client_is_worse : {false, true}) {
         const Pair p = paged_pair(all_kinds[3]);
         Agent *equal = agent(Kind::small); // on the page directory that the others run on
         if (!p || !equal) return;
-        // Nobody has faults of another kind while main sleeps.
+        // No thread has faults of another kind while main sleeps.
         ask(equal, do_write, reinterpret_cast<Word>(&ticks), 0);
         ask(p.server, do_write, reinterpret_cast<Word>(caught), 0);
         for (const Word at : {reinterpret_cast<Word>(do_answer), reinterpret_cast<Word>(do_catch)})
@@ -358,7 +358,7 @@ void better_thread_ready()
     }
 }
 
-/// Pagers that are none: nobody has the fault, neither then nor later.
+/// Pagers that cannot be one: no thread gets the fault, neither then nor later.
 void pagers_that_are_none()
 {
     Agent *server = agent(Kind::other);
@@ -388,7 +388,7 @@ Word do_cancel(Word id, Word, Word)
 {
     return __L4_Exregs(L4_ThreadId_t{.raw = id}, L4_EXREGS_SEND | L4_EXREGS_RECV, 0, 0, 0);
 }
-/// Cancelled, the client tries again; gone, its pager finds nobody.
+/// Cancelled, the client tries again; once it is gone, its pager's answer fails.
 void ended_meanwhile()
 {
     for (const Kinds kinds : kinds_apart) {

@@ -74,7 +74,7 @@ void fault_message()
         {x2test_out8, 0x80, 0, 0},
         {x2test_ins8, 0x1F0, 0, reinterpret_cast<Word>(x2test_ins8_ip)},
         {x2test_outs16, 0x1F0, 1, 0},
-        {x2test_in16, 0x3F8, 1, 0}, // of the console's ports only bytes are everybody's
+        {x2test_in16, 0x3F8, 1, 0}, // of the console's ports all may use bytes only
     };
     for (const Kind kind : own_kinds)
         for (const auto &c : cases) {
@@ -181,7 +181,7 @@ Word do_unmap(Word fpage, Word control, Word)
     L4_Unmap(control);
     return 0;
 }
-/// Revoked from all who have it from one's own; those who used it a moment ago included.
+/// Revoked from all spaces that got it from this one; those that used it a moment ago included.
 void unmapped()
 {
     for (const Kind kind : own_kinds) {
@@ -337,7 +337,7 @@ void string_past_slot()
     CHECK_EQUAL(small_number(a), 0);
 }
 
-/// The console's two ports are everybody's; those beside them are not. Ports do not make cli allowed.
+/// All may use the console's two ports, but not those beside them. Ports do not make cli allowed.
 void console()
 {
     Agent *a = agent(Kind::other), *b = agent(Kind::other);
@@ -369,7 +369,7 @@ void by_sigma0()
         return value;
     }, 0x560F);
     CHECK_EQUAL(finish(b).port_faults, 0);
-    // The kernel's interrupt controllers and clock: who could stop the ticks would have the processor for ever.
+    // The kernel's interrupt controllers and clock: a thread that stopped the ticks would have the processor for ever.
     for (Word port : {0x21, 0x40, 0x43, 0xA1})
         CHECK_EQUAL(ask(b, do_sigma0_get, L4_IoFpageLog2(port, 0).raw, 0).value, 0);
 }

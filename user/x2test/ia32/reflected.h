@@ -48,10 +48,10 @@ Word do_calls(Word n, Word, Word);
 /// One x2test_call(eax) with this handler.
 Word do_one_call(Word handler, Word eax, Word);
 
-/// Serves for ever. `client` 0: everybody; else named by this id in answers, also where it has a local one. `word`: the
-/// word at free_area in the server's space, 0 if it is not to look.
+/// Serves for ever. `client` 0: all; else named by this id in answers, also where it has a local one. `word`: the word
+/// at free_area in the server's space, 0 if it is not to look.
 Word do_serve(Word client, Word ways, Word word);
-/// Takes one message from anybody into `caught`; returns from whom.
+/// Takes one message from any thread into `caught`; returns the sender.
 Word do_catch(Word, Word, Word);
 /// Sends `answer` to `client` and takes the next message.
 Word do_answer(Word client, Word, Word);

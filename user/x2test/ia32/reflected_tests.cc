@@ -63,8 +63,8 @@ void calls_are_answered(const Pair &p, Word ways, Word segments = 0, Word select
     CHECK_EQUAL(out.exceptions + out.faults, 0);
 }
 
-/// All registers there and back, in all pairs of spaces, whether the server waits for this client or for anybody; and
-/// its segments are its own.
+/// All registers there and back, in all pairs of spaces, whether the server waits for this client or for any thread;
+/// and its segments are its own.
 void all_registers()
 {
     for (const Kinds kinds : all_kinds)
@@ -221,7 +221,7 @@ void preempted()
     }
 }
 
-/// A server that is worth less than somebody who is ready waits for its turn; so does a client.
+/// A server of lower priority than a ready thread waits for its turn; so does a client.
 void better_thread_ready()
 {
     for (const bool client_is_worse : {false, true}) {

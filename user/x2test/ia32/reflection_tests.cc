@@ -197,7 +197,7 @@ Word do_reflect_unheard(Word, Word, Word)
     L4_Set_ExceptionHandler(L4_nilthread);
     return x2test_reflect(0, 0, 0);
 }
-/// A program without a handler stops at its first foreign system call, and nobody else does.
+/// A program without a handler stops at its first foreign system call, and no other thread does.
 void halted_without_handler()
 {
     Agent *a = agent(Kind::other), *b = agent(Kind::other);

@@ -21,7 +21,7 @@ void kernel_interface()
 constexpr Word marks[] = {0x1A1A1A1A, 0x2B2B2B2B, 0x3C3C3C3C, 0x4D4D4D4D, 0x5E5E5E5E, 0x6F6F6F6F};
 Word utcb() { return L4_MyLocalId().raw; }
 
-/// No register at all changes, whoever the destination is.
+/// No register at all changes, whatever the destination is.
 void thread_switch_registers()
 {
     Agent *a = agent(Kind::here);

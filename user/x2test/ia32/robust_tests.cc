@@ -141,7 +141,7 @@ void unprivileged_calls(Kind kind)
 void calls_from_large_space() { unprivileged_calls(Kind::large); }
 void calls_from_small_space() { unprivileged_calls(Kind::small); }
 
-/// Main is privileged: thread numbers of its wishes stay in a range that nobody else uses.
+/// Main is privileged: thread numbers of its wishes stay in a range that is not used otherwise.
 void privileged_calls()
 {
     Random random(wish.seed);

@@ -118,7 +118,7 @@ void grow_beside_group()
     remove_members(made);
 }
 
-/// The rules look at a leader with a group that has to do with somebody else. The members are ready, with a priority at
+/// The rules look at a leader with a group whose partner is another space. The members are ready, with a priority at
 /// which they never run: a space that sleeps would lose its slot.
 void turn_away_from_group(Agent *leader, Word most, bool given_up)
 {

@@ -12,7 +12,7 @@ namespace x2test {
 namespace {
 
 constexpr Word mb = 1u << 20, table_bytes = 4 * mb;
-constexpr Word far_base = 0x50000000; ///< to which nobody has a page table
+constexpr Word far_base = 0x50000000; ///< where no space has a page table
 
 /// `from` maps its page there to as many places of `to`.
 bool derive(Agent *from, Word page, Agent *to, Word count)

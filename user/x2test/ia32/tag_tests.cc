@@ -81,7 +81,7 @@ void Bare::map(Word arena_at, Word to)
 
 Word Bare::run()
 {
-    constexpr Word end_page = 15; // of the arena: the first word belongs to nobody's data
+    constexpr Word end_page = 15; // of the arena: the first word is no space's data
     auto *const words = reinterpret_cast<volatile Word *>(arena_page(page_));
     words[1] = 0;
     if (runs_) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// TlsControl (docs/x2-ia32.md, 14.1): a segment of a thread's own behind FS or GS, no further than its space, and
-// nobody else's.
+// TlsControl (docs/x2-ia32.md, 14.1): a segment of a thread's own behind FS or GS, no further than its space, and no
+// other thread's.
 #include "../harness.h"
 
 #include <cobnut/tls.h>

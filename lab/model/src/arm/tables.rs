@@ -39,7 +39,7 @@ impl Translation {
         Physical(self.frame.0 | mva.0 & ((1 << self.shift) - 1))
     }
 
-    /// Without what no machine asks for: whom it admits, and where it stands.
+    /// Without what no machine asks for: its domain and permissions, and the entries that it came from.
     pub fn for_machines(self) -> Self {
         Translation { domain: 0, access: 0, entries: [NO_ENTRY; 2], ..self }
     }

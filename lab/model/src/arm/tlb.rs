@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-//! A translation look-aside buffer: entries found by MVA, whatever tables are in force and whoever runs.
+//! A translation look-aside buffer: entries found by MVA, whatever tables are in force and whichever space runs.
 
 use super::tables::NO_ENTRY;
 use super::Translation;

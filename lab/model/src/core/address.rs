@@ -2,7 +2,7 @@
 //! The two kinds of addresses, which are never taken for each other.
 //!
 //! Where an instruction stands that did something (`at`, `store`, `instruction`) is a plain number as its program has
-//! it: it is held against symbols, and nothing is found by it.
+//! it: it is looked up among symbols, and nothing else is found by it.
 
 use std::fmt;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-//! Whom a refill is charged to: the switch or invalidation that took the entry, or the switch whose code displaced it.
+//! What a refill is charged to: the switch or invalidation that took the entry, or the switch whose code displaced it.
 //!
 //! A switch is a change of the running space: a CR3 write that names another directory, or user code in another
 //! segment. Entering the kernel is none. The same switch happens again and again, so what is charged is summed for each

@@ -151,7 +151,7 @@ fn chunk(key: u64, tag: Tag) -> u64 {
     (tag.0 as u64) << (TAG_SHIFT - CHUNK_BITS) | key >> CHUNK_BITS
 }
 
-/// A hash for chunk numbers, which nobody chooses in order to make them collide.
+/// A hash for chunk numbers; they are not chosen to collide.
 #[derive(Default)]
 struct Multiply(u64);
 

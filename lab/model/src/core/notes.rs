@@ -3,7 +3,7 @@
 
 use super::address::{Page, Physical};
 
-/// Notes of what was looked up in one structure and found, while somebody watches.
+/// Notes of what was looked up in one structure and found, while notes are on.
 #[derive(Default)]
 pub(crate) struct Notes {
     on: bool,

@@ -183,7 +183,7 @@ impl ReturnStack {
     }
 }
 
-/// What was resolved as expected, while somebody watches.
+/// What was resolved as expected, while notes are on.
 #[derive(Default)]
 struct Seen {
     on: bool,

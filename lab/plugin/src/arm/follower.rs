@@ -67,7 +67,7 @@ pub struct Block<P> {
     segments: Vec<Segment<P>>,
     /// Bytes of each of its instructions.
     step: u32,
-    /// Whom it is counted for: constant, for QEMU keys blocks by privilege and physical address.
+    /// The mode that it is counted for: constant, as QEMU keys blocks by privilege and physical address.
     mode: Option<Mode>,
     /// Its bytes, until it is known whose they are, if it may be a program's; and the number of that.
     pub text: Vec<u8>,
@@ -117,7 +117,7 @@ pub struct Place {
 /// A data access.
 #[derive(Clone, Copy, Debug)]
 pub struct Access {
-    /// Address of the instruction, before relocation, and whom it is counted for.
+    /// Address of the instruction, before relocation, and the mode that it is counted for.
     pub instruction: u32,
     pub mode: Mode,
     pub mva: Linear,
@@ -196,7 +196,7 @@ impl<O: Observer<ArmGuest>> Follower<O> {
         self.memory.mmu_on()
     }
 
-    /// Address of the instruction that began last, and whom it is counted for.
+    /// Address of the instruction that began last, and the mode that it is counted for.
     #[inline]
     fn present(&self) -> (u32, Mode) {
         match unsafe { self.previous.as_ref() } {

@@ -45,7 +45,7 @@ pub struct Arguments {
     pub symbols: Option<PathBuf>,
     /// `ignore=ADDRESS`, with `mode=sanitize`: instructions that are taken not to invalidate (or clean), by address.
     pub ignored: Vec<u32>,
-    /// `watch=ADDRESS:BYTES` (hexadecimal), with `mode=sanitize` of ARM guests: who stores there is listed.
+    /// `watch=ADDRESS:BYTES` (hexadecimal), for `mode=sanitize` on ARM: instructions that store there are listed.
     pub watched: Vec<(Linear, u32)>,
     /// `without=flush`: the machine that it would be if switches flushed nothing.
     pub without_flush: bool,

@@ -38,7 +38,7 @@ pub trait Observer<G: Guest>: Sized + 'static {
     /// Of an instruction so many bytes after the start of its block.
     fn site(&self, offset: u32, instruction: &G::Instruction) -> Self::Site;
 
-    /// Whom they are counted for becomes known, before they are executed.
+    /// The mode that they are counted for becomes known, before they are executed.
     fn belongs(_prepared: &mut Self::Prepared, _mode: Mode) {}
 
     /// They turn out to be code of the user program with this number, at this address of it.

@@ -21,8 +21,8 @@ use std::ptr::null_mut;
 
 /// Functions in which interrupts are let in.
 const POINTS: [&str; 4] = ["arch::preemption_point", "idle", "wait_for_interrupt", "caches::wait_for_interrupt"];
-/// ARM's vectors: whoever comes there was in user mode, or at a point. Of a user whose first fetch fails, nothing else
-/// is seen; on IA-32 the block that ends with the instruction that led there.
+/// ARM's vectors: what came there was in user mode, or at a point. Of a user whose first fetch fails, nothing else is
+/// seen; on IA-32 the block that ends with the instruction that led there.
 const VECTORS: std::ops::Range<u32> = 0xffff_0000..0xffff_0020;
 const CASE_BEGINS: u32 = 0xC0B0_0001;
 const CASE_ENDS: u32 = 0xC0B0_0003;

@@ -4,7 +4,7 @@
 //! - `NAME/FROM..TO`: two places in the code of a program (`program=NAME:FILE`), or of the kernel if NAME is `kernel`.
 //!   Each time that the instruction at FROM is executed one iteration ends and the next starts, the first of all begins
 //!   the case, and the instruction at TO ends it.
-//! - `call=NUMBER`, `NAME/call=NUMBER`: system calls with this number, of anybody or of the processes that execute code
+//! - `call=NUMBER`, `NAME/call=NUMBER`: system calls with this number, of all processes or of those that execute code
 //!   of the program. Each is an iteration, from the instruction that makes it to its return in the same thread; what
 //!   is in between belongs to none.
 //! - `console=FROM..TO`: texts that the guest prints. FROM ends one iteration and starts the next, TO ends the case.
@@ -56,7 +56,7 @@ pub struct UserRegions {
     open: Option<usize>,
     /// How often that one's start was reached.
     turns: u32,
-    /// Who is in the call that is measured.
+    /// The thread in the call that is measured.
     calling: Option<Thread>,
     /// What the guest has printed last.
     printed: String,

@@ -9,7 +9,7 @@
 //! - The segment of a thread's own behind FS or GS reaches one side of its base and is turned by the fault
 //!   (docs/x2-ia32.md, 14.1). From then on accesses on the other side fault. Nothing turns it in QEMU, so the side that
 //!   it would face is remembered here, by the place of its base.
-//! - Past any other limit the space becomes larger. Nobody enlarges it in QEMU, so one fault is told of a segment, and
+//! - Past any other limit the space becomes larger. Nothing enlarges it in QEMU, so one fault is told of a segment, and
 //!   what comes behind is left alone.
 
 use super::operands::Operands;
@@ -46,7 +46,7 @@ pub struct Limits {
     /// Registers whose segment is known.
     known: u8,
     segments: [Segment; 6],
-    /// Whose threads' own segments face the other side than their descriptors say.
+    /// Threads' own segments that face the other side than their descriptors say.
     turned: HashSet<Own>,
     /// Segments past whose limit an access was told.
     grown: HashSet<(Linear, u32)>,

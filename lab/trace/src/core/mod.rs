@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-//! The calls of a [`Sink`], who makes and takes them, and what records consist of: the same for guests with any
+//! The calls of a [`Sink`], what makes and takes them, and what records consist of: the same for guests with any
 //! [`Processor`].
 
 pub mod causes;

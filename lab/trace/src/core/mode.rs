@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-//! Whom an instruction is counted for.
+//! The modes that instructions are counted for.
 
 /// What runs. The numbers are those of a record (docs/trace.md).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

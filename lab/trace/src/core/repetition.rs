@@ -99,7 +99,7 @@ fn common(one: &[u8], other: &[u8]) -> usize {
     same + one[same..].iter().zip(&other[same..]).take_while(|(one, other)| one == other).count()
 }
 
-/// A hash for bytes that nobody chooses in order to make them collide.
+/// A hash for bytes that are not chosen to collide.
 #[derive(Default)]
 pub(crate) struct Words(u64);
 

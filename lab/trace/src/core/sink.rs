@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-//! The seam between those who see a guest run and those who make something of it.
+//! The interface between observers of a guest and what is made of their calls: measurements and records.
 
 use super::measurement::Checkpoint;
 use super::processor::Processor;
@@ -46,7 +46,7 @@ pub trait Sink<P: Processor> {
     /// Numbers of stretches are given anew.
     fn forget_stretches(&mut self) {}
 
-    /// Where the sink stands, to be held against where it stands later. None: it cannot tell.
+    /// The sink's state, to be compared with a later one. None: it cannot tell.
     fn checkpoint(&self) -> Option<Checkpoint<P>> {
         None
     }

@@ -48,7 +48,7 @@ pub enum Call {
     Data(u32, u8, bool),
     Event(Event),
     Marker(Marker),
-    /// The page tables change, and nobody is told.
+    /// The page tables change without a call of the sink.
     Change,
 }
 
@@ -143,7 +143,7 @@ impl Sink<Ia32> for Counting {
     }
 }
 
-/// Holds both against each other; returns which share of the runs the replay has made.
+/// Compares both; returns which share of the runs the replay has made.
 pub fn compare(calls: &[Call], machine: Option<&MachineFile>, without_flush: bool, what: &str) -> f64 {
     let ranges = [CodeRange { name: "part".into(), addresses: CODE..CODE + 5 * STRIDE }];
     let function = |n: u32| CodeRange { name: format!("f{n}"), addresses: CODE + n * STRIDE..CODE + (n + 1) * STRIDE };

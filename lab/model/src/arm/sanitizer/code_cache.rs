@@ -16,7 +16,7 @@ pub enum Trouble {
 
 #[derive(Default)]
 pub struct CodeCache {
-    /// By MVA line: physical line, and who has written there since (0: nobody).
+    /// By MVA line: physical line, and the instruction that has written there since (0: none).
     lines: HashMap<u32, (u32, u32)>,
     holders: HashMap<u32, Vec<u32>>,
     /// A bit for each physical line that may be held.

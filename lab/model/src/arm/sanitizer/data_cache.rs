@@ -35,16 +35,16 @@ pub struct DataCache {
     lines: Vec<u32>,
     /// By MVA line: the words that may be dirty.
     dirty: Vec<u8>,
-    /// By MVA line: who made it dirty, or old.
+    /// By MVA line: the instruction that made it dirty, or old.
     writers: Vec<u32>,
     /// By physical line: one more than the MVA line that holds it, or `SEVERAL`.
     holders: Vec<u32>,
     several: HashMap<u32, Vec<u32>>,
     /// Every MVA line that is held, and some that no longer are.
     held: Vec<u32>,
-    /// Words by physical line that were written and dropped, and by whom.
+    /// Words by physical line that were written and dropped, and by which instruction.
     lost: HashMap<u32, (u8, u32)>,
-    /// Words by physical line that are on their way to memory, and who wrote them.
+    /// Words by physical line that are on their way to memory, and the instruction that wrote them.
     buffered: HashMap<u32, (u8, u32)>,
     /// Words by physical line that the last drain of the write buffer has taken out of it.
     drained: HashMap<u32, u8>,
@@ -240,7 +240,7 @@ impl DataCache {
         self.drain_needed.take()
     }
 
-    /// Who wrote the word at `physical`, if it may still be in the write buffer.
+    /// The instruction that wrote the word at `physical`, if it may still be in the write buffer.
     fn in_buffer(&self, physical: Physical) -> Option<u32> {
         let (frame, word) = (physical.0 >> LINE_SHIFT, word(physical));
         if self.drained.get(&frame).is_some_and(|words| words & word != 0) {
@@ -254,7 +254,7 @@ impl DataCache {
         self.lines[(mva.0 >> LINE_SHIFT) as usize] != 0
     }
 
-    /// Who wrote the word at `physical`, if it has perhaps not reached memory.
+    /// The instruction that wrote the word at `physical`, if it has perhaps not reached memory.
     #[inline]
     pub fn not_in_memory(&self, physical: Physical) -> Option<u32> {
         let frame = physical.0 >> LINE_SHIFT;

@@ -2,7 +2,7 @@
 //! The sanitizer for ARM: finds forgotten operations on TLBs and virtual caches, on an emulator that has neither.
 //!
 //! Whatever could be cached counts as cached until an operation takes it away, and whatever is dirty may reach memory
-//! at any time or never. An access is held against all of it. docs/sanitizer.md says how it judges.
+//! at any time or never. An access is compared with all of it. docs/sanitizer.md says how it judges.
 
 mod code_cache;
 mod data_cache;
@@ -81,7 +81,7 @@ pub struct Sanitizer {
     pub reports: Reports,
     pub counts: Counts,
     invalidators: Vec<Invalidator>,
-    /// Who stores to these addresses is noted: first, and how many bytes.
+    /// Stores to these addresses are noted by their instructions: first address, and how many bytes.
     pub watched: Vec<(Linear, u32)>,
     marks: Vec<Mark>,
     /// What was stored there last, by physical address.
@@ -239,7 +239,7 @@ impl Sanitizer {
         }
     }
 
-    /// The translation of an access that is going through, held against what the TLBs may have.
+    /// The translation of an access that is going through, compared with what the TLBs may have.
     #[inline]
     fn translate(&mut self, access: &Access, side: Side, view: View) -> Option<Translation> {
         let kilobyte = access.mva.0 >> 10;

@@ -95,8 +95,8 @@ pub fn maps_large(directory_entry: u32, paging: Paging) -> bool {
     paging.large_pages && directory_entry & LARGE != 0
 }
 
-/// Whether replacing `old` by `new` takes something away from whoever has cached `old`: presence, the frame, a right,
-/// or the global bit. What only adds may be noticed late.
+/// Whether replacing `old` by `new` takes something away from a processor that has cached `old`: presence, the frame, a
+/// right, or the global bit. What only adds may be noticed late.
 pub fn takes_away(old: u32, new: u32) -> bool {
     old & PRESENT != 0
         && (new & PRESENT == 0 || frame(old) != frame(new) || old & !new & (WRITABLE | USER | GLOBAL) != 0)

@@ -2,7 +2,7 @@
 //! The sanitizer: finds the invalidations that a kernel forgot, on an emulator that would never miss them.
 //!
 //! Its TLB never evicts, and holds every translation that could be walked since the last invalidation, asked for or
-//! not: a processor may do so. An access is held against the very entries that such a translation came from.
+//! not: a processor may do so. An access is compared with the very entries that such a translation came from.
 //! docs/sanitizer.md says how it judges.
 
 mod entry;
@@ -140,7 +140,7 @@ impl Sanitizer {
         &self.erasers
     }
 
-    /// Who took translations away, and for how long those could have been used.
+    /// The instructions that took translations away, and for how long those could have been used.
     pub fn delays(&self) -> Vec<Delay> {
         self.stale.delays(self.counts.accesses)
     }
@@ -260,7 +260,7 @@ impl Sanitizer {
         }
     }
 
-    /// A page was filled with zeros to begin a new life: whoever still leads to it as a page table is out of date, and
+    /// A page was filled with zeros for a new use: entries that still lead to it as a page table are out of date, and
     /// unless it is in force, it is no directory.
     fn wiped(&mut self, instruction: u32, holder: Physical) {
         self.now += 1;
@@ -562,7 +562,7 @@ impl Sanitizer {
     }
 }
 
-/// What is common to the translations that one store takes the ground from.
+/// What is common to the translations that one store makes stale.
 struct Lost {
     instruction: u32,
     directory: Physical,

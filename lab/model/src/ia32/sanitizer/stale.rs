@@ -38,7 +38,7 @@ pub struct Stale {
 }
 
 /// An instruction that took translations away: how many, and during how many accesses one of them stayed in place at
-/// most. Until the invalidation that time is harmless as long as nobody uses the page.
+/// most. Until the invalidation that time is harmless as long as the page is not used.
 #[derive(Clone, Copy, Debug)]
 pub struct Delay {
     pub store: u32,
@@ -161,7 +161,7 @@ impl StaleSet {
         list.len()
     }
 
-    /// Who took translations away, and for how long they stayed; `accesses` is now.
+    /// The instructions that took translations away, and for how long they stayed; `accesses` is now.
     pub fn delays(&self, accesses: u64) -> Vec<Delay> {
         let mut delays = self.delays.clone();
         for still in self.pages.values().chain(self.regions.values()).flatten() {

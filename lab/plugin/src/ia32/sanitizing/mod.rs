@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //! The observer that tells the sanitizer (`cobnut_model::ia32::sanitizer`) of every access, store to a page table,
-//! invalidation and fault, and holds accesses against the segments that they are made through.
+//! invalidation and fault, and checks accesses against the segments that they are made through.
 
 mod output;
 

@@ -32,7 +32,7 @@ int x2_control(unsigned long thread, L4_Word_t what, const struct x2_registers *
 	return v[0] & 7;
 }
 
-/* Takes the rights that are set in them from pieces of the thread's space; all: the pages go. */
+/* Takes the rights that are set in `fpages` from the thread's space; with all of them the pages go. */
 void x2_unmap(unsigned long thread, int pieces, const L4_Word_t *fpages)
 {
 	L4_LoadMRs(0, pieces, fpages);
@@ -63,7 +63,7 @@ int root_call(int label, int words, const L4_Word_t *parameters)
 	return error ? -ENOMEM : 0;
 }
 
-/* Other addresses for pages of the server's. A window is open while root maps them, and never else. */
+/* Maps pages of the server's at other addresses. Its receive window is open only while root maps them. */
 int root_alias(unsigned long address, int pages, const unsigned long *frames)
 {
 	L4_MsgTag_t tag;

@@ -19,7 +19,7 @@
 #define LOCALS		0x55ul
 #define GLOBAL_DETECT	(1ul << 13)
 
-/* Whether the control word asks for what there is: kind 2 is about ports, length 2 eight bytes. */
+/* Whether the control word asks for supported breakpoints: kind 2 is of ports, length 2 eight bytes. */
 static bool is_possible(unsigned long control)
 {
 	int i;
@@ -58,7 +58,7 @@ void cobnut_load_debug(struct task_struct *task)
 	if (!data)
 		return;
 	memcpy(data, registers, BREAKPOINTS * sizeof(*data));
-	/* a breakpoint that is to be there for all is one of the thread's, as nobody else has it */
+	/* global breakpoints are set as local ones: the microkernel has them for this thread alone */
 	data[BREAKPOINTS] = (registers[CONTROL] & ~ENABLED) | ((enabled | enabled >> 1) & LOCALS);
 	cobnut_run_stub(task, STUB_BREAKPOINTS, 0, cobnut_stub(space) + PAGE_SIZE, NULL);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The events thread: sleeps until the deadline that Linux has set, or until root has something for
- * Linux. It runs in the server's space and above the main thread, which it never waits for but
- * where that waits itself.
+ * Linux. It runs in the server's space and above the main thread; it waits for that thread only
+ * where the main thread waits itself.
  */
 #include <linux/kernel.h>
 #include <linux/irqflags.h>
@@ -107,7 +107,7 @@ int console_take(char *buffer, int room)
 	return n;
 }
 
-/* A fault or an exception of the main thread's: it goes on where that is reported. */
+/* A fault or an exception of the main thread's: sends it to the code that reports it. */
 static void main_has_crashed(bool exception)
 {
 	struct x2_registers r;
@@ -133,7 +133,7 @@ static L4_Time_t until(u64 at)
 	return L4_TimePeriod(at > t ? at - t : 1);
 }
 
-/* The main thread, whose id is local here, and root's: nobody else is to be heard. */
+/* The main thread, whose id is local here, and root's threads: messages of all others are ignored. */
 static bool is_ours(L4_ThreadId_t from)
 {
 	return L4_IsLocalId(from) || L4_ThreadNo(from) < server_boot->first_thread;

@@ -46,7 +46,7 @@ static void initial_state(unsigned long *fp)
 	}
 }
 
-/* Into the task's regs.fp. The task does not run, as itself or as who is stopped for another. */
+/* Into the task's regs.fp. The task is the caller itself, or is stopped: its thread does not run. */
 int cobnut_read_fpu(struct task_struct *task)
 {
 	struct cobnut_thread *thread = &task->thread.arch.cobnut;
@@ -70,7 +70,7 @@ int cobnut_read_fpu(struct task_struct *task)
 	return err;
 }
 
-/* From there, now. */
+/* Loads the thread's registers from there at once. */
 int cobnut_write_fpu(struct task_struct *task)
 {
 	void *data = cobnut_stub_data(&task->mm->context.id);

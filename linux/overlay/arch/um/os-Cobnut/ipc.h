@@ -10,8 +10,8 @@
 extern L4_Word_t x2_ipc_entry;
 
 /*
- * Sends the message registers to `to`, if that is not 0, and waits for anybody. The tag comes back,
- * and in `first` MR1 and MR2.
+ * Sends the message registers to `to`, if that is not 0, and waits for a message from any thread.
+ * Returns the tag, and in `first` MR1 and MR2.
  */
 static __always_inline L4_Word_t x2_reply_wait(L4_Word_t to, L4_Word_t *from, L4_Word_t first[2])
 {

@@ -3,9 +3,9 @@
  * Where programs have what. A small space ends at 256 MB, so there are two layouts: in the small
  * one the stack ends below that and libraries begin at 167 MB (Uhlig et al., 2002, 3.3), and what
  * the microkernel and this layer have in the space is in the first 64 KB, where programs map
- * nothing. Which of the two a program gets is said when it is started. One that maps more lives on
- * in a large space, which the microkernel sees to; one that wants what a small layout has no room
- * for gets a space with the other one.
+ * nothing. The layout is chosen when a program is started. If it maps more than a small space holds,
+ * the microkernel makes its space large; if it needs what the small layout has no room for, it gets
+ * a space with the other layout.
  */
 #include <linux/elf.h>
 #include <linux/mm.h>
@@ -97,7 +97,7 @@ void cobnut_enlarge(struct mm_struct *mm)
 	space->large = 1;
 }
 
-/* Where something is to be mapped, what was there goes first. */
+/* Called before something is mapped there. */
 void arch_unmap(struct mm_struct *mm, unsigned long start, unsigned long end)
 {
 	if (start < server_boot->small_end && end > server_boot->small_stub)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The loop in which a task's thread runs in its space until it wants something: a system call, a
- * page, or a signal for what it has done. What it says comes as messages of the microkernel's, and
- * the answers let it go on; who is stopped from outside is started again by ExchangeRegisters.
+ * The loop in which a task's thread runs in its space until it needs a system call, a page, or a
+ * signal for what it has done. Each comes as a message of the microkernel's, and the answer resumes
+ * the thread; one that was stopped from outside is resumed by ExchangeRegisters.
  *
  * A thread may also send messages of its own making. They reach nobody but this server, whatever
  * they pretend to be: the microkernel marks them.
@@ -84,8 +84,8 @@ static __always_inline void store_registers(unsigned long *gp)
 }
 
 /*
- * Lets the thread go on with the registers that are loaded, or, in a fault, with what is loaded as
- * the answer. Returns whom to send it then, if anybody.
+ * Resumes the thread with the registers that are loaded, or, in a fault, with the answer that is
+ * loaded. Returns the thread to which that is to be sent, or 0.
  */
 static __always_inline L4_Word_t release(struct cobnut_thread *thread)
 {
@@ -101,7 +101,7 @@ static __always_inline L4_Word_t release(struct cobnut_thread *thread)
 	return 0;
 }
 
-/* Stops the task's thread wherever it is; its registers are then those with which it would have gone on. */
+/* Stops the task's thread wherever it is, and reads the registers with which it would have gone on. */
 static void stop(struct task_struct *task)
 {
 	struct cobnut_thread *thread = &task->thread.arch.cobnut;
@@ -117,7 +117,7 @@ static void stop(struct task_struct *task)
 		regs->gp[HOST_EFLAGS] &= ~TRAP_FLAG;
 }
 
-/* Linux knows all registers of a task that is not running, and nothing waits for an answer that has none. */
+/* Has Linux know all registers of a task that is not running: a page fault's message does not carry them. */
 void cobnut_quiesce(struct task_struct *task)
 {
 	if (task->thread.arch.cobnut.state == COBNUT_FAULT)
@@ -204,8 +204,8 @@ static __always_inline bool is_exception(L4_Word_t tag)
 }
 
 /*
- * Has the task's thread run a piece of the stub page, and waits for its end: what the thread is to
- * do with its own registers, it does later. What EAX is then, or an error if it could not.
+ * Has the task's thread run a piece of the stub page, and waits for its end; its own registers are
+ * restored when it is resumed. `result` gets EAX. An error if the thread could not run it.
  */
 int cobnut_run_stub(struct task_struct *task, unsigned int offset, unsigned long ax,
 		    unsigned long cx, unsigned long *result)
@@ -357,8 +357,8 @@ static __always_inline void system_call(struct uml_pt_regs *regs)
 }
 
 /*
- * A call by sysenter, from the vdso (vdso-code.S): where it goes on is known, and the sixth parameter is
- * on the stack. False if that is nowhere.
+ * A call by sysenter, from the vdso (vdso-code.S): it returns to a known address, and the sixth parameter
+ * is on the stack. False if that cannot be read.
  */
 static __always_inline bool complete_call(struct mm_struct *mm, unsigned long *gp)
 {
@@ -375,7 +375,7 @@ static __always_inline bool complete_call(struct mm_struct *mm, unsigned long *g
 	return true;
 }
 
-/* A port that no program has; or a message that the program has made up, of which Linux has none. */
+/* A fault at an I/O port, of which programs have none; or a message that the program has made up. */
 static noinline void other_message(struct uml_pt_regs *regs, L4_Word_t tag)
 {
 	stop(current);
@@ -416,8 +416,8 @@ static __always_inline void handle(struct cobnut_thread *thread, struct uml_pt_r
 }
 
 /*
- * Waits for what the thread says next. False if there is an event first, or the thread is not
- * where it should be: it is to be stopped then.
+ * Waits for the thread's next message. False if an event comes first, or the thread cannot be
+ * answered: it is to be stopped then.
  */
 static __always_inline bool wait(struct cobnut_thread *thread, L4_Word_t to, L4_Word_t *tag,
 				 L4_Word_t *first)
@@ -437,8 +437,8 @@ static __always_inline bool wait(struct cobnut_thread *thread, L4_Word_t to, L4_
 }
 
 /*
- * After an answer to a fault that has not led to a message: false if it has failed, and it is no
- * use to try again.
+ * After an answer to a fault, when no message has come: false if the answer has failed too often to
+ * try again.
  */
 static bool unmapped(L4_Word_t tag, int *refused)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A page that is in every process's space: what a thread has to do itself, since only the running
- * thread's coprocessor and segment registers can be reached. Each piece ends in a system call that
- * is none of Linux's, by which the server has the thread back.
+ * A page in every process's space with the work that a thread has to do itself, since only the running
+ * thread's coprocessor and segment registers can be reached. Each piece ends in a system call that is
+ * none of Linux's, which returns the thread to the server.
  */
 #include "stub.h"
 

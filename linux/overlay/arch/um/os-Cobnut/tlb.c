@@ -77,7 +77,7 @@ static void flush(struct mm_struct *mm, unsigned long start, unsigned long end, 
 {
 	const unsigned long anchor = mm->context.id.anchor;
 
-	/* nobody runs there any more, and the space goes as a whole */
+	/* no thread runs there any more, and the space goes as a whole */
 	if (!anchor || atomic_read(&mm->mm_users) == 0)
 		return;
 	unmap_range(anchor, start & PAGE_MASK, PAGE_ALIGN(end), rights);

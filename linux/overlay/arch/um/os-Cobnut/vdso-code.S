@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What programs have of the kernel as a library (AT_SYSINFO_EHDR): the fast way into it. sysenter
- * tells nothing of where it was and takes EBP for the stack pointer, so the sixth parameter is on
- * the stack, and the call goes on behind the int, from which one that is to start again does.
+ * The library that programs have of the kernel (AT_SYSINFO_EHDR): the fast way into it. sysenter does
+ * not tell its address and uses EBP for the stack pointer: so the sixth parameter is on the stack,
+ * and the call returns behind the int; a call that is to start again does so at the int.
  */
 #include <asm/unistd_32.h>
 #include "vdso.h"

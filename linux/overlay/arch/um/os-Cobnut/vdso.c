@@ -20,7 +20,7 @@ extern const char vdso_start[], vdso_end[];
 
 static struct page *pages[2];
 
-/* Who moves it makes its calls from there. */
+/* A program that moves it makes its calls from there. */
 static int moved(const struct vm_special_mapping *mapping, struct vm_area_struct *vma)
 {
 	current->mm->context.id.vdso = vma->vm_start;
@@ -64,8 +64,8 @@ int arch_setup_additional_pages(struct linux_binprm *bprm, int uses_interp)
 }
 
 /*
- * After a fault that is none of Linux's calls: true if it is sysenter's where the processor has
- * none, or the microkernel uses none. Then nobody tries again, and this call is made by int.
+ * After a fault that is none of Linux's calls: true if sysenter raised it, because the processor has
+ * none or the microkernel uses none. Then the page is patched, and this call is made by int.
  */
 bool cobnut_without_sysenter(struct uml_pt_regs *regs)
 {
