@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Systems of servers: `systems/NAME.toml` says which programs a system has, and what each may have and use.
 
-The description is checked here, where a mistake can be named with its line's words; `init` gets what it says of a
+The description is checked here, where a mistake can be named in the words of the file; `init` gets what it says of a
 program on the command line of the program's module (servers/init/description.h). docs/systems.md is the reference of
-the file.
+the file. A description of one's own is named by its path, which ends in `.toml`.
 """
 
 import tomllib
@@ -18,6 +18,7 @@ from cobnut.errors import CobnutError
 from cobnut.modules import Module
 
 FOLDER = paths.ROOT / "systems"
+SUFFIX = ".toml"
 ROOT_SERVER = "init"
 INITS_OWN = ("programs",)  # services that init itself provides
 PAGE_KB = 4
@@ -75,23 +76,26 @@ class Description(BaseModel):
 class System:
     """A description that has passed its checks, with its programs in the order in which they start."""
 
-    def __init__(self, name: str, description: Description, order: list[str]):
-        self.name, self.description, self.order = name, description, order
+    def __init__(self, name: str, folder: Path, description: Description, order: list[str]):
+        self.name, self.folder, self.description, self.order = name, folder, description, order
 
     def modules(self, board: Board, memory_mb: int) -> tuple[Module, ...]:
         """What boots, beside sigma0: init, the programs, the files."""
         chosen = [Module(board.program(ROOT_SERVER))]
         for name in self.order:
             program = self.description.program[name]
-            path = board.program(program.file or name)
+            path = self._file(program.file or name, board)
             if not path.exists():
-                raise CobnutError(f"system {self.name}: program.{name}: no program '{path.name}' is built")
+                raise CobnutError(f"system {self.name}: program.{name}.file: no program '{program.file or name}' is built")
             modules.check(Module(path), board.processor)
             chosen.append(Module(path, self._words(name, program)))
         for name, file in self.description.files.items():
-            chosen.append(Module(FOLDER / file, f"file={name}"))
+            chosen.append(Module(self.folder / file, f"file={name}"))
         self._check_memory(chosen, memory_mb)
         return tuple(chosen)
+
+    def _file(self, file: str, board: Board) -> Path:
+        return self.folder / file if "/" in file else board.program(file)
 
     def _words(self, name: str, program: Program) -> str:
         words = [f"name={name}", f"priority={program.priority}", f"memory={program.memory_kb // PAGE_KB}"]
@@ -131,11 +135,11 @@ def known() -> dict[str, Path]:
 
 def asked_for(names: list[str], board: Board) -> str | None:
     """The system that a command line names in a module's place; None: it names none."""
-    found = [name for name in names if name in known()]
+    found = [name for name in names if name in known() or name.endswith(SUFFIX)]
     if not found:
         return None
     name = found[0]
-    if name in board.programs or Path(name).is_file():
+    if name in known() and (name in board.programs or Path(name).is_file()):
         raise CobnutError(f"{name}: is a system and a module, too; say ./{name} for the file or rename one of them")
     if len(names) > 1:
         raise CobnutError(f"{name}: is a system, which brings all its modules")
@@ -143,21 +147,27 @@ def asked_for(names: list[str], board: Board) -> str | None:
 
 
 def load(name: str) -> System:
-    """Reads and checks a system's description."""
-    return check(name, known()[name].read_text())
+    """Reads and checks the description of a system, or the one in a file."""
+    path = known().get(name, Path(name))
+    try:
+        text = path.read_text()
+    except OSError as error:
+        raise CobnutError(f"system {name}: {(error.strerror or 'cannot be read').lower()}") from None
+    return check(path.stem, path.parent, text)
 
 
-def check(name: str, text: str) -> System:
-    """Checks the text of a description; what is wrong is one line."""
+def check(name: str, folder: Path, text: str) -> System:
+    """Checks the text of a description, whose files are in `folder`; what is wrong is one line."""
     try:
         described = Description.model_validate(tomllib.loads(text))
     except tomllib.TOMLDecodeError as error:
         raise CobnutError(f"system {name}: {error}") from None
     except ValidationError as error:
-        raise CobnutError(f"system {name}: {_said(error.errors()[0])}") from None
-    _check_names(name, described)
+        deepest = max(error.errors(), key=lambda one: len(one["loc"]))  # of a value that may be of several types
+        raise CobnutError(f"system {name}: {_said(deepest)}") from None
+    _check_names(name, folder, described)
     _check_devices(name, described)
-    return System(name, described, _order(name, described))
+    return System(name, folder, described, _order(name, described))
 
 
 def _said(error: Any) -> str:
@@ -170,7 +180,7 @@ def _providers(described: Description) -> dict[str, str]:
     return {service: name for name, program in described.program.items() for service in program.provides}
 
 
-def _check_names(name: str, described: Description) -> None:
+def _check_names(name: str, folder: Path, described: Description) -> None:
     def refuse(what: str) -> CobnutError:
         return CobnutError(f"system {name}: {what}")
 
@@ -182,8 +192,8 @@ def _check_names(name: str, described: Description) -> None:
     if described.ends_with not in programs:
         raise refuse(f"ends_with: there is no program '{described.ends_with}'")
     for file, path in described.files.items():
-        if not (FOLDER / path).is_file():
-            raise refuse(f"files.{file}: there is no file systems/{path}")
+        if not (folder / path).is_file():
+            raise refuse(f"files.{file}: there is no file {path} beside the description")
     for one, program in programs.items():
         for service in program.provides:
             if service in INITS_OWN or providers[service] != one or program.provides.count(service) > 1:

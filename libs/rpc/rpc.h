@@ -98,6 +98,9 @@ struct Client {
     Word program; ///< init's number for it
 };
 
+/// Of a message that is not answered yet.
+inline constexpr Word tag_later = static_cast<Word>(Error::later) << 16;
+
 namespace detail {
 
 inline constexpr Word most_words = 62;
@@ -127,6 +130,12 @@ template <size_t n> inline void put(Word *&to, const Bytes<n> &bytes)
 }
 inline void put(Word *&, const Nothing &) {}
 
+/// How many words a type takes, if that does not depend on the value.
+template <typename T> inline constexpr bool fixed = true;
+template <size_t n> inline constexpr bool fixed<Bytes<n>> = false;
+template <typename T> inline constexpr Word fixed_words = words_of(sizeof(T));
+template <> inline constexpr Word fixed_words<Nothing> = 0;
+
 template <typename T> inline bool get(const Word *&from, const Word *end, T &value)
 {
     constexpr Word words = words_of(sizeof(T));
@@ -151,6 +160,13 @@ template <typename... A> constexpr size_t most_of()
     return (size_t{0} + ... + words_of(sizeof(A)));
 }
 
+/// What an answer says that has no value, or not the right one.
+[[gnu::cold]] inline Error failure(L4_MsgTag_t tag)
+{
+    if (L4_IpcFailed(tag)) return Error::dead;
+    return tag.raw >> 16 ? static_cast<Error>(tag.raw >> 16) : Error::malformed;
+}
+
 template <typename Op> struct Caller;
 template <Word Number, typename R, typename... A> struct Caller<Operation<Number, R(A...)>> {
     static_assert(most_of<A...>() <= most_words && most_of<R>() <= most_words, "more than a message holds");
@@ -161,16 +177,20 @@ template <Word Number, typename R, typename... A> struct Caller<Operation<Number
         (put(to, arguments), ...);
         L4_Set_MsgTag(L4_MsgTag_t{.raw = Number << 16 | static_cast<Word>(to - first)});
         const L4_MsgTag_t tag = L4_Call(server);
-        if (L4_IpcFailed(tag)) return Error::dead;
-        if (const Word error = tag.raw >> 16) return static_cast<Error>(error);
         R value{};
+        if constexpr (fixed<R>) {
+            if (tag.raw != fixed_words<R>) return failure(tag);
+            if constexpr (fixed_words<R> != 0) __builtin_memcpy(static_cast<void *>(&value), first, sizeof(R));
+            return value;
+        }
+        if (L4_IpcFailed(tag) || tag.raw >> 16) return failure(tag);
         const Word *from = first;
         if (!get(from, first + L4_UntypedWords(tag), value)) return Error::malformed;
         return value;
     }
 };
 
-template <typename R> Word answer_words(const Result<R> &result)
+template <typename R> inline Word answer_words(const Result<R> &result)
 {
     Word *const first = registers(), *to = first;
     if (result) put(to, result.value);
@@ -178,14 +198,14 @@ template <typename R> Word answer_words(const Result<R> &result)
 }
 
 /// Takes the arguments out of the message one by one, and then calls `body` with them. 0 if they are not there.
-template <typename F> inline bool with_arguments(const Word *from, const Word *end, List<>, F body)
+template <typename F> [[gnu::always_inline]] inline bool with_arguments(const Word *from, const Word *end, List<>, F body)
 {
     if (from != end) return false;
     body();
     return true;
 }
 template <typename First, typename... Rest, typename F>
-inline bool with_arguments(const Word *from, const Word *end, List<First, Rest...>, F body)
+[[gnu::always_inline]] inline bool with_arguments(const Word *from, const Word *end, List<First, Rest...>, F body)
 {
     First value{};
     if (!get(from, end, value)) return false;
@@ -195,9 +215,12 @@ inline bool with_arguments(const Word *from, const Word *end, List<First, Rest..
 template <typename Op> struct Handler;
 template <Word Number, typename R, typename... A> struct Handler<Operation<Number, R(A...)>> {
     using Op = Operation<Number, R(A...)>;
+    static constexpr bool exact = (fixed<A> && ...);
+    static constexpr Word words = (Word{0} + ... + fixed_words<A>);
+    static constexpr Word exact_tag = Number << 16 | words;
 
     /// The answer's tag, with the value in the message registers.
-    template <typename Server> static Word run(Server &server, Client &client, Word words)
+    template <typename Server> [[gnu::always_inline]] static inline Word run(Server &server, Client &client, Word words)
     {
         Word tag = static_cast<Word>(Error::malformed) << 16;
         const Word *first = registers();
@@ -218,18 +241,33 @@ template <typename Op, typename... A>
     return detail::Caller<Op>::call(thread, arguments...);
 }
 
-inline constexpr Word tag_later = static_cast<Word>(Error::later) << 16;
+namespace detail {
+
+template <typename Server, typename... Operations>
+[[gnu::noinline]] Word dispatch_by_number(Server &server, Client &client, L4_MsgTag_t tag, List<Operations...>)
+{
+    if (L4_IpcFailed(tag)) return tag_later; // a client that did not wait for its answer
+    Word answer = static_cast<Word>(Error::unknown) << 16;
+    const Word number = L4_Label(tag), words = L4_UntypedWords(tag);
+    (void)((number == Operations::number &&
+            (answer = Handler<Operations>::run(server, client, words), true)) || ...);
+    return answer;
+}
+
+} // namespace detail
 
 /// Does what the message in the registers, with the tag `tag`, asks of one of these operations: returns the tag of the
 /// answer, whose other words are in the message registers; tag_later if there is none yet.
 template <typename Server, typename... Operations>
-Word dispatch(Server &server, Client &client, L4_MsgTag_t tag, List<Operations...>)
+[[gnu::always_inline]] inline Word dispatch(Server &server, Client &client, L4_MsgTag_t tag,
+                                            List<Operations...> operations)
 {
-    Word answer = static_cast<Word>(Error::unknown) << 16;
-    const Word number = L4_Label(tag), words = L4_UntypedWords(tag);
-    (void)((number == Operations::number &&
-            (answer = detail::Handler<Operations>::run(server, client, words), true)) || ...);
-    return answer;
+    // One comparison finds an operation whose arguments have a fixed length, and that they are all there.
+    Word answer = 0;
+    const bool done = ((detail::Handler<Operations>::exact && tag.raw == detail::Handler<Operations>::exact_tag &&
+                        (answer = detail::Handler<Operations>::run(server, client, detail::Handler<Operations>::words),
+                         true)) || ...);
+    return done ? answer : detail::dispatch_by_number(server, client, tag, operations);
 }
 
 /// Answers a call that was put off. A client that does not wait any more is not waited for.

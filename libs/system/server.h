@@ -20,43 +20,44 @@ class Clients {
     using Word = L4_Word_t;
 
 public:
-    /// False if the thread's program may not use the server. `gone`: a program of which an earlier start was known.
-    template <typename Gone> bool admit(L4_ThreadId_t thread, Word &program, Gone gone)
+    /// Of a thread that is known; nullptr if it is not.
+    rpc::Client *find(L4_ThreadId_t thread)
     {
-        Entry &entry = entries_[L4_ThreadNo(thread) % size];
-        if (entry.thread != thread) {
-            // the message must survive the question to init
-            Word message[64];
-            L4_StoreMRs(0, 64, message);
-            const auto admitted = ask_init<init::Admit>(thread.raw);
-            L4_LoadMRs(0, 64, message);
-            if (!admitted) return false;
-            const Word number = admitted.value & 0xFFFF, start = admitted.value >> 16;
-            if (starts_[number] && starts_[number] != start) gone(number);
-            starts_[number] = start;
-            entry = {thread, number};
-        }
-        program = entry.program;
-        return true;
+        rpc::Client &client = clients_[L4_ThreadNo(thread) % size];
+        return client.thread.raw == thread.raw ? &client : nullptr;
     }
 
-    /// Forgets a start of a program; false if it is known to have been succeeded by another one.
+    /// Asks init for a thread; nullptr if its program may not use the server. `gone`: a program of which an earlier
+    /// start was known.
+    template <typename Gone> rpc::Client *admit(L4_ThreadId_t thread, Gone gone)
+    {
+        // the message must survive the question
+        Word message[64];
+        L4_StoreMRs(0, 64, message);
+        const auto admitted = ask_init<init::Admit>(thread.raw);
+        L4_LoadMRs(0, 64, message);
+        if (!admitted) return nullptr;
+        const Word number = admitted.value & 0xFFFF, start = admitted.value >> 16;
+        if (starts_[number] && starts_[number] != start) gone(number);
+        starts_[number] = start;
+        rpc::Client &client = clients_[L4_ThreadNo(thread) % size];
+        client = {thread, number};
+        return &client;
+    }
+
+    /// Forgets a start of a program; false if it is not known, or has been succeeded by another one.
     bool forget(Word number, Word start)
     {
         if (number >= init::most_programs || starts_[number] != start) return false;
         starts_[number] = 0;
-        for (Entry &entry : entries_)
-            if (entry.program == number) entry = {};
+        for (rpc::Client &client : clients_)
+            if (client.program == number) client = {};
         return true;
     }
 
 private:
     static constexpr Word size = 64;
-    struct Entry {
-        L4_ThreadId_t thread = {};
-        Word program = ~0u;
-    };
-    Entry entries_[size];
+    rpc::Client clients_[size] = {};
     Word starts_[init::most_programs] = {};
 };
 
@@ -70,6 +71,28 @@ template <typename Server> void client_gone(Server &server, L4_Word_t program)
 /// An interrupt's message: from a thread with the number of a line.
 inline bool is_interrupt(L4_ThreadId_t from) { return L4_ThreadNo(from) < 16; }
 
+/// A message that is from no known client: the answer's tag.
+template <typename Server, typename Operations>
+[[gnu::noinline]] L4_Word_t meet(Server &server, Clients &clients, L4_ThreadId_t from, L4_MsgTag_t tag,
+                                 Operations operations)
+{
+    if (L4_IpcFailed(tag)) return rpc::tag_later; // a client that did not wait for its answer
+    const auto gone = [&](L4_Word_t program) { client_gone(server, program); };
+    if (is_interrupt(from)) {
+        if constexpr (requires { server.interrupted(0u); }) server.interrupted(L4_ThreadNo(from));
+        return 0;
+    }
+    if (from == L4_Pager()) {
+        L4_Word_t who;
+        L4_StoreMR(1, &who);
+        if (L4_Label(tag) == init::client_gone_label && clients.forget(who & 0xFFFF, who >> 16)) gone(who & 0xFFFF);
+        return rpc::tag_later;
+    }
+    rpc::Client *const client = clients.admit(from, gone);
+    if (!client) return static_cast<L4_Word_t>(rpc::Error::denied) << 16;
+    return rpc::dispatch(server, *client, tag, operations);
+}
+
 } // namespace detail
 
 /// Serves for ever.
@@ -80,22 +103,9 @@ template <typename Server, typename Operations> [[noreturn]] void serve(Server &
     L4_ThreadId_t from;
     L4_MsgTag_t tag = L4_Wait(&from);
     for (;;) {
-        L4_Word_t answer = rpc::tag_later;
-        const auto gone = [&](L4_Word_t program) { detail::client_gone(server, program); };
-        if (L4_IpcFailed(tag)) {
-            // a client has not waited for its answer
-        } else if (detail::is_interrupt(from)) {
-            if constexpr (requires { server.interrupted(0u); }) server.interrupted(L4_ThreadNo(from));
-            answer = 0;
-        } else if (from == L4_Pager()) {
-            L4_Word_t who;
-            L4_StoreMR(1, &who);
-            if (L4_Label(tag) == init::client_gone_label && clients.forget(who & 0xFFFF, who >> 16)) gone(who & 0xFFFF);
-        } else {
-            rpc::Client client{from, 0};
-            answer = static_cast<L4_Word_t>(rpc::Error::denied) << 16;
-            if (clients.admit(from, client.program, gone)) answer = rpc::dispatch(server, client, tag, operations);
-        }
+        rpc::Client *const client = clients.find(from);
+        const L4_Word_t answer = client ? rpc::dispatch(server, *client, tag, operations)
+                                        : detail::meet(server, clients, from, tag, operations);
         if (answer == rpc::tag_later) {
             tag = L4_Wait(&from);
             continue;

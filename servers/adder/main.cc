@@ -8,7 +8,7 @@
 namespace {
 
 struct Server {
-    rpc::Result<rpc::Nothing> handle(Adder::Null, rpc::Client &client) { return know(client), rpc::Nothing{}; }
+    rpc::Result<rpc::Nothing> handle(Adder::Null, rpc::Client &) { return rpc::Nothing{}; }
     rpc::Result<rpc::Word> handle(Adder::Add, rpc::Client &client, rpc::Word a, rpc::Word b)
     {
         know(client);
@@ -26,6 +26,16 @@ struct Server {
         static constinit volatile int *volatile nowhere = nullptr;
         *nowhere = 0;
         return rpc::Nothing{};
+    }
+    rpc::Result<rpc::Word> handle(Adder::Sum, rpc::Client &, rpc::Word handle, rpc::Word words)
+    {
+        const auto at = cobnut::ask_init<init::Attach>(handle, rpc::Word{0}, rpc::Word{0});
+        if (!at) return at.error;
+        rpc::Word sum = 0;
+        if (words > init::page_size / sizeof sum) words = init::page_size / sizeof sum;
+        for (rpc::Word i = 0; i < words; i++) sum += reinterpret_cast<const rpc::Word *>(at.value)[i];
+        cobnut::ask_init<init::Detach>(at.value);
+        return sum;
     }
     void left(L4_Word_t program) { known &= ~(1u << program); }
 

@@ -28,7 +28,6 @@ void names()
     check(ask_init<init::Open>(init::Name("adder")).error == Error::none, "names.a_service_in_uses");
     check(ask_init<init::Open>(init::Name("console")).error == Error::denied, "names.a_service_that_is_not_in_uses");
     check(ask_init<init::Open>(init::Name("nobody")).error == Error::not_found, "names.an_unknown_service");
-    check(ask_init<init::Kill>(Word{0}).error == Error::denied, "names.kill_without_the_right");
     check(ask_init<init::TakeInterrupt>(Word{4}).error == Error::denied, "names.an_interrupt_that_is_not_ours");
 }
 
@@ -80,6 +79,22 @@ void memory()
     check(ask_init<init::Attach>(Word{77}, Word{0}, Word{0}).error == Error::not_found, "memory.a_handle_of_others");
 }
 
+void sharing()
+{
+    const auto made = ask_init<init::Create>(Word{1});
+    const auto at = ask_init<init::Attach>(made.value, Word{0}, Word{1});
+    for (Word i = 0; i < 10; i++) words(at.value)[i] = i;
+    check(adder.call<Adder::Sum>(made.value, Word{10}).error == Error::not_found, "sharing.not_before_it_is_passed_on");
+    const auto server = ask_init<init::Open>(init::Name("adder"));
+    check(bool(ask_init<init::Pass>(made.value, server.value, Word{0})), "sharing.pass");
+    const auto sum = adder.call<Adder::Sum>(made.value, Word{10});
+    check(sum && sum.value == 45, "sharing.the_server_reads_it");
+    check(ask_init<init::Pass>(Word{1000}, server.value, Word{0}).error == Error::not_found, "sharing.no_such_handle");
+    check(ask_init<init::Pass>(made.value, Word{0x1234567}, Word{0}).error == Error::not_found, "sharing.nobody");
+    ask_init<init::Close>(made.value);
+    check(adder.call<Adder::Sum>(made.value, Word{10}).error == Error::not_found, "sharing.not_when_it_is_closed");
+}
+
 void files()
 {
     const auto file = ask_init<init::OpenFile>(init::Name("motd"));
@@ -111,6 +126,16 @@ void threads()
 void deaths()
 {
     check(adder.call<Adder::Clients>().value == 1, "deaths.the_server_knows_one_client");
+    const auto brief = ask_init<init::Run>(init::Name("brief"));
+    const auto code = ask_init<init::Await>(brief.value);
+    check(brief && code && code.value == 0, "deaths.a_client_that_ends");
+    Word clients = 2;
+    for (int i = 0; i < 100 && clients != 1; i++) {
+        L4_Sleep(L4_TimePeriod(10000));
+        clients = adder.call<Adder::Clients>().value;
+    }
+    check(clients == 1, "deaths.its_server_is_told");
+    check(ask_init<init::Kill>(brief.value).error == Error::not_found, "deaths.nothing_to_kill");
     check(adder.call<Adder::Crash>().error == Error::dead, "deaths.the_session_ends_with_an_error");
     Error error = Error::dead;
     L4_Word64_t start = L4_SystemClock().raw;
@@ -130,6 +155,7 @@ int cobnut_main(const char *)
     names();
     calls();
     memory();
+    sharing();
     files();
     threads();
     deaths();

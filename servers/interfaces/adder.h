@@ -11,6 +11,8 @@ struct Adder {
     using Clients = rpc::Operation<0x102, rpc::Word()>;
     /// Faults, on purpose.
     using Crash = rpc::Operation<0x103, rpc::Nothing()>;
+    /// The sum of so many words of a dataspace that the caller has passed on. Errors: of init::Attach.
+    using Sum = rpc::Operation<0x104, rpc::Word(rpc::Word handle, rpc::Word words)>;
 
-    using Operations = rpc::List<Null, Add, Clients, Crash>;
+    using Operations = rpc::List<Null, Add, Clients, Crash, Sum>;
 };

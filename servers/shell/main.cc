@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The shell on the serial console. Arguments: commands with ; between them, which it does instead of asking for any;
-// the last one should be `exit`.
+// The shell on the serial console. Arguments: commands with ; between them, which it does instead of asking for any.
 #include "commands.h"
 #include "line.h"
 
@@ -34,6 +33,21 @@ class ConsoleTerminal : public Terminal {
 constinit ConsoleTerminal terminal;
 constinit LineEditor editor(terminal);
 
+/// Does what is between the ; of a line; false after `exit`.
+bool execute_all(const char *commands, int &code)
+{
+    char command[LineEditor::most + 1];
+    while (*commands) {
+        size_t n = 0;
+        for (; *commands && *commands != ';'; commands++)
+            if (n < LineEditor::most) command[n++] = *commands;
+        command[n] = 0;
+        if (*commands) commands++;
+        if (!execute(command, code)) return false;
+    }
+    return true;
+}
+
 int interact()
 {
     print("Cobnut. `help` lists the commands.\n");
@@ -47,25 +61,10 @@ int interact()
         }
         for (rpc::Word i = 0; i < typed.value.size; i++) {
             if (!editor.take(typed.value.data[i])) continue;
-            if (!execute(editor.line(), code)) return code;
+            if (!execute_all(editor.line(), code)) return code;
             editor.begin("> ");
         }
     }
-}
-
-int execute_all(const char *commands)
-{
-    int code = 0;
-    char line[LineEditor::most + 1];
-    while (*commands) {
-        size_t n = 0;
-        for (; *commands && *commands != ';'; commands++)
-            if (n < LineEditor::most) line[n++] = *commands;
-        line[n] = 0;
-        if (*commands) commands++;
-        if (!execute(line, code)) break;
-    }
-    return code;
 }
 
 } // namespace
@@ -82,4 +81,10 @@ void print(const char *text, ...)
 
 } // namespace shell
 
-int cobnut_main(const char *arguments) { return *arguments ? shell::execute_all(arguments) : shell::interact(); }
+int cobnut_main(const char *arguments)
+{
+    int code = 0;
+    if (!*arguments) return shell::interact();
+    shell::execute_all(arguments, code);
+    return code;
+}
