@@ -86,7 +86,9 @@ class System:
             program = self.description.program[name]
             path = self._file(program.file or name, board)
             if not path.exists():
-                raise CobnutError(f"system {self.name}: program.{name}.file: no program '{program.file or name}' is built")
+                raise CobnutError(
+                    f"system {self.name}: program.{name}.file: no program '{program.file or name}' is built"
+                )
             modules.check(Module(path), board.processor)
             chosen.append(Module(path, self._words(name, program)))
         for name, file in self.description.files.items():
@@ -171,7 +173,9 @@ def check(name: str, folder: Path, text: str) -> System:
 
 
 def _said(error: Any) -> str:
-    where = ".".join(str(part) for part in error["loc"] if part not in ("Slot",) and not str(part).startswith("literal"))
+    where = ".".join(
+        str(part) for part in error["loc"] if part not in ("Slot",) and not str(part).startswith("literal")
+    )
     what = {"extra_forbidden": "unknown word", "missing": "is missing"}.get(error["type"], error["msg"])
     return f"{where}: {what[0].lower()}{what[1:]}"
 

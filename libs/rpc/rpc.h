@@ -155,10 +155,7 @@ template <size_t n> inline bool get(const Word *&from, const Word *end, Bytes<n>
 }
 inline bool get(const Word *&, const Word *, Nothing &) { return true; }
 
-template <typename... A> constexpr size_t most_of()
-{
-    return (size_t{0} + ... + words_of(sizeof(A)));
-}
+template <typename... A> constexpr size_t most_of() { return (size_t{0} + ... + words_of(sizeof(A))); }
 
 /// What an answer says that has no value, or not the right one.
 [[gnu::cold]] inline Error failure(L4_MsgTag_t tag)
@@ -198,7 +195,8 @@ template <typename R> inline Word answer_words(const Result<R> &result)
 }
 
 /// Takes the arguments out of the message one by one, and then calls `body` with them. 0 if they are not there.
-template <typename F> [[gnu::always_inline]] inline bool with_arguments(const Word *from, const Word *end, List<>, F body)
+template <typename F>
+[[gnu::always_inline]] inline bool with_arguments(const Word *from, const Word *end, List<>, F body)
 {
     if (from != end) return false;
     body();
@@ -249,8 +247,7 @@ template <typename Server, typename... Operations>
     if (L4_IpcFailed(tag)) return tag_later; // a client that did not wait for its answer
     Word answer = static_cast<Word>(Error::unknown) << 16;
     const Word number = L4_Label(tag), words = L4_UntypedWords(tag);
-    (void)((number == Operations::number &&
-            (answer = Handler<Operations>::run(server, client, words), true)) || ...);
+    (void)((number == Operations::number && (answer = Handler<Operations>::run(server, client, words), true)) || ...);
     return answer;
 }
 
@@ -258,15 +255,15 @@ template <typename Server, typename... Operations>
 
 /// Does what the message in the registers, with the tag `tag`, asks of one of these operations: returns the tag of the
 /// answer, whose other words are in the message registers; tag_later if there is none yet.
-template <typename Server, typename... Operations>
-[[gnu::always_inline]] inline Word dispatch(Server &server, Client &client, L4_MsgTag_t tag,
-                                            List<Operations...> operations)
+template <typename Server, typename... Operations> [[gnu::always_inline]] inline Word
+dispatch(Server &server, Client &client, L4_MsgTag_t tag, List<Operations...> operations)
 {
     // One comparison finds an operation whose arguments have a fixed length, and that they are all there.
     Word answer = 0;
-    const bool done = ((detail::Handler<Operations>::exact && tag.raw == detail::Handler<Operations>::exact_tag &&
-                        (answer = detail::Handler<Operations>::run(server, client, detail::Handler<Operations>::words),
-                         true)) || ...);
+    const bool done =
+        ((detail::Handler<Operations>::exact && tag.raw == detail::Handler<Operations>::exact_tag &&
+          (answer = detail::Handler<Operations>::run(server, client, detail::Handler<Operations>::words), true)) ||
+         ...);
     return done ? answer : detail::dispatch_by_number(server, client, tag, operations);
 }
 

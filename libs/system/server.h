@@ -72,9 +72,8 @@ template <typename Server> void client_gone(Server &server, L4_Word_t program)
 inline bool is_interrupt(L4_ThreadId_t from) { return L4_ThreadNo(from) < 16; }
 
 /// A message that is from no known client: the answer's tag.
-template <typename Server, typename Operations>
-[[gnu::noinline]] L4_Word_t meet(Server &server, Clients &clients, L4_ThreadId_t from, L4_MsgTag_t tag,
-                                 Operations operations)
+template <typename Server, typename Operations> [[gnu::noinline]] L4_Word_t
+meet(Server &server, Clients &clients, L4_ThreadId_t from, L4_MsgTag_t tag, Operations operations)
 {
     if (L4_IpcFailed(tag)) return rpc::tag_later; // a client that did not wait for its answer
     const auto gone = [&](L4_Word_t program) { client_gone(server, program); };

@@ -22,10 +22,7 @@ template <typename Call> void measure(unsigned number, Call call)
     cobnut_lab_mark(COBNUT_LAB_END, number);
 }
 
-L4_ThreadId_t find(const char *service)
-{
-    return {.raw = cobnut::ask_init<init::Open>(init::Name(service)).value};
-}
+L4_ThreadId_t find(const char *service) { return {.raw = cobnut::ask_init<init::Open>(init::Name(service)).value}; }
 
 } // namespace
 

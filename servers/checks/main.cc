@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Checks of what a system promises its programs: names, memory, threads, servers that die. One line each, and the number
-// of those that failed is what it ends with.
+// Checks of what a system promises its programs: names, memory, threads, servers that die. One line each; it ends with
+// the number of those that failed.
 #include <interfaces/adder.h>
 #include <system/system.h>
 

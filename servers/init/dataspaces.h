@@ -64,7 +64,7 @@ private:
         Word pages = 0, charged = 0;
         Word maker = 0;
         Word readers = 0, writers = 0; ///< a bit a program
-        Word file = 0;                 ///< where the file of the boot image is; no tables then
+        Word file = 0; ///< where the file of the boot image is; no tables then
         Word *tables[most_tables] = {};
     };
 

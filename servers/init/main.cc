@@ -25,8 +25,7 @@ int cobnut_main(const char *)
             the_system.attend();
         }
         const L4_Time_t patience = the_system.busy() ? L4_TimePeriod(soon_us) : L4_Never;
-        const L4_MsgTag_t tag =
-            answer ? L4_ReplyWait_Timeout(from, patience, &from) : L4_Wait_Timeout(patience, &from);
+        const L4_MsgTag_t tag = answer ? L4_ReplyWait_Timeout(from, patience, &from) : L4_Wait_Timeout(patience, &from);
         answer = false;
         if (L4_IpcFailed(tag)) continue;
         init::Program *const program = the_system.owner(from);

@@ -80,7 +80,7 @@ void System::start(Program &program)
     }
 }
 
-/// The program has ended by itself or for a fault: who has to know does, and if it is to run again it does.
+/// The program has ended by itself or for a fault: tells those that wait for it, and notes what is to be done.
 void System::end(Program &program, int code)
 {
     const Word number = program.number();

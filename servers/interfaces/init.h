@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What init does for the programs that it has started (docs/systems.md): names, memory, programs, threads. Its thread is
-// each program's pager.
+// What init does for the programs that it has started (docs/systems.md): names, memory, programs, threads. It is each
+// program's pager.
 #pragma once
 
 #include <rpc/rpc.h>
@@ -57,7 +57,7 @@ using OpenFile = rpc::Operation<0x26, File(Name name)>;
 
 struct Usage {
     Word used, limit; ///< pages of the caller's
-    Word free;        ///< pages of the machine's that are not reserved
+    Word free; ///< pages of the machine's that are not reserved
 };
 using Memory = rpc::Operation<0x27, Usage()>;
 
@@ -73,7 +73,7 @@ struct ProgramInfo {
     Word pages, limit;
     Word priority;
     Word starts; ///< how often it has been started
-    Word code;   ///< what it has ended with
+    Word code; ///< what it has ended with
     Word slot_offset_mb, slot_size_mb, bound; ///< its tag; size 0: none
 };
 /// A program by its number, from 0. Errors: not_found behind the last, denied.

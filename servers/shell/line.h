@@ -12,8 +12,8 @@ public:
     virtual void write(const char *text, size_t size) = 0;
 };
 
-/// One line at a time. Keys: arrows, Home, End, Delete, Backspace, Ctrl-A, -E, -K, -U, -C (gives the line up); arrows up
-/// and down walk through the history.
+/// One line at a time. Keys: arrows, Home, End, Delete, Backspace, Ctrl-A, -E, -K, -U, and Ctrl-C, which gives the line
+/// up; arrows up and down walk through the history.
 class LineEditor {
 public:
     static constexpr size_t most = 120, most_history = 16;

@@ -2,7 +2,9 @@
 """Systems of servers on the emulators: what init promises, the shell, servers that die, and what a stub costs."""
 
 import json
+import os
 import re
+import signal
 import subprocess
 import time
 
@@ -29,7 +31,10 @@ class Shell:
 
     def __init__(self, *words):
         self.process = subprocess.Popen(
-            [str(ROOT / "cobnut"), "boot", "basic", *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+            [str(ROOT / "cobnut"), "boot", "basic", *words],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            start_new_session=True,
         )
         self.said, self.asked = b"", 0
 
@@ -61,7 +66,7 @@ def shell():
             one.until(b"\x1b[K> ")
             yield one
         finally:
-            one.process.kill()
+            os.killpg(one.process.pid, signal.SIGKILL)  # and with it the emulator
             one.process.wait()
 
 
