@@ -36,8 +36,11 @@ def images_(begun: str) -> list[str]:
 
 
 def programs(begun: str) -> list[str]:
-    """The programs that are built for any board."""
-    return _that_begin(sorted({name for board in boards.BOARDS.values() for name in board.programs}), begun)
+    """The programs that are built for any board, and the systems."""
+    from cobnut import systems
+
+    built = {name for board in boards.BOARDS.values() for name in board.programs}
+    return _that_begin(sorted(built | systems.known().keys()), begun)
 
 
 def _that_begin(names: list[str], begun: str) -> list[str]:

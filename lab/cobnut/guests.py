@@ -10,7 +10,7 @@ import shlex
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from cobnut import boards, images, modules
+from cobnut import boards, images, modules, systems
 from cobnut import build as building
 from cobnut.boards import ARM, Board
 from cobnut.emulators import Boot, bochs, check_name, qemu, qemu_arm
@@ -99,9 +99,12 @@ def resolve(asked: Asked) -> Guest:
     if asked.image:
         return _foreign(asked, board, end, words)
     building.images(board)
-    chosen = tuple(modules.parse(text, board) for text in (asked.sigma0, asked.root, *asked.module))
-    cpu = bochs.DEFAULT_CPU if asked.emulator == "bochs" else Boot.cpu
     memory_mb = board.memory_mb or asked.memory_mb
+    if system := systems.asked_for(asked.module, board):
+        chosen = (modules.parse(asked.sigma0, board), *systems.load(system).modules(board, memory_mb))
+    else:
+        chosen = tuple(modules.parse(text, board) for text in (asked.sigma0, asked.root, *asked.module))
+    cpu = bochs.DEFAULT_CPU if asked.emulator == "bochs" else Boot.cpu
     boot = Boot(board.kernel, chosen, asked.append, asked.cpu or cpu, memory_mb, words=words)
     return Guest(board, boot, (("kernel", str(board.kernel_executable)),), emulator=asked.emulator, end=end)
 
@@ -125,9 +128,21 @@ def check(asked: Asked) -> Board:
         if asked.symbols:
             raise CobnutError("--symbols: names the code of a kernel that --image gives, and there is none")
         check_payload(asked.command, asked.module, asked.root)
+        _check_system(asked, board)
     least = bochs.LEAST_MEMORY_MB if on_bochs else LEAST_MEMORY_MB
     check_memory(asked.memory_mb, least, asked.emulator, board)
     return board
+
+
+def _check_system(asked: Asked, board: Board) -> None:
+    name = systems.asked_for(asked.module, board)
+    if name is None:
+        return
+    if asked.root != DEFAULT_ROOT:
+        raise CobnutError(f"--root: {name} is a system, whose root server is {systems.ROOT_SERVER}")
+    if systems.ROOT_SERVER not in board.programs:
+        raise CobnutError(f"{name}: systems do not run on board {board.name} yet")
+    systems.load(name)
 
 
 def _check_image(asked: Asked) -> None:

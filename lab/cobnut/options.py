@@ -11,7 +11,10 @@ from cobnut import completion
 Payload = Annotated[
     list[str] | None,
     typer.Argument(
-        help="Payload: a built program's name or an ELF file, quoted if it has arguments.",
+        help=(
+            "Payload: a built program's name or an ELF file, quoted if it has arguments. Or one system: its name or its"
+            " description, a file that ends in .toml."
+        ),
         metavar="MODULE...",
         autocompletion=completion.programs,
     ),

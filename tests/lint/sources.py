@@ -6,7 +6,7 @@ from pathlib import Path
 
 from cobnut import paths
 
-PARTS = (".ci", "cmake", "docs", "examples", "kernel", "lab", "linux", "tests", "user")
+PARTS = (".ci", "cmake", "docs", "examples", "kernel", "lab", "libs", "linux", "servers", "systems", "tests", "user")
 CODE = {
     ".py",
     ".rs",

@@ -83,6 +83,11 @@ def check_name(name: str) -> None:
         raise unknown("emulator", name, NAMES)
 
 
+def own(name: str) -> str:
+    """A file of an emulator's run in the folder where its modules are: no module is staged under such a name."""
+    return f"{name}~"
+
+
 def staged_name(module: Module) -> str:
     """What a guest sees as the module's name, but for a number in front of it that tells it from another one."""
     return "".join(letter if letter.isalnum() or letter in "._-+" else "_" for letter in module.name)

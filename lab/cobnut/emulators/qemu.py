@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cobnut import backtrace, packages, payloads
-from cobnut.emulators import Boot, Judge, Outcome, carry, kernel_message, stage
+from cobnut.emulators import Boot, Judge, Outcome, carry, kernel_message, own, stage
 from cobnut.emulators.ending import NEVER, End, Watch
 from cobnut.errors import CobnutError
 from cobnut.process import run_limited
@@ -122,7 +122,7 @@ def command(
     if lines:
         words += ["-initrd", ",".join(lines)]
     machine = "pc"
-    ram = memory or (folder / "ram" if plugin else None)
+    ram = memory or (folder / own("ram") if plugin else None)
     if ram:
         words += ["-object", f"memory-backend-file,id=ram,size={boot.memory_mb}M,mem-path={escaped(ram)},share=on"]
         machine += ",memory-backend=ram"
@@ -155,7 +155,7 @@ def run(
     """
     with tempfile.TemporaryDirectory(prefix="cobnut-") as name:
         folder = Path(name)
-        console = folder / "console"
+        console = folder / own("console")
         words = [*command(boot, folder, plugin=plugin, repeatable=repeatable), "-serial", f"file:{escaped(console)}"]
         if second_serial:
             words += ["-serial", f"file:{escaped(second_serial)}"]
@@ -187,7 +187,7 @@ def interact(
     itself `judge` says the number, if there is one, from its console.
     """
     with tempfile.TemporaryDirectory(prefix="cobnut-") as name:
-        copy = Path(name) / "console"
+        copy = Path(name) / own("console")
         console = [
             "-chardev",
             f"stdio,id=console,mux=on,signal=off,logfile={escaped(copy)}",
@@ -218,7 +218,7 @@ def follow(boot: Boot, seen: Callable[[bytes], None], *, seconds: float | None =
     """Boots in real time without a person; `seen` is called with what the guest writes to its console, as it comes.
     After `seconds` the run is cut off.
     """
-    with tempfile.TemporaryDirectory(prefix="cobnut-") as name, open(Path(name) / "errors", "w+") as errors:
+    with tempfile.TemporaryDirectory(prefix="cobnut-") as name, open(Path(name) / own("errors"), "w+") as errors:
         words = [*command(boot, Path(name)), "-chardev", "stdio,id=console,signal=off", "-serial", "chardev:console"]
         start = time.monotonic()
         with subprocess.Popen(

@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 from cobnut import cpio, packages, payloads
-from cobnut.emulators import Boot, Outcome, kernel_message, qemu
+from cobnut.emulators import Boot, Outcome, kernel_message, own, qemu
 from cobnut.emulators.ending import NEVER, End
 from cobnut.emulators.qemu import Plugin
 from cobnut.errors import CobnutError
@@ -72,7 +72,7 @@ def command(
     if boot.options:
         words += ["-append", boot.options]
     if plugin:
-        ram = folder / "ram"
+        ram = folder / own("ram")
         words += ["-object", f"memory-backend-file,id=ram,size={boot.memory_mb}M,mem-path={qemu.escaped(ram)},share=on"]
         arguments = (*plugin.arguments, ("ram", str(ram)), ("base", f"{RAM_BASES[machine]:#x}"))
         texts = [qemu.escaped(plugin.library), *(f"{key}={qemu.escaped(value)}" for key, value in arguments)]
@@ -90,7 +90,7 @@ def run(boot: Boot, machine: str, *, timeout: float, plugin: Plugin | None = Non
     """
     with tempfile.TemporaryDirectory(prefix="cobnut-") as name:
         folder = Path(name)
-        console = folder / "console"
+        console = folder / own("console")
         words = [*command(boot, machine, folder, plugin=plugin, repeatable=True), "-serial", f"file:{console.name}"]
         start = time.monotonic()
         done = run_limited(words, folder, timeout)
@@ -114,7 +114,7 @@ def interact(
     left. At the `end` it leaves by itself. For `repeatable` and `stub` see `command`.
     """
     with tempfile.TemporaryDirectory(prefix="cobnut-") as name:
-        copy = Path(name) / "console"
+        copy = Path(name) / own("console")
         console = ["-chardev", f"stdio,id=console,mux=on,signal=off,logfile={copy}"]
         console += ["-serial", "chardev:console", "-mon", "chardev=console"]
         words = command(boot, machine, Path(name), plugin=plugin, repeatable=repeatable, stub=stub) + console

@@ -1,0 +1,252 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Systems of servers: `systems/NAME.toml` says which programs a system has, and what each may have and use.
+
+The description is checked here, where a mistake can be named in the words of the file; `init` gets what it says of a
+program on the command line of the program's module (servers/init/description.h). docs/systems.md is the reference of
+the file. A description of one's own is named by its path, which ends in `.toml`.
+"""
+
+import tomllib
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+
+from cobnut import modules, paths
+from cobnut.boards import Board
+from cobnut.errors import CobnutError
+from cobnut.modules import Module
+
+FOLDER = paths.ROOT / "systems"
+SUFFIX = ".toml"
+ROOT_SERVER = "init"
+INITS_OWN = ("programs",)  # services that init itself provides
+PAGE_KB = 4
+MOST_PROGRAMS, MOST_SERVICES, MOST_FILES, MOST_RANGES = 32, 32, 16, 8  # as init has room for
+MOST_ARGUMENTS = 1023
+INITS_KB = 1024  # what init itself and sigma0 take
+KERNELS_PART = 4  # a kernel takes one part in so many of the memory
+
+Word = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_-]{0,30}$")]
+PortRange = Annotated[str, StringConstraints(pattern=r"^0x[0-9a-f]{1,4}(-0x[0-9a-f]{1,4})?$")]
+
+
+class Slot(BaseModel):
+    """A small space by hand: its size, and where it is if that matters."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    mb: Literal[1, 2, 4, 8, 16, 32, 64, 128, 256]
+    at_mb: Annotated[int, Field(ge=0, lt=512)] | None = None
+
+
+class Program(BaseModel):
+    """One program of a system."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    file: str | None = None  # of the program; its name if left out
+    arguments: Annotated[str, StringConstraints(max_length=MOST_ARGUMENTS)] = ""
+    priority: Annotated[int, Field(ge=1, le=254)] = 100
+    memory_kb: Annotated[int, Field(ge=64, le=1 << 18)] = 1024
+    stack_kb: Annotated[int, Field(ge=8, le=256)] = 16
+    provides: list[Word] = []
+    uses: list[Word] = []
+    files: list[Word] = []
+    ports: Annotated[list[PortRange], Field(max_length=MOST_RANGES)] = []
+    interrupts: list[Annotated[int, Field(ge=0, le=15)]] = []
+    space: Literal["rule", "large"] | Slot = "rule"
+    restart: bool = False
+    start: bool = True
+
+    def port_ranges(self) -> list[range]:
+        """The ports as numbers."""
+        bounds = [[int(one, 16) for one in text.split("-")] for text in self.ports]
+        return [range(bound[0], bound[-1] + 1) for bound in bounds]
+
+
+class Description(BaseModel):
+    """A whole file."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    description: str
+    ends_with: Word
+    files: dict[Word, str] = {}
+    program: dict[Word, Program]
+
+
+class System:
+    """A description that has passed its checks, with its programs in the order in which they start."""
+
+    def __init__(self, name: str, folder: Path, description: Description, order: list[str]):
+        self.name, self.folder, self.description, self.order = name, folder, description, order
+
+    def modules(self, board: Board, memory_mb: int) -> tuple[Module, ...]:
+        """What boots, beside sigma0: init, the programs, the files."""
+        chosen = [Module(board.program(ROOT_SERVER))]
+        for name in self.order:
+            program = self.description.program[name]
+            path = self._file(program.file or name, board)
+            if not path.exists():
+                raise CobnutError(
+                    f"system {self.name}: program.{name}.file: no program '{program.file or name}' is built"
+                )
+            modules.check(Module(path), board.processor)
+            chosen.append(Module(path, self._words(name, program)))
+        for name, file in self.description.files.items():
+            chosen.append(Module(self.folder / file, f"file={name}"))
+        self._check_memory(chosen, memory_mb)
+        return tuple(chosen)
+
+    def _file(self, file: str, board: Board) -> Path:
+        return self.folder / file if "/" in file else board.program(file)
+
+    def _words(self, name: str, program: Program) -> str:
+        words = [f"name={name}", f"priority={program.priority}", f"memory={program.memory_kb // PAGE_KB}"]
+        words.append(f"stack={program.stack_kb // PAGE_KB}")
+        lists = {"provides": program.provides, "uses": program.uses, "files": program.files}
+        words += [f"{key}={'+'.join(names)}" for key, names in lists.items() if names]
+        if program.ports:
+            ranges = program.port_ranges()
+            words.append("ports=" + "+".join(f"{one.start:#x}-{one.stop - 1:#x}" for one in ranges))
+        if program.interrupts:
+            words.append("lines=" + "+".join(map(str, program.interrupts)))
+        if isinstance(program.space, Slot):
+            place = "" if program.space.at_mb is None else f"@{program.space.at_mb}"
+            words.append(f"slot={program.space.mb}{place}")
+        elif program.space == "large":
+            words.append("slot=large")
+        flags = {"restart": program.restart, "start": program.start, "ends": name == self.description.ends_with}
+        words += [f"{key}={value:d}" for key, value in flags.items()]
+        return " ".join(words) + (f" -- {program.arguments}" if program.arguments else "")
+
+    def _check_memory(self, chosen: list[Module], memory_mb: int) -> None:
+        files_kb = sum(-(-module.path.stat().st_size // 1024) for module in chosen)
+        programs_kb = sum(program.memory_kb for program in self.description.program.values())
+        there_kb = memory_mb * 1024 * (KERNELS_PART - 1) // KERNELS_PART
+        wanted_kb = files_kb + programs_kb + INITS_KB
+        if wanted_kb > there_kb:
+            raise CobnutError(
+                f"system {self.name}: needs {wanted_kb:,} KB (programs {programs_kb:,}, the boot image {files_kb:,},"
+                f" init {INITS_KB:,}), and {memory_mb} MB leave {there_kb:,} KB beside the kernel"
+            )
+
+
+def known() -> dict[str, Path]:
+    """The systems of this tree, by name."""
+    return {path.stem: path for path in sorted(FOLDER.glob("*.toml"))}
+
+
+def asked_for(names: list[str], board: Board) -> str | None:
+    """The system that a command line names in a module's place; None: it names none."""
+    found = [name for name in names if name in known() or name.endswith(SUFFIX)]
+    if not found:
+        return None
+    name = found[0]
+    if name in known() and (name in board.programs or Path(name).is_file()):
+        raise CobnutError(f"{name}: is a system and a module, too; say ./{name} for the file or rename one of them")
+    if len(names) > 1:
+        raise CobnutError(f"{name}: is a system, which brings all its modules")
+    return name
+
+
+def load(name: str) -> System:
+    """Reads and checks the description of a system, or the one in a file."""
+    path = known().get(name, Path(name))
+    try:
+        text = path.read_text()
+    except OSError as error:
+        raise CobnutError(f"system {name}: {(error.strerror or 'cannot be read').lower()}") from None
+    return check(path.stem, path.parent, text)
+
+
+def check(name: str, folder: Path, text: str) -> System:
+    """Checks the text of a description, whose files are in `folder`; what is wrong is one line."""
+    try:
+        described = Description.model_validate(tomllib.loads(text))
+    except tomllib.TOMLDecodeError as error:
+        raise CobnutError(f"system {name}: {error}") from None
+    except ValidationError as error:
+        deepest = max(error.errors(), key=lambda one: len(one["loc"]))  # of a value that may be of several types
+        raise CobnutError(f"system {name}: {_said(deepest)}") from None
+    _check_names(name, folder, described)
+    _check_devices(name, described)
+    return System(name, folder, described, _order(name, described))
+
+
+def _said(error: Any) -> str:
+    where = ".".join(
+        str(part) for part in error["loc"] if part not in ("Slot",) and not str(part).startswith("literal")
+    )
+    what = {"extra_forbidden": "unknown word", "missing": "is missing"}.get(error["type"], error["msg"])
+    return f"{where}: {what[0].lower()}{what[1:]}"
+
+
+def _providers(described: Description) -> dict[str, str]:
+    return {service: name for name, program in described.program.items() for service in program.provides}
+
+
+def _check_names(name: str, folder: Path, described: Description) -> None:
+    def refuse(what: str) -> CobnutError:
+        return CobnutError(f"system {name}: {what}")
+
+    programs, providers = described.program, _providers(described)
+    if len(programs) > MOST_PROGRAMS or len(described.files) > MOST_FILES:
+        raise refuse(f"more than {MOST_PROGRAMS} programs or {MOST_FILES} files")
+    if len(providers) + len(INITS_OWN) > MOST_SERVICES:
+        raise refuse(f"more than {MOST_SERVICES - len(INITS_OWN)} services")
+    if described.ends_with not in programs:
+        raise refuse(f"ends_with: there is no program '{described.ends_with}'")
+    for file, path in described.files.items():
+        if not (folder / path).is_file():
+            raise refuse(f"files.{file}: there is no file {path} beside the description")
+    for one, program in programs.items():
+        for service in program.provides:
+            if service in INITS_OWN or providers[service] != one or program.provides.count(service) > 1:
+                raise refuse(f"program.{one}.provides: '{service}' is provided by {_owner(service, providers)}, too")
+        for service in program.uses:
+            if service not in providers and service not in INITS_OWN:
+                raise refuse(f"program.{one}.uses: no program provides '{service}'")
+        for file in program.files:
+            if file not in described.files:
+                raise refuse(f"program.{one}.files: there is no '{file}' in [files]")
+
+
+def _owner(service: str, providers: dict[str, str]) -> str:
+    return "init" if service in INITS_OWN else providers[service]
+
+
+def _check_devices(name: str, described: Description) -> None:
+    """A device has one driver."""
+    ports: dict[int, str] = {}
+    lines: dict[int, str] = {}
+    for one, program in described.program.items():
+        for ports_of in program.port_ranges():
+            if not ports_of:
+                raise CobnutError(f"system {name}: program.{one}.ports: a range ends before it begins")
+            for port in ports_of:
+                if ports.setdefault(port, one) != one:
+                    raise CobnutError(f"system {name}: program.{one}.ports: {port:#x} is {ports[port]}'s")
+        for line in program.interrupts:
+            if lines.setdefault(line, one) != one:
+                raise CobnutError(f"system {name}: program.{one}.interrupts: {line} is {lines[line]}'s")
+
+
+def _order(name: str, described: Description) -> list[str]:
+    """Each program behind those whose services it uses."""
+    providers, order, path = _providers(described), list[str](), list[str]()
+
+    def visit(one: str) -> None:
+        if one in path:
+            circle = " -> ".join([*path[path.index(one) :], one])
+            raise CobnutError(f"system {name}: a circle of needs: {circle}")
+        if one in order:
+            return
+        path.append(one)
+        for service in described.program[one].uses:
+            if service in providers:
+                visit(providers[service])
+        path.pop()
+        order.append(one)
+
+    for one in described.program:
+        visit(one)
+    return order

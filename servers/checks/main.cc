@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Checks of what a system promises its programs: names, memory, threads, servers that die. One line each; it ends with
+// the number of those that failed.
+#include <interfaces/adder.h>
+#include <system/system.h>
+
+#include <cobnut/payload.h>
+#include <l4/schedule.h>
+
+namespace {
+
+using cobnut::ask_init;
+using rpc::Error, rpc::Word;
+
+constinit int failures = 0;
+constinit cobnut::Session adder("adder");
+
+void check(bool holds, const char *what)
+{
+    cobnut_printf("%s %s\n", holds ? "ok" : "FAIL", what);
+    failures += !holds;
+}
+
+Word used() { return ask_init<init::Memory>().value.used; }
+
+void names()
+{
+    check(ask_init<init::Open>(init::Name("adder")).error == Error::none, "names.a_service_in_uses");
+    check(ask_init<init::Open>(init::Name("console")).error == Error::denied, "names.a_service_that_is_not_in_uses");
+    check(ask_init<init::Open>(init::Name("nobody")).error == Error::not_found, "names.an_unknown_service");
+    check(ask_init<init::TakeInterrupt>(Word{4}).error == Error::denied, "names.an_interrupt_that_is_not_ours");
+}
+
+void calls()
+{
+    const auto sum = adder.call<Adder::Add>(Word{2}, Word{3});
+    check(sum && sum.value == 5, "calls.a_sum");
+    L4_ThreadId_t server = {};
+    server.raw = ask_init<init::Open>(init::Name("adder")).value;
+    // a message that no stub makes: too few words; an operation that is not there
+    L4_Set_MsgTag(L4_MsgTag_t{.raw = Adder::Add::number << 16 | 1});
+    check(L4_Label(L4_Call(server)) == static_cast<Word>(Error::malformed), "calls.too_few_words");
+    L4_Set_MsgTag(L4_MsgTag_t{.raw = 0x7FFF << 16});
+    check(L4_Label(L4_Call(server)) == static_cast<Word>(Error::unknown), "calls.an_unknown_operation");
+    check(rpc::call<Adder::Null>(L4_GlobalId(4000, 1)).error == Error::dead, "calls.a_thread_that_is_not_there");
+}
+
+volatile Word *words(Word address) { return reinterpret_cast<volatile Word *>(address); }
+
+void memory()
+{
+    const Word before = used();
+    const auto made = ask_init<init::Create>(Word{4});
+    check(bool(made) && used() == before + 5, "memory.a_dataspace_and_its_table_are_charged");
+    const auto at = ask_init<init::Attach>(made.value, Word{0}, Word{1});
+    check(at && *words(at.value) == 0 && *words(at.value + 0x3FFC) == 0, "memory.it_is_zero");
+    *words(at.value) = 7;
+    const auto second = ask_init<init::Attach>(made.value, Word{0x600000}, Word{0});
+    check(second && *words(0x600000) == 7, "memory.it_is_the_same_at_two_addresses");
+    check(ask_init<init::Attach>(made.value, Word{0x601000}, Word{0}).error == Error::bad_value, "memory.overlap");
+    check(ask_init<init::Attach>(made.value, Word{0x100000}, Word{0}).error == Error::bad_value,
+          "memory.not_over_the_kernels_pages");
+
+    const auto copy = ask_init<init::Copy>(made.value);
+    const auto copied = ask_init<init::Attach>(copy.value, Word{0}, Word{1});
+    check(copied && *words(copied.value) == 7, "memory.a_copy_has_the_contents");
+    *words(at.value) = 8;
+    check(*words(copied.value) == 7 && *words(0x600000) == 8, "memory.what_is_written_to_the_original_stays_there");
+    *words(copied.value + 4) = 9;
+    check(*words(at.value + 4) == 0 && *words(copied.value + 4) == 9, "memory.what_is_written_to_the_copy_stays_there");
+
+    check(!ask_init<init::Detach>(Word{0x40000000}), "memory.detach_of_nothing");
+    check(bool(ask_init<init::Detach>(Word{0x600000})), "memory.detach");
+    check(bool(ask_init<init::Close>(copy.value)) && bool(ask_init<init::Close>(made.value)), "memory.close");
+    check(ask_init<init::Close>(made.value).error == Error::not_found, "memory.a_handle_ends");
+    check(used() == before, "memory.all_of_it_comes_back");
+    check(ask_init<init::Create>(Word{16000}).error == Error::no_memory, "memory.the_limit_is_an_error");
+    check(ask_init<init::Create>(Word{0}).error == Error::bad_value, "memory.nothing_at_all");
+    check(ask_init<init::Attach>(Word{77}, Word{0}, Word{0}).error == Error::not_found, "memory.a_handle_of_others");
+}
+
+void sharing()
+{
+    const auto made = ask_init<init::Create>(Word{1});
+    const auto at = ask_init<init::Attach>(made.value, Word{0}, Word{1});
+    for (Word i = 0; i < 10; i++) words(at.value)[i] = i;
+    check(adder.call<Adder::Sum>(made.value, Word{10}).error == Error::not_found, "sharing.not_before_it_is_passed_on");
+    const auto server = ask_init<init::Open>(init::Name("adder"));
+    check(bool(ask_init<init::Pass>(made.value, server.value, Word{0})), "sharing.pass");
+    const auto sum = adder.call<Adder::Sum>(made.value, Word{10});
+    check(sum && sum.value == 45, "sharing.the_server_reads_it");
+    check(ask_init<init::Pass>(Word{1000}, server.value, Word{0}).error == Error::not_found, "sharing.no_such_handle");
+    check(ask_init<init::Pass>(made.value, Word{0x1234567}, Word{0}).error == Error::not_found, "sharing.nobody");
+    ask_init<init::Close>(made.value);
+    check(adder.call<Adder::Sum>(made.value, Word{10}).error == Error::not_found, "sharing.not_when_it_is_closed");
+}
+
+void files()
+{
+    const auto file = ask_init<init::OpenFile>(init::Name("motd"));
+    check(file && file.value.bytes > 10, "files.one_in_the_boot_image");
+    const auto at = ask_init<init::Attach>(file.value.handle, Word{0}, Word{0});
+    const char *const text = reinterpret_cast<const char *>(at.value);
+    check(at && text[0] == 'C' && text[1] == 'o', "files.its_contents");
+    check(ask_init<init::Attach>(file.value.handle, Word{0}, Word{1}).error == Error::denied, "files.are_read_only");
+    check(ask_init<init::OpenFile>(init::Name("secret")).error == Error::denied, "files.not_those_of_others");
+}
+
+constinit volatile Word noted = 0;
+alignas(16) constinit char stack[4096];
+
+[[noreturn]] void second_thread()
+{
+    noted = adder.call<Adder::Add>(Word{20}, Word{22}).value;
+    for (;;) L4_Sleep(L4_Never);
+}
+
+void threads()
+{
+    const auto made = ask_init<init::MakeThread>(reinterpret_cast<Word>(second_thread),
+                                                 reinterpret_cast<Word>(stack + sizeof stack - 16));
+    for (int i = 0; i < 100 && !noted; i++) L4_Sleep(L4_TimePeriod(10000));
+    check(made && noted == 42, "threads.a_second_one_calls_a_server");
+}
+
+void deaths()
+{
+    check(adder.call<Adder::Clients>().value == 1, "deaths.the_server_knows_one_client");
+    const auto brief = ask_init<init::Run>(init::Name("brief"));
+    const auto code = ask_init<init::Await>(brief.value);
+    check(brief && code && code.value == 0, "deaths.a_client_that_ends");
+    Word clients = 2;
+    for (int i = 0; i < 100 && clients != 1; i++) {
+        L4_Sleep(L4_TimePeriod(10000));
+        clients = adder.call<Adder::Clients>().value;
+    }
+    check(clients == 1, "deaths.its_server_is_told");
+    check(ask_init<init::Kill>(brief.value).error == Error::not_found, "deaths.nothing_to_kill");
+    check(adder.call<Adder::Crash>().error == Error::dead, "deaths.the_session_ends_with_an_error");
+    Error error = Error::dead;
+    L4_Word64_t start = L4_SystemClock().raw;
+    while (L4_SystemClock().raw - start < 500000) {
+        const auto sum = adder.call<Adder::Add>(Word{1}, Word{1});
+        error = sum.error;
+        if (sum && sum.value == 2) break;
+        L4_Sleep(L4_TimePeriod(1000));
+    }
+    check(error == Error::none, "deaths.the_next_session_works");
+}
+
+} // namespace
+
+int cobnut_main(const char *)
+{
+    names();
+    calls();
+    memory();
+    sharing();
+    files();
+    threads();
+    deaths();
+    cobnut_printf("checks: %d failed\n", failures);
+    return failures;
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "dataspaces.h"
+
+#include <l4/space.h>
+
+extern "C" void *memcpy(void *, const void *, size_t);
+
+namespace init {
+namespace {
+
+using rpc::Error;
+
+constexpr Word page_mask = page_size - 1, page_log2 = 12;
+
+Word bit(Word program) { return 1u << program; }
+
+} // namespace
+
+Dataspaces::Dataspace *Dataspaces::find(Word handle)
+{
+    Dataspace &d = spaces_[handle % most];
+    return handle && d.handle == handle ? &d : nullptr;
+}
+
+Dataspaces::Dataspace *Dataspaces::unused()
+{
+    for (Word i = 0; i < most; i++) {
+        Dataspace &d = spaces_[(made_ + 1 + i) % most];
+        if (d.handle) continue;
+        made_ += i + 1;
+        d = Dataspace{};
+        d.handle = made_;
+        return &d;
+    }
+    return nullptr;
+}
+
+rpc::Result<Word> Dataspaces::create(Word maker, Quota &quota, Word pages)
+{
+    if (!pages || pages > most_pages) return Error::bad_value;
+    const Word tables = (pages + words_a_page - 1) / words_a_page, all = pages + tables;
+    if (!quota.charge(all)) return Error::no_memory;
+    if (!frames_.reserve(all)) {
+        quota.used -= all;
+        return Error::no_memory;
+    }
+    Dataspace *const d = unused();
+    if (!d) {
+        quota.used -= all;
+        frames_.give_back(all);
+        return Error::full;
+    }
+    d->pages = pages;
+    d->charged = all;
+    d->maker = maker;
+    d->readers = d->writers = bit(maker);
+    for (Word i = 0; i < tables; i++) d->tables[i] = reinterpret_cast<Word *>(frames_.take());
+    return d->handle;
+}
+
+rpc::Result<Word> Dataspaces::copy(Word maker, Quota &quota, Word handle)
+{
+    Dataspace *const from = find(handle);
+    if (!from || !readable(handle, maker)) return Error::not_found;
+    const rpc::Result<Word> made = create(maker, quota, from->pages);
+    if (!made) return made;
+    Dataspace &to = *find(made.value);
+    for (Word i = 0; i < from->pages; i++) {
+        if (from->file) {
+            const Word frame = frames_.take();
+            memcpy(reinterpret_cast<void *>(frame), reinterpret_cast<void *>(from->file + i * page_size), page_size);
+            entry(to, i) = frame;
+            continue;
+        }
+        Word &source = entry(*from, i);
+        if (!source) continue;
+        const Word frame = source & ~page_mask;
+        frames_.share(frame);
+        entry(to, i) = source = frame | copied;
+        L4_UnmapFpage(L4_FpageLog2(frame, page_log2) + L4_Writable);
+    }
+    return made;
+}
+
+rpc::Result<Word> Dataspaces::of_file(Word start, Word pages)
+{
+    Dataspace *const d = unused();
+    if (!d) return Error::full;
+    d->pages = pages;
+    d->maker = ~0u;
+    d->file = start;
+    return d->handle;
+}
+
+rpc::Error Dataspaces::pass(Word handle, Word from, Word to, bool writable)
+{
+    Dataspace *const d = find(handle);
+    if (!d || !readable(handle, from)) return Error::not_found;
+    if (writable && !this->writable(handle, from)) return Error::denied;
+    d->readers |= bit(to);
+    if (writable) d->writers |= bit(to);
+    return Error::none;
+}
+
+void Dataspaces::empty(Dataspace &d)
+{
+    for (Word i = 0; i < d.pages; i++)
+        if (const Word frame = entry(d, i) & ~page_mask) frames_.drop(frame);
+    for (Word *table : d.tables)
+        if (table) frames_.drop(reinterpret_cast<Word>(table));
+    frames_.give_back(d.charged);
+    d = Dataspace{};
+}
+
+rpc::Error Dataspaces::close(Word handle, Word maker, Quota &quota)
+{
+    Dataspace *const d = find(handle);
+    if (!d || !readable(handle, maker)) return Error::not_found;
+    if (d->maker != maker) return Error::denied;
+    quota.used -= d->charged;
+    empty(*d);
+    return Error::none;
+}
+
+void Dataspaces::leave(Word program, Quota &quota)
+{
+    for (Dataspace &d : spaces_) {
+        d.readers &= ~bit(program);
+        d.writers &= ~bit(program);
+        if (!d.handle || d.maker != program) continue;
+        quota.used -= d.charged;
+        empty(d);
+    }
+}
+
+bool Dataspaces::readable(Word handle, Word program) const
+{
+    const Dataspace *const d = find(handle);
+    return d && d->readers & bit(program);
+}
+
+bool Dataspaces::writable(Word handle, Word program) const
+{
+    const Dataspace *const d = find(handle);
+    return d && d->writers & bit(program);
+}
+
+Word Dataspaces::page(Word handle, Word number, bool write, bool &read_only)
+{
+    Dataspace &d = *find(handle);
+    read_only = d.file;
+    if (d.file) return d.file + number * page_size;
+    Word &e = entry(d, number);
+    if (!e) e = frames_.take();
+    if (e & copied) {
+        const Word old = e & ~page_mask;
+        if (!frames_.shared(old)) {
+            e = old;
+        } else if (write) {
+            const Word frame = frames_.take();
+            memcpy(reinterpret_cast<void *>(frame), reinterpret_cast<void *>(old), page_size);
+            frames_.drop(old);
+            e = frame;
+        }
+    }
+    read_only = e & copied;
+    return e & ~page_mask;
+}
+
+void Dataspaces::unmap(Word handle)
+{
+    Dataspace &d = *find(handle);
+    for (Word i = 0; i < d.pages; i++)
+        if (const Word frame = d.file ? d.file + i * page_size : entry(d, i) & ~page_mask)
+            L4_UnmapFpage(L4_FpageLog2(frame, page_log2) + L4_FullyAccessible);
+}
+
+} // namespace init

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Dataspaces: memory that programs name by handles, attach, pass on and copy (interfaces/init.h). A program is a number
+// here; what it may attach where is its Regions.
+#pragma once
+
+#include "frames.h"
+
+#include <interfaces/init.h>
+
+namespace init {
+
+/// How much of the machine's memory a program has, and may have, in pages.
+struct Quota {
+    Word used = 0, limit = 0;
+
+    bool charge(Word pages)
+    {
+        if (pages > limit - used) return false;
+        used += pages;
+        return true;
+    }
+};
+
+class Dataspaces {
+public:
+    static constexpr Word most_pages = 16384;
+
+    void begin() { frames_.take_all(); }
+    Word unreserved() const { return frames_.unreserved(); }
+
+    /// `maker` is charged, by `quota`.
+    rpc::Result<Word> create(Word maker, Quota &quota, Word pages);
+    rpc::Result<Word> copy(Word maker, Quota &quota, Word handle);
+    /// Of memory that is there already, page by page from `start`, to be read: a file of the boot image. Nobody is
+    /// charged, and it stays for ever.
+    rpc::Result<Word> of_file(Word start, Word pages);
+    rpc::Error pass(Word handle, Word from, Word to, bool writable);
+    /// For what only init does: no holder is asked.
+    void let_hold(Word handle, Word program) { spaces_[handle % most].readers |= 1u << program; }
+
+    /// Gives back what a dataspace has, to the quota of its maker.
+    rpc::Error close(Word handle, Word maker, Quota &quota);
+    /// A program has ended: closes what it has made, and what it held it holds no longer.
+    void leave(Word program, Quota &quota);
+
+    bool readable(Word handle, Word program) const;
+    bool writable(Word handle, Word program) const;
+    Word pages(Word handle) const { return spaces_[handle % most].pages; }
+    bool exists(Word handle) const { return find(handle); }
+
+    /// The address of a page, made if it is not there yet. `write`: about to be written. `read_only` is set where the
+    /// page must not be mapped writable, since it is shared with a copy.
+    Word page(Word handle, Word number, bool write, bool &read_only);
+    /// Takes the pages of a dataspace out of all programs. Those that still have it attached find them again.
+    void unmap(Word handle);
+
+private:
+    static constexpr Word most = 128, words_a_page = page_size / sizeof(Word);
+    static constexpr Word most_tables = most_pages / words_a_page;
+    static constexpr Word copied = 1; ///< of an entry, beside the address: shared with a copy, until it is written to
+
+    struct Dataspace {
+        Word handle = 0; ///< 0: none. Its number modulo `most` is its place
+        Word pages = 0, charged = 0;
+        Word maker = 0;
+        Word readers = 0, writers = 0; ///< a bit a program
+        Word file = 0; ///< where the file of the boot image is; no tables then
+        Word *tables[most_tables] = {};
+    };
+
+    Dataspace *find(Word handle);
+    const Dataspace *find(Word handle) const { return const_cast<Dataspaces *>(this)->find(handle); }
+    Word &entry(Dataspace &d, Word number) { return d.tables[number / words_a_page][number % words_a_page]; }
+    Dataspace *unused();
+    void empty(Dataspace &d);
+
+    Frames frames_;
+    Dataspace spaces_[most] = {};
+    Word made_ = 0; ///< how many there have been, for new handles
+};
+
+} // namespace init

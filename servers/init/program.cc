@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "program.h"
+
+#include <cobnut/program.h>
+#include <cobnut/space.h>
+#include <cobnut/tags.h>
+#include <l4/schedule.h>
+#include <l4/sigma0.h>
+
+extern "C" void *memcpy(void *, const void *, size_t);
+
+namespace init {
+namespace {
+
+using rpc::Error;
+
+constexpr Word page_mask = page_size - 1, page_log2 = 12;
+
+// A program's space, behind what cobnut/space.h puts at its start. All of it lies low, so that a small slot suffices.
+constexpr Word stack_top = 0x00190000, argument_room = 1024; // the command line is above the stack
+constexpr Word program_low = 0x00200000, program_high = 0x40000000;
+constexpr Word attached_low = 0x00500000, attached_high = 0x70000000; // where Attach chooses, and what it takes
+
+/// Thread numbers behind init's own: most_threads for each program.
+Word first_number() { return L4_ThreadNo(L4_Myself()) + 1; }
+
+Word pages_of(Word bytes) { return (bytes + page_mask) / page_size; }
+
+} // namespace
+
+bool Program::describe(const cobnut::Module &module, Word number, Services &services)
+{
+    module_ = module;
+    number_ = number;
+    quota_ = {};
+    if (!description_.read(module.command_line, services)) {
+        description_ = {};
+        return false;
+    }
+    quota_.limit = description_.memory;
+    return true;
+}
+
+L4_ThreadId_t Program::thread(Word n) const
+{
+    // a version's low six bits must not all be 0, and a start's threads are no earlier start's
+    return L4_GlobalId(first_number() + number_ * most_threads + n, (starts_ << 1 | 1) & 0x3FFF);
+}
+
+bool Program::owns(L4_ThreadId_t tid) const
+{
+    const Word n = L4_ThreadNo(tid) - L4_ThreadNo(main());
+    return state_ == State::running && n < threads_ && tid == thread(n);
+}
+
+Word Program::number_of(L4_ThreadId_t tid)
+{
+    const Word n = L4_ThreadNo(tid) - first_number();
+    return n < most_programs * most_threads ? n / most_threads : most_programs;
+}
+
+bool Program::free_at(Word address, Word pages) const
+{
+    const Word bytes = pages * page_size, kernels_end = COBNUT_UTCB_ADDRESS + (1u << COBNUT_UTCB_LOG2);
+    if (address < kernels_end && address + bytes > COBNUT_KIP_ADDRESS) return false;
+    for (const Region &r : regions_)
+        if (r.pages && address < r.address + r.pages * page_size && r.address < address + bytes) return false;
+    return true;
+}
+
+bool Program::add_region(Word address, Word pages, Word handle, Word first, bool writable)
+{
+    for (Region &r : regions_) {
+        if (r.pages) continue;
+        r = {address, pages, handle, first, writable};
+        return true;
+    }
+    return false;
+}
+
+const char *Program::load(Dataspaces &memory, const cobnut::ElfImage &image)
+{
+    // program.ld gives each segment pages of its own
+    for (size_t i = 0; i < image.count; i++) {
+        const cobnut::ElfSegment &s = image.segments[i];
+        const Word start = s.address & ~page_mask, pages = pages_of(s.address - start + s.memory_size);
+        const rpc::Result<Word> made = memory.create(number_, quota_, pages);
+        if (!made) return rpc::describe(made.error);
+        if (!free_at(start, pages) || !add_region(start, pages, made.value, 0, s.writable))
+            return "two of its segments share a page";
+        const char *from = reinterpret_cast<const char *>(module_.start) + s.offset;
+        for (Word done = 0; done < s.file_size;) {
+            const Word at = s.address - start + done, in_page = at & page_mask;
+            Word bytes = page_size - in_page;
+            if (bytes > s.file_size - done) bytes = s.file_size - done;
+            bool read_only;
+            const Word page = memory.page(made.value, at / page_size, true, read_only);
+            memcpy(reinterpret_cast<void *>(page + in_page), from + done, bytes);
+            done += bytes;
+        }
+    }
+    return nullptr;
+}
+
+bool Program::make_stack(Dataspaces &memory, Word &sp)
+{
+    const Word pages = description_.stack, start = stack_top - pages * page_size;
+    const rpc::Result<Word> made = memory.create(number_, quota_, pages);
+    if (!made || !add_region(start, pages, made.value, 0, true)) return false;
+    bool read_only;
+    char *const top = reinterpret_cast<char *>(memory.page(made.value, pages - 1, true, read_only) + page_size);
+    char *const room = top - argument_room;
+    const char *const text = description_.arguments;
+    for (Word i = 0; i + 1 < argument_room && text[i]; i++) room[i] = text[i];
+    sp = stack_top - argument_room - 16;
+    *reinterpret_cast<Word *>(room - 16) = stack_top - argument_room;
+    return true;
+}
+
+void Program::make_slot() const
+{
+    const Description &d = description_;
+    const bool named = d.slot_mb && d.slot_offset_mb != ~0u;
+    if (d.large || named) {
+        Word old = 0;
+        const Word name = named ? L4_SmallSpace(d.slot_offset_mb, d.slot_mb) : 0;
+        L4_SpaceControl(main(), L4_SmallSpaceChange | name, L4_Nilpage, L4_Nilpage, L4_nilthread, &old);
+    } else if (d.slot_mb) {
+        cobnut::give_slot(main(), static_cast<unsigned>(__builtin_ctz(d.slot_mb)));
+    }
+}
+
+const char *Program::start(Dataspaces &memory)
+{
+    const void *file = reinterpret_cast<const void *>(module_.start);
+    cobnut::ElfImage image;
+    const cobnut::ElfError error = cobnut::parse_elf(file, module_.size, program_low, program_high, image);
+    if (error != cobnut::ElfError::none) return cobnut::describe(error);
+    starts_++;
+    Word sp = 0;
+    const char *wrong = load(memory, image);
+    if (!wrong && !make_stack(memory, sp)) wrong = rpc::describe(Error::no_memory);
+    if (!wrong && cobnut_make_space(main(), L4_Myself(), &utcbs_)) wrong = "the kernel makes no space for it";
+    if (!wrong) {
+        threads_ = 1;
+        state_ = State::running;
+        make_slot();
+        L4_Set_Priority(main(), description_.priority);
+        if (!cobnut_start(main(), image.entry, sp)) return nullptr;
+        wrong = "it does not take its start message";
+    }
+    end(memory, failed);
+    return wrong;
+}
+
+void Program::end(Dataspaces &memory, int code)
+{
+    for (Word n = threads_; n--;)
+        L4_ThreadControl(thread(n), L4_nilthread, L4_nilthread, L4_nilthread, reinterpret_cast<void *>(-1));
+    for (Word line = 0; line < 32; line++)
+        if (description_.lines >> line & 1) L4_DeassociateInterrupt(L4_GlobalId(line, 1));
+    threads_ = 0;
+    state_ = State::ended;
+    code_ = code;
+    for (Region &r : regions_) r = {};
+    memory.leave(number_, quota_);
+}
+
+rpc::Result<Word> Program::make_thread(Word ip, Word sp)
+{
+    if (threads_ == most_threads) return Error::full;
+    const L4_ThreadId_t made = thread(threads_);
+    const Word utcb = L4_Address(utcbs_) + threads_ * L4_UtcbSize(L4_GetKernelInterface());
+    if (!L4_ThreadControl(made, main(), L4_Myself(), L4_Myself(), reinterpret_cast<void *>(utcb)))
+        return Error::no_memory;
+    L4_Set_Priority(made, description_.priority);
+    threads_++;
+    if (cobnut_start(made, ip, sp)) return Error::no_memory;
+    return made.raw;
+}
+
+rpc::Result<Word> Program::attach(Dataspaces &memory, Word handle, Word address, bool writable)
+{
+    if (!memory.readable(handle, number_)) return Error::not_found;
+    if (writable && !memory.writable(handle, number_)) return Error::denied;
+    const Word pages = memory.pages(handle), bytes = pages * page_size;
+    if (!address) {
+        address = attached_low;
+        for (bool moved = true; moved;) {
+            moved = false;
+            for (const Region &r : regions_) {
+                if (!r.pages || address >= r.address + r.pages * page_size || r.address >= address + bytes) continue;
+                address = r.address + r.pages * page_size;
+                moved = true;
+            }
+        }
+    }
+    if (address & page_mask || address >= attached_high || bytes > attached_high - address) return Error::bad_value;
+    if (!free_at(address, pages)) return Error::bad_value;
+    if (!add_region(address, pages, handle, 0, writable)) return Error::full;
+    return address;
+}
+
+rpc::Error Program::detach(Dataspaces &memory, Word address)
+{
+    for (Region &r : regions_) {
+        if (!r.pages || r.address != address) continue;
+        if (memory.exists(r.handle)) memory.unmap(r.handle);
+        r = {};
+        return Error::none;
+    }
+    return Error::not_found;
+}
+
+void Program::forget(Word handle)
+{
+    for (Region &r : regions_)
+        if (r.pages && r.handle == handle) r = {};
+}
+
+bool Program::resolve(Dataspaces &memory, Word address, bool write, L4_MapItem_t &item)
+{
+    address &= ~page_mask;
+    if (description_.may_use_registers(address)) {
+        // a device's page; sigma0 gives it to init the first time
+        const L4_Fpage_t page = L4_FpageLog2(address, page_log2);
+        L4_Sigma0_GetPage(L4_nilthread, page);
+        item = L4_MapItem(page + L4_FullyAccessible, address);
+        return true;
+    }
+    for (const Region &r : regions_) {
+        if (!r.pages || address < r.address || address >= r.address + r.pages * page_size) continue;
+        if (!memory.exists(r.handle) || (write && !r.writable)) return false;
+        bool read_only;
+        const Word page = memory.page(r.handle, r.first + (address - r.address) / page_size, write, read_only);
+        const Word rights = r.writable && !read_only ? L4_FullyAccessible : L4_ReadeXecOnly;
+        item = L4_MapItem(L4_FpageLog2(page, page_log2) + rights, address);
+        return true;
+    }
+    return false;
+}
+
+} // namespace init

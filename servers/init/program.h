@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A program of the system: how it is loaded into a space of its own, started, paged and ended.
+#pragma once
+
+#include "dataspaces.h"
+#include "description.h"
+
+#include <cobnut/elf.h>
+
+namespace init {
+
+class Program {
+public:
+    static constexpr int failed = 1;
+
+    /// What there is of the program in the boot image; it does not run yet.
+    bool describe(const cobnut::Module &module, Word number, Services &services);
+    const Description &description() const { return description_; }
+    Word number() const { return number_; }
+    bool exists() const { return description_.name.size; }
+
+    /// Loads the file into a new space and starts its thread; nullptr, or what is wrong, and then it is as before.
+    const char *start(Dataspaces &memory);
+    /// Ends it: its threads, its space and its memory are gone.
+    void end(Dataspaces &memory, int code);
+
+    State state() const { return state_; }
+    int code() const { return code_; }
+    Word starts() const { return starts_; }
+    Quota &quota() { return quota_; }
+    L4_ThreadId_t main() const { return thread(0); }
+    bool owns(L4_ThreadId_t thread) const;
+    /// What servers know it by: its number, and in the upper half which of its starts this is.
+    Word identity() const { return number_ | starts_ << 16; }
+    /// The program that a thread with this number belongs to; most_programs if init has none like that.
+    static Word number_of(L4_ThreadId_t thread);
+
+    rpc::Result<Word> make_thread(Word ip, Word sp);
+
+    rpc::Result<Word> attach(Dataspaces &memory, Word handle, Word address, bool writable);
+    rpc::Error detach(Dataspaces &memory, Word address);
+    /// Forgets a dataspace that is about to be closed.
+    void forget(Word handle);
+
+    /// The item that answers a page fault; false if the program may not do what it tried.
+    bool resolve(Dataspaces &memory, Word address, bool write, L4_MapItem_t &item);
+
+private:
+    struct Region {
+        Word address = 0, pages = 0; ///< pages 0: none
+        Word handle = 0, first = 0;  ///< the dataspace, and its first page here
+        bool writable = false;
+    };
+    static constexpr size_t most_regions = 32;
+
+    L4_ThreadId_t thread(Word n) const;
+    const char *load(Dataspaces &memory, const cobnut::ElfImage &image);
+    bool make_stack(Dataspaces &memory, Word &sp);
+    bool add_region(Word address, Word pages, Word handle, Word first, bool writable);
+    bool free_at(Word address, Word pages) const;
+    void make_slot() const;
+
+    Description description_;
+    cobnut::Module module_ = {};
+    Word number_ = 0, starts_ = 0, threads_ = 0;
+    State state_ = State::none;
+    int code_ = 0;
+    Quota quota_;
+    L4_Fpage_t utcbs_ = {};
+    Region regions_[most_regions] = {};
+};
+
+} // namespace init

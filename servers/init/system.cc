@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "system.h"
+
+#include <cobnut/format.h>
+#include <cobnut/pager.h>
+#include <cobnut/program.h>
+#include <cobnut/tags.h>
+#include <l4/schedule.h>
+#include <l4/sigma0.h>
+
+namespace init {
+namespace {
+
+using rpc::Error;
+
+#ifdef __arm__
+constexpr size_t exception_number = 4; // of the message's words (docs/x2-arm.md)
+#else
+constexpr size_t exception_number = 3; // manual A.8
+#endif
+constexpr L4_Word_t port_fault_label = 0xFF80, exception_label = 0xFFB0;
+
+Word bit(Word n) { return 1u << n; }
+
+void say(const Program &program, const char *text, ...) __attribute__((format(printf, 2, 3)));
+void say(const Program &program, const char *text, ...)
+{
+    char message[160];
+    va_list arguments;
+    va_start(arguments, text);
+    cobnut::format(message, sizeof message, text, arguments);
+    va_end(arguments);
+    const rpc::Name &name = program.description().name;
+    cobnut::print("init: %.*s: %s\n", static_cast<int>(name.size), name.data, message);
+}
+
+} // namespace
+
+bool System::add_file(const rpc::Name &name, const cobnut::Module &module)
+{
+    if (file_count_ == most_files) return false;
+    const auto made = memory_.of_file(module.start, (module.size + page_size - 1) / page_size);
+    if (!made) return false;
+    files_[file_count_++] = {name, made.value, module.size};
+    return true;
+}
+
+bool System::add(const cobnut::Module &module)
+{
+    if (!cobnut::map_physical(module.start, module.size)) return false;
+    const rpc::Name file = file_name(module.command_line);
+    if (file.size) return add_file(file, module);
+    if (count_ == most_programs || !programs_[count_].describe(module, count_, services_)) return false;
+    count_++;
+    return true;
+}
+
+bool System::begin()
+{
+    control_ = bit(services_.number_of(cobnut::Text{"programs", 8}));
+    cobnut::Module module;
+    for (unsigned i = 0; cobnut::boot_module(i, module); i++)
+        if (!add(module)) {
+            cobnut::print("init: module %u is not what a system has: %s\n", i, module.command_line);
+            return false;
+        }
+    memory_.begin();
+    for (Word i = 0; i < count_; i++)
+        if (programs_[i].description().start) start(programs_[i]);
+    return count_ != 0;
+}
+
+void System::start(Program &program)
+{
+    started_[program.number()] = L4_SystemClock().raw;
+    if (const char *wrong = program.start(memory_)) {
+        say(program, "not started: %s", wrong);
+        end(program, Program::failed);
+        restarts_ &= ~bit(program.number());
+    }
+}
+
+/// The program has ended by itself or for a fault: tells those that wait for it, and notes what is to be done.
+void System::end(Program &program, int code)
+{
+    const Word number = program.number();
+    const Description &d = program.description();
+    identity_[number] = program.identity();
+    program.end(memory_, code);
+    for (Word i = 0; i < count_; i++)
+        if (programs_[i].description().provides & d.uses) gone_[i] |= bit(number);
+    gone_[number] = 0;
+    if (!L4_IsNilThread(awaiting_[number])) {
+        rpc::answer<Await>(awaiting_[number], static_cast<Word>(code));
+        awaiting_[number] = L4_nilthread;
+    }
+    if (d.ends) {
+        cobnut::print("init: the system ends with code %d\n", code);
+        cobnut::machine_off(code);
+    }
+    if (d.restart) restarts_ |= bit(number);
+}
+
+void System::attend()
+{
+    const L4_Word64_t now = L4_SystemClock().raw;
+    for (Word i = 0; i < count_; i++) {
+        Program &p = programs_[i];
+        if (restarts_ & bit(i) && now - started_[i] >= patience_us) {
+            restarts_ &= ~bit(i);
+            say(p, "started again");
+            start(p);
+        }
+        if (p.state() != State::running) continue;
+        for (Word client = 0; gone_[i] >> client; client++) {
+            if (!(gone_[i] >> client & 1)) continue;
+            L4_Set_MsgTag(L4_MsgTag_t{.raw = client_gone_label << 16 | 1});
+            L4_LoadMR(1, identity_[client]);
+            // a server that is at work is told later
+            if (L4_IpcFailed(L4_Send_Timeout(p.main(), L4_ZeroTime))) break;
+            gone_[i] &= ~bit(client);
+        }
+    }
+}
+
+bool System::busy() const
+{
+    if (restarts_) return true;
+    for (Word i = 0; i < count_; i++)
+        if (gone_[i] && programs_[i].state() == State::running) return true;
+    return false;
+}
+
+Program *System::owner(L4_ThreadId_t thread)
+{
+    const Word number = Program::number_of(thread);
+    return number < count_ && programs_[number].owns(thread) ? &programs_[number] : nullptr;
+}
+
+Program *System::named(const rpc::Name &name)
+{
+    for (Word i = 0; i < count_; i++)
+        if (programs_[i].description().name == name) return &programs_[i];
+    return nullptr;
+}
+
+bool System::serve(Program &program, L4_ThreadId_t from, L4_MsgTag_t tag)
+{
+    const Word label = L4_Label(tag);
+    Word mr[13] = {};
+    L4_StoreMRs(1, 12, mr + 1);
+    if (cobnut::is_page_fault(tag)) {
+        L4_MapItem_t item;
+        if (program.resolve(memory_, mr[1], label & L4_Writable, item)) {
+            cobnut::load_answer(item);
+            return true;
+        }
+        say(program, "ended: %s at %08x without permission, ip %08x", label & L4_Writable ? "write" : "read", mr[1],
+            mr[2]);
+        end(program, Program::failed);
+        return false;
+    }
+    if ((label & 0xFFF0) == port_fault_label) {
+        const L4_Fpage_t ports = {.raw = mr[1]};
+        const Word port = L4_IoFpagePort(ports);
+        if (program.description().may_use_port(port)) {
+            const L4_Fpage_t one = L4_IoFpageLog2(port, 0);
+            L4_Sigma0_GetPage(L4_nilthread, one);
+            cobnut::load_answer(L4_MapItem(one + L4_FullyAccessible, 0));
+            return true;
+        }
+        say(program, "ended: port %x without permission, ip %08x", port, mr[2]);
+        end(program, Program::failed);
+        return false;
+    }
+    if (label == exception_label) {
+        say(program, "ended: exception %u, error code %u, ip %08x", mr[exception_number], mr[exception_number + 1],
+            mr[1]);
+        end(program, Program::failed);
+        return false;
+    }
+    if (label == cobnut::exit_label) {
+        end(program, static_cast<int>(mr[1]));
+        return false;
+    }
+    Client client{from, program.number()};
+    const Word answer = rpc::dispatch(*this, client, tag, Operations{});
+    if (answer == rpc::tag_later || program.state() != State::running) return false;
+    L4_Set_MsgTag(L4_MsgTag_t{.raw = answer});
+    return true;
+}
+
+// -------------------------------------------------------------------------------------------------------- operations
+
+rpc::Result<Word> System::handle(Open, Client &client, const rpc::Name &name)
+{
+    const Word service = services_.find(name);
+    if (service == Services::most) return Error::not_found;
+    if (!(programs_[client.program].description().uses & bit(service))) return Error::denied;
+    for (Word i = 0; i < count_; i++)
+        if (programs_[i].description().provides & bit(service))
+            return programs_[i].state() == State::running ? rpc::Result<Word>(programs_[i].main().raw)
+                                                          : Error::not_running;
+    return Error::not_found;
+}
+
+rpc::Result<Word> System::handle(Admit, Client &server, Word thread)
+{
+    const Program *const client = owner(L4_ThreadId_t{.raw = thread});
+    if (!client) return Error::denied;
+    if (!(client->description().uses & programs_[server.program].description().provides)) return Error::denied;
+    return client->identity();
+}
+
+rpc::Result<Word> System::handle(Create, Client &client, Word pages)
+{
+    return memory_.create(client.program, programs_[client.program].quota(), pages);
+}
+
+rpc::Result<Word> System::handle(Copy, Client &client, Word handle)
+{
+    return memory_.copy(client.program, programs_[client.program].quota(), handle);
+}
+
+rpc::Result<Word> System::handle(Attach, Client &client, Word handle, Word address, Word writable)
+{
+    return programs_[client.program].attach(memory_, handle, address, writable);
+}
+
+rpc::Result<Nothing> System::handle(Detach, Client &client, Word address)
+{
+    return programs_[client.program].detach(memory_, address);
+}
+
+rpc::Result<Nothing> System::handle(Pass, Client &client, Word handle, Word thread, Word writable)
+{
+    const Program *const to = owner(L4_ThreadId_t{.raw = thread});
+    if (!to) return Error::not_found;
+    return memory_.pass(handle, client.program, to->number(), writable);
+}
+
+rpc::Result<Nothing> System::handle(Close, Client &client, Word handle)
+{
+    const Error error = memory_.close(handle, client.program, programs_[client.program].quota());
+    if (error == Error::none)
+        for (Word i = 0; i < count_; i++) programs_[i].forget(handle);
+    return error;
+}
+
+rpc::Result<File> System::handle(OpenFile, Client &client, const rpc::Name &name)
+{
+    for (size_t i = 0; i < file_count_; i++) {
+        const BootFile &file = files_[i];
+        if (!(file.name == name)) continue;
+        if (!programs_[client.program].description().may_use_file(name)) return Error::denied;
+        memory_.let_hold(file.handle, client.program);
+        return File{file.handle, file.bytes};
+    }
+    return Error::not_found;
+}
+
+rpc::Result<Usage> System::handle(Memory, Client &client)
+{
+    const Quota &quota = programs_[client.program].quota();
+    return Usage{quota.used, quota.limit, memory_.unreserved()};
+}
+
+rpc::Result<ProgramInfo> System::handle(Describe, Client &client, Word number)
+{
+    if (!may_control(client)) return Error::denied;
+    if (number >= count_) return Error::not_found;
+    Program &p = programs_[number];
+    ProgramInfo info = {p.description().name,
+                        restarts_ & bit(number) ? State::waiting : p.state(),
+                        p.main().raw,
+                        p.quota().used,
+                        p.quota().limit,
+                        p.description().priority,
+                        p.starts(),
+                        static_cast<Word>(p.code()),
+                        0,
+                        0,
+                        0};
+    if (p.state() == State::running) {
+        const cobnut::Tag tag = cobnut::tag_of(p.main());
+        info.slot_offset_mb = tag.offset_mb;
+        info.slot_size_mb = tag.size_mb;
+        info.bound = tag.bound;
+    }
+    return info;
+}
+
+rpc::Result<Nothing> System::handle(Kill, Client &client, Word number)
+{
+    if (!may_control(client)) return Error::denied;
+    if (number >= count_ || programs_[number].state() != State::running) return Error::not_found;
+    say(programs_[number], "ended: killed");
+    end(programs_[number], Program::failed);
+    return Nothing{};
+}
+
+rpc::Result<Word> System::handle(Run, Client &client, const rpc::Name &name)
+{
+    if (!may_control(client)) return Error::denied;
+    Program *const p = named(name);
+    if (!p) return Error::not_found;
+    if (p->state() == State::running) return Error::bad_value;
+    restarts_ &= ~bit(p->number());
+    started_[p->number()] = L4_SystemClock().raw;
+    if (const char *wrong = p->start(memory_)) {
+        say(*p, "not started: %s", wrong);
+        return Error::no_memory;
+    }
+    return p->number();
+}
+
+rpc::Result<Word> System::handle(Await, Client &client, Word number)
+{
+    if (!may_control(client)) return Error::denied;
+    if (number >= count_) return Error::not_found;
+    const Program &p = programs_[number];
+    if (p.state() != State::running) return static_cast<Word>(p.code());
+    if (!L4_IsNilThread(awaiting_[number])) return Error::full;
+    awaiting_[number] = client.thread;
+    return Error::later;
+}
+
+rpc::Result<Word> System::handle(MakeThread, Client &client, Word ip, Word sp)
+{
+    return programs_[client.program].make_thread(ip, sp);
+}
+
+rpc::Result<Nothing> System::handle(TakeInterrupt, Client &client, Word line)
+{
+    if (line >= 32 || !(programs_[client.program].description().lines & bit(line))) return Error::denied;
+    if (!L4_AssociateInterrupt(L4_GlobalId(line, 1), client.thread)) return Error::not_found;
+    return Nothing{};
+}
+
+} // namespace init

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What init does for programs: the operations of interfaces/init.h, and the life of each program.
+#pragma once
+
+#include "program.h"
+
+namespace init {
+
+class System {
+public:
+    /// Reads the boot image and starts what its description starts. False, after a line, if something is wrong.
+    bool begin();
+
+    /// The program that a thread belongs to, if it runs.
+    Program *owner(L4_ThreadId_t thread);
+
+    /// Answers a message of a program's thread: true if the message registers hold the answer.
+    bool serve(Program &program, L4_ThreadId_t from, L4_MsgTag_t tag);
+
+    /// What is to be done beside messages: programs to be started again, servers to be told of clients that are gone.
+    void attend();
+    /// Whether attend() has more to do soon.
+    bool busy() const;
+
+    // The operations.
+    using Client = rpc::Client;
+    rpc::Result<Word> handle(Open, Client &, const rpc::Name &service);
+    rpc::Result<Word> handle(Admit, Client &, Word thread);
+    rpc::Result<Word> handle(Create, Client &, Word pages);
+    rpc::Result<Word> handle(Copy, Client &, Word handle);
+    rpc::Result<Word> handle(Attach, Client &, Word handle, Word address, Word writable);
+    rpc::Result<Nothing> handle(Detach, Client &, Word address);
+    rpc::Result<Nothing> handle(Pass, Client &, Word handle, Word thread, Word writable);
+    rpc::Result<Nothing> handle(Close, Client &, Word handle);
+    rpc::Result<File> handle(OpenFile, Client &, const rpc::Name &name);
+    rpc::Result<Usage> handle(Memory, Client &);
+    rpc::Result<ProgramInfo> handle(Describe, Client &, Word number);
+    rpc::Result<Nothing> handle(Kill, Client &, Word number);
+    rpc::Result<Word> handle(Run, Client &, const rpc::Name &name);
+    rpc::Result<Word> handle(Await, Client &, Word number);
+    rpc::Result<Word> handle(MakeThread, Client &, Word ip, Word sp);
+    rpc::Result<Nothing> handle(TakeInterrupt, Client &, Word line);
+
+private:
+    struct BootFile {
+        rpc::Name name;
+        Word handle = 0, bytes = 0;
+    };
+    static constexpr size_t most_files = 16;
+    static constexpr Word patience_us = 100'000; ///< between two starts of a program that ends at once
+
+    bool add(const cobnut::Module &module);
+    bool add_file(const rpc::Name &name, const cobnut::Module &module);
+    void start(Program &program);
+    void end(Program &program, int code);
+    Program *named(const rpc::Name &name);
+    bool may_control(const Client &client) { return programs_[client.program].description().uses & control_; }
+
+    Dataspaces memory_;
+    Services services_;
+    Program programs_[most_programs];
+    Word count_ = 0;
+    BootFile files_[most_files] = {};
+    size_t file_count_ = 0;
+    Word control_ = 0; ///< the bit of the service `programs`, which is init's own
+    Word gone_[most_programs] = {};     ///< for each server: clients that are gone and of which it has not been told
+    Word identity_[most_programs] = {}; ///< of the start that has ended
+    Word restarts_ = 0;                 ///< a bit a program that is to be started again
+    L4_Word64_t started_[most_programs] = {};
+    L4_ThreadId_t awaiting_[most_programs] = {}; ///< who waits for the end of a program
+};
+
+} // namespace init

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The service `adder`: as small as a service can be, for tests and for measuring what a call costs.
+#pragma once
+
+#include <rpc/rpc.h>
+
+struct Adder {
+    using Null = rpc::Operation<0x100, rpc::Nothing()>;
+    using Add = rpc::Operation<0x101, rpc::Word(rpc::Word, rpc::Word)>;
+    /// How many programs the server knows: those that have called it and have not ended since.
+    using Clients = rpc::Operation<0x102, rpc::Word()>;
+    /// Faults, on purpose.
+    using Crash = rpc::Operation<0x103, rpc::Nothing()>;
+    /// The sum of so many words of a dataspace that the caller has passed on. Errors: of init::Attach.
+    using Sum = rpc::Operation<0x104, rpc::Word(rpc::Word handle, rpc::Word words)>;
+
+    using Operations = rpc::List<Null, Add, Clients, Crash, Sum>;
+};

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What init does for the programs that it has started (docs/systems.md): names, memory, programs, threads. It is each
+// program's pager.
+#pragma once
+
+#include <rpc/rpc.h>
+
+namespace init {
+
+using rpc::Name, rpc::Nothing, rpc::Word;
+
+inline constexpr Word page_size = 4096;
+inline constexpr Word most_programs = 32, most_threads = 16; ///< threads: of one program
+
+// ------------------------------------------------------------------------------------------------------------- names
+
+/// The main thread of the program that provides a service, if the caller's description lets it use that.
+/// Errors: not_found, denied, not_running.
+using Open = rpc::Operation<0x10, Word(Name service)>;
+
+/// For a server: which program a thread belongs to, if that may use one of the caller's services: its number, and in
+/// the upper half how often it has been started. Errors: denied.
+using Admit = rpc::Operation<0x11, Word(Word thread)>;
+
+// ------------------------------------------------------------------------------------------------------------ memory
+// Memory comes in dataspaces, named by handles. A handle is good for the programs that hold it: the one that has made
+// the dataspace, and those that a holder has passed it on to. A dataspace goes with its maker, or by Close.
+
+/// A new dataspace of zeros. All of its pages are reserved at once and count for the caller, so that no access to it
+/// fails later. At most 16,384 pages. Errors: no_memory, full, bad_value.
+using Create = rpc::Operation<0x20, Word(Word pages)>;
+
+/// Copies a dataspace: the copy is new, as by Create, and shares each page until one of the two writes to it. Errors:
+/// as Create; not_found.
+using Copy = rpc::Operation<0x21, Word(Word handle)>;
+
+/// Lets the caller have a dataspace at `address`, or if that is 0, at a free address, which is returned. The pages
+/// arrive at the first access. Errors: not_found; denied (writable, held read-only); bad_value (not a page's address,
+/// or something is there); full.
+using Attach = rpc::Operation<0x22, Word(Word handle, Word address, Word writable)>;
+
+/// Takes what is attached at `address` away. Errors: not_found.
+using Detach = rpc::Operation<0x23, Nothing(Word address)>;
+
+/// Makes the program of `thread` a holder, too. Nobody passes on more than it holds. Errors: not_found, denied.
+using Pass = rpc::Operation<0x24, Nothing(Word handle, Word thread, Word writable)>;
+
+/// Ends a dataspace: it is detached everywhere, its pages are free. Only by its maker. Errors: not_found, denied.
+using Close = rpc::Operation<0x25, Nothing(Word handle)>;
+
+struct File {
+    Word handle, bytes;
+};
+/// A file of the boot image, as a dataspace to be read; it counts for nobody. Errors: not_found, denied (no file that
+/// the description lets the caller use), full.
+using OpenFile = rpc::Operation<0x26, File(Name name)>;
+
+struct Usage {
+    Word used, limit; ///< pages of the caller's
+    Word free; ///< pages of the machine's that are not reserved
+};
+using Memory = rpc::Operation<0x27, Usage()>;
+
+// ---------------------------------------------------------------------------------------------------------- programs
+// For programs that may use the service `programs`.
+
+enum class State : Word { none, waiting, running, ended };
+
+struct ProgramInfo {
+    Name name;
+    State state;
+    Word thread; ///< the main thread's id
+    Word pages, limit;
+    Word priority;
+    Word starts; ///< how often it has been started
+    Word code; ///< what it has ended with
+    Word slot_offset_mb, slot_size_mb, bound; ///< its tag; size 0: none
+};
+/// A program by its number, from 0. Errors: not_found behind the last, denied.
+using Describe = rpc::Operation<0x30, ProgramInfo(Word number)>;
+
+/// Ends a program as it is. Errors: not_found, denied.
+using Kill = rpc::Operation<0x31, Nothing(Word number)>;
+
+/// Starts a program of the description that does not run. Errors: not_found, denied, bad_value (it runs), no_memory.
+using Run = rpc::Operation<0x32, Word(Name name)>;
+
+/// Returns when a program does not run any more, what it has ended with. Errors: not_found, denied.
+using Await = rpc::Operation<0x33, Word(Word number)>;
+
+// ----------------------------------------------------------------------------------------------------------- threads
+
+/// A further thread of the caller's, which begins at `ip` with the stack pointer `sp`; its id. Errors: full.
+using MakeThread = rpc::Operation<0x40, Word(Word ip, Word sp)>;
+
+/// The calling thread gets the interrupts of a line (manual 7.2). Errors: denied, not_found.
+using TakeInterrupt = rpc::Operation<0x41, Nothing(Word line)>;
+
+using Operations = rpc::List<Open, Admit, Create, Copy, Attach, Detach, Pass, Close, OpenFile, Memory, Describe, Kill,
+                             Run, Await, MakeThread, TakeInterrupt>;
+
+/// What init tells a server: a client is gone. MR1: the client's number, and in the upper half which of its starts.
+inline constexpr Word client_gone_label = 0x50;
+
+} // namespace init

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Descriptions of systems: what is wrong in one is one line, and what init is told of one that is right."""
+
+from pathlib import Path
+
+import pytest
+
+from cobnut import boards, systems
+from cobnut.errors import CobnutError
+from conftest import assert_refused, run_cobnut
+
+PC = boards.find("pc")
+RIGHT = """
+description = "made up"
+ends_with = "user"
+[files]
+text = "text.txt"
+[program.user]
+uses = ["echo", "programs"]
+files = ["text"]
+arguments = "a b"
+space = "large"
+[program.driver]
+file = "adder"
+provides = ["echo"]
+ports = ["0x3f8-0x3ff", "0x60"]
+interrupts = [4, 5]
+space = { mb = 4, at_mb = 60 }
+restart = true
+priority = 120
+"""
+
+
+def read(tmp_path: Path, text: str = RIGHT) -> systems.System:
+    (tmp_path / "text.txt").write_text("text")
+    return systems.check("made", tmp_path, text)
+
+
+def test_programs_start_behind_those_that_they_use(tmp_path):
+    assert read(tmp_path).order == ["driver", "user"]
+
+
+def test_what_init_is_told(tmp_path, monkeypatch):
+    monkeypatch.setattr(systems.System, "_file", lambda self, file, board: tmp_path / "text.txt")
+    monkeypatch.setattr(systems.modules, "check", lambda module, processor: None)
+    monkeypatch.setattr(boards.Board, "program", lambda self, name: tmp_path / "text.txt")
+    init, driver, user, file = read(tmp_path).modules(PC, 64)
+    assert init.arguments == "" and file.arguments == "file=text"
+    assert driver.arguments == (
+        "name=driver priority=120 memory=256 stack=4 provides=echo ports=0x3f8-0x3ff+0x60-0x60 lines=4+5 slot=4@60"
+        " restart=1 start=1 ends=0"
+    )
+    assert user.arguments.endswith("uses=echo+programs files=text slot=large restart=0 start=1 ends=1 -- a b")
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        (('ends_with = "user"', ""), "ends_with: is missing"),
+        (('ends_with = "user"', 'ends_with = "nobody"'), "ends_with: there is no program 'nobody'"),
+        (("restart = true", "restrat = true"), "program.driver.restrat: unknown word"),
+        (("priority = 120", "priority = 300"), "program.driver.priority: "),
+        (("mb = 4,", "mb = 5,"), "program.driver.space.mb: "),
+        (('uses = ["echo"', 'uses = ["ohce"'), "program.user.uses: no program provides 'ohce'"),
+        (('files = ["text"]', 'files = ["txet"]'), "program.user.files: there is no 'txet'"),
+        (('"text.txt"', '"no.txt"'), "files.text: there is no file no.txt"),
+        (('provides = ["echo"]', 'provides = ["echo"]\nuses = ["echo"]'), "a circle of needs: driver -> driver"),
+        (('provides = ["echo"]', 'provides = ["echo", "programs"]'), "'programs' is provided by init, too"),
+        (("[program.driver]", '[program.user2]\nports = ["0x60"]\n[program.driver]'), "ports: 0x60 is user2's"),
+        (("[program.driver]", "[program.user2]\ninterrupts = [4]\n[program.driver]"), "interrupts: 4 is user2's"),
+        (('"0x60"', '"0x60-0x50"'), "a range ends before it begins"),
+        (("[files]", "[files"), "at line"),
+    ],
+)
+def test_a_mistake_is_one_line(tmp_path, change, complaint):
+    assert change[0] in RIGHT
+    with pytest.raises(CobnutError) as raised:
+        read(tmp_path, RIGHT.replace(*change))
+    assert complaint in str(raised.value) and "\n" not in str(raised.value)
+
+
+def test_a_circle_of_several_is_named(tmp_path):
+    text = RIGHT.replace("restart = true", 'uses = ["third"]').replace(
+        "[files]", '[program.three]\nprovides = ["third"]\nuses = ["fourth"]\n[files]'
+    )
+    text += '\n[program.four]\nprovides = ["fourth"]\nuses = ["echo"]\n'
+    with pytest.raises(CobnutError, match="three -> four -> driver -> three"):
+        read(tmp_path, text)
+
+
+def test_too_little_memory_is_said(tmp_path, monkeypatch):
+    monkeypatch.setattr(systems.System, "_file", lambda self, file, board: tmp_path / "text.txt")
+    monkeypatch.setattr(systems.modules, "check", lambda module, processor: None)
+    monkeypatch.setattr(boards.Board, "program", lambda self, name: tmp_path / "text.txt")
+    system = read(tmp_path, RIGHT.replace("priority = 120", "memory_kb = 60000"))
+    with pytest.raises(CobnutError, match=r"needs 62,05\d KB .* 64 MB leave 49,152 KB"):
+        system.modules(PC, 64)
+    assert system.modules(PC, 128)
+
+
+def test_a_name_that_is_both_is_refused(cobnut, tmp_path):
+    (tmp_path / "basic").write_text("")
+    assert_refused(run_cobnut("boot", "basic", cwd=tmp_path), "basic: is a system and a module, too")
+    assert_refused(cobnut("boot", "basic", "hello"), "basic: is a system, which brings all its modules")
+    assert_refused(cobnut("boot", "basic", "--root", "hello"), "--root: basic is a system")
+    assert_refused(cobnut("boot", "basic", "--board", "collie"), "systems do not run on board collie yet")
+    assert_refused(cobnut("boot", "none/of.toml"), "system none/of.toml: no such file")
+
+
+@pytest.mark.parametrize("name", list(systems.known()))
+def test_ours_are_right(name):
+    assert systems.load(name).order

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Systems of servers on the emulators: what init promises, the shell, servers that die, and what a stub costs."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+
+import pytest
+
+from cobnut.process import Limit
+from conftest import ROOT, run_cobnut
+
+SECONDS = 120  # of processor time, for one system
+
+
+@pytest.mark.parametrize("emulator", ["qemu", "bochs"])
+def test_what_init_promises(emulator):
+    done = run_cobnut("boot", "selftest", "--emulator", emulator, "--seconds", "300")
+    checks = re.findall(r"^(ok|FAIL) (\S+)", done.stdout.replace("\r", ""), re.MULTILINE)
+    assert [name for verdict, name in checks if verdict != "ok"] == []
+    assert len(checks) == 41, done.stdout
+    assert "init: the system ends with code 0" in done.stdout
+    assert done.returncode == 0
+
+
+class Shell:
+    """The basic system with its console on a pipe."""
+
+    def __init__(self, *words):
+        self.process = subprocess.Popen(
+            [str(ROOT / "cobnut"), "boot", "basic", *words],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            start_new_session=True,
+        )
+        self.said, self.asked = b"", 0
+
+    def until(self, text: bytes) -> str:
+        """What is said up to `text`, from where the last one ended."""
+        while text not in self.said:
+            more = self.process.stdout.read1(4096)
+            assert more, self.said.decode(errors="replace")
+            self.said += more
+        before, self.said = self.said.split(text, 1)
+        return before.decode().replace("\r", "")
+
+    def type(self, keys: str) -> None:
+        self.process.stdin.write(keys.encode())
+        self.process.stdin.flush()
+
+    def ask(self, keys: str) -> str:
+        """What is said from a line's first key until it has been done."""
+        self.asked += 1
+        self.type(f"{keys}; echo ={self.asked}=\r")
+        return self.until(b"\n=%d=\r\n" % self.asked)
+
+
+@pytest.fixture
+def shell():
+    one = Shell()
+    with Limit(one.process, SECONDS):
+        try:
+            one.until(b"\x1b[K> ")
+            yield one
+        finally:
+            os.killpg(one.process.pid, signal.SIGKILL)  # and with it the emulator
+            one.process.wait()
+
+
+def test_the_shell_shows_and_ends_programs(shell):
+    assert "ends a program, by name or number" in shell.ask("help")
+    rows = re.findall(r"^ +\d+ (\w+) +running", shell.ask("ps"), re.MULTILINE)
+    assert rows == ["console", "adder", "shell"]
+    assert "init: adder: ended: killed" in shell.ask("kill adder")
+    time.sleep(0.2)
+    assert re.search(r"^ +1 adder +running .* 2 +1 ", shell.ask("ps"), re.MULTILINE), "it was started again"
+    assert "x: not found" in shell.ask("kill x")
+    assert "nonsense: no such command" in shell.ask("nonsense")
+    shell.type("exit 3\r")
+    shell.until(b"init: the system ends with code 3")
+    assert shell.process.wait() == 3
+
+
+def test_the_consoles_driver_may_die(shell):
+    """Its clients lose a call, not their session."""
+    shell.type("kill console\r")
+    shell.until(b"init: console: started again")
+    time.sleep(0.5)
+    assert "\nstill here" in shell.ask("echo still here")
+
+
+HOME, UP, BACKSPACE = "\x1b[H", "\x1b[A", "\x7f"
+
+
+def test_lines_are_edited(shell):
+    assert "\none" in shell.ask(f"ecoh{BACKSPACE}{BACKSPACE}ho one")
+    assert "\n=1=2" in shell.ask(f"{UP}2"), "the line before, with one letter more"
+    assert "\nthree" in shell.ask(f"cho three{HOME}e\x05")
+
+
+MOST_MORE = 15  # instructions of a null call by a stub, beside bare IPC
+
+
+def test_a_stub_costs_little(tmp_path):
+    out = tmp_path / "measured.json"
+    done = run_cobnut("boot", "stubs", "--machine", "pentium4-1400", "--json", str(out))
+    assert done.returncode == 0, done.stdout + done.stderr
+    bare, null, _ = [
+        {name: values[len(values) // 2] for name, values in case["per_iteration"].items()}
+        for case in json.loads(out.read_text())["regions"]
+    ]
+    assert bare["instructions_kernel"] == null["instructions_kernel"]
+    assert bare["instructions_user"] < null["instructions_user"] <= bare["instructions_user"] + MOST_MORE
