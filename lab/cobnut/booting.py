@@ -51,6 +51,11 @@ def check(board: Board, asked: Asked, ways: Ways) -> None:
     if len(chosen) > 1:
         raise CobnutError(f"{chosen[1]}: does not go with {chosen[0]}")
     _check_debugging(asked, ways)
+    for option, words in (("--region", asked.region), ("--program", asked.program)):
+        if words and not ways.machine:
+            raise CobnutError(f"{option}: is for --machine")
+    if asked.processes and not ways.machine:
+        raise CobnutError("--processes: is for --machine")
     if ways.json and not ways.machine:
         raise CobnutError("--json: is for --machine")
     if ways.machine:
@@ -108,6 +113,6 @@ def record(asked: Asked, out: Path) -> int:
     with tempfile.TemporaryDirectory(prefix="cobnut-") as folder:
         note = Path(folder) / "note"
         recording.write_note(guest.boot, guest.board, f"QEMU {version}", note)
-        code = guest.interact(recording.plugin_for(guest.names, out, [("note", str(note))]))
+        code = guest.interact(recording.plugin_for(guest.names, out, [("note", str(note)), *guest.cases]))
     print(f"recorded: {paths.shown(out)}, {out.stat().st_size:,} bytes")
     return code

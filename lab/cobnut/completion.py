@@ -35,6 +35,13 @@ def images_(begun: str) -> list[str]:
     return _that_begin(images.known(), begun)
 
 
+def processes(begun: str) -> list[str]:
+    """The kernels whose processes are told apart."""
+    from cobnut import cases
+
+    return _that_begin(cases.known(), begun)
+
+
 def programs(begun: str) -> list[str]:
     """The programs that are built for any board, and the systems."""
     from cobnut import systems

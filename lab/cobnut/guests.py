@@ -10,7 +10,7 @@ import shlex
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from cobnut import boards, images, modules, systems
+from cobnut import boards, cases, images, modules, systems
 from cobnut import build as building
 from cobnut.boards import ARM, Board
 from cobnut.emulators import Boot, bochs, check_name, qemu, qemu_arm
@@ -46,6 +46,9 @@ class Asked:
     qemu_args: list[str] = field(default_factory=list)
     seconds: float | None = None
     until: str | None = None
+    region: list[str] = field(default_factory=list)
+    program: list[str] = field(default_factory=list)
+    processes: str | None = None
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -55,8 +58,14 @@ class Asked:
             ("--symbols", self.symbols),
             ("--seconds", self.seconds),
             ("--until", self.until),
+            ("--processes", self.processes),
         )
-        several = (("--image", self.image), ("--qemu-args", self.qemu_args))
+        several = (
+            ("--image", self.image),
+            ("--qemu-args", self.qemu_args),
+            ("--program", self.program),
+            ("--region", self.region),
+        )
         pairs = [(option, value) for option, values in several for value in values]
         return tuple(str(word) for pair in (*pairs, *one) if pair[1] is not None for word in pair)
 
@@ -64,12 +73,14 @@ class Asked:
 @dataclass(frozen=True)
 class Guest:
     """What boots, where and until when. `names` are the plugin's arguments that say how the kernel's code is called,
-    `words` the options that asked for it if the kernel is `foreign`, that is not ours.
+    `cases` those that say what is measured without marks, `words` the options that asked for it if the kernel is
+    `foreign`, that is not ours.
     """
 
     board: Board
     boot: Boot
     names: tuple[tuple[str, str], ...] = ()
+    cases: tuple[tuple[str, str], ...] = ()
     foreign: bool = False
     words: tuple[str, ...] = ()
     emulator: str = "qemu"
@@ -106,7 +117,13 @@ def resolve(asked: Asked) -> Guest:
         chosen = tuple(modules.parse(text, board) for text in (asked.sigma0, asked.root, *asked.module))
     cpu = bochs.DEFAULT_CPU if asked.emulator == "bochs" else Boot.cpu
     boot = Boot(board.kernel, chosen, asked.append, asked.cpu or cpu, memory_mb, words=words)
-    return Guest(board, boot, (("kernel", str(board.kernel_executable)),), emulator=asked.emulator, end=end)
+    names = (("kernel", str(board.kernel_executable)),)
+    return Guest(board, boot, names, cases_of(asked), emulator=asked.emulator, end=end)
+
+
+def cases_of(asked: Asked) -> cases.Arguments:
+    """The plugin's arguments for what is measured without marks."""
+    return cases.arguments(asked.region, asked.program, asked.processes)
 
 
 def check(asked: Asked) -> Board:
@@ -118,6 +135,7 @@ def check(asked: Asked) -> Board:
         raise CobnutError("--until: an empty text is there at once")
     on_bochs = asked.emulator == "bochs"
     _check_qemu_args(asked.qemu_args, on_bochs)
+    cases_of(asked)
     if board.processor is ARM:
         for option, said in (("--cpu", asked.cpu is not None), ("--emulator bochs", on_bochs)):
             if said:
@@ -174,7 +192,8 @@ def _foreign(asked: Asked, board: Board, end: End, words: tuple[str, ...]) -> Gu
         words=words,
         as_initrd=True,
     )
-    return Guest(board, boot, names_of(kernel.path, asked.symbols, board), foreign=True, words=asked.words, end=end)
+    names = names_of(kernel.path, asked.symbols, board)
+    return Guest(board, boot, names, cases_of(asked), foreign=True, words=asked.words, end=end)
 
 
 def names_of(kernel: Path, symbols: Path | None, board: Board) -> tuple[tuple[str, str], ...]:

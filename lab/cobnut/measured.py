@@ -84,6 +84,7 @@ class Measured(TypedDict):
     totals: dict[str, Any]
     warnings: list[str]
     ranges: NotRequired[list[InRange]]
+    processes: NotRequired[dict[str, list[str]]]
     without: NotRequired[str | None]
 
 

@@ -46,7 +46,7 @@ def boot(
     """
     with tempfile.TemporaryDirectory(prefix="cobnut-") as folder:
         out = Path(folder) / "measured.json"
-        code = guest.interact(plugin_for(guest.names, machine, out, changes, more=more))
+        code = guest.interact(plugin_for(guest.names, machine, out, changes, more=(*guest.cases, *more)))
         if not out.exists():
             raise CobnutError("the plugin wrote nothing")
         return code, out.read_text()

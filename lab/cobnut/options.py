@@ -41,6 +41,23 @@ QemuArgsOption = Annotated[
     list[str] | None,
     typer.Option("--qemu-args", help="Further words of QEMU's command line, quoted as one.", metavar="WORDS"),
 ]
+RegionOption = Annotated[
+    list[str] | None,
+    typer.Option("--region", help="A case that the guest does not mark (docs/plugin.md).", metavar="CASE:WHAT"),
+]
+ProgramOption = Annotated[
+    list[str] | None,
+    typer.Option("--program", help="A program of the guest's, for --region: an ELF file.", metavar="NAME:FILE"),
+]
+ProcessesOption = Annotated[
+    str | None,
+    typer.Option(
+        "--processes",
+        help="Tells processes apart: which kernel has them, or a file that describes it.",
+        metavar="KERNEL",
+        autocompletion=completion.processes,
+    ),
+]
 UntilOption = Annotated[
     str | None, typer.Option("--until", help="Ends the run when the console says this.", metavar="TEXT")
 ]

@@ -86,6 +86,7 @@ def _show_cases(name: str, measured: Measured) -> None:
         totals = measured["totals"]
         spent = [(key.replace("_", " "), f"{cycles:,}") for key, cycles in totals["ledger"].items() if cycles]
         show(f"{name}: modelled cycles of the whole run", ("", "cycles"), [*spent, ("total", f"{totals['cycles']:,}")])
+        show_processes(measured)
         return
     paid = [key for key in regions[0]["ledger"] if any(region["ledger"][key] for region in regions)]
     rows = []
@@ -95,7 +96,15 @@ def _show_cases(name: str, measured: Measured) -> None:
         rows.append((str(region["case"]), str(count), *(number(cycles / max(count, 1)) for cycles in sums)))
     heads = ("case", "iterations", "cycles", *(key.replace("_", " ") for key in paid))
     show(f"{name}: modelled cycles of an iteration", heads, rows)
+    show_processes(measured)
     _show_functions(name, regions[:: -(-len(regions) // MOST_CASES)])
+
+
+def show_processes(measured: Measured) -> None:
+    """Who has run in each space, if that was asked for."""
+    rows = [(space, ", ".join(names)) for space, names in measured.get("processes", {}).items()]
+    if rows:
+        show("spaces, and the processes that ran in them", ("space", "processes"), rows)
 
 
 def _show_functions(name: str, regions: Sequence[Region]) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cobnut import boards, build, guests, images
+from cobnut import boards, build, guests, images, paths
 from cobnut.boards import ARM
 from cobnut.emulators import Boot, qemu, qemu_arm
 from cobnut.emulators.ending import End, Watch
@@ -127,3 +127,16 @@ def test_a_run_ends_after_its_seconds(monkeypatch):
     assert watch.left() == 2 and watch.why(b"") is None
     monkeypatch.setattr("time.monotonic", lambda: 102.0)
     assert watch.why(b"") == "after 2 s"
+
+
+def test_cases_without_marks_are_asked_for_of_the_plugin(tmp_path):
+    words = {"region": ["1:it/a..b", "2:console=a, b..c"], "program": [f"it:{PC.kernel}"], "processes": "linux-pc"}
+    guest = guests.resolve(Asked("boot", image=[str(PC.kernel)], **words))
+    described = paths.LAB / "guests" / "linux-pc.toml"
+    first = (("program", f"it:{PC.kernel.resolve()}"), ("processes", str(described)))
+    assert guest.cases == (*first, ("region", "1:it/a..b"), ("region", "2:console=a, b..c"))
+    described = tmp_path / "mine"
+    described.write_text("")
+    asked = Asked("run", image=[str(PC.kernel)], processes=str(described), region=["1:call=3"])
+    assert guests.resolve(asked).cases == (("processes", str(described)), ("region", "1:call=3"))
+    assert asked.words[-4:] == ("--region", "1:call=3", "--processes", str(described))

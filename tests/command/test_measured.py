@@ -57,3 +57,10 @@ def test_functions_are_shown_the_dearest_first_and_the_others_together(capsys):
     assert rows[0] == ["function", "case", "0", "case", "1", "case", "2"]
     assert rows[1] == ["f12", "12", "13", "14"] and rows[10] == ["f3", "3", "4", "5"]
     assert rows[11:] == [["3", "others", "3", "6", "9"]]
+
+
+def test_processes_are_listed_with_their_spaces(capsys):
+    tables.show_measured("made-up", json.dumps(WHOLE | {"processes": {"00001000": ["init (1)", "sh (17)"]}}))
+    assert "00001000  init (1), sh (17)" in capsys.readouterr().out
+    tables.show_measured("made-up", json.dumps(WHOLE))
+    assert "processes" not in capsys.readouterr().out

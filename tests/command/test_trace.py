@@ -59,12 +59,13 @@ def region(**changes) -> dict:
 def lab(monkeypatch):
     """Lets the plugin have measured the regions that are given to what this returns, which gives a lab with images."""
 
-    def prepare(*regions: dict, warnings=(), written=True, totals=None):
+    def prepare(*regions: dict, warnings=(), written=True, totals=None, processes=None):
         def interact(what, *, plugin, end):
             assert Path(dict(plugin.arguments)["kernel"]).is_absolute(), "the emulator runs in a folder of its own"
             if written:
                 out = {"machine": "made-up", "machine_set": [], "totals": totals or {}, "warnings": list(warnings)}
                 out |= {"regions": list(regions), "switches": SWITCHES}
+                out |= {"processes": processes} if processes else {}
                 Path(dict(plugin.arguments)["out"]).write_text(json.dumps(out))
             return 0
 
@@ -92,6 +93,12 @@ def test_counts_and_switches_are_those_of_a_round_trip(lab, capsys):
     ipc_trace.show(result)
     shown = capsys.readouterr().out
     assert "reload in 00001000" in shown and "total" in shown and "entries sysenter" in shown
+
+
+def test_spaces_are_called_after_their_processes(lab):
+    result = ipc_trace.run(lab(region(), processes={"00001000": ["init (1)", "sh (17)"]}))
+    assert result.find("case.7.times").x[0] == "00001000 init (1), sh (17) -> 00002000 by cr3 at c1000010"
+    assert [charge.taker(result.ledger[0].space) for charge in result.ledger[0].causes] == ["call", "eviction", "cold"]
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,10 @@ from cobnut.options import (
     KernelSetting,
     MemoryOption,
     Payload,
+    ProcessesOption,
+    ProgramOption,
     QemuArgsOption,
+    RegionOption,
     RootOption,
     SecondsOption,
     Sigma0Option,
@@ -42,6 +45,9 @@ def boot(
     qemu_args: QemuArgsOption = None,
     seconds: SecondsOption = None,
     until: UntilOption = None,
+    region: RegionOption = None,
+    program: ProgramOption = None,
+    processes: ProcessesOption = None,
     sanitize: Annotated[
         bool, typer.Option("--sanitize", help="Looks for forgotten invalidations; status 1 if there are any.")
     ] = False,
@@ -89,6 +95,9 @@ def boot(
         qemu_args=qemu_args or [],
         seconds=seconds,
         until=until,
+        region=region or [],
+        program=program or [],
+        processes=processes,
     )
     raise typer.Exit(booting.boot(asked, Ways(sanitize, machine, json, gdb, tuple(ex or ()))))
 
@@ -107,6 +116,9 @@ def record(
     qemu_args: QemuArgsOption = None,
     seconds: SecondsOption = None,
     until: UntilOption = None,
+    region: RegionOption = None,
+    program: ProgramOption = None,
+    processes: ProcessesOption = None,
     given: KernelSetting = None,
 ) -> None:
     """Boots like boot, and records the run for machines to come."""
@@ -125,6 +137,9 @@ def record(
         qemu_args=qemu_args or [],
         seconds=seconds,
         until=until,
+        region=region or [],
+        program=program or [],
+        processes=processes,
     )
     raise typer.Exit(booting.record(asked, out))
 

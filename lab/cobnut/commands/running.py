@@ -10,7 +10,17 @@ from cobnut import build as building
 from cobnut import completion, experiments, guests, machines, paths, writable
 from cobnut.errors import CobnutError
 from cobnut.guests import Asked, Guest
-from cobnut.options import AppendOption, ImageOption, QemuArgsOption, SecondsOption, SymbolsOption, UntilOption
+from cobnut.options import (
+    AppendOption,
+    ImageOption,
+    ProcessesOption,
+    ProgramOption,
+    QemuArgsOption,
+    RegionOption,
+    SecondsOption,
+    SymbolsOption,
+    UntilOption,
+)
 
 
 def replay(
@@ -101,6 +111,9 @@ def run(
     qemu_args: QemuArgsOption = None,
     seconds: SecondsOption = None,
     until: UntilOption = None,
+    region: RegionOption = None,
+    program: ProgramOption = None,
+    processes: ProcessesOption = None,
     json: Annotated[Path | None, typer.Option(help="Also writes the result here.", metavar="FILE")] = None,
     report: Annotated[Path | None, typer.Option(help="Folder for the HTML report.", metavar="DIR")] = None,
     picture: Annotated[Path | None, typer.Option(help="Also draws the curves as a PNG.", metavar="FILE")] = None,
@@ -123,6 +136,9 @@ def run(
         qemu_args=qemu_args or [],
         seconds=seconds,
         until=until,
+        region=region or [],
+        program=program or [],
+        processes=processes,
     )
     guest = _guest(experiment, asked)
     writable.check_all(json, report, picture)

@@ -7,9 +7,10 @@ that is named; its programs say by markers (docs/plugin.md) what is to be measur
 """
 
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 
 from cobnut import causes, images, linux_guest, measuring, paths, sheets, tables
 from cobnut import measured as written
@@ -164,8 +165,15 @@ def traces_of(
     if len(called) != len(measured["regions"]):
         raise CobnutError(f"{kernel}: {len(measured['regions'])} cases were measured, not {len(called)}")
     pairs = zip(called, measured["regions"], strict=True)
-    doubts = doubts_of(measured)
-    return [replace(read(name, region, measured["switches"], symbol_at), doubts=doubts) for name, region in pairs]
+    doubts, spaces = doubts_of(measured), by_process(measured)
+    return [
+        replace(read(name, region, measured["switches"], symbol_at, spaces), doubts=doubts) for name, region in pairs
+    ]
+
+
+def by_process(measured: written.Measured) -> dict[str, str]:
+    """What spaces are called for people whose processes are known."""
+    return {space: f"{space} {', '.join(names)}" for space, names in measured.get("processes", {}).items()}
 
 
 def whole_run(measured: written.Measured) -> Trace:
@@ -208,8 +216,14 @@ def plugin_of(lab: Lab, kernel: Path, out: Path, *, from_begin: bool) -> qemu.Pl
     return qemu.Plugin(paths.PLUGIN, (*arguments, *(("set", f"{key}:{value}") for key, value in lab.overrides.items())))
 
 
-def read(name: str, region: written.Region, switches: list[written.Switch], symbol_at: SymbolAt) -> Trace:
-    """A case in the plugin's output; `switches` is what its indices lead to."""
+def read(
+    name: str,
+    region: written.Region,
+    switches: list[written.Switch],
+    symbol_at: SymbolAt,
+    spaces: Mapping[str, str] = MappingProxyType({}),
+) -> Trace:
+    """A case in the plugin's output; `switches` is what its indices lead to, `spaces` who some of them are."""
     charged: dict[int, float] = {}
     for charge in region["causes"]:
         if charge["switch"] is not None:
@@ -218,7 +232,8 @@ def read(name: str, region: written.Region, switches: list[written.Switch], symb
     for entry in region["switches"]:
         one, cycles = switches[entry["switch"]], charged.get(entry["switch"], 0)
         at = one["at"] and (symbol_at(int(one["at"], 16)) or one["at"])
-        happened.append(Switch(one["from"], one["to"], one["how"], at, entry["times"], cycles))
+        source, target = (spaces.get(one[end], one[end]) for end in ("from", "to"))
+        happened.append(Switch(source, target, one["how"], at, entry["times"], cycles))
     counters = {counter: sum(values) for counter, values in region["per_iteration"].items()}
     return Trace(
         name=name,

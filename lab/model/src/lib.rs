@@ -24,5 +24,8 @@ pub use self::core::{
     UNKNOWN,
 };
 
+/// What machine files are read with; for other descriptions, too.
+pub use toml;
+
 /// Ledger units in one cycle.
 pub const MILLI: u64 = 1000;

@@ -100,3 +100,15 @@ fn a_damaged_record_is_refused_with_one_line() {
     assert_eq!(refusal(b"\x7fELF and what follows"), "not a record");
     assert_eq!(refusal(&good[..good.len() - 3]), "ends too early: its recording was cut off, or the file was");
 }
+
+#[test]
+fn processes_are_recorded() {
+    let description = work_folder("record-description").join("processes.toml");
+    std::fs::write(&description, "[current]\nvariable = \"current\"\n").unwrap();
+    let more = format!(",processes={},region=5:process=sh", description.display());
+    let record = record("processes", "record-processes", &more);
+    let live = report_text("processes", "record-processes-live", &more);
+    assert!(live.contains("[\"init (1)\",\"sh (17)\"]"), "{live}");
+    assert_eq!(replayed(&record, &MachineFile::read(&machine_file()).unwrap(), &[]).unwrap(), live);
+    assert!(copied(&record).unwrap() == record);
+}

@@ -67,6 +67,18 @@ fn every_mistake_has_its_line() {
             "mode=sanitize,ram=FOLDER/ram,out=FOLDER/out,program=it:FOLDER/sysenter",
             "argument program: only what is measured or recorded has one",
         ),
+        (
+            "machine=MACHINE,ram=FOLDER/ram,out=FOLDER/out,region=1:process=sh",
+            "argument region: process= needs processes=FILE",
+        ),
+        (
+            "mode=sanitize,ram=FOLDER/ram,out=FOLDER/out,processes=FOLDER/none",
+            "argument processes: only what is measured or recorded has one",
+        ),
+        (
+            "machine=MACHINE,ram=FOLDER/ram,out=FOLDER/out,processes=FOLDER/none",
+            "process file FOLDER/none: No such file or directory (os error 2)",
+        ),
         ("mode=sanitize,ram=FOLDER/ram,out=FOLDER/out,ignore=here", "argument ignore: here is not an address"),
         (
             "mode=sanitize,ram=FOLDER/ram,out=FOLDER/out,symbols=FOLDER/none",

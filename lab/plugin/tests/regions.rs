@@ -42,3 +42,32 @@ fn a_program_and_its_texts_delimit_a_case() {
     assert_eq!(turns.len(), 11, "what is printed last ends the case");
     assert!(turns[..10].iter().all(|turn| *turn == (11, 12)), "{turns:?}");
 }
+
+/// The same of a guest with two processes, on a machine; with the names of its spaces.
+fn of_processes(run: &str, region: &str) -> (Vec<(u64, u64)>, serde_json::Value) {
+    let description = work_folder(run).join("processes.toml");
+    std::fs::write(&description, "[current]\nvariable = \"current\"\n").unwrap();
+    let arguments = format!(",processes={},region=5:{region}", description.display());
+    let report = report("processes", run, &arguments);
+    let kernel = report.series(5, "instructions_kernel");
+    (kernel.into_iter().zip(report.series(5, "instructions_user")).collect(), report.0["processes"].clone())
+}
+
+#[test]
+fn regions_and_spaces_belong_to_processes() {
+    let calls = |run: &str, region: &str| of_processes(run, region).0;
+    assert_eq!(calls("processes-all", "call=20"), [(5, 1); 5]);
+    assert_eq!(calls("processes-name", "process=init/call=20"), [(5, 1); 3]);
+    assert_eq!(calls("processes-number", "process=17/call=20"), [(5, 1); 2]);
+    assert_eq!(calls("processes-kernel", "process=sh/kernel/on_call..away"), [(4, 0)], "its call 20");
+}
+
+#[test]
+fn a_process_is_measured_while_it_runs() {
+    // Calls 20 and 2 with what is around them; the block that switches ends the stay of the one that is switched from.
+    let (stays, names) = of_processes("processes-stays", "process=sh");
+    assert_eq!(stays, [(14, 6); 2]);
+    let names = names.as_object().unwrap().values().collect::<Vec<_>>();
+    assert_eq!(names, [&serde_json::json!(["init (1)", "sh (17)"])], "one space, named after both");
+    assert_eq!(of_processes("processes-warmup", "process=sh@1").0, [(14, 6)]);
+}

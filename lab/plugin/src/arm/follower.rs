@@ -9,6 +9,7 @@ use super::decode::{Decoded, Special};
 use super::memory::Memory;
 use super::registers::{Registers, LR, NUMBER, SP};
 use crate::core::observer::{Guest, Observer};
+use crate::core::processes::Processes;
 use crate::core::programs::Programs;
 use crate::core::user_regions::{Thread, UserRegions};
 use cobnut_model::arm::{Class, Exception, Operation};
@@ -162,7 +163,10 @@ pub struct Follower<O: Observer<ArmGuest>> {
     next_fall: u32,
     next_taken: u32,
     programs: &'static Programs,
-    regions: UserRegions,
+    pub(super) processes: Processes,
+    /// The space that was named last, and how often processes had changed by then.
+    pub(super) named: Option<(Physical, u32, u32)>,
+    pub(super) regions: UserRegions,
 }
 
 impl<O: Observer<ArmGuest>> Follower<O> {
@@ -172,7 +176,7 @@ impl<O: Observer<ArmGuest>> Follower<O> {
         interface_frame: Option<Physical>,
         began: *const u64,
         observer: O,
-        (programs, regions): (&'static Programs, UserRegions),
+        (programs, processes, regions): (&'static Programs, Processes, UserRegions),
     ) -> Self {
         let previous = std::ptr::null();
         Follower {
@@ -186,6 +190,8 @@ impl<O: Observer<ArmGuest>> Follower<O> {
             next_fall: NOWHERE,
             next_taken: NOWHERE,
             programs,
+            processes,
+            named: None,
             regions,
         }
     }
@@ -211,6 +217,9 @@ impl<O: Observer<ArmGuest>> Follower<O> {
         if self.following() {
             let ((instruction, mode), mva) = (self.present(), self.memory.mva(address));
             self.observer.data(site, &Access { instruction, mode, mva, size, write }, &mut self.memory);
+            if write && self.processes.known() {
+                self.written(address, mode);
+            }
         }
     }
 
@@ -246,6 +255,9 @@ impl<O: Observer<ArmGuest>> Follower<O> {
         };
         self.previous = block;
         self.told = 0;
+        if self.processes.known() && mode == Mode::User {
+            self.name_space();
+        }
         if let Some(program) = block.program.filter(|_| self.regions.of_calls()) {
             self.regions.runs(program, self.thread().space);
         }
@@ -271,7 +283,7 @@ impl<O: Observer<ArmGuest>> Follower<O> {
         Thread { space, stack: self.registers.general(SP) }
     }
 
-    fn mark(&mut self, markers: impl IntoIterator<Item = Marker>) {
+    pub(super) fn mark(&mut self, markers: impl IntoIterator<Item = Marker>) {
         markers.into_iter().for_each(|marker| self.observer.marker(marker));
     }
 
@@ -279,7 +291,7 @@ impl<O: Observer<ArmGuest>> Follower<O> {
     pub fn end_regions(&mut self) {
         let markers = self.regions.finish();
         self.mark(markers);
-        let doubts: Vec<String> = self.regions.doubts().collect();
+        let doubts: Vec<String> = self.regions.doubts().chain(self.processes.doubt()).collect();
         doubts.into_iter().for_each(|doubt| self.observer.doubt(doubt));
     }
 
@@ -295,6 +307,15 @@ impl<O: Observer<ArmGuest>> Follower<O> {
             _ => self.regions.reached(block.address(index), by_kernel),
         };
         self.mark(markers);
+    }
+
+    /// What stands in a register was stored to the console's port.
+    pub fn printed(&mut self, register: usize) {
+        if self.following() {
+            let character = self.registers.general(register) as u8;
+            let markers = self.regions.printed(character);
+            self.mark(markers);
+        }
     }
 
     /// Whether all of the previous block has begun.
@@ -343,6 +364,9 @@ impl<O: Observer<ArmGuest>> Follower<O> {
                 mode: before.mode.unwrap_or(Mode::Kernel),
             };
             self.observer.event(Event::Exception { exception, at, fault }, &mut self.memory);
+        }
+        if self.processes.known() && mode != Mode::Kernel && before.mode == Some(Mode::Kernel) {
+            self.look_at_processes();
         }
         if self.regions.waits() && mode != Mode::Kernel {
             let returned = self.regions.returned(self.thread());

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //! Guests with an ARM processor: the seam to QEMU. It installs the callbacks and hands them to the [`follower`].
 
+mod console;
 mod decode;
 mod follower;
 mod memory;
+mod processes;
 mod registers;
 mod sanitizing;
 mod telling;
@@ -20,7 +22,7 @@ use memory::Memory;
 use qemu_plugin_sys as qemu;
 use registers::Registers;
 use sanitizing::Sanitizing;
-use std::ffi::{c_uint, c_void};
+use std::ffi::{c_uint, c_void, CStr};
 use std::ptr::null_mut;
 
 /// One word: the number of the instruction that began last in its block.
@@ -40,7 +42,7 @@ impl<O: Observer<ArmGuest>> Follow for Follower<O> {
         let ram = Ram::map(&setup.arguments.ram, setup.arguments.base)?;
         let observer = O::create(setup, ram.size())?;
         let began = unsafe { qemu::qemu_plugin_scoreboard_find(BEGAN, cpu).cast::<u64>() };
-        let regions = (&setup.programs, setup.regions.clone());
+        let regions = (&setup.programs, setup.processes.clone(), setup.regions.clone());
         Ok(Follower::new(registers, Memory::new(ram), setup.kernel.interface_frame, began, observer, regions))
     }
 
@@ -128,12 +130,19 @@ unsafe extern "C" fn block_translated<O: Observer<ArmGuest>>(
     let registers = qemu::qemu_plugin_cb_flags::QEMU_PLUGIN_CB_R_REGS;
     let none = qemu::qemu_plugin_cb_flags::QEMU_PLUGIN_CB_NO_REGS;
     let both = qemu::qemu_plugin_mem_rw::QEMU_PLUGIN_MEM_RW;
+    let store_only = qemu::qemu_plugin_mem_rw::QEMU_PLUGIN_MEM_W;
     let store = qemu::qemu_plugin_op::QEMU_PLUGIN_INLINE_STORE_U64;
     let began = qemu::qemu_plugin_u64 { score: BEGAN, offset: 0 };
+    let prints = setup().regions.of_console();
+    let stored: Vec<_> = decoded_stores(&bytes, prints);
     for (index, (special, site)) in specials.into_iter().zip(sites).enumerate() {
         let handle = qemu::qemu_plugin_tb_get_insn(tb, index);
         qemu::qemu_plugin_register_vcpu_insn_exec_inline_per_vcpu(handle, store, began, index as u64);
         qemu::qemu_plugin_register_vcpu_mem_cb(handle, Some(memory_accessed::<O>), none, both, site.cast());
+        if let Some(register) = stored[index] {
+            let register = register as *mut c_void;
+            qemu::qemu_plugin_register_vcpu_mem_cb(handle, Some(device_written::<O>), registers, store_only, register);
+        }
         if special {
             let site = lasting(Site { block, index }).cast();
             qemu::qemu_plugin_register_vcpu_insn_exec_cb(handle, Some(special_reached::<O>), registers, site);
@@ -150,6 +159,29 @@ unsafe extern "C" fn memory_accessed<O: Observer<ArmGuest>>(
     let size = 1 << qemu::qemu_plugin_mem_size_shift(info);
     let site = &*site.cast::<O::Site>();
     follower::<O>().accessed(site, address as u32, size, qemu::qemu_plugin_mem_is_store(info));
+}
+
+/// Of each instruction the register that it stores, if what the guest `prints` is looked at.
+fn decoded_stores(bytes: &[Vec<u8>], prints: bool) -> Vec<Option<usize>> {
+    let stored = |bytes: &Vec<u8>| console::stored(bytes, decode::decode(bytes).instruction.class).filter(|_| prints);
+    bytes.iter().map(stored).collect()
+}
+
+/// Device registers among others: the guest may print.
+unsafe extern "C" fn device_written<O: Observer<ArmGuest>>(
+    _cpu: c_uint,
+    info: qemu::qemu_plugin_meminfo_t,
+    address: u64,
+    register: *mut c_void,
+) {
+    let found = qemu::qemu_plugin_get_hwaddr(info, address);
+    if found.is_null() || !qemu::qemu_plugin_hwaddr_is_io(found) {
+        return;
+    }
+    let device = CStr::from_ptr(qemu::qemu_plugin_hwaddr_device_name(found));
+    if console::is_port(device, qemu::qemu_plugin_hwaddr_phys_addr(found)) {
+        follower::<O>().printed(register as usize);
+    }
 }
 
 unsafe extern "C" fn special_reached<O: Observer<ArmGuest>>(_cpu: c_uint, site: *mut c_void) {

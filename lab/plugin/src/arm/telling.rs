@@ -64,6 +64,10 @@ impl Observer<ArmGuest> for Output<Arm> {
         Sink::marker(self, marker);
     }
 
+    fn process(&mut self, name: &str) {
+        Sink::process(self, name);
+    }
+
     fn doubt(&mut self, text: String) {
         self.warn(text);
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //! The plugin's arguments: `machine=`, `kernel=`, `ram=`, `out=`, `mode=`, `note=`, `stop=`, `set=`, `range=`,
-//! `program=`, `region=`, `symbols=`, `ignore=`, `from=`, `without=`, `base=`, `watch=`.
+//! `program=`, `processes=`, `region=`, `symbols=`, `ignore=`, `from=`, `without=`, `base=`, `watch=`.
 
 use cobnut_model::{Linear, Physical};
 use std::path::PathBuf;
@@ -37,6 +37,8 @@ pub struct Arguments {
     pub ranges: Vec<String>,
     /// `program=NAME:FILE`: a user's program, known by its ELF file.
     pub programs: Vec<String>,
+    /// `processes=FILE`: where the guest's kernel says which process runs (`processes.rs`).
+    pub processes: Option<PathBuf>,
     /// `region=CASE:WHAT`: a case without marks (`user_regions.rs`).
     pub regions: Vec<String>,
     /// `from=begin`: nothing is counted or modelled before the first case begins.
@@ -82,6 +84,7 @@ impl Arguments {
                 "set" => arguments.overrides.push(value.to_string()),
                 "range" => arguments.ranges.push(value.to_string()),
                 "program" => arguments.programs.push(value.to_string()),
+                "processes" => arguments.processes = Some(value.into()),
                 "region" => arguments.regions.push(value.to_string()),
                 "from" if value == "begin" => arguments.from_begin = true,
                 "from" => return Err(format!("argument from: {value} is not begin")),
@@ -112,8 +115,12 @@ impl Arguments {
             return Err("argument without: there is no machine to change".into());
         }
         if arguments.sanitize || arguments.stretch {
-            let given = [("program", &arguments.programs), ("region", &arguments.regions)];
-            if let Some((name, _)) = given.iter().find(|(_, given)| !given.is_empty()) {
+            let given = [
+                ("program", !arguments.programs.is_empty()),
+                ("processes", arguments.processes.is_some()),
+                ("region", !arguments.regions.is_empty()),
+            ];
+            if let Some((name, _)) = given.iter().find(|(_, given)| *given) {
                 return Err(format!("argument {name}: only what is measured or recorded has one"));
             }
         }

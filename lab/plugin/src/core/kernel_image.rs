@@ -75,6 +75,13 @@ impl KernelImage {
         Some(Symbols::new(list.collect::<Option<_>>()?, code.collect()))
     }
 
+    /// Where the symbol with this name is, whatever it names; None: it is no ELF file that is complete.
+    pub fn parse_variable(bytes: &[u8], name: &str) -> Option<Option<u32>> {
+        let elf = parse(bytes)?;
+        let mut named = elf.symbols().filter(|symbol| symbol.name_bytes() == Ok(name.as_bytes()));
+        Some(named.next().map(|symbol| symbol.address() as u32))
+    }
+
     fn parse(bytes: &[u8]) -> Option<Self> {
         let elf = parse(bytes)?;
         let mut image = KernelImage::default();

@@ -7,6 +7,7 @@ pub mod findings;
 pub mod kernel_image;
 pub mod observer;
 pub mod output;
+pub mod processes;
 pub mod programs;
 pub mod ram;
 pub mod reader;

@@ -57,6 +57,9 @@ pub trait Observer<G: Guest>: Sized + 'static {
 
     fn marker(&mut self, _marker: Marker) {}
 
+    /// A process of this name runs in the space in force.
+    fn process(&mut self, _name: &str) {}
+
     /// Something about the guest is not understood.
     fn doubt(&mut self, _text: String) {}
 

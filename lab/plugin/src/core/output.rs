@@ -106,6 +106,13 @@ impl<P: Processor> Sink<P> for Output<P> {
         }
     }
 
+    fn process(&mut self, name: &str) {
+        match self {
+            Output::Measurement(sink) => sink.process(name),
+            Output::Record(sink) => sink.process(name),
+        }
+    }
+
     fn warn(&mut self, text: String) {
         match self {
             Output::Measurement(sink) => sink.warn(text),

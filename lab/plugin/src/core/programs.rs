@@ -6,10 +6,11 @@
 use super::kernel_image::{Contents, KernelImage};
 use super::symbols::Symbols;
 use cobnut_trace::{CodeRange, ProgramCode};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 pub struct Program {
     name: String,
+    path: PathBuf,
     /// Contents of executable sections, by address.
     code: Contents,
     symbols: Symbols,
@@ -22,7 +23,12 @@ impl Program {
             .filter(|(name, _)| !name.is_empty() && !name.contains('/'))
             .ok_or(format!("argument program={argument}: must be NAME:FILE"))?;
         let (symbols, code) = KernelImage::program(Path::new(path)).map_err(|why| format!("program {name}: {why}"))?;
-        Ok(Program { name: name.to_string(), code, symbols })
+        Ok(Program { name: name.to_string(), path: path.into(), code, symbols })
+    }
+
+    /// Its ELF file.
+    pub fn path(&self) -> &Path {
+        &self.path
     }
 
     /// Whether the file has these bytes for this address.
@@ -112,7 +118,8 @@ impl Programs {
         let end = first + code.len() as u32;
         let list = symbols.iter().map(|&(at, name)| (at, name.to_string())).collect();
         let symbols = Symbols::new(list, vec![(first, end)]);
-        Programs { list: vec![Program { name: name.to_string(), code: vec![(first, code.to_vec())], symbols }] }
+        let (name, code) = (name.to_string(), vec![(first, code.to_vec())]);
+        Programs { list: vec![Program { name, path: PathBuf::new(), code, symbols }] }
     }
 }
 

@@ -4,6 +4,7 @@
 use super::arguments::Arguments;
 use super::code_ranges::{self, Of};
 use super::kernel_image::KernelImage;
+use super::processes::Processes;
 use super::programs::Programs;
 use super::symbols::Symbols;
 use super::user_regions::UserRegions;
@@ -21,6 +22,7 @@ pub struct Setup {
     pub file: Option<MachineFile>,
     pub ranges: Vec<CodeRange>,
     pub programs: Programs,
+    pub processes: Processes,
     pub regions: UserRegions,
     /// What is counted of each of them.
     pub program_code: Vec<ProgramCode>,
@@ -74,9 +76,11 @@ pub fn prepare<'a>(words: impl Iterator<Item = &'a str>, architecture: Architect
         (None, None) => Symbols::default(),
     };
     let programs = Programs::read(&arguments.programs)?;
+    let names = arguments.symbols.as_deref().or(arguments.kernel.as_deref());
+    let processes = Processes::read(arguments.processes.as_deref(), names, &symbols, &programs)?;
     let regions = UserRegions::parse(&arguments.regions, &programs, &symbols)?;
-    if architecture == Architecture::Arm && regions.of_console() {
-        return Err("argument region: what an ARM guest prints is not seen".into());
+    if regions.of_process() && !processes.known() {
+        return Err("argument region: process= needs processes=FILE".into());
     }
     let (mut ranges, mut in_programs) = (Vec::new(), Vec::new());
     for argument in &arguments.ranges {
@@ -87,7 +91,19 @@ pub fn prepare<'a>(words: impl Iterator<Item = &'a str>, architecture: Architect
     }
     let program_code = programs.code(&in_programs);
     let provenance = arguments.note.as_deref().map(read_json).transpose()?.unwrap_or_default();
-    Ok(Setup { arguments, kernel, symbols, file, ranges, programs, regions, program_code, provenance, warnings })
+    Ok(Setup {
+        arguments,
+        kernel,
+        symbols,
+        file,
+        ranges,
+        programs,
+        processes,
+        regions,
+        program_code,
+        provenance,
+        warnings,
+    })
 }
 
 fn read_json(path: &Path) -> Result<serde_json::Value, String> {

@@ -100,6 +100,24 @@ impl Symbols {
     }
 }
 
+/// Where the variable `name` is, by an ELF file or by lines as System.map has them.
+pub fn variable(file: Option<&Path>, name: &str) -> Result<u32, String> {
+    let path = file.ok_or("no file has the kernel's symbols")?;
+    let bytes = std::fs::read(path).map_err(|error| format!("symbol file {}: {error}", path.display()))?;
+    let found = match bytes.starts_with(&elf::ELFMAG) {
+        true => KernelImage::parse_variable(&bytes, name).flatten(),
+        false => line_of(&String::from_utf8_lossy(&bytes), name),
+    };
+    found.ok_or(format!("{} has no symbol {name}", path.display()))
+}
+
+/// The address in the line that ends with `name`.
+fn line_of(text: &str, name: &str) -> Option<u32> {
+    let mut lines = text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+    let words = lines.find(|words| words.len() == 3 && words[2] == name)?;
+    u32::from_str_radix(words[0], 16).ok()
+}
+
 /// The qualified name in a C++ symbol (Itanium ABI), without parameters, unnamed namespaces and what a compiler says of
 /// a part or copy (`.cold`); other symbols as they are.
 fn readable(symbol: &str) -> String {
@@ -129,6 +147,12 @@ mod tests {
         assert_eq!(symbols.name(0xc100_0044).as_deref(), Some("helper+0x4"));
         assert_eq!((symbols.name(0xc180_0000), symbols.name(0x0804_8000)), (None, None));
         assert!(Symbols::parse("no map").is_none() && Symbols::parse("").is_none());
+    }
+
+    #[test]
+    fn a_variable_has_its_line() {
+        let map = "c1000040 t current_time\nc1800000 D current\nc1800004 d current_other\n";
+        assert_eq!((line_of(map, "current"), line_of(map, "other")), (Some(0xc180_0000), None));
     }
 
     #[test]

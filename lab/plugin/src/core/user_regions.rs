@@ -8,10 +8,13 @@
 //!   of the program. Each is an iteration, from the instruction that makes it to its return in the same thread; what
 //!   is in between belongs to none.
 //! - `console=FROM..TO`: texts that the guest prints. FROM ends one iteration and starts the next, TO ends the case.
+//! - `process=NAME`: the stays of a process on the processor, by its name or number, where `processes=` says who runs.
 //!
+//! `process=NAME/` before one of the others restricts that to what happens while such a process runs.
 //! With `@N` behind it, the first N turns belong to the case but are no iterations. One case is open at a time: where
 //! another one would begin inside it, that is not measured.
 
+use super::processes::Process;
 use super::programs::Programs;
 use super::symbols::Symbols;
 use cobnut_trace::Marker;
@@ -40,11 +43,30 @@ enum What {
         from: String,
         to: String,
     },
+    /// From when the process gets the processor to when another one does.
+    Stays,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Wanted {
+    Number(u32),
+    Name(String),
+}
+
+impl Wanted {
+    fn is(&self, process: &Process) -> bool {
+        match self {
+            Wanted::Number(number) => *number == process.number,
+            Wanted::Name(name) => *name == process.name,
+        }
+    }
 }
 
 #[derive(Clone)]
 struct Region {
     case: u32,
+    /// Whose it is.
+    of: Option<Wanted>,
     what: What,
     warmup: u32,
 }
@@ -58,6 +80,10 @@ pub struct UserRegions {
     turns: u32,
     /// The thread in the call that is measured.
     calling: Option<Thread>,
+    /// Who runs, if that is known.
+    process: Option<Process>,
+    /// It is the process whose stays are measured.
+    stays: bool,
     /// What the guest has printed last.
     printed: String,
     /// Spaces in which the program of the calls has run.
@@ -69,7 +95,9 @@ pub struct UserRegions {
 /// Addresses of pages agree with those of the programs in so many bits, wherever a segment starts.
 const WITHIN_PAGE: u32 = 0xfff;
 const KERNEL: &str = "kernel";
-const FORM: &str = "must be CASE:NAME/FROM..TO, CASE:call=NUMBER, CASE:NAME/call=NUMBER or CASE:console=FROM..TO";
+const PROCESS: &str = "process=";
+const FORM: &str = "must be CASE:NAME/FROM..TO, CASE:call=NUMBER, CASE:NAME/call=NUMBER, CASE:console=FROM..TO or \
+                    CASE:process=NAME, or one of these behind CASE:process=NAME/";
 
 impl UserRegions {
     /// `symbols` are the kernel's.
@@ -83,9 +111,15 @@ impl UserRegions {
             }
             list.push(region);
         }
-        let calls = list.iter().filter(|region| matches!(region.what, What::Calls { .. })).count();
-        if calls > 1 || calls == 1 && list.len() > 1 {
-            return Err("argument region: calls are measured alone, in a run of their own".into());
+        if list.len() > 1 {
+            let alone = |region: &Region| match region.what {
+                What::Calls { .. } => Some("calls"),
+                What::Stays => Some("a process's stays"),
+                _ => None,
+            };
+            if let Some(what) = list.iter().find_map(alone) {
+                return Err(format!("argument region: {what} are measured alone, in a run of their own"));
+            }
         }
         Ok(UserRegions { list, ..UserRegions::default() })
     }
@@ -118,6 +152,11 @@ impl UserRegions {
         matches!(self.list.first(), Some(Region { what: What::Calls { .. }, .. }))
     }
 
+    /// Whether a process is named.
+    pub fn of_process(&self) -> bool {
+        self.list.iter().any(|region| region.of.is_some())
+    }
+
     /// Whether what the guest prints is looked at.
     pub fn of_console(&self) -> bool {
         self.list.iter().any(|region| matches!(region.what, What::Console { .. }))
@@ -127,7 +166,9 @@ impl UserRegions {
     /// kernel.
     pub fn reached(&mut self, address: u32, by_kernel: bool) -> Vec<Marker> {
         let here = |region: &Region| match region.what {
-            What::Code { program, from, to } => program.is_none() == by_kernel && [from, to].contains(&address),
+            What::Code { program, from, to } => {
+                program.is_none() == by_kernel && [from, to].contains(&address) && self.is_theirs(region)
+            }
             _ => false,
         };
         let Some(index) = self.list.iter().position(here) else { return Vec::new() };
@@ -169,6 +210,29 @@ impl UserRegions {
         vec![Marker::Begin(self.list[index].case)]
     }
 
+    /// Whether what happens now may be a region's.
+    fn is_theirs(&self, region: &Region) -> bool {
+        region.of.as_ref().is_none_or(|wanted| self.process.as_ref().is_some_and(|process| wanted.is(process)))
+    }
+
+    /// Another process runs from now on, or the one that runs has another name.
+    pub fn switched(&mut self, to: &Process) -> Vec<Marker> {
+        self.process = Some(to.clone());
+        let Some(region @ Region { what: What::Stays, warmup, .. }) = self.list.first() else { return Vec::new() };
+        let (stayed, warmup) = (self.stays, *warmup);
+        self.stays = self.is_theirs(region);
+        match (stayed, self.stays) {
+            (false, true) => {
+                let mut markers = self.begin(0);
+                markers.extend((self.turns >= warmup).then_some(Marker::Iteration));
+                self.turns += 1;
+                markers
+            }
+            (true, false) if self.turns > warmup => vec![Marker::Pause],
+            _ => Vec::new(),
+        }
+    }
+
     /// Code of a program is executed in a space.
     #[inline]
     pub fn runs(&mut self, ran: usize, space: (u32, u32)) {
@@ -181,9 +245,10 @@ impl UserRegions {
 
     /// A thread is about to make the call with this number.
     pub fn calls(&mut self, called: u32, thread: Thread) -> Vec<Marker> {
-        let Some(&Region { what: What::Calls { program, number }, warmup, .. }) = self.list.first() else {
+        let Some(region @ &Region { what: What::Calls { program, number }, warmup, .. }) = self.list.first() else {
             return Vec::new();
         };
+        let theirs = (program.is_none() || self.spaces.contains(&thread.space)) && self.is_theirs(region);
         // A thread that calls again has come back from a call that was not seen to return.
         let lost = self.calling.is_some_and(|calling| calling.space == thread.space);
         let mut markers = Vec::new();
@@ -191,7 +256,6 @@ impl UserRegions {
             self.calling = None;
             markers.extend((self.turns > warmup).then_some(Marker::Drop));
         }
-        let theirs = program.is_none() || self.spaces.contains(&thread.space);
         if called != number || !theirs || self.calling.is_some() {
             return markers;
         }
@@ -227,19 +291,21 @@ impl UserRegions {
         }
         let ends = |text: &str| self.printed.ends_with(text);
         let found = self.list.iter().enumerate().find_map(|(index, region)| match &region.what {
-            What::Console { from, .. } if ends(from) => Some((index, true)),
-            What::Console { to, .. } if ends(to) => Some((index, false)),
+            What::Console { from, .. } if ends(from) && self.is_theirs(region) => Some((index, true)),
+            What::Console { to, .. } if ends(to) && self.is_theirs(region) => Some((index, false)),
             _ => None,
         });
         found.map_or_else(Vec::new, |(index, starts)| self.turn(index, starts))
     }
 
-    /// The run ends. A case of calls has no other end.
+    /// The run ends. A case of calls or stays has no other end.
     pub fn finish(&mut self) -> Vec<Marker> {
-        if !self.of_calls() || self.open.take().is_none() {
+        let stays = matches!(self.list.first(), Some(Region { what: What::Stays, .. }));
+        if !(self.of_calls() || stays) || self.open.take().is_none() {
             return Vec::new();
         }
-        let lost = self.calling.take().is_some().then_some(Marker::Drop);
+        let unfinished = self.calling.take().is_some() || std::mem::take(&mut self.stays);
+        let lost = unfinished.then_some(Marker::Drop);
         lost.into_iter().chain([Marker::End]).collect()
     }
 
@@ -255,24 +321,35 @@ impl Region {
         let (case, rest) = argument.split_once(':').ok_or(FORM)?;
         let (rest, warmup) = rest.rsplit_once('@').unwrap_or((rest, "0"));
         let (case, warmup) = (number(case)?, number(warmup)?);
-        let what = What::parse(rest, programs, symbols)?;
+        let (of, rest) = match rest.strip_prefix(PROCESS) {
+            Some(rest) => {
+                let (name, what) = rest.split_once('/').map_or((rest, None), |(name, what)| (name, Some(what)));
+                if name.is_empty() {
+                    return Err(FORM.into());
+                }
+                (Some(name.parse().map_or_else(|_| Wanted::Name(name.to_string()), Wanted::Number)), what)
+            }
+            None => (None, Some(rest)),
+        };
+        let what = rest.map_or(Ok(What::Stays), |what| What::parse(what, programs, symbols))?;
         match &what {
             What::Code { from, to, .. } if from == to => Err("starts where it ends".into()),
             What::Console { from, to } if from == to || from.is_empty() || to.is_empty() => {
                 Err("needs two different texts".into())
             }
-            _ => Ok(Region { case, what, warmup }),
+            _ => Ok(Region { case, of, what, warmup }),
         }
     }
 
     fn starts_like(&self, other: &Region) -> bool {
-        match (&self.what, &other.what) {
-            (What::Code { program: ours, from, .. }, What::Code { program, from: other, .. }) => {
-                (ours, from) == (program, other)
+        self.of == other.of
+            && match (&self.what, &other.what) {
+                (What::Code { program: ours, from, .. }, What::Code { program, from: other, .. }) => {
+                    (ours, from) == (program, other)
+                }
+                (What::Console { from, .. }, What::Console { from: other, .. }) => from == other,
+                _ => false,
             }
-            (What::Console { from, .. }, What::Console { from: other, .. }) => from == other,
-            _ => false,
-        }
     }
 }
 

@@ -123,6 +123,9 @@ fn a_wrong_region_is_refused() {
         ("3:it/again..done@x", FORM),
         ("3:call=getpid", FORM),
         ("3:console=x", FORM),
+        ("3:process=", FORM),
+        ("3:process=/call=3", FORM),
+        ("3:process=sh/call", FORM),
         ("3:other/again..done", "there is no program=other:FILE"),
         ("3:other/call=3", "there is no program=other:FILE"),
         ("3:it/again..nowhere", "it has no symbol nowhere, or several"),
@@ -137,4 +140,51 @@ fn a_wrong_region_is_refused() {
     assert_eq!(shared.as_deref(), Some("argument region=2:it/again..call: starts where case 1 starts"));
     let calls = regions(&["1:call=20", "2:call=3"]).err();
     assert_eq!(calls.as_deref(), Some("argument region: calls are measured alone, in a run of their own"));
+    let stays = regions(&["1:process=sh", "2:it/again..done"]).err();
+    assert_eq!(stays.as_deref(), Some("argument region: a process's stays are measured alone, in a run of their own"));
+}
+
+fn process(number: u32, name: &str) -> Process {
+    Process { number, name: name.to_string() }
+}
+
+#[test]
+fn a_region_may_be_a_process_s() {
+    let mut regions = regions(&["1:process=sh/it/again..done", "2:process=7/it/again..done"]).unwrap();
+    assert!(regions.of_process());
+    assert_eq!(regions.reached(0x8048000, false), [], "nobody knows who runs");
+    assert_eq!(regions.switched(&process(7, "cat")), []);
+    assert_eq!(regions.reached(0x8048000, false), [Marker::Begin(2), Marker::Iteration]);
+    assert_eq!(regions.switched(&process(5, "cat")), []);
+    assert_eq!(regions.reached(0x8048005, false), [], "the end is another's");
+    assert_eq!(regions.switched(&process(7, "sh")), [], "by number");
+    assert_eq!(regions.reached(0x8048005, false), [], "the first that fits has not begun");
+    assert_eq!(regions.switched(&process(7, "cat")), []);
+    assert_eq!(regions.reached(0x8048005, false), [Marker::Iteration, Marker::End]);
+}
+
+#[test]
+fn stays_of_a_process_are_iterations() {
+    let mut regions = regions(&["4:process=sh@1"]).unwrap();
+    assert_eq!(regions.switched(&process(1, "init")), []);
+    assert_eq!(regions.switched(&process(2, "sh")), [Marker::Begin(4)], "not measured");
+    assert_eq!(regions.switched(&process(1, "init")), []);
+    assert_eq!(regions.switched(&process(2, "sh")), [Marker::Iteration]);
+    assert_eq!(regions.switched(&process(3, "sh")), [], "another of the same name");
+    assert_eq!(regions.switched(&process(3, "cat")), [Marker::Pause], "it has executed another program");
+    assert_eq!(regions.switched(&process(3, "sh")), [Marker::Iteration]);
+    assert_eq!(regions.finish(), [Marker::Drop, Marker::End]);
+}
+
+#[test]
+fn calls_and_texts_may_be_a_process_s() {
+    let mut calls = regions(&["0:process=sh/call=20"]).unwrap();
+    calls.switched(&process(1, "init"));
+    assert_eq!(calls.calls(20, ONE), []);
+    calls.switched(&process(2, "sh"));
+    assert_eq!(calls.calls(20, ONE), [Marker::Begin(0), Marker::Iteration]);
+    let mut console = regions(&["0:process=sh/console=a..b"]).unwrap();
+    assert_eq!(console.printed(b'a'), []);
+    console.switched(&process(2, "sh"));
+    assert_eq!(console.printed(b'a'), [Marker::Begin(0), Marker::Iteration]);
 }

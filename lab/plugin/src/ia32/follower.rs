@@ -11,6 +11,7 @@ use super::decode::{Addressing, Special};
 use super::descriptors;
 use super::registers;
 use super::{Access, Arrival, Event, Observer, Place, State};
+use crate::core::processes::Processes;
 use crate::core::programs::Programs;
 use crate::core::user_regions::{Thread, UserRegions};
 use cobnut_model::ia32::{Class, EntryKind};
@@ -32,8 +33,8 @@ const SLEEP_ENABLE: u32 = 1 << 13;
 const SERIAL_PORT: u16 = 0x3f8;
 
 /// The block that was started last.
-struct Previous<P> {
-    block: *const Block<P>,
+pub(super) struct Previous<P> {
+    pub(super) block: *const Block<P>,
     linear: Linear,
     /// Segments of it that were told.
     told: usize,
@@ -50,14 +51,23 @@ pub struct Follower<O: Observer> {
     /// Where the code segment of the user code that ran last starts; none since CR3 was written.
     user_code_base: Option<Linear>,
     programs: &'static Programs,
-    regions: UserRegions,
+    pub(super) processes: Processes,
+    /// The space that was named last, and how often processes had changed by then; its kernel's has no process.
+    pub(super) named: Option<(Physical, Linear, Option<u32>)>,
+    pub(super) regions: UserRegions,
     next_fall: Linear,
     next_taken: Linear,
-    previous: Previous<O::Prepared>,
+    pub(super) previous: Previous<O::Prepared>,
 }
 
 impl<O: Observer> Follower<O> {
-    pub fn new(state: State, observer: O, programs: &'static Programs, regions: UserRegions) -> Self {
+    pub fn new(
+        state: State,
+        observer: O,
+        programs: &'static Programs,
+        processes: Processes,
+        regions: UserRegions,
+    ) -> Self {
         Follower {
             observer,
             state,
@@ -66,6 +76,8 @@ impl<O: Observer> Follower<O> {
             privilege: KERNEL,
             user_code_base: None,
             programs,
+            processes,
+            named: None,
             regions,
             next_fall: NOWHERE,
             next_taken: NOWHERE,
@@ -144,7 +156,7 @@ impl<O: Observer> Follower<O> {
         }
     }
 
-    fn mark(&mut self, markers: impl IntoIterator<Item = Marker>) {
+    pub(super) fn mark(&mut self, markers: impl IntoIterator<Item = Marker>) {
         markers.into_iter().for_each(|marker| self.observer.marker(marker));
     }
 
@@ -159,7 +171,7 @@ impl<O: Observer> Follower<O> {
     pub fn end_regions(&mut self) {
         let markers = self.regions.finish();
         self.mark(markers);
-        let doubts: Vec<String> = self.regions.doubts().collect();
+        let doubts: Vec<String> = self.regions.doubts().chain(self.processes.doubt()).collect();
         doubts.into_iter().for_each(|doubt| self.observer.doubt(doubt));
     }
 
@@ -171,6 +183,9 @@ impl<O: Observer> Follower<O> {
         self.previous = Previous { block, linear, told: 0 };
         if learned.privilege != KERNEL && self.user_code_base != Some(learned.code_base) {
             self.user_code(learned);
+        }
+        if self.processes.known() && learned.privilege != KERNEL && !learned.trampoline {
+            self.name_space(learned);
         }
         if let Some(program) = learned.program.filter(|_| self.regions.of_calls()) {
             self.regions.runs(program, self.thread(learned.code_base).space);
@@ -287,6 +302,9 @@ impl<O: Observer> Follower<O> {
             self.check_restart(before, linear);
         }
         self.observer.event(Event::Arrived(arrival), &mut self.state);
+        if self.processes.known() {
+            self.left_kernel(before.learned, learned);
+        }
         if self.regions.waits() && learned.privilege != KERNEL && !learned.trampoline {
             let returned = self.regions.returned(self.thread(learned.code_base));
             self.mark(returned);
@@ -425,6 +443,9 @@ impl<O: Observer> Follower<O> {
             self.state.descriptors.written(access.linear);
         }
         self.observer.data(site, access, &mut self.state);
+        if access.write && self.processes.known() {
+            self.written(access.linear);
+        }
     }
 
     /// `lgdt` or `lidt` reads a part of its operand: the limit, then the table's base.

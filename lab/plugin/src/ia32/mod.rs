@@ -11,6 +11,7 @@ mod limits;
 mod listings;
 mod memory;
 mod operands;
+mod processes;
 mod registers;
 mod sanitizing;
 mod telling;
@@ -170,7 +171,8 @@ impl<O: Observer> Follow for Follower<O> {
         let memory = Memory::new(Ram::map(&setup.arguments.ram, Physical(0))?);
         let observer = O::create(setup, memory.size())?;
         let state = State { registers, memory, descriptors: Descriptors::default(), kernel: setup.kernel };
-        Ok(Follower::new(state, observer, &setup.programs, setup.regions.clone()))
+        let processes = setup.processes.clone();
+        Ok(Follower::new(state, observer, &setup.programs, processes, setup.regions.clone()))
     }
 
     #[inline]

@@ -115,6 +115,10 @@ impl observer::Observer<Ia32Guest> for Telling {
         self.output.marker(marker);
     }
 
+    fn process(&mut self, name: &str) {
+        self.output.process(name);
+    }
+
     fn doubt(&mut self, text: String) {
         self.output.warn(text);
     }

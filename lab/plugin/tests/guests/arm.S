@@ -110,7 +110,15 @@ _start:
         mark    2, 5
         mark    3, 5
 
-        // Without marks: a loop, and system calls of a program.
+        // Without marks: what is printed, a loop, and system calls of a program.
+        mov     r10, #3
+        mov     r7, #'o'
+7:      str     r7, [r5]
+        subs    r10, r10, #1
+        bne     7b
+        mov     r7, #'!'
+        str     r7, [r5]
+
         mov     r10, #5
 again:  nop
         nop
@@ -137,9 +145,19 @@ finished:
         mov     r7, #1
         svc     0
 called: cmp     r7, #1
+#ifdef PROCESSES
+        beq     5f
+        cmp     r7, #3                          // lets the other one run
+        ldreq   r0, =current
+        ldmeqia r0, {r1, r2}
+        streq   r1, [r0, #4]
+        streq   r2, [r0]
+        movs    pc, lr
+#else
         movnes  pc, lr
+#endif
 
-        mov     r0, #0x18                       // semihosting: the program has ended
+5:      mov     r0, #0x18                       // semihosting: the program has ended
         ldr     r1, =0x20026
         svc     0x123456
 6:      b       6b
@@ -153,3 +171,7 @@ vector: ldr     pc, 1f
 abort:  subs    pc, lr, #4                      // behind the instruction that has aborted
 handled:
         nop
+
+#ifdef PROCESSES
+#include "tasks.inc"
+#endif

@@ -107,7 +107,7 @@ pub fn switches(causes: &Causes) -> Vec<Distinct> {
 }
 
 /// Its directory's physical address, and where its code segment starts unless that is 0.
-fn name(space: Space) -> String {
+pub(super) fn name(space: Space) -> String {
     match space.code_base {
         Linear(0) => format!("{:08x}", space.directory),
         base => format!("{:08x}+{base:08x}", space.directory),

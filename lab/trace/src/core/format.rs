@@ -46,6 +46,7 @@ pub mod tag {
     pub const LIMIT_FAULT: u8 = 19;
     pub const PAUSE: u8 = 20;
     pub const DROP: u8 = 21;
+    pub const PROCESS: u8 = 22;
 }
 
 pub const MAPPED_LARGE: u8 = 1;
@@ -72,6 +73,7 @@ pub fn is_lasting(first: u8) -> bool {
             | tag::DROP
             | tag::MARKER
             | tag::WARNING
+            | tag::PROCESS
     )
 }
 

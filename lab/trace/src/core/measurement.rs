@@ -17,6 +17,7 @@ use crate::Marker;
 use crate::Mode;
 use cobnut_model::{Code, Linear, MachineFile, Mapping, Physical, Tables};
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 pub struct Measurement<P: Processor> {
@@ -33,6 +34,8 @@ pub struct Measurement<P: Processor> {
     regions: Regions<P>,
     ranges: CodeRanges,
     totals: Option<Totals<P>>,
+    /// Who has run in each space, as they came.
+    processes: BTreeMap<String, Vec<String>>,
     warnings: Warnings,
     effects: Effects<P>,
     /// Whether an iteration is being measured, so that footprints matter.
@@ -57,6 +60,9 @@ pub struct Measured<'a> {
     /// Every distinct switch and invalidation, on a machine.
     switches: Option<Vec<causes::Distinct>>,
     totals: TotalsReport,
+    /// By space, the processes that have run in it, on a machine; of guests whose processes are known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    processes: Option<&'a BTreeMap<String, Vec<String>>>,
     /// What makes these figures doubtful.
     warnings: Vec<String>,
 }
@@ -83,6 +89,7 @@ impl<P: Processor> Measurement<P> {
             regions: Regions::new(file.is_some()),
             ranges: CodeRanges::new(&header.ranges),
             totals: None,
+            processes: BTreeMap::new(),
             warnings: Warnings::default(),
             effects: Effects::default(),
             measuring: false,
@@ -145,6 +152,7 @@ impl<P: Processor> Measurement<P> {
             ranges: self.ranges.reports(),
             switches,
             totals: self.totals.as_ref().map_or_else(|| self.totals_now().report(), Totals::report),
+            processes: Some(&self.processes).filter(|processes| !processes.is_empty()),
             warnings,
         }
     }
@@ -414,6 +422,14 @@ impl<P: Processor> Sink<P> for Measurement<P> {
         }
         self.measuring = self.regions.measuring();
         self.totals = Some(self.totals_now());
+    }
+
+    fn process(&mut self, name: &str) {
+        let Some(machine) = &mut self.machine else { return };
+        let names = self.processes.entry(causes::name(machine.causes().space())).or_default();
+        if names.iter().all(|known| known != name) {
+            names.push(name.to_string());
+        }
     }
 
     fn warn(&mut self, text: String) {

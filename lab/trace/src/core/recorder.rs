@@ -127,6 +127,16 @@ impl<P: Processor, W: Write> Recorder<P, W> {
         }
     }
 
+    /// An event that consists of a tag and a text.
+    fn put_text(&mut self, tag: u8, text: &str) {
+        self.end_stretch();
+        let text = &text.as_bytes()[..text.len().min(u16::MAX as usize)];
+        self.room(3 + text.len());
+        self.chunk.push(tag);
+        self.chunk.extend((text.len() as u16).to_le_bytes());
+        self.chunk.extend(text);
+    }
+
     /// Tells what a walk finds for every page between two addresses, where that was not told before.
     #[inline]
     fn tell(&mut self, first: Linear, last: Linear, tables: &mut impl Tables<P::Mapping>) {
@@ -262,14 +272,13 @@ impl<P: Processor, W: Write> Sink<P> for Recorder<P, W> {
         }
     }
 
+    fn process(&mut self, name: &str) {
+        self.put_text(tag::PROCESS, name);
+    }
+
     fn warn(&mut self, text: String) {
         if self.warnings.add(text.clone()) {
-            self.end_stretch();
-            let text = &text.as_bytes()[..text.len().min(u16::MAX as usize)];
-            self.room(3 + text.len());
-            self.chunk.push(tag::WARNING);
-            self.chunk.extend((text.len() as u16).to_le_bytes());
-            self.chunk.extend(text);
+            self.put_text(tag::WARNING, &text);
         }
     }
 }

@@ -279,9 +279,13 @@ impl<P: Processor> State<P> {
                 return Some(());
             }
             tag::MAPPED => return self.mapped(cursor),
-            tag::WARNING => {
+            tag::WARNING | tag::PROCESS => {
                 let length = cursor.half()? as usize;
-                sink.warn(String::from_utf8_lossy(cursor.bytes(length)?).into_owned());
+                let text = String::from_utf8_lossy(cursor.bytes(length)?);
+                match tag {
+                    tag::PROCESS => sink.process(&text),
+                    _ => sink.warn(text.into_owned()),
+                }
                 return Some(());
             }
             tag::BEGIN | tag::ITERATION | tag::PAUSE | tag::DROP | tag::END | tag::MARKER => {

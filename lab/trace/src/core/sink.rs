@@ -35,6 +35,9 @@ pub trait Sink<P: Processor> {
 
     fn marker(&mut self, marker: Marker);
 
+    /// A process of this name runs in the space in force.
+    fn process(&mut self, _name: &str) {}
+
     /// Something about the guest that makes figures doubtful.
     fn warn(&mut self, text: String);
 
