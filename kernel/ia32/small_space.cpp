@@ -305,6 +305,7 @@ bool own_request(Space& space, Word control) {
         Space* leader = t ? t->space->arch.slots.leader ? t->space->arch.slots.leader : t->space : nullptr;
         if (!leader || leader == space.arch.slots.leader) return leader;
         VAddr bytes = slots::needed(space);
+        preemption_point();
         dissolve_group(space);
         return slots::give_slot(space, bytes, leader);
     }
