@@ -106,8 +106,12 @@ bool match_global_bits(const Space& space, VAddr address) {
     Word wanted = global_bit(space);
     if (!wanted == bool(in_directory & present)) return false;
     in_directory ^= present;
-    for (Word& e : table_at(space, address >> 22).entry)
-        if (e) e = (e & ~global) | wanted;
+    Word* entries = table_at(space, address >> 22).entry;
+    for (Word i = directory_entries; (i = used(entries, i));)
+        do {
+            Word& e = entries[--i];
+            if (e) e = (e & ~global) | wanted;
+        } while (i % 8);
     return true;
 }
 

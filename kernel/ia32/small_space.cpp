@@ -268,15 +268,17 @@ bool pinned_by_another(const Space& space, SlotName wanted, Word& visits) {
     return false;
 }
 
-// Takes the slots of all others in the way of one: false if one of them has asked for it meanwhile. No preemption point
-// comes after the last one, for the clock's tick may give a part of what is free to another space.
+// Takes the slots of all others in the way of one: false if one of them has asked for it meanwhile. The last one taken
+// has a point behind it, too, since giving up the space's own slot takes as long. What the clock's tick gives to another
+// space there is taken again.
 bool clear_the_way(const Space& space, SlotName wanted) {
-    for (bool first = true; !available_to(space, wanted, nullptr); first = false) {
-        if (!first) preemption_point();
+    while (!available_to(space, wanted, nullptr)) {
         Space& s = spaces::all.turn();
-        if (&s == &space || !name_of(s).granules().overlaps(wanted)) continue;
-        if (s.arch.slots.pinned) return false;
-        release(s);
+        if (&s != &space && name_of(s).granules().overlaps(wanted)) {
+            if (s.arch.slots.pinned) return false;
+            release(s);
+        }
+        preemption_point();
     }
     return true;
 }
@@ -303,6 +305,7 @@ bool own_request(Space& space, Word control) {
         Space* leader = t ? t->space->arch.slots.leader ? t->space->arch.slots.leader : t->space : nullptr;
         if (!leader || leader == space.arch.slots.leader) return leader;
         VAddr bytes = slots::needed(space);
+        preemption_point();
         dissolve_group(space);
         return slots::give_slot(space, bytes, leader);
     }

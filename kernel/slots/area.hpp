@@ -89,6 +89,7 @@ public:
     }
     // The first one of that size; size 0 if there is none.
     constexpr SlotName find(Word size_mb, const SlotMap* bound) const {
+        const Word others = bound ? ~size_mb : 0;
         // A slot smaller than a word of the maps is searched for in each word's free bits.
         for (SlotName s{0, size_mb}; s.offset_mb < end(bound);) {
             Word taken = unusable(s.offset_mb / 32, bound);
@@ -98,7 +99,7 @@ public:
             }
             for (Word n = 1; n < size_mb && n < 32; n *= 2) taken |= taken >> n;
             do {
-                if (!(taken & 1) && !(bound && another_begins(s)) && available(s, bound)) return s;
+                if (!(taken & 1) && !(size_there_[s.offset_mb] & others) && available(s, bound)) return s;
                 taken >>= size_mb & 31;
                 s.offset_mb += size_mb;
             } while (s.offset_mb % 32);
@@ -110,18 +111,18 @@ public:
         if (!bound) return exclusive_.take(s);
         bound->take(s);
         shared_.take(s);
-        for (Word i = s.offset_mb; i < s.offset_mb + s.size_mb; ++i) ++place_[i].users;
-        place_[s.offset_mb].size_mb = static_cast<std::uint16_t>(s.size_mb);
-        ++place_[s.offset_mb].beginning;
+        for (Word i = s.offset_mb; i < s.offset_mb + s.size_mb; ++i) ++users_[i];
+        size_there_[s.offset_mb] = static_cast<std::uint16_t>(s.size_mb);
+        ++beginning_[s.offset_mb];
     }
     constexpr void release(SlotName s, SlotMap* bound) {
         check((bound ? *bound : exclusive_).any(s));
-        check(!bound || (place_[s.offset_mb].beginning && place_[s.offset_mb].size_mb == s.size_mb));
+        check(!bound || (beginning_[s.offset_mb] && size_there_[s.offset_mb] == s.size_mb));
         if (!bound) return exclusive_.release(s);
         bound->release(s);
         for (Word i = s.offset_mb; i < s.offset_mb + s.size_mb; ++i)
-            if (!--place_[i].users) shared_.clear(i);
-        if (!--place_[s.offset_mb].beginning) place_[s.offset_mb].size_mb = 0;
+            if (!--users_[i]) shared_.clear(i);
+        if (!--beginning_[s.offset_mb]) size_there_[s.offset_mb] = 0;
     }
 
 private:
@@ -136,16 +137,13 @@ private:
     }
     // Slots that begin at one place in several directories are equally long: a switch that finds equal bases does not
     // look at the limit (ia32/fastpath.S).
-    constexpr bool another_begins(SlotName s) const { return place_[s.offset_mb].size_mb & ~s.size_mb; }
-    // For each megabyte: how many bound slots hold it, how many begin there, and their size or 0.
-    struct Place {
-        std::uint16_t users, beginning, size_mb;
-    };
+    constexpr bool another_begins(SlotName s) const { return size_there_[s.offset_mb] & ~s.size_mb; }
 
     Word size_mb_ = 0;
     // megabytes that belong to one space in all directories; to some space in some directory
     SlotMap exclusive_, shared_;
-    Place place_[area_max_mb] = {};
+    // For each megabyte: how many bound slots hold it, how many begin there, and their size or 0.
+    std::uint16_t users_[area_max_mb] = {}, beginning_[area_max_mb] = {}, size_there_[area_max_mb] = {};
 };
 
 static_assert(SlotName::decode(0x1f) == SlotName{60, 4});

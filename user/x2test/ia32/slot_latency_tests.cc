@@ -118,6 +118,78 @@ void grow_beside_group()
     remove_members(made);
 }
 
+/// In one group all slots of 1 MB are taken, and another one has a member. A space with an exclusive slot of 2 MB, half
+/// of it full of pages and of no use to a group, calls the other group's leader for ever: only one of the last places
+/// there can be its own. False after fail(). `made`: how many members there are, of which it is the last.
+bool call_beside_group(Agent *leader, Agent *other, Word &made)
+{
+    const Word most = wish.area_mb / 4 * 3 - 16;
+    if (!make(made++) || !cobnut::give_slot(member(0), 0)) return fail("no first slot"), false;
+    while (made < most && make_bound(made, leader->id)) made++;
+    if (made == most && make_bound(made, other->id)) made++;
+    if (made == most + 1 && make(made)) made++;
+    if (made != most + 2) return fail("only %u: error %u", made, L4_ErrorCode()), false;
+    const L4_ThreadId_t last = member(made - 1);
+    constexpr Word place = past_the_slot, ipc_offset = 0xE0;
+    const unsigned char *kip = static_cast<const unsigned char *>(L4_GetKernelInterface());
+    const Word entry = low_kip + *reinterpret_cast<const Word *>(kip + ipc_offset);
+    unsigned char code[] = {0xB8, 0, 0, 0, 0,           // mov other, %eax
+                            0x89, 0xC2,                 // mov %eax, %edx
+                            0x31, 0xC9, 0x31, 0xF6,     // no timeouts, no words
+                            0xBF, 0, 0, 0, 0, 0xFF, 0xD7, 0xEB, 0xEC}; // call *entry; again
+    *reinterpret_cast<Word *>(code + 1) = other->id.raw;
+    *reinterpret_cast<Word *>(code + 12) = entry;
+    const L4_Fpage_t pages = own_memory(20);
+    if (L4_IsNilFpage(pages)) return false;
+    unsigned char *const there = reinterpret_cast<unsigned char *>(L4_Address(pages) + place - mb);
+    for (Word i = 0; i < sizeof code; i++) there[i] = code[i];
+    L4_Set_MsgTag(L4_MsgTag_t{.raw = 2});
+    L4_LoadMR(1, place);
+    L4_LoadMR(2, place + page_size);
+    if (L4_IpcFailed(L4_Send_Timeout(last, second)) || L4_IpcFailed(L4_Receive_Timeout(last, second)))
+        return fail("no fault"), false;
+    const L4_MapItem_t item = L4_MapItem(pages + L4_FullyAccessible, mb);
+    L4_Set_MsgTag(L4_MsgTag_t{.raw = 2u << 6});
+    L4_LoadMR(1, item.raw[0]), L4_LoadMR(2, item.raw[1]);
+    if (L4_IpcFailed(L4_Send_Timeout(last, second))) return fail("no answer"), false;
+    const cobnut::Tag tag = cobnut::tag_of(last);
+    if (tag.size_mb != 2 || tag.bound) return fail("%u MB", tag.size_mb), false;
+    return true;
+}
+
+/// The rules move it to that group, at a tick.
+void move_beside_group()
+{
+    if (!wish.latency || !wish.automatic) return;
+    cobnut_lab_mark(COBNUT_LAB_END, tests_begun);
+    Agent *leader = agent(Kind::large), *other = agent(Kind::large);
+    Word made = 0;
+    if (!other || !call_beside_group(leader, other, made)) return;
+    const L4_ThreadId_t last = member(made - 1);
+    cobnut_lab_mark(COBNUT_LAB_BEGIN, tests_begun);
+    begin(other, do_increment_words, last.raw);
+    for (Word tick = 0; tick < 2 * (made + wish.spaces) && !cobnut::tag_of(last).bound; tick++) sleep_to_next_tick();
+    cobnut_lab_mark(COBNUT_LAB_END, tests_begun);
+    if (cobnut::tag_of(last).size_mb != 2 || !cobnut::tag_of(last).bound) fail("not bound");
+    remove_members(made);
+}
+
+/// The same by SpaceControl.
+void bind_beside_group()
+{
+    if (!wish.latency || !wish.automatic) return;
+    cobnut_lab_mark(COBNUT_LAB_END, tests_begun);
+    Agent *leader = agent(Kind::large), *other = agent(Kind::large);
+    Word made = 0;
+    if (!other || !call_beside_group(leader, other, made)) return;
+    const L4_ThreadId_t last = member(made - 1);
+    cobnut_lab_mark(COBNUT_LAB_BEGIN, tests_begun);
+    const bool done = cobnut::bind(last, other->id);
+    cobnut_lab_mark(COBNUT_LAB_END, tests_begun);
+    if (!done || cobnut::tag_of(last).size_mb != 2 || !cobnut::tag_of(last).bound) fail("not bound");
+    remove_members(made);
+}
+
 /// The rules look at a leader with a group whose partner is another space. The members are ready, with a priority at
 /// which they never run: a space that sleeps would lose its slot.
 void turn_away_from_group(Agent *leader, Word most, bool given_up)
@@ -340,6 +412,8 @@ const Test slot_latency_tests[] = {
     {"latency.seek_tag_and_expire", seek_tag_and_expire},
     {"latency.grow_in_group", grow_in_group},
     {"latency.grow_beside_group", grow_beside_group},
+    {"latency.move_beside_group", move_beside_group},
+    {"latency.bind_beside_group", bind_beside_group},
     {"latency.leave_group", leave_group},
     {"latency.leave_group_for_another", leave_group_for_another},
     {"latency.name_slot", name_slot},
