@@ -160,7 +160,7 @@ void add_module(PAddr start, PAddr end, const char* command_line) {
 }
 
 Room place_modules(Word alignment, Word kernel_memory_kb) {
-    if (module_count < 2) refuse("two modules at least are needed: sigma0 and a root server; there are ", module_count);
+    if (module_count < 2) refuse("needs two modules, sigma0 and a root server; there are ", module_count);
     Word pages = 0;
     PAddr top = memory_top(pages) & ~page_mask;
     Word bytes = top - WINDOW_FIRST;

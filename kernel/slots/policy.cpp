@@ -131,8 +131,12 @@ Space* space_of(ThreadId id, const Space& space) {
 // The leader of a space's host: itself if it is large; nullptr if its slot is exclusive.
 Space* host_of(Space& space) { return is_small(space) ? of(space).leader : &space; }
 
-// A thread's space, the candidate of the majority vote; nullptr: none.
-Space* candidate_of(const Space& space) { return of(space).votes ? space_of(of(space).candidate, space) : nullptr; }
+// A thread's space, the candidate of the majority vote; nullptr: none, or none that is a recent partner. Hubs get no
+// votes, so a space that calls hubs alone would keep its first candidate for ever.
+Space* candidate_of(const Space& space) {
+    Space* candidate = of(space).votes ? space_of(of(space).candidate, space) : nullptr;
+    return candidate && of(space).met & hash_bit(*candidate) ? candidate : nullptr;
+}
 
 // The leader whose host `space` should share: its candidate's, if it has that many votes; nullptr: none.
 Space* preferred_leader(const Space& space, Word votes) {
@@ -144,7 +148,7 @@ Space* preferred_leader(const Space& space, Word votes) {
 // Whether the space or its candidate is a partner of the leader. (Two spaces may have the same bit.)
 bool near(const Space& space, const Space& leader) {
     const Space* candidate = candidate_of(space);
-    return candidate == &leader || ((of(space).met | (candidate ? of(*candidate).met : 0)) & hash_bit(leader));
+    return (of(space).met | (candidate ? of(*candidate).met : 0)) & hash_bit(leader);
 }
 
 // Finds the victim that loses its bound slot to a space that is near the leader: a member that is not.

@@ -243,7 +243,7 @@ def test_an_unknown_kernel_option_is_named(board):
         (lambda data: data[:400], "cut off"),
         (lambda data: b"0" * 6 + data[6:], "damaged"),
         (lambda data: data[:54] + b"zzzzzzzz" + data[62:], "damaged"),
-        (lambda data: EMPTY, "two modules at least"),
+        (lambda data: EMPTY, "needs two modules, sigma0 and a root server"),
     ],
 )
 def test_a_damaged_archive_of_modules_is_refused(board, monkeypatch, damage, words):
