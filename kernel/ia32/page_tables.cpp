@@ -107,8 +107,7 @@ bool match_global_bits(const Space& space, VAddr address) {
     if (!wanted == bool(in_directory & present)) return false;
     in_directory ^= present;
     Word* entries = table_at(space, address >> 22).entry;
-    for (Word i = directory_entries; (i = used(entries, i));)
-        do {
+    for (Word i = directory_entries; (i = used(entries, i));) do {
             Word& e = entries[--i];
             if (e) e = (e & ~global) | wanted;
         } while (i % 8);

@@ -269,8 +269,8 @@ bool pinned_by_another(const Space& space, SlotName wanted, Word& visits) {
 }
 
 // Takes the slots of all others in the way of one: false if one of them has asked for it meanwhile. The last one taken
-// has a point behind it, too, since giving up the space's own slot takes as long. What the clock's tick gives to another
-// space there is taken again.
+// has a point behind it, too, since giving up the space's own slot takes as long. What the clock's tick gives to
+// another space there is taken again.
 bool clear_the_way(const Space& space, SlotName wanted) {
     while (!available_to(space, wanted, nullptr)) {
         Space& s = spaces::all.turn();

@@ -133,10 +133,10 @@ bool call_beside_group(Agent *leader, Agent *other, Word &made)
     constexpr Word place = past_the_slot, ipc_offset = 0xE0;
     const unsigned char *kip = static_cast<const unsigned char *>(L4_GetKernelInterface());
     const Word entry = low_kip + *reinterpret_cast<const Word *>(kip + ipc_offset);
-    unsigned char code[] = {0xB8, 0, 0, 0, 0,           // mov other, %eax
+    unsigned char code[] = {0xB8, 0,    0,    0,    0,           // mov other, %eax
                             0x89, 0xC2,                 // mov %eax, %edx
                             0x31, 0xC9, 0x31, 0xF6,     // no timeouts, no words
-                            0xBF, 0, 0, 0, 0, 0xFF, 0xD7, 0xEB, 0xEC}; // call *entry; again
+                            0xBF, 0,    0,    0,    0, 0xFF, 0xD7, 0xEB, 0xEC}; // call *entry; again
     *reinterpret_cast<Word *>(code + 1) = other->id.raw;
     *reinterpret_cast<Word *>(code + 12) = entry;
     const L4_Fpage_t pages = own_memory(20);
