@@ -52,7 +52,7 @@ bool page_is_patched() { return kip::kip.root.ip != 0; }
 
 void load(Word magic, PAddr info_at, Word kernel_memory_kb) {
     if (magic != multiboot_magic || !boot::reachable(info_at, sizeof(multiboot::Info)))
-        boot::refuse("started neither by multiboot nor by an X.2 boot loader");
+        boot::refuse("neither multiboot nor an X.2 boot loader");
     auto info = *at<multiboot::Info>(info_at);
     kip::kip.memory_info &= 0xffff0000;
     describe_memory(info);

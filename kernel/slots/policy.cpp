@@ -131,10 +131,13 @@ Space* space_of(ThreadId id, const Space& space) {
 // The leader of a space's host: itself if it is large; nullptr if its slot is exclusive.
 Space* host_of(Space& space) { return is_small(space) ? of(space).leader : &space; }
 
-// A thread's space, the candidate of the majority vote; nullptr: none, or none that is a recent partner. Hubs get no
-// votes, so a space that calls hubs alone would keep its first candidate for ever.
+// The space that leads a space's majority vote; nullptr: none.
+Space* voted_for(const Space& space) { return of(space).votes ? space_of(of(space).candidate, space) : nullptr; }
+
+// The candidate: that space, as long as it is a recent partner. Hubs get no votes, so a space that calls hubs alone
+// would keep its first candidate for ever.
 Space* candidate_of(const Space& space) {
-    Space* candidate = of(space).votes ? space_of(of(space).candidate, space) : nullptr;
+    Space* candidate = voted_for(space);
     return candidate && of(space).met & hash_bit(*candidate) ? candidate : nullptr;
 }
 
@@ -287,7 +290,7 @@ void note_partner(Space& space, ThreadId partner) {
     State& state = of(space);
     Space* now = space_of(partner, space);
     if (!now) return;
-    Space *candidate = candidate_of(space), *host = host_of(*now);
+    Space *candidate = voted_for(space), *host = host_of(*now);
     bool hub = is_hub(*now);
     if (!hub || host) state.met |= hash_bit(*now);
     if (hub) return;
