@@ -111,7 +111,7 @@ void take_memory() {
         if (d.first() < physical(kernel_image_end) && d.last() >= physical(kernel_image)) continue;
         memory::add(d.first(), d.last() >= WINDOW_BYTES ? WINDOW_BYTES - 1 : d.last());
     }
-    if (memory::pages_total() < 64) arch::stop("the boot loader reserved less than 256 KB for the kernel");
+    if (memory::pages_total() < 64) arch::stop("too little kernel memory: the boot loader reserved less than 256 KB");
 }
 
 }  // namespace

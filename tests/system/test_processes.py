@@ -69,7 +69,8 @@ def native(tmp_path):
 def test_a_call_of_linux_is_measured_in_one_process(native):
     found, console = native(f"process=second/call={GETPID}")
     (case,) = found["regions"]
-    assert case["iterations"] == CALLS["second"], "and none of the first one's"
+    # by int, by the vdso, and once at the end
+    assert case["iterations"] == 2 * CALLS["second"] + 1, "and none of the first one's"
     (number,) = CAT.findall(console)
     assert f"cat ({number})" in names(found), "the number that the process has said"
     assert {name.split()[0] for name in names(found)} >= {"init", *CALLS}

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Systems of servers on the emulators: what init promises, the shell, servers that die, and what a stub costs."""
 
+import contextlib
 import json
 import os
 import re
@@ -66,7 +67,8 @@ def shell():
             one.until(b"\x1b[K> ")
             yield one
         finally:
-            os.killpg(one.process.pid, signal.SIGKILL)  # and with it the emulator
+            with contextlib.suppress(ProcessLookupError):  # all have ended
+                os.killpg(one.process.pid, signal.SIGKILL)  # and with it the emulator
             one.process.wait()
 
 
