@@ -4,17 +4,7 @@
 namespace init {
 namespace {
 
-using cobnut::Text;
-
-/// What is before `mark`, which is taken off the front with it.
-Text split(Text &text, char mark)
-{
-    Text head{text.data, 0};
-    while (head.size < text.size && text.data[head.size] != mark) head.size++;
-    const size_t used = head.size < text.size ? head.size + 1 : head.size;
-    text = {text.data + used, text.size - used};
-    return head;
-}
+using cobnut::split, cobnut::Text;
 
 rpc::Name name_of(Text text) { return {text.data, text.size}; }
 
@@ -77,7 +67,6 @@ bool Description::read(const char *command_line, Services &services)
     bad |= !read_services(options.find("provides"), services, provides);
     bad |= !read_services(options.find("uses"), services, uses);
     bad |= !read_ranges(options.find("ports"), ports, port_ranges);
-    bad |= !read_ranges(options.find("registers"), registers, register_ranges);
     bad |= !each(options.find("lines"), [&](Text text) {
         unsigned line = 0;
         if (!cobnut::parse_number(text, line) || line >= 32) return false;
@@ -108,13 +97,6 @@ bool Description::may_use_port(Word port) const
 {
     for (size_t i = 0; i < port_ranges; i++)
         if (ports[i].contains(port)) return true;
-    return false;
-}
-
-bool Description::may_use_registers(Word address) const
-{
-    for (size_t i = 0; i < register_ranges; i++)
-        if (registers[i].contains(address)) return true;
     return false;
 }
 

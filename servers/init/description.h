@@ -3,7 +3,7 @@
 // module, checked (lab/cobnut/systems.py has what each word means), and init reads it from there:
 //
 //   FILE name=N priority=N memory=PAGES stack=PAGES provides=A+B uses=A+B files=A+B ports=FIRST-LAST+.. lines=N+N
-//        registers=START-LAST+.. slot=MB[@MB]|large restart=0|1 start=0|1 ends=0|1 [-- ARGUMENTS]
+//        slot=MB[@MB]|large restart=0|1 start=0|1 ends=0|1 [-- ARGUMENTS]
 //   FILE file=NAME
 #pragma once
 
@@ -40,8 +40,8 @@ struct Description {
     Word priority = 100, memory = 256, stack = 4; ///< pages
     Word provides = 0, uses = 0;                  ///< a bit a service
     cobnut::Text files;                           ///< names with + between them
-    Range ports[most_ranges] = {}, registers[most_ranges] = {};
-    size_t port_ranges = 0, register_ranges = 0;
+    Range ports[most_ranges] = {};
+    size_t port_ranges = 0;
     Word lines = 0;                            ///< a bit an interrupt
     bool large = false;                        ///< never in a slot
     Word slot_mb = 0, slot_offset_mb = ~0u;    ///< a slot of that size, and where; ~0: wherever one is free
@@ -52,8 +52,6 @@ struct Description {
     bool read(const char *command_line, Services &services);
     bool may_use_file(const rpc::Name &file) const;
     bool may_use_port(Word port) const;
-    /// The page of device registers at an address.
-    bool may_use_registers(Word address) const;
 };
 
 /// The name of a file of the boot image; empty if the module is a program.

@@ -5,7 +5,6 @@
 #include <cobnut/space.h>
 #include <cobnut/tags.h>
 #include <l4/schedule.h>
-#include <l4/sigma0.h>
 
 extern "C" void *memcpy(void *, const void *, size_t);
 
@@ -68,11 +67,11 @@ bool Program::free_at(Word address, Word pages) const
     return true;
 }
 
-bool Program::add_region(Word address, Word pages, Word handle, Word first, bool writable)
+bool Program::add_region(Word address, Word pages, Word handle, bool writable)
 {
     for (Region &r : regions_) {
         if (r.pages) continue;
-        r = {address, pages, handle, first, writable};
+        r = {address, pages, handle, writable};
         return true;
     }
     return false;
@@ -86,7 +85,7 @@ const char *Program::load(Dataspaces &memory, const cobnut::ElfImage &image)
         const Word start = s.address & ~page_mask, pages = pages_of(s.address - start + s.memory_size);
         const rpc::Result<Word> made = memory.create(number_, quota_, pages);
         if (!made) return rpc::describe(made.error);
-        if (!free_at(start, pages) || !add_region(start, pages, made.value, 0, s.writable))
+        if (!free_at(start, pages) || !add_region(start, pages, made.value, s.writable))
             return "two of its segments share a page";
         const char *from = reinterpret_cast<const char *>(module_.start) + s.offset;
         for (Word done = 0; done < s.file_size;) {
@@ -106,7 +105,7 @@ bool Program::make_stack(Dataspaces &memory, Word &sp)
 {
     const Word pages = description_.stack, start = stack_top - pages * page_size;
     const rpc::Result<Word> made = memory.create(number_, quota_, pages);
-    if (!made || !add_region(start, pages, made.value, 0, true)) return false;
+    if (!made || !add_region(start, pages, made.value, true)) return false;
     bool read_only;
     char *const top = reinterpret_cast<char *>(memory.page(made.value, pages - 1, true, read_only) + page_size);
     char *const room = top - argument_room;
@@ -197,7 +196,7 @@ rpc::Result<Word> Program::attach(Dataspaces &memory, Word handle, Word address,
     }
     if (address & page_mask || address >= attached_high || bytes > attached_high - address) return Error::bad_value;
     if (!free_at(address, pages)) return Error::bad_value;
-    if (!add_region(address, pages, handle, 0, writable)) return Error::full;
+    if (!add_region(address, pages, handle, writable)) return Error::full;
     return address;
 }
 
@@ -221,18 +220,11 @@ void Program::forget(Word handle)
 bool Program::resolve(Dataspaces &memory, Word address, bool write, L4_MapItem_t &item)
 {
     address &= ~page_mask;
-    if (description_.may_use_registers(address)) {
-        // a device's page; sigma0 gives it to init the first time
-        const L4_Fpage_t page = L4_FpageLog2(address, page_log2);
-        L4_Sigma0_GetPage(L4_nilthread, page);
-        item = L4_MapItem(page + L4_FullyAccessible, address);
-        return true;
-    }
     for (const Region &r : regions_) {
         if (!r.pages || address < r.address || address >= r.address + r.pages * page_size) continue;
         if (!memory.exists(r.handle) || (write && !r.writable)) return false;
         bool read_only;
-        const Word page = memory.page(r.handle, r.first + (address - r.address) / page_size, write, read_only);
+        const Word page = memory.page(r.handle, (address - r.address) / page_size, write, read_only);
         const Word rights = r.writable && !read_only ? L4_FullyAccessible : L4_ReadeXecOnly;
         item = L4_MapItem(L4_FpageLog2(page, page_log2) + rights, address);
         return true;

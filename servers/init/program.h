@@ -17,7 +17,6 @@ public:
     bool describe(const cobnut::Module &module, Word number, Services &services);
     const Description &description() const { return description_; }
     Word number() const { return number_; }
-    bool exists() const { return description_.name.size; }
 
     /// Loads the file into a new space and starts its thread; nullptr, or what is wrong, and then it is as before.
     const char *start(Dataspaces &memory);
@@ -48,7 +47,7 @@ public:
 private:
     struct Region {
         Word address = 0, pages = 0; ///< pages 0: none
-        Word handle = 0, first = 0;  ///< the dataspace, and its first page here
+        Word handle = 0;             ///< of the dataspace, all of which is there
         bool writable = false;
     };
     static constexpr size_t most_regions = 32;
@@ -56,7 +55,7 @@ private:
     L4_ThreadId_t thread(Word n) const;
     const char *load(Dataspaces &memory, const cobnut::ElfImage &image);
     bool make_stack(Dataspaces &memory, Word &sp);
-    bool add_region(Word address, Word pages, Word handle, Word first, bool writable);
+    bool add_region(Word address, Word pages, Word handle, bool writable);
     bool free_at(Word address, Word pages) const;
     void make_slot() const;
 

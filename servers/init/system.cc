@@ -13,13 +13,6 @@ namespace {
 
 using rpc::Error;
 
-#ifdef __arm__
-constexpr size_t exception_number = 4; // of the message's words (docs/x2-arm.md)
-#else
-constexpr size_t exception_number = 3; // manual A.8
-#endif
-constexpr L4_Word_t port_fault_label = 0xFF80, exception_label = 0xFFB0;
-
 Word bit(Word n) { return 1u << n; }
 
 void say(const Program &program, const char *text, ...) __attribute__((format(printf, 2, 3)));
@@ -144,45 +137,49 @@ Program *System::named(const rpc::Name &name)
     return nullptr;
 }
 
-bool System::serve(Program &program, L4_ThreadId_t from, L4_MsgTag_t tag)
+/// Maps the port at which the program has faulted, if it may use it.
+bool System::map_port(const Program &program, Word port)
 {
-    const Word label = L4_Label(tag);
+    if (!program.description().may_use_port(port)) return false;
+    const L4_Fpage_t one = L4_IoFpageLog2(port, 0);
+    L4_Sigma0_GetPage(L4_nilthread, one);
+    cobnut::load_answer(L4_MapItem(one + L4_FullyAccessible, 0));
+    return true;
+}
+
+/// A fault or an exception, or the program's own end: true if there is an answer, otherwise the program has ended.
+bool System::serve_kernel(Program &program, L4_MsgTag_t tag)
+{
     Word mr[13] = {};
     L4_StoreMRs(1, 12, mr + 1);
+    int code = Program::failed;
     if (cobnut::is_page_fault(tag)) {
+        const bool write = L4_Label(tag) & L4_Writable;
         L4_MapItem_t item;
-        if (program.resolve(memory_, mr[1], label & L4_Writable, item)) {
+        if (program.resolve(memory_, mr[1], write, item)) {
             cobnut::load_answer(item);
             return true;
         }
-        say(program, "ended: %s at %08x without permission, ip %08x", label & L4_Writable ? "write" : "read", mr[1],
-            mr[2]);
-        end(program, Program::failed);
-        return false;
-    }
-    if ((label & 0xFFF0) == port_fault_label) {
-        const L4_Fpage_t ports = {.raw = mr[1]};
-        const Word port = L4_IoFpagePort(ports);
-        if (program.description().may_use_port(port)) {
-            const L4_Fpage_t one = L4_IoFpageLog2(port, 0);
-            L4_Sigma0_GetPage(L4_nilthread, one);
-            cobnut::load_answer(L4_MapItem(one + L4_FullyAccessible, 0));
-            return true;
-        }
+        say(program, "ended: %s at %08x without permission, ip %08x", write ? "write" : "read", mr[1], mr[2]);
+    } else if (cobnut::is_port_fault(tag)) {
+        const Word port = L4_IoFpagePort(L4_Fpage_t{.raw = mr[1]});
+        if (map_port(program, port)) return true;
         say(program, "ended: port %x without permission, ip %08x", port, mr[2]);
-        end(program, Program::failed);
-        return false;
+    } else if (cobnut::is_exception(tag)) {
+        say(program, "ended: exception %u, error code %u, ip %08x", mr[cobnut::exception_number],
+            mr[cobnut::exception_number + 1], mr[1]);
+    } else {
+        code = static_cast<int>(mr[1]);
     }
-    if (label == exception_label) {
-        say(program, "ended: exception %u, error code %u, ip %08x", mr[exception_number], mr[exception_number + 1],
-            mr[1]);
-        end(program, Program::failed);
-        return false;
-    }
-    if (label == cobnut::exit_label) {
-        end(program, static_cast<int>(mr[1]));
-        return false;
-    }
+    end(program, code);
+    return false;
+}
+
+bool System::serve(Program &program, L4_ThreadId_t from, L4_MsgTag_t tag)
+{
+    const bool ends = L4_Label(tag) == cobnut::exit_label;
+    if (ends || cobnut::is_page_fault(tag) || cobnut::is_port_fault(tag) || cobnut::is_exception(tag))
+        return serve_kernel(program, tag);
     Client client{from, program.number()};
     const Word answer = rpc::dispatch(*this, client, tag, Operations{});
     if (answer == rpc::tag_later || program.state() != State::running) return false;

@@ -51,6 +51,8 @@ private:
 
     bool add(const cobnut::Module &module);
     bool add_file(const rpc::Name &name, const cobnut::Module &module);
+    bool map_port(const Program &program, Word port);
+    bool serve_kernel(Program &program, L4_MsgTag_t tag);
     void start(Program &program);
     void end(Program &program, int code);
     Program *named(const rpc::Name &name);

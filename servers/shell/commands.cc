@@ -21,10 +21,7 @@ struct Command {
 Text next_word(Text &text)
 {
     while (text.size && *text.data == ' ') text = {text.data + 1, text.size - 1};
-    Text word{text.data, 0};
-    while (word.size < text.size && word.data[word.size] != ' ') word.size++;
-    text = {text.data + word.size, text.size - word.size};
-    return word;
+    return cobnut::split(text, ' ');
 }
 
 const char *describe(init::State state)

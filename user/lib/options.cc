@@ -16,17 +16,6 @@ Text next_word(const char *&p)
     return word.size ? word : Text{};
 }
 
-/// Takes what is before `mark` off the front of `text`, and the mark.
-Text split(Text &text, char mark)
-{
-    Text head{text.data, 0};
-    while (head.size < text.size && text.data[head.size] != mark) head.size++;
-    const size_t used = head.size < text.size ? head.size + 1 : head.size;
-    text.data += used;
-    text.size -= used;
-    return head;
-}
-
 } // namespace
 
 bool Text::operator==(const char *other) const

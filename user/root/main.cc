@@ -16,11 +16,8 @@
 namespace {
 
 #ifdef __arm__
-constexpr size_t exception_number = 4; // of the message's words (docs/x2-arm.md); its code is the next
 constexpr L4_Word_t swi_words = 13;    // the message of a system call that is another system's
 constexpr size_t swi_instruction = 12;
-#else
-constexpr size_t exception_number = 3; // manual A.8
 #endif
 constexpr size_t max_programs = 16;
 constinit root::Program programs[max_programs];
@@ -86,19 +83,19 @@ bool serve(root::Program &program, L4_MsgTag_t tag)
                     root::below_stack(mr[1]) ? "stack overflow: " : "", label & L4_Writable ? "write" : "read", mr[1],
                     mr[2], thread);
         program.end(root::Program::failed);
-    } else if ((label & 0xFFF0) == 0xFF80) {
+    } else if (cobnut::is_port_fault(tag)) {
         program.say("ended: port %x without permission, ip %08x, thread %u", L4_IoFpagePort(L4_Fpage_t{.raw = mr[1]}),
                     mr[2], thread);
         program.end(root::Program::failed);
 #ifdef __arm__
-    } else if (label == 0xFFB0 && L4_UntypedWords(tag) == swi_words) {
+    } else if (cobnut::is_exception(tag) && L4_UntypedWords(tag) == swi_words) {
         program.say("ended: a system call of another system, %08x, ip %08x, thread %u", mr[swi_instruction], mr[1],
                     thread);
         program.end(root::Program::failed);
 #endif
-    } else if (label == 0xFFB0) {
-        program.say("ended: exception %u, error code %u, ip %08x, thread %u", mr[exception_number],
-                    mr[exception_number + 1], mr[1], thread);
+    } else if (cobnut::is_exception(tag)) {
+        program.say("ended: exception %u, error code %u, ip %08x, thread %u", mr[cobnut::exception_number],
+                    mr[cobnut::exception_number + 1], mr[1], thread);
         program.end(root::Program::failed);
     } else if (label == cobnut::exit_label) {
         program.say("finished with code %d", static_cast<int>(mr[1]));

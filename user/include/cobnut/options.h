@@ -15,6 +15,17 @@ struct Text {
     explicit operator bool() const { return data != nullptr; }
 };
 
+/// Takes what is before `mark` off the front of `text`, and the mark.
+inline Text split(Text &text, char mark)
+{
+    Text head{text.data, 0};
+    while (head.size < text.size && head.data[head.size] != mark) head.size++;
+    const size_t used = head.size < text.size ? head.size + 1 : head.size;
+    text.data += used;
+    text.size -= used;
+    return head;
+}
+
 /// Reads a decimal number, or a hexadecimal one after 0x. False, and `value` untouched, if there is anything else
 /// in the text, nothing at all, or more than 32 bits.
 bool parse_number(Text text, unsigned &value);

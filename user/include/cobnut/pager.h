@@ -9,6 +9,17 @@ namespace cobnut {
 /// Whether a message is a page fault: the access in the label's low bits, address in MR1, IP in MR2.
 inline bool is_page_fault(L4_MsgTag_t tag) { return (L4_Label(tag) & 0xFFF0) == 0xFFE0; }
 
+/// Whether a message is a fault at an I/O port (manual A.5): an I/O fpage in MR1, IP in MR2.
+inline bool is_port_fault(L4_MsgTag_t tag) { return (L4_Label(tag) & 0xFFF0) == 0xFF80; }
+
+/// Whether a message is an exception: IP in MR1; its number in MR `exception_number`, and its code in the next.
+inline bool is_exception(L4_MsgTag_t tag) { return L4_Label(tag) == 0xFFB0; }
+#ifdef __arm__
+inline constexpr unsigned exception_number = 4; // docs/x2-arm.md
+#else
+inline constexpr unsigned exception_number = 3; // manual A.8
+#endif
+
 /// Loads an answer to a page fault: the mapping alone.
 inline void load_answer(L4_MapItem_t item)
 {
