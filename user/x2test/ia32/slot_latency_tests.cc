@@ -157,8 +157,9 @@ bool call_beside_group(Agent *leader, Agent *other, Word &made)
     return true;
 }
 
-/// The rules move it to that group, at a tick.
-void move_beside_group()
+/// `move` is to move it to that group, given its thread, the group's leader and how many members there are. False if it
+/// cannot.
+template <typename Move> void goes_beside_group(Move move)
 {
     if (!wish.latency || !wish.automatic) return;
     cobnut_lab_mark(COBNUT_LAB_END, tests_begun);
@@ -167,27 +168,27 @@ void move_beside_group()
     if (!other || !call_beside_group(leader, other, made)) return;
     const L4_ThreadId_t last = member(made - 1);
     cobnut_lab_mark(COBNUT_LAB_BEGIN, tests_begun);
-    begin(other, do_increment_words, last.raw);
-    for (Word tick = 0; tick < 2 * (made + wish.spaces) && !cobnut::tag_of(last).bound; tick++) sleep_to_next_tick();
-    cobnut_lab_mark(COBNUT_LAB_END, tests_begun);
-    if (cobnut::tag_of(last).size_mb != 2 || !cobnut::tag_of(last).bound) fail("not bound");
-    remove_members(made);
-}
-
-/// The same by SpaceControl.
-void bind_beside_group()
-{
-    if (!wish.latency || !wish.automatic) return;
-    cobnut_lab_mark(COBNUT_LAB_END, tests_begun);
-    Agent *leader = agent(Kind::large), *other = agent(Kind::large);
-    Word made = 0;
-    if (!other || !call_beside_group(leader, other, made)) return;
-    const L4_ThreadId_t last = member(made - 1);
-    cobnut_lab_mark(COBNUT_LAB_BEGIN, tests_begun);
-    const bool done = cobnut::bind(last, other->id);
+    const bool done = move(last, other, made);
     cobnut_lab_mark(COBNUT_LAB_END, tests_begun);
     if (!done || cobnut::tag_of(last).size_mb != 2 || !cobnut::tag_of(last).bound) fail("not bound");
     remove_members(made);
+}
+
+/// By the rules, at a tick.
+void move_beside_group()
+{
+    goes_beside_group([](L4_ThreadId_t last, Agent *other, Word made) {
+        begin(other, do_increment_words, last.raw);
+        for (Word tick = 0; tick < 2 * (made + wish.spaces) && !cobnut::tag_of(last).bound; tick++)
+            sleep_to_next_tick();
+        return true;
+    });
+}
+
+/// By SpaceControl.
+void bind_beside_group()
+{
+    goes_beside_group([](L4_ThreadId_t last, Agent *other, Word) { return cobnut::bind(last, other->id); });
 }
 
 /// The rules look at a leader with a group whose partner is another space. The members are ready, with a priority at
