@@ -11,6 +11,7 @@ side only: that this kernel is no worse than what was published. Such a check sa
 a drawing was published, `drawn` asks for the interval that can be read off it; there is no number to be off from.
 """
 
+import itertools
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -152,6 +153,13 @@ def captured(name: str, declared: str, any_of: Mapping[str, Sequence[str]] = NO_
     """
     match = re.fullmatch(_expression(declared, tuple((word, tuple(some)) for word, some in any_of.items())), name)
     return match.groupdict() if match else None
+
+
+def alternatives(declared: str) -> list[str]:
+    """Every name that `{A,B}` in `declared` stands for."""
+    parts = re.split(r"{([^}]*)}", declared)
+    choices = [part.split(",") if number % 2 else [part] for number, part in enumerate(parts)]
+    return ["".join(chosen) for chosen in itertools.product(*choices)]
 
 
 @cache

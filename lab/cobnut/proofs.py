@@ -39,8 +39,8 @@ class Proof:
 
 
 @dataclass(frozen=True)
-class UnitProof:
-    """A unit test of the kernel's on this machine, for which a variable of the environment asks for more."""
+class LongTest:
+    """A test, for which a variable of the environment asks for more. It runs on no board."""
 
     name: str
     test: str
@@ -52,12 +52,24 @@ class UnitProof:
     def words(self) -> str:
         return self.name
 
+    @property
+    def environment(self) -> dict[str, str]:
+        return {**os.environ, self.variable: str(self.value)}
+
+    @property
+    def outcome(self) -> str:
+        return f"{self.test} with {self.variable}={self.value}"
+
+
+class UnitProof(LongTest):
+    """A unit test of the kernel's on this machine."""
+
     def run(self) -> tuple[bool, str]:
         """Whether it holds, and how it ended."""
         build.host_tests()
         done = subprocess.run(
             [str(paths.BUILD / "host/kernel/tests/kernel_tests"), f"--gtest_filter={self.test}"],
-            env={**os.environ, self.variable: str(self.value)},
+            env=self.environment,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -67,29 +79,18 @@ class UnitProof:
         holds = done.returncode == 0 and "[  PASSED  ] 1 test." in done.stdout
         if not holds:
             print(done.stdout, end="")
-        return holds, f"{self.test} with {self.variable}={self.value}"
+        return holds, self.outcome
 
 
-@dataclass(frozen=True)
-class SystemProof:
-    """A test of tests/system, for which a variable of the environment asks for more."""
-
-    name: str
-    test: str
-    variable: str
-    value: int
-    board: None = None
-
-    @property
-    def words(self) -> str:
-        return self.name
+class SystemProof(LongTest):
+    """A test of tests/system."""
 
     def run(self) -> tuple[bool, str]:
         """Whether it holds, and how it ended."""
         guest.ensure()
         done = subprocess.run(
             [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", str(paths.ROOT / "tests" / self.test)],
-            env={**os.environ, self.variable: str(self.value)},
+            env=self.environment,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             text=True,
@@ -97,7 +98,7 @@ class SystemProof:
         )
         if done.returncode:
             print(done.stdout, end="")
-        return done.returncode == 0, f"{self.test} with {self.variable}={self.value}"
+        return done.returncode == 0, self.outcome
 
 
 AnyProof = Proof | UnitProof | SystemProof

@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter
+from pydantic import BaseModel, ConfigDict, TypeAdapter, field_validator
 
 from cobnut import plots, published
-from cobnut.checks import Check, KnownMiss, Rule, captured, judge, named
+from cobnut.checks import Check, KnownMiss, Rule, alternatives, captured, judge, named
 from cobnut.plots import Plot
 from cobnut.results import Result
 
@@ -33,7 +33,8 @@ class Meaning(BaseModel):
 
 class Sheet(BaseModel):
     """`checks` are by the names that `checks.named` describes. `named` are the names of those that other code judges,
-    which has their words. `known_misses` are by the name of a check: what is known about it if it is not ok.
+    which has their words. `known_misses` are by the name of a check, or by several names at once (`{A,B}`):
+    what is known about it if it is not ok.
     """
 
     model_config = STRICT
@@ -48,6 +49,11 @@ class Sheet(BaseModel):
     texts: dict[str, str] = {}
     known_misses: dict[str, KnownMiss] = {}
     plots: tuple[dict[str, Any], ...] = ()
+
+    @field_validator("known_misses")
+    @classmethod
+    def _by_name(cls, misses: dict[str, KnownMiss]) -> dict[str, KnownMiss]:
+        return {name: miss for declared, miss in misses.items() for name in alternatives(declared)}
 
     @property
     def names(self) -> tuple[str, ...]:

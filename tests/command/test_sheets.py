@@ -71,6 +71,12 @@ def test_a_text_is_one_line_however_the_file_breaks_it(read):
     assert sheet.known_misses == {"intra.8.cycles": KnownMiss(1, 2, "It is known.")}
 
 
+def test_one_reason_may_be_that_of_several_checks(read):
+    sheet = read(WORDS.replace('"intra.8.cycles"', '"{large_large,intra}.{4,8}.cycles"'))
+    names = [f"{pair}.{size}.cycles" for pair in ("large_large", "intra") for size in (4, 8)]
+    assert sheet.known_misses == dict.fromkeys(names, KnownMiss(1, 2, "It is known."))
+
+
 def test_a_check_has_the_words_of_the_declared_name_that_fits(read):
     sheet = read(WORDS)
     check = sheet.judge("intra.8.cycles", 5, at_most(4), "It failed.", times=2)
