@@ -2,6 +2,7 @@
 // Checks of what a system promises its programs: names, memory, threads, servers that die. One line each; it ends with
 // the number of those that failed.
 #include <interfaces/adder.h>
+#include <interfaces/console.h>
 #include <system/system.h>
 
 #include <cobnut/payload.h>
@@ -29,6 +30,15 @@ void names()
     check(ask_init<init::Open>(init::Name("console")).error == Error::denied, "names.a_service_that_is_not_in_uses");
     check(ask_init<init::Open>(init::Name("nobody")).error == Error::not_found, "names.an_unknown_service");
     check(ask_init<init::TakeInterrupt>(Word{4}).error == Error::denied, "names.an_interrupt_that_is_not_ours");
+}
+
+/// Thread ids are no secret, so each server asks init about its callers.
+void strangers()
+{
+    rpc::Result<init::ProgramInfo> found = Error::not_found;
+    for (Word i = 0; (found = ask_init<init::Describe>(i)) && !(found.value.name == "console"); i++) {}
+    const auto written = rpc::call<Console::Write>(L4_ThreadId_t{.raw = found.value.thread}, Console::Text("?\n"));
+    check(found && written.error == Error::denied, "names.a_server_refuses_those_that_may_not_use_it");
 }
 
 void calls()
@@ -74,6 +84,9 @@ void memory()
     check(bool(ask_init<init::Close>(copy.value)) && bool(ask_init<init::Close>(made.value)), "memory.close");
     check(ask_init<init::Close>(made.value).error == Error::not_found, "memory.a_handle_ends");
     check(used() == before, "memory.all_of_it_comes_back");
+    const init::Usage usage = ask_init<init::Memory>().value;
+    check(usage.free > usage.limit && ask_init<init::Create>(usage.limit).error == Error::no_memory,
+          "memory.the_limit_is_an_error_while_the_machine_has_more");
     check(ask_init<init::Create>(Word{16000}).error == Error::no_memory, "memory.the_limit_is_an_error");
     check(ask_init<init::Create>(Word{0}).error == Error::bad_value, "memory.nothing_at_all");
     check(ask_init<init::Attach>(Word{77}, Word{0}, Word{0}).error == Error::not_found, "memory.a_handle_of_others");
@@ -153,6 +166,7 @@ void deaths()
 int cobnut_main(const char *)
 {
     names();
+    strangers();
     calls();
     memory();
     sharing();
