@@ -3,6 +3,8 @@
 set(processor ia32)
 list(APPEND kernel_flags -m32 -march=i486 -mno-sse -mno-mmx -mgeneral-regs-only -mpreferred-stack-boundary=2
     -mregparm=3)
+# Small structures are returned in registers, as they are passed: 290 bytes less.
+list(APPEND kernel_flags -freg-struct-return)
 # A frame pointer is what -Os keeps on this processor: an instruction in each function and its end, and a register.
 list(APPEND kernel_flags -fomit-frame-pointer)
 # Tables where they fit, not at 32 bytes each.

@@ -85,24 +85,18 @@ public:
         if (!s.size_mb || s.offset_mb + s.size_mb > end(bound)) return false;
         for (Word i = 0; i < SlotMap::words(s); ++i)
             if (unusable(s.offset_mb / 32 + i, bound) & SlotMap::mask(s)) return false;
-        return !bound || !another_begins(s);
+        return !bound || !(others_begin(s) >> s.offset_mb % 32 & 1);
     }
-    // The first one of that size; size 0 if there is none.
+    // The first one of that size; size 0 if there is none. All places in a word of the maps are tried at once.
     constexpr SlotName find(Word size_mb, const SlotMap* bound) const {
-        const Word others = bound ? ~size_mb : 0;
-        // A slot smaller than a word of the maps is searched for in each word's free bits.
-        for (SlotName s{0, size_mb}; s.offset_mb < end(bound);) {
+        const Word places = ~Word{0} / SlotMap::mask({0, size_mb});
+        for (SlotName s{0, size_mb}; s.offset_mb < end(bound); s.offset_mb += size_mb < 32 ? 32 : size_mb) {
             Word taken = unusable(s.offset_mb / 32, bound);
-            if (!~taken) {
-                s.offset_mb += size_mb < 32 ? 32 : size_mb;
-                continue;
-            }
             for (Word n = 1; n < size_mb && n < 32; n *= 2) taken |= taken >> n;
-            do {
-                if (!(taken & 1) && !(size_there_[s.offset_mb] & others) && available(s, bound)) return s;
-                taken >>= size_mb & 31;
-                s.offset_mb += size_mb;
-            } while (s.offset_mb % 32);
+            Word there = places & ~(taken | (bound ? others_begin(s) : 0));
+            if (!there) continue;
+            SlotName first{s.offset_mb + static_cast<Word>(__builtin_ctz(there)), size_mb};
+            if (available(first, bound)) return first;
         }
         return {0, 0};
     }
@@ -112,17 +106,20 @@ public:
         bound->take(s);
         shared_.take(s);
         for (Word i = s.offset_mb; i < s.offset_mb + s.size_mb; ++i) ++users_[i];
-        size_there_[s.offset_mb] = static_cast<std::uint16_t>(s.size_mb);
+        begins_.take({s.offset_mb, 1});
+        begins_with_[size_log2(s)].take({s.offset_mb, 1});
         ++beginning_[s.offset_mb];
     }
     constexpr void release(SlotName s, SlotMap* bound) {
         check((bound ? *bound : exclusive_).any(s));
-        check(!bound || (beginning_[s.offset_mb] && size_there_[s.offset_mb] == s.size_mb));
+        check(!bound || (beginning_[s.offset_mb] && begins_with_[size_log2(s)].any({s.offset_mb, 1})));
         if (!bound) return exclusive_.release(s);
         bound->release(s);
         for (Word i = s.offset_mb; i < s.offset_mb + s.size_mb; ++i)
             if (!--users_[i]) shared_.clear(i);
-        if (!--beginning_[s.offset_mb]) size_there_[s.offset_mb] = 0;
+        if (--beginning_[s.offset_mb]) return;
+        begins_.release({s.offset_mb, 1});
+        begins_with_[size_log2(s)].release({s.offset_mb, 1});
     }
 
 private:
@@ -135,15 +132,23 @@ private:
         others = (others | others >> 2) & 0x11111111;
         return (bound ? *bound : exclusive_).word(word) | others * 15;
     }
-    // Slots that begin at one place in several directories are equally long: a switch that finds equal bases does not
-    // look at the limit (ia32/fastpath.S).
-    constexpr bool another_begins(SlotName s) const { return size_there_[s.offset_mb] & ~s.size_mb; }
+    static constexpr Word size_log2(SlotName s) { return static_cast<Word>(__builtin_ctz(s.size_mb)); }
+    // The megabytes of a slot's first word at which bound slots of other sizes begin. Slots that begin at one place in
+    // several directories are equally long: a switch that finds equal bases does not look at the limit
+    // (ia32/fastpath.S).
+    constexpr Word others_begin(SlotName s) const {
+        Word n = s.offset_mb / 32;
+        return begins_.word(n) & ~begins_with_[size_log2(s)].word(n);
+    }
 
+    static constexpr Word bound_sizes = 9;      // 1 MB to slot_max_mb
     Word size_mb_ = 0;
     // megabytes that belong to one space in all directories; to some space in some directory
     SlotMap exclusive_, shared_;
-    // For each megabyte: how many bound slots hold it, how many begin there, and their size or 0.
-    std::uint16_t users_[area_max_mb] = {}, beginning_[area_max_mb] = {}, size_there_[area_max_mb] = {};
+    // megabytes at which bound slots begin; and, by the logarithm of their size
+    SlotMap begins_, begins_with_[bound_sizes];
+    // For each megabyte: how many bound slots hold it, how many begin there.
+    std::uint16_t users_[area_max_mb] = {}, beginning_[area_max_mb] = {};
 };
 
 static_assert(SlotName::decode(0x1f) == SlotName{60, 4});

@@ -225,7 +225,7 @@ bool seek(Space& space) {
     if (leader == &space) return false;
     if (!leads) {
         bool done = give_slot(space, bytes, nullptr) || (leader && get_bound(space, bytes, leader)) ||
-                    get_exclusive(space, bytes);
+                    take_from(exclusive_victim(space, bytes), space, bytes, nullptr);
         // A victim's slot may be of use to nobody in the leader's host.
         if (done) return is_small(space) || give_slot(space, bytes, nullptr), true;
     }
