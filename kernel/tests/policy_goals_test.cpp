@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdlib>
 #include <functional>
+#include <map>
 #include <memory>
 #include <random>
 #include <set>
@@ -46,7 +47,8 @@ protected:
         port.events.clear();
         slots::look();
         ++ticks;
-        moves += std::ranges::count_if(port.events, [](auto& e) { return e.given; });
+        for (const auto& e : port.events)
+            if (e.given) ++moves[e.space];
     }
     // Random pairs talk, for so many ticks, a third of the time neighbours.
     void chatter(int length) {
@@ -62,7 +64,7 @@ protected:
     Actor* current = nullptr;
     Word numbers = 0;
     int ticks = 0;
-    long moves = 0;
+    std::map<const Space*, long> moves;     // slots given to each
 };
 
 // ------------------------------------------------------------------------------------------- groups are found
@@ -135,27 +137,37 @@ struct Starts : Patterns {
     explicit Starts(Pattern p) { set_up(p.web, p.seed); }
     void TestBody() override {}
     using Patterns::chatter, Patterns::run, Patterns::found;
-    long moves_in(int length) {
-        moves = 0;
+    // Of the driver, and of all others.
+    std::pair<long, long> moves_in(int length) {
+        moves.clear();
         run(length);
-        return moves;
+        long own = moves[&driver->space], all = 0;
+        for (const auto& one : moves) all += one.second;
+        return {own, all - own};
     }
 };
 
-// From how many of the first `starts` starts the groups are found, after a time in which spaces talk at random.
+// A start in a hundred may be missed.
+unsigned may_miss(unsigned starts) { return (starts + 99) / 100; }
+
+// From how many of the first `starts` starts the groups are found, after a time in which spaces talk at random. Then
+// nobody's slot changes; but the driver is in no group, and has as many partners as make a hub: it moves at times.
 unsigned found_from(unsigned starts, bool web, int chatter) {
     SCOPED_TRACE(testing::Message() << (web ? "web" : "pipeline") << ", after " << chatter << " ticks");
-    unsigned found = 0;
-    long moves = 0;
+    unsigned found = 0, restless = 0;
+    long of_drivers = 0;
     for (unsigned seed = 1; seed <= starts; ++seed) {
         Starts one({web, seed});
         one.chatter(chatter);
         one.run(2000);
         if (!one.found()) continue;
         ++found;
-        moves += one.moves_in(500);
+        auto [drivers, others] = one.moves_in(500);
+        of_drivers += drivers;
+        restless += others != 0;
     }
-    EXPECT_LE(moves, starts / 3) << "of all spaces in all runs: the driver is in no group";
+    EXPECT_LE(of_drivers, starts / 3) << "moves of the driver, in all runs";
+    EXPECT_LE(restless, starts / 100) << "runs in which others moved";
     return found;
 }
 
@@ -165,7 +177,7 @@ TEST(Groups, AreFoundFromAnyStartAndKept) {
     const unsigned starts = asked ? static_cast<unsigned>(std::atoi(asked)) : 15;
     ASSERT_GT(starts, 0u);
     for (bool web : {false, true})
-        for (int chatter : {0, 300}) EXPECT_GE(found_from(starts, web, chatter) + (starts + 99) / 100, starts);
+        for (int chatter : {0, 300}) EXPECT_GE(found_from(starts, web, chatter) + may_miss(starts), starts);
 }
 
 // ------------------------------------------------------------------------------------------- against the best
