@@ -84,7 +84,7 @@ BOARDS = {
             (
                 *("sigma0", "root", "pingpong", "hello", "x2test", "stress", "strings", "fuzz", "attack", "scale"),
                 *("compose", "exhaust", "groups", "reflect", "revoke", "share", "sharers"),
-                *("init", "adder", "bare", "brief", "calls", "checks", "console", "shell"),
+                *("init", "adder", "bare", "brief", "calls", "checks", "console", "files", "shell"),
             ),
         ),
         Board(

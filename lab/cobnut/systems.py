@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
-from cobnut import modules, paths
+from cobnut import archives, modules, paths
 from cobnut.boards import Board
 from cobnut.errors import CobnutError
 from cobnut.modules import Module
@@ -92,9 +92,15 @@ class System:
             modules.check(Module(path), board.processor)
             chosen.append(Module(path, self._words(name, program)))
         for name, file in self.description.files.items():
-            chosen.append(Module(self.folder / file, f"file={name}"))
+            chosen.append(Module(self._packed(name, self.folder / file, board), f"file={name}"))
         self._check_memory(chosen, memory_mb)
         return tuple(chosen)
+
+    def _packed(self, name: str, path: Path, board: Board) -> Path:
+        """A file of the boot image as it is, a folder as an archive."""
+        if not path.is_dir():
+            return path
+        return archives.write(path, board.folder / "systems" / f"{self.name}-{name}.tar")
 
     def _file(self, file: str, board: Board) -> Path:
         return self.folder / file if "/" in file else board.program(file)
@@ -196,8 +202,13 @@ def _check_names(name: str, folder: Path, described: Description) -> None:
     if described.ends_with not in programs:
         raise refuse(f"ends_with: there is no program '{described.ends_with}'")
     for file, path in described.files.items():
-        if not (folder / path).is_file():
-            raise refuse(f"files.{file}: there is no file {path} beside the description")
+        if (folder / path).is_dir():
+            try:
+                archives.members(folder / path)
+            except CobnutError as error:
+                raise refuse(f"files.{file}: {path}: {error}") from None
+        elif not (folder / path).is_file():
+            raise refuse(f"files.{file}: there is no file or folder {path} beside the description")
     for one, program in programs.items():
         for service in program.provides:
             if service in INITS_OWN or providers[service] != one or program.provides.count(service) > 1:

@@ -3,7 +3,7 @@
 // the number of those that failed.
 #include <interfaces/adder.h>
 #include <interfaces/console.h>
-#include <system/system.h>
+#include <system/files.h>
 
 #include <cobnut/payload.h>
 #include <l4/schedule.h>
@@ -119,6 +119,39 @@ void files()
     check(ask_init<init::OpenFile>(init::Name("secret")).error == Error::denied, "files.not_those_of_others");
 }
 
+void file_server()
+{
+    cobnut::FileSystem files;
+    const auto info = files.call<Files::Stat>(Files::Path("motd.txt"));
+    check(info && info.value.kind == Files::Kind::file && info.value.bytes == 29, "file_server.stat");
+    const auto whole = files.call<Files::Read>(Files::Path("/motd.txt"), Word{0});
+    check(whole && whole.value == "Cobnut: a system of servers.\n", "file_server.read");
+    const auto rest = files.call<Files::Read>(Files::Path("motd.txt"), Word{27});
+    check(rest && rest.value == ".\n", "file_server.read_from_the_middle");
+    const auto behind = files.call<Files::Read>(Files::Path("motd.txt"), Word{0} - 1);
+    check(behind && behind.value.size == 0, "file_server.nothing_behind_the_end");
+    const auto view = files.map(Files::Path("notes/paths.txt"));
+    check(view && view.value.bytes == 37 && view.value.data[0] == 'A', "file_server.map");
+    const auto mapping = files.call<Files::Map>(Files::Path("motd.txt"));
+    check(mapping && ask_init<init::Attach>(mapping.value.handle, Word{0}, Word{1}).error == Error::denied,
+          "file_server.mappings_are_read_only");
+    const auto first = files.call<Files::List>(Files::Path("notes"), Word{0});
+    check(first && first.value.name == "paths.txt", "file_server.list");
+    check(files.call<Files::List>(Files::Path("notes"), first.value.next).error == Error::not_found,
+          "file_server.list_ends");
+    check(files.call<Files::List>(Files::Path("notes"), Word{0} - 1).error == Error::not_found,
+          "file_server.a_list_from_far_behind_its_end");
+    check(files.call<Files::List>(Files::Path("motd.txt"), Word{0}).error == Error::bad_value,
+          "file_server.no_list_of_a_file");
+    check(files.call<Files::Read>(Files::Path("notes"), Word{0}).error == Error::bad_value &&
+              files.map(Files::Path("")).error == Error::bad_value,
+          "file_server.a_folder_has_no_contents");
+    check(files.call<Files::Stat>(Files::Path("notes/../motd.txt")).error == Error::bad_value,
+          "file_server.dots_are_no_names");
+    check(files.call<Files::Stat>(Files::Path("motd.txt\0", 9)).error == Error::bad_value, "file_server.no_byte_0");
+    check(files.call<Files::Stat>(Files::Path("none")).error == Error::not_found, "file_server.not_found");
+}
+
 constinit volatile Word noted = 0;
 alignas(16) constinit char stack[4096];
 
@@ -171,6 +204,7 @@ int cobnut_main(const char *)
     memory();
     sharing();
     files();
+    file_server();
     threads();
     deaths();
     cobnut_printf("checks: %d failed\n", failures);

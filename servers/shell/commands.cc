@@ -17,13 +17,6 @@ struct Command {
     bool (*execute)(Text arguments, int &code);
 };
 
-/// Takes the first word off a text.
-Text next_word(Text &text)
-{
-    while (text.size && *text.data == ' ') text = {text.data + 1, text.size - 1};
-    return cobnut::split(text, ' ');
-}
-
 const char *describe(init::State state)
 {
     switch (state) {
@@ -46,12 +39,6 @@ rpc::Result<rpc::Word> find(Text wanted)
         if (!program) return program.error;
         if (numeric ? number == i : program.value.name == name) return i;
     }
-}
-
-bool complain(Text what, rpc::Error error)
-{
-    print("%.*s: %s\n", static_cast<int>(what.size), what.data, rpc::describe(error));
-    return true;
 }
 
 bool ps(Text, int &)
@@ -135,6 +122,8 @@ constexpr Command commands[] = {
     {"mem", "", "memory of the machine", mem},
     {"kill", "PROGRAM", "ends a program, by name or number", kill},
     {"run", "PROGRAM [&]", "starts a program of the system that does not run; & does not wait for its end", run},
+    {"ls", "[FOLDER]", "what is in a folder of the file server", ls},
+    {"cat", "FILE", "a file of the file server", cat},
     {"uptime", "", "how long the machine has run", uptime},
     {"echo", "TEXT", "says it", echo},
     {"exit", "[CODE]", "ends the shell, and a system that ends with it", exit},
@@ -147,6 +136,18 @@ bool help(Text, int &)
 }
 
 } // namespace
+
+Text next_word(Text &text)
+{
+    while (text.size && *text.data == ' ') text = {text.data + 1, text.size - 1};
+    return cobnut::split(text, ' ');
+}
+
+bool complain(Text what, rpc::Error error)
+{
+    print("%.*s: %s\n", static_cast<int>(what.size), what.data, rpc::describe(error));
+    return true;
+}
 
 bool execute(const char *line, int &code)
 {

@@ -14,18 +14,6 @@ namespace {
 
 constinit cobnut::Session console("console");
 
-void write(const char *text, size_t size)
-{
-    while (size) {
-        const Console::Text piece(text, size);
-        // a driver that has been started again takes it at the second attempt
-        for (int attempt = 0; attempt < 3 && !console.call<Console::Write>(piece); attempt++)
-            L4_Sleep(L4_TimePeriod(10000));
-        text += piece.size;
-        size -= piece.size;
-    }
-}
-
 class ConsoleTerminal : public Terminal {
     void write(const char *text, size_t size) override { shell::write(text, size); }
 };
@@ -68,6 +56,18 @@ int interact()
 }
 
 } // namespace
+
+void write(const char *text, size_t size)
+{
+    while (size) {
+        const Console::Text piece(text, size);
+        // a driver that has been started again takes it at the second attempt
+        for (int attempt = 0; attempt < 3 && !console.call<Console::Write>(piece); attempt++)
+            L4_Sleep(L4_TimePeriod(10000));
+        text += piece.size;
+        size -= piece.size;
+    }
+}
 
 void print(const char *text, ...)
 {

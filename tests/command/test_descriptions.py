@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Descriptions of systems: what is wrong in one is one line, and what init is told of one that is right."""
 
+import os
+import tarfile
 from pathlib import Path
 
 import pytest
@@ -63,7 +65,7 @@ def test_what_init_is_told(tmp_path, monkeypatch):
         (("mb = 4,", "mb = 5,"), "program.driver.space.mb: "),
         (('uses = ["echo"', 'uses = ["ohce"'), "program.user.uses: no program provides 'ohce'"),
         (('files = ["text"]', 'files = ["txet"]'), "program.user.files: there is no 'txet'"),
-        (('"text.txt"', '"no.txt"'), "files.text: there is no file no.txt"),
+        (('"text.txt"', '"no.txt"'), "files.text: there is no file or folder no.txt"),
         (('provides = ["echo"]', 'provides = ["echo"]\nuses = ["echo"]'), "a circle of needs: driver -> driver"),
         (('provides = ["echo"]', 'provides = ["echo", "programs"]'), "'programs' is provided by init, too"),
         (("[program.driver]", '[program.user2]\nports = ["0x60"]\n[program.driver]'), "ports: 0x60 is user2's"),
@@ -110,3 +112,44 @@ def test_a_name_that_is_both_is_refused(cobnut, tmp_path):
 @pytest.mark.parametrize("name", list(systems.known()))
 def test_ours_are_right(name):
     assert systems.load(name).order
+
+
+def folder(tmp_path: Path) -> systems.System:
+    return read(tmp_path, RIGHT.replace('"text.txt"', '"site"'))
+
+
+def test_a_folder_is_packed_the_same_for_the_same_files(tmp_path, monkeypatch):
+    monkeypatch.setattr(systems.System, "_file", lambda self, file, board: tmp_path / "text.txt")
+    monkeypatch.setattr(systems.modules, "check", lambda module, processor: None)
+    monkeypatch.setattr(boards.Board, "program", lambda self, name: tmp_path / "text.txt")
+    monkeypatch.setattr(boards.Board, "folder", tmp_path / "build")
+    (tmp_path / "site/sub").mkdir(parents=True)
+    (tmp_path / "site/sub/b").write_text("second")
+    (tmp_path / "site/a").write_text("first")
+    packed = folder(tmp_path).modules(PC, 64)[-1]
+    assert packed.arguments == "file=text"
+    before = packed.path.read_bytes()
+    with tarfile.open(packed.path) as archive:
+        assert archive.getnames() == ["a", "sub", "sub/b"]
+    (tmp_path / "site/a").touch()
+    assert folder(tmp_path).modules(PC, 64)[-1].path.read_bytes() == before
+    (tmp_path / "site/a").write_text("other")
+    assert folder(tmp_path).modules(PC, 64)[-1].path.read_bytes() != before
+    assert [path.name for path in packed.path.parent.iterdir()] == ["made-text.tar"]
+
+
+@pytest.mark.parametrize(
+    ("made", "complaint"),
+    [
+        (lambda site: (site / "link").symlink_to("a"), "files.text: site: link: is neither a file nor a folder"),
+        (lambda site: os.mkfifo(site / "pipe"), "files.text: site: pipe: is neither a file nor a folder"),
+        (lambda site: (site / ("n" * 129)).write_text(""), "a path of more than 128 bytes"),
+        (lambda site: os.truncate((site / "a").open("w").name, 65 << 20), "site: 65 MB, and 64 MB is the most"),
+    ],
+)
+def test_a_folder_that_cannot_be_served_is_one_line(tmp_path, made, complaint):
+    (tmp_path / "site").mkdir()
+    made(tmp_path / "site")
+    with pytest.raises(CobnutError) as raised:
+        folder(tmp_path)
+    assert complaint in str(raised.value) and "\n" not in str(raised.value)

@@ -22,7 +22,7 @@ def test_what_init_promises(emulator):
     done = run_cobnut("boot", "selftest", "--emulator", emulator, "--seconds", "300")
     checks = re.findall(r"^(ok|FAIL) (\S+)", done.stdout.replace("\r", ""), re.MULTILINE)
     assert [name for verdict, name in checks if verdict != "ok"] == []
-    assert len(checks) == 43, done.stdout
+    assert len(checks) == 57, done.stdout
     assert "init: the system ends with code 0" in done.stdout
     assert done.returncode == 0
 
@@ -75,7 +75,7 @@ def shell():
 def test_the_shell_shows_and_ends_programs(shell):
     assert "ends a program, by name or number" in shell.ask("help")
     rows = re.findall(r"^ +\d+ (\w+) +running", shell.ask("ps"), re.MULTILINE)
-    assert rows == ["console", "adder", "shell"]
+    assert rows == ["console", "adder", "files", "shell"]
     assert "init: adder: ended: killed" in shell.ask("kill adder")
     time.sleep(0.2)
     assert re.search(r"^ +1 adder +running .* 2 +1 ", shell.ask("ps"), re.MULTILINE), "it was started again"
