@@ -21,6 +21,7 @@ FOLDER = paths.ROOT / "systems"
 SUFFIX = ".toml"
 ROOT_SERVER = "init"
 INITS_OWN = ("programs",)  # services that init itself provides
+INITS_PORTS = range(0xCF8, 0xD00)  # PCI's configuration: whoever has it has all devices
 PAGE_KB = 4
 MOST_PROGRAMS, MOST_SERVICES, MOST_FILES, MOST_RANGES = 32, 32, 16, 8  # as init has room for
 MOST_ARGUMENTS = 1023
@@ -28,6 +29,7 @@ INITS_KB = 1024  # what init itself and sigma0 take
 KERNELS_PART = 4  # a kernel takes one part in so many of the memory
 
 Word = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_-]{0,30}$")]
+Identity = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{4}:[0-9a-f]{4}$")]
 PortRange = Annotated[str, StringConstraints(pattern=r"^0x[0-9a-f]{1,4}(-0x[0-9a-f]{1,4})?$")]
 
 
@@ -53,6 +55,8 @@ class Program(BaseModel):
     files: list[Word] = []
     ports: Annotated[list[PortRange], Field(max_length=MOST_RANGES)] = []
     interrupts: list[Annotated[int, Field(ge=0, le=15)]] = []
+    device: Identity | None = None
+    dma: bool = False
     space: Literal["rule", "large"] | Slot = "rule"
     restart: bool = False
     start: bool = True
@@ -115,6 +119,9 @@ class System:
             words.append("ports=" + "+".join(f"{one.start:#x}-{one.stop - 1:#x}" for one in ranges))
         if program.interrupts:
             words.append("lines=" + "+".join(map(str, program.interrupts)))
+        if program.device:
+            vendor, device = (int(half, 16) for half in program.device.split(":"))
+            words.append(f"device={device << 16 | vendor:#x} dma={program.dma:d}")
         if isinstance(program.space, Slot):
             place = "" if program.space.at_mb is None else f"@{program.space.at_mb}"
             words.append(f"slot={program.space.mb}{place}")
@@ -229,16 +236,23 @@ def _check_devices(name: str, described: Description) -> None:
     """A device has one driver."""
     ports: dict[int, str] = {}
     lines: dict[int, str] = {}
+    devices: dict[str, str] = {}
     for one, program in described.program.items():
         for ports_of in program.port_ranges():
             if not ports_of:
                 raise CobnutError(f"system {name}: program.{one}.ports: a range ends before it begins")
             for port in ports_of:
+                if port in INITS_PORTS:
+                    raise CobnutError(f'system {name}: program.{one}.ports: {port:#x} is init\'s: say device = "V:D"')
                 if ports.setdefault(port, one) != one:
                     raise CobnutError(f"system {name}: program.{one}.ports: {port:#x} is {ports[port]}'s")
         for line in program.interrupts:
             if lines.setdefault(line, one) != one:
                 raise CobnutError(f"system {name}: program.{one}.interrupts: {line} is {lines[line]}'s")
+        if program.dma and not program.device:
+            raise CobnutError(f"system {name}: program.{one}.dma: there is no device that could use memory")
+        if program.device and devices.setdefault(program.device, one) != one:
+            raise CobnutError(f"system {name}: program.{one}.device: {program.device} is {devices[program.device]}'s")
 
 
 def _order(name: str, described: Description) -> list[str]:

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "dataspaces.h"
 
+#include <l4/misc.h>
+#include <l4/sigma0.h>
 #include <l4/space.h>
 
 extern "C" void *memcpy(void *, const void *, size_t);
@@ -11,6 +13,7 @@ namespace {
 using rpc::Error;
 
 constexpr Word page_mask = page_size - 1, page_log2 = 12;
+constexpr Word users_end = 0xC0000000; // of the addresses that programs have, init among them
 
 Word bit(Word program) { return 1u << program; }
 
@@ -62,6 +65,7 @@ rpc::Result<Word> Dataspaces::copy(Word maker, Quota &quota, Word handle)
 {
     Dataspace *const from = find(handle);
     if (!from || !readable(handle, maker)) return Error::not_found;
+    if (from->device) return Error::denied;
     const rpc::Result<Word> made = create(maker, quota, from->pages);
     if (!made) return made;
     Dataspace &to = *find(made.value);
@@ -92,6 +96,35 @@ rpc::Result<Word> Dataspaces::of_file(Word start, Word pages)
     return d->handle;
 }
 
+/// Takes a device's memory from sigma0, to be used without a cache.
+bool Dataspaces::take_device(Word start, Word bytes)
+{
+    constexpr Word piece_log2 = 22;
+    const Word all_log2 = static_cast<Word>(__builtin_ctz(bytes)); // a device decodes a power of two
+    const Word log2 = all_log2 < piece_log2 ? all_log2 : piece_log2;
+    for (Word done = 0; done < bytes; done += 1u << log2) {
+        const L4_Fpage_t piece = L4_FpageLog2(start + done, static_cast<int>(log2));
+        if (L4_IsNilFpage(L4_Sigma0_GetPage(L4_nilthread, piece))) return false;
+        if (!L4_Set_PageAttribute(piece, L4_UncacheableMemory)) return false;
+    }
+    return true;
+}
+
+rpc::Result<Word> Dataspaces::of_device(Word maker, Word start, Word bytes)
+{
+    const Word whole = bytes < page_size ? page_size : bytes;
+    if (whole > most_pages * page_size || start & page_mask) return Error::bad_value;
+    if (start >= users_end || !take_device(start, whole)) return Error::bad_value;
+    Dataspace *const d = unused();
+    if (!d) return Error::full;
+    d->pages = whole / page_size;
+    d->maker = maker;
+    d->readers = d->writers = bit(maker);
+    d->file = start;
+    d->device = true;
+    return d->handle;
+}
+
 rpc::Error Dataspaces::pass(Word handle, Word from, Word to, bool writable)
 {
     Dataspace *const d = find(handle);
@@ -104,6 +137,12 @@ rpc::Error Dataspaces::pass(Word handle, Word from, Word to, bool writable)
 
 void Dataspaces::empty(Dataspace &d)
 {
+    if (d.device) {
+        for (Word i = 0; i < d.pages; i++)
+            L4_UnmapFpage(L4_FpageLog2(d.file + i * page_size, page_log2) + L4_FullyAccessible);
+        d = Dataspace{};
+        return;
+    }
     for (Word i = 0; i < d.pages; i++)
         if (const Word frame = entry(d, i) & ~page_mask) frames_.drop(frame);
     for (Word *table : d.tables)
@@ -148,7 +187,7 @@ bool Dataspaces::writable(Word handle, Word program) const
 Word Dataspaces::page(Word handle, Word number, bool write, bool &read_only)
 {
     Dataspace &d = *find(handle);
-    read_only = d.file;
+    read_only = d.file && !d.device;
     if (d.file) return d.file + number * page_size;
     Word &e = entry(d, number);
     if (!e) e = frames_.take();

@@ -34,6 +34,8 @@ public:
     /// Of memory that is there already, page by page from `start`, to be read: a file of the boot image. Nobody is
     /// charged, and it stays for ever.
     rpc::Result<Word> of_file(Word start, Word pages);
+    /// Of a device's memory, of the physical addresses from `start`. Nobody is charged; it goes with its maker.
+    rpc::Result<Word> of_device(Word maker, Word start, Word bytes);
     rpc::Error pass(Word handle, Word from, Word to, bool writable);
     /// For what only init does: no holder is asked.
     void let_hold(Word handle, Word program) { spaces_[handle % most].readers |= 1u << program; }
@@ -64,7 +66,8 @@ private:
         Word pages = 0, charged = 0;
         Word maker = 0;
         Word readers = 0, writers = 0; ///< a bit a program
-        Word file = 0; ///< where the file of the boot image is; no tables then
+        Word file = 0; ///< where the file of the boot image or the device's memory is; no tables then
+        bool device = false;
         Word *tables[most_tables] = {};
     };
 
@@ -72,6 +75,7 @@ private:
     const Dataspace *find(Word handle) const { return const_cast<Dataspaces *>(this)->find(handle); }
     Word &entry(Dataspace &d, Word number) { return d.tables[number / words_a_page][number % words_a_page]; }
     Dataspace *unused();
+    static bool take_device(Word start, Word bytes);
     void empty(Dataspace &d);
 
     Frames frames_;

@@ -63,6 +63,8 @@ bool Description::read(const char *command_line, Services &services)
     restart = options.number("restart", restart, &bad);
     start = options.number("start", start, &bad);
     ends = options.number("ends", ends, &bad);
+    device = options.number("device", device, &bad);
+    dma = options.number("dma", dma, &bad);
     files = options.find("files");
     bad |= !read_services(options.find("provides"), services, provides);
     bad |= !read_services(options.find("uses"), services, uses);

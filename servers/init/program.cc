@@ -129,8 +129,31 @@ void Program::make_slot() const
     }
 }
 
+/// Finds the device of the description and switches it on; nullptr, or what is wrong.
+const char *Program::take_device()
+{
+    if (!description_.device) return nullptr;
+    device_ = find_device(description_.device, 0);
+    if (!device_) return "the machine has no such device";
+    switch_device(device_, true, description_.dma);
+    return nullptr;
+}
+
+bool Program::may_use_port(Word port) const
+{
+    for (const DeviceRange &range : device_.has.ranges)
+        if (device_ && range.is_ports && port - range.first < range.size) return true;
+    return description_.may_use_port(port);
+}
+
+bool Program::may_use_line(Word line) const
+{
+    return line < 32 && (description_.lines >> line & 1 || (device_ && device_.has.line == line));
+}
+
 const char *Program::start(Dataspaces &memory)
 {
+    if (const char *missing = take_device()) return missing;
     const void *file = reinterpret_cast<const void *>(module_.start);
     cobnut::ElfImage image;
     const cobnut::ElfError error = cobnut::parse_elf(file, module_.size, program_low, program_high, image);
@@ -156,8 +179,11 @@ void Program::end(Dataspaces &memory, int code)
 {
     for (Word n = threads_; n--;)
         L4_ThreadControl(thread(n), L4_nilthread, L4_nilthread, L4_nilthread, reinterpret_cast<void *>(-1));
+    // before its memory is anybody else's
+    if (device_) switch_device(device_, false, false);
     for (Word line = 0; line < 32; line++)
-        if (description_.lines >> line & 1) L4_DeassociateInterrupt(L4_GlobalId(line, 1));
+        if (may_use_line(line)) L4_DeassociateInterrupt(L4_GlobalId(line, 1));
+    device_ = {};
     threads_ = 0;
     state_ = State::ended;
     code_ = code;

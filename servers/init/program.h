@@ -4,6 +4,7 @@
 
 #include "dataspaces.h"
 #include "description.h"
+#include "device.h"
 
 #include <cobnut/elf.h>
 
@@ -34,6 +35,10 @@ public:
     /// The program that a thread with this number belongs to; most_programs if init has none like that.
     static Word number_of(L4_ThreadId_t thread);
 
+    const FoundDevice &device() const { return device_; }
+    bool may_use_port(Word port) const;
+    bool may_use_line(Word line) const;
+
     rpc::Result<Word> make_thread(Word ip, Word sp);
 
     rpc::Result<Word> attach(Dataspaces &memory, Word handle, Word address, bool writable);
@@ -59,7 +64,10 @@ private:
     bool free_at(Word address, Word pages) const;
     void make_slot() const;
 
+    const char *take_device();
+
     Description description_;
+    FoundDevice device_;
     cobnut::Module module_ = {};
     Word number_ = 0, starts_ = 0, threads_ = 0;
     State state_ = State::none;

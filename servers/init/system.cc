@@ -140,7 +140,7 @@ Program *System::named(const rpc::Name &name)
 /// Maps the port at which the program has faulted, if it may use it.
 bool System::map_port(const Program &program, Word port)
 {
-    if (!program.description().may_use_port(port)) return false;
+    if (!program.may_use_port(port)) return false;
     const L4_Fpage_t one = L4_IoFpageLog2(port, 0);
     L4_Sigma0_GetPage(L4_nilthread, one);
     cobnut::load_answer(L4_MapItem(one + L4_FullyAccessible, 0));
@@ -329,9 +329,40 @@ rpc::Result<Word> System::handle(MakeThread, Client &client, Word ip, Word sp)
 
 rpc::Result<Nothing> System::handle(TakeInterrupt, Client &client, Word line)
 {
-    if (line >= 32 || !(programs_[client.program].description().lines & bit(line))) return Error::denied;
+    if (!programs_[client.program].may_use_line(line)) return Error::denied;
+    for (Word i = 0; i < count_; i++) // devices on a bus may share a line, and the kernel tells one thread
+        if (i != client.program && programs_[i].state() == State::running && programs_[i].may_use_line(line))
+            return Error::full;
     if (!L4_AssociateInterrupt(L4_GlobalId(line, 1), client.thread)) return Error::not_found;
     return Nothing{};
+}
+
+rpc::Result<Device> System::handle(FindDevice, Client &client)
+{
+    const FoundDevice &device = programs_[client.program].device();
+    if (!device) return Error::not_found;
+    return device.has;
+}
+
+rpc::Result<File> System::handle(OpenRange, Client &client, Word number)
+{
+    const FoundDevice &device = programs_[client.program].device();
+    if (!device || number >= Device::most_ranges) return Error::not_found;
+    const DeviceRange &range = device.has.ranges[number];
+    if (range.is_ports || !range.size) return Error::not_found;
+    const auto made = memory_.of_device(client.program, range.first, range.size);
+    if (!made) return made.error;
+    return File{made.value, range.size};
+}
+
+rpc::Result<Word> System::handle(Physical, Client &client, Word handle, Word page)
+{
+    if (!programs_[client.program].description().dma) return Error::denied;
+    if (!memory_.readable(handle, client.program) || page >= memory_.pages(handle)) return Error::not_found;
+    if (!memory_.writable(handle, client.program)) return Error::denied;
+    bool read_only;
+    const Word frame = memory_.page(handle, page, true, read_only);
+    return read_only ? rpc::Result<Word>(Error::denied) : frame;
 }
 
 } // namespace init

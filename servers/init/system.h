@@ -40,6 +40,9 @@ public:
     rpc::Result<Word> handle(Await, Client &, Word number);
     rpc::Result<Word> handle(MakeThread, Client &, Word ip, Word sp);
     rpc::Result<Nothing> handle(TakeInterrupt, Client &, Word line);
+    rpc::Result<Device> handle(FindDevice, Client &);
+    rpc::Result<File> handle(OpenRange, Client &, Word range);
+    rpc::Result<Word> handle(Physical, Client &, Word handle, Word page);
 
 private:
     struct BootFile {

@@ -93,11 +93,38 @@ using Await = rpc::Operation<0x33, Word(Word number)>;
 /// A further thread of the caller's, which begins at `ip` with the stack pointer `sp`; its id. Errors: full.
 using MakeThread = rpc::Operation<0x40, Word(Word ip, Word sp)>;
 
-/// The calling thread gets the interrupts of a line (manual 7.2). Errors: denied, not_found.
+/// The calling thread gets the interrupts of a line (manual 7.2). Errors: denied; full (another program's device has
+/// the same line); not_found.
 using TakeInterrupt = rpc::Operation<0x41, Nothing(Word line)>;
 
+// ------------------------------------------------------------------------------------------------------------ devices
+
+/// Addresses that a device decodes: ports, or memory.
+struct DeviceRange {
+    Word first, size; ///< size 0: none
+    Word is_ports;
+};
+struct Device {
+    static constexpr Word most_ranges = 6;
+    Word identity; ///< the vendor in the lower half, the device in the upper one
+    Word line; ///< of its interrupt; ~0: none
+    DeviceRange ranges[most_ranges]; ///< as its base address registers have them, in their order
+};
+/// The device of the caller's description. Its ports arrive when they are used first, its line by TakeInterrupt.
+/// Errors: not_found.
+using FindDevice = rpc::Operation<0x48, Device()>;
+
+/// The memory of a range of the caller's device, as a dataspace that can be attached and passed on, not copied.
+/// Errors: not_found; bad_value (more than 64 MB, or what init cannot reach); full.
+using OpenRange = rpc::Operation<0x49, File(Word range)>;
+
+/// Where a page of a dataspace that the caller holds is in the machine's memory, for a device that uses memory by
+/// itself. It stays there as long as the dataspace exists and nobody copies it. Errors: not_found; denied (no `dma` in
+/// the description, or held read-only).
+using Physical = rpc::Operation<0x4A, Word(Word handle, Word page)>;
+
 using Operations = rpc::List<Open, Admit, Create, Copy, Attach, Detach, Pass, Close, OpenFile, Memory, Describe, Kill,
-                             Run, Await, MakeThread, TakeInterrupt>;
+                             Run, Await, MakeThread, TakeInterrupt, FindDevice, OpenRange, Physical>;
 
 /// What init tells a server: a client is gone. MR1: the client's number, and in the upper half which of its starts.
 inline constexpr Word client_gone_label = 0x50;

@@ -27,6 +27,7 @@ file = "adder"
 provides = ["echo"]
 ports = ["0x3f8-0x3ff", "0x60"]
 interrupts = [4, 5]
+device = "10ec:8029"
 space = { mb = 4, at_mb = 60 }
 restart = true
 priority = 120
@@ -49,8 +50,8 @@ def test_what_init_is_told(tmp_path, monkeypatch):
     init, driver, user, file = read(tmp_path).modules(PC, 64)
     assert init.arguments == "" and file.arguments == "file=text"
     assert driver.arguments == (
-        "name=driver priority=120 memory=256 stack=4 provides=echo ports=0x3f8-0x3ff+0x60-0x60 lines=4+5 slot=4@60"
-        " restart=1 start=1 ends=0"
+        "name=driver priority=120 memory=256 stack=4 provides=echo ports=0x3f8-0x3ff+0x60-0x60 lines=4+5 device=0x802910ec"
+        " dma=0 slot=4@60 restart=1 start=1 ends=0"
     )
     assert user.arguments.endswith("uses=echo+programs files=text slot=large restart=0 start=1 ends=1 -- a b")
 
@@ -71,6 +72,10 @@ def test_what_init_is_told(tmp_path, monkeypatch):
         (("[program.driver]", '[program.user2]\nports = ["0x60"]\n[program.driver]'), "ports: 0x60 is user2's"),
         (("[program.driver]", "[program.user2]\ninterrupts = [4]\n[program.driver]"), "interrupts: 4 is user2's"),
         (('"0x60"', '"0x60-0x50"'), "a range ends before it begins"),
+        (('"0x60"', '"0xcf8-0xcff"'), "ports: 0xcf8 is init's"),
+        (('"10ec:8029"', '"ne2000"'), "program.driver.device: "),
+        (("[program.driver]", '[program.user2]\ndevice = "10ec:8029"\n[program.driver]'), "10ec:8029 is user2's"),
+        (("[program.driver]", "[program.user2]\ndma = true\n[program.driver]"), "there is no device that could use"),
         (("[files]", "[files"), "at line"),
     ],
 )

@@ -22,7 +22,7 @@ def test_what_init_promises(emulator):
     done = run_cobnut("boot", "selftest", "--emulator", emulator, "--seconds", "300")
     checks = re.findall(r"^(ok|FAIL) (\S+)", done.stdout.replace("\r", ""), re.MULTILINE)
     assert [name for verdict, name in checks if verdict != "ok"] == []
-    assert len(checks) == 57, done.stdout
+    assert len(checks) == 64, done.stdout
     assert "init: the system ends with code 0" in done.stdout
     assert done.returncode == 0
 
