@@ -33,6 +33,7 @@ class Board:
     memory_mb: int | None = None  # where its emulator knows only one size
     machine: str | None = None  # the model of its processor, where an experiment has none of its own
     tags: bool = True  # False: with a kernel that gives spaces no tags
+    registers: range | None = None  # where its devices have their registers; None: in I/O ports and on PCI
     checked: bool = False  # with a kernel that asserts its invariants as it runs
 
     @property
@@ -75,6 +76,9 @@ class Board:
         return [self.kernel, *(self.program(name) for name in self.programs)]
 
 
+# of systems (docs/systems.md)
+SERVERS = ("init", "adder", "bare", "brief", "calls", "checks", "console", "files", "shell")
+
 BOARDS = {
     board.name: board
     for board in (
@@ -84,15 +88,16 @@ BOARDS = {
             (
                 *("sigma0", "root", "pingpong", "hello", "x2test", "stress", "strings", "fuzz", "attack", "scale"),
                 *("compose", "exhaust", "groups", "reflect", "revoke", "share", "sharers"),
-                *("init", "adder", "bare", "brief", "calls", "checks", "console", "files", "shell"),
+                *SERVERS,
             ),
         ),
         Board(
             "versatilepb",
             "ARM Versatile baseboard with an ARM926EJ-S, on QEMU",
-            ("sigma0", "root", "hello", "x2test", "crowd", "attack", "compose", "stress", "share"),
+            ("sigma0", "root", "hello", "x2test", "crowd", "attack", "compose", "stress", "share", *SERVERS),
             ARM,
             machine="arm926-400",
+            registers=range(0x1000_0000, 0x2000_0000),
         ),
         Board(
             "collie",

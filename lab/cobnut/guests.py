@@ -116,7 +116,8 @@ def resolve(asked: Asked) -> Guest:
     else:
         chosen = tuple(modules.parse(text, board) for text in (asked.sigma0, asked.root, *asked.module))
     cpu = bochs.DEFAULT_CPU if asked.emulator == "bochs" else Boot.cpu
-    boot = Boot(board.kernel, chosen, asked.append, asked.cpu or cpu, memory_mb, words=words)
+    second = bool(system) and board.processor is ARM  # the first serial line is the kernel's alone there
+    boot = Boot(board.kernel, chosen, asked.append, asked.cpu or cpu, memory_mb, words=words, second_serial=second)
     names = (("kernel", str(board.kernel_executable)),)
     return Guest(board, boot, names, cases_of(asked), emulator=asked.emulator, end=end)
 
@@ -160,7 +161,7 @@ def _check_system(asked: Asked, board: Board) -> None:
         raise CobnutError(f"--root: {name} is a system, whose root server is {systems.ROOT_SERVER}")
     if systems.ROOT_SERVER not in board.programs:
         raise CobnutError(f"{name}: systems do not run on board {board.name} yet")
-    systems.load(name)
+    systems.load(name).check_board(board)
 
 
 def _check_image(asked: Asked) -> None:

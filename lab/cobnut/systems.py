@@ -8,7 +8,7 @@ the file. A description of one's own is named by its path, which ends in `.toml`
 
 import tomllib
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
@@ -24,6 +24,7 @@ INITS_OWN = ("programs",)  # services that init itself provides
 INITS_PORTS = range(0xCF8, 0xD00)  # PCI's configuration: whoever has it has all devices
 PAGE_KB = 4
 MOST_PROGRAMS, MOST_SERVICES, MOST_FILES, MOST_RANGES = 32, 32, 16, 8  # as init has room for
+MOST_REGISTERS, MOST_REGISTER_BYTES = 6, 16 << 20  # ranges; of one
 MOST_ARGUMENTS = 1023
 INITS_KB = 1024  # what init itself and sigma0 take
 KERNELS_PART = 4  # a kernel takes one part in so many of the memory
@@ -31,6 +32,8 @@ KERNELS_PART = 4  # a kernel takes one part in so many of the memory
 Word = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_-]{0,30}$")]
 Identity = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{4}:[0-9a-f]{4}$")]
 PortRange = Annotated[str, StringConstraints(pattern=r"^0x[0-9a-f]{1,4}(-0x[0-9a-f]{1,4})?$")]
+RegisterRange = Annotated[str, StringConstraints(pattern=r"^0x[0-9a-f]{1,8}-0x[0-9a-f]{1,8}$")]
+BoardName = Literal["pc", "versatilepb"]
 
 
 class Slot(BaseModel):
@@ -41,10 +44,34 @@ class Slot(BaseModel):
     at_mb: Annotated[int, Field(ge=0, lt=512)] | None = None
 
 
-class Program(BaseModel):
-    """One program of a system."""
+def _range(text: str) -> range:
+    """FIRST-LAST, or one number."""
+    bounds = [int(one, 16) for one in text.split("-")]
+    return range(bounds[0], bounds[-1] + 1)
+
+
+class Devices(BaseModel):
+    """What a driver may use of a board."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+    ports: Annotated[list[PortRange], Field(max_length=MOST_RANGES)] = []
+    registers: Annotated[list[RegisterRange], Field(max_length=MOST_REGISTERS)] = []
+    interrupts: list[Annotated[int, Field(ge=0, le=15)]] = []
+    device: Identity | None = None
+    dma: bool = False
+
+    def port_ranges(self) -> list[range]:
+        """The ports as numbers."""
+        return [_range(text) for text in self.ports]
+
+    def register_ranges(self) -> list[range]:
+        """The addresses of the registers."""
+        return [_range(text) for text in self.registers]
+
+
+class Program(Devices):
+    """One program of a system. Its devices are those of every board, and `on` has those of one more."""
+
     file: str | None = None  # of the program; its name if left out
     arguments: Annotated[str, StringConstraints(max_length=MOST_ARGUMENTS)] = ""
     priority: Annotated[int, Field(ge=1, le=254)] = 100
@@ -53,18 +80,21 @@ class Program(BaseModel):
     provides: list[Word] = []
     uses: list[Word] = []
     files: list[Word] = []
-    ports: Annotated[list[PortRange], Field(max_length=MOST_RANGES)] = []
-    interrupts: list[Annotated[int, Field(ge=0, le=15)]] = []
-    device: Identity | None = None
-    dma: bool = False
+    on: dict[BoardName, Devices] = {}
     space: Literal["rule", "large"] | Slot = "rule"
     restart: bool = False
     start: bool = True
 
-    def port_ranges(self) -> list[range]:
-        """The ports as numbers."""
-        bounds = [[int(one, 16) for one in text.split("-")] for text in self.ports]
-        return [range(bound[0], bound[-1] + 1) for bound in bounds]
+    def devices(self, board: str) -> Devices:
+        """What it may use of a board."""
+        more = self.on.get(board) or Devices()  # type: ignore[call-overload]  # collie has none
+        return Devices(
+            ports=self.ports + more.ports,
+            registers=self.registers + more.registers,
+            interrupts=self.interrupts + more.interrupts,
+            device=more.device or self.device,
+            dma=more.dma or self.dma,
+        )
 
 
 class Description(BaseModel):
@@ -85,6 +115,7 @@ class System:
 
     def modules(self, board: Board, memory_mb: int) -> tuple[Module, ...]:
         """What boots, beside sigma0: init, the programs, the files."""
+        self.check_board(board)
         chosen = [Module(board.program(ROOT_SERVER))]
         for name in self.order:
             program = self.description.program[name]
@@ -94,11 +125,32 @@ class System:
                     f"system {self.name}: program.{name}.file: no program '{program.file or name}' is built"
                 )
             modules.check(Module(path), board.processor)
-            chosen.append(Module(path, self._words(name, program)))
+            chosen.append(Module(path, self._words(name, program, board)))
         for name, file in self.description.files.items():
             chosen.append(Module(self._packed(name, self.folder / file, board), f"file={name}"))
         self._check_memory(chosen, memory_mb)
         return tuple(chosen)
+
+    def check_board(self, board: Board) -> None:
+        """Refuses what the board does not have."""
+
+        def refuse(where: str, what: str) -> CobnutError:
+            return CobnutError(f"system {self.name}: program.{where}: {what}")
+
+        for name, program in self.description.program.items():
+            devices = program.devices(board.name)
+            if board.registers is None:
+                if devices.registers:
+                    raise refuse(f"{name}.registers", f"board {board.name} has devices in I/O ports and on PCI")
+                continue
+            if devices.ports or devices.device:
+                word = "ports" if devices.ports else "device"
+                raise refuse(f"{name}.{word}", f"board {board.name} has no I/O ports and no PCI")
+            if program.space != "rule":
+                raise refuse(f"{name}.space", f"on board {board.name} the kernel chooses")
+            for one in devices.register_ranges():
+                if one.start not in board.registers or one.stop - 1 not in board.registers:
+                    raise refuse(f"{name}.registers", f"{one.start:#x}: board {board.name} has its devices elsewhere")
 
     def _packed(self, name: str, path: Path, board: Board) -> Path:
         """A file of the boot image as it is, a folder as an archive."""
@@ -109,19 +161,20 @@ class System:
     def _file(self, file: str, board: Board) -> Path:
         return self.folder / file if "/" in file else board.program(file)
 
-    def _words(self, name: str, program: Program) -> str:
+    def _words(self, name: str, program: Program, board: Board) -> str:
         words = [f"name={name}", f"priority={program.priority}", f"memory={program.memory_kb // PAGE_KB}"]
         words.append(f"stack={program.stack_kb // PAGE_KB}")
         lists = {"provides": program.provides, "uses": program.uses, "files": program.files}
         words += [f"{key}={'+'.join(names)}" for key, names in lists.items() if names]
-        if program.ports:
-            ranges = program.port_ranges()
-            words.append("ports=" + "+".join(f"{one.start:#x}-{one.stop - 1:#x}" for one in ranges))
-        if program.interrupts:
-            words.append("lines=" + "+".join(map(str, program.interrupts)))
-        if program.device:
-            vendor, device = (int(half, 16) for half in program.device.split(":"))
-            words.append(f"device={device << 16 | vendor:#x} dma={program.dma:d}")
+        devices = program.devices(board.name)
+        for key, ranges in {"ports": devices.port_ranges(), "registers": devices.register_ranges()}.items():
+            if ranges:
+                words.append(f"{key}=" + "+".join(f"{one.start:#x}-{one.stop - 1:#x}" for one in ranges))
+        if devices.interrupts:
+            words.append("lines=" + "+".join(map(str, devices.interrupts)))
+        if devices.device:
+            vendor, device = (int(half, 16) for half in devices.device.split(":"))
+            words.append(f"device={device << 16 | vendor:#x} dma={devices.dma:d}")
         if isinstance(program.space, Slot):
             place = "" if program.space.at_mb is None else f"@{program.space.at_mb}"
             words.append(f"slot={program.space.mb}{place}")
@@ -181,7 +234,8 @@ def check(name: str, folder: Path, text: str) -> System:
         deepest = max(error.errors(), key=lambda one: len(one["loc"]))  # of a value that may be of several types
         raise CobnutError(f"system {name}: {_said(deepest)}") from None
     _check_names(name, folder, described)
-    _check_devices(name, described)
+    for board in get_args(BoardName):
+        _check_devices(name, described, board)
     return System(name, folder, described, _order(name, described))
 
 
@@ -232,27 +286,42 @@ def _owner(service: str, providers: dict[str, str]) -> str:
     return "init" if service in INITS_OWN else providers[service]
 
 
-def _check_devices(name: str, described: Description) -> None:
+def _check_devices(name: str, described: Description, board: str) -> None:
     """A device has one driver."""
-    ports: dict[int, str] = {}
-    lines: dict[int, str] = {}
-    devices: dict[str, str] = {}
+    owners: dict[tuple[str, str | int], str] = {}  # of a port, a page of registers, a line or a device
+
+    def take(one: str, word: str, what: str | int, shown: str) -> None:
+        if owners.setdefault((word, what), one) != one:
+            raise CobnutError(f"system {name}: program.{one}.{word}: {shown} is {owners[word, what]}'s")
+
     for one, program in described.program.items():
-        for ports_of in program.port_ranges():
-            if not ports_of:
-                raise CobnutError(f"system {name}: program.{one}.ports: a range ends before it begins")
-            for port in ports_of:
-                if port in INITS_PORTS:
-                    raise CobnutError(f'system {name}: program.{one}.ports: {port:#x} is init\'s: say device = "V:D"')
-                if ports.setdefault(port, one) != one:
-                    raise CobnutError(f"system {name}: program.{one}.ports: {port:#x} is {ports[port]}'s")
-        for line in program.interrupts:
-            if lines.setdefault(line, one) != one:
-                raise CobnutError(f"system {name}: program.{one}.interrupts: {line} is {lines[line]}'s")
-        if program.dma and not program.device:
+        devices = program.devices(board)
+        _check_ranges(f"system {name}: program.{one}", devices)
+        for port in (port for ports in devices.port_ranges() for port in ports):
+            take(one, "ports", port, f"{port:#x}")
+        for page in (page for pages in devices.register_ranges() for page in pages[:: PAGE_KB * 1024]):
+            take(one, "registers", page, f"{page:#x}")
+        for line in devices.interrupts:
+            take(one, "interrupts", line, str(line))
+        if devices.device:
+            take(one, "device", devices.device, devices.device)
+        elif devices.dma:
             raise CobnutError(f"system {name}: program.{one}.dma: there is no device that could use memory")
-        if program.device and devices.setdefault(program.device, one) != one:
-            raise CobnutError(f"system {name}: program.{one}.device: {program.device} is {devices[program.device]}'s")
+
+
+def _check_ranges(where: str, devices: Devices) -> None:
+    for ports in devices.port_ranges():
+        if not ports:
+            raise CobnutError(f"{where}.ports: a range ends before it begins")
+        if INITS_PORTS.start < ports.stop and ports.start < INITS_PORTS.stop:
+            raise CobnutError(f'{where}.ports: {INITS_PORTS.start:#x} is init\'s: say device = "V:D"')
+    for registers in devices.register_ranges():
+        size = len(registers)
+        if size < PAGE_KB * 1024 or size > MOST_REGISTER_BYTES or size & (size - 1) or registers.start % size:
+            raise CobnutError(
+                f"{where}.registers: {registers.start:#x}: not a power of two from {PAGE_KB} KB to"
+                f" {MOST_REGISTER_BYTES >> 20} MB, at a multiple of it"
+            )
 
 
 def _order(name: str, described: Description) -> list[str]:

@@ -116,7 +116,7 @@ template <typename T> inline void put(Word *&to, const T &value)
 {
     static_assert(__is_trivially_copyable(T) && !is_pointer<T>);
     if constexpr (sizeof(T) == sizeof(Word)) {
-        __builtin_memcpy(to++, &value, sizeof(Word));
+        *to++ = __builtin_bit_cast(Word, value); // no memcpy: a call where words are aligned
     } else {
         __builtin_memcpy(to, &value, sizeof(T));
         to += words_of(sizeof(T));
@@ -141,7 +141,8 @@ template <typename T> inline bool get(const Word *&from, const Word *end, T &val
     constexpr Word words = words_of(sizeof(T));
     if (static_cast<Word>(end - from) < words) return false;
     static_assert(__is_trivially_copyable(T));
-    __builtin_memcpy(static_cast<void *>(&value), from, sizeof(T));
+    if constexpr (sizeof(T) == sizeof(Word)) value = __builtin_bit_cast(T, *from);
+    else __builtin_memcpy(static_cast<void *>(&value), from, sizeof(T));
     from += words;
     return true;
 }
@@ -154,6 +155,23 @@ template <size_t n> inline bool get(const Word *&from, const Word *end, Bytes<n>
     return true;
 }
 inline bool get(const Word *&, const Word *, Nothing &) { return true; }
+
+/// Puts values into the message registers; how many words they take. Where there are none the registers are not looked
+/// for: on some processors their address is in memory.
+template <typename... T> [[gnu::always_inline]] inline Word put_all(const T &...values)
+{
+    if constexpr ((Word{0} + ... + fixed_words<T>) == 0) return 0;
+    Word *const first = registers(), *to = first;
+    (put(to, values), ...);
+    return static_cast<Word>(to - first);
+}
+/// Takes a value out of them; false if it is not in so many words.
+template <typename T> [[gnu::always_inline]] inline bool take(Word words, T &value)
+{
+    if constexpr (fixed_words<T> == 0) return true;
+    const Word *from = registers();
+    return get(from, from + words, value);
+}
 
 template <typename... A> constexpr size_t most_of() { return (size_t{0} + ... + words_of(sizeof(A))); }
 
@@ -170,28 +188,24 @@ template <Word Number, typename R, typename... A> struct Caller<Operation<Number
 
     [[gnu::always_inline]] static inline Result<R> call(L4_ThreadId_t server, const A &...arguments)
     {
-        Word *const first = registers(), *to = first;
-        (put(to, arguments), ...);
-        L4_Set_MsgTag(L4_MsgTag_t{.raw = Number << 16 | static_cast<Word>(to - first)});
+        L4_Set_MsgTag(L4_MsgTag_t{.raw = Number << 16 | put_all(arguments...)});
         const L4_MsgTag_t tag = L4_Call(server);
         R value{};
         if constexpr (fixed<R>) {
             if (tag.raw != fixed_words<R>) return failure(tag);
-            if constexpr (fixed_words<R> != 0) __builtin_memcpy(static_cast<void *>(&value), first, sizeof(R));
+            take(fixed_words<R>, value);
             return value;
         }
         if (L4_IpcFailed(tag) || tag.raw >> 16) return failure(tag);
-        const Word *from = first;
-        if (!get(from, first + L4_UntypedWords(tag), value)) return Error::malformed;
+        if (!take(L4_UntypedWords(tag), value)) return Error::malformed;
         return value;
     }
 };
 
 template <typename R> inline Word answer_words(const Result<R> &result)
 {
-    Word *const first = registers(), *to = first;
-    if (result) put(to, result.value);
-    return static_cast<Word>(result.error) << 16 | static_cast<Word>(to - first);
+    const Word words = result ? put_all(result.value) : 0;
+    return static_cast<Word>(result.error) << 16 | words;
 }
 
 /// Takes the arguments out of the message one by one, and then calls `body` with them. 0 if they are not there.
@@ -221,6 +235,7 @@ template <Word Number, typename R, typename... A> struct Handler<Operation<Numbe
     template <typename Server> [[gnu::always_inline]] static inline Word run(Server &server, Client &client, Word words)
     {
         Word tag = static_cast<Word>(Error::malformed) << 16;
+        if constexpr (!sizeof...(A)) return words ? tag : answer_words(server.handle(Op{}, client));
         const Word *first = registers();
         with_arguments(first, first + words, List<A...>{}, [&](auto &...arguments) {
             const Result<R> result = server.handle(Op{}, client, arguments...);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Checks of what a system promises its programs: names, memory, threads, servers that die. One line each; it ends with
 // the number of those that failed.
+#include "checks.h"
+
 #include <interfaces/adder.h>
 #include <interfaces/console.h>
 #include <system/files.h>
@@ -8,6 +10,7 @@
 #include <cobnut/payload.h>
 #include <l4/schedule.h>
 
+namespace checks {
 namespace {
 
 using cobnut::ask_init;
@@ -15,12 +18,6 @@ using rpc::Error, rpc::Word;
 
 constinit int failures = 0;
 constinit cobnut::Session adder("adder");
-
-void check(bool holds, const char *what)
-{
-    cobnut_printf("%s %s\n", holds ? "ok" : "FAIL", what);
-    failures += !holds;
-}
 
 Word used() { return ask_init<init::Memory>().value.used; }
 
@@ -153,22 +150,6 @@ void file_server()
 }
 
 constinit volatile Word noted = 0;
-void devices()
-{
-    const auto found = ask_init<init::FindDevice>();
-    const init::DeviceRange &range = found.value.ranges[4]; // bus mastering
-    check(found && found.value.identity == 0x70108086, "devices.the_one_of_the_description");
-    check(range.is_ports && range.size == 16 && range.first, "devices.its_ports");
-    unsigned char value;
-    __asm__ volatile("inb %1, %0" : "=a"(value) : "d"(static_cast<unsigned short>(range.first + 2)));
-    check(!(value & 4), "devices.its_ports_can_be_used");
-    check(ask_init<init::OpenRange>(Word{4}).error == Error::not_found, "devices.ports_are_no_memory");
-    check(ask_init<init::OpenRange>(Word{6}).error == Error::not_found, "devices.a_range_that_is_not_there");
-    const auto made = ask_init<init::Create>(Word{1});
-    check(ask_init<init::Physical>(made.value, Word{0}).error == Error::denied, "devices.no_addresses_without_dma");
-    ask_init<init::Close>(made.value);
-}
-
 alignas(16) constinit char stack[4096];
 
 [[noreturn]] void second_thread()
@@ -212,8 +193,17 @@ void deaths()
 
 } // namespace
 
+void check(bool holds, const char *what)
+{
+    cobnut_printf("%s %s\n", holds ? "ok" : "FAIL", what);
+    failures += !holds;
+}
+
+} // namespace checks
+
 int cobnut_main(const char *)
 {
+    using namespace checks;
     names();
     strangers();
     calls();

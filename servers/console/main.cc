@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The driver of the serial console. It shares the port with the kernel's own console, which prints by itself.
+// The driver of the serial console. On a PC it shares the port with the kernel's own console, which prints by itself.
 #include "uart.h"
 
 #include <interfaces/console.h>
@@ -60,7 +60,6 @@ constinit Server server;
 
 int cobnut_main(const char *)
 {
-    if (!cobnut::ask_init<init::TakeInterrupt>(rpc::Word{uart::line})) return 1;
-    uart::begin();
+    if (!cobnut::ask_init<init::TakeInterrupt>(rpc::Word{uart::line}) || !uart::begin()) return 1;
     cobnut::serve(server, Console::Operations{});
 }

@@ -69,6 +69,8 @@ bool Description::read(const char *command_line, Services &services)
     bad |= !read_services(options.find("provides"), services, provides);
     bad |= !read_services(options.find("uses"), services, uses);
     bad |= !read_ranges(options.find("ports"), ports, port_ranges);
+    bad |= !read_ranges(options.find("registers"), registers, register_ranges);
+    bad |= register_ranges > Device::most_ranges;
     bad |= !each(options.find("lines"), [&](Text text) {
         unsigned line = 0;
         if (!cobnut::parse_number(text, line) || line >= 32) return false;

@@ -3,7 +3,8 @@
 // module, checked (lab/cobnut/systems.py has what each word means), and init reads it from there:
 //
 //   FILE name=N priority=N memory=PAGES stack=PAGES provides=A+B uses=A+B files=A+B ports=FIRST-LAST+.. lines=N+N
-//        device=IDENTITY dma=0|1 slot=MB[@MB]|large restart=0|1 start=0|1 ends=0|1 [-- ARGUMENTS]
+//        registers=FIRST-LAST+.. device=IDENTITY dma=0|1 slot=MB[@MB]|large restart=0|1 start=0|1 ends=0|1
+//        [-- ARGUMENTS]
 //   FILE file=NAME
 #pragma once
 
@@ -42,6 +43,8 @@ struct Description {
     cobnut::Text files;                           ///< names with + between them
     Range ports[most_ranges] = {};
     size_t port_ranges = 0;
+    Range registers[most_ranges] = {}; ///< of devices that no bus describes
+    size_t register_ranges = 0;
     Word lines = 0;                            ///< a bit an interrupt
     Word device = 0;                           ///< the identity of a device on the bus; 0: none
     bool dma = false;                          ///< the device may use memory by itself

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "program.h"
 
+#include "slot.h"
+
 #include <cobnut/program.h>
 #include <cobnut/space.h>
-#include <cobnut/tags.h>
 #include <l4/schedule.h>
 
 extern "C" void *memcpy(void *, const void *, size_t);
@@ -116,22 +117,23 @@ bool Program::make_stack(Dataspaces &memory, Word &sp)
     return true;
 }
 
-void Program::make_slot() const
+/// What the description itself says of a device.
+FoundDevice Program::described_device() const
 {
-    const Description &d = description_;
-    const bool named = d.slot_mb && d.slot_offset_mb != ~0u;
-    if (d.large || named) {
-        Word old = 0;
-        const Word name = named ? L4_SmallSpace(d.slot_offset_mb, d.slot_mb) : 0;
-        L4_SpaceControl(main(), L4_SmallSpaceChange | name, L4_Nilpage, L4_Nilpage, L4_nilthread, &old);
-    } else if (d.slot_mb) {
-        cobnut::give_slot(main(), static_cast<unsigned>(__builtin_ctz(d.slot_mb)));
+    FoundDevice device;
+    device.place = 0;
+    device.has.line = description_.lines ? static_cast<Word>(__builtin_ctz(description_.lines)) : ~0u;
+    for (size_t i = 0; i < description_.register_ranges; i++) {
+        const Range &range = description_.registers[i];
+        device.has.ranges[i] = {range.first, range.last - range.first + 1, 0};
     }
+    return device;
 }
 
 /// Finds the device of the description and switches it on; nullptr, or what is wrong.
 const char *Program::take_device()
 {
+    if (description_.register_ranges) device_ = described_device();
     if (!description_.device) return nullptr;
     device_ = find_device(description_.device, 0);
     if (!device_) return "the machine has no such device";
@@ -166,7 +168,7 @@ const char *Program::start(Dataspaces &memory)
     if (!wrong) {
         threads_ = 1;
         state_ = State::running;
-        make_slot();
+        make_slot(main(), description_);
         L4_Set_Priority(main(), description_.priority);
         if (!cobnut_start(main(), image.entry, sp)) return nullptr;
         wrong = "it does not take its start message";
@@ -180,7 +182,7 @@ void Program::end(Dataspaces &memory, int code)
     for (Word n = threads_; n--;)
         L4_ThreadControl(thread(n), L4_nilthread, L4_nilthread, L4_nilthread, reinterpret_cast<void *>(-1));
     // before its memory is anybody else's
-    if (device_) switch_device(device_, false, false);
+    if (device_ && description_.device) switch_device(device_, false, false);
     for (Word line = 0; line < 32; line++)
         if (may_use_line(line)) L4_DeassociateInterrupt(L4_GlobalId(line, 1));
     device_ = {};

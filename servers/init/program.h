@@ -62,8 +62,7 @@ private:
     bool make_stack(Dataspaces &memory, Word &sp);
     bool add_region(Word address, Word pages, Word handle, bool writable);
     bool free_at(Word address, Word pages) const;
-    void make_slot() const;
-
+    FoundDevice described_device() const;
     const char *take_device();
 
     Description description_;

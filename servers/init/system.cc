@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "system.h"
 
+#include "slot.h"
+
 #include <cobnut/format.h>
 #include <cobnut/pager.h>
 #include <cobnut/program.h>
-#include <cobnut/tags.h>
 #include <l4/schedule.h>
 #include <l4/sigma0.h>
+#include <l4/space.h>
 
 namespace init {
 namespace {
@@ -279,10 +281,10 @@ rpc::Result<ProgramInfo> System::handle(Describe, Client &client, Word number)
                         0,
                         0};
     if (p.state() == State::running) {
-        const cobnut::Tag tag = cobnut::tag_of(p.main());
-        info.slot_offset_mb = tag.offset_mb;
-        info.slot_size_mb = tag.size_mb;
-        info.bound = tag.bound;
+        const Slot slot = slot_of(p.main());
+        info.slot_offset_mb = slot.offset_mb;
+        info.slot_size_mb = slot.size_mb;
+        info.bound = slot.bound;
     }
     return info;
 }

@@ -11,7 +11,7 @@ from cobnut import boards, systems
 from cobnut.errors import CobnutError
 from conftest import assert_refused, run_cobnut
 
-PC = boards.find("pc")
+PC, ARM = boards.find("pc"), boards.find("versatilepb")
 RIGHT = """
 description = "made up"
 ends_with = "user"
@@ -50,10 +50,62 @@ def test_what_init_is_told(tmp_path, monkeypatch):
     init, driver, user, file = read(tmp_path).modules(PC, 64)
     assert init.arguments == "" and file.arguments == "file=text"
     assert driver.arguments == (
-        "name=driver priority=120 memory=256 stack=4 provides=echo ports=0x3f8-0x3ff+0x60-0x60 lines=4+5 device=0x802910ec"
-        " dma=0 slot=4@60 restart=1 start=1 ends=0"
+        "name=driver priority=120 memory=256 stack=4 provides=echo ports=0x3f8-0x3ff+0x60-0x60 lines=4+5"
+        " device=0x802910ec dma=0 slot=4@60 restart=1 start=1 ends=0"
     )
     assert user.arguments.endswith("uses=echo+programs files=text slot=large restart=0 start=1 ends=1 -- a b")
+
+
+BOTH = """
+description = "made up"
+ends_with = "driver"
+[program.driver]
+priority = 120
+on.pc = { ports = ["0x3f8-0x3ff"], interrupts = [4] }
+on.versatilepb = { registers = ["0x101f2000-0x101f2fff", "0x10200000-0x103fffff"], interrupts = [13] }
+"""
+OTHER = """
+[program.other]
+on.versatilepb = { registers = ["0x10300000-0x10300fff"] }
+"""
+
+
+def test_a_driver_has_devices_of_each_board(tmp_path, monkeypatch):
+    monkeypatch.setattr(systems.System, "_file", lambda self, file, board: tmp_path / "text.txt")
+    monkeypatch.setattr(systems.modules, "check", lambda module, processor: None)
+    monkeypatch.setattr(boards.Board, "program", lambda self, name: tmp_path / "text.txt")
+    system = read(tmp_path, BOTH)
+    told = [system.modules(board, 64)[1].arguments for board in (PC, ARM)]
+    assert " ports=0x3f8-0x3ff lines=4 " in told[0] and "registers" not in told[0]
+    assert " registers=0x101f2000-0x101f2fff+0x10200000-0x103fffff lines=13 " in told[1] and "ports" not in told[1]
+
+
+@pytest.mark.parametrize(
+    ("change", "board", "complaint"),
+    [
+        (("priority = 120", 'ports = ["0x60"]'), ARM, "program.driver.ports: board versatilepb has no I/O ports"),
+        (("priority = 120", 'device = "8086:7010"'), ARM, "program.driver.device: board versatilepb has no I/O ports"),
+        (("priority = 120", 'space = "large"'), ARM, "program.driver.space: on board versatilepb the kernel chooses"),
+        (
+            ("priority = 120", "space = { mb = 4 }"),
+            ARM,
+            "program.driver.space: on board versatilepb the kernel chooses",
+        ),
+        (("on.pc", 'on.pc = { registers = ["0xa0000-0xa0fff"] }\non.collie'), PC, "on.collie."),
+        (("{ ports", '{ registers = ["0xa0000-0xa0fff"], ports'), PC, "registers: board pc has devices in I/O ports"),
+        (("0x101f2000-0x101f2fff", "0x2000-0x2fff"), ARM, "registers: 0x2000: board versatilepb has its devices else"),
+        (("0x101f2000-0x101f2fff", "0x101f2000-0x101f27ff"), ARM, "registers: 0x101f2000: not a power of two"),
+        (("0x101f2000-0x101f2fff", "0x101f3000-0x101f4fff"), PC, "driver.registers: 0x101f3000: "),
+        (("0x101f2000-0x101f2fff", "0x101f2000-0x101f4fff"), ARM, "driver.registers: 0x101f2000: not a power of two"),
+        (("0x101f2000-0x101f2fff", "0x10000000-0x11ffffff"), ARM, "driver.registers: 0x10000000: not a power of two"),
+        (("[13] }\n", "[13] }\n" + OTHER), ARM, "program.other.registers: 0x10300000 is driver's"),
+    ],
+)
+def test_what_a_board_does_not_have_is_one_line(tmp_path, change, board, complaint):
+    assert change[0] in BOTH
+    with pytest.raises(CobnutError) as raised:
+        read(tmp_path, BOTH.replace(*change)).check_board(board)
+    assert complaint in str(raised.value) and "\n" not in str(raised.value)
 
 
 @pytest.mark.parametrize(

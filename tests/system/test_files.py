@@ -17,8 +17,8 @@ ends_with = "shell"
 site = "{files}"
 [program.console]
 provides = ["console"]
-ports = ["0x3f8-0x3ff"]
-interrupts = [4]
+on.pc = {{ ports = ["0x3f8-0x3ff"], interrupts = [4] }}
+on.versatilepb = {{ registers = ["0x101f2000-0x101f2fff"], interrupts = [13] }}
 [program.files]
 provides = ["files"]
 files = ["site"]
@@ -39,14 +39,14 @@ def boot(folder: Path, files: str, commands: str, *options: str, memory: int = 1
     return done.stdout.replace("\r", "")
 
 
-@pytest.mark.parametrize("emulator", ["qemu", "bochs"])
-def test_a_folder_of_the_description(tmp_path, emulator):
+@pytest.mark.parametrize("options", [(), ("--emulator", "bochs"), ("--board", "versatilepb")])
+def test_a_folder_of_the_description(tmp_path, options):
     site = tmp_path / "site"
     (site / "deep/deeper").mkdir(parents=True)
     (site / "first").write_text("one\n")
     (site / "deep/second").write_text("".join(f"line {number}\n" for number in range(2000)))
     (site / "deep/empty").write_text("")
-    said = boot(tmp_path, "site", "ls; ls deep; cat first; cat /deep/second; cat deep/empty", "--emulator", emulator)
+    said = boot(tmp_path, "site", "ls; ls deep; cat first; cat /deep/second; cat deep/empty", *options)
     assert "        0 deep/\n        4 first\n" in said
     assert "        0 deeper/\n        0 empty\n    18890 second\n" in said
     assert "\none\nline 0\nline 1\n" in said and "\nline 1998\nline 1999\ninit:" in said

@@ -28,7 +28,7 @@ class Boot:
 
     Where virtual time follows the instruction count, an instruction takes 2^`instruction_log2_ns` ns of it. `words`
     stand last on QEMU's command line. With `as_initrd` an ARM guest finds its one module as it is, as an initial RAM
-    disk, and not in an archive.
+    disk, and not in an archive. With `second_serial` the board's second serial line is on the terminal, too.
     """
 
     kernel: Path
@@ -39,6 +39,7 @@ class Boot:
     instruction_log2_ns: int = 0
     words: tuple[str, ...] = ()
     as_initrd: bool = False
+    second_serial: bool = False
 
 
 @dataclass(frozen=True)

@@ -116,7 +116,8 @@ def interact(
     with tempfile.TemporaryDirectory(prefix="cobnut-") as name:
         copy = Path(name) / own("console")
         console = ["-chardev", f"stdio,id=console,mux=on,signal=off,logfile={copy}"]
-        console += ["-serial", "chardev:console", "-mon", "chardev=console"]
+        console += ["-serial", "chardev:console"] * (1 + boot.second_serial)  # the last one gets what is typed
+        console += ["-mon", "chardev=console"]
         words = command(boot, machine, Path(name), plugin=plugin, repeatable=repeatable, stub=stub) + console
         with subprocess.Popen(words, cwd=name, stderr=subprocess.PIPE, text=True) as process:
             errors = qemu.wait(process, copy, end)

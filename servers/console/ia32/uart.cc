@@ -20,10 +20,11 @@ unsigned char in(unsigned short port)
 
 const unsigned line = 4;
 
-void begin()
+bool begin()
 {
     out(modem, in(modem) | out2);
     out(interrupts, receive);
+    return true;
 }
 
 void put(char c)
