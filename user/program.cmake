@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# Programs of one's own with CMake, outside this tree (docs/write-a-server.md). To be included before project(), since
+# Programs of one's own with CMake, outside this tree (docs/write-a-program.md). To be included before project(), since
 # it chooses the compilers; BOARD is set. Then:
 #
 #   cobnut_payload(NAME SOURCES...)   a program that root starts in a space of its own

@@ -107,15 +107,29 @@ def build(board: BoardOption = "pc", given: BuildSetting = None) -> None:
 
 @app.command()
 def new(
-    folder: Annotated[Path, typer.Argument(help="Where it goes; its last part is the program's name.", metavar="DIR")],
+    words: Annotated[
+        list[str],
+        typer.Argument(help="Where it goes; its last part is the program's name.", metavar="[server] DIR"),
+    ],
     language: Annotated[str, typer.Option("--language", help="c or c++.", metavar="LANGUAGE")] = "c",
     build: Annotated[str, typer.Option("--build", help="make or cmake.", metavar="TOOL")] = "make",
     board: BoardOption = "pc",
 ) -> None:
-    """Writes a program of your own into a new folder, with what builds and boots it."""
+    """Writes a program of your own into a new folder, with what builds and boots it; after `server` one of a system,
+    in C++ and built by make, with an interface and a test.
+    """
     from cobnut import starting
 
-    program = starting.Program(folder, language, build, boards.find(board))
+    if len(words) == 2 and words[0] == "server":
+        server = starting.Server(Path(words[1]))
+        starting.check_server(server)
+        starting.ensure_server_tools()
+        for path in starting.write_server(server):
+            print(paths.shown(path))
+        return
+    if len(words) > 1:
+        raise CobnutError(f"new {words[0]}: only `server` can stand before a folder")
+    program = starting.Program(Path(words[0]), language, build, boards.find(board))
     starting.check(program)
     starting.ensure_tools(program)
     for path in starting.write(program):

@@ -22,6 +22,9 @@ OTHER_BOARD = {
 }
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,46}")  # of a program: a name in C strings, Makefiles and command lines
 TREE = re.compile(r"[\w+,.@~/-]+")  # what make takes as it is
+SERVER = paths.ROOT / "examples" / "tally"  # what a new server is a copy of, under another name
+SERVER_NAME = re.compile(r"[a-z][a-z0-9_-]{0,30}")  # of a program in a description
+TAKEN = ("programs", "server", "test")  # a service of init's, and names in the copy
 
 
 @dataclass(frozen=True)
@@ -43,6 +46,45 @@ class Program:
         return MAIN[self.language], BUILD_FILES[self.build], "README.md"
 
 
+@dataclass(frozen=True)
+class Server:
+    """A server of a system, with its interface and a test."""
+
+    folder: Path
+
+    @property
+    def name(self) -> str:
+        return self.folder.resolve().name
+
+    @property
+    def interface(self) -> str:
+        """Its name in C++."""
+        return "".join(word.capitalize() for word in re.split("[-_]", self.name))
+
+
+def check_server(server: Server) -> None:
+    """Likewise."""
+    said = f"new server {server.folder}"
+    if not SERVER_NAME.fullmatch(server.name):
+        raise CobnutError(
+            f"{said}: a server cannot be named '{server.name}': lower-case letters, digits, - and _, at most 31"
+        )
+    if server.name in TAKEN:
+        raise CobnutError(f"{said}: the name '{server.name}' is taken")
+    _check_folder(said, server.folder)
+
+
+def write_server(server: Server) -> list[Path]:
+    """Copies the example under the server's name and returns the files."""
+    originals = sorted(path for path in SERVER.iterdir() if path.is_file())
+    texts = {}
+    for path in originals:
+        text = path.read_text(encoding="utf-8").replace("tally", server.name).replace("Tally", server.interface)
+        name = path.name.replace("tally", server.name)
+        texts[name] = text.replace("COBNUT ?= ../..", f"COBNUT ?= {paths.ROOT}")
+    return _write_files(f"new server {server.folder}", server.folder, texts)
+
+
 def check(program: Program) -> None:
     """Refuses what cannot be written, or not be built afterwards."""
     if program.language not in MAIN:
@@ -54,12 +96,16 @@ def check(program: Program) -> None:
         raise CobnutError(
             f"{said}: a program cannot be named '{program.name}': letters, digits, - and _, a letter first, at most 47"
         )
+    _check_folder(said, program.folder)
+
+
+def _check_folder(said: str, folder: Path) -> None:
     if not TREE.fullmatch(str(paths.ROOT)):
         raise CobnutError(f"{said}: make does not take the path of this source tree, {paths.ROOT}; please move it")
     try:
-        if program.folder.exists() and not program.folder.is_dir():
+        if folder.exists() and not folder.is_dir():
             raise CobnutError(f"{said}: is there already, and is not a folder")
-        if program.folder.exists() and any(program.folder.iterdir()):
+        if folder.exists() and any(folder.iterdir()):
             raise CobnutError(f"{said}: the folder is not empty")
     except OSError as error:
         raise CobnutError(f"{said}: {error.strerror}") from None
@@ -76,18 +122,27 @@ def write(program: Program) -> list[Path]:
         "OTHER": OTHER_BOARD[program.build],
         "OTHER_BOARD": "pc" if program.board.processor is ARM else "versatilepb",
     }
-    written = []
+    texts = {}
+    for name in program.files:
+        texts[name] = (paths.TEMPLATES / name).read_text(encoding="utf-8")
+        for key, value in values.items():
+            texts[name] = texts[name].replace(f"@{key}@", value)
+    return _write_files(f"new {program.folder}", program.folder, texts)
+
+
+def _write_files(said: str, folder: Path, texts: dict[str, str]) -> list[Path]:
     try:
-        program.folder.mkdir(parents=True, exist_ok=True)
-        for name in program.files:
-            text = (paths.TEMPLATES / name).read_text(encoding="utf-8")
-            for key, value in values.items():
-                text = text.replace(f"@{key}@", value)
-            written.append(program.folder / name)
-            written[-1].write_text(text, encoding="utf-8")
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, text in texts.items():
+            (folder / name).write_text(text, encoding="utf-8")
     except OSError as error:
-        raise CobnutError(f"new {program.folder}: cannot be written ({error.strerror})") from None
-    return written
+        raise CobnutError(f"{said}: cannot be written ({error.strerror})") from None
+    return [folder / name for name in texts]
+
+
+def ensure_server_tools() -> None:
+    """Installs what builds a server, for any board that has systems."""
+    packages.ensure(packages.BUILD_TOOLS, packages.MAKE, packages.ARM_TOOLS)
 
 
 def ensure_tools(program: Program) -> None:

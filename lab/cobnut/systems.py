@@ -159,7 +159,8 @@ class System:
         return archives.write(path, board.folder / "systems" / f"{self.name}-{name}.tar")
 
     def _file(self, file: str, board: Board) -> Path:
-        return self.folder / file if "/" in file else board.program(file)
+        """A program by its path, in which {board} is the board's name, or one that is built here."""
+        return self.folder / file.replace("{board}", board.name) if "/" in file else board.program(file)
 
     def _words(self, name: str, program: Program, board: Board) -> str:
         words = [f"name={name}", f"priority={program.priority}", f"memory={program.memory_kb // PAGE_KB}"]

@@ -13,10 +13,9 @@
 namespace checks {
 namespace {
 
-using cobnut::ask_init;
+using cobnut::ask_init, cobnut::check;
 using rpc::Error, rpc::Word;
 
-constinit int failures = 0;
 constinit cobnut::Session adder("adder");
 
 Word used() { return ask_init<init::Memory>().value.used; }
@@ -192,13 +191,6 @@ void deaths()
 }
 
 } // namespace
-
-void check(bool holds, const char *what)
-{
-    cobnut_printf("%s %s\n", holds ? "ok" : "FAIL", what);
-    failures += !holds;
-}
-
 } // namespace checks
 
 int cobnut_main(const char *)
@@ -214,6 +206,6 @@ int cobnut_main(const char *)
     devices();
     threads();
     deaths();
-    cobnut_printf("checks: %d failed\n", failures);
-    return failures;
+    cobnut_printf("checks: %d failed\n", cobnut::failed_checks);
+    return cobnut::failed_checks;
 }

@@ -92,7 +92,11 @@ def test_names(built):
 
 
 def test_the_makefile_boots_them(built):
-    for target, word in (("run", "root: all programs finished"), ("run-pager", "pager: page 3 has 9")):
+    for target, word in (
+        ("run", "root: all programs finished"),
+        ("run-pager", "pager: page 3 has 9"),
+        ("run-tally", "init: the system ends with code 0"),
+    ):
         done = subprocess.run(
             ["make", "-C", str(built.folder), target, f"COBNUT={paths.ROOT}", f"BOARD={built.board.name}"],
             capture_output=True,

@@ -70,7 +70,7 @@ def test_programs_from_outside_run(built, on):
 
 
 def test_what_write_a_server_shows_can_be_compiled(tmp_path):
-    shown = re.findall(r"```c\n(.*?)```", (paths.ROOT / "docs/write-a-server.md").read_text(), re.DOTALL)
+    shown = re.findall(r"```c\n(.*?)```", (paths.ROOT / "docs/write-a-program.md").read_text(), re.DOTALL)
     assert len(shown) == 2
     for number, text in enumerate(shown):
         source = tmp_path / f"{number}.c"

@@ -68,6 +68,6 @@ def test_what_is_there_stays(tmp_path):
 
 def test_make_and_cmake_have_the_same_flags():
     """Those that decide about the code and where it is put."""
-    mk, cmake = ((paths.ROOT / "user" / name).read_text() for name in ("program.mk", "flags.cmake"))
+    mk, cmake = ((paths.ROOT / "user" / name).read_text() for name in ("flags.mk", "flags.cmake"))
     flag = re.compile(r"-(?:f[a-z][\w=-]+|m(?:no-[\w-]+|32|arch=\w+|arm)|z,[\w=-]+|nostdlib|static|no-pie|O\d)")
     assert set(flag.findall(mk)) == set(flag.findall(cmake))

@@ -3,7 +3,7 @@
 
 namespace checks {
 
-using cobnut::ask_init;
+using cobnut::ask_init, cobnut::check;
 using rpc::Error, rpc::Word;
 
 /// Peripheral identification registers: a PL061 says that it is one (ARM DDI 0190, 3.3).

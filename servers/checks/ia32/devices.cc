@@ -3,7 +3,7 @@
 
 namespace checks {
 
-using cobnut::ask_init;
+using cobnut::ask_init, cobnut::check;
 using rpc::Error, rpc::Word;
 
 void devices()
