@@ -77,7 +77,7 @@ class Board:
 
 
 # of systems (docs/systems.md)
-SERVERS = ("init", "adder", "bare", "brief", "calls", "checks", "console", "files", "shell")
+SERVERS = ("init", "adder", "bare", "brief", "calls", "checks", "console", "copier", "files", "shell")
 
 BOARDS = {
     board.name: board

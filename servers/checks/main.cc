@@ -165,6 +165,23 @@ void threads()
     check(made && noted == 42, "threads.a_second_one_calls_a_server");
 }
 
+/// The end of a program that awaits another one frees its place.
+void awaiting()
+{
+    const auto sleeper = ask_init<init::Run>(init::Name("sleeper")), waiter = ask_init<init::Run>(init::Name("waiter"));
+    L4_Sleep(L4_TimePeriod(50'000));
+    check(sleeper && waiter && ask_init<init::Await>(sleeper.value).error == Error::full, "awaiting.one_at_a_time");
+    ask_init<init::Kill>(waiter.value);
+    check(ask_init<init::Await>(sleeper.value).value == 7, "awaiting.not_kept_from_it_by_one_that_has_ended");
+}
+
+void copying()
+{
+    const auto copier = ask_init<init::Run>(init::Name("copier"));
+    const auto code = ask_init<init::Await>(copier.value);
+    check(copier && code && code.value == 0, "copying.much_memory_while_others_are_served");
+}
+
 void deaths()
 {
     check(adder.call<Adder::Clients>().value == 1, "deaths.the_server_knows_one_client");
@@ -206,6 +223,8 @@ int cobnut_main(const char *)
     devices();
     threads();
     deaths();
+    awaiting();
+    copying();
     cobnut_printf("checks: %d failed\n", cobnut::failed_checks);
     return cobnut::failed_checks;
 }

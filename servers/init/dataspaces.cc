@@ -13,6 +13,7 @@ namespace {
 using rpc::Error;
 
 constexpr Word page_mask = page_size - 1, page_log2 = 12;
+constexpr Word pages_at_a_time = 128; // while others wait
 constexpr Word users_end = 0xC0000000; // of the addresses that programs have, init among them
 
 Word bit(Word program) { return 1u << program; }
@@ -61,29 +62,38 @@ rpc::Result<Word> Dataspaces::create(Word maker, Quota &quota, Word pages)
     return d->handle;
 }
 
-rpc::Result<Word> Dataspaces::copy(Word maker, Quota &quota, Word handle)
+rpc::Result<Copying> Dataspaces::copy(Word maker, Quota &quota, Word handle)
 {
     Dataspace *const from = find(handle);
     if (!from || !readable(handle, maker)) return Error::not_found;
     if (from->device) return Error::denied;
     const rpc::Result<Word> made = create(maker, quota, from->pages);
-    if (!made) return made;
-    Dataspace &to = *find(made.value);
-    for (Word i = 0; i < from->pages; i++) {
-        if (from->file) {
-            const Word frame = frames_.take();
-            memcpy(reinterpret_cast<void *>(frame), reinterpret_cast<void *>(from->file + i * page_size), page_size);
-            entry(to, i) = frame;
-            continue;
-        }
-        Word &source = entry(*from, i);
-        if (!source) continue;
-        const Word frame = source & ~page_mask;
-        frames_.share(frame);
-        entry(to, i) = source = frame | copied;
-        L4_UnmapFpage(L4_FpageLog2(frame, page_log2) + L4_Writable);
+    if (!made) return made.error;
+    return Copying{handle, made.value, 0};
+}
+
+void Dataspaces::copy_page(Dataspace &from, Dataspace &to, Word number)
+{
+    Word &target = entry(to, number);
+    if (target) return; // its holder was there before
+    if (from.file) {
+        target = frames_.take();
+        memcpy(reinterpret_cast<void *>(target), reinterpret_cast<void *>(from.file + number * page_size), page_size);
+        return;
     }
-    return made;
+    Word &source = entry(from, number);
+    if (!source) return;
+    const Word frame = source & ~page_mask;
+    frames_.share(frame);
+    target = source = frame | copied;
+    L4_UnmapFpage(L4_FpageLog2(frame, page_log2) + L4_Writable);
+}
+
+bool Dataspaces::copy_on(Copying &c)
+{
+    Dataspace &from = *find(c.from), &to = *find(c.to);
+    for (Word n = 0; n < pages_at_a_time && c.next < to.pages; n++) copy_page(from, to, c.next++);
+    return c.next == to.pages;
 }
 
 rpc::Result<Word> Dataspaces::of_file(Word start, Word pages)

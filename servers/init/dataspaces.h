@@ -21,6 +21,12 @@ struct Quota {
     }
 };
 
+/// A copy that is being made.
+struct Copying {
+    Word from = 0, to = 0; ///< dataspaces
+    Word next = 0; ///< page
+};
+
 class Dataspaces {
 public:
     static constexpr Word most_pages = 16384;
@@ -30,7 +36,10 @@ public:
 
     /// `maker` is charged, by `quota`.
     rpc::Result<Word> create(Word maker, Quota &quota, Word pages);
-    rpc::Result<Word> copy(Word maker, Quota &quota, Word handle);
+    /// Begins a copy, which is new, as by create(), and gets its pages by copy_on().
+    rpc::Result<Copying> copy(Word maker, Quota &quota, Word handle);
+    /// Copies as many pages as init can take the time for; true if it was the last of them.
+    bool copy_on(Copying &copying);
     /// Of memory that is there already, page by page from `start`, to be read: a file of the boot image. Nobody is
     /// charged, and it stays for ever.
     rpc::Result<Word> of_file(Word start, Word pages);
@@ -75,6 +84,7 @@ private:
     const Dataspace *find(Word handle) const { return const_cast<Dataspaces *>(this)->find(handle); }
     Word &entry(Dataspace &d, Word number) { return d.tables[number / words_a_page][number % words_a_page]; }
     Dataspace *unused();
+    void copy_page(Dataspace &from, Dataspace &to, Word number);
     static bool take_device(Word start, Word bytes);
     void empty(Dataspace &d);
 

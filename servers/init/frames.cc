@@ -15,6 +15,7 @@ constexpr L4_Word_t page_log2 = 12, largest_log2 = 22;
 
 void Frames::add(Word frame)
 {
+    if (!frame) return; // a PC's first page: 0 says that there is none
     *reinterpret_cast<Word *>(frame) = free_;
     free_ = frame;
     ++unreserved_;

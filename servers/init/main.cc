@@ -9,7 +9,7 @@
 namespace {
 
 constinit init::System the_system;
-constexpr L4_Word_t soon_us = 5000;
+constexpr L4_Word_t soon_us = 1000;
 
 } // namespace
 

@@ -3,6 +3,7 @@
 
 #include "slot.h"
 
+#include <cobnut/layout.h>
 #include <cobnut/program.h>
 #include <cobnut/space.h>
 #include <l4/schedule.h>
@@ -16,9 +17,8 @@ using rpc::Error;
 
 constexpr Word page_mask = page_size - 1, page_log2 = 12;
 
-// A program's space, behind what cobnut/space.h puts at its start. All of it lies low, so that a small slot suffices.
-constexpr Word stack_top = 0x00190000, argument_room = 1024; // the command line is above the stack
-constexpr Word program_low = 0x00200000, program_high = 0x40000000;
+// A program's space, beside what cobnut/layout.h says of it.
+constexpr Word program_high = 0x40000000; // of segments
 constexpr Word attached_low = 0x00500000, attached_high = 0x70000000; // where Attach chooses, and what it takes
 
 /// Thread numbers behind init's own: most_threads for each program.
@@ -104,16 +104,12 @@ const char *Program::load(Dataspaces &memory, const cobnut::ElfImage &image)
 
 bool Program::make_stack(Dataspaces &memory, Word &sp)
 {
-    const Word pages = description_.stack, start = stack_top - pages * page_size;
+    const Word pages = description_.stack, start = cobnut::payload_stack_top - pages * page_size;
     const rpc::Result<Word> made = memory.create(number_, quota_, pages);
     if (!made || !add_region(start, pages, made.value, true)) return false;
     bool read_only;
-    char *const top = reinterpret_cast<char *>(memory.page(made.value, pages - 1, true, read_only) + page_size);
-    char *const room = top - argument_room;
-    const char *const text = description_.arguments;
-    for (Word i = 0; i + 1 < argument_room && text[i]; i++) room[i] = text[i];
-    sp = stack_top - argument_room - 16;
-    *reinterpret_cast<Word *>(room - 16) = stack_top - argument_room;
+    const Word top = memory.page(made.value, pages - 1, true, read_only) + page_size;
+    sp = cobnut::put_command_line(reinterpret_cast<char *>(top), description_.arguments);
     return true;
 }
 
@@ -158,7 +154,7 @@ const char *Program::start(Dataspaces &memory)
     if (const char *missing = take_device()) return missing;
     const void *file = reinterpret_cast<const void *>(module_.start);
     cobnut::ElfImage image;
-    const cobnut::ElfError error = cobnut::parse_elf(file, module_.size, program_low, program_high, image);
+    const cobnut::ElfError error = cobnut::parse_elf(file, module_.size, cobnut::payload_low, program_high, image);
     if (error != cobnut::ElfError::none) return cobnut::describe(error);
     starts_++;
     Word sp = 0;

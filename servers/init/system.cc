@@ -85,6 +85,9 @@ void System::end(Program &program, int code)
     for (Word i = 0; i < count_; i++)
         if (programs_[i].description().provides & d.uses) gone_[i] |= bit(number);
     gone_[number] = 0;
+    copying_ &= ~bit(number);
+    for (L4_ThreadId_t &waiting : awaiting_)
+        if (Program::number_of(waiting) == number) waiting = L4_nilthread;
     if (!L4_IsNilThread(awaiting_[number])) {
         rpc::answer<Await>(awaiting_[number], static_cast<Word>(code));
         awaiting_[number] = L4_nilthread;
@@ -94,6 +97,17 @@ void System::end(Program &program, int code)
         cobnut::machine_off(code);
     }
     if (d.restart) restarts_ |= bit(number);
+}
+
+/// Goes on with the copy that a program waits for.
+void System::copy_on(Word program)
+{
+    auto &[copy, client] = copies_[program];
+    const bool there = memory_.exists(copy.from) && memory_.exists(copy.to);
+    if (there && !memory_.copy_on(copy)) return;
+    copying_ &= ~bit(program);
+    if (!there) memory_.close(copy.to, program, programs_[program].quota());
+    rpc::answer<Copy>(client, there ? rpc::Result<Word>(copy.to) : Error::not_found);
 }
 
 void System::attend()
@@ -107,6 +121,7 @@ void System::attend()
             start(p);
         }
         if (p.state() != State::running) continue;
+        if (copying_ & bit(i)) copy_on(i);
         for (Word client = 0; gone_[i] >> client; client++) {
             if (!(gone_[i] >> client & 1)) continue;
             L4_Set_MsgTag(L4_MsgTag_t{.raw = client_gone_label << 16 | 1});
@@ -120,7 +135,7 @@ void System::attend()
 
 bool System::busy() const
 {
-    if (restarts_) return true;
+    if (restarts_ || copying_) return true;
     for (Word i = 0; i < count_; i++)
         if (gone_[i] && programs_[i].state() == State::running) return true;
     return false;
@@ -218,7 +233,13 @@ rpc::Result<Word> System::handle(Create, Client &client, Word pages)
 
 rpc::Result<Word> System::handle(Copy, Client &client, Word handle)
 {
-    return memory_.copy(client.program, programs_[client.program].quota(), handle);
+    if (copying_ & bit(client.program)) return Error::full;
+    rpc::Result<Copying> copy = memory_.copy(client.program, programs_[client.program].quota(), handle);
+    if (!copy) return copy.error;
+    if (memory_.copy_on(copy.value)) return copy.value.to;
+    copies_[client.program] = {copy.value, client.thread};
+    copying_ |= bit(client.program);
+    return Error::later;
 }
 
 rpc::Result<Word> System::handle(Attach, Client &client, Word handle, Word address, Word writable)

@@ -56,6 +56,7 @@ private:
     bool add_file(const rpc::Name &name, const cobnut::Module &module);
     bool map_port(const Program &program, Word port);
     bool serve_kernel(Program &program, L4_MsgTag_t tag);
+    void copy_on(Word program);
     void start(Program &program);
     void end(Program &program, int code);
     Program *named(const rpc::Name &name);
@@ -72,7 +73,12 @@ private:
     Word identity_[most_programs] = {}; ///< of the start that has ended
     Word restarts_ = 0;                 ///< a bit a program that is to be started again
     L4_Word64_t started_[most_programs] = {};
-    L4_ThreadId_t awaiting_[most_programs] = {}; ///< who waits for the end of a program
+    L4_ThreadId_t awaiting_[most_programs] = {}; ///< the thread that waits for the end of a program
+    struct {
+        Copying copy;
+        L4_ThreadId_t client;
+    } copies_[most_programs] = {}; ///< that programs wait for
+    Word copying_ = 0;             ///< a bit a program
 };
 
 } // namespace init

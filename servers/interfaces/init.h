@@ -30,8 +30,10 @@ using Admit = rpc::Operation<0x11, Word(Word thread)>;
 /// fails later. At most 16,384 pages. Errors: no_memory, full, bad_value.
 using Create = rpc::Operation<0x20, Word(Word pages)>;
 
-/// Copies a dataspace: the copy is new, as by Create, and shares each page until one of the two writes to it. Errors:
-/// as Create; not_found.
+/// Copies a dataspace: the copy is new, as by Create, and shares each page until one of the two writes to it. Others
+/// are served while a large one is made, and what they write to the original meanwhile may be in the copy or not.
+/// Errors: as Create; not_found (also: the original has ended meanwhile); full (another thread of the caller's makes a
+/// large copy, too).
 using Copy = rpc::Operation<0x21, Word(Word handle)>;
 
 /// Lets the caller have a dataspace at `address`, or if that is 0, at a free address, which is returned. The pages

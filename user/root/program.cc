@@ -13,7 +13,6 @@ namespace root {
 namespace {
 
 constexpr L4_Word_t page_size = 4096;
-constexpr L4_Word_t argument_room = 1024; // above the stack: the command line
 
 } // namespace
 
@@ -94,12 +93,8 @@ bool Program::make_stack(const char *command_line)
         if (!page) return false;
         page->writable = true;
     }
-    const L4_Word_t text = stack_top - argument_room;
-    const Page *top = page_at(text);
-    char *room = reinterpret_cast<char *>(top->frame + (text & (page_size - 1)));
-    for (L4_Word_t i = 0; i + 1 < argument_room && command_line[i]; i++) room[i] = command_line[i];
-    stack_pointer_ = text - 16;
-    *reinterpret_cast<L4_Word_t *>(room - 16) = text;
+    const Page *const top = page_at(stack_top - page_size);
+    stack_pointer_ = cobnut::put_command_line(reinterpret_cast<char *>(top->frame) + page_size, command_line);
     return true;
 }
 
@@ -146,7 +141,7 @@ bool Program::load(const cobnut::Module &module, L4_ThreadId_t tid)
     }
     const void *file = reinterpret_cast<const void *>(module.start);
     cobnut::ElfImage image;
-    const cobnut::ElfError error = cobnut::parse_elf(file, module.size, program_low, program_high, image);
+    const cobnut::ElfError error = cobnut::parse_elf(file, module.size, cobnut::payload_low, program_high, image);
     if (error != cobnut::ElfError::none) {
         say("not started: the file %s", cobnut::describe(error));
         return false;

@@ -4,17 +4,14 @@
 #define COBNUT_ROOT_PROGRAM_H
 #include <cobnut/boot.h>
 #include <cobnut/elf.h>
+#include <cobnut/layout.h>
 #include <cobnut/options.h>
 #include <l4/ipc.h>
 
 namespace root {
 
-// Layout of a payload's space, behind what cobnut/space.h puts at its start. All of it lies low, so that a small
-// space of 8 MB already suffices.
-inline constexpr L4_Word_t stack_top = 0x00190000;
-inline constexpr L4_Word_t stack_size = 16384;
-inline constexpr L4_Word_t program_low = 0x00200000; ///< segments lie between these
-inline constexpr L4_Word_t program_high = 0x80000000;
+inline constexpr L4_Word_t stack_top = cobnut::payload_stack_top, stack_size = 16384;
+inline constexpr L4_Word_t program_high = 0x80000000; ///< segments lie below
 
 /// Whether `address` is where a stack that is too large for its place goes: nothing else lies there.
 constexpr bool below_stack(L4_Word_t address)
