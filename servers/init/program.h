@@ -29,6 +29,7 @@ public:
     Word starts() const { return starts_; }
     Quota &quota() { return quota_; }
     L4_ThreadId_t main() const { return thread(0); }
+    Word threads() const { return threads_; }
     bool owns(L4_ThreadId_t thread) const;
     /// What servers know it by: its number, and in the upper half which of its starts this is.
     Word identity() const { return number_ | starts_ << 16; }

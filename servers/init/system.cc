@@ -3,6 +3,7 @@
 
 #include "slot.h"
 
+#include <cobnut/account.h>
 #include <cobnut/format.h>
 #include <cobnut/pager.h>
 #include <cobnut/program.h>
@@ -298,10 +299,13 @@ rpc::Result<ProgramInfo> System::handle(Describe, Client &client, Word number)
                         p.description().priority,
                         p.starts(),
                         static_cast<Word>(p.code()),
+                        p.threads(),
+                        0,
                         0,
                         0,
                         0};
     if (p.state() == State::running) {
+        info.kernel_pages = cobnut::kernel_memory_used(p.main());
         const Slot slot = slot_of(p.main());
         info.slot_offset_mb = slot.offset_mb;
         info.slot_size_mb = slot.size_mb;

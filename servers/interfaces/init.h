@@ -76,7 +76,10 @@ struct ProgramInfo {
     Word priority;
     Word starts; ///< how often it has been started
     Word code; ///< what it has ended with
-    Word slot_offset_mb, slot_size_mb, bound; ///< its tag; size 0: none
+    Word threads;
+    Word kernel_pages; ///< of kernel memory that its space holds, rounded up
+    Word slot_offset_mb, slot_size_mb; ///< its tag; size 0: none
+    Word bound; ///< its slot is in its group's page directory alone (docs/tags.md)
 };
 /// A program by its number, from 0. Errors: not_found behind the last, denied.
 using Describe = rpc::Operation<0x30, ProgramInfo(Word number)>;

@@ -43,7 +43,7 @@ rpc::Result<rpc::Word> find(Text wanted)
 
 bool ps(Text, int &)
 {
-    print("  # program          state       prio  KB used  limit  starts  code  space\n");
+    print("  # program          state       prio threads  KB used  limit  kernel  starts  code  space\n");
     for (rpc::Word i = 0;; i++) {
         const auto found = ask_init<init::Describe>(i);
         if (!found) break;
@@ -52,11 +52,12 @@ bool ps(Text, int &)
         if (p.state == init::State::running) {
             if (p.slot_size_mb)
                 cobnut::format(space, sizeof space, "%u MB at %u%s", p.slot_size_mb, p.slot_offset_mb,
-                               p.bound ? ", bound" : "");
+                               p.bound ? ", in a group" : "");
             else cobnut::format(space, sizeof space, "large");
         }
-        print("%3u %-16.*s %-11s %4u %8u %6u %7u %5d  %s\n", i, static_cast<int>(p.name.size), p.name.data,
-              describe(p.state), p.priority, p.pages * 4, p.limit * 4, p.starts, static_cast<int>(p.code), space);
+        print("%3u %-16.*s %-11s %4u %7u %8u %6u %7u %7u %5d  %s\n", i, static_cast<int>(p.name.size), p.name.data,
+              describe(p.state), p.priority, p.threads, p.pages * 4, p.limit * 4, p.kernel_pages * 4, p.starts,
+              static_cast<int>(p.code), space);
     }
     return true;
 }
@@ -118,7 +119,7 @@ bool help(Text, int &);
 
 constexpr Command commands[] = {
     {"help", "", "this list", help},
-    {"ps", "", "programs: state, memory, and what space the kernel has given them", ps},
+    {"ps", "", "programs: state, memory of their own and of the kernel's, and the slot of their space", ps},
     {"mem", "", "memory of the machine", mem},
     {"kill", "PROGRAM", "ends a program, by name or number", kill},
     {"run", "PROGRAM [&]", "starts a program of the system that does not run; & does not wait for its end", run},

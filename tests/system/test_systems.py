@@ -75,8 +75,11 @@ def shell(request):
 
 def test_the_shell_shows_and_ends_programs(shell):
     assert "ends a program, by name or number" in shell.ask("help")
-    rows = re.findall(r"^ +\d+ (\w+) +running", shell.ask("ps"), re.MULTILINE)
+    listed = shell.ask("ps")
+    rows = re.findall(r"^ +\d+ (\w+) +running", listed, re.MULTILINE)
     assert rows == ["console", "adder", "files", "shell"]
+    columns = r"^ +1 adder +running +100 +1 +\d\d +1024 +[1-9]\d* +1 +0 +[1-9]\d* MB at [1-9]\d*$"
+    assert re.search(columns, listed, re.MULTILINE), "a thread, memory, the kernel's memory, a slot\n" + listed
     assert "init: adder: ended: killed" in shell.ask("kill adder")
     time.sleep(0.2)
     assert re.search(r"^ +1 adder +running .* 2 +1 ", shell.ask("ps"), re.MULTILINE), "it was started again"
