@@ -109,10 +109,12 @@ TEST(Tar, OtherSpellings)
 TEST(Tar, WhatIsWrongIsSaidWithItsPlace)
 {
     const std::string good = file("a", "one");
-    std::string sum = good, size = good;
+    std::string sum = good, size = good, huge = good;
     sum[0] = 'b';
     put(size, 124, "0000000000x");
     seal(size, 0);
+    put(huge, 124, "40000000000"); // 2^32
+    seal(huge, 0);
     const std::pair<std::string, const char *> cases[] = {
         {good, "the archive is truncated, its end mark is missing"},
         {good + end.substr(0, 511), "the archive is truncated, its end mark is missing"},
@@ -120,6 +122,7 @@ TEST(Tar, WhatIsWrongIsSaidWithItsPlace)
         {good + sum + end, "the checksum is wrong"},
         {good + std::string(block, 'x') + end, "the checksum is wrong"},
         {good + size + end, "the size is no number"},
+        {good + huge + end, "the size is no number"},
         {good + member("l", '2', "") + end, "it is neither of a file nor of a folder"},
         {good + member("x", 'x', "path=y") + end, "it is neither of a file nor of a folder"},
         {good + file("b/../c", "") + end, "the name is no path, or too long"},
