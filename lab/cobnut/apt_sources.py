@@ -100,10 +100,10 @@ def backports_of(sources: list[Source], release: str) -> NewSource:
     return NewSource(APT / "sources.list.d" / "cobnut-backports.sources", text, suite)
 
 
-def repeated(sources: list[Source], release: str, suite: str) -> str:
+def repeated(sources: list[Source], release: str, suite: str, components: str = "main") -> str:
     """A stanza for `suite` on the mirror that serves `release`."""
     for source in sources:
         if release in source.suites:
             options = "".join(f"{name.title()}: {value}\n" for name, value in source.options.items())
-            return f"Types: deb\nURIs: {source.uri}\nSuites: {suite}\nComponents: main\n{options}"
+            return f"Types: deb\nURIs: {source.uri}\nSuites: {suite}\nComponents: {components}\n{options}"
     raise CobnutError(f"no package source for Debian {release} found below {APT}, so none to repeat for {suite}")

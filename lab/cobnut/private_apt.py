@@ -72,9 +72,12 @@ class Apt:
 
 
 @contextmanager
-def lists(wanted: str, *, architecture: str = "i386", security: bool = False) -> Iterator[Apt]:
-    """Downloads the release's lists into a folder that goes when the `with` ends; `wanted` says for people what is to
-    be downloaded. With `security` its security updates are among the lists, if the system asks a mirror for its own.
+def lists(
+    wanted: str, *, architecture: str = "i386", security: bool = False, components: str = "main"
+) -> Iterator[Apt]:
+    """Downloads the release's lists of these `components` into a folder that goes when the `with` ends; `wanted` says
+    for people what is to be downloaded. With `security` its security updates are among the lists, if the system asks a
+    mirror for its own.
     """
     if shutil.which("apt-get") is None:
         raise CobnutError(f"this machine has no apt-get to download Debian's {wanted} with")
@@ -86,23 +89,23 @@ def lists(wanted: str, *, architecture: str = "i386", security: bool = False) ->
         for part in ("state/lists/partial", "cache/archives/partial"):
             (apt.folder / part).mkdir(parents=True)
         (apt.folder / "state/status").touch()
-        _configure(apt.folder, architecture, security)
+        _configure(apt.folder, architecture, components, security)
         try:
             apt.run(*UPDATE)
         except CobnutError:
             if not security:
                 raise
             # a mirror of these that is being filled is no reason to do without the release
-            _configure(apt.folder, architecture, security=False)
+            _configure(apt.folder, architecture, components, security=False)
             apt.run(*UPDATE)
             packages.say("the lists of Debian's security updates could not be read, so none is used")
         yield apt
 
 
-def _configure(folder: Path, architecture: str, security: bool) -> None:
+def _configure(folder: Path, architecture: str, components: str, security: bool) -> None:
     there, codename = apt_sources.read_sources(), apt_sources.codename()
-    stanzas = [apt_sources.repeated(there, codename, RELEASE)]
+    stanzas = [apt_sources.repeated(there, codename, RELEASE, components)]
     if security and any(f"{codename}-security" in source.suites for source in there):
-        stanzas.append(apt_sources.repeated(there, f"{codename}-security", f"{RELEASE}-security"))
+        stanzas.append(apt_sources.repeated(there, f"{codename}-security", f"{RELEASE}-security", components))
     (folder / "debian.sources").write_text("\n".join(stanzas))
     (folder / "apt.conf").write_text(CONFIG.format(folder=folder, architecture=architecture))

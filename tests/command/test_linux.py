@@ -77,6 +77,7 @@ def test_kernel_and_busybox_are_kept_and_nothing_else(mirror, tmp_path):
 
 
 def test_the_systems_mirror_and_key_are_used_for_the_older_release():
+    assert "Components: main non-free\n" in apt_sources.repeated(SOURCES, "trixie", "x", "main non-free")
     text = apt_sources.repeated(SOURCES, "trixie", linux_guest.RELEASE)
     assert apt_sources.parse_deb822(text) == [
         apt_sources.Source("http://mirror.example/debian", ("bookworm",), {"signed-by": "/k.gpg"})

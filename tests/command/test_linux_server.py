@@ -7,6 +7,8 @@ import io
 import os
 import subprocess
 import tarfile
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -80,14 +82,17 @@ def test_what_is_wrong_with_an_image_is_said(tmp_path, text, complaint):
 
 def test_an_image_has_what_the_one_has_that_it_extends(tmp_path):
     (tmp_path / "one.toml").write_text(
-        'description = "1"\npackages = ["b", "a"]\nshell = "/s"\n[links]\n"bin/x" = "y"\n"bin/z" = "y"\n'
+        'description = "1"\npackages = ["b", "a"]\nalone = ["e"]\ncomponents = "main non-free"\nshell = "/s"\n'
+        '[links]\n"bin/x" = "y"\n"bin/z" = "y"\n'
     )
     (tmp_path / "two.toml").write_text(
-        'description = "2"\nextends = "one"\npackages = ["c"]\nmemory_mb = 512\n[links]\n"bin/x" = "w"\n'
+        'description = "2"\nextends = "one"\npackages = ["c"]\nalone = ["d"]\nmemory_mb = 512\n[links]\n"bin/x" = "w"\n'
     )
     found = images.find("two", tmp_path)
     assert found.packages == ("a", "b", "c") and found.shell == "/s" and found.memory_mb == 512
     assert found.links == (("bin/x", "w"), ("bin/z", "y"))
+    assert found.alone == ("d", "e") and found.components == "main non-free"
+    assert images.find("minimal").components == "main"
 
 
 def package(folder: Path, *members: tuple[tarfile.TarInfo, bytes]) -> Path:
@@ -200,6 +205,36 @@ def test_a_run_adds_its_command_and_its_files(monkeypatch, tmp_path):
 def test_an_image_is_made_again_when_its_packages_are_others(tmp_path):
     names = {initrd.recipe(images.find(name)).name for name in images.known()}
     assert len(names) == len(images.known())
+    plain = images.find("minimal")
+    others = (replace(plain, alone=("lmbench",)), replace(plain, components="main non-free"))
+    assert len({initrd.recipe(image).name for image in (plain, *others)}) == 3
+
+
+def test_packages_alone_come_without_what_they_depend_on(monkeypatch, tmp_path):
+    """Both kinds are in the image, from the components that it names."""
+    asked = []
+
+    class Apt:
+        def download_all(self, names):
+            asked.append(("with", *names))
+            return [Path("a")]
+
+        def download(self, *names):
+            asked.append(("alone", *names))
+            return [Path("b")]
+
+    @contextmanager
+    def lists(wanted, *, components):
+        asked.append(("from", components))
+        yield Apt()
+
+    monkeypatch.setattr(private_apt, "lists", lists)
+    monkeypatch.setattr(initrd.cache, "get", lambda recipe, make: (make(tmp_path, tmp_path), tmp_path)[1])
+    monkeypatch.setattr(initrd.rootfs, "made_of", lambda archives, links, without: [cpio.file(archives[1].name, b"")])
+    image = replace(images.find("minimal"), packages=("p",), alone=("q",), components="main non-free")
+    held = initrd.base(image).read_bytes()
+    assert asked == [("from", "main non-free"), ("with", "p"), ("alone", "q")]
+    assert cpio.archive([cpio.file("b", b"")]) == held
 
 
 def test_a_version_that_was_tried_is_taken(monkeypatch):

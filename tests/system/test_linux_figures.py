@@ -45,3 +45,14 @@ def test_each_kernel_executes_its_own_instructions(finished):
     assert kernel["native"] == 0 and kernel["small"] > 150, "two messages of the microkernel's"
     assert linux["native"] > 2 * linux["small"] > 0, "the way in and out of Linux is not Linux's there"
     assert rows["getpid.cycles"]["native"] < rows["getpid.cycles"]["small"] < rows["getpid.cycles"]["large"], name
+
+
+def test_a_pipe_between_two_processes_over_a_working_set(tmp_path):
+    result = run_quickly("uhlig02/fig6", tmp_path)
+    assert not failed(result)
+    rows = rows_of(result)
+    for part in ("nops", "jumps", "reads"):
+        for kernel, writes in (("native", 2), ("small", 2), ("all", 0)):
+            cycles = list(rows[f"{part}.{kernel}"].values())
+            assert cycles == sorted(cycles), "a larger working set costs more"
+            assert set(rows[f"{part}.{kernel}.cr3_writes"].values()) == {writes}

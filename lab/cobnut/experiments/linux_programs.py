@@ -9,7 +9,7 @@ import shutil
 import statistics
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from cobnut import causes, linux_guest, paths
@@ -17,8 +17,8 @@ from cobnut import measured as written
 from cobnut.checks import Check, exactly, judge
 from cobnut.emulators import Boot, qemu
 from cobnut.errors import CobnutError
-from cobnut.experiments import Lab
-from cobnut.linux import guest, native, os_layer, server, verdict
+from cobnut.experiments import Lab, runner
+from cobnut.linux import guest, images, native, os_layer, server, verdict
 from cobnut.linux.guest import Wish
 from cobnut.results import LedgerRow, Series
 
@@ -56,16 +56,27 @@ class Loop:
 
 
 @dataclass(frozen=True)
+class Printed(Loop):
+    """What happens between two prints of the text `first`; the text `behind` ends it."""
+
+    @property
+    def where(self) -> str:
+        return f"console={self.first}..{self.behind}"
+
+
+@dataclass(frozen=True)
 class Work:
-    """A program of lab/guests, what the guest's shell does with it, and its loops, of which some turns are not
-    measured.
+    """A program of lab/guests if there is one, what the guest's shell does, and its loops, of which some turns are not
+    measured. `files` are in the guest's /files, where the command begins; the rest of its files is the image.
     """
 
-    program: str
+    program: str | None
     command: str
     loops: tuple[Loop, ...]
     warmup: int
     boot_options: str = ""
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    image: str = images.DEFAULT
 
 
 @dataclass(frozen=True)
@@ -139,10 +150,11 @@ class Turns:
 
 @dataclass(frozen=True)
 class Peer:
-    """All that was measured under one kernel, and what the plugin did not understand."""
+    """All that was measured under one kernel, what was said on the console, and what the plugin did not understand."""
 
     name: str
     loops: dict[str, Turns]
+    console: str
     doubts: tuple[str, ...]
 
 
@@ -160,8 +172,7 @@ COUNTED = (
 
 def measure(lab: Lab, work: Work, peers: Sequence[str]) -> dict[str, Peer]:
     """Boots each of the peers with the program."""
-    lab.meter.total(len(peers))
-    return {name: _measured(lab, work, name) for name in peers}
+    return runner.mapped(lab, peers, lambda name: _measured(lab, work, name))
 
 
 def _measured(lab: Lab, work: Work, name: str) -> Peer:
@@ -169,20 +180,18 @@ def _measured(lab: Lab, work: Work, name: str) -> Peer:
         folder = Path(given)
         files = folder / "files"
         files.mkdir()
-        program = files / work.program
-        shutil.copy2(linux_guest.program(work.program), program)
+        _fill(files, work)
         wish = PEERS[name]
         options = f"{wish.append} {work.boot_options}".strip()
-        boot = guest.prepare(replace(wish, run=work.command, files=files, append=options), folder)
+        boot = guest.prepare(replace(wish, image=work.image, run=work.command, files=files, append=options), folder)
         out = folder / "measured.json"
-        plugin = qemu.Plugin(paths.PLUGIN, tuple(_arguments(lab, work, name, boot, program, out)))
+        plugin = qemu.Plugin(paths.PLUGIN, tuple(_arguments(lab, work, name, boot, files, out)))
         outcome = qemu.run(replace(boot, cpu=cpu_for(lab)), timeout=TIMEOUT_SECONDS, plugin=plugin)
         if outcome.timed_out:
             raise CobnutError(f"{name}: '{work.command}' had not ended after {TIMEOUT_SECONDS} s")
         if status := verdict.status(outcome.console, outcome.code):
             raise CobnutError(f"{name}: '{work.command}' ended with status {status}")
         found = written.read(out.read_bytes())
-    lab.meter.advance(note=name)
     parts = {one["case"]: one["per_iteration"] for one in found.get("ranges", [])}
     loops = {}
     for number, loop in enumerate(work.loops):
@@ -191,14 +200,23 @@ def _measured(lab: Lab, work: Work, name: str) -> Peer:
             raise CobnutError(f"{name}: the loop {loop.name} of '{work.command}' was not seen")
         loops[loop.name] = Turns(name, loop.name, region, parts.get(number, {}), found["switches"])
     doubts = tuple(doubt for doubt in found["warnings"] if not doubt.startswith(NO_SYMBOL))
-    return Peer(name, loops, doubts)
+    return Peer(name, loops, outcome.console, doubts)
 
 
-def _arguments(lab: Lab, work: Work, name: str, boot: Boot, program: Path, out: Path) -> list[tuple[str, str]]:
+def _fill(folder: Path, work: Work) -> None:
+    """What the guest has in /files."""
+    if work.program:
+        shutil.copy2(linux_guest.program(work.program), folder / work.program)
+    for name, content in work.files.items():
+        (folder / name).write_bytes(content)
+
+
+def _arguments(lab: Lab, work: Work, name: str, boot: Boot, files: Path, out: Path) -> list[tuple[str, str]]:
     """The plugin's arguments."""
     words = [("machine", str(lab.machine.path)), ("out", str(out)), ("from", "begin")]
     words += [("set", f"{key}:{value}") for key, value in lab.overrides.items()]
-    words.append(("program", f"{PROGRAM}:{program}"))
+    if work.program:
+        words.append(("program", f"{PROGRAM}:{files / work.program}"))
     words += [("region", f"{number}:{loop.where}@{work.warmup}") for number, loop in enumerate(work.loops)]
     if name != NATIVE:
         layer = os_layer.addresses(server.LINK)

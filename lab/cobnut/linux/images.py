@@ -14,6 +14,8 @@ DEFAULT_MEMORY_MB = 224  # as a server in a small space takes it, too
 KEYS = {
     "description": str,
     "packages": list,
+    "alone": list,
+    "components": str,
     "shell": str,
     "links": dict,
     "extends": str,
@@ -25,17 +27,24 @@ NEEDED = ("description", "packages")
 
 @dataclass(frozen=True)
 class Image:
-    """A file system: packages of which it has everything but `rootfs.LEFT_OUT` and what the patterns `without` name,
-    and links as (place, target). `memory_mb` is what Linux gets with it by default.
+    """A file system: packages with all that they depend on, and packages `alone`, from these components of Debian's
+    archive. It has everything of them but `rootfs.LEFT_OUT` and what the patterns `without` name; and links as
+    (place, target). `memory_mb` is what Linux gets with it by default.
     """
 
     name: str
     description: str
     packages: tuple[str, ...]
+    alone: tuple[str, ...]
+    components: str
     shell: str
     links: tuple[tuple[str, str], ...]
     without: tuple[str, ...]
     memory_mb: int
+
+
+COMPONENTS = "main"
+NOTHING = Image("", "", (), (), COMPONENTS, "/bin/sh", (), (), DEFAULT_MEMORY_MB)  # what an image starts from
 
 
 def known(folder: Path = FOLDER) -> list[str]:
@@ -62,13 +71,13 @@ def find(name: str, folder: Path = FOLDER) -> Image:
             raise CobnutError(f"image {name}: has no {key}")
     if tree.get("extends") == name:
         raise CobnutError(f"image {name}: extends itself")
-    base = (
-        find(tree["extends"], folder) if "extends" in tree else Image("", "", (), "/bin/sh", (), (), DEFAULT_MEMORY_MB)
-    )
+    base = find(tree["extends"], folder) if "extends" in tree else NOTHING
     return Image(
         name,
         tree["description"],
         tuple(sorted({*base.packages, *map(str, tree["packages"])})),
+        tuple(sorted({*base.alone, *map(str, tree.get("alone", ()))})),
+        tree.get("components", base.components),
         tree.get("shell", base.shell),
         tuple(sorted({**dict(base.links), **{place: str(to) for place, to in tree.get("links", {}).items()}}.items())),
         tuple(map(str, tree.get("without", ()))),

@@ -40,6 +40,8 @@ def recipe(image: Image) -> Recipe:
         "release": private_apt.RELEASE,
         "packages": " ".join(image.packages),
         "without": " ".join(image.without),
+        **({"alone": " ".join(image.alone)} if image.alone else {}),
+        **({"components": image.components} if image.components != images.COMPONENTS else {}),
         "links": " ".join(f"{place}={target}" for place, target in image.links),
         "format": FORMAT,
     }
@@ -50,8 +52,10 @@ def base(image: Image) -> Path:
     """The image's archive, made if it is missing."""
 
     def make(folder: Path, _: Path) -> None:
-        with private_apt.lists(f"the packages of the image {image.name} for i386") as apt:
-            entries = rootfs.made_of(apt.download_all(image.packages), image.links, image.without)
+        wanted = f"the packages of the image {image.name} for i386"
+        with private_apt.lists(wanted, components=image.components) as apt:
+            archives = [*apt.download_all(image.packages), *(apt.download(*image.alone) if image.alone else ())]
+            entries = rootfs.made_of(archives, image.links, image.without)
         (folder / ARCHIVE).write_bytes(cpio.archive(entries))
 
     return cache.get(recipe(image), make) / ARCHIVE
