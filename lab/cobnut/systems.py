@@ -25,6 +25,7 @@ INITS_PORTS = range(0xCF8, 0xD00)  # PCI's configuration: whoever has it has all
 PAGE_KB = 4
 MOST_PROGRAMS, MOST_SERVICES, MOST_FILES, MOST_RANGES = 32, 32, 16, 8  # as init has room for
 MOST_REGISTERS, MOST_REGISTER_BYTES = 6, 16 << 20  # ranges; of one
+MOST_MODULES, MOST_TEXT = 32, 3900  # as the kernel has room for (kernel/boot/modules.cpp), less what a loader adds
 MOST_ARGUMENTS = 1023
 INITS_KB = 1024  # what init itself and sigma0 take
 KERNELS_PART = 4  # a kernel takes one part in so many of the memory
@@ -129,6 +130,11 @@ class System:
         for name, file in self.description.files.items():
             chosen.append(Module(self._packed(name, self.folder / file, board), f"file={name}"))
         self._check_memory(chosen, memory_mb)
+        text = sum(len(f"{module.name} {module.arguments}") + 1 for module in chosen)
+        if text > MOST_TEXT:
+            raise CobnutError(
+                f"system {self.name}: its programs are described in {text:,} bytes, {MOST_TEXT:,} at most"
+            )
         return tuple(chosen)
 
     def check_board(self, board: Board) -> None:
@@ -259,6 +265,8 @@ def _check_names(name: str, folder: Path, described: Description) -> None:
     programs, providers = described.program, _providers(described)
     if len(programs) > MOST_PROGRAMS or len(described.files) > MOST_FILES:
         raise refuse(f"more than {MOST_PROGRAMS} programs or {MOST_FILES} files")
+    if len(programs) + len(described.files) > MOST_MODULES - 2:  # sigma0 and init
+        raise refuse(f"more than {MOST_MODULES - 2} programs and files together")
     if len(providers) + len(INITS_OWN) > MOST_SERVICES:
         raise refuse(f"more than {MOST_SERVICES - len(INITS_OWN)} services")
     if described.ends_with not in programs:

@@ -157,6 +157,19 @@ def test_too_little_memory_is_said(tmp_path, monkeypatch):
     assert system.modules(PC, 128)
 
 
+def test_more_than_the_kernel_has_room_for_is_said(tmp_path, monkeypatch):
+    monkeypatch.setattr(systems.System, "_file", lambda self, file, board: tmp_path / "text.txt")
+    monkeypatch.setattr(systems.modules, "check", lambda module, processor: None)
+    monkeypatch.setattr(boards.Board, "program", lambda self, name: tmp_path / "text.txt")
+    many = "".join(f"[program.more{number}]\n" for number in range(27))
+    assert read(tmp_path, RIGHT + many).modules(PC, 256)  # beside two programs and a file
+    with pytest.raises(CobnutError, match="more than 30 programs and files together"):
+        read(tmp_path, RIGHT + many + "[program.another]\n")
+    long = "".join(f'[program.more{number}]\narguments = "{"x" * 1000}"\n' for number in range(4))
+    with pytest.raises(CobnutError, match=r"described in 4,\d\d\d bytes, 3,900 at most"):
+        read(tmp_path, RIGHT + long).modules(PC, 256)
+
+
 def test_a_name_that_is_both_is_refused(cobnut, tmp_path):
     (tmp_path / "basic").write_text("")
     assert_refused(run_cobnut("boot", "basic", cwd=tmp_path), "basic: is a system and a module, too")
