@@ -14,6 +14,7 @@ from cobnut import boards, cases, images, modules, systems
 from cobnut import build as building
 from cobnut.boards import ARM, Board
 from cobnut.emulators import Boot, bochs, check_name, qemu, qemu_arm
+from cobnut.emulators.disk import check as check_disk
 from cobnut.emulators.ending import NEVER, End
 from cobnut.emulators.qemu import Plugin
 from cobnut.errors import CobnutError
@@ -49,6 +50,7 @@ class Asked:
     region: list[str] = field(default_factory=list)
     program: list[str] = field(default_factory=list)
     processes: str | None = None
+    disk: Path | None = None
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -117,7 +119,17 @@ def resolve(asked: Asked) -> Guest:
         chosen = tuple(modules.parse(text, board) for text in (asked.sigma0, asked.root, *asked.module))
     cpu = bochs.DEFAULT_CPU if asked.emulator == "bochs" else Boot.cpu
     second = bool(system) and board.processor is ARM  # the first serial line is the kernel's alone there
-    boot = Boot(board.kernel, chosen, asked.append, asked.cpu or cpu, memory_mb, words=words, second_serial=second)
+    disk = check_disk(asked.disk) if asked.disk else None
+    boot = Boot(
+        board.kernel,
+        chosen,
+        asked.append,
+        asked.cpu or cpu,
+        memory_mb,
+        words=words,
+        second_serial=second,
+        disk=disk,
+    )
     names = (("kernel", str(board.kernel_executable)),)
     return Guest(board, boot, names, cases_of(asked), emulator=asked.emulator, end=end)
 
@@ -138,9 +150,12 @@ def check(asked: Asked) -> Board:
     _check_qemu_args(asked.qemu_args, on_bochs)
     cases_of(asked)
     if board.processor is ARM:
-        for option, said in (("--cpu", asked.cpu is not None), ("--emulator bochs", on_bochs)):
+        pcs = (("--cpu", asked.cpu is not None), ("--emulator bochs", on_bochs), ("--disk", asked.disk is not None))
+        for option, said in pcs:
             if said:
                 raise CobnutError(f"{option}: not on board {asked.board}")
+    if asked.disk:
+        check_disk(asked.disk)
     if asked.image:
         _check_image(asked)
     else:
@@ -165,6 +180,8 @@ def _check_system(asked: Asked, board: Board) -> None:
 
 
 def _check_image(asked: Asked) -> None:
+    if asked.disk:
+        raise CobnutError("--disk: is for our kernel; say --qemu-args '-drive file=...' with --image")
     ours = asked.module or asked.root != DEFAULT_ROOT or asked.sigma0 != DEFAULT_SIGMA0 or asked.given
     if ours:
         raise CobnutError("--image: brings its own kernel and modules")

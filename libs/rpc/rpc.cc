@@ -16,6 +16,7 @@ const char *describe(Error error)
     case Error::full: return "too many";
     case Error::bad_value: return "a bad value";
     case Error::not_running: return "the server does not run";
+    case Error::failed: return "the device has failed";
     case Error::later: break;
     }
     return "an unknown error";

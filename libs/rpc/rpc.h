@@ -34,6 +34,7 @@ enum class Error : Word {
     full,        ///< a table of the server's is full
     bad_value,   ///< an argument is outside what the operation documents
     not_running, ///< the program that provides the service does not run
+    failed,      ///< the device has not done it
     later,       ///< never sent: the server answers this call later (rpc::answer)
 };
 

@@ -31,6 +31,9 @@ public:
         return result;
     }
 
+    /// The server's main thread, after a call that has not failed with Error::dead.
+    L4_ThreadId_t server() const { return server_; }
+
 private:
     const char *service_;
     L4_ThreadId_t server_ = {};

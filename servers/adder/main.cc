@@ -27,8 +27,10 @@ struct Server {
         *nowhere = 0;
         return rpc::Nothing{};
     }
-    rpc::Result<rpc::Word> handle(Adder::Sum, rpc::Client &, rpc::Word handle, rpc::Word words)
+    rpc::Result<rpc::Word> handle(Adder::Sum, rpc::Client &client, rpc::Word handle, rpc::Word words)
     {
+        const auto shared = cobnut::ask_init<init::Shared>(handle, client.thread.raw, rpc::Word{0});
+        if (!shared) return shared.error;
         const auto at = cobnut::ask_init<init::Attach>(handle, rpc::Word{0}, rpc::Word{0});
         if (!at) return at.error;
         rpc::Word sum = 0;
@@ -37,10 +39,22 @@ struct Server {
         cobnut::ask_init<init::Detach>(at.value);
         return sum;
     }
+    rpc::Result<rpc::Nothing> handle(Adder::Keep, rpc::Client &client, rpc::Word handle)
+    {
+        const auto shared = cobnut::ask_init<init::Shared>(handle, client.thread.raw, rpc::Word{1});
+        if (!shared) return shared.error;
+        const auto at = cobnut::ask_init<init::Attach>(handle, rpc::Word{0}, rpc::Word{1});
+        kept = at.value;
+        return at.error;
+    }
+    rpc::Result<rpc::Word> handle(Adder::Count, rpc::Client &)
+    {
+        return kept ? rpc::Result<rpc::Word>(++*reinterpret_cast<rpc::Word *>(kept)) : rpc::Error::not_found;
+    }
     void left(L4_Word_t program) { known &= ~(1u << program); }
 
     void know(const rpc::Client &client) { known |= 1u << client.program; }
-    rpc::Word known = 0;
+    rpc::Word known = 0, kept = 0; ///< programs; an address
 };
 
 constinit Server server;

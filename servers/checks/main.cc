@@ -100,8 +100,17 @@ void sharing()
     check(sum && sum.value == 45, "sharing.the_server_reads_it");
     check(ask_init<init::Pass>(Word{1000}, server.value, Word{0}).error == Error::not_found, "sharing.no_such_handle");
     check(ask_init<init::Pass>(made.value, Word{0x1234567}, Word{0}).error == Error::not_found, "sharing.nobody");
+    check(adder.call<Adder::Keep>(made.value).error == Error::denied, "sharing.what_was_passed_to_be_read");
+    Word others = 0;
+    for (Word handle = 1; handle < made.value; handle++)
+        others += adder.call<Adder::Sum>(handle, Word{1}).error != Error::not_found;
+    check(!others, "sharing.no_memory_of_the_servers_own");
+    ask_init<init::Pass>(made.value, server.value, Word{1});
+    check(adder.call<Adder::Keep>(made.value) && adder.call<Adder::Count>().value == 1 && words(at.value)[0] == 1,
+          "sharing.the_server_writes_to_it");
     ask_init<init::Close>(made.value);
     check(adder.call<Adder::Sum>(made.value, Word{10}).error == Error::not_found, "sharing.not_when_it_is_closed");
+    check(bool(adder.call<Adder::Count>()), "sharing.a_server_survives_its_end");
 }
 
 void files()

@@ -26,6 +26,7 @@ public:
     using Client = rpc::Client;
     rpc::Result<Word> handle(Open, Client &, const rpc::Name &service);
     rpc::Result<Word> handle(Admit, Client &, Word thread);
+    rpc::Result<Nothing> handle(MayUse, Client &, Word thread, const rpc::Name &service);
     rpc::Result<Word> handle(Create, Client &, Word pages);
     rpc::Result<Word> handle(Copy, Client &, Word handle);
     rpc::Result<Word> handle(Attach, Client &, Word handle, Word address, Word writable);
@@ -33,6 +34,7 @@ public:
     rpc::Result<Nothing> handle(Pass, Client &, Word handle, Word thread, Word writable);
     rpc::Result<Nothing> handle(Close, Client &, Word handle);
     rpc::Result<File> handle(OpenFile, Client &, const rpc::Name &name);
+    rpc::Result<Word> handle(Shared, Client &, Word handle, Word thread, Word writable);
     rpc::Result<Usage> handle(Memory, Client &);
     rpc::Result<ProgramInfo> handle(Describe, Client &, Word number);
     rpc::Result<Nothing> handle(Kill, Client &, Word number);
@@ -54,7 +56,7 @@ private:
 
     bool add(const cobnut::Module &module);
     bool add_file(const rpc::Name &name, const cobnut::Module &module);
-    bool map_port(const Program &program, Word port);
+    bool map_ports(const Program &program, L4_Fpage_t wanted);
     bool serve_kernel(Program &program, L4_MsgTag_t tag);
     void copy_on(Word program);
     void start(Program &program);

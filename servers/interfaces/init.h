@@ -22,6 +22,10 @@ using Open = rpc::Operation<0x10, Word(Name service)>;
 /// the upper half how often it has been started. Errors: denied.
 using Admit = rpc::Operation<0x11, Word(Word thread)>;
 
+/// For a server with several services: whether the program of a thread may use this one of the caller's. Errors:
+/// not_found (none of the caller's), denied.
+using MayUse = rpc::Operation<0x12, Nothing(Word thread, Name service)>;
+
 // ------------------------------------------------------------------------------------------------------------ memory
 // Memory comes in dataspaces, named by handles. A handle is good for the programs that hold it: the one that has made
 // the dataspace, and those that a holder has passed it on to. A dataspace goes with its maker, or by Close.
@@ -47,7 +51,10 @@ using Detach = rpc::Operation<0x23, Nothing(Word address)>;
 /// Makes the program of `thread` a holder, too. Nobody passes on more than it holds. Errors: not_found, denied.
 using Pass = rpc::Operation<0x24, Nothing(Word handle, Word thread, Word writable)>;
 
-/// Ends a dataspace: it is detached everywhere, its pages are free. Only by its maker. Errors: not_found, denied.
+/// Ends a dataspace: its pages are free, and it is detached from its maker, who alone may do that. Where others have it
+/// attached, they find from now on a page of their own instead, the same one everywhere, until they detach it. So it is
+/// with memory whose maker has died: who shares memory learns of that from a call, and never by a fault. Errors:
+/// not_found, denied.
 using Close = rpc::Operation<0x25, Nothing(Word handle)>;
 
 struct File {
@@ -56,6 +63,11 @@ struct File {
 /// A file of the boot image, as a dataspace to be read; it counts for nobody. Errors: not_found, denied (no file that
 /// the description lets the caller use), full.
 using OpenFile = rpc::Operation<0x26, File(Name name)>;
+
+/// For a server: how many pages a dataspace has that both the caller and the program of `thread` hold. A server asks
+/// for what a client names before it uses it: the handle might be one of the server's own or of another client's.
+/// Errors: not_found (one of them does not hold it); denied (writable, and one of them holds it read-only).
+using Shared = rpc::Operation<0x29, Word(Word handle, Word thread, Word writable)>;
 
 struct Usage {
     Word used, limit; ///< pages of the caller's
@@ -128,8 +140,8 @@ using OpenRange = rpc::Operation<0x49, File(Word range)>;
 /// the description, or held read-only).
 using Physical = rpc::Operation<0x4A, Word(Word handle, Word page)>;
 
-using Operations = rpc::List<Open, Admit, Create, Copy, Attach, Detach, Pass, Close, OpenFile, Memory, Describe, Kill,
-                             Run, Await, MakeThread, TakeInterrupt, FindDevice, OpenRange, Physical>;
+using Operations = rpc::List<Open, Admit, MayUse, Create, Copy, Attach, Detach, Pass, Close, OpenFile, Shared, Memory,
+                             Describe, Kill, Run, Await, MakeThread, TakeInterrupt, FindDevice, OpenRange, Physical>;
 
 /// What init tells a server: a client is gone. MR1: the client's number, and in the upper half which of its starts.
 inline constexpr Word client_gone_label = 0x50;

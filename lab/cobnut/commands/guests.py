@@ -69,6 +69,10 @@ def boot(
         bool,
         typer.Option("--gdb", help="Stops at the first instruction and starts gdb; without a terminal, waits for one."),
     ] = False,
+    disk: Annotated[
+        Path | None,
+        typer.Option("--disk", help="The first IDE disk, a raw image, which is written to.", metavar="FILE"),
+    ] = None,
     ex: Annotated[
         list[str] | None,
         typer.Option(
@@ -98,6 +102,7 @@ def boot(
         region=region or [],
         program=program or [],
         processes=processes,
+        disk=disk,
     )
     raise typer.Exit(booting.boot(asked, Ways(sanitize, machine, json, gdb, tuple(ex or ()))))
 

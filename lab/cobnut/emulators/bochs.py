@@ -38,8 +38,9 @@ cpu: model={cpu}, count=1, ips=100000000, reset_on_triple_fault=0
 romimage: file=/usr/share/bochs/BIOS-bochs-latest
 vgaromimage: file=/usr/share/bochs/VGABIOS-lgpl-latest
 boot: cdrom
-ata0-master: type=cdrom, path={iso}, status=inserted
-com1: enabled=1, mode={mode}, dev={device}
+ata1: enabled=1, ioaddr1=0x170, ioaddr2=0x370, irq=15
+ata1-master: type=cdrom, path={iso}, status=inserted
+{disk}com1: enabled=1, mode={mode}, dev={device}
 display_library: rfb, options="timeout=0"
 sound: waveoutdrv=dummy, waveindrv=dummy, midioutdrv=dummy
 clock: sync=none
@@ -231,6 +232,7 @@ def _start(
             megs=boot.memory_mb,
             cpu=boot.cpu,
             iso=iso,
+            disk=_disk(boot),
             mode=mode,
             device=device,
             log=folder / "log",
@@ -245,6 +247,14 @@ def _start(
         stdout=output,
         stderr=subprocess.DEVNULL,
     )
+
+
+def _disk(boot: Boot) -> str:
+    if not boot.disk:
+        return ""
+    cylinders, heads, sectors = boot.disk.geometry
+    shape = f"cylinders={cylinders}, heads={heads}, spt={sectors}"
+    return f'ata0-master: type=disk, path="{boot.disk.path}", mode=flat, {shape}\n'
 
 
 def _raise_if_refused(boot: Boot, status: int | None, console: str) -> None:

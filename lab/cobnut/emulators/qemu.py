@@ -121,6 +121,8 @@ def command(
         words += ["-append", boot.options]
     if lines:
         words += ["-initrd", ",".join(lines)]
+    if boot.disk:
+        words += ["-drive", f"file={escaped(boot.disk.path)},format=raw,if=ide,index=0"]
     machine = "pc"
     ram = memory or (folder / own("ram") if plugin else None)
     if ram:

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The option --disk: what is refused, and the shape of a disk for Bochs."""
+
+from math import prod
+
+import pytest
+
+from cobnut.emulators.disk import BLOCK, MOST_HEADS, MOST_SECTORS, Disk
+from conftest import assert_refused
+
+
+@pytest.mark.parametrize("blocks", [1, 7, 63, 2048, 8191, 8192, 100000, 1008 * 1000])
+def test_a_shape_has_all_blocks(tmp_path, blocks):
+    path = tmp_path / "image"
+    with open(path, "wb") as file:
+        file.truncate(blocks * BLOCK)
+    _, heads, sectors = shape = Disk(path).geometry
+    assert prod(shape) == blocks and heads <= MOST_HEADS and sectors <= MOST_SECTORS
+
+
+def test_what_is_no_disk_is_refused(cobnut, tmp_path):
+    odd, empty, right = tmp_path / "odd", tmp_path / "empty", tmp_path / "right"
+    odd.write_bytes(bytes(513))
+    empty.write_bytes(b"")
+    right.write_bytes(bytes(512))
+    assert_refused(cobnut("boot", "disk", "--disk", "none.img"), "--disk none.img: no such file")
+    assert_refused(cobnut("boot", "disk", "--disk", str(tmp_path)), "is not a file")
+    assert_refused(cobnut("boot", "disk", "--disk", str(odd)), "blocks of 512 bytes, not 513 bytes")
+    assert_refused(cobnut("boot", "disk", "--disk", str(empty)), "blocks of 512 bytes, not 0 bytes")
+    assert_refused(cobnut("boot", "hello", "--disk", str(right), "--board", "collie"), "--disk: not on board collie")
+    assert_refused(cobnut("boot", "--image", "x", "--disk", str(right)), "--disk: is for our kernel")
