@@ -89,7 +89,7 @@ BOARDS = {
                 *("sigma0", "root", "pingpong", "hello", "x2test", "stress", "strings", "fuzz", "attack", "scale"),
                 *("compose", "exhaust", "groups", "reflect", "revoke", "share", "sharers"),
                 *SERVERS,
-                *("ide", "diskchecks"),
+                *("ide", "diskchecks", "display", "paint", "ps2", "screen"),
             ),
         ),
         Board(

@@ -51,6 +51,7 @@ class Asked:
     program: list[str] = field(default_factory=list)
     processes: str | None = None
     disk: Path | None = None
+    display_at: str | None = None
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -91,7 +92,7 @@ class Guest:
     def ensure_emulator(self) -> str:
         """Makes sure of the emulator; returns its version if it is QEMU."""
         if self.emulator == "bochs":
-            bochs.ensure()
+            bochs.ensure(self.boot.display)
             return ""
         return qemu_arm.ensure() if self.board.processor is ARM else qemu.ensure()
 
@@ -113,8 +114,10 @@ def resolve(asked: Asked) -> Guest:
         return _foreign(asked, board, end, words)
     building.images(board)
     memory_mb = board.memory_mb or asked.memory_mb
-    if system := systems.asked_for(asked.module, board):
-        chosen = (modules.parse(asked.sigma0, board), *systems.load(system).modules(board, memory_mb))
+    name = systems.asked_for(asked.module, board)
+    system = systems.load(name) if name else None
+    if system:
+        chosen = (modules.parse(asked.sigma0, board), *system.modules(board, memory_mb))
     else:
         chosen = tuple(modules.parse(text, board) for text in (asked.sigma0, asked.root, *asked.module))
     cpu = bochs.DEFAULT_CPU if asked.emulator == "bochs" else Boot.cpu
@@ -129,6 +132,8 @@ def resolve(asked: Asked) -> Guest:
         words=words,
         second_serial=second,
         disk=disk,
+        display=system is not None and system.has_display(board),
+        display_at=asked.display_at or Boot.display_at,
     )
     names = (("kernel", str(board.kernel_executable)),)
     return Guest(board, boot, names, cases_of(asked), emulator=asked.emulator, end=end)
@@ -156,6 +161,8 @@ def check(asked: Asked) -> Board:
                 raise CobnutError(f"{option}: not on board {asked.board}")
     if asked.disk:
         check_disk(asked.disk)
+    if asked.display_at and on_bochs:
+        raise CobnutError("--display: is for qemu; on bochs a window of its own shows it")
     if asked.image:
         _check_image(asked)
     else:

@@ -56,6 +56,7 @@ BOCHS = (
     Package("bochsbios", "/usr/share/bochs/BIOS-bochs-latest"),
     Package("vgabios", "/usr/share/bochs/VGABIOS-lgpl-latest"),
 )
+BOCHS_DISPLAY = (Package("bochs-sdl", "/usr/lib/*/bochs/plugins/libbx_sdl2_gui.so"),)
 CD = (
     Package("grub-common", "grub-mkrescue"),
     Package("grub-pc-bin", "/usr/lib/grub/i386-pc/multiboot.mod"),

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
-from cobnut import archives, modules, paths
+from cobnut import archives, fonts, modules, paths
 from cobnut.boards import Board
 from cobnut.errors import CobnutError
 from cobnut.modules import Module
@@ -28,6 +28,8 @@ MOST_REGISTERS, MOST_REGISTER_BYTES = 6, 16 << 20  # ranges; of one
 MOST_MODULES, MOST_TEXT = 32, 3900  # as the kernel has room for (kernel/boot/modules.cpp), less what a loader adds
 MOST_ARGUMENTS = 1023
 INITS_KB = 1024  # what init itself and sigma0 take
+FONT = "font:"  # of a file in [files]: a font with glyphs of so many lines
+DISPLAY = "1234:1111"  # the device of a display
 KERNELS_PART = 4  # a kernel takes one part in so many of the memory
 
 Word = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_-]{0,30}$")]
@@ -128,7 +130,7 @@ class System:
             modules.check(Module(path), board.processor)
             chosen.append(Module(path, self._words(name, program, board)))
         for name, file in self.description.files.items():
-            chosen.append(Module(self._packed(name, self.folder / file, board), f"file={name}"))
+            chosen.append(Module(self._boot_file(name, file, board), f"file={name}"))
         self._check_memory(chosen, memory_mb)
         text = sum(len(f"{module.name} {module.arguments}") + 1 for module in chosen)
         if text > MOST_TEXT:
@@ -136,6 +138,16 @@ class System:
                 f"system {self.name}: its programs are described in {text:,} bytes, {MOST_TEXT:,} at most"
             )
         return tuple(chosen)
+
+    def has_display(self, board: Board) -> bool:
+        """Whether a program drives a display, which the machine then needs."""
+        return any(program.devices(board.name).device == DISPLAY for program in self.description.program.values())
+
+    def _boot_file(self, name: str, file: str, board: Board) -> Path:
+        if not file.startswith(FONT):
+            return self._packed(name, self.folder / file, board)
+        height = int(file.removeprefix(FONT))
+        return fonts.write(height, board.folder / "systems" / f"font-{height}.psf")
 
     def check_board(self, board: Board) -> None:
         """Refuses what the board does not have."""
@@ -272,7 +284,10 @@ def _check_names(name: str, folder: Path, described: Description) -> None:
     if described.ends_with not in programs:
         raise refuse(f"ends_with: there is no program '{described.ends_with}'")
     for file, path in described.files.items():
-        if (folder / path).is_dir():
+        if path.startswith(FONT):
+            if path not in {f"{FONT}{height}" for height in fonts.SIZES}:
+                raise refuse(f"files.{file}: a font has {fonts.SIZES[0]} to {fonts.SIZES[-1]} lines: {FONT}16")
+        elif (folder / path).is_dir():
             try:
                 archives.members(folder / path)
             except CobnutError as error:

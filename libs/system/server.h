@@ -8,8 +8,8 @@
 //
 // Optional members of a server: `left(Word program)`, a client's program has ended; `interrupted(Word line)`, for lines
 // that it has taken (init::TakeInterrupt), which are acknowledged when it returns; `notified()`, another thread of the
-// server's own has called, and goes on when it returns; `patience()`, called before each wait, says how long that may last, and
-// does what is to be done by then.
+// server's own has called, and goes on when it returns; `patience()`, called before each wait, says how long that may
+// last, and does what is to be done by then.
 #pragma once
 
 #include <system/system.h>

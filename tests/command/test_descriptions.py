@@ -119,6 +119,7 @@ def test_what_a_board_does_not_have_is_one_line(tmp_path, change, board, complai
         (('uses = ["echo"', 'uses = ["ohce"'), "program.user.uses: no program provides 'ohce'"),
         (('files = ["text"]', 'files = ["txet"]'), "program.user.files: there is no 'txet'"),
         (('"text.txt"', '"no.txt"'), "files.text: there is no file or folder no.txt"),
+        (('"text.txt"', '"font:99"'), "files.text: a font has 12 to 32 lines"),
         (('provides = ["echo"]', 'provides = ["echo"]\nuses = ["echo"]'), "a circle of needs: driver -> driver"),
         (('provides = ["echo"]', 'provides = ["echo", "programs"]'), "'programs' is provided by init, too"),
         (("[program.driver]", '[program.user2]\nports = ["0x60"]\n[program.driver]'), "ports: 0x60 is user2's"),

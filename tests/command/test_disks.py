@@ -28,4 +28,5 @@ def test_what_is_no_disk_is_refused(cobnut, tmp_path):
     assert_refused(cobnut("boot", "disk", "--disk", str(odd)), "blocks of 512 bytes, not 513 bytes")
     assert_refused(cobnut("boot", "disk", "--disk", str(empty)), "blocks of 512 bytes, not 0 bytes")
     assert_refused(cobnut("boot", "hello", "--disk", str(right), "--board", "collie"), "--disk: not on board collie")
+    assert_refused(cobnut("boot", "graphic", "--display", "gtk", "--emulator", "bochs"), "--display: is for qemu")
     assert_refused(cobnut("boot", "--image", "x", "--disk", str(right)), "--disk: is for our kernel")

@@ -73,6 +73,10 @@ def boot(
         Path | None,
         typer.Option("--disk", help="The first IDE disk, a raw image, which is written to.", metavar="FILE"),
     ] = None,
+    display: Annotated[
+        str | None,
+        typer.Option("--display", help="Where QEMU shows a system's display: gtk, vnc=:1, ...", metavar="WHERE"),
+    ] = None,
     ex: Annotated[
         list[str] | None,
         typer.Option(
@@ -103,6 +107,7 @@ def boot(
         program=program or [],
         processes=processes,
         disk=disk,
+        display_at=display,
     )
     raise typer.Exit(booting.boot(asked, Ways(sanitize, machine, json, gdb, tuple(ex or ()))))
 

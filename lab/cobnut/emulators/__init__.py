@@ -30,7 +30,7 @@ class Boot:
     Where virtual time follows the instruction count, an instruction takes 2^`instruction_log2_ns` ns of it. `words`
     stand last on QEMU's command line. With `as_initrd` an ARM guest finds its one module as it is, as an initial RAM
     disk, and not in an archive. With `second_serial` the board's second serial line is on the terminal, too.
-    `disk` is for PCs.
+    `disk` is for PCs, and so is a `display`, which QEMU shows where `display_at` says.
     """
 
     kernel: Path
@@ -43,6 +43,8 @@ class Boot:
     as_initrd: bool = False
     second_serial: bool = False
     disk: Disk | None = None
+    display: bool = False
+    display_at: str = "none"
 
 
 @dataclass(frozen=True)

@@ -40,8 +40,8 @@ vgaromimage: file=/usr/share/bochs/VGABIOS-lgpl-latest
 boot: cdrom
 ata1: enabled=1, ioaddr1=0x170, ioaddr2=0x370, irq=15
 ata1-master: type=cdrom, path={iso}, status=inserted
-{disk}com1: enabled=1, mode={mode}, dev={device}
-display_library: rfb, options="timeout=0"
+{disk}{display}com1: enabled=1, mode={mode}, dev={device}
+display_library: {library}
 sound: waveoutdrv=dummy, waveindrv=dummy, midioutdrv=dummy
 clock: sync=none
 panic: action=report
@@ -49,9 +49,9 @@ log: {log}
 """
 
 
-def ensure() -> None:
-    """Makes sure of Bochs, its BIOS images and what makes a boot CD."""
-    packages.ensure(packages.BOCHS, packages.CD)
+def ensure(display: bool = False) -> None:
+    """Makes sure of Bochs, its BIOS images and what makes a boot CD, and of what shows a display."""
+    packages.ensure(packages.BOCHS, packages.CD, packages.BOCHS_DISPLAY if display else ())
 
 
 def version() -> str:
@@ -232,7 +232,9 @@ def _start(
             megs=boot.memory_mb,
             cpu=boot.cpu,
             iso=iso,
+            library="sdl2" if boot.display else 'rfb, options="timeout=0"',  # which shows 8 bits a pixel
             disk=_disk(boot),
+            display="pci: enabled=1, chipset=i440fx, slot2=pcivga\n" if boot.display else "",
             mode=mode,
             device=device,
             log=folder / "log",
@@ -242,11 +244,17 @@ def _start(
     return subprocess.Popen(
         [PROGRAM, "-q", "-f", "bochsrc", "-rc", "rc"],
         cwd=folder,
-        env={**os.environ, "LTDL_LIBRARY_PATH": plugins[0]},
+        env={**os.environ, "LTDL_LIBRARY_PATH": plugins[0], **_shown(boot)},
         stdin=subprocess.DEVNULL,
         stdout=output,
         stderr=subprocess.DEVNULL,
     )
+
+
+def _shown(boot: Boot) -> dict[str, str]:
+    """A display's window is nowhere if there is no desktop."""
+    desktop = "DISPLAY" in os.environ or "WAYLAND_DISPLAY" in os.environ
+    return {"SDL_VIDEODRIVER": "dummy"} if boot.display and not desktop else {}
 
 
 def _disk(boot: Boot) -> str:

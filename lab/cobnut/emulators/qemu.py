@@ -107,7 +107,7 @@ def command(
         "-nodefaults",
         "-no-reboot",
         "-display",
-        "none",
+        boot.display_at,
         "-cpu",
         boot.cpu,
         "-m",
@@ -121,6 +121,8 @@ def command(
         words += ["-append", boot.options]
     if lines:
         words += ["-initrd", ",".join(lines)]
+    if boot.display:
+        words += ["-device", "VGA"]
     if boot.disk:
         words += ["-drive", f"file={escaped(boot.disk.path)},format=raw,if=ide,index=0"]
     machine = "pc"
