@@ -89,7 +89,7 @@ BOARDS = {
                 *("sigma0", "root", "pingpong", "hello", "x2test", "stress", "strings", "fuzz", "attack", "scale"),
                 *("compose", "exhaust", "groups", "reflect", "revoke", "share", "sharers"),
                 *SERVERS,
-                *("ide", "diskchecks", "display", "paint", "ps2", "screen"),
+                *("clock", "date", "ide", "diskchecks", "display", "paint", "ps2", "screen", "steady", "unruly"),
             ),
         ),
         Board(

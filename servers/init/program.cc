@@ -19,6 +19,10 @@ constexpr Word page_mask = page_size - 1, page_log2 = 12;
 
 // A program's space, beside what cobnut/layout.h says of it.
 constexpr Word program_high = 0x40000000; // of segments
+constexpr Word ordinary = 100; // the priority of programs whose description does not say another one
+constexpr L4_Time_t default_timeslice = L4_TIME_(4 << 10 | 625); // 10 ms
+constexpr L4_Word64_t quantum_us = 200'000; // for threads that run before those
+constexpr Word most_part = 4; // one part in so many of the processor is what such a thread may take
 constexpr Word attached_low = 0x00500000, attached_high = 0x70000000; // where Attach chooses, and what it takes
 
 /// Thread numbers behind init's own: most_threads for each program.
@@ -156,6 +160,21 @@ bool Program::may_use_line(Word line) const
     return line < 32 && (description_.lines >> line & 1 || (device_ && device_.has.line == line));
 }
 
+/// A thread that runs before ordinary programs has a total quantum (manual 3.5), so that init hears of it if it runs
+/// for long.
+void Program::schedule(L4_ThreadId_t thread, Word priority) const
+{
+    L4_Set_Priority(thread, priority);
+    if (description_.priority > ordinary) L4_Set_Timeslice(thread, default_timeslice, L4_TimePeriod(quantum_us));
+}
+
+void Program::spend(L4_ThreadId_t thread, L4_Word64_t now)
+{
+    const bool too_much = now - let_run_us_ < most_part * quantum_us;
+    let_run_us_ = now;
+    schedule(thread, too_much ? ordinary : description_.priority);
+}
+
 const char *Program::start(Dataspaces &memory)
 {
     if (const char *missing = take_device()) return missing;
@@ -173,7 +192,7 @@ const char *Program::start(Dataspaces &memory)
         threads_ = 1;
         state_ = State::running;
         make_slot(main(), description_);
-        L4_Set_Priority(main(), description_.priority);
+        schedule(main(), description_.priority);
         if (!cobnut_start(main(), image.entry, sp)) return nullptr;
         wrong = "it does not take its start message";
     }
@@ -204,7 +223,7 @@ rpc::Result<Word> Program::make_thread(Word ip, Word sp)
     const Word utcb = L4_Address(utcbs_) + threads_ * L4_UtcbSize(L4_GetKernelInterface());
     if (!L4_ThreadControl(made, main(), L4_Myself(), L4_Myself(), reinterpret_cast<void *>(utcb)))
         return Error::no_memory;
-    L4_Set_Priority(made, description_.priority);
+    schedule(made, description_.priority);
     threads_++;
     if (cobnut_start(made, ip, sp)) return Error::no_memory;
     return made.raw;

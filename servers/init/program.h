@@ -42,6 +42,10 @@ public:
 
     rpc::Result<Word> make_thread(Word ip, Word sp);
 
+    /// A thread has run for its quantum. It gets another one; but if its program has taken more than a quarter of the
+    /// processor meanwhile, it does not run before ordinary programs for that long.
+    void spend(L4_ThreadId_t thread, L4_Word64_t now);
+
     rpc::Result<Word> attach(Dataspaces &memory, Word handle, Word address, bool writable);
     rpc::Error detach(Dataspaces &memory, Word address);
     /// Forgets where a dataspace of its own was attached, which is closed.
@@ -65,6 +69,7 @@ private:
     bool add_region(Word address, Word pages, Word handle, bool writable);
     bool free_at(Word address, Word pages) const;
     FoundDevice described_device() const;
+    void schedule(L4_ThreadId_t thread, Word priority) const;
     const char *take_device();
 
     Description description_;
@@ -75,6 +80,7 @@ private:
     int code_ = 0;
     Quota quota_;
     L4_Fpage_t utcbs_ = {};
+    L4_Word64_t let_run_us_ = 0; ///< when a thread of it has last been let run
     Region regions_[most_regions] = {};
     Word scrap_ = 0; ///< a page that stands for those of regions whose dataspace has ended
 };

@@ -16,6 +16,8 @@ namespace {
 
 using rpc::Error;
 
+constexpr Word quantum_label = 0xFFD0; // manual 3.5: a thread's total quantum is over
+
 Word bit(Word n) { return 1u << n; }
 
 void say(const Program &program, const char *text, ...) __attribute__((format(printf, 2, 3)));
@@ -203,6 +205,10 @@ bool System::serve_kernel(Program &program, L4_MsgTag_t tag)
 
 bool System::serve(Program &program, L4_ThreadId_t from, L4_MsgTag_t tag)
 {
+    if (L4_Label(tag) == quantum_label) {
+        program.spend(from, L4_SystemClock().raw); // which lets it run: it waits for no answer
+        return false;
+    }
     const bool ends = L4_Label(tag) == cobnut::exit_label;
     if (ends || cobnut::is_page_fault(tag) || cobnut::is_port_fault(tag) || cobnut::is_exception(tag))
         return serve_kernel(program, tag);

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Whether a system goes on while one of its drivers is unruly. Arguments: the words of servers/unruly, which is started
+// as often as there are words; meanwhile this program calls servers and waits for the clock's driver. One line each; it
+// ends with the number of those that failed.
+#include <interfaces/adder.h>
+#include <interfaces/clock.h>
+#include <system/check.h>
+#include <system/system.h>
+
+#include <cobnut/options.h>
+#include <l4/schedule.h>
+
+namespace {
+
+using cobnut::ask_init, cobnut::check;
+using rpc::Word;
+
+constexpr Word calls = 20, waits = 5, wait_us = 2000;
+
+constinit cobnut::Session adder("adder"), clock("clock"), unruly("unruly");
+alignas(16) constinit char stack[4096];
+
+/// Calls the unruly driver, which may never answer.
+[[noreturn]] void call_it()
+{
+    for (;;) {
+        if (!unruly.call<Adder::Null>()) L4_Sleep(L4_TimePeriod(wait_us));
+    }
+}
+
+bool add(Word a, Word b)
+{
+    const auto sum = adder.call<Adder::Add>(a, b);
+    return sum && sum.value == a + b;
+}
+
+bool served()
+{
+    for (Word i = 0; i < waits; i++) {
+        const L4_Word64_t before = L4_SystemClock().raw;
+        if (!clock.call<Clock::Sleep>(wait_us) || L4_SystemClock().raw - before < wait_us) return false;
+        for (Word j = 0; j < calls / waits; j++)
+            if (!add(i, j)) return false;
+    }
+    return bool(clock.call<Clock::Now>());
+}
+
+} // namespace
+
+int cobnut_main(const char *arguments)
+{
+    check(served(), "served.alone");
+    const Word ip = reinterpret_cast<Word>(call_it), sp = reinterpret_cast<Word>(stack + sizeof stack - 16);
+    ask_init<init::MakeThread>(ip, sp);
+    const Word free = ask_init<init::Memory>().value.free;
+    cobnut::Text words{arguments, 0};
+    while (arguments[words.size]) words.size++;
+    while (words.size) {
+        const cobnut::Text word = cobnut::split(words, ' ');
+        const auto number = ask_init<init::Run>(init::Name("unruly"));
+        const bool held = number && served();
+        cobnut_printf("%s served.beside.%.*s\n", held ? "ok" : "FAIL", static_cast<int>(word.size), word.data);
+        cobnut::failed_checks += !held;
+        ask_init<init::Kill>(number.value);
+        check(ask_init<init::Memory>().value.free == free, "memory.is_back");
+    }
+    cobnut_printf("steady: %d failed\n", cobnut::failed_checks);
+    return cobnut::failed_checks;
+}
