@@ -77,7 +77,7 @@ class Board:
 
 
 # of systems (docs/systems.md)
-SERVERS = ("init", "adder", "bare", "brief", "calls", "checks", "console", "copier", "files", "shell")
+SERVERS = ("init", "adder", "bare", "brief", "calls", "checks", "clock", "console", "copier", "date", "files", "shell")
 
 BOARDS = {
     board.name: board
@@ -89,7 +89,7 @@ BOARDS = {
                 *("sigma0", "root", "pingpong", "hello", "x2test", "stress", "strings", "fuzz", "attack", "scale"),
                 *("compose", "exhaust", "groups", "reflect", "revoke", "share", "sharers"),
                 *SERVERS,
-                *("clock", "date", "ide", "diskchecks", "display", "paint", "ps2", "screen", "steady", "unruly"),
+                *("ide", "diskchecks", "display", "paint", "ps2", "screen", "steady", "unruly"),
             ),
         ),
         Board(

@@ -38,10 +38,7 @@ struct Server {
 
     void note()
     {
-        cobnut::Date date;
-        known = rtc::read(date);
-        if (!known) return;
-        second = cobnut::seconds_of(date);
+        known = rtc::read(second);
         began_us = L4_SystemClock().raw;
     }
 
@@ -74,8 +71,7 @@ constinit Server server;
 
 int cobnut_main(const char *)
 {
+    if (!cobnut::ask_init<init::TakeInterrupt>(Word{rtc::line}) || !rtc::begin()) return 1;
     server.note();
-    if (!cobnut::ask_init<init::TakeInterrupt>(Word{rtc::line})) return 1;
-    rtc::begin();
     cobnut::serve(server, Clock::Operations{});
 }

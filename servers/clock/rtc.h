@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The real-time clock of a PC, an MC146818: the date to the second, and an interrupt when a second begins.
+// A clock that goes on while the machine is off: the time to the second, and an interrupt when a second begins. ia32/
+// and arm/ have one each.
 #pragma once
-
-#include <system/calendar.h>
 
 namespace rtc {
 
-constexpr unsigned line = 8;
+/// Its interrupt.
+extern const unsigned line;
 
-/// Lets it interrupt when a second begins.
-void begin();
-/// The date. False if it says none.
-bool read(cobnut::Date &date);
+/// Finds it, and lets it interrupt when a second begins.
+bool begin();
+/// Seconds since 1970. False if it says no time.
+bool read(unsigned &seconds);
 /// Ends its interrupt; true if a second has begun.
 bool acknowledge();
 

@@ -30,6 +30,12 @@ def test_the_date_goes_on(base):
     assert third.month != start.month and third < start + timedelta(hours=1)
 
 
+def test_on_another_board():
+    base = "2023-12-31T23:59:58"
+    first, second, third = dates("--board", "versatilepb", "--qemu-args", f"-rtc base={base},clock=vm")
+    assert datetime.fromisoformat(base) <= first < second < third and third.year == 2024
+
+
 def test_on_bochs():
     """Its clock begins with the time of this machine."""
     first, second, third = dates("--emulator", "bochs")

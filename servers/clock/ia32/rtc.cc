@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "rtc.h"
+// The clock of a PC, an MC146818: the date in registers.
+#include "../rtc.h"
 
+#include <system/calendar.h>
 #include <system/ports.h>
 
 namespace rtc {
@@ -57,24 +59,30 @@ unsigned number(unsigned char value, unsigned char format)
 
 } // namespace
 
-void begin()
+const unsigned line = 8;
+
+bool begin()
 {
     set(status_b, static_cast<unsigned char>((get(status_b) & ~other_interrupts) | update_interrupt));
     get(status_c);
+    return true;
 }
 
-bool read(cobnut::Date &date)
+bool read(unsigned &since_1970)
 {
     // twice the same: no update came between two of the registers
     Raw raw = get_raw(), again = get_raw();
     for (unsigned i = 0; i < attempts && raw != again; i++) raw = again, again = get_raw();
     const unsigned char format = get(status_b), hour = raw.values[2];
-    date = {number(raw.values[5], format),     number(raw.values[4], format), number(raw.values[3], format),
-            number(hour & ~afternoon, format), number(raw.values[1], format), number(raw.values[0], format)};
+    cobnut::Date date = {number(raw.values[5], format), number(raw.values[4], format),
+                         number(raw.values[3], format), number(hour & ~afternoon, format),
+                         number(raw.values[1], format), number(raw.values[0], format)};
     const unsigned hundreds = number(raw.values[6], format);
     date.year += hundreds >= 19 && hundreds <= 21 ? hundreds * 100 : 2000;
     if (!(format & of_24_hours)) date.hour = date.hour % 12 + (hour & afternoon ? 12 : 0);
-    return cobnut::is_valid(date);
+    if (!cobnut::is_valid(date)) return false;
+    since_1970 = cobnut::seconds_of(date);
+    return true;
 }
 
 bool acknowledge() { return get(status_c) & update_ended; }
