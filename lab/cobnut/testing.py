@@ -130,7 +130,7 @@ def system() -> Count:
     build.lab()
     qemu.ensure()
     qemu_arm.ensure()
-    bochs.ensure()
+    bochs.ensure(display=True)
     packages.ensure(packages.BROWSER, packages.GDB, packages.GDB_ARM)
     guest.ensure()
     foreign.make_all()
