@@ -87,7 +87,7 @@ BOARDS = {
             "IA-32 PC, 486 and later, on QEMU or Bochs",
             (
                 *("sigma0", "root", "pingpong", "hello", "x2test", "stress", "strings", "fuzz", "attack", "scale"),
-                *("compose", "exchange", "exhaust", "groups", "reflect", "revoke", "share", "sharers"),
+                *("compose", "exchange", "exhaust", "groups", "protect", "reflect", "revoke", "share", "sharers"),
                 *SERVERS,
                 *("drain", "pipechecks"),
             ),
