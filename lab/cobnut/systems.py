@@ -20,7 +20,7 @@ from cobnut.modules import Module
 FOLDER = paths.ROOT / "systems"
 SUFFIX = ".toml"
 ROOT_SERVER = "init"
-INITS_OWN = ("programs",)  # services that init itself provides
+INITS_OWN = ("programs", "spaces")  # services that init itself provides
 INITS_PORTS = range(0xCF8, 0xD00)  # PCI's configuration: whoever has it has all devices
 PAGE_KB = 4
 MOST_PROGRAMS, MOST_SERVICES, MOST_FILES, MOST_RANGES = 32, 32, 16, 8  # as init has room for

@@ -102,6 +102,14 @@ using MakeThread = rpc::Operation<0x40, Word(Word ip, Word sp)>;
 /// the same line); not_found.
 using TakeInterrupt = rpc::Operation<0x41, Nothing(Word line)>;
 
+/// A new space without any pages, for a server that may use the service `spaces`: its only thread, which waits for
+/// the start message of the caller's main thread (cobnut_start()), its pager and exception handler. init hears nothing
+/// of it; it counts as a thread of the caller's program, and goes with that. Errors: denied, full, no_memory.
+using MakeSpace = rpc::Operation<0x42, Word()>;
+
+/// Ends a space by its thread. Errors: denied, not_found (the caller has made no such space).
+using EndSpace = rpc::Operation<0x43, Nothing(Word thread)>;
+
 // ------------------------------------------------------------------------------------------------------------ devices
 
 /// Addresses that a device decodes: ports, or memory.
@@ -129,7 +137,8 @@ using OpenRange = rpc::Operation<0x49, File(Word range)>;
 using Physical = rpc::Operation<0x4A, Word(Word handle, Word page)>;
 
 using Operations = rpc::List<Open, Admit, Create, Copy, Attach, Detach, Pass, Close, OpenFile, Memory, Describe, Kill,
-                             Run, Await, MakeThread, TakeInterrupt, FindDevice, OpenRange, Physical>;
+                             Run, Await, MakeThread, TakeInterrupt, MakeSpace, EndSpace,
+                             FindDevice, OpenRange, Physical>;
 
 /// What init tells a server: a client is gone. MR1: the client's number, and in the upper half which of its starts.
 inline constexpr Word client_gone_label = 0x50;
