@@ -208,6 +208,8 @@ rpc::Result<Word> Program::make_space()
     if (n == most_threads) return Error::full;
     const L4_ThreadId_t made = thread(n);
     if (cobnut_make_space(made, main(), nullptr)) return Error::no_memory;
+    Word old = 0;
+    if (description_.large) L4_SpaceControl(made, L4_SmallSpaceChange, L4_Nilpage, L4_Nilpage, L4_nilthread, &old);
     L4_Set_Priority(made, description_.priority);
     if (n == threads_) threads_++;
     spaces_ |= 1u << n;

@@ -104,7 +104,8 @@ using TakeInterrupt = rpc::Operation<0x41, Nothing(Word line)>;
 
 /// A new space without any pages, for a server that may use the service `spaces`: its only thread, which waits for
 /// the start message of the caller's main thread (cobnut_start()), its pager and exception handler. init hears nothing
-/// of it; it counts as a thread of the caller's program, and goes with that. Errors: denied, full, no_memory.
+/// of it; it counts as a thread of the caller's program, and goes with that. It is large if that is by its description.
+/// Errors: denied, full, no_memory.
 using MakeSpace = rpc::Operation<0x42, Word()>;
 
 /// Ends a space by its thread. Errors: denied, not_found (the caller has made no such space).

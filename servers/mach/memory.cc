@@ -24,8 +24,11 @@ bool Pages::begin(Word count)
     if (!made || count > most) return false;
     const auto where = cobnut::ask_init<init::Attach>(made.value, Word{0}, Word{1});
     if (!where) return false;
-    // from the last one on, so that they are taken in order
-    for (Word i = count; i--;) free_[free_count_++] = where.value + i * page_size;
+    // each is here before a task needs it; from the last one on, so that they are taken in order
+    for (Word i = count; i--;) {
+        const Word page = free_[free_count_++] = where.value + i * page_size;
+        *static_cast<volatile char *>(at(page)) = 0;
+    }
     return true;
 }
 
@@ -133,14 +136,15 @@ Region Store::copy_of(Region &region, Word first, Word count)
     Region copy = region;
     copy.count = count;
     copy.inheritance = Inheritance::copy;
+    copy.touched = false;
     const bool of_others = region.object->pager || region.inheritance == Inheritance::share;
     if (of_others && !region.needs_copy) {
         copy.object = copied_at_once(region, first, count);
         copy.offset = 0;
         return copy;
     }
-    // what lies in objects below is mapped writable by nobody
-    for (Word i = first; i < first + count; i++)
+    // what lies in objects below is mapped writable by nobody, nor is any page of a region that needs a copy
+    for (Word i = 0; i < region.count && !region.needs_copy; i++)
         if (const Word page = region.object->pages[region.offset + i]) Pages::write_protect(page);
     region.needs_copy = copy.needs_copy = true;
     copy.offset += first;
@@ -150,6 +154,7 @@ Region Store::copy_of(Region &region, Word first, Word count)
 
 void Store::unmap(const Region &region)
 {
+    if (!region.touched) return;
     for (Word i = 0; i < region.count; i++) {
         Word place = region.offset + i;
         const Object *object = region.object;
@@ -163,7 +168,9 @@ Region Store::shared_with(Region &region)
     if (region.needs_copy) shadow(region);
     if (region.needs_copy) return {};
     reference(*region.object);
-    return region;
+    Region shared = region;
+    shared.touched = false;
+    return shared;
 }
 
 /// The region has an object of its own from now on, before what it had.
@@ -199,6 +206,7 @@ Resolved Store::resolve(Region &region, Word address, bool write)
     if (!page) page = top.pages[first] = pages_.take();
     else if (write && object != &top) page = top.pages[first] = pages_.copy_of(page);
     if (!page) return {Found::no_memory};
+    region.touched = true;
     const bool own = top.pages[first] == page && !region.needs_copy;
     if (write) top.modified[first] = true;
     return {Found::page, page, own && (write || !top.pager), nullptr, 0};

@@ -59,6 +59,7 @@ struct Region {
     Inheritance inheritance = Inheritance::copy;
     /// It is copied when it is next written to: its object is another's, too.
     bool needs_copy = false;
+    bool touched = false; ///< the task has pages of it mapped
 
     bool has(Word at) const { return count && at >= address && at - address < count * page_size; }
 };

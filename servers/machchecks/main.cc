@@ -229,6 +229,13 @@ void memory()
     check(*words(arrived.address) == 11 && *words(arrived.address + page) == 12, "memory.as_it_was_when_it_was_sent");
     *words(arrived.address + page) = 77;
     check(*words(at.value + 2 * page) == 12 && *words(at.value + page) == 99, "memory.and_each_has_its_own");
+    // the other part of what is shared already
+    m.memory[0] = {at.value, page};
+    send(m);
+    *words(at.value) = 33;
+    const mach::Memory part = receive(to).value.memory[0];
+    check(*words(part.address) == 10 && *words(at.value) == 33, "memory.so_it_is_part_by_part");
+    free_all(part.address);
     m.memory[0] = {at.value + page, 3 * page};
     check(send(m) == Error::bad_value, "memory.more_than_there_is");
     m.memory[0] = {at.value + 4, page};
