@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a Mach task calls its kernel for (servers/interfaces/mach.h has each operation and its errors), and how a program
-// of a system becomes the first task.
+// What a Mach task calls its kernel for (servers/interfaces/mach.h has each operation and its errors), and how a
+// program of a system becomes the first task.
 #pragma once
 
 #include <interfaces/mach.h>

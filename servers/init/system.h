@@ -34,6 +34,7 @@ public:
     rpc::Result<Nothing> handle(Close, Client &, Word handle);
     rpc::Result<File> handle(OpenFile, Client &, const rpc::Name &name);
     rpc::Result<Usage> handle(Memory, Client &);
+    rpc::Result<Word> handle(Size, Client &, Word handle);
     rpc::Result<ProgramInfo> handle(Describe, Client &, Word number);
     rpc::Result<Nothing> handle(Kill, Client &, Word number);
     rpc::Result<Word> handle(Run, Client &, const rpc::Name &name);

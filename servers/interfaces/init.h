@@ -57,6 +57,9 @@ struct File {
 /// the description lets the caller use), full.
 using OpenFile = rpc::Operation<0x26, File(Name name)>;
 
+/// How many pages a dataspace has that the caller holds. Errors: not_found.
+using Size = rpc::Operation<0x2F, Word(Word handle)>;
+
 struct Usage {
     Word used, limit; ///< pages of the caller's
     Word free; ///< pages of the machine's that are not reserved
@@ -137,9 +140,9 @@ using OpenRange = rpc::Operation<0x49, File(Word range)>;
 /// the description, or held read-only).
 using Physical = rpc::Operation<0x4A, Word(Word handle, Word page)>;
 
-using Operations = rpc::List<Open, Admit, Create, Copy, Attach, Detach, Pass, Close, OpenFile, Memory, Describe, Kill,
-                             Run, Await, MakeThread, TakeInterrupt, MakeSpace, EndSpace,
-                             FindDevice, OpenRange, Physical>;
+using Operations =
+    rpc::List<Open, Admit, Create, Copy, Attach, Detach, Pass, Close, OpenFile, Memory, Size, Describe, Kill, Run,
+              Await, MakeThread, TakeInterrupt, MakeSpace, EndSpace, FindDevice, OpenRange, Physical>;
 
 /// What init tells a server: a client is gone. MR1: the client's number, and in the upper half which of its starts.
 inline constexpr Word client_gone_label = 0x50;

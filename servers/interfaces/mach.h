@@ -101,10 +101,10 @@ using Flush = rpc::Operation<0x329, Nothing(Name port, Word object)>;
 // ------------------------------------------------------------------------------------------------------------- tasks
 
 /// A new task: a copy of the caller's memory, each page until one of the two writes to it, and a thread that begins at
-/// `ip` with the stack pointer `sp`. Its only right is a send right by the name 1, to the caller's port `bootstrap`. The
-/// answer is a send right to the new task's own port, which dies with it.
+/// `ip` with the stack pointer `sp`. Its only right is a send right by the name 1, to the port `bootstrap` of the
+/// caller's. The answer is a send right to the new task's own port, which dies with it.
 using TaskCreate = rpc::Operation<0x330, Name(Word ip, Word sp, Name bootstrap)>;
-/// Ends the caller, or the task of that port. `code` is for who has booted the first task.
+/// Ends the caller, or the task of that port. `code` is the answer to Boot, of the first task.
 using TaskTerminate = rpc::Operation<0x331, Nothing(Name task, Word code)>;
 
 struct Statistics {
@@ -116,8 +116,8 @@ using Operations = rpc::List<PortAllocate, PortSetAllocate, PortInsertSend, Port
                              PortType, Send, Receive, Call, VmAllocate, VmDeallocate, VmMap, VmInherit, DataProvided,
                              Flush, TaskCreate, TaskTerminate, GetStatistics>;
 
-/// For a program of init's that uses `mach`: the first task, whose memory is a copy of the dataspace `handle`, which the
-/// server holds, at `address`. Returns when it has ended, its code. Errors: full (there is one), no_memory, not_found.
+/// For a program of init's that uses `mach`: the first task, whose memory is a copy of the dataspace `handle`, held by
+/// the server, at `address`. Returns when it has ended, its code. Errors: full (there is one), no_memory, not_found.
 using Boot = rpc::Operation<0x3F0, Word(Word handle, Word address, Word pages, Word ip, Word sp)>;
 
 // On the wire: four words, and then as many as there are.

@@ -16,6 +16,8 @@ public:
     Word number_of(const Task &task) const { return tasks_.number_of(task); }
     /// A task's fault: true if the message registers hold the answer. Its end, if it has no such memory.
     bool fault(Task &task, Word address, bool write);
+    /// A task that has waited does not wait any more, and asks for something else.
+    void interrupted(Task &task);
     /// Ends a task, after a line that says why.
     void crash(Task &task, const char *what, Word ip);
 

@@ -15,6 +15,7 @@ constinit mach::Kernel kernel;
 /// What a task has sent, as itself or as the kernel does for it: true if the message registers hold the answer.
 bool serve_task(mach::Task &task, Word number, L4_MsgTag_t tag)
 {
+    if (task.state != mach::Task::State::running) kernel.interrupted(task);
     Word mr[4] = {};
     L4_StoreMRs(1, 3, mr + 1);
     if (cobnut::is_page_fault(tag)) return kernel.fault(task, mr[1], L4_Label(tag) & L4_Writable);

@@ -22,7 +22,7 @@ class Pages {
 public:
     static constexpr Word most = 768;
 
-    /// Takes `count` pages from init. False if they are not to be had.
+    /// Takes `count` pages from init. False if init has not so many.
     bool begin(Word count);
     Word free() const { return free_count_; }
 

@@ -131,8 +131,8 @@ void Kernel::enqueue(Packet *packet)
     port.waiting++;
 }
 
-/// To who waits for it, or among those that wait. Error::full: there are too many, and the packet is still the
-/// caller's.
+/// To a task that waits for it, or among the messages that wait. Error::full: those are too many, and the packet is
+/// still the caller's.
 Error Kernel::post(Packet *packet)
 {
     Port &port = *packet->to;
@@ -176,6 +176,13 @@ void Kernel::let_senders_go_on(Port &port)
     }
     first->state = Task::State::receives;
     if (Packet *const packet = take(*first->at)) deliver(*first, unpack(*first, *packet));
+}
+
+void Kernel::interrupted(Task &task)
+{
+    if (task.unsent) discard(task.unsent);
+    task.unsent = nullptr;
+    task.state = Task::State::running;
 }
 
 /// Ends what a task waits for.

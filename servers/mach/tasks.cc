@@ -297,6 +297,9 @@ rpc::Result<Word> Kernel::handle(Boot, Client &client, Word handle, Word address
 {
     if (first_) return Error::full;
     if (!pages || pages > Object::most_pages || address % page_size) return Error::bad_value;
+    const auto size = ask_init<init::Size>(handle);
+    if (!size) return size.error;
+    if (pages > size.value) return Error::bad_value;
     const auto from = ask_init<init::Attach>(handle, Word{0}, Word{0});
     if (!from) return from.error;
     Task *const task = make_task();

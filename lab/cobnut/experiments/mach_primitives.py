@@ -110,10 +110,9 @@ def series_of(rows: Rows) -> Iterator[Series]:
         for share in SHARES:
             counts = [row.count(f"instructions_{share}") for row in found.values()]
             yield Series(f"{space}.{share}", "instructions", list(ROWS), counts)
-    mach = published.H97_MKLINUX_PIPE_US
-    yield Series("published.pipe", "us, a round trip through MkLinux' pipes", list(mach), list(mach.values()))
-    mach = published.H97_MKLINUX_GETPID_US
-    yield Series("published.getpid", "us, a call of MkLinux' server", list(mach), list(mach.values()))
+    pipe, getpid = published.H97_MKLINUX_PIPE_US, published.H97_MKLINUX_GETPID_US
+    yield Series("published.pipe", "us, a round trip through MkLinux' pipes", list(pipe), list(pipe.values()))
+    yield Series("published.getpid", "us, a call of MkLinux' server", list(getpid), list(getpid.values()))
 
 
 def show(result: Result) -> None:
