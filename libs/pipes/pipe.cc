@@ -93,7 +93,8 @@ void Pipe::move()
     while (take() || give()) {}
 }
 
-/// Does something for the first of those who write, if it can.
+/// Does something for the first of those who write, if it can. The others wait until that one has written all: no
+/// write is in pieces between another's.
 bool Pipe::take()
 {
     if (writes_.empty()) return false;
@@ -104,8 +105,7 @@ bool Pipe::take()
         return true;
     }
     const Word room = capacity_ - used_, bytes = smaller(room, w.left);
-    const bool whole = w.all <= atomic;
-    if (w.left && (!bytes || (whole && bytes < w.left))) return false;
+    if (w.left && !bytes) return false;
     append(w.from, bytes);
     w.from += bytes;
     w.left -= bytes;

@@ -12,8 +12,8 @@
 //   - bytes arrive once and in the order in which they were written;
 //   - a read waits until there is a byte, and returns what there is, up to what it asked for; 0 once no end for writing
 //     is open and the buffer is empty;
-//   - a write waits until all of its bytes are in the buffer; those of up to `atomic` bytes are in one piece there,
-//     whoever else writes;
+//   - a write waits until all of its bytes are in the buffer, and they are in one piece there, whoever else writes
+//     (POSIX wants that of up to `atomic` bytes);
 //   - without waiting, a read of an empty pipe and a write without room is Status::again, and a write of more than
 //     `atomic` bytes may write a part;
 //   - a write without a reader is Status::broken (POSIX sends SIGPIPE as well).

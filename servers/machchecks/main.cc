@@ -5,6 +5,7 @@
 #include <system/system.h>
 
 #include <cobnut/payload.h>
+#include <l4/schedule.h>
 
 namespace {
 
@@ -88,6 +89,8 @@ void queues()
     const Name child = make_task(port, [] {
         for (Word i = 5; i < 8; i++) send(message_to(bootstrap, 1, i));
     });
+    L4_Sleep(L4_TimePeriod(20'000));
+    check(ask<mach::GetStatistics>().value.messages == 5 + 1, "queue.no_more_of_a_sender_that_waits");
     bool ordered = true;
     for (Word i = 0; i < 8; i++) ordered = receive(port).value.words[0] == i && ordered;
     check(child && ordered, "queue.in_order_and_a_sender_waits_for_room");
@@ -289,9 +292,13 @@ void forks()
     check(receive(port).value.words[0] == 20 && *words(copied) == 8, "fork.and_of_a_copys_copy");
     // one that faults where nothing is
     const Name notify = new_port(false);
-    const Name lost = make_task(0, [=] { *words(none) = 1; });
+    const Name lost = make_task(port, [=] {
+        *words(none) = 1;
+        send(message_to(bootstrap, 9));
+    });
     ask<mach::PortNotify>(lost, notify);
-    check(receive(notify).value.words[0] == lost, "fork.what_is_not_inherited_is_not_there");
+    check(receive(notify).value.words[0] == lost && receive_error(port) == Error::full,
+          "fork.what_is_not_inherited_is_not_there");
     free_all(copied, shared, none);
     drop_all(child, second, first.value.reply, lost, notify, port);
 }
@@ -392,6 +399,12 @@ int cobnut_main(const char *)
     // what the server has of init, others have not
     check(cobnut::ask_init<init::MakeSpace>().error == Error::denied, "init.spaces_are_for_those_that_may_use_them");
     check(cobnut::ask_init<init::EndSpace>(L4_Myself().raw).error == Error::denied, "init.nor_are_they_ended");
+    const auto small = cobnut::ask_init<init::Create>(Word{1});
+    const auto server = cobnut::ask_init<init::Open>(init::Name("mach"));
+    cobnut::ask_init<init::Pass>(small.value, server.value, Word{0});
+    const auto large = rpc::call<mach::Boot>(L4_ThreadId_t{.raw = server.value}, small.value, Word{0x400000}, Word{2},
+                                             Word{0x400000}, Word{0x401000});
+    check(large.error == Error::bad_value, "boot.no_more_than_the_dataspace_has");
     const auto code = mach::boot(all);
     if (!code) cobnut_printf("machchecks: not booted: %s\n", rpc::describe(code.error));
     return code ? static_cast<int>(code.value) + failures : 1;
