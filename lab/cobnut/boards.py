@@ -89,7 +89,7 @@ BOARDS = {
                 *("sigma0", "root", "pingpong", "hello", "x2test", "stress", "strings", "fuzz", "attack", "scale"),
                 *("compose", "exchange", "exhaust", "groups", "protect", "reflect", "revoke", "share", "sharers"),
                 *SERVERS,
-                *("drain", "pipechecks", "mach", "machchecks", "machbench", "fuzzservers"),
+                *("drain", "pipechecks", "mach", "machchecks", "machbench", "fuzzservers", "caller"),
             ),
         ),
         Board(

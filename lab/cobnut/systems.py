@@ -137,6 +137,13 @@ class System:
             )
         return tuple(chosen)
 
+    def changed(self, **changes: dict[str, Any]) -> "System":
+        """The same with other words of some programs, by their names."""
+        programs = {
+            name: one.model_copy(update=changes.get(name, {})) for name, one in self.description.program.items()
+        }
+        return System(self.name, self.folder, self.description.model_copy(update={"program": programs}), self.order)
+
     def check_board(self, board: Board) -> None:
         """Refuses what the board does not have."""
 

@@ -52,11 +52,8 @@ class Run:
 
 def boot(lab: Lab, seed: int) -> Run:
     """Runs the system once with that seed."""
-    system = systems.load(SYSTEM)
     arguments = f"seed={seed} requests={lab.settings['requests']}"
-    fuzzer = system.description.program[PROGRAM].model_copy(update={"arguments": arguments})
-    described = system.description.model_copy(update={"program": {**system.description.program, PROGRAM: fuzzer}})
-    system = systems.System(system.name, system.folder, described, system.order)
+    system = systems.load(SYSTEM).changed(**{PROGRAM: {"arguments": arguments}})
     memory_mb = 64
     chosen = (Module(lab.board.program("sigma0")), *system.modules(lab.board, memory_mb))
     outcome = qemu.run(Boot(lab.board.kernel, chosen, memory_mb=memory_mb), timeout=TIMEOUT_SECONDS, repeatable=True)

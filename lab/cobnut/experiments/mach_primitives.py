@@ -88,9 +88,7 @@ def boot_of(lab: Lab, space: str) -> Boot:
     """The system, with all of its programs in large spaces or in those that the kernel gives them: small ones."""
     system = systems.load(SYSTEM)
     if space == "large":
-        programs = {name: one.model_copy(update={"space": "large"}) for name, one in system.description.program.items()}
-        described = system.description.model_copy(update={"program": programs})
-        system = systems.System(system.name, system.folder, described, system.order)
+        system = system.changed(**{name: {"space": "large"} for name in system.order})
     chosen = (Module(lab.board.program("sigma0")), *system.modules(lab.board, pingpong.PingPong.memory_mb))
     return Boot(lab.board.kernel, chosen, cpu=lab.cpu, memory_mb=pingpong.PingPong.memory_mb)
 
