@@ -87,9 +87,10 @@ BOARDS = {
             "IA-32 PC, 486 and later, on QEMU or Bochs",
             (
                 *("sigma0", "root", "pingpong", "hello", "x2test", "stress", "strings", "fuzz", "attack", "scale"),
-                *("compose", "exhaust", "groups", "reflect", "revoke", "share", "sharers"),
+                *("compose", "exchange", "exhaust", "groups", "protect", "reflect", "revoke", "share", "sharers"),
                 *SERVERS,
                 *("ide", "diskchecks", "display", "paint", "ps2", "screen", "steady", "unruly"),
+                *("drain", "pipechecks", "mach", "machchecks", "machbench", "fuzzservers", "caller"),
             ),
         ),
         Board(

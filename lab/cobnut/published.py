@@ -160,3 +160,12 @@ H97_GETPID_LIBRARY = 526
 H97_GETPID_TRAMPOLINE = 753
 # of the 526: what a call consists of
 H97_GETPID_PARTS = {"enter": 20, "send": 168, "server": 131, "reply": 188, "leave": 19}
+# section 6.1 and table 4, rows (2) to (4): a round trip with one byte (of a mapping: with one page), in us, and the
+# bandwidth with blocks of 64 KB, in MB/s, least and most
+H97_TABLE4_US = {"pipe": 22, "rpc": 5, "map": 12}
+H97_TABLE4_MB_S = {"pipe": (48, 70), "rpc": (65, 105), "map": (2470, 2900)}
+H97_BLOCK_BYTES = 64 << 10
+# table 4, rows (1c) and (1d), and section 5's getpid, in cycles at 133 MHz: of MkLinux, whose server runs on Mach 3.0,
+# as a user program and in Mach's kernel
+H97_MKLINUX_PIPE_US = {"user": 722, "in_kernel": 316}
+H97_MKLINUX_GETPID_US = {"user": 14710 / 133, "in_kernel": 2050 / 133}

@@ -20,7 +20,7 @@ from cobnut.modules import Module
 FOLDER = paths.ROOT / "systems"
 SUFFIX = ".toml"
 ROOT_SERVER = "init"
-INITS_OWN = ("programs",)  # services that init itself provides
+INITS_OWN = ("programs", "spaces")  # services that init itself provides
 INITS_PORTS = range(0xCF8, 0xD00)  # PCI's configuration: whoever has it has all devices
 PAGE_KB = 4
 MOST_PROGRAMS, MOST_SERVICES, MOST_FILES, MOST_RANGES = 32, 32, 16, 8  # as init has room for
@@ -148,6 +148,13 @@ class System:
             return self._packed(name, self.folder / file, board)
         height = int(file.removeprefix(FONT))
         return fonts.write(height, board.folder / "systems" / f"font-{height}.psf")
+
+    def changed(self, **changes: dict[str, Any]) -> "System":
+        """The same with other words of some programs, by their names."""
+        programs = {
+            name: one.model_copy(update=changes.get(name, {})) for name, one in self.description.program.items()
+        }
+        return System(self.name, self.folder, self.description.model_copy(update={"program": programs}), self.order)
 
     def check_board(self, board: Board) -> None:
         """Refuses what the board does not have."""

@@ -54,7 +54,7 @@ L4_ThreadId_t Program::thread(Word n) const
 bool Program::owns(L4_ThreadId_t tid) const
 {
     const Word n = L4_ThreadNo(tid) - L4_ThreadNo(main());
-    return state_ == State::running && n < threads_ && tid == thread(n);
+    return state_ == State::running && n < threads_ && tid == thread(n) && !(spaces_ >> n & 1);
 }
 
 Word Program::number_of(L4_ThreadId_t tid)
@@ -209,7 +209,7 @@ void Program::end(Dataspaces &memory, int code)
     for (Word line = 0; line < 32; line++)
         if (may_use_line(line)) L4_DeassociateInterrupt(L4_GlobalId(line, 1));
     device_ = {};
-    threads_ = 0;
+    threads_ = spaces_ = ended_ = 0;
     state_ = State::ended;
     code_ = code;
     for (Region &r : regions_) r = {};
@@ -227,6 +227,30 @@ rpc::Result<Word> Program::make_thread(Word ip, Word sp)
     threads_++;
     if (cobnut_start(made, ip, sp)) return Error::no_memory;
     return made.raw;
+}
+
+rpc::Result<Word> Program::make_space()
+{
+    const Word n = ended_ ? static_cast<Word>(__builtin_ctz(ended_)) : threads_;
+    if (n == most_threads) return Error::full;
+    const L4_ThreadId_t made = thread(n);
+    if (cobnut_make_space(made, main(), nullptr)) return Error::no_memory;
+    Word old = 0;
+    if (description_.large) L4_SpaceControl(made, L4_SmallSpaceChange, L4_Nilpage, L4_Nilpage, L4_nilthread, &old);
+    L4_Set_Priority(made, description_.priority);
+    if (n == threads_) threads_++;
+    spaces_ |= 1u << n;
+    ended_ &= ~(1u << n);
+    return made.raw;
+}
+
+rpc::Error Program::end_space(L4_ThreadId_t space)
+{
+    const Word n = L4_ThreadNo(space) - L4_ThreadNo(main());
+    if (n >= threads_ || !((spaces_ & ~ended_) >> n & 1) || space != thread(n)) return Error::not_found;
+    L4_ThreadControl(space, L4_nilthread, L4_nilthread, L4_nilthread, reinterpret_cast<void *>(-1));
+    ended_ |= 1u << n;
+    return Error::none;
 }
 
 rpc::Result<Word> Program::attach(Dataspaces &memory, Word handle, Word address, bool writable)

@@ -41,6 +41,8 @@ public:
     bool may_use_line(Word line) const;
 
     rpc::Result<Word> make_thread(Word ip, Word sp);
+    rpc::Result<Word> make_space();
+    rpc::Error end_space(L4_ThreadId_t thread);
 
     /// A thread has run for its quantum. It gets another one; but if its program has taken more than a quarter of the
     /// processor meanwhile, it does not run before ordinary programs for that long.
@@ -76,6 +78,8 @@ private:
     FoundDevice device_;
     cobnut::Module module_ = {};
     Word number_ = 0, starts_ = 0, threads_ = 0;
+    Word spaces_ = 0; ///< a bit a thread: it is alone in a space that the program has made
+    Word ended_ = 0;  ///< likewise: that space has ended
     State state_ = State::none;
     int code_ = 0;
     Quota quota_;

@@ -56,6 +56,7 @@ bool System::add(const cobnut::Module &module)
 bool System::begin()
 {
     control_ = bit(services_.number_of(cobnut::Text{"programs", 8}));
+    spaces_ = bit(services_.number_of(cobnut::Text{"spaces", 6}));
     cobnut::Module module;
     for (unsigned i = 0; cobnut::boot_module(i, module); i++)
         if (!add(module)) {
@@ -321,6 +322,12 @@ rpc::Result<Usage> System::handle(Memory, Client &client)
     return Usage{quota.used, quota.limit, memory_.unreserved()};
 }
 
+rpc::Result<Word> System::handle(Size, Client &client, Word handle)
+{
+    if (!memory_.readable(handle, client.program)) return Error::not_found;
+    return memory_.pages(handle);
+}
+
 rpc::Result<ProgramInfo> System::handle(Describe, Client &client, Word number)
 {
     if (!may_control(client)) return Error::denied;
@@ -425,6 +432,20 @@ rpc::Result<Word> System::handle(Physical, Client &client, Word handle, Word pag
     bool read_only;
     const Word frame = memory_.page(handle, page, true, read_only);
     return read_only ? rpc::Result<Word>(Error::denied) : frame;
+}
+
+rpc::Result<Word> System::handle(MakeSpace, Client &client)
+{
+    Program &program = programs_[client.program];
+    if (!(program.description().uses & spaces_)) return Error::denied;
+    return program.make_space();
+}
+
+rpc::Result<Nothing> System::handle(EndSpace, Client &client, Word thread)
+{
+    Program &program = programs_[client.program];
+    if (!(program.description().uses & spaces_)) return Error::denied;
+    return program.end_space(L4_ThreadId_t{.raw = thread});
 }
 
 } // namespace init

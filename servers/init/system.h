@@ -36,6 +36,7 @@ public:
     rpc::Result<File> handle(OpenFile, Client &, const rpc::Name &name);
     rpc::Result<Word> handle(Shared, Client &, Word handle, Word thread, Word writable);
     rpc::Result<Usage> handle(Memory, Client &);
+    rpc::Result<Word> handle(Size, Client &, Word handle);
     rpc::Result<ProgramInfo> handle(Describe, Client &, Word number);
     rpc::Result<Nothing> handle(Kill, Client &, Word number);
     rpc::Result<Word> handle(Run, Client &, const rpc::Name &name);
@@ -45,6 +46,8 @@ public:
     rpc::Result<Device> handle(FindDevice, Client &);
     rpc::Result<File> handle(OpenRange, Client &, Word range);
     rpc::Result<Word> handle(Physical, Client &, Word handle, Word page);
+    rpc::Result<Word> handle(MakeSpace, Client &);
+    rpc::Result<Nothing> handle(EndSpace, Client &, Word thread);
 
 private:
     struct BootFile {
@@ -70,7 +73,7 @@ private:
     Word count_ = 0;
     BootFile files_[most_files] = {};
     size_t file_count_ = 0;
-    Word control_ = 0; ///< the bit of the service `programs`, which is init's own
+    Word control_ = 0, spaces_ = 0; ///< the bits of the services `programs` and `spaces`, which are init's own
     Word gone_[most_programs] = {};     ///< for each server: clients that are gone and of which it has not been told
     Word identity_[most_programs] = {}; ///< of the start that has ended
     Word restarts_ = 0;                 ///< a bit a program that is to be started again

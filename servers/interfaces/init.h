@@ -68,6 +68,8 @@ using OpenFile = rpc::Operation<0x26, File(Name name)>;
 /// for what a client names before it uses it: the handle might be one of the server's own or of another client's.
 /// Errors: not_found (one of them does not hold it); denied (writable, and one of them holds it read-only).
 using Shared = rpc::Operation<0x29, Word(Word handle, Word thread, Word writable)>;
+/// How many pages a dataspace has that the caller holds. Errors: not_found.
+using Size = rpc::Operation<0x2F, Word(Word handle)>;
 
 struct Usage {
     Word used, limit; ///< pages of the caller's
@@ -114,6 +116,15 @@ using MakeThread = rpc::Operation<0x40, Word(Word ip, Word sp)>;
 /// the same line); not_found.
 using TakeInterrupt = rpc::Operation<0x41, Nothing(Word line)>;
 
+/// A new space without any pages, for a server that may use the service `spaces`: its only thread, which waits for
+/// the start message of the caller's main thread (cobnut_start()), its pager and exception handler. init hears nothing
+/// of it; it counts as a thread of the caller's program, and goes with that. It is large if that is by its description.
+/// Errors: denied, full, no_memory.
+using MakeSpace = rpc::Operation<0x42, Word()>;
+
+/// Ends a space by its thread. Errors: denied, not_found (the caller has made no such space).
+using EndSpace = rpc::Operation<0x43, Nothing(Word thread)>;
+
 // ------------------------------------------------------------------------------------------------------------ devices
 
 /// Addresses that a device decodes: ports, or memory.
@@ -140,8 +151,9 @@ using OpenRange = rpc::Operation<0x49, File(Word range)>;
 /// the description, or held read-only).
 using Physical = rpc::Operation<0x4A, Word(Word handle, Word page)>;
 
-using Operations = rpc::List<Open, Admit, MayUse, Create, Copy, Attach, Detach, Pass, Close, OpenFile, Shared, Memory,
-                             Describe, Kill, Run, Await, MakeThread, TakeInterrupt, FindDevice, OpenRange, Physical>;
+using Operations =
+    rpc::List<Open, Admit, MayUse, Create, Copy, Attach, Detach, Pass, Close, OpenFile, Shared, Memory, Size, Describe,
+              Kill, Run, Await, MakeThread, TakeInterrupt, MakeSpace, EndSpace, FindDevice, OpenRange, Physical>;
 
 /// What init tells a server: a client is gone. MR1: the client's number, and in the upper half which of its starts.
 inline constexpr Word client_gone_label = 0x50;

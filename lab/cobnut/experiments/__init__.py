@@ -106,6 +106,7 @@ class Setting:
     allowed: Sequence[int]
     help: str
     swept: int | None = None
+    names: Sequence[str] = ()  # of its values, from 0 on: what --set says instead of a number
 
 
 @dataclass(frozen=True)
@@ -228,7 +229,7 @@ def split_settings(
     for pair in given:
         key, value = change(pair)
         if key in experiment.settings:
-            settings[key] = _whole(pair, value, experiment.settings[key].allowed)
+            settings[key] = _chosen(pair, value, experiment.settings[key])
         elif machine and key in machine.parameters:
             if not isinstance(machine.parameters[key].value, str):
                 _number(pair, value)
@@ -240,6 +241,14 @@ def split_settings(
             has = f"it has {own}" if own else "it has none"
             raise CobnutError(f"--set {pair}: {experiment.name} has no setting '{key}' ({like}{has}) and {none}")
     return settings, overrides
+
+
+def _chosen(pair: str, value: str, setting: Setting) -> int:
+    if not setting.names:
+        return _whole(pair, value, setting.allowed)
+    if value not in setting.names:
+        raise CobnutError(f"--set {pair}: must be one of {', '.join(setting.names)}")
+    return setting.names.index(value)
 
 
 def _whole(pair: str, value: str, allowed: Sequence[int]) -> int:

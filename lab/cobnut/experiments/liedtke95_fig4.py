@@ -9,12 +9,15 @@ with the server in a small space, and standard, with both in large spaces.
 import statistics
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
-from cobnut import published, sheets
+from cobnut import published, sheets, systems
+from cobnut.boards import Board
 from cobnut.checks import Check, above, between, reproduces
 from cobnut.experiments import Experiment, Kind, Lab, Setting, pingpong
 from cobnut.experiments.pingpong import Measurement, PingPong, Region, measure_all
 from cobnut.missing import difference, known, ratio
+from cobnut.modules import Module
 from cobnut.results import Result, Series
 
 SHEET = sheets.beside(__file__)
@@ -22,6 +25,8 @@ SHEET = sheets.beside(__file__)
 STANDARD, SEGMENTED = "standard", "segmented"
 PAIRS = {STANDARD: "large_large", SEGMENTED: "large_small"}
 ALONE = "alone"
+PARTNERS = ("pingpong", "adder", "console")  # the program's own server, or one of the system `partner`
+SYSTEM, CALLER = "partner", "caller"
 
 
 @dataclass(frozen=True)
@@ -31,6 +36,30 @@ class Layout:
     name: str
     title: str
     distance: int  # bytes from one to the next
+
+
+@dataclass(frozen=True)
+class Served(PingPong):
+    """The same loop as a program of a system, which calls a server of that by a stub."""
+
+    program: ClassVar[str] = CALLER
+
+    partner: str = "adder"
+
+    @property
+    def arguments(self) -> str:
+        first, last, step = self.sizes
+        return (
+            f"server={self.partner} first={first} last={last} step={step} rounds={self.rounds} warmup={self.warmup}"
+            f" distance={self.distance} calls={int(self.calls)}"
+        )
+
+    def modules(self, board: Board) -> tuple[Module, ...]:
+        small = self.pair == PAIRS[SEGMENTED]
+        space = systems.Slot.model_validate({"mb": self.slot}) if small else "large"
+        changes: dict[str, dict[str, Any]] = {CALLER: {"arguments": self.arguments}, self.partner: {"space": space}}
+        system = systems.load(SYSTEM).changed(**changes)
+        return Module(board.program("sigma0")), *system.modules(board, self.memory_mb)
 
 
 LAYOUTS = (
@@ -93,18 +122,24 @@ def run(lab: Lab) -> Result:
     measured = measure_all(lab, specs)
     graphs = [Graph(layout, {kind: measured[layout.name, kind] for kind in (*PAIRS, ALONE)}) for layout in LAYOUTS]
     clock = lab.machine["processor.clock_mhz"]
+    checks = judge_all(*graphs) if lab.settings["partner"] == 0 else judge_gains(*graphs)
     return lab.result(
         [series for graph in graphs for series in series_of(graph, clock)],
-        judge_all(*graphs),
+        checks,
         [row for (layout, kind), boot in measured.items() for row in boot.rows(f"{layout}.{kind}")],
     )
 
 
-def judge_all(compact: Graph, spread: Graph, same: Graph) -> Iterator[Check]:
-    """The paper's statements about the figure; its curves are not in the text."""
-    for graph in (compact, spread, same):
+def judge_gains(*graphs: Graph) -> Iterator[Check]:
+    """With every server, and not with the paper's alone."""
+    for graph in graphs:
         least = min(known(graph.gain.values()) or [], default=None)
         yield SHEET.judge(f"{graph.layout.name}.gain_least", least, above(0), title=graph.layout.title)
+
+
+def judge_all(compact: Graph, spread: Graph, same: Graph) -> Iterator[Check]:
+    """The paper's statements about the figure; its curves are not in the text."""
+    yield from judge_gains(compact, spread, same)
     first, held = compact.sizes[0], compact.fits(SEGMENTED)
 
     def growth(curve: Curve) -> float | None:
@@ -141,14 +176,12 @@ def series_of(graph: Graph, clock_mhz: float) -> Iterator[Series]:
 
 def _boots(lab: Lab, layout: Layout) -> dict[str, PingPong]:
     step = 2 * published.L95_PAGES_FIRST if lab.quick else published.L95_PAGES_FIRST
-    spec = PingPong.of(
-        lab,
-        PAIRS[STANDARD],
-        gen="reads",
-        sizes=(step, published.L95_PAGES_LAST, step),
-        served=lab.settings["served"],
-        distance=layout.distance,
-    )
+    sizes, partner = (step, published.L95_PAGES_LAST, step), PARTNERS[lab.settings["partner"]]
+    if partner == PARTNERS[0]:
+        served = lab.settings["served"]
+        spec = PingPong.of(lab, PAIRS[STANDARD], gen="reads", sizes=sizes, served=served, distance=layout.distance)
+    else:
+        spec = Served.of(lab, PAIRS[STANDARD], gen="reads", sizes=sizes, partner=partner, distance=layout.distance)
     with_call = {kind: replace(spec, pair=pair) for kind, pair in PAIRS.items()}
     return {**with_call, ALONE: replace(spec, calls=False)}
 
@@ -165,6 +198,7 @@ EXPERIMENT = Experiment(
         "served": Setting(
             published.L95_SERVED, published.L95_SERVED, range(32), "data pages that the server reads in a call"
         ),
+        "partner": Setting(0, 0, range(len(PARTNERS)), f"the server: {', '.join(PARTNERS)}", names=PARTNERS),
     },
     run=run,
     plots=SHEET.all_plots,

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Protocol, Self, TypeVar
 
 from cobnut import causes, measuring, published, recording
+from cobnut.boards import Board
 from cobnut.causes import Charge
 from cobnut.emulators import Boot, Outcome, qemu
 from cobnut.errors import CobnutError
@@ -20,7 +21,7 @@ from cobnut.experiments import Lab, Setting, runner
 from cobnut.experiments.records import Recorded
 from cobnut.measured import Measured
 from cobnut.missing import total
-from cobnut.modules import alone
+from cobnut.modules import Module, alone
 from cobnut.results import LedgerRow
 
 TIMEOUT_SECONDS = 600
@@ -104,6 +105,10 @@ class PingPong:
             + " ".join(f"{name}={value}" for name, value in more.items())
             + (f" also={self.also}" if self.also else "")
         )
+
+    def modules(self, board: Board) -> tuple[Module, ...]:
+        """What boots."""
+        return alone(board, self.program, self.arguments)
 
     @property
     def options(self) -> str:
@@ -226,7 +231,7 @@ def boot_of(lab: Lab, spec: PingPong, cpu: str | None = None) -> Boot:
     """What is booted for `spec`, on the emulator's processor `cpu` or else the machine's."""
     return Boot(
         kernel=lab.board.kernel,
-        modules=alone(lab.board, spec.program, spec.arguments),
+        modules=spec.modules(lab.board),
         options=spec.options,
         cpu=cpu or lab.cpu,
         memory_mb=spec.memory_mb,

@@ -260,3 +260,17 @@ fn t417_a_fault_past_a_limit_costs_the_fault_and_the_kernels_path() {
     assert_eq!(cycles(&machine, Category::LimitFault), 2_800);
     assert_eq!(machine.ledger().total(), 2_800 * MILLI, "nothing else is known of it");
 }
+
+#[test]
+fn t413_a_store_that_takes_no_line_costs_what_no_buffer_hides() {
+    let stalls = |set: &[&str]| {
+        let mut machine = Machine::new(&shipped("pentium-133", set));
+        let mut tables = Identity::default();
+        for event in [write_at(0x40_0000), write_at(0x40_0004), read_at(0x40_0000), write_at(0x40_0008)] {
+            machine.event(&event, &mut tables);
+        }
+        cycles(&machine, Category::Stall)
+    };
+    assert_eq!(stalls(&[]), 0);
+    assert_eq!(stalls(&["memory.store_cycles:4"]), 2 * 4, "the third finds the line that was read");
+}

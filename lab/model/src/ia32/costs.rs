@@ -22,6 +22,8 @@ pub struct Costs {
     pub l2_hit: u64,
     pub memory_read: u64,
     pub memory_write_back: u64,
+    /// A store that takes no line in the first level, as far as no buffer hides it.
+    pub store: u64,
     /// What a direct jump costs more when it is taken.
     pub branch_taken: u64,
     /// A jump that goes elsewhere than expected, in the first pipe and in the second.
@@ -61,6 +63,7 @@ impl Default for Costs {
             l2_hit: 0,
             memory_read: 0,
             memory_write_back: 0,
+            store: 0,
             branch_taken: 0,
             mispredicted: [0; 2],
             blocked: 0,
@@ -129,6 +132,7 @@ impl Costs {
             l2_hit: milli("l2.hit_cycles"),
             memory_read: milli("memory.read_cycles"),
             memory_write_back: milli("memory.write_back_cycles"),
+            store: milli("memory.store_cycles"),
             branch_taken: file
                 .milli("instructions.branch_taken")
                 .unwrap_or(0)

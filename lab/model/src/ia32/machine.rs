@@ -561,6 +561,9 @@ impl Memory {
         self.book_first_level_write_backs(first.write_backs);
         if write {
             let allocated = first.missed.filter(|_| self.l1.shape().write_allocate);
+            if allocated.is_none() {
+                self.ledger.add(Category::Stall, self.costs.store);
+            }
             self.write_beyond_first_level(physical, allocated);
         } else {
             self.read_beyond_first_level(physical, first.missed);

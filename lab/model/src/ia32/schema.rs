@@ -45,7 +45,7 @@ const CACHE: [(&str, Kind); 8] = [
     ("lines_per_fill", Kind::Integer { min: 1, max: 8 }),
 ];
 
-const SINGLE: [(&str, &str, Kind); 44] = [
+const SINGLE: [(&str, &str, Kind); 45] = [
     ("processor", "clock_mhz", Kind::Integer { min: 1, max: 10_000 }),
     ("processor", "emulated_as", Kind::Choice(&["486", "pentium", "pentium2", "pentium3"])),
     ("pipeline", "pairing", Kind::Choice(&["none", "pentium"])),
@@ -77,6 +77,7 @@ const SINGLE: [(&str, &str, Kind); 44] = [
     ("l2", "hit_cycles", CYCLES),
     ("memory", "read_cycles", CYCLES),
     ("memory", "write_back_cycles", CYCLES),
+    ("memory", "store_cycles", CYCLES),
     ("segments", "reload_cycles", CYCLES),
     ("segments", "loads", Kind::Integer { min: 1, max: 6 }),
     ("segments", "load_cycles", CYCLES),
@@ -103,7 +104,7 @@ const ALTERNATIVES: [(&str, [&[&str]; 2]); 5] = [
 ];
 
 /// Parameters that may be left out of a section that is there.
-const OPTIONAL_KEYS: [&str; 8] = [
+const OPTIONAL_KEYS: [&str; 9] = [
     "random_seed",
     "far_return_cycles",
     "far_jump_cycles",
@@ -112,6 +113,7 @@ const OPTIONAL_KEYS: [&str; 8] = [
     "branch_taken",
     "mispredicted_paired_cycles",
     "limit_fault_path_cycles",
+    "store_cycles",
 ];
 
 /// Every parameter of every section of an IA-32 machine.

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`fuzz/servers`: malformed requests to every server of a system, made at random from the declarations of their
+interfaces. Nothing is measured: each server must refuse what is not a request, and go on.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from cobnut import sheets, systems
+from cobnut.checks import Check, at_least, exactly
+from cobnut.emulators import Boot, qemu
+from cobnut.experiments import Experiment, Kind, Lab, Setting, runner
+from cobnut.modules import Module
+from cobnut.results import Result, Series
+
+SHEET = sheets.beside(__file__)
+
+SYSTEM, PROGRAM = "fuzztest", "fuzzservers"
+SERVERS = ("init", "adder", "console", "drain", "mach's boot", "mach")  # as the program names them
+KINDS = ("answered", "refused", "unanswered", "undelivered")
+TIMEOUT_SECONDS = 1800  # of processor time
+LINE = re.compile(
+    rf"^{PROGRAM}: (.+): (\d+) requests, "
+    + ", ".join(rf"(\d+) {kind}" for kind in KINDS)
+    + r", (\d+) wrong, (\d+) lost\r?$",
+    re.MULTILINE,
+)
+
+
+@dataclass(frozen=True)
+class Tally:
+    """What one server made of its requests."""
+
+    requests: int
+    kinds: tuple[int, ...]
+    wrong: int
+    lost: int
+
+
+@dataclass(frozen=True)
+class Run:
+    """One boot; `servers` has those that the program came to."""
+
+    seed: int
+    servers: dict[str, Tally]
+    failure: str | None
+
+    def sum(self, what: str) -> int:
+        return sum(getattr(one, what) for one in self.servers.values())
+
+
+def boot(lab: Lab, seed: int) -> Run:
+    """Runs the system once with that seed."""
+    arguments = f"seed={seed} requests={lab.settings['requests']}"
+    system = systems.load(SYSTEM).changed(**{PROGRAM: {"arguments": arguments}})
+    memory_mb = 64
+    chosen = (Module(lab.board.program("sigma0")), *system.modules(lab.board, memory_mb))
+    outcome = qemu.run(Boot(lab.board.kernel, chosen, memory_mb=memory_mb), timeout=TIMEOUT_SECONDS, repeatable=True)
+    ended = f"{PROGRAM}: done" in outcome.console and outcome.code == 0
+    failure = None if ended else f"seed {seed} ended with {outcome.code}: {last_line(outcome.console)}"
+    return Run(seed, read(outcome.console), failure)
+
+
+def read(console: str) -> dict[str, Tally]:
+    """What the program has printed, by server."""
+    found = {}
+    for name, *numbers in LINE.findall(console):
+        requests, *kinds, wrong, lost = map(int, numbers)
+        found[name] = Tally(requests, tuple(kinds), wrong, lost)
+    return found
+
+
+def last_line(console: str) -> str:
+    lines = [line.strip() for line in console.splitlines() if line.strip()]
+    return lines[-1] if lines else "nothing was said"
+
+
+def run(lab: Lab) -> Result:
+    """Boots once for each seed."""
+    first, boots = lab.settings["seed"], lab.settings["boots"]
+    runs = runner.each(lab, range(first, first + boots), lambda seed: boot(lab, seed), lambda seed: f"seed {seed}")
+    return lab.result(series_of(runs), judge(lab, runs))
+
+
+def judge(lab: Lab, runs: list[Run]) -> Iterator[Check]:
+    """Every server got its requests, answered none of them wrongly, and served rightly in between."""
+    wanted = lab.settings["requests"]
+    for name in SERVERS:
+        made = sum(one.servers[name].requests for one in runs if name in one.servers)
+        yield SHEET.judge(f"requests.{name.replace(chr(39), '').replace(' ', '_')}", made, at_least(wanted * len(runs)))
+    failures = [one.failure for one in runs if one.failure]
+    yield SHEET.judge("failed", len(failures), exactly(0), failures[0] if failures else None)
+    yield SHEET.judge("wrong", sum(one.sum("wrong") for one in runs), exactly(0))
+    yield SHEET.judge("lost", sum(one.sum("lost") for one in runs), exactly(0))
+
+
+def series_of(runs: list[Run]) -> Iterator[Series]:
+    """What the requests came to, by server."""
+    for place, kind in enumerate(KINDS):
+        counts = [sum(one.servers[name].kinds[place] for one in runs if name in one.servers) for name in SERVERS]
+        yield Series(kind, "requests", list(SERVERS), counts)
+
+
+EXPERIMENT = Experiment(
+    name="fuzz/servers",
+    sheet=SHEET,
+    kind=Kind.PROOF,
+    settings={
+        "seed": Setting(1, 1, range(1 << 26), "the first boot's; each further boot takes the next"),
+        "boots": Setting(8, 1, range(1, 1001), "boots"),
+        "requests": Setting(20_000, 1_000, range(100, 10_000_001), "to each server in each boot"),
+    },
+    long_proof=True,
+    run=run,
+    plots=SHEET.all_plots,
+)

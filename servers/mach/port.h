@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Ports, what waits at them, and the names by which a task knows them.
+#pragma once
+
+#include "memory.h"
+
+namespace mach {
+
+struct Task;
+
+/// A message on its way: rights are ports, memory is regions without an address.
+struct Packet {
+    Packet *next = nullptr;
+    Port *to = nullptr, *reply = nullptr;
+    Word id = 0;
+    Word word_count = 0, right_count = 0, memory_count = 0;
+    Word words[Message::most_words] = {};
+    struct {
+        Port *port;
+        bool receive;
+    } rights[Message::most_rights] = {};
+    Region memory[Message::most_memory] = {};
+};
+
+/// A port, or a port set, whose members name it.
+struct Port {
+    static constexpr Word most_waiting = 5; ///< messages, as Mach's
+
+    Word references = 0; ///< names and messages; not used with the last one
+    bool is_set = false, dead = false;
+    Task *receiver = nullptr; ///< who has the receive right; nullptr: it is in a message, or the server's
+    Task *task = nullptr;     ///< a task's own port
+    Port *set = nullptr;
+    Packet *first = nullptr, *last = nullptr;
+    Word waiting = 0;
+};
+
+struct Entry {
+    Port *port = nullptr;
+    Word rights = 0;
+    Port *notify = nullptr; ///< gets dead_name_notification
+};
+
+struct Task {
+    static constexpr Word most_names = 32, most_regions = 16;
+    enum class State { running, receives, sends, faults };
+
+    L4_ThreadId_t thread = {};
+    Port *self = nullptr; ///< its own port
+    Entry names[most_names] = {}; ///< a name is a place here
+    Region regions[most_regions] = {};
+
+    State state = State::running;
+    Port *at = nullptr;       ///< where it receives
+    bool calls = false;       ///< by Call
+    Packet *unsent = nullptr; ///< that it waits to send
+    Word address = 0;         ///< of its fault
+    bool write = false;
+};
+
+} // namespace mach

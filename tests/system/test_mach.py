@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Mach's objects as a server, on the emulators: ports, messages, memory objects, tasks."""
+
+import re
+
+import pytest
+
+from conftest import run_cobnut
+
+
+@pytest.mark.parametrize("emulator", ["qemu", "bochs"])
+def test_what_machs_objects_promise(emulator):
+    done = run_cobnut("boot", "machtest", "--emulator", emulator, "--seconds", "300")
+    checks = re.findall(r"^(ok|FAIL) (\S+)", done.stdout.replace("\r", ""), re.MULTILINE)
+    assert [name for verdict, name in checks if verdict != "ok"] == []
+    assert len(checks) == 67, done.stdout
+    assert done.returncode == 0
+
+
+def test_primitives_stay_within_their_limits():
+    done = run_cobnut("run", "mach/primitives", "--quick")
+    assert done.returncode == 0, done.stdout + done.stderr
