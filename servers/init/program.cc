@@ -113,6 +113,13 @@ bool Program::make_stack(Dataspaces &memory, Word &sp)
     return true;
 }
 
+bool Program::make_scrap(Dataspaces &memory)
+{
+    const rpc::Result<Word> made = memory.create(number_, quota_, 1);
+    scrap_ = made.value;
+    return bool(made);
+}
+
 /// What the description itself says of a device.
 FoundDevice Program::described_device() const
 {
@@ -160,6 +167,7 @@ const char *Program::start(Dataspaces &memory)
     Word sp = 0;
     const char *wrong = load(memory, image);
     if (!wrong && !make_stack(memory, sp)) wrong = rpc::describe(Error::no_memory);
+    if (!wrong && !make_scrap(memory)) wrong = rpc::describe(Error::no_memory);
     if (!wrong && cobnut_make_space(main(), L4_Myself(), &utcbs_)) wrong = "the kernel makes no space for it";
     if (!wrong) {
         threads_ = 1;
@@ -228,7 +236,7 @@ rpc::Error Program::detach(Dataspaces &memory, Word address)
 {
     for (Region &r : regions_) {
         if (!r.pages || r.address != address) continue;
-        if (memory.exists(r.handle)) memory.unmap(r.handle);
+        memory.unmap(memory.exists(r.handle) ? r.handle : scrap_);
         r = {};
         return Error::none;
     }
@@ -246,9 +254,11 @@ bool Program::resolve(Dataspaces &memory, Word address, bool write, L4_MapItem_t
     address &= ~page_mask;
     for (const Region &r : regions_) {
         if (!r.pages || address < r.address || address >= r.address + r.pages * page_size) continue;
-        if (!memory.exists(r.handle) || (write && !r.writable)) return false;
+        if (write && !r.writable) return false;
+        const bool there = memory.exists(r.handle);
+        const Word number = there ? (address - r.address) / page_size : 0;
         bool read_only;
-        const Word page = memory.page(r.handle, (address - r.address) / page_size, write, read_only);
+        const Word page = memory.page(there ? r.handle : scrap_, number, write, read_only);
         const Word rights = r.writable && !read_only ? L4_FullyAccessible : L4_ReadeXecOnly;
         item = L4_MapItem(L4_FpageLog2(page, page_log2) + rights, address);
         return true;

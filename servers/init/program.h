@@ -44,7 +44,7 @@ public:
 
     rpc::Result<Word> attach(Dataspaces &memory, Word handle, Word address, bool writable);
     rpc::Error detach(Dataspaces &memory, Word address);
-    /// Forgets a dataspace that is about to be closed.
+    /// Forgets where a dataspace of its own was attached, which is closed.
     void forget(Word handle);
 
     /// The item that answers a page fault; false if the program may not do what it tried.
@@ -61,6 +61,7 @@ private:
     L4_ThreadId_t thread(Word n) const;
     const char *load(Dataspaces &memory, const cobnut::ElfImage &image);
     bool make_stack(Dataspaces &memory, Word &sp);
+    bool make_scrap(Dataspaces &memory);
     bool add_region(Word address, Word pages, Word handle, bool writable);
     bool free_at(Word address, Word pages) const;
     FoundDevice described_device() const;
@@ -75,6 +76,7 @@ private:
     Quota quota_;
     L4_Fpage_t utcbs_ = {};
     Region regions_[most_regions] = {};
+    Word scrap_ = 0; ///< a page that stands for those of regions whose dataspace has ended
 };
 
 } // namespace init

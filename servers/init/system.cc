@@ -155,13 +155,21 @@ Program *System::named(const rpc::Name &name)
     return nullptr;
 }
 
-/// Maps the port at which the program has faulted, if it may use it.
-bool System::map_port(const Program &program, Word port)
+/// Maps the ports at which the program has faulted, up to four of one access, if it may use them.
+bool System::map_ports(const Program &program, L4_Fpage_t wanted)
 {
-    if (!program.may_use_port(port)) return false;
-    const L4_Fpage_t one = L4_IoFpageLog2(port, 0);
-    L4_Sigma0_GetPage(L4_nilthread, one);
-    cobnut::load_answer(L4_MapItem(one + L4_FullyAccessible, 0));
+    const Word first = L4_IoFpagePort(wanted), count = L4_IoFpageSize(wanted);
+    for (Word i = 0; i < count; i++) {
+        if (!program.may_use_port(first + i)) return false;
+        L4_Sigma0_GetPage(L4_nilthread, L4_IoFpageLog2(first + i, 0));
+    }
+    // one by one: an access need not be aligned, as an fpage is
+    for (Word i = 0; i < count; i++) {
+        const L4_MapItem_t item = L4_MapItem(L4_IoFpageLog2(first + i, 0) + L4_FullyAccessible, 0);
+        L4_LoadMR(static_cast<int>(2 * i + 1), item.raw[0]);
+        L4_LoadMR(static_cast<int>(2 * i + 2), item.raw[1]);
+    }
+    L4_Set_MsgTag(L4_MsgTag_t{.raw = 2 * count << 6});
     return true;
 }
 
@@ -180,9 +188,9 @@ bool System::serve_kernel(Program &program, L4_MsgTag_t tag)
         }
         say(program, "ended: %s at %08x without permission, ip %08x", write ? "write" : "read", mr[1], mr[2]);
     } else if (cobnut::is_port_fault(tag)) {
-        const Word port = L4_IoFpagePort(L4_Fpage_t{.raw = mr[1]});
-        if (map_port(program, port)) return true;
-        say(program, "ended: port %x without permission, ip %08x", port, mr[2]);
+        const L4_Fpage_t ports = {.raw = mr[1]};
+        if (map_ports(program, ports)) return true;
+        say(program, "ended: port %x without permission, ip %08x", L4_IoFpagePort(ports), mr[2]);
     } else if (cobnut::is_exception(tag)) {
         say(program, "ended: exception %u, error code %u, ip %08x", mr[cobnut::exception_number],
             mr[cobnut::exception_number + 1], mr[1]);
@@ -263,8 +271,7 @@ rpc::Result<Nothing> System::handle(Pass, Client &client, Word handle, Word thre
 rpc::Result<Nothing> System::handle(Close, Client &client, Word handle)
 {
     const Error error = memory_.close(handle, client.program, programs_[client.program].quota());
-    if (error == Error::none)
-        for (Word i = 0; i < count_; i++) programs_[i].forget(handle);
+    if (error == Error::none) programs_[client.program].forget(handle);
     return error;
 }
 
@@ -284,6 +291,18 @@ rpc::Result<Usage> System::handle(Memory, Client &client)
 {
     const Quota &quota = programs_[client.program].quota();
     return Usage{quota.used, quota.limit, memory_.unreserved()};
+}
+
+rpc::Result<Word> System::handle(Shared, Client &server, Word handle, Word thread, Word writable)
+{
+    const Program *const client = owner(L4_ThreadId_t{.raw = thread});
+    if (!client) return Error::not_found;
+    const Word holders[] = {server.program, client->number()};
+    for (const Word program : holders) {
+        if (!memory_.readable(handle, program)) return Error::not_found;
+        if (writable && !memory_.writable(handle, program)) return Error::denied;
+    }
+    return memory_.pages(handle);
 }
 
 rpc::Result<ProgramInfo> System::handle(Describe, Client &client, Word number)

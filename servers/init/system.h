@@ -34,6 +34,7 @@ public:
     rpc::Result<Nothing> handle(Close, Client &, Word handle);
     rpc::Result<File> handle(OpenFile, Client &, const rpc::Name &name);
     rpc::Result<Usage> handle(Memory, Client &);
+    rpc::Result<Word> handle(Shared, Client &, Word handle, Word thread, Word writable);
     rpc::Result<ProgramInfo> handle(Describe, Client &, Word number);
     rpc::Result<Nothing> handle(Kill, Client &, Word number);
     rpc::Result<Word> handle(Run, Client &, const rpc::Name &name);
@@ -54,7 +55,7 @@ private:
 
     bool add(const cobnut::Module &module);
     bool add_file(const rpc::Name &name, const cobnut::Module &module);
-    bool map_port(const Program &program, Word port);
+    bool map_ports(const Program &program, L4_Fpage_t wanted);
     bool serve_kernel(Program &program, L4_MsgTag_t tag);
     void copy_on(Word program);
     void start(Program &program);

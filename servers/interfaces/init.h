@@ -23,8 +23,10 @@ using Open = rpc::Operation<0x10, Word(Name service)>;
 using Admit = rpc::Operation<0x11, Word(Word thread)>;
 
 // ------------------------------------------------------------------------------------------------------------ memory
-// Memory comes in dataspaces, named by handles. A handle is good for the programs that hold it: the one that has made
-// the dataspace, and those that a holder has passed it on to. A dataspace goes with its maker, or by Close.
+// Memory comes in dataspaces, named by handles. A handle is good for the programs that hold it: the one that has
+// made the dataspace, and those that a holder has passed it on to. A dataspace goes with its maker, or by Close.
+// Where others have it attached they go on with a page of their own in its place, over and over: nobody dies for
+// another one's end.
 
 /// A new dataspace of zeros. All of its pages are reserved at once and count for the caller, so that no access to it
 /// fails later. At most 16,384 pages. Errors: no_memory, full, bad_value.
@@ -62,6 +64,11 @@ struct Usage {
     Word free; ///< pages of the machine's that are not reserved
 };
 using Memory = rpc::Operation<0x27, Usage()>;
+
+/// For a server: how many pages a dataspace has that both the caller and the program of `thread` hold. A server asks
+/// for what a client names before it uses it: the handle might be one of the server's own or of another client's.
+/// Errors: not_found (one of them does not hold it); denied (writable, and one of them holds it read-only).
+using Shared = rpc::Operation<0x29, Word(Word handle, Word thread, Word writable)>;
 
 // ---------------------------------------------------------------------------------------------------------- programs
 // For programs that may use the service `programs`.
@@ -129,7 +136,7 @@ using OpenRange = rpc::Operation<0x49, File(Word range)>;
 using Physical = rpc::Operation<0x4A, Word(Word handle, Word page)>;
 
 using Operations = rpc::List<Open, Admit, Create, Copy, Attach, Detach, Pass, Close, OpenFile, Memory, Describe, Kill,
-                             Run, Await, MakeThread, TakeInterrupt, FindDevice, OpenRange, Physical>;
+                             Run, Await, MakeThread, TakeInterrupt, Shared, FindDevice, OpenRange, Physical>;
 
 /// What init tells a server: a client is gone. MR1: the client's number, and in the upper half which of its starts.
 inline constexpr Word client_gone_label = 0x50;
