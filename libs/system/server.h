@@ -7,7 +7,9 @@
 //   cobnut::serve(server, Adder::Operations{});
 //
 // Optional members of a server: `left(Word program)`, a client's program has ended; `interrupted(Word line)`, for lines
-// that it has taken (init::TakeInterrupt), which are acknowledged when it returns.
+// that it has taken (init::TakeInterrupt), which are acknowledged when it returns; `notified()`, another thread of the
+// server's own has called, and goes on when it returns; `patience()`, called before each wait, does what is to be done
+// by then and says how long that may last.
 #pragma once
 
 #include <system/system.h>
@@ -71,6 +73,12 @@ template <typename Server> void client_gone(Server &server, L4_Word_t program)
 /// An interrupt's message: from a thread with the number of a line.
 inline bool is_interrupt(L4_ThreadId_t from) { return L4_ThreadNo(from) < 16; }
 
+template <typename Server> inline L4_MsgTag_t first_wait(Server &server, L4_ThreadId_t *from)
+{
+    if constexpr (requires { server.patience(); }) return L4_Wait_Timeout(server.patience(), from);
+    return L4_Wait(from);
+}
+
 /// A message that is from no known client: the answer's tag.
 template <typename Server, typename Operations> [[gnu::noinline]] L4_Word_t
 meet(Server &server, Clients &clients, L4_ThreadId_t from, L4_MsgTag_t tag, Operations operations)
@@ -79,6 +87,10 @@ meet(Server &server, Clients &clients, L4_ThreadId_t from, L4_MsgTag_t tag, Oper
     const auto gone = [&](L4_Word_t program) { client_gone(server, program); };
     if (is_interrupt(from)) {
         if constexpr (requires { server.interrupted(0u); }) server.interrupted(L4_ThreadNo(from));
+        return 0;
+    }
+    if (L4_IsLocalId(from)) {
+        if constexpr (requires { server.notified(); }) server.notified();
         return 0;
     }
     if (from == L4_Pager()) {
@@ -100,11 +112,18 @@ template <typename Server, typename Operations> [[noreturn]] void serve(Server &
     static constinit Clients clients;
     L4_Accept(L4_UntypedWordsAcceptor);
     L4_ThreadId_t from;
-    L4_MsgTag_t tag = L4_Wait(&from);
+    L4_MsgTag_t tag = detail::first_wait(server, &from);
     for (;;) {
         rpc::Client *const client = clients.find(from);
         const L4_Word_t answer = client ? rpc::dispatch(server, *client, tag, operations)
                                         : detail::meet(server, clients, from, tag, operations);
+        if constexpr (requires { server.patience(); }) {
+            // what it does beside answering may need the message registers
+            L4_Set_MsgTag(L4_MsgTag_t{.raw = answer});
+            if (answer != rpc::tag_later) L4_Reply(from);
+            tag = L4_Wait_Timeout(server.patience(), &from);
+            continue;
+        }
         if (answer == rpc::tag_later) {
             tag = L4_Wait(&from);
             continue;
