@@ -89,6 +89,7 @@ BOARDS = {
                 *("sigma0", "root", "pingpong", "hello", "x2test", "stress", "strings", "fuzz", "attack", "scale"),
                 *("compose", "exhaust", "groups", "reflect", "revoke", "share", "sharers"),
                 *SERVERS,
+                *("e1000", "ne2000", "echo", "http"),
             ),
         ),
         Board(

@@ -7,13 +7,14 @@ they fit together and makes a `Guest` of them.
 
 import re
 import shlex
+import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from cobnut import boards, cases, images, modules, systems
 from cobnut import build as building
 from cobnut.boards import ARM, Board
-from cobnut.emulators import Boot, bochs, check_name, qemu, qemu_arm
+from cobnut.emulators import Boot, bochs, check_name, nic, qemu, qemu_arm
 from cobnut.emulators.ending import NEVER, End
 from cobnut.emulators.qemu import Plugin
 from cobnut.errors import CobnutError
@@ -49,6 +50,7 @@ class Asked:
     region: list[str] = field(default_factory=list)
     program: list[str] = field(default_factory=list)
     processes: str | None = None
+    net_at: str | None = None
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -111,13 +113,27 @@ def resolve(asked: Asked) -> Guest:
         return _foreign(asked, board, end, words)
     building.images(board)
     memory_mb = board.memory_mb or asked.memory_mb
+    card = None
     if system := systems.asked_for(asked.module, board):
-        chosen = (modules.parse(asked.sigma0, board), *systems.load(system).modules(board, memory_mb))
+        described = systems.load(system)
+        if described.has(systems.TCP_IP):
+            building.network(board)
+        chosen = (modules.parse(asked.sigma0, board), *described.modules(board, memory_mb))
+        card = _card(asked, described)
     else:
         chosen = tuple(modules.parse(text, board) for text in (asked.sigma0, asked.root, *asked.module))
     cpu = bochs.DEFAULT_CPU if asked.emulator == "bochs" else Boot.cpu
     second = bool(system) and board.processor is ARM  # the first serial line is the kernel's alone there
-    boot = Boot(board.kernel, chosen, asked.append, asked.cpu or cpu, memory_mb, words=words, second_serial=second)
+    boot = Boot(
+        board.kernel,
+        chosen,
+        asked.append,
+        asked.cpu or cpu,
+        memory_mb,
+        words=words,
+        second_serial=second,
+        nic=card,
+    )
     names = (("kernel", str(board.kernel_executable)),)
     return Guest(board, boot, names, cases_of(asked), emulator=asked.emulator, end=end)
 
@@ -153,8 +169,24 @@ def check(asked: Asked) -> Board:
     return board
 
 
+def _card(asked: Asked, system: systems.System) -> nic.Nic | None:
+    """The network card that the system has a driver for, if --net asks for one; says how its ports are reached."""
+    if asked.net_at is None:
+        return None
+    forwards = nic.loopback_ports(system.description.forward) if asked.net_at == nic.USER else ()
+    for guest, host in forwards:
+        print(f"cobnut: port {guest} of the system is port {host} of 127.0.0.1", file=sys.stderr)
+    return nic.Nic(system.cards()[0], asked.net_at, forwards)
+
+
 def _check_system(asked: Asked, board: Board) -> None:
     name = systems.asked_for(asked.module, board)
+    if asked.net_at is not None:
+        nic.check_place(asked.net_at)
+        if name is None:
+            raise CobnutError("--net: is for a system")
+        if not systems.load(name).cards():
+            raise CobnutError(f"--net: system {name} has no driver of a network card")
     if name is None:
         return
     if asked.root != DEFAULT_ROOT:

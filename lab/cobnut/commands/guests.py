@@ -69,6 +69,15 @@ def boot(
         bool,
         typer.Option("--gdb", help="Stops at the first instruction and starts gdb; without a terminal, waits for one."),
     ] = False,
+    net: Annotated[
+        bool, typer.Option("--net", help="Gives a system its network card, on a network of the emulator's own.")
+    ] = False,
+    net_at: Annotated[
+        str | None,
+        typer.Option(
+            "--net-at", help="The same, elsewhere: user, udp=PORT of the loopback, tap=NAME.", metavar="WHERE"
+        ),
+    ] = None,
     ex: Annotated[
         list[str] | None,
         typer.Option(
@@ -98,6 +107,7 @@ def boot(
         region=region or [],
         program=program or [],
         processes=processes,
+        net_at=net_at or ("user" if net else None),
     )
     raise typer.Exit(booting.boot(asked, Ways(sanitize, machine, json, gdb, tuple(ex or ()))))
 

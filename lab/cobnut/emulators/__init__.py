@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from cobnut.emulators.nic import Nic
 from cobnut.errors import unknown
 from cobnut.modules import Module
 
@@ -29,6 +30,7 @@ class Boot:
     Where virtual time follows the instruction count, an instruction takes 2^`instruction_log2_ns` ns of it. `words`
     stand last on QEMU's command line. With `as_initrd` an ARM guest finds its one module as it is, as an initial RAM
     disk, and not in an archive. With `second_serial` the board's second serial line is on the terminal, too.
+    `nic` is for PCs.
     """
 
     kernel: Path
@@ -40,6 +42,7 @@ class Boot:
     words: tuple[str, ...] = ()
     as_initrd: bool = False
     second_serial: bool = False
+    nic: Nic | None = None
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,7 @@ romimage: file=/usr/share/bochs/BIOS-bochs-latest
 vgaromimage: file=/usr/share/bochs/VGABIOS-lgpl-latest
 boot: cdrom
 ata0-master: type=cdrom, path={iso}, status=inserted
-com1: enabled=1, mode={mode}, dev={device}
+{nic}com1: enabled=1, mode={mode}, dev={device}
 display_library: rfb, options="timeout=0"
 sound: waveoutdrv=dummy, waveindrv=dummy, midioutdrv=dummy
 clock: sync=none
@@ -231,6 +231,7 @@ def _start(
             megs=boot.memory_mb,
             cpu=boot.cpu,
             iso=iso,
+            nic=boot.nic.bochs_lines(folder) if boot.nic else "",
             mode=mode,
             device=device,
             log=folder / "log",

@@ -121,6 +121,8 @@ def command(
         words += ["-append", boot.options]
     if lines:
         words += ["-initrd", ",".join(lines)]
+    if boot.nic:
+        words += boot.nic.qemu_words()
     machine = "pc"
     ram = memory or (folder / own("ram") if plugin else None)
     if ram:
