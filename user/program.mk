@@ -11,7 +11,7 @@
 #   KIND      payload: root starts it in a space of its own; server: it is the root server
 #   ARGUMENTS what it finds on its command line
 #   SYSTEM    the description of a system (docs/systems.md), which `make run` boots with ARGUMENTS as boot's options
-#   SOCKETS   yes: BSD's sockets and part of the C library, for a program of a system; it may have main (docs/network.md)
+#   SOCKETS   yes: BSD's sockets and part of the C library, for a program of a system (docs/network.md)
 #
 # The program comes to build/BOARD/PROGRAM. `make run` boots it, `make clean` removes what was built.
 all:
