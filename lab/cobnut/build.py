@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from cobnut import crates, packages, paths, progress
+from cobnut import crates, lwip, packages, paths, progress
 from cobnut.boards import ARM, Board
 from cobnut.process import alone, run_logged
 
@@ -20,6 +20,15 @@ def images(board: Board) -> None:
         folder=board.folder,
         definitions=board.definitions,
     )
+
+
+def network(board: Board) -> None:
+    """Builds the TCP/IP server for `board`, whose other programs are built, with a source of lwIP that is fetched."""
+    source = lwip.ensure()
+    named = f"COBNUT_LWIP:PATH={source}"
+    if named not in (board.folder / "CMakeCache.txt").read_text(encoding="utf-8").splitlines():
+        run_logged(["cmake", "-B", str(board.folder), f"-D{named}"], f"configure-{board.folder.name}.log")
+    images(board)
 
 
 def host_tests() -> None:

@@ -7,13 +7,14 @@ they fit together and makes a `Guest` of them.
 
 import re
 import shlex
+import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from cobnut import boards, cases, images, modules, systems
 from cobnut import build as building
 from cobnut.boards import ARM, Board
-from cobnut.emulators import Boot, bochs, check_name, qemu, qemu_arm
+from cobnut.emulators import Boot, bochs, check_name, nic, qemu, qemu_arm
 from cobnut.emulators.disk import check as check_disk
 from cobnut.emulators.ending import NEVER, End
 from cobnut.emulators.qemu import Plugin
@@ -52,6 +53,7 @@ class Asked:
     processes: str | None = None
     disk: Path | None = None
     display_at: str | None = None
+    net_at: str | None = None
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -114,10 +116,14 @@ def resolve(asked: Asked) -> Guest:
         return _foreign(asked, board, end, words)
     building.images(board)
     memory_mb = board.memory_mb or asked.memory_mb
+    card = None
     name = systems.asked_for(asked.module, board)
     system = systems.load(name) if name else None
     if system:
+        if system.has(systems.TCP_IP):
+            building.network(board)
         chosen = (modules.parse(asked.sigma0, board), *system.modules(board, memory_mb))
+        card = _card(asked, system)
     else:
         chosen = tuple(modules.parse(text, board) for text in (asked.sigma0, asked.root, *asked.module))
     cpu = bochs.DEFAULT_CPU if asked.emulator == "bochs" else Boot.cpu
@@ -134,6 +140,7 @@ def resolve(asked: Asked) -> Guest:
         disk=disk,
         display=system is not None and system.has_display(board),
         display_at=asked.display_at or Boot.display_at,
+        nic=card,
     )
     names = (("kernel", str(board.kernel_executable)),)
     return Guest(board, boot, names, cases_of(asked), emulator=asked.emulator, end=end)
@@ -175,8 +182,24 @@ def check(asked: Asked) -> Board:
     return board
 
 
+def _card(asked: Asked, system: systems.System) -> nic.Nic | None:
+    """The network card that the system has a driver for, if --net asks for one; says how its ports are reached."""
+    if asked.net_at is None:
+        return None
+    forwards = nic.loopback_ports(system.description.forward) if asked.net_at == nic.USER else ()
+    for guest, host in forwards:
+        print(f"cobnut: port {guest} of the system is port {host} of 127.0.0.1", file=sys.stderr)
+    return nic.Nic(system.cards()[0], asked.net_at, forwards)
+
+
 def _check_system(asked: Asked, board: Board) -> None:
     name = systems.asked_for(asked.module, board)
+    if asked.net_at is not None:
+        nic.check_place(asked.net_at)
+        if name is None:
+            raise CobnutError("--net: is for a system")
+        if not systems.load(name).cards():
+            raise CobnutError(f"--net: system {name} has no driver of a network card")
     if name is None:
         return
     if asked.root != DEFAULT_ROOT:

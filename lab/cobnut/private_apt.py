@@ -65,6 +65,11 @@ class Apt:
         self.run("apt-get", "download", "-q", *names)
         return sorted(self.folder.glob("*.deb"))
 
+    def download_source(self, name: str) -> list[Path]:
+        """The files of a source package, as they are; nothing is unpacked."""
+        self.run("apt-get", "source", "-q", "--download-only", name)
+        return sorted(path for path in self.folder.glob(f"{name}_*") if path.is_file())
+
     def download_all(self, names: Sequence[str]) -> list[Path]:
         """The archives of these packages and of all that they depend on."""
         self.run("apt-get", "install", "--download-only", "-q", "-y", *names)
@@ -73,11 +78,16 @@ class Apt:
 
 @contextmanager
 def lists(
-    wanted: str, *, architecture: str = "i386", security: bool = False, components: str = "main"
+    wanted: str,
+    *,
+    architecture: str = "i386",
+    security: bool = False,
+    components: str = "main",
+    sources: bool = False,
 ) -> Iterator[Apt]:
     """Downloads the release's lists of these `components` into a folder that goes when the `with` ends; `wanted` says
     for people what is to be downloaded. With `security` its security updates are among the lists, if the system asks a
-    mirror for its own.
+    mirror for its own. With `sources` they are the lists of source packages.
     """
     if shutil.which("apt-get") is None:
         raise CobnutError(f"this machine has no apt-get to download Debian's {wanted} with")
@@ -89,23 +99,26 @@ def lists(
         for part in ("state/lists/partial", "cache/archives/partial"):
             (apt.folder / part).mkdir(parents=True)
         (apt.folder / "state/status").touch()
-        _configure(apt.folder, architecture, components, security)
+        _configure(apt.folder, architecture, components, security, sources)
         try:
             apt.run(*UPDATE)
         except CobnutError:
             if not security:
                 raise
             # a mirror of these that is being filled is no reason to do without the release
-            _configure(apt.folder, architecture, components, security=False)
+            _configure(apt.folder, architecture, components, False, sources)
             apt.run(*UPDATE)
             packages.say("the lists of Debian's security updates could not be read, so none is used")
         yield apt
 
 
-def _configure(folder: Path, architecture: str, components: str, security: bool) -> None:
+def _configure(folder: Path, architecture: str, components: str, security: bool, sources: bool) -> None:
     there, codename = apt_sources.read_sources(), apt_sources.codename()
     stanzas = [apt_sources.repeated(there, codename, RELEASE, components)]
     if security and any(f"{codename}-security" in source.suites for source in there):
         stanzas.append(apt_sources.repeated(there, f"{codename}-security", f"{RELEASE}-security", components))
-    (folder / "debian.sources").write_text("\n".join(stanzas))
+    text = "\n".join(stanzas)
+    if sources:
+        text = text.replace("Types: deb\n", "Types: deb-src\n")
+    (folder / "debian.sources").write_text(text)
     (folder / "apt.conf").write_text(CONFIG.format(folder=folder, architecture=architecture))

@@ -14,12 +14,14 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 
 from cobnut import archives, fonts, modules, paths
 from cobnut.boards import Board
+from cobnut.emulators import nic
 from cobnut.errors import CobnutError
 from cobnut.modules import Module
 
 FOLDER = paths.ROOT / "systems"
 SUFFIX = ".toml"
 ROOT_SERVER = "init"
+TCP_IP = "network"  # the program that is built from a source which is fetched
 INITS_OWN = ("programs", "spaces")  # services that init itself provides
 INITS_PORTS = range(0xCF8, 0xD00)  # PCI's configuration: whoever has it has all devices
 PAGE_KB = 4
@@ -107,6 +109,7 @@ class Description(BaseModel):
     description: str
     ends_with: Word
     files: dict[Word, str] = {}
+    forward: list[Annotated[int, Field(ge=1, le=65535)]] = []
     program: dict[Word, Program]
 
 
@@ -115,6 +118,15 @@ class System:
 
     def __init__(self, name: str, folder: Path, description: Description, order: list[str]):
         self.name, self.folder, self.description, self.order = name, folder, description, order
+
+    def has(self, file: str) -> bool:
+        """Whether a program is this one of those that are built here."""
+        return any((program.file or name) == file for name, program in self.description.program.items())
+
+    def cards(self) -> list[str]:
+        """The network cards that its programs drive."""
+        devices = [one.devices("pc").device for one in self.description.program.values()]
+        return [one for one in devices if one in nic.MODELS]
 
     def modules(self, board: Board, memory_mb: int) -> tuple[Module, ...]:
         """What boots, beside sigma0: init, the programs, the files."""

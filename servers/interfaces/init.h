@@ -27,8 +27,10 @@ using Admit = rpc::Operation<0x11, Word(Word thread)>;
 using MayUse = rpc::Operation<0x12, Nothing(Word thread, Name service)>;
 
 // ------------------------------------------------------------------------------------------------------------ memory
-// Memory comes in dataspaces, named by handles. A handle is good for the programs that hold it: the one that has made
-// the dataspace, and those that a holder has passed it on to. A dataspace goes with its maker, or by Close.
+// Memory comes in dataspaces, named by handles. A handle is good for the programs that hold it: the one that has
+// made the dataspace, and those that a holder has passed it on to. A dataspace goes with its maker, or by Close.
+// Where others have it attached they go on with a page of their own in its place, over and over: nobody dies for
+// another one's end.
 
 /// A new dataspace of zeros. All of its pages are reserved at once and count for the caller, so that no access to it
 /// fails later. At most 16,384 pages. Errors: no_memory, full, bad_value.
@@ -68,8 +70,9 @@ using OpenFile = rpc::Operation<0x26, File(Name name)>;
 /// for what a client names before it uses it: the handle might be one of the server's own or of another client's.
 /// Errors: not_found (one of them does not hold it); denied (writable, and one of them holds it read-only).
 using Shared = rpc::Operation<0x29, Word(Word handle, Word thread, Word writable)>;
+
 /// How many pages a dataspace has that the caller holds. Errors: not_found.
-using Size = rpc::Operation<0x2F, Word(Word handle)>;
+using Size = rpc::Operation<0x28, Word(Word handle)>;
 
 struct Usage {
     Word used, limit; ///< pages of the caller's

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "commands.h"
 
+#include "network.h"
+
 #include <system/system.h>
 
 #include <cobnut/format.h>
@@ -125,6 +127,7 @@ constexpr Command commands[] = {
     {"run", "PROGRAM [&]", "starts a program of the system that does not run; & does not wait for its end", run},
     {"ls", "[FOLDER]", "what is in a folder of the file server", ls},
     {"cat", "FILE", "a file of the file server", cat},
+    {"net", "", "the network: addresses, frames, sockets", net},
     {"uptime", "", "how long the machine has run", uptime},
     {"echo", "TEXT", "says it", echo},
     {"exit", "[CODE]", "ends the shell, and a system that ends with it", exit},

@@ -29,6 +29,7 @@ ALLOWED = {
     "lab/cobnut/emulators/__init__.py": "`boot --seconds`: the time that a person is willing to look on",
     "lab/cobnut/emulators/qemu.py": "the same",
     "lab/cobnut/debugging.py": "an emulator that was told to end, and is killed if it does not",
+    "tests/system/frames.py": "a frame that may be lost is sent again, as often as it takes",
     "tests/command/test_signals.py": "a process that should have ended uses no processor time",
 }
 

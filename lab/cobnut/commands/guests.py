@@ -77,6 +77,15 @@ def boot(
         str | None,
         typer.Option("--display", help="Where QEMU shows a system's display: gtk, vnc=:1, ...", metavar="WHERE"),
     ] = None,
+    net: Annotated[
+        bool, typer.Option("--net", help="Gives a system its network card, on a network of the emulator's own.")
+    ] = False,
+    net_at: Annotated[
+        str | None,
+        typer.Option(
+            "--net-at", help="The same, elsewhere: user, udp=PORT of the loopback, tap=NAME.", metavar="WHERE"
+        ),
+    ] = None,
     ex: Annotated[
         list[str] | None,
         typer.Option(
@@ -108,6 +117,7 @@ def boot(
         processes=processes,
         disk=disk,
         display_at=display,
+        net_at=net_at or ("user" if net else None),
     )
     raise typer.Exit(booting.boot(asked, Ways(sanitize, machine, json, gdb, tuple(ex or ()))))
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cobnut.emulators.disk import Disk
+from cobnut.emulators.nic import Nic
 from cobnut.errors import unknown
 from cobnut.modules import Module
 
@@ -30,7 +31,7 @@ class Boot:
     Where virtual time follows the instruction count, an instruction takes 2^`instruction_log2_ns` ns of it. `words`
     stand last on QEMU's command line. With `as_initrd` an ARM guest finds its one module as it is, as an initial RAM
     disk, and not in an archive. With `second_serial` the board's second serial line is on the terminal, too.
-    `disk` is for PCs, and so is a `display`, which QEMU shows where `display_at` says.
+    `disk` and `nic` are for PCs, and so is a `display`, which QEMU shows where `display_at` says.
     """
 
     kernel: Path
@@ -45,6 +46,7 @@ class Boot:
     disk: Disk | None = None
     display: bool = False
     display_at: str = "none"
+    nic: Nic | None = None
 
 
 @dataclass(frozen=True)

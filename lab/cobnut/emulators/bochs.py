@@ -40,7 +40,7 @@ vgaromimage: file=/usr/share/bochs/VGABIOS-lgpl-latest
 boot: cdrom
 ata1: enabled=1, ioaddr1=0x170, ioaddr2=0x370, irq=15
 ata1-master: type=cdrom, path={iso}, status=inserted
-{disk}{display}com1: enabled=1, mode={mode}, dev={device}
+{disk}{display}{nic}com1: enabled=1, mode={mode}, dev={device}
 display_library: {library}
 sound: waveoutdrv=dummy, waveindrv=dummy, midioutdrv=dummy
 clock: sync=none
@@ -235,6 +235,7 @@ def _start(
             library="sdl2" if boot.display else 'rfb, options="timeout=0"',  # which shows 8 bits a pixel
             disk=_disk(boot),
             display="pci: enabled=1, chipset=i440fx, slot2=pcivga\n" if boot.display else "",
+            nic=boot.nic.bochs_lines(folder) if boot.nic else "",
             mode=mode,
             device=device,
             log=folder / "log",

@@ -125,6 +125,8 @@ def command(
         words += ["-device", "VGA"]
     if boot.disk:
         words += ["-drive", f"file={escaped(boot.disk.path)},format=raw,if=ide,index=0"]
+    if boot.nic:
+        words += boot.nic.qemu_words()
     machine = "pc"
     ram = memory or (folder / own("ram") if plugin else None)
     if ram:

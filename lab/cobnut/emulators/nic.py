@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A network card of the emulated PC, and what is at the other end of its cable.
+
+Nothing here reaches another machine: `user` is the emulator's own network, in which the guest is kept and from which
+only ports of this machine's loopback lead to it; `udp=PORT` has frames as datagrams on the loopback, from PORT to the
+one behind it and back; `tap=NAME` is an interface of this machine's, which somebody else has made.
+"""
+
+import re
+import socket
+from dataclasses import dataclass
+from pathlib import Path
+
+from cobnut.errors import CobnutError
+
+USER = "user"
+MODELS = {
+    "10ec:8029": "ne2k_pci",
+    "8086:100e": "e1000",
+}  # QEMU's names, by the devices that descriptions of systems name
+BOCHS_MODELS = {"10ec:8029": "ne2k", "8086:100e": "e1000"}
+ADDRESS = "52:54:00:12:34:56"
+GUEST = "10.0.2.15"  # which the emulators' own networks give first
+UDP = re.compile(r"udp=(\d{4,5})")
+TAP = re.compile(r"tap=([\w.-]{1,15})")
+
+
+@dataclass(frozen=True)
+class Nic:
+    """A card by its vendor and device, what its cable leads to, and with `user` which ports of the guest are reached by
+    which of the loopback's.
+    """
+
+    device: str
+    at: str = USER
+    forwards: tuple[tuple[int, int], ...] = ()
+
+    def qemu_words(self) -> list[str]:
+        """What QEMU is told."""
+        return ["-netdev", self._netdev(), "-device", f"{MODELS[self.device]},netdev=nic,mac={ADDRESS},romfile="]
+
+    def _netdev(self) -> str:
+        if tap := TAP.fullmatch(self.at):
+            return f"tap,id=nic,ifname={tap[1]},script=no,downscript=no"
+        if udp := UDP.fullmatch(self.at):
+            port = int(udp[1])
+            here, there = f"local.host=127.0.0.1,local.port={port}", f"remote.host=127.0.0.1,remote.port={port + 1}"
+            return f"dgram,id=nic,local.type=inet,{here},remote.type=inet,{there}"
+        forwards = "".join(f",hostfwd=tcp:127.0.0.1:{host}-:{guest}" for guest, host in self.forwards)
+        return f"user,id=nic,restrict=on{forwards}"
+
+    def bochs_lines(self, folder: Path) -> str:
+        """Lines of Bochs' configuration; what they refer to is written to `folder`."""
+        if tap := TAP.fullmatch(self.at):
+            where = f"ethmod=tuntap, ethdev=/dev/net/tun:{tap[1]}"
+        elif udp := UDP.fullmatch(self.at):
+            where = f"ethmod=socket, ethdev={udp[1]}"
+        else:
+            forwards = "".join(f"hostfwd = tcp:127.0.0.1:{host}-{GUEST}:{guest}\n" for guest, host in self.forwards)
+            (folder / "slirp").write_text(f"# slirp config\nrestricted = 1\n{forwards}")
+            where = "ethmod=slirp, script=slirp"
+        model = BOCHS_MODELS[self.device]
+        kind = "type=pci, " if model == "ne2k" else ""
+        return f"pci: enabled=1, chipset=i440fx, slot1={model}\n{model}: {kind}mac={ADDRESS}, {where}\n"
+
+
+def check_place(at: str) -> None:
+    """Refuses what is no place for the cable to lead to."""
+    if not (at == USER or UDP.fullmatch(at) or TAP.fullmatch(at)):
+        raise CobnutError(f"--net-at {at}: must be user, udp=PORT or tap=NAME")
+
+
+def loopback_ports(guest: list[int]) -> tuple[tuple[int, int], ...]:
+    """Each of these ports with one of the loopback's that is free."""
+    held = [socket.create_server(("127.0.0.1", 0)) for _ in guest]
+    pairs = tuple((port, one.getsockname()[1]) for port, one in zip(guest, held, strict=True))
+    for one in held:
+        one.close()
+    return pairs

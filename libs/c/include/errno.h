@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The standard's and POSIX' errors, with Linux' numbers. */
+#ifndef COBNUT_C_ERRNO_H
+#define COBNUT_C_ERRNO_H
+
+#define EPERM 1
+#define ENOENT 2
+#define EINTR 4
+#define EIO 5
+#define EBADF 9
+#define EAGAIN 11
+#define EWOULDBLOCK EAGAIN
+#define ENOMEM 12
+#define EACCES 13
+#define EFAULT 14
+#define EBUSY 16
+#define EEXIST 17
+#define EINVAL 22
+#define EMFILE 24
+#define ENOSPC 28
+#define EPIPE 32
+#define ERANGE 34
+#define ENOSYS 38
+#define ENOTSOCK 88
+#define EDESTADDRREQ 89
+#define EMSGSIZE 90
+#define ENOPROTOOPT 92
+#define EPROTONOSUPPORT 93
+#define EOPNOTSUPP 95
+#define EAFNOSUPPORT 97
+#define EADDRINUSE 98
+#define EADDRNOTAVAIL 99
+#define ENETDOWN 100
+#define ENETUNREACH 101
+#define ECONNABORTED 103
+#define ECONNRESET 104
+#define ENOBUFS 105
+#define EISCONN 106
+#define ENOTCONN 107
+#define ETIMEDOUT 110
+#define ECONNREFUSED 111
+#define EHOSTUNREACH 113
+#define EALREADY 114
+#define EINPROGRESS 115
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+/* Of all threads of a program together. */
+extern int errno;
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// HTTP/1.1 (RFC 9112) on port 80: the files that its description names, by GET and HEAD, over connections that go on.
+// A client that reads slowly holds up nobody: what it does not take waits with its connection.
+#include <system/system.h>
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+namespace {
+
+using cobnut::ask_init;
+using rpc::Word;
+
+constexpr int port = 80, most_connections = 200;
+constexpr size_t most_request = 2048, most_files = 16;
+
+struct File {
+    init::Name name;
+    const char *data = nullptr;
+    size_t size = 0;
+};
+
+/// One connection: what it has asked so far, and what it has not taken yet.
+struct Connection {
+    char request[most_request] = {};
+    size_t size = 0;
+    char head[256] = {};
+    const char *parts[2] = {}; ///< of the answer: its head, the file
+    size_t left[2] = {};
+    bool keeps = false; ///< it goes on behind the answer
+
+    bool answering() const { return left[0] || left[1]; }
+};
+
+constinit File files[most_files];
+constinit Connection connections[most_connections];
+constinit pollfd fds[most_connections + 1] = {};
+constinit nfds_t count = 0;
+
+/// A file by its path; nullptr if there is none, or if the description does not let this program read it.
+const File *find(const char *path, size_t size)
+{
+    if (size && *path == '/') path++, size--;
+    const init::Name name = size ? init::Name(path, size) : init::Name("index");
+    for (File &f : files) {
+        if (f.data && f.name == name) return &f;
+        if (f.data) continue;
+        const auto file = ask_init<init::OpenFile>(name);
+        if (!file) return nullptr;
+        const auto at = ask_init<init::Attach>(file.value.handle, Word{0}, Word{0});
+        if (!at) return nullptr;
+        f = {name, reinterpret_cast<const char *>(at.value), file.value.bytes};
+        return &f;
+    }
+    return nullptr;
+}
+
+void reply(Connection &c, const char *status, const char *body, size_t size, bool with_body)
+{
+    const char *const type = size && *body == '<' ? "text/html" : "application/octet-stream";
+    const int head = snprintf(c.head, sizeof c.head,
+                              "HTTP/1.1 %s\r\nServer: cobnut\r\nContent-Type: %s\r\nContent-Length: %zu\r\n%s\r\n",
+                              status, type, size, c.keeps ? "" : "Connection: close\r\n");
+    c.parts[0] = c.head;
+    c.left[0] = static_cast<size_t>(head);
+    c.parts[1] = body;
+    c.left[1] = with_body ? size : 0;
+}
+
+void refuse(Connection &c, const char *status)
+{
+    c.keeps = false;
+    reply(c, status, status, strlen(status), true);
+}
+
+/// Whether a header of the request, in small letters, has this value.
+bool has_header(const char *request, const char *end, const char *line)
+{
+    const size_t size = strlen(line);
+    for (const char *p = request; p + size <= end; p++) {
+        if (p[0] != '\n') continue;
+        size_t i = 0;
+        while (i < size && (p[1 + i] | 0x20) == (line[i] | 0x20)) i++;
+        if (i == size) return true;
+    }
+    return false;
+}
+
+/// Answers the request that ends at `end`.
+void answer(Connection &c, const char *end)
+{
+    const char *const line_end = static_cast<const char *>(memchr(c.request, '\r', c.size));
+    const bool head = !strncmp(c.request, "HEAD ", 5), get = !strncmp(c.request, "GET ", 4);
+    const char *const path = c.request + (head ? 5 : 4);
+    const auto *const path_end = static_cast<const char *>(memchr(path, ' ', static_cast<size_t>(end - path)));
+    if (!path_end || path_end > line_end || strncmp(path_end, " HTTP/1.", 8)) return refuse(c, "400 Bad Request");
+    if (!head && !get) return refuse(c, "501 Not Implemented");
+    const bool old = path_end[8] == '0';
+    c.keeps =
+        old ? has_header(c.request, end, "connection: keep-alive") : !has_header(c.request, end, "connection: close");
+    if (const File *const file = find(path, static_cast<size_t>(path_end - path)))
+        reply(c, "200 OK", file->data, file->size, !head);
+    else reply(c, "404 Not Found", "not found\n", 10, !head);
+}
+
+/// Takes what has come, and answers if that is a whole request. False: the connection has ended.
+bool receive(int fd, Connection &c)
+{
+    const ssize_t got = recv(fd, c.request + c.size, most_request - 1 - c.size, MSG_DONTWAIT);
+    if (got <= 0) return false;
+    c.size += static_cast<size_t>(got);
+    c.request[c.size] = 0;
+    return true;
+}
+
+void next_request(Connection &c)
+{
+    const char *const end = strstr(c.request, "\r\n\r\n");
+    if (!end) {
+        if (c.size + 1 == most_request) refuse(c, "431 Request Header Fields Too Large");
+        return;
+    }
+    answer(c, end + 4);
+    c.size -= static_cast<size_t>(end + 4 - c.request);
+    memmove(c.request, end + 4, c.size + 1);
+}
+
+/// Sends as much as the client takes, up to a part after which others have their turn. False: the connection has ended,
+/// or is to end.
+bool send_more(int fd, Connection &c)
+{
+    int turns = 4;
+    for (int part = 0; part < 2; part++) {
+        while (c.left[part]) {
+            if (!turns--) return true;
+            const ssize_t sent = send(fd, c.parts[part], c.left[part], MSG_DONTWAIT);
+            if (sent < 0) return errno == EAGAIN;
+            c.parts[part] += sent;
+            c.left[part] -= static_cast<size_t>(sent);
+        }
+    }
+    return c.keeps;
+}
+
+bool serve(pollfd &fd, Connection &c)
+{
+    if (fd.revents & (POLLERR | POLLNVAL)) return false;
+    if (fd.revents & POLLIN && !c.answering() && !receive(fd.fd, c)) return false;
+    do {
+        if (!c.answering()) next_request(c);
+        if (c.answering() && !send_more(fd.fd, c)) return false;
+    } while (!c.answering() && strstr(c.request, "\r\n\r\n"));
+    fd.events = c.answering() ? POLLOUT : POLLIN;
+    return true;
+}
+
+void take(int fd)
+{
+    if (count == most_connections + 1) {
+        close(fd);
+        return;
+    }
+    Connection &c = connections[count - 1];
+    c.size = c.left[0] = c.left[1] = 0;
+    c.request[0] = 0;
+    c.keeps = true;
+    fds[count++] = {fd, POLLIN, 0};
+}
+
+void drop(nfds_t i)
+{
+    close(fds[i].fd);
+    fds[i] = fds[--count];
+    if (i == count) return;
+    // its parts may point into itself
+    Connection &from = connections[count - 1], &to = connections[i - 1];
+    const size_t sent = static_cast<size_t>(from.parts[0] - from.head);
+    to = from;
+    to.parts[0] = to.head + sent;
+}
+
+} // namespace
+
+extern "C" int main(int, char **)
+{
+    sockaddr_in address = {};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(port);
+    const int listener = socket(AF_INET, SOCK_STREAM, 0);
+    if (listener < 0 || bind(listener, reinterpret_cast<sockaddr *>(&address), sizeof address) < 0 ||
+        listen(listener, SOMAXCONN) < 0) {
+        perror("http");
+        return 1;
+    }
+    fds[count++] = {listener, POLLIN, 0};
+    while (poll(fds, count, -1) >= 0) {
+        for (nfds_t i = count; --i > 0;)
+            if (fds[i].revents && !serve(fds[i], connections[i - 1])) drop(i);
+        if (!fds[0].revents) continue;
+        const int fd = accept(listener, nullptr, nullptr);
+        if (fd >= 0) take(fd);
+    }
+    perror("http");
+    return 1;
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A network card, as the service `nic` of its driver. Frames lie in memory that the driver makes and shares with its
+// client: two rings, one for each direction. Neither side trusts the other one's numbers.
+#pragma once
+
+#include <rpc/rpc.h>
+
+/// Frames in the order in which they come. One side fills slots, the other one empties them; each counts its own, for
+/// ever, so that the difference is what there is.
+struct FrameRing {
+    static constexpr rpc::Word slots = 64, room = 2048; ///< bytes of a frame, without its checksum
+
+    rpc::Word filled, emptied;
+    rpc::Word sizes[slots];
+    alignas(4096) char frames[slots][room];
+};
+
+struct NicMemory {
+    FrameRing received, sent;
+    static constexpr rpc::Word pages = 2 * (1 + FrameRing::slots * FrameRing::room / 4096);
+};
+static_assert(sizeof(NicMemory) == NicMemory::pages * 4096);
+
+/// The side that fills a ring.
+class FrameSink {
+public:
+    void begin(FrameRing &ring)
+    {
+        ring_ = &ring;
+        count_ = ring.filled;
+    }
+    /// Where the next frame goes; nullptr if there is no room. With `ahead`, so many frames behind that.
+    char *next(rpc::Word ahead = 0)
+    {
+        const rpc::Word there = count_ - __atomic_load_n(&ring_->emptied, __ATOMIC_ACQUIRE);
+        return there + ahead < FrameRing::slots ? ring_->frames[(count_ + ahead) % FrameRing::slots] : nullptr;
+    }
+    /// It is there, and has so many bytes.
+    void filled(rpc::Word size)
+    {
+        ring_->sizes[count_ % FrameRing::slots] = size;
+        __atomic_store_n(&ring_->filled, ++count_, __ATOMIC_RELEASE);
+    }
+    /// How many there have been: that number modulo the slots is the next one's slot.
+    rpc::Word count() const { return count_; }
+    /// Whether the other side has emptied all of them.
+    bool empty() const { return count_ == __atomic_load_n(&ring_->emptied, __ATOMIC_ACQUIRE); }
+
+private:
+    FrameRing *ring_ = nullptr;
+    rpc::Word count_ = 0;
+};
+
+/// The side that empties it.
+class FrameSource {
+public:
+    void begin(FrameRing &ring)
+    {
+        ring_ = &ring;
+        count_ = ring.emptied;
+    }
+    /// The next frame and its size; nullptr if there is none. With `ahead`, so many frames behind that.
+    const char *next(rpc::Word &size, rpc::Word ahead = 0) const
+    {
+        const rpc::Word there = __atomic_load_n(&ring_->filled, __ATOMIC_ACQUIRE) - count_;
+        if (there <= ahead || there > FrameRing::slots) return nullptr;
+        const rpc::Word slot = (count_ + ahead) % FrameRing::slots, said = ring_->sizes[slot];
+        size = said < FrameRing::room ? said : FrameRing::room;
+        return ring_->frames[slot];
+    }
+    rpc::Word count() const { return count_; }
+    void emptied() { __atomic_store_n(&ring_->emptied, ++count_, __ATOMIC_RELEASE); }
+
+private:
+    FrameRing *ring_ = nullptr;
+    rpc::Word count_ = 0;
+};
+
+struct Nic {
+    struct Card {
+        unsigned char address[8]; ///< the first six
+        rpc::Word handle; ///< a dataspace of the size of NicMemory, which has been passed on to the client
+    };
+
+    /// The caller's program is the client from now on. Errors: full (another one is).
+    using Begin = rpc::Operation<0x100, Card()>;
+    /// Returns when a frame has been received and not been emptied. Errors: full (another thread waits, or no Begin).
+    using Wait = rpc::Operation<0x101, rpc::Nothing()>;
+    /// There are frames to be sent. It has no answer, so that nobody waits for a driver: send it without patience.
+    using Kick = rpc::Operation<0x102, rpc::Nothing()>;
+
+    using Operations = rpc::List<Begin, Wait, Kick>;
+};

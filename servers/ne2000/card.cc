@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "card.h"
+
+namespace {
+
+using rpc::Word;
+
+// Ports, and of the last two pages of registers those of page 1.
+constexpr Word command = 0, page_start = 1, page_stop = 2, boundary = 3, send_page = 4, send_low = 5, send_high = 6,
+               status = 7, remote_low = 8, remote_high = 9, count_low = 10, count_high = 11, receive_mode = 12,
+               send_mode = 13, data_mode = 14, mask = 15, data = 16, reset = 31;
+constexpr Word physical = 1, current = 7, multicast = 8;
+// Commands.
+constexpr Word stop = 0x01, start = 0x02, transmit = 0x04, remote_read = 0x08, remote_write = 0x10, no_remote = 0x20,
+               page_1 = 0x40;
+// Of the status, and of the mask.
+constexpr Word received = 0x01, sent = 0x02, send_failed = 0x08, overflow = 0x10, remote_done = 0x40, is_reset = 0x80;
+constexpr Word words_of_16 = 0x49, broadcasts = 0x04, monitor = 0x20, loopback = 0x02;
+
+// The card's memory, in pages of 256 bytes: one frame to be sent, then the ring of those received.
+constexpr unsigned first = 0x40, ring = first + 6, end = 0x80;
+constexpr Word header_size = 4, smallest = 60, largest = 1514;
+constexpr int patience = 100000; // polls
+
+} // namespace
+
+void Ne2000::out(Word port, Word value) const { __asm__ volatile("outb %b0, %w1" : : "a"(value), "d"(base_ + port)); }
+
+Word Ne2000::in(Word port) const
+{
+    unsigned char value;
+    __asm__ volatile("inb %w1, %0" : "=a"(value) : "d"(base_ + port));
+    return value;
+}
+
+/// Tells the card what comes through the data port.
+void Ne2000::remote(Word at, Word bytes, Word direction) const
+{
+    out(remote_low, at);
+    out(remote_high, at >> 8);
+    out(count_low, bytes);
+    out(count_high, bytes >> 8);
+    out(command, start | direction);
+}
+
+void Ne2000::read(Word from, void *to, Word bytes) const
+{
+    const Word even = (bytes + 1) & ~1u;
+    remote(from, even, remote_read);
+    Word count = bytes / 2;
+    __asm__ volatile("rep insw" : "+D"(to), "+c"(count) : "d"(base_ + data) : "memory");
+    if (bytes == even) return;
+    unsigned short last;
+    __asm__ volatile("inw %w1, %0" : "=a"(last) : "d"(base_ + data));
+    *static_cast<unsigned char *>(to) = static_cast<unsigned char>(last);
+}
+
+void Ne2000::write(Word to, const void *from, Word bytes) const
+{
+    out(status, remote_done);
+    remote(to, (bytes + 1) & ~1u, remote_write);
+    Word count = (bytes + 1) / 2;
+    __asm__ volatile("rep outsw" : "+S"(from), "+c"(count) : "d"(base_ + data) : "memory");
+    for (int i = 0; i < patience && !(in(status) & remote_done); i++) {}
+}
+
+bool Ne2000::begin(const init::Device &device, NicMemory &, Word)
+{
+    base_ = device.ranges[0].first;
+    return device.ranges[0].is_ports && restart();
+}
+
+void Ne2000::address(unsigned char *bytes) const
+{
+    for (size_t i = 0; i < sizeof address_; i++) bytes[i] = address_[i];
+}
+
+bool Ne2000::restart()
+{
+    out(reset, in(reset));
+    int polls = 0;
+    while (!(in(status) & is_reset))
+        if (++polls == patience) return false;
+    out(command, stop | no_remote);
+    out(data_mode, words_of_16);
+    out(count_low, 0);
+    out(count_high, 0);
+    out(receive_mode, monitor);
+    out(send_mode, loopback);
+    unsigned char memory[32]; // each byte of the address is there twice
+    read(0, memory, sizeof memory);
+    for (int i = 0; i < 6; i++) address_[i] = memory[2 * i];
+    out(command, stop | no_remote);
+    out(page_start, ring);
+    out(page_stop, end);
+    out(boundary, ring);
+    out(status, 0xFF);
+    out(mask, received | sent | send_failed | overflow);
+    out(command, stop | no_remote | page_1);
+    for (Word i = 0; i < 6; i++) out(physical + i, address_[i]);
+    for (Word i = 0; i < 8; i++) out(multicast + i, 0);
+    next_ = ring + 1;
+    out(current, next_);
+    out(command, start | no_remote);
+    out(send_mode, 0);
+    out(receive_mode, broadcasts);
+    sending_ = false;
+    return true;
+}
+
+void Ne2000::acknowledge()
+{
+    const Word what = in(status) & (received | sent | send_failed | overflow);
+    out(status, what & ~overflow);
+    if (what & (sent | send_failed)) sending_ = false;
+    if (what & overflow) overflown();
+}
+
+/// Its ring was full. What lies in it stays; it is stopped and started again (data sheet, 7.0).
+void Ne2000::overflown()
+{
+    out(command, stop | no_remote);
+    out(count_low, 0);
+    out(count_high, 0);
+    for (int i = 0; i < patience && !(in(status) & is_reset); i++) {}
+    out(send_mode, loopback);
+    out(command, start | no_remote);
+    out(status, overflow);
+    out(send_mode, 0);
+    sending_ = false;
+}
+
+bool Ne2000::receive(char *frame, Word &size)
+{
+    out(command, start | no_remote | page_1);
+    const unsigned written = in(current);
+    out(command, start | no_remote);
+    if (written == next_) return false;
+    struct {
+        unsigned char status, next, low, high;
+    } header;
+    read(next_ << 8, &header, header_size);
+    size = (header.low | header.high << 8) - header_size;
+    if (header.next < ring || header.next >= end || size < smallest || size > FrameRing::room) {
+        restart(); // what stands there is no frame, so the place of the next one is not known either
+        return false;
+    }
+    const Word at = (next_ << 8) + header_size, straight = (end << 8) - at, part = size < straight ? size : straight;
+    read(at, frame, part);
+    if (part < size) read(ring << 8, frame + part, size - part);
+    next_ = header.next;
+    out(boundary, next_ == ring ? end - 1 : next_ - 1);
+    return true;
+}
+
+void Ne2000::send(const char *frame, Word size)
+{
+    if (size > largest) return;
+    write(first << 8, frame, size);
+    const Word padded = size < smallest ? smallest : size;
+    out(send_page, first);
+    out(send_low, padded);
+    out(send_high, padded >> 8);
+    out(command, start | no_remote | transmit);
+    sending_ = true;
+}
+
+void Ne2000::work(FrameSink &received, FrameSource &sent)
+{
+    Word size;
+    for (char *room; (room = received.next()) && receive(room, size);) received.filled(size);
+    const char *frame;
+    while (!sending_ && (frame = sent.next(size))) {
+        send(frame, size);
+        sent.emptied();
+    }
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Sockets on lwIP's raw interface (interfaces/network.h says what each call does). A call that has to wait is kept with
+// its socket and tried again when something has happened there.
+#pragma once
+
+#include <interfaces/network.h>
+#include <interfaces/init.h>
+
+#include <lwip/tcp.h>
+#include <lwip/udp.h>
+
+class Sockets {
+public:
+    using Word = rpc::Word;
+    using Client = rpc::Client;
+    using Result = rpc::Result<Network::Outcome>;
+
+    rpc::Result<rpc::Nothing> handle(Network::Share, Client &, Word handle);
+    Result handle(Network::Open, Client &, Word kind);
+    Result handle(Network::Bind, Client &, Word socket, const Network::Endpoint &);
+    Result handle(Network::Listen, Client &, Word socket, Word backlog);
+    Result handle(Network::Accept, Client &, Word socket, Word flags);
+    Result handle(Network::Connect, Client &, Word socket, const Network::Endpoint &, Word flags);
+    Result handle(Network::Send, Client &, Word socket, const Network::Buffer &, const Network::Endpoint &, Word flags);
+    Result handle(Network::Receive, Client &, Word socket, const Network::Buffer &, Word flags);
+    Result handle(Network::Shutdown, Client &, Word socket, Word how);
+    Result handle(Network::Close, Client &, Word socket);
+    Result handle(Network::Name, Client &, Word socket, Word of_peer);
+    Result handle(Network::SetOption, Client &, Word socket, Word option, Word value);
+    Result handle(Network::GetOption, Client &, Word socket, Word option);
+    Result handle(Network::Poll, Client &, const Network::Buffer &, Word ms);
+    Result handle(Network::Resolve, Client &, const Network::Host &);
+
+    /// A program has ended.
+    void left(Word program);
+    /// Answers those that poll and have something, or whose time is over. How many ms until the next one's is; ~0:
+    /// there is none.
+    Word look_at_pollers();
+    Word count() const;
+
+private:
+    static constexpr Word most = 1024, most_datagrams = 16, most_pollers = 16, most_resolvers = 8, none = ~0u;
+
+    /// A call that waits for something to happen at its socket.
+    struct Waiting {
+        L4_ThreadId_t thread = {};
+        Network::Buffer buffer = {};
+        Word flags = 0;
+        explicit operator bool() const { return thread.raw; }
+    };
+    struct Datagram {
+        pbuf *data = nullptr;
+        Network::Endpoint from = {};
+    };
+    struct Socket {
+        Word kind = 0; ///< 0: unused
+        Word program = 0;
+        tcp_pcb *tcp = nullptr;
+        udp_pcb *udp = nullptr;
+        bool listens = false, connecting = false, connected = false, ended = false, sends_ended = false;
+        bool accepted = true; ///< otherwise it waits in the queue of the one that listens
+        Word error = 0;
+        pbuf *received = nullptr; ///< of a stream
+        Datagram datagrams[most_datagrams] = {};
+        Word first_datagram = 0, datagram_count = 0;
+        Word first_pending = none, next_pending = none; ///< connections to be accepted, of one that listens
+        Waiting receiver, sender; ///< a receiver also waits to accept, a sender to be connected
+    };
+    struct Poller {
+        Client client = {};
+        Network::Buffer entries = {};
+        u32_t since = 0;
+        Word ms = 0;
+        bool waits = false;
+    };
+    struct Resolver {
+        L4_ThreadId_t thread = {};
+        Word program = 0;
+    };
+    struct Window {
+        Word at = 0, bytes = 0;
+    };
+
+    // What lwIP calls; `arg` is the socket.
+    static signed char accepted(void *arg, tcp_pcb *pcb, signed char error);
+    static signed char connected(void *arg, tcp_pcb *pcb, signed char error);
+    static signed char arrived(void *arg, tcp_pcb *pcb, pbuf *data, signed char error);
+    static signed char sent(void *arg, tcp_pcb *pcb, u16_t bytes);
+    static signed char looked_at(void *arg, tcp_pcb *pcb);
+    static void broken(void *arg, signed char error);
+    static void datagram(void *arg, udp_pcb *pcb, pbuf *data, const ip_addr_t *address, u16_t port);
+    static void resolved(const char *name, const ip_addr_t *address, void *arg);
+
+    Socket *find(const Client &client, Word socket);
+    Socket *unused();
+    Word number(const Socket &s) const { return static_cast<Word>(&s - sockets_); }
+    void use(Socket &s, tcp_pcb *pcb);
+    void end(Socket &s, bool abort);
+    char *memory(Word program, const Network::Buffer &buffer, Word alignment = 1);
+
+    // Each tries a call: EAGAIN if it has to wait.
+    Network::Outcome accept(Socket &s);
+    Network::Outcome send(Socket &s, const Waiting &call);
+    Network::Outcome receive(Socket &s, const Waiting &call);
+    Network::Outcome receive_datagram(Socket &s, const Waiting &call, char *to);
+    Network::Outcome poll(const Client &client, const Network::Buffer &buffer);
+    Word found(Socket &s) const;
+    Network::Outcome send_datagram(Socket &s, const Network::Buffer &buffer, const Network::Endpoint &to);
+    Result wait(Waiting &place, const Waiting &call, const Network::Outcome &outcome);
+    void wake_receiver(Socket &s);
+    void wake_sender(Socket &s);
+
+    Socket sockets_[most] = {};
+    Window windows_[init::most_programs] = {};
+    Poller pollers_[most_pollers] = {};
+    Resolver resolvers_[most_resolvers] = {};
+};
+
+extern Sockets the_sockets;

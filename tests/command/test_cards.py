@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Network cards of systems: what is refused, and that no cable leads out of this machine by itself."""
+
+import pytest
+
+from cobnut import systems
+from cobnut.emulators.nic import BOCHS_MODELS, MODELS, Nic, loopback_ports
+from conftest import assert_refused
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (("hello", "--net"), "--net: is for a system"),
+        (("basic", "--net"), "--net: system basic has no driver of a network card"),
+        (("web", "--net-at", "eth0"), "--net-at eth0: must be user, udp=PORT or tap=NAME"),
+        (("web", "--net-at", "tap=a,b"), "--net-at tap=a,b: must be"),
+        (("web", "--net-at", "udp=99999999"), "--net-at udp=99999999: must be"),
+        (("web", "--net", "--board", "versatilepb"), "board versatilepb has no I/O ports and no PCI"),
+    ],
+)
+def test_what_is_refused(cobnut, words, complaint):
+    assert_refused(cobnut("boot", *words), complaint)
+
+
+@pytest.mark.parametrize("device", MODELS)
+def test_the_emulators_network_is_closed(device, tmp_path):
+    """What leads to the guest is on the loopback, and the guest reaches nothing."""
+    nic = Nic(device, forwards=((80, 8080),))
+    netdev = nic.qemu_words()[1].split(",")
+    assert netdev[0] == "user" and "restrict=on" in netdev
+    assert [word for word in netdev if word.startswith("hostfwd")] == ["hostfwd=tcp:127.0.0.1:8080-:80"]
+    lines = nic.bochs_lines(tmp_path)
+    assert f"slot1={BOCHS_MODELS[device]}" in lines and "ethmod=slirp" in lines
+    assert (tmp_path / "slirp").read_text().splitlines() == [
+        "# slirp config",
+        "restricted = 1",
+        "hostfwd = tcp:127.0.0.1:8080-10.0.2.15:80",
+    ]
+
+
+def test_other_cables():
+    udp = Nic("10ec:8029", "udp=4000").qemu_words()[1]
+    assert "local.host=127.0.0.1,local.port=4000" in udp and "remote.host=127.0.0.1,remote.port=4001" in udp
+    assert "ifname=tap0,script=no" in Nic("10ec:8029", "tap=tap0").qemu_words()[1]
+
+
+def test_ports_of_the_loopback_differ():
+    pairs = loopback_ports([7, 80, 81])
+    assert [guest for guest, _ in pairs] == [7, 80, 81]
+    assert len({host for _, host in pairs}) == 3
+
+
+def test_the_systems_with_a_network_have_one_card():
+    assert {name for name in systems.known() if systems.load(name).cards()} == {"web", "web-e1000"}
+    assert all(systems.load(name).has(systems.TCP_IP) for name in ("web", "web-e1000"))

@@ -1,0 +1,236 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The network of a system: pages, echoes and names over real TCP/IP, a driver that dies under load, frames of all
+kinds from a peer of the test's own. Nothing leaves the loopback.
+"""
+
+import contextlib
+import hashlib
+import http.client
+import random
+import re
+import socket
+import subprocess
+import threading
+import time
+
+import frames
+import networks
+import pytest
+
+from cobnut.process import Limit
+from conftest import ROOT
+
+SECONDS = 240  # of processor time, for one system
+PAGE = (ROOT / "systems/index.html").read_bytes()
+
+
+def connect(port: int) -> socket.socket:
+    return socket.create_connection(("127.0.0.1", port))
+
+
+def echoed(port: int, data: bytes) -> bytes:
+    """What comes back of what is sent, as much as was sent."""
+    with connect(port) as one:
+        sender = threading.Thread(target=one.sendall, args=(data,), daemon=True)
+        sender.start()
+        back = b""
+        while len(back) < len(data):
+            more = one.recv(65536)
+            assert more, len(back)
+            back += more
+        sender.join()
+        return back
+
+
+def get(port: int, path: str) -> bytes:
+    one = http.client.HTTPConnection("127.0.0.1", port)
+    one.request("GET", path)
+    answer = one.getresponse()
+    assert answer.status == 200
+    return answer.read()
+
+
+@pytest.mark.parametrize(
+    ("described", "emulator", "size"),
+    [
+        ("web", "qemu", 300_000),
+        ("web", "bochs", 60_000),
+        ("web-e1000", "qemu", 300_000),
+        ("web-e1000", "bochs", 60_000),
+    ],
+)
+def test_a_page_and_an_echo(described, emulator, size):
+    """With an address by DHCP, through the driver and lwIP, to two clients of the sockets."""
+    data = random.Random(size).randbytes(size)
+    with networks.running(described, "--net", "--emulator", emulator, seconds=SECONDS) as system:
+        one = http.client.HTTPConnection("127.0.0.1", system.ports[80])
+        for path, status, body in (("/", 200, PAGE), ("/none", 404, b"not found\n"), ("/index", 200, PAGE)):
+            one.request("GET", path)  # on the same connection
+            answer = one.getresponse()
+            assert (answer.status, answer.read()) == (status, body)
+        one.request("HEAD", "/")
+        answer = one.getresponse()
+        assert (answer.read(), answer.getheader("Content-Length")) == (b"", str(len(PAGE)))
+        assert echoed(system.ports[7], data) == data
+        assert ", address 10.0.2.15, mask 255.255.255.0," in system.ask("net")
+
+
+FILE_MB, KILLS = 3, 3
+MOST_US_WITHOUT = 100_000  # of the guest's time
+
+
+@pytest.fixture(params=["ne2000", "e1000"])
+def big(tmp_path, request):
+    """The system web with one of the cards, and a file that takes a while, and its contents."""
+    data = random.Random(17).randbytes(FILE_MB << 20)
+    (tmp_path / "big").write_bytes(data)
+    (tmp_path / "index.html").write_bytes(PAGE)
+    described = "web" if request.param == "ne2000" else f"web-{request.param}"
+    text = (ROOT / f"systems/{described}.toml").read_text()
+    text = text.replace('index = "index.html"', 'index = "index.html"\nbig = "big"')
+    text = text.replace('files = ["index"]', 'files = ["index", "big"]')
+    (tmp_path / "bigger.toml").write_text(text)
+    return request.param, tmp_path / "bigger.toml", hashlib.sha256(data).hexdigest()
+
+
+def test_the_driver_is_killed_under_load(big):
+    """No client loses data: not those that load meanwhile, and not one that waits."""
+    driver, description, checksum = big
+    with networks.running(description, "--net", seconds=SECONDS) as system:
+        waiting = connect(system.ports[7])
+        waiting.sendall(b"before")
+        assert waiting.recv(100) == b"before"
+        sums, killed = [], threading.Event()
+
+        def load() -> None:
+            """One file after the other, the last of them begun before the last kill."""
+            while not killed.is_set():
+                try:
+                    sums.append(hashlib.sha256(get(system.ports[80], "/big")).hexdigest())
+                except (OSError, http.client.HTTPException) as error:
+                    sums.append(repr(error))
+
+        loads = [threading.Thread(target=load, daemon=True) for _ in range(3)]
+        for one in loads:
+            one.start()
+        for _ in range(KILLS):
+            time.sleep(0.3)  # one that dies at once is given time before it is started again
+            assert f"init: {driver}: ended: killed" in system.ask(f"kill {driver}")
+        killed.set()
+        for one in loads:
+            one.join()
+        assert len(sums) >= len(loads) and set(sums) == {checksum}
+        waiting.sendall(b"after")
+        assert waiting.recv(100) == b"after"
+        died, us = re.search(r"(\d) drivers have died; without one for (\d+) us", system.ask("net")).groups()
+        assert int(died) == KILLS
+        assert int(us) < MOST_US_WITHOUT
+
+
+ARGUMENTS = 'arguments = "address=10.0.9.2 mask=255.255.255.0"'
+FRAMES, BETWEEN = 2000, 100  # frames, and how many until the next question
+
+
+def free_ports() -> int:
+    """The first of two ports of the loopback, side by side, that nobody has."""
+    while True:
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as first, socket.socket(type=socket.SOCK_DGRAM) as second:
+            first.bind(("127.0.0.1", 0))
+            port = first.getsockname()[1]
+            with contextlib.suppress(OSError):
+                second.bind(("127.0.0.1", port + 1))
+                return port
+
+
+@contextlib.contextmanager
+def with_peer(tmp_path, *words):
+    """The system web at a fixed address, and a peer at the other end of its cable."""
+    (tmp_path / "index.html").write_bytes(PAGE)
+    text = (ROOT / "systems/web.toml").read_text()
+    (tmp_path / "fixed.toml").write_text(text.replace("[program.network]", f"[program.network]\n{ARGUMENTS}"))
+    port = free_ports()
+    with networks.running(tmp_path / "fixed.toml", "--net-at", f"udp={port}", *words, seconds=SECONDS) as system:
+        yield system, frames.Peer(port, lambda: system.process.poll() is None)
+
+
+@pytest.mark.parametrize("emulator", ["qemu", "bochs"])
+def test_ping(emulator, tmp_path):
+    with with_peer(tmp_path, "--emulator", emulator) as (_, peer):
+        assert all(peer.pings(number, size) for number, size in enumerate((0, 1, 56, 1000, 1472)))
+        assert peer.echoes(b"a datagram")
+
+
+def test_frames_of_all_kinds(tmp_path):
+    """Nothing that comes by the cable ends the server or the driver, or makes either of them silent."""
+    dice = random.Random(2026)
+    with with_peer(tmp_path) as (system, peer):
+        assert peer.pings(0)
+        for sent in range(FRAMES):
+            peer.send(frames.any_frame(dice))
+            if sent % BETWEEN == 0:
+                assert peer.pings(sent), f"silent behind frame {sent}"
+        assert peer.echoes(b"still there")
+        starts = re.findall(r"^ +\d+ (\w+) +running(?: +\d+){5} +(\d+)", system.ask("ps"), re.MULTILINE)
+        assert {"ne2000": "1", "network": "1", "echo": "1", "http": "1"}.items() <= dict(starts).items()
+
+
+MAKEFILE = """COBNUT := {root}
+PROGRAM := upper
+SOURCES := upper.c
+SOCKETS := yes
+SYSTEM := upper.toml
+include $(COBNUT)/user/program.mk
+"""
+WITH_UPPER = """description = "A program that was not written for it"
+ends_with = "upper"
+forward = [7777]
+[program.ne2000]
+provides = ["nic"]
+device = "10ec:8029"
+priority = 140
+[program.network]
+provides = ["network"]
+uses = ["nic"]
+priority = 120
+memory_kb = 8192
+[program.upper]
+file = "./build/pc/upper"
+arguments = "7777 more words"
+uses = ["network"]
+"""
+
+
+def test_a_program_that_was_written_for_any_system(tmp_path):
+    """The same file, for this machine and for a system of servers, does the same."""
+    (tmp_path / "upper.c").write_bytes((ROOT / "tests/system/upper.c").read_bytes())
+    (tmp_path / "Makefile").write_text(MAKEFILE.format(root=ROOT))
+    (tmp_path / "upper.toml").write_text(WITH_UPPER)
+    subprocess.run(["gcc", "-Wall", "-Werror", "-o", "upper", "upper.c"], cwd=tmp_path, check=True)
+    subprocess.run(["make"], cwd=tmp_path, check=True)
+    free = free_ports()
+    here = subprocess.Popen(["./upper", str(free), "more", "words"], cwd=tmp_path, stdout=subprocess.PIPE)
+    assert here.stdout.readline() == b"upper |    4|00ab\n"
+    assert conversation(free) == b"127.0.0.1 says:\n"
+    assert here.wait() == 42
+    words = [str(ROOT / "cobnut"), "boot", "upper.toml", "--net"]
+    pipe = subprocess.PIPE
+    there = subprocess.Popen(words, cwd=tmp_path, stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe)
+    with Limit(there, SECONDS):
+        port = int(re.search(rb"port (\d+) of 127", there.stderr.readline())[1])
+        while (line := there.stdout.readline().strip()) != b"upper |    4|00ab":
+            assert line, "it has ended"
+        assert conversation(port) == b"10.0.2.2 says:\n"
+        assert b"ends with code 42" in there.stdout.read()
+        assert there.wait() == 42
+
+
+def conversation(port: int) -> bytes:
+    """Two clients take turns, and one ends the program: how they were greeted."""
+    with connect(port) as first, connect(port) as second:
+        greetings = [one.makefile("rb").readline() for one in (first, second)]
+        for number, one in enumerate((first, second, first)):
+            one.sendall(b"one %d" % number)
+            assert one.recv(100) == b"ONE %d" % number
+        second.sendall(b"end")
+        assert greetings[0] == greetings[1]
+        return greetings[0]
