@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //! The plugin's arguments: `machine=`, `kernel=`, `ram=`, `out=`, `mode=`, `note=`, `stop=`, `set=`, `range=`,
-//! `program=`, `processes=`, `region=`, `symbols=`, `ignore=`, `from=`, `without=`, `base=`, `watch=`.
+//! `program=`, `processes=`, `region=`, `symbols=`, `ignore=`, `from=`, `without=`, `windows=`, `pieces=`, `base=`,
+//! `watch=`.
 
 use cobnut_model::{Linear, Physical};
+use cobnut_trace::Plan;
 use std::path::PathBuf;
 
 #[derive(Debug, Default)]
@@ -51,6 +53,10 @@ pub struct Arguments {
     pub watched: Vec<(Linear, u32)>,
     /// `without=flush`: the machine that it would be if switches flushed nothing.
     pub without_flush: bool,
+    /// `windows=LENGTH/ONE_IN...`: the machine is there in random windows of the run only.
+    pub windows: Option<Plan>,
+    /// `pieces=FILE`, with `windows=`: where they are kept, and those found that need not be measured again.
+    pub pieces: Option<PathBuf>,
 }
 
 impl Arguments {
@@ -80,6 +86,8 @@ impl Arguments {
                 }
                 "without" if value == "flush" => arguments.without_flush = true,
                 "without" => return Err(format!("argument without: {value} is not flush")),
+                "windows" => arguments.windows = Some(Plan::parse(value)?),
+                "pieces" => arguments.pieces = Some(value.into()),
                 "note" => arguments.note = Some(value.into()),
                 "set" => arguments.overrides.push(value.to_string()),
                 "range" => arguments.ranges.push(value.to_string()),
@@ -113,6 +121,15 @@ impl Arguments {
         }
         if arguments.without_flush && arguments.machine.is_none() {
             return Err("argument without: there is no machine to change".into());
+        }
+        if arguments.windows.is_some() && arguments.machine.is_none() {
+            return Err("argument windows: there is no machine to measure on".into());
+        }
+        if arguments.windows.is_some() && !arguments.ranges.is_empty() {
+            return Err("argument range: parts of the code are not measured in windows".into());
+        }
+        if arguments.pieces.is_some() && arguments.windows.is_none() {
+            return Err("argument pieces: is for windows=".into());
         }
         if arguments.sanitize || arguments.stretch {
             let given = [
