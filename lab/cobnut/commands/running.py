@@ -191,6 +191,6 @@ def _guest(experiment: str, asked: Asked) -> Guest | None:
             raise CobnutError(f"{asked.words[0]}: is for the kernel of --image, and there is none")
         return None
     if experiment == "all" or not experiments.find(experiment).takes_images:
-        takers = " or ".join(name for name, one in experiments.all_experiments().items() if one.takes_images)
-        raise CobnutError(f"--image: {experiment} does not run on kernels that are given to it; {takers} does")
+        takers = ", ".join(name for name, one in experiments.all_experiments().items() if one.takes_images)
+        raise CobnutError(f"--image: {experiment} does not run on kernels that are given to it; these do: {takers}")
     return guests.resolve(asked)

@@ -29,6 +29,8 @@ pub struct Arguments {
     pub sanitize: bool,
     /// `mode=stretch`: no counters either, but the longest stretches of the kernel with interrupts off.
     pub stretch: bool,
+    /// `mode=idle`: callbacks that do nothing, to see what QEMU takes for them.
+    pub idle: bool,
     /// `stop=first`, with `mode=sanitize`: the run ends at the first report.
     pub stop_at_first: bool,
     /// `stop=N`, likewise: it ends after so many accesses, with something for the time that it is halted.
@@ -69,14 +71,17 @@ impl Arguments {
                 "kernel" => arguments.kernel = Some(value.into()),
                 "ram" => arguments.ram = value.into(),
                 "out" => arguments.out = value.into(),
-                "mode" if ["count", "model", "record", "sanitize", "stretch"].contains(&value) => {
+                "mode" if ["count", "idle", "model", "record", "sanitize", "stretch"].contains(&value) => {
                     arguments.record = value == "record";
                     arguments.count_only = value == "count";
                     arguments.sanitize = value == "sanitize";
                     arguments.stretch = value == "stretch";
+                    arguments.idle = value == "idle";
                 }
                 "mode" => {
-                    return Err(format!("argument mode: {value} is not one of count, model, record, sanitize, stretch"))
+                    return Err(format!(
+                        "argument mode: {value} is not one of count, idle, model, record, sanitize, stretch"
+                    ))
                 }
                 "stop" if value == "first" => arguments.stop_at_first = true,
                 "stop" => {
@@ -112,12 +117,10 @@ impl Arguments {
                 return Err(format!("missing argument {name}=FILE"));
             }
         }
-        if arguments.count_only || arguments.record || arguments.sanitize || arguments.stretch {
+        if arguments.count_only || arguments.record || arguments.sanitize || arguments.stretch || arguments.idle {
             arguments.machine = None;
         } else if arguments.machine.is_none() {
-            return Err(
-                "missing argument machine=FILE (or mode=count, mode=record, mode=sanitize, mode=stretch)".into()
-            );
+            return Err("missing argument machine=FILE (or mode=count, idle, record, sanitize or stretch)".into());
         }
         if arguments.without_flush && arguments.machine.is_none() {
             return Err("argument without: there is no machine to change".into());
