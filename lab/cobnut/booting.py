@@ -12,6 +12,7 @@ from cobnut import guests, machines, paths, writable
 from cobnut.boards import Board
 from cobnut.errors import CobnutError
 from cobnut.guests import Asked, Guest
+from cobnut.windows import Wish
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,7 @@ class Ways:
     json: Path | None = None
     gdb: bool = False
     ex: tuple[str, ...] = ()
+    windows: Wish | None = None
 
 
 def boot(asked: Asked, ways: Ways) -> int:
@@ -33,7 +35,7 @@ def boot(asked: Asked, ways: Ways) -> int:
     if ways.sanitize:
         return sanitized(guest)
     if ways.machine:
-        return measured(guest, ways.machine, ways.json)
+        return measured(guest, ways.machine, ways.json, ways.windows)
     if ways.gdb:
         from cobnut import debugging
 
@@ -56,8 +58,9 @@ def check(board: Board, asked: Asked, ways: Ways) -> None:
             raise CobnutError(f"{option}: is for --machine")
     if asked.processes and not ways.machine:
         raise CobnutError("--processes: is for --machine")
-    if ways.json and not ways.machine:
-        raise CobnutError("--json: is for --machine")
+    for option, wanted in (("--json", ways.json), ("--windows", ways.windows)):
+        if wanted and not ways.machine:
+            raise CobnutError(f"{option}: is for --machine")
     if ways.machine:
         machines.locate(ways.machine)
         machines.check_architecture(ways.machine, board)
@@ -73,14 +76,19 @@ def _check_debugging(asked: Asked, ways: Ways) -> None:
             raise CobnutError(f"--gdb: does not go with {option}")
 
 
-def measured(guest: Guest, machine: str, json: Path | None) -> int:
+def measured(guest: Guest, machine: str, json: Path | None, wish: Wish | None = None) -> int:
     """Prints where the modelled cycles of each case of the guest's go, or of its whole run; returns its status."""
-    from cobnut import measuring, tables
+    from cobnut import measuring, sampled, tables
 
     building.lab()
     described = machines.load(machine)
-    code, text = measuring.boot(guest, described)
-    for doubt in tables.show_measured(described.name, text)["warnings"]:
+    if wish:
+        code, text = measuring.boot_in_windows(guest, described, wish)
+        doubts = sampled.show(text)["warnings"]
+    else:
+        code, text = measuring.boot(guest, described)
+        doubts = tables.show_measured(described.name, text)["warnings"]
+    for doubt in doubts:
         if not (guest.foreign and doubt.startswith(measuring.NO_SYMBOL)):
             print(f"note: {doubt}")
     if json:

@@ -5,12 +5,13 @@ import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
-from cobnut import paths
+from cobnut import paths, recording
 from cobnut.boards import Board
 from cobnut.emulators.qemu import Plugin
 from cobnut.errors import CobnutError
 from cobnut.guests import Guest
 from cobnut.machines import Machine
+from cobnut.windows import Wish
 
 NO_SYMBOL = "no symbol "  # begins warnings about symbols of ours, which no other kernel has
 
@@ -50,3 +51,11 @@ def boot(
         if not out.exists():
             raise CobnutError("the plugin wrote nothing")
         return code, out.read_text()
+
+
+def boot_in_windows(guest: Guest, machine: Machine, wish: Wish) -> tuple[int, str]:
+    """The same in random windows; a file of windows says whose they are."""
+    with tempfile.TemporaryDirectory(prefix="cobnut-") as folder:
+        note = Path(folder) / "note"
+        recording.write_note(guest.boot, guest.board, "QEMU", note)
+        return boot(guest, machine, more=[*wish.plugin_arguments, ("note", str(note))])

@@ -61,6 +61,18 @@ ProcessesOption = Annotated[
 UntilOption = Annotated[
     str | None, typer.Option("--until", help="Ends the run when the console says this.", metavar="TEXT")
 ]
+WindowsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--windows",
+        help="Models random windows only: LENGTH/ONE_IN[:warm=UNITS][:seed=N][:misses=on].",
+        metavar="PLAN",
+    ),
+]
+PiecesOption = Annotated[
+    Path | None,
+    typer.Option("--pieces", help="With --windows: keeps them here, and goes on with those it has.", metavar="FILE"),
+]
 CpuOption = Annotated[str | None, typer.Option("--cpu", help="The emulator's name of a processor.", metavar="MODEL")]
 MemoryOption = Annotated[int, typer.Option("--memory", help="Main memory in MB.", metavar="MB")]
 SecondsOption = Annotated[float | None, typer.Option("--seconds", help="Ends the run after so long.", metavar="N")]

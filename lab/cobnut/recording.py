@@ -19,6 +19,7 @@ from cobnut.errors import CobnutError
 from cobnut.machines import Machine
 from cobnut.measured import WHOLE, Measured, read
 from cobnut.results import revision
+from cobnut.windows import Wish
 
 
 @WHOLE
@@ -84,13 +85,17 @@ def replay(
     *,
     without_flush: bool = False,
     from_begin: bool = False,
+    windows: Wish | None = None,
 ) -> Replayed:
     """Measures `record` on `machine`, with `changes` of its numbers, each PARAMETER:VALUE; if wanted, as it would be if
-    switches flushed nothing (docs/lab.md, causes), and from the first case on, with nothing in TLBs and caches."""
+    switches flushed nothing (docs/lab.md, causes), and from the first case on, with nothing in TLBs and caches; or in
+    random `windows`, of which it says something else (`sampled.Sampled`)."""
     sets = [word for change in changes for word in ("--set", change)]
     without = ("--without", "flush") if without_flush else ()
     begin = ("--from", "begin") if from_begin else ()
-    return Replayed(machine, _replayer(record, "--machine", str(machine.path), *sets, *without, *begin).rstrip("\n"))
+    sampled = windows.replay_arguments if windows else ()
+    words = ("--machine", str(machine.path), *sets, *without, *begin, *sampled)
+    return Replayed(machine, _replayer(record, *words).rstrip("\n"))
 
 
 def events(record: Path, instructions: int) -> list[str]:

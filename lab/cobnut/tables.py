@@ -63,13 +63,14 @@ def show_causes(result: Result) -> None:
         show(f"{name}: modelled cycles of a round trip, and who took what had to be refilled", heads, lines)
 
 
-def show_replay(replayed: Replayed) -> None:
-    """For each case of a replay, modelled cycles of an iteration and where they go."""
+def show_replay(replayed: Replayed) -> Measured:
+    """For each case of a replay, which is returned, modelled cycles of an iteration and where they go."""
     measured = replayed.measured
     name = ", ".join([replayed.machine.name, *measured["machine_set"]])
     if measured.get("without"):
         name += f", without {measured['without']}"
     _show_cases(name, measured)
+    return measured
 
 
 def show_measured(machine: str, text: str) -> Measured:

@@ -6,7 +6,7 @@ import pytest
 import made_up
 from cobnut.errors import CobnutError
 from cobnut.experiments import lab_cost
-from cobnut.experiments.lab_cost import LINUX, LOOPS, Pair
+from cobnut.experiments.lab_cost import LINUX, LOOPS, Pair, Way
 
 
 def lab(**settings: int):
@@ -17,22 +17,23 @@ def lab(**settings: int):
 
 def test_the_median_of_the_pairs_counts_and_boots_do_not(monkeypatch):
     """A computer that is busy for a while takes longer for both runs of a pair."""
-    busy = iter((1, 1, 1, 1, 5, 5, 5, 5, 1, 1, 1, 9) * len(LOOPS))
+    busy = iter((1, 1, 1, 1, 1, 1, 5, 5, 5, 5, 5, 5, 1, 1, 1, 1, 1, 9) * len(LOOPS))
 
-    def seconds(lab, guest, boot, modelled):
+    def seconds(lab, guest, boot, way):
         loops = boot is not guest.less
-        return next(busy) * ((7.0 if modelled else 2.0) if loops else 1.0)
+        return next(busy) * ({Way.PLAIN: 2.0, Way.IDLE: 2.5, Way.MODELLED: 7.0}[way] if loops else 1.0)
 
     monkeypatch.setattr(lab_cost, "_seconds", seconds)
     result = lab_cost.run(lab())
     assert [check.name for check in result.checks] == [f"{name}.ratio" for name in LOOPS]
     assert all(check.measured == 6 and not check.ok for check in result.checks), "7 - 1 over 2 - 1, and 4 is the most"
+    assert result.find("idle").y == [1.5, 1.5], "what QEMU takes for the callbacks"
     assert result.find("plain").y == [1, 1] and result.find("least").y[0] < 6
 
 
 @pytest.mark.parametrize(("name", "ratio", "ok"), [(LOOPS[0], 4, True), (LOOPS[0], 4.1, False), (LINUX, 8, True)])
 def test_each_guest_has_its_bound(name, ratio, ok):
-    assert lab_cost.judge_guest(name, [Pair(1, ratio)]).ok is ok
+    assert lab_cost.judge_guest(name, [Pair(1, 1, ratio)]).ok is ok
 
 
 def test_round_trips_that_do_not_show_are_no_ratio(monkeypatch):
@@ -46,4 +47,4 @@ def test_a_guest_that_fails_is_not_timed(monkeypatch, tmp_path):
     outcome = lab_cost.Outcome(1, "pingpong: FAIL x\n", "", 1.0)
     monkeypatch.setattr(lab_cost.qemu, "run", lambda *_, **__: outcome)
     with pytest.raises(CobnutError, match="FAIL x"):
-        lab_cost.seconds(lab(), guest, modelled=False)
+        lab_cost.seconds(lab(), guest, Way.PLAIN)

@@ -198,6 +198,13 @@ def test_works_from_another_folder(cobnut, tmp_path):
         (["replay", str(ROOT / "cobnut"), "--machine", "z80"], ["unknown machine", "z80"]),
         (["replay", str(ROOT / "cobnut"), "--set", "dtlb.entries"], ["dtlb.entries", "K=V"]),
         (["replay", str(ROOT / "cobnut"), "--without", "cache"], ["--without cache", "only flush"]),
+        (["replay", str(ROOT / "cobnut"), "--windows", "1000"], ["--windows 1000", "LENGTH/ONE_IN"]),
+        (["replay", str(ROOT / "cobnut"), "--pieces", "x"], ["--pieces", "is for --windows"]),
+        (
+            ["replay", str(ROOT / "cobnut"), "--windows", "1000/9", "--pieces", "/tmp/no.pieces"],
+            ["--pieces", "one --machine"],
+        ),
+        (["boot", "--windows", "1000/9", "hello"], ["--windows", "is for --machine"]),
         (["replay", str(ROOT / "cobnut"), "--set", "colour=1"], ["unknown parameter colour"]),
         (["replay", str(ROOT / "cobnut"), "--json", "/proc/x.json"], ["--json /proc/x.json", "cannot be written"]),
         (["test", "nothing"], ["unknown part", "nothing", "system"]),

@@ -9,9 +9,10 @@ import pytest
 
 import guests
 import made_up
-from cobnut import boards, machines, paths, recording
+from cobnut import boards, machines, paths, recording, sampled
 from cobnut.emulators import Boot, qemu
 from cobnut.experiments import crowd, ipc_path_arm
+from cobnut.windows import Wish
 from conftest import assert_refused, run_cobnut
 
 CROWD = "crowd pattern=calls place=within members=4 rounds=10 warmup=2"
@@ -71,6 +72,63 @@ def test_a_cut_record_is_refused(record, tmp_path):
     assert_refused(run_cobnut("replay", str(cut)), "cut.record", "ends too early")
 
 
+def test_windows_say_how_far_they_are_off(record, tmp_path):
+    """A run that is all windows is measured as a whole, so its figures are known."""
+    out, kept = tmp_path / "windows.json", tmp_path / "x.pieces"
+    machine = "pentium-133"
+    whole = sampled.read(recording.replay(record, machines.load(machine), windows=Wish("200/1:warm=0")).text)["run"]
+    command = ("replay", str(record), "--machine", machine, "--json", str(out))
+    done = run_cobnut(*command, "--windows", "200/2:warm=200:seed=9", "--pieces", str(kept))
+    assert done.returncode == 0, done.stderr
+    assert "seed 9" in done.stdout and "+- " in done.stdout
+    [replay] = json.loads(out.read_text())["replays"]
+    run = replay["measured"]["run"]
+    assert 10 < run["windows"] < run["units"] * 0.6
+    assert run["counted"] == whole["counted"], "these are not estimated"
+    for name, estimate in run["estimated"].items():
+        assert whole["estimated"][name]["error"] == 0, name
+        assert abs(estimate["value"] - whole["estimated"][name]["value"]) <= 3 * estimate["error"] + 1, name
+    first = out.read_bytes()
+    lines = kept.read_text().splitlines(keepends=True)
+    kept.write_text("".join(lines[: len(lines) // 2]))
+    assert run_cobnut(*command, "--windows", "200/2:warm=200:seed=9", "--pieces", str(kept)).returncode == 0
+    assert out.read_bytes() == first and kept.read_text().splitlines(keepends=True) == lines
+    other = run_cobnut(*command, "--windows", "200/2:seed=8", "--pieces", str(kept))
+    assert_refused(other, "is of another run, machine or --windows")
+
+
+def test_misses_between_windows_are_counted(record):
+    machine = machines.load("pentium4-1400")
+    found = sampled.read(recording.replay(record, machine, windows=Wish("2000/9:misses=on")).text)
+    whole = recording.replay(record, machine).measured["totals"]
+    counted = found["run"]["counted"]
+    for name in ("trace_misses", "itlb_misses", "dtlb_misses"):
+        # the record goes on behind the last marker, where the totals end
+        assert 0 < whole[name] <= counted[name] <= whole[name] * 1.05, name
+
+
+def test_a_replay_without_flush_on_arm(tmp_path):
+    """The standard kernel flushes at every switch: a machine that needs no flush pays nothing for it."""
+    record, out = tmp_path / "x.record", tmp_path / "x.json"
+    crowd = "crowd pattern=calls place=alike members=4 rounds=20 warmup=20"
+    done = run_cobnut("record", "--out", str(record), "--board", "collie", "--set", "tags=off", "--root", crowd)
+    assert done.returncode == 0, done.stderr
+    measured = []
+    for without in ([], ["--without", "flush"]):
+        done = run_cobnut("replay", str(record), "--machine", "sa1100-200", "--json", str(out), *without)
+        assert done.returncode == 0, done.stderr
+        assert ("without flush" in done.stdout) == bool(without)
+        measured.append(json.loads(out.read_text())["replays"][0]["measured"])
+    flushing, flushless = (one["regions"][-1] for one in measured)
+    assert (measured[0]["without"], measured[1]["without"]) == (None, "flush")
+    assert flushing["per_iteration"]["dcache_flushes"] == flushless["per_iteration"]["dcache_flushes"] != []
+    assert sum(flushless["per_iteration"]["dcache_flushes"]) > 0, "the kernel flushes all the same"
+    for refills in ("tlb_refill_code", "tlb_refill_data", "cache_refill"):
+        assert flushless["ledger"].get(refills, 0) < 0.05 * flushing["cycles_total"], refills
+    assert flushing["ledger"]["cache_refill"] > 0.5 * flushing["cycles_total"]
+    assert flushless["ledger"]["instructions"] == flushing["ledger"]["instructions"]
+
+
 @pytest.mark.parametrize(("board", "machine"), [("versatilepb", "arm926-400"), ("collie", "sa1100-200")])
 def test_a_replay_of_an_arm_guest_is_the_run(board, machine, tmp_path):
     record, out, live = (tmp_path / name for name in ("x.record", "replayed.json", "live.json"))
@@ -85,6 +143,12 @@ def test_a_replay_of_an_arm_guest_is_the_run(board, machine, tmp_path):
     assert result["record"]["provenance"]["cpu"] == board
     assert len(result["replays"]) == len(machines.known("arm"))
     assert_refused(run_cobnut("replay", str(record), "--machine", "i486"), "i486 is for ia32 processors", "arm guest")
+    all_of_it = Wish("500/1:warm=0")
+    found = sampled.read(recording.replay(record, machines.load(machine), windows=all_of_it).text)
+    assert found["run"]["windows"] == found["run"]["units"] > 10
+    [case] = [region for region in json.loads(live.read_text())["regions"] if region["iterations"] == 10]
+    [estimated] = [scope["estimated"]["cycles"] for scope in found["cases"] if scope["iterations"] == 10]
+    assert estimated["value"] == pytest.approx(case["cycles_total"], rel=0.02)
 
 
 def test_a_crowd_is_booted_once_and_measured_on_changed_machines():

@@ -8,6 +8,7 @@ import typer
 
 from cobnut import booting, completion, guests, modules, paths, writable
 from cobnut import build as building
+from cobnut import windows as in_windows
 from cobnut.booting import Ways
 from cobnut.emulators import Boot
 from cobnut.guests import DEFAULT_MEMORY_MB, DEFAULT_ROOT, DEFAULT_SIGMA0, LEAST_MEMORY_MB, Asked
@@ -19,6 +20,7 @@ from cobnut.options import (
     KernelSetting,
     MemoryOption,
     Payload,
+    PiecesOption,
     ProcessesOption,
     ProgramOption,
     QemuArgsOption,
@@ -28,6 +30,7 @@ from cobnut.options import (
     Sigma0Option,
     SymbolsOption,
     UntilOption,
+    WindowsOption,
 )
 
 
@@ -64,6 +67,8 @@ def boot(
         Path | None,
         typer.Option("--json", help="With --machine: also writes everything measured here.", metavar="FILE"),
     ] = None,
+    windows: WindowsOption = None,
+    pieces: PiecesOption = None,
     given: KernelSetting = None,
     gdb: Annotated[
         bool,
@@ -119,7 +124,8 @@ def boot(
         display_at=display,
         net_at=net_at or ("user" if net else None),
     )
-    raise typer.Exit(booting.boot(asked, Ways(sanitize, machine, json, gdb, tuple(ex or ()))))
+    ways = Ways(sanitize, machine, json, gdb, tuple(ex or ()), in_windows.wish(windows, pieces))
+    raise typer.Exit(booting.boot(asked, ways))
 
 
 def record(

@@ -8,11 +8,13 @@ import typer
 
 from cobnut import build as building
 from cobnut import completion, experiments, guests, machines, paths, writable
+from cobnut import windows as in_windows
 from cobnut.errors import CobnutError
 from cobnut.guests import Asked, Guest
 from cobnut.options import (
     AppendOption,
     ImageOption,
+    PiecesOption,
     ProcessesOption,
     ProgramOption,
     QemuArgsOption,
@@ -20,6 +22,7 @@ from cobnut.options import (
     SecondsOption,
     SymbolsOption,
     UntilOption,
+    WindowsOption,
 )
 
 
@@ -38,10 +41,12 @@ def replay(
         list[str] | None, typer.Option("--set", help="Changes a number of every machine.", metavar="K=V")
     ] = None,
     without: Annotated[str | None, typer.Option(help="flush: as if switches flushed nothing.", metavar="WHAT")] = None,
+    windows: WindowsOption = None,
+    pieces: PiecesOption = None,
     json: Annotated[Path | None, typer.Option(help="Also writes everything measured here.", metavar="FILE")] = None,
 ) -> None:
     """Measures a recorded run on machines and prints where the cycles of each case go."""
-    from cobnut import recording, tables
+    from cobnut import recording, sampled, tables
 
     if not record.is_file():
         raise CobnutError(f"record {record}: {'is not a file' if record.exists() else 'no such file'}")
@@ -55,6 +60,9 @@ def replay(
         if not any(name in one.parameters for one in possible):
             raise CobnutError(f"--set {name}: unknown parameter {name}")
     writable.check(f"--json {json}", json, writable.try_file)
+    wish = in_windows.wish(windows, pieces)
+    if pieces and len(machine or []) != 1:
+        raise CobnutError("--pieces: is for one --machine")
     building.lab()
     origin = recording.header(record)
     wanted = machine or list(machines.known(origin["architecture"]))
@@ -62,10 +70,11 @@ def replay(
     for one in described:
         machines.check(one.path, changes)
     sets = [f"{name}:{value}" for name, value in changes.items()]
-    replays = [recording.replay(record, one, sets, without_flush=without == "flush") for one in described]
+    flushless = without == "flush"
+    replays = [recording.replay(record, one, sets, without_flush=flushless, windows=wish) for one in described]
     for replayed in replays:
-        tables.show_replay(replayed)
-        for doubt in [*replayed.measured["warnings"], recording.doubts(origin, replayed.machine)]:
+        warnings = sampled.show(replayed.text)["warnings"] if wish else tables.show_replay(replayed)["warnings"]
+        for doubt in [*warnings, recording.doubts(origin, replayed.machine)]:
             if doubt:
                 print(f"note: {doubt}")
     if json:
@@ -182,6 +191,6 @@ def _guest(experiment: str, asked: Asked) -> Guest | None:
             raise CobnutError(f"{asked.words[0]}: is for the kernel of --image, and there is none")
         return None
     if experiment == "all" or not experiments.find(experiment).takes_images:
-        takers = " or ".join(name for name, one in experiments.all_experiments().items() if one.takes_images)
-        raise CobnutError(f"--image: {experiment} does not run on kernels that are given to it; {takers} does")
+        takers = ", ".join(name for name, one in experiments.all_experiments().items() if one.takes_images)
+        raise CobnutError(f"--image: {experiment} does not run on kernels that are given to it; these do: {takers}")
     return guests.resolve(asked)

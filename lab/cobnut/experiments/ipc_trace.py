@@ -18,7 +18,7 @@ from cobnut.causes import Charge
 from cobnut.checks import Check, above, between, exactly, judge
 from cobnut.emulators import Boot, Outcome, qemu
 from cobnut.errors import CobnutError
-from cobnut.experiments import Experiment, Kind, Lab, Setting, pingpong
+from cobnut.experiments import Experiment, Kind, Lab, Setting, given, pingpong
 from cobnut.experiments.pingpong import PingPong, Region
 from cobnut.guests import Guest
 from cobnut.plots import Bars, Ledger, Plot
@@ -144,7 +144,7 @@ def measure_given(lab: Lab, guest: Guest) -> list[Trace]:
     whole run is wanted, that.
     """
     kernel = guest.boot.kernel
-    boot = replace(guest.boot, cpu=cpu_for(lab, kernel), memory_mb=lab.settings["memory"])
+    boot = given.boot_of(lab, guest)
     whole = bool(lab.settings["whole"])
     waits = not whole and images.kind(kernel.read_bytes()) == "linux"
     changes = [f"{key}:{value}" for key, value in lab.overrides.items()]
@@ -193,19 +193,6 @@ def numbered(cases: list[int]) -> list[str]:
     return [f"case.{case}" + (f".{time}" if time > 1 else "") for case, time in zip(cases, times, strict=True)]
 
 
-def cpu_for(lab: Lab, kernel: Path) -> str:
-    """The emulator's processor for a given kernel: the machine's, but for Linux, whose kernels want one that is not too
-    old.
-    """
-    if images.kind(kernel.read_bytes()) == "linux":
-        return linux_guest.CPU if has_sysenter(lab) else f"{linux_guest.CPU},-sep"
-    return lab.cpu
-
-
-def has_sysenter(lab: Lab) -> bool:
-    return "entry.sysenter_sysexit_cycles" in lab.machine.parameters
-
-
 def plugin_of(lab: Lab, kernel: Path, out: Path, *, from_begin: bool) -> qemu.Plugin:
     """The plugin with the machine's model. It needs symbols of our kernel; another kernel need not have any."""
     arguments = [("machine", str(lab.machine.path)), ("out", str(out))]
@@ -251,11 +238,11 @@ def measure_linux(lab: Lab, guest: linux_guest.LinuxGuest) -> list[Trace]:
     """The ping-pong through pipes, with system calls by sysenter, where the machine has it, and by int."""
     rounds = f"{lab.settings['rounds']} {lab.settings['warmup']}"
     commands = {SYSENTER: f"pipe {rounds}", INT: f"pipe {rounds} int"}
-    if not has_sysenter(lab):
+    if not given.has_sysenter(lab):
         del commands[SYSENTER]
     with tempfile.TemporaryDirectory(prefix="cobnut-") as name:
         what = replace(
-            linux_guest.boot(guest, Path(name), "\n".join(commands.values())), cpu=cpu_for(lab, guest.kernel)
+            linux_guest.boot(guest, Path(name), "\n".join(commands.values())), cpu=given.cpu_for(lab, guest.kernel)
         )
         return measure(lab, what, from_begin=True, names=tuple(commands), symbol_at=guest.symbol_at)
 
@@ -413,7 +400,7 @@ EXPERIMENT = Experiment(
     settings={
         "rounds": Setting(100, 20, pingpong.ROUNDS, "round trips measured"),
         "warmup": Setting(10, 10, pingpong.WARMUP, "round trips before the measured ones"),
-        "memory": Setting(256, 256, range(16, 2049), "main memory for the images given, MB"),
+        "memory": given.MEMORY,
         "whole": Setting(0, 0, range(2), "1: of the images given the whole run, too, marks or not"),
     },
     run=run,

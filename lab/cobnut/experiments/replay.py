@@ -17,7 +17,7 @@ from cobnut import linux_guest, paths, process, recording, sheets
 from cobnut.checks import Check, at_least, exactly, judge
 from cobnut.emulators import Boot, Outcome, qemu
 from cobnut.errors import CobnutError
-from cobnut.experiments import Experiment, Kind, Lab, Setting, runner
+from cobnut.experiments import Experiment, Kind, Lab, Setting, given, runner
 from cobnut.experiments.pingpong import TIMEOUT_SECONDS, PingPong, boot_of, guest_failure
 from cobnut.modules import alone
 from cobnut.results import Result, Series
@@ -42,12 +42,12 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Guest:
-    """What is run, why it did not come to its end (or None), and the kernel whose symbols the plugin reads."""
+    """What is run, why it did not come to its end (or None), and the names of its kernel's code, for the plugin."""
 
     boot: Boot
     failure: Callable[[Outcome], str | None]
     timeout: float
-    kernel: Path | None
+    names: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True)
@@ -77,10 +77,16 @@ def run(lab: Lab) -> Result:
 
 
 def guests_of(lab: Lab, folder: Path) -> dict[str, Guest]:
-    """The guests by name; what they need besides is written to `folder`."""
+    """The guests by name, or the one that was given; what they need besides is written to `folder`."""
+    if lab.guest:
+        given.check_repeatable(lab, lab.guest)
+        boot = given.boot_of(lab, lab.guest)
+        return {given.IMAGE: Guest(boot, given.failure, given.TIMEOUT_SECONDS, lab.guest.names)}
 
     def ours(boot: Boot, program: str) -> Guest:
-        return Guest(boot, lambda outcome: guest_failure(outcome, program), TIMEOUT_SECONDS, boot.kernel)
+        return Guest(
+            boot, lambda outcome: guest_failure(outcome, program), TIMEOUT_SECONDS, (("kernel", str(boot.kernel)),)
+        )
 
     chosen, found = lab.settings, {}
     for pair in ("small_small", "large_large"):
@@ -95,7 +101,7 @@ def guests_of(lab: Lab, folder: Path) -> dict[str, Guest]:
     found[RANDOM] = ours(Boot(lab.board.kernel, modules, options=f"small={AREA_MB}", cpu=cpu), RANDOM)
     if chosen["linux"]:
         boot = linux_guest.boot(linux_guest.ensure(), folder, "")
-        found[LINUX] = Guest(boot, linux_guest.failure, linux_guest.BOOT_SECONDS, None)
+        found[LINUX] = Guest(boot, linux_guest.failure, linux_guest.BOOT_SECONDS, ())
     return found
 
 
@@ -158,12 +164,11 @@ def _measure(lab: Lab, guest: Guest) -> Cost:
     with tempfile.TemporaryDirectory(prefix="cobnut-") as folder:
         out, record = Path(folder) / "live.json", Path(folder) / "record"
         changes = [f"{key}:{value}" for key, value in lab.overrides.items()]
-        kernel = [("kernel", str(guest.kernel))] if guest.kernel else []
         machine = ("machine", str(lab.machine.path))
         model = qemu.Plugin(
-            paths.PLUGIN, (machine, *kernel, ("out", str(out)), *(("set", change) for change in changes))
+            paths.PLUGIN, (machine, *guest.names, ("out", str(out)), *(("set", change) for change in changes))
         )
-        recorder = qemu.Plugin(paths.PLUGIN, (("mode", "record"), *kernel, ("out", str(record))))
+        recorder = qemu.Plugin(paths.PLUGIN, (("mode", "record"), *guest.names, ("out", str(record))))
         live, outputs = _least(RUNS, lambda: _boot(guest, model, out).read_bytes())
         recorded, digests = _least(RUNS, lambda: _digest(_boot(guest, recorder, record)))
         replay, replays = _least(REPLAYS, lambda: recording.replay(record, lab.machine, changes).text.encode())
@@ -214,8 +219,10 @@ EXPERIMENT = Experiment(
         ),
         "operations": Setting(4_000, 1_000, range(100, 1_000_001), "system calls of the random guest"),
         "linux": Setting(1, 0, range(2), "1 runs Debian's kernel to a shell as well, which takes minutes"),
+        "memory": given.MEMORY,
     },
     run=run,
+    takes_images=True,
     plots=SHEET.all_plots,
     show=show,
 )

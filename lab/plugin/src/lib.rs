@@ -13,6 +13,7 @@ mod arm;
 mod core;
 mod ia32;
 
+use crate::core::idle;
 use crate::core::setup::{self, fail};
 use crate::core::stretch;
 use cobnut_model::Architecture;
@@ -48,6 +49,10 @@ pub unsafe extern "C" fn qemu_plugin_install(
     match setup::prepare(words, architecture) {
         Ok(setup) => setup::keep(setup),
         Err(message) => fail(&message),
+    }
+    if setup::setup().arguments.idle {
+        idle::install(id);
+        return 0;
     }
     if setup::setup().arguments.stretch {
         stretch::install(id, architecture);

@@ -28,14 +28,14 @@ fn every_mistake_has_its_line() {
     for (arguments, expected) in [
         (
             "ram=FOLDER/ram,out=FOLDER/out",
-            "missing argument machine=FILE (or mode=count, mode=record, mode=sanitize, mode=stretch)",
+            "missing argument machine=FILE (or mode=count, idle, record, sanitize or stretch)",
         ),
         ("machine=MACHINE,out=FOLDER/out", "missing argument ram=FILE"),
         ("machine=MACHINE,ram=FOLDER/ram", "missing argument out=FILE"),
         ("machine=MACHINE,ram=FOLDER/ram,out=FOLDER/out,speed=9", "unknown argument speed"),
         (
             "mode=guess,ram=FOLDER/ram,out=FOLDER/out",
-            "argument mode: guess is not one of count, model, record, sanitize, stretch",
+            "argument mode: guess is not one of count, idle, model, record, sanitize, stretch",
         ),
         (
             "machine=FOLDER/none.toml,ram=FOLDER/ram,out=FOLDER/out",
@@ -53,6 +53,15 @@ fn every_mistake_has_its_line() {
         (
             "machine=MACHINE,ram=FOLDER/ram,out=FOLDER/out,kernel=MACHINE",
             "kernel file MACHINE: not a complete 32-bit ELF file",
+        ),
+        (
+            "mode=count,ram=FOLDER/ram,out=FOLDER/out,windows=1000/9",
+            "argument windows: there is no machine to measure on",
+        ),
+        ("machine=MACHINE,ram=FOLDER/ram,out=FOLDER/out,pieces=FOLDER/x", "argument pieces: is for windows="),
+        (
+            "machine=MACHINE,ram=FOLDER/ram,out=FOLDER/out,windows=0/9",
+            "windows 0/9: LENGTH must be a number from 1 to 4294967296",
         ),
         ("machine=MACHINE,ram=FOLDER/ram,out=FOLDER/out,program=it", "argument program=it: must be NAME:FILE"),
         (

@@ -13,6 +13,6 @@ mod core;
 pub mod ia32;
 
 pub use self::core::{
-    causes, processor, Checkpoint, CodeRange, Header, Marker, Measurement, Mode, Processor, ProgramCode, Recorder,
-    Replay, Run, Sink, Stretch,
+    causes, processor, Checkpoint, CodeRange, Header, Marker, Measurement, Mode, Plan, Processor, ProgramCode,
+    Recorder, Replay, Run, Sink, Stretch, Windows,
 };

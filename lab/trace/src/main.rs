@@ -7,7 +7,7 @@ use clap::{ArgGroup, Parser, ValueEnum};
 use cobnut_model::{Architecture, MachineFile};
 use cobnut_trace::arm::Arm;
 use cobnut_trace::ia32::{Events, Ia32};
-use cobnut_trace::{Measurement, Processor, Replay};
+use cobnut_trace::{Measurement, Plan, Processor, Replay, Windows};
 use std::fs::File;
 use std::io::{BufReader, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
@@ -36,6 +36,12 @@ struct Wish {
     /// From where it measures: nothing before counts or warms the machine.
     #[arg(long, requires = "machine")]
     from: Option<From>,
+    /// Measures in random windows only: LENGTH/ONE_IN[:warm=UNITS][:seed=N][:misses=on] (docs/plugin.md).
+    #[arg(long, requires = "machine", value_parser = Plan::parse)]
+    windows: Option<Plan>,
+    /// Keeps the windows here, and goes on with those that are there.
+    #[arg(long, requires = "windows")]
+    pieces: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -95,6 +101,9 @@ fn measure<P: Processor>(
     machine: &MachineFile,
     wish: &Wish,
 ) -> Result<String, String> {
+    if let Some(plan) = wish.windows {
+        return sample::<P>(replay, machine, wish, plan);
+    }
     let mut measurement = Measurement::<P>::new(Some(machine), &wish.assignments, &replay.header);
     if wish.without.is_some() {
         measurement = measurement.without_flush();
@@ -104,6 +113,27 @@ fn measure<P: Processor>(
     }
     replay.run(&mut measurement).map_err(|error| format!("record {}: {error}", wish.record.display()))?;
     Ok(measurement.report().to_json())
+}
+
+fn sample<P: Processor>(
+    replay: Replay<BufReader<File>>,
+    machine: &MachineFile,
+    wish: &Wish,
+    plan: Plan,
+) -> Result<String, String> {
+    let mut windows = Windows::<P>::new(machine, &wish.assignments, &replay.header, plan);
+    if wish.without.is_some() {
+        windows = windows.without_flush();
+    }
+    if wish.from.is_some() {
+        windows = windows.from_begin();
+    }
+    if let Some(path) = &wish.pieces {
+        windows = windows.with_pieces(path, &replay.header.provenance)?;
+    }
+    let mut windows = windows.start();
+    replay.run(&mut windows).map_err(|error| format!("record {}: {error}", wish.record.display()))?;
+    Ok(windows.report().to_json())
 }
 
 fn machine(file: &Path, assignments: &[String]) -> Result<MachineFile, String> {

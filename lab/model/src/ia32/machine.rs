@@ -90,6 +90,8 @@ pub struct Machine {
     pub(crate) predictor: Option<Predictor>,
     /// Whether TLBs and virtual caches tell spaces apart, so that a switch need not flush them.
     tagged: bool,
+    /// Only what it holds is followed.
+    only_misses: bool,
 }
 
 impl Machine {
@@ -115,6 +117,7 @@ impl Machine {
             left: None,
             predictor: prediction_shape(file).map(Predictor::new),
             tagged: false,
+            only_misses: false,
             memory: Memory {
                 tlbs,
                 l1: cache("l1").unwrap_or_else(|| Cache::new(cache_shape(file, "l1d"))),
@@ -149,6 +152,14 @@ impl Machine {
         self
     }
 
+    /// From here on TLBs, caches and the front end are asked and misses counted, but no instruction is booked, no jump
+    /// predicted and no store followed; or no longer so.
+    pub fn only_misses(&mut self, on: bool) {
+        self.only_misses = on;
+        self.left = None;
+        self.memory.stores.drain();
+    }
+
     pub fn costs(&self) -> &Costs {
         &self.memory.costs
     }
@@ -176,6 +187,9 @@ impl Machine {
     /// Executes all instructions of `block`, the first of which stands at `linear`.
     #[inline]
     pub fn block(&mut self, block: &Block, linear: Linear, tables: &mut dyn Tables<Walk>) {
+        if self.only_misses {
+            return self.front.fetch(block, linear, &mut self.memory, tables);
+        }
         // Hardly any block has more than one category.
         if let [(category, milli), others @ ..] = block.costs() {
             self.memory.ledger.add(*category, *milli);
@@ -225,6 +239,9 @@ impl Machine {
     /// Takes back the cost of some instructions of `block`: a fault kept them from being executed. That their code was
     /// already fetched stands.
     pub fn retract(&mut self, block: &Block, instructions: std::ops::Range<usize>) {
+        if self.only_misses {
+            return;
+        }
         if instructions.end == block.instructions().len() {
             self.left = None;
         }
@@ -247,7 +264,7 @@ impl Machine {
     #[inline(always)]
     pub fn data(&mut self, linear: Linear, physical: Physical, size: u8, write: bool, tables: &mut dyn Tables<Walk>) {
         self.memory.data(linear, physical, write, tables);
-        if self.memory.stores.blocks(linear, size, write) {
+        if !self.only_misses && self.memory.stores.blocks(linear, size, write) {
             self.memory.blocked();
         }
         let last = linear.plus(size as u32 - 1);

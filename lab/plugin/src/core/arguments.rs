@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //! The plugin's arguments: `machine=`, `kernel=`, `ram=`, `out=`, `mode=`, `note=`, `stop=`, `set=`, `range=`,
-//! `program=`, `processes=`, `region=`, `symbols=`, `ignore=`, `from=`, `without=`, `base=`, `watch=`.
+//! `program=`, `processes=`, `region=`, `symbols=`, `ignore=`, `from=`, `without=`, `windows=`, `pieces=`, `base=`,
+//! `watch=`.
 
 use cobnut_model::{Linear, Physical};
+use cobnut_trace::Plan;
 use std::path::PathBuf;
 
 #[derive(Debug, Default)]
@@ -27,6 +29,8 @@ pub struct Arguments {
     pub sanitize: bool,
     /// `mode=stretch`: no counters either, but the longest stretches of the kernel with interrupts off.
     pub stretch: bool,
+    /// `mode=idle`: callbacks that do nothing, to see what QEMU takes for them.
+    pub idle: bool,
     /// `stop=first`, with `mode=sanitize`: the run ends at the first report.
     pub stop_at_first: bool,
     /// `stop=N`, likewise: it ends after so many accesses, with something for the time that it is halted.
@@ -51,6 +55,10 @@ pub struct Arguments {
     pub watched: Vec<(Linear, u32)>,
     /// `without=flush`: the machine that it would be if switches flushed nothing.
     pub without_flush: bool,
+    /// `windows=LENGTH/ONE_IN...`: the machine is there in random windows of the run only.
+    pub windows: Option<Plan>,
+    /// `pieces=FILE`, with `windows=`: where they are kept, and those found that need not be measured again.
+    pub pieces: Option<PathBuf>,
 }
 
 impl Arguments {
@@ -63,14 +71,17 @@ impl Arguments {
                 "kernel" => arguments.kernel = Some(value.into()),
                 "ram" => arguments.ram = value.into(),
                 "out" => arguments.out = value.into(),
-                "mode" if ["count", "model", "record", "sanitize", "stretch"].contains(&value) => {
+                "mode" if ["count", "idle", "model", "record", "sanitize", "stretch"].contains(&value) => {
                     arguments.record = value == "record";
                     arguments.count_only = value == "count";
                     arguments.sanitize = value == "sanitize";
                     arguments.stretch = value == "stretch";
+                    arguments.idle = value == "idle";
                 }
                 "mode" => {
-                    return Err(format!("argument mode: {value} is not one of count, model, record, sanitize, stretch"))
+                    return Err(format!(
+                        "argument mode: {value} is not one of count, idle, model, record, sanitize, stretch"
+                    ))
                 }
                 "stop" if value == "first" => arguments.stop_at_first = true,
                 "stop" => {
@@ -80,6 +91,8 @@ impl Arguments {
                 }
                 "without" if value == "flush" => arguments.without_flush = true,
                 "without" => return Err(format!("argument without: {value} is not flush")),
+                "windows" => arguments.windows = Some(Plan::parse(value)?),
+                "pieces" => arguments.pieces = Some(value.into()),
                 "note" => arguments.note = Some(value.into()),
                 "set" => arguments.overrides.push(value.to_string()),
                 "range" => arguments.ranges.push(value.to_string()),
@@ -104,15 +117,22 @@ impl Arguments {
                 return Err(format!("missing argument {name}=FILE"));
             }
         }
-        if arguments.count_only || arguments.record || arguments.sanitize || arguments.stretch {
+        if arguments.count_only || arguments.record || arguments.sanitize || arguments.stretch || arguments.idle {
             arguments.machine = None;
         } else if arguments.machine.is_none() {
-            return Err(
-                "missing argument machine=FILE (or mode=count, mode=record, mode=sanitize, mode=stretch)".into()
-            );
+            return Err("missing argument machine=FILE (or mode=count, idle, record, sanitize or stretch)".into());
         }
         if arguments.without_flush && arguments.machine.is_none() {
             return Err("argument without: there is no machine to change".into());
+        }
+        if arguments.windows.is_some() && arguments.machine.is_none() {
+            return Err("argument windows: there is no machine to measure on".into());
+        }
+        if arguments.windows.is_some() && !arguments.ranges.is_empty() {
+            return Err("argument range: parts of the code are not measured in windows".into());
+        }
+        if arguments.pieces.is_some() && arguments.windows.is_none() {
+            return Err("argument pieces: is for windows=".into());
         }
         if arguments.sanitize || arguments.stretch {
             let given = [

@@ -4,6 +4,7 @@
 pub mod arguments;
 mod code_ranges;
 pub mod findings;
+pub mod idle;
 pub mod kernel_image;
 pub mod observer;
 pub mod output;

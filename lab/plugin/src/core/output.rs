@@ -2,8 +2,8 @@
 //! What a run is followed for, unless it is sanitized: a measurement, or a record.
 
 use super::setup::Setup;
-use cobnut_model::{Linear, Tables};
-use cobnut_trace::{Header, Marker, Measurement, Processor, Recorder, Run, Sink};
+use cobnut_model::{Linear, MachineFile, Tables};
+use cobnut_trace::{Header, Marker, Measurement, Plan, Processor, Recorder, Run, Sink, Windows};
 use std::fs::File;
 use std::io::BufWriter;
 use std::ops::Range;
@@ -13,6 +13,7 @@ use std::path::Path;
 #[allow(clippy::large_enum_variant)]
 pub enum Output<P: Processor> {
     Measurement(Measurement<P>),
+    Windows(Windows<P>),
     Record(Recorder<P, BufWriter<File>>),
 }
 
@@ -31,6 +32,8 @@ impl<P: Processor> Output<P> {
             let recorder = File::create(&arguments.out).and_then(|file| Recorder::new(BufWriter::new(file), &header));
             let failed = |error| format!("cannot write {}: {error}", arguments.out.display());
             Output::Record(recorder.map_err(failed)?)
+        } else if let Some((plan, machine)) = arguments.windows.zip(setup.file.as_ref()) {
+            Output::Windows(windows(setup, machine, plan, &header)?)
         } else {
             let mut measurement = Measurement::new(setup.file.as_ref(), &arguments.overrides, &header);
             if arguments.without_flush {
@@ -56,15 +59,38 @@ impl<P: Processor> Output<P> {
     pub fn finish(&mut self, out: &Path) -> std::io::Result<()> {
         match self {
             Output::Measurement(measurement) => std::fs::write(out, format!("{}\n", measurement.report().to_json())),
+            Output::Windows(windows) => std::fs::write(out, format!("{}\n", windows.report().to_json())),
             Output::Record(recorder) => recorder.finish(),
         }
     }
+}
+
+/// What `windows=` asks for.
+fn windows<P: Processor>(
+    setup: &Setup,
+    machine: &MachineFile,
+    plan: Plan,
+    header: &Header,
+) -> Result<Windows<P>, String> {
+    let arguments = &setup.arguments;
+    let mut windows = Windows::new(machine, &arguments.overrides, header, plan);
+    if arguments.without_flush {
+        windows = windows.without_flush();
+    }
+    if arguments.from_begin {
+        windows = windows.from_begin();
+    }
+    if let Some(path) = &arguments.pieces {
+        windows = windows.with_pieces(path, &header.provenance)?;
+    }
+    Ok(windows.start())
 }
 
 impl<P: Processor> Sink<P> for Output<P> {
     fn prepare(&self, at: Linear, instructions: Vec<P::Instruction>) -> Run<P> {
         match self {
             Output::Measurement(sink) => sink.prepare(at, instructions),
+            Output::Windows(sink) => sink.prepare(at, instructions),
             Output::Record(sink) => sink.prepare(at, instructions),
         }
     }
@@ -73,6 +99,7 @@ impl<P: Processor> Sink<P> for Output<P> {
     fn run(&mut self, run: &Run<P>, at: Linear, tables: &mut impl Tables<P::Mapping>) {
         match self {
             Output::Measurement(sink) => sink.run(run, at, tables),
+            Output::Windows(sink) => sink.run(run, at, tables),
             Output::Record(sink) => sink.run(run, at, tables),
         }
     }
@@ -80,6 +107,7 @@ impl<P: Processor> Sink<P> for Output<P> {
     fn retract(&mut self, run: &Run<P>, instructions: Range<usize>) {
         match self {
             Output::Measurement(sink) => sink.retract(run, instructions),
+            Output::Windows(sink) => sink.retract(run, instructions),
             Output::Record(sink) => sink.retract(run, instructions),
         }
     }
@@ -88,6 +116,7 @@ impl<P: Processor> Sink<P> for Output<P> {
     fn data(&mut self, at: Linear, size: u8, write: bool, tables: &mut impl Tables<P::Mapping>) {
         match self {
             Output::Measurement(sink) => sink.data(at, size, write, tables),
+            Output::Windows(sink) => sink.data(at, size, write, tables),
             Output::Record(sink) => sink.data(at, size, write, tables),
         }
     }
@@ -95,6 +124,7 @@ impl<P: Processor> Sink<P> for Output<P> {
     fn event(&mut self, event: &P::Event, tables: &mut impl Tables<P::Mapping>) {
         match self {
             Output::Measurement(sink) => sink.event(event, tables),
+            Output::Windows(sink) => sink.event(event, tables),
             Output::Record(sink) => sink.event(event, tables),
         }
     }
@@ -102,6 +132,7 @@ impl<P: Processor> Sink<P> for Output<P> {
     fn marker(&mut self, marker: Marker) {
         match self {
             Output::Measurement(sink) => sink.marker(marker),
+            Output::Windows(sink) => sink.marker(marker),
             Output::Record(sink) => sink.marker(marker),
         }
     }
@@ -109,6 +140,7 @@ impl<P: Processor> Sink<P> for Output<P> {
     fn process(&mut self, name: &str) {
         match self {
             Output::Measurement(sink) => sink.process(name),
+            Output::Windows(sink) => sink.process(name),
             Output::Record(sink) => sink.process(name),
         }
     }
@@ -116,6 +148,7 @@ impl<P: Processor> Sink<P> for Output<P> {
     fn warn(&mut self, text: String) {
         match self {
             Output::Measurement(sink) => sink.warn(text),
+            Output::Windows(sink) => sink.warn(text),
             Output::Record(sink) => sink.warn(text),
         }
     }

@@ -126,10 +126,22 @@ impl Limits {
             return None;
         }
         let through = (if access.write { operands.writes } else { operands.reads }) & self.known;
-        if through == 0 || (0..6).any(|r| through >> r & 1 == 1 && self.segments[r].holds(access.linear, access.size)) {
+        if through == 0 || self.within(through, access) {
             return None;
         }
         self.past(operands, through, access.linear, state)
+    }
+
+    /// Whether an access is within a segment of these registers.
+    #[inline]
+    fn within(&self, mut through: u8, access: &Access) -> bool {
+        while through != 0 {
+            if self.segments[through.trailing_zeros() as usize].holds(access.linear, access.size) {
+                return true;
+            }
+            through &= through - 1;
+        }
+        false
     }
 
     #[cold]

@@ -36,6 +36,10 @@ impl Memory {
 
     /// A word at a linear address, which may straddle two pages.
     pub fn read_linear(&mut self, at: Linear) -> Option<u32> {
+        if at.page() == at.plus(3).page() {
+            let physical = self.translate(at)?;
+            return self.word(physical);
+        }
         let mut word = 0;
         for byte in 0..4 {
             let linear = at.plus(byte);

@@ -262,19 +262,22 @@ unsafe extern "C" fn block_translated<O: Observer>(_id: qemu::qemu_plugin_id_t, 
     seam::follow_block::<Follower<O>>(tb, block);
     let registers = qemu::qemu_plugin_cb_flags::QEMU_PLUGIN_CB_R_REGS;
     let none = qemu::qemu_plugin_cb_flags::QEMU_PLUGIN_CB_NO_REGS;
-    let both = qemu::qemu_plugin_mem_rw::QEMU_PLUGIN_MEM_RW;
+    let reads = qemu::qemu_plugin_mem_rw::QEMU_PLUGIN_MEM_R;
+    let writes = qemu::qemu_plugin_mem_rw::QEMU_PLUGIN_MEM_W;
     let mut marked = (*block).segments.iter().enumerate().filter(|(_, segment)| segment.marked.is_some());
     let (mut offset, mut before) = (0, None);
     for (index, instruction) in instructions.iter().enumerate() {
         let handle = qemu::qemu_plugin_tb_get_insn(tb, index);
         let site: &'static O::Site = &*lasting(observer.site(offset, instruction));
-        let accessed = match instruction.decoded.special {
+        let read = match instruction.decoded.special {
             Special::Lgdt => table_read::<O, false>,
             Special::Lidt => table_read::<O, true>,
-            _ => memory_accessed::<O>,
+            _ => memory_accessed::<O, false>,
         };
         let data = (site as *const O::Site).cast_mut().cast();
-        qemu::qemu_plugin_register_vcpu_mem_cb(handle, Some(accessed), none, both, data);
+        // Each says by itself what it is: asking QEMU at each access takes longer.
+        qemu::qemu_plugin_register_vcpu_mem_cb(handle, Some(read), none, reads, data);
+        qemu::qemu_plugin_register_vcpu_mem_cb(handle, Some(memory_accessed::<O, true>), none, writes, data);
         if O::announces(site, before) {
             qemu::qemu_plugin_register_vcpu_insn_exec_cb(handle, Some(announced::<O>), registers, data);
         }
@@ -293,15 +296,16 @@ unsafe extern "C" fn block_translated<O: Observer>(_id: qemu::qemu_plugin_id_t, 
     }
 }
 
-unsafe extern "C" fn memory_accessed<O: Observer>(
+unsafe extern "C" fn memory_accessed<O: Observer, const WRITE: bool>(
     _cpu: c_uint,
     info: qemu::qemu_plugin_meminfo_t,
     linear: u64,
     site: *mut c_void,
 ) {
-    let (size, write) = (1 << qemu::qemu_plugin_mem_size_shift(info), qemu::qemu_plugin_mem_is_store(info));
-    let physical = if O::PHYSICAL && write { physical(info, linear) } else { None };
-    follower::<O>().data(&*site.cast::<O::Site>(), &Access { linear: Linear(linear as u32), physical, size, write });
+    let size = 1 << qemu::qemu_plugin_mem_size_shift(info);
+    let physical = if O::PHYSICAL && WRITE { physical(info, linear) } else { None };
+    let access = Access { linear: Linear(linear as u32), physical, size, write: WRITE };
+    follower::<O>().data(&*site.cast::<O::Site>(), &access);
 }
 
 /// Where an access goes; none for one to a device.

@@ -84,6 +84,12 @@ impl Processor for Arm {
         })
     }
 
+    fn stands(kept: &mut Vec<Event>, event: &Event) {
+        if let Event::Operation { .. } = event {
+            *kept = vec![*event];
+        }
+    }
+
     fn tables_after(event: &Event) -> Option<Physical> {
         match *event {
             Event::Operation { operation: Operation::TableBase, space, .. } => Some(space.directory),
@@ -130,6 +136,12 @@ impl processor::Machine<Arm> for Machine {
 
     fn without_flush(self) -> Self {
         self.without_flush()
+    }
+
+    fn stand(&mut self, event: &Event) {
+        if let Event::Operation { operation, operand, at, space } = *event {
+            self.operation(operation, operand, at, space);
+        }
     }
 
     fn ledger(&self) -> &Ledger {

@@ -22,7 +22,7 @@ use std::ops::Range;
 
 pub struct Measurement<P: Processor> {
     costs: P::Costs,
-    machine: Option<P::Machine>,
+    pub(super) machine: Option<P::Machine>,
     /// Name of the machine and what was changed of it.
     title: Option<(String, Vec<String>)>,
     /// What is doubtful on this machine if the counter has counted.
@@ -41,7 +41,7 @@ pub struct Measurement<P: Processor> {
     /// Whether an iteration is being measured, so that footprints matter.
     measuring: bool,
     /// Nothing is counted before the first case begins.
-    waiting: bool,
+    pub(super) waiting: bool,
     mode: Mode,
 }
 
@@ -126,6 +126,20 @@ impl<P: Processor> Measurement<P> {
         run.shares = self.ranges.shares_in::<P>(program, address, run.block.instructions(), &self.costs);
         run.plain = run.counts.is_empty() && run.shares.is_empty();
         run.function = self.functions.number_in(program, address);
+    }
+
+    /// What was counted so far.
+    pub(super) fn sample(&self) -> Sample<P> {
+        let machine = self.machine.as_ref();
+        Sample {
+            counters: self.counters,
+            counts: machine.map(|m| *m.counts()).unwrap_or_default(),
+            ledger: machine.map(|m| *m.ledger()).unwrap_or_default(),
+        }
+    }
+
+    pub(super) fn warnings(&self) -> &[String] {
+        self.warnings.list()
     }
 
     fn totals_now(&self) -> Totals<P> {

@@ -24,6 +24,7 @@ mod sink;
 mod stretch;
 mod translations;
 mod warnings;
+mod windows;
 
 pub use header::{CodeRange, Header, ProgramCode};
 pub use marker::Marker;
@@ -35,3 +36,4 @@ pub use replay::Replay;
 pub use run::Run;
 pub use sink::Sink;
 pub use stretch::Stretch;
+pub use windows::{Plan, Windows};

@@ -39,6 +39,8 @@ pub trait Processor: Sized + 'static {
     fn write_event(event: &Self::Event) -> (u8, Vec<u32>);
     /// The event with this tag; None if there is no such event or `word` has no more.
     fn read_event(tag: u8, word: &mut dyn FnMut() -> Option<u32>) -> Option<Self::Event>;
+    /// Keeps in `kept` what a machine has to be told of that comes to life now, of all events up to this one.
+    fn stands(kept: &mut Vec<Self::Event>, event: &Self::Event);
     /// The tables that are in force from this event on, by address.
     fn tables_after(event: &Self::Event) -> Option<Physical>;
 
@@ -81,6 +83,13 @@ pub trait Machine<P: Processor>: Sized {
 
     /// The machine that it would be if switches flushed nothing.
     fn without_flush(self) -> Self;
+
+    /// Hears of an event that was there before it came to life.
+    fn stand(&mut self, event: &P::Event);
+
+    /// From here on it looks everything up and counts what it misses, and does nothing else; or no longer so. A machine
+    /// that cannot do less does all of it.
+    fn only_misses(&mut self, _on: bool) {}
 
     /// Whether a data access only repeats the last one, so that it need not be told.
     #[inline(always)]

@@ -95,6 +95,16 @@ impl Processor for Ia32 {
         })
     }
 
+    fn stands(kept: &mut Vec<Event>, event: &Event) {
+        match event {
+            Event::Cr3Write { .. } => kept.retain(|one| matches!(one, Event::ControlWrite { .. })),
+            Event::ControlWrite { .. } => kept.retain(|one| !matches!(one, Event::ControlWrite { .. })),
+            Event::UserCode { .. } => kept.retain(|one| !matches!(one, Event::UserCode { .. })),
+            _ => return,
+        }
+        kept.push(*event);
+    }
+
     fn tables_after(event: &Event) -> Option<Physical> {
         match *event {
             Event::Cr3Write { directory, .. } => Some(directory),
@@ -135,6 +145,15 @@ impl Processor for Ia32 {
     const PREPARES: bool = true;
     type Block = Block;
     type Machine = Machine;
+}
+
+/// For events that ask for no translation.
+struct NoTables;
+
+impl Tables<Walk> for NoTables {
+    fn walk(&mut self, _at: Linear) -> Option<Walk> {
+        None
+    }
 }
 
 impl processor::Checkpoint<Counts> for model::Checkpoint {
@@ -195,6 +214,14 @@ impl processor::Machine<Ia32> for Machine {
 
     fn without_flush(self) -> Self {
         self.without_flush()
+    }
+
+    fn stand(&mut self, event: &Event) {
+        self.event(event, &mut NoTables);
+    }
+
+    fn only_misses(&mut self, on: bool) {
+        self.only_misses(on);
     }
 
     #[inline(always)]

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What was found of a run that was modelled in random windows (docs/lab.md)."""
+
+from typing import NotRequired
+
+from pydantic import TypeAdapter, ValidationError
+from typing_extensions import TypedDict
+
+from cobnut import tables
+from cobnut.errors import CobnutError
+from cobnut.measured import WHOLE, Number
+from cobnut.report.page import number
+
+EXACT = "exact"
+
+
+@WHOLE
+class Estimate(TypedDict):
+    """A figure, and its standard error; none of a single window."""
+
+    value: float
+    error: float | None
+
+
+@WHOLE
+class Scope(TypedDict):
+    """A run, or a case of it."""
+
+    case: NotRequired[int]
+    iterations: NotRequired[int]
+    instructions: int
+    units: int
+    windows: int
+    counted: dict[str, int]
+    estimated: dict[str, Estimate | None]
+
+
+@WHOLE
+class Plan(TypedDict):
+    length: int
+    one_in: int
+    warm: int
+    misses: bool
+    seed: int
+
+
+@WHOLE
+class Sampled(TypedDict):
+    """What the plugin and the replayer write of a run in windows."""
+
+    machine: str
+    machine_set: list[str]
+    without: str | None
+    windows: Plan
+    run: Scope
+    cases: list[Scope]
+    warnings: list[str]
+
+
+WRITTEN = TypeAdapter(Sampled)
+CYCLES = "cycles"
+COUNTS = ("misses", "refills", "mispredictions", "loads", "backs")  # how figures end that are no cycles
+
+
+def read(text: str | bytes) -> Sampled:
+    """What was measured, as it was written."""
+    try:
+        return WRITTEN.validate_json(text)
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise CobnutError(f"what was measured cannot be read: {first['loc']}: {first['msg']}") from None
+
+
+def show(text: str) -> Sampled:
+    """Prints every figure with its standard error: of an iteration of each case, or of the whole run without cases."""
+    sampled = read(text)
+    name = ", ".join([sampled["machine"], *sampled["machine_set"]])
+    if sampled["without"]:
+        name += f", without {sampled['without']}"
+    plan = sampled["windows"]
+    for scope in sampled["cases"] or [sampled["run"]]:
+        what = f"an iteration of case {scope['case']}" if "case" in scope else "the whole run"
+        among = (
+            f"{scope['windows']:,} windows among {scope['units']:,} units of {plan['length']:,} instructions,"
+            f" seed {plan['seed']}"
+        )
+        tables.show(f"{name}: {what}, from {among}", ("", "figure", "standard error", "unit"), _rows(scope))
+    return sampled
+
+
+def _rows(scope: Scope) -> list[tuple[str, str, str, str]]:
+    each = max(scope.get("iterations", 1), 1)
+    rows = []
+    for name, estimate in scope["estimated"].items():
+        unit = "times" if name.endswith(COUNTS) else "cycles"
+        said = name.replace("_", " ")
+        if name in scope["counted"]:
+            rows.append((said, number(scope["counted"][name] / each), EXACT, unit))
+        elif estimate is None:
+            rows.append((said, "-", "no window", unit))
+        elif estimate["value"] or name == CYCLES:
+            error: Number | None = estimate["error"]
+            off = "one window" if error is None else f"+- {number(error / each)}"
+            rows.append((said, number(estimate["value"] / each), off, unit))
+    return rows

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//! A run that is modelled in random windows, held against the same run modelled as a whole.
+
+// of which this test uses a part
+#[allow(dead_code)]
+mod common;
+
+use cobnut_model::ia32::{EntryKind, Event};
+use cobnut_model::Physical;
+use cobnut_trace::ia32::Ia32;
+use cobnut_trace::{Header, Marker, Measurement, Plan, Recorder, Replay, Windows};
+use common::{machine, play, Call, Random, CODE, MEMORY, RUNS, STRIDE};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+
+const MACHINE: &str = "pentium-133";
+const ROUNDS: usize = 4_000;
+
+/// Work in turns of ten rounds, of which two take much longer than the others: a fixed step would see always these or
+/// never. It gets dearer with time, too. Before and after the case there is work that is none of it.
+fn guest() -> Vec<Call> {
+    let mut random = Random(4711);
+    let mut calls = vec![
+        Call::Event(Event::Cr3Write { directory: Physical(0x1000), at: CODE }),
+        Call::Event(Event::ControlWrite { global_pages: true }),
+        Call::Marker(Marker::Begin(7)),
+    ];
+    for round in 0..ROUNDS {
+        if round % 100 == 50 {
+            calls.push(Call::Marker(Marker::Iteration));
+        }
+        let dear = round % 10 >= 8;
+        for _ in 0..12 {
+            let run = random.below(if dear { RUNS as u32 } else { 4 }) as usize;
+            calls.push(Call::Run(run, CODE + run as u32 * STRIDE));
+            let area = if dear { 0x8_0000 } else { 0x400 + round as u32 };
+            calls.push(Call::Data(0x100_0000 + random.below(area), 4, random.below(2) == 0));
+        }
+        match random.below(40) {
+            0 => calls.push(Call::Event(Event::Cr3Write { directory: Physical(0x1000), at: CODE })),
+            1 => calls.push(Call::Event(Event::Entry(EntryKind::Interrupt))),
+            2 => calls.push(Call::Retract(0)),
+            _ => {}
+        }
+    }
+    calls.extend([Call::Marker(Marker::Iteration), Call::Marker(Marker::End)]);
+    calls
+}
+
+fn header() -> Header {
+    Header {
+        architecture: "ia32".into(),
+        memory: MEMORY,
+        ranges: Vec::new(),
+        functions: Vec::new(),
+        provenance: Value::Null,
+    }
+}
+
+/// What `plan` shows of the guest, as text; with `pieces` it goes on with those.
+fn sampled(calls: &[Call], plan: &str, pieces: Option<&Path>) -> Result<String, String> {
+    let mut windows = Windows::<Ia32>::new(&machine(MACHINE, &[]), &[], &header(), Plan::parse(plan)?);
+    if let Some(path) = pieces {
+        windows = windows.with_pieces(path, &Value::Null)?;
+    }
+    let mut windows = windows.start();
+    play(calls, &mut windows);
+    Ok(windows.report().to_json())
+}
+
+fn shown(calls: &[Call], plan: &str) -> Value {
+    serde_json::from_str(&sampled(calls, plan, None).unwrap()).unwrap()
+}
+
+/// What the guest costs when all of it is modelled.
+fn whole(calls: &[Call]) -> Value {
+    let mut measurement = Measurement::<Ia32>::new(Some(&machine(MACHINE, &[])), &[], &header());
+    play(calls, &mut measurement);
+    serde_json::from_str(&measurement.report().to_json()).unwrap()
+}
+
+fn number(value: &Value) -> f64 {
+    value.as_f64().unwrap_or_else(|| panic!("{value} is no number"))
+}
+
+#[test]
+fn a_run_that_is_all_windows_costs_what_it_costs() {
+    let calls = guest();
+    let (all, found) = (whole(&calls), shown(&calls, "200/1:warm=0"));
+    let estimated = &found["run"]["estimated"];
+    let rows = all["totals"]["ledger"].as_object().unwrap();
+    for (name, cycles) in rows.iter().chain([(&"cycles".to_string(), &all["totals"]["cycles"])]) {
+        let value = number(&estimated[name]["value"]);
+        assert_eq!(value.floor(), number(cycles), "{name}");
+        assert!(number(&estimated[name]["error"]) < 0.01, "{name}");
+    }
+    assert_eq!(found["run"]["windows"], found["run"]["units"]);
+    assert_eq!(found["run"]["counted"]["entries_irq"], all["totals"]["entries_irq"]);
+    let case: f64 = all["regions"][0]["cycles_total"].as_f64().unwrap();
+    assert_eq!(number(&found["cases"][0]["estimated"]["cycles"]["value"]).floor(), case);
+    assert_eq!(found["cases"][0]["iterations"], all["regions"][0]["iterations"]);
+}
+
+#[test]
+fn windows_are_off_by_what_they_say() {
+    const SEEDS: usize = 60;
+    let calls = guest();
+    let truth = number(&whole(&calls)["totals"]["cycles"]);
+    let (mut within, mut relative) = ([0, 0], 0.0);
+    for seed in 1..=SEEDS {
+        let found = shown(&calls, &format!("60/8:warm=40:seed={seed}"));
+        let cycles = &found["run"]["estimated"]["cycles"];
+        let (value, error) = (number(&cycles["value"]), number(&cycles["error"]));
+        let off = (value - truth).abs();
+        within[0] += (off <= error) as usize;
+        within[1] += (off <= 2.0 * error) as usize;
+        relative += error / truth / SEEDS as f64;
+    }
+    assert!((0.005..0.15).contains(&relative), "the error is one that can be missed: {relative}");
+    assert!((SEEDS * 52 / 100..=SEEDS * 83 / 100).contains(&within[0]), "two thirds within one error: {within:?}");
+    assert!(within[1] >= SEEDS * 88 / 100, "nineteen of twenty within two: {within:?}");
+}
+
+#[test]
+fn misses_are_those_of_the_whole_run() {
+    let calls = guest();
+    let (all, found) = (whole(&calls), shown(&calls, "60/20:warm=4:misses=on"));
+    for name in ["itlb_misses", "dtlb_misses", "dtlb_flushed_refills"] {
+        assert!(number(&all["totals"][name]) > 0.0 || name == "dtlb_flushed_refills", "{name}");
+        assert_eq!(found["run"]["counted"][name], all["totals"][name], "{name}");
+    }
+    let plain = shown(&calls, "60/20:warm=4");
+    assert_eq!(plain["run"]["counted"]["itlb_misses"], Value::Null, "nothing looks them up between windows");
+}
+
+#[test]
+fn a_replay_measures_the_same_windows() {
+    let calls = guest();
+    let mut record = Vec::new();
+    let mut recorder = Recorder::<Ia32, _>::new(&mut record, &header()).unwrap();
+    play(&calls, &mut recorder);
+    recorder.finish().unwrap();
+    drop(recorder);
+    for plan in ["60/8:warm=3", "60/8:warm=3:misses=on"] {
+        let file = machine(MACHINE, &[]);
+        let mut replayed = Windows::<Ia32>::new(&file, &[], &header(), Plan::parse(plan).unwrap()).start();
+        Replay::new(&record[..]).unwrap().run(&mut replayed).unwrap();
+        assert_eq!(replayed.report().to_json(), sampled(&calls, plan, None).unwrap(), "{plan}");
+    }
+}
+
+/// A file that goes with the test.
+struct Pieces(PathBuf);
+
+impl Pieces {
+    fn new(name: &str) -> Self {
+        Pieces(std::env::temp_dir().join(format!("cobnut-pieces-{name}-{}", std::process::id())))
+    }
+
+    fn text(&self) -> String {
+        std::fs::read_to_string(&self.0).unwrap()
+    }
+
+    fn write(&self, text: &str) {
+        std::fs::write(&self.0, text).unwrap();
+    }
+}
+
+impl Drop for Pieces {
+    fn drop(&mut self) {
+        drop(std::fs::remove_file(&self.0));
+    }
+}
+
+#[test]
+fn a_run_goes_on_with_the_windows_that_it_has() {
+    const PLAN: &str = "60/8:warm=3";
+    let (calls, pieces) = (guest(), Pieces::new("goes-on"));
+    let all = sampled(&calls, PLAN, None).unwrap();
+    assert_eq!(sampled(&calls, PLAN, Some(&pieces.0)).unwrap(), all);
+    let text = pieces.text();
+    let lines: Vec<&str> = text.lines().collect();
+    assert!(lines.len() > 20, "{}", lines.len());
+    for cut in [1, 2, 9, lines.len() / 2, lines.len()] {
+        let broken_off = lines[cut..].first().map_or("", |line| &line[..line.len() / 2]);
+        pieces.write(&(lines[..cut].join("\n") + "\n" + broken_off));
+        assert_eq!(sampled(&calls, PLAN, Some(&pieces.0)).unwrap(), all, "from {cut} lines");
+        assert_eq!(pieces.text().lines().count(), lines.len(), "from {cut} lines");
+    }
+    // windows that are there are not measured again: what the file says of one counts
+    let (before, last) = text.rsplit_once("\"figures\":[").unwrap();
+    let all_there = format!("{before}\"figures\":[9{last}");
+    pieces.write(&all_there);
+    assert_ne!(sampled(&calls, PLAN, Some(&pieces.0)).unwrap(), all);
+    assert_eq!(pieces.text(), all_there);
+}
+
+#[test]
+fn windows_of_something_else_are_refused() {
+    let (calls, pieces) = (guest(), Pieces::new("refused"));
+    sampled(&calls, "60/8", Some(&pieces.0)).unwrap();
+    let refused = |plan: &str| sampled(&calls, plan, Some(&pieces.0)).unwrap_err();
+    assert!(refused("60/8:seed=2").contains("is of another run"));
+    assert!(refused("60/8:misses=on").contains("misses=on"));
+    pieces.write(&(pieces.text() + "{}\n"));
+    assert!(refused("60/8").contains("holds what is no window"));
+}
