@@ -110,23 +110,24 @@ static void comes_and_goes(const struct Self *self, unsigned round)
     call(SYS_MUNMAP, (long)at, PAGES * PAGE, 0, 0, 0);
 }
 
-/* What the one before has written, by its own address, is here under three others; and so it is left for the next. */
+/*
+ * What the one before has written, by its own address, is here by another, and in the file; and so it is left for the
+ * next. A process uses one mapping of the two, or Linux would not have the page cached.
+ */
 static void shares(const struct Self *self, unsigned token)
 {
     unsigned word = token % SHARED_WORDS, found = 0;
-    wanted(self->shared[word] == token, "a word of shared memory");
-    wanted(self->elsewhere[word] == token, "the word at another address");
+    volatile unsigned *mine = self->number % 2 ? self->elsewhere : self->shared;
+    wanted(mine[word] == token, "a word of shared memory");
     call(SYS_LSEEK, self->file, word * 4, 0, 0, 0);
     call(SYS_READ, self->file, (long)&found, 4, 0, 0);
     wanted(found == token, "the word as the file has it");
     word = (token + 1) % SHARED_WORDS;
     unsigned next = token + 1;
-    if (token % 3 == 0) self->shared[word] = next;
-    if (token % 3 == 1) self->elsewhere[word] = next;
-    if (token % 3 == 2) {
-        call(SYS_LSEEK, self->file, word * 4, 0, 0, 0);
-        call(SYS_WRITE, self->file, (long)&next, 4, 0, 0);
-    }
+    if (token % 3) mine[word] = next;
+    if (token % 3) return;
+    call(SYS_LSEEK, self->file, word * 4, 0, 0, 0);
+    call(SYS_WRITE, self->file, (long)&next, 4, 0, 0);
 }
 
 /* Where they share, every other turn does nothing else: all else flushes what shared memory would have to. */
