@@ -61,8 +61,14 @@ def _linux_for_board(board: Board) -> Files:
     return {"kernel": linux.kernel, "initrd": board_linux.initrd(), "symbols": linux.symbols}
 
 
+def _fast_linux_for_board(board: Board) -> Files:
+    linux = board_linux.ensure(board, fass=True)
+    return {"kernel": linux.kernel, "initrd": board_linux.initrd(), "symbols": linux.symbols}
+
+
 GUESTS: dict[tuple[str, str], Callable[[Board], Files]] = {
     ("pc", "linux"): _debian,
     ("pc", "gnumach"): _gnumach,
     **{(name, "linux"): _linux_for_board for name in board_linux.TREES},
+    **{(name, "linux-fass"): _fast_linux_for_board for name in board_linux.TREES},
 }

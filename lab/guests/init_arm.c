@@ -3,61 +3,19 @@
  * The only program of a Linux guest with an ARM processor, its init. It executes the commands that are its arguments,
  * which stand behind `--` in the kernel's options; when there are none left, those that are typed at the console:
  *   memory ROUNDS       makes Linux change page tables under a running process; every value is checked
- *   pipe ROUNDS WARMUP  sends a byte to and fro between two processes, between the laboratory's marks (docs/plugin.md)
+ *   pipe ROUNDS WARMUP  sends a byte to and fro between two processes, between the laboratory's marks (docs/plugin.md);
+ *                       so does fifo, by files; threads has both in one process
+ *   crowd PROCESSES ROUNDS  has as many do what is hard for virtual caches (crowd_arm.c); with sharers they also write
+ *                       to memory and a file of all
+ *   show FILE           prints a file, /proc/fass for example
  *   off                 ends the machine
  * Needs no C library, so that next to nothing runs beside the kernel.
  */
-#include <stddef.h>
+#include "arm_calls.h"
 
-/* arch/arm/tools/syscall.tbl */
-enum {
-    SYS_EXIT = 1,
-    SYS_FORK = 2,
-    SYS_READ = 3,
-    SYS_WRITE = 4,
-    SYS_CLOSE = 6,
-    SYS_PIPE = 42,
-    SYS_REBOOT = 88,
-    SYS_MUNMAP = 91,
-    SYS_WAIT4 = 114,
-    SYS_MPROTECT = 125,
-    SYS_MREMAP = 163,
-    SYS_MMAP2 = 192,
-    SYS_MADVISE = 220
-};
-enum { PROT_NONE = 0, PROT_READ = 1, PROT_WRITE = 2, MAP_PRIVATE = 2, MAP_SHARED = 1, MAP_ANONYMOUS = 0x20 };
-enum { MREMAP_MAYMOVE = 1, MREMAP_FIXED = 2, MADV_DONTNEED = 4 };
+enum { PAGES = 24, REGION = PAGE * PAGES, MOST_WORDS = 16, LINE = 128 };
 enum { REBOOT_MAGIC1 = 0xfee1dead, REBOOT_MAGIC2 = 672274793, REBOOT_RESTART = 0x01234567 }; /* linux/reboot.h */
-enum { MARK_BEGIN = 0xC0B00001, MARK_ITERATION = 0xC0B00002, MARK_END = 0xC0B00003 };
-enum { PAGE = 4096, PAGES = 24, REGION = PAGE * PAGES, MOST_WORDS = 16, LINE = 128 };
-
-static long call(long number, long a, long b, long c, long d, long e)
-{
-    register long r7 __asm__("r7") = number, r0 __asm__("r0") = a, r1 __asm__("r1") = b, r2 __asm__("r2") = c;
-    register long r3 __asm__("r3") = d, r4 __asm__("r4") = e, r5 __asm__("r5") = 0;
-    __asm__ volatile("svc 0" : "+r"(r0) : "r"(r7), "r"(r1), "r"(r2), "r"(r3), "r"(r4), "r"(r5) : "memory");
-    return r0;
-}
-
-static void mark(unsigned long kind)
-{
-    register unsigned long r0 __asm__("r0") = kind, r1 __asm__("r1") = 0;
-    __asm__ volatile("mov r12, r12" : : "r"(r0), "r"(r1) : "memory");
-}
-
-static size_t length(const char *text)
-{
-    size_t bytes = 0;
-    while (text[bytes]) bytes++;
-    return bytes;
-}
-
-static void say(const char *text) { call(SYS_WRITE, 1, (long)text, length(text), 0, 0); }
-
-static void end(int status)
-{
-    for (;;) call(SYS_EXIT, status, 0, 0, 0, 0);
-}
+enum { MREMAP_MAYMOVE = 1, MREMAP_FIXED = 2, MADV_DONTNEED = 4 };
 
 static int same(const char *one, const char *other)
 {
@@ -73,14 +31,6 @@ static long number(const char *text)
 }
 
 /* memory */
-
-static void wanted(int holds, const char *what)
-{
-    if (holds) return;
-    say("guest: FAIL ");
-    say(what);
-    say("\n");
-}
 
 static volatile char *map(int flags, int rights)
 {
@@ -161,63 +111,34 @@ static void memory(long rounds)
     say("guest: memory done\n");
 }
 
-/* pipe */
-
-static void send(int pipe)
+/* Prints a file, for example one of /proc. */
+static void show(const char *name)
 {
-    if (call(SYS_WRITE, pipe, (long)"x", 1, 0, 0) != 1) end(2);
-}
-
-static void receive(int pipe)
-{
-    char byte;
-    if (call(SYS_READ, pipe, (long)&byte, 1, 0, 0) != 1) end(0); /* the other side has ended */
-}
-
-static void ask(int questions, int answers, long rounds, long warmup)
-{
-    mark(MARK_BEGIN);
-    for (long round = 0; round < warmup + rounds; round++) {
-        if (round >= warmup) mark(MARK_ITERATION);
-        send(questions);
-        receive(answers);
-    }
-    mark(MARK_ITERATION);
-    mark(MARK_END);
-}
-
-static void pipes(long rounds, long warmup)
-{
-    int questions[2], answers[2];
-    call(SYS_PIPE, (long)questions, 0, 0, 0, 0);
-    call(SYS_PIPE, (long)answers, 0, 0, 0, 0);
-    long child = call(SYS_FORK, 0, 0, 0, 0, 0);
-    if (child == 0) {
-        call(SYS_CLOSE, questions[1], 0, 0, 0, 0); /* or it would wait for itself when the other has ended */
-        for (;;) {
-            receive(questions[0]);
-            send(answers[1]);
-        }
-    }
-    ask(questions[1], answers[0], rounds, warmup);
-    for (int end = 0; end < 2; end++) {
-        call(SYS_CLOSE, questions[end], 0, 0, 0, 0);
-        call(SYS_CLOSE, answers[end], 0, 0, 0, 0);
-    }
-    call(SYS_WAIT4, child, 0, 0, 0, 0);
-    say("guest: pipe done\n");
+    char piece[LINE];
+    call(SYS_MKDIR, (long)"/proc", 0755, 0, 0, 0);
+    call(SYS_MOUNT, (long)"proc", (long)"/proc", (long)"proc", 0, 0);
+    long file = call(SYS_OPEN, (long)name, OPEN_READ, 0, 0, 0), bytes;
+    if (file < 0) return say("guest: no such file\n");
+    while ((bytes = call(SYS_READ, file, (long)piece, LINE, 0, 0)) > 0) call(SYS_WRITE, 1, (long)piece, bytes, 0, 0);
+    call(SYS_CLOSE, file, 0, 0, 0, 0);
 }
 
 /* Executes the first command of these words; returns those behind it. */
 static char **execute(char **words)
 {
     if (same(*words, "memory") && words[1]) return memory(number(words[1])), words + 2;
-    if (same(*words, "pipe") && words[1] && words[2]) return pipes(number(words[1]), number(words[2])), words + 3;
+    int is_potato = same(*words, "pipe") || same(*words, "fifo") || same(*words, "threads");
+    if (is_potato && words[1] && words[2]) return potato(*words, number(words[1]), number(words[2])), words + 3;
+    int is_sharing = same(*words, "sharers"), is_crowd = is_sharing || same(*words, "crowd");
+    if (is_crowd && words[1] && words[2]) return crowd(number(words[1]), number(words[2]), is_sharing), words + 3;
+    if (same(*words, "show") && words[1]) return show(words[1]), words + 2;
+    if (same(*words, "leaf") && words[1]) leaf(number(words[1]));
     if (same(*words, "off")) {
         say("guest: done\n");
         call(SYS_REBOOT, REBOOT_MAGIC1, REBOOT_MAGIC2, REBOOT_RESTART, 0, 0);
     }
-    say("guest: commands are memory ROUNDS, pipe ROUNDS WARMUP, off\n");
+    say("guest: commands are memory ROUNDS, pipe|fifo|threads ROUNDS WARMUP, crowd|sharers PROCESSES ROUNDS, show "
+        "FILE, off\n");
     return words + 1;
 }
 
@@ -237,8 +158,10 @@ static void read_words(char *line, char **words)
 
 void start(long *stack)
 {
+    char **words = (char **)(stack + 2);
+    if (*words && same(*words, "leaf")) execute(words);
     say("guest: shell\n");
-    for (char **words = (char **)(stack + 2); *words;) words = execute(words);
+    while (*words) words = execute(words);
     for (;;) {
         static char line[LINE], *words[MOST_WORDS + 1];
         say("> ");

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Debian's source of Linux, unchanged, compiled for a board with an ARM processor: a guest for the laboratory.
+"""Debian's source of Linux compiled for a board with an ARM processor: a guest for the laboratory. Either unchanged, or
+with our series for fast address-space switching (linux/arm-fass, docs/linux-arm.md); nothing else differs.
 
 The configuration is as small as it gets, so that compiling takes minutes. The kernel has the board's device tree behind
 it, as a loader does that knows none; our own init (lab/guests/init_arm.c) is alone in its initial RAM disk.
@@ -13,7 +14,7 @@ from pathlib import Path
 from cobnut import cache, cpio, packages, paths
 from cobnut.boards import Board
 from cobnut.cache import Recipe
-from cobnut.linux import kbuild, room, source
+from cobnut.linux import kbuild, patching, room, source
 from cobnut.linux.kbuild import Build
 from cobnut.linux.patching import OURS, digest
 from cobnut.linux.source import Source
@@ -22,10 +23,12 @@ from cobnut.process import alone, run_logged
 TREES = {"versatilepb": "versatile-pb.dtb"}  # of devices, by board
 KERNEL, SYMBOLS = "zImage", "System.map"
 COMPILER = "arm-none-eabi-"
-INIT = paths.LAB / "guests" / "init_arm.c"
+INIT = [paths.LAB / "guests" / name for name in ("init_arm.c", "crowd_arm.c", "potato_arm.c", "arm_calls.h")]
 FREESTANDING = ("-march=armv4", "-marm", "-nostdlib", "-ffreestanding", "-static", "-Wl,-z,noexecstack")
 STEPS = 760
 NEEDED_MB = 1500
+FASS = OURS / "arm-fass"  # the series
+FASS_OPTION = "CONFIG_ARM_FASS=y"  # all that its configuration says more
 # of other architectures, which no build reads; a name of ARM's begins with what others begin with as well
 LEFT_OUT = (
     *(f"arch/{name}/*.[chS]" for name in ("[!a]*", "alpha", "arc", "arm64")),
@@ -48,7 +51,7 @@ def config(board: Board) -> Path:
     return OURS / "boards" / f"{board.name}.config"
 
 
-def recipe(board: Board, given: Source) -> Recipe:
+def recipe(board: Board, given: Source, *, fass: bool = False) -> Recipe:
     """All that goes into the kernel."""
     inputs = {
         "board": board.name,
@@ -57,14 +60,17 @@ def recipe(board: Board, given: Source) -> Recipe:
         "compiler": kbuild.first_line(f"{COMPILER}gcc", "--version"),
         "linker": kbuild.first_line(f"{COMPILER}ld", "--version"),
     }
+    if fass:
+        inputs["patches"] = digest(*patching.series(FASS))
+        inputs["option"] = FASS_OPTION
     return Recipe("linuxboard", inputs)
 
 
-def ensure(board: Board) -> BoardLinux:
-    """Makes sure of the kernel: what is missing is fetched and compiled."""
+def ensure(board: Board, *, fass: bool = False) -> BoardLinux:
+    """Makes sure of the kernel, unchanged or with our series: what is missing is fetched and compiled."""
     packages.ensure(packages.BUILD_TOOLS, packages.ARM_TOOLS, kbuild.TOOLS)
     given = source.ensure()
-    entry = cache.get(recipe(board, given), lambda folder, _: _make(board, given, folder))
+    entry = cache.get(recipe(board, given, fass=fass), lambda folder, _: _make(board, given, folder, fass=fass))
     return BoardLinux(entry / KERNEL, entry / SYMBOLS, given.version)
 
 
@@ -75,22 +81,27 @@ def initrd() -> bytes:
     return cpio.archive(entries)
 
 
-def _make(board: Board, given: Source, target: Path) -> None:
+def _make(board: Board, given: Source, target: Path, *, fass: bool) -> None:
     room_for = paths.BUILD / "linux"
     room_for.mkdir(parents=True, exist_ok=True)
     with (
         room.needed(room_for, NEEDED_MB, f"Linux's tree with what is compiled for {board.name}"),
-        tempfile.TemporaryDirectory(prefix="board-", dir=room_for) as name,
+        tempfile.TemporaryDirectory(prefix="board-", dir=room_for) as temporary,
     ):
-        folder = Path(name)
+        folder = Path(temporary)
         build = Build(folder / "source", folder / "objects", ("ARCH=arm", f"CROSS_COMPILE={COMPILER}"))
         source.unpack(given, build.tree, LEFT_OUT)
         build.objects.mkdir(exist_ok=True)
         wanted = config(board)
+        if fass:
+            patching.apply(patching.series(FASS), build.tree, given)
+            wanted = folder / f"{board.name}-fass.config"
+            wanted.write_text(f"{config(board).read_text()}{FASS_OPTION}\n")
         build.make("allnoconfig", f"KCONFIG_ALLCONFIG={wanted}", log="linux-config.log")
         kbuild.check_config(wanted, (build.objects / ".config").read_text(), given.version)
-        title = f"compiling Linux {given.version} for {board.name}"
-        build.compile(title, STEPS, "zImage", TREES[board.name], log=f"linux-{board.name}.log")
+        name = f"{board.name}-fass" if fass else board.name
+        title = f"compiling Linux {given.version} for {name}"
+        build.compile(title, STEPS, "zImage", TREES[board.name], log=f"linux-{name}.log")
         made = build.objects / "arch" / "arm" / "boot"
         tree = made / "dts" / TREES[board.name]
         (target / KERNEL).write_bytes((made / "zImage").read_bytes() + tree.read_bytes())
@@ -102,7 +113,8 @@ def _init() -> Path:
     target = paths.BUILD / "linux" / "init_arm"
     target.parent.mkdir(parents=True, exist_ok=True)
     with alone(paths.LOCKS / "linux-init-arm"):
-        if not target.exists() or target.stat().st_mtime < INIT.stat().st_mtime:
+        if not target.exists() or any(target.stat().st_mtime < path.stat().st_mtime for path in INIT):
             options = [*FREESTANDING, "-O2", "-Wall", "-Wextra", "-Werror"]
-            run_logged([f"{COMPILER}gcc", *options, "-o", str(target), str(INIT)], "guest-init_arm.log")
+            sources = [str(path) for path in INIT if path.suffix == ".c"]
+            run_logged([f"{COMPILER}gcc", *options, "-o", str(target), *sources], "guest-init_arm.log")
     return target

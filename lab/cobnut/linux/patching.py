@@ -72,7 +72,7 @@ def ensure(given: Source) -> None:
             shutil.rmtree(OBJECTS, ignore_errors=True)
         with room.needed(TREE.parent, NEEDED_MB if not TREE.is_dir() else 0, "Linux's tree with what is compiled"):
             _unpack(given)
-            _apply(given)
+            apply(series(), TREE, given, ", which --version takes")
         for name in {*touched(series()), *old.touched}:
             if (TREE / name).exists():
                 os.utime(TREE / name)
@@ -95,16 +95,17 @@ def _unpack(given: Source) -> None:
     source.unpack(given, TREE, LEFT_OUT)
 
 
-def _apply(given: Source) -> None:
+def apply(patches: Iterable[Path], tree: Path, given: Source, hint: str = "") -> None:
+    """Applies patches, in their order, to the tree of `given`; what does not fit, to the line, is said in one."""
     log = "linux-patch.log"
-    for path in series():
-        options = ["-p1", "-d", str(TREE), "--forward", "--fuzz=0", "--no-backup-if-mismatch", "--silent"]
+    for path in patches:
+        options = ["-p1", "-d", str(tree), "--forward", "--fuzz=0", "--no-backup-if-mismatch", "--silent"]
         try:
             run_logged(["patch", *options, "-i", str(path)], log)
         except CobnutError:
             raise CobnutError(
                 f"{path.name} does not fit {source.PACKAGE} {given.version} (build/log/{log}); tried were"
-                f" {', '.join(source.tried())}, which --version takes"
+                f" {', '.join(source.tried())}{hint}"
             ) from None
 
 

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Linux's system calls on ARM (EABI), and what little of a C library the programs of lab/guests need there. */
+#ifndef ARM_CALLS_H
+#define ARM_CALLS_H
+
+#include <stddef.h>
+
+/* arch/arm/tools/syscall.tbl */
+enum {
+    SYS_EXIT = 1,
+    SYS_FORK = 2,
+    SYS_READ = 3,
+    SYS_WRITE = 4,
+    SYS_OPEN = 5,
+    SYS_CLOSE = 6,
+    SYS_EXECVE = 11,
+    SYS_LSEEK = 19,
+    SYS_MKNOD = 14,
+    SYS_MOUNT = 21,
+    SYS_MKDIR = 39,
+    SYS_PIPE = 42,
+    SYS_REBOOT = 88,
+    SYS_MUNMAP = 91,
+    SYS_WAIT4 = 114,
+    SYS_MPROTECT = 125,
+    SYS_MREMAP = 163,
+    SYS_MMAP2 = 192,
+    SYS_MADVISE = 220
+};
+enum { PAGE = 4096 };
+enum { PROT_NONE = 0, PROT_READ = 1, PROT_WRITE = 2 };
+enum { MAP_SHARED = 1, MAP_PRIVATE = 2, MAP_FIXED = 0x10, MAP_ANONYMOUS = 0x20 };
+enum { OPEN_READ = 0, OPEN_WRITE = 1, OPEN_BOTH = 2, OPEN_CREATE = 0100, OPEN_EMPTY = 01000 };
+
+static inline long call(long number, long a, long b, long c, long d, long e)
+{
+    register long r7 __asm__("r7") = number, r0 __asm__("r0") = a, r1 __asm__("r1") = b, r2 __asm__("r2") = c;
+    register long r3 __asm__("r3") = d, r4 __asm__("r4") = e, r5 __asm__("r5") = 0;
+    __asm__ volatile("svc 0" : "+r"(r0) : "r"(r7), "r"(r1), "r"(r2), "r"(r3), "r"(r4), "r"(r5) : "memory");
+    return r0;
+}
+
+static inline size_t length(const char *text)
+{
+    size_t bytes = 0;
+    while (text[bytes]) bytes++;
+    return bytes;
+}
+
+static inline void say(const char *text) { call(SYS_WRITE, 1, (long)text, length(text), 0, 0); }
+
+static inline void end(int status)
+{
+    for (;;) call(SYS_EXIT, status, 0, 0, 0, 0);
+}
+
+static inline void wanted(int holds, const char *what)
+{
+    if (holds) return;
+    say("guest: FAIL ");
+    say(what);
+    say("\n");
+}
+
+/* Commands of init that have a file of their own. */
+void crowd(long processes, long rounds, int sharing); /* crowd_arm.c */
+void leaf(long status);
+void potato(const char *kind, long rounds, long warmup); /* potato_arm.c */
+
+#endif

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The series of patches for a board's Linux: its form, and what is said where it does not fit."""
+
+import re
+
+import pytest
+
+from cobnut.errors import CobnutError
+from cobnut.linux import board as board_linux
+from cobnut.linux import patching
+from cobnut.linux.source import Source
+
+PATCHES = patching.series(board_linux.FASS)
+
+
+@pytest.mark.parametrize("path", PATCHES, ids=lambda path: path.stem)
+def test_each_patch_has_a_subject_a_reason_and_a_licence(path):
+    head, _, diff = path.read_text().partition("\n---\n")
+    subject, *reason = head.splitlines()
+    assert re.fullmatch(r"Subject: ARM: .{1,70}", subject)
+    assert len(reason) > 5 and head.endswith("SPDX-License-Identifier: GPL-2.0")
+    assert diff.startswith("--- ") and all(len(line) <= 75 for line in reason)
+
+
+def test_patches_touch_nothing_but_this_architecture():
+    assert PATCHES and all(name.startswith("arch/arm/") for name in patching.touched(PATCHES))
+
+
+def test_what_does_not_fit_is_said_in_one_line(tmp_path):
+    (tmp_path / "arch" / "arm" / "mm").mkdir(parents=True)
+    with pytest.raises(CobnutError, match=r"does not fit linux-source-6.1 6.1.1-1 \(.*; tried were ") as said:
+        patching.apply(PATCHES[:1], tmp_path, Source("6.1.1-1", tmp_path / "archive"))
+    assert "\n" not in str(said.value)
