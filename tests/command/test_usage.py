@@ -154,7 +154,7 @@ def test_works_from_another_folder(cobnut, tmp_path):
         (["run", "ipc/trace", "--until", "x"], ["--until", "--image"]),
         (["run", "ipc/trace", "--symbols", "x"], ["--symbols", "--image"]),
         (["run", "ipc/trace", "--qemu-args", "-S"], ["--qemu-args", "--image"]),
-        (["run", "ipc/path", "--image", "/no/such/kernel"], ["--image", "ipc/path", "ipc/trace does"]),
+        (["run", "ipc/path", "--image", "/no/such/kernel"], ["--image", "ipc/path", "these do: ipc/trace"]),
         (["run", "all", "--image", "/no/such/kernel"], ["--image", "all"]),
         (["run"], ["EXPERIMENT"]),
         (["build", "--board", "toaster"], ["unknown board", "toaster"]),
