@@ -6,8 +6,11 @@
 #include "requests.h"
 
 #include <interfaces/adder.h>
+#include <interfaces/clock.h>
 #include <interfaces/console.h>
+#include <interfaces/display.h>
 #include <interfaces/drain.h>
+#include <interfaces/files.h>
 #include <mach/mach.h>
 #include <pipes/pipe.h>
 #include <system/system.h>
@@ -26,6 +29,10 @@ constexpr Word between = 100;
 constexpr Interface init_interface(init::Operations{},
                                    rpc::List<init::MakeThread, init::Detach, init::Attach, init::Close>{});
 constexpr Interface adder_interface(Adder::Operations{}, rpc::List<Adder::Crash>{});
+constexpr Interface files_interface(Files::Operations{}, rpc::List<>{});
+// The clock answers a sleeper when the time has come.
+constexpr Interface clock_interface(Clock::Operations{}, rpc::List<Clock::Sleep>{});
+constexpr Interface display_interface(Display::Operations{}, rpc::List<>{});
 // Text that no person has written is for no screen.
 constexpr Interface console_interface(Console::Operations{}, rpc::List<Console::Write>{});
 // A pipe is a thread that the server is told to call, which would wait for one that never answers.
@@ -92,11 +99,24 @@ int cobnut_main(const char *command_line)
         return 1;
     }
     const L4_ThreadId_t adder = find("adder"), console = find("console"), drain = find("drain"), mach = find("mach");
+    const L4_ThreadId_t files = find("files"), clock = find("clock"), display = find("display");
     // first, since it takes memory, and what init is asked for uses that up
     const auto code = mach::boot(attack_mach);
     failed = failed || !code || code.value;
     attack("init", L4_Pager(), init_interface, [] { return bool(ask_init<init::Memory>()); });
     attack("adder", adder, adder_interface, [=] { return rpc::call<Adder::Add>(adder, 2u, 3u).value == 5; });
+    attack("files", files, files_interface, [=] {
+        const auto file = rpc::call<Files::Stat>(files, Files::Path("index.html"));
+        return file && file.value.kind == Files::Kind::file && file.value.bytes;
+    });
+    attack("clock", clock, clock_interface, [=] {
+        const auto now = rpc::call<Clock::Now>(clock);
+        return now && now.value.seconds && now.value.microseconds < 1000000;
+    });
+    attack("display", display, display_interface, [=] {
+        const auto mode = rpc::call<Display::SetMode>(display, Word{640}, Word{480});
+        return mode && mode.value.width == 640 && mode.value.height == 480;
+    });
     attack("console", console, console_interface,
            [=] { return bool(rpc::call<Console::Write>(console, Console::Text())); });
     attack("drain", drain, drain_interface, [=] {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// HTTP/1.1 (RFC 9112) on port 80: the files that its description names, by GET and HEAD, over connections that go on.
+// HTTP/1.1 (RFC 9112) on port 80: the files of a file server, by GET and HEAD, over connections that go on.
 // A client that reads slowly holds up nobody: what it does not take waits with its connection.
-#include <system/system.h>
+#include <system/files.h>
 
 #include <errno.h>
 #include <netinet/in.h>
@@ -13,17 +13,8 @@
 
 namespace {
 
-using cobnut::ask_init;
-using rpc::Word;
-
 constexpr int port = 80, most_connections = 200;
-constexpr size_t most_request = 2048, most_files = 16;
-
-struct File {
-    init::Name name;
-    const char *data = nullptr;
-    size_t size = 0;
-};
+constexpr size_t most_request = 2048;
 
 /// One connection: what it has asked so far, and what it has not taken yet.
 struct Connection {
@@ -37,27 +28,25 @@ struct Connection {
     bool answering() const { return left[0] || left[1]; }
 };
 
-constinit File files[most_files];
+constinit cobnut::FileSystem site;
 constinit Connection connections[most_connections];
 constinit pollfd fds[most_connections + 1] = {};
 constinit nfds_t count = 0;
 
-/// A file by its path; nullptr if there is none, or if the description does not let this program read it.
-const File *find(const char *path, size_t size)
+/// A file by its path, without what stands behind a `?`; that of a folder is its index.html.
+rpc::Result<cobnut::FileView> find(const char *path, size_t size)
 {
-    if (size && *path == '/') path++, size--;
-    const init::Name name = size ? init::Name(path, size) : init::Name("index");
-    for (File &f : files) {
-        if (f.data && f.name == name) return &f;
-        if (f.data) continue;
-        const auto file = ask_init<init::OpenFile>(name);
-        if (!file) return nullptr;
-        const auto at = ask_init<init::Attach>(file.value.handle, Word{0}, Word{0});
-        if (!at) return nullptr;
-        f = {name, reinterpret_cast<const char *>(at.value), file.value.bytes};
-        return &f;
-    }
-    return nullptr;
+    if (const void *const query = memchr(path, '?', size))
+        size = static_cast<size_t>(static_cast<const char *>(query) - path);
+    constexpr char index[] = "index.html";
+    char name[Files::most_path];
+    const bool folder = !size || path[size - 1] == '/';
+    const size_t more = folder ? sizeof index - 1 : 0;
+    if (size + more > sizeof name) return rpc::Error::not_found;
+    memcpy(name, path, size);
+    memcpy(name + size, index, more);
+    const auto file = site.map(Files::Path(name, size + more));
+    return file.error == rpc::Error::dead ? site.map(Files::Path(name, size + more)) : file;
 }
 
 void reply(Connection &c, const char *status, const char *body, size_t size, bool with_body)
@@ -103,9 +92,11 @@ void answer(Connection &c, const char *end)
     const bool old = path_end[8] == '0';
     c.keeps =
         old ? has_header(c.request, end, "connection: keep-alive") : !has_header(c.request, end, "connection: close");
-    if (const File *const file = find(path, static_cast<size_t>(path_end - path)))
-        reply(c, "200 OK", file->data, file->size, !head);
-    else reply(c, "404 Not Found", "not found\n", 10, !head);
+    const auto file = find(path, static_cast<size_t>(path_end - path));
+    if (file) reply(c, "200 OK", file.value.data, file.value.bytes, !head);
+    else if (file.error == rpc::Error::not_found || file.error == rpc::Error::bad_value)
+        reply(c, "404 Not Found", "not found\n", 10, !head);
+    else refuse(c, "503 Service Unavailable");
 }
 
 /// Takes what has come, and answers if that is a whole request. False: the connection has ended.

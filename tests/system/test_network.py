@@ -8,6 +8,7 @@ import hashlib
 import http.client
 import random
 import re
+import shutil
 import socket
 import subprocess
 import threading
@@ -21,7 +22,16 @@ from cobnut.process import Limit
 from conftest import ROOT
 
 SECONDS = 240  # of processor time, for one system
-PAGE = (ROOT / "systems/index.html").read_bytes()
+PAGE = (ROOT / "systems/site/index.html").read_bytes()
+PAGES = (
+    ("/", 200, PAGE),
+    ("/none", 404, b"not found\n"),
+    ("/notes", 404, b"not found\n"),  # a folder, without a file of its own
+    ("/notes/paths.txt", 200, (ROOT / "systems/site/notes/paths.txt").read_bytes()),
+    ("/" + 200 * "x", 404, b"not found\n"),
+    ("/../web.toml", 404, b"not found\n"),
+    ("/index.html?all", 200, PAGE),
+)
 
 
 def connect(port: int) -> socket.socket:
@@ -64,7 +74,7 @@ def test_a_page_and_an_echo(described, emulator, size):
     data = random.Random(size).randbytes(size)
     with networks.running(described, "--net", "--emulator", emulator, seconds=SECONDS) as system:
         one = http.client.HTTPConnection("127.0.0.1", system.ports[80])
-        for path, status, body in (("/", 200, PAGE), ("/none", 404, b"not found\n"), ("/index", 200, PAGE)):
+        for path, status, body in PAGES:
             one.request("GET", path)  # on the same connection
             answer = one.getresponse()
             assert (answer.status, answer.read()) == (status, body)
@@ -83,12 +93,10 @@ MOST_US_WITHOUT = 100_000  # of the guest's time
 def big(tmp_path, request):
     """The system web with one of the cards, and a file that takes a while, and its contents."""
     data = random.Random(17).randbytes(FILE_MB << 20)
-    (tmp_path / "big").write_bytes(data)
-    (tmp_path / "index.html").write_bytes(PAGE)
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site/big").write_bytes(data)
     described = "web" if request.param == "ne2000" else f"web-{request.param}"
     text = (ROOT / f"systems/{described}.toml").read_text()
-    text = text.replace('index = "index.html"', 'index = "index.html"\nbig = "big"')
-    text = text.replace('files = ["index"]', 'files = ["index", "big"]')
     (tmp_path / "bigger.toml").write_text(text)
     return request.param, tmp_path / "bigger.toml", hashlib.sha256(data).hexdigest()
 
@@ -145,7 +153,7 @@ def free_ports() -> int:
 @contextlib.contextmanager
 def with_peer(tmp_path, *words):
     """The system web at a fixed address, and a peer at the other end of its cable."""
-    (tmp_path / "index.html").write_bytes(PAGE)
+    shutil.copytree(ROOT / "systems/site", tmp_path / "site")
     text = (ROOT / "systems/web.toml").read_text()
     (tmp_path / "fixed.toml").write_text(text.replace("[program.network]", f"[program.network]\n{ARGUMENTS}"))
     port = free_ports()
@@ -171,7 +179,7 @@ def test_frames_of_all_kinds(tmp_path):
                 assert peer.pings(sent), f"silent behind frame {sent}"
         assert peer.echoes(b"still there")
         starts = re.findall(r"^ +\d+ (\w+) +running(?: +\d+){5} +(\d+)", system.ask("ps"), re.MULTILINE)
-        assert {"ne2000": "1", "network": "1", "echo": "1", "http": "1"}.items() <= dict(starts).items()
+        assert {"ne2000": "1", "network": "1", "echo": "1", "files": "1", "http": "1"}.items() <= dict(starts).items()
 
 
 MAKEFILE = """COBNUT := {root}

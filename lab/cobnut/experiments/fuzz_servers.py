@@ -17,7 +17,17 @@ from cobnut.results import Result, Series
 SHEET = sheets.beside(__file__)
 
 SYSTEM, PROGRAM = "fuzztest", "fuzzservers"
-SERVERS = ("init", "adder", "console", "drain", "mach's boot", "mach")  # as the program names them
+SERVERS = (
+    "init",
+    "adder",
+    "files",
+    "clock",
+    "display",
+    "console",
+    "drain",
+    "mach's boot",
+    "mach",
+)  # as the program names them
 KINDS = ("answered", "refused", "unanswered", "undelivered")
 TIMEOUT_SECONDS = 1800  # of processor time
 LINE = re.compile(
@@ -56,7 +66,8 @@ def boot(lab: Lab, seed: int) -> Run:
     system = systems.load(SYSTEM).changed(**{PROGRAM: {"arguments": arguments}})
     memory_mb = 64
     chosen = (Module(lab.board.program("sigma0")), *system.modules(lab.board, memory_mb))
-    outcome = qemu.run(Boot(lab.board.kernel, chosen, memory_mb=memory_mb), timeout=TIMEOUT_SECONDS, repeatable=True)
+    what = Boot(lab.board.kernel, chosen, memory_mb=memory_mb, display=system.has_display(lab.board))
+    outcome = qemu.run(what, timeout=TIMEOUT_SECONDS, repeatable=True)
     ended = f"{PROGRAM}: done" in outcome.console and outcome.code == 0
     failure = None if ended else f"seed {seed} ended with {outcome.code}: {last_line(outcome.console)}"
     return Run(seed, read(outcome.console), failure)
