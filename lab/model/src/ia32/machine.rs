@@ -7,50 +7,10 @@ use super::prediction::{Jump, Left, Predictor};
 use super::shapes::{prediction_shape, tlb_shape, trace_cache_shape};
 use super::stores::Stores;
 use super::tlbs::Tlbs;
-use super::{Costs, EntryKind, Event, Tlb, TraceCache, Walk};
+use super::{Costs, Counts, EntryKind, Event, Tlb, TraceCache, Walk};
 use crate::core::shapes::cache_shape;
-use crate::{AsTagged, Cache, Category, Causes, Code, Counted, How, Ledger, Linear, Loss};
+use crate::{AsTagged, Cache, Category, Causes, Code, How, Ledger, Linear, Loss};
 use crate::{MachineFile, Moment, Physical, Running, Tables, Tag};
-
-/// What a machine counted besides cycles.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
-    pub itlb_misses: u64,
-    pub dtlb_misses: u64,
-    /// Misses on a translation that a flush or invalidation had taken away.
-    pub itlb_flushed_refills: u64,
-    pub dtlb_flushed_refills: u64,
-    /// Trace lines that had to be built.
-    pub trace_misses: u64,
-    /// Jumps that went elsewhere than expected.
-    pub mispredictions: u64,
-    /// Loads that waited for a store whose data they could not get.
-    pub blocked_loads: u64,
-}
-
-impl Counted for Counts {
-    const NAMES: &'static [&'static str] = &[
-        "itlb_misses",
-        "dtlb_misses",
-        "itlb_flushed_refills",
-        "dtlb_flushed_refills",
-        "trace_misses",
-        "mispredictions",
-        "blocked_loads",
-    ];
-
-    fn numbers(&mut self) -> Vec<&mut u64> {
-        vec![
-            &mut self.itlb_misses,
-            &mut self.dtlb_misses,
-            &mut self.itlb_flushed_refills,
-            &mut self.dtlb_flushed_refills,
-            &mut self.trace_misses,
-            &mut self.mispredictions,
-            &mut self.blocked_loads,
-        ]
-    }
-}
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum WalkReads {

@@ -7,6 +7,7 @@
 mod block;
 mod checkpoint;
 mod costs;
+mod counts;
 mod event;
 mod front_end;
 mod hits;
@@ -24,8 +25,9 @@ mod trace_cache;
 pub use block::Block;
 pub use checkpoint::Checkpoint;
 pub use costs::Costs;
+pub use counts::Counts;
 pub use event::{Class, Condition, EntryKind, Event, Instruction, Issue, Pipe, Walk, CLASSES};
 pub use hits::{Hits, Situation};
-pub use machine::{Counts, Machine};
+pub use machine::Machine;
 pub use tlb::{Tlb, TlbShape};
 pub use trace_cache::{TraceCache, TraceCacheShape};
