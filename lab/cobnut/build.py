@@ -24,11 +24,12 @@ def images(board: Board) -> None:
 
 def network(board: Board) -> None:
     """Builds the TCP/IP server for `board`, whose other programs are built, with a source of lwIP that is fetched."""
-    source = lwip.ensure()
-    named = f"COBNUT_LWIP:PATH={source}"
-    if named not in (board.folder / "CMakeCache.txt").read_text(encoding="utf-8").splitlines():
-        run_logged(["cmake", "-B", str(board.folder), f"-D{named}"], f"configure-{board.folder.name}.log")
-    images(board)
+    named, folder = f"COBNUT_LWIP:PATH={lwip.ensure()}", board.folder
+    with alone(paths.LOCKS / folder.name):
+        known = named in (folder / "CMakeCache.txt").read_text(encoding="utf-8").splitlines()
+        if not known or "servers/network/" not in (folder / "build.ninja").read_text(encoding="utf-8"):
+            run_logged(["cmake", "-B", str(folder), f"-D{named}"], f"configure-{folder.name}.log")
+        run_logged(["cmake", "--build", str(folder), "--target", "network"], f"build-{folder.name}.log")
 
 
 def host_tests() -> None:

@@ -162,7 +162,12 @@ def check(asked: Asked) -> Board:
     _check_qemu_args(asked.qemu_args, on_bochs)
     cases_of(asked)
     if board.processor is ARM:
-        pcs = (("--cpu", asked.cpu is not None), ("--emulator bochs", on_bochs), ("--disk", asked.disk is not None))
+        pcs = (
+            ("--cpu", asked.cpu is not None),
+            ("--emulator bochs", on_bochs),
+            ("--disk", asked.disk is not None),
+            ("--display", asked.display_at is not None),
+        )
         for option, said in pcs:
             if said:
                 raise CobnutError(f"{option}: not on board {asked.board}")
@@ -201,6 +206,8 @@ def _check_system(asked: Asked, board: Board) -> None:
         if not systems.load(name).cards():
             raise CobnutError(f"--net: system {name} has no driver of a network card")
     if name is None:
+        if asked.display_at:
+            raise CobnutError("--display: is for a system")
         return
     if asked.root != DEFAULT_ROOT:
         raise CobnutError(f"--root: {name} is a system, whose root server is {systems.ROOT_SERVER}")
@@ -212,6 +219,8 @@ def _check_system(asked: Asked, board: Board) -> None:
 def _check_image(asked: Asked) -> None:
     if asked.disk:
         raise CobnutError("--disk: is for our kernel; say --qemu-args '-drive file=...' with --image")
+    if asked.net_at is not None or asked.display_at:
+        raise CobnutError("--net, --display: are for a system; say --qemu-args with --image")
     ours = asked.module or asked.root != DEFAULT_ROOT or asked.sigma0 != DEFAULT_SIGMA0 or asked.given
     if ours:
         raise CobnutError("--image: brings its own kernel and modules")

@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from cobnut import packages, paths
+from cobnut import packages, paths, systems
 from cobnut.boards import ARM, Board
 from cobnut.errors import CobnutError, unknown
 
@@ -24,7 +24,7 @@ NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,46}")  # of a program: a name in C s
 TREE = re.compile(r"[\w+,.@~/-]+")  # what make takes as it is
 SERVER = paths.ROOT / "examples" / "tally"  # what a new server is a copy of, under another name
 SERVER_NAME = re.compile(r"[a-z][a-z0-9_-]{0,30}")  # of a program in a description
-TAKEN = ("programs", "server", "test")  # a service of init's, and names in the copy
+TAKEN = (*systems.INITS_OWN, "server", "test")  # services of init's, and names in the copy
 
 
 @dataclass(frozen=True)

@@ -127,6 +127,7 @@ def system() -> Count:
     """the kernel and its programs on the emulators"""
     for board in boards.BOARDS.values():
         build.images(board)
+    build.network(boards.find("pc"))
     build.lab()
     qemu.ensure()
     qemu_arm.ensure()

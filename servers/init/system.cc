@@ -322,12 +322,6 @@ rpc::Result<Usage> System::handle(Memory, Client &client)
     return Usage{quota.used, quota.limit, memory_.unreserved()};
 }
 
-rpc::Result<Word> System::handle(Size, Client &client, Word handle)
-{
-    if (!memory_.readable(handle, client.program)) return Error::not_found;
-    return memory_.pages(handle);
-}
-
 rpc::Result<ProgramInfo> System::handle(Describe, Client &client, Word number)
 {
     if (!may_control(client)) return Error::denied;

@@ -36,7 +36,6 @@ public:
     rpc::Result<File> handle(OpenFile, Client &, const rpc::Name &name);
     rpc::Result<Word> handle(Shared, Client &, Word handle, Word thread, Word writable);
     rpc::Result<Usage> handle(Memory, Client &);
-    rpc::Result<Word> handle(Size, Client &, Word handle);
     rpc::Result<ProgramInfo> handle(Describe, Client &, Word number);
     rpc::Result<Nothing> handle(Kill, Client &, Word number);
     rpc::Result<Word> handle(Run, Client &, const rpc::Name &name);

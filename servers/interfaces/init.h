@@ -71,8 +71,6 @@ using OpenFile = rpc::Operation<0x26, File(Name name)>;
 /// Errors: not_found (one of them does not hold it); denied (writable, and one of them holds it read-only).
 using Shared = rpc::Operation<0x29, Word(Word handle, Word thread, Word writable)>;
 
-/// How many pages a dataspace has that the caller holds. Errors: not_found.
-using Size = rpc::Operation<0x28, Word(Word handle)>;
 
 struct Usage {
     Word used, limit; ///< pages of the caller's
@@ -155,7 +153,7 @@ using OpenRange = rpc::Operation<0x49, File(Word range)>;
 using Physical = rpc::Operation<0x4A, Word(Word handle, Word page)>;
 
 using Operations =
-    rpc::List<Open, Admit, MayUse, Create, Copy, Attach, Detach, Pass, Close, OpenFile, Shared, Memory, Size, Describe,
+    rpc::List<Open, Admit, MayUse, Create, Copy, Attach, Detach, Pass, Close, OpenFile, Shared, Memory, Describe,
               Kill, Run, Await, MakeThread, TakeInterrupt, MakeSpace, EndSpace, FindDevice, OpenRange, Physical>;
 
 /// What init tells a server: a client is gone. MR1: the client's number, and in the upper half which of its starts.

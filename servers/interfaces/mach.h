@@ -117,7 +117,8 @@ using Operations = rpc::List<PortAllocate, PortSetAllocate, PortInsertSend, Port
                              Flush, TaskCreate, TaskTerminate, GetStatistics>;
 
 /// For a program of init's that uses `mach`: the first task, whose memory is a copy of the dataspace `handle`, held by
-/// the server, at `address`. Returns when it has ended, its code. Errors: full (there is one), no_memory, not_found.
+/// the server and by the caller, at `address`. Returns when it has ended, its code. Errors: full (there is one),
+/// no_memory, not_found (one of them does not hold it), bad_value.
 using Boot = rpc::Operation<0x3F0, Word(Word handle, Word address, Word pages, Word ip, Word sp)>;
 
 // On the wire: four words, and then as many as there are.

@@ -297,7 +297,7 @@ rpc::Result<Word> Kernel::handle(Boot, Client &client, Word handle, Word address
 {
     if (first_) return Error::full;
     if (!pages || pages > Object::most_pages || address % page_size) return Error::bad_value;
-    const auto size = ask_init<init::Size>(handle);
+    const auto size = ask_init<init::Shared>(handle, client.thread.raw, Word{0});
     if (!size) return size.error;
     if (pages > size.value) return Error::bad_value;
     const auto from = ask_init<init::Attach>(handle, Word{0}, Word{0});

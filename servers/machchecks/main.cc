@@ -13,6 +13,7 @@ using mach::ask, mach::Disposition, mach::Message, mach::Name, mach::Wait, mach:
 using rpc::Error;
 
 constexpr Word page = mach::page_size;
+constexpr Word most_handles = 256; // of init's, in a system as small as this
 
 constinit int failures = 0;
 
@@ -401,6 +402,13 @@ int cobnut_main(const char *)
     check(cobnut::ask_init<init::EndSpace>(L4_Myself().raw).error == Error::denied, "init.nor_are_they_ended");
     const auto small = cobnut::ask_init<init::Create>(Word{1});
     const auto server = cobnut::ask_init<init::Open>(init::Name("mach"));
+    bool refused = true;
+    for (Word handle = 0; handle < most_handles; handle++) {
+        const auto booted = rpc::call<mach::Boot>(L4_ThreadId_t{.raw = server.value}, handle, Word{0x400000}, Word{1},
+                                                  Word{0x400000}, Word{0x401000});
+        refused = refused && booted.error == Error::not_found;
+    }
+    check(refused, "boot.no_memory_but_what_the_caller_has_passed");
     cobnut::ask_init<init::Pass>(small.value, server.value, Word{0});
     const auto large = rpc::call<mach::Boot>(L4_ThreadId_t{.raw = server.value}, small.value, Word{0x400000}, Word{2},
                                              Word{0x400000}, Word{0x401000});

@@ -40,7 +40,7 @@ vgaromimage: file=/usr/share/bochs/VGABIOS-lgpl-latest
 boot: cdrom
 ata1: enabled=1, ioaddr1=0x170, ioaddr2=0x370, irq=15
 ata1-master: type=cdrom, path={iso}, status=inserted
-{disk}{display}{nic}com1: enabled=1, mode={mode}, dev={device}
+{disk}{pci}{nic}com1: enabled=1, mode={mode}, dev={device}
 display_library: {library}
 sound: waveoutdrv=dummy, waveindrv=dummy, midioutdrv=dummy
 clock: sync=none
@@ -234,7 +234,7 @@ def _start(
             iso=iso,
             library="sdl2" if boot.display else 'rfb, options="timeout=0"',  # which shows 8 bits a pixel
             disk=_disk(boot),
-            display="pci: enabled=1, chipset=i440fx, slot2=pcivga\n" if boot.display else "",
+            pci=_pci(boot),
             nic=boot.nic.bochs_lines(folder) if boot.nic else "",
             mode=mode,
             device=device,
@@ -250,6 +250,14 @@ def _start(
         stdout=output,
         stderr=subprocess.DEVNULL,
     )
+
+
+def _pci(boot: Boot) -> str:
+    """One line for all cards: a second one would be another statement about the same bus."""
+    cards = [f"slot1={boot.nic.bochs_model}"] if boot.nic else []
+    if boot.display:
+        cards.append("slot2=pcivga")
+    return f"pci: enabled=1, chipset=i440fx, {', '.join(cards)}\n" if cards else ""
 
 
 def _shown(boot: Boot) -> dict[str, str]:

@@ -49,6 +49,11 @@ class Nic:
         forwards = "".join(f",hostfwd=tcp:127.0.0.1:{host}-:{guest}" for guest, host in self.forwards)
         return f"user,id=nic,restrict=on{forwards}"
 
+    @property
+    def bochs_model(self) -> str:
+        """Bochs' name of the card, which stands in its list of what is on the bus, too."""
+        return BOCHS_MODELS[self.device]
+
     def bochs_lines(self, folder: Path) -> str:
         """Lines of Bochs' configuration; what they refer to is written to `folder`."""
         if tap := TAP.fullmatch(self.at):
@@ -59,9 +64,8 @@ class Nic:
             forwards = "".join(f"hostfwd = tcp:127.0.0.1:{host}-{GUEST}:{guest}\n" for guest, host in self.forwards)
             (folder / "slirp").write_text(f"# slirp config\nrestricted = 1\n{forwards}")
             where = "ethmod=slirp, script=slirp"
-        model = BOCHS_MODELS[self.device]
-        kind = "type=pci, " if model == "ne2k" else ""
-        return f"pci: enabled=1, chipset=i440fx, slot1={model}\n{model}: {kind}mac={ADDRESS}, {where}\n"
+        kind = "type=pci, " if self.bochs_model == "ne2k" else ""
+        return f"{self.bochs_model}: {kind}mac={ADDRESS}, {where}\n"
 
 
 def check_place(at: str) -> None:
