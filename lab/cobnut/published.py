@@ -8,10 +8,6 @@ from dataclasses import dataclass
 
 # U02 section 3: "a round-trip IPC with small spaces" and its parts, cycles on a Pentium 4 at 1.4 GHz
 U02_SMALL_ROUND_TRIP = 550
-# and, stated one by one, what one way consists of: sysenter with sysexit, a set of segment registers, the kernel's path
-U02_ENTRY_EXIT = 166
-U02_SEGMENT_RELOAD = 253
-U02_IPC_PATH = 100
 
 # U02 section 4.1 and figure 4; the curves themselves are not in the text, these statements about them are
 U02_NOPS_AT_CAPACITY = 8_192  # bytes of nops that fill the trace cache
@@ -53,10 +49,8 @@ SEL4_KERNEL_INSTRUCTIONS = 227
 # L4Ka::Pistachio, 2007 (its last with ARM), SA-1100 configuration with fast address-space switching, one server and n
 # clients at different addresses, random client called: instructions of a null IPC one way, user code included, by n
 PISTACHIO_ARM = {14: 139, 15: 208, 16: 259, 18: 353, 20: 409}
-PISTACHIO_ARM_STANDARD = 1013  # without fast switching, any n
 PISTACHIO_ARM_KERNEL = 105.5  # up to 14 clients in its kernel alone
 PISTACHIO_ARM_USER = PISTACHIO_ARM[14] - PISTACHIO_ARM_KERNEL
-PISTACHIO_ARM_SAME_ADDRESS = {2: 564, 4: 951, 8: 1117, 20: 1239}  # clients all linked at one address
 PISTACHIO_ARM_FLUSHES = {"tlb": 0.16, "cache": 0.02}  # an IPC, 20 clients
 
 # W03: Wiggins, Tuch, Uhlig, Heiser, "Implementation of fast address-space switching and TLB sharing on the StrongARM

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// fuzzservers: malformed requests to every server of a system, made from the declarations of their interfaces. After
-// each hundred requests each server has to answer a right one rightly, and at the end to have what it had.
+// fuzzservers: malformed requests to init and other servers of a system, made from the declarations of their
+// interfaces. After each hundred requests each server has to answer a right one rightly, and at the end to have what it
+// had.
 //
 // Command line (defaults first): seed=1 requests=2000 (to each interface)
 #include "requests.h"

@@ -71,7 +71,6 @@ using OpenFile = rpc::Operation<0x26, File(Name name)>;
 /// Errors: not_found (one of them does not hold it); denied (writable, and one of them holds it read-only).
 using Shared = rpc::Operation<0x29, Word(Word handle, Word thread, Word writable)>;
 
-
 struct Usage {
     Word used, limit; ///< pages of the caller's
     Word free; ///< pages of the machine's that are not reserved
@@ -153,8 +152,8 @@ using OpenRange = rpc::Operation<0x49, File(Word range)>;
 using Physical = rpc::Operation<0x4A, Word(Word handle, Word page)>;
 
 using Operations =
-    rpc::List<Open, Admit, MayUse, Create, Copy, Attach, Detach, Pass, Close, OpenFile, Shared, Memory, Describe,
-              Kill, Run, Await, MakeThread, TakeInterrupt, MakeSpace, EndSpace, FindDevice, OpenRange, Physical>;
+    rpc::List<Open, Admit, MayUse, Create, Copy, Attach, Detach, Pass, Close, OpenFile, Shared, Memory, Describe, Kill,
+              Run, Await, MakeThread, TakeInterrupt, MakeSpace, EndSpace, FindDevice, OpenRange, Physical>;
 
 /// What init tells a server: a client is gone. MR1: the client's number, and in the upper half which of its starts.
 inline constexpr Word client_gone_label = 0x50;

@@ -46,8 +46,7 @@ struct Network {
     enum : Word { no_more_receives = 1, no_more_sends = 2 }; ///< of Shutdown; both is 3
 
     /// Memory for data, a dataspace that the caller has passed on to be written to; instead of what was shared before.
-    /// Errors: of init::Shared and init::Attach; bad_value (more than 256
-    /// pages).
+    /// Errors: of init::Shared and init::Attach; bad_value (more than 256 pages).
     using Share = rpc::Operation<0x110, rpc::Nothing(Word handle)>;
 
     /// The value is the socket. Errors: EPROTONOSUPPORT, ENOBUFS.

@@ -107,7 +107,6 @@ public:
     Word take_out(Object &object, Word place);
     void drop_page(Word page) { pages_.drop(page); }
     void adopt(Object &object, Word place, Word page) { object.pages[place] = page; }
-    Word new_page() { return pages_.take(); }
 
 private:
     Object *copied_at_once(const Region &region, Word first, Word count);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "card.h"
 
+#include <system/ports.h>
+
 namespace {
 
 using rpc::Word;
@@ -24,14 +26,12 @@ constexpr int patience = 100000; // polls
 
 } // namespace
 
-void Ne2000::out(Word port, Word value) const { __asm__ volatile("outb %b0, %w1" : : "a"(value), "d"(base_ + port)); }
-
-Word Ne2000::in(Word port) const
+void Ne2000::out(Word port, Word value) const
 {
-    unsigned char value;
-    __asm__ volatile("inb %w1, %0" : "=a"(value) : "d"(base_ + port));
-    return value;
+    ports::out8(static_cast<unsigned short>(base_ + port), static_cast<unsigned char>(value));
 }
+
+Word Ne2000::in(Word port) const { return ports::in8(static_cast<unsigned short>(base_ + port)); }
 
 /// Tells the card what comes through the data port.
 void Ne2000::remote(Word at, Word bytes, Word direction) const

@@ -2,7 +2,7 @@
 """The emulators, and what a boot is to all of them.
 
 QEMU is fast, takes the laboratory's plugin and lets a guest end with a status; Bochs enforces segment limits and has
-processors that QEMU lacks. Which of the two shows what is in docs/architecture.md.
+processors that QEMU lacks. docs/security.md (emulators) says which of the two shows what.
 """
 
 import os

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`fuzz/servers`: malformed requests to every server of a system, made at random from the declarations of their
-interfaces. Nothing is measured: each server must refuse what is not a request, and go on.
+"""`fuzz/servers`: malformed requests to init and other servers of a system, made at random from the declarations of
+their interfaces. Nothing is measured: each server must refuse what is not a request, and go on.
 """
 
 import re

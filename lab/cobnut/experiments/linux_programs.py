@@ -31,12 +31,6 @@ PEERS = {
     SMALL: Wish(small="server"),
     ALL: Wish(small="all"),
 }
-ABOUT = {
-    NATIVE: "Debian's kernel",
-    LARGE: "server in a large space",
-    SMALL: "server in a small space",
-    ALL: "server and programs in small spaces",
-}
 PROGRAM, SERVER, OS_LAYER = "program", "server", "os"  # parts of the code, as the plugin names them
 NO_SYMBOL = "no symbol "  # without symbols of ours all user code counts as such, which is right for Debian's kernel
 

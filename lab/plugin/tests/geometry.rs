@@ -34,8 +34,8 @@ const PROBED: [&str; 13] = [
 ];
 
 /// Parameters of these sections that are not: with one cost stated as a whole (recovered for its part), a second level
-/// that shows lines only if stores allocate (its bytes per fill do), what write buffers hide, and what a processor never
-/// lets a program see.
+/// that shows lines only if stores allocate (its bytes per fill do), what write buffers hide, and what a processor
+/// never lets a program see.
 const NOT_PROBED: [&str; 10] = [
     "refill_cycles",
     "reload_cycles",

@@ -3,6 +3,8 @@
 // whenever a device is wanted, which is when a driver starts. The firmware has given addresses and lines.
 #include "../device.h"
 
+#include <system/ports.h>
+
 #include <l4/kip.h>
 
 namespace init {
@@ -16,24 +18,16 @@ constexpr Word most_functions = 256 * 32 * 8; // of all buses
 constexpr Word no_line = ~0u, most_lines = 16;
 constexpr Word users_end = 0xC0000000, moved_low = 0x80000000;
 
-void out(unsigned short port, Word value) { __asm__ volatile("outl %0, %1" : : "a"(value), "d"(port)); }
-Word in(unsigned short port)
-{
-    Word value;
-    __asm__ volatile("inl %1, %0" : "=a"(value) : "d"(port));
-    return value;
-}
-
 /// `place` is bus << 8 | device << 3 | function.
 Word read(Word place, Word offset)
 {
-    out(address_port, 0x80000000 | place << 8 | offset);
-    return in(data_port);
+    ports::out32(address_port, 0x80000000 | place << 8 | offset);
+    return ports::in32(data_port);
 }
 void write(Word place, Word offset, Word value)
 {
-    out(address_port, 0x80000000 | place << 8 | offset);
-    out(data_port, value);
+    ports::out32(address_port, 0x80000000 | place << 8 | offset);
+    ports::out32(data_port, value);
 }
 
 Word header(Word place) { return read(place, header_register) >> 16 & 0xFF; }
