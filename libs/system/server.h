@@ -47,10 +47,11 @@ public:
         return &client;
     }
 
-    /// Forgets a start of a program; false if it is not known, or has been succeeded by another one.
+    /// Forgets a program one of whose starts has ended, this one or one before it; false if none is known, or a later
+    /// one.
     bool forget(Word number, Word start)
     {
-        if (number >= init::most_programs || starts_[number] != start) return false;
+        if (number >= init::most_programs || !starts_[number] || starts_[number] > start) return false;
         starts_[number] = 0;
         for (rpc::Client &client : clients_)
             if (client.program == number) client = {};

@@ -47,6 +47,8 @@ bool wait_for(unsigned char wanted, unsigned char bad = 0)
 
 bool Drive::reset()
 {
+    command_ = Command::flush; // nothing is transferred any more
+    left_ = 0;
     ports::out8(control, software_reset | no_interrupts);
     for (int i = 0; i < 16; i++) ports::in8(alternate_status); // 5 us (9.2)
     ports::out8(control, no_interrupts);
@@ -122,7 +124,7 @@ Progress Drive::interrupted()
     if (status & busy) return Progress::goes_on;
     if (status & (error | fault)) return Progress::failed;
     if (command_ == Command::read) {
-        if (!(status & data_request)) return Progress::goes_on;
+        if (!left_ || !(status & data_request)) return Progress::goes_on; // a drive may say more than it was asked
         next_block(false);
         return left_ ? Progress::goes_on : Progress::done;
     }

@@ -105,8 +105,9 @@ struct Server {
                 until = L4_SystemClock().raw + patience_us;
                 return;
             }
-            drive.reset();
+            const bool there = drive.reset();
             answer(Error::failed);
+            while (!there && !requests.empty()) answer(Error::failed); // each would wait as long
         }
         until = 0;
     }

@@ -66,7 +66,7 @@ rpc::Result<Copying> Dataspaces::copy(Word maker, Quota &quota, Word handle)
 {
     Dataspace *const from = find(handle);
     if (!from || !readable(handle, maker)) return Error::not_found;
-    if (from->device) return Error::denied;
+    if (from->device || from->pinned) return Error::denied;
     const rpc::Result<Word> made = create(maker, quota, from->pages);
     if (!made) return made.error;
     return Copying{handle, made.value, 0};

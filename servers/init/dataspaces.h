@@ -56,6 +56,8 @@ public:
 
     bool readable(Word handle, Word program) const;
     bool writable(Word handle, Word program) const;
+    /// A device writes to its pages by their addresses: they stay its own, and nobody copies it from now on.
+    void pin(Word handle) { spaces_[handle % most].pinned = true; }
     Word pages(Word handle) const { return spaces_[handle % most].pages; }
     bool exists(Word handle) const { return find(handle); }
 
@@ -77,6 +79,7 @@ private:
         Word readers = 0, writers = 0; ///< a bit a program
         Word file = 0; ///< where the file of the boot image or the device's memory is; no tables then
         bool device = false;
+        bool pinned = false; ///< a device knows the pages' addresses
         Word *tables[most_tables] = {};
     };
 

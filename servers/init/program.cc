@@ -170,6 +170,7 @@ void Program::schedule(L4_ThreadId_t thread, Word priority) const
 
 void Program::spend(L4_ThreadId_t thread, L4_Word64_t now)
 {
+    if (description_.priority <= ordinary) return; // none of its quanta is limited: it has sent this itself
     const bool too_much = now - let_run_us_ < most_part * quantum_us;
     let_run_us_ = now;
     schedule(thread, too_much ? ordinary : description_.priority);

@@ -17,6 +17,7 @@ namespace {
 using rpc::Error;
 
 constexpr Word quantum_label = 0xFFD0; // manual 3.5: a thread's total quantum is over
+constexpr Word most_ports_at_once = 4; // of an access
 
 Word bit(Word n) { return 1u << n; }
 
@@ -162,6 +163,7 @@ Program *System::named(const rpc::Name &name)
 bool System::map_ports(const Program &program, L4_Fpage_t wanted)
 {
     const Word first = L4_IoFpagePort(wanted), count = L4_IoFpageSize(wanted);
+    if (count > most_ports_at_once) return false; // the program has sent it itself
     for (Word i = 0; i < count; i++) {
         if (!program.may_use_port(first + i)) return false;
         L4_Sigma0_GetPage(L4_nilthread, L4_IoFpageLog2(first + i, 0));
@@ -423,6 +425,9 @@ rpc::Result<Word> System::handle(Physical, Client &client, Word handle, Word pag
     if (!programs_[client.program].description().dma) return Error::denied;
     if (!memory_.readable(handle, client.program) || page >= memory_.pages(handle)) return Error::not_found;
     if (!memory_.writable(handle, client.program)) return Error::denied;
+    for (Word i = 0; i < count_; i++)
+        if (copying_ & bit(i) && copies_[i].copy.from == handle) return Error::denied;
+    memory_.pin(handle);
     bool read_only;
     const Word frame = memory_.page(handle, page, true, read_only);
     return read_only ? rpc::Result<Word>(Error::denied) : frame;

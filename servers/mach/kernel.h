@@ -20,6 +20,8 @@ public:
     void interrupted(Task &task);
     /// Ends a task, after a line that says why.
     void crash(Task &task, const char *what, Word ip);
+    /// One of init's programs has ended: if it has booted the tasks, they end with it.
+    void program_ended(Word program);
 
     using Client = rpc::Client; ///< whose number is the task's here
     rpc::Result<Name> handle(PortAllocate, Client &);
@@ -74,7 +76,8 @@ private:
     void let_senders_go_on(Port &port);
     rpc::Error send(Task &task, const Message &message, Wait wait);
     rpc::Result<Message> receive(Task &task, Name name, Wait wait, bool calls);
-    void tell(Port &port, Word id, Word first, Word second, Word third, Region *memory);
+    /// False if there is no room for the message, or nobody to get it.
+    bool tell(Port &port, Word id, Word first, Word second, Word third, Region *memory);
 
     // memory
     Region *region_at(Task &task, Word address);
@@ -95,6 +98,7 @@ private:
     Pool<Task, 12> tasks_;
     Task *first_ = nullptr;          ///< the one that was booted
     L4_ThreadId_t awaiting_ = {};    ///< who is told of its end
+    Word booted_by_ = 0;             ///< that program and its start, as init knows them
 };
 
 } // namespace mach

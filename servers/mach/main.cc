@@ -34,9 +34,9 @@ bool serve_program(L4_ThreadId_t from, L4_MsgTag_t tag)
 {
     Word message[64];
     L4_StoreMRs(0, 64, message);
-    const bool admitted = bool(cobnut::ask_init<init::Admit>(from.raw));
+    const auto admitted = cobnut::ask_init<init::Admit>(from.raw);
     L4_LoadMRs(0, 64, message);
-    rpc::Client client{from, 0};
+    rpc::Client client{from, admitted.value};
     const Word answer = admitted ? rpc::dispatch(kernel, client, tag, rpc::List<mach::Boot>{})
                                  : static_cast<Word>(rpc::Error::denied) << 16;
     if (answer != rpc::tag_later) L4_Set_MsgTag(L4_MsgTag_t{.raw = answer});
@@ -53,7 +53,13 @@ int cobnut_main(const char *)
     for (bool answer = false;;) {
         const L4_MsgTag_t tag = answer ? L4_ReplyWait(from, &from) : L4_Wait(&from);
         answer = false;
-        if (L4_IpcFailed(tag) || from == L4_Pager()) continue;
+        if (L4_IpcFailed(tag)) continue;
+        if (from == L4_Pager()) {
+            Word program;
+            L4_StoreMR(1, &program);
+            if (L4_Label(tag) == init::client_gone_label) kernel.program_ended(program);
+            continue;
+        }
         mach::Task *const task = kernel.task_of(from);
         answer = task ? serve_task(*task, kernel.number_of(*task), tag) : serve_program(from, tag);
     }

@@ -196,12 +196,12 @@ void Kernel::deliver(Task &task, const rpc::Result<Message> &result)
 }
 
 /// A message of the kernel's own, which does not wait for room.
-void Kernel::tell(Port &port, Word id, Word first, Word second, Word third, Region *memory)
+bool Kernel::tell(Port &port, Word id, Word first, Word second, Word third, Region *memory)
 {
     Packet *const packet = port.dead ? nullptr : packets_.take();
     if (!packet) {
         if (memory) store_.release(memory->object);
-        return;
+        return false;
     }
     packet->to = &port;
     port.references++;
@@ -210,6 +210,7 @@ void Kernel::tell(Port &port, Word id, Word first, Word second, Word third, Regi
     packet->words[0] = first, packet->words[1] = second, packet->words[2] = third;
     if (memory) packet->memory[packet->memory_count++] = *memory;
     if (post(packet) == Error::full) enqueue(packet);
+    return true;
 }
 
 /// Error::later: the task waits for room.

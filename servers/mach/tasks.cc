@@ -70,9 +70,8 @@ bool Kernel::resolve(Task &task, L4_MapItem_t &item)
         task.state = Task::State::faults;
         bool &asked = found.object->asked[found.place];
         if (!asked) {
-            asked = true;
             const Word number = store_.number_of(*found.object);
-            tell(*found.object->pager, data_request, number, found.place * page_size, page_size, nullptr);
+            asked = tell(*found.object->pager, data_request, number, found.place * page_size, page_size, nullptr);
         }
         return false;
     }
@@ -244,6 +243,12 @@ void Kernel::end_task(Task &task, Word code)
     rpc::answer<Boot>(awaiting_, code);
 }
 
+void Kernel::program_ended(Word program)
+{
+    if (!first_ || booted_by_ != program) return;
+    tasks_.each([&](Task &task) { end_task(task, 1); });
+}
+
 void Kernel::crash(Task &task, const char *what, Word where)
 {
     cobnut::print("mach: task %u: ended: %s, %08x\n", tasks_.number_of(task), what, where);
@@ -309,6 +314,7 @@ rpc::Result<Word> Kernel::handle(Boot, Client &client, Word handle, Word address
     ask_init<init::Detach>(from.value);
     if (object) add_region(*task, {address, pages, object, 0});
     awaiting_ = client.thread;
+    booted_by_ = client.program;
     if (whole && !cobnut_start(task->thread, ip, sp)) {
         first_ = task;
         return Error::later;
