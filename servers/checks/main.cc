@@ -88,6 +88,21 @@ void memory()
     check(ask_init<init::Attach>(Word{77}, Word{0}, Word{0}).error == Error::not_found, "memory.a_handle_of_others");
 }
 
+void many()
+{
+    constexpr Word most = 32; // interfaces/init.h
+    const Word before = used();
+    Word handles[most + 1], count = 0;
+    rpc::Result<Word> made = Word{0};
+    for (; count <= most; handles[count++] = made.value)
+        if (!(made = ask_init<init::Create>(Word{1}))) break;
+    check(count < most && made.error == Error::full, "memory.nobody_makes_all_dataspaces");
+    while (count) ask_init<init::Close>(handles[--count]);
+    made = ask_init<init::Create>(Word{1});
+    check(bool(made) && used() == before + 2, "memory.so_many_again");
+    ask_init<init::Close>(made.value);
+}
+
 void sharing()
 {
     const auto made = ask_init<init::Create>(Word{1});
@@ -226,6 +241,7 @@ int cobnut_main(const char *)
     strangers();
     calls();
     memory();
+    many();
     sharing();
     files();
     file_server();

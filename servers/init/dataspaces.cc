@@ -42,6 +42,7 @@ Dataspaces::Dataspace *Dataspaces::unused()
 rpc::Result<Word> Dataspaces::create(Word maker, Quota &quota, Word pages)
 {
     if (!pages || pages > most_pages) return Error::bad_value;
+    if (quota.spaces == Quota::most_spaces) return Error::full;
     const Word tables = (pages + words_a_page - 1) / words_a_page, all = pages + tables;
     if (!quota.charge(all)) return Error::no_memory;
     if (!frames_.reserve(all)) {
@@ -54,6 +55,7 @@ rpc::Result<Word> Dataspaces::create(Word maker, Quota &quota, Word pages)
         frames_.give_back(all);
         return Error::full;
     }
+    quota.spaces++;
     d->pages = pages;
     d->charged = all;
     d->maker = maker;
@@ -120,13 +122,15 @@ bool Dataspaces::take_device(Word start, Word bytes)
     return true;
 }
 
-rpc::Result<Word> Dataspaces::of_device(Word maker, Word start, Word bytes)
+rpc::Result<Word> Dataspaces::of_device(Word maker, Quota &quota, Word start, Word bytes)
 {
+    if (quota.spaces == Quota::most_spaces) return Error::full;
     const Word whole = bytes < page_size ? page_size : bytes;
     if (whole > most_pages * page_size || start & page_mask) return Error::bad_value;
     if (start >= users_end || !take_device(start, whole)) return Error::bad_value;
     Dataspace *const d = unused();
     if (!d) return Error::full;
+    quota.spaces++;
     d->pages = whole / page_size;
     d->maker = maker;
     d->readers = d->writers = bit(maker);
@@ -167,6 +171,7 @@ rpc::Error Dataspaces::close(Word handle, Word maker, Quota &quota)
     if (!d || !readable(handle, maker)) return Error::not_found;
     if (d->maker != maker) return Error::denied;
     quota.used -= d->charged;
+    quota.spaces--;
     empty(*d);
     return Error::none;
 }
@@ -178,6 +183,7 @@ void Dataspaces::leave(Word program, Quota &quota)
         d.writers &= ~bit(program);
         if (!d.handle || d.maker != program) continue;
         quota.used -= d.charged;
+        quota.spaces--;
         empty(d);
     }
 }

@@ -9,9 +9,11 @@
 
 namespace init {
 
-/// How much of the machine's memory a program has, and may have, in pages.
+/// How much of the machine's memory a program has, and may have, in pages; and how many dataspaces it has made, of
+/// which init has places for 128 in all.
 struct Quota {
-    Word used = 0, limit = 0;
+    static constexpr Word most_spaces = 32;
+    Word used = 0, limit = 0, spaces = 0;
 
     bool charge(Word pages)
     {
@@ -44,7 +46,7 @@ public:
     /// charged, and it stays for ever.
     rpc::Result<Word> of_file(Word start, Word pages);
     /// Of a device's memory, of the physical addresses from `start`. Nobody is charged; it goes with its maker.
-    rpc::Result<Word> of_device(Word maker, Word start, Word bytes);
+    rpc::Result<Word> of_device(Word maker, Quota &quota, Word start, Word bytes);
     rpc::Error pass(Word handle, Word from, Word to, bool writable);
     /// For what only init does: no holder is asked.
     void let_hold(Word handle, Word program) { spaces_[handle % most].readers |= 1u << program; }

@@ -415,7 +415,7 @@ rpc::Result<File> System::handle(OpenRange, Client &client, Word number)
     if (!device || number >= Device::most_ranges) return Error::not_found;
     const DeviceRange &range = device.has.ranges[number];
     if (range.is_ports || !range.size) return Error::not_found;
-    const auto made = memory_.of_device(client.program, range.first, range.size);
+    const auto made = memory_.of_device(client.program, programs_[client.program].quota(), range.first, range.size);
     if (!made) return made.error;
     return File{made.value, range.size};
 }

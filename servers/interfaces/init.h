@@ -33,7 +33,8 @@ using MayUse = rpc::Operation<0x12, Nothing(Word thread, Name service)>;
 // another one's end.
 
 /// A new dataspace of zeros. All of its pages are reserved at once and count for the caller, so that no access to it
-/// fails later. At most 16,384 pages. Errors: no_memory, full, bad_value.
+/// fails later. At most 16,384 pages. Errors: no_memory, full (a program has 32 at most, its own memory's among them),
+/// bad_value.
 using Create = rpc::Operation<0x20, Word(Word pages)>;
 
 /// Copies a dataspace: the copy is new, as by Create, and shares each page until one of the two writes to it. Others
