@@ -34,7 +34,7 @@ def test_its_checks_hold_and_its_report_renders(name, tmp_path):
 def test_tags_come_to_rest_where_all_call_one(batch):
     """Clients of a server that is a hub do not follow the space that has started them, which sleeps."""
     where = SimpleNamespace(board=boards.find("pc"), cpu=Boot.cpu)
-    talk = talking_spaces.Talk("star", 64, "groups", batch, rounds=160, warmup_ms=1024)
+    talk = talking_spaces.Talk("star", 64, "groups", batch, rounds=320, warmup_ms=2048)
     outcome = qemu.run(talk.boot(where), timeout=SECONDS, repeatable=True)
     assert talking_spaces.TOTAL.search(outcome.console)[2] == "0", "spaces that got or lost a slot"
     assert [one[3] for one in talking_spaces.SPACE.findall(outcome.console)].count("16") >= 30
