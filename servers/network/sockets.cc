@@ -81,6 +81,17 @@ void Sockets::use(Socket &s, tcp_pcb *pcb)
     tcp_poll(pcb, looked_at, looks_every);
 }
 
+/// From now on lwIP calls nobody about this connection.
+void Sockets::forget(const Socket &s)
+{
+    tcp_arg(s.tcp, nullptr);
+    if (s.listens) return;
+    tcp_recv(s.tcp, nullptr);
+    tcp_sent(s.tcp, nullptr);
+    tcp_err(s.tcp, nullptr);
+    tcp_poll(s.tcp, nullptr, 0);
+}
+
 /// Gives back all that a socket has. lwIP goes on with what has been sent, unless `abort`.
 void Sockets::end(Socket &s, bool abort)
 {
@@ -91,13 +102,7 @@ void Sockets::end(Socket &s, bool abort)
         end(one, true);
     }
     if (s.tcp) {
-        tcp_arg(s.tcp, nullptr);
-        if (!s.listens) {
-            tcp_recv(s.tcp, nullptr);
-            tcp_sent(s.tcp, nullptr);
-            tcp_err(s.tcp, nullptr);
-            tcp_poll(s.tcp, nullptr, 0);
-        }
+        forget(s);
         if (!s.accepted) tcp_backlog_accepted(s.tcp);
         if (abort && !s.listens) tcp_abort(s.tcp);
         else if (tcp_close(s.tcp) != ERR_OK) tcp_abort(s.tcp);
@@ -209,11 +214,22 @@ signed char Sockets::connected(void *arg, tcp_pcb *, signed char)
 signed char Sockets::arrived(void *arg, tcp_pcb *, pbuf *data, signed char)
 {
     auto &s = *static_cast<Socket *>(arg);
-    if (!data) s.ended = true;
+    if (!data) the_sockets.peer_ended(s);
     else if (s.received) pbuf_cat(s.received, data);
     else s.received = data;
     the_sockets.wake_receiver(s);
     return ERR_OK;
+}
+
+/// After both FINs lwIP waits for late segments (TIME_WAIT) and then frees the pcb without a word: it is given up now.
+void Sockets::peer_ended(Socket &s)
+{
+    s.ended = true;
+    if (!s.fin_sent) return;
+    forget(s);
+    tcp_close(s.tcp);
+    s.tcp = nullptr;
+    wake_sender(s);
 }
 
 signed char Sockets::sent(void *arg, tcp_pcb *, u16_t)
@@ -450,6 +466,7 @@ Sockets::Result Sockets::handle(Network::Shutdown, Client &client, Word socket, 
     const bool sends = how & Network::no_more_sends;
     if (how & Network::no_more_receives) s->ended = true;
     const signed char error = sends ? tcp_shutdown(s->tcp, 0, 1) : signed{ERR_OK};
+    if (sends && error == ERR_OK) s->fin_sent = true;
     wake_receiver(*s);
     return failed(error_of(error));
 }

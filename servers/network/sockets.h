@@ -58,6 +58,7 @@ private:
         tcp_pcb *tcp = nullptr;
         udp_pcb *udp = nullptr;
         bool listens = false, connecting = false, connected = false, ended = false, sends_ended = false;
+        bool fin_sent = false; ///< by Shutdown
         bool accepted = true; ///< otherwise it waits in the queue of the one that listens
         Word error = 0;
         pbuf *received = nullptr; ///< of a stream
@@ -95,6 +96,7 @@ private:
     Socket *unused();
     Word number(const Socket &s) const { return static_cast<Word>(&s - sockets_); }
     void use(Socket &s, tcp_pcb *pcb);
+    static void forget(const Socket &s);
     void end(Socket &s, bool abort);
     char *memory(Word program, const Network::Buffer &buffer, Word alignment = 1);
 
@@ -107,6 +109,7 @@ private:
     Word found(Socket &s) const;
     Network::Outcome send_datagram(Socket &s, const Network::Buffer &buffer, const Network::Endpoint &to);
     Result wait(Waiting &place, const Waiting &call, const Network::Outcome &outcome);
+    void peer_ended(Socket &s);
     void wake_receiver(Socket &s);
     void wake_sender(Socket &s);
 
