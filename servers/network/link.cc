@@ -122,8 +122,11 @@ void Link::notified()
         }
     }
     if (!memory_) return;
-    Word size;
-    while (const char *frame = received_.next(size)) {
+    // one ring full, then others have their turn; Nic::Wait returns at once if there is more
+    for (Word n = 0; n < FrameRing::slots; n++) {
+        Word size;
+        const char *const frame = received_.next(size);
+        if (!frame) return;
         input(frame, size);
         received_.emptied();
     }

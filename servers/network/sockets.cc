@@ -14,6 +14,7 @@ using rpc::Error, rpc::Word;
 namespace {
 
 constexpr Word most_pages = 256, largest_datagram = 65507;
+constexpr Word most_held_by_one = 32, most_held = PBUF_POOL_SIZE - 128; // buffers
 constexpr u8_t looks_every = 2; // half seconds
 
 Network::Outcome failed(int error) { return {.error = static_cast<Word>(error), .value = 0, .peer = {}}; }
@@ -108,7 +109,10 @@ void Sockets::end(Socket &s, bool abort)
         else if (tcp_close(s.tcp) != ERR_OK) tcp_abort(s.tcp);
     }
     if (s.udp) udp_remove(s.udp);
-    if (s.received) pbuf_free(s.received);
+    if (s.received) {
+        held_ -= pbuf_clen(s.received);
+        pbuf_free(s.received);
+    }
     for (Datagram &one : s.datagrams)
         if (one.data) pbuf_free(one.data);
     s = Socket{};
@@ -211,9 +215,19 @@ signed char Sockets::connected(void *arg, tcp_pcb *, signed char)
     return ERR_OK;
 }
 
-signed char Sockets::arrived(void *arg, tcp_pcb *, pbuf *data, signed char)
+/// Whether a segment that has come may be kept: each takes a buffer for whole frames, however small it is, and what
+/// nobody reads must leave some for others. lwIP offers it again; but not behind the last state of a connection.
+bool Sockets::has_room(const Socket &s, const tcp_pcb *pcb) const
+{
+    if (!s.received || pcb->state == CLOSING || pcb->state == TIME_WAIT) return true;
+    return held_ < most_held && pbuf_clen(s.received) < most_held_by_one;
+}
+
+signed char Sockets::arrived(void *arg, tcp_pcb *pcb, pbuf *data, signed char)
 {
     auto &s = *static_cast<Socket *>(arg);
+    if (data && !the_sockets.has_room(s, pcb)) return ERR_MEM;
+    if (data) the_sockets.held_ += pbuf_clen(data);
     if (!data) the_sockets.peer_ended(s);
     else if (s.received) pbuf_cat(s.received, data);
     else s.received = data;
@@ -432,7 +446,9 @@ Network::Outcome Sockets::receive(Socket &s, const Waiting &call)
         const Word size = smaller(call.buffer.size, s.received->tot_len);
         pbuf_copy_partial(s.received, to, static_cast<u16_t>(size), 0);
         if (call.flags & Network::peek) return value(size);
+        held_ -= pbuf_clen(s.received);
         s.received = pbuf_free_header(s.received, static_cast<u16_t>(size));
+        if (s.received) held_ += pbuf_clen(s.received);
         if (s.tcp) tcp_recved(s.tcp, static_cast<u16_t>(size));
         return value(size);
     }

@@ -109,10 +109,12 @@ private:
     Word found(Socket &s) const;
     Network::Outcome send_datagram(Socket &s, const Network::Buffer &buffer, const Network::Endpoint &to);
     Result wait(Waiting &place, const Waiting &call, const Network::Outcome &outcome);
+    bool has_room(const Socket &s, const tcp_pcb *pcb) const;
     void peer_ended(Socket &s);
     void wake_receiver(Socket &s);
     void wake_sender(Socket &s);
 
+    Word held_ = 0; ///< lwIP's buffers with what streams have received
     Socket sockets_[most] = {};
     Window windows_[init::most_programs] = {};
     Poller pollers_[most_pollers] = {};

@@ -136,6 +136,8 @@ def test_the_driver_is_killed_under_load(big):
 
 
 ARGUMENTS = 'arguments = "address=10.0.9.2 mask=255.255.255.0"'
+MANY_BYTES, TOGETHER = 480, 16  # a segment each: nearly as many as there are buffers; those sent at once
+BIG = 100_000  # bytes, more than are kept to be sent
 FRAMES, BETWEEN = 2000, 100  # frames, and how many until the next question
 
 
@@ -154,6 +156,7 @@ def free_ports() -> int:
 def with_peer(tmp_path, *words):
     """The system web at a fixed address, and a peer at the other end of its cable."""
     shutil.copytree(ROOT / "systems/site", tmp_path / "site")
+    (tmp_path / "site/big").write_bytes(bytes(BIG))
     text = (ROOT / "systems/web.toml").read_text()
     (tmp_path / "fixed.toml").write_text(text.replace("[program.network]", f"[program.network]\n{ARGUMENTS}"))
     port = free_ports()
@@ -180,6 +183,18 @@ def test_frames_of_all_kinds(tmp_path):
         assert peer.echoes(b"still there")
         starts = re.findall(r"^ +\d+ (\w+) +running(?: +\d+){5} +(\d+)", system.ask("ps"), re.MULTILINE)
         assert {"ne2000": "1", "network": "1", "echo": "1", "files": "1", "http": "1"}.items() <= dict(starts).items()
+
+
+def test_clients_that_do_not_read(tmp_path):
+    """What they send and do not take holds up no other client, and uses up no buffers of the others'."""
+    with with_peer(tmp_path) as (_, peer):
+        web = frames.DeafStream(peer, 80)
+        assert web.send(b"GET /big HTTP/1.1\r\n\r\n")
+        taken = 0
+        while taken < MANY_BYTES and web.send(TOGETHER * b"x", 1):
+            taken += TOGETHER
+        assert taken < MANY_BYTES // 2
+        assert peer.pings(1)
 
 
 MAKEFILE = """COBNUT := {root}
