@@ -606,7 +606,7 @@ void Sockets::resolved(const char *, const ip_addr_t *address, void *arg)
     auto &r = *static_cast<Resolver *>(arg);
     if (!L4_IsNilThread(r.thread))
         rpc::answer<Network::Resolve>(r.thread, address ? value(address->addr) : failed(ENOENT));
-    r.thread = {};
+    r = {};
 }
 
 Sockets::Result Sockets::handle(Network::Resolve, Client &client, const Network::Host &host)
@@ -614,12 +614,12 @@ Sockets::Result Sockets::handle(Network::Resolve, Client &client, const Network:
     char name[Network::Host::room + 1] = {};
     memcpy(name, host.data, host.size);
     for (Resolver &r : resolvers_) {
-        if (!L4_IsNilThread(r.thread)) continue;
+        if (r.asked) continue;
         ip_addr_t address;
         const signed char error = dns_gethostbyname(name, &address, resolved, &r);
         if (error == ERR_OK) return value(address.addr);
         if (error != ERR_INPROGRESS) return failed(error == ERR_VAL ? ENETDOWN : ENOENT);
-        r = {client.thread, client.program};
+        r = {client.thread, client.program, true};
         return Error::later;
     }
     return failed(EBUSY);

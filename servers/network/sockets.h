@@ -75,8 +75,9 @@ private:
         bool waits = false;
     };
     struct Resolver {
-        L4_ThreadId_t thread = {};
+        L4_ThreadId_t thread = {}; ///< nilthread: nobody waits any more
         Word program = 0;
+        bool asked = false; ///< lwIP has the entry until it answers
     };
     struct Window {
         Word at = 0, bytes = 0;
