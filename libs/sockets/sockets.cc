@@ -41,16 +41,19 @@ int fail(int error)
 bool share()
 {
     static constinit Word handle = 0;
+    static constinit char *memory = nullptr;
     if (!handle) {
         const auto made = ask_init<init::Create>(window_pages);
         const auto at = made ? ask_init<init::Attach>(made.value, Word{0}, Word{1}) : made;
         if (!at) return false;
         handle = made.value;
-        window = reinterpret_cast<char *>(at.value);
+        memory = reinterpret_cast<char *>(at.value);
     }
     const auto server = ask_init<init::Open>(init::Name("network"));
     if (!server || !ask_init<init::Pass>(handle, server.value, Word{1})) return false;
-    return bool(network.call<Network::Share>(handle));
+    if (!network.call<Network::Share>(handle)) return false;
+    window = memory;
+    return true;
 }
 
 /// Calls the server: the value, or -1 with errno.

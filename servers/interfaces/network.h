@@ -80,8 +80,10 @@ struct Network {
         Word socket; ///< ~0: none, which is skipped
         Word wanted, found;
     };
+    static constexpr Word most_polled = 256; ///< entries of a Poll
     /// The buffer holds entries, whose `found` is filled in; the value is how many have found something. Waits up to
-    /// `ms` for the first one, for ever if that is ~0. Errors: EFAULT, EINVAL, EBUSY (too many wait).
+    /// `ms` for the first one, for ever if that is ~0; a thread's next Poll ends its
+    /// last one. Errors: EFAULT, EINVAL (more than most_polled), EBUSY (too many threads wait: of a program, four may).
     using Poll = rpc::Operation<0x11D, Outcome(Buffer entries, Word ms)>;
     /// The address of a host, by DNS unless it is written in numbers. Errors: ENOENT, EBUSY, ENETDOWN (no name server).
     using Resolve = rpc::Operation<0x11E, Outcome(Host)>;

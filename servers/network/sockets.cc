@@ -557,6 +557,7 @@ Network::Outcome Sockets::poll(const Client &client, const Network::Buffer &buff
 {
     char *const at = memory(client.program, buffer, alignof(Network::PollEntry));
     if (!at) return failed(EFAULT);
+    if (buffer.size / sizeof(Network::PollEntry) > Network::most_polled) return failed(EINVAL);
     Word n = 0;
     auto *const entries = reinterpret_cast<Network::PollEntry *>(at);
     for (Word i = 0; i < buffer.size / sizeof *entries; i++) {
@@ -570,16 +571,27 @@ Network::Outcome Sockets::poll(const Client &client, const Network::Buffer &buff
     return value(n);
 }
 
+/// A place to wait in: the thread's last one if there is one, otherwise a free one unless its program has enough.
+Sockets::Poller *Sockets::poller_for(const Client &client)
+{
+    Poller *unused = nullptr;
+    Word of_program = 0;
+    for (Poller &p : pollers_) {
+        if (!p.waits) unused = &p;
+        else if (p.client.thread == client.thread) return &p;
+        else of_program += p.client.program == client.program;
+    }
+    return of_program < most_pollers_of_one ? unused : nullptr;
+}
+
 Sockets::Result Sockets::handle(Network::Poll, Client &client, const Network::Buffer &buffer, Word ms)
 {
     const Network::Outcome outcome = poll(client, buffer);
     if (outcome.error || outcome.value || !ms) return outcome;
-    for (Poller &p : pollers_) {
-        if (p.waits) continue;
-        p = {client, buffer, sys_now(), ms, true};
-        return Error::later;
-    }
-    return failed(EBUSY);
+    Poller *const place = poller_for(client);
+    if (!place) return failed(EBUSY);
+    *place = {client, buffer, sys_now(), ms, true};
+    return Error::later;
 }
 
 Word Sockets::look_at_pollers()

@@ -39,7 +39,8 @@ public:
     Word count() const;
 
 private:
-    static constexpr Word most = 1024, most_datagrams = 16, most_pollers = 16, most_resolvers = 8, none = ~0u;
+    static constexpr Word most = 1024, most_datagrams = 16, most_resolvers = 8, none = ~0u;
+    static constexpr Word most_pollers = 16, most_pollers_of_one = 4; ///< threads that poll; of a program
 
     /// A call that waits for something to happen at its socket.
     struct Waiting {
@@ -108,6 +109,7 @@ private:
     Network::Outcome receive_datagram(Socket &s, const Waiting &call, char *to);
     Network::Outcome poll(const Client &client, const Network::Buffer &buffer);
     Word found(Socket &s) const;
+    Poller *poller_for(const Client &client);
     Network::Outcome send_datagram(Socket &s, const Network::Buffer &buffer, const Network::Endpoint &to);
     Result wait(Waiting &place, const Waiting &call, const Network::Outcome &outcome);
     bool has_room(const Socket &s, const tcp_pcb *pcb) const;
