@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Says again what it is told, on port 7 of TCP and UDP (RFC 862). Plain C and BSD's sockets; as many connections as
-   there are descriptors. */
+   there are descriptors. A client that does not read holds up nobody: what it does not take yet waits in the
+   connection's queue. */
+#include <errno.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <stdio.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { port = 7, most = 200 };
+enum { port = 7, most = 200, busy_us = 10000 };
 
 static struct pollfd fds[most];
 static int count;
@@ -31,10 +33,24 @@ static void answer_datagram(int fd)
 }
 
 /* Whether the connection goes on. */
-static int answer(int fd)
+static int answer(struct pollfd *one)
 {
-    const ssize_t got = recv(fd, data, sizeof data, 0);
-    return got > 0 && send(fd, data, got, 0) == got;
+    const ssize_t got = recv(one->fd, data, sizeof data, MSG_PEEK | MSG_DONTWAIT);
+    if (got <= 0) return 0;
+    const ssize_t sent = send(one->fd, data, got, MSG_DONTWAIT);
+    if (sent < 0 && errno != EAGAIN) return 0;
+    one->events = sent < got ? POLLOUT : POLLIN;
+    return sent < 0 || recv(one->fd, data, sent, 0) == sent;
+}
+
+/* Waits for something to happen. 0: there is no network any more. */
+static int wait_for_any(void)
+{
+    while (poll(fds, count, -1) < 0) {
+        if (errno != EBUSY) return 0;
+        usleep(busy_us); /* too many others wait */
+    }
+    return 1;
 }
 
 int main(void)
@@ -46,10 +62,10 @@ int main(void)
         perror("echo");
         return 1;
     }
-    while (poll(fds, count, -1) >= 0) {
+    while (wait_for_any()) {
         if (fds[1].revents) answer_datagram(fds[1].fd);
         for (int i = count; --i > 1;) {
-            if (!fds[i].revents || answer(fds[i].fd)) continue;
+            if (!fds[i].revents || answer(&fds[i])) continue;
             close(fds[i].fd);
             fds[i] = fds[--count];
         }

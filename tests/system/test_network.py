@@ -188,6 +188,9 @@ def test_frames_of_all_kinds(tmp_path):
 def test_clients_that_do_not_read(tmp_path):
     """What they send and do not take holds up no other client, and uses up no buffers of the others'."""
     with with_peer(tmp_path) as (_, peer):
+        echo = frames.DeafStream(peer, 7)
+        assert all(echo.send(4000 * b"x") for _ in range(10))  # more than the guest keeps to be sent
+        assert peer.echoes(b"not held up")
         web = frames.DeafStream(peer, 80)
         assert web.send(b"GET /big HTTP/1.1\r\n\r\n")
         taken = 0
