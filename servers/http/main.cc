@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // HTTP/1.1 (RFC 9112) on port 80: the files of a file server, by GET and HEAD, over connections that go on.
-// A client that reads slowly holds up nobody: what it does not take waits with its connection.
+// A client that reads slowly holds up nobody: what it does not take waits with its connection. When all places are
+// taken, the next client gets that of the connection with which nothing has happened for longest.
 #include <system/files.h>
 
 #include <errno.h>
@@ -15,6 +16,7 @@ namespace {
 
 constexpr int port = 80, most_connections = 200;
 constexpr size_t most_request = 2048;
+constexpr unsigned busy_us = 10'000;
 
 /// One connection: what it has asked so far, and what it has not taken yet.
 struct Connection {
@@ -24,6 +26,7 @@ struct Connection {
     const char *parts[2] = {}; ///< of the answer: its head, the file
     size_t left[2] = {};
     bool keeps = false; ///< it goes on behind the answer
+    unsigned turn = 0; ///< when it has last been served
 
     bool answering() const { return left[0] || left[1]; }
 };
@@ -32,6 +35,7 @@ constinit cobnut::FileSystem site;
 constinit Connection connections[most_connections];
 constinit pollfd fds[most_connections + 1] = {};
 constinit nfds_t count = 0;
+constinit unsigned turn = 0; ///< one more each time that something has happened
 
 /// A file by its path, without what stands behind a `?`; that of a folder is its index.html.
 rpc::Result<cobnut::FileView> find(const char *path, size_t size)
@@ -150,19 +154,6 @@ bool serve(pollfd &fd, Connection &c)
     return true;
 }
 
-void take(int fd)
-{
-    if (count == most_connections + 1) {
-        close(fd);
-        return;
-    }
-    Connection &c = connections[count - 1];
-    c.size = c.left[0] = c.left[1] = 0;
-    c.request[0] = 0;
-    c.keeps = true;
-    fds[count++] = {fd, POLLIN, 0};
-}
-
 void drop(nfds_t i)
 {
     close(fds[i].fd);
@@ -173,6 +164,46 @@ void drop(nfds_t i)
     const size_t sent = static_cast<size_t>(from.parts[0] - from.head);
     to = from;
     to.parts[0] = to.head + sent;
+}
+
+/// The connection with which nothing has happened for longest.
+nfds_t idlest()
+{
+    nfds_t found = 1;
+    for (nfds_t i = 2; i < count; i++)
+        if (turn - connections[i - 1].turn > turn - connections[found - 1].turn) found = i;
+    return found;
+}
+
+void take(int fd)
+{
+    if (count == most_connections + 1) drop(idlest());
+    Connection &c = connections[count - 1];
+    c.turn = turn;
+    c.size = c.left[0] = c.left[1] = 0;
+    c.request[0] = 0;
+    c.keeps = true;
+    fds[count++] = {fd, POLLIN, 0};
+}
+
+/// Waits for something to happen. False: there is no network any more.
+bool wait()
+{
+    while (poll(fds, count, -1) < 0) {
+        if (errno != EBUSY) return false;
+        usleep(busy_us); // too many others wait
+    }
+    turn++;
+    return true;
+}
+
+void serve_ready()
+{
+    for (nfds_t i = count; --i > 0;) {
+        if (!fds[i].revents) continue;
+        connections[i - 1].turn = turn;
+        if (!serve(fds[i], connections[i - 1])) drop(i);
+    }
 }
 
 } // namespace
@@ -189,9 +220,8 @@ extern "C" int main(int, char **)
         return 1;
     }
     fds[count++] = {listener, POLLIN, 0};
-    while (poll(fds, count, -1) >= 0) {
-        for (nfds_t i = count; --i > 0;)
-            if (fds[i].revents && !serve(fds[i], connections[i - 1])) drop(i);
+    while (wait()) {
+        serve_ready();
         if (!fds[0].revents) continue;
         const int fd = accept(listener, nullptr, nullptr);
         if (fd >= 0) take(fd);

@@ -191,7 +191,9 @@ signed char Sockets::accepted(void *arg, tcp_pcb *pcb, signed char error)
 {
     auto *const listener = static_cast<Socket *>(arg);
     if (error != ERR_OK || !pcb || !listener) return ERR_VAL;
-    Socket *const s = the_sockets.unused();
+    Word *last = &listener->first_pending, pending = 0;
+    for (; *last != none; pending++) last = &the_sockets.sockets_[*last].next_pending;
+    Socket *const s = pending < listener->most_pending ? the_sockets.unused() : nullptr;
     if (!s) return ERR_MEM; // lwIP ends the connection
     s->kind = Network::stream;
     s->program = listener->program;
@@ -199,8 +201,6 @@ signed char Sockets::accepted(void *arg, tcp_pcb *pcb, signed char error)
     s->accepted = false;
     the_sockets.use(*s, pcb);
     tcp_backlog_delayed(pcb);
-    Word *last = &listener->first_pending;
-    while (*last != none) last = &the_sockets.sockets_[*last].next_pending;
     *last = the_sockets.number(*s);
     the_sockets.wake_receiver(*listener);
     return ERR_OK;
@@ -324,6 +324,7 @@ Sockets::Result Sockets::handle(Network::Listen, Client &client, Word socket, Wo
         if (!pcb) return failed(error_of(error));
         s->tcp = pcb;
         s->listens = true;
+        s->most_pending = most_pending;
         tcp_arg(pcb, s);
         tcp_accept(pcb, accepted);
     }

@@ -66,6 +66,7 @@ private:
         Datagram datagrams[most_datagrams] = {};
         Word first_datagram = 0, datagram_count = 0;
         Word first_pending = none, next_pending = none; ///< connections to be accepted, of one that listens
+        Word most_pending = 0; ///< of these, counting those that have ended already
         Waiting receiver, sender; ///< a receiver also waits to accept, a sender to be connected
     };
     struct Poller {

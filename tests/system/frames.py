@@ -65,9 +65,11 @@ def tcp(port: int, flags: int, options: bytes, data: bytes, dice: random.Random)
     return segment[:16] + struct.pack("!H", over_ip(TCP, len(segment), segment)) + segment[18:]
 
 
-def segment(source: int, port: int, sequence: int, acknowledged: int, flags: int, data: bytes = b"") -> bytes:
-    """A right one of TCP, whose sender has no window: it takes no data."""
-    head = struct.pack("!HHIIBBHHH", source, port, sequence, acknowledged, 5 << 4, flags, 0, 0, 0)
+def segment(
+    source: int, port: int, sequence: int, acknowledged: int, flags: int, data: bytes = b"", window: int = 0
+) -> bytes:
+    """A right one of TCP; without a window its sender takes no data."""
+    head = struct.pack("!HHIIBBHHH", source, port, sequence, acknowledged, 5 << 4, flags, window, 0, 0)
     return head[:16] + struct.pack("!H", over_ip(TCP, len(head + data), head + data)) + head[18:] + data
 
 
@@ -120,7 +122,7 @@ class Peer:
 
 
 class DeafStream:
-    """A TCP connection to the guest by which nothing is taken that the guest sends."""
+    """A TCP connection to the guest by which nothing is taken that the guest sends, until it is asked for."""
 
     SYN, RST, ACK, TRIES = 2, 4, 16, 4
 
@@ -155,6 +157,10 @@ class DeafStream:
                 self.sent += len(data)
                 return True
         return False
+
+    def takes(self, text: bytes) -> bool:
+        """Whether what the guest has to send has this in it."""
+        return self.peer.asks(segment(*self.ends, self.sent, self.guests, self.ACK, window=1460), TCP, text)
 
 
 def any_frame(dice: random.Random) -> bytes:

@@ -138,6 +138,7 @@ def test_the_driver_is_killed_under_load(big):
 ARGUMENTS = 'arguments = "address=10.0.9.2 mask=255.255.255.0"'
 MANY_BYTES, TOGETHER = 480, 16  # a segment each: nearly as many as there are buffers; those sent at once
 BIG = 100_000  # bytes, more than are kept to be sent
+PLACES = 200  # of the web server, for connections
 FRAMES, BETWEEN = 2000, 100  # frames, and how many until the next question
 
 
@@ -198,6 +199,16 @@ def test_clients_that_do_not_read(tmp_path):
             taken += TOGETHER
         assert taken < MANY_BYTES // 2
         assert peer.pings(1)
+
+
+def test_clients_that_do_not_ask(tmp_path):
+    """They may have all the web server's places until another one comes."""
+    with with_peer(tmp_path) as (_, peer):
+        for source in range(PLACES):
+            frames.DeafStream(peer, 80, 5000 + source)
+        late = frames.DeafStream(peer, 80, 5000 + PLACES)
+        assert late.send(b"GET ") and late.send(b"/ HTTP/1.1\r\n\r\n")
+        assert late.takes(b"HTTP/1.1 200 OK")
 
 
 MAKEFILE = """COBNUT := {root}
