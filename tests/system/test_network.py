@@ -212,10 +212,10 @@ def test_clients_that_do_not_ask(tmp_path):
 
 
 MAKEFILE = """COBNUT := {root}
-PROGRAM := upper
-SOURCES := upper.c
+PROGRAM := {program}
+SOURCES := {program}.c
 SOCKETS := yes
-SYSTEM := upper.toml
+SYSTEM := {program}.toml
 include $(COBNUT)/user/program.mk
 """
 WITH_UPPER = """description = "A program that was not written for it"
@@ -237,13 +237,50 @@ uses = ["network"]
 """
 
 
+AGAIN_INSTEAD = (
+    ("forward = [", "forward = [7777, "),
+    ('ends_with = "shell"', 'ends_with = "again"'),
+    ("[program.network]", "[program.network]\nrestart = true"),
+)
+WITH_AGAIN = """
+[program.again]
+file = "./build/pc/again"
+uses = ["network"]
+"""
+
+
+def build(folder, program: str, description: str) -> None:
+    """One of the programs beside this file, as a project of its own."""
+    shutil.copy(ROOT / f"tests/system/{program}.c", folder)
+    (folder / "Makefile").write_text(MAKEFILE.format(root=ROOT, program=program))
+    (folder / f"{program}.toml").write_text(description)
+    subprocess.run(["make"], cwd=folder, check=True)
+
+
+def test_both_ends_are_over_and_the_server_begins_anew(tmp_path):
+    """Behind both FINs a socket has no connection any more; and when the TCP/IP server has died, a program that goes on
+    is served by the next one.
+    """
+    shutil.copytree(ROOT / "systems/site", tmp_path / "site")
+    text = (ROOT / "systems/web.toml").read_text()
+    for old, new in AGAIN_INSTEAD:
+        text = text.replace(old, new)
+    build(tmp_path, "again", text + WITH_AGAIN)
+    with networks.running(tmp_path / "again.toml", "--net", seconds=SECONDS) as system:
+        for kills in range(2):
+            if kills and "again: ready" not in system.ask("kill network"):
+                system.until(b"again: ready")
+            with connect(system.ports[7777]) as one:
+                assert one.makefile("rb").read() == b"hello\n"
+                one.sendall(b"abc")
+            system.until(b"again: 3 bytes, then 0")
+            assert system.until(b"\n").strip() == ", hung up"
+
+
 def test_a_program_that_was_written_for_any_system(tmp_path):
     """The same file, for this machine and for a system of servers, does the same."""
-    (tmp_path / "upper.c").write_bytes((ROOT / "tests/system/upper.c").read_bytes())
-    (tmp_path / "Makefile").write_text(MAKEFILE.format(root=ROOT))
-    (tmp_path / "upper.toml").write_text(WITH_UPPER)
+    build(tmp_path, "upper", WITH_UPPER)
     subprocess.run(["gcc", "-Wall", "-Werror", "-o", "upper", "upper.c"], cwd=tmp_path, check=True)
-    subprocess.run(["make"], cwd=tmp_path, check=True)
     free = free_ports()
     here = subprocess.Popen(["./upper", str(free), "more", "words"], cwd=tmp_path, stdout=subprocess.PIPE)
     assert here.stdout.readline() == b"upper |    4|00ab\n"
