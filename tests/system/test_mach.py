@@ -13,7 +13,7 @@ def test_what_machs_objects_promise(emulator):
     done = run_cobnut("boot", "machtest", "--emulator", emulator, "--seconds", "300")
     checks = re.findall(r"^(ok|FAIL) (\S+)", done.stdout.replace("\r", ""), re.MULTILINE)
     assert [name for verdict, name in checks if verdict != "ok"] == []
-    assert len(checks) == 67, done.stdout
+    assert len(checks) == 68, done.stdout
     assert done.returncode == 0
 
 

@@ -23,7 +23,7 @@ def test_what_init_promises(board, emulator):
     done = run_cobnut("boot", "selftest", "--board", board, "--emulator", emulator, "--seconds", "300")
     checks = re.findall(r"^(ok|FAIL) (\S+)", done.stdout.replace("\r", ""), re.MULTILINE)
     assert [name for verdict, name in checks if verdict != "ok"] == []
-    assert len(checks) == 70, done.stdout
+    assert len(checks) == 72, done.stdout
     assert "init: the system ends with code 0" in done.stdout
     assert done.returncode == 0
 
