@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from cobnut import boards, cache, completion, experiments, foreign, machines, paths
+from cobnut import boards, cache, completion, experiments, foreign, machines, paths, systems
 from cobnut import build as building
 from cobnut.commands.guests import boot, record, trace
 from cobnut.commands.images import flash, iso
@@ -147,7 +147,7 @@ def cache_(clear: Annotated[bool, typer.Option("--clear", help="Throws all of it
 
 @app.command("list")
 def list_(*, checks: Annotated[bool, typer.Option("--checks", help="Prints docs/checks.md instead.")] = False) -> None:
-    """Lists experiments, machines and boards."""
+    """Lists experiments, machines, boards and systems of servers."""
     if checks:
         print(experiments.names_of_checks(), end="")
         return
@@ -168,6 +168,9 @@ def list_(*, checks: Annotated[bool, typer.Option("--checks", help="Prints docs/
     print("boards")
     for board in boards.BOARDS.values():
         print(f"  {board.name:<16} {board.description}; programs: {', '.join(board.programs)}")
+    print("systems")
+    for name in systems.known():
+        print(f"  {name:<16} {systems.load(name).description.description}")
 
 
 def _machines_of(experiment: experiments.Experiment) -> list[str]:

@@ -8,16 +8,15 @@ import typer
 
 from cobnut import completion
 
+_PROGRAMS = "Payload: a built program's name or an ELF file, quoted if it has arguments."
+_SYSTEM = " Or one system: its name or its description, a file that ends in .toml."
+Modules = Annotated[
+    list[str] | None,
+    typer.Argument(help=_PROGRAMS, metavar="MODULE...", autocompletion=completion.programs),
+]
 Payload = Annotated[
     list[str] | None,
-    typer.Argument(
-        help=(
-            "Payload: a built program's name or an ELF file, quoted if it has arguments. Or one system: its name or its"
-            " description, a file that ends in .toml."
-        ),
-        metavar="MODULE...",
-        autocompletion=completion.programs,
-    ),
+    typer.Argument(help=_PROGRAMS + _SYSTEM, metavar="MODULE...", autocompletion=completion.programs),
 ]
 RootOption = Annotated[str, typer.Option("--root", help="The root server, as a MODULE.", metavar="PROGRAM")]
 Sigma0Option = Annotated[str, typer.Option("--sigma0", help="The sigma0 server.", metavar="FILE")]

@@ -20,7 +20,7 @@ from conftest import ROOT, assert_refused, run_limited
 def test_list_names_experiments_machines_and_boards(cobnut):
     done = cobnut("list")
     assert done.returncode == 0
-    for name in ("uhlig02/fig4", "ipc/path", "pentium4-1400", "pc"):
+    for name in ("uhlig02/fig4", "ipc/path", "pentium4-1400", "pc", "basic"):
         assert f"  {name} " in done.stdout
 
 

@@ -19,6 +19,7 @@ from cobnut.options import (
     ImageOption,
     KernelSetting,
     MemoryOption,
+    Modules,
     Payload,
     PiecesOption,
     ProcessesOption,
@@ -171,7 +172,7 @@ def record(
 
 
 def trace(
-    module: Payload = None,
+    module: Modules = None,
     output: Annotated[
         Path, typer.Option("--output", help="Where the JSON goes.", metavar="FILE", show_default="build/trace.json")
     ] = paths.BUILD / "trace.json",

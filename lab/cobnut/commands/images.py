@@ -17,7 +17,7 @@ from cobnut.options import (
     BoardOption,
     KernelSetting,
     MemoryOption,
-    Payload,
+    Modules,
     RootOption,
     Sigma0Option,
 )
@@ -25,7 +25,7 @@ from cobnut.options import (
 
 def iso(
     file: Annotated[Path, typer.Argument(help="The image to be written; an old one is replaced.", metavar="FILE")],
-    module: Payload = None,
+    module: Modules = None,
     root: RootOption = DEFAULT_ROOT,
     sigma0: Sigma0Option = DEFAULT_SIGMA0,
     append: AppendOption = "",
@@ -49,7 +49,7 @@ def iso(
 
 def flash(
     file: Annotated[Path, typer.Argument(help="The image to be written; an old one is replaced.", metavar="FILE")],
-    module: Payload = None,
+    module: Modules = None,
     board: BoardOption = "versatilepb",
     format: Annotated[
         str, typer.Option("--format", help="raw, or uboot: with a header for bootm.", metavar="FORMAT")
