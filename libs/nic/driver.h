@@ -11,6 +11,7 @@
 #pragma once
 
 #include <interfaces/nic.h>
+#include <system/memory.h>
 #include <system/server.h>
 
 namespace cobnut {
@@ -26,11 +27,10 @@ public:
     bool begin()
     {
         const auto device = ask_init<init::FindDevice>();
-        const auto made = ask_init<init::Create>(NicMemory::pages);
-        const auto at = made ? ask_init<init::Attach>(made.value, Word{0}, Word{1}) : made;
-        if (!device || !at) return false;
-        handle_ = made.value;
-        auto &memory = *reinterpret_cast<NicMemory *>(at.value);
+        const auto made = make_memory(NicMemory::pages);
+        if (!device || !made) return false;
+        handle_ = made.value.handle;
+        auto &memory = *reinterpret_cast<NicMemory *>(made.value.address);
         received_.begin(memory.received);
         sent_.begin(memory.sent);
         if (!card_.begin(device.value, memory, handle_)) return false;

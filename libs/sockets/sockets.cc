@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The usual names of sockets, on the service `network`. Data passes through memory that is shared with that server.
 #include <interfaces/network.h>
-#include <system/system.h>
+#include <system/memory.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -43,11 +43,10 @@ bool share()
     static constinit Word handle = 0;
     static constinit char *memory = nullptr;
     if (!handle) {
-        const auto made = ask_init<init::Create>(window_pages);
-        const auto at = made ? ask_init<init::Attach>(made.value, Word{0}, Word{1}) : made;
-        if (!at) return false;
-        handle = made.value;
-        memory = reinterpret_cast<char *>(at.value);
+        const auto made = cobnut::make_memory(window_pages);
+        if (!made) return false;
+        handle = made.value.handle;
+        memory = reinterpret_cast<char *>(made.value.address);
     }
     const auto server = ask_init<init::Open>(init::Name("network"));
     if (!server || !ask_init<init::Pass>(handle, server.value, Word{1})) return false;

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <interfaces/disk.h>
-#include <system/system.h>
+#include <system/memory.h>
 
 namespace cobnut {
 
@@ -19,12 +19,10 @@ public:
     rpc::Result<Word> open(Word pages)
     {
         if (!buffer_) {
-            const auto made = ask_init<init::Create>(pages);
+            const auto made = make_memory(pages);
             if (!made) return made.error;
-            const auto at = ask_init<init::Attach>(made.value, Word{0}, Word{1});
-            if (!at) return at.error;
-            handle_ = made.value;
-            buffer_ = at.value;
+            handle_ = made.value.handle;
+            buffer_ = made.value.address;
         }
         const auto part = session_.call<Disk::Open>(init::Name(service_));
         if (!part) return part.error;

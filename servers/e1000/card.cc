@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "card.h"
 
-#include <system/system.h>
+#include <system/memory.h>
 
 namespace {
 
@@ -42,15 +42,13 @@ bool E1000::find_frames(Word handle, Word first_page, Word *addresses)
 
 bool E1000::begin(const init::Device &device, NicMemory &memory, Word handle)
 {
-    const auto range = ask_init<init::OpenRange>(Word{0});
-    const auto at =
-        range ? ask_init<init::Attach>(range.value.handle, Word{0}, Word{1}) : rpc::Result<Word>(range.error);
-    const auto ring = ask_init<init::Create>(Word{1});
-    const auto ring_at = ring ? ask_init<init::Attach>(ring.value, Word{0}, Word{1}) : ring;
-    const auto ring_page = ask_init<init::Physical>(ring.value, Word{0});
-    if (!at || !ring_at || !ring_page || device.ranges[0].is_ports) return false;
-    registers_ = reinterpret_cast<volatile Word *>(at.value);
-    receive_ = reinterpret_cast<volatile Descriptor *>(ring_at.value);
+    const auto range = cobnut::map_range(0);
+    const auto ring = cobnut::make_memory(1);
+    if (!range || !ring || device.ranges[0].is_ports) return false;
+    const auto ring_page = ask_init<init::Physical>(ring.value.handle, Word{0});
+    if (!ring_page) return false;
+    registers_ = reinterpret_cast<volatile Word *>(range.value.address);
+    receive_ = reinterpret_cast<volatile Descriptor *>(ring.value.address);
     send_ = receive_ + init::page_size / 2 / sizeof(Descriptor);
     constexpr Word pages_of_ring = NicMemory::pages / 2;
     if (!find_frames(handle, 1, receive_frames_) || !find_frames(handle, pages_of_ring + 1, send_frames_)) return false;

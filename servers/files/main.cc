@@ -4,6 +4,7 @@
 #include "tree.h"
 
 #include <interfaces/files.h>
+#include <system/memory.h>
 #include <system/server.h>
 
 #include <cobnut/payload.h>
@@ -77,11 +78,8 @@ private:
 
     static rpc::Result<Member *> room_for(size_t count)
     {
-        const auto made = ask_init<init::Create>(static_cast<Word>(count * sizeof(Member) / init::page_size + 1));
-        if (!made) return made.error;
-        const auto at = ask_init<init::Attach>(made.value, Word{0}, Word{1});
-        if (!at) return at.error;
-        return reinterpret_cast<Member *>(at.value);
+        const auto made = cobnut::make_memory(static_cast<Word>(count * sizeof(Member) / init::page_size + 1));
+        return made ? rpc::Result<Member *>(reinterpret_cast<Member *>(made.value.address)) : made.error;
     }
 
     static Files::Info info(const Member &member)

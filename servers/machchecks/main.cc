@@ -2,6 +2,7 @@
 // Checks of what Mach's objects promise (interfaces/mach.h), from tasks that are made as copies of the first one. One
 // line each; it ends with the number of those that failed.
 #include <mach/mach.h>
+#include <system/check.h>
 #include <system/system.h>
 
 #include <cobnut/payload.h>
@@ -9,19 +10,12 @@
 
 namespace {
 
+using cobnut::check;
 using mach::ask, mach::Disposition, mach::Message, mach::Name, mach::Wait, mach::Word;
 using rpc::Error;
 
 constexpr Word page = mach::page_size;
 constexpr Word most_handles = 256; // of init's, in a system as small as this
-
-constinit int failures = 0;
-
-void check(bool holds, const char *what)
-{
-    cobnut_printf("%s %s\n", holds ? "ok" : "FAIL", what);
-    failures += !holds;
-}
 
 volatile Word *words(Word address) { return reinterpret_cast<volatile Word *>(address); }
 
@@ -389,8 +383,8 @@ int all()
     check(after.ports == before.ports && after.messages == before.messages && after.tasks == before.tasks,
           "end.ports_messages_and_tasks_are_back");
     check(after.objects == before.objects && after.free_pages == before.free_pages, "end.so_is_memory");
-    cobnut_printf("machchecks: %d failed\n", failures);
-    return failures;
+    cobnut_printf("machchecks: %d failed\n", cobnut::failed_checks);
+    return cobnut::failed_checks;
 }
 
 } // namespace
@@ -415,5 +409,5 @@ int cobnut_main(const char *)
     check(large.error == Error::bad_value, "boot.no_more_than_the_dataspace_has");
     const auto code = mach::boot(all);
     if (!code) cobnut_printf("machchecks: not booted: %s\n", rpc::describe(code.error));
-    return code ? static_cast<int>(code.value) + failures : 1;
+    return code ? static_cast<int>(code.value) + cobnut::failed_checks : 1;
 }

@@ -3,6 +3,7 @@
 // the number of those that failed.
 #include <interfaces/drain.h>
 #include <pipes/pipe.h>
+#include <system/check.h>
 #include <system/system.h>
 
 #include <cobnut/payload.h>
@@ -12,20 +13,13 @@ extern "C" void *memset(void *, int, size_t);
 
 namespace {
 
-using cobnut::ask_init;
+using cobnut::ask_init, cobnut::check;
 using pipes::Moved, pipes::Status, pipes::Wait;
 using rpc::Word;
 
 constexpr Word capacity = 8192, record = pipes::atomic;
 
-constinit int failures = 0;
 constinit cobnut::Session drain("drain");
-
-void check(bool holds, const char *what)
-{
-    cobnut_printf("%s %s\n", holds ? "ok" : "FAIL", what);
-    failures += !holds;
-}
 
 // ------------------------------------------------------------------------------------------------------- the threads
 
@@ -231,6 +225,6 @@ int cobnut_main(const char *)
     pieces();
     other_spaces();
     broken();
-    cobnut_printf("pipechecks: %d failed\n", failures);
-    return failures;
+    cobnut_printf("pipechecks: %d failed\n", cobnut::failed_checks);
+    return cobnut::failed_checks;
 }

@@ -3,7 +3,7 @@
 // them.
 #include "../rtc.h"
 
-#include <system/system.h>
+#include <system/memory.h>
 
 namespace rtc {
 namespace {
@@ -20,10 +20,9 @@ const unsigned line = 10;
 
 bool begin()
 {
-    const auto registers = cobnut::ask_init<init::OpenRange>(rpc::Word{0});
-    const auto mapped = cobnut::ask_init<init::Attach>(registers.value.handle, rpc::Word{0}, rpc::Word{1});
-    if (!registers || !mapped) return false;
-    base = reinterpret_cast<volatile L4_Word_t *>(mapped.value);
+    const auto registers = cobnut::map_range(0);
+    if (!registers) return false;
+    base = reinterpret_cast<volatile L4_Word_t *>(registers.value.address);
     at(clear) = 1;
     at(control) = 1;
     at(match) = at(data) + 1;

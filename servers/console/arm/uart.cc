@@ -2,7 +2,7 @@
 // The second serial port of a Versatile baseboard, a PL011 (ARM DDI 0183, chapter 3). The first one is the kernel's.
 #include "../uart.h"
 
-#include <system/system.h>
+#include <system/memory.h>
 
 namespace uart {
 namespace {
@@ -29,10 +29,9 @@ const unsigned line = 13;
 
 bool begin()
 {
-    const auto registers = cobnut::ask_init<init::OpenRange>(rpc::Word{0});
-    const auto mapped = cobnut::ask_init<init::Attach>(registers.value.handle, rpc::Word{0}, rpc::Word{1});
-    if (!registers || !mapped) return false;
-    base = reinterpret_cast<volatile L4_Word_t *>(mapped.value);
+    const auto registers = cobnut::map_range(0);
+    if (!registers) return false;
+    base = reinterpret_cast<volatile L4_Word_t *>(registers.value.address);
     at(control) = 0;
     at(integer_divisor) = 13; // 115,200 bit/s of 24 MHz
     at(fraction) = 1;
