@@ -4,9 +4,9 @@ arrive, and a part is all that its clients see.
 """
 
 import os
-import re
 import struct
 
+import promises
 import pytest
 
 from conftest import ROOT, run_cobnut
@@ -37,8 +37,7 @@ def boot(image, emulator="qemu", arguments=None, words=()):
         system.write_text(f'{text}file = "diskchecks"\narguments = "{arguments}"\n')
     disk = ["--disk", str(image)] if not words else list(words)
     done = run_cobnut("boot", str(system), "--emulator", emulator, "--seconds", "300", *disk)
-    found = re.findall(r"^(ok|FAIL) (\S+)", done.stdout.replace("\r", ""), re.MULTILINE)
-    return {name: verdict == "ok" for verdict, name in found}, done
+    return dict(promises.checked(done.stdout)), done
 
 
 @pytest.mark.parametrize("emulator", ["qemu", "bochs"])

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import time
 
+import promises
 import pytest
 
 from cobnut.process import Limit
@@ -21,8 +22,8 @@ ARM = "versatilepb"
 @pytest.mark.parametrize(("board", "emulator"), [("pc", "qemu"), ("pc", "bochs"), (ARM, "qemu")])
 def test_what_init_promises(board, emulator):
     done = run_cobnut("boot", "selftest", "--board", board, "--emulator", emulator, "--seconds", "300")
-    checks = re.findall(r"^(ok|FAIL) (\S+)", done.stdout.replace("\r", ""), re.MULTILINE)
-    assert [name for verdict, name in checks if verdict != "ok"] == []
+    checks = promises.checked(done.stdout)
+    assert promises.broken(checks) == []
     assert len(checks) == 72, done.stdout
     assert "init: the system ends with code 0" in done.stdout
     assert done.returncode == 0
