@@ -162,9 +162,10 @@ def _keep(files: Path, target: Path) -> None:
 
 
 def _built(name: str) -> Path:
-    """One of our programs for Linux, built if its source is newer."""
+    """One of our programs for Linux, built if its source, or a header, is newer."""
     source, target = SOURCES / f"{name}.c", FOLDER / name
-    if not target.exists() or target.stat().st_mtime < source.stat().st_mtime:
+    newest = max(one.stat().st_mtime for one in (source, *SOURCES.glob("*.h")))
+    if not target.exists() or target.stat().st_mtime < newest:
         packages.ensure(packages.BUILD_TOOLS)
         options = ["-m32", "-O2", "-static", "-no-pie", "-fno-pie", "-Wall", "-Wextra", "-Werror"]
         run_logged(["gcc", *options, *(PROGRAMS | MEASURED)[name], "-o", str(target), str(source)], f"guest-{name}.log")

@@ -6,8 +6,9 @@
  * and end says what is measured (docs/plugin.md): nothing in it is for the laboratory. System calls are made by
  * int $0x80. Needs no C library. The status says what went wrong.
  */
+#include "int_calls.h"
 
-enum { SYS_EXIT = 1, SYS_FORK = 2, SYS_READ = 3, SYS_WRITE = 4, SYS_CLOSE = 6, SYS_PIPE = 42 }; /* syscall_32.tbl */
+enum { SYS_FORK = 2, SYS_READ = 3, SYS_WRITE = 4, SYS_CLOSE = 6, SYS_PIPE = 42 }; /* syscall_32.tbl */
 enum { MOST_BYTES = 16384, MOST_PAGES = 256, JUMP = 4155, DISTANCE = 4160, MOST_LOOPS = 24 }; /* and one before them */
 
 /* The working sets as U02 has them (section 4.1): nops, jumps by 4155 bytes, and reads every 4160 bytes. */
@@ -68,25 +69,6 @@ __asm__(".macro  turn, number\n"
         "        turn    \\number\n"
         "        .endr\n");
 extern void (*const turns[MOST_LOOPS + 1])(void);
-
-static long system_call(long number, long first, const void *second, long third)
-{
-    long result;
-    __asm__ volatile("int $0x80" : "=a"(result) : "a"(number), "b"(first), "c"(second), "d"(third) : "memory");
-    return result;
-}
-
-static void end(int status)
-{
-    for (;;) system_call(SYS_EXIT, status, 0, 0);
-}
-
-static long number(const char *text)
-{
-    long value = 0;
-    for (; *text >= '0' && *text <= '9'; text++) value = 10 * value + *text - '0';
-    return value;
-}
 
 /* What the loop calls for a working set of this kind and size. */
 static const char *work_of(char kind, long size)

@@ -5,8 +5,9 @@
  * Where the loops begin and end says what is measured (docs/plugin.md): nothing in it is for the laboratory. Needs no C
  * library. The status says which call went wrong.
  */
+#include "int_calls.h"
 
-enum { SYS_EXIT = 1, SYS_OPEN = 5, SYS_GETPID = 20 }; /* syscall_32.tbl, as the numbers below: pread64 and pwrite64 */
+enum { SYS_OPEN = 5, SYS_GETPID = 20 }; /* syscall_32.tbl, as the numbers below: pread64 and pwrite64 */
 enum { AT_NULL = 0, AT_SYSINFO = 32 };   /* auxiliary vector, linux/auxvec.h */
 enum { O_RDWR = 2, O_CREAT = 0100, BYTES = 4096 };
 
@@ -51,25 +52,6 @@ static long repeat(void (*calls)(void), long times, long first, void *second, lo
                      : "a"(times), "b"(first), "c"(second), "d"(third), "S"(0), "D"(0), [loop] "m"(loop)
                      : "memory", "cc");
     return result;
-}
-
-static long system_call(long number, long first, const void *second, long third)
-{
-    long result;
-    __asm__ volatile("int $0x80" : "=a"(result) : "a"(number), "b"(first), "c"(second), "d"(third) : "memory");
-    return result;
-}
-
-static void end(int status)
-{
-    for (;;) system_call(SYS_EXIT, status, 0, 0);
-}
-
-static long number(const char *text)
-{
-    long value = 0;
-    for (; *text >= '0' && *text <= '9'; text++) value = 10 * value + *text - '0';
-    return value;
 }
 
 /* The initial stack: argument count, arguments, 0, environment, 0, auxiliary vector (System V ABI for i386). */
