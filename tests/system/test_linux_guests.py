@@ -69,7 +69,7 @@ def test_facilities_are_what_they_are_natively():
         assert done.returncode == 0, done.stderr
         said.append([line for line in done.stdout.splitlines() if line and not line.startswith("[")])
     native, server = said
-    assert len(native) > 10 and "eaten -9" in native and "drift True" in native, native
+    assert len(native) > 10 and "eaten -9" in native and "drift True" in native, "\n".join(native)
     numbers = "".join(f"{n}\n" for n in range(1, 20001)).encode()
     expected = f"disk {hashlib.md5(numbers).hexdigest()}  -"
     assert [expected if line == "disk None" else line for line in native] == server
