@@ -508,10 +508,58 @@ class ProgramBreakpoint(gdb.Breakpoint):
 
     def __init__(self, program, address):
         super().__init__(f"*{address:#x}")
-        self.program = program
+        self.program, self.address = program, address
 
     def stop(self):
         return program_here() is self.program
+
+
+class SlotFollower(gdb.Breakpoint):
+    """Lets the emulator stop where small spaces reach a ProgramBreakpoint, which gdb puts at the program's own address.
+
+    The emulator takes linear addresses. It is told those behind gdb's back, so gdb finds the guest stopped at the
+    program's address, where it has the breakpoint; and a single step over it runs past the emulator's own.
+    """
+
+    def __init__(self):
+        super().__init__(
+            "-source small_space.cpp -function set_segments", internal=True
+        )  # where every change of a slot ends
+        self.told = set()
+        gdb.events.breakpoint_modified.connect(lambda _: self.tell())
+        gdb.events.breakpoint_deleted.connect(lambda gone: self.tell(without=gone))
+
+    def stop(self):
+        self.tell()
+        return False
+
+    def tell(self, without=None):
+        points = [one for one in gdb.breakpoints() if isinstance(one, ProgramBreakpoint) and one is not without]
+        addresses = {one.address for one in points if one.enabled}
+        wanted = {base + address & 0xFFFFFFFF for base in slot_bases() for address in addresses}
+        connection = gdb.selected_inferior().connection
+        for order, changed in (("z0", self.told - wanted), ("Z0", wanted - self.told)):
+            for address in changed:
+                connection.send_packet(f"{order},{address:x},1")
+        self.told = wanted
+
+
+slot_follower = None  # from the first breakpoint in a program on
+
+
+def follow_slots():
+    global slot_follower
+    if on_ia32:
+        slot_follower = slot_follower or SlotFollower()
+        slot_follower.tell()
+
+
+def slot_bases():
+    """Where the small spaces have their slots."""
+    try:
+        return {int(space["arch"]["slot"]["base"]) for space in all_spaces()} - {0}
+    except gdb.error:
+        return set()  # before the kernel runs
 
 
 class Break(Command):
@@ -530,6 +578,7 @@ class Break(Command):
             raise gdb.GdbError(f"no {place} in {name}")
         for address in places:
             ProgramBreakpoint(program, address)
+        follow_slots()
 
 
 on_ia32 = "i386" in gdb.execute("show architecture", to_string=True)

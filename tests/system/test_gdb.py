@@ -196,7 +196,7 @@ def test_programs_are_told_from_each_other_where_both_have_the_same_code(overlap
     assert [line.rsplit("/", 1)[1] for line in said.splitlines() if "in section .text of" in line] == ["one", "two"]
 
 
-@pytest.mark.parametrize(("board", "options"), BOARDS)
+@pytest.mark.parametrize(("board", "options"), [*BOARDS, ("pc", ())])
 def test_a_breakpoint_in_one_program_is_not_for_the_other(overlapping, board, options):
     """Both have their step at that address."""
     one, two = overlapping(board)
@@ -204,6 +204,17 @@ def test_a_breakpoint_in_one_program_is_not_for_the_other(overlapping, board, op
     commands = ["cobnut break two two_step", *["continue", "cobnut program"] * 2]
     said = gdb(*commands, module=str(two), options=[*options, str(one)])
     assert re.findall(r"^stopped in (\w+),", said, re.MULTILINE) == ["two", "two"]
+
+
+def test_a_breakpoint_is_where_a_small_space_has_its_slot(overlapping):
+    """The first program's is not for the second, which has its slot elsewhere; disabled, it is for none."""
+    one, two = overlapping("pc")
+    commands = ["cobnut break one one_step", "cobnut break two two_step", "cobnut break two two_work"]
+    commands += ["continue", "echo ==\\n", "cobnut backtrace"] * 3
+    commands += ["disable 2", *["continue", "echo ==\\n", "cobnut backtrace"], "disable", "continue"]
+    said = gdb(*commands, module=f"{two} small=16@1", options=[f"{one} small=16@0"])
+    innermost = re.findall(r"^==\n(?:cobnut: .*\n#0 .*\n.*\n)?#0 +(?:0x\w+ in )?(\w+) ", said, re.MULTILINE)
+    assert innermost == ["one_step", "one_step", "two_work", "two_work"], said
 
 
 def test_symbols_of_a_program_can_be_chosen_by_hand(overlapping):
