@@ -71,8 +71,8 @@ using PortType = rpc::Operation<0x306, Word(Name name)>;
 
 // ---------------------------------------------------------------------------------------------------------- messages
 
-/// Errors: not_running (the port is dead), denied (a right is not there), bad_value (memory is not there), full (with
-/// Wait::no, five messages wait already).
+/// Errors: not_running (the port is dead), denied (a right is not there), bad_value (memory is not there, or a receive
+/// right would be in a message that it alone receives), full (with Wait::no, five messages wait already).
 using Send = rpc::Operation<0x310, Nothing(Message message, Wait wait)>;
 /// The next message of a port or a set. Errors: full (with Wait::no, there is none), not_running (it has died).
 using Receive = rpc::Operation<0x311, Message(Name name, Wait wait)>;

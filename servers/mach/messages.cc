@@ -6,6 +6,18 @@ namespace mach {
 
 using rpc::Error;
 
+namespace {
+
+/// Whether a message to `to` cannot be received any more once the receive right of `port` is in it. The messages that
+/// it would wait behind are in no circle, for each was sent by this rule.
+bool is_received_by_itself(const Port *to, const Port *port)
+{
+    while (to != port && to->carrier) to = to->carrier->to;
+    return to == port;
+}
+
+} // namespace
+
 Error Kernel::pack_rights(Task &task, const Message &message, Packet &packet)
 {
     for (Word i = 0; i < message.right_count; i++) {
@@ -17,11 +29,13 @@ Error Kernel::pack_rights(Task &task, const Message &message, Packet &packet)
             return Error::bad_value;
         Port *const port = right(task, name, sends ? send_right : receive_right);
         if (!port) return Error::denied;
+        if (how == Disposition::move_receive && is_received_by_itself(packet.to, port)) return Error::bad_value;
         packet.rights[packet.right_count++] = {port, how == Disposition::move_receive};
         port->references++;
         if (how == Disposition::move_send) remove_right(task, name, send_right);
         if (how != Disposition::move_receive) continue;
         port->receiver = nullptr;
+        port->carrier = &packet;
         port->set = nullptr;
         remove_right(task, name, receive_right);
     }
@@ -80,7 +94,7 @@ Message Kernel::unpack(Task &task, Packet &packet)
     }
     for (; m.right_count < packet.right_count; m.right_count++) {
         const auto [port, receive] = packet.rights[m.right_count];
-        if (receive) port->receiver = &task;
+        if (receive) port->receiver = &task, port->carrier = nullptr;
         const Name name = add_right(task, port, receive ? receive_right : send_right);
         m.rights[m.right_count] = {name, port->dead ? dead_name : receive ? receive_right : send_right};
         if (receive && !name) die(*port);

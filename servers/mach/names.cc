@@ -79,6 +79,7 @@ void Kernel::die(Port &port)
     port.references++; // until all is done
     port.dead = true;
     port.receiver = nullptr;
+    port.carrier = nullptr;
     port.set = nullptr;
     ports_.each([&](Port &member) {
         if (member.set == &port) member.set = nullptr;

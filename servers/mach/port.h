@@ -30,6 +30,7 @@ struct Port {
     bool is_set = false, dead = false;
     Task *receiver = nullptr; ///< who has the receive right; nullptr: it is in a message, or the server's
     Task *task = nullptr;     ///< a task's own port
+    const Packet *carrier = nullptr; ///< the message that the receive right is in
     Port *set = nullptr;
     Packet *first = nullptr, *last = nullptr;
     Word waiting = 0;

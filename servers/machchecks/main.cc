@@ -158,6 +158,25 @@ void moved_rights()
     drop_all(port, to, asked.value.reply, child);
 }
 
+/// A receive right in a message that only its holder could receive is lost to all.
+void circles()
+{
+    const Word ports = ask<mach::GetStatistics>().value.ports;
+    const Name a = new_port(), b = new_port();
+    const auto carry = [](Name port, Name to) {
+        Message m = message_to(to, 1);
+        m.right_count = 1;
+        m.rights[0] = {port, static_cast<Word>(Disposition::move_receive)};
+        return send(m);
+    };
+    check(carry(a, a) == Error::bad_value && type(a) == (mach::send_right | mach::receive_right),
+          "circles.not_to_the_port_itself");
+    check(carry(a, b) == Error::none && carry(b, a) == Error::bad_value, "circles.nor_to_one_that_is_on_its_way_there");
+    check(receive(b).value.rights[0].name == a && carry(b, a) == Error::none, "circles.when_it_has_arrived_it_may_go");
+    drop_all(a, b);
+    check(ask<mach::GetStatistics>().value.ports == ports, "circles.nothing_is_left");
+}
+
 void sets()
 {
     const Name set = ask<mach::PortSetAllocate>().value, a = new_port(), b = new_port(), c = new_port();
@@ -374,6 +393,7 @@ int all()
     queues();
     tasks_call();
     moved_rights();
+    circles();
     sets();
     dead_names();
     memory();
