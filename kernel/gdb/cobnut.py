@@ -522,9 +522,8 @@ class SlotFollower(gdb.Breakpoint):
     """
 
     def __init__(self):
-        super().__init__(
-            "-source small_space.cpp -function set_segments", internal=True
-        )  # where every change of a slot ends
+        # where every change of a slot ends
+        super().__init__("-source small_space.cpp -function set_segments", internal=True)
         self.told = set()
         gdb.events.breakpoint_modified.connect(lambda _: self.tell())
         gdb.events.breakpoint_deleted.connect(lambda gone: self.tell(without=gone))
@@ -538,6 +537,8 @@ class SlotFollower(gdb.Breakpoint):
         addresses = {one.address for one in points if one.enabled}
         wanted = {base + address & 0xFFFFFFFF for base in slot_bases() for address in addresses}
         connection = gdb.selected_inferior().connection
+        if not connection:
+            return  # the guest is gone
         for order, changed in (("z0", self.told - wanted), ("Z0", wanted - self.told)):
             for address in changed:
                 connection.send_packet(f"{order},{address:x},1")
