@@ -103,7 +103,7 @@ BOARDS = {
             "ARM Versatile baseboard with an ARM926EJ-S, on QEMU",
             (
                 *("sigma0", "root", "hello", "x2test", "crowd", "attack", "compose", "stress", "share"),
-                *SERVERS,
+                *(*SERVERS, "smc91c111"),
             ),
             ARM,
             machine="arm926-400",
