@@ -23,7 +23,7 @@ kip:    .byte   'L', '4', 0xe6, 'K'
         .org    kip + 0xbc
         .long   0x120                           // processor descriptors
         .long   1000 << 16 | 1                  // clock: ticks of 1 ms, read to 1 us (Time periods)
-        .long   48 << 20 | 16 << 8 | 18         // thread numbers: 48 the first user, 16 interrupts, 18 bits
+        .long   48 << 20 | INTERRUPT_LINES << 8 | 18    // thread numbers: 48 the first user; 18 bits
         .long   0x111000 | 2                    // pages of 4 KB, 64 KB and 1 MB; only writing can be denied by itself
         .long   4 << 28                         // one processor; descriptors of 16 bytes
         .long   stub_space_control - kip, stub_thread_control - kip, stub_processor_control - kip

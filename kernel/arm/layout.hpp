@@ -53,6 +53,9 @@
 #define UTCB_MY_GLOBAL_ID 60
 #define ID_VERSION        0x3f
 
+// Of the boards' interrupt controllers. Their numbers are those of the first threads.
+#define INTERRUPT_LINES 32
+
 // What trap() is told (arm/trap.hpp).
 #define TRAP_UNDEFINED 0
 #define TRAP_SWI       1

@@ -59,7 +59,6 @@ void interrupt() {
     if (pending & 1u << tick_line) return tick();
     Word line = static_cast<Word>(__builtin_ctz(pending));
     arch::mask_interrupt(line);
-    if (line >= arch::interrupt_lines) return;
     if (Thread* t = threads::by_number(line)) ipc::interrupt(*t);
 }
 
@@ -79,7 +78,7 @@ Microseconds now() {
 std::uint64_t ticks() { return now(); }
 Word ticks_per_ms() { return 1000; }
 
-bool interrupt_available(Word line) { return line < interrupt_lines; }
+bool interrupt_available(Word line) { return line < interrupt_lines && line != tick_line; }
 void mask_interrupt(Word line) { controller(mask) = controller(mask) & ~(1u << line); }
 void unmask_interrupt(Word line) { controller(mask) = controller(mask) | 1u << line; }
 

@@ -107,8 +107,7 @@ Microseconds now();
 std::uint64_t ticks();
 Word ticks_per_ms();
 
-// Interrupt lines.
-constexpr Word interrupt_lines = 16;
+// Interrupt lines, of which there are `interrupt_lines` (arch/context.hpp).
 bool interrupt_available(Word line);
 void mask_interrupt(Word line);
 void unmask_interrupt(Word line);

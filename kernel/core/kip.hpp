@@ -3,12 +3,13 @@
 // some of its fields in the kernel's image before the kernel runs.
 #pragma once
 
+#include "arch/context.hpp"
 #include "core/x2.hpp"
 
 namespace kip {
 
 constexpr unsigned area_log2 = 12;
-constexpr Word system_base = 16;        // the first thread number that is no interrupt
+constexpr Word system_base = arch::interrupt_lines;     // the first thread number that is no interrupt
 constexpr Word user_base = 48;
 
 // Initial servers, as the loader describes them. `high` is exclusive. Empty: not to be started.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The vectored interrupt controller (PL190), used without its vectors; the timers (SP804) for ticks and time; and what
-// an interrupt means: a tick, or a message.
+// The vectored interrupt controller (PL190), used without its vectors, and the secondary one behind it; the timers
+// (SP804) for ticks and time; and what an interrupt means: a tick, or a message.
 #include "arm/board.hpp"
 #include "core/arch.hpp"
 #include "core/ipc.hpp"
@@ -11,6 +11,10 @@
 namespace {
 
 enum ControllerRegister : Word { irq_status = 0x00, select = 0x0c, enable = 0x10, enable_clear = 0x14 };
+// The secondary controller (user guide, 4.10.1): 21 to 30 of its lines can reach the first one's lines of the same
+// numbers, as they are. Others are one there, line 31, if they are enabled: keyboard and mouse.
+enum SecondaryRegister : Word { secondary_enable = 0x08, secondary_clear = 0x0c, pass_on = 0x20 };
+constexpr Word passed_on = 0x7fe00000, keyboard_and_mouse = 1u << 3 | 1u << 4;
 // Each block has two timers; the second is 0x20 further on. They count at 1 MHz.
 enum TimerRegister : Word { load = 0x00, value = 0x04, control = 0x08, clear = 0x0c, second_timer = 0x20 };
 enum TimerControl : Word { timer_32bit = 2, timer_interrupt = 0x20, timer_periodic = 0x40, timer_on = 0x80 };
@@ -18,6 +22,7 @@ enum TimerControl : Word { timer_32bit = 2, timer_interrupt = 0x20, timer_period
 constexpr Word tick_line = 4;                   // timers 0 and 1
 
 volatile Word& controller(Word offset) { return device(INTERRUPTS, offset); }
+volatile Word& secondary(Word offset) { return device(SECONDARY_INTERRUPTS, offset); }
 volatile Word& timer(Word offset) { return device(TIMERS_0_1, offset); }
 
 // Timer 1 counts down and around, and is read at least once in each tick.
@@ -37,6 +42,9 @@ void initialise() {
     constexpr Word khz = 200000;                // of the processor, as the board is delivered
     controller(enable_clear) = ~Word{0};
     controller(select) = 0;
+    secondary(secondary_clear) = ~Word{0};
+    secondary(secondary_enable) = keyboard_and_mouse;
+    secondary(pass_on) = passed_on;
     timer(second_timer + load) = ~Word{0};
     timer(second_timer + control) = timer_32bit | timer_on;
     last_count = timer(second_timer + value);
@@ -52,7 +60,6 @@ void interrupt() {
     Word line = static_cast<Word>(__builtin_ctz(pending));
     if (line == tick_line) return tick();
     arch::mask_interrupt(line);
-    if (line >= arch::interrupt_lines) return;
     if (Thread* t = threads::by_number(line)) ipc::interrupt(*t);
 }
 

@@ -34,6 +34,7 @@ class Board:
     machine: str | None = None  # the model of its processor, where an experiment has none of its own
     tags: bool = True  # False: with a kernel that gives spaces no tags
     registers: range | None = None  # where its devices have their registers; None: in I/O ports and on PCI
+    lines: int = 16  # of interrupts
     checked: bool = False  # with a kernel that asserts its invariants as it runs
 
     @property
@@ -77,7 +78,10 @@ class Board:
 
 
 # of systems (docs/systems.md)
-SERVERS = ("init", "adder", "bare", "brief", "calls", "checks", "clock", "console", "copier", "date", "files", "shell")
+SERVERS = (
+    *("init", "adder", "bare", "brief", "calls", "checks", "clock", "console", "copier", "date", "files", "shell"),
+    *("display", "paint", "ps2", "screen", "echo", "http"),
+)
 
 BOARDS = {
     board.name: board
@@ -89,18 +93,22 @@ BOARDS = {
                 *("sigma0", "root", "pingpong", "hello", "x2test", "stress", "strings", "fuzz", "attack", "scale"),
                 *("compose", "exchange", "exhaust", "groups", "protect", "reflect", "revoke", "share", "sharers"),
                 *SERVERS,
-                *("ide", "diskchecks", "display", "paint", "ps2", "screen", "steady", "unruly"),
+                *("ide", "diskchecks", "steady", "unruly"),
                 *("drain", "pipechecks", "mach", "machchecks", "machbench", "fuzzservers", "caller"),
-                *("e1000", "ne2000", "echo", "http"),
+                *("e1000", "ne2000"),
             ),
         ),
         Board(
             "versatilepb",
             "ARM Versatile baseboard with an ARM926EJ-S, on QEMU",
-            ("sigma0", "root", "hello", "x2test", "crowd", "attack", "compose", "stress", "share", *SERVERS),
+            (
+                *("sigma0", "root", "hello", "x2test", "crowd", "attack", "compose", "stress", "share"),
+                *(*SERVERS, "smc91c111"),
+            ),
             ARM,
             machine="arm926-400",
             registers=range(0x1000_0000, 0x2000_0000),
+            lines=32,
         ),
         Board(
             "collie",

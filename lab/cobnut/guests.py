@@ -123,7 +123,7 @@ def resolve(asked: Asked) -> Guest:
         if system.has(systems.TCP_IP):
             building.network(board)
         chosen = (modules.parse(asked.sigma0, board), *system.modules(board, memory_mb))
-        card = _card(asked, system)
+        card = _card(asked, system, board)
     else:
         chosen = tuple(modules.parse(text, board) for text in (asked.sigma0, asked.root, *asked.module))
     cpu = bochs.DEFAULT_CPU if asked.emulator == "bochs" else Boot.cpu
@@ -166,7 +166,7 @@ def check(asked: Asked) -> Board:
             ("--cpu", asked.cpu is not None),
             ("--emulator bochs", on_bochs),
             ("--disk", asked.disk is not None),
-            ("--display", asked.display_at is not None),
+            ("--display", asked.display_at is not None and board.registers is None),
         )
         for option, said in pcs:
             if said:
@@ -187,14 +187,17 @@ def check(asked: Asked) -> Board:
     return board
 
 
-def _card(asked: Asked, system: systems.System) -> nic.Nic | None:
-    """The network card that the system has a driver for, if --net asks for one; says how its ports are reached."""
+def _card(asked: Asked, system: systems.System, board: Board) -> nic.Nic | None:
+    """The network card that the system has a driver for, if --net asks for one or the board has it; says how its ports
+    are reached.
+    """
+    cards = system.cards(board.name)
     if asked.net_at is None:
-        return None
+        return nic.Nic(cards[0], nic.UNPLUGGED) if cards and cards[0] not in nic.MODELS else None
     forwards = nic.loopback_ports(system.description.forward) if asked.net_at == nic.USER else ()
     for guest, host in forwards:
         print(f"cobnut: port {guest} of the system is port {host} of 127.0.0.1", file=sys.stderr)
-    return nic.Nic(system.cards()[0], asked.net_at, forwards)
+    return nic.Nic(cards[0], asked.net_at, forwards)
 
 
 def _check_system(asked: Asked, board: Board) -> None:
@@ -203,7 +206,8 @@ def _check_system(asked: Asked, board: Board) -> None:
         nic.check_place(asked.net_at)
         if name is None:
             raise CobnutError("--net: is for a system")
-        if not systems.load(name).cards():
+        systems.load(name).check_board(board)
+        if not systems.load(name).cards(board.name):
             raise CobnutError(f"--net: system {name} has no driver of a network card")
     if name is None:
         if asked.display_at:

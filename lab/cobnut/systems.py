@@ -26,7 +26,7 @@ INITS_OWN = ("programs", "spaces")  # services that init itself provides
 INITS_PORTS = range(0xCF8, 0xD00)  # PCI's configuration: whoever has it has all devices
 PAGE_KB = 4
 MOST_PROGRAMS, MOST_SERVICES, MOST_FILES, MOST_RANGES = 32, 32, 16, 8  # as init has room for
-MOST_REGISTERS, MOST_REGISTER_BYTES = 6, 16 << 20  # ranges; of one
+MOST_REGISTERS, MOST_REGISTER_BYTES = 5, 16 << 20  # ranges, beside a framebuffer; of one
 MOST_MODULES, MOST_TEXT = 32, 3900  # as the kernel has room for (kernel/boot/modules.cpp), less what a loader adds
 MOST_ARGUMENTS = 1023
 INITS_KB = 1024  # what init itself and sigma0 take
@@ -61,9 +61,10 @@ class Devices(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
     ports: Annotated[list[PortRange], Field(max_length=MOST_RANGES)] = []
     registers: Annotated[list[RegisterRange], Field(max_length=MOST_REGISTERS)] = []
-    interrupts: list[Annotated[int, Field(ge=0, le=15)]] = []
+    interrupts: list[Annotated[int, Field(ge=0, le=31)]] = []
     device: Identity | None = None
     dma: bool = False
+    framebuffer_kb: Literal[0, 1024, 2048, 4096] = 0
 
     def port_ranges(self) -> list[range]:
         """The ports as numbers."""
@@ -75,7 +76,9 @@ class Devices(BaseModel):
 
 
 class Program(Devices):
-    """One program of a system. Its devices are those of every board, and `on` has those of one more."""
+    """One program of a system. Its devices are those of every board, and `on` has those of one more; a program that has
+    `on` is there on the boards that it names.
+    """
 
     file: str | None = None  # of the program; its name if left out
     arguments: Annotated[str, StringConstraints(max_length=MOST_ARGUMENTS)] = ""
@@ -90,6 +93,10 @@ class Program(Devices):
     restart: bool = False
     start: bool = True
 
+    def there(self, board: str) -> bool:
+        """Whether a system has it on a board."""
+        return not self.on or board in self.on
+
     def devices(self, board: str) -> Devices:
         """What it may use of a board."""
         more = self.on.get(board) or Devices()  # type: ignore[call-overload]  # collie has none
@@ -99,6 +106,7 @@ class Program(Devices):
             interrupts=self.interrupts + more.interrupts,
             device=more.device or self.device,
             dma=more.dma or self.dma,
+            framebuffer_kb=more.framebuffer_kb or self.framebuffer_kb,
         )
 
 
@@ -123,17 +131,22 @@ class System:
         """Whether a program is this one of those that are built here."""
         return any((program.file or name) == file for name, program in self.description.program.items())
 
-    def cards(self) -> list[str]:
-        """The network cards that its programs drive."""
-        devices = [one.devices("pc").device for one in self.description.program.values()]
-        return [one for one in devices if one in nic.MODELS]
+    def programs(self, board: str) -> dict[str, Program]:
+        """Those that it has on a board, in the order in which they start."""
+        programs = self.description.program
+        return {name: programs[name] for name in self.order if programs[name].there(board)}
+
+    def cards(self, board: str) -> list[str]:
+        """The network cards that its programs drive on a board."""
+        devices = [one.devices(board) for one in self.programs(board).values()]
+        soldered = [nic.SOLDERED.get(one.start, "") for device in devices for one in device.register_ranges()]
+        return [one for one in [*(device.device for device in devices), *soldered] if one in nic.CARDS]
 
     def modules(self, board: Board, memory_mb: int) -> tuple[Module, ...]:
         """What boots, beside sigma0: init, the programs, the files."""
         self.check_board(board)
         chosen = [Module(board.program(ROOT_SERVER))]
-        for name in self.order:
-            program = self.description.program[name]
+        for name, program in self.programs(board.name).items():
             path = self._file(program.file or name, board)
             if not path.exists():
                 raise CobnutError(
@@ -143,7 +156,7 @@ class System:
             chosen.append(Module(path, self._words(name, program, board)))
         for name, file in self.description.files.items():
             chosen.append(Module(self._boot_file(name, file, board), f"file={name}"))
-        self._check_memory(chosen, memory_mb)
+        self._check_memory(chosen, board, memory_mb)
         text = sum(len(f"{module.name} {module.arguments}") + 1 for module in chosen)
         if text > MOST_TEXT:
             raise CobnutError(
@@ -153,7 +166,7 @@ class System:
 
     def has_display(self, board: Board) -> bool:
         """Whether a program drives a display, which the machine then needs."""
-        return any(program.devices(board.name).device == DISPLAY for program in self.description.program.values())
+        return any(program.devices(board.name).device == DISPLAY for program in self.programs(board.name).values())
 
     def _boot_file(self, name: str, file: str, board: Board) -> Path:
         if not file.startswith(FONT):
@@ -170,24 +183,39 @@ class System:
 
     def check_board(self, board: Board) -> None:
         """Refuses what the board does not have."""
+        programs, end = self.programs(board.name), self.description.ends_with
+        if end not in programs:
+            raise self._refused(f"{end}.on", f"the system ends with it, and board {board.name} is none of these")
+        provided = {service for program in programs.values() for service in program.provides} | {*INITS_OWN}
+        for name, program in programs.items():
+            for service in program.uses:
+                if service not in provided:
+                    raise self._refused(f"{name}.uses", f"on board {board.name} no program provides '{service}'")
+            self._check_devices(name, program, board)
 
-        def refuse(where: str, what: str) -> CobnutError:
-            return CobnutError(f"system {self.name}: program.{where}: {what}")
+    def _check_devices(self, name: str, program: Program, board: Board) -> None:
+        devices = program.devices(board.name)
+        for line in devices.interrupts:
+            if line >= board.lines:
+                raise self._refused(f"{name}.interrupts", f"{line}: board {board.name} has 0 to {board.lines - 1}")
+        if board.registers is None:
+            if devices.registers or devices.framebuffer_kb:
+                word = "registers" if devices.registers else "framebuffer_kb"
+                raise self._refused(f"{name}.{word}", f"board {board.name} has devices in I/O ports and on PCI")
+            return
+        if devices.ports or devices.device:
+            word = "ports" if devices.ports else "device"
+            raise self._refused(f"{name}.{word}", f"board {board.name} has no I/O ports and no PCI")
+        if program.space != "rule":
+            raise self._refused(f"{name}.space", f"on board {board.name} the kernel chooses")
+        for one in devices.register_ranges():
+            if one.start not in board.registers or one.stop - 1 not in board.registers:
+                raise self._refused(
+                    f"{name}.registers", f"{one.start:#x}: board {board.name} has its devices elsewhere"
+                )
 
-        for name, program in self.description.program.items():
-            devices = program.devices(board.name)
-            if board.registers is None:
-                if devices.registers:
-                    raise refuse(f"{name}.registers", f"board {board.name} has devices in I/O ports and on PCI")
-                continue
-            if devices.ports or devices.device:
-                word = "ports" if devices.ports else "device"
-                raise refuse(f"{name}.{word}", f"board {board.name} has no I/O ports and no PCI")
-            if program.space != "rule":
-                raise refuse(f"{name}.space", f"on board {board.name} the kernel chooses")
-            for one in devices.register_ranges():
-                if one.start not in board.registers or one.stop - 1 not in board.registers:
-                    raise refuse(f"{name}.registers", f"{one.start:#x}: board {board.name} has its devices elsewhere")
+    def _refused(self, where: str, what: str) -> CobnutError:
+        return CobnutError(f"system {self.name}: program.{where}: {what}")
 
     def _packed(self, name: str, path: Path, board: Board) -> Path:
         """A file of the boot image as it is, a folder as an archive."""
@@ -210,9 +238,13 @@ class System:
                 words.append(f"{key}=" + "+".join(f"{one.start:#x}-{one.stop - 1:#x}" for one in ranges))
         if devices.interrupts:
             words.append("lines=" + "+".join(map(str, devices.interrupts)))
+        if devices.framebuffer_kb:
+            words.append(f"framebuffer={devices.framebuffer_kb // PAGE_KB}")
         if devices.device:
             vendor, device = (int(half, 16) for half in devices.device.split(":"))
-            words.append(f"device={device << 16 | vendor:#x} dma={devices.dma:d}")
+            words.append(f"device={device << 16 | vendor:#x}")
+        if devices.device or devices.dma:
+            words.append(f"dma={devices.dma:d}")
         if isinstance(program.space, Slot):
             place = "" if program.space.at_mb is None else f"@{program.space.at_mb}"
             words.append(f"slot={program.space.mb}{place}")
@@ -222,9 +254,10 @@ class System:
         words += [f"{key}={value:d}" for key, value in flags.items()]
         return " ".join(words) + (f" -- {program.arguments}" if program.arguments else "")
 
-    def _check_memory(self, chosen: list[Module], memory_mb: int) -> None:
+    def _check_memory(self, chosen: list[Module], board: Board, memory_mb: int) -> None:
         files_kb = sum(-(-module.path.stat().st_size // 1024) for module in chosen)
-        programs_kb = sum(program.memory_kb for program in self.description.program.values())
+        programs = self.programs(board.name).values()
+        programs_kb = sum(program.memory_kb + program.devices(board.name).framebuffer_kb for program in programs)
         there_kb = memory_mb * 1024 * (KERNELS_PART - 1) // KERNELS_PART
         wanted_kb = files_kb + programs_kb + INITS_KB
         if wanted_kb > there_kb:
@@ -285,8 +318,24 @@ def _said(error: Any) -> str:
     return f"{where}: {what[0].lower()}{what[1:]}"
 
 
-def _providers(described: Description) -> dict[str, str]:
-    return {service: name for name, program in described.program.items() for service in program.provides}
+def _providers(described: Description) -> dict[str, list[str]]:
+    """Who provides a service: several, if no board has two of them."""
+    providers: dict[str, list[str]] = {service: ["init"] for service in INITS_OWN}
+    for name, program in described.program.items():
+        for service in program.provides:
+            providers.setdefault(service, []).append(name)
+    return providers
+
+
+def _other_provider(one: str, service: str, described: Description) -> str | None:
+    """Who provides a service of a program's, too, where that does."""
+    for other in _providers(described)[service]:
+        if other == "init" or (other == one and described.program[one].provides.count(service) > 1):
+            return other
+        boards = [board for board in get_args(BoardName) if described.program[one].there(board)]
+        if other != one and any(described.program[other].there(board) for board in boards):
+            return other
+    return None
 
 
 def _check_names(name: str, folder: Path, described: Description) -> None:
@@ -298,7 +347,7 @@ def _check_names(name: str, folder: Path, described: Description) -> None:
         raise refuse(f"more than {MOST_PROGRAMS} programs or {MOST_FILES} files")
     if len(programs) + len(described.files) > MOST_MODULES - 2:  # sigma0 and init
         raise refuse(f"more than {MOST_MODULES - 2} programs and files together")
-    if len(providers) + len(INITS_OWN) > MOST_SERVICES:
+    if len(providers) > MOST_SERVICES:
         raise refuse(f"more than {MOST_SERVICES - len(INITS_OWN)} services")
     if described.ends_with not in programs:
         raise refuse(f"ends_with: there is no program '{described.ends_with}'")
@@ -315,18 +364,14 @@ def _check_names(name: str, folder: Path, described: Description) -> None:
             raise refuse(f"files.{file}: there is no file or folder {path} beside the description")
     for one, program in programs.items():
         for service in program.provides:
-            if service in INITS_OWN or providers[service] != one or program.provides.count(service) > 1:
-                raise refuse(f"program.{one}.provides: '{service}' is provided by {_owner(service, providers)}, too")
+            if other := _other_provider(one, service, described):
+                raise refuse(f"program.{one}.provides: '{service}' is provided by {other}, too")
         for service in program.uses:
-            if service not in providers and service not in INITS_OWN:
+            if service not in providers:
                 raise refuse(f"program.{one}.uses: no program provides '{service}'")
         for file in program.files:
             if file not in described.files:
                 raise refuse(f"program.{one}.files: there is no '{file}' in [files]")
-
-
-def _owner(service: str, providers: dict[str, str]) -> str:
-    return "init" if service in INITS_OWN else providers[service]
 
 
 def _check_devices(name: str, described: Description, board: str) -> None:
@@ -338,6 +383,8 @@ def _check_devices(name: str, described: Description, board: str) -> None:
             raise CobnutError(f"system {name}: program.{one}.{word}: {shown} is {owners[word, what]}'s")
 
     for one, program in described.program.items():
+        if not program.there(board):
+            continue
         devices = program.devices(board)
         _check_ranges(f"system {name}: program.{one}", devices)
         for port in (port for ports in devices.port_ranges() for port in ports):
@@ -348,8 +395,10 @@ def _check_devices(name: str, described: Description, board: str) -> None:
             take(one, "interrupts", line, str(line))
         if devices.device:
             take(one, "device", devices.device, devices.device)
-        elif devices.dma:
+        elif devices.dma and not devices.registers:
             raise CobnutError(f"system {name}: program.{one}.dma: there is no device that could use memory")
+        if devices.framebuffer_kb and not devices.dma:
+            raise CobnutError(f"system {name}: program.{one}.framebuffer_kb: is for a device with dma")
 
 
 def _check_ranges(where: str, devices: Devices) -> None:
@@ -379,8 +428,9 @@ def _order(name: str, described: Description) -> list[str]:
             return
         path.append(one)
         for service in described.program[one].uses:
-            if service in providers:
-                visit(providers[service])
+            for provider in providers[service]:
+                if provider != "init":
+                    visit(provider)
         path.pop()
         order.append(one)
 

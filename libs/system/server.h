@@ -14,6 +14,9 @@
 
 #include <system/system.h>
 
+#include <cobnut/space.h>
+#include <l4/kip.h>
+
 namespace cobnut {
 
 /// The programs that call a server, by thread. What init has said of a thread is kept; the table is direct-mapped, so
@@ -72,7 +75,10 @@ template <typename Server> void client_gone(Server &server, L4_Word_t program)
 }
 
 /// An interrupt's message: from a thread with the number of a line.
-inline bool is_interrupt(L4_ThreadId_t from) { return L4_ThreadNo(from) < 16; }
+inline bool is_interrupt(L4_ThreadId_t from)
+{
+    return L4_ThreadNo(from) < L4_ThreadIdSystemBase(reinterpret_cast<void *>(COBNUT_KIP_ADDRESS));
+}
 
 template <typename Server> inline L4_MsgTag_t first_wait(Server &server, L4_ThreadId_t *from)
 {

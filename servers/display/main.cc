@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The driver of a display with the Bochs display interface.
-#include "dispi.h"
+// The driver of a display.
+#include "adapter.h"
 
 #include <interfaces/display.h>
 #include <system/server.h>
@@ -18,11 +18,11 @@ struct Server {
     {
         if (owned && owner != client.program) return Error::full;
         if (!memory.handle) {
-            const auto opened = cobnut::ask_init<init::OpenRange>(Word{0});
+            const auto opened = cobnut::ask_init<init::OpenRange>(Word{adapter::memory_range});
             if (!opened) return opened.error;
             memory = opened.value;
         }
-        if (!dispi::set_mode(width, height, memory.bytes)) return Error::bad_value;
+        if (!adapter::set_mode(width, height, memory.bytes)) return Error::bad_value;
         const auto passed = cobnut::ask_init<init::Pass>(memory.handle, client.thread.raw, Word{1});
         if (!passed) return passed.error;
         owned = true;
@@ -40,7 +40,7 @@ struct Server {
     void left(Word program)
     {
         if (!owned || owner != program) return;
-        dispi::off();
+        adapter::off();
         // the next start of that program, and those that it has passed the memory to, do not hold it any more
         cobnut::ask_init<init::Close>(memory.handle);
         memory = {};
@@ -58,7 +58,7 @@ constinit Server server;
 
 int cobnut_main(const char *)
 {
-    if (!dispi::present()) {
+    if (!adapter::begin()) {
         cobnut_printf("display: there is none\n");
         return 1;
     }

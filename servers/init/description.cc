@@ -65,12 +65,14 @@ bool Description::read(const char *command_line, Services &services)
     ends = options.number("ends", ends, &bad);
     device = options.number("device", device, &bad);
     dma = options.number("dma", dma, &bad);
+    framebuffer = options.number("framebuffer", framebuffer, &bad);
+    bad |= (framebuffer & (framebuffer - 1)) != 0;
     files = options.find("files");
     bad |= !read_services(options.find("provides"), services, provides);
     bad |= !read_services(options.find("uses"), services, uses);
     bad |= !read_ranges(options.find("ports"), ports, port_ranges);
     bad |= !read_ranges(options.find("registers"), registers, register_ranges);
-    bad |= register_ranges > Device::most_ranges;
+    bad |= register_ranges + (framebuffer != 0) > Device::most_ranges;
     bad |= !each(options.find("lines"), [&](Text text) {
         unsigned line = 0;
         if (!cobnut::parse_number(text, line) || line >= 32) return false;

@@ -3,8 +3,8 @@
 // module, checked (lab/cobnut/systems.py has what each word means), and init reads it from there:
 //
 //   FILE name=N priority=N memory=PAGES stack=PAGES provides=A+B uses=A+B files=A+B ports=FIRST-LAST+.. lines=N+N
-//        registers=FIRST-LAST+.. device=IDENTITY dma=0|1 slot=MB[@MB]|large restart=0|1 start=0|1 ends=0|1
-//        [-- ARGUMENTS]
+//        registers=FIRST-LAST+.. framebuffer=PAGES device=IDENTITY dma=0|1 slot=MB[@MB]|large restart=0|1 start=0|1
+//        ends=0|1 [-- ARGUMENTS]
 //   FILE file=NAME
 #pragma once
 
@@ -39,17 +39,18 @@ struct Description {
 
     rpc::Name name;
     Word priority = 100, memory = 256, stack = 4; ///< pages
-    Word provides = 0, uses = 0;                  ///< a bit a service
-    cobnut::Text files;                           ///< names with + between them
+    Word provides = 0, uses = 0; ///< a bit a service
+    cobnut::Text files; ///< names with + between them
     Range ports[most_ranges] = {};
     size_t port_ranges = 0;
     Range registers[most_ranges] = {}; ///< of devices that no bus describes
     size_t register_ranges = 0;
-    Word lines = 0;                            ///< a bit an interrupt
-    Word device = 0;                           ///< the identity of a device on the bus; 0: none
-    bool dma = false;                          ///< the device may use memory by itself
-    bool large = false;                        ///< never in a slot
-    Word slot_mb = 0, slot_offset_mb = ~0u;    ///< a slot of that size, and where; ~0: wherever one is free
+    Word framebuffer = 0; ///< pages of memory in one piece that the device reads by itself: a power of two, or none
+    Word lines = 0; ///< a bit an interrupt
+    Word device = 0; ///< the identity of a device on the bus; 0: none
+    bool dma = false; ///< the device may use memory by itself
+    bool large = false; ///< never in a slot
+    Word slot_mb = 0, slot_offset_mb = ~0u; ///< a slot of that size, and where; ~0: wherever one is free
     bool restart = false, start = true, ends = false;
     const char *arguments = "";
 

@@ -7,6 +7,7 @@
 #include <cobnut/program.h>
 #include <cobnut/space.h>
 #include <l4/schedule.h>
+#include <l4/sigma0.h>
 
 extern "C" void *memcpy(void *, const void *, size_t);
 
@@ -134,12 +135,23 @@ FoundDevice Program::described_device() const
         const Range &range = description_.registers[i];
         device.has.ranges[i] = {range.first, range.last - range.first + 1, 0};
     }
+    if (framebuffer_)
+        device.has.ranges[description_.register_ranges] = {framebuffer_, description_.framebuffer * page_size, 0};
     return device;
+}
+
+void Program::take_framebuffer()
+{
+    if (!description_.framebuffer) return;
+    const int log2 = static_cast<int>(page_log2) + __builtin_ctz(description_.framebuffer);
+    const L4_Fpage_t piece = L4_Sigma0_GetAny(L4_nilthread, static_cast<Word>(log2), L4_CompleteAddressSpace);
+    framebuffer_ = L4_IsNilFpage(piece) ? 0 : L4_Address(piece);
 }
 
 /// Finds the device of the description and switches it on; nullptr, or what is wrong.
 const char *Program::take_device()
 {
+    if (description_.framebuffer && !framebuffer_) return "there is no memory in one piece for its framebuffer";
     if (description_.register_ranges) device_ = described_device();
     if (!description_.device) return nullptr;
     device_ = find_device(description_.device, 0);

@@ -19,6 +19,9 @@ public:
     const Description &description() const { return description_; }
     Word number() const { return number_; }
 
+    /// Takes the memory from sigma0 that its device shows, before all other memory is taken; it stays the program's for
+    /// ever, so that what a display shows is never anybody else's.
+    void take_framebuffer();
     /// Loads the file into a new space and starts its thread; nullptr, or what is wrong, and then it is as before.
     const char *start(Dataspaces &memory);
     /// Ends it: its threads, its space and its memory are gone.
@@ -77,6 +80,7 @@ private:
     Description description_;
     FoundDevice device_;
     cobnut::Module module_ = {};
+    Word framebuffer_ = 0; ///< where it is; 0: there is none
     Word number_ = 0, starts_ = 0, threads_ = 0;
     Word spaces_ = 0; ///< a bit a thread: it is alone in a space that the program has made
     Word ended_ = 0;  ///< likewise: that space has ended

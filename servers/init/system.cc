@@ -64,6 +64,7 @@ bool System::begin()
             cobnut::print("init: module %u is not what a system has: %s\n", i, module.command_line);
             return false;
         }
+    for (Word i = 0; i < count_; i++) programs_[i].take_framebuffer();
     memory_.begin();
     for (Word i = 0; i < count_; i++)
         if (programs_[i].description().start) start(programs_[i]);

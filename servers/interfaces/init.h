@@ -137,7 +137,9 @@ struct Device {
     static constexpr Word most_ranges = 6;
     Word identity; ///< the vendor in the lower half, the device in the upper one
     Word line; ///< of its interrupt; ~0: none
-    DeviceRange ranges[most_ranges]; ///< as its base address registers have them, in their order
+    /// As its base address registers have them, in their order; or `registers` of the description, and behind them the
+    /// framebuffer.
+    DeviceRange ranges[most_ranges];
 };
 /// The device of the caller's description. Its ports arrive when they are used first, its line by TakeInterrupt.
 /// Errors: not_found.

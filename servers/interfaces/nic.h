@@ -21,6 +21,23 @@ struct NicMemory {
 };
 static_assert(sizeof(NicMemory) == NicMemory::pages * 4096);
 
+/// The counters. Both sides are threads of one processor: it is the compiler that has to keep the order.
+namespace counter {
+
+inline rpc::Word load(const rpc::Word &number)
+{
+    const rpc::Word value = __atomic_load_n(&number, __ATOMIC_RELAXED);
+    __atomic_signal_fence(__ATOMIC_ACQUIRE);
+    return value;
+}
+inline void store(rpc::Word &number, rpc::Word value)
+{
+    __atomic_signal_fence(__ATOMIC_RELEASE);
+    __atomic_store_n(&number, value, __ATOMIC_RELAXED);
+}
+
+} // namespace counter
+
 /// The side that fills a ring.
 class FrameSink {
 public:
@@ -32,19 +49,19 @@ public:
     /// Where the next frame goes; nullptr if there is no room. With `ahead`, so many frames behind that.
     char *next(rpc::Word ahead = 0)
     {
-        const rpc::Word there = count_ - __atomic_load_n(&ring_->emptied, __ATOMIC_ACQUIRE);
+        const rpc::Word there = count_ - counter::load(ring_->emptied);
         return there + ahead < FrameRing::slots ? ring_->frames[(count_ + ahead) % FrameRing::slots] : nullptr;
     }
     /// It is there, and has so many bytes.
     void filled(rpc::Word size)
     {
         ring_->sizes[count_ % FrameRing::slots] = size;
-        __atomic_store_n(&ring_->filled, ++count_, __ATOMIC_RELEASE);
+        counter::store(ring_->filled, ++count_);
     }
     /// How many there have been: that number modulo the slots is the next one's slot.
     rpc::Word count() const { return count_; }
     /// Whether the other side has emptied all of them.
-    bool empty() const { return count_ == __atomic_load_n(&ring_->emptied, __ATOMIC_ACQUIRE); }
+    bool empty() const { return count_ == counter::load(ring_->emptied); }
 
 private:
     FrameRing *ring_ = nullptr;
@@ -62,14 +79,14 @@ public:
     /// The next frame and its size; nullptr if there is none. With `ahead`, so many frames behind that.
     const char *next(rpc::Word &size, rpc::Word ahead = 0) const
     {
-        const rpc::Word there = __atomic_load_n(&ring_->filled, __ATOMIC_ACQUIRE) - count_;
+        const rpc::Word there = counter::load(ring_->filled) - count_;
         if (there <= ahead || there > FrameRing::slots) return nullptr;
         const rpc::Word slot = (count_ + ahead) % FrameRing::slots, said = ring_->sizes[slot];
         size = said < FrameRing::room ? said : FrameRing::room;
         return ring_->frames[slot];
     }
     rpc::Word count() const { return count_; }
-    void emptied() { __atomic_store_n(&ring_->emptied, ++count_, __ATOMIC_RELEASE); }
+    void emptied() { counter::store(ring_->emptied, ++count_); }
 
 private:
     FrameRing *ring_ = nullptr;

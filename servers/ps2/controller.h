@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The controller of keyboard and mouse of a PC, an 8042: bytes of both come in through one port, and its status says
-// from which.
+// What keyboard and mouse are connected to; ia32/ and arm/ have one each.
 #pragma once
 
 namespace ps2 {
 
-constexpr unsigned keyboard_line = 1, mouse_line = 12;
+/// Interrupts that end with the last byte, whichever device it is from.
+extern const unsigned lines[], line_count;
 
-/// Switches both on. Codes of keys come as those of set 1. A mouse that is not there stays silent.
-void begin();
+/// Switches both on; false if the program may not use them. Codes of keys come as those of set 1. A mouse that is not
+/// there stays silent.
+bool begin();
 
 struct Byte {
     bool there, of_mouse;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The driver of keyboard and mouse of a PC.
+// The driver of keyboard and mouse.
 #include "controller.h"
 #include "decoder.h"
 
@@ -22,7 +22,6 @@ struct Server {
         return Error::later;
     }
 
-    /// Both lines end with the last byte, whichever device it is from.
     void interrupted(Word)
     {
         Input::Event event;
@@ -60,9 +59,9 @@ constinit Server server;
 
 int cobnut_main(const char *)
 {
-    ps2::begin();
-    if (!cobnut::ask_init<init::TakeInterrupt>(Word{ps2::keyboard_line})) return 1;
-    if (!cobnut::ask_init<init::TakeInterrupt>(Word{ps2::mouse_line})) return 1;
+    if (!ps2::begin()) return 1;
+    for (unsigned i = 0; i < ps2::line_count; i++)
+        if (!cobnut::ask_init<init::TakeInterrupt>(Word{ps2::lines[i]})) return 1;
     server.interrupted(0); // what has come meanwhile
     cobnut::serve(server, Input::Operations{});
 }

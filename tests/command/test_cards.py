@@ -4,7 +4,8 @@
 import pytest
 
 from cobnut import systems
-from cobnut.emulators.nic import BOCHS_MODELS, MODELS, Nic, loopback_ports
+from cobnut.emulators import Boot, qemu_arm
+from cobnut.emulators.nic import BOCHS_MODELS, CARDS, MODELS, UNPLUGGED, Nic, loopback_ports
 from conftest import assert_refused
 
 
@@ -16,20 +17,25 @@ from conftest import assert_refused
         (("web", "--net-at", "eth0"), "--net-at eth0: must be user, udp=PORT or tap=NAME"),
         (("web", "--net-at", "tap=a,b"), "--net-at tap=a,b: must be"),
         (("web", "--net-at", "udp=99999999"), "--net-at udp=99999999: must be"),
-        (("web", "--net", "--board", "versatilepb"), "board versatilepb has no I/O ports and no PCI"),
+        (("web-e1000", "--net", "--board", "versatilepb"), "ports: board versatilepb has no I/O ports and no PCI"),
     ],
 )
 def test_what_is_refused(cobnut, words, complaint):
     assert_refused(cobnut("boot", *words), complaint)
 
 
-@pytest.mark.parametrize("device", MODELS)
-def test_the_emulators_network_is_closed(device, tmp_path):
+@pytest.mark.parametrize("device", CARDS)
+def test_the_emulators_network_is_closed(device):
     """What leads to the guest is on the loopback, and the guest reaches nothing."""
     nic = Nic(device, forwards=((80, 8080),))
     netdev = nic.qemu_words()[1].split(",")
     assert netdev[0] == "user" and "restrict=on" in netdev
     assert [word for word in netdev if word.startswith("hostfwd")] == ["hostfwd=tcp:127.0.0.1:8080-:80"]
+
+
+@pytest.mark.parametrize("device", MODELS)
+def test_that_of_bochs_is_closed(device, tmp_path):
+    nic = Nic(device, forwards=((80, 8080),))
     lines = nic.bochs_lines(tmp_path)
     assert nic.bochs_model == BOCHS_MODELS[device] and "ethmod=slirp" in lines
     assert (tmp_path / "slirp").read_text().splitlines() == [
@@ -45,6 +51,13 @@ def test_other_cables():
     assert "ifname=tap0,script=no" in Nic("10ec:8029", "tap=tap0").qemu_words()[1]
 
 
+def test_a_card_of_the_boards_own_is_always_there(tmp_path):
+    """Without a cable, too: its driver finds it."""
+    words = qemu_arm.command(Boot(tmp_path, (), nic=Nic("smc91c111", UNPLUGGED)), "versatilepb", tmp_path)
+    assert words[words.index("-net") + 1].startswith("nic,model=smc91c111,") and "-netdev" not in words
+    assert "none" in qemu_arm.command(Boot(tmp_path, ()), "versatilepb", tmp_path)
+
+
 def test_ports_of_the_loopback_differ():
     pairs = loopback_ports([7, 80, 81])
     assert [guest for guest, _ in pairs] == [7, 80, 81]
@@ -52,5 +65,9 @@ def test_ports_of_the_loopback_differ():
 
 
 def test_the_systems_with_a_network_have_one_card():
-    assert {name for name in systems.known() if systems.load(name).cards()} == {"web", "web-e1000"}
+    cards = {
+        board: {name: systems.load(name).cards(board) for name in systems.known()} for board in ("pc", "versatilepb")
+    }
+    assert {name: one for name, one in cards["pc"].items() if one} == {"web": ["10ec:8029"], "web-e1000": ["8086:100e"]}
+    assert cards["versatilepb"]["web"] == ["smc91c111"]
     assert all(systems.load(name).has(systems.TCP_IP) for name in ("web", "web-e1000"))

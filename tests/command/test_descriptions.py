@@ -98,6 +98,14 @@ def test_a_driver_has_devices_of_each_board(tmp_path, monkeypatch):
         (("0x101f2000-0x101f2fff", "0x101f3000-0x101f4fff"), PC, "driver.registers: 0x101f3000: "),
         (("0x101f2000-0x101f2fff", "0x101f2000-0x101f4fff"), ARM, "driver.registers: 0x101f2000: not a power of two"),
         (("0x101f2000-0x101f2fff", "0x10000000-0x11ffffff"), ARM, "driver.registers: 0x10000000: not a power of two"),
+        (("[4]", "[16]"), PC, "program.driver.interrupts: 16: board pc has 0 to 15"),
+        (("[13]", "[31], framebuffer_kb = 1024"), ARM, "driver.framebuffer_kb: is for a device with dma"),
+        (("priority = 120", "framebuffer_kb = 1024\ndma = true"), PC, "dma: there is no device that could use memory"),
+        (
+            ("on.pc = { ports", 'on.pc = { device = "8086:7010", dma = true, framebuffer_kb = 1024, ports'),
+            PC,
+            "er_kb: board pc",
+        ),
         (("[13] }\n", "[13] }\n" + OTHER), ARM, "program.other.registers: 0x10300000 is driver's"),
     ],
 )
@@ -105,6 +113,51 @@ def test_what_a_board_does_not_have_is_one_line(tmp_path, change, board, complai
     assert change[0] in BOTH
     with pytest.raises(CobnutError) as raised:
         read(tmp_path, BOTH.replace(*change)).check_board(board)
+    assert complaint in str(raised.value) and "\n" not in str(raised.value)
+
+
+CARDS = """
+description = "made up"
+ends_with = "user"
+[program.user]
+uses = ["nic"]
+[program.one]
+provides = ["nic"]
+on.pc = { device = "10ec:8029" }
+[program.other]
+provides = ["nic"]
+on.versatilepb = { registers = ["0x10010000-0x1001ffff"], interrupts = [25], framebuffer_kb = 1024, dma = true }
+"""
+
+
+def test_a_program_is_on_the_boards_that_it_names(tmp_path, monkeypatch):
+    monkeypatch.setattr(systems.System, "_file", lambda self, file, board: tmp_path / "text.txt")
+    monkeypatch.setattr(systems.modules, "check", lambda module, processor: None)
+    monkeypatch.setattr(boards.Board, "program", lambda self, name: tmp_path / "text.txt")
+    system = read(tmp_path, CARDS)
+    told = [[module.arguments for module in system.modules(board, 64)] for board in (PC, ARM)]
+    assert [[text.split()[0] for text in all_of[1:]] for all_of in told] == [
+        ["name=one", "name=user"],
+        ["name=other", "name=user"],
+    ]
+    assert " lines=25 framebuffer=256 dma=1 restart" in told[1][1]
+
+
+@pytest.mark.parametrize(
+    ("change", "board", "complaint"),
+    [
+        (("on.versatilepb", "on.pc"), PC, "program.one.provides: 'nic' is provided by other, too"),
+        (("on.pc = {", "on.pc = {}\non.versatilepb = {"), PC, "program.one.provides: 'nic' is provided by other, too"),
+        (("on.pc = { device", "device"), PC, "program.one.provides: 'nic' is provided by other, too"),
+        (('["nic"]\non.pc', "[]\non.pc"), PC, "program.user.uses: on board pc no program provides 'nic'"),
+        (('uses = ["nic"]', "on.pc = {}"), ARM, "user.on: the system ends with it, and board versatilepb is none"),
+    ],
+)
+def test_a_service_has_one_provider_on_a_board(tmp_path, change, board, complaint):
+    assert change[0] in CARDS
+    text = CARDS.replace(*change).replace('"10ec:8029" }', '"10ec:8029"') if "device" in change[1] else None
+    with pytest.raises(CobnutError) as raised:
+        read(tmp_path, text or CARDS.replace(*change)).check_board(board)
     assert complaint in str(raised.value) and "\n" not in str(raised.value)
 
 

@@ -25,8 +25,12 @@ def put(pixels: bytearray, width: int, left: int, top: int, colour: bytes) -> No
         pixels[start : start + 3 * SQUARE] = colour * SQUARE
 
 
-def test_a_person_draws(tmp_path):
-    with running(tmp_path, "drawing") as machine:
+BOARDS = ("pc", "versatilepb")
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_a_person_draws(board, tmp_path):
+    with running(tmp_path, "drawing", "--board", board) as machine:
         machine.until(b"paint: ready")
         width, height, shown = machine.picture()
         drawn = pattern(800, 600)
@@ -47,11 +51,12 @@ def test_a_person_draws(tmp_path):
         ]
 
 
-def test_a_mode_that_there_is_not(tmp_path):
+@pytest.mark.parametrize("board", BOARDS)
+def test_a_mode_that_there_is_not(board, tmp_path):
     path = tmp_path / "made.toml"
     text = (ROOT / "systems" / "drawing.toml").read_text()
     path.write_text(f'{text}arguments = "width=100000 height=2"\n')
-    done = run_cobnut("boot", str(path), "--seconds", "60")
+    done = run_cobnut("boot", str(path), "--board", board, "--seconds", "60")
     assert "paint: no such mode: a bad value" in done.stdout and done.returncode == 1
 
 
@@ -79,14 +84,15 @@ class Reader:
             yield self.glyphs.get(cell, "#")
 
 
-def test_the_shell_on_the_display(tmp_path):
+@pytest.mark.parametrize("board", BOARDS)
+def test_the_shell_on_the_display(board, tmp_path):
     """Typed on the keyboard and read off the picture; the drivers of both may die."""
     reader = Reader(tmp_path)
 
     def says(*wanted):
         return lambda *picture: set(wanted) <= set(reader.lines(*picture))
 
-    with running(tmp_path, "graphic") as machine:
+    with running(tmp_path, "graphic", "--board", board) as machine:
         assert machine.shows(says("Cobnut. `help` lists the commands.")), reader.lines(*machine.picture())
         machine.type("echo Hello; echo again\n")
         assert machine.shows(says("> echo Hello; echo again", "Hello", "again")), reader.lines(*machine.picture())

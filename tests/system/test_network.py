@@ -60,19 +60,23 @@ def get(port: int, path: str) -> bytes:
     return answer.read()
 
 
+BOCHS, VERSATILEPB = ("--emulator", "bochs"), ("--board", "versatilepb")
+
+
 @pytest.mark.parametrize(
-    ("described", "emulator", "size"),
+    ("described", "words", "size"),
     [
-        ("web", "qemu", 300_000),
-        ("web", "bochs", 60_000),
-        ("web-e1000", "qemu", 300_000),
-        ("web-e1000", "bochs", 60_000),
+        ("web", (), 300_000),
+        ("web", BOCHS, 60_000),
+        ("web", VERSATILEPB, 300_000),
+        ("web-e1000", (), 300_000),
+        ("web-e1000", BOCHS, 60_000),
     ],
 )
-def test_a_page_and_an_echo(described, emulator, size):
+def test_a_page_and_an_echo(described, words, size):
     """With an address by DHCP, through the driver and lwIP, to two clients of the sockets."""
     data = random.Random(size).randbytes(size)
-    with networks.running(described, "--net", "--emulator", emulator, seconds=SECONDS) as system:
+    with networks.running(described, "--net", *words, seconds=SECONDS) as system:
         one = http.client.HTTPConnection("127.0.0.1", system.ports[80])
         for path, status, body in PAGES:
             one.request("GET", path)  # on the same connection
@@ -89,22 +93,23 @@ FILE_MB, KILLS = 3, 3
 MOST_US_WITHOUT = 100_000  # of the guest's time
 
 
-@pytest.fixture(params=["ne2000", "e1000"])
+@pytest.fixture(params=["ne2000", "e1000", "smc91c111"])
 def big(tmp_path, request):
-    """The system web with one of the cards, and a file that takes a while, and its contents."""
+    """The system web with one of the cards, the words that boot it, and what is in a file of it that takes a while."""
     data = random.Random(17).randbytes(FILE_MB << 20)
     (tmp_path / "site").mkdir()
     (tmp_path / "site/big").write_bytes(data)
-    described = "web" if request.param == "ne2000" else f"web-{request.param}"
+    described = "web-e1000" if request.param == "e1000" else "web"
     text = (ROOT / f"systems/{described}.toml").read_text()
     (tmp_path / "bigger.toml").write_text(text)
-    return request.param, tmp_path / "bigger.toml", hashlib.sha256(data).hexdigest()
+    words = (tmp_path / "bigger.toml", "--net", *(VERSATILEPB if request.param == "smc91c111" else ()))
+    return request.param, words, hashlib.sha256(data).hexdigest()
 
 
 def test_the_driver_is_killed_under_load(big):
     """No client loses data: not those that load meanwhile, and not one that waits."""
-    driver, description, checksum = big
-    with networks.running(description, "--net", seconds=SECONDS) as system:
+    driver, words, checksum = big
+    with networks.running(*words, seconds=SECONDS) as system:
         waiting = connect(system.ports[7])
         waiting.sendall(b"before")
         assert waiting.recv(100) == b"before"
@@ -165,17 +170,18 @@ def with_peer(tmp_path, *words):
         yield system, frames.Peer(port, lambda: system.process.poll() is None)
 
 
-@pytest.mark.parametrize("emulator", ["qemu", "bochs"])
-def test_ping(emulator, tmp_path):
-    with with_peer(tmp_path, "--emulator", emulator) as (_, peer):
+@pytest.mark.parametrize("words", [(), BOCHS, VERSATILEPB])
+def test_ping(words, tmp_path):
+    with with_peer(tmp_path, *words) as (_, peer):
         assert all(peer.pings(number, size) for number, size in enumerate((0, 1, 56, 1000, 1472)))
         assert peer.echoes(b"a datagram")
 
 
-def test_frames_of_all_kinds(tmp_path):
+@pytest.mark.parametrize(("driver", "words"), [("ne2000", ()), ("smc91c111", VERSATILEPB)])
+def test_frames_of_all_kinds(driver, words, tmp_path):
     """Nothing that comes by the cable ends the server or the driver, or makes either of them silent."""
     dice = random.Random(2026)
-    with with_peer(tmp_path) as (system, peer):
+    with with_peer(tmp_path, *words) as (system, peer):
         assert peer.pings(0)
         for sent in range(FRAMES):
             peer.send(frames.any_frame(dice))
@@ -183,7 +189,7 @@ def test_frames_of_all_kinds(tmp_path):
                 assert peer.pings(sent), f"silent behind frame {sent}"
         assert peer.echoes(b"still there")
         starts = re.findall(r"^ +\d+ (\w+) +running(?: +\d+){5} +(\d+)", system.ask("ps"), re.MULTILINE)
-        assert {"ne2000": "1", "network": "1", "echo": "1", "files": "1", "http": "1"}.items() <= dict(starts).items()
+        assert {driver: "1", "network": "1", "echo": "1", "files": "1", "http": "1"}.items() <= dict(starts).items()
 
 
 def test_clients_that_do_not_read(tmp_path):

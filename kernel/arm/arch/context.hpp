@@ -2,6 +2,7 @@
 // The user registers of a thread, in the order in which entry.S moves them.
 #pragma once
 
+#include "arm/layout.hpp"
 #include "core/x2.hpp"
 
 struct Registers {
@@ -19,6 +20,7 @@ constexpr Word kernel_message_words = 13;
 
 namespace arch {
 constexpr Word register_words = 17;  // of read_registers()
+constexpr Word interrupt_lines = INTERRUPT_LINES;
 }
 
 // The port keeps nothing beside the control block.

@@ -21,6 +21,7 @@ constexpr Word kernel_message_words = 12;
 
 namespace arch {
 constexpr Word register_words = 12;  // of read_registers()
+constexpr Word interrupt_lines = 16;
 }
 
 // Resources of the processor that the running thread may hold, in Thread::fast_veto: the fast path would pass them on

@@ -15,6 +15,7 @@ constexpr Word kernel_message_words = 12;
 
 namespace arch {
 constexpr Word register_words = 12;
+constexpr Word interrupt_lines = 16;
 }
 struct ArchThread {};
 

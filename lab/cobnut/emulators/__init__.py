@@ -31,7 +31,7 @@ class Boot:
     Where virtual time follows the instruction count, an instruction takes 2^`instruction_log2_ns` ns of it. `words`
     stand last on QEMU's command line. With `as_initrd` an ARM guest finds its one module as it is, as an initial RAM
     disk, and not in an archive. With `second_serial` the board's second serial line is on the terminal, too.
-    `disk` and `nic` are for PCs, and so is a `display`, which QEMU shows where `display_at` says.
+    `disk` and `display` are for PCs. QEMU shows a display, also one that a board has, where `display_at` says.
     """
 
     kernel: Path

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A network card of the emulated PC, and what is at the other end of its cable.
+"""A network card of the emulated machine, and what is at the other end of its cable.
 
 Nothing here reaches another machine: `user` is the emulator's own network, in which the guest is kept and from which
 only ports of this machine's loopback lead to it; `udp=PORT` has frames as datagrams on the loopback, from PORT to the
@@ -19,6 +19,9 @@ MODELS = {
     "8086:100e": "e1000",
 }  # QEMU's names, by the devices that descriptions of systems name
 BOCHS_MODELS = {"10ec:8029": "ne2k", "8086:100e": "e1000"}
+SOLDERED = {0x1001_0000: "smc91c111"}  # QEMU's names of cards that boards have, by the address of their registers
+CARDS = (*MODELS, *SOLDERED.values())
+UNPLUGGED = ""  # a cable that leads nowhere
 ADDRESS = "52:54:00:12:34:56"
 GUEST = "10.0.2.15"  # which the emulators' own networks give first
 UDP = re.compile(r"udp=(\d{4,5})")
@@ -27,8 +30,8 @@ TAP = re.compile(r"tap=([\w.-]{1,15})")
 
 @dataclass(frozen=True)
 class Nic:
-    """A card by its vendor and device, what its cable leads to, and with `user` which ports of the guest are reached by
-    which of the loopback's.
+    """A card by its vendor and device or, on a board that has it, its name; what its cable leads to, and with `user`
+    which ports of the guest are reached by which of the loopback's.
     """
 
     device: str
@@ -37,6 +40,10 @@ class Nic:
 
     def qemu_words(self) -> list[str]:
         """What QEMU is told."""
+        if self.at == UNPLUGGED:
+            return ["-net", f"nic,model={self.device},macaddr={ADDRESS}"]
+        if self.device in SOLDERED.values():
+            return ["-netdev", self._netdev(), "-net", f"nic,model={self.device},netdev=nic,macaddr={ADDRESS}"]
         return ["-netdev", self._netdev(), "-device", f"{MODELS[self.device]},netdev=nic,mac={ADDRESS},romfile="]
 
     def _netdev(self) -> str:

@@ -27,14 +27,13 @@ constinit Word x2test_registers[15] = {}; // R0 to R13, CPSR
 }
 
 const Test *const groups[] = {
-    kip_tests,       sigma0_tests,   ipc_tests,    ipc_error_tests,    fault_tests,
-    map_tests,       unmap_tests,    tree_tests,   exregs_tests,       controlled_tests,
-    confined_tests,  thread_tests,   space_tests,  schedule_tests,     preempt_tests,
-    redirect_tests,  edge_tests,     string_tests, string_fault_tests, string_middle_tests,
-    ipc_rule_tests,  map_rule_tests, size_tests,   long_tests,         waiting_tests,
-    exception_tests, call_tests,     tag_tests,    latency_tests,      open_tests,
-    robust_tests,    bus_tests,      copy_tests,   residence_tests,    attribute_tests,
-    megabyte_tests,  grant_tests,    nullptr,
+    kip_tests,          sigma0_tests,        ipc_tests,      ipc_error_tests,  fault_tests,     map_tests,
+    unmap_tests,        tree_tests,          exregs_tests,   controlled_tests, confined_tests,  thread_tests,
+    space_tests,        schedule_tests,      preempt_tests,  redirect_tests,   edge_tests,      string_tests,
+    string_fault_tests, string_middle_tests, ipc_rule_tests, map_rule_tests,   size_tests,      long_tests,
+    waiting_tests,      exception_tests,     call_tests,     tag_tests,        latency_tests,   open_tests,
+    robust_tests,       bus_tests,           copy_tests,     residence_tests,  attribute_tests, megabyte_tests,
+    grant_tests,        irq_tests,           nullptr,
 };
 
 const char *const left_out[] = {
@@ -58,9 +57,10 @@ const Word memory = COBNUT_RAM_BASE;
 const Word kernel_memory = memory + 0x00010000;
 const Word shared_memory = 0x10008000; // a device
 const Word memory_end = memory ? 0xE0000000 : 0x10000000;
-// Interrupt controller, clock, serial line: of the SA-1110 (collie), or of the Versatile board.
+// Interrupt controller, clock, serial line: of the SA-1110 (collie), or of the Versatile board; the latter's secondary
+// interrupt controller.
 const Word kernel_devices[] = {memory ? 0x90050000 : 0x10140000, memory ? 0x90000000 : 0x101E2000,
-                               memory ? 0x80010000 : 0x101F1000, 0};
+                               memory ? 0x80010000 : 0x101F1000, memory ? 0 : 0x10003000, 0};
 const bool multiboot = false;
 const char *const feature = nullptr;
 const Word return_instruction = 0xE1A0F00E; // mov pc, lr

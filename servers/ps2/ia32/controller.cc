@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "controller.h"
+// The controller of a PC, an 8042: bytes of both devices come in through one port, and its status says from which.
+#include "../controller.h"
 
 #include <system/ports.h>
 
@@ -57,7 +58,10 @@ void tell_mouse(unsigned char value)
 
 } // namespace
 
-void begin()
+const unsigned lines[] = {1, 12}; // keyboard, mouse
+const unsigned line_count = 2;
+
+bool begin()
 {
     command(keyboard_off);
     command(mouse_off);
@@ -76,6 +80,7 @@ void begin()
     drain();
     command(write_configuration);
     write(configuration | translated | keyboard_interrupt | mouse_interrupt);
+    return true;
 }
 
 Byte get()

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "dispi.h"
+// The Bochs display interface: a mode is some registers behind two ports (VBE_DISPI_* of Bochs' vga.h, which QEMU's
+// docs/specs/standard-vga.rst names, too).
+#include "../adapter.h"
 
 #include <system/ports.h>
 
-namespace dispi {
+namespace adapter {
 namespace {
 
 constexpr unsigned short index_port = 0x1CE, data_port = 0x1CF;
@@ -35,7 +37,9 @@ unsigned most(Register which)
 
 } // namespace
 
-bool present() { return (read(id) & id_mask) == first_id; }
+const unsigned memory_range = 0;
+
+bool begin() { return (read(id) & id_mask) == first_id; }
 
 bool set_mode(unsigned width, unsigned height, size_t memory)
 {
@@ -52,4 +56,4 @@ bool set_mode(unsigned width, unsigned height, size_t memory)
 
 void off() { write(enable, disabled); }
 
-} // namespace dispi
+} // namespace adapter
