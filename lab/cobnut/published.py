@@ -160,6 +160,10 @@ H97_GETPID_LIBRARY = 526
 H97_GETPID_TRAMPOLINE = 753
 # of the 526: what a call consists of
 H97_GETPID_PARTS = {"enter": 20, "send": 168, "server": 131, "reply": 188, "leave": 19}
+# section 5.3: recompiling the Linux server takes 6 to 7 % more than natively
+H97_COMPILE = 1.07
+# table 3 and figure 6, lmbench and hbench: "1.5-2.5x slowdown" against native Linux in the worst rows
+H97_LMBENCH_WORST = 2.5
 # section 6.1 and table 4, rows (2) to (4): a round trip with one byte (of a mapping: with one page), in us, and the
 # bandwidth with blocks of 64 KB, in MB/s, least and most
 H97_TABLE4_US = {"pipe": 22, "rpc": 5, "map": 12}
