@@ -80,7 +80,7 @@ def test_every_row_has_a_limit():
     assert verdicts == {"small.null": "ok", "large.null": "failed"}
 
 
-def compiled(name: str, count: int, faults: int = 0) -> Peer:
+def compiled(name, count, faults=0):
     """A compilation that has so many of everything that is counted."""
     counted = {counter: [count] for counter in ("cycles", "itlb_misses", "dtlb_misses")}
     region = {"per_iteration": counted, "ledger": {"limit_fault": faults}, "iterations": 1}
