@@ -31,13 +31,17 @@ def plugin(
     return Plugin(paths.PLUGIN, (("mode", "sanitize"), *names, ("out", str(out)), *stops, *watched))
 
 
-def plugin_for(names: Iterable[tuple[str, str]], out: Path, *, ignore: str | None = None) -> Plugin:
+def plugin_for(
+    names: Iterable[tuple[str, str]], out: Path, *, ignore: str | None = None, to_the_end: bool = False
+) -> Plugin:
     """The same for any kernel, whose code has these `names` (`guests.Guest`).
 
-    The invalidation at the address `ignore` is taken to have no effect, and the run then ends at the first report.
+    The invalidation at the address `ignore` is taken to have no effect; the run then ends at the first report, unless
+    it is to go on `to_the_end`.
     """
-    arguments = (("mode", "sanitize"), *names, ("out", str(out)))
-    return Plugin(paths.PLUGIN, arguments + ((("ignore", ignore), ("stop", "first")) if ignore else ()))
+    ignored = (("ignore", ignore),) if ignore else ()
+    stop = (("stop", "first"),) if ignore and not to_the_end else ()
+    return Plugin(paths.PLUGIN, (("mode", "sanitize"), *names, ("out", str(out)), *ignored, *stop))
 
 
 def say(findings: Findings) -> str:

@@ -124,9 +124,9 @@ def _show_functions(name: str, regions: Sequence[Region]) -> None:
 
 
 def show_rows(result: Result, title: str, names: Sequence[str]) -> None:
-    """Series over the same names, a row for each."""
+    """Series over the same names, a row for each, called after what follows the first point of its name."""
     found = [series for series in map(result.find, names) if series is not None]
-    rows = [(one.name.partition(".")[2].replace("_", " "), *map(number, one.y)) for one in found]
+    rows = [((one.name.partition(".")[2] or one.name).replace("_", " "), *map(number, one.y)) for one in found]
     show(title, ("", *map(str, found[0].x)), rows)
 
 

@@ -1,10 +1,104 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What studies of Linux give its programs. No emulator runs."""
+"""What studies of Linux make of what its programs print and of what the plugin counts. No emulator runs."""
 
-from cobnut.experiments import uhlig02_catwc
+import pytest
+
+from cobnut.errors import CobnutError
+from cobnut.experiments import haertig97_compile, haertig97_lmbench, uhlig02_catwc, uhlig02_gcc
+from cobnut.experiments.haertig97_lmbench import ROWS, Row, operation
+from cobnut.experiments.linux_programs import Peer, Turns
+
+# as lmbench prints it, by the name of the row
+SAID = {
+    "null": ("Simple syscall: 0.3151 microseconds\n", 0.3151),
+    "mmap": ("1.048576 326\n", 326),
+    "file_create_delete": ("0k\t32\t20000\t50000\n1k\t20\t7968\t24064\n", 50 + 20),
+    "bw_file_rd": ("1.05 500.00\n", 2000),
+}
+
+
+def row(name: str) -> Row:
+    return next(one for one in ROWS if one.name == name)
+
+
+def console(one: Row, *runs: str) -> str:
+    """What the guest says while it executes the row's script."""
+    return "".join(f"{one.begins}\n{said}" for said in runs) + f"{one.ends}\nthe rest 9.99 microseconds\n"
+
+
+@pytest.mark.parametrize("name", SAID)
+def test_a_figure_of_lmbench_is_that_of_its_last_run(name):
+    said, microseconds = SAID[name]
+    one = row(name)
+    assert one.figure(console(one, "Simple syscall: 7 microseconds\n", "", said)) == pytest.approx(microseconds)
+
+
+def test_a_program_that_says_nothing_is_told():
+    with pytest.raises(CobnutError, match="'lat_syscall null' has not said what it measured: mkdir: no space"):
+        row("null").figure(console(row("null"), SAID["null"][0], "mkdir: no space\n"))
+
+
+def test_rows_are_told_apart_by_what_the_guest_prints():
+    texts = [text for one in ROWS for text in (one.begins, one.ends)]
+    assert len({one.name for one in ROWS}) == len(ROWS)
+    assert not any(a in b for a in texts for b in texts if a is not b)
+    assert not any(".." in text or "," in text for text in texts), "what the plugin takes for something else"
+
+
+def test_a_row_is_run_to_get_warm_then_once_and_then_more_often():
+    lines = row("pipe").script(5).splitlines()
+    assert [line.split()[2] for line in lines if line.startswith("/bin")] == ["1", "1", "5"]
+    assert lines.count(f"echo {row('pipe').begins}") == 3 and lines[-1] == f"echo {row('pipe').ends}"
+
+
+def test_cycles_of_an_operation_are_those_of_the_turns_without_the_start():
+    """A start of 1,000 instructions at 9 cycles, and turns at 2."""
+    once, often = 1_000 + 500, 1_000 + 2_500
+    counted = {
+        "instructions_kernel": [once - 300, often - 300],
+        "instructions_user": [300, 300],
+        "cycles": [9_000 + 1_000, 9_000 + 5_000],
+    }
+    turns = Turns("small", "null", {"per_iteration": counted}, {}, [])
+    said = console(row("null"), "", "", "Simple syscall: 4.00 microseconds\n")
+    found = operation(row("null"), Peer("small", {"null": turns}, said, ()))
+    assert (found.instructions, found.cycles) == (250, 500)
 
 
 def test_the_text_is_the_same_each_time_and_as_long_as_it_was_asked_for():
     text = uhlig02_catwc.text(100_000)
     assert len(text) == 100_000 and text == uhlig02_catwc.text(100_000)
     assert 2_000 < text.count(b"\n") < 5_000 and max(map(len, text.split(b"\n"))) < 130
+
+
+def test_every_row_has_a_limit():
+    found = {
+        kernel: {"null": haertig97_lmbench.Operation(cycles, 1.0)}
+        for kernel, cycles in (("native", 100), ("small", 240), ("large", 260))
+    }
+    verdicts = {check.name: check.verdict for check in haertig97_lmbench.judge_row("null", found)}
+    assert verdicts == {"small.null": "ok", "large.null": "failed"}
+
+
+def compiled(name, count, faults=0):
+    """A compilation that has so many of everything that is counted."""
+    counted = {counter: [count] for counter in ("cycles", "itlb_misses", "dtlb_misses")}
+    region = {"per_iteration": counted, "ledger": {"limit_fault": faults}, "iterations": 1}
+    return Peer(name, {"compile": Turns(name, "compile", region, {}, [])}, "", ())
+
+
+@pytest.mark.parametrize(("after", "verdict"), [(99, "ok"), (96, "failed"), (103, "failed")])
+def test_a_compilation_saves_no_more_than_the_paper_says(after, verdict):
+    checks = uhlig02_gcc.judge_savings({"small": compiled("small", 100), "all": compiled("all", after)})
+    assert {check.verdict for check in checks} == {verdict}
+
+
+def test_a_compilation_may_take_as_much_more_as_the_papers():
+    peers = {"native": compiled("native", 100), "large": compiled("large", 140, 31), "small": compiled("small", 107)}
+    found = {check.name: check.ok for check in haertig97_compile.judge_times(peers)}
+    assert found == {
+        "small.times": True,
+        "small.without_faults": True,
+        "large.times": False,
+        "large.without_faults": False,
+    }

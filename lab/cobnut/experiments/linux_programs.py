@@ -61,7 +61,8 @@ class Printed(Loop):
 @dataclass(frozen=True)
 class Work:
     """A program of lab/guests if there is one, what the guest's shell does, and its loops, of which some turns are not
-    measured. `files` are in the guest's /files, where the command begins; the rest of its files is the image.
+    measured. `files` are in the guest's /files, where the command begins; the rest of its files is the image. An
+    instruction takes 2^`instruction_log2_ns` ns of virtual time.
     """
 
     program: str | None
@@ -71,6 +72,7 @@ class Work:
     boot_options: str = ""
     files: Mapping[str, bytes] = field(default_factory=dict)
     image: str = images.DEFAULT
+    instruction_log2_ns: int = 0
 
 
 @dataclass(frozen=True)
@@ -180,7 +182,8 @@ def _measured(lab: Lab, work: Work, name: str) -> Peer:
         boot = guest.prepare(replace(wish, image=work.image, run=work.command, files=files, append=options), folder)
         out = folder / "measured.json"
         plugin = qemu.Plugin(paths.PLUGIN, tuple(_arguments(lab, work, name, boot, files, out)))
-        outcome = qemu.run(replace(boot, cpu=cpu_for(lab)), timeout=TIMEOUT_SECONDS, plugin=plugin)
+        boot = replace(boot, cpu=cpu_for(lab), instruction_log2_ns=work.instruction_log2_ns)
+        outcome = qemu.run(boot, timeout=TIMEOUT_SECONDS, plugin=plugin)
         if outcome.timed_out:
             raise CobnutError(f"{name}: '{work.command}' had not ended after {TIMEOUT_SECONDS} s")
         if status := verdict.status(outcome.console, outcome.code):

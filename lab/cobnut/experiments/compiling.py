@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Debian's gcc compiling a file under Linux, natively and as a server: what two experiments have in common."""
+
+from collections.abc import Mapping, Sequence
+
+from cobnut import tables
+from cobnut.experiments import Lab, linux_programs
+from cobnut.experiments.linux_programs import COUNTED, Peer, Printed, Work
+from cobnut.linux import images
+from cobnut.results import Result, Series
+
+NAME, IMAGE = "compile", "compiler"
+SOURCE = images.FOLDER / "forks.c"  # 56 lines, with eight of the C library's headers
+QUICK = b"int main(void) { return 0; }\n"
+BEGIN, END = "the next one", "that was all"
+WARMUP = 1  # compilations before the measured one, after which all files are in memory
+
+
+def measure(lab: Lab, peers: Sequence[str]) -> dict[str, Peer]:
+    """Boots each of the peers, with the file compiled twice: the second time it is measured."""
+    compiled = f"gcc -O2 -c {SOURCE.name} -o /tmp/object || exit 1"
+    command = f"for turn in 1 2; do echo {BEGIN}; {compiled}; done; echo {END}"
+    source = QUICK if lab.quick else SOURCE.read_bytes()
+    loops = (Printed(NAME, BEGIN, END),)
+    return linux_programs.measure(
+        lab, Work(None, command, loops, WARMUP, files={SOURCE.name: source}, image=IMAGE), peers
+    )
+
+
+def series_of(peers: Mapping[str, Peer]) -> list[Series]:
+    """Of a compilation, by kernel."""
+    names = list(peers)
+    turns = [peer.loops[NAME] for peer in peers.values()]
+    return [Series(what, unit, names, [one.count(what) for one in turns]) for what, unit in COUNTED]
+
+
+def show(result: Result) -> None:
+    tables.show_rows(result, "a compilation", [what for what, _ in COUNTED])

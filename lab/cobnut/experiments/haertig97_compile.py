@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`haertig97/compile`: a file that Debian's gcc compiles on a Pentium, natively and with Linux as a server."""
+
+from collections.abc import Iterator, Mapping
+
+from cobnut import published, sheets
+from cobnut.checks import Check, at_most, no_more_than
+from cobnut.experiments import Experiment, Kind, Lab, compiling, linux_programs
+from cobnut.experiments.linux_programs import LARGE, NATIVE, SMALL, Peer
+from cobnut.results import Result
+
+SHEET = sheets.beside(__file__)
+
+PEERS = (NATIVE, LARGE, SMALL)
+FAULTS = "limit_fault"  # of the ledger: this glibc makes them, the paper's had no thread-local storage
+GOAL = 1.08  # times native without them
+
+
+def run(lab: Lab) -> Result:
+    """Boots each kernel with the compiler."""
+    peers = compiling.measure(lab, PEERS)
+    checks = list(judge_times(peers))
+    for peer in peers.values():
+        checks += linux_programs.judge_peer(peer, 1)
+    emulator = f"{lab.emulator}, {linux_programs.versions()}"
+    return lab.result(compiling.series_of(peers), checks, linux_programs.ledger_of(peers), emulator=emulator)
+
+
+def judge_times(peers: Mapping[str, Peer]) -> Iterator[Check]:
+    """The server against Debian's kernel, with the faults past segments' limits and without."""
+    native = peers[NATIVE].loops[compiling.NAME].cycles
+    for name in (SMALL, LARGE):
+        turns = peers[name].loops[compiling.NAME]
+        ours, faults = turns.cycles, turns.booked(FAULTS)
+        yield SHEET.judge(f"{name}.times", ours / native, no_more_than(published.H97_COMPILE), ours=ours, native=native)
+        yield SHEET.judge(f"{name}.without_faults", (ours - faults) / native, at_most(GOAL), faults=faults)
+
+
+EXPERIMENT = Experiment(
+    name="haertig97/compile",
+    sheet=SHEET,
+    kind=Kind.STUDY,
+    machine="pentium-133",
+    settings={},
+    run=run,
+    plots=SHEET.all_plots,
+    show=compiling.show,
+)
