@@ -3,13 +3,14 @@
 kernel, and what it says that it flushed. The first run compiles it. Longer form: `./cobnut test long linux/series`.
 """
 
+import json
 import os
 import re
 import subprocess
 
 import pytest
 
-from cobnut import boards, images, sanitizing
+from cobnut import boards, images, machines, measuring, paths, sanitizing
 from cobnut.emulators import Boot, Outcome, qemu, qemu_arm
 from cobnut.findings import read
 from cobnut.linux import board as board_linux
@@ -19,6 +20,7 @@ BOARDS = [boards.find(name) for name in board_linux.PORTS]
 VERSATILEPB = boards.find("versatilepb")
 TIMEOUT_SECONDS = 600
 PROCESSES, DOMAINS = 40, 15
+MEMBERS, WRITE = 3, 4  # of a small crowd; the number of the call
 SERIES = board_linux.fast_series()
 STATES = range(len(SERIES), len(SERIES) - int(os.environ.get("PATCHES", "1")), -1)  # after how many patches it is tried
 POTATOES, SOCKETS = ("pipe", "fifo", "threads", "pipe_stream"), ("unix", "unix_threads", "unix_stream")
@@ -84,6 +86,19 @@ def test_the_sanitizer_finds_what_it_finds_in_the_standard_kernel(tmp_path, boar
     boot(tmp_path, board, "memory 1 crowd 17 3 sharers 4 2", plugin=sanitizing.plugin_for(names, out))
     stores = {(report.store_symbol or "").partition("+")[0] for report in read(out).reports}
     assert stores == {"__create_mapping"}, "where it maps its memory anew, at its start"
+
+
+def test_processes_in_one_table_are_told_apart(tmp_path):
+    """By their slots, and by the task that runs."""
+    out, symbols = tmp_path / "measured.json", board_linux.ensure(VERSATILEPB, SERIES).symbols
+    more = [("processes", str(paths.LAB / "guests" / "linux-arm.toml")), ("region", f"1:call={WRITE}")]
+    machine = machines.load(VERSATILEPB.machine)
+    plugin = measuring.plugin_for((("symbols", str(symbols)),), machine, out, more=more)
+    boot(tmp_path, VERSATILEPB, f"crowd {MEMBERS} 2", plugin=plugin)
+    found = json.loads(out.read_text())
+    tables = {space.partition("+")[0] for space in found["processes"]}
+    assert len(tables) == 1 and len(found["regions"][0]["spaces"]) == MEMBERS + 1
+    assert ["init (1)"] in found["processes"].values()
 
 
 @pytest.fixture(scope="module")
