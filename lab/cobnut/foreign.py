@@ -62,13 +62,13 @@ def _linux_for_board(board: Board) -> Files:
 
 
 def _fast_linux_for_board(board: Board) -> Files:
-    linux = board_linux.ensure(board, fass=True)
+    linux = board_linux.ensure(board, board_linux.fast_series())
     return {"kernel": linux.kernel, "initrd": board_linux.initrd(), "symbols": linux.symbols}
 
 
 GUESTS: dict[tuple[str, str], Callable[[Board], Files]] = {
     ("pc", "linux"): _debian,
     ("pc", "gnumach"): _gnumach,
-    **{(name, "linux"): _linux_for_board for name in board_linux.TREES},
-    **{(name, "linux-fass"): _fast_linux_for_board for name in board_linux.TREES},
+    **{(name, "linux"): _linux_for_board for name in board_linux.PORTS},
+    **{(name, "linux-fass"): _fast_linux_for_board for name in board_linux.PORTS},
 }

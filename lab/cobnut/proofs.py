@@ -106,6 +106,7 @@ ENDURANCE = "system/test_linux_endurance.py"
 SYSTEM_PROOFS = (
     SystemProof("linux/forks", f"{ENDURANCE}::test_forks_leave_nothing_in_the_books", "FORKS", 10000),
     SystemProof("linux/fuzz", f"{ENDURANCE}::test_no_call_harms_the_system", "FUZZ_ROUNDS", 2000),
+    SystemProof("linux/series", "system/test_linux_fass.py::test_the_series_can_end_with_each_patch", "PATCHES", 3),
 )
 UNIT_PROOFS = (UnitProof("groups/starts", "Groups.AreFoundFromAnyStartAndKept", "STARTS", 100),)
 

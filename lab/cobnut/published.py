@@ -68,8 +68,18 @@ W03_FAST_14_US = 12  # with 14 clients
 W03_FAST_GAIN, W03_FAST_14_GAIN = 13, 11  # "more than thirteen-fold", "more than eleven-fold"
 W03_LAST_CLIENTS = 14  # the last number of clients for which there are domains enough
 W03_OPTIMAL_US = 2  # "an optimised round-trip IPC should be around 2 us"
-# table 1: lmbench's hot potato on Linux, the standard kernel's latency over the fast one's
-W03_POTATO_GAIN = 17  # FIFO and pipe: 263 us to 15.6 us, 257 us to 15.4 us
+# table 1: lmbench on Linux, with the original kernel and with the fast one: us of a hot potato's round trip, MB/s of
+# streams, us of a process
+W03_TABLE_1 = {
+    "fcntl": (39, 25),
+    "fifo": (263, 15.6),
+    "pipe": (257, 15.4),
+    "unix": (511, 30.7),
+    "pipe_stream": (8.77, 14.76),
+    "unix_stream": (12.31, 12.94),
+    "fork": (4061, 3650),
+    "exec": (4321, 3980),
+}
 # section 4.2 and figure 4: "extreme", private against shared pages
 W03_EXTREME_GAIN = {2: 9.0, 16: 3.7}  # up to so many times, by processes
 W03_PRIVATE_PAGES, W03_SHARED_PAGES = 10, 20  # pages up to which execution does not slow down, about

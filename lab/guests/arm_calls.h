@@ -14,22 +14,26 @@ enum {
     SYS_OPEN = 5,
     SYS_CLOSE = 6,
     SYS_EXECVE = 11,
-    SYS_LSEEK = 19,
     SYS_MKNOD = 14,
+    SYS_LSEEK = 19,
+    SYS_GETPID = 20,
     SYS_MOUNT = 21,
     SYS_MKDIR = 39,
     SYS_PIPE = 42,
+    SYS_FCNTL = 55,
     SYS_REBOOT = 88,
     SYS_MUNMAP = 91,
     SYS_WAIT4 = 114,
     SYS_MPROTECT = 125,
     SYS_MREMAP = 163,
     SYS_MMAP2 = 192,
-    SYS_MADVISE = 220
+    SYS_MADVISE = 220,
+    SYS_SOCKETPAIR = 288
 };
 enum { PAGE = 4096 };
 enum { PROT_NONE = 0, PROT_READ = 1, PROT_WRITE = 2 };
 enum { MAP_SHARED = 1, MAP_PRIVATE = 2, MAP_FIXED = 0x10, MAP_ANONYMOUS = 0x20 };
+enum { MARK_BEGIN = 0xC0B00001, MARK_ITERATION = 0xC0B00002, MARK_END = 0xC0B00003 }; /* docs/plugin.md */
 enum { OPEN_READ = 0, OPEN_WRITE = 1, OPEN_BOTH = 2, OPEN_CREATE = 0100, OPEN_EMPTY = 01000 };
 
 static inline long call(long number, long a, long b, long c, long d, long e)
@@ -45,6 +49,18 @@ static inline size_t length(const char *text)
     size_t bytes = 0;
     while (text[bytes]) bytes++;
     return bytes;
+}
+
+static inline int same(const char *one, const char *other)
+{
+    while (*one && *one == *other) one++, other++;
+    return *one == *other;
+}
+
+static inline void mark(unsigned long kind)
+{
+    register unsigned long r0 __asm__("r0") = kind, r1 __asm__("r1") = 0;
+    __asm__ volatile("mov r12, r12" : : "r"(r0), "r"(r1) : "memory");
 }
 
 static inline void say(const char *text) { call(SYS_WRITE, 1, (long)text, length(text), 0, 0); }
@@ -65,6 +81,8 @@ static inline void wanted(int holds, const char *what)
 /* Commands of init that have a file of their own. */
 void crowd(long processes, long rounds, int sharing); /* crowd_arm.c */
 void leaf(long status);
-void potato(const char *kind, long rounds, long warmup); /* potato_arm.c */
+/* These return whether there is something of that kind. */
+int potato(const char *kind, long rounds, long warmup); /* potato_arm.c */
+int stream_or_process(const char *kind, long rounds, long warmup); /* streams_arm.c */
 
 #endif

@@ -1,27 +1,34 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A byte that is sent to and fro, between the laboratory's marks (docs/plugin.md): what lmbench calls a hot potato. Two
- * processes have pipes or FIFOs between them; or two threads of one process have pipes, which is the floor: the same
- * work without a switch of address spaces.
+ * processes have pipes, FIFOs or a pair of Unix sockets between them, or hand record locks of a file to each other. Or
+ * two threads of one process do the same, which is the floor: the same work without a switch of address spaces.
  */
 #include "arm_calls.h"
 
-enum { MARK_BEGIN = 0xC0B00001, MARK_ITERATION = 0xC0B00002, MARK_END = 0xC0B00003 };
 enum { CLONE_VM = 0x100, CLONE_FILES = 0x400, SIGNAL_CHILD = 17, FIFO = 0010600, STACK = 4096 };
+enum { UNIX = 1, STREAM = 1 };
+enum { SET_LOCK_WAIT = 7, WRITE_LOCK = 1, UNLOCK = 2, LOCKS = 3 };
 
-static int questions[2], answers[2]; /* from, to */
+enum Through { PIPES, FIFOS, SOCKETS, RECORD_LOCKS };
+struct Potato {
+    const char *name;
+    enum Through through;
+    int threads;
+};
+static const struct Potato potatoes[] = {
+    {"pipe", PIPES, 0},
+    {"fifo", FIFOS, 0},
+    {"unix", SOCKETS, 0},
+    {"fcntl", RECORD_LOCKS, 0},
+    {"threads", PIPES, 1},
+    {"unix_threads", SOCKETS, 1},
+    {"fcntl_threads", RECORD_LOCKS, 1},
+};
 
-static void mark(unsigned long kind)
-{
-    register unsigned long r0 __asm__("r0") = kind, r1 __asm__("r1") = 0;
-    __asm__ volatile("mov r12, r12" : : "r"(r0), "r"(r1) : "memory");
-}
-
-static int same(const char *one, const char *other)
-{
-    while (*one && *one == *other) one++, other++;
-    return *one == *other;
-}
+static int questions[2], answers[2]; /* from, to; a socket is an end of both */
+static int locked_file;
+static long turns; /* of the partner that locks: nobody can tell it to end */
 
 static void send(int pipe)
 {
@@ -34,6 +41,8 @@ static void receive(int pipe)
     if (call(SYS_READ, pipe, (long)&byte, 1, 0, 0) != 1) end(0); /* the other side has ended */
 }
 
+static void close_one(int pipe) { call(SYS_CLOSE, pipe, 0, 0, 0, 0); }
+
 static void answer(void)
 {
     for (;;) {
@@ -42,28 +51,56 @@ static void answer(void)
     }
 }
 
-static void ask(long rounds, long warmup)
+static void ask(void)
 {
+    send(questions[1]);
+    receive(answers[0]);
+}
+
+static void set_lock(long number, short kind)
+{
+    struct {
+        short kind, whence;
+        int start, length, owner;
+    } wish = {kind, 0, (int)(number % LOCKS), 1, 0};
+    if (call(SYS_FCNTL, locked_file, SET_LOCK_WAIT, (long)&wish, 0, 0) != 0) end(2);
+}
+
+/*
+ * The side with the potato has lock `number`, the other has the next one and waits for this. Gives the potato away and
+ * waits for it; returns the lock that goes with it then.
+ */
+static long hand_over(long number)
+{
+    set_lock(number + 2, WRITE_LOCK);
+    set_lock(number, UNLOCK);
+    set_lock(number + 1, WRITE_LOCK);
+    set_lock(number + 1, UNLOCK);
+    return number + 2;
+}
+
+static void lock_in_turn(void)
+{
+    set_lock(1, WRITE_LOCK);
+    send(answers[1]);
+    set_lock(0, WRITE_LOCK);
+    set_lock(0, UNLOCK);
+    long number = 1;
+    for (long turn = 0; turn + 1 < turns; turn++) number = hand_over(number);
+    end(0); /* which gives its locks up */
+}
+
+static void measure(int locks, long rounds, long warmup)
+{
+    long number = 0;
     mark(MARK_BEGIN);
     for (long round = 0; round < warmup + rounds; round++) {
         if (round >= warmup) mark(MARK_ITERATION);
-        send(questions[1]);
-        receive(answers[0]);
+        if (locks) number = hand_over(number);
+        else ask();
     }
     mark(MARK_ITERATION);
     mark(MARK_END);
-}
-
-static void close_one(int pipe) { call(SYS_CLOSE, pipe, 0, 0, 0, 0); }
-
-static long process_with_pipes(void)
-{
-    long child = call(SYS_FORK, 0, 0, 0, 0, 0);
-    if (child == 0) {
-        close_one(questions[1]); /* or it would wait for itself when the other has ended */
-        answer();
-    }
-    return child;
 }
 
 /* Makes a thread that does `run`, which does not return, on the stack that ends there. Returns its number. */
@@ -79,10 +116,21 @@ __asm__("spawn: mov r12, r2\n"
         "\tldr r7, [sp], #8\n"
         "\tmov pc, lr");
 
-static long thread(void)
+/* Record locks belong to a table of open files, so threads that lock have one each. */
+static long thread(long files, void (*run)(void))
 {
     static char stack[STACK] __attribute__((aligned(8)));
-    return spawn(CLONE_VM | CLONE_FILES | SIGNAL_CHILD, stack + STACK, answer);
+    return spawn(CLONE_VM | files | SIGNAL_CHILD, stack + STACK, run);
+}
+
+static long process(void (*run)(void))
+{
+    long child = call(SYS_FORK, 0, 0, 0, 0, 0);
+    if (child == 0) {
+        close_one(questions[1]); /* or it would wait for itself when the other has ended */
+        run();
+    }
+    return child;
 }
 
 /* Opening a FIFO waits for the other side, so the partner opens both in the same order. */
@@ -98,19 +146,54 @@ static long process_with_fifos(void)
     return child;
 }
 
-void potato(const char *kind, long rounds, long warmup)
+/* One socket asks and hears, the other does the same. */
+static void open_sockets(void)
 {
-    int fifo = same(kind, "fifo");
-    if (!fifo) call(SYS_PIPE, (long)questions, 0, 0, 0, 0);
-    if (!fifo) call(SYS_PIPE, (long)answers, 0, 0, 0, 0);
-    long child = fifo ? process_with_fifos() : same(kind, "threads") ? thread() : process_with_pipes();
-    ask(rounds, warmup);
+    int pair[2];
+    if (call(SYS_SOCKETPAIR, UNIX, STREAM, 0, (long)pair, 0) != 0) end(2);
+    questions[1] = answers[0] = pair[0];
+    questions[0] = answers[1] = pair[1];
+}
+
+static void open_pipes(void)
+{
+    call(SYS_PIPE, (long)questions, 0, 0, 0, 0);
+    call(SYS_PIPE, (long)answers, 0, 0, 0, 0);
+}
+
+static long partner(const struct Potato *how)
+{
+    if (how->through == FIFOS) return process_with_fifos();
+    if (how->through == SOCKETS) open_sockets();
+    else open_pipes();
+    if (how->through != RECORD_LOCKS) return how->threads ? thread(CLONE_FILES, answer) : process(answer);
+    locked_file = (int)call(SYS_OPEN, (long)"/locked", OPEN_BOTH | OPEN_CREATE, 0600, 0, 0);
+    set_lock(0, WRITE_LOCK);
+    long child = how->threads ? thread(0, lock_in_turn) : process(lock_in_turn);
+    receive(answers[0]); /* it has its first lock */
+    return child;
+}
+
+static void play(const struct Potato *how, long rounds, long warmup)
+{
+    turns = rounds + warmup;
+    long child = partner(how);
+    measure(how->through == RECORD_LOCKS, rounds, warmup);
     close_one(questions[1]);
     call(SYS_WAIT4, child, 0, 0, 0, 0);
-    close_one(answers[0]);
-    if (!fifo) close_one(questions[0]);
-    if (!fifo) close_one(answers[1]);
-    say("guest: ");
-    say(kind);
-    say(" done\n");
+    int one_end = how->through == FIFOS, one_file = how->through == SOCKETS;
+    if (!one_file) close_one(answers[0]);
+    if (!one_end) close_one(questions[0]);
+    if (!one_end && !one_file) close_one(answers[1]);
+    if (how->through == RECORD_LOCKS) close_one(locked_file);
+}
+
+int potato(const char *kind, long rounds, long warmup)
+{
+    for (unsigned one = 0; one < sizeof potatoes / sizeof *potatoes; one++) {
+        if (!same(kind, potatoes[one].name)) continue;
+        play(&potatoes[one], rounds, warmup);
+        return 1;
+    }
+    return 0;
 }

@@ -4,7 +4,8 @@
 from dataclasses import replace
 
 import made_up
-from cobnut.experiments import crowd, wiggins03_fig4, wiggins03_fig5, wiggins03_flushes
+from cobnut.experiments import crowd, wiggins03_fig4, wiggins03_fig5, wiggins03_flushes, wiggins03_table1
+from cobnut.experiments.wiggins03_table1 import KINDS, Potato
 from made_up_arm import by_name, measured, unchanged
 
 
@@ -78,3 +79,51 @@ def test_flushes_are_wanted_where_a_condition_is_met_and_only_there(monkeypatch)
     assert (
         checks["same_address.flushes"].ok and not checks["slot_in_use.flushes"].ok and not checks["standard.flushes"].ok
     )
+
+
+def potatoes(standard, fast, *, floor=20_000, flushes=0):
+    """As if both kernels had measured this many cycles of each kind, and of threads `floor`."""
+
+    def one(kernel, kind, cycles):
+        counted = {"cycles": [cycles] * 3, "tlb_flushes": [flushes] * 3}
+        region = {"iterations": 3, "per_iteration": counted, "cycles_total": 3 * cycles}
+        return Potato(kernel, kind, region, [])
+
+    cycles = {"standard": standard, "fast": fast}
+    return {
+        (kernel, kind): one(kernel, kind, floor if "threads" in kind else cycles[kernel])
+        for kernel in cycles
+        for kind in KINDS
+    }
+
+
+def judged(found):
+    return {check.name: check for check in wiggins03_table1.judge(found)}
+
+
+def test_table_1_judges_each_published_value_and_fails_where_it_should():
+    fine = judged(potatoes(340_000, 20_500))
+    kinds = ("pipe", "fifo", "unix", "fcntl")
+    for kind in kinds:
+        assert all(fine[f"{what}.{kind}"].ok for what in ("fast.flushes", "over_threads", "switching"))
+    assert {name for name, check in fine.items() if check.published and check.ok} == {
+        "gain.pipe",
+        "gain.fifo",
+        "gain.unix",
+    }
+    slow = judged(potatoes(100_000, 100_100, flushes=1))
+    assert not any(check.ok for name, check in slow.items() if not name.startswith("gain."))
+    assert slow["gain.fork"].ok and slow["gain.exec"].ok and slow["gain.unix_stream"].ok
+    saved = wiggins03_table1.as_published(potatoes(70_000, 20_000))
+    assert {check.name: check.ok for check in saved} == {
+        "saved.pipe": True,
+        "saved.fifo": True,
+        "saved.unix": False,
+        "saved.fcntl": False,
+    }
+
+
+def test_a_board_without_a_kind_is_judged_by_the_others():
+    found = {key: one for key, one in potatoes(340_000, 20_500).items() if not key[1].startswith("unix")}
+    names = judged(found)
+    assert "gain.pipe" in names and not any("unix" in name for name in names)

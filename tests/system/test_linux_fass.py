@@ -1,34 +1,44 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Linux on an ARM board with fast address-space switching (docs/linux-arm.md): the same programs as on the unchanged
-kernel, and what it says that it flushed. The first run compiles it.
+"""Linux on ARM boards with fast address-space switching (docs/linux-arm.md): the same programs as on the unchanged
+kernel, and what it says that it flushed. The first run compiles it. Longer form: `./cobnut test long linux/series`.
 """
 
+import json
+import os
 import re
+import subprocess
 
 import pytest
 
-from cobnut import boards, images, sanitizing
+from cobnut import boards, images, machines, measuring, paths, sanitizing
 from cobnut.emulators import Boot, Outcome, qemu, qemu_arm
 from cobnut.findings import read
 from cobnut.linux import board as board_linux
+from cobnut.linux import source
 
-BOARD = boards.find("versatilepb")
+BOARDS = [boards.find(name) for name in board_linux.PORTS]
+VERSATILEPB = boards.find("versatilepb")
 TIMEOUT_SECONDS = 600
 PROCESSES, DOMAINS = 40, 15
+MEMBERS, WRITE = 3, 4  # of a small crowd; the number of the call
+SERIES = board_linux.fast_series()
+STATES = range(len(SERIES), len(SERIES) - int(os.environ.get("PATCHES", "1")), -1)  # after how many patches it is tried
+POTATOES, SOCKETS = ("pipe", "fifo", "threads", "pipe_stream"), ("unix", "unix_threads", "unix_stream")
+LOCKS = ("fcntl", "fcntl_threads")
+CHECKPATCH = ("checkpatch.pl", "spelling.txt", "const_structs.checkpatch")
 
 
 def boot(
-    tmp_path, commands: str, *, fass: bool = True, options: str = "", plugin: qemu.Plugin | None = None
+    tmp_path, board, commands: str, *, patches=SERIES, options: str = "", plugin: qemu.Plugin | None = None
 ) -> Outcome:
     """The guest's init executes the commands and ends."""
     disk = tmp_path / "initrd"
     disk.write_bytes(board_linux.initrd())
-    kernel = board_linux.ensure(BOARD, fass=fass).kernel
-    first, *rest = images.parse(
-        [f"{kernel} console=ttyAMA0 quiet {options} -- {commands} off", str(disk)], BOARD.processor
-    )
-    what = Boot(first.path, tuple(rest), first.arguments, memory_mb=64, as_initrd=True)
-    done = qemu_arm.run(what, BOARD.name, timeout=TIMEOUT_SECONDS, plugin=plugin)
+    kernel = board_linux.ensure(board, patches).kernel
+    console = f"console={board_linux.PORTS[board.name].console} quiet"
+    first, *rest = images.parse([f"{kernel} {console} {options} -- {commands} off", str(disk)], board.processor)
+    what = Boot(first.path, tuple(rest), first.arguments, memory_mb=board.memory_mb or 64, as_initrd=True)
+    done = qemu_arm.run(what, board.name, timeout=TIMEOUT_SECONDS, plugin=plugin)
     assert "guest: done" in done.console and "FAIL" not in done.console, done.console
     return done
 
@@ -38,36 +48,77 @@ def counts(console: str) -> dict[str, int]:
     return {name: int(value) for name, value in re.findall(r"^([a-z_]+) (\d+)$", console, re.MULTILINE)}
 
 
-@pytest.mark.parametrize("fass", [False, True], ids=["standard", "fast"])
-def test_a_crowd_sees_what_it_has_written(tmp_path, fass):
-    work = f"memory 2 crowd {PROCESSES} 3 sharers {PROCESSES} 3 pipe 20 5 fifo 20 5 threads 20 5"
-    console = boot(tmp_path, f"{work} show /proc/fass", fass=fass).console
-    for name in ("memory", "crowd", "sharers", "pipe", "fifo", "threads"):
+@pytest.mark.parametrize("board", BOARDS, ids=lambda board: board.name)
+@pytest.mark.parametrize("patches", [(), SERIES], ids=["standard", "fast"])
+def test_a_crowd_sees_what_it_has_written(tmp_path, board, patches):
+    kinds = [*POTATOES, "fork", "exec"]
+    kinds += [*SOCKETS] * board_linux.has(board, "UNIX") + [*LOCKS] * board_linux.has(board, "FILE_LOCKING")
+    work = f"memory 2 crowd {PROCESSES} 3 sharers {PROCESSES} 3 {','.join(kinds)} 20 5"
+    console = boot(tmp_path, board, f"{work} show /proc/fass", patches=patches).console
+    for name in ("memory", "crowd", "sharers", *kinds):
         assert f"guest: {name} done" in console
-    assert ("guest: no such file" in console) == (not fass)
-    if fass:
+    assert ("guest: no such file" in console) == (not patches)
+    if patches:
         found = counts(console)
         assert found["domains_revoked"] >= PROCESSES - DOMAINS, "there are fewer domains than processes"
         assert found["cache_flush_alias"] > PROCESSES, "one memory at different addresses"
         assert found["tlb_flush_revoked"] < found["domains_revoked"], "several go at a time"
 
 
-def test_pipes_between_processes_flush_nothing(tmp_path):
-    few = counts(boot(tmp_path, "pipe 100 10 show /proc/fass").console)
-    many = counts(boot(tmp_path, "pipe 1100 10 show /proc/fass").console)
+@pytest.mark.parametrize(("board", "kind"), [("versatilepb", "pipe"), ("collie", "unix"), ("collie", "fcntl")])
+def test_a_potato_between_processes_flushes_nothing(tmp_path, board, kind):
+    few = counts(boot(tmp_path, boards.find(board), f"{kind} 100 10 show /proc/fass").console)
+    many = counts(boot(tmp_path, boards.find(board), f"{kind} 1100 10 show /proc/fass").console)
     assert many["switches"] - few["switches"] >= 2000
     flushed = [name for name in few if "flush" in name]
     assert {name: many[name] for name in flushed} == {name: few[name] for name in flushed}
 
 
 def test_fast_switching_can_be_switched_off(tmp_path):
-    console = boot(tmp_path, f"memory 1 crowd {PROCESSES} 2 show /proc/fass", options="fass=off").console
-    assert "guest: crowd done" in console and "guest: no such file" in console
+    done = boot(tmp_path, VERSATILEPB, f"memory 1 crowd {PROCESSES} 2 show /proc/fass", options="fass=off")
+    assert "guest: crowd done" in done.console and "guest: no such file" in done.console
 
 
-def test_the_sanitizer_finds_what_it_finds_in_the_standard_kernel(tmp_path):
+@pytest.mark.parametrize("board", BOARDS, ids=lambda board: board.name)
+def test_the_sanitizer_finds_what_it_finds_in_the_standard_kernel(tmp_path, board):
     out = tmp_path / "found.json"
-    names = (("symbols", str(board_linux.ensure(BOARD, fass=True).symbols)),)
-    boot(tmp_path, "memory 1 crowd 17 3 sharers 4 2", plugin=sanitizing.plugin_for(names, out))
+    names = (("symbols", str(board_linux.ensure(board, SERIES).symbols)),)
+    boot(tmp_path, board, "memory 1 crowd 17 3 sharers 4 2", plugin=sanitizing.plugin_for(names, out))
     stores = {(report.store_symbol or "").partition("+")[0] for report in read(out).reports}
     assert stores == {"__create_mapping"}, "where it maps its memory anew, at its start"
+
+
+def test_processes_in_one_table_are_told_apart(tmp_path):
+    """By their slots, and by the task that runs."""
+    out, symbols = tmp_path / "measured.json", board_linux.ensure(VERSATILEPB, SERIES).symbols
+    more = [("processes", str(paths.LAB / "guests" / "linux-arm.toml")), ("region", f"1:call={WRITE}")]
+    machine = machines.load(VERSATILEPB.machine)
+    plugin = measuring.plugin_for((("symbols", str(symbols)),), machine, out, more=more)
+    boot(tmp_path, VERSATILEPB, f"crowd {MEMBERS} 2", plugin=plugin)
+    found = json.loads(out.read_text())
+    tables = {space.partition("+")[0] for space in found["processes"]}
+    assert len(tables) == 1 and len(found["regions"][0]["spaces"]) == MEMBERS + 1
+    assert ["init (1)"] in found["processes"].values()
+
+
+@pytest.fixture(scope="module")
+def checkpatch(tmp_path_factory):
+    """Linux's own, from the source that the series is for."""
+    folder = tmp_path_factory.mktemp("scripts")
+    names = [f"{source.PACKAGE}/scripts/{name}" for name in CHECKPATCH]
+    subprocess.run(
+        ["tar", "-xf", str(source.ensure().archive), "-C", str(folder), "--strip-components=2", *names], check=True
+    )
+    return folder / CHECKPATCH[0]
+
+
+@pytest.mark.parametrize("board", BOARDS, ids=lambda board: board.name)
+@pytest.mark.parametrize("patches", STATES)
+def test_the_series_can_end_with_each_patch(tmp_path, checkpatch, board, patches):
+    """Each builds and boots without those behind it, and is as Linux wants patches to be."""
+    words = ["perl", str(checkpatch), "--no-tree", "--no-signoff", "--terse", str(SERIES[patches - 1])]
+    said = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert said.returncode == 0, said.stdout
+    work = f"memory 1 crowd {PROCESSES} 2 sharers 8 2 show /proc/fass"
+    found = counts(boot(tmp_path, board, work, patches=board_linux.fast_series(patches)).console)
+    assert found["switches"] > PROCESSES

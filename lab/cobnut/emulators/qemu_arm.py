@@ -3,7 +3,7 @@
 
 They boot by Linux's convention: the kernel's plain image, and for ours an archive of the modules in the place of an
 initial RAM disk; the name of each of its members is its module's command line. A guest ends a run by semihosting, with
-any number.
+any number: our kernel alone, but where the guest is another kernel its programs, too, for that may know no way.
 """
 
 import subprocess
@@ -62,7 +62,7 @@ def command(
         *(boot.nic.qemu_words() if boot.nic else ("-net", "none")),
         "-no-reboot",
         "-semihosting-config",
-        "enable=on,target=native",
+        f"enable=on,target=native,userspace={'on' if boot.as_initrd else 'off'}",
         "-kernel",
         str(boot.kernel.resolve()),
     ]

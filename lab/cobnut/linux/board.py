@@ -3,11 +3,13 @@
 with our series for fast address-space switching (linux/arm-fass, docs/linux-arm.md); nothing else differs.
 
 The configuration is as small as it gets, so that compiling takes minutes. The kernel has the board's device tree behind
-it, as a loader does that knows none; our own init (lab/guests/init_arm.c) is alone in its initial RAM disk.
+it, if Linux has one, for QEMU's loader gives none; our own init (lab/guests/init_arm.c) is alone in its initial RAM
+disk.
 """
 
 import shutil
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,10 +22,10 @@ from cobnut.linux.patching import OURS, digest
 from cobnut.linux.source import Source
 from cobnut.process import alone, run_logged
 
-TREES = {"versatilepb": "versatile-pb.dtb"}  # of devices, by board
 KERNEL, SYMBOLS = "zImage", "System.map"
 COMPILER = "arm-none-eabi-"
-INIT = [paths.LAB / "guests" / name for name in ("init_arm.c", "crowd_arm.c", "potato_arm.c", "arm_calls.h")]
+INIT_FILES = ("init_arm.c", "crowd_arm.c", "potato_arm.c", "streams_arm.c", "arm_calls.h")
+INIT = [paths.LAB / "guests" / name for name in INIT_FILES]
 FREESTANDING = ("-march=armv4", "-marm", "-nostdlib", "-ffreestanding", "-static", "-Wl,-z,noexecstack")
 STEPS = 760
 NEEDED_MB = 1500
@@ -35,6 +37,17 @@ LEFT_OUT = (
     *(f"arch/{name}/boot/*" for name in ("[!a]*", "alpha", "arc", "arm64")),
     *source.NOBODY_COMPILES,
 )
+
+
+@dataclass(frozen=True)
+class Port:
+    """What Linux calls the board's first serial line, and the file of its device tree, if it has one."""
+
+    console: str
+    tree: str | None = None
+
+
+PORTS = {"versatilepb": Port("ttyAMA0", "versatile-pb.dtb"), "collie": Port("ttySA1")}  # by the board's name
 
 
 @dataclass(frozen=True)
@@ -51,7 +64,17 @@ def config(board: Board) -> Path:
     return OURS / "boards" / f"{board.name}.config"
 
 
-def recipe(board: Board, given: Source, *, fass: bool = False) -> Recipe:
+def has(board: Board, option: str) -> bool:
+    """Whether the board's kernel is configured with the option, whose name is without CONFIG_."""
+    return f"CONFIG_{option}=y" in config(board).read_text().splitlines()
+
+
+def fast_series(first: int | None = None) -> list[Path]:
+    """Our series for fast address-space switching, or its `first` patches."""
+    return patching.series(FASS)[:first]
+
+
+def recipe(board: Board, given: Source, patches: Sequence[Path] = ()) -> Recipe:
     """All that goes into the kernel."""
     inputs = {
         "board": board.name,
@@ -60,17 +83,17 @@ def recipe(board: Board, given: Source, *, fass: bool = False) -> Recipe:
         "compiler": kbuild.first_line(f"{COMPILER}gcc", "--version"),
         "linker": kbuild.first_line(f"{COMPILER}ld", "--version"),
     }
-    if fass:
-        inputs["patches"] = digest(*patching.series(FASS))
+    if patches:
+        inputs["patches"] = digest(*patches)
         inputs["option"] = FASS_OPTION
     return Recipe("linuxboard", inputs)
 
 
-def ensure(board: Board, *, fass: bool = False) -> BoardLinux:
-    """Makes sure of the kernel, unchanged or with our series: what is missing is fetched and compiled."""
+def ensure(board: Board, patches: Sequence[Path] = ()) -> BoardLinux:
+    """Makes sure of the kernel, unchanged or with patches (`fast_series`): what is missing is fetched and compiled."""
     packages.ensure(packages.BUILD_TOOLS, packages.ARM_TOOLS, kbuild.TOOLS)
     given = source.ensure()
-    entry = cache.get(recipe(board, given, fass=fass), lambda folder, _: _make(board, given, folder, fass=fass))
+    entry = cache.get(recipe(board, given, patches), lambda folder, _: _make(board, given, folder, patches))
     return BoardLinux(entry / KERNEL, entry / SYMBOLS, given.version)
 
 
@@ -81,7 +104,7 @@ def initrd() -> bytes:
     return cpio.archive(entries)
 
 
-def _make(board: Board, given: Source, target: Path, *, fass: bool) -> None:
+def _make(board: Board, given: Source, target: Path, patches: Sequence[Path]) -> None:
     room_for = paths.BUILD / "linux"
     room_for.mkdir(parents=True, exist_ok=True)
     with (
@@ -93,18 +116,19 @@ def _make(board: Board, given: Source, target: Path, *, fass: bool) -> None:
         source.unpack(given, build.tree, LEFT_OUT)
         build.objects.mkdir(exist_ok=True)
         wanted = config(board)
-        if fass:
-            patching.apply(patching.series(FASS), build.tree, given)
+        if patches:
+            patching.apply(patches, build.tree, given)
             wanted = folder / f"{board.name}-fass.config"
             wanted.write_text(f"{config(board).read_text()}{FASS_OPTION}\n")
         build.make("allnoconfig", f"KCONFIG_ALLCONFIG={wanted}", log="linux-config.log")
         kbuild.check_config(wanted, (build.objects / ".config").read_text(), given.version)
-        name = f"{board.name}-fass" if fass else board.name
+        name = f"{board.name}-fass" if patches else board.name
         title = f"compiling Linux {given.version} for {name}"
-        build.compile(title, STEPS, "zImage", TREES[board.name], log=f"linux-{name}.log")
+        tree = PORTS[board.name].tree
+        build.compile(title, STEPS, "zImage", *([tree] if tree else []), log=f"linux-{name}.log")
         made = build.objects / "arch" / "arm" / "boot"
-        tree = made / "dts" / TREES[board.name]
-        (target / KERNEL).write_bytes((made / "zImage").read_bytes() + tree.read_bytes())
+        devices = (made / "dts" / tree).read_bytes() if tree else b""
+        (target / KERNEL).write_bytes((made / "zImage").read_bytes() + devices)
         shutil.copy2(build.objects / "System.map", target / SYMBOLS)
 
 
