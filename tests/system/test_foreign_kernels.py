@@ -47,6 +47,18 @@ def test_images_are_any_kernels_and_ours_is_one(cobnut, tmp_path):
     assert "case.0.times" in names
 
 
+def test_our_kernel_for_arm_is_traced_as_by_its_own_experiment(cobnut, tmp_path):
+    path = tmp_path / "result.json"
+    done = cobnut("run", "ipc/trace", "--board", "collie", "--quick", "--json", str(path), "--report", str(tmp_path))
+    assert done.returncode == 0, done.stdout + done.stderr
+    result = json.loads(path.read_text())
+    assert "cobnut.apart.as_path" in {check["name"] for check in result["checks"]}
+    each = {series["name"]: series["y"] for series in result["series"]}
+    assert each["round_trip.entries_call"] == [2], "one call each way"
+    assert each["round_trip.domain_writes"] == [2] and each["round_trip.tlb_flushes"] == [0]
+    assert "domain_access at" in done.stdout and "modelled cycles of a round trip" in done.stdout
+
+
 def test_a_guest_that_marks_nothing_is_an_error(cobnut, tmp_path):
     images = ["--image", str(guests.PC.kernel), "--image", str(guests.PC.program("sigma0"))]
     done = cobnut(

@@ -22,6 +22,7 @@ WANTED = {
     "boot --board versatilepb --image": ["guest: memory done", "guest: done"],
     "boot --board versatilepb --sanitize": ["guest: memory done", " reports in "],
     "boot --board versatilepb --machine": ["guest: pipe done", "modelled cycles of an iteration", "pipe_write"],
+    "run ipc/trace --board versatilepb": ["guest: pipe done", "entries swi           4", "own checks: 4 of 4 met"],
     "record --out build/arm.record": ["recorded: build/arm.record"],
     "replay build/arm.record": ["arm926-400: modelled cycles of the whole run"],
     "boot --image build/guests/linux/kernel": ["guest: shell", "Linux", "guest: done"],

@@ -88,6 +88,13 @@ def test_windows_say_how_far_they_are_off(record, tmp_path):
     for name, estimate in run["estimated"].items():
         assert whole["estimated"][name]["error"] == 0, name
         assert abs(estimate["value"] - whole["estimated"][name]["value"]) <= 3 * estimate["error"] + 1, name
+    spent = {one["symbol"]: one["value"] for one in run["functions"]}
+    assert sum(spent.values()) == pytest.approx(run["estimated"]["cycles"]["value"], rel=1e-3)
+    assert "user" in spent and any(name.endswith("_sysenter") for name in spent), spent
+    switches = replay["measured"]["switches"]
+    took = {switches[one["switch"]]["how"] for one in run["causes"] if one["switch"] is not None}
+    assert "cr3" in took, "refills are charged to switches"
+    assert "dearest functions" in done.stdout and "refills are charged to" in done.stdout
     first = out.read_bytes()
     lines = kept.read_text().splitlines(keepends=True)
     kept.write_text("".join(lines[: len(lines) // 2]))

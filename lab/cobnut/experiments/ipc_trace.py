@@ -7,7 +7,7 @@ that is named; its programs say by markers (docs/plugin.md) what is to be measur
 """
 
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -31,6 +31,7 @@ SLOT_MB, AREA_MB = 16, 512  # as ipc/path has them
 PAIRS = ("large_large", "small_small")
 SYSENTER, INT = "linux.sysenter", "linux.int"
 WHOLE = "run"
+WHOLE_RUN = Setting(0, 0, range(2), "1: of the images given the whole run, too, marks or not")
 ENTRIES = ("entries_sysenter", "entries_int", "entries_fault", "entries_irq")
 EXITS = ("exits_sysexit", "exits_iret")
 COUNTED = (
@@ -44,7 +45,8 @@ COUNTED = (
 )
 OUTSIDE_KERNEL = ("instructions_user", "instructions_stub", "instructions_trampoline")
 SymbolAt = Callable[[int], str | None]  # the name of the code at an address
-SWITCHING = ("cr3", "segments")  # how a switch can be made; what else is listed leaves the running space as it is
+# how a switch can be made, on either processor; what else is listed leaves the running space as it is
+SWITCHING = ("cr3", "segments", "table_base", "domain_access", "process_id")
 
 
 @dataclass(frozen=True)
@@ -91,8 +93,8 @@ class Trace:
 
     def each(self, name: str) -> float:
         """A counter's mean over the round trips. User code is all that does not run in the kernel."""
-        total = self.sum(*OUTSIDE_KERNEL) if name == "instructions_user" else self.sum(name)
-        return total / self.rounds
+        names = OUTSIDE_KERNEL if name == "instructions_user" else (name,)
+        return self.sum(*(one for one in names if one in self.counters)) / self.rounds
 
 
 def run(lab: Lab) -> Result:
@@ -150,10 +152,14 @@ def measure_given(lab: Lab, guest: Guest) -> list[Trace]:
     changes = [f"{key}:{value}" for key, value in lab.overrides.items()]
     more = [("from", "begin")] if waits else []
     _, text = measuring.boot(replace(guest, boot=boot), lab.machine, changes, more=more)
-    measured = written.read(text)
+    return given_cases(kernel.name, written.read(text), whole=whole)
+
+
+def given_cases(kernel: str, measured: written.Measured, *, whole: bool) -> list[Trace]:
+    """The cases of a given kernel's run, and the `whole` run, too, if it is wanted."""
     if not measured["regions"] and not whole:
-        raise CobnutError(f"{kernel.name}: no case was measured; --set whole=1 measures the run as a whole")
-    cases = traces_of(kernel.name, measured) if measured["regions"] else []
+        raise CobnutError(f"{kernel}: no case was measured; --set whole=1 measures the run as a whole")
+    cases = traces_of(kernel, measured) if measured["regions"] else []
     return [*cases, whole_run(measured)] if whole else cases
 
 
@@ -268,13 +274,7 @@ def judge_trace(trace: Trace, rounds: int | None = None) -> list[Check]:
 
 def judge_counts(trace: Trace, rounds: int | None) -> list[Check]:
     return [
-        judge(
-            f"{trace.name}.rounds",
-            trace.rounds,
-            "round trips",
-            above(0) if rounds is None else exactly(rounds),
-            "The markers delimit as many round trips as the program made.",
-        ),
+        judge_rounds(trace, rounds),
         judge(
             f"{trace.name}.ways",
             trace.sum(*ENTRIES) - trace.sum(*EXITS),
@@ -290,6 +290,16 @@ def judge_counts(trace: Trace, rounds: int | None) -> list[Check]:
             "Instructions that write CR3, less the switches by CR3 and the reloads of the directory in force.",
         ),
     ]
+
+
+def judge_rounds(trace: Trace, rounds: int | None) -> Check:
+    return judge(
+        f"{trace.name}.rounds",
+        trace.rounds,
+        "round trips",
+        above(0) if rounds is None else exactly(rounds),
+        "The markers delimit as many round trips as the program made.",
+    )
 
 
 def judge_ledger(trace: Trace) -> list[Check]:
@@ -333,10 +343,10 @@ def judge_same(trace: Trace, region: Region) -> Check:
     )
 
 
-def series_of(traces: list[Trace]) -> list[Series]:
-    """A round trip's counts over the cases."""
+def series_of(traces: list[Trace], counted: Sequence[tuple[str, str]] = COUNTED) -> list[Series]:
+    """A round trip's counts over the cases; `counted` are the counters and their units."""
     names = [trace.name for trace in traces]
-    rows = [Series(f"round_trip.{name}", unit, names, [trace.each(name) for trace in traces]) for name, unit in COUNTED]
+    rows = [Series(f"round_trip.{name}", unit, names, [trace.each(name) for trace in traces]) for name, unit in counted]
     rows.append(
         Series("round_trip.switches", "switches", names, [trace.times(*SWITCHING) / trace.rounds for trace in traces])
     )
@@ -366,9 +376,9 @@ def ledger_of(traces: list[Trace]) -> list[LedgerRow]:
     ]
 
 
-def show(result: Result) -> None:
+def show(result: Result, counted: Sequence[tuple[str, str]] = COUNTED) -> None:
     """The counts, the switches and the ledger of a round trip."""
-    tables.show_rows(result, "a round trip", [f"round_trip.{name}" for name in (*dict(COUNTED), "switches", "cycles")])
+    tables.show_rows(result, "a round trip", [f"round_trip.{name}" for name in (*dict(counted), "switches", "cycles")])
     for row in result.ledger:
         title = f"{row.name}: switches and invalidations of a round trip, and the refills that they cause"
         tables.show_columns(result, title, [f"{row.name}.times", f"{row.name}.refills"])
@@ -401,7 +411,7 @@ EXPERIMENT = Experiment(
         "rounds": Setting(100, 20, pingpong.ROUNDS, "round trips measured"),
         "warmup": Setting(10, 10, pingpong.WARMUP, "round trips before the measured ones"),
         "memory": given.MEMORY,
-        "whole": Setting(0, 0, range(2), "1: of the images given the whole run, too, marks or not"),
+        "whole": WHOLE_RUN,
     },
     run=run,
     plots=plots,

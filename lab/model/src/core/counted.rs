@@ -5,6 +5,8 @@
 pub trait Counted: Copy + Default {
     /// As reports name them, in the order of `numbers`.
     const NAMES: &'static [&'static str];
+    /// The first so many are also counted by a machine that only follows what it misses.
+    const MISSES: usize = Self::NAMES.len();
 
     fn numbers(&mut self) -> Vec<&mut u64>;
 

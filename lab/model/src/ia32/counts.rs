@@ -29,6 +29,8 @@ impl Counted for Counts {
         "mispredictions",
         "blocked_loads",
     ];
+    /// Up to `trace_misses`.
+    const MISSES: usize = 5;
 
     fn numbers(&mut self) -> Vec<&mut u64> {
         vec![

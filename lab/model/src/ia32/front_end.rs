@@ -168,6 +168,13 @@ impl FrontEnd {
         }
     }
 
+    /// The open line has come, however short the time was.
+    pub fn line_has_come(&mut self) {
+        if let FrontEnd::Trace(front) = self {
+            front.spent = LONG_AGO;
+        }
+    }
+
     /// Execution continued elsewhere without a branch (a fault or an interrupt), or a control register was written.
     pub fn interrupted(&mut self) {
         match self {
@@ -195,11 +202,13 @@ pub(crate) struct TraceFrontEnd {
 
 /// A line takes so long to come that this is never reached.
 const LONGEST_WAIT: u64 = (1 << 14) - 1;
+/// When a line was asked for that has come.
+const LONG_AGO: u64 = u64::MAX / 2;
 
 impl TraceFrontEnd {
     pub fn new(cache: TraceCache, flushed_by_cr3: bool, itlb_on_fetch: bool) -> Self {
         let used = cache.shape().uops_per_line;
-        let (branches, building, spent, next) = (0, None, u64::MAX / 2, Linear(0));
+        let (branches, building, spent, next) = (0, None, LONG_AGO, Linear(0));
         TraceFrontEnd { cache, flushed_by_cr3, itlb_on_fetch, used, branches, building, spent, next }
     }
 

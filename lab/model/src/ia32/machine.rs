@@ -113,11 +113,16 @@ impl Machine {
     }
 
     /// From here on TLBs, caches and the front end are asked and misses counted, but no instruction is booked, no jump
-    /// predicted and no store followed; or no longer so.
+    /// predicted and no store followed; or no longer so. What it does afterwards is the same whatever it did before of
+    /// that which is left out: nothing is known of jumps then, and the open trace line has come.
     pub fn only_misses(&mut self, on: bool) {
-        self.only_misses = on;
-        self.left = None;
-        self.memory.stores.drain();
+        if self.only_misses != on {
+            self.only_misses = on;
+            self.left = None;
+            self.memory.stores.drain();
+            self.predictor.iter_mut().for_each(Predictor::forget);
+            self.front.line_has_come();
+        }
     }
 
     pub fn costs(&self) -> &Costs {

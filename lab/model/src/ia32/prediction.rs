@@ -194,6 +194,7 @@ struct Seen {
 }
 
 pub(crate) struct Predictor {
+    shape: PredictionShape,
     buffer: Buffer,
     of_traces: Option<Buffer>,
     unknown: Unknown,
@@ -214,6 +215,7 @@ impl Predictor {
     pub fn new(shape: PredictionShape) -> Self {
         let stack = ReturnStack { most: shape.return_stack, addresses: Vec::with_capacity(shape.return_stack) };
         Predictor {
+            shape,
             buffer: Buffer::new(shape.buffer),
             of_traces: shape.of_traces.map(Buffer::new),
             unknown: shape.unknown,
@@ -221,6 +223,11 @@ impl Predictor {
             stack,
             seen: Seen::default(),
         }
+    }
+
+    /// Nothing is known of any jump.
+    pub fn forget(&mut self) {
+        *self = Predictor::new(self.shape);
     }
 
     /// The jump `left` was executed, and execution went on at `to`.

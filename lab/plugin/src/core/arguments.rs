@@ -128,9 +128,6 @@ impl Arguments {
         if arguments.windows.is_some() && arguments.machine.is_none() {
             return Err("argument windows: there is no machine to measure on".into());
         }
-        if arguments.windows.is_some() && !arguments.ranges.is_empty() {
-            return Err("argument range: parts of the code are not measured in windows".into());
-        }
         if arguments.pieces.is_some() && arguments.windows.is_none() {
             return Err("argument pieces: is for windows=".into());
         }

@@ -50,8 +50,10 @@ impl<P: Processor> Output<P> {
 
     /// `run` is code of the user program with this number, and stands at this address of it.
     pub fn of_program(&self, run: &mut Run<P>, address: u32, program: usize) {
-        if let Output::Measurement(measurement) = self {
-            measurement.of_program(run, address, program);
+        match self {
+            Output::Measurement(measurement) => measurement.of_program(run, address, program),
+            Output::Windows(windows) => windows.of_program(run, address, program),
+            Output::Record(_) => {}
         }
     }
 
@@ -73,7 +75,7 @@ fn windows<P: Processor>(
     header: &Header,
 ) -> Result<Windows<P>, String> {
     let arguments = &setup.arguments;
-    let mut windows = Windows::new(machine, &arguments.overrides, header, plan);
+    let mut windows = Windows::new(machine, &arguments.overrides, header, plan).with_programs(&setup.program_code);
     if arguments.without_flush {
         windows = windows.without_flush();
     }

@@ -2,7 +2,7 @@
 //! What the refills of a case were charged to.
 
 use cobnut_model::{Causes, Charges, Linear, Space, Switch, CATEGORIES, KINDS, MILLI, UNKNOWN};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The charges of the case that is open.
 pub struct CaseCauses {
@@ -86,24 +86,27 @@ pub struct Cause {
 }
 
 /// A distinct switch or invalidation of a run, by the names of spaces.
-#[derive(Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Distinct {
     from: String,
     to: String,
-    how: &'static str,
+    how: String,
     /// The instruction that did it, where one is named: 8 hexadecimal digits.
     at: Option<String>,
 }
 
 /// Every distinct switch and invalidation; what is charged names them by index.
 pub fn switches(causes: &Causes) -> Vec<Distinct> {
-    let one = |switch: &Switch| Distinct {
+    causes.switches().iter().map(named).collect()
+}
+
+pub(super) fn named(switch: &Switch) -> Distinct {
+    Distinct {
         from: name(switch.from),
         to: name(switch.to),
-        how: switch.how.name(),
+        how: switch.how.name().to_string(),
         at: (switch.at != 0).then(|| format!("{:08x}", switch.at)),
-    };
-    causes.switches().iter().map(one).collect()
+    }
 }
 
 /// Its directory's physical address, and where its code segment starts unless that is 0.

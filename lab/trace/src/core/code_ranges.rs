@@ -21,7 +21,7 @@ pub(crate) struct Sum {
 
 impl Sum {
     /// With what was added between `from` and `to` so many `times` more.
-    fn advanced(&self, from: &Sum, to: &Sum, times: u64) -> Sum {
+    pub fn advanced(&self, from: &Sum, to: &Sum, times: u64) -> Sum {
         Sum {
             instructions: self.instructions + (to.instructions - from.instructions) * times,
             milli: self.milli + (to.milli - from.milli) * times,
@@ -166,7 +166,12 @@ impl CodeRanges {
         self.samples.push(self.sums.clone());
     }
 
-    /// What was counted so far.
+    /// The names of the parts.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// What was counted so far of each part.
     pub fn sums(&self) -> &[Sum] {
         &self.sums
     }

@@ -70,6 +70,11 @@ impl Functions {
         self.since = total;
     }
 
+    /// The total is this from now on, and what was booked until now is nobody's.
+    pub fn restart(&mut self, total: u64) {
+        self.since = total;
+    }
+
     pub fn current(&self) -> u32 {
         self.current
     }

@@ -29,17 +29,17 @@ pub struct Measurement<P: Processor> {
     doubt: Option<(usize, &'static str)>,
     without_flush: bool,
     counters: P::Counters,
-    footprint: Option<Footprint>,
-    functions: Functions,
+    pub(super) footprint: Option<Footprint>,
+    pub(super) functions: Functions,
     regions: Regions<P>,
-    ranges: CodeRanges,
+    pub(super) ranges: CodeRanges,
     totals: Option<Totals<P>>,
     /// Who has run in each space, as they came.
     processes: BTreeMap<String, Vec<String>>,
     warnings: Warnings,
     effects: Effects<P>,
-    /// Whether an iteration is being measured, so that footprints matter.
-    measuring: bool,
+    /// Whether an iteration is being measured, so that footprints and functions matter.
+    pub(super) measuring: bool,
     /// Nothing is counted before the first case begins.
     pub(super) waiting: bool,
     mode: Mode,
@@ -268,7 +268,7 @@ impl<P: Processor> Measurement<P> {
         }
     }
 
-    fn total(&self) -> u64 {
+    pub(super) fn total(&self) -> u64 {
         self.machine.as_ref().map_or(0, |machine| machine.ledger().total())
     }
 }

@@ -4,8 +4,11 @@
 //! Counters count over the whole run. A machine is there for a window and the units before it that warm it, and starts
 //! with nothing in it: so what a window shows depends on nothing before, and a run that was broken off can go on with
 //! the windows that it has measured already. Or else (`misses=on`) it is there all the time, with TLBs, caches and the
-//! front end asked and their misses counted, and outside of windows nothing is predicted and no store followed.
+//! front end asked and their misses counted, and outside of windows nothing is predicted and no store followed. What
+//! predicts jumps starts with nothing before each window then, so that such a run can go on, too: it follows all of the
+//! guest, and measures the windows that are missing.
 
+mod breakdown;
 mod estimate;
 mod pieces;
 mod plan;
@@ -13,19 +16,23 @@ mod plan;
 pub use pieces::Pieces;
 pub use plan::Plan;
 
+use super::causes::Distinct;
+use super::code_ranges::Sum;
 use super::measurement::Measurement;
 use super::named::Named;
 use super::processor::{Machine, Processor};
 use super::regions::{advance, Sample as Counts};
 use super::run::Run;
 use super::sink::Sink;
-use crate::{Header, Marker};
-use cobnut_model::{Code, Counted, Linear, MachineFile, Tables, CATEGORIES, MILLI};
+use crate::{Header, Marker, ProgramCode};
+use breakdown::{Breakdown, Cause, Shown, Spent, Switches};
+use cobnut_model::{Charges, Code, Counted, Linear, MachineFile, Tables, CATEGORIES, MILLI};
 use estimate::{Estimate, Sample, Sums};
 use pieces::{Origin, Window};
 use serde::Serialize;
 use std::ops::Range;
 use std::path::Path;
+use std::rc::Rc;
 
 type CountsOf<P> = <<P as Processor>::Machine as Machine<P>>::Counts;
 
@@ -56,11 +63,12 @@ pub struct Windows<P: Processor> {
     left: i64,
     instructions: u64,
     /// What was counted when it began.
-    began: Counts<P>,
+    began: Began<P>,
     /// Up to this unit all windows are known from the file.
     known_to: u64,
     /// What says where an empty machine stands.
     standing: Vec<P::Event>,
+    switches: Switches,
     whole: Scope<P>,
     /// The case that is open, and what it was when the iteration began.
     case: Option<(Scope<P>, Scope<P>)>,
@@ -69,37 +77,57 @@ pub struct Windows<P: Processor> {
     done: Vec<Scope<P>>,
 }
 
+/// What was counted when a unit began.
+struct Began<P: Processor> {
+    counts: Counts<P>,
+    /// In parts of the code.
+    parts: Vec<Sum>,
+    /// What functions have cost and what was charged, where it is a window.
+    shown: Option<(Vec<u64>, Charges)>,
+}
+
 /// What figures are of: the run, or a case.
 struct Scope<P: Processor> {
     case: Option<u32>,
     iterations: u64,
     sample: Sample,
     sums: Vec<Sums>,
-    /// Counted over all units.
+    /// Shared with what it was when the iteration began, as long as no window has ended since.
+    breakdown: Rc<Breakdown>,
+    /// Counted over all units, and in parts of the code.
     counted: Counts<P>,
+    parts: Vec<Sum>,
 }
 
 impl<P: Processor> Clone for Scope<P> {
     fn clone(&self) -> Self {
-        Scope { sums: self.sums.clone(), ..*self }
+        Scope { sums: self.sums.clone(), breakdown: self.breakdown.clone(), parts: self.parts.clone(), ..*self }
     }
 }
 
 impl<P: Processor> Scope<P> {
     fn new(case: Option<u32>) -> Self {
         let sums = vec![Sums::default(); COUNTS + CountsOf::<P>::NAMES.len()];
-        Scope { case, iterations: 0, sample: Sample::default(), sums, counted: Counts::default() }
+        let (sample, counted) = (Sample::default(), Counts::default());
+        Scope { case, iterations: 0, sample, sums, breakdown: Rc::default(), counted, parts: Vec::new() }
     }
 
-    /// A unit has ended, which was a window if there are figures.
-    fn unit(&mut self, instructions: u64, from: &Counts<P>, to: &Counts<P>, figures: Option<&[u64]>) {
+    /// A unit has ended.
+    fn unit(&mut self, instructions: u64, from: &Began<P>, to: &Counts<P>, parts: &[Sum]) {
         self.sample.unit(instructions);
-        advance(&mut self.counted.counters, &from.counters, &to.counters, 1);
-        self.counted.counts.advance(&from.counts, &to.counts, 1);
-        if let Some(figures) = figures {
-            self.sample.window(instructions);
-            self.sums.iter_mut().zip(figures).for_each(|(sums, &figure)| sums.add(instructions, figure));
-        }
+        advance(&mut self.counted.counters, &from.counts.counters, &to.counters, 1);
+        self.counted.counts.advance(&from.counts.counts, &to.counts, 1);
+        self.parts.resize(parts.len(), Sum::default());
+        let spans = from.parts.iter().zip(parts);
+        self.parts.iter_mut().zip(spans).for_each(|(sum, (from, to))| *sum = sum.advanced(from, to, 1));
+    }
+
+    /// It was a window.
+    fn window(&mut self, window: &Window, switches: &mut Switches) {
+        let Window { instructions, figures, shown, .. } = window;
+        self.sample.window(*instructions);
+        self.sums.iter_mut().zip(figures).for_each(|(sums, &figure)| sums.add(*instructions, figure));
+        Rc::make_mut(&mut self.breakdown).add(*instructions, shown, switches);
     }
 }
 
@@ -115,6 +143,8 @@ pub struct Sampled<'a> {
     run: InWindows,
     /// The cases that have ended.
     cases: Vec<InWindows>,
+    /// Every distinct switch and invalidation that something is charged to.
+    switches: &'a [Distinct],
     warnings: &'a [String],
 }
 
@@ -135,10 +165,23 @@ struct InWindows {
     units: u64,
     /// Units that were measured.
     windows: u64,
-    /// By counter, exactly; on a machine that is there all the time its counts, too.
+    /// By counter, exactly; on a machine that is there all the time its misses, too.
     counted: Named<u64>,
     /// By figure: cycles, each category of the ledger, each of the machine's counts.
     estimated: Named<Option<Estimate>>,
+    /// Functions of the kernel and of programs, the dearest first.
+    functions: Vec<Spent>,
+    causes: Vec<Cause>,
+    /// By part of the code, exactly.
+    ranges: Named<Part>,
+}
+
+/// What was executed in a part of the code.
+#[derive(Serialize)]
+struct Part {
+    instructions: u64,
+    /// Whole cycles that the instructions always cost.
+    cycles: u64,
 }
 
 impl<P: Processor> Windows<P> {
@@ -154,15 +197,16 @@ impl<P: Processor> Windows<P> {
             unit: 0,
             left: plan.length as i64,
             instructions: 0,
-            began: Counts::default(),
+            began: Began { counts: Counts::default(), parts: Vec::new(), shown: None },
             known_to: 0,
             standing: Vec::new(),
+            switches: Switches::default(),
             whole: Scope::new(None),
             case: None,
             measuring: false,
             done: Vec::new(),
         };
-        made.inner.machine = None;
+        (made.inner.machine, made.inner.footprint) = (None, None);
         made
     }
 
@@ -178,11 +222,19 @@ impl<P: Processor> Windows<P> {
         self
     }
 
+    /// Counts parts of programs' code, too, and tells their functions apart.
+    pub fn with_programs(mut self, programs: &[ProgramCode]) -> Self {
+        self.inner = self.inner.with_programs(programs);
+        self
+    }
+
+    /// As [`Measurement::of_program`].
+    pub fn of_program(&self, run: &mut Run<P>, address: u32, program: usize) {
+        self.inner.of_program(run, address, program);
+    }
+
     /// Windows are kept in the file, and those that it has are not measured again. `guest` says what runs.
     pub fn with_pieces(mut self, path: &Path, guest: &serde_json::Value) -> Result<Self, String> {
-        if self.plan.misses {
-            return Err("pieces: a machine that is there all the time (misses=on) cannot go on in the middle".into());
-        }
         let figures = self.names().collect();
         let (machine, machine_set, without) = (&self.file.name[..], &self.overrides[..], self.without());
         let origin = Origin { windows: self.plan, machine, machine_set, without, figures, guest };
@@ -210,11 +262,14 @@ impl<P: Processor> Windows<P> {
     fn end_unit(&mut self) {
         if self.instructions > 0 {
             let now = self.inner.sample();
-            let measured = self.plan.chooses(self.unit).then(|| self.figures(&now));
+            // whether or not it was a window: a run that goes on charges as one that was not broken off
+            self.inner.machine.as_mut().map(P::Machine::causes);
+            let window = self.plan.chooses(self.unit).then(|| self.window(&now));
             let measuring = self.measuring;
             let cases = self.case.iter_mut().map(|(case, _)| case).filter(|_| measuring);
             for scope in std::iter::once(&mut self.whole).chain(cases) {
-                scope.unit(self.instructions, &self.began, &now, measured.as_deref());
+                scope.unit(self.instructions, &self.began, &now, self.inner.ranges.sums());
+                window.iter().for_each(|window| scope.window(window, &mut self.switches));
             }
             self.unit += 1;
         }
@@ -222,29 +277,38 @@ impl<P: Processor> Windows<P> {
     }
 
     /// What the window showed, by now or in an earlier run.
-    fn figures(&mut self, now: &Counts<P>) -> Vec<u64> {
-        let unit = self.unit;
+    fn window(&mut self, now: &Counts<P>) -> Window {
+        let (unit, began) = (self.unit, &self.began.counts);
         if let Some(known) = self.pieces.as_ref().and_then(|pieces| pieces.known(unit)) {
-            return known.figures.clone();
+            return known.clone();
         }
-        let rows = CATEGORIES.iter().map(|&(row, _)| now.ledger.row(row) - self.began.ledger.row(row));
-        let total = now.ledger.total() - self.began.ledger.total();
-        let counts = now.counts.since(self.began.counts).named().into_iter().map(|(_, count)| count);
-        let figures: Vec<u64> = std::iter::once(total).chain(rows).chain(counts).collect();
-        if let Some(pieces) = &mut self.pieces {
-            let window = Window { unit, instructions: self.instructions, figures: figures.clone() };
-            if let Err(doubt) = pieces.keep(window) {
-                self.inner.warn(doubt);
-            }
+        let rows = CATEGORIES.iter().map(|&(row, _)| now.ledger.row(row) - began.ledger.row(row));
+        let total = now.ledger.total() - began.ledger.total();
+        let counts = now.counts.since(began.counts).named().into_iter().map(|(_, count)| count);
+        let figures = std::iter::once(total).chain(rows).chain(counts).collect();
+        let window = Window { unit, instructions: self.instructions, figures, shown: self.shown() };
+        if let Some(Err(doubt)) = self.pieces.as_mut().map(|pieces| pieces.keep(&window)) {
+            self.inner.warn(doubt);
         }
-        figures
+        window
+    }
+
+    fn shown(&mut self) -> Shown {
+        let total = self.inner.total();
+        let Measurement { machine, functions, .. } = &mut self.inner;
+        let (Some(machine), Some((spent, charges))) = (machine, &self.began.shown) else { return Shown::default() };
+        let (causes, now) = (machine.causes(), functions.sums(total));
+        Shown::new(functions.since(spent, &now), causes.charges().since(charges), causes.switches())
     }
 
     fn begin_unit(&mut self) {
         let phase = self.phase_of(self.unit);
         self.enter(phase);
         (self.left, self.instructions) = (self.plan.length as i64, 0);
-        self.began = self.inner.sample();
+        let spent = self.inner.functions.sums(self.inner.total());
+        let charges = self.inner.machine.as_mut().filter(|_| phase == Phase::Window);
+        let shown = charges.map(|machine| (spent, machine.causes().charges().clone()));
+        self.began = Began { counts: self.inner.sample(), parts: self.inner.ranges.sums().to_vec(), shown };
     }
 
     /// Whether the unit is modelled. Windows that share their warming are all known, or none is taken as known.
@@ -278,6 +342,10 @@ impl<P: Processor> Windows<P> {
         if let Some(machine) = self.inner.machine.as_mut().filter(|_| self.plan.misses) {
             machine.only_misses(phase == Phase::Rest);
         }
+        if self.phase == Phase::Rest {
+            self.inner.functions.restart(self.inner.total());
+        }
+        self.inner.measuring = phase != Phase::Rest;
         self.phase = phase;
     }
 
@@ -323,6 +391,7 @@ impl<P: Processor> Windows<P> {
             windows: self.plan,
             run: self.report_of(&self.whole),
             cases: self.done.iter().map(|scope| self.report_of(scope)).collect(),
+            switches: self.switches.list(),
             warnings: self.inner.warnings(),
         }
     }
@@ -331,7 +400,8 @@ impl<P: Processor> Windows<P> {
         let mut counted: Named<u64> =
             P::COUNTERS.iter().copied().zip(scope.counted.counters.as_ref().iter().copied()).collect();
         if self.plan.misses {
-            scope.counted.counts.named().into_iter().for_each(|(name, count)| counted.put(name, count));
+            let misses = scope.counted.counts.named().into_iter().take(CountsOf::<P>::MISSES);
+            misses.for_each(|(name, count)| counted.put(name, count));
         }
         let estimates = self.names().zip(&scope.sums).enumerate().map(|(index, (name, sums))| {
             let each = if (CYCLES..COUNTS).contains(&index) { MILLI } else { 1 };
@@ -345,8 +415,15 @@ impl<P: Processor> Windows<P> {
             windows: scope.sample.windows,
             counted,
             estimated: estimates.collect(),
+            functions: scope.breakdown.functions(&scope.sample),
+            causes: scope.breakdown.causes(&scope.sample),
+            ranges: self.inner.ranges.names().iter().cloned().zip(scope.parts.iter().map(part)).collect(),
         }
     }
+}
+
+fn part(sum: &Sum) -> Part {
+    Part { instructions: sum.instructions, cycles: sum.milli / MILLI }
 }
 
 impl<P: Processor> Sink<P> for Windows<P> {

@@ -4,6 +4,7 @@
 //! Its lines are JSON: first what was measured ([`Origin`]), then a window each. A last line without an end is one that
 //! was being written.
 
+use super::breakdown::Shown;
 use super::Plan;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -19,6 +20,8 @@ pub struct Window {
     pub unit: u64,
     pub instructions: u64,
     pub figures: Vec<u64>,
+    #[serde(flatten)]
+    pub shown: Shown,
 }
 
 /// What has to be the same for windows of one run to be those of another.
@@ -56,9 +59,10 @@ impl Pieces {
                 HashMap::new()
             }
             Some(first) if serde_json::from_str::<Value>(first).is_ok_and(|first| first == head) => lines
-                .map(|line| serde_json::from_str(line).map(|window: Window| (window.unit, window)))
-                .collect::<Result<_, _>>()
-                .map_err(|_| format!("pieces {}: holds what is no window", path.display()))?,
+                .map(|line| serde_json::from_str(line).ok().filter(|window: &Window| window.shown.is_sound()))
+                .map(|window| window.map(|window| (window.unit, window)))
+                .collect::<Option<_>>()
+                .ok_or_else(|| format!("pieces {}: holds what is no window", path.display()))?,
             Some(_) => return Err(format!("pieces {}: is of another run, machine or --windows", path.display())),
         };
         file.set_len(0).and_then(|()| file.seek(SeekFrom::Start(0))).map_err(named)?;
@@ -71,7 +75,7 @@ impl Pieces {
     }
 
     /// Keeps a window, from now on whatever becomes of the run.
-    pub fn keep(&mut self, window: Window) -> Result<(), String> {
+    pub fn keep(&mut self, window: &Window) -> Result<(), String> {
         let line = serde_json::json!(window);
         writeln!(self.file, "{line}").map_err(|error| format!("pieces {}: {error}", self.path.display()))
     }
