@@ -91,7 +91,7 @@ BOARDS = {
                 *SERVERS,
                 *("ide", "diskchecks", "display", "paint", "ps2", "screen", "steady", "unruly"),
                 *("drain", "pipechecks", "mach", "machchecks", "machbench", "fuzzservers", "caller"),
-                *("e1000", "ne2000", "echo", "http"),
+                *("e1000", "e1000marked", "ne2000", "echo", "http", "peer"),
             ),
         ),
         Board(

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Network cards of systems: what is refused, and that no cable leads out of this machine by itself."""
 
+from itertools import pairwise
+
 import pytest
 
 from cobnut import systems
-from cobnut.emulators.nic import BOCHS_MODELS, MODELS, Nic, loopback_ports
+from cobnut.emulators.nic import BOCHS_MODELS, MODELS, Nic, loopback_ports, together
 from conftest import assert_refused
 
 
@@ -45,6 +47,15 @@ def test_other_cables():
     assert "ifname=tap0,script=no" in Nic("10ec:8029", "tap=tap0").qemu_words()[1]
 
 
+def test_cards_of_one_machine_are_on_a_cable_of_their_own():
+    words = together("8086:100e", "8086:100f")
+    cables = [word for option, word in pairwise(words) if option == "-netdev"]
+    cards = [word for option, word in pairwise(words) if option == "-device"]
+    assert cables == ["hubport,id=end0,hubid=0", "hubport,id=end1,hubid=0"]
+    assert [card.split(",")[:2] for card in cards] == [["e1000", "netdev=end0"], ["e1000-82545em", "netdev=end1"]]
+    assert len({card.split("mac=")[1] for card in cards}) == 2
+
+
 def test_ports_of_the_loopback_differ():
     pairs = loopback_ports([7, 80, 81])
     assert [guest for guest, _ in pairs] == [7, 80, 81]
@@ -52,5 +63,7 @@ def test_ports_of_the_loopback_differ():
 
 
 def test_the_systems_with_a_network_have_one_card():
-    assert {name for name in systems.known() if systems.load(name).cards()} == {"web", "web-e1000"}
-    assert all(systems.load(name).has(systems.TCP_IP) for name in ("web", "web-e1000"))
+    found = {name: systems.load(name).cards() for name in systems.known()}
+    assert {name for name, cards in found.items() if cards} == {"web", "web-e1000", "pingcost", "webcost"}
+    assert all(len(cards) <= 1 for cards in found.values())
+    assert all(systems.load(name).has(systems.TCP_IP) for name, cards in found.items() if cards)
