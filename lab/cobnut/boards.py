@@ -95,7 +95,7 @@ BOARDS = {
                 *SERVERS,
                 *("ide", "diskchecks", "steady", "unruly"),
                 *("drain", "pipechecks", "mach", "machchecks", "machbench", "fuzzservers", "caller"),
-                *("e1000", "ne2000"),
+                *("e1000", "e1000marked", "ne2000", "peer"),
             ),
         ),
         Board(

@@ -4,6 +4,8 @@
 It stays what it is in JSON, with names for types: a number that was whole is so still.
 """
 
+from collections import Counter
+from collections.abc import Sequence
 from typing import (
     Any,
     NotRequired,  # pydantic takes these alone before Python 3.12
@@ -97,6 +99,38 @@ NOTHING: Measured = {
     "totals": {},
     "warnings": [],
 }
+
+
+def joined(regions: Sequence[Region]) -> Region:
+    """A case that was begun and ended several times as one, with the iterations of all: at least once. Without
+    footprints, and functions of the kernel's.
+    """
+    ledger, switches = Counter[str](), Counter[int]()
+    causes: dict[tuple[str, str, int | None], Cause] = {}
+    for region in regions:
+        ledger.update(region["ledger"])
+        switches.update({one["switch"]: one["times"] for one in region.get("switches", [])})
+        for one in region["causes"]:
+            key = one["category"], one["kind"], one["switch"]
+            known = causes.get(key)
+            refills, cycles = (known["refills"], known["cycles"]) if known else (0, 0)
+            causes[key] = {**one, "refills": refills + one["refills"], "cycles": cycles + one["cycles"]}
+    first = regions[0]
+    return {
+        "case": first["case"],
+        "iterations": sum(region["iterations"] for region in regions),
+        "per_iteration": {
+            counter: [value for region in regions for value in region["per_iteration"][counter]]
+            for counter in first["per_iteration"]
+        },
+        "ledger": dict(ledger),
+        "cycles_total": sum(region["cycles_total"] for region in regions),
+        "cycles_per_iteration": [cycles for region in regions for cycles in region["cycles_per_iteration"]],
+        "space": first["space"],
+        "spaces": list(dict.fromkeys(space for region in regions for space in region["spaces"])),
+        "causes": list(causes.values()),
+        "switches": [{"switch": switch, "times": times} for switch, times in switches.items()],
+    }
 
 
 def read(text: str | bytes) -> Measured:

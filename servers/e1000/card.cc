@@ -109,7 +109,7 @@ void E1000::address(unsigned char *bytes) const
 
 void E1000::acknowledge() { (void)read(cause); }
 
-void E1000::work(FrameSink &received, FrameSource &sent)
+void E1000::collect(FrameSink &received)
 {
     while (offered_ != received.count() && receive_[received.count() % slots].status & done) {
         const volatile Descriptor &d = receive_[received.count() % slots];
@@ -125,7 +125,10 @@ void E1000::work(FrameSink &received, FrameSource &sent)
         offered_++;
     }
     if (offered_ != before) write(receive_base + tail, offered_ % slots);
+}
 
+bool E1000::load(FrameSource &sent)
+{
     while (sent.count() != started_ && send_[sent.count() % slots].status & done) sent.emptied();
     const Word started = started_;
     Word size;
@@ -138,5 +141,11 @@ void E1000::work(FrameSink &received, FrameSource &sent)
         d.status = 0;
         started_++;
     }
-    if (started_ != started) write(send_base + tail, started_ % slots);
+    return started_ != started;
+}
+
+void E1000::work(FrameSink &received, FrameSource &sent)
+{
+    collect(received);
+    if (load(sent)) transmit();
 }

@@ -19,6 +19,14 @@ public:
     void acknowledge();
     void work(FrameSink &received, FrameSource &sent);
 
+    // What `work` is made of.
+    /// Takes what has been received, and gives the card room for more.
+    void collect(FrameSink &received);
+    /// Puts frames to be sent into the card's ring; false if there are none.
+    bool load(FrameSource &sent);
+    /// Has the card send them.
+    void transmit() { write(send_tail, started_ % slots); }
+
 private:
     struct Descriptor {
         Word address, address_high;
@@ -27,7 +35,7 @@ private:
         unsigned char status, errors;
         unsigned short special;
     };
-    static constexpr Word slots = FrameRing::slots;
+    static constexpr Word slots = FrameRing::slots, send_tail = 0x3818;
 
     bool read_address();
     bool find_frames(Word handle, Word first_page, Word *addresses);

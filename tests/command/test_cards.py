@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Network cards of systems: what is refused, and that no cable leads out of this machine by itself."""
 
+from itertools import pairwise
+
 import pytest
 
 from cobnut import systems
 from cobnut.emulators import Boot, qemu_arm
-from cobnut.emulators.nic import BOCHS_MODELS, CARDS, MODELS, UNPLUGGED, Nic, loopback_ports
+from cobnut.emulators.nic import BOCHS_MODELS, CARDS, MODELS, UNPLUGGED, Nic, loopback_ports, together
 from conftest import assert_refused
 
 
@@ -58,6 +60,15 @@ def test_a_card_of_the_boards_own_is_always_there(tmp_path):
     assert "none" in qemu_arm.command(Boot(tmp_path, ()), "versatilepb", tmp_path)
 
 
+def test_cards_of_one_machine_are_on_a_cable_of_their_own():
+    words = together("8086:100e", "8086:100f")
+    cables = [word for option, word in pairwise(words) if option == "-netdev"]
+    cards = [word for option, word in pairwise(words) if option == "-device"]
+    assert cables == ["hubport,id=end0,hubid=0", "hubport,id=end1,hubid=0"]
+    assert [card.split(",")[:2] for card in cards] == [["e1000", "netdev=end0"], ["e1000-82545em", "netdev=end1"]]
+    assert len({card.split("mac=")[1] for card in cards}) == 2
+
+
 def test_ports_of_the_loopback_differ():
     pairs = loopback_ports([7, 80, 81])
     assert [guest for guest, _ in pairs] == [7, 80, 81]
@@ -66,8 +77,10 @@ def test_ports_of_the_loopback_differ():
 
 def test_the_systems_with_a_network_have_one_card():
     cards = {
-        board: {name: systems.load(name).cards(board) for name in systems.known()} for board in ("pc", "versatilepb")
+        board: {name: found for name in systems.known() if (found := systems.load(name).cards(board))}
+        for board in ("pc", "versatilepb")
     }
-    assert {name: one for name, one in cards["pc"].items() if one} == {"web": ["10ec:8029"], "web-e1000": ["8086:100e"]}
+    ours = {"web": ["10ec:8029"], "web-e1000": ["8086:100e"], "pingcost": ["8086:100e"], "webcost": ["8086:100e"]}
+    assert cards["pc"] == ours
     assert cards["versatilepb"]["web"] == ["smc91c111"]
-    assert all(systems.load(name).has(systems.TCP_IP) for name in ("web", "web-e1000"))
+    assert all(systems.load(name).has(systems.TCP_IP) for name in ours)

@@ -46,6 +46,20 @@ def test_what_is_missing_is_said():
         measured.read(json.dumps({key: value for key, value in WHOLE.items() if key != "switches"}))
 
 
+def test_a_case_that_came_twice_is_one_with_all_that_is_in_both():
+    region = made_up.output(SPEC)["regions"][0]
+    again = copy.deepcopy(region)
+    again["ledger"]["instructions"] += 5
+    again["cycles_total"] += 5
+    both = measured.joined([region, again])
+    assert both["iterations"] == 2 * region["iterations"]
+    assert both["per_iteration"]["cr3_writes"] == 2 * region["per_iteration"]["cr3_writes"]
+    assert both["ledger"]["instructions"] == 2 * region["ledger"]["instructions"] + 5
+    assert sum(both["ledger"].values()) == both["cycles_total"]
+    refills = [sum(one["refills"] for one in some["causes"]) for some in (region, both)]
+    assert refills[1] == 2 * refills[0] and len(both["causes"]) == len(region["causes"])
+
+
 def test_functions_are_shown_the_dearest_first_and_the_others_together(capsys):
     regions = [
         region | {"functions": [{"symbol": f"f{n}", "cycles": (n + case) * region["iterations"]} for n in range(13)]}

@@ -18,6 +18,7 @@ MODELS = {
     "10ec:8029": "ne2k_pci",
     "8086:100e": "e1000",
 }  # QEMU's names, by the devices that descriptions of systems name
+PEER_MODELS = {"8086:100f": "e1000-82545em"}  # that a machine has only beside another card
 BOCHS_MODELS = {"10ec:8029": "ne2k", "8086:100e": "e1000"}
 SOLDERED = {0x1001_0000: "smc91c111"}  # QEMU's names of cards that boards have, by the address of their registers
 CARDS = (*MODELS, *SOLDERED.values())
@@ -73,6 +74,18 @@ class Nic:
             where = "ethmod=slirp, script=slirp"
         kind = "type=pci, " if self.bochs_model == "ne2k" else ""
         return f"{self.bochs_model}: {kind}mac={ADDRESS}, {where}\n"
+
+
+def together(*devices: str) -> tuple[str, ...]:
+    """QEMU's words for cards of one machine on one cable, which leads nowhere else, by vendor and device. What one
+    sends is with the others before the guest executes its next instruction, and nothing comes from outside.
+    """
+    models, words = MODELS | PEER_MODELS, list[str]()
+    for number, device in enumerate(devices):
+        address = f"{ADDRESS[:-1]}{int(ADDRESS[-1]) + number}"
+        words += ["-netdev", f"hubport,id=end{number},hubid=0"]
+        words += ["-device", f"{models[device]},netdev=end{number},mac={address},romfile="]
+    return tuple(words)
 
 
 def check_place(at: str) -> None:

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`net/http`: what a page takes of a system of servers, in modelled cycles a request, by the spaces that its programs
+are in: large ones, small ones by hand, small ones by the kernel's choice, and those with groups.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from cobnut import sheets, tables
+from cobnut.checks import Check, at_least, exactly
+from cobnut.experiments import Experiment, Kind, Lab, Setting, cabled, pingpong, runner
+from cobnut.experiments.cabled import Frames
+from cobnut.missing import ratio, total
+from cobnut.results import Result, Series
+from cobnut.systems import Slot
+
+SHEET = sheets.beside(__file__)
+
+SYSTEM = "webcost"
+
+
+@dataclass(frozen=True)
+class Spaces:
+    """Where the programs are: their `space` in the description, and the kernel's options."""
+
+    space: str | Slot
+    options: str = ""
+
+
+LARGE, GROUPS = "large", "groups"
+SPACES = {
+    LARGE: Spaces("large", "automatic=off"),
+    "by_hand": Spaces(Slot(mb=16), "automatic=off"),
+    "automatic": Spaces("rule", "groups=off"),
+    GROUPS: Spaces("rule"),
+}
+KINDS = ("keep_alive", "new_connection")  # by the guest's numbers of cases
+SHARES = (*pingpong.SHARES, "user")
+OVER_LARGE = 1.5
+FRAMES = {"keep_alive": 2, "new_connection": 4}  # that a client sends for a request, as servers/peer does
+COUNTED = {
+    "cycles": "modelled cycles",
+    "cr3_writes": "writes",
+    "segment_loads": "loads",
+    "dtlb_misses": "misses",
+    "itlb_misses": "misses",
+    "trace_misses": "misses",
+}
+
+Found = Mapping[str, Mapping[str, Frames]]  # by where the programs are, and by kind of connection
+
+
+def run(lab: Lab) -> Result:
+    """Boots the system once for each of the four."""
+    found = runner.mapped(lab, SPACES, lambda name: measured(lab, SPACES[name]))
+    pingpong.raise_if_all_failed([kinds[KINDS[0]] for kinds in found.values()])
+    checks = [check for kind in KINDS for check in judge(kind, found)]
+    rows = [row for name, kinds in found.items() for kind, one in kinds.items() for row in one.rows(f"{name}.{kind}")]
+    return lab.result(series_of(lab, found), checks, rows)
+
+
+def measured(lab: Lab, spaces: Spaces) -> dict[str, Frames]:
+    """The requests with the programs there; who sends them is in a large space."""
+    rounds = lab.settings["rounds"]
+    words = f"what=http rounds={rounds} warmup={lab.settings['warmup']}"
+    system = cabled.load(lab, SYSTEM, words, **cabled.all_in(SYSTEM, spaces.space))
+    cases: dict[int, int] = dict.fromkeys(range(len(KINDS)), rounds)
+    found = cabled.run(lab, system, cases, options=spaces.options)
+    return {kind: found[number] for number, kind in enumerate(KINDS)}
+
+
+def judge(kind: str, found: Found) -> Iterator[Check]:
+    """That requests are what they are taken for, and what small spaces are to gain."""
+    for name, kinds in found.items():
+        one = kinds[kind]
+        yield SHEET.judge(f"{name}.{kind}.frames", one.frames, exactly(FRAMES[kind]), one.failure)
+    for name in list(found)[1:]:
+        gain = ratio(found[LARGE][kind].each("cycles"), found[name][kind].each("cycles"))
+        yield SHEET.judge(f"{name}.{kind}.over_large", gain, at_least(OVER_LARGE), found[name][kind].failure)
+
+
+def series_of(lab: Lab, found: Found) -> Iterator[Series]:
+    """What a request takes; and how many of them a machine with nothing else to do answers in a second."""
+    clock = float(lab.machine.parameters["processor.clock_mhz"].value)
+    names = list(found)
+
+    def each(kind: str, counter: str) -> list[Any]:
+        return [kinds[kind].each(counter) for kinds in found.values()]
+
+    for kind in KINDS:
+        for counter, unit in COUNTED.items():
+            yield Series(f"{kind}.{counter}", unit, names, each(kind, counter))
+        instructions = [
+            total(kinds[kind].each(f"instructions_{share}") for share in SHARES) for kinds in found.values()
+        ]
+        yield Series(f"{kind}.instructions", "instructions", names, instructions)
+        rates = [ratio(clock * 1e6, cycles) for cycles in each(kind, "cycles")]
+        yield Series(f"{kind}.requests", "a second, modelled", names, rates)
+
+
+def show(result: Result) -> None:
+    for kind in KINDS:
+        shown = [f"{kind}.{what}" for what in ("instructions", *COUNTED, "requests")]
+        tables.show_rows(result, f"a request, {kind.replace('_', ' ')}", shown)
+
+
+EXPERIMENT = Experiment(
+    name="net/http",
+    sheet=SHEET,
+    kind=Kind.STUDY,
+    machine="pentium4-1400",
+    settings={
+        "rounds": Setting(64, 16, range(1, 401), "requests measured, of each kind"),
+        "warmup": Setting(40, 40, range(1, 401), "requests before the measured ones"),
+    },
+    run=run,
+    plots=SHEET.all_plots,
+    show=show,
+)
