@@ -11,6 +11,7 @@ from cobnut import fonts
 from conftest import ROOT, run_cobnut
 
 SQUARE = 8
+KEYS = 6  # that are typed ahead: a keyboard keeps 16 bytes, of two a key, for a machine that is late
 PACK = 0x0102040810204080  # times eight bytes that are 0 or 1: their bits in the highest byte, the first one leftmost
 
 
@@ -92,19 +93,26 @@ def test_the_shell_on_the_display(board, tmp_path):
     def says(*wanted):
         return lambda *picture: set(wanted) <= set(reader.lines(*picture))
 
+    def enter(line):
+        """Types it as its keys are seen, with the cursor behind them."""
+        for end in range(KEYS, len(line) + KEYS, KEYS):
+            machine.type(line[end - KEYS : end])
+            assert machine.shows(says(f"> {line[:end]}#")), reader.lines(*machine.picture())
+        machine.type("\n")
+
     with running(tmp_path, "graphic", "--board", board) as machine:
         assert machine.shows(says("Cobnut. `help` lists the commands.")), reader.lines(*machine.picture())
-        machine.type("echo Hello; echo again\n")
+        enter("echo Hello; echo again")
         assert machine.shows(says("> echo Hello; echo again", "Hello", "again")), reader.lines(*machine.picture())
         for driver in ("display", "ps2"):
-            machine.type(f"kill {driver}\n")
+            enter(f"kill {driver}")
             machine.until(b"init: %s: started again" % driver.encode())
-            machine.type(f"echo after {driver}\n")
+            enter(f"echo after {driver}")
             assert machine.shows(says(f"after {driver}")), reader.lines(*machine.picture())
-        machine.type("help; help; help; echo it has scrolled\n")
+        enter("help; help; help; echo it has scrolled")
         assert machine.shows(says("it has scrolled")), reader.lines(*machine.picture())
         assert "Hello" not in reader.lines(*machine.picture())
-        machine.type("exit 5\n")
+        enter("exit 5")
         machine.until(b"the system ends with code 5")
         assert machine.process.wait() == 5
 
