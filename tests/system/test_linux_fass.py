@@ -79,11 +79,10 @@ def test_fast_switching_can_be_switched_off(tmp_path):
     assert "guest: crowd done" in done.console and "guest: no such file" in done.console
 
 
-@pytest.mark.parametrize("board", BOARDS, ids=lambda board: board.name)
-def test_the_sanitizer_finds_what_it_finds_in_the_standard_kernel(tmp_path, board):
+def test_the_sanitizer_finds_what_it_finds_in_the_standard_kernel(tmp_path):
     out = tmp_path / "found.json"
-    names = (("symbols", str(board_linux.ensure(board, SERIES).symbols)),)
-    boot(tmp_path, board, "memory 1 crowd 17 3 sharers 4 2", plugin=sanitizing.plugin_for(names, out))
+    names = (("symbols", str(board_linux.ensure(VERSATILEPB, SERIES).symbols)),)
+    boot(tmp_path, VERSATILEPB, "memory 1 crowd 17 3 sharers 4 2", plugin=sanitizing.plugin_for(names, out))
     stores = {(report.store_symbol or "").partition("+")[0] for report in read(out).reports}
     assert stores == {"__create_mapping"}, "where it maps its memory anew, at its start"
 
