@@ -19,8 +19,8 @@ public:
     /// The next frame to be sent, with all of Ethernet and IP that does not depend on the packet, and zeros up to
     /// at::tcp_data.
     Byte *packet(unsigned protocol);
-    /// Waits, and sends it with so many bytes behind IP's head, as one iteration of the laboratory's case `number`, which ends when
-    /// this program runs again, or at marks before that.
+    /// Waits, and sends it with so many bytes behind IP's head, as one iteration of the laboratory's case `number`,
+    /// which ends when this program runs again, or at marks before that.
     void send(unsigned number, Word size);
     /// The next packet that has come for this end, until the next call; nullptr if there is none. `end` is behind it.
     const Byte *receive(unsigned protocol, const Byte *&end);

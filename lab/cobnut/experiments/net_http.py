@@ -61,7 +61,7 @@ def run(lab: Lab) -> Result:
 
 
 def measured(lab: Lab, spaces: Spaces) -> dict[str, Frames]:
-    """The requests with the programs there; who sends them is in a large space."""
+    """The requests with the programs there; the peer is in a large space."""
     rounds = lab.settings["rounds"]
     words = f"what=http rounds={rounds} warmup={lab.settings['warmup']}"
     system = cabled.load(lab, SYSTEM, words, **cabled.all_in(SYSTEM, spaces.space))
