@@ -343,30 +343,68 @@ static void page_fault(struct cobnut_thread *thread, struct uml_pt_regs *regs)
 	segv(regs->faultinfo, regs->gp[HOST_IP], 1, regs);
 }
 
-static __always_inline void system_call(struct uml_pt_regs *regs)
+/* What has come is no system call: nothing is to start again. */
+static void note_no_call(struct uml_pt_regs *regs)
+{
+	regs->gp[HOST_ORIG_AX] = NO_SYSCALL;
+	UPT_SYSCALL_NR(regs) = NO_SYSCALL;
+}
+
+/* `plain`: one of Linux's table, and nobody else wants to see it. */
+static __always_inline void system_call(struct uml_pt_regs *regs, bool plain)
 {
 	unsigned long *gp = regs->gp;
 	const unsigned long number = gp[HOST_AX];
 
 	gp[HOST_ORIG_AX] = number;
-	if (unlikely(number >= __NR_syscalls || read_thread_flags() & CALL_FLAGS))
+	if (unlikely(!plain))
 		return handle_syscall(regs);
 	UPT_SYSCALL_NR(regs) = number;
 	gp[HOST_AX] = sys_call_table[number](gp[HOST_BX], gp[HOST_CX], gp[HOST_DX], gp[HOST_SI],
 					     gp[HOST_DI], gp[HOST_BP]);
 }
 
-/*
- * A call by sysenter, from the vdso (vdso-code.S): it returns to a known address, and the sixth parameter
- * is on the stack. False if that cannot be read.
- */
-static __always_inline bool complete_call(struct mm_struct *mm, unsigned long *gp)
+/* Calls that take all their parameters in registers have fewer (arch/x86/entry/syscalls/syscall_32.tbl). */
+static bool has_six_parameters(unsigned long number)
+{
+	switch (number) {
+	case __NR_ipc:
+	case __NR_mmap2:
+	case __NR_futex:
+	case __NR_fadvise64_64:
+	case __NR_mbind:
+	case __NR_pselect6:
+	case __NR_splice:
+	case __NR_sync_file_range:
+	case __NR_move_pages:
+	case __NR_epoll_pwait:
+	case __NR_fallocate:
+	case __NR_fanotify_mark:
+	case __NR_process_vm_readv:
+	case __NR_process_vm_writev:
+	case __NR_sendto:
+	case __NR_recvfrom:
+	case __NR_copy_file_range:
+	case __NR_preadv2:
+	case __NR_pwritev2:
+	case __NR_io_pgetevents:
+	case __NR_pselect6_time64:
+	case __NR_io_pgetevents_time64:
+	case __NR_futex_time64:
+	case __NR_io_uring_enter:
+	case __NR_epoll_pwait2:
+		return true;
+	}
+	return false;
+}
+
+/* The sixth parameter of a call by sysenter, which is on the stack. False if that cannot be read. */
+static noinline bool complete_call(struct mm_struct *mm, unsigned long *gp)
 {
 	const unsigned long sp = gp[HOST_SP];
 	unsigned long page = 0;
 	bool writable;
 
-	gp[HOST_IP] = mm->context.id.vdso + VDSO_BACK;
 	if (likely(!(sp & 3)))
 		page = cobnut_user_page(mm, sp, false, &writable);
 	if (unlikely(!page))
@@ -379,40 +417,52 @@ static __always_inline bool complete_call(struct mm_struct *mm, unsigned long *g
 static noinline void other_message(struct uml_pt_regs *regs, L4_Word_t tag)
 {
 	stop(current);
+	note_no_call(regs);
 	if ((tag & (0xFFF00000 | X2_MADE_UP)) != (L4_Word_t)X2_PORT_FAULT << 16)
 		return (void)force_sig(SIGSYS);
 	current->thread.arch.faultinfo = (struct faultinfo){ .trap_no = GENERAL_PROTECTION };
 	force_sig(SIGSEGV);
 }
 
-static __always_inline void handle(struct cobnut_thread *thread, struct uml_pt_regs *regs,
-				   L4_Word_t tag, const L4_Word_t *first)
+static __always_inline void handle(struct task_struct *task, struct cobnut_thread *thread,
+				   struct uml_pt_regs *regs, L4_Word_t tag, const L4_Word_t *first)
 {
+	const unsigned long flags = read_task_thread_flags(task) & CALL_FLAGS;
+	unsigned long *gp = regs->gp;
 	unsigned int number, code;
+	bool plain;
 
-	if (is_fault(tag))
+	if (unlikely(!is_exception(tag))) {
+		if (unlikely(!is_fault(tag)))
+			return other_message(regs, tag);
+		note_no_call(regs);
 		return note_fault(thread, tag, first[0]);
-	if (unlikely(!is_exception(tag)))
-		return other_message(regs, tag);
+	}
 	thread->state = COBNUT_EXCEPTION;
 	number = messages()[MR_NUMBER];
 	code = messages()[MR_CODE];
-	regs->gp[HOST_IP] = first[0];
-	regs->gp[HOST_EFLAGS] = first[1];
-	store_registers(regs->gp);
-	if (unlikely(test_thread_flag(TIF_SINGLESTEP)))
-		regs->gp[HOST_EFLAGS] &= ~TRAP_FLAG;
+	gp[HOST_IP] = first[0];
+	gp[HOST_EFLAGS] = first[1];
+	store_registers(gp);
+	if (unlikely(flags & _TIF_SINGLESTEP))
+		gp[HOST_EFLAGS] &= ~TRAP_FLAG;
+	plain = gp[HOST_AX] < __NR_syscalls && !flags;
 	if (likely(number == GENERAL_PROTECTION && code == INT_CODE(LINUX_CALL))) {
-		regs->gp[HOST_IP] += INT_LENGTH;
-		system_call(regs);
-	} else if (likely(code == SYSENTER_CODE)) {
-		if (likely(complete_call(current->mm, regs->gp)))
-			system_call(regs);
-		else
-			regs->gp[HOST_AX] = -EFAULT;
-	} else {
-		exception(regs, number, code);
+		gp[HOST_IP] += INT_LENGTH;
+		return system_call(regs, plain);
 	}
+	if (unlikely(code != SYSENTER_CODE)) {
+		note_no_call(regs);
+		return exception(regs, number, code);
+	}
+	/* from the vdso (vdso-code.S), to which it returns */
+	gp[HOST_IP] = task->mm->context.id.vdso + VDSO_BACK;
+	if (unlikely(!plain || has_six_parameters(gp[HOST_AX])) && unlikely(!complete_call(task->mm, gp))) {
+		note_no_call(regs);
+		gp[HOST_AX] = -EFAULT;
+		return;
+	}
+	system_call(regs, plain);
 }
 
 /*
@@ -463,45 +513,48 @@ void userspace(struct uml_pt_regs *regs, unsigned long *unused)
 
 	regs->is_user = 1;
 	for (;;) {
-		while (unlikely(read_thread_flags() & _TIF_WORK_MASK)) {
+		const unsigned long flags = read_task_thread_flags(task);
+
+		if (unlikely(flags & _TIF_WORK_MASK)) {
 			/* signals and others look at registers, which a fault does not bring */
 			cobnut_quiesce(task);
 			interrupt_end();
+			continue;
 		}
-		regs->gp[HOST_ORIG_AX] = NO_SYSCALL;
-		UPT_SYSCALL_NR(regs) = NO_SYSCALL;
-		if (unlikely(!thread->ready))
+		if (unlikely(!thread->ready)) {
 			prepare(task);
-		local_irq_disable();
+			continue;
+		}
+		/* from here on the events thread sends what it notes */
 		main_waits = 1;
 		barrier();
-		if (unlikely(*(volatile int *)&signals_pending ||
-			     read_thread_flags() & _TIF_WORK_MASK)) {
+		if (unlikely(*(volatile int *)&signals_pending)) {
 			main_waits = 0;
+			local_irq_disable();
 			local_irq_enable();
 			continue;
 		}
 		if (thread->state != COBNUT_FAULT) {
 			load_registers(regs->gp);
-			if (unlikely(test_thread_flag(TIF_SINGLESTEP)))
+			if (unlikely(flags & _TIF_SINGLESTEP))
 				messages()[MR_FLAGS] |= TRAP_FLAG;
 		} else if (!load_page(task->mm, thread)) {
 			main_waits = 0;
-			local_irq_enable();
 			page_fault(thread, regs);
 			continue;
 		}
 		to = release(thread);
 		if (likely(wait(thread, to, &tag, first))) {
 			main_waits = 0;
-			local_irq_enable();
-			handle(thread, regs, tag, first);
+			handle(task, thread, regs, tag, first);
 			continue;
 		}
 		main_waits = 0;
+		note_no_call(regs);
 		if (unlikely(thread->state == COBNUT_FAULT && !unmapped(tag, &refused)))
 			force_fatal_sig(SIGKILL);
-		stop(current);
+		stop(task);
+		local_irq_disable();
 		deliver_in_process(regs);
 		local_irq_enable();
 	}
