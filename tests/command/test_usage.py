@@ -159,7 +159,7 @@ def test_works_from_another_folder(cobnut, tmp_path):
         (["run"], ["EXPERIMENT"]),
         (["build", "--board", "toaster"], ["unknown board", "toaster"]),
         (["build", "--set", "guest=beos"], ["unknown guest for pc 'beos'", "linux, gnumach"]),
-        (["build", "--board", "collie", "--set", "guest=linux"], ["unknown guest for collie", "none"]),
+        (["build", "--board", "collie", "--set", "guest=gnumach"], ["unknown guest for collie", "linux-fass"]),
         (["build", "--board", "versatilepb", "--set", "guest=beos"], ["unknown guest for versatilepb", "linux-fass"]),
         (["build", "--set", "guest=linux", "--set", "checked=on"], ["--set guest=linux", "no other setting"]),
         (["boot"], ["at least one module"]),

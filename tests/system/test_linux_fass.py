@@ -10,7 +10,7 @@ import subprocess
 
 import pytest
 
-from cobnut import boards, images, machines, measuring, paths, sanitizing
+from cobnut import boards, foreign, images, machines, measuring, paths, sanitizing
 from cobnut.emulators import Boot, Outcome, qemu, qemu_arm
 from cobnut.findings import read
 from cobnut.linux import board as board_linux
@@ -48,8 +48,15 @@ def counts(console: str) -> dict[str, int]:
     return {name: int(value) for name, value in re.findall(r"^([a-z_]+) (\d+)$", console, re.MULTILINE)}
 
 
-@pytest.mark.parametrize("board", BOARDS, ids=lambda board: board.name)
-@pytest.mark.parametrize("patches", [(), SERIES], ids=["standard", "fast"])
+@pytest.mark.parametrize(
+    ("board", "patches"),
+    [
+        pytest.param(board, patches, id=f"{board.name}-{guest}")
+        for board in BOARDS
+        for guest, patches in {"linux": (), "linux-fass": SERIES}.items()
+        if (board.name, guest) not in foreign.UNTESTED
+    ],
+)
 def test_a_crowd_sees_what_it_has_written(tmp_path, board, patches):
     kinds = [*POTATOES, "fork", "exec"]
     kinds += [*SOCKETS] * board_linux.has(board, "UNIX") + [*LOCKS] * board_linux.has(board, "FILE_LOCKING")
