@@ -162,18 +162,20 @@ fn such_a_run_has_the_functions_causes_and_parts_that_it_has() {
 
 #[test]
 fn functions_and_causes_are_parts_of_what_they_are_of() {
-    let found = shown(&guest(), "60/8:warm=40");
-    let run = &found["run"];
-    let close = |part: f64, all: &Value| (part - number(&all["value"])).abs() < 1.0;
-    let spent: f64 = list(&run["functions"]).iter().map(|one| number(&one["value"])).sum();
-    assert!(close(spent, &run["estimated"]["cycles"]), "{spent}");
-    let refilled: f64 = list(&run["causes"])
-        .iter()
-        .filter(|one| one["category"] == "tlb_refill_data")
-        .map(|one| number(&one["cycles"]["value"]))
-        .sum();
-    assert!(refilled > 0.0 && close(refilled, &run["estimated"]["tlb_refill_data"]), "{refilled}");
-    assert!(list(&run["functions"]).iter().all(|one| number(&one["error"]) > 0.0));
+    for plan in ["60/8:warm=40", "60/8:warm=0", "60/8:warm=0:misses=on"] {
+        let found = shown(&guest(), plan);
+        let run = &found["run"];
+        let close = |part: f64, all: &Value| (part - number(&all["value"])).abs() < 1.0;
+        let spent: f64 = list(&run["functions"]).iter().map(|one| number(&one["value"])).sum();
+        assert!(close(spent, &run["estimated"]["cycles"]), "{plan}: {spent}");
+        let refilled: f64 = list(&run["causes"])
+            .iter()
+            .filter(|one| one["category"] == "tlb_refill_data")
+            .map(|one| number(&one["cycles"]["value"]))
+            .sum();
+        assert!(refilled > 0.0 && close(refilled, &run["estimated"]["tlb_refill_data"]), "{plan}: {refilled}");
+        assert!(list(&run["functions"]).iter().all(|one| number(&one["error"]) > 0.0), "{plan}");
+    }
 }
 
 #[test]
