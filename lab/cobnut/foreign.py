@@ -14,7 +14,7 @@ from cobnut.linux import board as board_linux
 FOLDER = paths.BUILD / "guests"
 # what the init of Debian's Linux runs: the kernel's option run="...", which init finds in its environment, or a shell
 COMMANDS = 'if [ -n "$run" ]; then sh -c "$run"; else setsid cttyhack sh; fi'
-# what no test boots: collie's standard kernel, which takes minutes to build, is wiggins03/table1's
+# what no test boots: collie's standard kernel, which takes minutes to build, is there to be measured
 UNTESTED = {("collie", "linux")}
 Files = dict[str, Path | bytes]  # by the name that they get: where they are, or what is in them
 
