@@ -22,7 +22,7 @@ WANTED = {
     "boot --board versatilepb --image": ["guest: memory done", "guest: done"],
     "boot --board versatilepb --sanitize": ["guest: memory done", " reports in "],
     "boot --board versatilepb --machine": ["guest: pipe done", "modelled cycles of an iteration", "pipe_write"],
-    "run ipc/trace --board versatilepb": ["guest: pipe done", "entries swi           4", "own checks: 4 of 4 met"],
+    "run ipc/trace --board versatilepb": ["guest: pipe done", "entries swi 4", "own checks: 4 of 4 met"],
     "record --out build/arm.record": ["recorded: build/arm.record"],
     "replay build/arm.record": ["arm926-400: modelled cycles of the whole run"],
     "boot --image build/guests/linux/kernel": ["guest: shell", "Linux", "guest: done"],
@@ -55,8 +55,9 @@ def test_each_step_works_as_it_is_written(part):
             assert told and [line for line in told if not LATE.search(line)] == []
         if step != there[0]:
             (words,) = (words for start, words in WANTED.items() if step.startswith(start))
+            said = re.sub(" +", " ", done.stdout)  # a table's columns are as wide as they have to be
             for word in words:
-                assert word in done.stdout, f"{step}: no '{word}'\n{done.stdout}{done.stderr}"
+                assert word in said, f"{step}: no '{word}'\n{done.stdout}{done.stderr}"
 
 
 def test_no_step_is_left_out():
