@@ -77,6 +77,11 @@ class Lab:
         return Result(self.experiment, name, origin, list(series), list(checks), list(ledger))
 
     @property
+    def changes(self) -> list[str]:
+        """`overrides` as the plugin and a replay take them."""
+        return [f"{key}:{value}" for key, value in self.overrides.items()]
+
+    @property
     def machine(self) -> Machine:
         """What an experiment is measured on that has a machine."""
         if self.model is None:

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Debian's gcc compiling a file under Linux, natively and as a server: what two experiments have in common."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from cobnut import tables
+from cobnut.checks import Check
 from cobnut.experiments import Lab, linux_programs
 from cobnut.experiments.linux_programs import COUNTED, Peer, Printed, Work
 from cobnut.linux import images
@@ -16,8 +17,14 @@ BEGIN, END = "the next one", "that was all"
 WARMUP = 1  # compilations before the measured one, after which all files are in memory
 
 
+def run(lab: Lab, names: Sequence[str], judge: Callable[[Mapping[str, Peer]], Iterable[Check]]) -> Result:
+    """Boots each of the peers, with the file compiled twice: the second time it is measured, and judged."""
+    peers = measure(lab, names)
+    checks = [*judge(peers), *linux_programs.judge_peers(peers, 1)]
+    return linux_programs.result(lab, peers, series_of(peers), checks)
+
+
 def measure(lab: Lab, peers: Sequence[str]) -> dict[str, Peer]:
-    """Boots each of the peers, with the file compiled twice: the second time it is measured."""
     compiled = f"gcc -O2 -c {SOURCE.name} -o /tmp/object || exit 1"
     command = f"for turn in 1 2; do echo {BEGIN}; {compiled}; done; echo {END}"
     source = QUICK if lab.quick else SOURCE.read_bytes()

@@ -110,8 +110,7 @@ def _measure(lab: Lab, spec: Crowd) -> Counted:
     recorded = lab.records.of((spec, lab.board.name), lambda path: _record(lab, spec, path))
     if recorded.failure:
         return Counted(spec, {}, recorded.failure)
-    changes = [f"{key}:{value}" for key, value in lab.overrides.items()]
-    measured = recording.replay(recorded.path, lab.machine, changes, from_begin=True).measured
+    measured = recording.replay(recorded.path, lab.machine, lab.changes, from_begin=True).measured
     try:
         return Counted(spec, read(spec, measured), None, functions_of(spec, measured))
     except (ValueError, KeyError) as wrong:

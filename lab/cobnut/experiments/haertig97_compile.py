@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 
 from cobnut import published, sheets
 from cobnut.checks import Check, at_most, no_more_than
-from cobnut.experiments import Experiment, Kind, Lab, compiling, linux_programs
+from cobnut.experiments import Experiment, Kind, Lab, compiling
 from cobnut.experiments.linux_programs import LARGE, NATIVE, SMALL, Peer
 from cobnut.results import Result
 
@@ -18,12 +18,7 @@ GOAL = 1.08  # times native without them
 
 def run(lab: Lab) -> Result:
     """Boots each kernel with the compiler."""
-    peers = compiling.measure(lab, PEERS)
-    checks = list(judge_times(peers))
-    for peer in peers.values():
-        checks += linux_programs.judge_peer(peer, 1)
-    emulator = f"{lab.emulator}, {linux_programs.versions()}"
-    return lab.result(compiling.series_of(peers), checks, linux_programs.ledger_of(peers), emulator=emulator)
+    return compiling.run(lab, PEERS, judge_times)
 
 
 def judge_times(peers: Mapping[str, Peer]) -> Iterator[Check]:

@@ -40,8 +40,7 @@ def run(lab: Lab) -> Result:
     for part in PARTS:
         row = [found[part] for found in parts.values()]
         series.append(Series(f"parts.{part}", "modelled cycles", list(parts), row))
-    emulator = f"{lab.emulator}, {linux_programs.versions()}"
-    return lab.result(series, checks, linux_programs.ledger_of(peers), emulator=emulator)
+    return linux_programs.result(lab, peers, series, checks)
 
 
 def parts_of(peer: Peer) -> dict[str, float]:

@@ -126,10 +126,8 @@ def run(lab: Lab) -> Result:
     peers = linux_programs.measure(lab, work, [NATIVE, LARGE, SMALL, *([ALL] if lab.settings["all"] else [])])
     found = {name: {row.name: operation(row, peer) for row in rows} for name, peer in peers.items()}
     checks = [check for row in rows for check in judge_row(row.name, found)]
-    for peer in peers.values():
-        checks += linux_programs.judge_peer(peer, 2)
-    emulator = f"{lab.emulator}, {linux_programs.versions()}"
-    return lab.result(series_of(rows, found), checks, linux_programs.ledger_of(peers), emulator=emulator)
+    checks += linux_programs.judge_peers(peers, 2)
+    return linux_programs.result(lab, peers, series_of(rows, found), checks)
 
 
 def operation(row: Row, peer: Peer) -> Operation:

@@ -149,9 +149,8 @@ def measure_given(lab: Lab, guest: Guest) -> list[Trace]:
     boot = given.boot_of(lab, guest)
     whole = bool(lab.settings["whole"])
     waits = not whole and images.kind(kernel.read_bytes()) == "linux"
-    changes = [f"{key}:{value}" for key, value in lab.overrides.items()]
     more = [("from", "begin")] if waits else []
-    _, text = measuring.boot(replace(guest, boot=boot), lab.machine, changes, more=more)
+    _, text = measuring.boot(replace(guest, boot=boot), lab.machine, lab.changes, more=more)
     return given_cases(kernel.name, written.read(text), whole=whole)
 
 

@@ -51,7 +51,7 @@ def measure_given(lab: Lab, guest: Guest) -> list[Trace]:
     """
     whole = bool(lab.settings["whole"])
     more = () if whole else (("from", "begin"),)
-    _, text = measuring.boot(guest, lab.machine, changes_of(lab), more=more)
+    _, text = measuring.boot(guest, lab.machine, lab.changes, more=more)
     return ipc_trace.given_cases(guest.boot.kernel.name, written.read(text), whole=whole)
 
 
@@ -60,17 +60,13 @@ def measure_ours(lab: Lab) -> tuple[Trace, Counted]:
     spec = Crowd("calls", PLACE, 1, lab.settings["rounds"], lab.settings["warmup"])
     with tempfile.TemporaryDirectory(prefix="cobnut-") as folder:
         out = Path(folder) / "measured.json"
-        plugin = measuring.plugin(lab.board, lab.machine, out, changes_of(lab), more=(("from", "begin"),))
+        plugin = measuring.plugin(lab.board, lab.machine, out, lab.changes, more=(("from", "begin"),))
         outcome = runner.run(lab.board, crowd.boot_of(lab, spec), TIMEOUT_SECONDS, plugin)
         if failure := guest_failure(outcome, crowd.PROGRAM):
             raise CobnutError(failure)
         (trace,) = ipc_trace.traces_of(lab.board.kernel.name, written.read(out.read_bytes()), (f"cobnut.{PLACE}",))
     (counted,) = crowd.measure(lab, [spec])
     return trace, counted
-
-
-def changes_of(lab: Lab) -> list[str]:
-    return [f"{key}:{value}" for key, value in lab.overrides.items()]
 
 
 def judge_trace(trace: Trace, rounds: int | None = None) -> list[Check]:

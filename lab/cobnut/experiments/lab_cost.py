@@ -106,11 +106,10 @@ def seconds(lab: Lab, guest: Guest, way: Way) -> float:
 def _seconds(lab: Lab, guest: Guest, boot: Boot, way: Way) -> float:
     with tempfile.TemporaryDirectory(prefix="cobnut-") as folder:
         out = Path(folder) / "measured.json"
-        changes = [f"{key}:{value}" for key, value in lab.overrides.items()]
         plugin = {
             Way.PLAIN: None,
             Way.IDLE: qemu.Plugin(paths.PLUGIN, (("mode", "idle"), ("out", str(out)))),
-            Way.MODELLED: measuring.plugin_for(guest.names, lab.machine, out, changes),
+            Way.MODELLED: measuring.plugin_for(guest.names, lab.machine, out, lab.changes),
         }[way]
         before = process.children_seconds()
         outcome = qemu.run(boot, timeout=guest.timeout, plugin=plugin, repeatable=True)

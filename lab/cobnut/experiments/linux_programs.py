@@ -8,7 +8,7 @@ are measured where its file says that they begin and end (docs/plugin.md): it ho
 import shutil
 import statistics
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -20,7 +20,7 @@ from cobnut.errors import CobnutError
 from cobnut.experiments import Lab, runner
 from cobnut.linux import guest, images, native, os_layer, server, verdict
 from cobnut.linux.guest import Wish
-from cobnut.results import LedgerRow, Series
+from cobnut.results import LedgerRow, Result, Series
 
 TIMEOUT_SECONDS = 900
 NATIVE, LARGE, SMALL, ALL = "native", "large", "small", "all"
@@ -211,7 +211,7 @@ def _fill(folder: Path, work: Work) -> None:
 def _arguments(lab: Lab, work: Work, name: str, boot: Boot, files: Path, out: Path) -> list[tuple[str, str]]:
     """The plugin's arguments."""
     words = [("machine", str(lab.machine.path)), ("out", str(out)), ("from", "begin")]
-    words += [("set", f"{key}:{value}") for key, value in lab.overrides.items()]
+    words += [("set", change) for change in lab.changes]
     if work.program:
         words.append(("program", f"{PROGRAM}:{files / work.program}"))
     words += [("region", f"{number}:{loop.where}@{work.warmup}") for number, loop in enumerate(work.loops)]
@@ -255,6 +255,15 @@ def judge_peer(peer: Peer, turns: int) -> list[Check]:
             f"What the plugin did not understand. {' '.join(peer.doubts)}".strip(),
         ),
     ]
+
+
+def judge_peers(peers: Mapping[str, Peer], turns: int) -> list[Check]:
+    return [check for peer in peers.values() for check in judge_peer(peer, turns)]
+
+
+def result(lab: Lab, peers: Mapping[str, Peer], series: Iterable[Series], checks: Iterable[Check]) -> Result:
+    """What the peers have shown, with the ledgers of their loops and the versions of Linux."""
+    return lab.result(series, checks, ledger_of(peers), emulator=f"{lab.emulator}, {versions()}")
 
 
 def series_of(peers: Mapping[str, Peer]) -> list[Series]:

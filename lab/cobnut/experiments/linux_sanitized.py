@@ -13,10 +13,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from cobnut import linux_guest, sanitizing, sheets
-from cobnut.checks import Check, above, at_least, exactly
+from cobnut.checks import Check, above, exactly
 from cobnut.emulators import qemu
 from cobnut.errors import CobnutError
-from cobnut.experiments import Experiment, Kind, Lab, Setting, runner
+from cobnut.experiments import Experiment, Kind, Lab, Setting, ignored, runner
 from cobnut.findings import Findings, Invalidation, read
 from cobnut.linux_guest import LinuxGuest
 from cobnut.results import Result, Series
@@ -24,7 +24,6 @@ from cobnut.results import Result, Series
 SHEET = sheets.beside(__file__)
 
 TIMEOUT_SECONDS = 900
-IGNORABLE = ("invlpg", "cr3")  # what the plugin's argument ignore= knows
 LEAST_ACCESSES = 1_000_000_000  # fewer were not a whole boot
 LEAST_TRIED = 2  # the kernel has one function that invalidates a page, and one that invalidates all
 
@@ -59,23 +58,19 @@ def run(lab: Lab) -> Result:
     lab.meter.total(1)
     stock, reason = _boot(lab, guest)
     lab.meter.advance(note="stock")
-    tried = useful = candidates(stock)
+    tried = useful = ignored.candidates(stock)
     if lab.settings["most"]:
         tried = tried[: lab.settings["most"]]
 
     def one(invalidation: Invalidation) -> Findings:
-        found, _ = _boot(lab, guest, ignore=f"{invalidation.instruction:#010x}")
+        found, _ = _boot(lab, guest, ignore=ignored.argument(invalidation))
         return found
 
-    ignored = runner.each(lab, tried, one, lambda invalidation: invalidation.where)
-    checks = [*judge_stock(stock, reason), judge_candidates(useful), *map(judge_ignored, tried, ignored)]
+    without = runner.each(lab, tried, one, lambda invalidation: invalidation.where)
+    checks = [*judge_stock(stock, reason), ignored.judge_candidates(SHEET, useful, LEAST_TRIED)]
+    for invalidation, found in zip(tried, without, strict=True):
+        checks.append(ignored.judge_noticed(SHEET, invalidation, found.lines))
     return lab.result(series_of(stock), checks, emulator=f"{lab.emulator}, Linux {guest.version}")
-
-
-def candidates(stock: Findings) -> list[Invalidation]:
-    """Linux's invalidations that took something stale away, the busiest first."""
-    useful = [one for one in stock.invalidations if one.needed and one.by in IGNORABLE]
-    return sorted(useful, key=lambda one: -one.needed)
 
 
 def laziness_of(symbol: str | None) -> str | None:
@@ -94,30 +89,16 @@ def judge_stock(stock: Findings, reason: str | None) -> Iterator[Check]:
     yield SHEET.judge("late.unexplained", len(unknown), exactly(0), where=where)
 
 
-def judge_candidates(useful: list[Invalidation]) -> Check:
-    """Without invalidations that matter none could be ignored, and nothing would be shown by that."""
-    names = ", ".join(one.where for one in useful) or "none"
-    return SHEET.judge("candidates", len(useful), at_least(LEAST_TRIED), names=names)
-
-
-def judge_ignored(one: Invalidation, found: Findings) -> Check:
-    said = {"by": one.by, "needed": one.needed, "told": " ".join(found.lines[:1])}
-    return SHEET.judge(f"noticed.{one.symbol}", len(found.reports), above(0), **said)
-
-
 def series_of(stock: Findings) -> list[Series]:
     """Who took translations away, for how long they could have been used, and how often each invalidation mattered."""
     late = sorted(stock.losses, key=lambda loss: -loss.longest)
     names = [loss.where for loss in late]
     ways = [laziness_of(loss.symbol) for loss in late]
     labels = [f"{way or '?'}: {name}" for way, name in zip(ways, names, strict=True)]
-    needed = [one for one in stock.invalidations if one.needed]
-    places = [one.where for one in needed]
     return [
         Series("late.longest", "million accesses", labels, [loss.longest / 1e6 for loss in late]),
         Series("late.losses", "translations", labels, [loss.losses for loss in late]),
-        Series("executed", "times", places, [one.executed for one in needed]),
-        Series("needed", "times", places, [one.needed for one in needed]),
+        *ignored.series_of(stock),
     ]
 
 

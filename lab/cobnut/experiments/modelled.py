@@ -30,8 +30,7 @@ def run(lab: Lab, boot: Boot, program: str, board: Board | None = None) -> Model
     board = board or lab.board
     with tempfile.TemporaryDirectory(prefix="cobnut-") as folder:
         out = Path(folder) / "measured.json"
-        changes = [f"{key}:{value}" for key, value in lab.overrides.items()]
-        plugin = measuring.plugin(board, lab.machine, out, changes, more=(("from", "begin"),))
+        plugin = measuring.plugin(board, lab.machine, out, lab.changes, more=(("from", "begin"),))
         outcome = runner.run(board, boot, TIMEOUT_SECONDS, plugin)
         failure = guest_failure(outcome, program) or (None if out.exists() else "the plugin wrote nothing")
         measured = NOTHING if failure else read(out.read_bytes())

@@ -163,7 +163,7 @@ def show(result: Result) -> None:
 def _measure(lab: Lab, guest: Guest) -> Cost:
     with tempfile.TemporaryDirectory(prefix="cobnut-") as folder:
         out, record = Path(folder) / "live.json", Path(folder) / "record"
-        changes = [f"{key}:{value}" for key, value in lab.overrides.items()]
+        changes = lab.changes
         machine = ("machine", str(lab.machine.path))
         model = qemu.Plugin(
             paths.PLUGIN, (machine, *guest.names, ("out", str(out)), *(("set", change) for change in changes))

@@ -10,19 +10,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cobnut import linux_guest, sanitizing, sheets
-from cobnut.checks import Check, above, at_least, exactly
+from cobnut.checks import Check, above, exactly
 from cobnut.emulators import Boot, qemu
-from cobnut.experiments import Experiment, Kind, Lab, Setting, runner
+from cobnut.experiments import Experiment, Kind, Lab, Setting, ignored, runner
 from cobnut.findings import Findings, Invalidation, read
 from cobnut.linux import guest, server, verdict
 from cobnut.linux.guest import Wish
-from cobnut.results import Result, Series
+from cobnut.results import Result
 
 SHEET = sheets.beside(__file__)
 
 TIMEOUT_SECONDS = 1800
 PLACEMENTS = {"large": "none", "small": "server", "all": "all"}
-IGNORABLE = ("invlpg", "cr3")  # what the plugin's argument ignore= knows
 # Linux has unmapped its pages before a space gives up its slot: what is left there has the same frame in each space
 OF_SAME_FRAMES = ("small_space::release",)
 LEAST_ACCESSES = 300_000_000  # fewer were not a boot
@@ -76,21 +75,22 @@ def run(lab: Lab) -> Result:
     if lab.settings["most"]:
         tried = sorted(tried, key=lambda pair: -pair[1].needed)[: lab.settings["most"]]
 
-    def ignored(pair: tuple[str, Invalidation]) -> Run:
+    def without_it(pair: tuple[str, Invalidation]) -> Run:
         placement, seen = pair
-        return _boot(lab, placement, ignore=f"{seen.instruction:#010x}")
+        return _boot(lab, placement, ignore=ignored.argument(seen))
 
-    found = runner.each(lab, tried, ignored, lambda pair: pair[1].where)
+    found = runner.each(lab, tried, without_it, lambda pair: pair[1].where)
     checks = [check for one in runs for check in judge_run(one)]
-    checks.append(judge_candidates([seen for _, seen in tried]))
-    checks += [judge_ignored(*pair, without) for pair, without in zip(tried, found, strict=True)]
-    return lab.result(series_of(runs), checks, emulator=f"{lab.emulator}, Linux {server.ensure().version}")
+    checks.append(ignored.judge_candidates(SHEET, [seen for _, seen in tried], LEAST_TRIED))
+    for (placement, seen), without in zip(tried, found, strict=True):
+        checks.append(ignored.judge_noticed(SHEET, seen, without.reports, placement=placement))
+    series = [one for run in runs for one in ignored.series_of(run.findings, f"{run.placement}.")]
+    return lab.result(series, checks, emulator=f"{lab.emulator}, Linux {server.ensure().version}")
 
 
 def candidates(found: Findings) -> list[Invalidation]:
     """Invalidations that took something stale away that could be used, the busiest first."""
-    useful = [one for one in found.invalidations if one.needed and one.by in IGNORABLE and not same_frames(one)]
-    return sorted(useful, key=lambda one: -one.needed)
+    return [one for one in ignored.candidates(found) if not same_frames(one)]
 
 
 def same_frames(one: Invalidation) -> bool:
@@ -105,28 +105,6 @@ def judge_run(one: Run) -> Iterator[Check]:
     yield SHEET.judge(f"{one.placement}.accesses", one.findings.counts["accesses"], above(LEAST_ACCESSES))
     told = " ".join(one.reports[:3])
     yield SHEET.judge(f"{one.placement}.reports", len(one.reports), exactly(0), told=told)
-
-
-def judge_candidates(tried: list[Invalidation]) -> Check:
-    """Without invalidations that matter none could be ignored, and nothing would be shown by that."""
-    names = ", ".join(one.where for one in tried) or "none"
-    return SHEET.judge("candidates", len(tried), at_least(LEAST_TRIED), names=names)
-
-
-def judge_ignored(placement: str, one: Invalidation, without: Run) -> Check:
-    said = {"by": one.by, "needed": one.needed, "placement": placement, "told": " ".join(without.reports[:1])}
-    return SHEET.judge(f"noticed.{one.symbol}", len(without.reports), above(0), **said)
-
-
-def series_of(runs: list[Run]) -> list[Series]:
-    """How often each invalidation was executed, and took something stale away."""
-    found = []
-    for one in runs:
-        needed = [seen for seen in one.findings.invalidations if seen.needed]
-        places = [seen.where for seen in needed]
-        found.append(Series(f"{one.placement}.executed", "times", places, [seen.executed for seen in needed]))
-        found.append(Series(f"{one.placement}.needed", "times", places, [seen.needed for seen in needed]))
-    return found
 
 
 def _boot(lab: Lab, placement: str, ignore: str | None = None) -> Run:

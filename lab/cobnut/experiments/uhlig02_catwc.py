@@ -46,10 +46,8 @@ def run(lab: Lab) -> Result:
     work = Work(None, command, (Printed(NAME, BEGIN, END),), WARMUP, files={FILE: text(size)})
     peers = linux_programs.measure(lab, work, PEERS)
     checks = list(judge_savings(peers))
-    for peer in peers.values():
-        checks += linux_programs.judge_peer(peer, 1)
-    emulator = f"{lab.emulator}, {linux_programs.versions()}"
-    return lab.result(series_of(peers), checks, linux_programs.ledger_of(peers), emulator=emulator)
+    checks += linux_programs.judge_peers(peers, 1)
+    return linux_programs.result(lab, peers, series_of(peers), checks)
 
 
 def text(size: int) -> bytes:

@@ -80,8 +80,7 @@ def run(lab: Lab) -> Result:
         checks += linux_programs.judge_peer(peer, turns)
         writes = peer.loops[PARTS[0].loop(0)].count("cr3_writes")
         checks.append(SHEET.judge(f"{peer.name}.cr3_writes", writes, exactly(CR3_WRITES[peer.name])))
-    emulator = f"{lab.emulator}, {linux_programs.versions()}"
-    return lab.result(series_of(lab, peers), checks, linux_programs.ledger_of(peers), emulator=emulator)
+    return linux_programs.result(lab, peers, series_of(lab, peers), checks)
 
 
 def sizes_of(part: Part, lab: Lab) -> tuple[int, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from cobnut import published, sheets
 from cobnut.checks import Check, reproduces
-from cobnut.experiments import Experiment, Kind, Lab, compiling, linux_programs
+from cobnut.experiments import Experiment, Kind, Lab, compiling
 from cobnut.experiments.linux_programs import ALL, NATIVE, SMALL, Peer
 from cobnut.results import Result
 
@@ -24,12 +24,7 @@ RULES = {
 
 def run(lab: Lab) -> Result:
     """Boots each kernel with the compiler."""
-    peers = compiling.measure(lab, PEERS)
-    checks = list(judge_savings(peers))
-    for peer in peers.values():
-        checks += linux_programs.judge_peer(peer, 1)
-    emulator = f"{lab.emulator}, {linux_programs.versions()}"
-    return lab.result(compiling.series_of(peers), checks, linux_programs.ledger_of(peers), emulator=emulator)
+    return compiling.run(lab, PEERS, judge_savings)
 
 
 def judge_savings(peers: Mapping[str, Peer]) -> Iterator[Check]:

@@ -36,8 +36,7 @@ def run(lab: Lab) -> Result:
         switches = max(loop.count("cr3_writes") for loop in peer.loops.values())
         checks += linux_programs.judge_peer(peer, turns)
         checks.append(SHEET.judge(f"{peer.name}.cr3_writes", switches, exactly(CR3_WRITES[peer.name])))
-    emulator = f"{lab.emulator}, {linux_programs.versions()}"
-    return lab.result(linux_programs.series_of(peers), checks, linux_programs.ledger_of(peers), emulator=emulator)
+    return linux_programs.result(lab, peers, linux_programs.series_of(peers), checks)
 
 
 def judge_call(call: str, peers: Mapping[str, Peer]) -> Iterator[Check]:
