@@ -162,8 +162,7 @@ static char **execute(char **words)
     if (same(*words, "leaf") && words[1]) leaf(number(words[1]));
     if (same(*words, "off")) off();
     say("guest: commands are memory ROUNDS, KINDS ROUNDS WARMUP, crowd|sharers PROCESSES ROUNDS, show FILE, off; KIND "
-        "is "
-        "pipe, fifo, unix, fcntl, threads, unix_threads, fcntl_threads, pipe_stream, unix_stream, fork, exec\n");
+        "is pipe, fifo, unix, fcntl, threads, unix_threads, fcntl_threads, pipe_stream, unix_stream, fork, exec\n");
     return words + 1;
 }
 

@@ -11,8 +11,8 @@ using rpc::Word;
 // Registers.
 constexpr Word control = 0x0000, memory_read = 0x0014, cause = 0x00C0, mask_set = 0x00D0, mask_clear = 0x00D8,
                receive_control = 0x0100, send_control = 0x0400, send_gap = 0x0410, receive_base = 0x2800,
-               send_base = 0x3800, multicast = 0x5200, address_low = 0x5400, address_high = 0x5404;
-constexpr Word base_high = 4, length = 8, head = 16, tail = 24; // of a ring, from its base
+               multicast = 0x5200, address_low = 0x5400, address_high = 0x5404;
+constexpr Word base_high = 4, length = 8, head = 16; // of a ring, from its base
 constexpr Word multicast_words = 128;
 // Their bits.
 constexpr Word link_up = 1 << 6, reset = 1 << 26, address_valid = 1u << 31;

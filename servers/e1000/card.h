@@ -25,7 +25,7 @@ public:
     /// Puts frames to be sent into the card's ring; false if there are none.
     bool load(FrameSource &sent);
     /// Has the card send them.
-    void transmit() { write(send_tail, started_ % slots); }
+    void transmit() { write(send_base + tail, started_ % slots); }
 
 private:
     struct Descriptor {
@@ -35,7 +35,8 @@ private:
         unsigned char status, errors;
         unsigned short special;
     };
-    static constexpr Word slots = FrameRing::slots, send_tail = 0x3818;
+    static constexpr Word slots = FrameRing::slots;
+    static constexpr Word send_base = 0x3800, tail = 24; ///< of the ring of frames to be sent; from a ring's base
 
     bool read_address();
     bool find_frames(Word handle, Word first_page, Word *addresses);
