@@ -10,8 +10,7 @@ from collections.abc import Sequence
 
 from cobnut import paths, running, tables
 from cobnut.experiments import uhlig02_fig4 as figure
-from cobnut.report.page import number
-from cobnut.results import Result
+from cobnut.results import Result, number
 
 NAME = figure.EXPERIMENT.name
 MOST_ROWS = 12  # of each curve

@@ -110,3 +110,12 @@ def _head_without_git() -> str:
     reference = paths.ROOT / ".git" / text.removeprefix("ref: ")
     commit = reference.read_text().strip() if text.startswith("ref: ") and reference.is_file() else text
     return commit[:12]
+
+
+def number(value: float | str | None) -> str:
+    """A number as a person reads it, a dash where there is none, a word as it is."""
+    if value is None:
+        return "–"
+    if isinstance(value, str):
+        return value
+    return f"{value:,.0f}" if float(value).is_integer() else f"{value:,.4g}" if abs(value) < 1000 else f"{value:,.1f}"

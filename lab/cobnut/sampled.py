@@ -9,7 +9,7 @@ from typing_extensions import TypedDict
 from cobnut import tables
 from cobnut.errors import CobnutError
 from cobnut.measured import WHOLE, Number, Switch
-from cobnut.report.page import number
+from cobnut.results import number
 
 EXACT = "exact"
 

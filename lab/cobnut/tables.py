@@ -13,8 +13,7 @@ from cobnut.causes import TAKERS, by_taker
 from cobnut.checks import Verdict, by_kind, in_words, met
 from cobnut.measured import Measured, Region, read
 from cobnut.recording import Replayed
-from cobnut.report.page import number
-from cobnut.results import Result
+from cobnut.results import Result, number
 from cobnut.sweeping import moved
 
 WIDE = 10_000  # columns: wide enough for any table

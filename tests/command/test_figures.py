@@ -5,7 +5,7 @@ import pytest
 
 import made_up
 from cobnut import experiments
-from cobnut.plots import Ledger, Lines, Mark, Ranges, lines
+from cobnut.plots import Bars, Ledger, Lines, Mark, Ranges, lines
 from cobnut.plots.colours import COLOURS
 from cobnut.results import LedgerRow, Provenance, Result, Series
 
@@ -20,6 +20,15 @@ def test_a_ledger_may_have_a_mark():
     plot = Ledger("where", "size", "cycles", {"large": "large"}, marks=(Mark("published", x=1.0, y=5.0),))
     data = plot.figure(made([], rows))["data"]
     assert [bar["y"] for bar in data if bar["type"] == "bar"] == [[5.0, 10.0]]
+
+
+@pytest.mark.parametrize(("apart", "mode"), [(False, "stack"), (True, "group")])
+def test_bars_that_are_no_parts_of_a_whole_stand_side_by_side(apart, mode):
+    """What is written beside them has as many digits as a person reads."""
+    series = [Series(name, "cycles", ["call"], [3107.203125]) for name in ("large", "small")]
+    figure = Bars("spent", "what", "cycles", {"large": "large", "small": "small"}, apart=apart).figure(made(series, []))
+    assert figure["layout"]["barmode"] == mode
+    assert [bar["text"] for bar in figure["data"]] == [["3,107.2"]] * 2
 
 
 def test_ranges_close_to_the_mark_are_left_out():

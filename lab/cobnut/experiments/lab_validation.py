@@ -15,8 +15,7 @@ from cobnut.checks import TOLERANCE, Check, at_least, exactly, judge
 from cobnut.experiments import Experiment, Kind, Lab, Setting
 from cobnut.experiments.unpredicted import UNPREDICTED, Unpredicted
 from cobnut.plots import Bars, Plot, Table
-from cobnut.report.page import number
-from cobnut.results import Result, Series
+from cobnut.results import Result, Series, number
 
 SHEET = sheets.beside(__file__)
 

@@ -17,7 +17,7 @@ from cobnut.machines import Machine
 from cobnut.plots import Chart, Table
 from cobnut.process import alone
 from cobnut.report import history, terms
-from cobnut.results import Result
+from cobnut.results import Result, number
 
 TEMPLATES = Path(__file__).parent
 PLOTLY = "plotly.min.js"  # beside the pages, for all of them
@@ -108,15 +108,6 @@ def _unused(folder: Path, name: str) -> Path:
         number += 1
         path = folder / f"{name}-{number}.html"
     return path
-
-
-def number(value: float | str | None) -> str:
-    """A number as a person reads it, a dash where there is none, a word as it is."""
-    if value is None:
-        return "–"
-    if isinstance(value, str):
-        return value
-    return f"{value:,.0f}" if float(value).is_integer() else f"{value:,.4g}" if abs(value) < 1000 else f"{value:,.1f}"
 
 
 def _off(check: Check) -> str:
