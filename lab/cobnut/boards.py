@@ -39,7 +39,12 @@ class Board:
 
     @property
     def folder(self) -> Path:
-        """Where it is built."""
+        """Where its programs are built, which are the same for each kernel, and its usual kernel."""
+        return paths.BUILD / self.name
+
+    @property
+    def kernel_folder(self) -> Path:
+        """Where its kernel is built."""
         kernel = ("" if self.tags else "-standard") + ("-checked" if self.checked else "")
         return paths.BUILD / f"{self.name}{kernel}"
 
@@ -61,7 +66,7 @@ class Board:
     @property
     def kernel(self) -> Path:
         """What a loader takes: an executable, or for ARM its bytes alone."""
-        return self.folder / "kernel" / f"cobnut-kernel{self.processor.image_suffix}"
+        return self.kernel_folder / "kernel" / f"cobnut-kernel{self.processor.image_suffix}"
 
     @property
     def kernel_executable(self) -> Path:

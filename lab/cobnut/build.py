@@ -14,12 +14,10 @@ from cobnut.process import alone, run_logged
 def images(board: Board) -> None:
     """Builds the kernel and the programs of `board`."""
     packages.ensure(packages.BUILD_TOOLS, packages.ARM_TOOLS if board.processor is ARM else ())
-    _cmake(
-        board.name,
-        f"building for {board.folder.name}",
-        folder=board.folder,
-        definitions=board.definitions,
-    )
+    _cmake(board.name, f"building for {board.folder.name}")
+    if board.definitions:
+        folder = board.kernel_folder
+        _cmake(board.name, f"building for {folder.name}", folder, board.definitions, target="cobnut-kernel")
 
 
 def network(board: Board) -> None:
@@ -77,15 +75,17 @@ def everything(board: Board) -> None:
     lab()
 
 
-def _cmake(preset: str, title: str, *, folder: Path | None = None, definitions: Sequence[str] = ()) -> None:
-    """Builds in `folder`, by default the preset's own."""
+def _cmake(
+    preset: str, title: str, folder: Path | None = None, definitions: Sequence[str] = (), *, target: str = "all"
+) -> None:
+    """Builds `target` in `folder`, by default the preset's own."""
     folder = folder or paths.BUILD / preset
     log = f"build-{folder.name}.log"
     with alone(paths.LOCKS / folder.name):
         if not (folder / "build.ninja").exists():
             configure = ["cmake", "--preset", preset, "-B", str(folder), *definitions]
             run_logged(configure, f"configure-{folder.name}.log")
-        plan = ["cmake", "--build", str(folder)]
+        plan = ["cmake", "--build", str(folder), "--target", target]
         if (folder / ".ninja_log").exists() and not sys.stderr.isatty():
             run_logged(plan, log)
             return

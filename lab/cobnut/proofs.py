@@ -7,11 +7,12 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from cobnut import boards, build, experiments, paths, running, tables
 from cobnut.checks import in_words
+from cobnut.emulators import bochs, qemu, qemu_arm
 from cobnut.errors import CobnutError, Skipped, unknown
 from cobnut.linux import guest
 
@@ -82,14 +83,23 @@ class UnitProof(LongTest):
         return holds, self.outcome
 
 
+@dataclass(frozen=True)
 class SystemProof(LongTest):
-    """A test of tests/system."""
+    """A test of tests/system, of what `prepare` builds or fetches; or those of all that have a word in their names."""
+
+    prepare: Callable[[], object] = guest.ensure
+
+    @property
+    def chosen(self) -> list[str]:
+        """What chooses them, as pytest takes it."""
+        path, _, word = self.test.partition(" ")
+        return [str(paths.ROOT / "tests" / path), *(["-k", word] if word else [])]
 
     def run(self) -> tuple[bool, str]:
         """Whether it holds, and how it ended."""
-        guest.ensure()
+        self.prepare()
         done = subprocess.run(
-            [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", str(paths.ROOT / "tests" / self.test)],
+            [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", *self.chosen],
             env=self.environment,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -101,11 +111,28 @@ class SystemProof(LongTest):
         return done.returncode == 0, self.outcome
 
 
+def _emulators_and_kernels() -> None:
+    for board in boards.BOARDS.values():
+        build.images(board)
+    build.lab()
+    qemu.ensure()
+    qemu_arm.ensure()
+    bochs.ensure(display=False)
+
+
 AnyProof = Proof | UnitProof | SystemProof
 ENDURANCE = "system/test_linux_endurance.py"
 SYSTEM_PROOFS = (
     SystemProof("linux/forks", f"{ENDURANCE}::test_forks_leave_nothing_in_the_books", "FORKS", 10000),
     SystemProof("linux/fuzz", f"{ENDURANCE}::test_no_call_harms_the_system", "FUZZ_ROUNDS", 2000),
+    SystemProof(
+        "latency/area",
+        "system/test_latency.py::test_no_group_makes_the_clock_slow",
+        "AREA_MB",
+        2048,
+        prepare=_emulators_and_kernels,
+    ),
+    SystemProof("x2test", "system x2test", "X2TEST_WHOLE", 1, prepare=_emulators_and_kernels),
     SystemProof("linux/series", "system/test_linux_fass.py::test_the_series_can_end_with_each_patch", "PATCHES", 3),
 )
 UNIT_PROOFS = (UnitProof("groups/starts", "Groups.AreFoundFromAnyStartAndKept", "STARTS", 100),)

@@ -14,12 +14,12 @@ FAULT = " stack f0101234\ncobnut: kernel fault 6 error 0 at f0105b82 cr2 0000000
 
 def test_it_is_built_beside_the_others():
     pc, collie = boards.find("pc"), boards.find("collie")
-    assert boards.configured(pc, ["checked=on"]).folder.name == "pc-checked"
+    assert boards.configured(pc, ["checked=on"]).kernel_folder.name == "pc-checked"
     assert boards.configured(pc, ["checked=on"]).definitions == ["-DCOBNUT_CHECKED=on"]
     assert boards.configured(pc, ["checked=on", "checked=off"]) == pc and pc.definitions == []
     both = boards.configured(collie, ["tags=off", "checked=on"])
     assert both == boards.configured(collie, ["checked=on"]).standard
-    assert both.folder.name == "collie-standard-checked" and len(both.definitions) == 2
+    assert both.kernel_folder.name == "collie-standard-checked" and len(both.definitions) == 2
 
 
 @pytest.mark.parametrize("pair", ["checked", "checked=1", "checked=", "unchecked=on", "=on"])

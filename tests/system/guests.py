@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Booting our programs from a test: on either emulator, without the command's own checks of modules in the way."""
 
+import os
 import re
 from dataclasses import dataclass
 
@@ -27,12 +28,18 @@ class Processor:
 QEMU = tuple(Processor("qemu", cpu) for cpu in ("486", "pentium", "pentium2", "pentium3"))
 BOCHS = tuple(Processor("bochs", cpu) for cpu in ("pentium", "p4_willamette"))
 USUAL = QEMU[-1]
-# these have features that the one before lacks and that spaces have to do with: large pages, global pages, sysenter
-FULL = (QEMU[0], QEMU[1], QEMU[3])
 LIKE_USUAL = QEMU[2]
 KINDS = ("large", "small", "automatic")  # of x2test's agents' spaces
-# x2test runs so under the sanitizer, with all that it checks without: every kind of spaces, and every kind of processor
+# x2test runs so under the sanitizer: every kind of spaces, and every kind of processor
 SANITIZED = (*((kinds, USUAL) for kinds in KINDS), ("automatic", QEMU[0]))
+THIRDS = tuple(f"part={k} parts=3" for k in (1, 2, 3))  # of x2test: every third of its tests
+# A variation of a run repeats one third, each another one; all of them as the long proof `x2test`.
+WHOLE = os.environ.get("X2TEST_WHOLE") == "1"
+
+
+def thirds(variation: int) -> tuple[str, ...]:
+    """What a run of x2test in the variation of this number does, word by word of its command line."""
+    return THIRDS if WHOLE else (THIRDS[variation % 3],)
 
 
 def program(name: str, arguments: str = "") -> Module:
@@ -49,7 +56,7 @@ def boot(
 
 
 def x2test(arguments: str, *, options: str = "", cpu: str = USUAL.cpu) -> Boot:
-    """A boot of x2test in full. On QEMU an instruction takes 4 ns: where threads count for milliseconds to see who runs
+    """A boot of x2test. On QEMU an instruction takes 4 ns: where threads count for milliseconds to see who runs
     how often, a processor of 1 GHz only counts further, and the clock ticks once in a million instructions.
     """
     modules = (program("sigma0"), program("x2test", arguments))

@@ -42,19 +42,24 @@ def assert_passed(outcome: Outcome) -> None:
     assert re.search(r"^x2test: \d+ passed, 0 failed$", outcome.console, re.MULTILINE), outcome.console[-2000:]
 
 
-@pytest.mark.parametrize("kinds", ["large", "small"])
-def test_x2test(kinds):
+@pytest.mark.parametrize(
+    ("kinds", "third"), [(kinds, third) for at, kinds in enumerate(guests.KINDS) for third in guests.thirds(at)]
+)
+def test_x2test(kinds, third):
     board = built("pc")
-    assert_passed(guests.run(replace(guests.x2test(f"kinds={kinds}"), kernel=board.kernel)))
+    assert_passed(guests.run(replace(guests.x2test(f"kinds={kinds} {third}"), kernel=board.kernel)))
 
 
-@pytest.mark.parametrize("name", ["versatilepb", "collie"])
-def test_x2test_on_arm(monkeypatch, name):
+@pytest.mark.parametrize(
+    ("name", "third"),
+    [(name, third) for at, name in enumerate(("versatilepb", "collie")) for third in guests.thirds(at)],
+)
+def test_x2test_on_arm(monkeypatch, name, third):
     """On a processor that is four times as fast: two reads of the clock are no longer within a microsecond
     otherwise.
     """
     monkeypatch.setattr(qemu_arm, "ICOUNT_SHIFT", qemu_arm.ICOUNT_SHIFT - 2)
-    assert_passed(boot(built(name), ("x2test",)))
+    assert_passed(boot(built(name), ("x2test", third)))
 
 
 @pytest.mark.parametrize("part", ["isolation.", "tags.", "tls."])

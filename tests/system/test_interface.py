@@ -9,12 +9,17 @@ import pytest
 
 import guests
 
-# What runs in full: each kind of spaces on each kind of processor, by an emulator that lets the clock follow the
-# instructions; and each kind of spaces, and each way into the kernel, where segment limits are enforced. Some of these
-# runs are test_sanitizer.py's.
-CASES = [
-    *((on, kinds, "") for on in guests.FULL for kinds in guests.KINDS if (kinds, on) not in guests.SANITIZED),
-    # this processor differs from the next one in SSE, which no kind of spaces has to do with
+# In full: each kind of spaces by an emulator that lets the clock follow the instructions, and small ones, which lie on
+# segments, where their limits are enforced, by an interpreter that takes its time: each third by itself.
+WHOLE = [
+    *((guests.USUAL, kinds, "", "") for kinds in guests.KINDS),
+    *((guests.BOCHS[1], "small", "", third) for third in guests.THIRDS),
+]
+VARIATIONS = [
+    (guests.BOCHS[0], "large", ""),
+    (guests.BOCHS[1], "automatic", ""),
+    *((on, kinds, "") for on in guests.QEMU[:2] for kinds in guests.KINDS),
+    # this processor differs from the usual one in SSE, which no kind of spaces has to do with
     (guests.LIKE_USUAL, "small", ""),
     # Options, two at a time where both can matter in what the other one leads to. Without sysenter, which older
     # processors do not have, and without the fast path; with a small-space area that reaches into what is the large
@@ -28,20 +33,14 @@ CASES = [
     (guests.USUAL, "automatic", "small=64"),
     (guests.USUAL, "automatic", "small=640 groups=off"),
     (guests.Processor("qemu", "pentium,-fpu"), "small", ""),
-    # an interpreter takes its time: each third by itself
-    *(
-        (on, kinds, f"part={k} parts=3")
-        for on, kinds in ((guests.BOCHS[0], "large"), (guests.BOCHS[1], "small"), (guests.BOCHS[1], "automatic"))
-        for k in (1, 2, 3)
-    ),
 ]
+CASES = [*WHOLE, *((*case, third) for at, case in enumerate(VARIATIONS) for third in guests.thirds(at))]
 
 
-@pytest.mark.parametrize(("on", "kinds", "option"), CASES, ids=lambda value: str(value) or "plain")
-def test_x2test(on, kinds, option):
+@pytest.mark.parametrize(("on", "kinds", "option", "part"), CASES, ids=lambda value: str(value) or "plain")
+def test_x2test(on, kinds, option, part):
     limits = "limits=1" if on.emulator == "bochs" else ""  # QEMU does not enforce segment limits
     area = " ".join(word.replace("small=", "area=") for word in option.split() if word.startswith("small="))
-    part, option = (option, "") if option.startswith("part=") else ("", option)
     what = guests.x2test(f"kinds={kinds} {limits} {area} {part}", options=option, cpu=on.cpu)
     guests.assert_passed(guests.run(what, on))
 

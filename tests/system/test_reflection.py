@@ -32,14 +32,17 @@ def has_sysenter(on, option):
     ids=lambda value: str(value) or "plain",
 )
 def test_calls_and_faults_are_answered_and_stops_stop(pair, on, option):
-    for what, more, done in (
+    each = (
         ("call", "", "12 calls, 0 faults, 0 stops"),
         ("call", "confined=1", "12 calls, 0 faults, 0 stops"),
         ("fault", "", "12 calls, 12 faults, 0 stops"),
         ("fault", "pages=64", "12 calls, 12 faults, 0 stops"),
         *([("call", "gate=1", "12 calls, 0 faults, 0 stops")] if has_sysenter(on, option) else []),
         ("stop", "", "1 calls, 0 faults, 12 stops"),
-    ):
+    )
+    # an interpreter takes its time: each of the two processors does every second one
+    mine = each[guests.BOCHS.index(on) :: 2] if on in guests.BOCHS else each
+    for what, more, done in mine:
         arguments = f"pair={pair} what={what} tls=1 rounds=10 warmup=2 {more}"
         outcome = guests.boot(guests.program("reflect", arguments), options=option, on=on)
         assert f"reflect: {done}\nreflect: done" in outcome.console, outcome.console

@@ -1,9 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The kernel under the sanitizer: it forgets no invalidation that x2test would notice on some processor.
-
-The sanitizer only watches: x2test runs to the instruction as it does without, so what it says of the interface is not
-asked for a second time in test_interface.py.
-"""
+"""The kernel under the sanitizer: it forgets no invalidation that x2test would notice on some processor."""
 
 import dataclasses
 
@@ -23,10 +19,14 @@ def laboratory(experiment):
     return dataclasses.replace(made_up.lab(experiment), emulator=qemu.version()[1])
 
 
-@pytest.mark.parametrize(("kinds", "on"), guests.SANITIZED, ids=str)
-def test_x2test_passes_and_gives_no_report(tmp_path, kinds, on):
+@pytest.mark.parametrize(
+    ("kinds", "on", "third"),
+    [(*case, third) for at, case in enumerate(guests.SANITIZED) for third in guests.thirds(at)],
+    ids=str,
+)
+def test_x2test_passes_and_gives_no_report(tmp_path, kinds, on, third):
     out = tmp_path / "reports.json"
-    what = guests.x2test(f"kinds={kinds}", cpu=on.cpu)
+    what = guests.x2test(f"kinds={kinds} {third}", cpu=on.cpu)
     outcome = qemu.run(what, timeout=TIMEOUT_SECONDS, plugin=sanitizing.plugin(what.kernel, out))
     assert not outcome.timed_out
     guests.assert_passed(outcome)
