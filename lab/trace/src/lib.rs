@@ -13,6 +13,6 @@ mod core;
 pub mod ia32;
 
 pub use self::core::{
-    causes, processor, Checkpoint, CodeRange, Header, Marker, Measurement, Mode, Plan, Processor, ProgramCode,
+    causes, processor, Checkpoint, CodeRange, Header, Live, Marker, Measurement, Mode, Plan, Processor, ProgramCode,
     Recorder, Replay, Run, Sink, Stretch, Windows,
 };

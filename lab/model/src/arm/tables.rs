@@ -54,6 +54,10 @@ impl Mapping for Translation {
     fn frame_of(&self, at: Linear) -> Physical {
         self.physical(at).frame()
     }
+
+    fn entries(&self) -> [Physical; 2] {
+        self.entries.map(|(at, _)| at)
+    }
 }
 
 /// Walks the tables at `table_base` for `mva`; None where nothing is mapped.

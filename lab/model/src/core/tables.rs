@@ -7,6 +7,9 @@ use super::address::{Linear, Physical};
 pub trait Mapping: Copy + PartialEq {
     /// Physical address of the 4 KB that `at` lies in.
     fn frame_of(&self, at: Linear) -> Physical;
+
+    /// Physical addresses of the entries that the walk read, as far as they are known; 0 for none.
+    fn entries(&self) -> [Physical; 2];
 }
 
 /// The tables as the control registers name them at present.

@@ -287,4 +287,8 @@ impl Mapping for Walk {
     fn frame_of(&self, _at: Linear) -> Physical {
         self.frame
     }
+
+    fn entries(&self) -> [Physical; 2] {
+        self.entries
+    }
 }

@@ -3,7 +3,7 @@
 
 use super::setup::Setup;
 use cobnut_model::{Linear, MachineFile, Tables};
-use cobnut_trace::{Header, Marker, Measurement, Plan, Processor, Recorder, Run, Sink, Windows};
+use cobnut_trace::{Header, Live, Marker, Measurement, Plan, Processor, Recorder, Run, Sink, Windows};
 use std::fs::File;
 use std::io::BufWriter;
 use std::ops::Range;
@@ -12,7 +12,7 @@ use std::path::Path;
 // One of it exists, so its size does not matter.
 #[allow(clippy::large_enum_variant)]
 pub enum Output<P: Processor> {
-    Measurement(Measurement<P>),
+    Measurement(Live<P>),
     Windows(Windows<P>),
     Record(Recorder<P, BufWriter<File>>),
 }
@@ -42,7 +42,7 @@ impl<P: Processor> Output<P> {
             if arguments.from_begin {
                 measurement = measurement.from_begin();
             }
-            Output::Measurement(measurement.with_programs(&setup.program_code))
+            Output::Measurement(Live::new(measurement.with_programs(&setup.program_code)))
         };
         setup.warnings.iter().for_each(|warning| output.warn(warning.clone()));
         Ok(output)
@@ -88,6 +88,12 @@ fn windows<P: Processor>(
     Ok(windows.start())
 }
 
+/// Runs are parts of blocks, which live as long as the plugin (`seam::lasting`).
+#[inline(always)]
+fn lasting<P: Processor>(run: &Run<P>) -> &'static Run<P> {
+    unsafe { &*std::ptr::from_ref(run) }
+}
+
 impl<P: Processor> Sink<P> for Output<P> {
     fn prepare(&self, at: Linear, instructions: Vec<P::Instruction>) -> Run<P> {
         match self {
@@ -100,7 +106,7 @@ impl<P: Processor> Sink<P> for Output<P> {
     #[inline]
     fn run(&mut self, run: &Run<P>, at: Linear, tables: &mut impl Tables<P::Mapping>) {
         match self {
-            Output::Measurement(sink) => sink.run(run, at, tables),
+            Output::Measurement(sink) => sink.run(lasting(run), at, tables),
             Output::Windows(sink) => sink.run(run, at, tables),
             Output::Record(sink) => sink.run(run, at, tables),
         }
@@ -108,7 +114,7 @@ impl<P: Processor> Sink<P> for Output<P> {
 
     fn retract(&mut self, run: &Run<P>, instructions: Range<usize>) {
         match self {
-            Output::Measurement(sink) => sink.retract(run, instructions),
+            Output::Measurement(sink) => sink.retract(lasting(run), instructions),
             Output::Windows(sink) => sink.retract(run, instructions),
             Output::Record(sink) => sink.retract(run, instructions),
         }

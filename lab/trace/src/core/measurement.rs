@@ -128,6 +128,11 @@ impl<P: Processor> Measurement<P> {
         run.function = self.functions.number_in(program, address);
     }
 
+    /// Whether there is a machine.
+    pub(super) fn models(&self) -> bool {
+        self.machine.is_some()
+    }
+
     /// What was counted so far.
     pub(super) fn sample(&self) -> Sample<P> {
         let machine = self.machine.as_ref();

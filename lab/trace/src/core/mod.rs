@@ -10,6 +10,7 @@ mod footprint;
 pub(crate) mod format;
 mod functions;
 mod header;
+mod live;
 mod marker;
 mod measurement;
 mod mode;
@@ -27,6 +28,7 @@ mod warnings;
 mod windows;
 
 pub use header::{CodeRange, Header, ProgramCode};
+pub use live::Live;
 pub use marker::Marker;
 pub use measurement::{Checkpoint, Measurement};
 pub use mode::Mode;

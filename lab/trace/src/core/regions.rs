@@ -11,10 +11,13 @@ use serde::Serialize;
 
 pub(crate) type CountsOf<P> = <<P as Processor>::Machine as Machine<P>>::Counts;
 
-/// Adds to `counters` what was counted between `from` and `to` so many `times`.
+/// Adds to `counters` what was counted between `from` and `to` so many `times`. That may be less than nothing, where
+/// instructions are taken back that were counted before `from`.
 pub(crate) fn advance<C: AsRef<[u64]> + AsMut<[u64]>>(counters: &mut C, from: &C, to: &C, times: u64) {
     let spans = from.as_ref().iter().zip(to.as_ref());
-    counters.as_mut().iter_mut().zip(spans).for_each(|(counter, (from, to))| *counter += (to - from) * times);
+    counters.as_mut().iter_mut().zip(spans).for_each(|(counter, (from, to))| {
+        *counter = counter.wrapping_add(to.wrapping_sub(*from).wrapping_mul(times));
+    });
 }
 
 /// Everything that is sampled at a marker.

@@ -23,7 +23,7 @@ pub const STRIDE: u32 = 0xff8;
 /// pages have, and whether some are parts of a 4 MB page.
 #[derive(Default)]
 pub struct Tables {
-    changes: u32,
+    pub changes: u32,
 }
 
 impl cobnut_model::Tables<Walk> for Tables {
@@ -82,13 +82,18 @@ pub fn instructions(number: usize) -> Vec<Instruction> {
     (0..1 + number % 6).map(|n| instruction(n * 3 + number)).collect()
 }
 
-pub fn play(calls: &[Call], sink: &mut impl Sink<Ia32>) {
+/// The runs of the made-up guest, as `prepare` makes them.
+pub fn runs(prepare: impl Fn(Linear, Vec<Instruction>) -> Run) -> Vec<Run> {
     let run = |n: usize| {
-        let mut run = sink.prepare(Linear(CODE + n as u32 * STRIDE), instructions(n));
+        let mut run = prepare(Linear(CODE + n as u32 * STRIDE), instructions(n));
         run.mode = [Mode::Kernel, Mode::Stub, Mode::Trampoline, Mode::User][n % 4];
         run
     };
-    let runs: Vec<Run> = (0..RUNS).map(run).collect();
+    (0..RUNS).map(run).collect()
+}
+
+pub fn play(calls: &[Call], sink: &mut impl Sink<Ia32>) {
+    let runs = runs(|linear, instructions| sink.prepare(linear, instructions));
     let mut tables = Tables::default();
     for call in calls {
         match *call {
@@ -143,17 +148,22 @@ impl Sink<Ia32> for Counting {
     }
 }
 
-/// Compares both; returns which share of the runs the replay has made.
-pub fn compare(calls: &[Call], machine: Option<&MachineFile>, without_flush: bool, what: &str) -> f64 {
+/// What is said of the made-up guest.
+pub fn header() -> Header {
     let ranges = [CodeRange { name: "part".into(), addresses: CODE..CODE + 5 * STRIDE }];
     let function = |n: u32| CodeRange { name: format!("f{n}"), addresses: CODE + n * STRIDE..CODE + (n + 1) * STRIDE };
-    let header = Header {
+    Header {
         architecture: "ia32".into(),
         memory: MEMORY,
         ranges: ranges.to_vec(),
         functions: (0..RUNS as u32 / 2).map(function).collect(),
         provenance: serde_json::Value::Null,
-    };
+    }
+}
+
+/// Compares both; returns which share of the runs the replay has made.
+pub fn compare(calls: &[Call], machine: Option<&MachineFile>, without_flush: bool, what: &str) -> f64 {
+    let header = header();
     let measurement = || {
         let measurement = Measurement::new(machine, &[], &header);
         if without_flush {
