@@ -203,3 +203,23 @@ fn t312_a_taken_jump_is_part_of_what_its_line_waits_for() {
     (0..3).for_each(|_| pass(&mut machine));
     assert_eq!(machine.ledger().row(Category::Stall), 0, "two clocks for the jump are the line's");
 }
+
+#[test]
+fn t313_a_line_that_was_open_while_only_misses_counted_has_come() {
+    let mut machine = Machine::new(&pentium4(&[]));
+    let code = [instruction(Class::Nop, 1), END];
+    // What the line behind waits for the one of the nop.
+    let waits = |machine: &mut Machine, rests: bool| {
+        machine.only_misses(rests);
+        run(machine, 0x20_0000, &code);
+        machine.only_misses(false);
+        let before = machine.ledger().row(Category::Stall);
+        run(machine, 0x10_0000, &[END]);
+        machine.ledger().row(Category::Stall) - before
+    };
+    for _ in 0..3 {
+        waits(&mut machine, false);
+    }
+    assert_eq!(waits(&mut machine, false), 2000 - 333);
+    assert_eq!(waits(&mut machine, true), 0);
+}
