@@ -128,9 +128,9 @@ impl<P: Processor> Measurement<P> {
         run.function = self.functions.number_in(program, address);
     }
 
-    /// Whether there is a machine.
+    /// Whether a machine is told of calls.
     pub(super) fn models(&self) -> bool {
-        self.machine.is_some()
+        self.machine.is_some() && !self.waiting
     }
 
     /// What was counted so far.

@@ -98,16 +98,18 @@ impl<P: Processor> Calls<P> {
         let known = self.events.iter().position(|known| *known == told);
         let number = match known {
             Some(number) => number,
-            None if self.events.len() == MOST_EVENTS => {
-                self.events.clear();
-                return None;
-            }
+            None if self.events.len() == MOST_EVENTS => return None,
             None => {
                 self.events.push(told);
                 self.events.len() - 1
             }
         };
         Some(Call::new(EVENT, number as u32, 0))
+    }
+
+    /// Numbers of events are given anew.
+    pub fn forget_events(&mut self) {
+        self.events.clear();
     }
 
     pub fn made(&self, Call(bits): Call) -> Made<P> {

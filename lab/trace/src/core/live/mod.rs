@@ -29,8 +29,11 @@ const PASSES_AFTER: usize = 2;
 const TRIALS: usize = 8;
 /// A pass has at least so many calls, if need be those of several rounds of a loop.
 const SHORTEST_PASS: usize = 64;
-/// So many calls have to be repetitions before states are compared, which costs as much as modelling some thousands.
-const PATIENCE: usize = 1 << 13;
+/// So many calls have to be repetitions before states are compared, which costs as much as modelling as many. If it was
+/// in vain, more have to be the next time.
+const PATIENCE: usize = 1 << 14;
+/// It was not if so many calls were counted.
+const WORTH: u64 = 1 << 16;
 const MOST_PATIENCE: usize = 1 << 22;
 /// So many calls are counted before they are booked at the latest. No more than they can be the switches that a
 /// machine remembers.
@@ -67,7 +70,7 @@ pub struct Live<P: Processor> {
 
 impl<P: Processor> Live<P> {
     pub fn new(inner: Measurement<P>) -> Self {
-        let phase = if inner.models() && inner.checkpoint().is_some() { Phase::Seek } else { Phase::Off };
+        let phase = if is_modelled(&inner) { Phase::Seek } else { Phase::Off };
         Live {
             inner,
             calls: Calls::default(),
@@ -130,7 +133,10 @@ impl<P: Processor> Live<P> {
             match self.calls.event(event) {
                 Some(call) if self.is_counted(call, None, tables) => return,
                 Some(_) => {}
-                None => self.forget(),
+                None => {
+                    self.forget();
+                    self.calls.forget_events();
+                }
             }
         }
         self.inner.event(event, tables);
@@ -144,6 +150,9 @@ impl<P: Processor> Live<P> {
             _ => self.forget(),
         }
         self.inner.marker(marker);
+        if matches!(self.phase, Phase::Off) && is_modelled(&self.inner) {
+            self.phase = Phase::Seek;
+        }
     }
 
     pub fn process(&mut self, name: &str) {
@@ -204,13 +213,15 @@ impl<P: Processor> Live<P> {
             self.next = 0;
         }
         if self.next == 0 && !self.pass_begins() {
-            (self.patience, self.phase) = (MOST_PATIENCE.min(4 * self.patience), Phase::Seek);
+            self.in_vain();
+            self.phase = Phase::Seek;
             return false;
         }
         if self.counting {
             return self.counts(call);
         }
         if self.pass[self.next] != call {
+            self.in_vain();
             self.phase = Phase::Seek;
             return false;
         }
@@ -270,10 +281,16 @@ impl<P: Processor> Live<P> {
         captured.play(&self.pass[..self.next], &self.calls, &mut self.inner);
         let calls = booked * self.pass.len() as u64;
         self.counted += calls;
-        if calls >= self.patience as u64 {
-            self.patience = PATIENCE;
+        match calls >= WORTH {
+            true => self.patience = PATIENCE,
+            false => self.in_vain(),
         }
         self.history.clear();
+    }
+
+    /// States were compared, and it did not pay.
+    fn in_vain(&mut self) {
+        self.patience = MOST_PATIENCE.min(2 * self.patience);
     }
 
     /// Something comes that is part of no loop.
@@ -284,6 +301,11 @@ impl<P: Processor> Live<P> {
             self.history.clear();
         }
     }
+}
+
+/// Whether calls are modelled, by a machine that can tell its state: what is only counted is as fast as can be.
+fn is_modelled<P: Processor>(inner: &Measurement<P>) -> bool {
+    inner.models() && inner.checkpoint().is_some()
 }
 
 /// For calls that ask for no translation.
