@@ -6,16 +6,19 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from cobnut import boards, gnumach, linux_guest, paths
+from cobnut import boards, cpio, gnumach, linux_guest, paths
 from cobnut.boards import Board
 from cobnut.errors import unknown
 from cobnut.linux import board as board_linux
+from cobnut.linux import images, initrd
 
 FOLDER = paths.BUILD / "guests"
 # what the init of Debian's Linux runs: the kernel's option run="...", which init finds in its environment, or a shell
 COMMANDS = 'if [ -n "$run" ]; then sh -c "$run"; else setsid cttyhack sh; fi'
-# what no test boots: collie's standard kernel, which takes minutes to build, is there to be measured
-UNTESTED = {("collie", "linux")}
+# before that, in the image of lmbench, which has its programs in a folder of their own and writes to /tmp
+LMBENCH = f"mount -t devtmpfs devtmpfs /dev\nmount -t tmpfs tmpfs /tmp\nexport PATH=/bin:/bin/lmbench\n{COMMANDS}"
+# what no test boots: collie's standard kernel, which takes minutes to build, and lmbench are there to be measured
+UNTESTED = {("collie", "linux"), ("pc", "lmbench")}
 Files = dict[str, Path | bytes]  # by the name that they get: where they are, or what is in them
 
 
@@ -53,6 +56,13 @@ def _debian(_: Board) -> Files:
         return {"kernel": guest.kernel, "initrd": initrd.path.read_bytes(), "symbols": guest.symbols}
 
 
+def _lmbench(_: Board) -> Files:
+    guest = linux_guest.kernel()
+    first = cpio.archive([cpio.program("init", (linux_guest.SCRIPT % LMBENCH).encode())])
+    image = initrd.base(images.find("lmbench")).read_bytes() + first
+    return {"kernel": guest.kernel, "initrd": image, "symbols": guest.symbols}
+
+
 def _gnumach(_: Board) -> Files:
     mach = gnumach.ensure()
     return {"kernel": mach.kernel, "kernel-dbg": mach.debugging}
@@ -70,6 +80,7 @@ def _fast_linux_for_board(board: Board) -> Files:
 
 GUESTS: dict[tuple[str, str], Callable[[Board], Files]] = {
     ("pc", "linux"): _debian,
+    ("pc", "lmbench"): _lmbench,
     ("pc", "gnumach"): _gnumach,
     **{(name, "linux"): _linux_for_board for name in board_linux.PORTS},
     **{(name, "linux-fass"): _fast_linux_for_board for name in board_linux.PORTS},
