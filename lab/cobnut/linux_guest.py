@@ -34,7 +34,7 @@ BOOT_SECONDS = 300
 
 FREESTANDING = ("-nostdlib", "-ffreestanding", "-fno-stack-protector", "-fno-asynchronous-unwind-tables")
 PROGRAMS = {"pipe": FREESTANDING, "memory": ()}  # that go into a guest's file system
-MEASURED = {"rounds": FREESTANDING, "syscalls": FREESTANDING}  # that are given to guests as files
+MEASURED = {"rounds": FREESTANDING, "syscalls": FREESTANDING, "users": ()}  # that are given to guests as files
 SCRIPT = f"""#!/bin/busybox sh
 /bin/busybox --install -s /bin
 export PATH=/bin

@@ -67,6 +67,9 @@ class Region(TypedDict):
     functions: NotRequired[list[Function]]
 
 
+Succession = TypedDict("Succession", {"case": int, "from": str, "to": str, "times": int})
+
+
 @WHOLE
 class InRange(TypedDict):
     """What was counted in parts of the kernel's code, by their names, in a case."""
@@ -87,6 +90,7 @@ class Measured(TypedDict):
     warnings: list[str]
     ranges: NotRequired[list[InRange]]
     processes: NotRequired[dict[str, list[str]]]
+    successions: NotRequired[list[Succession]]
     without: NotRequired[str | None]
 
 

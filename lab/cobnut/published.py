@@ -181,6 +181,8 @@ H97_GETPID_TRAMPOLINE = 753
 H97_GETPID_PARTS = {"enter": 20, "send": 168, "server": 131, "reply": 188, "leave": 19}
 # section 5.3: recompiling the Linux server takes 6 to 7 % more than natively
 H97_COMPILE = 1.07
+# section 5.3, the AIM multiuser benchmark suite VII: 8.3 % slower than native over all loads
+H97_AIM = 1.083
 # table 3 and figure 6, lmbench and hbench: "1.5-2.5x slowdown" against native Linux in the worst rows
 H97_LMBENCH_WORST = 2.5
 # section 6.1 and table 4, rows (2) to (4): a round trip with one byte (of a mapping: with one page), in us, and the

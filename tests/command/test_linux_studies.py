@@ -4,7 +4,15 @@
 import pytest
 
 from cobnut.errors import CobnutError
-from cobnut.experiments import haertig97_compile, haertig97_lmbench, uhlig02_catwc, uhlig02_gcc
+from cobnut.experiments import (
+    haertig97_aim,
+    haertig97_compile,
+    haertig97_lmbench,
+    talking_linux,
+    uhlig02_catwc,
+    uhlig02_fig9,
+    uhlig02_gcc,
+)
 from cobnut.experiments.haertig97_lmbench import ROWS, Row, operation
 from cobnut.experiments.linux_programs import Peer, Turns
 
@@ -101,4 +109,73 @@ def test_a_compilation_may_take_as_much_more_as_the_papers():
         "small.without_faults": True,
         "large.times": False,
         "large.without_faults": False,
+    }
+
+
+def loaded(name, cycles, faults=0):
+    """A peer under which each of two loads takes so much."""
+    region = {"per_iteration": {"cycles": [cycles]}, "ledger": {"limit_fault": faults}, "iterations": 1}
+    return Peer(name, {load: Turns(name, load, region, {}, []) for load in ("load1", "load2")}, "", ())
+
+
+def test_loads_double_and_all_of_them_are_judged_together():
+    assert haertig97_aim.loads_of(1) == [1] and haertig97_aim.loads_of(8) == haertig97_aim.loads_of(9) == [1, 2, 4, 8]
+    peers = {"native": loaded("native", 100), "large": loaded("large", 120, 10), "small": loaded("small", 108)}
+    found = {check.name: check.ok for check in haertig97_aim.judge_loads([1, 2], peers)}
+    assert found == {
+        "small.times": True,
+        "small.without_faults": True,
+        "large.times": False,
+        "large.without_faults": False,
+    }
+
+
+SERVER_IN_1, SERVER_IN_2, SH, CAT = "1000+2000", "3000+2000", "1000+4000", "3000"
+PROCESSES = {
+    SERVER_IN_1: ["server"],
+    SERVER_IN_2: ["server"],
+    SH: ["init (1)", "sh (7)", "a-b (8)"],
+    CAT: ["cat (9)"],
+    "5000": ["gone (3)"],
+}
+
+
+def talking():
+    """A shell and another program in a bound space, one after the other, and a large one, with their server."""
+    switches = [(SH, SERVER_IN_1, "segments"), (SERVER_IN_1, SH, "segments"), (SERVER_IN_2, CAT, "segments")]
+    switches += [(SERVER_IN_1, SERVER_IN_2, "cr3"), (SH, "5000", "cr3"), (SH, SH, "invlpg"), (SH, "6000", "cr3")]
+    region = {
+        "case": 0,
+        "iterations": 1,
+        "per_iteration": {"cr3_writes": [3]},
+        "switches": [{"switch": index, "times": 10} for index in range(len(switches))],
+    }
+    made = [{"from": a, "to": b, "how": how, "at": None} for a, b, how in switches]
+    successions = [("sh (7)", "cat (9)", 0, 2), ("cat (9)", "a-b (8)", 0, 1), ("sh (7)", "gone (3)", 1, 5)]
+    measured = {
+        "processes": PROCESSES,
+        "successions": [{"from": a, "to": b, "case": case, "times": n} for a, b, case, n in successions],
+    }
+    return Peer("all", {"turn": Turns("all", "turn", region, {}, made)}, "", (), measured)
+
+
+def test_spaces_of_linux_are_called_by_the_processes_that_were_in_them():
+    graph = talking_linux.graph_of(talking())
+    both = "sh 7 a.b 8"
+    assert graph.times == {(both, "server"): 10, ("server", both): 10, ("server", "cat 9"): 10, (both, "root"): 10}
+    assert graph.successions == {("sh 7", "cat 9"): 2, ("cat 9", "a.b 8"): 1}
+    assert (graph.unknown, graph.total) == (10, 50), "nobody has been in one of them"
+    assert graph.groups["server"] == talking_linux.GLOBAL and graph.groups[both] != graph.groups["cat 9"] >= 0
+    series = {one.name: dict(zip(one.x, one.y, strict=True)) for one in talking_linux.series_of("shell", graph)}
+    assert series["shell.process"]["a.b 8"] == graph.groups[both]
+    assert series["shell.cluster"] == {"server": None, "root": None, both: 0, "cat 9": 0}
+
+
+def test_the_server_of_linux_is_in_all_hosts_and_switches_are_known():
+    found = {check.name: (check.measured, check.ok) for check in uhlig02_fig9.judge_linux("shell", talking())}
+    assert found == {
+        "linux.shell.known": (0.8, False),
+        "linux.shell.with_server": (0.6, False),
+        "linux.shell.global": (1, True),
+        "linux.shell.cr3_writes": (0.06, False),
     }

@@ -32,6 +32,7 @@ PEERS = {
     ALL: Wish(small="all"),
 }
 PROGRAM, SERVER, OS_LAYER = "program", "server", "os"  # parts of the code, as the plugin names them
+PROCESSES = paths.ROOT / "lab" / "guests" / "linux-server.toml"
 NO_SYMBOL = "no symbol "  # without symbols of ours all user code counts as such, which is right for Debian's kernel
 
 
@@ -62,7 +63,8 @@ class Printed(Loop):
 class Work:
     """A program of lab/guests if there is one, what the guest's shell does, and its loops, of which some turns are not
     measured. `files` are in the guest's /files, where the command begins; the rest of its files is the image. An
-    instruction takes 2^`instruction_log2_ns` ns of virtual time.
+    instruction takes 2^`instruction_log2_ns` ns of virtual time. With `processes` the plugin tells processes apart, of
+    Linux as a server.
     """
 
     program: str | None
@@ -73,6 +75,7 @@ class Work:
     files: Mapping[str, bytes] = field(default_factory=dict)
     image: str = images.DEFAULT
     instruction_log2_ns: int = 0
+    processes: bool = False
 
 
 @dataclass(frozen=True)
@@ -146,12 +149,15 @@ class Turns:
 
 @dataclass(frozen=True)
 class Peer:
-    """All that was measured under one kernel, what was said on the console, and what the plugin did not understand."""
+    """All that was measured under one kernel, what was said on the console, and what the plugin did not understand.
+    `measured` is the whole of what it wrote.
+    """
 
     name: str
     loops: dict[str, Turns]
     console: str
     doubts: tuple[str, ...]
+    measured: written.Measured = field(default_factory=lambda: written.NOTHING)
 
 
 SHARES = ("kernel", "os", "linux", "program")
@@ -197,7 +203,7 @@ def _measured(lab: Lab, work: Work, name: str) -> Peer:
             raise CobnutError(f"{name}: the loop {loop.name} of '{work.command}' was not seen")
         loops[loop.name] = Turns(name, loop.name, region, parts.get(number, {}), found["switches"])
     doubts = tuple(doubt for doubt in found["warnings"] if not doubt.startswith(NO_SYMBOL))
-    return Peer(name, loops, outcome.console, doubts)
+    return Peer(name, loops, outcome.console, doubts, found)
 
 
 def _fill(folder: Path, work: Work) -> None:
@@ -219,6 +225,8 @@ def _arguments(lab: Lab, work: Work, name: str, boot: Boot, files: Path, out: Pa
         layer = os_layer.addresses(server.LINK)
         words.append(("kernel", str(boot.kernel)))
         words.append(("program", f"{SERVER}:{server.LINK}"))
+        if work.processes:
+            words.append(("processes", str(PROCESSES)))
         words.append(("range", f"{OS_LAYER}:{SERVER}/{layer.start:#x}..{layer.stop:#x}"))
     return words
 

@@ -3,16 +3,19 @@
 
 U02 draws the switches of three compilations (figure 9) and of a web server (figure 10) as graphs and sees that programs
 talk in small groups, from which it proposes groups and leaves them to others. Here the kernel forms them from the
-switches that it counts, and the graph is of the switches that the plugin sees. The program `groups` makes the patterns.
+switches that it counts, and the graph is of the switches that the plugin sees. The program `groups` makes the patterns;
+with `guest=linux` it is Linux as a server, with a pipeline of a shell's and three compilations at once.
 """
 
 from collections.abc import Iterator
 
 from cobnut import sheets
 from cobnut.checks import Check, at_least, at_most, exactly
-from cobnut.experiments import Experiment, Kind, Lab, Setting
+from cobnut.experiments import Experiment, Kind, Lab, Setting, linux_programs, runner, talking_linux
+from cobnut.experiments.linux_programs import SERVER, Peer
 from cobnut.experiments.talking_graph import GLOBAL, Graph, graph_of
 from cobnut.experiments.talking_spaces import Heard, Talk, listen
+from cobnut.plots import Plot
 from cobnut.results import Result, Series
 
 SHEET = sheets.beside(__file__)
@@ -22,10 +25,17 @@ SHEET = sheets.beside(__file__)
 PATTERNS = {"pipeline": (25, 64), "web": (26, 128)}
 WARMUP_MS = 2000
 MOST_BETWEEN, LEAST_KNOWN = 0.02, 0.999
+GUESTS = PATTERN, LINUX = "patterns", "linux"
+LEAST_WITH_SERVER = 0.95
+FIRST = {PATTERN: [f"{pattern}.switches" for pattern in PATTERNS], LINUX: ["shell.switches", "compile.switches"]}
 
 
 def run(lab: Lab) -> Result:
-    """One run of each pattern, with groups by the kernel's choice."""
+    """One run of each pattern, or of each work under Linux, with groups by the kernel's choice."""
+    return run_linux(lab) if GUESTS[lab.settings["guest"]] == LINUX else run_patterns(lab)
+
+
+def run_patterns(lab: Lab) -> Result:
     batch, rounds = lab.settings["batch"], lab.settings["rounds"]
     talks = [
         Talk(pattern, spaces, "groups", batch, rounds, WARMUP_MS, names=True, area_mb=area_mb)
@@ -35,6 +45,28 @@ def run(lab: Lab) -> Result:
     checks = [check for one in heard for check in judge_one(one)]
     series = [line for one in heard if not one.failure for line in series_of(one.talk.pattern, graph_of(one))]
     return lab.result(series, checks, [row for one in heard for row in one.rows(one.talk.pattern)])
+
+
+def run_linux(lab: Lab) -> Result:
+    works = talking_linux.works(lab)
+    heard = runner.mapped(lab, list(works), lambda name: talking_linux.listen(lab, works[name]))
+    checks = [check for name, peer in heard.items() for check in judge_linux(name, peer)]
+    series = [
+        line for name, peer in heard.items() for line in talking_linux.series_of(name, talking_linux.graph_of(peer))
+    ]
+    rows = [talking_linux.row_of(name, peer) for name, peer in heard.items()]
+    return lab.result(series, checks, rows, emulator=f"{lab.emulator}, {linux_programs.versions()}")
+
+
+def judge_linux(name: str, peer: Peer) -> Iterator[Check]:
+    """Who is in all groups, and what switches between groups cost."""
+    graph = talking_linux.graph_of(peer)
+    turn = next(iter(peer.loops.values()))
+    everywhere = float(graph.groups.get(SERVER) == talking_linux.GLOBAL)
+    yield SHEET.judge(f"linux.{name}.known", graph.known, at_least(LEAST_KNOWN))
+    yield SHEET.judge(f"linux.{name}.with_server", graph.with_server, at_least(LEAST_WITH_SERVER))
+    yield SHEET.judge(f"linux.{name}.global", everywhere, exactly(1))
+    yield SHEET.judge(f"linux.{name}.cr3_writes", turn.count("cr3_writes") / graph.total, at_most(MOST_BETWEEN))
 
 
 def judge_one(heard: Heard) -> Iterator[Check]:
@@ -68,17 +100,24 @@ def series_of(pattern: str, graph: Graph) -> list[Series]:
     ]
 
 
+def plots(result: Result) -> list[Plot]:
+    """Of the guest that was run."""
+    names = [name for name in GUESTS if any(result.find(first) for first in FIRST[name])]
+    return SHEET.drawn(*names)
+
+
 EXPERIMENT = Experiment(
     name="uhlig02/fig9",
     sheet=SHEET,
     kind=Kind.REPRODUCTION,
     machine="pentium4-1400",
     settings={
+        "guest": Setting(0, 0, range(2), "what runs", names=GUESTS),
         "batch": Setting(64, 64, range(1, 100_001), "items that a group works on before another one is scheduled"),
         "rounds": Setting(200, 100, range(1, 100_001), "batches measured; as many warm up"),
     },
     long_proof=True,
     run=run,
-    plots=SHEET.all_plots,
+    plots=plots,
     has_curves=True,
 )

@@ -12,6 +12,7 @@ use super::regions::{advance, Case, Regions, Sample, Totals, TotalsReport};
 use super::run::Run;
 use super::sink::Sink;
 use super::stretch::Stretch;
+use super::successions::{Succession, Successions};
 use super::warnings::Warnings;
 use crate::Marker;
 use crate::Mode;
@@ -36,6 +37,7 @@ pub struct Measurement<P: Processor> {
     totals: Option<Totals<P>>,
     /// Who has run in each space, as they came.
     processes: BTreeMap<String, Vec<String>>,
+    successions: Successions,
     warnings: Warnings,
     effects: Effects<P>,
     /// Whether an iteration is being measured, so that footprints and functions matter.
@@ -63,6 +65,9 @@ pub struct Measured<'a> {
     /// By space, the processes that have run in it, on a machine; of guests whose processes are known.
     #[serde(skip_serializing_if = "Option::is_none")]
     processes: Option<&'a BTreeMap<String, Vec<String>>>,
+    /// Which process ran after which in measured iterations, of guests whose processes are known.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    successions: Vec<Succession<'a>>,
     /// What makes these figures doubtful.
     warnings: Vec<String>,
 }
@@ -90,6 +95,7 @@ impl<P: Processor> Measurement<P> {
             ranges: CodeRanges::new(&header.ranges),
             totals: None,
             processes: BTreeMap::new(),
+            successions: Successions::default(),
             warnings: Warnings::default(),
             effects: Effects::default(),
             measuring: false,
@@ -172,6 +178,7 @@ impl<P: Processor> Measurement<P> {
             switches,
             totals: self.totals.as_ref().map_or_else(|| self.totals_now().report(), Totals::report),
             processes: Some(&self.processes).filter(|processes| !processes.is_empty()),
+            successions: self.successions.report(),
             warnings,
         }
     }
@@ -444,6 +451,7 @@ impl<P: Processor> Sink<P> for Measurement<P> {
     }
 
     fn process(&mut self, name: &str) {
+        self.successions.runs(name, self.regions.unfinished().filter(|_| self.measuring));
         let Some(machine) = &mut self.machine else { return };
         let names = self.processes.entry(causes::name(machine.causes().space())).or_default();
         if names.iter().all(|known| known != name) {

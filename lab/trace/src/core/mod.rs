@@ -23,6 +23,7 @@ mod replay;
 mod run;
 mod sink;
 mod stretch;
+mod successions;
 mod translations;
 mod warnings;
 mod windows;

@@ -19,18 +19,13 @@
 #include <skas.h>
 #include <asm/syscall.h>
 #include "cobnut.h"
-#include "ipc.h"
+#include "process.h"
 #include "stub.h"
 #include "vdso.h"
 
 extern char stub_page[];
-extern const sys_call_ptr_t sys_call_table[];
 
 #define GENERAL_PROTECTION	13
-#define INT_CODE(n)		((n) * 8 + 2)	/* error code of a system call that is not the microkernel's */
-#define INT_LENGTH		2
-#define SYSENTER_CODE		0x10000		/* and of one by sysenter */
-#define LINUX_CALL		0x80
 #define TRAP_FLAG		0x100
 #define RESUME_FLAG		0x10000
 #define USER_FLAGS		0x202
@@ -39,14 +34,9 @@ extern const sys_call_ptr_t sys_call_table[];
 #define AROUND			16	/* pages of a file that Linux finds together */
 #define MOST_REFUSED		4	/* answers to faults */
 #define FIRST_ACCESS		8	/* beside the access of a fault: Linux has just got the page */
-#define CALL_FLAGS		(_TIF_SYSCALL_TRACE | _TIF_SYSCALL_AUDIT | _TIF_SECCOMP | _TIF_SINGLESTEP)
 
 enum { DIVIDE = 0, DEBUG = 1, BREAKPOINT = 3, OVERFLOW = 4, BOUNDS = 5, INVALID_OPCODE = 6, NO_FPU = 7,
        PAGE = 14, FPU_ERROR = 16, ALIGNMENT = 17, SIMD_ERROR = 19 };
-
-/* Where registers are in messages about exceptions, and in those of ExchangeRegisters. */
-enum { MR_IP = 1, MR_FLAGS, MR_NUMBER, MR_CODE, MR_DI, MR_SI, MR_BP, MR_SP, MR_BX, MR_DX, MR_CX, MR_AX };
-#define REGISTER_WORDS	12
 
 static __always_inline L4_Word_t *messages(void)
 {
@@ -350,53 +340,16 @@ static void note_no_call(struct uml_pt_regs *regs)
 	UPT_SYSCALL_NR(regs) = NO_SYSCALL;
 }
 
-/* `plain`: one of Linux's table, and nobody else wants to see it. */
-static __always_inline void system_call(struct uml_pt_regs *regs, bool plain)
-{
-	unsigned long *gp = regs->gp;
-	const unsigned long number = gp[HOST_AX];
-
-	gp[HOST_ORIG_AX] = number;
-	if (unlikely(!plain))
-		return handle_syscall(regs);
-	UPT_SYSCALL_NR(regs) = number;
-	gp[HOST_AX] = sys_call_table[number](gp[HOST_BX], gp[HOST_CX], gp[HOST_DX], gp[HOST_SI],
-					     gp[HOST_DI], gp[HOST_BP]);
-}
-
-/* Calls that take all their parameters in registers have fewer (arch/x86/entry/syscalls/syscall_32.tbl). */
-static bool has_six_parameters(unsigned long number)
-{
-	switch (number) {
-	case __NR_ipc:
-	case __NR_mmap2:
-	case __NR_futex:
-	case __NR_fadvise64_64:
-	case __NR_mbind:
-	case __NR_pselect6:
-	case __NR_splice:
-	case __NR_sync_file_range:
-	case __NR_move_pages:
-	case __NR_epoll_pwait:
-	case __NR_fallocate:
-	case __NR_fanotify_mark:
-	case __NR_process_vm_readv:
-	case __NR_process_vm_writev:
-	case __NR_sendto:
-	case __NR_recvfrom:
-	case __NR_copy_file_range:
-	case __NR_preadv2:
-	case __NR_pwritev2:
-	case __NR_io_pgetevents:
-	case __NR_pselect6_time64:
-	case __NR_io_pgetevents_time64:
-	case __NR_futex_time64:
-	case __NR_io_uring_enter:
-	case __NR_epoll_pwait2:
-		return true;
-	}
-	return false;
-}
+/* As arch/x86/entry/syscalls/syscall_32.tbl has them. */
+const unsigned char six_parameters[__NR_syscalls] = {
+	[__NR_ipc] = 1, [__NR_mmap2] = 1, [__NR_futex] = 1, [__NR_fadvise64_64] = 1, [__NR_mbind] = 1,
+	[__NR_pselect6] = 1, [__NR_splice] = 1, [__NR_sync_file_range] = 1, [__NR_move_pages] = 1,
+	[__NR_epoll_pwait] = 1, [__NR_fallocate] = 1, [__NR_fanotify_mark] = 1,
+	[__NR_process_vm_readv] = 1, [__NR_process_vm_writev] = 1, [__NR_sendto] = 1,
+	[__NR_recvfrom] = 1, [__NR_copy_file_range] = 1, [__NR_preadv2] = 1, [__NR_pwritev2] = 1,
+	[__NR_io_pgetevents] = 1, [__NR_pselect6_time64] = 1, [__NR_io_pgetevents_time64] = 1,
+	[__NR_futex_time64] = 1, [__NR_io_uring_enter] = 1, [__NR_epoll_pwait2] = 1,
+};
 
 /* The sixth parameter of a call by sysenter, which is on the stack. False if that cannot be read. */
 static noinline bool complete_call(struct mm_struct *mm, unsigned long *gp)
@@ -424,66 +377,77 @@ static noinline void other_message(struct uml_pt_regs *regs, L4_Word_t tag)
 	force_sig(SIGSEGV);
 }
 
-static __always_inline void handle(struct task_struct *task, struct cobnut_thread *thread,
-				   struct uml_pt_regs *regs, L4_Word_t tag, const L4_Word_t *first)
+/* A call that entry.S leaves to others, with its registers stored. */
+static void other_call(struct uml_pt_regs *regs)
 {
-	const unsigned long flags = read_task_thread_flags(task) & CALL_FLAGS;
+	regs->gp[HOST_ORIG_AX] = regs->gp[HOST_AX];
+	handle_syscall(regs);
+}
+
+static void handle(struct task_struct *task, struct uml_pt_regs *regs, const struct message *message)
+{
+	struct cobnut_thread *thread = &task->thread.arch.cobnut;
 	unsigned long *gp = regs->gp;
 	unsigned int number, code;
-	bool plain;
 
-	if (unlikely(!is_exception(tag))) {
-		if (unlikely(!is_fault(tag)))
-			return other_message(regs, tag);
+	if (!is_exception(message->tag)) {
+		if (unlikely(!is_fault(message->tag)))
+			return other_message(regs, message->tag);
 		note_no_call(regs);
-		return note_fault(thread, tag, first[0]);
+		return note_fault(thread, message->tag, message->first[0]);
 	}
 	thread->state = COBNUT_EXCEPTION;
 	number = messages()[MR_NUMBER];
 	code = messages()[MR_CODE];
-	gp[HOST_IP] = first[0];
-	gp[HOST_EFLAGS] = first[1];
+	gp[HOST_IP] = message->first[0];
+	gp[HOST_EFLAGS] = message->first[1];
 	store_registers(gp);
-	if (unlikely(flags & _TIF_SINGLESTEP))
+	if (test_tsk_thread_flag(task, TIF_SINGLESTEP))
 		gp[HOST_EFLAGS] &= ~TRAP_FLAG;
-	plain = gp[HOST_AX] < __NR_syscalls && !flags;
-	if (likely(number == GENERAL_PROTECTION && code == INT_CODE(LINUX_CALL))) {
+	if (number == GENERAL_PROTECTION && code == INT_CODE(LINUX_CALL)) {
 		gp[HOST_IP] += INT_LENGTH;
-		return system_call(regs, plain);
+		return other_call(regs);
 	}
-	if (unlikely(code != SYSENTER_CODE)) {
+	if (code != SYSENTER_CODE) {
 		note_no_call(regs);
 		return exception(regs, number, code);
 	}
-	/* from the vdso (vdso-code.S), to which it returns */
 	gp[HOST_IP] = task->mm->context.id.vdso + VDSO_BACK;
-	if (unlikely(!plain || has_six_parameters(gp[HOST_AX])) && unlikely(!complete_call(task->mm, gp))) {
-		note_no_call(regs);
-		gp[HOST_AX] = -EFAULT;
-		return;
-	}
-	system_call(regs, plain);
+	if (complete_call(task->mm, gp))
+		return other_call(regs);
+	note_no_call(regs);
+	gp[HOST_AX] = -EFAULT;
 }
 
-/*
- * Waits for the thread's next message. False if an event comes first, or the thread cannot be
- * answered: it is to be stopped then.
- */
-static __always_inline bool wait(struct cobnut_thread *thread, L4_Word_t to, L4_Word_t *tag,
-				 L4_Word_t *first)
+static bool has_failed(const struct message *message)
 {
-	L4_Word_t from;
+	return L4_IpcFailed((L4_MsgTag_t){ .raw = message->tag });
+}
 
-	for (;;) {
-		*tag = x2_reply_wait(to, &from, first);
-		if (likely(from == thread->id && !L4_IpcFailed((L4_MsgTag_t){ .raw = *tag })))
-			return true;
-		/* the events thread; threads of one space know each other by local ids */
-		if (L4_IpcFailed((L4_MsgTag_t){ .raw = *tag }) ||
-		    L4_IsLocalId((L4_ThreadId_t){ .raw = from }))
-			return false;
+static bool is_from(const struct cobnut_thread *thread, const struct message *message)
+{
+	return !has_failed(message) && message->from == thread->id;
+}
+
+/* Of another process's thread, for which this is not the time. */
+static bool is_strange(const struct cobnut_thread *thread, const struct message *message)
+{
+	/* the events thread is not: threads of one space know each other by local ids */
+	return !has_failed(message) && message->from != thread->id &&
+	       !L4_IsLocalId((L4_ThreadId_t){ .raw = message->from });
+}
+
+/* As cobnut_exchange(), without messages that are for nobody; main_waits is 0 then. */
+static bool wait(struct task_struct *task, L4_Word_t to, struct message *message)
+{
+	bool told;
+
+	do {
+		told = cobnut_exchange(task, to, message);
 		to = 0;
-	}
+	} while (told && unlikely(is_strange(&task->thread.arch.cobnut, message)));
+	main_waits = 0;
+	return told;
 }
 
 /*
@@ -508,14 +472,14 @@ void userspace(struct uml_pt_regs *regs, unsigned long *unused)
 {
 	struct task_struct *task = current;
 	struct cobnut_thread *thread = &task->thread.arch.cobnut;
-	L4_Word_t tag, first[2], to;
+	struct message message;
 	int refused = 0;
 
 	regs->is_user = 1;
 	for (;;) {
 		const unsigned long flags = read_task_thread_flags(task);
 
-		if (unlikely(flags & _TIF_WORK_MASK)) {
+		if (flags & _TIF_WORK_MASK) {
 			/* signals and others look at registers, which a fault does not bring */
 			cobnut_quiesce(task);
 			interrupt_end();
@@ -543,15 +507,15 @@ void userspace(struct uml_pt_regs *regs, unsigned long *unused)
 			page_fault(thread, regs);
 			continue;
 		}
-		to = release(thread);
-		if (likely(wait(thread, to, &tag, first))) {
-			main_waits = 0;
-			handle(task, thread, regs, tag, first);
+		if (!wait(task, release(thread), &message))
+			continue;
+		if (likely(is_from(thread, &message))) {
+			handle(task, regs, &message);
 			continue;
 		}
-		main_waits = 0;
+		/* an event, or the thread cannot be answered: it is stopped */
 		note_no_call(regs);
-		if (unlikely(thread->state == COBNUT_FAULT && !unmapped(tag, &refused)))
+		if (unlikely(thread->state == COBNUT_FAULT && !unmapped(message.tag, &refused)))
 			force_fatal_sig(SIGKILL);
 		stop(task);
 		local_irq_disable();

@@ -17,10 +17,11 @@ struct cobnut_thread {
 	struct mm_id *space;	/* where it is */
 	unsigned short utcb;	/* in the space's area */
 	unsigned char state;
+	unsigned char ready;	/* exists, and has its segment, coprocessor registers and breakpoints;
+				   entry.S looks at both at once */
 	unsigned char has_tls;	/* the selector is loaded by the stub */
 	unsigned char fpu;	/* regs.fp has what the thread is to get */
 	unsigned char debug;	/* its breakpoints are to be loaded */
-	unsigned char ready;	/* exists, and has its segment, coprocessor registers and breakpoints */
 	unsigned long fault_address;
 	unsigned long fault_access;
 	unsigned long tls;	/* base that the microkernel knows */

@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Which spaces switch to each other while Linux, as a server, runs what a shell is told, and which processes Linux runs
+one after the other: for `uhlig02/fig9`.
+
+All spaces are small as far as the kernel's rules let them. The plugin tells spaces by where they are (docs/plugin.md):
+by their page directory, and in small ones also by where their segments begin. Processes that have had the same space
+one after the other are one node.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Self
+
+from cobnut.experiments import Lab, compiling, linux_programs
+from cobnut.experiments.linux_programs import ALL, SERVER, Peer, Printed, Work
+from cobnut.linux import images
+from cobnut.results import LedgerRow, Series
+
+BEGIN, END = "the next one", "that was all"
+WARMUP = 1  # turns before the measured one, after which all files are in memory
+GCC = "gcc -O2 -pipe -no-integrated-cpp -c {source} -o /tmp/{number}.o &"  # cpp, cc1 and as at once, as in the paper
+ROOT = "root"  # whatever runs in a space of no process's: the root server, the kernel where it waits
+SMALL = "+"  # in the name of a small space, between its host and where it begins
+PROCESS = re.compile(r"(.*) \((\d+)\)")
+GLOBAL = -1
+
+
+def works(lab: Lab) -> dict[str, Work]:
+    """A pipeline of a shell's, and three compilations at once."""
+    lines = "\n".join(f"{number} of some lines" for number in range(200 if lab.quick else 4000))
+    pipeline = "cat text | sort -r | uniq -c | wc"
+    source = compiling.QUICK if lab.quick else compiling.SOURCE.read_bytes()
+    compilers = " ".join(GCC.format(source=compiling.SOURCE.name, number=number) for number in (1, 2, 3))
+    files = {compiling.SOURCE.name: source}
+    return {
+        "shell": _work(f"{pipeline};", {"text": lines.encode()}, images.DEFAULT),
+        "compile": _work(f"{compilers} wait;", files, compiling.IMAGE),
+    }
+
+
+def _work(turn: str, files: Mapping[str, bytes], image: str) -> Work:
+    command = f"for turn in 1 2; do echo {BEGIN}; {turn} done; echo {END}"
+    return Work(None, command, (Printed("turn", BEGIN, END),), WARMUP, files=files, image=image, processes=True)
+
+
+@dataclass(frozen=True)
+class Place:
+    """A space by its name: its host, and where it begins there if it is small."""
+
+    host: str
+    base: str
+
+    @classmethod
+    def of(cls, name: str) -> Self:
+        host, _, base = name.partition(SMALL)
+        return cls(host, base)
+
+
+@dataclass(frozen=True)
+class Graph:
+    """Switches between spaces, each called by who was in it; `hosts` are the page directories that each was seen on,
+    `successions` which process Linux ran after which.
+    """
+
+    times: Mapping[tuple[str, str], int]
+    hosts: Mapping[str, frozenset[str]]
+    small: frozenset[str]
+    successions: Mapping[tuple[str, str], int]
+    unknown: int
+
+    @property
+    def total(self) -> int:
+        return sum(self.times.values()) + self.unknown
+
+    @property
+    def known(self) -> float:
+        """Of all switches, those of which both ends have a name."""
+        return sum(self.times.values()) / self.total
+
+    @property
+    def with_server(self) -> float:
+        """Of all switches, those to or from the server."""
+        return sum(n for ends, n in self.times.items() if SERVER in ends) / self.total
+
+    @property
+    def groups(self) -> dict[str, int]:
+        """Each space's host by number, in the order of their names; GLOBAL for a small one that was on several."""
+        numbers: dict[str, int] = {}
+        found = {}
+        for name in sorted(self.hosts):
+            hosts = self.hosts[name]
+            is_global = name in self.small and len(hosts) > 1
+            found[name] = GLOBAL if is_global else numbers.setdefault(min(hosts), len(numbers))
+        return found
+
+
+def listen(lab: Lab, work: Work) -> Peer:
+    """Boots Linux with all programs in small spaces."""
+    return linux_programs.measure(lab, work, [ALL])[ALL]
+
+
+def graph_of(peer: Peer) -> Graph:
+    """What happened in the measured turn."""
+    turn = next(iter(peer.loops.values()))
+    case = turn.region["case"]
+    successions = Counter[tuple[str, str]]()
+    for one in peer.measured.get("successions", []):
+        if one["case"] == case:
+            successions[_label(one["from"]), _label(one["to"])] += one["times"]
+    present = {name for pair in successions for name in pair}
+    names = {space: _who(who, present) for space, who in peer.measured.get("processes", {}).items()}
+    times, unknown = Counter[tuple[str, str]](), 0
+    hosts: dict[str, set[str]] = {}
+    small = set()
+    for taken in turn.region["switches"]:
+        switch = turn.switches[taken["switch"]]
+        if switch["how"] not in ("cr3", "segments"):
+            continue  # an invalidation
+        ends = [names.get(switch[end]) for end in ("from", "to")]
+        if None in ends:
+            unknown += taken["times"]
+            continue
+        source, target = map(str, ends)
+        for name, space in ((source, switch["from"]), (target, switch["to"])):
+            place = Place.of(space)
+            hosts.setdefault(name, set()).add(place.host)
+            if place.base:
+                small.add(name)
+        if source != target:
+            times[source, target] += taken["times"]
+    return Graph(times, {name: frozenset(on) for name, on in hosts.items()}, frozenset(small), successions, unknown)
+
+
+def _label(process: str) -> str:
+    """A process's name and number, as a node of a graph may be called."""
+    found = PROCESS.fullmatch(process)
+    return f"{found[1].replace('-', '.')} {found[2]}" if found else process.replace("-", ".")
+
+
+def _who(processes: list[str], present: set[str]) -> str:
+    """Of those that have had a space, the ones that were there; a kernel that is a program goes first."""
+    if SERVER in processes:
+        return SERVER
+    labels = [label for label in map(_label, processes) if label in present]
+    return " ".join(labels) if labels else ROOT
+
+
+def series_of(name: str, graph: Graph) -> list[Series]:
+    """The graphs: edges `FROM-TO` with their times; spaces with their host's number, null for those in all."""
+    groups = graph.groups
+    spaces = sorted(groups)
+    hosts = [None if groups[one] == GLOBAL else groups[one] for one in spaces]
+    around = [None if one in (SERVER, ROOT) else 0 for one in spaces]
+    processes = sorted({one for pair in graph.successions for one in pair})
+    return [
+        _edges(f"{name}.switches", "switches", graph.times),
+        Series(f"{name}.host", "host", spaces, hosts),
+        Series(f"{name}.cluster", "1: around the server", spaces, around),
+        _edges(f"{name}.successions", "times", graph.successions),
+        Series(f"{name}.process", "host", processes, [_host_of(one, groups) for one in processes]),
+        Series(f"{name}.process.cluster", "1: a process", processes, [0 for _ in processes]),
+    ]
+
+
+def _edges(name: str, unit: str, times: Mapping[tuple[str, str], int]) -> Series:
+    ends = sorted(times)
+    return Series(name, unit, [f"{a}-{b}" for a, b in ends], [times[pair] for pair in ends])
+
+
+def _host_of(process: str, groups: Mapping[str, int]) -> int | None:
+    """The group of the space in which the process was."""
+    found = next((group for name, group in groups.items() if process in name), GLOBAL)
+    return None if found == GLOBAL else found
+
+
+def row_of(name: str, peer: Peer) -> LedgerRow:
+    return replace(next(iter(peer.loops.values())).row(), name=name)
