@@ -85,7 +85,7 @@ EXPERIMENT = Experiment(
     kind=Kind.STUDY,
     machine="pentium-133",
     settings={
-        "users": Setting(8, 2, range(1, 33), "at once, at most; the other loads are 1, 2, 4 and so on"),
+        "users": Setting(4, 2, range(1, 33), "at once, at most; the other loads are 1, 2, 4 and so on"),
         "jobs": Setting(24, 12, range(1, 1001), "that each does, of twelve kinds in turn"),
     },
     run=run,

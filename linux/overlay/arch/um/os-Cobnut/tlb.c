@@ -13,16 +13,9 @@
 #include <as-layout.h>
 #include <skas.h>
 #include "cobnut.h"
+#include "pages.h"
 
 #define MOST_PIECES	32
-
-static pte_t *pte_of(struct mm_struct *mm, unsigned long address)
-{
-	pgd_t *pgd = pgd_offset(mm, address);
-	pmd_t *pmd = pmd_offset(pud_offset(p4d_offset(pgd, address), address), address);
-
-	return pmd_present(*pmd) ? pte_offset_kernel(pmd, address) : NULL;
-}
 
 /*
  * Accessed and dirty are noted as the processor would: a page is writable there only once it has

@@ -11,26 +11,33 @@
 #include <asm/futex.h>
 #include <kern_util.h>
 #include "cobnut.h"
+#include "pages.h"
 
-/* Where the kernel has what the current program has at an address, or NULL. */
-static void *find(unsigned long address, bool write)
+/* A page that is not yet as it has to be, or NULL. */
+static noinline void *make(struct mm_struct *mm, unsigned long address, bool write)
 {
-	struct mm_struct *mm = current->mm;
-	unsigned long page;
-	bool writable;
+	unsigned long page = cobnut_user_page(mm, address, write, &(bool){ false });
 	int code;
 
-	if (unlikely(!mm))
+	if (!page && !handle_page_fault(address, 0, write, 1, &code))
+		page = cobnut_user_page(mm, address, write, &(bool){ false });
+	return page ? (void *)(page + (address & ~PAGE_MASK)) : NULL;
+}
+
+/* Where the kernel has what the current program has at an address, or NULL. */
+static __always_inline void *find(unsigned long address, bool write)
+{
+	const unsigned long wanted = _PAGE_PRESENT | _PAGE_USER | _PAGE_ACCESSED |
+				     (write ? _PAGE_RW | _PAGE_DIRTY : 0);
+	struct mm_struct *mm = current->mm;
+	const pte_t *pte;
+
+	if (unlikely(!mm || address >= TASK_SIZE))
 		return NULL;
-	page = cobnut_user_page(mm, address, write, &writable);
-	if (unlikely(!page)) {
-		if (handle_page_fault(address, 0, write, 1, &code))
-			return NULL;
-		page = cobnut_user_page(mm, address, write, &writable);
-		if (!page)
-			return NULL;
-	}
-	return (void *)(page + (address & ~PAGE_MASK));
+	pte = pte_of(mm, address);
+	if (likely(pte && (pte_val(*pte) & (wanted | _PAGE_PROTNONE)) == wanted))
+		return __va(pte_val(*pte) & PAGE_MASK) + (address & ~PAGE_MASK);
+	return make(mm, address, write);
 }
 
 static __always_inline unsigned long to_page_end(unsigned long address, unsigned long most)
