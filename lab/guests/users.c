@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Users of Linux who work at the same time, in the manner of the AIM benchmarks for many users: `users USERS JOBS FOLDER`.
- * Each user is a process that does JOBS jobs, one after the other, of the kinds below, in an order of its own that is
- * the same in each run; then it ends. The status is 1 if a job has failed. `users -` ends at once: that is the program
- * that a job executes.
+ * Users of Linux who work at the same time, in the manner of the AIM benchmarks for many users. `users USERS JOBS
+ * FOLDER`: each user is a process that does JOBS jobs, one after the other, of the kinds below, in an order of its own
+ * that is the same in each run; then it ends. The status is 1 if a job has failed. `users -` ends at once: that is the
+ * program that a job executes.
  */
 #include <dirent.h>
 #include <fcntl.h>

@@ -171,7 +171,8 @@ def _edges(name: str, unit: str, times: Mapping[tuple[str, str], int]) -> Series
 
 def _host_of(process: str, groups: Mapping[str, int]) -> int | None:
     """The group of the space in which the process was."""
-    found = next((group for name, group in groups.items() if process in name), GLOBAL)
+    names = [name for name in groups if process in name]
+    found = groups[min(names, key=len)] if names else GLOBAL  # where there were the fewest others
     return None if found == GLOBAL else found
 
 

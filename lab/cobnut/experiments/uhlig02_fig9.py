@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from cobnut import sheets
 from cobnut.checks import Check, at_least, at_most, exactly
-from cobnut.experiments import Experiment, Kind, Lab, Setting, linux_programs, runner, talking_linux
+from cobnut.experiments import Experiment, Kind, Lab, Setting, linux_programs, talking_linux
 from cobnut.experiments.linux_programs import SERVER, Peer
 from cobnut.experiments.talking_graph import GLOBAL, Graph, graph_of
 from cobnut.experiments.talking_spaces import Heard, Talk, listen
@@ -27,6 +27,7 @@ WARMUP_MS = 2000
 MOST_BETWEEN, LEAST_KNOWN = 0.02, 0.999
 GUESTS = PATTERN, LINUX = "patterns", "linux"
 LEAST_WITH_SERVER = 0.95
+MOST_CR3 = 0.05  # of a switch under Linux, where a process that begins or ends has no slot
 FIRST = {PATTERN: [f"{pattern}.switches" for pattern in PATTERNS], LINUX: ["shell.switches", "compile.switches"]}
 
 
@@ -49,7 +50,7 @@ def run_patterns(lab: Lab) -> Result:
 
 def run_linux(lab: Lab) -> Result:
     works = talking_linux.works(lab)
-    heard = runner.mapped(lab, list(works), lambda name: talking_linux.listen(lab, works[name]))
+    heard = {name: talking_linux.listen(lab, work) for name, work in works.items()}
     checks = [check for name, peer in heard.items() for check in judge_linux(name, peer)]
     series = [
         line for name, peer in heard.items() for line in talking_linux.series_of(name, talking_linux.graph_of(peer))
@@ -66,7 +67,7 @@ def judge_linux(name: str, peer: Peer) -> Iterator[Check]:
     yield SHEET.judge(f"linux.{name}.known", graph.known, at_least(LEAST_KNOWN))
     yield SHEET.judge(f"linux.{name}.with_server", graph.with_server, at_least(LEAST_WITH_SERVER))
     yield SHEET.judge(f"linux.{name}.global", everywhere, exactly(1))
-    yield SHEET.judge(f"linux.{name}.cr3_writes", turn.count("cr3_writes") / graph.total, at_most(MOST_BETWEEN))
+    yield SHEET.judge(f"linux.{name}.cr3_writes", turn.count("cr3_writes") / graph.total, at_most(MOST_CR3))
 
 
 def judge_one(heard: Heard) -> Iterator[Check]:
