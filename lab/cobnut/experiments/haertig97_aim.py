@@ -13,7 +13,6 @@ SHEET = sheets.beside(__file__)
 
 PEERS = (NATIVE, LARGE, SMALL)
 PROGRAM, NAME = "users", "load"
-BEGIN, END = "the next one", "that was all"
 WARMUP = 1  # runs before the measured one of each load, after which all files are in memory
 FOLDER = "/tmp/users"
 FAULTS = "limit_fault"  # of the ledger: this glibc makes them, the paper's had no thread-local storage
@@ -23,10 +22,12 @@ def run(lab: Lab) -> Result:
     """Boots each kernel with the program, which is told the loads one after the other."""
     loads = loads_of(lab.settings["users"])
     jobs = lab.settings["jobs"]
-    turns = [f"for turn in 1 2; do echo {begin(n)}; ./{PROGRAM} {n} {jobs} {FOLDER} || exit 1; done" for n in loads]
-    ends = [begin(n) for n in loads[1:]] + [END]
-    loops = tuple(Printed(load(n), begin(n), end) for n, end in zip(loads, ends, strict=True))
-    work = Work(PROGRAM, f"mkdir {FOLDER}; {'; '.join(turns)}; echo {END}", loops, WARMUP)
+    turns = [
+        f"for turn in 1 2; do echo {begin(n)}; ./{PROGRAM} {n} {jobs} {FOLDER} || exit 1; done; echo {end(n)}"
+        for n in loads
+    ]
+    loops = tuple(Printed(load(n), begin(n), end(n)) for n in loads)
+    work = Work(PROGRAM, f"mkdir {FOLDER}; {'; '.join(turns)}", loops, WARMUP)
     peers = linux_programs.measure(lab, work, PEERS)
     checks = [*judge_loads(loads, peers), *linux_programs.judge_peers(peers, 1)]
     return linux_programs.result(lab, peers, series_of(loads, peers), checks)
@@ -44,6 +45,11 @@ def load(users: int) -> str:
 def begin(users: int) -> str:
     """What is printed before a run with so many: no text is part of another."""
     return f"now {users} at once"
+
+
+def end(users: int) -> str:
+    """What is printed after the last of them."""
+    return f"there were {users}."
 
 
 def judge_loads(loads: list[int], peers: Mapping[str, Peer]) -> Iterator[Check]:
