@@ -304,6 +304,13 @@ static void memory(void)
     caught = 0, expected = 1;
     if (!sigsetjmp(back, 1)) *private = 8;
     CHECK("mprotect takes the right to write", caught == SIGSEGV && *private == 7);
+    int ends[2];
+    pipe(ends);
+    int reads = write(ends[1], private, 4) == 4, writes = read(ends[0], private, 4) >= 0 || errno != EFAULT;
+    CHECK("the kernel only reads there, too", reads && !writes);
+    mprotect(private, 4096, PROT_NONE);
+    CHECK("nor does it read what the program may not", write(ends[1], private, 4) < 0 && errno == EFAULT);
+    close(ends[0]), close(ends[1]);
     mprotect(private, 4096, PROT_READ | PROT_WRITE);
     *private = 8;
     char *moved = mremap(private, 8192, 1 << 20, MREMAP_MAYMOVE);

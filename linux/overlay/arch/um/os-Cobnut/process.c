@@ -13,6 +13,7 @@
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
 #include <linux/signal.h>
+#include <linux/uaccess.h>
 #include <asm/unistd.h>
 #include <kern_util.h>
 #include <os.h>
@@ -351,21 +352,6 @@ const unsigned char six_parameters[__NR_syscalls] = {
 	[__NR_futex_time64] = 1, [__NR_io_uring_enter] = 1, [__NR_epoll_pwait2] = 1,
 };
 
-/* The sixth parameter of a call by sysenter, which is on the stack. False if that cannot be read. */
-static noinline bool complete_call(struct mm_struct *mm, unsigned long *gp)
-{
-	const unsigned long sp = gp[HOST_SP];
-	unsigned long page = 0;
-	bool writable;
-
-	if (likely(!(sp & 3)))
-		page = cobnut_user_page(mm, sp, false, &writable);
-	if (unlikely(!page))
-		return !get_user(gp[HOST_BP], (unsigned long __user *)sp);
-	gp[HOST_BP] = *(unsigned long *)(page + (sp & ~PAGE_MASK));
-	return true;
-}
-
 /* A fault at an I/O port, of which programs have none; or a message that the program has made up. */
 static noinline void other_message(struct uml_pt_regs *regs, L4_Word_t tag)
 {
@@ -413,7 +399,8 @@ static void handle(struct task_struct *task, struct uml_pt_regs *regs, const str
 		return exception(regs, number, code);
 	}
 	gp[HOST_IP] = task->mm->context.id.vdso + VDSO_BACK;
-	if (complete_call(task->mm, gp))
+	/* the sixth parameter is on the stack */
+	if (!get_user(gp[HOST_BP], (unsigned long __user *)gp[HOST_SP]))
 		return other_call(regs);
 	note_no_call(regs);
 	gp[HOST_AX] = -EFAULT;

@@ -35,7 +35,7 @@ static __always_inline void *find(unsigned long address, bool write)
 	if (unlikely(!mm || address >= TASK_SIZE))
 		return NULL;
 	pte = pte_of(mm, address);
-	if (likely(pte && (pte_val(*pte) & (wanted | _PAGE_PROTNONE)) == wanted))
+	if (likely(pte && (pte_val(*pte) & wanted) == wanted))
 		return __va(pte_val(*pte) & PAGE_MASK) + (address & ~PAGE_MASK);
 	return make(mm, address, write);
 }
@@ -54,106 +54,93 @@ static __always_inline void copy(void *to, const void *from, unsigned long n)
 		memcpy(to, from, n);
 }
 
-unsigned long raw_copy_from_user(void *to, const void __user *from, unsigned long n)
+static __always_inline void copy_in(void *theirs, void *ours, unsigned long n)
 {
-	unsigned long address = (unsigned long)from;
+	copy(ours, theirs, n);
+}
 
+static __always_inline void copy_out(void *theirs, void *ours, unsigned long n)
+{
+	copy(theirs, ours, n);
+}
+
+static __always_inline void clear(void *theirs, void *ours, unsigned long n)
+{
+	memset(theirs, 0, n);
+}
+
+/* Does it with `n` bytes, page by page. Returns how many are left. */
+static __always_inline unsigned long
+by_pages(unsigned long address, void *ours, unsigned long n, bool write,
+	 void (*act)(void *theirs, void *ours, unsigned long n))
+{
 	while (n) {
 		const unsigned long part = to_page_end(address, n);
-		const void *found = find(address, false);
+		void *theirs = find(address, write);
 
-		if (unlikely(!found))
+		if (unlikely(!theirs))
 			break;
-		copy(to, found, part);
-		to += part;
+		act(theirs, ours, part);
+		ours += part;
 		address += part;
 		n -= part;
 	}
 	return n;
+}
+
+unsigned long raw_copy_from_user(void *to, const void __user *from, unsigned long n)
+{
+	return by_pages((unsigned long)from, to, n, false, copy_in);
 }
 EXPORT_SYMBOL(raw_copy_from_user);
 
 unsigned long raw_copy_to_user(void __user *to, const void *from, unsigned long n)
 {
-	unsigned long address = (unsigned long)to;
-
-	while (n) {
-		const unsigned long part = to_page_end(address, n);
-		void *found = find(address, true);
-
-		if (unlikely(!found))
-			break;
-		copy(found, from, part);
-		from += part;
-		address += part;
-		n -= part;
-	}
-	return n;
+	return by_pages((unsigned long)to, (void *)from, n, true, copy_out);
 }
 EXPORT_SYMBOL(raw_copy_to_user);
 
 unsigned long __clear_user(void __user *to, unsigned long n)
 {
-	unsigned long address = (unsigned long)to;
-
-	while (n) {
-		const unsigned long part = to_page_end(address, n);
-		void *found = find(address, true);
-
-		if (unlikely(!found))
-			break;
-		memset(found, 0, part);
-		address += part;
-		n -= part;
-	}
-	return n;
+	return by_pages((unsigned long)to, NULL, n, true, clear);
 }
 EXPORT_SYMBOL(__clear_user);
 
-long strncpy_from_user(char *to, const char __user *from, long count)
+/*
+ * The length of a string, or `most` if it is no shorter, or -EFAULT. What is read of it, with its
+ * end, is copied to `to`, if that is not NULL.
+ */
+static __always_inline long read_string(char *to, unsigned long address, long most)
 {
-	const unsigned long address = (unsigned long)from;
 	long done, part;
 
-	if (!access_ok(from, 1))
-		return -EFAULT;
-	for (done = 0; done < count; done += part) {
-		const char *found = find(address + done, false);
-		long length;
-
-		if (!found)
-			return -EFAULT;
-		part = to_page_end(address + done, count - done);
-		length = strnlen(found, part);
-		memcpy(to + done, found, length);
-		if (length < part) {
-			to[done + length] = 0;
-			return done + length;
-		}
-	}
-	return count;
-}
-EXPORT_SYMBOL(strncpy_from_user);
-
-long strnlen_user(const char __user *string, long most)
-{
-	const unsigned long address = (unsigned long)string;
-	long done, part;
-
-	if (!access_ok(string, 1))
-		return 0;
 	for (done = 0; done < most; done += part) {
 		const char *found = find(address + done, false);
 		long length;
 
 		if (!found)
-			return 0;
+			return -EFAULT;
 		part = to_page_end(address + done, most - done);
 		length = strnlen(found, part);
+		if (to)
+			memcpy(to + done, found, min(length + 1, part));
 		if (length < part)
-			return done + length + 1;
+			return done + length;
 	}
-	return most + 1;
+	return most;
+}
+
+long strncpy_from_user(char *to, const char __user *from, long count)
+{
+	return access_ok(from, 1) ? read_string(to, (unsigned long)from, count) : -EFAULT;
+}
+EXPORT_SYMBOL(strncpy_from_user);
+
+long strnlen_user(const char __user *string, long most)
+{
+	long length = access_ok(string, 1) ? read_string(NULL, (unsigned long)string, most) : -EFAULT;
+
+	return length < 0 ? 0 : length + 1;
 }
 EXPORT_SYMBOL(strnlen_user);
 
