@@ -5,8 +5,18 @@ import sys
 from typing import Any
 
 from cobnut import boards, experiments, machines
-from cobnut.experiments import Experiment, Lab, crowd, ipc_scale, pingpong, talking_spaces
+from cobnut.experiments import (
+    Experiment,
+    Lab,
+    crowd,
+    ipc_scale,
+    linux_programs,
+    pingpong,
+    talking_linux,
+    talking_spaces,
+)
 from cobnut.experiments.crowd import Counted, Crowd
+from cobnut.experiments.linux_programs import Peer, Turns
 from cobnut.experiments.pingpong import Measurement, PingPong, read
 from cobnut.experiments.talking_spaces import Heard, Tag, Talk
 from cobnut.machines import Machine, Parameter
@@ -51,10 +61,19 @@ COUNTERS = {
 ALL = experiments.all_experiments()
 MODULES = [module for name, module in sys.modules.items() if name.startswith(f"{experiments.__name__}.")]
 MEASURING = [module for module in MODULES if getattr(module, "measure", None) in (pingpong.measure, crowd.measure)]
-LISTENING = [module for module in MODULES if module is not talking_spaces and hasattr(module, "listen")]
+LISTENING = [module for module in MODULES if getattr(module, "listen", None) is talking_spaces.listen]
+LISTENING.remove(talking_spaces)
 ARM_ENTRIES = ("entries_prefetch", "entries_data", "entries_undefined", "entries_swi", "entries_irq")
 ARM_MISSES = ("itlb_misses", "dtlb_misses", "icache_misses", "dcache_misses", "write_backs")
 FOOTPRINT = {"code_lines": 12, "data_lines": 14, "code_pages": 6, "data_pages": 10}
+SERVER_IN_1, SERVER_IN_2, SH, CAT = "1000+2000", "3000+2000", "1000+4000", "3000"
+PROCESSES = {
+    SERVER_IN_1: ["server"],
+    SERVER_IN_2: ["server"],
+    SH: ["init (1)", "sh (7)", "a-b (8)"],
+    CAT: ["cat (9)"],
+    "5000": ["gone (3)"],
+}
 CALLER, PARTNER = "00100000", "00200000"
 CAPACITY = {"none": 1, "nops": 8000, "jumps": 128, "reads": 64, "walks": 0}
 COST = {"none": 0, "nops": 0.25, "jumps": 30, "reads": 30, "walks": 0}
@@ -266,10 +285,35 @@ def heard(talk: Talk) -> Heard:
     return Heard(talk, measured, 100 * len(pairs), 0, tuple(tags))
 
 
+def talking() -> Peer:
+    """A shell and another program in a bound space, one after the other, and a large one, with their server."""
+    switches = [(SH, SERVER_IN_1, "segments"), (SERVER_IN_1, SH, "segments"), (SERVER_IN_2, CAT, "segments")]
+    switches += [(SERVER_IN_1, SERVER_IN_2, "cr3"), (SH, "5000", "cr3"), (SH, SH, "invlpg"), (SH, "6000", "cr3")]
+    region = {
+        "case": 0,
+        "iterations": 1,
+        "per_iteration": {"cr3_writes": [3]},
+        "ledger": {"instructions": 1000.0},
+        "cycles_total": 1000.0,
+        "causes": [],
+        "space": SH,
+        "switches": [{"switch": index, "times": 10} for index in range(len(switches))],
+    }
+    made = [{"from": a, "to": b, "how": how, "at": None} for a, b, how in switches]
+    successions = [("sh (7)", "cat (9)", 0, 2), ("cat (9)", "a-b (8)", 0, 1), ("sh (7)", "gone (3)", 1, 5)]
+    measured = {
+        "processes": PROCESSES,
+        "successions": [{"from": a, "to": b, "case": case, "times": n} for a, b, case, n in successions],
+    }
+    return Peer("all", {"turn": Turns("all", "turn", region, {}, made)}, "", (), measured)
+
+
 def install(patch, measurement=measure) -> None:
     """Lets all experiments measure by `measurement`, and listen to made-up spaces."""
     for module in MEASURING:
         patch.setattr(module, "measure", measurement)
     for module in LISTENING:
         patch.setattr(module, "listen", lambda lab, talks: [heard(talk) for talk in talks])
+    patch.setattr(talking_linux, "listen", lambda lab, work: talking())
+    patch.setattr(linux_programs, "versions", lambda: "Linux that is made up")
     patch.setattr(machines, "load", lambda name: MACHINE)

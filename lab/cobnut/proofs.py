@@ -85,21 +85,17 @@ class UnitProof(LongTest):
 
 @dataclass(frozen=True)
 class SystemProof(LongTest):
-    """A test of tests/system, of what `prepare` builds or fetches; or those of all that have a word in their names."""
+    """A test of tests/system, of what `prepare` builds or fetches; or of a folder, those with `word` in their names."""
 
     prepare: Callable[[], object] = guest.ensure
-
-    @property
-    def chosen(self) -> list[str]:
-        """What chooses them, as pytest takes it."""
-        path, _, word = self.test.partition(" ")
-        return [str(paths.ROOT / "tests" / path), *(["-k", word] if word else [])]
+    word: str = ""
 
     def run(self) -> tuple[bool, str]:
         """Whether it holds, and how it ended."""
         self.prepare()
+        chosen = [str(paths.ROOT / "tests" / self.test), "-k", self.word]  # without a word it is all
         done = subprocess.run(
-            [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", *self.chosen],
+            [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", *chosen],
             env=self.environment,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -111,13 +107,14 @@ class SystemProof(LongTest):
         return done.returncode == 0, self.outcome
 
 
-def _emulators_and_kernels() -> None:
+def emulators_and_kernels() -> None:
+    """What tests/system boots of ours, without Linux as a server."""
     for board in boards.BOARDS.values():
         build.images(board)
     build.lab()
     qemu.ensure()
     qemu_arm.ensure()
-    bochs.ensure(display=False)
+    bochs.ensure(display=True)
 
 
 AnyProof = Proof | UnitProof | SystemProof
@@ -130,9 +127,9 @@ SYSTEM_PROOFS = (
         "system/test_latency.py::test_no_group_makes_the_clock_slow",
         "AREA_MB",
         2048,
-        prepare=_emulators_and_kernels,
+        prepare=emulators_and_kernels,
     ),
-    SystemProof("x2test", "system x2test", "X2TEST_WHOLE", 1, prepare=_emulators_and_kernels),
+    SystemProof("x2test", "system", "X2TEST_WHOLE", 1, prepare=emulators_and_kernels, word="x2test"),
     SystemProof("linux/series", "system/test_linux_fass.py::test_the_series_can_end_with_each_patch", "PATCHES", 3),
 )
 UNIT_PROOFS = (UnitProof("groups/starts", "Groups.AreFoundFromAnyStartAndKept", "STARTS", 100),)

@@ -15,7 +15,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from cobnut import boards, build, crates, foreign, packages, paths, proofs
-from cobnut.emulators import bochs, qemu, qemu_arm
+from cobnut.emulators import qemu, qemu_arm
 from cobnut.errors import CobnutError, unknown
 from cobnut.linux import guest
 
@@ -125,13 +125,8 @@ def command() -> Count:
 
 def system() -> Count:
     """the kernel and its programs on the emulators"""
-    for board in boards.BOARDS.values():
-        build.images(board)
+    proofs.emulators_and_kernels()
     build.network(boards.find("pc"))
-    build.lab()
-    qemu.ensure()
-    qemu_arm.ensure()
-    bochs.ensure(display=True)
     packages.ensure(packages.BROWSER, packages.GDB, packages.GDB_ARM)
     guest.ensure()
     foreign.make_all()

@@ -3,6 +3,7 @@
 
 import pytest
 
+import made_up
 from cobnut.errors import CobnutError
 from cobnut.experiments import (
     haertig97_aim,
@@ -15,6 +16,7 @@ from cobnut.experiments import (
 )
 from cobnut.experiments.haertig97_lmbench import ROWS, Row, operation
 from cobnut.experiments.linux_programs import Peer, Turns
+from cobnut.experiments.talking_graph import GLOBAL
 
 # as lmbench prints it, by the name of the row
 SAID = {
@@ -130,49 +132,20 @@ def test_loads_double_and_all_of_them_are_judged_together():
     }
 
 
-SERVER_IN_1, SERVER_IN_2, SH, CAT = "1000+2000", "3000+2000", "1000+4000", "3000"
-PROCESSES = {
-    SERVER_IN_1: ["server"],
-    SERVER_IN_2: ["server"],
-    SH: ["init (1)", "sh (7)", "a-b (8)"],
-    CAT: ["cat (9)"],
-    "5000": ["gone (3)"],
-}
-
-
-def talking():
-    """A shell and another program in a bound space, one after the other, and a large one, with their server."""
-    switches = [(SH, SERVER_IN_1, "segments"), (SERVER_IN_1, SH, "segments"), (SERVER_IN_2, CAT, "segments")]
-    switches += [(SERVER_IN_1, SERVER_IN_2, "cr3"), (SH, "5000", "cr3"), (SH, SH, "invlpg"), (SH, "6000", "cr3")]
-    region = {
-        "case": 0,
-        "iterations": 1,
-        "per_iteration": {"cr3_writes": [3]},
-        "switches": [{"switch": index, "times": 10} for index in range(len(switches))],
-    }
-    made = [{"from": a, "to": b, "how": how, "at": None} for a, b, how in switches]
-    successions = [("sh (7)", "cat (9)", 0, 2), ("cat (9)", "a-b (8)", 0, 1), ("sh (7)", "gone (3)", 1, 5)]
-    measured = {
-        "processes": PROCESSES,
-        "successions": [{"from": a, "to": b, "case": case, "times": n} for a, b, case, n in successions],
-    }
-    return Peer("all", {"turn": Turns("all", "turn", region, {}, made)}, "", (), measured)
-
-
 def test_spaces_of_linux_are_called_by_the_processes_that_were_in_them():
-    graph = talking_linux.graph_of(talking())
+    graph = talking_linux.graph_of(made_up.talking())
     both = "sh 7 a.b 8"
     assert graph.times == {(both, "server"): 10, ("server", both): 10, ("server", "cat 9"): 10, (both, "root"): 10}
     assert graph.successions == {("sh 7", "cat 9"): 2, ("cat 9", "a.b 8"): 1}
     assert (graph.unknown, graph.total) == (10, 50), "nobody has been in one of them"
-    assert graph.groups["server"] == talking_linux.GLOBAL and graph.groups[both] != graph.groups["cat 9"] >= 0
+    assert graph.groups["server"] == GLOBAL and graph.groups[both] != graph.groups["cat 9"] >= 0
     series = {one.name: dict(zip(one.x, one.y, strict=True)) for one in talking_linux.series_of("shell", graph)}
     assert series["shell.process"]["a.b 8"] == graph.groups[both]
     assert series["shell.cluster"] == {"server": None, "root": None, both: 0, "cat 9": 0}
 
 
 def test_the_server_of_linux_is_in_all_hosts_and_switches_are_known():
-    found = {check.name: (check.measured, check.ok) for check in uhlig02_fig9.judge_linux("shell", talking())}
+    found = {check.name: (check.measured, check.ok) for check in uhlig02_fig9.judge_linux("shell", made_up.talking())}
     assert found == {
         "linux.shell.known": (0.8, False),
         "linux.shell.with_server": (0.6, False),

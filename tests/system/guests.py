@@ -38,7 +38,7 @@ WHOLE = os.environ.get("X2TEST_WHOLE") == "1"
 
 
 def thirds(variation: int) -> tuple[str, ...]:
-    """What a run of x2test in the variation of this number does, word by word of its command line."""
+    """The thirds of x2test that its variation of this number repeats, each as words of its command line."""
     return THIRDS if WHOLE else (THIRDS[variation % 3],)
 
 

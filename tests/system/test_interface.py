@@ -37,11 +37,11 @@ VARIATIONS = [
 CASES = [*WHOLE, *((*case, third) for at, case in enumerate(VARIATIONS) for third in guests.thirds(at))]
 
 
-@pytest.mark.parametrize(("on", "kinds", "option", "part"), CASES, ids=lambda value: str(value) or "plain")
-def test_x2test(on, kinds, option, part):
+@pytest.mark.parametrize(("on", "kinds", "option", "third"), CASES, ids=lambda value: str(value) or "plain")
+def test_x2test(on, kinds, option, third):
     limits = "limits=1" if on.emulator == "bochs" else ""  # QEMU does not enforce segment limits
     area = " ".join(word.replace("small=", "area=") for word in option.split() if word.startswith("small="))
-    what = guests.x2test(f"kinds={kinds} {limits} {area} {part}", options=option, cpu=on.cpu)
+    what = guests.x2test(f"kinds={kinds} {limits} {area} {third}", options=option, cpu=on.cpu)
     guests.assert_passed(guests.run(what, on))
 
 

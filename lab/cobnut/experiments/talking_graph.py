@@ -1,11 +1,34 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Which spaces switched to each other in a run of the program `groups`, by the plugin's names of spaces."""
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from cobnut.experiments.talking_spaces import Heard
+from cobnut.measured import Region, Switch
+from cobnut.results import Series
 
 GLOBAL = -1  # the group of a space that is at home in all
+
+
+def changes(region: Region, switches: Sequence[Switch]) -> Iterator[tuple[str, str, int]]:
+    """From which space to which, and how often; what only invalidates is left out."""
+    for found in region["switches"]:
+        switch = switches[found["switch"]]
+        if switch["how"] in ("cr3", "segments"):
+            yield switch["from"], switch["to"], found["times"]
+
+
+def place_of(name: str) -> tuple[str, str]:
+    """The host in a space's name, and where it begins there if it is small."""
+    host, _, base = name.partition("+")
+    return host, base
+
+
+def edges(name: str, unit: str, times: Mapping[tuple[int, int], int] | Mapping[tuple[str, str], int]) -> Series:
+    """A graph's edges `FROM-TO`, each with its times."""
+    found = sorted((a, b, n) for (a, b), n in times.items())
+    return Series(name, unit, [f"{a}-{b}" for a, b, _ in found], [n for _, _, n in found])
 
 
 @dataclass(frozen=True)
@@ -67,29 +90,26 @@ def graph_of(heard: Heard) -> Graph:
     hosts: dict[str, int] = {}
     groups: dict[int, int] = {}
     for tag in heard.tags:
-        host, _, _ = names[tag.space].partition("+")
+        host, _ = place_of(names[tag.space])
         groups[tag.space] = GLOBAL if tag.size_mb and not tag.bound else hosts.setdefault(host, len(hosts))
 
     places: dict[tuple[str, str], set[int]] = {}
     for space, name in heard.names:
-        host, _, base = name.partition("+")
+        host, base = place_of(name)
         for place in ((host, base), ("", base)):
             places.setdefault(place, set()).add(space)
 
     def number(name: str) -> int | None:
-        host, _, base = name.partition("+")
+        host, base = place_of(name)
         spaces = places.get((host, base), places.get(("", base), set()))
         return next(iter(spaces)) if len(spaces) == 1 else None
 
     times: dict[tuple[int, int], int] = {}
     unknown = 0
-    for found in heard.region["switches"] if heard.region else []:
-        switch = heard.measured["switches"][found["switch"]]
-        if switch["how"] not in ("cr3", "segments"):
-            continue  # an invalidation
-        source, target = number(switch["from"]), number(switch["to"])
+    for before, after, count in changes(heard.region, heard.measured["switches"]) if heard.region else ():
+        source, target = number(before), number(after)
         if source is None or target is None:
-            unknown += found["times"]
+            unknown += count
         else:
-            times[source, target] = times.get((source, target), 0) + found["times"]
+            times[source, target] = times.get((source, target), 0) + count
     return Graph(times, unknown, groups, {tag.space: tag.group for tag in heard.tags})

@@ -11,10 +11,10 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Self
 
 from cobnut.experiments import Lab, compiling, linux_programs
 from cobnut.experiments.linux_programs import ALL, SERVER, Peer, Printed, Work
+from cobnut.experiments.talking_graph import GLOBAL, changes, edges, place_of
 from cobnut.linux import images
 from cobnut.results import LedgerRow, Series
 
@@ -22,9 +22,7 @@ BEGIN, END = "the next one", "that was all"
 WARMUP = 1  # turns before the measured one, after which all files are in memory
 GCC = "gcc -O2 -pipe -no-integrated-cpp -c {source} -o /tmp/{number}.o &"  # cpp, cc1 and as at once, as in the paper
 ROOT = "root"  # whatever runs in a space of no process's: the root server, the kernel where it waits
-SMALL = "+"  # in the name of a small space, between its host and where it begins
 PROCESS = re.compile(r"(.*) \((\d+)\)")
-GLOBAL = -1
 
 
 def works(lab: Lab) -> dict[str, Work]:
@@ -43,19 +41,6 @@ def works(lab: Lab) -> dict[str, Work]:
 def _work(turn: str, files: Mapping[str, bytes], image: str) -> Work:
     command = f"for turn in 1 2; do echo {BEGIN}; {turn} done; echo {END}"
     return Work(None, command, (Printed("turn", BEGIN, END),), WARMUP, files=files, image=image, processes=True)
-
-
-@dataclass(frozen=True)
-class Place:
-    """A space by its name: its host, and where it begins there if it is small."""
-
-    host: str
-    base: str
-
-    @classmethod
-    def of(cls, name: str) -> Self:
-        host, _, base = name.partition(SMALL)
-        return cls(host, base)
 
 
 @dataclass(frozen=True)
@@ -114,22 +99,18 @@ def graph_of(peer: Peer) -> Graph:
     times, unknown = Counter[tuple[str, str]](), 0
     hosts: dict[str, set[str]] = {}
     small = set()
-    for taken in turn.region["switches"]:
-        switch = turn.switches[taken["switch"]]
-        if switch["how"] not in ("cr3", "segments"):
-            continue  # an invalidation
-        ends = [names.get(switch[end]) for end in ("from", "to")]
-        if None in ends:
-            unknown += taken["times"]
+    for before, after, count in changes(turn.region, turn.switches):
+        source, target = names.get(before), names.get(after)
+        if source is None or target is None:
+            unknown += count
             continue
-        source, target = map(str, ends)
-        for name, space in ((source, switch["from"]), (target, switch["to"])):
-            place = Place.of(space)
-            hosts.setdefault(name, set()).add(place.host)
-            if place.base:
+        for name, space in ((source, before), (target, after)):
+            host, base = place_of(space)
+            hosts.setdefault(name, set()).add(host)
+            if base:
                 small.add(name)
         if source != target:
-            times[source, target] += taken["times"]
+            times[source, target] += count
     return Graph(times, {name: frozenset(on) for name, on in hosts.items()}, frozenset(small), successions, unknown)
 
 
@@ -155,18 +136,13 @@ def series_of(name: str, graph: Graph) -> list[Series]:
     around = [None if one in (SERVER, ROOT) else 0 for one in spaces]
     processes = sorted({one for pair in graph.successions for one in pair})
     return [
-        _edges(f"{name}.switches", "switches", graph.times),
+        edges(f"{name}.switches", "switches", graph.times),
         Series(f"{name}.host", "host", spaces, hosts),
         Series(f"{name}.cluster", "1: around the server", spaces, around),
-        _edges(f"{name}.successions", "times", graph.successions),
+        edges(f"{name}.successions", "times", graph.successions),
         Series(f"{name}.process", "host", processes, [_host_of(one, groups) for one in processes]),
         Series(f"{name}.process.cluster", "1: a process", processes, [0 for _ in processes]),
     ]
-
-
-def _edges(name: str, unit: str, times: Mapping[tuple[str, str], int]) -> Series:
-    ends = sorted(times)
-    return Series(name, unit, [f"{a}-{b}" for a, b in ends], [times[pair] for pair in ends])
 
 
 def _host_of(process: str, groups: Mapping[str, int]) -> int | None:

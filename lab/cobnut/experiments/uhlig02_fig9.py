@@ -13,7 +13,7 @@ from cobnut import sheets
 from cobnut.checks import Check, at_least, at_most, exactly
 from cobnut.experiments import Experiment, Kind, Lab, Setting, linux_programs, talking_linux
 from cobnut.experiments.linux_programs import SERVER, Peer
-from cobnut.experiments.talking_graph import GLOBAL, Graph, graph_of
+from cobnut.experiments.talking_graph import GLOBAL, Graph, edges, graph_of
 from cobnut.experiments.talking_spaces import Heard, Talk, listen
 from cobnut.plots import Plot
 from cobnut.results import Result, Series
@@ -63,7 +63,7 @@ def judge_linux(name: str, peer: Peer) -> Iterator[Check]:
     """Who is in all groups, and what switches between groups cost."""
     graph = talking_linux.graph_of(peer)
     turn = next(iter(peer.loops.values()))
-    everywhere = float(graph.groups.get(SERVER) == talking_linux.GLOBAL)
+    everywhere = float(graph.groups.get(SERVER) == GLOBAL)
     yield SHEET.judge(f"linux.{name}.known", graph.known, at_least(LEAST_KNOWN))
     yield SHEET.judge(f"linux.{name}.with_server", graph.with_server, at_least(LEAST_WITH_SERVER))
     yield SHEET.judge(f"linux.{name}.global", everywhere, exactly(1))
@@ -87,7 +87,7 @@ def series_of(pattern: str, graph: Graph) -> list[Series]:
     """The graph: edges `FROM-TO` with their times; nodes with their host's number, null for those in all, and the
     pattern's group.
     """
-    ends, spaces = sorted(graph.times), sorted(graph.groups)
+    spaces = sorted(graph.groups)
     names = [str(space) for space in spaces]
 
     def row(name: str, unit: str, numbers: dict[int, int], nothing: int) -> Series:
@@ -95,7 +95,7 @@ def series_of(pattern: str, graph: Graph) -> list[Series]:
         return Series(f"{pattern}.{name}", unit, names, values)
 
     return [
-        Series(f"{pattern}.switches", "switches", [f"{a}-{b}" for a, b in ends], [graph.times[pair] for pair in ends]),
+        edges(f"{pattern}.switches", "switches", graph.times),
         row("host", "host", graph.groups, GLOBAL),
         row("cluster", "group of the pattern", graph.clusters, -1),
     ]
