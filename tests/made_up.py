@@ -289,7 +289,7 @@ def talking() -> Peer:
     """A shell and another program in a bound space, one after the other, and a large one, with their server."""
     switches = [(SH, SERVER_IN_1, "segments"), (SERVER_IN_1, SH, "segments"), (SERVER_IN_2, CAT, "segments")]
     switches += [(SERVER_IN_1, SERVER_IN_2, "cr3"), (SH, "5000", "cr3"), (SH, SH, "invlpg"), (SH, "6000", "cr3")]
-    region = {
+    region: Any = {
         "case": 0,
         "iterations": 1,
         "per_iteration": {"cr3_writes": [3]},
@@ -299,9 +299,9 @@ def talking() -> Peer:
         "space": SH,
         "switches": [{"switch": index, "times": 10} for index in range(len(switches))],
     }
-    made = [{"from": a, "to": b, "how": how, "at": None} for a, b, how in switches]
+    made: Any = [{"from": a, "to": b, "how": how, "at": None} for a, b, how in switches]
     successions = [("sh (7)", "cat (9)", 0, 2), ("cat (9)", "a-b (8)", 0, 1), ("sh (7)", "gone (3)", 1, 5)]
-    measured = {
+    measured: Any = {
         "processes": PROCESSES,
         "successions": [{"from": a, "to": b, "case": case, "times": n} for a, b, case, n in successions],
     }
