@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from cobnut import crates, lwip, packages, paths, progress
-from cobnut.boards import ARM, Board
+from cobnut.boards import ARM, IA32, Board
 from cobnut.process import alone, run_logged
 
 
@@ -21,13 +21,16 @@ def images(board: Board) -> None:
 
 
 def network(board: Board) -> None:
-    """Builds the TCP/IP server for `board`, whose other programs are built, with a source of lwIP that is fetched."""
+    """Builds the TCP/IP server for `board`, whose other programs are built, with a source of lwIP that is fetched; on the
+    PC also the program that has it in its own space.
+    """
+    targets = ("network", "single") if board.processor is IA32 else ("network",)
     named, folder = f"COBNUT_LWIP:PATH={lwip.ensure()}", board.folder
     with alone(paths.LOCKS / folder.name):
         known = named in (folder / "CMakeCache.txt").read_text(encoding="utf-8").splitlines()
         if not known or "servers/network/" not in (folder / "build.ninja").read_text(encoding="utf-8"):
             run_logged(["cmake", "-B", str(folder), f"-D{named}"], f"configure-{folder.name}.log")
-        run_logged(["cmake", "--build", str(folder), "--target", "network"], f"build-{folder.name}.log")
+        run_logged(["cmake", "--build", str(folder), "--target", *targets], f"build-{folder.name}.log")
 
 
 def host_tests() -> None:

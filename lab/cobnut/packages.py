@@ -46,6 +46,7 @@ BUILD_TOOLS = (
 MAKE = (Package("make", "make"),)  # not needed here, but by programs that `cobnut new` writes
 ARM_TOOLS = (Package("gcc-arm-none-eabi", "arm-none-eabi-g++"),)
 UNIT_TEST_TOOLS = (Package("libgtest-dev", "/usr/include/gtest/gtest.h"),)
+LWIP_TEST_TOOLS = (Package("check", "/usr/include/check.h"),)  # the framework of lwIP's own tests
 FUZZING_TOOLS = (
     Package("clang", "clang++"),
     Package("libclang-rt-14-dev", "/usr/lib/llvm-*/lib/clang/*/lib/linux/libclang_rt.fuzzer-x86_64.a"),

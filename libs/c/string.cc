@@ -66,9 +66,9 @@ char *strrchr(const char *s, int c)
 char *strstr(const char *in, const char *what)
 {
     const size_t size = strlen(what);
-    for (; strlen(in) >= size; in++)
-        if (!strncmp(in, what, size)) return const_cast<char *>(in);
-    return nullptr;
+    for (; strncmp(in, what, size); in++)
+        if (!*in) return nullptr;
+    return const_cast<char *>(in);
 }
 
 } // extern "C"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The usual names of sockets, on the service `network`. Data passes through memory that is shared with that server.
-#include <interfaces/network.h>
-#include <system/memory.h>
+#include <sockets/connection.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +16,6 @@
 
 namespace {
 
-using cobnut::ask_init;
 using rpc::Word;
 
 constexpr int first_fd = 3, most_fds = 256;
@@ -28,7 +26,7 @@ struct Descriptor {
     bool waits = true, is_stream = true;
 };
 constinit Descriptor descriptors[most_fds];
-constinit cobnut::Session network("network");
+constinit sockets::Connection network;
 constinit char *window = nullptr;
 
 int fail(int error)
@@ -40,25 +38,13 @@ int fail(int error)
 /// Shares memory with the server, at the first call and after it has been started again.
 bool share()
 {
-    static constinit Word handle = 0;
-    static constinit char *memory = nullptr;
-    if (!handle) {
-        const auto made = cobnut::make_memory(window_pages);
-        if (!made) return false;
-        handle = made.value.handle;
-        memory = reinterpret_cast<char *>(made.value.address);
-    }
-    const auto server = ask_init<init::Open>(init::Name("network"));
-    if (!server || !ask_init<init::Pass>(handle, server.value, Word{1})) return false;
-    if (!network.call<Network::Share>(handle)) return false;
-    window = memory;
-    return true;
+    window = network.share(window_pages);
+    return window;
 }
 
-/// Calls the server: the value, or -1 with errno.
-template <typename Op, typename... A> int call(Network::Outcome &outcome, const A &...arguments)
+/// What the server has answered: the value, or -1 with errno.
+int taken(const rpc::Result<Network::Outcome> &result, Network::Outcome &outcome)
 {
-    const auto result = network.call<Op>(arguments...);
     if (!result) {
         // its sockets are gone with it
         for (Descriptor &d : descriptors) d.socket = none;
@@ -67,6 +53,10 @@ template <typename Op, typename... A> int call(Network::Outcome &outcome, const 
     }
     outcome = result.value;
     return outcome.error ? fail(static_cast<int>(outcome.error)) : static_cast<int>(outcome.value);
+}
+template <typename Op, typename... A> int call(Network::Outcome &outcome, const A &...arguments)
+{
+    return taken(network.call<Op>(arguments...), outcome);
 }
 template <typename Op, typename... A> int call_only(const A &...arguments)
 {
@@ -110,6 +100,28 @@ bool read_address(const sockaddr *address, socklen_t size, Network::Endpoint &to
     const auto *const in = reinterpret_cast<const sockaddr_in *>(address);
     to = {in->sin_addr.s_addr, in->sin_port};
     return true;
+}
+
+size_t size_of(const msghdr &message)
+{
+    size_t size = 0;
+    for (size_t i = 0; i < message.msg_iovlen; i++) size += message.msg_iov[i].iov_len;
+    return size;
+}
+
+/// Copies a message into the window from its byte `done` on, as far as there is room: how many bytes.
+size_t gather(const msghdr &message, size_t done)
+{
+    size_t filled = 0;
+    for (size_t i = 0; i < message.msg_iovlen && filled < window_bytes; i++) {
+        const iovec &part = message.msg_iov[i];
+        const size_t skipped = done < part.iov_len ? done : part.iov_len, left = part.iov_len - skipped;
+        const size_t copied = left < window_bytes - filled ? left : window_bytes - filled;
+        memcpy(window + filled, static_cast<const char *>(part.iov_base) + skipped, copied);
+        done -= skipped;
+        filled += copied;
+    }
+    return filled;
 }
 
 void write_address(const Network::Endpoint &from, sockaddr *address, socklen_t *size)
@@ -165,22 +177,33 @@ int connect(int fd, const sockaddr *address, socklen_t size)
     return d && read_address(address, size, to) ? call_only<Network::Connect>(d->socket, to, flags_of(*d, 0)) : -1;
 }
 
-ssize_t sendto(int fd, const void *from, size_t size, int flags, const sockaddr *address, socklen_t address_size)
+ssize_t sendmsg(int fd, const msghdr *message, int flags)
 {
     const Descriptor *const d = find(fd);
+    const auto *const address = static_cast<const sockaddr *>(message->msg_name);
     Network::Endpoint to = {};
-    if (!d || (address && !d->is_stream && !read_address(address, address_size, to))) return -1;
+    if (!d || (address && !d->is_stream && !read_address(address, message->msg_namelen, to))) return -1;
+    const size_t size = size_of(*message);
     if (!d->is_stream && size > window_bytes) return fail(EMSGSIZE);
     size_t done = 0;
     do {
-        const size_t part = size - done < window_bytes ? size - done : window_bytes;
-        memcpy(window, static_cast<const char *>(from) + done, part);
+        const size_t part = gather(*message, done);
         const Network::Buffer buffer = {0, part};
-        const int taken = call_only<Network::Send>(d->socket, buffer, to, flags_of(*d, flags));
-        if (taken < 0) return done ? static_cast<ssize_t>(done) : -1;
-        done += static_cast<size_t>(taken);
+        const int sent = call_only<Network::Send>(d->socket, buffer, to, flags_of(*d, flags));
+        if (sent < 0) return done ? static_cast<ssize_t>(done) : -1;
+        done += static_cast<size_t>(sent);
     } while (done < size && d->waits && !(flags & MSG_DONTWAIT));
     return static_cast<ssize_t>(done);
+}
+ssize_t sendto(int fd, const void *from, size_t size, int flags, const sockaddr *address, socklen_t address_size)
+{
+    iovec whole = {const_cast<void *>(from), size};
+    msghdr message = {};
+    message.msg_name = const_cast<sockaddr *>(address);
+    message.msg_namelen = address_size;
+    message.msg_iov = &whole;
+    message.msg_iovlen = 1;
+    return sendmsg(fd, &message, flags);
 }
 ssize_t send(int fd, const void *from, size_t size, int flags) { return sendto(fd, from, size, flags, nullptr, 0); }
 
@@ -299,7 +322,8 @@ int poll(pollfd *fds, nfds_t count, int ms)
                       .found = 0};
     }
     const Network::Buffer buffer = {0, count * sizeof *entries};
-    int found = call_only<Network::Poll>(buffer, ms < 0 ? none : static_cast<Word>(ms));
+    Network::Outcome outcome;
+    int found = taken(network.poll(buffer, ms < 0 ? none : static_cast<Word>(ms)), outcome);
     if (found < 0) return -1;
     for (nfds_t i = 0; i < count; i++) {
         const bool bad = fds[i].fd >= 0 && entries[i].socket == none;

@@ -22,7 +22,7 @@ public:
     /// Maps a file. Errors: of Files::Map and of init::Attach.
     rpc::Result<FileView> map(const Files::Path &path)
     {
-        const auto file = session_.call<Files::Map>(path);
+        const auto file = session_.call<Files::Map>(path, handle_);
         if (!file) return file.error;
         if (file.value.handle != handle_) {
             const auto at = ask_init<init::Attach>(file.value.handle, Word{0}, Word{0});

@@ -9,7 +9,8 @@
 // Optional members of a server: `left(Word program)`, a client's program has ended; `interrupted(Word line)`, for lines
 // that it has taken (init::TakeInterrupt), which are acknowledged when it returns; `notified()`, another thread of the
 // server's own has called, and goes on when it returns; `patience()`, called before each wait, says how long that may
-// last, and does what is to be done by then.
+// last, and does what is to be done by then; `settle()`, called before each answer, does what is to be done for others
+// than the caller. A server has one of these two at most.
 #pragma once
 
 #include <system/system.h>
@@ -86,6 +87,22 @@ template <typename Server> inline L4_MsgTag_t first_wait(Server &server, L4_Thre
     return L4_Wait(from);
 }
 
+/// An answer's message registers, while something else needs them.
+class Kept {
+public:
+    explicit Kept(L4_Word_t answer) : words_(answer == rpc::tag_later ? 0 : answer & 0x3F)
+    {
+        for (L4_Word_t i = 0; i < words_; i++) kept_[i] = rpc::detail::registers()[i];
+    }
+    void put() const
+    {
+        for (L4_Word_t i = 0; i < words_; i++) rpc::detail::registers()[i] = kept_[i];
+    }
+
+private:
+    L4_Word_t words_, kept_[64];
+};
+
 /// A message that is from no known client: the answer's tag.
 template <typename Server, typename Operations> [[gnu::noinline]] L4_Word_t
 meet(Server &server, Clients &clients, L4_ThreadId_t from, L4_MsgTag_t tag, Operations operations)
@@ -130,6 +147,12 @@ template <typename Server, typename Operations> [[noreturn]] void serve(Server &
             if (answer != rpc::tag_later) L4_Reply(from);
             tag = L4_Wait_Timeout(server.patience(), &from);
             continue;
+        }
+        if constexpr (requires { server.settle(); }) {
+            const detail::Kept kept(answer);
+            server.settle();
+            kept.put();
+            from = L4_GlobalIdOf(from); // the kernel's fast path knows no local ids
         }
         if (answer == rpc::tag_later) {
             tag = L4_Wait(&from);

@@ -152,7 +152,7 @@ void file_server()
     check(behind && behind.value.size == 0, "file_server.nothing_behind_the_end");
     const auto view = files.map(Files::Path("notes/paths.txt"));
     check(view && view.value.bytes == 37 && view.value.data[0] == 'A', "file_server.map");
-    const auto mapping = files.call<Files::Map>(Files::Path("motd.txt"));
+    const auto mapping = files.call<Files::Map>(Files::Path("motd.txt"), Word{0});
     check(mapping && ask_init<init::Attach>(mapping.value.handle, Word{0}, Word{1}).error == Error::denied,
           "file_server.mappings_are_read_only");
     const auto first = files.call<Files::List>(Files::Path("notes"), Word{0});

@@ -43,12 +43,14 @@ struct Server {
         return Files::Piece(file.value->data + offset, file.value->bytes - offset);
     }
 
-    rpc::Result<Files::Mapping> handle(Files::Map, Client &client, const Files::Path &path)
+    rpc::Result<Files::Mapping> handle(Files::Map, Client &client, const Files::Path &path, Word held)
     {
         const auto file = find_file(path);
         if (!file) return file.error;
-        const auto passed = ask_init<init::Pass>(handle_, client.thread.raw, Word{0});
-        if (!passed) return passed.error;
+        if (held != handle_) {
+            const auto passed = ask_init<init::Pass>(handle_, client.thread.raw, Word{0});
+            if (!passed) return passed.error;
+        }
         return Files::Mapping{handle_, static_cast<Word>(file.value->data - archive), file.value->bytes};
     }
 

@@ -23,12 +23,11 @@ struct Connection {
     char request[most_request] = {};
     size_t size = 0;
     char head[256] = {};
-    const char *parts[2] = {}; ///< of the answer: its head, the file
-    size_t left[2] = {};
+    iovec parts[2] = {}; ///< of the answer, what is left of its head and of the file
     bool keeps = false; ///< it goes on behind the answer
     unsigned turn = 0; ///< when it has last been served
 
-    bool answering() const { return left[0] || left[1]; }
+    bool answering() const { return parts[0].iov_len || parts[1].iov_len; }
 };
 
 constinit cobnut::FileSystem site;
@@ -59,10 +58,8 @@ void reply(Connection &c, const char *status, const char *body, size_t size, boo
     const int head = snprintf(c.head, sizeof c.head,
                               "HTTP/1.1 %s\r\nServer: cobnut\r\nContent-Type: %s\r\nContent-Length: %zu\r\n%s\r\n",
                               status, type, size, c.keeps ? "" : "Connection: close\r\n");
-    c.parts[0] = c.head;
-    c.left[0] = static_cast<size_t>(head);
-    c.parts[1] = body;
-    c.left[1] = with_body ? size : 0;
+    c.parts[0] = {c.head, static_cast<size_t>(head)};
+    c.parts[1] = {const_cast<char *>(body), with_body ? size : 0};
 }
 
 void refuse(Connection &c, const char *status)
@@ -129,14 +126,18 @@ void next_request(Connection &c)
 /// or is to end.
 bool send_more(int fd, Connection &c)
 {
-    int turns = 4;
-    for (int part = 0; part < 2; part++) {
-        while (c.left[part]) {
-            if (!turns--) return true;
-            const ssize_t sent = send(fd, c.parts[part], c.left[part], MSG_DONTWAIT);
-            if (sent < 0) return errno == EAGAIN;
-            c.parts[part] += sent;
-            c.left[part] -= static_cast<size_t>(sent);
+    msghdr message = {};
+    message.msg_iov = c.parts;
+    message.msg_iovlen = 2;
+    for (int turns = 4; c.answering(); turns--) {
+        if (!turns) return true;
+        const ssize_t sent = sendmsg(fd, &message, MSG_DONTWAIT);
+        if (sent < 0) return errno == EAGAIN;
+        size_t gone = static_cast<size_t>(sent);
+        for (iovec &part : c.parts) {
+            const size_t of_part = gone < part.iov_len ? gone : part.iov_len;
+            part = {static_cast<char *>(part.iov_base) + of_part, part.iov_len - of_part};
+            gone -= of_part;
         }
     }
     return c.keeps;
@@ -159,11 +160,11 @@ void drop(nfds_t i)
     close(fds[i].fd);
     fds[i] = fds[--count];
     if (i == count) return;
-    // its parts may point into itself
+    // one of its parts may point into itself
     Connection &from = connections[count - 1], &to = connections[i - 1];
-    const size_t sent = static_cast<size_t>(from.parts[0] - from.head);
+    const auto sent = static_cast<const char *>(from.parts[0].iov_base) - from.head;
     to = from;
-    to.parts[0] = to.head + sent;
+    to.parts[0].iov_base = to.head + sent;
 }
 
 /// The connection with which nothing has happened for longest.
@@ -180,7 +181,7 @@ void take(int fd)
     if (count == most_connections + 1) drop(idlest());
     Connection &c = connections[count - 1];
     c.turn = turn;
-    c.size = c.left[0] = c.left[1] = 0;
+    c.size = c.parts[0].iov_len = c.parts[1].iov_len = 0;
     c.request[0] = 0;
     c.keeps = true;
     fds[count++] = {fd, POLLIN, 0};

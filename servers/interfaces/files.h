@@ -38,8 +38,9 @@ struct Files {
         rpc::Word handle, offset, bytes; ///< the file lies in the dataspace from `offset` on
     };
     /// A file as memory: makes the client a holder of a dataspace to be read, which it attaches (init::Attach). Further
-    /// files may lie in the same one. This is the way to read much: nothing is copied, and no call is made.
-    using Map = rpc::Operation<0x103, Mapping(Path)>;
+    /// files may lie in the same one; a client names what it holds already (`held`, 0: nothing), which spares init a
+    /// call. This is the way to read much: nothing is copied, and no call is made.
+    using Map = rpc::Operation<0x103, Mapping(Path, rpc::Word held)>;
 
     using Operations = rpc::List<Stat, List, Read, Map>;
 };

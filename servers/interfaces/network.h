@@ -83,7 +83,8 @@ struct Network {
     static constexpr Word most_polled = 256; ///< entries of a Poll
     /// The buffer holds entries, whose `found` is filled in; the value is how many have found something. Waits up to
     /// `ms` for the first one, for ever if that is ~0; a thread's next Poll ends its
-    /// last one. Errors: EFAULT, EINVAL (more than most_polled), EBUSY (too many threads wait: of a program, four may).
+    /// last one. Errors: EFAULT, EINVAL (more than most_polled), EBUSY (four threads of the
+    /// program's wait already).
     using Poll = rpc::Operation<0x11D, Outcome(Buffer entries, Word ms)>;
     /// The address of a host, by DNS unless it is written in numbers. Errors: ENOENT, EBUSY, ENETDOWN (no name server).
     using Resolve = rpc::Operation<0x11E, Outcome(Host)>;

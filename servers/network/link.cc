@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "link.h"
 
+#include "sockets.h"
+
 #include <system/system.h>
 
 #include <l4/schedule.h>
 #include <lwip/dhcp.h>
 #include <lwip/etharp.h>
+#include <lwip/pbuf.h>
 #include <netif/ethernet.h>
 #include <string.h>
 
@@ -41,7 +44,7 @@ bool Link::begin(const Network::Addresses &addresses)
                      gateway = address_of(addresses.gateway);
     netif_add(&interface_, &address, &mask, &gateway, nullptr, added, ethernet_input);
     netif_set_default(&interface_);
-    main_thread = L4_MyLocalId();
+    main_thread = L4_Myself(); // the kernel's fast path knows no local ids
     return bool(ask_init<init::MakeThread>(reinterpret_cast<Word>(wait_for_driver),
                                            reinterpret_cast<Word>(stack + sizeof stack - 16)));
 }
@@ -121,6 +124,7 @@ void Link::notified()
             up_ = true;
         }
     }
+    asks_ = true;
     if (!memory_) return;
     // one ring full, then others have their turn; Nic::Wait returns at once if there is more
     for (Word n = 0; n < FrameRing::slots; n++) {
@@ -135,9 +139,14 @@ void Link::notified()
 void Link::input(const char *frame, Word size)
 {
     frames_in_++;
+    if (the_sockets.overfilled_by(frame, size)) {
+        dropped_++;
+        return;
+    }
     pbuf *const p = pbuf_alloc(PBUF_RAW, static_cast<u16_t>(size), PBUF_POOL);
     if (!p) {
         dropped_++;
+        PBUF_CHECK_FREE_OOSEQ();
         return;
     }
     pbuf_take(p, frame, static_cast<u16_t>(size));
@@ -162,8 +171,11 @@ signed char Link::transmit(netif *, pbuf *frame)
 
 void Link::flush()
 {
+    const bool asks = asks_;
+    asks_ = false;
     if (!to_flush_ || L4_IsNilThread(driver_)) return;
     to_flush_ = false;
+    if (asks) return; // the thread goes on with Nic::Wait, at which the driver looks at the ring as well
     L4_Set_MsgTag(L4_MsgTag_t{.raw = Nic::Kick::number << 16});
     L4_Send_Timeout(driver_, L4_ZeroTime); // a driver at work looks at the ring before it waits
 }

@@ -15,7 +15,7 @@ public:
     bool begin(const Network::Addresses &addresses);
     /// The thread has called: the card is there, or has frames.
     void notified();
-    /// Tells the driver of frames that have been queued since.
+    /// Sees to it that the driver hears of frames that have been queued since; before the answer to `notified`.
     void flush();
 
     netif &interface() { return interface_; }
@@ -36,6 +36,7 @@ private:
     L4_ThreadId_t driver_ = {}; ///< nilthread: there is none
     Nic::Card card_ = {};
     bool up_ = false, found_ = false, automatic_ = false, to_flush_ = false;
+    bool asks_ = false; ///< the thread is to be answered, and asks the driver for frames then
     rpc::Word frames_in_ = 0, frames_out_ = 0, dropped_ = 0, drivers_ = 0, longest_outage_us_ = 0;
     L4_Word64_t left_at_ = 0; ///< when the last driver has ended
 };

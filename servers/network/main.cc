@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // TCP/IP in a space of its own: lwIP, between the card's driver and those that use sockets. One thread does all of it
 // but wait for the driver.
+#include "alarm.h"
 #include "link.h"
 #include "sockets.h"
 
@@ -8,8 +9,6 @@
 
 #include <cobnut/options.h>
 #include <cobnut/payload.h>
-#include <cobnut/program.h>
-#include <l4/schedule.h>
 #include <lwip/init.h>
 #include <lwip/ip4_addr.h>
 #include <lwip/timeouts.h>
@@ -30,21 +29,29 @@ struct Server {
         return the_sockets.handle(Op{}, client, arguments...);
     }
 
-    void notified() { the_link.notified(); }
+    void notified()
+    {
+        if (the_alarm.rang()) check_times();
+        else the_link.notified();
+    }
     void left(Word program) { the_sockets.left(program); }
 
-    L4_Time_t patience()
+    void settle()
+    {
+        the_sockets.look_at_pollers();
+        the_link.flush();
+    }
+
+private:
+    static void check_times()
     {
         sys_check_timeouts();
-        const Word poll_ms = the_sockets.look_at_pollers(), lwip_ms = sys_timeouts_sleeptime();
-        the_link.flush();
-        const Word ms = poll_ms < lwip_ms ? poll_ms : lwip_ms;
-        return ms == ~Word{0} ? L4_Never : L4_TimePeriod(static_cast<L4_Word64_t>(ms) * 1000 + 1);
+        const Word poll_ms = the_sockets.check_pollers_times(), lwip_ms = sys_timeouts_sleeptime();
+        the_alarm.set(poll_ms < lwip_ms ? poll_ms : lwip_ms);
     }
 };
 
 constinit Server server;
-constinit unsigned random_state = 0;
 
 /// An address of the command line: 0 if it is not there, and false if it is none.
 bool read_address(const cobnut::Options &options, const char *key, Word &address)
@@ -62,24 +69,6 @@ bool read_address(const cobnut::Options &options, const char *key, Word &address
 
 } // namespace
 
-extern "C" u32_t sys_now(void) { return static_cast<u32_t>(L4_SystemClock().raw / 1000); }
-
-/// Numbers that are spread well; whoever knows the time of the start can guess them.
-extern "C" unsigned network_random(void)
-{
-    if (!random_state) random_state = static_cast<unsigned>(L4_SystemClock().raw) | 1;
-    random_state ^= random_state << 13;
-    random_state ^= random_state >> 17;
-    random_state ^= random_state << 5;
-    return random_state;
-}
-
-extern "C" void network_failed(const char *what, int line, const char *file)
-{
-    cobnut_printf("network: %s:%d: %s\n", file, line, what);
-    cobnut::exit(3);
-}
-
 int cobnut_main(const char *command_line)
 {
     const cobnut::Options options(command_line);
@@ -90,6 +79,6 @@ int cobnut_main(const char *command_line)
         return 1;
     }
     lwip_init();
-    if (!the_link.begin(addresses)) return 2;
+    if (!the_link.begin(addresses) || !the_alarm.begin()) return 2;
     cobnut::serve(server, Network::Operations{});
 }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "sockets.h"
 
+#include "alarm.h"
+#include "segment.h"
+
 #include <system/system.h>
 
 #include <errno.h>
@@ -110,12 +113,13 @@ void Sockets::end(Socket &s, bool abort)
     }
     if (s.udp) udp_remove(s.udp);
     if (s.received) {
-        held_ -= pbuf_clen(s.received);
+        release(s, s.received);
         pbuf_free(s.received);
     }
     for (Datagram &one : s.datagrams)
         if (one.data) pbuf_free(one.data);
     s = Socket{};
+    happened_ = true;
 }
 
 /// Where a buffer of a program's is in its window; nullptr if it is not.
@@ -130,12 +134,14 @@ void Sockets::left(Word program)
 {
     for (Socket &s : sockets_)
         if (s.kind && s.accepted && s.program == program) end(s, true);
-    for (Poller &p : pollers_)
-        if (p.client.program == program) p = {};
+    for (Word i = poller_count_; i-- > 0;)
+        if (pollers_[i].client.program == program) remove_poller(i);
     for (Resolver &r : resolvers_)
         if (r.program == program) r.thread = {};
-    if (windows_[program].at) ask_init<init::Detach>(windows_[program].at);
+    if (!windows_[program].at) return;
+    ask_init<init::Detach>(windows_[program].at);
     windows_[program] = {};
+    sharers_--;
 }
 
 rpc::Result<rpc::Nothing> Sockets::handle(Network::Share, Client &client, Word handle)
@@ -147,6 +153,7 @@ rpc::Result<rpc::Nothing> Sockets::handle(Network::Share, Client &client, Word h
     if (!at) return at.error;
     Window &window = windows_[client.program];
     if (window.at) ask_init<init::Detach>(window.at);
+    else sharers_++;
     window = {at.value, pages.value * init::page_size};
     return rpc::Nothing{};
 }
@@ -163,6 +170,7 @@ Sockets::Result Sockets::wait(Waiting &place, const Waiting &call, const Network
 
 void Sockets::wake_receiver(Socket &s)
 {
+    happened_ = true;
     if (!s.receiver) return;
     const Network::Outcome outcome = s.listens ? accept(s) : receive(s, s.receiver);
     if (outcome.error == EAGAIN) return;
@@ -172,6 +180,7 @@ void Sockets::wake_receiver(Socket &s)
 
 void Sockets::wake_sender(Socket &s)
 {
+    happened_ = true;
     if (!s.sender) return;
     Network::Outcome outcome;
     if (s.sender.buffer.size) {
@@ -215,19 +224,47 @@ signed char Sockets::connected(void *arg, tcp_pcb *, signed char)
     return ERR_OK;
 }
 
-/// Whether a segment that has come may be kept: each takes a buffer for whole frames, however small it is, and what
-/// nobody reads must leave some for others. lwIP offers it again; but not behind the last state of a connection.
+/// Each segment takes a buffer for whole frames, however small it is: how many of them a program may leave unread, so
+/// that the others have some.
+Word Sockets::share() const { return most_held / (sharers_ ? sharers_ : 1); }
+
+void Sockets::hold(const Socket &s, const pbuf *data)
+{
+    held_ += pbuf_clen(data);
+    held_by_[s.program] += pbuf_clen(data);
+}
+
+void Sockets::release(const Socket &s, const pbuf *data)
+{
+    held_ -= pbuf_clen(data);
+    held_by_[s.program] -= pbuf_clen(data);
+}
+
+/// Whether a segment that has come may be kept. lwIP offers it again; but not behind the last state of a connection.
 bool Sockets::has_room(const Socket &s, const tcp_pcb *pcb) const
 {
     if (!s.received || pcb->state == CLOSING || pcb->state == TIME_WAIT) return true;
-    return held_ < most_held && pbuf_clen(s.received) < most_held_by_one;
+    return held_by_[s.program] < share() && pbuf_clen(s.received) < most_held_by_one;
+}
+
+bool Sockets::overfilled_by(const char *frame, Word size) const
+{
+    if (held_ < share()) return false; // nobody can have more
+    const Segment segment = segment_in(frame, size);
+    if (!segment.bytes) return false;
+    for (const Socket &s : sockets_) {
+        const bool its = s.tcp && !s.listens && s.tcp->local_port == segment.to && s.tcp->remote_port == segment.from &&
+                         s.tcp->remote_ip.addr == segment.address;
+        if (its) return !s.receiver && held_by_[s.program] >= share();
+    }
+    return false;
 }
 
 signed char Sockets::arrived(void *arg, tcp_pcb *pcb, pbuf *data, signed char)
 {
     auto &s = *static_cast<Socket *>(arg);
     if (data && !the_sockets.has_room(s, pcb)) return ERR_MEM;
-    if (data) the_sockets.held_ += pbuf_clen(data);
+    if (data) the_sockets.hold(s, data);
     if (!data) the_sockets.peer_ended(s);
     else if (s.received) pbuf_cat(s.received, data);
     else s.received = data;
@@ -447,9 +484,9 @@ Network::Outcome Sockets::receive(Socket &s, const Waiting &call)
         const Word size = smaller(call.buffer.size, s.received->tot_len);
         pbuf_copy_partial(s.received, to, static_cast<u16_t>(size), 0);
         if (call.flags & Network::peek) return value(size);
-        held_ -= pbuf_clen(s.received);
+        release(s, s.received);
         s.received = pbuf_free_header(s.received, static_cast<u16_t>(size));
-        if (s.received) held_ += pbuf_clen(s.received);
+        if (s.received) hold(s, s.received);
         if (s.tcp) tcp_recved(s.tcp, static_cast<u16_t>(size));
         return value(size);
     }
@@ -572,17 +609,15 @@ Network::Outcome Sockets::poll(const Client &client, const Network::Buffer &buff
     return value(n);
 }
 
-/// A place to wait in: the thread's last one if there is one, otherwise a free one unless its program has enough.
+/// A place to wait in: the thread's last one if there is one, otherwise one of its program's, if that has one left.
 Sockets::Poller *Sockets::poller_for(const Client &client)
 {
-    Poller *unused = nullptr;
     Word of_program = 0;
-    for (Poller &p : pollers_) {
-        if (!p.waits) unused = &p;
-        else if (p.client.thread == client.thread) return &p;
-        else of_program += p.client.program == client.program;
+    for (Word i = 0; i < poller_count_; i++) {
+        if (pollers_[i].client.thread == client.thread) return &pollers_[i];
+        of_program += pollers_[i].client.program == client.program;
     }
-    return of_program < most_pollers_of_one ? unused : nullptr;
+    return of_program < most_pollers_of_one ? &pollers_[poller_count_++] : nullptr;
 }
 
 Sockets::Result Sockets::handle(Network::Poll, Client &client, const Network::Buffer &buffer, Word ms)
@@ -591,23 +626,36 @@ Sockets::Result Sockets::handle(Network::Poll, Client &client, const Network::Bu
     if (outcome.error || outcome.value || !ms) return outcome;
     Poller *const place = poller_for(client);
     if (!place) return failed(EBUSY);
-    *place = {client, buffer, sys_now(), ms, true};
+    *place = {client, buffer, sys_now(), ms};
+    if (ms != none) the_alarm.not_later_than(ms);
     return Error::later;
 }
 
-Word Sockets::look_at_pollers()
+void Sockets::look_at_pollers()
+{
+    if (!happened_) return;
+    happened_ = false;
+    for (Word i = poller_count_; i-- > 0;) {
+        const Network::Outcome outcome = poll(pollers_[i].client, pollers_[i].entries);
+        if (!outcome.error && !outcome.value) continue;
+        rpc::answer<Network::Poll>(pollers_[i].client.thread, outcome);
+        remove_poller(i);
+    }
+}
+
+Word Sockets::check_pollers_times()
 {
     Word next = none;
-    for (Poller &p : pollers_) {
-        if (!p.waits) continue;
-        const Network::Outcome outcome = poll(p.client, p.entries);
+    for (Word i = poller_count_; i-- > 0;) {
+        const Poller &p = pollers_[i];
         const Word passed = sys_now() - p.since;
-        if (outcome.error || outcome.value || passed >= p.ms) {
-            rpc::answer<Network::Poll>(p.client.thread, outcome);
-            p = {};
-        } else if (p.ms != none) {
+        if (p.ms == none) continue;
+        if (passed < p.ms) {
             next = smaller(next, p.ms - passed);
+            continue;
         }
+        rpc::answer<Network::Poll>(p.client.thread, value(0));
+        remove_poller(i);
     }
     return next;
 }

@@ -33,14 +33,19 @@ public:
 
     /// A program has ended.
     void left(Word program);
-    /// Answers those that poll and have something, or whose time is over. How many ms until the next one's is; ~0:
-    /// there is none.
-    Word look_at_pollers();
+    /// Answers those that poll and have something, if anything has happened.
+    void look_at_pollers();
+    /// Answers those whose time is over. How many ms until the next one's is; ~0: there is none.
+    Word check_pollers_times();
+    /// Whether a frame has data for a connection whose program leaves more unread than its share of lwIP's buffers: it
+    /// is to be dropped then, and its sender sends it again.
+    bool overfilled_by(const char *frame, Word size) const;
     Word count() const;
 
 private:
     static constexpr Word most = 1024, most_datagrams = 16, most_resolvers = 8, none = ~0u;
-    static constexpr Word most_pollers = 16, most_pollers_of_one = 4; ///< threads that poll; of a program
+    static constexpr Word most_pollers_of_one = 4, ///< threads of a program that poll
+        most_pollers = most_pollers_of_one * init::most_programs;
 
     /// A call that waits for something to happen at its socket.
     struct Waiting {
@@ -74,7 +79,6 @@ private:
         Network::Buffer entries = {};
         u32_t since = 0;
         Word ms = 0;
-        bool waits = false;
     };
     struct Resolver {
         L4_ThreadId_t thread = {}; ///< nilthread: nobody waits any more
@@ -111,14 +115,21 @@ private:
     Network::Outcome poll(const Client &client, const Network::Buffer &buffer);
     Word found(Socket &s) const;
     Poller *poller_for(const Client &client);
+    void remove_poller(Word number) { pollers_[number] = pollers_[--poller_count_]; }
     Network::Outcome send_datagram(Socket &s, const Network::Buffer &buffer, const Network::Endpoint &to);
     Result wait(Waiting &place, const Waiting &call, const Network::Outcome &outcome);
     bool has_room(const Socket &s, const tcp_pcb *pcb) const;
+    Word share() const;
+    void hold(const Socket &s, const pbuf *data);
+    void release(const Socket &s, const pbuf *data);
     void peer_ended(Socket &s);
     void wake_receiver(Socket &s);
     void wake_sender(Socket &s);
 
-    Word held_ = 0; ///< lwIP's buffers with what streams have received
+    Word held_ = 0, held_by_[init::most_programs] = {}; ///< lwIP's buffers with what streams have received; by program
+    Word sharers_ = 0; ///< programs with a window
+    bool happened_ = false; ///< something that may be polled for, since the pollers have been looked at
+    Word poller_count_ = 0; ///< the first ones
     Socket sockets_[most] = {};
     Window windows_[init::most_programs] = {};
     Poller pollers_[most_pollers] = {};

@@ -126,7 +126,7 @@ class DeafStream:
 
     SYN, RST, ACK, TRIES = 2, 4, 16, 4
 
-    def __init__(self, peer: Peer, port: int, source: int = 5000):
+    def __init__(self, peer: Peer, port: int, source: int = 4000):
         self.peer, self.ends, self.sent, self.guests = peer, (source, port), 1, 0
         while peer.guest_lives() and not self.guests:
             self.put(self.SYN, 0)

@@ -143,7 +143,7 @@ def test_the_driver_is_killed_under_load(big):
 ARGUMENTS = 'arguments = "address=10.0.9.2 mask=255.255.255.0"'
 MANY_BYTES, TOGETHER = 480, 16  # a segment each: nearly as many as there are buffers; those sent at once
 BIG = 100_000  # bytes, more than are kept to be sent
-PLACES = 200  # of the web server, for connections
+CLIENTS = 1000  # at once, more than the web server has places for
 FRAMES, BETWEEN = 2000, 100  # frames, and how many until the next question
 
 
@@ -159,12 +159,12 @@ def free_ports() -> int:
 
 
 @contextlib.contextmanager
-def with_peer(tmp_path, *words):
-    """The system web at a fixed address, and a peer at the other end of its cable."""
+def with_peer(tmp_path, *words, more=""):
+    """The system web at a fixed address, with more programs, and a peer at the other end of its cable."""
     shutil.copytree(ROOT / "systems/site", tmp_path / "site")
     (tmp_path / "site/big").write_bytes(bytes(BIG))
     text = (ROOT / "systems/web.toml").read_text()
-    (tmp_path / "fixed.toml").write_text(text.replace("[program.network]", f"[program.network]\n{ARGUMENTS}"))
+    (tmp_path / "fixed.toml").write_text(text.replace("[program.network]", f"[program.network]\n{ARGUMENTS}") + more)
     port = free_ports()
     with networks.running(tmp_path / "fixed.toml", "--net-at", f"udp={port}", *words, seconds=SECONDS) as system:
         yield system, frames.Peer(port, lambda: system.process.poll() is None)
@@ -207,14 +207,47 @@ def test_clients_that_do_not_read(tmp_path):
         assert peer.pings(1)
 
 
-def test_clients_that_do_not_ask(tmp_path):
-    """They may have all the web server's places until another one comes."""
-    with with_peer(tmp_path) as (_, peer):
-        for source in range(PLACES):
-            frames.DeafStream(peer, 80, 5000 + source)
-        late = frames.DeafStream(peer, 80, 5000 + PLACES)
+def sockets_of(system) -> str:
+    return re.search(r"(\d+) sockets", system.ask("net"))[1]
+
+
+def test_a_thousand_clients_that_do_not_ask(tmp_path):
+    """They may have all the web server's places until another one comes; when they are gone nothing is left of them."""
+    with with_peer(tmp_path) as (system, peer):
+        before = sockets_of(system)
+        slow = [frames.DeafStream(peer, 80, 5000 + number) for number in range(CLIENTS)]
+        late = frames.DeafStream(peer, 80)
         assert late.send(b"GET ") and late.send(b"/ HTTP/1.1\r\n\r\n")
         assert late.takes(b"HTTP/1.1 200 OK")
+        for one in (*slow, late):
+            one.put(one.RST, one.sent)
+        while sockets_of(system) != before:
+            assert peer.pings(1)
+
+
+HOARDERS, HOARDED = 20, 200  # programs; connections to each of the first three, which nobody reads
+HOARDER = """
+[program.hoarder{number}]
+file = "./build/pc/hoarder"
+arguments = "{port}"
+uses = ["network"]
+"""
+
+
+def test_programs_that_take_all_they_can_get(tmp_path):
+    """More of them wait than one program may, and more is sent to them than there are buffers: others are served."""
+    more = "".join(HOARDER.format(number=number, port=8000 + number) for number in range(HOARDERS))
+    build(tmp_path, "hoarder", "")
+    with with_peer(tmp_path, more=more) as (system, peer):
+        for place in range(3 * HOARDED):
+            one = frames.DeafStream(peer, 8000 + place % 3, 10000 + place)
+            for at in range(2):
+                one.put(one.ACK, one.sent + at, b"x")
+        assert peer.pings(1)
+        web = frames.DeafStream(peer, 80)
+        assert web.send(b"GET / HTTP/1.1\r\n\r\n")
+        assert web.takes(b"HTTP/1.1 200 OK")
+        assert "hoarder: " not in system.ask("net")
 
 
 MAKEFILE = """COBNUT := {root}

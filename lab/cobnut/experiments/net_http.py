@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`net/http`: what a page takes of a system of servers, in modelled cycles a request, by the spaces that its programs
-are in: large ones, small ones by hand, small ones by the kernel's choice, and those with groups.
+are in: large ones, small ones by hand, small ones by the kernel's choice, and those with groups; and what it takes if
+all of them are one program, as the bound.
 """
 
 from collections.abc import Iterator, Mapping
@@ -8,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from cobnut import sheets, tables
-from cobnut.checks import Check, at_least, exactly
+from cobnut.checks import Check, at_least, at_most, exactly
 from cobnut.experiments import Experiment, Kind, Lab, Setting, cabled, pingpong, runner
 from cobnut.experiments.cabled import Frames
 from cobnut.missing import ratio, total
@@ -17,7 +18,7 @@ from cobnut.systems import Slot
 
 SHEET = sheets.beside(__file__)
 
-SYSTEM = "webcost"
+SYSTEM, LIBRARY_SYSTEM = "webcost", "singlecost"
 
 
 @dataclass(frozen=True)
@@ -26,19 +27,21 @@ class Spaces:
 
     space: str | Slot
     options: str = ""
+    system: str = SYSTEM
 
 
-LARGE, GROUPS = "large", "groups"
+LARGE, GROUPS, LIBRARY = "large", "groups", "library"
 SPACES = {
     LARGE: Spaces("large", "automatic=off"),
     "by_hand": Spaces(Slot(mb=16), "automatic=off"),
     "automatic": Spaces("rule", "groups=off"),
     GROUPS: Spaces("rule"),
+    LIBRARY: Spaces("large", "automatic=off", LIBRARY_SYSTEM),
 }
 KINDS = ("keep_alive", "new_connection")  # by the guest's numbers of cases
 SHARES = (*pingpong.SHARES, "user")
-OVER_LARGE = 1.5
-FRAMES = {"keep_alive": 2, "new_connection": 4}  # that a client sends for a request, as servers/peer does
+OVER_LARGE, OVER_LIBRARY = 1.5, 1.15
+FRAMES = {"keep_alive": 1, "new_connection": 4}  # that a client sends for a request, as servers/peer does
 COUNTED = {
     "cycles": "modelled cycles",
     "cr3_writes": "writes",
@@ -52,7 +55,7 @@ Found = Mapping[str, Mapping[str, Frames]]  # by where the programs are, and by 
 
 
 def run(lab: Lab) -> Result:
-    """Boots the system once for each of the four."""
+    """Boots once for each of these."""
     found = runner.mapped(lab, SPACES, lambda name: measured(lab, SPACES[name]))
     pingpong.raise_if_all_failed([kinds[KINDS[0]] for kinds in found.values()])
     checks = [check for kind in KINDS for check in judge(kind, found)]
@@ -64,7 +67,7 @@ def measured(lab: Lab, spaces: Spaces) -> dict[str, Frames]:
     """The requests with the programs there; the peer is in a large space."""
     rounds = lab.settings["rounds"]
     words = f"what=http rounds={rounds} warmup={lab.settings['warmup']}"
-    system = cabled.load(lab, SYSTEM, words, **cabled.all_in(SYSTEM, spaces.space))
+    system = cabled.load(lab, spaces.system, words, **cabled.all_in(spaces.system, spaces.space))
     cases: dict[int, int] = dict.fromkeys(range(len(KINDS)), rounds)
     found = cabled.run(lab, system, cases, options=spaces.options)
     return {kind: found[number] for number, kind in enumerate(KINDS)}
@@ -75,9 +78,11 @@ def judge(kind: str, found: Found) -> Iterator[Check]:
     for name, kinds in found.items():
         one = kinds[kind]
         yield SHEET.judge(f"{name}.{kind}.frames", one.frames, exactly(FRAMES[kind]), one.failure)
-    for name in list(found)[1:]:
+    for name in (name for name in found if name not in (LARGE, LIBRARY)):
         gain = ratio(found[LARGE][kind].each("cycles"), found[name][kind].each("cycles"))
         yield SHEET.judge(f"{name}.{kind}.over_large", gain, at_least(OVER_LARGE), found[name][kind].failure)
+    cost = ratio(found[GROUPS][kind].each("cycles"), found[LIBRARY][kind].each("cycles"))
+    yield SHEET.judge(f"{GROUPS}.{kind}.over_library", cost, at_most(OVER_LIBRARY), found[LIBRARY][kind].failure)
 
 
 def series_of(lab: Lab, found: Found) -> Iterator[Series]:
@@ -112,7 +117,7 @@ EXPERIMENT = Experiment(
     machine="pentium4-1400",
     settings={
         "rounds": Setting(64, 16, range(1, 401), "requests measured, of each kind"),
-        "warmup": Setting(40, 40, range(1, 401), "requests before the measured ones"),
+        "warmup": Setting(80, 80, range(1, 401), "requests before the measured ones"),
     },
     run=run,
     plots=SHEET.all_plots,

@@ -4,6 +4,7 @@
 #ifndef COBNUT_SYS_SOCKET_H
 #define COBNUT_SYS_SOCKET_H
 #include <sys/types.h>
+#include <sys/uio.h>
 
 typedef unsigned int socklen_t;
 typedef unsigned short sa_family_t;
@@ -15,6 +16,16 @@ struct sockaddr {
 struct sockaddr_storage {
     sa_family_t ss_family;
     char ss_rest[126];
+};
+
+struct msghdr {
+    void *msg_name;
+    socklen_t msg_namelen;
+    struct iovec *msg_iov;
+    size_t msg_iovlen;
+    void *msg_control; /* there is none */
+    size_t msg_controllen;
+    int msg_flags;
 };
 
 #define AF_UNSPEC 0
@@ -50,6 +61,8 @@ int connect(int fd, const struct sockaddr *address, socklen_t size);
 /* A stream's data is all sent before it returns, unless the socket does not wait. */
 ssize_t send(int fd, const void *from, size_t size, int flags);
 ssize_t sendto(int fd, const void *from, size_t size, int flags, const struct sockaddr *to, socklen_t to_size);
+/* Sends several parts as one; one datagram, if it is no stream. */
+ssize_t sendmsg(int fd, const struct msghdr *message, int flags);
 ssize_t recv(int fd, void *to, size_t size, int flags);
 ssize_t recvfrom(int fd, void *to, size_t size, int flags, struct sockaddr *from, socklen_t *from_size);
 int shutdown(int fd, int how);
