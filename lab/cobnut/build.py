@@ -21,8 +21,8 @@ def images(board: Board) -> None:
 
 
 def network(board: Board) -> None:
-    """Builds the TCP/IP server for `board`, whose other programs are built, with a source of lwIP that is fetched; on the
-    PC also the program that has it in its own space.
+    """Builds the TCP/IP server for `board`, whose other programs are built, with a source of lwIP that is fetched, and
+    for the PC the program that has all of it in one space.
     """
     targets = ("network", "single") if board.processor is IA32 else ("network",)
     named, folder = f"COBNUT_LWIP:PATH={lwip.ensure()}", board.folder

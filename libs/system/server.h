@@ -9,8 +9,8 @@
 // Optional members of a server: `left(Word program)`, a client's program has ended; `interrupted(Word line)`, for lines
 // that it has taken (init::TakeInterrupt), which are acknowledged when it returns; `notified()`, another thread of the
 // server's own has called, and goes on when it returns; `patience()`, called before each wait, says how long that may
-// last, and does what is to be done by then; `settle()`, called before each answer, does what is to be done for others
-// than the caller. A server has one of these two at most.
+// last, and does what is to be done by then; `before_answer()`, called before each answer, does what is to be
+// done for others than the caller. A server has one of these two at most.
 #pragma once
 
 #include <system/system.h>
@@ -148,9 +148,9 @@ template <typename Server, typename Operations> [[noreturn]] void serve(Server &
             tag = L4_Wait_Timeout(server.patience(), &from);
             continue;
         }
-        if constexpr (requires { server.settle(); }) {
+        if constexpr (requires { server.before_answer(); }) {
             const detail::Kept kept(answer);
-            server.settle();
+            server.before_answer();
             kept.put();
             from = L4_GlobalIdOf(from); // the kernel's fast path knows no local ids
         }

@@ -36,7 +36,7 @@ struct Server {
     }
     void left(Word program) { the_sockets.left(program); }
 
-    void settle()
+    void before_answer()
     {
         the_sockets.look_at_pollers();
         the_link.flush();
