@@ -315,15 +315,17 @@ int poll(pollfd *fds, nfds_t count, int ms)
     if (count > most_fds) return fail(EINVAL);
     if (!window && !share()) return fail(ENETDOWN);
     auto *const entries = reinterpret_cast<Network::PollEntry *>(window);
+    bool any_bad = false; // which is found at once
     for (nfds_t i = 0; i < count; i++) {
         const bool known = fds[i].fd >= 0 && fds[i].fd < most_fds;
         entries[i] = {.socket = known ? descriptors[fds[i].fd].socket : none,
                       .wanted = static_cast<Word>(fds[i].events),
                       .found = 0};
+        any_bad = any_bad || (fds[i].fd >= 0 && entries[i].socket == none);
     }
     const Network::Buffer buffer = {0, count * sizeof *entries};
     Network::Outcome outcome;
-    int found = taken(network.poll(buffer, ms < 0 ? none : static_cast<Word>(ms)), outcome);
+    int found = taken(network.poll(buffer, any_bad ? 0 : ms < 0 ? none : static_cast<Word>(ms)), outcome);
     if (found < 0) return -1;
     for (nfds_t i = 0; i < count; i++) {
         const bool bad = fds[i].fd >= 0 && entries[i].socket == none;

@@ -50,7 +50,7 @@ static int wait_for_any(void)
         if (errno != EBUSY) return 0;
         usleep(busy_us); /* too many others wait */
     }
-    return 1;
+    return !(fds[0].revents & POLLNVAL); /* where another call has found out first, the listener is gone */
 }
 
 int main(void)

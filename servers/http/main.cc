@@ -195,7 +195,7 @@ bool wait()
         usleep(busy_us); // too many others wait
     }
     turn++;
-    return true;
+    return !(fds[0].revents & POLLNVAL); // where another call has found out first, the listener is gone
 }
 
 void serve_ready()

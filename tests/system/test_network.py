@@ -140,6 +140,51 @@ def test_the_driver_is_killed_under_load(big):
         assert int(us) < MOST_US_WITHOUT
 
 
+AGAIN = 5  # seconds after which a client that hears nothing asks anew
+
+
+def asks_for_a_page(port: int) -> bool:
+    """Whether the page came, whole."""
+    one = http.client.HTTPConnection("127.0.0.1", port, timeout=AGAIN)
+    try:
+        one.request("GET", "/")
+        return one.getresponse().read() == PAGE
+    except (OSError, http.client.HTTPException):
+        return False
+    finally:
+        one.close()
+
+
+def test_the_stack_is_killed_under_load(tmp_path):
+    """Its connections are gone, and those that used it are served by the next one."""
+    shutil.copytree(ROOT / "systems/site", tmp_path / "site")
+    text = (ROOT / "systems/web.toml").read_text()
+    for name in ("network", "echo", "http"):
+        text = text.replace(f"[program.{name}]", f"[program.{name}]\nrestart = true")
+    (tmp_path / "restarted.toml").write_text(text)
+    with networks.running(tmp_path / "restarted.toml", "--net", seconds=SECONDS) as system:
+        port, killed = system.ports[80], threading.Event()
+
+        def load() -> None:
+            while not killed.is_set():
+                asks_for_a_page(port)
+
+        loads = [threading.Thread(target=load, daemon=True) for _ in range(3)]
+        for one in loads:
+            one.start()
+        for _ in range(KILLS):
+            while not asks_for_a_page(port):
+                assert system.process.poll() is None
+            assert "init: network: ended: killed" in system.ask("kill network")
+        killed.set()
+        for one in loads:
+            one.join()
+        while not asks_for_a_page(port):
+            assert system.process.poll() is None
+        assert echoed(system.ports[7], b"still there") == b"still there"
+        assert re.search(r"^ +\d+ network +running", system.ask("ps"), re.MULTILINE)
+
+
 ARGUMENTS = 'arguments = "address=10.0.9.2 mask=255.255.255.0"'
 MANY_BYTES, TOGETHER = 480, 16  # a segment each: nearly as many as there are buffers; those sent at once
 BIG = 100_000  # bytes, more than are kept to be sent
@@ -207,7 +252,7 @@ def test_clients_that_do_not_read(tmp_path):
         assert peer.pings(1)
 
 
-def sockets_of(system) -> str:
+def sockets_of(system):
     return re.search(r"(\d+) sockets", system.ask("net"))[1]
 
 
