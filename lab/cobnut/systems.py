@@ -21,7 +21,7 @@ from cobnut.modules import Module
 FOLDER = paths.ROOT / "systems"
 SUFFIX = ".toml"
 ROOT_SERVER = "init"
-TCP_IP = "network"  # the program that is built from a source which is fetched
+TCP_IP = ("network", "single")  # the programs that are built from a source which is fetched
 INITS_OWN = ("programs", "spaces")  # services that init itself provides
 INITS_PORTS = range(0xCF8, 0xD00)  # PCI's configuration: whoever has it has all devices
 PAGE_KB = 4
@@ -127,9 +127,9 @@ class System:
     def __init__(self, name: str, folder: Path, description: Description, order: list[str]):
         self.name, self.folder, self.description, self.order = name, folder, description, order
 
-    def has(self, file: str) -> bool:
-        """Whether a program is this one of those that are built here."""
-        return any((program.file or name) == file for name, program in self.description.program.items())
+    def has(self, files: tuple[str, ...]) -> bool:
+        """Whether a program is one of these that are built here."""
+        return any((program.file or name) in files for name, program in self.description.program.items())
 
     def programs(self, board: str) -> dict[str, Program]:
         """Those that it has on a board, in the order in which they start."""

@@ -80,7 +80,8 @@ def test_the_systems_with_a_network_have_one_card():
         board: {name: found for name in systems.known() if (found := systems.load(name).cards(board))}
         for board in ("pc", "versatilepb")
     }
-    ours = {"web": ["10ec:8029"], "web-e1000": ["8086:100e"], "pingcost": ["8086:100e"], "webcost": ["8086:100e"]}
+    e1000 = {name: ["8086:100e"] for name in ("web-e1000", "pingcost", "singlecost", "webcost")}
+    ours = {"web": ["10ec:8029"], **e1000}
     assert cards["pc"] == ours
     assert cards["versatilepb"]["web"] == ["smc91c111"]
     assert all(systems.load(name).has(systems.TCP_IP) for name in ours)
