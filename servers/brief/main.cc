@@ -31,6 +31,20 @@ int await(const char *name)
     }
 }
 
+/// Passes what it gets, and what begins with this word, on to the adder, and goes on until it is ended.
+[[noreturn]] void lend()
+{
+    constexpr Word mark = 0x1E4D, most_handles = 1000;
+    const auto adder = ask_init<init::Open>(init::Name("adder"));
+    for (Word handle = 1;; handle = handle % most_handles + 1) {
+        if (handle == most_handles) L4_Sleep(L4_TimePeriod(1000));
+        const auto at = ask_init<init::Attach>(handle, Word{0}, Word{1});
+        if (!at) continue;
+        if (*reinterpret_cast<volatile Word *>(at.value) == mark) ask_init<init::Pass>(handle, adder.value, Word{1});
+        ask_init<init::Detach>(at.value);
+    }
+}
+
 int sleep()
 {
     L4_Sleep(L4_TimePeriod(300'000));
@@ -42,5 +56,6 @@ int sleep()
 int cobnut_main(const char *what)
 {
     const init::Name wanted(what);
+    if (wanted == "lend") lend();
     return wanted == "sleep" ? sleep() : wanted == "await" ? await("sleeper") : look();
 }

@@ -199,6 +199,29 @@ void awaiting()
     check(ask_init<init::Await>(sleeper.value).value == 7, "awaiting.not_kept_from_it_by_one_that_has_ended");
 }
 
+/// What a program has passed on is not held any longer than it runs.
+void lending()
+{
+    const auto lender = ask_init<init::Run>(init::Name("lender"));
+    const auto info = ask_init<init::Describe>(lender.value);
+    const auto made = ask_init<init::Create>(Word{1});
+    const auto at = ask_init<init::Attach>(made.value, Word{0}, Word{1});
+    words(at.value)[0] = 0x1E4D;
+    ask_init<init::Pass>(made.value, info.value.thread, Word{1});
+    rpc::Result<rpc::Nothing> kept = Error::not_found;
+    for (int i = 0; i < 100 && !kept; i++) {
+        L4_Sleep(L4_TimePeriod(10000));
+        kept = adder.call<Adder::Keep>(made.value);
+    }
+    words(at.value)[0] = 5;
+    adder.call<Adder::Count>();
+    check(lender && kept && words(at.value)[0] == 6, "lending.a_server_has_what_a_client_passes_on");
+    ask_init<init::Kill>(lender.value);
+    check(adder.call<Adder::Keep>(made.value).error == Error::not_found, "lending.not_behind_that_ones_end");
+    check(adder.call<Adder::Count>().value == 1 && words(at.value)[0] == 6, "lending.not_even_where_it_is_attached");
+    ask_init<init::Close>(made.value);
+}
+
 void copying()
 {
     const auto copier = ask_init<init::Run>(init::Name("copier"));
@@ -249,6 +272,7 @@ int cobnut_main(const char *)
     threads();
     deaths();
     awaiting();
+    lending();
     copying();
     cobnut_printf("checks: %d failed\n", cobnut::failed_checks);
     return cobnut::failed_checks;

@@ -53,7 +53,7 @@ template <typename Op, typename... Harmful> constexpr Operation describe(rpc::Li
 
 /// The operations of an interface, as a table.
 struct Interface {
-    static constexpr size_t most = 24;
+    static constexpr size_t most = 32;
     Operation operations[most];
     size_t count;
 

@@ -144,6 +144,9 @@ rpc::Error Dataspaces::pass(Word handle, Word from, Word to, bool writable)
     Dataspace *const d = find(handle);
     if (!d || !readable(handle, from)) return Error::not_found;
     if (writable && !this->writable(handle, from)) return Error::denied;
+    // whoever it has more from is its giver
+    if (!(d->readers & bit(to)) || (writable && !(d->writers & bit(to))))
+        d->giver[to] = static_cast<unsigned char>(from);
     d->readers |= bit(to);
     if (writable) d->writers |= bit(to);
     return Error::none;
@@ -176,12 +179,35 @@ rpc::Error Dataspaces::close(Word handle, Word maker, Quota &quota)
     return Error::none;
 }
 
+void Dataspaces::let_hold(Word handle, Word program)
+{
+    Dataspace &d = spaces_[handle % most];
+    d.readers |= bit(program);
+    d.giver[program] = static_cast<unsigned char>(program);
+}
+
+/// Takes a dataspace from a holder, and from those that have it from that one; whether there are any of these.
+bool Dataspaces::take_from(Dataspace &d, Word program)
+{
+    Word lost = bit(program);
+    for (Word before = 0; before != lost;) {
+        before = lost;
+        for (Word i = 0; i < most_programs; i++)
+            if (d.readers & bit(i) && i != d.maker && lost & bit(d.giver[i])) lost |= bit(i);
+    }
+    d.readers &= ~lost;
+    d.writers &= ~lost;
+    return lost != bit(program);
+}
+
 void Dataspaces::leave(Word program, Quota &quota)
 {
     for (Dataspace &d : spaces_) {
-        d.readers &= ~bit(program);
-        d.writers &= ~bit(program);
-        if (!d.handle || d.maker != program) continue;
+        if (!d.handle || !(d.readers & bit(program))) continue;
+        if (d.maker != program) {
+            if (take_from(d, program)) unmap(d.handle);
+            continue;
+        }
         quota.used -= d.charged;
         quota.spaces--;
         empty(d);

@@ -49,11 +49,12 @@ public:
     rpc::Result<Word> of_device(Word maker, Quota &quota, Word start, Word bytes);
     rpc::Error pass(Word handle, Word from, Word to, bool writable);
     /// For what only init does: no holder is asked.
-    void let_hold(Word handle, Word program) { spaces_[handle % most].readers |= 1u << program; }
+    void let_hold(Word handle, Word program);
 
     /// Gives back what a dataspace has, to the quota of its maker.
     rpc::Error close(Word handle, Word maker, Quota &quota);
-    /// A program has ended: closes what it has made, and what it held it holds no longer.
+    /// A program has ended: closes what it has made, and what it held neither it holds any longer nor those to which
+    /// it has passed it on.
     void leave(Word program, Quota &quota);
 
     bool readable(Word handle, Word program) const;
@@ -79,6 +80,7 @@ private:
         Word pages = 0, charged = 0;
         Word maker = 0;
         Word readers = 0, writers = 0; ///< a bit a program
+        unsigned char giver[most_programs] = {}; ///< of each holder: who has passed it on to that; itself: nobody
         Word file = 0; ///< where the file of the boot image or the device's memory is; no tables then
         bool device = false;
         bool pinned = false; ///< a device knows the pages' addresses
@@ -89,6 +91,7 @@ private:
     const Dataspace *find(Word handle) const { return const_cast<Dataspaces *>(this)->find(handle); }
     Word &entry(Dataspace &d, Word number) { return d.tables[number / words_a_page][number % words_a_page]; }
     Dataspace *unused();
+    static bool take_from(Dataspace &d, Word program);
     void copy_page(Dataspace &from, Dataspace &to, Word number);
     static bool take_device(Word start, Word bytes);
     void empty(Dataspace &d);

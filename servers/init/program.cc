@@ -22,7 +22,7 @@ constexpr Word page_mask = page_size - 1, page_log2 = 12;
 constexpr Word program_high = 0x40000000; // of segments
 constexpr Word ordinary = 100; // the priority of programs whose description does not say another one
 constexpr L4_Time_t default_timeslice = L4_TIME_(4 << 10 | 625); // 10 ms
-constexpr L4_Word64_t quantum_us = 200'000; // for threads that run before those
+constexpr Word ordinary_quantum_us = 1 << 20, preferred_quantum_us = 200'000; // for threads that run before those
 constexpr Word most_part = 4; // one part in so many of the processor is what such a thread may take
 constexpr Word attached_low = 0x00500000, attached_high = 0x70000000; // where Attach chooses, and what it takes
 
@@ -83,7 +83,7 @@ bool Program::add_region(Word address, Word pages, Word handle, bool writable)
     return false;
 }
 
-const char *Program::load(Dataspaces &memory, const cobnut::ElfImage &image)
+const char *Program::load(Dataspaces &memory, const cobnut::ElfImage &image, bool &again)
 {
     // program.ld gives each segment pages of its own
     for (size_t i = 0; i < image.count; i++) {
@@ -91,8 +91,10 @@ const char *Program::load(Dataspaces &memory, const cobnut::ElfImage &image)
         const Word start = s.address & ~page_mask, pages = pages_of(s.address - start + s.memory_size);
         const rpc::Result<Word> made = memory.create(number_, quota_, pages);
         if (!made) return rpc::describe(made.error);
-        if (!free_at(start, pages) || !add_region(start, pages, made.value, s.writable))
+        if (!free_at(start, pages) || !add_region(start, pages, made.value, s.writable)) {
+            again = false;
             return "two of its segments share a page";
+        }
         const char *from = reinterpret_cast<const char *>(module_.start) + s.offset;
         for (Word done = 0; done < s.file_size;) {
             const Word at = s.address - start + done, in_page = at & page_mask;
@@ -172,24 +174,47 @@ bool Program::may_use_line(Word line) const
     return line < 32 && (description_.lines >> line & 1 || (device_ && device_.has.line == line));
 }
 
-/// A thread that runs before ordinary programs has a total quantum (manual 3.5), so that init hears of it if it runs
-/// for long.
+Word Program::quantum_us() const
+{
+    return description_.priority > ordinary ? preferred_quantum_us : ordinary_quantum_us;
+}
+
+/// Every thread has a total quantum (manual 3.5): so init hears of one that runs before ordinary programs if it runs
+/// for long, and knows what each has used.
 void Program::schedule(L4_ThreadId_t thread, Word priority) const
 {
     L4_Set_Priority(thread, priority);
-    if (description_.priority > ordinary) L4_Set_Timeslice(thread, default_timeslice, L4_TimePeriod(quantum_us));
+    L4_Set_Timeslice(thread, default_timeslice, L4_TimePeriod(quantum_us()));
+}
+
+/// Of its present quantum. The kernel says what is left of it as a time of the manual's, to a thousandth.
+Word Program::used_us(L4_ThreadId_t thread) const
+{
+    L4_Time_t slice, left;
+    if (!L4_Timeslice(thread, &slice, &left)) return 0;
+    const Word left_us = static_cast<Word>(L4_PeriodUsec(left));
+    return left_us < quantum_us() ? quantum_us() - left_us : 0;
+}
+
+Word Program::used_ms() const
+{
+    Word used = spent_ms_;
+    for (Word n = 0; n < threads_; n++)
+        if (!(spaces_ >> n & 1)) used += used_us(thread(n)) / 1000;
+    return used;
 }
 
 void Program::spend(L4_ThreadId_t thread, L4_Word64_t now)
 {
-    if (description_.priority <= ordinary) return; // none of its quanta is limited: it has sent this itself
-    const bool too_much = now - let_run_us_ < most_part * quantum_us;
+    spent_ms_ += used_us(thread) / 1000;
+    const bool too_much = description_.priority > ordinary && now - let_run_us_ < most_part * quantum_us();
     let_run_us_ = now;
     schedule(thread, too_much ? ordinary : description_.priority);
 }
 
-const char *Program::start(Dataspaces &memory)
+const char *Program::start(Dataspaces &memory, bool &again)
 {
+    again = false;
     if (const char *missing = take_device()) return missing;
     const void *file = reinterpret_cast<const void *>(module_.start);
     cobnut::ElfImage image;
@@ -197,12 +222,14 @@ const char *Program::start(Dataspaces &memory)
     if (error != cobnut::ElfError::none) return cobnut::describe(error);
     starts_++;
     Word sp = 0;
-    const char *wrong = load(memory, image);
+    again = true;
+    const char *wrong = load(memory, image, again);
     if (!wrong && !make_stack(memory, sp)) wrong = rpc::describe(Error::no_memory);
     if (!wrong && !make_scrap(memory)) wrong = rpc::describe(Error::no_memory);
     if (!wrong && cobnut_make_space(main(), L4_Myself(), &utcbs_)) wrong = "the kernel makes no space for it";
     if (!wrong) {
         threads_ = 1;
+        spent_ms_ = messages_ = 0;
         state_ = State::running;
         make_slot(main(), description_);
         schedule(main(), description_.priority);
@@ -292,7 +319,7 @@ rpc::Error Program::detach(Dataspaces &memory, Word address)
 {
     for (Region &r : regions_) {
         if (!r.pages || r.address != address) continue;
-        memory.unmap(memory.exists(r.handle) ? r.handle : scrap_);
+        memory.unmap(memory.readable(r.handle, number_) ? r.handle : scrap_);
         r = {};
         return Error::none;
     }
@@ -311,7 +338,7 @@ bool Program::resolve(Dataspaces &memory, Word address, bool write, L4_MapItem_t
     for (const Region &r : regions_) {
         if (!r.pages || address < r.address || address >= r.address + r.pages * page_size) continue;
         if (write && !r.writable) return false;
-        const bool there = memory.exists(r.handle);
+        const bool there = memory.readable(r.handle, number_);
         const Word number = there ? (address - r.address) / page_size : 0;
         bool read_only;
         const Word page = memory.page(there ? r.handle : scrap_, number, write, read_only);

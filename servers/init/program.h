@@ -23,7 +23,8 @@ public:
     /// ever, so that what a display shows is never anybody else's.
     void take_framebuffer();
     /// Loads the file into a new space and starts its thread; nullptr, or what is wrong, and then it is as before.
-    const char *start(Dataspaces &memory);
+    /// `again` is set then: whether it was for memory, so that it may go well later.
+    const char *start(Dataspaces &memory, bool &again);
     /// Ends it: its threads, its space and its memory are gone.
     void end(Dataspaces &memory, int code);
 
@@ -34,6 +35,8 @@ public:
     L4_ThreadId_t main() const { return thread(0); }
     Word threads() const { return threads_; }
     bool owns(L4_ThreadId_t thread) const;
+    /// Which of its threads one that it owns is.
+    Word thread_number(L4_ThreadId_t thread) const { return L4_ThreadNo(thread) - L4_ThreadNo(main()); }
     /// What servers know it by: its number, and in the upper half which of its starts this is.
     Word identity() const { return number_ | starts_ << 16; }
     /// The program that a thread with this number belongs to; most_programs if init has none like that.
@@ -47,9 +50,14 @@ public:
     rpc::Result<Word> make_space();
     rpc::Error end_space(L4_ThreadId_t thread);
 
-    /// A thread has run for its quantum. It gets another one; but if its program has taken more than a quarter of the
-    /// processor meanwhile, it does not run before ordinary programs for that long.
+    /// A thread has run for its quantum, or says so. It gets another one; but if it ran before ordinary programs, and
+    /// its program has taken more than a quarter of the processor meanwhile, it does not for that long.
     void spend(L4_ThreadId_t thread, L4_Word64_t now);
+    /// Processor time of its threads since its start.
+    Word used_ms() const;
+    /// How many messages init has had from it since its start.
+    Word messages() const { return messages_; }
+    void count_message() { messages_++; }
 
     rpc::Result<Word> attach(Dataspaces &memory, Word handle, Word address, bool writable);
     rpc::Error detach(Dataspaces &memory, Word address);
@@ -68,12 +76,14 @@ private:
     static constexpr size_t most_regions = 32;
 
     L4_ThreadId_t thread(Word n) const;
-    const char *load(Dataspaces &memory, const cobnut::ElfImage &image);
+    const char *load(Dataspaces &memory, const cobnut::ElfImage &image, bool &again);
     bool make_stack(Dataspaces &memory, Word &sp);
     bool make_scrap(Dataspaces &memory);
     bool add_region(Word address, Word pages, Word handle, bool writable);
     bool free_at(Word address, Word pages) const;
     FoundDevice described_device() const;
+    Word quantum_us() const;
+    Word used_us(L4_ThreadId_t thread) const;
     void schedule(L4_ThreadId_t thread, Word priority) const;
     const char *take_device();
 
@@ -89,6 +99,8 @@ private:
     Quota quota_;
     L4_Fpage_t utcbs_ = {};
     L4_Word64_t let_run_us_ = 0; ///< when a thread of it has last been let run
+    Word spent_ms_ = 0;          ///< of quanta that are over
+    Word messages_ = 0;
     Region regions_[most_regions] = {};
     Word scrap_ = 0; ///< a page that stands for those of regions whose dataspace has ended
 };

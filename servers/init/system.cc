@@ -71,14 +71,23 @@ bool System::begin()
     return count_ != 0;
 }
 
-void System::start(Program &program)
+/// False, after a line, if it has not been started. What there is no memory for is tried again if it is to be restarted.
+bool System::start(Program &program)
 {
-    started_[program.number()] = L4_SystemClock().raw;
-    if (const char *wrong = program.start(memory_)) {
-        say(program, "not started: %s", wrong);
-        end(program, Program::failed);
-        restarts_ &= ~bit(program.number());
+    const Word number = program.number();
+    bool again;
+    started_[number] = L4_SystemClock().raw;
+    const char *const wrong = program.start(memory_, again);
+    if (!wrong) {
+        lacking_ &= ~bit(number);
+        journal_.note(Kind::started, number, 0, program.starts(), 0);
+        return true;
     }
+    if (!(lacking_ & bit(number))) say(program, "not started: %s", wrong);
+    end(program, Program::failed);
+    if (again) lacking_ |= bit(number);
+    else restarts_ &= ~bit(number);
+    return false;
 }
 
 /// The program has ended by itself or for a fault: tells those that wait for it, and notes what is to be done.
@@ -87,6 +96,7 @@ void System::end(Program &program, int code)
     const Word number = program.number();
     const Description &d = program.description();
     identity_[number] = program.identity();
+    journal_.note(Kind::ended, number, 0, static_cast<Word>(code), 0);
     program.end(memory_, code);
     for (Word i = 0; i < count_; i++)
         if (programs_[i].description().provides & d.uses) gone_[i] |= bit(number);
@@ -123,8 +133,7 @@ void System::attend()
         Program &p = programs_[i];
         if (restarts_ & bit(i) && now - started_[i] >= patience_us) {
             restarts_ &= ~bit(i);
-            say(p, "started again");
-            start(p);
+            if (start(p)) say(p, "started again");
         }
         if (p.state() != State::running) continue;
         if (copying_ & bit(i)) copy_on(i);
@@ -180,12 +189,16 @@ bool System::map_ports(const Program &program, L4_Fpage_t wanted)
 }
 
 /// A fault or an exception, or the program's own end: true if there is an answer, otherwise the program has ended.
-bool System::serve_kernel(Program &program, L4_MsgTag_t tag)
+bool System::serve_kernel(Program &program, L4_ThreadId_t from, L4_MsgTag_t tag)
 {
     Word mr[13] = {};
     L4_StoreMRs(1, 12, mr + 1);
     int code = Program::failed;
+    const auto note = [&](Kind kind, Word what, Word ip) {
+        journal_.note(kind, program.number(), program.thread_number(from), what, ip);
+    };
     if (cobnut::is_page_fault(tag)) {
+        note(Kind::page_fault, mr[1], mr[2]);
         const bool write = L4_Label(tag) & L4_Writable;
         L4_MapItem_t item;
         if (program.resolve(memory_, mr[1], write, item)) {
@@ -195,9 +208,11 @@ bool System::serve_kernel(Program &program, L4_MsgTag_t tag)
         say(program, "ended: %s at %08x without permission, ip %08x", write ? "write" : "read", mr[1], mr[2]);
     } else if (cobnut::is_port_fault(tag)) {
         const L4_Fpage_t ports = {.raw = mr[1]};
+        note(Kind::port_fault, L4_IoFpagePort(ports), mr[2]);
         if (map_ports(program, ports)) return true;
         say(program, "ended: port %x without permission, ip %08x", L4_IoFpagePort(ports), mr[2]);
     } else if (cobnut::is_exception(tag)) {
+        note(Kind::exception, mr[cobnut::exception_number], mr[1]);
         say(program, "ended: exception %u, error code %u, ip %08x", mr[cobnut::exception_number],
             mr[cobnut::exception_number + 1], mr[1]);
     } else {
@@ -209,15 +224,19 @@ bool System::serve_kernel(Program &program, L4_MsgTag_t tag)
 
 bool System::serve(Program &program, L4_ThreadId_t from, L4_MsgTag_t tag)
 {
-    if (L4_Label(tag) == quantum_label) {
+    program.count_message();
+    const Word number = program.number(), thread = program.thread_number(from), label = L4_Label(tag);
+    if (label == quantum_label) {
+        journal_.note(Kind::quantum, number, thread, 0, 0);
         program.spend(from, L4_SystemClock().raw); // which lets it run: it waits for no answer
         return false;
     }
-    const bool ends = L4_Label(tag) == cobnut::exit_label;
+    const bool ends = label == cobnut::exit_label;
     if (ends || cobnut::is_page_fault(tag) || cobnut::is_port_fault(tag) || cobnut::is_exception(tag))
-        return serve_kernel(program, tag);
-    Client client{from, program.number()};
+        return serve_kernel(program, from, tag);
+    Client client{from, number};
     const Word answer = rpc::dispatch(*this, client, tag, Operations{});
+    journal_.note(Kind::call, number, thread, label, answer >> 16);
     if (answer == rpc::tag_later || program.state() != State::running) return false;
     L4_Set_MsgTag(L4_MsgTag_t{.raw = answer});
     return true;
@@ -342,8 +361,11 @@ rpc::Result<ProgramInfo> System::handle(Describe, Client &client, Word number)
                         0,
                         0,
                         0,
-                        0};
+                        0,
+                        0,
+                        p.messages()};
     if (p.state() == State::running) {
+        info.used_ms = p.used_ms();
         info.kernel_pages = cobnut::kernel_memory_used(p.main());
         const Slot slot = slot_of(p.main());
         info.slot_offset_mb = slot.offset_mb;
@@ -370,7 +392,8 @@ rpc::Result<Word> System::handle(Run, Client &client, const rpc::Name &name)
     if (p->state() == State::running) return Error::bad_value;
     restarts_ &= ~bit(p->number());
     started_[p->number()] = L4_SystemClock().raw;
-    if (const char *wrong = p->start(memory_)) {
+    bool again;
+    if (const char *wrong = p->start(memory_, again)) {
         say(*p, "not started: %s", wrong);
         return Error::no_memory;
     }
@@ -386,6 +409,19 @@ rpc::Result<Word> System::handle(Await, Client &client, Word number)
     if (!L4_IsNilThread(awaiting_[number])) return Error::full;
     awaiting_[number] = client.thread;
     return Error::later;
+}
+
+rpc::Result<Nothing> System::handle(Trace, Client &client, Word on)
+{
+    if (!may_control(client)) return Error::denied;
+    journal_.begin(on);
+    return Nothing{};
+}
+
+rpc::Result<Events> System::handle(ReadTrace, Client &client, Word from)
+{
+    if (!may_control(client)) return Error::denied;
+    return journal_.read(from);
 }
 
 rpc::Result<Word> System::handle(MakeThread, Client &client, Word ip, Word sp)

@@ -2,6 +2,7 @@
 // What init does for programs: the operations of interfaces/init.h, and the life of each program.
 #pragma once
 
+#include "journal.h"
 #include "program.h"
 
 namespace init {
@@ -40,6 +41,8 @@ public:
     rpc::Result<Nothing> handle(Kill, Client &, Word number);
     rpc::Result<Word> handle(Run, Client &, const rpc::Name &name);
     rpc::Result<Word> handle(Await, Client &, Word number);
+    rpc::Result<Nothing> handle(Trace, Client &, Word on);
+    rpc::Result<Events> handle(ReadTrace, Client &, Word from);
     rpc::Result<Word> handle(MakeThread, Client &, Word ip, Word sp);
     rpc::Result<Nothing> handle(TakeInterrupt, Client &, Word line);
     rpc::Result<Device> handle(FindDevice, Client &);
@@ -59,14 +62,15 @@ private:
     bool add(const cobnut::Module &module);
     bool add_file(const rpc::Name &name, const cobnut::Module &module);
     bool map_ports(const Program &program, L4_Fpage_t wanted);
-    bool serve_kernel(Program &program, L4_MsgTag_t tag);
+    bool serve_kernel(Program &program, L4_ThreadId_t from, L4_MsgTag_t tag);
     void copy_on(Word program);
-    void start(Program &program);
+    bool start(Program &program);
     void end(Program &program, int code);
     Program *named(const rpc::Name &name);
     bool may_control(const Client &client) { return programs_[client.program].description().uses & control_; }
 
     Dataspaces memory_;
+    Journal journal_;
     Services services_;
     Program programs_[most_programs];
     Word count_ = 0;
@@ -76,6 +80,7 @@ private:
     Word gone_[most_programs] = {};     ///< for each server: clients that are gone and of which it has not been told
     Word identity_[most_programs] = {}; ///< of the start that has ended
     Word restarts_ = 0;                 ///< a bit a program that is to be started again
+    Word lacking_ = 0;                  ///< likewise: its last start has failed for memory
     L4_Word64_t started_[most_programs] = {};
     L4_ThreadId_t awaiting_[most_programs] = {}; ///< the thread that waits for the end of a program
     struct {

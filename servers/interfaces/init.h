@@ -30,7 +30,7 @@ using MayUse = rpc::Operation<0x12, Nothing(Word thread, Name service)>;
 // Memory comes in dataspaces, named by handles. A handle is good for the programs that hold it: the one that has
 // made the dataspace, and those that a holder has passed it on to. A dataspace goes with its maker, or by Close.
 // Where others have it attached they go on with a page of their own in its place, over and over: nobody dies for
-// another one's end.
+// another one's end. What a program has passed on, those that have it from it hold no longer than it runs.
 
 /// A new dataspace of zeros. All of its pages are reserved at once and count for the caller, so that no access to it
 /// fails later. At most 16,384 pages. Errors: no_memory, full (a program has 32 at most, its own memory's among them),
@@ -95,6 +95,8 @@ struct ProgramInfo {
     Word kernel_pages; ///< of kernel memory that its space holds, rounded up
     Word slot_offset_mb, slot_size_mb; ///< its tag; size 0: none
     Word bound; ///< its slot is in its group's page directory alone (docs/tags.md)
+    Word used_ms; ///< processor time since its start; that of spaces that it has made is not in it
+    Word messages; ///< how many of its messages init has had since its start: calls, faults, quanta
 };
 /// A program by its number, from 0. Errors: not_found behind the last, denied.
 using Describe = rpc::Operation<0x30, ProgramInfo(Word number)>;
@@ -107,6 +109,35 @@ using Run = rpc::Operation<0x32, Word(Name name)>;
 
 /// Returns when a program does not run any more, what it has ended with. Errors: not_found, denied.
 using Await = rpc::Operation<0x33, Word(Word number)>;
+
+// ------------------------------------------------------------------------------------------------------------- trace
+// What programs ask init for, and what happens to them: a ring of the latest events, while it is on. It is not the
+// kernel's trace (docs/debugging.md), which lies where no program can read. For programs that may use `programs`.
+
+enum class Kind : Word {
+    call,       ///< of an operation: its number, and the error that it got (later: none yet)
+    page_fault, ///< address, instruction
+    port_fault, ///< port, instruction
+    exception,  ///< number, instruction
+    quantum,    ///< it has used up a thread's quantum
+    started,    ///< how often now
+    ended,      ///< its code
+};
+struct Event {
+    Word us; ///< since the trace was switched on
+    Kind kind;
+    Word program, thread; ///< the program's number, and which of its threads
+    Word what, more;
+};
+struct Events {
+    static constexpr Word most = 8;
+    Word first, next; ///< numbers of events; equal: there are none yet
+    Event events[most];
+};
+/// Switches the trace on, with no events in it, or off. Errors: denied.
+using Trace = rpc::Operation<0x38, Nothing(Word on)>;
+/// Events from the number `from` on, or from the oldest that is kept, if that is a later one. Errors: denied.
+using ReadTrace = rpc::Operation<0x39, Events(Word from)>;
 
 // ----------------------------------------------------------------------------------------------------------- threads
 
@@ -154,9 +185,9 @@ using OpenRange = rpc::Operation<0x49, File(Word range)>;
 /// the description, or held read-only).
 using Physical = rpc::Operation<0x4A, Word(Word handle, Word page)>;
 
-using Operations =
-    rpc::List<Open, Admit, MayUse, Create, Copy, Attach, Detach, Pass, Close, OpenFile, Shared, Memory, Describe, Kill,
-              Run, Await, MakeThread, TakeInterrupt, MakeSpace, EndSpace, FindDevice, OpenRange, Physical>;
+using Operations = rpc::List<Open, Admit, MayUse, Create, Copy, Attach, Detach, Pass, Close, OpenFile, Shared, Memory,
+                             Describe, Kill, Run, Await, Trace, ReadTrace, MakeThread, TakeInterrupt, MakeSpace,
+                             EndSpace, FindDevice, OpenRange, Physical>;
 
 /// What init tells a server: a client is gone. MR1: the client's number, and in the upper half which of its starts.
 inline constexpr Word client_gone_label = 0x50;

@@ -43,23 +43,63 @@ rpc::Result<rpc::Word> find(Text wanted)
     }
 }
 
-bool ps(Text, int &)
+/// What the programs have used until now.
+struct Used {
+    struct {
+        rpc::Word starts, ms, messages;
+    } of[init::most_programs] = {};
+
+    void look()
+    {
+        for (rpc::Word i = 0; i < init::most_programs; i++) {
+            const auto found = ask_init<init::Describe>(i);
+            if (!found) break;
+            of[i] = {found.value.starts, found.value.used_ms, found.value.messages};
+        }
+    }
+};
+
+void print_program(rpc::Word number, const init::ProgramInfo &p, rpc::Word used, rpc::Word messages)
 {
-    print("  # program          state       prio threads  KB used  limit  kernel  starts  code  space\n");
+    char space[40] = "-";
+    if (p.state == init::State::running) {
+        if (p.slot_size_mb)
+            cobnut::format(space, sizeof space, "%u MB at %u%s", p.slot_size_mb, p.slot_offset_mb,
+                           p.bound ? ", in a group" : "");
+        else cobnut::format(space, sizeof space, "large");
+    }
+    print("%3u %-16.*s %-11s %4u %7u %8u %6u %7u %7u %7u %7u %5d  %s\n", number, static_cast<int>(p.name.size),
+          p.name.data, describe(p.state), p.priority, p.threads, p.pages * 4, p.limit * 4, p.kernel_pages * 4, used,
+          messages, p.starts, static_cast<int>(p.code), space);
+}
+
+/// With a number of seconds: what they use in a second of so many, rather than since their start.
+bool ps(Text arguments, int &)
+{
+    constexpr unsigned most_seconds = 60;
+    unsigned seconds = 0;
+    Used before;
+    const Text word = next_word(arguments);
+    if (word.size && (!cobnut::parse_number(word, seconds) || !seconds || seconds > most_seconds)) {
+        print("ps: 1 to %u seconds\n", most_seconds);
+        return true;
+    }
+    if (seconds) {
+        before.look();
+        L4_Sleep(L4_TimePeriod(seconds * 1000000ull));
+    }
+    print("  # program          state       prio threads  KB used  limit  kernel  %s  starts  code  space\n",
+          seconds ? " ms/s  asks/s" : "   ms    asks");
     for (rpc::Word i = 0;; i++) {
         const auto found = ask_init<init::Describe>(i);
         if (!found) break;
         const init::ProgramInfo &p = found.value;
-        char space[40] = "-";
-        if (p.state == init::State::running) {
-            if (p.slot_size_mb)
-                cobnut::format(space, sizeof space, "%u MB at %u%s", p.slot_size_mb, p.slot_offset_mb,
-                               p.bound ? ", in a group" : "");
-            else cobnut::format(space, sizeof space, "large");
-        }
-        print("%3u %-16.*s %-11s %4u %7u %8u %6u %7u %7u %5d  %s\n", i, static_cast<int>(p.name.size), p.name.data,
-              describe(p.state), p.priority, p.threads, p.pages * 4, p.limit * 4, p.kernel_pages * 4, p.starts,
-              static_cast<int>(p.code), space);
+        const auto &then = before.of[i];
+        const bool since_then = seconds && then.starts == p.starts;
+        const rpc::Word used = p.used_ms - (since_then ? then.ms : 0);
+        const rpc::Word messages = p.messages - (since_then ? then.messages : 0);
+        const rpc::Word span = seconds ? seconds : 1;
+        print_program(i, p, used / span, messages / span);
     }
     return true;
 }
@@ -121,13 +161,14 @@ bool help(Text, int &);
 
 constexpr Command commands[] = {
     {"help", "", "this list", help},
-    {"ps", "", "programs: state, memory of their own and of the kernel's, and the slot of their space", ps},
+    {"ps", "[SECONDS]", "programs: state, memory of their own and the kernel's, time, questions to init, slot", ps},
     {"mem", "", "memory of the machine", mem},
     {"kill", "PROGRAM", "ends a program, by name or number", kill},
     {"run", "PROGRAM [&]", "starts a program of the system that does not run; & does not wait for its end", run},
     {"ls", "[FOLDER]", "what is in a folder of the file server", ls},
     {"cat", "FILE", "a file of the file server", cat},
     {"net", "", "the network: addresses, frames, sockets", net},
+    {"trace", "[on|off]", "what programs ask init for, and what happens to them; without a word: shows it", trace},
     {"uptime", "", "how long the machine has run", uptime},
     {"echo", "TEXT", "says it", echo},
     {"exit", "[CODE]", "ends the shell, and a system that ends with it", exit},

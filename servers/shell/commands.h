@@ -27,4 +27,7 @@ bool complain(cobnut::Text what, rpc::Error error);
 bool ls(cobnut::Text arguments, int &code);
 bool cat(cobnut::Text arguments, int &code);
 
+// trace.cc: init's trace (interfaces/init.h)
+bool trace(cobnut::Text arguments, int &code);
+
 } // namespace shell

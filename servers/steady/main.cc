@@ -16,6 +16,7 @@ using cobnut::ask_init, cobnut::check;
 using rpc::Word;
 
 constexpr Word calls = 20, waits = 5, wait_us = 2000;
+constexpr Word least_ms = 5; // of the processor, which a program that loops takes
 
 constinit cobnut::Session adder("adder"), clock("clock"), unruly("unruly");
 alignas(16) constinit char stack[4096];
@@ -45,6 +46,34 @@ bool served()
     return bool(clock.call<Clock::Now>());
 }
 
+/// A server that ends while others have all places for memory is started again as soon as they have ended.
+bool starts_when_there_is_memory()
+{
+    constexpr const char *hoarders[] = {"hoarder", "hoarder2", "hoarder3", "hoarder4"};
+    Word numbers[4], started = 0;
+    for (const char *name : hoarders) {
+        const auto number = ask_init<init::Run>(init::Name(name));
+        if (number) numbers[started++] = number.value;
+        L4_Sleep(L4_TimePeriod(20'000));
+    }
+    const auto full = ask_init<init::Create>(Word{1});
+    // the first time it is started again at once, the second time after a while, in which the others take its places
+    adder.call<Adder::Crash>();
+    for (Word i = 0; i < 20 && !add(1, 1); i++) L4_Sleep(L4_TimePeriod(1'000));
+    adder.call<Adder::Crash>();
+    L4_Sleep(L4_TimePeriod(300'000)); // more than init waits before it tries again
+    const bool out = !add(1, 1);
+    while (started) ask_init<init::Kill>(numbers[--started]);
+    for (Word i = 0; i < 100 && !add(1, 1); i++) L4_Sleep(L4_TimePeriod(10'000));
+    return full.error == rpc::Error::full && out && add(1, 1);
+}
+
+bool loops(cobnut::Text word)
+{
+    cobnut::split(word, ':');
+    return word == "loop";
+}
+
 } // namespace
 
 int cobnut_main(const char *arguments)
@@ -59,11 +88,15 @@ int cobnut_main(const char *arguments)
         const cobnut::Text word = cobnut::split(words, ' ');
         const auto number = ask_init<init::Run>(init::Name("unruly"));
         const bool held = number && served();
+        const auto used = ask_init<init::Describe>(number.value);
+        if (loops(word)) check(used && used.value.used_ms > least_ms, "time.of_a_program_is_counted");
         cobnut_printf("%s served.beside.%.*s\n", held ? "ok" : "FAIL", static_cast<int>(word.size), word.data);
         cobnut::failed_checks += !held;
         ask_init<init::Kill>(number.value);
         check(ask_init<init::Memory>().value.free == free, "memory.is_back");
     }
+    check(starts_when_there_is_memory(), "restart.when_there_is_memory_again");
+    check(ask_init<init::Memory>().value.free == free, "memory.is_back");
     cobnut_printf("steady: %d failed\n", cobnut::failed_checks);
     return cobnut::failed_checks;
 }

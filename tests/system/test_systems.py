@@ -24,7 +24,7 @@ def test_what_init_promises(board, emulator):
     done = run_cobnut("boot", "selftest", "--board", board, "--emulator", emulator, "--seconds", "300")
     checks = promises.checked(done.stdout)
     assert promises.broken(checks) == []
-    assert len(checks) == 72, done.stdout
+    assert len(checks) == 75, done.stdout
     assert "init: the system ends with code 0" in done.stdout
     assert done.returncode == 0
 
@@ -79,8 +79,13 @@ def test_the_shell_shows_and_ends_programs(shell):
     listed = shell.ask("ps")
     rows = re.findall(r"^ +\d+ (\w+) +running", listed, re.MULTILINE)
     assert rows == ["console", "adder", "files", "shell"]
-    columns = r"^ +1 adder +running +100 +1 +\d\d +1024 +[1-9]\d* +1 +0 +[1-9]\d* MB at [1-9]\d*$"
-    assert re.search(columns, listed, re.MULTILINE), "a thread, memory, the kernel's memory, a slot\n" + listed
+    columns = r"^ +1 adder +running +100 +1 +\d\d +1024 +[1-9]\d* +\d+ +[1-9]\d* +1 +0 +[1-9]\d* MB at [1-9]\d*$"
+    assert re.search(columns, listed, re.MULTILINE), "a thread, memory, time, questions, a slot\n" + listed
+    later = shell.ask("ps 1")
+    assert "ms/s  asks/s" in later
+    assert re.search(r"^ +1 adder +running +100 +1 +\d\d +1024 +[1-9]\d* +0 +0 +1 ", later, re.MULTILINE), later
+    assert re.search(r"^ +\d shell +running +100 +1 +\d\d +1024 +[1-9]\d* +\d+ +[1-9]", later, re.MULTILINE), later
+    assert "ps: 1 to 60 seconds" in shell.ask("ps x")
     assert "init: adder: ended: killed" in shell.ask("kill adder")
     time.sleep(0.2)
     assert re.search(r"^ +1 adder +running .* 2 +1 ", shell.ask("ps"), re.MULTILINE), "it was started again"
@@ -89,6 +94,22 @@ def test_the_shell_shows_and_ends_programs(shell):
     shell.type("exit 3\r")
     shell.until(b"init: the system ends with code 3")
     assert shell.process.wait() == 3
+
+
+def test_the_trace_has_what_init_was_asked_and_what_happened(shell):
+    shell.ask("trace on")
+    shell.ask("kill adder")
+    time.sleep(0.2)
+    shell.ask("run nobody")
+    shell.ask("trace off")
+    shell.ask("run somebody")
+    traced = [re.sub(r"^ *\d+\.\d{3} ms ", "", line) for line in shell.ask("trace").split("\n")]
+    begin = traced.index("adder.0: ended with code 1")
+    assert traced[begin + 1] == "shell.0: Kill: done"
+    assert "adder.0: started, start 2" in traced[begin:]
+    assert any(re.fullmatch(r"adder\.0: page fault at 00400000, ip [0-9a-f]{8}", line) for line in traced[begin:])
+    assert traced.count("shell.0: Run: not found") == 1, "the second one came when it was off"
+    assert "trace: on, off, or nothing" in shell.ask("trace maybe")
 
 
 def test_the_consoles_driver_may_die(shell):
