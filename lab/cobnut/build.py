@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from cobnut import crates, lwip, packages, paths, progress
+from cobnut import crates, littlefs, lwip, packages, paths, progress
 from cobnut.boards import ARM, IA32, Board
 from cobnut.process import alone, run_logged
 
@@ -25,12 +25,22 @@ def network(board: Board) -> None:
     for the PC the program that has all of it in one space.
     """
     targets = ("network", "single") if board.processor is IA32 else ("network",)
-    named, folder = f"COBNUT_LWIP:PATH={lwip.ensure()}", board.folder
+    _with_source(board, targets, f"COBNUT_LWIP:PATH={lwip.ensure()}")
+
+
+def store(board: Board) -> None:
+    """Likewise the file server that writes, with a source of littlefs."""
+    _with_source(board, ("store",), f"COBNUT_LITTLEFS:PATH={littlefs.ensure()}")
+
+
+def _with_source(board: Board, programs: Sequence[str], named: str) -> None:
+    """Builds `programs` of servers/, of whose folders the first needs a source, which CMake has by `named`."""
+    folder = board.folder
     with alone(paths.LOCKS / folder.name):
         known = named in (folder / "CMakeCache.txt").read_text(encoding="utf-8").splitlines()
-        if not known or "servers/network/" not in (folder / "build.ninja").read_text(encoding="utf-8"):
+        if not known or f"servers/{programs[0]}/" not in (folder / "build.ninja").read_text(encoding="utf-8"):
             run_logged(["cmake", "-B", str(folder), f"-D{named}"], f"configure-{folder.name}.log")
-        run_logged(["cmake", "--build", str(folder), "--target", *targets], f"build-{folder.name}.log")
+        run_logged(["cmake", "--build", str(folder), "--target", *programs], f"build-{folder.name}.log")
 
 
 def host_tests() -> None:

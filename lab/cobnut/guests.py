@@ -122,6 +122,8 @@ def resolve(asked: Asked) -> Guest:
     if system:
         if system.has(systems.TCP_IP):
             building.network(board)
+        if system.has(systems.STORE):
+            building.store(board)
         chosen = (modules.parse(asked.sigma0, board), *system.modules(board, memory_mb))
         card = _card(asked, system, board)
     else:

@@ -21,7 +21,8 @@ from cobnut.modules import Module
 FOLDER = paths.ROOT / "systems"
 SUFFIX = ".toml"
 ROOT_SERVER = "init"
-TCP_IP = ("network", "single")  # the programs that are built from a source which is fetched
+# the programs that are built from a source which is fetched
+TCP_IP, STORE = ("network", "single"), ("store",)
 INITS_OWN = ("programs", "spaces")  # services that init itself provides
 INITS_PORTS = range(0xCF8, 0xD00)  # PCI's configuration: whoever has it has all devices
 PAGE_KB = 4

@@ -127,6 +127,7 @@ def system() -> Count:
     """the kernel and its programs on the emulators"""
     proofs.emulators_and_kernels()
     build.network(boards.find("pc"))
+    build.store(boards.find("pc"))
     packages.ensure(packages.BROWSER, packages.GDB, packages.GDB_ARM)
     guest.ensure()
     foreign.make_all()

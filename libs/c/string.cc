@@ -63,6 +63,18 @@ char *strrchr(const char *s, int c)
     }
     return const_cast<char *>(found);
 }
+size_t strspn(const char *s, const char *of)
+{
+    size_t n = 0;
+    while (s[n] && strchr(of, s[n])) n++;
+    return n;
+}
+size_t strcspn(const char *s, const char *of)
+{
+    size_t n = 0;
+    while (s[n] && !strchr(of, s[n])) n++;
+    return n;
+}
 char *strstr(const char *in, const char *what)
 {
     const size_t size = strlen(what);

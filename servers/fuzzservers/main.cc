@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// fuzzservers: malformed requests to init and other servers of a system, made from the declarations of their
-// interfaces. After each hundred requests each server has to answer a right one rightly, and at the end to have what it
-// had.
+// fuzzservers: malformed requests to init and the servers of the services that its description lets it use, made from
+// the declarations of their interfaces. After each hundred requests a server has to answer a right one rightly; that
+// they have what they had in the end servers/keeper sees.
 //
 // Command line (defaults first): seed=1 requests=2000 (to each interface)
 #include "requests.h"
@@ -12,12 +12,18 @@
 #include <interfaces/display.h>
 #include <interfaces/drain.h>
 #include <interfaces/files.h>
+#include <interfaces/input.h>
+#include <interfaces/network.h>
+#include <interfaces/nic.h>
+#include <interfaces/store.h>
 #include <mach/mach.h>
 #include <pipes/pipe.h>
+#include <system/disk.h>
 #include <system/system.h>
 
 #include <cobnut/options.h>
 #include <cobnut/payload.h>
+#include <l4/schedule.h>
 
 namespace {
 
@@ -38,6 +44,11 @@ constexpr Interface display_interface(Display::Operations{}, rpc::List<>{});
 constexpr Interface console_interface(Console::Operations{}, rpc::List<Console::Write>{});
 // A pipe is a thread that the server is told to call, which would wait for one that never answers.
 constexpr Interface drain_interface(Drain::Operations{}, rpc::List<Drain::Read, Drain::Write>{});
+constexpr Interface disk_interface(Disk::Operations{}, rpc::List<>{});
+constexpr Interface input_interface(Input::Operations{}, rpc::List<>{});
+constexpr Interface network_interface(Network::Operations{}, rpc::List<>{});
+constexpr Interface nic_interface(Nic::Operations{}, rpc::List<>{});
+constexpr Interface store_interface(Store::Operations{}, rpc::List<>{});
 constexpr Interface boot_interface(rpc::List<mach::Boot>{}, rpc::List<>{});
 constexpr Interface mach_interface(mach::Operations{},
                                    rpc::List<mach::TaskTerminate, mach::TaskCreate, mach::VmDeallocate>{});
@@ -66,7 +77,39 @@ template <typename Well> void attack(const char *name, L4_ThreadId_t server, con
     say(name, tally, lost);
 }
 
-L4_ThreadId_t find(const char *service) { return {.raw = ask_init<init::Open>(init::Name(service)).value}; }
+/// Those that the description does not name are left out.
+template <typename Well> void attack(const char *service, const Interface &interface, Well well)
+{
+    const L4_ThreadId_t server = {.raw = ask_init<init::Open>(init::Name(service)).value};
+    if (server.raw) attack(service, server, interface, [=] { return well(server); });
+}
+
+/// The driver serves its other client, or the one that the fuzzer has become.
+bool has_card(L4_ThreadId_t server)
+{
+    const auto card = rpc::call<Nic::Begin>(server);
+    return card.error == rpc::Error::full || (card && card.value.handle);
+}
+
+/// Read waits for a key, or says that a request before it does.
+bool listens(L4_ThreadId_t server)
+{
+    L4_Set_MsgTag(L4_MsgTag_t{.raw = Input::Read::number << 16});
+    const L4_MsgTag_t tag = L4_Call_Timeouts(server, L4_Never, L4_TimePeriod(20'000));
+    if (L4_IpcFailed(tag)) return L4_ErrorCode() & 1;
+    return !L4_Label(tag) || L4_Label(tag) == static_cast<Word>(rpc::Error::full);
+}
+
+/// A request may be on its way, and the buffer may be another one.
+bool reads_blocks()
+{
+    static constinit cobnut::DiskPart disk("disk");
+    for (int i = 0; i < 100; i++) {
+        if (disk.open(1) && disk.write(1, 1) && disk.read(1, 1) && disk.flush()) return true;
+        L4_Sleep(L4_TimePeriod(10'000));
+    }
+    return false;
+}
 
 /// In a task of Mach's, against its kernel.
 int attack_mach()
@@ -99,36 +142,51 @@ int cobnut_main(const char *command_line)
         cobnut_printf("fuzzservers: FAIL bad option in '%s'\n", command_line);
         return 1;
     }
-    const L4_ThreadId_t adder = find("adder"), console = find("console"), drain = find("drain"), mach = find("mach");
-    const L4_ThreadId_t files = find("files"), clock = find("clock"), display = find("display");
     // first, since it takes memory, and what init is asked for uses that up
-    const auto code = mach::boot(attack_mach);
-    failed = failed || !code || code.value;
+    if (ask_init<init::Open>(init::Name("mach"))) {
+        const auto code = mach::boot(attack_mach);
+        failed = failed || !code || code.value;
+    }
+    attack("disk", disk_interface, [](L4_ThreadId_t) { return reads_blocks(); });
     attack("init", L4_Pager(), init_interface, [] { return bool(ask_init<init::Memory>()); });
-    attack("adder", adder, adder_interface, [=] { return rpc::call<Adder::Add>(adder, 2u, 3u).value == 5; });
-    attack("files", files, files_interface, [=] {
+    attack("adder", adder_interface,
+           [](L4_ThreadId_t adder) { return rpc::call<Adder::Add>(adder, 2u, 3u).value == 5; });
+    attack("files", files_interface, [](L4_ThreadId_t files) {
         const auto file = rpc::call<Files::Stat>(files, Files::Path("index.html"));
         return file && file.value.kind == Files::Kind::file && file.value.bytes;
     });
-    attack("clock", clock, clock_interface, [=] {
+    attack("clock", clock_interface, [](L4_ThreadId_t clock) {
         const auto now = rpc::call<Clock::Now>(clock);
         return now && now.value.seconds && now.value.microseconds < 1000000;
     });
-    attack("display", display, display_interface, [=] {
+    attack("display", display_interface, [](L4_ThreadId_t display) {
         const auto mode = rpc::call<Display::SetMode>(display, Word{640}, Word{480});
         return mode && mode.value.width == 640 && mode.value.height == 480;
     });
-    attack("console", console, console_interface,
-           [=] { return bool(rpc::call<Console::Write>(console, Console::Text())); });
-    attack("drain", drain, drain_interface, [=] {
+    attack("console", console_interface,
+           [](L4_ThreadId_t console) { return bool(rpc::call<Console::Write>(console, Console::Text())); });
+    attack("drain", drain_interface, [](L4_ThreadId_t drain) {
         const auto seen = rpc::call<Drain::Read>(drain, L4_GlobalId(4000, 1).raw, Word{1});
         return seen && seen.value.status == static_cast<Word>(pipes::Status::dead);
     });
-    attack("mach's boot", mach, boot_interface, [=] {
-        // a task that has been booted at random may be one that never ends
-        const rpc::Error error = rpc::call<mach::Boot>(mach, Word{0}, Word{0}, Word{0}, Word{0}, Word{0}).error;
-        return error == rpc::Error::bad_value || error == rpc::Error::full;
+    attack("input", input_interface, listens);
+    attack("nic", nic_interface, has_card);
+    attack("network", network_interface, [](L4_ThreadId_t network) {
+        const auto state = rpc::call<Network::Describe>(network);
+        return state && state.value.up && state.value.drivers == 1;
     });
+    attack("store", store_interface, [](L4_ThreadId_t store) {
+        const auto written = rpc::call<Store::Write>(store, Files::Path("kept"), Word{0}, rpc::Bytes<100>("all"));
+        const auto kept = rpc::call<Files::Read>(store, Files::Path("kept"), Word{0});
+        return written && kept && kept.value == "all";
+    });
+    const L4_ThreadId_t mach = {.raw = ask_init<init::Open>(init::Name("mach")).value};
+    if (mach.raw)
+        attack("mach's boot", mach, boot_interface, [=] {
+            // a task that has been booted at random may be one that never ends
+            const rpc::Error error = rpc::call<mach::Boot>(mach, Word{0}, Word{0}, Word{0}, Word{0}, Word{0}).error;
+            return error == rpc::Error::bad_value || error == rpc::Error::full;
+        });
     cobnut_printf(failed ? "fuzzservers: FAIL\n" : "fuzzservers: done\n");
     return failed;
 }

@@ -26,6 +26,9 @@ bool complain(cobnut::Text what, rpc::Error error);
 // files.cc: what a file server has (interfaces/files.h)
 bool ls(cobnut::Text arguments, int &code);
 bool cat(cobnut::Text arguments, int &code);
+bool append(cobnut::Text arguments, int &code);
+bool mkdir(cobnut::Text arguments, int &code);
+bool rm(cobnut::Text arguments, int &code);
 
 // trace.cc: init's trace (interfaces/init.h)
 bool trace(cobnut::Text arguments, int &code);

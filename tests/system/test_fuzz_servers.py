@@ -1,7 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Malformed requests to every server, on QEMU with the same clock in every run, and on Bochs."""
 
-from conftest import run_cobnut
+import re
+
+import pytest
+
+from conftest import ROOT, run_cobnut
+
+INTERFACES = ROOT / "servers" / "interfaces"
 
 
 def test_servers_refuse_what_is_no_request_and_go_on():
@@ -11,4 +17,13 @@ def test_servers_refuse_what_is_no_request_and_go_on():
 
 def test_so_they_do_where_segments_have_limits():
     done = run_cobnut("boot", "fuzztest", "--emulator", "bochs", "--seconds", "300")
-    assert done.returncode == 0 and "fuzzservers: done" in done.stdout, done.stdout + done.stderr
+    assert done.returncode == 0 and "keeper: 0 failed" in done.stdout, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("interface", sorted(path.stem for path in INTERFACES.glob("*.h")))
+def test_no_interface_is_left_out(interface):
+    """A new one is held to it, too."""
+    text = (INTERFACES / f"{interface}.h").read_text()
+    declared = re.findall(r"^(?:struct|namespace) (\w+) \{", text, re.MULTILINE)
+    fuzzer = (ROOT / "servers" / "fuzzservers" / "main.cc").read_text()
+    assert any(re.search(rf"Interface \w+_interface\({name}::Operations\{{\}}", fuzzer) for name in declared)

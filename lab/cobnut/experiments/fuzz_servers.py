@@ -1,22 +1,27 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`fuzz/servers`: malformed requests to init and other servers of a system, made at random from the declarations of
-their interfaces. Nothing is measured: each server must refuse what is not a request, and go on.
+"""`fuzz/servers`: malformed requests to init and to the servers of two systems, made at random from the declarations of
+their interfaces. Nothing is measured: each server must refuse what is not a request, and go on with what it had.
 """
 
 import re
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
-from cobnut import sheets, systems
+from cobnut import build, sheets, systems
 from cobnut.checks import Check, at_least, exactly
 from cobnut.emulators import Boot, qemu
+from cobnut.emulators.disk import Disk
+from cobnut.emulators.nic import Nic
 from cobnut.experiments import Experiment, Kind, Lab, Setting, runner
 from cobnut.modules import Module
 from cobnut.results import Result, Series
 
 SHEET = sheets.beside(__file__)
 
-SYSTEM, PROGRAM = "fuzztest", "fuzzservers"
+SYSTEMS, PROGRAM, KEEPER = ("fuzztest", "fuzzdevices"), "fuzzservers", "keeper"
+DISK_BYTES = 1 << 20
 SERVERS = (
     "init",
     "adder",
@@ -27,6 +32,11 @@ SERVERS = (
     "drain",
     "mach's boot",
     "mach",
+    "disk",
+    "input",
+    "nic",
+    "network",
+    "store",
 )  # as the program names them
 KINDS = ("answered", "refused", "unanswered", "undelivered")
 TIMEOUT_SECONDS = 1800  # of processor time
@@ -61,16 +71,36 @@ class Run:
 
 
 def boot(lab: Lab, seed: int) -> Run:
-    """Runs the system once with that seed."""
+    """Runs each system once with that seed."""
+    servers: dict[str, Tally] = {}
+    failures = []
+    for name in SYSTEMS:
+        console, code = boot_system(lab, name, seed)
+        servers |= read(console)
+        if f"{KEEPER}: 0 failed" not in console or code:
+            failures.append(f"{name} with seed {seed} ended with {code}: {last_line(console)}")
+    return Run(seed, servers, failures[0] if failures else None)
+
+
+def boot_system(lab: Lab, name: str, seed: int) -> tuple[str, int | None]:
+    """What it has said, and its code."""
     arguments = f"seed={seed} requests={lab.settings['requests']}"
-    system = systems.load(SYSTEM).changed(**{PROGRAM: {"arguments": arguments}})
+    system = systems.load(name).changed(**{PROGRAM: {"arguments": arguments}})
     memory_mb = 64
     chosen = (Module(lab.board.program("sigma0")), *system.modules(lab.board, memory_mb))
-    what = Boot(lab.board.kernel, chosen, memory_mb=memory_mb, display=system.has_display(lab.board))
-    outcome = qemu.run(what, timeout=TIMEOUT_SECONDS, repeatable=True)
-    ended = f"{PROGRAM}: done" in outcome.console and outcome.code == 0
-    failure = None if ended else f"seed {seed} ended with {outcome.code}: {last_line(outcome.console)}"
-    return Run(seed, read(outcome.console), failure)
+    cards = system.cards(lab.board.name)
+    with tempfile.NamedTemporaryFile(prefix="cobnut-disk-") as image:
+        image.truncate(DISK_BYTES)
+        what = Boot(
+            lab.board.kernel,
+            chosen,
+            memory_mb=memory_mb,
+            display=system.has_display(lab.board),
+            disk=Disk(Path(image.name)),
+            nic=Nic(cards[0]) if cards else None,
+        )
+        outcome = qemu.run(what, timeout=TIMEOUT_SECONDS, repeatable=True)
+    return outcome.console, outcome.code
 
 
 def read(console: str) -> dict[str, Tally]:
@@ -89,6 +119,8 @@ def last_line(console: str) -> str:
 
 def run(lab: Lab) -> Result:
     """Boots once for each seed."""
+    build.network(lab.board)
+    build.store(lab.board)
     first, boots = lab.settings["seed"], lab.settings["boots"]
     runs = runner.each(lab, range(first, first + boots), lambda seed: boot(lab, seed), lambda seed: f"seed {seed}")
     return lab.result(series_of(runs), judge(lab, runs))

@@ -21,6 +21,8 @@ char *strncpy(char *to, const char *from, size_t n);
 char *strcat(char *to, const char *from);
 char *strchr(const char *s, int c);
 char *strrchr(const char *s, int c);
+size_t strspn(const char *s, const char *of);
+size_t strcspn(const char *s, const char *of);
 char *strstr(const char *in, const char *what);
 char *strerror(int error);
 #ifdef __cplusplus
