@@ -80,7 +80,7 @@ private:
         Word pages = 0, charged = 0;
         Word maker = 0;
         Word readers = 0, writers = 0; ///< a bit a program
-        unsigned char giver[most_programs] = {}; ///< of each holder: who has passed it on to that; itself: nobody
+        unsigned char giver[most_programs] = {}; ///< of each holder: from whom that has it; itself: from init
         Word file = 0; ///< where the file of the boot image or the device's memory is; no tables then
         bool device = false;
         bool pinned = false; ///< a device knows the pages' addresses

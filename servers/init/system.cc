@@ -71,7 +71,8 @@ bool System::begin()
     return count_ != 0;
 }
 
-/// False, after a line, if it has not been started. What there is no memory for is tried again if it is to be restarted.
+/// False, after a line, if it has not been started. If that was for memory, and it is to be started again, it is tried
+/// again.
 bool System::start(Program &program)
 {
     const Word number = program.number();

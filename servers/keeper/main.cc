@@ -52,6 +52,19 @@ bool same_servers(const char *but)
     return same;
 }
 
+/// Whether all that run have a tag.
+bool all_small()
+{
+    bool small = true;
+    for (Word i = 0; i < after.count; i++) {
+        const init::ProgramInfo &now = after.programs[i];
+        if (now.state != init::State::running || now.slot_size_mb) continue;
+        cobnut_printf("keeper: %.*s is in a large space\n", static_cast<int>(now.name.size), now.name.data);
+        small = false;
+    }
+    return small;
+}
+
 } // namespace
 
 int cobnut_main(const char *program)
@@ -63,6 +76,7 @@ int cobnut_main(const char *program)
     check(!first && !second, "keeper.the_program_has_ended_well");
     check(after.free == before.free, "keeper.memory_is_where_it_was");
     check(same_servers(program), "keeper.servers_run_and_have_what_they_had");
+    check(all_small(), "keeper.servers_are_in_small_spaces");
     cobnut_printf("keeper: %d failed\n", cobnut::failed_checks);
     return cobnut::failed_checks ? 1 : 0;
 }

@@ -15,9 +15,20 @@ def test_servers_refuse_what_is_no_request_and_go_on():
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_so_they_do_where_segments_have_limits():
-    done = run_cobnut("boot", "fuzztest", "--emulator", "bochs", "--seconds", "300")
-    assert done.returncode == 0 and "keeper: 0 failed" in done.stdout, done.stdout + done.stderr
+DEVICES = ("fuzzdevices", "--net", "--disk")  # and the path of the disk
+
+
+@pytest.mark.parametrize("words", [("fuzztest",), DEVICES])
+@pytest.mark.parametrize("how", [("--emulator", "bochs", "--seconds", "900"), ("--sanitize",)])
+def test_so_they_do_in_small_spaces(words, how, tmp_path):
+    """Every server has a slot: where segments have limits, and under the sanitizer."""
+    disk = tmp_path / "disk.img"
+    disk.write_bytes(bytes(1 << 20))
+    done = run_cobnut("boot", *words, *([str(disk)] if words is DEVICES else []), *how)
+    assert done.returncode == 0 and "ok keeper.servers_are_in_small_spaces" in done.stdout, done.stdout + done.stderr
+    assert "keeper: 0 failed" in done.stdout
+    if "--sanitize" in how:
+        assert done.stdout.splitlines()[-1].startswith("sanitizer: 0 reports in ")
 
 
 @pytest.mark.parametrize("interface", sorted(path.stem for path in INTERFACES.glob("*.h")))
