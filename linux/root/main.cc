@@ -8,8 +8,12 @@
 //   small=server|all|none
 //                     whose spaces are small; of all processes' the kernel decides which
 //   slot=256          MB of the server's
-//   audit=0|1         at the end a line with what the kernel's books say (cobnut/audit.h)
-// The machine ends with what the server says, or with status 2 after one line of what is wrong.
+//   disk=0            MB of memory that outlive the server: its RAM disk
+//   starts=1          how often the server is started in all: again after a panic, or when it was killed
+//   kill=0            kills the server, once, when it has made so many threads for processes; 0: does not
+//   later=0           ms after that
+//   audit=0|1         lines with what the kernel's books say (cobnut/audit.h): when a server has gone, and at the end
+// The machine ends with what the last server says, or with status 2 after one line of what is wrong.
 #include "memory.h"
 #include "threads.h"
 
@@ -30,20 +34,30 @@ constinit Memory memory;
 constinit Threads threads;
 constinit bool audited = false;
 
+/// What the server is started from, as the command line says.
+struct {
+    cobnut::Module image, initrd;
+    unsigned megabytes, disk, slot, starts;
+    bool small_processes;
+} constinit server = {};
+
+/// When it is to be killed: `later` ms after it has made so many threads; `at` is that on the kernel's clock, in us.
+struct {
+    unsigned threads, later;
+    L4_Word64_t at;
+} constinit doom = {};
+
 [[noreturn]] void refuse(const char *what)
 {
     cobnut::print("linux-root: %s\n", what);
     cobnut::machine_off(bad_input);
 }
 
-/// The end of the machine, as the server asks for it.
-[[noreturn]] void end(Word status)
+void print_audit()
 {
-    if (audited) {
-        const cobnut::Audit a = cobnut::audit();
-        cobnut::print("linux-root: audit: %u faults, %u pages, %u objects\n", a.faults, a.pages, a.objects);
-    }
-    cobnut::machine_off(static_cast<int>(status));
+    if (!audited) return;
+    const cobnut::Audit a = cobnut::audit();
+    cobnut::print("linux-root: audit: %u faults, %u pages, %u objects\n", a.faults, a.pages, a.objects);
 }
 
 /// The text behind the first word.
@@ -52,6 +66,52 @@ const char *arguments(const char *line)
     while (*line && *line != ' ') line++;
     while (*line == ' ') line++;
     return line;
+}
+
+void copy_text(char *to, size_t room, const char *from)
+{
+    size_t n = 0;
+    for (; from[n] && n + 1 < room; n++) to[n] = from[n];
+    to[n] = 0;
+}
+
+void start_server()
+{
+    if (const char *wrong = memory.load(server.image, server.initrd, server.megabytes, server.disk, server.slot))
+        refuse(wrong);
+    server_boot &boot = memory.boot();
+    copy_text(boot.command_line, sizeof boot.command_line, arguments(server.image.command_line));
+    if (const char *wrong = threads.start(boot, memory.entry(), memory.stack(), server.slot, server.small_processes))
+        refuse(wrong);
+}
+
+/// After the end of the server, which comes to `status`: it is started again, or that is the machine's end.
+void server_ended(Word status)
+{
+    if (!status || !--server.starts) {
+        print_audit();
+        cobnut::machine_off(static_cast<int>(status));
+    }
+    threads.end();
+    print_audit();
+    cobnut::print("linux-root: the server is started again\n");
+    start_server();
+}
+
+/// How long to wait for the server until it is to be killed.
+L4_Time_t patience()
+{
+    if (!doom.at) return L4_Never;
+    const L4_Word64_t now = L4_SystemClock().raw;
+    return now < doom.at ? L4_TimePeriod(doom.at - now) : L4_ZeroTime;
+}
+
+/// Whether that is now; once.
+bool is_doomed()
+{
+    if (!doom.at || L4_SystemClock().raw < doom.at) return false;
+    doom = {};
+    return true;
 }
 
 /// Answers a page fault of the server's; false if there is no such page.
@@ -75,7 +135,7 @@ void report_fault(L4_ThreadId_t from, L4_MsgTag_t tag)
         if (L4_IpcSucceeded(L4_Send_Timeout(threads.events(), L4_TimePeriod(1000000)))) return;
     }
     cobnut::print("linux-root: the server has no page at %08x, ip %08x\n", words[0], words[1]);
-    cobnut::machine_off(bad_input);
+    server_ended(bad_input);
 }
 
 /// One call of the server's; true if the message registers hold its answer.
@@ -90,10 +150,11 @@ bool serve(L4_MsgTag_t tag)
     case CALL_MAKE_SPACE: error = threads.make_space(L4_ThreadId_t{.raw = mr[0]}, mr[1]); break;
     case CALL_MAKE_THREAD:
         error = threads.make(L4_ThreadId_t{.raw = mr[0]}, L4_ThreadId_t{.raw = mr[1]}, mr[2], mr[3]);
+        if (doom.threads && !--doom.threads) doom.at = L4_SystemClock().raw + doom.later * 1000u;
         break;
     case CALL_DELETE_THREAD: error = threads.remove(L4_ThreadId_t{.raw = mr[0]}); break;
     case CALL_ALIAS: return words && memory.load_aliases(mr[0], mr + 1, words - 1);
-    case CALL_OFF: end(mr[0]);
+    case CALL_OFF: server_ended(mr[0]); return false;
     default: return false;
     }
     L4_Set_MsgTag(L4_MsgTag_t{.raw = 1});
@@ -108,7 +169,9 @@ bool serve(L4_MsgTag_t tag)
     L4_MsgTag_t tag = L4_Wait(&from);
     for (;;) {
         bool answer = false;
-        if (L4_IpcSucceeded(tag) && cobnut::is_page_fault(tag)) {
+        if (is_doomed()) {
+            server_ended(bad_input);
+        } else if (L4_IpcSucceeded(tag) && cobnut::is_page_fault(tag)) {
             Word address;
             L4_StoreMR(1, &address);
             answer = answer_fault(address);
@@ -116,15 +179,8 @@ bool serve(L4_MsgTag_t tag)
         } else if (L4_IpcSucceeded(tag) && from == threads.main()) {
             answer = serve(tag);
         }
-        tag = answer ? L4_ReplyWait(from, &from) : L4_Wait(&from);
+        tag = answer ? L4_ReplyWait_Timeout(from, patience(), &from) : L4_Wait_Timeout(patience(), &from);
     }
-}
-
-void copy_text(char *to, size_t room, const char *from)
-{
-    size_t n = 0;
-    for (; from[n] && n + 1 < room; n++) to[n] = from[n];
-    to[n] = 0;
 }
 
 } // namespace
@@ -133,17 +189,21 @@ int cobnut_main(const char *command_line)
 {
     const cobnut::Options options(command_line);
     bool bad = false;
-    const unsigned megabytes = options.number("memory", 0, &bad), slot = options.number("slot", 256, &bad);
+    server.megabytes = options.number("memory", 0, &bad);
+    server.disk = options.number("disk", 0, &bad);
+    server.starts = options.number("starts", 1, &bad);
+    server.slot = options.number("slot", 256, &bad);
+    doom.threads = options.number("kill", 0, &bad);
+    doom.later = options.number("later", 0, &bad);
     audited = options.number("audit", 0, &bad);
     const cobnut::Text kind = options.find("small");
-    const bool all = kind == "all", none = kind == "none", small = !none;
-    if (bad || (kind && !all && !none && !(kind == "server"))) refuse("bad option on its command line");
-    cobnut::Module server, initrd = {};
-    if (!cobnut::boot_module(0, server)) refuse("there is no module with the server");
-    cobnut::boot_module(1, initrd);
-    if (const char *wrong = memory.load(server, initrd, megabytes, small ? slot : 0)) refuse(wrong);
-    server_boot &boot = memory.boot();
-    copy_text(boot.command_line, sizeof boot.command_line, arguments(server.command_line));
-    if (const char *wrong = threads.start(boot, memory.entry(), memory.stack(), small ? slot : 0, all)) refuse(wrong);
+    server.small_processes = kind == "all";
+    if (bad || !server.starts || (kind && !server.small_processes && !(kind == "none") && !(kind == "server")))
+        refuse("bad option on its command line");
+    if (kind == "none") server.slot = 0;
+    if (!cobnut::boot_module(0, server.image)) refuse("there is no module with the server");
+    cobnut::boot_module(1, server.initrd);
+    print_audit();
+    start_server();
     serve_for_ever();
 }

@@ -36,10 +36,10 @@ L4_Word_t Memory::here(L4_Word_t address) const
 
 bool Memory::get_pieces(L4_Word_t count)
 {
-    while (count_ < count) {
+    while (got_ < count) {
         const L4_Fpage_t got = L4_Sigma0_GetAny(L4_nilthread, piece_log2, L4_CompleteAddressSpace);
         if (L4_IsNilFpage(got)) return false;
-        pieces_[count_++] = L4_Address(got);
+        pieces_[got_++] = L4_Address(got);
     }
     return true;
 }
@@ -65,18 +65,23 @@ void Memory::clear(L4_Word_t to, L4_Word_t size)
     for_each_part(to, size, [](void *at, L4_Word_t, L4_Word_t bytes) { memset(at, 0, bytes); });
 }
 
-const char *Memory::load(const cobnut::Module &server, const cobnut::Module &initrd, unsigned megabytes, unsigned slot)
+const char *Memory::load(const cobnut::Module &server, const cobnut::Module &initrd, unsigned megabytes, unsigned disk,
+                         unsigned slot)
 {
     if (!cobnut::map_physical(server.start, server.size) || !cobnut::map_physical(initrd.start, initrd.size))
         return "sigma0 refuses the modules' memory";
     const L4_Word_t room = (slot ? slot * megabyte : 0xB0000000u) - SERVER_START;
-    const L4_Word_t most = (room - least_aliases) / piece;
+    disk_pieces_ = (disk + piece / megabyte - 1) / (piece / megabyte);
+    const L4_Word_t space = (room - least_aliases) / piece;
+    if (disk_pieces_ > space) return "the server's space has no room for so large a disk";
+    const L4_Word_t most = space - disk_pieces_;
     L4_Word_t count = (megabytes ? megabytes : machine_megabytes() / 2) / (piece / megabyte);
     if (megabytes && count > most) return "the server's space has no room for so much memory";
     if (count > most) count = most;
-    if (count > most_pieces) count = most_pieces;
-    if (!get_pieces(count)) return "the machine has too little memory for what the server is to get";
+    if (count > most_pieces - disk_pieces_) count = most_pieces - disk_pieces_;
+    if (!get_pieces(count + disk_pieces_)) return "the machine has too little memory for what the server is to get";
 
+    count_ = count;
     const void *file = reinterpret_cast<const void *>(server.start);
     const L4_Word_t initrd_size = (initrd.size + page - 1) & -page;
     if (end() - SERVER_START < initrd_size + tail + 8 * megabyte) return "too little memory for the server";
@@ -96,10 +101,12 @@ const char *Memory::load(const cobnut::Module &server, const cobnut::Module &ini
     copy(initrd_start, reinterpret_cast<const void *>(initrd.start), initrd.size);
 
     aliases_end_ = room + SERVER_START;
-    if (aliases_end_ - end() > most_aliases) aliases_end_ = end() + most_aliases;
+    if (aliases_end_ - disk_end() > most_aliases) aliases_end_ = disk_end() + most_aliases;
     clear(boot_address(), page);
     server_boot &b = boot();
     b.memory_end = end() - tail;
+    b.disk_start = end();
+    b.disk_end = disk_end();
     b.aliases_end = aliases_end_;
     b.initrd_start = initrd_start;
     b.initrd_size = initrd.size;
@@ -108,7 +115,7 @@ const char *Memory::load(const cobnut::Module &server, const cobnut::Module &ini
 
 bool Memory::resolve(L4_Word_t address, L4_MapItem_t &item) const
 {
-    if (address < SERVER_START || address >= end()) return false;
+    if (address < SERVER_START || address >= disk_end()) return false;
     const L4_Word_t base = address & -piece;
     item = L4_MapItem(L4_FpageLog2(here(base), piece_log2) + L4_FullyAccessible, base);
     return true;
@@ -116,7 +123,7 @@ bool Memory::resolve(L4_Word_t address, L4_MapItem_t &item) const
 
 bool Memory::load_aliases(L4_Word_t address, const L4_Word_t *pages, L4_Word_t count) const
 {
-    if (address < end() || address >= aliases_end_ || aliases_end_ - address < count * page) return false;
+    if (address < disk_end() || address >= aliases_end_ || aliases_end_ - address < count * page) return false;
     for (L4_Word_t i = 0; i < count; i++) {
         if (pages[i] < SERVER_START || pages[i] >= end()) return false;
         const L4_MapItem_t item =

@@ -10,7 +10,8 @@
 
 struct server_boot {
     unsigned int memory_end;   /* of what Linux may have; this structure is behind it */
-    unsigned int aliases_end;  /* from behind the memory to here: addresses for other mappings */
+    unsigned int disk_start, disk_end; /* memory that outlives the server, its RAM disk; empty if they are equal */
+    unsigned int aliases_end;  /* from disk_end to here: addresses for other mappings */
     unsigned int initrd_start, initrd_size; /* in the server's memory, page-aligned */
     unsigned int root;         /* thread ids */
     unsigned int events;

@@ -21,7 +21,6 @@ constexpr Word small_stub = 0x4000, small_kip = 0x7000, small_utcbs = 0x8000, sm
 constexpr int small_utcbs_log2 = 15;
 // The server's space: below its image.
 constexpr Word server_kip = 0x100000, server_utcbs = 0x110000;
-constexpr Word most_threads = 4096;
 // Above those of the processes' threads, which keep what threads begin with.
 constexpr Word events_priority = 120, main_priority = 110;
 
@@ -38,6 +37,12 @@ void enable_serial_interrupt()
     constexpr unsigned short port = 0x3F8, interrupt_enable = port + 1, modem_control = port + 4;
     out_byte(interrupt_enable, 1); // received data
     out_byte(modem_control, 0x0B); // DTR, RTS, and the line to the interrupt controller
+}
+
+/// The last thread of a space takes that with it.
+bool take_away(L4_ThreadId_t id)
+{
+    return L4_ThreadControl(id, L4_nilthread, L4_nilthread, L4_nilthread, reinterpret_cast<void *>(-1));
 }
 
 /// Characters, as they are typed; the events thread takes each at once.
@@ -110,7 +115,9 @@ L4_Fpage_t Threads::utcb_area(bool small) const
 Word Threads::activate(L4_ThreadId_t id, L4_ThreadId_t space, Word utcb, bool small)
 {
     const Word address = L4_Address(utcb_area(small)) + utcb * utcb_size;
-    return L4_ThreadControl(id, space, root_, main_, reinterpret_cast<void *>(address)) ? 0 : L4_ErrorCode();
+    if (!L4_ThreadControl(id, space, root_, main_, reinterpret_cast<void *>(address))) return L4_ErrorCode();
+    made_[L4_ThreadNo(id) - first_] = id;
+    return 0;
 }
 
 Word Threads::make_space(L4_ThreadId_t first, bool small)
@@ -126,7 +133,7 @@ Word Threads::make_space(L4_ThreadId_t first, bool small)
         !cobnut::set_controlled(first, true))
         error = L4_ErrorCode();
     if (!error) error = activate(first, first, 0, small);
-    if (error) L4_ThreadControl(first, L4_nilthread, L4_nilthread, L4_nilthread, reinterpret_cast<void *>(-1));
+    if (error) take_away(first);
     return error;
 }
 
@@ -140,20 +147,23 @@ Word Threads::make(L4_ThreadId_t id, L4_ThreadId_t space, Word utcb, bool small)
 Word Threads::remove(L4_ThreadId_t id)
 {
     if (!is_servers(id)) return L4_ErrInvalidThread;
-    const bool gone = L4_ThreadControl(id, L4_nilthread, L4_nilthread, L4_nilthread, reinterpret_cast<void *>(-1));
-    return gone ? 0 : L4_ErrorCode();
+    if (!take_away(id)) return L4_ErrorCode();
+    made_[L4_ThreadNo(id) - first_] = L4_nilthread;
+    return 0;
 }
 
-const char *Threads::start(server_boot &boot, Word entry, Word stack, unsigned slot, bool small_processes)
+void Threads::end()
 {
-    root_ = L4_Myself();
-    user_end_ = user_end();
-    const Word number = L4_ThreadNo(root_);
-    main_ = L4_GlobalId(number + 1, 1);
-    events_ = L4_GlobalId(number + 2, 1);
-    const L4_ThreadId_t console = L4_GlobalId(number + 3, 1);
-    first_ = number + 16;
+    for (L4_ThreadId_t &id : made_) {
+        if (!L4_IsNilThread(id)) take_away(id);
+        id = L4_nilthread;
+    }
+    take_away(events_);
+    take_away(main_);
+}
 
+const char *Threads::make_server(unsigned slot)
+{
     if (!L4_ThreadControl(main_, main_, root_, L4_nilthread, reinterpret_cast<void *>(-1)) ||
         !L4_SpaceControl(main_, 0, L4_FpageLog2(server_kip, 12), L4_FpageLog2(server_utcbs, 12), L4_nilthread,
                          nullptr) ||
@@ -165,14 +175,42 @@ const char *Threads::start(server_boot &boot, Word entry, Word stack, unsigned s
     Word old = 0;
     L4_SpaceControl(main_, wanted, L4_Nilpage, L4_Nilpage, L4_nilthread, &old);
     if (slot && !(old & L4_SmallSpaceChange)) return "the kernel has no room for a small space of that size";
+    L4_Set_Priority(main_, main_priority);
+    L4_Set_Priority(events_, events_priority);
+    return nullptr;
+}
+
+/// The console's thread outlives the server.
+const char *Threads::start_console()
+{
+    const L4_ThreadId_t console = L4_GlobalId(L4_ThreadNo(root_) + 3, 1);
     const Word own_utcb = reinterpret_cast<Word>(__L4_Utcb()) - L4_UtcbIdOffset;
     if (!L4_ThreadControl(console, root_, root_, root_, reinterpret_cast<void *>(own_utcb + utcb_size)))
         return "the console's thread cannot be made";
     if (!L4_AssociateInterrupt(serial_interrupt(), console)) return "somebody else has the console's interrupt";
     enable_serial_interrupt();
-    L4_Set_Priority(main_, main_priority);
-    L4_Set_Priority(events_, events_priority);
     L4_Set_Priority(console, events_priority);
+    console_to = events_;
+    const Word top = reinterpret_cast<Word>(console_stack) + sizeof console_stack - 16;
+    // a pager cannot map pages within its own space: what the thread touches must be there
+    *const_cast<volatile unsigned char *>(console_stack) = 0;
+    *const_cast<volatile unsigned char *>(console_stack + sizeof console_stack - 1) = 0;
+    (void)*reinterpret_cast<volatile unsigned char *>(&console_main);
+    if (cobnut_start(console, reinterpret_cast<Word>(&console_main), top))
+        return "the console's thread does not take its start message";
+    has_console_ = true;
+    return nullptr;
+}
+
+const char *Threads::start(server_boot &boot, Word entry, Word stack, unsigned slot, bool small_processes)
+{
+    root_ = L4_Myself();
+    user_end_ = user_end();
+    const Word number = L4_ThreadNo(root_);
+    main_ = L4_GlobalId(number + 1, 1);
+    events_ = L4_GlobalId(number + 2, 1);
+    first_ = number + 16;
+    if (const char *wrong = make_server(slot)) return wrong;
 
     boot.root = root_.raw;
     boot.events = events_.raw;
@@ -184,15 +222,7 @@ const char *Threads::start(server_boot &boot, Word entry, Word stack, unsigned s
     boot.small_end = small_end;
     boot.time = seconds_now() - static_cast<Word>(L4_SystemClock().raw) / 1000000;
     if (cobnut_start(main_, entry, stack)) return "the server does not take its start message";
-    console_to = events_;
-    const Word top = reinterpret_cast<Word>(console_stack) + sizeof console_stack - 16;
-    // a pager cannot map pages within its own space: what the thread touches must be there
-    *const_cast<volatile unsigned char *>(console_stack) = 0;
-    *const_cast<volatile unsigned char *>(console_stack + sizeof console_stack - 1) = 0;
-    (void)*reinterpret_cast<volatile unsigned char *>(&console_main);
-    if (cobnut_start(console, reinterpret_cast<Word>(&console_main), top))
-        return "the console's thread does not take its start message";
-    return nullptr;
+    return has_console_ ? nullptr : start_console();
 }
 
 } // namespace linux_root

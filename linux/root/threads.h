@@ -11,8 +11,12 @@ namespace linux_root {
 class Threads {
 public:
     /// Makes the server's space and threads, says in `boot` what they are, and starts them. Returns what is wrong, or
-    /// null. `slot`: MB of a small space; `small_processes`: theirs may be small, too.
+    /// null. `slot`: MB of a small space; `small_processes`: theirs may be small, too. After `end` it can be started
+    /// again.
     const char *start(server_boot &boot, L4_Word_t entry, L4_Word_t stack, unsigned slot, bool small_processes);
+
+    /// Ends the server, wherever it is, and all its processes: their threads and spaces go.
+    void end();
 
     L4_ThreadId_t main() const { return main_; }
     L4_ThreadId_t events() const { return events_; }
@@ -26,12 +30,18 @@ public:
     L4_Word_t remove(L4_ThreadId_t id);
 
 private:
+    static constexpr L4_Word_t most_threads = 4096;
+
     bool is_servers(L4_ThreadId_t id) const;
+    const char *make_server(unsigned slot);
+    const char *start_console();
     L4_Fpage_t utcb_area(bool small) const;
     L4_Word_t activate(L4_ThreadId_t id, L4_ThreadId_t space, L4_Word_t utcb, bool small);
 
     L4_ThreadId_t root_ = {}, main_ = {}, events_ = {};
     L4_Word_t first_ = 0, user_end_ = 0;
+    bool has_console_ = false;
+    L4_ThreadId_t made_[most_threads] = {}; // by number from first_ on: those that there are
 };
 
 } // namespace linux_root

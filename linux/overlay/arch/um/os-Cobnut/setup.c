@@ -138,7 +138,8 @@ void __init cobnut_start(const struct server_boot *boot)
 	uml_physmem = SERVER_START;
 	uml_reserved = PAGE_ALIGN((unsigned long)&_end);
 	physmem_size = boot->memory_end - SERVER_START;
-	high_physmem = end_iomem = boot->memory_end;
+	high_physmem = boot->memory_end;
+	end_iomem = boot->disk_end;
 	high_memory = (void *)high_physmem;
 	start_vm = VMALLOC_START;
 	end_vm = boot->aliases_end;
