@@ -86,6 +86,20 @@ crowd(); print(len(sums), fixed(0x4000, 0x2000), x * 3)
 END
 """
 
+# of one that needs most of the addresses that there are: stacks of 8 MB
+WIDE = """
+python3 - <<'END'
+import threading
+go = threading.Event()
+threads = [threading.Thread(target=go.wait) for _ in range(300)]
+[t.start() for t in threads]
+print(threading.active_count(), "at once", sep="\\n")
+go.set(); [t.join() for t in threads]
+for line in range(5):
+    print(line, threading.active_count())
+END
+"""
+
 
 @pytest.fixture(scope="module")
 def ran():
@@ -105,7 +119,9 @@ def ran():
     return run
 
 
-@pytest.mark.parametrize(("image", "command"), [("minimal", STATIC), ("debian", DYNAMIC), ("debian", OUTGROWING)])
+@pytest.mark.parametrize(
+    ("image", "command"), [("minimal", STATIC), ("debian", DYNAMIC), ("debian", OUTGROWING), ("debian", WIDE)]
+)
 @pytest.mark.parametrize("small", ["none", "server", "all"])
 def test_programs_do_what_they_do_natively(ran, image, command, small):
     native = ran(command, "--image", image, "--kernel", "native")

@@ -17,6 +17,7 @@
 #include <server.h>
 
 struct mm_id;
+struct file;
 struct mm_struct;
 struct task_struct;
 struct uml_pt_regs;
@@ -66,6 +67,8 @@ void *cobnut_stub_data(struct mm_id *id);
 /* layout.c */
 void cobnut_enlarge(struct mm_struct *mm);
 unsigned long cobnut_stub(const struct mm_id *id);
+unsigned long cobnut_unmapped_area(struct file *file, unsigned long address, unsigned long length,
+				   unsigned long offset, unsigned long flags);
 
 /* tlb.c: the page of the kernel's that a process has at an address, or 0 */
 unsigned long cobnut_user_page(struct mm_struct *mm, unsigned long address, bool write,

@@ -10,6 +10,7 @@
 #include <linux/elf.h>
 #include <linux/mm.h>
 #include <linux/sched.h>
+#include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include <asm/mmu_context.h>
 #include <registers.h>
@@ -19,7 +20,7 @@
 #define MB			(1ul << 20)
 #define SMALL_END		(256 * MB)
 #define SMALL_MMAP_BASE		(167 * MB)
-#define SMALL_PROGRAM_BASE	(4 * MB)
+#define PROGRAM_BASE		(4 * MB)	/* as natively */
 #define SMALL_HEAP		(4 * MB)	/* at least so much between a program and its libraries */
 #define SMALL_STACK		(32 * MB)
 #define LARGE_MMAP_BASE		0x40000000ul
@@ -47,7 +48,21 @@ unsigned long cobnut_mmap_base(void)
 
 unsigned long cobnut_program_base(void)
 {
-	return is_large() ? TASK_SIZE / 3 * 2 : SMALL_PROGRAM_BASE;
+	return PROGRAM_BASE;
+}
+
+/* From the base of libraries upwards; if there is no room, below it, where the heap may grow. */
+unsigned long cobnut_unmapped_area(struct file *file, unsigned long address, unsigned long length,
+				   unsigned long offset, unsigned long flags)
+{
+	struct vm_unmapped_area_info below = {
+		.length = length,
+		.low_limit = PROGRAM_BASE,
+		.high_limit = current->mm->mmap_base,
+	};
+	const unsigned long found = generic_get_unmapped_area(file, address, length, offset, flags);
+
+	return found == -ENOMEM ? vm_unmapped_area(&below) : found;
 }
 
 /* For a program that is about to be loaded: by its segments, and by how long its stack may be. */
@@ -63,8 +78,8 @@ void cobnut_pick_layout(const struct elf32_phdr *headers, int count, unsigned lo
 		end = max_t(unsigned long, end, headers[i].p_vaddr + headers[i].p_memsz);
 	}
 	/* one that may be anywhere begins at 0 */
-	if (start < SMALL_PROGRAM_BASE)
-		end += SMALL_PROGRAM_BASE;
+	if (start < PROGRAM_BASE)
+		end += PROGRAM_BASE;
 	if (stack > SMALL_STACK || end > SMALL_MMAP_BASE - SMALL_HEAP)
 		current->mm->context.id.large = 1;
 }
