@@ -14,7 +14,7 @@ from cobnut import boards, build, experiments, paths, running, tables
 from cobnut.checks import in_words
 from cobnut.emulators import bochs, qemu, qemu_arm
 from cobnut.errors import CobnutError, Skipped, unknown
-from cobnut.linux import guest
+from cobnut.linux import guest, suites
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,28 @@ def emulators_and_kernels() -> None:
     bochs.ensure(display=True)
 
 
-AnyProof = Proof | UnitProof | SystemProof
+@dataclass(frozen=True)
+class SuiteProof:
+    """A test suite of others (docs/linux-suites.md): what passes on Debian's kernel passes in Linux as a server."""
+
+    suite: str
+    board: None = None
+
+    @property
+    def name(self) -> str:
+        return f"linux/suites/{self.suite}"
+
+    @property
+    def words(self) -> str:
+        return self.name
+
+    def run(self) -> tuple[bool, str]:
+        """Whether it holds, and how it ended."""
+        found = suites.run(self.suite)
+        return not found.unknown, found.words
+
+
+AnyProof = Proof | UnitProof | SystemProof | SuiteProof
 ENDURANCE = "system/test_linux_endurance.py"
 SYSTEM_PROOFS = (
     SystemProof("linux/forks", f"{ENDURANCE}::test_forks_leave_nothing_in_the_books", "FORKS", 10000),
@@ -130,14 +151,17 @@ SYSTEM_PROOFS = (
         prepare=emulators_and_kernels,
     ),
     SystemProof("x2test", "system", "X2TEST_WHOLE", 1, prepare=emulators_and_kernels, word="x2test"),
+    SystemProof("linux/sharers", f"{ENDURANCE}::test_many_map_the_same_and_live_at_once", "SHARERS", 200),
     SystemProof("linux/series", "system/test_linux_fass.py::test_the_series_can_end_with_each_patch", "PATCHES", 3),
 )
+SUITE_PROOFS = tuple(SuiteProof(name) for name in suites.SUITES)
 UNIT_PROOFS = (UnitProof("groups/starts", "Groups.AreFoundFromAnyStartAndKept", "STARTS", 100),)
 
 
 def names() -> list[str]:
     """What can be chosen."""
-    return [*experiments.long_proofs(), *(each.name for each in (*SYSTEM_PROOFS, *UNIT_PROOFS))]
+    tests: tuple[AnyProof, ...] = (*SYSTEM_PROOFS, *SUITE_PROOFS, *UNIT_PROOFS)
+    return [*experiments.long_proofs(), *(each.name for each in tests)]
 
 
 def all_proofs() -> list[AnyProof]:
@@ -145,7 +169,7 @@ def all_proofs() -> list[AnyProof]:
     of_experiments = (
         Proof(each.name, board) for each in experiments.long_proofs().values() for board in each.all_boards
     )
-    return [*of_experiments, *SYSTEM_PROOFS, *UNIT_PROOFS]
+    return [*of_experiments, *SYSTEM_PROOFS, *SUITE_PROOFS, *UNIT_PROOFS]
 
 
 def choose(wanted: Sequence[str], board: str | None) -> list[AnyProof]:

@@ -14,7 +14,7 @@ from cobnut.linux.guest import Wish
 from conftest import LIMIT_SECONDS
 
 MEMORY_MB, DISK_MB = 224, 16
-KILLED_AFTER = 300  # threads: in the midst of what the first one does for ever
+KILLED_AFTER = 300  # threads: in the middle of what the first one does for ever
 MORE_OBJECTS = 64  # of the microkernel's, where others of root's pages have been touched
 # The first Linux writes until it is killed; the second finds what it wrote, and panics; the third ends.
 COMMAND = """

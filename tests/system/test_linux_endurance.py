@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Linux as a server under programs that mean harm and under many processes: it works as before, its log has no fault
-of its own, and the microkernel has got everything back. Longer forms: `./cobnut test long linux/fuzz linux/forks`.
+of its own, and the microkernel has got everything back. Longer forms: `./cobnut test long linux/fuzz linux/forks
+linux/sharers`.
 """
 
 import os
@@ -19,6 +20,8 @@ SEED = os.environ.get("FUZZ_SEED", "1")
 ROUNDS = os.environ.get("FUZZ_ROUNDS", "30")
 NUMBERS, POINTERS = 460, 21  # as fuzz.c has them
 FORKS = int(os.environ.get("FORKS", "1000"))
+SHARERS = int(os.environ.get("SHARERS", "50"))
+SHARED_MB, SHARERS_MEMORY_MB = 40, 512
 MORE_PAGES = 8  # of the microkernel's, that pools of its objects may have got on the way
 OF_ITS_OWN = "BUG|Oops|WARNING:|Call Trace|cut here|[Uu]nable to handle|soft lockup|scheduling while atomic"
 
@@ -26,7 +29,7 @@ OF_ITS_OWN = "BUG|Oops|WARNING:|Call Trace|cut here|[Uu]nable to handle|soft loc
 @pytest.fixture(scope="module")
 def programs(tmp_path_factory):
     folder = tmp_path_factory.mktemp("programs")
-    for name in ("fuzz", "forks"):
+    for name in ("fuzz", "forks", "sharers"):
         compiled(name, folder)
     return folder
 
@@ -63,3 +66,12 @@ def test_forks_leave_nothing_in_the_books(programs, tmp_path, small):
     _, pages, objects = books(programs, tmp_path / "few", small, 32)
     faults, pages_then, objects_then = books(programs, tmp_path / "many", small, FORKS)
     assert faults == 0 and pages_then <= pages + MORE_PAGES and objects_then <= objects + FORKS // 20
+
+
+def test_many_map_the_same_and_live_at_once(programs):
+    """Each with 10,000 pages: more mappings than the microkernel has memory for at a time."""
+    command = f"./sharers {SHARERS} {SHARED_MB}; dmesg"
+    done = run_cobnut("linux", "--files", str(programs), "--memory", str(SHARERS_MEMORY_MB), "--run", command)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(f"{SHARERS} at once, {SHARERS} to the end\n"), done.stdout
+    assert not re.search(OF_ITS_OWN, done.stdout) and "maps no page" not in done.stdout, done.stdout

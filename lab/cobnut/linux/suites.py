@@ -1,0 +1,353 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Test suites of others, from Debian's sources and packages: each is run natively and in the server, test by test.
+
+What passes natively has to pass here, or is named in linux/suites.toml with the reason why it does not.
+"""
+
+import re
+import shutil
+import tempfile
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from cobnut import cache, packages, paths, private_apt
+from cobnut.cache import Recipe
+from cobnut.errors import CobnutError
+from cobnut.linux import cases, kbuild, source
+from cobnut.linux.cases import LEFT_OUT, Case, Ended
+from cobnut.linux.guest import Wish
+from cobnut.process import run_logged
+
+KNOWN = paths.ROOT / "linux" / "suites.toml"
+FORMAT = "2"  # another number where a suite's folder is made in another way
+PROGRAMS = paths.ROOT / "linux" / "guests" / "programs.sh"
+REPORTS = paths.BUILD / "reports" / "suites"
+COMPILER = ("gcc", "-m32", "-O1", "-w", "-D_GNU_SOURCE")
+LIBRARIES = ("-pthread", "-lrt", "-lm", "-ldl")
+
+
+@dataclass(frozen=True)
+class Suite:
+    """`make` fills a folder, which the guest has as /files, and `cases` finds the tests there. `source` is a source
+    package of Debian's, or empty; each test may take so many seconds of the guest's time.
+    """
+
+    name: str
+    title: str
+    image: str
+    source: str
+    make: Callable[[Path, Path], None]
+    cases: Callable[[Path], list[Case]]
+    seconds: int = 60
+    compared: bool = False  # what a test says is to be the same, as well
+
+
+def bash_folder(tree: Path, target: Path) -> None:
+    """Bash's own tests, with the helpers that their Makefile compiles."""
+    shutil.copytree(tree / "tests", target / "tests", symlinks=True)
+    for name in ("recho", "zecho", "printenv", "xcase"):
+        has = [f"-DHAVE_{header}_H" for header in ("STRING", "STDLIB", "UNISTD")]
+        include = (f"-I{tree}", f"-I{tree / 'include'}")
+        _compile(tree / "support" / f"{name}.c", target / "tests" / name, *include, *has)
+
+
+def bash_cases(files: Path) -> list[Case]:
+    """One for each script run-NAME, which compares outputs."""
+    names = sorted(path.name for path in (files / "tests").glob("run-*"))
+    setting = "export THIS_SH=/bin/bash BUILD_DIR=/files TMPDIR=/tmp BASH_TSTOUT=/tmp/bash-out PATH=.:$PATH"
+    left_out = ("run-all", "run-minimal", "run-gprof")  # which run the others
+    return [Case(name, f"cd tests; {setting}; sh ./{name}") for name in names if name not in left_out]
+
+
+def busybox_folder(tree: Path, target: Path) -> None:
+    """Busybox' own tests; the busybox is the image's, with the configuration of Debian's static one."""
+    shutil.copytree(tree / "testsuite", target / "testsuite", symlinks=True)
+    shutil.copy(tree / "debian" / "config" / "pkg" / "static", target / ".config")
+    (target / "busybox").symlink_to("/bin/busybox")
+
+
+def busybox_cases(files: Path) -> list[Case]:
+    """One for each applet that has tests."""
+    tests = files / "testsuite"
+    names = {path.stem for path in tests.glob("*.tests") if not path.stem.startswith("all_")}
+    names |= {path.name for path in tests.iterdir() if path.is_dir()}
+    command = 'cd testsuite; export ECHO="busybox echo"; VERBOSE=1 ./runtest {}'
+    return [Case(name, command.format(name)) for name in sorted(names)]
+
+
+# of the kernel's own tests, by folders of tools/testing/selftests: single programs that need no modules, no devices and
+# no other machine. In `x86` those for 32 bits.
+KERNEL_TESTS: Mapping[str, tuple[str, ...]] = {
+    "breakpoints": ("breakpoint_test", "step_after_suspend_test"),
+    "capabilities": (),
+    "clone3": ("clone3", "clone3_clear_sighand", "clone3_set_tid", "clone3_cap_checkpoint_restore"),
+    "core": ("close_range_test",),
+    "exec": ("non-regular", "recursion-depth", "load_address"),
+    "futex/functional": (
+        *("futex_requeue", "futex_requeue_pi", "futex_requeue_pi_mismatched_ops", "futex_requeue_pi_signal_restart"),
+        *("futex_wait", "futex_wait_private_mapped_file", "futex_wait_timeout", "futex_wait_uninitialized_heap"),
+        *("futex_wait_wouldblock", "futex_waitv"),
+    ),
+    "ipc": ("msgque",),
+    "kcmp": ("kcmp_test",),
+    "membarrier": ("membarrier_test_single_thread", "membarrier_test_multi_thread"),
+    "mincore": ("mincore_selftest",),
+    "mqueue": ("mq_open_tests", "mq_perf_tests"),
+    "openat2": ("openat2_test", "resolve_test", "rename_attack_test"),
+    "pidfd": (
+        "pidfd_test",
+        "pidfd_fdinfo_test",
+        "pidfd_open_test",
+        "pidfd_poll_test",
+        "pidfd_wait",
+        "pidfd_getfd_test",
+        "pidfd_setns_test",
+    ),
+    "pid_namespace": ("regression_enomem",),
+    "prctl": ("disable-tsc-ctxt-sw-stress-test", "disable-tsc-on-off-stress-test", "disable-tsc-test"),
+    "proc": (
+        *("fd-001-lookup", "fd-002-posix-eq", "fd-003-kthread", "proc-fsconfig-hidepid", "proc-loadavg-001"),
+        *("proc-multiple-procfs", "proc-pid-vm", "proc-self-map-files-001", "proc-self-map-files-002"),
+        *("proc-self-syscall", "proc-self-wchan", "proc-subset-pid", "proc-tid0", "proc-uptime-001", "proc-uptime-002"),
+        *("read", "self", "setns-dcache", "setns-sysvipc", "thread-self", "proc-empty-vm"),
+    ),
+    "ptrace": ("get_syscall_info", "peeksiginfo", "vmaccess", "get_set_sud"),
+    "rlimits": ("rlimits-per-userns",),
+    "seccomp": ("seccomp_bpf",),
+    "sched": ("cs_prctl_test",),
+    "sigaltstack": ("sas",),
+    "size": (),
+    "splice": ("default_file_splice_read", "splice_read"),
+    "sync": (),
+    "timens": ("timens", "timerfd", "timer", "clock_nanosleep", "procfs", "exec", "futex"),
+    "timers": (
+        *("posix_timers", "nanosleep", "nsleep-lat", "set-timer-lat", "mqueue-lat", "inconsistency-check"),
+        *("raw_skew", "threadtest", "rtcpie", "change_skew", "skew_consistency", "adjtick", "set-tz", "valid-adjtimex"),
+    ),
+    "tmpfs": ("bug-link-o-tmpfile",),
+    "vDSO": ("vdso_test_getcpu", "vdso_test_abi", "vdso_test_clock_getres", "vdso_test_correctness"),
+    "vm": (
+        *("madv_populate", "map_fixed_noreplace", "map_populate", "mlock-random-test", "mlock2-tests", "mrelease_test"),
+        *(
+            "mremap_dontunmap",
+            "mremap_test",
+            "on-fault-limit",
+            "soft-dirty",
+            "split_huge_page_test",
+            "transhuge-stress",
+        ),
+        *("userfaultfd", "compaction_test", "memfd_secret", "ksm_tests", "hmm-tests", "gup_test"),
+    ),
+    "x86": (
+        *("check_initial_reg_state", "corrupt_xstate_header", "entry_from_vm86", "fsgsbase_restore", "ioperm", "iopl"),
+        *("ldt_gdt", "mov_ss_trap", "ptrace_syscall", "sigaltstack", "sigreturn", "sigtrap_loop"),
+        *("single_step_syscall", "syscall_arg_fault", "syscall_nt", "test_FCMOV", "test_FCOMI", "test_FISTTP"),
+        *("test_mremap_vdso", "test_syscall_vdso", "unwind_vdso", "vdso_restorer", "test_vsyscall"),
+    ),
+}
+# what else is compiled into one of them, and how
+KERNEL_HELPERS = {
+    "x86/ptrace_syscall": ("raw_syscall_helper_32.S",),
+    "x86/test_syscall_vdso": ("thunks_32.S",),
+    "x86/syscall_arg_fault": ("clang_helpers_32.S",),
+    "ptrace/vmaccess": (),
+    "vm/madv_populate": ("vm_util.c",),
+    "vm/soft-dirty": ("vm_util.c",),
+    "vm/split_huge_page_test": ("vm_util.c",),
+    "openat2/openat2_test": ("helpers.c",),
+    "openat2/resolve_test": ("helpers.c",),
+    "openat2/rename_attack_test": ("helpers.c",),
+    "vDSO/vdso_test_getcpu": ("parse_vdso.c",),
+    "vDSO/vdso_test_abi": ("parse_vdso.c",),
+}
+NOT_COMPILED = "not-compiled"
+
+
+def kernel_folder(_: Path, target: Path) -> None:
+    """The kernel's own tests, compiled; NOT_COMPILED names those that this compiler's headers do not fit."""
+    given = source.ensure()
+    with tempfile.TemporaryDirectory(prefix="cobnut-") as name:
+        tree = Path(name) / "tree"
+        tree.mkdir()
+        parts = [f"{source.PACKAGE}/{part}" for part in ("tools/testing/selftests", "mm")]
+        run_logged(
+            ["tar", "-xf", str(given.archive), "-C", str(tree), "--strip-components=1", "--no-same-owner", *parts],
+            "linux-suites.log",
+        )
+        tests, missing = tree / "tools/testing/selftests", []
+        for folder, names in KERNEL_TESTS.items():
+            (target / folder).mkdir(parents=True)
+            for one in names:
+                others = [str(tests / folder / other) for other in KERNEL_HELPERS.get(f"{folder}/{one}", ())]
+                program = target / folder / one
+                include = tests / folder.partition("/")[0] / "include"
+                words = (f"-I{tests}", f"-I{include}", "-no-pie", *others)
+                try:
+                    _compile(tests / folder / f"{one}.c", program, *words)
+                except CobnutError:
+                    missing.append(f"{folder}/{one}")
+    (target / NOT_COMPILED).write_text("".join(f"{one}\n" for one in missing))
+
+
+def kernel_cases(files: Path) -> list[Case]:
+    """One for each program; that it leaves itself out it says with 4."""
+    command = "cd {}; ./{}; status=$?; [ $status = 4 ] && exit 77; exit $status"
+    return [
+        Case(f"{folder}/{name}", command.format(folder, name))
+        for folder, names in KERNEL_TESTS.items()
+        for name in names
+        if (files / folder / name).is_file()
+    ]
+
+
+def stress_cases(_: Path) -> list[Case]:
+    """One for each stressor, for a few seconds."""
+    limits = "--vm-bytes 8M --mmap-bytes 4M --bigheap-bytes 8M --shm-bytes 4M --hdd-bytes 4M --malloc-bytes 4M"
+    command = (
+        "mkdir -p /tmp/stress; stress-ng --temp-path /tmp/stress --{} 1 {} --verify --timeout 3 --no-rand-seed;"
+        " status=$?; case $status in 3|4) exit 77;; esac; exit $status"
+    )
+    return [Case(name, command.format(name, limits)) for name in _listed("stress")]
+
+
+def python_cases(_: Path) -> list[Case]:
+    """One for each module that leans on the system, or on floating point."""
+    command = (
+        "cd /tmp; TMPDIR=/tmp HOME=/root python3 -m test -u all,-cpu,-network,-urlfetch,-largefile --timeout 400 {}"
+    )
+    return [Case(name, command.format(name)) for name in _listed("python")]
+
+
+def programs_folder(_: Path, target: Path) -> None:
+    """What is in linux/guests/programs.sh."""
+    shutil.copy(PROGRAMS, target)
+
+
+def programs_cases(files: Path) -> list[Case]:
+    """One for each function that is called by no other one."""
+    names = re.findall(r"^(\w+)\(\) {", (files / PROGRAMS.name).read_text(), re.MULTILINE)
+    command = "cd /tmp/case; . /files/programs.sh; {}"
+    return [Case(name, f"bash -c '{command.format(name)}'") for name in names if name != "ask"]
+
+
+def nothing(_tree: Path, _target: Path) -> None:
+    """All is in the image."""
+
+
+SUITES = {
+    suite.name: suite
+    for suite in (
+        Suite("programs", "ordinary programs", "programs", "", programs_folder, programs_cases, 120, compared=True),
+        Suite("bash", "Bash's", "debian", "bash", bash_folder, bash_cases, 120),
+        Suite("busybox", "Busybox'", "debian", "busybox", busybox_folder, busybox_cases, 120),
+        Suite("kernel", "the kernel's selftests", "debian", "", kernel_folder, kernel_cases, 90),
+        Suite("python", "Python's", "python", "", nothing, python_cases, 500),
+        Suite("stress", "stress-ng's stressors, with --verify", "stress", "", nothing, stress_cases),
+    )
+}
+
+
+@dataclass(frozen=True)
+class Differing:
+    """What one run of a suite says, natively and in the server."""
+
+    native: Ended
+    here: Ended
+    known: Mapping[str, str]
+    compared: bool = False
+
+    @property
+    def failed(self) -> list[str]:
+        """What passes natively and not here."""
+        return [name for name, status in self.native.statuses.items() if status == 0 and not self._same(name)]
+
+    def _same(self, name: str) -> bool:
+        return self.here.statuses.get(name) == 0 and not (
+            self.compared and self.here.said(name) != self.native.said(name)
+        )
+
+    @property
+    def unknown(self) -> list[str]:
+        """Of these, what has no reason that is known."""
+        return [name for name in self.failed if name not in self.known]
+
+    @property
+    def words(self) -> str:
+        """A line for people."""
+        statuses = self.native.statuses.values()
+        passed = sum(status == 0 for status in statuses)
+        left_out = sum(status == LEFT_OUT for status in statuses)
+        both = passed - len(self.failed)
+        return (
+            f"{len(statuses)} tests: natively {passed} pass, {left_out} are left out,"
+            f" {len(statuses) - passed - left_out} fail; of those that pass {both} pass here,"
+            f" {len(self.failed)} do not" + (f" (unknown: {' '.join(self.unknown)})" if self.unknown else "")
+        )
+
+
+def run(name: str, small: str | None = None) -> Differing:
+    """Makes what is missing of a suite, and runs it on both kernels; their consoles are in build/reports/suites."""
+    suite = SUITES[name]
+    entry = _ensure(suite)
+    REPORTS.mkdir(parents=True, exist_ok=True)
+    ended = {}
+    for kernel in ("native", "server"):
+        with tempfile.TemporaryDirectory(prefix="cobnut-") as folder:
+            files = Path(folder) / "files"
+            shutil.copytree(entry, files, symlinks=True)
+            wish = Wish(suite.image, kernel=kernel, small=small if kernel == "server" else None)
+            tests = suite.cases(files)
+            ended[kernel] = cases.run(wish, files, tests, seconds=suite.seconds, shows=suite.compared)
+        (REPORTS / f"{name}-{kernel}.log").write_text(ended[kernel].console)
+        if not ended[kernel].whole and kernel == "native":
+            raise CobnutError(f"suite {name}: the native kernel has not come to its end (build/reports/suites)")
+    return Differing(ended["native"], ended["server"], known().get(name, {}), suite.compared)
+
+
+def known(path: Path = KNOWN) -> dict[str, dict[str, str]]:
+    """By suite and test: why it fails here, though it passes natively."""
+    found: dict[str, dict[str, str]] = tomllib.loads(path.read_text(encoding="utf-8")).get("differences", {})
+    return found
+
+
+def _listed(name: str) -> list[str]:
+    return [str(one) for one in tomllib.loads(KNOWN.read_text(encoding="utf-8"))["tests"][name]]
+
+
+def _ensure(suite: Suite) -> Path:
+    packages.ensure(packages.BUILD_TOOLS)
+    inputs = {
+        "format": FORMAT,
+        "release": private_apt.RELEASE,
+        "suite": suite.name,
+        "tests": f"{sorted(KERNEL_TESTS.items())}" if suite.make is kernel_folder else PROGRAMS.read_text(),
+        "compiler": kbuild.first_line("gcc", "--version"),
+    }
+    return cache.get(Recipe("linuxsuite", inputs), lambda folder, _: _make(suite, folder))
+
+
+def _make(suite: Suite, folder: Path) -> None:
+    if not suite.source:
+        return suite.make(folder, folder)
+    with private_apt.lists(f"the source of {suite.source}", sources=True) as apt:
+        unpacked = _unpacked(suite.source, apt.download_source(suite.source), apt.folder / "tree")
+        suite.make(unpacked, folder)
+    return None
+
+
+def _unpacked(name: str, files: list[Path], tree: Path) -> Path:
+    """A source package with Debian's part in it; its patches are not applied."""
+    tree.mkdir()
+    for pattern, options in ((r"\.orig\.tar\.\w+$", ("--strip-components=1",)), (r"\.debian\.tar\.\w+$", ())):
+        for archive in [path for path in files if re.search(pattern, path.name)]:
+            run_logged(["tar", "-xf", str(archive), "-C", str(tree), "--no-same-owner", *options], "linux-suites.log")
+    if not any(tree.iterdir()):
+        raise CobnutError(f"Debian's source of {name} has no archive that is known")
+    return tree
+
+
+def _compile(program: Path, target: Path, *words: str) -> None:
+    command = [*COMPILER, f"-I{program.parent}", "-o", str(target), str(program), *words, *LIBRARIES]
+    run_logged(command, "linux-suites.log")

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What counts as a difference between the native kernel and the server in others' test suites. None is run here."""
+
+import pytest
+
+from cobnut.errors import CobnutError
+from cobnut.linux import images, suites
+from cobnut.linux.cases import LEFT_OUT, Case, Ended, parsed
+from cobnut.linux.suites import SUITES, Differing
+
+CONSOLE = "case one\nsaid by one\n\nresult one 0\n\ncase two\nsaid by two\n\nresult two 1\n"
+
+
+def ended(statuses: dict[str, int], console: str = "") -> Ended:
+    return Ended(statuses, console, whole=True)
+
+
+def test_statuses_and_words_are_read_from_the_console():
+    found = parsed(CONSOLE)
+    assert found.statuses == {"one": 0, "two": 1} and not found.whole
+    assert (found.said("one"), found.said("two"), found.said("three")) == ("said by one", "said by two", "")
+    assert parsed(f"{CONSOLE}\nall cases ran\n").whole
+
+
+def test_what_passes_natively_has_to_pass_here():
+    native = ended({"good": 0, "bad": 0, "lost": 0, "fails": 1, "left": LEFT_OUT})
+    found = Differing(native, ended({"good": 0, "bad": 1, "fails": 0, "left": 0}), {"bad": "a reason"})
+    assert found.failed == ["bad", "lost"] and found.unknown == ["lost"]
+    assert "5 tests: natively 3 pass, 1 are left out, 1 fail; of those that pass 1 pass here" in found.words
+
+
+def test_what_is_said_counts_where_it_is_compared():
+    native, here = parsed(CONSOLE), parsed(CONSOLE.replace("said by one", "another"))
+    assert Differing(native, here, {}).failed == []
+    assert Differing(native, here, {}, compared=True).failed == ["one"]
+
+
+def test_each_suite_has_an_image_and_each_known_difference_a_suite():
+    for suite in SUITES.values():
+        images.find(suite.image)
+    assert set(suites.known()) <= set(SUITES)
+    assert all(reason for tests in suites.known().values() for reason in tests.values())
+
+
+def test_tests_are_found_in_their_folders(tmp_path):
+    (tmp_path / "tests").mkdir()
+    for name in ("run-alias", "run-all", "alias.tests"):
+        (tmp_path / "tests" / name).touch()
+    assert [case.name for case in suites.bash_cases(tmp_path)] == ["run-alias"]
+    suites.programs_folder(tmp_path, tmp_path)
+    programs = suites.programs_cases(tmp_path)
+    assert len(programs) > 20 and "ask" not in [case.name for case in programs]
+    assert Case("limits", "bash -c 'cd /tmp/case; . /files/programs.sh; limits'") in programs
+    assert len({case.name for case in suites.stress_cases(tmp_path)}) > 150
+
+
+def test_a_source_without_an_archive_is_refused(tmp_path):
+    with pytest.raises(CobnutError, match="no archive"):
+        suites._unpacked("bash", [tmp_path / "bash.dsc"], tmp_path / "tree")
