@@ -5,6 +5,7 @@ A part that fails to build, or that comes to an end without having run a test, c
 absence.
 """
 
+import os
 import re
 import subprocess
 import sys
@@ -21,6 +22,7 @@ from cobnut.linux import guest
 
 RESULTS = paths.BUILD / "test"
 LONG = "long"
+MOST_WORKERS = 8
 
 
 @dataclass(frozen=True)
@@ -142,15 +144,15 @@ def long(chosen: Sequence[proofs.AnyProof]) -> Count:
 
 def _pytest(folder: str) -> Count:
     report = RESULTS / f"{folder}.xml"
-    # one for each processor: what a test may take is processor time, so they do not disturb each other
+    # two for each processor: a test waits half of its time for a clock, a cable or a disk, and what it may take is
+    # processor time, so that they do not disturb each other
+    workers = min(MOST_WORKERS, 2 * (os.cpu_count() or 1))
     options = [
         "-p",
         "no:cacheprovider",
         "-q",
         "-n",
-        "auto",
-        "--maxprocesses",
-        "8",
+        str(workers),
         "--dist",
         "worksteal",
         "--durations=5",
