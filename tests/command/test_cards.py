@@ -81,7 +81,7 @@ def test_the_systems_with_a_network_have_one_card():
         for board in ("pc", "versatilepb")
     }
     e1000 = {name: ["8086:100e"] for name in ("web-e1000", "pingcost", "singlecost", "webcost")}
-    ours = {"web": ["10ec:8029"], **e1000}
+    ours = {**{name: ["10ec:8029"] for name in ("web", "fuzzdevices")}, **e1000}
     assert cards["pc"] == ours
     assert cards["versatilepb"]["web"] == ["smc91c111"]
     assert all(systems.load(name).has(systems.TCP_IP) for name in ours)
