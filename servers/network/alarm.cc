@@ -10,8 +10,8 @@ using rpc::Word;
 
 namespace {
 
-constexpr Word longest_ms =
-    250; // lwIP may have begun a timer of this time since it has last been asked (TCP_TMR_INTERVAL)
+// lwIP may have begun a timer of this time since it has last been asked (TCP_TMR_INTERVAL)
+constexpr Word longest_ms = 250, longest_us = longest_ms * 1000;
 
 alignas(16) constinit char stack[1024];
 
@@ -51,8 +51,9 @@ void Alarm::not_later_than(Word ms)
 void Alarm::run()
 {
     for (;;) {
-        const L4_Word64_t now = L4_SystemClock().raw, at = the_alarm.at_;
-        const L4_Time_t patience = at > now ? L4_TimePeriod(at - now) : L4_ZeroTime;
+        const L4_Word64_t now = L4_SystemClock().raw, at = the_alarm.at_, left = at > now ? at - now : 0;
+        // `at` is two words: of one old and one new comes a ring too soon, or later by no more than this
+        const L4_Time_t patience = left ? L4_TimePeriod(left < longest_us ? left : longest_us) : L4_ZeroTime;
         if (L4_IpcSucceeded(L4_Receive_Timeout(the_alarm.main_, patience))) continue;
         the_alarm.rings_ = true;
         L4_Set_MsgTag(L4_Niltag);
