@@ -10,7 +10,9 @@ echo == a breakpoint, where it is, and the registers\n
 break leaf
 run
 backtrace
-info registers eip eflags
+info registers eip
+# without RF: it is set if the page with the breakpoint had to be mapped first, as returns from faults set it
+print/x $eflags & ~0x10000
 print $sp < $fp
 print value
 print pair

@@ -230,7 +230,7 @@ def test_frames_of_all_kinds(driver, words, tmp_path):
             if sent % BETWEEN == 0:
                 assert peer.pings(sent), f"silent behind frame {sent}"
         assert peer.echoes(b"still there")
-        starts = re.findall(r"^ +\d+ (\w+) +running(?: +\d+){5} +(\d+)", system.ask("ps"), re.MULTILINE)
+        starts = re.findall(r"^ +\d+ (\w+) +running(?: +\d+){7} +(\d+)", system.ask("ps"), re.MULTILINE)
         assert {driver: "1", "network": "1", "echo": "1", "files": "1", "http": "1"}.items() <= dict(starts).items()
 
 
