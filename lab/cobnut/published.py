@@ -80,6 +80,10 @@ W03_TABLE_1 = {
     "fork": (4061, 3650),
     "exec": (4321, 3980),
 }
+# section 4.2 and figure 2, on Linux: lat_ctx without data
+W03_CTX_GAIN = {2: 57, 13: 4}  # times, by processes
+W03_CTX_DOMAINS = 13  # processes that have one there
+W03_CTX_SHARE = 0.6  # of the original kernel's, with more processes than that
 # section 4.2 and figure 4: "extreme", private against shared pages
 W03_EXTREME_GAIN = {2: 9.0, 16: 3.7}  # up to so many times, by processes
 W03_PRIVATE_PAGES, W03_SHARED_PAGES = 10, 20  # pages up to which execution does not slow down, about

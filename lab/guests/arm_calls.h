@@ -20,12 +20,15 @@ enum {
     SYS_MOUNT = 21,
     SYS_MKDIR = 39,
     SYS_PIPE = 42,
+    SYS_BRK = 45,
     SYS_FCNTL = 55,
     SYS_REBOOT = 88,
     SYS_MUNMAP = 91,
     SYS_WAIT4 = 114,
     SYS_MPROTECT = 125,
+    SYS_PERSONALITY = 136,
     SYS_MREMAP = 163,
+    SYS_PRCTL = 172,
     SYS_MMAP2 = 192,
     SYS_MADVISE = 220,
     SYS_SOCKETPAIR = 288
@@ -57,6 +60,13 @@ static inline int same(const char *one, const char *other)
     return *one == *other;
 }
 
+static inline long number(const char *text)
+{
+    long value = 0;
+    for (; *text >= '0' && *text <= '9'; text++) value = 10 * value + *text - '0';
+    return value;
+}
+
 static inline void mark(unsigned long kind)
 {
     register unsigned long r0 __asm__("r0") = kind, r1 __asm__("r1") = 0;
@@ -78,11 +88,24 @@ static inline void wanted(int holds, const char *what)
     say("\n");
 }
 
+/* Waits for the child's end; -1 if there is none. */
+static inline int status_of(long child)
+{
+    int status = -1;
+    if (call(SYS_WAIT4, child, (long)&status, 0, 0, 0) != child) return -1;
+    return status;
+}
+
+void mount_proc(void); /* init_arm.c */
+
 /* Commands of init that have a file of their own. */
 void crowd(long processes, long rounds, int sharing); /* crowd_arm.c */
 void leaf(long status);
+void heap(void); /* heap_arm.c */
+void grown(void);
 /* These return whether there is something of that kind. */
 int potato(const char *kind, long rounds, long warmup); /* potato_arm.c */
 int stream_or_process(const char *kind, long rounds, long warmup); /* streams_arm.c */
+int ring(const char *kind, long rounds, long warmup); /* ring_arm.c */
 
 #endif

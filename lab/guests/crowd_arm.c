@@ -54,13 +54,6 @@ static void same_addresses(const struct Self *self, unsigned round)
     fill(own_data, 2048, self->number, round);
 }
 
-static int status_of(long child)
-{
-    int status = -1;
-    if (call(SYS_WAIT4, child, (long)&status, 0, 0, 0) != child) return -1;
-    return status;
-}
-
 /* A child sees what was there, changes it for itself, and ends. */
 static void forked(const struct Self *self, unsigned round)
 {

@@ -7,9 +7,11 @@
  *                       so do fifo, unix and fcntl, by files, sockets and record locks; threads, unix_threads and
  *                       fcntl_threads have both sides in one process (potato_arm.c)
  *   fork ROUNDS WARMUP  makes processes, exec those with another program; pipe_stream and unix_stream send 64 KB
- *                       (streams_arm.c). Of these kinds several can be one word, with commas between
+ *                       (streams_arm.c); ring-PROCESSES-KB hands a token round, and who has it reads so much memory
+ *                       (ring_arm.c). Of these kinds several can be one word, with commas between
  *   crowd PROCESSES ROUNDS  has as many do what is hard for virtual caches (crowd_arm.c); with sharers they also write
  *                       to memory and a file of all
+ *   heap                lets heaps grow to where the kernel has to make room for them (heap_arm.c)
  *   show FILE           prints a file, /proc/fass for example
  *   off                 ends the machine
  * Needs no C library, so that next to nothing runs beside the kernel.
@@ -20,13 +22,6 @@ enum { PAGES = 24, REGION = PAGE * PAGES, MOST_WORDS = 16, LINE = 128 };
 enum { REBOOT_MAGIC1 = 0xfee1dead, REBOOT_MAGIC2 = 672274793, REBOOT_RESTART = 0x01234567 }; /* linux/reboot.h */
 enum { SEMIHOSTING_EXIT = 0x18, SEMIHOSTING_DONE = 0x20026 }; /* the application has ended well */
 enum { MREMAP_MAYMOVE = 1, MREMAP_FIXED = 2, MADV_DONTNEED = 4 };
-
-static long number(const char *text)
-{
-    long value = 0;
-    for (; *text >= '0' && *text <= '9'; text++) value = 10 * value + *text - '0';
-    return value;
-}
 
 /* memory */
 
@@ -91,9 +86,7 @@ static void copied(void)
         end(!holds(at, 8));
     }
     fill(at, 9);
-    int status = 1;
-    call(SYS_WAIT4, child, (long)&status, 0, 0, 0);
-    wanted(status == 0 && holds(at, 9) && holds(ours, 6), "copy-on-write");
+    wanted(status_of(child) == 0 && holds(at, 9) && holds(ours, 6), "copy-on-write");
     unmap(at);
     unmap(ours);
 }
@@ -109,12 +102,17 @@ static void memory(long rounds)
     say("guest: memory done\n");
 }
 
+void mount_proc(void)
+{
+    call(SYS_MKDIR, (long)"/proc", 0755, 0, 0, 0);
+    call(SYS_MOUNT, (long)"proc", (long)"/proc", (long)"proc", 0, 0);
+}
+
 /* Prints a file, for example one of /proc. */
 static void show(const char *name)
 {
     char piece[LINE];
-    call(SYS_MKDIR, (long)"/proc", 0755, 0, 0, 0);
-    call(SYS_MOUNT, (long)"proc", (long)"/proc", (long)"proc", 0, 0);
+    mount_proc();
     long file = call(SYS_OPEN, (long)name, OPEN_READ, 0, 0, 0), bytes;
     if (file < 0) return say("guest: no such file\n");
     while ((bytes = call(SYS_READ, file, (long)piece, LINE, 0, 0)) > 0) call(SYS_WRITE, 1, (long)piece, bytes, 0, 0);
@@ -127,7 +125,8 @@ static int measured(char *kinds, long rounds, long warmup)
     for (char *kind = kinds, *rest; kind; kind = rest) {
         for (rest = kind; *rest && *rest != ','; rest++) {}
         rest = *rest ? (*rest = 0, rest + 1) : 0;
-        if (!potato(kind, rounds, warmup) && !stream_or_process(kind, rounds, warmup)) {
+        int is_kind = potato(kind, rounds, warmup) || stream_or_process(kind, rounds, warmup);
+        if (!is_kind && !ring(kind, rounds, warmup)) {
             wanted(kind == kinds, "a kind that there is");
             return kind != kinds;
         }
@@ -160,9 +159,12 @@ static char **execute(char **words)
     if (is_crowd && words[1] && words[2]) return crowd(number(words[1]), number(words[2]), is_sharing), words + 3;
     if (same(*words, "show") && words[1]) return show(words[1]), words + 2;
     if (same(*words, "leaf") && words[1]) leaf(number(words[1]));
+    if (same(*words, "heap")) return heap(), words + 1;
+    if (same(*words, "grown")) grown();
     if (same(*words, "off")) off();
-    say("guest: commands are memory ROUNDS, KINDS ROUNDS WARMUP, crowd|sharers PROCESSES ROUNDS, show FILE, off; KIND "
-        "is pipe, fifo, unix, fcntl, threads, unix_threads, fcntl_threads, pipe_stream, unix_stream, fork, exec\n");
+    say("guest: commands are memory ROUNDS, KINDS ROUNDS WARMUP, crowd|sharers PROCESSES ROUNDS, heap, show FILE, off; "
+        "KIND is pipe, fifo, unix, fcntl, threads, unix_threads, fcntl_threads, pipe_stream, unix_stream, fork, exec, "
+        "ring-PROCESSES-KB\n");
     return words + 1;
 }
 
@@ -183,7 +185,7 @@ static void read_words(char *line, char **words)
 void start(long *stack)
 {
     char **words = (char **)(stack + 2);
-    if (*words && same(*words, "leaf")) execute(words);
+    if (*words && (same(*words, "leaf") || same(*words, "grown"))) execute(words); /* another program's part */
     say("guest: shell\n");
     while (*words) words = execute(words);
     for (;;) {

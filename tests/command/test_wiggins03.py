@@ -4,7 +4,16 @@
 from dataclasses import replace
 
 import made_up
-from cobnut.experiments import crowd, wiggins03_fig4, wiggins03_fig5, wiggins03_flushes, wiggins03_table1
+from cobnut.experiments import (
+    crowd,
+    wiggins03_fig2,
+    wiggins03_fig4,
+    wiggins03_fig5,
+    wiggins03_flushes,
+    wiggins03_table1,
+)
+from cobnut.experiments.linux_arm import Measured
+from cobnut.experiments.wiggins03_fig2 import ALONE, PROCESSES, SIZES, Rings
 from cobnut.experiments.wiggins03_table1 import KINDS, Potato
 from made_up_arm import by_name, measured, unchanged
 
@@ -121,6 +130,34 @@ def test_table_1_judges_each_published_value_and_fails_where_it_should():
         "saved.unix": False,
         "saved.fcntl": False,
     }
+
+
+def rings(standard, fast):
+    """As if a switch had taken so many cycles of both kernels, by the number of processes, and all else 5,000."""
+
+    def one(kernel, switch, processes, kb):
+        each = 5_000 + (switch(processes) if processes > ALONE else 0)
+        region = {"per_iteration": {"cycles": [processes * each] * 3}}
+        return Measured(kernel, f"ring-{processes}-{kb}", region, [])
+
+    return {
+        kernel: Rings({(n, kb): one(kernel, switch, n, kb) for n in (ALONE, *PROCESSES) for kb in SIZES})
+        for kernel, switch in {"standard": standard, "fast": fast}.items()
+    }
+
+
+def test_figure_2_judges_what_the_paper_says_of_it_and_fails_where_it_should():
+    def judged_rings(found):
+        whole = [*wiggins03_fig2.judge(found, PROCESSES), *wiggins03_fig2.as_published(found, PROCESSES)]
+        return {check.name: check for check in whole}
+
+    as_in_the_paper = rings(lambda n: 57_000, lambda n: 1_000 if n == 2 else 14_000 if n <= 13 else 30_000)
+    fine = judged_rings(as_in_the_paper)
+    assert all(check.ok for check in fine.values())
+    assert fine["gain.2"].measured == 57 and fine["share.40"].measured < 0.6 and fine["saved.32"].measured == 1
+    assert fine["not_slower.40.32"].measured == 62 / 35
+    slow = judged_rings(rings(lambda n: 57_000, lambda n: 57_001))
+    assert not any(check.ok for name, check in slow.items() if not name.startswith("saved."))
 
 
 def test_a_board_without_a_kind_is_judged_by_the_others():

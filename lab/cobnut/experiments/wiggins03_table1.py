@@ -6,68 +6,37 @@ process to another; and processes that come and go.
 W03's table 1 without its row `shell`. The kernels are the same but for the series in linux/arm-fass.
 """
 
-import statistics
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
-from cobnut import causes, images, paths, published, sheets, tables
-from cobnut import measured as written
+from cobnut import published, sheets, tables
 from cobnut.checks import Check, at_least, at_most, exactly, reproduces
-from cobnut.emulators import Boot, qemu, qemu_arm
-from cobnut.errors import CobnutError
-from cobnut.experiments import Experiment, Kind, Lab, Setting
+from cobnut.experiments import Experiment, Kind, Lab, Setting, linux_arm
 from cobnut.experiments.crowd import CACHE_FLUSHES
+from cobnut.experiments.linux_arm import KERNELS, PAPERS_MACHINE, Measured
 from cobnut.linux import board as board_linux
 from cobnut.missing import ratio
-from cobnut.results import LedgerRow, Result, Series
+from cobnut.results import Result, Series
 
 SHEET = sheets.beside(__file__)
 
-KERNELS = {"standard": (), "fast": board_linux.fast_series()}
 FLOORS = {"pipe": "threads", "fifo": "threads", "unix": "unix_threads", "fcntl": "fcntl_threads"}  # of each potato
 STREAMS, CREATIONS = ("pipe_stream", "unix_stream"), ("fork", "exec")
 KINDS = (*FLOORS, *dict.fromkeys(FLOORS.values()), *STREAMS, *CREATIONS)
 NEEDS = {"unix": "UNIX", "fcntl": "FILE_LOCKING"}  # options of Linux', by the beginning of a kind
-PAPERS_MACHINE = "sa1100-200"
 FLUSHES = ("tlb_flushes", *CACHE_FLUSHES)
 OVER_THREADS, FEWER_CYCLES, NOT_SLOWER = 1.3, 15, 1  # goals of ours
-MEMORY_MB, TIMEOUT_SECONDS = 64, 900
 
 
 @dataclass(frozen=True)
-class Potato:
-    """Iterations of one kind under one kernel, as the plugin writes them: round trips, blocks or processes."""
-
-    kernel: str
-    kind: str
-    region: written.Region
-    switches: list[written.Switch]
-
-    def count(self, *counters: str) -> float:
-        """Of the median round trip; what a machine does not have is not counted on it."""
-        rows = [self.region["per_iteration"].get(counter, [0]) for counter in counters]
-        return sum(float(statistics.median(row)) for row in rows)
+class Potato(Measured):
+    """Round trips, blocks or processes."""
 
     @property
     def cycles(self) -> float:
         """Of a median round trip or process. Blocks differ in how often the two sides alternate: their mean."""
         region = self.region
         return region["cycles_total"] / region["iterations"] if self.kind in STREAMS else self.count("cycles")
-
-    def row(self) -> LedgerRow:
-        region = self.region
-        return LedgerRow(
-            f"{self.kernel}.{self.kind}",
-            None,
-            region["iterations"],
-            "cycles",
-            region["ledger"],
-            region["cycles_total"],
-            space=region["space"],
-            causes=list(causes.read(region, self.switches)),
-        )
 
 
 Potatoes = Mapping[tuple[str, str], Potato]  # by kernel and kind
@@ -77,7 +46,9 @@ def run(lab: Lab) -> Result:
     """One boot of each kernel."""
     lab.meter.total(len(KERNELS))
     kinds = _kinds(lab)
-    found = {(kernel, one.kind): one for kernel in KERNELS for one in _measured(lab, kernel)}
+    found = {
+        (kernel, one.kind): Potato(**vars(one)) for kernel in KERNELS for one in linux_arm.measure(lab, kernel, kinds)
+    }
     series = [
         Series(f"{kernel}.cycles", "modelled cycles", kinds, [found[kernel, kind].cycles for kind in kinds])
         for kernel in KERNELS
@@ -86,9 +57,8 @@ def run(lab: Lab) -> Result:
     for kernel in KERNELS:
         rows = [found[kernel, kind] for kind in kinds]
         series += [Series(f"{kernel}.{name}", "times", kinds, [one.count(name) for one in rows]) for name in counters]
-    emulator = f"{lab.emulator}, Linux {board_linux.ensure(lab.board).version}"
     checks = [*judge(found), *(as_published(found) if lab.machine_name == PAPERS_MACHINE else ())]
-    return lab.result(series, checks, [one.row() for one in found.values()], emulator=emulator)
+    return lab.result(series, checks, [one.row() for one in found.values()], emulator=linux_arm.emulator(lab))
 
 
 def judge(found: Potatoes) -> Iterator[Check]:
@@ -134,35 +104,6 @@ def _gain(found: Potatoes, kind: str) -> Check:
     cycles = found["standard", kind].cycles
     gain = ratio(cycles, found["fast", kind].cycles)
     return SHEET.judge(f"gain.{kind}", gain, reproduces(round(wanted, 2)), standard=cycles)
-
-
-def _measured(lab: Lab, kernel: str) -> list[Potato]:
-    chosen, kinds = lab.settings, _kinds(lab)
-    linux = board_linux.ensure(lab.board, KERNELS[kernel])
-    commands = f"{','.join(kinds)} {chosen['rounds']} {chosen['warmup']}"
-    with tempfile.TemporaryDirectory(prefix="cobnut-") as name:
-        folder = Path(name)
-        disk, out = folder / "initrd", folder / "measured.json"
-        disk.write_bytes(board_linux.initrd())
-        first = f"{linux.kernel} console={board_linux.PORTS[lab.board.name].console} quiet -- {commands} off"
-        image, *rest = images.parse([first, str(disk)], lab.board.processor)
-        memory_mb = lab.board.memory_mb or MEMORY_MB
-        boot = Boot(image.path, tuple(rest), image.arguments, memory_mb=memory_mb, as_initrd=True)
-        outcome = qemu_arm.run(boot, lab.board.name, timeout=TIMEOUT_SECONDS, plugin=_plugin(lab, linux.symbols, out))
-        if "guest: done" not in outcome.console or "FAIL" in outcome.console:
-            raise CobnutError(f"the {kernel} kernel did not come to the end of '{commands}'")
-        measured = written.read(out.read_bytes())
-    lab.meter.advance(note=kernel)
-    regions = measured["regions"]
-    if [region["iterations"] for region in regions] != [chosen["rounds"]] * len(kinds):
-        raise CobnutError(f"the {kernel} kernel's iterations were not seen")
-    return [Potato(kernel, kind, region, measured["switches"]) for kind, region in zip(kinds, regions, strict=True)]
-
-
-def _plugin(lab: Lab, symbols: Path, out: Path) -> qemu.Plugin:
-    words = [("machine", str(lab.machine.path)), ("out", str(out)), ("symbols", str(symbols)), ("from", "begin")]
-    words += [("set", f"{key}:{value}") for key, value in lab.overrides.items()]
-    return qemu.Plugin(paths.PLUGIN, tuple(words))
 
 
 def show(result: Result) -> None:

@@ -24,7 +24,10 @@ from cobnut.process import alone, run_logged
 
 KERNEL, SYMBOLS = "zImage", "System.map"
 COMPILER = "arm-none-eabi-"
-INIT_FILES = ("init_arm.c", "crowd_arm.c", "potato_arm.c", "streams_arm.c", "arm_calls.h")
+INIT_FILES = (
+    *("init_arm.c", "crowd_arm.c", "heap_arm.c", "potato_arm.c", "ring_arm.c", "streams_arm.c"),
+    "arm_calls.h",
+)
 INIT = [paths.LAB / "guests" / name for name in INIT_FILES]
 FREESTANDING = ("-march=armv4", "-marm", "-nostdlib", "-ffreestanding", "-static", "-Wl,-z,noexecstack")
 STEPS = 760
