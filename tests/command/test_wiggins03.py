@@ -158,9 +158,3 @@ def test_figure_2_judges_what_the_paper_says_of_it_and_fails_where_it_should():
     assert fine["not_slower.40.32"].measured == 62 / 35
     slow = judged_rings(rings(lambda n: 57_000, lambda n: 57_001))
     assert not any(check.ok for name, check in slow.items() if not name.startswith("saved."))
-
-
-def test_a_board_without_a_kind_is_judged_by_the_others():
-    found = {key: one for key, one in potatoes(340_000, 20_500).items() if not key[1].startswith("unix")}
-    names = judged(found)
-    assert "gain.pipe" in names and not any("unix" in name for name in names)

@@ -6,7 +6,7 @@ process to another; and processes that come and go.
 W03's table 1 without its row `shell`. The kernels are the same but for the series in linux/arm-fass.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from cobnut import published, sheets, tables
@@ -14,7 +14,6 @@ from cobnut.checks import Check, at_least, at_most, exactly, reproduces
 from cobnut.experiments import Experiment, Kind, Lab, Setting, linux_arm
 from cobnut.experiments.crowd import CACHE_FLUSHES
 from cobnut.experiments.linux_arm import KERNELS, PAPERS_MACHINE, Measured
-from cobnut.linux import board as board_linux
 from cobnut.missing import ratio
 from cobnut.results import Result, Series
 
@@ -23,7 +22,6 @@ SHEET = sheets.beside(__file__)
 FLOORS = {"pipe": "threads", "fifo": "threads", "unix": "unix_threads", "fcntl": "fcntl_threads"}  # of each potato
 STREAMS, CREATIONS = ("pipe_stream", "unix_stream"), ("fork", "exec")
 KINDS = (*FLOORS, *dict.fromkeys(FLOORS.values()), *STREAMS, *CREATIONS)
-NEEDS = {"unix": "UNIX", "fcntl": "FILE_LOCKING"}  # options of Linux', by the beginning of a kind
 FLUSHES = ("tlb_flushes", *CACHE_FLUSHES)
 OVER_THREADS, FEWER_CYCLES, NOT_SLOWER = 1.3, 15, 1  # goals of ours
 
@@ -45,25 +43,24 @@ Potatoes = Mapping[tuple[str, str], Potato]  # by kernel and kind
 def run(lab: Lab) -> Result:
     """One boot of each kernel."""
     lab.meter.total(len(KERNELS))
-    kinds = _kinds(lab)
     found = {
-        (kernel, one.kind): Potato(**vars(one)) for kernel in KERNELS for one in linux_arm.measure(lab, kernel, kinds)
+        (kernel, one.kind): Potato(**vars(one)) for kernel in KERNELS for one in linux_arm.measure(lab, kernel, KINDS)
     }
     series = [
-        Series(f"{kernel}.cycles", "modelled cycles", kinds, [found[kernel, kind].cycles for kind in kinds])
+        Series(f"{kernel}.cycles", "modelled cycles", KINDS, [found[kernel, kind].cycles for kind in KINDS])
         for kernel in KERNELS
     ]
     counters = ("instructions_kernel", "instructions_user", "itlb_misses", "dtlb_misses", *FLUSHES)
     for kernel in KERNELS:
-        rows = [found[kernel, kind] for kind in kinds]
-        series += [Series(f"{kernel}.{name}", "times", kinds, [one.count(name) for one in rows]) for name in counters]
+        rows = [found[kernel, kind] for kind in KINDS]
+        series += [Series(f"{kernel}.{name}", "times", KINDS, [one.count(name) for one in rows]) for name in counters]
     checks = [*judge(found), *(as_published(found) if lab.machine_name == PAPERS_MACHINE else ())]
     return lab.result(series, checks, [one.row() for one in found.values()], emulator=linux_arm.emulator(lab))
 
 
 def judge(found: Potatoes) -> Iterator[Check]:
     """Fast against standard, and both against the floor."""
-    for kind in _among(FLOORS, found):
+    for kind in FLOORS:
         standard, fast = found["standard", kind], found["fast", kind]
         floors = {kernel: found[kernel, FLOORS[kind]].cycles for kernel in KERNELS}
         yield _gain(found, kind)
@@ -72,7 +69,7 @@ def judge(found: Potatoes) -> Iterator[Check]:
         spent, theirs = fast.cycles - floors["fast"], standard.cycles - floors["standard"]
         rule = at_most(theirs / FEWER_CYCLES)
         yield SHEET.judge(f"switching.{kind}", spent, rule, standard=theirs, fewer=FEWER_CYCLES)
-    for kind in _among((*STREAMS, *CREATIONS), found):
+    for kind in (*STREAMS, *CREATIONS):
         yield _gain(found, kind)
         faster = ratio(found["standard", kind].cycles, found["fast", kind].cycles)
         yield SHEET.judge(f"not_slower.{kind}", faster, at_least(NOT_SLOWER))
@@ -80,22 +77,11 @@ def judge(found: Potatoes) -> Iterator[Check]:
 
 def as_published(found: Potatoes) -> Iterator[Check]:
     """The cycles that a round trip saves, on the machine where the paper's microseconds are cycles."""
-    for kind in _among(FLOORS, found):
+    for kind in FLOORS:
         standard, fast = published.W03_TABLE_1[kind]
         rule = reproduces(round((standard - fast) * published.W03_CLOCK_MHZ))
         saved = found["standard", kind].cycles - found["fast", kind].cycles
         yield SHEET.judge(f"saved.{kind}", saved, rule)
-
-
-def _among(kinds: Iterable[str], found: Potatoes) -> list[str]:
-    """Those that the board's kernel has."""
-    return [kind for kind in kinds if ("standard", kind) in found]
-
-
-def _kinds(lab: Lab) -> list[str]:
-    """Those for which the board's kernel is configured."""
-    needed = {kind: NEEDS.get(kind.partition("_")[0]) for kind in KINDS}
-    return [kind for kind, option in needed.items() if option is None or board_linux.has(lab.board, option)]
 
 
 def _gain(found: Potatoes, kind: str) -> Check:
