@@ -90,7 +90,7 @@ def test(
 @app.command()
 def build(board: BoardOption = "pc", given: BuildSetting = None) -> None:
     """Builds the images and prints their paths, the kernel first; with --set guest=NAME those of a kernel that is not
-    ours: linux, on pc gnumach, on versatilepb linux-fass.
+    ours: linux, on pc gnumach, on ARM boards linux-fass.
     """
     guests = [pair.partition("=")[2] for pair in given or [] if pair.startswith("guest=")]
     if guests:

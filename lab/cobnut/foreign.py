@@ -9,8 +9,8 @@ from pathlib import Path
 from cobnut import boards, cpio, gnumach, linux_guest, paths
 from cobnut.boards import Board
 from cobnut.errors import unknown
+from cobnut.linux import armel, images, initrd
 from cobnut.linux import board as board_linux
-from cobnut.linux import images, initrd
 
 FOLDER = paths.BUILD / "guests"
 # what the init of Debian's Linux runs: the kernel's option run="...", which init finds in its environment, or a shell
@@ -78,10 +78,20 @@ def _fast_linux_for_board(board: Board) -> Files:
     return {"kernel": linux.kernel, "initrd": board_linux.initrd(), "symbols": linux.symbols}
 
 
+def _debian_for_board(board: Board) -> Files:
+    return {**_linux_for_board(board), "initrd": armel.initrd()}
+
+
+def _fast_debian_for_board(board: Board) -> Files:
+    return {**_fast_linux_for_board(board), "initrd": armel.initrd()}
+
+
 GUESTS: dict[tuple[str, str], Callable[[Board], Files]] = {
     ("pc", "linux"): _debian,
     ("pc", "lmbench"): _lmbench,
     ("pc", "gnumach"): _gnumach,
     **{(name, "linux"): _linux_for_board for name in board_linux.PORTS},
     **{(name, "linux-fass"): _fast_linux_for_board for name in board_linux.PORTS},
+    **{(name, "debian"): _debian_for_board for name in armel.BOARDS},
+    **{(name, "debian-fass"): _fast_debian_for_board for name in armel.BOARDS},
 }

@@ -41,6 +41,7 @@ class Image:
     links: tuple[tuple[str, str], ...]
     without: tuple[str, ...]
     memory_mb: int
+    architecture: str = "i386"  # Debian's name of it
 
 
 COMPONENTS = "main"

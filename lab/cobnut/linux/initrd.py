@@ -42,6 +42,7 @@ def recipe(image: Image) -> Recipe:
         "without": " ".join(image.without),
         **({"alone": " ".join(image.alone)} if image.alone else {}),
         **({"components": image.components} if image.components != images.COMPONENTS else {}),
+        **({"architecture": image.architecture} if image.architecture != "i386" else {}),
         "links": " ".join(f"{place}={target}" for place, target in image.links),
         "format": FORMAT,
     }
@@ -52,8 +53,8 @@ def base(image: Image) -> Path:
     """The image's archive, made if it is missing."""
 
     def make(folder: Path, _: Path) -> None:
-        wanted = f"the packages of the image {image.name} for i386"
-        with private_apt.lists(wanted, components=image.components) as apt:
+        wanted = f"the packages of the image {image.name} for {image.architecture}"
+        with private_apt.lists(wanted, architecture=image.architecture, components=image.components) as apt:
             archives = [*apt.download_all(image.packages), *(apt.download(*image.alone) if image.alone else ())]
             entries = rootfs.made_of(archives, image.links, image.without)
         (folder / ARCHIVE).write_bytes(cpio.archive(entries))
