@@ -3,6 +3,7 @@
 kernel, and what it says that it flushed. The first run compiles it. Longer form: `./cobnut test long linux/series`.
 """
 
+import hashlib
 import json
 import os
 import re
@@ -13,18 +14,24 @@ import pytest
 from cobnut import boards, foreign, images, machines, measuring, paths, sanitizing
 from cobnut.emulators import Boot, Outcome, qemu, qemu_arm
 from cobnut.findings import read
+from cobnut.linux import armel, source
 from cobnut.linux import board as board_linux
-from cobnut.linux import source
 
 BOARDS = [boards.find(name) for name in board_linux.PORTS]
 VERSATILEPB = boards.find("versatilepb")
 TIMEOUT_SECONDS = 600
 PROCESSES, DOMAINS = 40, 15
+TURNS = 30  # of each process
+RELOCATED = 32 << 20  # addresses up to here are
+LINES = (300, 900, 2700, 8100)
+PIPELINES = (
+    f"for n in {' '.join(map(str, LINES))}; do (seq 1 $n | gzip | gunzip | cat | cat | md5sum) & done; wait;"
+    " cat /proc/self/maps; bash -c 'echo bash $((6 * 7))'; cat /proc/fass"
+)
 MEMBERS, WRITE = 3, 4  # of a small crowd; the number of the call
 SERIES = board_linux.fast_series()
 STATES = range(len(SERIES), len(SERIES) - int(os.environ.get("PATCHES", "1")), -1)  # after how many patches it is tried
-POTATOES, SOCKETS = ("pipe", "fifo", "threads", "pipe_stream"), ("unix", "unix_threads", "unix_stream")
-LOCKS = ("fcntl", "fcntl_threads")
+KINDS = ("pipe", "fifo", "unix", "fcntl", "threads", "unix_threads", "fcntl_threads", "pipe_stream", "unix_stream")
 CHECKPATCH = ("checkpatch.pl", "spelling.txt", "const_structs.checkpatch")
 
 
@@ -35,9 +42,15 @@ def boot(
     disk = tmp_path / "initrd"
     disk.write_bytes(board_linux.initrd())
     kernel = board_linux.ensure(board, patches).kernel
+    memory_mb = board.memory_mb or 64
+    return run(kernel, disk, board, f"{options} -- {commands} off", memory_mb=memory_mb, plugin=plugin)
+
+
+def run(kernel, disk, board, options: str, *, memory_mb: int, plugin: qemu.Plugin | None = None) -> Outcome:
+    """A guest comes to its end."""
     console = f"console={board_linux.PORTS[board.name].console} quiet"
-    first, *rest = images.parse([f"{kernel} {console} {options} -- {commands} off", str(disk)], board.processor)
-    what = Boot(first.path, tuple(rest), first.arguments, memory_mb=board.memory_mb or 64, as_initrd=True)
+    first, *rest = images.parse([f"{kernel} {console} {options}", str(disk)], board.processor)
+    what = Boot(first.path, tuple(rest), first.arguments, memory_mb=memory_mb, as_initrd=True)
     done = qemu_arm.run(what, board.name, timeout=TIMEOUT_SECONDS, plugin=plugin)
     assert "guest: done" in done.console and "FAIL" not in done.console, done.console
     return done
@@ -58,16 +71,16 @@ def counts(console: str) -> dict[str, int]:
     ],
 )
 def test_a_crowd_sees_what_it_has_written(tmp_path, board, patches):
-    kinds = [*POTATOES, "fork", "exec"]
-    kinds += [*SOCKETS] * board_linux.has(board, "UNIX") + [*LOCKS] * board_linux.has(board, "FILE_LOCKING")
-    work = f"memory 2 crowd {PROCESSES} 3 sharers {PROCESSES} 3 {','.join(kinds)} 20 5"
+    kinds = (*KINDS, "fork", "exec")
+    work = f"memory 2 heap crowd {PROCESSES} 3 sharers {PROCESSES} 3 {','.join(kinds)} 20 5"
     console = boot(tmp_path, board, f"{work} show /proc/fass", patches=patches).console
-    for name in ("memory", "crowd", "sharers", *kinds):
+    for name in ("memory", "heap", "crowd", "sharers", *kinds):
         assert f"guest: {name} done" in console
     assert ("guest: no such file" in console) == (not patches)
     if patches:
         found = counts(console)
         assert found["domains_revoked"] >= PROCESSES - DOMAINS, "there are fewer domains than processes"
+        assert found["slots_left"] > 0, "a heap reaches where its process is relocated to"
         assert found["cache_flush_alias"] > PROCESSES, "one memory at different addresses"
         assert found["tlb_flush_revoked"] < found["domains_revoked"], "several go at a time"
 
@@ -79,6 +92,32 @@ def test_a_potato_between_processes_flushes_nothing(tmp_path, board, kind):
     assert many["switches"] - few["switches"] >= 2000
     flushed = [name for name in few if "flush" in name]
     assert {name: many[name] for name in flushed} == {name: few[name] for name in flushed}
+
+
+def test_of_those_that_take_turns_most_keep_their_domains(tmp_path):
+    """One more than there are domains: were the longest unused to lose its domain, none would find it."""
+    found = counts(boot(tmp_path, VERSATILEPB, f"ring-{DOMAINS + 1}-0 {TURNS} 0 show /proc/fass").console)
+    assert found["switches"] >= TURNS * DOMAINS
+    assert found["without_domain"] < found["switches"] / 4
+
+
+@pytest.mark.parametrize("patches", [(), SERIES], ids=["debian", "debian-fass"])
+def test_debians_programs_are_relocated_whole(tmp_path, patches):
+    """Unmodified, with shared libraries; several pipelines at a time, of more processes than there are domains."""
+    disk, kernel = tmp_path / "initrd", board_linux.ensure(VERSATILEPB, patches).kernel
+    disk.write_bytes(armel.initrd())
+    console = run(kernel, disk, VERSATILEPB, f'run="{PIPELINES}"', memory_mb=armel.MEMORY_MB).console
+    for lines in LINES:
+        counted = "".join(f"{line}\n" for line in range(1, lines + 1))
+        assert hashlib.md5(counted.encode()).hexdigest() in console
+    assert "bash 42" in console
+    mapped = [int(end, 16) for end in re.findall(r"^[0-9a-f]{8}-([0-9a-f]{8}) ", console, re.MULTILINE)]
+    assert len(mapped) > 10 and "libc.so" in console
+    assert (max(mapped[:-1]) <= RELOCATED) == bool(patches), "the last are the vectors"
+    if patches:
+        found = counts(console)
+        assert found["slots_left"] == 0 and found["without_domain"] > DOMAINS
+        assert found["cache_flush_collision"] == 0, "no two have lines at the same address"
 
 
 def test_fast_switching_can_be_switched_off(tmp_path):

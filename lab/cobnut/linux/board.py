@@ -67,11 +67,6 @@ def config(board: Board) -> Path:
     return OURS / "boards" / f"{board.name}.config"
 
 
-def has(board: Board, option: str) -> bool:
-    """Whether the board's kernel is configured with the option, whose name is without CONFIG_."""
-    return f"CONFIG_{option}=y" in config(board).read_text().splitlines()
-
-
 def fast_series(first: int | None = None) -> list[Path]:
     """Our series for fast address-space switching, or its `first` patches."""
     return patching.series(FASS)[:first]
