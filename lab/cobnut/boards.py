@@ -33,7 +33,7 @@ class Board:
     memory_mb: int | None = None  # where its emulator knows only one size
     machine: str | None = None  # the model of its processor, where an experiment has none of its own
     tags: bool = True  # False: with a kernel that gives spaces no tags
-    registers: range | None = None  # where its devices have their registers; None: in I/O ports and on PCI
+    registers: tuple[range, ...] = ()  # where its devices have their registers; nowhere: in I/O ports and on PCI
     lines: int = 16  # of interrupts
     checked: bool = False  # with a kernel that asserts its invariants as it runs
 
@@ -108,11 +108,14 @@ BOARDS = {
             "ARM Versatile baseboard with an ARM926EJ-S, on QEMU",
             (
                 *("sigma0", "root", "hello", "x2test", "crowd", "attack", "compose", "stress", "share"),
-                *(*SERVERS, "smc91c111"),
+                *(*SERVERS, "smc91c111", "smc91c111marked", "peer"),
             ),
             ARM,
             machine="arm926-400",
-            registers=range(0x1000_0000, 0x2000_0000),
+            registers=(
+                range(0x1000_0000, 0x2000_0000),
+                range(0x4100_0000, 0x4400_0000),  # configuration and I/O ports of a bus behind a bridge
+            ),
             lines=32,
         ),
         Board(

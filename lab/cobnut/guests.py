@@ -168,7 +168,7 @@ def check(asked: Asked) -> Board:
             ("--cpu", asked.cpu is not None),
             ("--emulator bochs", on_bochs),
             ("--disk", asked.disk is not None),
-            ("--display", asked.display_at is not None and board.registers is None),
+            ("--display", asked.display_at is not None and not board.registers),
         )
         for option, said in pcs:
             if said:

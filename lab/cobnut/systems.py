@@ -199,7 +199,7 @@ class System:
         for line in devices.interrupts:
             if line >= board.lines:
                 raise self._refused(f"{name}.interrupts", f"{line}: board {board.name} has 0 to {board.lines - 1}")
-        if board.registers is None:
+        if not board.registers:
             if devices.registers or devices.framebuffer_kb:
                 word = "registers" if devices.registers else "framebuffer_kb"
                 raise self._refused(f"{name}.{word}", f"board {board.name} has devices in I/O ports and on PCI")
@@ -210,7 +210,7 @@ class System:
         if program.space != "rule":
             raise self._refused(f"{name}.space", f"on board {board.name} the kernel chooses")
         for one in devices.register_ranges():
-            if one.start not in board.registers or one.stop - 1 not in board.registers:
+            if not any(one.start in there and one.stop - 1 in there for there in board.registers):
                 raise self._refused(
                     f"{name}.registers", f"{one.start:#x}: board {board.name} has its devices elsewhere"
                 )

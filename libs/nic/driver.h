@@ -8,6 +8,9 @@
 //       void work(FrameSink &received, FrameSource &sent);            // carries what there is, as far as there is room
 //   };
 //   int cobnut_main(const char *) { return cobnut::drive(card); }
+//
+// A processor whose caches know virtual addresses only has to clean them whenever a page is used at another address.
+// Drivers there say at which one both sides are to have the rings: drive(card, at).
 #pragma once
 
 #include <interfaces/nic.h>
@@ -21,13 +24,13 @@ template <typename Card> class NicDriver {
     using Word = rpc::Word;
 
 public:
-    explicit constexpr NicDriver(Card &card) : card_(card) {}
+    constexpr NicDriver(Card &card, Word at) : card_(card), at_(at) {}
 
     /// False if the card does not answer, or there is no memory.
     bool begin()
     {
         const auto device = ask_init<init::FindDevice>();
-        const auto made = make_memory(NicMemory::pages);
+        const auto made = make_memory(NicMemory::pages, at_);
         if (!device || !made) return false;
         handle_ = made.value.handle;
         auto &memory = *reinterpret_cast<NicMemory *>(made.value.address);
@@ -49,6 +52,7 @@ public:
         Nic::Card card = {};
         card_.address(card.address);
         card.handle = handle_;
+        card.at = at_;
         return card;
     }
 
@@ -85,6 +89,7 @@ public:
 
 private:
     Card &card_;
+    Word at_; ///< of the rings; 0: anywhere
     Word handle_ = 0; ///< of the rings
     bool owned_ = false; ///< there is a client
     Word owner_ = 0;
@@ -93,10 +98,10 @@ private:
     Client waiting_ = {};
 };
 
-/// Serves for ever, or returns what a program ends with if it cannot begin.
-template <typename Card> int drive(Card &card)
+/// Serves for ever, or returns what a program ends with if it cannot begin. The rings are at that address, or anywhere.
+template <typename Card> int drive(Card &card, rpc::Word at = 0)
 {
-    NicDriver<Card> driver(card);
+    NicDriver<Card> driver(card, at);
     if (!driver.begin()) return 1;
     serve(driver, Nic::Operations{});
 }

@@ -11,12 +11,13 @@ struct Memory {
     rpc::Word handle, address;
 };
 
-/// Makes so many pages, to be written to. Errors: of init::Create and init::Attach.
-inline rpc::Result<Memory> make_memory(rpc::Word pages)
+/// Makes so many pages, to be written to, at an address or, if that is 0, anywhere. Errors: of init::Create and
+/// init::Attach.
+inline rpc::Result<Memory> make_memory(rpc::Word pages, rpc::Word address = 0)
 {
     const auto made = ask_init<init::Create>(pages);
     if (!made) return made.error;
-    const auto at = ask_init<init::Attach>(made.value, rpc::Word{0}, rpc::Word{1});
+    const auto at = ask_init<init::Attach>(made.value, address, rpc::Word{1});
     if (!at) return at.error;
     return Memory{made.value, at.value};
 }

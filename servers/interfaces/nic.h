@@ -97,6 +97,7 @@ struct Nic {
     struct Card {
         unsigned char address[8]; ///< the first six
         rpc::Word handle; ///< a dataspace of the size of NicMemory, which has been passed on to the client
+        rpc::Word at; ///< where the client is to attach it if it can, as the driver has; 0: anywhere
     };
 
     /// The caller's program is the client from now on. Errors: full (another one is).

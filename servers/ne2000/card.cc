@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "card.h"
 
-#include <system/ports.h>
-
 namespace {
 
 using rpc::Word;
@@ -13,7 +11,7 @@ constexpr Word command = 0, page_start = 1, page_stop = 2, boundary = 3, send_pa
                send_mode = 13, data_mode = 14, mask = 15, data = 16, reset = 31;
 constexpr Word physical = 1, current = 7, multicast = 8;
 // Commands.
-constexpr Word stop = 0x01, start = 0x02, transmit = 0x04, remote_read = 0x08, remote_write = 0x10, no_remote = 0x20,
+constexpr Word stop = 0x01, start = 0x02, send_loaded = 0x04, remote_read = 0x08, remote_write = 0x10, no_remote = 0x20,
                page_1 = 0x40;
 // Of the status, and of the mask.
 constexpr Word received = 0x01, sent = 0x02, send_failed = 0x08, overflow = 0x10, remote_done = 0x40, is_reset = 0x80;
@@ -25,13 +23,6 @@ constexpr Word header_size = 4, smallest = 60, largest = 1514;
 constexpr int patience = 100000; // polls
 
 } // namespace
-
-void Ne2000::out(Word port, Word value) const
-{
-    ports::out8(static_cast<unsigned short>(base_ + port), static_cast<unsigned char>(value));
-}
-
-Word Ne2000::in(Word port) const { return ports::in8(static_cast<unsigned short>(base_ + port)); }
 
 /// Tells the card what comes through the data port.
 void Ne2000::remote(Word at, Word bytes, Word direction) const
@@ -47,20 +38,19 @@ void Ne2000::read(Word from, void *to, Word bytes) const
 {
     const Word even = (bytes + 1) & ~1u;
     remote(from, even, remote_read);
-    Word count = bytes / 2;
-    __asm__ volatile("rep insw" : "+D"(to), "+c"(count) : "d"(base_ + data) : "memory");
+    auto *const words = static_cast<unsigned short *>(to);
+    take(data, words, bytes / 2);
     if (bytes == even) return;
     unsigned short last;
-    __asm__ volatile("inw %w1, %0" : "=a"(last) : "d"(base_ + data));
-    *static_cast<unsigned char *>(to) = static_cast<unsigned char>(last);
+    take(data, &last, 1);
+    static_cast<unsigned char *>(to)[bytes - 1] = static_cast<unsigned char>(last);
 }
 
 void Ne2000::write(Word to, const void *from, Word bytes) const
 {
     out(status, remote_done);
     remote(to, (bytes + 1) & ~1u, remote_write);
-    Word count = (bytes + 1) / 2;
-    __asm__ volatile("rep outsw" : "+S"(from), "+c"(count) : "d"(base_ + data) : "memory");
+    give(data, static_cast<const unsigned short *>(from), (bytes + 1) / 2);
     for (int i = 0; i < patience && !(in(status) & remote_done); i++) {}
 }
 
@@ -87,7 +77,7 @@ bool Ne2000::restart()
     out(count_high, 0);
     out(receive_mode, monitor);
     out(send_mode, loopback);
-    unsigned char memory[32]; // each byte of the address is there twice
+    alignas(2) unsigned char memory[32]; // each byte of the address is there twice
     read(0, memory, sizeof memory);
     for (int i = 0; i < 6; i++) address_[i] = memory[2 * i];
     out(command, stop | no_remote);
@@ -136,7 +126,7 @@ bool Ne2000::receive(char *frame, Word &size)
     const unsigned written = in(current);
     out(command, start | no_remote);
     if (written == next_) return false;
-    struct {
+    struct alignas(2) {
         unsigned char status, next, low, high;
     } header;
     read(next_ << 8, &header, header_size);
@@ -153,25 +143,38 @@ bool Ne2000::receive(char *frame, Word &size)
     return true;
 }
 
-void Ne2000::send(const char *frame, Word size)
+void Ne2000::collect(FrameSink &received)
 {
-    if (size > largest) return;
-    write(first << 8, frame, size);
-    const Word padded = size < smallest ? smallest : size;
+    Word size;
+    for (char *room; (room = received.next()) && receive(room, size);) received.filled(size);
+}
+
+bool Ne2000::load(FrameSource &sent)
+{
+    Word size;
+    while (const char *const frame = sending_ ? nullptr : sent.next(size)) {
+        const bool fits = size <= largest;
+        if (fits) {
+            write(first << 8, frame, size);
+            loaded_ = size < smallest ? smallest : size;
+        }
+        sent.emptied();
+        if (fits) return true;
+    }
+    return false;
+}
+
+void Ne2000::transmit()
+{
     out(send_page, first);
-    out(send_low, padded);
-    out(send_high, padded >> 8);
-    out(command, start | no_remote | transmit);
+    out(send_low, loaded_);
+    out(send_high, loaded_ >> 8);
+    out(command, start | no_remote | send_loaded);
     sending_ = true;
 }
 
 void Ne2000::work(FrameSink &received, FrameSource &sent)
 {
-    Word size;
-    for (char *room; (room = received.next()) && receive(room, size);) received.filled(size);
-    const char *frame;
-    while (!sending_ && (frame = sent.next(size))) {
-        send(frame, size);
-        sent.emptied();
-    }
+    collect(received);
+    if (load(sent)) transmit();
 }

@@ -103,7 +103,8 @@ bool Link::take_rings()
     if (!pages || pages.value != NicMemory::pages) return false;
     if (memory_) ask_init<init::Detach>(reinterpret_cast<Word>(memory_));
     memory_ = nullptr;
-    const auto at = ask_init<init::Attach>(card_.handle, Word{0}, writable);
+    auto at = ask_init<init::Attach>(card_.handle, card_.at, writable);
+    if (!at && card_.at) at = ask_init<init::Attach>(card_.handle, Word{0}, writable);
     if (!at) return false;
     memory_ = reinterpret_cast<NicMemory *>(at.value);
     received_.begin(memory_->received);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "cable.h"
 
+#include "card.h"
+
 #include <system/memory.h>
 
 #include <cobnut/lab.h>
@@ -16,17 +18,16 @@ constexpr rpc::Word arp_bytes = at::arp_asked + sizeof(Address);
 
 bool Cable::begin()
 {
-    const auto device = cobnut::ask_init<init::FindDevice>();
     const auto made = cobnut::make_memory(NicMemory::pages);
-    if (!device || !made) return false;
+    if (!made) return false;
     auto &memory = *reinterpret_cast<NicMemory *>(made.value.address);
     received_.begin(memory.received);
     in_.begin(memory.received);
     out_.begin(memory.sent);
     sent_.begin(memory.sent);
-    if (!card_.begin(device.value, memory, made.value.handle)) return false;
-    card_.collect(received_);
-    card_.address(address_);
+    if (!card::begin(memory, made.value.handle)) return false;
+    card::collect(received_);
+    card::address(address_);
     for (int i = 0; i < before_first; i++) wait(); // the emulator's cards receive nothing in their first second
     for (int i = 0; i < questions; i++) {
         if (ask()) return true;
@@ -37,8 +38,9 @@ bool Cable::begin()
 
 void Cable::wait()
 {
-    unsigned turns = 40'000; // of two instructions, each of which the laboratory has take 4 ns
-    __asm__ volatile("1: dec %0\n jnz 1b" : "+r"(turns));
+    unsigned turns = 40'000; // of two instructions, each of which the laboratory has take 4 ns, on ARM 8 ns
+    do __asm__ volatile("");
+    while (--turns);
 }
 
 /// Asks which card has the system's address (RFC 826); false if there is no answer yet.
@@ -53,7 +55,7 @@ bool Cable::ask()
     put32(out + at::arp_sender + sizeof address_, mine);
     put32(out + at::arp_asked, theirs);
     out_.filled(arp_bytes);
-    if (card_.load(sent_)) card_.transmit();
+    if (card::load(sent_)) card::transmit();
     Word size;
     while (const Byte *const in = next(size)) {
         if (get16(in + at::kind) != kind_arp || get16(in + at::arp_operation) != arp_reply) continue;
@@ -85,11 +87,11 @@ void Cable::send(unsigned number, Word size)
     put16(out + at::length, at::data - at::body + size);
     put16(out + at::ip_sum, folded(add(out + at::body, at::data - at::body)));
     out_.filled(at::data + size);
-    card_.load(sent_);
+    card::load(sent_);
     wait(); // the emulator's card interrupts again 128 us behind its last interrupt
     cobnut_lab_mark(COBNUT_LAB_BEGIN, number);
     cobnut_lab_mark(COBNUT_LAB_ITER, 0);
-    card_.transmit();
+    card::transmit();
     cobnut_lab_mark(COBNUT_LAB_ITER, 0);
     cobnut_lab_mark(COBNUT_LAB_END, number);
 }
@@ -97,7 +99,7 @@ void Cable::send(unsigned number, Word size)
 const Byte *Cable::next(Word &size)
 {
     if (held_) in_.emptied();
-    card_.collect(received_);
+    card::collect(received_);
     const char *const frame = in_.next(size);
     held_ = frame != nullptr;
     return reinterpret_cast<const Byte *>(frame);

@@ -6,7 +6,7 @@
 
 #include "frames.h"
 
-#include <e1000/card.h>
+#include <interfaces/nic.h>
 
 class Cable {
 public:
@@ -32,7 +32,6 @@ private:
     bool ask();
     const Byte *next(Word &size);
 
-    E1000 card_;
     FrameSink received_, out_; ///< filled by the card, and by the script
     FrameSource in_, sent_; ///< emptied by the script, and by the card
     Byte address_[6] = {}, their_address_[6] = {};

@@ -10,6 +10,8 @@
 class Smc91c111 {
 public:
     using Word = rpc::Word;
+    /// Where driver and client have the rings: the processor does not relocate what lies there (docs/tags-arm.md).
+    static constexpr Word rings_at = 0x60000000;
 
     /// Resets the card and starts it; false if it is none.
     bool begin(const init::Device &device, NicMemory &, Word handle);

@@ -12,4 +12,4 @@ constinit Smc91c111 card;
 
 } // namespace
 
-int cobnut_main(const char *) { return cobnut::drive(card); }
+int cobnut_main(const char *) { return cobnut::drive(card, Smc91c111::rings_at); }

@@ -69,6 +69,12 @@ def test_cards_of_one_machine_are_on_a_cable_of_their_own():
     assert len({card.split("mac=")[1] for card in cards}) == 2
 
 
+def test_a_boards_own_card_is_on_such_a_cable_with_another():
+    words = " ".join(together("smc91c111", "10ec:8029"))
+    assert "-net nic,model=smc91c111,netdev=end0,macaddr=" in words
+    assert "-device ne2k_pci,netdev=end1,mac=" in words
+
+
 def test_ports_of_the_loopback_differ():
     pairs = loopback_ports([7, 80, 81])
     assert [guest for guest, _ in pairs] == [7, 80, 81]

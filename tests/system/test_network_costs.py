@@ -3,15 +3,18 @@
 
 import json
 
+import pytest
+
 from conftest import run_cobnut
 
 
-def test_a_ping_is_the_same_to_the_digit(tmp_path):
+@pytest.mark.parametrize("experiment", ["uhlig02/table4", "net/ping"])
+def test_a_ping_is_the_same_to_the_digit(tmp_path, experiment):
     """And each of its checks is met, or missed for the reason that is known."""
     found = []
     for name in ("one", "two"):
         file = tmp_path / f"{name}.json"
-        done = run_cobnut("run", "uhlig02/table4", "--quick", "--set", "rounds=4", "--json", str(file))
+        done = run_cobnut("run", experiment, "--quick", "--set", "rounds=4", "--json", str(file))
         assert done.returncode == 0, done.stdout + done.stderr
         result = json.loads(file.read_text())
         found.append((result["series"], result["ledger"]))

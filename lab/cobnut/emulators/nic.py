@@ -77,14 +77,18 @@ class Nic:
 
 
 def together(*devices: str) -> tuple[str, ...]:
-    """QEMU's words for cards of one machine on one cable, which leads nowhere else, by vendor and device. What one
-    sends is with the others before the guest executes its next instruction, and nothing comes from outside.
+    """QEMU's words for cards of one machine on one cable, which leads nowhere else, by vendor and device or, of a card
+    that the board has, its name. What one sends is with the others before the guest executes its next instruction, and
+    nothing comes from outside.
     """
     models, words = MODELS | PEER_MODELS, list[str]()
     for number, device in enumerate(devices):
         address = f"{ADDRESS[:-1]}{int(ADDRESS[-1]) + number}"
         words += ["-netdev", f"hubport,id=end{number},hubid=0"]
-        words += ["-device", f"{models[device]},netdev=end{number},mac={address},romfile="]
+        if device in SOLDERED.values():
+            words += ["-net", f"nic,model={device},netdev=end{number},macaddr={address}"]
+        else:
+            words += ["-device", f"{models[device]},netdev=end{number},mac={address},romfile="]
     return tuple(words)
 
 

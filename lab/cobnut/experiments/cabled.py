@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from cobnut import build, causes, systems
+from cobnut.boards import IA32, Board
 from cobnut.causes import Charge
 from cobnut.emulators import Boot, nic
 from cobnut.experiments import Lab, modelled
@@ -19,9 +20,12 @@ from cobnut.modules import Module
 from cobnut.results import LedgerRow
 
 PEER = "peer"
-CARDS = ("8086:100e", "8086:100f")  # the system's and the peer's
+CARDS = {
+    "pc": ("8086:100e", "8086:100f"),
+    "versatilepb": ("smc91c111", "10ec:8029"),
+}  # by board: the system's and the peer's
 MEMORY_MB = 64
-NS_LOG2 = 2  # of an instruction's time, which is about what one takes on the models
+NS_LOG2 = 2  # of an instruction's time on a PC, which is about what one takes on the models
 
 
 @dataclass(frozen=True)
@@ -68,14 +72,17 @@ class Frames:
         return [row]
 
 
-def run(lab: Lab, system: systems.System, turns: dict[int, int], *, options: str = "") -> dict[int, Frames]:
-    """Boots the system, which ends with the peer, under the model: what was measured by case, of which each has so many
-    `turns`. `options` are the kernel's.
+def run(
+    lab: Lab, system: systems.System, turns: dict[int, int], *, options: str = "", board: Board | None = None
+) -> dict[int, Frames]:
+    """Boots the system, which ends with the peer, under the model, on the laboratory's board or, if given, on that one:
+    what was measured by case, of which each has so many `turns`. `options` are the kernel's.
     """
-    chosen = (Module(lab.board.program("sigma0")), *system.modules(lab.board, MEMORY_MB))
-    cable = nic.together(*CARDS)
-    boot = Boot(lab.board.kernel, chosen, options, lab.cpu, MEMORY_MB, instruction_log2_ns=NS_LOG2, words=cable)
-    found = modelled.run(lab, boot, PEER)
+    board = board or lab.board
+    chosen = (Module(board.program("sigma0")), *system.modules(board, MEMORY_MB))
+    cable = nic.together(*CARDS[board.name])
+    boot = Boot(board.kernel, chosen, options, lab.cpu, MEMORY_MB, instruction_log2_ns=NS_LOG2, words=cable)
+    found = modelled.run(lab, boot, PEER, board)
     by_case: dict[int, list[Region]] = {case: [] for case in turns}
     for region in found.measured["regions"]:
         by_case.setdefault(region["case"], []).append(region)
@@ -92,10 +99,10 @@ def run(lab: Lab, system: systems.System, turns: dict[int, int], *, options: str
 
 def load(lab: Lab, name: str, arguments: str, **changes: dict[str, Any]) -> systems.System:
     """The system called `name`, with its TCP/IP server built, words for its peer, and other words of some programs. The
-    peer stays in a large space.
+    peer stays in a large space where a description can say so.
     """
     build.network(lab.board)
-    peer = {"arguments": arguments, "space": "large"}
+    peer = {"arguments": arguments, **({"space": "large"} if lab.board.processor is IA32 else {})}
     return systems.load(name).changed(**{**changes, PEER: peer})
 
 
