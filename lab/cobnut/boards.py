@@ -100,7 +100,7 @@ BOARDS = {
                 *SERVERS,
                 *("ide", "diskchecks", "steady", "unruly"),
                 *("drain", "pipechecks", "mach", "machchecks", "machbench", "fuzzservers", "caller"),
-                *("e1000", "e1000marked", "ne2000", "peer"),
+                *("e1000", "e1000marked", "ne2000", "peer", "impostor", "linkchecks"),
             ),
         ),
         Board(
