@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from cobnut import boards, build, experiments, paths, running, tables
+from cobnut import boards, build, experiments, packages, paths, running, tables
 from cobnut.checks import in_words
 from cobnut.emulators import bochs, qemu, qemu_arm
 from cobnut.errors import CobnutError, Skipped, unknown
@@ -117,6 +117,14 @@ def emulators_and_kernels() -> None:
     bochs.ensure(display=True)
 
 
+def network_systems() -> None:
+    """The same, with the TCP/IP server and who asks it from outside."""
+    emulators_and_kernels()
+    for board in ("pc", "versatilepb"):
+        build.network(boards.find(board))
+    packages.ensure(packages.IPERF)
+
+
 @dataclass(frozen=True)
 class SuiteProof:
     """A test suite of others (docs/linux-suites.md): what passes on Debian's kernel passes in Linux as a server."""
@@ -150,6 +158,7 @@ SYSTEM_PROOFS = (
         2048,
         prepare=emulators_and_kernels,
     ),
+    SystemProof("net/throughput", "system/test_throughput.py", "IPERF_MB", 100, prepare=network_systems),
     SystemProof("x2test", "system", "X2TEST_WHOLE", 1, prepare=emulators_and_kernels, word="x2test"),
     SystemProof("linux/sharers", f"{ENDURANCE}::test_many_map_the_same_and_live_at_once", "SHARERS", 200),
     SystemProof("linux/series", "system/test_linux_fass.py::test_the_series_can_end_with_each_patch", "PATCHES", 4),

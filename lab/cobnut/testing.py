@@ -130,7 +130,7 @@ def system() -> Count:
     proofs.emulators_and_kernels()
     build.network(boards.find("pc"))
     build.store(boards.find("pc"))
-    packages.ensure(packages.BROWSER, packages.GDB, packages.GDB_ARM)
+    packages.ensure(packages.BROWSER, packages.GDB, packages.GDB_ARM, packages.IPERF)
     guest.ensure()
     foreign.make_all()
     return _pytest("system")

@@ -28,9 +28,9 @@ class Networked:
         self.until(PROMPT)
         self.ports: dict[int, int] = {}
 
-    def read_ports(self) -> None:
+    def read_ports(self, wanted) -> None:
         """What the command has said of the ports, a line each."""
-        while not {7, 80} <= self.ports.keys():
+        while not wanted <= self.ports.keys():
             line = self.process.stderr.readline().decode()
             assert line, self.said
             if found := re.match(r"cobnut: port (\d+) of the system is port (\d+) of 127", line):
@@ -54,14 +54,16 @@ class Networked:
 
 
 @contextlib.contextmanager
-def running(system, *words, seconds):
-    """The system, with all that it has started gone afterwards; `seconds` of processor time."""
+def running(system, *words, seconds, ports=frozenset({7, 80})):
+    """The system, with all that it has started gone afterwards; `seconds` of processor time. `ports` are those that its
+    description lets in.
+    """
     command = [system, *words]
     one = Networked(*command)
     with Limit(one.process, seconds):
         try:
             if "--net" in words:
-                one.read_ports()
+                one.read_ports(ports)
             yield one
         finally:
             with contextlib.suppress(ProcessLookupError):
