@@ -33,8 +33,14 @@ REACHED, DONE = "guest: shell", "guest: done"
 BOOT_SECONDS = 300
 
 FREESTANDING = ("-nostdlib", "-ffreestanding", "-fno-stack-protector", "-fno-asynchronous-unwind-tables")
+COMPILER = ("gcc", "-m32", "-O2", "-static", "-no-pie", "-fno-pie", "-Wall", "-Wextra", "-Werror")
 PROGRAMS = {"pipe": FREESTANDING, "memory": ()}  # that go into a guest's file system
-MEASURED = {"rounds": FREESTANDING, "syscalls": FREESTANDING, "users": ()}  # that are given to guests as files
+MEASURED = {
+    "rounds": FREESTANDING,
+    "syscalls": FREESTANDING,
+    "users": (),
+    "visitor": (),
+}  # that are given to guests as files
 SCRIPT = f"""#!/bin/busybox sh
 /bin/busybox --install -s /bin
 export PATH=/bin
@@ -167,8 +173,7 @@ def _built(name: str) -> Path:
     newest = max(one.stat().st_mtime for one in (source, *SOURCES.glob("*.h")))
     if not target.exists() or target.stat().st_mtime < newest:
         packages.ensure(packages.BUILD_TOOLS)
-        options = ["-m32", "-O2", "-static", "-no-pie", "-fno-pie", "-Wall", "-Wextra", "-Werror"]
-        run_logged(["gcc", *options, *(PROGRAMS | MEASURED)[name], "-o", str(target), str(source)], f"guest-{name}.log")
+        run_logged([*COMPILER, *(PROGRAMS | MEASURED)[name], "-o", str(target), str(source)], f"guest-{name}.log")
     return target
 
 

@@ -161,6 +161,9 @@ SYSTEM_PROOFS = (
     SystemProof("net/throughput", "system/test_throughput.py", "IPERF_MB", 100, prepare=network_systems),
     SystemProof("x2test", "system", "X2TEST_WHOLE", 1, prepare=emulators_and_kernels, word="x2test"),
     SystemProof("linux/sharers", f"{ENDURANCE}::test_many_map_the_same_and_live_at_once", "SHARERS", 200),
+    SystemProof(
+        "linux/crowd", "system/test_linux_applications.py::test_a_crowd_of_connections_is_served", "CROWD", 10000
+    ),
     SystemProof("linux/series", "system/test_linux_fass.py::test_the_series_can_end_with_each_patch", "PATCHES", 4),
 )
 SUITE_PROOFS = tuple(SuiteProof(name) for name in suites.SUITES)

@@ -135,7 +135,8 @@ def test_packages_become_one_file_system(tmp_path):
         (owned, b"secret"),
     )
     links = [("bin/sh", "one"), ("usr/bin/one", "nothing")]
-    made = {entry.name: entry for entry in rootfs.made_of([archive], links, ["usr/lib/big*"])}
+    users = [("web", 33)]
+    made = {entry.name: entry for entry in rootfs.made_of([archive], links, ["usr/lib/big*"], users)}
     assert made["bin"] == cpio.link("bin", "usr/bin")
     assert made["usr/bin/su"].mode == cpio.FILE | 0o4755
     assert made["usr/bin/two"].content == b"one" and made["usr/bin/three"] == cpio.link("usr/bin/three", "one")
@@ -143,6 +144,8 @@ def test_packages_become_one_file_system(tmp_path):
     assert made["etc/shadow"].owner == (0, 42) and made["etc/shadow"].mode & 0o7777 == 0o640
     assert not any("doc" in name or "big" in name for name in made)
     assert made["dev/console"].device == (5, 1)
+    assert made["etc/passwd"].content.endswith(b"\nweb:x:33:33:web:/nonexistent:/bin/false\n")
+    assert made["etc/group"].content.endswith(b"\nweb:x:33:\n") and b"web" not in made["etc/hosts"].content
     names = list(made)
     above = [str(Path(name).parent) for name in names]
     assert all(parent == "." or names.index(parent) < names.index(name) for parent, name in zip(above, names))
@@ -206,8 +209,12 @@ def test_an_image_is_made_again_when_its_packages_are_others(tmp_path):
     names = {initrd.recipe(images.find(name)).name for name in images.known()}
     assert len(names) == len(images.known())
     plain = images.find("minimal")
-    others = (replace(plain, alone=("lmbench",)), replace(plain, components="main non-free"))
-    assert len({initrd.recipe(image).name for image in (plain, *others)}) == 3
+    others = (
+        replace(plain, alone=("lmbench",)),
+        replace(plain, components="main non-free"),
+        replace(plain, users=(("web", 33),)),
+    )
+    assert len({initrd.recipe(image).name for image in (plain, *others)}) == 4
 
 
 def test_packages_alone_come_without_what_they_depend_on(monkeypatch, tmp_path):
@@ -230,7 +237,7 @@ def test_packages_alone_come_without_what_they_depend_on(monkeypatch, tmp_path):
 
     monkeypatch.setattr(private_apt, "lists", lists)
     monkeypatch.setattr(initrd.cache, "get", lambda recipe, make: (make(tmp_path, tmp_path), tmp_path)[1])
-    monkeypatch.setattr(initrd.rootfs, "made_of", lambda archives, links, without: [cpio.file(archives[1].name, b"")])
+    monkeypatch.setattr(initrd.rootfs, "made_of", lambda archives, *others: [cpio.file(archives[1].name, b"")])
     image = replace(images.find("minimal"), packages=("p",), alone=("q",), components="main non-free")
     held = initrd.base(image).read_bytes()
     assert asked == [("from", "main non-free"), ("with", "p"), ("alone", "q")]

@@ -11,8 +11,10 @@ from cobnut.experiments import (
     haertig97_lmbench,
     talking_linux,
     uhlig02_catwc,
+    uhlig02_fig7,
     uhlig02_fig9,
     uhlig02_gcc,
+    uhlig02_mysql,
 )
 from cobnut.experiments.haertig97_lmbench import ROWS, Row, operation
 from cobnut.experiments.linux_programs import Peer, Turns
@@ -130,6 +132,50 @@ def test_loads_double_and_all_of_them_are_judged_together():
         "large.times": False,
         "large.without_faults": False,
     }
+
+
+def counted(name, cycles, misses=0, refilled=0):
+    """A peer under which each loop of web servers and of a database takes so much of ten requests or queries."""
+    row = {"cycles": [cycles], "dtlb_misses": [misses], "itlb_misses": [misses]}
+    region = {"per_iteration": row, "ledger": {"cache_refill": refilled, "write_back": 0}, "iterations": 1}
+    loops = [uhlig02_fig7.loop(server, 0) for server in uhlig02_fig7.SERVERS]
+    loops += [one.name for one in uhlig02_mysql.SELECTS]
+    return Peer(name, {loop: Turns(name, loop, region, {}, []) for loop in loops}, "", ())
+
+
+def test_what_small_spaces_gain_a_web_server_and_its_misses_are_of_a_request():
+    peers = {"small": counted("small", 1055, 2700), "all": counted("all", 1000)}
+    found = {check.name: (check.measured, check.ok) for check in uhlig02_fig7.judge((0,), 10, peers)}
+    assert found == {
+        "lighttpd.gain": (pytest.approx(0.055), True),
+        "lighttpd.small.0": (pytest.approx(1 / 1.055), True),
+        "lighttpd.without_caches.0": (pytest.approx(1 / 1.055), True),
+        "apache.gain": (pytest.approx(0.055), False),
+        "apache.small.0": (pytest.approx(1 / 1.055), True),
+        "apache.without_caches.0": (pytest.approx(1 / 1.055), True),
+        "apache.dtlb_misses": (270, True),
+        "apache.itlb_misses": (270, True),
+    }
+
+
+def test_a_database_in_small_spaces_gains_for_simple_queries_alone_and_is_never_slower():
+    peers = {"small": counted("small", 1030), "all": counted("all", 1000)}
+    found = {check.name: check.ok for check in uhlig02_mysql.judge(peers)}
+    assert [name for name, ok in found.items() if not ok] == ["complex.gain"]
+    slower = uhlig02_mysql.judge({"small": counted("small", 1000), "all": counted("all", 1011)})
+    assert not any(check.ok for check in slower if not check.name.endswith(".gain"))
+    caches = uhlig02_mysql.judge({"small": counted("small", 1000), "all": counted("all", 1100, refilled=100)})
+    assert all(check.ok for check in caches if check.name.endswith(".without_caches"))
+
+
+def test_what_web_servers_and_their_client_say_tells_loops_apart():
+    texts = [
+        f"{uhlig02_fig7.said(server, number)} {what}"
+        for server in uhlig02_fig7.SERVERS
+        for number in range(len(uhlig02_fig7.PAGES))
+        for what in ("now", "done")
+    ]
+    assert not any(a in b for a in texts for b in texts if a is not b)
 
 
 def test_spaces_of_linux_are_called_by_the_processes_that_were_in_them():

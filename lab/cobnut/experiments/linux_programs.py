@@ -62,9 +62,9 @@ class Printed(Loop):
 @dataclass(frozen=True)
 class Work:
     """A program of lab/guests if there is one, what the guest's shell does, and its loops, of which some turns are not
-    measured. `files` are in the guest's /files, where the command begins; the rest of its files is the image. An
-    instruction takes 2^`instruction_log2_ns` ns of virtual time. With `processes` the plugin tells processes apart, of
-    Linux as a server.
+    measured. `files` are in the guest's /files, where the command begins, and `others`, programs of which the plugin is
+    not told; the rest of its files is the image. An instruction takes 2^`instruction_log2_ns` ns of virtual time. With
+    `processes` the plugin tells processes apart, of Linux as a server.
     """
 
     program: str | None
@@ -76,6 +76,7 @@ class Work:
     image: str = images.DEFAULT
     instruction_log2_ns: int = 0
     processes: bool = False
+    others: tuple[Path, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -112,6 +113,11 @@ class Turns:
     @property
     def cycles(self) -> float:
         return self.count("cycles")
+
+    @property
+    def without_caches(self) -> float:
+        """The same without what caches refill and write back, which depends on where pages lie in physical memory."""
+        return self.cycles - self.booked("cache_refill", "write_back")
 
     def _part(self, name: str, what: str = "instructions") -> float:
         return float(statistics.median(self.parts[name][what])) if name in self.parts else 0
@@ -210,6 +216,8 @@ def _fill(folder: Path, work: Work) -> None:
     """What the guest has in /files."""
     if work.program:
         shutil.copy2(linux_guest.program(work.program), folder / work.program)
+    for path in work.others:
+        shutil.copy2(path, folder / path.name)
     for name, content in work.files.items():
         (folder / name).write_bytes(content)
 

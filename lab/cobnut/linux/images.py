@@ -18,6 +18,7 @@ KEYS = {
     "components": str,
     "shell": str,
     "links": dict,
+    "users": dict,
     "extends": str,
     "without": list,
     "memory_mb": int,
@@ -28,8 +29,9 @@ NEEDED = ("description", "packages")
 @dataclass(frozen=True)
 class Image:
     """A file system: packages with all that they depend on, and packages `alone`, from these components of Debian's
-    archive. It has everything of them but `rootfs.LEFT_OUT` and what the patterns `without` name; and links as
-    (place, target). `memory_mb` is what Linux gets with it by default.
+    archive. It has everything of them but `rootfs.LEFT_OUT` and what the patterns `without` name; links as
+    (place, target); and users that scripts of packages would make, as (name, number), each with a group of its own.
+    `memory_mb` is what Linux gets with it by default.
     """
 
     name: str
@@ -41,6 +43,7 @@ class Image:
     links: tuple[tuple[str, str], ...]
     without: tuple[str, ...]
     memory_mb: int
+    users: tuple[tuple[str, int], ...] = ()
     architecture: str = "i386"  # Debian's name of it
 
 
@@ -83,4 +86,5 @@ def find(name: str, folder: Path = FOLDER) -> Image:
         tuple(sorted({**dict(base.links), **{place: str(to) for place, to in tree.get("links", {}).items()}}.items())),
         tuple(map(str, tree.get("without", ()))),
         tree.get("memory_mb", base.memory_mb),
+        tuple(sorted({**dict(base.users), **tree.get("users", {})}.items())),
     )

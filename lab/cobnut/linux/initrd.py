@@ -44,6 +44,7 @@ def recipe(image: Image) -> Recipe:
         **({"components": image.components} if image.components != images.COMPONENTS else {}),
         **({"architecture": image.architecture} if image.architecture != "i386" else {}),
         "links": " ".join(f"{place}={target}" for place, target in image.links),
+        **({"users": " ".join(f"{name}={number}" for name, number in image.users)} if image.users else {}),
         "format": FORMAT,
     }
     return Recipe("linuximage", inputs)
@@ -56,7 +57,7 @@ def base(image: Image) -> Path:
         wanted = f"the packages of the image {image.name} for {image.architecture}"
         with private_apt.lists(wanted, architecture=image.architecture, components=image.components) as apt:
             archives = [*apt.download_all(image.packages), *(apt.download(*image.alone) if image.alone else ())]
-            entries = rootfs.made_of(archives, image.links, image.without)
+            entries = rootfs.made_of(archives, image.links, image.without, image.users)
         (folder / ARCHIVE).write_bytes(cpio.archive(entries))
 
     return cache.get(recipe(image), make) / ARCHIVE

@@ -34,11 +34,14 @@ KINDS = {tarfile.REGTYPE: cpio.FILE, tarfile.AREGTYPE: cpio.FILE, tarfile.DIRTYP
 
 
 def made_of(
-    packages: Iterable[Path], links: Sequence[tuple[str, str]] = (), without: Sequence[str] = ()
+    packages: Iterable[Path],
+    links: Sequence[tuple[str, str]] = (),
+    without: Sequence[str] = (),
+    users: Sequence[tuple[str, int]] = (),
 ) -> list[Entry]:
     """What the archives of `packages` hold and what every guest needs, folders before what is in them; links as
     (place, target), where a package has not put something else. What a pattern of `without` names is left out, and
-    what is below it.
+    what is below it. `users`, as (name, number), are among those of every guest.
     """
     left_out = (*LEFT_OUT, *without)
     found = {name: cpio.folder(name) for name in OUR_FOLDERS}
@@ -50,7 +53,7 @@ def made_of(
             if entry.name not in found or stat.S_IFMT(entry.mode) != cpio.FOLDER:
                 found[entry.name] = entry
     for name, text in OUR_FILES.items():
-        found.setdefault(name, cpio.file(name, text.encode()))
+        found.setdefault(name, cpio.file(name, (text + _lines(name, users)).encode()))
     found["dev/console"] = cpio.device("dev/console", 5, 1)  # what the kernel opens for the first process
     found["dev/null"] = cpio.device("dev/null", 1, 3)
     for place, target in links:
@@ -61,6 +64,12 @@ def made_of(
             found.setdefault(str(above), cpio.folder(str(above)))
     del found["."]
     return [found[name] for name in sorted(found, key=lambda name: name.split("/"))]
+
+
+def _lines(name: str, users: Sequence[tuple[str, int]]) -> str:
+    """What a file of OUR_FILES says more of users that only some guests have."""
+    form = {"etc/group": "{0}:x:{1}:\n", "etc/passwd": "{0}:x:{1}:{1}:{0}:/nonexistent:/bin/false\n"}.get(name, "")
+    return "".join(form.format(user, number) for user, number in users)
 
 
 def _contents(package: Path, found: dict[str, Entry], left_out: Sequence[str]) -> Iterator[Entry]:
