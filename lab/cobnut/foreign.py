@@ -15,10 +15,13 @@ from cobnut.linux import board as board_linux
 FOLDER = paths.BUILD / "guests"
 # what the init of Debian's Linux runs: the kernel's option run="...", which init finds in its environment, or a shell
 COMMANDS = 'if [ -n "$run" ]; then sh -c "$run"; else setsid cttyhack sh; fi'
-# before that, in the image of lmbench, which has its programs in a folder of their own and writes to /tmp
-LMBENCH = f"mount -t devtmpfs devtmpfs /dev\nmount -t tmpfs tmpfs /tmp\nexport PATH=/bin:/bin/lmbench\n{COMMANDS}"
-# what no test boots: collie's standard kernel, which takes minutes to build, and lmbench are there to be measured
-UNTESTED = {("collie", "linux"), ("pc", "lmbench")}
+# before that, in an image of Debian's programs: what these expect, lmbench's in a folder of their own, and an X server
+MOUNTED = "mount -t devtmpfs devtmpfs /dev\nmount -t tmpfs tmpfs /tmp\n"
+LMBENCH = f"{MOUNTED}export PATH=/bin:/bin/lmbench\n{COMMANDS}"
+STARTED = "export DISPLAY=:0\nXvfb $DISPLAY -noreset &\nuntil [ -S /tmp/.X11-unix/X0 ]; do sleep 1; done\n"
+X = f"{MOUNTED}{STARTED}{COMMANDS}"
+# what no test boots: collie's standard kernel, which takes minutes to build, and what is there to be measured
+UNTESTED = {("collie", "linux"), ("pc", "lmbench"), ("pc", "x")}
 Files = dict[str, Path | bytes]  # by the name that they get: where they are, or what is in them
 
 
@@ -56,11 +59,20 @@ def _debian(_: Board) -> Files:
         return {"kernel": guest.kernel, "initrd": initrd.path.read_bytes(), "symbols": guest.symbols}
 
 
-def _lmbench(_: Board) -> Files:
+def _debian_with(image: str, commands: str) -> Files:
+    """Debian's kernel with an image of its programs."""
     guest = linux_guest.kernel()
-    first = cpio.archive([cpio.program("init", (linux_guest.SCRIPT % LMBENCH).encode())])
-    image = initrd.base(images.find("lmbench")).read_bytes() + first
-    return {"kernel": guest.kernel, "initrd": image, "symbols": guest.symbols}
+    first = cpio.archive([cpio.program("init", (linux_guest.SCRIPT % commands).encode())])
+    files = initrd.base(images.find(image)).read_bytes() + first
+    return {"kernel": guest.kernel, "initrd": files, "symbols": guest.symbols}
+
+
+def _lmbench(_: Board) -> Files:
+    return _debian_with("lmbench", LMBENCH)
+
+
+def _x(_: Board) -> Files:
+    return _debian_with("x", X)
 
 
 def _gnumach(_: Board) -> Files:
@@ -89,6 +101,7 @@ def _fast_debian_for_board(board: Board) -> Files:
 GUESTS: dict[tuple[str, str], Callable[[Board], Files]] = {
     ("pc", "linux"): _debian,
     ("pc", "lmbench"): _lmbench,
+    ("pc", "x"): _x,
     ("pc", "gnumach"): _gnumach,
     **{(name, "linux"): _linux_for_board for name in board_linux.PORTS},
     **{(name, "linux-fass"): _fast_linux_for_board for name in board_linux.PORTS},

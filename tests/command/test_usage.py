@@ -158,7 +158,7 @@ def test_works_from_another_folder(cobnut, tmp_path):
         (["run", "all", "--image", "/no/such/kernel"], ["--image", "all"]),
         (["run"], ["EXPERIMENT"]),
         (["build", "--board", "toaster"], ["unknown board", "toaster"]),
-        (["build", "--set", "guest=beos"], ["unknown guest for pc 'beos'", "linux, lmbench, gnumach"]),
+        (["build", "--set", "guest=beos"], ["unknown guest for pc 'beos'", "linux, lmbench, x, gnumach"]),
         (["build", "--board", "collie", "--set", "guest=gnumach"], ["unknown guest for collie", "linux-fass"]),
         (["build", "--board", "versatilepb", "--set", "guest=beos"], ["unknown guest for versatilepb", "linux-fass"]),
         (["build", "--set", "guest=linux", "--set", "checked=on"], ["--set guest=linux", "no other setting"]),
