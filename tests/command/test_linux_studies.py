@@ -15,10 +15,12 @@ from cobnut.experiments import (
     uhlig02_fig9,
     uhlig02_gcc,
     uhlig02_mysql,
+    uhlig02_table3,
 )
 from cobnut.experiments.haertig97_lmbench import ROWS, Row, operation
 from cobnut.experiments.linux_programs import Peer, Turns
 from cobnut.experiments.talking_graph import GLOBAL
+from cobnut.experiments.uhlig02_table3 import REQUESTS
 
 # as lmbench prints it, by the name of the row
 SAID = {
@@ -198,3 +200,38 @@ def test_the_server_of_linux_is_in_all_hosts_and_switches_are_known():
         "linux.shell.global": (1, True),
         "linux.shell.cr3_writes": (0.06, False),
     }
+
+
+@pytest.mark.parametrize("more", [20, 30, 100, 200])
+def test_tests_of_x11perf_are_told_apart_by_what_it_prints(more):
+    """x11perf puts blanks before each number, and none of these lines may be taken for another one."""
+    loops = [loop for request in REQUESTS for loop in request.loops(more)]
+    for one in loops:
+        printed = (f"    {one.first} @   0.1 msec ( 9.0/sec): Dot", f"    {one.behind} @   0.1 msec ( 9.0/sec): Dot")
+        matched = [text for line in printed for other in loops for text in (other.first, other.behind) if text in line]
+        assert matched == [one.first, one.behind]
+
+
+def asked(name, per_object, more=20):
+    """What a kernel has to show of a request that takes so many cycles for an object, beside 1,000 for a turn."""
+    request = next(one for one in REQUESTS if one.name == name)
+    loops = {}
+    for n, loop in zip(request.repetitions(more), request.loops(more), strict=True):
+        cycles = [1_000 + n * request.objects * per_object] * 2 + [7]
+        region = {"per_iteration": {"cycles": cycles}, "ledger": {"instructions": sum(cycles)}, "iterations": 3}
+        loops[loop.name] = Turns("small", loop.name, region, {}, [])
+    return uhlig02_table3.each(request, more, Peer("small", loops, "", ()))
+
+
+@pytest.mark.parametrize("name", ["dot", "image"])
+def test_an_object_has_nothing_of_what_is_around_the_repetitions(name):
+    found = asked(name, 200)
+    assert found.cycles == 200 and found.ledger == {"instructions": 200}
+
+
+@pytest.mark.parametrize(("large", "verdict"), [(1132, "ok"), (1090, "failed"), (1170, "failed")])
+def test_a_request_gains_what_the_paper_says(large, verdict):
+    found = {"small": {"pointer": asked("pointer", large)}, "servers": {"pointer": asked("pointer", 1000)}}
+    checks = {check.name: check for check in uhlig02_table3.judge_request("pointer", found)}
+    assert checks["pointer.gain"].verdict == verdict
+    assert not checks["pointer.cycles.small"].ok and not checks["pointer.cycles.servers"].ok

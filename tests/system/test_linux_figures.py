@@ -56,3 +56,11 @@ def test_a_pipe_between_two_processes_over_a_working_set(tmp_path):
             cycles = list(rows[f"{part}.{kernel}"].values())
             assert cycles == sorted(cycles), "a larger working set costs more"
             assert set(rows[f"{part}.{kernel}.cr3_writes"].values()) == {writes}
+
+
+def test_an_x_server_in_a_small_space_is_asked_without_switches_of_page_tables(tmp_path):
+    result = run_quickly("uhlig02/table3", tmp_path)
+    assert not failed(result)
+    rows = rows_of(result)
+    assert rows["pointer.trace_misses"]["servers"] < rows["pointer.trace_misses"]["small"]
+    assert rows["pointer.cr3_writes"]["servers"] < 1 < rows["pointer.cr3_writes"]["small"]

@@ -23,12 +23,13 @@ from cobnut.linux.guest import Wish
 from cobnut.results import LedgerRow, Result, Series
 
 TIMEOUT_SECONDS = 900
-NATIVE, LARGE, SMALL, ALL = "native", "large", "small", "all"
+NATIVE, LARGE, SMALL, SERVERS, ALL = "native", "large", "small", "servers", "all"
 # the server has no mitigations of newer processors' faults, so its peer runs without them, too
 PEERS = {
     NATIVE: Wish(kernel="native", append="mitigations=off"),
     LARGE: Wish(small="none"),
     SMALL: Wish(small="server"),
+    SERVERS: Wish(small="all"),  # programs, too, but for those that ask for more than a small space has
     ALL: Wish(small="all"),
 }
 PROGRAM, SERVER, OS_LAYER = "program", "server", "os"  # parts of the code, as the plugin names them
@@ -64,7 +65,8 @@ class Work:
     """A program of lab/guests if there is one, what the guest's shell does, and its loops, of which some turns are not
     measured. `files` are in the guest's /files, where the command begins, and `others`, programs of which the plugin is
     not told; the rest of its files is the image. An instruction takes 2^`instruction_log2_ns` ns of virtual time. With
-    `processes` the plugin tells processes apart, of Linux as a server.
+    `processes` the plugin tells processes apart, of Linux as a server. `commands` are what the guest's shell does under
+    the kernels that have another one.
     """
 
     program: str | None
@@ -77,6 +79,7 @@ class Work:
     instruction_log2_ns: int = 0
     processes: bool = False
     others: tuple[Path, ...] = ()
+    commands: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -191,7 +194,8 @@ def _measured(lab: Lab, work: Work, name: str) -> Peer:
         _fill(files, work)
         wish = PEERS[name]
         options = f"{wish.append} {work.boot_options}".strip()
-        boot = guest.prepare(replace(wish, image=work.image, run=work.command, files=files, append=options), folder)
+        command = work.commands.get(name, work.command)
+        boot = guest.prepare(replace(wish, image=work.image, run=command, files=files, append=options), folder)
         out = folder / "measured.json"
         plugin = qemu.Plugin(paths.PLUGIN, tuple(_arguments(lab, work, name, boot, files, out)))
         boot = replace(boot, cpu=cpu_for(lab), instruction_log2_ns=work.instruction_log2_ns)
