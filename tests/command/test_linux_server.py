@@ -231,8 +231,8 @@ def test_packages_alone_come_without_what_they_depend_on(monkeypatch, tmp_path):
             return [Path("b")]
 
     @contextmanager
-    def lists(wanted, *, components):
-        asked.append(("from", components))
+    def lists(wanted, *, architecture, components):
+        asked.append(("from", architecture, components))
         yield Apt()
 
     monkeypatch.setattr(private_apt, "lists", lists)
@@ -240,7 +240,7 @@ def test_packages_alone_come_without_what_they_depend_on(monkeypatch, tmp_path):
     monkeypatch.setattr(initrd.rootfs, "made_of", lambda archives, *others: [cpio.file(archives[1].name, b"")])
     image = replace(images.find("minimal"), packages=("p",), alone=("q",), components="main non-free")
     held = initrd.base(image).read_bytes()
-    assert asked == [("from", "main non-free"), ("with", "p"), ("alone", "q")]
+    assert asked == [("from", "i386", "main non-free"), ("with", "p"), ("alone", "q")]
     assert cpio.archive([cpio.file("b", b"")]) == held
 
 
