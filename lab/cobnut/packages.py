@@ -66,6 +66,7 @@ CD = (
 )
 GDB = (Package("gdb", "gdb"),)
 GDB_ARM = (Package("gdb-multiarch", "gdb-multiarch"),)
+WRK = (Package("wrk", "wrk"),)
 IPERF = (Package("iperf3", "iperf3"),)
 GIT = (Package("git", "git"),)
 QEMU = Package("qemu-system-x86", "qemu-system-i386")

@@ -10,8 +10,9 @@ from typing import Any
 
 from cobnut import sheets, tables
 from cobnut.checks import Check, at_least, at_most, exactly
-from cobnut.experiments import Experiment, Kind, Lab, Setting, cabled, pingpong, runner
+from cobnut.experiments import Experiment, Kind, Lab, Setting, cabled, live, pingpong, runner
 from cobnut.experiments.cabled import Frames
+from cobnut.experiments.live import Load
 from cobnut.missing import ratio, total
 from cobnut.results import Result, Series
 from cobnut.systems import Slot
@@ -38,6 +39,7 @@ SPACES = {
     GROUPS: Spaces("rule"),
     LIBRARY: Spaces("large", "automatic=off", LIBRARY_SYSTEM),
 }
+LIVE = [name for name in SPACES if name != LIBRARY]
 KINDS = ("keep_alive", "new_connection")  # by the guest's numbers of cases
 SHARES = (*pingpong.SHARES, "user")
 OVER_LARGE, OVER_LIBRARY = 1.5, 1.15
@@ -56,11 +58,34 @@ Found = Mapping[str, Mapping[str, Frames]]  # by where the programs are, and by 
 
 def run(lab: Lab) -> Result:
     """Boots once for each of these."""
+    if lab.settings["live"]:
+        return run_live(lab)
     found = runner.mapped(lab, SPACES, lambda name: measured(lab, SPACES[name]))
     pingpong.raise_if_all_failed([kinds[KINDS[0]] for kinds in found.values()])
     checks = [check for kind in KINDS for check in judge(kind, found)]
     rows = [row for name, kinds in found.items() for kind, one in kinds.items() for row in one.rows(f"{name}.{kind}")]
     return lab.result(series_of(lab, found), checks, rows)
+
+
+def run_live(lab: Lab) -> Result:
+    """wrk against each in turn, on this machine: nothing is modelled."""
+    found = runner.mapped(lab, LIVE, lambda name: measured_live(lab, SPACES[name]), at_once=1)
+    checks = [
+        SHEET.judge(f"live.{name}.{kind}.errors", one.errors, exactly(0))
+        for name, loads in found.items()
+        for kind, one in loads.items()
+    ]
+    series = [
+        Series(f"live.{kind}.requests", "a second, live", list(LIVE), [loads[kind].rate for loads in found.values()])
+        for kind in KINDS
+    ]
+    return lab.result(series, checks, [])
+
+
+def measured_live(lab: Lab, spaces: Spaces) -> dict[str, Load]:
+    """What wrk finds with the programs there."""
+    kinds = {kind: kind == "new_connection" for kind in KINDS}
+    return live.measured(lab, cabled.all_in(live.SYSTEM, spaces.space), spaces.options, kinds)
 
 
 def measured(lab: Lab, spaces: Spaces) -> dict[str, Frames]:
@@ -105,6 +130,8 @@ def series_of(lab: Lab, found: Found) -> Iterator[Series]:
 
 
 def show(result: Result) -> None:
+    if any(series.name.startswith("live.") for series in result.series):
+        return tables.show_rows(result, "wrk, live", [f"live.{kind}.requests" for kind in KINDS])
     for kind in KINDS:
         shown = [f"{kind}.{what}" for what in ("instructions", *COUNTED, "requests")]
         tables.show_rows(result, f"a request, {kind.replace('_', ' ')}", shown)
@@ -118,6 +145,7 @@ EXPERIMENT = Experiment(
     settings={
         "rounds": Setting(64, 16, range(1, 401), "requests measured, of each kind"),
         "warmup": Setting(80, 80, range(1, 401), "requests before the measured ones"),
+        "live": Setting(0, 0, range(2), "1: wrk on this machine against each, in place of all that is modelled"),
     },
     run=run,
     plots=SHEET.all_plots,
