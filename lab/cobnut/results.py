@@ -7,9 +7,10 @@ import subprocess
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 
-from cobnut import paths
+from cobnut import causes, paths
 from cobnut.causes import Charge
 from cobnut.checks import Check
+from cobnut.measured import Region, Switch
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,20 @@ class LedgerRow:
     total: float
     space: str | None = None
     causes: list[Charge] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, name: str, region: Region, switches: Sequence[Switch]) -> "LedgerRow":
+        """That of a region in the plugin's output, whose switches these are."""
+        return cls(
+            name,
+            None,
+            region["iterations"],
+            "cycles",
+            region["ledger"],
+            region["cycles_total"],
+            space=region["space"],
+            causes=causes.read(region, list(switches)),
+        )
 
 
 @dataclass(frozen=True)

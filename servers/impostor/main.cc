@@ -10,6 +10,8 @@
 //   short   300 frames of 0 to 13 bytes, which is less than a frame has
 //   sent    a frame as sent that the client has never given it; it stays with that
 //   storm   nothing, but its card interrupts, and nobody ends that
+#include "../unruly/starts.h"
+
 #include <nic/driver.h>
 #include <peer/frames.h>
 #include <system/ports.h>
@@ -139,22 +141,10 @@ private:
 
 constinit Impostor impostor;
 
-/// How often it has been started.
-Word starts()
-{
-    for (Word i = 0;; i++) {
-        const auto found = cobnut::ask_init<init::Describe>(i);
-        if (!found) return 0;
-        if (found.value.thread == L4_Myself().raw) return found.value.starts;
-    }
-}
-
 } // namespace
 
 int cobnut_main(const char *arguments)
 {
-    cobnut::Text words{arguments, 0};
-    while (arguments[words.size]) words.size++;
-    for (Word i = starts(); i; i--) word = cobnut::split(words, ' ');
+    word = starts::word_of_this(arguments);
     return cobnut::drive(impostor);
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "link.h"
 
+#include "ethernet.h"
 #include "sockets.h"
 
 #include <system/system.h>
 
 #include <l4/schedule.h>
 #include <lwip/dhcp.h>
-#include <lwip/etharp.h>
 #include <lwip/pbuf.h>
 #include <netif/ethernet.h>
 #include <string.h>
@@ -49,17 +49,7 @@ bool Link::begin(const Network::Addresses &addresses)
                                            reinterpret_cast<Word>(stack + sizeof stack - 16)));
 }
 
-signed char Link::added(netif *interface)
-{
-    interface->name[0] = 'e';
-    interface->name[1] = 'n';
-    interface->output = etharp_output;
-    interface->linkoutput = transmit;
-    interface->mtu = 1500;
-    interface->hwaddr_len = 6;
-    interface->flags = NETIF_FLAG_BROADCAST | NETIF_FLAG_ETHARP | NETIF_FLAG_ETHERNET;
-    return ERR_OK;
-}
+signed char Link::added(netif *interface) { return begin_ethernet(interface, transmit); }
 
 // ---------------------------------------------------------------------------------------- the thread for the driver
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "machine.h"
 
+#include "../network/ethernet.h"
+
 #include <system/memory.h>
 
 #include <l4/schedule.h>
-#include <lwip/etharp.h>
 #include <lwip/init.h>
 #include <lwip/timeouts.h>
 #include <netif/ethernet.h>
@@ -43,17 +44,7 @@ bool Machine::begin()
     return bool(cobnut::ask_init<init::TakeInterrupt>(device.value.line));
 }
 
-signed char Machine::added(netif *interface)
-{
-    interface->name[0] = 'e';
-    interface->name[1] = 'n';
-    interface->output = etharp_output;
-    interface->linkoutput = transmit;
-    interface->mtu = 1500;
-    interface->hwaddr_len = 6;
-    interface->flags = NETIF_FLAG_BROADCAST | NETIF_FLAG_ETHARP | NETIF_FLAG_ETHERNET;
-    return ERR_OK;
-}
+signed char Machine::added(netif *interface) { return begin_ethernet(interface, transmit); }
 
 signed char Machine::transmit(netif *, pbuf *frame)
 {

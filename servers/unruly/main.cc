@@ -3,6 +3,8 @@
 // first start takes the first, and so on. WHEN is `start`, `interrupt` or `call`; EVENT is `loop`, `die`, `fault`,
 // `flood` or `storm`, of interrupts, each of which asks for the next one. For checks that the others are served:
 // servers/steady.
+#include "starts.h"
+
 #include <interfaces/adder.h>
 #include <system/ports.h>
 #include <system/server.h>
@@ -65,23 +67,11 @@ struct Server {
 };
 constinit Server server;
 
-/// How often it has been started.
-Word starts()
-{
-    for (Word i = 0;; i++) {
-        const auto found = cobnut::ask_init<init::Describe>(i);
-        if (!found) return 0;
-        if (found.value.thread == L4_Myself().raw) return found.value.starts;
-    }
-}
-
 } // namespace
 
 int cobnut_main(const char *arguments)
 {
-    cobnut::Text words{arguments, 0};
-    while (arguments[words.size]) words.size++;
-    for (Word i = starts(); i; i--) event = cobnut::split(words, ' ');
+    event = starts::word_of_this(arguments);
     when = cobnut::split(event, ':');
     if (when == "start") act();
     if (!cobnut::ask_init<init::TakeInterrupt>(line)) return 1;

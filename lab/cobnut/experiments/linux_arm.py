@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from cobnut import causes, images, paths
+from cobnut import images, paths
 from cobnut import measured as written
 from cobnut.emulators import Boot, qemu, qemu_arm
 from cobnut.errors import CobnutError
@@ -37,17 +37,7 @@ class Measured:
         return sum(float(statistics.median(row)) for row in rows)
 
     def row(self) -> LedgerRow:
-        region = self.region
-        return LedgerRow(
-            f"{self.kernel}.{self.kind}",
-            None,
-            region["iterations"],
-            "cycles",
-            region["ledger"],
-            region["cycles_total"],
-            space=region["space"],
-            causes=list(causes.read(region, self.switches)),
-        )
+        return LedgerRow.of(f"{self.kernel}.{self.kind}", self.region, self.switches)
 
 
 def measure(lab: Lab, kernel: str, kinds: Sequence[str]) -> list[Measured]:

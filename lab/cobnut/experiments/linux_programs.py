@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from cobnut import causes, linux_guest, paths
+from cobnut import linux_guest, paths
 from cobnut import measured as written
 from cobnut.checks import Check, exactly, judge
 from cobnut.emulators import Boot, qemu
@@ -143,17 +143,7 @@ class Turns:
         }
 
     def row(self) -> LedgerRow:
-        region = self.region
-        return LedgerRow(
-            self.name,
-            None,
-            region["iterations"],
-            "cycles",
-            region["ledger"],
-            region["cycles_total"],
-            space=region["space"],
-            causes=list(causes.read(region, list(self.switches))),
-        )
+        return LedgerRow.of(self.name, self.region, self.switches)
 
 
 @dataclass(frozen=True)
