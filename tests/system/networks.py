@@ -2,29 +2,19 @@
 """A system with a network card, for the tests of it: its console on a pipe, its ports on the loopback."""
 
 import contextlib
-import os
 import re
-import signal
 import subprocess
 
+from shells import PROMPT, Shell
+
 from cobnut.process import Limit
-from conftest import ROOT
-
-PROMPT = b"\x1b[K> "
 
 
-class Networked:
+class Networked(Shell):
     """A running system: `ports` are the loopback's by those of the system, where it is on the emulator's network."""
 
     def __init__(self, system, *words):
-        self.process = subprocess.Popen(
-            [str(ROOT / "cobnut"), "boot", str(system), *words],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-        )
-        self.said, self.asked = b"", 0
+        super().__init__(system, *words, stderr=subprocess.PIPE, errors="replace")
         self.until(PROMPT)
         self.ports: dict[int, int] = {}
 
@@ -35,22 +25,6 @@ class Networked:
             assert line, self.said
             if found := re.match(r"cobnut: port (\d+) of the system is port (\d+) of 127", line):
                 self.ports[int(found[1])] = int(found[2])
-
-    def until(self, text: bytes) -> str:
-        """What the console says up to `text`, from where the last one ended."""
-        while text not in self.said:
-            more = self.process.stdout.read1(4096)
-            assert more, self.said.decode(errors="replace")
-            self.said += more
-        before, self.said = self.said.split(text, 1)
-        return before.decode(errors="replace").replace("\r", "")
-
-    def ask(self, keys: str) -> str:
-        """What is said from a line's first key until it has been done."""
-        self.asked += 1
-        self.process.stdin.write(f"{keys}; echo ={self.asked}=\r".encode())
-        self.process.stdin.flush()
-        return self.until(b"\n=%d=\r\n" % self.asked)
 
 
 @contextlib.contextmanager
@@ -66,6 +40,4 @@ def running(system, *words, seconds, ports=frozenset({7, 80})):
                 one.read_ports(ports)
             yield one
         finally:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(one.process.pid, signal.SIGKILL)
-            one.process.wait()
+            one.cut_off()

@@ -3,17 +3,13 @@
 middle, the old file or the new one is.
 """
 
-import contextlib
-import os
-import signal
-import subprocess
 import time
 
 import promises
 import pytest
+import shells
 
-from cobnut.process import Limit
-from conftest import ROOT, run_cobnut
+from conftest import run_cobnut
 
 SECONDS = 240  # of processor time, for one system
 
@@ -35,51 +31,8 @@ def test_what_it_promises(image, emulator):
     assert done.stdout.count("init: store: ended: killed") == done.stdout.count("init: ide: ended: killed") == 12
 
 
-class Shell:
-    """The system `store` with its console on a pipe."""
-
-    def __init__(self, image):
-        self.process = subprocess.Popen(
-            [str(ROOT / "cobnut"), "boot", "store", "--disk", str(image)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            start_new_session=True,
-        )
-        self.said, self.asked = b"", 0
-
-    def until(self, text: bytes) -> str:
-        while text not in self.said:
-            more = self.process.stdout.read1(4096)
-            assert more, self.said.decode(errors="replace")
-            self.said += more
-        before, self.said = self.said.split(text, 1)
-        return before.decode().replace("\r", "")
-
-    def ask(self, keys: str) -> str:
-        self.asked += 1
-        self.type(f"{keys}; echo ={self.asked}=\r")
-        return self.until(b"\n=%d=\r\n" % self.asked)
-
-    def type(self, keys: str) -> None:
-        self.process.stdin.write(keys.encode())
-        self.process.stdin.flush()
-
-    def cut_off(self) -> None:
-        """As a loss of power would."""
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self.process.pid, signal.SIGKILL)
-        self.process.wait()
-
-
-@contextlib.contextmanager
 def running(image):
-    one = Shell(image)
-    with Limit(one.process, SECONDS):
-        try:
-            one.until(b"\x1b[K> ")
-            yield one
-        finally:
-            one.cut_off()
+    return shells.running("store", "--disk", image, seconds=SECONDS)
 
 
 def test_files_are_there_after_the_machine_was_cut_off(image):

@@ -1,19 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Systems of servers on the emulators: what init promises, the shell, servers that die, and what a stub costs."""
 
-import contextlib
 import json
-import os
 import re
-import signal
-import subprocess
 import time
 
 import promises
 import pytest
+import shells
 
-from cobnut.process import Limit
-from conftest import ROOT, run_cobnut
+from conftest import run_cobnut
 
 SECONDS = 120  # of processor time, for one system
 ARM = "versatilepb"
@@ -29,49 +25,10 @@ def test_what_init_promises(board, emulator):
     assert done.returncode == 0
 
 
-class Shell:
-    """The basic system with its console on a pipe."""
-
-    def __init__(self, *words):
-        self.process = subprocess.Popen(
-            [str(ROOT / "cobnut"), "boot", "basic", *words],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            start_new_session=True,
-        )
-        self.said, self.asked = b"", 0
-
-    def until(self, text: bytes) -> str:
-        """What is said up to `text`, from where the last one ended."""
-        while text not in self.said:
-            more = self.process.stdout.read1(4096)
-            assert more, self.said.decode(errors="replace")
-            self.said += more
-        before, self.said = self.said.split(text, 1)
-        return before.decode().replace("\r", "")
-
-    def type(self, keys: str) -> None:
-        self.process.stdin.write(keys.encode())
-        self.process.stdin.flush()
-
-    def ask(self, keys: str) -> str:
-        """What is said from a line's first key until it has been done."""
-        self.asked += 1
-        self.type(f"{keys}; echo ={self.asked}=\r")
-        return self.until(b"\n=%d=\r\n" % self.asked)
-
-
 @pytest.fixture(params=["pc", ARM])
 def shell(request):
-    one = Shell("--board", request.param)
-    with Limit(one.process, SECONDS):
-        try:
-            one.until(b"\x1b[K> ")
-            yield one
-        finally:
-            with contextlib.suppress(ProcessLookupError):  # all have ended
-                os.killpg(one.process.pid, signal.SIGKILL)  # and with it the emulator
-            one.process.wait()
+    with shells.running("basic", "--board", request.param, seconds=SECONDS) as one:
+        yield one
 
 
 def test_the_shell_shows_and_ends_programs(shell):
