@@ -20,6 +20,15 @@ public:
     }
     /// From 0 to n - 1. By the product's upper half: emulators divide slowly.
     Word below(Word n) { return static_cast<Word>(static_cast<unsigned long long>(next()) * n >> 32); }
+    /// An index of `weights`, each as often as its weight says.
+    template <Word n> Word weighted(const Word (&weights)[n])
+    {
+        Word total = 0;
+        for (const Word weight : weights) total += weight;
+        Word left = below(total), index = 0;
+        while (left >= weights[index]) left -= weights[index++];
+        return index;
+    }
 
 private:
     Word state_;

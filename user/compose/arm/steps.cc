@@ -210,11 +210,7 @@ constexpr void (*const actions[ops])(const Step &) = {
 
 Op random_op(Random &random)
 {
-    Word total = 0;
-    for (const Word weight : weights) total += weight;
-    Word left = random.below(total), op = 0;
-    while (left >= weights[op]) left -= weights[op++];
-    return static_cast<Op>(op);
+    return static_cast<Op>(random.weighted(weights));
 }
 
 /// What shows what the step before it has left.

@@ -357,11 +357,7 @@ namespace {
 
 Op random_op(Random &random)
 {
-    Word total = 0;
-    for (const Word weight : weights) total += weight;
-    Word left = random.below(total), op = 0;
-    while (left >= weights[op]) left -= weights[op++];
-    return static_cast<Op>(op);
+    return static_cast<Op>(random.weighted(weights));
 }
 
 /// What sets a thread going after its space, its segment or its memory has become another, before anything else does.
