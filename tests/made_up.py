@@ -12,6 +12,7 @@ from cobnut.experiments import (
     ipc_scale,
     linux_programs,
     pingpong,
+    talking_groups,
     talking_linux,
     talking_spaces,
 )
@@ -315,5 +316,6 @@ def install(patch, measurement=measure) -> None:
     for module in LISTENING:
         patch.setattr(module, "listen", lambda lab, talks: [heard(talk) for talk in talks])
     patch.setattr(talking_linux, "listen", lambda lab, work: talking())
+    patch.setattr(talking_groups, "listen", lambda lab, *groups: talking())
     patch.setattr(linux_programs, "versions", lambda: "Linux that is made up")
     patch.setattr(machines, "load", lambda name: MACHINE)

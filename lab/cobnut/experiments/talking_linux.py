@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Which spaces switch to each other while Linux, as a server, runs what a shell is told, and which processes Linux runs
-one after the other: for `uhlig02/fig9`.
+one after the other: for `uhlig02/fig9` to `fig11`.
 
 All spaces are small as far as the kernel's rules let them. The plugin tells spaces by where they are (docs/plugin.md):
 by their page directory, and in small ones also by where their segments begin. Processes that have had the same space
@@ -52,6 +52,7 @@ class Graph:
     times: Mapping[tuple[str, str], int]
     hosts: Mapping[str, frozenset[str]]
     small: frozenset[str]
+    programs: frozenset[str]  # processes that have had a space, so without threads of the server
     successions: Mapping[tuple[str, str], int]
     unknown: int
 
@@ -95,7 +96,9 @@ def graph_of(peer: Peer) -> Graph:
         if one["case"] == case:
             successions[_label(one["from"]), _label(one["to"])] += one["times"]
     present = {name for pair in successions for name in pair}
-    names = {space: _who(who, present) for space, who in peer.measured.get("processes", {}).items()}
+    processes = peer.measured.get("processes", {})
+    names = {space: _who(who, present) for space, who in processes.items()}
+    programs = {_label(one) for had in processes.values() if SERVER not in had for one in had}
     times, unknown = Counter[tuple[str, str]](), 0
     hosts: dict[str, set[str]] = {}
     small = set()
@@ -111,7 +114,8 @@ def graph_of(peer: Peer) -> Graph:
                 small.add(name)
         if source != target:
             times[source, target] += count
-    return Graph(times, {name: frozenset(on) for name, on in hosts.items()}, frozenset(small), successions, unknown)
+    on = {name: frozenset(found) for name, found in hosts.items()}
+    return Graph(times, on, frozenset(small), frozenset(programs & present), successions, unknown)
 
 
 def _label(process: str) -> str:
@@ -128,25 +132,28 @@ def _who(processes: list[str], present: set[str]) -> str:
     return " ".join(labels) if labels else ROOT
 
 
-def series_of(name: str, graph: Graph) -> list[Series]:
-    """The graphs: edges `FROM-TO` with their times; spaces with their host's number, null for those in all."""
+def series_of(name: str, graph: Graph, clusters: Mapping[str, int] | None = None) -> list[Series]:
+    """The graphs: edges `FROM-TO` with their times; spaces with their host's number, null for those in all. Processes
+    are in these clusters, null for those in none; all are in one if there are none.
+    """
     groups = graph.groups
     spaces = sorted(groups)
     hosts = [None if groups[one] == GLOBAL else groups[one] for one in spaces]
     around = [None if one in (SERVER, ROOT) else 0 for one in spaces]
     processes = sorted({one for pair in graph.successions for one in pair})
+    together = [0 if clusters is None else clusters.get(one) for one in processes]
     return [
         edges(f"{name}.switches", "switches", graph.times),
         Series(f"{name}.host", "host", spaces, hosts),
         Series(f"{name}.cluster", "1: around the server", spaces, around),
         edges(f"{name}.successions", "times", graph.successions),
-        Series(f"{name}.process", "host", processes, [_host_of(one, groups) for one in processes]),
-        Series(f"{name}.process.cluster", "1: a process", processes, [0 for _ in processes]),
+        Series(f"{name}.process", "host", processes, [host_of(one, groups) for one in processes]),
+        Series(f"{name}.process.cluster", "1: a process", processes, together),
     ]
 
 
-def _host_of(process: str, groups: Mapping[str, int]) -> int | None:
-    """The group of the space in which the process was."""
+def host_of(process: str, groups: Mapping[str, int]) -> int | None:
+    """The host of the space in which the process was, None if it was in several."""
     names = [name for name in groups if process in name]
     found = groups[min(names, key=len)] if names else GLOBAL  # where there were the fewest others
     return None if found == GLOBAL else found

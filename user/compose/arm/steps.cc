@@ -208,10 +208,7 @@ constexpr void (*const actions[ops])(const Step &) = {
     talk, crowd, visit, exchange, another_thread, migrate,   area,      unborn, heir,  in_utcb, reach, race,
 };
 
-Op random_op(Random &random)
-{
-    return static_cast<Op>(random.weighted(weights));
-}
+Op random_op(Random &random) { return static_cast<Op>(random.weighted(weights)); }
 
 /// What shows what the step before it has left.
 Op sequel(Random &random, Op before)

@@ -355,10 +355,7 @@ constexpr const char *(*const actions[ops])(const Step &) = {
 
 namespace {
 
-Op random_op(Random &random)
-{
-    return static_cast<Op>(random.weighted(weights));
-}
+Op random_op(Random &random) { return static_cast<Op>(random.weighted(weights)); }
 
 /// What sets a thread going after its space, its segment or its memory has become another, before anything else does.
 Op sequel(Random &random, Op before)
