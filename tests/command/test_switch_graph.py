@@ -12,7 +12,7 @@ from cobnut.experiments import uhlig02_fig9
 from cobnut.experiments.talking_spaces import Talk
 from cobnut.experiments.uhlig02_fig9 import GLOBAL, graph_of, judge_one, series_of
 from cobnut.plots import SwitchGraph
-from cobnut.plots.graph import INNER
+from cobnut.plots.graph import INNER, Node
 from cobnut.report import picture
 from cobnut.results import Result, Series
 
@@ -136,6 +136,22 @@ def test_more_switches_make_a_wider_edge():
         if (edge.start, edge.end) == ("2", "3")
     }
     assert widths.pop() > max(edge.width for edge in layout(one)[1])
+
+
+@pytest.mark.parametrize(
+    ("name", "x", "y", "label", "side"),
+    [
+        ("12", 1, 0, "12", None),
+        ("lighttpd 43", 1, 0, "lighttpd 43", ("middle", "right")),
+        ("lighttpd 43", -1, 0, "lighttpd 43", ("middle", "left")),
+        ("server", 0, 0, "server", ("top", "center")),
+        ("sh 37 greeter 40 visitor 46", 0, -1, "visitor 46 +2", ("bottom", "center")),
+        ("sh 46 sed 46", 0, 1, "sh 46 sed 46", ("top", "center")),
+    ],
+)
+def test_a_long_name_stands_beside_its_node(name, x, y, label, side):
+    node = Node(name, 0, x, y)
+    assert (node.label, None if node.is_inside else node.side) == (label, side)
 
 
 def test_a_picture_is_drawn(tmp_path, monkeypatch):

@@ -6,6 +6,7 @@ that the two directions between nodes run apart, and its width is a logarithm of
 """
 
 import math
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 BEND, STEPS = 0.22, 14
 INNER = 0.16  # radius on which several nodes in the middle stand
 NOBODYS = 0.5  # by how much edges of no group are narrower
+LONGEST_INSIDE, LONGEST = 3, 14  # letters of a name that stands in its node, and of one beside it
+LIMIT = 1.4  # what is drawn around the circle of radius 1, names among it
+BESIDE = 0.09  # from a node's middle to the name beside it
 
 
 @dataclass(frozen=True)
@@ -27,6 +31,24 @@ class Node:
     group: int | None
     x: float
     y: float
+
+    @property
+    def label(self) -> str:
+        """Its name. Of one made of several processes, each a name and a number, the last and how many more: a shell becomes the program that it runs."""
+        *more, last = re.findall(r"\S+ \d+", self.name) or [self.name]
+        return f"{last} +{len(more)}" if more and len(self.name) > LONGEST else self.name
+
+    @property
+    def is_inside(self) -> bool:
+        """Whether its label stands in it."""
+        return len(self.label) <= LONGEST_INSIDE
+
+    @property
+    def side(self) -> tuple[str, str]:
+        """Where the label is otherwise: top, middle or bottom, and left, center or right."""
+        if abs(self.x) > BESIDE:
+            return "middle", "right" if self.x > 0 else "left"
+        return "bottom" if self.y < -BESIDE else "top", "center"
 
 
 @dataclass(frozen=True)
@@ -83,14 +105,16 @@ class SwitchGraph(Chart, Pictured):
                     "name": label,
                     "x": [node.x for node in members],
                     "y": [node.y for node in members],
-                    "text": [node.name for node in members],
+                    "text": [node.label for node in members],
+                    "hovertext": [node.name for node in members],
+                    "textposition": ["middle center" if node.is_inside else " ".join(node.side) for node in members],
                     "role": _group_role(group),
                     "marker": {"size": 22},
                     "textfont": {"size": 11},
-                    "hovertemplate": f"%{{text}}<extra>{label}</extra>",
+                    "hovertemplate": f"%{{hovertext}}<extra>{label}</extra>",
                 }
             )
-        hidden = {"visible": False, "range": [-1.25, 1.25]}
+        hidden = {"visible": False, "range": [-LIMIT, LIMIT]}
         return data, {
             "xaxis": hidden,
             "yaxis": hidden | {"scaleanchor": "x", "rangemode": "normal"},
@@ -138,12 +162,25 @@ class SwitchGraph(Chart, Pictured):
                 markeredgecolor="white",
                 zorder=3,
             )
-            axis.text(node.x, node.y, node.name, ha="center", va="center", fontsize=8, color="white", zorder=4)
+            _label(axis, node)
         axis.set_title(self.title, loc="left", fontsize=10)
-        axis.set_xlim(-1.25, 1.25)
-        axis.set_ylim(-1.25, 1.25)
+        axis.set_xlim(-LIMIT, LIMIT)
+        axis.set_ylim(-LIMIT, LIMIT)
         axis.set_aspect("equal")
         axis.axis("off")
+
+
+def _label(axis: "Axes", node: Node) -> None:
+    """Writes its label, in it or beside it."""
+    if node.is_inside:
+        axis.text(node.x, node.y, node.label, ha="center", va="center", fontsize=8, color="white", zorder=4)
+        return
+    up, across = node.side
+    x = node.x + {"left": -BESIDE, "center": 0, "right": BESIDE}[across]
+    y = node.y + {"bottom": -BESIDE, "middle": 0, "top": BESIDE}[up]
+    ha = {"left": "right", "center": "center", "right": "left"}[across]  # the text ends, or begins, at the node
+    va = {"bottom": "top", "middle": "center", "top": "bottom"}[up]
+    axis.text(x, y, node.label, ha=ha, va=va, fontsize=8, zorder=4)
 
 
 def place(clusters: dict[str, float | None]) -> dict[str, tuple[float, float]]:
