@@ -34,7 +34,9 @@ class Node:
 
     @property
     def label(self) -> str:
-        """Its name. Of one made of several processes, each a name and a number, the last and how many more: a shell becomes the program that it runs."""
+        """Its name. Of several processes, each a name and a number, the last and how many more: a shell becomes the
+        program that it runs.
+        """
         *more, last = re.findall(r"\S+ \d+", self.name) or [self.name]
         return f"{last} +{len(more)}" if more and len(self.name) > LONGEST else self.name
 
