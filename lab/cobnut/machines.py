@@ -11,6 +11,7 @@ import subprocess
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from cobnut import paths
@@ -62,9 +63,7 @@ def known(architecture: str | None = None) -> dict[str, Path]:
     found = {path.stem: path for path in sorted(paths.MACHINES.glob("*.toml"))}
     if architecture is None:
         return found
-    return {
-        name: path for name, path in found.items() if architecture_of(tomllib.loads(path.read_text())) == architecture
-    }
+    return {name: path for name, path in found.items() if architecture_of(_parsed(path.read_text())) == architecture}
 
 
 def architecture_of(tree: Mapping[str, object]) -> str:
@@ -75,7 +74,7 @@ def architecture_of(tree: Mapping[str, object]) -> str:
 def describe(path: Path) -> str:
     """The description in a machine file, for a listing."""
     try:
-        return str(tomllib.loads(path.read_text()).get("description", ""))
+        return str(_parsed(path.read_text()).get("description", ""))
     except (OSError, tomllib.TOMLDecodeError):
         return "(cannot be read)"
 
@@ -122,7 +121,7 @@ def read(name: str) -> Machine:
     """The machine `name` as its file has it, unchecked: for what has to be known before anything is built."""
     path = locate(name)
     data = path.read_bytes()
-    tree = tomllib.loads(data.decode())
+    tree = _parsed(data.decode())
     return Machine(
         name=str(tree.get("name", path.stem)),
         description=str(tree.get("description", "")),
@@ -171,7 +170,15 @@ def check(path: Path, changes: Mapping[str, str] | None = None) -> None:
         raise CobnutError(lines[0].removeprefix("cobnut-machine: "))
 
 
-def _flatten(tree: dict[str, object], prefix: str = "") -> dict[str, Parameter]:
+@cache
+def _parsed(text: str) -> Mapping[str, object]:
+    """The tree of a machine file. A listing asks for each of the few files hundreds of times; what is in one decides,
+    so that a file that changes is read anew.
+    """
+    return tomllib.loads(text)
+
+
+def _flatten(tree: Mapping[str, object], prefix: str = "") -> dict[str, Parameter]:
     found: dict[str, Parameter] = {}
     for key, value in tree.items():
         if not isinstance(value, dict):
