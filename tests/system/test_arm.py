@@ -5,7 +5,7 @@ import json
 import re
 
 import pytest
-from rows import rows
+from rows import begins, rows
 
 import guests
 from cobnut import attacks, boards, build, cpio, machines, sanitizing, stretches
@@ -106,12 +106,16 @@ PIECES = {
 
 @pytest.mark.parametrize("board", BOARDS)
 def test_what_is_done_in_one_piece_is_bounded(board):
-    """Whatever users have made of it (docs/preemption.md)."""
-    outcome = boot(board, program(board, "x2test", "filter=latency. latency=1"))
-    worst = {name: int(count) for name, count in re.findall(r"^latency: (\w+) (\d+)$", outcome.console, re.MULTILINE)}
+    """Whatever users have made of it (docs/preemption.md). These are the rows that count by themselves; all are made by
+    test_no_stretch_with_interrupts_off_is_long.
+    """
+    worst = {}
+    for begin in begins(PIECES):
+        console = boot(board, program(board, "x2test", f"filter=latency.{begin} latency=1")).console
+        worst |= {name: int(count) for name, count in re.findall(r"^latency: (\w+) (\d+)$", console, re.MULTILINE)}
+        assert re.search(r"^x2test: [1-9]\d* passed, 0 failed$", console, re.MULTILINE), console[-2000:]
     assert worst.keys() == PIECES
     assert all(count < 20_000 for count in worst.values()), worst
-    assert " passed, 0 failed" in outcome.console
 
 
 @pytest.mark.parametrize(("board", "tags"), [*((board, True) for board in BOARDS), ("collie", False)])
