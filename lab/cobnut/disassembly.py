@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """An executable's instructions, with their properties that are needed here: what they write, where they go, which
-coprocessor they command.
+coprocessor they command. capstone is loaded when something is decoded: most commands decode nothing.
 """
 
 import bisect
@@ -9,9 +9,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-
-import capstone
-from capstone import arm, x86
 
 from cobnut import elf
 from cobnut.boards import ARM, Processor
@@ -96,6 +93,8 @@ def short(function: str) -> str:
 
 
 def _decoder(processor: Processor) -> Any:
+    import capstone
+
     if processor is ARM:
         decoder = capstone.Cs(capstone.CS_ARCH_ARM, capstone.CS_MODE_ARM)
     else:
@@ -106,8 +105,10 @@ def _decoder(processor: Processor) -> Any:
 
 
 def _of_ia32(one: Any, functions: Mapping[int, str]) -> dict[str, Any]:
+    from capstone import CS_AC_WRITE, x86
+
     registers = [op for op in one.operands if op.type == x86.X86_OP_REG]
-    writes = frozenset(one.reg_name(op.reg) for op in registers if op.access & capstone.CS_AC_WRITE)
+    writes = frozenset(one.reg_name(op.reg) for op in registers if op.access & CS_AC_WRITE)
     direct = [op.imm for op in one.operands if op.type == x86.X86_OP_IMM]
     branches = one.id in (x86.X86_INS_CALL, x86.X86_INS_JMP) and direct
     goes_to = functions.get(direct[0] & 0xFFFFFFFF) if branches else None
@@ -115,6 +116,8 @@ def _of_ia32(one: Any, functions: Mapping[int, str]) -> dict[str, Any]:
 
 
 def _of_arm(one: Any, functions: Mapping[int, str]) -> dict[str, Any]:
+    from capstone import arm
+
     found: dict[str, Any] = {}
     memory = [op for op in one.operands if op.type == arm.ARM_OP_MEM]
     if memory:

@@ -12,7 +12,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-import cxxfilt
 from elftools.common.exceptions import ELFError
 from elftools.elf.constants import P_FLAGS, SH_FLAGS
 from elftools.elf.elffile import ELFFile
@@ -164,6 +163,8 @@ def read(path: Path) -> Executable:
 @functools.cache
 def demangled(name: str) -> str:
     """A symbol as C++ has it, with its parameters; any other as it is."""
+    import cxxfilt  # few commands need it, and it looks for C++'s library
+
     try:
         return cxxfilt.demangle(name)
     except cxxfilt.Error:  # it is none of C++, or there is no library of C++ here to ask

@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Progress of long work: a bar on a terminal, plain lines elsewhere. Always on stderr."""
+"""Progress of long work: a bar on a terminal, plain lines elsewhere. Always on stderr.
+
+rich is loaded for a bar only.
+"""
 
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 PLAIN_STEPS = 4  # a plain log gets a line at each quarter, not one a step
 
@@ -25,7 +28,7 @@ class Meter(Protocol):
 
 
 class _Bar:
-    def __init__(self, progress: Progress, title: str) -> None:
+    def __init__(self, progress: "Progress", title: str) -> None:
         self._progress = progress
         self._title = title
         self._task = progress.add_task(title, total=None)
@@ -78,7 +81,7 @@ class Silent:
         pass
 
 
-_shown: Progress | None = None  # what is on the terminal
+_shown: "Progress | None" = None  # what is on the terminal
 
 
 @contextmanager
@@ -92,6 +95,9 @@ def meter(title: str) -> Iterator[Meter]:
     if _shown:  # within other work: a bar below its own
         yield _Bar(_shown, title)
         return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as _shown:
         try:

@@ -1,13 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Results on the console: a table on a terminal, one plain line for each row elsewhere."""
+"""Results on the console: a table on a terminal, for which rich is loaded, one plain line for each row elsewhere."""
 
 import sys
 from collections.abc import Sequence
 from typing import Literal
-
-from rich.console import Console
-from rich.measure import Measurement
-from rich.table import Table
 
 from cobnut.causes import TAKERS, by_taker
 from cobnut.checks import Verdict, by_kind, in_words, met
@@ -150,6 +146,10 @@ def show_ledger(result: Result) -> None:
 def show(title: str, heads: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
     """Rows of cells below their heads."""
     if sys.stdout.isatty():
+        from rich.console import Console
+        from rich.measure import Measurement
+        from rich.table import Table
+
         console = Console()
         table = Table(title=title, title_justify="left")
         for index, head in enumerate(heads):

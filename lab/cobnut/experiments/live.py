@@ -5,7 +5,6 @@ That says what emulator and host do together, and nothing is modelled: the same 
 """
 
 import contextlib
-import http.client
 import re
 import subprocess
 import tempfile
@@ -74,6 +73,8 @@ def running(boot: Boot) -> Iterator["subprocess.Popen[bytes]"]:
 
 def wait_for_page(guest: "subprocess.Popen[bytes]", port: int) -> None:
     """Until the web server answers, or the guest ends."""
+    import http.client
+
     while guest.poll() is None:
         one = http.client.HTTPConnection("127.0.0.1", port)
         with contextlib.suppress(OSError, http.client.HTTPException):

@@ -10,11 +10,14 @@ import os
 import re
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import jinja2
 from pydantic import TypeAdapter, ValidationError
 
 from cobnut.results import Result
+
+if TYPE_CHECKING:
+    import jinja2
 
 INDEX = "index.html"
 HEAD = "<head>\n"
@@ -89,7 +92,7 @@ def entries(folder: Path) -> list[Entry]:
     return sorted(found, key=lambda one: (one.date, one.file), reverse=True)
 
 
-def write(folder: Path, environment: jinja2.Environment) -> None:
+def write(folder: Path, environment: "jinja2.Environment") -> None:
     """Writes the folder's index anew."""
     text = environment.get_template("index.html").render(entries=entries(folder))
     replace_text(folder / INDEX, text)

@@ -8,8 +8,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import jinja2
-
 from cobnut import machines, paths
 from cobnut.checks import Check, Verdict, by_kind, in_words, met
 from cobnut.experiments import Experiment
@@ -31,6 +29,8 @@ def write(
     """Writes the page of `result` into `folder`, where every run has a page of its own, and returns the path of the
     experiment's latest; the folder's index lists all. `notes` are facts about the run.
     """
+    import jinja2
+
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True, undefined=jinja2.StrictUndefined
     )
