@@ -246,9 +246,8 @@ def measure_linux(lab: Lab, guest: linux_guest.LinuxGuest) -> list[Trace]:
     if not given.has_sysenter(lab):
         del commands[SYSENTER]
     with tempfile.TemporaryDirectory(prefix="cobnut-") as name:
-        what = replace(
-            linux_guest.boot(guest, Path(name), "\n".join(commands.values())), cpu=given.cpu_for(lab, guest.kernel)
-        )
+        boot = linux_guest.boot(guest, Path(name), "\n".join(commands.values()), quick=lab.quick)
+        what = replace(boot, cpu=given.cpu_for(lab, guest.kernel))
         return measure(lab, what, from_begin=True, names=tuple(commands), symbol_at=guest.symbol_at)
 
 

@@ -109,7 +109,7 @@ def _boot(lab: Lab, guest: LinuxGuest, ignore: str | None = None) -> tuple[Findi
     with tempfile.TemporaryDirectory(prefix="cobnut-") as name:
         folder = Path(name)
         out = folder / "reports.json"
-        what = linux_guest.boot(guest, folder, COMMANDS.format(rounds=lab.settings["rounds"]))
+        what = linux_guest.boot(guest, folder, COMMANDS.format(rounds=lab.settings["rounds"]), quick=lab.quick)
         plugin = sanitizing.plugin_for([("symbols", str(guest.symbols))], out, ignore=ignore)
         outcome = qemu.run(what, timeout=TIMEOUT_SECONDS, plugin=plugin)
         if outcome.timed_out:
