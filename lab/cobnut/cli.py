@@ -61,7 +61,7 @@ def test(
     part: Annotated[
         str | None,
         typer.Argument(
-            help="lint, unit, lab, command or system, all of them if left out; or long, which is none of them.",
+            help="lint, unit, lab, command, system or linux, all of them if left out; or long, which is none of them.",
             metavar="[PART]",
         ),
     ] = None,

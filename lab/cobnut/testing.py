@@ -23,6 +23,7 @@ from cobnut.linux import guest
 RESULTS = paths.BUILD / "test"
 LONG = "long"
 MOST_WORKERS = 8
+OF_LINUX = "test_linux_*.py"  # of tests/system, a part of its own
 
 
 @dataclass(frozen=True)
@@ -131,9 +132,17 @@ def system() -> Count:
     build.network(boards.find("pc"))
     build.store(boards.find("pc"))
     packages.ensure(packages.BROWSER, packages.GDB, packages.GDB_ARM, packages.IPERF)
+    foreign.make_all()
+    return _pytest("system", f"--ignore-glob=*/{OF_LINUX}")
+
+
+def linux() -> Count:
+    """Linux as a server, and with fast switching on ARM"""
+    proofs.emulators_and_kernels()
+    packages.ensure(packages.BROWSER)
     guest.ensure()
     foreign.make_all()
-    return _pytest("system")
+    return _pytest("linux", files=sorted((paths.ROOT / "tests" / "system").glob(OF_LINUX)))
 
 
 def long(chosen: Sequence[proofs.AnyProof]) -> Count:
@@ -142,8 +151,9 @@ def long(chosen: Sequence[proofs.AnyProof]) -> Count:
     return Count(verdicts.count(True), verdicts.count(False))
 
 
-def _pytest(folder: str) -> Count:
-    report = RESULTS / f"{folder}.xml"
+def _pytest(part: str, *more: str, files: Sequence[Path] = ()) -> Count:
+    """Runs a part's tests: those of its folder, or of `files`; `more` are options of pytest's."""
+    report = RESULTS / f"{part}.xml"
     # two for each processor: a test waits half of its time for a clock, a cable or a disk, and what it may take is
     # processor time, so that they do not disturb each other
     workers = min(MOST_WORKERS, 2 * (os.cpu_count() or 1))
@@ -157,8 +167,10 @@ def _pytest(folder: str) -> Count:
         "worksteal",
         "--durations=5",
         f"--junitxml={report}",
+        *more,
     ]
-    return _junit([sys.executable, "-m", "pytest", *options, str(paths.ROOT / "tests" / folder)], report)
+    places = map(str, files or [paths.ROOT / "tests" / part])
+    return _junit([sys.executable, "-m", "pytest", *options, *places], report)
 
 
 def _junit(command: list[str], report: Path) -> Count:
@@ -186,4 +198,5 @@ PARTS: dict[str, Callable[[], Count]] = {
     "lab": lab,
     "command": command,
     "system": system,
+    "linux": linux,
 }
