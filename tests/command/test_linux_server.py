@@ -86,11 +86,13 @@ def test_an_image_has_what_the_one_has_that_it_extends(tmp_path):
         '[links]\n"bin/x" = "y"\n"bin/z" = "y"\n'
     )
     (tmp_path / "two.toml").write_text(
-        'description = "2"\nextends = "one"\npackages = ["c"]\nalone = ["d"]\nmemory_mb = 512\n[links]\n"bin/x" = "w"\n'
+        'description = "2"\nextends = "one"\npackages = ["c"]\nalone = ["d"]\nmemory_mb = 512\nappend = "a=1"\n'
+        '[links]\n"bin/x" = "w"\n'
     )
     found = images.find("two", tmp_path)
     assert found.packages == ("a", "b", "c") and found.shell == "/s" and found.memory_mb == 512
     assert found.links == (("bin/x", "w"), ("bin/z", "y"))
+    assert found.append == "a=1" and images.find("one", tmp_path).append == ""
     assert found.alone == ("d", "e") and found.components == "main non-free"
     assert images.find("minimal").components == "main"
 

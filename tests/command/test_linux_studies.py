@@ -4,23 +4,30 @@
 import pytest
 
 import made_up
+from cobnut import published, results
+from cobnut.checks import alternatives, exactly, judge
 from cobnut.errors import CobnutError
 from cobnut.experiments import (
+    find,
     haertig97_aim,
     haertig97_compile,
     haertig97_lmbench,
     talking_linux,
     uhlig02_catwc,
     uhlig02_fig7,
+    uhlig02_fig8,
     uhlig02_fig9,
     uhlig02_gcc,
     uhlig02_mysql,
     uhlig02_table3,
+    uhlig02_table5,
 )
 from cobnut.experiments.haertig97_lmbench import ROWS, Row, operation
 from cobnut.experiments.linux_programs import Peer, Turns
 from cobnut.experiments.talking_graph import GLOBAL
 from cobnut.experiments.uhlig02_table3 import REQUESTS
+from cobnut.linux import stroll
+from cobnut.results import Result
 
 # as lmbench prints it, by the name of the row
 SAID = {
@@ -235,3 +242,67 @@ def test_a_request_gains_what_the_paper_says(large, verdict):
     checks = {check.name: check for check in uhlig02_table3.judge_request("pointer", found)}
     assert checks["pointer.gain"].verdict == verdict
     assert not checks["pointer.cycles.small"].ok and not checks["pointer.cycles.servers"].ok
+
+
+def framed(name, per_frame, misses, refilled=0, frames=10):
+    """A frame of Doom that takes so much, beside 5,000 cycles for the game's start."""
+    loops = {}
+    for tics in (uhlig02_fig8.ONCE, uhlig02_fig8.ONCE + frames):
+        row = {counter: [tics * misses] for counter in ("itlb_misses", "dtlb_misses")}
+        row |= {"cycles": [5_000 + tics * per_frame]}
+        ledger = {"cache_refill": tics * refilled, "write_back": 0, "instructions": 5_000}
+        region = {"per_iteration": row, "ledger": ledger, "iterations": 1}
+        loops[uhlig02_fig8.name_of(tics)] = Turns(name, "stroll", region, {}, [])
+    return uhlig02_fig8.each(Peer(name, loops, "", ()), frames)
+
+
+def test_a_frame_has_nothing_of_the_games_start():
+    found = framed("small", 200, 3)
+    assert (found.cycles, found.counted["itlb_misses"], found.ledger["instructions"]) == (200, 3, 0)
+
+
+def test_a_frame_gains_and_misses_what_the_paper_says():
+    found = {"small": framed("small", 1060, 100), "servers": framed("servers", 1000, 37)}
+    checks = {check.name: (check.measured, check.ok) for check in uhlig02_fig8.judge(found)}
+    assert checks == {
+        "gain.frames": (pytest.approx(0.06), True),
+        "saved.itlb_misses": (pytest.approx(0.63), True),
+        "saved.dtlb_misses": (pytest.approx(0.63), False),
+        "servers.small": (pytest.approx(1 / 1.06), True),
+        "servers.without_caches": (pytest.approx(1 / 1.06), True),
+    }
+    slower = {"small": framed("small", 1000, 9), "servers": framed("servers", 1020, 9, refilled=20)}
+    checks = {check.name: check.ok for check in uhlig02_fig8.judge(slower)}
+    assert not checks["servers.small"] and checks["servers.without_caches"]
+
+
+def test_a_stroll_is_as_long_as_it_was_asked_for_and_ends():
+    assert [len(stroll.demo(tics)) for tics in (0, 1, 40)] == [14, 18, 174]
+    shot = stroll.demo(3, {1}, walks=False, monsters=False)
+    assert shot == bytes([109, 2, 1, 1, 0, 0, 0, 1, 0, 1, 0, 0, 0]) + bytes(7) + b"\x01" + bytes(4) + b"\x80"
+    moves = {tic[0:3] for tic in zip(*[iter(stroll.demo(60)[13:-1])] * 4, strict=True)}
+    assert moves == {(25, 0, 0), (25, 0, 2)}
+
+
+def of_checks(**measured):
+    """A result with such checks."""
+    made = [judge(name, value, "", exactly(0), "") for name, value in measured.items()]
+    return Result("x", None, results.provenance(), [], made, [])
+
+
+def test_a_row_of_the_table_is_what_its_experiment_measures():
+    calls, pings = (row for row in uhlig02_table5.ROWS if row.name in ("linux", "sawmill"))
+    found = of_checks(**{"getpid.gain": 1.7, "read_4k.gain": 1.4, "getpid.large": 9, "write_4k.gain": None})
+    assert calls.measured(found) == pytest.approx([0.7, 0.4])
+    assert pings.measured(of_checks(saved=0.18, **{"large.cycles": 7})) == [0.18]
+    checks = {check.name: check.ok for check in uhlig02_table5.judge(calls, [0.7, 0.4])}
+    assert checks == {"linux.least": True, "linux.most": True}
+    assert [check.ok for check in uhlig02_table5.judge(pings, [])] == [False], "nothing was measured"
+
+
+def test_each_row_names_checks_that_its_experiment_declares():
+    for row in uhlig02_table5.ROWS:
+        sheet = find(row.experiment).sheet
+        declared = [one for name in sheet.names for one in alternatives(name)]
+        assert set(row.checks) <= set(declared), row.name
+    assert [row.name for row in uhlig02_table5.ROWS] == list(published.U02_TABLE5)

@@ -106,7 +106,7 @@ def prepare(wish: Wish, folder: Path) -> Boot:
     with room.needed(archive.parent, 0, f"the image {image.name}"):
         size_mb = initrd.write(image, wish.extra, archive) // MB
     least_mb = LEAST_MB + 2 * size_mb
-    wish, memory_mb = placed(wish, image, least_mb)
+    wish, memory_mb = placed(replace(wish, append=f"{image.append} {wish.append}".strip()), image, least_mb)
     if memory_mb < least_mb:
         raise CobnutError(f"--memory {memory_mb}: is too little for the image {image.name}, which needs {least_mb} MB")
     return _boot(wish, kernel, archive, memory_mb)

@@ -22,6 +22,7 @@ KEYS = {
     "extends": str,
     "without": list,
     "memory_mb": int,
+    "append": str,
 }
 NEEDED = ("description", "packages")
 
@@ -31,7 +32,7 @@ class Image:
     """A file system: packages with all that they depend on, and packages `alone`, from these components of Debian's
     archive. It has everything of them but `rootfs.LEFT_OUT` and what the patterns `without` name; links as
     (place, target); and users that scripts of packages would make, as (name, number), each with a group of its own.
-    `memory_mb` is what Linux gets with it by default.
+    `memory_mb` is what Linux gets with it by default, and `append` are options of Linux that it needs.
     """
 
     name: str
@@ -45,6 +46,7 @@ class Image:
     memory_mb: int
     users: tuple[tuple[str, int], ...] = ()
     architecture: str = "i386"  # Debian's name of it
+    append: str = ""
 
 
 COMPONENTS = "main"
@@ -87,4 +89,5 @@ def find(name: str, folder: Path = FOLDER) -> Image:
         tuple(map(str, tree.get("without", ()))),
         tree.get("memory_mb", base.memory_mb),
         tuple(sorted({**dict(base.users), **tree.get("users", {})}.items())),
+        append=tree.get("append", base.append),
     )
