@@ -295,9 +295,16 @@ def test_a_row_of_the_table_is_what_its_experiment_measures():
     found = of_checks(**{"getpid.gain": 1.7, "read_4k.gain": 1.4, "getpid.large": 9, "write_4k.gain": None})
     assert calls.measured(found) == pytest.approx([0.7, 0.4])
     assert pings.measured(of_checks(saved=0.18, **{"large.cycles": 7})) == [0.18]
-    checks = {check.name: check.ok for check in uhlig02_table5.judge(calls, [0.7, 0.4])}
+    checks = {check.name: check.ok for check in uhlig02_table5.judge(calls, [0.7, 0.4], True)}
     assert checks == {"linux.least": True, "linux.most": True}
-    assert [check.ok for check in uhlig02_table5.judge(pings, [])] == [False], "nothing was measured"
+    assert [check.ok for check in uhlig02_table5.judge(pings, [], True)] == [False], "nothing was measured"
+
+
+@pytest.mark.parametrize(("value", "oks"), [(0.18, [True, True]), (0.08, [False, True]), (-0.02, [False, False])])
+def test_on_another_machine_than_the_papers_small_spaces_only_have_to_lose_nothing(value, oks):
+    pings = next(row for row in uhlig02_table5.ROWS if row.name == "sawmill")
+    checks = [next(uhlig02_table5.judge(pings, [value], is_papers)) for is_papers in (True, False)]
+    assert [check.ok for check in checks] == oks
 
 
 def test_each_row_names_checks_that_its_experiment_declares():

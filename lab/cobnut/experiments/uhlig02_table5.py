@@ -7,13 +7,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from cobnut import experiments, progress, published, sheets, tables
-from cobnut.checks import Check, Rule, reproduces
+from cobnut.checks import Check, Rule, at_least, reproduces
 from cobnut.experiments import Experiment, Kind, Lab, Setting
 from cobnut.results import Result, Series
 
 SHEET = sheets.beside(__file__)
 
-PERCENT = 0.01  # what the paper's percentages are told to
+PAPERS = "pentium4-1400"  # the paper's machine
+PERCENT = 0.01  # what the paper's percentages are told to; and what may be lost on another machine
 EVERY = "all"
 ENDS = ("least", "most")
 
@@ -68,7 +69,9 @@ def run(lab: Lab) -> Result:
         results[name] = run_one(lab, name)
         lab.meter.advance(note=name)
     found = {row: row.measured(results[row.experiment]) for row in rows}
-    return lab.result(series_of(found), [check for row, values in found.items() for check in judge(row, values)])
+    is_papers = lab.machine.name == PAPERS
+    checks = [check for row, values in found.items() for check in judge(row, values, is_papers)]
+    return lab.result(series_of(found), checks)
 
 
 def run_one(lab: Lab, name: str) -> Result:
@@ -78,14 +81,17 @@ def run_one(lab: Lab, name: str) -> Result:
     return one.run(replace(lab, experiment=name, settings=settings, meter=progress.Silent()))
 
 
-def judge(row: Row, values: list[float]) -> Iterator[Check]:
-    """The row's improvement, or the least and the most of several."""
+def judge(row: Row, values: list[float], is_papers: bool) -> Iterator[Check]:
+    """The row's improvement, or the least and the most of several: on the paper's machine against the paper, and on
+    others small spaces have to lose nothing.
+    """
     least, most = published.U02_TABLE5[row.name]
     if not row.is_range:
-        yield SHEET.judge(row.name, min(values, default=None), rule_for(least, most), experiment=row.experiment)
+        rule = rule_for(least, most) if is_papers else at_least(-PERCENT)
+        yield SHEET.judge(row.name, min(values, default=None), rule, experiment=row.experiment)
         return
     for end, value, theirs in zip(ENDS, (min, max), (least, most), strict=True):
-        rule = rule_for(theirs, theirs)
+        rule = rule_for(theirs, theirs) if is_papers else at_least(-PERCENT)
         yield SHEET.judge(f"{row.name}.{end}", value(values, default=None), rule, experiment=row.experiment)
 
 
@@ -118,7 +124,7 @@ EXPERIMENT = Experiment(
     name="uhlig02/table5",
     sheet=SHEET,
     kind=Kind.STUDY,
-    machine="pentium4-1400",
+    machine=PAPERS,
     settings={"only": Setting(0, 0, range(len(ONLY)), "one row of the table instead of all", names=ONLY)},
     run=run,
     plots=SHEET.all_plots,
