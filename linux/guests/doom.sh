@@ -30,8 +30,8 @@ END
 # played OPTIONS: the game with these
 played() { /usr/games/crispy-doom -iwad $GAME -nogui -nograbmouse -nomusic -extraconfig /tmp/doom.cfg "$@"; }
 
-# timed DEMO: every frame of DEMO.lmp, one after the other without a pause; that ends like an error, with 255.
+# timed DEMO OPTIONS: every frame of DEMO.lmp, one after the other without a pause; that ends like an error, with 255.
 timed() {
-    played -nosound -timedemo "$1"
+    played -nosound -timedemo "$@"
     [ $? = 255 ]
 }

@@ -256,6 +256,15 @@ def framed(name, per_frame, misses, refilled=0, frames=10):
     return uhlig02_fig8.each(Peer(name, loops, "", ()), frames)
 
 
+def test_strolls_are_told_apart_by_what_the_game_prints():
+    """Each of the three starts says its skill, and no text of one is in a line of another."""
+    work = uhlig02_fig8.work(30)
+    said = [f"startskill {skill - 1}  deathmatch: 0" for skill in (uhlig02_fig8.WARM, *uhlig02_fig8.SKILLS)]
+    assert [sum(loop.first in line for line in said) for loop in work.loops] == [1, 1]
+    assert [loop.behind for loop in work.loops] == ["timed 5 gametics", "timed 35 gametics"]
+    assert all(f"-skill {skill}" in work.command for skill in uhlig02_fig8.SKILLS)
+
+
 def test_a_frame_has_nothing_of_the_games_start():
     found = framed("small", 200, 3)
     assert (found.cycles, found.counted["itlb_misses"], found.ledger["instructions"]) == (200, 3, 0)

@@ -22,6 +22,9 @@ PEERS = (NATIVE, LARGE, SMALL, SERVERS, ALL)
 PAPERS = (SMALL, SERVERS)  # the X server in a large space, and in a small one
 MORE_THAN_SMALL = "ulimit -s 65536"  # KB of stack, for which a small space has no place: the game's
 ONCE = 5  # frames of the stroll that is taken off the other
+# what the game is told, and says of it when it is about to set up the level: the session has another skill
+SKILLS = 1, 2
+WARM = 3  # of a stroll before both, after which all pages of files are in memory
 MOST_SLOWER = 1.01  # in small spaces, times large ones
 COUNTED = {
     "cycles": "modelled cycles",
@@ -79,12 +82,14 @@ def name_of(tics: int) -> str:
 
 
 def work(frames: int) -> Work:
-    """The X server, and both strolls; the game says when it begins one and when all its frames were shown."""
+    """The X server, and the strolls: the game says when it has started, and when all frames were shown."""
     lengths = (ONCE, ONCE + frames)
     loops = tuple(
-        Printed(name_of(tics), f"Playing demo {name_of(tics)}.lmp", f"timed {tics} gametics") for tics in lengths
+        Printed(name_of(tics), f"startskill {skill - 1} ", f"timed {tics} gametics")
+        for skill, tics in zip(SKILLS, lengths, strict=True)
     )
-    played = " && ".join(f"timed {name_of(tics)}" for tics in lengths)
+    runs = zip((WARM, *SKILLS), (ONCE, *lengths), strict=True)
+    played = " && ".join(f"timed {name_of(tics)} -skill {skill}" for skill, tics in runs)
     start = f". ./{SCRIPT} && display_serves"
     demos = {f"{name_of(tics)}.lmp": stroll.demo(tics) for tics in lengths}
     return Work(
