@@ -56,6 +56,38 @@ rpc::Result<Name> fork(Name bootstrap)
     return result;
 }
 
+rpc::Result<Opened> open_object(const char *service, const char *path)
+{
+    const auto pager = ask<LookUp>(rpc::Name(service));
+    if (!pager) return pager.error;
+    const auto reply = ask<PortAllocate>();
+    if (!reply) return reply.error;
+    Message m;
+    m.port = pager.value;
+    m.reply = reply.value;
+    m.id = open_request;
+    m.word_count = Message::most_words;
+    for (Word i = 0; path[i] && i < sizeof m.words; i++) reinterpret_cast<char *>(m.words)[i] = path[i];
+    const auto answer = ask<Call>(m, reply.value);
+    ask<PortDeallocate>(reply.value);
+    ask<PortDeallocate>(pager.value);
+    if (!answer) return answer.error;
+    const auto error = static_cast<rpc::Error>(answer.value.words[0]);
+    if (error != rpc::Error::none) return error;
+    return Opened{answer.value.rights[0].name, answer.value.words[1]};
+}
+
+rpc::Result<Mapped> map_object(const char *service, const char *path, bool copy)
+{
+    const auto opened = open_object(service, path);
+    if (!opened) return opened.error;
+    const Word pages = (opened.value.bytes + page_size - 1) / page_size;
+    const auto at = ask<VmMap>(opened.value.object, pages * page_size, Word{0}, Word{copy});
+    ask<PortDeallocate>(opened.value.object);
+    if (!at) return at.error;
+    return Mapped{at.value, opened.value.bytes};
+}
+
 void exit(Word code)
 {
     for (;;) ask<TaskTerminate>(Name{0}, code);

@@ -21,6 +21,23 @@ rpc::Result<Word> boot(int (*entry)());
 /// port `bootstrap` of the caller's (0: none). The caller gets a send right to its port, the copy 0.
 rpc::Result<Name> fork(Name bootstrap);
 
+/// A memory object that the pager `service`, a program of the system (pager.h), has by a path of up to 64 bytes, as a
+/// send right, and how long it is. Errors: not_found (no such pager), those of the pager, and of Call.
+struct Opened {
+    Name object;
+    Word bytes;
+};
+rpc::Result<Opened> open_object(const char *service, const char *path);
+
+struct Mapped {
+    Word address; ///< at which page it begins
+    Word bytes;   ///< of what has the path; the rest of its last page is zeros
+};
+
+/// Maps all of such an object, at most 256 KB. With `copy`, what is written stays the caller's own; otherwise the pager
+/// gets it when nobody has it mapped any more. Errors: of open_object() and VmMap.
+rpc::Result<Mapped> map_object(const char *service, const char *path, bool copy = false);
+
 /// Ends the calling task.
 [[noreturn]] void exit(Word code);
 

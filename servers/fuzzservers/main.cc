@@ -49,7 +49,7 @@ constexpr Interface input_interface(Input::Operations{}, rpc::List<>{});
 constexpr Interface network_interface(Network::Operations{}, rpc::List<>{});
 constexpr Interface nic_interface(Nic::Operations{}, rpc::List<>{});
 constexpr Interface store_interface(Store::Operations{}, rpc::List<>{});
-constexpr Interface boot_interface(rpc::List<mach::Boot>{}, rpc::List<>{});
+constexpr Interface boot_interface(mach::ProgramOperations{}, rpc::List<>{});
 constexpr Interface mach_interface(mach::Operations{},
                                    rpc::List<mach::TaskTerminate, mach::TaskCreate, mach::VmDeallocate>{});
 

@@ -4,7 +4,8 @@
 // systems" (1989), and Young and others, "The duality of memory and communication" (1987), say what these are; names
 // and numbers of notifications and of pagers' messages are Mach 3's.
 //
-// A task calls its pager, which is the server, and is known by its thread. The names of its rights are its own.
+// A task calls its pager, which is the server, and is known by its thread. The names of its rights are its own. A
+// program of the system that has joined (Join) is a task in all but its space, which stays init's.
 #pragma once
 
 #include <rpc/rpc.h>
@@ -26,7 +27,9 @@ struct Right {
     Word kind; ///< a Disposition, or received: of Rights
 };
 struct Memory {
-    Word address, bytes; ///< whole pages; the receiver gets a copy, made when one of the two writes
+    /// Whole pages; the receiver gets a copy, made when one of the two writes. Received with address 0: there was no
+    /// room for it.
+    Word address, bytes;
 };
 
 /// Sent: `port` is where to, a send right; `reply` a port of the sender's to which the receiver gets a send right.
@@ -47,8 +50,14 @@ enum class Wait : Word { no, yes };
 inline constexpr Word dead_name_notification = 72;
 /// To a memory object's port, as its pager: words are the object, the offset in it, and its bytes.
 inline constexpr Word data_request = 2203;
-/// Likewise: words are the object and the offset, memory[0] is a modified page.
+/// Likewise: words are the object, the offset and the bytes of memory[0], pages that were modified.
 inline constexpr Word data_return = 2208;
+inline constexpr Word most_returned = 16; ///< pages of one such message
+/// Likewise: words[0] is the object, which nobody has mapped any more. What was modified has been returned before.
+inline constexpr Word object_terminated = 2201;
+
+/// How long a task waits for a pager that does not answer, in microseconds; it is ended then.
+inline constexpr Word pager_timeout_us = 2'000'000;
 
 inline constexpr Word page_size = 4096;
 
@@ -69,6 +78,12 @@ using PortNotify = rpc::Operation<0x305, Nothing(Name name, Name notify)>;
 /// Of Rights. Errors: not_found.
 using PortType = rpc::Operation<0x306, Word(Name name)>;
 
+/// As Mach's name service: all tasks may have a send right to `port` by the name `service`, until it dies. For programs
+/// that have joined, of their own ports; tasks are denied. Errors: full (another live port has it).
+using CheckIn = rpc::Operation<0x307, Nothing(rpc::Name service, Name port)>;
+/// A send right to what was checked in. Errors: not_found (nothing was, or it has died).
+using LookUp = rpc::Operation<0x308, Name(rpc::Name service)>;
+
 // ---------------------------------------------------------------------------------------------------------- messages
 
 /// Errors: not_running (the port is dead), denied (a right is not there), bad_value (memory is not there, or a receive
@@ -80,6 +95,8 @@ using Receive = rpc::Operation<0x311, Message(Name name, Wait wait)>;
 using Call = rpc::Operation<0x312, Message(Message message, Name name)>;
 
 // ------------------------------------------------------------------------------------------------------------ memory
+// A program that has joined has its memory from init: here it may allocate, send and receive in the window that it has
+// joined with, and VmMap, VmInherit and TaskCreate are denied.
 
 /// Pages of zeros; where they are.
 using VmAllocate = rpc::Operation<0x320, Word(Word bytes)>;
@@ -95,8 +112,11 @@ using VmInherit = rpc::Operation<0x323, Nothing(Word address, Inheritance kind)>
 /// For a pager, whose port `port` is: the data of a page that was asked for, from the caller's memory at `address`; 0:
 /// there is none, the page is zeros.
 using DataProvided = rpc::Operation<0x328, Nothing(Name port, Word object, Word offset, Word address)>;
-/// For a pager: pages of its object that were modified are returned (data_return), and none stays.
+/// For a pager: pages of its object that were modified are returned (data_return), and none stays. Errors: full (there
+/// is no room to return more now; the others are still there).
 using Flush = rpc::Operation<0x329, Nothing(Name port, Word object)>;
+/// For a pager: it cannot give a page that was asked for. The tasks that wait for it are ended.
+using DataError = rpc::Operation<0x32A, Nothing(Name port, Word object, Word offset)>;
 
 // ------------------------------------------------------------------------------------------------------------- tasks
 
@@ -104,7 +124,8 @@ using Flush = rpc::Operation<0x329, Nothing(Name port, Word object)>;
 /// `ip` with the stack pointer `sp`. Its only right is a send right by the name 1, to the port `bootstrap` of the
 /// caller's. The answer is a send right to the new task's own port, which dies with it.
 using TaskCreate = rpc::Operation<0x330, Name(Word ip, Word sp, Name bootstrap)>;
-/// Ends the caller, or the task of that port. `code` is the answer to Boot, of the first task.
+/// Ends the caller, or the task of that port. `code` is the answer to Boot, of the first task. A program that has
+/// joined has then left.
 using TaskTerminate = rpc::Operation<0x331, Nothing(Name task, Word code)>;
 
 struct Statistics {
@@ -113,13 +134,27 @@ struct Statistics {
 using GetStatistics = rpc::Operation<0x332, Statistics()>;
 
 using Operations = rpc::List<PortAllocate, PortSetAllocate, PortInsertSend, PortDeallocate, PortMoveMember, PortNotify,
-                             PortType, Send, Receive, Call, VmAllocate, VmDeallocate, VmMap, VmInherit, DataProvided,
-                             Flush, TaskCreate, TaskTerminate, GetStatistics>;
+                             PortType, CheckIn, LookUp, Send, Receive, Call, VmAllocate, VmDeallocate, VmMap, VmInherit,
+                             DataProvided, Flush, DataError, TaskCreate, TaskTerminate, GetStatistics>;
 
 /// For a program of init's that uses `mach`: the first task, whose memory is a copy of the dataspace `handle`, held by
 /// the server and by the caller, at `address`. Returns when it has ended, its code. Errors: full (there is one),
 /// no_memory, not_found (one of them does not hold it), bad_value.
 using Boot = rpc::Operation<0x3F0, Word(Word handle, Word address, Word pages, Word ip, Word sp)>;
+
+/// For a program of init's that uses `mach`: its thread is a task from now on, without any right. Its window is the
+/// dataspace `handle` of `pages` pages, held by the server and by the caller, which has it at `address`: memory in
+/// messages is copied to and from there. It leaves when it ends. Errors: full, not_found (one of them does not hold
+/// it), denied (read-only), bad_value.
+using Join = rpc::Operation<0x3F1, Nothing(Word handle, Word address, Word pages)>;
+
+/// What a program may call before it has joined.
+using ProgramOperations = rpc::List<Boot, Join>;
+
+/// What pagers that are programs of the system answer at the port that they have checked in (libs/mach/pager.h):
+/// `words` are a path, with bytes 0 behind it. The answer's id is the same, words[0] an rpc::Error, words[1] the bytes
+/// of what has that path, and rights[0] a send right to its memory object.
+inline constexpr Word open_request = 3000;
 
 // On the wire: four words, and then as many as there are.
 inline void put(Word *&to, const Message &m)

@@ -20,8 +20,13 @@ public:
     void interrupted(Task &task);
     /// Ends a task, after a line that says why.
     void crash(Task &task, const char *what, Word ip);
-    /// One of init's programs has ended: if it has booted the tasks, they end with it.
+    /// One of init's programs has ended: if it has booted the tasks, they end with it; if it has joined, it leaves.
     void program_ended(Word program);
+
+    /// How long the server waits for a message: until the first of those that wait for a pager has waited enough, who
+    /// are ended then. ZeroTime: now.
+    L4_Time_t patience() const;
+    void end_overdue();
 
     using Client = rpc::Client; ///< whose number is the task's here
     rpc::Result<Name> handle(PortAllocate, Client &);
@@ -31,6 +36,8 @@ public:
     rpc::Result<Nothing> handle(PortMoveMember, Client &, Name member, Name set);
     rpc::Result<Nothing> handle(PortNotify, Client &, Name name, Name notify);
     rpc::Result<Word> handle(PortType, Client &, Name name);
+    rpc::Result<Nothing> handle(CheckIn, Client &, const rpc::Name &service, Name port);
+    rpc::Result<Name> handle(LookUp, Client &, const rpc::Name &service);
     rpc::Result<Nothing> handle(Send, Client &, const Message &message, Wait wait);
     rpc::Result<Message> handle(Receive, Client &, Name name, Wait wait);
     rpc::Result<Message> handle(Call, Client &, const Message &message, Name name);
@@ -40,14 +47,20 @@ public:
     rpc::Result<Nothing> handle(VmInherit, Client &, Word address, Inheritance kind);
     rpc::Result<Nothing> handle(DataProvided, Client &, Name port, Word object, Word offset, Word address);
     rpc::Result<Nothing> handle(Flush, Client &, Name port, Word object);
+    rpc::Result<Nothing> handle(DataError, Client &, Name port, Word object, Word offset);
     rpc::Result<Name> handle(TaskCreate, Client &, Word ip, Word sp, Name bootstrap);
     rpc::Result<Nothing> handle(TaskTerminate, Client &, Name task, Word code);
     rpc::Result<Statistics> handle(GetStatistics, Client &);
     rpc::Result<Word> handle(Boot, Client &, Word handle, Word address, Word pages, Word ip, Word sp);
+    rpc::Result<Nothing> handle(Join, Client &, Word handle, Word address, Word pages);
 
 private:
     static constexpr Word pool_pages = 512;
-    static constexpr Word regions_low = 0x00600000, regions_high = 0x00C00000; ///< where new regions are put
+    static constexpr Word most_window = 1024; ///< pages
+    struct Service {
+        rpc::Name name;
+        Port *port = nullptr;
+    };
 
     Task &caller(const Client &client) { return *tasks_.by_number(client.program); }
 
@@ -58,6 +71,7 @@ private:
     void remove_right(Task &task, Name name, Word rights);
     void give_up(Task &task, Name name);
     Name make_port(Task &task, bool set);
+    Service *service_of(const rpc::Name &name);
     void release(Port *port) override;
     void die(Port &port);
     void notify(Entry &entry, Name name);
@@ -67,6 +81,7 @@ private:
     rpc::Error pack_rights(Task &task, const Message &message, Packet &packet);
     rpc::Error pack_memory(Task &task, const Message &message, Packet &packet);
     Message unpack(Task &task, Packet &packet);
+    Memory unpack_memory(Task &task, Region region);
     void discard(Packet *packet);
     rpc::Error post(Packet *packet);
     Packet *take(Port &at);
@@ -86,8 +101,12 @@ private:
     void remove_region(Region &region);
     bool resolve(Task &task, L4_MapItem_t &item);
     void retry_faults();
+    Object *object_of(Task &pager, Name port, Word number);
+    bool return_modified(Object &object);
+    bool return_object(Object &object) override;
 
     // tasks
+    Task *add_task(L4_ThreadId_t thread);
     Task *make_task();
     void end_task(Task &task, Word code);
     bool start_task(Task &task, Word ip, Word sp);
@@ -96,6 +115,9 @@ private:
     Pool<Port, 64> ports_;
     Pool<Packet, 64> packets_;
     Pool<Task, 12> tasks_;
+    Service services_[8] = {};
+    bool returning_ = false;         ///< an object waits until there is room to return its pages
+    L4_Clock_t first_until_ = {};    ///< the first of Task::until of those that wait for a pager; 0: nobody does
     Task *first_ = nullptr;          ///< the one that was booted
     L4_ThreadId_t awaiting_ = {};    ///< who is told of its end
     Word booted_by_ = 0;             ///< that program and its start, as init knows them

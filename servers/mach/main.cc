@@ -18,8 +18,8 @@ bool serve_task(mach::Task &task, Word number, L4_MsgTag_t tag)
     if (task.state != mach::Task::State::running) kernel.interrupted(task);
     Word mr[4] = {};
     L4_StoreMRs(1, 3, mr + 1);
-    if (cobnut::is_page_fault(tag)) return kernel.fault(task, mr[1], L4_Label(tag) & L4_Writable);
-    if (cobnut::is_exception(tag)) {
+    if (!task.program && cobnut::is_page_fault(tag)) return kernel.fault(task, mr[1], L4_Label(tag) & L4_Writable);
+    if (!task.program && cobnut::is_exception(tag)) {
         kernel.crash(task, "an exception", mr[1]);
         return false;
     }
@@ -29,7 +29,7 @@ bool serve_task(mach::Task &task, Word number, L4_MsgTag_t tag)
     return answer != rpc::tag_later;
 }
 
-/// Programs of init's boot the first task.
+/// Programs of init's boot the first task, or join.
 bool serve_program(L4_ThreadId_t from, L4_MsgTag_t tag)
 {
     Word message[64];
@@ -37,7 +37,7 @@ bool serve_program(L4_ThreadId_t from, L4_MsgTag_t tag)
     const auto admitted = cobnut::ask_init<init::Admit>(from.raw);
     L4_LoadMRs(0, 64, message);
     rpc::Client client{from, admitted.value};
-    const Word answer = admitted ? rpc::dispatch(kernel, client, tag, rpc::List<mach::Boot>{})
+    const Word answer = admitted ? rpc::dispatch(kernel, client, tag, mach::ProgramOperations{})
                                  : static_cast<Word>(rpc::Error::denied) << 16;
     if (answer != rpc::tag_later) L4_Set_MsgTag(L4_MsgTag_t{.raw = answer});
     return answer != rpc::tag_later;
@@ -51,7 +51,14 @@ int cobnut_main(const char *)
     L4_Accept(L4_UntypedWordsAcceptor);
     L4_ThreadId_t from = L4_nilthread;
     for (bool answer = false;;) {
-        const L4_MsgTag_t tag = answer ? L4_ReplyWait(from, &from) : L4_Wait(&from);
+        L4_Time_t patience = kernel.patience();
+        if (patience == L4_ZeroTime) {
+            if (answer) L4_Reply(from);
+            answer = false;
+            kernel.end_overdue();
+            patience = kernel.patience();
+        }
+        const L4_MsgTag_t tag = answer ? L4_ReplyWait_Timeout(from, patience, &from) : L4_Wait_Timeout(patience, &from);
         answer = false;
         if (L4_IpcFailed(tag)) continue;
         if (from == L4_Pager()) {

@@ -85,6 +85,7 @@ Object *Store::by_number(Word number) { return objects_.by_number(number); }
 void Store::release(Object *object)
 {
     while (object && !--object->references) {
+        if (object->pager && !ports_.return_object(*object)) return; // it stays until it can be
         for (Word i = 0; i < object->count; i++)
             if (object->pages[i]) pages_.drop(object->pages[i]);
         Object *const below = object->shadow;
@@ -93,6 +94,36 @@ void Store::release(Object *object)
         object = below;
     }
     if (object) collapse(*object);
+}
+
+void Store::release_again()
+{
+    objects_.each([&](Object &object) {
+        if (object.references) return;
+        object.references = 1;
+        release(&object);
+    });
+}
+
+Object *Store::copied_from(Word from, Word count)
+{
+    Object *const made = make(count);
+    for (Word i = 0; made && i < count; i++) {
+        if (provide(*made, i, from + i * page_size)) continue;
+        release(made);
+        return nullptr;
+    }
+    return made;
+}
+
+bool Store::copy_to(Word to, Region &region)
+{
+    for (Word i = 0; i < region.count; i++) {
+        const Resolved found = resolve(region, region.address + i * page_size, false);
+        if (found.found != Found::page) return false;
+        memcpy(at(to + i * page_size), at(found.page), page_size);
+    }
+    return true;
 }
 
 /// An object that only one other shadows gives that its pages, and is gone: chains of copies do not grow.
@@ -220,6 +251,7 @@ bool Store::provide(Object &object, Word place, Word from)
     return object.pages[place];
 }
 
+/// It is the caller's then.
 Word Store::take_out(Object &object, Word place)
 {
     const Word page = object.pages[place];
@@ -227,6 +259,22 @@ Word Store::take_out(Object &object, Word place)
     object.pages[place] = 0;
     object.modified[place] = false;
     return page;
+}
+
+Object *Store::take_modified(Object &object, Word &place)
+{
+    while (place < object.count && !object.modified[place]) place++;
+    Word count = 0;
+    while (count < most_returned && place + count < object.count && object.modified[place + count]) count++;
+    Object *const taken = make(count);
+    for (Word i = 0; taken && i < count; i++) taken->pages[i] = take_out(object, place + i);
+    return taken;
+}
+
+void Store::drop_clean(Object &object)
+{
+    for (Word place = 0; place < object.count; place++)
+        if (object.pages[place] && !object.modified[place]) pages_.drop(take_out(object, place));
 }
 
 } // namespace mach

@@ -11,10 +11,14 @@ namespace mach {
 
 struct Port;
 
-/// Who counts the references of ports.
+struct Object;
+
+/// Who counts the references of ports, and sends messages to pagers.
 class PortUser {
 public:
     virtual void release(Port *port) = 0;
+    /// An object of a pager's has its last user lost: returns what was modified. False if there was no room for all.
+    virtual bool return_object(Object &object) = 0;
 };
 
 /// The server's memory, page by page, each in one object. An address of the server's; 0: none.
@@ -42,7 +46,7 @@ private:
 struct Object {
     static constexpr Word most_pages = 64;
 
-    Word references = 0; ///< regions, messages, objects that shadow it; 0: not used
+    Word references = 0; ///< regions, messages, objects that shadow it; 0: not used, or it waits to be returned
     Word count = 0;
     Word pages[most_pages] = {};
     bool modified[most_pages] = {};
@@ -90,6 +94,12 @@ public:
     Word number_of(const Object &object) const { return objects_.number_of(object); }
     void reference(Object &object) { object.references++; }
     void release(Object *object);
+    /// Goes on with objects that have lost their last user when there was no room to return their pages.
+    void release_again();
+    /// An object with copies of `count` pages of the server's memory. nullptr: there is no room.
+    Object *copied_from(Word from, Word count);
+    /// The pages of a region, for a program: copies them there. False if a pager has some of them, or without memory.
+    bool copy_to(Word to, Region &region);
 
     /// A copy of some pages of a region, for another task or a message: a page is copied when either side writes to it.
     /// Of a pager's object, those that are here are copied at once, and the others asked for when they are needed. No
@@ -103,14 +113,16 @@ public:
     Resolved resolve(Region &region, Word address, bool write);
     /// A pager's page has come: a copy of `from`, or zeros for 0. False without memory.
     bool provide(Object &object, Word place, Word from);
-    /// Takes a page out of an object; it is the caller's.
-    Word take_out(Object &object, Word place);
-    void drop_page(Word page) { pages_.drop(page); }
-    void adopt(Object &object, Word place, Word page) { object.pages[place] = page; }
+    /// Takes modified pages out of an object, up to most_returned that are side by side: those from the first one at or
+    /// behind `place`, which is set to it. An object with them; nullptr: there is none, or no room (`place` tells).
+    Object *take_modified(Object &object, Word &place);
+    /// Drops the pages that were not modified.
+    void drop_clean(Object &object);
 
 private:
     Object *copied_at_once(const Region &region, Word first, Word count);
     void collapse(Object &object);
+    Word take_out(Object &object, Word place);
     void shadow(Region &region);
 
     PortUser &ports_;

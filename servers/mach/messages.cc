@@ -50,7 +50,8 @@ Error Kernel::pack_memory(Task &task, const Message &message, Packet &packet)
         const Word first = region ? (m.address - region->address) / page_size : 0, count = m.bytes / page_size;
         if (!region || !count || m.address % page_size || m.bytes % page_size || count > region->count - first)
             return Error::bad_value;
-        const Region copy = store_.copy_of(*region, first, count);
+        const Region copy = task.program ? Region{0, count, store_.copied_from(task.shown(m.address), count)}
+                                         : store_.copy_of(*region, first, count);
         if (!copy.object) return Error::no_memory;
         packet.memory[packet.memory_count++] = copy;
     }
@@ -101,14 +102,23 @@ Message Kernel::unpack(Task &task, Packet &packet)
         release(port);
     }
     for (; m.memory_count < packet.memory_count; m.memory_count++) {
-        Region region = packet.memory[m.memory_count];
-        region.address = place_for(task, region.count);
-        if (!region.address || !add_region(task, region)) store_.release(region.object), region = {};
-        m.memory[m.memory_count] = {region.address, region.count * page_size};
+        m.memory[m.memory_count] = unpack_memory(task, packet.memory[m.memory_count]);
     }
     release(packet.to);
     packets_.give_back(packet);
     return m;
+}
+
+/// A program has a copy in its window, and what was in the message goes.
+Memory Kernel::unpack_memory(Task &task, Region region)
+{
+    region.address = place_for(task, region.count);
+    bool there = region.address && (!task.program || store_.copy_to(task.shown(region.address), region));
+    Region placed = region;
+    if (task.program) placed.object = nullptr;
+    there = there && add_region(task, placed);
+    if (task.program || !there) store_.release(region.object);
+    return there ? Memory{region.address, region.count * page_size} : Memory{};
 }
 
 /// With what it carries: a port whose receive right is in it dies.
@@ -245,6 +255,7 @@ rpc::Result<Message> Kernel::receive(Task &task, Name name, Wait wait, bool call
     if (!entry(task, name)) return Error::not_found;
     Port *const port = right(task, name, receive_right | port_set);
     if (!port) return Error::denied;
+    if (returning_) returning_ = false, store_.release_again();
     if (Packet *const packet = take(*port)) return unpack(task, *packet);
     if (wait == Wait::no) return Error::full;
     task.at = port;

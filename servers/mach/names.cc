@@ -73,11 +73,12 @@ void Kernel::notify(Entry &e, Name name)
     release(to);
 }
 
-/// The receive right is gone: so is what waits at the port.
+/// The receive right is gone: so is what waits at the port. The caller has a reference of its own.
 void Kernel::die(Port &port)
 {
-    port.references++; // until all is done
     port.dead = true;
+    if (port.references == 1 && !port.is_set) return; // the caller's own: nobody else knows it
+    port.references++; // until all is done
     port.receiver = nullptr;
     port.carrier = nullptr;
     port.set = nullptr;
@@ -166,6 +167,38 @@ rpc::Result<Nothing> Kernel::handle(PortNotify, Client &client, Name name, Name 
     port->references++;
     if (e->rights == dead_name) notify(*e, name);
     return Nothing{};
+}
+
+Kernel::Service *Kernel::service_of(const rpc::Name &name)
+{
+    for (Service &one : services_)
+        if (one.port && one.name == name) return &one;
+    return nullptr;
+}
+
+rpc::Result<Nothing> Kernel::handle(CheckIn, Client &client, const rpc::Name &name, Name port_name)
+{
+    Task &task = caller(client);
+    Port *const port = right(task, port_name, receive_right);
+    if (!task.program || !port) return Error::denied;
+    for (Service &one : services_)
+        if (one.port && one.port->dead) release(one.port), one = {};
+    if (service_of(name)) return Error::full;
+    for (Service &one : services_) {
+        if (one.port) continue;
+        one = {name, port};
+        port->references++;
+        return Nothing{};
+    }
+    return Error::full;
+}
+
+rpc::Result<Name> Kernel::handle(LookUp, Client &client, const rpc::Name &name)
+{
+    const Service *const found = service_of(name);
+    if (!found || found->port->dead) return Error::not_found;
+    const Name right_name = add_right(caller(client), found->port, send_right);
+    return right_name ? rpc::Result<Name>(right_name) : Error::full;
 }
 
 rpc::Result<Word> Kernel::handle(PortType, Client &client, Name name)

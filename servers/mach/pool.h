@@ -32,6 +32,7 @@ public:
         for (bool one : used_) count += one;
         return count;
     }
+    bool full() const { return used() == size; }
     template <typename F> void each(F body)
     {
         for (unsigned i = 0; i < size; i++)

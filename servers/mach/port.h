@@ -4,6 +4,8 @@
 
 #include "memory.h"
 
+#include <l4/schedule.h>
+
 namespace mach {
 
 struct Task;
@@ -42,11 +44,15 @@ struct Entry {
     Port *notify = nullptr; ///< gets dead_name_notification
 };
 
+/// A task, or a program of init's that has joined.
 struct Task {
     static constexpr Word most_names = 32, most_regions = 16;
     enum class State { running, receives, sends, faults };
 
     L4_ThreadId_t thread = {};
+    Word program = 0; ///< that program and its start, as init knows them; 0: a task
+    Word window = 0;  ///< of a program: where the server has its memory, that from `low` to `high`
+    Word low = 0x00600000, high = 0x00C00000; ///< where new regions are put
     Port *self = nullptr; ///< its own port
     Entry names[most_names] = {}; ///< a name is a place here
     Region regions[most_regions] = {};
@@ -57,6 +63,10 @@ struct Task {
     Packet *unsent = nullptr; ///< that it waits to send
     Word address = 0;         ///< of its fault
     bool write = false;
+    L4_Clock_t until = {};    ///< when it has waited enough for a pager; 0: it has not asked one yet
+
+    /// Where the server has what a program has at `at`.
+    Word shown(Word at) const { return window + (at - low); }
 };
 
 } // namespace mach

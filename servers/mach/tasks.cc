@@ -7,6 +7,8 @@
 #include <cobnut/space.h>
 #include <system/system.h>
 
+extern "C" void *memset(void *, int, size_t);
+
 namespace mach {
 
 using cobnut::ask_init;
@@ -24,7 +26,7 @@ Region *Kernel::region_at(Task &task, Word address)
 /// Where so many pages are free in the task; 0: nowhere.
 Word Kernel::place_for(Task &task, Word pages)
 {
-    Word address = regions_low;
+    Word address = task.low;
     for (bool moved = true; moved;) {
         moved = false;
         for (const Region &r : task.regions) {
@@ -34,7 +36,7 @@ Word Kernel::place_for(Task &task, Word pages)
             moved = true;
         }
     }
-    return pages <= Object::most_pages && address + pages * page_size <= regions_high ? address : 0;
+    return pages <= Object::most_pages && address + pages * page_size <= task.high ? address : 0;
 }
 
 Region *Kernel::add_region(Task &task, const Region &region)
@@ -68,6 +70,8 @@ bool Kernel::resolve(Task &task, L4_MapItem_t &item)
     }
     if (found.found == Found::pager && !found.object->pager->dead) {
         task.state = Task::State::faults;
+        if (!task.until.raw) task.until.raw = L4_SystemClock().raw + pager_timeout_us;
+        if (!first_until_.raw || task.until.raw < first_until_.raw) first_until_ = task.until;
         bool &asked = found.object->asked[found.place];
         if (!asked) {
             const Word number = store_.number_of(*found.object);
@@ -88,6 +92,7 @@ bool Kernel::fault(Task &task, Word address, bool write)
 {
     task.address = address;
     task.write = write;
+    task.until = {};
     L4_MapItem_t item;
     if (!resolve(task, item)) return false;
     cobnut::load_answer(item);
@@ -96,6 +101,7 @@ bool Kernel::fault(Task &task, Word address, bool write)
 
 void Kernel::retry_faults()
 {
+    first_until_ = {}; // of those that wait on it is found anew
     tasks_.each([&](Task &task) {
         L4_MapItem_t item;
         if (task.state != Task::State::faults) return;
@@ -106,13 +112,31 @@ void Kernel::retry_faults()
     });
 }
 
+L4_Time_t Kernel::patience() const
+{
+    if (!first_until_.raw) return L4_Never;
+    const L4_Clock_t now = L4_SystemClock();
+    return now.raw < first_until_.raw ? L4_TimePeriod(first_until_.raw - now.raw) : L4_ZeroTime;
+}
+
+void Kernel::end_overdue()
+{
+    const L4_Clock_t now = L4_SystemClock();
+    tasks_.each([&](Task &task) {
+        if (task.state == Task::State::faults && task.until.raw <= now.raw)
+            crash(task, "its pager does not answer", task.address);
+    });
+    retry_faults();
+}
+
 rpc::Result<Word> Kernel::handle(VmAllocate, Client &client, Word bytes)
 {
     Task &task = caller(client);
     const Word count = (bytes + page_size - 1) / page_size;
     Region region = {place_for(task, count), count, nullptr, 0};
     if (!count || !region.address) return Error::bad_value;
-    if (!(region.object = store_.make(count))) return Error::full;
+    if (task.program) memset(reinterpret_cast<void *>(task.shown(region.address)), 0, count * page_size);
+    else if (!(region.object = store_.make(count))) return Error::full;
     if (add_region(task, region)) return region.address;
     store_.release(region.object);
     return Error::full;
@@ -129,6 +153,7 @@ rpc::Result<Nothing> Kernel::handle(VmDeallocate, Client &client, Word address)
 rpc::Result<Word> Kernel::handle(VmMap, Client &client, Name pager, Word bytes, Word offset, Word copy)
 {
     Task &task = caller(client);
+    if (task.program) return Error::denied;
     if (!entry(task, pager)) return Error::not_found;
     Port *const port = right(task, pager, send_right);
     if (!port) return Error::denied;
@@ -149,25 +174,35 @@ rpc::Result<Word> Kernel::handle(VmMap, Client &client, Name pager, Word bytes, 
 
 rpc::Result<Nothing> Kernel::handle(VmInherit, Client &client, Word address, Inheritance kind)
 {
-    Region *const region = region_at(caller(client), address);
+    Task &task = caller(client);
+    if (task.program) return Error::denied;
+    Region *const region = region_at(task, address);
     if (!region) return Error::not_found;
     if (kind > Inheritance::none) return Error::bad_value;
     region->inheritance = kind;
     return Nothing{};
 }
 
+/// The object of that number, if the caller is its pager; otherwise nullptr.
+Object *Kernel::object_of(Task &pager, Name name, Word number)
+{
+    const Port *const port = right(pager, name, receive_right);
+    Object *const object = store_.by_number(number);
+    return port && object && object->pager == port ? object : nullptr;
+}
+
 rpc::Result<Nothing> Kernel::handle(DataProvided, Client &client, Name name, Word number, Word offset, Word address)
 {
     Task &task = caller(client);
-    const Port *const port = right(task, name, receive_right);
-    Object *const object = store_.by_number(number);
-    if (!port || !object || object->pager != port) return Error::denied;
+    Object *const object = object_of(task, name, number);
+    if (!object) return Error::denied;
     if (offset / page_size >= object->count) return Error::bad_value;
     Word from = 0;
     if (address) {
         Region *const region = region_at(task, address);
         if (!region || address % page_size) return Error::bad_value;
-        const Resolved found = store_.resolve(*region, address, false);
+        const Resolved found =
+            task.program ? Resolved{Found::page, task.shown(address)} : store_.resolve(*region, address, false);
         if (found.found != Found::page) return Error::bad_value;
         from = found.page;
     }
@@ -176,22 +211,48 @@ rpc::Result<Nothing> Kernel::handle(DataProvided, Client &client, Name name, Wor
     return Nothing{};
 }
 
+rpc::Result<Nothing> Kernel::handle(DataError, Client &client, Name name, Word number, Word offset)
+{
+    Object *const object = object_of(caller(client), name, number);
+    if (!object) return Error::denied;
+    if (offset / page_size >= object->count) return Error::bad_value;
+    object->asked[offset / page_size] = false;
+    tasks_.each([&](Task &task) {
+        Region *const region = task.state == Task::State::faults ? region_at(task, task.address) : nullptr;
+        const Resolved found = region ? store_.resolve(*region, task.address, task.write) : Resolved{};
+        if (found.found == Found::pager && found.object == object && found.place == offset / page_size)
+            crash(task, "its pager has no such page", task.address);
+    });
+    return Nothing{};
+}
+
+/// False if there was no room for all: the others are still there.
+bool Kernel::return_modified(Object &object)
+{
+    for (Word place = 0; !packets_.full();) {
+        Region run = {0, 0, store_.take_modified(object, place), 0};
+        if (!run.object) return place == object.count;
+        run.count = run.object->count;
+        tell(*object.pager, data_return, store_.number_of(object), place * page_size, run.count * page_size, &run);
+    }
+    return false;
+}
+
+bool Kernel::return_object(Object &object)
+{
+    if (object.pager->dead) return true;
+    const bool done =
+        return_modified(object) && tell(*object.pager, object_terminated, store_.number_of(object), 0, 0, nullptr);
+    returning_ = returning_ || !done;
+    return done;
+}
+
 rpc::Result<Nothing> Kernel::handle(Flush, Client &client, Name name, Word number)
 {
-    Port *const port = right(caller(client), name, receive_right);
-    Object *const object = store_.by_number(number);
-    if (!port || !object || object->pager != port) return Error::denied;
-    for (Word place = 0; place < object->count; place++) {
-        const bool modified = object->modified[place];
-        const Word page = store_.take_out(*object, place);
-        Region region = {0, 1, page && modified ? store_.make(1) : nullptr, 0};
-        if (!region.object) {
-            if (page) store_.drop_page(page);
-            continue;
-        }
-        store_.adopt(*region.object, 0, page);
-        tell(*port, data_return, number, place * page_size, page_size, &region);
-    }
+    Object *const object = object_of(caller(client), name, number);
+    if (!object) return Error::denied;
+    store_.drop_clean(*object);
+    if (!return_modified(*object)) return Error::full;
     return Nothing{};
 }
 
@@ -206,22 +267,30 @@ Task *Kernel::task_of(L4_ThreadId_t thread)
     return found;
 }
 
-/// With a port and a space of its own, and nothing else; nullptr: there is no room.
-Task *Kernel::make_task()
+/// With a port of its own, and nothing else; nullptr: there is no room.
+Task *Kernel::add_task(L4_ThreadId_t thread)
 {
     Task *const task = tasks_.take();
     Port *const self = ports_.take();
-    const auto thread = task && self ? ask_init<init::MakeSpace>() : rpc::Result<Word>(Error::full);
-    if (thread) {
+    if (task && self) {
         self->references = 1;
         self->task = task;
         task->self = self;
-        task->thread.raw = thread.value;
+        task->thread = thread;
         return task;
     }
     if (task) tasks_.give_back(*task);
     if (self) ports_.give_back(*self);
     return nullptr;
+}
+
+/// In a space of its own.
+Task *Kernel::make_task()
+{
+    const auto thread = ask_init<init::MakeSpace>();
+    Task *const task = thread ? add_task(L4_ThreadId_t{.raw = thread.value}) : nullptr;
+    if (thread && !task) ask_init<init::EndSpace>(thread.value);
+    return task;
 }
 
 void Kernel::end_task(Task &task, Word code)
@@ -231,7 +300,8 @@ void Kernel::end_task(Task &task, Word code)
     task.state = Task::State::running;
     for (Name name = 1; name < Task::most_names; name++)
         if (task.names[name].port) give_up(task, name);
-    ask_init<init::EndSpace>(task.thread.raw);
+    if (task.program) ask_init<init::Detach>(task.window);
+    else ask_init<init::EndSpace>(task.thread.raw);
     for (Region &region : task.regions)
         if (region.count) remove_region(region);
     task.self->task = nullptr;
@@ -245,8 +315,10 @@ void Kernel::end_task(Task &task, Word code)
 
 void Kernel::program_ended(Word program)
 {
-    if (!first_ || booted_by_ != program) return;
-    tasks_.each([&](Task &task) { end_task(task, 1); });
+    const bool booter = first_ && booted_by_ == program;
+    tasks_.each([&](Task &task) {
+        if (task.program ? task.program == program : booter) end_task(task, 1);
+    });
 }
 
 void Kernel::crash(Task &task, const char *what, Word where)
@@ -258,6 +330,7 @@ void Kernel::crash(Task &task, const char *what, Word where)
 rpc::Result<Name> Kernel::handle(TaskCreate, Client &client, Word ip, Word sp, Name bootstrap)
 {
     Task &parent = caller(client);
+    if (parent.program) return Error::denied;
     Port *const port = right(parent, bootstrap, receive_right);
     if (bootstrap && !port) return entry(parent, bootstrap) ? Error::denied : Error::not_found;
     Task *const child = make_task();
@@ -280,16 +353,11 @@ rpc::Result<Name> Kernel::handle(TaskCreate, Client &client, Word ip, Word sp, N
 rpc::Result<Nothing> Kernel::handle(TaskTerminate, Client &client, Name name, Word code)
 {
     Task &task = caller(client);
-    if (!name) {
-        end_task(task, code);
-        return Error::later;
-    }
-    if (!entry(task, name)) return Error::not_found;
-    const Port *const port = right(task, name, send_right);
-    if (!port || !port->task) return Error::denied;
-    const bool itself = port->task == &task;
+    const Port *const port = name ? right(task, name, send_right) : task.self;
+    if (!port || !port->task) return entry(task, name) ? Error::denied : Error::not_found;
+    const bool is_answered = port->task != &task || task.program;
     end_task(*port->task, code);
-    if (itself) return Error::later;
+    if (!is_answered) return Error::later;
     return Nothing{};
 }
 
@@ -308,19 +376,38 @@ rpc::Result<Word> Kernel::handle(Boot, Client &client, Word handle, Word address
     const auto from = ask_init<init::Attach>(handle, Word{0}, Word{0});
     if (!from) return from.error;
     Task *const task = make_task();
-    Object *const object = task ? store_.make(pages) : nullptr;
-    bool whole = object;
-    for (Word i = 0; i < pages && whole; i++) whole = store_.provide(*object, i, from.value + i * page_size);
+    Object *const object = task ? store_.copied_from(from.value, pages) : nullptr;
     ask_init<init::Detach>(from.value);
     if (object) add_region(*task, {address, pages, object, 0});
     awaiting_ = client.thread;
     booted_by_ = client.program;
-    if (whole && !cobnut_start(task->thread, ip, sp)) {
+    if (object && !cobnut_start(task->thread, ip, sp)) {
         first_ = task;
         return Error::later;
     }
     if (task) end_task(*task, 1);
     return Error::no_memory;
+}
+
+rpc::Result<Nothing> Kernel::handle(Join, Client &client, Word handle, Word address, Word pages)
+{
+    if (!pages || pages > most_window || !address || address % page_size || address > -pages * page_size)
+        return Error::bad_value;
+    const auto size = ask_init<init::Shared>(handle, client.thread.raw, Word{1});
+    if (!size) return size.error;
+    if (pages > size.value) return Error::bad_value;
+    const auto at = ask_init<init::Attach>(handle, Word{0}, Word{1});
+    if (!at) return at.error;
+    Task *const task = add_task(client.thread);
+    if (!task) {
+        ask_init<init::Detach>(at.value);
+        return Error::full;
+    }
+    task->program = client.program;
+    task->window = at.value;
+    task->low = address;
+    task->high = address + pages * page_size;
+    return Nothing{};
 }
 
 } // namespace mach

@@ -10,12 +10,14 @@
 //   6 zero      the first access to a page of zeros
 //   7 copy      a write to a page that was sent in a message
 //   8 pager     the first access to a page of an external pager's
-//   9 fork      a task is made as a copy, ends, and the caller is told
+//   9 file      a page of a file is mapped, read through the program `filepager`, and given up
+//  10 fork      a task is made as a copy, ends, and the caller is told
 #include <mach/mach.h>
 #include <system/system.h>
 
 #include <cobnut/lab.h>
 #include <cobnut/payload.h>
+#include <l4/schedule.h>
 
 namespace {
 
@@ -101,6 +103,7 @@ void pager_task()
     ask<mach::Send>(hello, mach::Wait::yes);
     for (;;) {
         const auto got = ask<mach::Receive>(port, mach::Wait::yes);
+        if (got.value.id != mach::data_request) continue;
         ask<mach::DataProvided>(port, got.value.words[0], got.value.words[1], buffer);
     }
 }
@@ -155,9 +158,27 @@ void pages(Name port)
     ask<mach::TaskTerminate>(pager, Word{0});
 }
 
+/// The first byte of the page, or -1 for none.
+int first_byte(Name object)
+{
+    const auto at = ask<mach::VmMap>(object, page, Word{0}, Word{0});
+    const int read = at ? *reinterpret_cast<volatile unsigned char *>(at.value) : -1;
+    ask<mach::VmDeallocate>(at.value);
+    return read;
+}
+
+void files()
+{
+    auto opened = mach::open_object("files", "index.html");
+    for (; opened.error == rpc::Error::not_found; opened = mach::open_object("files", "index.html"))
+        L4_Sleep(L4_TimePeriod(10'000)); // it has not begun yet
+    measure(9, [&](unsigned) { must(first_byte(opened.value.object) == '<'); });
+    ask<mach::PortDeallocate>(opened.value.object);
+}
+
 void forks(Name notify)
 {
-    measure(9, [&](unsigned) {
+    measure(10, [&](unsigned) {
         const Name child = make_task(0, [] {});
         ask<mach::PortNotify>(child, notify);
         must(ask<mach::Receive>(notify, mach::Wait::yes).value.id == mach::dead_name_notification);
@@ -171,6 +192,7 @@ int all()
     ask<mach::PortInsertSend>(port);
     messages(port, reply);
     pages(port);
+    files();
     forks(reply);
     return failures;
 }

@@ -3,6 +3,7 @@
 // line each; it ends with the number of those that failed.
 #include <mach/mach.h>
 #include <system/check.h>
+#include <system/files.h>
 #include <system/system.h>
 
 #include <cobnut/payload.h>
@@ -325,7 +326,7 @@ void pager_task()
     Message hello = message_to(bootstrap, 1);
     hello.reply = port;
     send(hello);
-    Word asked = 0, returned = 0;
+    Word asked = 0, returned = 0, terminated = 0;
     for (;;) {
         const auto got = receive(port);
         const Message &m = got.value;
@@ -335,17 +336,21 @@ void pager_task()
             ask<mach::DataProvided>(port, m.words[0], m.words[1], m.words[1] == 3 * page ? 0 : buffer);
             hello.words[1] = m.words[0];
         } else if (m.id == mach::data_return) {
-            returned += *words(m.memory[0].address) + m.words[1];
+            for (Word at = 0; at < m.words[2]; at += page)
+                returned += *words(m.memory[0].address + at) + m.words[1] + at;
             ask<mach::VmDeallocate>(m.memory[0].address);
+        } else if (m.id == mach::object_terminated) {
+            terminated++;
         } else if (m.id == 50) { // flush; then the returned pages are there
             ask<mach::Flush>(port, hello.words[1]);
             send(message_to(port, 51));
         } else if (m.id == 51) {
             Message answer = message_to(bootstrap, 2, returned);
-            answer.word_count = 2;
+            answer.word_count = 3;
             answer.words[1] = asked;
+            answer.words[2] = terminated;
             send(answer);
-            asked = returned = 0;
+            asked = returned = terminated = 0;
         }
     }
 }
@@ -371,6 +376,19 @@ void pagers()
     check(flushed.value.words[0] == 1000 + page, "pager.what_was_modified_is_returned");
     check(flushed.value.words[1] == 3, "pager.each_page_was_asked_for_once");
     check(*words(at.value + page) == page + 1 && *words(own.value) == 5, "pager.a_flushed_page_is_asked_for_again");
+    // the last region that is of the object, not of the copy's
+    *words(at.value) = 50;
+    *words(at.value + page) = 60;
+    free_all(at.value, again.value);
+    send(message_to(object, 51));
+    check(receive(port).value.words[2] == 0, "pager.an_object_is_there_as_long_as_somebody_has_it");
+    ask<mach::VmDeallocate>(own.value);
+    send(message_to(object, 51));
+    const auto last = receive(port).value;
+    check(last.words[0] == 50 + 60 + page, "pager.it_returns_when_the_object_ends");
+    check(last.words[2] == 1, "pager.who_is_told_of_its_end");
+    const Word anew = ask<mach::VmMap>(object, 2 * page, Word{0}, Word{0}).value;
+    check(*words(anew + page) == page + 1, "pager.then_it_begins_anew");
     const Name notify = new_port(false);
     const auto late_at = ask<mach::VmMap>(object, page, 10 * page, Word{0});
     check(ask<mach::DataProvided>(object, Word{1}, Word{0}, Word{0}).error == Error::denied,
@@ -378,16 +396,104 @@ void pagers()
     ask<mach::PortNotify>(child, notify);
     ask<mach::TaskTerminate>(child, Word{0});
     check(receive(notify).value.words[0] == child, "pager.it_ends");
-    check(*words(at.value + page) == page + 1, "pager.what_is_here_stays");
+    check(*words(anew + page) == page + 1, "pager.what_is_here_stays");
     const Name late = make_task(0, [&] { *words(late_at.value) = 1; });
     ask<mach::PortNotify>(late, notify);
     check(receive(notify).value.words[0] == late, "pager.and_who_needs_it_then_ends");
-    free_all(at.value, again.value, own.value, late_at.value);
+    free_all(anew, late_at.value);
     drop_all(child, object, notify, late, port);
+}
+
+// -------------------------------------------------------------------------- pagers that are programs of the system
+
+constexpr char guide[] = "writing-a-server.md"; // some pages
+constinit Word file_bytes = 0, file_sum = 0; // as the file server has them; in the first task, too: it is a copy
+
+Word sum_of(const char *data, Word bytes)
+{
+    Word sum = 0;
+    for (Word i = 0; i < bytes; i++) sum = sum * 31 + static_cast<unsigned char>(data[i]);
+    return sum;
+}
+
+/// A pager begins when the system does; and once more when it has died.
+bool is_there(const char *service)
+{
+    for (int i = 0; i < 1000; i++) {
+        const auto found = ask<mach::LookUp>(rpc::Name(service));
+        if (found) return ask<mach::PortDeallocate>(found.value).error == Error::none;
+        L4_Sleep(L4_TimePeriod(10'000));
+    }
+    return false;
+}
+
+void file_pager()
+{
+    const auto mapped = mach::map_object("files", guide);
+    check(mapped && mapped.value.bytes == file_bytes, "file.it_is_mapped");
+    if (!mapped) return;
+    const char *const at = reinterpret_cast<const char *>(mapped.value.address);
+    check(sum_of(at, file_bytes) == file_sum, "file.it_is_what_the_file_server_has");
+    check(file_bytes > page && (file_bytes % page == 0 || !at[file_bytes]), "file.zeros_behind_its_end");
+    const auto copy = mach::map_object("files", guide, true);
+    *words(copy.value.address) = 0;
+    check(copy && at[0] && sum_of(at, file_bytes) == file_sum, "file.a_copy_is_the_writers_own");
+    check(mach::map_object("files", "none").error == Error::not_found, "file.no_such_path");
+    check(mach::map_object("files", "").error == Error::bad_value, "file.a_folder_is_none");
+    check(mach::map_object("nobody", "x").error == Error::not_found, "file.no_such_pager");
+    const Name port = new_port();
+    check(ask<mach::CheckIn>(rpc::Name("mine"), port).error == Error::denied, "file.a_task_is_no_service");
+    free_all(mapped.value.address, copy.value.address);
+    ask<mach::PortDeallocate>(port);
+}
+
+/// How long it takes, in microseconds, until a task has ended that reads the first page that badpager has by `path`.
+Word reads_and_ends(const char *path)
+{
+    const Name notify = new_port(false), port = new_port();
+    const auto mapped = mach::map_object("badpager", path);
+    const L4_Clock_t begin = L4_SystemClock();
+    const Name child = make_task(port, [&] { send(message_to(bootstrap, 1, *words(mapped.value.address))); });
+    ask<mach::PortNotify>(child, notify);
+    const bool ended = mapped && child && receive(notify).value.words[0] == child;
+    const Word us = static_cast<Word>(L4_SystemClock().raw - begin.raw);
+    const bool has_read = bool(receive(port, Wait::no));
+    free_all(mapped.value.address);
+    drop_all(child, notify, port);
+    return ended && !has_read ? us : ~0u;
+}
+
+void bad_pager()
+{
+    const auto first = mach::map_object("badpager", "kept");
+    check(first && *words(first.value.address) == 0, "bad.it_serves");
+    *words(first.value.address + 4) = 44;
+    *words(first.value.address + page) = 55;
+    free_all(first.value.address);
+    const auto again = mach::map_object("badpager", "kept");
+    check(*words(again.value.address + 4) == 44 && *words(again.value.address + page) == 55,
+          "bad.what_was_written_is_with_the_pager");
+    free_all(again.value.address);
+    check(reads_and_ends("fails") < mach::pager_timeout_us / 4, "bad.who_needs_a_page_that_it_has_not_ends");
+    const Word waited = reads_and_ends("sleeps");
+    check(waited >= mach::pager_timeout_us && waited < mach::pager_timeout_us + 500'000,
+          "bad.who_waits_for_it_ends_in_time");
+    const auto after = mach::map_object("badpager", "kept");
+    check(after && *words(after.value.address + 4) == 44, "bad.it_is_served_again_when_it_answers");
+    check(reads_and_ends("dies") < mach::pager_timeout_us / 4, "bad.who_waits_for_it_when_it_dies_ends");
+    check(*words(after.value.address + 4) == 44, "bad.what_is_here_stays");
+    free_all(after.value.address);
+    const bool back = is_there("badpager");
+    const auto next = mach::map_object("badpager", "kept");
+    check(back && next && *words(next.value.address + 4) == 0, "bad.its_next_start_serves");
+    free_all(next.value.address);
 }
 
 int all()
 {
+    check(is_there("files") && is_there("badpager"), "join.pagers_are_there");
+    // pagers keep a port for what they have opened
+    free_all(mach::map_object("files", guide).value.address, mach::map_object("badpager", "kept").value.address);
     const auto before = ask<mach::GetStatistics>().value;
     rights();
     queues();
@@ -399,6 +505,8 @@ int all()
     memory();
     forks();
     pagers();
+    file_pager();
+    bad_pager();
     const auto after = ask<mach::GetStatistics>().value;
     check(after.ports == before.ports && after.messages == before.messages && after.tasks == before.tasks,
           "end.ports_messages_and_tasks_are_back");
@@ -427,6 +535,9 @@ int cobnut_main(const char *)
     const auto large = rpc::call<mach::Boot>(L4_ThreadId_t{.raw = server.value}, small.value, Word{0x400000}, Word{2},
                                              Word{0x400000}, Word{0x401000});
     check(large.error == Error::bad_value, "boot.no_more_than_the_dataspace_has");
+    cobnut::FileSystem files;
+    const auto file = files.map(guide);
+    if (file) file_bytes = file.value.bytes, file_sum = sum_of(file.value.data, file_bytes);
     const auto code = mach::boot(all);
     if (!code) cobnut_printf("machchecks: not booted: %s\n", rpc::describe(code.error));
     return code ? static_cast<int>(code.value) + cobnut::failed_checks : 1;

@@ -12,7 +12,7 @@ def test_what_machs_objects_promise(emulator):
     done = run_cobnut("boot", "machtest", "--emulator", emulator, "--seconds", "300")
     checks = promises.checked(done.stdout)
     assert promises.broken(checks) == []
-    assert len(checks) == 72, done.stdout
+    assert len(checks) == 93, done.stdout
     assert done.returncode == 0
 
 
