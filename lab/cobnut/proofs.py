@@ -158,6 +158,13 @@ SYSTEM_PROOFS = (
         2048,
         prepare=emulators_and_kernels,
     ),
+    SystemProof(
+        "net/frames",
+        "system/test_network.py::test_frames_of_all_kinds",
+        "FRAMES",
+        10000,
+        prepare=network_systems,
+    ),
     SystemProof("net/throughput", "system/test_throughput.py", "IPERF_MB", 100, prepare=network_systems),
     SystemProof("x2test", "system", "X2TEST_WHOLE", 1, prepare=emulators_and_kernels, word="x2test"),
     SystemProof("linux/sharers", f"{ENDURANCE}::test_many_map_the_same_and_live_at_once", "SHARERS", 200),

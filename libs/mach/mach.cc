@@ -3,6 +3,8 @@
 
 #include <system/system.h>
 
+#include <l4/schedule.h>
+
 extern "C" void *memcpy(void *, const void *, size_t);
 extern "C" char image_start[], image_end[];
 
@@ -54,6 +56,16 @@ rpc::Result<Name> fork(Name bootstrap)
     if (!result) L4_Set_ExceptionHandler(L4_Pager());
     if (result >> 16) return static_cast<rpc::Error>(result >> 16);
     return result;
+}
+
+bool is_there(const char *service)
+{
+    for (int i = 0; i < 1000; i++) {
+        const auto found = ask<LookUp>(rpc::Name(service));
+        if (found) return bool(ask<PortDeallocate>(found.value));
+        L4_Sleep(L4_TimePeriod(10'000));
+    }
+    return false;
 }
 
 rpc::Result<Opened> open_object(const char *service, const char *path)

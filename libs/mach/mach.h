@@ -21,6 +21,10 @@ rpc::Result<Word> boot(int (*entry)());
 /// port `bootstrap` of the caller's (0: none). The caller gets a send right to its port, the copy 0.
 rpc::Result<Name> fork(Name bootstrap);
 
+/// Whether a program has checked in as `service`: one that begins with the system, or has been started again, is waited
+/// for, ten seconds at most.
+bool is_there(const char *service);
+
 /// A memory object that the pager `service`, a program of the system (pager.h), has by a path of up to 64 bytes, as a
 /// send right, and how long it is. Errors: not_found (no such pager), those of the pager, and of Call.
 struct Opened {

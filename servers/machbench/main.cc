@@ -17,7 +17,6 @@
 
 #include <cobnut/lab.h>
 #include <cobnut/payload.h>
-#include <l4/schedule.h>
 
 namespace {
 
@@ -169,9 +168,8 @@ int first_byte(Name object)
 
 void files()
 {
-    auto opened = mach::open_object("files", "index.html");
-    for (; opened.error == rpc::Error::not_found; opened = mach::open_object("files", "index.html"))
-        L4_Sleep(L4_TimePeriod(10'000)); // it has not begun yet
+    must(mach::is_there("files"));
+    const auto opened = mach::open_object("files", "index.html");
     measure(9, [&](unsigned) { must(first_byte(opened.value.object) == '<'); });
     ask<mach::PortDeallocate>(opened.value.object);
 }

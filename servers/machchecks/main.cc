@@ -416,17 +416,6 @@ Word sum_of(const char *data, Word bytes)
     return sum;
 }
 
-/// A pager begins when the system does; and once more when it has died.
-bool is_there(const char *service)
-{
-    for (int i = 0; i < 1000; i++) {
-        const auto found = ask<mach::LookUp>(rpc::Name(service));
-        if (found) return ask<mach::PortDeallocate>(found.value).error == Error::none;
-        L4_Sleep(L4_TimePeriod(10'000));
-    }
-    return false;
-}
-
 void file_pager()
 {
     const auto mapped = mach::map_object("files", guide);
@@ -483,7 +472,7 @@ void bad_pager()
     check(reads_and_ends("dies") < mach::pager_timeout_us / 4, "bad.who_waits_for_it_when_it_dies_ends");
     check(*words(after.value.address + 4) == 44, "bad.what_is_here_stays");
     free_all(after.value.address);
-    const bool back = is_there("badpager");
+    const bool back = mach::is_there("badpager");
     const auto next = mach::map_object("badpager", "kept");
     check(back && next && *words(next.value.address + 4) == 0, "bad.its_next_start_serves");
     free_all(next.value.address);
@@ -491,7 +480,7 @@ void bad_pager()
 
 int all()
 {
-    check(is_there("files") && is_there("badpager"), "join.pagers_are_there");
+    check(mach::is_there("files") && mach::is_there("badpager"), "join.pagers_are_there");
     // pagers keep a port for what they have opened
     free_all(mach::map_object("files", guide).value.address, mach::map_object("badpager", "kept").value.address);
     const auto before = ask<mach::GetStatistics>().value;

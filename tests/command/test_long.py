@@ -32,6 +32,7 @@ def test_the_list_names_each_proof_on_each_of_its_boards():
         "linux/suites/bash",
         "x2test",
         "latency/area",
+        "net/frames",
         "net/throughput",
     }
     assert tests <= set(lines), "they run on no board"

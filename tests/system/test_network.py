@@ -6,6 +6,7 @@ kinds from a peer of the test's own. Nothing leaves the loopback.
 import contextlib
 import hashlib
 import http.client
+import os
 import random
 import re
 import shutil
@@ -186,7 +187,8 @@ ARGUMENTS = 'arguments = "address=10.0.9.2 mask=255.255.255.0"'
 MANY_BYTES, TOGETHER = 480, 16  # a segment each: nearly as many as there are buffers; those sent at once
 BIG = 100_000  # bytes, more than are kept to be sent
 CLIENTS = 1000  # at once, more than the web server has places for
-FRAMES, BETWEEN = 2000, 100  # frames, and how many until the next question
+FRAMES = int(os.environ.get("FRAMES", "2000"))  # `./cobnut test long net/frames` sends more
+BETWEEN = 100  # and how many until the next question
 
 
 def free_ports() -> int:
@@ -201,11 +203,11 @@ def free_ports() -> int:
 
 
 @contextlib.contextmanager
-def with_peer(tmp_path, *words, more=""):
-    """The system web at a fixed address, with more programs, and a peer at the other end of its cable."""
+def with_peer(tmp_path, *words, more="", described="web"):
+    """A system at a fixed address, with more programs, and a peer at the other end of its cable."""
     shutil.copytree(ROOT / "systems/site", tmp_path / "site")
     (tmp_path / "site/big").write_bytes(bytes(BIG))
-    text = (ROOT / "systems/web.toml").read_text()
+    text = (ROOT / f"systems/{described}.toml").read_text()
     (tmp_path / "fixed.toml").write_text(text.replace("[program.network]", f"[program.network]\n{ARGUMENTS}") + more)
     port = free_ports()
     with networks.running(tmp_path / "fixed.toml", "--net-at", f"udp={port}", *words, seconds=SECONDS) as system:
@@ -219,11 +221,14 @@ def test_ping(words, tmp_path):
         assert peer.echoes(b"a datagram")
 
 
-@pytest.mark.parametrize(("driver", "words"), [("ne2000", ()), ("smc91c111", VERSATILEPB)])
-def test_frames_of_all_kinds(driver, words, tmp_path):
+@pytest.mark.parametrize(
+    ("described", "driver", "words"),
+    [("web", "ne2000", ()), ("web-e1000", "e1000", ()), ("web", "smc91c111", VERSATILEPB)],
+)
+def test_frames_of_all_kinds(described, driver, words, tmp_path):
     """Nothing that comes by the cable ends the server or the driver, or makes either of them silent."""
     dice = random.Random(2026)
-    with with_peer(tmp_path, *words) as (system, peer):
+    with with_peer(tmp_path, *words, described=described) as (system, peer):
         assert peer.pings(0)
         for sent in range(FRAMES):
             peer.send(frames.any_frame(dice))
