@@ -86,8 +86,10 @@ def test_the_systems_with_a_network_have_one_card():
         board: {name: found for name in systems.known() if (found := systems.load(name).cards(board))}
         for board in ("pc", "versatilepb")
     }
-    e1000 = {name: ["8086:100e"] for name in ("web-e1000", "pingcost", "singlecost", "throughput", "webcost")}
-    ours = {**{name: ["10ec:8029"] for name in ("web", "fuzzdevices", "linktest")}, **e1000}
+    e1000 = {
+        name: ["8086:100e"] for name in ("web-e1000", "fuzzcard", "pingcost", "singlecost", "throughput", "webcost")
+    }
+    ours = {**{name: ["10ec:8029"] for name in ("web", "fuzzdevices", "linktest", "machnet")}, **e1000}
     assert cards["pc"] == ours
     assert cards["versatilepb"]["web"] == ["smc91c111"]
     assert all(systems.load(name).has(systems.TCP_IP) for name in ours)

@@ -16,9 +16,10 @@ def test_servers_refuse_what_is_no_request_and_go_on():
 
 
 DEVICES = ("fuzzdevices", "--net", "--disk")  # and the path of the disk
+CARD = ("fuzzcard", "--net")
 
 
-@pytest.mark.parametrize("words", [("fuzztest",), DEVICES])
+@pytest.mark.parametrize("words", [("fuzztest",), DEVICES, CARD])
 @pytest.mark.parametrize("how", [("--emulator", "bochs", "--seconds", "900"), ("--sanitize",)])
 def test_so_they_do_in_small_spaces(words, how, tmp_path):
     """Every server has a slot: where segments have limits, and under the sanitizer."""

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`fuzz/servers`: malformed requests to init and to the servers of two systems, made at random from the declarations of
-their interfaces. Nothing is measured: each server must refuse what is not a request, and go on with what it had.
+"""`fuzz/servers`: malformed requests to init and to the servers of three systems, made at random from the declarations
+of their interfaces. Nothing is measured: each server must refuse what is not a request, and go on with what it had.
 """
 
 import re
@@ -20,10 +20,17 @@ from cobnut.results import Result, Series
 
 SHEET = sheets.beside(__file__)
 
-SYSTEMS, PROGRAM, KEEPER = ("fuzztest", "fuzzdevices"), "fuzzservers", "keeper"
+PROGRAM, KEEPER = "fuzzservers", "keeper"
+# and how the servers of one are called that another one has, too
+SYSTEMS: dict[str, dict[str, str]] = {
+    "fuzztest": {},
+    "fuzzdevices": {},
+    "fuzzcard": {"init": "init beside e1000", "nic": "e1000", "network": "network over e1000"},
+}
 DISK_BYTES = 1 << 20
 SERVERS = (
     "init",
+    "init beside e1000",
     "adder",
     "files",
     "clock",
@@ -36,6 +43,8 @@ SERVERS = (
     "input",
     "nic",
     "network",
+    "e1000",
+    "network over e1000",
     "store",
 )  # as the program names them
 KINDS = ("answered", "refused", "unanswered", "undelivered")
@@ -74,9 +83,9 @@ def boot(lab: Lab, seed: int) -> Run:
     """Runs each system once with that seed."""
     servers: dict[str, Tally] = {}
     failures = []
-    for name in SYSTEMS:
+    for name, called in SYSTEMS.items():
         console, code = boot_system(lab, name, seed)
-        servers |= read(console)
+        servers |= {called.get(server, server): tally for server, tally in read(console).items()}
         if f"{KEEPER}: 0 failed" not in console or code:
             failures.append(f"{name} with seed {seed} ended with {code}: {last_line(console)}")
     return Run(seed, servers, failures[0] if failures else None)
