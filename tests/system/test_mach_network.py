@@ -62,7 +62,7 @@ class Store(threading.Thread):
             elif self.paths[number] == b"gone":
                 return
             else:
-                self.answer(0, size, self.pages[offset : offset + size])
+                self.answer(0, size, bytes(self.pages[offset : offset + size]))
 
 
 def test_pages_come_from_a_store_and_go_back_there():
