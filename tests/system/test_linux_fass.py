@@ -32,6 +32,8 @@ MEMBERS, WRITE = 3, 4  # of a small crowd; the number of the call
 SERIES = board_linux.fast_series()
 STATES = range(len(SERIES), len(SERIES) - int(os.environ.get("PATCHES", "1")), -1)  # after how many patches it is tried
 KINDS = ("pipe", "fifo", "unix", "fcntl", "threads", "unix_threads", "fcntl_threads", "pipe_stream", "unix_stream")
+# what the sanitizer reports of collie's decompressor, to which QEMU tells another size of the cache than the SA-1110
+DECOMPRESSORS = {"collie": "lost-line", "versatilepb": None}
 CHECKPATCH = ("checkpatch.pl", "spelling.txt", "const_structs.checkpatch")
 
 
@@ -125,12 +127,15 @@ def test_fast_switching_can_be_switched_off(tmp_path):
     assert "guest: crowd done" in done.console and "guest: no such file" in done.console
 
 
-def test_the_sanitizer_finds_what_it_finds_in_the_standard_kernel(tmp_path):
+@pytest.mark.parametrize("board", BOARDS, ids=lambda board: board.name)
+def test_the_sanitizer_finds_what_it_finds_in_the_standard_kernel(tmp_path, board):
     out = tmp_path / "found.json"
-    names = (("symbols", str(board_linux.ensure(VERSATILEPB, SERIES).symbols)),)
-    boot(tmp_path, VERSATILEPB, "memory 1 crowd 17 3 sharers 4 2", plugin=sanitizing.plugin_for(names, out))
-    stores = {(report.store_symbol or "").partition("+")[0] for report in read(out).reports}
+    names = (("symbols", str(board_linux.ensure(board, SERIES).symbols)),)
+    boot(tmp_path, board, "memory 1 crowd 17 3 sharers 4 2", plugin=sanitizing.plugin_for(names, out))
+    found = [report for report in read(out).reports if report.kind != DECOMPRESSORS[board.name]]
+    stores = {(report.store_symbol or "").partition("+")[0] for report in found}
     assert stores == {"__create_mapping"}, "where it maps its memory anew, at its start"
+    assert all(report.privilege == 0 for report in read(out).reports), "none of a program"
 
 
 def test_processes_in_one_table_are_told_apart(tmp_path):

@@ -374,19 +374,60 @@ fn what_is_dropped_dirty_is_lost_until_it_is_written_again() {
 #[test]
 fn a_cache_is_cleaned_by_reading_as_much_as_it_holds() {
     const AREA: u32 = WINDOW + 0x0002_0000;
-    for (lines, again, expected) in
-        [(256, false, vec![]), (255, false, vec!["lost-line"]), (256, true, vec!["lost-line"])]
-    {
+    for (lines, again, expected) in [
+        (256, false, vec![]),
+        (255, false, vec!["lost-line"]),
+        (256, true, vec!["lost-line"]),
+        (511, true, vec!["lost-line"]),
+        (512, true, vec![]),
+    ] {
         let mut guest = Guest::new();
         guest.write(PAGE);
         if again {
-            guest.read(AREA + 0x20);
+            (0..512).step_by(8).for_each(|line| guest.read(AREA + 32 * line)); // all of one set
         }
         (0..lines).for_each(|line| guest.read(AREA + 32 * line));
         guest.operate(Operation::InvalidateCache(Side::Data), 0);
         guest.read(PAGE);
         assert_eq!(guest.kinds(), expected, "{lines} lines, {again}");
     }
+}
+
+#[test]
+fn what_was_read_to_clean_the_cache_has_taken_its_place() {
+    const AREA: u32 = WINDOW + 0x0002_0000;
+    let sweep = |guest: &mut Guest| (0..256).for_each(|line| guest.read(AREA + 32 * line));
+    let elsewhere = |guest: &mut Guest| {
+        guest.set(SECOND, 0x0005_0000 | WRITE);
+        guest.operate(Operation::InvalidateTlb(Side::Both), 0);
+        guest.read(PAGE);
+    };
+    let mut guest = Guest::new();
+    guest.read(PAGE);
+    sweep(&mut guest);
+    elsewhere(&mut guest);
+    assert!(guest.kinds().is_empty());
+    let mut guest = Guest::new();
+    guest.operate(Operation::TestClean, 0);
+    guest.read(PAGE);
+    sweep(&mut guest);
+    elsewhere(&mut guest);
+    assert_eq!(guest.kinds(), ["foreign-line"], "a processor that has an operation for it replaces lines as it likes");
+}
+
+#[test]
+fn lines_that_a_mini_cache_serves_make_room_for_each_other() {
+    let copied = |lines: u32| {
+        let mut guest = Guest::new();
+        guest.set(SECOND, FRAME | WRITE & !4); // cached, not buffered
+        guest.operate(Operation::InvalidateTlb(Side::Both), 0);
+        (0..lines).for_each(|line| guest.read(PAGE + 32 * line));
+        guest.set(SECOND, 0x0005_0000 | WRITE & !4);
+        guest.operate(Operation::InvalidateTlb(Side::Both), 0);
+        guest.read(PAGE);
+        guest.kinds().len()
+    };
+    assert_eq!((copied(16), copied(17)), (1, 0), "two of each of its eight sets");
 }
 
 #[test]

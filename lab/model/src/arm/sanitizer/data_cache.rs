@@ -9,6 +9,8 @@ use std::collections::HashMap;
 
 pub const LINE_SHIFT: u32 = 5;
 const LINES: usize = 1 << (32 - LINE_SHIFT);
+/// Of both data caches of the SA-1110.
+pub const SETS: usize = 8;
 const HELD: u32 = 1;
 /// Memory has been written to since by another way: the copy is old.
 const OLD: u32 = 2;
@@ -40,6 +42,8 @@ pub struct DataCache {
     /// By physical line: one more than the MVA line that holds it, or `SEVERAL`.
     holders: Vec<u32>,
     several: HashMap<u32, Vec<u32>>,
+    /// The lines of each set of the mini data cache, the older first; they are among `lines` as well.
+    mini: [[u32; 2]; SETS],
     /// Every MVA line that is held, and some that no longer are.
     held: Vec<u32>,
     /// Words by physical line that were written and dropped, and by which instruction.
@@ -61,6 +65,7 @@ impl Default for DataCache {
             writers: vec![0; LINES],
             holders: vec![0; LINES],
             several: HashMap::new(),
+            mini: [[0; 2]; SETS],
             held: Vec::new(),
             lost: HashMap::new(),
             buffered: HashMap::new(),
@@ -210,6 +215,34 @@ impl DataCache {
     pub fn clean_all(&mut self) -> bool {
         let held = self.held.clone();
         held.into_iter().fold(false, |any, line| self.clean(Linear(line << LINE_SHIFT)) | any)
+    }
+
+    /// As many lines were read as there is room for: everything but those for which `stays` holds is written to memory
+    /// and gone. Returns whether anything was dirty.
+    pub fn displace(&mut self, stays: impl Fn(u32) -> bool) -> bool {
+        let dirty = self.clean_all();
+        let (stayed, gone): (Vec<u32>, Vec<u32>) = std::mem::take(&mut self.held).into_iter().partition(|&l| stays(l));
+        self.held = stayed;
+        for line in gone {
+            if self.lines[line as usize] != 0 {
+                self.remove(line);
+            }
+        }
+        dirty
+    }
+
+    /// An access to `mva` that the mini data cache serves: the oldest line of its set makes room.
+    pub fn in_mini_cache(&mut self, mva: Linear) {
+        let line = mva.0 >> LINE_SHIFT;
+        let set = &mut self.mini[line as usize % SETS];
+        if set.contains(&line) {
+            return;
+        }
+        let [oldest, newer] = *set;
+        *set = [newer, line];
+        let gone = Linear(oldest << LINE_SHIFT);
+        self.clean(gone);
+        self.invalidate(gone, 0);
     }
 
     /// Drops the line of `mva`, by the instruction `by`; what is dirty is lost. Returns whether it was there.

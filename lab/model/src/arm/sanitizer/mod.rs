@@ -16,7 +16,7 @@ use super::{translate, Operation, Side, Translation};
 use crate::core::reports::of_instruction;
 use crate::{Linear, Physical, PhysicalMemory};
 use code_cache::CodeCache;
-use data_cache::{DataCache, LINE_SHIFT};
+use data_cache::{DataCache, LINE_SHIFT, SETS};
 use serde::Serialize;
 use std::collections::HashMap;
 use translations::{Stale, Translations};
@@ -68,11 +68,19 @@ pub struct Mark {
 
 /// Kilobytes whose translation is remembered.
 const KNOWN: usize = 4096;
-/// A data cache that can only be cleaned by reading is cleaned by so many lines one after the other (SA-1100: 8 KB).
+/// A data cache that can only be cleaned by reading is cleaned by so many lines one after the other (SA-1110: 8 KB).
 const CLEANING_LINES: u32 = 256;
+const WAYS: u32 = CLEANING_LINES / SETS as u32;
 
-/// The data cache is not being cleaned.
-const NO_SWEEP: (Linear, u32) = (Linear(0), 0);
+/// Lines that are read one after the other, perhaps to clean the data cache.
+#[derive(Default)]
+struct Sweep {
+    /// The next line; 0 if there is no sweep.
+    next: Linear,
+    lines: u32,
+    /// Those of each set that were not in the cache before.
+    misses: [u32; SETS],
+}
 
 pub struct Sanitizer {
     data: DataCache,
@@ -94,8 +102,9 @@ pub struct Sanitizer {
     generation: u32,
     /// The instruction that drained the write buffer last.
     last_drain: u32,
-    /// The next line of a sweep by which the data cache is cleaned, and how many were read.
-    sweep: (Linear, u32),
+    sweep: Sweep,
+    /// The processor has no operation for its whole data cache, as far as was seen: it is the SA-1110 (manual, 6.3).
+    cleaned_by_reading: bool,
 }
 
 impl Default for Sanitizer {
@@ -123,7 +132,8 @@ impl Default for Sanitizer {
             known: vec![(u32::MAX, 0, nothing); KNOWN],
             generation: 1,
             last_drain: 0,
-            sweep: NO_SWEEP,
+            sweep: Sweep::default(),
+            cleaned_by_reading: true,
         }
     }
 }
@@ -165,8 +175,11 @@ impl Sanitizer {
         self.counts.accesses += 1;
         let Some(found) = self.translate(access, Side::Data, view) else { return };
         let physical = found.physical(access.mva);
-        if found.cached {
-            self.clean_by_reading(access);
+        if found.cached && self.cleaned_by_reading {
+            match found.buffered {
+                true => self.clean_by_reading(access),
+                false => self.data.in_mini_cache(access.mva),
+            }
         }
         let Self { data, reports, .. } = self;
         let mut trouble = |trouble| report_data(reports, access, view, physical, trouble);
@@ -195,24 +208,26 @@ impl Sanitizer {
         }
     }
 
-    /// Reading as much as the cache holds, none of which is in it, displaces everything else.
+    /// Reading as much as the cache holds, none of which is in it, displaces everything else: within a set the SA-1110
+    /// replaces its lines in turn. So does reading twice as much, of which at most half can have been in it.
     #[inline]
     fn clean_by_reading(&mut self, access: &Access) {
         if access.write || access.user || access.mva.0 & ((1 << LINE_SHIFT) - 1) != 0 {
             return;
         }
-        let start = access.mva.0 & ((CLEANING_LINES << LINE_SHIFT) - 1) == 0;
-        if access.mva != self.sweep.0 && !start {
-            return;
+        if access.mva != self.sweep.next || access.mva.0 == 0 {
+            if access.mva.0 & ((CLEANING_LINES << LINE_SHIFT) - 1) != 0 {
+                return;
+            }
+            self.sweep = Sweep::default();
         }
-        let count = if access.mva == self.sweep.0 && !start { self.sweep.1 } else { 0 };
-        self.sweep = match self.data.holds(access.mva) {
-            true => NO_SWEEP,
-            false => (access.mva.plus(1 << LINE_SHIFT), count + 1),
-        };
-        if self.sweep.1 == CLEANING_LINES {
-            self.data.clean_all();
-            self.sweep = NO_SWEEP;
+        let line = access.mva.0 >> LINE_SHIFT;
+        self.sweep.next = access.mva.plus(1 << LINE_SHIFT);
+        self.sweep.misses[line as usize % SETS] += !self.data.holds(access.mva) as u32;
+        self.sweep.lines += 1;
+        if self.sweep.lines >= 2 * CLEANING_LINES || self.sweep.misses.iter().all(|&many| many >= WAYS) {
+            self.data.displace(|other| line.wrapping_sub(other) < CLEANING_LINES);
+            self.sweep = Sweep::default();
         }
     }
 
@@ -359,8 +374,14 @@ impl Sanitizer {
             InvalidateLine(_) => data.invalidate(mva, at),
             CleanLine => data.clean(mva),
             CleanInvalidateLine => data.clean(mva) | data.invalidate(mva, at),
-            TestClean => data.clean_all(),
-            TestCleanInvalidate => data.clean_all() | data.invalidate_all(at),
+            TestClean => {
+                self.cleaned_by_reading = false;
+                data.clean_all()
+            }
+            TestCleanInvalidate => {
+                self.cleaned_by_reading = false;
+                data.clean_all() | data.invalidate_all(at)
+            }
             DrainWriteBuffer => {
                 let before = std::mem::replace(&mut self.last_drain, at);
                 if data.drain() {
