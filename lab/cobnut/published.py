@@ -79,6 +79,7 @@ W03_TABLE_1 = {
     "unix_stream": (12.31, 12.94),
     "fork": (4061, 3650),
     "exec": (4321, 3980),
+    "shell": (54533, 51726),
 }
 # section 4.2 and figure 2, on Linux: lat_ctx without data
 W03_CTX_GAIN = {2: 57, 13: 4}  # times, by processes

@@ -102,6 +102,7 @@ void mount_proc(void); /* init_arm.c */
 void crowd(long processes, long rounds, int sharing); /* crowd_arm.c */
 void leaf(long status);
 void heap(void); /* heap_arm.c */
+void shell(void); /* streams_arm.c */
 void grown(void);
 /* These return whether there is something of that kind. */
 int potato(const char *kind, long rounds, long warmup); /* potato_arm.c */

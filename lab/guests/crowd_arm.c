@@ -58,10 +58,10 @@ static void same_addresses(const struct Self *self, unsigned round)
 static void forked(const struct Self *self, unsigned round)
 {
     enum { WORDS = OWN_PAGES * PAGE / 4 };
-    volatile unsigned *at = (volatile unsigned *)FAR;
+    volatile unsigned *at = (volatile unsigned *)FAR, *high = (volatile unsigned *)HIGH;
     long child = call(SYS_FORK, 0, 0, 0, 0, 0);
     if (child == 0) {
-        int right = holds(at, WORDS, self->number, round);
+        int right = holds(at, WORDS, self->number, round) && holds(high, WORDS, self->number, round);
         fill(at, WORDS, 99, round);
         end(right && holds(at, WORDS, 99, round) ? 0 : 1);
     }
@@ -117,21 +117,25 @@ static void shares(const struct Self *self, unsigned token)
     wanted(found == token, "the word as the file has it");
     word = (token + 1) % SHARED_WORDS;
     unsigned next = token + 1;
-    if (token % 3) mine[word] = next;
-    if (token % 3) return;
+    int by_the_file = token % 3 == 1;
+    if (!by_the_file) mine[word] = next;
+    if (!by_the_file) return;
     call(SYS_LSEEK, self->file, word * 4, 0, 0, 0);
     call(SYS_WRITE, self->file, (long)&next, 4, 0, 0);
 }
 
-/* Where they share, every other turn does nothing else: all else flushes what shared memory would have to. */
+/*
+ * Where they share, every other turn does nothing else: all else flushes what shared memory would have to. So the first
+ * of them makes no process in its first turn.
+ */
 static void turn(const struct Self *self, unsigned round, unsigned token)
 {
     if (self->shared) shares(self, token);
     if (self->shared && round % 2) return;
     unsigned work = self->shared ? round / 2 : round;
     same_addresses(self, work);
-    if ((self->number + work) % 3 == 0) forked(self, work);
-    if ((self->number + work) % 5 == 0) executed();
+    if ((self->number + work) % 3 == 1) forked(self, work);
+    if ((self->number + work) % 5 == 2) executed();
     comes_and_goes(self, work);
     wanted(holds(own_data, 2048, self->number, work), "data of its own at the end");
 }

@@ -6,9 +6,10 @@
  *   pipe ROUNDS WARMUP  sends a byte to and fro between two processes, between the laboratory's marks (docs/plugin.md);
  *                       so do fifo, unix and fcntl, by files, sockets and record locks; threads, unix_threads and
  *                       fcntl_threads have both sides in one process (potato_arm.c)
- *   fork ROUNDS WARMUP  makes processes, exec those with another program; pipe_stream and unix_stream send 64 KB
- *                       (streams_arm.c); ring-PROCESSES-KB hands a token round, and who has it reads so much memory
- *                       (ring_arm.c). Of these kinds several can be one word, with commas between
+ *   fork ROUNDS WARMUP  makes processes, exec those with another program, shell such as make one more in turn;
+ *                       pipe_stream and unix_stream send 64 KB (streams_arm.c); ring-PROCESSES-KB hands a token round,
+ *                       and who has it reads so much memory (ring_arm.c). Of these kinds several can be one word, with
+ *                       commas between
  *   crowd PROCESSES ROUNDS  has as many do what is hard for virtual caches (crowd_arm.c); with sharers they also write
  *                       to memory and a file of all
  *   heap                lets heaps grow to where the kernel has to make room for them (heap_arm.c)
@@ -161,10 +162,11 @@ static char **execute(char **words)
     if (same(*words, "leaf") && words[1]) leaf(number(words[1]));
     if (same(*words, "heap")) return heap(), words + 1;
     if (same(*words, "grown")) grown();
+    if (same(*words, "sh")) shell();
     if (same(*words, "off")) off();
     say("guest: commands are memory ROUNDS, KINDS ROUNDS WARMUP, crowd|sharers PROCESSES ROUNDS, heap, show FILE, off; "
         "KIND is pipe, fifo, unix, fcntl, threads, unix_threads, fcntl_threads, pipe_stream, unix_stream, fork, exec, "
-        "ring-PROCESSES-KB\n");
+        "shell, ring-PROCESSES-KB\n");
     return words + 1;
 }
 
@@ -185,7 +187,8 @@ static void read_words(char *line, char **words)
 void start(long *stack)
 {
     char **words = (char **)(stack + 2);
-    if (*words && (same(*words, "leaf") || same(*words, "grown"))) execute(words); /* another program's part */
+    int other = *words && (same(*words, "leaf") || same(*words, "grown") || same(*words, "sh"));
+    if (other) execute(words); /* another program's part */
     say("guest: shell\n");
     while (*words) words = execute(words);
     for (;;) {

@@ -2,7 +2,7 @@
 /*
  * The rest of lmbench's that Wiggins et al. 2003 have in their table 1, between the laboratory's marks
  * (docs/plugin.md): 64 KB from one process to another through a pipe or a pair of Unix sockets, and processes that come
- * and go, with the same program or with another one.
+ * and go, with the same program, with another one, or with one that makes another one in turn, as a shell does.
  */
 #include "arm_calls.h"
 
@@ -38,9 +38,9 @@ static void fork_one(void)
     wait_for(child);
 }
 
-static void execute_one(void)
+static void execute_with(char *command)
 {
-    static char name[] = "/init", command[] = "leaf", status[] = "0";
+    static char name[] = "/init", status[] = "0";
     char *words[] = {name, command, status, 0}, *environment[] = {0};
     long child = call(SYS_FORK, 0, 0, 0, 0, 0);
     if (child == 0) {
@@ -48,6 +48,24 @@ static void execute_one(void)
         end(1);
     }
     wait_for(child);
+}
+
+static void execute_one(void)
+{
+    static char command[] = "leaf";
+    execute_with(command);
+}
+
+static void execute_shell(void)
+{
+    static char command[] = "sh";
+    execute_with(command);
+}
+
+void shell(void)
+{
+    execute_one();
+    end(0);
 }
 
 static void measure(void (*once)(void), long rounds, long warmup)
@@ -86,5 +104,6 @@ int stream_or_process(const char *kind, long rounds, long warmup)
     if (same(kind, "unix_stream")) return stream(1, rounds, warmup), 1;
     if (same(kind, "fork")) return measure(fork_one, rounds, warmup), 1;
     if (same(kind, "exec")) return measure(execute_one, rounds, warmup), 1;
+    if (same(kind, "shell")) return measure(execute_shell, rounds, warmup), 1;
     return 0;
 }

@@ -73,7 +73,7 @@ def counts(console: str) -> dict[str, int]:
     ],
 )
 def test_a_crowd_sees_what_it_has_written(tmp_path, board, patches):
-    kinds = (*KINDS, "fork", "exec")
+    kinds = (*KINDS, "fork", "exec", "shell")
     work = f"memory 2 heap crowd {PROCESSES} 3 sharers {PROCESSES} 3 {','.join(kinds)} 20 5"
     console = boot(tmp_path, board, f"{work} show /proc/fass", patches=patches).console
     for name in ("memory", "heap", "crowd", "sharers", *kinds):

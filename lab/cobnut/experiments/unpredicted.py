@@ -82,6 +82,8 @@ UNPREDICTED: tuple[Unpredicted, ...] = (
             ("fork, fast", 3650),
             ("exec", 4321),
             ("exec, fast", 3980),
+            ("shell", 54533),
+            ("shell, fast", 51726),
         ),
     ),
     *_values(
