@@ -3,7 +3,7 @@
 caches, each in turn, and without one of the marks by which it knows what to flush: is it noticed?
 
 The list is derived (`experiments/maintenance.py`). A mutant is the built kernel with that instruction replaced. The
-stress program runs on it.
+stress program runs on it. With `guest=linux-fass` it is Linux (mutations_linux.py).
 """
 
 import tempfile
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from cobnut import sheets
 from cobnut.checks import Check, above, at_most, exactly, judge
-from cobnut.experiments import Experiment, Kind, Lab, Setting, maintenance, runner, stress_arm
+from cobnut.experiments import Experiment, Kind, Lab, Setting, maintenance, mutations_linux, runner, stress_arm
 from cobnut.experiments.maintenance import Site
 from cobnut.experiments.stress_arm import Run
 from cobnut.findings import Invalidation, Mark
@@ -19,6 +19,7 @@ from cobnut.results import Result, Series
 
 SHEET = sheets.beside(__file__)
 
+GUESTS = "cobnut", "linux-fass"
 TIMEOUT_SECONDS = 600  # only for a kernel that neither ends nor executes anything
 # behind the cleaning of the ARM926's whole cache an invalidation and a drain; and stores that only clear bits of notes
 MOST_IDLE = 5
@@ -27,7 +28,9 @@ SEED = 1
 
 
 def run(lab: Lab) -> Result:
-    """Boots the kernel as it is, then each mutant."""
+    """Boots the kernel as it is, then each mutant: this one, or Linux."""
+    if GUESTS[lab.settings["guest"]] != GUESTS[0]:
+        return mutations_linux.run(lab, SHEET)
     executable, image = lab.board.kernel_executable, lab.board.kernel.read_bytes()
     [baseline] = runner.each(lab, [lab.board.kernel], lambda kernel: _boot(lab, kernel), lambda _: "as it is")
     sites = maintenance.sites(executable) + maintenance.marks(executable, baseline.findings.marks)
@@ -135,6 +138,7 @@ EXPERIMENT = Experiment(
     settings={
         "most": Setting(0, 4, range(1001), "try only so many of the mutants; 0: all"),
         "operations": Setting(10_000, 2_000, range(1, 100_000_001), "of the stress program on each"),
+        "guest": Setting(0, 0, range(2), "whose kernel", names=GUESTS),
     },
     long_proof=True,
     run=run,

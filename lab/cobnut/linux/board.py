@@ -9,7 +9,7 @@ disk.
 
 import shutil
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -91,7 +91,14 @@ def ensure(board: Board, patches: Sequence[Path] = ()) -> BoardLinux:
     """Makes sure of the kernel, unchanged or with patches (`fast_series`): what is missing is fetched and compiled."""
     packages.ensure(packages.BUILD_TOOLS, packages.ARM_TOOLS, kbuild.TOOLS)
     given = source.ensure()
-    entry = cache.get(recipe(board, given, patches), lambda folder, _: _make(board, given, folder, patches))
+    name, option = (f"{board.name}-fass", FASS_OPTION) if patches else (board.name, "")
+
+    def prepare(tree: Path) -> None:
+        patching.apply(patches, tree, given)
+
+    entry = cache.get(
+        recipe(board, given, patches), lambda folder, _: make(board, given, folder, name, option, prepare)
+    )
     return BoardLinux(entry / KERNEL, entry / SYMBOLS, given.version)
 
 
@@ -102,7 +109,10 @@ def initrd() -> bytes:
     return cpio.archive(entries)
 
 
-def _make(board: Board, given: Source, target: Path, patches: Sequence[Path]) -> None:
+def make(board: Board, given: Source, target: Path, name: str, option: str, prepare: Callable[[Path], None]) -> None:
+    """Compiles the kernel called `name` into `target`, configured with one `option` more and of a tree that is changed
+    by `prepare`.
+    """
     room_for = paths.BUILD / "linux"
     room_for.mkdir(parents=True, exist_ok=True)
     with (
@@ -113,14 +123,11 @@ def _make(board: Board, given: Source, target: Path, patches: Sequence[Path]) ->
         build = Build(folder / "source", folder / "objects", ("ARCH=arm", f"CROSS_COMPILE={COMPILER}"))
         source.unpack(given, build.tree, LEFT_OUT)
         build.objects.mkdir(exist_ok=True)
-        wanted = config(board)
-        if patches:
-            patching.apply(patches, build.tree, given)
-            wanted = folder / f"{board.name}-fass.config"
-            wanted.write_text(f"{config(board).read_text()}{FASS_OPTION}\n")
+        prepare(build.tree)
+        wanted = folder / f"{name}.config"
+        wanted.write_text(f"{config(board).read_text()}{option}\n")
         build.make("allnoconfig", f"KCONFIG_ALLCONFIG={wanted}", log="linux-config.log")
         kbuild.check_config(wanted, (build.objects / ".config").read_text(), given.version)
-        name = f"{board.name}-fass" if patches else board.name
         title = f"compiling Linux {given.version} for {name}"
         tree = PORTS[board.name].tree
         build.compile(title, STEPS, "zImage", *([tree] if tree else []), log=f"linux-{name}.log")
