@@ -79,6 +79,38 @@ static void parameters(void)
     close(fd);
 }
 
+static void strange(void)
+{
+    long result;
+
+    errno = 0;
+    CHECK("a call that nobody has", syscall(-1) == -1 && errno == ENOSYS && syscall(0x12345) == -1 && errno == ENOSYS);
+    asm volatile("int $0x80" : "=a"(result) : "0"(0x12345) : "memory");
+    CHECK("by int, too", result == -ENOSYS);
+    CHECK("by the entry", fast(-1, 1, 2, 3, 4, 5, 6) == -ENOSYS && fast(0x4000, 1, 2, 3, 4, 5, 6) == -ENOSYS);
+}
+
+static void moved(void)
+{
+    const unsigned long old = getauxval(AT_SYSINFO_EHDR);
+    void *target = mmap(NULL, 16384, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    const int how = MREMAP_MAYMOVE | MREMAP_FIXED;
+    int status = 0;
+    pid_t p = fork();
+
+    if (!p) {
+        long bytes = 4096, to;
+
+        /* the call that moves the image returns to where it is then; how large it is is tried */
+        while ((to = fast(SYS_mremap, old, bytes, bytes, how, (long)target, 0)) == -EINVAL && bytes < 16384)
+            bytes += 4096;
+        entry += (unsigned long)target - old;
+        asm volatile("int $0x80" : : "a"(SYS_exit), "b"(to == (long)target && fast(SYS_getppid, 0, 0, 0, 0, 0, 0) > 0));
+    }
+    waitpid(p, &status, 0);
+    CHECK("the entry can be moved, by itself", WIFEXITED(status) && WEXITSTATUS(status) == 1);
+}
+
 static volatile int alarms;
 static void on_alarm(int signal) { alarms++; }
 
@@ -196,6 +228,8 @@ int main(void)
 {
     setvbuf(stdout, NULL, _IONBF, 0);
     image();
+    strange();
+    moved();
     parameters();
     restart();
     stepped();

@@ -84,7 +84,7 @@ KERNEL_TESTS: Mapping[str, tuple[str, ...]] = {
     "breakpoints": ("breakpoint_test", "step_after_suspend_test"),
     "clone3": ("clone3", "clone3_clear_sighand", "clone3_set_tid", "clone3_cap_checkpoint_restore"),
     "core": ("close_range_test",),
-    "exec": ("non-regular", "recursion-depth", "load_address", "execveat", "null-argv"),
+    "exec": ("non-regular", "recursion-depth", "load_address", "null-argv"),
     "filesystems": ("devpts_pts", "dnotify_test"),
     "filesystems/epoll": ("epoll_wakeup_test",),
     "futex/functional": (
@@ -162,8 +162,9 @@ KERNEL_TESTS: Mapping[str, tuple[str, ...]] = {
         *("test_mremap_vdso", "test_syscall_vdso", "unwind_vdso", "vdso_restorer", "test_vsyscall"),
     ),
 }
-# what else is compiled into one of them, and how
+# what else is compiled into one of them, and with which options
 KERNEL_HELPERS = {
+    "x86/check_initial_reg_state": ("-Wl,-ereal_start", "-static"),
     "x86/ptrace_syscall": ("raw_syscall_helper_32.S",),
     "x86/test_syscall_vdso": ("thunks_32.S",),
     "vm/madv_populate": ("vm_util.c",),
@@ -196,7 +197,8 @@ def kernel_folder(_: Path, target: Path) -> None:
         for folder, names in KERNEL_TESTS.items():
             (target / folder).mkdir(parents=True)
             for one in names:
-                others = [str(tests / folder / other) for other in KERNEL_HELPERS.get(f"{folder}/{one}", ())]
+                helpers = KERNEL_HELPERS.get(f"{folder}/{one}", ())
+                others = [word if word[0] == "-" else str(tests / folder / word) for word in helpers]
                 program = target / folder / one
                 include = tests / folder.partition("/")[0] / "include"
                 words = (f"-I{tests}", f"-I{include}", "-no-pie", *others, *libraries)

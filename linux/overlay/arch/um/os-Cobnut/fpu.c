@@ -131,6 +131,14 @@ static int write_from(struct task_struct *task, const unsigned long *from, size_
 	return 0;
 }
 
+/* To what they are when a program begins. */
+void cobnut_reset_fpu(struct task_struct *task)
+{
+	initial_state(task->thread.regs.regs.fp);
+	task->thread.arch.cobnut.fpu = 1;
+	task->thread.arch.cobnut.ready = 0;
+}
+
 int cobnut_save_fpx(struct task_struct *task, unsigned long *fp)
 {
 	return have_fpx_regs ? read_to(task, fp, FXSR_BYTES) : -EIO;

@@ -30,6 +30,8 @@ extern char stub_page[];
 #define TRAP_FLAG		0x100
 #define RESUME_FLAG		0x10000
 #define USER_FLAGS		0x202
+#define INTO			0xCE
+#define INTO_LENGTH		1
 #define NO_SYSCALL		-1L
 #define NO_SEGMENT		~0ul
 #define AROUND			16	/* pages of a file that Linux finds together */
@@ -276,12 +278,28 @@ static void send_fault(int signal, int code, struct uml_pt_regs *regs, int numbe
 	force_sig_fault(signal, code, (void __user *)address);
 }
 
+/* An int $4 or into, for which the microkernel lets programs have no gate: as if they had, it is behind them. */
+static bool is_overflow(struct uml_pt_regs *regs, unsigned int number, unsigned int code)
+{
+	unsigned char opcode;
+
+	if (number != GENERAL_PROTECTION || code != INT_CODE(OVERFLOW) ||
+	    get_user(opcode, (unsigned char __user *)regs->gp[HOST_IP]))
+		return false;
+	regs->gp[HOST_IP] += opcode == INTO ? INTO_LENGTH : INT_LENGTH;
+	return true;
+}
+
 static void exception(struct uml_pt_regs *regs, unsigned int number, unsigned int code)
 {
 	const unsigned long ip = regs->gp[HOST_IP];
 	unsigned long status;
 	int reason;
 
+	if (is_overflow(regs, number, code)) {
+		number = OVERFLOW;
+		code = 0;
+	}
 	if ((number == GENERAL_PROTECTION || number == INVALID_OPCODE) && !code && cobnut_without_sysenter(regs))
 		return;
 	current->thread.arch.faultinfo = (struct faultinfo){ .error_code = code, .trap_no = number };
@@ -289,7 +307,6 @@ static void exception(struct uml_pt_regs *regs, unsigned int number, unsigned in
 	case DIVIDE:
 		return send_fault(SIGFPE, FPE_INTDIV, regs, number, code, ip);
 	case DEBUG:
-		regs->gp[HOST_EFLAGS] &= ~TRAP_FLAG;
 		status = cobnut_debug_status(current);
 		if (cobnut_before_instruction(current, status))
 			regs->gp[HOST_EFLAGS] |= RESUME_FLAG;

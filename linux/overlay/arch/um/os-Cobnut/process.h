@@ -26,7 +26,8 @@
 #define REGISTER_WORDS		12
 
 /* with these a call is more than a call */
-#define CALL_FLAGS		(_TIF_SYSCALL_TRACE | _TIF_SYSCALL_AUDIT | _TIF_SECCOMP | _TIF_SINGLESTEP)
+#define CALL_FLAGS		(_TIF_SYSCALL_TRACE | _TIF_SYSCALL_EMU | _TIF_SYSCALL_AUDIT | _TIF_SECCOMP | \
+				 _TIF_SINGLESTEP)
 
 #ifndef __ASSEMBLY__
 

@@ -2,7 +2,8 @@
 /*
  * The library that programs have of the kernel (AT_SYSINFO_EHDR): the fast way into it. sysenter does
  * not tell its address and uses EBP for the stack pointer: so the sixth parameter is on the stack,
- * and the call returns behind the int; a call that is to start again does so at the int.
+ * and the call returns behind the int; a call that is to start again does so at the int, and one with
+ * a number that Linux does not have is made by it.
  */
 #include <asm/unistd_32.h>
 #include "vdso.h"
@@ -21,15 +22,14 @@ __kernel_vsyscall:
 	pushl	%ebp
 	.cfi_adjust_cfa_offset 4
 	.cfi_rel_offset ebp, 0
-	.if	. - __kernel_vsyscall - (VDSO_SYSENTER - VDSO_ENTRY)
-	.error	"VDSO_SYSENTER"
-	.endif
+	cmpl	$MOST_CALLS, %eax
+	jae	.Lby_int
+	.org	__kernel_vsyscall + VDSO_SYSENTER - VDSO_ENTRY, 0x90
 	movl	%esp, %ebp
 	sysenter
+.Lby_int:
 	int	$0x80
-	.if	. - __kernel_vsyscall - (VDSO_BACK - VDSO_ENTRY)
-	.error	"VDSO_BACK"
-	.endif
+	.org	__kernel_vsyscall + VDSO_BACK - VDSO_ENTRY, 0x90
 	popl	%ebp
 	.cfi_restore ebp
 	.cfi_adjust_cfa_offset -4

@@ -8,6 +8,7 @@
 #include <linux/init.h>
 #include <linux/mm.h>
 #include <linux/sched.h>
+#include <linux/time_namespace.h>
 #include <linux/uaccess.h>
 #include <asm/mmu_context.h>
 #include <skas.h>
@@ -20,10 +21,15 @@ extern const char vdso_start[], vdso_end[];
 
 static struct page *pages[2];
 
-/* A program that moves it makes its calls from there. */
+/* A program that moves it makes its calls from there, and this one returns there if it came from it. */
 static int moved(const struct vm_special_mapping *mapping, struct vm_area_struct *vma)
 {
-	current->mm->context.id.vdso = vma->vm_start;
+	struct mm_id *space = &current->mm->context.id;
+	unsigned long *ip = &current->thread.regs.regs.gp[HOST_IP];
+
+	if (*ip == space->vdso + VDSO_BACK)
+		*ip = vma->vm_start + VDSO_BACK;
+	space->vdso = vma->vm_start;
 	return 0;
 }
 
@@ -80,4 +86,15 @@ bool cobnut_without_sysenter(struct uml_pt_regs *regs)
 	memset(page_address(pages[0]) + VDSO_SYSENTER, 0x90, NOPS_OF_SYSENTER);
 	gp[HOST_IP] += 2;
 	return true;
+}
+
+/* Time namespaces change what calls say; the page has no clock that would have to be told. */
+struct vdso_data *arch_get_vdso_data(void *page)
+{
+	return page;
+}
+
+int vdso_join_timens(struct task_struct *task, struct time_namespace *namespace)
+{
+	return 0;
 }

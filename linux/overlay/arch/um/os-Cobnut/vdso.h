@@ -4,7 +4,9 @@
 
 /* offsets in the image of what vdso-code.S has */
 #define VDSO_ENTRY	0x800	/* as asm/elf.h */
-#define VDSO_SYSENTER	0x803	/* "movl %esp, %ebp; sysenter" */
-#define VDSO_BACK	0x809
+#define VDSO_SYSENTER	0x80A	/* "movl %esp, %ebp; sysenter" */
+#define VDSO_BACK	0x810
+
+#define MOST_CALLS	0x4000	/* by sysenter: what is not below is no number of a call to the microkernel */
 
 #endif

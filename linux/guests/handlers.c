@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * How handlers of signals begin, whatever they interrupt: their flags, their frame, and an alternate
+ * stack that is too small; each line is one check.
+ */
+#define _GNU_SOURCE
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#define DF 0x400
+#define TF 0x100
+#define PAGE 4096
+
+static int failed;
+#define CHECK(what, good)                                                                                              \
+    do {                                                                                                               \
+        int ok_ = (good);                                                                                              \
+        printf("%s: %s\n", ok_ ? "ok" : "FAIL", what);                                                                 \
+        failed += !ok_;                                                                                                \
+    } while (0)
+
+static volatile unsigned long inside, before, traps, frame_flags, has_link;
+
+static unsigned long flags(void)
+{
+    unsigned long now;
+
+    asm volatile("pushf; pop %0" : "=r"(now));
+    return now;
+}
+
+static void on_signal(int signal, siginfo_t *info, void *context)
+{
+    ucontext_t *u = context;
+
+    (void)info, (void)signal;
+    inside = flags();
+    asm volatile("cld");
+    before = u->uc_mcontext.gregs[REG_EFL];
+    frame_flags = u->uc_flags, has_link = (unsigned long)u->uc_link;
+    traps++;
+}
+
+static void on_signal_old(int signal)
+{
+    (void)signal;
+    inside = flags();
+    asm volatile("cld");
+}
+
+static void take(int signal, int how)
+{
+    struct sigaction a = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | how};
+
+    sigaction(signal, &a, NULL);
+}
+
+static void direction(void)
+{
+    unsigned long after;
+
+    /* what is below the stack pointer is not 0 then */
+    memset(__builtin_alloca(PAGE), 0xFF, PAGE);
+    take(SIGUSR1, 0);
+    asm volatile("std; int $0x80; pushf; pop %0; cld" : "=r"(after) : "a"(37), "b"(getpid()), "c"(SIGUSR1) : "memory");
+    CHECK("a handler's strings go upwards", !(inside & DF) && before & DF);
+    CHECK("those that it has interrupted go on downwards", after & DF);
+    CHECK("neither flags nor a link in its context", !frame_flags && !has_link);
+    signal(SIGUSR2, on_signal_old);
+    asm volatile("std; int $0x80; cld" : : "a"(37), "b"(getpid()), "c"(SIGUSR2) : "memory");
+    CHECK("upwards in one of the older kind, too", !(inside & DF));
+}
+
+static void trap_flag(void)
+{
+    take(SIGTRAP, 0);
+    traps = 0;
+    asm volatile("pushf; orl %0, (%%esp); popf; nop; nop; nop; nop; pushf; andl %1, (%%esp); popf; nop; nop"
+                 :
+                 : "i"(TF), "i"(~TF)
+                 : "memory");
+    /* one for each instruction that has begun with the flag: four times nothing, and the three that clear it */
+    CHECK("a program steps through itself", traps == 7);
+    CHECK("and not through the handler", !(inside & TF));
+}
+
+static void deeper(int signal, siginfo_t *info, void *context)
+{
+    (void)info, (void)context;
+    raise(signal); /* of the stack it takes less than a frame does */
+}
+
+/* What ends a program whose handlers call themselves on a stack of two pages, with a page below it. */
+static int exhausted(char *low, char *stack)
+{
+    struct sigaction a = {.sa_sigaction = deeper, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
+    const stack_t s = {.ss_sp = stack, .ss_size = 2 * PAGE};
+    const struct rlimit no_core = {0, 0};
+    int status, i;
+    pid_t p;
+
+    memset(low, 0x55, PAGE);
+    p = fork();
+    if (!p) {
+        setrlimit(RLIMIT_CORE, &no_core);
+        sigaltstack(&s, NULL);
+        sigaction(SIGUSR1, &a, NULL);
+        raise(SIGUSR1);
+        _exit(0);
+    }
+    waitpid(p, &status, 0);
+    for (i = 0; i < PAGE; i++)
+        if (low[i] != 0x55) return -1;
+    return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+}
+
+int main(void)
+{
+    char *memory = mmap(NULL, 3 * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+    setvbuf(stdout, NULL, _IONBF, 0);
+    direction();
+    trap_flag();
+    CHECK("no frame is written below the alternate stack", exhausted(memory, memory + PAGE) == SIGSEGV);
+    printf("%d failed\n", failed);
+    return failed != 0;
+}
