@@ -4,6 +4,7 @@
  * stack that is too small; each line is one check.
  */
 #define _GNU_SOURCE
+#include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -90,6 +91,60 @@ static void trap_flag(void)
     CHECK("and not through the handler", !(inside & TF));
 }
 
+static volatile int trap_number;
+static sigjmp_buf back;
+
+static void on_segv(int signal, siginfo_t *info, void *context)
+{
+    (void)signal, (void)info;
+    trap_number = ((ucontext_t *)context)->uc_mcontext.gregs[REG_TRAPNO];
+    siglongjmp(back, 1);
+}
+
+static void without_stack(int signal, siginfo_t *info, void *context)
+{
+    (void)signal, (void)info;
+    ((ucontext_t *)context)->uc_mcontext.gregs[REG_SS] = 0;
+}
+
+static void without_code(int signal, siginfo_t *info, void *context)
+{
+    (void)signal, (void)info;
+    ((ucontext_t *)context)->uc_mcontext.gregs[REG_CS] = 0x47;
+}
+
+static void without_coprocessor(int signal, siginfo_t *info, void *context)
+{
+    (void)signal, (void)info;
+    ((ucontext_t *)context)->uc_mcontext.fpregs = NULL;
+}
+
+/* Raises a signal whose handler is `handler`; what comes of its frame's end. */
+static int returned(void (*handler)(int, siginfo_t *, void *))
+{
+    struct sigaction a = {.sa_sigaction = handler, .sa_flags = SA_SIGINFO};
+
+    trap_number = 0;
+    sigaction(SIGUSR1, &a, NULL);
+    if (!sigsetjmp(back, 1)) raise(SIGUSR1);
+    return trap_number;
+}
+
+static void changed_frames(void)
+{
+    struct sigaction a = {.sa_sigaction = on_segv, .sa_flags = SA_SIGINFO};
+    unsigned short control = 0x27F;
+
+    sigaction(SIGSEGV, &a, NULL);
+    CHECK("a frame without a stack's segment leads to a fault", returned(without_stack) == 13);
+    CHECK("so does one with another's code", returned(without_code) == 13);
+    asm volatile("fldcw %0" : : "m"(control));
+    CHECK("one without the coprocessor's registers to none", returned(without_coprocessor) == 0);
+    asm volatile("fnstcw %0" : "=m"(control));
+    CHECK("but to those of a beginning", control == 0x37F);
+    signal(SIGSEGV, SIG_DFL);
+}
+
 static void deeper(int signal, siginfo_t *info, void *context)
 {
     (void)info, (void)context;
@@ -127,6 +182,7 @@ int main(void)
     setvbuf(stdout, NULL, _IONBF, 0);
     direction();
     trap_flag();
+    changed_frames();
     CHECK("no frame is written below the alternate stack", exhausted(memory, memory + PAGE) == SIGSEGV);
     printf("%d failed\n", failed);
     return failed != 0;
