@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -91,12 +92,12 @@ static void trap_flag(void)
     CHECK("and not through the handler", !(inside & TF));
 }
 
-static volatile int trap_number;
+static volatile int trap_number, fault, fault_code;
 static sigjmp_buf back;
 
-static void on_segv(int signal, siginfo_t *info, void *context)
+static void on_fault(int signal, siginfo_t *info, void *context)
 {
-    (void)signal, (void)info;
+    fault = signal, fault_code = info->si_code;
     trap_number = ((ucontext_t *)context)->uc_mcontext.gregs[REG_TRAPNO];
     siglongjmp(back, 1);
 }
@@ -132,17 +133,36 @@ static int returned(void (*handler)(int, siginfo_t *, void *))
 
 static void changed_frames(void)
 {
-    struct sigaction a = {.sa_sigaction = on_segv, .sa_flags = SA_SIGINFO};
+    struct sigaction a = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO};
     unsigned short control = 0x27F;
 
+    sigaction(SIGILL, &a, NULL);
     sigaction(SIGSEGV, &a, NULL);
-    CHECK("a frame without a stack's segment leads to a fault", returned(without_stack) == 13);
-    CHECK("so does one with another's code", returned(without_code) == 13);
+    CHECK("a frame without a stack's segment leads to a fault",
+          returned(without_stack) == 32 && fault == SIGILL && fault_code == ILL_BADSTK);
+    CHECK("so does one with another's code", returned(without_code) == 32 && fault == SIGILL);
     asm volatile("fldcw %0" : : "m"(control));
     CHECK("one without the coprocessor's registers to none", returned(without_coprocessor) == 0);
     asm volatile("fnstcw %0" : "=m"(control));
     CHECK("but to those of a beginning", control == 0x37F);
+    signal(SIGILL, SIG_DFL);
     signal(SIGSEGV, SIG_DFL);
+}
+
+static void own_time(void)
+{
+    const struct itimerval often = {{0, 20000}, {0, 20000}}, never = {{0, 0}, {0, 0}};
+    volatile unsigned long spins = 0;
+    struct rusage used;
+
+    take(SIGVTALRM, 0);
+    traps = 0;
+    setitimer(ITIMER_VIRTUAL, &often, NULL);
+    while (traps < 3 && spins < 1000000000) spins++;
+    setitimer(ITIMER_VIRTUAL, &never, NULL);
+    getrusage(RUSAGE_SELF, &used);
+    CHECK("a timer of the program's own time runs", traps == 3);
+    CHECK("which is counted as such", used.ru_utime.tv_sec || used.ru_utime.tv_usec >= 50000);
 }
 
 static void deeper(int signal, siginfo_t *info, void *context)
@@ -183,6 +203,7 @@ int main(void)
     direction();
     trap_flag();
     changed_frames();
+    own_time();
     CHECK("no frame is written below the alternate stack", exhausted(memory, memory + PAGE) == SIGSEGV);
     printf("%d failed\n", failed);
     return failed != 0;

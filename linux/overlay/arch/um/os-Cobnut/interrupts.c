@@ -44,8 +44,10 @@ void deliver_signals(void)
 }
 EXPORT_SYMBOL(deliver_signals);
 
+/* What has interrupted a program's own instructions: a tick counts as its user time. */
 void deliver_in_process(struct uml_pt_regs *regs)
 {
+	regs->is_user = 1;
 	deliver(regs);
 }
 
