@@ -154,7 +154,7 @@ class System:
                     f"system {self.name}: program.{name}.file: no program '{program.file or name}' is built"
                 )
             modules.check(Module(path), board.processor)
-            chosen.append(Module(path, self._words(name, program, board)))
+            chosen.append(Module(path, words(name, program, board, ends=name == self.description.ends_with)))
         for name, file in self.description.files.items():
             chosen.append(Module(self._boot_file(name, file, board), f"file={name}"))
         self._check_memory(chosen, board, memory_mb)
@@ -228,33 +228,6 @@ class System:
         """A program by its path, in which {board} is the board's name, or one that is built here."""
         return self.folder / file.replace("{board}", board.name) if "/" in file else board.program(file)
 
-    def _words(self, name: str, program: Program, board: Board) -> str:
-        words = [f"name={name}", f"priority={program.priority}", f"memory={program.memory_kb // PAGE_KB}"]
-        words.append(f"stack={program.stack_kb // PAGE_KB}")
-        lists = {"provides": program.provides, "uses": program.uses, "files": program.files}
-        words += [f"{key}={'+'.join(names)}" for key, names in lists.items() if names]
-        devices = program.devices(board.name)
-        for key, ranges in {"ports": devices.port_ranges(), "registers": devices.register_ranges()}.items():
-            if ranges:
-                words.append(f"{key}=" + "+".join(f"{one.start:#x}-{one.stop - 1:#x}" for one in ranges))
-        if devices.interrupts:
-            words.append("lines=" + "+".join(map(str, devices.interrupts)))
-        if devices.framebuffer_kb:
-            words.append(f"framebuffer={devices.framebuffer_kb // PAGE_KB}")
-        if devices.device:
-            vendor, device = (int(half, 16) for half in devices.device.split(":"))
-            words.append(f"device={device << 16 | vendor:#x}")
-        if devices.device or devices.dma:
-            words.append(f"dma={devices.dma:d}")
-        if isinstance(program.space, Slot):
-            place = "" if program.space.at_mb is None else f"@{program.space.at_mb}"
-            words.append(f"slot={program.space.mb}{place}")
-        elif program.space == "large":
-            words.append("slot=large")
-        flags = {"restart": program.restart, "start": program.start, "ends": name == self.description.ends_with}
-        words += [f"{key}={value:d}" for key, value in flags.items()]
-        return " ".join(words) + (f" -- {program.arguments}" if program.arguments else "")
-
     def _check_memory(self, chosen: list[Module], board: Board, memory_mb: int) -> None:
         files_kb = sum(-(-module.path.stat().st_size // 1024) for module in chosen)
         programs = self.programs(board.name).values()
@@ -266,6 +239,35 @@ class System:
                 f"system {self.name}: needs {wanted_kb:,} KB (programs {programs_kb:,}, the boot image {files_kb:,},"
                 f" init {INITS_KB:,}), and {memory_mb} MB leave {there_kb:,} KB beside the kernel"
             )
+
+
+def words(name: str, program: Program, board: Board, *, ends: bool = False) -> str:
+    """What init reads of a program on its module's command line; with `ends` the system ends with it."""
+    said = [f"name={name}", f"priority={program.priority}", f"memory={program.memory_kb // PAGE_KB}"]
+    said.append(f"stack={program.stack_kb // PAGE_KB}")
+    lists = {"provides": program.provides, "uses": program.uses, "files": program.files}
+    said += [f"{key}={'+'.join(names)}" for key, names in lists.items() if names]
+    devices = program.devices(board.name)
+    for key, ranges in {"ports": devices.port_ranges(), "registers": devices.register_ranges()}.items():
+        if ranges:
+            said.append(f"{key}=" + "+".join(f"{one.start:#x}-{one.stop - 1:#x}" for one in ranges))
+    if devices.interrupts:
+        said.append("lines=" + "+".join(map(str, devices.interrupts)))
+    if devices.framebuffer_kb:
+        said.append(f"framebuffer={devices.framebuffer_kb // PAGE_KB}")
+    if devices.device:
+        vendor, device = (int(half, 16) for half in devices.device.split(":"))
+        said.append(f"device={device << 16 | vendor:#x}")
+    if devices.device or devices.dma:
+        said.append(f"dma={devices.dma:d}")
+    if isinstance(program.space, Slot):
+        place = "" if program.space.at_mb is None else f"@{program.space.at_mb}"
+        said.append(f"slot={program.space.mb}{place}")
+    elif program.space == "large":
+        said.append("slot=large")
+    flags = {"restart": program.restart, "start": program.start, "ends": ends}
+    said += [f"{key}={value:d}" for key, value in flags.items()]
+    return " ".join(said) + (f" -- {program.arguments}" if program.arguments else "")
 
 
 def known() -> dict[str, Path]:

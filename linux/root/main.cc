@@ -2,8 +2,11 @@
 // linux-root: the root server that starts another system's kernel as a user program, the server, gives it memory and
 // threads, and is its pager. It trusts nothing that the server says: at worst the server harms itself.
 //
+// The server is a program of a system (docs/systems.md) whose other programs are the drivers of what it uses of the
+// machine. What init does for them root does, by init's own code.
+//
 // Modules: the server (an ELF executable linked at SERVER_START; its command line, without the first word, is the
-// kernel's), then an initial file system. Own options (defaults first):
+// kernel's), then an initial file system, then the drivers, as init's modules. Own options (defaults first):
 //   memory=MB         what the server gets; if it is not said half of what the machine has, as far as it fits
 //   small=server|all|none
 //                     whose spaces are small; of all processes' the kernel decides which
@@ -12,6 +15,7 @@
 //   starts=1          how often the server is started in all: again after a panic, or when it was killed
 //   kill=0            kills the server, once, when it has made so many threads for processes; 0: does not
 //   later=0           ms after that
+//   drop=0            ends the drivers each time that the server has made so many threads for processes; 0: does not
 //   audit=0|1         lines with what the kernel's books say (cobnut/audit.h): when a server has gone, and at the end
 // The machine ends with what the last server says, or with status 2 after one line of what is wrong.
 #include "memory.h"
@@ -21,8 +25,10 @@
 #include <cobnut/boot.h>
 #include <cobnut/options.h>
 #include <cobnut/root.h>
+#include <init/system.h>
 
 #include <server.h>
+#include <services.h>
 
 namespace {
 
@@ -30,7 +36,14 @@ using Word = L4_Word_t;
 using linux_root::Memory, linux_root::Threads;
 
 constexpr int bad_input = 2;
+constexpr unsigned first_driver = 2; // of the modules
+constexpr Word drivers_pages = 1024; // of memory, in all, the server's buffers among it
+// The server as a program: it makes a thread for each device that it uses, which runs before its main thread.
+constexpr char description[] = "server name=linux uses=" SERVICE_DISK "+" SERVICE_NIC " priority=120 start=0";
+
 constinit Memory memory;
+constinit init::System programs;
+constinit init::Program *linux_program = nullptr;
 constinit Threads threads;
 constinit bool audited = false;
 
@@ -46,6 +59,11 @@ struct {
     unsigned threads, later;
     L4_Word64_t at;
 } constinit doom = {};
+
+/// The drivers are ended after `each` threads for processes, of which there are so many since the last time.
+struct {
+    unsigned each, threads;
+} constinit drop = {};
 
 [[noreturn]] void refuse(const char *what)
 {
@@ -79,9 +97,15 @@ void start_server()
 {
     if (const char *wrong = memory.load(server.image, server.initrd, server.megabytes, server.disk, server.slot))
         refuse(wrong);
+    if (!linux_program) {
+        linux_program = &programs.adopt(description);
+        if (!programs.begin(first_driver, drivers_pages)) refuse("a driver's module is not what it should be");
+    }
+    if (!programs.start_outside(*linux_program, Threads::utcbs(), Threads::servers)) refuse("too little memory");
     server_boot &boot = memory.boot();
     copy_text(boot.command_line, sizeof boot.command_line, arguments(server.image.command_line));
-    if (const char *wrong = threads.start(boot, memory.entry(), memory.stack(), server.slot, server.small_processes))
+    if (const char *wrong =
+            threads.start(*linux_program, boot, memory.entry(), memory.stack(), server.slot, server.small_processes))
         refuse(wrong);
 }
 
@@ -92,15 +116,18 @@ void server_ended(Word status)
         print_audit();
         cobnut::machine_off(static_cast<int>(status));
     }
+    programs.end(*linux_program, static_cast<int>(status));
     threads.end();
     print_audit();
     cobnut::print("linux-root: the server is started again\n");
     start_server();
 }
 
-/// How long to wait for the server until it is to be killed.
+/// How long to wait for a message: until the server is to be ended, or a driver to be started again.
 L4_Time_t patience()
 {
+    constexpr L4_Word64_t soon_us = 1000;
+    if (programs.busy()) return L4_TimePeriod(soon_us);
     if (!doom.at) return L4_Never;
     const L4_Word64_t now = L4_SystemClock().raw;
     return now < doom.at ? L4_TimePeriod(doom.at - now) : L4_ZeroTime;
@@ -114,20 +141,9 @@ bool is_doomed()
     return true;
 }
 
-/// Answers a page fault of the server's; false if there is no such page.
-bool answer_fault(Word address)
-{
-    L4_MapItem_t item;
-    if (!memory.resolve(address, item)) return false;
-    cobnut::load_answer(item);
-    return true;
-}
-
 /// A fault outside of the server's addresses: if it is the main thread's, the events thread is told.
-void report_fault(L4_ThreadId_t from, L4_MsgTag_t tag)
+void report_fault(L4_ThreadId_t from, L4_MsgTag_t tag, const Word *words)
 {
-    Word words[2];
-    L4_StoreMRs(1, 2, words);
     if (from == threads.main()) {
         L4_Set_MsgTag(L4_MsgTag_t{.raw = Word{EVENT_FAULT} << 16 | 3});
         L4_LoadMRs(1, 2, words);
@@ -136,6 +152,35 @@ void report_fault(L4_ThreadId_t from, L4_MsgTag_t tag)
     }
     cobnut::print("linux-root: the server has no page at %08x, ip %08x\n", words[0], words[1]);
     server_ended(bad_input);
+}
+
+/// Answers a page fault of the server's; false if there is no such page.
+bool answer_fault(L4_ThreadId_t from, L4_MsgTag_t tag)
+{
+    Word words[2];
+    L4_StoreMRs(1, 2, words);
+    const bool write = L4_Label(tag) & L4_Writable;
+    L4_MapItem_t item;
+    if (!memory.resolve(words[0], item) && !programs.resolve(*linux_program, words[0], write, item)) {
+        report_fault(from, tag, words);
+        return false;
+    }
+    cobnut::load_answer(item);
+    return true;
+}
+
+/// Another thread for a process: what is to happen after so many of them.
+void count_thread()
+{
+    if (doom.threads && !--doom.threads) doom.at = L4_SystemClock().raw + doom.later * 1000u;
+    if (!drop.each || ++drop.threads < drop.each) return;
+    drop.threads = 0;
+    rpc::Client client{threads.main(), linux_program->number()};
+    static constexpr const char *services[] = {SERVICE_DISK, SERVICE_NIC};
+    for (const char *service : services) {
+        const auto driver = programs.handle(init::Open{}, client, service);
+        if (driver) programs.end(*programs.owner({.raw = driver.value}), bad_input);
+    }
 }
 
 /// One call of the server's; true if the message registers hold its answer.
@@ -150,7 +195,7 @@ bool serve(L4_MsgTag_t tag)
     case CALL_MAKE_SPACE: error = threads.make_space(L4_ThreadId_t{.raw = mr[0]}, mr[1]); break;
     case CALL_MAKE_THREAD:
         error = threads.make(L4_ThreadId_t{.raw = mr[0]}, L4_ThreadId_t{.raw = mr[1]}, mr[2], mr[3]);
-        if (doom.threads && !--doom.threads) doom.at = L4_SystemClock().raw + doom.later * 1000u;
+        count_thread();
         break;
     case CALL_DELETE_THREAD: error = threads.remove(L4_ThreadId_t{.raw = mr[0]}); break;
     case CALL_ALIAS: return words && memory.load_aliases(mr[0], mr + 1, words - 1);
@@ -162,24 +207,38 @@ bool serve(L4_MsgTag_t tag)
     return true;
 }
 
+/// A message of one of the server's threads, or for one of them from the kernel; true if there is an answer.
+bool serve_linux(L4_ThreadId_t from, L4_MsgTag_t tag)
+{
+    constexpr Word first_of_kernel = 0x8000;
+    const Word label = L4_Label(tag);
+    if (cobnut::is_page_fault(tag)) return answer_fault(from, tag);
+    if (label >= CALL_FIRST && label <= CALL_LAST) return from == threads.main() && serve(tag);
+    if (label >= first_of_kernel && label != init::quantum_label) return false;
+    return programs.serve(*linux_program, from, tag);
+}
+
 [[noreturn]] void serve_for_ever()
 {
     L4_Accept(L4_UntypedWordsAcceptor);
-    L4_ThreadId_t from;
-    L4_MsgTag_t tag = L4_Wait(&from);
-    for (;;) {
-        bool answer = false;
+    L4_ThreadId_t from = L4_nilthread;
+    for (bool answer = false;;) {
+        if (programs.busy()) {
+            if (answer) L4_Reply(from);
+            answer = false;
+            programs.attend();
+        }
+        const L4_Time_t wait = patience();
+        const L4_MsgTag_t tag = answer ? L4_ReplyWait_Timeout(from, wait, &from) : L4_Wait_Timeout(wait, &from);
+        answer = false;
         if (is_doomed()) {
             server_ended(bad_input);
-        } else if (L4_IpcSucceeded(tag) && cobnut::is_page_fault(tag)) {
-            Word address;
-            L4_StoreMR(1, &address);
-            answer = answer_fault(address);
-            if (!answer) report_fault(from, tag);
-        } else if (L4_IpcSucceeded(tag) && from == threads.main()) {
-            answer = serve(tag);
+            continue;
         }
-        tag = answer ? L4_ReplyWait_Timeout(from, patience(), &from) : L4_Wait_Timeout(patience(), &from);
+        if (L4_IpcFailed(tag)) continue;
+        init::Program *const program = programs.owner(from);
+        if (program == linux_program) answer = serve_linux(from, tag);
+        else if (program) answer = programs.serve(*program, from, tag);
     }
 }
 
@@ -195,6 +254,7 @@ int cobnut_main(const char *command_line)
     server.slot = options.number("slot", 256, &bad);
     doom.threads = options.number("kill", 0, &bad);
     doom.later = options.number("later", 0, &bad);
+    drop.each = options.number("drop", 0, &bad);
     audited = options.number("audit", 0, &bad);
     const cobnut::Text kind = options.find("small");
     server.small_processes = kind == "all";

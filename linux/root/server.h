@@ -7,6 +7,7 @@
 #define COBNUT_LINUX_SERVER_H
 
 #define SERVER_START 0x00400000u /* where its memory begins, and its image in it */
+#define DEVICES_START 0x00200000u /* from here to SERVER_START: addresses for memory that it shares with drivers */
 
 struct server_boot {
     unsigned int memory_end;   /* of what Linux may have; this structure is behind it */
@@ -15,6 +16,7 @@ struct server_boot {
     unsigned int initrd_start, initrd_size; /* in the server's memory, page-aligned */
     unsigned int root;         /* thread ids */
     unsigned int events;
+    unsigned int console;
     unsigned int first_thread; /* numbers of threads that are the server's to name */
     unsigned int threads;
     unsigned int task_size;    /* addresses that processes have */
@@ -26,10 +28,12 @@ struct server_boot {
 };
 
 /*
- * Calls to root: the label, and parameters in MR1 and those that follow. MR1 of the answer is an
- * error code of X.2's, 0 if there is none.
+ * Calls to root, beside those of services.h: the label, and parameters in MR1 and those that
+ * follow. MR1 of the answer is an error code of X.2's, 0 if there is none.
  */
 enum server_calls {
+    CALL_FIRST = 0x0C00,
+    CALL_LAST = 0x0CFF,
     CALL_MAKE_SPACE = 0x0C01, /* id of its first thread, which never runs; 1: it may be small */
     /* id, id of a thread of the space, index of its UTCB, 1: in a space that may be small */
     CALL_MAKE_THREAD = 0x0C02,

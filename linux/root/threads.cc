@@ -158,15 +158,14 @@ void Threads::end()
         if (!L4_IsNilThread(id)) take_away(id);
         id = L4_nilthread;
     }
-    take_away(events_);
-    take_away(main_);
 }
+
+L4_Fpage_t Threads::utcbs() { return L4_FpageLog2(server_utcbs, 12); }
 
 const char *Threads::make_server(unsigned slot)
 {
     if (!L4_ThreadControl(main_, main_, root_, L4_nilthread, reinterpret_cast<void *>(-1)) ||
-        !L4_SpaceControl(main_, 0, L4_FpageLog2(server_kip, 12), L4_FpageLog2(server_utcbs, 12), L4_nilthread,
-                         nullptr) ||
+        !L4_SpaceControl(main_, 0, L4_FpageLog2(server_kip, 12), utcbs(), L4_nilthread, nullptr) ||
         !L4_ThreadControl(main_, main_, root_, root_, reinterpret_cast<void *>(server_utcbs)) ||
         !L4_ThreadControl(events_, main_, root_, root_, reinterpret_cast<void *>(server_utcbs + utcb_size)))
         return "the server's space cannot be made";
@@ -183,14 +182,13 @@ const char *Threads::make_server(unsigned slot)
 /// The console's thread outlives the server.
 const char *Threads::start_console()
 {
-    const L4_ThreadId_t console = L4_GlobalId(L4_ThreadNo(root_) + 3, 1);
+    const L4_ThreadId_t console = L4_GlobalId(console_number(), 1);
     const Word own_utcb = reinterpret_cast<Word>(__L4_Utcb()) - L4_UtcbIdOffset;
     if (!L4_ThreadControl(console, root_, root_, root_, reinterpret_cast<void *>(own_utcb + utcb_size)))
         return "the console's thread cannot be made";
     if (!L4_AssociateInterrupt(serial_interrupt(), console)) return "somebody else has the console's interrupt";
     enable_serial_interrupt();
     L4_Set_Priority(console, events_priority);
-    console_to = events_;
     const Word top = reinterpret_cast<Word>(console_stack) + sizeof console_stack - 16;
     // a pager cannot map pages within its own space: what the thread touches must be there
     *const_cast<volatile unsigned char *>(console_stack) = 0;
@@ -202,18 +200,19 @@ const char *Threads::start_console()
     return nullptr;
 }
 
-const char *Threads::start(server_boot &boot, Word entry, Word stack, unsigned slot, bool small_processes)
+const char *Threads::start(const init::Program &server, server_boot &boot, Word entry, Word stack, unsigned slot,
+                           bool small_processes)
 {
     root_ = L4_Myself();
     user_end_ = user_end();
-    const Word number = L4_ThreadNo(root_);
-    main_ = L4_GlobalId(number + 1, 1);
-    events_ = L4_GlobalId(number + 2, 1);
-    first_ = number + 16;
+    main_ = server.thread(0);
+    events_ = server.thread(1);
+    first_ = console_number() + 1;
     if (const char *wrong = make_server(slot)) return wrong;
 
     boot.root = root_.raw;
     boot.events = events_.raw;
+    boot.console = L4_GlobalId(console_number(), 1).raw;
     boot.first_thread = first_;
     boot.threads = most_threads;
     boot.task_size = user_end_ - reserved;
@@ -221,6 +220,7 @@ const char *Threads::start(server_boot &boot, Word entry, Word stack, unsigned s
     boot.small_stub = small_processes ? small_stub : 0;
     boot.small_end = small_end;
     boot.time = seconds_now() - static_cast<Word>(L4_SystemClock().raw) / 1000000;
+    console_to = events_;
     if (cobnut_start(main_, entry, stack)) return "the server does not take its start message";
     return has_console_ ? nullptr : start_console();
 }

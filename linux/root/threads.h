@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Threads: the server's two, root's own that waits for the console, and those of the server's processes.
+// Threads: the server's first two, root's own that waits for the console, and those of the server's processes.
 #pragma once
 
+#include <init/program.h>
 #include <l4/thread.h>
 
 #include <server.h>
@@ -10,12 +11,17 @@ namespace linux_root {
 
 class Threads {
 public:
-    /// Makes the server's space and threads, says in `boot` what they are, and starts them. Returns what is wrong, or
-    /// null. `slot`: MB of a small space; `small_processes`: theirs may be small, too. After `end` it can be started
-    /// again.
-    const char *start(server_boot &boot, L4_Word_t entry, L4_Word_t stack, unsigned slot, bool small_processes);
+    static constexpr L4_Word_t servers = 2; ///< that the server begins with
 
-    /// Ends the server, wherever it is, and all its processes: their threads and spaces go.
+    /// Makes the server's space and threads, those of the program `server`, says in `boot` what they are, and starts
+    /// them. Returns what is wrong, or null. `slot`: MB of a small space; `small_processes`: theirs may be small, too.
+    /// After `end` it can be started again.
+    const char *start(const init::Program &server, server_boot &boot, L4_Word_t entry, L4_Word_t stack, unsigned slot,
+                      bool small_processes);
+    /// Where the UTCBs of the server's threads are.
+    static L4_Fpage_t utcbs();
+
+    /// Ends the server's processes: their threads and spaces go.
     void end();
 
     L4_ThreadId_t main() const { return main_; }
@@ -32,6 +38,8 @@ public:
 private:
     static constexpr L4_Word_t most_threads = 4096;
 
+    /// Behind those of the system's programs.
+    L4_Word_t console_number() const { return L4_ThreadNo(root_) + 1 + init::most_programs * init::most_threads; }
     bool is_servers(L4_ThreadId_t id) const;
     const char *make_server(unsigned slot);
     const char *start_console();

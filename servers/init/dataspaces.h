@@ -33,7 +33,7 @@ class Dataspaces {
 public:
     static constexpr Word most_pages = 16384;
 
-    void begin() { frames_.take_all(); }
+    void begin(Word pages) { frames_.take_all(pages); }
     Word unreserved() const { return frames_.unreserved(); }
 
     /// `maker` is charged, by `quota`.

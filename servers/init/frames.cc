@@ -21,10 +21,10 @@ void Frames::add(Word frame)
     ++unreserved_;
 }
 
-void Frames::take_all()
+void Frames::take_all(Word pages)
 {
     for (L4_Word_t log2 = largest_log2; log2 >= page_log2; log2--)
-        while (unreserved_ + (1u << (log2 - page_log2)) <= most) {
+        while (unreserved_ + (1u << (log2 - page_log2)) <= pages) {
             const L4_Fpage_t piece = L4_Sigma0_GetAny(L4_nilthread, log2, L4_CompleteAddressSpace);
             if (L4_IsNilFpage(piece)) break;
             for (Word at = 0; at < 1u << log2; at += 1u << page_log2) add(L4_Address(piece) + at);

@@ -11,8 +11,10 @@ class Frames {
 public:
     using Word = L4_Word_t;
 
-    /// Takes all memory that sigma0 gives, up to 256 MB.
-    void take_all();
+    static constexpr Word most = 65536; ///< 256 MB, in one piece: a page's place is its number modulo that
+
+    /// Takes the memory that sigma0 gives, up to so many pages.
+    void take_all(Word pages);
 
     /// Sets pages aside for a dataspace, so that take() will not fail for it; false if there are not so many.
     bool reserve(Word pages)
@@ -33,7 +35,6 @@ public:
     void drop(Word frame);
 
 private:
-    static constexpr Word most = 65536; ///< 256 MB, in one piece: a page's place is its number modulo that
     static Word index(Word frame) { return (frame >> 12) % most; }
     void add(Word frame);
 

@@ -240,6 +240,17 @@ const char *Program::start(Dataspaces &memory, bool &again)
     return wrong;
 }
 
+bool Program::start_outside(Dataspaces &memory, L4_Fpage_t utcbs, Word threads)
+{
+    starts_++;
+    if (!make_scrap(memory)) return false;
+    utcbs_ = utcbs;
+    threads_ = threads;
+    spent_ms_ = messages_ = 0;
+    state_ = State::running;
+    return true;
+}
+
 void Program::end(Dataspaces &memory, int code)
 {
     for (Word n = threads_; n--;)

@@ -25,6 +25,9 @@ public:
     /// Loads the file into a new space and starts its thread; nullptr, or what is wrong, and then it is as before.
     /// `again` is set then: whether it was for memory, so that it may go well later.
     const char *start(Dataspaces &memory, bool &again);
+    /// Likewise for a program that another part of the root server loads and pages: it has begun, and its first
+    /// `threads` are about to be made there, with UTCBs from the start of `utcbs` on. False: out of memory.
+    bool start_outside(Dataspaces &memory, L4_Fpage_t utcbs, Word threads);
     /// Ends it: its threads, its space and its memory are gone.
     void end(Dataspaces &memory, int code);
 
@@ -33,6 +36,8 @@ public:
     Word starts() const { return starts_; }
     Quota &quota() { return quota_; }
     L4_ThreadId_t main() const { return thread(0); }
+    /// The id of one of its threads, of this start.
+    L4_ThreadId_t thread(Word n) const;
     Word threads() const { return threads_; }
     bool owns(L4_ThreadId_t thread) const;
     /// Which of its threads one that it owns is.
@@ -75,7 +80,6 @@ private:
     };
     static constexpr size_t most_regions = 32;
 
-    L4_ThreadId_t thread(Word n) const;
     const char *load(Dataspaces &memory, const cobnut::ElfImage &image, bool &again);
     bool make_stack(Dataspaces &memory, Word &sp);
     bool make_scrap(Dataspaces &memory);

@@ -16,7 +16,6 @@ namespace {
 
 using rpc::Error;
 
-constexpr Word quantum_label = 0xFFD0; // manual 3.5: a thread's total quantum is over
 constexpr Word most_ports_at_once = 4; // of an access
 
 Word bit(Word n) { return 1u << n; }
@@ -54,18 +53,36 @@ bool System::add(const cobnut::Module &module)
     return true;
 }
 
-bool System::begin()
+Program &System::adopt(const char *description)
+{
+    Program &program = programs_[count_];
+    program.describe({0, 0, description}, count_, services_);
+    count_++;
+    return program;
+}
+
+bool System::start_outside(Program &program, L4_Fpage_t utcbs, Word threads)
+{
+    return program.start_outside(memory_, utcbs, threads);
+}
+
+bool System::resolve(Program &program, Word address, bool write, L4_MapItem_t &item)
+{
+    return program.resolve(memory_, address, write, item);
+}
+
+bool System::begin(unsigned first_module, Word pages)
 {
     control_ = bit(services_.number_of(cobnut::Text{"programs", 8}));
     spaces_ = bit(services_.number_of(cobnut::Text{"spaces", 6}));
     cobnut::Module module;
-    for (unsigned i = 0; cobnut::boot_module(i, module); i++)
+    for (unsigned i = first_module; cobnut::boot_module(i, module); i++)
         if (!add(module)) {
             cobnut::print("init: module %u is not what a system has: %s\n", i, module.command_line);
             return false;
         }
     for (Word i = 0; i < count_; i++) programs_[i].take_framebuffer();
-    memory_.begin();
+    memory_.begin(pages);
     for (Word i = 0; i < count_; i++)
         if (programs_[i].description().start) start(programs_[i]);
     return count_ != 0;
@@ -91,7 +108,6 @@ bool System::start(Program &program)
     return false;
 }
 
-/// The program has ended by itself or for a fault: tells those that wait for it, and notes what is to be done.
 void System::end(Program &program, int code)
 {
     const Word number = program.number();

@@ -7,10 +7,23 @@
 
 namespace init {
 
+inline constexpr Word quantum_label = 0xFFD0; ///< manual 3.5: a thread's total quantum is over
+
 class System {
 public:
     /// Reads the boot image and starts what its description starts. False, after a line, if something is wrong.
-    bool begin();
+    bool begin() { return begin(0, Frames::most); }
+    /// Likewise of a boot image whose modules from this one on are a system, with up to so many pages of memory.
+    bool begin(unsigned first_module, Word pages);
+
+    /// Before begin(): a program that the caller loads and pages, by what a module's command line would say of it.
+    Program &adopt(const char *description);
+    /// It begins (Program::start_outside).
+    bool start_outside(Program &program, L4_Fpage_t utcbs, Word threads);
+    /// A page that it has attached, for its fault.
+    bool resolve(Program &program, Word address, bool write, L4_MapItem_t &item);
+    /// Ends a program, as it does by itself or for a fault: those that wait for it are told.
+    void end(Program &program, int code);
 
     /// The program that a thread belongs to, if it runs.
     Program *owner(L4_ThreadId_t thread);
@@ -65,7 +78,6 @@ private:
     bool serve_kernel(Program &program, L4_ThreadId_t from, L4_MsgTag_t tag);
     void copy_on(Word program);
     bool start(Program &program);
-    void end(Program &program, int code);
     Program *named(const rpc::Name &name);
     bool may_control(const Client &client) { return programs_[client.program].description().uses & control_; }
 

@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The option --disk: what is refused, and the shape of a disk for Bochs."""
 
+import os
 from math import prod
 
 import pytest
 
 from cobnut.emulators.disk import BLOCK, MOST_HEADS, MOST_SECTORS, Disk
+from cobnut.errors import CobnutError
+from cobnut.linux import guest
+from cobnut.linux.guest import Wish
 from conftest import assert_refused
 
 
@@ -30,3 +34,14 @@ def test_what_is_no_disk_is_refused(cobnut, tmp_path):
     assert_refused(cobnut("boot", "hello", "--disk", str(right), "--board", "collie"), "--disk: not on board collie")
     assert_refused(cobnut("boot", "graphic", "--display", "gtk", "--emulator", "bochs"), "--display: is for qemu")
     assert_refused(cobnut("boot", "--image", "x", "--disk", str(right)), "--disk: is for our kernel")
+    assert_refused(cobnut("linux", "--disk", "none.img"), "--disk none.img: no such file")
+    assert_refused(cobnut("linux", "--disk", str(odd)), "blocks of 512 bytes, not 513 bytes")
+    assert_refused(cobnut("linux", "--disk", str(right), "--kernel", "native"), "--disk: is not for --kernel native")
+
+
+def test_a_disk_that_cannot_be_written_is_refused(monkeypatch, tmp_path):
+    image = tmp_path / "image"
+    image.write_bytes(bytes(512))
+    monkeypatch.setattr(os, "access", lambda path, mode: not mode & os.W_OK)
+    with pytest.raises(CobnutError, match="--disk .*image: cannot be written$"):
+        guest.check(Wish(disk=image))

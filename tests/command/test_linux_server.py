@@ -33,6 +33,8 @@ NEW, OLD = "6.1.200-1", "6.1.190-1"
         (["--small", "some"], "unknown placement 'some'"),
         (["--kernel", "native", "--small", "all"], "--small: is not for --kernel native"),
         (["--kernel", "native", "--version", OLD], "--version: is not for --kernel native"),
+        (["--kernel", "native", "--net"], "--net: is not for --kernel native"),
+        (["--net-at", "moon"], "--net-at moon: must be user, udp=PORT or tap=NAME"),
         (["--kernel", "native", "--emulator", "bochs"], "works on qemu, not on bochs"),
         (["--emulator", "simics"], "unknown emulator 'simics'"),
         (["--run", " "], "--run: an empty command"),

@@ -41,9 +41,21 @@ def linux(
         str | None,
         typer.Option("--version", help="Of Debian's linux-source-6.1, by default one that was tried.", metavar="V"),
     ] = None,
+    disk: Annotated[
+        Path | None,
+        typer.Option("--disk", help="/dev/cba in the guest: a raw image, which is written to.", metavar="FILE"),
+    ] = None,
+    net: Annotated[bool, typer.Option("--net", help="eth0 in the guest, on a network of the emulator's own.")] = False,
+    net_at: Annotated[
+        str | None,
+        typer.Option(
+            "--net-at", help="The same, elsewhere: user, udp=PORT of the loopback, tap=NAME.", metavar="WHERE"
+        ),
+    ] = None,
 ) -> None:
     """Boots Linux as a server, with a shell on this terminal or one command; ends with its status."""
     from cobnut.linux import guest
 
-    wish = guest.Wish(image, run, files, kernel, small, append, memory, seconds, emulator, version)
+    place = net_at or ("user" if net else None)
+    wish = guest.Wish(image, run, files, kernel, small, append, memory, seconds, emulator, version, disk, place)
     raise typer.Exit(guest.run(wish))

@@ -8,10 +8,11 @@ from functools import partial
 from pathlib import Path
 
 from cobnut import boards, build, guests, modules
-from cobnut.emulators import Boot, bochs, check_name, qemu
+from cobnut.emulators import Boot, bochs, check_name, nic, qemu
+from cobnut.emulators.disk import check as check_disk
 from cobnut.emulators.ending import End
 from cobnut.errors import CobnutError, unknown
-from cobnut.linux import images, initrd, native, room, server, verdict
+from cobnut.linux import drivers, images, initrd, native, room, server, verdict
 from cobnut.linux.console import Command
 from cobnut.linux.images import Image
 from cobnut.linux.initrd import MB, Extra
@@ -49,6 +50,8 @@ class Wish:
     seconds: float | None = None
     emulator: str = "qemu"
     version: str | None = None
+    disk: Path | None = None
+    net_at: str | None = None
 
     @property
     def extra(self) -> Extra:
@@ -64,7 +67,7 @@ def check(wish: Wish) -> Image:
     if wish.small is not None and wish.small not in SMALL:
         raise unknown("placement", wish.small, SMALL)
     if wish.kernel == "native":
-        refused = (("--small", wish.small), ("--version", wish.version))
+        refused = (("--small", wish.small), ("--version", wish.version), ("--disk", wish.disk), ("--net", wish.net_at))
         for option, given in refused:
             if given is not None:
                 raise CobnutError(f"{option}: is not for --kernel native")
@@ -72,6 +75,10 @@ def check(wish: Wish) -> Image:
             raise CobnutError(f"--kernel native: works on qemu, not on {wish.emulator}")
     if "\n" in wish.append or "\0" in wish.append:
         raise CobnutError("--append: options of Linux stand in one line")
+    if wish.disk:
+        check_disk(wish.disk)
+    if wish.net_at is not None:
+        nic.check_place(wish.net_at)
     initrd.check(wish.extra)
     image = images.find(wish.image)
     if wish.memory_mb is not None:
@@ -148,10 +155,15 @@ def _boot(wish: Wish, kernel: Server, archive: Path, memory_mb: int) -> Boot:
         Module(pc.program(ROOT), options),
         Module(kernel.executable, f"{LINUX_OPTIONS} {wish.append}".strip()),
         Module(archive),
+        *(drivers.modules(pc, drivers.DISK) if wish.disk else ()),
+        *(drivers.modules(pc, drivers.NET) if wish.net_at else ()),
     )
     cpu = bochs.DEFAULT_CPU if wish.emulator == "bochs" else Boot.cpu
     kernel_options = f"small={AREA_MB.get(wish.small or '', LEAST_AREA_MB)} {KERNEL_OPTIONS}"
-    return Boot(pc.kernel, chosen, kernel_options, cpu, memory_mb + OVERHEAD_MB + archive.stat().st_size // MB)
+    machine_mb = memory_mb + OVERHEAD_MB + archive.stat().st_size // MB
+    disk = check_disk(wish.disk) if wish.disk else None
+    card = nic.Nic(drivers.CARD, wish.net_at) if wish.net_at else None
+    return Boot(pc.kernel, chosen, kernel_options, cpu, machine_mb, disk=disk, nic=card)
 
 
 def _booted(what: Boot, wish: Wish) -> int:

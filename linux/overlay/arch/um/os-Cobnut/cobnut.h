@@ -2,10 +2,11 @@
 /*
  * The os layer on Cobnut: what its files have in common.
  *
- * The server is two threads in one space. The main thread is Linux: all its kernel contexts, and
+ * The server is some threads in one space. The main thread is Linux: all its kernel contexts, and
  * the loop that lets a process's thread run until it wants something. The events thread has a
  * higher priority; it waits for the clock and for root, notes what has happened in
- * signals_pending, and wakes the main thread if that waits.
+ * signals_pending, and wakes the main thread if that waits. Each device that the server uses of the
+ * machine has a thread (services.c), which waits for the device's driver.
  */
 #ifndef __COBNUT_H
 #define __COBNUT_H
@@ -15,6 +16,7 @@
 #include <l4/schedule.h>
 #include <linux/types.h>
 #include <server.h>
+#include <services.h>
 
 struct mm_id;
 struct file;
@@ -94,14 +96,35 @@ unsigned long cobnut_debug_status(struct task_struct *task);
 bool cobnut_before_instruction(struct task_struct *task, unsigned long status);
 
 /* events.c */
-enum { PENDING_TIMER = 1, PENDING_CONSOLE = 2 };
+enum { PENDING_TIMER = 1, PENDING_CONSOLE = 2, PENDING_BLOCK = 4, PENDING_NET = 8 };
 void events_start(void);
+void events_tell(int what);
 extern volatile int main_waits;
 int console_take(char *buffer, int room);
 
 /* interrupts.c */
 void deliver_in_process(struct uml_pt_regs *regs);
 #define CONSOLE_IRQ	1
+#define BLOCK_IRQ	2
+#define NET_IRQ		3
+
+/* services.c */
+struct service {
+	const char *name;
+	L4_ThreadId_t driver;	/* nobody: to be looked for */
+};
+bool service_exists(const char *name);
+int service_thread(void (*begin)(void), void *stack, unsigned long size, L4_ThreadId_t *made);
+int service_find(struct service *service);
+int service_open(struct service *service, int operation, L4_Word_t *answer, int answers);
+int service_call(L4_ThreadId_t to, int operation, int words, const L4_Word_t *in, int answers,
+		 L4_Word_t *out);
+int service_buffer(L4_Word_t pages, L4_Word_t address, L4_Word_t *handle);
+int service_attach(L4_Word_t handle, L4_Word_t address);
+void service_detach(L4_Word_t address);
+int service_wait(const struct service *service, int operation);
+int service_pass(L4_Word_t handle, const struct service *service);
+#define SERVICE_SILENT	(-1)	/* no answer in time */
 
 /* machine.c */
 void __noreturn main_thread_crashed(void);

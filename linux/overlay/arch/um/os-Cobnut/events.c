@@ -14,6 +14,7 @@
 #define CONSOLE_ROOM	1024	/* a power of two */
 #define EVENT_DEADLINE	0x0E01	/* from the main thread: there is another deadline */
 #define EVENT_WAKE	0x0E02	/* to the main thread */
+#define EVENT_DEVICE	0x0E03	/* from a device's thread: what is pending */
 #define NEVER		(~0ull)
 
 int signals_enabled, signals_pending;
@@ -107,6 +108,22 @@ int console_take(char *buffer, int room)
 	return n;
 }
 
+/* For devices' threads: the main thread is to look at the device. */
+void events_tell(int what)
+{
+	L4_Set_MsgTag((L4_MsgTag_t){ .raw = EVENT_DEVICE << 16 | 1 });
+	L4_LoadMR(1, what);
+	L4_Send((L4_ThreadId_t){ .raw = server_boot->events });
+}
+
+static void take_device(void)
+{
+	L4_Word_t what;
+
+	L4_StoreMR(1, &what);
+	note(what);
+}
+
 /* A fault or an exception of the main thread's: sends it to the code that reports it. */
 static void main_has_crashed(bool exception)
 {
@@ -133,10 +150,10 @@ static L4_Time_t until(u64 at)
 	return L4_TimePeriod(at > t ? at - t : 1);
 }
 
-/* The main thread, whose id is local here, and root's threads: messages of all others are ignored. */
+/* The server's threads, whose ids are local here, and root's: messages of all others are ignored. */
 static bool is_ours(L4_ThreadId_t from)
 {
-	return L4_IsLocalId(from) || L4_ThreadNo(from) < server_boot->first_thread;
+	return L4_IsLocalId(from) || from.raw == server_boot->root || from.raw == server_boot->console;
 }
 
 static void events(void)
@@ -152,6 +169,8 @@ static void events(void)
 		if (L4_IpcSucceeded(tag) && is_ours(from)) {
 			if (L4_Label(tag) == EVENT_CHARACTER)
 				take_character();
+			else if (L4_Label(tag) == EVENT_DEVICE)
+				take_device();
 			else if (L4_Label(tag) == EVENT_FAULT)
 				main_has_crashed(false);
 			else if (L4_Label(tag) == X2_EXCEPTION)

@@ -34,6 +34,10 @@ static void deliver(struct uml_pt_regs *regs)
 			timer_handler(0, NULL, regs);
 		if (pending & PENDING_CONSOLE)
 			do_IRQ(CONSOLE_IRQ, regs);
+		if (pending & PENDING_BLOCK)
+			do_IRQ(BLOCK_IRQ, regs);
+		if (pending & PENDING_NET)
+			do_IRQ(NET_IRQ, regs);
 	}
 }
 

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The services that the server uses, for C: of servers/interfaces, where each operation has its
+ * meaning, what it takes. linux/root/services.cc holds both to be the same.
+ */
+#ifndef COBNUT_LINUX_SERVICES_H
+#define COBNUT_LINUX_SERVICES_H
+
+#define SERVICE_DISK "disk"
+#define SERVICE_NIC "nic"
+
+enum service_operations {
+    /* of root's, as init's (servers/interfaces/init.h) */
+    INIT_OPEN = 0x10, /* name; the server's thread */
+    INIT_CREATE = 0x20, /* pages; a handle */
+    INIT_ATTACH = 0x22, /* handle, address, writable; the address */
+    INIT_DETACH = 0x23, /* address */
+    INIT_PASS = 0x24, /* handle, thread, writable */
+    INIT_MAKE_THREAD = 0x40, /* ip, sp; its id */
+    /* of a disk's driver (servers/interfaces/disk.h) */
+    DISK_OPEN = 0x100, /* name; number of the part, blocks */
+    DISK_BUFFER = 0x101, /* handle */
+    DISK_READ = 0x102, /* part, block, count, offset in the buffer */
+    DISK_WRITE = 0x103,
+    DISK_FLUSH = 0x104, /* part */
+    /* of a network card's driver (servers/interfaces/nic.h) */
+    NIC_BEGIN = 0x100, /* nothing; the address in two words, the rings' handle, where they are to be */
+    NIC_WAIT = 0x101, /* nothing */
+    NIC_KICK = 0x102, /* nothing; it has no answer */
+};
+
+/* The errors, of libs/rpc, that make a difference. */
+enum service_errors { SERVICE_DEAD = 1, SERVICE_NOT_FOUND = 5, SERVICE_NOT_RUNNING = 9 };
+
+#define DISK_BLOCK 512 /* bytes */
+#define DISK_MOST_BLOCKS 128 /* of one call */
+#define SERVICE_PAGE 4096 /* of a dataspace, bytes */
+
+#define FRAME_SLOTS 64
+#define FRAME_ROOM 2048 /* bytes of a frame, without its checksum */
+
+/* The memory that is shared with a network card's driver. */
+struct frame_ring {
+    unsigned int filled, emptied; /* how many frames there have been */
+    unsigned int sizes[FRAME_SLOTS];
+    char rest[SERVICE_PAGE - 4 * (2 + FRAME_SLOTS)];
+    char frames[FRAME_SLOTS][FRAME_ROOM];
+};
+struct nic_memory {
+    struct frame_ring received, sent;
+};
+
+#endif

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Linux's disk by the driver of servers/: what is written is in the image, what fsync has returned for is on the
+medium, errors arrive, and a driver that dies costs time or an error, and never a hang.
+"""
+
+import os
+import struct
+from dataclasses import replace
+
+import pytest
+
+from cobnut.emulators import bochs, qemu
+from cobnut.linux import guest
+from cobnut.linux.guest import Wish
+from conftest import LIMIT_SECONDS
+
+BLOCK, BLOCKS = 512, 32768
+AT, MARK_AT, SIZE = 8, 400, 128 * 1024  # blocks of 4 KB, and bytes, of a pattern and of what is written behind it
+
+
+@pytest.fixture
+def image(tmp_path):
+    path = tmp_path / "disk, 1.img"  # the emulators have to be told of the comma
+    with open(path, "wb") as file:
+        file.truncate(BLOCKS * BLOCK)
+    return path
+
+
+@pytest.fixture
+def pattern(tmp_path):
+    """A folder with a file that has no two blocks alike, and its contents."""
+    folder = tmp_path / "files"
+    folder.mkdir()
+    (folder / "pattern").write_bytes(os.urandom(SIZE))
+    return folder, (folder / "pattern").read_bytes()
+
+
+def run(wish, folder, *, root="", words=(), drivers=lambda text: text):
+    """Boots with further words for root and QEMU, and with drivers' modules changed; the console's lines."""
+    boot = guest.prepare(wish, folder)
+    sigma0, first, *rest = boot.modules
+    rest[2:] = [replace(one, arguments=drivers(one.arguments)) for one in rest[2:]]
+    boot = replace(boot, modules=(sigma0, replace(first, arguments=f"{first.arguments} {root}"), *rest))
+    if words:
+        boot = replace(boot, disk=None, words=tuple(words))
+    if wish.emulator == "bochs":
+        ended = bochs.run(boot, timeout=LIMIT_SECONDS)
+    else:
+        ended = qemu.run(boot, timeout=LIMIT_SECONDS)
+    assert not ended.timed_out, ended.console
+    return ended.console.replace("\r", "")
+
+
+WRITTEN = f"""
+dd if=pattern of=/dev/cba bs=4k seek={AT} conv=fsync,notrunc 2>/dev/null; echo "written: $?"
+blockdev --getsz /dev/cba; dd if=/dev/cba bs=4k skip={AT} count=32 iflag=direct 2>/dev/null | cmp - pattern
+echo "compared: $?"
+"""
+
+
+@pytest.mark.parametrize("emulator", ["qemu", "bochs"])
+def test_what_linux_writes_is_in_the_image(image, pattern, tmp_path, emulator):
+    folder, contents = pattern
+    console = run(Wish("minimal", WRITTEN, folder, disk=image, emulator=emulator), tmp_path)
+    assert "written: 0\n" in console and "compared: 0\n" in console and f"\n{BLOCKS}\n" in console, console
+    there = image.read_bytes()
+    assert there[AT * 4096 :][:SIZE] == contents
+    rest = there[: AT * 4096] + there[AT * 4096 + SIZE :]
+    assert not rest.strip(b"\0"), "nothing else is written"
+
+
+FIRST = "mkfs.ext4 -q /dev/cba && mount /dev/cba /mnt && cp pattern /bin/busybox /mnt && umount /mnt; echo made: $?"
+SECOND = (
+    "mount /dev/cba /mnt; cmp pattern /mnt/pattern; echo same: $?; umount /mnt; e2fsck -fn /dev/cba; echo check: $?"
+)
+
+
+def test_another_boot_finds_the_file_system(image, pattern, tmp_path):
+    folder, _ = pattern
+    assert "made: 0\n" in run(Wish("disks", FIRST, folder, disk=image), tmp_path)
+    console = run(Wish("disks", SECOND, folder, disk=image, small="none"), tmp_path)
+    assert "same: 0\n" in console and "check: 0\n" in console, console
+
+
+def events(log):
+    """What QEMU's blklogwrites has written down: writes as (place in bytes, data), flushes as None."""
+    data = log.read_bytes()
+    _, _, count, sector = struct.unpack_from("<QQQI", data)
+    at, found = sector, []
+    for _ in range(count):
+        place, blocks, flags, _ = struct.unpack_from("<QQQQ", data, at)
+        at += sector
+        if flags & 1:  # a flush, of which the last word says 1
+            found.append(None)
+        if blocks and not flags & 4:
+            found.append((place * sector, data[at : at + blocks * sector]))
+            at += blocks * sector
+    return found
+
+
+def test_what_fsync_has_returned_for_is_on_the_medium(image, pattern, tmp_path):
+    """The power may fail at any flush: all that was written before is there, whatever became of later writes."""
+    folder, contents = pattern
+    log = tmp_path / "log"
+    with open(log, "wb") as file:
+        file.truncate(1 << 20)
+    mark = f"printf mark | dd of=/dev/cba bs=4k seek={MARK_AT} conv=fsync,notrunc"
+    command = f"dd if=pattern of=/dev/cba bs=4k seek={AT} conv=fsync,notrunc && {mark}; echo $?"
+    names = (qemu.escaped(image), qemu.escaped(log))
+    drive = f"driver=blklogwrites,file.driver=file,file.filename={names[0]},log.driver=file,log.filename={names[1]}"
+    run(Wish("minimal", command, folder, disk=image), tmp_path, words=["-drive", f"{drive},if=ide,index=0"])
+    seen = events(log)
+    marked = next(n for n, event in enumerate(seen) if event and event[0] == MARK_AT * 4096)
+    flushed = max(n for n in range(marked) if seen[n] is None)
+    medium = bytearray(BLOCKS * BLOCK)
+    for place, data in filter(None, seen[:flushed]):
+        medium[place : place + len(data)] = data
+    assert medium[AT * 4096 :][:SIZE] == contents
+
+
+BAD = 2048  # blocks of 512 bytes; a write of another one is the drive's, too
+RULES = """
+[inject-error]
+event = "{event}"
+errno = "5"
+{more}
+"""
+
+
+@pytest.mark.parametrize(
+    ("event", "more", "command"),
+    [
+        ("flush_to_disk", 'iotype = "flush"', "printf x | dd of=/dev/cba bs=512 conv=fsync"),
+        ("write_aio", f'sector = "{BAD}"', f"printf x | dd of=/dev/cba bs=4k seek={BAD // 8} conv=fsync"),
+        ("read_aio", f'sector = "{BAD}"', f"dd if=/dev/cba of=/dev/null bs=4k skip={BAD // 8} count=1"),
+    ],
+)
+def test_what_the_drive_cannot_do_is_an_error(image, tmp_path, event, more, command):
+    (tmp_path / "rules").write_text(RULES.format(event=event, more=more))
+    drive = f"file=blkdebug:{tmp_path}/rules:{qemu.escaped(image)},format=raw,if=ide,index=0"
+    rest = "dd if=/dev/cba of=/dev/null bs=4k count=8 skip=16 2>/dev/null; echo rest: $?"
+    console = run(
+        Wish("minimal", f"{command} 2>&1; echo bad: $?; {rest}", disk=image), tmp_path, words=["-drive", drive]
+    )
+    assert "I/O error" in console and "bad: 1\n" in console and "rest: 0\n" in console, console
+
+
+ROUNDS = """
+mkfs.ext4 -q /dev/cba && mount /dev/cba /mnt && mkdir /mnt/d
+for i in 1 2 3 4; do cat pattern /bin/busybox >/mnt/d/$i; sync; done
+echo 3 >/proc/sys/vm/drop_caches
+for i in 1 2 3 4; do cat pattern /bin/busybox | cmp - /mnt/d/$i && echo right; done
+umount /mnt; e2fsck -fn /dev/cba >/dev/null; echo check: $?
+"""
+
+
+def test_a_driver_that_dies_again_and_again_is_only_slow(image, pattern, tmp_path):
+    folder, _ = pattern
+    console = run(Wish("disks", ROUNDS, folder, disk=image), tmp_path, root="drop=12")
+    assert console.count("init: ide: started again") > 3, console
+    assert console.count("right\n") == 4 and "check: 0\n" in console and "I/O error" not in console, console
+
+
+def test_a_driver_that_does_not_come_again_is_an_error(image, tmp_path):
+    forks = "for i in 1 2 3 4 5 6 7 8 9; do (true); (true); (true); (true); done"
+    read = "dd if=/dev/cba of=/dev/null bs=64k iflag=direct 2>&1; echo read: $?"
+    write = "printf x | dd of=/dev/cba bs=512 conv=fsync 2>&1; echo written: $?"
+    console = run(
+        Wish("minimal", f"{forks}; {read}; {write}", disk=image),
+        tmp_path,
+        root="drop=30",
+        drivers=lambda text: text.replace("restart=1", "restart=0"),
+    )
+    assert "cba" in console and "read: 1\n" in console and "written: 1\n" in console, console
+
+
+AGAIN = """
+dd if=/dev/cba bs=4k count=1 2>/dev/null | grep -q kept && { echo found; exit 0; }
+printf kept | dd of=/dev/cba bs=512 conv=fsync 2>/dev/null
+while :; do dd if=/dev/cba of=/dev/null bs=4k count=100 iflag=direct 2>/dev/null; done
+"""
+
+
+def test_a_server_that_is_started_again_has_its_disk_again(image, tmp_path):
+    console = run(Wish("minimal", AGAIN, disk=image), tmp_path, root="starts=2 kill=60 later=37")
+    assert console.count("the server is started again") == 1 and "\nfound\n" in console, console
