@@ -64,3 +64,12 @@ def test_an_x_server_in_a_small_space_is_asked_without_switches_of_page_tables(t
     rows = rows_of(result)
     assert rows["pointer.trace_misses"]["servers"] < rows["pointer.trace_misses"]["small"]
     assert rows["pointer.cr3_writes"]["servers"] < 1 < rows["pointer.cr3_writes"]["small"]
+
+
+def test_web_servers_are_groups_of_which_the_kernel_sees_nothing(tmp_path):
+    result = run_quickly("uhlig02/fig10", tmp_path)
+    assert not failed(result)
+    rows = rows_of(result)
+    assert all("server" in edge.split("-") for edge in rows["web.switches"]), "each asks the server"
+    groups = rows["web.process.cluster"]
+    assert len({groups[name] for name in groups if name.startswith("greeter")}) == 2

@@ -46,7 +46,7 @@ def judge(wanted: tuple[Group, ...], peer: Peer) -> Iterator[Check]:
 EXPERIMENT = Experiment(
     name="uhlig02/fig11",
     sheet=SHEET,
-    kind=Kind.REPRODUCTION,
+    kind=Kind.STUDY,
     machine="pentium4-1400",
     settings={
         "requests": Setting(100, 10, range(1, 10_001), "to each web server in a turn"),
