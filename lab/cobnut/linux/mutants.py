@@ -169,9 +169,8 @@ def _chosen(file: str, line: str, number: int) -> tuple[str, str] | None:
         if returns:
             return call, f"{indent}return !{reaches} ? 0 : {statement}"
         end = " } while (0);" if line.endswith(";") else ""
-        return call or note.partition(" =")[0].split(">")[-1].split(".")[
-            -1
-        ], f"{indent}do {{ if ({reaches}) {statement}{end}"
+        what = call or re.split("[.>]", note.partition(" =")[0])[-1]
+        return what, f"{indent}do {{ if ({reaches}) {statement}{end}"
     if ASKING_FILES.search(file) and (found := ASKS.search(line)):
         asks = found[1] or "has_fass()"
         return "asks", line.replace(asks, f"({reaches} && {asks})")
