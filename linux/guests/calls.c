@@ -20,13 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static int failed;
-#define CHECK(what, good)                                                                                              \
-    do {                                                                                                               \
-        int ok_ = (good);                                                                                              \
-        printf("%s: %s\n", ok_ ? "ok" : "FAIL", what);                                                                 \
-        failed += !ok_;                                                                                                \
-    } while (0)
+#include "check.h"
 
 static unsigned long entry;
 

@@ -15,17 +15,11 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "check.h"
+
 #define DF 0x400
 #define TF 0x100
 #define PAGE 4096
-
-static int failed;
-#define CHECK(what, good)                                                                                              \
-    do {                                                                                                               \
-        int ok_ = (good);                                                                                              \
-        printf("%s: %s\n", ok_ ? "ok" : "FAIL", what);                                                                 \
-        failed += !ok_;                                                                                                \
-    } while (0)
 
 static volatile unsigned long inside, before, traps, frame_flags, has_link;
 

@@ -8,14 +8,17 @@ partners are: a group is what is connected by each process's strongest partner.
 """
 
 from collections import Counter
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from cobnut import linux_guest
-from cobnut.experiments import Lab, talking_linux
+from cobnut.checks import Check
+from cobnut.experiments import Lab, linux_programs, talking_linux
 from cobnut.experiments.linux_programs import SERVER, Peer, Printed, Work
 from cobnut.experiments.talking_graph import GLOBAL
 from cobnut.experiments.talking_linux import Graph
 from cobnut.linux import fastcgi, images
+from cobnut.results import Result
 
 IMAGE, SCRIPT, VISITOR = "web", "web.sh", "visitor"
 BEGIN, END = "the next one", "that was all"
@@ -62,6 +65,17 @@ def listen(lab: Lab, *groups: Group) -> Peer:
     loops = (Printed("turn", BEGIN, END),)
     work = Work(None, command, loops, WARMUP, files=files, image=IMAGE, processes=True, others=programs)
     return talking_linux.listen(lab, work)
+
+
+def run(
+    lab: Lab, name: str, wanted: tuple[Group, ...], judge: Callable[[tuple[Group, ...], Peer], Iterable[Check]]
+) -> Result:
+    """Boots Linux with the groups, draws what was seen of them by this name, and judges it."""
+    peer = listen(lab, *wanted)
+    graph = talking_linux.graph_of(peer)
+    series = talking_linux.series_of(name, graph, numbers(real_groups(graph)))
+    rows = [talking_linux.row_of(name, peer)]
+    return lab.result(series, list(judge(wanted, peer)), rows, emulator=f"{lab.emulator}, {linux_programs.versions()}")
 
 
 def real_groups(graph: Graph) -> list[set[str]]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from cobnut import sheets
 from cobnut.checks import Check, at_least, exactly
-from cobnut.experiments import Experiment, Kind, Lab, Setting, linux_programs, talking_groups, talking_linux
+from cobnut.experiments import Experiment, Kind, Lab, Setting, talking_groups, talking_linux
 from cobnut.experiments.linux_programs import Peer
 from cobnut.experiments.talking_groups import Group
 from cobnut.results import Result
@@ -18,13 +18,7 @@ LEAST_WITH_SERVER, LEAST_KNOWN, LEAST_INSIDE = 0.95, 0.999, 0.9
 def run(lab: Lab) -> Result:
     """Both servers are asked at once."""
     wanted = talking_groups.web_servers(lab.settings["requests"])
-    peer = talking_groups.listen(lab, *wanted)
-    graph = talking_linux.graph_of(peer)
-    numbers = talking_groups.numbers(talking_groups.real_groups(graph))
-    series = talking_linux.series_of(NAME, graph, numbers)
-    checks = list(judge(wanted, peer))
-    rows = [talking_linux.row_of(NAME, peer)]
-    return lab.result(series, checks, rows, emulator=f"{lab.emulator}, {linux_programs.versions()}")
+    return talking_groups.run(lab, NAME, wanted, judge)
 
 
 def judge(wanted: tuple[Group, ...], peer: Peer) -> Iterator[Check]:

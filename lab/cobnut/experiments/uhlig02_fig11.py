@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from cobnut import sheets
 from cobnut.checks import Check, at_least, at_most, exactly
-from cobnut.experiments import Experiment, Kind, Lab, Setting, linux_programs, talking_groups, talking_linux
+from cobnut.experiments import Experiment, Kind, Lab, Setting, talking_groups, talking_linux
 from cobnut.experiments.linux_programs import Peer
 from cobnut.experiments.talking_groups import Group
 from cobnut.results import Result
@@ -21,13 +21,7 @@ def run(lab: Lab) -> Result:
     """All groups work at once."""
     web = talking_groups.web_servers(lab.settings["requests"])
     wanted = (*web, talking_groups.pipeline(lab.settings["kilobytes"]))
-    peer = talking_groups.listen(lab, *wanted)
-    graph = talking_linux.graph_of(peer)
-    numbers = talking_groups.numbers(talking_groups.real_groups(graph))
-    series = talking_linux.series_of(NAME, graph, numbers)
-    checks = list(judge(wanted, peer))
-    rows = [talking_linux.row_of(NAME, peer)]
-    return lab.result(series, checks, rows, emulator=f"{lab.emulator}, {linux_programs.versions()}")
+    return talking_groups.run(lab, NAME, wanted, judge)
 
 
 def judge(wanted: tuple[Group, ...], peer: Peer) -> Iterator[Check]:
