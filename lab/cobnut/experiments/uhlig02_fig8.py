@@ -6,60 +6,29 @@ Both are Debian's programs as they are. Of two strolls, one of which is longer, 
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from cobnut import published, sheets, tables
 from cobnut.checks import Check, Rule, at_most, exactly, reproduces
 from cobnut.experiments import Experiment, Kind, Lab, Setting, linux_programs
-from cobnut.experiments.linux_programs import ALL, LARGE, NATIVE, SERVERS, SMALL, Peer, Printed, Work
+from cobnut.experiments.linux_programs import ALL, SERVERS, Peer, Printed, Work
+from cobnut.experiments.x_clients import COUNTED, MORE_THAN_SMALL, PAPERS, PEERS, Drawn, drawn
 from cobnut.linux import images, stroll
 from cobnut.results import LedgerRow, Result, Series
 
 SHEET = sheets.beside(__file__)
 
 IMAGE, SCRIPT = "doom", "doom.sh"
-PEERS = (NATIVE, LARGE, SMALL, SERVERS, ALL)
-PAPERS = (SMALL, SERVERS)  # the X server in a large space, and in a small one
-MORE_THAN_SMALL = "ulimit -s 65536"  # KB of stack, for which a small space has no place: the game's
 ONCE = 5  # frames of the stroll that is taken off the other
 # what the game is told, and says of it when it is about to set up the level: the session has another skill
 SKILLS = 1, 2
 WARM = 3  # of a stroll before both, after which all pages of files are in memory
 MOST_SLOWER = 1.01  # in small spaces, times large ones
-COUNTED = {
-    "cycles": "modelled cycles",
-    "instructions": "instructions",
-    "itlb_misses": "misses",
-    "dtlb_misses": "misses",
-    "trace_misses": "misses",
-    "cr3_writes": "writes",
-    "limit_faults": "faults",
-}
-INSTRUCTIONS = ("instructions_kernel", "instructions_user", "instructions_stub", "instructions_trampoline")
-CACHES = ("cache_refill", "write_back")
 # what is gained of frames a second, or saved of misses, as published
 PUBLISHED: Mapping[str, Rule] = {
     "frames": reproduces(published.U02_DOOM_GAIN),
     "itlb_misses": reproduces(published.U02_DOOM_ITLB_SAVED),
     "dtlb_misses": reproduces(published.U02_DOOM_DTLB_SAVED, (0.015, 0.025), "2 %, told to a percent"),
 }
-
-
-@dataclass(frozen=True)
-class Frame:
-    """What one frame takes under one kernel, of the game and the X server: by counter, and cycles by category."""
-
-    counted: Mapping[str, float]
-    ledger: Mapping[str, float]
-
-    @property
-    def cycles(self) -> float:
-        return self.counted["cycles"]
-
-    @property
-    def without_caches(self) -> float:
-        """The same without what caches refill and write back, which depends on where pages lie in physical memory."""
-        return self.cycles - sum(self.ledger[category] for category in CACHES)
 
 
 def run(lab: Lab) -> Result:
@@ -103,20 +72,13 @@ def work(frames: int) -> Work:
     )
 
 
-def each(peer: Peer, frames: int) -> Frame:
+def each(peer: Peer, frames: int) -> Drawn:
     """A frame of those that one stroll has more than the other."""
     once, often = (peer.loops[name_of(tics)].region for tics in (ONCE, ONCE + frames))
-
-    def of(counter: str) -> float:
-        names = INSTRUCTIONS if counter == "instructions" else (counter,)
-        before, after = (sum(sum(region["per_iteration"].get(name, ())) for name in names) for region in (once, often))
-        return (after - before) / frames
-
-    ledger = {category: (often["ledger"][category] - cycles) / frames for category, cycles in once["ledger"].items()}
-    return Frame({counter: of(counter) for counter in COUNTED}, ledger)
+    return drawn(once, often, frames)
 
 
-def judge(found: Mapping[str, Frame]) -> Iterator[Check]:
+def judge(found: Mapping[str, Drawn]) -> Iterator[Check]:
     """What an X server in a small space gains, and that it loses nowhere."""
     large, small = (found[name] for name in PAPERS)
     yield SHEET.judge("gain.frames", large.cycles / small.cycles - 1, PUBLISHED["frames"], large=large, small=small)
@@ -130,7 +92,7 @@ def judge(found: Mapping[str, Frame]) -> Iterator[Check]:
             yield SHEET.judge(f"{name}.without_caches", without, at_most(MOST_SLOWER))
 
 
-def series_of(found: Mapping[str, Frame]) -> list[Series]:
+def series_of(found: Mapping[str, Drawn]) -> list[Series]:
     names = list(found)
     return [Series(what, unit, names, [found[name].counted[what] for name in names]) for what, unit in COUNTED.items()]
 

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from cobnut import published, sheets, tables
 from cobnut.checks import Check, between, reproduces
 from cobnut.experiments import Experiment, Kind, Lab, Setting, linux_programs
-from cobnut.experiments.linux_programs import ALL, LARGE, NATIVE, SERVERS, SMALL, Peer, Printed, Work
+from cobnut.experiments.linux_programs import ALL, NATIVE, SERVERS, SMALL, Peer, Printed, Work
+from cobnut.experiments.x_clients import COUNTED, MORE_THAN_SMALL, PAPERS, PEERS, Drawn, drawn
 from cobnut.results import LedgerRow, Result, Series
 
 SHEET = sheets.beside(__file__)
@@ -22,27 +23,13 @@ IMAGE, SCRIPT, DISPLAY = "x", "measure", ":0"
 # Linux' scheduler decides by the time that each has had, and a server that is preempted finds its next request without
 # going to sleep: 8 system calls for a QueryPointer in the place of 13
 IN_TURNS = "renice -n 19 -p $$"
-MORE_THAN_SMALL = "ulimit -s 65536"  # KB of stack, for which a small space has no place
 PREPARED = f"""Xvfb {DISPLAY} -screen 0 1024x768x24 -noreset 2>/dev/null &
 until [ -S /tmp/.X11-unix/X0 ]; do sleep 1; done
 export DISPLAY={DISPLAY}
 {IN_TURNS}
 $LIMIT
 """
-PEERS = (NATIVE, LARGE, SMALL, SERVERS, ALL)
-PAPERS = (SMALL, SERVERS)  # the X server in a large space, and in a small one
 TURNS = 3  # of each run: before the first one is printed, one to get warm, and then those that are measured
-COUNTED = {
-    "cycles": "modelled cycles",
-    "instructions": "instructions",
-    "itlb_misses": "misses",
-    "dtlb_misses": "misses",
-    "trace_misses": "misses",
-    "cr3_writes": "writes",
-    "segment_loads": "loads",
-    "limit_faults": "faults",
-}
-INSTRUCTIONS = ("instructions_kernel", "instructions_user", "instructions_stub", "instructions_trampoline")
 # page tables are switched from x11perf to the X server and back, unless one of them is in a small space; with Linux in
 # a large one for each system call as well
 SWITCHES = {NATIVE: 2, SMALL: 2, SERVERS: 0, ALL: 0}
@@ -83,18 +70,6 @@ REQUESTS = (
 )
 
 
-@dataclass(frozen=True)
-class Object:
-    """What one object takes under one kernel: by counter, and cycles by category of the ledger."""
-
-    counted: Mapping[str, float]
-    ledger: Mapping[str, float]
-
-    @property
-    def cycles(self) -> float:
-        return self.counted["cycles"]
-
-
 def run(lab: Lab) -> Result:
     """Boots each kernel with the X server and all of x11perf's runs."""
     requests = [request for request in REQUESTS if request.quick or not lab.quick]
@@ -130,21 +105,13 @@ def work(requests: Sequence[Request], more: int) -> Work:
     )
 
 
-def each(request: Request, more: int, peer: Peer) -> Object:
+def each(request: Request, more: int, peer: Peer) -> Drawn:
     """An object of the repetitions that one run has more than the other."""
     once, often = (peer.loops[loop.name].region for loop in request.loops(more))
-    objects = (TURNS - 1) * more * request.objects
-
-    def of(counter: str) -> float:
-        names = INSTRUCTIONS if counter == "instructions" else (counter,)
-        before, after = (sum(sum(region["per_iteration"].get(name, ())) for name in names) for region in (once, often))
-        return (after - before) / objects
-
-    ledger = {category: (often["ledger"][category] - cycles) / objects for category, cycles in once["ledger"].items()}
-    return Object({counter: of(counter) for counter in COUNTED}, ledger)
+    return drawn(once, often, (TURNS - 1) * more * request.objects)
 
 
-def judge_request(name: str, found: Mapping[str, Mapping[str, Object]]) -> Iterator[Check]:
+def judge_request(name: str, found: Mapping[str, Mapping[str, Drawn]]) -> Iterator[Check]:
     """A request's cycles with the X server in a large and in a small space, and what they differ by."""
     large, small = (found[peer][name].cycles for peer in PAPERS)
     theirs = published.U02_TABLE3[name]
@@ -156,14 +123,14 @@ def judge_request(name: str, found: Mapping[str, Mapping[str, Object]]) -> Itera
     yield SHEET.judge(f"{name}.gain", large / small - 1, rule, large=large, small=small)
 
 
-def ledger_of(peer: str, objects: Mapping[str, Object]) -> list[LedgerRow]:
+def ledger_of(peer: str, objects: Mapping[str, Drawn]) -> list[LedgerRow]:
     return [
         LedgerRow(f"{name}.{peer}", None, 1, "cycles", dict(one.ledger), sum(one.ledger.values()))
         for name, one in objects.items()
     ]
 
 
-def series_of(requests: Sequence[Request], found: Mapping[str, Mapping[str, Object]]) -> list[Series]:
+def series_of(requests: Sequence[Request], found: Mapping[str, Mapping[str, Drawn]]) -> list[Series]:
     """Of each request, what is counted for an object under each kernel."""
     names = list(found)
     return [
