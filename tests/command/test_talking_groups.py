@@ -3,6 +3,7 @@
 
 import made_up
 from cobnut.experiments import talking_groups, talking_linux, uhlig02_fig10, uhlig02_fig11
+from cobnut.experiments.talking_groups import Seen
 from cobnut.experiments.talking_linux import Graph
 
 LIGHTTPD = ("lighttpd 3", "greeter 2", "visitor 7")
@@ -23,6 +24,11 @@ def around(names, times):
     return {(visitor, server): times, (server, greeter): times, (greeter, server): times, (server, visitor): times}
 
 
+def seen(graph):
+    """What the run of a graph has shown."""
+    return Seen(None, graph, talking_groups.real_groups(graph), WEB)
+
+
 BOTH = {**around(LIGHTTPD, 50), **around(APACHE, 40)}
 
 
@@ -30,8 +36,8 @@ def test_strongest_partners_make_groups_whatever_the_scheduler_puts_between():
     ours = graph({**BOTH, ("visitor 7", "apache2 4"): 20, ("apache2 4", "lighttpd 3"): 20})
     groups = talking_groups.real_groups(ours)
     assert {frozenset(group) for group in groups} == {frozenset(LIGHTTPD), frozenset(APACHE)}
-    assert talking_groups.found(WEB, groups) == groups
-    assert talking_groups.inside(ours, groups) == 360 / 400
+    assert seen(ours).found == groups
+    assert seen(ours).inside == 360 / 400
 
 
 def test_who_ran_seldom_is_in_no_group_and_threads_of_the_server_are_nobody():
@@ -43,7 +49,7 @@ def test_who_ran_seldom_is_in_no_group_and_threads_of_the_server_are_nobody():
 
 def test_a_group_of_other_programs_is_not_one_that_was_started():
     ours = graph({**around(LIGHTTPD, 50), ("visitor 7", "wget 9"): 30, ("wget 9", "visitor 7"): 30})
-    assert talking_groups.found(WEB, talking_groups.real_groups(ours)) == []
+    assert seen(ours).found == []
 
 
 def test_groups_are_together_in_one_host_or_beside_spaces_in_several():
@@ -55,7 +61,7 @@ def test_groups_are_together_in_one_host_or_beside_spaces_in_several():
 
 def test_the_figures_of_made_up_processes():
     peer = made_up.talking()
-    tenth = {check.name: check.measured for check in uhlig02_fig10.judge(WEB, peer)}
+    tenth = {check.name: check.measured for check in uhlig02_fig10.judge(talking_groups.seen(peer, WEB))}
     assert tenth == {
         "apparent.known": 0.8,
         "apparent.with_server": 0.6,
@@ -63,7 +69,7 @@ def test_the_figures_of_made_up_processes():
         "real.groups": 0,
         "real.inside": 1,
     }
-    eleventh = {check.name: check.measured for check in uhlig02_fig11.judge(WEB, peer)}
+    eleventh = {check.name: check.measured for check in uhlig02_fig11.judge(talking_groups.seen(peer, WEB))}
     assert eleventh["hosts.global"] == 1 and eleventh["hosts.cr3_writes"] == 3 / 50
 
 

@@ -6,15 +6,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from cobnut import tables
 from cobnut.checks import Check
 from cobnut.experiments import Lab, linux_programs
-from cobnut.experiments.linux_programs import COUNTED, Peer, Printed, Work
+from cobnut.experiments.linux_programs import COUNTED, WARMUP, Peer, Work
 from cobnut.linux import images
 from cobnut.results import Result, Series
 
 NAME, IMAGE = "compile", "compiler"
 SOURCE = images.FOLDER / "forks.c"  # 56 lines, with eight of the C library's headers
 QUICK = b"int main(void) { return 0; }\n"
-BEGIN, END = "the next one", "that was all"
-WARMUP = 1  # compilations before the measured one, after which all files are in memory
 
 
 def run(lab: Lab, names: Sequence[str], judge: Callable[[Mapping[str, Peer]], Iterable[Check]]) -> Result:
@@ -26,9 +24,8 @@ def run(lab: Lab, names: Sequence[str], judge: Callable[[Mapping[str, Peer]], It
 
 def measure(lab: Lab, peers: Sequence[str]) -> dict[str, Peer]:
     compiled = f"gcc -O2 -c {SOURCE.name} -o /tmp/object || exit 1"
-    command = f"for turn in 1 2; do echo {BEGIN}; {compiled}; done; echo {END}"
+    command, loops = linux_programs.in_turns(NAME, compiled)
     source = QUICK if lab.quick else SOURCE.read_bytes()
-    loops = (Printed(NAME, BEGIN, END),)
     return linux_programs.measure(
         lab, Work(None, command, loops, WARMUP, files={SOURCE.name: source}, image=IMAGE), peers
     )

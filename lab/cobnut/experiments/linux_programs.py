@@ -34,6 +34,9 @@ PEERS = {
 }
 PROGRAM, SERVER, OS_LAYER = "program", "server", "os"  # parts of the code, as the plugin names them
 PROCESSES = paths.ROOT / "lab" / "guests" / "linux-server.toml"
+BEGIN, END = "the next one", "that was all"  # of turns
+WARMUP = 1  # turns before the measured one, after which all files are in memory
+CACHES = ("cache_refill", "write_back")  # of the ledger
 NO_SYMBOL = "no symbol "  # without symbols of ours all user code counts as such, which is right for Debian's kernel
 
 
@@ -82,6 +85,11 @@ class Work:
     commands: Mapping[str, str] = field(default_factory=dict)
 
 
+def in_turns(name: str, turn: str) -> tuple[str, tuple[Printed, ...]]:
+    """What a shell is told for two turns, of which the first is for getting files into memory, and the loop `name`."""
+    return f"for turn in 1 2; do echo {BEGIN}; {turn}; done; echo {END}", (Printed(name, BEGIN, END),)
+
+
 @dataclass(frozen=True)
 class Turns:
     """What was measured of a loop under one kernel, as the plugin writes it."""
@@ -120,7 +128,7 @@ class Turns:
     @property
     def without_caches(self) -> float:
         """The same without what caches refill and write back, which depends on where pages lie in physical memory."""
-        return self.cycles - self.booked("cache_refill", "write_back")
+        return self.cycles - self.booked(*CACHES)
 
     def _part(self, name: str, what: str = "instructions") -> float:
         return float(statistics.median(self.parts[name][what])) if name in self.parts else 0

@@ -11,19 +11,15 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from cobnut import linux_guest
 from cobnut.checks import Check
 from cobnut.experiments import Lab, linux_programs, talking_linux
-from cobnut.experiments.linux_programs import SERVER, Peer, Printed, Work
-from cobnut.experiments.talking_graph import GLOBAL
+from cobnut.experiments.linux_programs import SERVER, WARMUP, Peer, Work
 from cobnut.experiments.talking_linux import Graph
-from cobnut.linux import fastcgi, images
+from cobnut.linux import web
 from cobnut.results import Result
 
-IMAGE, SCRIPT, VISITOR = "web", "web.sh", "visitor"
-BEGIN, END = "the next one", "that was all"
-WARMUP = 1  # turns before the measured one
 LEAST_SHARE = 0.01  # of all successions: a process with fewer is in no group
+LEAST_INSIDE = 0.9  # of all successions of processes in groups, those within one
 PAGE = "'/hello?0' 'hello world, of 0 pages\n'"
 
 
@@ -41,13 +37,13 @@ class Group:
 def web_servers(requests: int) -> tuple[Group, ...]:
     """Two, each asked for so many pages that its FastCGI server makes."""
     return (
-        Group(
-            ("greeter", "lighttpd", VISITOR), "lighttpd_serves", f"./{VISITOR} 8080 {requests} first {PAGE} >/dev/null"
-        ),
-        Group(
-            ("apache2", "greeter", VISITOR), "apache_serves", f"./{VISITOR} 8081 {requests} second {PAGE} >/dev/null"
-        ),
+        Group(("greeter", "lighttpd", web.VISITOR), "lighttpd_serves", _visits(8080, requests, "first")),
+        Group(("apache2", "greeter", web.VISITOR), "apache_serves", _visits(8081, requests, "second")),
     )
+
+
+def _visits(port: int, requests: int, text: str) -> str:
+    return f"./{web.VISITOR} {port} {requests} {text} {PAGE} >/dev/null"
 
 
 def pipeline(kilobytes: int) -> Group:
@@ -59,23 +55,46 @@ def listen(lab: Lab, *groups: Group) -> Peer:
     """Boots Linux with the groups, all at once, in turns of which the last one is measured."""
     starts = " && ".join(group.start for group in groups)
     turn = " ".join(f"{group.turn} &" for group in groups)
-    command = f". ./{SCRIPT} && {starts} && for turn in 1 2; do echo {BEGIN}; {turn} wait; done; echo {END}"
-    files = {SCRIPT: (images.FOLDER / SCRIPT).read_bytes()}
-    programs = (linux_guest.program(VISITOR), fastcgi.ensure())
-    loops = (Printed("turn", BEGIN, END),)
-    work = Work(None, command, loops, WARMUP, files=files, image=IMAGE, processes=True, others=programs)
+    turns, loops = linux_programs.in_turns("turn", f"{turn} wait")
+    command = f". ./{web.SCRIPT} && {starts} && {turns}"
+    work = Work(None, command, loops, WARMUP, files=web.files(), image=web.IMAGE, processes=True, others=web.programs())
     return talking_linux.listen(lab, work)
 
 
-def run(
-    lab: Lab, name: str, wanted: tuple[Group, ...], judge: Callable[[tuple[Group, ...], Peer], Iterable[Check]]
-) -> Result:
-    """Boots Linux with the groups, draws what was seen of them by this name, and judges it."""
-    peer = listen(lab, *wanted)
+@dataclass(frozen=True)
+class Seen:
+    """What a run has shown: the groups that its processes are, by their successions; `wanted` are those started."""
+
+    peer: Peer
+    graph: Graph
+    groups: list[set[str]]
+    wanted: tuple[Group, ...]
+
+    @property
+    def found(self) -> list[set[str]]:
+        """Of the groups, those that are just the programs of one that was started."""
+        programs = [list(group.programs) for group in self.wanted]
+        return [group for group in self.groups if sorted(one.rsplit(" ", 1)[0] for one in group) in programs]
+
+    @property
+    def inside(self) -> float:
+        """Of all successions of processes in groups, those within one."""
+        number = numbers(self.groups)
+        among = {ends: n for ends, n in self.graph.successions.items() if set(ends) <= number.keys()}
+        return sum(n for (a, b), n in among.items() if number[a] == number[b]) / max(1, sum(among.values()))
+
+
+def seen(peer: Peer, wanted: tuple[Group, ...]) -> Seen:
     graph = talking_linux.graph_of(peer)
-    series = talking_linux.series_of(name, graph, numbers(real_groups(graph)))
-    rows = [talking_linux.row_of(name, peer)]
-    return lab.result(series, list(judge(wanted, peer)), rows, emulator=f"{lab.emulator}, {linux_programs.versions()}")
+    return Seen(peer, graph, real_groups(graph), wanted)
+
+
+def run(lab: Lab, name: str, wanted: tuple[Group, ...], judge: Callable[[Seen], Iterable[Check]]) -> Result:
+    """Boots Linux with the groups, draws what was seen of them by this name, and judges it."""
+    shown = seen(listen(lab, *wanted), wanted)
+    series = talking_linux.series_of(name, shown.graph, numbers(shown.groups))
+    rows = [talking_linux.row_of(name, shown.peer)]
+    return lab.result(series, list(judge(shown)), rows, emulator=f"{lab.emulator}, {linux_programs.versions()}")
 
 
 def real_groups(graph: Graph) -> list[set[str]]:
@@ -98,19 +117,6 @@ def real_groups(graph: Graph) -> list[set[str]]:
     return list({id(group): group for group in groups.values()}.values())
 
 
-def found(wanted: tuple[Group, ...], groups: list[set[str]]) -> list[set[str]]:
-    """Of the real groups, those that are just the programs of one that was started."""
-    programs = [list(group.programs) for group in wanted]
-    return [group for group in groups if sorted(one.rsplit(" ", 1)[0] for one in group) in programs]
-
-
-def inside(graph: Graph, groups: list[set[str]]) -> float:
-    """Of all successions of processes in groups, those within one."""
-    number = numbers(groups)
-    among = {ends: n for ends, n in graph.successions.items() if set(ends) <= number.keys()}
-    return sum(n for (a, b), n in among.items() if number[a] == number[b]) / max(1, sum(among.values()))
-
-
 def numbers(groups: list[set[str]]) -> dict[str, int]:
     """Each process's group."""
     return {one: number for number, group in enumerate(groups) for one in group}
@@ -129,8 +135,3 @@ def most_partners(graph: Graph) -> int:
         partners.setdefault(a, set()).add(b)
         partners.setdefault(b, set()).add(a)
     return max(len(its) for space, its in partners.items() if space != SERVER)
-
-
-def is_everywhere(graph: Graph) -> bool:
-    """Whether the server is in all hosts."""
-    return graph.groups.get(SERVER) == GLOBAL

@@ -13,14 +13,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from cobnut.experiments import Lab, compiling, linux_programs
-from cobnut.experiments.linux_programs import ALL, SERVER, Peer, Printed, Work
+from cobnut.experiments.linux_programs import ALL, SERVER, WARMUP, Peer, Work
 from cobnut.experiments.talking_graph import GLOBAL, changes, edges, place_of
 from cobnut.linux import images
 from cobnut.results import LedgerRow, Series
 
-BEGIN, END = "the next one", "that was all"
-WARMUP = 1  # turns before the measured one, after which all files are in memory
 GCC = "gcc -O2 -pipe -no-integrated-cpp -c {source} -o /tmp/{number}.o &"  # cpp, cc1 and as at once, as in the paper
+LEAST_KNOWN = 0.999  # of all switches, those of which both ends have a name
+LEAST_WITH_SERVER = 0.95  # of all switches, those to or from the server
+MOST_CR3 = 0.05  # of a switch: a process that begins or ends has no slot
 ROOT = "root"  # whatever runs in a space of no process's: the root server, the kernel where it waits
 PROCESS = re.compile(r"(.*) \((\d+)\)")
 
@@ -33,14 +34,14 @@ def works(lab: Lab) -> dict[str, Work]:
     compilers = " ".join(GCC.format(source=compiling.SOURCE.name, number=number) for number in (1, 2, 3))
     files = {compiling.SOURCE.name: source}
     return {
-        "shell": _work(f"{pipeline};", {"text": lines.encode()}, images.DEFAULT),
-        "compile": _work(f"{compilers} wait;", files, compiling.IMAGE),
+        "shell": _work(pipeline, {"text": lines.encode()}, images.DEFAULT),
+        "compile": _work(f"{compilers} wait", files, compiling.IMAGE),
     }
 
 
 def _work(turn: str, files: Mapping[str, bytes], image: str) -> Work:
-    command = f"for turn in 1 2; do echo {BEGIN}; {turn} done; echo {END}"
-    return Work(None, command, (Printed("turn", BEGIN, END),), WARMUP, files=files, image=image, processes=True)
+    command, loops = linux_programs.in_turns("turn", turn)
+    return Work(None, command, loops, WARMUP, files=files, image=image, processes=True)
 
 
 @dataclass(frozen=True)
@@ -71,6 +72,11 @@ class Graph:
         return sum(n for ends, n in self.times.items() if SERVER in ends) / self.total
 
     @property
+    def is_server_everywhere(self) -> bool:
+        """Whether the server is in all hosts."""
+        return self.groups.get(SERVER) == GLOBAL
+
+    @property
     def groups(self) -> dict[str, int]:
         """Each space's host by number, in the order of their names; GLOBAL for a small one that was on several."""
         numbers: dict[str, int] = {}
@@ -80,6 +86,11 @@ class Graph:
             is_global = name in self.small and len(hosts) > 1
             found[name] = GLOBAL if is_global else numbers.setdefault(min(hosts), len(numbers))
         return found
+
+
+def cr3_writes(peer: Peer, graph: Graph) -> float:
+    """Of a switch in the measured turn."""
+    return next(iter(peer.loops.values())).count("cr3_writes") / graph.total
 
 
 def listen(lab: Lab, work: Work) -> Peer:

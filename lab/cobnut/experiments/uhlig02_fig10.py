@@ -5,14 +5,13 @@ from collections.abc import Iterator
 
 from cobnut import sheets
 from cobnut.checks import Check, at_least, exactly
-from cobnut.experiments import Experiment, Kind, Lab, Setting, talking_groups, talking_linux
-from cobnut.experiments.linux_programs import Peer
-from cobnut.experiments.talking_groups import Group
+from cobnut.experiments import Experiment, Kind, Lab, Setting, talking_groups
+from cobnut.experiments.talking_groups import LEAST_INSIDE, Seen
+from cobnut.experiments.talking_linux import LEAST_KNOWN, LEAST_WITH_SERVER
 from cobnut.results import Result
 
 SHEET = sheets.beside(__file__)
 NAME = "web"
-LEAST_WITH_SERVER, LEAST_KNOWN, LEAST_INSIDE = 0.95, 0.999, 0.9
 
 
 def run(lab: Lab) -> Result:
@@ -21,15 +20,13 @@ def run(lab: Lab) -> Result:
     return talking_groups.run(lab, NAME, wanted, judge)
 
 
-def judge(wanted: tuple[Group, ...], peer: Peer) -> Iterator[Check]:
+def judge(seen: Seen) -> Iterator[Check]:
     """What U02's picture shows: on its left side one partner for all, on its right small groups."""
-    graph = talking_linux.graph_of(peer)
-    groups = talking_groups.real_groups(graph)
-    yield SHEET.judge("apparent.known", graph.known, at_least(LEAST_KNOWN))
-    yield SHEET.judge("apparent.with_server", graph.with_server, at_least(LEAST_WITH_SERVER))
-    yield SHEET.judge("apparent.partners", talking_groups.most_partners(graph), exactly(1))
-    yield SHEET.judge("real.groups", len(talking_groups.found(wanted, groups)), exactly(len(wanted)))
-    yield SHEET.judge("real.inside", talking_groups.inside(graph, groups), at_least(LEAST_INSIDE))
+    yield SHEET.judge("apparent.known", seen.graph.known, at_least(LEAST_KNOWN))
+    yield SHEET.judge("apparent.with_server", seen.graph.with_server, at_least(LEAST_WITH_SERVER))
+    yield SHEET.judge("apparent.partners", talking_groups.most_partners(seen.graph), exactly(1))
+    yield SHEET.judge("real.groups", len(seen.found), exactly(len(seen.wanted)))
+    yield SHEET.judge("real.inside", seen.inside, at_least(LEAST_INSIDE))
 
 
 EXPERIMENT = Experiment(

@@ -8,13 +8,12 @@ from collections.abc import Iterator
 from cobnut import sheets
 from cobnut.checks import Check, at_least, at_most, exactly
 from cobnut.experiments import Experiment, Kind, Lab, Setting, talking_groups, talking_linux
-from cobnut.experiments.linux_programs import Peer
-from cobnut.experiments.talking_groups import Group
+from cobnut.experiments.talking_groups import LEAST_INSIDE, Seen
+from cobnut.experiments.talking_linux import MOST_CR3
 from cobnut.results import Result
 
 SHEET = sheets.beside(__file__)
 NAME = "groups"
-LEAST_INSIDE, MOST_CR3 = 0.9, 0.05
 
 
 def run(lab: Lab) -> Result:
@@ -24,17 +23,14 @@ def run(lab: Lab) -> Result:
     return talking_groups.run(lab, NAME, wanted, judge)
 
 
-def judge(wanted: tuple[Group, ...], peer: Peer) -> Iterator[Check]:
+def judge(seen: Seen) -> Iterator[Check]:
     """Of U02's picture: the groups, the space in all, and that switches between hosts are few."""
-    graph = talking_linux.graph_of(peer)
-    groups = talking_groups.real_groups(graph)
-    theirs = talking_groups.found(wanted, groups)
-    turn = next(iter(peer.loops.values()))
-    yield SHEET.judge("real.groups", len(theirs), exactly(len(wanted)))
-    yield SHEET.judge("real.inside", talking_groups.inside(graph, groups), at_least(LEAST_INSIDE))
-    yield SHEET.judge("hosts.global", float(talking_groups.is_everywhere(graph)), exactly(1))
-    yield SHEET.judge("hosts.groups", talking_groups.together(graph, theirs), exactly(len(wanted)))
-    yield SHEET.judge("hosts.cr3_writes", turn.count("cr3_writes") / graph.total, at_most(MOST_CR3))
+    together = talking_groups.together(seen.graph, seen.found)
+    yield SHEET.judge("real.groups", len(seen.found), exactly(len(seen.wanted)))
+    yield SHEET.judge("real.inside", seen.inside, at_least(LEAST_INSIDE))
+    yield SHEET.judge("hosts.global", float(seen.graph.is_server_everywhere), exactly(1))
+    yield SHEET.judge("hosts.groups", together, exactly(len(seen.wanted)))
+    yield SHEET.judge("hosts.cr3_writes", talking_linux.cr3_writes(seen.peer, seen.graph), at_most(MOST_CR3))
 
 
 EXPERIMENT = Experiment(

@@ -7,18 +7,17 @@ import statistics
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from cobnut import linux_guest, published, sheets, tables
+from cobnut import published, sheets, tables
 from cobnut.checks import Check, Rule, at_most, reproduces
 from cobnut.experiments import Experiment, Kind, Lab, Setting, linux_programs
 from cobnut.experiments.linux_programs import ALL, COUNTED, LARGE, NATIVE, SMALL, Peer, Printed, Work
-from cobnut.linux import fastcgi, images
+from cobnut.linux import web
 from cobnut.plots import Plot
 from cobnut.results import Result, Series
 
 SHEET = sheets.beside(__file__)
 
 PEERS = (NATIVE, LARGE, SMALL, ALL)
-IMAGE, SCRIPT, VISITOR = "web", "web.sh", "visitor"
 WARMUP = 1  # rounds of requests before the measured one
 PAGES, QUICK = (0, 16, 32, 64, 96), (0, 32)
 MOST_SLOWER = 1.01  # in small spaces, times large ones
@@ -54,15 +53,13 @@ def run(lab: Lab) -> Result:
     """Boots each kernel with both servers and a client, which asks one after the other."""
     requests = lab.settings["requests"]
     sizes = QUICK if lab.quick else PAGES
-    commands = [f". ./{SCRIPT}", *(command(server, sizes, requests) for server in SERVERS)]
     loops = tuple(
         Printed(loop(server, size), f"{said(server, number)} now", f"{said(server, number)} done")
         for server in SERVERS
         for number, size in enumerate(sizes)
     )
-    script = (images.FOLDER / SCRIPT).read_bytes()
-    programs = (linux_guest.program(VISITOR), fastcgi.ensure())
-    work = Work(None, " && ".join(commands), loops, WARMUP, files={SCRIPT: script}, image=IMAGE, others=programs)
+    command = " && ".join([f". ./{web.SCRIPT}", *(command_of(server, sizes, requests) for server in SERVERS)])
+    work = Work(None, command, loops, WARMUP, files=web.files(), image=web.IMAGE, others=web.programs())
     peers = linux_programs.measure(lab, work, PEERS)
     checks = [*judge(sizes, requests, peers), *linux_programs.judge_peers(peers, 1)]
     return linux_programs.result(lab, peers, series_of(sizes, requests, peers), checks)
@@ -77,10 +74,10 @@ def said(server: Server, number: int) -> str:
     return f"{server.name} {number}"
 
 
-def command(server: Server, sizes: tuple[int, ...], requests: int) -> str:
+def command_of(server: Server, sizes: tuple[int, ...], requests: int) -> str:
     """Starts the server and has the client ask it for a page of each size."""
     asked = " ".join(f"'/hello?{size}' 'hello world, of {size} pages\n'" for size in sizes)
-    return f"{server.function} && ./{VISITOR} {server.port} {requests} {server.name} {asked}"
+    return f"{server.function} && ./{web.VISITOR} {server.port} {requests} {server.name} {asked}"
 
 
 def judge(sizes: tuple[int, ...], requests: int, peers: Mapping[str, Peer]) -> Iterator[Check]:

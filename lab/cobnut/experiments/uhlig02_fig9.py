@@ -12,8 +12,9 @@ from collections.abc import Iterator
 from cobnut import sheets
 from cobnut.checks import Check, at_least, at_most, exactly
 from cobnut.experiments import Experiment, Kind, Lab, Setting, linux_programs, talking_linux
-from cobnut.experiments.linux_programs import SERVER, Peer
+from cobnut.experiments.linux_programs import Peer
 from cobnut.experiments.talking_graph import GLOBAL, Graph, edges, graph_of
+from cobnut.experiments.talking_linux import LEAST_KNOWN, LEAST_WITH_SERVER, MOST_CR3
 from cobnut.experiments.talking_spaces import Heard, Talk, listen
 from cobnut.plots import Plot
 from cobnut.results import Result, Series
@@ -24,10 +25,8 @@ SHEET = sheets.beside(__file__)
 # of them in each host beside those of the spaces in no group
 PATTERNS = {"pipeline": (25, 64), "web": (26, 128)}
 WARMUP_MS = 2000
-MOST_BETWEEN, LEAST_KNOWN = 0.02, 0.999
+MOST_BETWEEN = 0.02
 GUESTS = PATTERN, LINUX = "patterns", "linux"
-LEAST_WITH_SERVER = 0.95
-MOST_CR3 = 0.05  # of a switch under Linux, where a process that begins or ends has no slot
 FIRST = {PATTERN: [f"{pattern}.switches" for pattern in PATTERNS], LINUX: ["shell.switches", "compile.switches"]}
 
 
@@ -62,12 +61,10 @@ def run_linux(lab: Lab) -> Result:
 def judge_linux(name: str, peer: Peer) -> Iterator[Check]:
     """Who is in all groups, and what switches between groups cost."""
     graph = talking_linux.graph_of(peer)
-    turn = next(iter(peer.loops.values()))
-    everywhere = float(graph.groups.get(SERVER) == GLOBAL)
     yield SHEET.judge(f"linux.{name}.known", graph.known, at_least(LEAST_KNOWN))
     yield SHEET.judge(f"linux.{name}.with_server", graph.with_server, at_least(LEAST_WITH_SERVER))
-    yield SHEET.judge(f"linux.{name}.global", everywhere, exactly(1))
-    yield SHEET.judge(f"linux.{name}.cr3_writes", turn.count("cr3_writes") / graph.total, at_most(MOST_CR3))
+    yield SHEET.judge(f"linux.{name}.global", float(graph.is_server_everywhere), exactly(1))
+    yield SHEET.judge(f"linux.{name}.cr3_writes", talking_linux.cr3_writes(peer, graph), at_most(MOST_CR3))
 
 
 def judge_one(heard: Heard) -> Iterator[Check]:

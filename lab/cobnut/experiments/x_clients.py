@@ -6,7 +6,7 @@ it draws more often, the difference is these repetitions alone.
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from cobnut.experiments.linux_programs import ALL, LARGE, NATIVE, SERVERS, SMALL
+from cobnut.experiments.linux_programs import ALL, CACHES, LARGE, NATIVE, SERVERS, SMALL
 from cobnut.measured import Region
 
 PEERS = (NATIVE, LARGE, SMALL, SERVERS, ALL)
@@ -23,7 +23,6 @@ COUNTED = {
     "limit_faults": "faults",
 }
 INSTRUCTIONS = ("instructions_kernel", "instructions_user", "instructions_stub", "instructions_trampoline")
-CACHES = ("cache_refill", "write_back")
 
 
 @dataclass(frozen=True)
