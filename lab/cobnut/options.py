@@ -72,6 +72,10 @@ PiecesOption = Annotated[
     Path | None,
     typer.Option("--pieces", help="With --windows: keeps them here, and goes on with those it has.", metavar="FILE"),
 ]
+NetAtOption = Annotated[
+    str | None,
+    typer.Option("--net-at", help="The same, elsewhere: user, udp=PORT of the loopback, tap=NAME.", metavar="WHERE"),
+]
 CpuOption = Annotated[str | None, typer.Option("--cpu", help="The emulator's name of a processor.", metavar="MODEL")]
 MemoryOption = Annotated[int, typer.Option("--memory", help="Main memory in MB.", metavar="MB")]
 SecondsOption = Annotated[float | None, typer.Option("--seconds", help="Ends the run after so long.", metavar="N")]

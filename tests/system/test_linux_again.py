@@ -7,6 +7,7 @@ import re
 from dataclasses import replace
 
 import pytest
+from linux_boots import with_root
 
 from cobnut.emulators import qemu
 from cobnut.linux import guest
@@ -38,9 +39,8 @@ echo c >/proc/sysrq-trigger
 @pytest.mark.parametrize("small", ["none", "server", "all"])
 def test_linux_is_started_again_and_finds_its_disk(tmp_path, small):
     boot = guest.prepare(Wish("disks", COMMAND, small=small, memory_mb=MEMORY_MB - DISK_MB), tmp_path)
-    sigma0, root, *rest = boot.modules
-    words = f"{root.arguments} disk={DISK_MB} starts=3 kill={KILLED_AFTER} later=37 audit=1"
-    killed = replace(boot, modules=(sigma0, replace(root, arguments=words), *rest), memory_mb=boot.memory_mb + DISK_MB)
+    killed = with_root(boot, f"disk={DISK_MB} starts=3 kill={KILLED_AFTER} later=37 audit=1")
+    killed = replace(killed, memory_mb=boot.memory_mb + DISK_MB)
     ended = qemu.run(killed, timeout=LIMIT_SECONDS)
     parts = ended.console.replace("\r", "").split("the server is started again\n")
     assert len(parts) == 3 and ended.code == 0, ended.console

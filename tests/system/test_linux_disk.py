@@ -8,11 +8,11 @@ import struct
 from dataclasses import replace
 
 import pytest
+from linux_boots import console_of, with_root
 
-from cobnut.emulators import bochs, qemu
+from cobnut.emulators import qemu
 from cobnut.linux import guest
 from cobnut.linux.guest import Wish
-from conftest import LIMIT_SECONDS
 
 BLOCK, BLOCKS = 512, 32768
 AT, MARK_AT, SIZE = 8, 400, 128 * 1024  # blocks of 4 KB, and bytes, of a pattern and of what is written behind it
@@ -37,18 +37,12 @@ def pattern(tmp_path):
 
 def run(wish, folder, *, root="", words=(), drivers=lambda text: text):
     """Boots with further words for root and QEMU, and with drivers' modules changed; the console's lines."""
-    boot = guest.prepare(wish, folder)
-    sigma0, first, *rest = boot.modules
-    rest[2:] = [replace(one, arguments=drivers(one.arguments)) for one in rest[2:]]
-    boot = replace(boot, modules=(sigma0, replace(first, arguments=f"{first.arguments} {root}"), *rest))
+    boot = with_root(guest.prepare(wish, folder), root)
+    changed = [replace(one, arguments=drivers(one.arguments)) for one in boot.modules[4:]]
+    boot = replace(boot, modules=(*boot.modules[:4], *changed))
     if words:
         boot = replace(boot, disk=None, words=tuple(words))
-    if wish.emulator == "bochs":
-        ended = bochs.run(boot, timeout=LIMIT_SECONDS)
-    else:
-        ended = qemu.run(boot, timeout=LIMIT_SECONDS)
-    assert not ended.timed_out, ended.console
-    return ended.console.replace("\r", "")
+    return console_of(boot, wish.emulator)
 
 
 WRITTEN = f"""

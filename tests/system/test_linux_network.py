@@ -3,14 +3,11 @@
 that dies costs some frames.
 """
 
-from dataclasses import replace
-
 import pytest
+from linux_boots import console_of, with_root
 
-from cobnut.emulators import bochs, qemu
 from cobnut.linux import guest
 from cobnut.linux.guest import Wish
-from conftest import LIMIT_SECONDS
 
 UP = "ip addr add 10.0.2.15/24 dev eth0; ip link set eth0 up; cat /sys/class/net/eth0/address"
 PINGS = f"{UP}; ping -c 5 -s 1400 10.0.2.2; echo pinged: $?"
@@ -18,15 +15,7 @@ PINGS = f"{UP}; ping -c 5 -s 1400 10.0.2.2; echo pinged: $?"
 
 def run(wish, folder, root=""):
     """Boots with further words for root; the console's lines."""
-    boot = guest.prepare(wish, folder)
-    sigma0, first, *rest = boot.modules
-    boot = replace(boot, modules=(sigma0, replace(first, arguments=f"{first.arguments} {root}"), *rest))
-    if wish.emulator == "bochs":
-        ended = bochs.run(boot, timeout=LIMIT_SECONDS)
-    else:
-        ended = qemu.run(boot, timeout=LIMIT_SECONDS)
-    assert not ended.timed_out, ended.console
-    return ended.console.replace("\r", "")
+    return console_of(with_root(guest.prepare(wish, folder), root), wish.emulator)
 
 
 @pytest.mark.parametrize("emulator", ["qemu", "bochs"])

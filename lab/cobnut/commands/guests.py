@@ -10,7 +10,7 @@ from cobnut import booting, completion, guests, modules, paths, writable
 from cobnut import build as building
 from cobnut import windows as in_windows
 from cobnut.booting import Ways
-from cobnut.emulators import Boot
+from cobnut.emulators import Boot, nic
 from cobnut.guests import DEFAULT_MEMORY_MB, DEFAULT_ROOT, DEFAULT_SIGMA0, LEAST_MEMORY_MB, Asked
 from cobnut.options import (
     AppendOption,
@@ -20,6 +20,7 @@ from cobnut.options import (
     KernelSetting,
     MemoryOption,
     Modules,
+    NetAtOption,
     Payload,
     PiecesOption,
     ProcessesOption,
@@ -86,12 +87,7 @@ def boot(
     net: Annotated[
         bool, typer.Option("--net", help="Gives a system its network card, on a network of the emulator's own.")
     ] = False,
-    net_at: Annotated[
-        str | None,
-        typer.Option(
-            "--net-at", help="The same, elsewhere: user, udp=PORT of the loopback, tap=NAME.", metavar="WHERE"
-        ),
-    ] = None,
+    net_at: NetAtOption = None,
     ex: Annotated[
         list[str] | None,
         typer.Option(
@@ -123,7 +119,7 @@ def boot(
         processes=processes,
         disk=disk,
         display_at=display,
-        net_at=net_at or ("user" if net else None),
+        net_at=nic.place(net, net_at),
     )
     ways = Ways(sanitize, machine, json, gdb, tuple(ex or ()), in_windows.wish(windows, pieces))
     raise typer.Exit(booting.boot(asked, ways))

@@ -92,6 +92,11 @@ def together(*devices: str) -> tuple[str, ...]:
     return tuple(words)
 
 
+def place(net: bool, net_at: str | None) -> str | None:
+    """Where the cable leads by the options --net and --net-at, None without both."""
+    return net_at or (USER if net else None)
+
+
 def check_place(at: str) -> None:
     """Refuses what is no place for the cable to lead to."""
     if not (at == USER or UDP.fullmatch(at) or TAP.fullmatch(at)):

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from cobnut import completion
-from cobnut.options import SecondsOption
+from cobnut.options import NetAtOption, SecondsOption
 
 
 def linux(
@@ -46,16 +46,13 @@ def linux(
         typer.Option("--disk", help="/dev/cba in the guest: a raw image, which is written to.", metavar="FILE"),
     ] = None,
     net: Annotated[bool, typer.Option("--net", help="eth0 in the guest, on a network of the emulator's own.")] = False,
-    net_at: Annotated[
-        str | None,
-        typer.Option(
-            "--net-at", help="The same, elsewhere: user, udp=PORT of the loopback, tap=NAME.", metavar="WHERE"
-        ),
-    ] = None,
+    net_at: NetAtOption = None,
 ) -> None:
     """Boots Linux as a server, with a shell on this terminal or one command; ends with its status."""
+    from cobnut.emulators import nic
     from cobnut.linux import guest
 
-    place = net_at or ("user" if net else None)
-    wish = guest.Wish(image, run, files, kernel, small, append, memory, seconds, emulator, version, disk, place)
+    wish = guest.Wish(
+        image, run, files, kernel, small, append, memory, seconds, emulator, version, disk, nic.place(net, net_at)
+    )
     raise typer.Exit(guest.run(wish))

@@ -147,33 +147,35 @@ def _rewritten(name: str, before: list[str], lines: list[str], mutants: list[Mut
         if chosen is None:
             yield line
             continue
-        what, text = chosen
+        what, text, end = chosen
         same = sum(one.name.partition("-")[0] == f"{function}.{what}" for one in mutants)
         mutants.append(Mutant(len(mutants) + 1, f"{function}.{what}{f'-{same + 1}' * bool(same)}", name, line.strip()))
-        pending = " } while (0);" if text.startswith("\t") and "do {" in text and not line.endswith(";") else ""
-        yield text
+        is_whole = not end or line.endswith(";")
+        pending = "" if is_whole else end
+        yield text + end if is_whole else text
 
 
-def _chosen(file: str, line: str, number: int) -> tuple[str, str] | None:
-    """What the line does, if it is an operation, and the line by which the mutant does not."""
+def _chosen(file: str, line: str, number: int) -> tuple[str, str, str] | None:
+    """What the line does, if it is an operation, the line by which the mutant does not, and what follows the statement
+    that the line begins.
+    """
     reaches = f"fass_reaches({number})"
     if file.endswith(".S"):
         test = ASSEMBLY.format(number=number)
         if OPERATION.match(line):
-            return "mcr", test + line.replace("\tmcr\t", "\tmcrne\t")
+            return "mcr", test + line.replace("\tmcr\t", "\tmcrne\t"), ""
         if found := CODE_SIDE.match(line):
-            return "code_side", f"{test}{line}\n\tmoveq\t{found[1]}, #0"
+            return "code_side", f"{test}{line}\n\tmoveq\t{found[1]}, #0", ""
         return None
     if found := STATEMENT.match(line):
         indent, returns, statement, call, note = found.groups()
         if returns:
-            return call, f"{indent}return !{reaches} ? 0 : {statement}"
-        end = " } while (0);" if line.endswith(";") else ""
+            return call, f"{indent}return !{reaches} ? 0 : {statement}", ""
         what = call or re.split("[.>]", note.partition(" =")[0])[-1]
-        return what, f"{indent}do {{ if ({reaches}) {statement}{end}"
+        return what, f"{indent}do {{ if ({reaches}) {statement}", " } while (0);"
     if ASKING_FILES.search(file) and (found := ASKS.search(line)):
         asks = found[1] or "has_fass()"
-        return "asks", line.replace(asks, f"({reaches} && {asks})")
+        return "asks", line.replace(asks, f"({reaches} && {asks})"), ""
     return None
 
 
