@@ -37,14 +37,14 @@ public:
     /// start was known.
     template <typename Gone> rpc::Client *admit(L4_ThreadId_t thread, Gone gone)
     {
-        // the message must survive the question
+        // the message must survive the question, and what the server does about the earlier start
         Word message[64];
         L4_StoreMRs(0, 64, message);
         const auto admitted = ask_init<init::Admit>(thread.raw);
-        L4_LoadMRs(0, 64, message);
         if (!admitted) return nullptr;
         const Word number = admitted.value & 0xFFFF, start = admitted.value >> 16;
         if (starts_[number] && starts_[number] != start) gone(number);
+        L4_LoadMRs(0, 64, message);
         starts_[number] = start;
         rpc::Client &client = clients_[L4_ThreadNo(thread) % size];
         client = {thread, number};
