@@ -223,18 +223,16 @@ bool serve_linux(L4_ThreadId_t from, L4_MsgTag_t tag)
     L4_Accept(L4_UntypedWordsAcceptor);
     L4_ThreadId_t from = L4_nilthread;
     for (bool answer = false;;) {
-        if (programs.busy()) {
+        const bool ends = is_doomed();
+        if (ends || programs.busy()) {
             if (answer) L4_Reply(from);
             answer = false;
+            if (ends) server_ended(bad_input);
             programs.attend();
         }
         const L4_Time_t wait = patience();
         const L4_MsgTag_t tag = answer ? L4_ReplyWait_Timeout(from, wait, &from) : L4_Wait_Timeout(wait, &from);
         answer = false;
-        if (is_doomed()) {
-            server_ended(bad_input);
-            continue;
-        }
         if (L4_IpcFailed(tag)) continue;
         init::Program *const program = programs.owner(from);
         if (program == linux_program) answer = serve_linux(from, tag);
