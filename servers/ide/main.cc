@@ -42,12 +42,13 @@ struct Server {
     Result<Nothing> handle(Disk::Buffer, Client &client, Word handle)
     {
         if (requests.has(client.program)) return Error::bad_value;
-        release(client.program);
+        Account &account = accounts[client.program];
+        detach(account.buffer);
+        account.handle = account.size = 0;
         const auto pages = cobnut::ask_init<init::Shared>(handle, client.thread.raw, Word{1});
         if (!pages) return pages.error;
         const auto at = cobnut::ask_init<init::Attach>(handle, Word{0}, Word{1});
         if (!at) return at.error;
-        Account &account = accounts[client.program];
         account.handle = handle;
         account.buffer = at.value;
         account.size = pages.value * init::page_size;
@@ -117,7 +118,7 @@ struct Server {
     {
         const Client client = requests.first().client;
         requests.remove_first();
-        if (L4_IsNilThread(client.thread)) return release(client.program);
+        if (L4_IsNilThread(client.thread)) return detach(abandoned);
         rpc::answer<Disk::Flush>(client.thread, error == Error::none ? Result<Nothing>(Nothing{}) : error);
     }
 
@@ -143,22 +144,23 @@ struct Server {
 
     void left(Word program)
     {
-        accounts[program].parts = 0;
-        requests.forget(program);
-        if (!requests.has(program)) release(program);
+        // the drive may be at work on the buffer; the program's next start has another one
+        if (requests.forget(program)) abandoned = accounts[program].buffer;
+        else detach(accounts[program].buffer);
+        accounts[program] = {};
     }
 
-    void release(Word program)
+    void detach(Word &buffer)
     {
-        Account &account = accounts[program];
-        if (account.buffer) cobnut::ask_init<init::Detach>(account.buffer);
-        account.handle = account.buffer = account.size = 0;
+        if (buffer) cobnut::ask_init<init::Detach>(buffer);
+        buffer = 0;
     }
 
     ide::Drive drive;
     ide::Parts parts;
     ide::Requests requests;
     Account accounts[init::most_programs] = {};
+    Word abandoned = 0;    ///< the buffer of the first request if that is nobody's
     L4_Word64_t until = 0; ///< when the drive has to have finished; 0: it does nothing
 };
 

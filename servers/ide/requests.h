@@ -17,7 +17,7 @@ struct Request {
 
 class Requests {
 public:
-    static constexpr rpc::Word most = 32;
+    static constexpr rpc::Word most = 32, nobody = ~rpc::Word{0};
 
     bool empty() const { return !count_; }
     bool full() const { return count_ == most; }
@@ -34,17 +34,20 @@ public:
             if (queue_[(first_ + i) % most].client.program == program) return true;
         return false;
     }
-    /// Forgets those of a program, but for the first one, which is at work and is answered to nobody.
-    void forget(rpc::Word program)
+    /// Forgets those of a program, one of whose starts has ended. True if the first one was its: that is at work, and
+    /// nobody's from now on.
+    bool forget(rpc::Word program)
     {
-        if (empty()) return;
+        if (empty()) return false;
         rpc::Word kept = 1;
         for (rpc::Word i = 1; i < count_; i++) {
             const Request &request = queue_[(first_ + i) % most];
             if (request.client.program != program) queue_[(first_ + kept++) % most] = request;
         }
         count_ = kept;
-        if (first().client.program == program) first().client.thread = L4_nilthread;
+        if (first().client.program != program) return false;
+        first().client = {L4_nilthread, nobody};
+        return true;
     }
 
 private:

@@ -169,12 +169,15 @@ def test_a_driver_that_does_not_come_again_is_an_error(image, tmp_path):
 
 
 AGAIN = """
-dd if=/dev/cba bs=4k count=1 2>/dev/null | grep -q kept && { echo found; exit 0; }
+dd if=/dev/cba bs=4k count=1 2>/dev/null | grep -q kept && {{ echo found; exit 0; }}
 printf kept | dd of=/dev/cba bs=512 conv=fsync 2>/dev/null
-while :; do dd if=/dev/cba of=/dev/null bs=4k count=100 iflag=direct 2>/dev/null; done
+while :; do {}; done
 """
+READS, FORKS = "dd if=/dev/cba of=/dev/null bs=4k count=100 iflag=direct 2>/dev/null", "(true)"
 
 
-def test_a_server_that_is_started_again_has_its_disk_again(image, tmp_path):
-    console = run(Wish("minimal", AGAIN, disk=image), tmp_path, root="starts=2 kill=60 later=37")
+@pytest.mark.parametrize("what,later", [(READS, 31), (READS, 37), (FORKS, 0)], ids=["early", "late", "idle"])
+def test_a_server_that_is_started_again_has_its_disk_again(image, tmp_path, what, later):
+    wish = Wish("minimal", AGAIN.format(what), disk=image)
+    console = run(wish, tmp_path, root=f"starts=2 kill=60 later={later}")
     assert console.count("the server is started again") == 1 and "\nfound\n" in console, console
