@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A boot CD with GRUB: for a PC, which starts from it as a CD or, written to a stick, as a hard disk, and for Bochs."""
 
+import subprocess
 from pathlib import Path
 
 from cobnut import packages
@@ -25,7 +26,9 @@ def ensure() -> None:
 
 
 def write(boot: Boot, iso: Path, folder: Path) -> None:
-    """Writes the image `iso` that boots `boot`'s kernel, options and modules; `folder` is an empty one to work in."""
+    """Writes the image `iso` that boots `boot`'s kernel, options and modules, ELF files without what debuggers read;
+    `folder` is an empty one to work in.
+    """
     tree = folder / "tree"
     (tree / "boot" / "grub").mkdir(parents=True)
     modules = folder / "modules"
@@ -38,9 +41,15 @@ def write(boot: Boot, iso: Path, folder: Path) -> None:
         name = line.split(" ", 1)[0]
         (tree / "boot" / name).write_bytes((modules / name).read_bytes())
         config.append(f"    module /boot/{name} {_quoted(line)}")
+    _strip([path for path in (tree / "boot").iterdir() if path.is_file()])
     (tree / "boot" / "grub" / "grub.cfg").write_text(CONFIG.format(lines="\n".join(config)))
     options = ["-d", GRUB_FILES, f"--install-modules={GRUB_MODULES}", "--fonts=", "--locales=", "--themes="]
     run_logged(["grub-mkrescue", *options, "-o", str(iso), str(tree)], str(folder / "grub.log"))
+
+
+def _strip(files: list[Path]) -> None:
+    """Takes debugging information out: most of a file, and a BIOS reads slowly. What is no ELF file stays as it is."""
+    subprocess.run(["strip", "-g", *map(str, files)], stdin=subprocess.DEVNULL, capture_output=True, check=False)
 
 
 def _quoted(line: str) -> str:
