@@ -283,10 +283,16 @@ dispatch(Server &server, Client &client, L4_MsgTag_t tag, List<Operations...> op
     return done ? answer : detail::dispatch_by_number(server, client, tag, operations);
 }
 
+/// Puts the answer to a call that was put off into the message registers. It has to be sent before they change.
+template <typename Op> void load_answer(const Result<typename Op::Value> &result)
+{
+    L4_Set_MsgTag(L4_MsgTag_t{.raw = detail::answer_words(result)});
+}
+
 /// Answers a call that was put off. A client that does not wait any more is not waited for.
 template <typename Op> void answer(L4_ThreadId_t client, const Result<typename Op::Value> &result)
 {
-    L4_Set_MsgTag(L4_MsgTag_t{.raw = detail::answer_words(result)});
+    load_answer<Op>(result);
     L4_Reply(client);
 }
 

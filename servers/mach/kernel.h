@@ -16,6 +16,9 @@ public:
     Word number_of(const Task &task) const { return tasks_.number_of(task); }
     /// A task's fault: true if the message registers hold the answer. Its end, if it has no such memory.
     bool fault(Task &task, Word address, bool write);
+    /// Whose answer is in the message registers and has not been sent, so that one system call sends it and waits for
+    /// the next message; nilthread: nobody's.
+    L4_ThreadId_t take_loaded();
     /// A task that has waited does not wait any more, and asks for something else.
     void interrupted(Task &task);
     /// Ends a task, after a line that says why.
@@ -55,6 +58,8 @@ public:
     rpc::Result<Nothing> handle(Join, Client &, Word handle, Word address, Word pages);
 
 private:
+    /// What the server does behind a delivery: more, which may change the message registers, or it waits for a message.
+    enum class Then { goes_on, waits };
     static constexpr Word pool_pages = 512;
     static constexpr Word most_window = 1024; ///< pages
     struct Service {
@@ -83,13 +88,13 @@ private:
     Message unpack(Task &task, Packet &packet);
     Memory unpack_memory(Task &task, Region region);
     void discard(Packet *packet);
-    rpc::Error post(Packet *packet);
+    rpc::Error post(Packet *packet, Then then = Then::goes_on);
     Packet *take(Port &at);
-    void deliver(Task &task, const rpc::Result<Message> &result);
+    void deliver(Task &task, const rpc::Result<Message> &result, Then then = Then::goes_on);
     Task *receiver_at(Port &port);
     void enqueue(Packet *packet);
     void let_senders_go_on(Port &port);
-    rpc::Error send(Task &task, const Message &message, Wait wait);
+    rpc::Error send(Task &task, const Message &message, Wait wait, Then then = Then::goes_on);
     rpc::Result<Message> receive(Task &task, Name name, Wait wait, bool calls);
     /// False if there is no room for the message, or nobody to get it.
     bool tell(Port &port, Word id, Word first, Word second, Word third, Region *memory);
@@ -117,6 +122,7 @@ private:
     Pool<Task, 12> tasks_;
     Service services_[8] = {};
     bool returning_ = false;         ///< an object waits until there is room to return its pages
+    L4_ThreadId_t loaded_ = {};      ///< see take_loaded
     L4_Clock_t first_until_ = {};    ///< the first of Task::until of those that wait for a pager; 0: nobody does
     Task *first_ = nullptr;          ///< the one that was booted
     L4_ThreadId_t awaiting_ = {};    ///< who is told of its end

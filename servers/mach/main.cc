@@ -69,5 +69,9 @@ int cobnut_main(const char *)
         }
         mach::Task *const task = kernel.task_of(from);
         answer = task ? serve_task(*task, kernel.number_of(*task), tag) : serve_program(from, tag);
+        if (const L4_ThreadId_t other = kernel.take_loaded(); other != L4_nilthread) {
+            from = other;
+            answer = true;
+        }
     }
 }

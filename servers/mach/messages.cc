@@ -157,11 +157,11 @@ void Kernel::enqueue(Packet *packet)
 
 /// To a task that waits for it, or among the messages that wait. Error::full: those are too many, and the packet is
 /// still the caller's.
-Error Kernel::post(Packet *packet)
+Error Kernel::post(Packet *packet, Then then)
 {
     Port &port = *packet->to;
     if (Task *const task = receiver_at(port)) {
-        deliver(*task, unpack(*task, *packet));
+        deliver(*task, unpack(*task, *packet), then);
         return Error::none;
     }
     if (port.waiting >= Port::most_waiting) return Error::full;
@@ -210,13 +210,22 @@ void Kernel::interrupted(Task &task)
 }
 
 /// Ends what a task waits for.
-void Kernel::deliver(Task &task, const rpc::Result<Message> &result)
+void Kernel::deliver(Task &task, const rpc::Result<Message> &result, Then then)
 {
     const bool sends = task.state == Task::State::sends && !task.calls;
     task.state = Task::State::running;
-    if (sends) rpc::answer<Send>(task.thread, result.error);
-    else if (task.calls) rpc::answer<Call>(task.thread, result);
-    else rpc::answer<Receive>(task.thread, result);
+    if (sends) rpc::load_answer<Send>(result.error);
+    else if (task.calls) rpc::load_answer<Call>(result);
+    else rpc::load_answer<Receive>(result);
+    if (then == Then::waits) loaded_ = task.thread;
+    else L4_Reply(task.thread);
+}
+
+L4_ThreadId_t Kernel::take_loaded()
+{
+    const L4_ThreadId_t thread = loaded_;
+    loaded_ = L4_nilthread;
+    return thread;
 }
 
 /// A message of the kernel's own, which does not wait for room.
@@ -238,13 +247,13 @@ bool Kernel::tell(Port &port, Word id, Word first, Word second, Word third, Regi
 }
 
 /// Error::later: the task waits for room.
-Error Kernel::send(Task &task, const Message &message, Wait wait)
+Error Kernel::send(Task &task, const Message &message, Wait wait, Then then)
 {
     const Port *const to = right(task, message.port, send_right);
     if (to && wait == Wait::no && to->waiting >= Port::most_waiting) return Error::full;
     const auto packed = pack(task, message);
     if (!packed) return packed.error;
-    if (post(packed.value) == Error::none) return Error::none;
+    if (post(packed.value, then) == Error::none) return Error::none;
     task.unsent = packed.value;
     task.state = Task::State::sends;
     return Error::later;
@@ -283,7 +292,8 @@ rpc::Result<Message> Kernel::handle(Call, Client &client, const Message &message
     if (!port) return entry(task, name) ? Error::denied : Error::not_found;
     task.calls = true;
     task.at = port;
-    const Error error = send(task, message, Wait::yes);
+    const bool nothing_there = !port->is_set && !port->first && !returning_;
+    const Error error = send(task, message, Wait::yes, nothing_there ? Then::waits : Then::goes_on);
     return error == Error::none ? receive(task, name, Wait::yes, true) : error;
 }
 

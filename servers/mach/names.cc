@@ -22,18 +22,21 @@ Port *Kernel::right(Task &task, Name name, Word kind)
 Name Kernel::add_right(Task &task, Port *port, Word rights)
 {
     if (port->dead) rights = dead_name;
-    Name unused = 0;
-    for (Name name = Task::most_names - 1; name; name--) {
-        Entry &e = task.names[name];
-        if (!e.port) unused = name;
-        if (e.port != port) continue;
-        e.rights |= rights;
-        return name;
+    Name known = 0;
+    each_bit(task.named, [&](Name name) {
+        if (task.names[name].port == port) known = name;
+    });
+    if (known) {
+        task.names[known].rights |= rights;
+        return known;
     }
+    const Word unused = ~task.named;
     if (!unused) return 0;
-    task.names[unused] = {port, rights, nullptr};
+    const Name name = static_cast<Name>(__builtin_ctzl(unused));
+    task.named |= Word{1} << name;
+    task.names[name] = {port, rights, nullptr};
     port->references++;
-    return unused;
+    return name;
 }
 
 /// Gives rights up; the name goes with the last.
@@ -45,6 +48,7 @@ void Kernel::remove_right(Task &task, Name name, Word rights)
     if (e.rights) return;
     if (e.notify) release(e.notify);
     e = {};
+    task.named &= ~(Word{1} << name);
     release(port);
 }
 
@@ -93,12 +97,12 @@ void Kernel::die(Port &port)
             task.unsent = nullptr;
             deliver(task, Error::not_running);
         }
-        for (Name name = 1; name < Task::most_names; name++) {
+        each_bit(task.named, [&](Name name) {
             Entry &e = task.names[name];
-            if (e.port != &port) continue;
+            if (e.port != &port) return;
             e.rights = dead_name;
             notify(e, name);
-        }
+        });
     });
     retry_faults(); // it may have been a pager's
     release(&port);

@@ -55,6 +55,8 @@ struct Task {
     Word low = 0x00600000, high = 0x00C00000; ///< where new regions are put
     Port *self = nullptr; ///< its own port
     Entry names[most_names] = {}; ///< a name is a place here
+    Word named = 1;               ///< a bit for each that is used, and for 0, which is none
+    static_assert(most_names == 8 * sizeof named);
     Region regions[most_regions] = {};
 
     State state = State::running;

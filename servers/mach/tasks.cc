@@ -298,8 +298,9 @@ void Kernel::end_task(Task &task, Word code)
     if (task.unsent) discard(task.unsent);
     task.unsent = nullptr;
     task.state = Task::State::running;
-    for (Name name = 1; name < Task::most_names; name++)
-        if (task.names[name].port) give_up(task, name);
+    each_bit(task.named, [&](Name name) {
+        if (name) give_up(task, name);
+    });
     if (task.program) ask_init<init::Detach>(task.window);
     else ask_init<init::EndSpace>(task.thread.raw);
     for (Region &region : task.regions)
