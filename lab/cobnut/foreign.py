@@ -77,7 +77,7 @@ def _x(_: Board) -> Files:
 
 def _gnumach(_: Board) -> Files:
     mach = gnumach.ensure()
-    return {"kernel": mach.kernel, "kernel-dbg": mach.debugging}
+    return {"kernel": mach.kernel, "kernel-dbg": mach.debugging, gnumach.PROGRAM: gnumach.program()}
 
 
 def _linux_for_board(board: Board) -> Files:

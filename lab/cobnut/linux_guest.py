@@ -14,17 +14,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from cobnut import cache, cpio, packages, paths, private_apt
+from cobnut import cache, cpio, guest_programs, paths, private_apt
 from cobnut.cache import Recipe
 from cobnut.emulators import Boot, Outcome, qemu
 from cobnut.errors import CobnutError
+from cobnut.guest_programs import COMPILER, FREESTANDING, SOURCES
 from cobnut.modules import Module
 from cobnut.private_apt import RELEASE
 from cobnut.process import alone, run_logged
 
 FLAVOUR, BUSYBOX = "linux-image-686", "busybox-static"
 FOLDER = paths.BUILD / "linux"  # of our own programs
-SOURCES = paths.LAB / "guests"
 CPU = "pentium3"  # the flavour needs cmov; sysenter and global pages are there
 MEMORY_MB = 256
 # addresses of the kernel stay those of its symbols, and the console carries nothing but what the guest's script says
@@ -35,8 +35,6 @@ BOOT_SECONDS = 300
 # start takes half the processor time that it takes with 1. For short forms of experiments.
 QUICK_LOG2_NS = 3
 
-FREESTANDING = ("-nostdlib", "-ffreestanding", "-fno-stack-protector", "-fno-asynchronous-unwind-tables")
-COMPILER = ("gcc", "-m32", "-O2", "-static", "-no-pie", "-fno-pie", "-Wall", "-Wextra", "-Werror")
 PROGRAMS = {"pipe": FREESTANDING, "memory": ()}  # that go into a guest's file system
 MEASURED = {
     "rounds": FREESTANDING,
@@ -172,13 +170,9 @@ def _keep(files: Path, target: Path) -> None:
 
 
 def _built(name: str) -> Path:
-    """One of our programs for Linux, built if its source, or a header, is newer."""
-    source, target = SOURCES / f"{name}.c", FOLDER / name
-    newest = max(one.stat().st_mtime for one in (source, *SOURCES.glob("*.h")))
-    if not target.exists() or target.stat().st_mtime < newest:
-        packages.ensure(packages.BUILD_TOOLS)
-        run_logged([*COMPILER, *(PROGRAMS | MEASURED)[name], "-o", str(target), str(source)], f"guest-{name}.log")
-    return target
+    """One of our programs for Linux."""
+    compiler = (*COMPILER, *(PROGRAMS | MEASURED)[name])
+    return guest_programs.built(FOLDER / name, compiler, [SOURCES / f"{name}.c"], SOURCES.glob("*.h"))
 
 
 def _read_symbols(guest: LinuxGuest) -> None:

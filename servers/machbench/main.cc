@@ -12,6 +12,7 @@
 //   8 pager     the first access to a page of an external pager's
 //   9 file      a page of a file is mapped, read through the program `filepager`, and given up
 //  10 fork      a task is made as a copy, ends, and the caller is told
+//  11 page      as 5 with a page of memory
 #include <mach/mach.h>
 #include <system/system.h>
 
@@ -131,6 +132,8 @@ void messages(Name port, Name reply)
     m.memory_count = 1;
     m.memory[0] = {at, block};
     measure(5, call);
+    m.memory[0].bytes = page;
+    measure(11, call);
     ask<mach::VmDeallocate>(at);
     ask<mach::TaskTerminate>(plain, Word{0});
     ask<mach::TaskTerminate>(echo, Word{0});

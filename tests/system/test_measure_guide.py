@@ -17,6 +17,11 @@ WANTED = {
     "boot --image build/guests/gnumach/kernel --": ["panic", "No bootstrap code"],
     "boot --sanitize --image build/guests/gnumach": ["No bootstrap code", "sanitizer: 0 reports in "],
     "boot --machine i486 --image build/guests/gnumach": ["i486: modelled cycles of the whole run", "tlb refill"],
+    "boot --machine pentium-133 --image build/guests/gnumach": [
+        "primitives: done",
+        "modelled cycles of an iteration",
+        " 12 48 ",
+    ],
     "record --out build/mach.record": ["recorded: build/mach.record"],
     "replay build/mach.record": ["i486: modelled cycles", "pentium-133: modelled cycles"],
     "boot --board versatilepb --image": ["guest: memory done", "guest: done"],

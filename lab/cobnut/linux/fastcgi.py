@@ -3,7 +3,7 @@
 
 from pathlib import Path
 
-from cobnut import cache, linux_guest, packages, private_apt
+from cobnut import cache, guest_programs, packages, private_apt
 from cobnut.cache import Recipe
 from cobnut.linux import kbuild
 from cobnut.linux.patching import digest
@@ -11,7 +11,7 @@ from cobnut.process import run_logged
 
 PACKAGE, LIBRARY = "libfcgi-dev", "lib/i386-linux-gnu/libfcgi.a"
 PROGRAM = "greeter"
-SOURCE = linux_guest.SOURCES / f"{PROGRAM}.c"
+SOURCE = guest_programs.SOURCES / f"{PROGRAM}.c"
 
 
 def ensure() -> Path:
@@ -32,5 +32,5 @@ def _make(folder: Path) -> None:
         tree = apt.folder / "tree"
         run_logged(["dpkg-deb", "-x", str(archive), str(tree)], "fastcgi-unpack.log")
         include, library = f"-I{tree / 'usr/include'}", str(tree / "usr" / LIBRARY)
-        words = [*linux_guest.COMPILER, include, "-o", str(folder / PROGRAM), str(SOURCE), library]
+        words = [*guest_programs.COMPILER, include, "-o", str(folder / PROGRAM), str(SOURCE), library]
         run_logged(words, f"guest-{PROGRAM}.log")
