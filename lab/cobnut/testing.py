@@ -23,6 +23,8 @@ from cobnut.linux import guest
 RESULTS = paths.BUILD / "test"
 LONG = "long"
 MOST_WORKERS = 8
+PROCESSOR_SECONDS = "processor_seconds"  # a test's property in the reports
+DEAREST = 10  # tests that each part shows
 OF_LINUX = "test_linux_*.py"  # of tests/system, a part of its own
 
 
@@ -165,7 +167,6 @@ def _pytest(part: str, *more: str, files: Sequence[Path] = ()) -> Count:
         str(workers),
         "--dist",
         "worksteal",
-        "--durations=5",
         f"--junitxml={report}",
         *more,
     ]
@@ -180,11 +181,28 @@ def _junit(command: list[str], report: Path) -> Count:
     if not report.exists():
         return Count(failed=1)
     count = Count()
-    for suite in ElementTree.parse(report).getroot().iter("testsuite"):
+    root = ElementTree.parse(report).getroot()
+    _show_dearest(root)
+    for suite in root.iter("testsuite"):
         bad = int(suite.get("failures", 0)) + int(suite.get("errors", 0))
         left_out = int(suite.get("skipped", 0)) + int(suite.get("disabled", 0))
         count += Count(int(suite.get("tests", 0)) - bad - left_out, bad)
     return _at_least_one_failed(count, status)
+
+
+def _show_dearest(report: ElementTree.Element) -> None:
+    """Which tests take most of the processor, which other work on the machine does not change as it does their time."""
+    seconds = {
+        f"{case.get('classname')}::{case.get('name')}": float(found.get("value", 0))
+        for case in report.iter("testcase")
+        for found in case.iter("property")
+        if found.get("name") == PROCESSOR_SECONDS
+    }
+    if not seconds:
+        return
+    print(f"{sum(seconds.values()):.0f} s of processor time, most of it in")
+    for name in sorted(seconds, key=lambda name: -seconds[name])[:DEAREST]:
+        print(f"{seconds[name]:8.1f} s {name}")
 
 
 def _at_least_one_failed(count: Count, status: int) -> Count:
