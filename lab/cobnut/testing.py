@@ -134,12 +134,11 @@ def system() -> Count:
     build.network(boards.find("pc"))
     build.store(boards.find("pc"))
     packages.ensure(packages.BROWSER, packages.GDB, packages.GDB_ARM, packages.IPERF)
-    foreign.make_all()
     return _pytest("system", f"--ignore-glob=*/{OF_LINUX}")
 
 
 def linux() -> Count:
-    """Linux as a server, and with fast switching on ARM"""
+    """Linux as a server, with fast switching on ARM, and as it is in the laboratory"""
     proofs.emulators_and_kernels()
     packages.ensure(packages.BROWSER)
     guest.ensure()
