@@ -85,7 +85,7 @@ class Board:
 # of systems (docs/systems.md)
 SERVERS = (
     *("init", "adder", "bare", "brief", "calls", "checks", "clock", "console", "copier", "date", "files", "shell"),
-    *("display", "paint", "ps2", "screen", "echo", "http", "iperf"),
+    *("absent", "display", "paint", "ps2", "screen", "echo", "http", "iperf"),
 )
 
 BOARDS = {

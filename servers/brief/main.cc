@@ -57,5 +57,6 @@ int cobnut_main(const char *what)
 {
     const init::Name wanted(what);
     if (wanted == "lend") lend();
+    if (wanted == "end") return 0;
     return wanted == "sleep" ? sleep() : wanted == "await" ? await("sleeper") : look();
 }

@@ -241,6 +241,8 @@ void deaths()
         clients = adder.call<Adder::Clients>().value;
     }
     check(clients == 1, "deaths.its_server_is_told");
+    const auto absent = ask_init<init::Run>(init::Name("absent"));
+    check(absent && ask_init<init::Await>(absent.value).value == 0, "deaths.a_server_that_waits_is_told_later");
     check(ask_init<init::Kill>(brief.value).error == Error::not_found, "deaths.nothing_to_kill");
     check(adder.call<Adder::Crash>().error == Error::dead, "deaths.the_session_ends_with_an_error");
     Error error = Error::dead;

@@ -108,6 +108,13 @@ bool System::start(Program &program)
     return false;
 }
 
+template <typename Op> void System::answer(L4_ThreadId_t client, const rpc::Result<Word> &result)
+{
+    rpc::answer<Op>(client, result);
+    const Program *const program = owner(client);
+    if (program && client == program->main()) put_off_ &= ~bit(program->number());
+}
+
 void System::end(Program &program, int code)
 {
     const Word number = program.number();
@@ -119,10 +126,11 @@ void System::end(Program &program, int code)
         if (programs_[i].description().provides & d.uses) gone_[i] |= bit(number);
     gone_[number] = 0;
     copying_ &= ~bit(number);
+    put_off_ &= ~bit(number);
     for (L4_ThreadId_t &waiting : awaiting_)
         if (Program::number_of(waiting) == number) waiting = L4_nilthread;
     if (!L4_IsNilThread(awaiting_[number])) {
-        rpc::answer<Await>(awaiting_[number], static_cast<Word>(code));
+        answer<Await>(awaiting_[number], static_cast<Word>(code));
         awaiting_[number] = L4_nilthread;
     }
     if (d.ends) {
@@ -140,7 +148,7 @@ void System::copy_on(Word program)
     if (there && !memory_.copy_on(copy)) return;
     copying_ &= ~bit(program);
     if (!there) memory_.close(copy.to, program, programs_[program].quota());
-    rpc::answer<Copy>(client, there ? rpc::Result<Word>(copy.to) : Error::not_found);
+    answer<Copy>(client, there ? rpc::Result<Word>(copy.to) : Error::not_found);
 }
 
 void System::attend()
@@ -154,8 +162,8 @@ void System::attend()
         }
         if (p.state() != State::running) continue;
         if (copying_ & bit(i)) copy_on(i);
-        for (Word client = 0; gone_[i] >> client; client++) {
-            if (!(gone_[i] >> client & 1)) continue;
+        for (Word rest = untold(i); rest; rest &= rest - 1) {
+            const Word client = static_cast<Word>(__builtin_ctz(rest));
             L4_Set_MsgTag(L4_MsgTag_t{.raw = client_gone_label << 16 | 1});
             L4_LoadMR(1, identity_[client]);
             // a server that is at work is told later
@@ -165,11 +173,16 @@ void System::attend()
     }
 }
 
+Word System::untold(Word server) const
+{
+    return programs_[server].state() != State::running || put_off_ & bit(server) ? 0 : gone_[server];
+}
+
 bool System::busy() const
 {
     if (restarts_ || copying_) return true;
     for (Word i = 0; i < count_; i++)
-        if (gone_[i] && programs_[i].state() == State::running) return true;
+        if (untold(i)) return true;
     return false;
 }
 
@@ -253,6 +266,7 @@ bool System::serve(Program &program, L4_ThreadId_t from, L4_MsgTag_t tag)
         return serve_kernel(program, from, tag);
     Client client{from, number};
     const Word answer = rpc::dispatch(*this, client, tag, Operations{});
+    if (from == program.main()) put_off_ = (put_off_ & ~bit(number)) | (answer == rpc::tag_later ? bit(number) : 0);
     journal_.note(Kind::call, number, thread, label, answer >> 16);
     if (answer == rpc::tag_later || program.state() != State::running) return false;
     L4_Set_MsgTag(L4_MsgTag_t{.raw = answer});

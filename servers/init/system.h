@@ -78,6 +78,10 @@ private:
     bool serve_kernel(Program &program, L4_ThreadId_t from, L4_MsgTag_t tag);
     void copy_on(Word program);
     bool start(Program &program);
+    /// Answers a call that was put off (Error::later).
+    template <typename Op> void answer(L4_ThreadId_t client, const rpc::Result<Word> &result);
+    /// The clients that are gone and of which a server can be told now, a bit each.
+    Word untold(Word server) const;
     Program *named(const rpc::Name &name);
     bool may_control(const Client &client) { return programs_[client.program].description().uses & control_; }
 
@@ -100,6 +104,8 @@ private:
         L4_ThreadId_t client;
     } copies_[most_programs] = {}; ///< that programs wait for
     Word copying_ = 0;             ///< a bit a program
+    /// Likewise: its main thread waits for an answer that was put off, and would take any other message of ours for it.
+    Word put_off_ = 0;
 };
 
 } // namespace init
