@@ -85,7 +85,7 @@ class Board:
 # of systems (docs/systems.md)
 SERVERS = (
     *("init", "adder", "bare", "brief", "calls", "checks", "clock", "console", "copier", "date", "files", "shell"),
-    *("absent", "display", "paint", "ps2", "screen", "echo", "http", "iperf"),
+    *("absent", "display", "paint", "ps2", "screen", "echo", "http", "iperf", "fuzzservers", "keeper"),
 )
 
 BOARDS = {
@@ -99,7 +99,7 @@ BOARDS = {
                 *("compose", "exchange", "exhaust", "groups", "protect", "reflect", "revoke", "share", "sharers"),
                 *SERVERS,
                 *("ide", "diskchecks", "steady", "unruly"),
-                *("drain", "pipechecks", "mach", "machchecks", "machbench", "fuzzservers", "caller"),
+                *("drain", "pipechecks", "mach", "machchecks", "machbench", "caller"),
                 *("e1000", "e1000marked", "ne2000", "peer", "impostor", "linkchecks"),
             ),
         ),

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // fuzzservers: malformed requests to init and the servers of the services that its description lets it use, made from
-// the declarations of their interfaces. After each hundred requests a server has to answer a right one rightly; that
-// they have what they had in the end servers/keeper sees.
+// the declarations of their interfaces. That they have what they had in the end servers/keeper sees.
 //
 // Command line (defaults first): seed=1 requests=2000 (to each interface)
-#include "requests.h"
+#include "attack.h"
 
 #include <interfaces/adder.h>
 #include <interfaces/clock.h>
@@ -16,10 +15,8 @@
 #include <interfaces/network.h>
 #include <interfaces/nic.h>
 #include <interfaces/store.h>
-#include <mach/mach.h>
 #include <pipes/pipe.h>
 #include <system/disk.h>
-#include <system/system.h>
 
 #include <cobnut/options.h>
 #include <cobnut/payload.h>
@@ -28,11 +25,9 @@
 namespace {
 
 using cobnut::ask_init;
-using fuzz::Dice, fuzz::Interface, fuzz::Tally, fuzz::Word;
+using fuzz::attack, fuzz::Interface, fuzz::Word;
 
-constexpr Word between = 100;
-
-// What harms the fuzzer alone: threads where it has no code, the end of its own memory or task.
+// What harms the fuzzer alone: threads where it has no code, the end of its own memory.
 constexpr Interface init_interface(init::Operations{},
                                    rpc::List<init::MakeThread, init::Detach, init::Attach, init::Close>{});
 constexpr Interface adder_interface(Adder::Operations{}, rpc::List<Adder::Crash>{});
@@ -49,47 +44,9 @@ constexpr Interface input_interface(Input::Operations{}, rpc::List<>{});
 constexpr Interface network_interface(Network::Operations{}, rpc::List<>{});
 constexpr Interface nic_interface(Nic::Operations{}, rpc::List<>{});
 constexpr Interface store_interface(Store::Operations{}, rpc::List<>{});
-constexpr Interface boot_interface(mach::ProgramOperations{}, rpc::List<>{});
-constexpr Interface mach_interface(mach::Operations{},
-                                   rpc::List<mach::TaskTerminate, mach::TaskCreate, mach::VmDeallocate>{});
 
-constinit Word seed = 1, requests = 2000;
-constinit bool failed = false;
-
-void say(const char *name, const Tally &t, Word lost)
-{
-    cobnut_printf("fuzzservers: %s: %u requests, %u answered, %u refused, %u unanswered, %u undelivered, %u wrong, %u"
-                  " lost\n",
-                  name, t.requests, t.answered, t.refused, t.unanswered, t.undelivered, t.wrong, lost);
-    failed = failed || t.wrong || lost;
-}
-
-/// `well`: whether the server does what it should.
-template <typename Well> void attack(const char *name, L4_ThreadId_t server, const Interface &interface, Well well)
-{
-    Dice dice(seed);
-    Tally tally;
-    Word lost = 0;
-    while (tally.requests < requests) {
-        fuzz::request(server, interface, dice, tally);
-        if (tally.requests % between == 0 && !well()) lost++;
-    }
-    say(name, tally, lost);
-}
-
-/// Those that the description does not name are left out.
-template <typename Well> void attack(const char *service, const Interface &interface, Well well)
-{
-    const L4_ThreadId_t server = {.raw = ask_init<init::Open>(init::Name(service)).value};
-    if (server.raw) attack(service, server, interface, [=] { return well(server); });
-}
-
-/// The driver serves its other client, or the one that the fuzzer has become.
-bool has_card(L4_ThreadId_t server)
-{
-    const auto card = rpc::call<Nic::Begin>(server);
-    return card.error == rpc::Error::full || (card && card.value.handle);
-}
+/// The driver serves its client, the TCP/IP server, and no other one.
+bool keeps_its_client(L4_ThreadId_t server) { return rpc::call<Nic::Begin>(server).error == rpc::Error::full; }
 
 /// Read waits for a key, or says that a request before it does.
 bool listens(L4_ThreadId_t server)
@@ -111,42 +68,20 @@ bool reads_blocks()
     return false;
 }
 
-/// In a task of Mach's, against its kernel.
-int attack_mach()
-{
-    attack("mach", L4_Pager(), mach_interface, [] {
-        const auto port = mach::ask<mach::PortAllocate>();
-        // names are used up by what goes well: that is an answer, too
-        if (!port) return port.error == rpc::Error::full;
-        mach::ask<mach::PortInsertSend>(port.value);
-        mach::Message m;
-        m.port = port.value;
-        m.id = 5;
-        const bool sent = bool(mach::ask<mach::Send>(m, mach::Wait::no));
-        const auto got = mach::ask<mach::Receive>(port.value, mach::Wait::no);
-        mach::ask<mach::PortDeallocate>(port.value);
-        return sent && got && got.value.id == 5;
-    });
-    return failed;
-}
-
 } // namespace
 
 int cobnut_main(const char *command_line)
 {
     const cobnut::Options options(command_line);
     bool bad = false;
-    seed = options.number("seed", seed, &bad);
-    requests = options.number("requests", requests, &bad);
-    if (bad || !requests) {
+    fuzz::seed = options.number("seed", fuzz::seed, &bad);
+    fuzz::requests = options.number("requests", fuzz::requests, &bad);
+    if (bad || !fuzz::requests) {
         cobnut_printf("fuzzservers: FAIL bad option in '%s'\n", command_line);
         return 1;
     }
     // first, since it takes memory, and what init is asked for uses that up
-    if (ask_init<init::Open>(init::Name("mach"))) {
-        const auto code = mach::boot(attack_mach);
-        failed = failed || !code || code.value;
-    }
+    fuzz::attack_mach();
     attack("disk", disk_interface, [](L4_ThreadId_t) { return reads_blocks(); });
     attack("init", L4_Pager(), init_interface, [] { return bool(ask_init<init::Memory>()); });
     attack("adder", adder_interface,
@@ -170,7 +105,7 @@ int cobnut_main(const char *command_line)
         return seen && seen.value.status == static_cast<Word>(pipes::Status::dead);
     });
     attack("input", input_interface, listens);
-    attack("nic", nic_interface, has_card);
+    attack("nic", nic_interface, keeps_its_client);
     attack("network", network_interface, [](L4_ThreadId_t network) {
         const auto state = rpc::call<Network::Describe>(network);
         return state && state.value.up && state.value.drivers == 1;
@@ -180,13 +115,7 @@ int cobnut_main(const char *command_line)
         const auto kept = rpc::call<Files::Read>(store, Files::Path("kept"), Word{0});
         return written && kept && kept.value == "all";
     });
-    const L4_ThreadId_t mach = {.raw = ask_init<init::Open>(init::Name("mach")).value};
-    if (mach.raw)
-        attack("mach's boot", mach, boot_interface, [=] {
-            // a task that has been booted at random may be one that never ends
-            const rpc::Error error = rpc::call<mach::Boot>(mach, Word{0}, Word{0}, Word{0}, Word{0}, Word{0}).error;
-            return error == rpc::Error::bad_value || error == rpc::Error::full;
-        });
-    cobnut_printf(failed ? "fuzzservers: FAIL\n" : "fuzzservers: done\n");
-    return failed;
+    fuzz::attack_machs_boot();
+    cobnut_printf(fuzz::failed ? "fuzzservers: FAIL\n" : "fuzzservers: done\n");
+    return fuzz::failed;
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`fuzz/servers`: malformed requests to init and to the servers of three systems, made at random from the declarations
+"""`fuzz/servers`: malformed requests to init and to the servers of some systems, made at random from the declarations
 of their interfaces. Nothing is measured: each server must refuse what is not a request, and go on with what it had.
 """
 
@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cobnut import build, sheets, systems
+from cobnut.boards import ARM, IA32, Board
 from cobnut.checks import Check, at_least, exactly
-from cobnut.emulators import Boot, qemu
+from cobnut.emulators import Boot, Outcome, qemu, qemu_arm
 from cobnut.emulators.disk import Disk
 from cobnut.emulators.nic import Nic
 from cobnut.experiments import Experiment, Kind, Lab, Setting, runner
@@ -21,14 +22,18 @@ from cobnut.results import Result, Series
 SHEET = sheets.beside(__file__)
 
 PROGRAM, KEEPER = "fuzzservers", "keeper"
-# and how the servers of one are called that another one has, too
-SYSTEMS: dict[str, dict[str, str]] = {
-    "fuzztest": {},
-    "fuzzdevices": {},
-    "fuzzcard": {"init": "init beside e1000", "nic": "e1000", "network": "network over e1000"},
+# by board, and how the servers of one are called that another one has, too
+SYSTEMS: dict[str, dict[str, dict[str, str]]] = {
+    "pc": {
+        "fuzztest": {},
+        "fuzzdevices": {},
+        "fuzzcard": {"init": "init beside e1000", "nic": "e1000", "network": "network over e1000"},
+    },
+    "versatilepb": {"fuzzboard": {"nic": "smc91c111"}},
 }
 DISK_BYTES = 1 << 20
-SERVERS = (
+# as the program names them
+SERVERS_OF_PC = (
     "init",
     "init beside e1000",
     "adder",
@@ -46,7 +51,11 @@ SERVERS = (
     "e1000",
     "network over e1000",
     "store",
-)  # as the program names them
+)
+SERVERS = {
+    "pc": SERVERS_OF_PC,
+    "versatilepb": ("init", "clock", "display", "console", "input", "smc91c111", "network"),
+}
 KINDS = ("answered", "refused", "unanswered", "undelivered")
 TIMEOUT_SECONDS = 1800  # of processor time
 LINE = re.compile(
@@ -83,7 +92,7 @@ def boot(lab: Lab, seed: int) -> Run:
     """Runs each system once with that seed."""
     servers: dict[str, Tally] = {}
     failures = []
-    for name, called in SYSTEMS.items():
+    for name, called in SYSTEMS[lab.board.name].items():
         console, code = boot_system(lab, name, seed)
         servers |= {called.get(server, server): tally for server, tally in read(console).items()}
         if f"{KEEPER}: 0 failed" not in console or code:
@@ -108,8 +117,15 @@ def boot_system(lab: Lab, name: str, seed: int) -> tuple[str, int | None]:
             disk=Disk(Path(image.name)),
             nic=Nic(cards[0]) if cards else None,
         )
-        outcome = qemu.run(what, timeout=TIMEOUT_SECONDS, repeatable=True)
+        outcome = run_repeatable(lab.board, what)
     return outcome.console, outcome.code
+
+
+def run_repeatable(board: Board, what: Boot) -> Outcome:
+    """With the same clock in every run, on the emulator of the board's processor."""
+    if board.processor is ARM:
+        return qemu_arm.run(what, board.name, timeout=TIMEOUT_SECONDS)
+    return qemu.run(what, timeout=TIMEOUT_SECONDS, repeatable=True)
 
 
 def read(console: str) -> dict[str, Tally]:
@@ -129,16 +145,17 @@ def last_line(console: str) -> str:
 def run(lab: Lab) -> Result:
     """Boots once for each seed."""
     build.network(lab.board)
-    build.store(lab.board)
+    if lab.board.processor is IA32:
+        build.store(lab.board)
     first, boots = lab.settings["seed"], lab.settings["boots"]
     runs = runner.each(lab, range(first, first + boots), lambda seed: boot(lab, seed), lambda seed: f"seed {seed}")
-    return lab.result(series_of(runs), judge(lab, runs))
+    return lab.result(series_of(lab, runs), judge(lab, runs))
 
 
 def judge(lab: Lab, runs: list[Run]) -> Iterator[Check]:
     """Every server got its requests, answered none of them wrongly, and served rightly in between."""
     wanted = lab.settings["requests"]
-    for name in SERVERS:
+    for name in SERVERS[lab.board.name]:
         made = sum(one.servers[name].requests for one in runs if name in one.servers)
         yield SHEET.judge(f"requests.{name.replace(chr(39), '').replace(' ', '_')}", made, at_least(wanted * len(runs)))
     failures = [one.failure for one in runs if one.failure]
@@ -147,17 +164,19 @@ def judge(lab: Lab, runs: list[Run]) -> Iterator[Check]:
     yield SHEET.judge("lost", sum(one.sum("lost") for one in runs), exactly(0))
 
 
-def series_of(runs: list[Run]) -> Iterator[Series]:
+def series_of(lab: Lab, runs: list[Run]) -> Iterator[Series]:
     """What the requests came to, by server."""
+    servers = SERVERS[lab.board.name]
     for place, kind in enumerate(KINDS):
-        counts = [sum(one.servers[name].kinds[place] for one in runs if name in one.servers) for name in SERVERS]
-        yield Series(kind, "requests", list(SERVERS), counts)
+        counts = [sum(one.servers[name].kinds[place] for one in runs if name in one.servers) for name in servers]
+        yield Series(kind, "requests", list(servers), counts)
 
 
 EXPERIMENT = Experiment(
     name="fuzz/servers",
     sheet=SHEET,
     kind=Kind.PROOF,
+    boards=("pc", "versatilepb"),
     settings={
         "seed": Setting(1, 1, range(1 << 26), "the first boot's; each further boot takes the next"),
         "boots": Setting(8, 1, range(1, 1001), "boots"),
