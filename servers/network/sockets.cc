@@ -116,8 +116,11 @@ void Sockets::end(Socket &s, bool abort)
         release(s, s.received);
         pbuf_free(s.received);
     }
-    for (Datagram &one : s.datagrams)
-        if (one.data) pbuf_free(one.data);
+    for (Datagram &one : s.datagrams) {
+        if (!one.data) continue;
+        release(s, one.data);
+        pbuf_free(one.data);
+    }
     s = Socket{};
     happened_ = true;
 }
@@ -244,13 +247,14 @@ void Sockets::release(const Socket &s, const pbuf *data)
 bool Sockets::has_room(const Socket &s, const tcp_pcb *pcb) const
 {
     if (!s.received || pcb->state == CLOSING || pcb->state == TIME_WAIT) return true;
-    return held_by_[s.program] < share() && pbuf_clen(s.received) < most_held_by_one;
+    return pbuf_clen(s.received) < most_held_by_one;
 }
 
 bool Sockets::overfilled_by(const char *frame, Word size) const
 {
     if (held_ < share()) return false; // nobody can have more
     const Segment segment = segment_in(frame, size);
+    if (segment.is_part) return true; // only the first part says whose it is
     if (!segment.bytes) return false;
     for (const Socket &s : sockets_) {
         const bool its = s.tcp && !s.listens && s.tcp->local_port == segment.to && s.tcp->remote_port == segment.from &&
@@ -308,10 +312,11 @@ void Sockets::broken(void *arg, signed char error)
 void Sockets::datagram(void *arg, udp_pcb *, pbuf *data, const ip_addr_t *address, u16_t port)
 {
     auto &s = *static_cast<Socket *>(arg);
-    if (s.datagram_count == most_datagrams) {
+    if (s.datagram_count == most_datagrams || the_sockets.held_by_[s.program] >= the_sockets.share()) {
         pbuf_free(data);
         return;
     }
+    the_sockets.hold(s, data);
     s.datagrams[(s.first_datagram + s.datagram_count++) % most_datagrams] = {data, endpoint(*address, port)};
     the_sockets.wake_receiver(s);
 }
@@ -468,6 +473,7 @@ Network::Outcome Sockets::receive_datagram(Socket &s, const Waiting &call, char 
     pbuf_copy_partial(one.data, to, static_cast<u16_t>(size), 0);
     const Network::Outcome outcome = {.error = 0, .value = size, .peer = one.from};
     if (call.flags & Network::peek) return outcome;
+    release(s, one.data);
     pbuf_free(one.data);
     one = {};
     s.first_datagram = (s.first_datagram + 1) % most_datagrams;

@@ -38,7 +38,8 @@ public:
     /// Answers those whose time is over. How many ms until the next one's is; ~0: there is none.
     Word check_pollers_times();
     /// Whether a frame has data for a connection whose program leaves more unread than its share of lwIP's buffers: it
-    /// is to be dropped then, and its sender sends it again.
+    /// is to be dropped then, and its sender sends it again. As long as there is such a program so is a part of a
+    /// segment, of which nobody knows for whom it is.
     bool overfilled_by(const char *frame, Word size) const;
     Word count() const;
 
@@ -126,7 +127,7 @@ private:
     void wake_receiver(Socket &s);
     void wake_sender(Socket &s);
 
-    Word held_ = 0, held_by_[init::most_programs] = {}; ///< lwIP's buffers with what streams have received; by program
+    Word held_ = 0, held_by_[init::most_programs] = {}; ///< lwIP's buffers with what sockets have received; by program
     Word sharers_ = 0; ///< programs with a window
     bool happened_ = false; ///< something that may be polled for, since the pollers have been looked at
     Word poller_count_ = 0; ///< the first ones

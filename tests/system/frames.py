@@ -6,12 +6,14 @@ and UDP to ask whether the guest still answers.
 import random
 import socket
 import struct
+from collections.abc import Callable, Iterator
 
 GUEST, PEER = bytes([10, 0, 9, 2]), bytes([10, 0, 9, 1])
 GUESTS_CARD, PEERS_CARD, ALL = bytes.fromhex("525400123456"), bytes.fromhex("020000000001"), b"\xff" * 6
 ARP, IP = 0x0806, 0x0800
 ICMP, TCP, UDP = 1, 6, 17
 AGAIN = 0.3  # seconds behind which a question that has had no answer is asked again
+MOST_UNANSWERED = 20  # frames that the guest has taken since then; who answers none of these answers no more
 
 
 def checksum(data: bytes) -> int:
@@ -31,13 +33,19 @@ def arp(operation: int, to: bytes = ALL) -> bytes:
     return ethernet(ARP, packet, to)
 
 
-def ip(protocol: int, data: bytes, fragment: int = 0, options: bytes = b"") -> bytes:
+def ip(protocol: int, data: bytes, fragment: int = 0, options: bytes = b"", identification: int | None = None) -> bytes:
     words = 5 + len(options) // 4
-    head = struct.pack(
-        "!BBHHHBBH", 0x40 | words, 0, 4 * words + len(data), random.getrandbits(16), fragment, 64, protocol, 0
-    )
+    known = random.getrandbits(16) if identification is None else identification
+    head = struct.pack("!BBHHHBBH", 0x40 | words, 0, 4 * words + len(data), known, fragment, 64, protocol, 0)
     head += PEER + GUEST + options
     return head[:10] + struct.pack("!H", checksum(head)) + head[12:] + data
+
+
+def in_two(protocol: int, data: bytes, identification: int, size: int = 24) -> Iterator[bytes]:
+    """The frames of an IP packet that comes in two fragments, of which the first has `size` bytes, a multiple of 8."""
+    more = 0x2000
+    for fragment, part in ((more, data[:size]), (size // 8, data[size:])):
+        yield ethernet(IP, ip(protocol, part, fragment, identification=identification))
 
 
 def icmp_echo(number: int, data: bytes) -> bytes:
@@ -74,15 +82,15 @@ def segment(
 
 
 class Peer:
-    """Sends to the emulator at `port`, and receives at the port behind it. It asks for answers as long as
-    `guest_lives()` holds.
+    """Sends to the emulator at `port`, and receives at the port behind it. `frames_taken` says how many frames the
+    guest has taken from it, and raises an error if the guest has ended.
     """
 
-    def __init__(self, port: int, guest_lives):
+    def __init__(self, port: int, frames_taken: Callable[[], int]):
         self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self.socket.bind(("127.0.0.1", port + 1))
         self.socket.settimeout(AGAIN)
-        self.guest, self.guest_lives = ("127.0.0.1", port), guest_lives
+        self.guest, self.frames_taken = ("127.0.0.1", port), frames_taken
 
     def send(self, frame: bytes) -> None:
         self.socket.sendto(frame, self.guest)
@@ -98,11 +106,16 @@ class Peer:
                 continue
             return frame
 
+    def tries(self) -> Iterator[None]:
+        """For a question that may be lost: as often as there is hope of an answer."""
+        yield
+        first = self.frames_taken()
+        while self.frames_taken() - first < MOST_UNANSWERED:
+            yield
+
     def asks(self, question: bytes, protocol: int, answer: bytes) -> bool:
-        """Whether an IP packet of this protocol comes back that ends with `answer`; it may be lost, so it is asked for
-        again.
-        """
-        while self.guest_lives():
+        """Whether an IP packet of this protocol comes back that ends with `answer`."""
+        for _ in self.tries():
             self.send(ethernet(IP, ip(protocol, question)))
             try:
                 while True:
@@ -128,14 +141,21 @@ class DeafStream:
 
     def __init__(self, peer: Peer, port: int, source: int = 4000):
         self.peer, self.ends, self.sent, self.guests = peer, (source, port), 1, 0
-        while peer.guest_lives() and not self.guests:
+        for _ in peer.tries():
             self.put(self.SYN, 0)
             if answer := self.answer(1):
                 self.guests = int.from_bytes(answer[4:8], "big") + 1
+                break
+        assert self.guests, "nobody takes the connection"
         self.put(self.ACK, self.sent)
 
     def put(self, flags: int, sequence: int, data: bytes = b"") -> None:
         self.peer.send(ethernet(IP, ip(TCP, segment(*self.ends, sequence, self.guests, flags, data))))
+
+    def put_in_two(self, data: bytes) -> None:
+        """A segment in two fragments."""
+        for frame in in_two(TCP, segment(*self.ends, self.sent, self.guests, self.ACK, data), self.ends[0]):
+            self.peer.send(frame)
 
     def answer(self, acknowledged: int) -> bytes:
         """A segment of the guest's that says that it has all before; empty if none comes."""
