@@ -24,7 +24,9 @@ ARM = Processor("ARM", "arm", 40, ".bin")
 
 @dataclass(frozen=True)
 class Board:
-    """One board: its name is also that of its CMake preset and of its folder below build/."""
+    """One board: its name is also that of its CMake preset and of its folder below build/. `programs` boot without a
+    system; those of systems are in the same folder.
+    """
 
     name: str
     description: str
@@ -78,15 +80,9 @@ class Board:
 
     @property
     def images(self) -> list[Path]:
-        """Everything that is built for the board, the kernel first."""
+        """What boots without a system, the kernel first."""
         return [self.kernel, *(self.program(name) for name in self.programs)]
 
-
-# of systems (docs/systems.md)
-SERVERS = (
-    *("init", "adder", "bare", "brief", "calls", "checks", "clock", "console", "copier", "date", "files", "shell"),
-    *("absent", "display", "paint", "ps2", "screen", "echo", "http", "iperf", "fuzzservers", "keeper"),
-)
 
 BOARDS = {
     board.name: board
@@ -97,19 +93,12 @@ BOARDS = {
             (
                 *("sigma0", "root", "pingpong", "hello", "x2test", "stress", "strings", "fuzz", "attack", "scale"),
                 *("compose", "exchange", "exhaust", "groups", "protect", "reflect", "revoke", "share", "sharers"),
-                *SERVERS,
-                *("ide", "diskchecks", "steady", "unruly"),
-                *("drain", "pipechecks", "mach", "machchecks", "machbench", "caller"),
-                *("e1000", "e1000marked", "ne2000", "peer", "impostor", "linkchecks"),
             ),
         ),
         Board(
             "versatilepb",
             "ARM Versatile baseboard with an ARM926EJ-S, on QEMU",
-            (
-                *("sigma0", "root", "hello", "x2test", "crowd", "attack", "compose", "stress", "share"),
-                *(*SERVERS, "smc91c111", "smc91c111marked", "peer"),
-            ),
+            ("sigma0", "root", "hello", "x2test", "crowd", "attack", "compose", "stress", "share"),
             ARM,
             machine="arm926-400",
             registers=(

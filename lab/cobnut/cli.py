@@ -89,8 +89,8 @@ def test(
 
 @app.command()
 def build(board: BoardOption = "pc", given: BuildSetting = None) -> None:
-    """Builds the images and prints their paths, the kernel first; with --set guest=NAME those of a kernel that is not
-    ours: linux, on pc gnumach, on ARM boards linux-fass.
+    """Builds the images and prints the paths of those that boot without a system, the kernel first; with --set
+    guest=NAME those of a kernel that is not ours: linux, on pc gnumach, on ARM boards linux-fass.
     """
     guests = [pair.partition("=")[2] for pair in given or [] if pair.startswith("guest=")]
     if guests:

@@ -217,7 +217,7 @@ def _check_system(asked: Asked, board: Board) -> None:
         return
     if asked.root != DEFAULT_ROOT:
         raise CobnutError(f"--root: {name} is a system, whose root server is {systems.ROOT_SERVER}")
-    if systems.ROOT_SERVER not in board.programs:
+    if board.name not in systems.BOARDS:
         raise CobnutError(f"{name}: systems do not run on board {board.name} yet")
     systems.load(name).check_board(board)
 

@@ -40,6 +40,7 @@ Identity = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{4}:[0-9a-f]{4}$"
 PortRange = Annotated[str, StringConstraints(pattern=r"^0x[0-9a-f]{1,4}(-0x[0-9a-f]{1,4})?$")]
 RegisterRange = Annotated[str, StringConstraints(pattern=r"^0x[0-9a-f]{1,8}-0x[0-9a-f]{1,8}$")]
 BoardName = Literal["pc", "versatilepb"]
+BOARDS = get_args(BoardName)  # that systems run on
 
 
 class Slot(BaseModel):
@@ -308,7 +309,7 @@ def check(name: str, folder: Path, text: str) -> System:
         deepest = max(error.errors(), key=lambda one: len(one["loc"]))  # of a value that may be of several types
         raise CobnutError(f"system {name}: {_said(deepest)}") from None
     _check_names(name, folder, described)
-    for board in get_args(BoardName):
+    for board in BOARDS:
         _check_devices(name, described, board)
     return System(name, folder, described, _order(name, described))
 
@@ -335,7 +336,7 @@ def _other_provider(one: str, service: str, described: Description) -> str | Non
     for other in _providers(described)[service]:
         if other == "init" or (other == one and described.program[one].provides.count(service) > 1):
             return other
-        boards = [board for board in get_args(BoardName) if described.program[one].there(board)]
+        boards = [board for board in BOARDS if described.program[one].there(board)]
         if other != one and any(described.program[other].there(board) for board in boards):
             return other
     return None

@@ -313,11 +313,11 @@ def test_programs_that_take_all_they_can_get(tmp_path):
 
 
 MAKEFILE = """COBNUT := {root}
-PROGRAM := {program}
-SOURCES := {program}.c
-SOCKETS := yes
 SYSTEM := {program}.toml
-include $(COBNUT)/user/program.mk
+PROGRAMS := {program}
+SOURCES_{program} := {program}.c
+SOCKETS_{program} := yes
+include $(COBNUT)/servers/system.mk
 """
 WITH_UPPER = """description = "A program that was not written for it"
 ends_with = "upper"
