@@ -359,6 +359,8 @@ bool row(Space& space, VAddr page, bool may_write, Row& row) {
     return true;
 }
 
+Mapping* node(Space& space, VAddr page) { return get(space, page).present ? mapping(space, page) : nullptr; }
+
 Mapping*& mapping(Space& space, VAddr page) {
     check(table(space, page));
     return mapping_of(*table(space, page), index(page));

@@ -153,7 +153,7 @@ Mapped fit(Space& space, VAddr page, unsigned log2, Word& budget) {
 
 Mapped make_room(Space& from, VAddr source, unsigned& log2, Word& budget) {
     for (;;) {
-        Mapping& m = *mapping_at(from, source);
+        Mapping& m = *paging::node(from, source);
         // No ancestor of it is a large page.
         if (m.depth() > most_below_large) return Mapped::all;
         Mapping& top = topmost(m);

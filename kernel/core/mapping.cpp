@@ -41,7 +41,7 @@ Mapped clear_target(Space& to, VAddr target, unsigned& clearing, Word& budget) {
     if (!clearing) return Mapped::all;
     Mapped fitted = fit(to, target, clearing, budget);
     if (fitted != Mapped::all) return fitted;
-    Mapping* old = mapping_at(to, target);
+    Mapping* old = paging::node(to, target);
     if (old && !remove_below(*old, budget)) return Mapped::part;
     if (old) {
         Word cost = cost_of(*old);
@@ -99,14 +99,14 @@ Mapped transfer_page(Space& from, VAddr source, Space& to, VAddr target, unsigne
         Mapped fitted = fit(from, source, log2, budget);
         if (fitted != Mapped::all) return fitted;
     }
-    Mapping* m = mapping_at(from, source);
+    Mapping* m = paging::node(from, source);
     if (!m || spaces::kernel_area(to, target, target)) return Mapped::all;
     // A page without a node is the kernel's: a UTCB of an area that has been moved.
-    if (paging::get(to, target).present && !mapping_at(to, target)) return Mapped::all;
+    if (paging::get(to, target).present && !paging::node(to, target)) return Mapped::all;
 
     paging::Page page = paging::get(from, source);
     bool writable = page.writable && rights & right_write;
-    if (Mapping* old = mapping_at(to, target)) {
+    if (Mapping* old = paging::node(to, target)) {
         if (!grant && paging::get(to, target).frame == page.frame && old->parent == m) {
             if (!writable || paging::get(to, target).writable) return Mapped::all;
             Mapped fitted = fit(to, target, log2, budget);
@@ -118,14 +118,14 @@ Mapped transfer_page(Space& from, VAddr source, Space& to, VAddr target, unsigne
         Mapped cleared = clear_target(to, target, progress.clearing, budget);
         if (cleared != Mapped::all) return cleared;
         // The source may have been derived from what was just removed, or have been split with it.
-        m = mapping_at(from, source);
+        m = paging::node(from, source);
         if (!m) return Mapped::all;
         if (!affords(budget, large_cost(log2))) return Mapped::part;
     }
     if (!grant) {
         Mapped made = make_room(from, source, log2, budget);
         if (made != Mapped::all) return made;
-        m = mapping_at(from, source);
+        m = paging::node(from, source);
     }
     // A table may move the space to another slot (ARM): that takes as long as some mappings, and a large page comes
     // after a point.
@@ -236,26 +236,30 @@ bool unmap(Space& space, Fpage fpage, bool flush, VAddr& at, Word& status, Sweep
             if (!materialise(space, at, largest_of_sigma0(space, at, last))) at += page_size;
             continue;
         }
-        at = skip_unmapped(space, at, last, budget);
-        if (at > last || !budget) continue;
-        VAddr page = at, end = (at | stretch) < last ? at | stretch : last;
-        if (!paging::next_mapped(space, page, end)) {
-            at = end + 1;
-            spend(budget, stretch_cost);
-            continue;
-        }
-        if (page != at) {
-            steps += (page - at) >> page_log2;
-            at = page;
-            pay(budget, 0);
-            if (!budget) continue;
+        VAddr page = at;
+        // Mostly the next page is there as well.
+        if (!paging::node(space, at)) {
+            at = page = skip_unmapped(space, at, last, budget);
+            if (at > last || !budget) continue;
+            VAddr end = (at | stretch) < last ? at | stretch : last;
+            if (!paging::next_mapped(space, page, end)) {
+                at = end + 1;
+                spend(budget, stretch_cost);
+                continue;
+            }
+            if (page != at) {
+                steps += (page - at) >> page_log2;
+                at = page;
+                pay(budget, 0);
+                if (!budget) continue;
+            }
         }
         if constexpr (several_sizes)
             if (page != first) sweep.had_itself = false;
         if (fit(space, page, fpage.log2(), budget) == Mapped::part) return false;
         VAddr next = behind(space, page);
         Word cost = page_cost;
-        if (Mapping* m = mapping_at(space, page)) {
+        if (Mapping* m = paging::node(space, page)) {
             Word its = cost_of(*m);
             if (!affords(budget, its)) return false;
             cost += its;
@@ -297,7 +301,7 @@ bool materialise(Space& sigma0, VAddr page, unsigned log2) {
 
 bool consistent(Space& space, Word& count) {
     for (VAddr page = 0; paging::next_mapped(space, page, paging::user_limit() - 1); page = behind(space, page)) {
-        Mapping* m = mapping_at(space, page);
+        Mapping* m = paging::node(space, page);
         count += 1;
         if (!m || m->space != &space || m->page() != page) return false;
         PAddr frame = paging::get(space, page).frame;

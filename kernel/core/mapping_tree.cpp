@@ -91,10 +91,6 @@ void pay(Word& budget, Word amount) {
 
 void owe(Word amount) { steps += amount * steps_a_mapping; }
 
-Mapping* mapping_at(Space& space, VAddr page) {
-    return paging::get(space, page).present ? paging::mapping(space, page) : nullptr;
-}
-
 Mapping* insert_paid(Mapping& parent, Space& space, VAddr page) {
     Word depth = parent.depth() + 1;
     if (depth > Mapping::max_depth) return nullptr;
@@ -214,7 +210,7 @@ bool walk(Mapping& m, Sweep& sweep, Word& budget) {
 [[gnu::cold]] bool help(Word& budget) {
     Sweep& sweep = *paused.front();
     Mapping& m = *sweep.root;
-    if (mapping_at(*sweep.space, *sweep.page) != &m) return abandon(sweep), true;
+    if (paging::node(*sweep.space, *sweep.page) != &m) return abandon(sweep), true;
     if (!walk(m, sweep, budget)) {
         paused.remove(sweep);
         paused.push_front(sweep);

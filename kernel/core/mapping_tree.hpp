@@ -32,8 +32,6 @@ constexpr Word large_weight = 16, most_weight = between_points;
 // A consequence: no node is deeper below a large page.
 constexpr Word most_below_large = most_weight - large_weight;
 
-// The node of a page; nullptr if it is not present, or the kernel's.
-Mapping* mapping_at(Space& space, VAddr page);
 inline PAddr frame_of(const Mapping& m) { return paging::get(*m.space, m.page()).frame; }
 // The address behind a page.
 inline VAddr behind(const Space& space, VAddr page) { return (page | ((1u << log2_of(space, page)) - 1)) + 1; }
@@ -52,7 +50,7 @@ inline bool affords(Word budget, Word cost) {
 }
 
 // Whether a node that a walk from `m` has reached (nullptr: the end of the list) is derived from `m`.
-inline bool is_below(const Mapping* n, const Mapping& m) { return n && n->depth() > m.depth(); }
+[[gnu::always_inline]] inline bool is_below(const Mapping* n, const Mapping& m) { return n && n->depth() > m.depth(); }
 // The last node of the run below `m`, or `m` itself.
 Mapping* last_below(Mapping& m);
 

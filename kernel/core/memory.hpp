@@ -29,8 +29,8 @@ Word bytes_charged();
 // Of all objects in pools.
 extern Word pool_bytes;
 
-// Objects of one size. A page whose objects are all free is given back, except one that is kept for the next
-// allocation.
+// Objects of one size. A page whose objects are all free is given back, except one: a program that maps and unmaps a
+// few pages in turn does not have a page of nodes made each time.
 class Pool {
 public:
     // In each block of a page, the first object begins at an offset, and the last one ends in it.
@@ -63,6 +63,7 @@ private:
     Word first_;
     Word block_;
     List<Page, &Page::link> pages_;     // with free objects
+    Page* kept_ = nullptr;              // among them: one with nothing else
     Word in_use_ = 0;
 };
 

@@ -51,6 +51,8 @@ Word clear(Space& space, VAddr page);
 Word take_status(Space& space, VAddr page, bool no_write);
 // The node of a page (nullptr: the kernel's own page); the page must have a table.
 Mapping*& mapping(Space& space, VAddr page);
+// The node of whatever is there; nullptr: nothing is present, or the kernel's own page.
+Mapping* node(Space& space, VAddr page);
 // Pages one after the other, from `page` on up to the next multiple of row_bytes: false if that has no table. A page
 // derived by it may be written to if its source may and `may_write` says so.
 bool row(Space& space, VAddr page, bool may_write, Row& row);

@@ -37,7 +37,7 @@ void* Pool::take() {
     Free* object = page->free;
     check(object && &page_of(object) == page);
     page->free = object->next;
-    page->used += 1;
+    if (!page->used++) kept_ = nullptr;
     if (!page->free) pages_.remove(*page);
     in_use_ += 1;
     pool_bytes += size_;
@@ -60,7 +60,11 @@ void Pool::free(void* object) {
     page.free = o;
     in_use_ -= 1;
     pool_bytes -= size_;
-    if (--page.used || (pages_.front() == &page && !pages_.after(page))) return;
+    if (--page.used) return;
+    if (!kept_) {
+        kept_ = &page;
+        return;
+    }
     pages_.remove(page);
     free_pool_page(reinterpret_cast<char*>(&page + 1) - page_size);
 }

@@ -274,6 +274,13 @@ bool row(Space& space, VAddr page, bool may_write, Row& row) {
     return true;
 }
 
+// A node is where a user's page is present.
+Mapping* node(Space& space, VAddr page) {
+    const Word t = page >> 22;
+    const MappingTable* nodes = t < user_tables ? space.arch.mappings[t] : nullptr;
+    return nodes ? nodes->entry[page >> 12 & 0x3ff] : nullptr;
+}
+
 Mapping*& mapping(Space& space, VAddr page) {
     check(has_table(space, page) && space.arch.mappings[page >> 22]);
     return space.arch.mappings[page >> 22]->entry[page >> 12 & 0x3ff];

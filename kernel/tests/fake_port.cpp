@@ -153,6 +153,8 @@ bool row(Space& space, VAddr page, bool may_write, Row& row) {
     row = {&space.arch.pages, page, may_write};
     return true;
 }
+Mapping* node(Space& space, VAddr page) { return get(space, page).present ? mapping(space, page) : nullptr; }
+
 Mapping*& mapping(Space& space, VAddr page) { return space.arch.pages[first_of(space, page)].mapping; }
 VAddr user_limit() { return 0xc0000000; }
 bool kernel_frame(PAddr frame) { return frame >= 0x100000 && frame < 0x200000; }

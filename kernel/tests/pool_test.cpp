@@ -79,7 +79,7 @@ TEST_F(PoolTest, OneObjectKeepsItsPage) {
     auto all = take_all();
     auto* kept = all.front();
     for (std::size_t n = 1; n < all.size(); ++n) pool.free(all[n]);
-    EXPECT_EQ(fake::pages_left, static_cast<int>(pages) - 1);
+    EXPECT_EQ(fake::pages_left, static_cast<int>(pages) - 2) << "its page, and an empty one";
     EXPECT_EQ(kept[0], 1);
     EXPECT_EQ(kept[size - 1], 1);
     pool.free(kept);
@@ -93,6 +93,21 @@ TEST_F(PoolTest, TheSameObjectAgainAndAgainTakesNoPage) {
         EXPECT_EQ(object, first);
         pool.free(object);
     }
+    EXPECT_EQ(fake::pages_left, static_cast<int>(pages) - 1);
+}
+
+// As a mapping that is made and taken back in turn, beside others.
+TEST_F(PoolTest, AFewMoreAgainAndAgainTakeNoPage) {
+    constexpr Word in_page = (page_size - 64) / size;
+    std::vector<void*> first(in_page - 1);
+    for (void*& object : first) object = pool.allocate();
+    for (int i = 0; i < 100; ++i) {
+        void* more[3];
+        for (void*& object : more) object = pool.allocate();
+        for (void* object : more) pool.free(object);
+        EXPECT_EQ(fake::pages_left, static_cast<int>(pages) - 2);
+    }
+    for (void* object : first) pool.free(object);
     EXPECT_EQ(fake::pages_left, static_cast<int>(pages) - 1);
 }
 
