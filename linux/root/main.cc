@@ -123,14 +123,15 @@ void server_ended(Word status)
     start_server();
 }
 
-/// How long to wait for a message: until the server is to be ended, or a driver to be started again.
+/// How long to wait for a message: until the server is to be ended, or something to be done for a driver.
 L4_Time_t patience()
 {
-    constexpr L4_Word64_t soon_us = 1000;
-    if (programs.busy()) return L4_TimePeriod(soon_us);
-    if (!doom.at) return L4_Never;
-    const L4_Word64_t now = L4_SystemClock().raw;
-    return now < doom.at ? L4_TimePeriod(doom.at - now) : L4_ZeroTime;
+    L4_Word64_t wait = programs.busy() ? programs.patience_us() : ~L4_Word64_t{0};
+    if (doom.at) {
+        const L4_Word64_t now = L4_SystemClock().raw, left = now < doom.at ? doom.at - now : 0;
+        if (left < wait) wait = left;
+    }
+    return wait == ~L4_Word64_t{0} ? L4_Never : wait ? L4_TimePeriod(wait) : L4_ZeroTime;
 }
 
 /// Whether that is now; once.

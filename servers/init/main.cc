@@ -9,7 +9,6 @@
 namespace {
 
 constinit init::System the_system;
-constexpr L4_Word_t soon_us = 1000;
 
 } // namespace
 
@@ -24,7 +23,7 @@ int cobnut_main(const char *)
             answer = false;
             the_system.attend();
         }
-        const L4_Time_t patience = the_system.busy() ? L4_TimePeriod(soon_us) : L4_Never;
+        const L4_Time_t patience = the_system.busy() ? L4_TimePeriod(the_system.patience_us()) : L4_Never;
         const L4_MsgTag_t tag = answer ? L4_ReplyWait_Timeout(from, patience, &from) : L4_Wait_Timeout(patience, &from);
         answer = false;
         if (L4_IpcFailed(tag)) continue;

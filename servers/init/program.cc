@@ -22,8 +22,7 @@ constexpr Word page_mask = page_size - 1, page_log2 = 12;
 constexpr Word program_high = 0x40000000; // of segments
 constexpr Word ordinary = 100; // the priority of programs whose description does not say another one
 constexpr L4_Time_t default_timeslice = L4_TIME_(4 << 10 | 625); // 10 ms
-constexpr Word ordinary_quantum_us = 1 << 20, preferred_quantum_us = 200'000; // for threads that run before those
-constexpr Word most_part = 4; // one part in so many of the processor is what such a thread may take
+constexpr Word ordinary_quantum_us = 1 << 20;
 constexpr Word attached_low = 0x00500000, attached_high = 0x70000000; // where Attach chooses, and what it takes
 
 /// Thread numbers behind init's own: most_threads for each program.
@@ -174,10 +173,7 @@ bool Program::may_use_line(Word line) const
     return line < 32 && (description_.lines >> line & 1 || (device_ && device_.has.line == line));
 }
 
-Word Program::quantum_us() const
-{
-    return description_.priority > ordinary ? preferred_quantum_us : ordinary_quantum_us;
-}
+Word Program::quantum_us() const { return description_.priority > ordinary ? Budget::quantum_us : ordinary_quantum_us; }
 
 /// Every thread has a total quantum (manual 3.5): so init hears of one that runs before ordinary programs if it runs
 /// for long, and knows what each has used.
@@ -206,10 +202,26 @@ Word Program::used_ms() const
 
 void Program::spend(L4_ThreadId_t thread, L4_Word64_t now)
 {
-    spent_ms_ += used_us(thread) / 1000;
-    const bool too_much = description_.priority > ordinary && now - let_run_us_ < most_part * quantum_us();
-    let_run_us_ = now;
-    schedule(thread, too_much ? ordinary : description_.priority);
+    const Word n = thread_number(thread), itself = 1u << n;
+    if (description_.priority <= ordinary || budget_.renew(now)) lowered_ &= ~itself;
+    else lowered_ |= itself;
+    renew_quantum(n);
+}
+
+void Program::raise(L4_Word64_t now)
+{
+    if (!lowered_ || !budget_.renew(now)) return;
+    const Word raised = lowered_;
+    lowered_ = 0;
+    for (Word n = 0; n < threads_; n++)
+        if (raised >> n & 1) renew_quantum(n);
+}
+
+/// Of that thread, which has used some of its last one.
+void Program::renew_quantum(Word n)
+{
+    spent_ms_ += used_us(thread(n)) / 1000;
+    schedule(thread(n), lowered_ >> n & 1 ? ordinary : description_.priority);
 }
 
 const char *Program::start(Dataspaces &memory, bool &again)
@@ -229,7 +241,8 @@ const char *Program::start(Dataspaces &memory, bool &again)
     if (!wrong && cobnut_make_space(main(), L4_Myself(), &utcbs_)) wrong = "the kernel makes no space for it";
     if (!wrong) {
         threads_ = 1;
-        spent_ms_ = messages_ = 0;
+        spent_ms_ = messages_ = lowered_ = 0;
+        budget_ = {};
         state_ = State::running;
         make_slot(main(), description_);
         schedule(main(), description_.priority);
@@ -246,7 +259,8 @@ bool Program::start_outside(Dataspaces &memory, L4_Fpage_t utcbs, Word threads)
     if (!make_scrap(memory)) return false;
     utcbs_ = utcbs;
     threads_ = threads;
-    spent_ms_ = messages_ = 0;
+    spent_ms_ = messages_ = lowered_ = 0;
+    budget_ = {};
     state_ = State::running;
     return true;
 }
@@ -260,7 +274,7 @@ void Program::end(Dataspaces &memory, int code)
     for (Word line = 0; line < 32; line++)
         if (may_use_line(line)) L4_DeassociateInterrupt(L4_GlobalId(line, 1));
     device_ = {};
-    threads_ = spaces_ = ended_ = 0;
+    threads_ = spaces_ = ended_ = lowered_ = 0;
     state_ = State::ended;
     code_ = code;
     for (Region &r : regions_) r = {};

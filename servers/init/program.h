@@ -2,6 +2,7 @@
 // A program of the system: how it is loaded into a space of its own, started, paged and ended.
 #pragma once
 
+#include "budget.h"
 #include "dataspaces.h"
 #include "description.h"
 #include "device.h"
@@ -55,9 +56,14 @@ public:
     rpc::Result<Word> make_space();
     rpc::Error end_space(L4_ThreadId_t thread);
 
-    /// A thread has run for its quantum, or says so. It gets another one; but if it ran before ordinary programs, and
-    /// its program has taken more than a quarter of the processor meanwhile, it does not for that long.
+    /// A thread has run for its quantum, or says so. It gets another one, before ordinary programs only if its
+    /// program's budget has one.
     void spend(L4_ThreadId_t thread, L4_Word64_t now);
+    /// Whether a thread of it waits for the end of the budget's period, and when that is.
+    bool waits_for_budget() const { return lowered_; }
+    L4_Word64_t budget_end() const { return budget_.end_us(); }
+    /// If it is over by now, they run before ordinary programs again.
+    void raise(L4_Word64_t now);
     /// Processor time of its threads since its start.
     Word used_ms() const;
     /// How many messages init has had from it since its start.
@@ -89,6 +95,7 @@ private:
     Word quantum_us() const;
     Word used_us(L4_ThreadId_t thread) const;
     void schedule(L4_ThreadId_t thread, Word priority) const;
+    void renew_quantum(Word n);
     const char *take_device();
 
     Description description_;
@@ -102,7 +109,8 @@ private:
     int code_ = 0;
     Quota quota_;
     L4_Fpage_t utcbs_ = {};
-    L4_Word64_t let_run_us_ = 0; ///< when a thread of it has last been let run
+    Budget budget_;
+    Word lowered_ = 0; ///< a bit a thread: it has used the budget up, and runs as ordinary programs do
     Word spent_ms_ = 0;          ///< of quanta that are over
     Word messages_ = 0;
     Region regions_[most_regions] = {};

@@ -156,7 +156,9 @@ void System::attend()
     const L4_Word64_t now = L4_SystemClock().raw;
     for (Word i = 0; i < count_; i++) {
         Program &p = programs_[i];
-        if (restarts_ & bit(i) && now - started_[i] >= patience_us) {
+        p.raise(now);
+        if (!p.waits_for_budget()) waits_for_budget_ &= ~bit(i);
+        if (restarts_ & bit(i) && now - started_[i] >= restart_us) {
             restarts_ &= ~bit(i);
             if (start(p)) say(p, "started again");
         }
@@ -178,12 +180,23 @@ Word System::untold(Word server) const
     return programs_[server].state() != State::running || put_off_ & bit(server) ? 0 : gone_[server];
 }
 
-bool System::busy() const
+bool System::is_busy_soon() const
 {
     if (restarts_ || copying_) return true;
     for (Word i = 0; i < count_; i++)
         if (untold(i)) return true;
     return false;
+}
+
+L4_Word64_t System::patience_us() const
+{
+    constexpr L4_Word64_t soon_us = 1000;
+    if (is_busy_soon()) return soon_us;
+    const L4_Word64_t now = L4_SystemClock().raw;
+    L4_Word64_t first = ~L4_Word64_t{0};
+    for (Word i = 0; i < count_; i++)
+        if (waits_for_budget_ & bit(i) && programs_[i].budget_end() < first) first = programs_[i].budget_end();
+    return first > now ? first - now : 1;
 }
 
 Program *System::owner(L4_ThreadId_t thread)
@@ -259,6 +272,7 @@ bool System::serve(Program &program, L4_ThreadId_t from, L4_MsgTag_t tag)
     if (label == quantum_label) {
         journal_.note(Kind::quantum, number, thread, 0, 0);
         program.spend(from, L4_SystemClock().raw); // which lets it run: it waits for no answer
+        if (program.waits_for_budget()) waits_for_budget_ |= bit(number);
         return false;
     }
     const bool ends = label == cobnut::exit_label;

@@ -31,10 +31,12 @@ public:
     /// Answers a message of a program's thread: true if the message registers hold the answer.
     bool serve(Program &program, L4_ThreadId_t from, L4_MsgTag_t tag);
 
-    /// What is to be done beside messages: programs to be started again, servers to be told of clients that are gone.
+    /// What is to be done beside messages: programs to be started again, servers to be told of clients that are gone,
+    /// drivers to be let run before others again.
     void attend();
-    /// Whether attend() has more to do soon.
-    bool busy() const;
+    /// Whether attend() has more to do, and how long it can wait, in microseconds.
+    bool busy() const { return waits_for_budget_ || is_busy_soon(); }
+    L4_Word64_t patience_us() const;
 
     // The operations.
     using Client = rpc::Client;
@@ -70,13 +72,14 @@ private:
         Word handle = 0, bytes = 0;
     };
     static constexpr size_t most_files = 16;
-    static constexpr Word patience_us = 100'000; ///< between two starts of a program that ends at once
+    static constexpr Word restart_us = 100'000; ///< between two starts of a program that ends at once
 
     bool add(const cobnut::Module &module);
     bool add_file(const rpc::Name &name, const cobnut::Module &module);
     bool map_ports(const Program &program, L4_Fpage_t wanted);
     bool serve_kernel(Program &program, L4_ThreadId_t from, L4_MsgTag_t tag);
     void copy_on(Word program);
+    bool is_busy_soon() const;
     bool start(Program &program);
     /// Answers a call that was put off (Error::later).
     template <typename Op> void answer(L4_ThreadId_t client, const rpc::Result<Word> &result);
@@ -97,6 +100,7 @@ private:
     Word identity_[most_programs] = {}; ///< of the start that has ended
     Word restarts_ = 0;                 ///< a bit a program that is to be started again
     Word lacking_ = 0;                  ///< likewise: its last start has failed for memory
+    Word waits_for_budget_ = 0;         ///< likewise: a thread of it does
     L4_Word64_t started_[most_programs] = {};
     L4_ThreadId_t awaiting_[most_programs] = {}; ///< the thread that waits for the end of a program
     struct {

@@ -181,3 +181,17 @@ def test_a_server_that_is_started_again_has_its_disk_again(image, tmp_path, what
     wish = Wish("minimal", AGAIN.format(what), disk=image)
     console = run(wish, tmp_path, root=f"starts=2 kill=60 later={later}")
     assert console.count("the server is started again") == 1 and "\nfound\n" in console, console
+
+
+BESIDE = """
+dd if=/dev/urandom of=/dev/null bs=1M 2>/dev/null &
+dd if=/dev/cba of=/dev/null bs=64k iflag=direct count=96 2>&1; echo read: $?
+dd if=/dev/zero of=/dev/cba bs=64k oflag=direct count=96 2>&1; echo written: $?
+kill $!
+"""
+
+
+def test_a_driver_has_its_share_while_the_kernel_computes(image, tmp_path):
+    """Which runs at a priority between the driver's and that of ordinary programs."""
+    console = run(Wish("minimal", BESIDE, disk=image), tmp_path)
+    assert "read: 0\n" in console and "written: 0\n" in console and "I/O error" not in console, console
