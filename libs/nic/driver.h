@@ -60,14 +60,16 @@ public:
     {
         if (!owned_ || owner_ != client.program || !L4_IsNilThread(waiting_.thread)) return rpc::Error::full;
         card_.work(received_, sent_);
-        if (!received_.empty()) return rpc::Nothing{};
+        if (is_news()) return rpc::Nothing{};
         waiting_ = client;
         return rpc::Error::later;
     }
 
     rpc::Result<rpc::Nothing> handle(Nic::Kick, Client &client)
     {
-        if (owned_ && owner_ == client.program) card_.work(received_, sent_);
+        if (!owned_ || owner_ != client.program) return rpc::Error::later;
+        card_.work(received_, sent_);
+        tell();
         return rpc::Error::later;
     }
 
@@ -75,9 +77,7 @@ public:
     {
         card_.acknowledge();
         card_.work(received_, sent_);
-        if (received_.empty() || L4_IsNilThread(waiting_.thread)) return;
-        rpc::answer<Nic::Wait>(waiting_.thread, rpc::Nothing{});
-        waiting_ = {};
+        tell();
     }
 
     void left(Word program)
@@ -88,6 +88,15 @@ public:
     }
 
 private:
+    bool is_news() { return !received_.empty() || sent_.owes_room(); }
+    /// Answers the client's thread that waits for news, if there is some.
+    void tell()
+    {
+        if (L4_IsNilThread(waiting_.thread) || !is_news()) return;
+        rpc::answer<Nic::Wait>(waiting_.thread, rpc::Nothing{});
+        waiting_ = {};
+    }
+
     Card &card_;
     Word at_; ///< of the rings; 0: anywhere
     Word handle_ = 0; ///< of the rings

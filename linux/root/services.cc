@@ -15,6 +15,7 @@ static_assert(sizeof(Nic::Card) == 4 * sizeof(rpc::Word) && sizeof(NicMemory) ==
 static_assert(offsetof(FrameRing, frames) == offsetof(frame_ring, frames));
 static_assert(offsetof(FrameRing, sizes) == offsetof(frame_ring, sizes));
 static_assert(offsetof(FrameRing, emptied) == offsetof(frame_ring, emptied));
+static_assert(offsetof(FrameRing, tell) == offsetof(frame_ring, tell));
 static_assert(FrameRing::slots == FRAME_SLOTS && FrameRing::room == FRAME_ROOM);
 static_assert(Disk::Open::number == DISK_OPEN && Disk::Buffer::number == DISK_BUFFER);
 static_assert(Disk::Read::number == DISK_READ && Disk::Write::number == DISK_WRITE);

@@ -43,7 +43,8 @@ enum service_errors { SERVICE_DEAD = 1, SERVICE_NOT_FOUND = 5, SERVICE_NOT_RUNNI
 struct frame_ring {
     unsigned int filled, emptied; /* how many frames there have been */
     unsigned int sizes[FRAME_SLOTS];
-    char rest[SERVICE_PAGE - 4 * (2 + FRAME_SLOTS)];
+    unsigned int tell; /* who fills it waits for room */
+    char rest[SERVICE_PAGE - 4 * (3 + FRAME_SLOTS)];
     char frames[FRAME_SLOTS][FRAME_ROOM];
 };
 struct nic_memory {

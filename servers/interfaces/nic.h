@@ -12,6 +12,7 @@ struct FrameRing {
 
     rpc::Word filled, emptied;
     rpc::Word sizes[slots];
+    rpc::Word tell; ///< not 0: the side that fills it waits for room, and is told when half of the slots are empty
     alignas(4096) char frames[slots][room];
 };
 
@@ -86,6 +87,13 @@ public:
         return ring_->frames[slot];
     }
     rpc::Word count() const { return count_; }
+    /// Whether the other side is to be told that there is room; true once.
+    bool owes_room()
+    {
+        if (!counter::load(ring_->tell) || counter::load(ring_->filled) - count_ > FrameRing::slots / 2) return false;
+        counter::store(ring_->tell, 0);
+        return true;
+    }
     void emptied() { counter::store(ring_->emptied, ++count_); }
 
 private:
@@ -102,7 +110,8 @@ struct Nic {
 
     /// The caller's program is the client from now on. Errors: full (another one is).
     using Begin = rpc::Operation<0x100, Card()>;
-    /// Returns when a frame has been received and not been emptied. Errors: full (another thread waits, or no Begin).
+    /// Returns when a frame has been received and not been emptied, or there is room that FrameRing::tell asks for.
+    /// Errors: full (another thread waits, or no Begin).
     using Wait = rpc::Operation<0x101, rpc::Nothing()>;
     /// There are frames to be sent. It has no answer, so that nobody waits for a driver: send it without patience.
     using Kick = rpc::Operation<0x102, rpc::Nothing()>;
